@@ -1,0 +1,56 @@
+# tokamak_layer(NAME SOURCES ... USES ... [LIBRARIES ...] [TESTS ...])
+# One static library per folder of src/, and one test program of the tests beside its sources.
+# USES names other layers, in the order of src/LAYERS, so that the linker agrees with the checker.
+
+add_library(tokamak_flags INTERFACE)
+target_compile_features(tokamak_flags INTERFACE cxx_std_23)
+target_compile_options(tokamak_flags INTERFACE
+  -Wall -Wextra -Wconversion -Wshadow -Wold-style-cast -Wno-missing-field-initializers
+  $<$<BOOL:${TOKAMAK_WARNINGS_AS_ERRORS}>:-Werror>)
+if(TOKAMAK_SANITIZE)
+  target_compile_options(tokamak_flags INTERFACE
+    -fsanitize=${TOKAMAK_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(tokamak_flags INTERFACE -fsanitize=${TOKAMAK_SANITIZE})
+endif()
+if(TOKAMAK_FUZZ)
+  target_compile_options(tokamak_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
+function(tokamak_layer name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;USES;LIBRARIES;TESTS" ${ARGN})
+  set(target tokamak_${name})
+  add_library(${target} STATIC ${ARG_SOURCES})
+  add_library(tokamak::${name} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} CXX_EXTENSIONS OFF)
+  target_include_directories(${target} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/tokamak>)
+  target_compile_features(${target} PUBLIC cxx_std_23)
+  target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:tokamak_flags>)
+  foreach(use IN LISTS ARG_USES)
+    target_link_libraries(${target} PUBLIC tokamak_${use})
+  endforeach()
+  target_link_libraries(${target} PUBLIC ${ARG_LIBRARIES})
+  set_property(GLOBAL APPEND PROPERTY TOKAMAK_TARGETS ${target})
+  if(TOKAMAK_TESTS AND ARG_TESTS)
+    tokamak_test(${name}_test SOURCES ${ARG_TESTS} USES ${name})
+  endif()
+endfunction()
+
+# tokamak_test(NAME SOURCES ... USES ... [LABELS ...]): one GoogleTest program, one CTest entry per test.
+function(tokamak_test name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;USES;LABELS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  set_target_properties(${name} PROPERTIES CXX_EXTENSIONS OFF
+    RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  foreach(use IN LISTS ARG_USES)
+    target_link_libraries(${name} PRIVATE tokamak_${use})
+  endforeach()
+  target_link_libraries(${name} PRIVATE tokamak_flags GTest::gtest_main)
+  target_compile_definitions(${name} PRIVATE
+    TOKAMAK_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data"
+    TOKAMAK_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+    TOKAMAK_BINARY_DIR="${CMAKE_BINARY_DIR}")
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 900)
+endfunction()
