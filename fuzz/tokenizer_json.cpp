@@ -1,0 +1,33 @@
+// tokenizer.json from a stranger: reading it, and using what was accepted, must not go wrong.
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "text/tokenizer.h"
+
+namespace {
+
+/// Decoding at once and in a stream must agree, and every id must be inside the vocabulary.
+void encode_and_decode(const tokamak::Tokenizer& tokenizer, std::string_view text) {
+  const auto ids = tokenizer.encode(text);
+  if (!ids) return;
+  std::string streamed;
+  tokamak::StreamDecoder decoder(tokenizer);
+  for (const uint32_t id : *ids) {
+    if (id >= tokenizer.vocab_size()) std::abort();
+    streamed += decoder.push(id);
+  }
+  streamed += decoder.finish();
+  if (streamed != tokenizer.decode(*ids)) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(bytes), size);
+  const auto tokenizer = tokamak::Tokenizer::from_json(text);
+  if (!tokenizer) return 0;
+  encode_and_decode(*tokenizer, "ab aab <s>  12 \xC3\xA9\xF0\x9F\x98\x80\n\n\xFF it's");
+  encode_and_decode(*tokenizer, text.substr(0, 4096));
+  return 0;
+}

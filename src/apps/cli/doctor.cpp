@@ -1,0 +1,48 @@
+#include "engine/doctor.h"
+
+#include "apps/cli/command.h"
+
+namespace tokamak::cli {
+namespace {
+
+struct DoctorFlags {
+  int device = -1;
+  bool kernels = false, json = false;
+};
+
+Result<void> run(const DoctorFlags& flags) {
+  std::optional<uint32_t> only;
+  if (flags.device >= 0) only = uint32_t(flags.device);
+  if (stderr_is_terminal()) note("running every kernel on every device ...");
+  const auto report = examine(only);
+  if (stderr_is_terminal()) note("\r\033[K");
+  if (!report) return Failure(report.error());
+  TOK_TRY(print(flags.json ? doctor_json(*report).dump(1) + "\n"
+                           : doctor_text(*report, flags.kernels)));
+  if (!report->healthy()) {
+    return fail(ErrorCode::kDevice, "A device does not work as it should; see above.");
+  }
+  return {};
+}
+
+}  // namespace
+
+void add_doctor(CLI::App& app, Action& action) {
+  CLI::App* command =
+      app.add_subcommand("doctor", "which devices work, and what to do about the others");
+  command->footer(
+      R"(Runs every kernel that a device can run on small awkward shapes and compares the results with
+the CPU reference. Exit status 0: all devices that are there work; 5: one does not.
+Examples:
+  tokamak doctor
+  tokamak doctor --device 1 --kernels    every kernel of one device
+  tokamak doctor --json)");
+  auto flags = std::make_shared<DoctorFlags>();
+  command->add_option("--device", flags->device, "only this WebGPU device")
+      ->check(CLI::NonNegativeNumber);
+  command->add_flag("--kernels", flags->kernels, "a line for every kernel");
+  command->add_flag("--json", flags->json, "one JSON object");
+  command->callback([flags, &action] { action = [flags] { return run(*flags); }; });
+}
+
+}  // namespace tokamak::cli

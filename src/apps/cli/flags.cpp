@@ -1,0 +1,126 @@
+#include <chrono>
+
+#include "apps/cli/command.h"
+
+namespace tokamak::cli {
+
+void ModelFlags::add(CLI::App& command, Model model) {
+  CLI::Option* path = command.add_option(
+      "MODEL", options_.model,
+      model == Model::kRequired ? "model folder (Hugging Face layout)"
+                                : "model folder (Hugging Face layout); the built-in model without");
+  if (model == Model::kRequired) path->required();
+  const char* group = "Device";
+  command.add_option("--backend", options_.backend, "auto, webgpu or cpu (the slow reference)")
+      ->capture_default_str()
+      ->group(group);
+  command.add_option("--device", device_, "WebGPU device, numbered as by `tokamak doctor`")
+      ->check(CLI::NonNegativeNumber)
+      ->group(group);
+  command
+      .add_option("--context", options_.context, "positions; default: the model's, at most 4096")
+      ->check(CLI::Range(1, 1 << 24))
+      ->group(group);
+  command.add_option("--chunk", options_.chunk, "most tokens in a prefill step")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str()
+      ->group(group);
+  command.add_option("--kv", options_.kv, "element type of the KV cache: auto, f16 or f32")
+      ->capture_default_str()
+      ->group(group);
+  command.add_option("--disable-pass", disabled_, "leave out a fusion pass (repeatable)")
+      ->group(group);
+  command.add_option("--force", forced_, "op=variant: use this kernel for an op (repeatable)")
+      ->group(group);
+  command.add_flag("--no-f16", no_f16_, "only kernels that need no f16")->group(group);
+  command.add_flag("--no-subgroups", no_subgroups_, "only kernels that need no subgroups")
+      ->group(group);
+  command
+      .add_flag("--default-limits", options_.default_limits,
+                "stay within the limits every WebGPU device grants")
+      ->group(group);
+}
+
+Result<OpenOptions> ModelFlags::options() const {
+  OpenOptions options = options_;
+  if (device_ >= 0) options.device = uint32_t(device_);
+  options.use_f16 = !no_f16_;
+  options.use_subgroups = !no_subgroups_;
+  options.disabled_passes.insert(disabled_.begin(), disabled_.end());
+  for (const std::string& force : forced_) {
+    const size_t equals = force.find('=');
+    if (equals == std::string::npos) {
+      return fail(ErrorCode::kUsage, "--force is \"{}\", expected op=variant.", force);
+    }
+    const std::string variant = force.substr(equals + 1);
+    if (find_variant(variant) == nullptr) {
+      return fail(ErrorCode::kUsage, "--force: there is no kernel \"{}\" (see inspect --plan).",
+                  variant);
+    }
+    options.forced[force.substr(0, equals)] = variant;
+  }
+  if (options.backend == "cpu" && options.device) {
+    return fail(ErrorCode::kUsage, "--device chooses a WebGPU device and does not go with cpu.");
+  }
+  return options;
+}
+
+Result<std::unique_ptr<Engine>> ModelFlags::open(bool all_logits) const {
+  TOK_TRY(OpenOptions options, this->options());
+  options.all_logits = all_logits;
+  options.notice = [](std::string_view text) { note(fmt::format("note: {}\n", text)); };
+  if (!stderr_is_terminal()) return Engine::open(options);
+  const Clock clock = steady_clock();
+  double shown = clock();
+  const double start = shown;
+  options.progress = [&](uint64_t done, uint64_t total) {
+    if (clock() - start < 1.0 || clock() - shown < 0.1) return;
+    shown = clock();
+    note(fmt::format("\rloading {:.0f} of {:.0f} MB", double(done) / 1e6, double(total) / 1e6));
+  };
+  auto engine = Engine::open(options);
+  if (shown > start) note("\r\033[K");
+  return engine;
+}
+
+void SamplingFlags::add(CLI::App& command) {
+  command_ = &command;
+  command.add_option("-n,--max-tokens", max_tokens_, "most tokens to generate")
+      ->capture_default_str();
+  const char* group = "Sampling (default: as the model recommends)";
+  command.add_flag("--greedy", greedy_, "always the most probable token")->group(group);
+  command.add_option("--temp", temperature_, "temperature; 0 is greedy")->group(group);
+  command.add_option("--top-k", top_k_, "only the k most probable; 0: all")->group(group);
+  command.add_option("--top-p", top_p_, "only the most probable up to this sum")->group(group);
+  command.add_option("--min-p", min_p_, "only those above this share of the best")->group(group);
+  command.add_option("--typical-p", typical_p_, "locally typical sampling")->group(group);
+  command.add_option("--repetition-penalty", repetition_penalty_, "above 1: less repetition")
+      ->group(group);
+  command.add_option("--seed", seed_, "same seed, same text; default: a new one each time")
+      ->group(group);
+  command.add_option("--stop", stop_, "end at this text, which is not shown (repeatable)");
+}
+
+Result<GenerationParams> SamplingFlags::params(const GenerationParams& defaults) const {
+  TOK_TRY(Sampler::make(defaults.sampling));  // not the fault of a flag
+  GenerationParams params = defaults;
+  SamplingParams& sampling = params.sampling;
+  const auto given = [&](const char* name) { return command_->count(name) > 0; };
+  params.max_tokens = max_tokens_;
+  params.stop = stop_;
+  if (given("--temp")) sampling.temperature = temperature_;
+  if (given("--top-k")) sampling.top_k = top_k_;
+  if (given("--top-p")) sampling.top_p = top_p_;
+  if (given("--min-p")) sampling.min_p = min_p_;
+  if (given("--typical-p")) sampling.typical_p = typical_p_;
+  if (given("--repetition-penalty")) sampling.repetition_penalty = repetition_penalty_;
+  if (greedy_) sampling.temperature = 0;
+  sampling.seed = given("--seed")
+                      ? seed_
+                      : uint64_t(std::chrono::system_clock::now().time_since_epoch().count());
+  const auto sampler = Sampler::make(sampling);
+  if (!sampler) return fail(ErrorCode::kUsage, "{}", sampler.error().message);
+  return params;
+}
+
+}  // namespace tokamak::cli

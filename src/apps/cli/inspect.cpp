@@ -1,0 +1,80 @@
+#include "engine/inspect.h"
+
+#include "apps/cli/command.h"
+
+namespace tokamak::cli {
+namespace {
+
+struct InspectFlags {
+  ModelFlags model;
+  InspectRequest request;
+  bool summary = false, graph = false, fused = false, plan = false, weights = false, memory = false;
+  bool text = false, dot = false, json = false;
+};
+
+Result<void> run(const InspectFlags& flags) {
+  InspectRequest request = flags.request;
+  if (flags.summary + flags.graph + flags.fused + flags.plan + flags.weights + flags.memory > 1) {
+    return fail(ErrorCode::kUsage, "More than one view is asked for, expected one.");
+  }
+  if (flags.text + flags.dot + flags.json > 1) {
+    return fail(ErrorCode::kUsage, "--text, --dot and --json are different forms; give one.");
+  }
+  if (flags.graph) request.view = InspectView::kGraph;
+  if (flags.fused) request.view = InspectView::kFused;
+  if (flags.plan) request.view = InspectView::kPlan;
+  if (flags.weights) request.view = InspectView::kWeights;
+  if (flags.memory) request.view = InspectView::kMemory;
+  if (flags.text) request.form = InspectForm::kText;
+  if (flags.dot) request.form = InspectForm::kDot;
+  if (flags.json) request.form = InspectForm::kJson;
+  TOK_TRY(OpenOptions options, flags.model.options());
+  if (options.model.empty()) {
+    TOK_TRY(options.model, builtin_model_folder());
+  }
+  TOK_TRY(const ModelFiles files, read_model_folder(options.model));
+  TOK_TRY(const std::unique_ptr<Backend> backend, open_backend(options));
+  auto compiled = Engine::compile(files, backend->device(), options);
+  if (!compiled) return Failure(compiled.error().within(options.model));
+  TOK_TRY(const std::string out, inspect(files, *compiled, backend->device(), options, request));
+  return print(out);
+}
+
+}  // namespace
+
+void add_inspect(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("inspect", "what a model becomes, without running it");
+  command->footer(R"(Examples:
+  tokamak inspect path/to/model                  a summary
+  tokamak inspect path/to/model --plan           which kernel runs when, and why not a better one
+  tokamak inspect path/to/model --memory --backend cpu
+  tokamak inspect path/to/model --fused --dot | dot -Tsvg > model.svg
+  tokamak inspect path/to/model --graph --text   the form that tests compare
+No weights are loaded.)");
+  auto flags = std::make_shared<InspectFlags>();
+  flags->model.add(*command, ModelFlags::Model::kOptional);
+  const char* views = "View (one of)";
+  command->add_flag("--summary", flags->summary, "sizes, files, fusions, memory (default)")
+      ->group(views);
+  command->add_flag("--graph", flags->graph, "operations as the architecture writes them")
+      ->group(views);
+  command->add_flag("--fused", flags->fused, "operations after the fusion passes")->group(views);
+  command->add_flag("--plan", flags->plan, "kernel launches on the device")->group(views);
+  command->add_flag("--weights", flags->weights, "tensors of the checkpoint and where they go")
+      ->group(views);
+  command->add_flag("--memory", flags->memory, "buffers on the device")->group(views);
+  const char* forms = "Form (one of; default: a table)";
+  command->add_flag("--json", flags->json, "for programs")->group(forms);
+  command->add_flag("--dot", flags->dot, "--graph, --fused and --plan for Graphviz")->group(forms);
+  command->add_flag("--text", flags->text, "--graph, --fused and --plan as text that parses back")
+      ->group(forms);
+  command
+      ->add_option("--tokens", flags->request.tokens, "bytes and FLOP of a step of so many tokens")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  command->add_option("-d,--depth", flags->request.depth, "... behind so many others")
+      ->capture_default_str();
+  command->callback([flags, &action] { action = [flags] { return run(*flags); }; });
+}
+
+}  // namespace tokamak::cli

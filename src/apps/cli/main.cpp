@@ -1,0 +1,53 @@
+// tokamak: the command line. Exit status: 0 ok, 2 usage, 3 bad input, 4 unsupported, 5 device or
+// memory, 70 internal, 130 interrupted.
+#include "apps/cli/command.h"
+
+namespace tokamak::cli {
+namespace {
+
+constexpr const char* kExamples = R"(Examples:
+  tokamak run -p "Once upon a time"            the built-in storyteller
+  tokamak run path/to/model -p "Hello" -n 64   a Hugging Face folder
+  tokamak chat                                 talk to it
+  tokamak doctor                               which devices work, and what to do about the others
+
+`tokamak COMMAND --help` explains a command.)";
+
+int run(int argc, char** argv) {
+  CLI::App app("Runs language models on the GPU at hand.", "tokamak");
+  app.require_subcommand(1);
+  app.footer(kExamples);
+  app.set_version_flag("--version", "tokamak " TOKAMAK_VERSION);
+  Action action;
+  add_run(app, action);
+  add_chat(app, action);
+  add_logits(app, action);
+  add_tokenize(app, action);
+  add_template(app, action);
+  add_inspect(app, action);
+  add_bench(app, action);
+  add_doctor(app, action);
+  add_sampler(app, action);
+  try {  // the command line library reports through exceptions
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help and --version
+    // An unknown word says more than what is missing because of it.
+    const std::vector<std::string> unknown = app.remaining(true);
+    note(unknown.empty()
+             ? fmt::format("error: {} (see tokamak --help)\n", error.what())
+             : fmt::format("error: \"{}\" is not known here (see tokamak --help)\n", unknown[0]));
+    return exit_code(ErrorCode::kUsage);
+  }
+  const Result<void> status = action();
+  if (status) return 0;
+  note(fmt::format("error: {}\n", status.error().message));
+  return exit_code(status.error().code);
+}
+
+}  // namespace
+}  // namespace tokamak::cli
+
+int main(int argc, char** argv) {
+  return tokamak::cli::run(argc, argv);
+}

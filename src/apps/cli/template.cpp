@@ -1,0 +1,45 @@
+#include "apps/cli/command.h"
+
+namespace tokamak::cli {
+namespace {
+
+Result<void> run(const std::string& source) {
+  TOK_TRY(const std::string text, read_stdin());
+  auto variables = Json::parse(text);
+  if (!variables) return Failure(variables.error().within("standard input"));
+  if (!variables->is_object()) {
+    return invalid_input("standard input: found {}, expected an object with messages.",
+                         kind_name(variables->kind()));
+  }
+  ModelFiles files;
+  if (source.ends_with(".jinja")) {
+    files.name = source;
+    TOK_TRY(files.chat_template, read_text_file(source, uint64_t{16} << 20));
+  } else {
+    std::string folder = source;
+    if (folder.empty()) {
+      TOK_TRY(folder, builtin_model_folder());
+    }
+    TOK_TRY(files, read_text_files(folder));
+  }
+  auto rendered = render_chat(files, *variables);
+  if (!rendered) return Failure(rendered.error().within(files.name));
+  return print(*rendered);
+}
+
+}  // namespace
+
+void add_template(CLI::App& app, Action& action) {
+  CLI::App* command =
+      app.add_subcommand("template", "render a conversation as the model expects it");
+  command->footer(
+      R"(Reads {"messages": [...], "tools": [...], "add_generation_prompt": true, ...} and prints
+exactly the rendered text.
+Example:
+  echo '{"messages": [{"role": "user", "content": "Hello"}]}' | tokamak template path/to/model)");
+  auto source = std::make_shared<std::string>();
+  command->add_option("MODEL", *source, "model folder or .jinja file; the built-in model without");
+  command->callback([source, &action] { action = [source] { return run(*source); }; });
+}
+
+}  // namespace tokamak::cli

@@ -1,0 +1,69 @@
+// Backend: one device that runs plans. Program: one plan on it, with its weights and caches.
+//
+// Nothing here blocks unless it says so: submit() enqueues, poll() collects. In a browser only
+// those two exist in practice; wait() is for native programs.
+#pragma once
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "plan/plan.h"
+
+namespace tokamak {
+
+/// Gives the bytes of a constant, piece by piece, so that no whole tensor needs to be in memory
+/// twice. Calls `write` with consecutive pieces from the first byte on.
+using ConstantReader = std::function<Result<void>(
+    const TensorDesc& tensor,
+    const std::function<Result<void>(std::span<const std::byte>)>& write)>;
+
+/// Called after each constant: bytes loaded so far, bytes in all.
+using LoadProgress = std::function<void(uint64_t done, uint64_t total)>;
+
+struct StepRequest {
+  size_t phase = 0;
+  Frame frame;
+  std::span<const uint32_t> tokens;  // frame.tokens of them; copied by submit()
+  /// Receives the phase's result, rows of f32, valid during the call; or why there is none. Null:
+  /// the result is not read back.
+  std::function<void(Result<std::span<const float>>)> done;
+};
+
+/// What compile() took, for `bench` and `doctor`.
+struct CompileReport {
+  uint32_t pipelines = 0;
+  double compile_seconds = 0;
+  double load_seconds = 0;
+};
+
+class Program {
+ public:
+  virtual ~Program() = default;
+  virtual const Plan& plan() const = 0;
+  virtual CompileReport report() const { return {}; }
+  /// Overwrites the start of a buffer: a page table; in tests also states and activations, with
+  /// noise that no result may contain. REQUIRES: the buffer has at least that size.
+  virtual Result<void> write_table(BufferId buffer, std::span<const uint32_t> values) = 0;
+  /// Enqueues one step. REQUIRES: tokens fit the phase; position + tokens fit the cache.
+  virtual Result<void> submit(const StepRequest& request) = 0;
+  /// Runs the callbacks of what has finished.
+  virtual Result<void> poll() = 0;
+  /// Blocks until everything submitted has finished and its callbacks have run.
+  virtual Result<void> wait() = 0;
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual const DeviceInfo& device() const = 0;
+  /// Allocates buffers, compiles kernels, loads constants.
+  virtual Result<std::unique_ptr<Program>> compile(Plan plan, const ConstantReader& constants,
+                                                   const LoadProgress& progress = {}) = 0;
+  /// Bytes of buffers alive on the device.
+  virtual uint64_t device_bytes() const = 0;
+};
+
+/// The reference backend: every step by its naive f32 function with f64 sums.
+std::unique_ptr<Backend> make_cpu_backend();
+
+}  // namespace tokamak

@@ -1,0 +1,111 @@
+// The reference backend: buffers are vectors, steps run one after the other.
+#include <algorithm>
+#include <cstring>
+
+#include "backend/backend.h"
+#include "base/check.h"
+
+namespace tokamak {
+namespace {
+
+class CpuProgram : public Program {
+ public:
+  explicit CpuProgram(Plan plan) : plan_(std::move(plan)) {
+    for (const Buffer& buffer : plan_.buffers) buffers_.emplace_back(size_t(buffer.bytes));
+  }
+
+  Result<void> load(const ConstantReader& constants, const LoadProgress& progress) {
+    const uint64_t total = footprint(plan_).constants;
+    uint64_t done = 0;
+    for (size_t i = 0; i < plan_.buffers.size(); ++i) {
+      if (plan_.buffers[i].use != BufferUse::kConstant) continue;
+      size_t offset = 0;
+      TOK_TRY(constants(plan_.buffers[i].tensor, [&](std::span<const std::byte> bytes) {
+        TOK_CHECK(offset + bytes.size() <= buffers_[i].size());
+        std::copy(bytes.begin(), bytes.end(), buffers_[i].begin() + std::ptrdiff_t(offset));
+        offset += bytes.size();
+        return Result<void>();
+      }));
+      done += plan_.buffers[i].bytes;
+      if (progress) progress(done, total);
+    }
+    return {};
+  }
+
+  const Plan& plan() const override { return plan_; }
+
+  Result<void> write_table(BufferId buffer, std::span<const uint32_t> values) override {
+    TOK_CHECK(values.size_bytes() <= buffers_[uint32_t(buffer)].size());
+    std::memcpy(buffers_[uint32_t(buffer)].data(), values.data(), values.size_bytes());
+    return {};
+  }
+
+  Result<void> submit(const StepRequest& request) override {
+    const Phase& phase = plan_.phases[request.phase];
+    TOK_CHECK(request.tokens.size() == request.frame.tokens);
+    TOK_CHECK(request.frame.tokens >= 1 && request.frame.tokens <= phase.max_tokens);
+    std::byte* frame = buffers_[uint32_t(plan_.frame)].data();
+    std::memcpy(frame, &request.frame, sizeof(Frame));
+    std::memcpy(frame + kFrameTokensOffset, request.tokens.data(), request.tokens.size_bytes());
+    for (const Step& step : phase.steps) {
+      CpuCall call{.op = &step.op, .inputs = {}, .outputs = {}, .frame = request.frame};
+      for (const Operand& in : step.inputs) call.inputs.push_back(view(in, request.frame.tokens));
+      for (const Operand& out : step.outputs) {
+        call.outputs.push_back(view(out, request.frame.tokens));
+      }
+      step.kernel->reference(call);
+    }
+    if (request.done) {
+      request.done(std::span<const float>(view(phase.result, request.frame.tokens).f32()));
+    }
+    return {};
+  }
+
+  Result<void> poll() override { return {}; }
+  Result<void> wait() override { return {}; }
+
+ private:
+  CpuTensor view(const Operand& operand, uint32_t tokens) {
+    const size_t offset = operand.buffer == plan_.frame ? kFrameTokensOffset : 0;
+    CpuTensor tensor{buffers_[uint32_t(operand.buffer)].data() + offset, operand.dtype, {}};
+    for (const Dim dim : operand.shape) {
+      tensor.dims.push_back(dim == kTokens ? tokens : uint32_t(dim));
+    }
+    return tensor;
+  }
+
+  Plan plan_;
+  std::vector<std::vector<std::byte>> buffers_;
+};
+
+class CpuBackend : public Backend {
+ public:
+  CpuBackend() {
+    device_.backend = BackendKind::kCpu;
+    device_.name = "CPU reference";
+    device_.driver = "plain C++";
+    device_.software = true;
+  }
+  const DeviceInfo& device() const override { return device_; }
+  uint64_t device_bytes() const override { return bytes_; }
+
+  Result<std::unique_ptr<Program>> compile(Plan plan, const ConstantReader& constants,
+                                           const LoadProgress& progress) override {
+    bytes_ = footprint(plan).total();
+    auto program = std::make_unique<CpuProgram>(std::move(plan));
+    TOK_TRY(program->load(constants, progress));
+    return program;
+  }
+
+ private:
+  DeviceInfo device_;
+  uint64_t bytes_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_cpu_backend() {
+  return std::make_unique<CpuBackend>();
+}
+
+}  // namespace tokamak

@@ -1,0 +1,134 @@
+#include "backend/webgpu/adapters.h"
+
+#include <algorithm>
+
+#include "backend/webgpu/dawn/loader.h"
+
+namespace tokamak {
+namespace {
+
+struct Adapter {
+  AdapterHandle handle;
+  DeviceInfo info;
+};
+
+struct Adapters {
+  InstanceHandle instance;
+  std::vector<Adapter> all;
+};
+
+std::string_view api_name(WGPUBackendType type) {
+  switch (type) {
+    case WGPUBackendType_D3D12:
+      return "Direct3D 12";
+    case WGPUBackendType_Metal:
+      return "Metal";
+    case WGPUBackendType_Vulkan:
+      return "Vulkan";
+    default:
+      return "WebGPU";
+  }
+}
+
+DeviceInfo describe(WGPUAdapter adapter) {
+  WGPUAdapterInfo info = {};
+  wgpuAdapterGetInfo(adapter, &info);
+  DeviceInfo device;
+  device.backend = BackendKind::kWebGpu;
+  device.name = text_of(info.device);
+  if (device.name.empty()) device.name = text_of(info.vendor);
+  device.driver = fmt::format("{}, {}", api_name(info.backendType), text_of(info.description));
+  device.software = info.adapterType == WGPUAdapterType_CPU;
+  if (wgpuAdapterHasFeature(adapter, WGPUFeatureName_ShaderF16)) device.features |= kFeatureF16;
+  if (wgpuAdapterHasFeature(adapter, WGPUFeatureName_Subgroups)) {
+    device.features |= kFeatureSubgroups;
+    device.subgroup_min = info.subgroupMinSize;
+    device.subgroup_max = info.subgroupMaxSize;
+  }
+  wgpuAdapterInfoFreeMembers(info);
+  WGPULimits limits = {};
+  wgpuAdapterGetLimits(adapter, &limits);
+  device.limits = device_limits(limits);
+  return device;
+}
+
+void on_adapter(WGPURequestAdapterStatus, WGPUAdapter adapter, WGPUStringView, void* out, void*) {
+  *static_cast<AdapterHandle*>(out) = AdapterHandle(adapter);
+}
+
+/// The standard has no list of adapters, only requests that prefer one or another.
+Result<Adapters> find_adapters() {
+  TOK_TRY(load_dawn());
+  WGPUDawnTogglesDescriptor toggles = dawn_toggles();
+  const WGPUInstanceFeatureName feature = WGPUInstanceFeatureName_TimedWaitAny;
+  const WGPUInstanceDescriptor descriptor = {
+      .nextInChain = &toggles.chain, .requiredFeatureCount = 1, .requiredFeatures = &feature};
+  Adapters found{InstanceHandle(wgpuCreateInstance(&descriptor)), {}};
+  if (!found.instance) return fail(ErrorCode::kDevice, "WebGPU does not start.");
+  for (const WGPUBackendType api :
+       {WGPUBackendType_D3D12, WGPUBackendType_Metal, WGPUBackendType_Vulkan}) {
+    for (const auto& [power, software] :
+         {std::pair{WGPUPowerPreference_HighPerformance, WGPUBool{0}},
+          std::pair{WGPUPowerPreference_LowPower, WGPUBool{0}},
+          std::pair{WGPUPowerPreference_Undefined, WGPUBool{1}}}) {
+      const WGPURequestAdapterOptions options = {.nextInChain = &toggles.chain,
+                                                 .featureLevel = WGPUFeatureLevel_Core,
+                                                 .powerPreference = power,
+                                                 .forceFallbackAdapter = software,
+                                                 .backendType = api};
+      AdapterHandle adapter;
+      WGPUFutureWaitInfo wait = {
+          .future = wgpuInstanceRequestAdapter(found.instance.get(), &options,
+                                               {.mode = WGPUCallbackMode_WaitAnyOnly,
+                                                .callback = on_adapter,
+                                                .userdata1 = &adapter})};
+      wgpuInstanceWaitAny(found.instance.get(), 1, &wait, UINT64_MAX);
+      if (!adapter) continue;
+      DeviceInfo info = describe(adapter.get());
+      const bool known = std::any_of(found.all.begin(), found.all.end(), [&](const Adapter& other) {
+        return other.info.name == info.name && other.info.driver == info.driver;
+      });
+      if (known) continue;
+      const auto first_software =
+          std::find_if(found.all.begin(), found.all.end(),
+                       [](const Adapter& other) { return other.info.software; });
+      const auto place = info.software ? found.all.end() : first_software;
+      found.all.insert(place, {std::move(adapter), std::move(info)});
+    }
+  }
+  if (found.all.empty()) {
+    return fail(ErrorCode::kDevice,
+                "No WebGPU device was found. Install the Vulkan driver of your graphics card; "
+                "./dev setup fetches a software driver, and VK_DRIVER_FILES names a driver that "
+                "is not where Vulkan looks for it.");
+  }
+  return found;
+}
+
+}  // namespace
+
+Result<std::vector<DeviceInfo>> list_webgpu_devices() {
+  TOK_TRY(Adapters found, find_adapters());
+  std::vector<DeviceInfo> infos;
+  for (Adapter& adapter : found.all) infos.push_back(std::move(adapter.info));
+  return infos;
+}
+
+Result<std::shared_ptr<WebGpuDevice>> open_webgpu_device(const WebGpuOptions& options) {
+  TOK_TRY(Adapters found, find_adapters());
+  const uint32_t index = options.device.value_or(0);
+  if (index >= found.all.size()) {
+    return fail(ErrorCode::kUsage, "There is no WebGPU device {}; the last one is {}.", index,
+                found.all.size() - 1);
+  }
+  Adapter chosen = std::move(found.all[index]);
+  return WebGpuDevice::open(std::move(found.instance), chosen.handle, std::move(chosen.info),
+                            options);
+}
+
+Result<std::unique_ptr<Backend>> open_webgpu_backend(const WebGpuOptions& options) {
+  TOK_TRY(std::shared_ptr<WebGpuDevice> device, open_webgpu_device(options));
+  return make_webgpu_backend(std::move(device));
+}
+
+}  // namespace tokamak

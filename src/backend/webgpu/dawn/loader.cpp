@@ -1,0 +1,137 @@
+// Opens a Dawn build at run time and points the jumps of dawn_jumps.S at its functions.
+//
+// An ordinary shared Dawn exports wgpuGetProcAddress. The build from npm is an addon for Node: it
+// exports nothing of the sort, but it carries its symbol table, where the same function is found by
+// its C++ name. What it expects of Node is never called and stubbed in dawn_jumps.S.
+#include "backend/webgpu/dawn/loader.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <unistd.h>
+#include <webgpu/webgpu.h>
+
+#include <iterator>
+#include <mutex>
+#include <vector>
+
+#include "backend/webgpu/dawn/elf_file.h"
+#include "base/environment.h"
+
+// One slot per name of kFunctions, in its order; defined in dawn_jumps.S.
+extern "C" __attribute__((visibility("hidden"))) WGPUProc tokamak_dawn_table[];
+
+namespace tokamak {
+namespace {
+
+constexpr std::string_view kFunctions[] = {
+#include "dawn_functions.inc"
+};
+constexpr std::string_view kGetProcAddress =
+    "_ZN4dawn6native20NativeGetProcAddressE14WGPUStringView";
+constexpr std::string_view kDawnVersion = "_ZN4dawnL12kDawnVersionE";  // 20 raw bytes
+
+std::vector<std::string> candidates() {
+  return {executable_folder() + "/../" TOKAMAK_DAWN_INSTALLED,
+          TOKAMAK_INSTALL_PREFIX "/" TOKAMAK_DAWN_INSTALLED, TOKAMAK_DAWN_FILE};
+}
+
+/// An opened library; closed again unless keep() is called.
+class Library {
+ public:
+  explicit Library(const std::string& path)
+      : handle_(::dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL)) {}
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
+  ~Library() {
+    if (handle_ != nullptr) ::dlclose(handle_);
+  }
+
+  bool is_open() const { return handle_ != nullptr; }
+  void keep() { handle_ = nullptr; }
+  void* exported(const char* name) const { return ::dlsym(handle_, name); }
+
+  /// The address in memory of a symbol that ElfFile found.
+  void* at(ElfSymbol symbol) const {
+    link_map* map = nullptr;
+    if (::dlinfo(handle_, RTLD_DI_LINKMAP, static_cast<void*>(&map)) != 0) return nullptr;
+    return reinterpret_cast<void*>(map->l_addr + symbol.address);
+  }
+
+ private:
+  void* handle_;
+};
+
+std::string hexadecimal(const void* bytes, size_t count) {
+  std::string text;
+  for (size_t i = 0; i < count; ++i) {
+    text += fmt::format("{:02x}", static_cast<const unsigned char*>(bytes)[i]);
+  }
+  return text;
+}
+
+/// Dawn's own record of the revision it was built from, where the library has one.
+Result<void> check_version(const Library& library, const ElfFile& file, const std::string& path) {
+  const std::optional<ElfSymbol> symbol = file.find(kDawnVersion);
+  if (!symbol || symbol->bytes != 20) {
+    return fail(ErrorCode::kDevice, "\"{}\" does not say which revision of Dawn it is.", path);
+  }
+  const std::string found = hexadecimal(library.at(*symbol), symbol->bytes);
+  if (found != TOKAMAK_DAWN_VERSION) {
+    return fail(ErrorCode::kDevice, "\"{}\" is Dawn {}, expected {}. ./dev setup fetches that one.",
+                path, found, TOKAMAK_DAWN_VERSION);
+  }
+  return {};
+}
+
+Result<void> load(const std::string& path) {
+  TOK_TRY(const ElfFile file, ElfFile::open(path));
+  Library library(path);
+  if (!library.is_open()) {
+    return fail(ErrorCode::kDevice, "Dawn cannot be opened: {}.", ::dlerror());
+  }
+  TOK_TRY(check_version(library, file, path));
+  void* entry = library.exported("wgpuGetProcAddress");
+  if (entry == nullptr) {
+    if (const auto symbol = file.find(kGetProcAddress)) entry = library.at(*symbol);
+  }
+  if (entry == nullptr) {
+    return fail(ErrorCode::kDevice, "\"{}\" is not Dawn: it has no wgpuGetProcAddress.", path);
+  }
+  const auto get_proc_address = reinterpret_cast<WGPUProcGetProcAddress>(entry);
+  for (size_t i = 0; i < std::size(kFunctions); ++i) {
+    const WGPUProc function = get_proc_address({kFunctions[i].data(), kFunctions[i].size()});
+    if (function == nullptr) {
+      return fail(ErrorCode::kDevice, "\"{}\" lacks the function {} of webgpu.h.", path,
+                  kFunctions[i]);
+    }
+    tokamak_dawn_table[i] = function;
+  }
+  library.keep();
+  return {};
+}
+
+}  // namespace
+
+Result<void> load_dawn(const std::string& path) {
+  static std::mutex mutex;
+  static bool loaded = false;
+  const std::scoped_lock lock(mutex);
+  if (loaded) return {};
+  std::string chosen = path;
+  if (path.empty()) {
+    for (const std::string& candidate : candidates()) {
+      if (chosen.empty() && ::access(candidate.c_str(), R_OK) == 0) chosen = candidate;
+    }
+  }
+  if (chosen.empty()) {
+    return fail(
+        ErrorCode::kDevice,
+        "Dawn, the WebGPU library, is not installed: there is no {}. ./dev setup fetches it.",
+        fmt::join(candidates(), ", "));
+  }
+  TOK_TRY(load(chosen));
+  loaded = true;
+  return {};
+}
+
+}  // namespace tokamak

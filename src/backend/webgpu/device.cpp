@@ -1,0 +1,179 @@
+#include "backend/webgpu/device.h"
+
+#include "base/check.h"
+
+namespace tokamak {
+namespace {
+
+constexpr uint64_t kForever = UINT64_MAX;
+
+ErrorCode code_of(WGPUErrorType type) {
+  return type == WGPUErrorType_OutOfMemory ? ErrorCode::kOutOfMemory : ErrorCode::kDevice;
+}
+
+/// What a scope or a request has answered.
+struct Answer {
+  std::optional<Error> error;
+  WGPUDevice device = nullptr;
+};
+
+void on_device(WGPURequestDeviceStatus status, WGPUDevice device, WGPUStringView message,
+               void* answer, void*) {
+  auto& out = *static_cast<Answer*>(answer);
+  out.device = device;
+  if (status != WGPURequestDeviceStatus_Success) {
+    out.error = {ErrorCode::kDevice, text_of(message)};
+  }
+}
+
+void on_scope(WGPUPopErrorScopeStatus, WGPUErrorType type, WGPUStringView message, void* answer,
+              void*) {
+  if (type == WGPUErrorType_NoError || type == WGPUErrorType{}) return;
+  static_cast<Answer*>(answer)->error = {code_of(type), text_of(message)};
+}
+
+size_t load_entry(size_t key_size, const uint8_t* key, size_t value_size, uint8_t* value,
+                  void* cache, void*) {
+  return static_cast<PipelineCache*>(cache)->load({key, key_size}, {value, value_size});
+}
+
+void store_entry(size_t key_size, const uint8_t* key, size_t value_size, const uint8_t* value,
+                 void* cache, void*) {
+  static_cast<PipelineCache*>(cache)->store({key, key_size}, {value, value_size});
+}
+
+WGPUDawnCacheDeviceDescriptor cache_descriptor(PipelineCache* cache, WGPUChainedStruct* next) {
+  return {.chain = {.next = next, .sType = WGPUSType_DawnCacheDeviceDescriptor},
+          .isolationKey = wgpu_text("tokamak"),
+          .dawnLoadCacheDataCallbackInfo = {.callback = load_entry, .userdata1 = cache},
+          .dawnStoreCacheDataCallbackInfo = {.callback = store_entry, .userdata1 = cache}};
+}
+
+}  // namespace
+
+DeviceLimits device_limits(const WGPULimits& limits) {
+  return {.workgroup_threads =
+              std::min(limits.maxComputeInvocationsPerWorkgroup, limits.maxComputeWorkgroupSizeX),
+          .workgroup_bytes = limits.maxComputeWorkgroupStorageSize,
+          .storage_buffers = limits.maxStorageBuffersPerShaderStage,
+          .grid_dimension = limits.maxComputeWorkgroupsPerDimension,
+          .binding_bytes = limits.maxStorageBufferBindingSize,
+          .buffer_bytes = limits.maxBufferSize};
+}
+
+WGPUDawnTogglesDescriptor dawn_toggles() {
+  // Dawn hides shader-f16 on NVIDIA unless it is asked for.
+  static constexpr const char* kEnabled[] = {"vulkan_enable_f16_on_nvidia"};
+  return {.chain = {.next = nullptr, .sType = WGPUSType_DawnTogglesDescriptor},
+          .enabledToggleCount = std::size(kEnabled),
+          .enabledToggles = kEnabled};
+}
+
+Result<std::shared_ptr<WebGpuDevice>> WebGpuDevice::open(InstanceHandle instance,
+                                                         const AdapterHandle& adapter,
+                                                         DeviceInfo found,
+                                                         const WebGpuOptions& options) {
+  std::shared_ptr<WebGpuDevice> self(new WebGpuDevice);
+  self->instance_ = std::move(instance);
+  self->info_ = std::move(found);
+  self->info_.features &= ~options.disabled;
+  std::vector<WGPUFeatureName> features;
+  if ((self->info_.features & kFeatureF16) != 0) features.push_back(WGPUFeatureName_ShaderF16);
+  if ((self->info_.features & kFeatureSubgroups) != 0) {
+    features.push_back(WGPUFeatureName_Subgroups);
+  }
+  WGPULimits limits = {};
+  wgpuAdapterGetLimits(adapter.get(), &limits);
+
+  WGPUDawnTogglesDescriptor toggles = dawn_toggles();
+  WGPUDawnCacheDeviceDescriptor cache = {};
+  WGPUChainedStruct* chain = &toggles.chain;
+  if (!options.cache_dir.empty()) self->cache_ = open_pipeline_cache(options.cache_dir);
+  if (self->cache_ != nullptr) {
+    cache = cache_descriptor(self->cache_.get(), chain);
+    chain = &cache.chain;
+  }
+  const WGPUDeviceDescriptor descriptor = {
+      .nextInChain = chain,
+      .label = wgpu_text("tokamak"),
+      .requiredFeatureCount = features.size(),
+      .requiredFeatures = features.data(),
+      .requiredLimits = options.default_limits ? nullptr : &limits,
+      .deviceLostCallbackInfo = {.mode = WGPUCallbackMode_AllowProcessEvents,
+                                 .callback = on_lost,
+                                 .userdata1 = self.get()},
+      .uncapturedErrorCallbackInfo = {.callback = on_error, .userdata1 = self.get()}};
+  Answer answer;
+  TOK_TRY(self->wait(wgpuAdapterRequestDevice(
+      adapter.get(), &descriptor,
+      {.mode = WGPUCallbackMode_WaitAnyOnly, .callback = on_device, .userdata1 = &answer})));
+  if (answer.error || answer.device == nullptr) {
+    return fail(ErrorCode::kDevice, "\"{}\" gives no WebGPU device: {}", self->info_.name,
+                answer.error ? answer.error->message : "no reason given");
+  }
+  self->device_ = DeviceHandle(answer.device);
+  self->queue_ = QueueHandle(wgpuDeviceGetQueue(answer.device));
+  WGPULimits granted = {};
+  wgpuDeviceGetLimits(answer.device, &granted);
+  self->info_.limits = device_limits(granted);
+  return self;
+}
+
+Result<void> WebGpuDevice::wait(WGPUFuture future) {
+  WGPUFutureWaitInfo info = {.future = future};
+  if (wgpuInstanceWaitAny(instance_.get(), 1, &info, kForever) == WGPUWaitStatus_Success) return {};
+  return fail(ErrorCode::kDevice, "Waiting for \"{}\" failed.", info_.name);
+}
+
+Result<void> WebGpuDevice::wait_for_queue() {
+  const auto ignore = [](WGPUQueueWorkDoneStatus, WGPUStringView, void*, void*) {};
+  TOK_TRY(wait(wgpuQueueOnSubmittedWorkDone(
+      queue_.get(), {.mode = WGPUCallbackMode_WaitAnyOnly, .callback = ignore})));
+  return status();
+}
+
+Result<void> WebGpuDevice::checked(std::string_view what, const std::function<void()>& create) {
+  constexpr WGPUErrorFilter kFilters[] = {WGPUErrorFilter_Internal, WGPUErrorFilter_OutOfMemory,
+                                          WGPUErrorFilter_Validation};
+  for (const WGPUErrorFilter filter : kFilters) wgpuDevicePushErrorScope(device_.get(), filter);
+  create();
+  // Memory that ran out explains what else went wrong, so the order of the scopes decides.
+  std::optional<Error> first;
+  for (size_t i = 0; i < std::size(kFilters); ++i) {
+    Answer answer;
+    TOK_TRY(wait(wgpuDevicePopErrorScope(
+        device_.get(),
+        {.mode = WGPUCallbackMode_WaitAnyOnly, .callback = on_scope, .userdata1 = &answer})));
+    if (answer.error && (!first || answer.error->code == ErrorCode::kOutOfMemory)) {
+      first = answer.error;
+    }
+  }
+  TOK_TRY(status());
+  if (first) return Failure(first->within(what));
+  return {};
+}
+
+Result<void> WebGpuDevice::status() {
+  // What a lost device refuses is reported before its loss, whose callback may still be waiting.
+  if (error_ && !loss_) process_events();
+  if (loss_) return Failure(*loss_);
+  if (!error_) return {};
+  return Failure(*std::exchange(error_, std::nullopt));
+}
+
+void WebGpuDevice::on_error(WGPUDevice const*, WGPUErrorType type, WGPUStringView message,
+                            void* self, void*) {
+  auto& device = *static_cast<WebGpuDevice*>(self);
+  if (device.error_) return;  // the first error explains those that follow
+  device.error_ = {code_of(type),
+                   fmt::format("\"{}\" reports: {}", device.info_.name, text_of(message))};
+}
+
+void WebGpuDevice::on_lost(WGPUDevice const*, WGPUDeviceLostReason, WGPUStringView message,
+                           void* self, void*) {
+  auto& device = *static_cast<WebGpuDevice*>(self);
+  device.loss_ = {ErrorCode::kDevice, fmt::format("The device \"{}\" is lost: {}",
+                                                  device.info_.name, text_of(message))};
+}
+
+}  // namespace tokamak

@@ -1,0 +1,81 @@
+// One opened WebGPU device and what it has to say: errors, loss, finished work.
+//
+// Errors come three ways, and all of them end in a Result: of creations through error scopes
+// (checked()), of submitted work through the uncaptured-error callback (status()), and the loss of
+// the device through its own callback (status(), from then on always).
+#pragma once
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "backend/webgpu/handle.h"
+#include "backend/webgpu/pipeline_cache.h"
+#include "base/result.h"
+#include "kernels/kernel.h"
+
+namespace tokamak {
+
+struct WebGpuOptions {
+  std::optional<uint32_t> device;  // index into list_webgpu_devices(); the first one otherwise
+  Features disabled = 0;           // features to do without
+  bool default_limits = false;     // ask for no more than every WebGPU device grants
+  std::string cache_dir;           // compiled pipelines, kept between runs; "": none
+};
+
+class WebGpuDevice {
+ public:
+  /// Asks `adapter` for a device with all its limits and the features kernels use. `found`
+  /// describes the adapter.
+  static Result<std::shared_ptr<WebGpuDevice>> open(InstanceHandle instance,
+                                                    const AdapterHandle& adapter, DeviceInfo found,
+                                                    const WebGpuOptions& options);
+  WebGpuDevice(const WebGpuDevice&) = delete;
+  WebGpuDevice& operator=(const WebGpuDevice&) = delete;
+
+  const DeviceInfo& info() const { return info_; }
+  WGPUDevice handle() const { return device_.get(); }
+  WGPUQueue queue() const { return queue_.get(); }
+
+  /// Runs the callbacks of what has finished. Never blocks.
+  void process_events() { wgpuInstanceProcessEvents(instance_.get()); }
+  /// Blocks until the callback of `future` has run.
+  Result<void> wait(WGPUFuture future);
+  /// Blocks until the queue is empty.
+  Result<void> wait_for_queue();
+
+  /// Runs `create` and returns the first error it caused: kOutOfMemory or kDevice, "what: message".
+  Result<void> checked(std::string_view what, const std::function<void()>& create);
+
+  /// The loss of the device, or an error of submitted work that nobody has been told of yet.
+  Result<void> status();
+
+  /// Counts buffers; see Backend::device_bytes().
+  void count_bytes(int64_t change) { bytes_ += uint64_t(change); }
+  uint64_t bytes() const { return bytes_; }
+
+ private:
+  WebGpuDevice() = default;
+  static void on_error(WGPUDevice const*, WGPUErrorType type, WGPUStringView message, void* self,
+                       void*);
+  static void on_lost(WGPUDevice const*, WGPUDeviceLostReason reason, WGPUStringView message,
+                      void* self, void*);
+
+  DeviceInfo info_;
+  uint64_t bytes_ = 0;
+  std::optional<Error> error_, loss_;
+  // Callbacks reach what stands above, the cache included, until the instance is gone.
+  std::unique_ptr<PipelineCache> cache_;
+  InstanceHandle instance_;
+  DeviceHandle device_;
+  QueueHandle queue_;
+};
+
+/// As a tokamak limit; the WebGPU names are in the specification's table of limits.
+DeviceLimits device_limits(const WGPULimits& limits);
+
+/// The toggles of Dawn that the engine sets, for chaining into descriptors; other implementations
+/// never see them.
+WGPUDawnTogglesDescriptor dawn_toggles();
+
+}  // namespace tokamak

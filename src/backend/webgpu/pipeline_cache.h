@@ -1,0 +1,23 @@
+// Compiled pipelines kept between runs, under keys that the WebGPU implementation makes from the
+// shader, the device and the driver.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace tokamak {
+
+/// Called from several threads at once. A failure of any kind is a miss, never an error.
+class PipelineCache {
+ public:
+  virtual ~PipelineCache() = default;
+  /// The bytes of the entry; copies them when `value` has that size. 0: there is none.
+  virtual size_t load(std::span<const uint8_t> key, std::span<uint8_t> value) = 0;
+  virtual void store(std::span<const uint8_t> key, std::span<const uint8_t> value) = 0;
+};
+
+/// One file per entry in `folder`, which is made if it can be. Null where there are no files.
+std::unique_ptr<PipelineCache> open_pipeline_cache(const std::string& folder);
+
+}  // namespace tokamak

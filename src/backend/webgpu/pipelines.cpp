@@ -1,0 +1,121 @@
+#include "backend/webgpu/pipelines.h"
+
+#include <deque>
+#include <map>
+
+#include "kernels/sources.h"
+
+namespace tokamak {
+namespace {
+
+WGPUBindGroupLayoutEntry buffer_entry(size_t binding, WGPUBufferBindingType type,
+                                      uint64_t smallest) {
+  return {.binding = uint32_t(binding),
+          .visibility = WGPUShaderStage_Compute,
+          .buffer = {.type = type, .minBindingSize = smallest}};
+}
+
+BindGroupLayoutHandle make_layout(const WebGpuDevice& device, size_t inputs, size_t outputs) {
+  std::vector<WGPUBindGroupLayoutEntry> entries = {
+      buffer_entry(0, WGPUBufferBindingType_Uniform, sizeof(Frame))};
+  for (size_t i = 0; i < inputs + outputs; ++i) {
+    entries.push_back(buffer_entry(
+        1 + i, i < inputs ? WGPUBufferBindingType_ReadOnlyStorage : WGPUBufferBindingType_Storage,
+        0));
+  }
+  const WGPUBindGroupLayoutDescriptor descriptor = {.entryCount = entries.size(),
+                                                    .entries = entries.data()};
+  return BindGroupLayoutHandle(wgpuDeviceCreateBindGroupLayout(device.handle(), &descriptor));
+}
+
+/// One text on its way to a pipeline.
+struct Compilation {
+  std::string_view kernel;
+  ShaderModuleHandle module;
+  PipelineLayoutHandle layout;
+  WGPUFuture future = {};
+  PipelineHandle pipeline;
+  std::string message;
+};
+
+void on_pipeline(WGPUCreatePipelineAsyncStatus status, WGPUComputePipeline pipeline,
+                 WGPUStringView message, void* compilation, void*) {
+  auto& out = *static_cast<Compilation*>(compilation);
+  out.pipeline = PipelineHandle(pipeline);
+  if (status != WGPUCreatePipelineAsyncStatus_Success) {
+    out.pipeline = {};
+    out.message = text_of(message);
+  }
+}
+
+void parse(const WebGpuDevice& device, Compilation& compilation, const std::string& text,
+           WGPUBindGroupLayout bindings) {
+  WGPUShaderSourceWGSL source = {.chain = {.sType = WGPUSType_ShaderSourceWGSL},
+                                 .code = wgpu_text(text)};
+  const WGPUShaderModuleDescriptor module = {.nextInChain = &source.chain,
+                                             .label = wgpu_text(compilation.kernel)};
+  compilation.module = ShaderModuleHandle(wgpuDeviceCreateShaderModule(device.handle(), &module));
+  const WGPUPipelineLayoutDescriptor layout = {.bindGroupLayoutCount = 1,
+                                               .bindGroupLayouts = &bindings};
+  compilation.layout =
+      PipelineLayoutHandle(wgpuDeviceCreatePipelineLayout(device.handle(), &layout));
+}
+
+void start(const WebGpuDevice& device, Compilation& compilation) {
+  const WGPUComputePipelineDescriptor descriptor = {
+      .label = wgpu_text(compilation.kernel),
+      .layout = compilation.layout.get(),
+      .compute = {.module = compilation.module.get(), .entryPoint = wgpu_text("main")}};
+  compilation.future = wgpuDeviceCreateComputePipelineAsync(
+      device.handle(), &descriptor,
+      {.mode = WGPUCallbackMode_WaitAnyOnly, .callback = on_pipeline, .userdata1 = &compilation});
+}
+
+}  // namespace
+
+Result<Pipelines> compile_pipelines(WebGpuDevice& device, const Plan& plan) {
+  Pipelines pipelines;
+  std::map<std::pair<size_t, size_t>, WGPUBindGroupLayout> layouts;
+  std::map<std::string, size_t> known;
+  std::deque<Compilation> compilations;  // callbacks hold references
+  for (const Phase& phase : plan.phases) {
+    std::vector<size_t>& indices = pipelines.of_step.emplace_back();
+    for (const Step& step : phase.steps) {
+      std::string text =
+          shader_text(step.kernel->needs, step.launch, step.inputs.size(), step.outputs.size());
+      const auto [entry, is_new] = known.try_emplace(std::move(text), compilations.size());
+      indices.push_back(entry->second);
+      if (!is_new) continue;
+      Compilation& compilation = compilations.emplace_back();
+      compilation.kernel = step.kernel->name;
+      TOK_TRY(device.checked(fmt::format("kernel {}", step.kernel->name), [&] {
+        WGPUBindGroupLayout& layout = layouts[{step.inputs.size(), step.outputs.size()}];
+        if (layout == nullptr) {
+          pipelines.layouts.push_back(make_layout(device, step.inputs.size(), step.outputs.size()));
+          layout = pipelines.layouts.back().get();
+        }
+        parse(device, compilation, entry->first, layout);
+        pipelines.all.push_back({.handle = {}, .layout = layout});
+      }));
+    }
+  }
+  for (Compilation& compilation : compilations) start(device, compilation);
+  // All are waited for, also after a failure: their callbacks write into `compilations`.
+  Result<void> waited;
+  for (const Compilation& compilation : compilations) {
+    const Result<void> one = device.wait(compilation.future);
+    if (waited) waited = one;
+  }
+  TOK_TRY(std::move(waited));
+  TOK_TRY(device.status());
+  for (size_t i = 0; i < compilations.size(); ++i) {
+    if (!compilations[i].pipeline) {
+      return fail(ErrorCode::kDevice, "kernel {} does not compile on \"{}\": {}",
+                  compilations[i].kernel, device.info().name, compilations[i].message);
+    }
+    pipelines.all[i].handle = std::move(compilations[i].pipeline);
+  }
+  return pipelines;
+}
+
+}  // namespace tokamak

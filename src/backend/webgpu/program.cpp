@@ -1,0 +1,224 @@
+#include "backend/webgpu/program.h"
+
+#include <chrono>
+#include <cstring>
+
+#include "backend/webgpu/adapters.h"
+#include "backend/webgpu/buffers.h"
+#include "backend/webgpu/pipelines.h"
+#include "backend/webgpu/readback.h"
+#include "base/bits.h"
+#include "base/check.h"
+
+namespace tokamak {
+namespace {
+
+struct Dispatch {
+  WGPUComputePipeline pipeline = nullptr;  // owned by Pipelines
+  BindGroupHandle bindings;
+  Grid grid;
+};
+
+uint64_t operand_bytes(const Operand& operand, uint64_t tokens) {
+  return element_count(operand.shape, tokens) * dtype_bytes(operand.dtype);
+}
+
+uint64_t largest_result(const Plan& plan) {
+  uint64_t bytes = 16;
+  for (const Phase& phase : plan.phases) {
+    bytes = std::max(bytes, operand_bytes(phase.result, phase.max_tokens));
+  }
+  return round_up<uint64_t>(bytes, 16);
+}
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+class WebGpuProgram : public Program {
+ public:
+  WebGpuProgram(std::shared_ptr<WebGpuDevice> device, Plan plan, DeviceBuffers buffers,
+                Readback readback, Pipelines pipelines)
+      : device_(std::move(device)),
+        plan_(std::move(plan)),
+        buffers_(std::move(buffers)),
+        readback_(std::move(readback)),
+        pipelines_(std::move(pipelines)) {}
+
+  /// Makes the bind groups and fills the constants.
+  Result<void> prepare(const ConstantReader& constants, const LoadProgress& progress) {
+    for (size_t p = 0; p < plan_.phases.size(); ++p) {
+      const Phase& phase = plan_.phases[p];
+      std::vector<Dispatch>& dispatches = phases_.emplace_back();
+      for (size_t s = 0; s < phase.steps.size(); ++s) {
+        TOK_TRY(check_grid(phase.steps[s], phase.max_tokens));
+        const Pipeline& pipeline = pipelines_.all[pipelines_.of_step[p][s]];
+        dispatches.push_back({.pipeline = pipeline.handle.get(),
+                              .bindings = {},
+                              .grid = phase.steps[s].launch.grid});
+        TOK_TRY(device_->checked(
+            fmt::format("step {} of {} ({})", s, phase.name, phase.steps[s].kernel->name), [&] {
+              dispatches[s].bindings = bind(phase.steps[s], phase.max_tokens, pipeline.layout);
+            }));
+      }
+    }
+    const auto start = std::chrono::steady_clock::now();
+    TOK_TRY(buffers_.load(plan_, constants, progress));
+    report_.load_seconds = seconds_since(start);
+    return {};
+  }
+
+  const Plan& plan() const override { return plan_; }
+  CompileReport report() const override { return report_; }
+  void note_compilation(double seconds) {
+    report_.pipelines = uint32_t(pipelines_.all.size());
+    report_.compile_seconds = seconds;
+  }
+
+  Result<void> write_table(BufferId buffer, std::span<const uint32_t> values) override {
+    TOK_CHECK(values.size_bytes() <= plan_.at(buffer).bytes);
+    TOK_TRY(device_->status());
+    wgpuQueueWriteBuffer(device_->queue(), buffers_.at(buffer), 0, values.data(),
+                         values.size_bytes());
+    return device_->status();
+  }
+
+  Result<void> submit(const StepRequest& request) override {
+    const Phase& phase = plan_.phases[request.phase];
+    TOK_CHECK(request.tokens.size() == request.frame.tokens);
+    TOK_CHECK(request.frame.tokens >= 1 && request.frame.tokens <= phase.max_tokens);
+    TOK_TRY(device_->status());
+    write_frame(request);
+    const EncoderHandle encoder(wgpuDeviceCreateCommandEncoder(device_->handle(), nullptr));
+    encode(encoder.get(), phases_[request.phase], request.frame.tokens);
+    const uint64_t bytes = operand_bytes(phase.result, request.frame.tokens);
+    BufferHandle staging;
+    if (request.done) {
+      staging = readback_.take();
+      wgpuCommandEncoderCopyBufferToBuffer(encoder.get(), buffers_.at(phase.result.buffer), 0,
+                                           staging.get(), 0, bytes);
+    }
+    const CommandsHandle commands(wgpuCommandEncoderFinish(encoder.get(), nullptr));
+    const WGPUCommandBuffer list = commands.get();
+    wgpuQueueSubmit(device_->queue(), 1, &list);
+    TOK_TRY(device_->status());
+    if (request.done) readback_.read(std::move(staging), bytes, request.done);
+    return {};
+  }
+
+  Result<void> poll() override {
+    device_->process_events();
+    readback_.deliver();
+    return device_->status();
+  }
+
+  Result<void> wait() override {
+    TOK_TRY(readback_.wait());
+    return device_->wait_for_queue();
+  }
+
+ private:
+  Result<void> check_grid(const Step& step, uint32_t tokens) const {
+    const Grid& grid = step.launch.grid;
+    const uint32_t limit = device_->info().limits.grid_dimension;
+    for (const uint32_t size : {grid.x.at(tokens), grid.y.at(tokens), grid.z.at(tokens)}) {
+      if (size > limit) {
+        return unsupported("kernel {} needs {} workgroups in a row, but \"{}\" runs at most {}.",
+                           step.kernel->name, size, device_->info().name, limit);
+      }
+    }
+    return {};
+  }
+
+  BindGroupHandle bind(const Step& step, uint32_t tokens, WGPUBindGroupLayout layout) const {
+    std::vector<WGPUBindGroupEntry> entries = {
+        {.binding = 0, .buffer = buffers_.at(plan_.frame), .offset = 0, .size = sizeof(Frame)}};
+    const auto add = [&](const Operand& operand) {
+      entries.push_back({.binding = uint32_t(entries.size()),
+                         .buffer = buffers_.at(operand.buffer),
+                         .offset = operand.buffer == plan_.frame ? kFrameTokensOffset : 0,
+                         // Only what the step may touch, up to the end of a vec4.
+                         .size = round_up<uint64_t>(operand_bytes(operand, tokens), 16)});
+    };
+    for (const Operand& in : step.inputs) add(in);
+    for (const Operand& out : step.outputs) add(out);
+    const WGPUBindGroupDescriptor descriptor = {
+        .layout = layout, .entryCount = entries.size(), .entries = entries.data()};
+    return BindGroupHandle(wgpuDeviceCreateBindGroup(device_->handle(), &descriptor));
+  }
+
+  void write_frame(const StepRequest& request) {
+    frame_bytes_.assign(kFrameTokensOffset + request.tokens.size_bytes(), std::byte{0});
+    std::memcpy(frame_bytes_.data(), &request.frame, sizeof(Frame));
+    std::memcpy(frame_bytes_.data() + kFrameTokensOffset, request.tokens.data(),
+                request.tokens.size_bytes());
+    wgpuQueueWriteBuffer(device_->queue(), buffers_.at(plan_.frame), 0, frame_bytes_.data(),
+                         frame_bytes_.size());
+  }
+
+  static void encode(WGPUCommandEncoder encoder, const std::vector<Dispatch>& dispatches,
+                     uint32_t tokens) {
+    const PassHandle pass(wgpuCommandEncoderBeginComputePass(encoder, nullptr));
+    WGPUComputePipeline current = nullptr;
+    for (const Dispatch& dispatch : dispatches) {
+      if (dispatch.pipeline != current) {
+        wgpuComputePassEncoderSetPipeline(pass.get(), dispatch.pipeline);
+        current = dispatch.pipeline;
+      }
+      wgpuComputePassEncoderSetBindGroup(pass.get(), 0, dispatch.bindings.get(), 0, nullptr);
+      wgpuComputePassEncoderDispatchWorkgroups(pass.get(), dispatch.grid.x.at(tokens),
+                                               dispatch.grid.y.at(tokens),
+                                               dispatch.grid.z.at(tokens));
+    }
+    wgpuComputePassEncoderEnd(pass.get());
+  }
+
+  std::shared_ptr<WebGpuDevice> device_;
+  Plan plan_;
+  DeviceBuffers buffers_;
+  Readback readback_;
+  Pipelines pipelines_;
+  std::vector<std::vector<Dispatch>> phases_;
+  std::vector<std::byte> frame_bytes_;  // kept to allocate nothing per step
+  CompileReport report_;
+};
+
+class WebGpuBackend : public Backend {
+ public:
+  explicit WebGpuBackend(std::shared_ptr<WebGpuDevice> device) : device_(std::move(device)) {}
+
+  const DeviceInfo& device() const override { return device_->info(); }
+  uint64_t device_bytes() const override { return device_->bytes(); }
+  Result<std::unique_ptr<Program>> compile(Plan plan, const ConstantReader& constants,
+                                           const LoadProgress& progress) override {
+    return make_webgpu_program(device_, std::move(plan), constants, progress);
+  }
+
+ private:
+  std::shared_ptr<WebGpuDevice> device_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Program>> make_webgpu_program(std::shared_ptr<WebGpuDevice> device,
+                                                     Plan plan, const ConstantReader& constants,
+                                                     const LoadProgress& progress) {
+  TOK_TRY(device->status());
+  TOK_TRY(DeviceBuffers buffers, DeviceBuffers::make(device, plan));
+  TOK_TRY(Readback readback, Readback::make(device, largest_result(plan)));
+  const auto start = std::chrono::steady_clock::now();
+  TOK_TRY(Pipelines pipelines, compile_pipelines(*device, plan));
+  const double seconds = seconds_since(start);
+  auto program =
+      std::make_unique<WebGpuProgram>(std::move(device), std::move(plan), std::move(buffers),
+                                      std::move(readback), std::move(pipelines));
+  program->note_compilation(seconds);
+  TOK_TRY(program->prepare(constants, progress));
+  return program;
+}
+
+std::unique_ptr<Backend> make_webgpu_backend(std::shared_ptr<WebGpuDevice> device) {
+  return std::make_unique<WebGpuBackend>(std::move(device));
+}
+
+}  // namespace tokamak

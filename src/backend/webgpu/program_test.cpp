@@ -1,0 +1,180 @@
+#include "backend/webgpu/program.h"
+
+#include <gtest/gtest.h>
+
+#include "backend/webgpu/tiny_plan.h"
+
+namespace tokamak {
+namespace {
+
+using Values = std::vector<float>;
+
+class WebGpuProgramTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    device_ = tiny_device();
+    ASSERT_NE(device_, nullptr);
+    backend_ = make_webgpu_backend(device_);
+    compile();
+  }
+
+  void compile(size_t piece = 64) {
+    auto program = backend_->compile(tiny_plan(backend_->device()), tiny_reader(piece));
+    ASSERT_TRUE(program) << program.error().message;
+    program_ = *std::move(program);
+  }
+
+  /// Submits one token; its result or error ends in `results_`.
+  Result<void> submit(uint32_t token) {
+    return program_->submit(tiny_step(token, [this](Result<std::span<const float>> result) {
+      if (result) {
+        results_.emplace_back(Values(result->begin(), result->end()));
+      } else {
+        results_.push_back(Failure(result.error()));
+      }
+    }));
+  }
+
+  std::shared_ptr<WebGpuDevice> device_;
+  std::unique_ptr<Backend> backend_;
+  std::unique_ptr<Program> program_;
+  std::vector<Result<Values>> results_;
+};
+
+TEST_F(WebGpuProgramTest, LoadsConstantsFromPiecesOfAnyLength) {
+  for (const size_t piece : {1u, 2u, 3u, 5u, 7u, 26u, 1000u}) {
+    compile(piece);
+    results_.clear();
+    for (uint32_t token = 0; token < kTinyVocab; ++token) ASSERT_TRUE(submit(token));
+    ASSERT_TRUE(program_->wait());
+    for (uint32_t token = 0; token < kTinyVocab; ++token) {
+      ASSERT_TRUE(results_[token]);
+      EXPECT_EQ(*results_[token], tiny_result(token)) << "pieces of " << piece;
+    }
+  }
+}
+
+TEST_F(WebGpuProgramTest, ReportsProgressAndTheReadersError) {
+  std::vector<std::pair<uint64_t, uint64_t>> progress;
+  const Plan plan = tiny_plan(backend_->device());
+  ASSERT_TRUE(backend_->compile(plan, tiny_reader(), [&](uint64_t done, uint64_t total) {
+    progress.push_back({done, total});
+  }));
+  ASSERT_EQ(progress.size(), 2u);
+  EXPECT_EQ(progress.back().first, footprint(plan).constants);
+  EXPECT_EQ(progress.back().second, footprint(plan).constants);
+  const auto broken = backend_->compile(plan, [](const TensorDesc&, const auto&) -> Result<void> {
+    return invalid_input("The file ends early.");
+  });
+  ASSERT_FALSE(broken);
+  EXPECT_EQ(broken.error().message, "The file ends early.");
+}
+
+TEST_F(WebGpuProgramTest, GivesResultsInOrderHoweverFarAheadTheCallerIs) {
+  for (uint32_t i = 0; i < 20; ++i) ASSERT_TRUE(submit(i % kTinyVocab));
+  EXPECT_TRUE(results_.empty()) << "submit() does not wait";
+  while (results_.size() < 20) ASSERT_TRUE(program_->poll());
+  for (uint32_t i = 0; i < 20; ++i) EXPECT_EQ(*results_[i], tiny_result(i % kTinyVocab));
+}
+
+TEST_F(WebGpuProgramTest, TakesTheNextStepFromWithinACallback) {
+  uint32_t token = 0;
+  std::vector<Values> results;
+  std::function<void(Result<std::span<const float>>)> next = [&](auto result) {
+    ASSERT_TRUE(result);
+    results.emplace_back(result->begin(), result->end());
+    if (++token < kTinyVocab) {
+      ASSERT_TRUE(program_->submit(tiny_step(token, next)));
+    }
+  };
+  ASSERT_TRUE(program_->submit(tiny_step(token, next)));
+  ASSERT_TRUE(program_->wait());
+  ASSERT_EQ(results.size(), kTinyVocab);
+  EXPECT_EQ(results.back(), tiny_result(kTinyVocab - 1));
+}
+
+TEST_F(WebGpuProgramTest, SizesTheResultByTheTokensOfTheStep) {
+  const uint32_t tokens[] = {4, 0, 2};
+  Values rows;
+  ASSERT_TRUE(
+      program_->submit({.phase = 0, .frame = {.tokens = 3}, .tokens = tokens, .done = [&](auto y) {
+                          rows.assign(y->begin(), y->end());
+                        }}));
+  ASSERT_TRUE(program_->submit({.phase = 0, .frame = {.tokens = 3}, .tokens = tokens, .done = {}}));
+  ASSERT_TRUE(program_->wait());
+  ASSERT_EQ(rows.size(), 3 * kTinyRows);
+  for (size_t t = 0; t < 3; ++t) {
+    const Values row(rows.begin() + std::ptrdiff_t(t * kTinyRows),
+                     rows.begin() + std::ptrdiff_t((t + 1) * kTinyRows));
+    EXPECT_EQ(row, tiny_result(tokens[t]));
+  }
+}
+
+TEST_F(WebGpuProgramTest, CountsItsBytesAndGivesThemBack) {
+  EXPECT_GE(backend_->device_bytes(), footprint(program_->plan()).total());
+  for (uint32_t i = 0; i < 8; ++i) ASSERT_TRUE(submit(0));
+  program_.reset();  // with results on their way
+  EXPECT_EQ(backend_->device_bytes(), 0u);
+  EXPECT_TRUE(device_->wait_for_queue());
+  device_->process_events();
+  EXPECT_TRUE(results_.empty());
+}
+
+TEST_F(WebGpuProgramTest, OutlivesItsBackend) {
+  backend_.reset();
+  device_.reset();
+  ASSERT_TRUE(submit(1));
+  ASSERT_TRUE(program_->wait());
+  EXPECT_EQ(*results_.at(0), tiny_result(1));
+}
+
+TEST_F(WebGpuProgramTest, EndsCleanlyWhenTheDeviceIsLost) {
+  for (uint32_t i = 0; i < 5; ++i) ASSERT_TRUE(submit(0));
+  wgpuDeviceForceLoss(device_->handle(), WGPUDeviceLostReason_Unknown, wgpu_text("pulled out"));
+  const auto waited = program_->wait();
+  ASSERT_FALSE(waited);
+  EXPECT_EQ(waited.error().code, ErrorCode::kDevice);
+  EXPECT_NE(waited.error().message.find("pulled out"), std::string::npos) << waited.error().message;
+  ASSERT_EQ(results_.size(), 5u) << "every step is answered";
+  for (const Result<Values>& result : results_) {
+    if (!result) {
+      EXPECT_EQ(result.error().code, ErrorCode::kDevice);
+    }
+  }
+  const auto submitted = submit(0);
+  ASSERT_FALSE(submitted);
+  EXPECT_EQ(submitted.error().code, ErrorCode::kDevice);
+  EXPECT_FALSE(program_->poll());
+  const auto compiled = backend_->compile(tiny_plan(backend_->device()), tiny_reader());
+  ASSERT_FALSE(compiled);
+  EXPECT_EQ(compiled.error().code, ErrorCode::kDevice);
+}
+
+TEST_F(WebGpuProgramTest, NamesTheKernelThatDoesNotCompile) {
+  Plan plan = tiny_plan(backend_->device());
+  plan.phases[0].steps[0].launch.constants.clear();
+  const auto program = backend_->compile(plan, tiny_reader());
+  ASSERT_FALSE(program);
+  EXPECT_EQ(program.error().code, ErrorCode::kDevice);
+  EXPECT_NE(program.error().message.find("embed.wgsl"), std::string::npos)
+      << program.error().message;
+}
+
+TEST_F(WebGpuProgramTest, RefusesAGridThatTheDeviceCannotRun) {
+  Plan plan = tiny_plan(backend_->device());
+  plan.phases[1].steps[0].launch.grid.x.count = 70000;
+  const auto program = backend_->compile(plan, tiny_reader());
+  ASSERT_FALSE(program);
+  EXPECT_EQ(program.error().code, ErrorCode::kUnsupported);
+  EXPECT_NE(program.error().message.find("70000"), std::string::npos) << program.error().message;
+}
+
+TEST_F(WebGpuProgramTest, SharesPipelinesBetweenStepsOfOneText) {
+  // The embedding is the same kernel in both phases, the product is not more than two.
+  EXPECT_GE(program_->report().pipelines, 2u);
+  EXPECT_LE(program_->report().pipelines, 3u);
+  EXPECT_GT(program_->report().compile_seconds, 0);
+}
+
+}  // namespace
+}  // namespace tokamak

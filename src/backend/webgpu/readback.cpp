@@ -1,0 +1,95 @@
+#include "backend/webgpu/readback.h"
+
+namespace tokamak {
+namespace {
+
+constexpr size_t kStagingBuffers = 3;
+
+}  // namespace
+
+Result<Readback> Readback::make(std::shared_ptr<WebGpuDevice> device, uint64_t bytes) {
+  WebGpuDevice& gpu = *device;
+  Readback readback(std::move(device));
+  readback.bytes_ = bytes;
+  TOK_TRY(gpu.checked("staging memory for results", [&] {
+    for (size_t i = 0; i < kStagingBuffers; ++i) readback.free_.push_back(readback.make_staging());
+  }));
+  return readback;
+}
+
+Readback::~Readback() {
+  if (device_ != nullptr) device_->count_bytes(-counted_);
+}
+
+BufferHandle Readback::make_staging() {
+  const WGPUBufferDescriptor descriptor = {
+      .label = wgpu_text("staging"),
+      .usage = WGPUBufferUsage_MapRead | WGPUBufferUsage_CopyDst,
+      .size = bytes_};
+  counted_ += int64_t(bytes_);
+  device_->count_bytes(int64_t(bytes_));
+  return BufferHandle(wgpuDeviceCreateBuffer(device_->handle(), &descriptor));
+}
+
+BufferHandle Readback::take() {
+  if (free_.empty()) return make_staging();
+  BufferHandle staging = std::move(free_.back());
+  free_.pop_back();
+  return staging;
+}
+
+void Readback::read(BufferHandle staging, uint64_t bytes, Done done) {
+  auto request = std::make_shared<Request>();
+  request->staging = std::move(staging);
+  request->bytes = bytes;
+  request->done = std::move(done);
+  const auto on_mapped = [](WGPUMapAsyncStatus status, WGPUStringView message, void* owner, void*) {
+    const std::unique_ptr<std::shared_ptr<Request>> held(
+        static_cast<std::shared_ptr<Request>*>(owner));
+    Request& mapped = **held;
+    mapped.arrived = true;
+    if (status == WGPUMapAsyncStatus_Success) return;
+    mapped.problem = text_of(message);
+    if (mapped.problem.empty()) mapped.problem = "The result cannot be read.";
+  };
+  request->future = wgpuBufferMapAsync(request->staging.get(), WGPUMapMode_Read, 0, size_t(bytes),
+                                       {.mode = WGPUCallbackMode_AllowProcessEvents,
+                                        .callback = on_mapped,
+                                        .userdata1 = new std::shared_ptr<Request>(request)});
+  waiting_.push_back(std::move(request));
+}
+
+void Readback::deliver() {
+  while (!waiting_.empty() && waiting_.front()->arrived) {
+    const std::shared_ptr<Request> request = std::move(waiting_.front());
+    waiting_.pop_front();  // first, because `done` may submit again
+    // An error of the device explains a missing result better than the mapping does.
+    if (Result<void> status = device_->status(); !status) {
+      request->done(Failure(status.error()));
+    } else if (!request->problem.empty()) {
+      request->done(fail(ErrorCode::kDevice, "{}", request->problem));
+    } else {
+      const void* mapped =
+          wgpuBufferGetConstMappedRange(request->staging.get(), 0, size_t(request->bytes));
+      if (mapped == nullptr) {
+        request->done(fail(ErrorCode::kDevice, "The result cannot be read."));
+      } else {
+        request->done(
+            std::span(static_cast<const float*>(mapped), size_t(request->bytes) / sizeof(float)));
+        wgpuBufferUnmap(request->staging.get());
+        free_.push_back(std::move(request->staging));
+      }
+    }
+  }
+}
+
+Result<void> Readback::wait() {
+  while (!waiting_.empty()) {
+    const WGPUFuture future = waiting_.front()->future;
+    if (!waiting_.front()->arrived) TOK_TRY(device_->wait(future));
+    deliver();
+  }
+  return {};
+}
+
+}  // namespace tokamak

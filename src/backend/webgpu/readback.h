@@ -1,0 +1,55 @@
+// Results on their way back: staging buffers that are made once and mapped again and again, because
+// making one costs more than a decode step.
+#pragma once
+#include <deque>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "backend/webgpu/device.h"
+
+namespace tokamak {
+
+class Readback {
+ public:
+  using Done = std::function<void(Result<std::span<const float>>)>;
+
+  /// Staging for results of up to `bytes` bytes.
+  static Result<Readback> make(std::shared_ptr<WebGpuDevice> device, uint64_t bytes);
+  Readback(Readback&&) = default;
+  Readback& operator=(Readback&&) = delete;
+  ~Readback();
+
+  /// A free staging buffer to copy a result into. There are three; a caller that runs further ahead
+  /// gets more, so that submitting never blocks.
+  BufferHandle take();
+  /// Asks for the first `bytes` of `staging` once the queue has written them. `done` is called by
+  /// deliver(), in the order of the requests.
+  void read(BufferHandle staging, uint64_t bytes, Done done);
+  /// Calls back for what has arrived.
+  void deliver();
+  /// Blocks until everything asked for has arrived and been delivered.
+  Result<void> wait();
+
+ private:
+  struct Request {
+    BufferHandle staging;
+    uint64_t bytes = 0;
+    Done done;
+    WGPUFuture future = {};
+    bool arrived = false;
+    std::string problem;
+  };
+
+  explicit Readback(std::shared_ptr<WebGpuDevice> device) : device_(std::move(device)) {}
+  BufferHandle make_staging();
+
+  std::shared_ptr<WebGpuDevice> device_;
+  uint64_t bytes_ = 0;
+  int64_t counted_ = 0;
+  std::vector<BufferHandle> free_;
+  std::deque<std::shared_ptr<Request>> waiting_;  // the map callback holds a reference, too
+};
+
+}  // namespace tokamak

@@ -1,0 +1,14 @@
+// Where this program runs: the only place that reads environment variables. Native builds only.
+#pragma once
+#include <string>
+
+namespace tokamak {
+
+/// The folder of the running executable, or "" when the system does not tell.
+std::string executable_folder();
+
+/// A folder of this program's cache for `purpose`: below TOKAMAK_CACHE_DIR, else XDG_CACHE_HOME,
+/// else ~/.cache; "" when none of them is set. It may not exist yet.
+std::string cache_folder(const std::string& purpose);
+
+}  // namespace tokamak

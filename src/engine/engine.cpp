@@ -1,0 +1,199 @@
+#include "engine/engine.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "model/weights.h"
+
+namespace tokamak {
+namespace {
+
+constexpr uint32_t kDefaultContext = 4096;
+/// Logits of a whole chunk stay below this.
+constexpr uint64_t kAllLogitsBytes = uint64_t{64} << 20;
+
+Result<Json> parse_file(std::string_view file, std::string_view text) {
+  auto json = Json::parse(text);
+  if (!json) return Failure(json.error().within(file));
+  return json;
+}
+
+Result<DType> kv_dtype(const std::string& choice, const DeviceInfo& device) {
+  if (choice == "f16") return DType::kF16;
+  if (choice == "f32") return DType::kF32;
+  if (choice != "auto") {
+    return fail(ErrorCode::kUsage, "--kv is \"{}\", expected auto, f16 or f32.", choice);
+  }
+  return device.backend == BackendKind::kCpu ? DType::kF32 : DType::kF16;
+}
+
+/// Fields of a kind that this engine does not read yet would change the answer silently.
+Result<void> refuse_quantization(const ConfigReader& config) {
+  for (const char* name : {"quantization_config", "quantization"}) {
+    if (config.has(name)) {
+      return unsupported("{} is set; this engine runs f32, f16 and bf16 checkpoints.",
+                         config.path(name));
+    }
+  }
+  return {};
+}
+
+Result<GenerationParams> read_defaults(const ModelFiles& files, const ConfigReader& config,
+                                       uint32_t vocab) {
+  GenerationParams params;
+  params.sampling.temperature = 0;
+  ConfigReader model_config = config;
+  ConfigReader text_config = config.at("text_config");
+  params.end_ids = model_config.ids("eos_token_id");
+  if (params.end_ids.empty()) params.end_ids = text_config.ids("eos_token_id");
+  TOK_TRY(model_config.status());
+  TOK_TRY(text_config.status());
+  std::string where = config.where();
+  if (!files.generation_config.empty()) {
+    TOK_TRY(const Json json, parse_file("generation_config.json", files.generation_config));
+    ConfigReader reader(json, "generation_config.json");
+    if (reader.has("eos_token_id")) {
+      params.end_ids = reader.ids("eos_token_id");
+      where = reader.where();
+    }
+    if (reader.flag("do_sample", false)) {
+      params.sampling.temperature = reader.positive("temperature", 1.0);
+      params.sampling.top_k = reader.has("top_k") ? reader.size("top_k", 50) : 0;
+      params.sampling.top_p = reader.positive("top_p", 1.0);
+    }
+    params.sampling.repetition_penalty = reader.positive("repetition_penalty", 1.0);
+    TOK_TRY(reader.status());
+  }
+  for (const uint32_t id : params.end_ids) {
+    if (id >= vocab) {
+      return invalid_input("{}: eos_token_id {} is beyond the vocabulary of {} tokens.", where, id,
+                           vocab);
+    }
+  }
+  return params;
+}
+
+}  // namespace
+
+Result<Engine::Compiled> Engine::compile(const ModelFiles& files, const DeviceInfo& device,
+                                         const OpenOptions& options) {
+  TOK_TRY(const Json json, parse_file("config.json", files.config));
+  const ConfigReader config(json, "config.json");
+  TOK_TRY(config.status());
+  TOK_TRY(refuse_quantization(config));
+  TOK_TRY(const Architecture* architecture, find_architecture(config));
+  Compiled out;
+  TOK_TRY(out.facts, architecture->facts(config));
+  if (options.context > out.facts.max_context) {
+    return fail(ErrorCode::kUsage, "--context is {}, but the model was made for {} positions.",
+                options.context, out.facts.max_context);
+  }
+  out.context =
+      options.context != 0 ? options.context : std::min(out.facts.max_context, kDefaultContext);
+  BuildOptions build{.context = out.context,
+                     .chunk = std::min(options.chunk, out.context),
+                     .kv_dtype = DType::kF32,
+                     .all_logits = options.all_logits};
+  if (options.all_logits) {
+    const uint64_t rows = std::max<uint64_t>(1, kAllLogitsBytes / (4 * uint64_t{out.facts.vocab}));
+    build.chunk = uint32_t(std::min<uint64_t>(build.chunk, rows));
+  }
+  TOK_TRY(build.kv_dtype, kv_dtype(options.kv, device));
+  TOK_TRY(out.unfused, architecture->build(config, files.tensors, build));
+  out.fused = out.unfused;
+  TOK_TRY(out.replacements, fuse::run_pipeline(out.fused, options.disabled_passes));
+  CaptureOptions capturing{.phases = {{"decode", 1}}, .forced = options.forced};
+  if (build.chunk > 1) capturing.phases.insert(capturing.phases.begin(), {"prefill", build.chunk});
+  TOK_TRY(out.plan, capture(out.fused, device, capturing));
+  return out;
+}
+
+Result<std::unique_ptr<Engine>> Engine::load(ModelFiles files, std::unique_ptr<Backend> backend,
+                                             const OpenOptions& options, const Clock& clock) {
+  const double start = clock();
+  auto engine = std::make_unique<Engine>();
+  engine->files_ = std::move(files);
+  engine->backend_ = std::move(backend);
+  engine->clock_ = clock;
+  TOK_TRY(engine->compiled_, compile(engine->files_, engine->device(), options));
+  TOK_TRY(const Json json, parse_file("config.json", engine->files_.config));
+  TOK_TRY(engine->defaults_, read_defaults(engine->files_, ConfigReader(json, "config.json"),
+                                           engine->compiled_.facts.vocab));
+  if (!engine->files_.tokenizer.empty()) {
+    TOK_TRY(Tokenizer tokenizer,
+            Tokenizer::from_json(engine->files_.tokenizer, engine->files_.tokenizer_config));
+    engine->tokenizer_ = std::move(tokenizer);
+  }
+  const double compiled = clock();
+  const TensorFile& tensors = engine->files_.tensors;
+  TOK_TRY(engine->program_, engine->backend_->compile(
+                                engine->compiled_.plan,
+                                [&](const TensorDesc& constant, const WriteBytes& write) {
+                                  return read_constant(tensors, constant, write);
+                                },
+                                options.progress));
+  engine->times_.compile_seconds = compiled - start;
+  engine->times_.upload_seconds = clock() - compiled;
+  engine->times_.total_seconds = clock() - start;
+  return engine;
+}
+
+Result<const Tokenizer*> Engine::tokenizer() const {
+  if (!tokenizer_) return invalid_input("{} has no tokenizer.json.", files_.name);
+  return &*tokenizer_;
+}
+
+Result<Tokenizer> make_tokenizer(const ModelFiles& files) {
+  if (files.tokenizer.empty()) return invalid_input("{} has no tokenizer.json.", files.name);
+  auto tokenizer = Tokenizer::from_json(files.tokenizer, files.tokenizer_config);
+  if (!tokenizer) return Failure(tokenizer.error().within(files.name));
+  return tokenizer;
+}
+
+Result<std::string> render_chat(const ModelFiles& files, const Json& variables) {
+  std::vector<ChatTemplateSource::Named> additional;
+  for (const auto& [name, source] : files.more_templates) additional.push_back({name, source});
+  std::optional<std::string_view> jinja;
+  if (!files.chat_template.empty()) jinja = files.chat_template;
+  TOK_TRY(const ChatTemplateSource source,
+          read_chat_templates(files.tokenizer_config, jinja, additional));
+  const Json* tools = variables.find("tools");
+  TOK_TRY(const ChatTemplateSource::Named* chosen,
+          source.choose(tools != nullptr && !tools->is_null()));
+  TOK_TRY(const ChatTemplate parsed, ChatTemplate::parse(chosen->source));
+  return parsed.render(with_special_tokens(variables, source));
+}
+
+Result<std::string> Engine::render_chat(const Json& variables) const {
+  return tokamak::render_chat(files_, variables);
+}
+
+Result<Session> Engine::start() {
+  return Session::start(*program_, compiled_.context, compiled_.facts.vocab);
+}
+
+Result<Generation> Engine::generate_ids(std::span<const uint32_t> ids,
+                                        const GenerationParams& params,
+                                        const GenerationCallbacks& callbacks) {
+  TOK_TRY(const Tokenizer* own, tokenizer());
+  TOK_TRY(Session session, start());
+  return tokamak::generate(session, *own, ids, params, callbacks, clock_);
+}
+
+Result<Generation> Engine::generate(std::string_view prompt, const GenerationParams& params,
+                                    const GenerationCallbacks& callbacks) {
+  TOK_TRY(const Tokenizer* own, tokenizer());
+  TOK_TRY(const std::vector<uint32_t> ids, own->encode(prompt));
+  return generate_ids(ids, params, callbacks);
+}
+
+Result<Generation> Engine::generate_rendered(std::string_view prompt,
+                                             const GenerationParams& params,
+                                             const GenerationCallbacks& callbacks) {
+  TOK_TRY(const Tokenizer* own, tokenizer());
+  TOK_TRY(const std::vector<uint32_t> ids,
+          own->encode(prompt, {.add_special = false, .parse_special = true}));
+  return generate_ids(ids, params, callbacks);
+}
+
+}  // namespace tokamak

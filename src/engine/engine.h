@@ -1,0 +1,136 @@
+// The public API. A program includes this one header:
+//
+//   auto engine = tokamak::Engine::open({.model = "path/to/model"});
+//   if (!engine) return report(engine.error());
+//   auto result = (*engine)->generate("Once upon a time", {.max_tokens = 64}, callbacks);
+//
+// An engine is one model on one device. It is not for use by two threads at once.
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backend/backend.h"
+#include "base/json.h"
+#include "formats/native_files.h"
+#include "formats/tensor_file.h"
+#include "fuse/pipeline.h"
+#include "generate/generator.h"
+#include "model/arch.h"
+#include "text/chat_template.h"
+#include "text/tokenizer.h"
+
+namespace tokamak {
+
+struct OpenOptions {
+  std::string model;               // a folder; "": the built-in model
+  std::string backend = "auto";    // auto, webgpu or cpu
+  std::optional<uint32_t> device;  // which WebGPU adapter, as `tokamak doctor` numbers them
+  uint32_t context = 0;            // positions; 0: what the model allows, at most 4096
+  uint32_t chunk = 512;            // most tokens of a prefill step
+  std::string kv = "auto";         // f16 or f32; auto: f16 on WebGPU, f32 on the CPU
+  bool all_logits = false;         // logits of every token, not only of the last
+  bool use_f16 = true;             // false: only kernels that need no f16
+  bool use_subgroups = true;       // false: only kernels that need no subgroups
+  bool default_limits = false;     // ask the device only for WebGPU's default limits
+  fuse::DisabledPasses disabled_passes;
+  ForcedVariants forced;
+  LoadProgress progress;
+  std::function<void(std::string_view)> notice;  // what the user should know: a slow device
+};
+
+/// What a model folder holds, read but not interpreted. Texts are empty where there is no file.
+struct ModelFiles {
+  std::string name;  // for messages: the folder
+  TensorFile tensors;
+  std::string config, generation_config, tokenizer, tokenizer_config, chat_template;
+  std::vector<std::pair<std::string, std::string>> more_templates;  // additional_chat_templates/
+};
+
+struct LoadTimes {
+  double total_seconds = 0, compile_seconds = 0, upload_seconds = 0;
+};
+
+class Engine {
+ public:
+  /// Opens a model on a device. Native programs only; elsewhere see load().
+  static Result<std::unique_ptr<Engine>> open(const OpenOptions& options);
+
+  /// The same from files already read and a backend already chosen.
+  static Result<std::unique_ptr<Engine>> load(ModelFiles files, std::unique_ptr<Backend> backend,
+                                              const OpenOptions& options, const Clock& clock);
+
+  /// The graph before and after fusion, and the plan for a device, without running anything.
+  struct Compiled {
+    ModelFacts facts;
+    Graph unfused, fused;
+    std::vector<uint32_t> replacements;  // per pass of fuse::passes()
+    Plan plan;
+    uint32_t context = 0;
+  };
+  static Result<Compiled> compile(const ModelFiles& files, const DeviceInfo& device,
+                                  const OpenOptions& options);
+
+  const Compiled& compiled() const { return compiled_; }
+  const ModelFiles& files() const { return files_; }
+  const DeviceInfo& device() const { return backend_->device(); }
+  const Backend& backend() const { return *backend_; }
+  const LoadTimes& load_times() const { return times_; }
+
+  /// The tokenizer, or why there is none: a folder may come without.
+  Result<const Tokenizer*> tokenizer() const;
+
+  /// Renders a conversation with the model's chat template. `variables` has messages and may have
+  /// tools, add_generation_prompt and whatever else the template reads.
+  Result<std::string> render_chat(const Json& variables) const;
+
+  /// What generation_config.json and config.json recommend; end ids always set from them.
+  const GenerationParams& defaults() const { return defaults_; }
+
+  /// A new sequence. The engine has one cache: an older session must no longer be used.
+  Result<Session> start();
+
+  /// Encodes `prompt` (special tokens as the tokenizer adds them) and continues it.
+  Result<Generation> generate(std::string_view prompt, const GenerationParams& params,
+                              const GenerationCallbacks& callbacks = {});
+  /// As generate(), with text that a chat template made: it carries its own special tokens.
+  Result<Generation> generate_rendered(std::string_view prompt, const GenerationParams& params,
+                                       const GenerationCallbacks& callbacks = {});
+
+ private:
+  Result<Generation> generate_ids(std::span<const uint32_t> ids, const GenerationParams& params,
+                                  const GenerationCallbacks& callbacks);
+
+  ModelFiles files_;
+  Compiled compiled_;
+  std::unique_ptr<Backend> backend_;
+  std::unique_ptr<Program> program_;
+  std::optional<Tokenizer> tokenizer_;
+  GenerationParams defaults_;
+  LoadTimes times_;
+  Clock clock_;
+};
+
+/// Reads a model folder. Errors name the file.
+Result<ModelFiles> read_model_folder(const std::string& folder);
+
+/// As read_model_folder for folders that need have no weights and no config: for tokenizing.
+Result<ModelFiles> read_text_files(const std::string& folder);
+
+/// The tokenizer of those files; an error that names the folder when it has none.
+Result<Tokenizer> make_tokenizer(const ModelFiles& files);
+
+/// Renders with the chat template of those files.
+Result<std::string> render_chat(const ModelFiles& files, const Json& variables);
+
+/// Chooses a device: what `backend` and `device` say, else the best there is, else the CPU.
+Result<std::unique_ptr<Backend>> open_backend(const OpenOptions& options);
+
+/// The folder of the model that comes with the program.
+Result<std::string> builtin_model_folder();
+
+/// Seconds of a steady clock.
+Clock steady_clock();
+
+}  // namespace tokamak

@@ -1,0 +1,280 @@
+#include "engine/inspect.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "engine/inspect_views.h"
+#include "graph/text.h"
+#include "plan/text.h"
+
+namespace tokamak::inspection {
+namespace {
+
+std::string join_numbers(const std::set<uint64_t>& numbers) {
+  std::vector<std::string> parts;
+  for (const uint64_t number : numbers) parts.push_back(std::to_string(number));
+  return joined(parts, "/");
+}
+
+Json numbers_json(const std::set<uint64_t>& numbers) {
+  if (numbers.size() == 1) return *numbers.begin();
+  Json::Array list;
+  for (const uint64_t number : numbers) list.emplace_back(number);
+  return list;
+}
+
+/// Sizes that the graph shows, whatever config.json calls them.
+struct Dimensions {
+  std::set<uint64_t> width, feed_forward, heads, kv_heads, head_dim;
+  std::map<uint32_t, uint32_t> windows;  // window (0: none) -> layers
+};
+
+Dimensions dimensions(const Graph& graph) {
+  Dimensions found;
+  const auto columns = [&](ValueId id) { return uint64_t(graph.at(id).shape[1]); };
+  for (const Node& node : graph.nodes) {
+    if (std::holds_alternative<Embed>(node.op)) found.width.insert(columns(node.outputs[0]));
+    if (std::holds_alternative<Glu>(node.op)) found.feed_forward.insert(columns(node.outputs[0]));
+    const auto* attention = std::get_if<Attention>(&node.op);
+    if (attention == nullptr) continue;
+    const Shape& cache = graph.at(node.inputs[1]).shape;  // [slots, 2, kv, d]
+    found.kv_heads.insert(uint64_t(cache[2]));
+    found.head_dim.insert(uint64_t(cache[3]));
+    found.heads.insert(columns(node.inputs[0]) / uint64_t(cache[3]));
+    ++found.windows[attention->window];
+  }
+  return found;
+}
+
+void add_dimensions(Facts& facts, const Engine::Compiled& compiled) {
+  const Dimensions found = dimensions(compiled.unfused);
+  std::vector<std::string> kinds;
+  for (const auto& [window, layers] : found.windows) {
+    kinds.push_back(window == 0 ? fmt::format("{} with full attention", layers)
+                                : fmt::format("{} with a window of {}", layers, window));
+  }
+  facts.add("layers", fmt::format("{}: {}", compiled.facts.layers, joined(kinds)), "layers",
+            compiled.facts.layers);
+  facts.add("width",
+            fmt::format("{}, feed-forward {}", join_numbers(found.width),
+                        join_numbers(found.feed_forward)),
+            "width", numbers_json(found.width));
+  facts.add("", "", "feed_forward", numbers_json(found.feed_forward));
+  facts.add("heads",
+            fmt::format("{} of {} numbers, {} for keys and values", join_numbers(found.heads),
+                        join_numbers(found.head_dim), join_numbers(found.kv_heads)),
+            "heads", numbers_json(found.heads));
+  facts.add("", "", "kv_heads", numbers_json(found.kv_heads));
+  facts.add("", "", "head_dim", numbers_json(found.head_dim));
+}
+
+void add_parameters(Facts& facts, const ModelFiles& files, const Graph& graph) {
+  const WeightUses uses = weight_uses(files, graph);
+  std::map<std::string, uint64_t> types;
+  for (const TensorInfo& tensor : files.tensors.tensors()) {
+    types[std::string(dtype_name(tensor.dtype))] += tensor.bytes / dtype_bytes(tensor.dtype);
+  }
+  Json type_json;
+  std::vector<std::string> names;
+  for (const auto& [name, parameters] : types) {
+    names.push_back(types.size() == 1 ? name
+                                      : fmt::format("{} in {}", count_text(parameters), name));
+    type_json.set(name, parameters);
+  }
+  std::string text = fmt::format("{} ({})", count_text(uses.used.parameters), joined(names));
+  for (const auto& [part, use] : uses.skipped_parts) {
+    text += fmt::format("; {} of {} skipped", count_text(use.parameters), part);
+  }
+  facts.add("parameters", text, "parameters", uses.used.parameters);
+  facts.add("", "", "skipped_parameters", uses.skipped.parameters);
+  facts.add("", "", "element_types", std::move(type_json));
+}
+
+Result<void> add_texts(Facts& facts, const ModelFiles& files) {
+  if (files.tokenizer.empty()) {
+    facts.add("tokenizer", "none (no tokenizer.json)", "tokenizer", nullptr);
+  } else {
+    TOK_TRY(const Tokenizer tokenizer, make_tokenizer(files));
+    TOK_TRY(const Json json, Json::parse(files.tokenizer));
+    const Json* model = json.find("model");
+    const Json* type = model == nullptr ? nullptr : model->find("type");
+    const Json* fallback = model == nullptr ? nullptr : model->find("byte_fallback");
+    std::string kind = type != nullptr && type->is_string() ? type->as_string() : "untyped";
+    if (fallback != nullptr && *fallback == Json(true)) kind += " with byte fallback";
+    Json out;
+    out.set("kind", kind).set("vocabulary", tokenizer.vocab_size());
+    facts.add("tokenizer", fmt::format("{}, {} tokens", kind, count_text(tokenizer.vocab_size())),
+              "tokenizer", std::move(out));
+  }
+  std::optional<std::string_view> jinja;
+  if (!files.chat_template.empty()) jinja = files.chat_template;
+  std::vector<ChatTemplateSource::Named> more;
+  for (const auto& [name, source] : files.more_templates) more.push_back({name, source});
+  std::vector<std::string> names;
+  if (const auto source = read_chat_templates(files.tokenizer_config, jinja, more)) {
+    for (const ChatTemplateSource::Named& one : source->templates) names.push_back(one.name);
+  }
+  facts.add("chat template", names.empty() ? "no" : fmt::format("yes ({})", joined(names)),
+            "chat_template", !names.empty());
+  return {};
+}
+
+void add_files(Facts& facts, const ModelFiles& files) {
+  std::vector<std::string> shown;
+  Json::Array list;
+  for (const std::shared_ptr<ByteSource>& source : files.tensors.sources()) {
+    shown.push_back(fmt::format("{} ({})", file_part(source->name()), bytes_text(source->size())));
+    Json one;
+    list.push_back(one.set("file", file_part(source->name())).set("bytes", source->size()));
+  }
+  if (shown.size() > 4) {
+    uint64_t bytes = 0;
+    for (const std::shared_ptr<ByteSource>& source : files.tensors.sources()) {
+      bytes += source->size();
+    }
+    shown = {fmt::format("{} files ({})", shown.size(), bytes_text(bytes))};
+  }
+  facts.add("weights", joined(shown), "files", std::move(list));
+}
+
+Result<void> add_launches(Facts& facts, const Engine::Compiled& compiled, const DeviceInfo& device,
+                          const OpenOptions& options) {
+  std::vector<std::string> counts;
+  Json fusions;
+  for (size_t i = 0; i < compiled.replacements.size(); ++i) {
+    const std::string_view name = fuse::passes()[i].name;
+    counts.push_back(fmt::format("{} {}", name, compiled.replacements[i]));
+    fusions.set(std::string(name), compiled.replacements[i]);
+  }
+  facts.add("fusions", joined(counts), "fusions", std::move(fusions));
+  CaptureOptions unfused{.phases = {}, .forced = options.forced};
+  for (const Phase& phase : compiled.plan.phases) {
+    unfused.phases.push_back({phase.name, phase.max_tokens});
+  }
+  TOK_TRY(const Plan before, capture(compiled.unfused, device, unfused));
+  Json launches;
+  std::vector<std::string> shown;
+  for (size_t i = 0; i < before.phases.size(); ++i) {
+    const size_t now = compiled.plan.phases[i].steps.size(), then = before.phases[i].steps.size();
+    const std::string& name = before.phases[i].name;
+    shown.push_back(fmt::format("{} per {} step ({} unfused)", now, name, then));
+    Json one;
+    launches.set(name, one.set("fused", uint64_t{now}).set("unfused", uint64_t{then}));
+  }
+  facts.add("launches", joined(shown), "launches", std::move(launches));
+  return {};
+}
+
+void add_memory(Facts& facts, const Plan& plan) {
+  const Footprint sum = footprint(plan);
+  Json out;
+  out.set("constants", sum.constants).set("kv_cache", sum.states);
+  out.set("activations", sum.activations).set("other", sum.other).set("total", sum.total());
+  facts.add("memory",
+            fmt::format("{}: constants {}, KV cache {}, activations {}, other {}",
+                        bytes_text(sum.total()), bytes_text(sum.constants), bytes_text(sum.states),
+                        bytes_text(sum.activations), bytes_text(sum.other)),
+            "memory", std::move(out));
+}
+
+}  // namespace
+
+std::string dot_escape(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\n') {
+      out += "\\n";
+      continue;
+    }
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+std::string file_part(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  return std::string(slash == std::string_view::npos ? path : path.substr(slash + 1));
+}
+
+Result<Facts> summary(const ModelFiles& files, const Engine::Compiled& compiled,
+                      const DeviceInfo& device, const OpenOptions& options) {
+  Facts facts;
+  facts.add("model", "model", files.name);
+  facts.add("architecture", "architecture", compiled.facts.architecture);
+  add_parameters(facts, files, compiled.fused);
+  add_dimensions(facts, compiled);
+  facts.add("vocabulary", count_text(compiled.facts.vocab), "vocabulary", compiled.facts.vocab);
+  facts.add("context",
+            fmt::format("{} positions; the model was made for {}", compiled.context,
+                        compiled.facts.max_context),
+            "context", compiled.context);
+  facts.add("", "", "max_context", compiled.facts.max_context);
+  TOK_TRY(add_texts(facts, files));
+  add_files(facts, files);
+  facts.add("device", fmt::format("{}: {}", backend_name(device.backend), device.name), "device",
+            device.name);
+  facts.add("", "", "backend", backend_name(device.backend));
+  TOK_TRY(add_launches(facts, compiled, device, options));
+  add_memory(facts, compiled.plan);
+  return facts;
+}
+
+}  // namespace tokamak::inspection
+
+namespace tokamak {
+namespace {
+
+Failure no_form(std::string_view form, std::string_view views) {
+  return fail(ErrorCode::kUsage, "{} shows no such view; it goes with {}.", form, views);
+}
+
+}  // namespace
+
+Result<std::string> inspect(const ModelFiles& files, const Engine::Compiled& compiled,
+                            const DeviceInfo& device, const OpenOptions& options,
+                            const InspectRequest& request) {
+  namespace views = inspection;
+  const bool is_graph = request.view == InspectView::kGraph || request.view == InspectView::kFused;
+  const bool is_plan = request.view == InspectView::kPlan;
+  const Graph& graph = request.view == InspectView::kGraph ? compiled.unfused : compiled.fused;
+  const Plan& plan = compiled.plan;
+  switch (request.form) {
+    case InspectForm::kText:
+      if (is_graph) return to_text(graph);
+      if (is_plan) return to_text(plan);
+      return no_form("--text", "--graph, --fused or --plan");
+    case InspectForm::kDot:
+      if (is_graph) return views::graph_dot(graph);
+      if (is_plan) return views::plan_dot(plan);
+      return no_form("--dot", "--graph, --fused or --plan");
+    case InspectForm::kTable:
+    case InspectForm::kJson:
+      break;
+  }
+  const bool json = request.form == InspectForm::kJson;
+  const auto print = [](const Json& value) { return value.dump(1) + "\n"; };
+  switch (request.view) {
+    case InspectView::kSummary: {
+      TOK_TRY(const Facts facts, views::summary(files, compiled, device, options));
+      return json ? print(facts.json()) : facts.text();
+    }
+    case InspectView::kGraph:
+    case InspectView::kFused: {
+      if (!json) return views::graph_table(graph, request);
+      TOK_TRY(const Json value, views::graph_json(graph, request));
+      return print(value);
+    }
+    case InspectView::kPlan:
+      return json ? print(views::plan_json(plan, device, request))
+                  : views::plan_table(plan, request);
+    case InspectView::kWeights:
+      return json ? print(views::weights_json(files, graph)) : views::weights_table(files, graph);
+    case InspectView::kMemory:
+      return json ? print(views::memory_json(plan)) : views::memory_table(plan);
+  }
+  return std::string();
+}
+
+}  // namespace tokamak

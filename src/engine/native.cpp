@@ -1,0 +1,128 @@
+// What an engine needs from the operating system: files, devices, a clock.
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+
+#include "backend/webgpu/adapters.h"
+#include "base/environment.h"
+#include "engine/engine.h"
+#include "formats/native_files.h"
+
+namespace tokamak {
+namespace {
+
+constexpr uint64_t kMaxTextBytes = uint64_t{256} << 20;
+
+/// "" when there is no such file.
+Result<std::string> read_optional(const std::string& path) {
+  if (!file_exists(path)) return std::string();
+  return read_text_file(path, kMaxTextBytes);
+}
+
+Result<void> read_templates(const std::string& folder, ModelFiles& files) {
+  const std::string more = folder + "/additional_chat_templates";
+  if (!is_directory(more)) return {};
+  std::error_code ignored;
+  std::vector<std::filesystem::path> paths;
+  for (const auto& entry : std::filesystem::directory_iterator(more, ignored)) {
+    if (entry.path().extension() == ".jinja") paths.push_back(entry.path());
+  }
+  std::sort(paths.begin(), paths.end());
+  for (const std::filesystem::path& path : paths) {
+    TOK_TRY(std::string text, read_text_file(path.string(), kMaxTextBytes));
+    files.more_templates.emplace_back(path.stem().string(), std::move(text));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<ModelFiles> read_text_files(const std::string& folder) {
+  if (!file_exists(folder)) return invalid_input("{}: there is no such folder.", folder);
+  if (!is_directory(folder)) {
+    return invalid_input("{} is a file, expected a model folder with config.json.", folder);
+  }
+  ModelFiles files;
+  files.name = folder;
+  TOK_TRY(files.config, read_optional(folder + "/config.json"));
+  TOK_TRY(files.generation_config, read_optional(folder + "/generation_config.json"));
+  TOK_TRY(files.tokenizer, read_optional(folder + "/tokenizer.json"));
+  TOK_TRY(files.tokenizer_config, read_optional(folder + "/tokenizer_config.json"));
+  TOK_TRY(files.chat_template, read_optional(folder + "/chat_template.jinja"));
+  TOK_TRY(read_templates(folder, files));
+  return files;
+}
+
+Result<ModelFiles> read_model_folder(const std::string& folder) {
+  TOK_TRY(ModelFiles files, read_text_files(folder));
+  if (!file_exists(folder + "/config.json")) {
+    return invalid_input(
+        "{} has no config.json; expected a model folder in the Hugging Face layout.", folder);
+  }
+  TOK_TRY(files.tensors, open_safetensors_folder(folder));
+  return files;
+}
+
+Result<std::string> builtin_model_folder() {
+  // Installed: <prefix>/bin beside <prefix>/share. In a build tree the sources are further up.
+  std::filesystem::path folder = executable_folder();
+  for (int up = 0; up < 5 && !folder.empty(); ++up, folder = folder.parent_path()) {
+    for (const char* place : {"share/tokamak/models/storyteller", "models/storyteller"}) {
+      const std::string candidate = (folder / place).string();
+      if (file_exists(candidate + "/config.json")) return candidate;
+    }
+  }
+  const std::string installed = TOKAMAK_DATA_FOLDER "/models/storyteller";
+  if (file_exists(installed + "/config.json")) return installed;
+  return invalid_input(
+      "The built-in model was not found beside the program or in {}; name a MODEL folder.",
+      installed);
+}
+
+Result<std::unique_ptr<Backend>> open_backend(const OpenOptions& options) {
+  if (options.backend == "cpu") return make_cpu_backend();
+  if (options.backend != "auto" && options.backend != "webgpu") {
+    return fail(ErrorCode::kUsage, "--backend is \"{}\", expected auto, webgpu or cpu.",
+                options.backend);
+  }
+  WebGpuOptions webgpu;
+  webgpu.device = options.device;
+  webgpu.default_limits = options.default_limits;
+  webgpu.cache_dir = cache_folder("pipelines");
+  if (!options.use_f16) webgpu.disabled |= kFeatureF16;
+  if (!options.use_subgroups) webgpu.disabled |= kFeatureSubgroups;
+  const auto notice = [&](const std::string& text) {
+    if (options.notice) options.notice(text);
+  };
+  auto backend = open_webgpu_backend(webgpu);
+  if (!backend && options.backend == "auto" && !options.device) {
+    notice("Running on the CPU reference, which is slow. " + backend.error().message);
+    return make_cpu_backend();
+  }
+  if (backend && (*backend)->device().software) {
+    notice(fmt::format("{} computes on the CPU; `tokamak doctor` says what else there is.",
+                       (*backend)->device().name));
+  }
+  return backend;
+}
+
+Clock steady_clock() {
+  return [] {
+    const auto now = std::chrono::steady_clock::now().time_since_epoch();
+    return std::chrono::duration<double>(now).count();
+  };
+}
+
+Result<std::unique_ptr<Engine>> Engine::open(const OpenOptions& options) {
+  std::string folder = options.model;
+  if (folder.empty()) {
+    TOK_TRY(folder, builtin_model_folder());
+  }
+  TOK_TRY(ModelFiles files, read_model_folder(folder));
+  TOK_TRY(std::unique_ptr<Backend> backend, open_backend(options));
+  auto engine = load(std::move(files), std::move(backend), options, steady_clock());
+  if (engine || engine.error().message.starts_with(folder)) return engine;
+  return Failure(engine.error().within(folder));
+}
+
+}  // namespace tokamak

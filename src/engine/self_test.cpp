@@ -1,0 +1,213 @@
+#include "engine/self_test.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <span>
+
+namespace tokamak {
+namespace {
+
+/// NaN as one f32 and as two f16.
+constexpr uint32_t kNoise = 0x7fc07fc0;
+
+using Results = std::vector<std::vector<float>>;  // one per step
+
+/// One case on one kernel.
+struct Job {
+  const SelfTestCase* test = nullptr;
+  size_t kernel = 0;  // index into SelfTest::kernels
+  Plan plan;          // of one phase
+};
+
+/// All jobs as phases of one plan, so that a device compiles their kernels at the same time and
+/// gets all work at once. Names of buffers receive the job's number: "12/w".
+Plan merged(std::span<const Job> jobs) {
+  Plan all;
+  all.buffers.push_back({BufferUse::kFrame, 0, {}});
+  for (size_t j = 0; j < jobs.size(); ++j) {
+    const Plan& plan = jobs[j].plan;
+    std::vector<BufferId> place;
+    for (uint32_t i = 0; i < plan.buffers.size(); ++i) {
+      if (BufferId(i) == plan.frame) {
+        place.push_back(all.frame);
+        all.buffers[0].bytes = std::max(all.buffers[0].bytes, plan.buffers[i].bytes);
+        continue;
+      }
+      place.push_back(BufferId(all.buffers.size()));
+      all.buffers.push_back(plan.buffers[i]);
+      all.buffers.back().tensor.name = fmt::format("{}/{}", j, plan.buffers[i].tensor.name);
+    }
+    Phase phase = plan.phases[0];
+    const auto move = [&](Operand& operand) { operand.buffer = place[uint32_t(operand.buffer)]; };
+    for (Step& step : phase.steps) {
+      std::for_each(step.inputs.begin(), step.inputs.end(), move);
+      std::for_each(step.outputs.begin(), step.outputs.end(), move);
+    }
+    move(phase.result);
+    all.phases.push_back(std::move(phase));
+  }
+  return all;
+}
+
+/// "12/w" -> (12, "w")
+std::pair<size_t, std::string> parse_name(const std::string& name) {
+  const size_t slash = name.find('/');
+  size_t job = 0;
+  for (const char digit : name.substr(0, slash)) job = 10 * job + size_t(digit - '0');
+  return {job, name.substr(slash + 1)};
+}
+
+Result<void> fill(Program& program, std::span<const Job> jobs) {
+  const Plan& plan = program.plan();
+  for (uint32_t i = 0; i < plan.buffers.size(); ++i) {
+    const Buffer& buffer = plan.buffers[i];
+    if (buffer.use == BufferUse::kTable) {
+      const auto [job, name] = parse_name(buffer.tensor.name);
+      TOK_TRY(program.write_table(BufferId(i), jobs[job].test->pages));
+    } else if (buffer.use == BufferUse::kState || buffer.use == BufferUse::kActivation) {
+      const std::vector<uint32_t> noise(size_t(buffer.bytes / 4), kNoise);
+      TOK_TRY(program.write_table(BufferId(i), noise));
+    }
+  }
+  return {};
+}
+
+/// The results of every job.
+Result<std::vector<Results>> run(std::span<const Job> jobs, Backend& backend) {
+  TOK_TRY(const std::unique_ptr<Program> program,
+          backend.compile(merged(jobs), [&](const TensorDesc& tensor, const auto& write) {
+            const auto [job, name] = parse_name(tensor.name);
+            return write(jobs[job].test->constants.at(name));
+          }));
+  TOK_TRY(fill(*program, jobs));
+  std::vector<Results> results(jobs.size());
+  std::optional<Error> error;
+  for (size_t j = 0; j < jobs.size(); ++j) {
+    Frame frame;
+    for (const uint32_t chunk : jobs[j].test->chunks) {
+      std::vector<uint32_t> tokens(chunk);
+      for (uint32_t i = 0; i < chunk; ++i) tokens[i] = (i * 5 + 3) % 17;
+      frame.tokens = chunk;
+      TOK_TRY(program->submit({j, frame, tokens, [&, j](Result<std::span<const float>> rows) {
+                                 if (rows) {
+                                   results[j].emplace_back(rows->begin(), rows->end());
+                                 } else {
+                                   error = rows.error();
+                                 }
+                               }}));
+      frame.position += chunk;
+    }
+  }
+  TOK_TRY(program->wait());
+  if (error) return Failure(*std::move(error));
+  return results;
+}
+
+/// "" when `have` is within the tolerance of `want`, else the first element that is not.
+std::string difference(const SelfTestCase& c, const Results& want, const Results& have) {
+  if (want.size() != have.size()) return fmt::format("{} of {} results", have.size(), want.size());
+  for (size_t step = 0; step < want.size(); ++step) {
+    double largest = 0;
+    for (const float value : want[step]) largest = std::max(largest, std::abs(double(value)));
+    for (size_t i = 0; i < want[step].size(); ++i) {
+      // Written so that NaN is a difference.
+      if (std::abs(double(want[step][i]) - double(have[step][i])) <= c.tolerance * largest)
+        continue;
+      return fmt::format("element {} of step {} is {}, expected {} within {:.0e} of {}", i, step,
+                         have[step][i], want[step][i], c.tolerance, largest);
+    }
+  }
+  return "";
+}
+
+Result<Plan> plan_for(const SelfTestCase& c, const DeviceInfo& device, ForcedVariants forced) {
+  return capture(c.graph, device,
+                 {.phases = {{"self-test", c.max_tokens}}, .forced = std::move(forced)});
+}
+
+/// What each kernel of the device can run.
+std::vector<Job> make_jobs(const DeviceInfo& device, SelfTest& out) {
+  std::vector<Job> jobs;
+  for (const KernelVariant& variant : all_variants()) {
+    if (variant.backend != device.backend) continue;
+    KernelCheck& check = out.kernels.emplace_back();
+    check.kernel = variant.name;
+    const Features missing = variant.needs & ~device.features;
+    if (missing != 0) {
+      check.skipped = fmt::format("the device lacks {}", features_text(missing));
+      continue;
+    }
+    const std::string op(op_name_at(variant.op));
+    for (const SelfTestCase& c : self_test_cases()) {
+      if (c.op != op) continue;
+      auto plan = plan_for(c, device, {{op, std::string(variant.name)}});
+      if (!plan) continue;  // a shape of another variant
+      jobs.push_back({&c, out.kernels.size() - 1, *std::move(plan)});
+      ++check.cases;
+    }
+    if (check.cases == 0) check.skipped = "no shape fits it within the device's limits";
+  }
+  return jobs;
+}
+
+Result<std::map<const SelfTestCase*, Results>> references() {
+  const std::unique_ptr<Backend> cpu = make_cpu_backend();
+  std::vector<Job> jobs;
+  for (const SelfTestCase& c : self_test_cases()) {
+    TOK_TRY(Plan plan, plan_for(c, cpu->device(), {}));
+    jobs.push_back({&c, 0, std::move(plan)});
+  }
+  TOK_TRY(std::vector<Results> results, run(jobs, *cpu));
+  std::map<const SelfTestCase*, Results> out;
+  for (size_t j = 0; j < jobs.size(); ++j) out[jobs[j].test] = std::move(results[j]);
+  return out;
+}
+
+}  // namespace
+
+size_t SelfTest::passed() const {
+  return kernels.size() - failed() - skipped();
+}
+
+size_t SelfTest::failed() const {
+  return size_t(std::count_if(kernels.begin(), kernels.end(),
+                              [](const KernelCheck& check) { return !check.failure.empty(); }));
+}
+
+size_t SelfTest::skipped() const {
+  return size_t(std::count_if(kernels.begin(), kernels.end(),
+                              [](const KernelCheck& check) { return !check.skipped.empty(); }));
+}
+
+Result<SelfTest> self_test(Backend& backend, const std::function<double()>& clock) {
+  const double start = clock();
+  SelfTest out;
+  const std::vector<Job> jobs = make_jobs(backend.device(), out);
+  TOK_TRY(const auto expected, references());
+  const auto judge = [&](const Job& job, const std::string& wrong) {
+    std::string& failure = out.kernels[job.kernel].failure;
+    if (failure.empty() && !wrong.empty()) {
+      failure = fmt::format("{}: {}", job.test->name, wrong);
+    }
+  };
+  if (const auto all = run(jobs, backend)) {
+    for (size_t j = 0; j < jobs.size(); ++j) {
+      judge(jobs[j], difference(*jobs[j].test, expected.at(jobs[j].test), (*all)[j]));
+    }
+  } else {
+    // One at a time, to see which kernel it is that the device refuses.
+    size_t refused = 0;
+    for (const Job& job : jobs) {
+      const auto one = run({&job, 1}, backend);
+      refused += one ? 0 : 1;
+      judge(job,
+            one ? difference(*job.test, expected.at(job.test), one->front()) : one.error().message);
+    }
+    if (refused == 0 || refused == jobs.size()) return Failure(all.error());
+  }
+  out.seconds = clock() - start;
+  return out;
+}
+
+}  // namespace tokamak

@@ -1,0 +1,49 @@
+// The self-test of `tokamak doctor`: every kernel that a device can run, on small awkward shapes,
+// against the CPU reference. States and activations hold NaN before each run, so that what a kernel
+// should have written and did not shows.
+#pragma once
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "backend/backend.h"
+
+namespace tokamak {
+
+/// One graph, what it reads, and the steps to run.
+struct SelfTestCase {
+  std::string name;
+  std::string_view op;  // of graph/ops.h: the op that the case is about
+  Graph graph;
+  std::map<std::string, std::vector<std::byte>> constants;
+  std::vector<uint32_t> pages;  // the page table, for cases that have a cache
+  uint32_t max_tokens = 1;
+  std::vector<uint32_t> chunks;  // tokens of each step, one after the other
+  double tolerance = 0;          // of the largest magnitude in the step's result
+};
+
+/// For every op at least one case in steps of one token and one in larger steps.
+const std::vector<SelfTestCase>& self_test_cases();
+
+struct KernelCheck {
+  std::string_view kernel;
+  uint32_t cases = 0;
+  std::string failure;  // "": right; or the first case that went wrong, and how
+  std::string skipped;  // why the device cannot run it
+};
+
+struct SelfTest {
+  std::vector<KernelCheck> kernels;
+  double seconds = 0;
+
+  size_t passed() const;
+  size_t failed() const;
+  size_t skipped() const;
+};
+
+/// All kernels of the backend's kind. The reference itself passes without being run. An error only
+/// when the device is lost.
+Result<SelfTest> self_test(Backend& backend, const std::function<double()>& clock);
+
+}  // namespace tokamak

@@ -1,0 +1,221 @@
+#include <cmath>
+#include <cstring>
+#include <numeric>
+#include <random>
+
+#include "base/bits.h"
+#include "base/check.h"
+#include "engine/self_test.h"
+#include "graph/builder.h"
+
+namespace tokamak {
+namespace {
+
+/// Token ids are below this.
+constexpr uint32_t kVocab = 17;
+
+// Of the largest magnitude in a result; tests/parity has the reasons.
+constexpr double kExact = 2e-7, kSum = 2e-6, kFunction = 4e-6, kAttention = 2e-5;
+constexpr double kAttentionF16 = 2e-3;
+
+struct Steps {
+  uint32_t max_tokens;
+  std::vector<uint32_t> chunks;
+};
+const Steps kOne = {1, {1, 1}};
+const Steps kMany = {70, {3, 67}};
+
+class Writer {
+ public:
+  Writer(std::string name, std::string_view op) : random_(uint32_t(name.size()) * 7919) {
+    case_.name = std::move(name);
+    case_.op = op;
+    tokens_ = builder_.input("tokens", {kTokens});
+  }
+
+  GraphBuilder& graph() { return builder_; }
+  ValueId tokens() const { return tokens_; }
+
+  ValueId random(const std::string& name, Shape shape, DType dtype = DType::kF32, float range = 1) {
+    std::uniform_real_distribution<float> values(-range, range);
+    std::vector<float> data(size_t(element_count(shape, 1)));
+    for (float& value : data) value = values(random_);
+    return constant(name, std::move(shape), dtype, data);
+  }
+
+  ValueId constant(const std::string& name, Shape shape, DType dtype,
+                   const std::vector<float>& values) {
+    std::vector<std::byte> bytes(values.size() * dtype_bytes(dtype));
+    for (size_t i = 0; i < values.size(); ++i) {
+      const uint32_t word = dtype == DType::kF32   ? std::bit_cast<uint32_t>(values[i])
+                            : dtype == DType::kF16 ? f32_to_f16(values[i])
+                                                   : f32_to_bf16(values[i]);
+      std::memcpy(bytes.data() + i * dtype_bytes(dtype), &word, dtype_bytes(dtype));
+    }
+    case_.constants[name] = std::move(bytes);
+    return builder_.constant(name, std::move(shape), dtype, Weight{{name}});
+  }
+
+  /// f32 [T, columns], made by an embed.
+  ValueId activation(uint32_t columns, float range = 1) {
+    return builder_.embed(
+        tokens_, random(fmt::format("x{}", count_++), {kVocab, columns}, DType::kF32, range));
+  }
+
+  /// A table that scatters the pages of `positions` positions; `slots` receives the cache's size.
+  ValueId pages(uint32_t positions, uint32_t& slots) {
+    const uint32_t count = ceil_div(positions, kPageTokens);
+    case_.pages.resize(count);
+    for (uint32_t i = 0; i < count; ++i) case_.pages[i] = count - 1 - i;
+    slots = count * kPageTokens;
+    return builder_.input("pages", {Dim{count}});
+  }
+
+  SelfTestCase finish(ValueId result, const Steps& steps, double tolerance) {
+    auto graph = builder_.finish(result);
+    TOK_CHECK(graph.has_value());
+    case_.graph = *std::move(graph);
+    case_.max_tokens = steps.max_tokens;
+    case_.chunks = steps.chunks;
+    case_.tolerance = tolerance;
+    return std::move(case_);
+  }
+
+ private:
+  GraphBuilder builder_;
+  SelfTestCase case_;
+  std::mt19937 random_;
+  ValueId tokens_ = {};
+  uint32_t count_ = 0;
+};
+
+void add_embed(std::vector<SelfTestCase>& all, const Steps& steps) {
+  for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16}) {
+    Writer w(fmt::format("embed {}", dtype_name(dtype)), Embed::kName);
+    const ValueId table = w.random("table", {kVocab, 133}, dtype);
+    const ValueId y = w.graph().add_node(Embed{2.5f}, {w.tokens(), table}).front();
+    all.push_back(w.finish(y, steps, kExact));
+  }
+}
+
+/// Products of every weight type, in rows that wide loads take and in rows that they do not.
+void add_products(std::vector<SelfTestCase>& all, const Steps& steps) {
+  constexpr uint32_t kOut = 70;
+  for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16}) {
+    for (const uint32_t in : {72u, 51u}) {
+      const std::string shape = fmt::format("{} {}x{}", dtype_name(dtype), kOut, in);
+      {
+        Writer w("linear " + shape, Linear::kName);
+        const ValueId x = w.activation(in), m = w.random("w", {kOut, in}, dtype);
+        const ValueId bias = w.random("bias", {kOut});
+        all.push_back(w.finish(w.graph().linear(x, m, bias), steps, kSum));
+      }
+      {
+        Writer w("linear_glu " + shape, LinearGlu::kName);
+        const ValueId x = w.activation(in), m = w.random("w", {kOut, in}, dtype);
+        const auto y = w.graph().add_node(LinearGlu{Activation::kGeluTanh}, {x, m});
+        all.push_back(w.finish(y.front(), steps, kFunction));
+      }
+      {
+        Writer w("qkv " + shape, Qkv::kName);
+        const ValueId x = w.activation(in), m = w.random("w", {3 * 22, in}, dtype);
+        const auto parts = w.graph().add_node(Qkv{22, 22}, {x, m});
+        const ValueId k = w.graph().scale(parts[1], 2);
+        const ValueId v = w.graph().scale(parts[2], 3);
+        const ValueId sum = w.graph().add(parts[0], k);
+        all.push_back(w.finish(w.graph().add(sum, v), steps, kSum));
+      }
+    }
+  }
+}
+
+void add_norms(std::vector<SelfTestCase>& all, const Steps& steps) {
+  {
+    Writer w("rms_norm 3 x 33", RmsNorm::kName);
+    const ValueId x = w.activation(99), weight = w.random("w", {33});
+    all.push_back(w.finish(w.graph().rms_norm(x, weight, 1e-3f), steps, kSum));
+  }
+  Writer w("add_rms_norm 301", AddRmsNorm::kName);
+  const ValueId a = w.activation(301), b = w.activation(301), weight = w.random("w", {301});
+  const auto both = w.graph().add_node(AddRmsNorm{1e-3f}, {a, b, weight});
+  const ValueId norm = w.graph().scale(both[1], 0.7f);
+  all.push_back(w.finish(w.graph().add(both[0], norm), steps, kSum));
+}
+
+void add_elements(std::vector<SelfTestCase>& all, const Steps& steps) {
+  const auto element = [&](std::string_view op, double tolerance, float range, auto&& make) {
+    Writer w(fmt::format("{} 131", op), op);
+    const ValueId x = w.activation(131, range), y = w.activation(131);
+    all.push_back(w.finish(make(w.graph(), x, y), steps, tolerance));
+  };
+  element(Add::kName, kExact, 3, [](auto& g, ValueId x, ValueId y) { return g.add(x, y); });
+  element(Scale::kName, kExact, 3, [](auto& g, ValueId x, ValueId) { return g.scale(x, -0.3f); });
+  element(Softcap::kName, kFunction, 5000,
+          [](auto& g, ValueId x, ValueId) { return g.softcap(x, 30); });
+  for (const Activation activation : {Activation::kSilu, Activation::kGeluTanh}) {
+    element(Glu::kName, kFunction, 500,
+            [&](auto& g, ValueId x, ValueId y) { return g.glu(activation, x, y); });
+    all.back().name += fmt::format(" {}", activation_name(activation));
+  }
+  if (steps.max_tokens > 1) {
+    element(LastRow::kName, kExact, 3, [](auto& g, ValueId x, ValueId) { return g.last_row(x); });
+  }
+}
+
+void add_rope(std::vector<SelfTestCase>& all, const Steps& steps) {
+  Writer w("rope 3 x 10 turning 6", Rope::kName);
+  const RopeTable recipe{{1, 0.5f, 0.1f}, 1.25f};
+  const ValueId table = w.constant("table", {80, 6}, DType::kF32, rope_table(recipe, 80));
+  const ValueId x = w.activation(30);
+  all.push_back(w.finish(w.graph().rope(x, table, 10), steps, kSum));
+}
+
+/// Grouped heads, a window, scattered pages; kv_append and attention are tested together.
+void add_attention(std::vector<SelfTestCase>& all, const Steps& steps) {
+  struct Kind {
+    DType cache;
+    uint32_t head_dim, window;
+    float softcap;
+  };
+  for (const Kind& kind : {Kind{DType::kF32, 20, 0, 0}, Kind{DType::kF16, 64, 37, 2}}) {
+    for (const std::string_view op : {KvAppend::kName, Attention::kName}) {
+      Writer w(fmt::format("{} {} 4/2x{} window {}", op, dtype_name(kind.cache), kind.head_dim,
+                           kind.window),
+               op);
+      const uint32_t positions = std::accumulate(steps.chunks.begin(), steps.chunks.end(), 0u);
+      uint32_t slots = 0;
+      const ValueId pages = w.pages(positions, slots);
+      const ValueId cache = w.graph().state("cache", {slots, 2, 2, kind.head_dim}, kind.cache);
+      const ValueId q = w.activation(4 * kind.head_dim, 2);
+      const ValueId k = w.activation(2 * kind.head_dim, 2), v = w.activation(2 * kind.head_dim);
+      const ValueId kv = w.graph().kv_append(k, v, cache, pages);
+      const ValueId y = w.graph().attention(q, kv, pages,
+                                            {.scale = 1.5f / std::sqrt(float(kind.head_dim)),
+                                             .window = kind.window,
+                                             .softcap = kind.softcap});
+      all.push_back(w.finish(y, steps, kind.cache == DType::kF16 ? kAttentionF16 : kAttention));
+    }
+  }
+}
+
+std::vector<SelfTestCase> make_cases() {
+  std::vector<SelfTestCase> all;
+  for (const Steps& steps : {kOne, kMany}) {
+    add_embed(all, steps);
+    add_products(all, steps);
+    add_norms(all, steps);
+    add_elements(all, steps);
+    add_rope(all, steps);
+    add_attention(all, steps);
+  }
+  return all;
+}
+
+}  // namespace
+
+const std::vector<SelfTestCase>& self_test_cases() {
+  static const std::vector<SelfTestCase> all = make_cases();
+  return all;
+}
+
+}  // namespace tokamak

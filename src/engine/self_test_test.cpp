@@ -1,0 +1,128 @@
+#include "engine/self_test.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "plan/plan.h"
+
+namespace tokamak {
+namespace {
+
+double no_time() {
+  return 0;
+}
+
+/// The reference, with one number of every result changed.
+class WrongProgram : public Program {
+ public:
+  WrongProgram(std::unique_ptr<Program> right, float change)
+      : right_(std::move(right)), change_(change) {}
+  const Plan& plan() const override { return right_->plan(); }
+  Result<void> write_table(BufferId buffer, std::span<const uint32_t> values) override {
+    return right_->write_table(buffer, values);
+  }
+  Result<void> submit(const StepRequest& request) override {
+    StepRequest changed = request;
+    changed.done = [&](Result<std::span<const float>> rows) {
+      std::vector<float> copy(rows->begin(), rows->end());
+      copy.back() += change_;
+      request.done(std::span<const float>(copy));
+    };
+    return right_->submit(changed);
+  }
+  Result<void> poll() override { return right_->poll(); }
+  Result<void> wait() override { return right_->wait(); }
+
+ private:
+  std::unique_ptr<Program> right_;
+  float change_;
+};
+
+class WrongBackend : public Backend {
+ public:
+  explicit WrongBackend(float change) : change_(change) {}
+  const DeviceInfo& device() const override { return right_->device(); }
+  uint64_t device_bytes() const override { return right_->device_bytes(); }
+  Result<std::unique_ptr<Program>> compile(Plan plan, const ConstantReader& constants,
+                                           const LoadProgress& progress) override {
+    TOK_TRY(std::unique_ptr<Program> program,
+            right_->compile(std::move(plan), constants, progress));
+    return std::make_unique<WrongProgram>(std::move(program), change_);
+  }
+
+ private:
+  std::unique_ptr<Backend> right_ = make_cpu_backend();
+  float change_;
+};
+
+/// Refuses every plan that holds a softcap.
+class RefusingBackend : public WrongBackend {
+ public:
+  RefusingBackend() : WrongBackend(0) {}
+  Result<std::unique_ptr<Program>> compile(Plan plan, const ConstantReader& constants,
+                                           const LoadProgress& progress) override {
+    for (const Phase& phase : plan.phases) {
+      for (const Step& step : phase.steps) {
+        if (std::holds_alternative<Softcap>(step.op)) {
+          return fail(ErrorCode::kDevice, "The kernel does not compile.");
+        }
+      }
+    }
+    return WrongBackend::compile(std::move(plan), constants, progress);
+  }
+};
+
+TEST(SelfTest, PassesOnTheReference) {
+  const auto backend = make_cpu_backend();
+  const auto test = self_test(*backend, no_time);
+  ASSERT_TRUE(test) << test.error().message;
+  EXPECT_EQ(test->failed(), 0u);
+  EXPECT_EQ(test->skipped(), 0u);
+  EXPECT_EQ(test->passed(), std::variant_size_v<Op>);
+}
+
+TEST(SelfTest, NoticesOneWrongNumberInEveryKernel) {
+  for (const float change : {1e-2f, std::numeric_limits<float>::quiet_NaN()}) {
+    WrongBackend backend(change);
+    const auto test = self_test(backend, no_time);
+    ASSERT_TRUE(test) << test.error().message;
+    EXPECT_EQ(test->failed(), test->kernels.size());
+  }
+}
+
+TEST(SelfTest, NamesTheKernelThatTheDeviceRefuses) {
+  RefusingBackend backend;
+  const auto test = self_test(backend, no_time);
+  ASSERT_TRUE(test) << test.error().message;
+  EXPECT_EQ(test->failed(), 1u);
+  for (const KernelCheck& check : test->kernels) {
+    if (check.failure.empty()) continue;
+    EXPECT_EQ(check.kernel, "softcap.cpu");
+    EXPECT_EQ(check.failure, "softcap 131: The kernel does not compile.");
+  }
+}
+
+TEST(SelfTestCases, ReachEveryKernelOfADeviceWithAllFeatures) {
+  DeviceInfo device;
+  device.backend = BackendKind::kWebGpu;
+  device.features = kFeatureF16 | kFeatureSubgroups;
+  device.subgroup_min = device.subgroup_max = 32;
+  std::set<std::string_view> reached;
+  for (const SelfTestCase& c : self_test_cases()) {
+    for (const KernelVariant& variant : all_variants()) {
+      if (op_name_at(variant.op) != c.op || variant.backend != device.backend) continue;
+      const auto plan = capture(c.graph, device,
+                                {.phases = {{"test", c.max_tokens}},
+                                 .forced = {{std::string(c.op), std::string(variant.name)}}});
+      if (plan) reached.insert(variant.name);
+    }
+  }
+  for (const KernelVariant& variant : all_variants()) {
+    if (variant.backend != device.backend) continue;
+    EXPECT_TRUE(reached.contains(variant.name)) << variant.name;
+  }
+}
+
+}  // namespace
+}  // namespace tokamak

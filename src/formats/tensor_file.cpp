@@ -1,0 +1,51 @@
+#include "formats/tensor_file.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+
+namespace tokamak {
+
+std::string describe(const TensorInfo& tensor) {
+  return fmt::format("{}[{}]", dtype_name(tensor.dtype), fmt::join(tensor.shape, ", "));
+}
+
+Result<TensorFile> TensorFile::make(std::vector<std::shared_ptr<ByteSource>> sources,
+                                    std::vector<TensorInfo> tensors, Json metadata) {
+  TensorFile file;
+  file.sources_ = std::move(sources);
+  file.tensors_ = std::move(tensors);
+  file.metadata_ = std::move(metadata);
+  std::ranges::sort(file.tensors_, {}, &TensorInfo::name);
+  for (size_t i = 0; i < file.tensors_.size(); ++i) {
+    const TensorInfo& tensor = file.tensors_[i];
+    TOK_CHECK(tensor.shard < file.sources_.size());
+    const uint64_t size = file.sources_[tensor.shard]->size();
+    TOK_CHECK(tensor.offset <= size && tensor.bytes <= size - tensor.offset);
+    if (i > 0 && file.tensors_[i - 1].name == tensor.name) {
+      return invalid_input("{}: Tensor \"{}\" occurs twice.", file.file_name(tensor), tensor.name);
+    }
+  }
+  return file;
+}
+
+const TensorInfo* TensorFile::find(std::string_view name) const {
+  const auto found = std::ranges::lower_bound(
+      tensors_, name, {}, [](const TensorInfo& tensor) { return std::string_view(tensor.name); });
+  return found != tensors_.end() && found->name == name ? &*found : nullptr;
+}
+
+Result<std::span<const std::byte>> TensorFile::data(const TensorInfo& tensor) const {
+  TOK_CHECK(tensor.shard < sources_.size());
+  return sources_[tensor.shard]->view(tensor.offset, tensor.bytes);
+}
+
+const std::string& TensorFile::file_name(const TensorInfo& tensor) const {
+  TOK_CHECK(tensor.shard < sources_.size());
+  return sources_[tensor.shard]->name();
+}
+
+}  // namespace tokamak

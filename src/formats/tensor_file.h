@@ -1,0 +1,62 @@
+// TensorFile: what a checkpoint holds, whatever format and however many files it came from:
+// name -> element type, shape and byte range, every range checked against its file.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/dtype.h"
+#include "base/json.h"
+#include "base/result.h"
+#include "formats/byte_source.h"
+
+namespace tokamak {
+
+struct TensorInfo {
+  std::string name;
+  DType dtype = DType::kF32;
+  std::vector<uint64_t> shape;  // outermost first; empty for a single number
+  uint32_t shard = 0;           // which of the files
+  uint64_t offset = 0;          // from the start of that file
+  uint64_t bytes = 0;           // product of the shape times the element size
+};
+
+/// "bf16[512, 64]", for messages and tables.
+std::string describe(const TensorInfo& tensor);
+
+class TensorFile {
+ public:
+  TensorFile() = default;  // no tensors
+
+  /// `metadata` is an object: names and values as the format carries them.
+  /// An error names a tensor that occurs twice. REQUIRES: every range lies inside its source.
+  static Result<TensorFile> make(std::vector<std::shared_ptr<ByteSource>> sources,
+                                 std::vector<TensorInfo> tensors, Json metadata);
+
+  /// Null when there is no such tensor.
+  const TensorInfo* find(std::string_view name) const;
+
+  /// Sorted by name.
+  std::span<const TensorInfo> tensors() const { return tensors_; }
+
+  /// The tensor's bytes, little end first, without a copy; valid as long as this file lives.
+  /// The address has no particular alignment: copy elements out, never cast the pointer.
+  Result<std::span<const std::byte>> data(const TensorInfo& tensor) const;
+
+  /// The file that holds the tensor, for messages.
+  const std::string& file_name(const TensorInfo& tensor) const;
+
+  const Json& metadata() const { return metadata_; }
+  std::span<const std::shared_ptr<ByteSource>> sources() const { return sources_; }
+
+ private:
+  std::vector<std::shared_ptr<ByteSource>> sources_;
+  std::vector<TensorInfo> tensors_;
+  Json metadata_;
+};
+
+}  // namespace tokamak

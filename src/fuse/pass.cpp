@@ -1,0 +1,184 @@
+#include "fuse/pass.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/check.h"
+
+namespace tokamak::fuse {
+
+std::optional<ValueId> Match::join_rows(std::initializer_list<Var> parts, RowOrder order,
+                                        std::string_view suffix) {
+  Weight joined{.parts = {}, .order = order};
+  TensorDesc result = type(*parts.begin());
+  result.shape[0] = 0;
+  for (const Var part : parts) {
+    const TensorDesc& one = type(part);
+    const auto* weight = std::get_if<Weight>(&one.recipe);
+    if (weight == nullptr || weight->order != RowOrder::kPlain || weight->add_one ||
+        weight->parts.size() != 1 || one.dtype != result.dtype ||
+        !std::equal(one.shape.begin() + 1, one.shape.end(), result.shape.begin() + 1,
+                    result.shape.end())) {
+      return std::nullopt;
+    }
+    size_t users = 0;
+    for (const Node& node : graph_.nodes) {
+      users += size_t(std::count(node.inputs.begin(), node.inputs.end(), values_.at(part)));
+    }
+    if (users != 1) return std::nullopt;
+    joined.parts.push_back(weight->parts.front());
+    result.shape[0] += one.shape[0];
+  }
+  if (order == RowOrder::kInterleave &&
+      result.shape[0] != type(*parts.begin()).shape[0] * Dim(parts.size())) {
+    return std::nullopt;
+  }
+  result.name = fmt::format("{}.{}", type(*parts.begin()).name, suffix);
+  result.recipe = std::move(joined);
+  graph_.values.push_back(std::move(result));
+  return ValueId(graph_.values.size() - 1);
+}
+
+class Driver {
+ public:
+  Driver(const Pass& pass, Graph& graph) : pass_(pass), graph_(graph) { index(); }
+
+  uint32_t run() {
+    uint32_t count = 0;
+    for (size_t n = 0; n < graph_.nodes.size();) {
+      if (apply_at(n)) {
+        ++count;
+        index();
+        n = 0;  // a replacement can make an earlier match possible
+      } else {
+        ++n;
+      }
+    }
+    remove_unused(graph_);  // also what a declined match had made
+    return count;
+  }
+
+ private:
+  void index() {
+    maker_.assign(graph_.values.size(), std::nullopt);
+    for (size_t n = 0; n < graph_.nodes.size(); ++n) {
+      for (const ValueId id : graph_.nodes[n].outputs) maker_[uint32_t(id)] = n;
+    }
+  }
+
+  bool bind(Match& match, Var var, ValueId id) const {
+    const auto [entry, is_new] = match.values_.try_emplace(var, id);
+    return is_new || entry->second == id;
+  }
+
+  bool matches_node(const Pattern& pattern, size_t n, Match& match) const {
+    const Node& node = graph_.nodes[n];
+    if (node.op.index() != *pattern.op || node.inputs.size() != pattern.inputs.size()) return false;
+    if (!bind(match, pattern.var, node.outputs[0])) return false;
+    match.nodes_[pattern.var] = n;
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      if (!matches_value(pattern.inputs[i], node.inputs[i], match)) return false;
+    }
+    return true;
+  }
+
+  bool matches_value(const Pattern& pattern, ValueId id, Match& match) const {
+    if (!pattern.op) return bind(match, pattern.var, id);
+    const auto maker = maker_[uint32_t(id)];
+    return maker && graph_.nodes[*maker].outputs[0] == id && matches_node(pattern, *maker, match);
+  }
+
+  /// Matches trees[tree...] at nodes from `first` on.
+  std::optional<Match> match_trees(const std::vector<Pattern>& trees, size_t tree, size_t first,
+                                   const Match& so_far) const {
+    if (tree == trees.size()) return so_far;
+    const size_t end = tree == 0 ? first + 1 : graph_.nodes.size();
+    for (size_t n = first; n < end; ++n) {
+      Match attempt = so_far;
+      if (!matches_node(trees[tree], n, attempt)) continue;
+      if (auto whole = match_trees(trees, tree + 1, n + 1, attempt)) return whole;
+    }
+    return std::nullopt;
+  }
+
+  /// Where the new node may stand: behind its inputs, before the users of what survives.
+  std::optional<size_t> position(const Match& match, const std::set<size_t>& matched,
+                                 const Replacement& replacement) const {
+    size_t low = 0, high = *matched.rbegin();
+    for (const ValueId id : replacement.inputs) {
+      if (uint32_t(id) < maker_.size() && maker_[uint32_t(id)]) {
+        low = std::max(low, *maker_[uint32_t(id)] + 1);
+      }
+    }
+    for (size_t n = 0; n < graph_.nodes.size(); ++n) {
+      if (matched.contains(n)) continue;
+      for (const Var out : pass_.outputs) {
+        if (std::count(graph_.nodes[n].inputs.begin(), graph_.nodes[n].inputs.end(), match[out])) {
+          high = std::min(high, n);
+        }
+      }
+    }
+    return low <= high ? std::optional(high) : std::nullopt;
+  }
+
+  /// A captured node's value that does not survive must have no user outside the match.
+  bool only_outputs_escape(const Match& match, const std::set<size_t>& matched) const {
+    std::set<ValueId> escaping, surviving;
+    for (const Var out : pass_.outputs) surviving.insert(match[out]);
+    for (const size_t n : matched) {
+      for (const ValueId id : graph_.nodes[n].outputs) {
+        if (!surviving.contains(id)) escaping.insert(id);
+      }
+    }
+    if (escaping.contains(graph_.result)) return false;
+    for (size_t n = 0; n < graph_.nodes.size(); ++n) {
+      if (matched.contains(n)) continue;
+      for (const ValueId id : graph_.nodes[n].inputs) {
+        if (escaping.contains(id)) return false;
+      }
+    }
+    return true;
+  }
+
+  bool apply_at(size_t n) {
+    for (const std::vector<Pattern>& trees : pass_.patterns) {
+      auto match = match_trees(trees, 0, n, Match(graph_));
+      if (!match) continue;
+      std::set<size_t> matched;
+      for (const auto& [var, index] : match->nodes_) matched.insert(index);
+      if (matched.size() != match->nodes_.size() || !only_outputs_escape(*match, matched)) continue;
+      auto replacement = pass_.replace(*match);
+      if (!replacement) continue;
+      const auto at = position(*match, matched, *replacement);
+      if (!at) continue;
+      replace(*match, matched, *std::move(replacement), *at);
+      return true;
+    }
+    return false;
+  }
+
+  void replace(const Match& match, const std::set<size_t>& matched, Replacement replacement,
+               size_t at) {
+    Node node{std::move(replacement.op), std::move(replacement.inputs), {}};
+    for (const Var out : pass_.outputs) node.outputs.push_back(match[out]);
+    std::vector<Node> nodes;
+    for (size_t n = 0; n < graph_.nodes.size(); ++n) {
+      if (n == at) nodes.push_back(node);
+      if (!matched.contains(n)) nodes.push_back(std::move(graph_.nodes[n]));
+    }
+    graph_.nodes = std::move(nodes);
+  }
+
+  const Pass& pass_;
+  Graph& graph_;
+  std::vector<std::optional<size_t>> maker_;
+};
+
+uint32_t run(const Pass& pass, Graph& graph) {
+  const uint32_t count = Driver(pass, graph).run();
+  const auto status = verify(graph);
+  TOK_CHECK(status.has_value());
+  return count;
+}
+
+}  // namespace tokamak::fuse

@@ -1,0 +1,145 @@
+// Each pass as text before and after; "leaves it alone" cases included. That fused and unfused
+// graphs compute the same is tests/parity's business.
+#include <gtest/gtest.h>
+
+#include "fuse/add_rms_norm.h"
+#include "fuse/gate_up.h"
+#include "fuse/pipeline.h"
+#include "fuse/qkv.h"
+#include "fuse/scale_embed.h"
+#include "graph/builder.h"
+#include "graph/text.h"
+
+namespace tokamak::fuse {
+namespace {
+
+struct PassTest : testing::Test {
+  GraphBuilder b;
+  ValueId tokens = b.input("tokens", {kTokens});
+  ValueId table = weight("table", {32, 8});
+  ValueId x = b.embed(tokens, table);
+
+  ValueId weight(const char* name, Shape shape, DType dtype = DType::kBF16) {
+    return b.constant(name, std::move(shape), dtype, Weight{{name}});
+  }
+  ValueId vector(const char* name, Dim size) { return weight(name, {size}, DType::kF32); }
+
+  Graph finish(ValueId result) {
+    auto graph = b.finish(result);
+    EXPECT_TRUE(graph) << graph.error().message;
+    return *graph;
+  }
+  void expect_alone(const Pass& pass, Graph graph) {
+    const std::string before = to_text(graph);
+    EXPECT_EQ(run(pass, graph), 0u);
+    EXPECT_EQ(to_text(graph), before);
+  }
+};
+
+TEST_F(PassTest, AddRmsNormKeepsTheSumVisible) {
+  const ValueId sum = b.add(x, x);
+  const ValueId norm = b.rms_norm(sum, vector("w", 8), 1e-6f);
+  Graph g = finish(b.add(sum, norm));
+  EXPECT_EQ(run(add_rms_norm(), g), 1u);
+  EXPECT_EQ(nodes_text(g), R"(%0: f32[T,8] = embed @tokens, @table {scale=1}
+%1: f32[T,8], %2: f32[T,8] = add_rms_norm %0, %0, @w {eps=1e-06}
+%3: f32[T,8] = add %1, %2
+return %3
+)");
+}
+
+TEST_F(PassTest, AddRmsNormLeavesAPlainNormAlone) {
+  expect_alone(add_rms_norm(), finish(b.rms_norm(x, vector("w", 8), 1e-6f)));
+}
+
+TEST_F(PassTest, AddRmsNormLeavesANormPerHeadAlone) {
+  const ValueId sum = b.add(x, x);
+  expect_alone(add_rms_norm(), finish(b.rms_norm(sum, vector("w", 4), 1e-6f)));
+}
+
+TEST_F(PassTest, ScaleMovesIntoTheLookup) {
+  Graph g = finish(b.scale(x, 4));
+  EXPECT_EQ(run(scale_embed(), g), 1u);
+  EXPECT_EQ(nodes_text(g), "%0: f32[T,8] = embed @tokens, @table {scale=4}\nreturn %0\n");
+}
+
+TEST_F(PassTest, ScaleStaysWhenThePlainEmbeddingIsUsedToo) {
+  const ValueId scaled = b.scale(x, 4);
+  expect_alone(scale_embed(), finish(b.add(x, scaled)));
+}
+
+TEST_F(PassTest, GateUpInterleavesRows) {
+  const ValueId gate = b.linear(x, weight("gate", {6, 8}));
+  const ValueId up = b.linear(x, weight("up", {6, 8}));
+  Graph g = finish(b.glu(Activation::kGeluTanh, gate, up));
+  EXPECT_EQ(run(gate_up(), g), 1u);
+  EXPECT_EQ(to_text(g), R"(input  @tokens: u32[T]
+const  @table: bf16[32,8] = weight "table"
+const  @gate.gate_up: bf16[12,8] = interleave "gate" "up"
+%0: f32[T,8] = embed @tokens, @table {scale=1}
+%1: f32[T,6] = linear_glu %0, @gate.gate_up {activation=gelu_tanh}
+return %1
+)");
+}
+
+TEST_F(PassTest, GateUpWithBiases) {
+  const ValueId gate = b.linear(x, weight("gate", {6, 8}), vector("gate.b", 6));
+  const ValueId up = b.linear(x, weight("up", {6, 8}), vector("up.b", 6));
+  Graph g = finish(b.glu(Activation::kSilu, gate, up));
+  EXPECT_EQ(run(gate_up(), g), 1u);
+  EXPECT_NE(to_text(g).find("f32[12] = interleave \"gate.b\" \"up.b\""), std::string::npos);
+}
+
+TEST_F(PassTest, GateUpLeavesMixedTypesAlone) {
+  const ValueId gate = b.linear(x, weight("gate", {6, 8}));
+  const ValueId up = b.linear(x, weight("up", {6, 8}, DType::kF16));
+  expect_alone(gate_up(), finish(b.glu(Activation::kSilu, gate, up)));
+}
+
+TEST_F(PassTest, QkvJoinsSiblingsAcrossOtherNodes) {
+  const ValueId q = b.rms_norm(b.linear(x, weight("q", {8, 8})), vector("qn", 4), 1e-6f);
+  const ValueId k = b.linear(x, weight("k", {4, 8}));
+  const ValueId v = b.linear(x, weight("v", {4, 8}));
+  const ValueId kv = b.add(k, v);
+  const ValueId both = b.linear(kv, weight("o", {8, 4}));
+  Graph g = finish(b.add(q, both));
+  EXPECT_EQ(run(qkv(), g), 1u);
+  EXPECT_EQ(nodes_text(g), R"(%0: f32[T,8] = embed @tokens, @table {scale=1}
+%1: f32[T,8], %2: f32[T,4], %3: f32[T,4] = qkv %0, @q.qkv {q_rows=8, k_rows=4}
+%4: f32[T,8] = rms_norm %1, @qn {eps=1e-06}
+%5: f32[T,4] = add %2, %3
+%6: f32[T,8] = linear %5, @o
+%7: f32[T,8] = add %4, %6
+return %7
+)");
+}
+
+TEST_F(PassTest, QkvLeavesTwoSiblingsAlone) {
+  const ValueId q = b.linear(x, weight("q", {8, 8}));
+  const ValueId k = b.linear(x, weight("k", {8, 8}));
+  expect_alone(qkv(), finish(b.add(q, k)));
+}
+
+TEST_F(PassTest, QkvLeavesASharedWeightAlone) {
+  const ValueId q = b.linear(x, table), k = b.linear(x, weight("k", {32, 8}));
+  const ValueId v = b.linear(x, weight("v", {32, 8}));
+  const ValueId qk = b.add(q, k);
+  expect_alone(qkv(), finish(b.add(qk, v)));
+}
+
+TEST_F(PassTest, PipelineIsIdempotentAndNamesUnknownPasses) {
+  const ValueId gate = b.linear(x, weight("gate", {6, 8}));
+  const ValueId up = b.linear(x, weight("up", {6, 8}));
+  Graph g = finish(b.glu(Activation::kSilu, gate, up));
+  ASSERT_TRUE(run_pipeline(g));
+  const std::string once = to_text(g);
+  EXPECT_EQ(*run_pipeline(g), std::vector<uint32_t>(passes().size(), 0));
+  EXPECT_EQ(to_text(g), once);
+  auto unknown = run_pipeline(g, {"frobnicate"});
+  ASSERT_FALSE(unknown);
+  EXPECT_NE(unknown.error().message.find("scale_embed, gate_up, qkv, add_rms_norm"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace tokamak::fuse

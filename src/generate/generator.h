@@ -1,0 +1,51 @@
+// Generation: prefill, then one token after another, sampled, decoded and streamed as text.
+#pragma once
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "generate/sampler.h"
+#include "generate/session.h"
+#include "text/tokenizer.h"
+
+namespace tokamak {
+
+struct GenerationParams {
+  SamplingParams sampling;
+  uint32_t max_tokens = 128;
+  std::vector<std::string> stop;
+  std::vector<uint32_t> end_ids;  // generation ends at any of these; they are not shown
+  uint32_t top_logprobs = 0;
+  bool logprobs = false;
+};
+
+struct GenerationCallbacks {
+  std::function<void(std::string_view)> text;               // final, whole characters
+  std::function<void(uint32_t id, const Logprobs*)> token;  // logprobs: null unless asked for
+  std::function<bool()> cancelled;                          // asked before every step
+};
+
+enum class FinishReason : uint8_t { kEndToken, kStopString, kMaxTokens, kContextFull, kCancelled };
+std::string_view finish_name(FinishReason reason);
+
+struct Generation {
+  std::string text;
+  std::vector<uint32_t> ids;  // generated ones, the end token included
+  FinishReason finish = FinishReason::kMaxTokens;
+  std::string stop;  // the stop string that was met
+  size_t prompt_tokens = 0;
+  double prefill_seconds = 0;  // until the first token is chosen
+  double decode_seconds = 0;   // the rest
+};
+
+/// Seconds from any fixed point; given by the caller because the core has no clock of its own.
+using Clock = std::function<double()>;
+
+/// Continues `prompt` on `session`. Cancelling is no error: what there is comes back. Errors: a
+/// prompt that does not fit, parameters out of range, logits that are no numbers, the device's.
+Result<Generation> generate(Session& session, const Tokenizer& tokenizer,
+                            std::span<const uint32_t> prompt, const GenerationParams& params,
+                            const GenerationCallbacks& callbacks, const Clock& clock);
+
+}  // namespace tokamak

@@ -1,0 +1,317 @@
+#include "generate/sampler.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "base/check.h"
+
+namespace tokamak {
+namespace {
+
+constexpr float kRemoved = -std::numeric_limits<float>::infinity();
+
+/// Tokens that are still possible, in ascending order of id. Scores are finite.
+struct Scored {
+  uint32_t id;
+  float score;
+};
+using Pool = std::vector<Scored>;
+
+Result<void> check_logits(std::span<const float> logits) {
+  size_t finite = 0;
+  size_t infinite = 0;
+  for (const float logit : logits) {
+    finite += std::isfinite(logit);
+    infinite += logit == std::numeric_limits<float>::infinity();
+  }
+  if (logits.empty()) return invalid_input("There are no logits to choose a token from.");
+  if (finite == 0 || infinite != 0) {
+    return invalid_input(
+        "The logits are not numbers: {} of {} are NaN or infinite; the weights of the model may be "
+        "damaged.",
+        logits.size() - finite, logits.size());
+  }
+  return {};
+}
+
+/// score < 0 ? score * penalty : score / penalty, once for every token that occurred.
+void penalize_repetition(std::span<float> scores, std::span<const uint32_t> previous_ids,
+                         float penalty) {
+  std::vector<uint32_t> ids(previous_ids.begin(), previous_ids.end());
+  std::ranges::sort(ids);
+  ids.erase(std::ranges::unique(ids).begin(), ids.end());
+  constexpr float kMax = std::numeric_limits<float>::max();
+  for (const uint32_t id : ids) {
+    float& score = scores[id];
+    if (!std::isfinite(score)) continue;
+    score = std::clamp(score < 0 ? score * penalty : score / penalty, -kMax, kMax);
+  }
+}
+
+/// Divides by the temperature. When that leaves the range of f32, neighbours of the largest score
+/// are so far below it that only the largest keeps a probability.
+Pool apply_temperature(std::span<const float> scores, double temperature) {
+  const float divisor = std::max(float(temperature), std::numeric_limits<float>::min());
+  float best = kRemoved;
+  for (const float score : scores) best = std::max(best, score);
+  const bool overflows = !std::isfinite(best / divisor);
+  Pool pool;
+  pool.reserve(scores.size());
+  for (uint32_t id = 0; id < scores.size(); ++id) {
+    if (overflows && scores[id] == best) pool.push_back({id, 0.0f});
+    if (overflows) continue;
+    const float score = scores[id] / divisor;
+    if (score > kRemoved) pool.push_back({id, score});
+  }
+  return pool;
+}
+
+/// Keeps the k largest and every token equal to the k-th.
+void keep_top_k(Pool& pool, uint32_t k) {
+  if (k >= pool.size()) return;
+  std::vector<float> scores(pool.size());
+  std::ranges::transform(pool, scores.begin(), &Scored::score);
+  std::ranges::nth_element(scores, scores.begin() + (k - 1), std::greater());
+  const float threshold = scores[k - 1];
+  std::erase_if(pool, [&](const Scored& token) { return token.score < threshold; });
+}
+
+float largest_score(const Pool& pool) {
+  return std::ranges::max(pool, {}, &Scored::score).score;
+}
+
+/// Probabilities in the order of the pool.
+std::vector<double> softmax(const Pool& pool) {
+  const double best = double(largest_score(pool));
+  std::vector<double> probs(pool.size());
+  double sum = 0;
+  for (size_t i = 0; i < pool.size(); ++i) sum += probs[i] = std::exp(double(pool[i].score) - best);
+  for (double& prob : probs) prob /= sum;
+  return probs;
+}
+
+/// The same, rounded to f32 where transformers rounds: its thresholds are compared with these.
+struct Rounded {
+  std::vector<float> probs;
+  float log_sum;  // log of the sum of exp(score - largest score)
+};
+Rounded softmax_f32(const Pool& pool) {
+  const float best = largest_score(pool);
+  std::vector<float> probs(pool.size());
+  double sum = 0;
+  for (size_t i = 0; i < pool.size(); ++i) {
+    probs[i] = float(std::exp(double(pool[i].score - best)));
+    sum += double(probs[i]);
+  }
+  for (float& prob : probs) prob /= float(sum);
+  return {std::move(probs), float(std::log(sum))};
+}
+
+/// Removes, from the least probable up, tokens whose running sum is at most 1 - p; always keeps the
+/// most probable one. Of equal tokens the lower ids go first, as in a stable ascending sort.
+void keep_top_p(Pool& pool, double p) {
+  const std::vector<float> probs = softmax_f32(pool).probs;
+  const float tail = float(1.0 - p);
+  // Tokens below tail / n cannot sum up to the tail, so none of them needs to be sorted.
+  const double certain = double(tail) / double(pool.size()) * 0.999;
+  double sum = 0;
+  std::vector<uint32_t> order;
+  std::vector<bool> removed(pool.size());
+  for (uint32_t i = 0; i < pool.size(); ++i) {
+    if (double(probs[i]) < certain) {
+      sum += double(probs[i]);
+      removed[i] = true;
+    } else {
+      order.push_back(i);
+    }
+  }
+  std::ranges::sort(order, [&](uint32_t a, uint32_t b) {
+    return pool[a].score != pool[b].score ? pool[a].score < pool[b].score : a < b;
+  });
+  for (size_t i = 0; i + 1 < order.size(); ++i) {
+    sum += double(probs[order[i]]);
+    if (float(sum) > tail) break;
+    removed[order[i]] = true;
+  }
+  size_t at = 0;
+  std::erase_if(pool, [&](const Scored&) { return removed[at++]; });
+}
+
+/// Keeps tokens of at least p times the largest probability; the common denominator cancels.
+void keep_min_p(Pool& pool, double p) {
+  const float best = largest_score(pool);
+  std::erase_if(pool, [&](const Scored& token) {
+    return float(std::exp(double(token.score - best))) < float(p);
+  });
+}
+
+/// Keeps the tokens whose information -log p is nearest to the entropy, up to a mass of p, and
+/// every token as near as the last of them (Meister et al. 2022, arXiv:2202.00666).
+void keep_typical(Pool& pool, double p) {
+  const Rounded rounded = softmax_f32(pool);
+  const float best = largest_score(pool);
+  const auto information = [&](size_t i) { return rounded.log_sum - (pool[i].score - best); };
+  double entropy = 0;
+  for (size_t i = 0; i < pool.size(); ++i) {
+    entropy += double(rounded.probs[i]) * double(information(i));
+  }
+  struct Typical {
+    float distance;
+    float prob;
+  };
+  std::vector<Typical> order;
+  std::vector<float> distances;
+  for (size_t i = 0; i < pool.size(); ++i) {
+    distances.push_back(std::abs(information(i) - float(entropy)));
+    order.push_back({distances.back(), rounded.probs[i]});
+  }
+  std::ranges::sort(order, {}, &Typical::distance);
+  double sum = 0;
+  size_t last = 0;
+  for (; last + 1 < order.size(); ++last) {
+    sum += double(order[last].prob);
+    if (!(float(sum) < float(p))) break;
+  }
+  const float threshold = order[last].distance;
+  size_t at = 0;
+  std::erase_if(pool, [&](const Scored&) { return distances[at++] > threshold; });
+}
+
+/// splitmix64 (Steele, Lea and Flood 2014, "Fast splittable pseudorandom number generators").
+uint64_t next_random(uint64_t& state) {
+  uint64_t z = (state += 0x9e3779b97f4a7c15u);
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+uint32_t argmax(std::span<const float> scores) {
+  uint32_t best = 0;
+  float largest = kRemoved;
+  for (uint32_t id = 0; id < scores.size(); ++id) {
+    if (scores[id] > largest) {
+      largest = scores[id];
+      best = id;
+    }
+  }
+  return best;
+}
+
+/// What is left after all rules; never empty.
+Result<Pool> surviving(std::span<const float> logits, std::span<const uint32_t> previous_ids,
+                       const SamplingParams& params) {
+  TOK_TRY(check_logits(logits));
+  for (const uint32_t id : previous_ids) {
+    if (id >= logits.size()) {
+      return invalid_input("Token id {} is outside the vocabulary of {} tokens.", id,
+                           logits.size());
+    }
+  }
+  std::vector<float> scores(logits.begin(), logits.end());
+  if (params.repetition_penalty != 1.0) {
+    penalize_repetition(scores, previous_ids, float(params.repetition_penalty));
+  }
+  if (params.temperature == 0) return Pool{{argmax(scores), 0.0f}};
+  Pool pool = apply_temperature(scores, params.temperature);
+  if (params.top_k != 0) keep_top_k(pool, params.top_k);
+  if (params.top_p < 1) keep_top_p(pool, params.top_p);
+  if (params.min_p > 0) keep_min_p(pool, params.min_p);
+  if (params.typical_p < 1) keep_typical(pool, params.typical_p);
+  TOK_CHECK(!pool.empty());
+  return pool;
+}
+
+}  // namespace
+
+Result<void> SamplingParams::validate() const {
+  // Written so that NaN fails too.
+  if (!(temperature >= 0 && temperature <= 1e6)) {
+    return invalid_input("The temperature is {}; it must be from 0 to 1000000.", temperature);
+  }
+  if (!(top_p > 0 && top_p <= 1)) {
+    return invalid_input("top_p is {}; it must be above 0 and at most 1.", top_p);
+  }
+  if (!(min_p >= 0 && min_p <= 1)) {
+    return invalid_input("min_p is {}; it must be from 0 to 1.", min_p);
+  }
+  if (!(typical_p > 0 && typical_p <= 1)) {
+    return invalid_input("typical_p is {}; it must be above 0 and at most 1.", typical_p);
+  }
+  if (!(repetition_penalty >= 0.01 && repetition_penalty <= 100)) {
+    return invalid_input("The repetition penalty is {}; it must be from 0.01 to 100.",
+                         repetition_penalty);
+  }
+  return {};
+}
+
+Result<Candidates> sample_distribution(std::span<const float> logits,
+                                       std::span<const uint32_t> previous_ids,
+                                       const SamplingParams& params) {
+  TOK_TRY(params.validate());
+  TOK_TRY(const Pool pool, surviving(logits, previous_ids, params));
+  Candidates candidates;
+  for (const Scored& token : pool) candidates.ids.push_back(token.id);
+  for (const double prob : softmax(pool)) candidates.probs.push_back(float(prob));
+  return candidates;
+}
+
+Result<uint32_t> greedy_token(std::span<const float> logits) {
+  TOK_TRY(check_logits(logits));
+  return argmax(logits);
+}
+
+Result<Logprobs> logprobs(std::span<const float> logits, uint32_t id, uint32_t top_n) {
+  TOK_TRY(check_logits(logits));
+  if (id >= logits.size()) {
+    return invalid_input("Token id {} is outside the vocabulary of {} tokens.", id, logits.size());
+  }
+  const double best = double(logits[argmax(logits)]);
+  double sum = 0;
+  std::vector<uint32_t> order;
+  for (uint32_t i = 0; i < logits.size(); ++i) {
+    if (!std::isfinite(logits[i])) continue;
+    sum += std::exp(double(logits[i]) - best);
+    order.push_back(i);
+  }
+  const double log_sum = best + std::log(sum);
+  const auto logprob = [&](uint32_t token) {
+    const float logit = logits[token];
+    return TokenLogprob{token, std::isnan(logit) ? kRemoved : float(double(logit) - log_sum)};
+  };
+  const auto end = order.begin() + ptrdiff_t(std::min(size_t{top_n}, order.size()));
+  std::ranges::partial_sort(order, end, [&](uint32_t a, uint32_t b) {
+    return logits[a] != logits[b] ? logits[a] > logits[b] : a < b;
+  });
+  Logprobs result{.chosen = logprob(id)};
+  for (auto token = order.begin(); token != end; ++token) result.top.push_back(logprob(*token));
+  return result;
+}
+
+Result<Sampler> Sampler::make(const SamplingParams& params) {
+  TOK_TRY(params.validate());
+  return Sampler(params);
+}
+
+Result<uint32_t> Sampler::next(std::span<const float> logits,
+                               std::span<const uint32_t> previous_ids, uint64_t step) {
+  const auto pool = surviving(logits, previous_ids, params_);
+  if (!pool) return Failure(pool.error().within(fmt::format("Generation step {}", step)));
+  if (params_.temperature == 0) return pool->front().id;
+  // One number is drawn at every step, also when only one token is left, so that the sequence does
+  // not depend on how many survive.
+  const double drawn = double(next_random(state_) >> 11) * 0x1p-53;  // [0, 1), exact
+  const std::vector<double> probs = softmax(*pool);
+  double sum = 0;
+  size_t last_possible = 0;
+  for (size_t i = 0; i < probs.size(); ++i) {
+    if (probs[i] <= 0) continue;
+    last_possible = i;
+    sum += probs[i];
+    if (drawn < sum) break;
+  }
+  return (*pool)[last_possible].id;  // the last one when rounding leaves the sum below 1
+}
+
+}  // namespace tokamak

@@ -1,0 +1,78 @@
+// From logits to one token: the sampling rules of Hugging Face transformers, in its order
+//
+//   repetition penalty, temperature, top-k, top-p, min-p, typical-p
+//
+// with its ties and thresholds (transformers/generation/logits_process.py), then an exact, seeded
+// choice: the same seed gives the same tokens on every platform.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+
+namespace tokamak {
+
+/// Doubles, because transformers forms 1 - top_p in double: thresholds then agree to the last bit.
+struct SamplingParams {
+  double temperature = 1.0;         // 0: the most probable token, nothing is drawn
+  uint32_t top_k = 0;               // 0: off
+  double top_p = 1.0;               // 1: off
+  double min_p = 0.0;               // 0: off
+  double typical_p = 1.0;           // 1: off
+  double repetition_penalty = 1.0;  // 1: off; above 1 makes tokens that occurred less likely
+  uint64_t seed = 0;
+
+  /// An error names the parameter, its value and the allowed range.
+  Result<void> validate() const;
+};
+
+/// The tokens that may follow and their probabilities, which sum to 1; ids ascend.
+struct Candidates {
+  std::vector<uint32_t> ids;
+  std::vector<float> probs;
+};
+
+/// logits: [vocab]. With temperature 0 the one candidate is the greedy token.
+/// Errors: parameters out of range, no logits, previous ids beyond the vocabulary, logits of which
+/// none is a finite number or one is +infinity. NaN and -infinity never survive.
+Result<Candidates> sample_distribution(std::span<const float> logits,
+                                       std::span<const uint32_t> previous_ids,
+                                       const SamplingParams& params);
+
+/// The index of the largest logit; the lowest among equals; NaN never wins. Errors as above.
+Result<uint32_t> greedy_token(std::span<const float> logits);
+
+struct TokenLogprob {
+  uint32_t id = 0;
+  float logprob = 0.0f;
+};
+
+struct Logprobs {
+  TokenLogprob chosen;
+  std::vector<TokenLogprob> top;  // best first; the lower id first among equals
+};
+
+/// log_softmax of the logits as they are, before any rule; at most `top_n` entries in `top`.
+Result<Logprobs> logprobs(std::span<const float> logits, uint32_t id, uint32_t top_n);
+
+/// Draws one token after another. Not for use by two threads at once.
+class Sampler {
+ public:
+  /// Checks the parameters.
+  static Result<Sampler> make(const SamplingParams& params);
+
+  /// The next token. `step` counts the generated tokens and is only for the message of an error.
+  Result<uint32_t> next(std::span<const float> logits, std::span<const uint32_t> previous_ids,
+                        uint64_t step);
+
+  const SamplingParams& params() const { return params_; }
+
+ private:
+  explicit Sampler(const SamplingParams& params) : params_(params), state_(params.seed) {}
+
+  SamplingParams params_;
+  uint64_t state_;  // of splitmix64
+};
+
+}  // namespace tokamak

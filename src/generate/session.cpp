@@ -1,0 +1,94 @@
+#include "generate/session.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "base/check.h"
+
+namespace tokamak {
+namespace {
+
+/// Logical page -> page of the cache. Pages of a window recur: a new page takes the place of one
+/// that has slid out of the window.
+std::vector<uint32_t> page_table(const Plan& plan, const TensorDesc& table) {
+  uint32_t own_pages = uint32_t(table.shape[0]);
+  for (const Buffer& buffer : plan.buffers) {
+    if (buffer.use == BufferUse::kState && buffer.tensor.window == table.window) {
+      own_pages = uint32_t(buffer.tensor.shape[0]) / kPageTokens;
+    }
+  }
+  std::vector<uint32_t> pages(size_t(table.shape[0]));
+  for (uint32_t i = 0; i < pages.size(); ++i) pages[i] = i % own_pages;
+  return pages;
+}
+
+}  // namespace
+
+Result<Session> Session::start(Program& program, uint32_t context, uint32_t vocab) {
+  const Plan& plan = program.plan();
+  for (uint32_t i = 0; i < plan.buffers.size(); ++i) {
+    if (plan.buffers[i].use != BufferUse::kTable) continue;
+    TOK_TRY(program.write_table(BufferId(i), page_table(plan, plan.buffers[i].tensor)));
+  }
+  return Session(program, context, vocab);
+}
+
+size_t Session::phase_for(size_t tokens) const {
+  const std::vector<Phase>& phases = program_->plan().phases;
+  size_t best = phases.size();
+  for (size_t i = 0; i < phases.size(); ++i) {
+    if (phases[i].max_tokens < tokens) continue;
+    if (best == phases.size() || phases[i].max_tokens < phases[best].max_tokens) best = i;
+  }
+  TOK_CHECK(best < phases.size());
+  return best;
+}
+
+Result<void> Session::step(std::span<const uint32_t> tokens, bool read_back) {
+  StepRequest request{.phase = phase_for(tokens.size()), .frame = {}, .tokens = tokens, .done = {}};
+  request.frame.tokens = uint32_t(tokens.size());
+  request.frame.position = position_;
+  std::optional<Error> error;
+  if (read_back) {
+    request.done = [&](Result<std::span<const float>> result) {
+      if (result) {
+        logits_.insert(logits_.end(), result->begin(), result->end());
+      } else {
+        error = std::move(result).error();
+      }
+    };
+  }
+  TOK_TRY(program_->submit(request));
+  position_ += uint32_t(tokens.size());
+  if (read_back) TOK_TRY(program_->wait());
+  if (error) return Failure(*std::move(error));
+  return {};
+}
+
+Result<std::span<const float>> Session::feed(std::span<const uint32_t> tokens,
+                                             const std::function<bool()>& cancelled) {
+  if (tokens.empty()) return invalid_input("There are no tokens to run the model on.");
+  for (const uint32_t id : tokens) {
+    if (id >= vocab_) {
+      return invalid_input("Token id {} is beyond the vocabulary of {} tokens.", id, vocab_);
+    }
+  }
+  if (tokens.size() > context_ - position_) {
+    return invalid_input("{} tokens do not fit: {} of {} positions are taken (see --context).",
+                         tokens.size(), position_, context_);
+  }
+  const std::vector<Phase>& phases = program_->plan().phases;
+  size_t chunk = 1;
+  for (const Phase& phase : phases) chunk = std::max<size_t>(chunk, phase.max_tokens);
+  const bool all = phases[phase_for(chunk)].result.shape[0] == kTokens;
+  logits_.clear();
+  for (size_t at = 0; at < tokens.size(); at += chunk) {
+    if (cancelled && cancelled()) return fail(ErrorCode::kCancelled, "Generation was cancelled.");
+    const size_t count = std::min(chunk, tokens.size() - at);
+    const bool last = at + count == tokens.size();
+    TOK_TRY(step(tokens.subspan(at, count), all || last));
+  }
+  return std::span<const float>(logits_);
+}
+
+}  // namespace tokamak

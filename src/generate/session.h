@@ -1,0 +1,41 @@
+// Session: one sequence on a program. Feeds tokens in chunks and hands back logits.
+#pragma once
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "backend/backend.h"
+
+namespace tokamak {
+
+class Session {
+ public:
+  /// Starts at position 0: writes the page tables. `context`: positions the plan was built for;
+  /// `vocab`: token ids must be below it. REQUIRES: the program outlives the session and serves no
+  /// other one meanwhile; one of its phases takes one token.
+  static Result<Session> start(Program& program, uint32_t context, uint32_t vocab);
+
+  uint32_t position() const { return position_; }
+  uint32_t context() const { return context_; }
+
+  /// Runs the model over `tokens` and gives the logits behind the last of them, or of all of them
+  /// when the plan was built with all logits: rows of vocab floats, valid until the next call.
+  /// Chunks are as large as the largest phase takes. `cancelled` is asked between chunks.
+  /// Errors: no tokens, an id beyond the vocabulary, more tokens than the context has left, the
+  /// device's own, kCancelled. After an error the position is unchanged only if nothing had run.
+  Result<std::span<const float>> feed(std::span<const uint32_t> tokens,
+                                      const std::function<bool()>& cancelled = {});
+
+ private:
+  Session(Program& program, uint32_t context, uint32_t vocab)
+      : program_(&program), context_(context), vocab_(vocab) {}
+  Result<void> step(std::span<const uint32_t> tokens, bool read_back);
+  size_t phase_for(size_t tokens) const;
+
+  Program* program_;
+  uint32_t context_, vocab_;
+  uint32_t position_ = 0;
+  std::vector<float> logits_;
+};
+
+}  // namespace tokamak

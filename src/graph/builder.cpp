@@ -1,0 +1,56 @@
+#include "graph/builder.h"
+
+namespace tokamak {
+
+ValueId GraphBuilder::declare(TensorDesc value) {
+  graph_.values.push_back(std::move(value));
+  return ValueId(graph_.values.size() - 1);
+}
+
+ValueId GraphBuilder::input(std::string name, Shape shape, uint32_t window) {
+  return declare({std::move(name), std::move(shape), DType::kU32, Storage::kInput, {}, window});
+}
+
+ValueId GraphBuilder::constant(std::string name, Shape shape, DType dtype, Recipe recipe) {
+  return declare(
+      {std::move(name), std::move(shape), dtype, Storage::kConstant, std::move(recipe), 0});
+}
+
+ValueId GraphBuilder::state(std::string name, Shape shape, DType dtype, uint32_t window) {
+  return declare({std::move(name), std::move(shape), dtype, Storage::kState, {}, window});
+}
+
+ValueId GraphBuilder::linear(ValueId x, ValueId w, std::optional<ValueId> bias) {
+  return bias ? one(Linear{}, {x, w, *bias}) : one(Linear{}, {x, w});
+}
+
+std::vector<ValueId> GraphBuilder::add_node(Op op, std::vector<ValueId> inputs) {
+  std::vector<const TensorDesc*> descriptions;
+  for (const ValueId id : inputs) descriptions.push_back(&graph_.at(id));
+  auto outputs = infer_outputs(op, descriptions);
+  if (!outputs) {
+    reject(std::move(outputs).error());
+    // A value of the first operand's kind keeps the builder going; finish() reports the mistake.
+    outputs = std::vector<TensorDesc>(3, graph_.at(inputs.front()));
+  }
+  Node node{std::move(op), std::move(inputs), {}};
+  for (TensorDesc& output : *outputs) node.outputs.push_back(declare(std::move(output)));
+  graph_.nodes.push_back(node);
+  return node.outputs;
+}
+
+void GraphBuilder::reject(Error error) {
+  if (!error_) error_ = std::move(error);
+}
+
+Result<Graph> GraphBuilder::finish(ValueId result) {
+  Graph graph = std::move(graph_);
+  graph_ = {};
+  if (error_) return Failure(*std::move(error_));
+  graph.result = result;
+  remove_unused(graph);
+  TOK_TRY(verify(graph));
+  return graph;
+}
+
+}  // namespace tokamak

@@ -1,0 +1,65 @@
+// GraphBuilder: how architectures write a graph down. One method per op; shapes follow from the
+// ops.
+//
+// The first mistake is kept and returned by finish(), so that an architecture reads as a straight
+// list of operations. At most one node-making call may stand in an argument list: C++ leaves the
+// order of arguments open, and with it the order of nodes.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace tokamak {
+
+class GraphBuilder {
+ public:
+  ValueId input(std::string name, Shape shape, uint32_t window = 0);
+  ValueId constant(std::string name, Shape shape, DType dtype, Recipe recipe);
+  ValueId state(std::string name, Shape shape, DType dtype, uint32_t window = 0);
+
+  ValueId embed(ValueId tokens, ValueId table) { return one(Embed{}, {tokens, table}); }
+  ValueId linear(ValueId x, ValueId w, std::optional<ValueId> bias = {});
+  ValueId rms_norm(ValueId x, ValueId w, float eps) { return one(RmsNorm{eps}, {x, w}); }
+  ValueId add(ValueId a, ValueId b) { return one(Add{}, {a, b}); }
+  ValueId scale(ValueId x, float factor) { return one(Scale{factor}, {x}); }
+  ValueId softcap(ValueId x, float cap) { return one(Softcap{cap}, {x}); }
+  ValueId glu(Activation activation, ValueId gate, ValueId up) {
+    return one(Glu{activation}, {gate, up});
+  }
+  ValueId rope(ValueId x, ValueId table, uint32_t head_dim) {
+    return one(Rope{head_dim}, {x, table});
+  }
+  ValueId kv_append(ValueId k, ValueId v, ValueId cache, ValueId pages) {
+    return one(KvAppend{}, {k, v, cache, pages});
+  }
+  ValueId attention(ValueId q, ValueId cache, ValueId pages, Attention attributes) {
+    return one(attributes, {q, cache, pages});
+  }
+  ValueId last_row(ValueId x) { return one(LastRow{}, {x}); }
+
+  std::vector<ValueId> add_node(Op op, std::vector<ValueId> inputs);
+
+  const TensorDesc& at(ValueId id) const { return graph_.at(id); }
+
+  /// False once there was a mistake.
+  bool ok() const { return !error_; }
+
+  /// Keeps `error` if it is the first; for callers that check more than shapes.
+  void reject(Error error);
+
+  /// The verified graph, or the first mistake. Leaves the builder empty.
+  Result<Graph> finish(ValueId result);
+
+ private:
+  ValueId one(Op op, std::vector<ValueId> inputs) {
+    return add_node(std::move(op), std::move(inputs)).front();
+  }
+  ValueId declare(TensorDesc value);
+
+  Graph graph_;
+  std::optional<Error> error_;
+};
+
+}  // namespace tokamak

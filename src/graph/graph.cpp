@@ -1,0 +1,128 @@
+#include "graph/graph.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tokamak {
+
+uint64_t element_count(const Shape& shape, uint64_t tokens) {
+  uint64_t count = 1;
+  for (const Dim dim : shape) count *= dim == kTokens ? tokens : uint64_t(dim);
+  return count;
+}
+
+uint64_t byte_count(const TensorDesc& tensor, uint64_t tokens) {
+  return element_count(tensor.shape, tokens) * dtype_bytes(tensor.dtype);
+}
+
+std::vector<float> rope_table(const RopeTable& recipe, uint32_t rows) {
+  const size_t half = recipe.inverse_frequencies.size();
+  std::vector<float> table(rows * 2 * half);
+  for (uint32_t p = 0; p < rows; ++p) {
+    for (size_t i = 0; i < half; ++i) {
+      // The reference multiplies in f32; the rounding of the angle is part of its answer.
+      const float angle = float(p) * recipe.inverse_frequencies[i];
+      table[p * 2 * half + i] = float(std::cos(double(angle))) * recipe.factor;
+      table[p * 2 * half + half + i] = float(std::sin(double(angle))) * recipe.factor;
+    }
+  }
+  return table;
+}
+
+std::string type_text(const TensorDesc& tensor) {
+  std::string text(dtype_name(tensor.dtype));
+  text += '[';
+  for (size_t i = 0; i < tensor.shape.size(); ++i) {
+    if (i > 0) text += ',';
+    text += tensor.shape[i] == kTokens ? "T" : fmt::format("{}", tensor.shape[i]);
+  }
+  return text + ']';
+}
+
+Result<void> verify(const Graph& graph) {
+  std::vector<bool> defined(graph.values.size()), appended(graph.values.size()), made(defined);
+  for (const Node& node : graph.nodes) {
+    for (const ValueId id : node.outputs) {
+      if (uint32_t(id) < made.size()) made[uint32_t(id)] = true;
+    }
+  }
+  for (size_t i = 0; i < graph.values.size(); ++i) {
+    const TensorDesc& value = graph.values[i];
+    defined[i] = !made[i] && value.storage != Storage::kActivation;
+    if (value.storage == Storage::kConstant && value.recipe.index() == 0) {
+      return invalid_input("Graph: constant \"{}\" has no recipe.", value.name);
+    }
+    for (const Dim dim : value.shape) {
+      if (dim != kTokens && dim <= 0) {
+        return invalid_input("Graph: value {} has the size {}, expected a positive one.", i, dim);
+      }
+    }
+  }
+  for (size_t n = 0; n < graph.nodes.size(); ++n) {
+    const Node& node = graph.nodes[n];
+    std::vector<const TensorDesc*> inputs;
+    for (const ValueId id : node.inputs) {
+      if (uint32_t(id) >= graph.values.size() || !defined[uint32_t(id)]) {
+        return invalid_input("Graph: node {} ({}) uses value {} before it is made.", n,
+                             op_name(node.op), uint32_t(id));
+      }
+      inputs.push_back(&graph.at(id));
+    }
+    auto outputs = infer_outputs(node.op, inputs);
+    if (!outputs) return Failure(outputs.error().within(fmt::format("Graph: node {}", n)));
+    if (outputs->size() != node.outputs.size()) {
+      return invalid_input("Graph: node {} ({}) has {} outputs, expected {}.", n, op_name(node.op),
+                           node.outputs.size(), outputs->size());
+    }
+    for (size_t i = 0; i < outputs->size(); ++i) {
+      const ValueId id = node.outputs[i];
+      if (uint32_t(id) >= graph.values.size() || defined[uint32_t(id)]) {
+        return invalid_input("Graph: node {} ({}) makes value {}, which exists already.", n,
+                             op_name(node.op), uint32_t(id));
+      }
+      defined[uint32_t(id)] = true;
+      const TensorDesc& found = graph.at(id);
+      const TensorDesc& expected = (*outputs)[i];
+      if (found.shape != expected.shape || found.dtype != expected.dtype) {
+        return invalid_input("Graph: node {} ({}) makes {}, but its result is declared as {}.", n,
+                             op_name(node.op), type_text(expected), type_text(found));
+      }
+    }
+    if (std::holds_alternative<KvAppend>(node.op)) {
+      const uint32_t cache = uint32_t(node.inputs[2]);
+      if (appended[cache]) {
+        return invalid_input("Graph: node {} appends to \"{}\" a second time.", n,
+                             graph.values[cache].name);
+      }
+      appended[cache] = true;
+    }
+  }
+  if (uint32_t(graph.result) >= graph.values.size() || !defined[uint32_t(graph.result)]) {
+    return invalid_input("Graph: the result is not a value that a node makes.");
+  }
+  return {};
+}
+
+void remove_unused(Graph& graph) {
+  std::vector<bool> used(graph.values.size());
+  used[uint32_t(graph.result)] = true;
+  for (const Node& node : graph.nodes) {
+    for (const ValueId id : node.inputs) used[uint32_t(id)] = true;
+    for (const ValueId id : node.outputs) used[uint32_t(id)] = true;
+  }
+  std::vector<ValueId> renumbered(graph.values.size());
+  std::vector<TensorDesc> kept;
+  for (size_t i = 0; i < used.size(); ++i) {
+    if (!used[i]) continue;
+    renumbered[i] = ValueId(kept.size());
+    kept.push_back(std::move(graph.values[i]));
+  }
+  graph.values = std::move(kept);
+  for (Node& node : graph.nodes) {
+    for (ValueId& id : node.inputs) id = renumbered[uint32_t(id)];
+    for (ValueId& id : node.outputs) id = renumbered[uint32_t(id)];
+  }
+  graph.result = renumbered[uint32_t(graph.result)];
+}
+
+}  // namespace tokamak

@@ -1,0 +1,99 @@
+// The graph: values and the nodes that make them, in topological order.
+//
+// Values are numbers into Graph::values; names are for people. A value is one of
+//   input       what the host writes each step: token ids, page tables
+//   constant    weights and tables, with the recipe that makes them from a checkpoint
+//   state       what lives from step to step: the KV cache of a layer
+//   activation  made by a node and gone after the step
+#pragma once
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/dtype.h"
+#include "base/result.h"
+#include "graph/ops.h"
+
+namespace tokamak {
+
+/// Tokens in a KV cache page.
+inline constexpr uint32_t kPageTokens = 16;
+
+/// A dimension: a size, or the symbol T (tokens in this step).
+using Dim = int64_t;
+inline constexpr Dim kTokens = -1;
+using Shape = std::vector<Dim>;
+
+enum class ValueId : uint32_t {};
+
+enum class Storage : uint8_t { kInput, kConstant, kState, kActivation };
+
+/// How a weight's rows are put together from tensors of the checkpoint.
+enum class RowOrder : uint8_t { kPlain, kConcat, kInterleave };
+
+/// Rows of one or more checkpoint tensors. `add_one`: 1 + w, as Gemma's norms store it.
+struct Weight {
+  std::vector<std::string> parts;
+  RowOrder order = RowOrder::kPlain;
+  bool add_one = false;
+  bool operator==(const Weight&) const = default;
+};
+
+/// Row p: factor * cos(p * inverse_frequencies[i]) for all i, then factor * sin(...).
+struct RopeTable {
+  std::vector<float> inverse_frequencies;
+  float factor = 1;
+  bool operator==(const RopeTable&) const = default;
+};
+
+/// The content of a table of `rows` positions: rows * 2 * frequencies floats.
+std::vector<float> rope_table(const RopeTable& recipe, uint32_t rows);
+
+using Recipe = std::variant<std::monostate, Weight, RopeTable>;
+
+struct TensorDesc {
+  std::string name;
+  Shape shape;
+  DType dtype = DType::kF32;
+  Storage storage = Storage::kActivation;
+  Recipe recipe;        // constants only
+  uint32_t window = 0;  // states and page tables: the sliding window they serve; 0: none
+  bool operator==(const TensorDesc&) const = default;
+};
+
+struct Node {
+  Op op;
+  std::vector<ValueId> inputs, outputs;
+  bool operator==(const Node&) const = default;
+};
+
+struct Graph {
+  std::vector<TensorDesc> values;
+  std::vector<Node> nodes;
+  ValueId result = {};
+
+  const TensorDesc& at(ValueId id) const { return values[uint32_t(id)]; }
+  TensorDesc& at(ValueId id) { return values[uint32_t(id)]; }
+};
+
+/// The number of elements with T = `tokens`.
+uint64_t element_count(const Shape& shape, uint64_t tokens);
+uint64_t byte_count(const TensorDesc& tensor, uint64_t tokens);
+
+/// "f32[T,64]"
+std::string type_text(const TensorDesc& tensor);
+
+/// The output descriptions of `op` on these inputs; names are left empty. This is the op's shape
+/// rule. Errors name the op, the operand, what it is and what it must be.
+Result<std::vector<TensorDesc>> infer_outputs(const Op& op,
+                                              const std::vector<const TensorDesc*>& inputs);
+
+/// Checks everything a later stage relies on: ids in range, each value made once and before it is
+/// used, shapes as the rules say, states appended at most once, a result.
+Result<void> verify(const Graph& graph);
+
+/// Drops constants, inputs and states that nothing uses, and renumbers.
+void remove_unused(Graph& graph);
+
+}  // namespace tokamak

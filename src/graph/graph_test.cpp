@@ -1,0 +1,110 @@
+#include "graph/graph.h"
+
+#include <gtest/gtest.h>
+
+#include "graph/builder.h"
+#include "graph/liveness.h"
+#include "graph/text.h"
+
+namespace tokamak {
+namespace {
+
+/// One attention block: every kind of value and most ops.
+Graph block() {
+  GraphBuilder b;
+  const ValueId tokens = b.input("tokens", {kTokens});
+  const ValueId pages = b.input("pages.32", {8}, 32);
+  const auto weight = [&](const char* name, Shape shape, DType dtype, bool add_one = false) {
+    return b.constant(name, std::move(shape), dtype, Weight{{name}, RowOrder::kPlain, add_one});
+  };
+  const ValueId table = weight("embed", {50, 8}, DType::kBF16);
+  const ValueId norm = weight("norm", {8}, DType::kF32, true);
+  const ValueId cache = b.state("kv.0", {64, 2, 1, 4}, DType::kF16, 32);
+  const ValueId rope = b.constant("rope.0", {128, 4}, DType::kF32, RopeTable{{1.0f, 0.01f}, 1});
+  const ValueId x = b.scale(b.embed(tokens, table), 2.5f);
+  const ValueId n = b.rms_norm(x, norm, 1e-6f);
+  const ValueId q = b.rope(b.linear(n, weight("q", {8, 8}, DType::kF16)), rope, 4);
+  const ValueId k = b.rope(b.linear(n, weight("k", {4, 8}, DType::kF16)), rope, 4);
+  const ValueId v = b.linear(n, weight("v", {4, 8}, DType::kF16));
+  const ValueId kv = b.kv_append(k, v, cache, pages);
+  const ValueId y = b.add(x, b.attention(q, kv, pages, {.scale = 0.5f, .window = 32}));
+  auto graph = b.finish(b.linear(b.last_row(y), table));
+  EXPECT_TRUE(graph) << graph.error().message;
+  return *graph;
+}
+
+TEST(GraphText, PrintsAndParsesBack) {
+  const Graph graph = block();
+  const std::string text = to_text(graph);
+  auto parsed = parse_graph(text);
+  ASSERT_TRUE(parsed) << parsed.error().message << text;
+  EXPECT_EQ(to_text(*parsed), text);
+  EXPECT_EQ(parsed->nodes.size(), graph.nodes.size());
+  EXPECT_NE(text.find("const  @norm: f32[8] = weight \"norm\" + 1\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("%0: f32[T,8] = embed @tokens, @embed {scale=1}\n"), std::string::npos);
+}
+
+TEST(GraphText, NamesTheLineOfAMistake) {
+  auto parsed = parse_graph("input @t: u32[T]\n%0: f32[T,8] = frobnicate @t\nreturn %0\n");
+  ASSERT_FALSE(parsed);
+  EXPECT_NE(parsed.error().message.find("line 2"), std::string::npos) << parsed.error().message;
+  EXPECT_NE(parsed.error().message.find("frobnicate"), std::string::npos);
+}
+
+TEST(GraphText, RejectsTextWithoutReturn) {
+  EXPECT_FALSE(parse_graph("input @t: u32[T]\n"));
+  EXPECT_FALSE(parse_graph(""));
+}
+
+TEST(GraphBuilder, ReportsTheFirstMistakeAtTheEnd) {
+  GraphBuilder b;
+  const ValueId tokens = b.input("tokens", {kTokens});
+  const ValueId table = b.constant("t", {50, 8}, DType::kBF16, Weight{{"t"}});
+  const ValueId wrong = b.constant("w", {8, 9}, DType::kBF16, Weight{{"w"}});
+  const ValueId x = b.embed(tokens, table);
+  auto graph = b.finish(b.add(b.linear(x, wrong), x));
+  ASSERT_FALSE(graph);
+  EXPECT_EQ(graph.error().message, "linear: operand 1 is bf16[8,9], expected a matrix [out, 8]");
+}
+
+TEST(GraphVerify, RefusesASecondAppend) {
+  Graph graph = block();
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    if (!std::holds_alternative<KvAppend>(graph.nodes[i].op)) continue;
+    Node again = graph.nodes[i];
+    again.outputs = {ValueId(graph.values.size())};
+    graph.values.push_back(graph.at(graph.nodes[i].outputs[0]));
+    graph.nodes.insert(graph.nodes.begin() + std::ptrdiff_t(i) + 1, again);
+    break;
+  }
+  auto status = verify(graph);
+  ASSERT_FALSE(status);
+  EXPECT_NE(status.error().message.find("second time"), std::string::npos);
+}
+
+TEST(GraphVerify, RefusesUseBeforeDefinition) {
+  Graph graph = block();
+  std::swap(graph.nodes.front(), graph.nodes.back());
+  EXPECT_FALSE(verify(graph));
+}
+
+TEST(GraphVerify, RefusesAWrongDeclaredShape) {
+  Graph graph = block();
+  graph.at(graph.nodes[1].outputs[0]).shape[1] = 9;
+  EXPECT_FALSE(verify(graph));
+}
+
+TEST(Liveness, EndsAtTheLastUse) {
+  const Graph graph = block();
+  const std::vector<LiveRange> ranges = live_ranges(graph);
+  // embed (0), scale (1), rms_norm (2), ...: the scaled embedding lives until the residual add.
+  const ValueId embedded = graph.nodes[0].outputs[0], scaled = graph.nodes[1].outputs[0];
+  EXPECT_EQ(ranges[uint32_t(embedded)], (LiveRange{0, 1}));
+  EXPECT_EQ(ranges[uint32_t(scaled)].first, 1u);
+  const uint32_t last = ranges[uint32_t(scaled)].last;
+  EXPECT_TRUE(std::holds_alternative<Add>(graph.nodes[last].op));
+  EXPECT_EQ(ranges[uint32_t(graph.result)].last, graph.nodes.size());
+}
+
+}  // namespace
+}  // namespace tokamak

@@ -1,0 +1,182 @@
+// The shape rule of every op: infer_outputs.
+#include "graph/graph.h"
+
+namespace tokamak {
+namespace {
+
+using Inputs = std::vector<const TensorDesc*>;
+using Outputs = Result<std::vector<TensorDesc>>;
+
+TensorDesc matrix(Dim rows, Dim columns) {
+  return {.name = {}, .shape = {rows, columns}, .dtype = DType::kF32};
+}
+
+bool is_activation(const TensorDesc& t) {
+  return t.shape.size() == 2 && t.dtype == DType::kF32;
+}
+
+bool is_float(DType dtype) {
+  return dtype == DType::kF32 || dtype == DType::kF16 || dtype == DType::kBF16;
+}
+
+struct Rule {
+  const Inputs& in;
+  std::string_view name;
+
+  Failure wrong(size_t operand, std::string_view expected) const {
+    return invalid_input("{}: operand {} is {}, expected {}", name, operand,
+                         type_text(*in[operand]), expected);
+  }
+  Result<void> count(size_t low, size_t high) const {
+    if (in.size() >= low && in.size() <= high) return {};
+    return invalid_input("{} has {} operands, expected {}", name, in.size(),
+                         low == high ? fmt::format("{}", low) : fmt::format("{}-{}", low, high));
+  }
+  Result<void> activation(size_t operand) const {
+    if (!is_activation(*in[operand])) return wrong(operand, "f32[rows, columns]");
+    return {};
+  }
+  Result<void> like(size_t operand, const TensorDesc& other) const {
+    if (in[operand]->shape != other.shape || in[operand]->dtype != other.dtype) {
+      return wrong(operand, type_text(other));
+    }
+    return {};
+  }
+  Result<void> vector(size_t operand, Dim size) const {
+    if (in[operand]->shape != Shape{size} || in[operand]->dtype != DType::kF32) {
+      return wrong(operand, fmt::format("f32[{}]", size));
+    }
+    return {};
+  }
+  Result<void> pages(size_t operand) const {
+    if (in[operand]->shape.size() != 1 || in[operand]->dtype != DType::kU32) {
+      return wrong(operand, "a page table u32[P]");
+    }
+    return {};
+  }
+  Result<void> cache(size_t operand) const {
+    const TensorDesc& c = *in[operand];
+    if (c.storage != Storage::kState || c.shape.size() != 4 || c.shape[1] != 2 ||
+        c.shape[0] % kPageTokens != 0 || !(c.dtype == DType::kF32 || c.dtype == DType::kF16)) {
+      return wrong(operand, "a cache [slots, 2, kv_heads, head_dim] of whole pages");
+    }
+    return {};
+  }
+  /// x [rows, in], w [out, in], bias? [out]; gives `out`.
+  Result<Dim> linear() const {
+    TOK_TRY(count(2, 3));
+    TOK_TRY(activation(0));
+    const TensorDesc& w = *in[1];
+    if (w.shape.size() != 2 || !is_float(w.dtype) || w.shape[1] != in[0]->shape[1]) {
+      return wrong(1, fmt::format("a matrix [out, {}]", in[0]->shape[1]));
+    }
+    if (in.size() == 3) TOK_TRY(vector(2, w.shape[0]));
+    return w.shape[0];
+  }
+
+  Outputs operator()(const Embed&) const {
+    TOK_TRY(count(2, 2));
+    if (in[0]->shape.size() != 1 || in[0]->dtype != DType::kU32) return wrong(0, "u32[T]");
+    if (in[1]->shape.size() != 2 || !is_float(in[1]->dtype)) return wrong(1, "a table [vocab, n]");
+    return {{matrix(in[0]->shape[0], in[1]->shape[1])}};
+  }
+  Outputs operator()(const Linear&) const {
+    TOK_TRY(const Dim out, linear());
+    return {{matrix(in[0]->shape[0], out)}};
+  }
+  Outputs operator()(const RmsNorm&) const {
+    TOK_TRY(count(2, 2));
+    TOK_TRY(activation(0));
+    if (in[1]->shape.size() != 1 || in[1]->dtype != DType::kF32 ||
+        in[0]->shape[1] % in[1]->shape[0] != 0) {
+      return wrong(1, fmt::format("f32[n] with n dividing {}", in[0]->shape[1]));
+    }
+    return {{matrix(in[0]->shape[0], in[0]->shape[1])}};
+  }
+  Outputs two_alike() const {
+    TOK_TRY(count(2, 2));
+    TOK_TRY(activation(0));
+    TOK_TRY(like(1, *in[0]));
+    return {{matrix(in[0]->shape[0], in[0]->shape[1])}};
+  }
+  Outputs one() const {
+    TOK_TRY(count(1, 1));
+    TOK_TRY(activation(0));
+    return {{matrix(in[0]->shape[0], in[0]->shape[1])}};
+  }
+  Outputs operator()(const Add&) const { return two_alike(); }
+  Outputs operator()(const Glu&) const { return two_alike(); }
+  Outputs operator()(const Scale&) const { return one(); }
+  Outputs operator()(const Softcap&) const { return one(); }
+  Outputs operator()(const Rope& op) const {
+    TOK_TRY(count(2, 2));
+    TOK_TRY(activation(0));
+    const Dim head_dim = op.head_dim;
+    if (head_dim == 0 || in[0]->shape[1] % head_dim != 0) {
+      return wrong(0, fmt::format("columns in heads of {}", head_dim));
+    }
+    const TensorDesc& table = *in[1];
+    if (table.shape.size() != 2 || table.dtype != DType::kF32 || table.shape[1] > head_dim ||
+        table.shape[1] % 2 != 0) {
+      return wrong(1, fmt::format("f32[context, d] with an even d of at most {}", head_dim));
+    }
+    return {{matrix(in[0]->shape[0], in[0]->shape[1])}};
+  }
+  Outputs operator()(const KvAppend&) const {
+    TOK_TRY(count(4, 4));
+    TOK_TRY(activation(0));
+    TOK_TRY(cache(2));
+    TOK_TRY(pages(3));
+    const Dim columns = in[2]->shape[2] * in[2]->shape[3];
+    if (in[0]->shape[1] != columns) return wrong(0, fmt::format("{} columns", columns));
+    TOK_TRY(like(1, *in[0]));
+    TensorDesc out = *in[2];
+    out.name.clear();
+    return {{out}};
+  }
+  Outputs operator()(const Attention&) const {
+    TOK_TRY(count(3, 3));
+    TOK_TRY(activation(0));
+    TOK_TRY(cache(1));
+    TOK_TRY(pages(2));
+    const Dim kv_columns = in[1]->shape[2] * in[1]->shape[3];
+    if (in[0]->shape[1] % kv_columns != 0) {
+      return wrong(0, fmt::format("a multiple of {} columns", kv_columns));
+    }
+    return {{matrix(in[0]->shape[0], in[0]->shape[1])}};
+  }
+  Outputs operator()(const LastRow&) const {
+    TOK_TRY(count(1, 1));
+    TOK_TRY(activation(0));
+    return {{matrix(1, in[0]->shape[1])}};
+  }
+  Outputs operator()(const AddRmsNorm&) const {
+    TOK_TRY(count(3, 3));
+    TOK_TRY(activation(0));
+    TOK_TRY(like(1, *in[0]));
+    TOK_TRY(vector(2, in[0]->shape[1]));
+    const TensorDesc out = matrix(in[0]->shape[0], in[0]->shape[1]);
+    return {{out, out}};
+  }
+  Outputs operator()(const Qkv& op) const {
+    TOK_TRY(const Dim out, linear());
+    const Dim rows = in[0]->shape[0], v_rows = out - Dim{op.q_rows} - Dim{op.k_rows};
+    if (op.q_rows == 0 || op.k_rows == 0 || v_rows <= 0) {
+      return wrong(1, fmt::format("more than {} + {} rows", op.q_rows, op.k_rows));
+    }
+    return {{matrix(rows, op.q_rows), matrix(rows, op.k_rows), matrix(rows, v_rows)}};
+  }
+  Outputs operator()(const LinearGlu&) const {
+    TOK_TRY(const Dim out, linear());
+    if (out % 2 != 0) return wrong(1, "an even number of rows");
+    return {{matrix(in[0]->shape[0], out / 2)}};
+  }
+};
+
+}  // namespace
+
+Result<std::vector<TensorDesc>> infer_outputs(const Op& op, const Inputs& inputs) {
+  return std::visit(Rule{inputs, op_name(op)}, op);
+}
+
+}  // namespace tokamak

@@ -1,0 +1,318 @@
+#include "graph/text.h"
+
+#include <map>
+#include <optional>
+
+#include "base/check.h"
+#include "base/json.h"
+
+namespace tokamak {
+namespace {
+
+std::string value_text(float value) {
+  return fmt::format("{}", value);
+}
+std::string value_text(uint32_t value) {
+  return fmt::format("{}", value);
+}
+std::string value_text(Activation value) {
+  return std::string(activation_name(value));
+}
+
+Result<void> parse_value(Scanner& scan, float& value) {
+  TOK_TRY(value, scan.number());
+  return {};
+}
+Result<void> parse_value(Scanner& scan, uint32_t& value) {
+  TOK_TRY(const uint64_t wide, scan.integer());
+  if (wide > UINT32_MAX) return scan.wrong("a 32-bit integer");
+  value = uint32_t(wide);
+  return {};
+}
+Result<void> parse_value(Scanner& scan, Activation& value) {
+  for (const Activation candidate : {Activation::kSilu, Activation::kGeluTanh}) {
+    if (scan.take(activation_name(candidate))) {
+      value = candidate;
+      return {};
+    }
+  }
+  return scan.wrong("an activation (silu, gelu_tanh)");
+}
+
+std::string_view storage_word(Storage storage) {
+  switch (storage) {
+    case Storage::kInput:
+      return "input";
+    case Storage::kConstant:
+      return "const";
+    case Storage::kState:
+      return "state";
+    case Storage::kActivation:
+      break;
+  }
+  return "";
+}
+
+std::string declarations_text(const Graph& graph) {
+  std::vector<bool> made(graph.values.size());
+  for (const Node& node : graph.nodes) {
+    for (const ValueId id : node.outputs) made[uint32_t(id)] = true;
+  }
+  std::string out;
+  for (size_t i = 0; i < graph.values.size(); ++i) {
+    if (made[i]) continue;
+    const TensorDesc& value = graph.values[i];
+    out += fmt::format("{}  @{}: {}", storage_word(value.storage), value.name, type_text(value));
+    if (value.window != 0) out += fmt::format(" {{window={}}}", value.window);
+    if (value.storage == Storage::kConstant) out += " = " + recipe_text(value.recipe);
+    out += '\n';
+  }
+  return out;
+}
+
+using Names = std::map<std::string, ValueId, std::less<>>;
+
+Result<void> parse_declaration(Scanner& scan, Storage storage, Graph& graph, Names& names) {
+  TOK_TRY(scan.expect("@"));
+  TOK_TRY(std::string name, scan.word());
+  TOK_TRY(scan.expect(":"));
+  TOK_TRY(TensorDesc value, parse_type(scan));
+  value.storage = storage;
+  value.name = name;
+  if (scan.take("{window=")) {
+    TOK_TRY(parse_value(scan, value.window));
+    TOK_TRY(scan.expect("}"));
+  }
+  if (storage == Storage::kConstant) {
+    TOK_TRY(scan.expect("="));
+    TOK_TRY(value.recipe, parse_recipe(scan));
+  }
+  if (!names.emplace("@" + name, ValueId(graph.values.size())).second) {
+    return invalid_input("Graph text: \"@{}\" is declared twice.", name);
+  }
+  graph.values.push_back(std::move(value));
+  return {};
+}
+
+Result<std::string> parse_reference(Scanner& scan) {
+  const bool activation = scan.take("%");
+  if (!activation) TOK_TRY(scan.expect("@"));
+  TOK_TRY(const std::string word, scan.word());
+  return (activation ? "%" : "@") + word;
+}
+
+Result<ValueId> parse_use(Scanner& scan, const Names& names) {
+  TOK_TRY(const std::string reference, parse_reference(scan));
+  const auto found = names.find(reference);
+  if (found == names.end()) return scan.wrong("a value made above, not " + reference);
+  return found->second;
+}
+
+Result<void> parse_node(Scanner& scan, Graph& graph, Names& names) {
+  std::vector<std::pair<std::string, TensorDesc>> outputs;
+  do {
+    TOK_TRY(const std::string reference, parse_reference(scan));
+    TOK_TRY(scan.expect(":"));
+    TOK_TRY(TensorDesc type, parse_type(scan));
+    outputs.emplace_back(reference, std::move(type));
+  } while (scan.take(","));
+  TOK_TRY(scan.expect("="));
+  TOK_TRY(const std::string name, scan.word());
+  Node node;
+  std::vector<TensorDesc> operands;
+  do {
+    TOK_TRY(const ValueId id, parse_use(scan, names));
+    node.inputs.push_back(id);
+  } while (scan.take(","));
+  TOK_TRY(node.op, parse_op(scan, name));
+  std::vector<const TensorDesc*> inputs;
+  for (const ValueId id : node.inputs) inputs.push_back(&graph.at(id));
+  TOK_TRY(std::vector<TensorDesc> inferred, infer_outputs(node.op, inputs));
+  if (inferred.size() != outputs.size()) {
+    return scan.wrong(fmt::format("{} outputs of {}", inferred.size(), name));
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (type_text(inferred[i]) != type_text(outputs[i].second)) {
+      return scan.wrong(fmt::format("{} to be {}", outputs[i].first, type_text(inferred[i])));
+    }
+    if (!names.emplace(outputs[i].first, ValueId(graph.values.size())).second) {
+      return scan.wrong(outputs[i].first + " to be made once");
+    }
+    node.outputs.push_back(ValueId(graph.values.size()));
+    graph.values.push_back(std::move(inferred[i]));
+  }
+  graph.nodes.push_back(std::move(node));
+  return {};
+}
+
+template <size_t kIndex = 0>
+Result<Op> parse_op_named(Scanner& scan, std::string_view name) {
+  if constexpr (kIndex == std::variant_size_v<Op>) {
+    return scan.wrong(fmt::format("an op, not \"{}\"", name));
+  } else {
+    using Candidate = std::variant_alternative_t<kIndex, Op>;
+    if (name != Candidate::kName) return parse_op_named<kIndex + 1>(scan, name);
+    Candidate op;
+    Result<void> status;
+    bool first = true;
+    Candidate::fields(op, [&](std::string_view field, auto& value) {
+      if (!status) return;
+      status = scan.expect(first ? "{" : ",");
+      if (status) status = scan.expect(field);
+      if (status) status = scan.expect("=");
+      if (status) status = parse_value(scan, value);
+      first = false;
+    });
+    if (status && !first) status = scan.expect("}");
+    if (!status) return Failure(std::move(status).error());
+    return Op(op);
+  }
+}
+
+}  // namespace
+
+std::string attributes_text(const Op& op) {
+  std::string text;
+  std::visit(
+      [&](const auto& o) {
+        o.fields(o, [&](std::string_view name, const auto& value) {
+          text += fmt::format("{}{}={}", text.empty() ? " {" : ", ", name, value_text(value));
+        });
+      },
+      op);
+  return text.empty() ? text : text + "}";
+}
+
+std::string recipe_text(const Recipe& recipe) {
+  if (const auto* weight = std::get_if<Weight>(&recipe)) {
+    std::string text = weight->order == RowOrder::kPlain    ? "weight"
+                       : weight->order == RowOrder::kConcat ? "concat"
+                                                            : "interleave";
+    for (const std::string& part : weight->parts) text += ' ' + Json(part).dump();
+    return weight->add_one ? text + " + 1" : text;
+  }
+  if (const auto* table = std::get_if<RopeTable>(&recipe)) {
+    std::string text = fmt::format("rope {{factor={}}} [", table->factor);
+    for (size_t i = 0; i < table->inverse_frequencies.size(); ++i) {
+      text += fmt::format("{}{}", i == 0 ? "" : " ", table->inverse_frequencies[i]);
+    }
+    return text + "]";
+  }
+  return "none";
+}
+
+std::string nodes_text(const Graph& graph) {
+  std::vector<std::optional<uint32_t>> number(graph.values.size());
+  uint32_t next = 0;
+  const auto reference = [&](ValueId id) {
+    const auto& n = number[uint32_t(id)];
+    return n ? fmt::format("%{}", *n) : "@" + graph.at(id).name;
+  };
+  std::string out;
+  for (const Node& node : graph.nodes) {
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      number[uint32_t(node.outputs[i])] = next++;
+      out += fmt::format("{}{}: {}", i == 0 ? "" : ", ", reference(node.outputs[i]),
+                         type_text(graph.at(node.outputs[i])));
+    }
+    out += fmt::format(" = {}", op_name(node.op));
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      out += (i == 0 ? " " : ", ") + reference(node.inputs[i]);
+    }
+    out += attributes_text(node.op) + '\n';
+  }
+  return out + "return " + reference(graph.result) + '\n';
+}
+
+std::string to_text(const Graph& graph) {
+  return declarations_text(graph) + nodes_text(graph);
+}
+
+Result<Op> parse_op(Scanner& scan, std::string_view name) {
+  return parse_op_named(scan, name);
+}
+
+Result<Recipe> parse_recipe(Scanner& scan) {
+  TOK_TRY(const std::string kind, scan.word());
+  if (kind == "none") return Recipe{};
+  if (kind == "rope") {
+    RopeTable table;
+    TOK_TRY(scan.expect("{factor="));
+    TOK_TRY(table.factor, scan.number());
+    TOK_TRY(scan.expect("}"));
+    TOK_TRY(scan.expect("["));
+    while (!scan.take("]")) {
+      TOK_TRY(const float frequency, scan.number());
+      table.inverse_frequencies.push_back(frequency);
+    }
+    return Recipe(std::move(table));
+  }
+  Weight weight;
+  if (kind == "concat") {
+    weight.order = RowOrder::kConcat;
+  } else if (kind == "interleave") {
+    weight.order = RowOrder::kInterleave;
+  } else if (kind != "weight") {
+    return scan.wrong("weight, concat, interleave or rope");
+  }
+  while (!scan.expect_line_end()) {
+    if (scan.take("+ 1")) {
+      weight.add_one = true;
+      break;
+    }
+    TOK_TRY(std::string part, scan.quoted());
+    weight.parts.push_back(std::move(part));
+  }
+  if (weight.parts.empty()) return scan.wrong("the name of a checkpoint tensor");
+  return Recipe(std::move(weight));
+}
+
+Result<TensorDesc> parse_type(Scanner& scan) {
+  TensorDesc type;
+  TOK_TRY(const std::string dtype, scan.word());
+  const auto known = dtype_from_name(dtype);
+  if (!known) return scan.wrong(fmt::format("an element type, not \"{}\"", dtype));
+  type.dtype = *known;
+  TOK_TRY(scan.expect("["));
+  do {
+    if (scan.take("T")) {
+      type.shape.push_back(kTokens);
+      continue;
+    }
+    TOK_TRY(const uint64_t size, scan.integer());
+    if (size == 0 || size > UINT32_MAX) return scan.wrong("a size between 1 and 2^32 - 1");
+    type.shape.push_back(Dim(size));
+  } while (scan.take(","));
+  TOK_TRY(scan.expect("]"));
+  if (type.shape.size() > 4) return scan.wrong("at most 4 dimensions");
+  return type;
+}
+
+Result<Graph> parse_graph(std::string_view text) {
+  Scanner scan(text);
+  Graph graph;
+  Names names;
+  for (scan.skip_lines(); !scan.at_end(); scan.skip_lines()) {
+    if (scan.take("return")) {
+      TOK_TRY(graph.result, parse_use(scan, names));
+      TOK_TRY(scan.expect_line_end());
+      scan.skip_lines();
+      if (!scan.at_end()) return scan.wrong("nothing after the return line");
+      TOK_TRY(verify(graph));
+      return graph;
+    }
+    if (scan.take("input")) {
+      TOK_TRY(parse_declaration(scan, Storage::kInput, graph, names));
+    } else if (scan.take("const")) {
+      TOK_TRY(parse_declaration(scan, Storage::kConstant, graph, names));
+    } else if (scan.take("state")) {
+      TOK_TRY(parse_declaration(scan, Storage::kState, graph, names));
+    } else {
+      TOK_TRY(parse_node(scan, graph, names));
+    }
+    TOK_TRY(scan.expect_line_end());
+  }
+  return scan.wrong("a return line");
+}
+
+}  // namespace tokamak

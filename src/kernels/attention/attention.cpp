@@ -1,0 +1,154 @@
+#include "kernels/attention/attention.h"
+
+#include <cmath>
+
+#include "kernels/launch.h"
+
+namespace tokamak {
+namespace {
+
+/// The first element of head `head` in the slot of `position`; `part` 0: key, 1: value.
+size_t cache_index(const CpuTensor& cache, std::span<const uint32_t> pages, size_t position,
+                   size_t part, size_t head) {
+  const size_t slot = pages[position / kPageTokens] * kPageTokens + position % kPageTokens;
+  TOK_CHECK(slot < cache.dims[0]);
+  return ((slot * 2 + part) * cache.dims[2] + head) * cache.dims[3];
+}
+
+void store(const CpuTensor& tensor, size_t i, float value) {
+  if (tensor.dtype == DType::kF16) {
+    reinterpret_cast<uint16_t*>(tensor.data)[i] = f32_to_f16(value);
+  } else {
+    reinterpret_cast<float*>(tensor.data)[i] = value;
+  }
+}
+
+void kv_append_reference(const CpuCall& call) {
+  const CpuTensor& cache = call.outputs[0];
+  const std::span<const uint32_t> pages = call.inputs[2].u32();
+  const size_t heads = cache.dims[2], head_dim = cache.dims[3];
+  for (size_t part = 0; part < 2; ++part) {
+    const std::span<const float> x = call.inputs[part].f32();
+    for (size_t t = 0; t < call.frame.tokens; ++t) {
+      for (size_t i = 0; i < heads * head_dim; ++i) {
+        const size_t start = cache_index(cache, pages, call.frame.position + t, part, 0);
+        store(cache, start + i, x[t * heads * head_dim + i]);
+      }
+    }
+  }
+}
+
+void attention_reference(const CpuCall& call) {
+  const Attention& op = call.as<Attention>();
+  const std::span<const float> q = call.inputs[0].f32();
+  const CpuTensor& cache = call.inputs[1];
+  const std::span<const uint32_t> pages = call.inputs[2].u32();
+  const std::span<float> y = call.outputs[0].f32();
+  const size_t columns = call.inputs[0].dims[1], head_dim = cache.dims[3];
+  const size_t heads = columns / head_dim, group = heads / cache.dims[2];
+  std::vector<double> weights, sums(head_dim);
+  for (size_t t = 0; t < call.frame.tokens; ++t) {
+    const size_t end = call.frame.position + t + 1;
+    const size_t first = op.window > 0 && end > op.window ? end - op.window : 0;
+    for (size_t head = 0; head < heads; ++head) {
+      const size_t at = t * columns + head * head_dim;
+      weights.assign(end - first, 0.0);
+      double largest = -HUGE_VAL, total = 0;
+      for (size_t p = first; p < end; ++p) {
+        const size_t key = cache_index(cache, pages, p, 0, head / group);
+        double score = 0;
+        for (size_t i = 0; i < head_dim; ++i) score += double(q[at + i]) * cache.load(key + i);
+        score *= op.scale;
+        if (op.softcap > 0) score = op.softcap * std::tanh(score / op.softcap);
+        weights[p - first] = score;
+        largest = std::max(largest, score);
+      }
+      std::fill(sums.begin(), sums.end(), 0.0);
+      for (size_t p = first; p < end; ++p) {
+        const double weight = std::exp(weights[p - first] - largest);
+        const size_t value = cache_index(cache, pages, p, 1, head / group);
+        total += weight;
+        for (size_t i = 0; i < head_dim; ++i) sums[i] += weight * cache.load(value + i);
+      }
+      for (size_t i = 0; i < head_dim; ++i) y[at + i] = float(sums[i] / total);
+    }
+  }
+}
+
+std::string cache_source(DType dtype) {
+  return fmt::format("attention/cache_{}.wgsl", dtype_name(dtype));
+}
+
+Launch kv_append_launch(const Problem& p) {
+  const TensorDesc& cache = p.outputs[0];
+  const uint32_t columns = uint32_t(cache.shape[2] * cache.shape[3]);
+  return {.constants = {{"THREADS", kMapThreads}, {"COLUMNS", columns}},
+          .sources = {cache_source(cache.dtype), "attention/kv_append.wgsl", "wgsl/entry.wgsl"},
+          .grid = {.x = {ceil_div(columns / 2, kMapThreads)}, .y = {1, 1}}};
+}
+
+std::string even_heads(const Problem& p, const DeviceInfo&) {
+  const Dim head_dim = p.outputs[0].shape.back();
+  return head_dim % 2 == 0 ? "" : fmt::format("head_dim = {} is odd", head_dim);
+}
+
+std::string attention_refuses(const Problem& p, const DeviceInfo&) {
+  const Dim head_dim = p.inputs[1].shape[3];
+  if (head_dim % 2 != 0) return fmt::format("head_dim = {} is odd", head_dim);
+  if (head_dim > 1024) return fmt::format("head_dim = {} exceeds 1024", head_dim);
+  return "";
+}
+
+template <const char* kReduce>
+Launch attention_launch(const Problem& p) {
+  const Attention& op = p.as<Attention>();
+  const TensorDesc& cache = p.inputs[1];
+  const uint32_t kv_heads = uint32_t(cache.shape[2]), head_dim = uint32_t(cache.shape[3]);
+  const uint32_t heads = uint32_t(p.inputs[0].shape[1]) / head_dim;
+  return {.constants = {{"THREADS", power_of_two(head_dim, 64, 128)},
+                        {"HEADS", heads},
+                        {"KV_HEADS", kv_heads},
+                        {"HEAD_DIM", head_dim},
+                        {"WINDOW", op.window},
+                        {"SCALE", op.scale},
+                        {"SOFTCAP", op.softcap}},
+          .sources = {cache_source(cache.dtype), "attention/read_cache.wgsl", kReduce,
+                      op.softcap > 0 ? "attention/softcap.wgsl" : "attention/no_softcap.wgsl",
+                      "attention/attention.wgsl"},
+          .grid = {.x = {heads}, .y = {1, 1}}};
+}
+
+constexpr char kTree[] = "wgsl/reduce.wgsl";
+constexpr char kSubgroup[] = "wgsl/reduce_subgroup.wgsl";
+
+constexpr KernelVariant kVariants[] = {
+    {.name = "kv_append.wgsl",
+     .op = op_index<KvAppend>(),
+     .refuses = even_heads,
+     .launch = kv_append_launch},
+    {.name = "kv_append.cpu",
+     .op = op_index<KvAppend>(),
+     .backend = BackendKind::kCpu,
+     .reference = kv_append_reference},
+    {.name = "attention.wgsl.subgroup",
+     .op = op_index<Attention>(),
+     .needs = kFeatureSubgroups,
+     .refuses = attention_refuses,
+     .launch = attention_launch<kSubgroup>},
+    {.name = "attention.wgsl",
+     .op = op_index<Attention>(),
+     .refuses = attention_refuses,
+     .launch = attention_launch<kTree>},
+    {.name = "attention.cpu",
+     .op = op_index<Attention>(),
+     .backend = BackendKind::kCpu,
+     .reference = attention_reference},
+};
+
+}  // namespace
+
+std::span<const KernelVariant> attention_variants() {
+  return kVariants;
+}
+
+}  // namespace tokamak

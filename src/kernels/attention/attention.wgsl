@@ -1,0 +1,69 @@
+// One query head of one token per workgroup. Keys come in blocks of THREADS: each lane scores one
+// key, then each lane sums its own elements of the values. Contract: attention.h.
+@group(0) @binding(INPUT_0) var<storage, read> q: array<vec2<f32>>;
+@group(0) @binding(OUTPUT_0) var<storage, read_write> y: array<vec2<f32>>;
+
+const PAIRS = HEAD_DIM / 2u;
+const OWN_PAIRS = (PAIRS + THREADS - 1u) / THREADS;
+const LOWEST = -3.0e38;
+
+var<workgroup> query: array<vec2<f32>, PAIRS>;
+var<workgroup> weights: array<f32, THREADS>;
+var<workgroup> slots: array<u32, THREADS>;
+
+fn run(group: vec3<u32>, lane: u32) {
+  let head = group.x;
+  let kv_head = head / (HEADS / KV_HEADS);
+  let start = (group.y * HEADS + head) * PAIRS;
+  let end = frame.position + group.y + 1u;
+  let first = select(0u, end - WINDOW, WINDOW > 0u && end > WINDOW);
+  for (var i = lane; i < PAIRS; i += THREADS) {
+    query[i] = q[start + i];
+  }
+  workgroupBarrier();
+
+  var sums: array<vec2<f32>, OWN_PAIRS>;
+  var largest = LOWEST;
+  var total = 0.0;
+  for (var block = first; block < end; block += THREADS) {
+    let position = block + lane;
+    var score = LOWEST;
+    var slot = 0u;
+    if (position < end) {
+      slot = pages[position / 16u] * 16u + position % 16u;
+      let key = (slot * 2u * KV_HEADS + kv_head) * PAIRS;
+      var product = vec2<f32>();
+      for (var i = 0u; i < PAIRS; i++) {
+        product += query[i] * unpack_cache(cache[key + i]);
+      }
+      score = cap_score((product.x + product.y) * SCALE);
+    }
+    let now_largest = max(largest, reduce_max(score, lane));
+    let weight = select(0.0, exp(score - now_largest), position < end);
+    weights[lane] = weight;
+    slots[lane] = slot;
+    let shrink = exp(largest - now_largest);
+    total = total * shrink + reduce_sum(weight, lane);
+    largest = now_largest;
+    let count = min(THREADS, end - block);
+    for (var own = 0u; own < OWN_PAIRS; own++) {
+      let i = lane + own * THREADS;
+      if (i < PAIRS) {
+        var sum = sums[own] * shrink;
+        for (var j = 0u; j < count; j++) {
+          let value = ((slots[j] * 2u + 1u) * KV_HEADS + kv_head) * PAIRS;
+          sum += weights[j] * unpack_cache(cache[value + i]);
+        }
+        sums[own] = sum;
+      }
+    }
+    workgroupBarrier();
+  }
+  for (var own = 0u; own < OWN_PAIRS; own++) {
+    let i = lane + own * THREADS;
+    if (i < PAIRS) {
+      y[start + i] = sums[own] / total;
+    }
+  }
+}
+

@@ -1,0 +1,115 @@
+#include "kernels/elementwise/elementwise.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/launch.h"
+
+namespace tokamak {
+namespace {
+
+void add_reference(const CpuCall& call) {
+  const std::span<const float> a = call.inputs[0].f32(), b = call.inputs[1].f32();
+  const std::span<float> y = call.outputs[0].f32();
+  for (size_t i = 0; i < y.size(); ++i) y[i] = a[i] + b[i];
+}
+
+void scale_reference(const CpuCall& call) {
+  const std::span<const float> x = call.inputs[0].f32();
+  const std::span<float> y = call.outputs[0].f32();
+  for (size_t i = 0; i < y.size(); ++i) y[i] = call.as<Scale>().factor * x[i];
+}
+
+void softcap_reference(const CpuCall& call) {
+  const double cap = call.as<Softcap>().cap;
+  const std::span<const float> x = call.inputs[0].f32();
+  const std::span<float> y = call.outputs[0].f32();
+  for (size_t i = 0; i < y.size(); ++i) y[i] = float(cap * std::tanh(x[i] / cap));
+}
+
+void glu_reference(const CpuCall& call) {
+  const std::span<const float> gate = call.inputs[0].f32(), up = call.inputs[1].f32();
+  const std::span<float> y = call.outputs[0].f32();
+  for (size_t i = 0; i < y.size(); ++i) {
+    y[i] = float(activate(call.as<Glu>().activation, gate[i]) * up[i]);
+  }
+}
+
+void last_row_reference(const CpuCall& call) {
+  const std::span<const float> x = call.inputs[0].f32();
+  const std::span<float> y = call.outputs[0].f32();
+  std::copy_n(x.begin() + std::ptrdiff_t((call.frame.tokens - 1) * y.size()), y.size(), y.begin());
+}
+
+Launch map_launch(const Problem& problem, std::vector<std::string> sources,
+                  std::vector<Constant> constants = {}) {
+  const uint32_t columns = uint32_t(problem.outputs[0].shape[1]);
+  const bool per_token = problem.outputs[0].shape[0] == kTokens;
+  constants.insert(constants.end(), {{"THREADS", kMapThreads}, {"COLUMNS", columns}});
+  sources.insert(sources.end(), {"elementwise/map.wgsl", "wgsl/entry.wgsl"});
+  return {.constants = std::move(constants),
+          .sources = std::move(sources),
+          .grid = {.x = {ceil_div(columns, kMapThreads)}, .y = {1, per_token ? 1u : 0u}}};
+}
+
+Launch add_launch(const Problem& p) {
+  return map_launch(p, {"elementwise/add.wgsl"});
+}
+Launch scale_launch(const Problem& p) {
+  return map_launch(p, {"elementwise/scale.wgsl"}, {{"FACTOR", p.as<Scale>().factor}});
+}
+Launch softcap_launch(const Problem& p) {
+  return map_launch(p, {"elementwise/softcap.wgsl"}, {{"CAP", p.as<Softcap>().cap}});
+}
+Launch glu_launch(const Problem& p) {
+  return map_launch(p, {activation_source(p.as<Glu>().activation), "elementwise/glu.wgsl"});
+}
+Launch last_row_launch(const Problem& p) {
+  return map_launch(p, {"elementwise/last_row.wgsl"});
+}
+
+constexpr KernelVariant kVariants[] = {
+    {.name = "add.wgsl", .op = op_index<Add>(), .launch = add_launch},
+    {.name = "add.cpu",
+     .op = op_index<Add>(),
+     .backend = BackendKind::kCpu,
+     .reference = add_reference},
+    {.name = "scale.wgsl", .op = op_index<Scale>(), .launch = scale_launch},
+    {.name = "scale.cpu",
+     .op = op_index<Scale>(),
+     .backend = BackendKind::kCpu,
+     .reference = scale_reference},
+    {.name = "softcap.wgsl", .op = op_index<Softcap>(), .launch = softcap_launch},
+    {.name = "softcap.cpu",
+     .op = op_index<Softcap>(),
+     .backend = BackendKind::kCpu,
+     .reference = softcap_reference},
+    {.name = "glu.wgsl", .op = op_index<Glu>(), .launch = glu_launch},
+    {.name = "glu.cpu",
+     .op = op_index<Glu>(),
+     .backend = BackendKind::kCpu,
+     .reference = glu_reference},
+    {.name = "last_row.wgsl", .op = op_index<LastRow>(), .launch = last_row_launch},
+    {.name = "last_row.cpu",
+     .op = op_index<LastRow>(),
+     .backend = BackendKind::kCpu,
+     .reference = last_row_reference},
+};
+
+}  // namespace
+
+std::span<const KernelVariant> elementwise_variants() {
+  return kVariants;
+}
+
+double activate(Activation activation, double x) {
+  if (activation == Activation::kSilu) return x / (1.0 + std::exp(-x));
+  constexpr double kSqrt2OverPi = 0.79788456080286535588;
+  return 0.5 * x * (1.0 + std::tanh(kSqrt2OverPi * (x + 0.044715 * x * x * x)));
+}
+
+std::string activation_source(Activation activation) {
+  return fmt::format("elementwise/{}.wgsl", activation_name(activation));
+}
+
+}  // namespace tokamak

@@ -1,0 +1,19 @@
+// Ops that compute each element by itself: add, scale, softcap, glu, and last_row, which copies.
+//
+//   inputs f32 [T, n], output f32 [T, n]    (last_row: [1, n])
+//   glu: activation(gate) * up; gelu_tanh as torch's gelu(approximate="tanh")
+// Arguments of tanh and exp are clamped on devices, where fast-math would give NaN for large ones.
+#pragma once
+#include <span>
+
+#include "kernels/kernel.h"
+
+namespace tokamak {
+std::span<const KernelVariant> elementwise_variants();
+
+/// The activation in f64, for every reference that has one.
+double activate(Activation activation, double x);
+
+/// elementwise/<activation>.wgsl, which defines `fn activate(x: f32) -> f32`.
+std::string activation_source(Activation activation);
+}  // namespace tokamak

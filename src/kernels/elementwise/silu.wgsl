@@ -1,0 +1,4 @@
+fn activate(x: f32) -> f32 {
+  return x / (1.0 + exp(min(-x, 80.0)));
+}
+

@@ -1,0 +1,13 @@
+// Embedding lookup:  y[t, :] = scale * table[tokens[t], :]
+//
+//   tokens u32 [T]            below vocab: the session checks them
+//   table  f32|f16|bf16 [vocab, n]
+//   y      f32 [T, n]
+#pragma once
+#include <span>
+
+#include "kernels/kernel.h"
+
+namespace tokamak {
+std::span<const KernelVariant> embed_variants();
+}

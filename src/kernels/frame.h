@@ -1,0 +1,19 @@
+// What changes from step to step, and nothing else: one small upload, so that a captured plan is
+// replayed as it is. The buffer holds this header, then from kFrameTokensOffset the token ids.
+// Mirrored by wgsl/frame.wgsl; frame_test.cpp holds the two together.
+#pragma once
+#include <cstdint>
+
+namespace tokamak {
+
+struct Frame {
+  uint32_t tokens = 0;    // tokens in this step
+  uint32_t position = 0;  // of the first of them, = tokens already in the cache
+  uint32_t reserved[6] = {};
+};
+static_assert(sizeof(Frame) == 32);
+
+/// Token ids start here: the smallest alignment every WebGPU device takes for a bound range.
+inline constexpr uint32_t kFrameTokensOffset = 256;
+
+}  // namespace tokamak

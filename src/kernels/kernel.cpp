@@ -1,0 +1,53 @@
+#include "kernels/kernel.h"
+
+#include "base/bits.h"
+#include "base/check.h"
+
+namespace tokamak {
+
+std::string_view backend_name(BackendKind kind) {
+  return kind == BackendKind::kCpu ? "cpu" : "webgpu";
+}
+
+std::string features_text(Features features) {
+  std::string text;
+  if ((features & kFeatureF16) != 0) text += "f16";
+  if ((features & kFeatureSubgroups) != 0) text += text.empty() ? "subgroups" : " subgroups";
+  return text.empty() ? "none" : text;
+}
+
+uint32_t DeviceInfo::tier() const {
+  if ((features & kFeatureF16) == 0) return 3;
+  return (features & kFeatureSubgroups) != 0 ? 1 : 2;
+}
+
+std::span<float> CpuTensor::f32() const {
+  TOK_CHECK(dtype == DType::kF32);
+  size_t count = 1;
+  for (const uint32_t dim : dims) count *= dim;
+  return {reinterpret_cast<float*>(data), count};
+}
+
+std::span<const uint32_t> CpuTensor::u32() const {
+  TOK_CHECK(dtype == DType::kU32);
+  size_t count = 1;
+  for (const uint32_t dim : dims) count *= dim;
+  return {reinterpret_cast<const uint32_t*>(data), count};
+}
+
+float CpuTensor::load(size_t i) const {
+  switch (dtype) {
+    case DType::kF32:
+      return reinterpret_cast<const float*>(data)[i];
+    case DType::kF16:
+      return f16_to_f32(reinterpret_cast<const uint16_t*>(data)[i]);
+    case DType::kBF16:
+      return bf16_to_f32(reinterpret_cast<const uint16_t*>(data)[i]);
+    default:
+      break;
+  }
+  TOK_CHECK(is_float_weight(dtype));
+  return 0;
+}
+
+}  // namespace tokamak

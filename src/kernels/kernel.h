@@ -1,0 +1,125 @@
+// KernelVariant: one way to compute one op on one kind of device, as data.
+//
+// A variant declares what it needs; selection (select.h) reads the tables in order and keeps the
+// reason for every variant it passes over. Nothing here knows a model.
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "graph/graph.h"
+#include "kernels/frame.h"
+
+namespace tokamak {
+
+enum class BackendKind : uint8_t { kCpu, kWebGpu };
+std::string_view backend_name(BackendKind kind);
+
+/// A set of optional device features.
+enum Feature : uint32_t { kFeatureF16 = 1, kFeatureSubgroups = 2 };
+using Features = uint32_t;
+std::string features_text(Features features);  // "f16 subgroups", "none"
+
+/// The defaults are what every WebGPU device grants.
+struct DeviceLimits {
+  uint32_t workgroup_threads = 256;
+  uint32_t workgroup_bytes = 16384;
+  uint32_t storage_buffers = 8;
+  uint32_t grid_dimension = 65535;
+  uint64_t binding_bytes = uint64_t{128} << 20;
+  uint64_t buffer_bytes = uint64_t{256} << 20;
+};
+
+struct DeviceInfo {
+  BackendKind backend = BackendKind::kCpu;
+  std::string name;    // "NVIDIA H200", "llvmpipe (LLVM 19.1.7, 256 bits)"
+  std::string driver;  // free text
+  bool software = false;
+  Features features = 0;
+  uint32_t subgroup_min = 0, subgroup_max = 0;
+  DeviceLimits limits;
+
+  /// A summary for people: 1: f16 and subgroups, 2: f16, 3: neither.
+  uint32_t tier() const;
+};
+
+/// One node as selection sees it. `max_tokens` bounds T; 1 in a decode phase.
+struct Problem {
+  const Op* op = nullptr;
+  std::vector<TensorDesc> inputs, outputs;
+  uint32_t max_tokens = 1;
+
+  template <typename T>
+  const T& as() const {
+    return std::get<T>(*op);
+  }
+};
+
+/// `count` workgroups, or `count` for every `tokens_per_group` tokens of the step.
+struct Extent {
+  uint32_t count = 1;
+  uint32_t tokens_per_group = 0;
+
+  uint32_t at(uint32_t tokens) const {
+    return tokens_per_group == 0 ? count
+                                 : count * ((tokens + tokens_per_group - 1) / tokens_per_group);
+  }
+  bool operator==(const Extent&) const = default;
+};
+
+struct Grid {
+  Extent x, y, z;
+  bool operator==(const Grid&) const = default;
+};
+
+struct Constant {
+  std::string name;
+  std::variant<uint32_t, float> value;
+  bool operator==(const Constant&) const = default;
+};
+
+/// How a WGSL variant runs a problem: its text is the constants followed by the sources.
+struct Launch {
+  std::vector<Constant> constants;
+  std::vector<std::string> sources;  // names of embedded files, see sources.h
+  Grid grid;
+  bool operator==(const Launch&) const = default;
+};
+
+/// An operand as the CPU sees it; `dims` has T replaced by the step's tokens.
+struct CpuTensor {
+  std::byte* data = nullptr;
+  DType dtype = DType::kF32;
+  std::vector<uint32_t> dims;
+
+  std::span<float> f32() const;
+  std::span<const uint32_t> u32() const;
+  /// Element i as f32, whatever the type.
+  float load(size_t i) const;
+};
+
+struct CpuCall {
+  const Op* op = nullptr;
+  std::vector<CpuTensor> inputs, outputs;
+  Frame frame;
+
+  template <typename T>
+  const T& as() const {
+    return std::get<T>(*op);
+  }
+};
+
+struct KernelVariant {
+  std::string_view name;  // op.language[.trait]
+  size_t op = 0;          // op_index<T>()
+  BackendKind backend = BackendKind::kWebGpu;
+  Features needs = 0;
+  /// Why this variant does not take the problem on that device; "" if it does. Null: takes all.
+  std::string (*refuses)(const Problem&, const DeviceInfo&) = nullptr;
+  Launch (*launch)(const Problem&) = nullptr;   // WGSL
+  void (*reference)(const CpuCall&) = nullptr;  // CPU
+};
+
+}  // namespace tokamak

@@ -1,0 +1,209 @@
+// The variant tables as data: names, sources, needs, selection. What the kernels compute is
+// tests/parity's business.
+#include <gtest/gtest.h>
+
+#include <regex>
+#include <set>
+
+#include "graph/builder.h"
+#include "kernels/launch.h"
+#include "kernels/select.h"
+#include "kernels/sources.h"
+
+namespace tokamak {
+namespace {
+
+DeviceInfo plain_webgpu() {
+  DeviceInfo device;
+  device.backend = BackendKind::kWebGpu;
+  device.name = "plain";
+  return device;
+}
+
+TensorDesc tensor(Shape shape, DType dtype = DType::kF32) {
+  return {.name = {}, .shape = std::move(shape), .dtype = dtype};
+}
+
+/// A problem of ordinary shapes for every op.
+Problem ordinary(const Op& op, uint32_t max_tokens = 1) {
+  Problem p{.op = &op, .inputs = {}, .outputs = {}, .max_tokens = max_tokens};
+  const TensorDesc x = tensor({kTokens, 64}), w = tensor({64, 64}, DType::kF16);
+  const TensorDesc cache = tensor({32, 2, 2, 16}, DType::kF16), pages = tensor({2}, DType::kU32);
+  p.outputs = {x};
+  if (std::holds_alternative<Embed>(op))
+    p.inputs = {tensor({kTokens}, DType::kU32), w};
+  else if (std::holds_alternative<Rope>(op))
+    p.inputs = {x, tensor({32, 16})};
+  else if (std::holds_alternative<RmsNorm>(op))
+    p.inputs = {x, tensor({64})};
+  else if (std::holds_alternative<AddRmsNorm>(op))
+    p.inputs = {x, x, tensor({64})};
+  else if (std::holds_alternative<Attention>(op))
+    p.inputs = {x, cache, pages};
+  else if (std::holds_alternative<KvAppend>(op)) {
+    p.inputs = {tensor({kTokens, 32}), tensor({kTokens, 32}), pages};
+    p.outputs = {cache};
+  } else {
+    p.inputs = {x, w};
+  }
+  if (std::holds_alternative<Qkv>(op)) {
+    p.outputs = {tensor({kTokens, 32}), tensor({kTokens, 16}), tensor({kTokens, 16})};
+  }
+  return p;
+}
+
+template <size_t... kIndices>
+std::vector<Op> every_op(std::index_sequence<kIndices...>) {
+  std::vector<Op> ops = {std::variant_alternative_t<kIndices, Op>{}...};
+  for (Op& op : ops) {
+    if (auto* rope = std::get_if<Rope>(&op)) rope->head_dim = 16;
+    if (auto* qkv = std::get_if<Qkv>(&op)) *qkv = {32, 16};
+    if (auto* attention = std::get_if<Attention>(&op)) attention->softcap = 10;
+  }
+  return ops;
+}
+std::vector<Op> every_op() {
+  return every_op(std::make_index_sequence<std::variant_size_v<Op>>());
+}
+
+TEST(Variants, NamesAreUniqueAndBeginWithTheOp) {
+  std::set<std::string_view> names;
+  for (const KernelVariant& variant : all_variants()) {
+    EXPECT_TRUE(names.insert(variant.name).second) << variant.name;
+    EXPECT_TRUE(variant.name.starts_with(std::string(op_name_at(variant.op)) + "."))
+        << variant.name;
+    EXPECT_EQ(variant.backend == BackendKind::kCpu, variant.reference != nullptr) << variant.name;
+    EXPECT_EQ(variant.backend == BackendKind::kWebGpu, variant.launch != nullptr) << variant.name;
+    EXPECT_EQ(find_variant(variant.name), &variant);
+  }
+}
+
+TEST(Variants, EveryOpRunsOnThePlainestDeviceAndOnTheCpu) {
+  for (const Op& op : every_op()) {
+    for (const uint32_t max_tokens : {1u, 64u}) {
+      const Problem problem = ordinary(op, max_tokens);
+      auto webgpu = select_variant(problem, plain_webgpu());
+      ASSERT_TRUE(webgpu) << webgpu.error().message;
+      EXPECT_EQ(webgpu->variant->needs, 0u);
+      DeviceInfo cpu;
+      auto reference = select_variant(problem, cpu);
+      ASSERT_TRUE(reference) << reference.error().message;
+      EXPECT_NE(reference->variant->reference, nullptr);
+    }
+  }
+}
+
+TEST(Variants, SourcesExistAndUseEveryConstant) {
+  for (const Op& op : every_op()) {
+    const Problem problem = ordinary(op, 64);
+    for (const KernelVariant& variant : all_variants()) {
+      if (variant.op != op.index() || variant.launch == nullptr) continue;
+      const Launch launch = variant.launch(problem);
+      const std::string text =
+          shader_text(variant.needs, launch, problem.inputs.size(), problem.outputs.size());
+      for (const Constant& constant : launch.constants) {
+        const std::regex use("\\b" + constant.name + "\\b");
+        const auto uses = std::distance(std::sregex_iterator(text.begin(), text.end(), use),
+                                        std::sregex_iterator());
+        EXPECT_GE(uses, 2) << variant.name << " does not use " << constant.name;
+      }
+      EXPECT_NE(text.find("fn run("), std::string::npos) << variant.name;
+      EXPECT_NE(text.find("fn main("), std::string::npos) << variant.name;
+    }
+  }
+}
+
+TEST(Variants, EveryEmbeddedFileBelongsToAVariant) {
+  std::set<std::string> used = {"wgsl/frame.wgsl"};
+  const auto note = [&](const Problem& problem) {
+    for (const KernelVariant& variant : all_variants()) {
+      if (variant.op != problem.op->index() || variant.launch == nullptr) continue;
+      for (const std::string& source : variant.launch(problem).sources) used.insert(source);
+    }
+  };
+  for (Op op : every_op()) {
+    for (const Activation activation : {Activation::kSilu, Activation::kGeluTanh}) {
+      if (auto* glu = std::get_if<Glu>(&op)) glu->activation = activation;
+      if (auto* glu = std::get_if<LinearGlu>(&op)) glu->activation = activation;
+      for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16}) {
+        for (const float cap : {0.0f, 5.0f}) {
+          if (auto* attention = std::get_if<Attention>(&op)) attention->softcap = cap;
+          Problem problem = ordinary(op);
+          if (problem.inputs.size() > 1 && problem.inputs[1].dtype == DType::kF16 &&
+              (problem.inputs[1].shape.size() == 2 || dtype != DType::kBF16)) {
+            problem.inputs[1].dtype = dtype;
+          }
+          note(problem);
+          if (std::holds_alternative<Linear>(op)) {
+            problem.inputs.push_back(tensor({64}));
+            note(problem);
+          }
+        }
+      }
+    }
+  }
+  for (const EmbeddedFile& file : embedded_files()) {
+    EXPECT_TRUE(used.contains(std::string(file.name))) << file.name << " is used by no variant";
+  }
+}
+
+TEST(Select, TakesTheFirstThatFitsAndSaysWhyOthersDoNot) {
+  const Op op = Linear{};
+  DeviceInfo device = plain_webgpu();
+  auto plain = select_variant(ordinary(op), device);
+  ASSERT_TRUE(plain);
+  EXPECT_EQ(plain->variant->name, "linear.wgsl.matvec");
+  EXPECT_EQ(plain->passed_over,
+            (std::vector<std::string>{"linear.wgsl.matvec_f16_subgroup: device lacks f16 subgroups",
+                                      "linear.wgsl.matvec_subgroup: device lacks subgroups"}));
+  device.features = kFeatureF16 | kFeatureSubgroups;
+  EXPECT_EQ(select_variant(ordinary(op), device)->variant->name, "linear.wgsl.matvec_f16_subgroup");
+  Problem many = ordinary(op, 64);
+  many.inputs[1].dtype = DType::kBF16;
+  auto matmul = select_variant(many, device);
+  ASSERT_TRUE(matmul);
+  EXPECT_EQ(matmul->variant->name, "linear.wgsl.matmul");
+  EXPECT_EQ(matmul->passed_over.back(),
+            "linear.wgsl.matmul_f16: is for f16 weights, these are bf16");
+}
+
+TEST(Select, OddRowLengthsFallBackToTheGeneralKernel) {
+  const Op op = Linear{};
+  Problem odd = ordinary(op);
+  odd.inputs[0].shape[1] = odd.inputs[1].shape[1] = 13;
+  auto selected = select_variant(odd, plain_webgpu());
+  ASSERT_TRUE(selected);
+  EXPECT_EQ(selected->variant->name, "linear.wgsl.any");
+  EXPECT_EQ(selected->passed_over[4], "linear.wgsl.matmul: is for several tokens");
+  EXPECT_EQ(selected->passed_over[2], "linear.wgsl.matvec: in = 13 is no multiple of 8");
+}
+
+TEST(Select, NamesEveryReasonWhenNothingFits) {
+  const Op op = Attention{};
+  Problem odd = ordinary(op);
+  odd.inputs[1].shape[3] = 7;
+  auto selected = select_variant(odd, plain_webgpu());
+  ASSERT_FALSE(selected);
+  EXPECT_EQ(selected.error().code, ErrorCode::kUnsupported);
+  EXPECT_NE(selected.error().message.find("head_dim = 7 is odd"), std::string::npos);
+}
+
+TEST(Frame, HasTheLayoutOfTheShader) {
+  const std::string_view text = embedded_text("wgsl/frame.wgsl");
+  const size_t tokens = text.find("tokens: u32"), position = text.find("position: u32");
+  ASSERT_NE(tokens, std::string_view::npos);
+  ASSERT_NE(position, std::string_view::npos);
+  EXPECT_LT(tokens, position);
+  EXPECT_EQ(offsetof(Frame, tokens), 0u);
+  EXPECT_EQ(offsetof(Frame, position), 4u);
+  EXPECT_EQ(sizeof(Frame), 32u);
+}
+
+TEST(Extent, CountsWorkgroupsByTokens) {
+  EXPECT_EQ((Extent{7, 0}.at(100)), 7u);
+  EXPECT_EQ((Extent{3, 64}.at(1)), 3u);
+  EXPECT_EQ((Extent{3, 64}.at(65)), 6u);
+}
+
+}  // namespace
+}  // namespace tokamak

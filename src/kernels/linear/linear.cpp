@@ -1,0 +1,230 @@
+#include "kernels/linear/linear.h"
+
+#include "kernels/elementwise/elementwise.h"
+#include "kernels/launch.h"
+
+namespace tokamak {
+namespace {
+
+/// Calls store(t, row, value) for every element of x Wᵀ + bias.
+void product(const CpuCall& call, auto&& store) {
+  const std::span<const float> x = call.inputs[0].f32();
+  const CpuTensor& w = call.inputs[1];
+  const size_t rows = call.inputs[0].dims[0], out = w.dims[0], in = w.dims[1];
+  std::vector<float> row(in);
+  for (size_t r = 0; r < out; ++r) {
+    for (size_t i = 0; i < in; ++i) row[i] = w.load(r * in + i);
+    const double bias = call.inputs.size() == 3 ? double(call.inputs[2].load(r)) : 0.0;
+    for (size_t t = 0; t < rows; ++t) {
+      double sum = 0;
+      for (size_t i = 0; i < in; ++i) sum += double(x[t * in + i]) * row[i];
+      store(t, r, sum + bias);
+    }
+  }
+}
+
+void linear_reference(const CpuCall& call) {
+  const std::span<float> y = call.outputs[0].f32();
+  const size_t out = call.outputs[0].dims[1];
+  product(call, [&](size_t t, size_t r, double value) { y[t * out + r] = float(value); });
+}
+
+void qkv_reference(const CpuCall& call) {
+  product(call, [&](size_t t, size_t r, double value) {
+    for (const CpuTensor& output : call.outputs) {
+      const size_t columns = output.dims[1];
+      if (r < columns) {
+        output.f32()[t * columns + r] = float(value);
+        return;
+      }
+      r -= columns;
+    }
+  });
+}
+
+void linear_glu_reference(const CpuCall& call) {
+  const std::span<float> y = call.outputs[0].f32();
+  const size_t columns = call.outputs[0].dims[1], rows = call.outputs[0].dims[0];
+  std::vector<double> gate(rows);
+  product(call, [&](size_t t, size_t r, double value) {
+    if (r % 2 == 0) {
+      gate[t] = activate(call.as<LinearGlu>().activation, value);
+    } else {
+      y[t * columns + r / 2] = float(gate[t] * value);
+    }
+  });
+}
+
+uint32_t in_size(const Problem& p) {
+  return uint32_t(p.inputs[1].shape[1]);
+}
+uint32_t out_size(const Problem& p) {
+  return uint32_t(p.inputs[1].shape[0]);
+}
+/// T of the product: 1 when x is a single row, whatever the step's tokens.
+bool per_token(const Problem& p) {
+  return p.inputs[0].shape[0] == kTokens && p.max_tokens > 1;
+}
+
+// The endings.
+
+std::vector<std::string> ending(const Problem& p) {
+  std::vector<std::string> sources = {p.inputs.size() == 3 ? "linear/bias.wgsl"
+                                                           : "linear/no_bias.wgsl"};
+  if (const auto* glu = std::get_if<LinearGlu>(p.op)) {
+    sources.push_back(activation_source(glu->activation));
+    sources.push_back("linear/store_glu.wgsl");
+  } else if (std::holds_alternative<Qkv>(*p.op)) {
+    sources.push_back("linear/store_qkv.wgsl");
+  } else {
+    sources.push_back("linear/store.wgsl");
+  }
+  return sources;
+}
+
+std::vector<Constant> sizes(const Problem& p, uint32_t threads) {
+  std::vector<Constant> constants = {
+      {"THREADS", threads}, {"IN", in_size(p)}, {"OUT", out_size(p)}};
+  if (const auto* qkv = std::get_if<Qkv>(p.op)) {
+    constants.push_back({"Q_ROWS", qkv->q_rows});
+    constants.push_back({"K_ROWS", qkv->k_rows});
+  }
+  return constants;
+}
+
+// matvec: one token, four rows per workgroup.
+
+constexpr uint32_t kMatvecRows = 4;
+constexpr uint32_t kGridX = 32768;  // rows of workgroups wrap here: a dimension ends at 65535
+
+std::string wide_rows(const Problem& p, const DeviceInfo&) {
+  return in_size(p) % 8 == 0 ? "" : fmt::format("in = {} is no multiple of 8", in_size(p));
+}
+
+std::string matvec_refuses(const Problem& p, const DeviceInfo& device) {
+  if (per_token(p)) return "is for one token";
+  return wide_rows(p, device);
+}
+
+Launch with_ending(Launch launch, const Problem& p) {
+  for (std::string& source : ending(p)) launch.sources.push_back(std::move(source));
+  return launch;
+}
+
+Launch matvec(const Problem& p, std::string codec, const char* reduce) {
+  const uint32_t threads = power_of_two(in_size(p) / 32, 32, 256);
+  const uint32_t groups = ceil_div(out_size(p), kMatvecRows);
+  const uint32_t grid_x = std::min(groups, kGridX);
+  Launch launch{.constants = sizes(p, threads),
+                .sources = {std::move(codec), reduce, "linear/matvec.wgsl"},
+                .grid = {.x = {grid_x}, .y = {ceil_div(groups, grid_x)}}};
+  launch.constants.push_back({"GRID_X", grid_x});
+  return with_ending(std::move(launch), p);
+}
+
+constexpr char kTree[] = "wgsl/reduce.wgsl";
+constexpr char kSubgroup[] = "wgsl/reduce_subgroup.wgsl";
+
+Launch matvec_tree(const Problem& p) {
+  return matvec(p, codec_source(p.inputs[1].dtype), kTree);
+}
+Launch matvec_subgroup(const Problem& p) {
+  return matvec(p, codec_source(p.inputs[1].dtype), kSubgroup);
+}
+
+// f16 weights loaded as such; the products stay in f32, so the numbers are those of the codec.
+
+std::string native_f16(const Problem& p, const DeviceInfo& device) {
+  if (p.inputs[1].dtype != DType::kF16) {
+    return fmt::format("is for f16 weights, these are {}", dtype_name(p.inputs[1].dtype));
+  }
+  return wide_rows(p, device);
+}
+std::string matvec_f16_refuses(const Problem& p, const DeviceInfo& device) {
+  return per_token(p) ? "is for one token" : native_f16(p, device);
+}
+Launch matvec_f16_subgroup(const Problem& p) {
+  return matvec(p, "quant/f16_native.wgsl", kSubgroup);
+}
+
+// matmul: a tile of tokens by a tile of rows per workgroup.
+
+constexpr uint32_t kMatmulThreads = 256;
+constexpr uint32_t kMatmulTile = 64;
+
+std::string matmul_refuses(const Problem& p, const DeviceInfo& device) {
+  if (!per_token(p)) return "is for several tokens";
+  return wide_rows(p, device);
+}
+std::string matmul_f16_refuses(const Problem& p, const DeviceInfo& device) {
+  return !per_token(p) ? "is for several tokens" : native_f16(p, device);
+}
+
+Launch matmul_with(const Problem& p, std::string codec) {
+  return with_ending({.constants = sizes(p, kMatmulThreads),
+                      .sources = {std::move(codec), "wgsl/entry.wgsl", "linear/matmul.wgsl"},
+                      .grid = {.x = {ceil_div(out_size(p), kMatmulTile)}, .y = {1, kMatmulTile}}},
+                     p);
+}
+Launch matmul(const Problem& p) {
+  return matmul_with(p, codec_source(p.inputs[1].dtype));
+}
+Launch matmul_f16(const Problem& p) {
+  return matmul_with(p, "quant/f16_native.wgsl");
+}
+
+// linear_any: two rows of one token per workgroup, every row length.
+
+Launch any(const Problem& p) {
+  const uint32_t pairs = ceil_div(out_size(p), 2u), grid_x = std::min(pairs, kGridX);
+  Launch launch{
+      .constants = sizes(p, 64),
+      .sources = {codec_single_source(p.inputs[1].dtype), kTree, "linear/any.wgsl"},
+      .grid = {.x = {grid_x}, .y = {ceil_div(pairs, grid_x)}, .z = {1, per_token(p) ? 1u : 0u}}};
+  launch.constants.push_back({"GRID_X", grid_x});
+  return with_ending(std::move(launch), p);
+}
+
+template <typename T>
+void add_family(std::vector<KernelVariant>& all, const char* const (&names)[7],
+                void (*reference)(const CpuCall&)) {
+  const size_t op = op_index<T>();
+  const auto wgsl = BackendKind::kWebGpu;
+  all.insert(all.end(),
+             {{names[0], op, wgsl, kFeatureF16 | kFeatureSubgroups, matvec_f16_refuses,
+               matvec_f16_subgroup, nullptr},
+              {names[1], op, wgsl, kFeatureSubgroups, matvec_refuses, matvec_subgroup, nullptr},
+              {names[2], op, wgsl, 0, matvec_refuses, matvec_tree, nullptr},
+              {names[3], op, wgsl, kFeatureF16, matmul_f16_refuses, matmul_f16, nullptr},
+              {names[4], op, wgsl, 0, matmul_refuses, matmul, nullptr},
+              {names[5], op, wgsl, 0, nullptr, any, nullptr},
+              {names[6], op, BackendKind::kCpu, 0, nullptr, nullptr, reference}});
+}
+
+std::vector<KernelVariant> make_variants() {
+  std::vector<KernelVariant> all;
+  add_family<Linear>(
+      all,
+      {"linear.wgsl.matvec_f16_subgroup", "linear.wgsl.matvec_subgroup", "linear.wgsl.matvec",
+       "linear.wgsl.matmul_f16", "linear.wgsl.matmul", "linear.wgsl.any", "linear.cpu"},
+      linear_reference);
+  add_family<Qkv>(all,
+                  {"qkv.wgsl.matvec_f16_subgroup", "qkv.wgsl.matvec_subgroup", "qkv.wgsl.matvec",
+                   "qkv.wgsl.matmul_f16", "qkv.wgsl.matmul", "qkv.wgsl.any", "qkv.cpu"},
+                  qkv_reference);
+  add_family<LinearGlu>(all,
+                        {"linear_glu.wgsl.matvec_f16_subgroup", "linear_glu.wgsl.matvec_subgroup",
+                         "linear_glu.wgsl.matvec", "linear_glu.wgsl.matmul_f16",
+                         "linear_glu.wgsl.matmul", "linear_glu.wgsl.any", "linear_glu.cpu"},
+                        linear_glu_reference);
+  return all;
+}
+
+}  // namespace
+
+std::span<const KernelVariant> linear_variants() {
+  static const std::vector<KernelVariant> all = make_variants();
+  return all;
+}
+
+}  // namespace tokamak

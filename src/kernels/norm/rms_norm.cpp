@@ -1,0 +1,88 @@
+#include "kernels/norm/rms_norm.h"
+
+#include <cmath>
+
+#include "kernels/launch.h"
+
+namespace tokamak {
+namespace {
+
+void normalise(std::span<const float> x, std::span<const float> w, float eps, std::span<float> y) {
+  const size_t n = w.size();
+  for (size_t start = 0; start < x.size(); start += n) {
+    double sum = 0;
+    for (size_t i = 0; i < n; ++i) sum += double(x[start + i]) * x[start + i];
+    const double scale = 1.0 / std::sqrt(sum / double(n) + double(eps));
+    for (size_t i = 0; i < n; ++i) y[start + i] = float(x[start + i] * scale * w[i]);
+  }
+}
+
+void rms_norm_reference(const CpuCall& call) {
+  normalise(call.inputs[0].f32(), call.inputs[1].f32(), call.as<RmsNorm>().eps,
+            call.outputs[0].f32());
+}
+
+void add_rms_norm_reference(const CpuCall& call) {
+  const std::span<const float> a = call.inputs[0].f32(), b = call.inputs[1].f32();
+  const std::span<float> sum = call.outputs[0].f32();
+  for (size_t i = 0; i < sum.size(); ++i) sum[i] = a[i] + b[i];
+  normalise(sum, call.inputs[2].f32(), call.as<AddRmsNorm>().eps, call.outputs[1].f32());
+}
+
+Launch launch(const Problem& problem, float eps, size_t weight, const char* load,
+              const char* reduce) {
+  const uint32_t columns = uint32_t(problem.inputs[0].shape[1]);
+  const uint32_t n = uint32_t(problem.inputs[weight].shape[0]);
+  // A result of one row (after last_row) has no T; its grid must not grow with the step.
+  const bool per_token = problem.outputs[0].shape[0] == kTokens;
+  return {.constants = {{"THREADS", power_of_two(n / 4, 32, 256)},
+                        {"COLUMNS", columns},
+                        {"GROUP", n},
+                        {"EPS", eps}},
+          .sources = {load, reduce, "norm/rms_norm.wgsl"},
+          .grid = {.x = {columns / n}, .y = {1, per_token ? 1u : 0u}}};
+}
+
+template <const char* kReduce>
+Launch rms_norm_launch(const Problem& problem) {
+  return launch(problem, problem.as<RmsNorm>().eps, 1, "norm/load.wgsl", kReduce);
+}
+
+template <const char* kReduce>
+Launch add_rms_norm_launch(const Problem& problem) {
+  return launch(problem, problem.as<AddRmsNorm>().eps, 2, "norm/load_add.wgsl", kReduce);
+}
+
+constexpr char kTree[] = "wgsl/reduce.wgsl";
+constexpr char kSubgroup[] = "wgsl/reduce_subgroup.wgsl";
+
+constexpr KernelVariant kVariants[] = {
+    {.name = "rms_norm.wgsl.subgroup",
+     .op = op_index<RmsNorm>(),
+     .needs = kFeatureSubgroups,
+     .launch = rms_norm_launch<kSubgroup>},
+    {.name = "rms_norm.wgsl", .op = op_index<RmsNorm>(), .launch = rms_norm_launch<kTree>},
+    {.name = "rms_norm.cpu",
+     .op = op_index<RmsNorm>(),
+     .backend = BackendKind::kCpu,
+     .reference = rms_norm_reference},
+    {.name = "add_rms_norm.wgsl.subgroup",
+     .op = op_index<AddRmsNorm>(),
+     .needs = kFeatureSubgroups,
+     .launch = add_rms_norm_launch<kSubgroup>},
+    {.name = "add_rms_norm.wgsl",
+     .op = op_index<AddRmsNorm>(),
+     .launch = add_rms_norm_launch<kTree>},
+    {.name = "add_rms_norm.cpu",
+     .op = op_index<AddRmsNorm>(),
+     .backend = BackendKind::kCpu,
+     .reference = add_rms_norm_reference},
+};
+
+}  // namespace
+
+std::span<const KernelVariant> norm_variants() {
+  return kVariants;
+}
+
+}  // namespace tokamak

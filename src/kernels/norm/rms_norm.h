@@ -1,0 +1,17 @@
+// RMSNorm over groups of n:  y = x * rsqrt(mean(x^2) + eps) * w
+//
+//   x  f32 [T, k*n]   each group of n is normalised by itself: a row (k = 1) or a head
+//   w  f32 [n]        plain weights: the importer has folded Gemma's (1 + w)
+//   y  f32 [T, k*n]
+// and add_rms_norm, which forms sum = a + b on the way (k = 1) and keeps it as its first output.
+//
+// Sums of squares are accumulated in f32 on devices, in f64 in the reference.
+// Reference: Zhang & Sennrich 2019, arXiv:1910.07467, equation 4.
+#pragma once
+#include <span>
+
+#include "kernels/kernel.h"
+
+namespace tokamak {
+std::span<const KernelVariant> norm_variants();
+}

@@ -1,0 +1,9 @@
+// Codec f16, unpacked with core WGSL: needs no f16 feature.
+alias WeightWord = vec4<u32>;
+
+fn weights8(i: u32) -> array<vec4<f32>, 2> {
+  let bits = weight_words[i];
+  return array(vec4(unpack2x16float(bits.x), unpack2x16float(bits.y)),
+               vec4(unpack2x16float(bits.z), unpack2x16float(bits.w)));
+}
+

@@ -1,0 +1,11 @@
+// Codec f16 on devices with the f16 feature: loaded as such, widened at once.
+struct WeightWord {
+  low: vec4<f16>,
+  high: vec4<f16>,
+}
+
+fn weights8(i: u32) -> array<vec4<f32>, 2> {
+  let word = weight_words[i];
+  return array(vec4<f32>(word.low), vec4<f32>(word.high));
+}
+

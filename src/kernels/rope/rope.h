@@ -1,0 +1,17 @@
+// Rotary position embedding, halves rotated:
+//   y[i]       = x[i] * cos - x[i + d/2] * sin
+//   y[i + d/2] = x[i + d/2] * cos + x[i] * sin        for i < d/2, within each head
+//
+//   x      f32 [T, heads * head_dim]
+//   table  f32 [context, d]    row p: d/2 cosines, then d/2 sines of position p; d <= head_dim
+//   y      f32 [T, heads * head_dim]    elements from d on are copied
+// The angles are made on the host in the reference's own precision, because sin and cos of large
+// arguments are loose on devices. Reference: transformers, modeling_llama.py, apply_rotary_pos_emb.
+#pragma once
+#include <span>
+
+#include "kernels/kernel.h"
+
+namespace tokamak {
+std::span<const KernelVariant> rope_variants();
+}  // namespace tokamak

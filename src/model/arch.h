@@ -1,0 +1,39 @@
+// Architectures: from config.json and a checkpoint's tensors to a graph. One file each in arch/.
+#pragma once
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "formats/tensor_file.h"
+#include "model/config.h"
+#include "model/model_builder.h"
+
+namespace tokamak {
+
+/// What the engine needs to know beside the graph.
+struct ModelFacts {
+  std::string architecture;  // as config.json names it
+  uint32_t vocab = 0;
+  uint32_t layers = 0;
+  uint32_t max_context = 0;  // positions the model was trained for
+};
+
+struct Architecture {
+  std::string_view name;        // an entry of config.json's "architectures"
+  std::string_view model_type;  // used when "architectures" is absent
+  Result<ModelFacts> (*facts)(const ConfigReader&);
+  Result<Graph> (*build)(const ConfigReader&, const TensorFile&, const BuildOptions&);
+};
+
+std::span<const Architecture> architectures();
+
+/// The architecture that config.json names; kUnsupported listing the known ones otherwise.
+Result<const Architecture*> find_architecture(const ConfigReader& config);
+
+// One line per file in arch/.
+Result<ModelFacts> gemma3_facts(const ConfigReader&);
+Result<Graph> build_gemma3(const ConfigReader&, const TensorFile&, const BuildOptions&);
+Result<ModelFacts> llama_facts(const ConfigReader&);
+Result<Graph> build_llama(const ConfigReader&, const TensorFile&, const BuildOptions&);
+
+}  // namespace tokamak

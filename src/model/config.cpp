@@ -1,0 +1,146 @@
+#include "model/config.h"
+
+#include <cmath>
+
+namespace tokamak {
+namespace {
+
+const Json kEmpty{Json::Object{}};
+
+std::string shown(const Json& value) {
+  std::string text = value.dump();
+  return text.size() <= 60 ? text : text.substr(0, 57) + "...";
+}
+
+}  // namespace
+
+ConfigReader::ConfigReader(const Json& json, std::string where)
+    : json_(json), where_(std::move(where)) {
+  if (!json.is_object()) {
+    reject({ErrorCode::kInvalidInput,
+            fmt::format("{}: found {}, expected an object.", where_, kind_name(json.kind()))});
+  }
+}
+
+std::string ConfigReader::path(std::string_view name) const {
+  return fmt::format("{}: {}", where_, name);
+}
+
+bool ConfigReader::has(std::string_view name) const {
+  return find(name) != nullptr;
+}
+
+const Json* ConfigReader::find(std::string_view name) const {
+  const Json* value = json_.find(name);
+  return value == nullptr || value->is_null() ? nullptr : value;
+}
+
+ConfigReader ConfigReader::at(std::string_view name) const {
+  const Json* value = find(name);
+  return ConfigReader(value == nullptr ? kEmpty : *value, fmt::format("{}: {}", where_, name));
+}
+
+void ConfigReader::reject(Error error) {
+  if (!error_) error_ = std::move(error);
+}
+
+Result<void> ConfigReader::status() const {
+  if (error_) return Failure(*error_);
+  return {};
+}
+
+const Json* ConfigReader::field(std::string_view name, bool required, std::string_view expected) {
+  const Json* value = find(name);
+  if (value == nullptr && required) {
+    reject({ErrorCode::kInvalidInput,
+            fmt::format("{} is missing, expected {}.", path(name), expected)});
+  }
+  return value;
+}
+
+void ConfigReader::wrong(std::string_view name, const Json& found, std::string_view expected) {
+  reject({ErrorCode::kInvalidInput,
+          fmt::format("{} is {}, expected {}.", path(name), shown(found), expected)});
+}
+
+uint32_t ConfigReader::size(std::string_view name, std::optional<uint32_t> otherwise) {
+  constexpr std::string_view kExpected = "an integer between 1 and 2147483647";
+  const Json* value = field(name, !otherwise, kExpected);
+  if (value == nullptr) return otherwise.value_or(1);
+  if (!value->is_integer() || value->as_integer() < 1 || value->as_integer() > INT32_MAX) {
+    wrong(name, *value, kExpected);
+    return 1;
+  }
+  return uint32_t(value->as_integer());
+}
+
+double ConfigReader::positive(std::string_view name, std::optional<double> otherwise) {
+  const Json* value = field(name, !otherwise, "a number above 0");
+  if (value == nullptr) return otherwise.value_or(1.0);
+  if (!value->is_number() || !(value->as_number() > 0)) {
+    wrong(name, *value, "a number above 0");
+    return 1.0;
+  }
+  return value->as_number();
+}
+
+bool ConfigReader::flag(std::string_view name, bool otherwise) {
+  const Json* value = field(name, false, "");
+  if (value == nullptr) return otherwise;
+  if (!value->is_bool()) {
+    wrong(name, *value, "true or false");
+    return otherwise;
+  }
+  return value->as_bool();
+}
+
+std::string ConfigReader::word(std::string_view name, std::optional<std::string> otherwise) {
+  const Json* value = field(name, !otherwise, "a string");
+  if (value == nullptr) return otherwise.value_or("");
+  if (!value->is_string()) {
+    wrong(name, *value, "a string");
+    return otherwise.value_or("");
+  }
+  return value->as_string();
+}
+
+std::vector<uint32_t> ConfigReader::ids(std::string_view name) {
+  const Json* value = find(name);
+  if (value == nullptr) return {};
+  constexpr std::string_view kExpected = "a token id or a list of token ids";
+  std::vector<uint32_t> list;
+  const auto add = [&](const Json& item) {
+    if (!item.is_integer() || item.as_integer() < 0 || item.as_integer() > INT32_MAX) {
+      wrong(name, *value, kExpected);
+      return;
+    }
+    list.push_back(uint32_t(item.as_integer()));
+  };
+  if (value->is_array()) {
+    for (const Json& item : value->as_array()) add(item);
+    if (list.empty()) wrong(name, *value, kExpected);
+  } else {
+    add(*value);
+  }
+  return list;
+}
+
+std::vector<std::string> ConfigReader::words(std::string_view name) {
+  const Json* value = find(name);
+  std::vector<std::string> list;
+  if (value == nullptr) return list;
+  if (!value->is_array()) {
+    wrong(name, *value, "a list of strings");
+    return list;
+  }
+  for (const Json& item : value->as_array()) {
+    if (!item.is_string()) {
+      wrong(name, *value, "a list of strings");
+      return list;
+    }
+    list.push_back(item.as_string());
+  }
+  return list;
+}
+
+}  // namespace tokamak

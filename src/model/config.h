@@ -1,0 +1,56 @@
+// Reads fields of config.json and its relatives. What the file says decides: a value of the wrong
+// kind, out of range or unknown is an error that names the file and the field, never ignored.
+//
+// The first mistake is kept and every later read gives a default, so that a reader is a plain list:
+//   ConfigReader config(json, "config.json");
+//   c.hidden = config.size("hidden_size");
+//   TOK_TRY(config.status());
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+
+namespace tokamak {
+
+class ConfigReader {
+ public:
+  /// REQUIRES: `json` outlives the reader. `where` is shown in messages.
+  ConfigReader(const Json& json, std::string where);
+
+  /// A positive integer below 2^31.
+  uint32_t size(std::string_view name, std::optional<uint32_t> otherwise = {});
+  /// A finite number above 0.
+  double positive(std::string_view name, std::optional<double> otherwise = {});
+  bool flag(std::string_view name, bool otherwise);
+  std::string word(std::string_view name, std::optional<std::string> otherwise = {});
+  /// One integer or a list of integers, each >= 0.
+  std::vector<uint32_t> ids(std::string_view name);
+  std::vector<std::string> words(std::string_view name);
+
+  /// True when the field is there and not null.
+  bool has(std::string_view name) const;
+  /// Null when absent or null.
+  const Json* find(std::string_view name) const;
+  /// A reader of an object below this one; keeps its own status.
+  ConfigReader at(std::string_view name) const;
+
+  const std::string& where() const { return where_; }
+  std::string path(std::string_view name) const;
+
+  /// Keeps the first error.
+  void reject(Error error);
+  Result<void> status() const;
+
+ private:
+  const Json* field(std::string_view name, bool required, std::string_view expected);
+  void wrong(std::string_view name, const Json& found, std::string_view expected);
+
+  const Json& json_;
+  std::string where_;
+  std::optional<Error> error_;
+};
+
+}  // namespace tokamak

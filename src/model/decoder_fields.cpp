@@ -1,0 +1,89 @@
+#include "model/decoder_fields.h"
+
+namespace tokamak {
+
+uint32_t read_layers(ConfigReader& config) {
+  constexpr uint32_t kMost = 4096;
+  const uint32_t layers = config.size("num_hidden_layers");
+  if (layers <= kMost) return layers;
+  config.reject(
+      {ErrorCode::kInvalidInput, fmt::format("{} is {}, expected at most {}.",
+                                             config.path("num_hidden_layers"), layers, kMost)});
+  return 1;
+}
+
+Activation read_activation(ConfigReader& config, std::string_view name, std::string otherwise) {
+  const std::string found = config.word(name, std::move(otherwise));
+  if (found == "silu" || found == "swish") return Activation::kSilu;
+  if (found == "gelu_pytorch_tanh" || found == "gelu_new") return Activation::kGeluTanh;
+  config.reject({ErrorCode::kUnsupported,
+                 fmt::format("{} is \"{}\"; this engine knows silu and gelu_pytorch_tanh.",
+                             config.path(name), found)});
+  return Activation::kSilu;
+}
+
+Result<void> check_heads(const ConfigReader& config, uint32_t heads, uint32_t kv_heads,
+                         uint32_t head_dim) {
+  if (heads > 65536) {
+    return invalid_input("{} is {}, expected at most 65536.", config.path("num_attention_heads"),
+                         heads);
+  }
+  if (heads % kv_heads != 0) {
+    return invalid_input("{} ({}) is not a multiple of num_key_value_heads ({}).",
+                         config.path("num_attention_heads"), heads, kv_heads);
+  }
+  if (head_dim % 2 != 0 || head_dim > 1024) {
+    return invalid_input("{} is {}, expected an even number of at most 1024.",
+                         config.path("head_dim"), head_dim);
+  }
+  return {};
+}
+
+uint32_t read_head_dim(ConfigReader& config, uint32_t hidden, uint32_t heads) {
+  if (config.has("head_dim")) return config.size("head_dim");
+  if (hidden % heads != 0) {
+    config.reject(
+        {ErrorCode::kInvalidInput,
+         fmt::format("{} ({}) is not a multiple of num_attention_heads ({}), and head_dim "
+                     "is not given.",
+                     config.path("hidden_size"), hidden, heads)});
+  }
+  return hidden / heads;
+}
+
+Result<std::vector<bool>> read_full_layers(const ConfigReader& config, uint32_t layers,
+                                           uint32_t period) {
+  std::vector<bool> full(layers);
+  if (!config.has("layer_types")) {
+    for (uint32_t i = 0; i < layers; ++i) full[i] = (i + 1) % period == 0;
+    return full;
+  }
+  ConfigReader reader = config;
+  const std::vector<std::string> types = reader.words("layer_types");
+  TOK_TRY(reader.status());
+  if (types.size() != layers) {
+    return invalid_input("{} has {} entries, expected {} (num_hidden_layers).",
+                         config.path("layer_types"), types.size(), layers);
+  }
+  for (uint32_t i = 0; i < layers; ++i) {
+    if (types[i] != "full_attention" && types[i] != "sliding_attention") {
+      return unsupported("{}: entry {} is \"{}\"; expected full_attention or sliding_attention.",
+                         config.path("layer_types"), i, types[i]);
+    }
+    full[i] = types[i] == "full_attention";
+  }
+  return full;
+}
+
+Result<std::string> find_prefix(const TensorFile& file,
+                                std::initializer_list<std::string_view> prefixes) {
+  std::string tried;
+  for (const std::string_view prefix : prefixes) {
+    const std::string name = std::string(prefix) + "embed_tokens.weight";
+    if (file.find(name) != nullptr) return std::string(prefix);
+    tried += fmt::format("{}\"{}\"", tried.empty() ? "" : ", ", name);
+  }
+  return invalid_input("The checkpoint has no token embedding; looked for {}.", tried);
+}
+
+}  // namespace tokamak

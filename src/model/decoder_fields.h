@@ -1,0 +1,36 @@
+// Fields of config.json that several decoders read the same way.
+#pragma once
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "formats/tensor_file.h"
+#include "graph/ops.h"
+#include "model/config.h"
+
+namespace tokamak {
+
+/// num_hidden_layers, at most 4096: loops and lists are made from it.
+uint32_t read_layers(ConfigReader& config);
+
+/// An activation by its Hugging Face name; an unknown one is kUnsupported.
+Activation read_activation(ConfigReader& config, std::string_view name, std::string otherwise);
+
+/// kv_heads divides heads, head_dim is even and at most 1024, and the products stay small.
+Result<void> check_heads(const ConfigReader& config, uint32_t heads, uint32_t kv_heads,
+                         uint32_t head_dim);
+
+/// head_dim, by default hidden / heads, which must then divide.
+uint32_t read_head_dim(ConfigReader& config, uint32_t hidden, uint32_t heads);
+
+/// Per layer: full attention or a sliding window, as layer_types says; without it every
+/// `period`-th layer is full. An unknown layer type or a list of another length is an error.
+Result<std::vector<bool>> read_full_layers(const ConfigReader& config, uint32_t layers,
+                                           uint32_t period);
+
+/// The first of `prefixes` under which the checkpoint has "embed_tokens.weight".
+Result<std::string> find_prefix(const TensorFile& file,
+                                std::initializer_list<std::string_view> prefixes);
+
+}  // namespace tokamak

@@ -1,0 +1,58 @@
+// ModelBuilder: what the architectures share when they write their graph: weights looked up in the
+// checkpoint, rotary tables, the cache and the page tables of each layer.
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "formats/tensor_file.h"
+#include "graph/builder.h"
+
+namespace tokamak {
+
+struct BuildOptions {
+  uint32_t context = 2048;  // positions a sequence may have
+  uint32_t chunk = 512;     // most tokens in one step
+  DType kv_dtype = DType::kF32;
+  bool all_logits = false;  // logits of every token of the step, not only of the last
+};
+
+class ModelBuilder : public GraphBuilder {
+ public:
+  /// REQUIRES: both outlive the builder. `prefix` stands in the checkpoint before "layers.0...".
+  ModelBuilder(const TensorFile& file, const BuildOptions& options, std::string prefix);
+
+  /// A matrix [rows, columns] in the checkpoint's own element type. `name` is without the prefix.
+  ValueId matrix(std::string_view name, uint32_t rows, uint32_t columns);
+  /// A vector [size] in f32; `add_one` for norms stored as w - 1.
+  ValueId vector(std::string_view name, uint32_t size, bool add_one = false);
+  /// x Wᵀ (+ bias) with the tensors name + ".weight" and, where `bias`, name + ".bias".
+  ValueId projection(ValueId x, std::string_view name, uint32_t rows, bool bias = false);
+
+  ValueId token_ids();
+  /// The table of `rope`, made once per `name`.
+  ValueId rotate(ValueId x, uint32_t head_dim, const RopeTable& rope, std::string_view name);
+
+  /// Appends k and v to the cache of `layer` and attends. q: [T, heads * head_dim], k and v:
+  /// [T, kv_heads * head_dim] -> [T, heads * head_dim].
+  ValueId cached_attention(uint32_t layer, ValueId q, ValueId k, ValueId v, uint32_t kv_heads,
+                           uint32_t head_dim, const Attention& attributes);
+
+  /// The rows the head sees: the last one, or all.
+  ValueId output_rows(ValueId x) { return options_.all_logits ? x : last_row(x); }
+
+  /// True when the checkpoint has prefix + name.
+  bool has(std::string_view name) const;
+
+ private:
+  ValueId weight(std::string_view name, Shape shape, DType dtype, bool keep_dtype, bool add_one);
+
+  const TensorFile& file_;
+  BuildOptions options_;
+  std::string prefix_;
+  std::optional<ValueId> tokens_;
+  std::map<std::string, ValueId, std::less<>> made_;
+};
+
+}  // namespace tokamak

@@ -1,0 +1,15 @@
+// Rotary frequencies as config.json asks for them, in the older spelling (rope_theta, rope_scaling)
+// and the newer one (rope_parameters, flat or per layer type).
+// Reference: transformers, modeling_rope_utils.py.
+#pragma once
+#include "graph/graph.h"
+#include "model/config.h"
+
+namespace tokamak {
+
+/// `parameters` holds rope_type (or type) and what that type needs; theta is its rope_theta, else
+/// `theta`. Types: default, linear, llama3. Another type is kUnsupported, naming it. Mistakes are
+/// left in `parameters`' status.
+RopeTable read_rope(ConfigReader& parameters, double theta, uint32_t head_dim);
+
+}  // namespace tokamak

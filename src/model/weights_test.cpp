@@ -1,0 +1,135 @@
+#include "model/weights.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "base/bits.h"
+#include "model/model_builder.h"
+
+namespace tokamak {
+namespace {
+
+/// A checkpoint in memory of f32 and bf16 tensors holding 1, 2, 3, ...
+struct Checkpoint {
+  std::vector<std::byte> bytes;
+  std::vector<TensorInfo> infos;
+  float next = 1;
+
+  void add(const char* name, DType dtype, std::vector<uint64_t> shape) {
+    uint64_t count = 1;
+    for (const uint64_t dim : shape) count *= dim;
+    const uint64_t start = bytes.size();
+    for (uint64_t i = 0; i < count; ++i, next += 1) {
+      const uint16_t half = f32_to_bf16(next);
+      const void* source = dtype == DType::kF32 ? static_cast<const void*>(&next) : &half;
+      const auto* first = static_cast<const std::byte*>(source);
+      bytes.insert(bytes.end(), first, first + dtype_bytes(dtype));
+    }
+    infos.push_back({name, dtype, std::move(shape), 0, start, bytes.size() - start});
+  }
+  TensorFile file() const {
+    return *TensorFile::make({memory_source("memory", bytes)}, infos, Json(Json::Object{}));
+  }
+};
+
+std::vector<float> read(const TensorFile& file, const TensorDesc& constant) {
+  std::vector<std::byte> bytes;
+  auto status = read_constant(file, constant, [&](std::span<const std::byte> piece) {
+    bytes.insert(bytes.end(), piece.begin(), piece.end());
+    return Result<void>();
+  });
+  EXPECT_TRUE(status);
+  EXPECT_EQ(bytes.size(), byte_count(constant, 1));
+  std::vector<float> values;
+  for (size_t i = 0; i < bytes.size(); i += dtype_bytes(constant.dtype)) {
+    uint32_t word = 0;
+    std::memcpy(&word, bytes.data() + i, dtype_bytes(constant.dtype));
+    values.push_back(constant.dtype == DType::kF32 ? std::bit_cast<float>(word)
+                                                   : bf16_to_f32(uint16_t(word)));
+  }
+  return values;
+}
+
+TensorDesc constant(Shape shape, DType dtype, Weight weight) {
+  return {"w", std::move(shape), dtype, Storage::kConstant, std::move(weight), 0};
+}
+
+using Floats = std::vector<float>;
+
+TEST(Weights, PassesBytesThrough) {
+  Checkpoint c;
+  c.add("a", DType::kBF16, {2, 2});
+  EXPECT_EQ(read(c.file(), constant({2, 2}, DType::kBF16, {{"a"}})), (Floats{1, 2, 3, 4}));
+}
+
+TEST(Weights, WidensAndAddsOne) {
+  Checkpoint c;
+  c.add("a", DType::kBF16, {3});
+  const Weight raised{{"a"}, RowOrder::kPlain, true};
+  EXPECT_EQ(read(c.file(), constant({3}, DType::kF32, raised)), (Floats{2, 3, 4}));
+}
+
+TEST(Weights, ConcatenatesRows) {
+  Checkpoint c;
+  c.add("a", DType::kF32, {1, 2});
+  c.add("b", DType::kF32, {2, 2});
+  const Weight joined{{"b", "a"}, RowOrder::kConcat};
+  EXPECT_EQ(read(c.file(), constant({3, 2}, DType::kF32, joined)), (Floats{3, 4, 5, 6, 1, 2}));
+}
+
+TEST(Weights, InterleavesRows) {
+  Checkpoint c;
+  c.add("gate", DType::kBF16, {2, 2});
+  c.add("up", DType::kBF16, {2, 2});
+  const Weight joined{{"gate", "up"}, RowOrder::kInterleave};
+  EXPECT_EQ(read(c.file(), constant({4, 2}, DType::kBF16, joined)),
+            (Floats{1, 2, 5, 6, 3, 4, 7, 8}));
+}
+
+TEST(ModelBuilder, NamesAMissingAndAMisshapenTensor) {
+  Checkpoint c;
+  c.add("model.norm.weight", DType::kBF16, {4});
+  const TensorFile file = c.file();
+  ModelBuilder missing(file, {}, "model.");
+  auto graph = missing.finish(missing.matrix("layers.0.mlp.up_proj.weight", 8, 4));
+  ASSERT_FALSE(graph);
+  EXPECT_EQ(graph.error().message,
+            "The checkpoint has no tensor \"model.layers.0.mlp.up_proj.weight\"; the config asks "
+            "for one of shape [8, 4].");
+  ModelBuilder misshapen(file, {}, "model.");
+  auto other = misshapen.finish(misshapen.vector("norm.weight", 8));
+  ASSERT_FALSE(other);
+  EXPECT_EQ(other.error().message,
+            "memory: tensor \"model.norm.weight\" is bf16[4], expected [8] as config.json says.");
+}
+
+TEST(ModelBuilder, RefusesIntegerWeights) {
+  Checkpoint c;
+  c.add("model.norm.weight", DType::kI16, {4});
+  const TensorFile file = c.file();
+  ModelBuilder b(file, {}, "model.");
+  auto graph = b.finish(b.vector("norm.weight", 4));
+  ASSERT_FALSE(graph);
+  EXPECT_EQ(graph.error().code, ErrorCode::kUnsupported);
+  EXPECT_NE(graph.error().message.find("element type i16"), std::string::npos);
+}
+
+TEST(ModelBuilder, WindowLayersHoldAWindowAndAChunk) {
+  const TensorFile file;
+  ModelBuilder b(file, {.context = 1024, .chunk = 64}, "model.");
+  const ValueId table = b.constant("t", {8, 16}, DType::kF32, Weight{{"t"}});
+  const ValueId x = b.embed(b.token_ids(), table);
+  const ValueId y = b.cached_attention(0, x, x, x, 2, 8, {.window = 100});
+  auto graph = b.finish(b.cached_attention(1, y, x, x, 2, 8, {}));
+  ASSERT_TRUE(graph) << graph.error().message;
+  std::vector<Dim> slots;
+  for (const TensorDesc& value : graph->values) {
+    if (value.name.starts_with("kv.")) slots.push_back(value.shape[0]);
+  }
+  // ceil((100 + 64) / 16) + 1 pages of 16 tokens; the full layer holds the context.
+  EXPECT_EQ(slots, (std::vector<Dim>{12 * 16, 1024}));
+}
+
+}  // namespace
+}  // namespace tokamak

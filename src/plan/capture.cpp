@@ -1,0 +1,280 @@
+#include <algorithm>
+#include <map>
+
+#include "base/bits.h"
+#include "base/check.h"
+#include "graph/liveness.h"
+#include "plan/plan.h"
+#include "plan/pool.h"
+
+namespace tokamak {
+namespace {
+
+/// With one token, the last row is the only row: last_row disappears.
+Graph for_one_token(Graph graph) {
+  std::vector<Node> kept;
+  std::map<ValueId, ValueId> renamed;
+  const auto name = [&](ValueId& id) {
+    if (const auto found = renamed.find(id); found != renamed.end()) id = found->second;
+  };
+  for (Node& node : graph.nodes) {
+    for (ValueId& id : node.inputs) name(id);
+    if (std::holds_alternative<LastRow>(node.op)) {
+      renamed[node.outputs[0]] = node.inputs[0];
+    } else {
+      kept.push_back(std::move(node));
+    }
+  }
+  name(graph.result);
+  graph.nodes = std::move(kept);
+  remove_unused(graph);
+  return graph;
+}
+
+class Capture {
+ public:
+  Capture(const DeviceInfo& device, const ForcedVariants& forced)
+      : device_(device), forced_(forced) {}
+
+  Result<Plan> run(const Graph& graph, const CaptureOptions& options) {
+    uint32_t chunk = 1;
+    for (const PhaseRequest& request : options.phases) {
+      chunk = std::max(chunk, request.max_tokens);
+    }
+    plan_.frame = add_buffer(BufferUse::kFrame, kFrameTokensOffset + 4 * uint64_t{chunk}, {});
+    for (const PhaseRequest& request : options.phases) {
+      const Graph own = request.max_tokens == 1 ? for_one_token(graph) : graph;
+      TOK_TRY(phase(own, request));
+    }
+    place_activations();
+    TOK_TRY(check_limits());
+    return std::move(plan_);
+  }
+
+ private:
+  BufferId add_buffer(BufferUse use, uint64_t bytes, TensorDesc tensor) {
+    plan_.buffers.push_back({use, round_up<uint64_t>(bytes, 16), std::move(tensor)});
+    return BufferId(plan_.buffers.size() - 1);
+  }
+
+  /// The buffer of a value that is not an activation; made at its first use, shared by all phases.
+  BufferId permanent(const TensorDesc& tensor) {
+    TOK_CHECK(tensor.storage != Storage::kActivation);
+    if (tensor.storage == Storage::kInput && tensor.shape[0] == kTokens) return plan_.frame;
+    const auto [entry, is_new] = permanent_.try_emplace(tensor.name);
+    if (is_new) {
+      const BufferUse use = tensor.storage == Storage::kConstant ? BufferUse::kConstant
+                            : tensor.storage == Storage::kState  ? BufferUse::kState
+                                                                 : BufferUse::kTable;
+      entry->second = add_buffer(use, byte_count(tensor, 1), tensor);
+    }
+    return entry->second;
+  }
+
+  Result<void> phase(const Graph& graph, const PhaseRequest& request) {
+    const std::vector<LiveRange> ranges = live_ranges(graph);
+    std::vector<BufferId> place(graph.values.size());
+    std::vector<bool> in_pool(graph.values.size()), made(graph.values.size());
+    for (const Node& node : graph.nodes) {
+      for (const ValueId id : node.outputs) made[uint32_t(id)] = true;
+    }
+    for (size_t i = 0; i < graph.values.size(); ++i) {
+      if (!made[i]) place[i] = permanent(graph.values[i]);
+    }
+    pool_.release_all();
+    Phase phase{request.name, request.max_tokens, {}, {}, 0, 0};
+    for (uint32_t n = 0; n < graph.nodes.size(); ++n) {
+      const Node& node = graph.nodes[n];
+      for (const ValueId id : node.outputs) {
+        const uint32_t i = uint32_t(id);
+        if (graph.at(id).storage == Storage::kState) {
+          place[i] = place[uint32_t(node.inputs[2])];  // kv_append writes the cache it was given
+          continue;
+        }
+        const uint64_t bytes = round_up<uint64_t>(byte_count(graph.at(id), request.max_tokens), 16);
+        place[i] = pooled(pool_.take(bytes));
+        in_pool[i] = true;
+        ++phase.tensors;
+        phase.tensor_bytes += bytes;
+      }
+      TOK_TRY(Step step, make_step(graph, node, place, request.max_tokens));
+      phase.steps.push_back(std::move(step));
+      for (uint32_t i = 0; i < graph.values.size(); ++i) {
+        if (in_pool[i] && ranges[i].last == n) {
+          pool_.release(pool_index(place[i]));
+          in_pool[i] = false;
+        }
+      }
+    }
+    phase.result = operand(place[uint32_t(graph.result)], graph.at(graph.result));
+    plan_.phases.push_back(std::move(phase));
+    return {};
+  }
+
+  static Operand operand(BufferId buffer, const TensorDesc& tensor) {
+    return {buffer, tensor.dtype, tensor.shape};
+  }
+
+  Result<Step> make_step(const Graph& graph, const Node& node, const std::vector<BufferId>& place,
+                         uint32_t max_tokens) {
+    Step step;
+    step.op = node.op;
+    Problem problem{.op = &step.op, .inputs = {}, .outputs = {}, .max_tokens = max_tokens};
+    for (const ValueId id : node.outputs) {
+      step.outputs.push_back(operand(place[uint32_t(id)], graph.at(id)));
+      problem.outputs.push_back(graph.at(id));
+    }
+    for (const ValueId id : node.inputs) {
+      const BufferId buffer = place[uint32_t(id)];
+      // An input that lives where an output goes is that output: it is bound once.
+      const bool is_output = std::any_of(step.outputs.begin(), step.outputs.end(),
+                                         [&](const Operand& o) { return o.buffer == buffer; });
+      if (is_output) continue;
+      step.inputs.push_back(operand(buffer, graph.at(id)));
+      problem.inputs.push_back(graph.at(id));
+    }
+    TOK_TRY(Selection selection, select_variant(problem, device_, forced_));
+    step.kernel = selection.variant;
+    step.passed_over = std::move(selection.passed_over);
+    if (step.kernel->launch != nullptr) step.launch = step.kernel->launch(problem);
+    return step;
+  }
+
+  // Pool slots get buffer ids only when all phases are done and their sizes are known; until then
+  // they are numbered from the top.
+  static constexpr uint32_t kPoolBase = 0x80000000u;
+  static BufferId pooled(uint32_t index) { return BufferId(kPoolBase + index); }
+  static uint32_t pool_index(BufferId id) { return uint32_t(id) - kPoolBase; }
+
+  void place_activations() {
+    std::vector<BufferId> ids;
+    for (const uint64_t bytes : pool_.bytes()) {
+      ids.push_back(add_buffer(BufferUse::kActivation, bytes, {}));
+    }
+    const auto fix = [&](Operand& operand) {
+      if (uint32_t(operand.buffer) >= kPoolBase) operand.buffer = ids[pool_index(operand.buffer)];
+    };
+    for (Phase& phase : plan_.phases) {
+      for (Step& step : phase.steps) {
+        for (Operand& operand : step.inputs) fix(operand);
+        for (Operand& operand : step.outputs) fix(operand);
+      }
+      fix(phase.result);
+    }
+  }
+
+  Result<void> check_limits() const {
+    const uint64_t limit = std::min(device_.limits.binding_bytes, device_.limits.buffer_bytes);
+    if (device_.backend == BackendKind::kCpu) return {};
+    for (const Buffer& buffer : plan_.buffers) {
+      if (buffer.bytes > limit) {
+        return unsupported("{} \"{}\" takes {} bytes, but \"{}\" binds at most {} bytes at once.",
+                           use_name(buffer.use), buffer.tensor.name, buffer.bytes, device_.name,
+                           limit);
+      }
+    }
+    for (const Phase& phase : plan_.phases) {
+      for (const Step& step : phase.steps) {
+        const size_t bound = step.inputs.size() + step.outputs.size();
+        TOK_CHECK(bound <= device_.limits.storage_buffers);
+      }
+    }
+    return {};
+  }
+
+  const DeviceInfo& device_;
+  const ForcedVariants& forced_;
+  Plan plan_;
+  ActivationPool pool_;
+  std::map<std::string, BufferId> permanent_;
+};
+
+}  // namespace
+
+Result<Plan> capture(const Graph& graph, const DeviceInfo& device, const CaptureOptions& options) {
+  TOK_TRY(verify(graph));
+  return Capture(device, options.forced).run(graph, options);
+}
+
+Cost step_cost(const Plan& plan, const Step& step, uint64_t tokens, uint64_t kv_length) {
+  Cost cost;
+  const bool gathers =
+      std::holds_alternative<Embed>(step.op) || std::holds_alternative<Rope>(step.op);
+  const auto* attention = std::get_if<Attention>(&step.op);
+  const auto bytes = [&](const Operand& o) {
+    return element_count(o.shape, tokens) * dtype_bytes(o.dtype);
+  };
+  for (const Operand& in : step.inputs) {
+    const BufferUse use = plan.at(in.buffer).use;
+    if (use == BufferUse::kState && attention != nullptr) {
+      const uint64_t seen =
+          attention->window > 0 ? std::min<uint64_t>(kv_length, attention->window) : kv_length;
+      const uint64_t per_position = element_count(in.shape, 1) / uint64_t(in.shape[0]);
+      cost.bytes += seen * per_position * dtype_bytes(in.dtype);
+      cost.flops += 2 * tokens * seen * element_count(step.outputs[0].shape, 1) * 2;
+    } else if (use == BufferUse::kConstant && gathers && in.shape.size() == 2) {
+      cost.bytes += tokens * uint64_t(in.shape[1]) * dtype_bytes(in.dtype);
+    } else if (use != BufferUse::kTable) {
+      cost.bytes += bytes(in);
+      if (use == BufferUse::kConstant && in.shape.size() == 2) {
+        const uint64_t rows = step.inputs[0].shape[0] == kTokens ? tokens : 1;
+        cost.flops += 2 * element_count(in.shape, 1) * rows;
+      }
+    }
+  }
+  for (const Operand& out : step.outputs) {
+    if (plan.at(out.buffer).use != BufferUse::kState) cost.bytes += bytes(out);
+  }
+  if (std::holds_alternative<KvAppend>(step.op)) cost.bytes += bytes(step.inputs[0]);
+  return cost;
+}
+
+Cost phase_cost(const Plan& plan, const Phase& phase, uint64_t tokens, uint64_t kv_length) {
+  Cost sum;
+  for (const Step& step : phase.steps) {
+    const Cost cost = step_cost(plan, step, tokens, kv_length);
+    sum.bytes += cost.bytes;
+    sum.flops += cost.flops;
+  }
+  return sum;
+}
+
+Footprint footprint(const Plan& plan) {
+  Footprint sum;
+  for (const Buffer& buffer : plan.buffers) {
+    switch (buffer.use) {
+      case BufferUse::kConstant:
+        sum.constants += buffer.bytes;
+        break;
+      case BufferUse::kState:
+        sum.states += buffer.bytes;
+        break;
+      case BufferUse::kActivation:
+        sum.activations += buffer.bytes;
+        break;
+      case BufferUse::kFrame:
+      case BufferUse::kTable:
+        sum.other += buffer.bytes;
+        break;
+    }
+  }
+  return sum;
+}
+
+std::string_view use_name(BufferUse use) {
+  switch (use) {
+    case BufferUse::kFrame:
+      return "frame";
+    case BufferUse::kTable:
+      return "table";
+    case BufferUse::kConstant:
+      return "constant";
+    case BufferUse::kState:
+      return "state";
+    case BufferUse::kActivation:
+      return "activation";
+  }
+  return "";
+}
+
+}  // namespace tokamak

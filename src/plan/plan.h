@@ -1,0 +1,103 @@
+// The plan: everything a backend needs to run a model, as plain data. docs/plan.md explains it.
+//
+// Buffers are made once; steps never change. What varies from step to step is in the frame
+// (kernels/frame.h), so a plan is captured once and replayed.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "kernels/kernel.h"
+#include "kernels/select.h"
+
+namespace tokamak {
+
+enum class BufferId : uint32_t {};
+
+enum class BufferUse : uint8_t {
+  kFrame,       // Frame and token ids, written by the host before every step
+  kTable,       // page tables, written when a sequence starts
+  kConstant,    // weights, written at load
+  kState,       // KV caches; live as long as the program
+  kActivation,  // reused by liveness; meaningless between steps
+};
+
+struct Buffer {
+  BufferUse use = BufferUse::kActivation;
+  uint64_t bytes = 0;  // a multiple of 16
+  /// What it holds, where that is one tensor: constants, states and tables. Activation buffers hold
+  /// one tensor after another and have no description.
+  TensorDesc tensor;
+  bool operator==(const Buffer&) const = default;
+};
+
+/// A tensor in a buffer, from its first byte on (WebGPU: no two operands share a writable buffer).
+struct Operand {
+  BufferId buffer = {};
+  DType dtype = DType::kF32;
+  Shape shape;
+  bool operator==(const Operand&) const = default;
+};
+
+struct Step {
+  Op op;
+  const KernelVariant* kernel = nullptr;
+  std::vector<Operand> inputs, outputs;  // binding order
+  Launch launch;                         // WGSL kernels only
+  std::vector<std::string> passed_over;  // why each better variant was not taken
+  bool operator==(const Step&) const = default;
+};
+
+/// A step sequence for 1..max_tokens tokens. Decode is the phase with max_tokens = 1.
+struct Phase {
+  std::string name;
+  uint32_t max_tokens = 1;
+  std::vector<Step> steps;
+  Operand result;
+  uint32_t tensors = 0;       // activations before pooling
+  uint64_t tensor_bytes = 0;  // their bytes, had each its own buffer
+  bool operator==(const Phase&) const = default;
+};
+
+struct Plan {
+  std::vector<Buffer> buffers;
+  std::vector<Phase> phases;
+  BufferId frame = {};
+
+  const Buffer& at(BufferId id) const { return buffers[uint32_t(id)]; }
+  bool operator==(const Plan&) const = default;
+};
+
+struct PhaseRequest {
+  std::string name;
+  uint32_t max_tokens = 1;
+};
+
+struct CaptureOptions {
+  std::vector<PhaseRequest> phases;
+  ForcedVariants forced;
+};
+
+/// Chooses a kernel for every node, fixes its constants and grid, and places every tensor in a
+/// buffer. Errors: no kernel takes a node; a buffer exceeds a device limit (names the tensor, its
+/// size and the limit).
+Result<Plan> capture(const Graph& graph, const DeviceInfo& device, const CaptureOptions& options);
+
+/// What one step of `tokens` tokens moves and computes; attention and kv_append count the keys and
+/// values of `kv_length` positions (within the window). For the roofline in `inspect` and `bench`.
+struct Cost {
+  uint64_t bytes = 0;
+  uint64_t flops = 0;
+};
+Cost step_cost(const Plan& plan, const Step& step, uint64_t tokens, uint64_t kv_length);
+Cost phase_cost(const Plan& plan, const Phase& phase, uint64_t tokens, uint64_t kv_length);
+
+/// Bytes per use, for footprints printed before anything is allocated.
+struct Footprint {
+  uint64_t constants = 0, states = 0, activations = 0, other = 0;
+  uint64_t total() const { return constants + states + activations + other; }
+};
+Footprint footprint(const Plan& plan);
+
+std::string_view use_name(BufferUse use);
+
+}  // namespace tokamak

@@ -1,0 +1,51 @@
+// Byte pair encoding: a word starts as characters, and the pair of neighbours with the lowest rank
+// is merged until no pair has a rank (Sennrich et al. 2016, arXiv:1508.07909).
+//
+// Sentence-piece style vocabularies do not cut text into words, so a word may be a whole document.
+// Two things keep that fast: neighbours are merged through a heap, O(n log n); and a long word is
+// first cut wherever no merge joins the two characters, which gives the same ids and short parts
+// that the cache knows.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "text/token_model.h"
+#include "text/u64_map.h"
+
+namespace tokamak {
+
+class Bpe : public TokenModel {
+ public:
+  struct Merge {
+    uint32_t left, right, result;
+  };
+  struct Options {
+    std::optional<uint32_t> unk;
+    bool fuse_unk = false;
+    bool byte_fallback = false;
+    bool ignore_merges = false;  // a word that is a token needs no merges
+    std::string continuing_subword_prefix;
+    std::string end_of_word_suffix;
+  };
+
+  /// `merges` by rank. Their ids are in the vocabulary.
+  Bpe(Vocabulary vocabulary, const std::vector<Merge>& merges, Options options);
+
+  void encode(std::string_view word, WordCache& cache, std::vector<uint32_t>& ids) const override;
+
+ private:
+  void encode_part(std::string_view part, WordCache& cache, std::vector<uint32_t>& ids) const;
+  void append_symbols(std::string_view word, std::vector<uint32_t>& ids) const;
+  void merge(std::vector<uint32_t>& ids, size_t first) const;
+  bool can_cut(const std::vector<Merge>& merges) const;
+  std::optional<uint32_t> find_symbol(std::string_view c, bool is_first, bool is_last) const;
+
+  Options options_;
+  ByteTokens byte_tokens_{};
+  std::vector<uint32_t> char_ids_;  // of the characters below U+10000; kNoId where there is none
+  U64Map merges_;                   // (left, right) -> (rank, result)
+  U64Map joints_;                   // (last character of left, first of right), of any merge
+  bool cuts_words_ = false;
+};
+
+}  // namespace tokamak

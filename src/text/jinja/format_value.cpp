@@ -1,0 +1,151 @@
+#include "text/jinja/format_value.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "text/jinja/print.h"
+#include "text/jinja/unicode.h"
+
+namespace tokamak::jinja {
+namespace {
+
+/// The digits of a number, without its sign.
+struct Digits {
+  bool negative = false;
+  std::string prefix;  // 0x and the like
+  std::string text;
+};
+
+Failure wrong_type(const FormatSpec& spec, const Value& value) {
+  return invalid_input("unknown format code '{}' for object of type '{}'", spec.type,
+                       value.type_name());
+}
+
+void group_thousands(std::string& text, char separator) {
+  const size_t point = std::min(text.find_first_of(".e"), text.size());
+  for (size_t at = point; at > 3; at -= 3) text.insert(at - 3, 1, separator);
+}
+
+Result<Digits> integer_digits(const Value& value, const FormatSpec& spec) {
+  const int64_t number = value.is_float() ? int64_t(std::clamp(value.as_number(), -9.2e18, 9.2e18))
+                                          : value.as_integer();
+  const uint64_t magnitude = number < 0 ? 0 - uint64_t(number) : uint64_t(number);
+  Digits digits{.negative = number < 0};
+  switch (spec.type) {
+    case 'x':
+      digits.text = fmt::format("{:x}", magnitude);
+      break;
+    case 'X':
+      digits.text = fmt::format("{:X}", magnitude);
+      break;
+    case 'o':
+      digits.text = fmt::format("{:o}", magnitude);
+      break;
+    case 'b':
+      digits.text = fmt::format("{:b}", magnitude);
+      break;
+    default:
+      digits.text = fmt::format("{}", magnitude);
+      if (spec.precision && digits.text.size() < *spec.precision) {
+        digits.text.insert(0, *spec.precision - digits.text.size(), '0');
+      }
+      return digits;
+  }
+  if (spec.alternate) digits.prefix = {'0', spec.type};
+  return digits;
+}
+
+Result<Digits> float_digits(double number, const FormatSpec& spec) {
+  Digits digits{.negative = std::signbit(number)};
+  const double magnitude = std::fabs(number);
+  const int precision = int(spec.precision.value_or(6));
+  if (!std::isfinite(number)) {
+    digits.negative = digits.negative && !std::isnan(number);
+    digits.text = std::isnan(number) ? "nan" : "inf";
+    return digits;
+  }
+  switch (spec.type) {
+    case 'f':
+    case 'F':
+      digits.text = fmt::format("{:.{}f}", magnitude, precision);
+      break;
+    case 'e':
+      digits.text = fmt::format("{:.{}e}", magnitude, precision);
+      break;
+    case 'E':
+      digits.text = fmt::format("{:.{}E}", magnitude, precision);
+      break;
+    case 'g':
+      digits.text = fmt::format("{:.{}g}", magnitude, precision);
+      break;
+    case 'G':
+      digits.text = fmt::format("{:.{}G}", magnitude, precision);
+      break;
+    case '%':
+      digits.text = fmt::format("{:.{}f}%", magnitude * 100, precision);
+      break;
+    default:
+      digits.text =
+          spec.precision ? fmt::format("{:.{}g}", magnitude, precision) : float_repr(magnitude);
+  }
+  return digits;
+}
+
+/// `body` in the middle of the width; `front` stays at the left when zeros fill.
+Result<std::string> pad(Runtime& runtime, std::string front, std::string body,
+                        const FormatSpec& spec, char default_align) {
+  TOK_TRY(runtime.check_room(uint64_t{spec.width} * spec.fill.size() + body.size()));
+  TOK_TRY(runtime.spend_reading(uint64_t{spec.width} + body.size()));
+  const size_t size = character_count(front) + character_count(body);
+  if (size >= spec.width) return front + body;
+  const size_t missing = spec.width - size;
+  const char align = spec.align == '\0' ? default_align : spec.align;
+  const size_t left = align == '<' ? 0 : align == '^' ? missing / 2 : missing;
+  std::string before, after;
+  for (size_t i = 0; i < left; ++i) before += spec.fill;
+  for (size_t i = left; i < missing; ++i) after += spec.fill;
+  return align == '=' ? front + before + body : before + front + body + after;
+}
+
+}  // namespace
+
+Result<uint32_t> take_count(std::string_view format, size_t& at, uint32_t limit) {
+  uint64_t count = 0;
+  for (; at < format.size() && format[at] >= '0' && format[at] <= '9'; ++at) {
+    count = count * 10 + uint64_t(format[at] - '0');
+    if (count > limit) return invalid_input("A width or precision is more than {}.", limit);
+  }
+  return uint32_t(count);
+}
+
+Result<std::string> format_value(Runtime& runtime, const Value& value, const FormatSpec& spec) {
+  static constexpr std::string_view kIntegerTypes = "dxXob";
+  static constexpr std::string_view kFloatTypes = "fFeEgG%";
+  const bool plain = spec.type == '\0';
+  const bool as_float = kFloatTypes.find(spec.type) != kFloatTypes.npos && !plain;
+  const bool as_integer = kIntegerTypes.find(spec.type) != kIntegerTypes.npos && !plain;
+  const bool plain_number = plain && value.is_number() && !value.is_bool();
+  if (as_float || as_integer || plain_number) {
+    if (!value.is_number()) return wrong_type(spec, value);
+    const bool is_integer = as_integer || (plain_number && value.is_integer());
+    if (as_integer && value.is_float() && !std::isfinite(value.as_number())) {
+      return invalid_input("cannot convert {} to integer", float_repr(value.as_number()));
+    }
+    TOK_TRY(Digits digits,
+            is_integer ? integer_digits(value, spec) : float_digits(value.as_number(), spec));
+    if (spec.grouping != '\0') group_thousands(digits.text, spec.grouping);
+    std::string front;
+    if (digits.negative) {
+      front = "-";
+    } else if (spec.sign != '-') {
+      front = spec.sign;
+    }
+    return pad(runtime, front + digits.prefix, std::move(digits.text), spec, '>');
+  }
+  if (!plain && spec.type != 's') return wrong_type(spec, value);
+  TOK_TRY(std::string text, to_str(runtime, value));
+  if (spec.precision) text.resize(character_offset(text, *spec.precision));
+  return pad(runtime, "", std::move(text), spec, '<');
+}
+
+}  // namespace tokamak::jinja

@@ -1,0 +1,47 @@
+// Texts as Python sees them: sequences of code points, held as UTF-8.
+//
+// Every function but is_utf8 REQUIRES valid UTF-8; positions are byte offsets unless said
+// otherwise.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace tokamak::jinja {
+
+bool is_utf8(std::string_view text);
+
+/// The offset behind the character that starts at `at`. REQUIRES: at < text.size().
+size_t next_character(std::string_view text, size_t at);
+
+/// The code point that starts at `at`, which moves behind it.
+char32_t take_character(std::string_view text, size_t& at);
+
+/// REQUIRES: a Unicode scalar value (not a surrogate, at most U+10FFFF).
+void append_character(std::string& text, char32_t character);
+
+/// Code points in `text`.
+size_t character_count(std::string_view text);
+
+/// The byte offset of the code point number `index`; the size when there are not that many.
+size_t character_offset(std::string_view text, size_t index);
+
+/// What str.isspace says; also what trims.
+bool is_space(char32_t character);
+bool is_letter(char32_t character);
+bool is_digit(char32_t character);
+bool is_upper(char32_t character);
+bool is_lower(char32_t character);
+/// Whether repr shows the character itself.
+bool is_printable(char32_t character);
+
+std::string to_upper(std::string_view text);
+std::string to_lower(std::string_view text);
+
+/// `text` without the leading and trailing characters for which `drop` holds.
+enum class Side : uint8_t { kLeft, kRight, kBoth };
+std::string_view strip_spaces(std::string_view text, Side side = Side::kBoth);
+std::string_view strip_characters(std::string_view text, std::string_view characters, Side side);
+
+}  // namespace tokamak::jinja

@@ -1,0 +1,95 @@
+#include "text/regex.h"
+
+#include <gtest/gtest.h>
+
+namespace tokamak {
+namespace {
+
+/// The matches of `pattern` in `text`, with "|" between them.
+std::string matches_of(std::string_view pattern, std::string_view text) {
+  auto regex = Regex::compile(pattern);
+  if (!regex) return regex.error().message;
+  std::vector<TextRange> matches;
+  if (auto found = regex->find_all(text, matches); !found) return found.error().message;
+  std::string joined;
+  for (const TextRange& match : matches) {
+    if (!joined.empty()) joined += '|';
+    joined += text.substr(match.begin, match.end - match.begin);
+  }
+  return joined;
+}
+
+TEST(Regex, FindsAllMatchesFromLeftToRight) {
+  EXPECT_EQ(matches_of("a+|b", "aab-ba"), "aa|b|b|a");
+  EXPECT_EQ(matches_of("x", "abc"), "");
+}
+
+TEST(Regex, KnowsUnicodeProperties) {
+  EXPECT_EQ(matches_of("\\p{L}+", "na\u00efve \u65e5\u672c 12"), "na\u00efve|\u65e5\u672c");
+  EXPECT_EQ(matches_of("\\p{N}", "1\u0663\u00b2"), "1|\u0663|\u00b2");
+  EXPECT_EQ(matches_of("\\d+", "1\u0663\u00b2"), "1\u0663");
+  EXPECT_EQ(matches_of("(?i:'s)", "'S'\u017f"), "'S|'\u017f");
+}
+
+TEST(Regex, TakesBlanksAndWordsAsOnigurumaDoes) {
+  EXPECT_EQ(matches_of("\\s+", "a\u3000b\u180ec\u0085"), "\u3000|\u0085");
+  EXPECT_EQ(matches_of("[^\\s]+", "a\u3000b\u180ec"), "a|b\u180ec");
+  EXPECT_EQ(matches_of("\\w+", "e\u0301_1\u00b2-x"), "e\u0301_1|x");
+  EXPECT_EQ(matches_of("[\\w-]+", "e\u0301-1\u00b2"), "e\u0301-1");
+  EXPECT_EQ(matches_of("\\h+", "\t0aFg"), "0aF");
+}
+
+TEST(Regex, LooksAhead) {
+  EXPECT_EQ(matches_of("\\s+(?!\\S)|\\s+", "a   b  "), "  | |  ");
+}
+
+TEST(Regex, AnchorsAtLines) {
+  EXPECT_EQ(matches_of("^a|b$", "ab\nab"), "a|b|a|b");
+}
+
+TEST(Regex, StepsOverEmptyMatches) {
+  auto regex = Regex::compile("b*");
+  ASSERT_TRUE(regex);
+  std::vector<TextRange> matches;
+  ASSERT_TRUE(regex->find_all("\u00e9bb", matches));
+  EXPECT_EQ(matches, (std::vector<TextRange>{{0, 0}, {2, 4}}));
+}
+
+TEST(Regex, RefusesWhatDoesNotCompile) {
+  EXPECT_EQ(matches_of("a(b", ""),
+            "The regular expression \"a(b\" does not compile: missing closing parenthesis.");
+}
+
+TEST(Regex, RefusesWhatWouldMeanSomethingElse) {
+  EXPECT_EQ(matches_of("[a&&b]", ""),
+            "The regular expression \"[a&&b]\" uses an intersection of character classes, which is "
+            "not supported.");
+  EXPECT_EQ(matches_of("[a[bc]]", ""),
+            "The regular expression \"[a[bc]]\" uses a nested character class, which is not "
+            "supported.");
+  EXPECT_EQ(matches_of("[\\W]", ""),
+            "The regular expression \"[\\W]\" uses \\W inside a character class, which is not "
+            "supported.");
+  EXPECT_EQ(matches_of("a{1,3}+", ""),
+            "The regular expression \"a{1,3}+\" uses a repeated interval, which is not supported.");
+  EXPECT_EQ(matches_of("\\p{N}+", "12"), "12");  // these braces are no interval
+}
+
+TEST(Regex, RefusesAnEnormousPattern) {
+  EXPECT_EQ(matches_of(std::string(70'000, 'a'), ""),
+            "A regular expression has 70000 bytes; at most 65536 are supported.");
+}
+
+TEST(Regex, GivesUpOnEndlessBacktracking) {
+  EXPECT_EQ(
+      matches_of("(a|a)*b", std::string(40, 'a') + "cb"),
+      "The regular expression \"(a|a)*b\" fails on a text of 42 bytes: match limit exceeded.");
+}
+
+TEST(Regex, TakesALongWordThatNeedsMuchStack) {
+  const std::string word(100'000, 'a');
+  EXPECT_TRUE(matches_of("(?:a|b)+", word) == word);  // longer than the compiled code has stack for
+}
+
+}  // namespace
+}  // namespace tokamak

@@ -1,0 +1,34 @@
+// What a Tokenizer is made of. tokenizer_file.cpp fills it from JSON.
+#pragma once
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "text/added_tokens.h"
+#include "text/decoder.h"
+#include "text/normalizer.h"
+#include "text/post_processor.h"
+#include "text/pre_tokenizer.h"
+#include "text/token_model.h"
+
+namespace tokamak {
+
+struct TokenizerParts {
+  Normalizer normalizer;
+  PreTokenizer pre_tokenizer;
+  TokenModelPtr model;
+  AddedTokens added;
+  PostProcessor post_processor;
+  Decoder decoder;
+  std::vector<std::pair<std::string, std::string>> roles;  // "bos_token" -> "<s>", ...
+
+  bool has_token(uint32_t id) const {
+    return added.find(id) != nullptr || model->vocabulary().has(id);
+  }
+};
+
+/// Errors name the file and the part of it that is wrong.
+Result<TokenizerParts> read_tokenizer_parts(std::string_view tokenizer_json,
+                                            std::string_view config_json);
+
+}  // namespace tokamak

@@ -1,0 +1,63 @@
+#include "text/vocabulary.h"
+
+#include <bit>
+#include <functional>
+
+#include "base/check.h"
+
+namespace tokamak {
+
+Result<Vocabulary> Vocabulary::with_room(size_t count, size_t total_bytes) {
+  if (count > kMaxTokens) {
+    return unsupported("The vocabulary has {} tokens; at most {} are supported.", count,
+                       kMaxTokens);
+  }
+  Vocabulary vocabulary;
+  vocabulary.bytes_.reserve(total_bytes);
+  vocabulary.tokens_.reserve(count);
+  vocabulary.slots_.resize(std::bit_ceil(count * 2 + 16));
+  vocabulary.id_limit_ = count + kMaxHoles;
+  return vocabulary;
+}
+
+size_t Vocabulary::locate(std::string_view token, size_t hash) const {
+  const size_t mask = slots_.size() - 1;
+  size_t at = hash & mask;
+  while (slots_[at].id != kNoId &&
+         (slots_[at].hash != uint32_t(hash >> 32) || this->token(slots_[at].id) != token)) {
+    at = (at + 1) & mask;
+  }
+  return at;
+}
+
+Result<void> Vocabulary::add(std::string_view token, uint32_t id) {
+  if (id >= id_limit_) {
+    return invalid_input("Token \"{}\" has id {}, far beyond the {} tokens of the vocabulary.",
+                         token, id, id_limit_ - kMaxHoles);
+  }
+  if (has(id)) {
+    return invalid_input("The tokens \"{}\" and \"{}\" both have id {}.", this->token(id), token,
+                         id);
+  }
+  const uint64_t hash = std::hash<std::string_view>{}(token)*uint64_t{0x9E3779B97F4A7C15u};
+  Slot& slot = slots_[locate(token, size_t(hash))];
+  if (slot.id != kNoId) {
+    return invalid_input("Token \"{}\" is in the vocabulary twice, with ids {} and {}.", token,
+                         slot.id, id);
+  }
+  if (id >= tokens_.size()) tokens_.resize(size_t{id} + 1);
+  slot = {id, uint32_t(hash >> 32)};
+  tokens_[id] = {bytes_.size(), uint32_t(token.size()), true};
+  bytes_ += token;
+  return {};
+}
+
+std::optional<uint32_t> Vocabulary::find(std::string_view token) const {
+  if (slots_.empty()) return std::nullopt;
+  const uint64_t hash = std::hash<std::string_view>{}(token)*uint64_t{0x9E3779B97F4A7C15u};
+  const Slot& slot = slots_[locate(token, size_t(hash))];
+  if (slot.id == kNoId) return std::nullopt;
+  return slot.id;
+}
+
+}  // namespace tokamak

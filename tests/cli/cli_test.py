@@ -1,0 +1,412 @@
+#!/usr/bin/env python3
+"""What every command of the program prints, and how it fails.
+
+Run by CTest; by hand:
+  TOKAMAK_PROGRAM=build/release/bin/tokamak TOKAMAK_SOURCE_DIR=. python3 tests/cli/cli_test.py
+"""
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+import program
+from program import DATA, environment, model, tokamak
+
+CPU = ("--backend", "cpu")
+COMMANDS = ["run", "chat", "logits", "tokenize", "template", "inspect", "bench", "doctor", "sampler"]
+STORY = ("run", "-p", "Once upon a time", *CPU)
+NO_GPU = environment(VK_DRIVER_FILES="/nonexistent", VK_ADD_DRIVER_FILES=None, VK_ICD_FILENAMES=None)
+
+
+def golden(*path):
+    with open(os.path.join(DATA, *path), encoding="utf-8") as file:
+        return json.load(file)
+
+
+class Cli(unittest.TestCase):
+    def ok(self, *arguments, **options):
+        answer = tokamak(*arguments, **options)
+        self.assertEqual(answer.status, 0, answer)
+        self.assertEqual(answer.errors, [], answer)
+        return answer
+
+    def refused(self, status, mentions, *arguments, **options):
+        """One line that says what is wrong, and this exit status."""
+        answer = tokamak(*arguments, **options)
+        self.assertEqual(answer.status, status, answer)
+        self.assertEqual(len(answer.errors), 1, answer)
+        self.assertEqual(answer.other, [], answer)
+        for mention in [mentions] if isinstance(mentions, str) else mentions:
+            self.assertIn(mention, answer.errors[0])
+        return answer
+
+
+class Usage(Cli):
+    def test_help_of_every_command_shows_an_example(self):
+        for command in COMMANDS:
+            with self.subTest(command):
+                answer = self.ok(command, "--help")
+                self.assertIn(f"tokamak {command}", answer.out)
+                self.assertIn("Example", answer.out)
+        answer = self.ok("--help")
+        for command in COMMANDS:
+            self.assertIn(f"  {command} ", answer.out)
+
+    def test_version(self):
+        self.assertRegex(self.ok("--version").out, r"^tokamak \d+\.\d+\.\d+\n$")
+
+    def test_unknown_words_are_named(self):
+        self.refused(2, '"frobnicate"', "frobnicate")
+        self.refused(2, "subcommand")
+        for command in COMMANDS:
+            with self.subTest(command):
+                self.refused(2, '"--frobnicate"', command, "--frobnicate")
+
+    def test_missing_flags_are_named(self):
+        self.refused(2, "--prompt", "run")
+        self.refused(2, "--tokens", "logits", model("llama_untied"))
+
+    def test_values_out_of_range(self):
+        for flags, mention in [
+            (("--temp", "-1"), "temperature"),
+            (("--top-p", "2"), "top_p"),
+            (("--min-p", "-0.5"), "min_p"),
+            (("--repetition-penalty", "0"), "repetition penalty"),
+            (("--max-tokens", "-3"), "--max-tokens"),
+            (("--max-tokens", "many"), "--max-tokens"),
+            (("--chunk", "0"), "--chunk"),
+            (("--context", "0"), "--context"),
+            (("--context", "4000"), "2048"),
+            (("--kv", "q8"), "--kv"),
+            (("--backend", "abacus"), "abacus"),
+            (("--device", "0"), "--device"),  # does not go with cpu
+            (("--disable-pass", "frob"), "add_rms_norm"),
+            (("--force", "linear"), "op=variant"),
+            (("--force", "linear=frob"), "frob"),
+        ]:
+            with self.subTest(flags):
+                backend = () if "--backend" in flags else CPU
+                self.refused(2, mention, "run", "-p", "x", *backend, *flags)
+
+    def test_model_folders_that_are_none(self):
+        self.refused(3, "/nonexistent", "run", "/nonexistent", "-p", "x")
+        config = os.path.join(model("llama_untied"), "config.json")
+        self.refused(3, config, "run", config, "-p", "x")
+        self.refused(3, "config.json", "run", os.path.join(DATA, "chat"), "-p", "x")
+        self.refused(3, "tokenizer.json", "run", model("llama_untied"), "-p", "x", *CPU)
+
+
+class Logits(Cli):
+    def test_json_is_as_documented(self):
+        prompt = golden("models", "llama_untied", "golden.json")["prompts"][0]
+        ids = ",".join(map(str, prompt["ids"]))
+        answer = self.ok("logits", model("llama_untied"), "--tokens", ids, "--steps", 24, "--json", *CPU)
+        self.assertEqual(answer.out.count("\n"), 1)
+        out = json.loads(answer.out)
+        self.assertEqual(list(out), ["model", "architecture", "backend", "device", "tokens", "logits", "greedy"])
+        self.assertEqual(out["architecture"], "LlamaForCausalLM")
+        self.assertEqual(out["backend"], "cpu")
+        self.assertEqual(out["tokens"], prompt["ids"])
+        self.assertEqual(out["greedy"], prompt["greedy"]["ids"])
+        self.assertEqual(len(out["logits"]), 512)
+        for own, expected in zip(out["logits"], prompt["logits_last"]):
+            self.assertAlmostEqual(own, expected, delta=1e-3)
+
+    def test_all_rows_whatever_the_step_size(self):
+        prompt = golden("models", "llama_untied", "golden.json")["prompts"][0]
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            json.dump(prompt["ids"], file)
+            file.flush()
+            for step in (0, 1, 3):
+                answer = self.ok("logits", model("llama_untied"), "--tokens", "@" + file.name, "--all",
+                                 "--step-size", step, "--json", *CPU)
+                rows = json.loads(answer.out)["logits"]
+                best = [row.index(max(row)) for row in rows]
+                self.assertEqual(best, prompt["argmax_per_position"])
+
+    def test_table(self):
+        answer = self.ok("logits", model("llama_untied"), "--tokens", "1,2,3", "--steps", 2, *CPU)
+        self.assertRegex(answer.out, r"^token +logit\n(\d+ +-?\d+\.\d+ *\n){10}greedy: \[\d+, ?\d+\]\n$")
+
+    def test_tokens_that_are_none(self):
+        folder = model("llama_untied")
+        self.refused(3, "512", "logits", folder, "--tokens", "1,512", *CPU)
+        self.refused(3, "4294967295", "logits", folder, "--tokens", "4294967295", *CPU)
+        self.refused(2, "1,x", "logits", folder, "--tokens", "1,x", *CPU)
+        self.refused(2, "-1", "logits", folder, "--tokens", "1,-1", *CPU)
+        self.refused(2, "1.5", "logits", folder, "--tokens", "1.5", *CPU)
+        self.refused(2, "4294967296", "logits", folder, "--tokens", "4294967296", *CPU)
+        self.refused(2, "--tokens", "logits", folder, "--tokens", "", *CPU)
+        self.refused(3, "/nonexistent", "logits", folder, "--tokens", "@/nonexistent", *CPU)
+        self.refused(3, "--context", "logits", folder, "--tokens", "1,2,3", "--context", 2, *CPU)
+
+
+class Tokenize(Cli):
+    def test_a_folder_of_tokenizer_files_both_ways(self):
+        for name in sorted(os.listdir(os.path.join(DATA, "tokenizers"))):
+            cases = golden("tokenizers", name, "golden.json")["encode"][:40]
+            folder = os.path.join(DATA, "tokenizers", name)
+            texts = "".join(json.dumps(case["text"]) + "\n" for case in cases)
+            lists = "".join(json.dumps(case["ids"]) + "\n" for case in cases)
+
+            def lines(*flags, text=texts):
+                return [json.loads(line) for line in self.ok("tokenize", folder, *flags, text=text).out.splitlines()]
+
+            with self.subTest(name):
+                self.assertEqual(lines(), [case["ids"] for case in cases])
+                plain = [case.get("ids_no_special", case["ids"]) for case in cases]
+                self.assertEqual(lines("--no-special"), plain)
+                self.assertEqual(lines("--decode", text=lists), [case["decoded"] for case in cases])
+                skipped = [case["decoded_skip_special"] for case in cases]
+                self.assertEqual(lines("--decode", "--skip-special", text=lists), skipped)
+
+    def test_the_built_in_tokenizer(self):
+        self.assertEqual(self.ok("tokenize", text='"Once upon a time"\n').out, "[2, 5845, 705, 377, 675]\n")
+
+    def test_lines_that_are_no_json(self):
+        self.refused(3, "line 2", "tokenize", text='"ok"\nnot json\n')
+        self.refused(3, "string", "tokenize", text="[1]\n")
+        self.refused(3, "array", "tokenize", "--decode", text='"x"\n')
+        self.refused(3, "-1", "tokenize", "--decode", text="[-1]\n")
+        self.refused(3, "tokenizer.json", "tokenize", model("llama_untied"), text='"x"\n')
+
+    def test_bytes_that_are_no_utf8(self):
+        answer = tokamak("tokenize", text=b'"\xff\xfe"\n')
+        self.assertIn(answer.status, (0, 3), answer)
+
+    def test_no_input_gives_no_output(self):
+        self.assertEqual(self.ok("tokenize").out, "")
+
+
+class Template(Cli):
+    def test_all_recorded_conversations(self):
+        data = golden("chat", "golden.json")
+        for case in data["cases"]:
+            variables = dict(data["conversations"][case["conversation"]])
+            variables.update(data["templates"][case["template"]]["special_tokens"])
+            variables.update(case["options"])
+            path = os.path.join(DATA, "chat", case["template"] + ".jinja")
+            with self.subTest(template=case["template"], conversation=case["conversation"], options=case["options"]):
+                if "error" in case:
+                    self.refused(3, path, "template", path, text=json.dumps(variables))
+                else:
+                    self.assertEqual(self.ok("template", path, text=json.dumps(variables)).out, case["rendered"])
+        self.assertGreater(len(data["cases"]), 300)
+
+    def test_the_model_folder(self):
+        message = json.dumps({"messages": [{"role": "user", "content": "Hello!"}], "add_generation_prompt": True})
+        expected = "<bos><start_of_turn>user\nHello!<end_of_turn>\n<start_of_turn>model\n"
+        folder = os.path.join(program.SOURCE, "models", "storyteller")
+        self.assertEqual(self.ok("template", folder, text=message).out, expected)
+        self.assertEqual(self.ok("template", text=message).out, expected)
+
+    def test_mistakes(self):
+        self.refused(3, "standard input", "template", text="{")
+        self.refused(3, "object", "template", text="[]")
+        self.refused(3, "/nonexistent.jinja", "template", "/nonexistent.jinja", text="{}")
+        self.refused(3, "chat template", "template", model("llama_untied"), text='{"messages": []}')
+
+
+class Sampler(Cli):
+    def test_all_recorded_cases(self):
+        data = golden("samplers", "golden.json")
+        lines = ""
+        for case in data["cases"]:
+            vector = data["vectors"][case["vector"]]
+            lines += json.dumps({"logits": vector["logits"], "previous_ids": vector["previous_ids"],
+                                 "params": case["params"]}) + "\n"
+        answers = [json.loads(line) for line in self.ok("sampler", text=lines).out.splitlines()]
+        self.assertEqual(len(answers), len(data["cases"]))
+        for number, (case, own) in enumerate(zip(data["cases"], answers)):
+            vector = data["vectors"][case["vector"]]
+            expected = case["survivors"]
+            if expected == "all":
+                expected = list(range(len(vector["logits"])))
+            probs = case.get("probs_all") or case["probs"]
+            with self.subTest(number, params=case["params"]):
+                if vector["kind"] != "ties":
+                    self.assertEqual(sorted(own["survivors"]), sorted(expected))
+                self.assertEqual(len(own["probs"]), len(own["survivors"]))
+                for one, other in zip(sorted(own["probs"]), sorted(p for p in probs if p > 0 or "probs_all" in case)):
+                    self.assertAlmostEqual(one, other, delta=2e-5)
+
+    def test_mistakes(self):
+        self.refused(3, "line 1", "sampler", text="nonsense\n")
+        self.refused(3, "logits", "sampler", text="{}\n")
+        self.refused(3, "frobnicate", "sampler", text='{"logits": [1], "params": {"frobnicate": 1}}\n')
+
+
+class Run(Cli):
+    def test_the_built_in_model_tells_the_recorded_story(self):
+        case = golden("storyteller", "golden.json")["cases"][0]
+        answer = self.ok(*STORY, "--greedy", "-n", 64)
+        self.assertEqual(answer.out, case["prompt"] + case["greedy_text"] + "\n")
+        self.assertEqual(answer.other, [], "no progress and no statistics into a pipe")
+
+    def test_the_same_seed_gives_the_same_text(self):
+        flags = (*STORY, "--temp", "1", "-n", 12)
+        first = self.ok(*flags, "--seed", 7).out
+        self.assertEqual(self.ok(*flags, "--seed", 7).out, first)
+        others = {self.ok(*flags, "--seed", seed).out for seed in (8, 9, 10)}
+        self.assertNotEqual(others, {first})
+
+    def test_it_stops_at_a_text_and_does_not_show_it(self):
+        answer = self.ok(*STORY, "--greedy", "-n", 64, "--stop", " king", "--json")
+        out = json.loads(answer.out)
+        self.assertEqual(out["text"], ", there lived a")
+        self.assertEqual(out["finish"], "stop")
+
+    def test_json_with_logprobs(self):
+        out = json.loads(self.ok(*STORY, "--greedy", "-n", 5, "--json", "--logprobs", 3, "--seed", 1).out)
+        self.assertEqual(list(out), ["prompt", "text", "tokens", "finish", "seed", "logprobs"])
+        self.assertEqual(out["finish"], "length")
+        self.assertEqual(len(out["tokens"]), 5)
+        self.assertEqual([entry["id"] for entry in out["logprobs"]], out["tokens"])
+        for entry in out["logprobs"]:
+            top = [one["logprob"] for one in entry["top"]]
+            self.assertEqual(len(top), 3)
+            self.assertEqual(top, sorted(top, reverse=True))
+            self.assertEqual(entry["top"][0]["id"], entry["id"])  # greedy
+            self.assertLess(top[0], 0)
+
+    def test_number_of_tokens(self):
+        for count in (0, 1, 3):
+            out = json.loads(self.ok(*STORY, "--greedy", "-n", count, "--json").out)
+            self.assertEqual(len(out["tokens"]), count)
+
+    def test_prompt_from_standard_input(self):
+        typed = self.ok("run", "-p", "-", "--greedy", "-n", 4, *CPU, text="Once upon a time").out
+        self.assertEqual(typed, self.ok(*STORY, "--greedy", "-n", 4).out)
+
+    def test_chat_prompt(self):
+        case = next(c for c in golden("storyteller", "golden.json")["cases"] if c["prompt"] == "Hello!")
+        answer = self.ok("run", "--chat", "-p", "Hello!", "--greedy", "-n", 64, *CPU)
+        self.assertEqual(answer.out, case["greedy_text"] + "\n")
+
+    def test_a_prompt_that_does_not_fit(self):
+        self.refused(3, ["positions", "64"], "run", "-p", "word " * 200, "--context", 64, *CPU)
+
+    def test_the_context_ends_a_text(self):
+        out = json.loads(self.ok(*STORY, "--greedy", "--context", 8, "-n", 64, "--json").out)
+        self.assertEqual(out["finish"], "context")
+
+    def test_statistics_only_when_asked(self):
+        answer = self.ok(*STORY, "-n", 3, "--stats")
+        self.assertEqual(len(answer.other), 1)
+        self.assertIn("tok/s", answer.other[0])
+
+    def test_interrupt_prints_what_there_is(self):
+        process = subprocess.Popen([program.PROGRAM, *STORY, "--greedy", "-n", "1500"],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        start = os.read(process.stdout.fileno(), 1024)
+        while b"lived" not in start:
+            start += os.read(process.stdout.fileno(), 1024)
+        process.send_signal(signal.SIGINT)
+        rest, err = process.communicate(timeout=20)
+        text = (start + rest).decode()
+        self.assertEqual(process.returncode, 0, err)
+        self.assertTrue(text.startswith("Once upon a time, there lived"), text)
+        self.assertTrue(text.endswith("\n"), text)
+        self.assertNotIn(b"error", err)
+
+    def test_interrupt_stops_logits(self):
+        ids = ",".join(["5"] * 2000)
+        process = subprocess.Popen(
+            [program.PROGRAM, "logits", os.path.join(program.SOURCE, "models", "storyteller"), "--tokens", ids,
+             "--chunk", "16", *CPU], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        time.sleep(0.7)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=20)
+        self.assertEqual((process.returncode, out), (130, b""), err)
+        self.assertEqual(err.count(b"error: "), 1)
+
+    def test_a_reader_that_goes_away(self):
+        process = subprocess.Popen([program.PROGRAM, *STORY, "--greedy", "-n", "1500"],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        os.read(process.stdout.fileno(), 8)
+        process.stdout.close()
+        _, err = process.communicate(timeout=20)
+        err = err.decode()
+        self.assertEqual(process.returncode, 3)
+        self.assertIn("Broken pipe", err)
+        self.assertEqual(err.count("error: "), 1)
+
+    def test_a_full_disk(self):
+        with open("/dev/full", "wb") as full:
+            process = subprocess.run([program.PROGRAM, *STORY, "-n", "3"], stdout=full, stderr=subprocess.PIPE,
+                                     timeout=60)
+        self.assertEqual(process.returncode, 3)
+        self.assertIn(b"No space left on device", process.stderr)
+
+
+class Chat(Cli):
+    def test_answers_lines_of_standard_input(self):
+        answer = self.ok("chat", "--greedy", *CPU, text="Hello!\n")
+        case = next(c for c in golden("storyteller", "golden.json")["cases"] if c["prompt"] == "Hello!")
+        self.assertEqual(answer.out, case["greedy_text"] + "\n")
+
+    def test_reset_and_retry(self):
+        answer = self.ok("chat", "--greedy", *CPU, text="Hello!\n/retry\n/reset\nHello!\n/quit\nnever read\n")
+        lines = answer.out.splitlines()
+        self.assertEqual(len(lines), 3)
+        self.assertEqual(len(set(lines)), 1)
+
+    def test_a_model_without_a_template(self):
+        self.refused(3, "tokenizer.json", "chat", model("llama_untied"), *CPU, text="Hello!\n")
+
+
+class Devices(Cli):
+    def test_webgpu_without_a_device_says_what_to_do(self):
+        answer = self.refused(5, ["WebGPU", "driver"], "run", "-p", "x", "--backend", "webgpu", env=NO_GPU)
+        self.assertEqual(answer.out, "")
+
+    def test_auto_falls_back_to_the_cpu_and_says_so(self):
+        answer = self.ok("run", "-p", "Once upon a time", "--greedy", "-n", 3, env=NO_GPU)
+        self.assertEqual(answer.out, "Once upon a time, there lived\n")
+        self.assertEqual(len(answer.notes), 1, answer)
+        self.assertIn("CPU", answer.notes[0])
+
+    def test_doctor_without_a_device(self):
+        answer = tokamak("doctor", env=NO_GPU)
+        self.assertIn(answer.status, (0, 5), answer)
+        self.assertIn("driver", answer.out + "".join(answer.errors))
+
+    def has_webgpu(self):
+        if tokamak("run", "-p", "x", "-n", 1, "--backend", "webgpu").status == 5:
+            self.assertNotIn("TOKAMAK_REQUIRE_GPU", os.environ, "there is no WebGPU device")
+            self.skipTest("there is no WebGPU device")
+
+    def test_a_device_number_that_is_none(self):
+        self.has_webgpu()
+        self.refused(2, "99", "run", "-p", "x", "--device", 99)
+
+    def test_a_cache_folder_that_cannot_be_written(self):
+        self.has_webgpu()
+        for folder in ("/proc/nothing", "/dev/full"):
+            answer = self.ok("run", "-p", "Once upon a time", "--greedy", "-n", 3, "--backend", "webgpu",
+                             env=environment(TOKAMAK_CACHE_DIR=folder))
+            self.assertEqual(answer.out, "Once upon a time, there lived\n")
+
+    def test_a_damaged_cache_is_no_harm(self):
+        self.has_webgpu()
+        with tempfile.TemporaryDirectory() as folder:
+            env = environment(TOKAMAK_CACHE_DIR=folder)
+            flags = ("run", "-p", "Once upon a time", "--greedy", "-n", 3, "--backend", "webgpu")
+            first = self.ok(*flags, env=env).out
+            files = [os.path.join(place, name) for place, _, names in os.walk(folder) for name in names]
+            self.assertNotEqual(files, [], "pipelines are kept")
+            for number, path in enumerate(files):
+                size = os.path.getsize(path)
+                with open(path, "r+b") as file:
+                    if number % 2:
+                        file.truncate(size // 2)
+                    else:
+                        file.write(os.urandom(min(size, 64)))
+            self.assertEqual(self.ok(*flags, env=env).out, first)
+
+
+if __name__ == "__main__":
+    program.main(unittest)

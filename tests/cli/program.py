@@ -1,0 +1,65 @@
+"""Runs the built program for the tests: one call, one answer, never longer than it may take."""
+import os
+import resource
+import subprocess
+import sys
+
+PROGRAM = os.environ.get("TOKAMAK_PROGRAM", "")
+SOURCE = os.environ.get("TOKAMAK_SOURCE_DIR", "")
+DATA = os.path.join(SOURCE, "tests", "data")
+
+# Dawn and the Vulkan loader write remarks of their own to standard error, one "Warning:" line and
+# perhaps indented ones; what is checked here is what the program itself says.
+REMARK = ("Warning: ", "    at ")
+
+
+class Answer:
+    def __init__(self, status, out, err):
+        self.status = status
+        self.out = out.decode("utf-8", "replace")
+        lines = err.decode("utf-8", "replace").splitlines()
+        own = [line for line in lines if line and not line.startswith(REMARK)]
+        self.errors = [line for line in own if line.startswith("error: ")]
+        self.notes = [line for line in own if line.startswith("note: ")]
+        self.other = [line for line in own if not line.startswith(("error: ", "note: "))]
+
+    def __repr__(self):
+        return f"status {self.status}, {self.errors + self.notes + self.other}, {self.out[:300]!r}"
+
+
+def environment(**changes):
+    """The test's own environment with changes; None removes a variable."""
+    env = dict(os.environ)
+    for name, value in changes.items():
+        if value is None:
+            env.pop(name, None)
+        else:
+            env[name] = value
+    return env
+
+
+def limit_memory(size):
+    return lambda: resource.setrlimit(resource.RLIMIT_AS, (size, size))
+
+
+def tokamak(*arguments, text="", timeout=60, env=None, memory=None):
+    """-> Answer; subprocess.TimeoutExpired when it hangs."""
+    process = subprocess.run(
+        [PROGRAM, *map(str, arguments)],
+        input=text.encode() if isinstance(text, str) else text,
+        capture_output=True,
+        timeout=timeout,
+        env=env,
+        preexec_fn=limit_memory(memory) if memory else None,
+    )
+    return Answer(process.returncode, process.stdout, process.stderr)
+
+
+def model(name):
+    return os.path.join(DATA, "models", name)
+
+
+def main(unittest):
+    if not os.access(PROGRAM, os.X_OK) or not os.path.isdir(DATA):
+        sys.exit("error: set TOKAMAK_PROGRAM to the built program, TOKAMAK_SOURCE_DIR to its sources")
+    unittest.main(verbosity=2)

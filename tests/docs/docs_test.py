@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""docs_test.py ROOT: the documents say what the sources say.
+
+What a document repeats of the sources is compared with them, and every path and link is followed.
+"""
+import pathlib
+import re
+import sys
+import unittest
+
+ROOT = pathlib.Path(".")
+LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
+SOURCE_PATH = re.compile(r"`((?:src|tests|tools|cmake|docs|examples|models|fuzz|bench)/[\w./-]+)`")
+FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+NOT_YET = {"docs/performance.md"}  # made from measurements
+
+
+def read(name):
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def documents():
+    names = [p.relative_to(ROOT).as_posix() for p in (ROOT / "docs").rglob("*.md")]
+    return sorted(names) + ["README.md", "CONTRIBUTING.md", "models/storyteller/README.md"]
+
+
+def blocks(name, language=""):
+    return re.findall(rf"^```{language}\n(.*?)^```$", read(name), re.MULTILINE | re.DOTALL)
+
+
+def without_space(text):
+    return re.sub(r"\s+", " ", text).strip()
+
+
+class Documents(unittest.TestCase):
+    def test_architecture_includes_the_layers_as_they_are(self):
+        self.assertIn(read("src/LAYERS"), blocks("docs/architecture.md"))
+
+    def test_readme_lists_the_registered_architectures(self):
+        registered = re.findall(r'^ +\{"(\w+)", "\w+", \w+, \w+\},$', read("src/model/registry.cpp"),
+                                re.MULTILINE)
+        self.assertTrue(registered)
+        self.assertEqual(re.findall(r"^\| `(\w+)` \|", read("README.md"), re.MULTILINE), registered)
+
+    def test_readme_lists_the_commands(self):
+        commands = set(re.findall(r"\badd_(\w+)\(app, action\)", read("src/apps/cli/main.cpp")))
+        self.assertTrue(commands)
+        named = set(re.findall(r"^tokamak (\w+)", read("README.md"), re.MULTILINE))
+        named |= set(re.findall(r"`(\w+)`", read("README.md"))) & commands
+        self.assertEqual(named, commands)
+
+    def test_code_in_the_worked_examples_is_in_the_sources(self):
+        """A block that starts with "// path" quotes that file; "..." leaves lines out."""
+        quoted = 0
+        for name in documents():
+            for block in blocks(name, r"(?:cpp|wgsl)"):
+                first, _, rest = block.partition("\n")
+                if not re.fullmatch(r"// (src|tests|examples)/[\w/.]+", first):
+                    continue
+                source = without_space(read(first[3:]))
+                for part in re.split(r"^\s*\.\.\.\s*$", rest, flags=re.MULTILINE):
+                    with self.subTest(document=name, source=first[3:]):
+                        self.assertIn(without_space(part), source)
+                quoted += 1
+        self.assertGreater(quoted, 0)
+
+    def test_links_and_paths_lead_somewhere(self):
+        for name in documents():
+            folder = (ROOT / name).parent
+            text = FENCED.sub("", read(name))
+            targets = [folder / link for link in LINK.findall(text)]
+            targets += [ROOT / path for path in SOURCE_PATH.findall(text)]
+            for target in targets:
+                path = target.resolve().relative_to(ROOT).as_posix()
+                with self.subTest(document=name, target=path):
+                    # A unit may be named without its suffix: x for x.h and x.cpp.
+                    self.assertTrue(target.exists() or (ROOT / f"{path}.h").exists()
+                                    or path in NOT_YET)
+
+    def test_worked_examples_stay_short(self):
+        for name in ("adding-a-model", "adding-a-pass", "adding-a-kernel"):
+            self.assertLessEqual(len(read(f"docs/{name}.md").splitlines()), 100, name)
+
+    def test_the_example_program_is_as_short_as_the_readme_says(self):
+        lines = len(read("examples/stream/main.cpp").splitlines())
+        self.assertLessEqual(lines, 40)
+        self.assertIn(f"{lines} lines", read("README.md"))
+
+
+if __name__ == "__main__":
+    ROOT = pathlib.Path(sys.argv.pop(1)).resolve()
+    unittest.main()

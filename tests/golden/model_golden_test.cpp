@@ -1,0 +1,141 @@
+// Every small model of tests/data/models against the recorded answers of transformers, on the CPU
+// and in every setup of WebGPU. Prints the largest error of each.
+#include <algorithm>
+#include <cstring>
+
+#include "golden/reference.h"
+
+namespace tokamak::golden {
+namespace {
+
+/// How many of the cases that could run gave the recorded answers.
+struct Ledger : testing::Environment {
+  static inline uint32_t passed = 0, ran = 0;
+  void TearDown() override {
+    if (ran != 0) fmt::print("goldens: {} of {}\n", passed, ran);
+  }
+};
+[[maybe_unused]] const auto* const g_ledger = testing::AddGlobalTestEnvironment(new Ledger);
+
+/// The five best recorded tokens come in the recorded order, or are too close to tell apart.
+void expect_order(const Json& top, std::span<const float> logits, double allowed) {
+  std::vector<uint32_t> order(logits.size());
+  for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::ranges::stable_sort(order, std::greater{}, [&](uint32_t id) { return logits[id]; });
+  for (size_t rank = 0; rank < top.as_array().size(); ++rank) {
+    const Json::Array& entry = top.as_array()[rank].as_array();
+    const auto id = uint32_t(entry[0].as_integer());
+    EXPECT_TRUE(order[rank] == id ||
+                std::abs(entry[1].as_number() - double(logits[order[rank]])) < 2 * allowed)
+        << "rank " << rank << " is " << order[rank] << ", expected " << id;
+  }
+}
+
+struct ModelGolden : testing::TestWithParam<std::tuple<std::string, DeviceSetup>> {
+  const std::string& model = std::get<0>(GetParam());
+  const DeviceSetup& setup = std::get<1>(GetParam());
+  const std::string folder = model_folder(model);
+  Json golden;
+
+  void SetUp() override {
+    require_device(setup);
+    if (IsSkipped()) return;
+    ++Ledger::ran;
+    golden = read_json(folder + "/golden.json");
+    ASSERT_NE(golden.find("prompts"), nullptr);
+    ASSERT_FALSE(golden.find("prompts")->as_array().empty());
+  }
+  void TearDown() override {
+    if (!IsSkipped() && !HasFailure()) ++Ledger::passed;
+  }
+};
+
+TEST_P(ModelGolden, LastLogitsAndGreedyTokens) {
+  const auto engine = open(folder, setup);
+  ASSERT_NE(engine, nullptr);
+  double worst = 0;
+  for (const Json& prompt : golden.find("prompts")->as_array()) {
+    SCOPED_TRACE(prompt.find("name")->as_string());
+    const std::vector<float> expected = floats_of(*prompt.find("logits_last"));
+    auto session = engine->start();
+    ASSERT_TRUE(session) << session.error().message;
+    auto logits = session->feed(ids_of(*prompt.find("ids")));
+    ASSERT_TRUE(logits) << logits.error().message;
+    const double error = relative_error(expected, *logits);
+    worst = std::max(worst, error);
+    EXPECT_LE(error, setup.tolerance);
+    const double largest = std::abs(
+        *std::ranges::max_element(expected, {}, [](float value) { return std::abs(value); }));
+    expect_order(*prompt.find("logits_stats")->find("top5"), *logits, setup.tolerance * largest);
+
+    std::vector<uint32_t> greedy;
+    const std::vector<uint32_t> wanted = ids_of(*prompt.find("greedy")->find("ids"));
+    while (greedy.size() < wanted.size()) {
+      greedy.push_back(uint32_t(argmax(*logits)));
+      logits = session->feed({&greedy.back(), 1});
+      ASSERT_TRUE(logits) << logits.error().message;
+    }
+    EXPECT_EQ(greedy, wanted);
+  }
+  fmt::print("golden {} {}: last logits within {:.1e} of the largest\n", model, setup.name, worst);
+}
+
+TEST_P(ModelGolden, LogitsOfEveryPosition) {
+  const auto engine = open(folder, setup, true);
+  ASSERT_NE(engine, nullptr);
+  const size_t vocab = engine->compiled().facts.vocab;
+  TensorFile arrays;
+  if (file_exists(folder + "/golden.safetensors")) {
+    auto opened = open_safetensors_file(folder + "/golden.safetensors");
+    ASSERT_TRUE(opened) << opened.error().message;
+    arrays = *std::move(opened);
+  }
+  double worst = 0;
+  for (const Json& prompt : golden.find("prompts")->as_array()) {
+    const std::string name = prompt.find("name")->as_string();
+    SCOPED_TRACE(name);
+    const std::vector<float> logits = logits_of(*engine, ids_of(*prompt.find("ids")));
+    const std::vector<uint32_t> best = ids_of(*prompt.find("argmax_per_position"));
+    ASSERT_EQ(logits.size(), best.size() * vocab);
+    for (size_t position = 0; position < best.size(); ++position) {
+      const auto row = std::span(logits).subspan(position * vocab, vocab);
+      const size_t own = argmax(row);
+      // The recorded margins are large only at the end: elsewhere two tokens may be too close.
+      const double allowed = 2 * setup.tolerance * std::abs(double(row[own]));
+      EXPECT_LE(double(row[own]) - double(row[best[position]]), allowed)
+          << "position " << position << ": " << own << ", expected " << best[position];
+    }
+    if (const TensorInfo* recorded = arrays.find(name + ".logits")) {
+      const auto bytes = arrays.data(*recorded);
+      ASSERT_TRUE(bytes) << bytes.error().message;
+      std::vector<float> expected(bytes->size() / sizeof(float));
+      std::memcpy(expected.data(), bytes->data(), expected.size() * sizeof(float));
+      const double error = relative_error(expected, logits);
+      worst = std::max(worst, error);
+      EXPECT_LE(error, setup.tolerance);
+    }
+  }
+  if (worst > 0) {
+    fmt::print("golden {} {}: all logits within {:.1e} of the largest\n", model, setup.name, worst);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, ModelGolden,
+                         testing::Combine(testing::ValuesIn(model_names()),
+                                          testing::ValuesIn(setups())),
+                         [](const auto& param) {
+                           return std::get<0>(param.param) + "_" + std::get<1>(param.param).name;
+                         });
+
+/// A folder that got lost would not be missed otherwise.
+TEST(ModelGoldens, CoverBothFamilies) {
+  const std::vector<std::string> names = model_names();
+  for (const char* name : {"gemma3_hub", "gemma3_mm", "gemma3_ropelinear", "gemma3_softcap",
+                           "llama_sharded", "llama_tied_rope3", "llama_untied"}) {
+    EXPECT_TRUE(std::ranges::binary_search(names, name)) << name;
+  }
+  EXPECT_TRUE(file_exists(model_folder("llama_untied") + "/golden.safetensors"));
+}
+
+}  // namespace
+}  // namespace tokamak::golden

@@ -1,0 +1,140 @@
+#include "golden/reference.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <limits>
+
+#include "backend/webgpu/adapters.h"
+
+namespace tokamak::golden {
+namespace {
+
+// The one table of tolerances on logits.
+/// Sums in f64, so what is left is where transformers itself rounds. Measured: 5e-6.
+constexpr double kCpu = 5e-5;
+/// Sums in f32, and exp and tanh as exact as a device makes them. Measured on llvmpipe: 5e-6.
+constexpr double kWebGpu = 5e-4;
+/// Keys and values lose 13 bits of mantissa: half a thousandth each. Measured: 8e-4.
+constexpr double kF16Cache = 5e-3;
+
+/// Why there is no WebGPU device; "" when there is one.
+const std::string& webgpu_missing() {
+  static const std::string reason = [] {
+    auto backend = open_webgpu_backend({});
+    return backend ? std::string() : backend.error().message;
+  }();
+  return reason;
+}
+
+}  // namespace
+
+const std::vector<DeviceSetup>& setups() {
+  const auto with = [](const char* backend, const char* kv) {
+    OpenOptions options;
+    options.backend = backend;
+    options.kv = kv;
+    return options;
+  };
+  const auto plain = [&](const char* kv) {
+    OpenOptions options = with("webgpu", kv);
+    options.use_f16 = options.use_subgroups = false;
+    options.default_limits = true;
+    return options;
+  };
+  static const std::vector<DeviceSetup> all = {
+      {"cpu", with("cpu", "f32"), kCpu},
+      {"webgpu_f32", with("webgpu", "f32"), kWebGpu},
+      {"webgpu_f16", with("webgpu", "f16"), kF16Cache},
+      {"webgpu_plain", plain("f32"), kWebGpu},
+      {"webgpu_plain_f16", plain("f16"), kF16Cache},
+  };
+  return all;
+}
+
+void require_device(const DeviceSetup& setup) {
+  if (setup.options.backend == "cpu" || webgpu_missing().empty()) return;
+  if (std::getenv("TOKAMAK_REQUIRE_GPU") != nullptr) {
+    FAIL() << "TOKAMAK_REQUIRE_GPU is set, and there is no WebGPU device: " << webgpu_missing();
+  }
+  GTEST_SKIP() << setup.name << ": " << webgpu_missing();
+}
+
+std::unique_ptr<Engine> open(const std::string& model, const DeviceSetup& setup, bool all_logits) {
+  OpenOptions options = setup.options;
+  options.model = model;
+  options.all_logits = all_logits;
+  auto engine = Engine::open(options);
+  if (engine) return *std::move(engine);
+  ADD_FAILURE() << setup.name << ": " << engine.error().message;
+  return nullptr;
+}
+
+std::vector<std::string> model_names() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(TOKAMAK_TEST_DATA "/models")) {
+    names.push_back(entry.path().filename().string());
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+std::string model_folder(const std::string& name) {
+  return TOKAMAK_TEST_DATA "/models/" + name;
+}
+
+Json read_json(const std::string& path) {
+  auto text = read_text_file(path, uint64_t{64} << 20);
+  if (!text) {
+    ADD_FAILURE() << text.error().message;
+    return {};
+  }
+  auto json = Json::parse(*text);
+  if (json) return *std::move(json);
+  ADD_FAILURE() << path << ": " << json.error().message;
+  return {};
+}
+
+std::vector<uint32_t> ids_of(const Json& json) {
+  std::vector<uint32_t> ids;
+  for (const Json& id : json.as_array()) ids.push_back(uint32_t(id.as_integer()));
+  return ids;
+}
+
+std::vector<float> floats_of(const Json& json) {
+  std::vector<float> values;
+  for (const Json& value : json.as_array()) values.push_back(float(value.as_number()));
+  return values;
+}
+
+std::vector<float> logits_of(Engine& engine, std::span<const uint32_t> ids) {
+  auto session = engine.start();
+  if (!session) {
+    ADD_FAILURE() << session.error().message;
+    return {};
+  }
+  auto logits = session->feed(ids);
+  if (logits) return {logits->begin(), logits->end()};
+  ADD_FAILURE() << logits.error().message;
+  return {};
+}
+
+double relative_error(std::span<const float> expected, std::span<const float> actual) {
+  constexpr double kInfinite = std::numeric_limits<double>::infinity();
+  if (expected.size() != actual.size() || expected.empty()) return kInfinite;
+  double largest = 0, error = 0;
+  for (size_t i = 0; i < expected.size(); ++i) {
+    const double difference = std::abs(double(expected[i]) - double(actual[i]));
+    if (!std::isfinite(difference)) return kInfinite;
+    largest = std::max(largest, std::abs(double(expected[i])));
+    error = std::max(error, difference);
+  }
+  return error / largest;
+}
+
+size_t argmax(std::span<const float> row) {
+  return size_t(std::ranges::max_element(row) - row.begin());
+}
+
+}  // namespace tokamak::golden

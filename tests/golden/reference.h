@@ -1,0 +1,50 @@
+// What the tests against recorded answers share: where they run, how they read, how they compare.
+#pragma once
+#include <gtest/gtest.h>
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/engine.h"
+
+namespace tokamak::golden {
+
+/// One way to run a model, and how far its logits may be from the recorded ones, relative to the
+/// largest magnitude among those.
+struct DeviceSetup {
+  std::string name;
+  OpenOptions options;
+  double tolerance = 0;
+};
+
+/// The CPU reference, and WebGPU with and without what a device may lack.
+const std::vector<DeviceSetup>& setups();
+
+/// Skips the running test when `setup` needs a WebGPU device and there is none; fails it instead
+/// when the environment sets TOKAMAK_REQUIRE_GPU. For SetUp().
+void require_device(const DeviceSetup& setup);
+
+/// Opens `model` (a folder) that way; fails the running test and gives null when that fails.
+std::unique_ptr<Engine> open(const std::string& model, const DeviceSetup& setup,
+                             bool all_logits = false);
+
+/// Folders of tests/data/models, sorted.
+std::vector<std::string> model_names();
+std::string model_folder(const std::string& name);
+
+/// Fails the running test and gives null when the file is missing or malformed.
+Json read_json(const std::string& path);
+std::vector<uint32_t> ids_of(const Json& json);
+std::vector<float> floats_of(const Json& json);
+
+/// Logits behind the last of `ids`, or behind all of them, in a new session; empty on failure.
+std::vector<float> logits_of(Engine& engine, std::span<const uint32_t> ids);
+
+/// The largest difference as a part of the largest magnitude in `expected`; infinite when the sizes
+/// differ or anything is no number.
+double relative_error(std::span<const float> expected, std::span<const float> actual);
+
+size_t argmax(std::span<const float> row);
+
+}  // namespace tokamak::golden

@@ -1,0 +1,279 @@
+#!/usr/bin/env python3
+"""Writes damaged copies of the test models, one folder per case, and manifest.json.
+
+example: tests/malformed/make_malformed.py tests/data/models /tmp/malformed
+
+manifest.json is a list of
+  {"case": folder name, "group": number, "expect": "error" | "load-ok-generation-error",
+   "must_mention": [...]}
+Each entry of must_mention is a string that the error must contain, or a list of which it must
+contain one. "error": opening the model fails. "load-ok-generation-error": opening it may succeed,
+generating must fail. In no case may the program crash, hang or succeed.
+
+The groups are those of malformed containers (1-17, 20-22, 25-29), of tensors that do not fit the
+model (18, 19, 23, 24) and of bad configurations (30, 31).
+"""
+import argparse
+import json
+import pathlib
+import shutil
+import struct
+
+WEIGHTS = "model.safetensors"
+INDEX = WEIGHTS + ".index.json"
+FIRST, SECOND = "lm_head.weight", "model.embed_tokens.weight"
+NORM = "model.norm.weight"
+CASES = []
+
+
+def case(name, *mentions, base="llama_untied", expect="error"):
+    """Registers a function that damages a fresh copy of `base`; `name` starts with its group."""
+
+    def register(damage):
+        CASES.append((name, base, expect, list(mentions), damage))
+        return damage
+
+    return register
+
+
+# --- Damaging one safetensors file -------------------------------------------------------------
+
+
+def split(path):
+    """-> header text, data"""
+    raw = path.read_bytes()
+    (length,) = struct.unpack("<Q", raw[:8])
+    return raw[8 : 8 + length], raw[8 + length :]
+
+
+def join(path, header, data, length=None):
+    path.write_bytes(struct.pack("<Q", len(header) if length is None else length) + header + data)
+
+
+def file_case(name, edit, *mentions, **options):
+    """`edit`: bytes of the whole file -> bytes."""
+
+    def damage(folder):
+        path = folder / WEIGHTS
+        path.write_bytes(edit(path.read_bytes()))
+
+    case(name, WEIGHTS, *mentions, **options)(damage)
+
+
+def entry_case(name, tensor, edit, *mentions, **options):
+    """`edit` changes the header's entry of one tensor in place; the data stay."""
+
+    def damage(folder):
+        header, data = split(folder / WEIGHTS)
+        entries = json.loads(header)
+        edit(entries[tensor])
+        join(folder / WEIGHTS, json.dumps(entries).encode(), data)
+
+    case(name, tensor, *mentions, **options)(damage)
+
+
+def text_case(name, before, after, *mentions, **options):
+    """Replaces bytes of the header's text, once."""
+
+    def damage(folder):
+        header, data = split(folder / WEIGHTS)
+        assert before in header, (name, before)
+        join(folder / WEIGHTS, header.replace(before, after, 1), data)
+
+    case(name, *mentions, **options)(damage)
+
+
+def with_length(length):
+    return lambda raw: struct.pack("<Q", length(raw)) + raw[8:]
+
+
+file_case("01-empty-file", lambda raw: b"", "0 bytes")
+file_case("02-short-length-field", lambda raw: raw[:5], "5 bytes")
+file_case("03-truncated-header", lambda raw: raw[:200], "header", "192")
+file_case("04-header-too-long", with_length(lambda raw: 2**63 - 1), "header", str(2**63 - 1))
+file_case("04-header-too-long-2-64", with_length(lambda raw: 2**64 - 1), "header")
+file_case("05-header-past-end", with_length(lambda raw: len(raw) - 7), "header")
+file_case("06-header-zero", with_length(lambda raw: 0), "header")
+file_case("07-header-not-json", lambda raw: raw[:8] + b"x" + raw[9:], "header", "JSON")
+file_case("08-header-json-array", lambda raw: struct.pack("<Q", 2) + b"[]", "header", "array")
+file_case("09-header-deep", lambda raw: struct.pack("<Q", 100000) + b"[" * 100000, "header")
+
+OFFSETS = b'"shape":[512,64],"data_offsets":[0,65536]'
+for variant, number in [
+    ("1e400", b"1e400"),
+    ("20-digits", b"99999999999999999999"),
+    ("negative", b"-1"),
+    ("fraction", b"1.5"),
+    ("string", b'"0"'),
+]:
+    text_case(
+        f"10-header-huge-number-{variant}",
+        OFFSETS,
+        OFFSETS.replace(b"65536", number),
+        WEIGHTS,
+        [FIRST, "JSON"],
+    )
+
+file_case("11-truncated-data-by-1", lambda raw: raw[:-1], NORM)
+file_case("11-truncated-data-half", lambda raw: raw[: len(raw) // 2], "tensor")
+file_case("12-trailing-data", lambda raw: raw + bytes(16), "426896")
+entry_case("13-overlapping-offsets", SECOND, lambda e: e.update(data_offsets=[0, 65536]), FIRST)
+
+
+@case("14-hole-in-data", WEIGHTS, NORM)
+def hole(folder):
+    header, data = split(folder / WEIGHTS)
+    entries = json.loads(header)
+    begin, end = entries[NORM]["data_offsets"]
+    entries[NORM]["data_offsets"] = [begin + 16, end + 16]
+    join(folder / WEIGHTS, json.dumps(entries).encode(), data + bytes(16))
+
+
+entry_case("15-offsets-reversed", FIRST, lambda e: e.update(data_offsets=[65536, 0]), WEIGHTS)
+entry_case("16-offset-size-mismatch", FIRST, lambda e: e.update(data_offsets=[0, 65538]), "65538")
+entry_case("17-unknown-dtype", FIRST, lambda e: e.update(dtype="BF17"), "BF17")
+entry_case("17-unknown-dtype-q4", FIRST, lambda e: e.update(dtype="Q4"), "Q4")
+entry_case("17-missing-dtype", FIRST, lambda e: e.pop("dtype"), "dtype")
+entry_case("18-wrong-dtype", FIRST, lambda e: e.update(dtype="I16"), "i16")
+Q_PROJ, DOWN_PROJ = "model.layers.0.self_attn.q_proj.weight", "model.layers.0.mlp.down_proj.weight"
+SWAPPED = ["[64, 128]", "[128, 64]"]  # both the found and the expected one are named
+entry_case("19-wrong-shape-q-proj", Q_PROJ, lambda e: e["shape"].reverse(), *SWAPPED)
+entry_case("19-wrong-shape-down-proj", DOWN_PROJ, lambda e: e["shape"].reverse(), *SWAPPED)
+entry_case("20-shape-overflow", FIRST, lambda e: e.update(shape=[2**32, 2**32, 2]), "4294967296")
+entry_case("21-shape-zero", FIRST, lambda e: e.update(shape=[0, 128]), "[0, 128]")
+entry_case("21-shape-negative", FIRST, lambda e: e.update(shape=[-1, 128]), "-1")
+text_case("22-duplicate-name", SECOND.encode(), FIRST.encode(), WEIGHTS, FIRST, "twice")
+UP_PROJ = "model.layers.1.mlp.up_proj.weight"
+for variant, tensor in [("up-proj", UP_PROJ), ("norm", NORM), ("lm-head", FIRST)]:
+    renamed = tensor.replace("_proj.", "_prox.").replace("norm.", "norx.").replace("head.", "heax.")
+    before, after = f'"{tensor}"'.encode(), f'"{renamed}"'.encode()
+    text_case(f"23-missing-tensor-{variant}", before, after, tensor)
+for variant, value in [("nan", b"\xc0\x7f"), ("inf", b"\x80\x7f")]:
+
+    @case(f"24-{variant}-weights", ["NaN", "infinite", "not a number", "not numbers"],
+          expect="load-ok-generation-error")
+    def overwrite(folder, value=value):
+        header, data = split(folder / WEIGHTS)
+        begin = json.loads(header)[NORM]["data_offsets"][0]
+        join(folder / WEIGHTS, header, data[:begin] + value + data[begin + 2 :])
+
+
+text_case("25-name-with-nul", b'"lm_head.weight"', b'"lm_head\\u0000.weight"', WEIGHTS, "lm_head")
+text_case("25-name-with-invalid-utf8", b'"lm_head.weight"', b'"lm_head\xff\xfe.weight"', WEIGHTS)
+
+
+# --- Damaging a sharded model -------------------------------------------------------------------
+
+
+def shard(number):
+    return f"model-0000{number}-of-00003.safetensors"
+
+
+def index_case(name, place, *mentions):
+    """Sends lm_head.weight to `place`."""
+
+    def damage(folder):
+        index = json.loads((folder / INDEX).read_text())
+        index["weight_map"][FIRST] = place
+        (folder / INDEX).write_text(json.dumps(index))
+
+    case(name, INDEX, FIRST, place, *mentions, base="llama_sharded")(damage)
+
+
+@case("26-index-missing-shard", shard(2), base="llama_sharded")
+def missing_shard(folder):
+    (folder / shard(2)).unlink()
+
+
+index_case("27-index-wrong-shard", shard(1))
+index_case("27-index-parent-folder", "../../etc/passwd")
+index_case("27-index-absolute-path", "/etc/passwd")
+
+
+@case("28-index-not-json", INDEX, base="llama_sharded")
+def half_index(folder):
+    text = (folder / INDEX).read_bytes()
+    (folder / INDEX).write_bytes(text[: len(text) // 2])
+
+
+@case("29-shard-swap", [shard(1), shard(3)], base="llama_sharded")
+def swap_shards(folder):
+    first, third = (folder / shard(1)).read_bytes(), (folder / shard(3)).read_bytes()
+    (folder / shard(1)).write_bytes(third)
+    (folder / shard(3)).write_bytes(first)
+
+
+# --- Damaging config.json -----------------------------------------------------------------------
+
+
+@case("30-config-missing", "config.json")
+def no_config(folder):
+    (folder / "config.json").unlink()
+
+
+for variant, edit in [
+    ("empty", lambda text: ""),
+    ("null", lambda text: "null"),
+    ("trailing-comma", lambda text: text.rstrip()[:-1].rstrip() + ",\n}\n"),
+]:
+
+    @case(f"30-config-{variant}", "config.json")
+    def edit_config(folder, edit=edit):
+        path = folder / "config.json"
+        path.write_text(edit(path.read_text()))
+
+
+def config_case(name, changes, *mentions, base="llama_untied", both=False):
+    """Sets fields of config.json; `both` sets them in generation_config.json too."""
+
+    def damage(folder):
+        for file in ["config.json"] + ["generation_config.json"] * both:
+            config = json.loads((folder / file).read_text())
+            config.update(changes)
+            (folder / file).write_text(json.dumps(config, indent=2))
+
+    case("31-config-" + name, *mentions, base=base)(damage)
+
+
+config_case("hidden-size-0", {"hidden_size": 0}, "hidden_size")
+config_case("heads-0", {"num_attention_heads": 0}, "num_attention_heads")
+config_case("heads-not-divisible", {"num_key_value_heads": 3}, "num_key_value_heads")
+TOO_MANY_LAYERS = ["num_hidden_layers", "model.layers.3."]
+config_case("layers-billion", {"num_hidden_layers": 10**9}, TOO_MANY_LAYERS)
+config_case("vocab-size", {"vocab_size": 513}, ["vocab_size", SECOND])
+config_case("head-dim-odd", {"head_dim": 31}, "head_dim")
+config_case("eps-string", {"rms_norm_eps": "1e-5"}, "rms_norm_eps")
+config_case("rope-theta-0", {"rope_theta": 0}, "rope_theta")
+config_case("one-layer-more", {"num_hidden_layers": 4}, TOO_MANY_LAYERS)
+FULL, SLIDING = "full_attention", "sliding_attention"
+config_case("layer-types-short", {"layer_types": [FULL] * 2}, "layer_types", base="gemma3_hub")
+config_case("layer-type-unknown", {"layer_types": [SLIDING] * 6 + ["spiral_attention"]},
+            "spiral_attention", base="gemma3_hub")
+config_case("model-type-unknown", {"model_type": "foo", "architectures": ["FooForCausalLM"]},
+            ["foo", "FooForCausalLM"])
+config_case("architectures-empty", {"architectures": []}, "architectures")
+config_case("sliding-window-0", {"sliding_window": 0}, "sliding_window", base="gemma3_hub")
+config_case("sliding-window-negative", {"sliding_window": -1}, "sliding_window", base="gemma3_hub")
+config_case("eos-empty", {"eos_token_id": []}, "eos_token_id", both=True)
+config_case("eos-beyond-vocab", {"eos_token_id": 512}, "eos_token_id", "512", both=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("models", type=pathlib.Path, help="tests/data/models")
+    parser.add_argument("out", type=pathlib.Path, help="folder to write; cases there are replaced")
+    arguments = parser.parse_args()
+    manifest = []
+    for name, base, expect, mentions, damage in CASES:
+        folder = arguments.out / name
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(arguments.models / base, folder, ignore=shutil.ignore_patterns("golden*"))
+        damage(folder)
+        manifest.append({"case": name, "group": int(name[:2]), "expect": expect,
+                         "must_mention": mentions})
+    (arguments.out / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n")
+    print(f"{len(manifest)} cases in {arguments.out}")
+
+
+if __name__ == "__main__":
+    main()

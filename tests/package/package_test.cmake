@@ -1,0 +1,54 @@
+# Installs BUILD into an empty folder, builds EXAMPLE with nothing but that, lets it and the installed
+# tokamak continue the first prompt of GOLDEN and compares the beginning of what they write.
+cmake_minimum_required(VERSION 3.25)
+
+set(prefix ${BUILD}/package_test)
+file(REMOVE_RECURSE ${prefix})
+
+# run(WHAT COMMAND...): its output in `output`; the test ends here when it fails.
+macro(run what)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE errors)
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "${what} fails (${status}):\n${output}\n${errors}")
+  endif()
+endmacro()
+
+function(expect_story who text)
+  # Sixty characters, so that a near tie late in the story does not matter.
+  string(SUBSTRING "${continuation}" 0 60 beginning)
+  string(FIND "${text}" "${beginning}" found)
+  if(found EQUAL -1)
+    message(FATAL_ERROR "${who} writes \"${text}\", expected it to begin with \"${beginning}\".")
+  endif()
+endfunction()
+
+file(READ ${GOLDEN} golden)
+string(JSON prompt GET "${golden}" cases 0 prompt)
+string(JSON continuation GET "${golden}" cases 0 greedy_text)
+
+run("The installation" ${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
+
+# The example lies below the prefix, where a program finds the built-in model, and sees nothing of
+# the build folder or the sources.
+run("Configuring the example" ${CMAKE_COMMAND} -S ${EXAMPLE} -B ${prefix}/example -G ${GENERATOR}
+  -D CMAKE_PREFIX_PATH=${prefix} -D CMAKE_CXX_COMPILER=${COMPILER}
+  -D CMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER})
+run("Building the example" ${CMAKE_COMMAND} --build ${prefix}/example)
+run("The example" ${prefix}/example/stream ${prefix}/share/tokamak/models/storyteller ${prompt} cpu)
+expect_story("The example with a named model" "${output}")
+# A macro loses the empty argument that means the built-in model.
+execute_process(COMMAND ${prefix}/example/stream "" ${prompt} cpu OUTPUT_VARIABLE output)
+expect_story("The example with the built-in model" "${output}")
+
+execute_process(COMMAND ${prefix}/example/stream ${prefix}/no-such-model
+  RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE errors)
+if(status EQUAL 0 OR NOT errors MATCHES "^error: .*no-such-model")
+  message(FATAL_ERROR "A missing model gives ${status} and \"${errors}\", expected an error.")
+endif()
+
+if(EXISTS ${prefix}/bin/tokamak)
+  run("The installed tokamak" ${prefix}/bin/tokamak run --backend cpu --temp 0 -n 20 -p ${prompt})
+  expect_story("The installed tokamak" "${output}")
+endif()
+
+file(REMOVE_RECURSE ${prefix})

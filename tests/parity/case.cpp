@@ -1,0 +1,162 @@
+#include "case.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <numeric>
+
+#include "base/bits.h"
+
+namespace tokamak::parity {
+namespace {
+
+/// NaN as one f32 and as two f16.
+constexpr uint32_t kNoise = 0x7fc07fc0;
+
+std::vector<std::byte> stored(const std::vector<float>& values, DType dtype) {
+  std::vector<std::byte> bytes(values.size() * dtype_bytes(dtype));
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (dtype == DType::kF32) {
+      std::memcpy(bytes.data() + 4 * i, &values[i], 4);
+    } else {
+      const uint16_t half = dtype == DType::kF16 ? f32_to_f16(values[i]) : f32_to_bf16(values[i]);
+      std::memcpy(bytes.data() + 2 * i, &half, 2);
+    }
+  }
+  return bytes;
+}
+
+void fill(Program& program, const Case& c) {
+  const Plan& plan = program.plan();
+  for (uint32_t i = 0; i < plan.buffers.size(); ++i) {
+    const Buffer& buffer = plan.buffers[i];
+    if (buffer.use == BufferUse::kTable) {
+      ASSERT_TRUE(program.write_table(BufferId(i), c.tables.at(buffer.tensor.name)));
+    } else if (buffer.use == BufferUse::kState || buffer.use == BufferUse::kActivation) {
+      ASSERT_TRUE(program.write_table(BufferId(i),
+                                      std::vector<uint32_t>(size_t(buffer.bytes / 4), kNoise)));
+    }
+  }
+}
+
+/// In pieces of a length that fits nothing.
+ConstantReader reader(const Case& c) {
+  return [&c](const TensorDesc& tensor, const auto& write) -> Result<void> {
+    const std::vector<std::byte>& bytes = c.constants.at(tensor.name);
+    for (size_t at = 0; at < bytes.size(); at += 1021) {
+      TOK_TRY(write(std::span(bytes).subspan(at, std::min<size_t>(1021, bytes.size() - at))));
+    }
+    return {};
+  };
+}
+
+}  // namespace
+
+CaseBuilder::CaseBuilder(std::string name) : random_(uint32_t(name.size()) * 7919) {
+  case_.name = std::move(name);
+  tokens_ = builder_.input("tokens", {kTokens});
+}
+
+ValueId CaseBuilder::random(const std::string& name, Shape shape, DType dtype, float range) {
+  std::uniform_real_distribution<float> values(-range, range);
+  std::vector<float> data(size_t(element_count(shape, 1)));
+  for (float& value : data) value = values(random_);
+  case_.constants[name] = stored(data, dtype);
+  return builder_.constant(name, std::move(shape), dtype, Weight{{name}});
+}
+
+ValueId CaseBuilder::constant(const std::string& name, Shape shape,
+                              const std::vector<float>& values) {
+  case_.constants[name] = stored(values, DType::kF32);
+  return builder_.constant(name, std::move(shape), DType::kF32, Weight{{name}});
+}
+
+ValueId CaseBuilder::activation(uint32_t columns, float range) {
+  const ValueId table =
+      random(fmt::format("x{}", activations_++), {kVocab, columns}, DType::kF32, range);
+  return builder_.embed(tokens_, table);
+}
+
+ValueId CaseBuilder::pages(uint32_t positions, uint32_t kept, uint32_t& slots) {
+  const uint32_t count = ceil_div(positions, kPageTokens);
+  const uint32_t held = kept == 0 ? count : ceil_div(kept, kPageTokens) + 1;
+  std::vector<uint32_t> place(held);
+  std::iota(place.begin(), place.end(), 0u);
+  std::shuffle(place.begin(), place.end(), random_);
+  std::vector<uint32_t>& table = case_.tables["pages"];
+  for (uint32_t i = 0; i < count; ++i) table.push_back(place[i % held]);
+  slots = held * kPageTokens;
+  return builder_.input("pages", {Dim{count}});
+}
+
+Case CaseBuilder::finish(ValueId result, uint32_t max_tokens, std::vector<uint32_t> chunks,
+                         double tolerance) {
+  auto graph = builder_.finish(result);
+  EXPECT_TRUE(graph) << case_.name << ": " << graph.error().message;
+  if (graph) case_.graph = *std::move(graph);
+  case_.max_tokens = max_tokens;
+  case_.chunks = std::move(chunks);
+  case_.tolerance = tolerance;
+  return std::move(case_);
+}
+
+Run run(const Case& c, Backend& backend, const ForcedVariants& forced) {
+  Run run;
+  auto plan =
+      capture(c.graph, backend.device(), {.phases = {{"phase", c.max_tokens}}, .forced = forced});
+  if (!plan) {
+    run.refusal = plan.error().message;
+    return run;
+  }
+  auto program = backend.compile(*std::move(plan), reader(c));
+  if (!program) {
+    ADD_FAILURE() << c.name << ": " << program.error().message;
+    return run;
+  }
+  fill(**program, c);
+  std::mt19937 random(1);
+  Frame frame;
+  for (const uint32_t chunk : c.chunks) {
+    std::vector<uint32_t> tokens(chunk);
+    for (uint32_t& token : tokens) token = uint32_t(random()) % kVocab;
+    frame.tokens = chunk;
+    const auto keep = [&run, &c](Result<std::span<const float>> result) {
+      if (!result) {
+        ADD_FAILURE() << c.name << ": " << result.error().message;
+        return;
+      }
+      run.results.emplace_back(result->begin(), result->end());
+    };
+    const auto submitted = (*program)->submit({0, frame, tokens, keep});
+    EXPECT_TRUE(submitted) << c.name << ": " << submitted.error().message;
+    frame.position += chunk;
+  }
+  const auto waited = (*program)->wait();
+  EXPECT_TRUE(waited) << c.name << ": " << waited.error().message;
+  return run;
+}
+
+void expect_close(const Case& c, const Run& expected, const Run& actual) {
+  ASSERT_EQ(expected.results.size(), c.chunks.size()) << c.name << expected.refusal;
+  ASSERT_EQ(actual.results.size(), c.chunks.size()) << c.name;
+  for (size_t step = 0; step < c.chunks.size(); ++step) {
+    const std::vector<float>& want = expected.results[step];
+    const std::vector<float>& have = actual.results[step];
+    ASSERT_EQ(want.size(), have.size()) << c.name << ", step " << step;
+    double largest = 1;  // inputs are about 1, and so are the terms of what cancels to less
+    for (const float value : want) {
+      ASSERT_TRUE(std::isfinite(value)) << c.name << ": the reference gives no finite result";
+      largest = std::max(largest, std::abs(double(value)));
+    }
+    for (size_t i = 0; i < want.size(); ++i) {
+      const double difference = std::abs(double(want[i]) - double(have[i]));
+      // Written so that NaN fails.
+      ASSERT_TRUE(difference <= c.tolerance * largest)
+          << c.name << ", step " << step << ", element " << i << ": " << have[i] << ", expected "
+          << want[i] << " within " << c.tolerance << " of " << largest;
+    }
+  }
+}
+
+}  // namespace tokamak::parity

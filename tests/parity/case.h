@@ -1,0 +1,65 @@
+// One graph, its constants and the steps to run: the unit of the parity tests.
+#pragma once
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "backend/backend.h"
+#include "graph/builder.h"
+
+namespace tokamak::parity {
+
+struct Case {
+  std::string name;
+  Graph graph;
+  std::map<std::string, std::vector<std::byte>> constants;
+  std::map<std::string, std::vector<uint32_t>> tables;
+  uint32_t max_tokens = 1;
+  std::vector<uint32_t> chunks;  // tokens of each step, one after the other
+  double tolerance = 0;          // of the largest magnitude in the step's result, at least 1
+};
+
+/// Token ids are below this; tables of embeddings have so many rows.
+inline constexpr uint32_t kVocab = 41;
+
+/// Writes a Case down, with random constants that are the same in every run.
+class CaseBuilder {
+ public:
+  explicit CaseBuilder(std::string name);
+
+  GraphBuilder& graph() { return builder_; }
+  /// A constant of values in [-range, range].
+  ValueId random(const std::string& name, Shape shape, DType dtype = DType::kF32, float range = 1);
+  /// A constant of these values.
+  ValueId constant(const std::string& name, Shape shape, const std::vector<float>& values);
+  /// f32 [T, columns] in [-range, range].
+  ValueId activation(uint32_t columns, float range = 1);
+  /// A page table that scatters `positions` positions over the cache, or keeps reusing the pages of
+  /// a window that holds `kept` positions; `slots` receives the slots the cache needs.
+  ValueId pages(uint32_t positions, uint32_t kept, uint32_t& slots);
+
+  Case finish(ValueId result, uint32_t max_tokens, std::vector<uint32_t> chunks, double tolerance);
+
+ private:
+  GraphBuilder builder_;
+  Case case_;
+  std::mt19937 random_;
+  ValueId tokens_ = {};
+  uint32_t activations_ = 0;
+};
+
+struct Run {
+  std::string refusal;  // why the plan cannot be made for this device with these kernels
+  std::vector<std::vector<float>> results;  // one per step
+};
+
+/// Runs the case on `backend`, every step submitted before the first is waited for. States and
+/// activations are filled with NaN first, so that what a kernel should have written and did not
+/// reaches the result. Fails the running test when the device does.
+Run run(const Case& c, Backend& backend, const ForcedVariants& forced = {});
+
+/// Fails the running test where `actual` is not within the case's tolerance of `expected`.
+void expect_close(const Case& c, const Run& expected, const Run& actual);
+
+}  // namespace tokamak::parity

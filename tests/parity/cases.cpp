@@ -1,0 +1,332 @@
+#include "cases.h"
+
+#include <functional>
+
+#include "kernels/rope/rope.h"
+
+namespace tokamak::parity {
+namespace {
+
+// Tolerances, of the largest magnitude in a result, at least 1.
+//
+// Products, norms: both sides see the same stored weights and sum in f32 or f64; what differs is
+// the rounding of sums of up to 2048 terms.
+constexpr double kSum = 2e-6;
+// Copies and one rounding.
+constexpr double kExact = 2e-7;
+// exp and tanh of a device are good to some units of 2^-22 for arguments of this size.
+constexpr double kFunction = 4e-6;
+// Scores pass through exp; a difference of 1e-6 in a score of 10 is one of 1e-5 in a weight.
+constexpr double kAttention = 2e-5;
+// A device may round to the other neighbour when it packs an f16: one unit of 2^-11, averaged over
+// the keys.
+constexpr double kAttentionF16 = 2e-3;
+
+constexpr DType kWeights[] = {DType::kF32, DType::kF16, DType::kBF16};
+
+/// Tokens of a phase, and of its steps: alone, a few, an odd number, whole tiles and beyond.
+struct Steps {
+  uint32_t max_tokens;
+  std::vector<uint32_t> chunks;
+};
+const Steps kOneByOne = {1, {1, 1, 1}};
+const Steps kChunks = {80, {1, 3, 17, 64, 65, 80, 2}};
+
+std::string label(const Steps& steps) {
+  return steps.max_tokens == 1 ? "one by one" : "in chunks";
+}
+
+std::vector<Case> embed_cases() {
+  std::vector<Case> all;
+  for (const DType dtype : kWeights) {
+    for (const uint32_t columns : {1u, 7u, 128u, 300u}) {
+      for (const Steps& steps : {kOneByOne, kChunks}) {
+        CaseBuilder b(fmt::format("embed {} {} {}", dtype_name(dtype), columns, label(steps)));
+        const ValueId table = b.random("table", {kVocab, columns}, dtype);
+        const ValueId y = b.graph().add_node(Embed{2.5f}, {ValueId{0}, table}).front();
+        all.push_back(b.finish(y, steps.max_tokens, steps.chunks, kExact));
+      }
+    }
+  }
+  return all;
+}
+
+struct ProductShape {
+  uint32_t in, out;
+};
+
+using MakeProduct = std::function<ValueId(CaseBuilder&, std::vector<ValueId>)>;
+
+/// `make` adds the product of x, w and perhaps a bias, and returns the value to compare. A software
+/// device compiles slowly, so a bias comes with every second combination of shape and type.
+void add_products(std::vector<Case>& all, const std::string& op,
+                  const std::vector<ProductShape>& shapes, std::span<const DType> types,
+                  double tolerance, const MakeProduct& make) {
+  for (size_t s = 0; s < shapes.size(); ++s) {
+    for (size_t t = 0; t < types.size(); ++t) {
+      const bool bias = (s + t) % 2 == 0;
+      for (const Steps& steps : {kOneByOne, kChunks}) {
+        CaseBuilder b(fmt::format("{} {} {}x{}{} {}", op, dtype_name(types[t]), shapes[s].out,
+                                  shapes[s].in, bias ? " bias" : "", label(steps)));
+        std::vector<ValueId> operands = {b.activation(shapes[s].in)};
+        operands.push_back(b.random("w", {shapes[s].out, shapes[s].in}, types[t]));
+        if (bias) operands.push_back(b.random("bias", {shapes[s].out}));
+        const ValueId y = make(b, std::move(operands));
+        all.push_back(b.finish(y, steps.max_tokens, steps.chunks, tolerance));
+      }
+    }
+  }
+}
+
+std::vector<Case> linear_cases() {
+  std::vector<Case> all;
+  add_products(all, "linear", {{8, 1}, {7, 3}, {40, 66}, {37, 5}, {520, 131}, {2048, 64}}, kWeights,
+               kSum, [](CaseBuilder& b, std::vector<ValueId> operands) {
+                 return b.graph().add_node(Linear{}, std::move(operands)).front();
+               });
+  // A vocabulary: more rows than one dimension of the grid takes.
+  CaseBuilder b("linear f16 131101x8 one by one");
+  const ValueId x = b.activation(8);
+  const ValueId w = b.random("w", {131101, 8}, DType::kF16);
+  all.push_back(b.finish(b.graph().linear(x, w), 1, {1, 1}, kSum));
+  return all;
+}
+
+std::vector<Case> qkv_cases() {
+  std::vector<Case> all;
+  add_products(all, "qkv", {{8, 3}, {7, 9}, {264, 201}}, kWeights, 4 * kSum,
+               [](CaseBuilder& b, std::vector<ValueId> operands) {
+                 const uint32_t rows = uint32_t(b.graph().at(operands[1]).shape[0]) / 3;
+                 const auto parts = b.graph().add_node(Qkv{rows, rows}, std::move(operands));
+                 const ValueId k = b.graph().scale(parts[1], 2);
+                 const ValueId v = b.graph().scale(parts[2], 3);
+                 const ValueId sum = b.graph().add(parts[0], k);
+                 return b.graph().add(sum, v);
+               });
+  // Unequal parts cannot be added up: one at a time.
+  for (const size_t part : {0u, 1u, 2u}) {
+    add_products(all, fmt::format("qkv part {}", part), {{64, 40}, {9, 12}},
+                 std::span(kWeights).subspan(1, 1), kSum,
+                 [part](CaseBuilder& b, std::vector<ValueId> operands) {
+                   const uint32_t rows = uint32_t(b.graph().at(operands[1]).shape[0]);
+                   const Qkv op{rows / 2 + 1, rows / 4};
+                   return b.graph().add_node(op, std::move(operands))[part];
+                 });
+  }
+  return all;
+}
+
+std::vector<Case> linear_glu_cases() {
+  std::vector<Case> all;
+  for (const Activation activation : {Activation::kSilu, Activation::kGeluTanh}) {
+    const bool first = activation == Activation::kSilu;
+    add_products(all, fmt::format("linear_glu {}", activation_name(activation)),
+                 {{7, 6}, {8, 2}, {264, 134}}, std::span(kWeights).first(first ? 3 : 2), kFunction,
+                 [activation](CaseBuilder& b, std::vector<ValueId> operands) {
+                   return b.graph().add_node(LinearGlu{activation}, std::move(operands)).front();
+                 });
+  }
+  return all;
+}
+
+struct NormShape {
+  uint32_t groups, size;
+};
+
+std::vector<Case> rms_norm_cases() {
+  std::vector<Case> all;
+  for (const NormShape shape :
+       std::vector<NormShape>{{1, 1}, {1, 7}, {3, 33}, {4, 32}, {2, 256}, {1, 640}, {1, 2050}}) {
+    for (const Steps& steps : {kOneByOne, kChunks}) {
+      for (const bool last : {false, true}) {
+        CaseBuilder b(fmt::format("rms_norm {}x{}{} {}", shape.groups, shape.size,
+                                  last ? " of the last row" : "", label(steps)));
+        ValueId x = b.activation(shape.groups * shape.size);
+        if (last) x = b.graph().last_row(x);
+        const ValueId w = b.random("w", {shape.size}, DType::kF32, 2);
+        all.push_back(
+            b.finish(b.graph().rms_norm(x, w, 1e-3f), steps.max_tokens, steps.chunks, kSum));
+      }
+    }
+  }
+  return all;
+}
+
+std::vector<Case> add_rms_norm_cases() {
+  std::vector<Case> all;
+  for (const uint32_t columns : {1u, 7u, 33u, 256u, 640u, 2050u}) {
+    for (const Steps& steps : {kOneByOne, kChunks}) {
+      CaseBuilder b(fmt::format("add_rms_norm {} {}", columns, label(steps)));
+      ValueId x = b.activation(columns), y = b.activation(columns);
+      if (columns == 256) {  // once on a single row, whatever the tokens of the step
+        x = b.graph().last_row(x);
+        y = b.graph().last_row(y);
+      }
+      const ValueId w = b.random("w", {columns}, DType::kF32, 2);
+      const auto both = b.graph().add_node(AddRmsNorm{1e-3f}, {x, y, w});
+      const ValueId norm = b.graph().scale(both[1], 0.7f);
+      all.push_back(b.finish(b.graph().add(both[0], norm), steps.max_tokens, steps.chunks, kSum));
+    }
+  }
+  return all;
+}
+
+/// Ops on elements: `make` gets two activations in [-range, range].
+std::vector<Case> element_cases(
+    const std::string& op, float range, double tolerance,
+    const std::function<ValueId(GraphBuilder&, ValueId, ValueId)>& make) {
+  std::vector<Case> all;
+  for (const uint32_t columns : {1u, 7u, 128u, 301u}) {
+    for (const Steps& steps : {kOneByOne, kChunks}) {
+      CaseBuilder b(fmt::format("{} of {} up to {} {}", op, columns, range, label(steps)));
+      const ValueId x = b.activation(columns, range), y = b.activation(columns);
+      const ValueId result = make(b.graph(), x, y);
+      all.push_back(b.finish(result, steps.max_tokens, steps.chunks, tolerance));
+    }
+  }
+  return all;
+}
+
+std::vector<Case> glu_cases() {
+  std::vector<Case> all;
+  for (const Activation activation : {Activation::kSilu, Activation::kGeluTanh}) {
+    for (const float range : {4.f, 500.f}) {
+      const auto some = element_cases(
+          std::string(activation_name(activation)), range, kFunction,
+          [&](GraphBuilder& g, ValueId x, ValueId y) { return g.glu(activation, x, y); });
+      all.insert(all.end(), some.begin(), some.end());
+    }
+  }
+  return all;
+}
+
+std::vector<Case> softcap_cases() {
+  std::vector<Case> all;
+  for (const float range : {4.f, 5000.f}) {
+    const auto some =
+        element_cases("softcap", range, kFunction,
+                      [](GraphBuilder& g, ValueId x, ValueId) { return g.softcap(x, 30); });
+    all.insert(all.end(), some.begin(), some.end());
+  }
+  return all;
+}
+
+struct RopeShape {
+  uint32_t heads, head_dim, rotary;
+};
+
+std::vector<Case> rope_cases() {
+  std::vector<Case> all;
+  for (const RopeShape shape :
+       std::vector<RopeShape>{{1, 2, 2}, {3, 6, 4}, {2, 64, 64}, {5, 80, 20}, {1, 256, 256}}) {
+    for (const Steps& steps : {kOneByOne, kChunks}) {
+      CaseBuilder b(fmt::format("rope {}x{} turning {} {}", shape.heads, shape.head_dim,
+                                shape.rotary, label(steps)));
+      RopeTable recipe{{}, 1.25f};
+      for (uint32_t i = 0; i < shape.rotary / 2; ++i) {
+        recipe.inverse_frequencies.push_back(1.0f / float(1 + i * i));
+      }
+      const uint32_t context = 400;
+      const ValueId table =
+          b.constant("table", {context, shape.rotary}, rope_table(recipe, context));
+      const ValueId x = b.activation(shape.heads * shape.head_dim);
+      all.push_back(
+          b.finish(b.graph().rope(x, table, shape.head_dim), steps.max_tokens, steps.chunks, kSum));
+    }
+  }
+  return all;
+}
+
+struct AttentionShape {
+  uint32_t heads, kv_heads, head_dim;
+};
+
+Case attention_case(AttentionShape shape, uint32_t window, float softcap, DType cache_type,
+                    const Steps& steps) {
+  CaseBuilder b(fmt::format("attention {}/{}x{} window {} softcap {} {} {}", shape.heads,
+                            shape.kv_heads, shape.head_dim, window, softcap, dtype_name(cache_type),
+                            label(steps)));
+  uint32_t positions = 0, slots = 0;
+  for (const uint32_t chunk : steps.chunks) positions += chunk;
+  const ValueId pages = b.pages(positions, window == 0 ? 0 : window + steps.max_tokens, slots);
+  const ValueId cache =
+      b.graph().state("cache", {slots, 2, shape.kv_heads, shape.head_dim}, cache_type, window);
+  const uint32_t kv_columns = shape.kv_heads * shape.head_dim;
+  const ValueId q = b.activation(shape.heads * shape.head_dim, 2);
+  const ValueId k = b.activation(kv_columns, 2), v = b.activation(kv_columns);
+  const ValueId kv = b.graph().kv_append(k, v, cache, pages);
+  const ValueId y = b.graph().attention(
+      q, kv, pages,
+      {.scale = 1.5f / std::sqrt(float(shape.head_dim)), .window = window, .softcap = softcap});
+  return b.finish(y, steps.max_tokens, steps.chunks,
+                  cache_type == DType::kF16 ? kAttentionF16 : kAttention);
+}
+
+// 233 positions: blocks of keys and the pages of windows wrap.
+const Steps kLongChunks = {80, {3, 17, 64, 1, 1, 80, 65, 2}};
+const Steps kManyTokens = {1, std::vector<uint32_t>(70, 1)};
+
+/// Every shape and window once with each type of cache, once with each kind of step.
+std::vector<Case> attention_cases() {
+  std::vector<Case> all;
+  const AttentionShape shapes[] = {{1, 1, 2},  {4, 2, 4},   {8, 1, 64},
+                                   {6, 3, 80}, {2, 2, 128}, {4, 1, 256}};
+  bool turn = false;
+  for (const DType cache : {DType::kF32, DType::kF16}) {
+    for (const AttentionShape shape : shapes) {
+      turn = !turn;
+      all.push_back(attention_case(shape, 0, 0, cache, turn ? kManyTokens : kLongChunks));
+    }
+    turn = !turn;
+    for (const uint32_t window : {1u, 5u, 16u, 40u}) {
+      turn = !turn;
+      all.push_back(attention_case({4, 2, 16}, window, 0, cache, turn ? kManyTokens : kLongChunks));
+    }
+    all.push_back(attention_case({2, 1, 64}, 24, 3, cache, kManyTokens));
+    all.push_back(attention_case({2, 1, 256}, 0, 0.5f, cache, kLongChunks));
+  }
+  return all;
+}
+
+/// What was appended shows in what attention reads.
+std::vector<Case> kv_append_cases() {
+  std::vector<Case> all;
+  for (const DType cache : {DType::kF32, DType::kF16}) {
+    for (const Steps& steps : {kManyTokens, kLongChunks}) {
+      all.push_back(attention_case({1, 1, 2}, 0, 0, cache, steps));
+      all.push_back(attention_case({3, 3, 70}, 20, 0, cache, steps));
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+std::vector<Case> cases_of(std::string_view op) {
+  if (op == "embed") return embed_cases();
+  if (op == "linear") return linear_cases();
+  if (op == "qkv") return qkv_cases();
+  if (op == "linear_glu") return linear_glu_cases();
+  if (op == "rms_norm") return rms_norm_cases();
+  if (op == "add_rms_norm") return add_rms_norm_cases();
+  if (op == "rope") return rope_cases();
+  if (op == "attention") return attention_cases();
+  if (op == "kv_append") return kv_append_cases();
+  if (op == "glu") return glu_cases();
+  if (op == "softcap") return softcap_cases();
+  const auto of_elements = [&](auto make) {
+    return element_cases(std::string(op), 3, kExact, make);
+  };
+  if (op == "add") {
+    return of_elements([](GraphBuilder& g, ValueId x, ValueId y) { return g.add(x, y); });
+  }
+  if (op == "scale") {
+    return of_elements([](GraphBuilder& g, ValueId x, ValueId) { return g.scale(x, -0.3f); });
+  }
+  if (op == "last_row") {
+    return of_elements([](GraphBuilder& g, ValueId x, ValueId) { return g.last_row(x); });
+  }
+  return {};
+}
+
+}  // namespace tokamak::parity

@@ -1,0 +1,12 @@
+// The cases of every op: the smallest, the odd and the large.
+#pragma once
+#include <vector>
+
+#include "case.h"
+
+namespace tokamak::parity {
+
+/// Cases whose graph holds the op of that name; "" cannot happen: every op of graph/ops.h has some.
+std::vector<Case> cases_of(std::string_view op);
+
+}  // namespace tokamak::parity

@@ -1,0 +1,96 @@
+// Every WGSL kernel against the CPU reference, on the first WebGPU device there is.
+#include <gtest/gtest.h>
+
+#include "backend/webgpu/adapters.h"
+#include "cases.h"
+
+namespace tokamak::parity {
+namespace {
+
+/// The device as it is, and what every WebGPU device has: default limits, no optional feature.
+enum class Grant { kAll, kLeast };
+
+Backend& backend(Grant grant) {
+  const auto open = [](const WebGpuOptions& options) {
+    auto opened = open_webgpu_backend(options);
+    if (opened) return *std::move(opened);
+    ADD_FAILURE() << opened.error().message;
+    return make_cpu_backend();
+  };
+  static const std::unique_ptr<Backend> all = open({});
+  static const std::unique_ptr<Backend> least =
+      open({.disabled = kFeatureF16 | kFeatureSubgroups, .default_limits = true});
+  return grant == Grant::kAll ? *all : *least;
+}
+
+std::vector<const KernelVariant*> wgsl_variants() {
+  std::vector<const KernelVariant*> found;
+  for (const KernelVariant& variant : all_variants()) {
+    if (variant.backend == BackendKind::kWebGpu) found.push_back(&variant);
+  }
+  return found;
+}
+
+/// References, computed once for all variants of an op.
+const Run& reference(const Case& c) {
+  static const std::unique_ptr<Backend> cpu = make_cpu_backend();
+  static std::map<std::string, Run> known;
+  const auto [entry, is_new] = known.try_emplace(c.name);
+  if (is_new) entry->second = run(c, *cpu);
+  return entry->second;
+}
+
+void check(const KernelVariant& variant, Grant grant) {
+  const std::string op(op_name_at(variant.op));
+  size_t compared = 0;
+  for (const Case& c : cases_of(op)) {
+    const Run actual = run(c, backend(grant), {{op, std::string(variant.name)}});
+    if (!actual.refusal.empty()) continue;  // another variant's shape
+    expect_close(c, reference(c), actual);
+    ++compared;
+  }
+  EXPECT_GT(compared, 0u) << variant.name << " takes none of the cases";
+  testing::Test::RecordProperty("cases", int(compared));
+}
+
+class OpParity : public testing::TestWithParam<const KernelVariant*> {};
+
+/// What needs nothing is held to what every device has; its text is the same on all of them.
+TEST_P(OpParity, MatchesTheReference) {
+  const Features missing = GetParam()->needs & ~backend(Grant::kAll).device().features;
+  if (missing != 0) {
+    GTEST_SKIP() << GetParam()->name << ": the device lacks " << features_text(missing);
+  }
+  check(*GetParam(), GetParam()->needs == 0 ? Grant::kLeast : Grant::kAll);
+}
+
+std::string test_name(const testing::TestParamInfo<const KernelVariant*>& info) {
+  std::string name(info.param->name);
+  std::replace(name.begin(), name.end(), '.', '_');
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, OpParity, testing::ValuesIn(wgsl_variants()), test_name);
+
+/// Without a forced kernel and without any feature, every case finds one.
+TEST(OpParityCases, AllRunOnTheLeastDevice) {
+  for (size_t op = 0; op < std::variant_size_v<Op>; ++op) {
+    const std::vector<Case> cases = cases_of(op_name_at(op));
+    EXPECT_FALSE(cases.empty()) << op_name_at(op);
+    for (const Case& c : cases) {
+      auto plan = capture(c.graph, backend(Grant::kLeast).device(),
+                          {.phases = {{"phase", c.max_tokens}}, .forced = {}});
+      EXPECT_TRUE(plan) << c.name << ": " << plan.error().message;
+    }
+  }
+}
+
+TEST(OpParityCases, HaveDifferentNames) {
+  for (size_t op = 0; op < std::variant_size_v<Op>; ++op) {
+    std::map<std::string, int> names;
+    for (const Case& c : cases_of(op_name_at(op))) EXPECT_EQ(++names[c.name], 1) << c.name;
+  }
+}
+
+}  // namespace
+}  // namespace tokamak::parity

@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+"""check_layers.py [ROOT]: fails when a file in src/ includes what src/LAYERS does not allow.
+
+A folder includes itself and the folders its line names; backend/<kind> no other backend/<kind>; and
+the headers of a device stay in the folders of that device.
+"""
+import pathlib
+import re
+import sys
+
+INCLUDE = re.compile(r'^\s*#\s*include\s+(?:"([^"]+)"|<([^>]+)>)')
+SUFFIXES = {".h", ".cpp", ".cu", ".cuh"}
+# Header pattern -> the folders (below src/) that may include it.
+DEVICE_HEADERS = [
+    (re.compile(r"^(dawn/.*|webgpu/.*|webgpu\.h)$"), ("backend/webgpu", "apps/web")),
+    (re.compile(r"^(cuda.*|nvrtc|cublas.*)\.h$"), ("backend/cuda",)),
+    (re.compile(r"^vulkan/"), ()),
+]
+
+
+def read_layers(path):
+    layers = {}
+    for line in path.read_text().splitlines():
+        line = line.split("#")[0].strip()
+        if line:
+            folder, uses = line.split(":")
+            layers[folder.strip()] = set(uses.split()) | {folder.strip()}
+    return layers
+
+
+def check_include(layers, folder, target, quoted):
+    """What is wrong with a file in `folder` (below src/) that includes `target`, or None."""
+    here = folder.split("/")
+    parts = target.split("/")
+    if quoted and ".." in parts:
+        return f'"{target}" is relative; includes start at src/'
+    for pattern, homes in DEVICE_HEADERS:
+        if pattern.match(target) and not any((folder + "/").startswith(h + "/") for h in homes):
+            allowed = " and ".join(homes) or "no folder"
+            return f"{target} is a device header; only {allowed} may include it"
+    if not quoted or len(parts) == 1:
+        return None
+    if parts[0] in layers and parts[0] not in layers[here[0]]:
+        return f"{here[0]} may not include {parts[0]}"
+    if here[0] == parts[0] == "backend" and len(here) > 1 and len(parts) > 2 and here[1] != parts[1]:
+        return f"backend/{here[1]} may not include backend/{parts[1]}"
+    return None
+
+
+def check(root):
+    src = root / "src"
+    layers = read_layers(src / "LAYERS")
+    errors = []
+    for path in sorted(p for p in src.rglob("*") if p.suffix in SUFFIXES):
+        where = path.relative_to(root)
+        folder = path.parent.relative_to(src).as_posix()
+        if folder.split("/")[0] not in layers:
+            errors.append(f"{where}: folder \"{folder}\" is not in src/LAYERS")
+            continue
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            match = INCLUDE.match(line)
+            problem = match and check_include(layers, folder, match[1] or match[2], bool(match[1]))
+            if problem:
+                errors.append(f"{where}:{number}: {problem}")
+    return errors
+
+
+if __name__ == "__main__":
+    found = check(pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "."))
+    print("\n".join(found) or "layers: ok")
+    sys.exit(bool(found))

@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""check_style.py [ROOT]: fails on what the house rules forbid and a compiler accepts.
+
+Comments and string literals do not count, except for paths of somebody's machine, which may stand
+nowhere.
+"""
+import pathlib
+import re
+import sys
+
+CODE = {".h", ".cpp", ".cu", ".cuh"}
+TEXT = CODE | {".py", ".sh", ".md", ".txt", ".cmake", ".json", ".wgsl", ".ts", ".html", ""}
+FOLDERS = ("src", "tests", "fuzz", "bench", "examples", "tools", "docs", "cmake", ".ci")
+CORE = ("base", "formats", "text", "graph", "model", "fuse", "kernels", "plan", "generate")
+
+# The files around the libraries that throw.
+THROWERS = ("src/base/json.cpp", "src/apps/cli/main.cpp", "src/apps/server/http.cpp")
+NATIVE_HEADERS = re.compile(r"#\s*include\s*<(filesystem|fstream|iostream|mutex|thread|future)>")
+MACHINE_PATH = re.compile(r"(?<![\w.~/-])/(" + "|".join(["work", "root", "home/[a-z]+"]) + r")/")
+BANNED_PARTS = {"util", "utils", "helper", "helpers", "manager"}
+BANNED_STEMS = {"misc", "common", "impl", "data", "info", "stuff"}
+LITERAL = re.compile(
+    r'R"(?P<end>[^(\s]*)\(.*?\)(?P=end)"|//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
+
+
+def strip(text):
+    """The text without comments and string literals, with the same line numbers. Includes stay."""
+    return LITERAL.sub(lambda m: "\n" * m[0].count("\n") if m[0][0] != '"' else '""', text)
+
+
+def read_native(path):
+    if not path.exists():
+        return {}
+    lines = [line for line in path.read_text().splitlines() if line.strip() and line[0] != "#"]
+    return {line.partition(":")[0].strip(): line.partition(":")[2].strip() for line in lines}
+
+
+def check_code(name, text, native):
+    """Problems of one C++ file as (line, sentence)."""
+    code = strip(text)
+    folder = name.split("/")[1] if name.startswith("src/") else ""
+    is_test = name.endswith("_test.cpp")
+    rules = []
+    if folder and name not in THROWERS:
+        rules.append((r"\b(throw|try|catch)\b", "\"{}\" is not used: failures are a Result"))
+    if folder != "base":
+        rules.append((r"\b(getenv)\b", "\"{}\" is not used outside src/base"))
+    if folder and folder != "base":
+        rules.append((r"^\s*#\s*(if|ifdef|ifndef|elif)\b",
+                      "\"#{}\" is not used outside src/base: CMake chooses files"))
+    if folder in CORE and not is_test and name not in native:
+        rules.append((NATIVE_HEADERS.pattern,
+                      "<{}> is not in the browser; see tools/native_sources.txt"))
+    for pattern, sentence in rules:
+        for match in re.finditer(pattern, code, re.MULTILINE):
+            yield code.count("\n", 0, match.start(1)) + 1, sentence.format(match[1])
+    if name.endswith(".h"):
+        first = re.search(r"^\s*#.*$", code, re.MULTILINE)
+        if not first or first[0].split() != ["#pragma", "once"]:
+            yield 1, "the first directive of a header is #pragma once"
+
+
+def check_name(name):
+    path = pathlib.PurePosixPath(name)
+    words = set(path.stem.lower().split("_")) & BANNED_PARTS
+    if path.stem.lower() in BANNED_STEMS:
+        words.add(path.stem.lower())
+    return [f"\"{word}\" says nothing; name the file after what it is" for word in sorted(words)]
+
+
+def list_files(root):
+    """Every file of the project, without asking git: an unpacked archive is checked as well."""
+    files = [p for folder in FOLDERS for p in (root / folder).rglob("*")] + list(root.glob("*"))
+    return sorted(p.relative_to(root).as_posix() for p in files if p.is_file())
+
+
+def check(root):
+    native = read_native(root / "tools" / "native_sources.txt")
+    errors = [f"tools/native_sources.txt: {name} does not exist"
+              for name in native if not (root / name).exists()]
+    errors += [f"tools/native_sources.txt: {name} has no reason" for name in native if not native[name]]
+    for name in list_files(root):
+        path = root / name
+        if path.suffix not in TEXT or name.startswith("tests/data/"):
+            continue
+        text = path.read_text(errors="replace")
+        if path.suffix in CODE:
+            errors += [f"{name}:{line}: {what}" for line, what in check_code(name, text, native)]
+            errors += [f"{name}: {what}" for what in check_name(name)]
+        for match in MACHINE_PATH.finditer(text):
+            line = text.count("\n", 0, match.start()) + 1
+            errors.append(f"{name}:{line}: \"{match[0]}\" is a path of one machine")
+    return errors
+
+
+if __name__ == "__main__":
+    found = check(pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "."))
+    print("\n".join(found) or "style: ok")
+    sys.exit(bool(found))

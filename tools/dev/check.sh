@@ -1,0 +1,140 @@
+# shellcheck shell=bash disable=SC2154
+# Sourced by dev: the tests and the checks, each of which adds to `passed` and `failed`.
+
+passed=0
+failed=0
+
+# The C++ sources, separated by NUL; works in a clone and in an unpacked archive.
+sources() {
+  local folder
+  for folder in src tests fuzz bench examples tools; do
+    [ ! -d "$root/$folder" ] || find "$root/$folder" -name '*.h' -print0 -o -name '*.cpp' -print0
+  done
+}
+
+# one NAME COMMAND...: runs a check and counts it.
+one() {
+  local name=$1 output
+  shift
+  if [ -n "$dry_run" ]; then
+    say "would run: $*"
+  elif output=$("$@" 2>&1); then
+    echo "ok      $name"
+    passed=$((passed + 1))
+  else
+    echo "$output" | tail -n 60
+    echo "FAILED  $name"
+    failed=$((failed + 1))
+  fi
+}
+
+finish() {
+  [ -z "$dry_run" ] || return 0
+  echo "$passed passed, $failed failed"
+  [ "$failed" = 0 ]
+}
+
+# ctest_counted PRESET CTEST-ARGUMENTS...: runs CTest and counts the single GoogleTest cases.
+ctest_counted() {
+  local folder=$root/build/$1 results=$root/build/$1/results counts
+  shift
+  if [ -n "$dry_run" ]; then
+    say "would run: ctest --test-dir $folder $*"
+    return 0
+  fi
+  rm -rf "$results"
+  mkdir -p "$results"
+  GTEST_OUTPUT=xml:$results/ ctest --test-dir "$folder" -j "$(jobs_here)" --output-on-failure \
+    --output-junit "$results/ctest.junit" "$@" || true
+  counts=$(python3 "$root/tools/dev/count_tests.py" "$results") || fail "CTest left no results."
+  passed=$((passed + ${counts% *}))
+  failed=$((failed + ${counts#* }))
+}
+
+check_layers() { one layers python3 "$root/tools/check_layers.py" "$root"; }
+check_size() { one size python3 "$root/tools/check_size.py" "$root"; }
+check_style() { one style python3 "$root/tools/check_style.py" "$root"; }
+
+formatted() { sources | xargs -0 -r clang-format-22 --dry-run -Werror; }
+check_format() { one format formatted; }
+
+# The sources that the last commit or the working tree changed; all of them is a matter of an hour.
+changed_sources() {
+  { git -C "$root" diff --name-only HEAD~1 2>/dev/null || git -C "$root" diff --name-only HEAD; } |
+    grep -E '^src/.*\.cpp$' | while read -r file; do [ ! -f "$root/$file" ] || echo "$root/$file"; done
+}
+tidy() {
+  changed_sources | xargs -r -P "$(jobs_here)" -n 1 clang-tidy-22 --quiet --warnings-as-errors='*' \
+    -p "$root/build/asan"
+}
+check_tidy() {
+  configure asan -DTOKAMAK_TESTS=ON
+  one tidy tidy
+}
+
+wasm() {
+  configure wasm
+  compile wasm
+}
+check_wasm() { one wasm wasm; }
+
+check_asan() {
+  configure asan -DTOKAMAK_TESTS=ON
+  compile asan
+  ctest_counted asan -LE 'gpu|weights|fuzz'
+}
+
+# Every file of fuzz/corpus through its target, with the sanitizers on.
+check_fuzz() {
+  configure asan -DTOKAMAK_TESTS=ON
+  compile asan
+  ctest_counted asan -L fuzz
+}
+
+run_checks() {
+  local name
+  local -a names=("$@")
+  [ $# -gt 0 ] || names=(layers size style format tidy wasm asan fuzz)
+  for name in "${names[@]}"; do
+    case $name in
+      layers | size | style | format | tidy | wasm | asan | fuzz) ;;
+      *) usage_error "Unknown check \"$name\"; ./dev --help lists them." ;;
+    esac
+  done
+  setup run test check
+  export_vulkan_environment
+  for name in "${names[@]}"; do "check_$name"; done
+  finish
+}
+
+run_tests() {
+  setup run test
+  configure release -DTOKAMAK_TESTS=ON
+  compile release
+  export_vulkan_environment
+  if [ $# -gt 0 ]; then
+    ctest_counted release -R "$1"
+  else
+    ctest_counted release
+    check_layers
+    check_size
+    check_style
+  fi
+  finish
+}
+
+run_fuzzers() {
+  local target=${1:-} seconds=${2:-60} program name
+  setup run test check
+  configure fuzz -DTOKAMAK_TESTS=OFF
+  compile fuzz fuzz_targets
+  for program in "$root"/build/fuzz/fuzz/fuzz_${target:-*}; do
+    [ -x "$program" ] || fail "There is no fuzz target \"${target:-*}\" in build/fuzz/fuzz."
+    name=${program##*/fuzz_}
+    say "fuzzing $name for $seconds s"
+    mkdir -p "$root/build/fuzz/found/$name"
+    "$program" -max_total_time="$seconds" -rss_limit_mb=2048 -timeout=10 \
+      -artifact_prefix="$root/build/fuzz/found/$name/" \
+      "$root/build/fuzz/found/$name" "$root/fuzz/corpus/$name"
+  done
+}

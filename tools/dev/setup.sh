@@ -1,0 +1,85 @@
+# shellcheck shell=bash disable=SC2034,SC2154
+# Sourced by dev: what must be there before anything is built, and nothing more than that.
+
+packages_run="g++ cmake python3 ninja-build pkg-config libfmt-dev nlohmann-json3-dev libcli11-dev
+  libpcre2-dev libutf8proc-dev libvulkan1"
+packages_test="libgtest-dev"
+packages_check="clang-22 clang-format-22 clang-tidy-22 libclang-rt-22-dev lld-22
+  libc++-22-dev-wasm32 libc++abi-22-dev-wasm32 libclang-rt-22-dev-wasm32 wasi-libc"
+packages_format="clang-format-22"
+
+# The packages among "$@" that are not installed.
+missing_packages() {
+  local installed package
+  # A package that dpkg never heard of is only a line on stderr.
+  installed=$(dpkg-query -W -f '${binary:Package} ${db:Status-Status}\n' "$@" 2>/dev/null |
+    sed -n 's/^\([^ :]*\).* installed$/\1/p') || true
+  for package in "$@"; do
+    grep -qxF -- "$package" <<<"$installed" || echo "$package"
+  done
+}
+
+# Whether the pinned Dawn, as cmake/Dawn.cmake names it, is in the cache, or another one is installed.
+dawn_is_there() {
+  local folder
+  compgen -G "/usr/lib/*/cmake/Dawn/DawnConfig.cmake" >/dev/null && return
+  compgen -G "/usr/local/lib*/cmake/Dawn/DawnConfig.cmake" >/dev/null && return
+  # shellcheck disable=SC2013
+  for folder in $(sed -n 's/^set(_dawn_[a-z]*_package \([^ ]*\) \([^ ]*\).*/\1-\2/p' \
+    "$root/cmake/Dawn.cmake"); do
+    [ -d "$TOKAMAK_CACHE_DIR/npm/$folder" ] || return 1
+  done
+}
+
+install_packages() {
+  local -a missing as_root=()
+  mapfile -t missing < <(missing_packages "$@")
+  [ ${#missing[@]} -gt 0 ] || return 0
+  if [ "$(id -u)" != 0 ]; then
+    as_root=(sudo)
+    [ -n "$dry_run" ] || command -v sudo >/dev/null ||
+      fail "These packages are missing and there is no sudo to install them: ${missing[*]}"
+  fi
+  say "installing ${missing[*]}"
+  logged "apt-get could not read the package lists; is the network there?" \
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q update
+  logged "apt-get could not install ${missing[*]}" \
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get -q -y --no-install-recommends install "${missing[@]}"
+}
+
+# lavapipe, the software Vulkan driver, for machines and tests without a graphics card.
+setup_mesa() {
+  local release=
+  [ ! -f "$TOKAMAK_CACHE_DIR/mesa/lvp_icd.json" ] || return 0
+  [ ! -r /etc/os-release ] || release=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
+  if [ "$release" != bookworm ]; then
+    compgen -G "/usr/share/vulkan/icd.d/*.json" >/dev/null ||
+      compgen -G "/etc/vulkan/icd.d/*.json" >/dev/null || install_packages mesa-vulkan-drivers
+    return 0
+  fi
+  say "unpacking Mesa's software Vulkan driver from bookworm-backports into $TOKAMAK_CACHE_DIR/mesa"
+  logged "Mesa's software Vulkan driver could not be fetched; is the network there?" \
+    sh "$root/tools/dev/fetch_mesa.sh" "$TOKAMAK_CACHE_DIR"
+}
+
+# setup LEVEL...: run, test, check or format.
+setup() {
+  local level list
+  local -a packages=()
+  if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
+    say "this is not a Debian system: its packages are yours to install (see CONTRIBUTING.md)"
+    return 0
+  fi
+  for level in "$@"; do
+    list=packages_$level
+    # shellcheck disable=SC2206
+    packages+=(${!list})
+  done
+  case " $* " in *" run "*)
+    if ! dawn_is_there && ! command -v npm >/dev/null; then packages+=(npm ca-certificates); fi
+    ;;
+  esac
+  install_packages "${packages[@]}"
+  case " $* " in *" run "*) setup_mesa ;; esac
+}

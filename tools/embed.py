@@ -1,0 +1,18 @@
+#!/usr/bin/env python3
+"""Writes a C++ source that holds text files: embed.py ROOT OUT.cpp FILE..."""
+import pathlib
+import sys
+
+root, out, files = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3:]
+entries = []
+for name in files:
+    text = (root / name).read_text()
+    # Compilers limit the length of one literal; adjacent literals are joined.
+    pieces = [text[i : i + 8000] for i in range(0, len(text), 8000)] or [""]
+    literal = "\n".join(f'R"embedded({piece})embedded"' for piece in pieces)
+    entries.append(f'    {{"{name}", {literal}}},')
+out.write_text(
+    '#include "kernels/sources.h"\n\nnamespace tokamak {\nnamespace {\n'
+    "constexpr EmbeddedFile kFiles[] = {\n" + "\n".join(entries) + "\n};\n}  // namespace\n\n"
+    "std::span<const EmbeddedFile> embedded_files() { return kFiles; }\n\n}  // namespace tokamak\n"
+)

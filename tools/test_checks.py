@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+"""Tests of the checks: each rule finds its offence in a small tree and leaves a clean one alone."""
+import pathlib
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+sys.path.insert(0, str(pathlib.Path(__file__).parent / "dev"))
+import check_layers
+import check_size
+import check_style
+import count_tests
+
+LAYERS = "base :\nformats : base\nbackend : base  # devices\nmodel : base formats\n"
+
+
+class Tree(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name)
+        self.write("src/LAYERS", LAYERS)
+
+    def write(self, name, text):
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+class Layers(Tree):
+    def test_accepts_what_the_table_allows(self):
+        self.write("src/model/a.cpp", '#include "formats/b.h"\n#include <vector>\n')
+        self.write("src/backend/webgpu/a.cpp", '#include <webgpu/webgpu.h>\n')
+        self.assertEqual(check_layers.check(self.root), [])
+
+    def test_finds_an_include_upwards(self):
+        self.write("src/formats/a.h", '\n#include "model/b.h"\n')
+        self.assertEqual(check_layers.check(self.root),
+                         ["src/formats/a.h:2: formats may not include model"])
+
+    def test_finds_one_backend_including_another(self):
+        self.write("src/backend/cuda/a.cpp", '#include "backend/webgpu/b.h"\n')
+        self.assertIn("backend/cuda may not include backend/webgpu",
+                      check_layers.check(self.root)[0])
+
+    def test_finds_a_device_header_outside_its_folder(self):
+        self.write("src/backend/a.cpp", "#include <webgpu/webgpu.h>\n")
+        self.assertIn("only backend/webgpu and apps/web", check_layers.check(self.root)[0])
+
+    def test_finds_a_folder_that_is_not_listed(self):
+        self.write("src/extra/a.cpp", "")
+        self.assertIn("is not in src/LAYERS", check_layers.check(self.root)[0])
+
+    def test_finds_a_relative_include(self):
+        self.write("src/base/a.cpp", '#include "../formats/b.h"\n')
+        self.assertIn("is relative", check_layers.check(self.root)[0])
+
+
+class Size(Tree):
+    def test_accepts_files_at_their_ceilings(self):
+        self.write("src/base/a.cpp", "\n" * 500)
+        self.write("src/base/a.h", "\n" * 250)
+        self.write("src/model/arch/a.cpp", "\n" * 150)
+        self.assertEqual(check_size.check(self.root), [])
+
+    def test_finds_one_line_too_many(self):
+        self.write("src/base/a.cpp", "\n" * 501)
+        self.write("src/base/a.h", "\n" * 251)
+        self.write("src/model/arch/a.cpp", "\n" * 151)
+        self.assertEqual(len(check_size.check(self.root)), 3)
+
+    def test_accepts_an_exception_with_a_reason_only(self):
+        self.write("src/base/a.cpp", "\n" * 501)
+        self.write("tools/size_exceptions.txt", "src/base/a.cpp: a table\n")
+        self.assertEqual(check_size.check(self.root), [])
+        self.write("tools/size_exceptions.txt", "src/base/a.cpp\n")
+        self.assertIn("has no reason", check_size.check(self.root)[0])
+
+    def test_finds_a_stale_exception(self):
+        self.write("tools/size_exceptions.txt", "src/base/gone.cpp: was long\n")
+        self.assertIn("remove the line", check_size.check(self.root)[0])
+
+
+class Style(Tree):
+    def one(self, name, text):
+        self.write(name, text)
+        errors = check_style.check(self.root)
+        self.assertEqual(len(errors), 1, errors)
+        return errors[0]
+
+    def test_accepts_words_in_comments_and_strings(self):
+        self.write("src/text/a.cpp",
+                   '// we try and throw\nauto a = "try";\nauto b = R"(throw "x")";\nTOK_TRY(f());\n')
+        self.assertEqual(check_style.check(self.root), [])
+
+    def test_finds_throw_with_its_line(self):
+        self.assertIn("src/text/a.cpp:2:", self.one("src/text/a.cpp", "\nvoid f() { throw 1; }\n"))
+
+    def test_allows_try_where_the_json_library_throws(self):
+        self.write("src/base/json.cpp", "void f() { try { g(); } catch (...) {} }\n")
+        self.assertEqual(check_style.check(self.root), [])
+
+    def test_finds_getenv_outside_base(self):
+        self.write("src/base/a.cpp", 'auto a = getenv("A");\n')
+        self.assertIn("src/apps/b.cpp", self.one("src/apps/b.cpp", 'auto a = getenv("A");\n'))
+
+    def test_finds_conditional_compilation_outside_base(self):
+        self.write("src/base/a.cpp", "#ifdef X\n#endif\n")
+        self.assertIn("#ifdef", self.one("src/plan/a.cpp", "#ifdef X\n#endif\n"))
+
+    def test_finds_a_header_without_pragma_once(self):
+        self.write("src/base/good.h", "// What it is.\n#pragma once\n#include <vector>\n")
+        self.assertIn("bad.h", self.one("src/base/bad.h", "#include <vector>\n#pragma once\n"))
+
+    def test_finds_native_headers_in_the_core(self):
+        self.write("src/apps/a.cpp", "#include <fstream>\n")
+        self.write("src/text/a_test.cpp", "#include <fstream>\n")
+        self.assertIn("<mutex>", self.one("src/text/a.cpp", "#include <mutex>\n"))
+
+    def test_accepts_native_sources_that_exist_and_have_a_reason(self):
+        self.write("src/text/a.cpp", "#include <mutex>\n")
+        self.write("tools/native_sources.txt", "src/text/a.cpp: the host's\n")
+        self.assertEqual(check_style.check(self.root), [])
+        (self.root / "src/text/a.cpp").unlink()
+        self.assertIn("does not exist", check_style.check(self.root)[0])
+
+    def test_finds_paths_of_one_machine_everywhere(self):
+        self.assertIn("docs/a.md:2", self.one("docs/a.md", "\nsee /" + "root/x.txt\n"))
+
+    def test_leaves_other_paths_alone(self):
+        self.write("docs/a.md", "build/work/x, ~/work/y and https://a.b/work/z\n")
+        self.assertEqual(check_style.check(self.root), [])
+
+    def test_finds_names_that_say_nothing(self):
+        self.assertIn("\"util\"", self.one("src/text/string_util.cpp", ""))
+
+
+class CountTests(Tree):
+    def counted(self, junit, **reports):
+        self.write("ctest.junit", f"<testsuite>{junit}</testsuite>")
+        for name, report in reports.items():
+            self.write(name + ".xml", f"<testsuites><testsuite>{report}</testsuite></testsuites>")
+        return count_tests.count(self.root)
+
+    def test_counts_cases_and_plain_entries(self):
+        self.assertEqual(
+            self.counted('<testcase name="a" status="fail"/><testcase name="b" status="run"/>',
+                         a='<testcase status="run"/><testcase status="run"><failure/></testcase>'
+                           '<testcase status="run" result="skipped"/>'), (2, 1))
+
+    def test_counts_a_crash_after_the_last_case(self):
+        self.assertEqual(self.counted('<testcase name="a" status="fail"/>',
+                                      a='<testcase status="run"/>'), (1, 1))
+
+    def test_counts_a_crash_without_a_report(self):
+        self.assertEqual(self.counted('<testcase name="a" status="fail"/>'), (0, 1))
+
+
+if __name__ == "__main__":
+    unittest.main()
