@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backend/webgpu/dawn/loader.h"
+#include "backend/webgpu/dawn/quiet.h"
 
 namespace tokamak {
 namespace {
@@ -77,12 +78,13 @@ Result<Adapters> find_adapters() {
                                                  .forceFallbackAdapter = software,
                                                  .backendType = api};
       AdapterHandle adapter;
-      WGPUFutureWaitInfo wait = {
-          .future = wgpuInstanceRequestAdapter(found.instance.get(), &options,
-                                               {.mode = WGPUCallbackMode_WaitAnyOnly,
-                                                .callback = on_adapter,
-                                                .userdata1 = &adapter})};
-      wgpuInstanceWaitAny(found.instance.get(), 1, &wait, UINT64_MAX);
+      without_dawn_remarks([&] {
+        const WGPUFuture request = wgpuInstanceRequestAdapter(
+            found.instance.get(), &options,
+            {.mode = WGPUCallbackMode_WaitAnyOnly, .callback = on_adapter, .userdata1 = &adapter});
+        WGPUFutureWaitInfo wait = {.future = request};
+        wgpuInstanceWaitAny(found.instance.get(), 1, &wait, UINT64_MAX);
+      });
       if (!adapter) continue;
       DeviceInfo info = describe(adapter.get());
       const bool known = std::any_of(found.all.begin(), found.all.end(), [&](const Adapter& other) {
