@@ -90,9 +90,9 @@ Result<std::string> graph_table(const Graph& graph, const InspectRequest& reques
     for (const ValueId id : node.outputs) {
       outputs.push_back(fmt::format("{} {}", names[uint32_t(id)], type_text(graph.at(id))));
     }
-    table.row({n, std::string(op_name(node.op)) + attributes_text(node.op), joined(inputs),
-               joined(outputs), bytes_cell(costs[n].bytes), amount_text(double(costs[n].flops)),
-               joined(weights)});
+    table.row({uint64_t{n}, std::string(op_name(node.op)) + attributes_text(node.op),
+               joined(inputs), joined(outputs), bytes_cell(costs[n].bytes),
+               amount_text(double(costs[n].flops)), joined(weights)});
     sum.bytes += costs[n].bytes;
     sum.flops += costs[n].flops;
   }

@@ -106,7 +106,7 @@ std::string plan_table(const Plan& plan, const InspectRequest& request) {
     for (size_t i = 0; i < phase.steps.size(); ++i) {
       const Step& step = phase.steps[i];
       const Cost cost = step_cost(plan, step, tokens, kv_length(phase, request));
-      table.row({i, step.kernel->name, type_of(step.outputs[0]), weight_of(plan, step),
+      table.row({uint64_t{i}, step.kernel->name, type_of(step.outputs[0]), weight_of(plan, step),
                  grid_text(step, tokens), bytes_cell(cost.bytes), amount_text(double(cost.flops))});
     }
     out += fmt::format("phase {}: steps of up to {} token{}\n{}", phase.name, tokens,

@@ -73,7 +73,7 @@ void keep_top_k(Pool& pool, uint32_t k) {
   if (k >= pool.size()) return;
   std::vector<float> scores(pool.size());
   std::ranges::transform(pool, scores.begin(), &Scored::score);
-  std::ranges::nth_element(scores, scores.begin() + (k - 1), std::greater());
+  std::ranges::nth_element(scores, scores.begin() + std::ptrdiff_t(k - 1), std::greater());
   const float threshold = scores[k - 1];
   std::erase_if(pool, [&](const Scored& token) { return token.score < threshold; });
 }

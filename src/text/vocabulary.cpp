@@ -20,9 +20,9 @@ Result<Vocabulary> Vocabulary::with_room(size_t count, size_t total_bytes) {
   return vocabulary;
 }
 
-size_t Vocabulary::locate(std::string_view token, size_t hash) const {
+size_t Vocabulary::locate(std::string_view token, uint64_t hash) const {
   const size_t mask = slots_.size() - 1;
-  size_t at = hash & mask;
+  size_t at = size_t(hash) & mask;
   while (slots_[at].id != kNoId &&
          (slots_[at].hash != uint32_t(hash >> 32) || this->token(slots_[at].id) != token)) {
     at = (at + 1) & mask;
@@ -40,7 +40,7 @@ Result<void> Vocabulary::add(std::string_view token, uint32_t id) {
                          id);
   }
   const uint64_t hash = std::hash<std::string_view>{}(token)*uint64_t{0x9E3779B97F4A7C15u};
-  Slot& slot = slots_[locate(token, size_t(hash))];
+  Slot& slot = slots_[locate(token, hash)];
   if (slot.id != kNoId) {
     return invalid_input("Token \"{}\" is in the vocabulary twice, with ids {} and {}.", token,
                          slot.id, id);
@@ -55,7 +55,7 @@ Result<void> Vocabulary::add(std::string_view token, uint32_t id) {
 std::optional<uint32_t> Vocabulary::find(std::string_view token) const {
   if (slots_.empty()) return std::nullopt;
   const uint64_t hash = std::hash<std::string_view>{}(token)*uint64_t{0x9E3779B97F4A7C15u};
-  const Slot& slot = slots_[locate(token, size_t(hash))];
+  const Slot& slot = slots_[locate(token, hash)];
   if (slot.id == kNoId) return std::nullopt;
   return slot.id;
 }

@@ -44,7 +44,7 @@ class Vocabulary {
   };
   static constexpr uint32_t kNoId = UINT32_MAX;
 
-  size_t locate(std::string_view token, size_t hash) const;
+  size_t locate(std::string_view token, uint64_t hash) const;
 
   std::string bytes_;
   std::vector<Token> tokens_;  // by id

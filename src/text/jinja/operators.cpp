@@ -135,7 +135,7 @@ Result<Value> repeat(Runtime& runtime, const Value& value, int64_t times) {
   if (is_text) {
     std::string text;
     if (size > 0) {
-      text.reserve(bytes);
+      text.reserve(size_t(bytes));
       for (uint64_t i = 0; i < count; ++i) text += value.as_text();
     }
     return runtime.text(std::move(text));
