@@ -43,7 +43,7 @@ def check_code(name, text, native):
     rules = []
     if folder and name not in THROWERS:
         rules.append((r"\b(throw|try|catch)\b", "\"{}\" is not used: failures are a Result"))
-    if folder != "base":
+    if folder and folder != "base":
         rules.append((r"\b(getenv)\b", "\"{}\" is not used outside src/base"))
     if folder and folder != "base":
         rules.append((r"^\s*#\s*(if|ifdef|ifndef|elif)\b",

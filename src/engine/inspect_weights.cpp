@@ -11,7 +11,7 @@ std::map<std::string, std::string, std::less<>> readers(const Graph& graph) {
   for (const TensorDesc& value : graph.values) {
     const auto* weight = std::get_if<Weight>(&value.recipe);
     if (weight == nullptr) continue;
-    for (const std::string& part : weight->parts) out[part] = value.name;
+    for (const WeightPart& part : weight->parts) out[part.name] = value.name;
   }
   return out;
 }

@@ -114,6 +114,21 @@ return %7
 )");
 }
 
+TEST_F(PassTest, QkvPutsTheRowsOfOneTensorTogetherAgain) {
+  const auto rows = [&](const char* name, uint32_t first, uint32_t count) {
+    return b.constant(name, {count, 8}, DType::kBF16, Weight{{WeightPart("all", first, count)}});
+  };
+  const ValueId q = b.linear(x, rows("q", 0, 8));
+  const ValueId k = b.linear(x, rows("k", 8, 8));
+  const ValueId v = b.linear(x, rows("v", 16, 8));
+  const ValueId qk = b.add(q, k);
+  Graph g = finish(b.add(qk, v));
+  EXPECT_EQ(run(qkv(), g), 1u);
+  EXPECT_NE(to_text(g).find("bf16[24,8] = concat \"all\"[0:8] \"all\"[8:16] \"all\"[16:24]\n"),
+            std::string::npos)
+      << to_text(g);
+}
+
 TEST_F(PassTest, QkvLeavesTwoSiblingsAlone) {
   const ValueId q = b.linear(x, weight("q", {8, 8}));
   const ValueId k = b.linear(x, weight("k", {8, 8}));

@@ -26,11 +26,15 @@ std::vector<uint32_t> page_table(const Plan& plan, const TensorDesc& table) {
 
 Result<Session> Session::start(Program& program, uint32_t context, uint32_t vocab) {
   const Plan& plan = program.plan();
+  Session session(program, context, vocab);
   for (uint32_t i = 0; i < plan.buffers.size(); ++i) {
+    if (const auto* rope = std::get_if<RopeTable>(&plan.buffers[i].tensor.recipe)) {
+      session.short_rows_ = std::max(session.short_rows_, rope->short_rows);
+    }
     if (plan.buffers[i].use != BufferUse::kTable) continue;
     TOK_TRY(program.write_table(BufferId(i), page_table(plan, plan.buffers[i].tensor)));
   }
-  return Session(program, context, vocab);
+  return session;
 }
 
 size_t Session::phase_for(size_t tokens) const {
@@ -48,6 +52,7 @@ Result<void> Session::step(std::span<const uint32_t> tokens, bool read_back) {
   StepRequest request{.phase = phase_for(tokens.size()), .frame = {}, .tokens = tokens, .done = {}};
   request.frame.tokens = uint32_t(tokens.size());
   request.frame.position = position_;
+  request.frame.length = length_;
   std::optional<Error> error;
   if (read_back) {
     request.done = [&](Result<std::span<const float>> result) {
@@ -77,18 +82,33 @@ Result<std::span<const float>> Session::feed(std::span<const uint32_t> tokens,
     return invalid_input("{} tokens do not fit: {} of {} positions are taken (see --context).",
                          tokens.size(), position_, context_);
   }
+  logits_.clear();
+  const uint32_t before = position_, length = position_ + uint32_t(tokens.size());
+  const bool was_long = length_ > short_rows_, is_long = length > short_rows_;
+  length_ = length;
+  if (before > short_rows_ || short_rows_ == 0) return run(tokens, 0, cancelled);
+  early_ids_.resize(before);
+  early_ids_.insert(early_ids_.end(), tokens.begin(), tokens.end());
+  if (before == 0 || was_long == is_long) return run(tokens, 0, cancelled);
+  // The keys in the cache are turned as in a sequence of the other kind.
+  position_ = 0;
+  return run(early_ids_, before, cancelled);
+}
+
+Result<std::span<const float>> Session::run(std::span<const uint32_t> tokens, size_t wanted_from,
+                                            const std::function<bool()>& cancelled) {
   const std::vector<Phase>& phases = program_->plan().phases;
   size_t chunk = 1;
   for (const Phase& phase : phases) chunk = std::max<size_t>(chunk, phase.max_tokens);
   const bool all = phases[phase_for(chunk)].result.shape[0] == kTokens;
-  logits_.clear();
   for (size_t at = 0; at < tokens.size(); at += chunk) {
     if (cancelled && cancelled()) return fail(ErrorCode::kCancelled, "Generation was cancelled.");
     const size_t count = std::min(chunk, tokens.size() - at);
     const bool last = at + count == tokens.size();
     TOK_TRY(step(tokens.subspan(at, count), all || last));
   }
-  return std::span<const float>(logits_);
+  const size_t unwanted = all ? wanted_from * vocab_ : 0;
+  return std::span<const float>(logits_).subspan(unwanted);
 }
 
 }  // namespace tokamak

@@ -21,6 +21,8 @@ class Session {
   /// Runs the model over `tokens` and gives the logits behind the last of them, or of all of them
   /// when the plan was built with all logits: rows of vocab floats, valid until the next call.
   /// Chunks are as large as the largest phase takes. `cancelled` is asked between chunks.
+  /// A model may turn long sequences by other rotary frequencies (RopeTable::short_rows): the call
+  /// that makes the sequence long runs over all of it again.
   /// Errors: no tokens, an id beyond the vocabulary, more tokens than the context has left, the
   /// device's own, kCancelled. After an error the position is unchanged only if nothing had run.
   Result<std::span<const float>> feed(std::span<const uint32_t> tokens,
@@ -29,12 +31,18 @@ class Session {
  private:
   Session(Program& program, uint32_t context, uint32_t vocab)
       : program_(&program), context_(context), vocab_(vocab) {}
+  /// Runs over `tokens` in chunks; gives the logits behind those from `wanted_from` on.
+  Result<std::span<const float>> run(std::span<const uint32_t> tokens, size_t wanted_from,
+                                     const std::function<bool()>& cancelled);
   Result<void> step(std::span<const uint32_t> tokens, bool read_back);
   size_t phase_for(size_t tokens) const;
 
   Program* program_;
   uint32_t context_, vocab_;
   uint32_t position_ = 0;
+  uint32_t length_ = 0;              // position_ behind the current call
+  uint32_t short_rows_ = 0;          // of the plan's rotary table
+  std::vector<uint32_t> early_ids_;  // with short_rows_: tokens up to the call that passes it
   std::vector<float> logits_;
 };
 

@@ -28,8 +28,8 @@ class GraphBuilder {
   ValueId glu(Activation activation, ValueId gate, ValueId up) {
     return one(Glu{activation}, {gate, up});
   }
-  ValueId rope(ValueId x, ValueId table, uint32_t head_dim) {
-    return one(Rope{head_dim}, {x, table});
+  ValueId rope(ValueId x, ValueId table, uint32_t head_dim, uint32_t short_rows = 0) {
+    return one(Rope{head_dim, short_rows}, {x, table});
   }
   ValueId kv_append(ValueId k, ValueId v, ValueId cache, ValueId pages) {
     return one(KvAppend{}, {k, v, cache, pages});

@@ -18,12 +18,15 @@ uint64_t byte_count(const TensorDesc& tensor, uint64_t tokens) {
 std::vector<float> rope_table(const RopeTable& recipe, uint32_t rows) {
   const size_t half = recipe.inverse_frequencies.size();
   std::vector<float> table(rows * 2 * half);
-  for (uint32_t p = 0; p < rows; ++p) {
+  for (uint32_t row = 0; row < rows; ++row) {
+    const bool is_short = row < recipe.short_rows;
+    const auto& frequencies = is_short ? recipe.short_frequencies : recipe.inverse_frequencies;
+    const uint32_t position = is_short ? row : row - recipe.short_rows;
     for (size_t i = 0; i < half; ++i) {
       // The reference multiplies in f32; the rounding of the angle is part of its answer.
-      const float angle = float(p) * recipe.inverse_frequencies[i];
-      table[p * 2 * half + i] = float(std::cos(double(angle))) * recipe.factor;
-      table[p * 2 * half + half + i] = float(std::sin(double(angle))) * recipe.factor;
+      const float angle = float(position) * frequencies[i];
+      table[row * 2 * half + i] = float(std::cos(double(angle))) * recipe.factor;
+      table[row * 2 * half + half + i] = float(std::sin(double(angle))) * recipe.factor;
     }
   }
   return table;

@@ -32,22 +32,41 @@ enum class Storage : uint8_t { kInput, kConstant, kState, kActivation };
 /// How a weight's rows are put together from tensors of the checkpoint.
 enum class RowOrder : uint8_t { kPlain, kConcat, kInterleave };
 
+/// A checkpoint tensor, or `rows` of it from `first_row` on: some checkpoints store several
+/// matrices in one.
+struct WeightPart {
+  // Implicit: most parts are a name.
+  WeightPart(const char* tensor) : name(tensor) {}
+  WeightPart(std::string tensor, uint32_t first = 0, uint32_t count = 0)
+      : name(std::move(tensor)), first_row(first), rows(count) {}
+
+  std::string name;
+  uint32_t first_row = 0;
+  uint32_t rows = 0;  // 0: all
+  bool operator==(const WeightPart&) const = default;
+};
+
 /// Rows of one or more checkpoint tensors. `add_one`: 1 + w, as Gemma's norms store it.
 struct Weight {
-  std::vector<std::string> parts;
+  std::vector<WeightPart> parts;
   RowOrder order = RowOrder::kPlain;
   bool add_one = false;
   bool operator==(const Weight&) const = default;
 };
 
 /// Row p: factor * cos(p * inverse_frequencies[i]) for all i, then factor * sin(...).
+///
+/// With short_rows, sequences of at most that many tokens turn by short_frequencies instead: that
+/// many rows for them come first, and the rows of longer sequences, from position 0 on, follow.
 struct RopeTable {
   std::vector<float> inverse_frequencies;
   float factor = 1;
+  uint32_t short_rows = 0;
+  std::vector<float> short_frequencies;
   bool operator==(const RopeTable&) const = default;
 };
 
-/// The content of a table of `rows` positions: rows * 2 * frequencies floats.
+/// The content of a table of `rows` rows: rows * 2 * frequencies floats.
 std::vector<float> rope_table(const RopeTable& recipe, uint32_t rows);
 
 using Recipe = std::variant<std::monostate, Weight, RopeTable>;

@@ -44,6 +44,47 @@ TEST(GraphText, PrintsAndParsesBack) {
   EXPECT_NE(text.find("%0: f32[T,8] = embed @tokens, @embed {scale=1}\n"), std::string::npos);
 }
 
+TEST(GraphText, KeepsRowRangesAndTablesOfTwoParts) {
+  const std::string text = R"(input  @t: u32[T]
+const  @table: bf16[50,8] = weight "table"
+const  @k: bf16[4,8] = weight "qkv"[8:12]
+const  @both: bf16[8,4] = concat "qkv"[12:16] "o"
+const  @rope: f32[72,4] = rope {factor=1.5} [0.5 0.25] short 8 [1 0.5]
+%0: f32[T,8] = embed @t, @table {scale=1}
+%1: f32[T,4] = linear %0, @k
+%2: f32[T,4] = rope %1, @rope {head_dim=4, short_rows=8}
+%3: f32[T,8] = linear %2, @both
+return %3
+)";
+  auto graph = parse_graph(text);
+  ASSERT_TRUE(graph) << graph.error().message;
+  EXPECT_EQ(to_text(*graph), text);
+  EXPECT_EQ(std::get<Weight>(graph->values[2].recipe).parts,
+            (std::vector{WeightPart("qkv", 8, 4)}));
+}
+
+TEST(GraphText, RejectsEmptyRangesAndShortPartsOfAnotherLength) {
+  const auto error = [](const char* recipe) {
+    auto graph = parse_graph(fmt::format("const  @c: f32[4,4] = {}\nreturn @c\n", recipe));
+    return graph ? "" : graph.error().message;
+  };
+  EXPECT_EQ(error("weight \"qkv\"[0:4]"), "");
+  EXPECT_NE(error("weight \"qkv\"[4:4]").find("a range of rows that ends behind 4"),
+            std::string::npos);
+  EXPECT_NE(error("rope {factor=1} [1 0.5] short 2 [1]").find("2 short frequencies"),
+            std::string::npos);
+}
+
+TEST(GraphShapes, ARopeTableOfTwoPartsHasMoreThanItsShortRows) {
+  GraphBuilder b;
+  const ValueId table = b.constant("t", {50, 8}, DType::kF32, Weight{{"t"}});
+  const ValueId rope = b.constant("rope", {8, 4}, DType::kF32, RopeTable{{1.0f, 0.5f}, 1});
+  const ValueId x = b.embed(b.input("tokens", {kTokens}), table);
+  auto graph = b.finish(b.rope(x, rope, 4, 8));
+  ASSERT_FALSE(graph);
+  EXPECT_EQ(graph.error().message, "rope: operand 1 is f32[8,4], expected more than 8 rows");
+}
+
 TEST(GraphText, NamesTheLineOfAMistake) {
   auto parsed = parse_graph("input @t: u32[T]\n%0: f32[T,8] = frobnicate @t\nreturn %0\n");
   ASSERT_FALSE(parsed);

@@ -71,12 +71,17 @@ struct Glu {
 
 /// Rotates halves: within each head, (x[i], x[i + d/2]) turns by the angle of row frame.position +
 /// t of the table, which holds d/2 cosines, then d/2 sines (RoFormer, arXiv:2104.09864; halves as
-/// transformers' rotate_half). Elements beyond d are copied.
-///                                              (x [T, k*head_dim], table [context, d]) -> same
+/// transformers' rotate_half). Elements beyond d are copied. When the sequence is longer than
+/// short_rows (frame.length), the row is that many further down: the table's second part.
+///                                              (x [T, k*head_dim], table [rows, d]) -> same
 struct Rope {
   static constexpr std::string_view kName = "rope";
   uint32_t head_dim = 0;
-  static void fields(auto& op, auto&& visit) { visit("head_dim", op.head_dim); }
+  uint32_t short_rows = 0;  // 0: one part
+  static void fields(auto& op, auto&& visit) {
+    visit("head_dim", op.head_dim);
+    visit("short_rows", op.short_rows);
+  }
   bool operator==(const Rope&) const = default;
 };
 

@@ -120,6 +120,9 @@ struct Rule {
         table.shape[1] % 2 != 0) {
       return wrong(1, fmt::format("f32[context, d] with an even d of at most {}", head_dim));
     }
+    if (table.shape[0] <= Dim{op.short_rows}) {
+      return wrong(1, fmt::format("more than {} rows", op.short_rows));
+    }
     return {{matrix(in[0]->shape[0], in[0]->shape[1])}};
   }
   Outputs operator()(const KvAppend&) const {

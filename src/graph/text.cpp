@@ -145,6 +145,45 @@ Result<void> parse_node(Scanner& scan, Graph& graph, Names& names) {
   return {};
 }
 
+/// "qkv_proj.weight"[128:192]: rows 128 to 191; without a range all of them.
+std::string part_text(const WeightPart& part) {
+  const std::string name = Json(part.name).dump();
+  if (part.rows == 0) return name;
+  return fmt::format("{}[{}:{}]", name, part.first_row, uint64_t{part.first_row} + part.rows);
+}
+
+Result<WeightPart> parse_part(Scanner& scan) {
+  TOK_TRY(std::string name, scan.quoted());
+  WeightPart part(std::move(name));
+  if (!scan.take("[")) return part;
+  uint32_t end = 0;
+  TOK_TRY(parse_value(scan, part.first_row));
+  TOK_TRY(scan.expect(":"));
+  TOK_TRY(parse_value(scan, end));
+  TOK_TRY(scan.expect("]"));
+  if (end <= part.first_row) {
+    return scan.wrong(fmt::format("a range of rows that ends behind {}", part.first_row));
+  }
+  part.rows = end - part.first_row;
+  return part;
+}
+
+std::string frequencies_text(const std::vector<float>& frequencies) {
+  std::string text;
+  for (const float f : frequencies) text += fmt::format("{}{}", text.empty() ? "" : " ", f);
+  return "[" + text + "]";
+}
+
+Result<std::vector<float>> parse_frequencies(Scanner& scan) {
+  std::vector<float> frequencies;
+  TOK_TRY(scan.expect("["));
+  while (!scan.take("]")) {
+    TOK_TRY(const float frequency, scan.number());
+    frequencies.push_back(frequency);
+  }
+  return frequencies;
+}
+
 template <size_t kIndex = 0>
 Result<Op> parse_op_named(Scanner& scan, std::string_view name) {
   if constexpr (kIndex == std::variant_size_v<Op>) {
@@ -188,15 +227,15 @@ std::string recipe_text(const Recipe& recipe) {
     std::string text = weight->order == RowOrder::kPlain    ? "weight"
                        : weight->order == RowOrder::kConcat ? "concat"
                                                             : "interleave";
-    for (const std::string& part : weight->parts) text += ' ' + Json(part).dump();
+    for (const WeightPart& part : weight->parts) text += ' ' + part_text(part);
     return weight->add_one ? text + " + 1" : text;
   }
   if (const auto* table = std::get_if<RopeTable>(&recipe)) {
-    std::string text = fmt::format("rope {{factor={}}} [", table->factor);
-    for (size_t i = 0; i < table->inverse_frequencies.size(); ++i) {
-      text += fmt::format("{}{}", i == 0 ? "" : " ", table->inverse_frequencies[i]);
-    }
-    return text + "]";
+    std::string text = fmt::format("rope {{factor={}}} {}", table->factor,
+                                   frequencies_text(table->inverse_frequencies));
+    if (table->short_rows == 0) return text;
+    return text + fmt::format(" short {} {}", table->short_rows,
+                              frequencies_text(table->short_frequencies));
   }
   return "none";
 }
@@ -240,10 +279,14 @@ Result<Recipe> parse_recipe(Scanner& scan) {
     TOK_TRY(scan.expect("{factor="));
     TOK_TRY(table.factor, scan.number());
     TOK_TRY(scan.expect("}"));
-    TOK_TRY(scan.expect("["));
-    while (!scan.take("]")) {
-      TOK_TRY(const float frequency, scan.number());
-      table.inverse_frequencies.push_back(frequency);
+    TOK_TRY(table.inverse_frequencies, parse_frequencies(scan));
+    if (scan.take("short")) {
+      TOK_TRY(parse_value(scan, table.short_rows));
+      TOK_TRY(table.short_frequencies, parse_frequencies(scan));
+      if (table.short_rows == 0) return scan.wrong("a number of short rows above 0");
+      if (table.short_frequencies.size() != table.inverse_frequencies.size()) {
+        return scan.wrong(fmt::format("{} short frequencies", table.inverse_frequencies.size()));
+      }
     }
     return Recipe(std::move(table));
   }
@@ -260,7 +303,7 @@ Result<Recipe> parse_recipe(Scanner& scan) {
       weight.add_one = true;
       break;
     }
-    TOK_TRY(std::string part, scan.quoted());
+    TOK_TRY(WeightPart part, parse_part(scan));
     weight.parts.push_back(std::move(part));
   }
   if (weight.parts.empty()) return scan.wrong("the name of a checkpoint tensor");

@@ -4,7 +4,9 @@
 //   input  @pages.32: u32[128] {window=32}
 //   const  @model.norm.weight: f32[64] = weight "model.norm.weight" + 1
 //   const  @qkv.0: bf16[192,64] = concat "a" "b" "c"          (or interleave "gate" "up")
+//   const  @k: bf16[64,64] = weight "qkv_proj.weight"[128:192]       (rows 128 to 191 of it)
 //   const  @rope.0: f32[2048,32] = rope {factor=1} [1 0.5 0.25]
+//   const  @rope.1: f32[2112,32] = rope {factor=1} [1 0.5 0.25] short 64 [1 0.6 0.4]
 //   state  @kv.0: f16[2048,2,2,32] {window=32}
 //   %0: f32[T,64] = embed @tokens, @model.embed_tokens.weight {scale=8}
 //   return %0

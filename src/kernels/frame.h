@@ -9,7 +9,8 @@ namespace tokamak {
 struct Frame {
   uint32_t tokens = 0;    // tokens in this step
   uint32_t position = 0;  // of the first of them, = tokens already in the cache
-  uint32_t reserved[6] = {};
+  uint32_t length = 0;    // of the sequence with all tokens the host has for it by now
+  uint32_t reserved[5] = {};
 };
 static_assert(sizeof(Frame) == 32);
 

@@ -35,5 +35,13 @@ Result<ModelFacts> gemma3_facts(const ConfigReader&);
 Result<Graph> build_gemma3(const ConfigReader&, const TensorFile&, const BuildOptions&);
 Result<ModelFacts> llama_facts(const ConfigReader&);
 Result<Graph> build_llama(const ConfigReader&, const TensorFile&, const BuildOptions&);
+Result<ModelFacts> mistral_facts(const ConfigReader&);
+Result<Graph> build_mistral(const ConfigReader&, const TensorFile&, const BuildOptions&);
+Result<ModelFacts> phi3_facts(const ConfigReader&);
+Result<Graph> build_phi3(const ConfigReader&, const TensorFile&, const BuildOptions&);
+Result<ModelFacts> qwen2_facts(const ConfigReader&);
+Result<Graph> build_qwen2(const ConfigReader&, const TensorFile&, const BuildOptions&);
+Result<ModelFacts> qwen3_facts(const ConfigReader&);
+Result<Graph> build_qwen3(const ConfigReader&, const TensorFile&, const BuildOptions&);
 
 }  // namespace tokamak

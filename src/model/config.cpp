@@ -74,6 +74,16 @@ uint32_t ConfigReader::size(std::string_view name, std::optional<uint32_t> other
   return uint32_t(value->as_integer());
 }
 
+uint32_t ConfigReader::count(std::string_view name, uint32_t otherwise) {
+  const Json* value = find(name);
+  if (value == nullptr) return otherwise;
+  if (!value->is_integer() || value->as_integer() < 0 || value->as_integer() > INT32_MAX) {
+    wrong(name, *value, "an integer between 0 and 2147483647");
+    return otherwise;
+  }
+  return uint32_t(value->as_integer());
+}
+
 double ConfigReader::positive(std::string_view name, std::optional<double> otherwise) {
   const Json* value = field(name, !otherwise, "a number above 0");
   if (value == nullptr) return otherwise.value_or(1.0);
@@ -123,6 +133,24 @@ std::vector<uint32_t> ConfigReader::ids(std::string_view name) {
     add(*value);
   }
   return list;
+}
+
+std::vector<double> ConfigReader::positives(std::string_view name, size_t count) {
+  const std::string expected = fmt::format("a list of {} numbers above 0", count);
+  const Json* value = field(name, true, expected);
+  std::vector<double> list;
+  if (value != nullptr && value->is_array()) {
+    for (const Json& item : value->as_array()) {
+      if (item.is_number() && item.as_number() > 0) list.push_back(item.as_number());
+    }
+    if (list.size() == count && value->as_array().size() == count) return list;
+    reject({ErrorCode::kInvalidInput,
+            fmt::format("{} has {} entries, {} of them numbers above 0; expected {}.", path(name),
+                        value->as_array().size(), list.size(), expected)});
+  } else if (value != nullptr) {
+    wrong(name, *value, expected);
+  }
+  return std::vector<double>(count, 1.0);
 }
 
 std::vector<std::string> ConfigReader::words(std::string_view name) {

@@ -22,6 +22,8 @@ class ConfigReader {
 
   /// A positive integer below 2^31.
   uint32_t size(std::string_view name, std::optional<uint32_t> otherwise = {});
+  /// An integer from 0 to below 2^31.
+  uint32_t count(std::string_view name, uint32_t otherwise);
   /// A finite number above 0.
   double positive(std::string_view name, std::optional<double> otherwise = {});
   bool flag(std::string_view name, bool otherwise);
@@ -29,9 +31,14 @@ class ConfigReader {
   /// One integer or a list of integers, each >= 0.
   std::vector<uint32_t> ids(std::string_view name);
   std::vector<std::string> words(std::string_view name);
+  /// A list of exactly `count` numbers above 0.
+  std::vector<double> positives(std::string_view name, size_t count);
 
   /// True when the field is there and not null.
   bool has(std::string_view name) const;
+  /// True when the field is there, null or not: for fields in which null says something else than
+  /// silence.
+  bool mentions(std::string_view name) const { return json_.find(name) != nullptr; }
   /// Null when absent or null.
   const Json* find(std::string_view name) const;
   /// A reader of an object below this one; keeps its own status.

@@ -75,6 +75,52 @@ TEST(Rope, RefusesAnUnknownType) {
             "config.json: rope_type is \"yarn\"; this engine knows default, linear and llama3.");
 }
 
+TEST(Rope, LongRopeHasAPartForShortAndOneForLongSequences) {
+  Parsed p(R"({"type": "su", "short_factor": [1.0, 2.0], "long_factor": [4.0, 8.0]})");
+  const RopeTable table = read_longrope(p.reader, 10000.0, 4, 64, 4096);
+  EXPECT_EQ(p.error(), "");
+  EXPECT_EQ(table.short_rows, 64u);
+  EXPECT_FLOAT_EQ(table.short_frequencies[1], 0.01f / 2);
+  EXPECT_FLOAT_EQ(table.inverse_frequencies[0], 1.0f / 4);
+  EXPECT_FLOAT_EQ(table.inverse_frequencies[1], 0.01f / 8);
+  EXPECT_FLOAT_EQ(table.factor, std::sqrt(2.0f));  // sqrt(1 + ln 64 / ln 64)
+}
+
+TEST(Rope, LongRopeTakesGivenFactors) {
+  Parsed own(R"({"short_factor": [1], "long_factor": [1], "attention_factor": 1.5})");
+  EXPECT_FLOAT_EQ(read_longrope(own.reader, 10000.0, 2, 64, 4096).factor, 1.5f);
+  Parsed ratio(R"({"short_factor": [1], "long_factor": [1], "factor": 0.5})");
+  EXPECT_FLOAT_EQ(read_longrope(ratio.reader, 10000.0, 2, 64, 4096).factor, 1.0f);
+}
+
+TEST(Rope, LongRopeRefusesListsOfAnotherLength) {
+  Parsed longer(R"({"short_factor": [1.0, 1.0], "long_factor": [1.0, 1.0, 1.0]})");
+  read_longrope(longer.reader, 10000.0, 4, 64, 4096);
+  EXPECT_EQ(
+      longer.error(),
+      "config.json: long_factor has 3 entries, 3 of them numbers above 0; expected a list of 2 "
+      "numbers above 0.");
+  Parsed zero(R"({"short_factor": [1.0, 0], "long_factor": [1.0, 1.0]})");
+  read_longrope(zero.reader, 10000.0, 4, 64, 4096);
+  EXPECT_EQ(
+      zero.error(),
+      "config.json: short_factor has 2 entries, 1 of them numbers above 0; expected a list of "
+      "2 numbers above 0.");
+  Parsed missing(R"({"long_factor": [1.0]})");
+  read_longrope(missing.reader, 10000.0, 2, 64, 4096);
+  EXPECT_EQ(missing.error(),
+            "config.json: short_factor is missing, expected a list of 1 numbers above 0.");
+}
+
+TEST(Rope, TableOfTwoPartsStartsAgain) {
+  const RopeTable recipe{
+      .inverse_frequencies = {0.5f}, .short_rows = 2, .short_frequencies = {1.0f}};
+  const std::vector<float> table = rope_table(recipe, 5);
+  EXPECT_FLOAT_EQ(table[2], float(std::cos(1.0)));      // row 1: short, position 1
+  EXPECT_FLOAT_EQ(table[4], 1.0f);                      // row 2: long, position 0
+  EXPECT_FLOAT_EQ(table[9], float(std::sin(2 * 0.5)));  // row 4: long, position 2
+}
+
 TEST(Rope, TableHoldsCosinesThenSines) {
   const std::vector<float> table = rope_table({{1.0f, 0.5f}, 2.0f}, 3);
   ASSERT_EQ(table.size(), 12u);
@@ -95,11 +141,40 @@ TEST(Layers, FollowLayerTypesElseThePeriod) {
   EXPECT_EQ(read_full_layers(unknown.reader, 1, 6).error().code, ErrorCode::kUnsupported);
 }
 
+TEST(Layers, OptionalWindowsFollowUseSlidingWindow) {
+  using Windows = std::vector<uint32_t>;
+  Parsed off(R"({"use_sliding_window": false, "sliding_window": 8, "max_window_layers": 1})");
+  EXPECT_EQ(*read_optional_windows(off.reader, 3), (Windows{0, 0, 0}));
+  Parsed on(R"({"use_sliding_window": true, "sliding_window": 8, "max_window_layers": 1})");
+  EXPECT_EQ(*read_optional_windows(on.reader, 3), (Windows{0, 8, 8}));
+  Parsed null(R"({"use_sliding_window": true, "sliding_window": null, "max_window_layers": 0})");
+  EXPECT_EQ(*read_optional_windows(null.reader, 2), (Windows{0, 0}));
+  Parsed listed(R"({"use_sliding_window": true, "sliding_window": 8,
+                    "layer_types": ["sliding_attention", "full_attention"]})");
+  EXPECT_EQ(*read_optional_windows(listed.reader, 2), (Windows{8, 0}));
+}
+
+TEST(Layers, OptionalWindowsRefuseContradictions) {
+  Parsed zero(R"({"use_sliding_window": true, "sliding_window": 0})");
+  EXPECT_EQ(read_optional_windows(zero.reader, 2).error().message,
+            "config.json: sliding_window is 0, expected an integer between 1 and 2147483647.");
+  Parsed unused(R"({"layer_types": ["full_attention", "sliding_attention"]})");
+  EXPECT_EQ(
+      read_optional_windows(unused.reader, 2).error().message,
+      "config.json: layer_types: entry 1 is \"sliding_attention\", but use_sliding_window is not "
+      "true.");
+}
+
 TEST(Architecture, IsFoundByNameElseByModelType) {
   Parsed named(R"({"architectures": ["LlamaForCausalLM"], "model_type": "gemma3_text"})");
   EXPECT_EQ((*find_architecture(named.reader))->name, "LlamaForCausalLM");
   Parsed typed(R"({"model_type": "gemma3_text"})");
   EXPECT_EQ((*find_architecture(typed.reader))->name, "Gemma3ForCausalLM");
+  Parsed empty(R"({"architectures": [], "model_type": "llama"})");
+  EXPECT_TRUE(find_architecture(empty.reader)
+                  .error()
+                  .message.starts_with(
+                      "config.json: architectures is empty, expected one of Gemma3ForCausalLM"));
   Parsed unknown(R"({"architectures": ["FooForCausalLM"]})");
   auto missing = find_architecture(unknown.reader);
   ASSERT_FALSE(missing);

@@ -75,6 +75,29 @@ Result<std::vector<bool>> read_full_layers(const ConfigReader& config, uint32_t 
   return full;
 }
 
+Result<std::vector<uint32_t>> read_optional_windows(ConfigReader& config, uint32_t layers) {
+  const bool none = config.mentions("sliding_window") && !config.has("sliding_window");
+  const bool sliding = config.flag("use_sliding_window", false) && !none;
+  const uint32_t window = sliding ? config.size("sliding_window", 4096) : 0;
+  const uint32_t first = config.count("max_window_layers", 28);
+  TOK_TRY(config.status());
+  std::vector<uint32_t> windows(layers);
+  if (!config.has("layer_types")) {
+    for (uint32_t i = first; i < layers; ++i) windows[i] = window;
+    return windows;
+  }
+  TOK_TRY(const std::vector<bool> full, read_full_layers(config, layers, 1));
+  for (uint32_t i = 0; i < layers; ++i) {
+    if (!full[i] && !sliding) {
+      return invalid_input("{}: entry {} is \"sliding_attention\", but {}.",
+                           config.path("layer_types"), i,
+                           none ? "sliding_window is null" : "use_sliding_window is not true");
+    }
+    windows[i] = full[i] ? 0 : window;
+  }
+  return windows;
+}
+
 Result<std::string> find_prefix(const TensorFile& file,
                                 std::initializer_list<std::string_view> prefixes) {
   std::string tried;

@@ -29,6 +29,10 @@ uint32_t read_head_dim(ConfigReader& config, uint32_t hidden, uint32_t heads);
 Result<std::vector<bool>> read_full_layers(const ConfigReader& config, uint32_t layers,
                                            uint32_t period);
 
+/// The windows of Qwen's configs, 0 for full attention: with use_sliding_window, sliding_window in
+/// the layers from max_window_layers on, or where layer_types says.
+Result<std::vector<uint32_t>> read_optional_windows(ConfigReader& config, uint32_t layers);
+
 /// The first of `prefixes` under which the checkpoint has "embed_tokens.weight".
 Result<std::string> find_prefix(const TensorFile& file,
                                 std::initializer_list<std::string_view> prefixes);

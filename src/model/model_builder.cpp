@@ -33,14 +33,17 @@ bool ModelBuilder::has(std::string_view name) const {
   return file_.find(prefix_ + std::string(name)) != nullptr;
 }
 
-ValueId ModelBuilder::weight(std::string_view name, Shape shape, DType dtype, bool keep_dtype,
-                             bool add_one) {
-  if (const auto found = made_.find(name); found != made_.end()) return found->second;
-  // "lm_head.weight" stands beside "model.", whatever comes before that.
-  std::string full = prefix_ + std::string(name);
-  if (name.starts_with("lm_head.") && prefix_.ends_with("model.")) {
-    full = prefix_.substr(0, prefix_.size() - 6) + std::string(name);
+/// "lm_head.weight" stands beside "model.", whatever comes before that.
+std::string ModelBuilder::full_name(std::string_view name) const {
+  constexpr std::string_view kModel = "model.";
+  std::string prefix = prefix_;
+  if (name.starts_with("lm_head.") && prefix.ends_with(kModel)) {
+    prefix.resize(prefix.size() - kModel.size());
   }
+  return prefix + std::string(name);
+}
+
+DType ModelBuilder::stored_dtype(const std::string& full, const Shape& shape) {
   const TensorInfo* info = file_.find(full);
   if (info == nullptr) {
     reject({ErrorCode::kInvalidInput,
@@ -55,21 +58,37 @@ ValueId ModelBuilder::weight(std::string_view name, Shape shape, DType dtype, bo
     reject({ErrorCode::kUnsupported,
             fmt::format("{}: tensor \"{}\" has element type {}, expected f32, f16 or bf16.",
                         file_.file_name(*info), full, dtype_name(info->dtype))});
-  } else if (keep_dtype) {
-    dtype = info->dtype;
+  } else {
+    return info->dtype;
   }
-  const ValueId id = constant(value_name(name), std::move(shape), dtype,
-                              Weight{{full}, RowOrder::kPlain, add_one});
-  made_.emplace(name, id);
-  return id;
+  return DType::kBF16;
 }
 
 ValueId ModelBuilder::matrix(std::string_view name, uint32_t rows, uint32_t columns) {
-  return weight(name, {rows, columns}, DType::kBF16, true, false);
+  return matrix(name, Rows{0, rows, rows}, columns);
+}
+
+ValueId ModelBuilder::matrix(std::string_view name, Rows rows, uint32_t columns) {
+  const bool whole = rows.count == rows.of;
+  std::string key(name);
+  if (!whole) key += fmt::format(".{}-{}", rows.first, rows.first + rows.count);
+  if (const auto found = made_.find(key); found != made_.end()) return found->second;
+  const std::string full = full_name(name);
+  const DType dtype = stored_dtype(full, {rows.of, columns});
+  const WeightPart part = whole ? WeightPart(full) : WeightPart(full, rows.first, rows.count);
+  const ValueId id = constant(value_name(key), {rows.count, columns}, dtype, Weight{{part}});
+  made_.emplace(std::move(key), id);
+  return id;
 }
 
 ValueId ModelBuilder::vector(std::string_view name, uint32_t size, bool add_one) {
-  return weight(name, {size}, DType::kF32, false, add_one);
+  if (const auto found = made_.find(name); found != made_.end()) return found->second;
+  const std::string full = full_name(name);
+  stored_dtype(full, {size});
+  const ValueId id =
+      constant(value_name(name), {size}, DType::kF32, Weight{{full}, RowOrder::kPlain, add_one});
+  made_.emplace(name, id);
+  return id;
 }
 
 ValueId ModelBuilder::projection(ValueId x, std::string_view name, uint32_t rows, bool bias) {
@@ -79,21 +98,32 @@ ValueId ModelBuilder::projection(ValueId x, std::string_view name, uint32_t rows
   return linear(x, w, vector(fmt::format("{}.bias", name), rows));
 }
 
+ValueId ModelBuilder::projection(ValueId x, std::string_view name, Rows rows) {
+  const uint32_t columns = uint32_t(at(x).shape[1]);
+  return linear(x, matrix(fmt::format("{}.weight", name), rows, columns));
+}
+
 ValueId ModelBuilder::token_ids() {
   if (!tokens_) tokens_ = input("tokens", {kTokens});
   return *tokens_;
 }
 
-ValueId ModelBuilder::rotate(ValueId x, uint32_t head_dim, const RopeTable& table,
+ValueId ModelBuilder::rotate(ValueId x, uint32_t head_dim, const RopeTable& recipe,
                              std::string_view name) {
+  // A session that never gets long needs no second part.
+  const uint32_t short_rows = recipe.short_rows < options_.context ? recipe.short_rows : 0;
   auto found = made_.find(name);
   if (found == made_.end()) {
+    RopeTable table = recipe;
+    if (short_rows != recipe.short_rows) {
+      table = {.inverse_frequencies = recipe.short_frequencies, .factor = recipe.factor};
+    }
     const Dim columns = Dim(table.inverse_frequencies.size()) * 2;
-    const ValueId id =
-        constant(std::string(name), {Dim(options_.context), columns}, DType::kF32, table);
+    const ValueId id = constant(std::string(name), {Dim{short_rows} + options_.context, columns},
+                                DType::kF32, std::move(table));
     found = made_.emplace(name, id).first;
   }
-  return rope(x, found->second, head_dim);
+  return rope(x, found->second, head_dim, short_rows);
 }
 
 ValueId ModelBuilder::cached_attention(uint32_t layer, ValueId q, ValueId k, ValueId v,

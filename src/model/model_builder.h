@@ -25,10 +25,16 @@ class ModelBuilder : public GraphBuilder {
 
   /// A matrix [rows, columns] in the checkpoint's own element type. `name` is without the prefix.
   ValueId matrix(std::string_view name, uint32_t rows, uint32_t columns);
+  /// Some rows of a matrix that has more: several matrices stored in one.
+  struct Rows {
+    uint32_t first, count, of;
+  };
+  ValueId matrix(std::string_view name, Rows rows, uint32_t columns);
   /// A vector [size] in f32; `add_one` for norms stored as w - 1.
   ValueId vector(std::string_view name, uint32_t size, bool add_one = false);
   /// x Wᵀ (+ bias) with the tensors name + ".weight" and, where `bias`, name + ".bias".
   ValueId projection(ValueId x, std::string_view name, uint32_t rows, bool bias = false);
+  ValueId projection(ValueId x, std::string_view name, Rows rows);
 
   ValueId token_ids();
   /// The table of `rope`, made once per `name`.
@@ -46,7 +52,9 @@ class ModelBuilder : public GraphBuilder {
   bool has(std::string_view name) const;
 
  private:
-  ValueId weight(std::string_view name, Shape shape, DType dtype, bool keep_dtype, bool add_one);
+  std::string full_name(std::string_view name) const;
+  /// The element type of a tensor that must have this shape; bf16 after a mistake.
+  DType stored_dtype(const std::string& full, const Shape& shape);
 
   const TensorFile& file_;
   BuildOptions options_;

@@ -7,6 +7,10 @@ constexpr Architecture kArchitectures[] = {
     {"Gemma3ForCausalLM", "gemma3_text", gemma3_facts, build_gemma3},
     {"Gemma3ForConditionalGeneration", "gemma3", gemma3_facts, build_gemma3},
     {"LlamaForCausalLM", "llama", llama_facts, build_llama},
+    {"MistralForCausalLM", "mistral", mistral_facts, build_mistral},
+    {"Phi3ForCausalLM", "phi3", phi3_facts, build_phi3},
+    {"Qwen2ForCausalLM", "qwen2", qwen2_facts, build_qwen2},
+    {"Qwen3ForCausalLM", "qwen3", qwen3_facts, build_qwen3},
 };
 
 }  // namespace
@@ -22,14 +26,16 @@ Result<const Architecture*> find_architecture(const ConfigReader& config) {
   TOK_TRY(reader.status());
   std::string known;
   for (const Architecture& architecture : kArchitectures) {
-    if (!names.empty() ? names.front() == architecture.name : type == architecture.model_type) {
+    if (!names.empty() ? names.front() == architecture.name
+                       : type == architecture.model_type && !config.has("architectures")) {
       return &architecture;
     }
     known += (known.empty() ? "" : ", ") + std::string(architecture.name);
   }
-  if (names.empty() && type.empty()) {
-    return invalid_input("{}: architectures and model_type are missing, expected one of {}.",
-                         config.where(), known);
+  if (names.empty() && (type.empty() || config.has("architectures"))) {
+    return invalid_input("{}: architectures {}, expected one of {}.", config.where(),
+                         config.has("architectures") ? "is empty" : "and model_type are missing",
+                         known);
   }
   return unsupported("{}: architecture \"{}\" is not supported; this engine knows {}.",
                      config.where(), names.empty() ? type : names.front(), known);

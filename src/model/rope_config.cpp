@@ -30,15 +30,37 @@ void scale_llama3(ConfigReader& parameters, RopeTable& table) {
   }
 }
 
+/// Frequency i is theta^(-2i / head_dim) / factors[i], rounded to f32 where the reference does.
+std::vector<float> divided(double theta, uint32_t head_dim, const std::vector<double>& factors) {
+  std::vector<float> frequencies;
+  for (size_t i = 0; i < factors.size(); ++i) {
+    const float power = float(std::pow(theta, double(2.0f * float(i) / float(head_dim))));
+    frequencies.push_back(1.0f / (float(factors[i]) * power));
+  }
+  return frequencies;
+}
+
 }  // namespace
+
+RopeTable read_longrope(ConfigReader& parameters, double theta, uint32_t head_dim,
+                        uint32_t original, uint32_t max_positions) {
+  theta = parameters.positive("rope_theta", theta);
+  const uint32_t half = head_dim / 2;
+  RopeTable table{
+      .inverse_frequencies = divided(theta, head_dim, parameters.positives("long_factor", half)),
+      .short_rows = original,
+      .short_frequencies = divided(theta, head_dim, parameters.positives("short_factor", half))};
+  const double ratio = parameters.positive("factor", double(max_positions) / double(original));
+  const double scale =
+      ratio <= 1.0 ? 1.0 : std::sqrt(1.0 + std::log(ratio) / std::log(double(original)));
+  table.factor = float(parameters.positive("attention_factor", scale));
+  return table;
+}
 
 RopeTable read_rope(ConfigReader& parameters, double theta, uint32_t head_dim) {
   theta = parameters.positive("rope_theta", theta);
-  RopeTable table;
-  for (uint32_t i = 0; i < head_dim / 2; ++i) {
-    table.inverse_frequencies.push_back(
-        float(1.0 / std::pow(theta, 2.0 * double(i) / double(head_dim))));
-  }
+  RopeTable table{.inverse_frequencies =
+                      divided(theta, head_dim, std::vector<double>(head_dim / 2, 1.0))};
   const std::string type = parameters.word("rope_type", parameters.word("type", "default"));
   if (type == "linear") {
     const double factor = parameters.positive("factor");

@@ -12,4 +12,10 @@ namespace tokamak {
 /// left in `parameters`' status.
 RopeTable read_rope(ConfigReader& parameters, double theta, uint32_t head_dim);
 
+/// LongRoPE (arXiv:2402.13753): each frequency is divided by its short_factor, or by its
+/// long_factor in sequences of more than `original` tokens; both parts are scaled by
+/// attention_factor, which follows from max_positions / original where it is not given.
+RopeTable read_longrope(ConfigReader& parameters, double theta, uint32_t head_dim,
+                        uint32_t original, uint32_t max_positions);
+
 }  // namespace tokamak

@@ -19,10 +19,19 @@ struct Part {
 
 Result<std::vector<Part>> find_parts(const TensorFile& file, const Weight& weight) {
   std::vector<Part> parts;
-  for (const std::string& name : weight.parts) {
-    const TensorInfo* info = file.find(name);
-    if (info == nullptr) return invalid_input("The checkpoint has no tensor \"{}\".", name);
-    TOK_TRY(const std::span<const std::byte> bytes, file.data(*info));
+  for (const WeightPart& part : weight.parts) {
+    const TensorInfo* info = file.find(part.name);
+    if (info == nullptr) return invalid_input("The checkpoint has no tensor \"{}\".", part.name);
+    TOK_TRY(std::span<const std::byte> bytes, file.data(*info));
+    if (part.rows != 0) {
+      const uint64_t end = uint64_t{part.first_row} + part.rows;
+      if (info->shape.empty() || end > info->shape[0]) {
+        return invalid_input("{}: tensor \"{}\" is {}, expected at least {} rows.",
+                             file.file_name(*info), part.name, describe(*info), end);
+      }
+      const size_t row_bytes = bytes.size() / size_t(info->shape[0]);
+      bytes = bytes.subspan(part.first_row * row_bytes, part.rows * row_bytes);
+    }
     parts.push_back({info, bytes});
   }
   return parts;

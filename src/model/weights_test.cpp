@@ -78,6 +78,26 @@ TEST(Weights, ConcatenatesRows) {
   EXPECT_EQ(read(c.file(), constant({3, 2}, DType::kF32, joined)), (Floats{3, 4, 5, 6, 1, 2}));
 }
 
+TEST(Weights, TakesARangeOfRows) {
+  Checkpoint c;
+  c.add("qkv", DType::kBF16, {4, 2});
+  const Weight part{{WeightPart("qkv", 1, 2)}};
+  EXPECT_EQ(read(c.file(), constant({2, 2}, DType::kBF16, part)), (Floats{3, 4, 5, 6}));
+  const Weight joined{{WeightPart("qkv", 3, 1), WeightPart("qkv", 0, 1)}, RowOrder::kConcat};
+  EXPECT_EQ(read(c.file(), constant({2, 2}, DType::kF32, joined)), (Floats{7, 8, 1, 2}));
+}
+
+TEST(Weights, RefusesRowsThatAreNotThere) {
+  Checkpoint c;
+  c.add("qkv", DType::kBF16, {4, 2});
+  const Weight part{{WeightPart("qkv", 3, 2)}};
+  const auto status = read_constant(c.file(), constant({2, 2}, DType::kBF16, part),
+                                    [](std::span<const std::byte>) { return Result<void>(); });
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().message,
+            "memory: tensor \"qkv\" is bf16[4, 2], expected at least 5 rows.");
+}
+
 TEST(Weights, InterleavesRows) {
   Checkpoint c;
   c.add("gate", DType::kBF16, {2, 2});

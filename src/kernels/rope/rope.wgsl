@@ -10,7 +10,8 @@ fn run(group: vec3<u32>, lane: u32) {
   }
   let i = group.y * COLUMNS + column;
   let j = column % HEAD_DIM;
-  let row = (frame.position + group.y) * ROTARY;
+  let first = frame.position + select(0u, SHORT_ROWS, frame.length > SHORT_ROWS);
+  let row = (first + group.y) * ROTARY;
   let half = ROTARY / 2u;
   if (j < half) {
     y[i] = x[i] * table[row + j] - x[i + half] * table[row + half + j];

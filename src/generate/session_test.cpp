@@ -1,0 +1,108 @@
+#include "generate/session.h"
+
+#include <gtest/gtest.h>
+
+namespace tokamak {
+namespace {
+
+constexpr uint32_t kVocab = 10;
+
+/// Records the frames; the logits behind a token are the token, the frame's length, and zeros.
+class Recorder : public Program {
+ public:
+  explicit Recorder(uint32_t short_rows, bool all_logits = false) {
+    Buffer table{.use = BufferUse::kConstant};
+    table.tensor.recipe = RopeTable{{1.0f}, 1, short_rows, {0.5f}};
+    plan_.buffers = {table};
+    Phase phase{.name = "chunk", .max_tokens = 4};
+    phase.result.shape = {all_logits ? kTokens : 1, kVocab};
+    plan_.phases = {phase};
+  }
+  const Plan& plan() const override { return plan_; }
+  Result<void> write_table(BufferId, std::span<const uint32_t>) override { return {}; }
+  Result<void> submit(const StepRequest& request) override {
+    const Frame& frame = request.frame;
+    log += fmt::format("{}+{}/{} ", frame.position, frame.tokens, frame.length);
+    std::vector<float> rows;
+    for (const uint32_t id : request.tokens) {
+      rows.insert(rows.end(), {float(id), float(frame.length)});
+      rows.resize(rows.size() + kVocab - 2);
+    }
+    if (plan_.phases[0].result.shape[0] != kTokens) rows.erase(rows.begin(), rows.end() - kVocab);
+    if (request.done) request.done(std::span<const float>(rows));
+    return {};
+  }
+  Result<void> poll() override { return {}; }
+  Result<void> wait() override { return {}; }
+
+  std::string log;
+
+ private:
+  Plan plan_;
+};
+
+/// Feeds and gives the first two logits of each row.
+std::vector<float> feed(Session& session, std::vector<uint32_t> ids) {
+  auto logits = session.feed(ids);
+  EXPECT_TRUE(logits) << logits.error().message;
+  std::vector<float> first_two;
+  for (size_t row = 0; logits && row < logits->size(); row += kVocab) {
+    first_two.insert(first_two.end(), {(*logits)[row], (*logits)[row + 1]});
+  }
+  return first_two;
+}
+
+using Floats = std::vector<float>;
+
+TEST(Session, TellsEveryChunkTheLengthAfterTheCall) {
+  Recorder program(0);
+  Session session = *Session::start(program, 64, kVocab);
+  feed(session, {1, 2, 3, 4, 5, 6});
+  feed(session, {7});
+  EXPECT_EQ(program.log, "0+4/6 4+2/6 6+1/7 ");
+}
+
+TEST(Session, RunsAgainWhenTheSequenceGetsLong) {
+  Recorder program(5);
+  Session session = *Session::start(program, 64, kVocab);
+  feed(session, {1, 2, 3});
+  feed(session, {4, 5});
+  EXPECT_EQ(program.log, "0+3/3 3+2/5 ");
+  program.log.clear();
+  EXPECT_EQ(feed(session, {6}), (Floats{6, 6}));
+  EXPECT_EQ(program.log, "0+4/6 4+2/6 ");
+  program.log.clear();
+  feed(session, {7});
+  EXPECT_EQ(program.log, "6+1/7 ");
+  EXPECT_EQ(session.position(), 7u);
+}
+
+TEST(Session, ALongPromptRunsOnce) {
+  Recorder program(5);
+  Session session = *Session::start(program, 64, kVocab);
+  feed(session, {1, 2, 3, 4, 5, 6});
+  feed(session, {7});
+  EXPECT_EQ(program.log, "0+4/6 4+2/6 6+1/7 ");
+}
+
+TEST(Session, GivesOnlyTheNewRowsAfterRunningAgain) {
+  Recorder program(3, true);
+  Session session = *Session::start(program, 64, kVocab);
+  feed(session, {1, 2, 3});
+  EXPECT_EQ(feed(session, {4, 5}), (Floats{4, 5, 5, 5}));
+}
+
+TEST(Session, RunsAgainAfterACancelledLongCall) {
+  Recorder program(5);
+  Session session = *Session::start(program, 64, kVocab);
+  int asked = 0;
+  const std::vector<uint32_t> ids = {1, 2, 3, 4, 5, 6};
+  EXPECT_FALSE(session.feed(ids, [&] { return ++asked == 2; }));
+  EXPECT_EQ(session.position(), 4u);
+  program.log.clear();
+  feed(session, {9});  // five tokens: short again, and the cache holds keys of a long one
+  EXPECT_EQ(program.log, "0+4/5 4+1/5 ");
+}
+
+}  // namespace
+}  // namespace tokamak

@@ -1,0 +1,96 @@
+// Phi-3, Phi-3.5 and Phi-4-mini. Reference: transformers/models/phi3/modeling_phi3.py and
+// configuration_phi3.py; arXiv:2404.14219.
+//
+// What differs from Llama:
+//   q, k and v are rows of one tensor, gate and up of another
+//   optionally a sliding window in every layer, and only the first part of each head is turned
+//   LongRoPE, "su" or "yarn" in older files. The reference chooses the frequencies by the length of
+//   the sequence and drops its cache when generation passes the original length; Session does too.
+#include <string>
+
+#include "model/dense_decoder.h"
+#include "model/rope_config.h"
+
+namespace tokamak {
+namespace {
+
+/// The turned part of a head is a whole number of pairs.
+Result<uint32_t> rotary_size(const ConfigReader& config, double part, uint32_t head_dim) {
+  const double size = part <= 1.0 ? double(head_dim) * part : 0.0;
+  const uint32_t whole = uint32_t(size);
+  if (whole != 0 && whole % 2 == 0) return whole;
+  return invalid_input("{} is {}, which turns {} of {} elements; expected an even number of them.",
+                       config.path("partial_rotary_factor"), part, whole, head_dim);
+}
+
+Result<RopeTable> read_phi3_rope(ConfigReader config, const DenseConfig& c) {
+  const double theta = config.positive("rope_theta", 10000.0);
+  double part = config.positive("partial_rotary_factor", 1.0);
+  ConfigReader fields = rope_fields(config);
+  part = fields.positive("partial_rotary_factor", part);
+  const uint32_t original = config.size("original_max_position_embeddings",
+                                        fields.size("original_max_position_embeddings", 4096));
+  const std::string type = fields.word("rope_type", fields.word("type", "default"));
+  TOK_TRY(config.status());
+  TOK_TRY(fields.status());
+  TOK_TRY(const uint32_t rotary, rotary_size(config, part, c.head_dim));
+  RopeTable table;
+  if (type == "longrope" || type == "su" || type == "yarn") {
+    if (original < 2) {
+      return invalid_input("{} is {}, expected at least 2.",
+                           config.path("original_max_position_embeddings"), original);
+    }
+    table = read_longrope(fields, theta, rotary, original, c.max_context);
+  } else if (type == "default") {
+    table = read_rope(fields, theta, rotary);
+  } else {
+    return unsupported("{} is \"{}\"; this architecture has default, longrope and su.",
+                       fields.path("rope_type"), type);
+  }
+  TOK_TRY(fields.status());
+  return table;
+}
+
+Result<DenseConfig> read(ConfigReader config) {
+  TOK_TRY(DenseConfig c, read_dense(config, {.max_context = 4096, .eps = 1e-5}));
+  if (config.has("sliding_window")) c.windows.assign(c.layers, config.size("sliding_window"));
+  TOK_TRY(config.status());
+  TOK_TRY(c.rope, read_phi3_rope(config, c));
+  return c;
+}
+
+struct Decoder : DenseDecoder {
+  using DenseDecoder::DenseDecoder;
+
+  Heads heads(ValueId x) override {
+    const std::string name = p + "self_attn.qkv_proj";
+    const uint32_t q_rows = c.heads * c.head_dim, kv_rows = c.kv_heads * c.head_dim;
+    const uint32_t rows = q_rows + 2 * kv_rows;
+    ValueId q = b.projection(x, name, {.first = 0, .count = q_rows, .of = rows});
+    ValueId k = b.projection(x, name, {.first = q_rows, .count = kv_rows, .of = rows});
+    ValueId v = b.projection(x, name, {.first = q_rows + kv_rows, .count = kv_rows, .of = rows});
+    return {q, k, v};
+  }
+
+  ValueId gated(ValueId x) override {
+    const std::string name = p + "mlp.gate_up_proj";
+    ValueId gate = b.projection(x, name, {.first = 0, .count = c.ffn, .of = 2 * c.ffn});
+    ValueId up = b.projection(x, name, {.first = c.ffn, .count = c.ffn, .of = 2 * c.ffn});
+    return b.glu(c.activation, gate, up);
+  }
+};
+
+}  // namespace
+
+Result<ModelFacts> phi3_facts(const ConfigReader& config) {
+  TOK_TRY(const DenseConfig c, read(config));
+  return dense_facts("Phi3ForCausalLM", c);
+}
+
+Result<Graph> build_phi3(const ConfigReader& config, const TensorFile& file,
+                         const BuildOptions& options) {
+  TOK_TRY(const DenseConfig c, read(config));
+  return build_dense<Decoder>(c, file, options);
+}
+
+}  // namespace tokamak

@@ -1,0 +1,76 @@
+// The decoder that Llama is and that several architectures vary: pre-norms, grouped-query
+// attention, gated MLP, rotary positions, no more. An architecture reads a DenseConfig and, where
+// its layers differ in more than numbers, overrides a method of DenseDecoder.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "model/arch.h"
+
+namespace tokamak {
+
+struct DenseConfig {
+  uint32_t vocab, hidden, layers, heads, kv_heads, head_dim, ffn, max_context;
+  float eps;
+  bool qkv_bias, output_bias, mlp_bias, tied;
+  Activation activation;
+  RopeTable rope;
+  std::vector<uint32_t> windows;  // per layer; 0: full attention
+};
+
+/// What the fields are when config.json leaves them out; 0: they must be there.
+struct DenseDefaults {
+  uint32_t kv_heads = 0;  // 0: as many as heads, which null says too
+  uint32_t head_dim = 0;  // 0: hidden / heads
+  uint32_t max_context = 2048;
+  double eps = 1e-6;
+};
+
+/// Reads all but the biases (none), the windows (none) and the rotary table.
+Result<DenseConfig> read_dense(ConfigReader config, const DenseDefaults& defaults);
+
+/// rope_parameters or rope_scaling over the whole head. Part of it is kUnsupported.
+Result<RopeTable> read_dense_rope(ConfigReader config, uint32_t head_dim);
+
+/// rope_parameters, or rope_scaling of older files.
+ConfigReader rope_fields(const ConfigReader& config);
+
+ModelFacts dense_facts(std::string_view architecture, const DenseConfig& config);
+
+class DenseDecoder {
+ public:
+  /// REQUIRES: both outlive the decoder.
+  DenseDecoder(ModelBuilder& builder, const DenseConfig& config) : b(builder), c(config) {}
+  virtual ~DenseDecoder() = default;
+
+  Result<Graph> build();
+
+ protected:
+  struct Heads {
+    ValueId q, k, v;
+  };
+  /// x: [T, hidden] -> [T, heads * head_dim] and twice [T, kv_heads * head_dim], not yet rotated.
+  virtual Heads heads(ValueId x);
+  /// activation(gate) * up: x: [T, hidden] -> [T, ffn]
+  virtual ValueId gated(ValueId x);
+
+  ValueId norm(std::string_view name, ValueId x, uint32_t size);
+
+  ModelBuilder& b;
+  const DenseConfig& c;
+  std::string p;  // "layers.N." of the layer that is being built
+
+ private:
+  ValueId attention(uint32_t layer, ValueId x);
+  ValueId mlp(ValueId x);
+};
+
+/// The usual end of an architecture's file.
+template <typename Decoder = DenseDecoder>
+Result<Graph> build_dense(const DenseConfig& config, const TensorFile& file,
+                          const BuildOptions& options) {
+  ModelBuilder builder(file, options, "model.");
+  return Decoder(builder, config).build();
+}
+
+}  // namespace tokamak
