@@ -121,6 +121,7 @@ Run run(const Case& c, Backend& backend, const ForcedVariants& forced) {
     std::vector<uint32_t> tokens(chunk);
     for (uint32_t& token : tokens) token = uint32_t(random()) % kVocab;
     frame.tokens = chunk;
+    frame.length = frame.position + chunk;
     const auto keep = [&run, &c](Result<std::span<const float>> result) {
       if (!result) {
         ADD_FAILURE() << c.name << ": " << result.error().message;

@@ -215,6 +215,18 @@ struct RopeShape {
   uint32_t heads, head_dim, rotary;
 };
 
+/// A table of two parts, the second for sequences beyond 20 tokens: some steps read each.
+Case two_part_rope_case() {
+  CaseBuilder b("rope 2x8 with a second part");
+  const uint32_t short_rows = 20, context = 400;
+  const RopeTable recipe{{1.0f, 0.5f, 0.1f, 0.01f}, 1, short_rows, {0.9f, 0.4f, 0.2f, 0.05f}};
+  const uint32_t rows = short_rows + context;
+  const ValueId table = b.constant("table", {rows, 8}, rope_table(recipe, rows));
+  const ValueId x = b.activation(16);
+  const ValueId y = b.graph().rope(x, table, 8, short_rows);
+  return b.finish(y, kChunks.max_tokens, kChunks.chunks, kSum);
+}
+
 std::vector<Case> rope_cases() {
   std::vector<Case> all;
   for (const RopeShape shape :
@@ -234,6 +246,7 @@ std::vector<Case> rope_cases() {
           b.finish(b.graph().rope(x, table, shape.head_dim), steps.max_tokens, steps.chunks, kSum));
     }
   }
+  all.push_back(two_part_rope_case());
   return all;
 }
 
