@@ -135,7 +135,7 @@ ValueId ModelBuilder::cached_attention(uint32_t layer, ValueId q, ValueId k, Val
   const uint32_t own_pages =
       attributes.window == 0
           ? pages
-          : std::min(pages, ceil_div(attributes.window + options_.chunk, kPageTokens) + 1);
+          : std::min(pages, ceil_div(attributes.window + options_.chunk, kPageTokens));
   const uint32_t window = own_pages == pages ? 0 : attributes.window;
   const std::string table = window == 0 ? "pages" : fmt::format("pages.{}", window);
   auto found = made_.find(table);

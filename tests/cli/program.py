@@ -61,5 +61,5 @@ def model(name):
 
 def main(unittest):
     if not os.access(PROGRAM, os.X_OK) or not os.path.isdir(DATA):
-        sys.exit("error: set TOKAMAK_PROGRAM to the built program, TOKAMAK_SOURCE_DIR to its sources")
+        sys.exit("error: TOKAMAK_PROGRAM names the built program, TOKAMAK_SOURCE_DIR its sources")
     unittest.main(verbosity=2)

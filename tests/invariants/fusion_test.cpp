@@ -1,0 +1,118 @@
+// Every pass alone, and all together, compute on random graphs what the graph computed before.
+#include <map>
+
+#include "golden/reference.h"
+#include "graph/text.h"
+#include "invariants/plan_checks.h"
+#include "invariants/random_graph.h"
+#include "model/weights.h"
+
+namespace tokamak::invariants {
+namespace {
+
+using golden::relative_error;
+
+constexpr uint32_t kStepTokens = 11;
+/// Both sides sum in f64 and round once per value.
+constexpr double kOnCpu = 2e-6;
+/// Sums in f32 of up to 32 terms, a dozen nodes one after another, differences of large values.
+constexpr double kOnWebGpu = 5e-5;
+
+/// A step of eleven tokens, then one of one.
+std::vector<float> results_of(const Graph& graph, const TensorFile& constants, Backend& backend) {
+  const CaptureOptions options{.phases = {{"prefill", 16}, {"decode", 1}}, .forced = {}};
+  auto plan = capture(graph, backend.device(), options);
+  EXPECT_TRUE(plan) << plan.error().message;
+  if (!plan) return {};
+  expect_sound(*plan);
+  const ConstantReader reader = [&](const TensorDesc& constant, const WriteBytes& write) {
+    return read_constant(constants, constant, write);
+  };
+  auto program = backend.compile(*std::move(plan), reader);
+  EXPECT_TRUE(program) << program.error().message;
+  if (!program) return {};
+  std::vector<float> all;
+  std::vector<uint32_t> tokens(kStepTokens);
+  for (uint32_t i = 0; i < kStepTokens; ++i) tokens[i] = (i * 7 + 3) % kVocab;
+  for (size_t phase = 0; phase < 2; ++phase) {
+    StepRequest request;
+    request.phase = phase;
+    request.tokens = std::span(tokens).first(phase == 0 ? kStepTokens : 1);
+    request.frame.tokens = uint32_t(request.tokens.size());
+    request.done = [&](Result<std::span<const float>> result) {
+      EXPECT_TRUE(result) << result.error().message;
+      if (result) all.insert(all.end(), result->begin(), result->end());
+    };
+    const auto submitted = (*program)->submit(request);
+    EXPECT_TRUE(submitted) << submitted.error().message;
+    const auto waited = (*program)->wait();
+    EXPECT_TRUE(waited) << waited.error().message;
+  }
+  EXPECT_EQ(all.size(), size_t{kVocab} * (kStepTokens + 1));
+  return all;
+}
+
+/// How often each pass fired; "" counts the graphs.
+using Counts = std::map<std::string, uint32_t>;
+
+void check(uint32_t seed, Backend& reference, Backend& backend, double tolerance, Counts& counts) {
+  SCOPED_TRACE(fmt::format("seed {}", seed));
+  const RandomGraph made = random_graph(seed);
+  const std::vector<float> expected = results_of(made.graph, made.constants, reference);
+  EXPECT_LE(relative_error(expected, results_of(made.graph, made.constants, backend)), tolerance);
+  for (const fuse::Pass& pass : fuse::passes()) {
+    Graph fused = made.graph;
+    const uint32_t count = fuse::run(pass, fused);
+    if (count == 0) continue;
+    counts[std::string(pass.name)] += count;
+    const auto valid = verify(fused);
+    ASSERT_TRUE(valid) << pass.name << ": " << valid.error().message;
+    EXPECT_LE(relative_error(expected, results_of(fused, made.constants, backend)), tolerance)
+        << pass.name << "\n"
+        << nodes_text(made.graph);
+  }
+  Graph fused = made.graph;
+  ASSERT_TRUE(fuse::run_pipeline(fused));
+  EXPECT_LE(relative_error(expected, results_of(fused, made.constants, backend)), tolerance)
+      << nodes_text(fused);
+  ++counts[""];
+}
+
+TEST(Fusion, RandomGraphsComputeTheSameOnTheCpu) {
+  const std::unique_ptr<Backend> cpu = make_cpu_backend();
+  Counts counts;
+  for (uint32_t seed = 1; seed <= 300; ++seed) check(seed, *cpu, *cpu, kOnCpu, counts);
+  for (const fuse::Pass& pass : fuse::passes()) {
+    EXPECT_GT(counts[std::string(pass.name)], 50u) << pass.name << " found too little to do";
+    fmt::print("{}: {} replacements in {} graphs\n", pass.name, counts[std::string(pass.name)],
+               counts[""]);
+  }
+}
+
+TEST(Fusion, RandomGraphsComputeTheSameOnWebGpu) {
+  for (const golden::DeviceSetup& setup : golden::setups()) {
+    if (setup.name != "webgpu_f32" && setup.name != "webgpu_plain") continue;
+    golden::require_device(setup);
+    if (IsSkipped()) return;
+    auto backend = open_backend(setup.options);
+    ASSERT_TRUE(backend) << backend.error().message;
+    const std::unique_ptr<Backend> cpu = make_cpu_backend();
+    Counts counts;
+    for (uint32_t seed = 1; seed <= 12; ++seed) check(seed, *cpu, **backend, kOnWebGpu, counts);
+    for (const fuse::Pass& pass : fuse::passes()) {
+      EXPECT_GT(counts[std::string(pass.name)], 1u) << pass.name << " found too little to do";
+    }
+  }
+}
+
+TEST(Fusion, RandomGraphsPrintAndParseBack) {
+  for (uint32_t seed = 1; seed <= 100; ++seed) {
+    RandomGraph made = random_graph(seed);
+    expect_same_text(made.graph);
+    ASSERT_TRUE(fuse::run_pipeline(made.graph));
+    expect_same_text(made.graph);
+  }
+}
+
+}  // namespace
+}  // namespace tokamak::invariants

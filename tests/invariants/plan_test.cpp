@@ -1,0 +1,55 @@
+// The texts and plans of every model in tests/data/models, for devices that need not be there.
+#include "golden/reference.h"
+#include "invariants/plan_checks.h"
+
+namespace tokamak::invariants {
+namespace {
+
+DeviceInfo device_with(Features features) {
+  DeviceInfo device;
+  device.backend = BackendKind::kWebGpu;
+  device.name = "test device";
+  device.features = features;
+  if (features & kFeatureSubgroups) device.subgroup_min = device.subgroup_max = 32;
+  return device;
+}
+
+std::vector<DeviceInfo> devices() {
+  std::vector<DeviceInfo> all = {make_cpu_backend()->device()};
+  for (const Features features : {Features{0}, Features{kFeatureF16}, Features{kFeatureSubgroups},
+                                  Features{kFeatureF16 | kFeatureSubgroups}}) {
+    all.push_back(device_with(features));
+  }
+  return all;
+}
+
+struct ModelPlan : testing::TestWithParam<std::string> {};
+
+TEST_P(ModelPlan, GraphsAndPlansPrintAndParseBack) {
+  auto files = read_model_folder(golden::model_folder(GetParam()));
+  ASSERT_TRUE(files) << files.error().message;
+  for (const DeviceInfo& device : devices()) {
+    for (const char* kv : {"f32", "f16"}) {
+      for (const uint32_t chunk : {1u, 64u, 512u}) {
+        SCOPED_TRACE(fmt::format("{} {} {} {}", backend_name(device.backend),
+                                 features_text(device.features), kv, chunk));
+        OpenOptions options;
+        options.kv = kv;
+        options.chunk = chunk;
+        const auto compiled = Engine::compile(*files, device, options);
+        ASSERT_TRUE(compiled) << compiled.error().message;
+        expect_same_text(compiled->unfused);
+        expect_same_text(compiled->fused);
+        EXPECT_LT(compiled->fused.nodes.size(), compiled->unfused.nodes.size());
+        expect_sound(compiled->plan);
+        EXPECT_EQ(compiled->plan.phases.size(), chunk == 1 ? 1u : 2u);
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, ModelPlan, testing::ValuesIn(golden::model_names()),
+                         [](const auto& param) { return param.param; });
+
+}  // namespace
+}  // namespace tokamak::invariants

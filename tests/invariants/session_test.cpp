@@ -1,0 +1,173 @@
+// What must hold for any sequence on any device: the way tokens are fed, what ran before and which
+// passes made the plan change nothing in the answer.
+#include <algorithm>
+#include <cstring>
+
+#include "golden/reference.h"
+
+namespace tokamak::golden {
+namespace {
+
+constexpr size_t kTokensFed = 120;  // crosses every window of the test models more than three times
+
+/// Two runs of one setup: the same stored weights, keys and values, other orders of summing.
+double own_tolerance(const DeviceSetup& setup) {
+  if (setup.name == "cpu") return 1e-6;
+  // A last bit of difference before the rounding to f16 becomes one of 2^-11 behind it.
+  return setup.options.kv == "f16" ? setup.tolerance : 2e-5;
+}
+
+struct SessionInvariant : testing::TestWithParam<std::tuple<std::string, DeviceSetup>> {
+  const std::string& model = std::get<0>(GetParam());
+  const DeviceSetup& setup = std::get<1>(GetParam());
+  std::vector<uint32_t> ids;
+
+  void SetUp() override {
+    require_device(setup);
+    if (IsSkipped()) return;
+    const Json golden = read_json(model_folder(model) + "/golden.json");
+    ASSERT_NE(golden.find("prompts"), nullptr);
+    ids = ids_of(*golden.find("prompts")->as_array().back().find("ids"));
+    ASSERT_GE(ids.size(), kTokensFed);
+    ids.resize(kTokensFed);
+  }
+
+  std::unique_ptr<Engine> open_with(const std::function<void(OpenOptions&)>& change,
+                                    bool all_logits = true) {
+    DeviceSetup changed = setup;
+    change(changed.options);
+    return open(model_folder(model), changed, all_logits);
+  }
+  std::unique_ptr<Engine> open_plain(bool all_logits = true) {
+    return open_with([](OpenOptions&) {}, all_logits);
+  }
+};
+
+/// Logits behind every token, fed `piece` at a time behind a piece of `first`.
+std::vector<float> feed_in_pieces(Engine& engine, std::span<const uint32_t> ids, size_t piece,
+                                  size_t first = 0) {
+  std::vector<float> rows;
+  auto session = engine.start();
+  EXPECT_TRUE(session) << session.error().message;
+  for (size_t at = 0, count = first == 0 ? piece : first; session && at < ids.size();) {
+    count = std::min(count, ids.size() - at);
+    const auto logits = session->feed(ids.subspan(at, count));
+    EXPECT_TRUE(logits) << logits.error().message;
+    if (!logits) break;
+    rows.insert(rows.end(), logits->begin(), logits->end());
+    at += count;
+    count = piece;
+  }
+  return rows;
+}
+
+void expect_same_bits(const std::vector<float>& one, const std::vector<float>& other) {
+  ASSERT_FALSE(one.empty());
+  ASSERT_EQ(one.size(), other.size());
+  EXPECT_EQ(std::memcmp(one.data(), other.data(), one.size() * sizeof(float)), 0)
+      << "relative difference " << relative_error(one, other);
+}
+
+TEST_P(SessionInvariant, PrefillEqualsDecoding) {
+  const auto engine = open_plain();
+  ASSERT_NE(engine, nullptr);
+  const std::vector<float> at_once = logits_of(*engine, ids);
+  EXPECT_LE(relative_error(at_once, feed_in_pieces(*engine, ids, 1)), own_tolerance(setup));
+}
+
+TEST_P(SessionInvariant, PiecesOfAnySizeEqualOne) {
+  const auto engine = open_plain();
+  ASSERT_NE(engine, nullptr);
+  const std::vector<float> at_once = logits_of(*engine, ids);
+  for (const size_t piece : {7u, 16u, 33u, 119u}) {
+    EXPECT_LE(relative_error(at_once, feed_in_pieces(*engine, ids, piece)), own_tolerance(setup))
+        << piece;
+  }
+}
+
+TEST_P(SessionInvariant, ChunksOfAnySizeEqualOne) {
+  const auto whole = open_plain();
+  ASSERT_NE(whole, nullptr);
+  const std::vector<float> expected = logits_of(*whole, ids);
+  for (const uint32_t chunk : {1u, 7u, 16u, 33u, 512u}) {
+    const auto engine = open_with([&](OpenOptions& options) { options.chunk = chunk; });
+    ASSERT_NE(engine, nullptr);
+    EXPECT_LE(relative_error(expected, logits_of(*engine, ids)), own_tolerance(setup)) << chunk;
+    // Chunks that begin inside a page of the cache.
+    for (const size_t first : {1u, 9u, 15u}) {
+      EXPECT_LE(relative_error(expected, feed_in_pieces(*engine, ids, chunk, first)),
+                own_tolerance(setup))
+          << chunk << " behind " << first;
+    }
+  }
+}
+
+TEST_P(SessionInvariant, LastLogitsAreTheLastOfAll) {
+  const auto all = open_plain(), last = open_plain(false);
+  ASSERT_NE(all, nullptr);
+  ASSERT_NE(last, nullptr);
+  const size_t vocab = all->compiled().facts.vocab;
+  const std::vector<float> rows = logits_of(*all, ids);
+  ASSERT_EQ(rows.size(), ids.size() * vocab);
+  EXPECT_LE(relative_error(std::span(rows).last(vocab), logits_of(*last, ids)),
+            own_tolerance(setup));
+}
+
+TEST_P(SessionInvariant, AnEarlierSequenceLeavesNoTrace) {
+  const auto engine = open_plain(false);
+  ASSERT_NE(engine, nullptr);
+  const std::vector<uint32_t> first(ids.begin(), ids.begin() + 20);
+  const std::vector<float> fresh = logits_of(*engine, first);
+  std::vector<uint32_t> other(ids.rbegin(), ids.rend());
+  ASSERT_FALSE(logits_of(*engine, other).empty());
+  expect_same_bits(fresh, logits_of(*engine, first));
+}
+
+TEST_P(SessionInvariant, TheSameEngineOpenedTwiceGivesTheSameBits) {
+  std::vector<std::vector<float>> runs;
+  for (int run = 0; run < 2; ++run) {
+    const auto engine = open_plain(false);
+    ASSERT_NE(engine, nullptr);
+    auto session = engine->start();
+    ASSERT_TRUE(session) << session.error().message;
+    auto logits = session->feed(ids);
+    std::vector<float>& rows = runs.emplace_back();
+    for (int step = 0; step < 12; ++step) {
+      ASSERT_TRUE(logits) << logits.error().message;
+      rows.insert(rows.end(), logits->begin(), logits->end());
+      const auto best = uint32_t(argmax(*logits));
+      logits = session->feed({&best, 1});
+    }
+  }
+  expect_same_bits(runs[0], runs[1]);
+}
+
+TEST_P(SessionInvariant, NoSetOfPassesChangesTheAnswer) {
+  const std::span<const uint32_t> some = std::span(ids).first(40);
+  const size_t subsets = size_t{1} << fuse::passes().size();
+  std::vector<float> expected;
+  for (size_t subset = 0; subset < subsets; ++subset) {
+    const auto engine = open_with([&](OpenOptions& options) {
+      for (size_t i = 0; i < fuse::passes().size(); ++i) {
+        if (subset & (size_t{1} << i)) {
+          options.disabled_passes.insert(std::string(fuse::passes()[i].name));
+        }
+      }
+    });
+    ASSERT_NE(engine, nullptr);
+    const std::vector<float> logits = logits_of(*engine, some);
+    if (subset == 0) expected = logits;
+    EXPECT_LE(relative_error(expected, logits), own_tolerance(setup)) << "subset " << subset;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, SessionInvariant,
+                         testing::Combine(testing::Values("gemma3_hub", "gemma3_softcap",
+                                                          "llama_tied_rope3"),
+                                          testing::ValuesIn(setups())),
+                         [](const auto& param) {
+                           return std::get<0>(param.param) + "_" + std::get<1>(param.param).name;
+                         });
+
+}  // namespace
+}  // namespace tokamak::golden
