@@ -99,23 +99,59 @@ std::string attention_refuses(const Problem& p, const DeviceInfo&) {
   return "";
 }
 
-template <const char* kReduce>
-Launch attention_launch(const Problem& p) {
+/// What every attention kernel is told.
+Launch attention_base(const Problem& p, uint32_t threads) {
   const Attention& op = p.as<Attention>();
   const TensorDesc& cache = p.inputs[1];
   const uint32_t kv_heads = uint32_t(cache.shape[2]), head_dim = uint32_t(cache.shape[3]);
   const uint32_t heads = uint32_t(p.inputs[0].shape[1]) / head_dim;
-  return {.constants = {{"THREADS", power_of_two(head_dim, 64, 128)},
+  return {.constants = {{"THREADS", threads},
                         {"HEADS", heads},
                         {"KV_HEADS", kv_heads},
                         {"HEAD_DIM", head_dim},
                         {"WINDOW", op.window},
                         {"SCALE", op.scale},
                         {"SOFTCAP", op.softcap}},
-          .sources = {cache_source(cache.dtype), "attention/read_cache.wgsl", kReduce,
-                      op.softcap > 0 ? "attention/softcap.wgsl" : "attention/no_softcap.wgsl",
-                      "attention/attention.wgsl"},
+          .sources = {cache_source(cache.dtype), "attention/read_cache.wgsl",
+                      op.softcap > 0 ? "attention/softcap.wgsl" : "attention/no_softcap.wgsl"},
           .grid = {.x = {heads}, .y = {1, 1}}};
+}
+
+template <const char* kReduce>
+Launch attention_launch(const Problem& p) {
+  Launch launch = attention_base(p, power_of_two(uint32_t(p.inputs[1].shape[3]), 64, 128));
+  launch.sources.insert(launch.sources.end(), {kReduce, "attention/attention.wgsl"});
+  return launch;
+}
+
+// attention_lanes: a few neighbouring lanes per key.
+
+uint32_t lanes_per_key(const Problem& p) {
+  return p.inputs[1].shape[3] <= 64 ? 4 : 8;
+}
+
+std::string lanes_refuses(const Problem& p, const DeviceInfo& device) {
+  const uint32_t head_dim = uint32_t(p.inputs[1].shape[3]), lanes = lanes_per_key(p);
+  if (head_dim % (2 * lanes) != 0) {
+    return fmt::format("head_dim = {} is no multiple of {}", head_dim, 2 * lanes);
+  }
+  if (head_dim > 1024) return fmt::format("head_dim = {} exceeds 1024", head_dim);
+  if (device.subgroup_min < lanes) {
+    return fmt::format("subgroups may have {} lanes, it needs {}", device.subgroup_min, lanes);
+  }
+  return "";
+}
+
+Launch lanes_launch(const Problem& p) {
+  // Half of the groups leave their sums in workgroup memory at once: 8 KiB of the 16 granted.
+  constexpr uint32_t kMergeBytes = 8192;
+  const uint32_t head_dim = uint32_t(p.inputs[1].shape[3]), lanes = lanes_per_key(p);
+  const uint32_t groups = 2 * kMergeBytes / (head_dim * uint32_t(sizeof(float)));
+  Launch launch = attention_base(p, power_of_two(groups * lanes, 2 * lanes, 256));
+  launch.constants.push_back({"LANES", lanes});
+  launch.sources.insert(launch.sources.end(),
+                        {"attention/attention_lanes.wgsl", "wgsl/entry.wgsl"});
+  return launch;
 }
 
 constexpr char kTree[] = "wgsl/reduce.wgsl";
@@ -130,6 +166,11 @@ constexpr KernelVariant kVariants[] = {
      .op = op_index<KvAppend>(),
      .backend = BackendKind::kCpu,
      .reference = kv_append_reference},
+    {.name = "attention.wgsl.lanes",
+     .op = op_index<Attention>(),
+     .needs = kFeatureSubgroups,
+     .refuses = lanes_refuses,
+     .launch = lanes_launch},
     {.name = "attention.wgsl.subgroup",
      .op = op_index<Attention>(),
      .needs = kFeatureSubgroups,

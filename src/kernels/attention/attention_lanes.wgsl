@@ -1,0 +1,91 @@
+// One query head of one token per workgroup. LANES neighbouring lanes share a key, so THREADS /
+// LANES keys are in flight; each such group keeps its own running softmax over every GROUPS-th key
+// and they are merged at the end: no barrier inside the loop. Contract: attention.h.
+@group(0) @binding(INPUT_0) var<storage, read> q: array<vec2<f32>>;
+@group(0) @binding(OUTPUT_0) var<storage, read_write> y: array<vec2<f32>>;
+
+const PAIRS = HEAD_DIM / 2u;
+const OWN_PAIRS = PAIRS / LANES;
+const GROUPS = THREADS / LANES;
+const LOWEST = -3.0e38;
+
+var<workgroup> other_sums: array<vec2<f32>, GROUPS / 2u * PAIRS>;
+var<workgroup> other_largest: array<f32, GROUPS / 2u>;
+var<workgroup> other_total: array<f32, GROUPS / 2u>;
+
+fn sum_of_lanes(value: f32) -> f32 {
+  var sum = value + subgroupShuffleXor(value, 1u);
+  sum += subgroupShuffleXor(sum, 2u);
+  if (LANES == 8u) {
+    sum += subgroupShuffleXor(sum, 4u);
+  }
+  return sum;
+}
+
+fn run(group: vec3<u32>, lane: u32) {
+  let head = group.x;
+  let kv_head = head / (HEADS / KV_HEADS);
+  let part = lane % LANES;
+  let own = lane / LANES;
+  let start = (group.y * HEADS + head) * PAIRS + part;
+  let end = frame.position + group.y + 1u;
+  let first = select(0u, end - WINDOW, WINDOW > 0u && end > WINDOW);
+  var query: array<vec2<f32>, OWN_PAIRS>;
+  var sums: array<vec2<f32>, OWN_PAIRS>;
+  for (var i = 0u; i < OWN_PAIRS; i++) {
+    query[i] = q[start + i * LANES] * SCALE;
+    sums[i] = vec2(0.0);
+  }
+  var largest = LOWEST;
+  var total = 0.0;
+  for (var block = first; block < end; block += GROUPS) {
+    // Groups past the end read the last key and give it no weight: shuffles need every lane.
+    let position = min(block + own, end - 1u);
+    let slot = pages[position / 16u] * 16u + position % 16u;
+    let key = (slot * 2u * KV_HEADS + kv_head) * PAIRS + part;
+    let value = key + KV_HEADS * PAIRS;
+    var product = vec2(0.0);
+    var values = array<vec2<f32>, OWN_PAIRS>();
+    for (var i = 0u; i < OWN_PAIRS; i++) {
+      product += query[i] * unpack_cache(cache[key + i * LANES]);
+      values[i] = unpack_cache(cache[value + i * LANES]);
+    }
+    let score = cap_score(sum_of_lanes(product.x + product.y));
+    let seen = block + own < end;
+    let now_largest = select(largest, max(largest, score), seen);
+    let weight = select(0.0, exp(score - now_largest), seen);
+    let shrink = exp(largest - now_largest);
+    total = total * shrink + weight;
+    for (var i = 0u; i < OWN_PAIRS; i++) {
+      sums[i] = sums[i] * shrink + weight * values[i];
+    }
+    largest = now_largest;
+  }
+  for (var stride = GROUPS / 2u; stride > 0u; stride /= 2u) {
+    workgroupBarrier();
+    if (own >= stride && own < 2u * stride) {
+      for (var i = 0u; i < OWN_PAIRS; i++) {
+        other_sums[(own - stride) * PAIRS + part + i * LANES] = sums[i];
+      }
+      other_largest[own - stride] = largest;
+      other_total[own - stride] = total;
+    }
+    workgroupBarrier();
+    if (own < stride) {
+      let now_largest = max(largest, other_largest[own]);
+      let keep = exp(largest - now_largest);
+      let take = exp(other_largest[own] - now_largest);
+      total = total * keep + other_total[own] * take;
+      for (var i = 0u; i < OWN_PAIRS; i++) {
+        sums[i] = sums[i] * keep + take * other_sums[own * PAIRS + part + i * LANES];
+      }
+      largest = now_largest;
+    }
+  }
+  if (own == 0u) {
+    for (var i = 0u; i < OWN_PAIRS; i++) {
+      y[start + i * LANES] = sums[i] / total;
+    }
+  }
+}
+
