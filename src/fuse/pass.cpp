@@ -159,7 +159,7 @@ class Driver {
 
   void replace(const Match& match, const std::set<size_t>& matched, Replacement replacement,
                size_t at) {
-    Node node{std::move(replacement.op), std::move(replacement.inputs), {}};
+    Node node{replacement.op, std::move(replacement.inputs), {}};
     for (const Var out : pass_.outputs) node.outputs.push_back(match[out]);
     std::vector<Node> nodes;
     for (size_t n = 0; n < graph_.nodes.size(); ++n) {

@@ -24,7 +24,7 @@ ValueId GraphBuilder::linear(ValueId x, ValueId w, std::optional<ValueId> bias) 
   return bias ? one(Linear{}, {x, w, *bias}) : one(Linear{}, {x, w});
 }
 
-std::vector<ValueId> GraphBuilder::add_node(Op op, std::vector<ValueId> inputs) {
+std::vector<ValueId> GraphBuilder::add_node(const Op& op, std::vector<ValueId> inputs) {
   std::vector<const TensorDesc*> descriptions;
   for (const ValueId id : inputs) descriptions.push_back(&graph_.at(id));
   auto outputs = infer_outputs(op, descriptions);
@@ -33,7 +33,7 @@ std::vector<ValueId> GraphBuilder::add_node(Op op, std::vector<ValueId> inputs) 
     // A value of the first operand's kind keeps the builder going; finish() reports the mistake.
     outputs = std::vector<TensorDesc>(3, graph_.at(inputs.front()));
   }
-  Node node{std::move(op), std::move(inputs), {}};
+  Node node{op, std::move(inputs), {}};
   for (TensorDesc& output : *outputs) node.outputs.push_back(declare(std::move(output)));
   graph_.nodes.push_back(node);
   return node.outputs;

@@ -39,7 +39,7 @@ class GraphBuilder {
   }
   ValueId last_row(ValueId x) { return one(LastRow{}, {x}); }
 
-  std::vector<ValueId> add_node(Op op, std::vector<ValueId> inputs);
+  std::vector<ValueId> add_node(const Op& op, std::vector<ValueId> inputs);
 
   const TensorDesc& at(ValueId id) const { return graph_.at(id); }
 
@@ -53,8 +53,8 @@ class GraphBuilder {
   Result<Graph> finish(ValueId result);
 
  private:
-  ValueId one(Op op, std::vector<ValueId> inputs) {
-    return add_node(std::move(op), std::move(inputs)).front();
+  ValueId one(const Op& op, std::vector<ValueId> inputs) {
+    return add_node(op, std::move(inputs)).front();
   }
   ValueId declare(TensorDesc value);
 
