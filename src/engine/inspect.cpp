@@ -73,7 +73,7 @@ void add_parameters(Facts& facts, const ModelFiles& files, const Graph& graph) {
   const WeightUses uses = weight_uses(files, graph);
   std::map<std::string, uint64_t> types;
   for (const TensorInfo& tensor : files.tensors.tensors()) {
-    types[std::string(dtype_name(tensor.dtype))] += tensor.bytes / dtype_bytes(tensor.dtype);
+    types[std::string(dtype_name(tensor.dtype))] += tensor.elements();
   }
   Json type_json;
   std::vector<std::string> names;

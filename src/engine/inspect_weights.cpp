@@ -24,7 +24,7 @@ std::string part_of_model(std::string_view name) {
 }
 
 uint64_t parameters_of(const TensorInfo& tensor) {
-  return tensor.bytes / dtype_bytes(tensor.dtype);
+  return tensor.elements();
 }
 
 void count(WeightUse& use, const TensorInfo& tensor) {

@@ -9,6 +9,12 @@
 
 namespace tokamak {
 
+uint64_t TensorInfo::elements() const {
+  uint64_t count = 1;
+  for (const uint64_t size : shape) count *= size;
+  return count;
+}
+
 std::string describe(const TensorInfo& tensor) {
   return fmt::format("{}[{}]", dtype_name(tensor.dtype), fmt::join(tensor.shape, ", "));
 }

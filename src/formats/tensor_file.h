@@ -22,7 +22,10 @@ struct TensorInfo {
   std::vector<uint64_t> shape;  // outermost first; empty for a single number
   uint32_t shard = 0;           // which of the files
   uint64_t offset = 0;          // from the start of that file
-  uint64_t bytes = 0;           // product of the shape times the element size
+  uint64_t bytes = 0;           // packed types: in the blocks of the file's format
+
+  /// The product of the shape.
+  uint64_t elements() const;
 };
 
 /// "bf16[512, 64]", for messages and tables.

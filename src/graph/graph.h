@@ -7,6 +7,7 @@
 //   activation  made by a node and gone after the step
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -69,7 +70,13 @@ struct RopeTable {
 /// The content of a table of `rows` rows: rows * 2 * frequencies floats.
 std::vector<float> rope_table(const RopeTable& recipe, uint32_t rows);
 
-using Recipe = std::variant<std::monostate, Weight, RopeTable>;
+/// Every element is `value`: the weight of a norm that has none, or whose weight is a number.
+struct Fill {
+  float value = 1;
+  bool operator==(const Fill&) const = default;
+};
+
+using Recipe = std::variant<std::monostate, Weight, RopeTable, Fill>;
 
 struct TensorDesc {
   std::string name;
@@ -98,7 +105,13 @@ struct Graph {
 
 /// The number of elements with T = `tokens`.
 uint64_t element_count(const Shape& shape, uint64_t tokens);
+/// Bytes of a tensor of this type, packed or not.
+uint64_t byte_count(DType dtype, const Shape& shape, uint64_t tokens);
 uint64_t byte_count(const TensorDesc& tensor, uint64_t tokens);
+
+/// The operand of `node` that it changes in place: a state that is also one of its outputs. Nothing
+/// for most ops.
+std::optional<size_t> changed_state(const Graph& graph, const Node& node);
 
 /// "f32[T,64]"
 std::string type_text(const TensorDesc& tensor);

@@ -96,8 +96,10 @@ struct CpuTensor {
 
   std::span<float> f32() const;
   std::span<const uint32_t> u32() const;
-  /// Element i as f32, whatever the type.
+  /// Element i as f32, whatever the type. REQUIRES: not packed.
   float load(size_t i) const;
+  /// Row `row` of a matrix as f32, whatever the type. `out` has a row's length.
+  void load_row(size_t row, std::span<float> out) const;
 };
 
 struct CpuCall {

@@ -91,6 +91,10 @@ Result<void> read_constant(const TensorFile& file, const TensorDesc& constant,
     const std::vector<float> values = rope_table(*table, uint32_t(constant.shape[0]));
     return write(std::as_bytes(std::span(values)));
   }
+  if (const auto* fill = std::get_if<Fill>(&constant.recipe)) {
+    const std::vector<float> values(element_count(constant.shape, 1), fill->value);
+    return write(std::as_bytes(std::span(values)));
+  }
   const auto* weight = std::get_if<Weight>(&constant.recipe);
   TOK_CHECK(weight != nullptr);
   TOK_TRY(const std::vector<Part> parts, find_parts(file, *weight));

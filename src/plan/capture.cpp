@@ -88,7 +88,7 @@ class Capture {
       for (const ValueId id : node.outputs) {
         const uint32_t i = uint32_t(id);
         if (graph.at(id).storage == Storage::kState) {
-          place[i] = place[uint32_t(node.inputs[2])];  // kv_append writes the cache it was given
+          place[i] = place[uint32_t(node.inputs[changed_state(graph, node).value()])];
           continue;
         }
         const uint64_t bytes = round_up<uint64_t>(byte_count(graph.at(id), request.max_tokens), 16);
@@ -201,9 +201,7 @@ Cost step_cost(const Plan& plan, const Step& step, uint64_t tokens, uint64_t kv_
   const bool gathers =
       std::holds_alternative<Embed>(step.op) || std::holds_alternative<Rope>(step.op);
   const auto* attention = std::get_if<Attention>(&step.op);
-  const auto bytes = [&](const Operand& o) {
-    return element_count(o.shape, tokens) * dtype_bytes(o.dtype);
-  };
+  const auto bytes = [&](const Operand& o) { return byte_count(o.dtype, o.shape, tokens); };
   for (const Operand& in : step.inputs) {
     const BufferUse use = plan.at(in.buffer).use;
     if (use == BufferUse::kState && attention != nullptr) {
@@ -213,7 +211,7 @@ Cost step_cost(const Plan& plan, const Step& step, uint64_t tokens, uint64_t kv_
       cost.bytes += seen * per_position * dtype_bytes(in.dtype);
       cost.flops += 2 * tokens * seen * element_count(step.outputs[0].shape, 1) * 2;
     } else if (use == BufferUse::kConstant && gathers && in.shape.size() == 2) {
-      cost.bytes += tokens * uint64_t(in.shape[1]) * dtype_bytes(in.dtype);
+      cost.bytes += tokens * (bytes(in) / uint64_t(in.shape[0]));
     } else if (use != BufferUse::kTable) {
       cost.bytes += bytes(in);
       if (use == BufferUse::kConstant && in.shape.size() == 2) {

@@ -20,7 +20,7 @@ struct Dispatch {
 };
 
 uint64_t operand_bytes(const Operand& operand, uint64_t tokens) {
-  return element_count(operand.shape, tokens) * dtype_bytes(operand.dtype);
+  return byte_count(operand.dtype, operand.shape, tokens);
 }
 
 uint64_t largest_result(const Plan& plan) {

@@ -12,7 +12,9 @@ void embed_reference(const CpuCall& call) {
   const std::span<float> y = call.outputs[0].f32();
   const size_t n = table.dims[1];
   for (size_t t = 0; t < call.frame.tokens; ++t) {
-    for (size_t c = 0; c < n; ++c) y[t * n + c] = scale * table.load(tokens[t] * n + c);
+    const std::span<float> row = y.subspan(t * n, n);
+    table.load_row(tokens[t], row);
+    for (float& value : row) value *= scale;
   }
 }
 

@@ -13,7 +13,7 @@ void product(const CpuCall& call, auto&& store) {
   const size_t rows = call.inputs[0].dims[0], out = w.dims[0], in = w.dims[1];
   std::vector<float> row(in);
   for (size_t r = 0; r < out; ++r) {
-    for (size_t i = 0; i < in; ++i) row[i] = w.load(r * in + i);
+    w.load_row(r, row);
     const double bias = call.inputs.size() == 3 ? double(call.inputs[2].load(r)) : 0.0;
     for (size_t t = 0; t < rows; ++t) {
       double sum = 0;
