@@ -15,6 +15,9 @@ std::string value_text(float value) {
 std::string value_text(uint32_t value) {
   return fmt::format("{}", value);
 }
+std::string value_text(bool value) {
+  return value ? "true" : "false";
+}
 std::string value_text(Activation value) {
   return std::string(activation_name(value));
 }
@@ -29,14 +32,19 @@ Result<void> parse_value(Scanner& scan, uint32_t& value) {
   value = uint32_t(wide);
   return {};
 }
+Result<void> parse_value(Scanner& scan, bool& value) {
+  value = scan.take("true");
+  if (!value) TOK_TRY(scan.expect("false"));
+  return {};
+}
 Result<void> parse_value(Scanner& scan, Activation& value) {
-  for (const Activation candidate : {Activation::kSilu, Activation::kGeluTanh}) {
+  for (const Activation candidate : kActivations) {
     if (scan.take(activation_name(candidate))) {
       value = candidate;
       return {};
     }
   }
-  return scan.wrong("an activation (silu, gelu_tanh)");
+  return scan.wrong("an activation (silu, gelu_tanh, sigmoid, identity)");
 }
 
 std::string_view storage_word(Storage storage) {
@@ -230,6 +238,7 @@ std::string recipe_text(const Recipe& recipe) {
     for (const WeightPart& part : weight->parts) text += ' ' + part_text(part);
     return weight->add_one ? text + " + 1" : text;
   }
+  if (const auto* fill = std::get_if<Fill>(&recipe)) return fmt::format("fill {}", fill->value);
   if (const auto* table = std::get_if<RopeTable>(&recipe)) {
     std::string text = fmt::format("rope {{factor={}}} {}", table->factor,
                                    frequencies_text(table->inverse_frequencies));
@@ -290,13 +299,17 @@ Result<Recipe> parse_recipe(Scanner& scan) {
     }
     return Recipe(std::move(table));
   }
+  if (kind == "fill") {
+    TOK_TRY(const float value, scan.number());
+    return Recipe(Fill{value});
+  }
   Weight weight;
   if (kind == "concat") {
     weight.order = RowOrder::kConcat;
   } else if (kind == "interleave") {
     weight.order = RowOrder::kInterleave;
   } else if (kind != "weight") {
-    return scan.wrong("weight, concat, interleave or rope");
+    return scan.wrong("weight, concat, interleave, rope or fill");
   }
   while (!scan.expect_line_end()) {
     if (scan.take("+ 1")) {
