@@ -48,6 +48,7 @@ class Writer {
     std::vector<std::byte> bytes(values.size() * dtype_bytes(dtype));
     for (size_t i = 0; i < values.size(); ++i) {
       const uint32_t word = dtype == DType::kF32   ? std::bit_cast<uint32_t>(values[i])
+                            : dtype == DType::kU32 ? uint32_t(values[i])
                             : dtype == DType::kF16 ? f32_to_f16(values[i])
                                                    : f32_to_bf16(values[i]);
       std::memcpy(bytes.data() + i * dtype_bytes(dtype), &word, dtype_bytes(dtype));
@@ -157,6 +158,12 @@ void add_elements(std::vector<SelfTestCase>& all, const Steps& steps) {
             [&](auto& g, ValueId x, ValueId y) { return g.glu(activation, x, y); });
     all.back().name += fmt::format(" {}", activation_name(activation));
   }
+  std::vector<float> backwards(131);
+  std::iota(backwards.rbegin(), backwards.rend(), 0.0f);
+  Writer w("gather_columns 131", GatherColumns::kName);
+  const ValueId x = w.activation(131);
+  const ValueId order = w.constant("order", {131}, DType::kU32, backwards);
+  all.push_back(w.finish(w.graph().gather_columns(x, order), steps, kExact));
   if (steps.max_tokens > 1) {
     element(LastRow::kName, kExact, 3, [](auto& g, ValueId x, ValueId) { return g.last_row(x); });
   }

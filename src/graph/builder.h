@@ -54,6 +54,7 @@ class GraphBuilder {
   ValueId columns(ValueId x, uint32_t first, uint32_t count) {
     return one(Columns{first, count}, {x});
   }
+  ValueId gather_columns(ValueId x, ValueId order) { return one(GatherColumns{}, {x, order}); }
   ValueId mean_rows(ValueId x) { return one(MeanRows{}, {x}); }
   ValueId last_row(ValueId x) { return one(LastRow{}, {x}); }
 

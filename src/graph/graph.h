@@ -35,6 +35,10 @@ enum class RowOrder : uint8_t { kPlain, kConcat, kInterleave };
 
 /// A checkpoint tensor, or `rows` of it from `first_row` on: some checkpoints store several
 /// matrices in one.
+///
+/// With rope_heads, the tensor's rows are so many heads of d each, and the file has the two halves
+/// of a head row by row: row h d + a d/2 + i of the matrix is row h d + 2 i + a of the file. That is
+/// how llama.cpp stores what it rotates in pairs of neighbours (its convert_hf_to_gguf.py).
 struct WeightPart {
   // Implicit: most parts are a name.
   WeightPart(const char* tensor) : name(tensor) {}
@@ -44,6 +48,7 @@ struct WeightPart {
   std::string name;
   uint32_t first_row = 0;
   uint32_t rows = 0;  // 0: all
+  uint32_t rope_heads = 0;
   bool operator==(const WeightPart&) const = default;
 };
 
@@ -76,7 +81,14 @@ struct Fill {
   bool operator==(const Fill&) const = default;
 };
 
-using Recipe = std::variant<std::monostate, Weight, RopeTable, Fill>;
+/// The columns of a matrix by the group of weights they belong to, and by number within one: u32
+/// [columns]. `groups` is the checkpoint tensor that has the group of each column.
+struct ColumnOrder {
+  std::string groups;
+  bool operator==(const ColumnOrder&) const = default;
+};
+
+using Recipe = std::variant<std::monostate, Weight, RopeTable, Fill, ColumnOrder>;
 
 struct TensorDesc {
   std::string name;

@@ -63,6 +63,23 @@ return %3
             (std::vector{WeightPart("qkv", 8, 4)}));
 }
 
+TEST(GraphText, KeepsTurnedRowsAndColumnOrders) {
+  const std::string text = R"(input  @t: u32[T]
+const  @table: bf16[50,8] = weight "table"
+const  @order: u32[8] = order "q.g_idx"
+const  @both: q8_0[64,32] = concat "q"[0:32] ~heads=4 "k" ~heads=2
+%0: f32[T,8] = embed @t, @table {scale=1}
+%1: f32[T,8] = gather_columns %0, @order
+return %1
+)";
+  auto graph = parse_graph(text);
+  ASSERT_TRUE(graph) << graph.error().message;
+  EXPECT_EQ(to_text(*graph), text);
+  const auto& parts = std::get<Weight>(graph->values[3].recipe).parts;
+  EXPECT_EQ(parts[0].rope_heads, 4u);
+  EXPECT_EQ(parts[1].rope_heads, 2u);
+}
+
 TEST(GraphText, RejectsEmptyRangesAndShortPartsOfAnotherLength) {
   const auto error = [](const char* recipe) {
     auto graph = parse_graph(fmt::format("const  @c: f32[4,4] = {}\nreturn @c\n", recipe));
@@ -71,6 +88,7 @@ TEST(GraphText, RejectsEmptyRangesAndShortPartsOfAnotherLength) {
   EXPECT_EQ(error("weight \"qkv\"[0:4]"), "");
   EXPECT_NE(error("weight \"qkv\"[4:4]").find("a range of rows that ends behind 4"),
             std::string::npos);
+  EXPECT_NE(error("weight \"q\" ~heads=0").find("heads above 0"), std::string::npos);
   EXPECT_NE(error("rope {factor=1} [1 0.5] short 2 [1]").find("2 short frequencies"),
             std::string::npos);
 }
@@ -83,6 +101,16 @@ TEST(GraphShapes, ARopeTableOfTwoPartsHasMoreThanItsShortRows) {
   auto graph = b.finish(b.rope(x, rope, 4, 8));
   ASSERT_FALSE(graph);
   EXPECT_EQ(graph.error().message, "rope: operand 1 is f32[8,4], expected more than 8 rows");
+}
+
+TEST(GraphShapes, AnOrderHasANumberForEachColumn) {
+  GraphBuilder b;
+  const ValueId table = b.constant("t", {50, 8}, DType::kF32, Weight{{"t"}});
+  const ValueId order = b.constant("o", {7}, DType::kU32, ColumnOrder{"o"});
+  const ValueId x = b.embed(b.input("tokens", {kTokens}), table);
+  auto graph = b.finish(b.gather_columns(x, order));
+  ASSERT_FALSE(graph);
+  EXPECT_EQ(graph.error().message, "gather_columns: operand 1 is u32[7], expected u32[8]");
 }
 
 TEST(GraphText, NamesTheLineOfAMistake) {

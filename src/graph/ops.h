@@ -190,6 +190,13 @@ struct Columns {
   bool operator==(const Columns&) const = default;
 };
 
+/// y[t, c] = x[t, order[c]]                     (x [T, n], order u32[n]) -> [T, n]
+struct GatherColumns {
+  static constexpr std::string_view kName = "gather_columns";
+  static void fields(auto&, auto&&) {}
+  bool operator==(const GatherColumns&) const = default;
+};
+
 /// The mean of the step's rows                  (x [T, n]) -> [1, n]
 struct MeanRows {
   static constexpr std::string_view kName = "mean_rows";
@@ -237,8 +244,8 @@ struct LinearGlu {
 };
 
 using Op = std::variant<Embed, Linear, RmsNorm, Add, Scale, Softcap, Glu, Rope, KvAppend, Attention,
-                        ShortConv, GatedDelta, Route, ExpertLinear, ExpertSum, Columns, MeanRows,
-                        LastRow, AddRmsNorm, Qkv, LinearGlu>;
+                        ShortConv, GatedDelta, Route, ExpertLinear, ExpertSum, Columns,
+                        GatherColumns, MeanRows, LastRow, AddRmsNorm, Qkv, LinearGlu>;
 
 /// The index of alternative T in Op: how patterns and kernel tables name an op without attributes.
 template <typename T, size_t kIndex = 0>

@@ -236,6 +236,14 @@ struct Rule {
     }
     return {{matrix(in[0]->shape[0], op.count)}};
   }
+  Outputs operator()(const GatherColumns&) const {
+    TOK_TRY(count(2, 2));
+    TOK_TRY(activation(0));
+    if (in[1]->shape != Shape{in[0]->shape[1]} || in[1]->dtype != DType::kU32) {
+      return wrong(1, fmt::format("u32[{}]", in[0]->shape[1]));
+    }
+    return {{matrix(in[0]->shape[0], in[0]->shape[1])}};
+  }
   Outputs operator()(const MeanRows&) const {
     TOK_TRY(count(1, 1));
     TOK_TRY(activation(0));

@@ -34,6 +34,8 @@ Problem ordinary(const Op& op, uint32_t max_tokens = 1) {
     p.inputs = {tensor({kTokens}, DType::kU32), w};
   else if (std::holds_alternative<Rope>(op))
     p.inputs = {x, tensor({32, 16})};
+  else if (std::holds_alternative<GatherColumns>(op))
+    p.inputs = {x, tensor({64}, DType::kU32)};
   else if (std::holds_alternative<RmsNorm>(op))
     p.inputs = {x, tensor({64})};
   else if (std::holds_alternative<AddRmsNorm>(op))

@@ -72,6 +72,15 @@ ValueId CaseBuilder::constant(const std::string& name, Shape shape,
   return builder_.constant(name, std::move(shape), DType::kF32, Weight{{name}});
 }
 
+ValueId CaseBuilder::order(const std::string& name, uint32_t columns) {
+  std::vector<uint32_t> numbers(columns);
+  std::iota(numbers.begin(), numbers.end(), 0u);
+  std::shuffle(numbers.begin(), numbers.end(), random_);
+  const auto bytes = std::as_bytes(std::span(numbers));
+  case_.constants[name].assign(bytes.begin(), bytes.end());
+  return builder_.constant(name, {Dim{columns}}, DType::kU32, ColumnOrder{name});
+}
+
 ValueId CaseBuilder::activation(uint32_t columns, float range) {
   const ValueId table =
       random(fmt::format("x{}", activations_++), {kVocab, columns}, DType::kF32, range);

@@ -301,6 +301,19 @@ std::vector<Case> attention_cases() {
   return all;
 }
 
+std::vector<Case> gather_columns_cases() {
+  std::vector<Case> all;
+  for (const uint32_t columns : {1u, 7u, 300u}) {
+    for (const Steps& steps : {kOneByOne, kChunks}) {
+      CaseBuilder b(fmt::format("gather_columns {} {}", columns, label(steps)));
+      const ValueId x = b.activation(columns, 3);
+      const ValueId y = b.graph().gather_columns(x, b.order("order", columns));
+      all.push_back(b.finish(y, steps.max_tokens, steps.chunks, kExact));
+    }
+  }
+  return all;
+}
+
 /// What was appended shows in what attention reads.
 std::vector<Case> kv_append_cases() {
   std::vector<Case> all;
@@ -325,6 +338,7 @@ std::vector<Case> cases_of(std::string_view op) {
   if (op == "rope") return rope_cases();
   if (op == "attention") return attention_cases();
   if (op == "kv_append") return kv_append_cases();
+  if (op == "gather_columns") return gather_columns_cases();
   if (op == "glu") return glu_cases();
   if (op == "softcap") return softcap_cases();
   const auto of_elements = [&](auto make) {

@@ -41,6 +41,16 @@ void last_row_reference(const CpuCall& call) {
   std::copy_n(x.begin() + std::ptrdiff_t((call.frame.tokens - 1) * y.size()), y.size(), y.begin());
 }
 
+void gather_columns_reference(const CpuCall& call) {
+  const std::span<const float> x = call.inputs[0].f32();
+  const std::span<const uint32_t> order = call.inputs[1].u32();
+  const std::span<float> y = call.outputs[0].f32();
+  for (size_t i = 0; i < y.size(); ++i) {
+    const size_t column = i % order.size();
+    y[i] = x[i - column + order[column]];
+  }
+}
+
 Launch map_launch(const Problem& problem, std::vector<std::string> sources,
                   std::vector<Constant> constants = {}) {
   const uint32_t columns = uint32_t(problem.outputs[0].shape[1]);
@@ -66,6 +76,9 @@ Launch glu_launch(const Problem& p) {
 }
 Launch last_row_launch(const Problem& p) {
   return map_launch(p, {"elementwise/last_row.wgsl"});
+}
+Launch gather_columns_launch(const Problem& p) {
+  return map_launch(p, {"elementwise/gather_columns.wgsl"});
 }
 
 constexpr KernelVariant kVariants[] = {
@@ -94,6 +107,13 @@ constexpr KernelVariant kVariants[] = {
      .op = op_index<LastRow>(),
      .backend = BackendKind::kCpu,
      .reference = last_row_reference},
+    {.name = "gather_columns.wgsl",
+     .op = op_index<GatherColumns>(),
+     .launch = gather_columns_launch},
+    {.name = "gather_columns.cpu",
+     .op = op_index<GatherColumns>(),
+     .backend = BackendKind::kCpu,
+     .reference = gather_columns_reference},
 };
 
 }  // namespace
