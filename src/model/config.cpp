@@ -87,7 +87,7 @@ uint32_t ConfigReader::count(std::string_view name, uint32_t otherwise) {
 double ConfigReader::positive(std::string_view name, std::optional<double> otherwise) {
   const Json* value = field(name, !otherwise, "a number above 0");
   if (value == nullptr) return otherwise.value_or(1.0);
-  if (!value->is_number() || !(value->as_number() > 0)) {
+  if (!value->is_number() || !(value->as_number() > 0) || !std::isfinite(value->as_number())) {
     wrong(name, *value, "a number above 0");
     return 1.0;
   }

@@ -69,6 +69,12 @@ RopeTable read_rope(ConfigReader& parameters, double theta, uint32_t head_dim) {
     }
   } else if (type == "llama3") {
     scale_llama3(parameters, table);
+  } else if (type == "explicit") {
+    const std::vector<double> divisors = parameters.positives("divisors", head_dim / 2);
+    for (size_t i = 0; i < divisors.size(); ++i) {
+      float& frequency = table.inverse_frequencies[i];
+      frequency = float(double(frequency) / divisors[i]);
+    }
   } else if (type != "default") {
     parameters.reject({ErrorCode::kUnsupported,
                        fmt::format("{} is \"{}\"; this engine knows default, linear and llama3.",
