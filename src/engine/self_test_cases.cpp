@@ -1,12 +1,13 @@
 #include <cmath>
-#include <cstring>
 #include <numeric>
 #include <random>
 
 #include "base/bits.h"
 #include "base/check.h"
+#include "base/packing.h"
 #include "engine/self_test.h"
 #include "graph/builder.h"
+#include "kernels/quant/random_matrix.h"
 
 namespace tokamak {
 namespace {
@@ -37,24 +38,17 @@ class Writer {
   ValueId tokens() const { return tokens_; }
 
   ValueId random(const std::string& name, Shape shape, DType dtype = DType::kF32, float range = 1) {
-    std::uniform_real_distribution<float> values(-range, range);
-    std::vector<float> data(size_t(element_count(shape, 1)));
-    for (float& value : data) value = values(random_);
-    return constant(name, std::move(shape), dtype, data);
+    const uint64_t columns = uint64_t(shape.back()), rows = element_count(shape, 1) / columns;
+    case_.constants[name] = random_matrix(dtype, rows, columns, range, random_);
+    return builder_.constant(name, std::move(shape), dtype, Weight{{name}});
   }
 
-  ValueId constant(const std::string& name, Shape shape, DType dtype,
-                   const std::vector<float>& values) {
-    std::vector<std::byte> bytes(values.size() * dtype_bytes(dtype));
-    for (size_t i = 0; i < values.size(); ++i) {
-      const uint32_t word = dtype == DType::kF32   ? std::bit_cast<uint32_t>(values[i])
-                            : dtype == DType::kU32 ? uint32_t(values[i])
-                            : dtype == DType::kF16 ? f32_to_f16(values[i])
-                                                   : f32_to_bf16(values[i]);
-      std::memcpy(bytes.data() + i * dtype_bytes(dtype), &word, dtype_bytes(dtype));
-    }
-    case_.constants[name] = std::move(bytes);
-    return builder_.constant(name, std::move(shape), dtype, Weight{{name}});
+  template <typename T>
+  ValueId constant(const std::string& name, Shape shape, const std::vector<T>& values) {
+    constexpr DType kType = std::is_same_v<T, uint32_t> ? DType::kU32 : DType::kF32;
+    const auto bytes = std::as_bytes(std::span(values));
+    case_.constants[name].assign(bytes.begin(), bytes.end());
+    return builder_.constant(name, std::move(shape), kType, Weight{{name}});
   }
 
   /// f32 [T, columns], made by an embed.
@@ -130,6 +124,24 @@ void add_products(std::vector<SelfTestCase>& all, const Steps& steps) {
   }
 }
 
+/// Packed types that between them use every text of kernels/quant.
+void add_packed(std::vector<SelfTestCase>& all, const Steps& steps) {
+  for (const char* name :
+       {"q8_0", "affine4_g64_bf16", "affine8_g64_f32", "zero4_g32_f16", "q5_k", "q6_k"}) {
+    const DType dtype = dtype_from_name(name).value();
+    const uint32_t in = 3 * packing(dtype).row_unit();
+    {
+      Writer w(fmt::format("embed {}", name), Embed::kName);
+      const ValueId table = w.random("table", {kVocab, in}, dtype);
+      const ValueId y = w.graph().add_node(Embed{2.5f}, {w.tokens(), table}).front();
+      all.push_back(w.finish(y, steps, kExact));
+    }
+    Writer w(fmt::format("linear {} 13x{}", name, in), Linear::kName);
+    const ValueId x = w.activation(in), m = w.random("w", {13, in}, dtype);
+    all.push_back(w.finish(w.graph().linear(x, m), steps, kSum));
+  }
+}
+
 void add_norms(std::vector<SelfTestCase>& all, const Steps& steps) {
   {
     Writer w("rms_norm 3 x 33", RmsNorm::kName);
@@ -158,11 +170,11 @@ void add_elements(std::vector<SelfTestCase>& all, const Steps& steps) {
             [&](auto& g, ValueId x, ValueId y) { return g.glu(activation, x, y); });
     all.back().name += fmt::format(" {}", activation_name(activation));
   }
-  std::vector<float> backwards(131);
-  std::iota(backwards.rbegin(), backwards.rend(), 0.0f);
+  std::vector<uint32_t> backwards(131);
+  std::iota(backwards.rbegin(), backwards.rend(), 0u);
   Writer w("gather_columns 131", GatherColumns::kName);
   const ValueId x = w.activation(131);
-  const ValueId order = w.constant("order", {131}, DType::kU32, backwards);
+  const ValueId order = w.constant("order", {131}, backwards);
   all.push_back(w.finish(w.graph().gather_columns(x, order), steps, kExact));
   if (steps.max_tokens > 1) {
     element(LastRow::kName, kExact, 3, [](auto& g, ValueId x, ValueId) { return g.last_row(x); });
@@ -172,7 +184,7 @@ void add_elements(std::vector<SelfTestCase>& all, const Steps& steps) {
 void add_rope(std::vector<SelfTestCase>& all, const Steps& steps) {
   Writer w("rope 3 x 10 turning 6", Rope::kName);
   const RopeTable recipe{{1, 0.5f, 0.1f}, 1.25f};
-  const ValueId table = w.constant("table", {80, 6}, DType::kF32, rope_table(recipe, 80));
+  const ValueId table = w.constant("table", {80, 6}, rope_table(recipe, 80));
   const ValueId x = w.activation(30);
   all.push_back(w.finish(w.graph().rope(x, table, 10), steps, kSum));
 }
@@ -210,6 +222,7 @@ std::vector<SelfTestCase> make_cases() {
   for (const Steps& steps : {kOne, kMany}) {
     add_embed(all, steps);
     add_products(all, steps);
+    add_packed(all, steps);
     add_norms(all, steps);
     add_elements(all, steps);
     add_rope(all, steps);

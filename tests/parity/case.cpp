@@ -3,29 +3,16 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
 #include <numeric>
 
 #include "base/bits.h"
+#include "kernels/quant/random_matrix.h"
 
 namespace tokamak::parity {
 namespace {
 
 /// NaN as one f32 and as two f16.
 constexpr uint32_t kNoise = 0x7fc07fc0;
-
-std::vector<std::byte> stored(const std::vector<float>& values, DType dtype) {
-  std::vector<std::byte> bytes(values.size() * dtype_bytes(dtype));
-  for (size_t i = 0; i < values.size(); ++i) {
-    if (dtype == DType::kF32) {
-      std::memcpy(bytes.data() + 4 * i, &values[i], 4);
-    } else {
-      const uint16_t half = dtype == DType::kF16 ? f32_to_f16(values[i]) : f32_to_bf16(values[i]);
-      std::memcpy(bytes.data() + 2 * i, &half, 2);
-    }
-  }
-  return bytes;
-}
 
 void fill(Program& program, const Case& c) {
   const Plan& plan = program.plan();
@@ -59,16 +46,15 @@ CaseBuilder::CaseBuilder(std::string name) : random_(uint32_t(name.size()) * 791
 }
 
 ValueId CaseBuilder::random(const std::string& name, Shape shape, DType dtype, float range) {
-  std::uniform_real_distribution<float> values(-range, range);
-  std::vector<float> data(size_t(element_count(shape, 1)));
-  for (float& value : data) value = values(random_);
-  case_.constants[name] = stored(data, dtype);
+  const uint64_t columns = uint64_t(shape.back()), rows = element_count(shape, 1) / columns;
+  case_.constants[name] = random_matrix(dtype, rows, columns, range, random_);
   return builder_.constant(name, std::move(shape), dtype, Weight{{name}});
 }
 
 ValueId CaseBuilder::constant(const std::string& name, Shape shape,
                               const std::vector<float>& values) {
-  case_.constants[name] = stored(values, DType::kF32);
+  const auto bytes = std::as_bytes(std::span(values));
+  case_.constants[name].assign(bytes.begin(), bytes.end());
   return builder_.constant(name, std::move(shape), DType::kF32, Weight{{name}});
 }
 

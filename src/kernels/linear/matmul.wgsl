@@ -33,7 +33,7 @@ fn run(group: vec3<u32>, lane: u32) {
         block[i] = array(x[(token * IN + column) / 4u], x[(token * IN + column) / 4u + 1u]);
       }
       if (brings_w && column < IN) {
-        block[i] = weights8((row * IN + column) / 8u);
+        block[i] = weights8(row * (IN / 8u) + column / 8u);
       }
     }
     workgroupBarrier();
