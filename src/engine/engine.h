@@ -24,7 +24,7 @@
 namespace tokamak {
 
 struct OpenOptions {
-  std::string model;               // a folder; "": the built-in model
+  std::string model;               // as find_model takes it; "": the built-in model
   std::string backend = "auto";    // auto, webgpu or cpu
   std::optional<uint32_t> device;  // which WebGPU adapter, as `tokamak doctor` numbers them
   uint32_t context = 0;            // positions; 0: what the model allows, at most 4096
@@ -126,6 +126,11 @@ Result<std::string> render_chat(const ModelFiles& files, const Json& variables);
 
 /// Chooses a device: what `backend` and `device` say, else the best there is, else the CPU.
 Result<std::unique_ptr<Backend>> open_backend(const OpenOptions& options);
+
+/// What to open for a MODEL that a person named: `model` itself when it exists, else the model
+/// org/name[@revision][:file] in the cache of Hugging Face; "" is the built-in model. Errors say how
+/// to get what is not there. Native programs only.
+Result<std::string> find_model(const std::string& model);
 
 /// The folder of the model that comes with the program.
 Result<std::string> builtin_model_folder();

@@ -7,6 +7,8 @@
 #include "base/environment.h"
 #include "engine/engine.h"
 #include "formats/native_files.h"
+#include "hub/cache.h"
+#include "hub/settings.h"
 
 namespace tokamak {
 namespace {
@@ -79,6 +81,11 @@ Result<std::string> builtin_model_folder() {
       installed);
 }
 
+Result<std::string> find_model(const std::string& model) {
+  if (model.empty()) return builtin_model_folder();
+  return hub::resolve_model(model, hub::cache_folder());
+}
+
 Result<std::unique_ptr<Backend>> open_backend(const OpenOptions& options) {
   if (options.backend == "cpu") return make_cpu_backend();
   if (options.backend != "auto" && options.backend != "webgpu") {
@@ -114,10 +121,7 @@ Clock steady_clock() {
 }
 
 Result<std::unique_ptr<Engine>> Engine::open(const OpenOptions& options) {
-  std::string folder = options.model;
-  if (folder.empty()) {
-    TOK_TRY(folder, builtin_model_folder());
-  }
+  TOK_TRY(const std::string folder, find_model(options.model));
   TOK_TRY(ModelFiles files, read_model_folder(folder));
   TOK_TRY(std::unique_ptr<Backend> backend, open_backend(options));
   auto engine = load(std::move(files), std::move(backend), options, steady_clock());

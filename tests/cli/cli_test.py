@@ -18,6 +18,7 @@ from program import DATA, environment, model, tokamak
 CPU = ("--backend", "cpu")
 COMMANDS = [
     "run", "chat", "logits", "tokenize", "template", "inspect", "bench", "doctor", "sampler",
+    "pull", "list", "rm",
 ]
 STORY = ("run", "-p", "Once upon a time", *CPU)
 NO_GPU = environment(

@@ -24,6 +24,9 @@ void add_inspect(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);
 void add_doctor(CLI::App& app, Action& action);
 void add_sampler(CLI::App& app, Action& action);
+void add_pull(CLI::App& app, Action& action);
+void add_list(CLI::App& app, Action& action);
+void add_rm(CLI::App& app, Action& action);
 
 /// MODEL and where it runs.
 class ModelFlags {

@@ -7,8 +7,10 @@ namespace tokamak::cli {
 void ModelFlags::add(CLI::App& command, Model model) {
   CLI::Option* path = command.add_option(
       "MODEL", options_.model,
-      model == Model::kRequired ? "model folder (Hugging Face layout)"
-                                : "model folder (Hugging Face layout); the built-in model without");
+      model == Model::kRequired
+          ? "model folder (Hugging Face layout), or org/name as `tokamak pull` fetched it"
+          : "model folder (Hugging Face layout), or org/name as `tokamak pull` fetched it; the "
+            "built-in model without");
   if (model == Model::kRequired) path->required();
   const char* group = "Device";
   command.add_option("--backend", options_.backend, "auto, webgpu or cpu (the slow reference)")

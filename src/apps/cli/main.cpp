@@ -9,6 +9,7 @@ constexpr const char* kExamples = R"(Examples:
   tokamak run -p "Once upon a time"            the built-in storyteller
   tokamak run path/to/model -p "Hello" -n 64   a Hugging Face folder
   tokamak chat                                 talk to it
+  tokamak pull org/name                        fetch a model; then its name is enough
   tokamak doctor                               which devices work, and what to do about the others
 
 `tokamak COMMAND --help` explains a command.)";
@@ -28,6 +29,9 @@ int run(int argc, char** argv) {
   add_bench(app, action);
   add_doctor(app, action);
   add_sampler(app, action);
+  add_pull(app, action);
+  add_list(app, action);
+  add_rm(app, action);
   try {  // the command line library reports through exceptions
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
