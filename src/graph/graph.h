@@ -37,8 +37,8 @@ enum class RowOrder : uint8_t { kPlain, kConcat, kInterleave };
 /// matrices in one.
 ///
 /// With rope_heads, the tensor's rows are so many heads of d each, and the file has the two halves
-/// of a head row by row: row h d + a d/2 + i of the matrix is row h d + 2 i + a of the file. That is
-/// how llama.cpp stores what it rotates in pairs of neighbours (its convert_hf_to_gguf.py).
+/// of a head row by row: row h d + a d/2 + i of the matrix is row h d + 2 i + a of the file. That
+/// is how llama.cpp stores what it rotates in pairs of neighbours (its convert_hf_to_gguf.py).
 struct WeightPart {
   // Implicit: most parts are a name.
   WeightPart(const char* tensor) : name(tensor) {}

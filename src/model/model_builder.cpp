@@ -3,15 +3,10 @@
 #include <algorithm>
 
 #include "base/bits.h"
+#include "base/packing.h"
 
 namespace tokamak {
 namespace {
-
-std::string shape_text(const Shape& shape) {
-  std::string text;
-  for (const Dim dim : shape) text += fmt::format("{}{}", text.empty() ? "" : ", ", dim);
-  return "[" + text + "]";
-}
 
 /// Names of values are words of the text form: anything else becomes '_'.
 std::string value_name(std::string_view name) {
@@ -30,7 +25,12 @@ ModelBuilder::ModelBuilder(const TensorFile& file, const BuildOptions& options, 
     : file_(file), options_(options), prefix_(std::move(prefix)) {}
 
 bool ModelBuilder::has(std::string_view name) const {
-  return file_.find(prefix_ + std::string(name)) != nullptr;
+  const std::string full = prefix_ + std::string(name);
+  if (file_.find(full) != nullptr) return true;
+  // GPTQ's name for the matrix.
+  constexpr std::string_view kWeight = ".weight";
+  return full.ends_with(kWeight) &&
+         file_.find(full.substr(0, full.size() - kWeight.size()) + ".qweight") != nullptr;
 }
 
 /// "lm_head.weight" stands beside "model.", whatever comes before that.
@@ -43,25 +43,89 @@ std::string ModelBuilder::full_name(std::string_view name) const {
   return prefix + std::string(name);
 }
 
-DType ModelBuilder::stored_dtype(const std::string& full, const Shape& shape) {
+const TensorInfo* ModelBuilder::stored_vector(const std::string& full, uint32_t size) {
   const TensorInfo* info = file_.find(full);
   if (info == nullptr) {
+    reject(
+        {ErrorCode::kInvalidInput,
+         fmt::format("The checkpoint has no tensor \"{}\"; the config asks for one of shape [{}].",
+                     full, size)});
+  } else if (info->shape != std::vector<uint64_t>{size}) {
     reject({ErrorCode::kInvalidInput,
-            fmt::format("The checkpoint has no tensor \"{}\"; the config asks for one of shape {}.",
-                        full, shape_text(shape))});
-  } else if (!std::equal(shape.begin(), shape.end(), info->shape.begin(), info->shape.end(),
-                         [](Dim a, uint64_t b) { return uint64_t(a) == b; })) {
-    reject({ErrorCode::kInvalidInput,
-            fmt::format("{}: tensor \"{}\" is {}, expected {} as config.json says.",
-                        file_.file_name(*info), full, describe(*info), shape_text(shape))});
+            fmt::format("{}: tensor \"{}\" is {}, expected [{}] as config.json says.",
+                        file_.file_name(*info), full, describe(*info), size)});
   } else if (!is_float_weight(info->dtype)) {
     reject({ErrorCode::kUnsupported,
             fmt::format("{}: tensor \"{}\" has element type {}, expected f32, f16 or bf16.",
                         file_.file_name(*info), full, dtype_name(info->dtype))});
   } else {
-    return info->dtype;
+    return info;
   }
-  return DType::kBF16;
+  return nullptr;
+}
+
+Result<DType> ModelBuilder::device_dtype(const StoredMatrix& stored) const {
+  if (!options_.quantize) return stored.dtype;
+  if (is_packed(stored.dtype)) {
+    return fail(
+        ErrorCode::kUsage,
+        "--quantize is for checkpoints of floats, and tensor \"{}\" is packed as {} already.",
+        stored.weight->name, dtype_name(stored.dtype));
+  }
+  const bool fits = stored.columns % packing(*options_.quantize).row_unit() == 0;
+  return fits ? *options_.quantize : stored.dtype;
+}
+
+ModelBuilder::Ordered ModelBuilder::ordered_matrix(std::string_view name, Rows rows,
+                                                   uint32_t columns) {
+  const bool whole = rows.count == rows.of;
+  std::string key(name);
+  if (!whole) key += fmt::format(".{}-{}", rows.first, rows.first + rows.count);
+  if (const auto found = made_.find(key); found != made_.end()) {
+    const auto order = order_of_.find(found->second);
+    if (order == order_of_.end()) return {found->second, std::nullopt};
+    return {found->second, order->second};
+  }
+  const std::string full = full_name(name);
+  WeightPart part = whole ? WeightPart(full) : WeightPart(full, rows.first, rows.count);
+  DType dtype = DType::kBF16;  // after a mistake
+  const auto stored = locate(file_, full, rows.of, columns, options_.quantization);
+  if (!stored) {
+    reject(stored.error());
+  } else if (const auto wanted = device_dtype(*stored); !wanted) {
+    reject(wanted.error());
+  } else {
+    dtype = *wanted;
+    part.rope_heads = stored->weight->rope_heads;
+  }
+  const ValueId id =
+      constant(value_name(key), {rows.count, columns}, dtype, Weight{{std::move(part)}});
+  made_.emplace(std::move(key), id);
+  if (!stored || stored->groups == nullptr) return {id, std::nullopt};
+  const ValueId order = column_order(*stored->groups, columns);
+  order_of_.emplace(id, order);
+  return {id, order};
+}
+
+ValueId ModelBuilder::column_order(const TensorInfo& groups, uint32_t columns) {
+  const auto data = file_.data(groups);
+  if (!data) reject(data.error());
+  const auto bytes = data.value_or(std::span<const std::byte>());
+  const std::string_view key(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (const auto found = orders_.find(key); found != orders_.end()) return found->second;
+  const ValueId id =
+      constant(value_name(groups.name), {columns}, DType::kU32, ColumnOrder{groups.name});
+  orders_.emplace(key, id);
+  return id;
+}
+
+ValueId ModelBuilder::in_order_of(ValueId x, const Ordered& w) {
+  if (!w.order) return x;
+  const std::pair key(x, *w.order);
+  if (const auto found = gathered_.find(key); found != gathered_.end()) return found->second;
+  const ValueId gathered = gather_columns(x, *w.order);
+  gathered_.emplace(key, gathered);
+  return gathered;
 }
 
 ValueId ModelBuilder::matrix(std::string_view name, uint32_t rows, uint32_t columns) {
@@ -69,38 +133,42 @@ ValueId ModelBuilder::matrix(std::string_view name, uint32_t rows, uint32_t colu
 }
 
 ValueId ModelBuilder::matrix(std::string_view name, Rows rows, uint32_t columns) {
-  const bool whole = rows.count == rows.of;
-  std::string key(name);
-  if (!whole) key += fmt::format(".{}-{}", rows.first, rows.first + rows.count);
-  if (const auto found = made_.find(key); found != made_.end()) return found->second;
-  const std::string full = full_name(name);
-  const DType dtype = stored_dtype(full, {rows.of, columns});
-  const WeightPart part = whole ? WeightPart(full) : WeightPart(full, rows.first, rows.count);
-  const ValueId id = constant(value_name(key), {rows.count, columns}, dtype, Weight{{part}});
-  made_.emplace(std::move(key), id);
-  return id;
+  const Ordered w = ordered_matrix(name, rows, columns);
+  if (w.order) {
+    reject({ErrorCode::kUnsupported,
+            fmt::format("\"{}\" has its columns in the order of \"{}\"; this engine reads such a "
+                        "matrix where it multiplies activations of a layer only.",
+                        full_name(name), at(*w.order).name)});
+  }
+  return w.matrix;
 }
 
 ValueId ModelBuilder::vector(std::string_view name, uint32_t size, bool add_one) {
   if (const auto found = made_.find(name); found != made_.end()) return found->second;
   const std::string full = full_name(name);
-  stored_dtype(full, {size});
-  const ValueId id =
-      constant(value_name(name), {size}, DType::kF32, Weight{{full}, RowOrder::kPlain, add_one});
+  WeightPart part(full);
+  if (const TensorInfo* info = stored_vector(full, size)) {
+    part.rope_heads = info->rope_heads;
+    add_one = add_one && !info->raised;
+  }
+  const ValueId id = constant(value_name(name), {size}, DType::kF32,
+                              Weight{{std::move(part)}, RowOrder::kPlain, add_one});
   made_.emplace(name, id);
   return id;
 }
 
 ValueId ModelBuilder::projection(ValueId x, std::string_view name, uint32_t rows, bool bias) {
   const uint32_t columns = uint32_t(at(x).shape[1]);
-  const ValueId w = matrix(fmt::format("{}.weight", name), rows, columns);
-  if (!bias) return linear(x, w);
-  return linear(x, w, vector(fmt::format("{}.bias", name), rows));
+  const Ordered w = ordered_matrix(fmt::format("{}.weight", name), {0, rows, rows}, columns);
+  const ValueId input = in_order_of(x, w);
+  if (!bias) return linear(input, w.matrix);
+  return linear(input, w.matrix, vector(fmt::format("{}.bias", name), rows));
 }
 
 ValueId ModelBuilder::projection(ValueId x, std::string_view name, Rows rows) {
   const uint32_t columns = uint32_t(at(x).shape[1]);
-  return linear(x, matrix(fmt::format("{}.weight", name), rows, columns));
+  const Ordered w = ordered_matrix(fmt::format("{}.weight", name), rows, columns);
+  return linear(in_order_of(x, w), w.matrix);
 }
 
 ValueId ModelBuilder::token_ids() {

@@ -8,6 +8,8 @@
 
 #include "formats/tensor_file.h"
 #include "graph/builder.h"
+#include "model/quantization.h"
+#include "model/stored_matrix.h"
 
 namespace tokamak {
 
@@ -16,6 +18,8 @@ struct BuildOptions {
   uint32_t chunk = 512;     // most tokens in one step
   DType kv_dtype = DType::kF32;
   bool all_logits = false;  // logits of every token of the step, not only of the last
+  Quantization quantization;
+  std::optional<DType> quantize;  // what matrices of floats become: kQ8_0 or kQ4_0
 };
 
 class ModelBuilder : public GraphBuilder {
@@ -23,7 +27,8 @@ class ModelBuilder : public GraphBuilder {
   /// REQUIRES: both outlive the builder. `prefix` stands in the checkpoint before "layers.0...".
   ModelBuilder(const TensorFile& file, const BuildOptions& options, std::string prefix);
 
-  /// A matrix [rows, columns] in the checkpoint's own element type. `name` is without the prefix.
+  /// A matrix [rows, columns] in the checkpoint's own element type or packing. `name` is without
+  /// the prefix. An error when its columns are in another order: those go with projection().
   ValueId matrix(std::string_view name, uint32_t rows, uint32_t columns);
   /// Some rows of a matrix that has more: several matrices stored in one.
   struct Rows {
@@ -53,14 +58,27 @@ class ModelBuilder : public GraphBuilder {
 
  private:
   std::string full_name(std::string_view name) const;
-  /// The element type of a tensor that must have this shape; bf16 after a mistake.
-  DType stored_dtype(const std::string& full, const Shape& shape);
+  /// The matrix, and the constant with the order of its columns where they have one.
+  struct Ordered {
+    ValueId matrix;
+    std::optional<ValueId> order;
+  };
+  Ordered ordered_matrix(std::string_view name, Rows rows, uint32_t columns);
+  ValueId column_order(const TensorInfo& groups, uint32_t columns);
+  /// `x` as the columns of `w` want it; made once for all matrices of one order.
+  ValueId in_order_of(ValueId x, const Ordered& w);
+  Result<DType> device_dtype(const StoredMatrix& stored) const;
+  /// The tensor of a vector; null after a mistake.
+  const TensorInfo* stored_vector(const std::string& full, uint32_t size);
 
   const TensorFile& file_;
   BuildOptions options_;
   std::string prefix_;
   std::optional<ValueId> tokens_;
   std::map<std::string, ValueId, std::less<>> made_;
+  std::map<ValueId, ValueId> order_of_;                      // matrix -> order of its columns
+  std::map<std::string, ValueId, std::less<>> orders_;       // bytes of the groups -> constant
+  std::map<std::pair<ValueId, ValueId>, ValueId> gathered_;  // x and order -> x in that order
 };
 
 }  // namespace tokamak
