@@ -27,15 +27,12 @@ Result<DType> kv_dtype(const std::string& choice, const DeviceInfo& device) {
   return device.backend == BackendKind::kCpu ? DType::kF32 : DType::kF16;
 }
 
-/// Fields of a kind that this engine does not read yet would change the answer silently.
-Result<void> refuse_quantization(const ConfigReader& config) {
-  for (const char* name : {"quantization_config", "quantization"}) {
-    if (config.has(name)) {
-      return unsupported("{} is set; this engine runs f32, f16 and bf16 checkpoints.",
-                         config.path(name));
-    }
-  }
-  return {};
+/// What --quantize makes of matrices of floats.
+Result<std::optional<DType>> quantized_type(const std::string& choice) {
+  if (choice.empty()) return std::nullopt;
+  if (choice == "q8") return DType::kQ8_0;
+  if (choice == "q4") return DType::kQ4_0;
+  return fail(ErrorCode::kUsage, "--quantize is \"{}\", expected q8 or q4.", choice);
 }
 
 Result<GenerationParams> read_defaults(const ModelFiles& files, const ConfigReader& config,
@@ -80,7 +77,6 @@ Result<Engine::Compiled> Engine::compile(const ModelFiles& files, const DeviceIn
   TOK_TRY(const Json json, parse_file("config.json", files.config));
   const ConfigReader config(json, "config.json");
   TOK_TRY(config.status());
-  TOK_TRY(refuse_quantization(config));
   TOK_TRY(const Architecture* architecture, find_architecture(config));
   Compiled out;
   TOK_TRY(out.facts, architecture->facts(config));
@@ -93,12 +89,16 @@ Result<Engine::Compiled> Engine::compile(const ModelFiles& files, const DeviceIn
   BuildOptions build{.context = out.context,
                      .chunk = std::min(options.chunk, out.context),
                      .kv_dtype = DType::kF32,
-                     .all_logits = options.all_logits};
+                     .all_logits = options.all_logits,
+                     .quantization = {},
+                     .quantize = {}};
   if (options.all_logits) {
     const uint64_t rows = std::max<uint64_t>(1, kAllLogitsBytes / (4 * uint64_t{out.facts.vocab}));
     build.chunk = uint32_t(std::min<uint64_t>(build.chunk, rows));
   }
   TOK_TRY(build.kv_dtype, kv_dtype(options.kv, device));
+  TOK_TRY(build.quantization, read_quantization(config, files.tensors));
+  TOK_TRY(build.quantize, quantized_type(options.quantize));
   TOK_TRY(out.unfused, architecture->build(config, files.tensors, build));
   out.fused = out.unfused;
   TOK_TRY(out.replacements, fuse::run_pipeline(out.fused, options.disabled_passes));
@@ -125,7 +125,10 @@ Result<std::unique_ptr<Engine>> Engine::load(ModelFiles files, std::unique_ptr<B
     engine->tokenizer_ = std::move(tokenizer);
   }
   const double compiled = clock();
-  const TensorFile& tensors = engine->files_.tensors;
+  TensorFile tensors = engine->files_.tensors;
+  if (options.prepared) {
+    TOK_TRY(tensors, options.prepared(tensors, engine->compiled_.fused));
+  }
   TOK_TRY(engine->program_, engine->backend_->compile(
                                 engine->compiled_.plan,
                                 [&](const TensorDesc& constant, const WriteBytes& write) {

@@ -31,6 +31,7 @@ struct OpenOptions {
   uint32_t chunk = 512;            // most tokens of a prefill step
   std::string kv = "auto";         // f16 or f32; auto: f16 on WebGPU, f32 on the CPU
   bool all_logits = false;         // logits of every token, not only of the last
+  std::string quantize;            // q8 or q4: pack the matrices of floats at load
   bool use_f16 = true;             // false: only kernels that need no f16
   bool use_subgroups = true;       // false: only kernels that need no subgroups
   bool default_limits = false;     // ask the device only for WebGPU's default limits
@@ -38,6 +39,9 @@ struct OpenOptions {
   ForcedVariants forced;
   LoadProgress progress;
   std::function<void(std::string_view)> notice;  // what the user should know: a slow device
+  /// Gives what the constants of the graph are read from instead of the checkpoint; open() looks
+  /// into the cache of quantised matrices.
+  std::function<Result<TensorFile>(const TensorFile&, const Graph&)> prepared;
 };
 
 /// What a model folder holds, read but not interpreted. Texts are empty where there is no file.

@@ -69,26 +69,49 @@ void add_dimensions(Facts& facts, const Engine::Compiled& compiled) {
   facts.add("", "", "head_dim", numbers_json(found.head_dim));
 }
 
-void add_parameters(Facts& facts, const ModelFiles& files, const Graph& graph) {
-  const WeightUses uses = weight_uses(files, graph);
-  std::map<std::string, uint64_t> types;
-  for (const TensorInfo& tensor : files.tensors.tensors()) {
-    types[std::string(dtype_name(tensor.dtype))] += tensor.elements();
-  }
-  Json type_json;
+/// "1.2 M in q4_0, 3 k in f32"; the type alone when there is one.
+std::string types_text(const std::map<std::string, uint64_t>& types) {
   std::vector<std::string> names;
   for (const auto& [name, parameters] : types) {
     names.push_back(types.size() == 1 ? name
                                       : fmt::format("{} in {}", count_text(parameters), name));
-    type_json.set(name, parameters);
   }
-  std::string text = fmt::format("{} ({})", count_text(uses.used.parameters), joined(names));
+  return joined(names);
+}
+
+Json types_json(const std::map<std::string, uint64_t>& types) {
+  Json out;
+  for (const auto& [name, parameters] : types) out.set(name, parameters);
+  return out;
+}
+
+/// Matrices that --quantize leaves as they are.
+uint64_t unquantized_matrices(const Graph& graph) {
+  return uint64_t(std::ranges::count_if(graph.values, [](const TensorDesc& value) {
+    return std::holds_alternative<Weight>(value.recipe) && value.shape.size() == 2 &&
+           value.shape[1] % 32 != 0 && is_float_weight(value.dtype);
+  }));
+}
+
+void add_parameters(Facts& facts, const ModelFiles& files, const Graph& graph,
+                    const OpenOptions& options) {
+  const WeightUses uses = weight_uses(files, graph);
+  std::string text =
+      fmt::format("{} ({})", count_text(uses.used.parameters), types_text(uses.stored_types));
   for (const auto& [part, use] : uses.skipped_parts) {
     text += fmt::format("; {} of {} skipped", count_text(use.parameters), part);
   }
   facts.add("parameters", text, "parameters", uses.used.parameters);
   facts.add("", "", "skipped_parameters", uses.skipped.parameters);
-  facts.add("", "", "element_types", std::move(type_json));
+  facts.add("", "", "element_types", types_json(uses.stored_types));
+  if (options.quantize.empty()) return;
+  std::string device = types_text(uses.device_types);
+  const uint64_t plain = unquantized_matrices(graph);
+  if (plain != 0) {
+    device += fmt::format("; {} matri{} whose rows are no multiple of 32 stay as they are", plain,
+                          plain == 1 ? "x" : "ces");
+  }
+  facts.add("on the device", device, "device_types", types_json(uses.device_types));
 }
 
 Result<void> add_texts(Facts& facts, const ModelFiles& files) {
@@ -203,7 +226,7 @@ Result<Facts> summary(const ModelFiles& files, const Engine::Compiled& compiled,
   Facts facts;
   facts.add("model", "model", files.name);
   facts.add("architecture", "architecture", compiled.facts.architecture);
-  add_parameters(facts, files, compiled.fused);
+  add_parameters(facts, files, compiled.fused, options);
   add_dimensions(facts, compiled);
   facts.add("vocabulary", count_text(compiled.facts.vocab), "vocabulary", compiled.facts.vocab);
   facts.add("context",

@@ -6,6 +6,7 @@
 #include "backend/webgpu/adapters.h"
 #include "base/environment.h"
 #include "engine/engine.h"
+#include "engine/quantized_cache.h"
 #include "formats/native_files.h"
 #include "hub/cache.h"
 #include "hub/settings.h"
@@ -124,7 +125,13 @@ Result<std::unique_ptr<Engine>> Engine::open(const OpenOptions& options) {
   TOK_TRY(const std::string folder, find_model(options.model));
   TOK_TRY(ModelFiles files, read_model_folder(folder));
   TOK_TRY(std::unique_ptr<Backend> backend, open_backend(options));
-  auto engine = load(std::move(files), std::move(backend), options, steady_clock());
+  OpenOptions own = options;
+  if (!options.quantize.empty() && !options.prepared) {
+    own.prepared = [](const TensorFile& tensors, const Graph& graph) {
+      return with_quantized_cache(tensors, graph, cache_folder("quantized"));
+    };
+  }
+  auto engine = load(std::move(files), std::move(backend), own, steady_clock());
   if (engine || engine.error().message.starts_with(folder)) return engine;
   return Failure(engine.error().within(folder));
 }

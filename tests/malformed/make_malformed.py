@@ -11,7 +11,8 @@ contain one. "error": opening the model fails. "load-ok-generation-error": openi
 generating must fail. In no case may the program crash, hang or succeed.
 
 The groups are those of malformed containers (1-17, 20-22, 25-29), of tensors that do not fit the
-model (18, 19, 23, 24) and of bad configurations (30, 31).
+model (18, 19, 23, 24), of bad configurations (30, 31) and of bad packed matrices (33 of MLX, 34 of
+GPTQ).
 """
 import argparse
 import json
@@ -256,6 +257,86 @@ config_case("sliding-window-0", {"sliding_window": 0}, "sliding_window", base="g
 config_case("sliding-window-negative", {"sliding_window": -1}, "sliding_window", base="gemma3_hub")
 config_case("eos-empty", {"eos_token_id": []}, "eos_token_id", both=True)
 config_case("eos-beyond-vocab", {"eos_token_id": 512}, "eos_token_id", "512", both=True)
+
+
+# --- Damaging packed matrices -------------------------------------------------------------------
+
+MLX, GPTQ = "llama_mlx4_g64", "llama_gptq4_g128_actorder"
+MODULE = "model.layers.0.mlp.down_proj"
+FIELDS = {MLX: ["quantization", "quantization_config"], GPTQ: ["quantization_config"]}
+
+
+def tensors_case(name, edit, *mentions, base):
+    """`edit`: {tensor: {dtype, shape, data}} changed in place; the file is written anew."""
+
+    def damage(folder):
+        header, data = split(folder / WEIGHTS)
+        tensors = json.loads(header)
+        tensors.pop("__metadata__", None)
+        for entry in tensors.values():
+            begin, end = entry.pop("data_offsets")
+            entry["data"] = data[begin:end]
+        edit(tensors)
+        out = b""
+        for entry in tensors.values():
+            raw = entry.pop("data")
+            entry["data_offsets"] = [len(out), len(out) + len(raw)]
+            out += raw
+        join(folder / WEIGHTS, json.dumps(tensors).encode(), out)
+
+    case(name, *mentions, base=base)(damage)
+
+
+def packed_config_case(name, changes, *mentions, base):
+    def damage(folder):
+        path = folder / "config.json"
+        config = json.loads(path.read_text())
+        for field in FIELDS[base]:
+            config[field].update(changes)
+        path.write_text(json.dumps(config))
+
+    case(name, *mentions, base=base)(damage)
+
+
+def halve(tensor):
+    def edit(tensors):
+        entry = tensors[tensor]
+        entry["shape"][0] //= 2
+        entry["data"] = entry["data"][: len(entry["data"]) // 2]
+
+    return edit
+
+
+def as_f16(tensors):
+    entry = tensors[MODULE + ".weight"]
+    entry["dtype"] = "F16"
+    entry["shape"][1] *= 2
+
+
+def set_group(value):
+    def edit(tensors):
+        entry = tensors[MODULE + ".g_idx"]
+        entry["data"] = struct.pack("<i", value) + entry["data"][4:]
+
+    return edit
+
+
+tensors_case("33-mlx-scales-missing", lambda t: t.pop(MODULE + ".scales"), MODULE + ".scales",
+             base=MLX)
+tensors_case("33-mlx-half-the-scales", halve(MODULE + ".scales"), MODULE + ".scales", base=MLX)
+tensors_case("33-mlx-weight-as-f16", as_f16, MODULE + ".weight", "f16", base=MLX)
+for group in (0, 48, 4096):
+    packed_config_case(f"33-mlx-group-{group}", {"group_size": group}, "group_size", str(group),
+                       base=MLX)
+for bits in (0, 5, 33):
+    packed_config_case(f"33-mlx-bits-{bits}", {"bits": bits}, "bits", str(bits), base=MLX)
+packed_config_case("33-mlx-bits-8", {"bits": 8}, "bits", MODULE[:5], base=MLX)
+tensors_case("34-gptq-group-beyond", set_group(2), MODULE + ".g_idx", "group 2", base=GPTQ)
+tensors_case("34-gptq-group-negative", set_group(-1), MODULE + ".g_idx", "-1", base=GPTQ)
+tensors_case("34-gptq-zeros-missing", lambda t: t.pop(MODULE + ".qzeros"), MODULE + ".qzeros",
+             base=GPTQ)
+tensors_case("34-gptq-half-the-words", halve(MODULE + ".qweight"), MODULE + ".qweight", base=GPTQ)
+packed_config_case("34-gptq-bits-3", {"bits": 3}, "bits", "3", base=GPTQ)
 
 
 def main():

@@ -25,6 +25,7 @@ BAD_INPUT, UNSUPPORTED = 3, 4
 WELL_FORMED = (
     "17-unknown-dtype", "17-unknown-dtype-q4", "18-wrong-dtype",
     "31-config-layer-type-unknown", "31-config-model-type-unknown",
+    "33-mlx-bits-5", "34-gptq-bits-3", "34-gptq-half-the-words",
     "unknown-model", "no-model", "unknown-normalizer", "unknown-pre-tokenizer",
     "unknown-post-processor", "unknown-decoder",
 )
@@ -87,7 +88,8 @@ class MalformedModel(Refusals):
                 self.check_case(case, WEBGPU, None)
 
     def test_the_whole_models_are_accepted(self):
-        for name in ("llama_untied", "llama_sharded", "gemma3_hub"):
+        for name in ("llama_untied", "llama_sharded", "gemma3_hub", "llama_mlx4_g64",
+                     "llama_gptq4_g128_actorder"):
             folder = os.path.join(DATA, "models", name)
             answer = tokamak("logits", folder, "--tokens", "1,2,3", *CPU, memory=MEMORY)
             self.assertEqual(answer.status, 0, answer)

@@ -12,6 +12,8 @@ void ModelFlags::add(CLI::App& command, Model model) {
           : "model folder (Hugging Face layout), or org/name as `tokamak pull` fetched it; the "
             "built-in model without");
   if (model == Model::kRequired) path->required();
+  command.add_option("--quantize", options_.quantize,
+                     "q8 or q4: pack a model's floats into 8 or 4 bits, kept for the next start");
   const char* group = "Device";
   command.add_option("--backend", options_.backend, "auto, webgpu or cpu (the slow reference)")
       ->capture_default_str()
