@@ -47,9 +47,8 @@ Bpe::Bpe(Vocabulary vocabulary, const std::vector<Merge>& merges, Options option
   }
   if (options_.byte_fallback) byte_tokens_ = find_byte_tokens(tokens);
   merges_.reserve(merges.size());
-  for (uint32_t rank = 0; rank < merges.size(); ++rank) {
-    const Merge& merge = merges[rank];
-    merges_.set(pack(merge.left, merge.right), pack(rank, merge.result));
+  for (const Merge& merge : merges) {
+    merges_.set(pack(merge.left, merge.right), pack(merge.rank, merge.result));
   }
   cuts_words_ = can_cut(merges);
   for (size_t i = 0; cuts_words_ && i < merges.size(); ++i) {
@@ -193,6 +192,20 @@ void Bpe::merge(std::vector<uint32_t>& ids, size_t first) const {
   for (uint32_t at = 0; at != kNoSymbol; at = symbols[at].next) ids.push_back(symbols[at].id);
 }
 
+std::expected<Bpe::Merge, std::string> find_merge(const Vocabulary& vocabulary,
+                                                  std::string_view left, std::string_view right,
+                                                  size_t rank, size_t prefix_bytes) {
+  const auto left_id = vocabulary.find(left);
+  if (!left_id) return std::unexpected(std::string(left));
+  const auto right_id = vocabulary.find(right);
+  if (!right_id) return std::unexpected(std::string(right));
+  std::string joined(left);
+  joined += right.substr(prefix_bytes);
+  const auto result = vocabulary.find(joined);
+  if (!result) return std::unexpected(std::move(joined));
+  return Bpe::Merge{*left_id, *right_id, *result, uint32_t(rank)};
+}
+
 namespace {
 
 /// ["a", "b"] or "a b".
@@ -218,7 +231,6 @@ Result<std::vector<Bpe::Merge>> read_merges(const Json& json, const Vocabulary& 
   TOK_TRY(const Json* list, require_field(json, "merges", Json::Kind::kArray));
   std::vector<Bpe::Merge> merges;
   merges.reserve(list->as_array().size());
-  std::string joined;
   for (const Json& item : list->as_array()) {
     if (item.is_string() && item.as_string().starts_with("#version")) continue;
     TOK_TRY(const auto pair, read_pair(item));
@@ -226,18 +238,12 @@ Result<std::vector<Bpe::Merge>> read_merges(const Json& json, const Vocabulary& 
     if (right.size() < prefix_bytes) {
       return invalid_input("The merge {} has a second part without the prefix.", item.dump());
     }
-    const auto find = [&](std::string_view token) -> Result<uint32_t> {
-      if (const auto id = vocabulary.find(token)) return *id;
+    const auto merge = find_merge(vocabulary, left, right, merges.size(), prefix_bytes);
+    if (!merge) {
       return invalid_input("The merge {} needs the token \"{}\", which is not in the vocabulary.",
-                           item.dump(), token);
-    };
-    joined.assign(left);
-    joined += right.substr(prefix_bytes);
-    Bpe::Merge merge{};
-    TOK_TRY(merge.left, find(left));
-    TOK_TRY(merge.right, find(right));
-    TOK_TRY(merge.result, find(joined));
-    merges.push_back(merge);
+                           item.dump(), merge.error());
+    }
+    merges.push_back(*merge);
   }
   return merges;
 }

@@ -18,6 +18,7 @@ class Bpe : public TokenModel {
  public:
   struct Merge {
     uint32_t left, right, result;
+    uint32_t rank;  // of merges with equal ranks the leftmost in the word goes first
   };
   struct Options {
     std::optional<uint32_t> unk;
@@ -28,7 +29,7 @@ class Bpe : public TokenModel {
     std::string end_of_word_suffix;
   };
 
-  /// `merges` by rank. Their ids are in the vocabulary.
+  /// The ids of `merges` are in the vocabulary.
   Bpe(Vocabulary vocabulary, const std::vector<Merge>& merges, Options options);
 
   void encode(std::string_view word, WordCache& cache, std::vector<uint32_t>& ids) const override;
@@ -47,5 +48,11 @@ class Bpe : public TokenModel {
   U64Map joints_;                   // (last character of left, first of right), of any merge
   bool cuts_words_ = false;
 };
+
+/// The merge of two tokens to the one that is spelled like both, without the first `prefix_bytes`
+/// of `right`; or the token among the three that is not in the vocabulary.
+std::expected<Bpe::Merge, std::string> find_merge(const Vocabulary& vocabulary,
+                                                  std::string_view left, std::string_view right,
+                                                  size_t rank, size_t prefix_bytes = 0);
 
 }  // namespace tokamak
