@@ -155,6 +155,15 @@ void add_norms(std::vector<SelfTestCase>& all, const Steps& steps) {
   all.push_back(w.finish(w.graph().add(both[0], norm), steps, kSum));
 }
 
+void add_gather(std::vector<SelfTestCase>& all, const Steps& steps) {
+  std::vector<uint32_t> backwards(131);
+  std::iota(backwards.rbegin(), backwards.rend(), 0u);
+  Writer w("gather_columns 131", GatherColumns::kName);
+  const ValueId x = w.activation(131);
+  const ValueId order = w.constant("order", {131}, backwards);
+  all.push_back(w.finish(w.graph().gather_columns(x, order), steps, kExact));
+}
+
 void add_elements(std::vector<SelfTestCase>& all, const Steps& steps) {
   const auto element = [&](std::string_view op, double tolerance, float range, auto&& make) {
     Writer w(fmt::format("{} 131", op), op);
@@ -170,12 +179,6 @@ void add_elements(std::vector<SelfTestCase>& all, const Steps& steps) {
             [&](auto& g, ValueId x, ValueId y) { return g.glu(activation, x, y); });
     all.back().name += fmt::format(" {}", activation_name(activation));
   }
-  std::vector<uint32_t> backwards(131);
-  std::iota(backwards.rbegin(), backwards.rend(), 0u);
-  Writer w("gather_columns 131", GatherColumns::kName);
-  const ValueId x = w.activation(131);
-  const ValueId order = w.constant("order", {131}, backwards);
-  all.push_back(w.finish(w.graph().gather_columns(x, order), steps, kExact));
   if (steps.max_tokens > 1) {
     element(LastRow::kName, kExact, 3, [](auto& g, ValueId x, ValueId) { return g.last_row(x); });
   }
@@ -225,6 +228,7 @@ std::vector<SelfTestCase> make_cases() {
     add_packed(all, steps);
     add_norms(all, steps);
     add_elements(all, steps);
+  add_gather(all, steps);
     add_rope(all, steps);
     add_attention(all, steps);
   }

@@ -64,7 +64,7 @@ TEST_F(Cache, SaysHowToGetWhatIsNotThere) {
 TEST_F(Cache, DoesNotFollowRefsThatHoldSomethingElse) {
   write_snapshot("config.json");
   write_snapshot("model.safetensors");
-  for (const std::string text : {std::string("../../x"), std::string(), kCommit + kCommit}) {
+  for (const std::string& text : {std::string("../../x"), std::string(), kCommit + kCommit}) {
     write("models--org--name/refs/main", text);
     EXPECT_NE(message("org/name").find("revision \"main\""), std::string::npos) << text;
   }

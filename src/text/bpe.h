@@ -6,6 +6,7 @@
 // first cut wherever no merge joins the two characters, which gives the same ids and short parts
 // that the cache knows.
 #pragma once
+#include <span>
 #include <string>
 #include <vector>
 
@@ -49,10 +50,11 @@ class Bpe : public TokenModel {
   bool cuts_words_ = false;
 };
 
-/// The merge of two tokens to the one that is spelled like both, without the first `prefix_bytes`
-/// of `right`; or the token among the three that is not in the vocabulary.
-std::expected<Bpe::Merge, std::string> find_merge(const Vocabulary& vocabulary,
-                                                  std::string_view left, std::string_view right,
-                                                  size_t rank, size_t prefix_bytes = 0);
+/// The merges of `pairs`, by rank, each to the token that is spelled like both parts, without the
+/// first `prefix_bytes` of the right one. Fails when one of the three is not in the vocabulary; the
+/// error shows the pair as "left right" or as ["left", "right"].
+Result<std::vector<Bpe::Merge>> find_merges(const Vocabulary& vocabulary,
+                                            std::span<const MergePair> pairs, bool as_strings,
+                                            size_t prefix_bytes = 0);
 
 }  // namespace tokamak

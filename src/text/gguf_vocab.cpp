@@ -106,23 +106,16 @@ Result<Vocabulary> read_vocabulary(const std::vector<std::string>& tokens) {
 
 Result<std::vector<Bpe::Merge>> read_merges(const GgufVocab& vocab, const Vocabulary& vocabulary) {
   if (vocab.merges.empty()) return invalid_input("\"tokenizer.ggml.merges\" is missing or empty.");
-  std::vector<Bpe::Merge> merges;
-  merges.reserve(vocab.merges.size());
+  std::vector<MergePair> pairs;
+  pairs.reserve(vocab.merges.size());
   for (const std::string_view text : vocab.merges) {
     const size_t space = text.find(' ', 1);
     if (space == text.npos || space + 1 == text.size()) {
       return invalid_input("The merge \"{}\" is not two tokens with a space between them.", text);
     }
-    const auto merge =
-        find_merge(vocabulary, text.substr(0, space), text.substr(space + 1), merges.size());
-    if (!merge) {
-      return invalid_input(
-          "The merge \"{}\" needs the token \"{}\", which is not in the vocabulary.", text,
-          merge.error());
-    }
-    merges.push_back(*merge);
+    pairs.push_back({text.substr(0, space), text.substr(space + 1)});
   }
-  return merges;
+  return find_merges(vocabulary, pairs, true);
 }
 
 bool has_byte_tokens(const GgufVocab& vocab) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "text/model_tables.h"
 #include "text/vocabulary.h"
 
 namespace tokamak {
@@ -59,8 +60,9 @@ class TokenModel {
 
 using TokenModelPtr = std::unique_ptr<const TokenModel>;
 
-Result<TokenModelPtr> read_token_model(const Json& json);
-Result<TokenModelPtr> read_bpe(const Json& json);
+/// With `tables`, "vocab" and "merges" are taken from there instead of `json`.
+Result<TokenModelPtr> read_token_model(const Json& json, const ModelTables* tables = nullptr);
+Result<TokenModelPtr> read_bpe(const Json& json, const ModelTables* tables);
 Result<TokenModelPtr> read_unigram(const Json& json);
 Result<TokenModelPtr> read_wordpiece(const Json& json);
 
