@@ -228,7 +228,7 @@ std::vector<SelfTestCase> make_cases() {
     add_packed(all, steps);
     add_norms(all, steps);
     add_elements(all, steps);
-  add_gather(all, steps);
+    add_gather(all, steps);
     add_rope(all, steps);
     add_attention(all, steps);
   }
