@@ -12,12 +12,13 @@
 namespace tokamak {
 
 /// Gives the bytes of a constant, piece by piece, so that no whole tensor needs to be in memory
-/// twice. Calls `write` with consecutive pieces from the first byte on.
+/// twice. Calls `write` with consecutive pieces from the first byte on. Several threads may call it
+/// at once, each for another tensor.
 using ConstantReader = std::function<Result<void>(
     const TensorDesc& tensor,
     const std::function<Result<void>(std::span<const std::byte>)>& write)>;
 
-/// Called after each constant: bytes loaded so far, bytes in all.
+/// Called now and then, by the thread that loads: bytes loaded so far, bytes in all.
 using LoadProgress = std::function<void(uint64_t done, uint64_t total)>;
 
 struct StepRequest {
