@@ -51,6 +51,11 @@ class Program {
   virtual Result<void> poll() = 0;
   /// Blocks until everything submitted has finished and its callbacks have run.
   virtual Result<void> wait() = 0;
+  /// Runs one step, each launch by itself, and gives the seconds of each: for profiles. As
+  /// submit(), but blocks and leaves `done` alone. kUnsupported on a device without a clock.
+  virtual Result<std::vector<double>> time_launches(const StepRequest&) {
+    return unsupported("This backend has no clock for kernels.");
+  }
 };
 
 class Backend {

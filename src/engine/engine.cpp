@@ -126,9 +126,9 @@ Result<std::unique_ptr<Engine>> Engine::load(ModelFiles files, std::unique_ptr<B
     engine->tokenizer_ = std::move(tokenizer);
   }
   if (options.notice) {
-    const std::string text = unknown_tensors_notice(
-        unused_tensors(engine->files_.tensors, engine->compiled_.unfused),
-        engine->compiled_.facts.architecture);
+    const std::string text =
+        unknown_tensors_notice(unused_tensors(engine->files_.tensors, engine->compiled_.unfused),
+                               engine->compiled_.facts.architecture);
     if (!text.empty()) options.notice(text);
   }
   const double compiled = clock();
