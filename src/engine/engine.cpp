@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "model/unused_tensors.h"
 #include "model/weights.h"
 
 namespace tokamak {
@@ -123,6 +124,12 @@ Result<std::unique_ptr<Engine>> Engine::load(ModelFiles files, std::unique_ptr<B
     TOK_TRY(Tokenizer tokenizer,
             Tokenizer::from_json(engine->files_.tokenizer, engine->files_.tokenizer_config));
     engine->tokenizer_ = std::move(tokenizer);
+  }
+  if (options.notice) {
+    const std::string text =
+        unknown_tensors_notice(unused_tensors(engine->files_.tensors, engine->compiled_.unfused),
+                               engine->compiled_.facts.architecture);
+    if (!text.empty()) options.notice(text);
   }
   const double compiled = clock();
   TensorFile tensors = engine->files_.tensors;

@@ -81,6 +81,8 @@ class Engine {
   const DeviceInfo& device() const { return backend_->device(); }
   const Backend& backend() const { return *backend_; }
   const LoadTimes& load_times() const { return times_; }
+  /// For what works below sessions: profiles, tests.
+  Program& program() { return *program_; }
 
   /// The tokenizer, or why there is none: a folder may come without.
   Result<const Tokenizer*> tokenizer() const;

@@ -22,6 +22,7 @@ void add_tokenize(CLI::App& app, Action& action);
 void add_template(CLI::App& app, Action& action);
 void add_inspect(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);
+void add_profile(CLI::App& app, Action& action);
 void add_doctor(CLI::App& app, Action& action);
 void add_sampler(CLI::App& app, Action& action);
 void add_pull(CLI::App& app, Action& action);
