@@ -42,7 +42,7 @@ TEST_F(Cache, FindsASnapshotByBranchTagAndCommit) {
   write_snapshot("model.safetensors");
   write("models--org--name/refs/main", kCommit);
   write("models--org--name/refs/refs/pr/1", kCommit + "\n");
-  for (const std::string model : {"org/name", "org/name@main", "org/name@refs/pr/1"}) {
+  for (const char* model : {"org/name", "org/name@main", "org/name@refs/pr/1"}) {
     EXPECT_EQ(message(model), "found " + snapshot());
   }
   EXPECT_EQ(message("org/name@" + kCommit), "found " + snapshot());
@@ -64,7 +64,7 @@ TEST_F(Cache, SaysHowToGetWhatIsNotThere) {
 TEST_F(Cache, DoesNotFollowRefsThatHoldSomethingElse) {
   write_snapshot("config.json");
   write_snapshot("model.safetensors");
-  for (const std::string text : {std::string("../../x"), std::string(), kCommit + kCommit}) {
+  for (const std::string& text : {std::string("../../x"), std::string(), kCommit + kCommit}) {
     write("models--org--name/refs/main", text);
     EXPECT_NE(message("org/name").find("revision \"main\""), std::string::npos) << text;
   }
