@@ -134,8 +134,8 @@ Result<std::string> render_chat(const ModelFiles& files, const Json& variables);
 Result<std::unique_ptr<Backend>> open_backend(const OpenOptions& options);
 
 /// What to open for a MODEL that a person named: `model` itself when it exists, else the model
-/// org/name[@revision][:file] in the cache of Hugging Face; "" is the built-in model. Errors say how
-/// to get what is not there. Native programs only.
+/// org/name[@revision][:file] in the cache of Hugging Face; "" is the built-in model. Errors say
+/// how to get what is not there. Native programs only.
 Result<std::string> find_model(const std::string& model);
 
 /// The folder of the model that comes with the program.

@@ -42,7 +42,7 @@ TEST_F(Cache, FindsASnapshotByBranchTagAndCommit) {
   write_snapshot("model.safetensors");
   write("models--org--name/refs/main", kCommit);
   write("models--org--name/refs/refs/pr/1", kCommit + "\n");
-  for (const std::string model : {"org/name", "org/name@main", "org/name@refs/pr/1"}) {
+  for (const char* model : {"org/name", "org/name@main", "org/name@refs/pr/1"}) {
     EXPECT_EQ(message(model), "found " + snapshot());
   }
   EXPECT_EQ(message("org/name@" + kCommit), "found " + snapshot());

@@ -50,9 +50,11 @@ bool has_part(std::string_view path, std::string_view part) {
   const auto separates = [&](size_t at) {
     return at == all.size() || all[at] == '-' || all[at] == '.' || all[at] == '/';
   };
+  // "name_Q4_K" has the part "Q4_K"; "Q4_K_M" has neither that nor "K_M" or "M".
+  const bool whole = std::isalpha(static_cast<unsigned char>(wanted.front())) != 0 &&
+                     wanted.find_first_of("0123456789") != wanted.npos;
   for (size_t at = all.find(wanted); at != all.npos; at = all.find(wanted, at + 1)) {
-    // "Q4_K" is not in "Q4_K_M", but it is in "name_Q4_K".
-    const bool begins = at == 0 || separates(at - 1) || all[at - 1] == '_';
+    const bool begins = at == 0 || separates(at - 1) || (whole && all[at - 1] == '_');
     if (begins && separates(at + wanted.size())) return true;
   }
   return false;

@@ -35,7 +35,8 @@ exactly the rendered text.
 Example:
   echo '{"messages": [{"role": "user", "content": "Hello"}]}' | tokamak template path/to/model)");
   auto source = std::make_shared<std::string>();
-  command->add_option("MODEL", *source, "model folder, org/name or .jinja file; the built-in model without");
+  command->add_option("MODEL", *source,
+                      "model folder, org/name or .jinja file; the built-in model without");
   command->callback([source, &action] { action = [source] { return run(*source); }; });
 }
 
