@@ -31,7 +31,6 @@ std::string_view storage_name(Storage storage) {
 
 struct AttributeJson {
   Json& out;
-  void operator()(const char* name, bool value) const { out.set(name, value); }
   void operator()(const char* name, float value) const { out.set(name, double(value)); }
   void operator()(const char* name, uint32_t value) const { out.set(name, value); }
   void operator()(const char* name, bool value) const { out.set(name, value); }
