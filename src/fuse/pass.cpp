@@ -27,6 +27,8 @@ std::optional<ValueId> Match::join_rows(std::initializer_list<Var> parts, RowOrd
     }
     if (users != 1) return std::nullopt;
     joined.parts.push_back(weight->parts.front());
+    // Rows of a concat are found by counting; see graph/row_range.h.
+    if (order == RowOrder::kConcat) joined.parts.back().rows = uint32_t(one.shape[0]);
     result.shape[0] += one.shape[0];
   }
   if (order == RowOrder::kInterleave &&

@@ -4,6 +4,7 @@
 
 #include "graph/builder.h"
 #include "graph/liveness.h"
+#include "graph/row_range.h"
 #include "graph/text.h"
 
 namespace tokamak {
@@ -173,6 +174,51 @@ TEST(Liveness, EndsAtTheLastUse) {
   const uint32_t last = ranges[uint32_t(scaled)].last;
   EXPECT_TRUE(std::holds_alternative<Add>(graph.nodes[last].op));
   EXPECT_EQ(ranges[uint32_t(graph.result)].last, graph.nodes.size());
+}
+
+TensorDesc matrix(Dim rows, Weight weight) {
+  return {.name = "w",
+          .shape = {rows, 64},
+          .dtype = DType::kQ4_0,
+          .storage = Storage::kConstant,
+          .recipe = std::move(weight)};
+}
+
+std::string recipe_of_rows(const TensorDesc& matrix, uint32_t first, uint32_t count) {
+  const TensorDesc range = row_range(matrix, first, count);
+  EXPECT_EQ(range.shape, (Shape{count, 64}));
+  EXPECT_EQ(range.dtype, matrix.dtype);
+  EXPECT_EQ(range.storage, matrix.storage);
+  return range.name + " " + recipe_text(range.recipe);
+}
+
+TEST(RowRange, CutsAWholeTensorAndAPartOfOne) {
+  EXPECT_EQ(recipe_of_rows(matrix(12, {{"a"}}), 4, 6), "w/4 weight \"a\"[4:10]");
+  EXPECT_EQ(recipe_of_rows(matrix(12, {{WeightPart("a", 100, 12)}}), 4, 8),
+            "w/4 weight \"a\"[104:112]");
+  const Weight norm{{"a"}, RowOrder::kPlain, true};
+  EXPECT_EQ(recipe_of_rows(matrix(12, norm), 0, 2), "w/0 weight \"a\"[0:2] + 1");
+}
+
+TEST(RowRange, KeepsThePartsThatHaveRowsInIt) {
+  const Weight joined{{WeightPart("q", 0, 8), WeightPart("k", 2, 4), WeightPart("v", 0, 4)},
+                      RowOrder::kConcat};
+  EXPECT_EQ(recipe_of_rows(matrix(16, joined), 0, 6), "w/0 concat \"q\"[0:6]");
+  EXPECT_EQ(recipe_of_rows(matrix(16, joined), 6, 7),
+            "w/6 concat \"q\"[6:8] \"k\"[2:6] \"v\"[0:1]");
+  EXPECT_EQ(recipe_of_rows(matrix(16, joined), 10, 2), "w/10 concat \"k\"[4:6]");
+}
+
+TEST(RowRange, TakesPartsOfUnsaidLengthToBeEquallyLong) {
+  const Weight joined{{"a", "b", "c"}, RowOrder::kConcat};
+  EXPECT_EQ(recipe_of_rows(matrix(12, joined), 3, 6),
+            "w/3 concat \"a\"[3:4] \"b\"[0:4] \"c\"[0:1]");
+}
+
+TEST(RowRange, CutsAlternatingRowsEvenly) {
+  const Weight joined{{"gate", WeightPart("both", 6, 6)}, RowOrder::kInterleave};
+  EXPECT_EQ(recipe_of_rows(matrix(12, joined), 4, 6),
+            "w/4 interleave \"gate\"[2:5] \"both\"[8:11]");
 }
 
 }  // namespace

@@ -93,6 +93,7 @@ std::vector<Op> every_op() {
 bool takes(const KernelVariant& variant, const Problem& problem) {
   DeviceInfo device = plain_webgpu();
   device.features = kFeatureF16 | kFeatureSubgroups;
+  device.subgroup_min = device.subgroup_max = 32;
   return refusal(variant, problem, device).empty();
 }
 

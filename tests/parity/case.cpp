@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <numeric>
 
 #include "base/bits.h"
+#include "base/packing.h"
 #include "kernels/quant/random_matrix.h"
 
 namespace tokamak::parity {
@@ -27,10 +30,36 @@ void fill(Program& program, const Case& c) {
   }
 }
 
+/// What `tensor` holds: one of the case's constants, or some rows of it.
+std::vector<std::byte> content(const Case& c, const TensorDesc& tensor) {
+  const WeightPart& part = std::get<Weight>(tensor.recipe).parts.front();
+  const std::vector<std::byte>& whole = c.constants.at(part.name);
+  if (part.rows == 0) return whole;
+  const auto named = [&](const TensorDesc& value) { return value.name == part.name; };
+  const Shape& shape = std::ranges::find_if(c.graph.values, named)->shape;
+  const uint64_t columns = uint64_t(shape[1]);
+  std::vector<std::byte> rows(matrix_bytes(tensor.dtype, part.rows, columns));
+  const auto copy = [&](uint64_t from, uint64_t to, uint64_t row_bytes) {
+    std::memcpy(rows.data() + to, whole.data() + from + part.first_row * row_bytes,
+                part.rows * row_bytes);
+  };
+  if (!is_packed(tensor.dtype)) {
+    copy(0, 0, columns * dtype_bytes(tensor.dtype));
+    return rows;
+  }
+  const Packing& p = packing(tensor.dtype);
+  const auto from = stream_offsets(p, uint64_t(shape[0]), columns);
+  const auto to = stream_offsets(p, part.rows, columns);
+  for (const Stream stream : kStreams) {
+    copy(from[size_t(stream)], to[size_t(stream)], stream_row_bytes(p, stream, columns));
+  }
+  return rows;
+}
+
 /// In pieces of a length that fits nothing.
 ConstantReader reader(const Case& c) {
   return [&c](const TensorDesc& tensor, const auto& write) -> Result<void> {
-    const std::vector<std::byte>& bytes = c.constants.at(tensor.name);
+    const std::vector<std::byte> bytes = content(c, tensor);
     for (size_t at = 0; at < bytes.size(); at += 1021) {
       TOK_TRY(write(std::span(bytes).subspan(at, std::min<size_t>(1021, bytes.size() - at))));
     }

@@ -24,6 +24,8 @@ Launch gather(const Problem& problem, const char* source, uint32_t lanes, Codec 
   const uint32_t columns = uint32_t(problem.outputs[0].shape[1]);
   return with_codec(std::move(codec), {.constants = {{"THREADS", kMapThreads},
                                                      {"COLUMNS", columns},
+                                                     {"ROWS", uint32_t(problem.inputs[1].shape[0])},
+                                                     {"FIRST_ROW", problem.cut.first},
                                                      {"SCALE", problem.as<Embed>().scale}},
                                        .sources = {source, "wgsl/entry.wgsl"},
                                        .grid = {.x = {ceil_div(lanes, kMapThreads)}, .y = {1, 1}}});

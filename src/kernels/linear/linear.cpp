@@ -59,7 +59,8 @@ void linear_glu_reference(const CpuCall& call) {
 uint32_t in_size(const Problem& p) {
   return uint32_t(p.inputs[1].shape[1]);
 }
-uint32_t out_size(const Problem& p) {
+/// Rows of the matrix, of which there may be more in other buffers.
+uint32_t row_count(const Problem& p) {
   return uint32_t(p.inputs[1].shape[0]);
 }
 /// T of the product: 1 when x is a single row, whatever the step's tokens.
@@ -84,8 +85,11 @@ std::vector<std::string> ending(const Problem& p) {
 }
 
 std::vector<Constant> sizes(const Problem& p, uint32_t threads) {
-  std::vector<Constant> constants = {
-      {"THREADS", threads}, {"IN", in_size(p)}, {"OUT", out_size(p)}};
+  std::vector<Constant> constants = {{"THREADS", threads},
+                                     {"IN", in_size(p)},
+                                     {"ROWS", row_count(p)},
+                                     {"FIRST_ROW", p.cut.first},
+                                     {"OUT", p.cut.total != 0 ? p.cut.total : row_count(p)}};
   if (const auto* qkv = std::get_if<Qkv>(p.op)) {
     constants.push_back({"Q_ROWS", qkv->q_rows});
     constants.push_back({"K_ROWS", qkv->k_rows});
@@ -114,7 +118,7 @@ Launch with_ending(Launch launch, const Problem& p) {
 
 Launch matvec(const Problem& p, Codec codec, const char* reduce) {
   const uint32_t threads = power_of_two(in_size(p) / 32, 32, 256);
-  const uint32_t groups = ceil_div(out_size(p), kMatvecRows);
+  const uint32_t groups = ceil_div(row_count(p), kMatvecRows);
   const uint32_t grid_x = std::min(groups, kGridX);
   Launch launch{.constants = sizes(p, threads),
                 .sources = {reduce, "linear/matvec.wgsl"},
@@ -164,7 +168,7 @@ std::string matmul_f16_refuses(const Problem& p, const DeviceInfo& device) {
 Launch matmul_with(const Problem& p, Codec codec) {
   Launch launch{.constants = sizes(p, kMatmulThreads),
                 .sources = {"wgsl/entry.wgsl", "linear/matmul.wgsl"},
-                .grid = {.x = {ceil_div(out_size(p), kMatmulTile)}, .y = {1, kMatmulTile}}};
+                .grid = {.x = {ceil_div(row_count(p), kMatmulTile)}, .y = {1, kMatmulTile}}};
   return with_codec(std::move(codec), with_ending(std::move(launch), p));
 }
 Launch matmul(const Problem& p) {
@@ -182,7 +186,7 @@ std::string any_refuses(const Problem& p, const DeviceInfo&) {
 }
 
 Launch any(const Problem& p) {
-  const uint32_t pairs = ceil_div(out_size(p), 2u), grid_x = std::min(pairs, kGridX);
+  const uint32_t pairs = ceil_div(row_count(p), 2u), grid_x = std::min(pairs, kGridX);
   Launch launch{
       .constants = sizes(p, 64),
       .sources = {kTree, "linear/any.wgsl"},

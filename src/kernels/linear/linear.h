@@ -7,6 +7,9 @@
 //   qkv         q [T, q_rows], k [T, k_rows], v [T, the rest]
 //   linear_glu  y [T, out / 2] = activation(even rows) * odd rows
 //
+// OUT are all rows, as the outputs have them; of a cut weight (kernel.h) the matrix at hand holds
+// ROWS of them, from FIRST_ROW on.
+//
 // matvec reads each weight once for one token; matmul is tiled for many; linear_any takes rows of
 // any length. All accumulate in f32, the reference in f64. An ending is a small file (store_*.wgsl)
 // that receives two neighbouring rows, so that no product kernel is written twice.
