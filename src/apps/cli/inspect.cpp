@@ -2,6 +2,7 @@
 
 #include "apps/cli/command.h"
 #include "download/peek.h"
+#include "engine/support.h"
 
 namespace tokamak::cli {
 namespace {
@@ -10,6 +11,7 @@ struct InspectFlags {
   ModelFlags model;
   InspectRequest request;
   bool summary = false, graph = false, fused = false, plan = false, weights = false, memory = false;
+  bool support = false;
   bool text = false, dot = false, json = false;
 };
 
@@ -55,7 +57,9 @@ Result<ModelFiles> read_files(const std::string& model) {
 
 Result<void> run(const InspectFlags& flags) {
   InspectRequest request = flags.request;
-  if (flags.summary + flags.graph + flags.fused + flags.plan + flags.weights + flags.memory > 1) {
+  if (flags.summary + flags.graph + flags.fused + flags.plan + flags.weights + flags.memory +
+          flags.support >
+      1) {
     return fail(ErrorCode::kUsage, "More than one view is asked for, expected one.");
   }
   if (flags.text + flags.dot + flags.json > 1) {
@@ -71,6 +75,13 @@ Result<void> run(const InspectFlags& flags) {
   if (flags.json) request.form = InspectForm::kJson;
   TOK_TRY(const OpenOptions options, flags.model.options());
   TOK_TRY(const ModelFiles files, read_files(options.model));
+  if (flags.support) {
+    if (flags.dot || flags.text) {
+      return fail(ErrorCode::kUsage, "--support is shown as a table or with --json.");
+    }
+    const std::vector<SupportRow> rows = support(files, options);
+    return print(flags.json ? support_json(rows).dump(1) + "\n" : support_text(rows));
+  }
   TOK_TRY(const std::unique_ptr<Backend> backend, open_backend(options));
   auto compiled = Engine::compile(files, backend->device(), options);
   if (!compiled) return Failure(compiled.error().within(files.name));
@@ -86,6 +97,7 @@ void add_inspect(CLI::App& app, Action& action) {
   tokamak inspect path/to/model                  a summary
   tokamak inspect path/to/model --plan           which kernel runs when, and why not a better one
   tokamak inspect path/to/model --memory --backend cpu
+  tokamak inspect path/to/model --support        what of it runs, where, and why not the rest
   tokamak inspect path/to/model --fused --dot | dot -Tsvg > model.svg
   tokamak inspect path/to/model --graph --text   the form that tests compare
   tokamak inspect org/name                       a model of the hub, without fetching it
@@ -102,6 +114,10 @@ No weights are loaded.)");
   command->add_flag("--weights", flags->weights, "tensors of the checkpoint and where they go")
       ->group(views);
   command->add_flag("--memory", flags->memory, "buffers on the device")->group(views);
+  command
+      ->add_flag("--support", flags->support,
+                 "which parts run, on which backend, and why the others do not")
+      ->group(views);
   const char* forms = "Form (one of; default: a table)";
   command->add_flag("--json", flags->json, "for programs")->group(forms);
   command->add_flag("--dot", flags->dot, "--graph, --fused and --plan for Graphviz")->group(forms);
