@@ -209,6 +209,13 @@ TEST(RowRange, KeepsThePartsThatHaveRowsInIt) {
   EXPECT_EQ(recipe_of_rows(matrix(16, joined), 10, 2), "w/10 concat \"k\"[4:6]");
 }
 
+TEST(RowRange, KeepsWhatElseAPartSays) {
+  WeightPart part("q");
+  part.rope_heads = 3;
+  const TensorDesc range = row_range(matrix(12, {{part}}), 4, 6);
+  EXPECT_EQ(std::get<Weight>(range.recipe).parts.front().rope_heads, 3u);
+}
+
 TEST(RowRange, TakesPartsOfUnsaidLengthToBeEquallyLong) {
   const Weight joined{{"a", "b", "c"}, RowOrder::kConcat};
   EXPECT_EQ(recipe_of_rows(matrix(12, joined), 3, 6),
