@@ -7,8 +7,10 @@
 namespace tokamak {
 namespace {
 
-WeightPart cut(const WeightPart& part, uint32_t first, uint32_t count) {
-  return {part.name, part.first_row + first, count};
+WeightPart cut(WeightPart part, uint32_t first, uint32_t count) {
+  part.first_row += first;
+  part.rows = count;
+  return part;
 }
 
 }  // namespace
