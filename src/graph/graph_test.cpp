@@ -196,6 +196,9 @@ TEST(RowRange, CutsAWholeTensorAndAPartOfOne) {
   EXPECT_EQ(recipe_of_rows(matrix(12, {{"a"}}), 4, 6), "w/4 weight \"a\"[4:10]");
   EXPECT_EQ(recipe_of_rows(matrix(12, {{WeightPart("a", 100, 12)}}), 4, 8),
             "w/4 weight \"a\"[104:112]");
+  WeightPart turned("a");
+  turned.rope_heads = 2;
+  EXPECT_EQ(recipe_of_rows(matrix(12, {{turned}}), 4, 6), "w/4 weight \"a\"[4:10] ~heads=2");
   const Weight norm{{"a"}, RowOrder::kPlain, true};
   EXPECT_EQ(recipe_of_rows(matrix(12, norm), 0, 2), "w/0 weight \"a\"[0:2] + 1");
 }

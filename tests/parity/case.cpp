@@ -32,7 +32,9 @@ void fill(Program& program, const Case& c) {
 
 /// What `tensor` holds: one of the case's constants, or some rows of it.
 std::vector<std::byte> content(const Case& c, const TensorDesc& tensor) {
-  const WeightPart& part = std::get<Weight>(tensor.recipe).parts.front();
+  const auto* weight = std::get_if<Weight>(&tensor.recipe);
+  if (weight == nullptr) return c.constants.at(tensor.name);
+  const WeightPart& part = weight->parts.front();
   const std::vector<std::byte>& whole = c.constants.at(part.name);
   if (part.rows == 0) return whole;
   const auto named = [&](const TensorDesc& value) { return value.name == part.name; };
