@@ -93,6 +93,17 @@ class RandomModel(unittest.TestCase):
         self.assertNotIn("lm_head.weight", tensors)
         self.assertEqual(json.loads((self.out / "config.json").read_text())["sliding_window"], 16)
 
+    def test_hybrids_have_attention_in_some_layers(self):
+        self.run_tool("--arch", "qwen3_5", "--layers", "4")
+        tensors = read(self.out / "model.safetensors")
+        types = json.loads((self.out / "config.json").read_text())["layer_types"]
+        self.assertEqual(types, ["linear_attention"] * 3 + ["full_attention"])
+        for layer, kind in enumerate(types):
+            names = [n for n in tensors if n.startswith(f"model.layers.{layer}.")]
+            self.assertEqual(any("self_attn" in n for n in names), kind == "full_attention")
+            self.assertEqual(any("linear_attn" in n for n in names), kind == "linear_attention")
+        self.assertEqual(tensors["model.layers.0.linear_attn.conv1d.weight"][0], [256, 1, 4])
+
     def test_same_options_give_the_same_bytes(self):
         self.run_tool(*SMALL)
         first = (self.out / "model.safetensors").read_bytes()
@@ -128,7 +139,8 @@ class RandomModel(unittest.TestCase):
     def test_known_shapes_have_the_known_numbers_of_parameters(self):
         for name, millions in [("smollm2-135m", 134.515), ("llama-3.2-1b", 1235.814),
                                ("llama-3.1-8b", 8030.261), ("gemma3-1b", 999.886),
-                               ("phi3-mini", 3821.080), ("qwen3-0.6b", 596.050)]:
+                               ("phi3-mini", 3821.080), ("qwen3-0.6b", 596.050),
+                               ("lfm2-350m", 354.484), ("lfm2-1.2b", 1170.341)]:
             model = {**random_model.DEFAULTS, **random_model.SHAPES[name]}
             count = sum(math.prod(row[1]) for row in random_model.tensors(model))
             self.assertAlmostEqual(count / 1e6, millions, delta=0.001, msg=name)

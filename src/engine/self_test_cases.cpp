@@ -17,7 +17,7 @@ constexpr uint32_t kVocab = 17;
 
 // Of the largest magnitude in a result; tests/parity has the reasons.
 constexpr double kExact = 2e-7, kSum = 2e-6, kFunction = 4e-6, kAttention = 2e-5;
-constexpr double kAttentionF16 = 2e-3;
+constexpr double kAttentionF16 = 2e-3, kDelta = 1e-5;
 
 struct Steps {
   uint32_t max_tokens;
@@ -174,7 +174,7 @@ void add_elements(std::vector<SelfTestCase>& all, const Steps& steps) {
   element(Scale::kName, kExact, 3, [](auto& g, ValueId x, ValueId) { return g.scale(x, -0.3f); });
   element(Softcap::kName, kFunction, 5000,
           [](auto& g, ValueId x, ValueId) { return g.softcap(x, 30); });
-  for (const Activation activation : {Activation::kSilu, Activation::kGeluTanh}) {
+  for (const Activation activation : kActivations) {
     element(Glu::kName, kFunction, 500,
             [&](auto& g, ValueId x, ValueId y) { return g.glu(activation, x, y); });
     all.back().name += fmt::format(" {}", activation_name(activation));
@@ -220,6 +220,23 @@ void add_attention(std::vector<SelfTestCase>& all, const Steps& steps) {
   }
 }
 
+/// States that the first step must not read, changed by the second.
+void add_recurrent(std::vector<SelfTestCase>& all, const Steps& steps) {
+  {
+    Writer w("short_conv silu 133 x 4", ShortConv::kName);
+    const ValueId x = w.activation(133), taps = w.random("w", {133, 4});
+    const ValueId state = w.graph().state("rows", {3, 133}, DType::kF32);
+    const ValueId y = w.graph().short_conv(x, taps, state, Activation::kSilu, w.random("b", {133}));
+    all.push_back(w.finish(y, steps, kFunction));
+  }
+  Writer w("gated_delta 4/2 40 x 36", GatedDelta::kName);
+  const ValueId qkv = w.activation(2 * 2 * 40 + 4 * 36), ab = w.activation(8, 2);
+  const ValueId rates = w.random("rates", {2, 4});
+  const ValueId state = w.graph().state("s", {4, 40, 36}, DType::kF32);
+  const ValueId y = w.graph().gated_delta(qkv, ab, rates, state, 2);
+  all.push_back(w.finish(y, steps, kDelta));
+}
+
 std::vector<SelfTestCase> make_cases() {
   std::vector<SelfTestCase> all;
   for (const Steps& steps : {kOne, kMany}) {
@@ -231,6 +248,7 @@ std::vector<SelfTestCase> make_cases() {
     add_gather(all, steps);
     add_rope(all, steps);
     add_attention(all, steps);
+    add_recurrent(all, steps);
   }
   return all;
 }

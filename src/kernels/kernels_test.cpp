@@ -52,6 +52,12 @@ Problem ordinary(const Op& op, uint32_t max_tokens = 1) {
   else if (std::holds_alternative<KvAppend>(op)) {
     p.inputs = {tensor({kTokens, 32}), tensor({kTokens, 32}), pages};
     p.outputs = {cache};
+  } else if (std::holds_alternative<ShortConv>(op)) {
+    p.inputs = {x, tensor({64, 4})};
+    p.outputs = {x, tensor({3, 64})};
+  } else if (std::holds_alternative<GatedDelta>(op)) {
+    p.inputs = {x, tensor({kTokens, 4}), tensor({2, 2})};
+    p.outputs = {tensor({kTokens, 32}), tensor({2, 16, 16})};
   } else {
     p.inputs = {x, w};
   }
@@ -82,6 +88,7 @@ std::vector<Op> every_op(std::index_sequence<kIndices...>) {
     if (auto* rope = std::get_if<Rope>(&op)) rope->head_dim = 16;
     if (auto* qkv = std::get_if<Qkv>(&op)) *qkv = {32, 16};
     if (auto* attention = std::get_if<Attention>(&op)) attention->softcap = 10;
+    if (auto* delta = std::get_if<GatedDelta>(&op)) delta->key_heads = 1;
   }
   return ops;
 }
@@ -173,7 +180,7 @@ TEST(Variants, EveryEmbeddedFileBelongsToAVariant) {
     }
   };
   for (Op op : every_op()) {
-    for (const Activation activation : {Activation::kSilu, Activation::kGeluTanh}) {
+    for (const Activation activation : kActivations) {
       if (auto* glu = std::get_if<Glu>(&op)) glu->activation = activation;
       if (auto* glu = std::get_if<LinearGlu>(&op)) glu->activation = activation;
       for (const DType dtype : matrix_types()) {
@@ -186,7 +193,7 @@ TEST(Variants, EveryEmbeddedFileBelongsToAVariant) {
           note(problem);
           problem.max_tokens = 1;
           note(problem);
-          if (std::holds_alternative<Linear>(op)) {
+          if (std::holds_alternative<Linear>(op) || std::holds_alternative<ShortConv>(op)) {
             problem.inputs.push_back(tensor({64}));
             note(problem);
           }

@@ -33,6 +33,8 @@ Result<const Architecture*> find_architecture(const ConfigReader& config);
 // One line per file in arch/.
 Result<ModelFacts> gemma3_facts(const ConfigReader&);
 Result<Graph> build_gemma3(const ConfigReader&, const TensorFile&, const BuildOptions&);
+Result<ModelFacts> lfm2_facts(const ConfigReader&);
+Result<Graph> build_lfm2(const ConfigReader&, const TensorFile&, const BuildOptions&);
 Result<ModelFacts> llama_facts(const ConfigReader&);
 Result<Graph> build_llama(const ConfigReader&, const TensorFile&, const BuildOptions&);
 Result<ModelFacts> mistral_facts(const ConfigReader&);
@@ -43,5 +45,7 @@ Result<ModelFacts> qwen2_facts(const ConfigReader&);
 Result<Graph> build_qwen2(const ConfigReader&, const TensorFile&, const BuildOptions&);
 Result<ModelFacts> qwen3_facts(const ConfigReader&);
 Result<Graph> build_qwen3(const ConfigReader&, const TensorFile&, const BuildOptions&);
+Result<ModelFacts> qwen3_5_facts(const ConfigReader&);
+Result<Graph> build_qwen3_5(const ConfigReader&, const TensorFile&, const BuildOptions&);
 
 }  // namespace tokamak

@@ -114,21 +114,21 @@ std::string ConfigReader::word(std::string_view name, std::optional<std::string>
   return value->as_string();
 }
 
-std::vector<uint32_t> ConfigReader::ids(std::string_view name) {
+std::vector<uint32_t> ConfigReader::ids(std::string_view name, std::string_view what) {
   const Json* value = find(name);
   if (value == nullptr) return {};
-  constexpr std::string_view kExpected = "a token id or a list of token ids";
+  const std::string expected = fmt::format("a {0} or a list of {0}s", what);
   std::vector<uint32_t> list;
   const auto add = [&](const Json& item) {
     if (!item.is_integer() || item.as_integer() < 0 || item.as_integer() > INT32_MAX) {
-      wrong(name, *value, kExpected);
+      wrong(name, *value, expected);
       return;
     }
     list.push_back(uint32_t(item.as_integer()));
   };
   if (value->is_array()) {
     for (const Json& item : value->as_array()) add(item);
-    if (list.empty()) wrong(name, *value, kExpected);
+    if (list.empty()) wrong(name, *value, expected);
   } else {
     add(*value);
   }

@@ -95,7 +95,8 @@ Result<Graph> DenseDecoder::build() {
     x = b.add(x, attention(i, norm("input_layernorm", x, c.hidden)));
     x = b.add(x, mlp(norm("post_attention_layernorm", x, c.hidden)));
   }
-  x = b.rms_norm(b.output_rows(x), b.vector("norm.weight", c.hidden), c.eps);
+  p = "";
+  x = norm("norm", b.output_rows(x), c.hidden);
   if (!c.tied) table = b.matrix("lm_head.weight", c.vocab, c.hidden);
   return b.finish(b.linear(x, table));
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/bits.h"
+#include "base/check.h"
 #include "base/packing.h"
 
 namespace tokamak {
@@ -33,12 +34,12 @@ bool ModelBuilder::has(std::string_view name) const {
          file_.find(full.substr(0, full.size() - kWeight.size()) + ".qweight") != nullptr;
 }
 
-/// "lm_head.weight" stands beside "model.", whatever comes before that.
+/// "lm_head.weight" stands beside "model.", whatever comes before or behind that.
 std::string ModelBuilder::full_name(std::string_view name) const {
-  constexpr std::string_view kModel = "model.";
   std::string prefix = prefix_;
-  if (name.starts_with("lm_head.") && prefix.ends_with(kModel)) {
-    prefix.resize(prefix.size() - kModel.size());
+  if (name.starts_with("lm_head.")) {
+    const size_t model = prefix.starts_with("model.") ? 0 : prefix.find(".model.") + 1;
+    prefix.resize(model);
   }
   return prefix + std::string(name);
 }
@@ -76,6 +77,21 @@ Result<DType> ModelBuilder::device_dtype(const StoredMatrix& stored) const {
   return fits ? *options_.quantize : stored.dtype;
 }
 
+ModelBuilder::Located ModelBuilder::located(const std::string& full, uint32_t rows,
+                                            uint32_t columns) {
+  const auto stored = locate(file_, full, rows, columns, options_.quantization);
+  if (!stored) {
+    reject(stored.error());
+    return {};
+  }
+  const auto wanted = device_dtype(*stored);
+  if (!wanted) {
+    reject(wanted.error());
+    return {};
+  }
+  return {*wanted, stored->weight->rope_heads, stored->groups};
+}
+
 ModelBuilder::Ordered ModelBuilder::ordered_matrix(std::string_view name, Rows rows,
                                                    uint32_t columns) {
   const bool whole = rows.count == rows.of;
@@ -88,21 +104,13 @@ ModelBuilder::Ordered ModelBuilder::ordered_matrix(std::string_view name, Rows r
   }
   const std::string full = full_name(name);
   WeightPart part = whole ? WeightPart(full) : WeightPart(full, rows.first, rows.count);
-  DType dtype = DType::kBF16;  // after a mistake
-  const auto stored = locate(file_, full, rows.of, columns, options_.quantization);
-  if (!stored) {
-    reject(stored.error());
-  } else if (const auto wanted = device_dtype(*stored); !wanted) {
-    reject(wanted.error());
-  } else {
-    dtype = *wanted;
-    part.rope_heads = stored->weight->rope_heads;
-  }
+  const Located own = located(full, rows.of, columns);
+  part.rope_heads = own.rope_heads;
   const ValueId id =
-      constant(value_name(key), {rows.count, columns}, dtype, Weight{{std::move(part)}});
+      constant(value_name(key), {rows.count, columns}, own.dtype, Weight{{std::move(part)}});
   made_.emplace(std::move(key), id);
-  if (!stored || stored->groups == nullptr) return {id, std::nullopt};
-  const ValueId order = column_order(*stored->groups, columns);
+  if (own.groups == nullptr) return {id, std::nullopt};
+  const ValueId order = column_order(*own.groups, columns);
   order_of_.emplace(id, order);
   return {id, order};
 }
@@ -143,6 +151,25 @@ ValueId ModelBuilder::matrix(std::string_view name, Rows rows, uint32_t columns)
   return w.matrix;
 }
 
+ValueId ModelBuilder::vector(std::string_view name, Rows rows) {
+  WeightPart part(full_name(name), rows.first, rows.count);
+  if (const TensorInfo* info = stored_vector(part.name, rows.of)) {
+    part.rope_heads = info->rope_heads;
+  }
+  const std::string key = fmt::format("{}.{}-{}", name, rows.first, rows.first + rows.count);
+  return constant(value_name(key), {rows.count}, DType::kF32, Weight{{std::move(part)}});
+}
+
+ValueId ModelBuilder::vectors(std::string_view name, const std::vector<std::string>& tensors,
+                              uint32_t size) {
+  Weight weight{.parts = {}, .order = RowOrder::kConcat};
+  for (const std::string& tensor : tensors) {
+    weight.parts.emplace_back(full_name(tensor), 0, 1);
+    stored_vector(weight.parts.back().name, size);
+  }
+  return constant(value_name(name), {Dim(tensors.size()), size}, DType::kF32, std::move(weight));
+}
+
 ValueId ModelBuilder::vector(std::string_view name, uint32_t size, bool add_one) {
   if (const auto found = made_.find(name); found != made_.end()) return found->second;
   const std::string full = full_name(name);
@@ -165,10 +192,67 @@ ValueId ModelBuilder::projection(ValueId x, std::string_view name, uint32_t rows
   return linear(input, w.matrix, vector(fmt::format("{}.bias", name), rows));
 }
 
-ValueId ModelBuilder::projection(ValueId x, std::string_view name, Rows rows) {
+ValueId ModelBuilder::projection(ValueId x, std::string_view name, Rows rows, bool bias) {
   const uint32_t columns = uint32_t(at(x).shape[1]);
   const Ordered w = ordered_matrix(fmt::format("{}.weight", name), rows, columns);
-  return linear(in_order_of(x, w), w.matrix);
+  const ValueId input = in_order_of(x, w);
+  if (!bias) return linear(input, w.matrix);
+  return linear(input, w.matrix, vector(fmt::format("{}.bias", name), rows));
+}
+
+ValueId ModelBuilder::projection(ValueId x, std::string_view name,
+                                 const std::vector<Piece>& pieces) {
+  const uint32_t columns = uint32_t(at(x).shape[1]);
+  Weight weight{.parts = {}, .order = RowOrder::kConcat};
+  uint32_t rows = 0;
+  std::optional<Located> first;
+  std::optional<ValueId> order;
+  for (const Piece& piece : pieces) {
+    WeightPart part(full_name(piece.tensor), piece.rows.first, piece.rows.count);
+    const Located own = located(part.name, piece.rows.of, columns);
+    std::optional<ValueId> own_order;
+    if (own.groups != nullptr) own_order = column_order(*own.groups, columns);
+    if (!first) {
+      first = own;
+      order = own_order;
+    }
+    if (own.dtype != first->dtype || own_order != order) {
+      reject({ErrorCode::kUnsupported,
+              fmt::format("Tensors \"{}\" and \"{}\" are of element types {} and {} or have their "
+                          "columns in different orders; this engine needs them alike to join them.",
+                          weight.parts[0].name, part.name, dtype_name(first->dtype),
+                          dtype_name(own.dtype))});
+    }
+    part.rope_heads = own.rope_heads;
+    rows += piece.rows.count;
+    weight.parts.push_back(std::move(part));
+  }
+  TOK_CHECK(first.has_value());
+  const ValueId w = constant(value_name(name), {rows, columns}, first->dtype, std::move(weight));
+  return linear(in_order_of(x, {w, order}), w);
+}
+
+ValueId ModelBuilder::convolution(uint32_t layer, ValueId x, std::string_view name, uint32_t taps,
+                                  Activation activation, bool bias) {
+  const uint32_t columns = uint32_t(at(x).shape[1]);
+  const std::string full = full_name(fmt::format("{}.weight", name));
+  const TensorInfo* info = file_.find(full);
+  if (info == nullptr) {
+    reject({ErrorCode::kInvalidInput,
+            fmt::format("The checkpoint has no tensor \"{}\"; the config asks for one of shape "
+                        "[{}, 1, {}].",
+                        full, columns, taps)});
+  } else if (!is_float_weight(info->dtype) || info->shape.size() < 2 ||
+             info->shape.front() != columns || info->elements() != uint64_t{columns} * taps) {
+    reject({ErrorCode::kInvalidInput,
+            fmt::format("{}: tensor \"{}\" is {}, expected [{}, 1, {}] of f32, f16 or bf16 as "
+                        "config.json says.",
+                        file_.file_name(*info), full, describe(*info), columns, taps)});
+  }
+  const ValueId w = constant(value_name(full), {columns, taps}, DType::kF32, Weight{{full}});
+  const ValueId rows = state(fmt::format("conv.{}", layer), {Dim{taps} - 1, columns}, DType::kF32);
+  if (!bias) return short_conv(x, w, rows, activation);
+  return short_conv(x, w, rows, activation, vector(fmt::format("{}.bias", name), columns));
 }
 
 ValueId ModelBuilder::token_ids() {

@@ -37,9 +37,23 @@ class ModelBuilder : public GraphBuilder {
   ValueId matrix(std::string_view name, Rows rows, uint32_t columns);
   /// A vector [size] in f32; `add_one` for norms stored as w - 1.
   ValueId vector(std::string_view name, uint32_t size, bool add_one = false);
+  ValueId vector(std::string_view name, Rows rows);
+  /// Vectors of [size] as the rows of f32 [vectors, size]; `name` is the value's own.
+  ValueId vectors(std::string_view name, const std::vector<std::string>& tensors, uint32_t size);
   /// x Wᵀ (+ bias) with the tensors name + ".weight" and, where `bias`, name + ".bias".
   ValueId projection(ValueId x, std::string_view name, uint32_t rows, bool bias = false);
-  ValueId projection(ValueId x, std::string_view name, Rows rows);
+  ValueId projection(ValueId x, std::string_view name, Rows rows, bool bias = false);
+  /// x times rows from several places, one after another; `name` is the matrix's own.
+  struct Piece {
+    std::string tensor;
+    Rows rows;
+  };
+  ValueId projection(ValueId x, std::string_view name, const std::vector<Piece>& pieces);
+
+  /// A causal convolution of each column of x by itself, with the state of `layer`. The weights are
+  /// name + ".weight" [columns, 1, taps] and, where `bias`, name + ".bias".
+  ValueId convolution(uint32_t layer, ValueId x, std::string_view name, uint32_t taps,
+                      Activation activation, bool bias = false);
 
   ValueId token_ids();
   /// The table of `rope`, made once per `name`.
@@ -63,6 +77,13 @@ class ModelBuilder : public GraphBuilder {
     ValueId matrix;
     std::optional<ValueId> order;
   };
+  /// How a matrix lies in the checkpoint, as far as its constant tells.
+  struct Located {
+    DType dtype = DType::kBF16;  // after a mistake
+    uint32_t rope_heads = 0;
+    const TensorInfo* groups = nullptr;
+  };
+  Located located(const std::string& full, uint32_t rows, uint32_t columns);
   Ordered ordered_matrix(std::string_view name, Rows rows, uint32_t columns);
   ValueId column_order(const TensorInfo& groups, uint32_t columns);
   /// `x` as the columns of `w` want it; made once for all matrices of one order.

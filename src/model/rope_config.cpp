@@ -83,4 +83,12 @@ RopeTable read_rope(ConfigReader& parameters, double theta, uint32_t head_dim) {
   return table;
 }
 
+Result<uint32_t> rotary_size(const ConfigReader& config, double part, uint32_t head_dim) {
+  const double size = part <= 1.0 ? double(head_dim) * part : 0.0;
+  const uint32_t whole = uint32_t(size);
+  if (whole != 0 && whole % 2 == 0) return whole;
+  return invalid_input("{} is {}, which turns {} of {} elements; expected an even number of them.",
+                       config.path("partial_rotary_factor"), part, whole, head_dim);
+}
+
 }  // namespace tokamak

@@ -19,4 +19,7 @@ RopeTable read_rope(ConfigReader& parameters, double theta, uint32_t head_dim);
 RopeTable read_longrope(ConfigReader& parameters, double theta, uint32_t head_dim,
                         uint32_t original, uint32_t max_positions);
 
+/// How many elements of a head are turned when it is `part` of them: a whole number of pairs.
+Result<uint32_t> rotary_size(const ConfigReader& config, double part, uint32_t head_dim);
+
 }  // namespace tokamak

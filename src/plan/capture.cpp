@@ -257,10 +257,17 @@ Cost step_cost(const Plan& plan, const Step& step, uint64_t tokens, uint64_t kv_
       }
     }
   }
+  const bool appends = std::holds_alternative<KvAppend>(step.op);
   for (const Operand& out : step.outputs) {
-    if (plan.at(out.buffer).use != BufferUse::kState) cost.bytes += shared(bytes(out));
+    const bool is_state = plan.at(out.buffer).use == BufferUse::kState;
+    if (!is_state) cost.bytes += shared(bytes(out));
+    if (is_state && !appends) cost.bytes += 2 * bytes(out);  // read and written
+    if (is_state && std::holds_alternative<GatedDelta>(step.op)) {
+      // Per token: its decay, two products with it, and a product added to it.
+      cost.flops += 7 * tokens * element_count(out.shape, 1);
+    }
   }
-  if (std::holds_alternative<KvAppend>(step.op)) cost.bytes += bytes(step.inputs[0]);
+  if (appends) cost.bytes += bytes(step.inputs[0]);
   return cost;
 }
 

@@ -244,6 +244,21 @@ TEST(Capture, SaysWhyAForcedVariantCannotRun) {
       << plan.error().message;
 }
 
+TEST(Cost, CountsAChangedStateAsReadAndWritten) {
+  GraphBuilder b;
+  const ValueId tokens = b.input("tokens", {kTokens});
+  const ValueId x = b.embed(tokens, b.constant("table", {8, 4}, DType::kF32, Weight{{"table"}}));
+  const ValueId w = b.constant("w", {4, 3}, DType::kF32, Weight{{"w"}});
+  const ValueId y = b.short_conv(x, w, b.state("rows", {2, 4}, DType::kF32), Activation::kSilu);
+  const Graph graph = *b.finish(y);
+  auto plan = capture(graph, webgpu_device(), kBothPhases);
+  ASSERT_TRUE(plan) << plan.error().message;
+  const Step& step = plan->phases[1].steps.back();
+  const uint64_t rows = 4 * 4, taps = 4 * 3 * 4, state = 4 * 2 * 4;
+  EXPECT_EQ(step_cost(*plan, step, 1, 1).bytes, 2 * rows + taps + 2 * state);
+  EXPECT_EQ(step_cost(*plan, step, 5, 5).bytes, 5 * 2 * rows + taps + 2 * state);
+}
+
 TEST(PlanText, PrintsAndParsesBack) {
   DeviceInfo device = webgpu_device();
   for (const Features features : {0u, kFeatureF16 | kFeatureSubgroups}) {

@@ -130,8 +130,9 @@ INSTANTIATE_TEST_SUITE_P(Models, ModelGolden,
 /// A folder that got lost would not be missed otherwise.
 TEST(ModelGoldens, CoverBothFamilies) {
   const std::vector<std::string> names = model_names();
-  for (const char* name : {"gemma3_hub", "gemma3_mm", "gemma3_ropelinear", "gemma3_softcap",
-                           "llama_sharded", "llama_tied_rope3", "llama_untied"}) {
+  for (const char* name :
+       {"gemma3_hub", "gemma3_mm", "gemma3_ropelinear", "gemma3_softcap", "lfm2", "llama_sharded",
+        "llama_tied_rope3", "llama_untied", "qwen3_5_text", "qwen3_5_vl"}) {
     EXPECT_TRUE(std::ranges::binary_search(names, name)) << name;
   }
   EXPECT_TRUE(file_exists(model_folder("llama_untied") + "/golden.safetensors"));

@@ -250,6 +250,21 @@ FULL, SLIDING = "full_attention", "sliding_attention"
 config_case("layer-types-short", {"layer_types": [FULL] * 2}, "layer_types", base="gemma3_hub")
 config_case("layer-type-unknown", {"layer_types": [SLIDING] * 6 + ["spiral_attention"]},
             "spiral_attention", base="gemma3_hub")
+for base, other in ("lfm2", "conv"), ("qwen3_5_text", "linear_attention"):
+    config_case(f"{base}-layer-types-short", {"layer_types": [other] * 4}, "layer_types", base=base)
+    config_case(f"{base}-layer-type-unknown", {"layer_types": [other] * 4 + ["spiral_attention"]},
+                "spiral_attention", base=base)
+config_case("lfm2-attention-beyond-layers", {"layer_types": None, "full_attn_idxs": [2, 5]},
+            "full_attn_idxs", base="lfm2")
+config_case("lfm2-taps-0", {"conv_L_cache": 0}, "conv_L_cache", base="lfm2")
+config_case("lfm2-taps-1", {"conv_L_cache": 1}, "conv_L_cache", base="lfm2")
+config_case("lfm2-ffn-huge", {"block_ffn_dim_multiplier": 1e300}, "block_ff_dim", base="lfm2")
+config_case("qwen3_5-taps-0", {"linear_conv_kernel_dim": 0}, "linear_conv_kernel_dim",
+            base="qwen3_5_text")
+config_case("qwen3_5-key-heads-3", {"linear_num_key_heads": 3}, "linear_num_key_heads",
+            base="qwen3_5_text")
+config_case("qwen3_5-value-heads-million", {"linear_num_value_heads": 10**6},
+            "linear_num_value_heads", base="qwen3_5_text")
 config_case("model-type-unknown", {"model_type": "foo", "architectures": ["FooForCausalLM"]},
             ["foo", "FooForCausalLM"])
 config_case("architectures-empty", {"architectures": []}, "architectures")

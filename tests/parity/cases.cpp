@@ -155,7 +155,7 @@ std::vector<Case> qkv_cases() {
 std::vector<Case> linear_glu_cases() {
   std::vector<Case> all;
   constexpr ProductShape kShapes[] = {{7, 6}, {8, 2}, {264, 134}};
-  for (const Activation activation : {Activation::kSilu, Activation::kGeluTanh}) {
+  for (const Activation activation : kActivations) {
     const bool first = activation == Activation::kSilu;
     const std::string name = fmt::format("linear_glu {}", activation_name(activation));
     const auto make = [activation](CaseBuilder& b, std::vector<ValueId> operands) {
@@ -227,7 +227,7 @@ std::vector<Case> element_cases(
 
 std::vector<Case> glu_cases() {
   std::vector<Case> all;
-  for (const Activation activation : {Activation::kSilu, Activation::kGeluTanh}) {
+  for (const Activation activation : kActivations) {
     for (const float range : {4.f, 500.f}) {
       const auto some = element_cases(
           std::string(activation_name(activation)), range, kFunction,
@@ -377,6 +377,8 @@ std::vector<Case> cases_of(std::string_view op) {
   if (op == "attention") return attention_cases();
   if (op == "kv_append") return kv_append_cases();
   if (op == "gather_columns") return gather_columns_cases();
+  if (op == "short_conv") return short_conv_cases();
+  if (op == "gated_delta") return gated_delta_cases();
   if (op == "glu") return glu_cases();
   if (op == "softcap") return softcap_cases();
   const auto of_elements = [&](auto make) {

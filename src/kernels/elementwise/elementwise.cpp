@@ -123,9 +123,19 @@ std::span<const KernelVariant> elementwise_variants() {
 }
 
 double activate(Activation activation, double x) {
-  if (activation == Activation::kSilu) return x / (1.0 + std::exp(-x));
-  constexpr double kSqrt2OverPi = 0.79788456080286535588;
-  return 0.5 * x * (1.0 + std::tanh(kSqrt2OverPi * (x + 0.044715 * x * x * x)));
+  switch (activation) {
+    case Activation::kSilu:
+      return x / (1.0 + std::exp(-x));
+    case Activation::kGeluTanh: {
+      constexpr double kSqrt2OverPi = 0.79788456080286535588;
+      return 0.5 * x * (1.0 + std::tanh(kSqrt2OverPi * (x + 0.044715 * x * x * x)));
+    }
+    case Activation::kSigmoid:
+      return 1.0 / (1.0 + std::exp(-x));
+    case Activation::kIdentity:
+      break;
+  }
+  return x;
 }
 
 std::string activation_source(Activation activation) {
