@@ -9,4 +9,9 @@ namespace tokamak::parity {
 /// Cases whose graph holds the op of that name; "" cannot happen: every op of graph/ops.h has some.
 std::vector<Case> cases_of(std::string_view op);
 
+// Those in files of their own.
+std::vector<Case> route_cases();
+std::vector<Case> expert_linear_cases();
+std::vector<Case> expert_sum_cases();
+
 }  // namespace tokamak::parity
