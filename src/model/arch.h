@@ -43,5 +43,7 @@ Result<ModelFacts> qwen2_facts(const ConfigReader&);
 Result<Graph> build_qwen2(const ConfigReader&, const TensorFile&, const BuildOptions&);
 Result<ModelFacts> qwen3_facts(const ConfigReader&);
 Result<Graph> build_qwen3(const ConfigReader&, const TensorFile&, const BuildOptions&);
+Result<ModelFacts> qwen3_moe_facts(const ConfigReader&);
+Result<Graph> build_qwen3_moe(const ConfigReader&, const TensorFile&, const BuildOptions&);
 
 }  // namespace tokamak

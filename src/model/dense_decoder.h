@@ -51,8 +51,12 @@ class DenseDecoder {
   };
   /// x: [T, hidden] -> [T, heads * head_dim] and twice [T, kv_heads * head_dim], not yet rotated.
   virtual Heads heads(ValueId x);
+  /// The same, with q and k normed per head.
+  Heads normed_heads(ValueId x);
   /// activation(gate) * up: x: [T, hidden] -> [T, ffn]
   virtual ValueId gated(ValueId x);
+  /// x: [T, hidden] -> [T, hidden]
+  virtual ValueId mlp(uint32_t layer, ValueId x);
 
   ValueId norm(std::string_view name, ValueId x, uint32_t size);
 
@@ -62,12 +66,11 @@ class DenseDecoder {
 
  private:
   ValueId attention(uint32_t layer, ValueId x);
-  ValueId mlp(ValueId x);
 };
 
 /// The usual end of an architecture's file.
-template <typename Decoder = DenseDecoder>
-Result<Graph> build_dense(const DenseConfig& config, const TensorFile& file,
+template <typename Decoder = DenseDecoder, typename Config = DenseConfig>
+Result<Graph> build_dense(const Config& config, const TensorFile& file,
                           const BuildOptions& options) {
   ModelBuilder builder(file, options, "model.");
   return Decoder(builder, config).build();

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/bits.h"
+#include "base/check.h"
 #include "base/packing.h"
 
 namespace tokamak {
@@ -143,6 +144,69 @@ ValueId ModelBuilder::matrix(std::string_view name, Rows rows, uint32_t columns)
   return w.matrix;
 }
 
+const TensorInfo* ModelBuilder::joined_rows(const std::string& full, uint32_t rows,
+                                            uint32_t columns, DType& dtype) {
+  const auto stored = locate(file_, full, rows, columns, options_.quantization);
+  if (!stored) {
+    reject(stored.error());
+  } else if (const auto wanted = device_dtype(*stored); !wanted) {
+    reject(wanted.error());
+  } else if (stored->groups != nullptr) {
+    reject({ErrorCode::kUnsupported,
+            fmt::format("\"{}\" has its columns in the order of \"{}\"; this engine joins rows in "
+                        "their own order only.",
+                        full, stored->groups->name)});
+  } else {
+    dtype = *wanted;
+    return stored->weight;
+  }
+  return nullptr;
+}
+
+ValueId ModelBuilder::matrix(std::string_view name, const std::vector<Piece>& pieces,
+                             uint32_t columns) {
+  Weight weight{.parts = {}, .order = RowOrder::kConcat};
+  uint32_t rows = 0;
+  DType dtype = DType::kBF16;
+  for (const Piece& piece : pieces) {
+    const std::string full = full_name(piece.tensor);
+    DType own = dtype;
+    const TensorInfo* info = joined_rows(full, piece.rows.of, columns, own);
+    if (!weight.parts.empty() && own != dtype) {
+      reject({ErrorCode::kUnsupported,
+              fmt::format("Tensors \"{}\" and \"{}\" have element types {} and {}; this engine "
+                          "joins their rows and needs one type.",
+                          weight.parts[0].name, full, dtype_name(dtype), dtype_name(own))});
+    }
+    dtype = own;
+    rows += piece.rows.count;
+    WeightPart& part = weight.parts.emplace_back(full, piece.rows.first, piece.rows.count);
+    if (info != nullptr) part.rope_heads = info->rope_heads;
+  }
+  return constant(value_name(name), {rows, columns}, dtype, std::move(weight));
+}
+
+ValueId ModelBuilder::stacked(std::string_view name, uint32_t count, Rows rows, uint32_t columns) {
+  const std::string full = full_name(name);
+  DType dtype = DType::kBF16;
+  const TensorInfo* info = joined_rows(full, count * rows.of, columns, dtype);
+  if (info != nullptr && (info->shape.size() != 3 || info->shape[0] != count)) {
+    reject({ErrorCode::kInvalidInput,
+            fmt::format("{}: tensor \"{}\" is {}, expected [{}, {}, {}] as config.json says.",
+                        file_.file_name(*info), full, describe(*info), count, rows.of, columns)});
+  }
+  Weight weight{{full}};
+  std::string own = value_name(name);
+  if (rows.count != rows.of) {
+    weight = {.parts = {}, .order = RowOrder::kConcat};
+    for (uint32_t i = 0; i < count; ++i) {
+      weight.parts.emplace_back(full, i * rows.of + rows.first, rows.count);
+    }
+    own += fmt::format(".{}-{}", rows.first, rows.first + rows.count);
+  }
+  return constant(std::move(own), {Dim{count} * rows.count, columns}, dtype, std::move(weight));
+}
+
 ValueId ModelBuilder::vector(std::string_view name, uint32_t size, bool add_one) {
   if (const auto found = made_.find(name); found != made_.end()) return found->second;
   const std::string full = full_name(name);
@@ -155,6 +219,15 @@ ValueId ModelBuilder::vector(std::string_view name, uint32_t size, bool add_one)
                               Weight{{std::move(part)}, RowOrder::kPlain, add_one});
   made_.emplace(name, id);
   return id;
+}
+
+ValueId ModelBuilder::plain_norm(ValueId x, uint32_t size, float eps) {
+  const std::string name = fmt::format("ones.{}", size);
+  auto found = made_.find(name);
+  if (found == made_.end()) {
+    found = made_.emplace(name, constant(name, {size}, DType::kF32, Fill{1})).first;
+  }
+  return rms_norm(x, found->second, eps);
 }
 
 ValueId ModelBuilder::projection(ValueId x, std::string_view name, uint32_t rows, bool bias) {
@@ -213,8 +286,15 @@ ValueId ModelBuilder::cached_attention(uint32_t layer, ValueId q, ValueId k, Val
   const ValueId cache =
       state(fmt::format("kv.{}", layer), {Dim(own_pages) * kPageTokens, 2, kv_heads, head_dim},
             options_.kv_dtype, window);
-  const ValueId appended = kv_append(k, v, cache, found->second);
-  return attention(q, appended, found->second, attributes);
+  const Cache own{kv_append(k, v, cache, found->second), found->second};
+  caches_[layer] = own;
+  return attention(q, own.appended, own.pages, attributes);
+}
+
+ValueId ModelBuilder::shared_attention(uint32_t layer, ValueId q, const Attention& attributes) {
+  const auto found = caches_.find(layer);
+  TOK_CHECK(found != caches_.end());
+  return attention(q, found->second.appended, found->second.pages, attributes);
 }
 
 }  // namespace tokamak

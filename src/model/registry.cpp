@@ -11,6 +11,7 @@ constexpr Architecture kArchitectures[] = {
     {"Phi3ForCausalLM", "phi3", phi3_facts, build_phi3},
     {"Qwen2ForCausalLM", "qwen2", qwen2_facts, build_qwen2},
     {"Qwen3ForCausalLM", "qwen3", qwen3_facts, build_qwen3},
+    {"Qwen3MoeForCausalLM", "qwen3_moe", qwen3_moe_facts, build_qwen3_moe},
 };
 
 }  // namespace
