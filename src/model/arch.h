@@ -33,6 +33,8 @@ Result<const Architecture*> find_architecture(const ConfigReader& config);
 // One line per file in arch/.
 Result<ModelFacts> gemma3_facts(const ConfigReader&);
 Result<Graph> build_gemma3(const ConfigReader&, const TensorFile&, const BuildOptions&);
+Result<ModelFacts> gemma4_facts(const ConfigReader&);
+Result<Graph> build_gemma4(const ConfigReader&, const TensorFile&, const BuildOptions&);
 Result<ModelFacts> llama_facts(const ConfigReader&);
 Result<Graph> build_llama(const ConfigReader&, const TensorFile&, const BuildOptions&);
 Result<ModelFacts> mistral_facts(const ConfigReader&);

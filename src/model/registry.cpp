@@ -6,6 +6,8 @@ namespace {
 constexpr Architecture kArchitectures[] = {
     {"Gemma3ForCausalLM", "gemma3_text", gemma3_facts, build_gemma3},
     {"Gemma3ForConditionalGeneration", "gemma3", gemma3_facts, build_gemma3},
+    {"Gemma4ForCausalLM", "gemma4_text", gemma4_facts, build_gemma4},
+    {"Gemma4ForConditionalGeneration", "gemma4", gemma4_facts, build_gemma4},
     {"LlamaForCausalLM", "llama", llama_facts, build_llama},
     {"MistralForCausalLM", "mistral", mistral_facts, build_mistral},
     {"Phi3ForCausalLM", "phi3", phi3_facts, build_phi3},

@@ -163,7 +163,8 @@ TEST_P(SessionInvariant, NoSetOfPassesChangesTheAnswer) {
 
 INSTANTIATE_TEST_SUITE_P(Models, SessionInvariant,
                          testing::Combine(testing::Values("gemma3_hub", "gemma3_softcap",
-                                                          "llama_tied_rope3"),
+                                                          "gemma4_moe", "gemma4_ple",
+                                                          "llama_tied_rope3", "qwen3_moe"),
                                           testing::ValuesIn(setups())),
                          [](const auto& param) {
                            return std::get<0>(param.param) + "_" + std::get<1>(param.param).name;
