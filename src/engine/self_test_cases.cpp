@@ -172,6 +172,8 @@ void add_elements(std::vector<SelfTestCase>& all, const Steps& steps) {
   };
   element(Add::kName, kExact, 3, [](auto& g, ValueId x, ValueId y) { return g.add(x, y); });
   element(Scale::kName, kExact, 3, [](auto& g, ValueId x, ValueId) { return g.scale(x, -0.3f); });
+  element(Columns::kName, kExact, 3,
+          [](auto& g, ValueId x, ValueId) { return g.columns(x, 40, 70); });
   element(Softcap::kName, kFunction, 5000,
           [](auto& g, ValueId x, ValueId) { return g.softcap(x, 30); });
   for (const Activation activation : kActivations) {
@@ -182,6 +184,39 @@ void add_elements(std::vector<SelfTestCase>& all, const Steps& steps) {
   if (steps.max_tokens > 1) {
     element(LastRow::kName, kExact, 3, [](auto& g, ValueId x, ValueId) { return g.last_row(x); });
   }
+}
+
+/// The scale of the checkpoint, beside the one of add_elements.
+void add_scale(std::vector<SelfTestCase>& all, const Steps& steps) {
+  Writer w("scale by a constant 131", Scale::kName);
+  const ValueId x = w.activation(131, 3), s = w.random("s", {1});
+  all.push_back(w.finish(w.graph().scale(x, 0.7f, s), steps, kExact));
+}
+
+/// What was chosen shows in the products: one of a single column gives a number per expert.
+void add_experts(std::vector<SelfTestCase>& all, const Steps& steps) {
+  constexpr uint32_t kExperts = 5, kTop = 3;
+  {
+    Writer w("route 3 of 5", Route::kName);
+    const ValueId logits = w.activation(kExperts, 3), one = w.activation(1);
+    const ValueId scale = w.random("scale", {kExperts}), m = w.random("w", {kExperts, 1});
+    const auto routed = w.graph().route(logits, {.top_k = kTop, .normalize = true}, scale);
+    const ValueId y = w.graph().expert_linear(one, m, routed.chosen, kExperts);
+    all.push_back(w.finish(w.graph().add(y, routed.shares), steps, kFunction));
+  }
+  for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16}) {
+    for (const uint32_t in : {72u, 51u}) {
+      Writer w(fmt::format("expert_linear {} 5x70x{}", dtype_name(dtype), in), ExpertLinear::kName);
+      const ValueId logits = w.activation(kExperts, 3), x = w.activation(in);
+      const ValueId m = w.random("w", {kExperts * 70, in}, dtype);
+      const auto routed = w.graph().route(logits, {.top_k = kTop});
+      const ValueId y = w.graph().expert_linear(x, m, routed.chosen, kExperts);
+      all.push_back(w.finish(y, steps, kSum));
+    }
+  }
+  Writer w("expert_sum 3 x 131", ExpertSum::kName);
+  const ValueId x = w.activation(kTop * 131), shares = w.activation(kTop);
+  all.push_back(w.finish(w.graph().expert_sum(x, shares), steps, kSum));
 }
 
 void add_rope(std::vector<SelfTestCase>& all, const Steps& steps) {
@@ -246,6 +281,8 @@ std::vector<SelfTestCase> make_cases() {
     add_norms(all, steps);
     add_elements(all, steps);
     add_gather(all, steps);
+    add_scale(all, steps);
+    add_experts(all, steps);
     add_rope(all, steps);
     add_attention(all, steps);
     add_recurrent(all, steps);

@@ -58,6 +58,18 @@ Problem ordinary(const Op& op, uint32_t max_tokens = 1) {
   } else if (std::holds_alternative<GatedDelta>(op)) {
     p.inputs = {x, tensor({kTokens, 4}), tensor({2, 2})};
     p.outputs = {tensor({kTokens, 32}), tensor({2, 16, 16})};
+  } else if (std::holds_alternative<Route>(op)) {
+    p.inputs = {x};
+    p.outputs = {tensor({kTokens, 1}), tensor({kTokens, 1}, DType::kU32)};
+  } else if (std::holds_alternative<ExpertLinear>(op)) {
+    p.inputs = {x, w, tensor({kTokens, 1}, DType::kU32)};
+  } else if (std::holds_alternative<ExpertSum>(op)) {
+    p.inputs = {x, tensor({kTokens, 1})};
+  } else if (std::holds_alternative<Columns>(op)) {
+    p.inputs = {x};
+    p.outputs = {tensor({kTokens, 1})};
+  } else if (std::holds_alternative<Scale>(op)) {
+    p.inputs = {x};
   } else {
     p.inputs = {x, w};
   }
@@ -132,7 +144,8 @@ TEST(Variants, EveryOpRunsOnThePlainestDeviceAndOnTheCpu) {
 }
 
 TEST(Variants, EveryMatrixTypeRunsOnThePlainestDevice) {
-  for (const Op& op : {Op{Embed{}}, Op{Linear{}}, Op{Qkv{32, 16}}, Op{LinearGlu{}}}) {
+  for (const Op& op :
+       {Op{Embed{}}, Op{Linear{}}, Op{Qkv{32, 16}}, Op{LinearGlu{}}, Op{ExpertLinear{}}}) {
     for (const DType dtype : matrix_types()) {
       for (const uint32_t max_tokens : {1u, 64u}) {
         const Problem problem = with_matrix(ordinary(op, max_tokens), dtype);
@@ -193,7 +206,8 @@ TEST(Variants, EveryEmbeddedFileBelongsToAVariant) {
           note(problem);
           problem.max_tokens = 1;
           note(problem);
-          if (std::holds_alternative<Linear>(op) || std::holds_alternative<ShortConv>(op)) {
+          if (std::holds_alternative<Linear>(op) || std::holds_alternative<Scale>(op) ||
+              std::holds_alternative<Route>(op) || std::holds_alternative<ShortConv>(op)) {
             problem.inputs.push_back(tensor({64}));
             note(problem);
           }

@@ -33,6 +33,8 @@ Result<const Architecture*> find_architecture(const ConfigReader& config);
 // One line per file in arch/.
 Result<ModelFacts> gemma3_facts(const ConfigReader&);
 Result<Graph> build_gemma3(const ConfigReader&, const TensorFile&, const BuildOptions&);
+Result<ModelFacts> gemma4_facts(const ConfigReader&);
+Result<Graph> build_gemma4(const ConfigReader&, const TensorFile&, const BuildOptions&);
 Result<ModelFacts> lfm2_facts(const ConfigReader&);
 Result<Graph> build_lfm2(const ConfigReader&, const TensorFile&, const BuildOptions&);
 Result<ModelFacts> llama_facts(const ConfigReader&);
@@ -47,5 +49,7 @@ Result<ModelFacts> qwen3_facts(const ConfigReader&);
 Result<Graph> build_qwen3(const ConfigReader&, const TensorFile&, const BuildOptions&);
 Result<ModelFacts> qwen3_5_facts(const ConfigReader&);
 Result<Graph> build_qwen3_5(const ConfigReader&, const TensorFile&, const BuildOptions&);
+Result<ModelFacts> qwen3_moe_facts(const ConfigReader&);
+Result<Graph> build_qwen3_moe(const ConfigReader&, const TensorFile&, const BuildOptions&);
 
 }  // namespace tokamak

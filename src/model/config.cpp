@@ -1,5 +1,6 @@
 #include "model/config.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace tokamak {
@@ -132,6 +133,21 @@ std::vector<uint32_t> ConfigReader::ids(std::string_view name, std::string_view 
   } else {
     add(*value);
   }
+  return list;
+}
+
+std::vector<uint32_t> ConfigReader::counts(std::string_view name) {
+  const Json* value = find(name);
+  if (value == nullptr) return {};
+  std::vector<uint32_t> list;
+  const auto is_count = [](const Json& item) {
+    return item.is_integer() && item.as_integer() >= 0 && item.as_integer() <= INT32_MAX;
+  };
+  if (!value->is_array() || !std::ranges::all_of(value->as_array(), is_count)) {
+    wrong(name, *value, "a list of integers between 0 and 2147483647");
+    return {};
+  }
+  for (const Json& item : value->as_array()) list.push_back(uint32_t(item.as_integer()));
   return list;
 }
 

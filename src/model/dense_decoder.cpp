@@ -66,6 +66,13 @@ DenseDecoder::Heads DenseDecoder::heads(ValueId x) {
   return {q, k, v};
 }
 
+DenseDecoder::Heads DenseDecoder::normed_heads(ValueId x) {
+  Heads h = DenseDecoder::heads(x);
+  h.q = norm("self_attn.q_norm", h.q, c.head_dim);
+  h.k = norm("self_attn.k_norm", h.k, c.head_dim);
+  return h;
+}
+
 /// x: [T, hidden] -> [T, hidden]
 ValueId DenseDecoder::attention(uint32_t layer, ValueId x) {
   auto [q, k, v] = heads(x);
@@ -83,7 +90,7 @@ ValueId DenseDecoder::gated(ValueId x) {
   return b.glu(c.activation, gate, up);
 }
 
-ValueId DenseDecoder::mlp(ValueId x) {
+ValueId DenseDecoder::mlp(uint32_t, ValueId x) {
   return b.projection(gated(x), p + "mlp.down_proj", c.hidden, c.mlp_bias);
 }
 
@@ -93,7 +100,7 @@ Result<Graph> DenseDecoder::build() {
   for (uint32_t i = 0; i < c.layers && b.ok(); ++i) {
     p = fmt::format("layers.{}.", i);
     x = b.add(x, attention(i, norm("input_layernorm", x, c.hidden)));
-    x = b.add(x, mlp(norm("post_attention_layernorm", x, c.hidden)));
+    x = b.add(x, mlp(i, norm("post_attention_layernorm", x, c.hidden)));
   }
   p = "";
   x = norm("norm", b.output_rows(x), c.hidden);

@@ -51,10 +51,14 @@ class DenseDecoder {
   };
   /// x: [T, hidden] -> [T, heads * head_dim] and twice [T, kv_heads * head_dim], not yet rotated.
   virtual Heads heads(ValueId x);
+  /// The same, with q and k normed per head.
+  Heads normed_heads(ValueId x);
   /// What a layer does before its MLP: x: [T, hidden] -> [T, hidden]
   virtual ValueId attention(uint32_t layer, ValueId x);
   /// activation(gate) * up: x: [T, hidden] -> [T, ffn]
   virtual ValueId gated(ValueId x);
+  /// x: [T, hidden] -> [T, hidden]
+  virtual ValueId mlp(uint32_t layer, ValueId x);
 
   virtual ValueId norm(std::string_view name, ValueId x, uint32_t size);
 
@@ -63,7 +67,6 @@ class DenseDecoder {
   std::string p;  // "layers.N." of the layer that is being built, "" behind the last
 
  private:
-  ValueId mlp(ValueId x);
 };
 
 /// The usual end of an architecture's file.

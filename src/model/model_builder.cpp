@@ -141,12 +141,15 @@ ValueId ModelBuilder::matrix(std::string_view name, uint32_t rows, uint32_t colu
 }
 
 ValueId ModelBuilder::matrix(std::string_view name, Rows rows, uint32_t columns) {
-  const Ordered w = ordered_matrix(name, rows, columns);
+  return in_own_order(full_name(name), ordered_matrix(name, rows, columns));
+}
+
+ValueId ModelBuilder::in_own_order(std::string_view name, const Ordered& w) {
   if (w.order) {
     reject({ErrorCode::kUnsupported,
             fmt::format("\"{}\" has its columns in the order of \"{}\"; this engine reads such a "
                         "matrix where it multiplies activations of a layer only.",
-                        full_name(name), at(*w.order).name)});
+                        name, at(*w.order).name)});
   }
   return w.matrix;
 }
@@ -170,39 +173,8 @@ ValueId ModelBuilder::vectors(std::string_view name, const std::vector<std::stri
   return constant(value_name(name), {Dim(tensors.size()), size}, DType::kF32, std::move(weight));
 }
 
-ValueId ModelBuilder::vector(std::string_view name, uint32_t size, bool add_one) {
-  if (const auto found = made_.find(name); found != made_.end()) return found->second;
-  const std::string full = full_name(name);
-  WeightPart part(full);
-  if (const TensorInfo* info = stored_vector(full, size)) {
-    part.rope_heads = info->rope_heads;
-    add_one = add_one && !info->raised;
-  }
-  const ValueId id = constant(value_name(name), {size}, DType::kF32,
-                              Weight{{std::move(part)}, RowOrder::kPlain, add_one});
-  made_.emplace(name, id);
-  return id;
-}
-
-ValueId ModelBuilder::projection(ValueId x, std::string_view name, uint32_t rows, bool bias) {
-  const uint32_t columns = uint32_t(at(x).shape[1]);
-  const Ordered w = ordered_matrix(fmt::format("{}.weight", name), {0, rows, rows}, columns);
-  const ValueId input = in_order_of(x, w);
-  if (!bias) return linear(input, w.matrix);
-  return linear(input, w.matrix, vector(fmt::format("{}.bias", name), rows));
-}
-
-ValueId ModelBuilder::projection(ValueId x, std::string_view name, Rows rows, bool bias) {
-  const uint32_t columns = uint32_t(at(x).shape[1]);
-  const Ordered w = ordered_matrix(fmt::format("{}.weight", name), rows, columns);
-  const ValueId input = in_order_of(x, w);
-  if (!bias) return linear(input, w.matrix);
-  return linear(input, w.matrix, vector(fmt::format("{}.bias", name), rows));
-}
-
-ValueId ModelBuilder::projection(ValueId x, std::string_view name,
-                                 const std::vector<Piece>& pieces) {
-  const uint32_t columns = uint32_t(at(x).shape[1]);
+ModelBuilder::Ordered ModelBuilder::joined(std::string_view name, const std::vector<Piece>& pieces,
+                                           uint32_t columns) {
   Weight weight{.parts = {}, .order = RowOrder::kConcat};
   uint32_t rows = 0;
   std::optional<Located> first;
@@ -228,8 +200,81 @@ ValueId ModelBuilder::projection(ValueId x, std::string_view name,
     weight.parts.push_back(std::move(part));
   }
   TOK_CHECK(first.has_value());
-  const ValueId w = constant(value_name(name), {rows, columns}, first->dtype, std::move(weight));
-  return linear(in_order_of(x, {w, order}), w);
+  return {constant(value_name(name), {rows, columns}, first->dtype, std::move(weight)), order};
+}
+
+ValueId ModelBuilder::matrix(std::string_view name, const std::vector<Piece>& pieces,
+                             uint32_t columns) {
+  return in_own_order(name, joined(name, pieces, columns));
+}
+
+ValueId ModelBuilder::stacked(std::string_view name, uint32_t count, Rows rows, uint32_t columns) {
+  const std::string full = full_name(name);
+  const Located own_rows = located(full, count * rows.of, columns);
+  const TensorInfo* info = file_.find(full);
+  if (info != nullptr && (info->shape.size() != 3 || info->shape[0] != count)) {
+    reject({ErrorCode::kInvalidInput,
+            fmt::format("{}: tensor \"{}\" is {}, expected [{}, {}, {}] as config.json says.",
+                        file_.file_name(*info), full, describe(*info), count, rows.of, columns)});
+  }
+  Weight weight{{full}};
+  std::string own = value_name(name);
+  if (rows.count != rows.of) {
+    weight = {.parts = {}, .order = RowOrder::kConcat};
+    for (uint32_t i = 0; i < count; ++i) {
+      weight.parts.emplace_back(full, i * rows.of + rows.first, rows.count);
+    }
+    own += fmt::format(".{}-{}", rows.first, rows.first + rows.count);
+  }
+  const ValueId id = constant(std::move(own), {Dim{count} * rows.count, columns}, own_rows.dtype,
+                              std::move(weight));
+  if (own_rows.groups == nullptr) return id;
+  return in_own_order(full, {id, column_order(*own_rows.groups, columns)});
+}
+
+ValueId ModelBuilder::vector(std::string_view name, uint32_t size, bool add_one) {
+  if (const auto found = made_.find(name); found != made_.end()) return found->second;
+  const std::string full = full_name(name);
+  WeightPart part(full);
+  if (const TensorInfo* info = stored_vector(full, size)) {
+    part.rope_heads = info->rope_heads;
+    add_one = add_one && !info->raised;
+  }
+  const ValueId id = constant(value_name(name), {size}, DType::kF32,
+                              Weight{{std::move(part)}, RowOrder::kPlain, add_one});
+  made_.emplace(name, id);
+  return id;
+}
+
+ValueId ModelBuilder::plain_norm(ValueId x, uint32_t size, float eps) {
+  const std::string name = fmt::format("ones.{}", size);
+  auto found = made_.find(name);
+  if (found == made_.end()) {
+    found = made_.emplace(name, constant(name, {size}, DType::kF32, Fill{1})).first;
+  }
+  return rms_norm(x, found->second, eps);
+}
+
+ValueId ModelBuilder::projection(ValueId x, std::string_view name, uint32_t rows, bool bias) {
+  const uint32_t columns = uint32_t(at(x).shape[1]);
+  const Ordered w = ordered_matrix(fmt::format("{}.weight", name), {0, rows, rows}, columns);
+  const ValueId input = in_order_of(x, w);
+  if (!bias) return linear(input, w.matrix);
+  return linear(input, w.matrix, vector(fmt::format("{}.bias", name), rows));
+}
+
+ValueId ModelBuilder::projection(ValueId x, std::string_view name, Rows rows, bool bias) {
+  const uint32_t columns = uint32_t(at(x).shape[1]);
+  const Ordered w = ordered_matrix(fmt::format("{}.weight", name), rows, columns);
+  const ValueId input = in_order_of(x, w);
+  if (!bias) return linear(input, w.matrix);
+  return linear(input, w.matrix, vector(fmt::format("{}.bias", name), rows));
+}
+
+ValueId ModelBuilder::projection(ValueId x, std::string_view name,
+                                 const std::vector<Piece>& pieces) {
+  const Ordered w = joined(name, pieces, uint32_t(at(x).shape[1]));
+  return linear(in_order_of(x, w), w.matrix);
 }
 
 ValueId ModelBuilder::convolution(uint32_t layer, ValueId x, std::string_view name, uint32_t taps,
@@ -297,8 +342,15 @@ ValueId ModelBuilder::cached_attention(uint32_t layer, ValueId q, ValueId k, Val
   const ValueId cache =
       state(fmt::format("kv.{}", layer), {Dim(own_pages) * kPageTokens, 2, kv_heads, head_dim},
             options_.kv_dtype, window);
-  const ValueId appended = kv_append(k, v, cache, found->second);
-  return attention(q, appended, found->second, attributes);
+  const Cache own{kv_append(k, v, cache, found->second), found->second};
+  caches_[layer] = own;
+  return attention(q, own.appended, own.pages, attributes);
+}
+
+ValueId ModelBuilder::shared_attention(uint32_t layer, ValueId q, const Attention& attributes) {
+  const auto found = caches_.find(layer);
+  TOK_CHECK(found != caches_.end());
+  return attention(q, found->second.appended, found->second.pages, attributes);
 }
 
 }  // namespace tokamak

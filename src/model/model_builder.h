@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "formats/tensor_file.h"
 #include "graph/builder.h"
@@ -35,19 +36,24 @@ class ModelBuilder : public GraphBuilder {
     uint32_t first, count, of;
   };
   ValueId matrix(std::string_view name, Rows rows, uint32_t columns);
+  /// One matrix of rows from several places, one after another; `name` is the value's own.
+  struct Piece {
+    std::string tensor;
+    Rows rows;
+  };
+  ValueId matrix(std::string_view name, const std::vector<Piece>& pieces, uint32_t columns);
+  /// The same rows of each matrix in a tensor [count, rows.of, columns], one after another.
+  ValueId stacked(std::string_view name, uint32_t count, Rows rows, uint32_t columns);
   /// A vector [size] in f32; `add_one` for norms stored as w - 1.
   ValueId vector(std::string_view name, uint32_t size, bool add_one = false);
   ValueId vector(std::string_view name, Rows rows);
   /// Vectors of [size] as the rows of f32 [vectors, size]; `name` is the value's own.
   ValueId vectors(std::string_view name, const std::vector<std::string>& tensors, uint32_t size);
+  /// A norm that has no weight.
+  ValueId plain_norm(ValueId x, uint32_t size, float eps);
   /// x Wᵀ (+ bias) with the tensors name + ".weight" and, where `bias`, name + ".bias".
   ValueId projection(ValueId x, std::string_view name, uint32_t rows, bool bias = false);
   ValueId projection(ValueId x, std::string_view name, Rows rows, bool bias = false);
-  /// x times rows from several places, one after another; `name` is the matrix's own.
-  struct Piece {
-    std::string tensor;
-    Rows rows;
-  };
   ValueId projection(ValueId x, std::string_view name, const std::vector<Piece>& pieces);
 
   /// A causal convolution of each column of x by itself, with the state of `layer`. The weights are
@@ -63,6 +69,9 @@ class ModelBuilder : public GraphBuilder {
   /// [T, kv_heads * head_dim] -> [T, heads * head_dim].
   ValueId cached_attention(uint32_t layer, ValueId q, ValueId k, ValueId v, uint32_t kv_heads,
                            uint32_t head_dim, const Attention& attributes);
+  /// Attends to the cache of an earlier layer, which has that layer's window, and adds nothing.
+  /// REQUIRES: cached_attention() was called for `layer`.
+  ValueId shared_attention(uint32_t layer, ValueId q, const Attention& attributes);
 
   /// The rows the head sees: the last one, or all.
   ValueId output_rows(ValueId x) { return options_.all_logits ? x : last_row(x); }
@@ -89,6 +98,9 @@ class ModelBuilder : public GraphBuilder {
   /// `x` as the columns of `w` want it; made once for all matrices of one order.
   ValueId in_order_of(ValueId x, const Ordered& w);
   Result<DType> device_dtype(const StoredMatrix& stored) const;
+  Ordered joined(std::string_view name, const std::vector<Piece>& pieces, uint32_t columns);
+  /// The matrix of `w`, whose columns must be in their own order.
+  ValueId in_own_order(std::string_view name, const Ordered& w);
   /// The tensor of a vector; null after a mistake.
   const TensorInfo* stored_vector(const std::string& full, uint32_t size);
 
@@ -100,6 +112,10 @@ class ModelBuilder : public GraphBuilder {
   std::map<ValueId, ValueId> order_of_;                      // matrix -> order of its columns
   std::map<std::string, ValueId, std::less<>> orders_;       // bytes of the groups -> constant
   std::map<std::pair<ValueId, ValueId>, ValueId> gathered_;  // x and order -> x in that order
+  struct Cache {
+    ValueId appended, pages;
+  };
+  std::map<uint32_t, Cache> caches_;  // by layer
 };
 
 }  // namespace tokamak

@@ -8,8 +8,8 @@
 namespace tokamak {
 
 /// `parameters` holds rope_type (or type) and what that type needs; theta is its rope_theta, else
-/// `theta`. Types: default, linear, llama3, and "explicit", which no checkpoint of Hugging Face
-/// has: frequency i is divided by divisors[i], as a GGUF file says it. Another type is
+/// `theta`. Types: default, linear, llama3, proportional, and "explicit", which no checkpoint of
+/// Hugging Face has: frequency i is divided by divisors[i], as a GGUF file says it. Another type is
 /// kUnsupported, naming it. Mistakes are left in `parameters`' status.
 RopeTable read_rope(ConfigReader& parameters, double theta, uint32_t head_dim);
 

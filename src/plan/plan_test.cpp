@@ -46,6 +46,27 @@ DeviceInfo webgpu_device() {
 
 const CaptureOptions kBothPhases = {.phases = {{"prefill", 64}, {"decode", 1}}, .forced = {}};
 
+TEST(Cost, CountsTheExpertsThatAreChosenAndEachOnce) {
+  GraphBuilder b;
+  const ValueId tokens = b.input("tokens", {kTokens});
+  const auto weight = [&](const char* name, Shape shape) {
+    return b.constant(name, std::move(shape), DType::kF16, Weight{{name}});
+  };
+  const ValueId x = b.embed(tokens, weight("embed", {32, 16}));
+  const auto routed = b.route(b.linear(x, weight("router", {8, 16})), {.top_k = 2});
+  auto graph = b.finish(b.expert_linear(x, weight("experts", {8 * 24, 16}), routed.chosen, 8));
+  ASSERT_TRUE(graph) << graph.error().message;
+  auto plan = capture(*graph, webgpu_device(), {.phases = {{"prefill", 64}}, .forced = {}});
+  ASSERT_TRUE(plan) << plan.error().message;
+  const Step& step = plan->phases[0].steps.back();
+  const auto expected = [](uint64_t count, uint64_t experts) {
+    return experts * 24 * 16 * 2 + count * (16 * 4 + 2 * 4 + 2 * 24 * 4);
+  };
+  EXPECT_EQ(step_cost(*plan, step, 1, 1).bytes, expected(1, 2));
+  EXPECT_EQ(step_cost(*plan, step, 64, 64).bytes, expected(64, 8));
+  EXPECT_EQ(step_cost(*plan, step, 64, 64).flops, 2u * 64 * 2 * 24 * 16);
+}
+
 TEST(Capture, PoolsActivationsAndSharesPermanentBuffers) {
   auto plan = capture(two_layers(), webgpu_device(), kBothPhases);
   ASSERT_TRUE(plan) << plan.error().message;

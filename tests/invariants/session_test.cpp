@@ -170,13 +170,14 @@ TEST_P(SessionInvariant, NoSetOfPassesChangesTheAnswer) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, SessionInvariant,
-                         testing::Combine(testing::Values("gemma3_hub", "gemma3_softcap", "lfm2",
-                                                          "llama_tied_rope3", "qwen3_5_text"),
-                                          testing::ValuesIn(setups())),
-                         [](const auto& param) {
-                           return std::get<0>(param.param) + "_" + std::get<1>(param.param).name;
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Models, SessionInvariant,
+    testing::Combine(testing::Values("gemma3_hub", "gemma3_softcap", "gemma4_moe", "gemma4_ple",
+                                     "lfm2", "llama_tied_rope3", "qwen3_5_text", "qwen3_moe"),
+                     testing::ValuesIn(setups())),
+    [](const auto& param) {
+      return std::get<0>(param.param) + "_" + std::get<1>(param.param).name;
+    });
 
 }  // namespace
 }  // namespace tokamak::golden

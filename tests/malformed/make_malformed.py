@@ -140,6 +140,13 @@ Q_PROJ, DOWN_PROJ = "model.layers.0.self_attn.q_proj.weight", "model.layers.0.ml
 SWAPPED = ["[64, 128]", "[128, 64]"]  # both the found and the expected one are named
 entry_case("19-wrong-shape-q-proj", Q_PROJ, lambda e: e["shape"].reverse(), *SWAPPED)
 entry_case("19-wrong-shape-down-proj", DOWN_PROJ, lambda e: e["shape"].reverse(), *SWAPPED)
+EXPERTS, EXPERT = "model.layers.0.experts.gate_up_proj", "model.layers.0.mlp.experts.7.up_proj.weight"
+entry_case("19-wrong-shape-experts", EXPERTS, lambda e: e.update(shape=[8, 32, 64]), "[8, 32, 64]",
+           "[4, 64, 64]", base="gemma4_moe")
+entry_case("19-wrong-shape-experts-flat", EXPERTS, lambda e: e.update(shape=[256, 64]), "[256, 64]",
+           "[4, 64, 64]", base="gemma4_moe")
+entry_case("19-wrong-shape-expert", EXPERT, lambda e: e["shape"].reverse(), "[64, 32]", "[32, 64]",
+           base="qwen3_moe")
 entry_case("20-shape-overflow", FIRST, lambda e: e.update(shape=[2**32, 2**32, 2]), "4294967296")
 entry_case("21-shape-zero", FIRST, lambda e: e.update(shape=[0, 128]), "[0, 128]")
 entry_case("21-shape-negative", FIRST, lambda e: e.update(shape=[-1, 128]), "-1")
@@ -265,6 +272,39 @@ config_case("qwen3_5-key-heads-3", {"linear_num_key_heads": 3}, "linear_num_key_
             base="qwen3_5_text")
 config_case("qwen3_5-value-heads-million", {"linear_num_value_heads": 10**6},
             "linear_num_value_heads", base="qwen3_5_text")
+config_case("kv-shared-all", {"num_kv_shared_layers": 8}, "num_kv_shared_layers", "8",
+            base="gemma4_ple")
+config_case("kv-shared-type", {"layer_types": [SLIDING] * 7 + [FULL]}, "num_kv_shared_layers",
+            base="gemma4_ple")
+config_case("kv-shared-negative", {"num_kv_shared_layers": -1}, "num_kv_shared_layers",
+            base="gemma4_ple")
+config_case("ple-vocab", {"vocab_size_per_layer_input": 511}, "vocab_size_per_layer_input",
+            base="gemma4_ple")
+config_case("ple-huge", {"hidden_size_per_layer_input": 2**31 - 1}, "hidden_size_per_layer_input",
+            base="gemma4_ple")
+config_case("gemma4-layer-type", {"layer_types": [SLIDING] * 7 + ["spiral_attention"]},
+            "spiral_attention", base="gemma4_ple")
+config_case("gemma4-bidirectional", {"use_bidirectional_attention": "all"},
+            "use_bidirectional_attention", base="gemma4_ple")
+config_case("gemma4-rope-part", {"rope_parameters": {FULL: {"rope_type": "proportional",
+                                                            "partial_rotary_factor": 1.5}}},
+            "partial_rotary_factor", base="gemma4_ple")
+for variant, entries in [("list", []), ("key", {"x": {}}), ("layer", {"99": {}}),
+                         ("sliding", {"00": {"head_dim": 64}}), ("field", {"02": {"window": 3}}),
+                         ("number", {"02": 3}), ("few", {"02": {"head_dim": 64}}),
+                         ("unlike", {"02": {"head_dim": 64}, "05": {"head_dim": 32}})]:
+    config_case(f"per-layer-{variant}", {"per_layer_config": entries}, "per_layer_config",
+                base="gemma4_dense")
+config_case("top-k", {"num_experts_per_tok": 9}, "num_experts_per_tok", "9", "8", base="qwen3_moe")
+config_case("top-k-0", {"num_experts_per_tok": 0}, "num_experts_per_tok", base="qwen3_moe")
+config_case("gemma4-top-k", {"top_k_experts": 5}, "top_k_experts", "5", "4", base="gemma4_moe")
+config_case("experts-missing", {"num_experts": None}, "num_experts", base="gemma4_moe")
+config_case("experts-billion", {"num_experts": 10**9}, "num_experts", base="qwen3_moe")
+config_case("one-expert-more", {"num_experts": 9}, ["mlp.gate.weight"], base="qwen3_moe")
+config_case("one-expert-less", {"num_experts": 3}, ["gate_up_proj", "router"], base="gemma4_moe")
+config_case("mlp-only-beyond", {"mlp_only_layers": [3]}, "mlp_only_layers", base="qwen3_moe")
+config_case("mlp-only-number", {"mlp_only_layers": 1}, "mlp_only_layers", base="qwen3_moe")
+config_case("sparse-step-0", {"decoder_sparse_step": 0}, "decoder_sparse_step", base="qwen3_moe")
 config_case("model-type-unknown", {"model_type": "foo", "architectures": ["FooForCausalLM"]},
             ["foo", "FooForCausalLM"])
 config_case("architectures-empty", {"architectures": []}, "architectures")

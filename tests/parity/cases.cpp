@@ -249,6 +249,12 @@ std::vector<Case> softcap_cases() {
   return all;
 }
 
+Case scale_by_constant_case(const Steps& steps) {
+  CaseBuilder b(fmt::format("scale by a constant {}", label(steps)));
+  const ValueId x = b.activation(131, 3), s = b.random("s", {1});
+  return b.finish(b.graph().scale(x, 0.7f, s), steps.max_tokens, steps.chunks, kExact);
+}
+
 struct RopeShape {
   uint32_t heads, head_dim, rotary;
 };
@@ -320,15 +326,14 @@ const Steps kManyTokens = {1, std::vector<uint32_t>(70, 1)};
 /// Every shape and window once with each type of cache, once with each kind of step.
 std::vector<Case> attention_cases() {
   std::vector<Case> all;
-  const AttentionShape shapes[] = {{1, 1, 2},  {4, 2, 4},   {8, 1, 64},
-                                   {6, 3, 80}, {2, 2, 128}, {4, 1, 256}};
+  const AttentionShape shapes[] = {{1, 1, 2},   {4, 2, 4},   {8, 1, 64}, {6, 3, 80},
+                                   {2, 2, 128}, {4, 1, 256}, {2, 1, 512}};
   bool turn = false;
   for (const DType cache : {DType::kF32, DType::kF16}) {
     for (const AttentionShape shape : shapes) {
       turn = !turn;
       all.push_back(attention_case(shape, 0, 0, cache, turn ? kManyTokens : kLongChunks));
     }
-    turn = !turn;
     for (const uint32_t window : {1u, 5u, 16u, 40u}) {
       turn = !turn;
       all.push_back(attention_case({4, 2, 16}, window, 0, cache, turn ? kManyTokens : kLongChunks));
@@ -379,6 +384,9 @@ std::vector<Case> cases_of(std::string_view op) {
   if (op == "gather_columns") return gather_columns_cases();
   if (op == "short_conv") return short_conv_cases();
   if (op == "gated_delta") return gated_delta_cases();
+  if (op == "route") return route_cases();
+  if (op == "expert_linear") return expert_linear_cases();
+  if (op == "expert_sum") return expert_sum_cases();
   if (op == "glu") return glu_cases();
   if (op == "softcap") return softcap_cases();
   const auto of_elements = [&](auto make) {
@@ -388,7 +396,16 @@ std::vector<Case> cases_of(std::string_view op) {
     return of_elements([](GraphBuilder& g, ValueId x, ValueId y) { return g.add(x, y); });
   }
   if (op == "scale") {
-    return of_elements([](GraphBuilder& g, ValueId x, ValueId) { return g.scale(x, -0.3f); });
+    std::vector<Case> all =
+        of_elements([](GraphBuilder& g, ValueId x, ValueId) { return g.scale(x, -0.3f); });
+    for (const Steps& steps : {kOneByOne, kChunks}) all.push_back(scale_by_constant_case(steps));
+    return all;
+  }
+  if (op == "columns") {
+    return of_elements([](GraphBuilder& g, ValueId x, ValueId) {
+      const uint32_t n = uint32_t(g.at(x).shape[1]);
+      return g.columns(x, n / 3, (n + 1) / 2);
+    });
   }
   if (op == "last_row") {
     return of_elements([](GraphBuilder& g, ValueId x, ValueId) { return g.last_row(x); });

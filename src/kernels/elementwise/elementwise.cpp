@@ -17,7 +17,8 @@ void add_reference(const CpuCall& call) {
 void scale_reference(const CpuCall& call) {
   const std::span<const float> x = call.inputs[0].f32();
   const std::span<float> y = call.outputs[0].f32();
-  for (size_t i = 0; i < y.size(); ++i) y[i] = call.as<Scale>().factor * x[i];
+  const float by = call.inputs.size() == 2 ? call.inputs[1].load(0) : 1.0f;
+  for (size_t i = 0; i < y.size(); ++i) y[i] = call.as<Scale>().factor * by * x[i];
 }
 
 void softcap_reference(const CpuCall& call) {
@@ -32,6 +33,15 @@ void glu_reference(const CpuCall& call) {
   const std::span<float> y = call.outputs[0].f32();
   for (size_t i = 0; i < y.size(); ++i) {
     y[i] = float(activate(call.as<Glu>().activation, gate[i]) * up[i]);
+  }
+}
+
+void columns_reference(const CpuCall& call) {
+  const std::span<const float> x = call.inputs[0].f32();
+  const std::span<float> y = call.outputs[0].f32();
+  const size_t count = call.as<Columns>().count, first = call.as<Columns>().first;
+  for (size_t i = 0; i < y.size(); ++i) {
+    y[i] = x[i / count * call.inputs[0].dims[1] + first + i % count];
   }
 }
 
@@ -66,13 +76,20 @@ Launch add_launch(const Problem& p) {
   return map_launch(p, {"elementwise/add.wgsl"});
 }
 Launch scale_launch(const Problem& p) {
-  return map_launch(p, {"elementwise/scale.wgsl"}, {{"FACTOR", p.as<Scale>().factor}});
+  return map_launch(p,
+                    {p.inputs.size() == 2 ? "elementwise/scale_by.wgsl" : "elementwise/scale.wgsl"},
+                    {{"FACTOR", p.as<Scale>().factor}});
 }
 Launch softcap_launch(const Problem& p) {
   return map_launch(p, {"elementwise/softcap.wgsl"}, {{"CAP", p.as<Softcap>().cap}});
 }
 Launch glu_launch(const Problem& p) {
   return map_launch(p, {activation_source(p.as<Glu>().activation), "elementwise/glu.wgsl"});
+}
+Launch columns_launch(const Problem& p) {
+  return map_launch(
+      p, {"elementwise/columns.wgsl"},
+      {{"X_COLUMNS", uint32_t(p.inputs[0].shape[1])}, {"FIRST", p.as<Columns>().first}});
 }
 Launch last_row_launch(const Problem& p) {
   return map_launch(p, {"elementwise/last_row.wgsl"});
@@ -102,6 +119,11 @@ constexpr KernelVariant kVariants[] = {
      .op = op_index<Glu>(),
      .backend = BackendKind::kCpu,
      .reference = glu_reference},
+    {.name = "columns.wgsl", .op = op_index<Columns>(), .launch = columns_launch},
+    {.name = "columns.cpu",
+     .op = op_index<Columns>(),
+     .backend = BackendKind::kCpu,
+     .reference = columns_reference},
     {.name = "last_row.wgsl", .op = op_index<LastRow>(), .launch = last_row_launch},
     {.name = "last_row.cpu",
      .op = op_index<LastRow>(),
