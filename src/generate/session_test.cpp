@@ -11,9 +11,9 @@ constexpr uint32_t kVocab = 10;
 class Recorder : public Program {
  public:
   explicit Recorder(uint32_t short_rows, bool all_logits = false) {
-    Buffer table{.use = BufferUse::kConstant};
-    table.tensor.recipe = RopeTable{{1.0f}, 1, short_rows, {0.5f}};
-    plan_.buffers = {table};
+    Buffer angles{.use = BufferUse::kConstant};
+    angles.tensor.recipe = RopeTable{{1.0f}, 1, short_rows, {0.5f}};
+    plan_.buffers = {angles};
     Phase phase{.name = "chunk", .max_tokens = 4};
     phase.result.shape = {all_logits ? kTokens : 1, kVocab};
     plan_.phases = {phase};
