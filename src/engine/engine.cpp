@@ -48,8 +48,9 @@ Result<GenerationParams> read_defaults(const ModelFiles& files, const ConfigRead
   TOK_TRY(text_config.status());
   std::string where = config.where();
   if (!files.generation_config.empty()) {
-    TOK_TRY(const Json json, parse_file("generation_config.json", files.generation_config));
-    ConfigReader reader(json, "generation_config.json");
+    const std::string name = files.origin + "generation_config.json";
+    TOK_TRY(const Json json, parse_file(name, files.generation_config));
+    ConfigReader reader(json, name);
     if (reader.has("eos_token_id")) {
       params.end_ids = reader.ids("eos_token_id");
       where = reader.where();
@@ -71,12 +72,27 @@ Result<GenerationParams> read_defaults(const ModelFiles& files, const ConfigRead
   return params;
 }
 
+bool has_tokenizer(const ModelFiles& files) {
+  return files.vocab.has_value() || !files.tokenizer.empty();
+}
+
+Result<Tokenizer> tokenizer_of(const ModelFiles& files) {
+  if (files.vocab) return Tokenizer::from_gguf(*files.vocab);
+  return Tokenizer::from_json(files.tokenizer, files.tokenizer_config);
+}
+
+Failure no_tokenizer(const ModelFiles& files) {
+  return invalid_input("{} has no {}.", files.name,
+                       files.origin.empty() ? "tokenizer.json" : "tokenizer.ggml.model");
+}
+
 }  // namespace
 
 Result<Engine::Compiled> Engine::compile(const ModelFiles& files, const DeviceInfo& device,
                                          const OpenOptions& options) {
-  TOK_TRY(const Json json, parse_file("config.json", files.config));
-  const ConfigReader config(json, "config.json");
+  const std::string name = files.origin + "config.json";
+  TOK_TRY(const Json json, parse_file(name, files.config));
+  const ConfigReader config(json, name);
   TOK_TRY(config.status());
   TOK_TRY(const Architecture* architecture, find_architecture(config));
   Compiled out;
@@ -117,13 +133,13 @@ Result<std::unique_ptr<Engine>> Engine::load(ModelFiles files, std::unique_ptr<B
   engine->backend_ = std::move(backend);
   engine->clock_ = clock;
   TOK_TRY(engine->compiled_, compile(engine->files_, engine->device(), options));
-  TOK_TRY(const Json json, parse_file("config.json", engine->files_.config));
-  TOK_TRY(engine->defaults_, read_defaults(engine->files_, ConfigReader(json, "config.json"),
-                                           engine->compiled_.facts.vocab));
-  if (!engine->files_.tokenizer.empty()) {
-    TOK_TRY(Tokenizer tokenizer,
-            Tokenizer::from_json(engine->files_.tokenizer, engine->files_.tokenizer_config));
-    engine->tokenizer_ = std::move(tokenizer);
+  const std::string name = engine->files_.origin + "config.json";
+  TOK_TRY(const Json json, parse_file(name, engine->files_.config));
+  TOK_TRY(engine->defaults_,
+          read_defaults(engine->files_, ConfigReader(json, name), engine->compiled_.facts.vocab));
+  if (has_tokenizer(engine->files_)) {
+    TOK_TRY(engine->tokenizer_, tokenizer_of(engine->files_));
+    engine->files_.vocab.reset();  // large, and in the tokenizer now
   }
   if (options.notice) {
     const std::string text =
@@ -149,13 +165,13 @@ Result<std::unique_ptr<Engine>> Engine::load(ModelFiles files, std::unique_ptr<B
 }
 
 Result<const Tokenizer*> Engine::tokenizer() const {
-  if (!tokenizer_) return invalid_input("{} has no tokenizer.json.", files_.name);
+  if (!tokenizer_) return no_tokenizer(files_);
   return &*tokenizer_;
 }
 
 Result<Tokenizer> make_tokenizer(const ModelFiles& files) {
-  if (files.tokenizer.empty()) return invalid_input("{} has no tokenizer.json.", files.name);
-  auto tokenizer = Tokenizer::from_json(files.tokenizer, files.tokenizer_config);
+  if (!has_tokenizer(files)) return no_tokenizer(files);
+  auto tokenizer = tokenizer_of(files);
   if (!tokenizer) return Failure(tokenizer.error().within(files.name));
   return tokenizer;
 }

@@ -19,6 +19,7 @@
 #include "generate/generator.h"
 #include "model/arch.h"
 #include "text/chat_template.h"
+#include "text/gguf_vocab.h"
 #include "text/tokenizer.h"
 
 namespace tokamak {
@@ -45,11 +46,14 @@ struct OpenOptions {
 };
 
 /// What a model folder holds, read but not interpreted. Texts are empty where there is no file.
+/// A GGUF file is told in the same texts, but for its vocabulary.
 struct ModelFiles {
-  std::string name;  // for messages: the folder
+  std::string name;    // for messages: the folder or file
+  std::string origin;  // for messages: what stands before "config.json" when there is no such file
   TensorFile tensors;
   std::string config, generation_config, tokenizer, tokenizer_config, chat_template;
   std::vector<std::pair<std::string, std::string>> more_templates;  // additional_chat_templates/
+  std::optional<GgufVocab> vocab;                                   // instead of `tokenizer`
 };
 
 struct LoadTimes {
@@ -84,7 +88,7 @@ class Engine {
   /// For what works below sessions: profiles, tests.
   Program& program() { return *program_; }
 
-  /// The tokenizer, or why there is none: a folder may come without.
+  /// The tokenizer, or why there is none: a model may come without.
   Result<const Tokenizer*> tokenizer() const;
 
   /// Renders a conversation with the model's chat template. `variables` has messages and may have
@@ -118,13 +122,14 @@ class Engine {
   Clock clock_;
 };
 
-/// Reads a model folder. Errors name the file.
-Result<ModelFiles> read_model_folder(const std::string& folder);
+/// Reads a model folder or a .gguf file. Errors name the file.
+Result<ModelFiles> read_model_files(const std::string& path);
 
-/// As read_model_folder for folders that need have no weights and no config: for tokenizing.
-Result<ModelFiles> read_text_files(const std::string& folder);
+/// As read_model_files for folders that need have no weights and no config, and files of any
+/// architecture: for tokenizing.
+Result<ModelFiles> read_text_files(const std::string& path);
 
-/// The tokenizer of those files; an error that names the folder when it has none.
+/// The tokenizer of those files; an error that names the model when it has none.
 Result<Tokenizer> make_tokenizer(const ModelFiles& files);
 
 /// Renders with the chat template of those files.

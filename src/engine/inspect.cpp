@@ -5,7 +5,9 @@
 #include <set>
 
 #include "engine/inspect_views.h"
+#include "formats/printable.h"
 #include "graph/text.h"
+#include "model/gguf/import.h"
 #include "plan/text.h"
 
 namespace tokamak::inspection {
@@ -114,17 +116,28 @@ void add_parameters(Facts& facts, const ModelFiles& files, const Graph& graph,
   facts.add("on the device", device, "device_types", types_json(uses.device_types));
 }
 
+/// "BPE with byte fallback"; for a GGUF file what it calls its vocabulary: "gpt2, llama-bpe".
+Result<std::string> tokenizer_kind(const ModelFiles& files) {
+  if (files.vocab) {
+    const GgufVocab& vocab = *files.vocab;
+    return vocab.pre.empty() ? vocab.model : fmt::format("{}, {}", vocab.model, vocab.pre);
+  }
+  TOK_TRY(const Json json, Json::parse(files.tokenizer));
+  const Json* model = json.find("model");
+  const Json* type = model == nullptr ? nullptr : model->find("type");
+  const Json* fallback = model == nullptr ? nullptr : model->find("byte_fallback");
+  std::string kind = type != nullptr && type->is_string() ? type->as_string() : "untyped";
+  if (fallback != nullptr && *fallback == Json(true)) kind += " with byte fallback";
+  return kind;
+}
+
 Result<void> add_texts(Facts& facts, const ModelFiles& files) {
-  if (files.tokenizer.empty()) {
-    facts.add("tokenizer", "none (no tokenizer.json)", "tokenizer", nullptr);
+  if (files.tokenizer.empty() && !files.vocab) {
+    facts.add("tokenizer", files.origin.empty() ? "none (no tokenizer.json)" : "none", "tokenizer",
+              nullptr);
   } else {
     TOK_TRY(const Tokenizer tokenizer, make_tokenizer(files));
-    TOK_TRY(const Json json, Json::parse(files.tokenizer));
-    const Json* model = json.find("model");
-    const Json* type = model == nullptr ? nullptr : model->find("type");
-    const Json* fallback = model == nullptr ? nullptr : model->find("byte_fallback");
-    std::string kind = type != nullptr && type->is_string() ? type->as_string() : "untyped";
-    if (fallback != nullptr && *fallback == Json(true)) kind += " with byte fallback";
+    TOK_TRY(const std::string kind, tokenizer_kind(files));
     Json out;
     out.set("kind", kind).set("vocabulary", tokenizer.vocab_size());
     facts.add("tokenizer", fmt::format("{}, {} tokens", kind, count_text(tokenizer.vocab_size())),
@@ -141,6 +154,19 @@ Result<void> add_texts(Facts& facts, const ModelFiles& files) {
   facts.add("chat template", names.empty() ? "no" : fmt::format("yes ({})", joined(names)),
             "chat_template", !names.empty());
   return {};
+}
+
+/// What a GGUF file calls itself.
+void add_labels(Facts& facts, const Json& metadata) {
+  const Json* name = metadata.find("general.name");
+  if (name != nullptr && name->is_string()) {
+    facts.add("name", printable(name->as_string()), "name", name->as_string());
+  }
+  const Json* type = metadata.find("general.file_type");
+  if (type == nullptr || !type->is_integer()) return;
+  if (const auto label = gguf_file_type_name(type->as_integer()); !label.empty()) {
+    facts.add("quantization", std::string(label), "quantization", label);
+  }
 }
 
 void add_files(Facts& facts, const ModelFiles& files) {
@@ -225,6 +251,7 @@ Result<Facts> summary(const ModelFiles& files, const Engine::Compiled& compiled,
                       const DeviceInfo& device, const OpenOptions& options) {
   Facts facts;
   facts.add("model", "model", files.name);
+  add_labels(facts, files.tensors.metadata());
   facts.add("architecture", "architecture", compiled.facts.architecture);
   add_parameters(facts, files, compiled.fused, options);
   add_dimensions(facts, compiled);

@@ -6,6 +6,7 @@
 #include "backend/webgpu/adapters.h"
 #include "base/environment.h"
 #include "engine/engine.h"
+#include "engine/gguf_files.h"
 #include "engine/quantized_cache.h"
 #include "formats/native_files.h"
 #include "hub/cache.h"
@@ -38,12 +39,23 @@ Result<void> read_templates(const std::string& folder, ModelFiles& files) {
   return {};
 }
 
+/// A file that exists and is no folder.
+bool is_gguf(const std::string& path) {
+  return path.ends_with(".gguf") && file_exists(path) && !is_directory(path);
+}
+
 }  // namespace
 
-Result<ModelFiles> read_text_files(const std::string& folder) {
-  if (!file_exists(folder)) return invalid_input("{}: there is no such folder.", folder);
+Result<ModelFiles> read_text_files(const std::string& path) {
+  if (is_gguf(path)) {
+    TOK_TRY(const GgufFile file, open_gguf(path));
+    return gguf_text_files(file);
+  }
+  const std::string& folder = path;
+  if (!file_exists(folder)) return invalid_input("{}: there is no such folder or file.", folder);
   if (!is_directory(folder)) {
-    return invalid_input("{} is a file, expected a model folder with config.json.", folder);
+    return invalid_input("{} is a file, expected a model folder with config.json or a .gguf file.",
+                         folder);
   }
   ModelFiles files;
   files.name = folder;
@@ -56,7 +68,12 @@ Result<ModelFiles> read_text_files(const std::string& folder) {
   return files;
 }
 
-Result<ModelFiles> read_model_folder(const std::string& folder) {
+Result<ModelFiles> read_model_files(const std::string& path) {
+  if (is_gguf(path)) {
+    TOK_TRY(const GgufFile file, open_gguf(path));
+    return gguf_model_files(file);
+  }
+  const std::string& folder = path;
   TOK_TRY(ModelFiles files, read_text_files(folder));
   if (!file_exists(folder + "/config.json")) {
     return invalid_input(
@@ -122,8 +139,8 @@ Clock steady_clock() {
 }
 
 Result<std::unique_ptr<Engine>> Engine::open(const OpenOptions& options) {
-  TOK_TRY(const std::string folder, find_model(options.model));
-  TOK_TRY(ModelFiles files, read_model_folder(folder));
+  TOK_TRY(const std::string path, find_model(options.model));
+  TOK_TRY(ModelFiles files, read_model_files(path));
   TOK_TRY(std::unique_ptr<Backend> backend, open_backend(options));
   OpenOptions own = options;
   if (!options.quantize.empty() && !options.prepared) {
@@ -132,8 +149,8 @@ Result<std::unique_ptr<Engine>> Engine::open(const OpenOptions& options) {
     };
   }
   auto engine = load(std::move(files), std::move(backend), own, steady_clock());
-  if (engine || engine.error().message.starts_with(folder)) return engine;
-  return Failure(engine.error().within(folder));
+  if (engine || engine.error().message.starts_with(path)) return engine;
+  return Failure(engine.error().within(path));
 }
 
 }  // namespace tokamak

@@ -237,12 +237,6 @@ Failure about(const TensorInfo& tensor, const Error& error) {
 Result<void> check_apart(const std::vector<TensorInfo>& tensors) {
   std::vector<const TensorInfo*> order;
   for (const TensorInfo& tensor : tensors) order.push_back(&tensor);
-  std::ranges::sort(order, {}, [](const TensorInfo* t) { return std::tie(t->name, t->offset); });
-  for (size_t i = 1; i < order.size(); ++i) {
-    if (order[i]->name == order[i - 1]->name) {
-      return invalid_input("Tensor \"{}\" occurs twice.", printable(order[i]->name));
-    }
-  }
   std::ranges::sort(order, {}, [](const TensorInfo* t) { return std::tie(t->offset, t->name); });
   for (size_t i = 1; i < order.size(); ++i) {
     const TensorInfo& before = *order[i - 1];

@@ -229,6 +229,44 @@ class Template(Cli):
         self.refused(3, "chat template", "template", model("llama_untied"), text='{"messages": []}')
 
 
+class Gguf(Cli):
+    """One file instead of a folder."""
+
+    PATH = os.path.join(DATA, "gguf", "llama-q4_0.gguf")
+
+    def test_logits(self):
+        prompt = golden("gguf", "llama-q4_0.golden.json")["prompts"][0]
+        ids = ",".join(map(str, prompt["ids"]))
+        out = json.loads(self.ok("logits", self.PATH, "--tokens", ids, "--steps", 24, "--json",
+                                 *CPU).out)
+        self.assertEqual(out["greedy"], prompt["greedy"]["ids"])
+
+    def test_run(self):
+        answer = self.ok("run", self.PATH, "-p", "Hello, world!", "-n", 4, *CPU)
+        self.assertNotEqual(answer.out, "")
+
+    def test_tokenize(self):
+        cases = golden("gguf", "llama-q4_0.golden.json")["tokenizer"][:40]
+        texts = "".join(json.dumps(case["text"]) + "\n" for case in cases)
+        out = self.ok("tokenize", self.PATH, "--no-special", text=texts).out
+        self.assertEqual([json.loads(line) for line in out.splitlines()],
+                         [case["ids_no_special"] for case in cases])
+
+    def test_inspect(self):
+        out = json.loads(self.ok("inspect", self.PATH, "--json", *CPU).out)
+        self.assertEqual(out["name"], "golden llama q4_0")
+        self.assertEqual(out["quantization"], "Q4_0")
+        self.assertEqual(out["tokenizer"], {"kind": "gpt2, llama-bpe", "vocabulary": 320})
+        self.assertIn("q4_0", out["element_types"])
+
+    def test_no_chat_template(self):
+        self.refused(3, "chat template", "template", self.PATH, text='{"messages": []}')
+
+    def test_a_file_of_another_kind(self):
+        self.refused(3, ".gguf file", "run", os.path.join(DATA, "gguf", "llama-q4_0.golden.json"),
+                     "-p", "x")
+
+
 class Sampler(Cli):
     def test_all_recorded_cases(self):
         data = golden("samplers", "golden.json")

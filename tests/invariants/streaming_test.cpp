@@ -131,7 +131,7 @@ uint64_t mapped_bytes() {
   OpenOptions options;
   options.context = 16;
   options.quantize = format;
-  auto files = read_model_folder(folder);
+  auto files = read_model_files(folder);
   if (!files) ::_exit(2);
   auto engine =
       Engine::load(*std::move(files), std::make_unique<DroppingBackend>(), options, steady_clock());

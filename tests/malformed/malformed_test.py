@@ -44,8 +44,12 @@ class Refusals(unittest.TestCase):
     def tearDownClass(cls):
         cls.place.cleanup()
 
+    def is_well_formed(self, name):
+        return name in WELL_FORMED
+
     def check_refusal(self, name, answer, mentions):
-        self.assertEqual(answer.status, UNSUPPORTED if name in WELL_FORMED else BAD_INPUT, answer)
+        status = UNSUPPORTED if self.is_well_formed(name) else BAD_INPUT
+        self.assertEqual(answer.status, status, answer)
         self.assertEqual(answer.out, "", answer)
         self.assertEqual(len(answer.errors), 1, answer)
         self.assertEqual(answer.other, [], answer)

@@ -8,9 +8,10 @@ void ModelFlags::add(CLI::App& command, Model model) {
   CLI::Option* path = command.add_option(
       "MODEL", options_.model,
       model == Model::kRequired
-          ? "model folder (Hugging Face layout), or org/name as `tokamak pull` fetched it"
-          : "model folder (Hugging Face layout), or org/name as `tokamak pull` fetched it; the "
-            "built-in model without");
+          ? "model folder (Hugging Face layout), .gguf file, or org/name as `tokamak pull` fetched "
+            "it"
+          : "model folder (Hugging Face layout), .gguf file, or org/name as `tokamak pull` fetched "
+            "it; the built-in model without");
   if (model == Model::kRequired) path->required();
   command.add_option("--quantize", options_.quantize,
                      "q8 or q4: pack a model's floats into 8 or 4 bits, kept for the next start");

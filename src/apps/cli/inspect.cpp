@@ -47,7 +47,7 @@ Result<ModelFiles> look_from_afar(const hub::Settings& settings, const hub::Mode
 /// The model on disk, else the one of that name on the hub.
 Result<ModelFiles> read_files(const std::string& model) {
   const auto path = find_model(model);
-  if (path) return read_model_folder(*path);
+  if (path) return read_model_files(*path);
   const auto name = hub::parse_model_name(model);
   if (!name) return Failure(path.error());
   TOK_TRY(const hub::Settings settings, hub::read_settings());

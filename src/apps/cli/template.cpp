@@ -36,7 +36,7 @@ Example:
   echo '{"messages": [{"role": "user", "content": "Hello"}]}' | tokamak template path/to/model)");
   auto source = std::make_shared<std::string>();
   command->add_option("MODEL", *source,
-                      "model folder, org/name or .jinja file; the built-in model without");
+                      "model folder, org/name, .gguf or .jinja file; the built-in model without");
   command->callback([source, &action] { action = [source] { return run(*source); }; });
 }
 

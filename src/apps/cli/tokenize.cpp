@@ -62,7 +62,8 @@ Examples:
   echo '[2, 17, 42]' | tokamak tokenize path/to/model --decode)");
   auto flags = std::make_shared<TokenizeFlags>();
   command->add_option("MODEL", flags->model,
-                      "folder with tokenizer.json or org/name; the built-in model without");
+                      "folder with tokenizer.json, .gguf file or org/name; the built-in model "
+                      "without");
   command->add_flag("--no-special", flags->no_special, "without what the post-processor adds");
   command->add_flag("--decode", flags->decode, "from ids to text");
   command->add_flag("--skip-special", flags->skip_special,

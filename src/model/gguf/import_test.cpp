@@ -165,6 +165,7 @@ TEST(GgufImport, RefusesWhatNoArchitectureHereComputes) {
     EXPECT_MENTIONS(Fake("llama").set(key, 2).message(), key);
   }
   EXPECT_EQ(Fake("llama").set("llama.expert_count", 0).message(), "no error");
+  EXPECT_EQ(Fake("llama").set("llama.logit_scale", 0).message(), "no error");
   EXPECT_MENTIONS(Fake("qwen3").set("qwen3.attention.causal", false).message(),
                   "qwen3.attention.causal is false; this engine does not run such models.");
   EXPECT_MENTIONS(Fake("llama").set("llama.attention.value_length", 8).message(), "value_length");
@@ -235,6 +236,9 @@ TEST(GgufImport, MapsTheScalingsOfRotaryPositions) {
             R"("attention_factor": 1.25})");
   EXPECT_EQ(*config.find("original_max_position_embeddings"), Json(128));
   EXPECT_EQ(*config.find("partial_rotary_factor"), Json(0.25));
+  EXPECT_EQ(config.find("sliding_window"), nullptr);
+  far.set("phi3.attention.sliding_window", 2047);
+  EXPECT_EQ(*far.config().find("sliding_window"), Json(2047));
 }
 
 TEST(GgufImport, ReadsTheWindowsOfGemma) {
@@ -249,6 +253,8 @@ TEST(GgufImport, ReadsTheWindowsOfGemma) {
   EXPECT_EQ(*gemma.config().find("query_pre_attn_scalar"), Json(16));
   gemma.set("gemma3.block_count", 62).set("gemma3.attention.key_length", 32);
   EXPECT_EQ(*gemma.config().find("query_pre_attn_scalar"), Json(16));
+  gemma.set("gemma3.attention.scale", 0.5);
+  EXPECT_EQ(*gemma.config().find("query_pre_attn_scalar"), Json(4));
   EXPECT_MENTIONS(Fake("gemma3").message(), "gemma3.rope.freq_base is missing");
 }
 
