@@ -8,7 +8,7 @@ namespace tokamak {
 namespace {
 
 ModelFiles read(const char* name) {
-  auto files = read_model_folder(std::string(TOKAMAK_TEST_DATA "/models/") + name);
+  auto files = read_model_files(std::string(TOKAMAK_TEST_DATA "/models/") + name);
   EXPECT_TRUE(files) << files.error().message;
   return files ? *std::move(files) : ModelFiles();
 }

@@ -10,11 +10,10 @@
 #include <utility>
 #include <variant>
 
-namespace tokamak {
+#include "graph/activation.h"
+#include "graph/fused_ops.h"
 
-enum class Activation : uint8_t { kSilu, kGeluTanh, kSigmoid, kIdentity };
-inline constexpr Activation kActivations[] = {Activation::kSilu, Activation::kGeluTanh,
-                                              Activation::kSigmoid, Activation::kIdentity};
+namespace tokamak {
 
 /// y[t, :] = scale * table[tokens[t], :]        (tokens u32 [T], table [vocab, n]) -> [T, n]
 struct Embed {
@@ -211,38 +210,6 @@ struct LastRow {
   bool operator==(const LastRow&) const = default;
 };
 
-// Fused ops: made by the passes in fuse/, named after their parts in data order.
-
-/// sum = a + b; norm = rms_norm(sum, w)         (a [T, n], b [T, n], w [n]) -> sum, norm
-struct AddRmsNorm {
-  static constexpr std::string_view kName = "add_rms_norm";
-  float eps = 0;
-  static void fields(auto& op, auto&& visit) { visit("eps", op.eps); }
-  bool operator==(const AddRmsNorm&) const = default;
-};
-
-/// Three linears of one input; w and bias are the concatenated rows, `q` and `k` the first two's.
-///     (x [T, in], w [q+k+v, in], bias? [q+k+v]) -> [T, q], [T, k], [T, v]
-struct Qkv {
-  static constexpr std::string_view kName = "qkv";
-  uint32_t q_rows = 0;
-  uint32_t k_rows = 0;
-  static void fields(auto& op, auto&& visit) {
-    visit("q_rows", op.q_rows);
-    visit("k_rows", op.k_rows);
-  }
-  bool operator==(const Qkv&) const = default;
-};
-
-/// glu(linear(x, gate), linear(x, up)); rows of gate and up alternate in w and bias.
-///     (x [T, in], w [2*n, in], bias? [2*n]) -> [T, n]
-struct LinearGlu {
-  static constexpr std::string_view kName = "linear_glu";
-  Activation activation = Activation::kSilu;
-  static void fields(auto& op, auto&& visit) { visit("activation", op.activation); }
-  bool operator==(const LinearGlu&) const = default;
-};
-
 using Op = std::variant<Embed, Linear, RmsNorm, Add, Scale, Softcap, Glu, Rope, KvAppend, Attention,
                         ShortConv, GatedDelta, Route, ExpertLinear, ExpertSum, Columns,
                         GatherColumns, MeanRows, LastRow, AddRmsNorm, Qkv, LinearGlu>;
@@ -269,11 +236,6 @@ constexpr std::string_view op_name_at(size_t index) {
 
 inline std::string_view op_name(const Op& op) {
   return std::visit([](const auto& o) { return o.kName; }, op);
-}
-
-constexpr std::string_view activation_name(Activation activation) {
-  constexpr std::string_view kNames[] = {"silu", "gelu_tanh", "sigmoid", "identity"};
-  return kNames[uint32_t(activation)];
 }
 
 }  // namespace tokamak
