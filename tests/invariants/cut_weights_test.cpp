@@ -22,7 +22,7 @@ class SmallDevice : public LimitedBackend {
 
 /// The built-in model, whose embedding is 5 MB, on `backend`.
 std::unique_ptr<Engine> load(std::unique_ptr<Backend> backend) {
-  auto files = read_model_folder(TOKAMAK_SOURCE_DIR "/models/storyteller");
+  auto files = read_model_files(TOKAMAK_SOURCE_DIR "/models/storyteller");
   EXPECT_TRUE(files) << files.error().message;
   OpenOptions options;
   options.context = 64;
