@@ -52,6 +52,9 @@ Problem ordinary(const Op& op, uint32_t max_tokens = 1) {
   else if (std::holds_alternative<KvAppend>(op)) {
     p.inputs = {tensor({kTokens, 32}), tensor({kTokens, 32}), pages};
     p.outputs = {cache};
+  } else if (std::holds_alternative<MeanRows>(op)) {
+    p.inputs = {x};
+    p.outputs = {tensor({1, 64})};
   } else {
     p.inputs = {x, w};
   }

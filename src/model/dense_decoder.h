@@ -69,7 +69,9 @@ class DenseDecoder {
 template <typename Decoder = DenseDecoder>
 Result<Graph> build_dense(const DenseConfig& config, const TensorFile& file,
                           const BuildOptions& options) {
-  ModelBuilder builder(file, options, "model.");
+  // Checkpoints of the bare model, as encoders are, have no prefix.
+  const bool bare = file.find("embed_tokens.weight") != nullptr;
+  ModelBuilder builder(file, options, bare ? "" : "model.");
   return Decoder(builder, config).build();
 }
 

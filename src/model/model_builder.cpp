@@ -36,6 +36,7 @@ bool ModelBuilder::has(std::string_view name) const {
 /// "lm_head.weight" stands beside "model.", whatever comes before that.
 std::string ModelBuilder::full_name(std::string_view name) const {
   constexpr std::string_view kModel = "model.";
+  if (name.find('/') != std::string_view::npos) return std::string(name);
   std::string prefix = prefix_;
   if (name.starts_with("lm_head.") && prefix.ends_with(kModel)) {
     prefix.resize(prefix.size() - kModel.size());
@@ -215,6 +216,21 @@ ValueId ModelBuilder::cached_attention(uint32_t layer, ValueId q, ValueId k, Val
             options_.kv_dtype, window);
   const ValueId appended = kv_append(k, v, cache, found->second);
   return attention(q, appended, found->second, attributes);
+}
+
+Result<Graph> ModelBuilder::finish_embedding(ValueId x) {
+  const EmbeddingHead& head = options_.embedding.value();
+  if (head.pooling == Pooling::kMean) x = mean_rows(x);
+  for (const DenseLayer& layer : head.dense) {
+    x = projection(x, layer.folder + "/linear", layer.outputs, layer.bias);
+    if (layer.tanh) x = softcap(x, 1);  // 1 * tanh(x / 1)
+  }
+  return GraphBuilder::finish(x);
+}
+
+Result<Graph> ModelBuilder::finish(ValueId logits) {
+  if (embeds()) return unsupported("This architecture gives logits only, no embeddings.");
+  return GraphBuilder::finish(logits);
 }
 
 }  // namespace tokamak

@@ -6,11 +6,13 @@ namespace {
 constexpr Architecture kArchitectures[] = {
     {"Gemma3ForCausalLM", "gemma3_text", gemma3_facts, build_gemma3},
     {"Gemma3ForConditionalGeneration", "gemma3", gemma3_facts, build_gemma3},
+    {"Gemma3TextModel", "gemma3_text", gemma3_facts, build_gemma3},
     {"LlamaForCausalLM", "llama", llama_facts, build_llama},
     {"MistralForCausalLM", "mistral", mistral_facts, build_mistral},
     {"Phi3ForCausalLM", "phi3", phi3_facts, build_phi3},
     {"Qwen2ForCausalLM", "qwen2", qwen2_facts, build_qwen2},
     {"Qwen3ForCausalLM", "qwen3", qwen3_facts, build_qwen3},
+    {"Qwen3Model", "qwen3", qwen3_facts, build_qwen3},
 };
 
 }  // namespace

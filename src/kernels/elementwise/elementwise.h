@@ -1,7 +1,9 @@
 // Ops that compute each element by itself: add, scale, softcap, glu, and those that copy: last_row
-// and gather_columns.
+// and gather_columns; and mean_rows, which sums columns.
 //
-//   inputs f32 [T, n], output f32 [T, n]    (last_row: [1, n]; gather_columns: also order u32[n])
+//   inputs f32 [T, n], output f32 [T, n]    (last_row, mean_rows: [1, n]; gather_columns: also
+//   order
+//                                            u32[n])
 //   glu: activation(gate) * up; gelu_tanh as torch's gelu(approximate="tanh")
 // Arguments of tanh and exp are clamped on devices, where fast-math would give NaN for large ones.
 #pragma once
