@@ -3,15 +3,12 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "engine/task.h"
 #include "model/unused_tensors.h"
 #include "model/weights.h"
 
 namespace tokamak {
 namespace {
-
-constexpr uint32_t kDefaultContext = 4096;
-/// Logits of a whole chunk stay below this.
-constexpr uint64_t kAllLogitsBytes = uint64_t{64} << 20;
 
 Result<Json> parse_file(std::string_view file, std::string_view text) {
   auto json = Json::parse(text);
@@ -97,23 +94,11 @@ Result<Engine::Compiled> Engine::compile(const ModelFiles& files, const DeviceIn
   TOK_TRY(const Architecture* architecture, find_architecture(config));
   Compiled out;
   TOK_TRY(out.facts, architecture->facts(config));
-  if (options.context > out.facts.max_context) {
-    return fail(ErrorCode::kUsage, "--context is {}, but the model was made for {} positions.",
-                options.context, out.facts.max_context);
-  }
-  out.context =
-      options.context != 0 ? options.context : std::min(out.facts.max_context, kDefaultContext);
-  BuildOptions build{.context = out.context,
-                     .chunk = std::min(options.chunk, out.context),
-                     .kv_dtype = DType::kF32,
-                     .all_logits = options.all_logits,
-                     .quantization = {},
-                     .quantize = {}};
-  if (options.all_logits) {
-    const uint64_t rows = std::max<uint64_t>(1, kAllLogitsBytes / (4 * uint64_t{out.facts.vocab}));
-    build.chunk = uint32_t(std::min<uint64_t>(build.chunk, rows));
-  }
+  TOK_TRY(out.encoder, find_encoder(files, options));
+  TOK_TRY(check_task(out, options.task));
+  TOK_TRY(BuildOptions build, build_options(out, options));
   TOK_TRY(build.kv_dtype, kv_dtype(options.kv, device));
+  out.context = build.context;
   TOK_TRY(build.quantization, read_quantization(config, files.tensors));
   TOK_TRY(build.quantize, quantized_type(options.quantize));
   TOK_TRY(out.unfused, architecture->build(config, files.tensors, build));
@@ -195,6 +180,7 @@ Result<std::string> Engine::render_chat(const Json& variables) const {
 }
 
 Result<Session> Engine::start() {
+  TOK_TRY(check_task(compiled_, Task::kText));
   return Session::start(*program_, compiled_.context, compiled_.facts.vocab);
 }
 

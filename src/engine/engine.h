@@ -18,24 +18,31 @@
 #include "fuse/pipeline.h"
 #include "generate/generator.h"
 #include "model/arch.h"
+#include "model/sentence_transformers.h"
 #include "text/chat_template.h"
 #include "text/gguf_vocab.h"
 #include "text/tokenizer.h"
 
 namespace tokamak {
 
+/// What a model is opened for; opening fails at once when it cannot.
+enum class Task : uint8_t { kAny, kText, kEmbeddings };
+
 struct OpenOptions {
   std::string model;               // as find_model takes it; "": the built-in model
   std::string backend = "auto";    // auto, webgpu or cpu
   std::optional<uint32_t> device;  // which WebGPU adapter, as `tokamak doctor` numbers them
-  uint32_t context = 0;            // positions; 0: what the model allows, at most 4096
-  uint32_t chunk = 512;            // most tokens of a prefill step
-  std::string kv = "auto";         // f16 or f32; auto: f16 on WebGPU, f32 on the CPU
-  bool all_logits = false;         // logits of every token, not only of the last
-  std::string quantize;            // q8 or q4: pack the matrices of floats at load
-  bool use_f16 = true;             // false: only kernels that need no f16
-  bool use_subgroups = true;       // false: only kernels that need no subgroups
-  bool default_limits = false;     // ask the device only for WebGPU's default limits
+  Task task = Task::kAny;
+  uint32_t context = 0;         // positions; 0: what the model allows, at most 4096, for
+                                // embeddings 2048
+  uint32_t chunk = 512;         // most tokens of a prefill step
+  std::string kv = "auto";      // f16 or f32; auto: f16 on WebGPU, f32 on the CPU
+  bool all_logits = false;      // logits of every token, not only of the last
+  std::string quantize;         // q8 or q4: pack the matrices of floats at load
+  std::string pooling;          // mean, last or cls: embeddings of a model without modules.json
+  bool use_f16 = true;          // false: only kernels that need no f16
+  bool use_subgroups = true;    // false: only kernels that need no subgroups
+  bool default_limits = false;  // ask the device only for WebGPU's default limits
   fuse::DisabledPasses disabled_passes;
   ForcedVariants forced;
   LoadProgress progress;
@@ -54,6 +61,16 @@ struct ModelFiles {
   std::string config, generation_config, tokenizer, tokenizer_config, chat_template;
   std::vector<std::pair<std::string, std::string>> more_templates;  // additional_chat_templates/
   std::optional<GgufVocab> vocab;                                   // instead of `tokenizer`
+  EncoderFiles encoder;  // tensors of its modules have their folder's name and '/' before theirs
+};
+
+struct EmbedOptions {
+  std::optional<std::string> prompt =
+      {};                   // a name in the model's prompts; "": none; unset: its default
+  uint32_t dimensions = 0;  // only so many of the first numbers; 0: all
+  std::optional<bool> normalize = {};    // to unit length; unset: as the model's modules say
+  bool truncate = false;                 // cut a text that does not fit, instead of an error
+  std::function<bool()> cancelled = {};  // asked between the steps of a long text
 };
 
 struct LoadTimes {
@@ -76,6 +93,7 @@ class Engine {
     std::vector<uint32_t> replacements;  // per pass of fuse::passes()
     Plan plan;
     uint32_t context = 0;
+    std::optional<Encoder> encoder;  // set: the result is an embedding
   };
   static Result<Compiled> compile(const ModelFiles& files, const DeviceInfo& device,
                                   const OpenOptions& options);
@@ -98,7 +116,8 @@ class Engine {
   /// What generation_config.json and config.json recommend; end ids always set from them.
   const GenerationParams& defaults() const { return defaults_; }
 
-  /// A new sequence. The engine has one cache: an older session must no longer be used.
+  /// A new sequence. The engine has one cache: an older session must no longer be used. An error
+  /// for an embedding model.
   Result<Session> start();
 
   /// Encodes `prompt` (special tokens as the tokenizer adds them) and continues it.
@@ -107,6 +126,15 @@ class Engine {
   /// As generate(), with text that a chat template made: it carries its own special tokens.
   Result<Generation> generate_rendered(std::string_view prompt, const GenerationParams& params,
                                        const GenerationCallbacks& callbacks = {});
+
+  /// The embedding of a text, with the model's prompt before it. Errors: a model that gives none,
+  /// an unknown prompt, more dimensions than there are, a text that does not fit or has no tokens.
+  Result<std::vector<float>> embed(std::string_view text, const EmbedOptions& options = {});
+  /// The same of token ids, as they are: without a prompt, without special tokens.
+  Result<std::vector<float>> embed(std::span<const uint32_t> ids, const EmbedOptions& options = {});
+  /// One embedding per text. They run one after the other; an error names the text.
+  Result<std::vector<std::vector<float>>> embed(std::span<const std::string> texts,
+                                                const EmbedOptions& options = {});
 
  private:
   Result<Generation> generate_ids(std::span<const uint32_t> ids, const GenerationParams& params,

@@ -71,6 +71,28 @@ void add_dimensions(Facts& facts, const Engine::Compiled& compiled) {
   facts.add("", "", "head_dim", numbers_json(found.head_dim));
 }
 
+void add_embedding(Facts& facts, const Engine::Compiled& compiled) {
+  if (!compiled.encoder) return;
+  const Encoder& encoder = *compiled.encoder;
+  constexpr const char* kPoolings[] = {"mean", "last", "cls"};
+  const uint32_t dimensions = encoder.dimensions(compiled.facts.hidden);
+  const char* pooling = kPoolings[uint32_t(encoder.head.pooling)];
+  std::vector<std::string> names;
+  Json::Array prompts;
+  for (const auto& [name, text] : encoder.prompts) {
+    names.push_back(name);
+    prompts.emplace_back(name);
+  }
+  Json out;
+  out.set("dimensions", dimensions).set("pooling", pooling).set("normalize", encoder.normalize);
+  out.set("prompts", std::move(prompts));
+  facts.add("embedding",
+            fmt::format("{} numbers{}, pooled by {}, prompts: {}", dimensions,
+                        encoder.normalize ? " of length 1" : "", pooling,
+                        names.empty() ? "none" : joined(names)),
+            "embedding", std::move(out));
+}
+
 /// "1.2 M in q4_0, 3 k in f32"; the type alone when there is one.
 std::string types_text(const std::map<std::string, uint64_t>& types) {
   std::vector<std::string> names;
@@ -261,6 +283,7 @@ Result<Facts> summary(const ModelFiles& files, const Engine::Compiled& compiled,
                         compiled.facts.max_context),
             "context", compiled.context);
   facts.add("", "", "max_context", compiled.facts.max_context);
+  add_embedding(facts, compiled);
   TOK_TRY(add_texts(facts, files));
   add_files(facts, files);
   facts.add("device", fmt::format("{}: {}", backend_name(device.backend), device.name), "device",

@@ -23,6 +23,27 @@ Result<std::string> read_optional(const std::string& path) {
   return read_text_file(path, kMaxTextBytes);
 }
 
+/// What modules.json names: config.json of each module, and weights of those that have some.
+Result<void> read_modules(const std::string& folder, ModelFiles& files) {
+  EncoderFiles& encoder = files.encoder;
+  TOK_TRY(encoder.modules, read_optional(folder + "/modules.json"));
+  if (encoder.modules.empty()) return {};
+  TOK_TRY(encoder.prompts, read_optional(folder + "/config_sentence_transformers.json"));
+  TOK_TRY(encoder.transformer, read_optional(folder + "/sentence_bert_config.json"));
+  const auto modules = parse_modules(encoder.modules);
+  if (!modules) return Failure(modules.error().within(folder));
+  for (const EncoderModule& module : *modules) {
+    const std::string own = folder + "/" + module.folder;
+    if (module.folder.empty() || !file_exists(own + "/config.json")) continue;
+    TOK_TRY(std::string config, read_text_file(own + "/config.json", kMaxTextBytes));
+    encoder.configs.emplace_back(module.folder, std::move(config));
+    if (module.type != "Dense") continue;
+    TOK_TRY(const TensorFile weights, open_safetensors_file(own + "/model.safetensors"));
+    TOK_TRY(files.tensors, with_tensors(files.tensors, module.folder + "/", weights));
+  }
+  return {};
+}
+
 Result<void> read_templates(const std::string& folder, ModelFiles& files) {
   const std::string more = folder + "/additional_chat_templates";
   if (!is_directory(more)) return {};
@@ -80,6 +101,7 @@ Result<ModelFiles> read_model_files(const std::string& path) {
         "{} has no config.json; expected a model folder in the Hugging Face layout.", folder);
   }
   TOK_TRY(files.tensors, open_safetensors_folder(folder));
+  TOK_TRY(read_modules(folder, files));
   return files;
 }
 

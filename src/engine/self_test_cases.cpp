@@ -181,6 +181,7 @@ void add_elements(std::vector<SelfTestCase>& all, const Steps& steps) {
             [&](auto& g, ValueId x, ValueId y) { return g.glu(activation, x, y); });
     all.back().name += fmt::format(" {}", activation_name(activation));
   }
+  element(MeanRows::kName, kSum, 3, [](auto& g, ValueId x, ValueId) { return g.mean_rows(x); });
   if (steps.max_tokens > 1) {
     element(LastRow::kName, kExact, 3, [](auto& g, ValueId x, ValueId) { return g.last_row(x); });
   }
@@ -233,11 +234,14 @@ void add_attention(std::vector<SelfTestCase>& all, const Steps& steps) {
     DType cache;
     uint32_t head_dim, window;
     float softcap;
+    bool causal;
   };
-  for (const Kind& kind : {Kind{DType::kF32, 20, 0, 0}, Kind{DType::kF16, 64, 37, 2}}) {
+  for (const Kind& kind : {Kind{DType::kF32, 20, 0, 0, true}, Kind{DType::kF16, 64, 37, 2, true},
+                           Kind{DType::kF32, 32, 21, 0, false}}) {
     for (const std::string_view op : {KvAppend::kName, Attention::kName}) {
-      Writer w(fmt::format("{} {} 4/2x{} window {}", op, dtype_name(kind.cache), kind.head_dim,
-                           kind.window),
+      if (op == KvAppend::kName && !kind.causal) continue;
+      Writer w(fmt::format("{} {} 4/2x{} window {}{}", op, dtype_name(kind.cache), kind.head_dim,
+                           kind.window, kind.causal ? "" : " both ways"),
                op);
       const uint32_t positions = std::accumulate(steps.chunks.begin(), steps.chunks.end(), 0u);
       uint32_t slots = 0;
@@ -249,7 +253,8 @@ void add_attention(std::vector<SelfTestCase>& all, const Steps& steps) {
       const ValueId y = w.graph().attention(q, kv, pages,
                                             {.scale = 1.5f / std::sqrt(float(kind.head_dim)),
                                              .window = kind.window,
-                                             .softcap = kind.softcap});
+                                             .softcap = kind.softcap,
+                                             .causal = kind.causal});
       all.push_back(w.finish(y, steps, kind.cache == DType::kF16 ? kAttentionF16 : kAttention));
     }
   }

@@ -54,4 +54,17 @@ const std::string& TensorFile::file_name(const TensorInfo& tensor) const {
   return sources_[tensor.shard]->name();
 }
 
+Result<TensorFile> with_tensors(const TensorFile& file, std::string_view prefix,
+                                const TensorFile& more) {
+  std::vector<std::shared_ptr<ByteSource>> sources(file.sources().begin(), file.sources().end());
+  std::vector<TensorInfo> tensors(file.tensors().begin(), file.tensors().end());
+  for (TensorInfo tensor : more.tensors()) {
+    tensor.name.insert(0, prefix);
+    tensor.shard += uint32_t(sources.size());
+    tensors.push_back(std::move(tensor));
+  }
+  sources.insert(sources.end(), more.sources().begin(), more.sources().end());
+  return TensorFile::make(std::move(sources), std::move(tensors), file.metadata());
+}
+
 }  // namespace tokamak

@@ -64,4 +64,8 @@ class TensorFile {
   Json metadata_;
 };
 
+/// The tensors of both, those of `more` with `prefix` before their names. Metadata are `file`'s.
+Result<TensorFile> with_tensors(const TensorFile& file, std::string_view prefix,
+                                const TensorFile& more);
+
 }  // namespace tokamak

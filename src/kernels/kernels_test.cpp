@@ -70,6 +70,9 @@ Problem ordinary(const Op& op, uint32_t max_tokens = 1) {
     p.outputs = {tensor({kTokens, 1})};
   } else if (std::holds_alternative<Scale>(op)) {
     p.inputs = {x};
+  } else if (std::holds_alternative<MeanRows>(op)) {
+    p.inputs = {x};
+    p.outputs = {tensor({1, 64})};
   } else {
     p.inputs = {x, w};
   }

@@ -16,6 +16,8 @@ struct ModelFacts {
   uint32_t vocab = 0;
   uint32_t layers = 0;
   uint32_t max_context = 0;  // positions the model was trained for
+  uint32_t hidden = 0;       // columns of the last hidden states
+  bool causal = true;        // false: every token sees all others; embeddings only, in one step
 };
 
 struct Architecture {

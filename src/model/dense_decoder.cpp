@@ -27,6 +27,11 @@ Result<DenseConfig> read_dense(ConfigReader config, const DenseDefaults& default
   c.activation = read_activation(config, "hidden_act", "silu");
   TOK_TRY(config.status());
   TOK_TRY(check_heads(config, c.heads, c.kv_heads, c.head_dim));
+  if (!config.flag("is_causal", true)) {
+    return unsupported("{} is false; this engine runs this architecture with causal attention.",
+                       config.path("is_causal"));
+  }
+  TOK_TRY(config.status());
   c.windows.assign(c.layers, 0);
   return c;
 }
@@ -51,7 +56,8 @@ Result<RopeTable> read_dense_rope(ConfigReader config, uint32_t head_dim) {
 }
 
 ModelFacts dense_facts(std::string_view architecture, const DenseConfig& config) {
-  return {std::string(architecture), config.vocab, config.layers, config.max_context};
+  return {std::string(architecture), config.vocab, config.layers, config.max_context,
+          config.hidden};
 }
 
 ValueId DenseDecoder::norm(std::string_view name, ValueId x, uint32_t size) {
@@ -104,6 +110,7 @@ Result<Graph> DenseDecoder::build() {
   }
   p = "";
   x = norm("norm", b.output_rows(x), c.hidden);
+  if (b.embeds()) return b.finish_embedding(x);
   if (!c.tied) table = b.matrix("lm_head.weight", c.vocab, c.hidden);
   return b.finish(b.linear(x, table));
 }

@@ -73,6 +73,8 @@ class DenseDecoder {
 template <typename Decoder = DenseDecoder, typename Config = DenseConfig>
 Result<Graph> build_dense(const Config& config, const TensorFile& file, const BuildOptions& options,
                           std::string prefix = "model.") {
+  // Checkpoints of the bare model, as encoders are, have no prefix.
+  if (file.find("embed_tokens.weight") != nullptr) prefix.clear();
   ModelBuilder builder(file, options, std::move(prefix));
   return Decoder(builder, config).build();
 }

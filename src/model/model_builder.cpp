@@ -36,6 +36,7 @@ bool ModelBuilder::has(std::string_view name) const {
 
 /// "lm_head.weight" stands beside "model.", whatever comes before or behind that.
 std::string ModelBuilder::full_name(std::string_view name) const {
+  if (name.find('/') != std::string_view::npos) return std::string(name);
   std::string prefix = prefix_;
   if (name.starts_with("lm_head.")) {
     const size_t model = prefix.starts_with("model.") ? 0 : prefix.find(".model.") + 1;
@@ -351,6 +352,21 @@ ValueId ModelBuilder::shared_attention(uint32_t layer, ValueId q, const Attentio
   const auto found = caches_.find(layer);
   TOK_CHECK(found != caches_.end());
   return attention(q, found->second.appended, found->second.pages, attributes);
+}
+
+Result<Graph> ModelBuilder::finish_embedding(ValueId x) {
+  const EmbeddingHead& head = options_.embedding.value();
+  if (head.pooling == Pooling::kMean) x = mean_rows(x);
+  for (const DenseLayer& layer : head.dense) {
+    x = projection(x, layer.folder + "/linear", layer.outputs, layer.bias);
+    if (layer.tanh) x = softcap(x, 1);  // 1 * tanh(x / 1)
+  }
+  return GraphBuilder::finish(x);
+}
+
+Result<Graph> ModelBuilder::finish(ValueId logits) {
+  if (embeds()) return unsupported("This architecture gives logits only, no embeddings.");
+  return GraphBuilder::finish(logits);
 }
 
 }  // namespace tokamak

@@ -9,6 +9,7 @@
 
 #include "formats/tensor_file.h"
 #include "graph/builder.h"
+#include "model/embedding_head.h"
 #include "model/quantization.h"
 #include "model/stored_matrix.h"
 
@@ -19,6 +20,7 @@ struct BuildOptions {
   uint32_t chunk = 512;     // most tokens in one step
   DType kv_dtype = DType::kF32;
   bool all_logits = false;  // logits of every token of the step, not only of the last
+  std::optional<EmbeddingHead> embedding = {};  // ends in this instead of logits
   Quantization quantization;
   std::optional<DType> quantize;  // what matrices of floats become: kQ8_0 or kQ4_0
 };
@@ -29,7 +31,8 @@ class ModelBuilder : public GraphBuilder {
   ModelBuilder(const TensorFile& file, const BuildOptions& options, std::string prefix);
 
   /// A matrix [rows, columns] in the checkpoint's own element type or packing. `name` is without
-  /// the prefix. An error when its columns are in another order: those go with projection().
+  /// the prefix; one with a folder is whole. An error when its columns are in another order: those
+  /// go with projection().
   ValueId matrix(std::string_view name, uint32_t rows, uint32_t columns);
   /// Some rows of a matrix that has more: several matrices stored in one.
   struct Rows {
@@ -74,7 +77,18 @@ class ModelBuilder : public GraphBuilder {
   ValueId shared_attention(uint32_t layer, ValueId q, const Attention& attributes);
 
   /// The rows the head sees: the last one, or all.
-  ValueId output_rows(ValueId x) { return options_.all_logits ? x : last_row(x); }
+  ValueId output_rows(ValueId x) {
+    const bool last =
+        options_.embedding ? options_.embedding->pooling == Pooling::kLast : !options_.all_logits;
+    return last ? last_row(x) : x;
+  }
+  /// True when the graph ends in finish_embedding() of those rows, normed, instead of logits.
+  bool embeds() const { return options_.embedding.has_value(); }
+  /// Pools the rows and applies the dense layers: [1, dimensions], or [T, dimensions] of which the
+  /// first row is meant. x: the normed output_rows().
+  Result<Graph> finish_embedding(ValueId x);
+  /// As GraphBuilder's, for logits: an error where an embedding is asked for.
+  Result<Graph> finish(ValueId logits);
 
   /// True when the checkpoint has prefix + name.
   bool has(std::string_view name) const;

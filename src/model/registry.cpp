@@ -6,6 +6,7 @@ namespace {
 constexpr Architecture kArchitectures[] = {
     {"Gemma3ForCausalLM", "gemma3_text", gemma3_facts, build_gemma3},
     {"Gemma3ForConditionalGeneration", "gemma3", gemma3_facts, build_gemma3},
+    {"Gemma3TextModel", "gemma3_text", gemma3_facts, build_gemma3},
     {"Gemma4ForCausalLM", "gemma4_text", gemma4_facts, build_gemma4},
     {"Gemma4ForConditionalGeneration", "gemma4", gemma4_facts, build_gemma4},
     {"Lfm2ForCausalLM", "lfm2", lfm2_facts, build_lfm2},
@@ -17,6 +18,7 @@ constexpr Architecture kArchitectures[] = {
     {"Qwen3_5ForCausalLM", "qwen3_5_text", qwen3_5_facts, build_qwen3_5},
     {"Qwen3_5ForConditionalGeneration", "qwen3_5", qwen3_5_facts, build_qwen3_5},
     {"Qwen3MoeForCausalLM", "qwen3_moe", qwen3_moe_facts, build_qwen3_moe},
+    {"Qwen3Model", "qwen3", qwen3_facts, build_qwen3},
 };
 
 }  // namespace

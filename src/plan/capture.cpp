@@ -244,7 +244,9 @@ Cost step_cost(const Plan& plan, const Step& step, uint64_t tokens, uint64_t kv_
     const BufferUse use = plan.at(in.buffer).use;
     if (use == BufferUse::kState && attention != nullptr) {
       const uint64_t seen =
-          attention->window > 0 ? std::min<uint64_t>(kv_length, attention->window) : kv_length;
+          attention->window == 0
+              ? kv_length
+              : std::min(kv_length, uint64_t{attention->window} * (attention->causal ? 1 : 2));
       const uint64_t per_position = element_count(in.shape, 1) / uint64_t(in.shape[0]);
       cost.bytes += seen * per_position * dtype_bytes(in.dtype);
       cost.flops += 2 * tokens * seen * element_count(step.outputs[0].shape, 1) * 2;

@@ -5,14 +5,14 @@ example: tests/malformed/make_malformed.py tests/data/models /tmp/malformed
 
 manifest.json is a list of
   {"case": folder name, "group": number, "expect": "error" | "load-ok-generation-error",
-   "must_mention": [...]}
+   "command": "logits" | "embed", "must_mention": [...]}
 Each entry of must_mention is a string that the error must contain, or a list of which it must
 contain one. "error": opening the model fails. "load-ok-generation-error": opening it may succeed,
 generating must fail. In no case may the program crash, hang or succeed.
 
 The groups are those of malformed containers (1-17, 20-22, 25-29), of tensors that do not fit the
-model (18, 19, 23, 24), of bad configurations (30, 31) and of bad packed matrices (33 of MLX, 34 of
-GPTQ).
+model (18, 19, 23, 24), of bad configurations (30, 31), of encoders (32) and of bad packed matrices
+(33 of MLX, 34 of GPTQ).
 """
 import argparse
 import json
@@ -314,6 +314,64 @@ config_case("eos-empty", {"eos_token_id": []}, "eos_token_id", both=True)
 config_case("eos-beyond-vocab", {"eos_token_id": 512}, "eos_token_id", "512", both=True)
 
 
+# --- Damaging an encoder ------------------------------------------------------------------------
+
+ENCODER = "../embeddings/embeddinggemma"
+MODULES, POOLING, DENSE = "modules.json", "1_Pooling/config.json", "2_Dense/config.json"
+
+
+def encoder_case(name, file, edit, *mentions):
+    """`edit`: the text of `file` -> another."""
+
+    def damage(folder):
+        path = folder / file
+        path.write_text(edit(path.read_text()))
+
+    case("32-encoder-" + name, *mentions, base=ENCODER)(damage)
+
+
+encoder_case("modules-half", MODULES, lambda text: text[: len(text) // 2], MODULES)
+encoder_case("modules-object", MODULES, lambda text: "{}", MODULES, "an object")
+encoder_case("module-unknown", MODULES, lambda text: text.replace("models.Dense", "models.LSTM"),
+             MODULES, "LSTM")
+encoder_case("module-own-code", MODULES,
+             lambda text: text.replace("sentence_transformers.models.Dense", "own.Dense"),
+             "own.Dense")
+encoder_case("module-outside", MODULES, lambda text: text.replace("2_Dense", "../2_Dense"),
+             MODULES, "../2_Dense")
+encoder_case("module-missing", MODULES, lambda text: text.replace("3_Dense", "9_Dense"), "9_Dense")
+encoder_case("pooling-max", POOLING, lambda text: text.replace('"pooling_mode_mean_tokens": true',
+             '"pooling_mode_max_tokens": true, "pooling_mode_mean_tokens": false')
+             .replace('"pooling_mode_max_tokens": false,', ""), POOLING, "max")
+encoder_case("pooling-none", POOLING, lambda text: text.replace("true", "false", 1), POOLING)
+encoder_case("pooling-width", POOLING, lambda text: text.replace("64", "65"), "65", "64")
+encoder_case("dense-width", DENSE, lambda text: text.replace("160", "161"), "161", "160")
+encoder_case("dense-activation", DENSE, lambda text: text.replace("linear.Identity",
+             "activation.Hardswish"), DENSE, "Hardswish")
+encoder_case("dense-null", DENSE, lambda text: "null", DENSE)
+
+
+@case("32-encoder-dense-lacks-weights", "2_Dense", "model.safetensors", base=ENCODER)
+def no_dense(folder):
+    (folder / "2_Dense" / WEIGHTS).unlink()
+
+
+@case("32-encoder-dense-turned", "2_Dense/linear.weight", "[160, 64]", base=ENCODER)
+def turned_dense(folder):
+    path = folder / "2_Dense" / WEIGHTS
+    header, data = split(path)
+    entries = json.loads(header)
+    entries["linear.weight"]["shape"].reverse()
+    join(path, json.dumps(entries).encode(), data)
+
+
+@case("32-encoder-dense-renamed", "2_Dense/linear.weight", base=ENCODER)
+def renamed_dense(folder):
+    path = folder / "2_Dense" / WEIGHTS
+    header, data = split(path)
+    join(path, header.replace(b'"linear.weight"', b'"linear.weighs"'), data)
+
+
 # --- Damaging packed matrices -------------------------------------------------------------------
 
 MLX, GPTQ = "llama_mlx4_g64", "llama_gptq4_g128_actorder"
@@ -405,8 +463,9 @@ def main():
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(arguments.models / base, folder, ignore=shutil.ignore_patterns("golden*"))
         damage(folder)
+        command = "embed" if base == ENCODER else "logits"
         manifest.append({"case": name, "group": int(name[:2]), "expect": expect,
-                         "must_mention": mentions})
+                         "command": command, "must_mention": mentions})
     (arguments.out / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n")
     print(f"{len(manifest)} cases in {arguments.out}")
 

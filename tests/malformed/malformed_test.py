@@ -70,7 +70,8 @@ class MalformedModel(Refusals):
 
     def check_case(self, case, backend, memory):
         path = self.folder / case["case"]
-        answer = tokamak("logits", path, "--tokens", "1,2,3", "--steps", 2, *backend,
+        steps = ("--steps", 2) if case["command"] == "logits" else ()
+        answer = tokamak(case["command"], path, "--tokens", "1,2,3", *steps, *backend,
                          timeout=SECONDS, memory=memory)
         self.check_refusal(case["case"], answer, [str(path), *case["must_mention"]])
 
@@ -98,6 +99,9 @@ class MalformedModel(Refusals):
             folder = os.path.join(DATA, "models", name)
             answer = tokamak("logits", folder, "--tokens", "1,2,3", *CPU, memory=MEMORY)
             self.assertEqual(answer.status, 0, answer)
+        encoder = os.path.join(DATA, "embeddings", "embeddinggemma")
+        answer = tokamak("embed", encoder, "--tokens", "1,2,3", *CPU, memory=MEMORY)
+        self.assertEqual(answer.status, 0, answer)
 
 
 def edits():

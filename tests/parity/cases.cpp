@@ -299,10 +299,10 @@ struct AttentionShape {
 };
 
 Case attention_case(AttentionShape shape, uint32_t window, float softcap, DType cache_type,
-                    const Steps& steps) {
-  CaseBuilder b(fmt::format("attention {}/{}x{} window {} softcap {} {} {}", shape.heads,
+                    const Steps& steps, bool causal = true) {
+  CaseBuilder b(fmt::format("attention {}/{}x{} window {} softcap {} {} {}{}", shape.heads,
                             shape.kv_heads, shape.head_dim, window, softcap, dtype_name(cache_type),
-                            label(steps)));
+                            label(steps), causal ? "" : " both ways"));
   uint32_t positions = 0, slots = 0;
   for (const uint32_t chunk : steps.chunks) positions += chunk;
   const ValueId pages = b.pages(positions, window == 0 ? 0 : window + steps.max_tokens, slots);
@@ -312,9 +312,11 @@ Case attention_case(AttentionShape shape, uint32_t window, float softcap, DType 
   const ValueId q = b.activation(shape.heads * shape.head_dim, 2);
   const ValueId k = b.activation(kv_columns, 2), v = b.activation(kv_columns);
   const ValueId kv = b.graph().kv_append(k, v, cache, pages);
-  const ValueId y = b.graph().attention(
-      q, kv, pages,
-      {.scale = 1.5f / std::sqrt(float(shape.head_dim)), .window = window, .softcap = softcap});
+  const ValueId y = b.graph().attention(q, kv, pages,
+                                        {.scale = 1.5f / std::sqrt(float(shape.head_dim)),
+                                         .window = window,
+                                         .softcap = softcap,
+                                         .causal = causal});
   return b.finish(y, steps.max_tokens, steps.chunks,
                   cache_type == DType::kF16 ? kAttentionF16 : kAttention);
 }
@@ -322,6 +324,8 @@ Case attention_case(AttentionShape shape, uint32_t window, float softcap, DType 
 // 233 positions: blocks of keys and the pages of windows wrap.
 const Steps kLongChunks = {80, {3, 17, 64, 1, 1, 80, 65, 2}};
 const Steps kManyTokens = {1, std::vector<uint32_t>(70, 1)};
+// A whole sequence is one step where attention looks both ways.
+const Steps kWhole = {150, {150}}, kShort = {150, {9}};
 
 /// Every shape and window once with each type of cache, once with each kind of step.
 std::vector<Case> attention_cases() {
@@ -340,6 +344,11 @@ std::vector<Case> attention_cases() {
     }
     all.push_back(attention_case({2, 1, 64}, 24, 3, cache, kManyTokens));
     all.push_back(attention_case({2, 1, 256}, 0, 0.5f, cache, kLongChunks));
+    for (const uint32_t window : {0u, 1u, 5u, 40u, 149u, 200u}) {
+      all.push_back(attention_case({4, 2, 16}, window, 0, cache, kWhole, false));
+    }
+    all.push_back(attention_case({2, 1, 256}, 17, 3, cache, kShort, false));
+    all.push_back(attention_case({3, 1, 6}, 0, 0, cache, kWhole, false));
   }
   return all;
 }
@@ -406,6 +415,10 @@ std::vector<Case> cases_of(std::string_view op) {
       const uint32_t n = uint32_t(g.at(x).shape[1]);
       return g.columns(x, n / 3, (n + 1) / 2);
     });
+  }
+  if (op == "mean_rows") {
+    return element_cases("mean_rows", 3, kSum,
+                         [](GraphBuilder& g, ValueId x, ValueId) { return g.mean_rows(x); });
   }
   if (op == "last_row") {
     return of_elements([](GraphBuilder& g, ValueId x, ValueId) { return g.last_row(x); });

@@ -72,7 +72,19 @@ Result<OpenOptions> ModelFlags::options() const {
 
 Result<std::unique_ptr<Engine>> ModelFlags::open(bool all_logits) const {
   TOK_TRY(OpenOptions options, this->options());
+  options.task = Task::kText;
   options.all_logits = all_logits;
+  return open(std::move(options));
+}
+
+Result<std::unique_ptr<Engine>> ModelFlags::open_encoder(const std::string& pooling) const {
+  TOK_TRY(OpenOptions options, this->options());
+  options.task = Task::kEmbeddings;
+  options.pooling = pooling;
+  return open(std::move(options));
+}
+
+Result<std::unique_ptr<Engine>> ModelFlags::open(OpenOptions options) const {
   options.notice = [](std::string_view text) { note(fmt::format("note: {}\n", text)); };
   if (!stderr_is_terminal()) return Engine::open(options);
   const Clock clock = steady_clock();

@@ -22,6 +22,7 @@ int run(int argc, char** argv) {
   Action action;
   add_run(app, action);
   add_chat(app, action);
+  add_embed(app, action);
   add_logits(app, action);
   add_tokenize(app, action);
   add_template(app, action);

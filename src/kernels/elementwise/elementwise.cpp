@@ -61,6 +61,16 @@ void gather_columns_reference(const CpuCall& call) {
   }
 }
 
+void mean_rows_reference(const CpuCall& call) {
+  const std::span<const float> x = call.inputs[0].f32();
+  const std::span<float> y = call.outputs[0].f32();
+  for (size_t i = 0; i < y.size(); ++i) {
+    double sum = 0;
+    for (size_t t = 0; t < call.frame.tokens; ++t) sum += x[t * y.size() + i];
+    y[i] = float(sum / call.frame.tokens);
+  }
+}
+
 Launch map_launch(const Problem& problem, std::vector<std::string> sources,
                   std::vector<Constant> constants = {}) {
   const uint32_t columns = uint32_t(problem.outputs[0].shape[1]);
@@ -98,6 +108,15 @@ Launch gather_columns_launch(const Problem& p) {
   return map_launch(p, {"elementwise/gather_columns.wgsl"});
 }
 
+/// A workgroup sums a strip of columns, several rows at a time.
+Launch mean_rows_launch(const Problem& problem) {
+  constexpr uint32_t kStrip = 16, kThreads = 256;
+  const uint32_t columns = uint32_t(problem.outputs[0].shape[1]);
+  return {.constants = {{"THREADS", kThreads}, {"STRIP", kStrip}, {"COLUMNS", columns}},
+          .sources = {"elementwise/mean_rows.wgsl", "wgsl/entry.wgsl"},
+          .grid = {.x = {ceil_div(columns, kStrip)}, .y = {1, 0}}};
+}
+
 constexpr KernelVariant kVariants[] = {
     {.name = "add.wgsl", .op = op_index<Add>(), .launch = add_launch},
     {.name = "add.cpu",
@@ -124,6 +143,11 @@ constexpr KernelVariant kVariants[] = {
      .op = op_index<Columns>(),
      .backend = BackendKind::kCpu,
      .reference = columns_reference},
+    {.name = "mean_rows.wgsl", .op = op_index<MeanRows>(), .launch = mean_rows_launch},
+    {.name = "mean_rows.cpu",
+     .op = op_index<MeanRows>(),
+     .backend = BackendKind::kCpu,
+     .reference = mean_rows_reference},
     {.name = "last_row.wgsl", .op = op_index<LastRow>(), .launch = last_row_launch},
     {.name = "last_row.cpu",
      .op = op_index<LastRow>(),
