@@ -58,7 +58,7 @@ TEST(ConfigReader, ReadsListsOfCounts) {
   EXPECT_EQ(p.error(), "");
   p.reader.counts("c");
   EXPECT_EQ(p.error(),
-            "config.json: c is [1,-1], expected a list of integers between 0 and 2147483647.");
+            "config.json: c is [1, -1], expected a list of integers between 0 and 2147483647.");
 }
 
 TEST(Rope, ProportionalTurnsTheFirstPairsAsInAWholeHead) {

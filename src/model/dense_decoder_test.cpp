@@ -141,13 +141,13 @@ TEST(Qwen3Moe, TakesATensorForEachExpertOrOneForAll) {
   const Tiny tiny("Qwen3MoeForCausalLM", kTwoExperts);
   const std::string own = tiny.graph(with_experts(each));
   EXPECT_TRUE(holds(own,
-                    "experts.0.up_proj.weight\"[0:3], "
+                    "experts.0.up_proj.weight\"[0:3] "
                     "\"model.layers.0.mlp.experts.1.up_proj.weight\"[0:3]"))
       << own;
   const std::string one =
       tiny.graph(with_experts({{.name = "mlp.experts.gate_up_proj", .shape = {2, 6, 8}},
                                {.name = "mlp.experts.down_proj", .shape = {2, 8, 3}}}));
-  EXPECT_TRUE(holds(one, "gate_up_proj\"[3:6], \"model.layers.0.mlp.experts.gate_up_proj\"[9:12]"))
+  EXPECT_TRUE(holds(one, "gate_up_proj\"[3:6] \"model.layers.0.mlp.experts.gate_up_proj\"[9:12]"))
       << one;
   for (const std::string& text : {own, one}) {
     EXPECT_TRUE(holds(text, "expert_linear")) << text;

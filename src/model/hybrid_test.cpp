@@ -24,10 +24,10 @@ std::string error_of(const std::string& config, std::vector<TensorInfo> tensors)
   return built ? "" : built.error().message;
 }
 
-std::string lfm2(const std::string& more) {
+std::string lfm2(const std::string& more, uint32_t layers = 1) {
   return fmt::format(R"({{"architectures": ["Lfm2ForCausalLM"], "vocab_size": 8, "hidden_size": 8,
-      "num_hidden_layers": 1, "num_attention_heads": 2, "num_key_value_heads": 1, {}}})",
-                     more);
+      "num_hidden_layers": {}, "num_attention_heads": 2, "num_key_value_heads": 1, {}}})",
+                     layers, more);
 }
 
 std::string qwen3_5(const std::string& more) {
@@ -66,14 +66,14 @@ TEST(Lfm2, TheMlpIsTwoThirdsOfTheFieldRoundedUp) {
 }
 
 TEST(Lfm2, LayersAreOfTheKindThatTheConfigNames) {
-  const auto first = [](const std::string& fields) {
-    return error_of(lfm2(R"("intermediate_size": 6, )" + fields),
+  const auto first = [](const std::string& fields, uint32_t layers = 1) {
+    return error_of(lfm2(R"("intermediate_size": 6, )" + fields, layers),
                     {kEmbedding, {.name = "model.layers.0.operator_norm.weight", .shape = {8}}});
   };
   EXPECT_TRUE(holds(first(R"("layer_types": ["conv"])"), "conv.in_proj"));
   EXPECT_TRUE(holds(first(R"("layer_types": ["full_attention"])"), "self_attn.q_proj"));
   EXPECT_TRUE(holds(first(R"("full_attn_idxs": [0])"), "self_attn.q_proj"));
-  EXPECT_TRUE(holds(first(R"("num_hidden_layers": 2, "full_attn_idxs": [1])"), "conv.in_proj"));
+  EXPECT_TRUE(holds(first(R"("full_attn_idxs": [1])", 2), "conv.in_proj"));
   EXPECT_TRUE(holds(first(R"("conv_bias": false)"), "self_attn.q_proj"));
 }
 

@@ -20,7 +20,7 @@ struct BuildOptions {
   uint32_t chunk = 512;     // most tokens in one step
   DType kv_dtype = DType::kF32;
   bool all_logits = false;  // logits of every token of the step, not only of the last
-  std::optional<EmbeddingHead> embedding = {};  // ends in this instead of logits
+  std::optional<EmbeddingHead> embedding;  // ends in this instead of logits
   Quantization quantization;
   std::optional<DType> quantize;  // what matrices of floats become: kQ8_0 or kQ4_0
 };

@@ -54,11 +54,14 @@ Result<Pooling> read_mode(ConfigReader& config) {
   if (modes == std::vector<std::string>{"mean"}) return Pooling::kMean;
   if (modes == std::vector<std::string>{"lasttoken"}) return Pooling::kLast;
   if (modes == std::vector<std::string>{"cls"}) return Pooling::kFirst;
+  if (modes.empty()) {
+    return invalid_input("{} has no pooling, expected mean, lasttoken or cls.", config.where());
+  }
   std::string found;
   for (const std::string& mode : modes) found += (found.empty() ? "" : " and ") + mode;
   return unsupported(
       "{}: the pooling is {}; this engine knows mean, lasttoken and cls, one of them.",
-      config.where(), found.empty() ? "none" : found);
+      config.where(), found);
 }
 
 Result<void> read_pooling(const EncoderFiles& files, const EncoderModule& module, Encoder& out) {

@@ -81,7 +81,7 @@ TEST(Encoder, RefusesOtherPoolingByName) {
   };
   expect_has(refusal(R"({"pooling_mode": "max"})"), {"1_Pooling/config.json", "max", "lasttoken"});
   expect_has(refusal(R"({"pooling_mode_cls_token": true})"), {"cls and mean"});
-  expect_has(refusal(R"({"pooling_mode_mean_tokens": false})"), {"none"});
+  expect_has(refusal(R"({"pooling_mode_mean_tokens": false})"), {"no pooling"});
   expect_has(refusal(R"({"include_prompt": false})"), {"include_prompt", "prompt's tokens"});
   expect_has(refusal(R"({"pooling_mode": 7})"), {"pooling_mode", "7"});
 }

@@ -181,14 +181,16 @@ class Embed(Cli):
             self.assertEqual(vector("why?", "--prompt", "query"), vector("A question: why?"))
             self.assertNotEqual(vector("why?", "--prompt", "query"), plain)
             self.assertEqual(vector("why?", "--prompt", ""), plain)
-            self.refused(2, "query, document", "embed", encoder, "-p", "x", "--prompt", "frob", *CPU)
+            self.refused(2, "query, document", "embed", encoder, "-p", "x", "--prompt", "frob",
+                         *CPU)
             self.refused(2, "modules.json", "embed", encoder, "-p", "x", "--pooling", "mean", *CPU)
 
     def test_what_does_not_fit_is_named(self):
-        self.refused(3, "--truncate", "embed", *self.POOLED, "--context", 4, "-p", "One two three")
+        self.refused(3, "--truncate", "embed", *self.POOLED, "--context", 4, "-p",
+                     "One two three four")
         self.refused(3, "line 2 of standard input", "embed", *self.POOLED, "--context", 4,
                      text="A\nOne two three four five\n")
-        self.vectors(*self.POOLED, "--context", 4, "-p", "One two three", "--truncate")
+        self.vectors(*self.POOLED, "--context", 4, "-p", "One two three four", "--truncate")
         self.refused(2, "dimensions", "embed", *self.POOLED, "-p", "x", "--dimensions", 9999)
         self.refused(3, "Standard input is empty", "embed", *self.POOLED)
         self.refused(3, "512", "embed", self.ENCODER, "--tokens", "512", *CPU)

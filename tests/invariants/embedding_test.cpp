@@ -29,7 +29,7 @@ struct EmbeddingInvariant : testing::TestWithParam<DeviceSetup> {
 
   /// The model with another pooling and nothing behind it.
   std::unique_ptr<Engine> pooled(const char* folder, const char* mode, uint32_t chunk = 512) {
-    auto files = read_model_folder(folder);
+    auto files = read_model_files(folder);
     EXPECT_TRUE(files) << files.error().message;
     files->encoder.modules = R"([{"path": "", "type": "sentence_transformers.models.Transformer"},
         {"path": "1_Pooling", "type": "sentence_transformers.models.Pooling"}])";
@@ -126,9 +126,9 @@ TEST_P(EmbeddingInvariant, ATextThatIsTooLongIsCutOnlyOnRequest) {
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().message.find("only 8 fit"), std::string::npos)
       << refused.error().message;
-  auto ids = *(*engine->tokenizer())->encode(text);
-  ids.resize(8);
-  EXPECT_EQ(engine->embed(text, {.truncate = true}).value(), embed(*engine, ids));
+  auto cut = *(*engine->tokenizer())->encode(text);
+  cut.resize(8);
+  EXPECT_EQ(engine->embed(text, {.truncate = true}).value(), embed(*engine, cut));
 }
 
 /// The reference, and the two ends of what devices have.
