@@ -189,12 +189,17 @@ ModelBuilder::Ordered ModelBuilder::joined(std::string_view name, const std::vec
       first = own;
       order = own_order;
     }
-    if (own.dtype != first->dtype || own_order != order) {
+    if (own.dtype != first->dtype) {
       reject({ErrorCode::kUnsupported,
-              fmt::format("Tensors \"{}\" and \"{}\" are of element types {} and {} or have their "
-                          "columns in different orders; this engine needs them alike to join them.",
+              fmt::format("Tensors \"{}\" and \"{}\" have element types {} and {}; this engine "
+                          "joins their rows and needs one type.",
                           weight.parts[0].name, part.name, dtype_name(first->dtype),
                           dtype_name(own.dtype))});
+    } else if (own_order != order) {
+      reject({ErrorCode::kUnsupported,
+              fmt::format("Tensors \"{}\" and \"{}\" have their columns in different orders; this "
+                          "engine joins their rows and needs one order.",
+                          weight.parts[0].name, part.name)});
     }
     part.rope_heads = own.rope_heads;
     rows += piece.rows.count;
