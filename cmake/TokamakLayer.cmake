@@ -1,6 +1,7 @@
-# tokamak_layer(NAME SOURCES ... USES ... [LIBRARIES ...] [TESTS ...])
+# tokamak_layer(NAME [PRIVATE] SOURCES ... USES ... [LIBRARIES ...] [TESTS ...])
 # One static library per folder of src/, and one test program of the tests beside its sources.
 # USES names other layers, in the order of src/LAYERS, so that the linker agrees with the checker.
+# A PRIVATE layer is for the apps only and is not installed.
 
 add_library(tokamak_flags INTERFACE)
 target_compile_features(tokamak_flags INTERFACE cxx_std_23)
@@ -22,7 +23,7 @@ if(TOKAMAK_FUZZ)
 endif()
 
 function(tokamak_layer name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;USES;LIBRARIES;TESTS" ${ARGN})
+  cmake_parse_arguments(ARG "PRIVATE" "" "SOURCES;USES;LIBRARIES;TESTS" ${ARGN})
   set(target tokamak_${name})
   add_library(${target} STATIC ${ARG_SOURCES})
   add_library(tokamak::${name} ALIAS ${target})
@@ -36,7 +37,9 @@ function(tokamak_layer name)
     target_link_libraries(${target} PUBLIC tokamak_${use})
   endforeach()
   target_link_libraries(${target} PUBLIC ${ARG_LIBRARIES})
-  set_property(GLOBAL APPEND PROPERTY TOKAMAK_TARGETS ${target})
+  if(NOT ARG_PRIVATE)
+    set_property(GLOBAL APPEND PROPERTY TOKAMAK_TARGETS ${target})
+  endif()
   if(TOKAMAK_TESTS AND ARG_TESTS)
     tokamak_test(${name}_test SOURCES ${ARG_TESTS} USES ${name})
   endif()

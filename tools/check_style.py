@@ -81,7 +81,7 @@ def check(root):
     errors += [f"tools/native_sources.txt: {name} has no reason" for name in native if not native[name]]
     for name in list_files(root):
         path = root / name
-        if path.suffix not in TEXT or name.startswith("tests/data/"):
+        if path.suffix not in TEXT or name == ".git" or name.startswith("tests/data/"):
             continue
         text = path.read_text(errors="replace")
         if path.suffix in CODE:

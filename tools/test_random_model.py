@@ -93,6 +93,39 @@ class RandomModel(unittest.TestCase):
         self.assertNotIn("lm_head.weight", tensors)
         self.assertEqual(json.loads((self.out / "config.json").read_text())["sliding_window"], 16)
 
+    def test_hybrids_have_attention_in_some_layers(self):
+        self.run_tool("--arch", "qwen3_5", "--layers", "4")
+        tensors = read(self.out / "model.safetensors")
+        types = json.loads((self.out / "config.json").read_text())["layer_types"]
+        self.assertEqual(types, ["linear_attention"] * 3 + ["full_attention"])
+        for layer, kind in enumerate(types):
+            names = [n for n in tensors if n.startswith(f"model.layers.{layer}.")]
+            self.assertEqual(any("self_attn" in n for n in names), kind == "full_attention")
+            self.assertEqual(any("linear_attn" in n for n in names), kind == "linear_attention")
+        self.assertEqual(tensors["model.layers.0.linear_attn.conv1d.weight"][0], [256, 1, 4])
+
+    def test_experts_are_tensors_of_their_own_or_one(self):
+        self.run_tool("--arch", "qwen3_moe", "--experts", "3", "--expert-ffn", "24")
+        tensors = read(self.out / "model.safetensors")
+        self.assertEqual(tensors["model.layers.1.mlp.gate.weight"][0], [3, 64])
+        self.assertEqual(tensors["model.layers.1.mlp.experts.2.down_proj.weight"][0], [64, 24])
+        self.assertNotIn("model.layers.1.mlp.experts.3.down_proj.weight", tensors)
+        self.run_tool("--arch", "gemma4", "--experts", "3", "--expert-ffn", "24")
+        tensors = read(self.out / "model.safetensors")
+        self.assertEqual(tensors["model.layers.1.experts.gate_up_proj"][0], [3, 48, 64])
+
+    def test_shared_layers_of_gemma_4_have_no_keys(self):
+        self.run_tool("--shape", "gemma4-e2b", "--layers", "7", "--hidden", "32", "--vocab", "50",
+                      "--ffn", "16")
+        config = json.loads((self.out / "config.json").read_text())
+        self.assertEqual(config["num_kv_shared_layers"], 2)
+        tensors = read(self.out / "model.safetensors")
+        self.assertIn("model.layers.4.self_attn.k_proj.weight", tensors)
+        self.assertNotIn("model.layers.5.self_attn.k_proj.weight", tensors)
+        self.assertEqual(tensors["model.layers.6.self_attn.q_norm.weight"][0], [512])
+        self.assertEqual(tensors["model.layers.6.mlp.gate_proj.weight"][0], [32, 32])
+        self.assertEqual(tensors["model.embed_tokens_per_layer.weight"][0], [50, 7 * 256])
+
     def test_same_options_give_the_same_bytes(self):
         self.run_tool(*SMALL)
         first = (self.out / "model.safetensors").read_bytes()
@@ -128,7 +161,9 @@ class RandomModel(unittest.TestCase):
     def test_known_shapes_have_the_known_numbers_of_parameters(self):
         for name, millions in [("smollm2-135m", 134.515), ("llama-3.2-1b", 1235.814),
                                ("llama-3.1-8b", 8030.261), ("gemma3-1b", 999.886),
-                               ("phi3-mini", 3821.080), ("qwen3-0.6b", 596.050)]:
+                               ("phi3-mini", 3821.080), ("qwen3-0.6b", 596.050),
+                               ("lfm2-350m", 354.484), ("lfm2-1.2b", 1170.341),
+                               ("qwen3-30b-a3b", 30532.123)]:
             model = {**random_model.DEFAULTS, **random_model.SHAPES[name]}
             count = sum(math.prod(row[1]) for row in random_model.tensors(model))
             self.assertAlmostEqual(count / 1e6, millions, delta=0.001, msg=name)

@@ -12,12 +12,13 @@
 namespace tokamak {
 
 /// Gives the bytes of a constant, piece by piece, so that no whole tensor needs to be in memory
-/// twice. Calls `write` with consecutive pieces from the first byte on.
+/// twice. Calls `write` with consecutive pieces from the first byte on. Several threads may call it
+/// at once, each for another tensor.
 using ConstantReader = std::function<Result<void>(
     const TensorDesc& tensor,
     const std::function<Result<void>(std::span<const std::byte>)>& write)>;
 
-/// Called after each constant: bytes loaded so far, bytes in all.
+/// Called now and then, by the thread that loads: bytes loaded so far, bytes in all.
 using LoadProgress = std::function<void(uint64_t done, uint64_t total)>;
 
 struct StepRequest {
@@ -50,6 +51,11 @@ class Program {
   virtual Result<void> poll() = 0;
   /// Blocks until everything submitted has finished and its callbacks have run.
   virtual Result<void> wait() = 0;
+  /// Runs one step, each launch by itself, and gives the seconds of each: for profiles. As
+  /// submit(), but blocks and leaves `done` alone. kUnsupported on a device without a clock.
+  virtual Result<std::vector<double>> time_launches(const StepRequest&) {
+    return unsupported("This backend has no clock for kernels.");
+  }
 };
 
 class Backend {

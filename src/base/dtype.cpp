@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/check.h"
+#include "base/packing.h"
 
 namespace tokamak {
 namespace {
@@ -37,12 +38,15 @@ const Row& row(DType dtype) {
 }  // namespace
 
 std::string_view dtype_name(DType dtype) {
-  return row(dtype).name;
+  return is_packed(dtype) ? packing(dtype).name : row(dtype).name;
 }
 
 std::optional<DType> dtype_from_name(std::string_view name) {
   for (uint32_t i = 0; i < kDTypeCount; ++i) {
     if (kRows[i].name == name) return DType(i);
+  }
+  for (uint32_t i = kDTypeCount; i < kDTypeCount + kPackedCount; ++i) {
+    if (packing(DType(i)).name == name) return DType(i);
   }
   return std::nullopt;
 }

@@ -1,4 +1,5 @@
-// Element types that files and graphs may carry.
+// Element types that files and graphs may carry. Quantised matrices have packed types, whose
+// elements have no bytes of their own: packing.h says how they lie in memory.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -22,9 +23,24 @@ enum class DType : uint8_t {
   kBool,  // one byte per element
   kF8E4M3,
   kF8E5M2,
+  // Packed. Those of GGUF have enumerators; the others are asked for by packed_dtype().
+  kQ8_0,
+  kQ4_0,
+  kQ4_1,
+  kQ5_0,
+  kQ5_1,
+  kQ4_K,
+  kQ5_K,
+  kQ6_K,
 };
 
-inline constexpr uint32_t kDTypeCount = 15;
+inline constexpr uint32_t kDTypeCount = 15;   // not packed
+inline constexpr uint32_t kPackedCount = 31;  // behind those
+
+/// True for the types of quantised matrices.
+constexpr bool is_packed(DType dtype) {
+  return uint32_t(dtype) >= kDTypeCount && uint32_t(dtype) < kDTypeCount + kPackedCount;
+}
 
 /// Lower case, without a separator before the width: "f32", "bf16", "f8e4m3".
 std::string_view dtype_name(DType dtype);
@@ -32,12 +48,17 @@ std::string_view dtype_name(DType dtype);
 /// The inverse of dtype_name; nothing for a name that is not one of them.
 std::optional<DType> dtype_from_name(std::string_view name);
 
-/// Bytes of one element.
+/// Bytes of one element. REQUIRES: not packed; matrix_bytes() of packing.h takes both.
 uint32_t dtype_bytes(DType dtype);
 
-/// f32, f16 or bf16: what a weight of a matrix may be.
+/// f32, f16 or bf16.
 constexpr bool is_float_weight(DType dtype) {
   return dtype == DType::kF32 || dtype == DType::kF16 || dtype == DType::kBF16;
+}
+
+/// What the weights of a matrix may be.
+constexpr bool is_matrix_dtype(DType dtype) {
+  return is_float_weight(dtype) || is_packed(dtype);
 }
 
 }  // namespace tokamak

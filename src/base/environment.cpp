@@ -4,14 +4,11 @@
 #include <filesystem>
 
 namespace tokamak {
-namespace {
 
-std::string variable(const char* name) {
+std::string environment_variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
 }
-
-}  // namespace
 
 std::string executable_folder() {
   std::error_code failed;
@@ -20,13 +17,13 @@ std::string executable_folder() {
 }
 
 std::string cache_folder(const std::string& purpose) {
-  if (const std::string own = variable("TOKAMAK_CACHE_DIR"); !own.empty()) {
+  if (const std::string own = environment_variable("TOKAMAK_CACHE_DIR"); !own.empty()) {
     return own + "/" + purpose;
   }
-  if (const std::string xdg = variable("XDG_CACHE_HOME"); !xdg.empty()) {
+  if (const std::string xdg = environment_variable("XDG_CACHE_HOME"); !xdg.empty()) {
     return xdg + "/tokamak/" + purpose;
   }
-  if (const std::string home = variable("HOME"); !home.empty()) {
+  if (const std::string home = environment_variable("HOME"); !home.empty()) {
     return home + "/.cache/tokamak/" + purpose;
   }
   return "";

@@ -4,6 +4,9 @@
 
 namespace tokamak {
 
+/// The value of an environment variable; "" when it is not set.
+std::string environment_variable(const char* name);
+
 /// The folder of the running executable, or "" when the system does not tell.
 std::string executable_folder();
 

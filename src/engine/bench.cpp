@@ -190,7 +190,7 @@ Result<BenchReport> bench_engine(Engine& engine, const BenchOptions& options, co
   report.memory = footprint(compiled.plan);
   report.load = engine.load_times();
   for (const TensorInfo& tensor : engine.files().tensors.tensors()) {
-    report.parameters += tensor.bytes / dtype_bytes(tensor.dtype);
+    report.parameters += tensor.elements();
   }
   TOK_TRY(Bench(engine, options, clock).run(report));
   report.device_peak_bytes = engine.backend().device_bytes();

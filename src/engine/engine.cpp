@@ -3,14 +3,12 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "engine/task.h"
+#include "model/unused_tensors.h"
 #include "model/weights.h"
 
 namespace tokamak {
 namespace {
-
-constexpr uint32_t kDefaultContext = 4096;
-/// Logits of a whole chunk stay below this.
-constexpr uint64_t kAllLogitsBytes = uint64_t{64} << 20;
 
 Result<Json> parse_file(std::string_view file, std::string_view text) {
   auto json = Json::parse(text);
@@ -27,15 +25,12 @@ Result<DType> kv_dtype(const std::string& choice, const DeviceInfo& device) {
   return device.backend == BackendKind::kCpu ? DType::kF32 : DType::kF16;
 }
 
-/// Fields of a kind that this engine does not read yet would change the answer silently.
-Result<void> refuse_quantization(const ConfigReader& config) {
-  for (const char* name : {"quantization_config", "quantization"}) {
-    if (config.has(name)) {
-      return unsupported("{} is set; this engine runs f32, f16 and bf16 checkpoints.",
-                         config.path(name));
-    }
-  }
-  return {};
+/// What --quantize makes of matrices of floats.
+Result<std::optional<DType>> quantized_type(const std::string& choice) {
+  if (choice.empty()) return std::nullopt;
+  if (choice == "q8") return DType::kQ8_0;
+  if (choice == "q4") return DType::kQ4_0;
+  return fail(ErrorCode::kUsage, "--quantize is \"{}\", expected q8 or q4.", choice);
 }
 
 Result<GenerationParams> read_defaults(const ModelFiles& files, const ConfigReader& config,
@@ -50,8 +45,9 @@ Result<GenerationParams> read_defaults(const ModelFiles& files, const ConfigRead
   TOK_TRY(text_config.status());
   std::string where = config.where();
   if (!files.generation_config.empty()) {
-    TOK_TRY(const Json json, parse_file("generation_config.json", files.generation_config));
-    ConfigReader reader(json, "generation_config.json");
+    const std::string name = files.origin + "generation_config.json";
+    TOK_TRY(const Json json, parse_file(name, files.generation_config));
+    ConfigReader reader(json, name);
     if (reader.has("eos_token_id")) {
       params.end_ids = reader.ids("eos_token_id");
       where = reader.where();
@@ -73,32 +69,38 @@ Result<GenerationParams> read_defaults(const ModelFiles& files, const ConfigRead
   return params;
 }
 
+bool has_tokenizer(const ModelFiles& files) {
+  return files.vocab.has_value() || !files.tokenizer.empty();
+}
+
+Result<Tokenizer> tokenizer_of(const ModelFiles& files) {
+  if (files.vocab) return Tokenizer::from_gguf(*files.vocab);
+  return Tokenizer::from_json(files.tokenizer, files.tokenizer_config);
+}
+
+Failure no_tokenizer(const ModelFiles& files) {
+  return invalid_input("{} has no {}.", files.name,
+                       files.origin.empty() ? "tokenizer.json" : "tokenizer.ggml.model");
+}
+
 }  // namespace
 
 Result<Engine::Compiled> Engine::compile(const ModelFiles& files, const DeviceInfo& device,
                                          const OpenOptions& options) {
-  TOK_TRY(const Json json, parse_file("config.json", files.config));
-  const ConfigReader config(json, "config.json");
+  const std::string name = files.origin + "config.json";
+  TOK_TRY(const Json json, parse_file(name, files.config));
+  const ConfigReader config(json, name);
   TOK_TRY(config.status());
-  TOK_TRY(refuse_quantization(config));
   TOK_TRY(const Architecture* architecture, find_architecture(config));
   Compiled out;
   TOK_TRY(out.facts, architecture->facts(config));
-  if (options.context > out.facts.max_context) {
-    return fail(ErrorCode::kUsage, "--context is {}, but the model was made for {} positions.",
-                options.context, out.facts.max_context);
-  }
-  out.context =
-      options.context != 0 ? options.context : std::min(out.facts.max_context, kDefaultContext);
-  BuildOptions build{.context = out.context,
-                     .chunk = std::min(options.chunk, out.context),
-                     .kv_dtype = DType::kF32,
-                     .all_logits = options.all_logits};
-  if (options.all_logits) {
-    const uint64_t rows = std::max<uint64_t>(1, kAllLogitsBytes / (4 * uint64_t{out.facts.vocab}));
-    build.chunk = uint32_t(std::min<uint64_t>(build.chunk, rows));
-  }
+  TOK_TRY(out.encoder, find_encoder(files, options));
+  TOK_TRY(check_task(out, options.task));
+  TOK_TRY(BuildOptions build, build_options(out, options));
   TOK_TRY(build.kv_dtype, kv_dtype(options.kv, device));
+  out.context = build.context;
+  TOK_TRY(build.quantization, read_quantization(config, files.tensors));
+  TOK_TRY(build.quantize, quantized_type(options.quantize));
   TOK_TRY(out.unfused, architecture->build(config, files.tensors, build));
   out.fused = out.unfused;
   TOK_TRY(out.replacements, fuse::run_pipeline(out.fused, options.disabled_passes));
@@ -116,16 +118,25 @@ Result<std::unique_ptr<Engine>> Engine::load(ModelFiles files, std::unique_ptr<B
   engine->backend_ = std::move(backend);
   engine->clock_ = clock;
   TOK_TRY(engine->compiled_, compile(engine->files_, engine->device(), options));
-  TOK_TRY(const Json json, parse_file("config.json", engine->files_.config));
-  TOK_TRY(engine->defaults_, read_defaults(engine->files_, ConfigReader(json, "config.json"),
-                                           engine->compiled_.facts.vocab));
-  if (!engine->files_.tokenizer.empty()) {
-    TOK_TRY(Tokenizer tokenizer,
-            Tokenizer::from_json(engine->files_.tokenizer, engine->files_.tokenizer_config));
-    engine->tokenizer_ = std::move(tokenizer);
+  const std::string name = engine->files_.origin + "config.json";
+  TOK_TRY(const Json json, parse_file(name, engine->files_.config));
+  TOK_TRY(engine->defaults_,
+          read_defaults(engine->files_, ConfigReader(json, name), engine->compiled_.facts.vocab));
+  if (has_tokenizer(engine->files_)) {
+    TOK_TRY(engine->tokenizer_, tokenizer_of(engine->files_));
+    engine->files_.vocab.reset();  // large, and in the tokenizer now
+  }
+  if (options.notice) {
+    const std::string text =
+        unknown_tensors_notice(unused_tensors(engine->files_.tensors, engine->compiled_.unfused),
+                               engine->compiled_.facts.architecture);
+    if (!text.empty()) options.notice(text);
   }
   const double compiled = clock();
-  const TensorFile& tensors = engine->files_.tensors;
+  TensorFile tensors = engine->files_.tensors;
+  if (options.prepared) {
+    TOK_TRY(tensors, options.prepared(tensors, engine->compiled_.fused));
+  }
   TOK_TRY(engine->program_, engine->backend_->compile(
                                 engine->compiled_.plan,
                                 [&](const TensorDesc& constant, const WriteBytes& write) {
@@ -139,13 +150,13 @@ Result<std::unique_ptr<Engine>> Engine::load(ModelFiles files, std::unique_ptr<B
 }
 
 Result<const Tokenizer*> Engine::tokenizer() const {
-  if (!tokenizer_) return invalid_input("{} has no tokenizer.json.", files_.name);
+  if (!tokenizer_) return no_tokenizer(files_);
   return &*tokenizer_;
 }
 
 Result<Tokenizer> make_tokenizer(const ModelFiles& files) {
-  if (files.tokenizer.empty()) return invalid_input("{} has no tokenizer.json.", files.name);
-  auto tokenizer = Tokenizer::from_json(files.tokenizer, files.tokenizer_config);
+  if (!has_tokenizer(files)) return no_tokenizer(files);
+  auto tokenizer = tokenizer_of(files);
   if (!tokenizer) return Failure(tokenizer.error().within(files.name));
   return tokenizer;
 }
@@ -169,6 +180,7 @@ Result<std::string> Engine::render_chat(const Json& variables) const {
 }
 
 Result<Session> Engine::start() {
+  TOK_TRY(check_task(compiled_, Task::kText));
   return Session::start(*program_, compiled_.context, compiled_.facts.vocab);
 }
 

@@ -18,34 +18,58 @@
 #include "fuse/pipeline.h"
 #include "generate/generator.h"
 #include "model/arch.h"
+#include "model/sentence_transformers.h"
 #include "text/chat_template.h"
+#include "text/gguf_vocab.h"
 #include "text/tokenizer.h"
 
 namespace tokamak {
 
+/// What a model is opened for; opening fails at once when it cannot.
+enum class Task : uint8_t { kAny, kText, kEmbeddings };
+
 struct OpenOptions {
-  std::string model;               // a folder; "": the built-in model
+  std::string model;               // as find_model takes it; "": the built-in model
   std::string backend = "auto";    // auto, webgpu or cpu
   std::optional<uint32_t> device;  // which WebGPU adapter, as `tokamak doctor` numbers them
-  uint32_t context = 0;            // positions; 0: what the model allows, at most 4096
-  uint32_t chunk = 512;            // most tokens of a prefill step
-  std::string kv = "auto";         // f16 or f32; auto: f16 on WebGPU, f32 on the CPU
-  bool all_logits = false;         // logits of every token, not only of the last
-  bool use_f16 = true;             // false: only kernels that need no f16
-  bool use_subgroups = true;       // false: only kernels that need no subgroups
-  bool default_limits = false;     // ask the device only for WebGPU's default limits
+  Task task = Task::kAny;
+  uint32_t context = 0;         // positions; 0: what the model allows, at most 4096, for
+                                // embeddings 2048
+  uint32_t chunk = 512;         // most tokens of a prefill step
+  std::string kv = "auto";      // f16 or f32; auto: f16 on WebGPU, f32 on the CPU
+  bool all_logits = false;      // logits of every token, not only of the last
+  std::string quantize;         // q8 or q4: pack the matrices of floats at load
+  std::string pooling;          // mean, last or cls: embeddings of a model without modules.json
+  bool use_f16 = true;          // false: only kernels that need no f16
+  bool use_subgroups = true;    // false: only kernels that need no subgroups
+  bool default_limits = false;  // ask the device only for WebGPU's default limits
   fuse::DisabledPasses disabled_passes;
   ForcedVariants forced;
   LoadProgress progress;
   std::function<void(std::string_view)> notice;  // what the user should know: a slow device
+  /// Gives what the constants of the graph are read from instead of the checkpoint; open() looks
+  /// into the cache of quantised matrices.
+  std::function<Result<TensorFile>(const TensorFile&, const Graph&)> prepared;
 };
 
 /// What a model folder holds, read but not interpreted. Texts are empty where there is no file.
+/// A GGUF file is told in the same texts, but for its vocabulary.
 struct ModelFiles {
-  std::string name;  // for messages: the folder
+  std::string name;    // for messages: the folder or file
+  std::string origin;  // for messages: what stands before "config.json" when there is no such file
   TensorFile tensors;
   std::string config, generation_config, tokenizer, tokenizer_config, chat_template;
   std::vector<std::pair<std::string, std::string>> more_templates;  // additional_chat_templates/
+  std::optional<GgufVocab> vocab;                                   // instead of `tokenizer`
+  EncoderFiles encoder;  // tensors of its modules have their folder's name and '/' before theirs
+};
+
+struct EmbedOptions {
+  std::optional<std::string> prompt;  // a name in the model's prompts; "": none; unset: its default
+  uint32_t dimensions = 0;            // only so many of the first numbers; 0: all
+  std::optional<bool> normalize;      // to unit length; unset: as the model's modules say
+  bool truncate = false;              // cut a text that does not fit, instead of an error
+  std::function<bool()> cancelled;    // asked between the steps of a long text
 };
 
 struct LoadTimes {
@@ -68,6 +92,7 @@ class Engine {
     std::vector<uint32_t> replacements;  // per pass of fuse::passes()
     Plan plan;
     uint32_t context = 0;
+    std::optional<Encoder> encoder;  // set: the result is an embedding
   };
   static Result<Compiled> compile(const ModelFiles& files, const DeviceInfo& device,
                                   const OpenOptions& options);
@@ -77,8 +102,10 @@ class Engine {
   const DeviceInfo& device() const { return backend_->device(); }
   const Backend& backend() const { return *backend_; }
   const LoadTimes& load_times() const { return times_; }
+  /// For what works below sessions: profiles, tests.
+  Program& program() { return *program_; }
 
-  /// The tokenizer, or why there is none: a folder may come without.
+  /// The tokenizer, or why there is none: a model may come without.
   Result<const Tokenizer*> tokenizer() const;
 
   /// Renders a conversation with the model's chat template. `variables` has messages and may have
@@ -88,7 +115,8 @@ class Engine {
   /// What generation_config.json and config.json recommend; end ids always set from them.
   const GenerationParams& defaults() const { return defaults_; }
 
-  /// A new sequence. The engine has one cache: an older session must no longer be used.
+  /// A new sequence. The engine has one cache: an older session must no longer be used. An error
+  /// for an embedding model.
   Result<Session> start();
 
   /// Encodes `prompt` (special tokens as the tokenizer adds them) and continues it.
@@ -97,6 +125,15 @@ class Engine {
   /// As generate(), with text that a chat template made: it carries its own special tokens.
   Result<Generation> generate_rendered(std::string_view prompt, const GenerationParams& params,
                                        const GenerationCallbacks& callbacks = {});
+
+  /// The embedding of a text, with the model's prompt before it. Errors: a model that gives none,
+  /// an unknown prompt, more dimensions than there are, a text that does not fit or has no tokens.
+  Result<std::vector<float>> embed(std::string_view text, const EmbedOptions& options = {});
+  /// The same of token ids, as they are: without a prompt, without special tokens.
+  Result<std::vector<float>> embed(std::span<const uint32_t> ids, const EmbedOptions& options = {});
+  /// One embedding per text. They run one after the other; an error names the text.
+  Result<std::vector<std::vector<float>>> embed(std::span<const std::string> texts,
+                                                const EmbedOptions& options = {});
 
  private:
   Result<Generation> generate_ids(std::span<const uint32_t> ids, const GenerationParams& params,
@@ -112,13 +149,14 @@ class Engine {
   Clock clock_;
 };
 
-/// Reads a model folder. Errors name the file.
-Result<ModelFiles> read_model_folder(const std::string& folder);
+/// Reads a model folder or a .gguf file. Errors name the file.
+Result<ModelFiles> read_model_files(const std::string& path);
 
-/// As read_model_folder for folders that need have no weights and no config: for tokenizing.
-Result<ModelFiles> read_text_files(const std::string& folder);
+/// As read_model_files for folders that need have no weights and no config, and files of any
+/// architecture: for tokenizing.
+Result<ModelFiles> read_text_files(const std::string& path);
 
-/// The tokenizer of those files; an error that names the folder when it has none.
+/// The tokenizer of those files; an error that names the model when it has none.
 Result<Tokenizer> make_tokenizer(const ModelFiles& files);
 
 /// Renders with the chat template of those files.
@@ -126,6 +164,11 @@ Result<std::string> render_chat(const ModelFiles& files, const Json& variables);
 
 /// Chooses a device: what `backend` and `device` say, else the best there is, else the CPU.
 Result<std::unique_ptr<Backend>> open_backend(const OpenOptions& options);
+
+/// What to open for a MODEL that a person named: `model` itself when it exists, else the model
+/// org/name[@revision][:file] in the cache of Hugging Face; "" is the built-in model. Errors say
+/// how to get what is not there. Native programs only.
+Result<std::string> find_model(const std::string& model);
 
 /// The folder of the model that comes with the program.
 Result<std::string> builtin_model_folder();

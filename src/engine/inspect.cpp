@@ -5,7 +5,9 @@
 #include <set>
 
 #include "engine/inspect_views.h"
+#include "formats/printable.h"
 #include "graph/text.h"
+#include "model/gguf/import.h"
 #include "plan/text.h"
 
 namespace tokamak::inspection {
@@ -69,39 +71,95 @@ void add_dimensions(Facts& facts, const Engine::Compiled& compiled) {
   facts.add("", "", "head_dim", numbers_json(found.head_dim));
 }
 
-void add_parameters(Facts& facts, const ModelFiles& files, const Graph& graph) {
-  const WeightUses uses = weight_uses(files, graph);
-  std::map<std::string, uint64_t> types;
-  for (const TensorInfo& tensor : files.tensors.tensors()) {
-    types[std::string(dtype_name(tensor.dtype))] += tensor.bytes / dtype_bytes(tensor.dtype);
+void add_embedding(Facts& facts, const Engine::Compiled& compiled) {
+  if (!compiled.encoder) return;
+  const Encoder& encoder = *compiled.encoder;
+  constexpr const char* kPoolings[] = {"mean", "last", "cls"};
+  const uint32_t dimensions = encoder.dimensions(compiled.facts.hidden);
+  const char* pooling = kPoolings[uint32_t(encoder.head.pooling)];
+  std::vector<std::string> names;
+  Json::Array prompts;
+  for (const auto& [name, text] : encoder.prompts) {
+    names.push_back(name);
+    prompts.emplace_back(name);
   }
-  Json type_json;
+  Json out;
+  out.set("dimensions", dimensions).set("pooling", pooling).set("normalize", encoder.normalize);
+  out.set("prompts", std::move(prompts));
+  facts.add("embedding",
+            fmt::format("{} numbers{}, pooled by {}, prompts: {}", dimensions,
+                        encoder.normalize ? " of length 1" : "", pooling,
+                        names.empty() ? "none" : joined(names)),
+            "embedding", std::move(out));
+}
+
+/// "1.2 M in q4_0, 3 k in f32"; the type alone when there is one.
+std::string types_text(const std::map<std::string, uint64_t>& types) {
   std::vector<std::string> names;
   for (const auto& [name, parameters] : types) {
     names.push_back(types.size() == 1 ? name
                                       : fmt::format("{} in {}", count_text(parameters), name));
-    type_json.set(name, parameters);
   }
-  std::string text = fmt::format("{} ({})", count_text(uses.used.parameters), joined(names));
+  return joined(names);
+}
+
+Json types_json(const std::map<std::string, uint64_t>& types) {
+  Json out;
+  for (const auto& [name, parameters] : types) out.set(name, parameters);
+  return out;
+}
+
+/// Matrices that --quantize leaves as they are.
+uint64_t unquantized_matrices(const Graph& graph) {
+  return uint64_t(std::ranges::count_if(graph.values, [](const TensorDesc& value) {
+    return std::holds_alternative<Weight>(value.recipe) && value.shape.size() == 2 &&
+           value.shape[1] % 32 != 0 && is_float_weight(value.dtype);
+  }));
+}
+
+void add_parameters(Facts& facts, const ModelFiles& files, const Graph& graph,
+                    const OpenOptions& options) {
+  const WeightUses uses = weight_uses(files, graph);
+  std::string text =
+      fmt::format("{} ({})", count_text(uses.used.parameters), types_text(uses.stored_types));
   for (const auto& [part, use] : uses.skipped_parts) {
     text += fmt::format("; {} of {} skipped", count_text(use.parameters), part);
   }
   facts.add("parameters", text, "parameters", uses.used.parameters);
   facts.add("", "", "skipped_parameters", uses.skipped.parameters);
-  facts.add("", "", "element_types", std::move(type_json));
+  facts.add("", "", "element_types", types_json(uses.stored_types));
+  if (options.quantize.empty()) return;
+  std::string device = types_text(uses.device_types);
+  const uint64_t plain = unquantized_matrices(graph);
+  if (plain != 0) {
+    device += fmt::format("; {} matri{} whose rows are no multiple of 32 stay as they are", plain,
+                          plain == 1 ? "x" : "ces");
+  }
+  facts.add("on the device", device, "device_types", types_json(uses.device_types));
+}
+
+/// "BPE with byte fallback"; for a GGUF file what it calls its vocabulary: "gpt2, llama-bpe".
+Result<std::string> tokenizer_kind(const ModelFiles& files) {
+  if (files.vocab) {
+    const GgufVocab& vocab = *files.vocab;
+    return vocab.pre.empty() ? vocab.model : fmt::format("{}, {}", vocab.model, vocab.pre);
+  }
+  TOK_TRY(const Json json, Json::parse(files.tokenizer));
+  const Json* model = json.find("model");
+  const Json* type = model == nullptr ? nullptr : model->find("type");
+  const Json* fallback = model == nullptr ? nullptr : model->find("byte_fallback");
+  std::string kind = type != nullptr && type->is_string() ? type->as_string() : "untyped";
+  if (fallback != nullptr && *fallback == Json(true)) kind += " with byte fallback";
+  return kind;
 }
 
 Result<void> add_texts(Facts& facts, const ModelFiles& files) {
-  if (files.tokenizer.empty()) {
-    facts.add("tokenizer", "none (no tokenizer.json)", "tokenizer", nullptr);
+  if (files.tokenizer.empty() && !files.vocab) {
+    facts.add("tokenizer", files.origin.empty() ? "none (no tokenizer.json)" : "none", "tokenizer",
+              nullptr);
   } else {
     TOK_TRY(const Tokenizer tokenizer, make_tokenizer(files));
-    TOK_TRY(const Json json, Json::parse(files.tokenizer));
-    const Json* model = json.find("model");
-    const Json* type = model == nullptr ? nullptr : model->find("type");
-    const Json* fallback = model == nullptr ? nullptr : model->find("byte_fallback");
-    std::string kind = type != nullptr && type->is_string() ? type->as_string() : "untyped";
-    if (fallback != nullptr && *fallback == Json(true)) kind += " with byte fallback";
+    TOK_TRY(const std::string kind, tokenizer_kind(files));
     Json out;
     out.set("kind", kind).set("vocabulary", tokenizer.vocab_size());
     facts.add("tokenizer", fmt::format("{}, {} tokens", kind, count_text(tokenizer.vocab_size())),
@@ -118,6 +176,19 @@ Result<void> add_texts(Facts& facts, const ModelFiles& files) {
   facts.add("chat template", names.empty() ? "no" : fmt::format("yes ({})", joined(names)),
             "chat_template", !names.empty());
   return {};
+}
+
+/// What a GGUF file calls itself.
+void add_labels(Facts& facts, const Json& metadata) {
+  const Json* name = metadata.find("general.name");
+  if (name != nullptr && name->is_string()) {
+    facts.add("name", printable(name->as_string()), "name", name->as_string());
+  }
+  const Json* type = metadata.find("general.file_type");
+  if (type == nullptr || !type->is_integer()) return;
+  if (const auto label = gguf_file_type_name(type->as_integer()); !label.empty()) {
+    facts.add("quantization", std::string(label), "quantization", label);
+  }
 }
 
 void add_files(Facts& facts, const ModelFiles& files) {
@@ -202,8 +273,9 @@ Result<Facts> summary(const ModelFiles& files, const Engine::Compiled& compiled,
                       const DeviceInfo& device, const OpenOptions& options) {
   Facts facts;
   facts.add("model", "model", files.name);
+  add_labels(facts, files.tensors.metadata());
   facts.add("architecture", "architecture", compiled.facts.architecture);
-  add_parameters(facts, files, compiled.fused);
+  add_parameters(facts, files, compiled.fused, options);
   add_dimensions(facts, compiled);
   facts.add("vocabulary", count_text(compiled.facts.vocab), "vocabulary", compiled.facts.vocab);
   facts.add("context",
@@ -211,6 +283,7 @@ Result<Facts> summary(const ModelFiles& files, const Engine::Compiled& compiled,
                         compiled.facts.max_context),
             "context", compiled.context);
   facts.add("", "", "max_context", compiled.facts.max_context);
+  add_embedding(facts, compiled);
   TOK_TRY(add_texts(facts, files));
   add_files(facts, files);
   facts.add("device", fmt::format("{}: {}", backend_name(device.backend), device.name), "device",

@@ -33,6 +33,7 @@ struct AttributeJson {
   Json& out;
   void operator()(const char* name, float value) const { out.set(name, double(value)); }
   void operator()(const char* name, uint32_t value) const { out.set(name, value); }
+  void operator()(const char* name, bool value) const { out.set(name, value); }
   void operator()(const char* name, Activation value) const {
     out.set(name, activation_name(value));
   }

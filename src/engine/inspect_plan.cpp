@@ -169,11 +169,17 @@ struct MemoryRow {
   uint64_t tensors = 0, buffers = 0, bytes = 0;
 };
 
+/// A cache is [slots, 2, heads, width]; the states of recurrent layers have fewer axes.
+bool is_cache(const Buffer& buffer) {
+  return buffer.use == BufferUse::kState && buffer.tensor.shape.size() == 4;
+}
+
 /// In the order in which the table shows them.
 std::vector<std::pair<std::string, MemoryRow>> memory_rows(const Plan& plan) {
-  MemoryRow weights, tables, cache, activations, host;
+  MemoryRow weights, tables, cache, recurrent, activations, host;
   for (const Buffer& buffer : plan.buffers) {
-    MemoryRow& row = buffer.use == BufferUse::kState                           ? cache
+    MemoryRow& row = is_cache(buffer)                                          ? cache
+                     : buffer.use == BufferUse::kState                         ? recurrent
                      : buffer.use == BufferUse::kActivation                    ? activations
                      : buffer.use != BufferUse::kConstant                      ? host
                      : std::holds_alternative<RopeTable>(buffer.tensor.recipe) ? tables
@@ -184,13 +190,18 @@ std::vector<std::pair<std::string, MemoryRow>> memory_rows(const Plan& plan) {
   }
   for (const Phase& phase : plan.phases) activations.tensors += phase.tensors;
   MemoryRow total;
-  for (const MemoryRow& row : {weights, tables, cache, activations, host}) {
+  for (const MemoryRow& row : {weights, tables, cache, recurrent, activations, host}) {
     total.tensors += row.tensors;
     total.buffers += row.buffers;
     total.bytes += row.bytes;
   }
-  return {{"weights", weights},         {"rotary tables", tables},    {"KV cache", cache},
-          {"activations", activations}, {"frame, page tables", host}, {"total", total}};
+  return {{"weights", weights},
+          {"rotary tables", tables},
+          {"KV cache", cache},
+          {"recurrent states", recurrent},
+          {"activations", activations},
+          {"frame, page tables", host},
+          {"total", total}};
 }
 
 Table rows_table(const Plan& plan) {
@@ -209,9 +220,11 @@ Table rows_table(const Plan& plan) {
 
 std::string memory_table(const Plan& plan) {
   uint64_t pooled = 0, buffers = 0;
-  std::map<std::pair<std::string, uint64_t>, uint32_t> caches;
+  std::map<std::pair<std::string, uint64_t>, uint32_t> caches, recurrent;
   for (const Buffer& buffer : plan.buffers) {
-    if (buffer.use == BufferUse::kState) ++caches[{type_text(buffer.tensor), buffer.bytes}];
+    if (buffer.use == BufferUse::kState) {
+      ++(is_cache(buffer) ? caches : recurrent)[{type_text(buffer.tensor), buffer.bytes}];
+    }
     if (buffer.use != BufferUse::kActivation) continue;
     ++buffers;
     pooled += buffer.bytes;
@@ -220,6 +233,10 @@ std::string memory_table(const Plan& plan) {
   for (const auto& [cache, count] : caches) {
     out += fmt::format("{} KV cache{} of {} (slots, k and v, heads, width), {} each\n", count,
                        count == 1 ? "" : "s", cache.first, bytes_text(cache.second));
+  }
+  for (const auto& [state, count] : recurrent) {
+    out += fmt::format("{} recurrent state{} of {}, {} each\n", count, count == 1 ? "" : "s",
+                       state.first, bytes_text(state.second));
   }
   for (const Phase& phase : plan.phases) {
     out += fmt::format("{}: {} activations of {} in all share {} buffers of {}\n", phase.name,

@@ -12,7 +12,7 @@ namespace {
 class InspectTest : public testing::Test {
  protected:
   void SetUp() override {
-    auto files = read_model_folder(TOKAMAK_TEST_DATA "/models/gemma3_mm");
+    auto files = read_model_files(TOKAMAK_TEST_DATA "/models/gemma3_mm");
     ASSERT_TRUE(files) << files.error().message;
     files_ = *std::move(files);
     auto compiled = Engine::compile(files_, cpu_->device(), options_);

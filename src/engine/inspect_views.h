@@ -1,5 +1,7 @@
 // The views of inspect(), one file each.
 #pragma once
+#include <map>
+
 #include "engine/inspect.h"
 #include "engine/table.h"
 
@@ -28,6 +30,7 @@ struct WeightUse {
 struct WeightUses {
   WeightUse used, skipped;
   std::vector<std::pair<std::string, WeightUse>> skipped_parts;  // by the first word of their names
+  std::map<std::string, uint64_t> stored_types, device_types;    // name -> parameters
 };
 WeightUses weight_uses(const ModelFiles& files, const Graph& graph);
 

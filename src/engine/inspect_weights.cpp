@@ -1,17 +1,50 @@
 #include <map>
 
 #include "engine/inspect_views.h"
+#include "model/stored_matrix.h"
 
 namespace tokamak::inspection {
 namespace {
 
-/// Checkpoint tensor -> the constant that it goes into.
-std::map<std::string, std::string, std::less<>> readers(const Graph& graph) {
-  std::map<std::string, std::string, std::less<>> out;
+/// The constant that a checkpoint tensor goes into, and what of it the tensor is.
+struct Reader {
+  std::string constant;
+  DType stored, device;
+  uint64_t parameters;
+};
+using Readers = std::map<std::string, Reader, std::less<>>;
+
+/// The tensors that a packed matrix consists of; the numbers count with its weights.
+void add_packed(Readers& out, const TensorFile& file, const std::string& name,
+                const TensorDesc& constant) {
+  const auto stored = locate(file, name, uint64_t(constant.shape[1]));
+  if (!stored) return;
+  const Reader reader{constant.name, stored->dtype, constant.dtype, 0};
+  for (const TensorInfo* info : {stored->scales, stored->zeros}) {
+    if (info != nullptr) out.insert_or_assign(info->name, reader);
+  }
+  Reader weight = reader;
+  weight.parameters = stored->rows * stored->columns;
+  out.insert_or_assign(stored->weight->name, weight);
+}
+
+Readers readers(const ModelFiles& files, const Graph& graph) {
+  Readers out;
   for (const TensorDesc& value : graph.values) {
+    if (const auto* order = std::get_if<ColumnOrder>(&value.recipe)) {
+      out.insert_or_assign(order->groups, Reader{value.name, DType::kI32, value.dtype, 0});
+    }
     const auto* weight = std::get_if<Weight>(&value.recipe);
     if (weight == nullptr) continue;
-    for (const WeightPart& part : weight->parts) out[part.name] = value.name;
+    for (const WeightPart& part : weight->parts) {
+      const TensorInfo* info = files.tensors.find(part.name);
+      if (info != nullptr && is_float_weight(info->dtype)) {
+        out.insert_or_assign(part.name,
+                             Reader{value.name, info->dtype, value.dtype, info->elements()});
+      } else {
+        add_packed(out, files.tensors, part.name, value);
+      }
+    }
   }
   return out;
 }
@@ -23,33 +56,32 @@ std::string part_of_model(std::string_view name) {
   return std::string(name.substr(0, name.find('.')));
 }
 
-uint64_t parameters_of(const TensorInfo& tensor) {
-  return tensor.bytes / dtype_bytes(tensor.dtype);
-}
-
-void count(WeightUse& use, const TensorInfo& tensor) {
+void count(WeightUse& use, const TensorInfo& tensor, uint64_t parameters) {
   ++use.tensors;
-  use.parameters += parameters_of(tensor);
+  use.parameters += parameters;
   use.bytes += tensor.bytes;
 }
 
 Table tensors_table(const ModelFiles& files, const Graph& graph) {
-  const auto used_by = readers(graph);
+  const Readers used_by = readers(files, graph);
   Table table;
   table.column("tensor", "name")
       .column("type", "type")
       .column("bytes", "bytes", Table::Align::kRight)
       .column("file", "file")
+      .column("on the device", "device")
       .column("goes into", "constant");
   for (const TensorInfo& tensor : files.tensors.tensors()) {
     const auto reader = used_by.find(tensor.name);
     const bool used = reader != used_by.end();
-    const std::string constant = !used                           ? "(skipped)"
-                                 : reader->second == tensor.name ? "itself"
-                                                                 : reader->second;
+    const std::string constant = !used                                    ? "(skipped)"
+                                 : reader->second.constant == tensor.name ? "itself"
+                                                                          : reader->second.constant;
+    const std::string device = used ? std::string(dtype_name(reader->second.device)) : "";
     table.row({tensor.name, describe(tensor), bytes_cell(tensor.bytes),
                file_part(files.tensors.file_name(tensor)),
-               Cell(constant, used ? Json(reader->second) : Json())});
+               Cell(device, used ? Json(device) : Json()),
+               Cell(constant, used ? Json(reader->second.constant) : Json())});
   }
   return table;
 }
@@ -68,17 +100,26 @@ Json use_json(const WeightUse& use) {
 }  // namespace
 
 WeightUses weight_uses(const ModelFiles& files, const Graph& graph) {
-  const auto used_by = readers(graph);
+  const Readers used_by = readers(files, graph);
   WeightUses uses;
   std::map<std::string, WeightUse> parts;
   for (const TensorInfo& tensor : files.tensors.tensors()) {
-    if (used_by.contains(tensor.name)) {
-      count(uses.used, tensor);
+    const auto reader = used_by.find(tensor.name);
+    if (reader != used_by.end()) {
+      count(uses.used, tensor, reader->second.parameters);
+      uses.stored_types[std::string(dtype_name(reader->second.stored))] +=
+          reader->second.parameters;
+      uses.device_types[std::string(dtype_name(reader->second.device))] +=
+          reader->second.parameters;
     } else {
-      count(uses.skipped, tensor);
-      count(parts[part_of_model(tensor.name)], tensor);
+      count(uses.skipped, tensor, tensor.elements());
+      count(parts[part_of_model(tensor.name)], tensor, tensor.elements());
+      uses.stored_types[std::string(dtype_name(tensor.dtype))] += tensor.elements();
     }
   }
+  // Those of the columns' order: numbers, but no parameters.
+  std::erase_if(uses.stored_types, [](const auto& type) { return type.second == 0; });
+  std::erase_if(uses.device_types, [](const auto& type) { return type.second == 0; });
   uses.skipped_parts.assign(parts.begin(), parts.end());
   return uses;
 }

@@ -6,7 +6,11 @@
 #include "backend/webgpu/adapters.h"
 #include "base/environment.h"
 #include "engine/engine.h"
+#include "engine/gguf_files.h"
+#include "engine/quantized_cache.h"
 #include "formats/native_files.h"
+#include "hub/cache.h"
+#include "hub/settings.h"
 
 namespace tokamak {
 namespace {
@@ -17,6 +21,27 @@ constexpr uint64_t kMaxTextBytes = uint64_t{256} << 20;
 Result<std::string> read_optional(const std::string& path) {
   if (!file_exists(path)) return std::string();
   return read_text_file(path, kMaxTextBytes);
+}
+
+/// What modules.json names: config.json of each module, and weights of those that have some.
+Result<void> read_modules(const std::string& folder, ModelFiles& files) {
+  EncoderFiles& encoder = files.encoder;
+  TOK_TRY(encoder.modules, read_optional(folder + "/modules.json"));
+  if (encoder.modules.empty()) return {};
+  TOK_TRY(encoder.prompts, read_optional(folder + "/config_sentence_transformers.json"));
+  TOK_TRY(encoder.transformer, read_optional(folder + "/sentence_bert_config.json"));
+  const auto modules = parse_modules(encoder.modules);
+  if (!modules) return Failure(modules.error().within(folder));
+  for (const EncoderModule& module : *modules) {
+    const std::string own = folder + "/" + module.folder;
+    if (module.folder.empty() || !file_exists(own + "/config.json")) continue;
+    TOK_TRY(std::string config, read_text_file(own + "/config.json", kMaxTextBytes));
+    encoder.configs.emplace_back(module.folder, std::move(config));
+    if (module.type != "Dense") continue;
+    TOK_TRY(const TensorFile weights, open_safetensors_file(own + "/model.safetensors"));
+    TOK_TRY(files.tensors, with_tensors(files.tensors, module.folder + "/", weights));
+  }
+  return {};
 }
 
 Result<void> read_templates(const std::string& folder, ModelFiles& files) {
@@ -35,12 +60,23 @@ Result<void> read_templates(const std::string& folder, ModelFiles& files) {
   return {};
 }
 
+/// A file that exists and is no folder.
+bool is_gguf(const std::string& path) {
+  return path.ends_with(".gguf") && file_exists(path) && !is_directory(path);
+}
+
 }  // namespace
 
-Result<ModelFiles> read_text_files(const std::string& folder) {
-  if (!file_exists(folder)) return invalid_input("{}: there is no such folder.", folder);
+Result<ModelFiles> read_text_files(const std::string& path) {
+  if (is_gguf(path)) {
+    TOK_TRY(const GgufFile file, open_gguf(path));
+    return gguf_text_files(file);
+  }
+  const std::string& folder = path;
+  if (!file_exists(folder)) return invalid_input("{}: there is no such folder or file.", folder);
   if (!is_directory(folder)) {
-    return invalid_input("{} is a file, expected a model folder with config.json.", folder);
+    return invalid_input("{} is a file, expected a model folder with config.json or a .gguf file.",
+                         folder);
   }
   ModelFiles files;
   files.name = folder;
@@ -53,13 +89,19 @@ Result<ModelFiles> read_text_files(const std::string& folder) {
   return files;
 }
 
-Result<ModelFiles> read_model_folder(const std::string& folder) {
+Result<ModelFiles> read_model_files(const std::string& path) {
+  if (is_gguf(path)) {
+    TOK_TRY(const GgufFile file, open_gguf(path));
+    return gguf_model_files(file);
+  }
+  const std::string& folder = path;
   TOK_TRY(ModelFiles files, read_text_files(folder));
   if (!file_exists(folder + "/config.json")) {
     return invalid_input(
         "{} has no config.json; expected a model folder in the Hugging Face layout.", folder);
   }
   TOK_TRY(files.tensors, open_safetensors_folder(folder));
+  TOK_TRY(read_modules(folder, files));
   return files;
 }
 
@@ -77,6 +119,11 @@ Result<std::string> builtin_model_folder() {
   return invalid_input(
       "The built-in model was not found beside the program or in {}; name a MODEL folder.",
       installed);
+}
+
+Result<std::string> find_model(const std::string& model) {
+  if (model.empty()) return builtin_model_folder();
+  return hub::resolve_model(model, hub::cache_folder());
 }
 
 Result<std::unique_ptr<Backend>> open_backend(const OpenOptions& options) {
@@ -114,15 +161,18 @@ Clock steady_clock() {
 }
 
 Result<std::unique_ptr<Engine>> Engine::open(const OpenOptions& options) {
-  std::string folder = options.model;
-  if (folder.empty()) {
-    TOK_TRY(folder, builtin_model_folder());
-  }
-  TOK_TRY(ModelFiles files, read_model_folder(folder));
+  TOK_TRY(const std::string path, find_model(options.model));
+  TOK_TRY(ModelFiles files, read_model_files(path));
   TOK_TRY(std::unique_ptr<Backend> backend, open_backend(options));
-  auto engine = load(std::move(files), std::move(backend), options, steady_clock());
-  if (engine || engine.error().message.starts_with(folder)) return engine;
-  return Failure(engine.error().within(folder));
+  OpenOptions own = options;
+  if (!options.quantize.empty() && !options.prepared) {
+    own.prepared = [](const TensorFile& tensors, const Graph& graph) {
+      return with_quantized_cache(tensors, graph, cache_folder("quantized"));
+    };
+  }
+  auto engine = load(std::move(files), std::move(backend), own, steady_clock());
+  if (engine || engine.error().message.starts_with(path)) return engine;
+  return Failure(engine.error().within(path));
 }
 
 }  // namespace tokamak

@@ -1,12 +1,13 @@
 #include <cmath>
-#include <cstring>
 #include <numeric>
 #include <random>
 
 #include "base/bits.h"
 #include "base/check.h"
+#include "base/packing.h"
 #include "engine/self_test.h"
 #include "graph/builder.h"
+#include "kernels/quant/random_matrix.h"
 
 namespace tokamak {
 namespace {
@@ -16,7 +17,7 @@ constexpr uint32_t kVocab = 17;
 
 // Of the largest magnitude in a result; tests/parity has the reasons.
 constexpr double kExact = 2e-7, kSum = 2e-6, kFunction = 4e-6, kAttention = 2e-5;
-constexpr double kAttentionF16 = 2e-3;
+constexpr double kAttentionF16 = 2e-3, kDelta = 1e-5;
 
 struct Steps {
   uint32_t max_tokens;
@@ -37,23 +38,17 @@ class Writer {
   ValueId tokens() const { return tokens_; }
 
   ValueId random(const std::string& name, Shape shape, DType dtype = DType::kF32, float range = 1) {
-    std::uniform_real_distribution<float> values(-range, range);
-    std::vector<float> data(size_t(element_count(shape, 1)));
-    for (float& value : data) value = values(random_);
-    return constant(name, std::move(shape), dtype, data);
+    const uint64_t columns = uint64_t(shape.back()), rows = element_count(shape, 1) / columns;
+    case_.constants[name] = random_matrix(dtype, rows, columns, range, random_);
+    return builder_.constant(name, std::move(shape), dtype, Weight{{name}});
   }
 
-  ValueId constant(const std::string& name, Shape shape, DType dtype,
-                   const std::vector<float>& values) {
-    std::vector<std::byte> bytes(values.size() * dtype_bytes(dtype));
-    for (size_t i = 0; i < values.size(); ++i) {
-      const uint32_t word = dtype == DType::kF32   ? std::bit_cast<uint32_t>(values[i])
-                            : dtype == DType::kF16 ? f32_to_f16(values[i])
-                                                   : f32_to_bf16(values[i]);
-      std::memcpy(bytes.data() + i * dtype_bytes(dtype), &word, dtype_bytes(dtype));
-    }
-    case_.constants[name] = std::move(bytes);
-    return builder_.constant(name, std::move(shape), dtype, Weight{{name}});
+  template <typename T>
+  ValueId constant(const std::string& name, Shape shape, const std::vector<T>& values) {
+    constexpr DType kType = std::is_same_v<T, uint32_t> ? DType::kU32 : DType::kF32;
+    const auto bytes = std::as_bytes(std::span(values));
+    case_.constants[name].assign(bytes.begin(), bytes.end());
+    return builder_.constant(name, std::move(shape), kType, Weight{{name}});
   }
 
   /// f32 [T, columns], made by an embed.
@@ -129,6 +124,24 @@ void add_products(std::vector<SelfTestCase>& all, const Steps& steps) {
   }
 }
 
+/// Packed types that between them use every text of kernels/quant.
+void add_packed(std::vector<SelfTestCase>& all, const Steps& steps) {
+  for (const char* name :
+       {"q8_0", "affine4_g64_bf16", "affine8_g64_f32", "zero4_g32_f16", "q5_k", "q6_k"}) {
+    const DType dtype = dtype_from_name(name).value();
+    const uint32_t in = 3 * packing(dtype).row_unit();
+    {
+      Writer w(fmt::format("embed {}", name), Embed::kName);
+      const ValueId table = w.random("table", {kVocab, in}, dtype);
+      const ValueId y = w.graph().add_node(Embed{2.5f}, {w.tokens(), table}).front();
+      all.push_back(w.finish(y, steps, kExact));
+    }
+    Writer w(fmt::format("linear {} 13x{}", name, in), Linear::kName);
+    const ValueId x = w.activation(in), m = w.random("w", {13, in}, dtype);
+    all.push_back(w.finish(w.graph().linear(x, m), steps, kSum));
+  }
+}
+
 void add_norms(std::vector<SelfTestCase>& all, const Steps& steps) {
   {
     Writer w("rms_norm 3 x 33", RmsNorm::kName);
@@ -142,6 +155,15 @@ void add_norms(std::vector<SelfTestCase>& all, const Steps& steps) {
   all.push_back(w.finish(w.graph().add(both[0], norm), steps, kSum));
 }
 
+void add_gather(std::vector<SelfTestCase>& all, const Steps& steps) {
+  std::vector<uint32_t> backwards(131);
+  std::iota(backwards.rbegin(), backwards.rend(), 0u);
+  Writer w("gather_columns 131", GatherColumns::kName);
+  const ValueId x = w.activation(131);
+  const ValueId order = w.constant("order", {131}, backwards);
+  all.push_back(w.finish(w.graph().gather_columns(x, order), steps, kExact));
+}
+
 void add_elements(std::vector<SelfTestCase>& all, const Steps& steps) {
   const auto element = [&](std::string_view op, double tolerance, float range, auto&& make) {
     Writer w(fmt::format("{} 131", op), op);
@@ -150,22 +172,58 @@ void add_elements(std::vector<SelfTestCase>& all, const Steps& steps) {
   };
   element(Add::kName, kExact, 3, [](auto& g, ValueId x, ValueId y) { return g.add(x, y); });
   element(Scale::kName, kExact, 3, [](auto& g, ValueId x, ValueId) { return g.scale(x, -0.3f); });
+  element(Columns::kName, kExact, 3,
+          [](auto& g, ValueId x, ValueId) { return g.columns(x, 40, 70); });
   element(Softcap::kName, kFunction, 5000,
           [](auto& g, ValueId x, ValueId) { return g.softcap(x, 30); });
-  for (const Activation activation : {Activation::kSilu, Activation::kGeluTanh}) {
+  for (const Activation activation : kActivations) {
     element(Glu::kName, kFunction, 500,
             [&](auto& g, ValueId x, ValueId y) { return g.glu(activation, x, y); });
     all.back().name += fmt::format(" {}", activation_name(activation));
   }
+  element(MeanRows::kName, kSum, 3, [](auto& g, ValueId x, ValueId) { return g.mean_rows(x); });
   if (steps.max_tokens > 1) {
     element(LastRow::kName, kExact, 3, [](auto& g, ValueId x, ValueId) { return g.last_row(x); });
   }
 }
 
+/// The scale of the checkpoint, beside the one of add_elements.
+void add_scale(std::vector<SelfTestCase>& all, const Steps& steps) {
+  Writer w("scale by a constant 131", Scale::kName);
+  const ValueId x = w.activation(131, 3), s = w.random("s", {1});
+  all.push_back(w.finish(w.graph().scale(x, 0.7f, s), steps, kExact));
+}
+
+/// What was chosen shows in the products: one of a single column gives a number per expert.
+void add_experts(std::vector<SelfTestCase>& all, const Steps& steps) {
+  constexpr uint32_t kExperts = 5, kTop = 3;
+  {
+    Writer w("route 3 of 5", Route::kName);
+    const ValueId logits = w.activation(kExperts, 3), one = w.activation(1);
+    const ValueId scale = w.random("scale", {kExperts}), m = w.random("w", {kExperts, 1});
+    const auto routed = w.graph().route(logits, {.top_k = kTop, .normalize = true}, scale);
+    const ValueId y = w.graph().expert_linear(one, m, routed.chosen, kExperts);
+    all.push_back(w.finish(w.graph().add(y, routed.shares), steps, kFunction));
+  }
+  for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16}) {
+    for (const uint32_t in : {72u, 51u}) {
+      Writer w(fmt::format("expert_linear {} 5x70x{}", dtype_name(dtype), in), ExpertLinear::kName);
+      const ValueId logits = w.activation(kExperts, 3), x = w.activation(in);
+      const ValueId m = w.random("w", {kExperts * 70, in}, dtype);
+      const auto routed = w.graph().route(logits, {.top_k = kTop});
+      const ValueId y = w.graph().expert_linear(x, m, routed.chosen, kExperts);
+      all.push_back(w.finish(y, steps, kSum));
+    }
+  }
+  Writer w("expert_sum 3 x 131", ExpertSum::kName);
+  const ValueId x = w.activation(kTop * 131), shares = w.activation(kTop);
+  all.push_back(w.finish(w.graph().expert_sum(x, shares), steps, kSum));
+}
+
 void add_rope(std::vector<SelfTestCase>& all, const Steps& steps) {
   Writer w("rope 3 x 10 turning 6", Rope::kName);
   const RopeTable recipe{{1, 0.5f, 0.1f}, 1.25f};
-  const ValueId table = w.constant("table", {80, 6}, DType::kF32, rope_table(recipe, 80));
+  const ValueId table = w.constant("table", {80, 6}, rope_table(recipe, 80));
   const ValueId x = w.activation(30);
   all.push_back(w.finish(w.graph().rope(x, table, 10), steps, kSum));
 }
@@ -176,11 +234,14 @@ void add_attention(std::vector<SelfTestCase>& all, const Steps& steps) {
     DType cache;
     uint32_t head_dim, window;
     float softcap;
+    bool causal;
   };
-  for (const Kind& kind : {Kind{DType::kF32, 20, 0, 0}, Kind{DType::kF16, 64, 37, 2}}) {
+  for (const Kind& kind : {Kind{DType::kF32, 20, 0, 0, true}, Kind{DType::kF16, 64, 37, 2, true},
+                           Kind{DType::kF32, 32, 21, 0, false}}) {
     for (const std::string_view op : {KvAppend::kName, Attention::kName}) {
-      Writer w(fmt::format("{} {} 4/2x{} window {}", op, dtype_name(kind.cache), kind.head_dim,
-                           kind.window),
+      if (op == KvAppend::kName && !kind.causal) continue;
+      Writer w(fmt::format("{} {} 4/2x{} window {}{}", op, dtype_name(kind.cache), kind.head_dim,
+                           kind.window, kind.causal ? "" : " both ways"),
                op);
       const uint32_t positions = std::accumulate(steps.chunks.begin(), steps.chunks.end(), 0u);
       uint32_t slots = 0;
@@ -192,10 +253,28 @@ void add_attention(std::vector<SelfTestCase>& all, const Steps& steps) {
       const ValueId y = w.graph().attention(q, kv, pages,
                                             {.scale = 1.5f / std::sqrt(float(kind.head_dim)),
                                              .window = kind.window,
-                                             .softcap = kind.softcap});
+                                             .softcap = kind.softcap,
+                                             .causal = kind.causal});
       all.push_back(w.finish(y, steps, kind.cache == DType::kF16 ? kAttentionF16 : kAttention));
     }
   }
+}
+
+/// States that the first step must not read, changed by the second.
+void add_recurrent(std::vector<SelfTestCase>& all, const Steps& steps) {
+  {
+    Writer w("short_conv silu 133 x 4", ShortConv::kName);
+    const ValueId x = w.activation(133), taps = w.random("w", {133, 4});
+    const ValueId state = w.graph().state("rows", {3, 133}, DType::kF32);
+    const ValueId y = w.graph().short_conv(x, taps, state, Activation::kSilu, w.random("b", {133}));
+    all.push_back(w.finish(y, steps, kFunction));
+  }
+  Writer w("gated_delta 4/2 40 x 36", GatedDelta::kName);
+  const ValueId qkv = w.activation(2 * 2 * 40 + 4 * 36), ab = w.activation(8, 2);
+  const ValueId rates = w.random("rates", {2, 4});
+  const ValueId state = w.graph().state("s", {4, 40, 36}, DType::kF32);
+  const ValueId y = w.graph().gated_delta(qkv, ab, rates, state, 2);
+  all.push_back(w.finish(y, steps, kDelta));
 }
 
 std::vector<SelfTestCase> make_cases() {
@@ -203,10 +282,15 @@ std::vector<SelfTestCase> make_cases() {
   for (const Steps& steps : {kOne, kMany}) {
     add_embed(all, steps);
     add_products(all, steps);
+    add_packed(all, steps);
     add_norms(all, steps);
     add_elements(all, steps);
+    add_gather(all, steps);
+    add_scale(all, steps);
+    add_experts(all, steps);
     add_rope(all, steps);
     add_attention(all, steps);
+    add_recurrent(all, steps);
   }
   return all;
 }

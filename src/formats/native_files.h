@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "formats/byte_source.h"
+#include "formats/gguf.h"
 #include "formats/tensor_file.h"
 
 namespace tokamak {
@@ -31,5 +32,8 @@ Result<TensorFile> open_safetensors_file(const std::string& path);
 /// The tensors of a model folder in the Hugging Face layout: model.safetensors when it is there,
 /// else the shards that model.safetensors.index.json names.
 Result<TensorFile> open_safetensors_folder(const std::string& path);
+
+/// A GGUF model. With any part of a split one, all parts are opened; an error names the missing.
+Result<GgufFile> open_gguf(const std::string& path);
 
 }  // namespace tokamak

@@ -9,6 +9,12 @@
 
 namespace tokamak {
 
+uint64_t TensorInfo::elements() const {
+  uint64_t count = 1;
+  for (const uint64_t size : shape) count *= size;
+  return count;
+}
+
 std::string describe(const TensorInfo& tensor) {
   return fmt::format("{}[{}]", dtype_name(tensor.dtype), fmt::join(tensor.shape, ", "));
 }
@@ -46,6 +52,19 @@ Result<std::span<const std::byte>> TensorFile::data(const TensorInfo& tensor) co
 const std::string& TensorFile::file_name(const TensorInfo& tensor) const {
   TOK_CHECK(tensor.shard < sources_.size());
   return sources_[tensor.shard]->name();
+}
+
+Result<TensorFile> with_tensors(const TensorFile& file, std::string_view prefix,
+                                const TensorFile& more) {
+  std::vector<std::shared_ptr<ByteSource>> sources(file.sources().begin(), file.sources().end());
+  std::vector<TensorInfo> tensors(file.tensors().begin(), file.tensors().end());
+  for (TensorInfo tensor : more.tensors()) {
+    tensor.name.insert(0, prefix);
+    tensor.shard += uint32_t(sources.size());
+    tensors.push_back(std::move(tensor));
+  }
+  sources.insert(sources.end(), more.sources().begin(), more.sources().end());
+  return TensorFile::make(std::move(sources), std::move(tensors), file.metadata());
 }
 
 }  // namespace tokamak

@@ -22,7 +22,12 @@ struct TensorInfo {
   std::vector<uint64_t> shape;  // outermost first; empty for a single number
   uint32_t shard = 0;           // which of the files
   uint64_t offset = 0;          // from the start of that file
-  uint64_t bytes = 0;           // product of the shape times the element size
+  uint64_t bytes = 0;           // packed types: in the blocks of the file's format
+  uint32_t rope_heads = 0;      // not 0: rows lie as llama.cpp turns them, see WeightPart
+  bool raised = false;          // a norm whose file holds 1 + w where others hold w
+
+  /// The product of the shape.
+  uint64_t elements() const;
 };
 
 /// "bf16[512, 64]", for messages and tables.
@@ -58,5 +63,9 @@ class TensorFile {
   std::vector<TensorInfo> tensors_;
   Json metadata_;
 };
+
+/// The tensors of both, those of `more` with `prefix` before their names. Metadata are `file`'s.
+Result<TensorFile> with_tensors(const TensorFile& file, std::string_view prefix,
+                                const TensorFile& more);
 
 }  // namespace tokamak

@@ -15,10 +15,14 @@ std::optional<ValueId> Match::join_rows(std::initializer_list<Var> parts, RowOrd
   for (const Var part : parts) {
     const TensorDesc& one = type(part);
     const auto* weight = std::get_if<Weight>(&one.recipe);
-    if (weight == nullptr || weight->order != RowOrder::kPlain || weight->add_one ||
-        weight->parts.size() != 1 || one.dtype != result.dtype ||
+    if (weight == nullptr || weight->add_one || one.dtype != result.dtype ||
         !std::equal(one.shape.begin() + 1, one.shape.end(), result.shape.begin() + 1,
                     result.shape.end())) {
+      return std::nullopt;
+    }
+    // Rows of several parts one after another stay so; parts that alternate must be single.
+    const bool is_list = weight->order == RowOrder::kConcat && order == RowOrder::kConcat;
+    if (!is_list && (weight->order != RowOrder::kPlain || weight->parts.size() != 1)) {
       return std::nullopt;
     }
     size_t users = 0;
@@ -26,7 +30,9 @@ std::optional<ValueId> Match::join_rows(std::initializer_list<Var> parts, RowOrd
       users += size_t(std::count(node.inputs.begin(), node.inputs.end(), values_.at(part)));
     }
     if (users != 1) return std::nullopt;
-    joined.parts.push_back(weight->parts.front());
+    joined.parts.insert(joined.parts.end(), weight->parts.begin(), weight->parts.end());
+    // Rows of a concat are found by counting; see graph/row_range.h.
+    if (order == RowOrder::kConcat && !is_list) joined.parts.back().rows = uint32_t(one.shape[0]);
     result.shape[0] += one.shape[0];
   }
   if (order == RowOrder::kInterleave &&

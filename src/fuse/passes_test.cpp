@@ -129,6 +129,25 @@ TEST_F(PassTest, QkvPutsTheRowsOfOneTensorTogetherAgain) {
       << to_text(g);
 }
 
+TEST_F(PassTest, QkvTakesRowsThatAreJoinedAlready) {
+  const Weight heads{{{"q", 0, 4}, {"q", 8, 4}}, RowOrder::kConcat};
+  const ValueId q = b.linear(x, b.constant("query", {8, 8}, DType::kBF16, heads));
+  const ValueId k = b.linear(x, weight("k", {8, 8}));
+  const ValueId v = b.linear(x, weight("v", {8, 8}));
+  const ValueId qk = b.add(q, k);
+  Graph g = finish(b.add(qk, v));
+  EXPECT_EQ(run(qkv(), g), 1u);
+  EXPECT_NE(to_text(g).find(R"(concat "q"[0:4] "q"[8:12] "k"[0:8] "v"[0:8])"), std::string::npos)
+      << to_text(g);
+}
+
+TEST_F(PassTest, GateUpLeavesRowsThatAreJoinedAlone) {
+  const Weight heads{{{"q", 0, 4}, {"q", 8, 4}}, RowOrder::kConcat};
+  const ValueId gate = b.linear(x, b.constant("gate", {8, 8}, DType::kBF16, heads));
+  const ValueId up = b.linear(x, weight("up", {8, 8}));
+  expect_alone(gate_up(), finish(b.glu(Activation::kSilu, gate, up)));
+}
+
 TEST_F(PassTest, QkvLeavesTwoSiblingsAlone) {
   const ValueId q = b.linear(x, weight("q", {8, 8}));
   const ValueId k = b.linear(x, weight("k", {8, 8}));

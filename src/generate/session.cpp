@@ -9,15 +9,16 @@ namespace tokamak {
 namespace {
 
 /// Logical page -> page of the cache. Pages of a window recur: a new page takes the place of one
-/// that has slid out of the window.
-std::vector<uint32_t> page_table(const Plan& plan, const TensorDesc& table) {
-  uint32_t own_pages = uint32_t(table.shape[0]);
-  for (const Buffer& buffer : plan.buffers) {
-    if (buffer.use == BufferUse::kState && buffer.tensor.window == table.window) {
-      own_pages = uint32_t(buffer.tensor.shape[0]) / kPageTokens;
+/// that has slid out of the window. All caches that are read through a table are of one size.
+std::vector<uint32_t> page_table(const Plan& plan, BufferId table) {
+  std::vector<uint32_t> pages(size_t(plan.at(table).tensor.shape[0]));
+  uint32_t own_pages = uint32_t(pages.size());
+  for (const Phase& phase : plan.phases) {
+    for (const Step& step : phase.steps) {
+      if (!std::holds_alternative<Attention>(step.op) || step.inputs[2].buffer != table) continue;
+      own_pages = uint32_t(step.inputs[1].shape[0]) / kPageTokens;
     }
   }
-  std::vector<uint32_t> pages(size_t(table.shape[0]));
   for (uint32_t i = 0; i < pages.size(); ++i) pages[i] = i % own_pages;
   return pages;
 }
@@ -32,7 +33,7 @@ Result<Session> Session::start(Program& program, uint32_t context, uint32_t voca
       session.short_rows_ = std::max(session.short_rows_, rope->short_rows);
     }
     if (plan.buffers[i].use != BufferUse::kTable) continue;
-    TOK_TRY(program.write_table(BufferId(i), page_table(plan, plan.buffers[i].tensor)));
+    TOK_TRY(program.write_table(BufferId(i), page_table(plan, BufferId(i))));
   }
   return session;
 }

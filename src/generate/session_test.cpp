@@ -11,15 +11,18 @@ constexpr uint32_t kVocab = 10;
 class Recorder : public Program {
  public:
   explicit Recorder(uint32_t short_rows, bool all_logits = false) {
-    Buffer table{.use = BufferUse::kConstant};
-    table.tensor.recipe = RopeTable{{1.0f}, 1, short_rows, {0.5f}};
-    plan_.buffers = {table};
+    Buffer angles{.use = BufferUse::kConstant};
+    angles.tensor.recipe = RopeTable{{1.0f}, 1, short_rows, {0.5f}};
+    plan_.buffers = {angles};
     Phase phase{.name = "chunk", .max_tokens = 4};
     phase.result.shape = {all_logits ? kTokens : 1, kVocab};
     plan_.phases = {phase};
   }
   const Plan& plan() const override { return plan_; }
-  Result<void> write_table(BufferId, std::span<const uint32_t>) override { return {}; }
+  Result<void> write_table(BufferId, std::span<const uint32_t> values) override {
+    table.assign(values.begin(), values.end());
+    return {};
+  }
   Result<void> submit(const StepRequest& request) override {
     const Frame& frame = request.frame;
     log += fmt::format("{}+{}/{} ", frame.position, frame.tokens, frame.length);
@@ -36,8 +39,7 @@ class Recorder : public Program {
   Result<void> wait() override { return {}; }
 
   std::string log;
-
- private:
+  std::vector<uint32_t> table;
   Plan plan_;
 };
 
@@ -60,6 +62,21 @@ TEST(Session, TellsEveryChunkTheLengthAfterTheCall) {
   feed(session, {1, 2, 3, 4, 5, 6});
   feed(session, {7});
   EXPECT_EQ(program.log, "0+4/6 4+2/6 6+1/7 ");
+}
+
+TEST(Session, PagesRecurInTheCacheThatAttentionReads) {
+  Recorder program(0);
+  const auto buffer = [&](BufferUse use, Shape shape) {
+    program.plan_.buffers.push_back({.use = use, .tensor = {.shape = std::move(shape)}});
+    return Operand{
+        BufferId(program.plan_.buffers.size() - 1), {}, program.plan_.buffers.back().tensor.shape};
+  };
+  const Operand pages = buffer(BufferUse::kTable, {5});
+  const Operand cache = buffer(BufferUse::kState, {2 * kPageTokens, 2, 1, 2});
+  buffer(BufferUse::kState, {3, 8});  // of a short convolution: no pages
+  program.plan_.phases[0].steps = {{.op = Attention{}, .inputs = {cache, cache, pages}}};
+  ASSERT_TRUE(Session::start(program, 64, kVocab));
+  EXPECT_EQ(program.table, (std::vector<uint32_t>{0, 1, 0, 1, 0}));
 }
 
 TEST(Session, RunsAgainWhenTheSequenceGetsLong) {

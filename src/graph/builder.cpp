@@ -24,6 +24,21 @@ ValueId GraphBuilder::linear(ValueId x, ValueId w, std::optional<ValueId> bias) 
   return bias ? one(Linear{}, {x, w, *bias}) : one(Linear{}, {x, w});
 }
 
+ValueId GraphBuilder::short_conv(ValueId x, ValueId w, ValueId state, Activation activation,
+                                 std::optional<ValueId> bias) {
+  std::vector<ValueId> inputs = {x, w, state};
+  if (bias) inputs.push_back(*bias);
+  return one(ShortConv{activation}, std::move(inputs));
+}
+
+GraphBuilder::Routed GraphBuilder::route(ValueId logits, const Route& attributes,
+                                         std::optional<ValueId> scale) {
+  std::vector<ValueId> inputs = {logits};
+  if (scale) inputs.push_back(*scale);
+  const std::vector<ValueId> outputs = add_node(attributes, std::move(inputs));
+  return {outputs[0], outputs[1]};
+}
+
 std::vector<ValueId> GraphBuilder::add_node(const Op& op, std::vector<ValueId> inputs) {
   std::vector<const TensorDesc*> descriptions;
   for (const ValueId id : inputs) descriptions.push_back(&graph_.at(id));

@@ -24,6 +24,7 @@ class GraphBuilder {
   ValueId rms_norm(ValueId x, ValueId w, float eps) { return one(RmsNorm{eps}, {x, w}); }
   ValueId add(ValueId a, ValueId b) { return one(Add{}, {a, b}); }
   ValueId scale(ValueId x, float factor) { return one(Scale{factor}, {x}); }
+  ValueId scale(ValueId x, float factor, ValueId s) { return one(Scale{factor}, {x, s}); }
   ValueId softcap(ValueId x, float cap) { return one(Softcap{cap}, {x}); }
   ValueId glu(Activation activation, ValueId gate, ValueId up) {
     return one(Glu{activation}, {gate, up});
@@ -37,6 +38,24 @@ class GraphBuilder {
   ValueId attention(ValueId q, ValueId cache, ValueId pages, Attention attributes) {
     return one(attributes, {q, cache, pages});
   }
+  ValueId short_conv(ValueId x, ValueId w, ValueId state, Activation activation,
+                     std::optional<ValueId> bias = {});
+  ValueId gated_delta(ValueId qkv, ValueId ab, ValueId rates, ValueId state, uint32_t key_heads) {
+    return one(GatedDelta{key_heads}, {qkv, ab, rates, state});
+  }
+  struct Routed {
+    ValueId shares, chosen;
+  };
+  Routed route(ValueId logits, const Route& attributes, std::optional<ValueId> scale = {});
+  ValueId expert_linear(ValueId x, ValueId w, ValueId chosen, uint32_t experts) {
+    return one(ExpertLinear{experts}, {x, w, chosen});
+  }
+  ValueId expert_sum(ValueId x, ValueId shares) { return one(ExpertSum{}, {x, shares}); }
+  ValueId columns(ValueId x, uint32_t first, uint32_t count) {
+    return one(Columns{first, count}, {x});
+  }
+  ValueId gather_columns(ValueId x, ValueId order) { return one(GatherColumns{}, {x, order}); }
+  ValueId mean_rows(ValueId x) { return one(MeanRows{}, {x}); }
   ValueId last_row(ValueId x) { return one(LastRow{}, {x}); }
 
   std::vector<ValueId> add_node(const Op& op, std::vector<ValueId> inputs);

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/check.h"
+#include "base/packing.h"
+
 namespace tokamak {
 
 uint64_t element_count(const Shape& shape, uint64_t tokens) {
@@ -11,8 +14,21 @@ uint64_t element_count(const Shape& shape, uint64_t tokens) {
   return count;
 }
 
+uint64_t byte_count(DType dtype, const Shape& shape, uint64_t tokens) {
+  if (!is_packed(dtype)) return element_count(shape, tokens) * dtype_bytes(dtype);
+  TOK_CHECK(shape.size() == 2);
+  return matrix_bytes(dtype, uint64_t(shape[0]), uint64_t(shape[1]));
+}
+
 uint64_t byte_count(const TensorDesc& tensor, uint64_t tokens) {
-  return element_count(tensor.shape, tokens) * dtype_bytes(tensor.dtype);
+  return byte_count(tensor.dtype, tensor.shape, tokens);
+}
+
+std::optional<size_t> changed_state(const Graph& graph, const Node& node) {
+  const auto is_state = [&](ValueId id) { return graph.at(id).storage == Storage::kState; };
+  if (std::ranges::none_of(node.outputs, is_state)) return std::nullopt;
+  const auto state = std::ranges::find_if(node.inputs, is_state);
+  return size_t(state - node.inputs.begin());
 }
 
 std::vector<float> rope_table(const RopeTable& recipe, uint32_t rows) {
@@ -43,7 +59,7 @@ std::string type_text(const TensorDesc& tensor) {
 }
 
 Result<void> verify(const Graph& graph) {
-  std::vector<bool> defined(graph.values.size()), appended(graph.values.size()), made(defined);
+  std::vector<bool> defined(graph.values.size()), changed(graph.values.size()), made(defined);
   for (const Node& node : graph.nodes) {
     for (const ValueId id : node.outputs) {
       if (uint32_t(id) < made.size()) made[uint32_t(id)] = true;
@@ -91,13 +107,13 @@ Result<void> verify(const Graph& graph) {
                              op_name(node.op), type_text(expected), type_text(found));
       }
     }
-    if (std::holds_alternative<KvAppend>(node.op)) {
-      const uint32_t cache = uint32_t(node.inputs[2]);
-      if (appended[cache]) {
-        return invalid_input("Graph: node {} appends to \"{}\" a second time.", n,
-                             graph.values[cache].name);
+    if (const auto operand = changed_state(graph, node)) {
+      const uint32_t state = uint32_t(node.inputs[*operand]);
+      if (changed[state]) {
+        return invalid_input("Graph: node {} changes \"{}\" a second time.", n,
+                             graph.values[state].name);
       }
-      appended[cache] = true;
+      changed[state] = true;
     }
   }
   if (uint32_t(graph.result) >= graph.values.size() || !defined[uint32_t(graph.result)]) {

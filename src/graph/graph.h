@@ -7,6 +7,7 @@
 //   activation  made by a node and gone after the step
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -34,6 +35,10 @@ enum class RowOrder : uint8_t { kPlain, kConcat, kInterleave };
 
 /// A checkpoint tensor, or `rows` of it from `first_row` on: some checkpoints store several
 /// matrices in one.
+///
+/// With rope_heads, the tensor's rows are so many heads of d each, and the file has the two halves
+/// of a head row by row: row h d + a d/2 + i of the matrix is row h d + 2 i + a of the file. That
+/// is how llama.cpp stores what it rotates in pairs of neighbours (its convert_hf_to_gguf.py).
 struct WeightPart {
   // Implicit: most parts are a name.
   WeightPart(const char* tensor) : name(tensor) {}
@@ -43,6 +48,7 @@ struct WeightPart {
   std::string name;
   uint32_t first_row = 0;
   uint32_t rows = 0;  // 0: all
+  uint32_t rope_heads = 0;
   bool operator==(const WeightPart&) const = default;
 };
 
@@ -69,7 +75,20 @@ struct RopeTable {
 /// The content of a table of `rows` rows: rows * 2 * frequencies floats.
 std::vector<float> rope_table(const RopeTable& recipe, uint32_t rows);
 
-using Recipe = std::variant<std::monostate, Weight, RopeTable>;
+/// Every element is `value`: the weight of a norm that has none, or whose weight is a number.
+struct Fill {
+  float value = 1;
+  bool operator==(const Fill&) const = default;
+};
+
+/// The columns of a matrix by the group of weights they belong to, and by number within one: u32
+/// [columns]. `groups` is the checkpoint tensor that has the group of each column.
+struct ColumnOrder {
+  std::string groups;
+  bool operator==(const ColumnOrder&) const = default;
+};
+
+using Recipe = std::variant<std::monostate, Weight, RopeTable, Fill, ColumnOrder>;
 
 struct TensorDesc {
   std::string name;
@@ -98,7 +117,13 @@ struct Graph {
 
 /// The number of elements with T = `tokens`.
 uint64_t element_count(const Shape& shape, uint64_t tokens);
+/// Bytes of a tensor of this type, packed or not.
+uint64_t byte_count(DType dtype, const Shape& shape, uint64_t tokens);
 uint64_t byte_count(const TensorDesc& tensor, uint64_t tokens);
+
+/// The operand of `node` that it changes in place: a state that is also one of its outputs. Nothing
+/// for most ops.
+std::optional<size_t> changed_state(const Graph& graph, const Node& node);
 
 /// "f32[T,64]"
 std::string type_text(const TensorDesc& tensor);

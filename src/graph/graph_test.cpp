@@ -4,6 +4,7 @@
 
 #include "graph/builder.h"
 #include "graph/liveness.h"
+#include "graph/row_range.h"
 #include "graph/text.h"
 
 namespace tokamak {
@@ -63,6 +64,23 @@ return %3
             (std::vector{WeightPart("qkv", 8, 4)}));
 }
 
+TEST(GraphText, KeepsTurnedRowsAndColumnOrders) {
+  const std::string text = R"(input  @t: u32[T]
+const  @table: bf16[50,8] = weight "table"
+const  @order: u32[8] = order "q.g_idx"
+const  @both: q8_0[64,32] = concat "q"[0:32] ~heads=4 "k" ~heads=2
+%0: f32[T,8] = embed @t, @table {scale=1}
+%1: f32[T,8] = gather_columns %0, @order
+return %1
+)";
+  auto graph = parse_graph(text);
+  ASSERT_TRUE(graph) << graph.error().message;
+  EXPECT_EQ(to_text(*graph), text);
+  const auto& parts = std::get<Weight>(graph->values[3].recipe).parts;
+  EXPECT_EQ(parts[0].rope_heads, 4u);
+  EXPECT_EQ(parts[1].rope_heads, 2u);
+}
+
 TEST(GraphText, RejectsEmptyRangesAndShortPartsOfAnotherLength) {
   const auto error = [](const char* recipe) {
     auto graph = parse_graph(fmt::format("const  @c: f32[4,4] = {}\nreturn @c\n", recipe));
@@ -71,6 +89,7 @@ TEST(GraphText, RejectsEmptyRangesAndShortPartsOfAnotherLength) {
   EXPECT_EQ(error("weight \"qkv\"[0:4]"), "");
   EXPECT_NE(error("weight \"qkv\"[4:4]").find("a range of rows that ends behind 4"),
             std::string::npos);
+  EXPECT_NE(error("weight \"q\" ~heads=0").find("heads above 0"), std::string::npos);
   EXPECT_NE(error("rope {factor=1} [1 0.5] short 2 [1]").find("2 short frequencies"),
             std::string::npos);
 }
@@ -83,6 +102,16 @@ TEST(GraphShapes, ARopeTableOfTwoPartsHasMoreThanItsShortRows) {
   auto graph = b.finish(b.rope(x, rope, 4, 8));
   ASSERT_FALSE(graph);
   EXPECT_EQ(graph.error().message, "rope: operand 1 is f32[8,4], expected more than 8 rows");
+}
+
+TEST(GraphShapes, AnOrderHasANumberForEachColumn) {
+  GraphBuilder b;
+  const ValueId table = b.constant("t", {50, 8}, DType::kF32, Weight{{"t"}});
+  const ValueId order = b.constant("o", {7}, DType::kU32, ColumnOrder{"o"});
+  const ValueId x = b.embed(b.input("tokens", {kTokens}), table);
+  auto graph = b.finish(b.gather_columns(x, order));
+  ASSERT_FALSE(graph);
+  EXPECT_EQ(graph.error().message, "gather_columns: operand 1 is u32[7], expected u32[8]");
 }
 
 TEST(GraphText, NamesTheLineOfAMistake) {
@@ -145,6 +174,61 @@ TEST(Liveness, EndsAtTheLastUse) {
   const uint32_t last = ranges[uint32_t(scaled)].last;
   EXPECT_TRUE(std::holds_alternative<Add>(graph.nodes[last].op));
   EXPECT_EQ(ranges[uint32_t(graph.result)].last, graph.nodes.size());
+}
+
+TensorDesc matrix(Dim rows, Weight weight) {
+  return {.name = "w",
+          .shape = {rows, 64},
+          .dtype = DType::kQ4_0,
+          .storage = Storage::kConstant,
+          .recipe = std::move(weight)};
+}
+
+std::string recipe_of_rows(const TensorDesc& matrix, uint32_t first, uint32_t count) {
+  const TensorDesc range = row_range(matrix, first, count);
+  EXPECT_EQ(range.shape, (Shape{count, 64}));
+  EXPECT_EQ(range.dtype, matrix.dtype);
+  EXPECT_EQ(range.storage, matrix.storage);
+  return range.name + " " + recipe_text(range.recipe);
+}
+
+TEST(RowRange, CutsAWholeTensorAndAPartOfOne) {
+  EXPECT_EQ(recipe_of_rows(matrix(12, {{"a"}}), 4, 6), "w/4 weight \"a\"[4:10]");
+  EXPECT_EQ(recipe_of_rows(matrix(12, {{WeightPart("a", 100, 12)}}), 4, 8),
+            "w/4 weight \"a\"[104:112]");
+  WeightPart turned("a");
+  turned.rope_heads = 2;
+  EXPECT_EQ(recipe_of_rows(matrix(12, {{turned}}), 4, 6), "w/4 weight \"a\"[4:10] ~heads=2");
+  const Weight norm{{"a"}, RowOrder::kPlain, true};
+  EXPECT_EQ(recipe_of_rows(matrix(12, norm), 0, 2), "w/0 weight \"a\"[0:2] + 1");
+}
+
+TEST(RowRange, KeepsThePartsThatHaveRowsInIt) {
+  const Weight joined{{WeightPart("q", 0, 8), WeightPart("k", 2, 4), WeightPart("v", 0, 4)},
+                      RowOrder::kConcat};
+  EXPECT_EQ(recipe_of_rows(matrix(16, joined), 0, 6), "w/0 concat \"q\"[0:6]");
+  EXPECT_EQ(recipe_of_rows(matrix(16, joined), 6, 7),
+            "w/6 concat \"q\"[6:8] \"k\"[2:6] \"v\"[0:1]");
+  EXPECT_EQ(recipe_of_rows(matrix(16, joined), 10, 2), "w/10 concat \"k\"[4:6]");
+}
+
+TEST(RowRange, KeepsWhatElseAPartSays) {
+  WeightPart part("q");
+  part.rope_heads = 3;
+  const TensorDesc range = row_range(matrix(12, {{part}}), 4, 6);
+  EXPECT_EQ(std::get<Weight>(range.recipe).parts.front().rope_heads, 3u);
+}
+
+TEST(RowRange, TakesPartsOfUnsaidLengthToBeEquallyLong) {
+  const Weight joined{{"a", "b", "c"}, RowOrder::kConcat};
+  EXPECT_EQ(recipe_of_rows(matrix(12, joined), 3, 6),
+            "w/3 concat \"a\"[3:4] \"b\"[0:4] \"c\"[0:1]");
+}
+
+TEST(RowRange, CutsAlternatingRowsEvenly) {
+  const Weight joined{{"gate", WeightPart("both", 6, 6)}, RowOrder::kInterleave};
+  EXPECT_EQ(recipe_of_rows(matrix(12, joined), 4, 6),
+            "w/4 interleave \"gate\"[2:5] \"both\"[8:11]");
 }
 
 }  // namespace

@@ -10,9 +10,10 @@
 #include <utility>
 #include <variant>
 
-namespace tokamak {
+#include "graph/activation.h"
+#include "graph/fused_ops.h"
 
-enum class Activation : uint8_t { kSilu, kGeluTanh };
+namespace tokamak {
 
 /// y[t, :] = scale * table[tokens[t], :]        (tokens u32 [T], table [vocab, n]) -> [T, n]
 struct Embed {
@@ -45,7 +46,7 @@ struct Add {
   bool operator==(const Add&) const = default;
 };
 
-/// y = factor * x                               (x [T, n]) -> [T, n]
+/// y = factor * s[0] * x                        (x [T, n], s? [1]) -> [T, n]
 struct Scale {
   static constexpr std::string_view kName = "scale";
   float factor = 1;
@@ -94,20 +95,112 @@ struct KvAppend {
   bool operator==(const KvAppend&) const = default;
 };
 
-/// Causal attention over the cache: softmax(softcap(scale * q kᵀ)) v, query head h reading key head
-/// h / (heads / kv). A window of w > 0 sees the last w positions, its own included.
+/// Attention over the cache: softmax(softcap(scale * q kᵀ)) v, query head h reading key head
+/// h / (heads / kv). Causal: a position sees itself and what is before it, with a window of w > 0
+/// the last w of those. Otherwise it sees every position of the step, with a window those less than
+/// w away; the whole sequence is one step then.
 ///     (q [T, heads*d], cache [slots, 2, kv, d], pages u32 [P]) -> [T, heads*d]
 struct Attention {
   static constexpr std::string_view kName = "attention";
   float scale = 1;
   uint32_t window = 0;  // 0: all positions
   float softcap = 0;    // 0: none
+  bool causal = true;
   static void fields(auto& op, auto&& visit) {
     visit("scale", op.scale);
     visit("window", op.window);
     visit("softcap", op.softcap);
+    visit("causal", op.causal);
   }
   bool operator==(const Attention&) const = default;
+};
+
+/// Causal convolution over time, each column by itself:
+/// y[t, c] = activation(bias[c] + sum_j w[c, j] x[t - (k-1) + j, c]). The state holds the k-1 rows
+/// of x before this step, oldest first, and is changed to those before the next; at frame.position
+/// 0 they count as zeros, whatever it holds.
+///     (x [T, n], w [n, k], state [k-1, n], bias? [n]) -> [T, n], state
+struct ShortConv {
+  static constexpr std::string_view kName = "short_conv";
+  Activation activation = Activation::kIdentity;
+  static void fields(auto& op, auto&& visit) { visit("activation", op.activation); }
+  bool operator==(const ShortConv&) const = default;
+};
+
+/// The gated delta rule (arXiv:2412.06464), a step per token and value head, value head h reading
+/// key head h / (heads / key_heads):
+///     q, k = l2norm(q) / sqrt(dk), l2norm(k)         l2norm(x) = x rsqrt(sum x² + 1e-6)
+///     S    = exp(-exp(log_rate) softplus(a + bias)) S
+///     S    = S + k (sigmoid(b) (v - kᵀ S))ᵀ
+///     y    = qᵀ S
+/// A row of qkv holds key_heads q, then as many k, each of dk, then heads v of dv; a row of ab the
+/// heads' a, then their b; rates the log_rate, then the bias. The state is S, zero at
+/// frame.position 0 whatever it holds.
+///     (qkv [T, 2*key_heads*dk + heads*dv], ab [T, 2*heads], rates [2, heads],
+///      state [heads, dk, dv]) -> [T, heads*dv], state
+struct GatedDelta {
+  static constexpr std::string_view kName = "gated_delta";
+  uint32_t key_heads = 0;
+  static void fields(auto& op, auto&& visit) { visit("key_heads", op.key_heads); }
+  bool operator==(const GatedDelta&) const = default;
+};
+
+/// The experts of each token: the top_k largest of softmax(logits), ties to the lower number, in
+/// falling order, and their share: the softmax itself, or with `normalize` divided by its sum over
+/// the chosen ones; times scale[expert].
+///     (logits [T, experts], scale? [experts]) -> shares [T, top_k], u32[T, top_k]
+struct Route {
+  static constexpr std::string_view kName = "route";
+  uint32_t top_k = 1;
+  bool normalize = true;
+  static void fields(auto& op, auto&& visit) {
+    visit("top_k", op.top_k);
+    visit("normalize", op.normalize);
+  }
+  bool operator==(const Route&) const = default;
+};
+
+/// A product per token and chosen expert: y[t, s] = x W[chosen[t, s]]ᵀ, where x is row t, or slot s
+/// of it when it has one for each. W has the rows of expert 0, then of expert 1, ...
+///     (x [T, in] or [T, top_k*in], w [experts*out, in], chosen u32[T, top_k]) -> [T, top_k*out]
+struct ExpertLinear {
+  static constexpr std::string_view kName = "expert_linear";
+  uint32_t experts = 1;
+  static void fields(auto& op, auto&& visit) { visit("experts", op.experts); }
+  bool operator==(const ExpertLinear&) const = default;
+};
+
+/// y[t] = sum_s shares[t, s] x[t, s]            (x [T, top_k*n], shares [T, top_k]) -> [T, n]
+struct ExpertSum {
+  static constexpr std::string_view kName = "expert_sum";
+  static void fields(auto&, auto&&) {}
+  bool operator==(const ExpertSum&) const = default;
+};
+
+/// Columns first .. first + count - 1           (x [T, n]) -> [T, count]
+struct Columns {
+  static constexpr std::string_view kName = "columns";
+  uint32_t first = 0;
+  uint32_t count = 1;
+  static void fields(auto& op, auto&& visit) {
+    visit("first", op.first);
+    visit("count", op.count);
+  }
+  bool operator==(const Columns&) const = default;
+};
+
+/// y[t, c] = x[t, order[c]]                     (x [T, n], order u32[n]) -> [T, n]
+struct GatherColumns {
+  static constexpr std::string_view kName = "gather_columns";
+  static void fields(auto&, auto&&) {}
+  bool operator==(const GatherColumns&) const = default;
+};
+
+/// The mean of the step's rows                  (x [T, n]) -> [1, n]
+struct MeanRows {
+  static constexpr std::string_view kName = "mean_rows";
+  static void fields(auto&, auto&&) {}
+  bool operator==(const MeanRows&) const = default;
 };
 
 /// The row of the step's last token              (x [T, n]) -> [1, n]
@@ -117,40 +210,9 @@ struct LastRow {
   bool operator==(const LastRow&) const = default;
 };
 
-// Fused ops: made by the passes in fuse/, named after their parts in data order.
-
-/// sum = a + b; norm = rms_norm(sum, w)         (a [T, n], b [T, n], w [n]) -> sum, norm
-struct AddRmsNorm {
-  static constexpr std::string_view kName = "add_rms_norm";
-  float eps = 0;
-  static void fields(auto& op, auto&& visit) { visit("eps", op.eps); }
-  bool operator==(const AddRmsNorm&) const = default;
-};
-
-/// Three linears of one input; w and bias are the concatenated rows, `q` and `k` the first two's.
-///     (x [T, in], w [q+k+v, in], bias? [q+k+v]) -> [T, q], [T, k], [T, v]
-struct Qkv {
-  static constexpr std::string_view kName = "qkv";
-  uint32_t q_rows = 0;
-  uint32_t k_rows = 0;
-  static void fields(auto& op, auto&& visit) {
-    visit("q_rows", op.q_rows);
-    visit("k_rows", op.k_rows);
-  }
-  bool operator==(const Qkv&) const = default;
-};
-
-/// glu(linear(x, gate), linear(x, up)); rows of gate and up alternate in w and bias.
-///     (x [T, in], w [2*n, in], bias? [2*n]) -> [T, n]
-struct LinearGlu {
-  static constexpr std::string_view kName = "linear_glu";
-  Activation activation = Activation::kSilu;
-  static void fields(auto& op, auto&& visit) { visit("activation", op.activation); }
-  bool operator==(const LinearGlu&) const = default;
-};
-
 using Op = std::variant<Embed, Linear, RmsNorm, Add, Scale, Softcap, Glu, Rope, KvAppend, Attention,
-                        LastRow, AddRmsNorm, Qkv, LinearGlu>;
+                        ShortConv, GatedDelta, Route, ExpertLinear, ExpertSum, Columns,
+                        GatherColumns, MeanRows, LastRow, AddRmsNorm, Qkv, LinearGlu>;
 
 /// The index of alternative T in Op: how patterns and kernel tables name an op without attributes.
 template <typename T, size_t kIndex = 0>
@@ -174,10 +236,6 @@ constexpr std::string_view op_name_at(size_t index) {
 
 inline std::string_view op_name(const Op& op) {
   return std::visit([](const auto& o) { return o.kName; }, op);
-}
-
-constexpr std::string_view activation_name(Activation activation) {
-  return activation == Activation::kSilu ? "silu" : "gelu_tanh";
 }
 
 }  // namespace tokamak

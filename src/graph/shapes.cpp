@@ -1,4 +1,5 @@
 // The shape rule of every op: infer_outputs.
+#include "base/packing.h"
 #include "graph/graph.h"
 
 namespace tokamak {
@@ -15,8 +16,10 @@ bool is_activation(const TensorDesc& t) {
   return t.shape.size() == 2 && t.dtype == DType::kF32;
 }
 
-bool is_float(DType dtype) {
-  return dtype == DType::kF32 || dtype == DType::kF16 || dtype == DType::kBF16;
+/// A weight [rows, columns], packed or not; packed rows are whole groups.
+bool is_matrix(const TensorDesc& t) {
+  if (t.shape.size() != 2 || !is_matrix_dtype(t.dtype)) return false;
+  return !is_packed(t.dtype) || t.shape[1] % Dim{packing(t.dtype).row_unit()} == 0;
 }
 
 struct Rule {
@@ -67,17 +70,30 @@ struct Rule {
     TOK_TRY(count(2, 3));
     TOK_TRY(activation(0));
     const TensorDesc& w = *in[1];
-    if (w.shape.size() != 2 || !is_float(w.dtype) || w.shape[1] != in[0]->shape[1]) {
+    if (!is_matrix(w) || w.shape[1] != in[0]->shape[1]) {
       return wrong(1, fmt::format("a matrix [out, {}]", in[0]->shape[1]));
     }
     if (in.size() == 3) TOK_TRY(vector(2, w.shape[0]));
     return w.shape[0];
   }
 
+  /// The output for a state that the op changes.
+  TensorDesc same_state(size_t operand) const {
+    TensorDesc out = *in[operand];
+    out.name.clear();
+    return out;
+  }
+  Result<void> state(size_t operand, const Shape& shape) const {
+    const TensorDesc& s = *in[operand];
+    if (s.storage != Storage::kState || s.shape != shape || s.dtype != DType::kF32) {
+      return wrong(operand, "a state " + type_text({.name = {}, .shape = shape}));
+    }
+    return {};
+  }
   Outputs operator()(const Embed&) const {
     TOK_TRY(count(2, 2));
     if (in[0]->shape.size() != 1 || in[0]->dtype != DType::kU32) return wrong(0, "u32[T]");
-    if (in[1]->shape.size() != 2 || !is_float(in[1]->dtype)) return wrong(1, "a table [vocab, n]");
+    if (!is_matrix(*in[1])) return wrong(1, "a table [vocab, n]");
     return {{matrix(in[0]->shape[0], in[1]->shape[1])}};
   }
   Outputs operator()(const Linear&) const {
@@ -106,7 +122,12 @@ struct Rule {
   }
   Outputs operator()(const Add&) const { return two_alike(); }
   Outputs operator()(const Glu&) const { return two_alike(); }
-  Outputs operator()(const Scale&) const { return one(); }
+  Outputs operator()(const Scale&) const {
+    TOK_TRY(count(1, 2));
+    TOK_TRY(activation(0));
+    if (in.size() == 2) TOK_TRY(vector(1, 1));
+    return {{matrix(in[0]->shape[0], in[0]->shape[1])}};
+  }
   Outputs operator()(const Softcap&) const { return one(); }
   Outputs operator()(const Rope& op) const {
     TOK_TRY(count(2, 2));
@@ -133,9 +154,7 @@ struct Rule {
     const Dim columns = in[2]->shape[2] * in[2]->shape[3];
     if (in[0]->shape[1] != columns) return wrong(0, fmt::format("{} columns", columns));
     TOK_TRY(like(1, *in[0]));
-    TensorDesc out = *in[2];
-    out.name.clear();
-    return {{out}};
+    return {{same_state(2)}};
   }
   Outputs operator()(const Attention&) const {
     TOK_TRY(count(3, 3));
@@ -147,6 +166,88 @@ struct Rule {
       return wrong(0, fmt::format("a multiple of {} columns", kv_columns));
     }
     return {{matrix(in[0]->shape[0], in[0]->shape[1])}};
+  }
+  Outputs operator()(const ShortConv&) const {
+    TOK_TRY(count(3, 4));
+    TOK_TRY(activation(0));
+    const Dim n = in[0]->shape[1];
+    const TensorDesc& w = *in[1];
+    if (w.shape.size() != 2 || w.shape[0] != n || w.shape[1] < 2 || w.dtype != DType::kF32) {
+      return wrong(1, fmt::format("f32[{}, k] with k of at least 2", n));
+    }
+    TOK_TRY(state(2, {w.shape[1] - 1, n}));
+    if (in.size() == 4) TOK_TRY(vector(3, n));
+    return {{matrix(in[0]->shape[0], n), same_state(2)}};
+  }
+  Outputs operator()(const GatedDelta& op) const {
+    TOK_TRY(count(4, 4));
+    TOK_TRY(activation(0));
+    TOK_TRY(activation(1));
+    const Shape& s = in[3]->shape;
+    if (s.size() != 3 || op.key_heads == 0 || s[0] % Dim{op.key_heads} != 0) {
+      return wrong(3, fmt::format("a state [heads, dk, dv], heads a multiple of {}", op.key_heads));
+    }
+    TOK_TRY(state(3, s));
+    const Dim columns = 2 * Dim{op.key_heads} * s[1] + s[0] * s[2];
+    if (in[0]->shape[1] != columns) return wrong(0, fmt::format("{} columns", columns));
+    TOK_TRY(like(1, matrix(in[0]->shape[0], 2 * s[0])));
+    TOK_TRY(like(2, matrix(2, s[0])));
+    return {{matrix(in[0]->shape[0], s[0] * s[2]), same_state(3)}};
+  }
+  Outputs operator()(const Route& op) const {
+    TOK_TRY(count(1, 2));
+    TOK_TRY(activation(0));
+    const Dim rows = in[0]->shape[0], experts = in[0]->shape[1];
+    if (op.top_k == 0 || Dim{op.top_k} > experts) {
+      return wrong(0, fmt::format("at least {} columns", op.top_k));
+    }
+    if (in.size() == 2) TOK_TRY(vector(1, experts));
+    TensorDesc chosen = matrix(rows, op.top_k);
+    chosen.dtype = DType::kU32;
+    return {{matrix(rows, op.top_k), chosen}};
+  }
+  Outputs operator()(const ExpertLinear& op) const {
+    TOK_TRY(count(3, 3));
+    TOK_TRY(activation(0));
+    const TensorDesc &x = *in[0], &w = *in[1], &chosen = *in[2];
+    if (chosen.shape.size() != 2 || chosen.dtype != DType::kU32 || chosen.shape[0] != x.shape[0]) {
+      return wrong(2, "u32[T, top_k]");
+    }
+    if (!is_matrix(w) || op.experts == 0 || w.shape[0] % Dim{op.experts} != 0 ||
+        (x.shape[1] != w.shape[1] && x.shape[1] != w.shape[1] * chosen.shape[1])) {
+      return wrong(1, fmt::format("a matrix [{} * out, in] whose rows fit operand 0", op.experts));
+    }
+    return {{matrix(x.shape[0], chosen.shape[1] * (w.shape[0] / Dim{op.experts}))}};
+  }
+  Outputs operator()(const ExpertSum&) const {
+    TOK_TRY(count(2, 2));
+    TOK_TRY(activation(0));
+    TOK_TRY(activation(1));
+    if (in[1]->shape[0] != in[0]->shape[0] || in[0]->shape[1] % in[1]->shape[1] != 0) {
+      return wrong(1, fmt::format("shares of the {} columns", in[0]->shape[1]));
+    }
+    return {{matrix(in[0]->shape[0], in[0]->shape[1] / in[1]->shape[1])}};
+  }
+  Outputs operator()(const Columns& op) const {
+    TOK_TRY(count(1, 1));
+    TOK_TRY(activation(0));
+    if (op.count == 0 || Dim{op.first} + Dim{op.count} > in[0]->shape[1]) {
+      return wrong(0, fmt::format("at least {} columns", Dim{op.first} + Dim{op.count}));
+    }
+    return {{matrix(in[0]->shape[0], op.count)}};
+  }
+  Outputs operator()(const GatherColumns&) const {
+    TOK_TRY(count(2, 2));
+    TOK_TRY(activation(0));
+    if (in[1]->shape != Shape{in[0]->shape[1]} || in[1]->dtype != DType::kU32) {
+      return wrong(1, fmt::format("u32[{}]", in[0]->shape[1]));
+    }
+    return {{matrix(in[0]->shape[0], in[0]->shape[1])}};
+  }
+  Outputs operator()(const MeanRows&) const {
+    TOK_TRY(count(1, 1));
+    TOK_TRY(activation(0));
+    return {{matrix(1, in[0]->shape[1])}};
   }
   Outputs operator()(const LastRow&) const {
     TOK_TRY(count(1, 1));

@@ -15,6 +15,9 @@ std::string value_text(float value) {
 std::string value_text(uint32_t value) {
   return fmt::format("{}", value);
 }
+std::string value_text(bool value) {
+  return value ? "true" : "false";
+}
 std::string value_text(Activation value) {
   return std::string(activation_name(value));
 }
@@ -29,14 +32,19 @@ Result<void> parse_value(Scanner& scan, uint32_t& value) {
   value = uint32_t(wide);
   return {};
 }
+Result<void> parse_value(Scanner& scan, bool& value) {
+  value = scan.take("true");
+  if (!value) TOK_TRY(scan.expect("false"));
+  return {};
+}
 Result<void> parse_value(Scanner& scan, Activation& value) {
-  for (const Activation candidate : {Activation::kSilu, Activation::kGeluTanh}) {
+  for (const Activation candidate : kActivations) {
     if (scan.take(activation_name(candidate))) {
       value = candidate;
       return {};
     }
   }
-  return scan.wrong("an activation (silu, gelu_tanh)");
+  return scan.wrong("an activation (silu, gelu_tanh, sigmoid, identity)");
 }
 
 std::string_view storage_word(Storage storage) {
@@ -145,26 +153,35 @@ Result<void> parse_node(Scanner& scan, Graph& graph, Names& names) {
   return {};
 }
 
-/// "qkv_proj.weight"[128:192]: rows 128 to 191; without a range all of them.
+/// "qkv_proj.weight"[128:192] ~heads=4: rows 128 to 191 of a tensor with turned rows; without a
+/// range all of them.
 std::string part_text(const WeightPart& part) {
-  const std::string name = Json(part.name).dump();
-  if (part.rows == 0) return name;
-  return fmt::format("{}[{}:{}]", name, part.first_row, uint64_t{part.first_row} + part.rows);
+  std::string text = Json(part.name).dump();
+  if (part.rows != 0) {
+    text += fmt::format("[{}:{}]", part.first_row, uint64_t{part.first_row} + part.rows);
+  }
+  if (part.rope_heads != 0) text += fmt::format(" ~heads={}", part.rope_heads);
+  return text;
 }
 
 Result<WeightPart> parse_part(Scanner& scan) {
   TOK_TRY(std::string name, scan.quoted());
   WeightPart part(std::move(name));
-  if (!scan.take("[")) return part;
-  uint32_t end = 0;
-  TOK_TRY(parse_value(scan, part.first_row));
-  TOK_TRY(scan.expect(":"));
-  TOK_TRY(parse_value(scan, end));
-  TOK_TRY(scan.expect("]"));
-  if (end <= part.first_row) {
-    return scan.wrong(fmt::format("a range of rows that ends behind {}", part.first_row));
+  if (scan.take("[")) {
+    uint32_t end = 0;
+    TOK_TRY(parse_value(scan, part.first_row));
+    TOK_TRY(scan.expect(":"));
+    TOK_TRY(parse_value(scan, end));
+    TOK_TRY(scan.expect("]"));
+    if (end <= part.first_row) {
+      return scan.wrong(fmt::format("a range of rows that ends behind {}", part.first_row));
+    }
+    part.rows = end - part.first_row;
   }
-  part.rows = end - part.first_row;
+  if (scan.take("~heads=")) {
+    TOK_TRY(parse_value(scan, part.rope_heads));
+    if (part.rope_heads == 0) return scan.wrong("a number of heads above 0");
+  }
   return part;
 }
 
@@ -230,6 +247,10 @@ std::string recipe_text(const Recipe& recipe) {
     for (const WeightPart& part : weight->parts) text += ' ' + part_text(part);
     return weight->add_one ? text + " + 1" : text;
   }
+  if (const auto* fill = std::get_if<Fill>(&recipe)) return fmt::format("fill {}", fill->value);
+  if (const auto* order = std::get_if<ColumnOrder>(&recipe)) {
+    return "order " + Json(order->groups).dump();
+  }
   if (const auto* table = std::get_if<RopeTable>(&recipe)) {
     std::string text = fmt::format("rope {{factor={}}} {}", table->factor,
                                    frequencies_text(table->inverse_frequencies));
@@ -290,13 +311,21 @@ Result<Recipe> parse_recipe(Scanner& scan) {
     }
     return Recipe(std::move(table));
   }
+  if (kind == "fill") {
+    TOK_TRY(const float value, scan.number());
+    return Recipe(Fill{value});
+  }
+  if (kind == "order") {
+    TOK_TRY(std::string groups, scan.quoted());
+    return Recipe(ColumnOrder{std::move(groups)});
+  }
   Weight weight;
   if (kind == "concat") {
     weight.order = RowOrder::kConcat;
   } else if (kind == "interleave") {
     weight.order = RowOrder::kInterleave;
   } else if (kind != "weight") {
-    return scan.wrong("weight, concat, interleave or rope");
+    return scan.wrong("weight, concat, interleave, rope, fill or order");
   }
   while (!scan.expect_line_end()) {
     if (scan.take("+ 1")) {

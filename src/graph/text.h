@@ -7,6 +7,7 @@
 //   const  @k: bf16[64,64] = weight "qkv_proj.weight"[128:192]       (rows 128 to 191 of it)
 //   const  @rope.0: f32[2048,32] = rope {factor=1} [1 0.5 0.25]
 //   const  @rope.1: f32[2112,32] = rope {factor=1} [1 0.5 0.25] short 64 [1 0.6 0.4]
+//   const  @one.32: f32[32] = fill 1
 //   state  @kv.0: f16[2048,2,2,32] {window=32}
 //   %0: f32[T,64] = embed @tokens, @model.embed_tokens.weight {scale=8}
 //   return %0

@@ -2,6 +2,7 @@
 
 #include "base/bits.h"
 #include "base/check.h"
+#include "base/packing.h"
 
 namespace tokamak {
 
@@ -48,6 +49,15 @@ float CpuTensor::load(size_t i) const {
   }
   TOK_CHECK(is_float_weight(dtype));
   return 0;
+}
+
+void CpuTensor::load_row(size_t row, std::span<float> out) const {
+  TOK_CHECK(dims.size() == 2 && dims[1] == out.size());
+  if (is_packed(dtype)) {
+    return unpack_row(dtype, {data, size_t(matrix_bytes(dtype, dims[0], dims[1]))}, dims[0], row,
+                      out);
+  }
+  for (size_t i = 0; i < out.size(); ++i) out[i] = load(row * out.size() + i);
 }
 
 }  // namespace tokamak

@@ -45,11 +45,20 @@ struct DeviceInfo {
   uint32_t tier() const;
 };
 
+/// A weight that is too large for one buffer is cut by rows, and a step computes what depends on
+/// its part: the matrix it is given begins at row `first` of `total`. Parts begin at even rows.
+struct RowCut {
+  uint32_t first = 0;
+  uint32_t total = 0;  // 0: not cut
+  bool operator==(const RowCut&) const = default;
+};
+
 /// One node as selection sees it. `max_tokens` bounds T; 1 in a decode phase.
 struct Problem {
   const Op* op = nullptr;
   std::vector<TensorDesc> inputs, outputs;
   uint32_t max_tokens = 1;
+  RowCut cut = {};
 
   template <typename T>
   const T& as() const {
@@ -96,8 +105,10 @@ struct CpuTensor {
 
   std::span<float> f32() const;
   std::span<const uint32_t> u32() const;
-  /// Element i as f32, whatever the type.
+  /// Element i as f32, whatever the type. REQUIRES: not packed.
   float load(size_t i) const;
+  /// Row `row` of a matrix as f32, whatever the type. `out` has a row's length.
+  void load_row(size_t row, std::span<float> out) const;
 };
 
 struct CpuCall {

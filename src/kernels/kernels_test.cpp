@@ -5,6 +5,7 @@
 #include <regex>
 #include <set>
 
+#include "base/packing.h"
 #include "graph/builder.h"
 #include "kernels/launch.h"
 #include "kernels/select.h"
@@ -24,6 +25,12 @@ TensorDesc tensor(Shape shape, DType dtype = DType::kF32) {
   return {.name = {}, .shape = std::move(shape), .dtype = dtype};
 }
 
+std::vector<DType> matrix_types() {
+  std::vector<DType> all = {DType::kF32, DType::kF16, DType::kBF16};
+  for (uint32_t i = 0; i < kPackedCount; ++i) all.push_back(DType(kDTypeCount + i));
+  return all;
+}
+
 /// A problem of ordinary shapes for every op.
 Problem ordinary(const Op& op, uint32_t max_tokens = 1) {
   Problem p{.op = &op, .inputs = {}, .outputs = {}, .max_tokens = max_tokens};
@@ -34,6 +41,8 @@ Problem ordinary(const Op& op, uint32_t max_tokens = 1) {
     p.inputs = {tensor({kTokens}, DType::kU32), w};
   else if (std::holds_alternative<Rope>(op))
     p.inputs = {x, tensor({32, 16})};
+  else if (std::holds_alternative<GatherColumns>(op))
+    p.inputs = {x, tensor({64}, DType::kU32)};
   else if (std::holds_alternative<RmsNorm>(op))
     p.inputs = {x, tensor({64})};
   else if (std::holds_alternative<AddRmsNorm>(op))
@@ -43,11 +52,46 @@ Problem ordinary(const Op& op, uint32_t max_tokens = 1) {
   else if (std::holds_alternative<KvAppend>(op)) {
     p.inputs = {tensor({kTokens, 32}), tensor({kTokens, 32}), pages};
     p.outputs = {cache};
+  } else if (std::holds_alternative<ShortConv>(op)) {
+    p.inputs = {x, tensor({64, 4})};
+    p.outputs = {x, tensor({3, 64})};
+  } else if (std::holds_alternative<GatedDelta>(op)) {
+    p.inputs = {x, tensor({kTokens, 4}), tensor({2, 2})};
+    p.outputs = {tensor({kTokens, 32}), tensor({2, 16, 16})};
+  } else if (std::holds_alternative<Route>(op)) {
+    p.inputs = {x};
+    p.outputs = {tensor({kTokens, 1}), tensor({kTokens, 1}, DType::kU32)};
+  } else if (std::holds_alternative<ExpertLinear>(op)) {
+    p.inputs = {x, w, tensor({kTokens, 1}, DType::kU32)};
+  } else if (std::holds_alternative<ExpertSum>(op)) {
+    p.inputs = {x, tensor({kTokens, 1})};
+  } else if (std::holds_alternative<Columns>(op)) {
+    p.inputs = {x};
+    p.outputs = {tensor({kTokens, 1})};
+  } else if (std::holds_alternative<Scale>(op)) {
+    p.inputs = {x};
+  } else if (std::holds_alternative<MeanRows>(op)) {
+    p.inputs = {x};
+    p.outputs = {tensor({1, 64})};
   } else {
     p.inputs = {x, w};
   }
   if (std::holds_alternative<Qkv>(op)) {
     p.outputs = {tensor({kTokens, 32}), tensor({kTokens, 16}), tensor({kTokens, 16})};
+  }
+  return p;
+}
+
+/// The same with a matrix of that type, where the op takes one.
+Problem with_matrix(Problem p, DType dtype) {
+  if (p.inputs.size() < 2) return p;
+  TensorDesc& matrix = p.inputs[1];
+  if (matrix.dtype != DType::kF16 || matrix.shape.size() != 2) return p;
+  matrix.dtype = dtype;
+  if (is_packed(dtype)) {
+    matrix.shape[1] = 3 * packing(dtype).row_unit();
+    TensorDesc& rows = std::holds_alternative<Embed>(*p.op) ? p.outputs[0] : p.inputs[0];
+    rows.shape[1] = matrix.shape[1];
   }
   return p;
 }
@@ -59,11 +103,20 @@ std::vector<Op> every_op(std::index_sequence<kIndices...>) {
     if (auto* rope = std::get_if<Rope>(&op)) rope->head_dim = 16;
     if (auto* qkv = std::get_if<Qkv>(&op)) *qkv = {32, 16};
     if (auto* attention = std::get_if<Attention>(&op)) attention->softcap = 10;
+    if (auto* delta = std::get_if<GatedDelta>(&op)) delta->key_heads = 1;
   }
   return ops;
 }
 std::vector<Op> every_op() {
   return every_op(std::make_index_sequence<std::variant_size_v<Op>>());
+}
+
+/// On a device that has everything.
+bool takes(const KernelVariant& variant, const Problem& problem) {
+  DeviceInfo device = plain_webgpu();
+  device.features = kFeatureF16 | kFeatureSubgroups;
+  device.subgroup_min = device.subgroup_max = 32;
+  return refusal(variant, problem, device).empty();
 }
 
 TEST(Variants, NamesAreUniqueAndBeginWithTheOp) {
@@ -93,22 +146,43 @@ TEST(Variants, EveryOpRunsOnThePlainestDeviceAndOnTheCpu) {
   }
 }
 
+TEST(Variants, EveryMatrixTypeRunsOnThePlainestDevice) {
+  for (const Op& op :
+       {Op{Embed{}}, Op{Linear{}}, Op{Qkv{32, 16}}, Op{LinearGlu{}}, Op{ExpertLinear{}}}) {
+    for (const DType dtype : matrix_types()) {
+      for (const uint32_t max_tokens : {1u, 64u}) {
+        const Problem problem = with_matrix(ordinary(op, max_tokens), dtype);
+        auto selected = select_variant(problem, plain_webgpu());
+        ASSERT_TRUE(selected) << selected.error().message;
+        EXPECT_FALSE(selected->variant->name.ends_with(".any")) << dtype_name(dtype);
+      }
+    }
+  }
+}
+
+void expect_whole_texts(const Problem& problem) {
+  for (const KernelVariant& variant : all_variants()) {
+    if (!takes(variant, problem)) continue;
+    const Launch launch = variant.launch(problem);
+    const std::string text =
+        shader_text(variant.needs, launch, problem.inputs.size(), problem.outputs.size());
+    for (const Constant& constant : launch.constants) {
+      const std::regex use("\\b" + constant.name + "\\b");
+      const auto uses = std::distance(std::sregex_iterator(text.begin(), text.end(), use),
+                                      std::sregex_iterator());
+      EXPECT_GE(uses, 2) << variant.name << " does not use " << constant.name;
+    }
+    EXPECT_NE(text.find("fn run("), std::string::npos) << variant.name;
+    EXPECT_NE(text.find("fn main("), std::string::npos) << variant.name;
+  }
+}
+
 TEST(Variants, SourcesExistAndUseEveryConstant) {
   for (const Op& op : every_op()) {
-    const Problem problem = ordinary(op, 64);
-    for (const KernelVariant& variant : all_variants()) {
-      if (variant.op != op.index() || variant.launch == nullptr) continue;
-      const Launch launch = variant.launch(problem);
-      const std::string text =
-          shader_text(variant.needs, launch, problem.inputs.size(), problem.outputs.size());
-      for (const Constant& constant : launch.constants) {
-        const std::regex use("\\b" + constant.name + "\\b");
-        const auto uses = std::distance(std::sregex_iterator(text.begin(), text.end(), use),
-                                        std::sregex_iterator());
-        EXPECT_GE(uses, 2) << variant.name << " does not use " << constant.name;
+    for (const DType dtype : matrix_types()) {
+      for (const uint32_t max_tokens : {1u, 64u}) {
+        expect_whole_texts(with_matrix(ordinary(op, max_tokens), dtype));
       }
-      EXPECT_NE(text.find("fn run("), std::string::npos) << variant.name;
-      EXPECT_NE(text.find("fn main("), std::string::npos) << variant.name;
     }
   }
 }
@@ -117,24 +191,26 @@ TEST(Variants, EveryEmbeddedFileBelongsToAVariant) {
   std::set<std::string> used = {"wgsl/frame.wgsl"};
   const auto note = [&](const Problem& problem) {
     for (const KernelVariant& variant : all_variants()) {
-      if (variant.op != problem.op->index() || variant.launch == nullptr) continue;
+      if (!takes(variant, problem)) continue;
       for (const std::string& source : variant.launch(problem).sources) used.insert(source);
     }
   };
   for (Op op : every_op()) {
-    for (const Activation activation : {Activation::kSilu, Activation::kGeluTanh}) {
+    for (const Activation activation : kActivations) {
       if (auto* glu = std::get_if<Glu>(&op)) glu->activation = activation;
       if (auto* glu = std::get_if<LinearGlu>(&op)) glu->activation = activation;
-      for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16}) {
+      for (const DType dtype : matrix_types()) {
         for (const float cap : {0.0f, 5.0f}) {
           if (auto* attention = std::get_if<Attention>(&op)) attention->softcap = cap;
-          Problem problem = ordinary(op);
-          if (problem.inputs.size() > 1 && problem.inputs[1].dtype == DType::kF16 &&
-              (problem.inputs[1].shape.size() == 2 || dtype != DType::kBF16)) {
+          Problem problem = with_matrix(ordinary(op, 64), dtype);
+          if (std::holds_alternative<Attention>(op) && dtype == DType::kF32) {
             problem.inputs[1].dtype = dtype;
           }
           note(problem);
-          if (std::holds_alternative<Linear>(op)) {
+          problem.max_tokens = 1;
+          note(problem);
+          if (std::holds_alternative<Linear>(op) || std::holds_alternative<Scale>(op) ||
+              std::holds_alternative<Route>(op) || std::holds_alternative<ShortConv>(op)) {
             problem.inputs.push_back(tensor({64}));
             note(problem);
           }

@@ -13,18 +13,6 @@ namespace tokamak {
 /// Lanes of kernels that compute one element each.
 inline constexpr uint32_t kMapThreads = 128;
 
-/// quant/<dtype>.wgsl: eight neighbouring weights per load.
-inline std::string codec_source(DType dtype) {
-  TOK_CHECK(is_float_weight(dtype));
-  return fmt::format("quant/{}.wgsl", dtype_name(dtype));
-}
-
-/// quant/<dtype>_single.wgsl: one weight per load, any row length.
-inline std::string codec_single_source(DType dtype) {
-  TOK_CHECK(is_float_weight(dtype));
-  return fmt::format("quant/{}_single.wgsl", dtype_name(dtype));
-}
-
 /// The power of two in [low, high] nearest below `wanted`.
 constexpr uint32_t power_of_two(uint32_t wanted, uint32_t low, uint32_t high) {
   return std::clamp(std::bit_floor(std::max(wanted, 1u)), low, high);

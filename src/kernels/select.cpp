@@ -1,8 +1,11 @@
 #include "kernels/select.h"
 
 #include "kernels/attention/attention.h"
+#include "kernels/conv/short_conv.h"
+#include "kernels/delta/gated_delta.h"
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/embed/embed.h"
+#include "kernels/experts/experts.h"
 #include "kernels/linear/linear.h"
 #include "kernels/norm/rms_norm.h"
 #include "kernels/rope/rope.h"
@@ -14,7 +17,8 @@ std::vector<KernelVariant> collect() {
   std::vector<KernelVariant> all;
   for (const std::span<const KernelVariant> family :
        {embed_variants(), linear_variants(), norm_variants(), elementwise_variants(),
-        rope_variants(), attention_variants()}) {
+        rope_variants(), attention_variants(), conv_variants(), delta_variants(),
+        expert_variants()}) {
     all.insert(all.end(), family.begin(), family.end());
   }
   return all;

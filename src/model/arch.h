@@ -16,6 +16,8 @@ struct ModelFacts {
   uint32_t vocab = 0;
   uint32_t layers = 0;
   uint32_t max_context = 0;  // positions the model was trained for
+  uint32_t hidden = 0;       // columns of the last hidden states
+  bool causal = true;        // false: every token sees all others; embeddings only, in one step
 };
 
 struct Architecture {
@@ -33,6 +35,10 @@ Result<const Architecture*> find_architecture(const ConfigReader& config);
 // One line per file in arch/.
 Result<ModelFacts> gemma3_facts(const ConfigReader&);
 Result<Graph> build_gemma3(const ConfigReader&, const TensorFile&, const BuildOptions&);
+Result<ModelFacts> gemma4_facts(const ConfigReader&);
+Result<Graph> build_gemma4(const ConfigReader&, const TensorFile&, const BuildOptions&);
+Result<ModelFacts> lfm2_facts(const ConfigReader&);
+Result<Graph> build_lfm2(const ConfigReader&, const TensorFile&, const BuildOptions&);
 Result<ModelFacts> llama_facts(const ConfigReader&);
 Result<Graph> build_llama(const ConfigReader&, const TensorFile&, const BuildOptions&);
 Result<ModelFacts> mistral_facts(const ConfigReader&);
@@ -43,5 +49,9 @@ Result<ModelFacts> qwen2_facts(const ConfigReader&);
 Result<Graph> build_qwen2(const ConfigReader&, const TensorFile&, const BuildOptions&);
 Result<ModelFacts> qwen3_facts(const ConfigReader&);
 Result<Graph> build_qwen3(const ConfigReader&, const TensorFile&, const BuildOptions&);
+Result<ModelFacts> qwen3_5_facts(const ConfigReader&);
+Result<Graph> build_qwen3_5(const ConfigReader&, const TensorFile&, const BuildOptions&);
+Result<ModelFacts> qwen3_moe_facts(const ConfigReader&);
+Result<Graph> build_qwen3_moe(const ConfigReader&, const TensorFile&, const BuildOptions&);
 
 }  // namespace tokamak

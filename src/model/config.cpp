@@ -1,5 +1,6 @@
 #include "model/config.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace tokamak {
@@ -87,7 +88,7 @@ uint32_t ConfigReader::count(std::string_view name, uint32_t otherwise) {
 double ConfigReader::positive(std::string_view name, std::optional<double> otherwise) {
   const Json* value = field(name, !otherwise, "a number above 0");
   if (value == nullptr) return otherwise.value_or(1.0);
-  if (!value->is_number() || !(value->as_number() > 0)) {
+  if (!value->is_number() || !(value->as_number() > 0) || !std::isfinite(value->as_number())) {
     wrong(name, *value, "a number above 0");
     return 1.0;
   }
@@ -114,24 +115,39 @@ std::string ConfigReader::word(std::string_view name, std::optional<std::string>
   return value->as_string();
 }
 
-std::vector<uint32_t> ConfigReader::ids(std::string_view name) {
+std::vector<uint32_t> ConfigReader::ids(std::string_view name, std::string_view what) {
   const Json* value = find(name);
   if (value == nullptr) return {};
-  constexpr std::string_view kExpected = "a token id or a list of token ids";
+  const std::string expected = fmt::format("a {0} or a list of {0}s", what);
   std::vector<uint32_t> list;
   const auto add = [&](const Json& item) {
     if (!item.is_integer() || item.as_integer() < 0 || item.as_integer() > INT32_MAX) {
-      wrong(name, *value, kExpected);
+      wrong(name, *value, expected);
       return;
     }
     list.push_back(uint32_t(item.as_integer()));
   };
   if (value->is_array()) {
     for (const Json& item : value->as_array()) add(item);
-    if (list.empty()) wrong(name, *value, kExpected);
+    if (list.empty()) wrong(name, *value, expected);
   } else {
     add(*value);
   }
+  return list;
+}
+
+std::vector<uint32_t> ConfigReader::counts(std::string_view name) {
+  const Json* value = find(name);
+  if (value == nullptr) return {};
+  std::vector<uint32_t> list;
+  const auto is_count = [](const Json& item) {
+    return item.is_integer() && item.as_integer() >= 0 && item.as_integer() <= INT32_MAX;
+  };
+  if (!value->is_array() || !std::ranges::all_of(value->as_array(), is_count)) {
+    wrong(name, *value, "a list of integers between 0 and 2147483647");
+    return {};
+  }
+  for (const Json& item : value->as_array()) list.push_back(uint32_t(item.as_integer()));
   return list;
 }
 

@@ -28,8 +28,10 @@ class ConfigReader {
   double positive(std::string_view name, std::optional<double> otherwise = {});
   bool flag(std::string_view name, bool otherwise);
   std::string word(std::string_view name, std::optional<std::string> otherwise = {});
-  /// One integer or a list of integers, each >= 0.
-  std::vector<uint32_t> ids(std::string_view name);
+  /// One integer or a list of integers, each >= 0. `what` they are is shown in messages.
+  std::vector<uint32_t> ids(std::string_view name, std::string_view what = "token id");
+  /// A list, perhaps empty, of integers from 0 to below 2^31.
+  std::vector<uint32_t> counts(std::string_view name);
   std::vector<std::string> words(std::string_view name);
   /// A list of exactly `count` numbers above 0.
   std::vector<double> positives(std::string_view name, size_t count);

@@ -50,6 +50,28 @@ TEST(ConfigReader, NamesWhatIsMissingOrOfTheWrongKind) {
             "config.json: found an array, expected an object.");
 }
 
+TEST(ConfigReader, ReadsListsOfCounts) {
+  Parsed p(R"({"a": [3, 0], "b": [], "c": [1, -1]})");
+  EXPECT_EQ(p.reader.counts("a"), (std::vector<uint32_t>{3, 0}));
+  EXPECT_TRUE(p.reader.counts("b").empty());
+  EXPECT_TRUE(p.reader.counts("d").empty());
+  EXPECT_EQ(p.error(), "");
+  p.reader.counts("c");
+  EXPECT_EQ(p.error(),
+            "config.json: c is [1, -1], expected a list of integers between 0 and 2147483647.");
+}
+
+TEST(Rope, ProportionalTurnsTheFirstPairsAsInAWholeHead) {
+  Parsed p(R"({"rope_type": "proportional", "partial_rotary_factor": 0.6, "factor": 2})");
+  const RopeTable table = read_rope(p.reader, 10000.0, 8);
+  EXPECT_EQ(p.error(), "");
+  // 0.6 of 4 pairs: 2, the frequencies 1 and 10000^(-2/8), halved.
+  EXPECT_EQ(table.inverse_frequencies, (std::vector<float>{0.5f, 0.05f, 0, 0}));
+  Parsed beyond(R"({"rope_type": "proportional", "partial_rotary_factor": 1.5})");
+  read_rope(beyond.reader, 10000.0, 8);
+  EXPECT_EQ(beyond.error(), "config.json: partial_rotary_factor is 1.5, expected at most 1.");
+}
+
 TEST(Rope, DefaultAndLinear) {
   Parsed p(R"({"rope_type": "linear", "factor": 8.0})");
   const RopeTable table = read_rope(p.reader, 10000.0, 4);
@@ -72,7 +94,8 @@ TEST(Rope, RefusesAnUnknownType) {
   Parsed p(R"({"rope_type": "yarn"})");
   read_rope(p.reader, 10000.0, 4);
   EXPECT_EQ(p.error(),
-            "config.json: rope_type is \"yarn\"; this engine knows default, linear and llama3.");
+            "config.json: rope_type is \"yarn\"; this engine knows default, linear, llama3 and "
+            "proportional.");
 }
 
 TEST(Rope, LongRopeHasAPartForShortAndOneForLongSequences) {

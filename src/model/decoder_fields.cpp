@@ -52,7 +52,7 @@ uint32_t read_head_dim(ConfigReader& config, uint32_t hidden, uint32_t heads) {
 }
 
 Result<std::vector<bool>> read_full_layers(const ConfigReader& config, uint32_t layers,
-                                           uint32_t period) {
+                                           uint32_t period, std::string_view other) {
   std::vector<bool> full(layers);
   if (!config.has("layer_types")) {
     for (uint32_t i = 0; i < layers; ++i) full[i] = (i + 1) % period == 0;
@@ -66,13 +66,38 @@ Result<std::vector<bool>> read_full_layers(const ConfigReader& config, uint32_t 
                          config.path("layer_types"), types.size(), layers);
   }
   for (uint32_t i = 0; i < layers; ++i) {
-    if (types[i] != "full_attention" && types[i] != "sliding_attention") {
-      return unsupported("{}: entry {} is \"{}\"; expected full_attention or sliding_attention.",
-                         config.path("layer_types"), i, types[i]);
+    if (types[i] != "full_attention" && types[i] != other) {
+      return unsupported("{}: entry {} is \"{}\"; expected full_attention or {}.",
+                         config.path("layer_types"), i, types[i], other);
     }
     full[i] = types[i] == "full_attention";
   }
   return full;
+}
+
+Result<std::vector<bool>> read_listed_layers(ConfigReader& config, uint32_t layers,
+                                             std::string_view other) {
+  const bool listed = config.has("full_attn_idxs") && !config.has("layer_types");
+  if (!listed) return read_full_layers(config, layers, 1, other);
+  const std::vector<uint32_t> indices = config.ids("full_attn_idxs", "layer");
+  TOK_TRY(config.status());
+  std::vector<bool> full(layers);
+  for (const uint32_t index : indices) {
+    if (index >= layers) {
+      return invalid_input("{} has layer {}, but num_hidden_layers is {}.",
+                           config.path("full_attn_idxs"), index, layers);
+    }
+    full[index] = true;
+  }
+  return full;
+}
+
+uint32_t read_taps(ConfigReader& config, std::string_view name, uint32_t otherwise) {
+  const uint32_t taps = config.size(name, otherwise);
+  if (taps >= 2 && taps <= 64) return taps;
+  config.reject({ErrorCode::kInvalidInput,
+                 fmt::format("{} is {}, expected 2 to 64.", config.path(name), taps)});
+  return 2;
 }
 
 Result<std::vector<uint32_t>> read_optional_windows(ConfigReader& config, uint32_t layers) {

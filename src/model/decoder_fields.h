@@ -24,10 +24,19 @@ Result<void> check_heads(const ConfigReader& config, uint32_t heads, uint32_t kv
 /// head_dim, by default hidden / heads, which must then divide.
 uint32_t read_head_dim(ConfigReader& config, uint32_t hidden, uint32_t heads);
 
-/// Per layer: full attention or a sliding window, as layer_types says; without it every
+/// Per layer: full attention or, false, what layer_types calls `other`; without it every
 /// `period`-th layer is full. An unknown layer type or a list of another length is an error.
 Result<std::vector<bool>> read_full_layers(const ConfigReader& config, uint32_t layers,
-                                           uint32_t period);
+                                           uint32_t period,
+                                           std::string_view other = "sliding_attention");
+
+/// As read_full_layers, but without layer_types the full layers are those that full_attn_idxs
+/// lists; without either, all.
+Result<std::vector<bool>> read_listed_layers(ConfigReader& config, uint32_t layers,
+                                             std::string_view other);
+
+/// The taps of a short convolution, 2 to 64.
+uint32_t read_taps(ConfigReader& config, std::string_view name, uint32_t otherwise);
 
 /// The windows of Qwen's configs, 0 for full attention: with use_sliding_window, sliding_window in
 /// the layers from max_window_layers on, or where layer_types says.

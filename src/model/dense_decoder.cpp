@@ -27,6 +27,11 @@ Result<DenseConfig> read_dense(ConfigReader config, const DenseDefaults& default
   c.activation = read_activation(config, "hidden_act", "silu");
   TOK_TRY(config.status());
   TOK_TRY(check_heads(config, c.heads, c.kv_heads, c.head_dim));
+  if (!config.flag("is_causal", true)) {
+    return unsupported("{} is false; this engine runs this architecture with causal attention.",
+                       config.path("is_causal"));
+  }
+  TOK_TRY(config.status());
   c.windows.assign(c.layers, 0);
   return c;
 }
@@ -51,7 +56,8 @@ Result<RopeTable> read_dense_rope(ConfigReader config, uint32_t head_dim) {
 }
 
 ModelFacts dense_facts(std::string_view architecture, const DenseConfig& config) {
-  return {std::string(architecture), config.vocab, config.layers, config.max_context};
+  return {std::string(architecture), config.vocab, config.layers, config.max_context,
+          config.hidden};
 }
 
 ValueId DenseDecoder::norm(std::string_view name, ValueId x, uint32_t size) {
@@ -64,6 +70,13 @@ DenseDecoder::Heads DenseDecoder::heads(ValueId x) {
   ValueId k = b.projection(x, p + "self_attn.k_proj", kv, c.qkv_bias);
   ValueId v = b.projection(x, p + "self_attn.v_proj", kv, c.qkv_bias);
   return {q, k, v};
+}
+
+DenseDecoder::Heads DenseDecoder::normed_heads(ValueId x) {
+  Heads h = DenseDecoder::heads(x);
+  h.q = norm("self_attn.q_norm", h.q, c.head_dim);
+  h.k = norm("self_attn.k_norm", h.k, c.head_dim);
+  return h;
 }
 
 /// x: [T, hidden] -> [T, hidden]
@@ -83,7 +96,7 @@ ValueId DenseDecoder::gated(ValueId x) {
   return b.glu(c.activation, gate, up);
 }
 
-ValueId DenseDecoder::mlp(ValueId x) {
+ValueId DenseDecoder::mlp(uint32_t, ValueId x) {
   return b.projection(gated(x), p + "mlp.down_proj", c.hidden, c.mlp_bias);
 }
 
@@ -93,9 +106,11 @@ Result<Graph> DenseDecoder::build() {
   for (uint32_t i = 0; i < c.layers && b.ok(); ++i) {
     p = fmt::format("layers.{}.", i);
     x = b.add(x, attention(i, norm("input_layernorm", x, c.hidden)));
-    x = b.add(x, mlp(norm("post_attention_layernorm", x, c.hidden)));
+    x = b.add(x, mlp(i, norm("post_attention_layernorm", x, c.hidden)));
   }
-  x = b.rms_norm(b.output_rows(x), b.vector("norm.weight", c.hidden), c.eps);
+  p = "";
+  x = norm("norm", b.output_rows(x), c.hidden);
+  if (b.embeds()) return b.finish_embedding(x);
   if (!c.tied) table = b.matrix("lm_head.weight", c.vocab, c.hidden);
   return b.finish(b.linear(x, table));
 }

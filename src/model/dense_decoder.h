@@ -51,25 +51,31 @@ class DenseDecoder {
   };
   /// x: [T, hidden] -> [T, heads * head_dim] and twice [T, kv_heads * head_dim], not yet rotated.
   virtual Heads heads(ValueId x);
+  /// The same, with q and k normed per head.
+  Heads normed_heads(ValueId x);
+  /// What a layer does before its MLP: x: [T, hidden] -> [T, hidden]
+  virtual ValueId attention(uint32_t layer, ValueId x);
   /// activation(gate) * up: x: [T, hidden] -> [T, ffn]
   virtual ValueId gated(ValueId x);
+  /// x: [T, hidden] -> [T, hidden]
+  virtual ValueId mlp(uint32_t layer, ValueId x);
 
-  ValueId norm(std::string_view name, ValueId x, uint32_t size);
+  virtual ValueId norm(std::string_view name, ValueId x, uint32_t size);
 
   ModelBuilder& b;
   const DenseConfig& c;
-  std::string p;  // "layers.N." of the layer that is being built
+  std::string p;  // "layers.N." of the layer that is being built, "" behind the last
 
  private:
-  ValueId attention(uint32_t layer, ValueId x);
-  ValueId mlp(ValueId x);
 };
 
 /// The usual end of an architecture's file.
-template <typename Decoder = DenseDecoder>
-Result<Graph> build_dense(const DenseConfig& config, const TensorFile& file,
-                          const BuildOptions& options) {
-  ModelBuilder builder(file, options, "model.");
+template <typename Decoder = DenseDecoder, typename Config = DenseConfig>
+Result<Graph> build_dense(const Config& config, const TensorFile& file, const BuildOptions& options,
+                          std::string prefix = "model.") {
+  // Checkpoints of the bare model, as encoders are, have no prefix.
+  if (file.find("embed_tokens.weight") != nullptr) prefix.clear();
+  ModelBuilder builder(file, options, std::move(prefix));
   return Decoder(builder, config).build();
 }
 

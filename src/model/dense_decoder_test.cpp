@@ -116,6 +116,71 @@ TEST(Qwen3, HeadsAreOf128WhateverTheHiddenSize) {
   EXPECT_TRUE(holds(text, "q_proj.weight\" is f32[8, 8], expected [256, 8]")) << text;
 }
 
+/// A layer that could be dense or sparse, its experts in any of the spellings.
+std::vector<TensorInfo> with_experts(std::vector<TensorInfo> experts) {
+  std::vector<TensorInfo> all = separate();
+  for (const char* norm : {"q_norm", "k_norm"}) {
+    all.push_back({.name = fmt::format("self_attn.{}.weight", norm), .shape = {4}});
+  }
+  all.push_back({.name = "mlp.gate.weight", .shape = {2, 8}});
+  all.insert(all.end(), experts.begin(), experts.end());
+  return checkpoint(std::move(all));
+}
+
+constexpr const char* kTwoExperts =
+    R"("num_experts": 2, "num_experts_per_tok": 1, "moe_intermediate_size": 3)";
+
+TEST(Qwen3Moe, TakesATensorForEachExpertOrOneForAll) {
+  std::vector<TensorInfo> each;
+  for (int e = 0; e < 2; ++e) {
+    const std::string p = fmt::format("mlp.experts.{}.", e);
+    each.push_back({.name = p + "gate_proj.weight", .shape = {3, 8}});
+    each.push_back({.name = p + "up_proj.weight", .shape = {3, 8}});
+    each.push_back({.name = p + "down_proj.weight", .shape = {8, 3}});
+  }
+  const Tiny tiny("Qwen3MoeForCausalLM", kTwoExperts);
+  const std::string own = tiny.graph(with_experts(each));
+  EXPECT_TRUE(holds(own,
+                    "experts.0.up_proj.weight\"[0:3] "
+                    "\"model.layers.0.mlp.experts.1.up_proj.weight\"[0:3]"))
+      << own;
+  const std::string one =
+      tiny.graph(with_experts({{.name = "mlp.experts.gate_up_proj", .shape = {2, 6, 8}},
+                               {.name = "mlp.experts.down_proj", .shape = {2, 8, 3}}}));
+  EXPECT_TRUE(holds(one, "gate_up_proj\"[3:6] \"model.layers.0.mlp.experts.gate_up_proj\"[9:12]"))
+      << one;
+  for (const std::string& text : {own, one}) {
+    EXPECT_TRUE(holds(text, "expert_linear")) << text;
+    EXPECT_TRUE(holds(text, "{top_k=1, normalize=false}")) << text;
+  }
+}
+
+TEST(Qwen3Moe, SomeLayersAreDense) {
+  const auto tensors = with_experts({{.name = "mlp.experts.gate_up_proj", .shape = {2, 6, 8}},
+                                     {.name = "mlp.experts.down_proj", .shape = {2, 8, 3}}});
+  const auto graph = [&](const char* field) {
+    return Tiny("Qwen3MoeForCausalLM", fmt::format("{}, {}", kTwoExperts, field)).graph(tensors);
+  };
+  const std::string step = graph(R"("decoder_sparse_step": 2)");
+  EXPECT_FALSE(holds(step, "layers.0.mlp.gate.weight")) << step;
+  EXPECT_TRUE(holds(step, "layers.1.mlp.gate.weight")) << step;
+  const std::string listed = graph(R"("mlp_only_layers": [1])");
+  EXPECT_TRUE(holds(listed, "layers.0.mlp.gate.weight")) << listed;
+  EXPECT_FALSE(holds(listed, "layers.1.mlp.gate.weight")) << listed;
+}
+
+TEST(Qwen3Moe, ASlidingWindowIsInEveryLayer) {
+  const auto tensors = with_experts({{.name = "mlp.experts.gate_up_proj", .shape = {2, 6, 8}},
+                                     {.name = "mlp.experts.down_proj", .shape = {2, 8, 3}}});
+  const auto graph = [&](const char* field) {
+    return Tiny("Qwen3MoeForCausalLM", fmt::format("{}, {}", kTwoExperts, field)).graph(tensors);
+  };
+  EXPECT_FALSE(holds(graph(R"("sliding_window": 32)"), "window=32"));
+  const std::string text = graph(R"("sliding_window": 32, "use_sliding_window": true)");
+  EXPECT_TRUE(holds(text, "window=32")) << text;
+  EXPECT_FALSE(holds(text, "window=0")) << text;
+}
+
 TEST(Phi3, TakesRowsOfTheFusedTensors) {
   const auto tensors = checkpoint({{.name = "self_attn.qkv_proj.weight", .shape = {16, 8}},
                                    {.name = "mlp.gate_up_proj.weight", .shape = {12, 8}}});

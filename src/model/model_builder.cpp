@@ -3,15 +3,11 @@
 #include <algorithm>
 
 #include "base/bits.h"
+#include "base/check.h"
+#include "base/packing.h"
 
 namespace tokamak {
 namespace {
-
-std::string shape_text(const Shape& shape) {
-  std::string text;
-  for (const Dim dim : shape) text += fmt::format("{}{}", text.empty() ? "" : ", ", dim);
-  return "[" + text + "]";
-}
 
 /// Names of values are words of the text form: anything else becomes '_'.
 std::string value_name(std::string_view name) {
@@ -30,38 +26,115 @@ ModelBuilder::ModelBuilder(const TensorFile& file, const BuildOptions& options, 
     : file_(file), options_(options), prefix_(std::move(prefix)) {}
 
 bool ModelBuilder::has(std::string_view name) const {
-  return file_.find(prefix_ + std::string(name)) != nullptr;
+  const std::string full = prefix_ + std::string(name);
+  if (file_.find(full) != nullptr) return true;
+  // GPTQ's name for the matrix.
+  constexpr std::string_view kWeight = ".weight";
+  return full.ends_with(kWeight) &&
+         file_.find(full.substr(0, full.size() - kWeight.size()) + ".qweight") != nullptr;
 }
 
-/// "lm_head.weight" stands beside "model.", whatever comes before that.
+/// "lm_head.weight" stands beside "model.", whatever comes before or behind that.
 std::string ModelBuilder::full_name(std::string_view name) const {
-  constexpr std::string_view kModel = "model.";
+  if (name.find('/') != std::string_view::npos) return std::string(name);
   std::string prefix = prefix_;
-  if (name.starts_with("lm_head.") && prefix.ends_with(kModel)) {
-    prefix.resize(prefix.size() - kModel.size());
+  if (name.starts_with("lm_head.")) {
+    const size_t model = prefix.starts_with("model.") ? 0 : prefix.find(".model.") + 1;
+    prefix.resize(model);
   }
   return prefix + std::string(name);
 }
 
-DType ModelBuilder::stored_dtype(const std::string& full, const Shape& shape) {
+const TensorInfo* ModelBuilder::stored_vector(const std::string& full, uint32_t size) {
   const TensorInfo* info = file_.find(full);
   if (info == nullptr) {
+    reject(
+        {ErrorCode::kInvalidInput,
+         fmt::format("The checkpoint has no tensor \"{}\"; the config asks for one of shape [{}].",
+                     full, size)});
+  } else if (info->shape != std::vector<uint64_t>{size}) {
     reject({ErrorCode::kInvalidInput,
-            fmt::format("The checkpoint has no tensor \"{}\"; the config asks for one of shape {}.",
-                        full, shape_text(shape))});
-  } else if (!std::equal(shape.begin(), shape.end(), info->shape.begin(), info->shape.end(),
-                         [](Dim a, uint64_t b) { return uint64_t(a) == b; })) {
-    reject({ErrorCode::kInvalidInput,
-            fmt::format("{}: tensor \"{}\" is {}, expected {} as config.json says.",
-                        file_.file_name(*info), full, describe(*info), shape_text(shape))});
+            fmt::format("{}: tensor \"{}\" is {}, expected [{}] as config.json says.",
+                        file_.file_name(*info), full, describe(*info), size)});
   } else if (!is_float_weight(info->dtype)) {
     reject({ErrorCode::kUnsupported,
             fmt::format("{}: tensor \"{}\" has element type {}, expected f32, f16 or bf16.",
                         file_.file_name(*info), full, dtype_name(info->dtype))});
   } else {
-    return info->dtype;
+    return info;
   }
-  return DType::kBF16;
+  return nullptr;
+}
+
+Result<DType> ModelBuilder::device_dtype(const StoredMatrix& stored) const {
+  if (!options_.quantize) return stored.dtype;
+  if (is_packed(stored.dtype)) {
+    return fail(
+        ErrorCode::kUsage,
+        "--quantize is for checkpoints of floats, and tensor \"{}\" is packed as {} already.",
+        stored.weight->name, dtype_name(stored.dtype));
+  }
+  const bool fits = stored.columns % packing(*options_.quantize).row_unit() == 0;
+  return fits ? *options_.quantize : stored.dtype;
+}
+
+ModelBuilder::Located ModelBuilder::located(const std::string& full, uint32_t rows,
+                                            uint32_t columns) {
+  const auto stored = locate(file_, full, rows, columns, options_.quantization);
+  if (!stored) {
+    reject(stored.error());
+    return {};
+  }
+  const auto wanted = device_dtype(*stored);
+  if (!wanted) {
+    reject(wanted.error());
+    return {};
+  }
+  return {*wanted, stored->weight->rope_heads, stored->groups};
+}
+
+ModelBuilder::Ordered ModelBuilder::ordered_matrix(std::string_view name, Rows rows,
+                                                   uint32_t columns) {
+  const bool whole = rows.count == rows.of;
+  std::string key(name);
+  if (!whole) key += fmt::format(".{}-{}", rows.first, rows.first + rows.count);
+  if (const auto found = made_.find(key); found != made_.end()) {
+    const auto order = order_of_.find(found->second);
+    if (order == order_of_.end()) return {found->second, std::nullopt};
+    return {found->second, order->second};
+  }
+  const std::string full = full_name(name);
+  WeightPart part = whole ? WeightPart(full) : WeightPart(full, rows.first, rows.count);
+  const Located own = located(full, rows.of, columns);
+  part.rope_heads = own.rope_heads;
+  const ValueId id =
+      constant(value_name(key), {rows.count, columns}, own.dtype, Weight{{std::move(part)}});
+  made_.emplace(std::move(key), id);
+  if (own.groups == nullptr) return {id, std::nullopt};
+  const ValueId order = column_order(*own.groups, columns);
+  order_of_.emplace(id, order);
+  return {id, order};
+}
+
+ValueId ModelBuilder::column_order(const TensorInfo& groups, uint32_t columns) {
+  const auto data = file_.data(groups);
+  if (!data) reject(data.error());
+  const auto bytes = data.value_or(std::span<const std::byte>());
+  const std::string_view key(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (const auto found = orders_.find(key); found != orders_.end()) return found->second;
+  const ValueId id =
+      constant(value_name(groups.name), {columns}, DType::kU32, ColumnOrder{groups.name});
+  orders_.emplace(key, id);
+  return id;
+}
+
+ValueId ModelBuilder::in_order_of(ValueId x, const Ordered& w) {
+  if (!w.order) return x;
+  const std::pair key(x, *w.order);
+  if (const auto found = gathered_.find(key); found != gathered_.end()) return found->second;
+  const ValueId gathered = gather_columns(x, *w.order);
+  gathered_.emplace(key, gathered);
+  return gathered;
 }
 
 ValueId ModelBuilder::matrix(std::string_view name, uint32_t rows, uint32_t columns) {
@@ -69,38 +142,168 @@ ValueId ModelBuilder::matrix(std::string_view name, uint32_t rows, uint32_t colu
 }
 
 ValueId ModelBuilder::matrix(std::string_view name, Rows rows, uint32_t columns) {
-  const bool whole = rows.count == rows.of;
-  std::string key(name);
-  if (!whole) key += fmt::format(".{}-{}", rows.first, rows.first + rows.count);
-  if (const auto found = made_.find(key); found != made_.end()) return found->second;
+  return in_own_order(full_name(name), ordered_matrix(name, rows, columns));
+}
+
+ValueId ModelBuilder::in_own_order(std::string_view name, const Ordered& w) {
+  if (w.order) {
+    reject({ErrorCode::kUnsupported,
+            fmt::format("\"{}\" has its columns in the order of \"{}\"; this engine reads such a "
+                        "matrix where it multiplies activations of a layer only.",
+                        name, at(*w.order).name)});
+  }
+  return w.matrix;
+}
+
+ValueId ModelBuilder::vector(std::string_view name, Rows rows) {
+  WeightPart part(full_name(name), rows.first, rows.count);
+  if (const TensorInfo* info = stored_vector(part.name, rows.of)) {
+    part.rope_heads = info->rope_heads;
+  }
+  const std::string key = fmt::format("{}.{}-{}", name, rows.first, rows.first + rows.count);
+  return constant(value_name(key), {rows.count}, DType::kF32, Weight{{std::move(part)}});
+}
+
+ValueId ModelBuilder::vectors(std::string_view name, const std::vector<std::string>& tensors,
+                              uint32_t size) {
+  Weight weight{.parts = {}, .order = RowOrder::kConcat};
+  for (const std::string& tensor : tensors) {
+    weight.parts.emplace_back(full_name(tensor), 0, 1);
+    stored_vector(weight.parts.back().name, size);
+  }
+  return constant(value_name(name), {Dim(tensors.size()), size}, DType::kF32, std::move(weight));
+}
+
+ModelBuilder::Ordered ModelBuilder::joined(std::string_view name, const std::vector<Piece>& pieces,
+                                           uint32_t columns) {
+  Weight weight{.parts = {}, .order = RowOrder::kConcat};
+  uint32_t rows = 0;
+  std::optional<Located> first;
+  std::optional<ValueId> order;
+  for (const Piece& piece : pieces) {
+    WeightPart part(full_name(piece.tensor), piece.rows.first, piece.rows.count);
+    const Located own = located(part.name, piece.rows.of, columns);
+    std::optional<ValueId> own_order;
+    if (own.groups != nullptr) own_order = column_order(*own.groups, columns);
+    if (!first) {
+      first = own;
+      order = own_order;
+    }
+    if (own.dtype != first->dtype) {
+      reject({ErrorCode::kUnsupported,
+              fmt::format("Tensors \"{}\" and \"{}\" have element types {} and {}; this engine "
+                          "joins their rows and needs one type.",
+                          weight.parts[0].name, part.name, dtype_name(first->dtype),
+                          dtype_name(own.dtype))});
+    } else if (own_order != order) {
+      reject({ErrorCode::kUnsupported,
+              fmt::format("Tensors \"{}\" and \"{}\" have their columns in different orders; this "
+                          "engine joins their rows and needs one order.",
+                          weight.parts[0].name, part.name)});
+    }
+    part.rope_heads = own.rope_heads;
+    rows += piece.rows.count;
+    weight.parts.push_back(std::move(part));
+  }
+  TOK_CHECK(first.has_value());
+  return {constant(value_name(name), {rows, columns}, first->dtype, std::move(weight)), order};
+}
+
+ValueId ModelBuilder::matrix(std::string_view name, const std::vector<Piece>& pieces,
+                             uint32_t columns) {
+  return in_own_order(name, joined(name, pieces, columns));
+}
+
+ValueId ModelBuilder::stacked(std::string_view name, uint32_t count, Rows rows, uint32_t columns) {
   const std::string full = full_name(name);
-  const DType dtype = stored_dtype(full, {rows.of, columns});
-  const WeightPart part = whole ? WeightPart(full) : WeightPart(full, rows.first, rows.count);
-  const ValueId id = constant(value_name(key), {rows.count, columns}, dtype, Weight{{part}});
-  made_.emplace(std::move(key), id);
-  return id;
+  const Located own_rows = located(full, count * rows.of, columns);
+  const TensorInfo* info = file_.find(full);
+  if (info != nullptr && (info->shape.size() != 3 || info->shape[0] != count)) {
+    reject({ErrorCode::kInvalidInput,
+            fmt::format("{}: tensor \"{}\" is {}, expected [{}, {}, {}] as config.json says.",
+                        file_.file_name(*info), full, describe(*info), count, rows.of, columns)});
+  }
+  Weight weight{{full}};
+  std::string own = value_name(name);
+  if (rows.count != rows.of) {
+    weight = {.parts = {}, .order = RowOrder::kConcat};
+    for (uint32_t i = 0; i < count; ++i) {
+      weight.parts.emplace_back(full, i * rows.of + rows.first, rows.count);
+    }
+    own += fmt::format(".{}-{}", rows.first, rows.first + rows.count);
+  }
+  const ValueId id = constant(std::move(own), {Dim{count} * rows.count, columns}, own_rows.dtype,
+                              std::move(weight));
+  if (own_rows.groups == nullptr) return id;
+  return in_own_order(full, {id, column_order(*own_rows.groups, columns)});
 }
 
 ValueId ModelBuilder::vector(std::string_view name, uint32_t size, bool add_one) {
   if (const auto found = made_.find(name); found != made_.end()) return found->second;
   const std::string full = full_name(name);
-  stored_dtype(full, {size});
-  const ValueId id =
-      constant(value_name(name), {size}, DType::kF32, Weight{{full}, RowOrder::kPlain, add_one});
+  WeightPart part(full);
+  if (const TensorInfo* info = stored_vector(full, size)) {
+    part.rope_heads = info->rope_heads;
+    add_one = add_one && !info->raised;
+  }
+  const ValueId id = constant(value_name(name), {size}, DType::kF32,
+                              Weight{{std::move(part)}, RowOrder::kPlain, add_one});
   made_.emplace(name, id);
   return id;
 }
 
-ValueId ModelBuilder::projection(ValueId x, std::string_view name, uint32_t rows, bool bias) {
-  const uint32_t columns = uint32_t(at(x).shape[1]);
-  const ValueId w = matrix(fmt::format("{}.weight", name), rows, columns);
-  if (!bias) return linear(x, w);
-  return linear(x, w, vector(fmt::format("{}.bias", name), rows));
+ValueId ModelBuilder::plain_norm(ValueId x, uint32_t size, float eps) {
+  const std::string name = fmt::format("ones.{}", size);
+  auto found = made_.find(name);
+  if (found == made_.end()) {
+    found = made_.emplace(name, constant(name, {size}, DType::kF32, Fill{1})).first;
+  }
+  return rms_norm(x, found->second, eps);
 }
 
-ValueId ModelBuilder::projection(ValueId x, std::string_view name, Rows rows) {
+ValueId ModelBuilder::projection(ValueId x, std::string_view name, uint32_t rows, bool bias) {
   const uint32_t columns = uint32_t(at(x).shape[1]);
-  return linear(x, matrix(fmt::format("{}.weight", name), rows, columns));
+  const Ordered w = ordered_matrix(fmt::format("{}.weight", name), {0, rows, rows}, columns);
+  const ValueId input = in_order_of(x, w);
+  if (!bias) return linear(input, w.matrix);
+  return linear(input, w.matrix, vector(fmt::format("{}.bias", name), rows));
+}
+
+ValueId ModelBuilder::projection(ValueId x, std::string_view name, Rows rows, bool bias) {
+  const uint32_t columns = uint32_t(at(x).shape[1]);
+  const Ordered w = ordered_matrix(fmt::format("{}.weight", name), rows, columns);
+  const ValueId input = in_order_of(x, w);
+  if (!bias) return linear(input, w.matrix);
+  return linear(input, w.matrix, vector(fmt::format("{}.bias", name), rows));
+}
+
+ValueId ModelBuilder::projection(ValueId x, std::string_view name,
+                                 const std::vector<Piece>& pieces) {
+  const Ordered w = joined(name, pieces, uint32_t(at(x).shape[1]));
+  return linear(in_order_of(x, w), w.matrix);
+}
+
+ValueId ModelBuilder::convolution(uint32_t layer, ValueId x, std::string_view name, uint32_t taps,
+                                  Activation activation, bool bias) {
+  const uint32_t columns = uint32_t(at(x).shape[1]);
+  const std::string full = full_name(fmt::format("{}.weight", name));
+  const TensorInfo* info = file_.find(full);
+  if (info == nullptr) {
+    reject({ErrorCode::kInvalidInput,
+            fmt::format("The checkpoint has no tensor \"{}\"; the config asks for one of shape "
+                        "[{}, 1, {}].",
+                        full, columns, taps)});
+  } else if (!is_float_weight(info->dtype) || info->shape.size() < 2 ||
+             info->shape.front() != columns || info->elements() != uint64_t{columns} * taps) {
+    reject({ErrorCode::kInvalidInput,
+            fmt::format("{}: tensor \"{}\" is {}, expected [{}, 1, {}] of f32, f16 or bf16 as "
+                        "config.json says.",
+                        file_.file_name(*info), full, describe(*info), columns, taps)});
+  }
+  const ValueId w = constant(value_name(full), {columns, taps}, DType::kF32, Weight{{full}});
+  const ValueId rows = state(fmt::format("conv.{}", layer), {Dim{taps} - 1, columns}, DType::kF32);
+  if (!bias) return short_conv(x, w, rows, activation);
+  return short_conv(x, w, rows, activation, vector(fmt::format("{}.bias", name), columns));
 }
 
 ValueId ModelBuilder::token_ids() {
@@ -145,8 +348,30 @@ ValueId ModelBuilder::cached_attention(uint32_t layer, ValueId q, ValueId k, Val
   const ValueId cache =
       state(fmt::format("kv.{}", layer), {Dim(own_pages) * kPageTokens, 2, kv_heads, head_dim},
             options_.kv_dtype, window);
-  const ValueId appended = kv_append(k, v, cache, found->second);
-  return attention(q, appended, found->second, attributes);
+  const Cache own{kv_append(k, v, cache, found->second), found->second};
+  caches_[layer] = own;
+  return attention(q, own.appended, own.pages, attributes);
+}
+
+ValueId ModelBuilder::shared_attention(uint32_t layer, ValueId q, const Attention& attributes) {
+  const auto found = caches_.find(layer);
+  TOK_CHECK(found != caches_.end());
+  return attention(q, found->second.appended, found->second.pages, attributes);
+}
+
+Result<Graph> ModelBuilder::finish_embedding(ValueId x) {
+  const EmbeddingHead& head = options_.embedding.value();
+  if (head.pooling == Pooling::kMean) x = mean_rows(x);
+  for (const DenseLayer& layer : head.dense) {
+    x = projection(x, layer.folder + "/linear", layer.outputs, layer.bias);
+    if (layer.tanh) x = softcap(x, 1);  // 1 * tanh(x / 1)
+  }
+  return GraphBuilder::finish(x);
+}
+
+Result<Graph> ModelBuilder::finish(ValueId logits) {
+  if (embeds()) return unsupported("This architecture gives logits only, no embeddings.");
+  return GraphBuilder::finish(logits);
 }
 
 }  // namespace tokamak

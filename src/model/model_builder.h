@@ -5,9 +5,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "formats/tensor_file.h"
 #include "graph/builder.h"
+#include "model/embedding_head.h"
+#include "model/quantization.h"
+#include "model/stored_matrix.h"
 
 namespace tokamak {
 
@@ -16,6 +20,9 @@ struct BuildOptions {
   uint32_t chunk = 512;     // most tokens in one step
   DType kv_dtype = DType::kF32;
   bool all_logits = false;  // logits of every token of the step, not only of the last
+  std::optional<EmbeddingHead> embedding;  // ends in this instead of logits
+  Quantization quantization;
+  std::optional<DType> quantize;  // what matrices of floats become: kQ8_0 or kQ4_0
 };
 
 class ModelBuilder : public GraphBuilder {
@@ -23,18 +30,39 @@ class ModelBuilder : public GraphBuilder {
   /// REQUIRES: both outlive the builder. `prefix` stands in the checkpoint before "layers.0...".
   ModelBuilder(const TensorFile& file, const BuildOptions& options, std::string prefix);
 
-  /// A matrix [rows, columns] in the checkpoint's own element type. `name` is without the prefix.
+  /// A matrix [rows, columns] in the checkpoint's own element type or packing. `name` is without
+  /// the prefix; one with a folder is whole. An error when its columns are in another order: those
+  /// go with projection().
   ValueId matrix(std::string_view name, uint32_t rows, uint32_t columns);
   /// Some rows of a matrix that has more: several matrices stored in one.
   struct Rows {
     uint32_t first, count, of;
   };
   ValueId matrix(std::string_view name, Rows rows, uint32_t columns);
+  /// One matrix of rows from several places, one after another; `name` is the value's own.
+  struct Piece {
+    std::string tensor;
+    Rows rows;
+  };
+  ValueId matrix(std::string_view name, const std::vector<Piece>& pieces, uint32_t columns);
+  /// The same rows of each matrix in a tensor [count, rows.of, columns], one after another.
+  ValueId stacked(std::string_view name, uint32_t count, Rows rows, uint32_t columns);
   /// A vector [size] in f32; `add_one` for norms stored as w - 1.
   ValueId vector(std::string_view name, uint32_t size, bool add_one = false);
+  ValueId vector(std::string_view name, Rows rows);
+  /// Vectors of [size] as the rows of f32 [vectors, size]; `name` is the value's own.
+  ValueId vectors(std::string_view name, const std::vector<std::string>& tensors, uint32_t size);
+  /// A norm that has no weight.
+  ValueId plain_norm(ValueId x, uint32_t size, float eps);
   /// x Wᵀ (+ bias) with the tensors name + ".weight" and, where `bias`, name + ".bias".
   ValueId projection(ValueId x, std::string_view name, uint32_t rows, bool bias = false);
-  ValueId projection(ValueId x, std::string_view name, Rows rows);
+  ValueId projection(ValueId x, std::string_view name, Rows rows, bool bias = false);
+  ValueId projection(ValueId x, std::string_view name, const std::vector<Piece>& pieces);
+
+  /// A causal convolution of each column of x by itself, with the state of `layer`. The weights are
+  /// name + ".weight" [columns, 1, taps] and, where `bias`, name + ".bias".
+  ValueId convolution(uint32_t layer, ValueId x, std::string_view name, uint32_t taps,
+                      Activation activation, bool bias = false);
 
   ValueId token_ids();
   /// The table of `rope`, made once per `name`.
@@ -44,23 +72,64 @@ class ModelBuilder : public GraphBuilder {
   /// [T, kv_heads * head_dim] -> [T, heads * head_dim].
   ValueId cached_attention(uint32_t layer, ValueId q, ValueId k, ValueId v, uint32_t kv_heads,
                            uint32_t head_dim, const Attention& attributes);
+  /// Attends to the cache of an earlier layer, which has that layer's window, and adds nothing.
+  /// REQUIRES: cached_attention() was called for `layer`.
+  ValueId shared_attention(uint32_t layer, ValueId q, const Attention& attributes);
 
   /// The rows the head sees: the last one, or all.
-  ValueId output_rows(ValueId x) { return options_.all_logits ? x : last_row(x); }
+  ValueId output_rows(ValueId x) {
+    const bool last =
+        options_.embedding ? options_.embedding->pooling == Pooling::kLast : !options_.all_logits;
+    return last ? last_row(x) : x;
+  }
+  /// True when the graph ends in finish_embedding() of those rows, normed, instead of logits.
+  bool embeds() const { return options_.embedding.has_value(); }
+  /// Pools the rows and applies the dense layers: [1, dimensions], or [T, dimensions] of which the
+  /// first row is meant. x: the normed output_rows().
+  Result<Graph> finish_embedding(ValueId x);
+  /// As GraphBuilder's, for logits: an error where an embedding is asked for.
+  Result<Graph> finish(ValueId logits);
 
   /// True when the checkpoint has prefix + name.
   bool has(std::string_view name) const;
 
  private:
   std::string full_name(std::string_view name) const;
-  /// The element type of a tensor that must have this shape; bf16 after a mistake.
-  DType stored_dtype(const std::string& full, const Shape& shape);
+  /// The matrix, and the constant with the order of its columns where they have one.
+  struct Ordered {
+    ValueId matrix;
+    std::optional<ValueId> order;
+  };
+  /// How a matrix lies in the checkpoint, as far as its constant tells.
+  struct Located {
+    DType dtype = DType::kBF16;  // after a mistake
+    uint32_t rope_heads = 0;
+    const TensorInfo* groups = nullptr;
+  };
+  Located located(const std::string& full, uint32_t rows, uint32_t columns);
+  Ordered ordered_matrix(std::string_view name, Rows rows, uint32_t columns);
+  ValueId column_order(const TensorInfo& groups, uint32_t columns);
+  /// `x` as the columns of `w` want it; made once for all matrices of one order.
+  ValueId in_order_of(ValueId x, const Ordered& w);
+  Result<DType> device_dtype(const StoredMatrix& stored) const;
+  Ordered joined(std::string_view name, const std::vector<Piece>& pieces, uint32_t columns);
+  /// The matrix of `w`, whose columns must be in their own order.
+  ValueId in_own_order(std::string_view name, const Ordered& w);
+  /// The tensor of a vector; null after a mistake.
+  const TensorInfo* stored_vector(const std::string& full, uint32_t size);
 
   const TensorFile& file_;
   BuildOptions options_;
   std::string prefix_;
   std::optional<ValueId> tokens_;
   std::map<std::string, ValueId, std::less<>> made_;
+  std::map<ValueId, ValueId> order_of_;                      // matrix -> order of its columns
+  std::map<std::string, ValueId, std::less<>> orders_;       // bytes of the groups -> constant
+  std::map<std::pair<ValueId, ValueId>, ValueId> gathered_;  // x and order -> x in that order
+  struct Cache {
+    ValueId appended, pages;
+  };
+  std::map<uint32_t, Cache> caches_;  // by layer
 };
 
 }  // namespace tokamak

@@ -6,11 +6,19 @@ namespace {
 constexpr Architecture kArchitectures[] = {
     {"Gemma3ForCausalLM", "gemma3_text", gemma3_facts, build_gemma3},
     {"Gemma3ForConditionalGeneration", "gemma3", gemma3_facts, build_gemma3},
+    {"Gemma3TextModel", "gemma3_text", gemma3_facts, build_gemma3},
+    {"Gemma4ForCausalLM", "gemma4_text", gemma4_facts, build_gemma4},
+    {"Gemma4ForConditionalGeneration", "gemma4", gemma4_facts, build_gemma4},
+    {"Lfm2ForCausalLM", "lfm2", lfm2_facts, build_lfm2},
     {"LlamaForCausalLM", "llama", llama_facts, build_llama},
     {"MistralForCausalLM", "mistral", mistral_facts, build_mistral},
     {"Phi3ForCausalLM", "phi3", phi3_facts, build_phi3},
     {"Qwen2ForCausalLM", "qwen2", qwen2_facts, build_qwen2},
     {"Qwen3ForCausalLM", "qwen3", qwen3_facts, build_qwen3},
+    {"Qwen3_5ForCausalLM", "qwen3_5_text", qwen3_5_facts, build_qwen3_5},
+    {"Qwen3_5ForConditionalGeneration", "qwen3_5", qwen3_5_facts, build_qwen3_5},
+    {"Qwen3MoeForCausalLM", "qwen3_moe", qwen3_moe_facts, build_qwen3_moe},
+    {"Qwen3Model", "qwen3", qwen3_facts, build_qwen3},
 };
 
 }  // namespace

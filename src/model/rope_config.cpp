@@ -40,6 +40,24 @@ std::vector<float> divided(double theta, uint32_t head_dim, const std::vector<do
   return frequencies;
 }
 
+/// Only the first part of a head's pairs turns, with the frequencies they have in a whole head; the
+/// others have none (_compute_proportional_rope_parameters).
+void keep_part(ConfigReader& parameters, RopeTable& table, uint32_t head_dim) {
+  const double part = parameters.positive("partial_rotary_factor", 1.0);
+  const double factor = parameters.positive("factor", 1.0);
+  if (part > 1.0) {
+    parameters.reject(
+        {ErrorCode::kInvalidInput, fmt::format("{} is {}, expected at most 1.",
+                                               parameters.path("partial_rotary_factor"), part)});
+    return;
+  }
+  const size_t turned = size_t(part * double(head_dim) / 2);
+  for (size_t i = 0; i < table.inverse_frequencies.size(); ++i) {
+    float& frequency = table.inverse_frequencies[i];
+    frequency = i < turned ? float(double(frequency) / factor) : 0.0f;
+  }
+}
+
 }  // namespace
 
 RopeTable read_longrope(ConfigReader& parameters, double theta, uint32_t head_dim,
@@ -69,12 +87,29 @@ RopeTable read_rope(ConfigReader& parameters, double theta, uint32_t head_dim) {
     }
   } else if (type == "llama3") {
     scale_llama3(parameters, table);
+  } else if (type == "explicit") {
+    const std::vector<double> divisors = parameters.positives("divisors", head_dim / 2);
+    for (size_t i = 0; i < divisors.size(); ++i) {
+      float& frequency = table.inverse_frequencies[i];
+      frequency = float(double(frequency) / divisors[i]);
+    }
+  } else if (type == "proportional") {
+    keep_part(parameters, table, head_dim);
   } else if (type != "default") {
     parameters.reject({ErrorCode::kUnsupported,
-                       fmt::format("{} is \"{}\"; this engine knows default, linear and llama3.",
+                       fmt::format("{} is \"{}\"; this engine knows default, linear, llama3 and "
+                                   "proportional.",
                                    parameters.path("rope_type"), type)});
   }
   return table;
+}
+
+Result<uint32_t> rotary_size(const ConfigReader& config, double part, uint32_t head_dim) {
+  const double size = part <= 1.0 ? double(head_dim) * part : 0.0;
+  const uint32_t whole = uint32_t(size);
+  if (whole != 0 && whole % 2 == 0) return whole;
+  return invalid_input("{} is {}, which turns {} of {} elements; expected an even number of them.",
+                       config.path("partial_rotary_factor"), part, whole, head_dim);
 }
 
 }  // namespace tokamak

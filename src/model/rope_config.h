@@ -8,8 +8,9 @@
 namespace tokamak {
 
 /// `parameters` holds rope_type (or type) and what that type needs; theta is its rope_theta, else
-/// `theta`. Types: default, linear, llama3. Another type is kUnsupported, naming it. Mistakes are
-/// left in `parameters`' status.
+/// `theta`. Types: default, linear, llama3, proportional, and "explicit", which no checkpoint of
+/// Hugging Face has: frequency i is divided by divisors[i], as a GGUF file says it. Another type is
+/// kUnsupported, naming it. Mistakes are left in `parameters`' status.
 RopeTable read_rope(ConfigReader& parameters, double theta, uint32_t head_dim);
 
 /// LongRoPE (arXiv:2402.13753): each frequency is divided by its short_factor, or by its
@@ -17,5 +18,8 @@ RopeTable read_rope(ConfigReader& parameters, double theta, uint32_t head_dim);
 /// attention_factor, which follows from max_positions / original where it is not given.
 RopeTable read_longrope(ConfigReader& parameters, double theta, uint32_t head_dim,
                         uint32_t original, uint32_t max_positions);
+
+/// How many elements of a head are turned when it is `part` of them: a whole number of pairs.
+Result<uint32_t> rotary_size(const ConfigReader& config, double part, uint32_t head_dim);
 
 }  // namespace tokamak

@@ -1,86 +1,176 @@
 #include "model/weights.h"
 
 #include <algorithm>
-#include <cstring>
+#include <memory>
 #include <vector>
 
-#include "base/bits.h"
 #include "base/check.h"
+#include "model/repack.h"
 
 namespace tokamak {
 namespace {
 
 constexpr size_t kPieceBytes = size_t{4} << 20;
 
+/// Rows of one checkpoint tensor.
 struct Part {
-  const TensorInfo* info;
-  std::span<const std::byte> bytes;
+  std::unique_ptr<RowSource> source;
+  uint64_t first = 0, rows = 0;
+  uint64_t head = 0;  // rows of a head where the file has them turned, else 0
+
+  /// The row of the file that is row `row` of this part: see WeightPart.
+  uint64_t file_row(uint64_t row) const {
+    row += first;
+    if (head == 0) return row;
+    const uint64_t in_head = row % head, half = head / 2;
+    return row - in_head + 2 * (in_head % half) + in_head / half;
+  }
+
+  void write(Stream stream, uint64_t at, uint64_t count, std::byte* out, size_t stride) const {
+    if (head == 0) return source->write(stream, first + at, count, out, stride);
+    for (uint64_t i = 0; i < count; ++i) {
+      source->write(stream, file_row(at + i), 1, out + size_t(i) * stride, stride);
+    }
+  }
 };
 
-Result<std::vector<Part>> find_parts(const TensorFile& file, const Weight& weight) {
-  std::vector<Part> parts;
-  for (const WeightPart& part : weight.parts) {
-    const TensorInfo* info = file.find(part.name);
-    if (info == nullptr) return invalid_input("The checkpoint has no tensor \"{}\".", part.name);
-    TOK_TRY(std::span<const std::byte> bytes, file.data(*info));
-    if (part.rows != 0) {
-      const uint64_t end = uint64_t{part.first_row} + part.rows;
-      if (info->shape.empty() || end > info->shape[0]) {
-        return invalid_input("{}: tensor \"{}\" is {}, expected at least {} rows.",
-                             file.file_name(*info), part.name, describe(*info), end);
-      }
-      const size_t row_bytes = bytes.size() / size_t(info->shape[0]);
-      bytes = bytes.subspan(part.first_row * row_bytes, part.rows * row_bytes);
+/// Columns of a constant's rows; a vector is a matrix of one column.
+uint64_t columns_of(const TensorDesc& constant) {
+  uint64_t columns = 1;
+  for (size_t i = 1; i < constant.shape.size(); ++i) columns *= uint64_t(constant.shape[i]);
+  return columns;
+}
+
+/// Plain tensors of any number of dimensions are rows as long as the constant's.
+Result<StoredMatrix> locate_part(const TensorFile& file, const std::string& name,
+                                 uint64_t columns) {
+  const TensorInfo* info = file.find(name);
+  if (info == nullptr || !is_float_weight(info->dtype)) return locate(file, name, columns);
+  StoredMatrix found{.dtype = info->dtype, .columns = columns, .weight = info};
+  found.rows = info->elements() / columns;
+  if (found.rows * columns == info->elements()) return found;
+  return invalid_input("{}: tensor \"{}\" is {}, expected rows of {}.", file.file_name(*info), name,
+                       describe(*info), columns);
+}
+
+Result<Part> open_part(const TensorFile& file, const WeightPart& part, const TensorDesc& constant,
+                       bool add_one) {
+  TOK_TRY(const StoredMatrix stored, locate_part(file, part.name, columns_of(constant)));
+  const auto wrong = [&](const std::string& expected) {
+    return invalid_input("{}: tensor \"{}\" is {}, expected {}.", file.file_name(*stored.weight),
+                         stored.weight->name, describe(*stored.weight), expected);
+  };
+  Part out{.source = nullptr, .first = part.first_row, .rows = part.rows};
+  if (part.rows == 0) out.rows = stored.rows;
+  if (out.first + out.rows > stored.rows) {
+    return wrong(fmt::format("at least {} rows", out.first + out.rows));
+  }
+  if (part.rope_heads != 0) {
+    out.head = stored.rows / part.rope_heads;
+    if (out.head * part.rope_heads != stored.rows || out.head == 0 || out.head % 2 != 0) {
+      return wrong(fmt::format("rows in {} heads of an even number", part.rope_heads));
     }
-    parts.push_back({info, bytes});
   }
-  return parts;
-}
-
-float load_f32(const std::byte* bytes, DType dtype) {
-  uint32_t word = 0;
-  std::memcpy(&word, bytes, dtype_bytes(dtype));
-  switch (dtype) {
-    case DType::kF32:
-      return std::bit_cast<float>(word);
-    case DType::kF16:
-      return f16_to_f32(uint16_t(word));
-    case DType::kBF16:
-      return bf16_to_f32(uint16_t(word));
-    default:
-      break;
-  }
-  TOK_CHECK(is_float_weight(dtype));  // the model builder asks for no others
-  return 0;
-}
-
-std::vector<std::byte> as_f32(const Part& part, bool add_one) {
-  const uint32_t width = dtype_bytes(part.info->dtype);
-  std::vector<std::byte> out(part.bytes.size() / width * sizeof(float));
-  for (size_t i = 0; i * width < part.bytes.size(); ++i) {
-    const float value =
-        load_f32(part.bytes.data() + i * width, part.info->dtype) + (add_one ? 1.0f : 0.0f);
-    std::memcpy(out.data() + i * sizeof(float), &value, sizeof value);
-  }
+  TOK_TRY(out.source, open_rows(file, stored, constant.dtype, add_one));
   return out;
 }
 
-/// Rows of the parts in turn: part 0's first, part 1's first, part 0's second, ...
-Result<void> write_interleaved(std::span<const std::span<const std::byte>> parts, size_t rows,
-                               const WriteBytes& write) {
-  const size_t row_bytes = parts[0].size() / rows;
-  std::vector<std::byte> piece;
-  for (size_t row = 0; row < rows; ++row) {
-    for (const std::span<const std::byte>& part : parts) {
-      const auto bytes = part.subspan(row * row_bytes, row_bytes);
-      piece.insert(piece.end(), bytes.begin(), bytes.end());
+class Writer {
+ public:
+  Writer(const TensorDesc& constant, const std::vector<Part>& parts, const WriteBytes& write)
+      : constant_(constant), parts_(parts), write_(write) {}
+
+  Result<void> run(RowOrder order) {
+    for (const Stream stream : kStreams) {
+      row_ = size_t(row_bytes(constant_.dtype, stream, columns_of(constant_)));
+      if (row_ == 0) continue;
+      uint64_t rows = 0;
+      if (order == RowOrder::kInterleave) {
+        TOK_TRY(interleaved(stream));
+        rows = parts_[0].rows * parts_.size();
+      } else {
+        for (const Part& part : parts_) {
+          TOK_TRY(whole(stream, part));
+          rows += part.rows;
+        }
+      }
+      // Streams begin at multiples of 16.
+      piece_.assign(is_packed(constant_.dtype) ? size_t(-(rows * row_) % 16) : 0, std::byte{0});
+      if (!piece_.empty()) TOK_TRY(write_(piece_));
     }
-    if (piece.size() >= kPieceBytes || row + 1 == rows) {
-      TOK_TRY(write(piece));
-      piece.clear();
-    }
+    return {};
   }
-  return {};
+
+ private:
+  /// Rows of one part that make a piece.
+  uint64_t piece_rows(size_t row) const { return std::max<uint64_t>(1, kPieceBytes / row); }
+
+  Result<void> whole(Stream stream, const Part& part) {
+    for (uint64_t at = 0; at < part.rows; at += piece_rows(row_)) {
+      const uint64_t count = std::min(piece_rows(row_), part.rows - at);
+      const auto view = part.head != 0 ? std::span<const std::byte>()
+                                       : part.source->view(stream, part.first + at, count);
+      if (!view.empty()) {
+        TOK_TRY(write_(view));
+        continue;
+      }
+      piece_.resize(size_t(count) * row_);
+      part.write(stream, at, count, piece_.data(), row_);
+      TOK_TRY(write_(piece_));
+    }
+    return {};
+  }
+
+  /// Rows of the parts in turn: part 0's first, part 1's first, part 0's second, ...
+  Result<void> interleaved(Stream stream) {
+    const size_t stride = parts_.size() * row_;
+    const uint64_t rows = parts_[0].rows;
+    for (uint64_t at = 0; at < rows; at += piece_rows(stride)) {
+      const uint64_t count = std::min(piece_rows(stride), rows - at);
+      piece_.resize(size_t(count) * stride);
+      for (size_t i = 0; i < parts_.size(); ++i) {
+        parts_[i].write(stream, at, count, piece_.data() + i * row_, stride);
+      }
+      TOK_TRY(write_(piece_));
+    }
+    return {};
+  }
+
+  const TensorDesc& constant_;
+  const std::vector<Part>& parts_;
+  const WriteBytes& write_;
+  size_t row_ = 0;  // bytes of a row in the stream at hand
+  std::vector<std::byte> piece_;
+};
+
+Result<void> read_weight(const TensorFile& file, const TensorDesc& constant, const Weight& weight,
+                         const WriteBytes& write) {
+  std::vector<Part> parts;
+  uint64_t rows = 0;
+  for (const WeightPart& part : weight.parts) {
+    TOK_TRY(Part opened, open_part(file, part, constant, weight.add_one));
+    rows += opened.rows;
+    if (weight.order == RowOrder::kInterleave && !parts.empty()) {
+      TOK_CHECK(opened.rows == parts[0].rows);  // gate_up joins equals only
+    }
+    parts.push_back(std::move(opened));
+  }
+  if (rows != uint64_t(constant.shape[0])) {
+    return invalid_input("The parts of \"{}\" have {} rows, expected {}.", constant.name, rows,
+                         constant.shape[0]);
+  }
+  return Writer(constant, parts, write).run(weight.order);
+}
+
+Result<void> read_order(const TensorFile& file, const TensorDesc& constant,
+                        const ColumnOrder& recipe, const WriteBytes& write) {
+  constexpr std::string_view kGroups = ".g_idx";
+  TOK_CHECK(recipe.groups.ends_with(kGroups));  // of locate()
+  const std::string name = recipe.groups.substr(0, recipe.groups.size() - kGroups.size());
+  TOK_TRY(const StoredMatrix stored, locate(file, name + ".weight", uint64_t(constant.shape[0])));
+  TOK_CHECK(stored.groups != nullptr);
+  TOK_TRY(const std::vector<uint32_t> order, column_order(file, stored));
+  return write(std::as_bytes(std::span(order)));
 }
 
 }  // namespace
@@ -91,29 +181,16 @@ Result<void> read_constant(const TensorFile& file, const TensorDesc& constant,
     const std::vector<float> values = rope_table(*table, uint32_t(constant.shape[0]));
     return write(std::as_bytes(std::span(values)));
   }
+  if (const auto* fill = std::get_if<Fill>(&constant.recipe)) {
+    const std::vector<float> values(size_t(element_count(constant.shape, 1)), fill->value);
+    return write(std::as_bytes(std::span(values)));
+  }
+  if (const auto* order = std::get_if<ColumnOrder>(&constant.recipe)) {
+    return read_order(file, constant, *order, write);
+  }
   const auto* weight = std::get_if<Weight>(&constant.recipe);
   TOK_CHECK(weight != nullptr);
-  TOK_TRY(const std::vector<Part> parts, find_parts(file, *weight));
-  std::vector<std::vector<std::byte>> converted(parts.size());
-  std::vector<std::span<const std::byte>> bytes;
-  for (size_t i = 0; i < parts.size(); ++i) {
-    if (parts[i].info->dtype != constant.dtype || weight->add_one) {
-      TOK_CHECK(constant.dtype == DType::kF32);
-      converted[i] = as_f32(parts[i], weight->add_one);
-      bytes.push_back(converted[i]);
-    } else {
-      bytes.push_back(parts[i].bytes);
-    }
-  }
-  if (weight->order == RowOrder::kInterleave) {
-    return write_interleaved(bytes, size_t(constant.shape[0]) / parts.size(), write);
-  }
-  for (const std::span<const std::byte>& part : bytes) {
-    for (size_t at = 0; at < part.size(); at += kPieceBytes) {
-      TOK_TRY(write(part.subspan(at, std::min(kPieceBytes, part.size() - at))));
-    }
-  }
-  return {};
+  return read_weight(file, constant, *weight, write);
 }
 
 }  // namespace tokamak

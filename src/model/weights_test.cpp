@@ -87,6 +87,16 @@ TEST(Weights, TakesARangeOfRows) {
   EXPECT_EQ(read(c.file(), constant({2, 2}, DType::kF32, joined)), (Floats{7, 8, 1, 2}));
 }
 
+TEST(Weights, CountsTheRowsOfStackedMatrices) {
+  Checkpoint c;
+  c.add("experts", DType::kBF16, {2, 3, 2});
+  const Weight first{{WeightPart("experts", 0, 1), WeightPart("experts", 3, 1)}, RowOrder::kConcat};
+  EXPECT_EQ(read(c.file(), constant({2, 2}, DType::kBF16, first)), (Floats{1, 2, 7, 8}));
+  const Weight last{{WeightPart("experts", 5, 1)}};
+  EXPECT_EQ(read(c.file(), constant({1, 2}, DType::kBF16, last)), (Floats{11, 12}));
+  EXPECT_EQ(read(c.file(), constant({6, 2}, DType::kBF16, {{"experts"}})).size(), 12u);
+}
+
 TEST(Weights, RefusesRowsThatAreNotThere) {
   Checkpoint c;
   c.add("qkv", DType::kBF16, {4, 2});
@@ -133,6 +143,45 @@ TEST(ModelBuilder, RefusesIntegerWeights) {
   ASSERT_FALSE(graph);
   EXPECT_EQ(graph.error().code, ErrorCode::kUnsupported);
   EXPECT_NE(graph.error().message.find("element type i16"), std::string::npos);
+}
+
+TEST(ModelBuilder, PutsTheSameRowsOfStackedMatricesTogether) {
+  Checkpoint c;
+  c.add("model.experts.gate_up", DType::kBF16, {2, 4, 2});
+  const TensorFile file = c.file();
+  ModelBuilder b(file, {}, "model.");
+  const ValueId up = b.stacked("experts.gate_up", 2, {.first = 2, .count = 2, .of = 4}, 2);
+  EXPECT_EQ(b.at(up).shape, (Shape{4, 2}));
+  EXPECT_EQ(read(file, b.at(up)), (Floats{5, 6, 7, 8, 13, 14, 15, 16}));
+  const ValueId all = b.stacked("experts.gate_up", 2, {.first = 0, .count = 4, .of = 4}, 2);
+  EXPECT_EQ(read(file, b.at(all)).size(), 16u);
+}
+
+TEST(ModelBuilder, RefusesToJoinRowsOfTwoTypes) {
+  Checkpoint c;
+  c.add("model.0.w", DType::kBF16, {1, 4});
+  c.add("model.1.w", DType::kF32, {1, 4});
+  const TensorFile file = c.file();
+  ModelBuilder b(file, {}, "model.");
+  const ModelBuilder::Rows rows{.first = 0, .count = 1, .of = 1};
+  auto graph = b.finish(b.matrix("w", {{"0.w", rows}, {"1.w", rows}}, 4));
+  ASSERT_FALSE(graph);
+  EXPECT_EQ(graph.error().message,
+            "Tensors \"model.0.w\" and \"model.1.w\" have element types bf16 and f32; this engine "
+            "joins their rows and needs one type.");
+}
+
+TEST(ModelBuilder, SharedAttentionReadsTheCacheAndAddsNothing) {
+  const TensorFile file;
+  ModelBuilder b(file, {.context = 64}, "model.");
+  const ValueId table = b.constant("t", {8, 16}, DType::kF32, Weight{{"t"}});
+  const ValueId x = b.embed(b.token_ids(), table);
+  const ValueId y = b.cached_attention(3, x, x, x, 2, 8, {});
+  auto graph = b.finish(b.shared_attention(3, y, {}));
+  ASSERT_TRUE(graph) << graph.error().message;
+  ASSERT_EQ(graph->nodes.size(), 4u);  // embed, kv_append and twice attention
+  EXPECT_EQ(graph->nodes[3].inputs[1], graph->nodes[1].outputs[0]);
+  EXPECT_EQ(graph->nodes[3].inputs[2], graph->nodes[2].inputs[2]);
 }
 
 TEST(ModelBuilder, WindowLayersHoldAWindowAndAChunk) {

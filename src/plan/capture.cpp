@@ -6,6 +6,7 @@
 #include "graph/liveness.h"
 #include "plan/plan.h"
 #include "plan/pool.h"
+#include "plan/shards.h"
 
 namespace tokamak {
 namespace {
@@ -71,15 +72,30 @@ class Capture {
     return entry->second;
   }
 
+  /// The parts of a weight that the device cannot bind at once; none when it is held whole.
+  std::vector<Shard> shards_of(const Graph& graph, ValueId id) {
+    if (device_.backend == BackendKind::kCpu || !is_read_by_rows(graph, id)) return {};
+    std::vector<Shard> shards = cut_rows(graph.at(id), binding_limit());
+    for (Shard& shard : shards) shard.buffer = permanent(shard.tensor);
+    return shards;
+  }
+
   Result<void> phase(const Graph& graph, const PhaseRequest& request) {
     const std::vector<LiveRange> ranges = live_ranges(graph);
     std::vector<BufferId> place(graph.values.size());
+    std::map<ValueId, std::vector<Shard>> shards;
     std::vector<bool> in_pool(graph.values.size()), made(graph.values.size());
     for (const Node& node : graph.nodes) {
       for (const ValueId id : node.outputs) made[uint32_t(id)] = true;
     }
     for (size_t i = 0; i < graph.values.size(); ++i) {
-      if (!made[i]) place[i] = permanent(graph.values[i]);
+      if (made[i]) continue;
+      auto cut = shards_of(graph, ValueId(i));
+      if (cut.empty()) {
+        place[i] = permanent(graph.values[i]);
+      } else {
+        shards[ValueId(i)] = std::move(cut);
+      }
     }
     pool_.release_all();
     Phase phase{request.name, request.max_tokens, {}, {}, 0, 0};
@@ -88,7 +104,7 @@ class Capture {
       for (const ValueId id : node.outputs) {
         const uint32_t i = uint32_t(id);
         if (graph.at(id).storage == Storage::kState) {
-          place[i] = place[uint32_t(node.inputs[2])];  // kv_append writes the cache it was given
+          place[i] = place[uint32_t(node.inputs[changed_state(graph, node).value()])];
           continue;
         }
         const uint64_t bytes = round_up<uint64_t>(byte_count(graph.at(id), request.max_tokens), 16);
@@ -97,8 +113,16 @@ class Capture {
         ++phase.tensors;
         phase.tensor_bytes += bytes;
       }
-      TOK_TRY(Step step, make_step(graph, node, place, request.max_tokens));
-      phase.steps.push_back(std::move(step));
+      const auto cut = node.inputs.size() < 2 ? shards.end() : shards.find(node.inputs[1]);
+      if (cut == shards.end()) {
+        TOK_TRY(Step step, make_step(graph, node, place, request.max_tokens, nullptr));
+        phase.steps.push_back(std::move(step));
+      } else {
+        for (const Shard& shard : cut->second) {
+          TOK_TRY(Step step, make_step(graph, node, place, request.max_tokens, &shard));
+          phase.steps.push_back(std::move(step));
+        }
+      }
       for (uint32_t i = 0; i < graph.values.size(); ++i) {
         if (in_pool[i] && ranges[i].last == n) {
           pool_.release(pool_index(place[i]));
@@ -116,22 +140,27 @@ class Capture {
   }
 
   Result<Step> make_step(const Graph& graph, const Node& node, const std::vector<BufferId>& place,
-                         uint32_t max_tokens) {
+                         uint32_t max_tokens, const Shard* shard) {
     Step step;
     step.op = node.op;
-    Problem problem{.op = &step.op, .inputs = {}, .outputs = {}, .max_tokens = max_tokens};
+    if (shard != nullptr) step.cut = shard->cut;
+    Problem problem{
+        .op = &step.op, .inputs = {}, .outputs = {}, .max_tokens = max_tokens, .cut = step.cut};
     for (const ValueId id : node.outputs) {
       step.outputs.push_back(operand(place[uint32_t(id)], graph.at(id)));
       problem.outputs.push_back(graph.at(id));
     }
-    for (const ValueId id : node.inputs) {
-      const BufferId buffer = place[uint32_t(id)];
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      const ValueId id = node.inputs[i];
+      const bool is_cut = shard != nullptr && i == 1;
+      const BufferId buffer = is_cut ? shard->buffer : place[uint32_t(id)];
+      const TensorDesc& tensor = is_cut ? shard->tensor : graph.at(id);
       // An input that lives where an output goes is that output: it is bound once.
       const bool is_output = std::any_of(step.outputs.begin(), step.outputs.end(),
                                          [&](const Operand& o) { return o.buffer == buffer; });
       if (is_output) continue;
-      step.inputs.push_back(operand(buffer, graph.at(id)));
-      problem.inputs.push_back(graph.at(id));
+      step.inputs.push_back(operand(buffer, tensor));
+      problem.inputs.push_back(tensor);
     }
     TOK_TRY(Selection selection, select_variant(problem, device_, forced_));
     step.kernel = selection.variant;
@@ -163,8 +192,12 @@ class Capture {
     }
   }
 
+  uint64_t binding_limit() const {
+    return std::min(device_.limits.binding_bytes, device_.limits.buffer_bytes);
+  }
+
   Result<void> check_limits() const {
-    const uint64_t limit = std::min(device_.limits.binding_bytes, device_.limits.buffer_bytes);
+    const uint64_t limit = binding_limit();
     if (device_.backend == BackendKind::kCpu) return {};
     for (const Buffer& buffer : plan_.buffers) {
       if (buffer.bytes > limit) {
@@ -201,19 +234,29 @@ Cost step_cost(const Plan& plan, const Step& step, uint64_t tokens, uint64_t kv_
   const bool gathers =
       std::holds_alternative<Embed>(step.op) || std::holds_alternative<Rope>(step.op);
   const auto* attention = std::get_if<Attention>(&step.op);
-  const auto bytes = [&](const Operand& o) {
-    return element_count(o.shape, tokens) * dtype_bytes(o.dtype);
-  };
+  const auto* experts = std::get_if<ExpertLinear>(&step.op);
+  const auto bytes = [&](const Operand& o) { return byte_count(o.dtype, o.shape, tokens); };
+  // Of a cut weight a step has a share: that of the tokens it gathers, or of the results it writes.
+  const double share =
+      step.cut.total == 0 ? 1.0 : double(step.inputs[1].shape[0]) / double(step.cut.total);
+  const auto shared = [&](uint64_t amount) { return uint64_t(double(amount) * share); };
   for (const Operand& in : step.inputs) {
     const BufferUse use = plan.at(in.buffer).use;
     if (use == BufferUse::kState && attention != nullptr) {
       const uint64_t seen =
-          attention->window > 0 ? std::min<uint64_t>(kv_length, attention->window) : kv_length;
+          attention->window == 0
+              ? kv_length
+              : std::min(kv_length, uint64_t{attention->window} * (attention->causal ? 1 : 2));
       const uint64_t per_position = element_count(in.shape, 1) / uint64_t(in.shape[0]);
       cost.bytes += seen * per_position * dtype_bytes(in.dtype);
       cost.flops += 2 * tokens * seen * element_count(step.outputs[0].shape, 1) * 2;
     } else if (use == BufferUse::kConstant && gathers && in.shape.size() == 2) {
-      cost.bytes += tokens * uint64_t(in.shape[1]) * dtype_bytes(in.dtype);
+      cost.bytes += shared(tokens * (bytes(in) / uint64_t(in.shape[0])));
+    } else if (use == BufferUse::kConstant && experts != nullptr) {
+      // At most one expert for each choice, and none of them more than once.
+      const uint64_t choices = element_count(step.inputs[2].shape, tokens);
+      cost.bytes += bytes(in) / experts->experts * std::min<uint64_t>(choices, experts->experts);
+      cost.flops += 2 * element_count(in.shape, 1) / experts->experts * choices;
     } else if (use != BufferUse::kTable) {
       cost.bytes += bytes(in);
       if (use == BufferUse::kConstant && in.shape.size() == 2) {
@@ -222,10 +265,17 @@ Cost step_cost(const Plan& plan, const Step& step, uint64_t tokens, uint64_t kv_
       }
     }
   }
+  const bool appends = std::holds_alternative<KvAppend>(step.op);
   for (const Operand& out : step.outputs) {
-    if (plan.at(out.buffer).use != BufferUse::kState) cost.bytes += bytes(out);
+    const bool is_state = plan.at(out.buffer).use == BufferUse::kState;
+    if (!is_state) cost.bytes += shared(bytes(out));
+    if (is_state && !appends) cost.bytes += 2 * bytes(out);  // read and written
+    if (is_state && std::holds_alternative<GatedDelta>(step.op)) {
+      // Per token: its decay, two products with it, and a product added to it.
+      cost.flops += 7 * tokens * element_count(out.shape, 1);
+    }
   }
-  if (std::holds_alternative<KvAppend>(step.op)) cost.bytes += bytes(step.inputs[0]);
+  if (appends) cost.bytes += bytes(step.inputs[0]);
   return cost;
 }
 

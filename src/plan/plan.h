@@ -24,8 +24,9 @@ enum class BufferUse : uint8_t {
 struct Buffer {
   BufferUse use = BufferUse::kActivation;
   uint64_t bytes = 0;  // a multiple of 16
-  /// What it holds, where that is one tensor: constants, states and tables. Activation buffers hold
-  /// one tensor after another and have no description.
+  /// What it holds, where that is one tensor: constants, states and tables. Of a weight that is cut
+  /// each part is a constant of its own, whose recipe names its rows. Activation buffers hold one
+  /// tensor after another and have no description.
   TensorDesc tensor;
   bool operator==(const Buffer&) const = default;
 };
@@ -42,6 +43,7 @@ struct Step {
   Op op;
   const KernelVariant* kernel = nullptr;
   std::vector<Operand> inputs, outputs;  // binding order
+  RowCut cut;                            // of the matrix that the step reads
   Launch launch;                         // WGSL kernels only
   std::vector<std::string> passed_over;  // why each better variant was not taken
   bool operator==(const Step&) const = default;
@@ -78,8 +80,9 @@ struct CaptureOptions {
 };
 
 /// Chooses a kernel for every node, fixes its constants and grid, and places every tensor in a
-/// buffer. Errors: no kernel takes a node; a buffer exceeds a device limit (names the tensor, its
-/// size and the limit).
+/// buffer. A weight that a device cannot bind at once is cut by rows: its node becomes a step for
+/// each part. Errors: no kernel takes a node; a buffer exceeds a device limit (names the tensor,
+/// its size and the limit).
 Result<Plan> capture(const Graph& graph, const DeviceInfo& device, const CaptureOptions& options);
 
 /// What one step of `tokens` tokens moves and computes; attention and kv_append count the keys and

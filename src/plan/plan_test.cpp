@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include "base/packing.h"
 #include "graph/builder.h"
+#include "graph/text.h"
 #include "plan/pool.h"
+#include "plan/shards.h"
 #include "plan/text.h"
 
 namespace tokamak {
@@ -42,6 +45,27 @@ DeviceInfo webgpu_device() {
 }
 
 const CaptureOptions kBothPhases = {.phases = {{"prefill", 64}, {"decode", 1}}, .forced = {}};
+
+TEST(Cost, CountsTheExpertsThatAreChosenAndEachOnce) {
+  GraphBuilder b;
+  const ValueId tokens = b.input("tokens", {kTokens});
+  const auto weight = [&](const char* name, Shape shape) {
+    return b.constant(name, std::move(shape), DType::kF16, Weight{{name}});
+  };
+  const ValueId x = b.embed(tokens, weight("embed", {32, 16}));
+  const auto routed = b.route(b.linear(x, weight("router", {8, 16})), {.top_k = 2});
+  auto graph = b.finish(b.expert_linear(x, weight("experts", {8 * 24, 16}), routed.chosen, 8));
+  ASSERT_TRUE(graph) << graph.error().message;
+  auto plan = capture(*graph, webgpu_device(), {.phases = {{"prefill", 64}}, .forced = {}});
+  ASSERT_TRUE(plan) << plan.error().message;
+  const Step& step = plan->phases[0].steps.back();
+  const auto expected = [](uint64_t count, uint64_t experts) {
+    return experts * 24 * 16 * 2 + count * (16 * 4 + 2 * 4 + 2 * 24 * 4);
+  };
+  EXPECT_EQ(step_cost(*plan, step, 1, 1).bytes, expected(1, 2));
+  EXPECT_EQ(step_cost(*plan, step, 64, 64).bytes, expected(64, 8));
+  EXPECT_EQ(step_cost(*plan, step, 64, 64).flops, 2u * 64 * 2 * 24 * 16);
+}
 
 TEST(Capture, PoolsActivationsAndSharesPermanentBuffers) {
   auto plan = capture(two_layers(), webgpu_device(), kBothPhases);
@@ -113,6 +137,125 @@ TEST(Capture, NamesTheBufferThatExceedsADeviceLimit) {
       << plan.error().message;
 }
 
+/// A tied embedding of 4096 x 32 and a gated product of 512 x 32 beside a small matrix.
+Graph large_weights(DType dtype) {
+  GraphBuilder b;
+  const ValueId tokens = b.input("tokens", {kTokens});
+  const ValueId table = b.constant("embed", {4096, 32}, dtype, Weight{{"embed"}});
+  const ValueId gates =
+      b.constant("gates", {512, 32}, dtype, Weight{{"gate", "up"}, RowOrder::kInterleave});
+  const ValueId small = b.constant("small", {32, 256}, DType::kF16, Weight{{"small"}});
+  const ValueId x = b.embed(tokens, table);
+  const ValueId h = b.add_node(LinearGlu{}, {x, gates}).front();
+  auto graph = b.finish(b.linear(b.linear(b.last_row(h), small), table));
+  EXPECT_TRUE(graph) << graph.error().message;
+  return *graph;
+}
+
+DeviceInfo small_device(uint64_t binding_bytes) {
+  DeviceInfo device = webgpu_device();
+  device.limits.binding_bytes = binding_bytes;
+  return device;
+}
+
+const CaptureOptions kSmallSteps = {.phases = {{"prefill", 8}, {"decode", 1}}, .forced = {}};
+
+template <typename T>
+std::vector<const Step*> steps_of(const Phase& phase) {
+  std::vector<const Step*> steps;
+  for (const Step& step : phase.steps) {
+    if (std::holds_alternative<T>(step.op)) steps.push_back(&step);
+  }
+  return steps;
+}
+
+TEST(Shards, AStepForEachPartOfALargeWeight) {
+  for (const DType dtype : {DType::kBF16, DType::kQ4_0}) {
+    const uint64_t limit = matrix_bytes(dtype, 1400, 32);
+    auto plan = capture(large_weights(dtype), small_device(limit), kSmallSteps);
+    ASSERT_TRUE(plan) << plan.error().message;
+    for (const Buffer& buffer : plan->buffers) EXPECT_LE(buffer.bytes, limit);
+    for (const Phase& phase : plan->phases) {
+      const auto embed = steps_of<Embed>(phase), linear = steps_of<Linear>(phase);
+      ASSERT_EQ(embed.size(), 3u);
+      ASSERT_EQ(linear.size(), 4u);
+      EXPECT_EQ(linear[0]->cut, RowCut{});
+      for (const uint32_t part : {0u, 1u, 2u}) {
+        const RowCut cut{part * 1366, 4096};
+        EXPECT_EQ(embed[part]->cut, cut);
+        EXPECT_EQ(linear[part + 1]->cut, cut);
+        EXPECT_EQ(linear[part + 1]->inputs[1], embed[part]->inputs[1]);
+        EXPECT_EQ(embed[part]->outputs, embed[0]->outputs);
+        const TensorDesc& held = plan->at(embed[part]->inputs[1].buffer).tensor;
+        EXPECT_EQ(recipe_text(held.recipe), fmt::format("weight \"embed\"[{}:{}]", cut.first,
+                                                        std::min(4096u, cut.first + 1366)));
+      }
+    }
+    EXPECT_TRUE(*parse_plan(to_text(*plan)) == *plan);
+  }
+}
+
+TEST(Shards, CostNoMoreThanTheWhole) {
+  const Graph graph = large_weights(DType::kBF16);
+  auto whole = capture(graph, webgpu_device(), kSmallSteps);
+  auto cut = capture(graph, small_device(uint64_t{100} << 10), kSmallSteps);
+  ASSERT_TRUE(whole && cut);
+  for (const size_t phase : {0u, 1u}) {
+    const Cost one = phase_cost(*whole, whole->phases[phase], 8, 8);
+    const Cost many = phase_cost(*cut, cut->phases[phase], 8, 8);
+    EXPECT_EQ(one.flops, many.flops);
+    // Every part reads its input again.
+    EXPECT_NEAR(double(one.bytes), double(many.bytes), 0.02 * double(one.bytes));
+  }
+}
+
+TEST(Shards, KeepRowsThatBelongTogether) {
+  auto plan = capture(large_weights(DType::kBF16), small_device(uint64_t{20} << 10), kSmallSteps);
+  ASSERT_TRUE(plan) << plan.error().message;
+  const auto gates = steps_of<LinearGlu>(plan->phases[0]);
+  ASSERT_EQ(gates.size(), 2u);
+  const TensorDesc& second = plan->at(gates[1]->inputs[1].buffer).tensor;
+  EXPECT_EQ(recipe_text(second.recipe), "interleave \"gate\"[128:256] \"up\"[128:256]");
+}
+
+TEST(Shards, AreNotForTheCpu) {
+  DeviceInfo cpu;
+  cpu.limits.binding_bytes = 1024;
+  auto plan = capture(large_weights(DType::kF32), cpu, kSmallSteps);
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_EQ(steps_of<Embed>(plan->phases[0]).size(), 1u);
+}
+
+std::vector<uint32_t> cut_points(Dim rows, Dim columns, DType dtype, uint64_t limit) {
+  TensorDesc matrix{.name = "w", .shape = {rows, columns}, .dtype = dtype};
+  matrix.recipe = Weight{{"w"}};
+  std::vector<uint32_t> points;
+  for (const Shard& shard : cut_rows(matrix, limit)) {
+    EXPECT_LE(byte_count(shard.tensor, 1), limit);
+    points.push_back(shard.cut.first);
+  }
+  return points;
+}
+
+TEST(Shards, AreFewAndOfEqualLengthAndBeginAtEvenRows) {
+  EXPECT_TRUE(cut_points(100, 8, DType::kF32, 3200).empty());
+  EXPECT_EQ(cut_points(100, 8, DType::kF32, 3199), (std::vector<uint32_t>{0, 50}));
+  EXPECT_EQ(cut_points(101, 8, DType::kF32, 1800), (std::vector<uint32_t>{0, 52}));
+  EXPECT_EQ(cut_points(5, 8, DType::kF32, 64), (std::vector<uint32_t>{0, 2, 4}));
+  EXPECT_TRUE(cut_points(5, 8, DType::kF32, 63).empty());
+}
+
+TEST(Shards, NoOtherOpReadsACutWeight) {
+  GraphBuilder b;
+  const ValueId tokens = b.input("tokens", {kTokens});
+  const ValueId table = b.constant("table", {64, 16}, DType::kF32, Weight{{"table"}});
+  const ValueId x = b.embed(tokens, table);
+  auto graph = b.finish(b.rope(x, table, 16));
+  ASSERT_TRUE(graph) << graph.error().message;
+  EXPECT_FALSE(is_read_by_rows(*graph, table));
+  EXPECT_FALSE(is_read_by_rows(*graph, tokens));
+}
+
 TEST(Capture, SaysWhyAForcedVariantCannotRun) {
   auto plan =
       capture(two_layers(), webgpu_device(),
@@ -120,6 +263,21 @@ TEST(Capture, SaysWhyAForcedVariantCannotRun) {
   ASSERT_FALSE(plan);
   EXPECT_NE(plan.error().message.find("device lacks subgroups"), std::string::npos)
       << plan.error().message;
+}
+
+TEST(Cost, CountsAChangedStateAsReadAndWritten) {
+  GraphBuilder b;
+  const ValueId tokens = b.input("tokens", {kTokens});
+  const ValueId x = b.embed(tokens, b.constant("table", {8, 4}, DType::kF32, Weight{{"table"}}));
+  const ValueId w = b.constant("w", {4, 3}, DType::kF32, Weight{{"w"}});
+  const ValueId y = b.short_conv(x, w, b.state("rows", {2, 4}, DType::kF32), Activation::kSilu);
+  const Graph graph = *b.finish(y);
+  auto plan = capture(graph, webgpu_device(), kBothPhases);
+  ASSERT_TRUE(plan) << plan.error().message;
+  const Step& step = plan->phases[1].steps.back();
+  const uint64_t rows = 4 * 4, taps = 4 * 3 * 4, state = 4 * 2 * 4;
+  EXPECT_EQ(step_cost(*plan, step, 1, 1).bytes, 2 * rows + taps + 2 * state);
+  EXPECT_EQ(step_cost(*plan, step, 5, 5).bytes, 5 * 2 * rows + taps + 2 * state);
 }
 
 TEST(PlanText, PrintsAndParsesBack) {
@@ -134,6 +292,14 @@ TEST(PlanText, PrintsAndParsesBack) {
     EXPECT_EQ(to_text(*parsed), text);
     EXPECT_TRUE(*parsed == *plan);
   }
+}
+
+TEST(PlanText, RefusesPartsBeyondTheWhole) {
+  auto plan = parse_plan(
+      "buffer 0 frame 16\nphase p max_tokens=1 tensors=0 tensor_bytes=0 "
+      "result=0:f32[1]\nstep linear.cpu rows 8/8 in 0:f32[1] out 0:f32[1] grid 1 1 1\n");
+  ASSERT_FALSE(plan);
+  EXPECT_NE(plan.error().message.find("a first row below"), std::string::npos);
 }
 
 TEST(PlanText, RefusesWhatDoesNotExist) {

@@ -29,6 +29,7 @@ std::string buffer_text(size_t index, const Buffer& buffer) {
 
 std::string step_text(const Step& step) {
   std::string line = fmt::format("step {}{}", step.kernel->name, attributes_text(step.op));
+  if (step.cut.total != 0) line += fmt::format(" rows {}/{}", step.cut.first, step.cut.total);
   line += " in";
   for (const Operand& operand : step.inputs) line += ' ' + operand_text(operand);
   line += " out";
@@ -161,6 +162,12 @@ class PlanParser {
       return scan_.wrong(fmt::format("a kernel of this build, not \"{}\"", kernel));
     }
     TOK_TRY(step.op, parse_op(scan_, op_name_at(step.kernel->op)));
+    if (scan_.take("rows")) {
+      TOK_TRY(step.cut.first, integer());
+      TOK_TRY(scan_.expect("/"));
+      TOK_TRY(step.cut.total, integer());
+      if (step.cut.first >= step.cut.total) return scan_.wrong("a first row below their number");
+    }
     TOK_TRY(scan_.expect("in"));
     while (!scan_.take("out")) {
       TOK_TRY(Operand in, operand());

@@ -7,6 +7,7 @@
 //   step norm_kernel {eps=1e-06} in 3:f32[T,64] 1:f32[64] out 7:f32[T,64] grid 1 1/1 1
 //        const THREADS=32 EPS=1e-06f source "norm/load.wgsl" passed "name: reason"      (one line)
 //
+// A step on a part of a cut weight says where that begins, "rows 1024/4096", before its operands.
 // A grid extent is a count, or count/tokens: that many for every so many tokens.
 #pragma once
 #include <string>

@@ -8,8 +8,6 @@
 namespace tokamak {
 namespace {
 
-constexpr size_t kMaxContentBytes = 1024;  // the search reads so far ahead at every byte
-
 bool ends_with_word(std::string_view text) {
   return !text.empty() && is_word(last_char(text).value);
 }
@@ -41,9 +39,9 @@ size_t skip_blanks_back(std::string_view text, size_t at, size_t stop) {
 Result<AddedToken> read_added_token(const Json& json, std::optional<uint32_t> id) {
   AddedToken token;
   TOK_TRY(token.content, string_field(json, "content"));
-  if (token.content.size() > kMaxContentBytes) {
+  if (token.content.size() > AddedToken::kMaxBytes) {
     return unsupported("An added token has {} bytes; at most {} are supported.",
-                       token.content.size(), kMaxContentBytes);
+                       token.content.size(), AddedToken::kMaxBytes);
   }
   if (id) {
     token.id = *id;

@@ -15,6 +15,8 @@
 namespace tokamak {
 
 struct AddedToken {
+  static constexpr size_t kMaxBytes = 1024;  // the search reads so far ahead at every byte
+
   uint32_t id = 0;
   std::string content;
   bool single_word = false;  // only where no letter, digit or mark touches it

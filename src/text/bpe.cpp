@@ -12,6 +12,8 @@ namespace {
 constexpr uint32_t kNoId = UINT32_MAX;
 constexpr uint32_t kNoSymbol = UINT32_MAX;
 constexpr uint32_t kCharTableSize = 0x10000;
+constexpr size_t kBatch = 1024;  // merges that are looked up together
+constexpr size_t kAhead = 16;    // merges whose place in the table is asked for ahead
 
 uint64_t pack(uint32_t high, uint32_t low) {
   return uint64_t{high} << 32 | low;
@@ -47,15 +49,21 @@ Bpe::Bpe(Vocabulary vocabulary, const std::vector<Merge>& merges, Options option
   }
   if (options_.byte_fallback) byte_tokens_ = find_byte_tokens(tokens);
   merges_.reserve(merges.size());
-  for (uint32_t rank = 0; rank < merges.size(); ++rank) {
-    const Merge& merge = merges[rank];
-    merges_.set(pack(merge.left, merge.right), pack(rank, merge.result));
+  for (size_t i = 0; i < merges.size(); ++i) {
+    const Merge& ahead = merges[std::min(i + kAhead, merges.size() - 1)];
+    merges_.prefetch(pack(ahead.left, ahead.right));
+    merges_.set(pack(merges[i].left, merges[i].right), pack(merges[i].rank, merges[i].result));
   }
   cuts_words_ = can_cut(merges);
-  for (size_t i = 0; cuts_words_ && i < merges.size(); ++i) {
-    joints_.set(pack(uint32_t(last_char(tokens.token(merges[i].left)).value),
-                     uint32_t(first_char(tokens.token(merges[i].right)).value)),
-                0);
+  if (!cuts_words_) return;
+  std::vector<uint32_t> first_chars(tokens.size()), last_chars(tokens.size());
+  for (uint32_t id = 0; id < tokens.size(); ++id) {
+    if (tokens.token(id).empty()) continue;
+    first_chars[id] = uint32_t(first_char(tokens.token(id)).value);
+    last_chars[id] = uint32_t(last_char(tokens.token(id)).value);
+  }
+  for (const Merge& merge : merges) {
+    joints_.set(pack(last_chars[merge.left], first_chars[merge.right]), 0);
   }
 }
 
@@ -69,12 +77,12 @@ bool Bpe::can_cut(const std::vector<Merge>& merges) const {
       std::all_of(byte_tokens_.begin(), byte_tokens_.end(), [](auto id) { return id.has_value(); });
   if (options_.unk && !spells_all_bytes) return false;  // neighbouring unknowns may be fused
   std::vector<bool> special(vocabulary().size());
+  for (uint32_t id = 0; id < special.size(); ++id) special[id] = vocabulary().token(id).empty();
   for (const auto& id : byte_tokens_) {
     if (id) special[*id] = true;
   }
   return std::none_of(merges.begin(), merges.end(), [&](const Merge& merge) {
-    return special[merge.left] || special[merge.right] || vocabulary().token(merge.left).empty() ||
-           vocabulary().token(merge.right).empty();
+    return special[merge.left] || special[merge.right];
   });
 }
 
@@ -193,14 +201,62 @@ void Bpe::merge(std::vector<uint32_t>& ids, size_t first) const {
   for (uint32_t at = 0; at != kNoSymbol; at = symbols[at].next) ids.push_back(symbols[at].id);
 }
 
+Result<std::vector<Bpe::Merge>> find_merges(const Vocabulary& vocabulary,
+                                            std::span<const MergePair> pairs, bool as_strings,
+                                            size_t prefix_bytes) {
+  const auto shown = [&](const MergePair& pair) {
+    if (as_strings) return Json(fmt::format("{} {}", pair.left, pair.right)).dump();
+    return Json(Json::Array{pair.left, pair.right}).dump();
+  };
+  const auto missing = [&](const MergePair& pair, std::string_view token) {
+    return invalid_input("The merge {} needs the token \"{}\", which is not in the vocabulary.",
+                         shown(pair), token);
+  };
+  std::vector<Bpe::Merge> merges;
+  merges.reserve(pairs.size());
+  std::vector<std::string_view> tokens;
+  std::vector<std::optional<uint32_t>> ids;
+  std::string joined;
+  for (size_t begin = 0; begin < pairs.size(); begin += kBatch) {
+    const auto batch = pairs.subspan(begin, std::min(kBatch, pairs.size() - begin));
+    tokens.clear();
+    for (const MergePair& pair : batch) {
+      tokens.push_back(pair.left);
+      tokens.push_back(pair.right);
+    }
+    ids.resize(tokens.size());
+    vocabulary.find_all(tokens, ids);
+    for (size_t i = 0; i < batch.size(); ++i) {
+      const MergePair& pair = batch[i];
+      if (pair.right.size() < prefix_bytes) {
+        return invalid_input("The merge {} has a second part without the prefix.", shown(pair));
+      }
+      const auto left = ids[2 * i], right = ids[2 * i + 1];
+      if (!left) return missing(pair, pair.left);
+      if (!right) return missing(pair, pair.right);
+      joined.assign(pair.left);
+      joined += pair.right.substr(prefix_bytes);
+      // Vocabularies list what merges make in the order of the merges.
+      const uint32_t last = merges.empty() ? 0 : merges.back().result;
+      std::optional<uint32_t> result;
+      for (const uint32_t guess : {last, last + 1}) {
+        if (vocabulary.token(guess) == joined) result = guess;
+      }
+      if (!result) result = vocabulary.find(joined);
+      if (!result) return missing(pair, joined);
+      merges.push_back({*left, *right, *result, uint32_t(merges.size())});
+    }
+  }
+  return merges;
+}
+
 namespace {
 
 /// ["a", "b"] or "a b".
-Result<std::pair<std::string_view, std::string_view>> read_pair(const Json& merge) {
+Result<MergePair> read_pair(const Json& merge) {
   if (merge.is_array() && merge.as_array().size() == 2 && merge.as_array()[0].is_string() &&
       merge.as_array()[1].is_string()) {
-    return std::pair<std::string_view, std::string_view>(merge.as_array()[0].as_string(),
-                                                         merge.as_array()[1].as_string());
+    return MergePair{merge.as_array()[0].as_string(), merge.as_array()[1].as_string()};
   }
   if (!merge.is_string()) {
     return invalid_input("The merge {} is neither a string nor a pair of strings.", merge.dump());
@@ -210,48 +266,40 @@ Result<std::pair<std::string_view, std::string_view>> read_pair(const Json& merg
   if (space == text.npos || text.find(' ', space + 1) != text.npos) {
     return invalid_input("The merge \"{}\" is not two tokens with a space between them.", text);
   }
-  return std::pair(text.substr(0, space), text.substr(space + 1));
+  return MergePair{text.substr(0, space), text.substr(space + 1)};
 }
 
-Result<std::vector<Bpe::Merge>> read_merges(const Json& json, const Vocabulary& vocabulary,
-                                            size_t prefix_bytes) {
+Result<std::vector<MergePair>> read_pairs(const Json& json) {
   TOK_TRY(const Json* list, require_field(json, "merges", Json::Kind::kArray));
-  std::vector<Bpe::Merge> merges;
-  merges.reserve(list->as_array().size());
-  std::string joined;
+  std::vector<MergePair> pairs;
+  pairs.reserve(list->as_array().size());
   for (const Json& item : list->as_array()) {
     if (item.is_string() && item.as_string().starts_with("#version")) continue;
-    TOK_TRY(const auto pair, read_pair(item));
-    const auto [left, right] = pair;
-    if (right.size() < prefix_bytes) {
-      return invalid_input("The merge {} has a second part without the prefix.", item.dump());
-    }
-    const auto find = [&](std::string_view token) -> Result<uint32_t> {
-      if (const auto id = vocabulary.find(token)) return *id;
-      return invalid_input("The merge {} needs the token \"{}\", which is not in the vocabulary.",
-                           item.dump(), token);
-    };
-    joined.assign(left);
-    joined += right.substr(prefix_bytes);
-    Bpe::Merge merge{};
-    TOK_TRY(merge.left, find(left));
-    TOK_TRY(merge.right, find(right));
-    TOK_TRY(merge.result, find(joined));
-    merges.push_back(merge);
+    TOK_TRY(const MergePair pair, read_pair(item));
+    pairs.push_back(pair);
   }
-  return merges;
+  return pairs;
+}
+
+Result<Vocabulary> make_vocabulary(const std::vector<TokenEntry>& entries) {
+  size_t bytes = 0;
+  for (const TokenEntry& entry : entries) bytes += entry.token.size();
+  TOK_TRY(Vocabulary vocabulary, Vocabulary::with_room(entries.size(), bytes));
+  for (const TokenEntry& entry : entries) TOK_TRY(vocabulary.add(entry.token, entry.id));
+  return vocabulary;
 }
 
 }  // namespace
 
-Result<TokenModelPtr> read_bpe(const Json& json) {
+Result<TokenModelPtr> read_bpe(const Json& json, const ModelTables* tables) {
   const Json* dropout = json.find("dropout");
   if (dropout != nullptr && !dropout->is_null() &&
       !(dropout->is_number() && dropout->as_number() == 0)) {
     return unsupported("\"dropout\" is {}; only models without dropout are supported.",
                        dropout->dump());
   }
-  TOK_TRY(Vocabulary vocabulary, read_vocabulary(json));
+  TOK_TRY(Vocabulary vocabulary,
+          tables != nullptr ? make_vocabulary(tables->vocab) : read_vocabulary(json));
   Bpe::Options options;
   TOK_TRY(options.unk, token_field(json, "unk_token", vocabulary));
   TOK_TRY(options.fuse_unk, bool_field(json, "fuse_unk", false));
@@ -261,8 +309,17 @@ Result<TokenModelPtr> read_bpe(const Json& json) {
   TOK_TRY(auto suffix, optional_string_field(json, "end_of_word_suffix"));
   options.continuing_subword_prefix = std::move(prefix).value_or("");
   options.end_of_word_suffix = std::move(suffix).value_or("");
-  TOK_TRY(const auto merges,
-          read_merges(json, vocabulary, options.continuing_subword_prefix.size()));
+  const size_t prefix_bytes = options.continuing_subword_prefix.size();
+  std::vector<Bpe::Merge> merges;
+  if (tables != nullptr) {
+    TOK_TRY(merges,
+            find_merges(vocabulary, tables->merges, tables->merges_are_strings, prefix_bytes));
+  } else {
+    TOK_TRY(const auto pairs, read_pairs(json));
+    const Json::Array& items = json.find("merges")->as_array();
+    const bool as_strings = !items.empty() && items[0].is_string();
+    TOK_TRY(merges, find_merges(vocabulary, pairs, as_strings, prefix_bytes));
+  }
   return std::make_unique<const Bpe>(std::move(vocabulary), merges, std::move(options));
 }
 

@@ -6,6 +6,7 @@
 // first cut wherever no merge joins the two characters, which gives the same ids and short parts
 // that the cache knows.
 #pragma once
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@ class Bpe : public TokenModel {
  public:
   struct Merge {
     uint32_t left, right, result;
+    uint32_t rank;  // of merges with equal ranks the leftmost in the word goes first
   };
   struct Options {
     std::optional<uint32_t> unk;
@@ -28,7 +30,7 @@ class Bpe : public TokenModel {
     std::string end_of_word_suffix;
   };
 
-  /// `merges` by rank. Their ids are in the vocabulary.
+  /// The ids of `merges` are in the vocabulary.
   Bpe(Vocabulary vocabulary, const std::vector<Merge>& merges, Options options);
 
   void encode(std::string_view word, WordCache& cache, std::vector<uint32_t>& ids) const override;
@@ -47,5 +49,12 @@ class Bpe : public TokenModel {
   U64Map joints_;                   // (last character of left, first of right), of any merge
   bool cuts_words_ = false;
 };
+
+/// The merges of `pairs`, by rank, each to the token that is spelled like both parts, without the
+/// first `prefix_bytes` of the right one. Fails when one of the three is not in the vocabulary; the
+/// error shows the pair as "left right" or as ["left", "right"].
+Result<std::vector<Bpe::Merge>> find_merges(const Vocabulary& vocabulary,
+                                            std::span<const MergePair> pairs, bool as_strings,
+                                            size_t prefix_bytes = 0);
 
 }  // namespace tokamak

@@ -13,6 +13,10 @@ class PostProcessor {
  public:
   using HasToken = std::function<bool(uint32_t id)>;
 
+  PostProcessor() = default;
+  PostProcessor(std::vector<uint32_t> before, std::vector<uint32_t> after)
+      : before_(std::move(before)), after_(std::move(after)) {}
+
   /// Null adds nothing. Fails when it names an id that `has_token` does not know.
   static Result<PostProcessor> from_json(const Json& json, const HasToken& has_token);
 

@@ -46,10 +46,10 @@ void WordCache::remember(std::string_view word, const std::vector<uint32_t>& ids
   entry.count = uint32_t(ids.size() - first);
 }
 
-Result<TokenModelPtr> read_token_model(const Json& json) {
+Result<TokenModelPtr> read_token_model(const Json& json, const ModelTables* tables) {
   TOK_TRY(auto type, optional_string_field(json, "type"));
   if (!type) type = guess_type(json);
-  if (*type == "BPE") return read_bpe(json);
+  if (*type == "BPE") return read_bpe(json, tables);
   if (*type == "Unigram") return read_unigram(json);
   if (*type == "WordPiece") return read_wordpiece(json);
   return unsupported("The model type \"{}\" is not supported.", *type);

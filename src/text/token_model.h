@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "text/model_tables.h"
 #include "text/vocabulary.h"
 
 namespace tokamak {
@@ -59,10 +60,18 @@ class TokenModel {
 
 using TokenModelPtr = std::unique_ptr<const TokenModel>;
 
-Result<TokenModelPtr> read_token_model(const Json& json);
-Result<TokenModelPtr> read_bpe(const Json& json);
+/// With `tables`, "vocab" and "merges" are taken from there instead of `json`.
+Result<TokenModelPtr> read_token_model(const Json& json, const ModelTables* tables = nullptr);
+Result<TokenModelPtr> read_bpe(const Json& json, const ModelTables* tables);
 Result<TokenModelPtr> read_unigram(const Json& json);
 Result<TokenModelPtr> read_wordpiece(const Json& json);
+
+/// `scores` and `is_piece` are by id; only a piece spells text.
+Result<TokenModelPtr> make_unigram(Vocabulary vocabulary, std::vector<double> scores,
+                                   const std::vector<bool>& is_piece, std::optional<uint32_t> unk,
+                                   bool byte_fallback);
+/// With "##" before what continues a word, as BERT has it.
+TokenModelPtr make_wordpiece(Vocabulary vocabulary, uint32_t unk);
 
 /// "vocab" as an object from token to id.
 Result<Vocabulary> read_vocabulary(const Json& model);

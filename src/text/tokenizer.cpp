@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "text/gguf_vocab.h"
 #include "text/tokenizer_parts.h"
 #include "text/unicode.h"
 
@@ -57,6 +58,11 @@ Tokenizer::~Tokenizer() = default;
 Result<Tokenizer> Tokenizer::from_json(std::string_view tokenizer_json,
                                        std::string_view config_json) {
   TOK_TRY(TokenizerParts parts, read_tokenizer_parts(tokenizer_json, config_json));
+  return Tokenizer(std::make_unique<const TokenizerParts>(std::move(parts)));
+}
+
+Result<Tokenizer> Tokenizer::from_gguf(const GgufVocab& vocab) {
+  TOK_TRY(TokenizerParts parts, read_gguf_parts(vocab));
   return Tokenizer(std::make_unique<const TokenizerParts>(std::move(parts)));
 }
 

@@ -1,4 +1,4 @@
-// Text to token ids and back, as a Hugging Face tokenizer.json describes it.
+// Text to token ids and back, as a Hugging Face tokenizer.json or a GGUF file describes it.
 //
 //   text -> added tokens -> normalizer -> added tokens -> pre-tokenizer -> model -> post-processor
 //   ids  -> tokens -> decoder -> text
@@ -18,6 +18,7 @@
 
 namespace tokamak {
 
+struct GgufVocab;
 struct TokenizerParts;
 
 struct EncodeOptions {
@@ -33,6 +34,9 @@ class Tokenizer {
   /// special tokens, and tokens that tokenizer.json leaves out.
   static Result<Tokenizer> from_json(std::string_view tokenizer_json,
                                      std::string_view config_json = {});
+
+  /// What gguf_vocab.h collects from a GGUF file. Errors name the key of its metadata.
+  static Result<Tokenizer> from_gguf(const GgufVocab& vocab);
 
   Tokenizer(Tokenizer&&) noexcept;
   Tokenizer& operator=(Tokenizer&&) noexcept;
@@ -52,7 +56,7 @@ class Tokenizer {
   std::optional<std::string_view> token(uint32_t id) const;
   bool is_special(uint32_t id) const;
 
-  /// The token that tokenizer_config.json gives a role: "bos_token", "eos_token", "pad_token", ...
+  /// The token that the file gives a role: "bos_token", "eos_token", "pad_token", ...
   std::optional<std::string_view> role_token(std::string_view role) const;
   std::optional<uint32_t> role_id(std::string_view role) const;
 

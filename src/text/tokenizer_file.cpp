@@ -92,9 +92,11 @@ void read_roles(const Json& config, std::vector<std::pair<std::string, std::stri
   }
 }
 
-Result<TokenizerParts> read_parts(const Json& file, const Json& config) {
+Result<TokenizerParts> read_parts(const Json& file, const ModelTables* tables, const Json& config) {
   TokenizerParts parts;
-  TOK_TRY(parts.model, read_member(file, "model", read_token_model));
+  TOK_TRY(parts.model, read_member(file, "model", [&](const Json& json) {
+            return read_token_model(json, tables);
+          }));
   TOK_TRY(parts.normalizer, read_member(file, "normalizer", Normalizer::from_json));
   TOK_TRY(parts.pre_tokenizer, read_member(file, "pre_tokenizer", PreTokenizer::from_json));
   TOK_TRY(parts.decoder, read_member(file, "decoder", Decoder::from_json));
@@ -124,9 +126,14 @@ Result<TokenizerParts> read_tokenizer_parts(std::string_view tokenizer_json,
     if (!parsed) return std::unexpected(parsed.error().within("tokenizer_config.json"));
     config = *std::move(parsed);
   }
-  auto file = parse_object(tokenizer_json);
-  if (!file) return std::unexpected(file.error().within("tokenizer.json"));
-  auto parts = read_parts(*file, config);
+  Result<TokenizerParts> parts;
+  if (const auto document = split_model_tables(tokenizer_json)) {
+    parts = read_parts(document->rest, &document->tables, config);
+  } else {
+    auto file = parse_object(tokenizer_json);
+    if (!file) return std::unexpected(file.error().within("tokenizer.json"));
+    parts = read_parts(*file, nullptr, config);
+  }
   if (!parts) return std::unexpected(parts.error().within("tokenizer.json"));
   return parts;
 }

@@ -12,7 +12,7 @@ class U64Map {
   static constexpr uint64_t kNoKey = ~uint64_t{0};
 
   void reserve(size_t count) {
-    const size_t wanted = std::bit_ceil(count * 2 + 16);
+    const size_t wanted = std::bit_ceil(count + count / 2 + 16);
     if (wanted > slots_.size()) rehash(wanted);
   }
 
@@ -22,6 +22,11 @@ class U64Map {
     Slot& slot = slots_[locate(key)];
     if (slot.key == kNoKey) ++size_;
     slot = {key, value};
+  }
+
+  /// Asks for the memory that set(key) is going to need.
+  void prefetch(uint64_t key) const {
+    if (!slots_.empty()) __builtin_prefetch(&slots_[first_slot(key)], 1);
   }
 
   /// Null when absent; valid until the next set().
@@ -39,9 +44,13 @@ class U64Map {
     uint64_t value = 0;
   };
 
-  size_t locate(uint64_t key) const {
+  size_t first_slot(uint64_t key) const {
     const uint64_t mixed = (key ^ key >> 32) * 0x9E3779B97F4A7C15u;
-    size_t at = size_t(mixed >> 20) & (slots_.size() - 1);
+    return size_t(mixed >> 20) & (slots_.size() - 1);
+  }
+
+  size_t locate(uint64_t key) const {
+    size_t at = first_slot(key);
     while (slots_[at].key != key && slots_[at].key != kNoKey) at = (at + 1) & (slots_.size() - 1);
     return at;
   }

@@ -17,11 +17,12 @@ constexpr uint32_t kUnknown = UINT32_MAX;
 
 class Unigram : public TokenModel {
  public:
-  Unigram(Vocabulary vocabulary, std::vector<double> scores, std::optional<uint32_t> unk,
-          bool byte_fallback)
+  Unigram(Vocabulary vocabulary, std::vector<double> scores, const std::vector<bool>& is_piece,
+          std::optional<uint32_t> unk, bool byte_fallback)
       : TokenModel(std::move(vocabulary)), scores_(std::move(scores)), unk_(unk) {
     if (byte_fallback) byte_tokens_ = find_byte_tokens(this->vocabulary());
     for (uint32_t id = 0; id < scores_.size(); ++id) {
+      if (!is_piece[id]) continue;
       trie_.add(this->vocabulary().token(id), id);
       unk_score_ = std::min(unk_score_, scores_[id] - kUnkPenalty);
     }
@@ -97,6 +98,19 @@ class Unigram : public TokenModel {
 
 }  // namespace
 
+Result<TokenModelPtr> make_unigram(Vocabulary vocabulary, std::vector<double> scores,
+                                   const std::vector<bool>& is_piece, std::optional<uint32_t> unk,
+                                   bool byte_fallback) {
+  for (uint32_t id = 0; id < vocabulary.size(); ++id) {
+    if (vocabulary.token(id).size() > kMaxTokenBytes) {
+      return unsupported("A token has {} bytes; at most {} are supported.",
+                         vocabulary.token(id).size(), kMaxTokenBytes);
+    }
+  }
+  return std::make_unique<const Unigram>(std::move(vocabulary), std::move(scores), is_piece, unk,
+                                         byte_fallback);
+}
+
 Result<TokenModelPtr> read_unigram(const Json& json) {
   TOK_TRY(const Json* vocab, require_field(json, "vocab", Json::Kind::kArray));
   const Json::Array& items = vocab->as_array();
@@ -111,12 +125,7 @@ Result<TokenModelPtr> read_unigram(const Json& json) {
   TOK_TRY(Vocabulary vocabulary, Vocabulary::with_room(items.size(), bytes));
   std::vector<double> scores;
   for (const Json& item : items) {
-    const std::string& token = item.as_array()[0].as_string();
-    if (token.size() > kMaxTokenBytes) {
-      return unsupported("A token has {} bytes; at most {} are supported.", token.size(),
-                         kMaxTokenBytes);
-    }
-    TOK_TRY(vocabulary.add(token, uint32_t(scores.size())));
+    TOK_TRY(vocabulary.add(item.as_array()[0].as_string(), uint32_t(scores.size())));
     scores.push_back(item.as_array()[1].as_number());
   }
   TOK_TRY(const uint32_t unk, u32_field(json, "unk_id", kUnknown));
@@ -124,9 +133,9 @@ Result<TokenModelPtr> read_unigram(const Json& json) {
     return invalid_input("\"unk_id\" is {}, but the vocabulary has {} tokens.", unk, scores.size());
   }
   TOK_TRY(const bool byte_fallback, bool_field(json, "byte_fallback", false));
-  return std::make_unique<const Unigram>(std::move(vocabulary), std::move(scores),
-                                         unk == kUnknown ? std::nullopt : std::optional(unk),
-                                         byte_fallback);
+  const std::vector<bool> is_piece(scores.size(), true);
+  return make_unigram(std::move(vocabulary), std::move(scores), is_piece,
+                      unk == kUnknown ? std::nullopt : std::optional(unk), byte_fallback);
 }
 
 }  // namespace tokamak

@@ -1,11 +1,20 @@
 #include "text/vocabulary.h"
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <functional>
 
 #include "base/check.h"
 
 namespace tokamak {
+namespace {
+
+uint64_t hash_of(std::string_view token) {
+  return std::hash<std::string_view>{}(token)*uint64_t{0x9E3779B97F4A7C15u};
+}
+
+}  // namespace
 
 Result<Vocabulary> Vocabulary::with_room(size_t count, size_t total_bytes) {
   if (count > kMaxTokens) {
@@ -15,14 +24,14 @@ Result<Vocabulary> Vocabulary::with_room(size_t count, size_t total_bytes) {
   Vocabulary vocabulary;
   vocabulary.bytes_.reserve(total_bytes);
   vocabulary.tokens_.reserve(count);
-  vocabulary.slots_.resize(std::bit_ceil(count * 2 + 16));
+  vocabulary.slots_.resize(std::bit_ceil(count + count / 2 + 16));
   vocabulary.id_limit_ = count + kMaxHoles;
   return vocabulary;
 }
 
 size_t Vocabulary::locate(std::string_view token, uint64_t hash) const {
   const size_t mask = slots_.size() - 1;
-  size_t at = size_t(hash) & mask;
+  size_t at = first_slot(hash);
   while (slots_[at].id != kNoId &&
          (slots_[at].hash != uint32_t(hash >> 32) || this->token(slots_[at].id) != token)) {
     at = (at + 1) & mask;
@@ -39,7 +48,7 @@ Result<void> Vocabulary::add(std::string_view token, uint32_t id) {
     return invalid_input("The tokens \"{}\" and \"{}\" both have id {}.", this->token(id), token,
                          id);
   }
-  const uint64_t hash = std::hash<std::string_view>{}(token)*uint64_t{0x9E3779B97F4A7C15u};
+  const uint64_t hash = hash_of(token);
   Slot& slot = slots_[locate(token, hash)];
   if (slot.id != kNoId) {
     return invalid_input("Token \"{}\" is in the vocabulary twice, with ids {} and {}.", token,
@@ -53,11 +62,40 @@ Result<void> Vocabulary::add(std::string_view token, uint32_t id) {
 }
 
 std::optional<uint32_t> Vocabulary::find(std::string_view token) const {
+  return find(token, hash_of(token));
+}
+
+std::optional<uint32_t> Vocabulary::find(std::string_view token, uint64_t hash) const {
   if (slots_.empty()) return std::nullopt;
-  const uint64_t hash = std::hash<std::string_view>{}(token)*uint64_t{0x9E3779B97F4A7C15u};
   const Slot& slot = slots_[locate(token, hash)];
   if (slot.id == kNoId) return std::nullopt;
   return slot.id;
+}
+
+void Vocabulary::find_all(std::span<const std::string_view> tokens,
+                          std::span<std::optional<uint32_t>> ids) const {
+  constexpr size_t kBatch = 64;
+  TOK_CHECK(tokens.size() == ids.size());
+  std::array<uint64_t, kBatch> hashes{};
+  for (size_t begin = 0; begin < tokens.size(); begin += kBatch) {
+    const size_t count = std::min(kBatch, tokens.size() - begin);
+    for (size_t i = 0; i < count && !slots_.empty(); ++i) {
+      hashes[i] = hash_of(tokens[begin + i]);
+      __builtin_prefetch(&slots_[first_slot(hashes[i])]);
+    }
+    // Where the first slot is not the token's own, the look-up below waits for its memory.
+    const auto probable = [&](size_t i) -> const Token* {
+      const uint32_t id = slots_.empty() ? kNoId : slots_[first_slot(hashes[i])].id;
+      return id == kNoId ? nullptr : &tokens_[id];
+    };
+    for (size_t i = 0; i < count; ++i) {
+      if (const Token* token = probable(i)) __builtin_prefetch(token);
+    }
+    for (size_t i = 0; i < count; ++i) {
+      if (const Token* token = probable(i)) __builtin_prefetch(bytes_.data() + token->begin);
+    }
+    for (size_t i = 0; i < count; ++i) ids[begin + i] = find(tokens[begin + i], hashes[i]);
+  }
 }
 
 }  // namespace tokamak

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,12 @@ class Vocabulary {
   Result<void> add(std::string_view token, uint32_t id);
 
   std::optional<uint32_t> find(std::string_view token) const;
+
+  /// Many at once, several times faster than one by one: their memory is asked for ahead.
+  /// REQUIRES: `ids` is as long as `tokens`.
+  void find_all(std::span<const std::string_view> tokens,
+                std::span<std::optional<uint32_t>> ids) const;
+
   bool has(uint32_t id) const { return id < tokens_.size() && tokens_[id].used; }
   /// Empty for an id without a token.
   std::string_view token(uint32_t id) const {
@@ -44,7 +51,9 @@ class Vocabulary {
   };
   static constexpr uint32_t kNoId = UINT32_MAX;
 
+  size_t first_slot(uint64_t hash) const { return size_t(hash) & (slots_.size() - 1); }
   size_t locate(std::string_view token, uint64_t hash) const;
+  std::optional<uint32_t> find(std::string_view token, uint64_t hash) const;
 
   std::string bytes_;
   std::vector<Token> tokens_;  // by id

@@ -7,6 +7,9 @@
 namespace tokamak {
 namespace {
 
+constexpr std::string_view kPrefix = "##";
+constexpr uint32_t kDefaultMaxChars = 100;
+
 class WordPiece : public TokenModel {
  public:
   WordPiece(Vocabulary vocabulary, uint32_t unk, std::string prefix, uint32_t max_chars)
@@ -55,19 +58,24 @@ class WordPiece : public TokenModel {
 
 }  // namespace
 
+TokenModelPtr make_wordpiece(Vocabulary vocabulary, uint32_t unk) {
+  return std::make_unique<const WordPiece>(std::move(vocabulary), unk, std::string(kPrefix),
+                                           kDefaultMaxChars);
+}
+
 Result<TokenModelPtr> read_wordpiece(const Json& json) {
   constexpr uint32_t kMaxChars = 1000;  // the search is quadratic in it
   TOK_TRY(Vocabulary vocabulary, read_vocabulary(json));
   TOK_TRY(const auto unk, token_field(json, "unk_token", vocabulary));
   if (!unk) return invalid_input("The member \"unk_token\" is missing.");
   TOK_TRY(auto prefix, optional_string_field(json, "continuing_subword_prefix"));
-  TOK_TRY(const uint32_t max_chars, u32_field(json, "max_input_chars_per_word", 100));
+  TOK_TRY(const uint32_t max_chars, u32_field(json, "max_input_chars_per_word", kDefaultMaxChars));
   if (max_chars > kMaxChars) {
     return unsupported("\"max_input_chars_per_word\" is {}; at most {} is supported.", max_chars,
                        kMaxChars);
   }
-  return std::make_unique<const WordPiece>(std::move(vocabulary), *unk,
-                                           std::move(prefix).value_or("##"), max_chars);
+  return std::make_unique<const WordPiece>(
+      std::move(vocabulary), *unk, std::move(prefix).value_or(std::string(kPrefix)), max_chars);
 }
 
 }  // namespace tokamak

@@ -6,7 +6,9 @@ Run by CTest; by hand:
 """
 import json
 import os
+import shutil
 import signal
+import struct
 import subprocess
 import tempfile
 import time
@@ -17,7 +19,8 @@ from program import DATA, environment, model, tokamak
 
 CPU = ("--backend", "cpu")
 COMMANDS = [
-    "run", "chat", "logits", "tokenize", "template", "inspect", "bench", "doctor", "sampler",
+    "run", "chat", "embed", "logits", "tokenize", "template", "inspect", "bench", "doctor",
+    "sampler", "pull", "list", "rm",
 ]
 STORY = ("run", "-p", "Once upon a time", *CPU)
 NO_GPU = environment(
@@ -106,6 +109,103 @@ class Usage(Cli):
         self.refused(3, config, "run", config, "-p", "x")
         self.refused(3, "config.json", "run", os.path.join(DATA, "chat"), "-p", "x")
         self.refused(3, "tokenizer.json", "run", model("llama_untied"), "-p", "x", *CPU)
+
+
+class Embed(Cli):
+    """The storyteller, pooled, is an embedding model that has a tokenizer."""
+
+    ENCODER = os.path.join(DATA, "embeddings", "embeddinggemma")
+    STORYTELLER = os.path.join(program.SOURCE, "models", "storyteller")
+    PROMPTS = {"query": "A question: ", "document": ""}
+    POOLED = (STORYTELLER, "--pooling", "mean", *CPU)
+
+    def vectors(self, *arguments, **options):
+        out = self.ok("embed", *arguments, "--json", **options).out
+        lines = [json.loads(line) for line in out.splitlines()]
+        self.assertTrue(all(list(line) == ["embedding"] for line in lines), out[:200])
+        return [line["embedding"] for line in lines]
+
+    def assert_close(self, one, other):
+        self.assertEqual(len(one), len(other))
+        for a, b in zip(one, other):
+            self.assertAlmostEqual(a, b, delta=1e-6)
+
+    def test_vectors_are_as_recorded(self):
+        case = golden("embeddings", "embeddinggemma", "golden.json")["cases"][0]
+        tokens = ("--tokens", ",".join(map(str, case["ids"])))
+        (vector,) = self.vectors(self.ENCODER, *tokens, *CPU)
+        self.assert_close(vector, case["embedding"])
+        (short,) = self.vectors(self.ENCODER, *tokens, "--dimensions", 16, *CPU)
+        length = sum(value**2 for value in case["embedding"][:16]) ** 0.5
+        self.assert_close(short, [value / length for value in case["embedding"][:16]])
+        (whole,) = self.vectors(self.ENCODER, *tokens, "--no-normalize", *CPU)
+        largest = max(map(abs, whole))
+        self.assert_close([value / largest for value in whole],
+                          [value / largest for value in case["before_normalize"]])
+
+    def test_all_forms_hold_the_same_numbers(self):
+        tokens = (self.ENCODER, "--tokens", "1,2,3", *CPU)
+        (vector,) = self.vectors(*tokens)
+        line = self.ok("embed", *tokens).out
+        self.assertEqual(line.count("\n"), 1)
+        self.assert_close([float(word) for word in line.split("\t")], vector)
+        raw = subprocess.run([program.PROGRAM, "embed", *tokens, "--raw"], capture_output=True,
+                             check=True, timeout=60).stdout
+        self.assert_close(struct.unpack(f"<{len(vector)}f", raw), vector)
+
+    def test_texts_come_from_flags_or_lines(self):
+        texts = ["A fox.", "", "The old king"]
+        lines = self.vectors(*self.POOLED, text="\n".join(texts) + "\n")
+        flags = [flag for text in texts for flag in ("-p", text)]
+        self.assertEqual(lines, self.vectors(*self.POOLED, *flags))
+        self.assertEqual(len(lines), 3)
+        self.assertNotEqual(lines[0], lines[2])
+
+    def test_prompts_stand_before_the_text(self):
+        with tempfile.TemporaryDirectory() as folder:
+            encoder = os.path.join(folder, "encoder")
+            shutil.copytree(self.STORYTELLER, encoder)
+            os.mkdir(os.path.join(encoder, "1_Pooling"))
+            kinds = [("", "Transformer"), ("1_Pooling", "Pooling")]
+            for name, content in {
+                "modules.json": [{"path": path, "type": f"sentence_transformers.models.{kind}"}
+                                 for path, kind in kinds],
+                "1_Pooling/config.json": {"pooling_mode_mean_tokens": True},
+                "config_sentence_transformers.json": {"prompts": self.PROMPTS},
+            }.items():
+                with open(os.path.join(encoder, name), "w", encoding="utf-8") as file:
+                    json.dump(content, file)
+            def vector(text, *flags):
+                return self.vectors(encoder, "-p", text, *flags, *CPU)[0]
+            plain = vector("why?")
+            self.assertEqual(vector("why?", "--prompt", "query"), vector("A question: why?"))
+            self.assertNotEqual(vector("why?", "--prompt", "query"), plain)
+            self.assertEqual(vector("why?", "--prompt", ""), plain)
+            self.refused(2, "query, document", "embed", encoder, "-p", "x", "--prompt", "frob",
+                         *CPU)
+            self.refused(2, "modules.json", "embed", encoder, "-p", "x", "--pooling", "mean", *CPU)
+
+    def test_what_does_not_fit_is_named(self):
+        self.refused(3, "--truncate", "embed", *self.POOLED, "--context", 4, "-p",
+                     "One two three four")
+        self.refused(3, "line 2 of standard input", "embed", *self.POOLED, "--context", 4,
+                     text="A\nOne two three four five\n")
+        self.vectors(*self.POOLED, "--context", 4, "-p", "One two three four", "--truncate")
+        self.refused(2, "dimensions", "embed", *self.POOLED, "-p", "x", "--dimensions", 9999)
+        self.refused(3, "Standard input is empty", "embed", *self.POOLED)
+        self.refused(3, "512", "embed", self.ENCODER, "--tokens", "512", *CPU)
+        self.refused(2, "--raw", "embed", self.ENCODER, "--tokens", "1", "--raw", "--json")
+        self.refused(2, "--tokens", "embed", self.ENCODER, "--tokens", "1", "-p", "x")
+        self.refused(2, "--pooling", "embed", self.STORYTELLER, "--pooling", "max", "-p", "x", *CPU)
+        self.refused(3, "tokenizer.json", "embed", self.ENCODER, "-p", "x", *CPU)
+
+    def test_models_are_used_for_what_they_are(self):
+        self.refused(4, "--pooling", "embed", self.STORYTELLER, "-p", "x", *CPU)
+        for command in (("run", "-p", "x"), ("chat",), ("logits", "--tokens", "1"), ("bench",)):
+            with self.subTest(command):
+                name, *flags = command
+                self.refused(4, "tokamak embed", name, self.ENCODER, *flags, *CPU)
+        self.ok("inspect", self.ENCODER, *CPU)
 
 
 class Logits(Cli):
@@ -226,6 +326,44 @@ class Template(Cli):
         self.refused(3, "object", "template", text="[]")
         self.refused(3, "/nonexistent.jinja", "template", "/nonexistent.jinja", text="{}")
         self.refused(3, "chat template", "template", model("llama_untied"), text='{"messages": []}')
+
+
+class Gguf(Cli):
+    """One file instead of a folder."""
+
+    PATH = os.path.join(DATA, "gguf", "llama-q4_0.gguf")
+
+    def test_logits(self):
+        prompt = golden("gguf", "llama-q4_0.golden.json")["prompts"][0]
+        ids = ",".join(map(str, prompt["ids"]))
+        out = json.loads(self.ok("logits", self.PATH, "--tokens", ids, "--steps", 24, "--json",
+                                 *CPU).out)
+        self.assertEqual(out["greedy"], prompt["greedy"]["ids"])
+
+    def test_run(self):
+        answer = self.ok("run", self.PATH, "-p", "Hello, world!", "-n", 4, *CPU)
+        self.assertNotEqual(answer.out, "")
+
+    def test_tokenize(self):
+        cases = golden("gguf", "llama-q4_0.golden.json")["tokenizer"][:40]
+        texts = "".join(json.dumps(case["text"]) + "\n" for case in cases)
+        out = self.ok("tokenize", self.PATH, "--no-special", text=texts).out
+        self.assertEqual([json.loads(line) for line in out.splitlines()],
+                         [case["ids_no_special"] for case in cases])
+
+    def test_inspect(self):
+        out = json.loads(self.ok("inspect", self.PATH, "--json", *CPU).out)
+        self.assertEqual(out["name"], "golden llama q4_0")
+        self.assertEqual(out["quantization"], "Q4_0")
+        self.assertEqual(out["tokenizer"], {"kind": "gpt2, llama-bpe", "vocabulary": 320})
+        self.assertIn("q4_0", out["element_types"])
+
+    def test_no_chat_template(self):
+        self.refused(3, "chat template", "template", self.PATH, text='{"messages": []}')
+
+    def test_a_file_of_another_kind(self):
+        self.refused(3, ".gguf file", "run", os.path.join(DATA, "gguf", "llama-q4_0.golden.json"),
+                     "-p", "x")
 
 
 class Sampler(Cli):

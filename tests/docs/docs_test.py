@@ -3,6 +3,8 @@
 
 What a document repeats of the sources is compared with them, and every path and link is followed.
 """
+import importlib.machinery
+import importlib.util
 import pathlib
 import re
 import sys
@@ -40,6 +42,23 @@ class Documents(unittest.TestCase):
                                 re.MULTILINE)
         self.assertTrue(registered)
         self.assertEqual(re.findall(r"^\| `(\w+)` \|", read("README.md"), re.MULTILINE), registered)
+
+    def test_the_table_of_models_has_every_recorded_one(self):
+        """One row per architecture and format; what the errors are is for tools/models_table."""
+        tool = importlib.machinery.SourceFileLoader("models_table", str(ROOT / "tools/models_table"))
+        table = importlib.util.module_from_spec(importlib.util.spec_from_loader("models_table", tool))
+        tool.exec_module(table)
+        text = read("docs/models.md")
+        self.assertTrue(text.startswith(table.HEAD))
+        found = re.findall(r"^\| `(\w+)` \| ([^|]+) \|((?: [^|]* ?\|)+)$", text, re.MULTILINE)
+        measured = {(name, kind) for name, kind, _ in found if kind != "no recorded model"}
+        self.assertEqual(measured, {table.described(name) for name in table.recorded()})
+        self.assertEqual({name for name, _, _ in found}, set(table.registered()))
+        limits = {float(x) for x in re.findall(r"^constexpr double k\w+ = ([\de.-]+);",
+                                               read("tests/golden/reference.cpp"), re.MULTILINE)}
+        for name, kind, cells in found:
+            for error in re.findall(r"[\d.]+e-\d+", cells):
+                self.assertLess(float(error), max(limits), f"{name} {kind}")
 
     def test_readme_lists_the_commands(self):
         commands = set(re.findall(r"\badd_(\w+)\(app, action\)", read("src/apps/cli/main.cpp")))

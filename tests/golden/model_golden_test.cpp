@@ -1,5 +1,5 @@
-// Every small model of tests/data/models against the recorded answers of transformers, on the CPU
-// and in every setup of WebGPU. Prints the largest error of each.
+// Every small model of tests/data against the recorded answers of transformers, on the CPU and in
+// every setup of WebGPU. Prints the largest error of each.
 #include <algorithm>
 #include <cstring>
 
@@ -34,14 +34,16 @@ void expect_order(const Json& top, std::span<const float> logits, double allowed
 struct ModelGolden : testing::TestWithParam<std::tuple<std::string, DeviceSetup>> {
   const std::string& model = std::get<0>(GetParam());
   const DeviceSetup& setup = std::get<1>(GetParam());
-  const std::string folder = model_folder(model);
+  const bool is_gguf = file_exists(gguf_file(model));
+  const std::string path = is_gguf ? gguf_file(model) : model_folder(model);
   Json golden;
 
   void SetUp() override {
     require_device(setup);
     if (IsSkipped()) return;
     ++Ledger::ran;
-    golden = read_json(folder + "/golden.json");
+    golden = read_json(is_gguf ? TOKAMAK_TEST_DATA "/gguf/" + model + ".golden.json"
+                               : path + "/golden.json");
     ASSERT_NE(golden.find("prompts"), nullptr);
     ASSERT_FALSE(golden.find("prompts")->as_array().empty());
   }
@@ -51,7 +53,7 @@ struct ModelGolden : testing::TestWithParam<std::tuple<std::string, DeviceSetup>
 };
 
 TEST_P(ModelGolden, LastLogitsAndGreedyTokens) {
-  const auto engine = open(folder, setup);
+  const auto engine = open(path, setup);
   ASSERT_NE(engine, nullptr);
   double worst = 0;
   for (const Json& prompt : golden.find("prompts")->as_array()) {
@@ -81,12 +83,12 @@ TEST_P(ModelGolden, LastLogitsAndGreedyTokens) {
 }
 
 TEST_P(ModelGolden, LogitsOfEveryPosition) {
-  const auto engine = open(folder, setup, true);
+  const auto engine = open(path, setup, true);
   ASSERT_NE(engine, nullptr);
   const size_t vocab = engine->compiled().facts.vocab;
   TensorFile arrays;
-  if (file_exists(folder + "/golden.safetensors")) {
-    auto opened = open_safetensors_file(folder + "/golden.safetensors");
+  if (file_exists(path + "/golden.safetensors")) {
+    auto opened = open_safetensors_file(path + "/golden.safetensors");
     ASSERT_TRUE(opened) << opened.error().message;
     arrays = *std::move(opened);
   }
@@ -127,13 +129,42 @@ INSTANTIATE_TEST_SUITE_P(Models, ModelGolden,
                            return std::get<0>(param.param) + "_" + std::get<1>(param.param).name;
                          });
 
+INSTANTIATE_TEST_SUITE_P(Gguf, ModelGolden,
+                         testing::Combine(testing::ValuesIn(gguf_names()),
+                                          testing::ValuesIn(setups())),
+                         [](const auto& param) {
+                           std::string name = std::get<0>(param.param);
+                           std::ranges::replace(name, '-', '_');
+                           return name + "_" + std::get<1>(param.param).name;
+                         });
+
+/// The vocabulary inside the file gives the ids that the one it was made from gave.
+TEST(GgufGoldens, EncodeTextsAsRecorded) {
+  for (const std::string& name : gguf_names()) {
+    SCOPED_TRACE(name);
+    const auto files = read_text_files(gguf_file(name));
+    ASSERT_TRUE(files) << files.error().message;
+    const auto tokenizer = make_tokenizer(*files);
+    ASSERT_TRUE(tokenizer) << tokenizer.error().message;
+    const Json golden = read_json(TOKAMAK_TEST_DATA "/gguf/" + name + ".golden.json");
+    for (const Json& c : golden.find("tokenizer")->as_array()) {
+      const std::string& text = c.find("text")->as_string();
+      const auto ids = tokenizer->encode(text, {.add_special = false});
+      ASSERT_TRUE(ids) << ids.error().message;
+      EXPECT_EQ(*ids, ids_of(*c.find("ids_no_special"))) << text;
+    }
+  }
+}
+
 /// A folder that got lost would not be missed otherwise.
 TEST(ModelGoldens, CoverBothFamilies) {
   const std::vector<std::string> names = model_names();
-  for (const char* name : {"gemma3_hub", "gemma3_mm", "gemma3_ropelinear", "gemma3_softcap",
-                           "llama_sharded", "llama_tied_rope3", "llama_untied"}) {
+  for (const char* name :
+       {"gemma3_hub", "gemma3_mm", "gemma3_ropelinear", "gemma3_softcap", "lfm2", "llama_sharded",
+        "llama_tied_rope3", "llama_untied", "qwen3_5_text", "qwen3_5_vl"}) {
     EXPECT_TRUE(std::ranges::binary_search(names, name)) << name;
   }
+  EXPECT_EQ(gguf_names().size(), 5u);
   EXPECT_TRUE(file_exists(model_folder("llama_untied") + "/golden.safetensors"));
 }
 

@@ -84,6 +84,19 @@ std::string model_folder(const std::string& name) {
   return TOKAMAK_TEST_DATA "/models/" + name;
 }
 
+std::vector<std::string> gguf_names() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(TOKAMAK_TEST_DATA "/gguf")) {
+    if (entry.path().extension() == ".gguf") names.push_back(entry.path().stem().string());
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+std::string gguf_file(const std::string& name) {
+  return TOKAMAK_TEST_DATA "/gguf/" + name + ".gguf";
+}
+
 Json read_json(const std::string& path) {
   auto text = read_text_file(path, uint64_t{64} << 20);
   if (!text) {

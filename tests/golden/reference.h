@@ -25,13 +25,18 @@ const std::vector<DeviceSetup>& setups();
 /// when the environment sets TOKAMAK_REQUIRE_GPU. For SetUp().
 void require_device(const DeviceSetup& setup);
 
-/// Opens `model` (a folder) that way; fails the running test and gives null when that fails.
+/// Opens `model` (a folder or file) that way; fails the running test and gives null when that
+/// fails.
 std::unique_ptr<Engine> open(const std::string& model, const DeviceSetup& setup,
                              bool all_logits = false);
 
 /// Folders of tests/data/models, sorted.
 std::vector<std::string> model_names();
 std::string model_folder(const std::string& name);
+
+/// Files of tests/data/gguf, sorted, without ".gguf".
+std::vector<std::string> gguf_names();
+std::string gguf_file(const std::string& name);
 
 /// Fails the running test and gives null when the file is missing or malformed.
 Json read_json(const std::string& path);

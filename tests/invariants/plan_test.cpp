@@ -26,7 +26,7 @@ std::vector<DeviceInfo> devices() {
 struct ModelPlan : testing::TestWithParam<std::string> {};
 
 TEST_P(ModelPlan, GraphsAndPlansPrintAndParseBack) {
-  auto files = read_model_folder(golden::model_folder(GetParam()));
+  auto files = read_model_files(golden::model_folder(GetParam()));
   ASSERT_TRUE(files) << files.error().message;
   for (const DeviceInfo& device : devices()) {
     for (const char* kv : {"f32", "f16"}) {

@@ -81,7 +81,7 @@ class Maker {
     return kTypes[dice_.roll(3)];
   }
   ValueId any_live() { return live_[dice_.roll(uint32_t(live_.size()))]; }
-  Activation any_activation() { return dice_.coin() ? Activation::kSilu : Activation::kGeluTanh; }
+  Activation any_activation() { return kActivations[dice_.roll(std::size(kActivations))]; }
 
   ValueId lookup() {
     ValueId x = b_.embed(tokens_, weight({kVocab, width_}, any_type(), 1));
@@ -124,9 +124,37 @@ class Maker {
     return linear(b_.glu(any_activation(), gate, up), width_);
   }
 
+  /// As in LFM2: three parts of the input, one of them convolved.
+  ValueId convolved(ValueId x) {
+    const DType dtype = any_type();
+    const uint32_t taps = 2 + dice_.roll(4);
+    const ValueId before = linear(x, width_, dtype, false);
+    ValueId y = linear(x, width_, dtype, false);
+    y = b_.glu(Activation::kIdentity, before, y);
+    const ValueId w = weight({width_, taps}, DType::kF32, 1);
+    const ValueId rows =
+        b_.state(fmt::format("conv.{}", states_++), {Dim{taps} - 1, width_}, DType::kF32);
+    y = b_.short_conv(y, w, rows, any_activation());
+    return b_.glu(Activation::kIdentity, linear(x, width_, dtype, false), y);
+  }
+
+  /// As in Qwen3.5, with a gate.
+  ValueId delta_rule(ValueId x) {
+    const DType dtype = any_type();
+    const uint32_t key_heads = 1 + dice_.roll(2), heads = key_heads * (1 + dice_.roll(2));
+    const uint32_t dk = 4 + dice_.roll(16), dv = 4 + dice_.roll(16);
+    const ValueId qkv = linear(x, 2 * key_heads * dk + heads * dv, dtype, false);
+    const ValueId z = linear(x, heads * dv, dtype, false);
+    const ValueId ab = linear(x, 2 * heads, dtype, false);
+    const ValueId rates = weight({2, heads}, DType::kF32, 1);
+    const ValueId s = b_.state(fmt::format("delta.{}", states_++), {heads, dk, dv}, DType::kF32);
+    const ValueId y = b_.gated_delta(qkv, ab, rates, s, key_heads);
+    return linear(b_.glu(Activation::kSilu, z, y), width_);
+  }
+
   void block() {
     const ValueId x = any_live();
-    switch (dice_.roll(6)) {
+    switch (dice_.roll(8)) {
       case 0:
         live_.push_back(three_products(x));
         break;
@@ -145,6 +173,12 @@ class Maker {
       case 4:
         live_.push_back(b_.softcap(x, 3));
         break;
+      case 5:
+        live_.push_back(convolved(x));
+        break;
+      case 6:
+        live_.push_back(delta_rule(x));
+        break;
       default:
         live_.push_back(linear(x, width_));
         break;
@@ -156,6 +190,7 @@ class Maker {
   ValueId tokens_ = {};
   uint32_t width_ = 8;
   std::vector<ValueId> live_;  // [T, width_] each
+  uint32_t states_ = 0;
   std::vector<TensorInfo> tensors_;
   std::vector<std::byte> bytes_;
 };

@@ -9,6 +9,7 @@ namespace tokamak::golden {
 namespace {
 
 constexpr size_t kTokensFed = 120;  // crosses every window of the test models more than three times
+constexpr size_t kLongPrompt = 300;
 
 /// Two runs of one setup: the same stored weights, keys and values, other orders of summing.
 double own_tolerance(const DeviceSetup& setup) {
@@ -20,16 +21,16 @@ double own_tolerance(const DeviceSetup& setup) {
 struct SessionInvariant : testing::TestWithParam<std::tuple<std::string, DeviceSetup>> {
   const std::string& model = std::get<0>(GetParam());
   const DeviceSetup& setup = std::get<1>(GetParam());
-  std::vector<uint32_t> ids;
+  std::vector<uint32_t> ids, long_prompt;
 
   void SetUp() override {
     require_device(setup);
     if (IsSkipped()) return;
     const Json golden = read_json(model_folder(model) + "/golden.json");
     ASSERT_NE(golden.find("prompts"), nullptr);
-    ids = ids_of(*golden.find("prompts")->as_array().back().find("ids"));
-    ASSERT_GE(ids.size(), kTokensFed);
-    ids.resize(kTokensFed);
+    long_prompt = ids_of(*golden.find("prompts")->as_array().back().find("ids"));
+    ASSERT_GE(long_prompt.size(), kTokensFed);
+    ids.assign(long_prompt.begin(), long_prompt.begin() + kTokensFed);
   }
 
   std::unique_ptr<Engine> open_with(const std::function<void(OpenOptions&)>& change,
@@ -73,6 +74,14 @@ TEST_P(SessionInvariant, PrefillEqualsDecoding) {
   ASSERT_NE(engine, nullptr);
   const std::vector<float> at_once = logits_of(*engine, ids);
   EXPECT_LE(relative_error(at_once, feed_in_pieces(*engine, ids, 1)), own_tolerance(setup));
+}
+
+TEST_P(SessionInvariant, ALongPromptEqualsItsTokens) {
+  if (long_prompt.size() < kLongPrompt) GTEST_SKIP() << "its prompts are shorter";
+  const auto engine = open_plain();
+  ASSERT_NE(engine, nullptr);
+  const std::vector<float> at_once = logits_of(*engine, long_prompt);
+  EXPECT_LE(relative_error(at_once, feed_in_pieces(*engine, long_prompt, 1)), own_tolerance(setup));
 }
 
 TEST_P(SessionInvariant, PiecesOfAnySizeEqualOne) {
@@ -161,13 +170,14 @@ TEST_P(SessionInvariant, NoSetOfPassesChangesTheAnswer) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, SessionInvariant,
-                         testing::Combine(testing::Values("gemma3_hub", "gemma3_softcap",
-                                                          "llama_tied_rope3"),
-                                          testing::ValuesIn(setups())),
-                         [](const auto& param) {
-                           return std::get<0>(param.param) + "_" + std::get<1>(param.param).name;
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Models, SessionInvariant,
+    testing::Combine(testing::Values("gemma3_hub", "gemma3_softcap", "gemma4_moe", "gemma4_ple",
+                                     "lfm2", "llama_tied_rope3", "qwen3_5_text", "qwen3_moe"),
+                     testing::ValuesIn(setups())),
+    [](const auto& param) {
+      return std::get<0>(param.param) + "_" + std::get<1>(param.param).name;
+    });
 
 }  // namespace
 }  // namespace tokamak::golden

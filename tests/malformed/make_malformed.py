@@ -5,13 +5,14 @@ example: tests/malformed/make_malformed.py tests/data/models /tmp/malformed
 
 manifest.json is a list of
   {"case": folder name, "group": number, "expect": "error" | "load-ok-generation-error",
-   "must_mention": [...]}
+   "command": "logits" | "embed", "must_mention": [...]}
 Each entry of must_mention is a string that the error must contain, or a list of which it must
 contain one. "error": opening the model fails. "load-ok-generation-error": opening it may succeed,
 generating must fail. In no case may the program crash, hang or succeed.
 
 The groups are those of malformed containers (1-17, 20-22, 25-29), of tensors that do not fit the
-model (18, 19, 23, 24) and of bad configurations (30, 31).
+model (18, 19, 23, 24), of bad configurations (30, 31), of encoders (32) and of bad packed matrices
+(33 of MLX, 34 of GPTQ).
 """
 import argparse
 import json
@@ -139,6 +140,13 @@ Q_PROJ, DOWN_PROJ = "model.layers.0.self_attn.q_proj.weight", "model.layers.0.ml
 SWAPPED = ["[64, 128]", "[128, 64]"]  # both the found and the expected one are named
 entry_case("19-wrong-shape-q-proj", Q_PROJ, lambda e: e["shape"].reverse(), *SWAPPED)
 entry_case("19-wrong-shape-down-proj", DOWN_PROJ, lambda e: e["shape"].reverse(), *SWAPPED)
+EXPERTS, EXPERT = "model.layers.0.experts.gate_up_proj", "model.layers.0.mlp.experts.7.up_proj.weight"
+entry_case("19-wrong-shape-experts", EXPERTS, lambda e: e.update(shape=[8, 32, 64]), "[8, 32, 64]",
+           "[4, 64, 64]", base="gemma4_moe")
+entry_case("19-wrong-shape-experts-flat", EXPERTS, lambda e: e.update(shape=[256, 64]), "[256, 64]",
+           "[4, 64, 64]", base="gemma4_moe")
+entry_case("19-wrong-shape-expert", EXPERT, lambda e: e["shape"].reverse(), "[64, 32]", "[32, 64]",
+           base="qwen3_moe")
 entry_case("20-shape-overflow", FIRST, lambda e: e.update(shape=[2**32, 2**32, 2]), "4294967296")
 entry_case("21-shape-zero", FIRST, lambda e: e.update(shape=[0, 128]), "[0, 128]")
 entry_case("21-shape-negative", FIRST, lambda e: e.update(shape=[-1, 128]), "-1")
@@ -249,6 +257,54 @@ FULL, SLIDING = "full_attention", "sliding_attention"
 config_case("layer-types-short", {"layer_types": [FULL] * 2}, "layer_types", base="gemma3_hub")
 config_case("layer-type-unknown", {"layer_types": [SLIDING] * 6 + ["spiral_attention"]},
             "spiral_attention", base="gemma3_hub")
+for base, other in ("lfm2", "conv"), ("qwen3_5_text", "linear_attention"):
+    config_case(f"{base}-layer-types-short", {"layer_types": [other] * 4}, "layer_types", base=base)
+    config_case(f"{base}-layer-type-unknown", {"layer_types": [other] * 4 + ["spiral_attention"]},
+                "spiral_attention", base=base)
+config_case("lfm2-attention-beyond-layers", {"layer_types": None, "full_attn_idxs": [2, 5]},
+            "full_attn_idxs", base="lfm2")
+config_case("lfm2-taps-0", {"conv_L_cache": 0}, "conv_L_cache", base="lfm2")
+config_case("lfm2-taps-1", {"conv_L_cache": 1}, "conv_L_cache", base="lfm2")
+config_case("lfm2-ffn-huge", {"block_ffn_dim_multiplier": 1e300}, "block_ff_dim", base="lfm2")
+config_case("qwen3_5-taps-0", {"linear_conv_kernel_dim": 0}, "linear_conv_kernel_dim",
+            base="qwen3_5_text")
+config_case("qwen3_5-key-heads-3", {"linear_num_key_heads": 3}, "linear_num_key_heads",
+            base="qwen3_5_text")
+config_case("qwen3_5-value-heads-million", {"linear_num_value_heads": 10**6},
+            "linear_num_value_heads", base="qwen3_5_text")
+config_case("kv-shared-all", {"num_kv_shared_layers": 8}, "num_kv_shared_layers", "8",
+            base="gemma4_ple")
+config_case("kv-shared-type", {"layer_types": [SLIDING] * 7 + [FULL]}, "num_kv_shared_layers",
+            base="gemma4_ple")
+config_case("kv-shared-negative", {"num_kv_shared_layers": -1}, "num_kv_shared_layers",
+            base="gemma4_ple")
+config_case("ple-vocab", {"vocab_size_per_layer_input": 511}, "vocab_size_per_layer_input",
+            base="gemma4_ple")
+config_case("ple-huge", {"hidden_size_per_layer_input": 2**31 - 1}, "hidden_size_per_layer_input",
+            base="gemma4_ple")
+config_case("gemma4-layer-type", {"layer_types": [SLIDING] * 7 + ["spiral_attention"]},
+            "spiral_attention", base="gemma4_ple")
+config_case("gemma4-bidirectional", {"use_bidirectional_attention": "all"},
+            "use_bidirectional_attention", base="gemma4_ple")
+config_case("gemma4-rope-part", {"rope_parameters": {FULL: {"rope_type": "proportional",
+                                                            "partial_rotary_factor": 1.5}}},
+            "partial_rotary_factor", base="gemma4_ple")
+for variant, entries in [("list", []), ("key", {"x": {}}), ("layer", {"99": {}}),
+                         ("sliding", {"00": {"head_dim": 64}}), ("field", {"02": {"window": 3}}),
+                         ("number", {"02": 3}), ("few", {"02": {"head_dim": 64}}),
+                         ("unlike", {"02": {"head_dim": 64}, "05": {"head_dim": 32}})]:
+    config_case(f"per-layer-{variant}", {"per_layer_config": entries}, "per_layer_config",
+                base="gemma4_dense")
+config_case("top-k", {"num_experts_per_tok": 9}, "num_experts_per_tok", "9", "8", base="qwen3_moe")
+config_case("top-k-0", {"num_experts_per_tok": 0}, "num_experts_per_tok", base="qwen3_moe")
+config_case("gemma4-top-k", {"top_k_experts": 5}, "top_k_experts", "5", "4", base="gemma4_moe")
+config_case("experts-missing", {"num_experts": None}, "num_experts", base="gemma4_moe")
+config_case("experts-billion", {"num_experts": 10**9}, "num_experts", base="qwen3_moe")
+config_case("one-expert-more", {"num_experts": 9}, ["mlp.gate.weight"], base="qwen3_moe")
+config_case("one-expert-less", {"num_experts": 3}, ["gate_up_proj", "router"], base="gemma4_moe")
+config_case("mlp-only-beyond", {"mlp_only_layers": [3]}, "mlp_only_layers", base="qwen3_moe")
+config_case("mlp-only-number", {"mlp_only_layers": 1}, "mlp_only_layers", base="qwen3_moe")
+config_case("sparse-step-0", {"decoder_sparse_step": 0}, "decoder_sparse_step", base="qwen3_moe")
 config_case("model-type-unknown", {"model_type": "foo", "architectures": ["FooForCausalLM"]},
             ["foo", "FooForCausalLM"])
 config_case("architectures-empty", {"architectures": []}, "architectures")
@@ -256,6 +312,144 @@ config_case("sliding-window-0", {"sliding_window": 0}, "sliding_window", base="g
 config_case("sliding-window-negative", {"sliding_window": -1}, "sliding_window", base="gemma3_hub")
 config_case("eos-empty", {"eos_token_id": []}, "eos_token_id", both=True)
 config_case("eos-beyond-vocab", {"eos_token_id": 512}, "eos_token_id", "512", both=True)
+
+
+# --- Damaging an encoder ------------------------------------------------------------------------
+
+ENCODER = "../embeddings/embeddinggemma"
+MODULES, POOLING, DENSE = "modules.json", "1_Pooling/config.json", "2_Dense/config.json"
+
+
+def encoder_case(name, file, edit, *mentions):
+    """`edit`: the text of `file` -> another."""
+
+    def damage(folder):
+        path = folder / file
+        path.write_text(edit(path.read_text()))
+
+    case("32-encoder-" + name, *mentions, base=ENCODER)(damage)
+
+
+encoder_case("modules-half", MODULES, lambda text: text[: len(text) // 2], MODULES)
+encoder_case("modules-object", MODULES, lambda text: "{}", MODULES, "an object")
+encoder_case("module-unknown", MODULES, lambda text: text.replace("models.Dense", "models.LSTM"),
+             MODULES, "LSTM")
+encoder_case("module-own-code", MODULES,
+             lambda text: text.replace("sentence_transformers.models.Dense", "own.Dense"),
+             "own.Dense")
+encoder_case("module-outside", MODULES, lambda text: text.replace("2_Dense", "../2_Dense"),
+             MODULES, "../2_Dense")
+encoder_case("module-missing", MODULES, lambda text: text.replace("3_Dense", "9_Dense"), "9_Dense")
+encoder_case("pooling-max", POOLING, lambda text: text.replace('"pooling_mode_mean_tokens": true',
+             '"pooling_mode_max_tokens": true, "pooling_mode_mean_tokens": false')
+             .replace('"pooling_mode_max_tokens": false,', ""), POOLING, "max")
+encoder_case("pooling-none", POOLING, lambda text: text.replace("true", "false", 1), POOLING)
+encoder_case("pooling-width", POOLING, lambda text: text.replace("64", "65"), "65", "64")
+encoder_case("dense-width", DENSE, lambda text: text.replace("160", "161"), "161", "160")
+encoder_case("dense-activation", DENSE, lambda text: text.replace("linear.Identity",
+             "activation.Hardswish"), DENSE, "Hardswish")
+encoder_case("dense-null", DENSE, lambda text: "null", DENSE)
+
+
+@case("32-encoder-dense-lacks-weights", "2_Dense", "model.safetensors", base=ENCODER)
+def no_dense(folder):
+    (folder / "2_Dense" / WEIGHTS).unlink()
+
+
+@case("32-encoder-dense-turned", "2_Dense/linear.weight", "[160, 64]", base=ENCODER)
+def turned_dense(folder):
+    path = folder / "2_Dense" / WEIGHTS
+    header, data = split(path)
+    entries = json.loads(header)
+    entries["linear.weight"]["shape"].reverse()
+    join(path, json.dumps(entries).encode(), data)
+
+
+@case("32-encoder-dense-renamed", "2_Dense/linear.weight", base=ENCODER)
+def renamed_dense(folder):
+    path = folder / "2_Dense" / WEIGHTS
+    header, data = split(path)
+    join(path, header.replace(b'"linear.weight"', b'"linear.weighs"'), data)
+
+
+# --- Damaging packed matrices -------------------------------------------------------------------
+
+MLX, GPTQ = "llama_mlx4_g64", "llama_gptq4_g128_actorder"
+MODULE = "model.layers.0.mlp.down_proj"
+FIELDS = {MLX: ["quantization", "quantization_config"], GPTQ: ["quantization_config"]}
+
+
+def tensors_case(name, edit, *mentions, base):
+    """`edit`: {tensor: {dtype, shape, data}} changed in place; the file is written anew."""
+
+    def damage(folder):
+        header, data = split(folder / WEIGHTS)
+        tensors = json.loads(header)
+        tensors.pop("__metadata__", None)
+        for entry in tensors.values():
+            begin, end = entry.pop("data_offsets")
+            entry["data"] = data[begin:end]
+        edit(tensors)
+        out = b""
+        for entry in tensors.values():
+            raw = entry.pop("data")
+            entry["data_offsets"] = [len(out), len(out) + len(raw)]
+            out += raw
+        join(folder / WEIGHTS, json.dumps(tensors).encode(), out)
+
+    case(name, *mentions, base=base)(damage)
+
+
+def packed_config_case(name, changes, *mentions, base):
+    def damage(folder):
+        path = folder / "config.json"
+        config = json.loads(path.read_text())
+        for field in FIELDS[base]:
+            config[field].update(changes)
+        path.write_text(json.dumps(config))
+
+    case(name, *mentions, base=base)(damage)
+
+
+def halve(tensor):
+    def edit(tensors):
+        entry = tensors[tensor]
+        entry["shape"][0] //= 2
+        entry["data"] = entry["data"][: len(entry["data"]) // 2]
+
+    return edit
+
+
+def as_f16(tensors):
+    entry = tensors[MODULE + ".weight"]
+    entry["dtype"] = "F16"
+    entry["shape"][1] *= 2
+
+
+def set_group(value):
+    def edit(tensors):
+        entry = tensors[MODULE + ".g_idx"]
+        entry["data"] = struct.pack("<i", value) + entry["data"][4:]
+
+    return edit
+
+
+tensors_case("33-mlx-scales-missing", lambda t: t.pop(MODULE + ".scales"), MODULE + ".scales",
+             base=MLX)
+tensors_case("33-mlx-half-the-scales", halve(MODULE + ".scales"), MODULE + ".scales", base=MLX)
+tensors_case("33-mlx-weight-as-f16", as_f16, MODULE + ".weight", "f16", base=MLX)
+for group in (0, 48, 4096):
+    packed_config_case(f"33-mlx-group-{group}", {"group_size": group}, "group_size", str(group),
+                       base=MLX)
+for bits in (0, 5, 33):
+    packed_config_case(f"33-mlx-bits-{bits}", {"bits": bits}, "bits", str(bits), base=MLX)
+packed_config_case("33-mlx-bits-8", {"bits": 8}, "bits", MODULE[:5], base=MLX)
+tensors_case("34-gptq-group-beyond", set_group(2), MODULE + ".g_idx", "group 2", base=GPTQ)
+tensors_case("34-gptq-group-negative", set_group(-1), MODULE + ".g_idx", "-1", base=GPTQ)
+tensors_case("34-gptq-zeros-missing", lambda t: t.pop(MODULE + ".qzeros"), MODULE + ".qzeros",
+             base=GPTQ)
+tensors_case("34-gptq-half-the-words", halve(MODULE + ".qweight"), MODULE + ".qweight", base=GPTQ)
+packed_config_case("34-gptq-bits-3", {"bits": 3}, "bits", "3", base=GPTQ)
 
 
 def main():
@@ -269,8 +463,9 @@ def main():
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(arguments.models / base, folder, ignore=shutil.ignore_patterns("golden*"))
         damage(folder)
+        command = "embed" if base == ENCODER else "logits"
         manifest.append({"case": name, "group": int(name[:2]), "expect": expect,
-                         "must_mention": mentions})
+                         "command": command, "must_mention": mentions})
     (arguments.out / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n")
     print(f"{len(manifest)} cases in {arguments.out}")
 

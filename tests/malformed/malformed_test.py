@@ -25,6 +25,10 @@ BAD_INPUT, UNSUPPORTED = 3, 4
 WELL_FORMED = (
     "17-unknown-dtype", "17-unknown-dtype-q4", "18-wrong-dtype",
     "31-config-layer-type-unknown", "31-config-model-type-unknown",
+    "31-config-lfm2-layer-type-unknown", "31-config-qwen3_5_text-layer-type-unknown",
+    "32-encoder-module-unknown", "32-encoder-module-own-code", "32-encoder-pooling-max",
+    "32-encoder-dense-activation",
+    "33-mlx-bits-5", "34-gptq-bits-3", "34-gptq-half-the-words",
     "unknown-model", "no-model", "unknown-normalizer", "unknown-pre-tokenizer",
     "unknown-post-processor", "unknown-decoder",
 )
@@ -42,8 +46,12 @@ class Refusals(unittest.TestCase):
     def tearDownClass(cls):
         cls.place.cleanup()
 
+    def is_well_formed(self, name):
+        return name in WELL_FORMED
+
     def check_refusal(self, name, answer, mentions):
-        self.assertEqual(answer.status, UNSUPPORTED if name in WELL_FORMED else BAD_INPUT, answer)
+        status = UNSUPPORTED if self.is_well_formed(name) else BAD_INPUT
+        self.assertEqual(answer.status, status, answer)
         self.assertEqual(answer.out, "", answer)
         self.assertEqual(len(answer.errors), 1, answer)
         self.assertEqual(answer.other, [], answer)
@@ -64,7 +72,8 @@ class MalformedModel(Refusals):
 
     def check_case(self, case, backend, memory):
         path = self.folder / case["case"]
-        answer = tokamak("logits", path, "--tokens", "1,2,3", "--steps", 2, *backend,
+        steps = ("--steps", 2) if case["command"] == "logits" else ()
+        answer = tokamak(case["command"], path, "--tokens", "1,2,3", *steps, *backend,
                          timeout=SECONDS, memory=memory)
         self.check_refusal(case["case"], answer, [str(path), *case["must_mention"]])
 
@@ -87,10 +96,14 @@ class MalformedModel(Refusals):
                 self.check_case(case, WEBGPU, None)
 
     def test_the_whole_models_are_accepted(self):
-        for name in ("llama_untied", "llama_sharded", "gemma3_hub"):
+        for name in ("llama_untied", "llama_sharded", "gemma3_hub", "llama_mlx4_g64",
+                     "llama_gptq4_g128_actorder"):
             folder = os.path.join(DATA, "models", name)
             answer = tokamak("logits", folder, "--tokens", "1,2,3", *CPU, memory=MEMORY)
             self.assertEqual(answer.status, 0, answer)
+        encoder = os.path.join(DATA, "embeddings", "embeddinggemma")
+        answer = tokamak("embed", encoder, "--tokens", "1,2,3", *CPU, memory=MEMORY)
+        self.assertEqual(answer.status, 0, answer)
 
 
 def edits():

@@ -1,5 +1,6 @@
 # Installs BUILD into an empty folder, builds EXAMPLE with nothing but that, lets it and the installed
-# tokamak continue the first prompt of GOLDEN and compares the beginning of what they write.
+# tokamak continue the first prompt of GOLDEN and compares the beginning of what they write. Then
+# SIMILARITY, with the installed model made an encoder.
 cmake_minimum_required(VERSION 3.25)
 
 set(prefix ${BUILD}/package_test)
@@ -44,6 +45,21 @@ execute_process(COMMAND ${prefix}/example/stream ${prefix}/no-such-model
   RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE errors)
 if(status EQUAL 0 OR NOT errors MATCHES "^error: .*no-such-model")
   message(FATAL_ERROR "A missing model gives ${status} and \"${errors}\", expected an error.")
+endif()
+
+file(COPY ${prefix}/share/tokamak/models/storyteller/ DESTINATION ${prefix}/encoder)
+set(type "sentence_transformers.models")
+file(WRITE ${prefix}/encoder/modules.json "[{\"path\": \"\", \"type\": \"${type}.Transformer\"},
+  {\"path\": \"1_Pooling\", \"type\": \"${type}.Pooling\"},
+  {\"path\": \"2_Normalize\", \"type\": \"${type}.Normalize\"}]")
+file(WRITE ${prefix}/encoder/1_Pooling/config.json "{\"pooling_mode_mean_tokens\": true}")
+run("Configuring the second example" ${CMAKE_COMMAND} -S ${SIMILARITY} -B ${prefix}/similarity
+  -G ${GENERATOR} -D CMAKE_PREFIX_PATH=${prefix} -D CMAKE_CXX_COMPILER=${COMPILER}
+  -D CMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER})
+run("Building the second example" ${CMAKE_COMMAND} --build ${prefix}/similarity)
+run("The second example" ${prefix}/similarity/similarity ${prefix}/encoder "A fox" "The sea" "A fox")
+if(NOT output MATCHES "^1\\.000  A fox\n0\\.[0-9]+  The sea\n$")
+  message(FATAL_ERROR "The second example writes \"${output}\", expected the same text first.")
 endif()
 
 if(EXISTS ${prefix}/bin/tokamak)

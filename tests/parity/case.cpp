@@ -2,30 +2,20 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <numeric>
 
 #include "base/bits.h"
+#include "base/packing.h"
+#include "kernels/quant/random_matrix.h"
 
 namespace tokamak::parity {
 namespace {
 
 /// NaN as one f32 and as two f16.
 constexpr uint32_t kNoise = 0x7fc07fc0;
-
-std::vector<std::byte> stored(const std::vector<float>& values, DType dtype) {
-  std::vector<std::byte> bytes(values.size() * dtype_bytes(dtype));
-  for (size_t i = 0; i < values.size(); ++i) {
-    if (dtype == DType::kF32) {
-      std::memcpy(bytes.data() + 4 * i, &values[i], 4);
-    } else {
-      const uint16_t half = dtype == DType::kF16 ? f32_to_f16(values[i]) : f32_to_bf16(values[i]);
-      std::memcpy(bytes.data() + 2 * i, &half, 2);
-    }
-  }
-  return bytes;
-}
 
 void fill(Program& program, const Case& c) {
   const Plan& plan = program.plan();
@@ -40,10 +30,38 @@ void fill(Program& program, const Case& c) {
   }
 }
 
+/// What `tensor` holds: one of the case's constants, or some rows of it.
+std::vector<std::byte> content(const Case& c, const TensorDesc& tensor) {
+  const auto* weight = std::get_if<Weight>(&tensor.recipe);
+  if (weight == nullptr) return c.constants.at(tensor.name);
+  const WeightPart& part = weight->parts.front();
+  const std::vector<std::byte>& whole = c.constants.at(part.name);
+  if (part.rows == 0) return whole;
+  const auto named = [&](const TensorDesc& value) { return value.name == part.name; };
+  const Shape& shape = std::ranges::find_if(c.graph.values, named)->shape;
+  const uint64_t columns = uint64_t(shape[1]);
+  std::vector<std::byte> rows(matrix_bytes(tensor.dtype, part.rows, columns));
+  const auto copy = [&](uint64_t from, uint64_t to, uint64_t row_bytes) {
+    std::memcpy(rows.data() + to, whole.data() + from + part.first_row * row_bytes,
+                part.rows * row_bytes);
+  };
+  if (!is_packed(tensor.dtype)) {
+    copy(0, 0, columns * dtype_bytes(tensor.dtype));
+    return rows;
+  }
+  const Packing& p = packing(tensor.dtype);
+  const auto from = stream_offsets(p, uint64_t(shape[0]), columns);
+  const auto to = stream_offsets(p, part.rows, columns);
+  for (const Stream stream : kStreams) {
+    copy(from[size_t(stream)], to[size_t(stream)], stream_row_bytes(p, stream, columns));
+  }
+  return rows;
+}
+
 /// In pieces of a length that fits nothing.
 ConstantReader reader(const Case& c) {
   return [&c](const TensorDesc& tensor, const auto& write) -> Result<void> {
-    const std::vector<std::byte>& bytes = c.constants.at(tensor.name);
+    const std::vector<std::byte> bytes = content(c, tensor);
     for (size_t at = 0; at < bytes.size(); at += 1021) {
       TOK_TRY(write(std::span(bytes).subspan(at, std::min<size_t>(1021, bytes.size() - at))));
     }
@@ -59,17 +77,25 @@ CaseBuilder::CaseBuilder(std::string name) : random_(uint32_t(name.size()) * 791
 }
 
 ValueId CaseBuilder::random(const std::string& name, Shape shape, DType dtype, float range) {
-  std::uniform_real_distribution<float> values(-range, range);
-  std::vector<float> data(size_t(element_count(shape, 1)));
-  for (float& value : data) value = values(random_);
-  case_.constants[name] = stored(data, dtype);
+  const uint64_t columns = uint64_t(shape.back()), rows = element_count(shape, 1) / columns;
+  case_.constants[name] = random_matrix(dtype, rows, columns, range, random_);
   return builder_.constant(name, std::move(shape), dtype, Weight{{name}});
 }
 
 ValueId CaseBuilder::constant(const std::string& name, Shape shape,
                               const std::vector<float>& values) {
-  case_.constants[name] = stored(values, DType::kF32);
+  const auto bytes = std::as_bytes(std::span(values));
+  case_.constants[name].assign(bytes.begin(), bytes.end());
   return builder_.constant(name, std::move(shape), DType::kF32, Weight{{name}});
+}
+
+ValueId CaseBuilder::order(const std::string& name, uint32_t columns) {
+  std::vector<uint32_t> numbers(columns);
+  std::iota(numbers.begin(), numbers.end(), 0u);
+  std::shuffle(numbers.begin(), numbers.end(), random_);
+  const auto bytes = std::as_bytes(std::span(numbers));
+  case_.constants[name].assign(bytes.begin(), bytes.end());
+  return builder_.constant(name, {Dim{columns}}, DType::kU32, ColumnOrder{name});
 }
 
 ValueId CaseBuilder::activation(uint32_t columns, float range) {

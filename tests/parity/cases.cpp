@@ -2,6 +2,7 @@
 
 #include <functional>
 
+#include "base/packing.h"
 #include "kernels/rope/rope.h"
 
 namespace tokamak::parity {
@@ -23,6 +24,21 @@ constexpr double kAttention = 2e-5;
 constexpr double kAttentionF16 = 2e-3;
 
 constexpr DType kWeights[] = {DType::kF32, DType::kF16, DType::kBF16};
+
+std::vector<DType> packed_types() {
+  std::vector<DType> all;
+  for (uint32_t i = 0; i < kPackedCount; ++i) all.push_back(DType(kDTypeCount + i));
+  return all;
+}
+/// Some of them, which between them use every text of kernels/quant with every other it goes with.
+std::vector<DType> every_text() {
+  std::vector<DType> all;
+  for (const char* name : {"q8_0", "q4_0", "q5_0", "q5_1", "q4_k", "q5_k", "q6_k",
+                           "affine4_g64_bf16", "affine8_g32_f32", "zero4_g128_f16"}) {
+    all.push_back(dtype_from_name(name).value());
+  }
+  return all;
+}
 
 /// Tokens of a phase, and of its steps: alone, a few, an odd number, whole tiles and beyond.
 struct Steps {
@@ -48,6 +64,12 @@ std::vector<Case> embed_cases() {
       }
     }
   }
+  for (const DType dtype : packed_types()) {
+    CaseBuilder b(fmt::format("embed {}", dtype_name(dtype)));
+    const ValueId table = b.random("table", {kVocab, 5 * packing(dtype).row_unit()}, dtype);
+    const ValueId y = b.graph().add_node(Embed{2.5f}, {ValueId{0}, table}).front();
+    all.push_back(b.finish(y, kChunks.max_tokens, kChunks.chunks, kExact));
+  }
   return all;
 }
 
@@ -60,7 +82,7 @@ using MakeProduct = std::function<ValueId(CaseBuilder&, std::vector<ValueId>)>;
 /// `make` adds the product of x, w and perhaps a bias, and returns the value to compare. A software
 /// device compiles slowly, so a bias comes with every second combination of shape and type.
 void add_products(std::vector<Case>& all, const std::string& op,
-                  const std::vector<ProductShape>& shapes, std::span<const DType> types,
+                  std::span<const ProductShape> shapes, std::span<const DType> types,
                   double tolerance, const MakeProduct& make) {
   for (size_t s = 0; s < shapes.size(); ++s) {
     for (size_t t = 0; t < types.size(); ++t) {
@@ -78,12 +100,24 @@ void add_products(std::vector<Case>& all, const std::string& op,
   }
 }
 
+/// Packed types, with a shape in units of the shortest row that the type has.
+void add_packed_products(std::vector<Case>& all, const std::string& op, ProductShape shape,
+                         std::span<const DType> types, double tolerance, const MakeProduct& make) {
+  for (const DType dtype : types) {
+    const ProductShape own = {shape.in * packing(dtype).row_unit(), shape.out};
+    add_products(all, op, std::span(&own, 1), std::span(&dtype, 1), tolerance, make);
+  }
+}
+
 std::vector<Case> linear_cases() {
   std::vector<Case> all;
-  add_products(all, "linear", {{8, 1}, {7, 3}, {40, 66}, {37, 5}, {520, 131}, {2048, 64}}, kWeights,
-               kSum, [](CaseBuilder& b, std::vector<ValueId> operands) {
-                 return b.graph().add_node(Linear{}, std::move(operands)).front();
-               });
+  const auto make = [](CaseBuilder& b, std::vector<ValueId> operands) {
+    return b.graph().add_node(Linear{}, std::move(operands)).front();
+  };
+  constexpr ProductShape kShapes[] = {{8, 1}, {7, 3}, {40, 66}, {37, 5}, {520, 131}, {2048, 64}};
+  add_products(all, "linear", kShapes, kWeights, kSum, make);
+  add_packed_products(all, "linear", {3, 67}, packed_types(), kSum, make);
+  add_packed_products(all, "linear", {1, 3}, every_text(), kSum, make);
   // A vocabulary: more rows than one dimension of the grid takes.
   CaseBuilder b("linear f16 131101x8 one by one");
   const ValueId x = b.activation(8);
@@ -94,20 +128,22 @@ std::vector<Case> linear_cases() {
 
 std::vector<Case> qkv_cases() {
   std::vector<Case> all;
-  add_products(all, "qkv", {{8, 3}, {7, 9}, {264, 201}}, kWeights, 4 * kSum,
-               [](CaseBuilder& b, std::vector<ValueId> operands) {
-                 const uint32_t rows = uint32_t(b.graph().at(operands[1]).shape[0]) / 3;
-                 const auto parts = b.graph().add_node(Qkv{rows, rows}, std::move(operands));
-                 const ValueId k = b.graph().scale(parts[1], 2);
-                 const ValueId v = b.graph().scale(parts[2], 3);
-                 const ValueId sum = b.graph().add(parts[0], k);
-                 return b.graph().add(sum, v);
-               });
+  const auto make = [](CaseBuilder& b, std::vector<ValueId> operands) {
+    const uint32_t rows = uint32_t(b.graph().at(operands[1]).shape[0]) / 3;
+    const auto parts = b.graph().add_node(Qkv{rows, rows}, std::move(operands));
+    const ValueId k = b.graph().scale(parts[1], 2);
+    const ValueId v = b.graph().scale(parts[2], 3);
+    const ValueId sum = b.graph().add(parts[0], k);
+    return b.graph().add(sum, v);
+  };
+  constexpr ProductShape kShapes[] = {{8, 3}, {7, 9}, {264, 201}};
+  add_products(all, "qkv", kShapes, kWeights, 4 * kSum, make);
+  add_packed_products(all, "qkv", {2, 9}, every_text(), 4 * kSum, make);
   // Unequal parts cannot be added up: one at a time.
+  constexpr ProductShape kUnequal[] = {{64, 40}, {9, 12}};
   for (const size_t part : {0u, 1u, 2u}) {
-    add_products(all, fmt::format("qkv part {}", part), {{64, 40}, {9, 12}},
-                 std::span(kWeights).subspan(1, 1), kSum,
-                 [part](CaseBuilder& b, std::vector<ValueId> operands) {
+    add_products(all, fmt::format("qkv part {}", part), kUnequal, std::span(kWeights).subspan(1, 1),
+                 kSum, [part](CaseBuilder& b, std::vector<ValueId> operands) {
                    const uint32_t rows = uint32_t(b.graph().at(operands[1]).shape[0]);
                    const Qkv op{rows / 2 + 1, rows / 4};
                    return b.graph().add_node(op, std::move(operands))[part];
@@ -118,13 +154,15 @@ std::vector<Case> qkv_cases() {
 
 std::vector<Case> linear_glu_cases() {
   std::vector<Case> all;
-  for (const Activation activation : {Activation::kSilu, Activation::kGeluTanh}) {
+  constexpr ProductShape kShapes[] = {{7, 6}, {8, 2}, {264, 134}};
+  for (const Activation activation : kActivations) {
     const bool first = activation == Activation::kSilu;
-    add_products(all, fmt::format("linear_glu {}", activation_name(activation)),
-                 {{7, 6}, {8, 2}, {264, 134}}, std::span(kWeights).first(first ? 3 : 2), kFunction,
-                 [activation](CaseBuilder& b, std::vector<ValueId> operands) {
-                   return b.graph().add_node(LinearGlu{activation}, std::move(operands)).front();
-                 });
+    const std::string name = fmt::format("linear_glu {}", activation_name(activation));
+    const auto make = [activation](CaseBuilder& b, std::vector<ValueId> operands) {
+      return b.graph().add_node(LinearGlu{activation}, std::move(operands)).front();
+    };
+    add_products(all, name, kShapes, std::span(kWeights).first(first ? 3 : 2), kFunction, make);
+    if (first) add_packed_products(all, name, {3, 70}, every_text(), kFunction, make);
   }
   return all;
 }
@@ -189,7 +227,7 @@ std::vector<Case> element_cases(
 
 std::vector<Case> glu_cases() {
   std::vector<Case> all;
-  for (const Activation activation : {Activation::kSilu, Activation::kGeluTanh}) {
+  for (const Activation activation : kActivations) {
     for (const float range : {4.f, 500.f}) {
       const auto some = element_cases(
           std::string(activation_name(activation)), range, kFunction,
@@ -209,6 +247,12 @@ std::vector<Case> softcap_cases() {
     all.insert(all.end(), some.begin(), some.end());
   }
   return all;
+}
+
+Case scale_by_constant_case(const Steps& steps) {
+  CaseBuilder b(fmt::format("scale by a constant {}", label(steps)));
+  const ValueId x = b.activation(131, 3), s = b.random("s", {1});
+  return b.finish(b.graph().scale(x, 0.7f, s), steps.max_tokens, steps.chunks, kExact);
 }
 
 struct RopeShape {
@@ -255,10 +299,10 @@ struct AttentionShape {
 };
 
 Case attention_case(AttentionShape shape, uint32_t window, float softcap, DType cache_type,
-                    const Steps& steps) {
-  CaseBuilder b(fmt::format("attention {}/{}x{} window {} softcap {} {} {}", shape.heads,
+                    const Steps& steps, bool causal = true) {
+  CaseBuilder b(fmt::format("attention {}/{}x{} window {} softcap {} {} {}{}", shape.heads,
                             shape.kv_heads, shape.head_dim, window, softcap, dtype_name(cache_type),
-                            label(steps)));
+                            label(steps), causal ? "" : " both ways"));
   uint32_t positions = 0, slots = 0;
   for (const uint32_t chunk : steps.chunks) positions += chunk;
   const ValueId pages = b.pages(positions, window == 0 ? 0 : window + steps.max_tokens, slots);
@@ -268,9 +312,11 @@ Case attention_case(AttentionShape shape, uint32_t window, float softcap, DType 
   const ValueId q = b.activation(shape.heads * shape.head_dim, 2);
   const ValueId k = b.activation(kv_columns, 2), v = b.activation(kv_columns);
   const ValueId kv = b.graph().kv_append(k, v, cache, pages);
-  const ValueId y = b.graph().attention(
-      q, kv, pages,
-      {.scale = 1.5f / std::sqrt(float(shape.head_dim)), .window = window, .softcap = softcap});
+  const ValueId y = b.graph().attention(q, kv, pages,
+                                        {.scale = 1.5f / std::sqrt(float(shape.head_dim)),
+                                         .window = window,
+                                         .softcap = softcap,
+                                         .causal = causal});
   return b.finish(y, steps.max_tokens, steps.chunks,
                   cache_type == DType::kF16 ? kAttentionF16 : kAttention);
 }
@@ -278,25 +324,44 @@ Case attention_case(AttentionShape shape, uint32_t window, float softcap, DType 
 // 233 positions: blocks of keys and the pages of windows wrap.
 const Steps kLongChunks = {80, {3, 17, 64, 1, 1, 80, 65, 2}};
 const Steps kManyTokens = {1, std::vector<uint32_t>(70, 1)};
+// A whole sequence is one step where attention looks both ways.
+const Steps kWhole = {150, {150}}, kShort = {150, {9}};
 
 /// Every shape and window once with each type of cache, once with each kind of step.
 std::vector<Case> attention_cases() {
   std::vector<Case> all;
-  const AttentionShape shapes[] = {{1, 1, 2},  {4, 2, 4},   {8, 1, 64},
-                                   {6, 3, 80}, {2, 2, 128}, {4, 1, 256}};
+  const AttentionShape shapes[] = {{1, 1, 2},   {4, 2, 4},   {8, 1, 64}, {6, 3, 80},
+                                   {2, 2, 128}, {4, 1, 256}, {2, 1, 512}};
   bool turn = false;
   for (const DType cache : {DType::kF32, DType::kF16}) {
     for (const AttentionShape shape : shapes) {
       turn = !turn;
       all.push_back(attention_case(shape, 0, 0, cache, turn ? kManyTokens : kLongChunks));
     }
-    turn = !turn;
     for (const uint32_t window : {1u, 5u, 16u, 40u}) {
       turn = !turn;
       all.push_back(attention_case({4, 2, 16}, window, 0, cache, turn ? kManyTokens : kLongChunks));
     }
     all.push_back(attention_case({2, 1, 64}, 24, 3, cache, kManyTokens));
     all.push_back(attention_case({2, 1, 256}, 0, 0.5f, cache, kLongChunks));
+    for (const uint32_t window : {0u, 1u, 5u, 40u, 149u, 200u}) {
+      all.push_back(attention_case({4, 2, 16}, window, 0, cache, kWhole, false));
+    }
+    all.push_back(attention_case({2, 1, 256}, 17, 3, cache, kShort, false));
+    all.push_back(attention_case({3, 1, 6}, 0, 0, cache, kWhole, false));
+  }
+  return all;
+}
+
+std::vector<Case> gather_columns_cases() {
+  std::vector<Case> all;
+  for (const uint32_t columns : {1u, 7u, 300u}) {
+    for (const Steps& steps : {kOneByOne, kChunks}) {
+      CaseBuilder b(fmt::format("gather_columns {} {}", columns, label(steps)));
+      const ValueId x = b.activation(columns, 3);
+      const ValueId y = b.graph().gather_columns(x, b.order("order", columns));
+      all.push_back(b.finish(y, steps.max_tokens, steps.chunks, kExact));
+    }
   }
   return all;
 }
@@ -325,6 +390,12 @@ std::vector<Case> cases_of(std::string_view op) {
   if (op == "rope") return rope_cases();
   if (op == "attention") return attention_cases();
   if (op == "kv_append") return kv_append_cases();
+  if (op == "gather_columns") return gather_columns_cases();
+  if (op == "short_conv") return short_conv_cases();
+  if (op == "gated_delta") return gated_delta_cases();
+  if (op == "route") return route_cases();
+  if (op == "expert_linear") return expert_linear_cases();
+  if (op == "expert_sum") return expert_sum_cases();
   if (op == "glu") return glu_cases();
   if (op == "softcap") return softcap_cases();
   const auto of_elements = [&](auto make) {
@@ -334,7 +405,20 @@ std::vector<Case> cases_of(std::string_view op) {
     return of_elements([](GraphBuilder& g, ValueId x, ValueId y) { return g.add(x, y); });
   }
   if (op == "scale") {
-    return of_elements([](GraphBuilder& g, ValueId x, ValueId) { return g.scale(x, -0.3f); });
+    std::vector<Case> all =
+        of_elements([](GraphBuilder& g, ValueId x, ValueId) { return g.scale(x, -0.3f); });
+    for (const Steps& steps : {kOneByOne, kChunks}) all.push_back(scale_by_constant_case(steps));
+    return all;
+  }
+  if (op == "columns") {
+    return of_elements([](GraphBuilder& g, ValueId x, ValueId) {
+      const uint32_t n = uint32_t(g.at(x).shape[1]);
+      return g.columns(x, n / 3, (n + 1) / 2);
+    });
+  }
+  if (op == "mean_rows") {
+    return element_cases("mean_rows", 3, kSum,
+                         [](GraphBuilder& g, ValueId x, ValueId) { return g.mean_rows(x); });
   }
   if (op == "last_row") {
     return of_elements([](GraphBuilder& g, ValueId x, ValueId) { return g.last_row(x); });

@@ -9,4 +9,11 @@ namespace tokamak::parity {
 /// Cases whose graph holds the op of that name; "" cannot happen: every op of graph/ops.h has some.
 std::vector<Case> cases_of(std::string_view op);
 
+// Those in files of their own.
+std::vector<Case> short_conv_cases();
+std::vector<Case> gated_delta_cases();
+std::vector<Case> route_cases();
+std::vector<Case> expert_linear_cases();
+std::vector<Case> expert_sum_cases();
+
 }  // namespace tokamak::parity

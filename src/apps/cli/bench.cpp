@@ -29,6 +29,7 @@ Result<void> run(const BenchFlags& flags) {
     options.progress = [](const std::string& doing) { note("\r\033[K" + doing + " ..."); };
   }
   TOK_TRY(OpenOptions open, flags.model.options());
+  open.task = Task::kText;
   const uint32_t needed = options.depth + std::max(options.prompt, options.generate);
   const bool enlarged = open.context == 0 && needed > kDefaultContext;
   if (enlarged) open.context = needed;

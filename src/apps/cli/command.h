@@ -17,13 +17,18 @@ using Action = std::function<Result<void>()>;
 /// Each adds one subcommand to `app` and sets `action` when it is chosen.
 void add_run(CLI::App& app, Action& action);
 void add_chat(CLI::App& app, Action& action);
+void add_embed(CLI::App& app, Action& action);
 void add_logits(CLI::App& app, Action& action);
 void add_tokenize(CLI::App& app, Action& action);
 void add_template(CLI::App& app, Action& action);
 void add_inspect(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);
+void add_profile(CLI::App& app, Action& action);
 void add_doctor(CLI::App& app, Action& action);
 void add_sampler(CLI::App& app, Action& action);
+void add_pull(CLI::App& app, Action& action);
+void add_list(CLI::App& app, Action& action);
+void add_rm(CLI::App& app, Action& action);
 
 /// MODEL and where it runs.
 class ModelFlags {
@@ -33,8 +38,12 @@ class ModelFlags {
   /// With a progress line on a terminal. Errors: flags that make no sense together.
   Result<OpenOptions> options() const;
   Result<std::unique_ptr<Engine>> open(bool all_logits = false) const;
+  /// The same for embeddings; `pooling` as in OpenOptions.
+  Result<std::unique_ptr<Engine>> open_encoder(const std::string& pooling) const;
 
  private:
+  Result<std::unique_ptr<Engine>> open(OpenOptions options) const;
+
   OpenOptions options_;
   int device_ = -1;
   std::vector<std::string> disabled_, forced_;
@@ -64,6 +73,7 @@ void catch_interrupts();
 /// Forgets an earlier Ctrl-C.
 void clear_interrupt();
 
+bool stdin_is_terminal();
 bool stdout_is_terminal();
 bool stderr_is_terminal();
 

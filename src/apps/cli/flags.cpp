@@ -7,9 +7,14 @@ namespace tokamak::cli {
 void ModelFlags::add(CLI::App& command, Model model) {
   CLI::Option* path = command.add_option(
       "MODEL", options_.model,
-      model == Model::kRequired ? "model folder (Hugging Face layout)"
-                                : "model folder (Hugging Face layout); the built-in model without");
+      model == Model::kRequired
+          ? "model folder (Hugging Face layout), .gguf file, or org/name as `tokamak pull` fetched "
+            "it"
+          : "model folder (Hugging Face layout), .gguf file, or org/name as `tokamak pull` fetched "
+            "it; the built-in model without");
   if (model == Model::kRequired) path->required();
+  command.add_option("--quantize", options_.quantize,
+                     "q8 or q4: pack a model's floats into 8 or 4 bits, kept for the next start");
   const char* group = "Device";
   command.add_option("--backend", options_.backend, "auto, webgpu or cpu (the slow reference)")
       ->capture_default_str()
@@ -67,7 +72,19 @@ Result<OpenOptions> ModelFlags::options() const {
 
 Result<std::unique_ptr<Engine>> ModelFlags::open(bool all_logits) const {
   TOK_TRY(OpenOptions options, this->options());
+  options.task = Task::kText;
   options.all_logits = all_logits;
+  return open(std::move(options));
+}
+
+Result<std::unique_ptr<Engine>> ModelFlags::open_encoder(const std::string& pooling) const {
+  TOK_TRY(OpenOptions options, this->options());
+  options.task = Task::kEmbeddings;
+  options.pooling = pooling;
+  return open(std::move(options));
+}
+
+Result<std::unique_ptr<Engine>> ModelFlags::open(OpenOptions options) const {
   options.notice = [](std::string_view text) { note(fmt::format("note: {}\n", text)); };
   if (!stderr_is_terminal()) return Engine::open(options);
   const Clock clock = steady_clock();

@@ -1,6 +1,8 @@
 #include "engine/inspect.h"
 
 #include "apps/cli/command.h"
+#include "download/peek.h"
+#include "engine/support.h"
 
 namespace tokamak::cli {
 namespace {
@@ -9,12 +11,55 @@ struct InspectFlags {
   ModelFlags model;
   InspectRequest request;
   bool summary = false, graph = false, fused = false, plan = false, weights = false, memory = false;
+  bool support = false;
   bool text = false, dot = false, json = false;
 };
 
+/// A model of the hub as far as it shows without its weights.
+Result<ModelFiles> look_from_afar(const hub::Settings& settings, const hub::ModelName& name) {
+  const bool talking = stderr_is_terminal();
+  const auto looking_at = [&](const std::string& what) {
+    if (talking) note(fmt::format("\r\033[Klooking up {} ...", what));
+  };
+  catch_interrupts();
+  auto peeked = download::peek(settings, name, looking_at, interrupted);
+  if (talking) note("\r\033[K");
+  if (!peeked) return Failure(peeked.error());
+  ModelFiles files;
+  files.name = name.text();
+  files.config = peeked->text("config.json");
+  files.generation_config = peeked->text("generation_config.json");
+  files.tokenizer = peeked->text("tokenizer.json");
+  files.tokenizer_config = peeked->text("tokenizer_config.json");
+  files.chat_template = peeked->text("chat_template.jinja");
+  for (auto& [path, text] : peeked->texts) {
+    constexpr std::string_view kMore = "additional_chat_templates/", kEnding = ".jinja";
+    if (!path.starts_with(kMore)) continue;
+    files.more_templates.emplace_back(
+        path.substr(kMore.size(), path.size() - kMore.size() - kEnding.size()), std::move(text));
+  }
+  files.tensors = std::move(peeked->tensors);
+  note(fmt::format("note: {} is not in the cache; of its weights {:.1f} kB of headers were read.\n",
+                   name.text(), double(peeked->fetched) / 1e3));
+  return files;
+}
+
+/// The model on disk, else the one of that name on the hub.
+Result<ModelFiles> read_files(const std::string& model) {
+  const auto path = find_model(model);
+  if (path) return read_model_files(*path);
+  const auto name = hub::parse_model_name(model);
+  if (!name) return Failure(path.error());
+  TOK_TRY(const hub::Settings settings, hub::read_settings());
+  if (settings.offline) return Failure(path.error());
+  return look_from_afar(settings, *name);
+}
+
 Result<void> run(const InspectFlags& flags) {
   InspectRequest request = flags.request;
-  if (flags.summary + flags.graph + flags.fused + flags.plan + flags.weights + flags.memory > 1) {
+  if (flags.summary + flags.graph + flags.fused + flags.plan + flags.weights + flags.memory +
+          flags.support >
+      1) {
     return fail(ErrorCode::kUsage, "More than one view is asked for, expected one.");
   }
   if (flags.text + flags.dot + flags.json > 1) {
@@ -28,14 +73,18 @@ Result<void> run(const InspectFlags& flags) {
   if (flags.text) request.form = InspectForm::kText;
   if (flags.dot) request.form = InspectForm::kDot;
   if (flags.json) request.form = InspectForm::kJson;
-  TOK_TRY(OpenOptions options, flags.model.options());
-  if (options.model.empty()) {
-    TOK_TRY(options.model, builtin_model_folder());
+  TOK_TRY(const OpenOptions options, flags.model.options());
+  TOK_TRY(const ModelFiles files, read_files(options.model));
+  if (flags.support) {
+    if (flags.dot || flags.text) {
+      return fail(ErrorCode::kUsage, "--support is shown as a table or with --json.");
+    }
+    const std::vector<SupportRow> rows = support(files, options);
+    return print(flags.json ? support_json(rows).dump(1) + "\n" : support_text(rows));
   }
-  TOK_TRY(const ModelFiles files, read_model_folder(options.model));
   TOK_TRY(const std::unique_ptr<Backend> backend, open_backend(options));
   auto compiled = Engine::compile(files, backend->device(), options);
-  if (!compiled) return Failure(compiled.error().within(options.model));
+  if (!compiled) return Failure(compiled.error().within(files.name));
   TOK_TRY(const std::string out, inspect(files, *compiled, backend->device(), options, request));
   return print(out);
 }
@@ -48,8 +97,10 @@ void add_inspect(CLI::App& app, Action& action) {
   tokamak inspect path/to/model                  a summary
   tokamak inspect path/to/model --plan           which kernel runs when, and why not a better one
   tokamak inspect path/to/model --memory --backend cpu
+  tokamak inspect path/to/model --support        what of it runs, where, and why not the rest
   tokamak inspect path/to/model --fused --dot | dot -Tsvg > model.svg
   tokamak inspect path/to/model --graph --text   the form that tests compare
+  tokamak inspect org/name                       a model of the hub, without fetching it
 No weights are loaded.)");
   auto flags = std::make_shared<InspectFlags>();
   flags->model.add(*command, ModelFlags::Model::kOptional);
@@ -63,6 +114,10 @@ No weights are loaded.)");
   command->add_flag("--weights", flags->weights, "tensors of the checkpoint and where they go")
       ->group(views);
   command->add_flag("--memory", flags->memory, "buffers on the device")->group(views);
+  command
+      ->add_flag("--support", flags->support,
+                 "which parts run, on which backend, and why the others do not")
+      ->group(views);
   const char* forms = "Form (one of; default: a table)";
   command->add_flag("--json", flags->json, "for programs")->group(forms);
   command->add_flag("--dot", flags->dot, "--graph, --fused and --plan for Graphviz")->group(forms);

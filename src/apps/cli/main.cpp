@@ -7,8 +7,9 @@ namespace {
 
 constexpr const char* kExamples = R"(Examples:
   tokamak run -p "Once upon a time"            the built-in storyteller
-  tokamak run path/to/model -p "Hello" -n 64   a Hugging Face folder
+  tokamak run path/to/model -p "Hello" -n 64   a Hugging Face folder or a .gguf file
   tokamak chat                                 talk to it
+  tokamak pull org/name                        fetch a model; then its name is enough
   tokamak doctor                               which devices work, and what to do about the others
 
 `tokamak COMMAND --help` explains a command.)";
@@ -21,13 +22,18 @@ int run(int argc, char** argv) {
   Action action;
   add_run(app, action);
   add_chat(app, action);
+  add_embed(app, action);
   add_logits(app, action);
   add_tokenize(app, action);
   add_template(app, action);
   add_inspect(app, action);
   add_bench(app, action);
+  add_profile(app, action);
   add_doctor(app, action);
   add_sampler(app, action);
+  add_pull(app, action);
+  add_list(app, action);
+  add_rm(app, action);
   try {  // the command line library reports through exceptions
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -16,10 +16,7 @@ Result<void> run(const std::string& source) {
     files.name = source;
     TOK_TRY(files.chat_template, read_text_file(source, uint64_t{16} << 20));
   } else {
-    std::string folder = source;
-    if (folder.empty()) {
-      TOK_TRY(folder, builtin_model_folder());
-    }
+    TOK_TRY(const std::string folder, find_model(source));
     TOK_TRY(files, read_text_files(folder));
   }
   auto rendered = render_chat(files, *variables);
@@ -38,7 +35,8 @@ exactly the rendered text.
 Example:
   echo '{"messages": [{"role": "user", "content": "Hello"}]}' | tokamak template path/to/model)");
   auto source = std::make_shared<std::string>();
-  command->add_option("MODEL", *source, "model folder or .jinja file; the built-in model without");
+  command->add_option("MODEL", *source,
+                      "model folder, org/name, .gguf or .jinja file; the built-in model without");
   command->callback([source, &action] { action = [source] { return run(*source); }; });
 }
 

@@ -33,6 +33,9 @@ void catch_interrupts() {
   signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of print()
 }
 
+bool stdin_is_terminal() {
+  return isatty(STDIN_FILENO) != 0;
+}
 bool stdout_is_terminal() {
   return isatty(STDOUT_FILENO) != 0;
 }

@@ -34,10 +34,7 @@ Result<std::string> decode_line(const Tokenizer& tokenizer, const Json& line,
 }
 
 Result<void> run(const TokenizeFlags& flags) {
-  std::string folder = flags.model;
-  if (folder.empty()) {
-    TOK_TRY(folder, builtin_model_folder());
-  }
+  TOK_TRY(const std::string folder, find_model(flags.model));
   TOK_TRY(const ModelFiles files, read_text_files(folder));
   TOK_TRY(const Tokenizer tokenizer, make_tokenizer(files));
   TOK_TRY(const std::string text, read_stdin());
@@ -65,7 +62,8 @@ Examples:
   echo '[2, 17, 42]' | tokamak tokenize path/to/model --decode)");
   auto flags = std::make_shared<TokenizeFlags>();
   command->add_option("MODEL", flags->model,
-                      "folder with tokenizer.json; the built-in model without");
+                      "folder with tokenizer.json, .gguf file or org/name; the built-in model "
+                      "without");
   command->add_flag("--no-special", flags->no_special, "without what the post-processor adds");
   command->add_flag("--decode", flags->decode, "from ids to text");
   command->add_flag("--skip-special", flags->skip_special,

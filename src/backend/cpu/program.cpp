@@ -1,5 +1,6 @@
 // The reference backend: buffers are vectors, steps run one after the other.
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 
 #include "backend/backend.h"
@@ -44,17 +45,8 @@ class CpuProgram : public Program {
     const Phase& phase = plan_.phases[request.phase];
     TOK_CHECK(request.tokens.size() == request.frame.tokens);
     TOK_CHECK(request.frame.tokens >= 1 && request.frame.tokens <= phase.max_tokens);
-    std::byte* frame = buffers_[uint32_t(plan_.frame)].data();
-    std::memcpy(frame, &request.frame, sizeof(Frame));
-    std::memcpy(frame + kFrameTokensOffset, request.tokens.data(), request.tokens.size_bytes());
-    for (const Step& step : phase.steps) {
-      CpuCall call{.op = &step.op, .inputs = {}, .outputs = {}, .frame = request.frame};
-      for (const Operand& in : step.inputs) call.inputs.push_back(view(in, request.frame.tokens));
-      for (const Operand& out : step.outputs) {
-        call.outputs.push_back(view(out, request.frame.tokens));
-      }
-      step.kernel->reference(call);
-    }
+    write_frame(request);
+    for (const Step& step : phase.steps) launch(step, request.frame);
     if (request.done) {
       request.done(std::span<const float>(view(phase.result, request.frame.tokens).f32()));
     }
@@ -64,7 +56,32 @@ class CpuProgram : public Program {
   Result<void> poll() override { return {}; }
   Result<void> wait() override { return {}; }
 
+  Result<std::vector<double>> time_launches(const StepRequest& request) override {
+    using Clock = std::chrono::steady_clock;
+    write_frame(request);
+    std::vector<double> seconds;
+    for (const Step& step : plan_.phases[request.phase].steps) {
+      const Clock::time_point start = Clock::now();
+      launch(step, request.frame);
+      seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
+    }
+    return seconds;
+  }
+
  private:
+  void write_frame(const StepRequest& request) {
+    std::byte* frame = buffers_[uint32_t(plan_.frame)].data();
+    std::memcpy(frame, &request.frame, sizeof(Frame));
+    std::memcpy(frame + kFrameTokensOffset, request.tokens.data(), request.tokens.size_bytes());
+  }
+
+  void launch(const Step& step, const Frame& frame) {
+    CpuCall call{.op = &step.op, .inputs = {}, .outputs = {}, .frame = frame};
+    for (const Operand& in : step.inputs) call.inputs.push_back(view(in, frame.tokens));
+    for (const Operand& out : step.outputs) call.outputs.push_back(view(out, frame.tokens));
+    step.kernel->reference(call);
+  }
+
   CpuTensor view(const Operand& operand, uint32_t tokens) {
     const size_t offset = operand.buffer == plan_.frame ? kFrameTokensOffset : 0;
     CpuTensor tensor{buffers_[uint32_t(operand.buffer)].data() + offset, operand.dtype, {}};

@@ -64,9 +64,13 @@ DeviceLimits device_limits(const WGPULimits& limits) {
 WGPUDawnTogglesDescriptor dawn_toggles() {
   // Dawn hides shader-f16 on NVIDIA unless it is asked for.
   static constexpr const char* kEnabled[] = {"vulkan_enable_f16_on_nvidia"};
+  // A browser must blur its clock against spies; a program that times its own kernels must not.
+  static constexpr const char* kDisabled[] = {"timestamp_quantization"};
   return {.chain = {.next = nullptr, .sType = WGPUSType_DawnTogglesDescriptor},
           .enabledToggleCount = std::size(kEnabled),
-          .enabledToggles = kEnabled};
+          .enabledToggles = kEnabled,
+          .disabledToggleCount = std::size(kDisabled),
+          .disabledToggles = kDisabled};
 }
 
 Result<std::shared_ptr<WebGpuDevice>> WebGpuDevice::open(InstanceHandle instance,
@@ -81,6 +85,10 @@ Result<std::shared_ptr<WebGpuDevice>> WebGpuDevice::open(InstanceHandle instance
   if ((self->info_.features & kFeatureF16) != 0) features.push_back(WGPUFeatureName_ShaderF16);
   if ((self->info_.features & kFeatureSubgroups) != 0) {
     features.push_back(WGPUFeatureName_Subgroups);
+  }
+  // For LaunchTimer only: no kernel needs it, and a device may lack it.
+  if (wgpuAdapterHasFeature(adapter.get(), WGPUFeatureName_TimestampQuery)) {
+    features.push_back(WGPUFeatureName_TimestampQuery);
   }
   WGPULimits limits = {};
   wgpuAdapterGetLimits(adapter.get(), &limits);

@@ -42,6 +42,7 @@ using PipelineHandle = Handle<WGPUComputePipeline, wgpuComputePipelineRelease>;
 using BindGroupHandle = Handle<WGPUBindGroup, wgpuBindGroupRelease>;
 using EncoderHandle = Handle<WGPUCommandEncoder, wgpuCommandEncoderRelease>;
 using PassHandle = Handle<WGPUComputePassEncoder, wgpuComputePassEncoderRelease>;
+using QuerySetHandle = Handle<WGPUQuerySet, wgpuQuerySetRelease>;
 using CommandsHandle = Handle<WGPUCommandBuffer, wgpuCommandBufferRelease>;
 
 inline WGPUStringView wgpu_text(std::string_view text) {

@@ -5,6 +5,7 @@
 
 #include "backend/webgpu/adapters.h"
 #include "backend/webgpu/buffers.h"
+#include "backend/webgpu/launch_timer.h"
 #include "backend/webgpu/pipelines.h"
 #include "backend/webgpu/readback.h"
 #include "base/bits.h"
@@ -20,7 +21,7 @@ struct Dispatch {
 };
 
 uint64_t operand_bytes(const Operand& operand, uint64_t tokens) {
-  return element_count(operand.shape, tokens) * dtype_bytes(operand.dtype);
+  return byte_count(operand.dtype, operand.shape, tokens);
 }
 
 uint64_t largest_result(const Plan& plan) {
@@ -90,7 +91,11 @@ class WebGpuProgram : public Program {
     TOK_TRY(device_->status());
     write_frame(request);
     const EncoderHandle encoder(wgpuDeviceCreateCommandEncoder(device_->handle(), nullptr));
-    encode(encoder.get(), phases_[request.phase], request.frame.tokens);
+    {
+      const PassHandle pass(wgpuCommandEncoderBeginComputePass(encoder.get(), nullptr));
+      encode(pass.get(), phases_[request.phase], request.frame.tokens);
+      wgpuComputePassEncoderEnd(pass.get());
+    }
     const uint64_t bytes = operand_bytes(phase.result, request.frame.tokens);
     BufferHandle staging;
     if (request.done) {
@@ -104,6 +109,25 @@ class WebGpuProgram : public Program {
     TOK_TRY(device_->status());
     if (request.done) readback_.read(std::move(staging), bytes, request.done);
     return {};
+  }
+
+  Result<std::vector<double>> time_launches(const StepRequest& request) override {
+    const std::vector<Dispatch>& dispatches = phases_[request.phase];
+    TOK_TRY(const LaunchTimer timer, LaunchTimer::make(device_, dispatches.size()));
+    write_frame(request);
+    const EncoderHandle encoder(wgpuDeviceCreateCommandEncoder(device_->handle(), nullptr));
+    for (size_t i = 0; i < dispatches.size(); ++i) {
+      const WGPUPassTimestampWrites writes = timer.writes(i);
+      const WGPUComputePassDescriptor descriptor = {.timestampWrites = &writes};
+      const PassHandle pass(wgpuCommandEncoderBeginComputePass(encoder.get(), &descriptor));
+      encode(pass.get(), std::span(dispatches).subspan(i, 1), request.frame.tokens);
+      wgpuComputePassEncoderEnd(pass.get());
+    }
+    timer.resolve(encoder.get());
+    const CommandsHandle commands(wgpuCommandEncoderFinish(encoder.get(), nullptr));
+    const WGPUCommandBuffer list = commands.get();
+    wgpuQueueSubmit(device_->queue(), 1, &list);
+    return timer.read();
   }
 
   Result<void> poll() override {
@@ -156,21 +180,18 @@ class WebGpuProgram : public Program {
                          frame_bytes_.size());
   }
 
-  static void encode(WGPUCommandEncoder encoder, const std::vector<Dispatch>& dispatches,
+  static void encode(WGPUComputePassEncoder pass, std::span<const Dispatch> dispatches,
                      uint32_t tokens) {
-    const PassHandle pass(wgpuCommandEncoderBeginComputePass(encoder, nullptr));
     WGPUComputePipeline current = nullptr;
     for (const Dispatch& dispatch : dispatches) {
       if (dispatch.pipeline != current) {
-        wgpuComputePassEncoderSetPipeline(pass.get(), dispatch.pipeline);
+        wgpuComputePassEncoderSetPipeline(pass, dispatch.pipeline);
         current = dispatch.pipeline;
       }
-      wgpuComputePassEncoderSetBindGroup(pass.get(), 0, dispatch.bindings.get(), 0, nullptr);
-      wgpuComputePassEncoderDispatchWorkgroups(pass.get(), dispatch.grid.x.at(tokens),
-                                               dispatch.grid.y.at(tokens),
-                                               dispatch.grid.z.at(tokens));
+      wgpuComputePassEncoderSetBindGroup(pass, 0, dispatch.bindings.get(), 0, nullptr);
+      wgpuComputePassEncoderDispatchWorkgroups(
+          pass, dispatch.grid.x.at(tokens), dispatch.grid.y.at(tokens), dispatch.grid.z.at(tokens));
     }
-    wgpuComputePassEncoderEnd(pass.get());
   }
 
   std::shared_ptr<WebGpuDevice> device_;

@@ -1,5 +1,6 @@
 #include "kernels/attention/attention.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "kernels/launch.h"
@@ -48,8 +49,13 @@ void attention_reference(const CpuCall& call) {
   const size_t heads = columns / head_dim, group = heads / cache.dims[2];
   std::vector<double> weights, sums(head_dim);
   for (size_t t = 0; t < call.frame.tokens; ++t) {
-    const size_t end = call.frame.position + t + 1;
-    const size_t first = op.window > 0 && end > op.window ? end - op.window : 0;
+    const size_t position = call.frame.position + t, window = op.window;
+    const size_t first = window > 0 && position >= window ? position + 1 - window : 0;
+    size_t end = position + 1;
+    if (!op.causal) {
+      end = call.frame.position + call.frame.tokens;
+      if (window > 0) end = std::min(end, position + window);
+    }
     for (size_t head = 0; head < heads; ++head) {
       const size_t at = t * columns + head * head_dim;
       weights.assign(end - first, 0.0);
@@ -110,6 +116,7 @@ Launch attention_base(const Problem& p, uint32_t threads) {
                         {"KV_HEADS", kv_heads},
                         {"HEAD_DIM", head_dim},
                         {"WINDOW", op.window},
+                        {"CAUSAL", op.causal ? 1u : 0u},
                         {"SCALE", op.scale},
                         {"SOFTCAP", op.softcap}},
           .sources = {cache_source(cache.dtype), "attention/read_cache.wgsl",

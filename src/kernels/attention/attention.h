@@ -7,8 +7,9 @@
 //   kv_append  k, v f32 [T, kv_heads * head_dim], at positions frame.position + t
 //   attention  q f32 [T, heads * head_dim] -> y, the same shape: one pass over the keys with a
 //              running maximum (Milakov & Gimelshein 2018, arXiv:1805.02867). Query t sees the
-//              positions up to its own, or the last `window` of them. The lanes variant gives each
-//              key a few neighbouring lanes and merges the partial sums of many keys at the end.
+//              positions up to its own, or the last `window` of them; not causal, all of the
+//              step, or those less than `window` away. The lanes variant gives each key a few
+//              neighbouring lanes and merges the partial sums of many keys at the end.
 // Accumulation in f32 on devices, f64 in the reference. head_dim is even.
 #pragma once
 #include <span>

@@ -15,8 +15,8 @@ fn run(group: vec3<u32>, lane: u32) {
   let head = group.x;
   let kv_head = head / (HEADS / KV_HEADS);
   let start = (group.y * HEADS + head) * PAIRS;
-  let end = frame.position + group.y + 1u;
-  let first = select(0u, end - WINDOW, WINDOW > 0u && end > WINDOW);
+  let end = seen_until(frame.position + group.y);
+  let first = seen_from(frame.position + group.y);
   for (var i = lane; i < PAIRS; i += THREADS) {
     query[i] = q[start + i];
   }

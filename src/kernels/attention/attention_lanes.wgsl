@@ -28,8 +28,8 @@ fn run(group: vec3<u32>, lane: u32) {
   let part = lane % LANES;
   let own = lane / LANES;
   let start = (group.y * HEADS + head) * PAIRS + part;
-  let end = frame.position + group.y + 1u;
-  let first = select(0u, end - WINDOW, WINDOW > 0u && end > WINDOW);
+  let end = seen_until(frame.position + group.y);
+  let first = seen_from(frame.position + group.y);
   var query: array<vec2<f32>, OWN_PAIRS>;
   var sums: array<vec2<f32>, OWN_PAIRS>;
   for (var i = 0u; i < OWN_PAIRS; i++) {

@@ -17,7 +17,8 @@ void add_reference(const CpuCall& call) {
 void scale_reference(const CpuCall& call) {
   const std::span<const float> x = call.inputs[0].f32();
   const std::span<float> y = call.outputs[0].f32();
-  for (size_t i = 0; i < y.size(); ++i) y[i] = call.as<Scale>().factor * x[i];
+  const float by = call.inputs.size() == 2 ? call.inputs[1].load(0) : 1.0f;
+  for (size_t i = 0; i < y.size(); ++i) y[i] = call.as<Scale>().factor * by * x[i];
 }
 
 void softcap_reference(const CpuCall& call) {
@@ -35,10 +36,39 @@ void glu_reference(const CpuCall& call) {
   }
 }
 
+void columns_reference(const CpuCall& call) {
+  const std::span<const float> x = call.inputs[0].f32();
+  const std::span<float> y = call.outputs[0].f32();
+  const size_t count = call.as<Columns>().count, first = call.as<Columns>().first;
+  for (size_t i = 0; i < y.size(); ++i) {
+    y[i] = x[i / count * call.inputs[0].dims[1] + first + i % count];
+  }
+}
+
 void last_row_reference(const CpuCall& call) {
   const std::span<const float> x = call.inputs[0].f32();
   const std::span<float> y = call.outputs[0].f32();
   std::copy_n(x.begin() + std::ptrdiff_t((call.frame.tokens - 1) * y.size()), y.size(), y.begin());
+}
+
+void gather_columns_reference(const CpuCall& call) {
+  const std::span<const float> x = call.inputs[0].f32();
+  const std::span<const uint32_t> order = call.inputs[1].u32();
+  const std::span<float> y = call.outputs[0].f32();
+  for (size_t i = 0; i < y.size(); ++i) {
+    const size_t column = i % order.size();
+    y[i] = x[i - column + order[column]];
+  }
+}
+
+void mean_rows_reference(const CpuCall& call) {
+  const std::span<const float> x = call.inputs[0].f32();
+  const std::span<float> y = call.outputs[0].f32();
+  for (size_t i = 0; i < y.size(); ++i) {
+    double sum = 0;
+    for (size_t t = 0; t < call.frame.tokens; ++t) sum += x[t * y.size() + i];
+    y[i] = float(sum / call.frame.tokens);
+  }
 }
 
 Launch map_launch(const Problem& problem, std::vector<std::string> sources,
@@ -56,7 +86,9 @@ Launch add_launch(const Problem& p) {
   return map_launch(p, {"elementwise/add.wgsl"});
 }
 Launch scale_launch(const Problem& p) {
-  return map_launch(p, {"elementwise/scale.wgsl"}, {{"FACTOR", p.as<Scale>().factor}});
+  return map_launch(p,
+                    {p.inputs.size() == 2 ? "elementwise/scale_by.wgsl" : "elementwise/scale.wgsl"},
+                    {{"FACTOR", p.as<Scale>().factor}});
 }
 Launch softcap_launch(const Problem& p) {
   return map_launch(p, {"elementwise/softcap.wgsl"}, {{"CAP", p.as<Softcap>().cap}});
@@ -64,8 +96,25 @@ Launch softcap_launch(const Problem& p) {
 Launch glu_launch(const Problem& p) {
   return map_launch(p, {activation_source(p.as<Glu>().activation), "elementwise/glu.wgsl"});
 }
+Launch columns_launch(const Problem& p) {
+  return map_launch(
+      p, {"elementwise/columns.wgsl"},
+      {{"X_COLUMNS", uint32_t(p.inputs[0].shape[1])}, {"FIRST", p.as<Columns>().first}});
+}
 Launch last_row_launch(const Problem& p) {
   return map_launch(p, {"elementwise/last_row.wgsl"});
+}
+Launch gather_columns_launch(const Problem& p) {
+  return map_launch(p, {"elementwise/gather_columns.wgsl"});
+}
+
+/// A workgroup sums a strip of columns, several rows at a time.
+Launch mean_rows_launch(const Problem& problem) {
+  constexpr uint32_t kStrip = 16, kThreads = 256;
+  const uint32_t columns = uint32_t(problem.outputs[0].shape[1]);
+  return {.constants = {{"THREADS", kThreads}, {"STRIP", kStrip}, {"COLUMNS", columns}},
+          .sources = {"elementwise/mean_rows.wgsl", "wgsl/entry.wgsl"},
+          .grid = {.x = {ceil_div(columns, kStrip)}, .y = {1, 0}}};
 }
 
 constexpr KernelVariant kVariants[] = {
@@ -89,11 +138,28 @@ constexpr KernelVariant kVariants[] = {
      .op = op_index<Glu>(),
      .backend = BackendKind::kCpu,
      .reference = glu_reference},
+    {.name = "columns.wgsl", .op = op_index<Columns>(), .launch = columns_launch},
+    {.name = "columns.cpu",
+     .op = op_index<Columns>(),
+     .backend = BackendKind::kCpu,
+     .reference = columns_reference},
+    {.name = "mean_rows.wgsl", .op = op_index<MeanRows>(), .launch = mean_rows_launch},
+    {.name = "mean_rows.cpu",
+     .op = op_index<MeanRows>(),
+     .backend = BackendKind::kCpu,
+     .reference = mean_rows_reference},
     {.name = "last_row.wgsl", .op = op_index<LastRow>(), .launch = last_row_launch},
     {.name = "last_row.cpu",
      .op = op_index<LastRow>(),
      .backend = BackendKind::kCpu,
      .reference = last_row_reference},
+    {.name = "gather_columns.wgsl",
+     .op = op_index<GatherColumns>(),
+     .launch = gather_columns_launch},
+    {.name = "gather_columns.cpu",
+     .op = op_index<GatherColumns>(),
+     .backend = BackendKind::kCpu,
+     .reference = gather_columns_reference},
 };
 
 }  // namespace
@@ -103,9 +169,19 @@ std::span<const KernelVariant> elementwise_variants() {
 }
 
 double activate(Activation activation, double x) {
-  if (activation == Activation::kSilu) return x / (1.0 + std::exp(-x));
-  constexpr double kSqrt2OverPi = 0.79788456080286535588;
-  return 0.5 * x * (1.0 + std::tanh(kSqrt2OverPi * (x + 0.044715 * x * x * x)));
+  switch (activation) {
+    case Activation::kSilu:
+      return x / (1.0 + std::exp(-x));
+    case Activation::kGeluTanh: {
+      constexpr double kSqrt2OverPi = 0.79788456080286535588;
+      return 0.5 * x * (1.0 + std::tanh(kSqrt2OverPi * (x + 0.044715 * x * x * x)));
+    }
+    case Activation::kSigmoid:
+      return 1.0 / (1.0 + std::exp(-x));
+    case Activation::kIdentity:
+      break;
+  }
+  return x;
 }
 
 std::string activation_source(Activation activation) {

@@ -1,6 +1,7 @@
 #include "kernels/embed/embed.h"
 
 #include "kernels/launch.h"
+#include "kernels/quant/codec.h"
 
 namespace tokamak {
 namespace {
@@ -12,22 +13,48 @@ void embed_reference(const CpuCall& call) {
   const std::span<float> y = call.outputs[0].f32();
   const size_t n = table.dims[1];
   for (size_t t = 0; t < call.frame.tokens; ++t) {
-    for (size_t c = 0; c < n; ++c) y[t * n + c] = scale * table.load(tokens[t] * n + c);
+    const std::span<float> row = y.subspan(t * n, n);
+    table.load_row(tokens[t], row);
+    for (float& value : row) value *= scale;
   }
 }
 
-Launch embed_launch(const Problem& problem) {
+/// `lanes` of them write a row.
+Launch gather(const Problem& problem, const char* source, uint32_t lanes, Codec codec) {
   const uint32_t columns = uint32_t(problem.outputs[0].shape[1]);
-  return {.constants = {{"THREADS", kMapThreads},
-                        {"COLUMNS", columns},
-                        {"SCALE", problem.as<Embed>().scale}},
-          .sources = {codec_single_source(problem.inputs[1].dtype), "embed/embed.wgsl",
-                      "wgsl/entry.wgsl"},
-          .grid = {.x = {ceil_div(columns, kMapThreads)}, .y = {1, 1}}};
+  return with_codec(std::move(codec), {.constants = {{"THREADS", kMapThreads},
+                                                     {"COLUMNS", columns},
+                                                     {"ROWS", uint32_t(problem.inputs[1].shape[0])},
+                                                     {"FIRST_ROW", problem.cut.first},
+                                                     {"SCALE", problem.as<Embed>().scale}},
+                                       .sources = {source, "wgsl/entry.wgsl"},
+                                       .grid = {.x = {ceil_div(lanes, kMapThreads)}, .y = {1, 1}}});
+}
+
+std::string single_refuses(const Problem& problem, const DeviceInfo&) {
+  const DType dtype = problem.inputs[1].dtype;
+  return is_packed(dtype) ? fmt::format("reads weights one by one, not {}", dtype_name(dtype)) : "";
+}
+Launch single(const Problem& problem) {
+  return gather(problem, "embed/embed.wgsl", uint32_t(problem.outputs[0].shape[1]),
+                single_codec(problem.inputs[1]));
+}
+
+std::string packed_refuses(const Problem& problem, const DeviceInfo&) {
+  const DType dtype = problem.inputs[1].dtype;
+  return is_packed(dtype) ? "" : fmt::format("is for packed weights, not {}", dtype_name(dtype));
+}
+Launch packed(const Problem& problem) {
+  return gather(problem, "embed/embed_packed.wgsl", uint32_t(problem.outputs[0].shape[1] / 8),
+                wide_codec(problem.inputs[1]));
 }
 
 constexpr KernelVariant kVariants[] = {
-    {.name = "embed.wgsl", .op = op_index<Embed>(), .launch = embed_launch},
+    {.name = "embed.wgsl", .op = op_index<Embed>(), .refuses = single_refuses, .launch = single},
+    {.name = "embed.wgsl.packed",
+     .op = op_index<Embed>(),
+     .refuses = packed_refuses,
+     .launch = packed},
     {.name = "embed.cpu",
      .op = op_index<Embed>(),
      .backend = BackendKind::kCpu,

@@ -1,8 +1,10 @@
 // Embedding lookup:  y[t, :] = scale * table[tokens[t], :]
 //
 //   tokens u32 [T]            below vocab: the session checks them
-//   table  f32|f16|bf16 [vocab, n]
+//   table  any matrix type [vocab, n]
 //   y      f32 [T, n]
+//
+// Where the table is cut, a step writes the rows of those tokens that its part holds.
 #pragma once
 #include <span>
 

@@ -5,8 +5,10 @@
 
 fn run(group: vec3<u32>, lane: u32) {
   let column = group.x * THREADS + lane;
-  if (column < COLUMNS) {
-    y[group.y * COLUMNS + column] = SCALE * weight1(tokens[group.y] * COLUMNS + column);
+  // Wraps for tokens before FIRST_ROW.
+  let row = tokens[group.y] - FIRST_ROW;
+  if (column < COLUMNS && row < ROWS) {
+    y[group.y * COLUMNS + column] = SCALE * weight1(row * COLUMNS + column);
   }
 }
 

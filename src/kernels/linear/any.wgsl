@@ -4,10 +4,10 @@
 
 fn run(group: vec3<u32>, lane: u32) {
   let row = (group.y * GRID_X + group.x) * 2u;
-  if (row >= OUT) {
+  if (row >= ROWS) {
     return;
   }
-  let next = min(row + 1u, OUT - 1u);
+  let next = min(row + 1u, ROWS - 1u);
   var sums = vec4<f32>();
   for (var i = lane; i < IN; i += THREADS) {
     let value = x[group.z * IN + i];
@@ -16,7 +16,7 @@ fn run(group: vec3<u32>, lane: u32) {
   }
   let totals = reduce_sum4(sums, lane);
   if (lane == 0u) {
-    store_pair(group.z, row, totals.xy);
+    store_pair(group.z, FIRST_ROW + row, totals.xy);
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/launch.h"
+#include "kernels/quant/codec.h"
 
 namespace tokamak {
 namespace {
@@ -13,7 +14,7 @@ void product(const CpuCall& call, auto&& store) {
   const size_t rows = call.inputs[0].dims[0], out = w.dims[0], in = w.dims[1];
   std::vector<float> row(in);
   for (size_t r = 0; r < out; ++r) {
-    for (size_t i = 0; i < in; ++i) row[i] = w.load(r * in + i);
+    w.load_row(r, row);
     const double bias = call.inputs.size() == 3 ? double(call.inputs[2].load(r)) : 0.0;
     for (size_t t = 0; t < rows; ++t) {
       double sum = 0;
@@ -58,7 +59,8 @@ void linear_glu_reference(const CpuCall& call) {
 uint32_t in_size(const Problem& p) {
   return uint32_t(p.inputs[1].shape[1]);
 }
-uint32_t out_size(const Problem& p) {
+/// Rows of the matrix, of which there may be more in other buffers.
+uint32_t row_count(const Problem& p) {
   return uint32_t(p.inputs[1].shape[0]);
 }
 /// T of the product: 1 when x is a single row, whatever the step's tokens.
@@ -83,8 +85,11 @@ std::vector<std::string> ending(const Problem& p) {
 }
 
 std::vector<Constant> sizes(const Problem& p, uint32_t threads) {
-  std::vector<Constant> constants = {
-      {"THREADS", threads}, {"IN", in_size(p)}, {"OUT", out_size(p)}};
+  std::vector<Constant> constants = {{"THREADS", threads},
+                                     {"IN", in_size(p)},
+                                     {"ROWS", row_count(p)},
+                                     {"FIRST_ROW", p.cut.first},
+                                     {"OUT", p.cut.total != 0 ? p.cut.total : row_count(p)}};
   if (const auto* qkv = std::get_if<Qkv>(p.op)) {
     constants.push_back({"Q_ROWS", qkv->q_rows});
     constants.push_back({"K_ROWS", qkv->k_rows});
@@ -111,25 +116,25 @@ Launch with_ending(Launch launch, const Problem& p) {
   return launch;
 }
 
-Launch matvec(const Problem& p, std::string codec, const char* reduce) {
+Launch matvec(const Problem& p, Codec codec, const char* reduce) {
   const uint32_t threads = power_of_two(in_size(p) / 32, 32, 256);
-  const uint32_t groups = ceil_div(out_size(p), kMatvecRows);
+  const uint32_t groups = ceil_div(row_count(p), kMatvecRows);
   const uint32_t grid_x = std::min(groups, kGridX);
   Launch launch{.constants = sizes(p, threads),
-                .sources = {std::move(codec), reduce, "linear/matvec.wgsl"},
+                .sources = {reduce, "linear/matvec.wgsl"},
                 .grid = {.x = {grid_x}, .y = {ceil_div(groups, grid_x)}}};
   launch.constants.push_back({"GRID_X", grid_x});
-  return with_ending(std::move(launch), p);
+  return with_codec(std::move(codec), with_ending(std::move(launch), p));
 }
 
 constexpr char kTree[] = "wgsl/reduce.wgsl";
 constexpr char kSubgroup[] = "wgsl/reduce_subgroup.wgsl";
 
 Launch matvec_tree(const Problem& p) {
-  return matvec(p, codec_source(p.inputs[1].dtype), kTree);
+  return matvec(p, wide_codec(p.inputs[1]), kTree);
 }
 Launch matvec_subgroup(const Problem& p) {
-  return matvec(p, codec_source(p.inputs[1].dtype), kSubgroup);
+  return matvec(p, wide_codec(p.inputs[1]), kSubgroup);
 }
 
 // f16 weights loaded as such; the products stay in f32, so the numbers are those of the codec.
@@ -144,7 +149,7 @@ std::string matvec_f16_refuses(const Problem& p, const DeviceInfo& device) {
   return per_token(p) ? "is for one token" : native_f16(p, device);
 }
 Launch matvec_f16_subgroup(const Problem& p) {
-  return matvec(p, "quant/f16_native.wgsl", kSubgroup);
+  return matvec(p, native_f16_codec(p.inputs[1]), kSubgroup);
 }
 
 // matmul: a tile of tokens by a tile of rows per workgroup.
@@ -160,29 +165,34 @@ std::string matmul_f16_refuses(const Problem& p, const DeviceInfo& device) {
   return !per_token(p) ? "is for several tokens" : native_f16(p, device);
 }
 
-Launch matmul_with(const Problem& p, std::string codec) {
-  return with_ending({.constants = sizes(p, kMatmulThreads),
-                      .sources = {std::move(codec), "wgsl/entry.wgsl", "linear/matmul.wgsl"},
-                      .grid = {.x = {ceil_div(out_size(p), kMatmulTile)}, .y = {1, kMatmulTile}}},
-                     p);
+Launch matmul_with(const Problem& p, Codec codec) {
+  Launch launch{.constants = sizes(p, kMatmulThreads),
+                .sources = {"wgsl/entry.wgsl", "linear/matmul.wgsl"},
+                .grid = {.x = {ceil_div(row_count(p), kMatmulTile)}, .y = {1, kMatmulTile}}};
+  return with_codec(std::move(codec), with_ending(std::move(launch), p));
 }
 Launch matmul(const Problem& p) {
-  return matmul_with(p, codec_source(p.inputs[1].dtype));
+  return matmul_with(p, wide_codec(p.inputs[1]));
 }
 Launch matmul_f16(const Problem& p) {
-  return matmul_with(p, "quant/f16_native.wgsl");
+  return matmul_with(p, native_f16_codec(p.inputs[1]));
 }
 
 // linear_any: two rows of one token per workgroup, every row length.
 
+std::string any_refuses(const Problem& p, const DeviceInfo&) {
+  const DType dtype = p.inputs[1].dtype;
+  return is_packed(dtype) ? fmt::format("reads weights one by one, not {}", dtype_name(dtype)) : "";
+}
+
 Launch any(const Problem& p) {
-  const uint32_t pairs = ceil_div(out_size(p), 2u), grid_x = std::min(pairs, kGridX);
+  const uint32_t pairs = ceil_div(row_count(p), 2u), grid_x = std::min(pairs, kGridX);
   Launch launch{
       .constants = sizes(p, 64),
-      .sources = {codec_single_source(p.inputs[1].dtype), kTree, "linear/any.wgsl"},
+      .sources = {kTree, "linear/any.wgsl"},
       .grid = {.x = {grid_x}, .y = {ceil_div(pairs, grid_x)}, .z = {1, per_token(p) ? 1u : 0u}}};
   launch.constants.push_back({"GRID_X", grid_x});
-  return with_ending(std::move(launch), p);
+  return with_codec(single_codec(p.inputs[1]), with_ending(std::move(launch), p));
 }
 
 template <typename T>
@@ -197,7 +207,7 @@ void add_family(std::vector<KernelVariant>& all, const char* const (&names)[7],
               {names[2], op, wgsl, 0, matvec_refuses, matvec_tree, nullptr},
               {names[3], op, wgsl, kFeatureF16, matmul_f16_refuses, matmul_f16, nullptr},
               {names[4], op, wgsl, 0, matmul_refuses, matmul, nullptr},
-              {names[5], op, wgsl, 0, nullptr, any, nullptr},
+              {names[5], op, wgsl, 0, any_refuses, any, nullptr},
               {names[6], op, BackendKind::kCpu, 0, nullptr, nullptr, reference}});
 }
 

@@ -1,15 +1,18 @@
 // Matrix products with a weight:  y = x Wᵀ (+ bias), and its forms with another ending.
 //
 //   x     f32 [T, in]
-//   w     f32|f16|bf16 [out, in]   decoded by the codec of its type (quant/)
+//   w     any matrix type [out, in]   decoded by the codec of its type (quant/codec.h)
 //   bias  f32 [out], optional
 //   linear      y [T, out]
 //   qkv         q [T, q_rows], k [T, k_rows], v [T, the rest]
 //   linear_glu  y [T, out / 2] = activation(even rows) * odd rows
 //
-// matvec reads each weight once for one token; matmul is tiled for many; linear_any takes every
-// shape. All accumulate in f32, the reference in f64. An ending is a small file (store_*.wgsl) that
-// receives two neighbouring rows, so that no product kernel is written twice.
+// OUT are all rows, as the outputs have them; of a cut weight (kernel.h) the matrix at hand holds
+// ROWS of them, from FIRST_ROW on.
+//
+// matvec reads each weight once for one token; matmul is tiled for many; linear_any takes rows of
+// any length. All accumulate in f32, the reference in f64. An ending is a small file (store_*.wgsl)
+// that receives two neighbouring rows, so that no product kernel is written twice.
 #pragma once
 #include <span>
 

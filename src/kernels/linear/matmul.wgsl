@@ -28,12 +28,12 @@ fn run(group: vec3<u32>, lane: u32) {
     var block = array<array<vec4<f32>, 2>, 4>();
     for (var i = 0u; i < 4u; i++) {
       let token = first_token + bring * 4u + i;
-      let row = min(first_row + bring * 4u + i, OUT - 1u);
+      let row = min(first_row + bring * 4u + i, ROWS - 1u);
       if (brings_x && column < IN && token < frame.tokens) {
         block[i] = array(x[(token * IN + column) / 4u], x[(token * IN + column) / 4u + 1u]);
       }
       if (brings_w && column < IN) {
-        block[i] = weights8((row * IN + column) / 8u);
+        block[i] = weights8(row * (IN / 8u) + column / 8u);
       }
     }
     workgroupBarrier();
@@ -57,11 +57,11 @@ fn run(group: vec3<u32>, lane: u32) {
   for (var i = 0u; i < 4u; i++) {
     let own_token = first_token + own_tokens * 4u + i;
     if (own_token < frame.tokens) {
-      if (own_row < OUT) {
-        store_pair(own_token, own_row, sums[i].xy);
+      if (own_row < ROWS) {
+        store_pair(own_token, FIRST_ROW + own_row, sums[i].xy);
       }
-      if (own_row + 2u < OUT) {
-        store_pair(own_token, own_row + 2u, sums[i].zw);
+      if (own_row + 2u < ROWS) {
+        store_pair(own_token, FIRST_ROW + own_row + 2u, sums[i].zw);
       }
     }
   }

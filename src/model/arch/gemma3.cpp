@@ -7,6 +7,7 @@
 //   sliding-window layers with their own theta, a full layer in every sixth place or as layer_types
 //   says; scaling of the rotary frequencies concerns the full layers only
 //   GELU(tanh) gate; optional caps on scores and logits; the head is the embedding table
+//   EmbeddingGemma (arXiv:2509.20354): attention both ways, over windows of half the size
 #include <cmath>
 
 #include "model/arch.h"
@@ -19,7 +20,7 @@ namespace {
 struct Config {
   uint32_t vocab, hidden, layers, heads, kv_heads, head_dim, ffn, max_context, window;
   float eps, scale, score_cap, logit_cap;
-  bool bias, tied;
+  bool bias, tied, causal;
   Activation activation;
   std::vector<bool> full;  // per layer
   RopeTable rope_full, rope_sliding;
@@ -63,10 +64,8 @@ Result<Config> read(const ConfigReader& whole) {
   c.bias = config.flag("attention_bias", false);
   c.tied = config.flag("tie_word_embeddings", true);
   c.activation = read_activation(config, "hidden_activation", "gelu_pytorch_tanh");
-  if (config.flag("use_bidirectional_attention", false)) {
-    return unsupported("{} is true; this engine runs Gemma 3 with causal attention.",
-                       config.path("use_bidirectional_attention"));
-  }
+  c.causal = !config.flag("use_bidirectional_attention", false);
+  if (!c.causal) c.window = c.window / 2 + 1;
   const uint32_t period =
       config.size("sliding_window_pattern", config.size("_sliding_window_pattern", 6));
   TOK_TRY(config.status());
@@ -99,9 +98,8 @@ struct Layer {
     ValueId q = heads("self_attn.q_proj", "self_attn.q_norm", x, c.heads);
     ValueId k = heads("self_attn.k_proj", "self_attn.k_norm", x, c.kv_heads);
     ValueId v = b.projection(x, p + "self_attn.v_proj", c.kv_heads * c.head_dim, c.bias);
-    ValueId o = b.cached_attention(
-        index, q, k, v, c.kv_heads, c.head_dim,
-        {.scale = c.scale, .window = c.full[index] ? 0 : c.window, .softcap = c.score_cap});
+    ValueId o = b.cached_attention(index, q, k, v, c.kv_heads, c.head_dim,
+                                   {c.scale, c.full[index] ? 0 : c.window, c.score_cap, c.causal});
     return b.projection(o, p + "self_attn.o_proj", c.hidden, c.bias);
   }
 
@@ -124,19 +122,20 @@ struct Layer {
 
 Result<ModelFacts> gemma3_facts(const ConfigReader& config) {
   TOK_TRY(const Config c, read(config));
-  return ModelFacts{"Gemma3ForCausalLM", c.vocab, c.layers, c.max_context};
+  return ModelFacts{"Gemma3ForCausalLM", c.vocab, c.layers, c.max_context, c.hidden, c.causal};
 }
 
 Result<Graph> build_gemma3(const ConfigReader& config, const TensorFile& file,
                            const BuildOptions& options) {
   TOK_TRY(const Config c, read(config));
   TOK_TRY(const std::string prefix,
-          find_prefix(file, {"model.", "language_model.model.", "model.language_model."}));
+          find_prefix(file, {"model.", "language_model.model.", "model.language_model.", ""}));
   ModelBuilder b(file, options, prefix);
   ValueId table = b.matrix("embed_tokens.weight", c.vocab, c.hidden);
   ValueId x = b.scale(b.embed(b.token_ids(), table), std::sqrt(float(c.hidden)));
   for (uint32_t i = 0; i < c.layers && b.ok(); ++i) x = Layer{b, c, i}(x);
   x = b.rms_norm(b.output_rows(x), b.vector("norm.weight", c.hidden, true), c.eps);
+  if (b.embeds()) return b.finish_embedding(x);
   if (!c.tied) table = b.matrix("lm_head.weight", c.vocab, c.hidden);
   ValueId logits = b.linear(x, table);
   return b.finish(c.logit_cap > 0 ? b.softcap(logits, c.logit_cap) : logits);

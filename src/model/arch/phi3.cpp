@@ -14,15 +14,6 @@
 namespace tokamak {
 namespace {
 
-/// The turned part of a head is a whole number of pairs.
-Result<uint32_t> rotary_size(const ConfigReader& config, double part, uint32_t head_dim) {
-  const double size = part <= 1.0 ? double(head_dim) * part : 0.0;
-  const uint32_t whole = uint32_t(size);
-  if (whole != 0 && whole % 2 == 0) return whole;
-  return invalid_input("{} is {}, which turns {} of {} elements; expected an even number of them.",
-                       config.path("partial_rotary_factor"), part, whole, head_dim);
-}
-
 Result<RopeTable> read_phi3_rope(ConfigReader config, const DenseConfig& c) {
   const double theta = config.positive("rope_theta", 10000.0);
   double part = config.positive("partial_rotary_factor", 1.0);

@@ -20,12 +20,7 @@ Result<DenseConfig> read(ConfigReader config) {
 struct Decoder : DenseDecoder {
   using DenseDecoder::DenseDecoder;
 
-  Heads heads(ValueId x) override {
-    Heads h = DenseDecoder::heads(x);
-    h.q = norm("self_attn.q_norm", h.q, c.head_dim);
-    h.k = norm("self_attn.k_norm", h.k, c.head_dim);
-    return h;
-  }
+  Heads heads(ValueId x) override { return normed_heads(x); }
 };
 
 }  // namespace

@@ -1,0 +1,142 @@
+#include <bit>
+
+#include "apps/cli/command.h"
+
+namespace tokamak::cli {
+namespace {
+
+struct EmbedFlags {
+  ModelFlags model;
+  std::vector<std::string> texts;
+  std::string tokens, prompt, pooling;
+  bool prompt_given = false, json = false, raw = false, truncate = false, no_normalize = false;
+  uint32_t dimensions = 0;
+};
+
+struct Input {
+  std::string text;
+  std::vector<uint32_t> ids;  // instead of a text
+  std::string where;          // for messages; "" for the only one
+};
+
+Result<std::vector<Input>> read_inputs(const EmbedFlags& flags) {
+  std::vector<Input> inputs;
+  if (!flags.tokens.empty()) {
+    if (!flags.texts.empty()) {
+      return fail(ErrorCode::kUsage, "-p and --tokens are both given, expected one.");
+    }
+    TOK_TRY(std::vector<uint32_t> ids, parse_ids(flags.tokens));
+    if (ids.empty()) return fail(ErrorCode::kUsage, "--tokens is empty, expected token ids.");
+    inputs.push_back({{}, std::move(ids), {}});
+  } else if (!flags.texts.empty()) {
+    for (const std::string& text : flags.texts) {
+      const size_t number = inputs.size() + 1;
+      inputs.push_back({text, {}, flags.texts.size() == 1 ? "" : fmt::format("text {}", number)});
+    }
+  } else {
+    if (stdin_is_terminal()) note("One text per line, Ctrl-D at the end.\n");
+    TOK_TRY(const std::string all, read_stdin());
+    for (const std::string_view line : lines_of(all)) {
+      const std::string where = fmt::format("line {} of standard input", inputs.size() + 1);
+      inputs.push_back({std::string(line), {}, where});
+    }
+    if (inputs.empty()) {
+      return invalid_input("Standard input is empty, expected a text per line (or -p, --tokens).");
+    }
+  }
+  return inputs;
+}
+
+std::string shown(const EmbedFlags& flags, const std::vector<float>& embedding) {
+  if (flags.json) {
+    Json json;
+    json.set("embedding", to_json(embedding));
+    return json.dump() + "\n";
+  }
+  std::string out;
+  for (const float value : embedding) {
+    if (flags.raw) {
+      const uint32_t bits = std::bit_cast<uint32_t>(value);
+      for (int shift = 0; shift < 32; shift += 8) out += char(bits >> shift & 255);
+    } else {
+      out += fmt::format("{}{}", out.empty() ? "" : "\t", value);
+    }
+  }
+  return flags.raw ? out : out + "\n";
+}
+
+Result<void> run(const EmbedFlags& flags) {
+  if (flags.raw && flags.json)
+    return fail(ErrorCode::kUsage, "--raw and --json exclude each other.");
+  if (flags.raw && stdout_is_terminal()) {
+    return fail(ErrorCode::kUsage, "--raw writes bytes; send them into a file or a pipe.");
+  }
+  EmbedOptions options;
+  if (flags.prompt_given) options.prompt = flags.prompt;
+  if (flags.no_normalize) options.normalize = false;
+  options.dimensions = flags.dimensions;
+  options.truncate = flags.truncate;
+  options.cancelled = interrupted;
+  TOK_TRY(const std::vector<Input> inputs, read_inputs(flags));
+  catch_interrupts();
+  TOK_TRY(const std::unique_ptr<Engine> engine, flags.model.open_encoder(flags.pooling));
+  const Clock clock = steady_clock();
+  const double start = clock();
+  // Vectors on a terminal show how far it is.
+  const bool progress = stderr_is_terminal() && !stdout_is_terminal();
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Input& input = inputs[i];
+    auto embedding =
+        input.ids.empty() ? engine->embed(input.text, options) : engine->embed(input.ids, options);
+    if (!embedding) {
+      const Error& error = embedding.error();
+      return Failure(input.where.empty() ? error : error.within(input.where));
+    }
+    TOK_TRY(print(shown(flags, *embedding)));
+    if (progress && clock() - start > 1.0) {
+      note(fmt::format("\rembedded {} of {}", i + 1, inputs.size()));
+    }
+  }
+  if (progress && clock() - start > 1.0) note("\r\033[K");
+  return {};
+}
+
+}  // namespace
+
+void add_embed(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("embed", "vectors of texts, for search and comparison");
+  command->footer(
+      R"(Each text gives one line of numbers with tabs between them. MODEL is an embedding model in the
+layout of sentence-transformers (modules.json), such as Qwen3-Embedding or EmbeddingGemma. Its vectors
+have length 1, so that the sum of products of two is their similarity.
+Examples:
+  tokamak embed path/to/model -p "a red fox" --prompt document
+  tokamak embed path/to/model --prompt query --dimensions 256 --json < queries.txt
+  tokamak embed path/to/model --raw < lines.txt > vectors.f32
+  tokamak embed path/to/llama -p "a red fox" --pooling last      a model that generates text)");
+  auto flags = std::make_shared<EmbedFlags>();
+  flags->model.add(*command, ModelFlags::Model::kRequired);
+  command->add_option("-p,--text", flags->texts,
+                      "a text (repeatable); without, one per line of standard input");
+  command->add_option("--tokens", flags->tokens,
+                      "token ids instead, without prompt: 1,2,3 or @file with a JSON array");
+  CLI::Option* prompt = command->add_option("--prompt", flags->prompt,
+                                            "what stands before each text: query, document or "
+                                            "another of the model's prompts; \"\": none");
+  command
+      ->add_option("--dimensions", flags->dimensions,
+                   "only the first N numbers, brought to length 1 again (Matryoshka)")
+      ->check(CLI::Range(1, 1 << 20));
+  command->add_flag("--no-normalize", flags->no_normalize, "keep the length of the vectors");
+  command->add_flag("--truncate", flags->truncate, "cut texts that are too long");
+  command->add_option("--pooling", flags->pooling,
+                      "mean, last or cls: for a model without modules.json");
+  command->add_flag("--json", flags->json, "one JSON object per text");
+  command->add_flag("--raw", flags->raw, "32-bit floats, little end first, and nothing else");
+  command->callback([flags, prompt, &action] {
+    flags->prompt_given = prompt->count() > 0;
+    action = [flags] { return run(*flags); };
+  });
+}
+
+}  // namespace tokamak::cli

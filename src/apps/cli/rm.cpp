@@ -1,0 +1,65 @@
+#include <unistd.h>
+
+#include "apps/cli/command.h"
+#include "engine/table.h"
+#include "hub/settings.h"
+#include "hub/stored.h"
+
+namespace tokamak::cli {
+namespace {
+
+/// What the person at the terminal answers; anything but yes is no.
+Result<bool> agreed(const std::string& question) {
+  if (isatty(STDIN_FILENO) == 0) {
+    return fail(ErrorCode::kUsage, "Nobody is there to ask whether to {}; --yes says so.",
+                question);
+  }
+  note(fmt::format("{}? [y/N] ", question));
+  std::string line;
+  char c = 0;
+  while (read(STDIN_FILENO, &c, 1) == 1 && c != '\n') line += c;
+  return line == "y" || line == "Y" || line == "yes";
+}
+
+Result<void> run(const std::string& model, bool yes) {
+  TOK_TRY(const hub::ModelName name, hub::parse_model_name(model));
+  if (!name.choice.empty()) {
+    return fail(ErrorCode::kUsage, "\"{}\": single files are not removed; give {}.", model,
+                name.repo);
+  }
+  const std::string cache = hub::cache_folder();
+  const bool whole = model.find('@') == model.npos;
+  TOK_TRY(const hub::Removal removal, hub::plan_removal(cache, name, whole));
+  const std::string size = bytes_text(removal.bytes);
+  if (!yes) {
+    TOK_TRY(const bool go, agreed(fmt::format("remove {} ({})", model, size)));
+    if (!go) {
+      note("Nothing was removed.\n");
+      return {};
+    }
+  }
+  TOK_TRY(hub::remove(cache, removal));
+  std::string kept;
+  if (removal.kept_blobs > 0) {
+    kept = fmt::format("; {} files stay, which other revisions share", removal.kept_blobs);
+  }
+  return print(fmt::format("removed {}: {} freed{}\n", model, size, kept));
+}
+
+}  // namespace
+
+void add_rm(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("rm", "remove a model from the cache");
+  command->footer(R"(Examples:
+  tokamak rm org/name             all of its revisions; asks before
+  tokamak rm org/name@revision    one revision; files that others share stay
+  tokamak rm org/name --yes       without asking
+`tokamak list` shows what is there.)");
+  auto model = std::make_shared<std::string>();
+  auto yes = std::make_shared<bool>(false);
+  command->add_option("MODEL", *model, "org/name[@revision]")->required();
+  command->add_flag("-y,--yes", *yes, "do not ask");
+  command->callback([model, yes, &action] { action = [model, yes] { return run(*model, *yes); }; });
+}
+
+}  // namespace tokamak::cli

@@ -1,0 +1,46 @@
+// A blob of the cache while its contents arrive, in parts and in any order.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+
+#include "base/result.h"
+#include "hub/parts.h"
+#include "hub/reply.h"
+
+namespace tokamak::download {
+
+class BlobFile {
+ public:
+  /// Opens what an earlier pull has left in `blobs`, or begins anew. Errors name the file and say
+  /// when the disk is full.
+  static Result<BlobFile> open(const std::string& blobs, const hub::RepoFile& file);
+
+  /// Bytes of `file` that an earlier pull has left in `blobs`.
+  static uint64_t left_before(const std::string& blobs, const hub::RepoFile& file);
+
+  BlobFile(BlobFile&& other) noexcept;
+  BlobFile& operator=(BlobFile&& other) noexcept;
+  ~BlobFile();
+
+  const hub::Parts& parts() const { return parts_; }
+
+  /// Appends to what is there of a part. REQUIRES: the bytes belong to the part.
+  Result<void> write(size_t part, std::span<const std::byte> bytes);
+
+  /// Compares size and hash and gives the blob its name. Contents with another hash are deleted.
+  /// `checked` is told how many bytes were looked at.
+  Result<void> finish(const std::function<void(uint64_t)>& checked);
+
+ private:
+  BlobFile(std::string path, hub::RepoFile file, int contents, int counts, hub::Parts parts);
+  Failure failed(std::string_view what) const;
+
+  std::string path_;  // of the finished blob
+  hub::RepoFile file_;
+  int contents_ = -1, counts_ = -1;
+  hub::Parts parts_;
+};
+
+}  // namespace tokamak::download

@@ -1,0 +1,99 @@
+// What a GGUF file says in place of the texts of a model folder.
+#include "engine/gguf_files.h"
+
+#include <gtest/gtest.h>
+
+#include <span>
+
+namespace tokamak {
+namespace {
+
+const std::string kGemma = TOKAMAK_TEST_DATA "/gguf/gemma3-mixed.gguf";
+
+GgufFile file_of(Json values) {
+  return {TensorFile(), GgufMetadata(memory_source("m.gguf", {}), std::move(values), {})};
+}
+
+TEST(GgufFiles, TellTheEndsOfATurnByNameToo) {
+  const auto file = open_gguf(kGemma);
+  ASSERT_TRUE(file) << file.error().message;
+  const auto files = gguf_text_files(*file);
+  ASSERT_TRUE(files) << files.error().message;
+  // <eos>, which the file names, and <end_of_turn>, which it only has.
+  EXPECT_EQ(Json::parse(files->generation_config)->find("eos_token_id")->dump(), "[1, 5]");
+  EXPECT_EQ(*Json::parse(files->tokenizer_config)->find("bos_token"), Json("<bos>"));
+  ASSERT_TRUE(files->vocab);
+  EXPECT_EQ(files->vocab->model, "llama");
+  EXPECT_EQ(files->vocab->tokens.size(), 512u);
+  EXPECT_EQ(files->vocab->add_space_prefix, false);
+  EXPECT_EQ(files->vocab->unk, 3u);
+  EXPECT_EQ(files->vocab->eot, std::nullopt);
+}
+
+/// A token that is plain text in this vocabulary ends nothing, whatever its name.
+TEST(GgufFiles, TellNoEndsThatAreText) {
+  std::vector<std::byte> bytes;
+  const auto add = [&](const auto& value) {
+    const auto raw = std::as_bytes(std::span(&value, 1));
+    bytes.insert(bytes.end(), raw.begin(), raw.end());
+  };
+  for (const std::string_view token : {"<|im_end|>", "<|end|>"}) {
+    add(uint64_t{token.size()});
+    for (const char c : token) add(c);
+  }
+  const uint64_t types = bytes.size();
+  add(int32_t{1});
+  add(int32_t{3});
+  Json values;
+  values.set("tokenizer.ggml.model", "gpt2");
+  GgufFile file{TensorFile(),
+                GgufMetadata(memory_source("m.gguf", bytes), values,
+                             {{"tokenizer.ggml.tokens", GgufType::kString, 2, 0},
+                              {"tokenizer.ggml.token_type", GgufType::kI32, 2, types}})};
+  const auto files = gguf_text_files(file);
+  ASSERT_TRUE(files) << files.error().message;
+  EXPECT_EQ(Json::parse(files->generation_config)->find("eos_token_id")->dump(), "[1]");
+}
+
+TEST(GgufFiles, HaveChatTemplatesByName) {
+  Json values;
+  values.set("tokenizer.chat_template_note", "not a template");
+  values.set("tokenizer.chat_template", "{{ messages[0].content }}!");
+  values.set("tokenizer.chat_template.tool_use", "tools");
+  values.set("tokenizer.chat_templates", Json::Array{"tool_use"});
+  const auto files = gguf_text_files(file_of(std::move(values)));
+  ASSERT_TRUE(files) << files.error().message;
+  ASSERT_EQ(files->more_templates.size(), 1u);
+  EXPECT_EQ(files->more_templates[0].first, "tool_use");
+  Json message, variables;
+  message.set("role", "user").set("content", "Hello");
+  variables.set("messages", Json::Array{message});
+  EXPECT_EQ(*render_chat(*files, variables), "Hello!");
+  const auto tokenizer = make_tokenizer(*files);
+  ASSERT_FALSE(tokenizer);
+  EXPECT_EQ(tokenizer.error().message, "m.gguf has no tokenizer.ggml.model.");
+}
+
+TEST(GgufFiles, RecommendSampling) {
+  Json values;
+  values.set("general.sampling.temp", 0.5).set("general.sampling.top_k", 20);
+  const auto files = gguf_text_files(file_of(std::move(values)));
+  ASSERT_TRUE(files) << files.error().message;
+  EXPECT_EQ(files->generation_config, R"({"temperature": 0.5, "top_k": 20, "do_sample": true})");
+  EXPECT_EQ(gguf_text_files(file_of(Json(Json::Object{})))->generation_config,
+            R"({"do_sample": false})");
+}
+
+TEST(GgufFiles, RefuseAVocabularyOfTheWrongKind) {
+  Json values;
+  values.set("tokenizer.ggml.model", "llama").set("tokenizer.ggml.tokens", 3);
+  EXPECT_EQ(gguf_text_files(file_of(std::move(values))).error().message,
+            "m.gguf: tokenizer.ggml.tokens is an integer, expected an array of strings.");
+  Json wrong;
+  wrong.set("tokenizer.ggml.model", "llama").set("tokenizer.ggml.bos_token_id", -1);
+  EXPECT_NE(gguf_text_files(file_of(std::move(wrong))).error().message.find("bos_token_id is -1"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace tokamak

@@ -1,0 +1,38 @@
+// Where the time of a step goes: every launch timed by the device's own clock, like launches put
+// together.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "engine/engine.h"
+
+namespace tokamak {
+
+struct ProfileOptions {
+  uint32_t tokens = 1;  // of the step; 1: decode
+  uint32_t depth = 0;   // positions taken before it
+  uint32_t repetitions = 7;
+};
+
+/// Launches of one kernel on operands of one kind.
+struct ProfileLine {
+  std::string kernel, operand;  // operand: the weight or cache it reads, else what it makes
+  uint32_t launches = 0;
+  double seconds = 0;  // of all of them; medians of the repetitions
+  uint64_t bytes = 0, flops = 0;
+};
+
+struct Profile {
+  std::string phase;
+  uint32_t tokens = 0, depth = 0, launches = 0;
+  double seconds = 0;              // sum of the lines
+  std::vector<ProfileLine> lines;  // the slowest first
+};
+
+/// Errors: more tokens than the context or a step takes, a device without timestamps.
+Result<Profile> profile(Engine& engine, const ProfileOptions& options);
+
+std::string profile_text(const Profile& profile);
+Json profile_json(const Profile& profile);
+
+}  // namespace tokamak

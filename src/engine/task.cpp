@@ -1,0 +1,80 @@
+#include "engine/task.h"
+
+#include <algorithm>
+
+namespace tokamak {
+namespace {
+
+constexpr uint32_t kDefaultContext = 4096, kDefaultEncoderContext = 2048;
+/// Logits of a whole chunk stay below this.
+constexpr uint64_t kAllLogitsBytes = uint64_t{64} << 20;
+
+}  // namespace
+
+Result<std::optional<Encoder>> find_encoder(const ModelFiles& files, const OpenOptions& options) {
+  std::optional<Encoder> encoder;
+  if (!files.encoder.modules.empty()) {
+    if (!options.pooling.empty()) {
+      return fail(ErrorCode::kUsage,
+                  "--pooling is for models without modules.json; this one's says how to pool.");
+    }
+    TOK_TRY(encoder, read_encoder(files.encoder));
+  } else if (!options.pooling.empty()) {
+    encoder.emplace();
+    TOK_TRY(encoder->head.pooling, parse_pooling(options.pooling));
+  }
+  return encoder;
+}
+
+Result<void> check_task(const Engine::Compiled& compiled, Task task) {
+  const std::optional<Encoder>& encoder = compiled.encoder;
+  if (encoder && task == Task::kText) {
+    return unsupported("This is an embedding model: it gives vectors, not text (tokamak embed).");
+  }
+  if (!encoder && task == Task::kEmbeddings) {
+    return unsupported(
+        "This model generates text: it has no modules.json that says how to make embeddings; "
+        "--pooling mean or --pooling last makes some all the same.");
+  }
+  if (!encoder && !compiled.facts.causal) {
+    return unsupported(
+        "The model attends both ways and cannot generate text, and it has no modules.json that "
+        "says how to make embeddings; tokamak embed --pooling mean runs it.");
+  }
+  const uint32_t hidden = compiled.facts.hidden;
+  if (encoder && encoder->width != 0 && encoder->width != hidden) {
+    return invalid_input("The pooling is for {} numbers, but the model's hidden states have {}.",
+                         encoder->width, hidden);
+  }
+  return {};
+}
+
+Result<BuildOptions> build_options(const Engine::Compiled& compiled, const OpenOptions& options) {
+  const uint32_t made_for = compiled.facts.max_context;
+  if (options.context > made_for) {
+    return fail(ErrorCode::kUsage, "--context is {}, but the model was made for {} positions.",
+                options.context, made_for);
+  }
+  const std::optional<Encoder>& encoder = compiled.encoder;
+  BuildOptions build;
+  build.context = std::min(made_for, encoder ? kDefaultEncoderContext : kDefaultContext);
+  if (encoder && encoder->max_tokens != 0) {
+    build.context = std::min(build.context, encoder->max_tokens);
+  }
+  if (options.context != 0) build.context = options.context;
+  build.chunk = std::min(options.chunk, build.context);
+  if (encoder) {
+    build.embedding = encoder->head;
+    // What looks at all tokens must have them in one step.
+    const bool in_chunks = compiled.facts.causal && encoder->head.pooling == Pooling::kLast;
+    if (!in_chunks) build.chunk = build.context;
+  } else if (options.all_logits) {
+    const uint64_t vocab = compiled.facts.vocab;
+    const uint64_t rows = std::max<uint64_t>(1, kAllLogitsBytes / (4 * vocab));
+    build.chunk = uint32_t(std::min<uint64_t>(build.chunk, rows));
+    build.all_logits = true;
+  }
+  return build;
+}
+
+}  // namespace tokamak

@@ -1,0 +1,344 @@
+#include "formats/gguf.h"
+
+#include <algorithm>
+#include <array>
+#include <tuple>
+
+#include "base/bits.h"
+#include "base/packing.h"
+#include "formats/gguf_cursor.h"
+#include "formats/printable.h"
+
+namespace tokamak {
+namespace {
+
+constexpr uint32_t kMaxAlignment = 65536;
+constexpr uint32_t kMaxDims = 4;
+// The least bytes of an entry (a key of one letter, a type, one byte) and of a tensor.
+constexpr uint64_t kMinEntryBytes = 8 + 1 + 4 + 1, kMinTensorBytes = 8 + 1 + 4 + 8 + 4 + 8;
+
+struct ElementType {
+  uint32_t id;
+  std::string_view name;
+  std::optional<DType> dtype;  // nothing: known, but not read
+};
+// ggml.h, enum ggml_type; 4, 5, 31-33 and 36-38 were taken out of it.
+constexpr std::array<ElementType, 41> kTypes = {{
+    {0, "F32", DType::kF32},
+    {1, "F16", DType::kF16},
+    {2, "Q4_0", DType::kQ4_0},
+    {3, "Q4_1", DType::kQ4_1},
+    {4, "Q4_2", {}},
+    {5, "Q4_3", {}},
+    {6, "Q5_0", DType::kQ5_0},
+    {7, "Q5_1", DType::kQ5_1},
+    {8, "Q8_0", DType::kQ8_0},
+    {9, "Q8_1", {}},
+    {10, "Q2_K", {}},
+    {11, "Q3_K", {}},
+    {12, "Q4_K", DType::kQ4_K},
+    {13, "Q5_K", DType::kQ5_K},
+    {14, "Q6_K", DType::kQ6_K},
+    {15, "Q8_K", {}},
+    {16, "IQ2_XXS", {}},
+    {17, "IQ2_XS", {}},
+    {18, "IQ3_XXS", {}},
+    {19, "IQ1_S", {}},
+    {20, "IQ4_NL", {}},
+    {21, "IQ3_S", {}},
+    {22, "IQ2_S", {}},
+    {23, "IQ4_XS", {}},
+    {24, "I8", DType::kI8},
+    {25, "I16", DType::kI16},
+    {26, "I32", DType::kI32},
+    {27, "I64", DType::kI64},
+    {28, "F64", DType::kF64},
+    {29, "IQ1_M", {}},
+    {30, "BF16", DType::kBF16},
+    {31, "Q4_0_4_4", {}},
+    {32, "Q4_0_4_8", {}},
+    {33, "Q4_0_8_8", {}},
+    {34, "TQ1_0", {}},
+    {35, "TQ2_0", {}},
+    {36, "IQ4_NL_4_4", {}},
+    {37, "IQ4_NL_4_8", {}},
+    {38, "IQ4_NL_8_8", {}},
+    {39, "MXFP4", {}},
+    {40, "NVFP4", {}},
+}};
+
+Result<DType> dtype_of(uint32_t id) {
+  std::string known;
+  for (const ElementType& type : kTypes) {
+    if (type.id == id && type.dtype) return *type.dtype;
+    if (type.dtype) known += fmt::format("{}{}", known.empty() ? "" : ", ", type.name);
+  }
+  for (const ElementType& type : kTypes) {
+    if (type.id == id)
+      return unsupported("Its type is {}; this engine reads {}.", type.name, known);
+  }
+  return invalid_input("Its type is number {}, which is not one of GGUF's.", id);
+}
+
+/// How many elements share how many bytes of the file.
+struct Block {
+  uint64_t elements, bytes;
+};
+Block block_of(DType dtype) {
+  if (!is_packed(dtype)) return {1, dtype_bytes(dtype)};
+  const Packing& packed = packing(dtype);
+  Block block{packed.row_unit(), 0};
+  for (const Stream stream : kStreams) {
+    block.bytes += stream_row_bytes(packed, stream, block.elements);
+  }
+  return block;
+}
+
+Result<GgufType> read_type(GgufCursor& cursor, std::string_view what) {
+  TOK_TRY(const auto type, cursor.number<uint32_t>(what));
+  if (type > uint32_t(GgufType::kF64)) {
+    return invalid_input("{} has the type {}, expected 0 to 12.", what, type);
+  }
+  return GgufType(type);
+}
+
+/// Checks that the elements are all there and leaves the cursor behind them.
+Result<void> skip_elements(GgufCursor& cursor, const GgufMetadata::Array& array,
+                           std::string_view what) {
+  const uint64_t least = array.type == GgufType::kString ? 8 : gguf_type_bytes(array.type);
+  if (array.count > cursor.left() / least) {
+    return invalid_input("{} claims {} elements, but only {} bytes are left in the file.", what,
+                         array.count, cursor.left());
+  }
+  if (array.type != GgufType::kString) {
+    cursor.skip(array.count * least);
+    return {};
+  }
+  for (uint64_t i = 0; i < array.count; ++i) TOK_TRY(cursor.text(what));
+  return {};
+}
+
+Result<Json> shown_elements(GgufCursor cursor, const GgufMetadata::Array& array,
+                            std::string_view what) {
+  if (array.count > GgufMetadata::kMaxShownElements) {
+    return Json(fmt::format("array of {} {}", array.count,
+                            array.type == GgufType::kString ? "strings" : "numbers"));
+  }
+  Json::Array out;
+  for (uint64_t i = 0; i < array.count; ++i) {
+    if (array.type == GgufType::kString) {
+      TOK_TRY(const std::string_view text, cursor.text(what));
+      out.emplace_back(text);
+    } else {
+      TOK_TRY(out.emplace_back(), read_gguf_scalar(cursor, array.type, what));
+    }
+  }
+  return Json(std::move(out));
+}
+
+Result<Json> read_value(GgufCursor& cursor, const std::string& key, std::string_view what,
+                        std::vector<GgufMetadata::Array>& arrays) {
+  TOK_TRY(const GgufType type, read_type(cursor, what));
+  if (type == GgufType::kString) {
+    TOK_TRY(const std::string_view text, cursor.text(what));
+    return Json(text);
+  }
+  if (type != GgufType::kArray) return read_gguf_scalar(cursor, type, what);
+  GgufMetadata::Array array{.key = key};
+  TOK_TRY(array.type, read_type(cursor, what));
+  if (array.type == GgufType::kArray) {
+    return unsupported("{} is an array of arrays; this engine reads plain ones.", what);
+  }
+  TOK_TRY(array.count, cursor.number<uint64_t>(what));
+  array.offset = cursor.at();
+  const GgufCursor begin = cursor;
+  TOK_TRY(skip_elements(cursor, array, what));
+  TOK_TRY(Json shown, shown_elements(begin, array, what));
+  arrays.push_back(std::move(array));
+  return shown;
+}
+
+Result<GgufMetadata> read_metadata(GgufCursor& cursor, uint64_t count,
+                                   const std::shared_ptr<ByteSource>& source) {
+  Json values(Json::Object{});
+  std::vector<GgufMetadata::Array> arrays;
+  std::vector<std::string> keys;
+  for (uint64_t i = 0; i < count; ++i) {
+    TOK_TRY(const std::string_view name,
+            cursor.text(fmt::format("the key of metadata entry {} of {}", i + 1, count)));
+    if (name.empty() || has_control_character(name)) {
+      return invalid_input("The key \"{}\" is empty or contains a control character.",
+                           printable(name));
+    }
+    const std::string key(name), what = printable(name);
+    TOK_TRY(Json value, read_value(cursor, key, what, arrays));
+    values.set(key, std::move(value));
+    keys.push_back(key);
+  }
+  std::ranges::sort(keys);
+  if (const auto twice = std::ranges::adjacent_find(keys); twice != keys.end()) {
+    return invalid_input("The key \"{}\" occurs twice.", printable(*twice));
+  }
+  return GgufMetadata(source, std::move(values), std::move(arrays));
+}
+
+/// Extents, type and offset. `offset` is still relative to the data.
+Result<void> read_tensor(GgufCursor& cursor, TensorInfo& tensor) {
+  constexpr std::string_view kWhat = "its description";
+  TOK_TRY(const auto dims, cursor.number<uint32_t>(kWhat));
+  if (dims < 1 || dims > kMaxDims) {
+    return invalid_input("It has {} dimensions, expected 1 to {}.", dims, kMaxDims);
+  }
+  for (uint32_t i = 0; i < dims; ++i) {
+    TOK_TRY(const auto extent, cursor.number<uint64_t>(kWhat));
+    tensor.shape.insert(tensor.shape.begin(), extent);
+  }
+  TOK_TRY(const auto type, cursor.number<uint32_t>(kWhat));
+  TOK_TRY(tensor.offset, cursor.number<uint64_t>(kWhat));
+  TOK_TRY(tensor.dtype, dtype_of(type));
+  const Block block = block_of(tensor.dtype);
+  if (tensor.shape.back() % block.elements != 0) {
+    return invalid_input("Its rows have {} elements, which are not whole blocks of {} ({}).",
+                         tensor.shape.back(), block.elements, dtype_name(tensor.dtype));
+  }
+  uint64_t elements = 1;
+  for (const uint64_t extent : tensor.shape) {
+    if (extent == 0) return invalid_input("{} has no elements.", describe(tensor));
+    if (__builtin_mul_overflow(elements, extent, &elements)) {
+      return invalid_input("{} has more elements than 64 bits can count.", describe(tensor));
+    }
+  }
+  if (__builtin_mul_overflow(elements / block.elements, block.bytes, &tensor.bytes)) {
+    return invalid_input("{} has more bytes than 64 bits can count.", describe(tensor));
+  }
+  return {};
+}
+
+Result<void> place_tensor(TensorInfo& tensor, uint64_t data_begin, uint64_t size,
+                          uint64_t alignment) {
+  if (tensor.offset % alignment != 0) {
+    return invalid_input("Its offset {} is not a multiple of the alignment {}.", tensor.offset,
+                         alignment);
+  }
+  const uint64_t data_bytes = size - data_begin;
+  if (tensor.offset > data_bytes || tensor.bytes > data_bytes - tensor.offset) {
+    return invalid_input(
+        "{} has {} bytes at byte {} of the data, but the file has only {} bytes of data.",
+        describe(tensor), tensor.bytes, tensor.offset, data_bytes);
+  }
+  tensor.offset += data_begin;
+  return {};
+}
+
+Failure about(const TensorInfo& tensor, const Error& error) {
+  return Failure(error.within(fmt::format("Tensor \"{}\"", printable(tensor.name))));
+}
+
+Result<void> check_apart(const std::vector<TensorInfo>& tensors) {
+  std::vector<const TensorInfo*> order;
+  for (const TensorInfo& tensor : tensors) order.push_back(&tensor);
+  std::ranges::sort(order, {}, [](const TensorInfo* t) { return std::tie(t->offset, t->name); });
+  for (size_t i = 1; i < order.size(); ++i) {
+    const TensorInfo& before = *order[i - 1];
+    if (order[i]->offset < before.offset + before.bytes) {
+      return invalid_input("Tensor \"{}\" begins inside tensor \"{}\".", printable(order[i]->name),
+                           printable(before.name));
+    }
+  }
+  return {};
+}
+
+Result<uint32_t> read_start(GgufCursor& cursor) {
+  TOK_TRY(const auto magic, cursor.number<std::array<char, 4>>("the magic"));
+  if (std::string_view(magic.data(), 4) != "GGUF") {
+    return invalid_input("The file begins with \"{}\", expected \"GGUF\".",
+                         printable({magic.data(), 4}));
+  }
+  TOK_TRY(const auto version, cursor.number<uint32_t>("the version"));
+  if (version != 0 && (version & 0xffff) == 0) {
+    return unsupported("The numbers of the file have their big end first; convert it.");
+  }
+  if (version != 2 && version != 3) {
+    return unsupported("The version is {}; this engine reads 2 and 3.", version);
+  }
+  return version;
+}
+
+Result<GgufPart> read_part(const std::shared_ptr<ByteSource>& source) {
+  TOK_TRY(const auto bytes, source->view(0, source->size()));
+  GgufCursor cursor(bytes);
+  TOK_TRY(read_start(cursor));
+  TOK_TRY(const auto tensors, cursor.number<uint64_t>("the number of tensors"));
+  TOK_TRY(const auto entries, cursor.number<uint64_t>("the number of metadata entries"));
+  if (entries > cursor.left() / kMinEntryBytes || tensors > cursor.left() / kMinTensorBytes) {
+    return invalid_input(
+        "The file claims {} tensors and {} metadata entries, but has only {} bytes.", tensors,
+        entries, source->size());
+  }
+  GgufPart part{.source = source};
+  TOK_TRY(part.metadata, read_metadata(cursor, entries, source));
+
+  for (uint64_t i = 0; i < tensors; ++i) {
+    TensorInfo tensor;
+    TOK_TRY(tensor.name, cursor.text(fmt::format("the name of tensor {} of {}", i + 1, tensors)));
+    if (tensor.name.empty() || has_control_character(tensor.name)) {
+      return invalid_input("The tensor name \"{}\" is empty or contains a control character.",
+                           printable(tensor.name));
+    }
+    if (auto read = read_tensor(cursor, tensor); !read) return about(tensor, read.error());
+    part.tensors.push_back(std::move(tensor));
+  }
+
+  uint64_t alignment = 32;
+  if (const Json* given = part.metadata.values().find("general.alignment")) {
+    alignment = given->is_integer() ? uint64_t(given->as_integer()) : 0;
+    if (!std::has_single_bit(alignment) || alignment > kMaxAlignment) {
+      return invalid_input("general.alignment is {}, expected a power of two of at most {}.",
+                           printable(given->dump()), kMaxAlignment);
+    }
+  }
+  const uint64_t data_begin = std::min(round_up(cursor.at(), alignment), source->size());
+  for (TensorInfo& tensor : part.tensors) {
+    if (auto placed = place_tensor(tensor, data_begin, source->size(), alignment); !placed) {
+      return about(tensor, placed.error());
+    }
+  }
+  TOK_TRY(check_apart(part.tensors));
+  return part;
+}
+
+/// A split.* entry; nothing when it is absent.
+Result<std::optional<uint32_t>> split_entry(const Json& values, std::string_view key) {
+  const Json* value = values.find(key);
+  if (value == nullptr) return std::nullopt;
+  if (!value->is_integer() || value->as_integer() < 0 || value->as_integer() > INT32_MAX) {
+    return invalid_input("{} is {}, expected a number of files or tensors.", key,
+                         printable(value->dump()));
+  }
+  return uint32_t(value->as_integer());
+}
+
+Result<void> read_split(GgufPart& part) {
+  const Json& values = part.metadata.values();
+  TOK_TRY(const auto number, split_entry(values, "split.no"));
+  TOK_TRY(const auto count, split_entry(values, "split.count"));
+  TOK_TRY(part.total_tensors, split_entry(values, "split.tensors.count"));
+  part.number = number.value_or(0);
+  part.count = std::max(count.value_or(1), 1u);  // 0: not split
+  if (part.number >= part.count) {
+    return invalid_input("split.no is {}, expected less than split.count ({}).", part.number,
+                         part.count);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<GgufPart> read_gguf_part(std::shared_ptr<ByteSource> source) {
+  auto part = read_part(source);
+  if (!part) return Failure(part.error().within(source->name()));
+  if (auto split = read_split(*part); !split) return Failure(split.error().within(source->name()));
+  return part;
+}
+
+}  // namespace tokamak

@@ -1,0 +1,46 @@
+#include "graph/row_range.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace tokamak {
+namespace {
+
+WeightPart cut(WeightPart part, uint32_t first, uint32_t count) {
+  part.first_row += first;
+  part.rows = count;
+  return part;
+}
+
+}  // namespace
+
+TensorDesc row_range(const TensorDesc& matrix, uint32_t first, uint32_t count) {
+  const auto* weight = std::get_if<Weight>(&matrix.recipe);
+  TOK_CHECK(weight != nullptr && matrix.shape.size() == 2 && count > 0);
+  const uint32_t rows = uint32_t(matrix.shape[0]), parts = uint32_t(weight->parts.size());
+  TOK_CHECK(uint64_t{first} + count <= rows);
+  TensorDesc range = matrix;
+  range.name += fmt::format("/{}", first);
+  range.shape[0] = count;
+  std::vector<WeightPart>& kept = std::get<Weight>(range.recipe).parts;
+  kept.clear();
+  if (weight->order == RowOrder::kInterleave) {
+    TOK_CHECK(first % parts == 0 && count % parts == 0);
+    for (const WeightPart& part : weight->parts) {
+      kept.push_back(cut(part, first / parts, count / parts));
+    }
+    return range;
+  }
+  uint32_t begin = 0;
+  for (const WeightPart& part : weight->parts) {
+    const uint32_t end = begin + (part.rows != 0 ? part.rows : rows / parts);
+    const uint32_t from = std::max(first, begin), to = std::min(first + count, end);
+    if (from < to) kept.push_back(cut(part, from - begin, to - from));
+    begin = end;
+  }
+  TOK_CHECK(begin == rows);
+  return range;
+}
+
+}  // namespace tokamak

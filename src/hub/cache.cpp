@@ -1,0 +1,139 @@
+#include "hub/cache.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "base/json.h"
+#include "hub/repo_files.h"
+
+namespace tokamak::hub {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMaxRefBytes = 64;
+constexpr uintmax_t kMaxIndexBytes = 64'000'000;
+
+bool exists(const std::string& path) {
+  std::error_code ignored;
+  return fs::exists(path, ignored);
+}
+
+/// At most `limit` bytes of a file; "" when there is none.
+std::string beginning_of(const std::string& path, uintmax_t limit) {
+  std::error_code failed;
+  const uintmax_t size = fs::file_size(path, failed);
+  if (failed || size > limit) return "";
+  std::string text(size, '\0');
+  std::ifstream file(path, std::ios::binary);
+  file.read(text.data(), std::streamsize(size));
+  text.resize(size_t(std::max<std::streamsize>(file.gcount(), 0)));
+  return text;
+}
+
+bool contains(const std::vector<std::string>& sorted, std::string_view name) {
+  return std::ranges::binary_search(sorted, name);
+}
+
+Failure not_there(const ModelName& name, const std::string& cache, std::string_view what) {
+  return invalid_input("{}: There is no such folder, and {} in {}; `tokamak pull {}` fetches it.",
+                       name.text(), what, cache, name.text());
+}
+
+}  // namespace
+
+std::string repo_folder(const std::string& cache, const std::string& repo) {
+  std::string folder = "models--" + repo;
+  folder.replace(folder.find('/'), 1, "--");
+  return cache + "/" + folder;
+}
+
+std::optional<std::string> parse_ref(std::string_view text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r' || text.back() == ' ')) {
+    text.remove_suffix(1);
+  }
+  if (!is_commit(text)) return std::nullopt;
+  return std::string(text);
+}
+
+std::optional<std::string> cached_commit(const std::string& folder, const std::string& revision) {
+  if (is_commit(revision) && exists(folder + "/snapshots/" + revision)) return revision;
+  return parse_ref(beginning_of(folder + "/refs/" + revision, kMaxRefBytes));
+}
+
+std::vector<std::string> snapshot_files(const std::string& snapshot) {
+  std::vector<std::string> files;
+  std::error_code failed;
+  for (fs::recursive_directory_iterator at(snapshot, failed), end; !failed && at != end;
+       at.increment(failed)) {
+    std::error_code gone;
+    if (!fs::is_regular_file(at->path(), gone)) continue;
+    files.push_back(at->path().string().substr(snapshot.size() + 1));
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+std::string missing_part(const std::string& snapshot, const std::vector<std::string>& files) {
+  constexpr std::string_view kIndex = "model.safetensors.index.json";
+  if (std::ranges::any_of(files, [](const auto& file) { return file.ends_with(".gguf"); })) {
+    return "";
+  }
+  if (!contains(files, "config.json")) return "config.json is missing";
+  if (contains(files, "model.safetensors")) return "";
+  if (!contains(files, kIndex)) return "the weights are missing";
+  const auto index =
+      Json::parse(beginning_of(snapshot + "/" + std::string(kIndex), kMaxIndexBytes));
+  const Json* map = index ? index->find("weight_map") : nullptr;
+  if (map == nullptr || !map->is_object()) return "";  // whoever opens it says what is wrong
+  std::set<std::string> missing;
+  for (const auto& [tensor, file] : map->as_object()) {
+    if (file.is_string() && !contains(files, file.as_string())) missing.insert(file.as_string());
+  }
+  if (missing.empty()) return "";
+  return missing.size() == 1 ? fmt::format("{} is missing", Json(*missing.begin()).dump())
+                             : fmt::format("{} files of weights are missing", missing.size());
+}
+
+Result<std::string> resolve_model(const std::string& model, const std::string& cache) {
+  if (exists(model)) return model;
+  const auto name = parse_model_name(model);
+  if (!name) {
+    if (model.find_first_of("@:") != model.npos) return Failure(name.error());
+    return invalid_input("{}: there is no such folder.", model);
+  }
+  if (cache.empty()) return invalid_input("{}: there is no such folder.", model);
+  const std::string folder = repo_folder(cache, name->repo);
+  if (!exists(folder)) return not_there(*name, cache, "no such model");
+  const auto commit = cached_commit(folder, name->revision);
+  const std::string snapshot = commit ? folder + "/snapshots/" + *commit : "";
+  if (!commit || !exists(snapshot)) {
+    return not_there(*name, cache, fmt::format("revision \"{}\" is not", name->revision));
+  }
+  const std::vector<std::string> files = snapshot_files(snapshot);
+  if (name->choice.empty()) {
+    const std::string missing = missing_part(snapshot, files);
+    if (!missing.empty()) {
+      return invalid_input("{} is only partly in {}: {}; `tokamak pull {}` fetches the rest.",
+                           name->text(), cache, missing, name->text());
+    }
+    if (contains(files, "config.json") &&
+        (contains(files, "model.safetensors") || contains(files, "model.safetensors.index.json"))) {
+      return snapshot;
+    }
+  }
+  std::vector<std::string> ggufs;
+  for (const std::string& file : files) {
+    if (file.ends_with(".gguf")) ggufs.push_back(file);
+  }
+  const auto chosen = choose_gguf(ggufs, name->choice);
+  if (!chosen) {
+    return invalid_input("{} in {}: {} `tokamak pull {}` fetches what the hub has.", name->text(),
+                         cache, chosen.error().message, name->text());
+  }
+  return snapshot + "/" + chosen->front();
+}
+
+}  // namespace tokamak::hub

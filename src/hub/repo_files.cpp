@@ -1,0 +1,208 @@
+#include "hub/repo_files.h"
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+#include "base/json.h"
+#include "hub/model_name.h"
+
+namespace tokamak::hub {
+namespace {
+
+constexpr std::string_view kSingle = "model.safetensors";
+constexpr std::string_view kIndex = "model.safetensors.index.json";
+
+std::string upper(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = char(std::toupper(static_cast<unsigned char>(c)));
+  return out;
+}
+
+std::string_view file_name(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  return slash == path.npos ? path : path.substr(slash + 1);
+}
+
+/// "a-00002-of-00003.gguf" without its number: the same for all files of one model.
+std::string split_group(std::string_view path) {
+  constexpr std::string_view kTail = "-00001-of-00003.gguf";
+  if (path.size() < kTail.size()) return std::string(path);
+  const std::string_view tail = path.substr(path.size() - kTail.size());
+  for (size_t i = 0; i < kTail.size(); ++i) {
+    const bool digit = kTail[i] >= '0' && kTail[i] <= '9';
+    if (digit ? std::isdigit(static_cast<unsigned char>(tail[i])) == 0 : tail[i] != kTail[i]) {
+      return std::string(path);
+    }
+  }
+  return fmt::format("{}{}", path.substr(0, path.size() - kTail.size()), tail.substr(6));
+}
+
+/// Projectors of images and importance matrices lie beside models and are none.
+bool is_model(std::string_view path) {
+  const std::string name = upper(file_name(path));
+  return name.ends_with(".GGUF") && name.find("MMPROJ") == name.npos &&
+         name.find("IMATRIX") == name.npos;
+}
+
+bool has_part(std::string_view path, std::string_view part) {
+  const std::string all = upper(path), wanted = upper(part);
+  const auto separates = [&](size_t at) {
+    return at == all.size() || all[at] == '-' || all[at] == '.' || all[at] == '/';
+  };
+  // "name_Q4_K" has the part "Q4_K"; "Q4_K_M" has neither that nor "K_M" or "M".
+  const bool whole = std::isalpha(static_cast<unsigned char>(wanted.front())) != 0 &&
+                     wanted.find_first_of("0123456789") != wanted.npos;
+  for (size_t at = all.find(wanted); at != all.npos; at = all.find(wanted, at + 1)) {
+    const bool begins = at == 0 || separates(at - 1) || (whole && all[at - 1] == '_');
+    if (begins && separates(at + wanted.size())) return true;
+  }
+  return false;
+}
+
+/// "a, b and 5 more".
+std::string some_of(const std::set<std::string>& names) {
+  constexpr size_t kShown = 8;
+  std::string out;
+  size_t count = 0;
+  for (const std::string& name : names) {
+    if (count++ == kShown) break;
+    out += (out.empty() ? "" : ", ") + name;
+  }
+  if (names.size() > kShown) out += fmt::format(" and {} more", names.size() - kShown);
+  return out;
+}
+
+bool is_text_file(std::string_view path) {
+  if (path.starts_with("additional_chat_templates/")) return path.ends_with(".jinja");
+  if (path.find('/') != path.npos) return false;
+  // Indices of other copies of the weights; the one for safetensors comes with the weights.
+  if (path.find(".index.") != path.npos) return false;
+  return path.ends_with(".json") || path.ends_with(".jinja") || path.ends_with(".model") ||
+         path == "vocab.txt" || path == "merges.txt";
+}
+
+Result<void> add_weights(const RepoListing& listing, const LookedUp& looked_up,
+                         std::set<std::string>& chosen) {
+  if (listing.find(kSingle) != nullptr) {
+    chosen.emplace(kSingle);
+    return {};
+  }
+  if (listing.find(kIndex) != nullptr) {
+    chosen.emplace(kIndex);
+    chosen.insert(looked_up.shards.begin(), looked_up.shards.end());
+    return {};
+  }
+  std::set<std::string> others;
+  for (const RepoFile& file : listing.files) {
+    for (const char* ending : {".safetensors", ".gguf", ".bin", ".pth", ".onnx"}) {
+      if (file.path.ends_with(ending)) others.insert(file.path);
+    }
+  }
+  return unsupported(
+      "the repository has neither model.safetensors nor model.safetensors.index.json; weights: {}.",
+      others.empty() ? "none" : some_of(others));
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> choose_gguf(std::span<const std::string> paths,
+                                             std::string_view choice) {
+  std::set<std::string> groups, all;
+  for (const std::string& path : paths) {
+    const std::string group = split_group(path);
+    if (is_model(path)) all.insert(group);
+    const bool named = choice == path || choice == file_name(path) || split_group(choice) == group;
+    const bool matches = choice.empty() || has_part(path, choice);
+    if (named || (is_model(path) && matches)) groups.insert(group);
+  }
+  if (groups.empty()) {
+    if (all.empty()) return invalid_input("there is no .gguf file.");
+    return invalid_input("no .gguf file goes with \"{}\"; there are {}.", choice, some_of(all));
+  }
+  if (groups.size() > 1) {
+    return invalid_input("{} .gguf files {}: {}; name one behind \":\".", groups.size(),
+                         choice.empty() ? "are there" : fmt::format("go with \"{}\"", choice),
+                         some_of(groups));
+  }
+  std::vector<std::string> chosen;
+  for (const std::string& path : paths) {
+    if (split_group(path) == *groups.begin()) chosen.push_back(path);
+  }
+  std::ranges::sort(chosen);
+  return chosen;
+}
+
+std::vector<std::string> files_to_look_up(const RepoListing& listing, std::string_view choice) {
+  std::vector<std::string> paths;
+  if (!choice.empty()) return paths;
+  if (listing.find(kSingle) == nullptr && listing.find(kIndex) != nullptr) {
+    paths.emplace_back(kIndex);
+  }
+  if (listing.find("modules.json") != nullptr) paths.emplace_back("modules.json");
+  return paths;
+}
+
+Result<std::vector<std::string>> parse_modules(std::string_view text) {
+  TOK_TRY(const Json root, Json::parse(text));
+  if (!root.is_array()) {
+    return invalid_input("found {}, expected a list of modules.", kind_name(root.kind()));
+  }
+  std::vector<std::string> folders;
+  for (const Json& module : root.as_array()) {
+    const Json* path = module.find("path");
+    if (path == nullptr || !path->is_string() ||
+        (!path->as_string().empty() && !is_inner_path(path->as_string()))) {
+      return invalid_input("\"path\" of a module is {}, expected a folder of the repository.",
+                           path == nullptr ? "missing" : path->dump());
+    }
+    if (!path->as_string().empty()) folders.push_back(path->as_string());
+  }
+  return folders;
+}
+
+std::vector<RepoFile> text_files(const RepoListing& listing) {
+  std::vector<RepoFile> files;
+  for (const RepoFile& file : listing.files) {
+    if (is_text_file(file.path)) files.push_back(file);
+  }
+  return files;
+}
+
+Result<std::vector<RepoFile>> needed_files(const RepoListing& listing, std::string_view choice,
+                                           const LookedUp& looked_up) {
+  std::set<std::string> chosen;
+  std::vector<std::string> ggufs;
+  for (const RepoFile& file : listing.files) {
+    if (file.path.ends_with(".gguf")) ggufs.push_back(file.path);
+  }
+  const bool only_gguf =
+      !ggufs.empty() && listing.find(kSingle) == nullptr && listing.find(kIndex) == nullptr;
+  if (!choice.empty() || only_gguf) {
+    TOK_TRY(const std::vector<std::string> paths, choose_gguf(ggufs, choice));
+    chosen.insert(paths.begin(), paths.end());
+  } else {
+    for (const RepoFile& file : text_files(listing)) chosen.insert(file.path);
+    TOK_TRY(add_weights(listing, looked_up, chosen));
+    for (const std::string& folder : looked_up.folders) {
+      for (const RepoFile& file : listing.files) {
+        const std::string_view path = file.path;
+        if (!path.starts_with(folder + "/")) continue;
+        const std::string_view inner = path.substr(folder.size() + 1);
+        if (inner.ends_with(".json") || inner == kSingle) chosen.insert(file.path);
+      }
+    }
+  }
+  std::vector<RepoFile> files;
+  for (const std::string& path : chosen) {
+    const RepoFile* file = listing.find(path);
+    if (file == nullptr) {
+      return invalid_input("{} names {}, which the repository does not hold.", kIndex,
+                           Json(path).dump());
+    }
+    files.push_back(*file);
+  }
+  return files;
+}
+
+}  // namespace tokamak::hub

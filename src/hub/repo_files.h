@@ -1,0 +1,40 @@
+// Which files of a repository a model needs: texts, and its weights once. Repositories often hold
+// the same weights several times (safetensors, .bin, .pth, onnx/, original/).
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hub/reply.h"
+
+namespace tokamak::hub {
+
+/// The files of a .gguf model of which `paths` are the candidates; several when it is split
+/// (-00001-of-00003.gguf), in order. `choice` is a path, a file name, or a quantization, which is a
+/// part of the name between "-", "." and "/", in either case; "" when there is only one to choose.
+/// Errors say what there is.
+Result<std::vector<std::string>> choose_gguf(std::span<const std::string> paths,
+                                             std::string_view choice);
+
+/// What has to be read before the files can be chosen: the index of the weights, modules.json.
+std::vector<std::string> files_to_look_up(const RepoListing& listing, std::string_view choice);
+
+/// What those files said.
+struct LookedUp {
+  std::vector<std::string> shards;   // model.safetensors.index.json: names of files
+  std::vector<std::string> folders;  // modules.json: folders beside the first
+};
+
+/// The folders that modules.json of sentence-transformers names; its own, "", is left out.
+Result<std::vector<std::string>> parse_modules(std::string_view text);
+
+/// Sorted by path, so that texts come before weights only by chance; each once. An error when the
+/// repository has no weights that can be read, or when a file that it names is not there.
+Result<std::vector<RepoFile>> needed_files(const RepoListing& listing, std::string_view choice,
+                                           const LookedUp& looked_up);
+
+/// The texts of a model that say what it is, of those in the repository.
+std::vector<RepoFile> text_files(const RepoListing& listing);
+
+}  // namespace tokamak::hub

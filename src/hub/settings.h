@@ -1,0 +1,23 @@
+// What the environment says about the hub, with the names and the order of huggingface_hub
+// (src/huggingface_hub/constants.py), so that one setting serves both.
+#pragma once
+#include <string>
+
+#include "base/result.h"
+
+namespace tokamak::hub {
+
+struct Settings {
+  std::string cache;  // HF_HUB_CACHE, HUGGINGFACE_HUB_CACHE, HF_HOME/hub, ~/.cache/huggingface/hub
+  std::string endpoint;  // HF_ENDPOINT, https://huggingface.co; without "/" at its end
+  std::string token;     // HF_TOKEN, the file HF_TOKEN_PATH or HF_HOME/token; "" for none
+  bool offline = false;  // HF_HUB_OFFLINE
+};
+
+/// Where the models are; "" when no home folder is known.
+std::string cache_folder();
+
+/// Errors: an endpoint that is no http address, a token that cannot be sent, no home folder.
+Result<Settings> read_settings();
+
+}  // namespace tokamak::hub

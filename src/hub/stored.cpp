@@ -1,0 +1,175 @@
+#include "hub/stored.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "hub/cache.h"
+
+namespace tokamak::hub {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<fs::path> entries(const fs::path& folder) {
+  std::vector<fs::path> found;
+  std::error_code failed;
+  for (fs::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed)) {
+    found.push_back(at->path());
+  }
+  std::ranges::sort(found);
+  return found;
+}
+
+/// "org/name" of "models--org--name"; "" for other folders.
+std::string repo_of(const std::string& folder) {
+  constexpr std::string_view kPrefix = "models--";
+  if (!folder.starts_with(kPrefix)) return "";
+  std::string repo = folder.substr(kPrefix.size());
+  const size_t dashes = repo.find("--");
+  if (dashes != repo.npos) repo.replace(dashes, 2, "/");
+  return parse_model_name(repo) ? repo : "";
+}
+
+/// Branches and tags of a repository with their commits; a name may have slashes.
+std::map<std::string, std::string> refs_of(const fs::path& folder) {
+  std::map<std::string, std::string> refs;
+  const std::string root = (folder / "refs").string();
+  for (const std::string& name : snapshot_files(root)) {
+    if (const auto commit = cached_commit(folder.string(), name)) refs[name] = *commit;
+  }
+  return refs;
+}
+
+/// The blobs behind the links of a snapshot. A file that is no link, as on systems without links,
+/// stands for itself.
+std::set<fs::path> blobs_of(const fs::path& snapshot) {
+  std::set<fs::path> blobs;
+  for (const std::string& file : snapshot_files(snapshot.string())) {
+    std::error_code failed;
+    const fs::path target = fs::canonical(snapshot / file, failed);
+    if (!failed) blobs.insert(target);
+  }
+  return blobs;
+}
+
+bool is_partial(const fs::path& blob) {
+  const std::string name = blob.filename().string();
+  return name.find(kPartialEnding) != name.npos || name.ends_with(".incomplete");
+}
+
+/// Contents on the way have holes: of them counts what is on disk.
+uint64_t size_of(const fs::path& file) {
+  struct stat status{};
+  if (::stat(file.c_str(), &status) != 0) return 0;
+  const uint64_t size = uint64_t(status.st_size);
+  return is_partial(file) ? std::min(size, uint64_t(status.st_blocks) * 512) : size;
+}
+
+uint64_t partial_bytes(const fs::path& folder) {
+  uint64_t bytes = 0;
+  for (const fs::path& blob : entries(folder / "blobs")) {
+    if (is_partial(blob) && !blob.string().ends_with(".parts")) bytes += size_of(blob);
+  }
+  return bytes;
+}
+
+Result<void> remove_path(const fs::path& path) {
+  std::error_code failed;
+  fs::remove_all(path, failed);
+  if (failed) return invalid_input("{} cannot be removed: {}.", path.string(), failed.message());
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<StoredModel>> stored_models(const std::string& cache) {
+  std::vector<StoredModel> models;
+  std::error_code failed;
+  fs::directory_iterator readable(cache, failed);
+  if (failed && failed != std::errc::no_such_file_or_directory) {
+    return invalid_input("{} cannot be read: {}.", cache, failed.message());
+  }
+  for (const fs::path& folder : entries(cache)) {
+    StoredModel model;
+    model.repo = repo_of(folder.filename().string());
+    if (model.repo.empty()) continue;
+    model.partial_bytes = partial_bytes(folder);
+    const auto refs = refs_of(folder);
+    bool any = false;
+    for (const fs::path& snapshot : entries(folder / "snapshots")) {
+      StoredModel one = model;
+      one.commit = snapshot.filename().string();
+      if (!is_commit(one.commit)) continue;
+      for (const auto& [name, commit] : refs) {
+        if (commit == one.commit) one.revisions.push_back(name);
+      }
+      one.files = snapshot_files(snapshot.string());
+      for (const fs::path& blob : blobs_of(snapshot)) one.bytes += size_of(blob);
+      one.missing = missing_part(snapshot.string(), one.files);
+      models.push_back(std::move(one));
+      any = true;
+    }
+    if (any) continue;
+    model.missing = "no file is complete";
+    models.push_back(std::move(model));
+  }
+  return models;
+}
+
+Result<Removal> plan_removal(const std::string& cache, const ModelName& name, bool whole) {
+  const fs::path folder = repo_folder(cache, name.repo);
+  std::error_code ignored;
+  if (!fs::exists(folder, ignored)) {
+    return invalid_input("{} is not in {}; `tokamak list` shows what is.", name.repo, cache);
+  }
+  Removal removal;
+  const auto commit = cached_commit(folder.string(), name.revision);
+  const fs::path snapshot = folder / "snapshots" / commit.value_or("");
+  if (!whole && (!commit || !fs::exists(snapshot, ignored))) {
+    return invalid_input("Revision \"{}\" of {} is not in {}; `tokamak list` shows what is.",
+                         name.revision, name.repo, cache);
+  }
+  std::set<fs::path> used;
+  bool others = false;
+  if (!whole) {
+    for (const fs::path& other : entries(folder / "snapshots")) {
+      if (other == snapshot) continue;
+      others = true;
+      used.merge(blobs_of(other));
+    }
+  }
+  if (!others) {
+    removal.folder = folder.string();
+    for (const fs::path& blob : entries(folder / "blobs")) removal.bytes += size_of(blob);
+    return removal;
+  }
+  removal.snapshots.push_back(snapshot.string());
+  for (const auto& [ref, meant] : refs_of(folder)) {
+    if (meant == *commit) removal.refs.push_back((folder / "refs" / ref).string());
+  }
+  const fs::path blobs = fs::canonical(folder / "blobs", ignored);
+  for (const fs::path& blob : blobs_of(snapshot)) {
+    if (used.contains(blob)) {
+      ++removal.kept_blobs;
+    } else if (blob.parent_path() == blobs) {
+      removal.blobs.push_back(blob.string());
+      removal.bytes += size_of(blob);
+    }
+  }
+  return removal;
+}
+
+Result<void> remove(const std::string& cache, const Removal& removal) {
+  for (const auto* paths : {&removal.snapshots, &removal.refs, &removal.blobs}) {
+    for (const std::string& path : *paths) TOK_TRY(remove_path(path));
+  }
+  if (removal.folder.empty()) return {};
+  TOK_TRY(remove_path(removal.folder));
+  return remove_path(fs::path(cache) / ".locks" / fs::path(removal.folder).filename());
+}
+
+}  // namespace tokamak::hub

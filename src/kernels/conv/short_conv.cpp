@@ -1,0 +1,56 @@
+#include "kernels/conv/short_conv.h"
+
+#include "kernels/elementwise/elementwise.h"
+#include "kernels/launch.h"
+
+namespace tokamak {
+namespace {
+
+void short_conv_reference(const CpuCall& call) {
+  const std::span<const float> x = call.inputs[0].f32(), w = call.inputs[1].f32();
+  const std::span<float> y = call.outputs[0].f32(), state = call.outputs[1].f32();
+  const size_t tokens = call.frame.tokens, n = call.inputs[1].dims[0], k = call.inputs[1].dims[1];
+  // The rows before the step, then those of the step.
+  std::vector<float> rows(state.begin(), state.end());
+  if (call.frame.position == 0) rows.assign(rows.size(), 0.0f);
+  rows.insert(rows.end(), x.begin(), x.end());
+  for (size_t t = 0; t < tokens; ++t) {
+    for (size_t c = 0; c < n; ++c) {
+      double sum = call.inputs.size() == 3 ? double(call.inputs[2].load(c)) : 0.0;
+      for (size_t j = 0; j < k; ++j) sum += double(w[c * k + j]) * rows[(t + j) * n + c];
+      y[t * n + c] = float(activate(call.as<ShortConv>().activation, sum));
+    }
+  }
+  std::copy_n(rows.end() - std::ptrdiff_t(state.size()), state.size(), state.begin());
+}
+
+Launch short_conv_launch(const Problem& problem) {
+  constexpr uint32_t kTokens = 16;  // of one lane: their inputs stay in the cache
+  const uint32_t columns = uint32_t(problem.inputs[1].shape[0]);
+  const uint32_t kernel = uint32_t(problem.inputs[1].shape[1]);
+  const uint32_t tokens = std::max(kTokens, kernel - 1);
+  return {.constants = {{"THREADS", kMapThreads},
+                        {"COLUMNS", columns},
+                        {"KERNEL", kernel},
+                        {"TOKENS", tokens}},
+          .sources = {activation_source(problem.as<ShortConv>().activation),
+                      problem.inputs.size() == 3 ? "conv/bias.wgsl" : "conv/no_bias.wgsl",
+                      "conv/short_conv.wgsl", "wgsl/entry.wgsl"},
+          .grid = {.x = {ceil_div(columns, kMapThreads)}, .y = {1, tokens}}};
+}
+
+constexpr KernelVariant kVariants[] = {
+    {.name = "short_conv.wgsl", .op = op_index<ShortConv>(), .launch = short_conv_launch},
+    {.name = "short_conv.cpu",
+     .op = op_index<ShortConv>(),
+     .backend = BackendKind::kCpu,
+     .reference = short_conv_reference},
+};
+
+}  // namespace
+
+std::span<const KernelVariant> conv_variants() {
+  return kVariants;
+}
+
+}  // namespace tokamak

@@ -1,0 +1,108 @@
+#include "kernels/delta/gated_delta.h"
+
+#include <cmath>
+
+#include "kernels/launch.h"
+
+namespace tokamak {
+namespace {
+
+double dot(std::span<const float> a, std::span<const float> b) {
+  double sum = 0;
+  for (size_t i = 0; i < a.size(); ++i) sum += double(a[i]) * b[i];
+  return sum;
+}
+
+double softplus(double x) {
+  return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)));
+}
+
+/// One token of one head. s: [dk, dv], y: [dv].
+void delta_step(std::span<const float> q, std::span<const float> k, std::span<const float> v,
+                double decay, double beta, std::span<float> s, std::span<float> y) {
+  const size_t dk = q.size(), dv = v.size();
+  const double q_scale = 1.0 / std::sqrt((dot(q, q) + 1e-6) * double(dk));
+  const double k_scale = 1.0 / std::sqrt(dot(k, k) + 1e-6);
+  for (size_t c = 0; c < dv; ++c) {
+    double seen = 0;
+    for (size_t r = 0; r < dk; ++r) seen += k_scale * k[r] * decay * s[r * dv + c];
+    const double change = beta * (v[c] - seen);
+    double sum = 0;
+    for (size_t r = 0; r < dk; ++r) {
+      const double next = decay * s[r * dv + c] + k_scale * k[r] * change;
+      s[r * dv + c] = float(next);
+      sum += q_scale * q[r] * next;
+    }
+    y[c] = float(sum);
+  }
+}
+
+void gated_delta_reference(const CpuCall& call) {
+  const std::span<const float> qkv = call.inputs[0].f32(), ab = call.inputs[1].f32();
+  const std::span<const float> rates = call.inputs[2].f32();
+  const std::span<float> y = call.outputs[0].f32(), state = call.outputs[1].f32();
+  const std::vector<uint32_t>& dims = call.outputs[1].dims;
+  const size_t heads = dims[0], dk = dims[1], dv = dims[2], width = call.inputs[0].dims[1];
+  const size_t key_heads = call.as<GatedDelta>().key_heads;
+  if (call.frame.position == 0) std::fill(state.begin(), state.end(), 0.0f);
+  for (size_t t = 0; t < call.frame.tokens; ++t) {
+    const std::span<const float> row = qkv.subspan(t * width, width);
+    for (size_t h = 0; h < heads; ++h) {
+      const size_t key_head = h / (heads / key_heads);
+      const double a = ab[t * 2 * heads + h], b = ab[t * 2 * heads + heads + h];
+      const double rate = std::exp(double(rates[h])) * softplus(a + double(rates[heads + h]));
+      delta_step(row.subspan(key_head * dk, dk), row.subspan((key_heads + key_head) * dk, dk),
+                 row.subspan(2 * key_heads * dk + h * dv, dv), std::exp(-rate),
+                 1.0 / (1.0 + std::exp(-b)), state.subspan(h * dk * dv, dk * dv),
+                 y.subspan((t * heads + h) * dv, dv));
+    }
+  }
+}
+
+// Of the 16384 bytes of workgroup memory, 8192 hold the q and k of some tokens.
+constexpr uint32_t kStagedBytes = 8192;
+
+std::string gated_delta_refuses(const Problem& p, const DeviceInfo&) {
+  const uint32_t dk = uint32_t(p.outputs[1].shape[1]);
+  return dk <= 1024 ? "" : fmt::format("keys of {} elements exceed 1024", dk);
+}
+
+Launch gated_delta_launch(const Problem& p) {
+  const Shape& state = p.outputs[1].shape;
+  const uint32_t heads = uint32_t(state[0]), dk = uint32_t(state[1]), dv = uint32_t(state[2]);
+  const uint32_t cols = power_of_two(dv, 8, 32), parts = power_of_two(dk / 16, 1, 8);
+  const uint32_t quads = ceil_div(dk, 4 * parts), threads = cols * parts;
+  const uint32_t row_bytes = quads * parts * 4 * uint32_t(sizeof(float));
+  const uint32_t most = std::min({p.max_tokens, threads, 16u});
+  const uint32_t tokens = power_of_two(kStagedBytes / (2 * row_bytes), 1, std::bit_floor(most));
+  return {.constants = {{"KEY_HEADS", p.as<GatedDelta>().key_heads},
+                        {"HEADS", heads},
+                        {"DK", dk},
+                        {"DV", dv},
+                        {"COLS", cols},
+                        {"PARTS", parts},
+                        {"QUADS", quads},
+                        {"TOKENS", tokens},
+                        {"LOADERS", std::min(threads / tokens, 16u)}},
+          .sources = {"delta/gated_delta.wgsl", "wgsl/entry.wgsl"},
+          .grid = {.x = {ceil_div(dv, cols)}, .y = {heads}}};
+}
+
+constexpr KernelVariant kVariants[] = {
+    {.name = "gated_delta.wgsl",
+     .op = op_index<GatedDelta>(),
+     .refuses = gated_delta_refuses,
+     .launch = gated_delta_launch},
+    {.name = "gated_delta.cpu",
+     .op = op_index<GatedDelta>(),
+     .backend = BackendKind::kCpu,
+     .reference = gated_delta_reference},
+};
+
+}  // namespace
+
+std::span<const KernelVariant> delta_variants() {
+  return kVariants;
+}
+
+}  // namespace tokamak

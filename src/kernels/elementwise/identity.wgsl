@@ -1,0 +1,3 @@
+fn activate(x: f32) -> f32 {
+  return x;
+}

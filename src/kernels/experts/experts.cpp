@@ -1,0 +1,231 @@
+#include "kernels/experts/experts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "kernels/launch.h"
+#include "kernels/quant/codec.h"
+
+namespace tokamak {
+namespace {
+
+/// As order_key of route.wgsl.
+uint32_t order_key(float value) {
+  const uint32_t bits = std::bit_cast<uint32_t>(value), size = bits & 0x7fffffffu;
+  if (size > 0x7f800000u) return 0xffffffffu;
+  return bits == size ? 0x80000000u + size : 0x80000000u - size;
+}
+
+std::span<uint32_t> writable_u32(const CpuTensor& tensor) {
+  return {reinterpret_cast<uint32_t*>(tensor.data), tensor.u32().size()};
+}
+
+void route_reference(const CpuCall& call) {
+  const Route& op = call.as<Route>();
+  const std::span<const float> logits = call.inputs[0].f32();
+  const std::span<float> shares = call.outputs[0].f32();
+  const std::span<uint32_t> chosen = writable_u32(call.outputs[1]);
+  const size_t experts = call.inputs[0].dims[1];
+  std::vector<uint32_t> order(experts);
+  for (size_t t = 0; t < call.outputs[0].dims[0]; ++t) {
+    const std::span<const float> row = logits.subspan(t * experts, experts);
+    std::iota(order.begin(), order.end(), 0u);
+    std::ranges::stable_sort(order, std::greater{}, [&](uint32_t e) { return order_key(row[e]); });
+    const double largest = *std::ranges::max_element(row);
+    double total = 0, whole = 0;
+    for (const float logit : row) total += std::exp(logit - largest);
+    for (size_t s = 0; s < op.top_k; ++s) whole += std::exp(row[order[s]] - largest) / total;
+    for (size_t s = 0; s < op.top_k; ++s) {
+      const double share = std::exp(row[order[s]] - largest) / total / (op.normalize ? whole : 1.0);
+      const double scale = call.inputs.size() == 2 ? double(call.inputs[1].load(order[s])) : 1.0;
+      shares[t * op.top_k + s] = float(share * scale);
+      chosen[t * op.top_k + s] = order[s];
+    }
+  }
+}
+
+void expert_linear_reference(const CpuCall& call) {
+  const std::span<const float> x = call.inputs[0].f32();
+  const CpuTensor& w = call.inputs[1];
+  const std::span<const uint32_t> chosen = call.inputs[2].u32();
+  const std::span<float> y = call.outputs[0].f32();
+  const size_t experts = call.as<ExpertLinear>().experts, top_k = call.inputs[2].dims[1];
+  const size_t in = w.dims[1], out = w.dims[0] / experts, x_rows = call.inputs[0].dims[1] / in;
+  std::vector<float> row(in);
+  for (size_t slot = 0; slot < chosen.size(); ++slot) {
+    TOK_CHECK(chosen[slot] < experts);
+    const std::span<const float> own = x.subspan((slot / top_k * x_rows + slot % x_rows) * in, in);
+    for (size_t r = 0; r < out; ++r) {
+      w.load_row(chosen[slot] * out + r, row);
+      y[slot * out + r] = float(std::inner_product(own.begin(), own.end(), row.begin(), 0.0));
+    }
+  }
+}
+
+void expert_sum_reference(const CpuCall& call) {
+  const std::span<const float> x = call.inputs[0].f32(), shares = call.inputs[1].f32();
+  const std::span<float> y = call.outputs[0].f32();
+  const size_t top_k = call.inputs[1].dims[1], n = call.outputs[0].dims[1];
+  for (size_t i = 0; i < y.size(); ++i) {
+    const size_t first = i / n * top_k;
+    double sum = 0;
+    for (size_t s = first; s < first + top_k; ++s) sum += double(shares[s]) * x[s * n + i % n];
+    y[i] = float(sum);
+  }
+}
+
+constexpr char kTree[] = "wgsl/reduce.wgsl";
+constexpr char kSubgroup[] = "wgsl/reduce_subgroup.wgsl";
+
+/// Workgroups per token: none when there is one row whatever the step's tokens.
+Extent per_row(const Problem& p) {
+  return {1, p.outputs[0].shape[0] == kTokens ? 1u : 0u};
+}
+
+template <const char* kReduce>
+Launch route_launch(const Problem& p) {
+  const uint32_t experts = uint32_t(p.inputs[0].shape[1]);
+  return {
+      .constants = {{"THREADS", power_of_two(experts, 32, 256)},
+                    {"EXPERTS", experts},
+                    {"TOP_K", p.as<Route>().top_k},
+                    {"NORMALIZE", uint32_t{p.as<Route>().normalize}}},
+      .sources = {p.inputs.size() == 2 ? "experts/scaled_share.wgsl" : "experts/plain_share.wgsl",
+                  kReduce, "experts/route.wgsl"},
+      .grid = {.x = per_row(p)}};
+}
+
+// expert_linear
+
+struct Sizes {
+  uint32_t experts, in, out, top_k, x_rows;
+};
+
+Sizes sizes(const Problem& p) {
+  const uint32_t experts = p.as<ExpertLinear>().experts, in = uint32_t(p.inputs[1].shape[1]);
+  return {.experts = experts,
+          .in = in,
+          .out = uint32_t(p.inputs[1].shape[0]) / experts,
+          .top_k = uint32_t(p.inputs[2].shape[1]),
+          .x_rows = uint32_t(p.inputs[0].shape[1]) / in};
+}
+
+bool has_many_tokens(const Problem& p) {
+  return p.inputs[0].shape[0] == kTokens && p.max_tokens > 1;
+}
+
+std::string wide_rows(const Problem& p) {
+  const uint32_t in = sizes(p).in;
+  return in % 8 == 0 ? "" : fmt::format("in = {} is no multiple of 8", in);
+}
+
+std::string matvec_refuses(const Problem& p, const DeviceInfo&) {
+  return has_many_tokens(p) ? "is for one token" : wide_rows(p);
+}
+std::string matmul_refuses(const Problem& p, const DeviceInfo&) {
+  return has_many_tokens(p) ? wide_rows(p) : "is for several tokens";
+}
+
+template <const char* kReduce>
+Launch matvec(const Problem& p) {
+  const Sizes s = sizes(p);
+  return with_codec(wide_codec(p.inputs[1]),
+                    {.constants = {{"THREADS", power_of_two(s.in / 32, 32, 256)},
+                                   {"EXPERTS", s.experts},
+                                   {"IN", s.in},
+                                   {"OUT", s.out},
+                                   {"X_ROWS", s.x_rows}},
+                     .sources = {kReduce, "experts/matvec.wgsl"},
+                     .grid = {.x = {ceil_div(s.out, 4u)}, .y = {s.top_k}}});
+}
+
+Launch matmul(const Problem& p) {
+  // Their slots take 2 KiB of the 16 granted, beside 12 KiB of tiles.
+  constexpr uint32_t kTokensPerGroup = 512;
+  constexpr uint32_t kRows = 64;
+  const Sizes s = sizes(p);
+  return with_codec(
+      wide_codec(p.inputs[1]),
+      {.constants = {{"THREADS", 128u},
+                     {"IN", s.in},
+                     {"OUT", s.out},
+                     {"TOP_K", s.top_k},
+                     {"X_ROWS", s.x_rows},
+                     {"TOKENS", kTokensPerGroup}},
+       .sources = {"experts/matmul.wgsl", "wgsl/entry.wgsl"},
+       .grid = {.x = {ceil_div(s.out, kRows)}, .y = {s.experts}, .z = {1, kTokensPerGroup}}});
+}
+
+std::string any_refuses(const Problem& p, const DeviceInfo&) {
+  const DType dtype = p.inputs[1].dtype;
+  return is_packed(dtype) ? fmt::format("reads weights one by one, not {}", dtype_name(dtype)) : "";
+}
+
+Launch any(const Problem& p) {
+  const Sizes s = sizes(p);
+  return with_codec(single_codec(p.inputs[1]),
+                    {.constants = {{"THREADS", 64u},
+                                   {"EXPERTS", s.experts},
+                                   {"IN", s.in},
+                                   {"OUT", s.out},
+                                   {"TOP_K", s.top_k},
+                                   {"X_ROWS", s.x_rows}},
+                     .sources = {kTree, "experts/any.wgsl"},
+                     .grid = {.x = {s.out}, .y = {s.top_k}, .z = per_row(p)}});
+}
+
+Launch expert_sum_launch(const Problem& p) {
+  const uint32_t columns = uint32_t(p.outputs[0].shape[1]);
+  return {.constants = {{"THREADS", kMapThreads},
+                        {"COLUMNS", columns},
+                        {"TOP_K", uint32_t(p.inputs[1].shape[1])}},
+          .sources = {"experts/sum.wgsl", "elementwise/map.wgsl", "wgsl/entry.wgsl"},
+          .grid = {.x = {ceil_div(columns, kMapThreads)}, .y = per_row(p)}};
+}
+
+constexpr KernelVariant kVariants[] = {
+    {.name = "route.wgsl.subgroup",
+     .op = op_index<Route>(),
+     .needs = kFeatureSubgroups,
+     .launch = route_launch<kSubgroup>},
+    {.name = "route.wgsl", .op = op_index<Route>(), .launch = route_launch<kTree>},
+    {.name = "route.cpu",
+     .op = op_index<Route>(),
+     .backend = BackendKind::kCpu,
+     .reference = route_reference},
+    {.name = "expert_linear.wgsl.matvec_subgroup",
+     .op = op_index<ExpertLinear>(),
+     .needs = kFeatureSubgroups,
+     .refuses = matvec_refuses,
+     .launch = matvec<kSubgroup>},
+    {.name = "expert_linear.wgsl.matvec",
+     .op = op_index<ExpertLinear>(),
+     .refuses = matvec_refuses,
+     .launch = matvec<kTree>},
+    {.name = "expert_linear.wgsl.matmul",
+     .op = op_index<ExpertLinear>(),
+     .refuses = matmul_refuses,
+     .launch = matmul},
+    {.name = "expert_linear.wgsl.any",
+     .op = op_index<ExpertLinear>(),
+     .refuses = any_refuses,
+     .launch = any},
+    {.name = "expert_linear.cpu",
+     .op = op_index<ExpertLinear>(),
+     .backend = BackendKind::kCpu,
+     .reference = expert_linear_reference},
+    {.name = "expert_sum.wgsl", .op = op_index<ExpertSum>(), .launch = expert_sum_launch},
+    {.name = "expert_sum.cpu",
+     .op = op_index<ExpertSum>(),
+     .backend = BackendKind::kCpu,
+     .reference = expert_sum_reference},
+};
+
+}  // namespace
+
+std::span<const KernelVariant> expert_variants() {
+  return kVariants;
+}
+
+}  // namespace tokamak

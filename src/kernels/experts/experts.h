@@ -1,0 +1,23 @@
+// Mixtures of experts: who computes a token, the products of those experts, and their sum.
+//
+//   route          logits f32 [T, experts], scale? f32 [experts] -> shares f32 [T, top_k], chosen
+//                  u32 [T, top_k]. Experts are ordered by the bits of their logits, not by
+//                  comparing floats: an order without ties or gaps, in which NaN is the largest.
+//                  Whatever the logits are, chosen holds different experts below `experts`; shares
+//                  of a row with NaN are NaN.
+//   expert_linear  x f32 [T, in] or [T, top_k*in], w of any matrix type [experts*out, in]
+//                  -> y f32 [T, top_k*out]
+//   expert_sum     x f32 [T, top_k*n], shares f32 [T, top_k] -> y f32 [T, n]
+//
+// matvec reads the weights of a token's experts and no others. matmul takes many tokens: a
+// workgroup belongs to one expert, finds the tokens that chose it and multiplies them in tiles, so
+// that weights are read once for up to 32 of them. any takes every shape. Sums are f32 on devices,
+// f64 in the references. Reference of the routing: transformers, modeling_qwen3_moe.py.
+#pragma once
+#include <span>
+
+#include "kernels/kernel.h"
+
+namespace tokamak {
+std::span<const KernelVariant> expert_variants();
+}

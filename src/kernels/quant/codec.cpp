@@ -1,0 +1,84 @@
+#include "kernels/quant/codec.h"
+
+#include "base/check.h"
+#include "base/packing.h"
+
+namespace tokamak {
+namespace {
+
+std::string scales_source(const Packing& p) {
+  return fmt::format("quant/scales_{}.wgsl", dtype_name(p.scale_dtype));
+}
+
+Codec packed_codec(const Packing& p, uint64_t rows, uint64_t columns) {
+  const auto offsets = stream_offsets(p, rows, columns);
+  const auto begin = [&](std::string name, Stream stream) {
+    return Constant{std::move(name), uint32_t(offsets[size_t(stream)] / 4)};
+  };
+  Codec codec{.sources = {fmt::format("quant/bits{}.wgsl", p.bits)},
+              .constants = {begin("SCALES", Stream::kScales)}};
+  if (p.bits == 5 || p.bits == 6) codec.constants.push_back(begin("HIGH", Stream::kHigh));
+  if (p.bits == 8) {
+    const uint32_t signs = p.scaling == Scaling::kSymmetric ? 0x80808080u : 0;
+    codec.constants.push_back({"FLIPPED_BITS", signs});
+  }
+  const auto add = [&](std::vector<std::string> sources, std::vector<Constant> constants) {
+    codec.sources.insert(codec.sources.end(), sources.begin(), sources.end());
+    codec.constants.insert(codec.constants.end(), constants.begin(), constants.end());
+  };
+  switch (p.scaling) {
+    case Scaling::kSymmetric:
+      add({scales_source(p), "quant/symmetric.wgsl"},
+          {{"GROUP", uint32_t(p.group)}, {"ZERO_POINT", float(1 << (p.bits - 1))}});
+      break;
+    case Scaling::kOffset:
+      add({scales_source(p), "quant/offset.wgsl"}, {{"GROUP", uint32_t(p.group)}});
+      break;
+    case Scaling::kZero: {
+      const uint32_t groups = uint32_t(columns / p.group);
+      add({scales_source(p), "quant/zero.wgsl"}, {{"GROUP", uint32_t(p.group)},
+                                                  {"ROW_GROUPS", groups},
+                                                  {"UNUSED_ZEROS", groups % 2},
+                                                  begin("ZEROS", Stream::kZeros)});
+      break;
+    }
+    case Scaling::kSuper4:
+      add({"quant/super4.wgsl"}, {});
+      break;
+    case Scaling::kSuper6:
+      add({"quant/super6.wgsl"}, {begin("ZEROS", Stream::kZeros)});
+      break;
+  }
+  return codec;
+}
+
+}  // namespace
+
+Codec wide_codec(const TensorDesc& matrix) {
+  TOK_CHECK(matrix.shape.size() == 2 && matrix.shape[1] % 8 == 0);
+  if (is_packed(matrix.dtype)) {
+    return packed_codec(packing(matrix.dtype), uint64_t(matrix.shape[0]),
+                        uint64_t(matrix.shape[1]));
+  }
+  TOK_CHECK(is_float_weight(matrix.dtype));
+  return {.sources = {fmt::format("quant/{}.wgsl", dtype_name(matrix.dtype))}, .constants = {}};
+}
+
+Codec native_f16_codec(const TensorDesc& matrix) {
+  TOK_CHECK(matrix.dtype == DType::kF16);
+  return {.sources = {"quant/f16_native.wgsl"}, .constants = {}};
+}
+
+Codec single_codec(const TensorDesc& matrix) {
+  TOK_CHECK(is_float_weight(matrix.dtype));
+  return {.sources = {fmt::format("quant/{}_single.wgsl", dtype_name(matrix.dtype))},
+          .constants = {}};
+}
+
+Launch with_codec(Codec codec, Launch launch) {
+  launch.sources.insert(launch.sources.begin(), codec.sources.begin(), codec.sources.end());
+  launch.constants.insert(launch.constants.end(), codec.constants.begin(), codec.constants.end());
+  return launch;
+}
+
+}  // namespace tokamak

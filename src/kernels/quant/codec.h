@@ -1,0 +1,38 @@
+// How the weights of one type become numbers inside a kernel: WGSL texts and constants.
+//
+// A kernel binds the matrix as `weight_words: array<WeightWord>`; the codec declares WeightWord and
+//   weights8(i: u32) -> array<vec4<f32>, 2>    elements 8 i .. 8 i + 7 of the row-major matrix
+// or, from single_codec(), weight1(i: u32) -> f32, for rows of any length.
+//
+// Packed types (base/packing.h) have no file each: a text that puts the q together (bits4, bits5,
+// ...) is followed by one that scales them (offset, super4, ...). Their constants:
+//   HIGH, SCALES, ZEROS   where these streams begin, in words
+//   GROUP                 neighbours along a row that share their numbers
+//   ZERO_POINT            symmetric: the q of 0; FLIPPED_BITS: see bits8.wgsl
+//   ROW_GROUPS, UNUSED_ZEROS   zero: groups of a row, and how many more z it has room for
+#pragma once
+#include <string>
+#include <vector>
+
+#include "kernels/kernel.h"
+
+namespace tokamak {
+
+struct Codec {
+  std::vector<std::string> sources;
+  std::vector<Constant> constants;
+};
+
+/// Eight neighbouring weights per load. REQUIRES: [rows, columns] with columns a multiple of 8.
+Codec wide_codec(const TensorDesc& matrix);
+
+/// f16 weights loaded as such, for devices with the f16 feature. REQUIRES: as wide_codec(); f16.
+Codec native_f16_codec(const TensorDesc& matrix);
+
+/// One weight per load. REQUIRES: not packed.
+Codec single_codec(const TensorDesc& matrix);
+
+/// `launch` with the codec's constants, and its texts in front.
+Launch with_codec(Codec codec, Launch launch);
+
+}  // namespace tokamak

@@ -1,0 +1,162 @@
+#include "model/gguf/architecture.h"
+
+#include <algorithm>
+
+namespace tokamak::gguf {
+namespace {
+
+constexpr Rename kGemma3Names[] = {
+    {"ffn_norm", "pre_feedforward_layernorm"},
+    {"post_attention_norm", "post_attention_layernorm"},
+    {"post_ffw_norm", "post_feedforward_layernorm"},
+};
+constexpr Rename kLfm2Names[] = {
+    {"attn_norm", "operator_norm"},
+    {"attn_output", "self_attn.out_proj"},
+    {"attn_q_norm", "self_attn.q_layernorm"},
+    {"attn_k_norm", "self_attn.k_layernorm"},
+    {"ffn_norm", "ffn_norm"},
+    {"ffn_gate", "feed_forward.w1"},
+    {"ffn_down", "feed_forward.w2"},
+    {"ffn_up", "feed_forward.w3"},
+    {"output_norm", "model.embedding_norm"},
+    {"shortconv.conv", "conv.conv"},
+    {"shortconv.in_proj", "conv.in_proj"},
+    {"shortconv.out_proj", "conv.out_proj"},
+};
+constexpr Rename kPhi3Names[] = {
+    {"attn_qkv", "self_attn.qkv_proj"},
+    {"ffn_up", "mlp.gate_up_proj"},
+};
+
+/// The file keeps no word of biases but the tensors themselves.
+void llama(Fields& f) {
+  f.config.set("attention_bias", f.has_tensor("blk.0.attn_q.bias"));
+  f.config.set("mlp_bias", f.has_tensor("blk.0.ffn_gate.bias"));
+  const uint32_t window = f.reader.count(f.key("attention.sliding_window"), 0);
+  if (window == 0) return;
+  f.config.set("sliding_window", window);  // Mistral 7B's first version
+  Json* names = &f.config.as_object()[0].second;
+  *names = Json::Array{"MistralForCausalLM"};
+  f.config.as_object()[1].second = "mistral";
+}
+
+/// Which layers slide: a period, or a list, as newer converters write it.
+void gemma3_windows(Fields& f, uint32_t layers) {
+  constexpr std::string_view kPattern = "attention.sliding_window_pattern";
+  Json::Array types;
+  const Json* pattern = f.reader.find(f.key(kPattern));
+  if (!f.has("attention.sliding_window")) {
+    types.assign(std::min(layers, 4096u), "full_attention");
+  } else {
+    f.config.set("sliding_window", f.size("attention.sliding_window"));
+    if (pattern == nullptr || !pattern->is_array()) {
+      f.config.set("sliding_window_pattern", f.size(kPattern, 6));
+      return;
+    }
+    for (const Json& slides : pattern->as_array()) {
+      types.emplace_back(slides == Json(true) ? "sliding_attention" : "full_attention");
+    }
+  }
+  f.config.set("layer_types", std::move(types));
+}
+
+void gemma3(Fields& f) {
+  const uint32_t hidden = f.size("embedding_length"), layers = f.size("block_count");
+  const uint32_t heads = f.size("attention.head_count");
+  // Scores are scaled by the size of a head, but in the model of 62 layers by hidden / heads.
+  double scalar = f.size("attention.key_length", std::max(hidden / heads, 1u));
+  if (layers == 62) scalar = double(hidden) / double(heads);
+  if (f.has("attention.scale")) {
+    const double scale = f.positive("attention.scale", 1.0);
+    scalar = 1.0 / (scale * scale);
+  }
+  f.config.set("query_pre_attn_scalar", scalar);
+  f.config.set("rope_local_base_freq", f.positive("rope.freq_base_swa", 10000.0));
+  for (const char* name : {"attn_logit_softcapping", "final_logit_softcapping"}) {
+    if (f.has(name)) f.config.set(name, f.positive(name, 1.0));
+  }
+  if (!f.has("rope.freq_base")) f.reader.positive(f.key("rope.freq_base"));  // has no default
+  gemma3_windows(f, layers);
+}
+
+void qwen3moe(Fields& f) {
+  const uint32_t used = f.size("expert_used_count"), layers = f.size("block_count");
+  f.config.set("num_experts", f.size("expert_count"));
+  f.config.set("num_experts_per_tok", used);
+  f.config.set("moe_intermediate_size",
+               f.size("expert_feed_forward_length",
+                      std::max(f.size("feed_forward_length") / std::max(used, 1u), 1u)));
+  f.config.set("norm_topk_prob", f.reader.flag(f.key("expert_weights_norm"), true));
+  f.config.set("decoder_sparse_step", 1);
+  Json::Array dense;
+  for (uint32_t i = 0; i < std::min(layers, 4096u); ++i) {
+    if (f.has_tensor(fmt::format("blk.{}.ffn_gate.weight", i))) dense.emplace_back(i);
+  }
+  f.config.set("mlp_only_layers", std::move(dense));
+}
+
+void phi3(Fields& f) {
+  const uint32_t window = f.reader.count(f.key("attention.sliding_window"), 0);
+  if (window != 0) f.config.set("sliding_window", window);
+}
+
+/// A layer without heads for keys and values is a convolution.
+void lfm2(Fields& f) {
+  const Json* kv_heads = f.reader.find(f.key("attention.head_count_kv"));
+  Json::Array types;
+  const uint32_t layers = std::min(f.size("block_count"), 4096u);
+  for (uint32_t i = 0; i < layers; ++i) {
+    const bool listed = kv_heads != nullptr && kv_heads->is_array();
+    const bool conv =
+        listed && i < kv_heads->as_array().size() && kv_heads->as_array()[i] == Json(0);
+    types.emplace_back(conv ? "conv" : "full_attention");
+  }
+  f.config.set("layer_types", std::move(types));
+  f.config.set("norm_eps", f.positive("attention.layer_norm_rms_epsilon", 1e-5));
+  f.config.set("conv_L_cache", f.size("shortconv.l_cache"));
+  f.config.set("conv_bias", f.has_tensor("blk.0.shortconv.conv.bias"));
+  f.config.set("block_ff_dim", f.size("feed_forward_length"));
+  f.config.set("block_auto_adjust_ff_dim", false);  // the converter has adjusted it
+}
+
+constexpr Architecture kArchitectures[] = {
+    {.gguf = "gemma3",
+     .name = "Gemma3ForCausalLM",
+     .model_type = "gemma3_text",
+     .names = kGemma3Names,
+     .raised = true,
+     .more = gemma3},
+    {.gguf = "lfm2",
+     .name = "Lfm2ForCausalLM",
+     .model_type = "lfm2",
+     .names = kLfm2Names,
+     .more = lfm2},
+    {.gguf = "llama",
+     .name = "LlamaForCausalLM",
+     .model_type = "llama",
+     .names = {},
+     .permuted = true,
+     .more = llama},
+    {.gguf = "phi3",
+     .name = "Phi3ForCausalLM",
+     .model_type = "phi3",
+     .names = kPhi3Names,
+     .more = phi3},
+    {.gguf = "qwen2", .name = "Qwen2ForCausalLM", .model_type = "qwen2", .names = {}},
+    {.gguf = "qwen3", .name = "Qwen3ForCausalLM", .model_type = "qwen3", .names = {}},
+    {.gguf = "qwen3moe",
+     .name = "Qwen3MoeForCausalLM",
+     .model_type = "qwen3_moe",
+     .names = {},
+     .experts = true,
+     .more = qwen3moe},
+};
+
+}  // namespace
+
+std::span<const Architecture> architectures() {
+  return kArchitectures;
+}
+
+}  // namespace tokamak::gguf

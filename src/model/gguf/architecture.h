@@ -1,0 +1,58 @@
+// What differs between the architectures of GGUF files; tables, read by config.cpp and names.cpp.
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "formats/gguf.h"
+#include "model/config.h"
+
+namespace tokamak::gguf {
+
+struct Rename {
+  std::string_view from, to;
+};
+
+/// Metadata of one architecture on the way to config.json. Mistakes are left in reader's status.
+struct Fields {
+  const GgufFile& file;
+  ConfigReader& reader;
+  std::string architecture;
+  Json config;
+
+  /// "llama.block_count" for "block_count".
+  std::string key(std::string_view name) const;
+  bool has(std::string_view name) const { return reader.has(key(name)); }
+  bool has_tensor(std::string_view name) const { return file.tensors.find(name) != nullptr; }
+  uint32_t size(std::string_view name) { return reader.size(key(name)); }
+  uint32_t size(std::string_view name, uint32_t otherwise) {
+    return reader.size(key(name), otherwise);
+  }
+  double positive(std::string_view name, double otherwise) {
+    return reader.positive(key(name), otherwise);
+  }
+  void refuse(std::string_view name, std::string_view why);
+};
+
+struct Architecture {
+  std::string_view gguf;          // general.architecture
+  std::string_view name;          // an entry of config.json's "architectures"
+  std::string_view model_type;    // of config.json
+  std::span<const Rename> names;  // of tensors, before the common ones
+  bool permuted = false;          // rows of q and k are stored in pairs
+  bool raised = false;            // norms are stored with their 1
+  bool experts = false;
+  void (*more)(Fields&) = nullptr;  // what is not common
+};
+
+std::span<const Architecture> architectures();
+
+/// The config.json of the file.
+Result<Json> make_config(const GgufFile& file, const Architecture& architecture);
+
+/// The tensors under their names in a Hugging Face checkpoint. `config` is what make_config made.
+std::vector<TensorInfo> rename_tensors(const GgufFile& file, const Architecture& architecture,
+                                       const Json& config);
+
+}  // namespace tokamak::gguf

@@ -1,0 +1,150 @@
+// Metadata to config.json: what all architectures share.
+#include <algorithm>
+#include <cstring>
+
+#include "model/gguf/architecture.h"
+
+namespace tokamak::gguf {
+namespace {
+
+constexpr uint64_t kMaxFactors = 4096;  // frequencies of a head
+constexpr uint32_t kMaxExperts = 4096;
+
+/// A vector of f32 as a list; null when there is none of that name.
+Result<Json> factors(const GgufFile& file, std::string_view name) {
+  const TensorInfo* tensor = file.tensors.find(name);
+  if (tensor == nullptr) return Json();
+  if (tensor->dtype != DType::kF32 || tensor->shape.size() != 1 ||
+      tensor->elements() > kMaxFactors) {
+    return invalid_input("{}: Tensor \"{}\" is {}, expected f32 and one frequency each.",
+                         file.tensors.file_name(*tensor), name, describe(*tensor));
+  }
+  TOK_TRY(const auto bytes, file.tensors.data(*tensor));
+  Json::Array out;
+  for (size_t at = 0; at < bytes.size(); at += sizeof(float)) {
+    float value = 0;
+    std::memcpy(&value, bytes.data() + at, sizeof value);
+    out.emplace_back(double(value));
+  }
+  return Json(std::move(out));
+}
+
+/// Keys that change the answers of a model in ways that no architecture here has.
+void refuse_unknown_ways(Fields& f, const Architecture& architecture) {
+  for (const char* name :
+       {"attention.clamp_kqv", "attention.max_alibi_bias", "attention.output_scale",
+        "attention.temperature_length", "attention.temperature_scale", "embedding_scale",
+        "logit_scale", "residual_scale", "expert_shared_count", "expert_group_count"}) {
+    const Json* value = f.reader.find(f.key(name));
+    if (value != nullptr && *value != Json(0) && *value != Json(0.0)) {
+      f.refuse(name, "is set");
+    }
+  }
+  if (!f.reader.flag(f.key("attention.causal"), true)) f.refuse("attention.causal", "is false");
+  if (!architecture.experts && f.reader.count(f.key("expert_count"), 0) != 0) {
+    f.refuse("expert_count", "is not 0");
+  }
+  if (architecture.experts && f.size("expert_count") > kMaxExperts) {
+    f.refuse("expert_count", fmt::format("is more than {}", kMaxExperts));
+  }
+  if (architecture.gguf != "gemma3" && f.has("attention.scale")) {
+    f.refuse("attention.scale", "is set");
+  }
+}
+
+/// One scaling at most: a type with its factor, or divisors in tensors.
+Result<void> set_rope(Fields& f, uint32_t head_dim, uint32_t max_positions) {
+  f.config.set("rope_theta", f.positive("rope.freq_base", 10000.0));
+  const uint32_t turned = f.size("rope.dimension_count", head_dim);
+  if (turned != head_dim) {
+    if (f.architecture != "phi3") f.refuse("rope.dimension_count", "is not a whole head");
+    f.config.set("partial_rotary_factor", double(turned) / double(head_dim));
+  }
+  TOK_TRY(Json divisors, factors(f.file, "rope_freqs.weight"));
+  TOK_TRY(Json far, factors(f.file, "rope_factors_long.weight"));
+  TOK_TRY(Json near, factors(f.file, "rope_factors_short.weight"));
+
+  const bool scaled = f.has("rope.scaling.factor");
+  std::string type =
+      f.reader.word(f.key("rope.scaling.type"), std::string(scaled ? "linear" : "none"));
+  if (type == "linear" && f.positive("rope.scaling.factor", 1.0) == 1.0) type = "none";
+  Json scaling;
+  const uint32_t original = f.size("rope.scaling.original_context_length", max_positions);
+  if (!far.is_null() || !near.is_null()) {
+    scaling.set("rope_type", "longrope");
+    scaling.set("long_factor", std::move(far)).set("short_factor", std::move(near));
+    if (f.has("rope.scaling.attn_factor")) {
+      scaling.set("attention_factor", f.positive("rope.scaling.attn_factor", 1.0));
+    }
+    f.config.set("original_max_position_embeddings", original);
+  } else if (!divisors.is_null()) {
+    if (type != "none") f.refuse("rope.scaling.type", "is set beside rope_freqs.weight");
+    scaling.set("rope_type", "explicit").set("divisors", std::move(divisors));
+  } else if (type != "none") {
+    scaling.set("rope_type", type).set("factor", f.positive("rope.scaling.factor", 1.0));
+    scaling.set("original_max_position_embeddings", original);
+  }
+  f.config.set("rope_scaling", std::move(scaling));
+  return {};
+}
+
+/// A number, or one per layer, of which the largest counts.
+uint32_t kv_heads(Fields& f, uint32_t heads) {
+  constexpr std::string_view kName = "attention.head_count_kv";
+  const Json* value = f.reader.find(f.key(kName));
+  if (value == nullptr || !value->is_array() || f.architecture != "lfm2") {
+    return f.size(kName, heads);
+  }
+  int64_t most = 1;
+  for (const Json& one : value->as_array()) {
+    if (one.is_integer()) most = std::max(most, one.as_integer());
+  }
+  return uint32_t(std::min<int64_t>(most, INT32_MAX));
+}
+
+}  // namespace
+
+std::string Fields::key(std::string_view name) const {
+  return fmt::format("{}.{}", architecture, name);
+}
+
+void Fields::refuse(std::string_view name, std::string_view why) {
+  reader.reject(
+      {ErrorCode::kUnsupported,
+       fmt::format("{} {}; this engine does not run such models.", reader.path(key(name)), why)});
+}
+
+Result<Json> make_config(const GgufFile& file, const Architecture& architecture) {
+  ConfigReader reader(file.metadata.values(), file.metadata.file_name());
+  Fields f{file, reader, std::string(architecture.gguf), Json()};
+  f.config.set("architectures", Json::Array{architecture.name});
+  f.config.set("model_type", architecture.model_type);
+  const uint32_t hidden = f.size("embedding_length"), heads = f.size("attention.head_count");
+  const uint32_t head_dim = f.size("attention.key_length", std::max(hidden / heads, 1u));
+  const uint32_t positions = f.size("context_length");
+  f.config.set("hidden_size", hidden);
+  f.config.set("num_hidden_layers", f.size("block_count"));
+  f.config.set("num_attention_heads", heads).set("num_key_value_heads", kv_heads(f, heads));
+  f.config.set("head_dim", head_dim);
+  f.config.set("intermediate_size", f.size("feed_forward_length"));
+  f.config.set("max_position_embeddings", positions);
+  f.config.set("rms_norm_eps", reader.positive(f.key("attention.layer_norm_rms_epsilon")));
+  if (f.size("attention.value_length", head_dim) != head_dim) {
+    f.refuse("attention.value_length", "is not attention.key_length");
+  }
+  const TensorInfo* table = file.tensors.find("token_embd.weight");
+  if (table == nullptr || table->shape.size() != 2) {
+    return invalid_input("{}: The file has no matrix \"token_embd.weight\".",
+                         file.metadata.file_name());
+  }
+  f.config.set("vocab_size", table->shape[0]);
+  f.config.set("tie_word_embeddings", !f.has_tensor("output.weight"));
+  refuse_unknown_ways(f, architecture);
+  TOK_TRY(reader.status());
+  TOK_TRY(set_rope(f, head_dim, positions));
+  if (architecture.more != nullptr) architecture.more(f);
+  TOK_TRY(reader.status());
+  return std::move(f.config);
+}
+
+}  // namespace tokamak::gguf

@@ -1,0 +1,26 @@
+// GGUF as a checkpoint: its metadata become the config.json, and its tensors take the names, that
+// the architectures of this engine read.
+//
+// References: ggml-org/llama.cpp, gguf-py/gguf/constants.py and tensor_mapping.py (keys, names),
+// conversion/*.py (what a converter changes), src/models/*.cpp (what the architecture implies).
+#pragma once
+#include <string>
+
+#include "formats/gguf.h"
+#include "formats/tensor_file.h"
+
+namespace tokamak {
+
+struct GgufModel {
+  std::string config;  // the text of a config.json
+  TensorFile tensors;  // tensors with unknown names keep them
+};
+
+/// An architecture or a key that this engine does not run is kUnsupported; every error names the
+/// file and the key.
+Result<GgufModel> import_gguf(const GgufFile& file);
+
+/// "Q4_K_M" for 15: the label of general.file_type; "" for a number without one.
+std::string_view gguf_file_type_name(int64_t type);
+
+}  // namespace tokamak

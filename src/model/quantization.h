@@ -1,0 +1,31 @@
+// What config.json says about how matrices are packed: MLX's "quantization" and the
+// "quantization_config" of GPTQ. It is held against the tensors, which decide (stored_matrix.h).
+#pragma once
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "formats/tensor_file.h"
+#include "model/config.h"
+
+namespace tokamak {
+
+struct Quantization {
+  /// 0: not said, or in the case of a group one for the whole row.
+  struct Numbers {
+    uint32_t bits = 0, group = 0;
+  };
+
+  std::string where;  // "config.json: quantization"; "" when it says nothing
+  Numbers all;
+  std::map<std::string, Numbers, std::less<>> modules;  // exceptions, by the name of the module
+
+  /// What holds for the matrix `module` + ".weight".
+  const Numbers& of(std::string_view module) const;
+};
+
+/// Errors name the field; for packings that this engine does not read also a tensor of `file` that
+/// has such a one.
+Result<Quantization> read_quantization(const ConfigReader& config, const TensorFile& file);
+
+}  // namespace tokamak

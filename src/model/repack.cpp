@@ -1,0 +1,97 @@
+#include "model/repack.h"
+
+#include <cstring>
+
+#include "base/bits.h"
+#include "base/check.h"
+
+namespace tokamak {
+namespace {
+
+class FloatRows final : public RowSource {
+ public:
+  FloatRows(std::span<const std::byte> bytes, DType stored, uint64_t columns, DType type,
+            bool add_one)
+      : bytes_(bytes),
+        stored_(stored),
+        columns_(size_t(columns)),
+        stored_row_(size_t(columns) * dtype_bytes(stored)),
+        same_(stored == type && !add_one),
+        add_one_(add_one) {}
+
+  void write(Stream, uint64_t first, uint64_t count, std::byte* out, size_t stride) const override {
+    std::vector<float> row(same_ ? 0 : columns_);
+    for (uint64_t i = 0; i < count; ++i) {
+      const std::byte* from = bytes_.data() + size_t(first + i) * stored_row_;
+      std::byte* place = out + size_t(i) * stride;
+      if (same_) {
+        std::memcpy(place, from, stored_row_);
+        continue;
+      }
+      load_floats(stored_, from, row);
+      if (add_one_) {
+        for (float& value : row) value += 1.0f;
+      }
+      std::memcpy(place, row.data(), row.size() * sizeof(float));
+    }
+  }
+
+  std::span<const std::byte> view(Stream, uint64_t first, uint64_t count) const override {
+    if (!same_) return {};
+    return bytes_.subspan(size_t(first) * stored_row_, size_t(count) * stored_row_);
+  }
+
+ private:
+  std::span<const std::byte> bytes_;
+  DType stored_;
+  size_t columns_, stored_row_;
+  bool same_, add_one_;
+};
+
+}  // namespace
+
+uint64_t row_bytes(DType type, Stream stream, uint64_t columns) {
+  if (is_packed(type)) return stream_row_bytes(packing(type), stream, columns);
+  return stream == Stream::kLow ? columns * dtype_bytes(type) : 0;
+}
+
+void load_floats(DType type, const std::byte* bytes, std::span<float> out) {
+  TOK_CHECK(is_float_weight(type));
+  if (type == DType::kF32) {
+    std::memcpy(out.data(), bytes, out.size_bytes());
+    return;
+  }
+  for (size_t i = 0; i < out.size(); ++i) {
+    uint16_t half = 0;
+    std::memcpy(&half, bytes + i * sizeof half, sizeof half);
+    out[i] = type == DType::kF16 ? f16_to_f32(half) : bf16_to_f32(half);
+  }
+}
+
+Result<std::unique_ptr<RowSource>> open_rows(const TensorFile& file, const StoredMatrix& stored,
+                                             DType type, bool add_one) {
+  switch (stored.format) {
+    case StoredMatrix::Format::kBlocks:
+    case StoredMatrix::Format::kAffine:
+    case StoredMatrix::Format::kGptq:
+      if (stored.dtype != type || add_one) break;
+      if (stored.format == StoredMatrix::Format::kBlocks) return open_blocks(file, stored);
+      if (stored.format == StoredMatrix::Format::kAffine) return open_affine(file, stored);
+      return open_gptq(file, stored);
+    case StoredMatrix::Format::kPlain: {
+      TOK_TRY(const std::span<const std::byte> bytes, file.data(*stored.weight));
+      if (type == stored.dtype || type == DType::kF32) {
+        return std::make_unique<FloatRows>(bytes, stored.dtype, stored.columns, type, add_one);
+      }
+      if ((type == DType::kQ8_0 || type == DType::kQ4_0) && stored.columns % 32 == 0 && !add_one) {
+        return quantize_rows(bytes, stored.dtype, stored.columns, type);
+      }
+      break;
+    }
+  }
+  return unsupported("{}: tensor \"{}\" is {}; this engine does not turn it into {}.",
+                     file.file_name(*stored.weight), stored.weight->name, describe(*stored.weight),
+                     dtype_name(type));
+}
+
+}  // namespace tokamak

@@ -1,0 +1,61 @@
+// From the layouts of files to those of base/packing.h, losslessly and some rows at a time. One
+// file for each layout: repack_gguf, repack_mlx, repack_gptq; quantize makes packed rows of floats.
+#pragma once
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/packing.h"
+#include "model/stored_matrix.h"
+
+namespace tokamak {
+
+/// A stored matrix as the device wants it. Types that are not packed are one stream, kLow.
+class RowSource {
+ public:
+  virtual ~RowSource() = default;
+
+  /// Writes what rows [first, first + count) have in `stream`: row first + i to out + i * stride.
+  virtual void write(Stream stream, uint64_t first, uint64_t count, std::byte* out,
+                     size_t stride) const = 0;
+
+  /// The same bytes where the file has them one after the other; else empty.
+  virtual std::span<const std::byte> view(Stream, uint64_t /*first*/, uint64_t /*count*/) const {
+    return {};
+  }
+};
+
+/// The rows of `stored` as `type`: its own, f32 for floats (`add_one`: 1 + w), or kQ8_0 or kQ4_0
+/// for floats in rows of a multiple of 32. REQUIRES: `file` outlives the source.
+Result<std::unique_ptr<RowSource>> open_rows(const TensorFile& file, const StoredMatrix& stored,
+                                             DType type, bool add_one = false);
+
+/// Bytes of a row in `stream`, for types packed and not.
+uint64_t row_bytes(DType type, Stream stream, uint64_t columns);
+
+// The parts of open_rows.
+Result<std::unique_ptr<RowSource>> open_blocks(const TensorFile& file, const StoredMatrix& stored);
+Result<std::unique_ptr<RowSource>> open_affine(const TensorFile& file, const StoredMatrix& stored);
+Result<std::unique_ptr<RowSource>> open_gptq(const TensorFile& file, const StoredMatrix& stored);
+std::unique_ptr<RowSource> quantize_rows(std::span<const std::byte> floats, DType stored,
+                                         uint64_t columns, DType type);
+
+/// Bytes of a row in the blocks of a GGUF file. REQUIRES: a type that GGUF has.
+uint64_t block_row_bytes(DType type, uint64_t columns);
+
+/// What a row of GGUF blocks has in `stream`.
+void repack_block_row(DType type, Stream stream, const std::byte* blocks, uint64_t columns,
+                      std::byte* out);
+
+/// Floats of any type from bytes of any alignment.
+void load_floats(DType type, const std::byte* bytes, std::span<float> out);
+
+/// Rounds a row to blocks of 32 as llama.cpp's quantize_row_q8_0_ref and quantize_row_q4_0_ref do:
+/// q8_0 by the largest magnitude / 127, q4_0 by the value of largest magnitude / -8. A block with
+/// anything that is no finite number becomes NaN. REQUIRES: kQ8_0 or kQ4_0; whole blocks.
+void quantize_row(DType type, std::span<const float> row, std::byte* blocks);
+
+/// True when column i is of group i / size for all of them. REQUIRES: `groups` is i32.
+Result<bool> counts_up(const TensorFile& file, const TensorInfo& groups, uint64_t size);
+
+}  // namespace tokamak

@@ -1,0 +1,261 @@
+#include "model/stored_matrix.h"
+
+#include "base/packing.h"
+#include "model/repack.h"
+
+namespace tokamak {
+namespace {
+
+constexpr std::string_view kWeight = ".weight";
+
+/// "X" of "X.weight".
+std::string_view module_of(std::string_view name) {
+  if (name.ends_with(kWeight)) name.remove_suffix(kWeight.size());
+  return name;
+}
+
+/// Rows of a tensor of more dimensions are those of its last one.
+uint64_t rows_of(const TensorInfo& tensor) {
+  const bool is_empty = tensor.shape.empty() || tensor.shape.back() == 0;
+  return is_empty ? 0 : tensor.elements() / tensor.shape.back();
+}
+
+class Locator {
+ public:
+  /// `rows` 0: any number.
+  Locator(const TensorFile& file, const std::string& name, uint64_t rows, uint64_t columns)
+      : file_(file), name_(name), module_(module_of(name)) {
+    found_.rows = rows;
+    found_.columns = columns;
+  }
+
+  Result<StoredMatrix> run() {
+    found_.weight = file_.find(name_);
+    if (found_.weight == nullptr) return other_names();
+    const DType dtype = found_.weight->dtype;
+    if (is_packed(dtype)) return blocks();
+    if (is_float_weight(dtype)) return plain();
+    if (dtype == DType::kU32) return affine();
+    if (part(".absmax") != nullptr || file_.find(name_ + ".absmax") != nullptr) {
+      return refuse(*found_.weight, "packed as bitsandbytes does");
+    }
+    return unsupported(
+        "{}: tensor \"{}\" has element type {}, expected f32, f16, bf16 or a packing of MLX, GPTQ "
+        "or GGUF.",
+        file_.file_name(*found_.weight), name_, dtype_name(dtype));
+  }
+
+ private:
+  const TensorInfo* part(std::string_view suffix) const {
+    return file_.find(module_ + std::string(suffix));
+  }
+  Failure refuse(const TensorInfo& tensor, std::string_view how) const {
+    return unsupported(
+        "{}: tensor \"{}\" is {}, {}; this engine reads MLX's affine packing and "
+        "GPTQ of 4 bits.",
+        file_.file_name(tensor), tensor.name, describe(tensor), how);
+  }
+  Failure wrong(const TensorInfo& tensor, std::string_view expected) const {
+    return invalid_input("{}: tensor \"{}\" is {}, expected {}.", file_.file_name(tensor),
+                         tensor.name, describe(tensor), expected);
+  }
+  std::string matrix_text() const {
+    return found_.rows == 0 ? fmt::format("rows of {} columns", found_.columns)
+                            : fmt::format("[{}, {}]", found_.rows, found_.columns);
+  }
+  /// Takes the rows from the file where the caller does not know them.
+  bool has_rows(uint64_t rows) {
+    if (found_.rows == 0) found_.rows = rows;
+    return found_.rows == rows && rows != 0;
+  }
+  Result<const TensorInfo*> companion(const TensorInfo& packed, std::string_view suffix) const {
+    if (const TensorInfo* found = part(suffix)) return found;
+    return invalid_input("{}: tensor \"{}\" is {}, but there is no \"{}{}\" to unpack it with.",
+                         file_.file_name(packed), packed.name, describe(packed), module_, suffix);
+  }
+
+  Result<StoredMatrix> other_names() {
+    if (const TensorInfo* qweight = part(".qweight")) {
+      found_.weight = qweight;
+      return gptq();
+    }
+    if (const TensorInfo* packed = part(".weight_packed")) {
+      return refuse(*packed, "packed as compressed-tensors does");
+    }
+    if (found_.rows == 0) return invalid_input("The checkpoint has no tensor \"{}\".", name_);
+    return invalid_input(
+        "The checkpoint has no tensor \"{}\"; the config asks for one of shape {}.", name_,
+        matrix_text());
+  }
+
+  Result<void> check_matrix() {
+    const TensorInfo& weight = *found_.weight;
+    if (weight.shape.empty() || weight.shape.back() != found_.columns ||
+        !has_rows(rows_of(weight))) {
+      return wrong(weight, matrix_text() + " as config.json says");
+    }
+    return {};
+  }
+
+  Result<StoredMatrix> plain() {
+    TOK_TRY(check_matrix());
+    found_.dtype = found_.weight->dtype;
+    return found_;
+  }
+
+  Result<StoredMatrix> blocks() {
+    const TensorInfo& weight = *found_.weight;
+    TOK_TRY(check_matrix());
+    const Packing& p = packing(weight.dtype);
+    if (found_.columns % p.row_unit() != 0) {
+      return wrong(weight, fmt::format("a multiple of {} columns", p.row_unit()));
+    }
+    if (weight.bytes != found_.rows * block_row_bytes(weight.dtype, found_.columns)) {
+      return wrong(weight, fmt::format("other than {} bytes of it", weight.bytes));
+    }
+    found_.format = StoredMatrix::Format::kBlocks;
+    found_.dtype = weight.dtype;
+    return found_;
+  }
+
+  Result<StoredMatrix> affine() {
+    const TensorInfo& weight = *found_.weight;
+    const uint64_t columns = found_.columns;
+    TOK_TRY(found_.scales, companion(weight, ".scales"));
+    found_.zeros = part(".biases");
+    if (found_.zeros == nullptr) {
+      return refuse(weight, fmt::format("whose \"{}.scales\" come without biases", module_));
+    }
+    if (weight.shape.size() < 2 || !has_rows(rows_of(weight))) {
+      return wrong(weight, "the packed rows of " + matrix_text());
+    }
+    const uint64_t row_bits = weight.shape.back() * 32, bits = row_bits / columns;
+    if (bits * columns != row_bits || bits < 2 || bits > 8) {
+      return wrong(weight, fmt::format("4 or 8 bits for each of {} columns", columns));
+    }
+    if (bits != 4 && bits != 8) {
+      return refuse(weight, fmt::format("{} bits for each of {} columns", bits, columns));
+    }
+    const TensorInfo &scales = *found_.scales, &biases = *found_.zeros;
+    const uint64_t groups = scales.shape.empty() ? 0 : scales.shape.back();
+    if (groups == 0 || columns % groups != 0 || rows_of(scales) != found_.rows) {
+      return wrong(scales, fmt::format("{} rows of a scale per 32, 64 or 128 columns of {}",
+                                       found_.rows, columns));
+    }
+    if (biases.shape != scales.shape || biases.dtype != scales.dtype) {
+      return wrong(biases, describe(scales) + " like the scales");
+    }
+    found_.group = columns / groups;
+    found_.format = StoredMatrix::Format::kAffine;
+    return with_type(uint32_t(bits), found_.group, Scaling::kOffset);
+  }
+
+  Result<StoredMatrix> gptq() {
+    const TensorInfo& weight = *found_.weight;
+    const uint64_t columns = found_.columns;
+    if (weight.shape.size() != 2 || !is_word(weight))
+      return wrong(weight, "i32[columns / 8, rows]");
+    if (weight.shape[0] == columns) return refuse(weight, "packed along rows as AWQ does");
+    const uint64_t row_bits = weight.shape[0] * 32, bits = row_bits / columns;
+    if (bits * columns == row_bits && (bits == 2 || bits == 3 || bits == 8)) {
+      return refuse(weight, fmt::format("{} bits for each of {} columns", bits, columns));
+    }
+    if (bits * columns != row_bits || bits != 4) {
+      return wrong(weight, fmt::format("{} words of 8 columns", columns / 8));
+    }
+    const uint64_t rows = weight.shape[1];
+    if (!has_rows(rows) || rows % 8 != 0) {
+      return wrong(weight, "the words of " + matrix_text() + ", rows a multiple of 8");
+    }
+    TOK_TRY(found_.scales, companion(weight, ".scales"));
+    TOK_TRY(found_.zeros, companion(weight, ".qzeros"));
+    const TensorInfo &scales = *found_.scales, &zeros = *found_.zeros;
+    if (scales.shape.size() != 2 || scales.shape[1] != rows || scales.shape[0] == 0 ||
+        columns % scales.shape[0] != 0) {
+      return wrong(scales, fmt::format("[groups, {}] with groups dividing {}", rows, columns));
+    }
+    const uint64_t groups = scales.shape[0];
+    if (!is_word(zeros) || zeros.shape != std::vector<uint64_t>{groups, rows / 8}) {
+      return wrong(zeros, fmt::format("i32[{}, {}]", groups, rows / 8));
+    }
+    found_.group = columns / groups;
+    found_.format = StoredMatrix::Format::kGptq;
+    TOK_TRY(groups_of_columns());
+    // A group of any multiple of 128 is some of 128 that say the same.
+    return with_type(4, found_.group % 128 == 0 ? 128 : found_.group, Scaling::kZero);
+  }
+
+  static bool is_word(const TensorInfo& tensor) {
+    return tensor.dtype == DType::kI32 || tensor.dtype == DType::kU32;
+  }
+
+  Result<void> groups_of_columns() {
+    const TensorInfo* groups = part(".g_idx");
+    if (groups == nullptr || groups->elements() == 0) return {};
+    if (groups->dtype != DType::kI32 || groups->shape != std::vector<uint64_t>{found_.columns}) {
+      return wrong(*groups, fmt::format("i32[{}]", found_.columns));
+    }
+    TOK_TRY(const bool in_order, counts_up(file_, *groups, found_.group));
+    if (!in_order) found_.groups = groups;
+    return {};
+  }
+
+  Result<StoredMatrix> with_type(uint32_t bits, uint64_t group, Scaling scaling) {
+    const TensorInfo& scales = *found_.scales;
+    const auto dtype =
+        group > 128 ? std::nullopt : packed_dtype(bits, uint32_t(group), scaling, scales.dtype);
+    if (!dtype) {
+      return unsupported(
+          "{}: tensor \"{}\" is {}, a scale per {} columns; this engine reads {} scales per 32, 64 "
+          "or 128 columns.",
+          file_.file_name(scales), scales.name, describe(scales), found_.group,
+          scaling == Scaling::kZero ? "f16 and bf16" : "f32, f16 and bf16");
+    }
+    found_.dtype = *dtype;
+    return found_;
+  }
+
+  const TensorFile& file_;
+  const std::string& name_;
+  const std::string module_;
+  StoredMatrix found_;
+};
+
+/// config.json must not contradict the tensors: one of them would be misread.
+Result<void> check_declared(const StoredMatrix& found, std::string_view name,
+                            const Quantization& declared) {
+  using Format = StoredMatrix::Format;
+  if (found.format != Format::kAffine && found.format != Format::kGptq) return {};
+  const Quantization::Numbers& numbers = declared.of(module_of(name));
+  const uint32_t bits = packing(found.dtype).bits;
+  if (numbers.bits != 0 && numbers.bits != bits) {
+    return invalid_input(
+        "{}: bits is {} for \"{}\", but tensor \"{}\" is {}, {} bits for each of {} "
+        "columns.",
+        declared.where, numbers.bits, module_of(name), found.weight->name, describe(*found.weight),
+        bits, found.columns);
+  }
+  if (numbers.group != 0 && numbers.group != found.group) {
+    return invalid_input(
+        "{}: group_size is {} for \"{}\", but tensor \"{}\" is {}, a scale per {} "
+        "columns.",
+        declared.where, numbers.group, module_of(name), found.scales->name, describe(*found.scales),
+        found.group);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<StoredMatrix> locate(const TensorFile& file, const std::string& name, uint64_t columns) {
+  return Locator(file, name, 0, columns).run();
+}
+
+Result<StoredMatrix> locate(const TensorFile& file, const std::string& name, uint64_t rows,
+                            uint64_t columns, const Quantization& declared) {
+  TOK_TRY(const StoredMatrix found, Locator(file, name, rows, columns).run());
+  TOK_TRY(check_declared(found, name, declared));
+  return found;
+}
+
+}  // namespace tokamak

@@ -1,0 +1,78 @@
+#include "model/unused_tensors.h"
+
+#include <algorithm>
+#include <set>
+
+namespace tokamak {
+namespace {
+
+/// Towers and heads beside the language model, by the first word of their tensors' names.
+constexpr std::string_view kParts[] = {
+    "audio_tower",           "embed_audio",  "embed_vision", "mtp",
+    "multi_modal_projector", "vision_model", "vision_tower", "visual",
+};
+
+/// What quantised matrices consist of beside or in place of "x.weight".
+constexpr std::string_view kCompanions[] = {".scales", ".biases", ".qweight", ".qzeros", ".g_idx"};
+
+constexpr size_t kShown = 3;
+
+std::string_view without(std::string_view name, std::string_view prefix) {
+  return name.starts_with(prefix) ? name.substr(prefix.size()) : name;
+}
+
+std::set<std::string, std::less<>> read_names(const Graph& graph) {
+  std::set<std::string, std::less<>> names;
+  for (const TensorDesc& value : graph.values) {
+    const auto* weight = std::get_if<Weight>(&value.recipe);
+    if (weight == nullptr) continue;
+    for (const WeightPart& part : weight->parts) names.insert(part.name);
+  }
+  return names;
+}
+
+bool is_companion(std::string_view name, const std::set<std::string, std::less<>>& read) {
+  return std::ranges::any_of(kCompanions, [&](std::string_view ending) {
+    if (!name.ends_with(ending)) return false;
+    name.remove_suffix(ending.size());
+    return read.contains(std::string(name) + ".weight");
+  });
+}
+
+/// Tensors that say nothing the config does not: tables of older exports, and the copy of a tied
+/// head.
+bool is_redundant(std::string_view name) {
+  return name.ends_with("rotary_emb.inv_freq") || name.ends_with("lm_head.weight");
+}
+
+}  // namespace
+
+UnusedTensors unused_tensors(const TensorFile& file, const Graph& graph) {
+  const auto read = read_names(graph);
+  UnusedTensors unused;
+  for (const TensorInfo& tensor : file.tensors()) {
+    if (read.contains(tensor.name) || is_companion(tensor.name, read)) continue;
+    std::string_view name = without(without(tensor.name, "model."), "language_model.");
+    name = name.substr(0, name.find('.'));
+    if (std::ranges::find(kParts, name) != std::end(kParts)) {
+      ++unused.parts[std::string(name)];
+    } else if (!is_redundant(tensor.name)) {
+      unused.unknown.push_back(tensor.name);
+    }
+  }
+  return unused;
+}
+
+std::string unknown_tensors_notice(const UnusedTensors& unused, std::string_view architecture) {
+  const size_t count = unused.unknown.size();
+  if (count == 0) return "";
+  std::string names;
+  for (size_t i = 0; i < std::min(count, kShown); ++i) {
+    names += fmt::format("{}\"{}\"", i == 0 ? "" : ", ", unused.unknown[i]);
+  }
+  if (count > kShown) names += fmt::format(" and {} more", count - kShown);
+  return fmt::format("{} does not know {} tensor{} of the checkpoint and leaves {} out: {}.",
+                     architecture, count, count == 1 ? "" : "s", count == 1 ? "it" : "them", names);
+}
+
+}  // namespace tokamak

@@ -1,0 +1,61 @@
+#include "plan/shards.h"
+
+#include <algorithm>
+
+#include "base/bits.h"
+#include "base/packing.h"
+#include "graph/row_range.h"
+
+namespace tokamak {
+namespace {
+
+bool takes_parts(const Op& op) {
+  return std::holds_alternative<Embed>(op) || std::holds_alternative<Linear>(op) ||
+         std::holds_alternative<Qkv>(op) || std::holds_alternative<LinearGlu>(op);
+}
+
+/// Rows come in twos, and in as many as there are parts whose rows alternate.
+uint64_t row_step(const Weight& weight) {
+  const uint64_t parts = weight.order == RowOrder::kInterleave ? weight.parts.size() : 1;
+  return parts % 2 == 0 ? parts : 2 * parts;
+}
+
+}  // namespace
+
+bool is_read_by_rows(const Graph& graph, ValueId id) {
+  const TensorDesc& tensor = graph.at(id);
+  if (!std::holds_alternative<Weight>(tensor.recipe) || tensor.shape.size() != 2) return false;
+  for (const Node& node : graph.nodes) {
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      if (node.inputs[i] == id && (i != 1 || !takes_parts(node.op))) return false;
+    }
+  }
+  return true;
+}
+
+std::vector<Shard> cut_rows(const TensorDesc& matrix, uint64_t limit) {
+  const uint64_t rows = uint64_t(matrix.shape[0]), columns = uint64_t(matrix.shape[1]);
+  const uint64_t step = row_step(std::get<Weight>(matrix.recipe));
+  const auto fits = [&](uint64_t count) {
+    return round_up<uint64_t>(matrix_bytes(matrix.dtype, count, columns), 16) <= limit;
+  };
+  if (fits(rows) || !fits(step)) return {};
+  // The most steps that fit in a buffer, by halving.
+  uint64_t most = 1, too_many = ceil_div(rows, step);
+  while (too_many - most > 1) {
+    const uint64_t middle = most + (too_many - most) / 2;
+    (fits(middle * step) ? most : too_many) = middle;
+  }
+  const uint64_t count = ceil_div(rows, most * step);
+  const uint64_t length = round_up(ceil_div(rows, count), step);
+  std::vector<Shard> shards;
+  for (uint64_t first = 0; first < rows; first += length) {
+    const uint32_t own = uint32_t(std::min(length, rows - first));
+    shards.push_back({.tensor = row_range(matrix, uint32_t(first), own),
+                      .cut = {uint32_t(first), uint32_t(rows)},
+                      .buffer = {}});
+  }
+  return shards;
+}
+
+}  // namespace tokamak

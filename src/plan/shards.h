@@ -1,0 +1,25 @@
+// Cutting weights by rows, so that every part can be bound at once.
+#pragma once
+#include <vector>
+
+#include "graph/graph.h"
+#include "plan/plan.h"
+
+namespace tokamak {
+
+/// A part of a cut weight: its rows as a constant of its own, and where they are in the whole.
+struct Shard {
+  TensorDesc tensor;
+  RowCut cut;
+  BufferId buffer = {};
+};
+
+/// True for a weight that nothing reads but ops that can do so part by part, as their second input.
+bool is_read_by_rows(const Graph& graph, ValueId id);
+
+/// As few parts of at most `limit` bytes as there can be, of about equal length. None when the
+/// whole is no larger than that, or two rows are. Parts begin at even rows. REQUIRES: a weight of
+/// [rows, columns].
+std::vector<Shard> cut_rows(const TensorDesc& matrix, uint64_t limit);
+
+}  // namespace tokamak

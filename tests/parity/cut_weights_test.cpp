@@ -1,0 +1,87 @@
+// Weights that are cut by rows against the same weights in one piece, on the same device.
+#include <gtest/gtest.h>
+
+#include "backend/webgpu/adapters.h"
+#include "base/packing.h"
+#include "case.h"
+#include "limited_backend.h"
+
+namespace tokamak::parity {
+namespace {
+
+Backend& device() {
+  static const std::unique_ptr<Backend> opened = [] {
+    auto webgpu = open_webgpu_backend({});
+    if (webgpu) return *std::move(webgpu);
+    ADD_FAILURE() << webgpu.error().message;
+    return make_cpu_backend();
+  }();
+  return *opened;
+}
+
+/// Runs `c` with and without parts; every row's sum is the same sum, so the bits are equal.
+void expect_same_bits(const Case& c, uint64_t binding_bytes, size_t parts) {
+  LimitedBackend limited(device(), binding_bytes);
+  auto plan = capture(c.graph, limited.device(), {.phases = {{"phase", c.max_tokens}}});
+  ASSERT_TRUE(plan) << c.name << ": " << plan.error().message;
+  size_t cut = 0;
+  for (const Step& step : plan->phases[0].steps) cut += step.cut.total != 0;
+  EXPECT_EQ(cut, parts) << c.name;
+  const Run whole = run(c, device()), in_parts = run(c, limited);
+  ASSERT_EQ(whole.results.size(), c.chunks.size());
+  EXPECT_EQ(whole.results, in_parts.results) << c.name;
+}
+
+struct CutWeights : testing::TestWithParam<const char*> {
+  DType dtype = dtype_from_name(GetParam()).value();
+};
+
+// In three parts, of which only the last is odd; large enough that nothing else is cut.
+constexpr uint32_t kRows = 1001, kPartRows = 334;
+
+TEST_P(CutWeights, GiveTheSameProducts) {
+  const uint32_t in = 3 * (is_packed(dtype) ? packing(dtype).row_unit() : 64);
+  for (const uint32_t tokens : {1u, 4u}) {
+    CaseBuilder b(fmt::format("linear {} by {}", GetParam(), tokens));
+    const ValueId x = b.activation(in);
+    const ValueId w = b.random("w", {kRows, in}, dtype), bias = b.random("bias", {kRows});
+    const Case c = b.finish(b.graph().linear(x, w, bias), tokens, {tokens, tokens}, 0);
+    expect_same_bits(c, matrix_bytes(dtype, kPartRows, in), 3);
+  }
+}
+
+TEST_P(CutWeights, GiveTheSameEmbeddings) {
+  const uint32_t columns = 2 * (is_packed(dtype) ? packing(dtype).row_unit() : 64);
+  CaseBuilder b(fmt::format("embed {}", GetParam()));
+  const ValueId table = b.random("table", {kVocab, columns}, dtype);
+  const ValueId y = b.graph().add_node(Embed{2.5f}, {ValueId{0}, table}).front();
+  const Case c = b.finish(y, 2, {2, 1, 2, 2, 2, 2, 2, 2}, 0);
+  expect_same_bits(c, matrix_bytes(dtype, 22, columns), 2);
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, CutWeights,
+                         testing::Values("f32", "f16", "bf16", "q4_0", "q5_k", "q6_k",
+                                         "zero4_g32_f16"),
+                         [](const auto& param) { return std::string(param.param); });
+
+/// The parts of qkv do not end where q, k and v do.
+TEST(CutWeightsOfFusedOps, GiveTheSameResults) {
+  for (const uint32_t tokens : {1u, 4u}) {
+    CaseBuilder both(fmt::format("qkv by {}", tokens));
+    const ValueId x = both.activation(64), w = both.random("w", {kRows, 64}, DType::kQ4_0);
+    const auto parts = both.graph().add_node(Qkv{345, 345}, {x, w});
+    const ValueId sum = both.graph().add(parts[0], both.graph().scale(parts[1], 2));
+    const Case q_and_k = both.finish(sum, tokens, {tokens, tokens}, 0);
+    expect_same_bits(q_and_k, matrix_bytes(DType::kQ4_0, kPartRows, 64), 3);
+  }
+  for (const uint32_t tokens : {1u, 4u}) {
+    CaseBuilder b(fmt::format("linear_glu by {}", tokens));
+    const ValueId x = b.activation(64), w = b.random("w", {kRows + 1, 64}, DType::kBF16);
+    const ValueId y = b.graph().add_node(LinearGlu{}, {x, w}).front();
+    expect_same_bits(b.finish(y, tokens, {tokens, tokens}, 0),
+                     matrix_bytes(DType::kBF16, kPartRows, 64), 3);
+  }
+}
+
+}  // namespace
+}  // namespace tokamak::parity

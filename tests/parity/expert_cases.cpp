@@ -1,0 +1,133 @@
+// Cases of the ops in kernels/experts.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "cases.h"
+
+namespace tokamak::parity {
+namespace {
+
+// As in cases.cpp, which has the reasons.
+constexpr double kSum = 2e-6, kFunction = 4e-6;
+const std::vector<uint32_t> kOneByOne = {1, 1, 1}, kChunks = {1, 3, 17, 64, 65, 80, 2};
+
+const std::vector<uint32_t>& chunks(bool many) {
+  return many ? kChunks : kOneByOne;
+}
+uint32_t most(const std::vector<uint32_t>& steps) {
+  return *std::ranges::max_element(steps);
+}
+
+/// A number for every chosen expert: f32 [T, top_k].
+ValueId numbers(CaseBuilder& b, ValueId chosen, uint32_t experts) {
+  const ValueId one =
+      b.graph().embed(ValueId{0}, b.constant("one", {kVocab, 1}, std::vector<float>(kVocab, 1)));
+  std::vector<float> values(experts);
+  for (uint32_t e = 0; e < experts; ++e) values[e] = float(e) / float(experts);
+  const ValueId w = b.constant("numbers", {experts, 1}, values);
+  return b.graph().expert_linear(one, w, chosen, experts);
+}
+
+/// Logits in which equal ones, NaN and infinities stand side by side. Only the choice is compared:
+/// shares of NaN are NaN.
+Case awkward_route_case(bool many) {
+  constexpr uint32_t kExperts = 37;
+  constexpr float kInfinite = std::numeric_limits<float>::infinity();
+  const float values[] = {0.0f, -0.0f, 1, -1, kInfinite, 1, std::nanf(""), -kInfinite, 2, -1, 0};
+  std::vector<float> table;
+  for (uint32_t i = 0; i < kVocab * kExperts; ++i) {
+    const uint32_t row = i / kExperts;
+    // Rows without NaN, rows with some, a row of nothing else.
+    const float value = values[(i * i + row) % 11];
+    table.push_back(row == 3 ? std::nanf("") : row % 2 == 0 && value != value ? 1.0f : value);
+  }
+  CaseBuilder b(fmt::format("route of equal logits and NaN {}", many));
+  const ValueId logits =
+      b.graph().embed(ValueId{0}, b.constant("logits", {kVocab, kExperts}, table));
+  const auto routed = b.graph().route(logits, {.top_k = 9});
+  return b.finish(numbers(b, routed.chosen, kExperts), most(chunks(many)), chunks(many), kSum);
+}
+
+struct ProductShape {
+  uint32_t experts, top_k, out, in;
+  bool row_per_slot = false;
+};
+
+Case product_case(const ProductShape& shape, DType dtype, const std::vector<uint32_t>& steps) {
+  CaseBuilder b(fmt::format("expert_linear {} {} of {} {}x{}{} {}", dtype_name(dtype), shape.top_k,
+                            shape.experts, shape.out, shape.in,
+                            shape.row_per_slot ? " of rows" : "", most(steps)));
+  const ValueId logits = b.activation(shape.experts, 4);
+  const ValueId x = b.activation(shape.in * (shape.row_per_slot ? shape.top_k : 1));
+  const ValueId w = b.random("w", {shape.experts * shape.out, shape.in}, dtype);
+  const auto routed = b.graph().route(logits, {.top_k = shape.top_k});
+  return b.finish(b.graph().expert_linear(x, w, routed.chosen, shape.experts), most(steps), steps,
+                  kSum);
+}
+
+}  // namespace
+
+std::vector<Case> route_cases() {
+  struct RouteShape {
+    uint32_t experts, top_k;
+  };
+  std::vector<Case> all;
+  bool turn = false;
+  for (const RouteShape shape :
+       std::vector<RouteShape>{{1, 1}, {3, 2}, {8, 8}, {60, 4}, {128, 8}, {513, 3}}) {
+    for (const bool many : {false, true}) {
+      turn = !turn;
+      CaseBuilder b(fmt::format("route {} of {} {}", shape.top_k, shape.experts, many));
+      const ValueId logits = b.activation(shape.experts, 4);
+      std::optional<ValueId> scale;
+      if (turn) scale = b.random("scale", {shape.experts});
+      const auto routed = b.graph().route(
+          logits, {.top_k = shape.top_k, .normalize = shape.experts % 3 != 0}, scale);
+      const ValueId chosen = numbers(b, routed.chosen, shape.experts);
+      const ValueId y = b.graph().add(chosen, routed.shares);
+      all.push_back(b.finish(y, most(chunks(many)), chunks(many), kFunction));
+    }
+    turn = !turn;
+  }
+  for (const bool many : {false, true}) all.push_back(awkward_route_case(many));
+  return all;
+}
+
+/// 2 of 2: every token chooses every expert, so that an expert has more slots than a tile takes.
+std::vector<Case> expert_linear_cases() {
+  std::vector<Case> all;
+  for (const ProductShape& shape : std::vector<ProductShape>{{1, 1, 1, 8},
+                                                             {2, 2, 66, 24},
+                                                             {5, 3, 7, 264, true},
+                                                             {16, 4, 130, 40},
+                                                             {3, 2, 9, 5},
+                                                             {4, 3, 3, 67, true}}) {
+    for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16}) {
+      for (const bool many : {false, true}) {
+        all.push_back(product_case(shape, dtype, chunks(many)));
+      }
+    }
+  }
+  // More tokens than one workgroup of matmul looks at.
+  all.push_back(product_case({2, 1, 4, 8}, DType::kF16, {1100, 513, 5}));
+  return all;
+}
+
+std::vector<Case> expert_sum_cases() {
+  std::vector<Case> all;
+  for (const uint32_t top_k : {1u, 2u, 5u}) {
+    for (const uint32_t columns : {1u, 7u, 300u}) {
+      for (const bool many : {false, true}) {
+        CaseBuilder b(fmt::format("expert_sum {} x {} {}", top_k, columns, many));
+        const ValueId x = b.activation(top_k * columns), shares = b.activation(top_k);
+        const ValueId y = b.graph().expert_sum(x, shares);
+        all.push_back(b.finish(y, most(chunks(many)), chunks(many), kSum));
+      }
+    }
+  }
+  return all;
+}
+
+}  // namespace tokamak::parity

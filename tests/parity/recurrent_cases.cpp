@@ -1,0 +1,80 @@
+// Cases of the ops that change a state in place. The states are NaN before the first step, which is
+// at position 0; what a step leaves in them shows in the results of the next.
+#include "cases.h"
+
+namespace tokamak::parity {
+namespace {
+
+/// Tokens of a phase, and of its steps: one, fewer than a convolution reaches back, odd numbers,
+/// many blocks of tokens.
+struct Steps {
+  uint32_t max_tokens;
+  std::vector<uint32_t> chunks;
+};
+const Steps kOneByOne = {1, std::vector<uint32_t>(12, 1)};
+const Steps kChunks = {300, {3, 1, 17, 300, 2, 1, 16, 1}};
+
+std::string label(const Steps& steps) {
+  return steps.max_tokens == 1 ? "one by one" : "in chunks";
+}
+
+// Products of up to 20 terms, and what the activation adds.
+constexpr double kConvolution = 4e-6;
+// Sums over 256 rows in f32, carried from token to token; what a token adds to the state decays.
+constexpr double kDelta = 1e-5;
+
+}  // namespace
+
+std::vector<Case> short_conv_cases() {
+  struct Kind {
+    uint32_t columns, taps;
+    Activation activation;
+    bool bias;
+  };
+  std::vector<Case> all;
+  for (const Kind& kind :
+       {Kind{1, 2, Activation::kIdentity, true}, Kind{7, 3, Activation::kIdentity, false},
+        Kind{300, 4, Activation::kSilu, false}, Kind{129, 4, Activation::kSigmoid, true},
+        Kind{5, 20, Activation::kGeluTanh, false}}) {
+    for (const Steps& steps : {kOneByOne, kChunks}) {
+      CaseBuilder b(fmt::format("short_conv {}x{} {}{} {}", kind.columns, kind.taps,
+                                activation_name(kind.activation), kind.bias ? " bias" : "",
+                                label(steps)));
+      const ValueId x = b.activation(kind.columns);
+      const ValueId w = b.random("w", {kind.columns, kind.taps});
+      const ValueId state =
+          b.graph().state("rows", {Dim{kind.taps} - 1, kind.columns}, DType::kF32);
+      std::optional<ValueId> bias;
+      if (kind.bias) bias = b.random("bias", {kind.columns});
+      const ValueId y = b.graph().short_conv(x, w, state, kind.activation, bias);
+      all.push_back(b.finish(y, steps.max_tokens, steps.chunks, kConvolution));
+    }
+  }
+  return all;
+}
+
+std::vector<Case> gated_delta_cases() {
+  struct Kind {
+    uint32_t key_heads, heads, dk, dv;
+    float range;  // of a, b and the rates
+  };
+  std::vector<Case> all;
+  for (const Kind& kind : {Kind{1, 1, 16, 16, 2}, Kind{2, 4, 32, 32, 1}, Kind{1, 3, 48, 40, 1},
+                           Kind{2, 2, 128, 128, 2}, Kind{1, 2, 256, 24, 1}, Kind{1, 1, 64, 256, 1},
+                           Kind{1, 2, 5, 3, 200}, Kind{3, 3, 21, 33, 4}}) {
+    for (const Steps& steps : {kOneByOne, kChunks}) {
+      CaseBuilder b(fmt::format("gated_delta {}/{} {}x{} {}", kind.heads, kind.key_heads, kind.dk,
+                                kind.dv, label(steps)));
+      const uint32_t h = kind.heads;
+      const ValueId qkv = b.activation(2 * kind.key_heads * kind.dk + h * kind.dv);
+      const ValueId ab = b.activation(2 * h, kind.range);
+      const ValueId rates = b.random("rates", {2, h}, DType::kF32, kind.range);
+      const ValueId state = b.graph().state("s", {h, kind.dk, kind.dv}, DType::kF32);
+      const ValueId y = b.graph().gated_delta(qkv, ab, rates, state, kind.key_heads);
+      all.push_back(b.finish(y, steps.max_tokens, steps.chunks, kDelta));
+    }
+  }
+  return all;
+}
+
+}  // namespace tokamak::parity
