@@ -205,7 +205,11 @@ ModelBuilder::Ordered ModelBuilder::joined(std::string_view name, const std::vec
     rows += piece.rows.count;
     weight.parts.push_back(std::move(part));
   }
-  TOK_CHECK(first.has_value());
+  if (!first) {  // whoever collected the pieces stopped at a mistake
+    TOK_CHECK(!ok());
+    first = Located();
+    rows = 1;
+  }
   return {constant(value_name(name), {rows, columns}, first->dtype, std::move(weight)), order};
 }
 

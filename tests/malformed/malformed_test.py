@@ -26,6 +26,8 @@ WELL_FORMED = (
     "17-unknown-dtype", "17-unknown-dtype-q4", "18-wrong-dtype",
     "31-config-layer-type-unknown", "31-config-model-type-unknown",
     "31-config-lfm2-layer-type-unknown", "31-config-qwen3_5_text-layer-type-unknown",
+    "31-config-gemma4-layer-type", "31-config-gemma4-bidirectional", "31-config-per-layer-sliding",
+    "31-config-per-layer-field", "31-config-per-layer-few", "31-config-per-layer-unlike",
     "32-encoder-module-unknown", "32-encoder-module-own-code", "32-encoder-pooling-max",
     "32-encoder-dense-activation",
     "33-mlx-bits-5", "34-gptq-bits-3", "34-gptq-half-the-words",
