@@ -135,7 +135,7 @@ void unpack_row(DType dtype, std::span<const std::byte> bytes, uint64_t rows, ui
   };
   const Bytes low = stream(Stream::kLow), high = stream(Stream::kHigh),
               scales = stream(Stream::kScales), zeros = stream(Stream::kZeros);
-  for (uint64_t i = 0; i < out.size(); ++i) {
+  for (size_t i = 0; i < out.size(); ++i) {
     const uint64_t group = i / p.group;
     int32_t q = int32_t(p.bits == 8 ? low.u8(i) : low.nibble(i));
     if (p.bits == 5) q |= int32_t((high.u8(i / 8) >> (i % 8)) & 1) << 4;

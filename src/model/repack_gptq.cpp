@@ -61,7 +61,7 @@ class GptqRows final : public RowSource {
   }
 
   uint32_t q(uint64_t row, uint64_t column) const {
-    const uint32_t stored = order_[column];
+    const uint32_t stored = order_[size_t(column)];
     return (word_at(weight_, stored / 8 * rows_ + row) >> (stored % 8 * 4)) & 15;
   }
 
@@ -119,7 +119,7 @@ Result<std::vector<uint32_t>> column_order(const TensorFile& file, const StoredM
   const uint64_t groups = stored.columns / stored.group;
   std::vector<uint32_t> next(
       static_cast<size_t>(groups));  // where the next column of each group goes
-  for (uint64_t i = 0; i < groups; ++i) next[i] = uint32_t(i * stored.group);
+  for (size_t i = 0; i < next.size(); ++i) next[i] = uint32_t(i * stored.group);
   std::vector<uint32_t> order(static_cast<size_t>(stored.columns));
   for (uint64_t column = 0; column < stored.columns; ++column) {
     const uint32_t group = word_at(bytes, column);

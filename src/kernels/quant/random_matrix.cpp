@@ -20,7 +20,7 @@ void store(std::byte* at, DType dtype, float value) {
 std::vector<std::byte> random_matrix(DType dtype, uint64_t rows, uint64_t columns, float range,
                                      std::mt19937& random) {
   std::uniform_real_distribution<float> values(-range, range);
-  std::vector<std::byte> bytes(matrix_bytes(dtype, rows, columns));
+  std::vector<std::byte> bytes(size_t(matrix_bytes(dtype, rows, columns)));
   if (!is_packed(dtype)) {
     const uint32_t width = dtype_bytes(dtype);
     for (size_t at = 0; at < bytes.size(); at += width) store(&bytes[at], dtype, values(random));
@@ -35,7 +35,7 @@ std::vector<std::byte> random_matrix(DType dtype, uint64_t rows, uint64_t column
     const uint64_t end = offsets[size_t(stream)] + rows * stream_row_bytes(p, stream, columns);
     for (uint64_t at = offsets[size_t(stream)] + first; at < end; at += step) {
       const bool tiny = random() % 8 == 0;
-      store(&bytes[at], type, values(random) * (tiny ? 0x1p-15f : largest));
+      store(&bytes[size_t(at)], type, values(random) * (tiny ? 0x1p-15f : largest));
     }
   };
   const uint32_t width = dtype_bytes(p.scale_dtype);
