@@ -22,6 +22,10 @@ Activation read_activation(ConfigReader& config, std::string_view name, std::str
   return Activation::kSilu;
 }
 
+float read_cap(ConfigReader& config, std::string_view name) {
+  return config.has(name) ? float(config.positive(name)) : 0.0f;
+}
+
 Result<void> check_heads(const ConfigReader& config, uint32_t heads, uint32_t kv_heads,
                          uint32_t head_dim) {
   if (heads > 65536) {

@@ -17,6 +17,9 @@ uint32_t read_layers(ConfigReader& config);
 /// An activation by its Hugging Face name; an unknown one is kUnsupported.
 Activation read_activation(ConfigReader& config, std::string_view name, std::string otherwise);
 
+/// A cap on scores or logits; 0, which is none, when the field is absent or null.
+float read_cap(ConfigReader& config, std::string_view name);
+
 /// kv_heads divides heads, head_dim is even and at most 1024, and the products stay small.
 Result<void> check_heads(const ConfigReader& config, uint32_t heads, uint32_t kv_heads,
                          uint32_t head_dim);

@@ -156,6 +156,7 @@ ValueId ModelBuilder::in_own_order(std::string_view name, const Ordered& w) {
 }
 
 ValueId ModelBuilder::vector(std::string_view name, Rows rows) {
+  if (rows.count == rows.of) return vector(name, rows.of);
   WeightPart part(full_name(name), rows.first, rows.count);
   if (const TensorInfo* info = stored_vector(part.name, rows.of)) {
     part.rope_heads = info->rope_heads;
@@ -266,11 +267,7 @@ ValueId ModelBuilder::plain_norm(ValueId x, uint32_t size, float eps) {
 }
 
 ValueId ModelBuilder::projection(ValueId x, std::string_view name, uint32_t rows, bool bias) {
-  const uint32_t columns = uint32_t(at(x).shape[1]);
-  const Ordered w = ordered_matrix(fmt::format("{}.weight", name), {0, rows, rows}, columns);
-  const ValueId input = in_order_of(x, w);
-  if (!bias) return linear(input, w.matrix);
-  return linear(input, w.matrix, vector(fmt::format("{}.bias", name), rows));
+  return projection(x, name, Rows{0, rows, rows}, bias);
 }
 
 ValueId ModelBuilder::projection(ValueId x, std::string_view name, Rows rows, bool bias) {

@@ -15,9 +15,14 @@ Codec packed_codec(const Packing& p, uint64_t rows, uint64_t columns) {
   const auto begin = [&](std::string name, Stream stream) {
     return Constant{std::move(name), uint32_t(offsets[size_t(stream)] / 4)};
   };
-  Codec codec{.sources = {fmt::format("quant/bits{}.wgsl", p.bits)},
-              .constants = {begin("SCALES", Stream::kScales)}};
-  if (p.bits == 5 || p.bits == 6) codec.constants.push_back(begin("HIGH", Stream::kHigh));
+  const bool has_high = p.bits == 5 || p.bits == 6;
+  Codec codec{
+      .sources = {has_high ? "quant/bits_high.wgsl" : fmt::format("quant/bits{}.wgsl", p.bits)},
+      .constants = {begin("SCALES", Stream::kScales)}};
+  if (has_high) {
+    codec.constants.push_back(begin("HIGH", Stream::kHigh));
+    codec.constants.push_back({"HIGH_BITS", p.bits - 4u});
+  }
   if (p.bits == 8) {
     const uint32_t signs = p.scaling == Scaling::kSymmetric ? 0x80808080u : 0;
     codec.constants.push_back({"FLIPPED_BITS", signs});

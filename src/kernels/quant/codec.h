@@ -4,9 +4,9 @@
 //   weights8(i: u32) -> array<vec4<f32>, 2>    elements 8 i .. 8 i + 7 of the row-major matrix
 // or, from single_codec(), weight1(i: u32) -> f32, for rows of any length.
 //
-// Packed types (base/packing.h) have no file each: a text that puts the q together (bits4, bits5,
-// ...) is followed by one that scales them (offset, super4, ...). Their constants:
-//   HIGH, SCALES, ZEROS   where these streams begin, in words
+// Packed types (base/packing.h) have no file each: a text that puts the q together (bits4, bits8,
+// bits_high) is followed by one that scales them (offset, super4, ...). Their constants:
+//   HIGH, SCALES, ZEROS   where these streams begin, in words; HIGH_BITS: of each q in HIGH
 //   GROUP                 neighbours along a row that share their numbers
 //   ZERO_POINT            symmetric: the q of 0; FLIPPED_BITS: see bits8.wgsl
 //   ROW_GROUPS, UNUSED_ZEROS   zero: groups of a row, and how many more z it has room for

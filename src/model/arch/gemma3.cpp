@@ -55,12 +55,8 @@ Result<Config> read(const ConfigReader& whole) {
   c.window = config.size("sliding_window", 4096);
   c.eps = float(config.positive("rms_norm_eps", 1e-6));
   c.scale = float(1.0 / std::sqrt(config.positive("query_pre_attn_scalar", 256.0)));
-  c.score_cap = config.has("attn_logit_softcapping")
-                    ? float(config.positive("attn_logit_softcapping"))
-                    : 0.0f;
-  c.logit_cap = config.has("final_logit_softcapping")
-                    ? float(config.positive("final_logit_softcapping"))
-                    : 0.0f;
+  c.score_cap = read_cap(config, "attn_logit_softcapping");
+  c.logit_cap = read_cap(config, "final_logit_softcapping");
   c.bias = config.flag("attention_bias", false);
   c.tied = config.flag("tie_word_embeddings", true);
   c.activation = read_activation(config, "hidden_activation", "gelu_pytorch_tanh");

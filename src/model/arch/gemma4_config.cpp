@@ -106,9 +106,7 @@ Result<Gemma4Config> read_gemma4(const ConfigReader& whole) {
   c.ple = config.mentions(kPle) && !config.has(kPle) ? 0 : config.count(kPle, 256);
   c.ple_vocab = config.size("vocab_size_per_layer_input", 262144);
   c.eps = float(config.positive("rms_norm_eps", 1e-6));
-  c.logit_cap = config.has("final_logit_softcapping")
-                    ? float(config.positive("final_logit_softcapping"))
-                    : 0.0f;
+  c.logit_cap = read_cap(config, "final_logit_softcapping");
   c.bias = config.flag("attention_bias", false);
   c.tied = config.flag("tie_word_embeddings", true);
   c.activation = read_activation(config, "hidden_activation", "gelu_pytorch_tanh");
