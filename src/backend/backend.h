@@ -28,6 +28,11 @@ struct StepRequest {
   /// Receives the phase's result, rows of f32, valid during the call; or why there is none. Null:
   /// the result is not read back.
   std::function<void(Result<std::span<const float>>)> done;
+  /// The phase runs so many times, one after the other, on the frame that the device makes for
+  /// itself. REQUIRES: 1, or a phase that ends in next_token.
+  uint32_t repeat = 1;
+  /// The frame is what the device made of the last one; `frame` and `tokens` are not read.
+  bool continues = false;
 };
 
 /// What compile() took, for `bench` and `doctor`.
@@ -49,6 +54,8 @@ class Program {
   virtual Result<void> submit(const StepRequest& request) = 0;
   /// Runs the callbacks of what has finished.
   virtual Result<void> poll() = 0;
+  /// Blocks until the oldest result that was asked for and not delivered has been.
+  virtual Result<void> wait_for_result() { return wait(); }
   /// Blocks until everything submitted has finished and its callbacks have run.
   virtual Result<void> wait() = 0;
   /// Runs one step, each launch by itself, and gives the seconds of each: for profiles. As

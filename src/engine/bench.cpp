@@ -87,9 +87,22 @@ class Bench {
       TOK_TRY(Session session, session_at_depth());
       uint32_t id = ids_.back();
       const double start = clock_();
-      for (uint32_t step = 0; step < options_.generate; ++step) {
-        TOK_TRY(const std::span<const float> rows, session.feed({&id, 1}, options_.cancelled));
-        TOK_TRY(id, greedy_token(last_row(rows, vocab_)));
+      for (uint32_t step = 0; step < options_.generate;) {
+        if (options_.cancelled && options_.cancelled()) {
+          return fail(ErrorCode::kCancelled, "The measurement was cancelled.");
+        }
+        if (const uint32_t room = session.greedy_room(); room > 0) {
+          const uint32_t count = std::min(room, options_.generate - step);
+          step += count;
+          TOK_TRY(session.greedy(id, count, [&](uint32_t chosen) {
+            id = chosen;
+            return true;
+          }));
+        } else {
+          ++step;
+          TOK_TRY(const std::span<const float> rows, session.feed({&id, 1}, options_.cancelled));
+          TOK_TRY(id, greedy_token(last_row(rows, vocab_)));
+        }
       }
       if (i > 0) seconds.push_back(clock_() - start);
     }

@@ -103,9 +103,19 @@ Result<Engine::Compiled> Engine::compile(const ModelFiles& files, const DeviceIn
   TOK_TRY(build.quantize, quantized_type(options.quantize));
   TOK_TRY(out.unfused, architecture->build(config, files.tensors, build));
   out.fused = out.unfused;
-  TOK_TRY(out.replacements, fuse::run_pipeline(out.fused, options.disabled_passes));
-  CaptureOptions capturing{.phases = {{"decode", 1}}, .forced = options.forced};
-  if (build.chunk > 1) capturing.phases.insert(capturing.phases.begin(), {"prefill", build.chunk});
+  TOK_TRY(out.replacements,
+          fuse::run_pipeline(out.fused, fuse::Steps::kMany, options.disabled_passes));
+  CaptureOptions capturing{.phases = {}, .forced = options.forced};
+  if (build.chunk > 1) capturing.phases.push_back({"prefill", build.chunk});
+  out.one_token = fuse::for_one_token(out.unfused);
+  out.greedy = fuse::with_choice(out.one_token);
+  TOK_TRY(out.replacements,
+          fuse::run_pipeline(out.one_token, fuse::Steps::kOne, options.disabled_passes));
+  capturing.phases.push_back({"decode", 1, &out.one_token});
+  if (!out.encoder) {
+    TOK_TRY(fuse::run_pipeline(out.greedy, fuse::Steps::kOne, options.disabled_passes));
+    capturing.phases.push_back({"greedy", 1, &out.greedy});
+  }
   TOK_TRY(out.plan, capture(out.fused, device, capturing));
   return out;
 }

@@ -89,7 +89,10 @@ class Engine {
   struct Compiled {
     ModelFacts facts;
     Graph unfused, fused;
-    std::vector<uint32_t> replacements;  // per pass of fuse::passes()
+    /// Those of steps of one token: with logits, and with the choice of the next token. No nodes
+    /// where the model gives no logits.
+    Graph one_token, greedy;
+    std::vector<uint32_t> replacements;  // of one_token, per pass of fuse::passes()
     Plan plan;
     uint32_t context = 0;
     std::optional<Encoder> encoder;  // set: the result is an embedding

@@ -37,6 +37,12 @@ struct AttributeJson {
   void operator()(const char* name, Activation value) const {
     out.set(name, activation_name(value));
   }
+  void operator()(const char* name, Before value) const {
+    out.set(name, kBeforeNames[size_t(value)]);
+  }
+  void operator()(const char* name, Behind value) const {
+    out.set(name, kBehindNames[size_t(value)]);
+  }
 };
 
 Json attributes_json(const Op& op) {

@@ -7,6 +7,10 @@
 
 namespace tokamak::fuse {
 
+bool fits_fused_linear(const TensorDesc& matrix) {
+  return matrix.shape[1] % 8 == 0;
+}
+
 std::optional<ValueId> Match::join_rows(std::initializer_list<Var> parts, RowOrder order,
                                         std::string_view suffix) {
   Weight joined{.parts = {}, .order = order};
@@ -15,11 +19,13 @@ std::optional<ValueId> Match::join_rows(std::initializer_list<Var> parts, RowOrd
   for (const Var part : parts) {
     const TensorDesc& one = type(part);
     const auto* weight = std::get_if<Weight>(&one.recipe);
-    if (weight == nullptr || weight->add_one || one.dtype != result.dtype ||
+    if (weight == nullptr || one.dtype != result.dtype ||
         !std::equal(one.shape.begin() + 1, one.shape.end(), result.shape.begin() + 1,
                     result.shape.end())) {
       return std::nullopt;
     }
+    if (joined.parts.empty()) joined.add_one = weight->add_one;
+    if (joined.add_one != weight->add_one) return std::nullopt;
     // Rows of several parts one after another stay so; parts that alternate must be single.
     const bool is_list = weight->order == RowOrder::kConcat && order == RowOrder::kConcat;
     if (!is_list && (weight->order != RowOrder::kPlain || weight->parts.size() != 1)) {
@@ -43,6 +49,32 @@ std::optional<ValueId> Match::join_rows(std::initializer_list<Var> parts, RowOrd
   result.recipe = std::move(joined);
   graph_.values.push_back(std::move(result));
   return ValueId(graph_.values.size() - 1);
+}
+
+const Node* Match::maker(std::initializer_list<Var> outputs) const {
+  std::vector<ValueId> ids;
+  for (const Var var : outputs) ids.push_back(values_.at(var));
+  const auto found = std::ranges::find(graph_.nodes, ids, &Node::outputs);
+  return found == graph_.nodes.end() ? nullptr : &*found;
+}
+
+std::vector<ValueId> Match::add_node(const Op& op, std::vector<ValueId> inputs,
+                                     std::map<size_t, Var> made) {
+  std::vector<const TensorDesc*> operands;
+  for (const ValueId id : inputs) operands.push_back(&graph_.at(id));
+  auto outputs = infer_outputs(op, operands);
+  TOK_CHECK(outputs.has_value());
+  Node node{op, std::move(inputs), {}};
+  for (size_t i = 0; i < outputs->size(); ++i) {
+    if (const auto kept = made.find(i); kept != made.end()) {
+      node.outputs.push_back(values_.at(kept->second));
+    } else {
+      graph_.values.push_back(std::move((*outputs)[i]));
+      node.outputs.push_back(ValueId(graph_.values.size() - 1));
+    }
+  }
+  added_.push_back(std::move(node));
+  return added_.back().outputs;
 }
 
 class Driver {
@@ -81,6 +113,11 @@ class Driver {
     const Node& node = graph_.nodes[n];
     if (node.op.index() != *pattern.op || node.inputs.size() != pattern.inputs.size()) return false;
     if (!bind(match, pattern.var, node.outputs[0])) return false;
+    for (size_t i = 0; i < pattern.others.size(); ++i) {
+      if (1 + i >= node.outputs.size() || !bind(match, pattern.others[i], node.outputs[1 + i])) {
+        return false;
+      }
+    }
     match.nodes_[pattern.var] = n;
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       if (!matches_value(pattern.inputs[i], node.inputs[i], match)) return false;
@@ -107,18 +144,31 @@ class Driver {
     return std::nullopt;
   }
 
+  /// The captures that survive this match; another alternative may have more of them.
+  std::vector<Var> surviving(const Match& match) const {
+    std::vector<Var> vars;
+    for (const Var out : pass_.outputs) {
+      if (match.has(out)) vars.push_back(out);
+    }
+    return vars;
+  }
+
   /// Where the new node may stand: behind its inputs, before the users of what survives.
   std::optional<size_t> position(const Match& match, const std::set<size_t>& matched,
                                  const Replacement& replacement) const {
     size_t low = 0, high = *matched.rbegin();
-    for (const ValueId id : replacement.inputs) {
-      if (uint32_t(id) < maker_.size() && maker_[uint32_t(id)]) {
-        low = std::max(low, *maker_[uint32_t(id)] + 1);
+    const auto behind = [&](const std::vector<ValueId>& inputs) {
+      for (const ValueId id : inputs) {
+        if (uint32_t(id) < maker_.size() && maker_[uint32_t(id)]) {
+          low = std::max(low, *maker_[uint32_t(id)] + 1);
+        }
       }
-    }
+    };
+    behind(replacement.inputs);
+    for (const Node& node : match.added_) behind(node.inputs);
     for (size_t n = 0; n < graph_.nodes.size(); ++n) {
       if (matched.contains(n)) continue;
-      for (const Var out : pass_.outputs) {
+      for (const Var out : surviving(match)) {
         if (std::count(graph_.nodes[n].inputs.begin(), graph_.nodes[n].inputs.end(), match[out])) {
           high = std::min(high, n);
         }
@@ -130,7 +180,7 @@ class Driver {
   /// A captured node's value that does not survive must have no user outside the match.
   bool only_outputs_escape(const Match& match, const std::set<size_t>& matched) const {
     std::set<ValueId> escaping, surviving;
-    for (const Var out : pass_.outputs) surviving.insert(match[out]);
+    for (const Var out : this->surviving(match)) surviving.insert(match[out]);
     for (const size_t n : matched) {
       for (const ValueId id : graph_.nodes[n].outputs) {
         if (!surviving.contains(id)) escaping.insert(id);
@@ -152,7 +202,14 @@ class Driver {
       if (!match) continue;
       std::set<size_t> matched;
       for (const auto& [var, index] : match->nodes_) matched.insert(index);
-      if (matched.size() != match->nodes_.size() || !only_outputs_escape(*match, matched)) continue;
+      if (matched.size() != match->nodes_.size()) continue;
+      // What is shared is no longer needed when its last user has folded it in; see remove_unused().
+      for (const Var var : pass_.shared) {
+        if (const auto node = match->nodes_.find(var); node != match->nodes_.end()) {
+          matched.erase(node->second);
+        }
+      }
+      if ( !only_outputs_escape(*match, matched)) continue;
       auto replacement = pass_.replace(*match);
       if (!replacement) continue;
       const auto at = position(*match, matched, *replacement);
@@ -166,10 +223,18 @@ class Driver {
   void replace(const Match& match, const std::set<size_t>& matched, Replacement replacement,
                size_t at) {
     Node node{replacement.op, std::move(replacement.inputs), {}};
-    for (const Var out : pass_.outputs) node.outputs.push_back(match[out]);
+    for (const Var out : surviving(match)) {
+      const auto makes = [&](const Node& added) {
+        return std::ranges::count(added.outputs, match[out]) > 0;
+      };
+      if (std::ranges::none_of(match.added_, makes)) node.outputs.push_back(match[out]);
+    }
     std::vector<Node> nodes;
     for (size_t n = 0; n < graph_.nodes.size(); ++n) {
-      if (n == at) nodes.push_back(node);
+      if (n == at) {
+        nodes.insert(nodes.end(), match.added_.begin(), match.added_.end());
+        nodes.push_back(node);
+      }
       if (!matched.contains(n)) nodes.push_back(std::move(graph_.nodes[n]));
     }
     graph_.nodes = std::move(nodes);

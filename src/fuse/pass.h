@@ -21,6 +21,7 @@ struct Pattern {
   Var var = 0;
   std::optional<size_t> op;     // none: any value
   std::vector<Pattern> inputs;  // of a node; the number must agree
+  std::vector<Var> others = {};  // its outputs behind the first
 };
 
 inline Pattern any(Var var) {
@@ -28,9 +29,13 @@ inline Pattern any(Var var) {
 }
 
 template <typename T>
-Pattern node(Var output, std::vector<Pattern> inputs) {
-  return {output, op_index<T>(), std::move(inputs)};
+Pattern node(Var output, std::vector<Pattern> inputs, std::vector<Var> other_outputs = {}) {
+  return {output, op_index<T>(), std::move(inputs), std::move(other_outputs)};
 }
+
+/// Whether the kernels of fused_linear read the rows of such a matrix.
+bool fits_fused_linear(const TensorDesc& matrix);
+
 
 class Match {
  public:
@@ -46,6 +51,20 @@ class Match {
     return std::get<T>(graph_.nodes[nodes_.at(var)].op);
   }
 
+  /// The attributes of a captured node if it is a T.
+  template <typename T>
+  const T* as(Var var) const {
+    return std::get_if<T>(&graph_.nodes[nodes_.at(var)].op);
+  }
+
+  /// The node that makes all of these captures, as its outputs in this order, and nothing else.
+  const Node* maker(std::initializer_list<Var> outputs) const;
+
+  /// A node in front of the replacement. Its outputs are new values, but where `made` names captures
+  /// that the match shall keep.
+  std::vector<ValueId> add_node(const Op& op, std::vector<ValueId> inputs,
+                                std::map<size_t, Var> made = {});
+
   /// A new constant whose rows are those of the captured constants; nothing when they do not go
   /// together (other types, already put together, used elsewhere too). `suffix` names it.
   std::optional<ValueId> join_rows(std::initializer_list<Var> parts, RowOrder order,
@@ -56,6 +75,7 @@ class Match {
   Graph& graph_;
   std::map<Var, ValueId> values_;
   std::map<Var, size_t> nodes_;  // captures that are nodes -> index
+  std::vector<Node> added_;
 };
 
 struct Replacement {
@@ -70,6 +90,10 @@ struct Pass {
   /// Captures that survive, in the order of the new node's outputs. A match in which any other
   /// captured node's value has a user outside the match is refused by the driver.
   std::vector<Var> outputs;
+  /// Captured nodes that stay when they have other users: each of those may fold them in, too.
+  std::vector<Var> shared = {};
+  /// Whether it is for steps of one token only.
+  bool one_token = false;
   /// Nothing: the pass declines this match.
   std::optional<Replacement> (*replace)(Match&) = nullptr;
 };

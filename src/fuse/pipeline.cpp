@@ -1,20 +1,33 @@
 #include "fuse/pipeline.h"
 
+#include "base/check.h"
 #include "fuse/add_rms_norm.h"
 #include "fuse/gate_up.h"
+#include "fuse/head_argmax.h"
+#include "fuse/norm_add_norm.h"
+#include "fuse/norm_linear.h"
 #include "fuse/qkv.h"
+#include "fuse/residual.h"
 #include "fuse/scale_embed.h"
+#include "fuse/split_attention.h"
+#include "fuse/step_attention.h"
 
 namespace tokamak::fuse {
 
 std::span<const Pass> passes() {
   // gate_up comes before qkv: both take linears of one input, and a gate with its product is the
   // narrower pattern. The others meet no common node.
-  static const std::vector<Pass> all = {scale_embed(), gate_up(), qkv(), add_rms_norm()};
+  // step_attention needs the qkv, and split_attention the plain product behind it; what is left over
+  // of sums and norms goes to add_rms_norm.
+  static const std::vector<Pass> all = {scale_embed(),    gate_up(),       qkv(),
+                                        step_attention(), split_attention(), residual(),
+                                        norm_linear(),    head_argmax(),   norm_add_norm(),
+                                        add_rms_norm()};
   return all;
 }
 
-Result<std::vector<uint32_t>> run_pipeline(Graph& graph, const DisabledPasses& disabled) {
+Result<std::vector<uint32_t>> run_pipeline(Graph& graph, Steps steps,
+                                           const DisabledPasses& disabled) {
   for (const std::string& name : disabled) {
     bool known = false;
     std::string names;
@@ -29,9 +42,60 @@ Result<std::vector<uint32_t>> run_pipeline(Graph& graph, const DisabledPasses& d
   }
   std::vector<uint32_t> counts;
   for (const Pass& pass : passes()) {
-    counts.push_back(disabled.contains(pass.name) ? 0 : run(pass, graph));
+    const bool runs =
+        !disabled.contains(pass.name) && (steps == Steps::kOne || !pass.one_token);
+    counts.push_back(runs ? run(pass, graph) : 0);
   }
   return counts;
+}
+
+Graph for_one_token(Graph graph) {
+  std::vector<Node> kept;
+  std::map<ValueId, ValueId> renamed;
+  const auto name = [&](ValueId& id) {
+    if (const auto found = renamed.find(id); found != renamed.end()) id = found->second;
+  };
+  for (Node& node : graph.nodes) {
+    for (ValueId& id : node.inputs) name(id);
+    if (std::holds_alternative<LastRow>(node.op)) {
+      renamed[node.outputs[0]] = node.inputs[0];
+      continue;
+    }
+    // What follows has T rows, too, instead of one.
+    std::vector<const TensorDesc*> operands;
+    for (const ValueId id : node.inputs) operands.push_back(&graph.at(id));
+    const auto outputs = infer_outputs(node.op, operands);
+    TOK_CHECK(outputs.has_value());
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      graph.at(node.outputs[i]).shape = (*outputs)[i].shape;
+    }
+    kept.push_back(std::move(node));
+  }
+  name(graph.result);
+  graph.nodes = std::move(kept);
+  remove_unused(graph);
+  return graph;
+}
+
+Graph with_choice(Graph graph) {
+  const auto add = [&](TensorDesc value) {
+    graph.values.push_back(std::move(value));
+    return ValueId(graph.values.size() - 1);
+  };
+  const ValueId ids = add(
+      {.name = "chosen", .shape = {Dim{kChosenIds}}, .dtype = DType::kF32, .storage = Storage::kState});
+  const auto node = [&](const Op& op, std::vector<ValueId> inputs) {
+    std::vector<const TensorDesc*> operands;
+    for (const ValueId id : inputs) operands.push_back(&graph.at(id));
+    auto outputs = infer_outputs(op, operands);
+    TOK_CHECK(outputs.has_value() && outputs->size() == 1);
+    const ValueId out = add(std::move(outputs->front()));
+    graph.nodes.push_back({op, std::move(inputs), {out}});
+    return out;
+  };
+  const ValueId candidates = node(BlockArgmax{}, {graph.result});
+  graph.result = node(NextToken{}, {candidates, ids});
+  return graph;
 }
 
 }  // namespace tokamak::fuse

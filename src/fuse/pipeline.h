@@ -13,8 +13,20 @@ std::span<const Pass> passes();
 /// Names of passes that shall not run: what --disable-pass collects.
 using DisabledPasses = std::set<std::string, std::less<>>;
 
+/// Which steps a graph is for: those of one token have passes of their own.
+enum class Steps : uint8_t { kMany, kOne };
+
 /// How often each pass replaced something, in pipeline order. Errors: a disabled name that is no
 /// pass's, listing the names.
-Result<std::vector<uint32_t>> run_pipeline(Graph& graph, const DisabledPasses& disabled = {});
+Result<std::vector<uint32_t>> run_pipeline(Graph& graph, Steps steps,
+                                           const DisabledPasses& disabled = {});
+
+/// The graph for steps of one token: its last row is its only one, so that last_row disappears.
+Graph for_one_token(Graph graph);
+
+/// The graph with the choice of the next token behind its logits; its result are the chosen ids, of
+/// which it keeps the last kChosenIds. REQUIRES: for one token.
+inline constexpr uint32_t kChosenIds = 64;
+Graph with_choice(Graph graph);
 
 }  // namespace tokamak::fuse

@@ -41,36 +41,52 @@ Result<Generation> generate(Session& session, const Tokenizer& tokenizer,
     out.text += text;
     if (callbacks.text && !text.empty()) callbacks.text(text);
   };
-  for (uint32_t n = 0; n < params.max_tokens; ++n) {
-    if (!logits) return Failure(std::move(logits).error());
-    TOK_TRY(const uint32_t id, sampler.next(*logits, history, n));
-    if (n == 0) out.prefill_seconds = clock() - start;
-    Logprobs own;
-    if (params.logprobs) {
-      TOK_TRY(own, logprobs(*logits, id, params.top_logprobs));
-    }
+  // Takes a token; false where it is the last, whatever may follow.
+  const auto take = [&](uint32_t id, const Logprobs* own) {
+    if (out.ids.empty()) out.prefill_seconds = clock() - start;
     out.ids.push_back(id);
     history.push_back(id);
-    if (callbacks.token) callbacks.token(id, params.logprobs ? &own : nullptr);
+    if (callbacks.token) callbacks.token(id, own);
     if (std::ranges::find(params.end_ids, id) != params.end_ids.end()) {
       out.finish = FinishReason::kEndToken;
-      break;
+      return false;
     }
     emit(stop.push(decoder.push(id)));
     if (stop.stopped()) {
       out.finish = FinishReason::kStopString;
-      break;
+      return false;
     }
-    if (n + 1 == params.max_tokens) break;
-    if (session.position() == session.context()) {
+    if (out.ids.size() == params.max_tokens) return false;
+    if (callbacks.cancelled && callbacks.cancelled()) {
+      out.finish = FinishReason::kCancelled;
+      return false;
+    }
+    return true;
+  };
+  const bool on_device = params.sampling.temperature == 0 &&
+                         params.sampling.repetition_penalty == 1 && !params.logprobs;
+  bool goes_on = params.max_tokens > 0;
+  while (goes_on) {
+    if (!logits) return Failure(std::move(logits).error());
+    TOK_TRY(const uint32_t id, sampler.next(*logits, history, out.ids.size()));
+    Logprobs own;
+    if (params.logprobs) {
+      TOK_TRY(own, logprobs(*logits, id, params.top_logprobs));
+    }
+    goes_on = take(id, params.logprobs ? &own : nullptr);
+    while (goes_on && on_device && session.greedy_room() > 0) {
+      const uint32_t count =
+          std::min(session.greedy_room(), params.max_tokens - uint32_t(out.ids.size()));
+      TOK_TRY(session.greedy(out.ids.back(), count, [&](uint32_t chosen) {
+        goes_on = take(chosen, nullptr);
+        return goes_on;
+      }));
+    }
+    if (goes_on && session.position() == session.context()) {
       out.finish = FinishReason::kContextFull;
       break;
     }
-    if (callbacks.cancelled && callbacks.cancelled()) {
-      out.finish = FinishReason::kCancelled;
-      break;
-    }
-    logits = session.feed({&id, 1});
+    if (goes_on) logits = session.feed({&out.ids.back(), 1});
   }
   if (!stop.stopped()) emit(stop.push(decoder.finish()));
   emit(stop.finish());

@@ -28,6 +28,17 @@ class Session {
   Result<std::span<const float>> feed(std::span<const uint32_t> tokens,
                                       const std::function<bool()>& cancelled = {});
 
+  /// How many tokens greedy() can choose from here on; 0: none, or not without feed() in between.
+  uint32_t greedy_room() const;
+
+  /// Feeds `id`, then token by token the most probable one (the lowest id of equals), chosen on the
+  /// device, which runs some steps ahead of this program. `next` receives every chosen token and
+  /// says whether to go on. Ends behind `count` of them, the last of which is not fed; what ran
+  /// ahead of the end is as if it had not.
+  /// REQUIRES: 0 < count <= greedy_room(). Errors: as feed(), and logits of which none is a finite
+  /// number.
+  Result<void> greedy(uint32_t id, uint32_t count, const std::function<bool(uint32_t)>& next);
+
  private:
   Session(Program& program, uint32_t context, uint32_t vocab)
       : program_(&program), context_(context), vocab_(vocab) {}
@@ -36,13 +47,20 @@ class Session {
                                      const std::function<bool()>& cancelled);
   Result<void> step(std::span<const uint32_t> tokens, bool read_back);
   size_t phase_for(size_t tokens) const;
+  struct Ahead;
+  Result<void> submit_greedy(uint32_t id, uint32_t count, Ahead& ahead);
+  void plan_greedy(const Plan& plan);
 
   Program* program_;
   uint32_t context_, vocab_;
   uint32_t position_ = 0;
   uint32_t length_ = 0;              // position_ behind the current call
-  uint32_t short_rows_ = 0;          // of the plan's rotary table
-  std::vector<uint32_t> early_ids_;  // with short_rows_: tokens up to the call that passes it
+  uint32_t short_rows_ = 0;     // of the plan's rotary table
+  std::vector<uint32_t> ids_;   // fed so far
+  size_t greedy_phase_ = 0;     // the number of phases: there is none
+  uint32_t ahead_ = 1;          // most steps under way at once
+  bool is_recurrent_ = false;   // has states that cannot be taken back
+  bool is_spoilt_ = false;      // these states hold tokens that are no longer part of the sequence
   std::vector<float> logits_;
 };
 

@@ -1,6 +1,7 @@
 #include "graph/graph.h"
 
 #include <algorithm>
+#include <ranges>
 #include <cmath>
 
 #include "base/check.h"
@@ -122,7 +123,29 @@ Result<void> verify(const Graph& graph) {
   return {};
 }
 
+namespace {
+
+/// Drops nodes whose outputs nothing uses; one that changes a state has a use.
+void remove_idle_nodes(Graph& graph) {
+  std::vector<bool> used(graph.values.size());
+  used[uint32_t(graph.result)] = true;
+  std::vector<Node> kept;
+  for (Node& node : std::views::reverse(graph.nodes)) {
+    const auto is_used = [&](ValueId id) {
+      return used[uint32_t(id)] || graph.at(id).storage == Storage::kState;
+    };
+    if (std::ranges::none_of(node.outputs, is_used)) continue;
+    for (const ValueId id : node.inputs) used[uint32_t(id)] = true;
+    kept.push_back(std::move(node));
+  }
+  std::ranges::reverse(kept);
+  graph.nodes = std::move(kept);
+}
+
+}  // namespace
+
 void remove_unused(Graph& graph) {
+  remove_idle_nodes(graph);
   std::vector<bool> used(graph.values.size());
   used[uint32_t(graph.result)] = true;
   for (const Node& node : graph.nodes) {

@@ -137,7 +137,7 @@ Result<std::vector<TensorDesc>> infer_outputs(const Op& op,
 /// used, shapes as the rules say, states appended at most once, a result.
 Result<void> verify(const Graph& graph);
 
-/// Drops constants, inputs and states that nothing uses, and renumbers.
+/// Drops nodes, constants, inputs and states that nothing uses, and renumbers.
 void remove_unused(Graph& graph);
 
 }  // namespace tokamak

@@ -11,6 +11,7 @@
 #include <variant>
 
 #include "graph/activation.h"
+#include "graph/choice_ops.h"
 #include "graph/fused_ops.h"
 
 namespace tokamak {
@@ -212,7 +213,8 @@ struct LastRow {
 
 using Op = std::variant<Embed, Linear, RmsNorm, Add, Scale, Softcap, Glu, Rope, KvAppend, Attention,
                         ShortConv, GatedDelta, Route, ExpertLinear, ExpertSum, Columns,
-                        GatherColumns, MeanRows, LastRow, AddRmsNorm, Qkv, LinearGlu>;
+                        GatherColumns, MeanRows, LastRow, BlockArgmax, NextToken, AddRmsNorm, Qkv,
+                        LinearGlu, FusedLinear, StepAttention>;
 
 /// The index of alternative T in Op: how patterns and kernel tables name an op without attributes.
 template <typename T, size_t kIndex = 0>

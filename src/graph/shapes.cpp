@@ -1,4 +1,5 @@
 // The shape rule of every op: infer_outputs.
+#include "base/bits.h"
 #include "base/packing.h"
 #include "graph/graph.h"
 
@@ -10,6 +11,10 @@ using Outputs = Result<std::vector<TensorDesc>>;
 
 TensorDesc matrix(Dim rows, Dim columns) {
   return {.name = {}, .shape = {rows, columns}, .dtype = DType::kF32};
+}
+
+Dim argmax_columns(Dim columns) {
+  return 2 * ceil_div(columns, Dim{kArgmaxBlock});
 }
 
 bool is_activation(const TensorDesc& t) {
@@ -254,6 +259,22 @@ struct Rule {
     TOK_TRY(activation(0));
     return {{matrix(1, in[0]->shape[1])}};
   }
+  Outputs operator()(const BlockArgmax&) const {
+    TOK_TRY(count(1, 1));
+    TOK_TRY(activation(0));
+    return {{matrix(in[0]->shape[0], argmax_columns(in[0]->shape[1]))}};
+  }
+  Outputs operator()(const NextToken&) const {
+    TOK_TRY(count(2, 2));
+    TOK_TRY(activation(0));
+    if (in[0]->shape[0] != 1 && in[0]->shape[0] != kTokens) return wrong(0, "one row");
+    if (in[0]->shape[1] % 2 != 0) return wrong(0, "pairs of a value and a column");
+    if (in[1]->storage != Storage::kState || in[1]->shape.size() != 1 ||
+        in[1]->dtype != DType::kF32) {
+      return wrong(1, "a state f32[n]");
+    }
+    return {{same_state(1)}};
+  }
   Outputs operator()(const AddRmsNorm&) const {
     TOK_TRY(count(3, 3));
     TOK_TRY(activation(0));
@@ -274,6 +295,63 @@ struct Rule {
     TOK_TRY(const Dim out, linear());
     if (out % 2 != 0) return wrong(1, "an even number of rows");
     return {{matrix(in[0]->shape[0], out / 2)}};
+  }
+  Outputs operator()(const FusedLinear& op) const {
+    const size_t operands = op.r() + size_t{op.behind == Behind::kAdd};
+    TOK_TRY(count(operands, operands));
+    TOK_TRY(activation(0));
+    const TensorDesc& w = *in[1];
+    if (!is_matrix(w)) return wrong(1, "a matrix [out, in]");
+    const Dim rows = in[0]->shape[0], columns = w.shape[1], out = w.shape[0];
+    const Dim splits = op.splits;
+    if (op.before == Before::kMergeSplits) {
+      if (splits < 2 || in[0]->shape[1] <= splits * columns ||
+          (in[0]->shape[1] - splits * columns) % (2 * splits) != 0) {
+        return wrong(0, fmt::format("at least 2 splits of {} columns and their totals", columns));
+      }
+    } else if (in[0]->shape[1] != columns) {
+      return wrong(1, fmt::format("a matrix [out, {}]", in[0]->shape[1]));
+    }
+    if (op.bias) TOK_TRY(vector(2, out));
+    if (op.norms()) TOK_TRY(vector(op.w(), columns));
+    if (op.before == Before::kNormAddNorm) {
+      TOK_TRY(like(op.a(), *in[0]));
+      TOK_TRY(vector(op.u(), columns));
+    }
+    std::vector<TensorDesc> outputs = {matrix(rows, out)};
+    if (op.behind == Behind::kGlu) {
+      if (out % 2 != 0) return wrong(1, "an even number of rows");
+      outputs[0].shape[1] = out / 2;
+    } else if (op.behind == Behind::kAdd) {
+      TOK_TRY(like(op.r(), outputs[0]));
+    } else if (op.behind == Behind::kArgmax) {
+      outputs[0].shape[1] = argmax_columns(out);
+    }
+    if (op.before == Before::kNormAddNorm) outputs.push_back(matrix(rows, columns));
+    return outputs;
+  }
+  Outputs operator()(const StepAttention& op) const {
+    TOK_TRY(count(4, 5));
+    TOK_TRY(activation(0));
+    TOK_TRY(cache(2));
+    TOK_TRY(pages(3));
+    const Dim kv_heads = in[2]->shape[2], d = in[2]->shape[3], heads = op.heads;
+    const TensorDesc& table = *in[1];
+    if (table.shape.size() != 2 || table.dtype != DType::kF32 || table.shape[1] > d ||
+        table.shape[1] % 2 != 0 || table.shape[0] <= Dim{op.short_rows}) {
+      return wrong(1, fmt::format("f32[more than {}, even and at most {}]", op.short_rows, d));
+    }
+    const Dim columns = (heads + (op.appends ? 2 * kv_heads : 0)) * d;
+    if (heads == 0 || heads % kv_heads != 0 || in[0]->shape[1] != columns) {
+      return wrong(0, fmt::format("{} columns, heads a multiple of {}", columns, kv_heads));
+    }
+    if (in.size() == 5) TOK_TRY(vector(4, op.appends ? 2 * d : d));
+    const Dim splits = op.splits;
+    if (splits == 0) return wrong(0, "at least 1 split");
+    std::vector<TensorDesc> outputs = {
+        matrix(in[0]->shape[0], splits == 1 ? heads * d : splits * heads * (d + 2))};
+    if (op.appends) outputs.push_back(same_state(2));
+    return outputs;
   }
 };
 

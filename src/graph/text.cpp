@@ -1,5 +1,6 @@
 #include "graph/text.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 
@@ -20,6 +21,12 @@ std::string value_text(bool value) {
 }
 std::string value_text(Activation value) {
   return std::string(activation_name(value));
+}
+std::string value_text(Before value) {
+  return std::string(kBeforeNames[size_t(value)]);
+}
+std::string value_text(Behind value) {
+  return std::string(kBehindNames[size_t(value)]);
 }
 
 Result<void> parse_value(Scanner& scan, float& value) {
@@ -45,6 +52,21 @@ Result<void> parse_value(Scanner& scan, Activation& value) {
     }
   }
   return scan.wrong("an activation (silu, gelu_tanh, sigmoid, identity)");
+}
+
+template <typename Enum, size_t kCount>
+Result<void> parse_name(Scanner& scan, const std::string_view (&names)[kCount], Enum& value) {
+  TOK_TRY(const std::string word, scan.word());
+  const auto found = std::ranges::find(names, word);
+  if (found == std::end(names)) return scan.wrong(fmt::format("not \"{}\"", word));
+  value = Enum(found - std::begin(names));
+  return {};
+}
+Result<void> parse_value(Scanner& scan, Before& value) {
+  return parse_name(scan, kBeforeNames, value);
+}
+Result<void> parse_value(Scanner& scan, Behind& value) {
+  return parse_name(scan, kBehindNames, value);
 }
 
 std::string_view storage_word(Storage storage) {

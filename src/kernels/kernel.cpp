@@ -51,6 +51,15 @@ float CpuTensor::load(size_t i) const {
   return 0;
 }
 
+void CpuTensor::store(size_t i, float value) const {
+  TOK_CHECK(dtype == DType::kF32 || dtype == DType::kF16);
+  if (dtype == DType::kF16) {
+    reinterpret_cast<uint16_t*>(data)[i] = f32_to_f16(value);
+  } else {
+    reinterpret_cast<float*>(data)[i] = value;
+  }
+}
+
 void CpuTensor::load_row(size_t row, std::span<float> out) const {
   TOK_CHECK(dims.size() == 2 && dims[1] == out.size());
   if (is_packed(dtype)) {

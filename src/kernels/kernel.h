@@ -94,6 +94,9 @@ struct Launch {
   std::vector<Constant> constants;
   std::vector<std::string> sources;  // names of embedded files, see sources.h
   Grid grid;
+  std::vector<uint32_t> again = {};  // inputs that are bound once more, behind the outputs
+  /// The kernel makes the frame that of the next step: it has wgsl/next_frame.wgsl at binding 0.
+  bool writes_frame = false;
   bool operator==(const Launch&) const = default;
 };
 
@@ -107,6 +110,8 @@ struct CpuTensor {
   std::span<const uint32_t> u32() const;
   /// Element i as f32, whatever the type. REQUIRES: not packed.
   float load(size_t i) const;
+  /// Element i becomes `value`. REQUIRES: f32 or f16.
+  void store(size_t i, float value) const;
   /// Row `row` of a matrix as f32, whatever the type. `out` has a row's length.
   void load_row(size_t row, std::span<float> out) const;
 };
@@ -115,6 +120,9 @@ struct CpuCall {
   const Op* op = nullptr;
   std::vector<CpuTensor> inputs, outputs;
   Frame frame;
+  /// Of kernels that write the frame: it, and the first of its token ids.
+  Frame* next_frame = nullptr;
+  uint32_t* next_token = nullptr;
 
   template <typename T>
   const T& as() const {

@@ -273,7 +273,7 @@ TEST(Frame, HasTheLayoutOfTheShader) {
   EXPECT_EQ(offsetof(Frame, tokens), 0u);
   EXPECT_EQ(offsetof(Frame, position), 4u);
   EXPECT_LT(position, text.find("length: u32"));
-  EXPECT_LT(text.find("length: u32"), text.find("reserved_0"));
+  EXPECT_LT(text.find("length: u32"), text.find("chosen: u32"));
   EXPECT_EQ(offsetof(Frame, length), 8u);
   EXPECT_EQ(sizeof(Frame), 32u);
 }

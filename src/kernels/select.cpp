@@ -1,6 +1,8 @@
 #include "kernels/select.h"
 
 #include "kernels/attention/attention.h"
+#include "kernels/attention/step_attention.h"
+#include "kernels/choice/choice.h"
 #include "kernels/conv/short_conv.h"
 #include "kernels/delta/gated_delta.h"
 #include "kernels/elementwise/elementwise.h"
@@ -17,8 +19,8 @@ std::vector<KernelVariant> collect() {
   std::vector<KernelVariant> all;
   for (const std::span<const KernelVariant> family :
        {embed_variants(), linear_variants(), norm_variants(), elementwise_variants(),
-        rope_variants(), attention_variants(), conv_variants(), delta_variants(),
-        expert_variants()}) {
+        rope_variants(), attention_variants(), step_attention_variants(), conv_variants(),
+        delta_variants(), expert_variants(), choice_variants()}) {
     all.insert(all.end(), family.begin(), family.end());
   }
   return all;

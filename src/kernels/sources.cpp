@@ -29,7 +29,7 @@ std::string shader_text(Features features, const Launch& launch, size_t inputs, 
   for (size_t i = 0; i < outputs; ++i) {
     text += fmt::format("const OUTPUT_{} = {};\n", i, 1 + inputs + i);
   }
-  text += embedded_text("wgsl/frame.wgsl");
+  text += embedded_text(launch.writes_frame ? "wgsl/next_frame.wgsl" : "wgsl/frame.wgsl");
   for (const std::string& source : launch.sources) text += embedded_text(source);
   return text;
 }

@@ -11,27 +11,6 @@
 namespace tokamak {
 namespace {
 
-/// With one token, the last row is the only row: last_row disappears.
-Graph for_one_token(Graph graph) {
-  std::vector<Node> kept;
-  std::map<ValueId, ValueId> renamed;
-  const auto name = [&](ValueId& id) {
-    if (const auto found = renamed.find(id); found != renamed.end()) id = found->second;
-  };
-  for (Node& node : graph.nodes) {
-    for (ValueId& id : node.inputs) name(id);
-    if (std::holds_alternative<LastRow>(node.op)) {
-      renamed[node.outputs[0]] = node.inputs[0];
-    } else {
-      kept.push_back(std::move(node));
-    }
-  }
-  name(graph.result);
-  graph.nodes = std::move(kept);
-  remove_unused(graph);
-  return graph;
-}
-
 class Capture {
  public:
   Capture(const DeviceInfo& device, const ForcedVariants& forced)
@@ -44,8 +23,7 @@ class Capture {
     }
     plan_.frame = add_buffer(BufferUse::kFrame, kFrameTokensOffset + 4 * uint64_t{chunk}, {});
     for (const PhaseRequest& request : options.phases) {
-      const Graph own = request.max_tokens == 1 ? for_one_token(graph) : graph;
-      TOK_TRY(phase(own, request));
+      TOK_TRY(phase(request.graph != nullptr ? *request.graph : graph, request));
     }
     place_activations();
     TOK_TRY(check_limits());
@@ -208,7 +186,8 @@ class Capture {
     }
     for (const Phase& phase : plan_.phases) {
       for (const Step& step : phase.steps) {
-        const size_t bound = step.inputs.size() + step.outputs.size();
+        const size_t bound =
+            step.inputs.size() + step.outputs.size() + step.launch.again.size();
         TOK_CHECK(bound <= device_.limits.storage_buffers);
       }
     }
@@ -226,14 +205,39 @@ class Capture {
 
 Result<Plan> capture(const Graph& graph, const DeviceInfo& device, const CaptureOptions& options) {
   TOK_TRY(verify(graph));
+  for (const PhaseRequest& request : options.phases) {
+    if (request.graph != nullptr) TOK_TRY(verify(*request.graph));
+  }
   return Capture(device, options.forced).run(graph, options);
 }
+
+namespace {
+
+bool reads_cache(const Op& op) {
+  return std::holds_alternative<Attention>(op) || std::holds_alternative<StepAttention>(op);
+}
+
+/// The keys and values of the positions that a step of attention sees.
+void add_attention(Cost& cost, const Step& step, const Operand& cache, uint64_t tokens,
+                   uint64_t kv_length) {
+  const auto* plain = std::get_if<Attention>(&step.op);
+  const auto* fused = std::get_if<StepAttention>(&step.op);
+  const uint64_t window = plain != nullptr ? plain->window : fused->window;
+  const bool causal = plain == nullptr || plain->causal;
+  const uint64_t seen = window == 0 ? kv_length : std::min(kv_length, window * (causal ? 1 : 2));
+  const uint64_t per_position = element_count(cache.shape, 1) / uint64_t(cache.shape[0]);
+  const uint64_t queries = fused != nullptr ? uint64_t{fused->heads} * uint64_t(cache.shape[3])
+                                            : element_count(step.outputs[0].shape, 1);
+  cost.bytes += seen * per_position * dtype_bytes(cache.dtype);
+  cost.flops += 2 * tokens * seen * queries * 2;
+}
+
+}  // namespace
 
 Cost step_cost(const Plan& plan, const Step& step, uint64_t tokens, uint64_t kv_length) {
   Cost cost;
   const bool gathers =
       std::holds_alternative<Embed>(step.op) || std::holds_alternative<Rope>(step.op);
-  const auto* attention = std::get_if<Attention>(&step.op);
   const auto* experts = std::get_if<ExpertLinear>(&step.op);
   const auto bytes = [&](const Operand& o) { return byte_count(o.dtype, o.shape, tokens); };
   // Of a cut weight a step has a share: that of the tokens it gathers, or of the results it writes.
@@ -242,14 +246,8 @@ Cost step_cost(const Plan& plan, const Step& step, uint64_t tokens, uint64_t kv_
   const auto shared = [&](uint64_t amount) { return uint64_t(double(amount) * share); };
   for (const Operand& in : step.inputs) {
     const BufferUse use = plan.at(in.buffer).use;
-    if (use == BufferUse::kState && attention != nullptr) {
-      const uint64_t seen =
-          attention->window == 0
-              ? kv_length
-              : std::min(kv_length, uint64_t{attention->window} * (attention->causal ? 1 : 2));
-      const uint64_t per_position = element_count(in.shape, 1) / uint64_t(in.shape[0]);
-      cost.bytes += seen * per_position * dtype_bytes(in.dtype);
-      cost.flops += 2 * tokens * seen * element_count(step.outputs[0].shape, 1) * 2;
+    if (use == BufferUse::kState && reads_cache(step.op)) {
+      add_attention(cost, step, in, tokens, kv_length);
     } else if (use == BufferUse::kConstant && gathers && in.shape.size() == 2) {
       cost.bytes += shared(tokens * (bytes(in) / uint64_t(in.shape[0])));
     } else if (use == BufferUse::kConstant && experts != nullptr) {
@@ -269,7 +267,11 @@ Cost step_cost(const Plan& plan, const Step& step, uint64_t tokens, uint64_t kv_
   for (const Operand& out : step.outputs) {
     const bool is_state = plan.at(out.buffer).use == BufferUse::kState;
     if (!is_state) cost.bytes += shared(bytes(out));
-    if (is_state && !appends) cost.bytes += 2 * bytes(out);  // read and written
+    if (is_state && reads_cache(step.op)) {
+      add_attention(cost, step, out, tokens, kv_length);
+    } else if (is_state && !appends) {
+      cost.bytes += 2 * bytes(out);  // read and written
+    }
     if (is_state && std::holds_alternative<GatedDelta>(step.op)) {
       // Per token: its decay, two products with it, and a product added to it.
       cost.flops += 7 * tokens * element_count(out.shape, 1);

@@ -1,6 +1,7 @@
 #include "plan/shards.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/bits.h"
 #include "base/packing.h"
@@ -11,13 +12,14 @@ namespace {
 
 bool takes_parts(const Op& op) {
   return std::holds_alternative<Embed>(op) || std::holds_alternative<Linear>(op) ||
-         std::holds_alternative<Qkv>(op) || std::holds_alternative<LinearGlu>(op);
+         std::holds_alternative<Qkv>(op) || std::holds_alternative<LinearGlu>(op) ||
+         std::holds_alternative<FusedLinear>(op);
 }
 
 /// Rows come in twos, and in as many as there are parts whose rows alternate.
 uint64_t row_step(const Weight& weight) {
   const uint64_t parts = weight.order == RowOrder::kInterleave ? weight.parts.size() : 1;
-  return parts % 2 == 0 ? parts : 2 * parts;
+  return std::lcm(uint64_t{2}, parts);
 }
 
 }  // namespace
@@ -35,11 +37,14 @@ bool is_read_by_rows(const Graph& graph, ValueId id) {
 
 std::vector<Shard> cut_rows(const TensorDesc& matrix, uint64_t limit) {
   const uint64_t rows = uint64_t(matrix.shape[0]), columns = uint64_t(matrix.shape[1]);
-  const uint64_t step = row_step(std::get<Weight>(matrix.recipe));
+  uint64_t step = row_step(std::get<Weight>(matrix.recipe));
   const auto fits = [&](uint64_t count) {
     return round_up<uint64_t>(matrix_bytes(matrix.dtype, count, columns), 16) <= limit;
   };
   if (fits(rows) || !fits(step)) return {};
+  // No two parts share a block of argmax, where one fits.
+  const uint64_t blocks = std::lcm(step, uint64_t{kArgmaxBlock});
+  if (fits(blocks)) step = blocks;
   // The most steps that fit in a buffer, by halving.
   uint64_t most = 1, too_many = ceil_div(rows, step);
   while (too_many - most > 1) {

@@ -18,7 +18,8 @@ struct Shard {
 bool is_read_by_rows(const Graph& graph, ValueId id);
 
 /// As few parts of at most `limit` bytes as there can be, of about equal length. None when the
-/// whole is no larger than that, or two rows are. Parts begin at even rows. REQUIRES: a weight of
+/// whole is no larger than that, or two rows are. Parts begin at
+/// multiples of kArgmaxBlock rows where so many fit, else at even ones. REQUIRES: a weight of
 /// [rows, columns].
 std::vector<Shard> cut_rows(const TensorDesc& matrix, uint64_t limit);
 

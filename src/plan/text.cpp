@@ -37,6 +37,9 @@ std::string step_text(const Step& step) {
   const Grid& grid = step.launch.grid;
   line +=
       fmt::format(" grid {} {} {}", extent_text(grid.x), extent_text(grid.y), extent_text(grid.z));
+  if (!step.launch.again.empty()) line += " again";
+  for (const uint32_t input : step.launch.again) line += fmt::format(" {}", input);
+  if (step.launch.writes_frame) line += " next_frame";
   if (!step.launch.constants.empty()) line += " const";
   for (const Constant& constant : step.launch.constants) {
     if (const auto* value = std::get_if<uint32_t>(&constant.value)) {
@@ -183,6 +186,14 @@ class PlanParser {
     TOK_TRY(step.launch.grid.x, extent());
     TOK_TRY(step.launch.grid.y, extent());
     TOK_TRY(step.launch.grid.z, extent());
+    if (scan_.take("again")) {
+      while (!next_is_section()) {
+        TOK_TRY(const uint32_t input, integer());
+        if (input >= step.inputs.size()) return scan_.wrong("an input that the step has");
+        step.launch.again.push_back(input);
+      }
+    }
+    step.launch.writes_frame = scan_.take("next_frame");
     if (scan_.take("const")) {
       while (!next_is_section()) {
         Constant constant;
@@ -204,7 +215,7 @@ class PlanParser {
 
   bool next_is_section() {
     Scanner ahead = scan_;
-    return ahead.take("source ") || ahead.take("passed ") || ahead.expect_line_end().has_value();
+    return ahead.take("next_frame") || ahead.take("const ") || ahead.take("source ") || ahead.take("passed ") || ahead.expect_line_end().has_value();
   }
 
   /// "12" or "1e-06f".

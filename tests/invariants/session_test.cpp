@@ -151,23 +151,77 @@ TEST_P(SessionInvariant, TheSameEngineOpenedTwiceGivesTheSameBits) {
   expect_same_bits(runs[0], runs[1]);
 }
 
-TEST_P(SessionInvariant, NoSetOfPassesChangesTheAnswer) {
-  const std::span<const uint32_t> some = std::span(ids).first(40);
-  const size_t subsets = size_t{1} << fuse::passes().size();
-  std::vector<float> expected;
-  for (size_t subset = 0; subset < subsets; ++subset) {
-    const auto engine = open_with([&](OpenOptions& options) {
-      for (size_t i = 0; i < fuse::passes().size(); ++i) {
-        if (subset & (size_t{1} << i)) {
-          options.disabled_passes.insert(std::string(fuse::passes()[i].name));
-        }
-      }
-    });
-    ASSERT_NE(engine, nullptr);
-    const std::vector<float> logits = logits_of(*engine, some);
-    if (subset == 0) expected = logits;
-    EXPECT_LE(relative_error(expected, logits), own_tolerance(setup)) << "subset " << subset;
+/// Logits behind a prompt and behind a few tokens that are fed one by one, which have passes of their
+/// own.
+std::vector<float> logits_of_both(Engine& engine, std::span<const uint32_t> ids) {
+  auto session = engine.start();
+  EXPECT_TRUE(session) << session.error().message;
+  std::vector<float> all;
+  for (const std::span<const uint32_t> part : {ids.first(ids.size() - 3), ids.subspan(ids.size() - 3, 1),
+                                               ids.subspan(ids.size() - 2, 1), ids.last(1)}) {
+    auto logits = session->feed(part);
+    EXPECT_TRUE(logits) << logits.error().message;
+    if (logits) all.insert(all.end(), logits->begin(), logits->end());
   }
+  return all;
+}
+
+/// All passes, none, and all but one.
+TEST_P(SessionInvariant, NoPassChangesTheAnswer) {
+  const std::span<const uint32_t> some = std::span(ids).first(40);
+  std::vector<fuse::DisabledPasses> sets(2);
+  for (const fuse::Pass& pass : fuse::passes()) {
+    sets[1].emplace(pass.name);
+    sets.push_back({std::string(pass.name)});
+  }
+  std::vector<float> expected;
+  for (const fuse::DisabledPasses& disabled : sets) {
+    const auto engine =
+        open_with([&](OpenOptions& options) { options.disabled_passes = disabled; });
+    ASSERT_NE(engine, nullptr);
+    const std::vector<float> logits = logits_of_both(*engine, some);
+    if (expected.empty()) expected = logits;
+    EXPECT_LE(relative_error(expected, logits), own_tolerance(setup))
+        << "without " << (disabled.empty() ? "any" : *disabled.begin());
+  }
+}
+
+/// The tokens that the device chooses, and how it goes on behind them, are those of the host.
+TEST_P(SessionInvariant, GreedyOnTheDeviceIsGreedyOnTheHost) {
+  const std::span<const uint32_t> some = std::span(ids).first(20);
+  const auto engine = open_with([](OpenOptions&) {});
+  ASSERT_NE(engine, nullptr);
+  constexpr uint32_t kCount = 30;
+  std::vector<uint32_t> chosen[2];
+  std::vector<float> behind[2];
+  for (const bool on_device : {false, true}) {
+    auto session = engine->start();
+    ASSERT_TRUE(session);
+    auto logits = session->feed(some);
+    ASSERT_TRUE(logits) << logits.error().message;
+    uint32_t id = uint32_t(argmax(*logits));
+    std::vector<uint32_t>& all = chosen[on_device];
+    if (on_device) {
+      ASSERT_GE(session->greedy_room(), kCount + 20);
+      const auto status = session->greedy(id, kCount + 20, [&](uint32_t next) {
+        all.push_back(next);
+        return all.size() < kCount;
+      });
+      ASSERT_TRUE(status) << status.error().message;
+    } else {
+      while (all.size() < kCount) {
+        logits = session->feed({&id, 1});
+        ASSERT_TRUE(logits) << logits.error().message;
+        all.push_back(id = uint32_t(argmax(*logits)));
+      }
+    }
+    EXPECT_EQ(session->position(), some.size() + kCount);
+    logits = session->feed({&all.back(), 1});
+    ASSERT_TRUE(logits) << logits.error().message;
+    behind[on_device].assign(logits->begin(), logits->end());
+  }
+  EXPECT_EQ(chosen[0], chosen[1]);
+  EXPECT_LE(relative_error(behind[0], behind[1]), own_tolerance(setup));
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -104,6 +104,14 @@ ValueId CaseBuilder::activation(uint32_t columns, float range) {
   return builder_.embed(tokens_, table);
 }
 
+ValueId CaseBuilder::positive_activation(uint32_t columns) {
+  std::uniform_real_distribution<float> some(0.5f, 1.5f);
+  std::vector<float> values(size_t{kVocab} * columns);
+  for (float& value : values) value = some(random_);
+  return builder_.embed(tokens_, constant(fmt::format("x{}", activations_++),
+                                          {kVocab, Dim{columns}}, values));
+}
+
 ValueId CaseBuilder::pages(uint32_t positions, uint32_t kept, uint32_t& slots) {
   const uint32_t count = ceil_div(positions, kPageTokens);
   const uint32_t held = kept == 0 ? count : ceil_div(kept, kPageTokens) + 1;

@@ -37,6 +37,8 @@ class CaseBuilder {
   ValueId order(const std::string& name, uint32_t columns);
   /// f32 [T, columns] in [-range, range].
   ValueId activation(uint32_t columns, float range = 1);
+  /// f32 [T, columns] in [0.5, 1.5].
+  ValueId positive_activation(uint32_t columns);
   /// A page table that scatters `positions` positions over the cache, or keeps reusing the pages of
   /// a window that holds `kept` positions; `slots` receives the slots the cache needs.
   ValueId pages(uint32_t positions, uint32_t kept, uint32_t& slots);

@@ -396,6 +396,10 @@ std::vector<Case> cases_of(std::string_view op) {
   if (op == "route") return route_cases();
   if (op == "expert_linear") return expert_linear_cases();
   if (op == "expert_sum") return expert_sum_cases();
+  if (op == "fused_linear") return fused_linear_cases();
+  if (op == "step_attention") return step_attention_cases();
+  if (op == "block_argmax") return block_argmax_cases();
+  if (op == "next_token") return next_token_cases();
   if (op == "glu") return glu_cases();
   if (op == "softcap") return softcap_cases();
   const auto of_elements = [&](auto make) {

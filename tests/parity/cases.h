@@ -15,5 +15,9 @@ std::vector<Case> gated_delta_cases();
 std::vector<Case> route_cases();
 std::vector<Case> expert_linear_cases();
 std::vector<Case> expert_sum_cases();
+std::vector<Case> fused_linear_cases();
+std::vector<Case> step_attention_cases();
+std::vector<Case> block_argmax_cases();
+std::vector<Case> next_token_cases();
 
 }  // namespace tokamak::parity

@@ -43,13 +43,12 @@ class CpuProgram : public Program {
 
   Result<void> submit(const StepRequest& request) override {
     const Phase& phase = plan_.phases[request.phase];
-    TOK_CHECK(request.tokens.size() == request.frame.tokens);
-    TOK_CHECK(request.frame.tokens >= 1 && request.frame.tokens <= phase.max_tokens);
-    write_frame(request);
-    for (const Step& step : phase.steps) launch(step, request.frame);
-    if (request.done) {
-      request.done(std::span<const float>(view(phase.result, request.frame.tokens).f32()));
+    if (!request.continues) write_frame(request);
+    TOK_CHECK(frame().tokens >= 1 && frame().tokens <= phase.max_tokens);
+    for (uint32_t i = 0; i < request.repeat; ++i) {
+      for (const Step& step : phase.steps) launch(step);
     }
+    if (request.done) request.done(std::span<const float>(view(phase.result).f32()));
     return {};
   }
 
@@ -62,27 +61,37 @@ class CpuProgram : public Program {
     std::vector<double> seconds;
     for (const Step& step : plan_.phases[request.phase].steps) {
       const Clock::time_point start = Clock::now();
-      launch(step, request.frame);
+      launch(step);
       seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
     }
     return seconds;
   }
 
  private:
+  std::byte* frame_bytes() { return buffers_[uint32_t(plan_.frame)].data(); }
+  Frame& frame() { return *reinterpret_cast<Frame*>(frame_bytes()); }
+
   void write_frame(const StepRequest& request) {
-    std::byte* frame = buffers_[uint32_t(plan_.frame)].data();
-    std::memcpy(frame, &request.frame, sizeof(Frame));
-    std::memcpy(frame + kFrameTokensOffset, request.tokens.data(), request.tokens.size_bytes());
+    TOK_CHECK(request.tokens.size() == request.frame.tokens);
+    std::memcpy(frame_bytes(), &request.frame, sizeof(Frame));
+    std::memcpy(frame_bytes() + kFrameTokensOffset, request.tokens.data(),
+                request.tokens.size_bytes());
   }
 
-  void launch(const Step& step, const Frame& frame) {
-    CpuCall call{.op = &step.op, .inputs = {}, .outputs = {}, .frame = frame};
-    for (const Operand& in : step.inputs) call.inputs.push_back(view(in, frame.tokens));
-    for (const Operand& out : step.outputs) call.outputs.push_back(view(out, frame.tokens));
+  void launch(const Step& step) {
+    CpuCall call{.op = &step.op,
+                 .inputs = {},
+                 .outputs = {},
+                 .frame = frame(),
+                 .next_frame = &frame(),
+                 .next_token = reinterpret_cast<uint32_t*>(frame_bytes() + kFrameTokensOffset)};
+    for (const Operand& in : step.inputs) call.inputs.push_back(view(in));
+    for (const Operand& out : step.outputs) call.outputs.push_back(view(out));
     step.kernel->reference(call);
   }
 
-  CpuTensor view(const Operand& operand, uint32_t tokens) {
+  CpuTensor view(const Operand& operand) {
+    const uint32_t tokens = frame().tokens;
     const size_t offset = operand.buffer == plan_.frame ? kFrameTokensOffset : 0;
     CpuTensor tensor{buffers_[uint32_t(operand.buffer)].data() + offset, operand.dtype, {}};
     for (const Dim dim : operand.shape) {

@@ -15,14 +15,23 @@ WGPUBindGroupLayoutEntry buffer_entry(size_t binding, WGPUBufferBindingType type
           .buffer = {.type = type, .minBindingSize = smallest}};
 }
 
-BindGroupLayoutHandle make_layout(const WebGpuDevice& device, size_t inputs, size_t outputs) {
-  std::vector<WGPUBindGroupLayoutEntry> entries = {
-      buffer_entry(0, WGPUBufferBindingType_Uniform, sizeof(Frame))};
-  for (size_t i = 0; i < inputs + outputs; ++i) {
-    entries.push_back(buffer_entry(
-        1 + i, i < inputs ? WGPUBufferBindingType_ReadOnlyStorage : WGPUBufferBindingType_Storage,
-        0));
-  }
+/// What is bound, in order: the frame, inputs, outputs, inputs once more.
+struct Bound {
+  bool writes_frame = false;
+  size_t inputs = 0, outputs = 0, again = 0;
+  auto operator<=>(const Bound&) const = default;
+};
+
+BindGroupLayoutHandle make_layout(const WebGpuDevice& device, const Bound& bound) {
+  std::vector<WGPUBindGroupLayoutEntry> entries = {buffer_entry(
+      0, bound.writes_frame ? WGPUBufferBindingType_Storage : WGPUBufferBindingType_Uniform,
+      frame_bytes(bound.writes_frame))};
+  const auto add = [&](size_t count, WGPUBufferBindingType type) {
+    for (size_t i = 0; i < count; ++i) entries.push_back(buffer_entry(entries.size(), type, 0));
+  };
+  add(bound.inputs, WGPUBufferBindingType_ReadOnlyStorage);
+  add(bound.outputs, WGPUBufferBindingType_Storage);
+  add(bound.again, WGPUBufferBindingType_ReadOnlyStorage);
   const WGPUBindGroupLayoutDescriptor descriptor = {.entryCount = entries.size(),
                                                     .entries = entries.data()};
   return BindGroupLayoutHandle(wgpuDeviceCreateBindGroupLayout(device.handle(), &descriptor));
@@ -75,7 +84,7 @@ void start(const WebGpuDevice& device, Compilation& compilation) {
 
 Result<Pipelines> compile_pipelines(WebGpuDevice& device, const Plan& plan) {
   Pipelines pipelines;
-  std::map<std::pair<size_t, size_t>, WGPUBindGroupLayout> layouts;
+  std::map<Bound, WGPUBindGroupLayout> layouts;
   std::map<std::string, size_t> known;
   std::deque<Compilation> compilations;  // callbacks hold references
   for (const Phase& phase : plan.phases) {
@@ -89,9 +98,11 @@ Result<Pipelines> compile_pipelines(WebGpuDevice& device, const Plan& plan) {
       Compilation& compilation = compilations.emplace_back();
       compilation.kernel = step.kernel->name;
       TOK_TRY(device.checked(fmt::format("kernel {}", step.kernel->name), [&] {
-        WGPUBindGroupLayout& layout = layouts[{step.inputs.size(), step.outputs.size()}];
+        const Bound bound = {step.launch.writes_frame, step.inputs.size(), step.outputs.size(),
+                             step.launch.again.size()};
+        WGPUBindGroupLayout& layout = layouts[bound];
         if (layout == nullptr) {
-          pipelines.layouts.push_back(make_layout(device, step.inputs.size(), step.outputs.size()));
+          pipelines.layouts.push_back(make_layout(device, bound));
           layout = pipelines.layouts.back().get();
         }
         parse(device, compilation, entry->first, layout);

@@ -86,17 +86,19 @@ class WebGpuProgram : public Program {
 
   Result<void> submit(const StepRequest& request) override {
     const Phase& phase = plan_.phases[request.phase];
-    TOK_CHECK(request.tokens.size() == request.frame.tokens);
-    TOK_CHECK(request.frame.tokens >= 1 && request.frame.tokens <= phase.max_tokens);
+    const uint32_t tokens = request.continues ? 1 : request.frame.tokens;
+    TOK_CHECK(tokens >= 1 && tokens <= phase.max_tokens);
     TOK_TRY(device_->status());
-    write_frame(request);
+    if (!request.continues) write_frame(request);
     const EncoderHandle encoder(wgpuDeviceCreateCommandEncoder(device_->handle(), nullptr));
     {
       const PassHandle pass(wgpuCommandEncoderBeginComputePass(encoder.get(), nullptr));
-      encode(pass.get(), phases_[request.phase], request.frame.tokens);
+      for (uint32_t i = 0; i < request.repeat; ++i) {
+        encode(pass.get(), phases_[request.phase], tokens);
+      }
       wgpuComputePassEncoderEnd(pass.get());
     }
-    const uint64_t bytes = operand_bytes(phase.result, request.frame.tokens);
+    const uint64_t bytes = operand_bytes(phase.result, tokens);
     BufferHandle staging;
     if (request.done) {
       staging = readback_.take();
@@ -136,6 +138,8 @@ class WebGpuProgram : public Program {
     return device_->status();
   }
 
+  Result<void> wait_for_result() override { return readback_.wait_for_first(); }
+
   Result<void> wait() override {
     TOK_TRY(readback_.wait());
     return device_->wait_for_queue();
@@ -155,8 +159,10 @@ class WebGpuProgram : public Program {
   }
 
   BindGroupHandle bind(const Step& step, uint32_t tokens, WGPUBindGroupLayout layout) const {
-    std::vector<WGPUBindGroupEntry> entries = {
-        {.binding = 0, .buffer = buffers_.at(plan_.frame), .offset = 0, .size = sizeof(Frame)}};
+    std::vector<WGPUBindGroupEntry> entries = {{.binding = 0,
+                                                .buffer = buffers_.at(plan_.frame),
+                                                .offset = 0,
+                                                .size = frame_bytes(step.launch.writes_frame)}};
     const auto add = [&](const Operand& operand) {
       entries.push_back({.binding = uint32_t(entries.size()),
                          .buffer = buffers_.at(operand.buffer),
@@ -166,12 +172,14 @@ class WebGpuProgram : public Program {
     };
     for (const Operand& in : step.inputs) add(in);
     for (const Operand& out : step.outputs) add(out);
+    for (const uint32_t input : step.launch.again) add(step.inputs[input]);
     const WGPUBindGroupDescriptor descriptor = {
         .layout = layout, .entryCount = entries.size(), .entries = entries.data()};
     return BindGroupHandle(wgpuDeviceCreateBindGroup(device_->handle(), &descriptor));
   }
 
   void write_frame(const StepRequest& request) {
+    TOK_CHECK(request.tokens.size() == request.frame.tokens);
     frame_bytes_.assign(kFrameTokensOffset + request.tokens.size_bytes(), std::byte{0});
     std::memcpy(frame_bytes_.data(), &request.frame, sizeof(Frame));
     std::memcpy(frame_bytes_.data() + kFrameTokensOffset, request.tokens.data(),

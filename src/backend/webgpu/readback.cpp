@@ -83,12 +83,16 @@ void Readback::deliver() {
   }
 }
 
+Result<void> Readback::wait_for_first() {
+  if (waiting_.empty()) return {};
+  const WGPUFuture future = waiting_.front()->future;
+  if (!waiting_.front()->arrived) TOK_TRY(device_->wait(future));
+  deliver();
+  return {};
+}
+
 Result<void> Readback::wait() {
-  while (!waiting_.empty()) {
-    const WGPUFuture future = waiting_.front()->future;
-    if (!waiting_.front()->arrived) TOK_TRY(device_->wait(future));
-    deliver();
-  }
+  while (!waiting_.empty()) TOK_TRY(wait_for_first());
   return {};
 }
 

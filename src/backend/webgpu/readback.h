@@ -29,6 +29,8 @@ class Readback {
   void read(BufferHandle staging, uint64_t bytes, Done done);
   /// Calls back for what has arrived.
   void deliver();
+  /// Blocks until the first of what was asked for has arrived and been delivered.
+  Result<void> wait_for_first();
   /// Blocks until everything asked for has arrived and been delivered.
   Result<void> wait();
 

@@ -6,23 +6,15 @@
 #include "kernels/launch.h"
 
 namespace tokamak {
-namespace {
 
-/// The first element of head `head` in the slot of `position`; `part` 0: key, 1: value.
-size_t cache_index(const CpuTensor& cache, std::span<const uint32_t> pages, size_t position,
-                   size_t part, size_t head) {
+size_t cache_element(const CpuTensor& cache, std::span<const uint32_t> pages, size_t position,
+                     size_t part, size_t head) {
   const size_t slot = pages[position / kPageTokens] * kPageTokens + position % kPageTokens;
   TOK_CHECK(slot < cache.dims[0]);
   return ((slot * 2 + part) * cache.dims[2] + head) * cache.dims[3];
 }
 
-void store(const CpuTensor& tensor, size_t i, float value) {
-  if (tensor.dtype == DType::kF16) {
-    reinterpret_cast<uint16_t*>(tensor.data)[i] = f32_to_f16(value);
-  } else {
-    reinterpret_cast<float*>(tensor.data)[i] = value;
-  }
-}
+namespace {
 
 void kv_append_reference(const CpuCall& call) {
   const CpuTensor& cache = call.outputs[0];
@@ -32,8 +24,8 @@ void kv_append_reference(const CpuCall& call) {
     const std::span<const float> x = call.inputs[part].f32();
     for (size_t t = 0; t < call.frame.tokens; ++t) {
       for (size_t i = 0; i < heads * head_dim; ++i) {
-        const size_t start = cache_index(cache, pages, call.frame.position + t, part, 0);
-        store(cache, start + i, x[t * heads * head_dim + i]);
+        const size_t start = cache_element(cache, pages, call.frame.position + t, part, 0);
+        cache.store(start + i, x[t * heads * head_dim + i]);
       }
     }
   }
@@ -61,7 +53,7 @@ void attention_reference(const CpuCall& call) {
       weights.assign(end - first, 0.0);
       double largest = -HUGE_VAL, total = 0;
       for (size_t p = first; p < end; ++p) {
-        const size_t key = cache_index(cache, pages, p, 0, head / group);
+        const size_t key = cache_element(cache, pages, p, 0, head / group);
         double score = 0;
         for (size_t i = 0; i < head_dim; ++i) score += double(q[at + i]) * cache.load(key + i);
         score *= op.scale;
@@ -72,7 +64,7 @@ void attention_reference(const CpuCall& call) {
       std::fill(sums.begin(), sums.end(), 0.0);
       for (size_t p = first; p < end; ++p) {
         const double weight = std::exp(weights[p - first] - largest);
-        const size_t value = cache_index(cache, pages, p, 1, head / group);
+        const size_t value = cache_element(cache, pages, p, 1, head / group);
         total += weight;
         for (size_t i = 0; i < head_dim; ++i) sums[i] += weight * cache.load(value + i);
       }
@@ -119,7 +111,7 @@ Launch attention_base(const Problem& p, uint32_t threads) {
                         {"CAUSAL", op.causal ? 1u : 0u},
                         {"SCALE", op.scale},
                         {"SOFTCAP", op.softcap}},
-          .sources = {cache_source(cache.dtype), "attention/read_cache.wgsl",
+          .sources = {cache_source(cache.dtype), "attention/read_cache.wgsl", "attention/positions.wgsl",
                       op.softcap > 0 ? "attention/softcap.wgsl" : "attention/no_softcap.wgsl"},
           .grid = {.x = {heads}, .y = {1, 1}}};
 }

@@ -17,5 +17,11 @@
 #include "kernels/kernel.h"
 
 namespace tokamak {
+
+/// The first element of head `head` in the slot of `position`; `part` 0: key, 1: value.
+size_t cache_element(const CpuTensor& cache, std::span<const uint32_t> pages, size_t position,
+                     size_t part, size_t head);
+
 std::span<const KernelVariant> attention_variants();
+
 }

@@ -2,9 +2,53 @@
 
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/launch.h"
+#include "kernels/linear/fused_linear.h"
+#include "kernels/linear/matvec.h"
 #include "kernels/quant/codec.h"
 
 namespace tokamak {
+
+uint32_t in_size(const Problem& p) {
+  return uint32_t(p.inputs[1].shape[1]);
+}
+uint32_t row_count(const Problem& p) {
+  return uint32_t(p.inputs[1].shape[0]);
+}
+bool per_token(const Problem& p) {
+  return p.inputs[0].shape[0] == kTokens && p.max_tokens > 1;
+}
+
+std::vector<std::string> linear_ending(const Problem& p) {
+  const auto* fused = std::get_if<FusedLinear>(p.op);
+  const bool has_bias = fused != nullptr ? fused->bias : p.inputs.size() == 3;
+  std::vector<std::string> sources = {has_bias ? "linear/bias.wgsl" : "linear/no_bias.wgsl"};
+  const auto* glu = std::get_if<LinearGlu>(p.op);
+  if (glu != nullptr || (fused != nullptr && fused->behind == Behind::kGlu)) {
+    sources.push_back(activation_source(glu != nullptr ? glu->activation : fused->activation));
+    sources.push_back("linear/store_glu.wgsl");
+  } else if (fused != nullptr && fused->behind == Behind::kAdd) {
+    sources.push_back("linear/store_add.wgsl");
+  } else if (std::holds_alternative<Qkv>(*p.op)) {
+    sources.push_back("linear/store_qkv.wgsl");
+  } else {
+    sources.push_back("linear/store.wgsl");
+  }
+  return sources;
+}
+
+std::vector<Constant> linear_sizes(const Problem& p, uint32_t threads) {
+  std::vector<Constant> constants = {{"THREADS", threads},
+                                     {"IN", in_size(p)},
+                                     {"ROWS", row_count(p)},
+                                     {"FIRST_ROW", p.cut.first},
+                                     {"OUT", p.cut.total != 0 ? p.cut.total : row_count(p)}};
+  if (const auto* qkv = std::get_if<Qkv>(p.op)) {
+    constants.push_back({"Q_ROWS", qkv->q_rows});
+    constants.push_back({"K_ROWS", qkv->k_rows});
+  }
+  return constants;
+}
+
 namespace {
 
 /// Calls store(t, row, value) for every element of x Wᵀ + bias.
@@ -56,103 +100,21 @@ void linear_glu_reference(const CpuCall& call) {
   });
 }
 
-uint32_t in_size(const Problem& p) {
-  return uint32_t(p.inputs[1].shape[1]);
-}
-/// Rows of the matrix, of which there may be more in other buffers.
-uint32_t row_count(const Problem& p) {
-  return uint32_t(p.inputs[1].shape[0]);
-}
-/// T of the product: 1 when x is a single row, whatever the step's tokens.
-bool per_token(const Problem& p) {
-  return p.inputs[0].shape[0] == kTokens && p.max_tokens > 1;
-}
-
-// The endings.
-
-std::vector<std::string> ending(const Problem& p) {
-  std::vector<std::string> sources = {p.inputs.size() == 3 ? "linear/bias.wgsl"
-                                                           : "linear/no_bias.wgsl"};
-  if (const auto* glu = std::get_if<LinearGlu>(p.op)) {
-    sources.push_back(activation_source(glu->activation));
-    sources.push_back("linear/store_glu.wgsl");
-  } else if (std::holds_alternative<Qkv>(*p.op)) {
-    sources.push_back("linear/store_qkv.wgsl");
-  } else {
-    sources.push_back("linear/store.wgsl");
-  }
-  return sources;
-}
-
-std::vector<Constant> sizes(const Problem& p, uint32_t threads) {
-  std::vector<Constant> constants = {{"THREADS", threads},
-                                     {"IN", in_size(p)},
-                                     {"ROWS", row_count(p)},
-                                     {"FIRST_ROW", p.cut.first},
-                                     {"OUT", p.cut.total != 0 ? p.cut.total : row_count(p)}};
-  if (const auto* qkv = std::get_if<Qkv>(p.op)) {
-    constants.push_back({"Q_ROWS", qkv->q_rows});
-    constants.push_back({"K_ROWS", qkv->k_rows});
-  }
-  return constants;
-}
-
-// matvec: one token, four rows per workgroup.
-
-constexpr uint32_t kMatvecRows = 4;
-constexpr uint32_t kGridX = 32768;  // rows of workgroups wrap here: a dimension ends at 65535
+// matmul: a tile of tokens by a tile of rows per workgroup.
 
 std::string wide_rows(const Problem& p, const DeviceInfo&) {
   return in_size(p) % 8 == 0 ? "" : fmt::format("in = {} is no multiple of 8", in_size(p));
 }
-
-std::string matvec_refuses(const Problem& p, const DeviceInfo& device) {
-  if (per_token(p)) return "is for one token";
-  return wide_rows(p, device);
-}
-
-Launch with_ending(Launch launch, const Problem& p) {
-  for (std::string& source : ending(p)) launch.sources.push_back(std::move(source));
-  return launch;
-}
-
-Launch matvec(const Problem& p, Codec codec, const char* reduce) {
-  const uint32_t threads = power_of_two(in_size(p) / 32, 32, 256);
-  const uint32_t groups = ceil_div(row_count(p), kMatvecRows);
-  const uint32_t grid_x = std::min(groups, kGridX);
-  Launch launch{.constants = sizes(p, threads),
-                .sources = {reduce, "linear/matvec.wgsl"},
-                .grid = {.x = {grid_x}, .y = {ceil_div(groups, grid_x)}}};
-  launch.constants.push_back({"GRID_X", grid_x});
-  return with_codec(std::move(codec), with_ending(std::move(launch), p));
-}
-
-constexpr char kTree[] = "wgsl/reduce.wgsl";
-constexpr char kSubgroup[] = "wgsl/reduce_subgroup.wgsl";
-
-Launch matvec_tree(const Problem& p) {
-  return matvec(p, wide_codec(p.inputs[1]), kTree);
-}
-Launch matvec_subgroup(const Problem& p) {
-  return matvec(p, wide_codec(p.inputs[1]), kSubgroup);
-}
-
-// f16 weights loaded as such; the products stay in f32, so the numbers are those of the codec.
-
 std::string native_f16(const Problem& p, const DeviceInfo& device) {
   if (p.inputs[1].dtype != DType::kF16) {
     return fmt::format("is for f16 weights, these are {}", dtype_name(p.inputs[1].dtype));
   }
   return wide_rows(p, device);
 }
-std::string matvec_f16_refuses(const Problem& p, const DeviceInfo& device) {
-  return per_token(p) ? "is for one token" : native_f16(p, device);
+Launch with_ending(Launch launch, const Problem& p) {
+  for (std::string& source : linear_ending(p)) launch.sources.push_back(std::move(source));
+  return launch;
 }
-Launch matvec_f16_subgroup(const Problem& p) {
-  return matvec(p, native_f16_codec(p.inputs[1]), kSubgroup);
-}
-
-// matmul: a tile of tokens by a tile of rows per workgroup.
 
 constexpr uint32_t kMatmulThreads = 256;
 constexpr uint32_t kMatmulTile = 64;
@@ -166,7 +128,7 @@ std::string matmul_f16_refuses(const Problem& p, const DeviceInfo& device) {
 }
 
 Launch matmul_with(const Problem& p, Codec codec) {
-  Launch launch{.constants = sizes(p, kMatmulThreads),
+  Launch launch{.constants = linear_sizes(p, kMatmulThreads),
                 .sources = {"wgsl/entry.wgsl", "linear/matmul.wgsl"},
                 .grid = {.x = {ceil_div(row_count(p), kMatmulTile)}, .y = {1, kMatmulTile}}};
   return with_codec(std::move(codec), with_ending(std::move(launch), p));
@@ -186,10 +148,10 @@ std::string any_refuses(const Problem& p, const DeviceInfo&) {
 }
 
 Launch any(const Problem& p) {
-  const uint32_t pairs = ceil_div(row_count(p), 2u), grid_x = std::min(pairs, kGridX);
+  const uint32_t pairs = ceil_div(row_count(p), 2u), grid_x = std::min(pairs, kRowOfGroups);
   Launch launch{
-      .constants = sizes(p, 64),
-      .sources = {kTree, "linear/any.wgsl"},
+      .constants = linear_sizes(p, 64),
+      .sources = {"wgsl/reduce.wgsl", "linear/any.wgsl"},
       .grid = {.x = {grid_x}, .y = {ceil_div(pairs, grid_x)}, .z = {1, per_token(p) ? 1u : 0u}}};
   launch.constants.push_back({"GRID_X", grid_x});
   return with_codec(single_codec(p.inputs[1]), with_ending(std::move(launch), p));
@@ -222,6 +184,8 @@ std::vector<KernelVariant> make_variants() {
                   {"qkv.wgsl.matvec_f16_subgroup", "qkv.wgsl.matvec_subgroup", "qkv.wgsl.matvec",
                    "qkv.wgsl.matmul_f16", "qkv.wgsl.matmul", "qkv.wgsl.any", "qkv.cpu"},
                   qkv_reference);
+  const std::span<const KernelVariant> fused = fused_linear_variants();
+  all.insert(all.end(), fused.begin(), fused.end());
   add_family<LinearGlu>(all,
                         {"linear_glu.wgsl.matvec_f16_subgroup", "linear_glu.wgsl.matvec_subgroup",
                          "linear_glu.wgsl.matvec", "linear_glu.wgsl.matmul_f16",

@@ -2,7 +2,10 @@
 alias WeightWord = vec4<u32>;
 
 fn weights8(i: u32) -> array<vec4<f32>, 2> {
-  let bits = weight_words[i];
+  return decode8(weight_words[i]);
+}
+
+fn decode8(bits: WeightWord) -> array<vec4<f32>, 2> {
   let low = bitcast<vec4<f32>>(bits << vec4(16u));
   let high = bitcast<vec4<f32>>(bits & vec4(0xffff0000u));
   return array(vec4(low.x, high.x, low.y, high.y), vec4(low.z, high.z, low.w, high.w));

@@ -54,6 +54,7 @@ Codec packed_codec(const Packing& p, uint64_t rows, uint64_t columns) {
       add({"quant/super6.wgsl"}, {begin("ZEROS", Stream::kZeros)});
       break;
   }
+  add({"quant/affine.wgsl"}, {});
   return codec;
 }
 
@@ -72,6 +73,27 @@ Codec wide_codec(const TensorDesc& matrix) {
 Codec native_f16_codec(const TensorDesc& matrix) {
   TOK_CHECK(matrix.dtype == DType::kF16);
   return {.sources = {"quant/f16_native.wgsl"}, .constants = {}};
+}
+
+UnitCodec unit_codec(const TensorDesc& matrix) {
+  UnitCodec codec{wide_codec(matrix)};
+  // The low stream is a matrix of its own, so that a row of it is a row of units.
+  const uint32_t bits = is_packed(matrix.dtype) ? packing(matrix.dtype).bits : 0;
+  if (bits == 4) codec.unit = 32;
+  if (bits == 8) codec.unit = 16;
+  codec.binds_twice = codec.unit > 8 && matrix.shape[1] % codec.unit == 0;
+  if (!codec.binds_twice) codec.unit = 8;
+  const bool is_half = matrix.dtype == DType::kF16 || matrix.dtype == DType::kBF16;
+  codec.sources.push_back(codec.binds_twice ? fmt::format("quant/units_{}bit.wgsl", bits)
+                          : is_half         ? "quant/units_16bit.wgsl"
+                                            : "quant/units_8.wgsl");
+  return codec;
+}
+
+UnitCodec native_f16_units(const TensorDesc& matrix) {
+  UnitCodec codec{native_f16_codec(matrix)};
+  codec.sources.push_back("quant/units_16bit.wgsl");
+  return codec;
 }
 
 Codec single_codec(const TensorDesc& matrix) {

@@ -5,7 +5,8 @@
 // or, from single_codec(), weight1(i: u32) -> f32, for rows of any length.
 //
 // Packed types (base/packing.h) have no file each: a text that puts the q together (bits4, bits8,
-// bits_high) is followed by one that scales them (offset, super4, ...). Their constants:
+// bits_high) is followed by one that gives s and o of w = s q + o (offset, super4, ...) and by
+// affine.wgsl. Their constants:
 //   HIGH, SCALES, ZEROS   where these streams begin, in words; HIGH_BITS: of each q in HIGH
 //   GROUP                 neighbours along a row that share their numbers
 //   ZERO_POINT            symmetric: the q of 0; FLIPPED_BITS: see bits8.wgsl
@@ -28,6 +29,19 @@ Codec wide_codec(const TensorDesc& matrix);
 
 /// f16 weights loaded as such, for devices with the f16 feature. REQUIRES: as wide_codec(); f16.
 Codec native_f16_codec(const TensorDesc& matrix);
+
+/// For matrix-vector products: what the lanes deal out among themselves is a unit, as many
+/// neighbouring weights of a row as one load brings. The texts declare UNIT, note_units(), which is
+/// called when a lane's part of x is ready, and unit_product(i, round), the product of unit i of the
+/// matrix with the lane's unit of that round.
+struct UnitCodec : Codec {
+  uint32_t unit = 8;
+  bool binds_twice = false;  // the matrix once more at WIDE_BINDING, as vectors of words
+};
+
+/// REQUIRES: as wide_codec().
+UnitCodec unit_codec(const TensorDesc& matrix);
+UnitCodec native_f16_units(const TensorDesc& matrix);
 
 /// One weight per load. REQUIRES: not packed.
 Codec single_codec(const TensorDesc& matrix);

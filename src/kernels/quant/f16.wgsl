@@ -2,7 +2,10 @@
 alias WeightWord = vec4<u32>;
 
 fn weights8(i: u32) -> array<vec4<f32>, 2> {
-  let bits = weight_words[i];
+  return decode8(weight_words[i]);
+}
+
+fn decode8(bits: WeightWord) -> array<vec4<f32>, 2> {
   return array(vec4(unpack2x16float(bits.x), unpack2x16float(bits.y)),
                vec4(unpack2x16float(bits.z), unpack2x16float(bits.w)));
 }

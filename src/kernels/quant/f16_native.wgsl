@@ -5,7 +5,10 @@ struct WeightWord {
 }
 
 fn weights8(i: u32) -> array<vec4<f32>, 2> {
-  let word = weight_words[i];
+  return decode8(weight_words[i]);
+}
+
+fn decode8(word: WeightWord) -> array<vec4<f32>, 2> {
   return array(vec4<f32>(word.low), vec4<f32>(word.high));
 }
 

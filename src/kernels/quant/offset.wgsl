@@ -1,7 +1,4 @@
-// s q + o
-fn weights8(i: u32) -> array<vec4<f32>, 2> {
-  let q = quants8(i);
-  let pair = scale_pair(i / (GROUP / 8u));
-  return array(pair.x * q[0] + pair.y, pair.x * q[1] + pair.y);
+// s and o of eight weights, as they are stored.
+fn affine(i: u32) -> vec2<f32> {
+  return scale_pair(i / (GROUP / 8u));
 }
-

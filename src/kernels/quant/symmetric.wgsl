@@ -1,8 +1,6 @@
-// s (q - ZERO_POINT)
-fn weights8(i: u32) -> array<vec4<f32>, 2> {
-  let q = quants8(i);
+// s and o of eight weights, w = s (q - ZERO_POINT).
+fn affine(i: u32) -> vec2<f32> {
   let group = i / (GROUP / 8u);
   let s = scale_pair(group / 2u)[group % 2u];
-  return array(s * (q[0] - ZERO_POINT), s * (q[1] - ZERO_POINT));
+  return vec2(s, -ZERO_POINT * s);
 }
-

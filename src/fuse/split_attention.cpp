@@ -1,0 +1,60 @@
+// Keys in several splits, which the product that follows merges as it prepares its x.
+//
+//   y, cache = step_attention ...           p, cache = step_attention ... {splits=n}
+//   z = linear y, w                  ==>    z = fused_linear p, w {before=merge_splits, splits=n}
+//
+// Saves no dispatch, but fills the device: without splits a step has a workgroup for each head.
+#include "fuse/split_attention.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace tokamak::fuse {
+namespace {
+
+enum : Var { row, table, cache, pages, norms, appended, y, w, bias, z };
+
+/// So many that the heads have workgroups for a large device, and few enough that merging them
+/// stays cheap.
+uint32_t splits(uint32_t heads) {
+  return std::clamp(std::bit_floor(128 / heads), 4u, 16u);
+}
+
+std::optional<Replacement> replace(Match& m) {
+  if (!fits_fused_linear(m.type(w))) return std::nullopt;
+  StepAttention op = m.attributes<StepAttention>(y);
+  if (op.splits != 1) return std::nullopt;
+  op.splits = splits(op.heads);
+  std::vector<ValueId> inputs = {m[row], m[table], m[cache], m[pages]};
+  if (m.has(norms)) inputs.push_back(m[norms]);
+  std::map<size_t, Var> made;
+  if (m.has(appended)) made[1] = appended;
+  const ValueId parts = m.add_node(op, std::move(inputs), std::move(made)).front();
+  const FusedLinear merge{.before = Before::kMergeSplits, .bias = m.has(bias), .splits = op.splits};
+  Replacement product{merge, {parts, m[w]}};
+  if (merge.bias) product.inputs.push_back(m[bias]);
+  return product;
+}
+
+}  // namespace
+
+Pass split_attention() {
+  std::vector<std::vector<Pattern>> patterns;
+  const std::vector<Pattern> plain = {any(row), any(table), any(cache), any(pages)};
+  const std::vector<Pattern> normed = {any(row), any(table), any(cache), any(pages), any(norms)};
+  // With the cache as an output first: a pattern without it matches those, too.
+  for (const std::vector<Var>& others : {std::vector<Var>{appended}, std::vector<Var>{}}) {
+    for (const std::vector<Pattern>& inputs : {plain, normed}) {
+      const Pattern attention = node<StepAttention>(y, inputs, others);
+      patterns.push_back({node<Linear>(z, {attention, any(w)})});
+      patterns.push_back({node<Linear>(z, {attention, any(w), any(bias)})});
+    }
+  }
+  return {.name = "split_attention",
+          .patterns = std::move(patterns),
+          .outputs = {z, appended},
+          .one_token = true,
+          .replace = replace};
+}
+
+}  // namespace tokamak::fuse

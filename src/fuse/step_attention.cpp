@@ -1,0 +1,95 @@
+// All between the projections of attention, for one token, in one kernel.
+//
+//   q, k, v = qkv x, w                          row      = linear x, w
+//   q = rms_norm q, wq     k = rms_norm ...     y, cache = step_attention row, table, cache, pages,
+//   q = rope q, table      k = rope ...    ==>                            wq|wk
+//   cache = kv_append k, v, cache, pages
+//   y = attention q, cache, pages
+//
+// and without the norms, or for queries alone that read the cache of another layer. Saves up to six
+// dispatches per layer.
+#include "fuse/step_attention.h"
+
+namespace tokamak::fuse {
+namespace {
+
+enum : Var { q, k, v, wq, wk, wv, nq, nk, nv, rq, rk, table, cache, pages, appended, y };
+
+bool is_ones(const TensorDesc& weight) {
+  const auto* fill = std::get_if<Fill>(&weight.recipe);
+  return fill != nullptr && fill->value == 1;
+}
+
+std::optional<Replacement> replace(Match& m) {
+  const auto& attention = m.attributes<Attention>(y);
+  const uint32_t head_dim = uint32_t(m.type(cache).shape[3]);
+  const auto& rope = m.attributes<Rope>(rq);
+  if (!attention.causal || head_dim % 8 != 0 || head_dim > 512 || rope.head_dim != head_dim) {
+    return std::nullopt;
+  }
+  StepAttention op{.heads = uint32_t(m.type(q).shape[1]) / head_dim,
+                   .appends = m.has(appended),
+                   .norm_v = m.has(nv),
+                   .scale = attention.scale,
+                   .window = attention.window,
+                   .softcap = attention.softcap,
+                   .short_rows = rope.short_rows};
+  std::optional<ValueId> norms;
+  if (m.has(nq)) {
+    op.eps = m.attributes<RmsNorm>(nq).eps;
+    if (m.type(wq).shape[0] != Dim{head_dim}) return std::nullopt;
+    norms = m[wq];
+  }
+  ValueId row = m[q];
+  if (op.appends) {
+    if (m.attributes<Rope>(rk) != rope) return std::nullopt;
+    const Node* made = m.maker({q, k, v});
+    if (made == nullptr || !std::holds_alternative<Qkv>(made->op)) return std::nullopt;
+    if (op.norm_v && (!is_ones(m.type(wv)) || m.type(wv).shape[0] != Dim{head_dim} ||
+                      m.attributes<RmsNorm>(nv).eps != op.eps)) {
+      return std::nullopt;
+    }
+    if (norms) {
+      if (m.attributes<RmsNorm>(nk).eps != op.eps) return std::nullopt;
+      norms = m.join_rows({wq, wk}, RowOrder::kConcat, "heads");
+      if (!norms) return std::nullopt;
+    }
+    row = m.add_node(Linear{}, made->inputs).front();
+  }
+  std::vector<ValueId> inputs = {row, m[table], m[cache], m[pages]};
+  if (norms) inputs.push_back(*norms);
+  return Replacement{op, std::move(inputs)};
+}
+
+/// Queries and keys with or without norms, values too.
+struct Form {
+  bool appends, norms, norm_v;
+};
+
+Pattern attention_of(const Form& form) {
+  const Pattern query = node<Rope>(
+      rq, {form.norms ? node<RmsNorm>(nq, {any(q), any(wq)}) : any(q), any(table)});
+  if (!form.appends) return node<Attention>(y, {query, any(cache), any(pages)});
+  const Pattern key = node<Rope>(
+      rk, {form.norms ? node<RmsNorm>(nk, {any(k), any(wk)}) : any(k), any(table)});
+  const Pattern value = form.norm_v ? node<RmsNorm>(nv, {any(v), any(wv)}) : any(v);
+  return node<Attention>(
+      y, {query, node<KvAppend>(appended, {key, value, any(cache), any(pages)}), any(pages)});
+}
+
+}  // namespace
+
+Pass step_attention() {
+  std::vector<std::vector<Pattern>> patterns;
+  for (const Form& form : {Form{true, true, true}, Form{true, true, false}, Form{true, false, false},
+                           Form{false, true, false}, Form{false, false, false}}) {
+    patterns.push_back({attention_of(form)});
+  }
+  return {.name = "step_attention",
+          .patterns = std::move(patterns),
+          .outputs = {y, appended},
+          .one_token = true,
+          .replace = replace};
+}
+
+}  // namespace tokamak::fuse

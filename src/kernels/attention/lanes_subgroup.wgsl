@@ -1,0 +1,30 @@
+// What lanes that share a key do together, by subgroups of at least SPAN lanes. Neighbouring lanes are
+// taken to be in one, which the kernel self-test of a device checks.
+fn sum_of_lanes(value: f32, lane: u32) -> f32 {
+  var sum = value;
+  for (var apart = 1u; apart < LANES; apart *= 2u) {
+    sum += subgroupShuffleXor(sum, apart);
+  }
+  return sum;
+}
+
+// Merges the groups of SPAN lanes.
+fn merge_groups(h: u32) {
+  for (var apart = LANES; apart < SPAN; apart *= 2u) {
+    let other = subgroupShuffleXor(largest[h], apart);
+    let now_largest = max(largest[h], other);
+    let keep = exp(largest[h] - now_largest);
+    let take = exp(other - now_largest);
+    total[h] = total[h] * keep + take * subgroupShuffleXor(total[h], apart);
+    for (var i = h * OWN; i < (h + 1u) * OWN; i++) {
+      sums[i][0] = sums[i][0] * keep + take * subgroupShuffleXor(sums[i][0], apart);
+      sums[i][1] = sums[i][1] * keep + take * subgroupShuffleXor(sums[i][1], apart);
+    }
+    largest[h] = now_largest;
+  }
+}
+
+@compute @workgroup_size(THREADS)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+  run(group, lane);
+}

@@ -1,0 +1,7 @@
+fn note_squares(i: u32, squares: f32) {}
+
+fn make_factors(lane: u32) {}
+
+fn weights_of(pair: Pair) -> vec2<f32> {
+  return vec2(1.0);
+}

@@ -1,0 +1,225 @@
+// QUERIES heads that share a key head, and the keys of one split, per workgroup. It first makes its
+// queries and the step's own key and value ready in workgroup memory; then LANES neighbouring lanes
+// share a key, and every such group keeps running softmaxes over each GROUPS-th key, which are
+// merged at the end. Contract: step_attention.h
+@group(0) @binding(INPUT_0) var<storage, read> row: array<f32>;
+@group(0) @binding(INPUT_1) var<storage, read> table: array<f32>;
+@group(0) @binding(OUTPUT_0) var<storage, read_write> y: array<f32>;
+
+const UNITS = HEAD_DIM / 8u;  // of a head; one is what a lane loads at once
+const OWN = UNITS / LANES;
+const GROUPS = THREADS / LANES;
+const MERGED = THREADS / SPAN;  // groups that are left when lanes have merged theirs
+const HALF = ROTARY / 2u;
+const KEY = QUERIES;  // heads made ready: the queries, the key, the value
+const VALUE = QUERIES + 1u;
+const MADE = QUERIES + select(0u, 2u, APPENDS);
+const LOWEST = -3.0e38;
+
+// The heads made ready, later the sums of all groups for one query.
+var<workgroup> heads: array<f32, max(MADE, MERGED) * HEAD_DIM>;
+var<workgroup> group_scores: array<vec2<f32>, MERGED>;
+var<workgroup> group_shares: array<vec2<f32>, MERGED>;
+
+// Where head `i` of those made ready begins in the row.
+fn head_start(i: u32, first_head: u32, kv_head: u32) -> u32 {
+  if (i < QUERIES) {
+    return (first_head + i) * HEAD_DIM;
+  }
+  return (HEADS + (i - QUERIES) * KV_HEADS + kv_head) * HEAD_DIM;
+}
+
+// A lane makes pairs of elements that turn together; what lies beyond the rotary part comes in pairs
+// of neighbours.
+const HEAD_PAIRS = HEAD_DIM / 2u;
+const OWN_PAIRS = (MADE * HEAD_PAIRS + THREADS - 1u) / THREADS;
+
+struct Pair {
+  head: u32,
+  a: u32,
+  b: u32,
+}
+
+fn pair_of(i: u32) -> Pair {
+  let pair = i % HEAD_PAIRS;
+  let turns = pair < HALF;
+  return Pair(i / HEAD_PAIRS, select(2u * pair, pair, turns), select(2u * pair + 1u, pair + HALF, turns));
+}
+
+fn make_heads(first_head: u32, kv_head: u32, lane: u32) {
+  let turn = (frame.position + select(0u, SHORT_ROWS, frame.length > SHORT_ROWS)) * ROTARY;
+  var values: array<vec2<f32>, OWN_PAIRS>;
+  var angles: array<vec2<f32>, OWN_PAIRS>;
+  for (var k = 0u; k < OWN_PAIRS; k++) {
+    let i = min(k * THREADS + lane, MADE * HEAD_PAIRS - 1u);
+    let pair = pair_of(i);
+    let start = head_start(pair.head, first_head, kv_head);
+    values[k] = vec2(row[start + pair.a], row[start + pair.b]);
+    angles[k] = vec2(1.0, 0.0);
+    if (i % HEAD_PAIRS < HALF && pair.head != VALUE) {
+      angles[k] = vec2(table[turn + pair.a], table[turn + HALF + pair.a]);
+    }
+  }
+  for (var k = 0u; k < OWN_PAIRS; k++) {
+    note_squares(k * THREADS + lane, dot(values[k], values[k]));
+  }
+  make_factors(lane);
+  for (var k = 0u; k < OWN_PAIRS; k++) {
+    let i = k * THREADS + lane;
+    if (i < MADE * HEAD_PAIRS) {
+      let pair = pair_of(i);
+      let value = values[k] * weights_of(pair);
+      heads[pair.head * HEAD_DIM + pair.a] = value.x * angles[k].x - value.y * angles[k].y;
+      heads[pair.head * HEAD_DIM + pair.b] = value.y * angles[k].x + value.x * angles[k].y;
+    }
+  }
+  workgroupBarrier();
+}
+
+// Unit `i` of a head that was made ready.
+fn made_unit(head: u32, i: u32) -> array<vec4<f32>, 2> {
+  let at = head * HEAD_DIM + 8u * i;
+  return array(vec4(heads[at], heads[at + 1u], heads[at + 2u], heads[at + 3u]),
+               vec4(heads[at + 4u], heads[at + 5u], heads[at + 6u], heads[at + 7u]));
+}
+
+// The key and value that comes next, on its way.
+var<private> next_key: array<CacheUnit, OWN>;
+var<private> next_value: array<CacheUnit, OWN>;
+
+fn load_next(position: u32, kv_head: u32, part: u32) {
+  let at = (slot_of(position) * 2u * KV_HEADS + kv_head) * UNITS + part;
+  for (var i = 0u; i < OWN; i++) {
+    next_key[i] = cache[at + i * LANES];
+    next_value[i] = cache[at + KV_HEADS * UNITS + i * LANES];
+  }
+}
+
+// Of the keys that this lane has seen, for each query: sums of its units of the values, the largest
+// score, the total.
+var<private> sums: array<array<vec4<f32>, 2>, QUERIES * OWN>;
+var<private> largest: array<f32, QUERIES>;
+var<private> total: array<f32, QUERIES>;
+
+fn run(group: vec3<u32>, lane: u32) {
+  let first_head = group.x * QUERIES;
+  let kv_head = first_head / (HEADS / KV_HEADS);
+  let part = lane % LANES;
+  let own_group = lane / LANES;
+  let end = frame.position + 1u;
+  let first = seen_from(frame.position);
+  let length = (end - first + SPLITS - 1u) / SPLITS;
+  let begin = min(first + group.y * length, end);
+  let until = min(begin + length, end);
+  if (begin < until) {
+    load_next(min(begin + own_group, until - 1u), kv_head, part);
+  }
+  make_heads(first_head, kv_head, lane);
+  var query: array<array<vec4<f32>, 2>, QUERIES * OWN>;
+  for (var i = 0u; i < QUERIES * OWN; i++) {
+    query[i] = made_unit(i / OWN, part + i % OWN * LANES);
+  }
+
+  // The step's own position is not in the cache yet for the others; what they would find there they
+  // have here.
+  var new_key: array<array<vec4<f32>, 2>, OWN>;
+  var new_value: array<array<vec4<f32>, 2>, OWN>;
+  if (APPENDS) {
+    for (var i = 0u; i < OWN; i++) {
+      let key = pack_unit(made_unit(KEY, part + i * LANES));
+      let value = pack_unit(made_unit(VALUE, part + i * LANES));
+      new_key[i] = unpack_unit(key);
+      new_value[i] = unpack_unit(value);
+      if (until == end && begin < end && own_group == 0u &&
+          first_head % (HEADS / KV_HEADS) == 0u) {
+        let slot = slot_of(frame.position);
+        append((slot * 2u * KV_HEADS + kv_head) * UNITS + part + i * LANES, key);
+        append(((slot * 2u + 1u) * KV_HEADS + kv_head) * UNITS + part + i * LANES, value);
+      }
+    }
+  }
+
+  for (var h = 0u; h < QUERIES; h++) {
+    largest[h] = LOWEST;
+    total[h] = 0.0;
+  }
+  for (var i = 0u; i < QUERIES * OWN; i++) {
+    sums[i] = array(vec4(0.0), vec4(0.0));
+  }
+  for (var block = begin; block < until; block += GROUPS) {
+    // Groups past the end read the last key and give it no weight: sums over lanes need them all.
+    let position = min(block + own_group, until - 1u);
+    let seen = block + own_group < until;
+    var key: array<array<vec4<f32>, 2>, OWN>;
+    var value: array<array<vec4<f32>, 2>, OWN>;
+    for (var i = 0u; i < OWN; i++) {
+      key[i] = unpack_unit(next_key[i]);
+      value[i] = unpack_unit(next_value[i]);
+    }
+    if (block + GROUPS < until) {
+      load_next(min(block + GROUPS + own_group, until - 1u), kv_head, part);
+    }
+    if (APPENDS && position == frame.position) {
+      key = new_key;
+      value = new_value;
+    }
+    for (var h = 0u; h < QUERIES; h++) {
+      var product = vec4(0.0);
+      for (var i = 0u; i < OWN; i++) {
+        product += query[h * OWN + i][0] * key[i][0] + query[h * OWN + i][1] * key[i][1];
+      }
+      let score = cap_score(sum_of_lanes(dot(product, vec4(1.0)), lane) * SCALE);
+      let now_largest = select(largest[h], max(largest[h], score), seen);
+      let weight = select(0.0, exp(score - now_largest), seen);
+      let shrink = exp(largest[h] - now_largest);
+      total[h] = total[h] * shrink + weight;
+      for (var i = 0u; i < OWN; i++) {
+        sums[h * OWN + i][0] = sums[h * OWN + i][0] * shrink + weight * value[i][0];
+        sums[h * OWN + i][1] = sums[h * OWN + i][1] * shrink + weight * value[i][1];
+      }
+      largest[h] = now_largest;
+    }
+  }
+
+  for (var h = 0u; h < QUERIES; h++) {
+    // Groups become one where lanes can reach each other; the first of them goes on.
+    merge_groups(h);
+    let merged = lane / SPAN;
+    workgroupBarrier();
+    if (lane % SPAN < LANES) {
+      if (part == 0u) {
+        group_scores[merged] = vec2(largest[h], total[h]);
+      }
+      for (var i = 0u; i < OWN; i++) {
+        let at = merged * HEAD_DIM + 8u * (part + i * LANES);
+        for (var j = 0u; j < 8u; j++) {
+          heads[at + j] = sums[h * OWN + i][j / 4u][j % 4u];
+        }
+      }
+    }
+    workgroupBarrier();
+    var best = LOWEST;
+    for (var g = 0u; g < MERGED; g++) {
+      best = max(best, group_scores[g].x);
+    }
+    if (lane < MERGED) {
+      let share = exp(group_scores[lane].x - best);
+      group_shares[lane] = vec2(share, share * group_scores[lane].y);
+    }
+    workgroupBarrier();
+    var all = 0.0;
+    for (var g = 0u; g < MERGED; g++) {
+      all += group_shares[g].y;
+    }
+    for (var j = lane; j < HEAD_DIM; j += THREADS) {
+      var sum = 0.0;
+      for (var g = 0u; g < MERGED; g++) {
+        sum += group_shares[g].x * heads[g * HEAD_DIM + j];
+      }
+      store_sum(group.y, first_head + h, j, sum, all);
+    }
+    if (lane == 0u) {
+      store_score(group.y, first_head + h, best, all);
+    }
+  }
+}

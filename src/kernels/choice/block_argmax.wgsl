@@ -1,0 +1,15 @@
+// One block of neighbours per workgroup; tokens are grid.y. Contract: choice.h
+@group(0) @binding(INPUT_0) var<storage, read> x: array<f32>;
+@group(0) @binding(OUTPUT_0) var<storage, read_write> y: array<vec2<f32>>;
+
+fn run(group: vec3<u32>, lane: u32) {
+  let column = group.x * THREADS + lane;
+  var best = vec2(LOWEST, f32(column));
+  if (column < COLUMNS) {
+    best = better(best, vec2(x[group.y * COLUMNS + column], f32(column)));
+  }
+  best = best_of_all(best, lane);
+  if (lane == 0u) {
+    y[group.y * ((COLUMNS + THREADS - 1u) / THREADS) + group.x] = best;
+  }
+}

@@ -1,0 +1,19 @@
+// One workgroup for all candidates. Contract: choice.h
+@group(0) @binding(INPUT_0) var<storage, read> candidates: array<vec2<f32>>;
+@group(0) @binding(OUTPUT_0) var<storage, read_write> ids: array<f32>;
+
+fn run(group: vec3<u32>, lane: u32) {
+  var best = vec2(LOWEST, 0.0);
+  for (var i = lane; i < CANDIDATES; i += THREADS) {
+    best = better(best, candidates[i]);
+  }
+  best = best_of_all(best, lane);
+  if (lane == 0u) {
+    let is_token = best.x > LOWEST && best.x <= -LOWEST;
+    ids[next_frame.chosen % IDS] = select(-1.0, best.y, is_token);
+    next_frame.token = select(0u, u32(best.y), is_token);
+    next_frame.position += 1u;
+    next_frame.length += 1u;
+    next_frame.chosen += 1u;
+  }
+}

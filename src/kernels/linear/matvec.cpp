@@ -1,0 +1,139 @@
+#include "kernels/linear/matvec.h"
+
+#include "kernels/elementwise/elementwise.h"
+#include "kernels/quant/codec.h"
+
+namespace tokamak {
+namespace {
+
+/// How a product is dealt to lanes: `threads` of them take a row, `block` rows at a time.
+struct Deal {
+  uint32_t threads = 64;
+  uint32_t block = 2;
+  uint32_t group_rows = 4;
+};
+
+/// As measured on an H200, and within 5 % of the best there for every shape of the models in
+/// docs/performance.md: lanes for one or two units each, about four loads under way in a lane, and
+/// enough workgroups to fill the device, where the matrix has the rows for it.
+Deal deal(const Problem& p, uint32_t unit, bool subgroups) {
+  const auto* fused = std::get_if<FusedLinear>(p.op);
+  const bool is_argmax = fused != nullptr && fused->behind == Behind::kArgmax;
+  const uint32_t units = in_size(p) / unit;
+  Deal deal;
+  // The sums of a workgroup must fit into 10 KiB: a number for each row and lane, or, with
+  // subgroups, for each row and four lanes.
+  if (is_argmax) {
+    // So many rows that what matters is how many numbers a lane adds up before it meets the others.
+    deal.threads = power_of_two(units / 4, 32, subgroups ? 128 : 32);
+    deal.group_rows = kArgmaxBlock;
+    deal.block = 2;
+    return deal;
+  }
+  deal.threads = power_of_two(units, 32, units > 256 && subgroups ? 256 : 128);
+  const uint32_t rounds = ceil_div(units, deal.threads);
+  deal.group_rows = power_of_two(row_count(p) / 512, 2, 16);
+  deal.block = std::min(power_of_two(4 / std::min(rounds, 4u), 1, 4), deal.group_rows);
+  return deal;
+}
+
+uint32_t binding_of(size_t input) {
+  return uint32_t(1 + input);
+}
+
+/// Texts and constants of what is before and behind the product.
+void add_fused(Launch& launch, const Problem& p) {
+  const auto* fused = std::get_if<FusedLinear>(p.op);
+  const Before before = fused == nullptr ? Before::kNone : fused->before;
+  const Behind behind = fused == nullptr ? Behind::kNone : fused->behind;
+  const auto add = [&](std::initializer_list<Constant> constants) {
+    launch.constants.insert(launch.constants.end(), constants);
+  };
+  switch (before) {
+    case Before::kNone:
+      break;
+    case Before::kNormAddNorm:
+      add({{"A_BINDING", binding_of(fused->a())}, {"U_BINDING", binding_of(fused->u())}});
+      [[fallthrough]];
+    case Before::kNorm:
+      add({{"W_BINDING", binding_of(fused->w())}, {"EPS", fused->eps}});
+      break;
+    case Before::kMergeSplits: {
+      const uint32_t columns = uint32_t(p.inputs[0].shape[1]);
+      add({{"SPLITS", fused->splits}, {"HEADS", (columns / fused->splits - in_size(p)) / 2}});
+      break;
+    }
+  }
+  launch.sources.push_back(
+      fmt::format("linear/before_{}.wgsl", kBeforeNames[size_t(before)]));
+  if (behind == Behind::kArgmax) {
+    add({{"SOFTCAP", fused->softcap}});
+    launch.sources.insert(
+        launch.sources.end(),
+        {fused->bias ? "linear/bias.wgsl" : "linear/no_bias.wgsl",
+         fused->softcap > 0 ? "attention/softcap.wgsl" : "attention/no_softcap.wgsl",
+         "choice/best.wgsl", "linear/finish_argmax.wgsl"});
+    return;
+  }
+  if (behind == Behind::kAdd) add({{"R_BINDING", binding_of(fused->r())}});
+  for (std::string& source : linear_ending(p)) launch.sources.push_back(std::move(source));
+  launch.sources.push_back("linear/finish_rows.wgsl");
+}
+
+Launch matvec(const Problem& p, UnitCodec codec, bool subgroups) {
+  const Deal dealt = deal(p, codec.unit, subgroups);
+  const uint32_t groups = ceil_div(row_count(p), dealt.group_rows);
+  const uint32_t grid_x = std::min(groups, kRowOfGroups);
+  Launch launch{.constants = linear_sizes(p, dealt.threads),
+                .sources = {subgroups ? "linear/fold_subgroup.wgsl" : "linear/fold.wgsl",
+                            codec.unit > 8 ? "linear/deal_staged.wgsl" : "linear/deal_vectors.wgsl",
+                            "linear/matvec.wgsl"},
+                .grid = {.x = {grid_x}, .y = {ceil_div(groups, grid_x)}}};
+  launch.constants.push_back({"GRID_X", grid_x});
+  // Staged units take at most 10 KiB of workgroup memory.
+  if (codec.unit > 8) launch.constants.push_back({"STAGE", std::min(dealt.threads, 2048 / codec.unit)});
+  launch.constants.push_back({"BLOCK", dealt.block});
+  launch.constants.push_back({"GROUP_ROWS", dealt.group_rows});
+  if (codec.binds_twice) {
+    launch.again = {1};
+    launch.constants.push_back(
+        {"WIDE_BINDING", binding_of(p.inputs.size() + p.outputs.size())});
+  }
+  add_fused(launch, p);
+  return with_codec(std::move(codec), std::move(launch));
+}
+
+std::string refuses(const Problem& p) {
+  if (per_token(p)) return "is for one token";
+  if (in_size(p) % 8 != 0) return fmt::format("in = {} is no multiple of 8", in_size(p));
+  const auto* fused = std::get_if<FusedLinear>(p.op);
+  const bool is_argmax = fused != nullptr && fused->behind == Behind::kArgmax;
+  return is_argmax && p.cut.first % kArgmaxBlock != 0
+             ? fmt::format("row {} begins no block of {}", p.cut.first, kArgmaxBlock)
+             : "";
+}
+
+}  // namespace
+
+std::string matvec_refuses(const Problem& p, const DeviceInfo&) {
+  return refuses(p);
+}
+
+Launch matvec_tree(const Problem& p) {
+  return matvec(p, unit_codec(p.inputs[1]), false);
+}
+Launch matvec_subgroup(const Problem& p) {
+  return matvec(p, unit_codec(p.inputs[1]), true);
+}
+
+std::string matvec_f16_refuses(const Problem& p, const DeviceInfo&) {
+  if (p.inputs[1].dtype != DType::kF16) {
+    return fmt::format("is for f16 weights, these are {}", dtype_name(p.inputs[1].dtype));
+  }
+  return refuses(p);
+}
+Launch matvec_f16_subgroup(const Problem& p) {
+  return matvec(p, native_f16_units(p.inputs[1]), true);
+}
+
+}  // namespace tokamak

@@ -1,0 +1,14 @@
+// A unit is eight weights of 16 bits, one load of 16 bytes.
+const UNIT = 8u;
+alias Unit = WeightWord;
+
+fn note_units() {}
+
+fn load_unit(i: u32) -> Unit {
+  return weight_words[i];
+}
+
+fn unit_product(unit: Unit, round: u32) -> f32 {
+  let w = decode8(unit);
+  return dot(w[0], own[2u * round]) + dot(w[1], own[2u * round + 1u]);
+}

@@ -1,0 +1,174 @@
+// Cases of the ops that only steps of one token have.
+#include "cases.h"
+#include "kernels/rope/rope.h"
+
+namespace tokamak::parity {
+namespace {
+
+constexpr double kSum = 4e-6;
+constexpr double kAttention = 2e-5;
+constexpr double kAttentionF16 = 2e-3;
+const std::vector<uint32_t> kThree = {1, 1, 1};
+
+/// One product with everything that `op` asks for.
+Case fused_linear_case(FusedLinear op, DType dtype, uint32_t in, uint32_t out) {
+  CaseBuilder b(fmt::format("fused_linear {} {} {}x{} bias {} softcap {} {}",
+                            kBeforeNames[size_t(op.before)], kBehindNames[size_t(op.behind)], out,
+                            in, op.bias, op.softcap, dtype_name(dtype)));
+  op.eps = 1e-5f;
+  op.splits = op.before == Before::kMergeSplits ? 3 : 0;
+  constexpr uint32_t kHeads = 2;
+  std::vector<ValueId> inputs;
+  if (op.splits > 0) {
+    inputs.push_back(b.positive_activation(op.splits * (in + 2 * kHeads)));
+  } else {
+    inputs.push_back(b.activation(in, 2));
+  }
+  inputs.push_back(b.random("matrix", {out, in}, dtype, 0.1f));
+  if (op.bias) inputs.push_back(b.random("bias", {out}));
+  if (op.before == Before::kNormAddNorm) {
+    inputs.push_back(b.activation(in, 2));
+    inputs.push_back(b.random("u", {in}));
+  }
+  if (op.norms()) inputs.push_back(b.random("w", {in}));
+  if (op.behind == Behind::kAdd) inputs.push_back(b.activation(out, 2));
+  const std::vector<ValueId> outputs = b.graph().add_node(op, inputs);
+  ValueId result = outputs[0];
+  if (outputs.size() == 2 && in == out) result = b.graph().add(outputs[0], outputs[1]);
+  return b.finish(result, 1, kThree, kSum);
+}
+
+struct StepShape {
+  uint32_t heads, kv_heads, head_dim, rotary;
+};
+
+Case step_attention_case(StepShape shape, StepAttention op, bool norms, DType cache_type) {
+  CaseBuilder b(fmt::format("step_attention {}/{}x{} turning {} {}{}{} window {} softcap {} splits {} {}",
+                            shape.heads, shape.kv_heads, shape.head_dim, shape.rotary,
+                            op.appends ? "appends" : "reads", norms ? " norms" : "",
+                            op.norm_v ? " of values" : "", op.window, op.softcap, op.splits,
+                            dtype_name(cache_type)));
+  constexpr uint32_t kPositions = 70;
+  const uint32_t kv_columns = shape.kv_heads * shape.head_dim;
+  uint32_t slots = 0;
+  const ValueId pages = b.pages(kPositions, op.window == 0 ? 0 : op.window + 1, slots);
+  ValueId cache =
+      b.graph().state("cache", {slots, 2, shape.kv_heads, shape.head_dim}, cache_type, op.window);
+  RopeTable recipe{{}, 1.1f};
+  for (uint32_t i = 0; i < shape.rotary / 2; ++i) {
+    recipe.inverse_frequencies.push_back(1.0f / float(1 + i));
+  }
+  const uint32_t rows = op.short_rows + kPositions;
+  if (op.short_rows > 0) {
+    recipe.short_rows = op.short_rows;
+    recipe.short_frequencies.assign(shape.rotary / 2, 0.3f);
+  }
+  const ValueId table = b.constant("table", {rows, shape.rotary}, rope_table(recipe, rows));
+  op.heads = shape.heads;
+  op.eps = 1e-5f;
+  op.scale = 1.5f / std::sqrt(float(shape.head_dim));
+  const uint32_t q_columns = shape.heads * shape.head_dim;
+  const ValueId row = b.activation(q_columns + (op.appends ? 2 * kv_columns : 0), 2);
+  if (!op.appends) {
+    const ValueId k = b.activation(kv_columns, 2), v = b.activation(kv_columns);
+    cache = b.graph().kv_append(k, v, cache, pages);
+  }
+  std::vector<ValueId> inputs = {row, table, cache, pages};
+  if (norms) inputs.push_back(b.random("norms", {(op.appends ? 2 : 1) * Dim{shape.head_dim}}));
+  ValueId y = b.graph().add_node(op, inputs)[0];
+  if (op.splits > 1) {
+    const ValueId w = b.random("matrix", {24, q_columns}, DType::kF32, 0.1f);
+    y = b.graph().add_node(FusedLinear{.before = Before::kMergeSplits, .splits = op.splits},
+                           {y, w})[0];
+  }
+  return b.finish(y, 1, std::vector<uint32_t>(kPositions, 1),
+                  cache_type == DType::kF16 ? kAttentionF16 : kAttention);
+}
+
+}  // namespace
+
+std::vector<Case> fused_linear_cases() {
+  std::vector<Case> all;
+  const auto add = [&](const FusedLinear& op, DType dtype, uint32_t in, uint32_t out) {
+    all.push_back(fused_linear_case(op, dtype, in, out));
+  };
+  // Everything before with everything behind, then every type and shape with one of them.
+  for (const Before before :
+       {Before::kNone, Before::kNorm, Before::kNormAddNorm, Before::kMergeSplits}) {
+    for (const Behind behind : {Behind::kNone, Behind::kGlu, Behind::kAdd, Behind::kArgmax}) {
+      for (const bool bias : {false, true}) {
+        if (bias && before == Before::kNormAddNorm && behind == Behind::kAdd) continue;  // 9 bound
+        add({.before = before, .behind = behind, .bias = bias}, DType::kBF16, 64, 64);
+      }
+    }
+    for (const char* type : {"q4_0", "q8_0"}) {
+      add({.before = before}, dtype_from_name(type).value(), 2240, 70);
+    }
+  }
+  add({.behind = Behind::kArgmax, .softcap = 5}, DType::kF32, 64, 131);
+  add({.before = Before::kNorm, .behind = Behind::kArgmax}, DType::kBF16, 2048, 2000);
+  for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16}) {
+    for (const auto& [in, out] : {std::pair{8u, 1u}, {72u, 67u}, {1152u, 18u}, {9216u, 5u}}) {
+      add({.before = Before::kNorm}, dtype, in, out);
+    }
+  }
+  for (uint32_t i = 0; i < kPackedCount; ++i) {
+    add({.before = Before::kNorm}, DType(kDTypeCount + i), 512, 33);
+    add({.before = Before::kNone}, DType(kDTypeCount + i), 8192 + 256, 3);
+  }
+  return all;
+}
+
+std::vector<Case> step_attention_cases() {
+  std::vector<Case> all;
+  const auto add = [&](StepShape shape, const StepAttention& op, bool norms = false,
+                       DType cache_type = DType::kF32) {
+    all.push_back(step_attention_case(shape, op, norms, cache_type));
+  };
+  for (const StepShape shape : std::vector<StepShape>{
+           {1, 1, 8, 8}, {8, 2, 64, 64}, {3, 1, 80, 20}, {4, 4, 96, 96}, {4, 1, 256, 256},
+           {2, 1, 512, 128}}) {
+    add(shape, {});
+    add(shape, {.splits = 4}, true);
+  }
+  const StepShape llama = {32, 8, 64, 64};
+  add(llama, {.splits = 8}, false, DType::kF16);
+  add(llama, {.splits = 16}, true, DType::kF16);
+  const StepShape small = {4, 2, 16, 8};
+  add(small, {.norm_v = true}, true);
+  add(small, {.window = 20}, true);
+  add(small, {.window = 20, .splits = 3});
+  add(small, {.softcap = 3});
+  add(small, {.short_rows = 30});
+  add(small, {.appends = false});
+  add(small, {.appends = false, .splits = 4}, true);
+  return all;
+}
+
+std::vector<Case> block_argmax_cases() {
+  std::vector<Case> all;
+  for (const uint32_t columns : {1u, 63u, 64u, 65u, 1000u}) {
+    for (const float factor : {1.f, 0.f}) {  // 0: all are equal, the lowest column wins
+      CaseBuilder b(fmt::format("block_argmax of {} times {}", columns, factor));
+      const ValueId x = b.graph().scale(b.activation(columns, 3), factor);
+      const ValueId y = b.graph().add_node(BlockArgmax{}, {x})[0];
+      all.push_back(b.finish(y, 3, {1, 3, 2}, 0));
+    }
+  }
+  return all;
+}
+
+/// The frame's token is the one chosen the step before.
+std::vector<Case> next_token_cases() {
+  std::vector<Case> all;
+  for (const uint32_t columns : {1u, 40u}) {
+    CaseBuilder b(fmt::format("next_token of {}", columns));
+    const ValueId pairs = b.graph().add_node(BlockArgmax{}, {b.activation(columns, 3)})[0];
+    const ValueId ids = b.graph().state("ids", {1}, DType::kF32);
+    const ValueId y = b.graph().add_node(NextToken{}, {pairs, ids})[0];
+    all.push_back(b.finish(y, 1, kThree, 0));
+  }
+  return all;
+}
+
+}  // namespace tokamak::parity
