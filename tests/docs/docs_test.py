@@ -57,6 +57,8 @@ class Documents(unittest.TestCase):
         found = table.documented(text)
         self.assertEqual(list(found), table.case_names())
         self.assertEqual(text, table.document(found))
+        statuses = re.search(r"^Exit status:.*?\.$", text, re.MULTILINE | re.DOTALL)[0]
+        self.assertIn(without_space(statuses), without_space(read("src/apps/cli/main.cpp")))
         groups = {int(name[:2]) for name in found}
         self.assertEqual(groups, set(range(1, 36)))
 
