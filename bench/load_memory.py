@@ -11,8 +11,9 @@ tools/random_model writes the checkpoints, one after the other, into a folder th
 end; they need 2.5 GB of disk. Each load is a process of its own that runs one token. Times are
 medians. The peak is the largest sum of RssAnon and RssShmem in /proc/PID/status, looked at every
 millisecond, less the bytes in buffers of the device where the device is the processor (cpu, and
-webgpu without a graphics card). "itself" is the same of the built-in model, 4 MB: the program, its
-libraries and the driver. Prints one Markdown row per checkpoint and backend.
+webgpu without a graphics card); what a driver maps of its device counts nowhere. "itself" is the
+same of the built-in model, 4 MB: the program, its libraries and the driver. Prints one Markdown row
+per checkpoint and backend.
 """
 import argparse
 import json

@@ -100,7 +100,8 @@ class AffineTensors:
             return (module + ending, dtype, [out, width], out * groups * values.width,
                     lambda file: values.write(file, f"{self.seed} {module}", out * groups))
 
-        return [part(".biases", self.dtype, groups, biases), part(".scales", self.dtype, groups, scales),
+        return [part(".biases", self.dtype, groups, biases),
+                part(".scales", self.dtype, groups, scales),
                 part(".weight", "u32", columns // 8, self.packed)]
 
 

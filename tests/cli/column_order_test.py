@@ -19,6 +19,7 @@ import unittest
 
 import program
 from program import tokamak
+from safetensors_file import read_tensors, write_tensors
 
 LOADER = importlib.machinery.SourceFileLoader("random_model",
                                               os.path.join(program.SOURCE, "tools", "random_model"))
@@ -75,25 +76,6 @@ def shuffled_groups(generator, columns):
     groups = [i // GROUP for i in range(columns)]
     generator.shuffle(groups)
     return groups
-
-
-def write_tensors(path, tensors):
-    """tensors: name -> (dtype, shape, bytes)"""
-    header, data = {}, b""
-    for name, (dtype, shape, raw) in tensors.items():
-        header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [len(data), len(data) + len(raw)]}
-        data += raw
-    text = json.dumps(header).encode()
-    path.write_bytes(struct.pack("<Q", len(text)) + text + data)
-
-
-def read_tensors(path):
-    raw = path.read_bytes()
-    (length,) = struct.unpack("<Q", raw[:8])
-    header, data = json.loads(raw[8 : 8 + length]), raw[8 + length :]
-    header.pop("__metadata__")
-    return {name: (entry["dtype"], entry["shape"], data[slice(*entry["data_offsets"])])
-            for name, entry in header.items()}
 
 
 class ColumnOrder(unittest.TestCase):

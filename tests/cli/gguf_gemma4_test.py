@@ -13,6 +13,7 @@ import unittest
 
 import program
 from program import model, tokamak
+from safetensors_file import read_tensors
 
 sys.path.insert(1, os.path.join(program.SOURCE, "tools"))
 import random_packed  # noqa: E402
@@ -43,15 +44,6 @@ LAYER_NAMES = {
     "router.per_expert_scale": "ffn_down_exps.scale",
     "experts.gate_up_proj": "ffn_gate_up_exps.weight", "experts.down_proj": "ffn_down_exps.weight",
 }
-
-
-def read_tensors(path):
-    raw = path.read_bytes()
-    (length,) = struct.unpack("<Q", raw[:8])
-    header, data = json.loads(raw[8 : 8 + length]), raw[8 + length :]
-    header.pop("__metadata__", None)
-    return {name: (entry["dtype"], entry["shape"], data[slice(*entry["data_offsets"])])
-            for name, entry in header.items()}
 
 
 def new_name(name):
