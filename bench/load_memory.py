@@ -5,7 +5,7 @@ the process has at most beside the mapped file and what the device holds.
 examples:
   bench/load_memory.py build/release                              2 GB each, cpu and webgpu
   bench/load_memory.py build/release --backend webgpu --turns 5   on the graphics card only
-  bench/load_memory.py build/release --layers 2                   in seconds, to try it
+  bench/load_memory.py build/release --checkpoint bf16 --layers 2  in seconds, to try it
 
 tools/random_model writes the checkpoints, one after the other, into a folder that is removed at the
 end; they need 2.5 GB of disk. Each load is a process of its own that runs one token. Times are
@@ -92,6 +92,7 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=pathlib.Path, help="folder that CMake built")
     parser.add_argument("--backend", choices=["cpu", "webgpu"], action="append")
+    parser.add_argument("--checkpoint", choices=CHECKPOINTS, action="append")
     parser.add_argument("--turns", type=int, default=3, help="loads of each checkpoint")
     parser.add_argument("--layers", type=int, help="instead of the models' own")
     parser.add_argument("--folder", help="where the checkpoints go for a while")
@@ -103,7 +104,8 @@ def main():
     itself = {backend: measure(program, None, backend, options.turns)[1] for backend in backends}
     print("| checkpoint | GB | backend | load | GB/s | peak beside file and device | itself |\n"
           "| --- | --- | --- | --- | --- | --- | --- |")
-    for name, arguments in CHECKPOINTS.items():
+    for name in options.checkpoint or CHECKPOINTS:
+        arguments = CHECKPOINTS[name]
         with tempfile.TemporaryDirectory(dir=options.folder) as folder:
             model = write_checkpoint(pathlib.Path(folder), arguments, options.layers)
             files = [path for path in pathlib.Path(folder).iterdir() if path.is_file()]
