@@ -6,20 +6,29 @@ import importlib.machinery
 import importlib.util
 import json
 import math
+import os
 import pathlib
 import struct
+import subprocess
+import sys
 import tempfile
 import unittest
 
+sys.path.insert(1, str(pathlib.Path(__file__).resolve().parent.parent / "tests" / "malformed"))
+from gguf_file import GgufFile  # noqa: E402
+
+PROGRAM = os.environ.get("TOKAMAK_PROGRAM")  # without it nothing is run
 PATH = str(pathlib.Path(__file__).with_name("random_model"))
 LOADER = importlib.machinery.SourceFileLoader("random_model", PATH)
 LOADER_SPEC = importlib.util.spec_from_loader("random_model", LOADER)
 random_model = importlib.util.module_from_spec(LOADER_SPEC)
 LOADER.exec_module(random_model)
 
-REAL_POOL = random_model.POOL
-random_model.POOL = 10007  # prime too, and made in no time
+random_packed = random_model.random_packed
+REAL_POOL, REAL_BLOCKS = random_model.POOL, random_packed.BLOCKS
+random_model.POOL = random_packed.BLOCKS = 10007  # prime too, and made in no time
 
+PACKED = ["--arch", "llama", "--hidden", "128", "--heads", "4", "--kv-heads", "2", "--vocab", "300"]
 SMALL = ["--arch", "llama", "--hidden", "48", "--heads", "4", "--kv-heads", "2", "--vocab", "100"]
 
 
@@ -35,7 +44,9 @@ def read(path):
         assert begin == end, name
         end, piece = stop, data[begin:stop]
         count = math.prod(entry["shape"])
-        if entry["dtype"] == "BF16":
+        if entry["dtype"] == "U32":
+            values = struct.unpack(f"<{count}I", piece)
+        elif entry["dtype"] == "BF16":
             wide = b"".join(b"\0\0" + piece[i : i + 2] for i in range(0, len(piece), 2))
             values = struct.unpack(f"<{count}f", wide)
         else:
@@ -43,6 +54,32 @@ def read(path):
         found[name] = (entry["shape"], values)
     assert end == len(data) and (8 + length) % 8 == 0
     return found
+
+
+def affine_values(tensors, module):
+    """Rows of the numbers that MLX's packing stands for."""
+    (rows, _), words = tensors[module + ".weight"]
+    scales, biases = (tensors[module + ending][1] for ending in (".scales", ".biases"))
+    numbers = [word >> shift & 15 for word in words for shift in range(0, 32, 4)]
+    values = [scales[i // 64] * q + biases[i // 64] for i, q in enumerate(numbers)]
+    columns = len(values) // rows
+    return [tuple(values[i : i + columns]) for i in range(0, len(values), columns)]
+
+
+def block_values(file, name):
+    """Rows of the numbers that a GGUF file's Q4_0 blocks stand for."""
+    _, (columns, rows), kind, offset = file.tensor(name)
+    assert kind == 2, name
+    out = []
+    for row in range(rows):
+        values = []
+        for block in range(columns // 32):
+            at = offset + (row * columns // 32 + block) * 18
+            (step,) = struct.unpack_from("<e", file.data, at)
+            packed = file.data[at + 2 : at + 18]
+            values += [step * ((b & 15) - 8) for b in packed] + [step * ((b >> 4) - 8) for b in packed]
+        out.append(tuple(values))
+    return out
 
 
 class RandomModel(unittest.TestCase):
@@ -157,6 +194,87 @@ class RandomModel(unittest.TestCase):
         self.assertEqual(len({values[i : i + 48] for i in range(0, len(values), 48)}), 100)
         for shape in random_model.SHAPES.values():
             self.assertLess(shape["vocab"], REAL_POOL)
+
+    def check_spread(self, rows):
+        values = [x for row in rows for x in row]
+        deviation = math.sqrt(sum(x * x for x in values) / len(values))
+        self.assertAlmostEqual(deviation * math.sqrt(len(rows[0])), 1.0, delta=0.05)
+        self.assertAlmostEqual(sum(values) / len(values), 0.0, delta=0.03 * deviation)
+        self.assertEqual(len(set(rows)), len(rows))
+
+    def check_runs(self, model):
+        """Greedy tokens of the program on its CPU backend; there are none of logits that are NaN."""
+        if PROGRAM is None:
+            self.skipTest("TOKAMAK_PROGRAM is not set")
+        done = subprocess.run([PROGRAM, "logits", str(model), "--tokens", "3,4,5", "--steps", "4",
+                               "--backend", "cpu", "--json"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        result = json.loads(done.stdout)
+        self.assertLess(max(map(abs, result["logits"])), 20.0)
+        self.assertEqual(len(result["greedy"]), 4)
+
+    def test_packs_matrices_as_mlx_does(self):
+        self.run_tool(*PACKED, "--packing", "mlx4")
+        config = json.loads((self.out / "config.json").read_text())
+        self.assertEqual(config["quantization"], {"group_size": 64, "bits": 4, "mode": "affine"})
+        tensors = read(self.out / "model.safetensors")
+        self.assertEqual(tensors["model.layers.0.mlp.down_proj.weight"][0], [128, 64])
+        self.assertEqual(tensors["model.layers.0.mlp.down_proj.scales"][0], [128, 8])
+        self.assertEqual(tensors["model.norm.weight"][0], [128])
+        self.check_spread(affine_values(tensors, "model.layers.1.mlp.down_proj"))
+        self.check_runs(self.out)
+
+    def test_writes_a_gguf_file_of_q4_0(self):
+        self.run_tool(*PACKED, "--packing", "q4_0", "--no-tied")
+        file = GgufFile(self.out / "model.gguf")
+        self.assertEqual(file.tensor("blk.1.attn_k.weight")[1], [128, 64])
+        self.assertEqual(file.tensor("output_norm.weight")[2], 0)
+        self.assertEqual(len(file.tensors), 3 + 2 * 9)
+        last = max(file.tensors, key=lambda tensor: tensor[3])
+        self.assertGreater(len(file.data), last[3])
+        self.check_spread(block_values(file, "blk.1.ffn_down.weight"))
+        self.check_runs(self.out / "model.gguf")
+
+    def test_a_gguf_file_has_a_vocabulary(self):
+        for vocab in ("300", "100"):  # the second does not even hold all bytes
+            self.run_tool(*PACKED, "--packing", "q4_0", "--vocab", vocab)
+            if PROGRAM is None:
+                self.skipTest("TOKAMAK_PROGRAM is not set")
+            done = subprocess.run([PROGRAM, "run", str(self.out / "model.gguf"), "-p", "!\" a", "-n",
+                                   "3", "--greedy", "--backend", "cpu"], capture_output=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_every_architecture_with_a_gguf_form_runs(self):
+        for arch in random_packed.GGUF_ARCHITECTURES:
+            with self.subTest(arch):
+                self.run_tool("--arch", arch, "--packing", "q4_0", "--vocab", "300")
+                self.check_runs(self.out / "model.gguf")
+
+    def test_divisors_of_rope_are_llama_3s(self):
+        self.run_tool("--shape", "llama-3.2-1b", "--layers", "1", "--hidden", "64", "--ffn", "64",
+                      "--vocab", "300", "--packing", "q4_0")
+        file = GgufFile(self.out / "model.gguf")
+        _, extents, kind, offset = file.tensor("rope_freqs.weight")
+        divisors = struct.unpack_from("<32f", file.data, offset)
+        self.assertEqual((extents, kind), ([32], 0))
+        # Wave lengths of 2 pi 500000^(i/32): up to 2048 they stay, from 8192 they are 32 times as long.
+        for i, divisor in enumerate(divisors):
+            wave = 2 * math.pi * 5e5 ** (i / 32)
+            self.assertEqual(divisor == 1.0, wave <= 2048)
+            self.assertEqual(divisor == 32.0, wave >= 8192)
+            self.assertTrue(1.0 <= divisor <= 32.0)
+
+    def test_no_two_packed_rows_can_be_equal(self):
+        for shape in random_model.SHAPES.values():
+            self.assertLess(shape["vocab"], REAL_BLOCKS)
+
+    def test_packing_wants_whole_groups_and_a_known_architecture(self):
+        for extra, word in [(["--packing", "mlx4", "--hidden", "96"], "no multiple of 64"),
+                            (["--packing", "q4_0", "--hidden", "72"], "no multiple of 32"),
+                            (["--packing", "q4_0", "--arch", "lfm2"], "not of lfm2")]:
+            with self.assertRaises(SystemExit) as stopped:
+                self.run_tool(*PACKED, *extra)
+            self.assertIn(word, str(stopped.exception))
 
     def test_known_shapes_have_the_known_numbers_of_parameters(self):
         for name, millions in [("smollm2-135m", 134.515), ("llama-3.2-1b", 1235.814),

@@ -3,16 +3,27 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <utility>
+
+#include "hub/cache.h"
 
 namespace tokamak::download {
 namespace {
 
 constexpr int kPauseMilliseconds = 200;
+
+/// True while `path` is the file that is open here, and not removed or made anew.
+bool is_still(int file, const std::string& path) {
+  struct stat own{}, there{};
+  return ::fstat(file, &own) == 0 && ::stat(path.c_str(), &there) == 0 &&
+         own.st_dev == there.st_dev && own.st_ino == there.st_ino;
+}
 
 }  // namespace
 
@@ -23,18 +34,32 @@ Lock::~Lock() {
 }
 
 Result<Lock> Lock::take(const std::string& path, const std::function<bool()>& waiting) {
-  Lock lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
-  if (lock.file_ < 0) {
-    return invalid_input("{}: The lock cannot be opened: {}.", path, std::strerror(errno));
-  }
-  while (::flock(lock.file_, LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK && errno != EINTR) {
-      return invalid_input("{}: The lock cannot be taken: {}.", path, std::strerror(errno));
+  for (;;) {
+    std::error_code failed;
+    std::filesystem::create_directories(std::filesystem::path(path).parent_path(), failed);
+    Lock lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
+    if (lock.file_ < 0) {
+      // Gone again since it was made: somebody removes the repository.
+      if (!failed && errno == ENOENT && waiting()) continue;
+      return invalid_input("{}: The lock cannot be opened: {}.", path, std::strerror(errno));
     }
-    if (!waiting()) return fail(ErrorCode::kCancelled, "Stopped while waiting for another pull.");
-    ::poll(nullptr, 0, kPauseMilliseconds);
+    while (::flock(lock.file_, LOCK_EX | LOCK_NB) != 0) {
+      if (errno != EWOULDBLOCK && errno != EINTR) {
+        return invalid_input("{}: The lock cannot be taken: {}.", path, std::strerror(errno));
+      }
+      if (!waiting()) return fail(ErrorCode::kCancelled, "Stopped while waiting for another pull.");
+      ::poll(nullptr, 0, kPauseMilliseconds);
+    }
+    if (is_still(lock.file_, path)) return lock;
   }
-  return lock;
+}
+
+Result<Lock> Lock::take_repo(const std::string& cache, const std::string& repo,
+                             const std::function<bool()>& waiting) {
+  const std::filesystem::path folder = hub::repo_folder(cache, repo);
+  return take(
+      (std::filesystem::path(cache) / ".locks" / folder.filename() / "tokamak.lock").string(),
+      waiting);
 }
 
 }  // namespace tokamak::download

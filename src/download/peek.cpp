@@ -1,7 +1,6 @@
 #include "download/peek.h"
 
 #include <algorithm>
-#include <array>
 
 #include "download/listing.h"
 #include "formats/safetensors.h"
@@ -81,9 +80,9 @@ Result<Peeked> peek(const hub::Settings& settings, const hub::ModelName& name,
   TOK_TRY(const std::vector<hub::RepoFile> files, choose_files(fetcher, listing));
   Peeked peeked;
   peeked.commit = listing.commit;
-  constexpr std::array<std::string_view, 5> kTexts = {"config.json", "generation_config.json",
-                                                      "tokenizer.json", "tokenizer_config.json",
-                                                      "chat_template.jinja"};
+  constexpr std::string_view kTexts[] = {"config.json",         "generation_config.json",
+                                         "tokenizer.json",      "tokenizer_config.json",
+                                         "chat_template.jinja", "quantize_config.json"};
   std::vector<std::shared_ptr<ByteSource>> sources;
   std::string index_text;
   for (const hub::RepoFile& file : files) {

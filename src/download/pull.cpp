@@ -208,10 +208,7 @@ Result<Pulled> pull(const hub::Settings& settings, const hub::ModelName& name,
   TOK_TRY(const hub::RepoListing listing, fetch_listing(fetcher));
   TOK_TRY(const std::vector<hub::RepoFile> files, choose_files(fetcher, listing));
 
-  const fs::path folder = hub::repo_folder(settings.cache, name.repo);
-  const fs::path locks = fs::path(settings.cache) / ".locks" / folder.filename();
-  TOK_TRY(make_folder(locks));
-  TOK_TRY(const Lock lock, Lock::take((locks / "tokamak.lock").string(), [&] {
+  TOK_TRY(const Lock lock, Lock::take_repo(settings.cache, name.repo, [&] {
             stage(Stage::kWait, fmt::format("another pull of {} is under way", name.repo));
             return !hooks.cancelled || !hooks.cancelled();
           }));

@@ -69,6 +69,12 @@ Result<GenerationParams> read_defaults(const ModelFiles& files, const ConfigRead
   return params;
 }
 
+Result<Quantization> find_quantization(const ConfigReader& config, const ModelFiles& files) {
+  if (files.quantize_config.empty()) return read_quantization(config, files.tensors);
+  TOK_TRY(const Json beside, parse_file("quantize_config.json", files.quantize_config));
+  return read_quantization(config, files.tensors, &beside);
+}
+
 bool has_tokenizer(const ModelFiles& files) {
   return files.vocab.has_value() || !files.tokenizer.empty();
 }
@@ -99,7 +105,7 @@ Result<Engine::Compiled> Engine::compile(const ModelFiles& files, const DeviceIn
   TOK_TRY(BuildOptions build, build_options(out, options));
   TOK_TRY(build.kv_dtype, kv_dtype(options.kv, device));
   out.context = build.context;
-  TOK_TRY(build.quantization, read_quantization(config, files.tensors));
+  TOK_TRY(build.quantization, find_quantization(config, files));
   TOK_TRY(build.quantize, quantized_type(options.quantize));
   TOK_TRY(out.unfused, architecture->build(config, files.tensors, build));
   out.fused = out.unfused;

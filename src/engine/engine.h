@@ -59,6 +59,7 @@ struct ModelFiles {
   std::string origin;  // for messages: what stands before "config.json" when there is no such file
   TensorFile tensors;
   std::string config, generation_config, tokenizer, tokenizer_config, chat_template;
+  std::string quantize_config;                                      // of GPTQ's tools
   std::vector<std::pair<std::string, std::string>> more_templates;  // additional_chat_templates/
   std::optional<GgufVocab> vocab;                                   // instead of `tokenizer`
   EncoderFiles encoder;  // tensors of its modules have their folder's name and '/' before theirs

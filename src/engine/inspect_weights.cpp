@@ -32,7 +32,9 @@ Readers readers(const ModelFiles& files, const Graph& graph) {
   Readers out;
   for (const TensorDesc& value : graph.values) {
     if (const auto* order = std::get_if<ColumnOrder>(&value.recipe)) {
-      out.insert_or_assign(order->groups, Reader{value.name, DType::kI32, value.dtype, 0});
+      for (const std::string& groups : order->groups) {
+        out.insert_or_assign(groups, Reader{value.name, DType::kI32, value.dtype, 0});
+      }
     }
     const auto* weight = std::get_if<Weight>(&value.recipe);
     if (weight == nullptr) continue;

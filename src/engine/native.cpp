@@ -82,6 +82,7 @@ Result<ModelFiles> read_text_files(const std::string& path) {
   files.name = folder;
   TOK_TRY(files.config, read_optional(folder + "/config.json"));
   TOK_TRY(files.generation_config, read_optional(folder + "/generation_config.json"));
+  TOK_TRY(files.quantize_config, read_optional(folder + "/quantize_config.json"));
   TOK_TRY(files.tokenizer, read_optional(folder + "/tokenizer.json"));
   TOK_TRY(files.tokenizer_config, read_optional(folder + "/tokenizer_config.json"));
   TOK_TRY(files.chat_template, read_optional(folder + "/chat_template.jinja"));

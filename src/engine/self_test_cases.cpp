@@ -215,6 +215,16 @@ void add_experts(std::vector<SelfTestCase>& all, const Steps& steps) {
       all.push_back(w.finish(y, steps, kSum));
     }
   }
+  {
+    std::vector<uint32_t> orders(kExperts * 131);
+    for (uint32_t i = 0; i < orders.size(); ++i) orders[i] = (i + i / 131) % 131;
+    Writer w("expert_columns 131", ExpertColumns::kName);
+    const ValueId logits = w.activation(kExperts, 3), x = w.activation(131);
+    const auto routed = w.graph().route(logits, {.top_k = kTop});
+    const ValueId order = w.constant("orders", {kExperts, 131}, orders);
+    const ValueId y = w.graph().expert_columns(x, order, routed.chosen);
+    all.push_back(w.finish(y, steps, kExact));
+  }
   Writer w("expert_sum 3 x 131", ExpertSum::kName);
   const ValueId x = w.activation(kTop * 131), shares = w.activation(kTop);
   all.push_back(w.finish(w.graph().expert_sum(x, shares), steps, kSum));

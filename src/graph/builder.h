@@ -50,6 +50,9 @@ class GraphBuilder {
   ValueId expert_linear(ValueId x, ValueId w, ValueId chosen, uint32_t experts) {
     return one(ExpertLinear{experts}, {x, w, chosen});
   }
+  ValueId expert_columns(ValueId x, ValueId order, ValueId chosen) {
+    return one(ExpertColumns{}, {x, order, chosen});
+  }
   ValueId expert_sum(ValueId x, ValueId shares) { return one(ExpertSum{}, {x, shares}); }
   ValueId columns(ValueId x, uint32_t first, uint32_t count) {
     return one(Columns{first, count}, {x});

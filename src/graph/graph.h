@@ -81,10 +81,11 @@ struct Fill {
   bool operator==(const Fill&) const = default;
 };
 
-/// The columns of a matrix by the group of weights they belong to, and by number within one: u32
-/// [columns]. `groups` is the checkpoint tensor that has the group of each column.
+/// The columns of each matrix by the group of weights they belong to, and by number within one: u32
+/// [columns] of one matrix, else [matrices, columns]. `groups` are the checkpoint tensors that have
+/// the group of each column; "": as they are.
 struct ColumnOrder {
-  std::string groups;
+  std::vector<std::string> groups;
   bool operator==(const ColumnOrder&) const = default;
 };
 

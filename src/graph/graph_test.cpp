@@ -68,6 +68,7 @@ TEST(GraphText, KeepsTurnedRowsAndColumnOrders) {
   const std::string text = R"(input  @t: u32[T]
 const  @table: bf16[50,8] = weight "table"
 const  @order: u32[8] = order "q.g_idx"
+const  @orders: u32[2,8] = order "e.0.g_idx" ""
 const  @both: q8_0[64,32] = concat "q"[0:32] ~heads=4 "k" ~heads=2
 %0: f32[T,8] = embed @t, @table {scale=1}
 %1: f32[T,8] = gather_columns %0, @order
@@ -76,7 +77,9 @@ return %1
   auto graph = parse_graph(text);
   ASSERT_TRUE(graph) << graph.error().message;
   EXPECT_EQ(to_text(*graph), text);
-  const auto& parts = std::get<Weight>(graph->values[3].recipe).parts;
+  EXPECT_EQ(std::get<ColumnOrder>(graph->values[3].recipe).groups,
+            (std::vector<std::string>{"e.0.g_idx", ""}));
+  const auto& parts = std::get<Weight>(graph->values[4].recipe).parts;
   EXPECT_EQ(parts[0].rope_heads, 4u);
   EXPECT_EQ(parts[1].rope_heads, 2u);
 }
@@ -107,11 +110,31 @@ TEST(GraphShapes, ARopeTableOfTwoPartsHasMoreThanItsShortRows) {
 TEST(GraphShapes, AnOrderHasANumberForEachColumn) {
   GraphBuilder b;
   const ValueId table = b.constant("t", {50, 8}, DType::kF32, Weight{{"t"}});
-  const ValueId order = b.constant("o", {7}, DType::kU32, ColumnOrder{"o"});
+  const ValueId order = b.constant("o", {7}, DType::kU32, ColumnOrder{{"o"}});
   const ValueId x = b.embed(b.input("tokens", {kTokens}), table);
   auto graph = b.finish(b.gather_columns(x, order));
   ASSERT_FALSE(graph);
   EXPECT_EQ(graph.error().message, "gather_columns: operand 1 is u32[7], expected u32[8]");
+}
+
+TEST(GraphShapes, ExpertsHaveAnOrderForEachColumn) {
+  const auto error = [](Shape order, uint32_t columns) {
+    GraphBuilder b;
+    const ValueId table = b.constant("t", {50, 16}, DType::kF32, Weight{{"t"}});
+    const ValueId x = b.embed(b.input("tokens", {kTokens}), table);
+    const auto routed = b.route(x, {.top_k = 2});
+    const ValueId orders = b.constant("o", std::move(order), DType::kU32, ColumnOrder{{"o"}});
+    const ValueId y = b.expert_columns(x, orders, routed.chosen);
+    EXPECT_TRUE(!b.ok() || b.at(y).shape == (Shape{kTokens, columns}));
+    auto graph = b.finish(y);
+    return graph ? "" : graph.error().message;
+  };
+  EXPECT_EQ(error({5, 16}, 32), "");  // a row for both slots
+  EXPECT_EQ(error({5, 8}, 16), "");   // or one for each
+  EXPECT_EQ(error({5, 7}, 0),
+            "expert_columns: operand 1 is u32[5,7], expected u32[experts, n] whose rows fit "
+            "operand 0");
+  EXPECT_NE(error({16}, 0).find("operand 1 is u32[16]"), std::string::npos);
 }
 
 TEST(GraphText, NamesTheLineOfAMistake) {

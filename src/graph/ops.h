@@ -178,6 +178,15 @@ struct ExpertSum {
   bool operator==(const ExpertSum&) const = default;
 };
 
+/// Columns as the expert of each slot has them: y[t, s, c] = x[t, order[chosen[t, s], c]], where x
+/// is row t, or slot s of it when it has one for each.
+///     (x [T, n] or [T, top_k*n], order u32[experts, n], chosen u32[T, top_k]) -> [T, top_k*n]
+struct ExpertColumns {
+  static constexpr std::string_view kName = "expert_columns";
+  static void fields(auto&, auto&&) {}
+  bool operator==(const ExpertColumns&) const = default;
+};
+
 /// Columns first .. first + count - 1           (x [T, n]) -> [T, count]
 struct Columns {
   static constexpr std::string_view kName = "columns";
@@ -212,9 +221,9 @@ struct LastRow {
 };
 
 using Op = std::variant<Embed, Linear, RmsNorm, Add, Scale, Softcap, Glu, Rope, KvAppend, Attention,
-                        ShortConv, GatedDelta, Route, ExpertLinear, ExpertSum, Columns,
-                        GatherColumns, MeanRows, LastRow, BlockArgmax, NextToken, AddRmsNorm, Qkv,
-                        LinearGlu, FusedLinear, StepAttention>;
+                        ShortConv, GatedDelta, Route, ExpertLinear, ExpertSum, ExpertColumns,
+                        Columns, GatherColumns, MeanRows, LastRow, BlockArgmax, NextToken,
+                        AddRmsNorm, Qkv, LinearGlu, FusedLinear, StepAttention>;
 
 /// The index of alternative T in Op: how patterns and kernel tables name an op without attributes.
 template <typename T, size_t kIndex = 0>

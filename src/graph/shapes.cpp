@@ -70,6 +70,14 @@ struct Rule {
     }
     return {};
   }
+  /// The experts that each row of `x` chose.
+  Result<void> choice(size_t operand, const TensorDesc& x) const {
+    const TensorDesc& chosen = *in[operand];
+    if (chosen.shape.size() != 2 || chosen.dtype != DType::kU32 || chosen.shape[0] != x.shape[0]) {
+      return wrong(operand, "u32[T, top_k]");
+    }
+    return {};
+  }
   /// x [rows, in], w [out, in], bias? [out]; gives `out`.
   Result<Dim> linear() const {
     TOK_TRY(count(2, 3));
@@ -215,9 +223,7 @@ struct Rule {
     TOK_TRY(count(3, 3));
     TOK_TRY(activation(0));
     const TensorDesc &x = *in[0], &w = *in[1], &chosen = *in[2];
-    if (chosen.shape.size() != 2 || chosen.dtype != DType::kU32 || chosen.shape[0] != x.shape[0]) {
-      return wrong(2, "u32[T, top_k]");
-    }
+    TOK_TRY(choice(2, x));
     if (!is_matrix(w) || op.experts == 0 || w.shape[0] % Dim{op.experts} != 0 ||
         (x.shape[1] != w.shape[1] && x.shape[1] != w.shape[1] * chosen.shape[1])) {
       return wrong(1, fmt::format("a matrix [{} * out, in] whose rows fit operand 0", op.experts));
@@ -232,6 +238,18 @@ struct Rule {
       return wrong(1, fmt::format("shares of the {} columns", in[0]->shape[1]));
     }
     return {{matrix(in[0]->shape[0], in[0]->shape[1] / in[1]->shape[1])}};
+  }
+  Outputs operator()(const ExpertColumns&) const {
+    TOK_TRY(count(3, 3));
+    TOK_TRY(activation(0));
+    const TensorDesc &x = *in[0], &order = *in[1];
+    TOK_TRY(choice(2, x));
+    const Dim top_k = in[2]->shape[1];
+    if (order.shape.size() != 2 || order.dtype != DType::kU32 ||
+        (x.shape[1] != order.shape[1] && x.shape[1] != order.shape[1] * top_k)) {
+      return wrong(1, "u32[experts, n] whose rows fit operand 0");
+    }
+    return {{matrix(x.shape[0], top_k * order.shape[1])}};
   }
   Outputs operator()(const Columns& op) const {
     TOK_TRY(count(1, 1));

@@ -271,7 +271,9 @@ std::string recipe_text(const Recipe& recipe) {
   }
   if (const auto* fill = std::get_if<Fill>(&recipe)) return fmt::format("fill {}", fill->value);
   if (const auto* order = std::get_if<ColumnOrder>(&recipe)) {
-    return "order " + Json(order->groups).dump();
+    std::string text = "order";
+    for (const std::string& groups : order->groups) text += ' ' + Json(groups).dump();
+    return text;
   }
   if (const auto* table = std::get_if<RopeTable>(&recipe)) {
     std::string text = fmt::format("rope {{factor={}}} {}", table->factor,
@@ -338,8 +340,11 @@ Result<Recipe> parse_recipe(Scanner& scan) {
     return Recipe(Fill{value});
   }
   if (kind == "order") {
-    TOK_TRY(std::string groups, scan.quoted());
-    return Recipe(ColumnOrder{std::move(groups)});
+    ColumnOrder order;
+    do {
+      TOK_TRY(order.groups.emplace_back(), scan.quoted());
+    } while (!scan.expect_line_end());
+    return Recipe(std::move(order));
   }
   Weight weight;
   if (kind == "concat") {

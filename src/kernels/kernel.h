@@ -46,7 +46,8 @@ struct DeviceInfo {
 };
 
 /// A weight that is too large for one buffer is cut by rows, and a step computes what depends on
-/// its part: the matrix it is given begins at row `first` of `total`. Parts begin at even rows.
+/// its part: the matrix it is given begins at row `first` of `total`. Parts begin at even rows;
+/// those of a matrix for several experts hold whole experts.
 struct RowCut {
   uint32_t first = 0;
   uint32_t total = 0;  // 0: not cut

@@ -63,6 +63,8 @@ Problem ordinary(const Op& op, uint32_t max_tokens = 1) {
     p.outputs = {tensor({kTokens, 1}), tensor({kTokens, 1}, DType::kU32)};
   } else if (std::holds_alternative<ExpertLinear>(op)) {
     p.inputs = {x, w, tensor({kTokens, 1}, DType::kU32)};
+  } else if (std::holds_alternative<ExpertColumns>(op)) {
+    p.inputs = {x, tensor({4, 64}, DType::kU32), tensor({kTokens, 1}, DType::kU32)};
   } else if (std::holds_alternative<ExpertSum>(op)) {
     p.inputs = {x, tensor({kTokens, 1})};
   } else if (std::holds_alternative<Columns>(op)) {

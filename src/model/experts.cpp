@@ -3,16 +3,44 @@
 namespace tokamak {
 namespace {
 
-/// [experts * rows, columns] of a tensor per expert.
-ValueId separate(ModelBuilder& b, const std::string& name, const char* projection, uint32_t experts,
-                 uint32_t rows, uint32_t columns) {
-  std::vector<ModelBuilder::Piece> pieces;
-  for (uint32_t e = 0; e < experts && b.ok(); ++e) {
-    pieces.push_back({fmt::format("{}.{}.{}.weight", name, e, projection),
-                      {.first = 0, .count = rows, .of = rows}});
+/// The gated experts of [T, hidden]: [T, top_k * hidden].
+struct Experts {
+  ModelBuilder& b;
+  const std::string& name;
+  ExpertSizes sizes;
+  uint32_t hidden;
+  ValueId chosen;
+
+  /// `rows` of each expert in a tensor for all of them.
+  ValueId stacked(ValueId x, const char* tensor, ModelBuilder::Rows rows, uint32_t columns) const {
+    const ValueId w = b.stacked(name + tensor, sizes.experts, rows, columns);
+    return b.expert_linear(x, w, chosen, sizes.experts);
   }
-  return b.matrix(fmt::format("{}.{}.weight", name, projection), pieces, columns);
-}
+  ValueId separate(ValueId x, const char* projection, uint32_t rows, uint32_t columns) const {
+    std::vector<ModelBuilder::Piece> pieces;
+    for (uint32_t e = 0; e < sizes.experts && b.ok(); ++e) {
+      pieces.push_back({fmt::format("{}.{}.{}.weight", name, e, projection),
+                        {.first = 0, .count = rows, .of = rows}});
+    }
+    return b.expert_projection(x, fmt::format("{}.{}.weight", name, projection), pieces, columns,
+                               chosen);
+  }
+
+  ValueId gated(ValueId x, Activation activation) const {
+    const uint32_t ffn = sizes.ffn;
+    if (b.has(name + ".gate_up_proj")) {
+      const ValueId gate =
+          stacked(x, ".gate_up_proj", {.first = 0, .count = ffn, .of = 2 * ffn}, hidden);
+      const ValueId up =
+          stacked(x, ".gate_up_proj", {.first = ffn, .count = ffn, .of = 2 * ffn}, hidden);
+      return stacked(b.glu(activation, gate, up), ".down_proj",
+                     {.first = 0, .count = hidden, .of = hidden}, ffn);
+    }
+    const ValueId gate = separate(x, "gate_proj", ffn, hidden);
+    const ValueId up = separate(x, "up_proj", ffn, hidden);
+    return separate(b.glu(activation, gate, up), "down_proj", hidden, ffn);
+  }
+};
 
 }  // namespace
 
@@ -39,27 +67,8 @@ Result<ExpertSizes> read_experts(ConfigReader& config, std::string_view experts,
 
 ValueId gated_experts(ModelBuilder& b, const std::string& name, const ExpertSizes& sizes,
                       Activation activation, ValueId x, const GraphBuilder::Routed& routed) {
-  const auto [experts, top_k, ffn] = sizes;
-  const uint32_t hidden = uint32_t(b.at(x).shape[1]);
-  ValueId gate = {}, up = {}, down = {};
-  if (b.has(name + ".gate_up_proj")) {
-    gate = b.stacked(name + ".gate_up_proj", experts, {.first = 0, .count = ffn, .of = 2 * ffn},
-                     hidden);
-    up = b.stacked(name + ".gate_up_proj", experts, {.first = ffn, .count = ffn, .of = 2 * ffn},
-                   hidden);
-    down =
-        b.stacked(name + ".down_proj", experts, {.first = 0, .count = hidden, .of = hidden}, ffn);
-  } else {
-    gate = separate(b, name, "gate_proj", experts, ffn, hidden);
-    up = separate(b, name, "up_proj", experts, ffn, hidden);
-    down = separate(b, name, "down_proj", experts, hidden, ffn);
-  }
-  // [T, top_k * ffn], then [T, top_k * hidden]
-  gate = b.expert_linear(x, gate, routed.chosen, experts);
-  up = b.expert_linear(x, up, routed.chosen, experts);
-  const ValueId gated = b.glu(activation, gate, up);
-  const ValueId parts = b.expert_linear(gated, down, routed.chosen, experts);
-  return b.expert_sum(parts, routed.shares);
+  const Experts experts{b, name, sizes, uint32_t(b.at(x).shape[1]), routed.chosen};
+  return b.expert_sum(experts.gated(x, activation), routed.shares);
 }
 
 }  // namespace tokamak

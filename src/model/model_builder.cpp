@@ -1,6 +1,7 @@
 #include "model/model_builder.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include "base/bits.h"
 #include "base/check.h"
@@ -110,22 +111,35 @@ ModelBuilder::Ordered ModelBuilder::ordered_matrix(std::string_view name, Rows r
   const ValueId id =
       constant(value_name(key), {rows.count, columns}, own.dtype, Weight{{std::move(part)}});
   made_.emplace(std::move(key), id);
-  if (own.groups == nullptr) return {id, std::nullopt};
-  const ValueId order = column_order(*own.groups, columns);
-  order_of_.emplace(id, order);
+  const std::optional<ValueId> order = column_order(own.groups, columns);
+  if (order) order_of_.emplace(id, *order);
   return {id, order};
 }
 
-ValueId ModelBuilder::column_order(const TensorInfo& groups, uint32_t columns) {
-  const auto data = file_.data(groups);
-  if (!data) reject(data.error());
-  const auto bytes = data.value_or(std::span<const std::byte>());
-  const std::string_view key(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  if (const auto found = orders_.find(key); found != orders_.end()) return found->second;
-  const ValueId id =
-      constant(value_name(groups.name), {columns}, DType::kU32, ColumnOrder{groups.name});
-  orders_.emplace(key, id);
+bool ModelBuilder::same_groups(const Groups& a, const Groups& b) const {
+  return std::ranges::equal(a, b, [&](const TensorInfo* left, const TensorInfo* right) {
+    if (left == right) return true;
+    if (left == nullptr || right == nullptr) return false;
+    const auto x = file_.data(*left), y = file_.data(*right);
+    return x && y && std::ranges::equal(*x, *y);
+  });
+}
+
+ValueId ModelBuilder::column_order(std::string_view name, const Groups& groups, Shape shape) {
+  constexpr size_t kNeighbours = 4;  // what reads one input is built together
+  for (const Order& known : orders_ | std::views::reverse | std::views::take(kNeighbours)) {
+    if (known.shape == shape && same_groups(known.groups, groups)) return known.constant;
+  }
+  ColumnOrder recipe;
+  for (const TensorInfo* one : groups) recipe.groups.push_back(one != nullptr ? one->name : "");
+  const ValueId id = constant(value_name(name), shape, DType::kU32, std::move(recipe));
+  orders_.push_back({groups, std::move(shape), id});
   return id;
+}
+
+std::optional<ValueId> ModelBuilder::column_order(const TensorInfo* groups, uint32_t columns) {
+  if (groups == nullptr) return std::nullopt;
+  return column_order(groups->name, {groups}, {columns});
 }
 
 ValueId ModelBuilder::in_order_of(ValueId x, const Ordered& w) {
@@ -175,33 +189,24 @@ ValueId ModelBuilder::vectors(std::string_view name, const std::vector<std::stri
   return constant(value_name(name), {Dim(tensors.size()), size}, DType::kF32, std::move(weight));
 }
 
-ModelBuilder::Ordered ModelBuilder::joined(std::string_view name, const std::vector<Piece>& pieces,
-                                           uint32_t columns) {
+ModelBuilder::Joined ModelBuilder::join(std::string_view name, const std::vector<Piece>& pieces,
+                                        uint32_t columns) {
   Weight weight{.parts = {}, .order = RowOrder::kConcat};
+  Groups groups;
   uint32_t rows = 0;
   std::optional<Located> first;
-  std::optional<ValueId> order;
   for (const Piece& piece : pieces) {
     WeightPart part(full_name(piece.tensor), piece.rows.first, piece.rows.count);
     const Located own = located(part.name, piece.rows.of, columns);
-    std::optional<ValueId> own_order;
-    if (own.groups != nullptr) own_order = column_order(*own.groups, columns);
-    if (!first) {
-      first = own;
-      order = own_order;
-    }
+    if (!first) first = own;
     if (own.dtype != first->dtype) {
       reject({ErrorCode::kUnsupported,
               fmt::format("Tensors \"{}\" and \"{}\" have element types {} and {}; this engine "
                           "joins their rows and needs one type.",
                           weight.parts[0].name, part.name, dtype_name(first->dtype),
                           dtype_name(own.dtype))});
-    } else if (own_order != order) {
-      reject({ErrorCode::kUnsupported,
-              fmt::format("Tensors \"{}\" and \"{}\" have their columns in different orders; this "
-                          "engine joins their rows and needs one order.",
-                          weight.parts[0].name, part.name)});
     }
+    groups.push_back(own.groups);
     part.rope_heads = own.rope_heads;
     rows += piece.rows.count;
     weight.parts.push_back(std::move(part));
@@ -211,12 +216,22 @@ ModelBuilder::Ordered ModelBuilder::joined(std::string_view name, const std::vec
     first = Located();
     rows = 1;
   }
-  return {constant(value_name(name), {rows, columns}, first->dtype, std::move(weight)), order};
+  return {constant(value_name(name), {rows, columns}, first->dtype, std::move(weight)),
+          std::move(groups)};
 }
 
-ValueId ModelBuilder::matrix(std::string_view name, const std::vector<Piece>& pieces,
-                             uint32_t columns) {
-  return in_own_order(name, joined(name, pieces, columns));
+ModelBuilder::Ordered ModelBuilder::joined(std::string_view name, const std::vector<Piece>& pieces,
+                                           uint32_t columns) {
+  const Joined all = join(name, pieces, columns);
+  if (all.groups.empty()) return {all.matrix, std::nullopt};
+  for (size_t i = 1; i < all.groups.size(); ++i) {
+    if (same_groups({all.groups[0]}, {all.groups[i]})) continue;
+    reject({ErrorCode::kUnsupported,
+            fmt::format("Tensors \"{}\" and \"{}\" have their columns in different orders; this "
+                        "engine joins their rows and needs one order.",
+                        full_name(pieces[0].tensor), full_name(pieces[i].tensor))});
+  }
+  return {all.matrix, column_order(all.groups[0], columns)};
 }
 
 ValueId ModelBuilder::stacked(std::string_view name, uint32_t count, Rows rows, uint32_t columns) {
@@ -239,8 +254,7 @@ ValueId ModelBuilder::stacked(std::string_view name, uint32_t count, Rows rows, 
   }
   const ValueId id = constant(std::move(own), {Dim{count} * rows.count, columns}, own_rows.dtype,
                               std::move(weight));
-  if (own_rows.groups == nullptr) return id;
-  return in_own_order(full, {id, column_order(*own_rows.groups, columns)});
+  return in_own_order(full, {id, column_order(own_rows.groups, columns)});
 }
 
 ValueId ModelBuilder::vector(std::string_view name, uint32_t size, bool add_one) {
@@ -282,6 +296,21 @@ ValueId ModelBuilder::projection(ValueId x, std::string_view name,
                                  const std::vector<Piece>& pieces) {
   const Ordered w = joined(name, pieces, uint32_t(at(x).shape[1]));
   return linear(in_order_of(x, w), w.matrix);
+}
+
+ValueId ModelBuilder::expert_projection(ValueId x, std::string_view name,
+                                        const std::vector<Piece>& pieces, uint32_t columns,
+                                        ValueId chosen) {
+  const uint32_t experts = uint32_t(pieces.size());
+  const Joined all = join(name, pieces, columns);
+  if (std::ranges::count(all.groups, nullptr) != std::ssize(all.groups)) {
+    const ValueId order =
+        column_order(fmt::format("{}.order", name), all.groups, {Dim{experts}, columns});
+    const auto [found, is_new] = gathered_.try_emplace({x, order});
+    if (is_new) found->second = expert_columns(x, order, chosen);
+    x = found->second;
+  }
+  return expert_linear(x, all.matrix, chosen, experts);
 }
 
 ValueId ModelBuilder::convolution(uint32_t layer, ValueId x, std::string_view name, uint32_t taps,

@@ -39,12 +39,11 @@ class ModelBuilder : public GraphBuilder {
     uint32_t first, count, of;
   };
   ValueId matrix(std::string_view name, Rows rows, uint32_t columns);
-  /// One matrix of rows from several places, one after another; `name` is the value's own.
+  /// Rows from several places make one matrix, one after another.
   struct Piece {
     std::string tensor;
     Rows rows;
   };
-  ValueId matrix(std::string_view name, const std::vector<Piece>& pieces, uint32_t columns);
   /// The same rows of each matrix in a tensor [count, rows.of, columns], one after another.
   ValueId stacked(std::string_view name, uint32_t count, Rows rows, uint32_t columns);
   /// A vector [size] in f32; `add_one` for norms stored as w - 1.
@@ -57,7 +56,11 @@ class ModelBuilder : public GraphBuilder {
   /// x Wᵀ (+ bias) with the tensors name + ".weight" and, where `bias`, name + ".bias".
   ValueId projection(ValueId x, std::string_view name, uint32_t rows, bool bias = false);
   ValueId projection(ValueId x, std::string_view name, Rows rows, bool bias = false);
+  /// `name` is the matrix's own.
   ValueId projection(ValueId x, std::string_view name, const std::vector<Piece>& pieces);
+  /// The products of the experts that each token chose; `pieces` has the matrix of each expert.
+  ValueId expert_projection(ValueId x, std::string_view name, const std::vector<Piece>& pieces,
+                            uint32_t columns, ValueId chosen);
 
   /// A causal convolution of each column of x by itself, with the state of `layer`. The weights are
   /// name + ".weight" [columns, 1, taps] and, where `bias`, name + ".bias".
@@ -108,10 +111,20 @@ class ModelBuilder : public GraphBuilder {
   };
   Located located(const std::string& full, uint32_t rows, uint32_t columns);
   Ordered ordered_matrix(std::string_view name, Rows rows, uint32_t columns);
-  ValueId column_order(const TensorInfo& groups, uint32_t columns);
+  /// The constant with the columns' order of each matrix, null for one in its own. `shape`: of the
+  /// constant. Made once for neighbours that agree.
+  using Groups = std::vector<const TensorInfo*>;
+  ValueId column_order(std::string_view name, const Groups& groups, Shape shape);
+  std::optional<ValueId> column_order(const TensorInfo* groups, uint32_t columns);
+  bool same_groups(const Groups& a, const Groups& b) const;
   /// `x` as the columns of `w` want it; made once for all matrices of one order.
   ValueId in_order_of(ValueId x, const Ordered& w);
   Result<DType> device_dtype(const StoredMatrix& stored) const;
+  struct Joined {
+    ValueId matrix;
+    Groups groups;  // of each piece
+  };
+  Joined join(std::string_view name, const std::vector<Piece>& pieces, uint32_t columns);
   Ordered joined(std::string_view name, const std::vector<Piece>& pieces, uint32_t columns);
   /// The matrix of `w`, whose columns must be in their own order.
   ValueId in_own_order(std::string_view name, const Ordered& w);
@@ -123,8 +136,13 @@ class ModelBuilder : public GraphBuilder {
   std::string prefix_;
   std::optional<ValueId> tokens_;
   std::map<std::string, ValueId, std::less<>> made_;
-  std::map<ValueId, ValueId> order_of_;                      // matrix -> order of its columns
-  std::map<std::string, ValueId, std::less<>> orders_;       // bytes of the groups -> constant
+  std::map<ValueId, ValueId> order_of_;  // matrix -> order of its columns
+  struct Order {
+    Groups groups;
+    Shape shape;
+    ValueId constant;
+  };
+  std::vector<Order> orders_;
   std::map<std::pair<ValueId, ValueId>, ValueId> gathered_;  // x and order -> x in that order
   struct Cache {
     ValueId appended, pages;

@@ -1,9 +1,12 @@
 #include "model/quantization.h"
 
+#include <algorithm>
 #include <optional>
 
 namespace tokamak {
 namespace {
+
+constexpr std::string_view kBeside = "quantize_config.json";
 
 constexpr std::string_view kReads = "this engine reads MLX's affine packing and GPTQ";
 
@@ -57,12 +60,17 @@ Result<Quantization::Numbers> read_numbers(ConfigReader reader, Method method) {
   return numbers;
 }
 
-Result<Quantization> read_gptq(ConfigReader reader, const TensorFile& file) {
-  // Newer writers say "format". The second format stores zeros that are not one too small.
+/// Newer writers say "format". The second format stores zeros that are not one too small.
+Result<void> check_format(ConfigReader& reader, const TensorFile& file) {
   for (const char* field : {"checkpoint_format", "format"}) {
     const std::string format = reader.word(field, "gptq");
     if (format != "gptq") return unreadable(reader, field, format, file);
   }
+  return reader.status();
+}
+
+Result<Quantization> read_gptq(ConfigReader reader, const TensorFile& file) {
+  TOK_TRY(check_format(reader, file));
   const Json* overrides = reader.find("dynamic");
   TOK_TRY(reader.status());
   Quantization out{.where = reader.where(), .all = {}, .modules = {}};
@@ -92,13 +100,30 @@ Result<Quantization> read_affine(ConfigReader reader, const Json& json, const Te
 }
 
 Result<Quantization> read(const ConfigReader& config, std::string_view field,
-                          const TensorFile& file) {
+                          const TensorFile& file, const Json* beside) {
   ConfigReader reader = config.at(field);
   const std::string method = reader.word("quant_method", "");
   TOK_TRY(reader.status());
   if (method.empty()) return read_affine(reader, *config.find(field), file);
-  if (method == "gptq") return read_gptq(reader, file);
-  return unreadable(reader, "quant_method", method, file);
+  if (method != "gptq") return unreadable(reader, "quant_method", method, file);
+  if (beside != nullptr) {
+    ConfigReader own(*beside, std::string(kBeside));
+    TOK_TRY(check_format(own, file));
+  }
+  return read_gptq(reader, file);
+}
+
+/// The file that GPTQ's tools wrote before config.json had a place for it. It may stay behind where
+/// nothing is packed so.
+Result<Quantization> read_beside(const Json& json, const TensorFile& file) {
+  const bool gptq = std::ranges::any_of(
+      file.tensors(), [](const TensorInfo& tensor) { return tensor.name.ends_with(".qweight"); });
+  if (!gptq) return Quantization{};
+  ConfigReader reader(json, std::string(kBeside));
+  const std::string method = reader.word("quant_method", "gptq");
+  TOK_TRY(reader.status());
+  if (method != "gptq") return unreadable(reader, "quant_method", method, file);
+  return read_gptq(reader, file);
 }
 
 }  // namespace
@@ -108,13 +133,14 @@ const Quantization::Numbers& Quantization::of(std::string_view module) const {
   return found == modules.end() ? all : found->second;
 }
 
-Result<Quantization> read_quantization(const ConfigReader& config, const TensorFile& file) {
+Result<Quantization> read_quantization(const ConfigReader& config, const TensorFile& file,
+                                       const Json* beside) {
   for (const ConfigReader& part : {config, config.at("text_config")}) {
     for (const char* field : {"quantization", "quantization_config"}) {
-      if (part.has(field)) return read(part, field, file);
+      if (part.has(field)) return read(part, field, file, beside);
     }
   }
-  return Quantization{};
+  return beside != nullptr ? read_beside(*beside, file) : Quantization{};
 }
 
 }  // namespace tokamak

@@ -1,5 +1,6 @@
 // What config.json says about how matrices are packed: MLX's "quantization" and the
-// "quantization_config" of GPTQ. It is held against the tensors, which decide (stored_matrix.h).
+// "quantization_config" of GPTQ, or GPTQ's own quantize_config.json. It is held against the
+// tensors, which decide (stored_matrix.h).
 #pragma once
 #include <map>
 #include <string>
@@ -24,8 +25,10 @@ struct Quantization {
   const Numbers& of(std::string_view module) const;
 };
 
-/// Errors name the field; for packings that this engine does not read also a tensor of `file` that
-/// has such a one.
-Result<Quantization> read_quantization(const ConfigReader& config, const TensorFile& file);
+/// `beside`: quantize_config.json, or null. It counts where config.json says nothing and the file
+/// has tensors of GPTQ; its format counts beside a config.json that says GPTQ. Errors name the
+/// field; for packings that this engine does not read also a tensor of `file` that has such a one.
+Result<Quantization> read_quantization(const ConfigReader& config, const TensorFile& file,
+                                       const Json* beside = nullptr);
 
 }  // namespace tokamak

@@ -41,14 +41,16 @@ Block block_of(DType type) {
 
 constexpr uint32_t kSuperScale = 208;  // of kQ6_K: its f16
 
-using Bits = std::array<uint8_t, 256>;  // the low or the high bits of each q of a block
+using Bits = std::array<uint8_t, 256>;  // the high bits of each q of a block
 
-/// The low 4 bits: `run` weights in the low halves of as many bytes, the next in the high halves.
-void low_bits(const uint8_t* packed, uint32_t weights, uint32_t run, Bits& out) {
-  for (uint32_t at = 0; at < weights; at += 2 * run) {
-    for (uint32_t i = 0; i < run; ++i) {
-      out[at + i] = packed[at / 2 + i] & 15;
-      out[at + run + i] = packed[at / 2 + i] >> 4;
+/// The low 4 bits, of which the file has `run` in the low halves of as many bytes and the next in
+/// the high halves: neighbours go side by side.
+void repack_nibbles(const uint8_t* packed, uint32_t weights, uint32_t run, std::byte* out) {
+  for (uint32_t at = 0; at < weights; at += 2 * run, packed += run, out += run) {
+    for (uint32_t i = 0; i < run / 2; ++i) {
+      const uint32_t even = packed[2 * i], odd = packed[2 * i + 1];
+      out[i] = std::byte((even & 15) | (odd & 15) << 4);
+      out[run / 2 + i] = std::byte(even >> 4 | (odd & 0xf0));
     }
   }
 }
@@ -82,11 +84,9 @@ void repack_low(DType type, const std::byte* block, const Block& b, std::byte* o
     std::memcpy(out, block + b.low, b.weights);
     return;
   }
-  Bits bits;
   // 4- and 5-bit blocks of 32 hold halves of 16, those of 256 runs of 32, kQ6_K runs of 64.
   const uint32_t run = b.weights == 32 ? 16 : type == DType::kQ6_K ? 64 : 32;
-  low_bits(reinterpret_cast<const uint8_t*>(block + b.low), b.weights, run, bits);
-  pack(bits, b.weights, 4, out);
+  repack_nibbles(reinterpret_cast<const uint8_t*>(block + b.low), b.weights, run, out);
 }
 
 void repack_high(DType type, const std::byte* block, const Block& b, std::byte* out) {

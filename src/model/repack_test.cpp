@@ -308,7 +308,7 @@ TEST(RepackGptq, SortsColumnsByGroup) {
     }
   }
   Bytes bytes;
-  const TensorDesc table{"o", {128}, DType::kU32, Storage::kConstant, ColumnOrder{"x.g_idx"}, 0};
+  const TensorDesc table{"o", {128}, DType::kU32, Storage::kConstant, ColumnOrder{{"x.g_idx"}}, 0};
   ASSERT_TRUE(read_constant(file, table, [&](std::span<const std::byte> piece) {
     bytes.insert(bytes.end(), piece.begin(), piece.end());
     return Result<void>();

@@ -156,6 +156,39 @@ TEST(Quantization, RefusesWhatIsNotRead) {
                {"a.b: bits is 6"});
 }
 
+TEST(Quantization, OfGptqMayStandInAFileOfItsOwn) {
+  const auto read = [](const char* config, const char* beside, const TensorFile& file) {
+    const Json json = *Json::parse(config), own = *Json::parse(beside);
+    return read_quantization(ConfigReader(json, "config.json"), file, &own);
+  };
+  const auto error = [&](const char* config, const char* beside, const TensorFile& file) {
+    const auto found = read(config, beside, file);
+    return found ? "" : found.error().message;
+  };
+  const TensorFile packed = gptq(16, 256, 2).file();
+  const TensorFile plain = affine({4, 16}, {4, 2}).file();
+  constexpr const char* kOwn = R"({"bits": 4, "group_size": 64, "desc_act": true})";
+  constexpr const char* kSecond =
+      R"({"bits": 4, "group_size": 64, "checkpoint_format": "gptq_v2"})";
+  const auto found = read("{}", kOwn, packed);
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_EQ(found->where, "quantize_config.json");
+  EXPECT_EQ(found->all.group, 64u);
+  EXPECT_EQ(error("{}", R"({"bits": 3, "group_size": 64})", packed),
+            "quantize_config.json: bits is 3; this engine reads 4.");
+  expect_words(error("{}", kSecond, packed),
+               {"quantize_config.json: checkpoint_format is \"gptq_v2\"", "\"x.qweight\""});
+  expect_words(error("{}", R"({"quant_method": "awq"})", packed), {"awq"});
+  // Beside a config.json that says GPTQ only the format is new; elsewhere the file is stale.
+  constexpr const char* kConfig =
+      R"({"quantization_config": {"quant_method": "gptq", "bits": 4, "group_size": 128}})";
+  EXPECT_EQ(read(kConfig, kOwn, packed)->all.group, 128u);
+  expect_words(error(kConfig, kSecond, packed), {"gptq_v2"});
+  EXPECT_TRUE(read("{}", kSecond, plain)->where.empty());
+  EXPECT_TRUE(
+      read(R"({"quantization": {"bits": 4, "group_size": 64}})", kSecond, packed).has_value());
+}
+
 TEST(Quantization, MustNotContradictTheTensors) {
   const Checkpoint c = affine({4, 16}, {4, 2});
   const TensorFile file = c.file();

@@ -39,10 +39,11 @@ bool is_companion(std::string_view name, const std::set<std::string, std::less<>
   });
 }
 
-/// Tensors that say nothing the config does not: tables of older exports, and the copy of a tied
-/// head.
+/// Tensors that say nothing the config does not: tables of older exports, those of a GGUF file that
+/// are read as its config, and the copy of a tied head.
 bool is_redundant(std::string_view name) {
-  return name.ends_with("rotary_emb.inv_freq") || name.ends_with("lm_head.weight");
+  return name.ends_with("rotary_emb.inv_freq") || name == "rope_freqs.weight" ||
+         name.starts_with("rope_factors_") || name.ends_with("lm_head.weight");
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 #include <vector>
 
 #include "base/check.h"
@@ -162,15 +163,29 @@ Result<void> read_weight(const TensorFile& file, const TensorDesc& constant, con
   return Writer(constant, parts, write).run(weight.order);
 }
 
-Result<void> read_order(const TensorFile& file, const TensorDesc& constant,
-                        const ColumnOrder& recipe, const WriteBytes& write) {
+Result<std::vector<uint32_t>> read_order(const TensorFile& file, const std::string& groups,
+                                         uint64_t columns) {
+  if (groups.empty()) {
+    std::vector<uint32_t> order(static_cast<size_t>(columns));
+    std::iota(order.begin(), order.end(), 0u);
+    return order;
+  }
   constexpr std::string_view kGroups = ".g_idx";
-  TOK_CHECK(recipe.groups.ends_with(kGroups));  // of locate()
-  const std::string name = recipe.groups.substr(0, recipe.groups.size() - kGroups.size());
-  TOK_TRY(const StoredMatrix stored, locate(file, name + ".weight", uint64_t(constant.shape[0])));
+  TOK_CHECK(groups.ends_with(kGroups));  // of locate()
+  const std::string name = groups.substr(0, groups.size() - kGroups.size());
+  TOK_TRY(const StoredMatrix stored, locate(file, name + ".weight", columns));
   TOK_CHECK(stored.groups != nullptr);
-  TOK_TRY(const std::vector<uint32_t> order, column_order(file, stored));
-  return write(std::as_bytes(std::span(order)));
+  return column_order(file, stored);
+}
+
+Result<void> read_orders(const TensorFile& file, const TensorDesc& constant,
+                         const ColumnOrder& recipe, const WriteBytes& write) {
+  for (const std::string& groups : recipe.groups) {
+    TOK_TRY(const std::vector<uint32_t> order,
+            read_order(file, groups, uint64_t(constant.shape.back())));
+    TOK_TRY(write(std::as_bytes(std::span(order))));
+  }
+  return {};
 }
 
 }  // namespace
@@ -186,7 +201,7 @@ Result<void> read_constant(const TensorFile& file, const TensorDesc& constant,
     return write(std::as_bytes(std::span(values)));
   }
   if (const auto* order = std::get_if<ColumnOrder>(&constant.recipe)) {
-    return read_order(file, constant, *order, write);
+    return read_orders(file, constant, *order, write);
   }
   const auto* weight = std::get_if<Weight>(&constant.recipe);
   TOK_CHECK(weight != nullptr);

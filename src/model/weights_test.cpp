@@ -164,7 +164,8 @@ TEST(ModelBuilder, RefusesToJoinRowsOfTwoTypes) {
   const TensorFile file = c.file();
   ModelBuilder b(file, {}, "model.");
   const ModelBuilder::Rows rows{.first = 0, .count = 1, .of = 1};
-  auto graph = b.finish(b.matrix("w", {{"0.w", rows}, {"1.w", rows}}, 4));
+  const ValueId x = b.constant("x", {1, 4}, DType::kF32, Weight{{"x"}});
+  auto graph = b.finish(b.projection(x, "w", {{"0.w", rows}, {"1.w", rows}}));
   ASSERT_FALSE(graph);
   EXPECT_EQ(graph.error().message,
             "Tensors \"model.0.w\" and \"model.1.w\" have element types bf16 and f32; this engine "

@@ -52,8 +52,9 @@ class Capture {
 
   /// The parts of a weight that the device cannot bind at once; none when it is held whole.
   std::vector<Shard> shards_of(const Graph& graph, ValueId id) {
-    if (device_.backend == BackendKind::kCpu || !is_read_by_rows(graph, id)) return {};
-    std::vector<Shard> shards = cut_rows(graph.at(id), binding_limit());
+    const uint64_t together = device_.backend == BackendKind::kCpu ? 0 : rows_together(graph, id);
+    if (together == 0) return {};
+    std::vector<Shard> shards = cut_rows(graph.at(id), binding_limit(), together);
     for (Shard& shard : shards) shard.buffer = permanent(shard.tensor);
     return shards;
   }

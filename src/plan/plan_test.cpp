@@ -252,8 +252,26 @@ TEST(Shards, NoOtherOpReadsACutWeight) {
   const ValueId x = b.embed(tokens, table);
   auto graph = b.finish(b.rope(x, table, 16));
   ASSERT_TRUE(graph) << graph.error().message;
-  EXPECT_FALSE(is_read_by_rows(*graph, table));
-  EXPECT_FALSE(is_read_by_rows(*graph, tokens));
+  EXPECT_EQ(rows_together(*graph, table), 0u);
+  EXPECT_EQ(rows_together(*graph, tokens), 0u);
+}
+
+TEST(Shards, HoldWholeExperts) {
+  GraphBuilder b;
+  const ValueId table = b.constant("table", {64, 16}, DType::kF32, Weight{{"table"}});
+  const ValueId x = b.embed(b.input("tokens", {kTokens}), table);
+  const ValueId w = b.constant("w", {5 * 7, 16}, DType::kF32, Weight{{"w"}});
+  const auto routed =
+      b.route(b.linear(x, b.constant("r", {5, 16}, DType::kF32, Weight{{"r"}})), {.top_k = 2});
+  auto graph = b.finish(b.expert_linear(x, w, routed.chosen, 5));
+  ASSERT_TRUE(graph) << graph.error().message;
+  EXPECT_EQ(rows_together(*graph, table), 1u);
+  EXPECT_EQ(rows_together(*graph, w), 7u);
+  // Two experts of seven rows, so that parts begin at even rows.
+  std::vector<uint32_t> points;
+  for (const Shard& shard : cut_rows(graph->at(w), 15 * 64, 7)) points.push_back(shard.cut.first);
+  EXPECT_EQ(points, (std::vector<uint32_t>{0, 14, 28}));
+  EXPECT_TRUE(cut_rows(graph->at(w), 13 * 64, 7).empty());
 }
 
 TEST(Capture, SaysWhyAForcedVariantCannotRun) {

@@ -10,34 +10,43 @@
 namespace tokamak {
 namespace {
 
-bool takes_parts(const Op& op) {
-  return std::holds_alternative<Embed>(op) || std::holds_alternative<Linear>(op) ||
-         std::holds_alternative<Qkv>(op) || std::holds_alternative<LinearGlu>(op) ||
-         std::holds_alternative<FusedLinear>(op);
+/// Of a matrix that `op` reads as its second input; see rows_together().
+uint64_t rows_of_part(const Op& op, const TensorDesc& matrix) {
+  if (const auto* experts = std::get_if<ExpertLinear>(&op)) {
+    return uint64_t(matrix.shape[0]) / experts->experts;
+  }
+  const bool any = std::holds_alternative<Embed>(op) || std::holds_alternative<Linear>(op) ||
+                   std::holds_alternative<Qkv>(op) || std::holds_alternative<LinearGlu>(op) ||
+                   std::holds_alternative<FusedLinear>(op);
+  return any ? 1 : 0;
 }
 
 /// Rows come in twos, and in as many as there are parts whose rows alternate.
-uint64_t row_step(const Weight& weight) {
+uint64_t row_step(const Weight& weight, uint64_t together) {
   const uint64_t parts = weight.order == RowOrder::kInterleave ? weight.parts.size() : 1;
-  return std::lcm(uint64_t{2}, parts);
+  return std::lcm(std::lcm(parts, together), uint64_t{2});
 }
 
 }  // namespace
 
-bool is_read_by_rows(const Graph& graph, ValueId id) {
+uint64_t rows_together(const Graph& graph, ValueId id) {
   const TensorDesc& tensor = graph.at(id);
-  if (!std::holds_alternative<Weight>(tensor.recipe) || tensor.shape.size() != 2) return false;
+  if (!std::holds_alternative<Weight>(tensor.recipe) || tensor.shape.size() != 2) return 0;
+  uint64_t together = 1;
   for (const Node& node : graph.nodes) {
     for (size_t i = 0; i < node.inputs.size(); ++i) {
-      if (node.inputs[i] == id && (i != 1 || !takes_parts(node.op))) return false;
+      if (node.inputs[i] != id) continue;
+      const uint64_t own = i == 1 ? rows_of_part(node.op, tensor) : 0;
+      if (own == 0) return 0;
+      together = std::lcm(together, own);
     }
   }
-  return true;
+  return together;
 }
 
-std::vector<Shard> cut_rows(const TensorDesc& matrix, uint64_t limit) {
+std::vector<Shard> cut_rows(const TensorDesc& matrix, uint64_t limit, uint64_t together) {
   const uint64_t rows = uint64_t(matrix.shape[0]), columns = uint64_t(matrix.shape[1]);
-  uint64_t step = row_step(std::get<Weight>(matrix.recipe));
+  uint64_t step = row_step(std::get<Weight>(matrix.recipe), together);
   const auto fits = [&](uint64_t count) {
     return round_up<uint64_t>(matrix_bytes(matrix.dtype, count, columns), 16) <= limit;
   };

@@ -14,13 +14,14 @@ struct Shard {
   BufferId buffer = {};
 };
 
-/// True for a weight that nothing reads but ops that can do so part by part, as their second input.
-bool is_read_by_rows(const Graph& graph, ValueId id);
+/// Of a weight that nothing reads but ops that can do so part by part, as their second input: how
+/// many rows must stay together, 1 or those of an expert. 0 for any other value.
+uint64_t rows_together(const Graph& graph, ValueId id);
 
 /// As few parts of at most `limit` bytes as there can be, of about equal length. None when the
-/// whole is no larger than that, or two rows are. Parts begin at
-/// multiples of kArgmaxBlock rows where so many fit, else at even ones. REQUIRES: a weight of
+/// whole is no larger than that, or the least part is. Parts begin at even rows, at multiples of
+/// `together`, and where so many rows fit at multiples of kArgmaxBlock. REQUIRES: a weight of
 /// [rows, columns].
-std::vector<Shard> cut_rows(const TensorDesc& matrix, uint64_t limit);
+std::vector<Shard> cut_rows(const TensorDesc& matrix, uint64_t limit, uint64_t together = 1);
 
 }  // namespace tokamak

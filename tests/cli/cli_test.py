@@ -216,8 +216,8 @@ class Logits(Cli):
                          *CPU)
         self.assertEqual(answer.out.count("\n"), 1)
         out = json.loads(answer.out)
-        self.assertEqual(list(out), ["model", "architecture", "backend", "device", "tokens",
-                                     "logits", "greedy"])
+        self.assertEqual(list(out), ["model", "architecture", "backend", "device", "software",
+                                     "load_seconds", "device_bytes", "tokens", "logits", "greedy"])
         self.assertEqual(out["architecture"], "LlamaForCausalLM")
         self.assertEqual(out["backend"], "cpu")
         self.assertEqual(out["tokens"], prompt["ids"])

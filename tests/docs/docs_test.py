@@ -29,6 +29,14 @@ def blocks(name, language=""):
     return re.findall(rf"^```{language}\n(.*?)^```$", read(name), re.MULTILINE | re.DOTALL)
 
 
+def load_tool(name):
+    """A program of tools/ as a module."""
+    loader = importlib.machinery.SourceFileLoader(name, str(ROOT / "tools" / name))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
+    loader.exec_module(module)
+    return module
+
+
 def without_space(text):
     return re.sub(r"\s+", " ", text).strip()
 
@@ -43,11 +51,26 @@ class Documents(unittest.TestCase):
         self.assertTrue(registered)
         self.assertEqual(re.findall(r"^\| `(\w+)` \|", read("README.md"), re.MULTILINE), registered)
 
+    def test_every_damaged_file_has_its_error(self):
+        """That the program says so is for tests/malformed, which has it."""
+        table, text = load_tool("errors_table"), read("docs/errors.md")
+        found = table.documented(text)
+        self.assertEqual(list(found), table.case_names())
+        self.assertEqual(text, table.document(found))
+        counted = re.search(r"(\d+) damaged models, (\d+) damaged GGUF files and (\d+) damaged tokeni",
+                            read("docs/testing.md"))
+        kinds = ("35-", "32-tokenizer-")
+        numbers = [sum(name.startswith(kind) for name in found) for kind in kinds]
+        self.assertEqual([int(n) for n in counted.groups()],
+                         [len(found) - sum(numbers), *numbers])
+        statuses = re.search(r"^Exit status:.*?\.$", text, re.MULTILINE | re.DOTALL)[0]
+        self.assertIn(without_space(statuses), without_space(read("src/apps/cli/main.cpp")))
+        groups = {int(name[:2]) for name in found}
+        self.assertEqual(groups, set(range(1, 36)))
+
     def test_the_table_of_models_has_every_recorded_one(self):
         """One row per architecture and format; what the errors are is for tools/models_table."""
-        tool = importlib.machinery.SourceFileLoader("models_table", str(ROOT / "tools/models_table"))
-        table = importlib.util.module_from_spec(importlib.util.spec_from_loader("models_table", tool))
-        tool.exec_module(table)
+        table = load_tool("models_table")
         text = read("docs/models.md")
         self.assertTrue(text.startswith(table.HEAD))
         found = re.findall(r"^\| `(\w+)` \| ([^|]+) \|((?: [^|]* ?\|)+)$", text, re.MULTILINE)

@@ -565,6 +565,31 @@ class ListAndRemove(HubTest):
         self.assertFalse(self.repo_folder().exists())
         self.refused("tokamak list", "rm", "org/name", "--yes")
 
+    def test_nothing_is_removed_under_a_pull(self):
+        hub = self.hub(org__name=big_repo())
+        hub.pause = 0.004
+        process = self.start_pull("org/name")
+        self.wait_until(lambda: hub.sent("model.safetensors") > MIB, "the pull has begun")
+        self.refused("org/name is being pulled", "rm", "org/name", "--yes")
+        hub.pause = 0
+        out, error = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 0, error)
+        path = pathlib.Path(out.decode().rstrip("\n"))
+        self.assertEqual((path / "model.safetensors").read_bytes(), BIG)
+        self.assertEqual(self.run_program("rm", "org/name", "--yes").status, 0)
+        self.assertFalse(self.repo_folder().exists())
+        self.pulled("org/name")
+
+    def test_what_a_stopped_pull_left_is_removed(self):
+        hub = self.hub(org__name=big_repo())
+        hub.pause = 0.002
+        process = self.start_pull("org/name")
+        self.wait_until(lambda: hub.sent("model.safetensors") > MIB, "the pull has begun")
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        self.assertEqual(self.run_program("rm", "org/name", "--yes").status, 0)
+        self.assertFalse(self.repo_folder().exists())
+
     def test_nothing_is_removed_without_a_yes(self):
         self.two_revisions()
         self.refused("--yes", "rm", "org/name", status=2)

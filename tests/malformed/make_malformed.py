@@ -452,6 +452,14 @@ tensors_case("34-gptq-half-the-words", halve(MODULE + ".qweight"), MODULE + ".qw
 packed_config_case("34-gptq-bits-3", {"bits": 3}, "bits", "3", base=GPTQ)
 
 
+@case("34-gptq-second-format-in-quantize-config", "quantize_config.json", "gptq_v2", base=GPTQ)
+def second_format_beside(folder):
+    config = json.loads((folder / "config.json").read_text())
+    declared = config.pop("quantization_config") | {"checkpoint_format": "gptq_v2"}
+    (folder / "quantize_config.json").write_text(json.dumps(declared))
+    (folder / "config.json").write_text(json.dumps(config))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("models", type=pathlib.Path, help="tests/data/models")

@@ -11,9 +11,9 @@ sys.path[:0] = [HERE, os.path.join(HERE, "..", "cli")]
 import program
 from gguf_file import ARRAY, STRING, GgufFile, pack_string
 from malformed_test import CPU, MEMORY, SECONDS, Refusals
-from program import DATA, tokamak
+from program import tokamak
 
-WHOLE = pathlib.Path(DATA) / "gguf" / "llama-q4_0.gguf"
+WHOLE = pathlib.Path(HERE).parent / "data" / "gguf" / "llama-q4_0.gguf"
 HUGE = 1 << 60
 TABLE, NORM = "token_embd.weight", "output_norm.weight"
 
@@ -85,12 +85,24 @@ def changes():
     }
 
 
+def cuts():
+    """name -> bytes that are left of the file"""
+    file = GgufFile(WHOLE)
+    size, header = WHOLE.stat().st_size, len(file.header())
+    return {"empty": 0, "cut-magic": 3, "cut-counts": 23, "cut-metadata": header // 2,
+            "cut-last-entry": header - 1, "cut-first-tensor": header + 40,
+            "cut-last-tensor": file.infos_end - 1, "cut-before-data": file.infos_end + 1,
+            "cut-half": size // 2, "cut-last-byte": size - 1}
+
+
 # What is well formed but nothing this program runs.
 WELL_FORMED = ("version-1", "version-99", "nested-arrays", "type-iq3-s", "unknown-architecture",
                "norm-of-integers")
 
 
 class MalformedGguf(Refusals):
+    prefix = "35-gguf-"
+
     def refuse(self, name, data, mentions):
         path = self.folder / f"{name}.gguf"
         path.write_bytes(data)
@@ -109,12 +121,10 @@ class MalformedGguf(Refusals):
                 self.refuse(name, file.bytes(), mentions)
 
     def test_cut_files(self):
-        file = GgufFile(WHOLE)
-        raw, header = WHOLE.read_bytes(), len(file.header())
-        for size in (0, 3, 23, header // 2, header - 1, header + 40, file.infos_end - 1,
-                     file.infos_end + 1, len(raw) // 2, len(raw) - 1):
-            with self.subTest(size):
-                self.refuse(f"cut-{size}", raw[:size], [])
+        raw = WHOLE.read_bytes()
+        for name, size in cuts().items():
+            with self.subTest(name):
+                self.refuse(name, raw[:size], [])
 
     def test_the_file_as_it_is_written_again_is_accepted(self):
         self.assertEqual(GgufFile(WHOLE).bytes(), WHOLE.read_bytes())

@@ -31,6 +31,7 @@ WELL_FORMED = (
     "32-encoder-module-unknown", "32-encoder-module-own-code", "32-encoder-pooling-max",
     "32-encoder-dense-activation",
     "33-mlx-bits-5", "34-gptq-bits-3", "34-gptq-half-the-words",
+    "34-gptq-second-format-in-quantize-config",
     "unknown-model", "no-model", "unknown-normalizer", "unknown-pre-tokenizer",
     "unknown-post-processor", "unknown-decoder",
 )
@@ -39,10 +40,13 @@ WELL_FORMED = (
 class Refusals(unittest.TestCase):
     """A folder for damaged files, and what the program must answer to them."""
 
+    prefix = ""  # of the cases' names in docs/errors.md
+
     @classmethod
     def setUpClass(cls):
         cls.place = tempfile.TemporaryDirectory()
         cls.folder = pathlib.Path(cls.place.name)
+        cls.documented = (pathlib.Path(program.SOURCE) / "docs" / "errors.md").read_text()
 
     @classmethod
     def tearDownClass(cls):
@@ -61,6 +65,15 @@ class Refusals(unittest.TestCase):
             words = [mention] if isinstance(mention, str) else mention
             found = any(word in answer.errors[0] for word in words)
             self.assertTrue(found, (mention, answer.errors[0]))
+        self.check_documented(self.prefix + name, status, answer.errors[0].replace(
+            str(self.folder / name), "M"))
+
+    def check_documented(self, name, status, error):
+        """What is printed here is what tools/errors_table reads."""
+        print(f"refused {name} {status} {error}", flush=True)
+        message = error.removeprefix("error: ")
+        self.assertIn(f"\n{name} ({status})\n    {message}\n", self.documented,
+                      "docs/errors.md says something else; tools/errors_table writes it anew")
 
 
 class MalformedModel(Refusals):
@@ -161,7 +174,20 @@ def deep(inner, levels):
     return inner
 
 
+# What stands in place of a tokenizer.json; "half" is half of a good one.
+NO_JSON = {
+    "half": None,
+    "empty": b"",
+    "null": b"null",
+    "array": b"[]",
+    "deep": b"[" * 200_000,
+    "binary": bytes(range(256)) * 64,
+}
+
+
 class MalformedTokenizer(Refusals):
+    prefix = "32-tokenizer-"
+
     def tokenize(self, name, text):
         folder = self.folder / name
         folder.mkdir()
@@ -183,16 +209,10 @@ class MalformedTokenizer(Refusals):
 
     def test_files_that_are_no_json(self):
         text = self.whole("llama3")
-        for name, damaged in {
-            "half": text[: len(text) // 2],
-            "empty": b"",
-            "null": b"null",
-            "array": b"[]",
-            "deep": b"[" * 200_000,
-            "binary": bytes(range(256)) * 64,
-        }.items():
+        for name, damaged in NO_JSON.items():
             with self.subTest(name):
-                folder, answer = self.tokenize(name, damaged)
+                half = text[: len(text) // 2]
+                folder, answer = self.tokenize(name, half if damaged is None else damaged)
                 self.check_refusal(name, answer, [str(folder)])
 
     def test_holes_between_ids_are_allowed(self):

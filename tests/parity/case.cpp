@@ -89,13 +89,17 @@ ValueId CaseBuilder::constant(const std::string& name, Shape shape,
   return builder_.constant(name, std::move(shape), DType::kF32, Weight{{name}});
 }
 
-ValueId CaseBuilder::order(const std::string& name, uint32_t columns) {
-  std::vector<uint32_t> numbers(columns);
-  std::iota(numbers.begin(), numbers.end(), 0u);
-  std::shuffle(numbers.begin(), numbers.end(), random_);
+ValueId CaseBuilder::order(const std::string& name, Shape shape) {
+  const size_t columns = size_t(shape.back()), count = size_t(element_count(shape, 1));
+  std::vector<uint32_t> numbers(count);
+  for (size_t at = 0; at < count; at += columns) {
+    const std::span<uint32_t> row = std::span(numbers).subspan(at, columns);
+    std::iota(row.begin(), row.end(), 0u);
+    std::shuffle(row.begin(), row.end(), random_);
+  }
   const auto bytes = std::as_bytes(std::span(numbers));
   case_.constants[name].assign(bytes.begin(), bytes.end());
-  return builder_.constant(name, {Dim{columns}}, DType::kU32, ColumnOrder{name});
+  return builder_.constant(name, std::move(shape), DType::kU32, ColumnOrder{{name}});
 }
 
 ValueId CaseBuilder::activation(uint32_t columns, float range) {

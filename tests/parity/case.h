@@ -33,8 +33,8 @@ class CaseBuilder {
   ValueId random(const std::string& name, Shape shape, DType dtype = DType::kF32, float range = 1);
   /// A constant of these values.
   ValueId constant(const std::string& name, Shape shape, const std::vector<float>& values);
-  /// u32 [columns]: the numbers below it, shuffled.
-  ValueId order(const std::string& name, uint32_t columns);
+  /// u32 [..., columns]: in each row the numbers below `columns`, shuffled.
+  ValueId order(const std::string& name, Shape shape);
   /// f32 [T, columns] in [-range, range].
   ValueId activation(uint32_t columns, float range = 1);
   /// f32 [T, columns] in [0.5, 1.5].

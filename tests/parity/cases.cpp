@@ -359,7 +359,7 @@ std::vector<Case> gather_columns_cases() {
     for (const Steps& steps : {kOneByOne, kChunks}) {
       CaseBuilder b(fmt::format("gather_columns {} {}", columns, label(steps)));
       const ValueId x = b.activation(columns, 3);
-      const ValueId y = b.graph().gather_columns(x, b.order("order", columns));
+      const ValueId y = b.graph().gather_columns(x, b.order("order", {columns}));
       all.push_back(b.finish(y, steps.max_tokens, steps.chunks, kExact));
     }
   }
@@ -395,6 +395,7 @@ std::vector<Case> cases_of(std::string_view op) {
   if (op == "gated_delta") return gated_delta_cases();
   if (op == "route") return route_cases();
   if (op == "expert_linear") return expert_linear_cases();
+  if (op == "expert_columns") return expert_columns_cases();
   if (op == "expert_sum") return expert_sum_cases();
   if (op == "fused_linear") return fused_linear_cases();
   if (op == "step_attention") return step_attention_cases();

@@ -59,6 +59,24 @@ TEST_P(CutWeights, GiveTheSameEmbeddings) {
   expect_same_bits(c, matrix_bytes(dtype, 22, columns), 2);
 }
 
+/// Five experts in parts of two.
+TEST_P(CutWeights, GiveTheSameProductsOfExperts) {
+  constexpr uint32_t kExperts = 5, kOut = kPartRows / 2;
+  const uint32_t whole_blocks = 3 * (is_packed(dtype) ? packing(dtype).row_unit() : 64);
+  for (const uint32_t in : {whole_blocks, 68u}) {  // the second is no multiple of 8
+    if (in != whole_blocks && is_packed(dtype)) continue;
+    for (const uint32_t tokens : {1u, 4u}) {
+      CaseBuilder b(fmt::format("expert_linear {} {} by {}", GetParam(), in, tokens));
+      const ValueId logits = b.activation(kExperts, 4), x = b.activation(in);
+      const ValueId w = b.random("w", {kExperts * kOut, in}, dtype);
+      const auto routed = b.graph().route(logits, {.top_k = 3});
+      const ValueId y = b.graph().expert_linear(x, w, routed.chosen, kExperts);
+      expect_same_bits(b.finish(y, tokens, {tokens, tokens}, 0), matrix_bytes(dtype, kPartRows, in),
+                       3);
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Types, CutWeights,
                          testing::Values("f32", "f16", "bf16", "q4_0", "q5_k", "q6_k",
                                          "zero4_g32_f16"),

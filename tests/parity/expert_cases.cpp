@@ -115,6 +115,24 @@ std::vector<Case> expert_linear_cases() {
   return all;
 }
 
+std::vector<Case> expert_columns_cases() {
+  std::vector<Case> all;
+  for (const uint32_t columns : {1u, 7u, 300u}) {
+    for (const bool row_per_slot : {false, true}) {
+      for (const bool many : {false, true}) {
+        CaseBuilder b(fmt::format("expert_columns {} {} {}", columns, row_per_slot, many));
+        const ValueId logits = b.activation(5, 4);
+        const ValueId x = b.activation(columns * (row_per_slot ? 3 : 1));
+        const auto routed = b.graph().route(logits, {.top_k = 3});
+        const ValueId y =
+            b.graph().expert_columns(x, b.order("order", {5, columns}), routed.chosen);
+        all.push_back(b.finish(y, most(chunks(many)), chunks(many), 0));
+      }
+    }
+  }
+  return all;
+}
+
 std::vector<Case> expert_sum_cases() {
   std::vector<Case> all;
   for (const uint32_t top_k : {1u, 2u, 5u}) {

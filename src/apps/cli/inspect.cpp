@@ -29,6 +29,7 @@ Result<ModelFiles> look_from_afar(const hub::Settings& settings, const hub::Mode
   files.name = name.text();
   files.config = peeked->text("config.json");
   files.generation_config = peeked->text("generation_config.json");
+  files.quantize_config = peeked->text("quantize_config.json");
   files.tokenizer = peeked->text("tokenizer.json");
   files.tokenizer_config = peeked->text("tokenizer_config.json");
   files.chat_template = peeked->text("chat_template.jinja");

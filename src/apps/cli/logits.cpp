@@ -63,7 +63,9 @@ Result<void> run(const LogitsFlags& flags) {
   out.set("model", engine->files().name);
   out.set("architecture", engine->compiled().facts.architecture);
   out.set("backend", std::string(backend_name(engine->device().backend)));
-  out.set("device", engine->device().name);
+  out.set("device", engine->device().name).set("software", engine->device().software);
+  out.set("load_seconds", engine->load_times().total_seconds);
+  out.set("device_bytes", engine->backend().device_bytes());
   out.set("tokens", to_json(ids));
   if (flags.all) {
     Json::Array list;

@@ -1,5 +1,4 @@
-// tokamak: the command line. Exit status: 0 ok, 2 usage, 3 bad input, 4 unsupported, 5 device or
-// memory, 70 internal, 130 interrupted.
+// tokamak: the command line. kExamples has the exit statuses.
 #include "apps/cli/command.h"
 
 namespace tokamak::cli {
@@ -12,7 +11,10 @@ constexpr const char* kExamples = R"(Examples:
   tokamak pull org/name                        fetch a model; then its name is enough
   tokamak doctor                               which devices work, and what to do about the others
 
-`tokamak COMMAND --help` explains a command.)";
+`tokamak COMMAND --help` explains a command.
+
+Exit status: 0 done, 2 wrong usage, 3 bad input or no answer from a hub, 4 well formed but not
+supported, 5 the device or the memory, 70 a defect of the program, 130 interrupted.)";
 
 int run(int argc, char** argv) {
   CLI::App app("Runs language models on the GPU at hand.", "tokamak");

@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include "apps/cli/command.h"
+#include "download/lock.h"
 #include "engine/table.h"
 #include "hub/settings.h"
 #include "hub/stored.h"
@@ -29,21 +30,30 @@ Result<void> run(const std::string& model, bool yes) {
   }
   const std::string cache = hub::cache_folder();
   const bool whole = model.find('@') == model.npos;
-  TOK_TRY(const hub::Removal removal, hub::plan_removal(cache, name, whole));
-  const std::string size = bytes_text(removal.bytes);
+  TOK_TRY(hub::Removal removal, hub::plan_removal(cache, name, whole));
   if (!yes) {
-    TOK_TRY(const bool go, agreed(fmt::format("remove {} ({})", model, size)));
+    const std::string question = fmt::format("remove {} ({})", model, bytes_text(removal.bytes));
+    TOK_TRY(const bool go, agreed(question));
     if (!go) {
       note("Nothing was removed.\n");
       return {};
     }
   }
+  bool busy = false;
+  const auto lock = download::Lock::take_repo(cache, name.repo, [&] { return !(busy = true); });
+  if (busy) {
+    return invalid_input(
+        "{} is being pulled; stop that with an interrupt or wait for its end, then remove it.",
+        name.repo);
+  }
+  if (!lock) return Failure(lock.error());
+  TOK_TRY(removal, hub::plan_removal(cache, name, whole));  // what is there now
   TOK_TRY(hub::remove(cache, removal));
   std::string kept;
   if (removal.kept_blobs > 0) {
     kept = fmt::format("; {} files stay, which other revisions share", removal.kept_blobs);
   }
-  return print(fmt::format("removed {}: {} freed{}\n", model, size, kept));
+  return print(fmt::format("removed {}: {} freed{}\n", model, bytes_text(removal.bytes), kept));
 }
 
 }  // namespace

@@ -7,7 +7,11 @@
 
 fn run(group: vec3<u32>, lane: u32) {
   let slot = group.z * TOP_K + group.y;
-  let expert = min(chosen[slot], EXPERTS - 1u);
+  // Its place in this part of the matrix; wraps for experts of earlier parts.
+  let expert = min(chosen[slot], EXPERTS - 1u) - FIRST_EXPERT;
+  if (expert >= HELD) {
+    return;
+  }
   let x_start = (group.z * X_ROWS + group.y % X_ROWS) * IN;
   let w_start = (expert * OUT + group.x) * IN;
   var sum = 0.0;

@@ -63,6 +63,19 @@ void expert_linear_reference(const CpuCall& call) {
   }
 }
 
+void expert_columns_reference(const CpuCall& call) {
+  const std::span<const float> x = call.inputs[0].f32();
+  const std::span<const uint32_t> order = call.inputs[1].u32(), chosen = call.inputs[2].u32();
+  const std::span<float> y = call.outputs[0].f32();
+  const size_t n = call.inputs[1].dims[1], top_k = call.inputs[2].dims[1];
+  const size_t x_rows = call.inputs[0].dims[1] / n;
+  for (size_t i = 0; i < y.size(); ++i) {
+    const size_t slot = i / n;
+    const uint32_t from = order[chosen[slot] * n + i % n];
+    y[i] = x[(slot / top_k * x_rows + slot % x_rows) * n + from];
+  }
+}
+
 void expert_sum_reference(const CpuCall& call) {
   const std::span<const float> x = call.inputs[0].f32(), shares = call.inputs[1].f32();
   const std::span<float> y = call.outputs[0].f32();
@@ -98,15 +111,20 @@ Launch route_launch(const Problem& p) {
 
 // expert_linear
 
+/// Of a cut matrix, the experts first .. first + held - 1 are there.
 struct Sizes {
-  uint32_t experts, in, out, top_k, x_rows;
+  uint32_t experts, first, held, in, out, top_k, x_rows;
 };
 
 Sizes sizes(const Problem& p) {
   const uint32_t experts = p.as<ExpertLinear>().experts, in = uint32_t(p.inputs[1].shape[1]);
+  const uint32_t rows = uint32_t(p.inputs[1].shape[0]);
+  const uint32_t out = (p.cut.total != 0 ? p.cut.total : rows) / experts;
   return {.experts = experts,
+          .first = p.cut.first / out,
+          .held = rows / out,
           .in = in,
-          .out = uint32_t(p.inputs[1].shape[0]) / experts,
+          .out = out,
           .top_k = uint32_t(p.inputs[2].shape[1]),
           .x_rows = uint32_t(p.inputs[0].shape[1]) / in};
 }
@@ -133,6 +151,8 @@ Launch matvec(const Problem& p) {
   return with_codec(wide_codec(p.inputs[1]),
                     {.constants = {{"THREADS", power_of_two(s.in / 32, 32, 256)},
                                    {"EXPERTS", s.experts},
+                                   {"FIRST_EXPERT", s.first},
+                                   {"HELD", s.held},
                                    {"IN", s.in},
                                    {"OUT", s.out},
                                    {"X_ROWS", s.x_rows}},
@@ -148,13 +168,14 @@ Launch matmul(const Problem& p) {
   return with_codec(
       wide_codec(p.inputs[1]),
       {.constants = {{"THREADS", 128u},
+                     {"FIRST_EXPERT", s.first},
                      {"IN", s.in},
                      {"OUT", s.out},
                      {"TOP_K", s.top_k},
                      {"X_ROWS", s.x_rows},
                      {"TOKENS", kTokensPerGroup}},
        .sources = {"experts/matmul.wgsl", "wgsl/entry.wgsl"},
-       .grid = {.x = {ceil_div(s.out, kRows)}, .y = {s.experts}, .z = {1, kTokensPerGroup}}});
+       .grid = {.x = {ceil_div(s.out, kRows)}, .y = {s.held}, .z = {1, kTokensPerGroup}}});
 }
 
 std::string any_refuses(const Problem& p, const DeviceInfo&) {
@@ -167,6 +188,8 @@ Launch any(const Problem& p) {
   return with_codec(single_codec(p.inputs[1]),
                     {.constants = {{"THREADS", 64u},
                                    {"EXPERTS", s.experts},
+                                   {"FIRST_EXPERT", s.first},
+                                   {"HELD", s.held},
                                    {"IN", s.in},
                                    {"OUT", s.out},
                                    {"TOP_K", s.top_k},
@@ -175,13 +198,25 @@ Launch any(const Problem& p) {
                      .grid = {.x = {s.out}, .y = {s.top_k}, .z = per_row(p)}});
 }
 
-Launch expert_sum_launch(const Problem& p) {
+Launch map_launch(const Problem& p, const char* source, std::vector<Constant> constants) {
   const uint32_t columns = uint32_t(p.outputs[0].shape[1]);
-  return {.constants = {{"THREADS", kMapThreads},
-                        {"COLUMNS", columns},
-                        {"TOP_K", uint32_t(p.inputs[1].shape[1])}},
-          .sources = {"experts/sum.wgsl", "elementwise/map.wgsl", "wgsl/entry.wgsl"},
+  constants.insert(constants.end(), {{"THREADS", kMapThreads}, {"COLUMNS", columns}});
+  return {.constants = std::move(constants),
+          .sources = {source, "elementwise/map.wgsl", "wgsl/entry.wgsl"},
           .grid = {.x = {ceil_div(columns, kMapThreads)}, .y = per_row(p)}};
+}
+
+Launch expert_columns_launch(const Problem& p) {
+  const uint32_t n = uint32_t(p.inputs[1].shape[1]);
+  return map_launch(p, "experts/columns.wgsl",
+                    {{"EXPERTS", uint32_t(p.inputs[1].shape[0])},
+                     {"IN", n},
+                     {"TOP_K", uint32_t(p.inputs[2].shape[1])},
+                     {"X_ROWS", uint32_t(p.inputs[0].shape[1]) / n}});
+}
+
+Launch expert_sum_launch(const Problem& p) {
+  return map_launch(p, "experts/sum.wgsl", {{"TOP_K", uint32_t(p.inputs[1].shape[1])}});
 }
 
 constexpr KernelVariant kVariants[] = {
@@ -215,6 +250,13 @@ constexpr KernelVariant kVariants[] = {
      .op = op_index<ExpertLinear>(),
      .backend = BackendKind::kCpu,
      .reference = expert_linear_reference},
+    {.name = "expert_columns.wgsl",
+     .op = op_index<ExpertColumns>(),
+     .launch = expert_columns_launch},
+    {.name = "expert_columns.cpu",
+     .op = op_index<ExpertColumns>(),
+     .backend = BackendKind::kCpu,
+     .reference = expert_columns_reference},
     {.name = "expert_sum.wgsl", .op = op_index<ExpertSum>(), .launch = expert_sum_launch},
     {.name = "expert_sum.cpu",
      .op = op_index<ExpertSum>(),

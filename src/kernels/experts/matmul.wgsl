@@ -34,8 +34,8 @@ fn find_slots(first_token: u32, expert: u32, lane: u32) -> u32 {
 
 fn run(group: vec3<u32>, lane: u32) {
   let first_row = group.x * ROWS;
-  let expert = group.y;
-  let count = find_slots(group.z * TOKENS, expert, lane);
+  let expert = group.y;  // in this part of the matrix
+  let count = find_slots(group.z * TOKENS, FIRST_EXPERT + expert, lane);
   let own_rows = lane % 16u;
   let own_slots = lane / 16u;
   // Some lanes bring in eight neighbouring columns of four slots or of four rows each. They store

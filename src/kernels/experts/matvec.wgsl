@@ -8,7 +8,11 @@
 fn run(group: vec3<u32>, lane: u32) {
   let first = group.x * 4u;
   let slot = group.y;
-  let expert = min(chosen[slot], EXPERTS - 1u);
+  // Its place in this part of the matrix; wraps for experts of earlier parts.
+  let expert = min(chosen[slot], EXPERTS - 1u) - FIRST_EXPERT;
+  if (expert >= HELD) {
+    return;
+  }
   let x_start = slot % X_ROWS * (IN / 4u);
   var sums: array<f32, 4>;
   for (var k = lane; k < IN / 8u; k += THREADS) {

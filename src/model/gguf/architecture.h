@@ -33,20 +33,26 @@ struct Fields {
     return reader.positive(key(name), otherwise);
   }
   void refuse(std::string_view name, std::string_view why);
+  /// Gives a field of `config` that is there another value.
+  void replace(std::string_view name, Json value);
 };
 
 struct Architecture {
-  std::string_view gguf;          // general.architecture
-  std::string_view name;          // an entry of config.json's "architectures"
-  std::string_view model_type;    // of config.json
-  std::span<const Rename> names;  // of tensors, before the common ones
-  bool permuted = false;          // rows of q and k are stored in pairs
-  bool raised = false;            // norms are stored with their 1
-  bool experts = false;
+  std::string_view gguf;            // general.architecture
+  std::string_view name;            // an entry of config.json's "architectures"
+  std::string_view model_type;      // of config.json
+  std::span<const Rename> names;    // of tensors, before the common ones; "stem.ending" is whole
+  bool permuted = false;            // rows of q and k are stored in pairs
+  bool raised = false;              // norms are stored with their 1
+  bool experts = false;             // there may be some
+  bool lists = false;               // heads and sizes may have a number per layer
   void (*more)(Fields&) = nullptr;  // what is not common
 };
 
 std::span<const Architecture> architectures();
+
+/// What Gemma 4 has beside the common fields.
+void gemma4(Fields& f);
 
 /// The config.json of the file.
 Result<Json> make_config(const GgufFile& file, const Architecture& architecture);

@@ -1,6 +1,7 @@
 // Metadata to config.json: what all architectures share.
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "model/gguf/architecture.h"
 
@@ -44,7 +45,7 @@ void refuse_unknown_ways(Fields& f, const Architecture& architecture) {
   if (!architecture.experts && f.reader.count(f.key("expert_count"), 0) != 0) {
     f.refuse("expert_count", "is not 0");
   }
-  if (architecture.experts && f.size("expert_count") > kMaxExperts) {
+  if (architecture.experts && f.reader.count(f.key("expert_count"), 0) > kMaxExperts) {
     f.refuse("expert_count", fmt::format("is more than {}", kMaxExperts));
   }
   if (architecture.gguf != "gemma3" && f.has("attention.scale")) {
@@ -88,12 +89,11 @@ Result<void> set_rope(Fields& f, uint32_t head_dim, uint32_t max_positions) {
   return {};
 }
 
-/// A number, or one per layer, of which the largest counts.
-uint32_t kv_heads(Fields& f, uint32_t heads) {
-  constexpr std::string_view kName = "attention.head_count_kv";
-  const Json* value = f.reader.find(f.key(kName));
-  if (value == nullptr || !value->is_array() || f.architecture != "lfm2") {
-    return f.size(kName, heads);
+/// A number, or where `lists` one per layer, of which the largest counts.
+uint32_t largest(Fields& f, std::string_view name, bool lists, std::optional<uint32_t> otherwise) {
+  const Json* value = f.reader.find(f.key(name));
+  if (value == nullptr || !value->is_array() || !lists) {
+    return otherwise ? f.size(name, *otherwise) : f.size(name);
   }
   int64_t most = 1;
   for (const Json& one : value->as_array()) {
@@ -114,6 +114,12 @@ void Fields::refuse(std::string_view name, std::string_view why) {
        fmt::format("{} {}; this engine does not run such models.", reader.path(key(name)), why)});
 }
 
+void Fields::replace(std::string_view name, Json value) {
+  for (auto& [key, old] : config.as_object()) {
+    if (key == name) old = std::move(value);
+  }
+}
+
 Result<Json> make_config(const GgufFile& file, const Architecture& architecture) {
   ConfigReader reader(file.metadata.values(), file.metadata.file_name());
   Fields f{file, reader, std::string(architecture.gguf), Json()};
@@ -124,9 +130,10 @@ Result<Json> make_config(const GgufFile& file, const Architecture& architecture)
   const uint32_t positions = f.size("context_length");
   f.config.set("hidden_size", hidden);
   f.config.set("num_hidden_layers", f.size("block_count"));
-  f.config.set("num_attention_heads", heads).set("num_key_value_heads", kv_heads(f, heads));
+  f.config.set("num_attention_heads", heads)
+      .set("num_key_value_heads", largest(f, "attention.head_count_kv", architecture.lists, heads));
   f.config.set("head_dim", head_dim);
-  f.config.set("intermediate_size", f.size("feed_forward_length"));
+  f.config.set("intermediate_size", largest(f, "feed_forward_length", architecture.lists, {}));
   f.config.set("max_position_embeddings", positions);
   f.config.set("rms_norm_eps", reader.positive(f.key("attention.layer_norm_rms_epsilon")));
   if (f.size("attention.value_length", head_dim) != head_dim) {

@@ -152,8 +152,8 @@ TEST(GgufImport, NamesAKeyThatIsMissingOrWrong) {
   EXPECT_MENTIONS(Fake("llama").remove("general.architecture").message(),
                   "m.gguf: general.architecture is missing");
   EXPECT_EQ(Fake("bloom").message(),
-            "m.gguf: general.architecture is \"bloom\"; this engine reads gemma3, lfm2, llama, "
-            "phi3, qwen2, qwen3, qwen3moe from GGUF files.");
+            "m.gguf: general.architecture is \"bloom\"; this engine reads gemma3, gemma4, lfm2, "
+            "llama, phi3, qwen2, qwen3, qwen3moe from GGUF files.");
   Fake without("llama");
   without.tensors.clear();
   EXPECT_MENTIONS(without.message(), "no matrix \"token_embd.weight\"");

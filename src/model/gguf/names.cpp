@@ -81,6 +81,12 @@ void add_experts(const TensorInfo& all, const std::string& prefix, std::string_v
 void add_layer_tensor(TensorInfo tensor, const Parts& parts, const Architecture& architecture,
                       const Json& config, std::vector<TensorInfo>& out) {
   const std::string prefix = fmt::format("model.layers.{}.", parts.layer);
+  const std::string whole = fmt::format("{}.{}", parts.stem, parts.suffix);
+  if (const std::string_view name = renamed(architecture.names, whole); !name.empty()) {
+    tensor.name = prefix + std::string(name);
+    out.push_back(std::move(tensor));
+    return;
+  }
   if (const std::string_view name = renamed(kExpertNames, parts.stem);
       architecture.experts && !name.empty() && tensor.shape.size() == 3 &&
       tensor.shape[0] == number(config, "num_experts")) {
