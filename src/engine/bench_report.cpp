@@ -119,9 +119,12 @@ Facts figures(const BenchReport& report) {
   Json load_json;
   load_json.set("total_seconds", load.total_seconds).set("plan_seconds", load.compile_seconds);
   load_json.set("device_seconds", load.upload_seconds);
+  load_json.set("self_test_seconds", load.test_seconds);
   facts.add("load",
-            fmt::format("{}: plan {}, kernels and weights {}", seconds_text(load.total_seconds),
-                        seconds_text(load.compile_seconds), seconds_text(load.upload_seconds)),
+            fmt::format("{}: plan {}, self-test {}, kernels and weights {}",
+                        seconds_text(load.total_seconds),
+                        seconds_text(load.compile_seconds - load.test_seconds),
+                        seconds_text(load.test_seconds), seconds_text(load.upload_seconds)),
             "load", std::move(load_json));
   Json pipelines;
   pipelines.set("compiled", report.compiled.pipelines - report.compiled.cached);

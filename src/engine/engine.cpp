@@ -102,13 +102,16 @@ std::string wrong_kernels_notice(const Plan& plan, const VariantAdvice& advice,
 
 /// Compiles again without the variants that turn out to be wrong, until none does.
 Result<Engine::Compiled> compile_for(Backend& backend, const ModelFiles& files,
-                                     const OpenOptions& options) {
+                                     const OpenOptions& options, const Clock& clock,
+                                     double& test_seconds) {
   OpenOptions own = options;
   for (;;) {
     TOK_TRY(Engine::Compiled compiled, Engine::compile(files, backend.device(), own));
     WrongVariants wrong;
     if (own.find_wrong) {
+      const double start = clock();
       TOK_TRY(wrong, own.find_wrong(backend, compiled.plan));
+      test_seconds += clock() - start;
     }
     std::erase_if(wrong, [&](const auto& one) { return own.advice.wrong.contains(one.first); });
     if (wrong.empty()) {
@@ -163,7 +166,8 @@ Result<std::unique_ptr<Engine>> Engine::load(ModelFiles files, std::unique_ptr<B
   engine->files_ = std::move(files);
   engine->backend_ = std::move(backend);
   engine->clock_ = clock;
-  TOK_TRY(engine->compiled_, compile_for(*engine->backend_, engine->files_, options));
+  TOK_TRY(engine->compiled_, compile_for(*engine->backend_, engine->files_, options, clock,
+                                         engine->times_.test_seconds));
   if (options.planned) options.planned(engine->compiled_.plan);
   const std::string name = engine->files_.origin + "config.json";
   TOK_TRY(const Json json, parse_file(name, engine->files_.config));

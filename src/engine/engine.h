@@ -83,6 +83,7 @@ struct EmbedOptions {
 
 struct LoadTimes {
   double total_seconds = 0, compile_seconds = 0, upload_seconds = 0;
+  double test_seconds = 0;  // of compile_seconds: looking for wrong kernels
 };
 
 class Engine {
