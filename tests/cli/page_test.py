@@ -59,6 +59,7 @@ class Page(unittest.TestCase):
             assert "TOKAMAK_REQUIRE_GPU" not in os.environ, answer
             raise unittest.SkipTest("there is no WebGPU device that times kernels")
         assert answer.status == 0, answer
+        assert len(answer.notes) == len(set(answer.notes)), answer.notes
         cls.profile = json.loads(answer.out)
         with open(cls.html, encoding="utf-8") as file:
             cls.page = file.read()

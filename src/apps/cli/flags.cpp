@@ -1,4 +1,6 @@
 #include <chrono>
+#include <memory>
+#include <set>
 
 #include "apps/cli/command.h"
 #include "engine/kernel_trace.h"
@@ -93,7 +95,10 @@ Result<OpenOptions> ModelFlags::options() const {
   options.use_tuned = !no_tuned_;
   options.disabled_passes.insert(disabled_.begin(), disabled_.end());
   TOK_TRY(options.forced, parse_forced(forced_));
-  options.notice = [](std::string_view text) { note(fmt::format("note: {}\n", text)); };
+  // A command may open a device more than once.
+  options.notice = [said = std::make_shared<std::set<std::string>>()](std::string_view text) {
+    if (said->emplace(text).second) note(fmt::format("note: {}\n", text));
+  };
   if (trace_kernels_) options.planned = [](const Plan& plan) { note(kernel_trace(plan)); };
   if (options.backend == "cpu" && options.device) {
     return fail(ErrorCode::kUsage, "--device chooses a WebGPU device and does not go with cpu.");
