@@ -1,9 +1,13 @@
 #!/usr/bin/env python3
-"""Writes a C++ source that holds text files: embed.py ROOT OUT.cpp FILE..."""
+"""Writes a C++ source that holds text files: embed.py ROOT OUT.cpp HEADER FUNCTION FILE...
+
+HEADER declares FUNCTION, which gives a span of EmbeddedFile (base/embedded_file.h).
+"""
 import pathlib
 import sys
 
-root, out, files = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3:]
+root, out = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+header, function, files = sys.argv[3], sys.argv[4], sys.argv[5:]
 entries = []
 for name in files:
     text = (root / name).read_text()
@@ -12,7 +16,7 @@ for name in files:
     literal = "\n".join(f'R"embedded({piece})embedded"' for piece in pieces)
     entries.append(f'    {{"{name}", {literal}}},')
 out.write_text(
-    '#include "kernels/sources.h"\n\nnamespace tokamak {\nnamespace {\n'
+    f'#include "{header}"\n\nnamespace tokamak {{\nnamespace {{\n'
     "constexpr EmbeddedFile kFiles[] = {\n" + "\n".join(entries) + "\n};\n}  // namespace\n\n"
-    "std::span<const EmbeddedFile> embedded_files() { return kFiles; }\n\n}  // namespace tokamak\n"
+    f"std::span<const EmbeddedFile> {function}() {{ return kFiles; }}\n\n}}  // namespace tokamak\n"
 )

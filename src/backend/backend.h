@@ -37,7 +37,7 @@ struct StepRequest {
 
 /// What compile() took, for `bench` and `doctor`.
 struct CompileReport {
-  uint32_t pipelines = 0;
+  uint32_t pipelines = 0, cached = 0;  // cached: of them, those that an earlier run compiled
   double compile_seconds = 0;
   double load_seconds = 0;
 };

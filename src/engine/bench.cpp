@@ -202,6 +202,7 @@ Result<BenchReport> bench_engine(Engine& engine, const BenchOptions& options, co
   report.device = engine.device();
   report.memory = footprint(compiled.plan);
   report.load = engine.load_times();
+  report.compiled = engine.compile_report();
   for (const TensorInfo& tensor : engine.files().tensors.tensors()) {
     report.parameters += tensor.elements();
   }

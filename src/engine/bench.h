@@ -39,6 +39,10 @@ struct BenchTest {
 
   double tokens_per_second() const { return tokens / seconds.median; }
   double bytes_per_second() const { return bytes_per_token * tokens_per_second(); }
+  /// What the test takes at least: its bytes at `bandwidth`, its launches one after the other.
+  double floor_seconds(double bandwidth, double launch_seconds) const {
+    return tokens * (bytes_per_token / bandwidth + launches_per_token * launch_seconds);
+  }
 };
 
 struct BenchReport {
@@ -47,8 +51,10 @@ struct BenchReport {
   uint64_t parameters = 0;
   std::vector<BenchTest> tests;
   double bandwidth = 0;               // bytes per second; see measure_bandwidth()
+  double launch_seconds = 0;          // see measure_launch()
   std::optional<Timing> first_token;  // prefill and the choice of a token
   LoadTimes load;
+  CompileReport compiled;
   Footprint memory;
   uint64_t device_peak_bytes = 0, host_peak_bytes = 0;
 
@@ -75,6 +81,9 @@ double relative_error(std::span<const float> a, std::span<const float> b);
 Result<double> measure_bandwidth(Backend& backend, const Clock& clock);
 /// The same by kernels on buffers of `bytes`, at least 64 KiB, whatever the device.
 Result<double> stream_bandwidth(Backend& backend, uint64_t bytes, const Clock& clock);
+
+/// Seconds that a launch takes which does next to nothing but wait for the one before.
+Result<double> measure_launch(Backend& backend, const Clock& clock);
 
 std::string bench_text(const BenchReport& report);
 Json bench_json(const BenchReport& report);

@@ -61,6 +61,7 @@ Result<BenchReport> bench(const OpenOptions& open, const BenchOptions& options) 
   if (options.progress) options.progress("measuring the bandwidth");
   TOK_TRY(const std::unique_ptr<Backend> backend, open_backend(open));
   TOK_TRY(report.bandwidth, measure_bandwidth(*backend, clock));
+  TOK_TRY(report.launch_seconds, measure_launch(*backend, clock));
   report.commit = TOKAMAK_COMMIT;
   return report;
 }

@@ -35,9 +35,12 @@ Table tests_table(const BenchReport& report) {
       .column("GB/s", "bytes_per_second", right)
       .column("of bandwidth", "bandwidth_share", right)
       .column("launches/token", "launches_per_token", right)
+      .column("floor", "floor_seconds", right)
+      .column("of floor", "floor_share", right)
       .column("", "tokens");
   for (const BenchTest& test : report.tests) {
     const double speed = test.tokens_per_second();
+    const double floor = test.floor_seconds(report.bandwidth, report.launch_seconds);
     table.row({test.name,
                fixed(speed, speed < 100 ? 2 : 1),
                share(test.seconds.spread),
@@ -47,6 +50,8 @@ Table tests_table(const BenchReport& report) {
                {fmt::format("{:.2f}", test.bytes_per_second() / 1e9), test.bytes_per_second()},
                share(test.bytes_per_second() / report.bandwidth),
                fixed(test.launches_per_token, 2),
+               {seconds_text(floor), floor},
+               share(floor / test.seconds.median),
                {"", test.tokens}});
   }
   return table;
@@ -105,14 +110,30 @@ Facts figures(const BenchReport& report) {
                 (report.device.software ? " by copying in memory, measured in this run"
                                         : " by kernels that copy or read, measured in this run"),
             "bandwidth_bytes_per_second", report.bandwidth);
+  facts.add("a launch",
+            seconds_text(report.launch_seconds) +
+                " when it computes next to nothing; the floor of a test is its bytes at this "
+                "bandwidth and its launches one after the other",
+            "launch_seconds", report.launch_seconds);
   const LoadTimes& load = report.load;
   Json load_json;
   load_json.set("total_seconds", load.total_seconds).set("plan_seconds", load.compile_seconds);
   load_json.set("device_seconds", load.upload_seconds);
+  load_json.set("self_test_seconds", load.test_seconds);
   facts.add("load",
-            fmt::format("{}: plan {}, kernels and weights {}", seconds_text(load.total_seconds),
-                        seconds_text(load.compile_seconds), seconds_text(load.upload_seconds)),
+            fmt::format("{}: plan {}, self-test {}, kernels and weights {}",
+                        seconds_text(load.total_seconds),
+                        seconds_text(load.compile_seconds - load.test_seconds),
+                        seconds_text(load.test_seconds), seconds_text(load.upload_seconds)),
             "load", std::move(load_json));
+  Json pipelines;
+  pipelines.set("compiled", report.compiled.pipelines - report.compiled.cached);
+  pipelines.set("cached", report.compiled.cached);
+  pipelines.set("seconds", report.compiled.compile_seconds);
+  facts.add("pipelines",
+            fmt::format("{} in {}", pipelines_text(report.compiled),
+                        seconds_text(report.compiled.compile_seconds)),
+            "pipelines", std::move(pipelines));
   facts.add(
       report.first_token ? "first token" : "",
       report.first_token ? seconds_text(report.first_token->median) + " after the prompt" : "",

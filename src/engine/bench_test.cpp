@@ -35,6 +35,24 @@ TEST(BenchBandwidth, KeepsOnesThroughCopiesAndProducts) {
   EXPECT_LT(*speed, 1e12);
 }
 
+TEST(BenchFloor, IsTheBytesAndTheLaunches) {
+  const BenchTest test{.name = "tg10",
+                       .tokens = 10,
+                       .seconds = {},
+                       .bytes_per_token = 2e6,
+                       .flops_per_token = 1,
+                       .launches_per_token = 100};
+  EXPECT_DOUBLE_EQ(test.floor_seconds(1e9, 1e-6), 10 * (2e-3 + 1e-4));
+}
+
+TEST(BenchFloor, ALaunchTakesTime) {
+  const auto cpu = make_cpu_backend();
+  const auto seconds = measure_launch(*cpu, steady_clock());
+  ASSERT_TRUE(seconds) << seconds.error().message;
+  EXPECT_GT(*seconds, 0);
+  EXPECT_LT(*seconds, 1e-2);
+}
+
 TEST(Bench, CountsLaunchesAndBytesPerToken) {
   const auto engine = open_small();
   ASSERT_TRUE(engine) << engine.error().message;

@@ -135,6 +135,9 @@ Json self_test_json(const SelfTest& test) {
   Json out, kernels{Json::Array{}};
   out.set("passed", uint64_t{test.passed()}).set("failed", uint64_t{test.failed()});
   out.set("skipped", uint64_t{test.skipped()}).set("seconds", test.seconds);
+  const CompileReport& compiled = test.compiled;
+  out.set("pipelines_compiled", compiled.pipelines - compiled.cached);
+  out.set("pipelines_cached", compiled.cached);
   for (const KernelCheck& check : test.kernels) {
     Json one;
     one.set("kernel", check.kernel).set("cases", check.cases);
@@ -185,6 +188,9 @@ std::string device_text(const DeviceReport& report, bool kernels) {
     facts.add("  limits", "", limits_text(device.limits));
   }
   if (report.error.empty()) facts.add("  self-test", "", self_test_text(report));
+  if (report.self_test.compiled.pipelines > 0) {
+    facts.add("  pipelines", "", pipelines_text(report.self_test.compiled));
+  }
   facts.add("  verdict", "",
             !report.error.empty()              ? "does not work: " + report.error
             : report.self_test.failed() > 0    ? "DOES NOT COMPUTE RIGHTLY"

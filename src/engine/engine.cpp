@@ -84,6 +84,51 @@ Result<Tokenizer> tokenizer_of(const ModelFiles& files) {
   return Tokenizer::from_json(files.tokenizer, files.tokenizer_config);
 }
 
+/// What the self-test has taken away from this plan; "" when nothing.
+std::string wrong_kernels_notice(const Plan& plan, const VariantAdvice& advice,
+                                 const DeviceInfo& device) {
+  std::string first, names;
+  for (const auto& [name, failure] : advice.wrong) {
+    const bool missed = std::ranges::any_of(plan.phases, [&](const Phase& phase) {
+      return std::ranges::any_of(phase.steps, [&](const Step& step) {
+        return std::ranges::any_of(step.passed_over, [&](const std::string& reason) {
+          return reason.starts_with(name + ": ") && reason.ends_with(failure);
+        });
+      });
+    });
+    if (!missed) continue;
+    if (first.empty()) first = failure;
+    names += (names.empty() ? "" : ", ") + name;
+  }
+  if (names.empty()) return "";
+  return fmt::format(
+      "Other kernels run in place of {}, which \"{}\" computes wrongly ({}); update its driver.",
+      names, device.name, first);
+}
+
+/// Compiles again without the variants that turn out to be wrong, until none does.
+Result<Engine::Compiled> compile_for(Backend& backend, const ModelFiles& files,
+                                     const OpenOptions& options, const Clock& clock,
+                                     double& test_seconds) {
+  OpenOptions own = options;
+  for (;;) {
+    TOK_TRY(Engine::Compiled compiled, Engine::compile(files, backend.device(), own));
+    WrongVariants wrong;
+    if (own.find_wrong) {
+      const double start = clock();
+      TOK_TRY(wrong, own.find_wrong(backend, compiled.plan));
+      test_seconds += clock() - start;
+    }
+    std::erase_if(wrong, [&](const auto& one) { return own.advice.wrong.contains(one.first); });
+    if (wrong.empty()) {
+      const std::string text = wrong_kernels_notice(compiled.plan, own.advice, backend.device());
+      if (options.notice && !text.empty()) options.notice(text);
+      return compiled;
+    }
+    own.advice.wrong.merge(wrong);
+  }
+}
+
 Failure no_tokenizer(const ModelFiles& files) {
   return invalid_input("{} has no {}.", files.name,
                        files.origin.empty() ? "tokenizer.json" : "tokenizer.ggml.model");
@@ -103,7 +148,9 @@ Result<Engine::Compiled> Engine::compile(const ModelFiles& files, const DeviceIn
   TOK_TRY(out.encoder, find_encoder(files, options));
   TOK_TRY(check_task(out, options.task));
   TOK_TRY(BuildOptions build, build_options(out, options));
-  TOK_TRY(build.kv_dtype, kv_dtype(options.kv, device));
+  TOK_TRY(out.hints, read_hints(files.hints, files.origin + "tokamak.json"));
+  const bool hinted = options.kv == "auto" && out.hints.kv;
+  TOK_TRY(build.kv_dtype, kv_dtype(hinted ? *out.hints.kv : options.kv, device));
   out.context = build.context;
   TOK_TRY(build.quantization, find_quantization(config, files));
   TOK_TRY(build.quantize, quantized_type(options.quantize));
@@ -111,7 +158,8 @@ Result<Engine::Compiled> Engine::compile(const ModelFiles& files, const DeviceIn
   out.fused = out.unfused;
   TOK_TRY(out.replacements,
           fuse::run_pipeline(out.fused, fuse::Steps::kMany, options.disabled_passes));
-  CaptureOptions capturing{.phases = {}, .forced = options.forced};
+  CaptureOptions capturing{.phases = {}, .forced = options.forced, .advice = options.advice};
+  capturing.advice.preferred.insert(out.hints.kernels.begin(), out.hints.kernels.end());
   if (build.chunk > 1) capturing.phases.push_back({"prefill", build.chunk});
   out.one_token = fuse::for_one_token(out.unfused);
   out.greedy = fuse::with_choice(out.one_token);
@@ -133,7 +181,9 @@ Result<std::unique_ptr<Engine>> Engine::load(ModelFiles files, std::unique_ptr<B
   engine->files_ = std::move(files);
   engine->backend_ = std::move(backend);
   engine->clock_ = clock;
-  TOK_TRY(engine->compiled_, compile(engine->files_, engine->device(), options));
+  TOK_TRY(engine->compiled_, compile_for(*engine->backend_, engine->files_, options, clock,
+                                         engine->times_.test_seconds));
+  if (options.planned) options.planned(engine->compiled_.plan);
   const std::string name = engine->files_.origin + "config.json";
   TOK_TRY(const Json json, parse_file(name, engine->files_.config));
   TOK_TRY(engine->defaults_,
@@ -175,6 +225,10 @@ Result<Tokenizer> make_tokenizer(const ModelFiles& files) {
   auto tokenizer = tokenizer_of(files);
   if (!tokenizer) return Failure(tokenizer.error().within(files.name));
   return tokenizer;
+}
+
+std::string pipelines_text(const CompileReport& report) {
+  return fmt::format("{} compiled, {} cached", report.pipelines - report.cached, report.cached);
 }
 
 Result<std::string> render_chat(const ModelFiles& files, const Json& variables) {

@@ -13,6 +13,7 @@
 
 #include "backend/backend.h"
 #include "base/json.h"
+#include "engine/hints.h"
 #include "formats/native_files.h"
 #include "formats/tensor_file.h"
 #include "fuse/pipeline.h"
@@ -45,11 +46,18 @@ struct OpenOptions {
   bool default_limits = false;  // ask the device only for WebGPU's default limits
   fuse::DisabledPasses disabled_passes;
   ForcedVariants forced;
+  bool self_test = true;  // open() tests kernels that it has not seen compute rightly on the device
+  bool use_tuned = true;  // open() heeds what `tokamak tune` has found
+  VariantAdvice advice;   // open() adds to it what is known of the device
   LoadProgress progress;
   std::function<void(std::string_view)> notice;  // what the user should know: a slow device
   /// Gives what the constants of the graph are read from instead of the checkpoint; open() looks
   /// into the cache of quantised matrices.
   std::function<Result<TensorFile>(const TensorFile&, const Graph&)> prepared;
+  /// Looks at a plan before it runs and gives the variants of it that compute wrongly, with what
+  /// shows it; open() asks the self-test. Asked again for what is chosen in their place.
+  std::function<Result<WrongVariants>(Backend&, const Plan&)> find_wrong;
+  std::function<void(const Plan&)> planned;  // sees the plan before it runs
 };
 
 /// What a model folder holds, read but not interpreted. Texts are empty where there is no file.
@@ -60,6 +68,7 @@ struct ModelFiles {
   TensorFile tensors;
   std::string config, generation_config, tokenizer, tokenizer_config, chat_template;
   std::string quantize_config;                                      // of GPTQ's tools
+  std::string hints;                                                // tokamak.json
   std::vector<std::pair<std::string, std::string>> more_templates;  // additional_chat_templates/
   std::optional<GgufVocab> vocab;                                   // instead of `tokenizer`
   EncoderFiles encoder;  // tensors of its modules have their folder's name and '/' before theirs
@@ -75,6 +84,7 @@ struct EmbedOptions {
 
 struct LoadTimes {
   double total_seconds = 0, compile_seconds = 0, upload_seconds = 0;
+  double test_seconds = 0;  // of compile_seconds: looking for wrong kernels
 };
 
 class Engine {
@@ -97,6 +107,7 @@ class Engine {
     Plan plan;
     uint32_t context = 0;
     std::optional<Encoder> encoder;  // set: the result is an embedding
+    ModelHints hints;
   };
   static Result<Compiled> compile(const ModelFiles& files, const DeviceInfo& device,
                                   const OpenOptions& options);
@@ -106,6 +117,7 @@ class Engine {
   const DeviceInfo& device() const { return backend_->device(); }
   const Backend& backend() const { return *backend_; }
   const LoadTimes& load_times() const { return times_; }
+  CompileReport compile_report() const { return program_->report(); }
   /// For what works below sessions: profiles, tests.
   Program& program() { return *program_; }
 
@@ -169,6 +181,10 @@ Result<std::string> render_chat(const ModelFiles& files, const Json& variables);
 /// Chooses a device: what `backend` and `device` say, else the best there is, else the CPU.
 Result<std::unique_ptr<Backend>> open_backend(const OpenOptions& options);
 
+/// Adds to `options.advice` what earlier runs have kept about the device: what `tokamak tune` found
+/// and which kernels failed the self-test. Native programs only.
+void recall_device(const DeviceInfo& device, OpenOptions& options);
+
 /// What to open for a MODEL that a person named: `model` itself when it exists, else the model
 /// org/name[@revision][:file] in the cache of Hugging Face; "" is the built-in model. Errors say
 /// how to get what is not there. Native programs only.
@@ -176,6 +192,9 @@ Result<std::string> find_model(const std::string& model);
 
 /// The folder of the model that comes with the program.
 Result<std::string> builtin_model_folder();
+
+/// "31 compiled, 0 cached"
+std::string pipelines_text(const CompileReport& report);
 
 /// Seconds of a steady clock.
 Clock steady_clock();

@@ -237,6 +237,53 @@ Result<void> add_launches(Facts& facts, const Engine::Compiled& compiled, const 
   return {};
 }
 
+/// What becomes of one wish: "in 8 of 9 steps", or why in none.
+std::string wish_text(const Engine::Compiled& compiled, const OpenOptions& options,
+                      const DeviceInfo& device, const std::string& op, const std::string& name) {
+  if (options.forced.contains(op)) return "--force comes first";
+  uint64_t steps = 0, granted = 0;
+  std::string reason;
+  for (const Phase& phase : compiled.plan.phases) {
+    for (const Step& step : phase.steps) {
+      if (op_name(step.op) != op) continue;
+      ++steps;
+      granted += step.kernel->name == name ? 1 : 0;
+      for (const std::string& line : step.passed_over) {
+        if (reason.empty() && line.starts_with(name + ": ")) reason = line.substr(name.size() + 2);
+      }
+    }
+  }
+  if (steps == 0) return fmt::format("the plan has no {}", op);
+  if (granted > 0) return fmt::format("in {} of {} steps", granted, steps);
+  const KernelVariant* variant = find_variant(name);
+  if (variant->backend != device.backend) {
+    return fmt::format("is for {}", backend_name(variant->backend));
+  }
+  return reason;
+}
+
+void add_hints(Facts& facts, const Engine::Compiled& compiled, const DeviceInfo& device,
+               const OpenOptions& options) {
+  const ModelHints& hints = compiled.hints;
+  if (!hints.present) return;
+  std::vector<std::string> shown;
+  Json kernels{Json::Array{}}, out;
+  if (hints.kv) {
+    shown.push_back(
+        fmt::format("kv {}{}", *hints.kv,
+                    options.kv == "auto" ? "" : " (--kv " + options.kv + " comes first)"));
+  }
+  for (const auto& [op, name] : hints.kernels) {
+    const std::string outcome = wish_text(compiled, options, device, op, name);
+    shown.push_back(fmt::format("{} ({})", name, outcome));
+    Json one;
+    kernels.as_array().push_back(one.set("op", op).set("kernel", name).set("outcome", outcome));
+  }
+  out.set("kv", hints.kv ? Json(*hints.kv) : Json()).set("kernels", std::move(kernels));
+  facts.add("tokamak.json", shown.empty() ? "wishes for nothing" : joined(shown), "hints",
+            std::move(out));
+}
+
 void add_memory(Facts& facts, const Plan& plan) {
   const Footprint sum = footprint(plan);
   Json out;
@@ -289,6 +336,7 @@ Result<Facts> summary(const ModelFiles& files, const Engine::Compiled& compiled,
   facts.add("device", fmt::format("{}: {}", backend_name(device.backend), device.name), "device",
             device.name);
   facts.add("", "", "backend", backend_name(device.backend));
+  add_hints(facts, compiled, device, options);
   TOK_TRY(add_launches(facts, compiled, device, options));
   add_memory(facts, compiled.plan);
   return facts;

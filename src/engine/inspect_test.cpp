@@ -107,6 +107,49 @@ TEST_F(InspectTest, PlanGroupsTheReasonsForOtherKernels) {
       << *table;
 }
 
+TEST_F(InspectTest, TellsWhatBecomesOfTheModelsWishes) {
+  DeviceInfo device;
+  device.backend = BackendKind::kWebGpu;
+  files_.hints = R"({"kv": "f32", "kernels": {"qkv": ["qkv.wgsl.matvec_subgroup", "qkv.wgsl.any"],
+                     "rope": "rope.cpu", "route": "route.wgsl"}})";
+  const auto told = [&] {
+    const auto compiled = Engine::compile(files_, device, options_);
+    EXPECT_TRUE(compiled) << compiled.error().message;
+    const auto text = inspect(files_, *compiled, device, options_, {});
+    EXPECT_TRUE(text);
+    const size_t start = text->find("tokamak.json");
+    return text->substr(start, text->find('\n', start) - start);
+  };
+  EXPECT_EQ(
+      told(),
+      "tokamak.json   kv f32, qkv.wgsl.matvec_subgroup (device lacks subgroups), qkv.wgsl.any "
+      "(in 12 of 12 steps), rope.cpu (is for cpu), route.wgsl (the plan has no route)");
+  options_.kv = "f16";
+  options_.forced = {{"qkv", "qkv.wgsl.matvec"}, {"qkv", "qkv.wgsl.matmul"}};
+  EXPECT_TRUE(told().starts_with(
+      "tokamak.json   kv f32 (--kv f16 comes first), qkv.wgsl.matvec_subgroup (--force comes "
+      "first), qkv.wgsl.any (--force comes first)"))
+      << told();
+  files_.hints = "{}";
+  EXPECT_EQ(told(), "tokamak.json   wishes for nothing");
+}
+
+TEST_F(InspectTest, AModelsWishIsItsCachesType) {
+  const auto states = [&] {
+    const auto compiled = Engine::compile(files_, cpu_->device(), options_);
+    EXPECT_TRUE(compiled) << compiled.error().message;
+    for (const Buffer& buffer : compiled->plan.buffers) {
+      if (buffer.use == BufferUse::kState) return buffer.tensor.dtype;
+    }
+    return DType::kU8;
+  };
+  EXPECT_EQ(states(), DType::kF32);
+  files_.hints = R"({"kv": "f16"})";
+  EXPECT_EQ(states(), DType::kF16);
+  options_.kv = "f32";
+  EXPECT_EQ(states(), DType::kF32);
+}
+
 TEST_F(InspectTest, DotHasANodePerOperation) {
   const auto dot = show(InspectView::kFused, InspectForm::kDot);
   ASSERT_TRUE(dot);

@@ -5,6 +5,7 @@
 
 #include "backend/webgpu/adapters.h"
 #include "base/environment.h"
+#include "engine/device_knowledge.h"
 #include "engine/engine.h"
 #include "engine/gguf_files.h"
 #include "engine/quantized_cache.h"
@@ -16,11 +17,12 @@ namespace tokamak {
 namespace {
 
 constexpr uint64_t kMaxTextBytes = uint64_t{256} << 20;
+constexpr uint64_t kMaxHintBytes = uint64_t{1} << 20;
 
 /// "" when there is no such file.
-Result<std::string> read_optional(const std::string& path) {
+Result<std::string> read_optional(const std::string& path, uint64_t max_bytes = kMaxTextBytes) {
   if (!file_exists(path)) return std::string();
-  return read_text_file(path, kMaxTextBytes);
+  return read_text_file(path, max_bytes);
 }
 
 /// What modules.json names: config.json of each module, and weights of those that have some.
@@ -101,6 +103,7 @@ Result<ModelFiles> read_model_files(const std::string& path) {
     return invalid_input(
         "{} has no config.json; expected a model folder in the Hugging Face layout.", folder);
   }
+  TOK_TRY(files.hints, read_optional(folder + "/tokamak.json", kMaxHintBytes));
   TOK_TRY(files.tensors, open_safetensors_folder(folder));
   TOK_TRY(read_modules(folder, files));
   return files;
@@ -166,6 +169,12 @@ Result<std::unique_ptr<Engine>> Engine::open(const OpenOptions& options) {
   TOK_TRY(ModelFiles files, read_model_files(path));
   TOK_TRY(std::unique_ptr<Backend> backend, open_backend(options));
   OpenOptions own = options;
+  recall_device(backend->device(), own);
+  if (options.self_test && !options.find_wrong) {
+    own.find_wrong = [](Backend& on, const Plan& plan) {
+      return find_wrong_kernels(on, plan, self_test_notes(on.device()));
+    };
+  }
   if (!options.quantize.empty() && !options.prepared) {
     own.prepared = [](const TensorFile& tensors, const Graph& graph) {
       return with_quantized_cache(tensors, graph, cache_folder("quantized"));

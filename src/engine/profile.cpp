@@ -92,6 +92,7 @@ Result<Profile> profile(Engine& engine, const ProfileOptions& options) {
   const size_t index = size_t(plan.phases.rend() - phase) - 1;
   TOK_TRY(const std::vector<double> seconds, time_step(engine, index, options));
   Profile out{.phase = phase->name,
+              .phase_index = index,
               .tokens = options.tokens,
               .depth = options.depth,
               .launches = uint32_t(seconds.size())};
@@ -109,6 +110,7 @@ Result<Profile> profile(Engine& engine, const ProfileOptions& options) {
     line.flops += cost.flops;
     out.seconds += seconds[i];
   }
+  out.steps = seconds;
   for (auto& [key, line] : lines) out.lines.push_back(std::move(line));
   std::ranges::stable_sort(out.lines, std::greater{}, &ProfileLine::seconds);
   return out;

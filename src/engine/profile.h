@@ -24,9 +24,11 @@ struct ProfileLine {
 
 struct Profile {
   std::string phase;
+  size_t phase_index = 0;  // in the plan
   uint32_t tokens = 0, depth = 0, launches = 0;
   double seconds = 0;              // sum of the lines
   std::vector<ProfileLine> lines;  // the slowest first
+  std::vector<double> steps;       // seconds of each launch, in the plan's order
 };
 
 /// Errors: more tokens than the context or a step takes, a device without timestamps.

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <optional>
+#include <set>
 #include <span>
 
 namespace tokamak {
@@ -16,7 +18,7 @@ using Results = std::vector<std::vector<float>>;  // one per step
 /// One case on one kernel.
 struct Job {
   const SelfTestCase* test = nullptr;
-  size_t kernel = 0;  // index into SelfTest::kernels
+  size_t kernel = 0;  // which of those that are tested
   Plan plan;          // of one phase
 };
 
@@ -74,12 +76,14 @@ Result<void> fill(Program& program, std::span<const Job> jobs) {
 }
 
 /// The results of every job.
-Result<std::vector<Results>> run(std::span<const Job> jobs, Backend& backend) {
+Result<std::vector<Results>> run(std::span<const Job> jobs, Backend& backend,
+                                 CompileReport* compiled = nullptr) {
   TOK_TRY(const std::unique_ptr<Program> program,
           backend.compile(merged(jobs), [&](const TensorDesc& tensor, const auto& write) {
             const auto [job, name] = parse_name(tensor.name);
             return write(jobs[job].test->constants.at(name));
           }));
+  if (compiled != nullptr) *compiled = program->report();
   TOK_TRY(fill(*program, jobs));
   std::vector<Results> results(jobs.size());
   std::optional<Error> error;
@@ -151,17 +155,74 @@ std::vector<Job> make_jobs(const DeviceInfo& device, SelfTest& out) {
   return jobs;
 }
 
-Result<std::map<const SelfTestCase*, Results>> references() {
+/// Of the cases of `tested`.
+Result<std::map<const SelfTestCase*, Results>> references(std::span<const Job> tested) {
   const std::unique_ptr<Backend> cpu = make_cpu_backend();
+  std::set<const SelfTestCase*> cases;
+  for (const Job& job : tested) cases.insert(job.test);
   std::vector<Job> jobs;
-  for (const SelfTestCase& c : self_test_cases()) {
-    TOK_TRY(Plan plan, plan_for(c, cpu->device(), {}));
-    jobs.push_back({&c, 0, std::move(plan)});
+  for (const SelfTestCase* c : cases) {
+    TOK_TRY(Plan plan, plan_for(*c, cpu->device(), {}));
+    jobs.push_back({c, 0, std::move(plan)});
   }
   TOK_TRY(std::vector<Results> results, run(jobs, *cpu));
   std::map<const SelfTestCase*, Results> out;
   for (size_t j = 0; j < jobs.size(); ++j) out[jobs[j].test] = std::move(results[j]);
   return out;
+}
+
+/// Runs the jobs and tells `judge` of each what is wrong, "" when nothing is.
+Result<void> run_and_judge(std::span<const Job> jobs, Backend& backend, CompileReport* compiled,
+                           const std::function<void(const Job&, const std::string&)>& judge) {
+  TOK_TRY(const auto expected, references(jobs));
+  if (const auto all = run(jobs, backend, compiled)) {
+    for (size_t j = 0; j < jobs.size(); ++j) {
+      judge(jobs[j], difference(*jobs[j].test, expected.at(jobs[j].test), (*all)[j]));
+    }
+    return {};
+  } else {
+    // One at a time, to see which kernel it is that the device refuses.
+    size_t refused = 0;
+    for (const Job& job : jobs) {
+      const auto one = run({&job, 1}, backend);
+      refused += one ? 0 : 1;
+      judge(job,
+            one ? difference(*job.test, expected.at(job.test), one->front()) : one.error().message);
+    }
+    if (refused == 0 || refused == jobs.size()) return Failure(all.error());
+  }
+  return {};
+}
+
+/// Cases for what `plan` runs, a few each; `programs` receives what each job is about.
+std::vector<Job> jobs_for(const Plan& plan, const DeviceInfo& device, const Verdicts& known,
+                          std::vector<std::string>& programs) {
+  const size_t most_cases = device.software ? 1 : 2;  // there compiling takes its time
+  std::map<std::string, const KernelVariant*> wanted;
+  for (const Phase& phase : plan.phases) {
+    for (const Step& step : phase.steps) {
+      std::string program = program_text(step);
+      if (!known.contains(program)) wanted.emplace(std::move(program), step.kernel);
+    }
+  }
+  std::vector<Job> jobs;
+  for (const auto& [program, variant] : wanted) {
+    const std::string op(op_name_at(variant->op));
+    std::vector<Job> same, similar;  // of the very texts; of the variant with others
+    for (const SelfTestCase& c : self_test_cases()) {
+      if (c.op != op || same.size() == most_cases) continue;
+      auto own = plan_for(c, device, {{op, std::string(variant->name)}});
+      if (!own) continue;
+      const auto is_same = [&](const Step& step) { return program_text(step) == program; };
+      const bool runs_it = std::ranges::any_of(own->phases[0].steps, is_same);
+      if (!runs_it && similar.size() == most_cases) continue;
+      (runs_it ? same : similar).push_back({&c, programs.size(), *std::move(own)});
+    }
+    std::vector<Job>& chosen = same.empty() ? similar : same;
+    std::move(chosen.begin(), chosen.end(), std::back_inserter(jobs));
+    programs.push_back(program);
+  }
+  return jobs;
 }
 
 }  // namespace
@@ -184,30 +245,47 @@ Result<SelfTest> self_test(Backend& backend, const std::function<double()>& cloc
   const double start = clock();
   SelfTest out;
   const std::vector<Job> jobs = make_jobs(backend.device(), out);
-  TOK_TRY(const auto expected, references());
-  const auto judge = [&](const Job& job, const std::string& wrong) {
-    std::string& failure = out.kernels[job.kernel].failure;
+  TOK_TRY(
+      run_and_judge(jobs, backend, &out.compiled, [&](const Job& job, const std::string& wrong) {
+        std::string& failure = out.kernels[job.kernel].failure;
+        if (failure.empty() && !wrong.empty()) {
+          failure = fmt::format("{}: {}", job.test->name, wrong);
+        }
+      }));
+  out.seconds = clock() - start;
+  return out;
+}
+
+std::string program_text(const Step& step) {
+  std::string text(step.kernel->name);
+  for (const std::string& source : step.launch.sources) text += ' ' + source;
+  return text;
+}
+
+Result<Verdicts> test_plan(Backend& backend, const Plan& plan, Verdicts known) {
+  std::vector<std::string> programs;
+  const std::vector<Job> jobs = jobs_for(plan, backend.device(), known, programs);
+  for (const std::string& program : programs) known[program];
+  if (jobs.empty()) return known;
+  TOK_TRY(run_and_judge(jobs, backend, nullptr, [&](const Job& job, const std::string& wrong) {
+    std::string& failure = known[programs[job.kernel]];
     if (failure.empty() && !wrong.empty()) {
       failure = fmt::format("{}: {}", job.test->name, wrong);
     }
-  };
-  if (const auto all = run(jobs, backend)) {
-    for (size_t j = 0; j < jobs.size(); ++j) {
-      judge(jobs[j], difference(*jobs[j].test, expected.at(jobs[j].test), (*all)[j]));
+  }));
+  return known;
+}
+
+WrongVariants wrong_variants(const Plan& plan, const Verdicts& verdicts) {
+  WrongVariants wrong;
+  for (const Phase& phase : plan.phases) {
+    for (const Step& step : phase.steps) {
+      const auto verdict = verdicts.find(program_text(step));
+      if (verdict == verdicts.end() || verdict->second.empty()) continue;
+      wrong.emplace(step.kernel->name, verdict->second);
     }
-  } else {
-    // One at a time, to see which kernel it is that the device refuses.
-    size_t refused = 0;
-    for (const Job& job : jobs) {
-      const auto one = run({&job, 1}, backend);
-      refused += one ? 0 : 1;
-      judge(job,
-            one ? difference(*job.test, expected.at(job.test), one->front()) : one.error().message);
-    }
-    if (refused == 0 || refused == jobs.size()) return Failure(all.error());
   }
-  out.seconds = clock() - start;
-  return out;
+  return wrong;
 }
 
 }  // namespace tokamak

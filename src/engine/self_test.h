@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "kernels/select.h"
 
 namespace tokamak {
 
@@ -35,6 +36,7 @@ struct KernelCheck {
 
 struct SelfTest {
   std::vector<KernelCheck> kernels;
+  CompileReport compiled;
   double seconds = 0;
 
   size_t passed() const;
@@ -45,5 +47,18 @@ struct SelfTest {
 /// All kernels of the backend's kind. The reference itself passes without being run. An error only
 /// when the device is lost.
 Result<SelfTest> self_test(Backend& backend, const std::function<double()>& clock);
+
+/// What a step runs but for its sizes: "linear.wgsl.any linear/any.wgsl quant/bf16.wgsl ...".
+std::string program_text(const Step& step);
+
+/// program_text() -> "" when it computed rightly, else what showed that it does not.
+using Verdicts = std::map<std::string, std::string, std::less<>>;
+
+/// Tests what `plan` runs and `known` says nothing of, each on one or two cases, and gives `known`
+/// with the new verdicts. An error only when the device is lost.
+Result<Verdicts> test_plan(Backend& backend, const Plan& plan, Verdicts known);
+
+/// The variants of `plan` that a verdict says are wrong.
+WrongVariants wrong_variants(const Plan& plan, const Verdicts& verdicts);
 
 }  // namespace tokamak

@@ -266,6 +266,79 @@ TEST(Select, NamesEveryReasonWhenNothingFits) {
   EXPECT_NE(selected.error().message.find("head_dim = 7 is odd"), std::string::npos);
 }
 
+TEST(Select, TakesTheFirstOfTheForcedThatFits) {
+  const Op op = Linear{};
+  const DeviceInfo device = plain_webgpu();
+  const ForcedVariants forced = {{"linear", "linear.wgsl.matmul"}, {"linear", "linear.wgsl.any"}};
+  const auto one = select_variant(ordinary(op), device, forced);
+  ASSERT_TRUE(one);
+  EXPECT_EQ(one->variant->name, "linear.wgsl.any");
+  EXPECT_EQ(one->passed_over[2], "linear.wgsl.matvec: linear.wgsl.any is forced");
+  EXPECT_EQ(one->passed_over.back(), "linear.wgsl.matmul: is for several tokens");
+  EXPECT_EQ(select_variant(ordinary(op, 64), device, forced)->variant->name, "linear.wgsl.matmul");
+  const auto none = select_variant(ordinary(op), device, {{"linear", "linear.wgsl.matmul"}});
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().message,
+            "No forced variant computes linear f32[T,64] f16[64,64] -> f32[T,64] in steps of 1 on "
+            "\"plain\" (linear.wgsl.matmul: is for several tokens); those that do are "
+            "linear.wgsl.matvec, linear.wgsl.any.");
+}
+
+TEST(Select, FollowsAdviceWhereItCan) {
+  const Op op = Linear{};
+  const DeviceInfo device = plain_webgpu();
+  const std::string problem = problem_text(ordinary(op));
+  VariantAdvice advice;
+  const auto name = [&](uint32_t tokens = 1) {
+    return select_variant(ordinary(op, tokens), device, {}, advice)->variant->name;
+  };
+  advice.tuned[problem] = {"linear.wgsl.any",
+                           {{"linear.wgsl.any", 12.1e-6}, {"linear.wgsl.matvec", 15e-6}}};
+  EXPECT_EQ(name(), "linear.wgsl.any");
+  EXPECT_EQ(name(64), "linear.wgsl.matmul") << "another problem";
+  EXPECT_EQ(select_variant(ordinary(op), device, {}, advice)->passed_over[2],
+            "linear.wgsl.matvec: tuned: 15.0 us against 12.1 us");
+  advice.preferred = {{"linear", "linear.cpu"}, {"linear", "linear.wgsl.matvec_subgroup"}};
+  EXPECT_EQ(name(), "linear.wgsl.any") << "no wish fits";
+  advice.preferred.emplace("linear", "linear.wgsl.matvec");
+  EXPECT_EQ(name(), "linear.wgsl.matvec") << "a model's wish comes before";
+  advice.preferred = {{"linear", "linear.wgsl.any"}};
+  EXPECT_EQ(select_variant(ordinary(op), device, {}, advice)->passed_over[2],
+            "linear.wgsl.matvec: the model prefers linear.wgsl.any");
+  advice.wrong["linear.wgsl.any"] = "case 1: element 3";
+  EXPECT_EQ(name(), "linear.wgsl.matvec");
+  const auto chosen = select_variant(ordinary(op), device, {}, advice);
+  EXPECT_EQ(chosen->passed_over.back(),
+            "linear.wgsl.any: computes wrongly on this device: case 1: element 3");
+  advice.tuned[problem] = {"a kernel of another version", {}};
+  EXPECT_EQ(name(), "linear.wgsl.matvec");
+  const auto forced = select_variant(ordinary(op), device, {{"linear", "linear.wgsl.any"}}, advice);
+  ASSERT_FALSE(forced);
+  EXPECT_NE(forced.error().message.find("computes wrongly"), std::string::npos);
+}
+
+TEST(Select, NamesProblemsByWhatMatters) {
+  const Op op = Linear{};
+  const Problem one = ordinary(op), many = ordinary(op, 64);
+  EXPECT_EQ(problem_text(one), "linear f32[T,64] f16[64,64] -> f32[T,64] in steps of 1");
+  EXPECT_NE(problem_text(one), problem_text(many));
+  Problem cut = one;
+  cut.cut = {32, 96};
+  EXPECT_EQ(problem_text(cut), "linear f32[T,64] f16[64,64] -> f32[T,64] rows 32/96 in steps of 1");
+}
+
+TEST(Select, ChecksNamesOfOpsAndVariants) {
+  EXPECT_TRUE(check_variants({{"linear", "linear.wgsl.any"}, {"rope", "rope.cpu"}}));
+  const auto op = check_variants({{"linaer", "x"}});
+  ASSERT_FALSE(op);
+  EXPECT_TRUE(op.error().message.starts_with(
+      "There is no op \"linaer\" (did you mean linear?); there are embed, linear,"));
+  const auto variant = check_variants({{"rope", "linear.wgsl.any"}});
+  ASSERT_FALSE(variant);
+  EXPECT_EQ(variant.error().message,
+            "rope has no variant \"linear.wgsl.any\"; it has rope.wgsl, rope.cpu.");
+}
+
 TEST(Frame, HasTheLayoutOfTheShader) {
   const std::string_view text = embedded_text("wgsl/frame.wgsl");
   const size_t tokens = text.find("tokens: u32"), position = text.find("position: u32");

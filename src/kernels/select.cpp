@@ -1,5 +1,12 @@
 #include "kernels/select.h"
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/nearest.h"
+#include "graph/text.h"
 #include "kernels/attention/attention.h"
 #include "kernels/attention/step_attention.h"
 #include "kernels/choice/choice.h"
@@ -60,28 +67,145 @@ std::string refusal(const KernelVariant& variant, const Problem& problem,
   return variant.refuses != nullptr ? variant.refuses(problem, device) : "";
 }
 
-Result<Selection> select_variant(const Problem& problem, const DeviceInfo& device,
-                                 const ForcedVariants& forced) {
-  const auto force = forced.find(op_name(*problem.op));
-  Selection selection;
-  for (const KernelVariant& variant : all_variants()) {
-    if (variant.op != problem.op->index() || variant.backend != device.backend) continue;
-    if (force != forced.end() && force->second != variant.name) {
-      selection.passed_over.push_back(fmt::format("{}: {} is forced", variant.name, force->second));
-      continue;
+Result<void> check_variants(const ForcedVariants& variants) {
+  for (const auto& [op, name] : variants) {
+    std::vector<std::string_view> ops, names;
+    for (size_t i = 0; i < std::variant_size_v<Op>; ++i) ops.push_back(op_name_at(i));
+    if (!std::ranges::count(ops, op)) {
+      return fail(ErrorCode::kUsage, "There is no op \"{}\"{}; there are {}.", op,
+                  did_you_mean(op, ops), fmt::join(ops, ", "));
     }
-    const std::string reason = refusal(variant, problem, device);
-    if (reason.empty()) {
-      selection.variant = &variant;
-      return selection;
+    for (const KernelVariant& variant : all_variants()) {
+      if (op_name_at(variant.op) == op) names.push_back(variant.name);
     }
-    selection.passed_over.push_back(fmt::format("{}: {}", variant.name, reason));
+    if (!std::ranges::count(names, name)) {
+      return fail(ErrorCode::kUsage, "{} has no variant \"{}\"{}; it has {}.", op, name,
+                  did_you_mean(name, names), fmt::join(names, ", "));
+    }
   }
-  return unsupported(
-      "No {} kernel computes {} {} on \"{}\" ({}).", backend_name(device.backend),
-      op_name(*problem.op), problem.outputs.empty() ? "" : type_text(problem.outputs[0]),
-      device.name,
-      selection.passed_over.empty() ? "there is no variant for it" : joined(selection.passed_over));
+  return {};
+}
+
+std::string problem_text(const Problem& problem) {
+  std::string text(op_name(*problem.op));
+  text += attributes_text(*problem.op);
+  for (const TensorDesc& in : problem.inputs) text += ' ' + type_text(in);
+  text += " ->";
+  for (const TensorDesc& out : problem.outputs) text += ' ' + type_text(out);
+  if (problem.cut.total != 0) {
+    text += fmt::format(" rows {}/{}", problem.cut.first, problem.cut.total);
+  }
+  return text + fmt::format(" in steps of {}", problem.max_tokens);
+}
+
+namespace {
+
+class Choice {
+ public:
+  Choice(const Problem& problem, const DeviceInfo& device, const VariantAdvice& advice)
+      : problem_(problem), device_(device), advice_(advice) {
+    for (const KernelVariant& variant : all_variants()) {
+      if (variant.op == problem.op->index() && variant.backend == device.backend) {
+        table_.push_back(&variant);
+      }
+    }
+  }
+
+  Result<Selection> among(ForcedVariants::const_iterator first,
+                          ForcedVariants::const_iterator last) {
+    for (; first != last; ++first) {
+      const KernelVariant* variant = find_variant(first->second);
+      if (variant == nullptr || !takes(*variant)) continue;
+      return chosen(*variant,
+                    [&](std::string_view) { return fmt::format("{} is forced", variant->name); });
+    }
+    std::vector<std::string_view> others;
+    const std::vector<std::string> reasons = passed_over_;
+    for (const KernelVariant* variant : table_) {
+      if (takes(*variant)) others.push_back(variant->name);
+    }
+    return unsupported("No forced variant computes {} on \"{}\" ({}); those that do are {}.",
+                       problem_text(problem_), device_.name, joined(reasons),
+                       others.empty() ? "none" : fmt::format("{}", fmt::join(others, ", ")));
+  }
+
+  Result<Selection> best() {
+    const auto [first, last] = advice_.preferred.equal_range(op_name(*problem_.op));
+    for (auto wish = first; wish != last; ++wish) {
+      const KernelVariant* variant = find_variant(wish->second);
+      if (variant == nullptr || variant->backend != device_.backend || !takes(*variant)) continue;
+      return chosen(*variant, [&](std::string_view) {
+        return fmt::format("the model prefers {}", variant->name);
+      });
+    }
+    const auto tuned = advice_.tuned.find(problem_text(problem_));
+    if (tuned != advice_.tuned.end()) {
+      const KernelVariant* variant = find_variant(tuned->second.name);
+      if (variant != nullptr && takes(*variant)) {
+        return chosen(*variant,
+                      [&](std::string_view other) { return slower(tuned->second, other); });
+      }
+    }
+    for (const KernelVariant* variant : table_) {
+      if (takes(*variant)) return chosen(*variant, [](std::string_view) { return ""; });
+    }
+    return unsupported("No {} kernel computes {} {} on \"{}\" ({}).", backend_name(device_.backend),
+                       op_name(*problem_.op),
+                       problem_.outputs.empty() ? "" : type_text(problem_.outputs[0]), device_.name,
+                       table_.empty() ? "there is no variant for it" : joined(passed_over_));
+  }
+
+ private:
+  /// Keeps the reason when it does not; asked again, it is not kept again.
+  bool takes(const KernelVariant& variant) {
+    std::string reason = refusal(variant, problem_, device_);
+    const auto wrong = advice_.wrong.find(variant.name);
+    if (reason.empty() && wrong != advice_.wrong.end()) {
+      reason = fmt::format("computes wrongly on this device: {}", wrong->second);
+    }
+    if (reason.empty()) return true;
+    std::string line = fmt::format("{}: {}", variant.name, reason);
+    if (!std::ranges::count(passed_over_, line)) passed_over_.push_back(std::move(line));
+    return false;
+  }
+
+  /// `why(name)` says why each better one that takes the problem was not asked.
+  Selection chosen(const KernelVariant& variant, const auto& why) {
+    std::vector<std::string> asked = std::exchange(passed_over_, {});
+    for (const KernelVariant* better : table_) {
+      if (better == &variant) break;
+      if (takes(*better)) {
+        passed_over_.push_back(fmt::format("{}: {}", better->name, why(better->name)));
+      }
+    }
+    for (std::string& line : asked) {
+      if (!std::ranges::count(passed_over_, line)) passed_over_.push_back(std::move(line));
+    }
+    return {&variant, std::move(passed_over_)};
+  }
+
+  static std::string slower(const TunedVariant& tuned, std::string_view other) {
+    const auto own = tuned.seconds.find(tuned.name), its = tuned.seconds.find(other);
+    if (own == tuned.seconds.end() || its == tuned.seconds.end()) {
+      return fmt::format("tuned: {} is faster", tuned.name);
+    }
+    return fmt::format("tuned: {:.1f} us against {:.1f} us", its->second * 1e6, own->second * 1e6);
+  }
+
+  const Problem& problem_;
+  const DeviceInfo& device_;
+  const VariantAdvice& advice_;
+  std::vector<const KernelVariant*> table_;  // of the op, best first
+  std::vector<std::string> passed_over_;
+};
+
+}  // namespace
+
+Result<Selection> select_variant(const Problem& problem, const DeviceInfo& device,
+                                 const ForcedVariants& forced, const VariantAdvice& advice) {
+  Choice choice(problem, device, advice);
+  const auto [first, last] = forced.equal_range(op_name(*problem.op));
+  return first != last ? choice.among(first, last) : choice.best();
 }
 
 }  // namespace tokamak

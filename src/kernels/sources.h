@@ -4,19 +4,19 @@
 #include <string>
 #include <string_view>
 
+#include "base/embedded_file.h"
 #include "kernels/kernel.h"
 
 namespace tokamak {
 
-struct EmbeddedFile {
-  std::string_view name;  // relative to src/kernels: "norm/rms_norm.wgsl"
-  std::string_view text;
-};
-
+/// Named relative to src/kernels.
 std::span<const EmbeddedFile> embedded_files();
 
 /// REQUIRES: the file exists (variant tables and files are checked against each other by a test).
 std::string_view embedded_text(std::string_view name);
+
+/// Of every source of this folder: it changes when any kernel or its launch may have changed.
+std::string_view kernel_sources_hash();
 
 /// The whole shader: enables, constants, binding numbers, sources. The binding numbers are
 /// FRAME = 0, then INPUT_0 ..., then OUTPUT_0 ..., counted in operand order.

@@ -13,16 +13,16 @@ namespace {
 
 class Capture {
  public:
-  Capture(const DeviceInfo& device, const ForcedVariants& forced)
-      : device_(device), forced_(forced) {}
+  Capture(const DeviceInfo& device, const CaptureOptions& options)
+      : device_(device), options_(options) {}
 
-  Result<Plan> run(const Graph& graph, const CaptureOptions& options) {
+  Result<Plan> run(const Graph& graph) {
     uint32_t chunk = 1;
-    for (const PhaseRequest& request : options.phases) {
+    for (const PhaseRequest& request : options_.phases) {
       chunk = std::max(chunk, request.max_tokens);
     }
     plan_.frame = add_buffer(BufferUse::kFrame, kFrameTokensOffset + 4 * uint64_t{chunk}, {});
-    for (const PhaseRequest& request : options.phases) {
+    for (const PhaseRequest& request : options_.phases) {
       TOK_TRY(phase(request.graph != nullptr ? *request.graph : graph, request));
     }
     place_activations();
@@ -141,7 +141,8 @@ class Capture {
       step.inputs.push_back(operand(buffer, tensor));
       problem.inputs.push_back(tensor);
     }
-    TOK_TRY(Selection selection, select_variant(problem, device_, forced_));
+    TOK_TRY(Selection selection,
+            select_variant(problem, device_, options_.forced, options_.advice));
     step.kernel = selection.variant;
     step.passed_over = std::move(selection.passed_over);
     if (step.kernel->launch != nullptr) step.launch = step.kernel->launch(problem);
@@ -196,7 +197,7 @@ class Capture {
   }
 
   const DeviceInfo& device_;
-  const ForcedVariants& forced_;
+  const CaptureOptions& options_;
   Plan plan_;
   ActivationPool pool_;
   std::map<std::string, BufferId> permanent_;
@@ -209,7 +210,7 @@ Result<Plan> capture(const Graph& graph, const DeviceInfo& device, const Capture
   for (const PhaseRequest& request : options.phases) {
     if (request.graph != nullptr) TOK_TRY(verify(*request.graph));
   }
-  return Capture(device, options.forced).run(graph, options);
+  return Capture(device, options).run(graph);
 }
 
 namespace {

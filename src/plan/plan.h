@@ -80,6 +80,7 @@ struct PhaseRequest {
 struct CaptureOptions {
   std::vector<PhaseRequest> phases;
   ForcedVariants forced;
+  VariantAdvice advice = {};
 };
 
 /// Chooses a kernel for every node, fixes its constants and grid, and places every tensor in a

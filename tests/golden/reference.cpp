@@ -35,6 +35,7 @@ const std::vector<DeviceSetup>& setups() {
     OpenOptions options;
     options.backend = backend;
     options.kv = kv;
+    options.self_test = options.use_tuned = false;  // whatever is known of this device
     return options;
   };
   const auto plain = [&](const char* kv) {

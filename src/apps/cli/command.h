@@ -24,6 +24,7 @@ void add_template(CLI::App& app, Action& action);
 void add_inspect(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);
 void add_profile(CLI::App& app, Action& action);
+void add_tune(CLI::App& app, Action& action);
 void add_doctor(CLI::App& app, Action& action);
 void add_sampler(CLI::App& app, Action& action);
 void add_pull(CLI::App& app, Action& action);
@@ -47,7 +48,8 @@ class ModelFlags {
   OpenOptions options_;
   int device_ = -1;
   std::vector<std::string> disabled_, forced_;
-  bool no_f16_ = false, no_subgroups_ = false;
+  bool no_f16_ = false, no_subgroups_ = false, trace_kernels_ = false, no_self_test_ = false;
+  bool no_tuned_ = false;
 };
 
 /// Prompt text and how to sample; flags that are not given keep the model's own defaults.

@@ -1,8 +1,34 @@
 #include <chrono>
+#include <memory>
+#include <set>
 
 #include "apps/cli/command.h"
+#include "engine/kernel_trace.h"
 
 namespace tokamak::cli {
+namespace {
+
+/// Of "op=variant" and "op=variant,op=variant".
+Result<ForcedVariants> parse_forced(const std::vector<std::string>& flags) {
+  ForcedVariants forced;
+  for (const std::string& flag : flags) {
+    for (size_t at = 0; at <= flag.size();) {
+      const size_t end = std::min(flag.find(',', at), flag.size());
+      const std::string one = flag.substr(at, end - at);
+      const size_t equals = one.find('=');
+      if (equals == std::string::npos) {
+        return fail(ErrorCode::kUsage, "--force is \"{}\", expected op=variant.", one);
+      }
+      forced.emplace(one.substr(0, equals), one.substr(equals + 1));
+      at = end + 1;
+    }
+  }
+  const Result<void> known = check_variants(forced);
+  if (!known) return Failure(known.error().within("--force"));
+  return forced;
+}
+
+}  // namespace
 
 void ModelFlags::add(CLI::App& command, Model model) {
   CLI::Option* path = command.add_option(
@@ -35,10 +61,24 @@ void ModelFlags::add(CLI::App& command, Model model) {
       ->group(group);
   command.add_option("--disable-pass", disabled_, "leave out a fusion pass (repeatable)")
       ->group(group);
-  command.add_option("--force", forced_, "op=variant: use this kernel for an op (repeatable)")
+  command
+      .add_option(
+          "--force", forced_,
+          "op=variant,...: only this kernel for an op; of several for one op the first that "
+          "takes a step (repeatable)")
+      ->group(group);
+  command
+      .add_flag("--trace-kernels", trace_kernels_,
+                "which kernel runs each step, and why not a better one, on standard error")
       ->group(group);
   command.add_flag("--no-f16", no_f16_, "only kernels that need no f16")->group(group);
   command.add_flag("--no-subgroups", no_subgroups_, "only kernels that need no subgroups")
+      ->group(group);
+  command
+      .add_flag("--no-self-test", no_self_test_,
+                "trust kernels that have not been tested on this device")
+      ->group(group);
+  command.add_flag("--no-tuned", no_tuned_, "leave out what `tokamak tune` has found")
       ->group(group);
   command
       .add_flag("--default-limits", options_.default_limits,
@@ -51,19 +91,15 @@ Result<OpenOptions> ModelFlags::options() const {
   if (device_ >= 0) options.device = uint32_t(device_);
   options.use_f16 = !no_f16_;
   options.use_subgroups = !no_subgroups_;
+  options.self_test = !no_self_test_;
+  options.use_tuned = !no_tuned_;
   options.disabled_passes.insert(disabled_.begin(), disabled_.end());
-  for (const std::string& force : forced_) {
-    const size_t equals = force.find('=');
-    if (equals == std::string::npos) {
-      return fail(ErrorCode::kUsage, "--force is \"{}\", expected op=variant.", force);
-    }
-    const std::string variant = force.substr(equals + 1);
-    if (find_variant(variant) == nullptr) {
-      return fail(ErrorCode::kUsage, "--force: there is no kernel \"{}\" (see inspect --plan).",
-                  variant);
-    }
-    options.forced[force.substr(0, equals)] = variant;
-  }
+  TOK_TRY(options.forced, parse_forced(forced_));
+  // A command may open a device more than once.
+  options.notice = [said = std::make_shared<std::set<std::string>>()](std::string_view text) {
+    if (said->emplace(text).second) note(fmt::format("note: {}\n", text));
+  };
+  if (trace_kernels_) options.planned = [](const Plan& plan) { note(kernel_trace(plan)); };
   if (options.backend == "cpu" && options.device) {
     return fail(ErrorCode::kUsage, "--device chooses a WebGPU device and does not go with cpu.");
   }
@@ -85,7 +121,6 @@ Result<std::unique_ptr<Engine>> ModelFlags::open_encoder(const std::string& pool
 }
 
 Result<std::unique_ptr<Engine>> ModelFlags::open(OpenOptions options) const {
-  options.notice = [](std::string_view text) { note(fmt::format("note: {}\n", text)); };
   if (!stderr_is_terminal()) return Engine::open(options);
   const Clock clock = steady_clock();
   double shown = clock();

@@ -74,7 +74,7 @@ Result<void> run(const InspectFlags& flags) {
   if (flags.text) request.form = InspectForm::kText;
   if (flags.dot) request.form = InspectForm::kDot;
   if (flags.json) request.form = InspectForm::kJson;
-  TOK_TRY(const OpenOptions options, flags.model.options());
+  TOK_TRY(OpenOptions options, flags.model.options());
   TOK_TRY(const ModelFiles files, read_files(options.model));
   if (flags.support) {
     if (flags.dot || flags.text) {
@@ -84,8 +84,10 @@ Result<void> run(const InspectFlags& flags) {
     return print(flags.json ? support_json(rows).dump(1) + "\n" : support_text(rows));
   }
   TOK_TRY(const std::unique_ptr<Backend> backend, open_backend(options));
+  recall_device(backend->device(), options);
   auto compiled = Engine::compile(files, backend->device(), options);
   if (!compiled) return Failure(compiled.error().within(files.name));
+  if (options.planned) options.planned(compiled->plan);
   TOK_TRY(const std::string out, inspect(files, *compiled, backend->device(), options, request));
   return print(out);
 }

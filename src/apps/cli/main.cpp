@@ -31,6 +31,7 @@ int run(int argc, char** argv) {
   add_inspect(app, action);
   add_bench(app, action);
   add_profile(app, action);
+  add_tune(app, action);
   add_doctor(app, action);
   add_sampler(app, action);
   add_pull(app, action);

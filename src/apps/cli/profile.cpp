@@ -1,6 +1,10 @@
 #include "engine/profile.h"
 
+#include <fstream>
+
 #include "apps/cli/command.h"
+#include "engine/bench.h"
+#include "engine/profile_page.h"
 
 namespace tokamak::cli {
 namespace {
@@ -8,13 +12,34 @@ namespace {
 struct ProfileFlags {
   ModelFlags model;
   ProfileOptions options;
+  std::string html, trace;
   bool json = false;
 };
+
+Result<void> write_file(const std::string& path, std::string_view text) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file << text;
+  file.close();
+  if (!file.good()) return invalid_input("{}: The file cannot be written.", path);
+  return {};
+}
 
 Result<void> run(const ProfileFlags& flags) {
   TOK_TRY(const OpenOptions open, flags.model.options());
   TOK_TRY(const std::unique_ptr<Engine> engine, Engine::open(open));
   TOK_TRY(const Profile found, profile(*engine, flags.options));
+  if (!flags.trace.empty()) {
+    TOK_TRY(write_file(flags.trace, profile_trace(*engine, found).dump() + "\n"));
+  }
+  if (!flags.html.empty()) {
+    Floor floor;
+    const Clock clock = steady_clock();
+    TOK_TRY(const std::unique_ptr<Backend> backend, open_backend(open));
+    TOK_TRY(floor.bandwidth, measure_bandwidth(*backend, clock));
+    TOK_TRY(floor.launch_seconds, measure_launch(*backend, clock));
+    TOK_TRY(const Json data, page_data(*engine, found, floor, open.disabled_passes));
+    TOK_TRY(write_file(flags.html, profile_page(data)));
+  }
   return print(flags.json ? profile_json(found).dump(1) + "\n" : profile_text(found));
 }
 
@@ -25,6 +50,7 @@ void add_profile(CLI::App& app, Action& action) {
   command->footer(R"(Examples:
   tokamak profile path/to/model -d 512           one token behind 512 others
   tokamak profile path/to/model --tokens 512     a chunk of a prompt
+  tokamak profile path/to/model --html step.html a page that shows the step
   tokamak profile --json > profile.json          the built-in model, for programs
 Each launch is timed by itself with the device's clock, so the sum is a little more than the step
 takes when launches follow one another without a stop.)");
@@ -40,6 +66,10 @@ takes when launches follow one another without a stop.)");
   command->add_option("-r,--repetitions", options.repetitions, "runs after the one to warm up")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
+  command->add_option("--html", flags->html,
+                      "write a page to look at: the timeline, the graph, memory, kernel sources");
+  command->add_option("--trace", flags->trace,
+                      "write a trace for chrome://tracing or ui.perfetto.dev");
   command->add_flag("--json", flags->json, "one JSON object");
   command->callback([flags, &action] { action = [flags] { return run(*flags); }; });
 }

@@ -23,11 +23,12 @@ std::string stats_line(const Engine& engine, const Generation& result) {
   const double decoded = double(result.ids.size()) - 1;
   return fmt::format(
       "\n[{} on {}: {} prompt tokens in {:.3f} s ({:.1f} tok/s), {} generated at {:.1f} tok/s, "
-      "ended by {}; loaded in {:.2f} s]\n",
+      "ended by {}; loaded in {:.2f} s, pipelines: {}]\n",
       backend_name(engine.device().backend), engine.device().name, result.prompt_tokens,
       result.prefill_seconds, double(result.prompt_tokens) / result.prefill_seconds,
       result.ids.size(), result.decode_seconds > 0 ? decoded / result.decode_seconds : 0.0,
-      finish_name(result.finish), engine.load_times().total_seconds);
+      finish_name(result.finish), engine.load_times().total_seconds,
+      pipelines_text(engine.compile_report()));
 }
 
 Result<void> run(const RunFlags& flags) {
@@ -105,7 +106,7 @@ void add_run(CLI::App& app, Action& action) {
                    "with --json: log-probability of each token and of the N best others")
       ->check(CLI::Range(0, 100));
   command->add_flag("--json", flags->json, "one JSON object instead of streamed text");
-  command->add_flag("--stats", flags->stats, "speed on standard error, also into a pipe");
+  command->add_flag("-v,--stats", flags->stats, "speed on standard error, also into a pipe");
   command->callback([flags, &action] { action = [flags] { return run(*flags); }; });
 }
 

@@ -34,7 +34,10 @@ void on_scope(WGPUPopErrorScopeStatus, WGPUErrorType type, WGPUStringView messag
 
 size_t load_entry(size_t key_size, const uint8_t* key, size_t value_size, uint8_t* value,
                   void* cache, void*) {
-  return static_cast<PipelineCache*>(cache)->load({key, key_size}, {value, value_size});
+  auto& own = *static_cast<PipelineCache*>(cache);
+  const size_t size = own.load({key, key_size}, {value, value_size});
+  if (value_size == 0) own.count(size > 0);  // asked for its size first, then for the bytes
+  return size;
 }
 
 void store_entry(size_t key_size, const uint8_t* key, size_t value_size, const uint8_t* value,

@@ -50,6 +50,11 @@ class WebGpuDevice {
   /// The loss of the device, or an error of submitted work that nobody has been told of yet.
   Result<void> status();
 
+  /// What was asked of the cache of pipelines; zeros when there is none.
+  PipelineCache::Asked asked_of_cache() const {
+    return cache_ == nullptr ? PipelineCache::Asked() : cache_->asked();
+  }
+
   /// Counts buffers; see Backend::device_bytes().
   void count_bytes(int64_t change) { bytes_ += uint64_t(change); }
   uint64_t bytes() const { return bytes_; }

@@ -1,6 +1,7 @@
 // Compiled pipelines kept between runs, under keys that the WebGPU implementation makes from the
 // shader, the device and the driver.
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -15,6 +16,16 @@ class PipelineCache {
   /// The bytes of the entry; copies them when `value` has that size. 0: there is none.
   virtual size_t load(std::span<const uint8_t> key, std::span<uint8_t> value) = 0;
   virtual void store(std::span<const uint8_t> key, std::span<const uint8_t> value) = 0;
+
+  /// Entries that were asked for since it was opened.
+  struct Asked {
+    uint32_t found = 0, missed = 0;
+  };
+  Asked asked() const { return {found_.load(), missed_.load()}; }
+  void count(bool found) { ++(found ? found_ : missed_); }
+
+ private:
+  std::atomic<uint32_t> found_ = 0, missed_ = 0;
 };
 
 /// One file per entry in `folder`, which is made if it can be. Null where there are no files.

@@ -100,8 +100,13 @@ TEST_F(PipelineCacheTest, DoesWithoutAFolderItCannotMake) {
   EXPECT_NE(tiny_device({.cache_dir = inside}), nullptr);
 }
 
-/// The result of one token on a fresh device with this cache.
-std::vector<float> run_with_cache(const std::string& folder) {
+struct RunWithCache {
+  std::vector<float> y;
+  CompileReport report;
+};
+
+/// One token on a fresh device with this cache.
+RunWithCache run_with_cache(const std::string& folder) {
   std::vector<float> y;
   auto backend = open_webgpu_backend({.cache_dir = folder});
   EXPECT_TRUE(backend);
@@ -111,22 +116,34 @@ std::vector<float> run_with_cache(const std::string& folder) {
   EXPECT_TRUE((*program)->submit(
       tiny_step(token, [&](auto result) { y.assign(result->begin(), result->end()); })));
   EXPECT_TRUE((*program)->wait());
-  return y;
+  return {y, (*program)->report()};
 }
 
 TEST_F(PipelineCacheTest, IsUsedByTheDeviceAndSurvivesDamageThere) {
-  EXPECT_EQ(run_with_cache(folder_.string()), tiny_result(3));
+  EXPECT_EQ(run_with_cache(folder_.string()).y, tiny_result(3));
   ASSERT_FALSE(files().empty());
   std::map<fs::path, Bytes> first;
   for (const fs::path& path : files()) first[path] = read_file(path);
-  EXPECT_EQ(run_with_cache(folder_.string()), tiny_result(3));
+  EXPECT_EQ(run_with_cache(folder_.string()).y, tiny_result(3));
   EXPECT_EQ(files().size(), first.size()) << "the second run finds everything";
   for (const fs::path& path : files()) {
     Bytes bytes = first[path];
     bytes[bytes.size() / 2] ^= 1;
     write_file(path, bytes);
   }
-  EXPECT_EQ(run_with_cache(folder_.string()), tiny_result(3));
+  EXPECT_EQ(run_with_cache(folder_.string()).y, tiny_result(3));
+}
+
+TEST_F(PipelineCacheTest, LeavesNothingToCompileAtTheSecondStart) {
+  const CompileReport first = run_with_cache(folder_.string()).report;
+  EXPECT_GT(first.pipelines, 0u);
+  EXPECT_EQ(first.cached, 0u);
+  const CompileReport second = run_with_cache(folder_.string()).report;
+  EXPECT_EQ(second.pipelines, first.pipelines);
+  EXPECT_EQ(second.cached, second.pipelines);
+  for (const fs::path& path : files()) write_file(path, {1, 2, 3});
+  EXPECT_LT(run_with_cache(folder_.string()).report.cached, first.pipelines);
+  EXPECT_EQ(run_with_cache("").report.cached, 0u) << "without a cache";
 }
 
 }  // namespace

@@ -80,10 +80,18 @@ void start(const WebGpuDevice& device, Compilation& compilation) {
       {.mode = WGPUCallbackMode_WaitAnyOnly, .callback = on_pipeline, .userdata1 = &compilation});
 }
 
+/// A pipeline has several entries in the cache, each the same number of them.
+uint32_t cached_pipelines(const PipelineCache::Asked& before, const PipelineCache::Asked& after,
+                          size_t pipelines) {
+  const uint64_t found = after.found - before.found, missed = after.missed - before.missed;
+  return found == 0 ? 0 : uint32_t(pipelines * found / (found + missed));
+}
+
 }  // namespace
 
 Result<Pipelines> compile_pipelines(WebGpuDevice& device, const Plan& plan) {
   Pipelines pipelines;
+  const PipelineCache::Asked before = device.asked_of_cache();
   std::map<Bound, WGPUBindGroupLayout> layouts;
   std::map<std::string, size_t> known;
   std::deque<Compilation> compilations;  // callbacks hold references
@@ -126,6 +134,7 @@ Result<Pipelines> compile_pipelines(WebGpuDevice& device, const Plan& plan) {
     }
     pipelines.all[i].handle = std::move(compilations[i].pipeline);
   }
+  pipelines.cached = cached_pipelines(before, device.asked_of_cache(), pipelines.all.size());
   return pipelines;
 }
 

@@ -16,6 +16,7 @@ struct Pipelines {
   std::vector<BindGroupLayoutHandle> layouts;
   std::vector<Pipeline> all;
   std::vector<std::vector<size_t>> of_step;  // [phase][step] -> index into `all`
+  uint32_t cached = 0;                       // how many came whole from the cache
 };
 
 /// Steps with the same text share a pipeline. Binding 0 is the frame, then come the inputs, then

@@ -73,6 +73,7 @@ class WebGpuProgram : public Program {
   CompileReport report() const override { return report_; }
   void note_compilation(double seconds) {
     report_.pipelines = uint32_t(pipelines_.all.size());
+    report_.cached = pipelines_.cached;
     report_.compile_seconds = seconds;
   }
 

@@ -1,0 +1,54 @@
+#include "engine/tune.h"
+
+#include "apps/cli/command.h"
+
+namespace tokamak::cli {
+namespace {
+
+struct TuneFlags {
+  ModelFlags model;
+  TuneOptions options;
+  bool json = false;
+};
+
+Result<void> run(const TuneFlags& flags) {
+  TOK_TRY(const OpenOptions open, flags.model.options());
+  TuneOptions options = flags.options;
+  catch_interrupts();
+  options.cancelled = interrupted;
+  const bool talking = stderr_is_terminal();
+  if (talking) {
+    options.progress = [](const std::string& doing) { note("\r\033[K" + doing + " ..."); };
+  }
+  const auto report = tune(open, options);
+  if (talking) note("\r\033[K");
+  if (!report) return Failure(report.error());
+  return print(flags.json ? tune_json(*report).dump(1) + "\n" : tune_text(*report));
+}
+
+}  // namespace
+
+void add_tune(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("tune", "find the fastest kernels for a model");
+  command->footer(
+      R"(Times every kernel that takes a step of the model, in the model's own steps, and keeps the
+fastest for later runs on the same device with the same driver.
+Examples:
+  tokamak tune path/to/model
+  tokamak tune path/to/model -d 4000 --context 8192     as it runs far into a text
+  tokamak tune --json > tuned.json                      the built-in model, for programs
+`tokamak inspect MODEL --plan` shows what was chosen and why; --no-tuned runs without it.)");
+  auto flags = std::make_shared<TuneFlags>();
+  flags->model.add(*command, ModelFlags::Model::kOptional);
+  TuneOptions& options = flags->options;
+  command->add_option("-d,--depth", options.depth, "positions before the step that is timed")
+      ->check(CLI::Range(0, 1 << 24))
+      ->capture_default_str();
+  command->add_option("-r,--rounds", options.rounds, "runs of each kernel after one to warm up")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  command->add_flag("--json", flags->json, "one JSON object");
+  command->callback([flags, &action] { action = [flags] { return run(*flags); }; });
+}
+
+}  // namespace tokamak::cli

@@ -1,0 +1,56 @@
+// What earlier runs have kept about a device, and the self-test of what none of them has tested.
+#include "engine/device_knowledge.h"
+
+#include "base/environment.h"
+#include "engine/device_notes.h"
+#include "engine/tune.h"
+
+namespace tokamak {
+namespace {
+
+Verdicts read_verdicts(const Json& notes) {
+  Verdicts verdicts;
+  if (!notes.is_object()) return verdicts;
+  for (const auto& [program, verdict] : notes.as_object()) {
+    if (verdict.is_string()) verdicts[program] = verdict.as_string();
+  }
+  return verdicts;
+}
+
+Json to_json(const Verdicts& verdicts) {
+  Json out{Json::Object{}};
+  for (const auto& [program, verdict] : verdicts) out.set(program, verdict);
+  return out;
+}
+
+}  // namespace
+
+DeviceNotes self_test_notes(const DeviceInfo& device) {
+  return {cache_folder("self-test"), device};
+}
+
+DeviceNotes tuning_notes(const DeviceInfo& device) {
+  return {cache_folder("tuned"), device};
+}
+
+void recall_device(const DeviceInfo& device, OpenOptions& options) {
+  if (device.backend == BackendKind::kCpu) return;
+  if (options.use_tuned) options.advice.tuned = read_tuned(tuning_notes(device).read());
+  if (!options.self_test) return;
+  for (const auto& [program, verdict] : read_verdicts(self_test_notes(device).read())) {
+    // A program begins with the name of its variant.
+    if (!verdict.empty())
+      options.advice.wrong.emplace(program.substr(0, program.find(' ')), verdict);
+  }
+}
+
+Result<WrongVariants> find_wrong_kernels(Backend& backend, const Plan& plan,
+                                         const DeviceNotes& notes) {
+  if (backend.device().backend == BackendKind::kCpu) return WrongVariants();
+  const Verdicts known = read_verdicts(notes.read());
+  TOK_TRY(const Verdicts verdicts, test_plan(backend, plan, known));
+  if (verdicts != known) notes.write(to_json(verdicts));
+  return wrong_variants(plan, verdicts);
+}
+
+}  // namespace tokamak

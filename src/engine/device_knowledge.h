@@ -1,0 +1,17 @@
+// Where open() finds what earlier runs have learnt of a device. Native programs only.
+#pragma once
+#include "engine/device_notes.h"
+#include "engine/engine.h"
+#include "engine/self_test.h"
+
+namespace tokamak {
+
+/// Verdicts on kernels, and what `tokamak tune` found; both in the user's cache folder.
+DeviceNotes self_test_notes(const DeviceInfo& device);
+DeviceNotes tuning_notes(const DeviceInfo& device);
+
+/// Tests what `notes` say nothing of, and keeps the verdicts there.
+Result<WrongVariants> find_wrong_kernels(Backend& backend, const Plan& plan,
+                                         const DeviceNotes& notes);
+
+}  // namespace tokamak

@@ -1,0 +1,71 @@
+#include "engine/device_notes.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "formats/native_files.h"
+#include "kernels/sources.h"
+
+namespace tokamak {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uint64_t kMaxBytes = uint64_t{16} << 20;
+
+/// FNV-1a.
+std::string hash_text(std::string_view text) {
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (const char c : text) hash = (hash ^ uint8_t(c)) * 0x100000001b3u;
+  return fmt::format("{:016x}", hash);
+}
+
+Json describe(const DeviceInfo& device) {
+  const DeviceLimits& limits = device.limits;
+  Json out;
+  out.set("backend", backend_name(device.backend)).set("name", device.name);
+  out.set("driver", device.driver).set("features", features_text(device.features));
+  out.set("subgroups", Json::Array{device.subgroup_min, device.subgroup_max});
+  out.set("limits",
+          Json::Array{limits.workgroup_threads, limits.workgroup_bytes, limits.storage_buffers,
+                      limits.grid_dimension, limits.binding_bytes, limits.buffer_bytes});
+  return out.set("kernels", kernel_sources_hash());
+}
+
+}  // namespace
+
+DeviceNotes::DeviceNotes(std::string folder, const DeviceInfo& device)
+    : folder_(std::move(folder)), device_(describe(device)) {
+  if (!folder_.empty()) path_ = fmt::format("{}/{}.json", folder_, hash_text(device_.dump()));
+}
+
+Json DeviceNotes::read() const {
+  if (path_.empty() || !file_exists(path_)) return {};
+  const auto text = read_text_file(path_, kMaxBytes);
+  if (!text) return {};
+  const auto json = Json::parse(*text);
+  if (!json) return {};
+  const Json *device = json->find("device"), *sum = json->find("sum"), *notes = json->find("notes");
+  if (device == nullptr || sum == nullptr || notes == nullptr || *device != device_) return {};
+  return *sum == Json(hash_text(notes->dump())) ? *notes : Json();
+}
+
+bool DeviceNotes::write(const Json& notes) const {
+  if (path_.empty()) return false;
+  std::error_code failed;
+  fs::create_directories(folder_, failed);
+  Json out;
+  out.set("device", device_).set("sum", hash_text(notes.dump())).set("notes", notes);
+  const std::string partial = fmt::format("{}.{}", path_, ::getpid());
+  std::ofstream file(partial, std::ios::binary | std::ios::trunc);
+  file << out.dump(1) << '\n';
+  file.close();
+  if (file.good()) fs::rename(partial, path_, failed);
+  const bool whole = file.good() && !failed;
+  if (!whole) fs::remove(partial, failed);
+  return whole;
+}
+
+}  // namespace tokamak

@@ -1,0 +1,89 @@
+#include "engine/hints.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/json.h"
+#include "base/nearest.h"
+
+namespace tokamak {
+namespace {
+
+constexpr std::string_view kNames[] = {"kv", "kernels"};
+/// Of one op; there are not that many variants.
+constexpr size_t kMostVariants = 64;
+
+Failure wrong_kind(std::string_view name, const Json& found, std::string_view expected) {
+  return invalid_input("{} is {}, expected {}.", name, kind_name(found.kind()), expected);
+}
+
+Result<void> check_names(const Json& json) {
+  std::vector<std::string_view> seen;
+  for (const auto& [name, value] : json.as_object()) {
+    if (!std::ranges::count(kNames, name)) {
+      return invalid_input("\"{}\" is not known here{}; known are kv and kernels.", name,
+                           did_you_mean(name, kNames));
+    }
+    if (std::ranges::count(seen, name)) return invalid_input("\"{}\" occurs twice.", name);
+    seen.push_back(name);
+  }
+  return {};
+}
+
+Result<std::string> read_kv(const Json& value) {
+  if (!value.is_string()) return wrong_kind("kv", value, "\"f16\" or \"f32\"");
+  const std::string& type = value.as_string();
+  if (type != "f16" && type != "f32") {
+    return invalid_input("kv is \"{}\", expected \"f16\" or \"f32\".", type);
+  }
+  return type;
+}
+
+Result<void> add_kernels(std::string_view op, const Json& value, ForcedVariants& out) {
+  const std::string name = fmt::format("kernels.{}", op);
+  const Json::Array one = {value};
+  const Json::Array& list = value.is_array() ? value.as_array() : one;
+  if (list.empty() || list.size() > kMostVariants) {
+    return invalid_input("{} has {} entries, expected 1 to {}.", name, list.size(), kMostVariants);
+  }
+  for (const Json& variant : list) {
+    if (!variant.is_string()) {
+      return wrong_kind(name, variant, "the name of a kernel or a list of names");
+    }
+    out.emplace(op, variant.as_string());
+    // One at a time, so that a long list of nonsense ends at once.
+    const Result<void> known = check_variants({{std::string(op), variant.as_string()}});
+    if (!known) return invalid_input("kernels: {}", known.error().message);
+  }
+  return {};
+}
+
+Result<ModelHints> read(const Json& json) {
+  if (!json.is_object()) return wrong_kind("The document", json, "an object");
+  TOK_TRY(check_names(json));
+  ModelHints hints{.present = true};
+  if (const Json* kv = json.find("kv")) {
+    TOK_TRY(hints.kv, read_kv(*kv));
+  }
+  const Json* kernels = json.find("kernels");
+  if (kernels == nullptr) return hints;
+  if (!kernels->is_object()) return wrong_kind("kernels", *kernels, "an object");
+  for (const auto& [op, variants] : kernels->as_object()) {
+    if (hints.kernels.contains(op)) return invalid_input("kernels.{} occurs twice.", op);
+    TOK_TRY(add_kernels(op, variants, hints.kernels));
+  }
+  return hints;
+}
+
+}  // namespace
+
+Result<ModelHints> read_hints(std::string_view text, const std::string& where) {
+  if (text.empty()) return ModelHints{};
+  const auto json = Json::parse(text);
+  if (!json) return Failure(json.error().within(where));
+  auto hints = read(*json);
+  if (!hints) return Failure(hints.error().within(where));
+  return hints;
+}
+
+}  // namespace tokamak

@@ -1,0 +1,39 @@
+// Tuning a model of the file system, and keeping what comes of it.
+#include "base/environment.h"
+#include "engine/device_knowledge.h"
+#include "engine/quantized_cache.h"
+#include "engine/tune.h"
+#include "model/weights.h"
+
+namespace tokamak {
+
+Result<TuneReport> tune(const OpenOptions& open, const TuneOptions& options) {
+  const Clock clock = steady_clock();
+  const double start = clock();
+  TOK_TRY(const std::string path, find_model(open.model));
+  TOK_TRY(const ModelFiles files, read_model_files(path));
+  TOK_TRY(const std::unique_ptr<Backend> backend, open_backend(open));
+  OpenOptions own = open;
+  own.use_tuned = false;
+  recall_device(backend->device(), own);
+  const auto compiled = Engine::compile(files, backend->device(), own);
+  if (!compiled) return Failure(compiled.error().within(path));
+  TensorFile tensors = files.tensors;
+  if (!own.quantize.empty()) {
+    TOK_TRY(tensors, with_quantized_cache(tensors, compiled->fused, cache_folder("quantized")));
+  }
+  TuneReport report{
+      .model = files.name, .device = backend->device(), .problems = {}, .kept_in = {}};
+  const auto constants = [&](const TensorDesc& constant, const auto& write) {
+    return read_constant(tensors, constant, write);
+  };
+  TOK_TRY(report.problems, tune_plan(*backend, *compiled, own.advice.wrong, constants, options));
+  const DeviceNotes notes = tuning_notes(backend->device());
+  TunedVariants all = tuned_variants(report.problems);
+  all.merge(read_tuned(notes.read()));  // of other models; where both know a problem, the new one
+  if (notes.write(to_json(all))) report.kept_in = notes.path();
+  report.seconds = clock() - start;
+  return report;
+}
+
+}  // namespace tokamak

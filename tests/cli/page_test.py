@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+"""The page of `tokamak profile --html` in a headless Chromium, and the trace beside it.
+
+Run by CTest; by hand as cli_test.py. Without a Chromium only what needs none is tested.
+"""
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import program
+from program import model, tokamak
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))),
+                None)
+# Runs behind the page's own script and leaves what it found in an element of its own.
+PROBE = """<script>
+const press = (key) => document.getElementById("track").dispatchEvent(
+  new KeyboardEvent("keydown", {key, bubbles: true}));
+const chosen = () => document.querySelector("#track [aria-selected=true]").id;
+const found = {width: innerWidth, overflow: document.documentElement.scrollWidth - innerWidth};
+found.parts = document.getElementById("track").children.length;
+found.rows = document.getElementById("step-table").tBodies[0].rows.length;
+found.sources = document.querySelectorAll("#source-list details").length;
+found.bars = document.querySelectorAll("#lifetimes rect").length;
+press("Home"); found.home = chosen();
+press("ArrowRight"); found.right = chosen();
+press("End"); found.end = chosen();
+found.active = document.getElementById("track").getAttribute("aria-activedescendant");
+document.getElementById("step-table").tBodies[0].rows[2].click(); found.clicked = chosen();
+const changed = document.getElementById("changed");
+found.changed = document.getElementById("fusion-table").tBodies[0].rows.length;
+changed.click(); found.all = document.getElementById("fusion-table").tBodies[0].rows.length;
+const color = document.getElementById("color");
+color.value = "floor"; color.dispatchEvent(new Event("change"));
+found.legend = document.getElementById("legend").textContent;
+found.title = document.getElementById("title").textContent;
+found.detail = document.getElementById("detail").textContent;
+const out = document.createElement("div");
+out.id = "found"; out.textContent = JSON.stringify(found);
+document.body.append(out);
+</script>"""
+
+
+class Page(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        place = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(place.cleanup)
+        cls.folder = place.name
+        cls.html, cls.trace = (os.path.join(cls.folder, name) for name in ("p.html", "t.json"))
+        answer = tokamak("profile", model("gemma3_mm"), "-d", 3, "-r", 1, "--context", 32, "--chunk", 8,
+                         "--backend", "webgpu", "--html", cls.html, "--trace", cls.trace, "--json",
+                         timeout=300)
+        if answer.status in (4, 5):
+            assert "TOKAMAK_REQUIRE_GPU" not in os.environ, answer
+            raise unittest.SkipTest("there is no WebGPU device that times kernels")
+        assert answer.status == 0, answer
+        assert len(answer.notes) == len(set(answer.notes)), answer.notes
+        cls.profile = json.loads(answer.out)
+        with open(cls.html, encoding="utf-8") as file:
+            cls.page = file.read()
+        cls.data = json.loads(re.search(r'id="data">(.*?)</script>', cls.page, re.DOTALL)[1])
+
+    def look(self, width):
+        """What the probe finds in a window of that width."""
+        path = os.path.join(self.folder, f"probe{width}.html")
+        # Chromium's windows have a least width; a frame may be narrower.
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.page.replace("</body>", PROBE + "</body>"))
+        frame = os.path.join(self.folder, f"frame{width}.html")
+        with open(frame, "w", encoding="utf-8") as file:
+            file.write(f'<iframe src="probe{width}.html" style="width:{width}px;height:900px;'
+                       'border:0"></iframe><pre id="got"></pre><script>onload = () => {'
+                       'document.getElementById("got").textContent = document.querySelector("iframe")'
+                       '.contentDocument.getElementById("found").textContent; }</script>')
+        run = subprocess.run(
+            [CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",
+             "--allow-file-access-from-files", f"--user-data-dir={self.folder}/browser",
+             "--window-size=1400,1000", "--dump-dom", f"file://{frame}"],
+            capture_output=True, text=True, timeout=120)
+        said = [line for line in run.stderr.splitlines() if "CONSOLE" in line]
+        self.assertEqual(said, [], "errors of scripts and of the content policy")
+        self.assertIn('<pre id="got">{', run.stdout, run.stderr[-2000:])
+        got = re.search(r'<pre id="got">(.*?)</pre>', run.stdout, re.DOTALL)[1]
+        return json.loads(got.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
+
+    @unittest.skipUnless(CHROMIUM, "there is no Chromium")
+    def test_it_draws_everything_at_every_width(self):
+        steps = self.data["steps"]
+        for width in (1280, 390):
+            with self.subTest(width):
+                found = self.look(width)
+                self.assertEqual(found["width"], width)
+                self.assertLessEqual(found["overflow"], 0)
+                self.assertEqual(found["parts"], len(steps))
+                self.assertEqual(found["rows"], len(steps))
+                self.assertEqual(found["sources"], len(self.data["sources"]))
+                self.assertGreater(found["bars"], len(steps) // 2)
+                self.assertEqual(found["all"], len(self.data["fusion"]))
+                self.assertGreater(found["all"], found["changed"])
+                self.assertGreater(found["changed"], 0)
+                self.assertIn("gemma3_mm: decode of 1 token behind 3", found["title"])
+                self.assertIn("of the floor", found["legend"])
+                self.assertIn(steps[2]["kernel"], found["detail"])
+
+    @unittest.skipUnless(CHROMIUM, "there is no Chromium")
+    def test_it_is_used_with_the_keyboard(self):
+        found, last = self.look(800), len(self.data["steps"]) - 1
+        self.assertEqual([found["home"], found["right"], found["end"], found["clicked"]],
+                         ["step-0", "step-1", f"step-{last}", "step-2"])
+        self.assertEqual(found["active"], f"step-{last}")
+
+    def test_it_carries_the_steps_that_were_timed(self):
+        self.assertEqual(len(self.data["steps"]), self.profile["launches"])
+        self.assertAlmostEqual(sum(step["us"] for step in self.data["steps"]),
+                               self.profile["microseconds"], delta=0.01)
+        for step in self.data["steps"]:
+            source = self.data["sources"][step["source"]]
+            self.assertEqual(source["kernel"].split(".")[0], step["op"])
+            self.assertIn("@compute", source["text"])
+
+    def test_the_trace_is_chromes(self):
+        with open(self.trace, encoding="utf-8") as file:
+            events = json.load(file)["traceEvents"]
+        launches = [event for event in events if event["ph"] == "X"]
+        self.assertEqual(len(launches), self.profile["launches"])
+        for event in launches:
+            self.assertTrue({"name", "cat", "ts", "dur", "pid", "tid", "args"} <= event.keys())
+        for one, next_one in zip(launches, launches[1:]):
+            self.assertAlmostEqual(one["ts"] + one["dur"], next_one["ts"], delta=1e-3)
+
+    def test_files_that_cannot_be_written_are_named(self):
+        answer = tokamak("profile", model("gemma3_mm"), "-r", 1, "--context", 32, "--chunk", 8,
+                         "--backend", "webgpu", "--trace", "/nonexistent/t.json")
+        self.assertEqual(answer.status, 3, answer)
+        self.assertIn("/nonexistent/t.json", answer.errors[0])
+
+
+if __name__ == "__main__":
+    program.main(unittest)
