@@ -42,7 +42,7 @@ void read_matrix(const TensorFile& file, const std::string& name, uint64_t colum
   if (stored->groups == nullptr) return;
   read_all(
       file,
-      {"o", {Dim(columns)}, DType::kU32, Storage::kConstant, ColumnOrder{stored->groups->name}, 0});
+      {"o", {Dim(columns)}, DType::kU32, Storage::kConstant, ColumnOrder{{stored->groups->name}}, 0});
 }
 
 }  // namespace

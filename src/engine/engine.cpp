@@ -136,6 +136,12 @@ Failure no_tokenizer(const ModelFiles& files) {
 
 }  // namespace
 
+Graph Engine::unfused(const Compiled& compiled, const Phase& phase) {
+  if (phase.max_tokens > 1) return compiled.unfused;
+  const Graph one = fuse::for_one_token(compiled.unfused);
+  return phase.name == "greedy" ? fuse::with_choice(one) : one;
+}
+
 Result<Engine::Compiled> Engine::compile(const ModelFiles& files, const DeviceInfo& device,
                                          const OpenOptions& options) {
   const std::string name = files.origin + "config.json";

@@ -109,6 +109,8 @@ class Engine {
     std::optional<Encoder> encoder;  // set: the result is an embedding
     ModelHints hints;
   };
+  /// What was fused for that phase, as it was before.
+  static Graph unfused(const Compiled& compiled, const Phase& phase);
   static Result<Compiled> compile(const ModelFiles& files, const DeviceInfo& device,
                                   const OpenOptions& options);
 

@@ -1,6 +1,7 @@
 #include "engine/inspect.h"
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <set>
 
@@ -220,8 +221,10 @@ Result<void> add_launches(Facts& facts, const Engine::Compiled& compiled, const 
   }
   facts.add("fusions", joined(counts), "fusions", std::move(fusions));
   CaptureOptions unfused{.phases = {}, .forced = options.forced};
+  std::deque<Graph> graphs;
   for (const Phase& phase : compiled.plan.phases) {
-    unfused.phases.push_back({phase.name, phase.max_tokens});
+    graphs.push_back(Engine::unfused(compiled, phase));
+    unfused.phases.push_back({phase.name, phase.max_tokens, &graphs.back()});
   }
   TOK_TRY(const Plan before, capture(compiled.unfused, device, unfused));
   Json launches;

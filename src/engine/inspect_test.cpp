@@ -62,15 +62,13 @@ TEST_F(InspectTest, TextFormsParseBack) {
   EXPECT_TRUE(parse_plan(*plan));
 }
 
-TEST_F(InspectTest, GraphCostsAreThoseOfTheDecodePhase) {
-  uint64_t bytes = 0, last_row = 0;
+TEST_F(InspectTest, GraphCostsAreThoseOfAStepOfOneToken) {
+  uint64_t bytes = 0;
   const Json out = json(InspectView::kFused);
   for (const Json& node : out.find("nodes")->as_array()) {
     bytes += uint64_t(node.find("bytes")->as_integer());
-    // The decode phase has no such step.
-    if (*node.find("op") == Json("last_row")) last_row = uint64_t(node.find("bytes")->as_integer());
   }
-  EXPECT_EQ(bytes - last_row, phase_cost(compiled_.plan, compiled_.plan.phases[1], 1, 1).bytes);
+  EXPECT_EQ(bytes, phase_cost(compiled_.plan, compiled_.plan.phases[0], 1, 1).bytes);
 }
 
 TEST_F(InspectTest, WeightsNameWhatIsSkipped) {
@@ -100,9 +98,9 @@ TEST_F(InspectTest, PlanGroupsTheReasonsForOtherKernels) {
   ASSERT_TRUE(compiled) << compiled.error().message;
   const auto table = inspect(files_, *compiled, device, options_, {.view = InspectView::kPlan});
   ASSERT_TRUE(table);
-  EXPECT_NE(table->find("qkv.wgsl.matvec in 6 steps, passing over\n"
-                        "  qkv.wgsl.matvec_f16_subgroup: device lacks f16 subgroups\n"
-                        "  qkv.wgsl.matvec_subgroup: device lacks subgroups\n"),
+  EXPECT_NE(table->find("step_attention.wgsl in 6 steps, passing over\n"
+                        "  step_attention.wgsl.subgroup32: device lacks subgroups\n"
+                        "  step_attention.wgsl.subgroup8: device lacks subgroups\n"),
             std::string::npos)
       << *table;
 }
@@ -123,7 +121,7 @@ TEST_F(InspectTest, TellsWhatBecomesOfTheModelsWishes) {
   EXPECT_EQ(
       told(),
       "tokamak.json   kv f32, qkv.wgsl.matvec_subgroup (device lacks subgroups), qkv.wgsl.any "
-      "(in 12 of 12 steps), rope.cpu (is for cpu), route.wgsl (the plan has no route)");
+      "(in 6 of 6 steps), rope.cpu (is for cpu), route.wgsl (the plan has no route)");
   options_.kv = "f16";
   options_.forced = {{"qkv", "qkv.wgsl.matvec"}, {"qkv", "qkv.wgsl.matmul"}};
   EXPECT_TRUE(told().starts_with(

@@ -99,22 +99,20 @@ std::string node_text(const Graph& graph, const Node& node) {
 std::map<std::string, size_t> makers(const Graph& graph) {
   std::map<std::string, size_t> out;
   for (size_t n = 0; n < graph.nodes.size(); ++n) {
-    for (const ValueId id : graph.nodes[n].outputs) {
-      if (graph.at(id).storage == Storage::kActivation) out[graph.at(id).name] = n;
-    }
+    for (const ValueId id : graph.nodes[n].outputs) out[graph.at(id).name] = n;
   }
   return out;
 }
 
 /// Each fused node with the nodes in whose place it stands: those that make its results, and those
-/// before them whose results nothing else of the fused graph makes.
-Json fusion_json(Graph before, const fuse::DisabledPasses& disabled) {
-  for (size_t i = 0; i < before.values.size(); ++i) {
-    TensorDesc& value = before.values[i];
-    if (value.storage == Storage::kActivation) value.name = fmt::format("#{}", i);
+/// before them whose results nothing else of the fused graph makes. A node that only makes what
+/// others finish, as the product before attention does, has none.
+Json fusion_json(Graph before, fuse::Steps steps, const fuse::DisabledPasses& disabled) {
+  for (const Node& node : before.nodes) {
+    for (const ValueId id : node.outputs) before.at(id).name = fmt::format("#{}", uint32_t(id));
   }
   Graph after = before;
-  const auto replaced = fuse::run_pipeline(after, disabled);
+  const auto replaced = fuse::run_pipeline(after, steps, disabled);
   TOK_CHECK(replaced.has_value());  // it ran when the model was compiled
   const std::map<std::string, size_t> made_before = makers(before), made_after = makers(after);
   Json::Array rows;
@@ -139,8 +137,6 @@ Json fusion_json(Graph before, const fuse::DisabledPasses& disabled) {
     placed.insert(own.begin(), own.end());
     Json::Array unfused;
     for (const size_t n : own) unfused.emplace_back(node_text(before, before.nodes[n]));
-    // What changes a state only makes no activation and stays as it is.
-    if (unfused.empty()) unfused.emplace_back(node_text(after, node));
     Json row;
     rows.push_back(row.set("fused", node_text(after, node)).set("unfused", std::move(unfused)));
   }
@@ -178,8 +174,9 @@ Result<Json> page_data(const Engine& engine, const Profile& profile, const Floor
   const Engine::Compiled& compiled = engine.compiled();
   const DeviceInfo& device = engine.device();
   const uint32_t tokens = compiled.plan.phases[profile.phase_index].max_tokens;
+  const Graph before = Engine::unfused(compiled, compiled.plan.phases[profile.phase_index]);
   TOK_TRY(const Plan unfused,
-          capture(compiled.unfused, device, {.phases = {{profile.phase, tokens}}, .forced = {}}));
+          capture(before, device, {.phases = {{profile.phase, tokens}}, .forced = {}}));
   Json out;
   const std::string& name = engine.files().name;  // the folder, perhaps with a slash behind it
   const std::string folder = name.substr(0, name.find_last_not_of('/') + 1);
@@ -192,7 +189,7 @@ Result<Json> page_data(const Engine& engine, const Profile& profile, const Floor
   add_steps(out, compiled.plan, profile);
   out.set("kernels", *profile_json(profile).find("lines"));
   out.set("passes", passes_json(compiled.replacements));
-  out.set("fusion", fusion_json(compiled.unfused, disabled));
+  out.set("fusion", fusion_json(before, tokens > 1 ? fuse::Steps::kMany : fuse::Steps::kOne, disabled));
   return out.set("buffers", buffers_json(compiled.plan));
 }
 

@@ -52,13 +52,14 @@ TEST_F(ProfilePageTest, EveryOperationStandsBesideWhatItBecame) {
   const Json json = data();
   size_t unfused = 0, joined = 0;
   const Json::Array& rows = json.find("fusion")->as_array();
-  EXPECT_EQ(rows.size(), engine_->compiled().fused.nodes.size());
+  EXPECT_EQ(rows.size(), engine_->compiled().greedy.nodes.size());
   for (const Json& row : rows) {
     const size_t count = row.find("unfused")->as_array().size();
     unfused += count;
     joined += count > 1 ? 1 : 0;
   }
-  EXPECT_EQ(unfused, engine_->compiled().unfused.nodes.size());
+  const Phase& phase = engine_->compiled().plan.phases.back();
+  EXPECT_EQ(unfused, Engine::unfused(engine_->compiled(), phase).nodes.size());
   EXPECT_GE(joined, 12u) << "qkv and gate_up of six layers";
 }
 

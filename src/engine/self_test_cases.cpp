@@ -287,8 +287,58 @@ void add_recurrent(std::vector<SelfTestCase>& all, const Steps& steps) {
   all.push_back(w.finish(y, steps, kDelta));
 }
 
+/// What only steps of one token have.
+void add_decode(std::vector<SelfTestCase>& all) {
+  constexpr uint32_t kIn = 512, kOut = 70;
+  for (const char* type : {"f16", "bf16", "q4_0", "q8_0"}) {
+    for (const Before before : {Before::kNorm, Before::kNormAddNorm}) {
+      Writer w(fmt::format("fused_linear {} {}", type, kBeforeNames[size_t(before)]),
+               FusedLinear::kName);
+      const FusedLinear op{.before = before,
+                           .behind = before == Before::kNorm ? Behind::kAdd : Behind::kArgmax,
+                           .eps = 1e-5f};
+      std::vector<ValueId> inputs = {w.activation(kIn, 2)};
+      inputs.push_back(w.random("w", {kOut, kIn}, dtype_from_name(type).value(), 0.1f));
+      if (before == Before::kNormAddNorm) {
+        inputs.push_back(w.activation(kIn, 2));
+        inputs.push_back(w.random("u", {kIn}));
+      }
+      inputs.push_back(w.random("norm", {kIn}));
+      if (op.behind == Behind::kAdd) inputs.push_back(w.activation(kOut));
+      const ValueId y = w.graph().add_node(op, inputs).front();
+      all.push_back(w.finish(y, kOne, 2 * kSum));
+    }
+  }
+  constexpr uint32_t kHeads = 4, kHeadDim = 64;
+  for (const std::string_view op_tested : {StepAttention::kName, FusedLinear::kName}) {
+    Writer w(fmt::format("{} 4/2x64 in splits", op_tested), op_tested);
+    uint32_t slots = 0;
+    const ValueId pages = w.pages(2, slots);
+    const ValueId cache = w.graph().state("cache", {slots, 2, 2, kHeadDim}, DType::kF16);
+    const RopeTable recipe{{1, 0.5f, 0.1f}, 1.25f};
+    const ValueId table = w.constant("table", {8, 6}, rope_table(recipe, 8));
+    const ValueId row = w.activation((kHeads + 4) * kHeadDim, 2);
+    const ValueId norms = w.random("norms", {2 * kHeadDim});
+    const StepAttention op{.heads = kHeads, .eps = 1e-5f, .scale = 0.2f, .splits = 3};
+    const ValueId parts = w.graph().add_node(op, {row, table, cache, pages, norms}).front();
+    const ValueId m = w.random("w", {24, kHeads * kHeadDim}, DType::kBF16, 0.1f);
+    const FusedLinear merge{.before = Before::kMergeSplits, .splits = 3};
+    const ValueId y = w.graph().add_node(merge, {parts, m}).front();
+    all.push_back(w.finish(y, kOne, kAttentionF16));
+  }
+  for (const std::string_view op : {BlockArgmax::kName, NextToken::kName}) {
+    Writer w(fmt::format("{} of 131", op), op);
+    const ValueId pairs = w.graph().add_node(BlockArgmax{}, {w.activation(131, 3)}).front();
+    const ValueId ids = w.graph().state("ids", {1}, DType::kF32);
+    const bool ends = op == NextToken::kName;
+    const ValueId y = ends ? w.graph().add_node(NextToken{}, {pairs, ids}).front() : pairs;
+    all.push_back(w.finish(y, kOne, 0));
+  }
+}
+
 std::vector<SelfTestCase> make_cases() {
   std::vector<SelfTestCase> all;
+  add_decode(all);
   for (const Steps& steps : {kOne, kMany}) {
     add_embed(all, steps);
     add_products(all, steps);

@@ -4,9 +4,15 @@
 
 #include "fuse/add_rms_norm.h"
 #include "fuse/gate_up.h"
+#include "fuse/head_argmax.h"
+#include "fuse/norm_add_norm.h"
+#include "fuse/norm_linear.h"
 #include "fuse/pipeline.h"
 #include "fuse/qkv.h"
+#include "fuse/residual.h"
 #include "fuse/scale_embed.h"
+#include "fuse/split_attention.h"
+#include "fuse/step_attention.h"
 #include "graph/builder.h"
 #include "graph/text.h"
 
@@ -159,6 +165,75 @@ TEST_F(PassTest, QkvLeavesASharedWeightAlone) {
   const ValueId v = b.linear(x, weight("v", {32, 8}));
   const ValueId qk = b.add(q, k);
   expect_alone(qkv(), finish(b.add(qk, v)));
+}
+
+TEST_F(PassTest, NormGoesIntoEveryProductThatReadsIt) {
+  const ValueId n = b.rms_norm(x, vector("norm", 8), 1e-6f);
+  const ValueId p = b.linear(n, weight("p", {16, 8})), q = b.linear(n, weight("q", {16, 8}));
+  Graph g = finish(b.add(p, q));
+  EXPECT_EQ(run(norm_linear(), g), 2u);
+  EXPECT_EQ(nodes_text(g).find("rms_norm"), std::string::npos) << nodes_text(g);
+}
+
+TEST_F(PassTest, ResidualIsTheEndingOfTheProduct) {
+  const ValueId y = b.linear(x, weight("w", {8, 8}));
+  Graph g = finish(b.add(x, y));
+  EXPECT_EQ(run(residual(), g), 1u);
+  EXPECT_EQ(nodes_text(g), R"(%0: f32[T,8] = embed @tokens, @table {scale=1}
+%1: f32[T,8] = fused_linear %0, @w, %0 {before=none, behind=add, bias=false, eps=0, splits=0, activation=silu, softcap=0}
+return %1
+)");
+}
+
+TEST_F(PassTest, ResidualLeavesAProductThatIsUsedElsewhereAlone) {
+  const ValueId y = b.linear(x, weight("w", {8, 8}));
+  const ValueId sum = b.add(x, y);
+  expect_alone(residual(), finish(b.add(sum, y)));
+}
+
+TEST_F(PassTest, SandwichKeepsTheSumForTheNextResidual) {
+  const ValueId o = b.linear(x, weight("o", {8, 8}));
+  const ValueId s = b.add(x, b.rms_norm(o, vector("u", 8), 1e-6f));
+  const ValueId y = b.linear(b.rms_norm(s, vector("v", 8), 1e-6f), weight("w", {8, 8}));
+  Graph g = finish(b.add(s, y));
+  EXPECT_EQ(run(norm_linear(), g), 1u);
+  EXPECT_EQ(run(norm_add_norm(), g), 1u);
+  EXPECT_EQ(nodes_text(g), R"(%0: f32[T,8] = embed @tokens, @table {scale=1}
+%1: f32[T,8] = linear %0, @o
+%2: f32[T,8], %3: f32[T,8] = fused_linear %1, @w, %0, @u, @v {before=norm_add_norm, behind=none, bias=false, eps=1e-06, splits=0, activation=silu, softcap=0}
+%4: f32[T,8] = add %3, %2
+return %4
+)");
+}
+
+TEST_F(PassTest, HeadEndsInTheFirstStageOfTheChoice) {
+  Graph g = with_choice(for_one_token(finish(b.softcap(b.linear(b.last_row(x), weight("w", {70, 8})), 30))));
+  EXPECT_EQ(run(head_argmax(), g), 1u);
+  EXPECT_EQ(nodes_text(g), R"(%0: f32[T,8] = embed @tokens, @table {scale=1}
+%1: f32[T,4] = fused_linear %0, @w {before=none, behind=argmax, bias=false, eps=0, splits=0, activation=silu, softcap=30}
+%2: f32[64] = next_token %1, @chosen
+return %2
+)");
+}
+
+TEST_F(PassTest, AttentionOfOneTokenIsOneKernelWhoseSplitsTheProductMerges) {
+  const ValueId q = b.linear(x, weight("q", {16, 8})), k = b.linear(x, weight("k", {8, 8}));
+  const ValueId v = b.linear(x, weight("v", {8, 8}));
+  const ValueId angles = b.constant("angles", {32, 8}, DType::kF32, RopeTable{{1, 1, 1, 1}});
+  const ValueId cache = b.state("kv", {32, 2, 1, 8}, DType::kF16), pages = b.input("pages", {2});
+  const ValueId turned = b.rope(q, angles, 8);
+  const ValueId kv = b.kv_append(b.rope(k, angles, 8), v, cache, pages);
+  const ValueId y = b.attention(turned, kv, pages, {.scale = 0.5f});
+  Graph g = finish(b.linear(y, weight("o", {8, 16})));
+  ASSERT_EQ(run(qkv(), g), 1u);
+  EXPECT_EQ(run(step_attention(), g), 1u);
+  EXPECT_EQ(run(split_attention(), g), 1u);
+  EXPECT_EQ(nodes_text(g), R"(%0: f32[T,8] = embed @tokens, @table {scale=1}
+%1: f32[T,32] = linear %0, @q.qkv
+%2: f32[T,320], %3: f16[32,2,1,8] = step_attention %1, @angles, @kv, @pages {heads=2, appends=true, norm_v=false, eps=0, scale=0.5, window=0, softcap=0, short_rows=0, splits=16}
+%4: f32[T,8] = fused_linear %2, @o {before=merge_splits, behind=none, bias=false, eps=0, splits=16, activation=silu, softcap=0}
+return %4
+)");
 }
 
 TEST_F(PassTest, PipelineIsIdempotentAndNamesUnknownPasses) {

@@ -75,6 +75,25 @@ Problem ordinary(const Op& op, uint32_t max_tokens = 1) {
   } else if (std::holds_alternative<MeanRows>(op)) {
     p.inputs = {x};
     p.outputs = {tensor({1, 64})};
+  } else if (std::holds_alternative<BlockArgmax>(op)) {
+    p.inputs = {x};
+    p.outputs = {tensor({kTokens, 2})};
+  } else if (std::holds_alternative<NextToken>(op)) {
+    p.inputs = {tensor({kTokens, 2})};
+    p.outputs = {tensor({64})};
+  } else if (const auto* attention = std::get_if<StepAttention>(&op)) {
+    const Dim q_columns = Dim{attention->heads} * 16;
+    p.inputs = {tensor({kTokens, q_columns + (attention->appends ? 64 : 0)}), tensor({32, 16})};
+    if (!attention->appends) p.inputs.push_back(cache);
+    p.inputs.push_back(pages);
+    if (attention->eps > 0) p.inputs.push_back(tensor({attention->appends ? 32 : 16}));
+    p.outputs = {tensor({kTokens, attention->splits * (q_columns + 2 * attention->heads)})};
+    if (attention->appends) p.outputs.push_back(cache);
+  } else if (const auto* fused = std::get_if<FusedLinear>(&op)) {
+    p.inputs = {x, w};
+    if (fused->before == Before::kMergeSplits) p.inputs[0] = tensor({kTokens, 2 * (64 + 2 * 4)});
+    while (p.inputs.size() < fused->r() + 1) p.inputs.push_back(tensor({64}));
+    if (fused->before == Before::kNormAddNorm) p.outputs.push_back(x);
   } else {
     p.inputs = {x, w};
   }
@@ -106,6 +125,18 @@ std::vector<Op> every_op(std::index_sequence<kIndices...>) {
     if (auto* qkv = std::get_if<Qkv>(&op)) *qkv = {32, 16};
     if (auto* attention = std::get_if<Attention>(&op)) attention->softcap = 10;
     if (auto* delta = std::get_if<GatedDelta>(&op)) delta->key_heads = 1;
+    if (auto* attention = std::get_if<StepAttention>(&op)) attention->heads = 4;
+  }
+  for (const Before before : {Before::kNorm, Before::kNormAddNorm, Before::kMergeSplits}) {
+    ops.emplace_back(FusedLinear{.before = before,
+                                 .behind = Behind(uint8_t(before)),
+                                 .bias = true,
+                                 .splits = 2,
+                                 .softcap = 5});
+  }
+  for (const bool appends : {false, true}) {
+    ops.emplace_back(StepAttention{
+        .heads = 4, .appends = appends, .eps = 1e-5f, .softcap = 5, .splits = 2});
   }
   return ops;
 }
@@ -119,6 +150,12 @@ bool takes(const KernelVariant& variant, const Problem& problem) {
   device.features = kFeatureF16 | kFeatureSubgroups;
   device.subgroup_min = device.subgroup_max = 32;
   return refusal(variant, problem, device).empty();
+}
+
+/// Ops that only steps of one token have.
+bool is_for_one_token(const Op& op) {
+  return std::holds_alternative<FusedLinear>(op) || std::holds_alternative<StepAttention>(op) ||
+         std::holds_alternative<NextToken>(op);
 }
 
 TEST(Variants, NamesAreUniqueAndBeginWithTheOp) {
@@ -136,6 +173,7 @@ TEST(Variants, NamesAreUniqueAndBeginWithTheOp) {
 TEST(Variants, EveryOpRunsOnThePlainestDeviceAndOnTheCpu) {
   for (const Op& op : every_op()) {
     for (const uint32_t max_tokens : {1u, 64u}) {
+      if (max_tokens > 1 && is_for_one_token(op)) continue;
       const Problem problem = ordinary(op, max_tokens);
       auto webgpu = select_variant(problem, plain_webgpu());
       ASSERT_TRUE(webgpu) << webgpu.error().message;
@@ -190,7 +228,7 @@ TEST(Variants, SourcesExistAndUseEveryConstant) {
 }
 
 TEST(Variants, EveryEmbeddedFileBelongsToAVariant) {
-  std::set<std::string> used = {"wgsl/frame.wgsl"};
+  std::set<std::string> used = {"wgsl/frame.wgsl", "wgsl/next_frame.wgsl"};
   const auto note = [&](const Problem& problem) {
     for (const KernelVariant& variant : all_variants()) {
       if (!takes(variant, problem)) continue;
@@ -204,9 +242,13 @@ TEST(Variants, EveryEmbeddedFileBelongsToAVariant) {
       for (const DType dtype : matrix_types()) {
         for (const float cap : {0.0f, 5.0f}) {
           if (auto* attention = std::get_if<Attention>(&op)) attention->softcap = cap;
+          if (auto* attention = std::get_if<StepAttention>(&op)) attention->softcap = cap;
           Problem problem = with_matrix(ordinary(op, 64), dtype);
           if (std::holds_alternative<Attention>(op) && dtype == DType::kF32) {
             problem.inputs[1].dtype = dtype;
+          }
+          if (std::holds_alternative<StepAttention>(op) && dtype == DType::kF32) {
+            (problem.outputs.size() > 1 ? problem.outputs[1] : problem.inputs[2]).dtype = dtype;
           }
           note(problem);
           problem.max_tokens = 1;

@@ -37,7 +37,7 @@ struct CutWeights : testing::TestWithParam<const char*> {
 };
 
 // In three parts, of which only the last is odd; large enough that nothing else is cut.
-constexpr uint32_t kRows = 1001, kPartRows = 334;
+constexpr uint32_t kRows = 1001, kPartRows = 384;
 
 TEST_P(CutWeights, GiveTheSameProducts) {
   const uint32_t in = 3 * (is_packed(dtype) ? packing(dtype).row_unit() : 64);

@@ -165,7 +165,6 @@ Launch launch(const Problem& p, uint32_t most_lanes, uint32_t span, const char* 
                               {"WINDOW", op.window},
                               {"CAUSAL", 1u},
                               {"SCALE", op.scale},
-                              {"SOFTCAP", op.softcap},
                               {"SPLITS", op.splits}},
                 .sources = {fmt::format("attention/unit_{}.wgsl", dtype_name(cache.dtype)),
                             op.appends ? "attention/step_appends.wgsl" : "attention/step_reads.wgsl",
@@ -175,6 +174,7 @@ Launch launch(const Problem& p, uint32_t most_lanes, uint32_t span, const char* 
                                           : "attention/whole_sums.wgsl",
                             sums_lanes, "attention/step_attention.wgsl"},
                 .grid = {.x = {op.heads / queries}, .y = {op.splits}}};
+  if (op.softcap > 0) launch.constants.push_back({"SOFTCAP", op.softcap});
   if (operands.has_norms()) {
     launch.constants.insert(launch.constants.end(),
                             {{"EPS", op.eps},

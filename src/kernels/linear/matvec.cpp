@@ -67,7 +67,8 @@ void add_fused(Launch& launch, const Problem& p) {
   launch.sources.push_back(
       fmt::format("linear/before_{}.wgsl", kBeforeNames[size_t(before)]));
   if (behind == Behind::kArgmax) {
-    add({{"SOFTCAP", fused->softcap}});
+    if (fused->softcap > 0) add({{"SOFTCAP", fused->softcap}});
+    std::erase_if(launch.constants, [](const Constant& c) { return c.name == "OUT"; });
     launch.sources.insert(
         launch.sources.end(),
         {fused->bias ? "linear/bias.wgsl" : "linear/no_bias.wgsl",
