@@ -40,9 +40,12 @@ void read_matrix(const TensorFile& file, const std::string& name, uint64_t colum
   read_all(file, constant(1, stored->dtype, {{WeightPart(name, uint32_t(rows / 2), 1)}}));
   if (columns % 32 == 0) read_all(file, constant(rows, DType::kQ4_0, {{name}}));
   if (stored->groups == nullptr) return;
-  read_all(
-      file,
-      {"o", {Dim(columns)}, DType::kU32, Storage::kConstant, ColumnOrder{{stored->groups->name}}, 0});
+  read_all(file, {"o",
+                  {Dim(columns)},
+                  DType::kU32,
+                  Storage::kConstant,
+                  ColumnOrder{{stored->groups->name}},
+                  0});
 }
 
 }  // namespace

@@ -189,7 +189,8 @@ Result<Json> page_data(const Engine& engine, const Profile& profile, const Floor
   add_steps(out, compiled.plan, profile);
   out.set("kernels", *profile_json(profile).find("lines"));
   out.set("passes", passes_json(compiled.replacements));
-  out.set("fusion", fusion_json(before, tokens > 1 ? fuse::Steps::kMany : fuse::Steps::kOne, disabled));
+  out.set("fusion",
+          fusion_json(before, tokens > 1 ? fuse::Steps::kMany : fuse::Steps::kOne, disabled));
   return out.set("buffers", buffers_json(compiled.plan));
 }
 

@@ -25,9 +25,8 @@ Pass norm_linear() {
       .replace = [](Match& m) -> std::optional<Replacement> {
         if (!fits_fused_linear(m.type(w))) return std::nullopt;
         if (m.type(v).shape[0] != m.type(x).shape[1]) return std::nullopt;  // a norm per head
-        FusedLinear op{.before = Before::kNorm,
-                       .bias = m.has(bias),
-                       .eps = m.attributes<RmsNorm>(n).eps};
+        FusedLinear op{
+            .before = Before::kNorm, .bias = m.has(bias), .eps = m.attributes<RmsNorm>(n).eps};
         if (const auto* glu = m.as<LinearGlu>(y)) {
           op.behind = Behind::kGlu;
           op.activation = glu->activation;

@@ -203,13 +203,14 @@ class Driver {
       std::set<size_t> matched;
       for (const auto& [var, index] : match->nodes_) matched.insert(index);
       if (matched.size() != match->nodes_.size()) continue;
-      // What is shared is no longer needed when its last user has folded it in; see remove_unused().
+      // What is shared is no longer needed when its last user has folded it in; see
+      // remove_unused().
       for (const Var var : pass_.shared) {
         if (const auto node = match->nodes_.find(var); node != match->nodes_.end()) {
           matched.erase(node->second);
         }
       }
-      if ( !only_outputs_escape(*match, matched)) continue;
+      if (!only_outputs_escape(*match, matched)) continue;
       auto replacement = pass_.replace(*match);
       if (!replacement) continue;
       const auto at = position(*match, matched, *replacement);

@@ -19,8 +19,8 @@ using Var = uint32_t;
 
 struct Pattern {
   Var var = 0;
-  std::optional<size_t> op;     // none: any value
-  std::vector<Pattern> inputs;  // of a node; the number must agree
+  std::optional<size_t> op;      // none: any value
+  std::vector<Pattern> inputs;   // of a node; the number must agree
   std::vector<Var> others = {};  // its outputs behind the first
 };
 
@@ -35,7 +35,6 @@ Pattern node(Var output, std::vector<Pattern> inputs, std::vector<Var> other_out
 
 /// Whether the kernels of fused_linear read the rows of such a matrix.
 bool fits_fused_linear(const TensorDesc& matrix);
-
 
 class Match {
  public:
@@ -60,8 +59,8 @@ class Match {
   /// The node that makes all of these captures, as its outputs in this order, and nothing else.
   const Node* maker(std::initializer_list<Var> outputs) const;
 
-  /// A node in front of the replacement. Its outputs are new values, but where `made` names captures
-  /// that the match shall keep.
+  /// A node in front of the replacement. Its outputs are new values, but where `made` names
+  /// captures that the match shall keep.
   std::vector<ValueId> add_node(const Op& op, std::vector<ValueId> inputs,
                                 std::map<size_t, Var> made = {});
 

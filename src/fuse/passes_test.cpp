@@ -207,7 +207,8 @@ return %4
 }
 
 TEST_F(PassTest, HeadEndsInTheFirstStageOfTheChoice) {
-  Graph g = with_choice(for_one_token(finish(b.softcap(b.linear(b.last_row(x), weight("w", {70, 8})), 30))));
+  Graph g = with_choice(
+      for_one_token(finish(b.softcap(b.linear(b.last_row(x), weight("w", {70, 8})), 30))));
   EXPECT_EQ(run(head_argmax(), g), 1u);
   EXPECT_EQ(nodes_text(g), R"(%0: f32[T,8] = embed @tokens, @table {scale=1}
 %1: f32[T,4] = fused_linear %0, @w {before=none, behind=argmax, bias=false, eps=0, splits=0, activation=silu, softcap=30}

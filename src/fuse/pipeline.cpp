@@ -17,12 +17,11 @@ namespace tokamak::fuse {
 std::span<const Pass> passes() {
   // gate_up comes before qkv: both take linears of one input, and a gate with its product is the
   // narrower pattern. The others meet no common node.
-  // step_attention needs the qkv, and split_attention the plain product behind it; what is left over
-  // of sums and norms goes to add_rms_norm.
-  static const std::vector<Pass> all = {scale_embed(),    gate_up(),       qkv(),
-                                        step_attention(), split_attention(), residual(),
-                                        norm_linear(),    head_argmax(),   norm_add_norm(),
-                                        add_rms_norm()};
+  // step_attention needs the qkv, and split_attention the plain product behind it; what is left
+  // over of sums and norms goes to add_rms_norm.
+  static const std::vector<Pass> all = {
+      scale_embed(), gate_up(),     qkv(),         step_attention(), split_attention(),
+      residual(),    norm_linear(), head_argmax(), norm_add_norm(),  add_rms_norm()};
   return all;
 }
 
@@ -42,8 +41,7 @@ Result<std::vector<uint32_t>> run_pipeline(Graph& graph, Steps steps,
   }
   std::vector<uint32_t> counts;
   for (const Pass& pass : passes()) {
-    const bool runs =
-        !disabled.contains(pass.name) && (steps == Steps::kOne || !pass.one_token);
+    const bool runs = !disabled.contains(pass.name) && (steps == Steps::kOne || !pass.one_token);
     counts.push_back(runs ? run(pass, graph) : 0);
   }
   return counts;
@@ -82,8 +80,10 @@ Graph with_choice(Graph graph) {
     graph.values.push_back(std::move(value));
     return ValueId(graph.values.size() - 1);
   };
-  const ValueId ids = add(
-      {.name = "chosen", .shape = {Dim{kChosenIds}}, .dtype = DType::kF32, .storage = Storage::kState});
+  const ValueId ids = add({.name = "chosen",
+                           .shape = {Dim{kChosenIds}},
+                           .dtype = DType::kF32,
+                           .storage = Storage::kState});
   const auto node = [&](const Op& op, std::vector<ValueId> inputs) {
     std::vector<const TensorDesc*> operands;
     for (const ValueId id : inputs) operands.push_back(&graph.at(id));

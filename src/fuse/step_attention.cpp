@@ -67,11 +67,11 @@ struct Form {
 };
 
 Pattern attention_of(const Form& form) {
-  const Pattern query = node<Rope>(
-      rq, {form.norms ? node<RmsNorm>(nq, {any(q), any(wq)}) : any(q), any(table)});
+  const Pattern query =
+      node<Rope>(rq, {form.norms ? node<RmsNorm>(nq, {any(q), any(wq)}) : any(q), any(table)});
   if (!form.appends) return node<Attention>(y, {query, any(cache), any(pages)});
-  const Pattern key = node<Rope>(
-      rk, {form.norms ? node<RmsNorm>(nk, {any(k), any(wk)}) : any(k), any(table)});
+  const Pattern key =
+      node<Rope>(rk, {form.norms ? node<RmsNorm>(nk, {any(k), any(wk)}) : any(k), any(table)});
   const Pattern value = form.norm_v ? node<RmsNorm>(nv, {any(v), any(wv)}) : any(v);
   return node<Attention>(
       y, {query, node<KvAppend>(appended, {key, value, any(cache), any(pages)}), any(pages)});
@@ -81,8 +81,9 @@ Pattern attention_of(const Form& form) {
 
 Pass step_attention() {
   std::vector<std::vector<Pattern>> patterns;
-  for (const Form& form : {Form{true, true, true}, Form{true, true, false}, Form{true, false, false},
-                           Form{false, true, false}, Form{false, false, false}}) {
+  for (const Form& form :
+       {Form{true, true, true}, Form{true, true, false}, Form{true, false, false},
+        Form{false, true, false}, Form{false, false, false}}) {
     patterns.push_back({attention_of(form)});
   }
   return {.name = "step_attention",

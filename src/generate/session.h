@@ -54,13 +54,13 @@ class Session {
   Program* program_;
   uint32_t context_, vocab_;
   uint32_t position_ = 0;
-  uint32_t length_ = 0;              // position_ behind the current call
-  uint32_t short_rows_ = 0;     // of the plan's rotary table
-  std::vector<uint32_t> ids_;   // fed so far
-  size_t greedy_phase_ = 0;     // the number of phases: there is none
-  uint32_t ahead_ = 1;          // most steps under way at once
-  bool is_recurrent_ = false;   // has states that cannot be taken back
-  bool is_spoilt_ = false;      // these states hold tokens that are no longer part of the sequence
+  uint32_t length_ = 0;        // position_ behind the current call
+  uint32_t short_rows_ = 0;    // of the plan's rotary table
+  std::vector<uint32_t> ids_;  // fed so far
+  size_t greedy_phase_ = 0;    // the number of phases: there is none
+  uint32_t ahead_ = 1;         // most steps under way at once
+  bool is_recurrent_ = false;  // has states that cannot be taken back
+  bool is_spoilt_ = false;     // these states hold tokens that are no longer part of the sequence
   std::vector<float> logits_;
 };
 

@@ -5,8 +5,8 @@
 
 namespace tokamak {
 
-/// The best of each 64 neighbours: its value, then its column as a number. NaN never wins, of equals
-/// the lowest column does; where nothing is above the lowest f32, that is the value.
+/// The best of each 64 neighbours: its value, then its column as a number. NaN never wins, of
+/// equals the lowest column does; where nothing is above the lowest f32, that is the value.
 ///                                              (x [T, n]) -> [T, 2*ceil(n/64)]
 struct BlockArgmax {
   static constexpr std::string_view kName = "block_argmax";

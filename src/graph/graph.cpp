@@ -1,8 +1,8 @@
 #include "graph/graph.h"
 
 #include <algorithm>
-#include <ranges>
 #include <cmath>
+#include <ranges>
 
 #include "base/check.h"
 #include "base/packing.h"

@@ -12,6 +12,7 @@
 
 #include "graph/activation.h"
 #include "graph/choice_ops.h"
+#include "graph/expert_ops.h"
 #include "graph/fused_ops.h"
 
 namespace tokamak {
@@ -144,47 +145,6 @@ struct GatedDelta {
   uint32_t key_heads = 0;
   static void fields(auto& op, auto&& visit) { visit("key_heads", op.key_heads); }
   bool operator==(const GatedDelta&) const = default;
-};
-
-/// The experts of each token: the top_k largest of softmax(logits), ties to the lower number, in
-/// falling order, and their share: the softmax itself, or with `normalize` divided by its sum over
-/// the chosen ones; times scale[expert].
-///     (logits [T, experts], scale? [experts]) -> shares [T, top_k], u32[T, top_k]
-struct Route {
-  static constexpr std::string_view kName = "route";
-  uint32_t top_k = 1;
-  bool normalize = true;
-  static void fields(auto& op, auto&& visit) {
-    visit("top_k", op.top_k);
-    visit("normalize", op.normalize);
-  }
-  bool operator==(const Route&) const = default;
-};
-
-/// A product per token and chosen expert: y[t, s] = x W[chosen[t, s]]ᵀ, where x is row t, or slot s
-/// of it when it has one for each. W has the rows of expert 0, then of expert 1, ...
-///     (x [T, in] or [T, top_k*in], w [experts*out, in], chosen u32[T, top_k]) -> [T, top_k*out]
-struct ExpertLinear {
-  static constexpr std::string_view kName = "expert_linear";
-  uint32_t experts = 1;
-  static void fields(auto& op, auto&& visit) { visit("experts", op.experts); }
-  bool operator==(const ExpertLinear&) const = default;
-};
-
-/// y[t] = sum_s shares[t, s] x[t, s]            (x [T, top_k*n], shares [T, top_k]) -> [T, n]
-struct ExpertSum {
-  static constexpr std::string_view kName = "expert_sum";
-  static void fields(auto&, auto&&) {}
-  bool operator==(const ExpertSum&) const = default;
-};
-
-/// Columns as the expert of each slot has them: y[t, s, c] = x[t, order[chosen[t, s], c]], where x
-/// is row t, or slot s of it when it has one for each.
-///     (x [T, n] or [T, top_k*n], order u32[experts, n], chosen u32[T, top_k]) -> [T, top_k*n]
-struct ExpertColumns {
-  static constexpr std::string_view kName = "expert_columns";
-  static void fields(auto&, auto&&) {}
-  bool operator==(const ExpertColumns&) const = default;
 };
 
 /// Columns first .. first + count - 1           (x [T, n]) -> [T, count]

@@ -135,8 +135,8 @@ std::vector<Op> every_op(std::index_sequence<kIndices...>) {
                                  .softcap = 5});
   }
   for (const bool appends : {false, true}) {
-    ops.emplace_back(StepAttention{
-        .heads = 4, .appends = appends, .eps = 1e-5f, .softcap = 5, .splits = 2});
+    ops.emplace_back(
+        StepAttention{.heads = 4, .appends = appends, .eps = 1e-5f, .softcap = 5, .splits = 2});
   }
   return ops;
 }

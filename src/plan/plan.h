@@ -72,8 +72,8 @@ struct Plan {
 struct PhaseRequest {
   std::string name;
   uint32_t max_tokens = 1;
-  /// The graph of this phase where it has one of its own; its inputs, constants and states are those
-  /// of the others where they have the same names. REQUIRES: outlives the call.
+  /// The graph of this phase where it has one of its own; its inputs, constants and states are
+  /// those of the others where they have the same names. REQUIRES: outlives the call.
   const Graph* graph = nullptr;
 };
 

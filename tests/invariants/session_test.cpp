@@ -151,14 +151,15 @@ TEST_P(SessionInvariant, TheSameEngineOpenedTwiceGivesTheSameBits) {
   expect_same_bits(runs[0], runs[1]);
 }
 
-/// Logits behind a prompt and behind a few tokens that are fed one by one, which have passes of their
-/// own.
+/// Logits behind a prompt and behind a few tokens that are fed one by one, which have passes of
+/// their own.
 std::vector<float> logits_of_both(Engine& engine, std::span<const uint32_t> ids) {
   auto session = engine.start();
   EXPECT_TRUE(session) << session.error().message;
   std::vector<float> all;
-  for (const std::span<const uint32_t> part : {ids.first(ids.size() - 3), ids.subspan(ids.size() - 3, 1),
-                                               ids.subspan(ids.size() - 2, 1), ids.last(1)}) {
+  for (const std::span<const uint32_t> part :
+       {ids.first(ids.size() - 3), ids.subspan(ids.size() - 3, 1), ids.subspan(ids.size() - 2, 1),
+        ids.last(1)}) {
     auto logits = session->feed(part);
     EXPECT_TRUE(logits) << logits.error().message;
     if (logits) all.insert(all.end(), logits->begin(), logits->end());

@@ -112,8 +112,8 @@ ValueId CaseBuilder::positive_activation(uint32_t columns) {
   std::uniform_real_distribution<float> some(0.5f, 1.5f);
   std::vector<float> values(size_t{kVocab} * columns);
   for (float& value : values) value = some(random_);
-  return builder_.embed(tokens_, constant(fmt::format("x{}", activations_++),
-                                          {kVocab, Dim{columns}}, values));
+  return builder_.embed(
+      tokens_, constant(fmt::format("x{}", activations_++), {kVocab, Dim{columns}}, values));
 }
 
 ValueId CaseBuilder::pages(uint32_t positions, uint32_t kept, uint32_t& slots) {

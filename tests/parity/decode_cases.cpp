@@ -44,11 +44,11 @@ struct StepShape {
 };
 
 Case step_attention_case(StepShape shape, StepAttention op, bool norms, DType cache_type) {
-  CaseBuilder b(fmt::format("step_attention {}/{}x{} turning {} {}{}{} window {} softcap {} splits {} {}",
-                            shape.heads, shape.kv_heads, shape.head_dim, shape.rotary,
-                            op.appends ? "appends" : "reads", norms ? " norms" : "",
-                            op.norm_v ? " of values" : "", op.window, op.softcap, op.splits,
-                            dtype_name(cache_type)));
+  CaseBuilder b(fmt::format(
+      "step_attention {}/{}x{} turning {} {}{}{} window {} softcap {} splits {} {}", shape.heads,
+      shape.kv_heads, shape.head_dim, shape.rotary, op.appends ? "appends" : "reads",
+      norms ? " norms" : "", op.norm_v ? " of values" : "", op.window, op.softcap, op.splits,
+      dtype_name(cache_type)));
   constexpr uint32_t kPositions = 70;
   const uint32_t kv_columns = shape.kv_heads * shape.head_dim;
   uint32_t slots = 0;
@@ -127,9 +127,12 @@ std::vector<Case> step_attention_cases() {
                        DType cache_type = DType::kF32) {
     all.push_back(step_attention_case(shape, op, norms, cache_type));
   };
-  for (const StepShape shape : std::vector<StepShape>{
-           {1, 1, 8, 8}, {8, 2, 64, 64}, {3, 1, 80, 20}, {4, 4, 96, 96}, {4, 1, 256, 256},
-           {2, 1, 512, 128}}) {
+  for (const StepShape shape : std::vector<StepShape>{{1, 1, 8, 8},
+                                                      {8, 2, 64, 64},
+                                                      {3, 1, 80, 20},
+                                                      {4, 4, 96, 96},
+                                                      {4, 1, 256, 256},
+                                                      {2, 1, 512, 128}}) {
     add(shape, {});
     add(shape, {.splits = 4}, true);
   }

@@ -111,7 +111,8 @@ Launch attention_base(const Problem& p, uint32_t threads) {
                         {"CAUSAL", op.causal ? 1u : 0u},
                         {"SCALE", op.scale},
                         {"SOFTCAP", op.softcap}},
-          .sources = {cache_source(cache.dtype), "attention/read_cache.wgsl", "attention/positions.wgsl",
+          .sources = {cache_source(cache.dtype), "attention/read_cache.wgsl",
+                      "attention/positions.wgsl",
                       op.softcap > 0 ? "attention/softcap.wgsl" : "attention/no_softcap.wgsl"},
           .grid = {.x = {heads}, .y = {1, 1}}};
 }

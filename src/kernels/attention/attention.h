@@ -24,4 +24,4 @@ size_t cache_element(const CpuTensor& cache, std::span<const uint32_t> pages, si
 
 std::span<const KernelVariant> attention_variants();
 
-}
+}  // namespace tokamak

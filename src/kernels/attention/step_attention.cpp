@@ -69,8 +69,7 @@ void reference(const CpuCall& call) {
     if (op.appends) {
       for (size_t h = 0; h < kv; ++h) {
         const Head key = made_head(call, t, (heads + h) * d, p.has_norms(), d, true);
-        const Head value =
-            made_head(call, t, (heads + kv + h) * d, op.norm_v, SIZE_MAX, false);
+        const Head value = made_head(call, t, (heads + kv + h) * d, op.norm_v, SIZE_MAX, false);
         for (size_t i = 0; i < d; ++i) {
           cache.store(cache_element(cache, pages, position, 0, h) + i, float(key[i]));
           cache.store(cache_element(cache, pages, position, 1, h) + i, float(value[i]));
@@ -153,27 +152,27 @@ Launch launch(const Problem& p, uint32_t most_lanes, uint32_t span, const char* 
   for (uint32_t q = 2; q <= op.heads / kv && q * own <= 8; ++q) {
     if (op.heads / kv % q == 0 && op.heads / q * op.splits >= 256) queries = q;
   }
-  Launch launch{.constants = {{"THREADS", threads},
-                              {"LANES", lanes},
-                              {"SPAN", std::max(span, lanes)},
-                              {"QUERIES", queries},
-                              {"HEADS", op.heads},
-                              {"KV_HEADS", kv},
-                              {"HEAD_DIM", d},
-                              {"ROTARY", uint32_t(p.inputs[1].shape[1])},
-                              {"SHORT_ROWS", op.short_rows},
-                              {"WINDOW", op.window},
-                              {"CAUSAL", 1u},
-                              {"SCALE", op.scale},
-                              {"SPLITS", op.splits}},
-                .sources = {fmt::format("attention/unit_{}.wgsl", dtype_name(cache.dtype)),
-                            op.appends ? "attention/step_appends.wgsl" : "attention/step_reads.wgsl",
-                            "attention/positions.wgsl",
-                            op.softcap > 0 ? "attention/softcap.wgsl" : "attention/no_softcap.wgsl",
-                            op.splits > 1 ? "attention/split_sums.wgsl"
-                                          : "attention/whole_sums.wgsl",
-                            sums_lanes, "attention/step_attention.wgsl"},
-                .grid = {.x = {op.heads / queries}, .y = {op.splits}}};
+  Launch launch{
+      .constants = {{"THREADS", threads},
+                    {"LANES", lanes},
+                    {"SPAN", std::max(span, lanes)},
+                    {"QUERIES", queries},
+                    {"HEADS", op.heads},
+                    {"KV_HEADS", kv},
+                    {"HEAD_DIM", d},
+                    {"ROTARY", uint32_t(p.inputs[1].shape[1])},
+                    {"SHORT_ROWS", op.short_rows},
+                    {"WINDOW", op.window},
+                    {"CAUSAL", 1u},
+                    {"SCALE", op.scale},
+                    {"SPLITS", op.splits}},
+      .sources = {fmt::format("attention/unit_{}.wgsl", dtype_name(cache.dtype)),
+                  op.appends ? "attention/step_appends.wgsl" : "attention/step_reads.wgsl",
+                  "attention/positions.wgsl",
+                  op.softcap > 0 ? "attention/softcap.wgsl" : "attention/no_softcap.wgsl",
+                  op.splits > 1 ? "attention/split_sums.wgsl" : "attention/whole_sums.wgsl",
+                  sums_lanes, "attention/step_attention.wgsl"},
+      .grid = {.x = {op.heads / queries}, .y = {op.splits}}};
   if (op.softcap > 0) launch.constants.push_back({"SOFTCAP", op.softcap});
   if (operands.has_norms()) {
     launch.constants.insert(launch.constants.end(),
@@ -209,10 +208,7 @@ constexpr KernelVariant kVariants[] = {
      .refuses = subgroup_refuses<8>,
      .launch = subgroup_launch<8>},
     {.name = "step_attention.wgsl", .op = kOp, .refuses = refuses, .launch = plain_launch},
-    {.name = "step_attention.cpu",
-     .op = kOp,
-     .backend = BackendKind::kCpu,
-     .reference = reference},
+    {.name = "step_attention.cpu", .op = kOp, .backend = BackendKind::kCpu, .reference = reference},
 };
 
 }  // namespace

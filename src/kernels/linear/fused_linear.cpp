@@ -130,10 +130,7 @@ constexpr KernelVariant kVariants[] = {
      .op = kOp,
      .refuses = matvec_refuses,
      .launch = matvec_tree},
-    {.name = "fused_linear.cpu",
-     .op = kOp,
-     .backend = BackendKind::kCpu,
-     .reference = reference},
+    {.name = "fused_linear.cpu", .op = kOp, .backend = BackendKind::kCpu, .reference = reference},
 };
 
 }  // namespace

@@ -64,8 +64,7 @@ void add_fused(Launch& launch, const Problem& p) {
       break;
     }
   }
-  launch.sources.push_back(
-      fmt::format("linear/before_{}.wgsl", kBeforeNames[size_t(before)]));
+  launch.sources.push_back(fmt::format("linear/before_{}.wgsl", kBeforeNames[size_t(before)]));
   if (behind == Behind::kArgmax) {
     if (fused->softcap > 0) add({{"SOFTCAP", fused->softcap}});
     std::erase_if(launch.constants, [](const Constant& c) { return c.name == "OUT"; });
@@ -92,13 +91,13 @@ Launch matvec(const Problem& p, UnitCodec codec, bool subgroups) {
                 .grid = {.x = {grid_x}, .y = {ceil_div(groups, grid_x)}}};
   launch.constants.push_back({"GRID_X", grid_x});
   // Staged units take at most 10 KiB of workgroup memory.
-  if (codec.unit > 8) launch.constants.push_back({"STAGE", std::min(dealt.threads, 2048 / codec.unit)});
+  if (codec.unit > 8)
+    launch.constants.push_back({"STAGE", std::min(dealt.threads, 2048 / codec.unit)});
   launch.constants.push_back({"BLOCK", dealt.block});
   launch.constants.push_back({"GROUP_ROWS", dealt.group_rows});
   if (codec.binds_twice) {
     launch.again = {1};
-    launch.constants.push_back(
-        {"WIDE_BINDING", binding_of(p.inputs.size() + p.outputs.size())});
+    launch.constants.push_back({"WIDE_BINDING", binding_of(p.inputs.size() + p.outputs.size())});
   }
   add_fused(launch, p);
   return with_codec(std::move(codec), std::move(launch));

@@ -32,8 +32,8 @@ Codec native_f16_codec(const TensorDesc& matrix);
 
 /// For matrix-vector products: what the lanes deal out among themselves is a unit, as many
 /// neighbouring weights of a row as one load brings. The texts declare UNIT, note_units(), which is
-/// called when a lane's part of x is ready, and unit_product(i, round), the product of unit i of the
-/// matrix with the lane's unit of that round.
+/// called when a lane's part of x is ready, and unit_product(i, round), the product of unit i of
+/// the matrix with the lane's unit of that round.
 struct UnitCodec : Codec {
   uint32_t unit = 8;
   bool binds_twice = false;  // the matrix once more at WIDE_BINDING, as vectors of words
