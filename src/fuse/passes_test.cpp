@@ -231,8 +231,8 @@ TEST_F(PassTest, AttentionOfOneTokenIsOneKernelWhoseSplitsTheProductMerges) {
   EXPECT_EQ(run(split_attention(), g), 1u);
   EXPECT_EQ(nodes_text(g), R"(%0: f32[T,8] = embed @tokens, @table {scale=1}
 %1: f32[T,32] = linear %0, @q.qkv
-%2: f32[T,320], %3: f16[32,2,1,8] = step_attention %1, @angles, @kv, @pages {heads=2, appends=true, norm_v=false, eps=0, scale=0.5, window=0, softcap=0, short_rows=0, splits=16}
-%4: f32[T,8] = fused_linear %2, @o {before=merge_splits, behind=none, bias=false, eps=0, splits=16, activation=silu, softcap=0}
+%2: f32[T,160], %3: f16[32,2,1,8] = step_attention %1, @angles, @kv, @pages {heads=2, appends=true, norm_v=false, eps=0, scale=0.5, window=0, softcap=0, short_rows=0, splits=8}
+%4: f32[T,8] = fused_linear %2, @o {before=merge_splits, behind=none, bias=false, eps=0, splits=8, activation=silu, softcap=0}
 return %4
 )");
 }

@@ -17,7 +17,7 @@ enum : Var { row, table, cache, pages, norms, appended, y, w, bias, z };
 /// So many that the heads have workgroups for a large device, and few enough that merging them
 /// stays cheap.
 uint32_t splits(uint32_t heads) {
-  return std::clamp(std::bit_floor(128 / heads), 4u, 16u);
+  return std::clamp(std::bit_floor(128 / heads), 4u, 8u);
 }
 
 std::optional<Replacement> replace(Match& m) {

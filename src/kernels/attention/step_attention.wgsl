@@ -181,6 +181,8 @@ fn run(group: vec3<u32>, lane: u32) {
     }
   }
 
+  // Groups that have seen a key. Not a constant: compilers would write the loops over them out.
+  let held = min((until - begin) * LANES + SPAN - 1u, THREADS) / SPAN;
   for (var h = 0u; h < QUERIES; h++) {
     // Groups become one where lanes can reach each other; the first of them goes on.
     merge_groups(h);
@@ -199,7 +201,7 @@ fn run(group: vec3<u32>, lane: u32) {
     }
     workgroupBarrier();
     var best = LOWEST;
-    for (var g = 0u; g < MERGED; g++) {
+    for (var g = 0u; g < held; g++) {
       best = max(best, group_scores[g].x);
     }
     if (lane < MERGED) {
@@ -208,12 +210,12 @@ fn run(group: vec3<u32>, lane: u32) {
     }
     workgroupBarrier();
     var all = 0.0;
-    for (var g = 0u; g < MERGED; g++) {
+    for (var g = 0u; g < held; g++) {
       all += group_shares[g].y;
     }
     for (var j = lane; j < HEAD_DIM; j += THREADS) {
       var sum = 0.0;
-      for (var g = 0u; g < MERGED; g++) {
+      for (var g = 0u; g < held; g++) {
         sum += group_shares[g].x * heads[g * HEAD_DIM + j];
       }
       store_sum(group.y, first_head + h, j, sum, all);
