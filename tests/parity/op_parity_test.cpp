@@ -49,6 +49,11 @@ void check(const KernelVariant& variant, Grant grant) {
     expect_close(c, reference(c), actual);
     ++compared;
   }
+  const uint32_t lanes = backend(grant).device().subgroup_min;
+  if (compared == 0 && (variant.needs & kFeatureSubgroups) != 0 && lanes < 32) {
+    GTEST_SKIP() << variant.name << " takes none of the cases where subgroups have " << lanes
+                 << " lanes";
+  }
   EXPECT_GT(compared, 0u) << variant.name << " takes none of the cases";
   testing::Test::RecordProperty("cases", int(compared));
 }

@@ -7,9 +7,8 @@ const SCORES = SPLITS * IN / 4u;  // from here on, for each split and head its l
 // What the sums of a split and head count for.
 var<workgroup> split_shares: array<f32, SPLITS * HEADS>;
 
-// Splits that may have a key; the others have nothing.
-fn splits_in_use() -> u32 {
-  return min(SPLITS, frame.length);
+fn split_count() -> u32 {
+  return 4u * arrayLength(&x) / (IN + 2u * HEADS);
 }
 
 fn score_of(split: u32, head: u32) -> vec2<f32> {
@@ -21,13 +20,13 @@ fn score_of(split: u32, head: u32) -> vec2<f32> {
 fn begin(lane: u32) {
   for (var head = lane; head < HEADS; head += THREADS) {
     var largest = -3.4e38;
-    for (var split = 0u; split < splits_in_use(); split += 4u) {
+    for (var split = 0u; split < split_count(); split += 4u) {
       for (var i = 0u; i < 4u; i++) {
         largest = max(largest, score_of(split + i, head).x);
       }
     }
     var all = 0.0;
-    for (var split = 0u; split < splits_in_use(); split++) {
+    for (var split = 0u; split < split_count(); split++) {
       let score = score_of(split, head);
       all += exp(score.x - largest) * score.y;
     }
@@ -40,7 +39,7 @@ fn begin(lane: u32) {
 
 fn prepared(at: u32, counts: bool) -> vec4<f32> {
   var sum = vec4<f32>();
-  for (var first = 0u; first < splits_in_use(); first += 4u) {
+  for (var first = 0u; first < split_count(); first += 4u) {
     for (var i = 0u; i < 4u; i++) {
       let split = min(first + i, SPLITS - 1u);
       let share = select(0.0, split_shares[split * HEADS + at / HEAD_VECTORS], first + i < SPLITS);
