@@ -103,7 +103,7 @@ class Page(unittest.TestCase):
                 self.assertEqual(found["all"], len(self.data["fusion"]))
                 self.assertGreater(found["all"], found["changed"])
                 self.assertGreater(found["changed"], 0)
-                self.assertIn("gemma3_mm: decode of 1 token behind 3", found["title"])
+                self.assertIn("gemma3_mm: greedy of 1 token behind 3", found["title"])
                 self.assertIn("of the floor", found["legend"])
                 self.assertIn(steps[2]["kernel"], found["detail"])
 

@@ -44,11 +44,11 @@ class Forced(unittest.TestCase):
 
     def test_every_step_is_traced(self):
         for command in (LOGITS, ("inspect", *SMALL)):
-            answer = tokamak(*command, *CPU, "--trace-kernels", "--force", "rope=rope.cpu")
+            answer = tokamak(*command, *CPU, "--trace-kernels", "--force", "embed=embed.cpu")
             self.assertEqual(answer.status, 0, answer)
             steps = [line for line in answer.other if line.startswith("decode ")]
             self.assertEqual([int(line.split()[1]) for line in steps], list(range(len(steps))))
-            self.assertTrue(any("rope.cpu" in line for line in steps))
+            self.assertTrue(any("embed.cpu" in line for line in steps))
 
 
 class Wishes(unittest.TestCase):
@@ -74,7 +74,7 @@ class Wishes(unittest.TestCase):
         hints = self.summary()["hints"]
         self.assertEqual(hints["kv"], "f16")
         self.assertEqual([one["outcome"].split(" of ")[0] for one in hints["kernels"]],
-                         ["is for webgpu", "in 12"])
+                         ["is for webgpu", "in 6"])
         half = self.summary()["memory"]["kv_cache"]
         self.assertEqual(self.summary("--kv", "f32")["memory"]["kv_cache"], 2 * half)
 
