@@ -106,6 +106,12 @@ std::vector<Case> fused_linear_cases() {
       add({.before = before}, dtype_from_name(type).value(), 2240, 18);
     }
   }
+  // Rows so long that all workgroup memory is in use.
+  for (const char* type : {"q4_0", "q8_0"}) {
+    add({.before = Before::kMergeSplits}, dtype_from_name(type).value(), 4096, 8200);
+    add({.before = Before::kNorm, .behind = Behind::kArgmax}, dtype_from_name(type).value(), 16384,
+        2);
+  }
   add({.behind = Behind::kArgmax, .softcap = 5}, DType::kF32, 64, 131);
   add({.before = Before::kNorm, .behind = Behind::kArgmax}, DType::kBF16, 2048, 2000);
   for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16}) {

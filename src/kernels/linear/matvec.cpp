@@ -21,8 +21,8 @@ Deal deal(const Problem& p, uint32_t unit, bool subgroups) {
   const bool is_argmax = fused != nullptr && fused->behind == Behind::kArgmax;
   const uint32_t units = in_size(p) / unit;
   Deal deal;
-  // The sums of a workgroup must fit into 10 KiB: a number for each row and lane, or, with
-  // subgroups, for each row and four lanes.
+  // The sums of a workgroup have a number for each row and lane, or, with subgroups, for each row
+  // and four lanes. With staged units (9 KiB) and shares of splits (2 KiB) they stay below 16 KiB.
   if (is_argmax) {
     // So many rows that what matters is how many numbers a lane adds up before it meets the others.
     deal.threads = power_of_two(units / 4, 32, subgroups ? 128 : 32);
@@ -30,7 +30,7 @@ Deal deal(const Problem& p, uint32_t unit, bool subgroups) {
     deal.block = 2;
     return deal;
   }
-  deal.threads = power_of_two(units, 32, units > 256 && subgroups ? 256 : 128);
+  deal.threads = power_of_two(units, 32, !subgroups ? 64 : units > 256 ? 256 : 128);
   const uint32_t rounds = ceil_div(units, deal.threads);
   deal.group_rows = power_of_two(row_count(p) / 512, 2, 16);
   deal.block = std::min(power_of_two(4 / std::min(rounds, 4u), 1, 4), deal.group_rows);
@@ -90,9 +90,10 @@ Launch matvec(const Problem& p, UnitCodec codec, bool subgroups) {
                             "linear/matvec.wgsl"},
                 .grid = {.x = {grid_x}, .y = {ceil_div(groups, grid_x)}}};
   launch.constants.push_back({"GRID_X", grid_x});
-  // Staged units take at most 10 KiB of workgroup memory.
-  if (codec.unit > 8)
-    launch.constants.push_back({"STAGE", std::min(dealt.threads, 2048 / codec.unit)});
+  constexpr uint32_t kStagedUnits = 64;
+  if (codec.unit > 8) {
+    launch.constants.push_back({"STAGE", std::min(dealt.threads, kStagedUnits)});
+  }
   launch.constants.push_back({"BLOCK", dealt.block});
   launch.constants.push_back({"GROUP_ROWS", dealt.group_rows});
   if (codec.binds_twice) {
