@@ -64,7 +64,8 @@ void Session::plan_greedy(const Plan& plan) {
   // reach what the next position still sees.
   for (const Buffer& buffer : plan.buffers) {
     if (buffer.use != BufferUse::kState || buffer.tensor.window == 0) continue;
-    ahead_ = std::min(ahead_, uint32_t(buffer.tensor.shape[0]) - buffer.tensor.window);
+    const uint32_t spare = uint32_t(buffer.tensor.shape[0]) - buffer.tensor.window;
+    ahead_ = std::clamp(spare, 1u, ahead_);
   }
 }
 
@@ -137,10 +138,12 @@ uint32_t Session::greedy_room() const {
 struct Session::Ahead {
   std::vector<uint32_t> ids;
   std::optional<Error> error;
-  uint32_t submitted = 0, arrived = 0;
+  uint32_t submitted = 0;
 };
 
-Result<void> Session::submit_greedy(uint32_t id, uint32_t count, Ahead& ahead) {
+Result<void> Session::submit_greedy(uint32_t id, uint32_t count,
+                                    const std::shared_ptr<Ahead>& own) {
+  Ahead& ahead = *own;
   StepRequest request{.phase = greedy_phase_, .frame = {}, .tokens = {}, .done = {}};
   request.repeat = count;
   request.continues = ahead.submitted > 0;
@@ -149,15 +152,15 @@ Result<void> Session::submit_greedy(uint32_t id, uint32_t count, Ahead& ahead) {
     request.frame = {.tokens = 1, .position = position_, .length = position_ + 1};
   }
   const uint32_t first = ahead.submitted;
-  request.done = [&ahead, first, count](Result<std::span<const float>> chosen) {
-    ahead.arrived += count;
+  // Results of a device that is lost may come when nobody waits for them any more.
+  request.done = [own, first, count](Result<std::span<const float>> chosen) {
     if (!chosen) {
-      ahead.error = std::move(chosen).error();
+      own->error = std::move(chosen).error();
       return;
     }
     for (uint32_t i = first; i < first + count; ++i) {
       const float chosen_id = (*chosen)[i % chosen->size()];
-      ahead.ids.push_back(chosen_id < 0 ? kNoToken : uint32_t(chosen_id));
+      own->ids.push_back(chosen_id < 0 ? kNoToken : uint32_t(chosen_id));
     }
   };
   ahead.submitted += count;
@@ -170,7 +173,8 @@ Result<void> Session::greedy(uint32_t id, uint32_t count,
   if (id >= vocab_) {
     return invalid_input("Token id {} is beyond the vocabulary of {} tokens.", id, vocab_);
   }
-  Ahead ahead;
+  const auto own = std::make_shared<Ahead>();
+  Ahead& ahead = *own;
   uint32_t taken = 0;
   bool goes_on = true;
   Result<void> status;
@@ -181,7 +185,7 @@ Result<void> Session::greedy(uint32_t id, uint32_t count,
     while (status && ahead.submitted < count && ahead.submitted - taken < ahead_) {
       const uint32_t group = std::clamp(ahead_ / 2, 1u, 1 + taken);
       const uint32_t room = std::min(count - ahead.submitted, ahead_ - (ahead.submitted - taken));
-      status = submit_greedy(id, std::min(group, room), ahead);
+      status = submit_greedy(id, std::min(group, room), own);
     }
     if (status) status = program_->wait_for_result();
     if (status && ahead.error) status = Failure(*ahead.error);
@@ -196,7 +200,7 @@ Result<void> Session::greedy(uint32_t id, uint32_t count,
       goes_on = next(chosen) && taken < count;
     }
   }
-  const Result<void> drained = program_->wait();  // `ahead` is referred to until then
+  const Result<void> drained = program_->wait();
   if (status) status = drained;
   position_ += std::max(taken, 1u);
   length_ = position_;

@@ -1,6 +1,7 @@
 // Session: one sequence on a program. Feeds tokens in chunks and hands back logits.
 #pragma once
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -48,7 +49,7 @@ class Session {
   Result<void> step(std::span<const uint32_t> tokens, bool read_back);
   size_t phase_for(size_t tokens) const;
   struct Ahead;
-  Result<void> submit_greedy(uint32_t id, uint32_t count, Ahead& ahead);
+  Result<void> submit_greedy(uint32_t id, uint32_t count, const std::shared_ptr<Ahead>& own);
   void plan_greedy(const Plan& plan);
 
   Program* program_;
