@@ -39,10 +39,16 @@ TEST_P(ModelPlan, GraphsAndPlansPrintAndParseBack) {
         const auto compiled = Engine::compile(*files, device, options);
         ASSERT_TRUE(compiled) << compiled.error().message;
         expect_same_text(compiled->unfused);
-        expect_same_text(compiled->fused);
-        EXPECT_LT(compiled->fused.nodes.size(), compiled->unfused.nodes.size());
+        for (const Graph* graph : {&compiled->fused, &compiled->one_token, &compiled->greedy}) {
+          expect_same_text(*graph);
+          EXPECT_LT(graph->nodes.size(), compiled->unfused.nodes.size());
+        }
         expect_sound(compiled->plan);
-        EXPECT_EQ(compiled->plan.phases.size(), chunk == 1 ? 1u : 2u);
+        std::vector<std::string> phases;
+        for (const Phase& phase : compiled->plan.phases) phases.push_back(phase.name);
+        std::vector<std::string> expected = {"decode", "greedy"};
+        if (chunk > 1) expected.insert(expected.begin(), "prefill");
+        EXPECT_EQ(phases, expected);
       }
     }
   }

@@ -14,6 +14,32 @@ size_t cache_element(const CpuTensor& cache, std::span<const uint32_t> pages, si
   return ((slot * 2 + part) * cache.dims[2] + head) * cache.dims[3];
 }
 
+size_t first_seen(size_t position, size_t window) {
+  return window > 0 && position >= window ? position + 1 - window : 0;
+}
+
+Attended attend(std::span<const float> query, const CpuTensor& cache,
+                std::span<const uint32_t> pages, const KeyRange& keys, float scale, float softcap) {
+  Attended out{.sums = std::vector<double>(query.size())};
+  std::vector<double> scores;
+  for (size_t at = keys.begin; at < keys.end; ++at) {
+    const size_t key = cache_element(cache, pages, at, 0, keys.head);
+    double score = 0;
+    for (size_t i = 0; i < query.size(); ++i) score += double(query[i]) * cache.load(key + i);
+    score *= scale;
+    if (softcap > 0) score = softcap * std::tanh(score / softcap);
+    scores.push_back(score);
+    out.largest = std::max(out.largest, float(score));
+  }
+  for (size_t at = keys.begin; at < keys.end; ++at) {
+    const double weight = std::exp(scores[at - keys.begin] - double(out.largest));
+    const size_t value = cache_element(cache, pages, at, 1, keys.head);
+    out.total += weight;
+    for (size_t i = 0; i < query.size(); ++i) out.sums[i] += weight * cache.load(value + i);
+  }
+  return out;
+}
+
 namespace {
 
 void kv_append_reference(const CpuCall& call) {
@@ -33,16 +59,11 @@ void kv_append_reference(const CpuCall& call) {
 
 void attention_reference(const CpuCall& call) {
   const Attention& op = call.as<Attention>();
-  const std::span<const float> q = call.inputs[0].f32();
   const CpuTensor& cache = call.inputs[1];
-  const std::span<const uint32_t> pages = call.inputs[2].u32();
-  const std::span<float> y = call.outputs[0].f32();
   const size_t columns = call.inputs[0].dims[1], head_dim = cache.dims[3];
   const size_t heads = columns / head_dim, group = heads / cache.dims[2];
-  std::vector<double> weights, sums(head_dim);
   for (size_t t = 0; t < call.frame.tokens; ++t) {
     const size_t position = call.frame.position + t, window = op.window;
-    const size_t first = window > 0 && position >= window ? position + 1 - window : 0;
     size_t end = position + 1;
     if (!op.causal) {
       end = call.frame.position + call.frame.tokens;
@@ -50,25 +71,12 @@ void attention_reference(const CpuCall& call) {
     }
     for (size_t head = 0; head < heads; ++head) {
       const size_t at = t * columns + head * head_dim;
-      weights.assign(end - first, 0.0);
-      double largest = -HUGE_VAL, total = 0;
-      for (size_t p = first; p < end; ++p) {
-        const size_t key = cache_element(cache, pages, p, 0, head / group);
-        double score = 0;
-        for (size_t i = 0; i < head_dim; ++i) score += double(q[at + i]) * cache.load(key + i);
-        score *= op.scale;
-        if (op.softcap > 0) score = op.softcap * std::tanh(score / op.softcap);
-        weights[p - first] = score;
-        largest = std::max(largest, score);
+      const KeyRange keys{head / group, first_seen(position, window), end};
+      const Attended seen = attend(call.inputs[0].f32().subspan(at, head_dim), cache,
+                                   call.inputs[2].u32(), keys, op.scale, op.softcap);
+      for (size_t i = 0; i < head_dim; ++i) {
+        call.outputs[0].f32()[at + i] = float(seen.sums[i] / seen.total);
       }
-      std::fill(sums.begin(), sums.end(), 0.0);
-      for (size_t p = first; p < end; ++p) {
-        const double weight = std::exp(weights[p - first] - largest);
-        const size_t value = cache_element(cache, pages, p, 1, head / group);
-        total += weight;
-        for (size_t i = 0; i < head_dim; ++i) sums[i] += weight * cache.load(value + i);
-      }
-      for (size_t i = 0; i < head_dim; ++i) y[at + i] = float(sums[i] / total);
     }
   }
 }

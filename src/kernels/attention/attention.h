@@ -22,6 +22,26 @@ namespace tokamak {
 size_t cache_element(const CpuTensor& cache, std::span<const uint32_t> pages, size_t position,
                      size_t part, size_t head);
 
+/// The first position that a query sees; `window` 0: all.
+size_t first_seen(size_t position, size_t window);
+
+/// Positions [begin, end) of key head `head`.
+struct KeyRange {
+  size_t head = 0, begin = 0, end = 0;
+};
+
+/// A query's sum of values with weights exp(score - largest), and the total of the weights. The
+/// largest score is rounded before it is used, so that those who get it as f32 have it exactly.
+struct Attended {
+  std::vector<double> sums;
+  float largest = -3e38f;
+  double total = 0;
+};
+
+/// In f64, for every reference that attends.
+Attended attend(std::span<const float> query, const CpuTensor& cache,
+                std::span<const uint32_t> pages, const KeyRange& keys, float scale, float softcap);
+
 std::span<const KernelVariant> attention_variants();
 
 }  // namespace tokamak

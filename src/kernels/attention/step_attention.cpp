@@ -1,10 +1,11 @@
 #include "kernels/attention/step_attention.h"
 
-#include <cmath>
-#include <numeric>
+#include <optional>
 
 #include "kernels/attention/attention.h"
 #include "kernels/launch.h"
+#include "kernels/norm/rms_norm.h"
+#include "kernels/rope/rope.h"
 
 namespace tokamak {
 namespace {
@@ -25,35 +26,43 @@ Parts<std::vector<TensorDesc>> parts(const Problem& p) {
   return {p.as<StepAttention>(), p.inputs, p.outputs};
 }
 
-// The reference: head by head, in f64.
+// The reference: head by head, rounded where the ops that it stands for do.
 
-using Head = std::vector<double>;
+using Head = std::vector<float>;
 
-Head made_head(const CpuCall& call, size_t t, size_t start, bool norm, size_t weights, bool turn) {
+/// The head that begins at column `start`, under norm weights from `weights` on, if it has any.
+Head made_head(const CpuCall& call, size_t t, size_t start, std::optional<size_t> weights) {
   const auto& op = call.as<StepAttention>();
   const Parts<std::vector<CpuTensor>> p{op, call.inputs, call.outputs};
   const size_t d = p.cache().dims[3], columns = call.inputs[0].dims[1];
   const std::span<const float> row = call.inputs[0].f32().subspan(t * columns + start, d);
   Head head(row.begin(), row.end());
-  if (norm) {
-    const double squares = std::inner_product(head.begin(), head.end(), head.begin(), 0.0);
-    const double scale = 1.0 / std::sqrt(squares / double(d) + double(op.eps));
+  if (weights) {
+    rms_norm(head, call.inputs[p.norms_index()].f32().subspan(*weights, d), op.eps, head);
+  }
+  rotate(head, angles_of(call.inputs[1], call.frame, op.short_rows, t));
+  return head;
+}
+
+void append(const CpuCall& call, size_t t) {
+  const auto& op = call.as<StepAttention>();
+  const Parts<std::vector<CpuTensor>> p{op, call.inputs, call.outputs};
+  const CpuTensor& cache = p.cache();
+  const std::span<const uint32_t> pages = call.inputs[p.pages_index()].u32();
+  const size_t position = call.frame.position + t, columns = call.inputs[0].dims[1];
+  const size_t kv = cache.dims[2], d = cache.dims[3];
+  for (size_t h = 0; h < kv; ++h) {
+    const size_t start = (op.heads + h) * d;
+    const Head key = made_head(call, t, start, p.has_norms() ? std::optional(d) : std::nullopt);
+    const std::span<const float> row =
+        call.inputs[0].f32().subspan(t * columns + start + kv * d, d);
+    Head value(row.begin(), row.end());
+    if (op.norm_v) rms_norm(value, Head(d, 1.0f), op.eps, value);
     for (size_t i = 0; i < d; ++i) {
-      const bool has_weight = weights != SIZE_MAX;
-      head[i] *= scale * (has_weight ? double(call.inputs[p.norms_index()].load(weights + i)) : 1);
+      cache.store(cache_element(cache, pages, position, 0, h) + i, key[i]);
+      cache.store(cache_element(cache, pages, position, 1, h) + i, value[i]);
     }
   }
-  if (!turn) return head;
-  const size_t rotary = call.inputs[1].dims[1], half = rotary / 2;
-  const size_t position = call.frame.position + t;
-  const size_t at = position + (call.frame.length > op.short_rows ? op.short_rows : 0);
-  const std::span<const float> angles = call.inputs[1].f32().subspan(at * rotary, rotary);
-  for (size_t i = 0; i < half; ++i) {
-    const double a = head[i], b = head[i + half];
-    head[i] = a * double(angles[i]) - b * double(angles[half + i]);
-    head[i + half] = b * double(angles[i]) + a * double(angles[half + i]);
-  }
-  return head;
 }
 
 void reference(const CpuCall& call) {
@@ -61,53 +70,27 @@ void reference(const CpuCall& call) {
   const Parts<std::vector<CpuTensor>> p{op, call.inputs, call.outputs};
   const CpuTensor& cache = p.cache();
   const std::span<const uint32_t> pages = call.inputs[p.pages_index()].u32();
-  const size_t kv = cache.dims[2], d = cache.dims[3], heads = op.heads, splits = op.splits;
-  const std::span<float> y = call.outputs[0].f32();
-  const size_t columns = call.outputs[0].dims[1];
+  const size_t d = cache.dims[3], heads = op.heads, splits = op.splits;
   for (size_t t = 0; t < call.frame.tokens; ++t) {
-    const size_t position = call.frame.position + t;
-    if (op.appends) {
-      for (size_t h = 0; h < kv; ++h) {
-        const Head key = made_head(call, t, (heads + h) * d, p.has_norms(), d, true);
-        const Head value = made_head(call, t, (heads + kv + h) * d, op.norm_v, SIZE_MAX, false);
-        for (size_t i = 0; i < d; ++i) {
-          cache.store(cache_element(cache, pages, position, 0, h) + i, float(key[i]));
-          cache.store(cache_element(cache, pages, position, 1, h) + i, float(value[i]));
-        }
-      }
-    }
-    const size_t end = position + 1;
-    const size_t first = op.window > 0 && position >= op.window ? end - op.window : 0;
-    const size_t length = ceil_div(end - first, splits);
+    if (op.appends) append(call, t);
+    const size_t columns = call.outputs[0].dims[1];
+    const std::span<float> y = call.outputs[0].f32().subspan(t * columns, columns);
+    const size_t position = call.frame.position + t, end = position + 1;
+    const size_t first = first_seen(position, op.window), length = ceil_div(end - first, splits);
     for (size_t h = 0; h < heads; ++h) {
-      const Head query = made_head(call, t, h * d, p.has_norms(), 0, true);
+      const Head query =
+          made_head(call, t, h * d, p.has_norms() ? std::optional<size_t>(0) : std::nullopt);
       for (size_t s = 0; s < splits; ++s) {
         const size_t begin = std::min(first + s * length, end);
-        const size_t until = std::min(begin + length, end);
-        std::vector<double> scores;
-        double largest = -3e38, total = 0;
-        for (size_t at = begin; at < until; ++at) {
-          const size_t key = cache_element(cache, pages, at, 0, h / (heads / kv));
-          double score = 0;
-          for (size_t i = 0; i < d; ++i) score += query[i] * double(cache.load(key + i));
-          score *= double(op.scale);
-          if (op.softcap > 0) score = double(op.softcap) * std::tanh(score / double(op.softcap));
-          scores.push_back(score);
-          largest = std::max(largest, score);
+        const KeyRange keys{h / (heads / cache.dims[2]), begin, std::min(begin + length, end)};
+        const Attended seen = attend(query, cache, pages, keys, op.scale, op.softcap);
+        for (size_t i = 0; i < d; ++i) {
+          y[(s * heads + h) * d + i] =
+              float(splits == 1 ? seen.sums[i] / seen.total : seen.sums[i]);
         }
-        Head sums(d);
-        for (size_t at = begin; at < until; ++at) {
-          const double weight = std::exp(scores[at - begin] - largest);
-          const size_t value = cache_element(cache, pages, at, 1, h / (heads / kv));
-          total += weight;
-          for (size_t i = 0; i < d; ++i) sums[i] += weight * double(cache.load(value + i));
-        }
-        float* out = &y[t * columns + (s * heads + h) * d];
-        for (size_t i = 0; i < d; ++i) out[i] = float(splits == 1 ? sums[i] / total : sums[i]);
         if (splits == 1) continue;
-        float* score = &y[t * columns + splits * heads * d + 2 * (s * heads + h)];
-        score[0] = float(largest);
-        score[1] = float(total);
+        y[splits * heads * d + 2 * (s * heads + h)] = seen.largest;
+        y[splits * heads * d + 2 * (s * heads + h) + 1] = float(seen.total);
       }
     }
   }

@@ -4,6 +4,7 @@
 #include "kernels/launch.h"
 #include "kernels/linear/fused_linear.h"
 #include "kernels/linear/matvec.h"
+#include "kernels/linear/product.h"
 #include "kernels/quant/codec.h"
 
 namespace tokamak {
@@ -51,31 +52,20 @@ std::vector<Constant> linear_sizes(const Problem& p, uint32_t threads) {
 
 namespace {
 
-/// Calls store(t, row, value) for every element of x Wᵀ + bias.
-void product(const CpuCall& call, auto&& store) {
-  const std::span<const float> x = call.inputs[0].f32();
-  const CpuTensor& w = call.inputs[1];
-  const size_t rows = call.inputs[0].dims[0], out = w.dims[0], in = w.dims[1];
-  std::vector<float> row(in);
-  for (size_t r = 0; r < out; ++r) {
-    w.load_row(r, row);
-    const double bias = call.inputs.size() == 3 ? double(call.inputs[2].load(r)) : 0.0;
-    for (size_t t = 0; t < rows; ++t) {
-      double sum = 0;
-      for (size_t i = 0; i < in; ++i) sum += double(x[t * in + i]) * row[i];
-      store(t, r, sum + bias);
-    }
-  }
+/// The product of an op whose inputs are x, W and, if it has one, a bias.
+void product_of(const CpuCall& call, auto&& store) {
+  product(call.inputs[0].f32(), call.inputs[1], call.inputs.size() == 3 ? &call.inputs[2] : nullptr,
+          store);
 }
 
 void linear_reference(const CpuCall& call) {
   const std::span<float> y = call.outputs[0].f32();
   const size_t out = call.outputs[0].dims[1];
-  product(call, [&](size_t t, size_t r, double value) { y[t * out + r] = float(value); });
+  product_of(call, [&](size_t t, size_t r, double value) { y[t * out + r] = float(value); });
 }
 
 void qkv_reference(const CpuCall& call) {
-  product(call, [&](size_t t, size_t r, double value) {
+  product_of(call, [&](size_t t, size_t r, double value) {
     for (const CpuTensor& output : call.outputs) {
       const size_t columns = output.dims[1];
       if (r < columns) {
@@ -91,7 +81,7 @@ void linear_glu_reference(const CpuCall& call) {
   const std::span<float> y = call.outputs[0].f32();
   const size_t columns = call.outputs[0].dims[1], rows = call.outputs[0].dims[0];
   std::vector<double> gate(rows);
-  product(call, [&](size_t t, size_t r, double value) {
+  product_of(call, [&](size_t t, size_t r, double value) {
     if (r % 2 == 0) {
       gate[t] = activate(call.as<LinearGlu>().activation, value);
     } else {

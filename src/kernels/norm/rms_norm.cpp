@@ -5,9 +5,8 @@
 #include "kernels/launch.h"
 
 namespace tokamak {
-namespace {
 
-void normalise(std::span<const float> x, std::span<const float> w, float eps, std::span<float> y) {
+void rms_norm(std::span<const float> x, std::span<const float> w, float eps, std::span<float> y) {
   const size_t n = w.size();
   for (size_t start = 0; start < x.size(); start += n) {
     double sum = 0;
@@ -17,16 +16,18 @@ void normalise(std::span<const float> x, std::span<const float> w, float eps, st
   }
 }
 
+namespace {
+
 void rms_norm_reference(const CpuCall& call) {
-  normalise(call.inputs[0].f32(), call.inputs[1].f32(), call.as<RmsNorm>().eps,
-            call.outputs[0].f32());
+  rms_norm(call.inputs[0].f32(), call.inputs[1].f32(), call.as<RmsNorm>().eps,
+           call.outputs[0].f32());
 }
 
 void add_rms_norm_reference(const CpuCall& call) {
   const std::span<const float> a = call.inputs[0].f32(), b = call.inputs[1].f32();
   const std::span<float> sum = call.outputs[0].f32();
   for (size_t i = 0; i < sum.size(); ++i) sum[i] = a[i] + b[i];
-  normalise(sum, call.inputs[2].f32(), call.as<AddRmsNorm>().eps, call.outputs[1].f32());
+  rms_norm(sum, call.inputs[2].f32(), call.as<AddRmsNorm>().eps, call.outputs[1].f32());
 }
 
 Launch launch(const Problem& problem, float eps, size_t weight, const char* load,

@@ -13,5 +13,11 @@
 #include "kernels/kernel.h"
 
 namespace tokamak {
+
+/// The norm of every group of w.size() numbers of x, in f64, for every reference that has one. `y`
+/// may be x.
+void rms_norm(std::span<const float> x, std::span<const float> w, float eps, std::span<float> y);
+
 std::span<const KernelVariant> norm_variants();
-}
+
+}  // namespace tokamak

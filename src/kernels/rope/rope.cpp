@@ -3,24 +3,32 @@
 #include "kernels/launch.h"
 
 namespace tokamak {
+
+void rotate(std::span<float> head, std::span<const float> angles) {
+  const size_t half = angles.size() / 2;
+  for (size_t i = 0; i < half; ++i) {
+    const float a = head[i], b = head[i + half];
+    head[i] = a * angles[i] - b * angles[half + i];
+    head[i + half] = b * angles[i] + a * angles[half + i];
+  }
+}
+
+std::span<const float> angles_of(const CpuTensor& table, const Frame& frame, size_t short_rows,
+                                 size_t t) {
+  const size_t first = frame.position + (frame.length > short_rows ? short_rows : 0);
+  return table.f32().subspan((first + t) * table.dims[1], table.dims[1]);
+}
+
 namespace {
 
 void rope_reference(const CpuCall& call) {
   const size_t head_dim = call.as<Rope>().head_dim, short_rows = call.as<Rope>().short_rows;
-  const std::span<const float> x = call.inputs[0].f32(), table = call.inputs[1].f32();
   const std::span<float> y = call.outputs[0].f32();
-  const size_t columns = call.inputs[0].dims[1], d = call.inputs[1].dims[1];
-  const size_t first = call.frame.position + (call.frame.length > short_rows ? short_rows : 0);
-  for (size_t i = 0; i < y.size(); ++i) {
-    const size_t t = i / columns, j = i % columns % head_dim;
-    const float* angles = &table[(first + t) * d];
-    if (j < d / 2) {
-      y[i] = x[i] * angles[j] - x[i + d / 2] * angles[j + d / 2];
-    } else if (j < d) {
-      y[i] = x[i] * angles[j - d / 2] + x[i - d / 2] * angles[j];
-    } else {
-      y[i] = x[i];
-    }
+  std::ranges::copy(call.inputs[0].f32(), y.begin());
+  const size_t columns = call.inputs[0].dims[1];
+  for (size_t start = 0; start < y.size(); start += head_dim) {
+    rotate(y.subspan(start, head_dim),
+           angles_of(call.inputs[1], call.frame, short_rows, start / columns));
   }
 }
 

@@ -15,5 +15,14 @@
 #include "kernels/kernel.h"
 
 namespace tokamak {
+
+/// Turns a head as above by a row of the table, in f32 as the reference file does.
+void rotate(std::span<float> head, std::span<const float> angles);
+
+/// The row of the table for token t of the step.
+std::span<const float> angles_of(const CpuTensor& table, const Frame& frame, size_t short_rows,
+                                 size_t t);
+
 std::span<const KernelVariant> rope_variants();
+
 }  // namespace tokamak
