@@ -162,8 +162,7 @@ Result<Engine::Compiled> Engine::compile(const ModelFiles& files, const DeviceIn
   TOK_TRY(build.quantize, quantized_type(options.quantize));
   TOK_TRY(out.unfused, architecture->build(config, files.tensors, build));
   out.fused = out.unfused;
-  TOK_TRY(out.replacements,
-          fuse::run_pipeline(out.fused, fuse::Steps::kMany, options.disabled_passes));
+  TOK_TRY(fuse::run_pipeline(out.fused, fuse::Steps::kMany, options.disabled_passes));
   CaptureOptions capturing{.phases = {}, .forced = options.forced, .advice = options.advice};
   capturing.advice.preferred.insert(out.hints.kernels.begin(), out.hints.kernels.end());
   if (build.chunk > 1) capturing.phases.push_back({"prefill", build.chunk});

@@ -60,9 +60,7 @@ const Node* Match::maker(std::initializer_list<Var> outputs) const {
 
 std::vector<ValueId> Match::add_node(const Op& op, std::vector<ValueId> inputs,
                                      std::map<size_t, Var> made) {
-  std::vector<const TensorDesc*> operands;
-  for (const ValueId id : inputs) operands.push_back(&graph_.at(id));
-  auto outputs = infer_outputs(op, operands);
+  auto outputs = infer_outputs(graph_, op, inputs);
   TOK_CHECK(outputs.has_value());
   Node node{op, std::move(inputs), {}};
   for (size_t i = 0; i < outputs->size(); ++i) {
@@ -82,16 +80,18 @@ class Driver {
   Driver(const Pass& pass, Graph& graph) : pass_(pass), graph_(graph) { index(); }
 
   uint32_t run() {
-    uint32_t count = 0;
-    for (size_t n = 0; n < graph_.nodes.size();) {
-      if (apply_at(n)) {
-        ++count;
-        index();
-        n = 0;  // a replacement can make an earlier match possible
-      } else {
-        ++n;
+    uint32_t count = 0, before = 0;
+    do {  // a replacement can make an earlier match possible
+      before = count;
+      for (size_t n = 0; n < graph_.nodes.size();) {
+        if (apply_at(n)) {
+          ++count;
+          index();
+        } else {
+          ++n;
+        }
       }
-    }
+    } while (count > before);
     remove_unused(graph_);  // also what a declined match had made
     return count;
   }
@@ -166,9 +166,10 @@ class Driver {
     };
     behind(replacement.inputs);
     for (const Node& node : match.added_) behind(node.inputs);
+    const std::vector<Var> outputs = surviving(match);
     for (size_t n = 0; n < graph_.nodes.size(); ++n) {
       if (matched.contains(n)) continue;
-      for (const Var out : surviving(match)) {
+      for (const Var out : outputs) {
         if (std::count(graph_.nodes[n].inputs.begin(), graph_.nodes[n].inputs.end(), match[out])) {
           high = std::min(high, n);
         }

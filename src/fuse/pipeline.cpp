@@ -60,9 +60,7 @@ Graph for_one_token(Graph graph) {
       continue;
     }
     // What follows has T rows, too, instead of one.
-    std::vector<const TensorDesc*> operands;
-    for (const ValueId id : node.inputs) operands.push_back(&graph.at(id));
-    const auto outputs = infer_outputs(node.op, operands);
+    const auto outputs = infer_outputs(graph, node.op, node.inputs);
     TOK_CHECK(outputs.has_value());
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       graph.at(node.outputs[i]).shape = (*outputs)[i].shape;
@@ -85,9 +83,7 @@ Graph with_choice(Graph graph) {
                            .dtype = DType::kF32,
                            .storage = Storage::kState});
   const auto node = [&](const Op& op, std::vector<ValueId> inputs) {
-    std::vector<const TensorDesc*> operands;
-    for (const ValueId id : inputs) operands.push_back(&graph.at(id));
-    auto outputs = infer_outputs(op, operands);
+    auto outputs = infer_outputs(graph, op, inputs);
     TOK_CHECK(outputs.has_value() && outputs->size() == 1);
     const ValueId out = add(std::move(outputs->front()));
     graph.nodes.push_back({op, std::move(inputs), {out}});

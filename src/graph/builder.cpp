@@ -40,9 +40,7 @@ GraphBuilder::Routed GraphBuilder::route(ValueId logits, const Route& attributes
 }
 
 std::vector<ValueId> GraphBuilder::add_node(const Op& op, std::vector<ValueId> inputs) {
-  std::vector<const TensorDesc*> descriptions;
-  for (const ValueId id : inputs) descriptions.push_back(&graph_.at(id));
-  auto outputs = infer_outputs(op, descriptions);
+  auto outputs = infer_outputs(graph_, op, inputs);
   if (!outputs) {
     reject(std::move(outputs).error());
     // A value of the first operand's kind keeps the builder going; finish() reports the mistake.

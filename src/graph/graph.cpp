@@ -80,15 +80,13 @@ Result<void> verify(const Graph& graph) {
   }
   for (size_t n = 0; n < graph.nodes.size(); ++n) {
     const Node& node = graph.nodes[n];
-    std::vector<const TensorDesc*> inputs;
     for (const ValueId id : node.inputs) {
       if (uint32_t(id) >= graph.values.size() || !defined[uint32_t(id)]) {
         return invalid_input("Graph: node {} ({}) uses value {} before it is made.", n,
                              op_name(node.op), uint32_t(id));
       }
-      inputs.push_back(&graph.at(id));
     }
-    auto outputs = infer_outputs(node.op, inputs);
+    auto outputs = infer_outputs(graph, node.op, node.inputs);
     if (!outputs) return Failure(outputs.error().within(fmt::format("Graph: node {}", n)));
     if (outputs->size() != node.outputs.size()) {
       return invalid_input("Graph: node {} ({}) has {} outputs, expected {}.", n, op_name(node.op),

@@ -129,10 +129,10 @@ std::optional<size_t> changed_state(const Graph& graph, const Node& node);
 /// "f32[T,64]"
 std::string type_text(const TensorDesc& tensor);
 
-/// The output descriptions of `op` on these inputs; names are left empty. This is the op's shape
+/// The output descriptions of `op` on these values; names are left empty. This is the op's shape
 /// rule. Errors name the op, the operand, what it is and what it must be.
-Result<std::vector<TensorDesc>> infer_outputs(const Op& op,
-                                              const std::vector<const TensorDesc*>& inputs);
+Result<std::vector<TensorDesc>> infer_outputs(const Graph& graph, const Op& op,
+                                              const std::vector<ValueId>& inputs);
 
 /// Checks everything a later stage relies on: ids in range, each value made once and before it is
 /// used, shapes as the rules say, states appended at most once, a result.

@@ -375,8 +375,11 @@ struct Rule {
 
 }  // namespace
 
-Result<std::vector<TensorDesc>> infer_outputs(const Op& op, const Inputs& inputs) {
-  return std::visit(Rule{inputs, op_name(op)}, op);
+Result<std::vector<TensorDesc>> infer_outputs(const Graph& graph, const Op& op,
+                                              const std::vector<ValueId>& inputs) {
+  Inputs operands;
+  for (const ValueId id : inputs) operands.push_back(&graph.at(id));
+  return std::visit(Rule{operands, op_name(op)}, op);
 }
 
 }  // namespace tokamak
