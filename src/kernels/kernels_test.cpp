@@ -206,11 +206,11 @@ void expect_whole_texts(const Problem& problem) {
     const Launch launch = variant.launch(problem);
     const std::string text =
         shader_text(variant.needs, launch, problem.inputs.size(), problem.outputs.size());
+    std::string sources;  // where loops are not written out
+    for (const std::string& source : launch.sources) sources += embedded_text(source);
     for (const Constant& constant : launch.constants) {
-      const std::regex use("\\b" + constant.name + "\\b");
-      const auto uses = std::distance(std::sregex_iterator(text.begin(), text.end(), use),
-                                      std::sregex_iterator());
-      EXPECT_GE(uses, 2) << variant.name << " does not use " << constant.name;
+      EXPECT_TRUE(std::regex_search(sources, std::regex("\\b" + constant.name + "\\b")))
+          << variant.name << " does not use " << constant.name;
     }
     EXPECT_NE(text.find("fn run("), std::string::npos) << variant.name;
     EXPECT_NE(text.find("fn main("), std::string::npos) << variant.name;

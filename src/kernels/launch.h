@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <string>
+#include <vector>
 
 #include "base/bits.h"
 #include "base/check.h"
@@ -16,6 +17,15 @@ inline constexpr uint32_t kMapThreads = 128;
 /// The power of two in [low, high] nearest below `wanted`.
 constexpr uint32_t power_of_two(uint32_t wanted, uint32_t low, uint32_t high) {
   return std::clamp(std::bit_floor(std::max(wanted, 1u)), low, high);
+}
+
+/// The entry of a kernel, and what its lanes do together; see wgsl/reduce.wgsl.
+inline std::vector<std::string> with_reduction(bool subgroups, std::vector<std::string> sources) {
+  const std::string_view suffix = subgroups ? "_subgroup" : "";
+  for (const std::string_view name : {"reduce", "entry"}) {
+    sources.push_back(fmt::format("wgsl/{}{}.wgsl", name, suffix));
+  }
+  return sources;
 }
 
 }  // namespace tokamak

@@ -1,6 +1,7 @@
 #include "kernels/sources.h"
 
 #include "base/check.h"
+#include "kernels/written_out.h"
 
 namespace tokamak {
 
@@ -30,7 +31,9 @@ std::string shader_text(Features features, const Launch& launch, size_t inputs, 
     text += fmt::format("const OUTPUT_{} = {};\n", i, 1 + inputs + i);
   }
   text += embedded_text(launch.writes_frame ? "wgsl/next_frame.wgsl" : "wgsl/frame.wgsl");
-  for (const std::string& source : launch.sources) text += embedded_text(source);
+  for (const std::string& source : launch.sources) {
+    text += with_loops_written_out(embedded_text(source), launch.constants);
+  }
   return text;
 }
 

@@ -18,8 +18,8 @@ std::string_view embedded_text(std::string_view name);
 /// Of every source of this folder: it changes when any kernel or its launch may have changed.
 std::string_view kernel_sources_hash();
 
-/// The whole shader: enables, constants, binding numbers, sources. The binding numbers are
-/// FRAME = 0, then INPUT_0 ..., then OUTPUT_0 ..., counted in operand order.
+/// The whole shader: enables, constants, binding numbers, sources. The binding numbers are FRAME =
+/// 0, then INPUT_0 ..., then OUTPUT_0 ..., counted in operand order.
 std::string shader_text(Features features, const Launch& launch, size_t inputs, size_t outputs);
 
 }  // namespace tokamak

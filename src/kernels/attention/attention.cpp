@@ -125,10 +125,11 @@ Launch attention_base(const Problem& p, uint32_t threads) {
           .grid = {.x = {heads}, .y = {1, 1}}};
 }
 
-template <const char* kReduce>
+template <bool kSubgroups>
 Launch attention_launch(const Problem& p) {
   Launch launch = attention_base(p, power_of_two(uint32_t(p.inputs[1].shape[3]), 64, 128));
-  launch.sources.insert(launch.sources.end(), {kReduce, "attention/attention.wgsl"});
+  launch.sources.push_back("attention/attention.wgsl");
+  launch.sources = with_reduction(kSubgroups, std::move(launch.sources));
   return launch;
 }
 
@@ -162,9 +163,6 @@ Launch lanes_launch(const Problem& p) {
   return launch;
 }
 
-constexpr char kTree[] = "wgsl/reduce.wgsl";
-constexpr char kSubgroup[] = "wgsl/reduce_subgroup.wgsl";
-
 constexpr KernelVariant kVariants[] = {
     {.name = "kv_append.wgsl",
      .op = op_index<KvAppend>(),
@@ -183,11 +181,11 @@ constexpr KernelVariant kVariants[] = {
      .op = op_index<Attention>(),
      .needs = kFeatureSubgroups,
      .refuses = attention_refuses,
-     .launch = attention_launch<kSubgroup>},
+     .launch = attention_launch<true>},
     {.name = "attention.wgsl",
      .op = op_index<Attention>(),
      .refuses = attention_refuses,
-     .launch = attention_launch<kTree>},
+     .launch = attention_launch<false>},
     {.name = "attention.cpu",
      .op = op_index<Attention>(),
      .backend = BackendKind::kCpu,

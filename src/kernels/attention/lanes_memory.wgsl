@@ -13,8 +13,3 @@ fn sum_of_lanes(value: f32, lane: u32) -> f32 {
 }
 
 fn merge_groups(h: u32) {}
-
-@compute @workgroup_size(THREADS)
-fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
-  run(group, lane);
-}

@@ -16,15 +16,11 @@ fn merge_groups(h: u32) {
     let keep = exp(largest[h] - now_largest);
     let take = exp(other - now_largest);
     total[h] = total[h] * keep + take * subgroupShuffleXor(total[h], apart);
-    for (var i = h * OWN; i < (h + 1u) * OWN; i++) {
+    for (var j = 0u; j < OWN; j++) {  // written out
+      let i = h * OWN + j;
       sums[i][0] = sums[i][0] * keep + take * subgroupShuffleXor(sums[i][0], apart);
       sums[i][1] = sums[i][1] * keep + take * subgroupShuffleXor(sums[i][1], apart);
     }
     largest[h] = now_largest;
   }
-}
-
-@compute @workgroup_size(THREADS)
-fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
-  run(group, lane);
 }

@@ -135,11 +135,16 @@ Launch launch(const Problem& p, uint32_t most_lanes, uint32_t span, const char* 
   for (uint32_t q = 2; q <= op.heads / kv && q * own <= 8; ++q) {
     if (op.heads / kv % q == 0 && op.heads / q * op.splits >= 256) queries = q;
   }
+  const uint32_t made = queries + (op.appends ? 2 : 0);
   Launch launch{
       .constants = {{"THREADS", threads},
                     {"LANES", lanes},
                     {"SPAN", std::max(span, lanes)},
                     {"QUERIES", queries},
+                    {"OWN", own},
+                    {"HELD", queries * own},
+                    {"MADE", made},
+                    {"OWN_PAIRS", ceil_div(made * d / 2, threads)},
                     {"HEADS", op.heads},
                     {"KV_HEADS", kv},
                     {"HEAD_DIM", d},
@@ -154,7 +159,7 @@ Launch launch(const Problem& p, uint32_t most_lanes, uint32_t span, const char* 
                   "attention/positions.wgsl",
                   op.softcap > 0 ? "attention/softcap.wgsl" : "attention/no_softcap.wgsl",
                   op.splits > 1 ? "attention/split_sums.wgsl" : "attention/whole_sums.wgsl",
-                  sums_lanes, "attention/step_attention.wgsl"},
+                  sums_lanes, "attention/step_attention.wgsl", "wgsl/entry.wgsl"},
       .grid = {.x = {op.heads / queries}, .y = {op.splits}}};
   if (op.softcap > 0) launch.constants.push_back({"SOFTCAP", op.softcap});
   if (operands.has_norms()) {

@@ -7,13 +7,11 @@
 @group(0) @binding(OUTPUT_0) var<storage, read_write> y: array<f32>;
 
 const UNITS = HEAD_DIM / 8u;  // of a head; one is what a lane loads at once
-const OWN = UNITS / LANES;
 const GROUPS = THREADS / LANES;
 const MERGED = THREADS / SPAN;  // groups that are left when lanes have merged theirs
 const HALF = ROTARY / 2u;
 const KEY = QUERIES;  // heads made ready: the queries, the key, the value
 const VALUE = QUERIES + 1u;
-const MADE = QUERIES + select(0u, 2u, APPENDS);
 const LOWEST = -3.0e38;
 
 // The heads made ready, later the sums of all groups for one query.
@@ -32,7 +30,6 @@ fn head_start(i: u32, first_head: u32, kv_head: u32) -> u32 {
 // A lane makes pairs of elements that turn together; what lies beyond the rotary part comes in pairs
 // of neighbours.
 const HEAD_PAIRS = HEAD_DIM / 2u;
-const OWN_PAIRS = (MADE * HEAD_PAIRS + THREADS - 1u) / THREADS;
 
 struct Pair {
   head: u32,
@@ -50,7 +47,7 @@ fn make_heads(first_head: u32, kv_head: u32, lane: u32) {
   let turn = (frame.position + select(0u, SHORT_ROWS, frame.length > SHORT_ROWS)) * ROTARY;
   var values: array<vec2<f32>, OWN_PAIRS>;
   var angles: array<vec2<f32>, OWN_PAIRS>;
-  for (var k = 0u; k < OWN_PAIRS; k++) {
+  for (var k = 0u; k < OWN_PAIRS; k++) {  // written out
     let i = min(k * THREADS + lane, MADE * HEAD_PAIRS - 1u);
     let pair = pair_of(i);
     let start = head_start(pair.head, first_head, kv_head);
@@ -60,11 +57,11 @@ fn make_heads(first_head: u32, kv_head: u32, lane: u32) {
       angles[k] = vec2(table[turn + pair.a], table[turn + HALF + pair.a]);
     }
   }
-  for (var k = 0u; k < OWN_PAIRS; k++) {
+  for (var k = 0u; k < OWN_PAIRS; k++) {  // written out
     note_squares(k * THREADS + lane, dot(values[k], values[k]));
   }
   make_factors(lane);
-  for (var k = 0u; k < OWN_PAIRS; k++) {
+  for (var k = 0u; k < OWN_PAIRS; k++) {  // written out
     let i = k * THREADS + lane;
     if (i < MADE * HEAD_PAIRS) {
       let pair = pair_of(i);
@@ -89,7 +86,7 @@ var<private> next_value: array<CacheUnit, OWN>;
 
 fn load_next(position: u32, kv_head: u32, part: u32) {
   let at = (slot_of(position) * 2u * KV_HEADS + kv_head) * UNITS + part;
-  for (var i = 0u; i < OWN; i++) {
+  for (var i = 0u; i < OWN; i++) {  // written out
     next_key[i] = cache[at + i * LANES];
     next_value[i] = cache[at + KV_HEADS * UNITS + i * LANES];
   }
@@ -97,7 +94,7 @@ fn load_next(position: u32, kv_head: u32, part: u32) {
 
 // Of the keys that this lane has seen, for each query: sums of its units of the values, the largest
 // score, the total.
-var<private> sums: array<array<vec4<f32>, 2>, QUERIES * OWN>;
+var<private> sums: array<array<vec4<f32>, 2>, HELD>;
 var<private> largest: array<f32, QUERIES>;
 var<private> total: array<f32, QUERIES>;
 
@@ -115,8 +112,8 @@ fn run(group: vec3<u32>, lane: u32) {
     load_next(min(begin + own_group, until - 1u), kv_head, part);
   }
   make_heads(first_head, kv_head, lane);
-  var query: array<array<vec4<f32>, 2>, QUERIES * OWN>;
-  for (var i = 0u; i < QUERIES * OWN; i++) {
+  var query: array<array<vec4<f32>, 2>, HELD>;
+  for (var i = 0u; i < HELD; i++) {  // written out
     query[i] = made_unit(i / OWN, part + i % OWN * LANES);
   }
 
@@ -125,7 +122,7 @@ fn run(group: vec3<u32>, lane: u32) {
   var new_key: array<array<vec4<f32>, 2>, OWN>;
   var new_value: array<array<vec4<f32>, 2>, OWN>;
   if (APPENDS) {
-    for (var i = 0u; i < OWN; i++) {
+    for (var i = 0u; i < OWN; i++) {  // written out
       let key = pack_unit(made_unit(KEY, part + i * LANES));
       let value = pack_unit(made_unit(VALUE, part + i * LANES));
       new_key[i] = unpack_unit(key);
@@ -139,11 +136,11 @@ fn run(group: vec3<u32>, lane: u32) {
     }
   }
 
-  for (var h = 0u; h < QUERIES; h++) {
+  for (var h = 0u; h < QUERIES; h++) {  // written out
     largest[h] = LOWEST;
     total[h] = 0.0;
   }
-  for (var i = 0u; i < QUERIES * OWN; i++) {
+  for (var i = 0u; i < HELD; i++) {  // written out
     sums[i] = array(vec4(0.0), vec4(0.0));
   }
   for (var block = begin; block < until; block += GROUPS) {
@@ -152,7 +149,7 @@ fn run(group: vec3<u32>, lane: u32) {
     let seen = block + own_group < until;
     var key: array<array<vec4<f32>, 2>, OWN>;
     var value: array<array<vec4<f32>, 2>, OWN>;
-    for (var i = 0u; i < OWN; i++) {
+    for (var i = 0u; i < OWN; i++) {  // written out
       key[i] = unpack_unit(next_key[i]);
       value[i] = unpack_unit(next_value[i]);
     }
@@ -163,9 +160,9 @@ fn run(group: vec3<u32>, lane: u32) {
       key = new_key;
       value = new_value;
     }
-    for (var h = 0u; h < QUERIES; h++) {
+    for (var h = 0u; h < QUERIES; h++) {  // written out
       var product = vec4(0.0);
-      for (var i = 0u; i < OWN; i++) {
+      for (var i = 0u; i < OWN; i++) {  // written out
         product += query[h * OWN + i][0] * key[i][0] + query[h * OWN + i][1] * key[i][1];
       }
       let score = cap_score(sum_of_lanes(dot(product, vec4(1.0)), lane) * SCALE);
@@ -173,7 +170,7 @@ fn run(group: vec3<u32>, lane: u32) {
       let weight = select(0.0, exp(score - now_largest), seen);
       let shrink = exp(largest[h] - now_largest);
       total[h] = total[h] * shrink + weight;
-      for (var i = 0u; i < OWN; i++) {
+      for (var i = 0u; i < OWN; i++) {  // written out
         sums[h * OWN + i][0] = sums[h * OWN + i][0] * shrink + weight * value[i][0];
         sums[h * OWN + i][1] = sums[h * OWN + i][1] * shrink + weight * value[i][1];
       }
@@ -183,7 +180,7 @@ fn run(group: vec3<u32>, lane: u32) {
 
   // Groups that have seen a key. Not a constant: compilers would write the loops over them out.
   let held = min((until - begin) * LANES + SPAN - 1u, THREADS) / SPAN;
-  for (var h = 0u; h < QUERIES; h++) {
+  for (var h = 0u; h < QUERIES; h++) {  // written out
     // Groups become one where lanes can reach each other; the first of them goes on.
     merge_groups(h);
     let merged = lane / SPAN;
@@ -192,9 +189,9 @@ fn run(group: vec3<u32>, lane: u32) {
       if (part == 0u) {
         group_scores[merged] = vec2(largest[h], total[h]);
       }
-      for (var i = 0u; i < OWN; i++) {
+      for (var i = 0u; i < OWN; i++) {  // written out
         let at = merged * HEAD_DIM + 8u * (part + i * LANES);
-        for (var j = 0u; j < 8u; j++) {
+        for (var j = 0u; j < 8u; j++) {  // written out
           heads[at + j] = sums[h * OWN + i][j / 4u][j % 4u];
         }
       }

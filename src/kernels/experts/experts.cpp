@@ -88,25 +88,22 @@ void expert_sum_reference(const CpuCall& call) {
   }
 }
 
-constexpr char kTree[] = "wgsl/reduce.wgsl";
-constexpr char kSubgroup[] = "wgsl/reduce_subgroup.wgsl";
-
 /// Workgroups per token: none when there is one row whatever the step's tokens.
 Extent per_row(const Problem& p) {
   return {1, p.outputs[0].shape[0] == kTokens ? 1u : 0u};
 }
 
-template <const char* kReduce>
+template <bool kSubgroups>
 Launch route_launch(const Problem& p) {
   const uint32_t experts = uint32_t(p.inputs[0].shape[1]);
-  return {
-      .constants = {{"THREADS", power_of_two(experts, 32, 256)},
-                    {"EXPERTS", experts},
-                    {"TOP_K", p.as<Route>().top_k},
-                    {"NORMALIZE", uint32_t{p.as<Route>().normalize}}},
-      .sources = {p.inputs.size() == 2 ? "experts/scaled_share.wgsl" : "experts/plain_share.wgsl",
-                  kReduce, "experts/route.wgsl"},
-      .grid = {.x = per_row(p)}};
+  return {.constants = {{"THREADS", power_of_two(experts, 32, 256)},
+                        {"EXPERTS", experts},
+                        {"TOP_K", p.as<Route>().top_k},
+                        {"NORMALIZE", uint32_t{p.as<Route>().normalize}}},
+          .sources = with_reduction(kSubgroups, {p.inputs.size() == 2 ? "experts/scaled_share.wgsl"
+                                                                      : "experts/plain_share.wgsl",
+                                                 "experts/route.wgsl"}),
+          .grid = {.x = per_row(p)}};
 }
 
 // expert_linear
@@ -145,7 +142,7 @@ std::string matmul_refuses(const Problem& p, const DeviceInfo&) {
   return has_many_tokens(p) ? wide_rows(p) : "is for several tokens";
 }
 
-template <const char* kReduce>
+template <bool kSubgroups>
 Launch matvec(const Problem& p) {
   const Sizes s = sizes(p);
   return with_codec(wide_codec(p.inputs[1]),
@@ -156,7 +153,7 @@ Launch matvec(const Problem& p) {
                                    {"IN", s.in},
                                    {"OUT", s.out},
                                    {"X_ROWS", s.x_rows}},
-                     .sources = {kReduce, "experts/matvec.wgsl"},
+                     .sources = with_reduction(kSubgroups, {"experts/matvec.wgsl"}),
                      .grid = {.x = {ceil_div(s.out, 4u)}, .y = {s.top_k}}});
 }
 
@@ -194,7 +191,7 @@ Launch any(const Problem& p) {
                                    {"OUT", s.out},
                                    {"TOP_K", s.top_k},
                                    {"X_ROWS", s.x_rows}},
-                     .sources = {kTree, "experts/any.wgsl"},
+                     .sources = with_reduction(false, {"experts/any.wgsl"}),
                      .grid = {.x = {s.out}, .y = {s.top_k}, .z = per_row(p)}});
 }
 
@@ -223,8 +220,8 @@ constexpr KernelVariant kVariants[] = {
     {.name = "route.wgsl.subgroup",
      .op = op_index<Route>(),
      .needs = kFeatureSubgroups,
-     .launch = route_launch<kSubgroup>},
-    {.name = "route.wgsl", .op = op_index<Route>(), .launch = route_launch<kTree>},
+     .launch = route_launch<true>},
+    {.name = "route.wgsl", .op = op_index<Route>(), .launch = route_launch<false>},
     {.name = "route.cpu",
      .op = op_index<Route>(),
      .backend = BackendKind::kCpu,
@@ -233,11 +230,11 @@ constexpr KernelVariant kVariants[] = {
      .op = op_index<ExpertLinear>(),
      .needs = kFeatureSubgroups,
      .refuses = matvec_refuses,
-     .launch = matvec<kSubgroup>},
+     .launch = matvec<true>},
     {.name = "expert_linear.wgsl.matvec",
      .op = op_index<ExpertLinear>(),
      .refuses = matvec_refuses,
-     .launch = matvec<kTree>},
+     .launch = matvec<false>},
     {.name = "expert_linear.wgsl.matmul",
      .op = op_index<ExpertLinear>(),
      .refuses = matmul_refuses,

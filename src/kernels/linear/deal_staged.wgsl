@@ -1,14 +1,13 @@
 // Units are so long that lanes would load far apart: neighbours make neighbouring vectors, and pass
 // them on through workgroup memory. A unit is padded by a vector, which spreads it over the banks.
 const STRIDE = VECTORS + 1u;
-const EACH = STAGE * VECTORS / THREADS;  // vectors that a lane makes at a time
 var<workgroup> staged: array<vec4<f32>, STAGE * STRIDE>;
 
 fn deal(lane: u32) {
-  for (var round = 0u; round < ROUNDS; round++) {
-    for (var part = 0u; part < THREADS / STAGE; part++) {
+  for (var round = 0u; round < ROUNDS; round++) {  // written out
+    for (var part = 0u; part < STAGES; part++) {
       let first = (round * THREADS + part * STAGE) * VECTORS;
-      // All are under way before the first is stored.
+      // EACH vectors are under way before the first is stored.
       var made: array<vec4<f32>, EACH>;
       for (var i = 0u; i < EACH; i++) {
         let at = first + i * THREADS + lane;
@@ -20,7 +19,7 @@ fn deal(lane: u32) {
       }
       workgroupBarrier();
       if (lane / STAGE == part) {
-        for (var i = 0u; i < VECTORS; i++) {
+        for (var i = 0u; i < VECTORS; i++) {  // written out
           own[round * VECTORS + i] = staged[lane % STAGE * STRIDE + i];
         }
       }

@@ -13,8 +13,3 @@ fn total(row: u32) -> f32 {
   }
   return all;
 }
-
-@compute @workgroup_size(THREADS)
-fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
-  run(group, lane);
-}

@@ -19,35 +19,41 @@ bool per_token(const Problem& p) {
   return p.inputs[0].shape[0] == kTokens && p.max_tokens > 1;
 }
 
-std::vector<std::string> linear_ending(const Problem& p) {
+std::string wide_rows(const Problem& p) {
+  return in_size(p) % 8 == 0 ? "" : fmt::format("in = {} is no multiple of 8", in_size(p));
+}
+std::string is_f16(const Problem& p) {
+  const DType dtype = p.inputs[1].dtype;
+  return dtype == DType::kF16 ? ""
+                              : fmt::format("is for f16 weights, these are {}", dtype_name(dtype));
+}
+
+void add_ending(Launch& launch, const Problem& p) {
   const auto* fused = std::get_if<FusedLinear>(p.op);
   const bool has_bias = fused != nullptr ? fused->bias : p.inputs.size() == 3;
-  std::vector<std::string> sources = {has_bias ? "linear/bias.wgsl" : "linear/no_bias.wgsl"};
+  const auto add = [&](const char* source) { launch.sources.push_back(source); };
+  add(has_bias ? "linear/bias.wgsl" : "linear/no_bias.wgsl");
+  launch.constants.push_back({"OUT", p.cut.total != 0 ? p.cut.total : row_count(p)});
   const auto* glu = std::get_if<LinearGlu>(p.op);
   if (glu != nullptr || (fused != nullptr && fused->behind == Behind::kGlu)) {
-    sources.push_back(activation_source(glu != nullptr ? glu->activation : fused->activation));
-    sources.push_back("linear/store_glu.wgsl");
+    launch.sources.push_back(
+        activation_source(glu != nullptr ? glu->activation : fused->activation));
+    add("linear/store_glu.wgsl");
   } else if (fused != nullptr && fused->behind == Behind::kAdd) {
-    sources.push_back("linear/store_add.wgsl");
-  } else if (std::holds_alternative<Qkv>(*p.op)) {
-    sources.push_back("linear/store_qkv.wgsl");
+    launch.constants.push_back({"R_BINDING", binding_of(fused->r())});
+    add("linear/store_add.wgsl");
+  } else if (const auto* qkv = std::get_if<Qkv>(p.op)) {
+    launch.constants.push_back({"Q_ROWS", qkv->q_rows});
+    launch.constants.push_back({"K_ROWS", qkv->k_rows});
+    add("linear/store_qkv.wgsl");
   } else {
-    sources.push_back("linear/store.wgsl");
+    add("linear/store.wgsl");
   }
-  return sources;
 }
 
 std::vector<Constant> linear_sizes(const Problem& p, uint32_t threads) {
-  std::vector<Constant> constants = {{"THREADS", threads},
-                                     {"IN", in_size(p)},
-                                     {"ROWS", row_count(p)},
-                                     {"FIRST_ROW", p.cut.first},
-                                     {"OUT", p.cut.total != 0 ? p.cut.total : row_count(p)}};
-  if (const auto* qkv = std::get_if<Qkv>(p.op)) {
-    constants.push_back({"Q_ROWS", qkv->q_rows});
-    constants.push_back({"K_ROWS", qkv->k_rows});
-  }
-  return constants;
+  return {
+      {"THREADS", threads}, {"IN", in_size(p)}, {"ROWS", row_count(p)}, {"FIRST_ROW", p.cut.first}};
 }
 
 namespace {
@@ -92,36 +98,23 @@ void linear_glu_reference(const CpuCall& call) {
 
 // matmul: a tile of tokens by a tile of rows per workgroup.
 
-std::string wide_rows(const Problem& p, const DeviceInfo&) {
-  return in_size(p) % 8 == 0 ? "" : fmt::format("in = {} is no multiple of 8", in_size(p));
-}
-std::string native_f16(const Problem& p, const DeviceInfo& device) {
-  if (p.inputs[1].dtype != DType::kF16) {
-    return fmt::format("is for f16 weights, these are {}", dtype_name(p.inputs[1].dtype));
-  }
-  return wide_rows(p, device);
-}
-Launch with_ending(Launch launch, const Problem& p) {
-  for (std::string& source : linear_ending(p)) launch.sources.push_back(std::move(source));
-  return launch;
-}
-
 constexpr uint32_t kMatmulThreads = 256;
 constexpr uint32_t kMatmulTile = 64;
 
-std::string matmul_refuses(const Problem& p, const DeviceInfo& device) {
-  if (!per_token(p)) return "is for several tokens";
-  return wide_rows(p, device);
+std::string matmul_refuses(const Problem& p, const DeviceInfo&) {
+  return per_token(p) ? wide_rows(p) : "is for several tokens";
 }
 std::string matmul_f16_refuses(const Problem& p, const DeviceInfo& device) {
-  return !per_token(p) ? "is for several tokens" : native_f16(p, device);
+  if (std::string reason = is_f16(p); !reason.empty()) return reason;
+  return matmul_refuses(p, device);
 }
 
 Launch matmul_with(const Problem& p, Codec codec) {
   Launch launch{.constants = linear_sizes(p, kMatmulThreads),
                 .sources = {"wgsl/entry.wgsl", "linear/matmul.wgsl"},
                 .grid = {.x = {ceil_div(row_count(p), kMatmulTile)}, .y = {1, kMatmulTile}}};
-  return with_codec(std::move(codec), with_ending(std::move(launch), p));
+  add_ending(launch, p);
+  return with_codec(std::move(codec), std::move(launch));
 }
 Launch matmul(const Problem& p) {
   return matmul_with(p, wide_codec(p.inputs[1]));
@@ -141,10 +134,11 @@ Launch any(const Problem& p) {
   const uint32_t pairs = ceil_div(row_count(p), 2u), grid_x = std::min(pairs, kRowOfGroups);
   Launch launch{
       .constants = linear_sizes(p, 64),
-      .sources = {"wgsl/reduce.wgsl", "linear/any.wgsl"},
+      .sources = with_reduction(false, {"linear/any.wgsl"}),
       .grid = {.x = {grid_x}, .y = {ceil_div(pairs, grid_x)}, .z = {1, per_token(p) ? 1u : 0u}}};
   launch.constants.push_back({"GRID_X", grid_x});
-  return with_codec(single_codec(p.inputs[1]), with_ending(std::move(launch), p));
+  add_ending(launch, p);
+  return with_codec(single_codec(p.inputs[1]), std::move(launch));
 }
 
 template <typename T>

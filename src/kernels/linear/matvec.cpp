@@ -37,10 +37,6 @@ Deal deal(const Problem& p, uint32_t unit, bool subgroups) {
   return deal;
 }
 
-uint32_t binding_of(size_t input) {
-  return uint32_t(1 + input);
-}
-
 /// Texts and constants of what is before and behind the product.
 void add_fused(Launch& launch, const Problem& p) {
   const auto* fused = std::get_if<FusedLinear>(p.op);
@@ -67,7 +63,6 @@ void add_fused(Launch& launch, const Problem& p) {
   launch.sources.push_back(fmt::format("linear/before_{}.wgsl", kBeforeNames[size_t(before)]));
   if (behind == Behind::kArgmax) {
     if (fused->softcap > 0) add({{"SOFTCAP", fused->softcap}});
-    std::erase_if(launch.constants, [](const Constant& c) { return c.name == "OUT"; });
     launch.sources.insert(
         launch.sources.end(),
         {fused->bias ? "linear/bias.wgsl" : "linear/no_bias.wgsl",
@@ -75,8 +70,7 @@ void add_fused(Launch& launch, const Problem& p) {
          "choice/best.wgsl", "linear/finish_argmax.wgsl"});
     return;
   }
-  if (behind == Behind::kAdd) add({{"R_BINDING", binding_of(fused->r())}});
-  for (std::string& source : linear_ending(p)) launch.sources.push_back(std::move(source));
+  add_ending(launch, p);
   launch.sources.push_back("linear/finish_rows.wgsl");
 }
 
@@ -85,17 +79,28 @@ Launch matvec(const Problem& p, UnitCodec codec, bool subgroups) {
   const uint32_t groups = ceil_div(row_count(p), dealt.group_rows);
   const uint32_t grid_x = std::min(groups, kRowOfGroups);
   Launch launch{.constants = linear_sizes(p, dealt.threads),
-                .sources = {subgroups ? "linear/fold_subgroup.wgsl" : "linear/fold.wgsl",
+                .sources = {subgroups ? "wgsl/entry_subgroup.wgsl" : "wgsl/entry.wgsl",
+                            subgroups ? "linear/fold_subgroup.wgsl" : "linear/fold.wgsl",
                             codec.unit > 8 ? "linear/deal_staged.wgsl" : "linear/deal_vectors.wgsl",
                             "linear/matvec.wgsl"},
                 .grid = {.x = {grid_x}, .y = {ceil_div(groups, grid_x)}}};
-  launch.constants.push_back({"GRID_X", grid_x});
-  constexpr uint32_t kStagedUnits = 64;
+  const uint32_t rounds = ceil_div(in_size(p) / codec.unit, dealt.threads);
+  launch.constants.insert(launch.constants.end(), {{"GRID_X", grid_x},
+                                                   {"UNIT", codec.unit},
+                                                   {"VECTORS", codec.unit / 4},
+                                                   {"OWN", rounds * codec.unit / 4},
+                                                   {"BLOCK", dealt.block},
+                                                   {"LOADS", rounds * dealt.block},
+                                                   {"GROUP_ROWS", dealt.group_rows}});
   if (codec.unit > 8) {
-    launch.constants.push_back({"STAGE", std::min(dealt.threads, kStagedUnits)});
+    constexpr uint32_t kStagedUnits = 64;
+    const uint32_t stage = std::min(dealt.threads, kStagedUnits);
+    launch.constants.insert(launch.constants.end(),
+                            {{"ROUNDS", rounds},
+                             {"STAGE", stage},
+                             {"STAGES", dealt.threads / stage},
+                             {"EACH", stage * codec.unit / 4 / dealt.threads}});
   }
-  launch.constants.push_back({"BLOCK", dealt.block});
-  launch.constants.push_back({"GROUP_ROWS", dealt.group_rows});
   if (codec.binds_twice) {
     launch.again = {1};
     launch.constants.push_back({"WIDE_BINDING", binding_of(p.inputs.size() + p.outputs.size())});
@@ -106,7 +111,7 @@ Launch matvec(const Problem& p, UnitCodec codec, bool subgroups) {
 
 std::string refuses(const Problem& p) {
   if (per_token(p)) return "is for one token";
-  if (in_size(p) % 8 != 0) return fmt::format("in = {} is no multiple of 8", in_size(p));
+  if (std::string reason = wide_rows(p); !reason.empty()) return reason;
   const auto* fused = std::get_if<FusedLinear>(p.op);
   const bool is_argmax = fused != nullptr && fused->behind == Behind::kArgmax;
   return is_argmax && p.cut.first % kArgmaxBlock != 0
@@ -128,10 +133,8 @@ Launch matvec_subgroup(const Problem& p) {
 }
 
 std::string matvec_f16_refuses(const Problem& p, const DeviceInfo&) {
-  if (p.inputs[1].dtype != DType::kF16) {
-    return fmt::format("is for f16 weights, these are {}", dtype_name(p.inputs[1].dtype));
-  }
-  return refuses(p);
+  std::string reason = is_f16(p);
+  return reason.empty() ? refuses(p) : reason;
 }
 Launch matvec_f16_subgroup(const Problem& p) {
   return matvec(p, native_f16_units(p.inputs[1]), true);

@@ -10,9 +10,19 @@ uint32_t in_size(const Problem& p);
 uint32_t row_count(const Problem& p);
 /// T of the product: 1 when x is a single row, whatever the step's tokens.
 bool per_token(const Problem& p);
-/// The constants that every product has, and the texts that receive its results.
+/// The constants that every product has.
 std::vector<Constant> linear_sizes(const Problem& p, uint32_t threads);
-std::vector<std::string> linear_ending(const Problem& p);
+/// The text that receives its results two by two, and what it needs to know.
+void add_ending(Launch& launch, const Problem& p);
+
+/// Why a variant that loads eight weights at once does not take the matrix, or one for f16.
+std::string wide_rows(const Problem& p);
+std::string is_f16(const Problem& p);
+
+/// Where an input is bound: see shader_text().
+inline uint32_t binding_of(size_t input) {
+  return uint32_t(1 + input);
+}
 
 /// Rows of workgroups wrap here: a dimension ends at 65535.
 inline constexpr uint32_t kRowOfGroups = 32768;

@@ -5,9 +5,6 @@
 @group(0) @binding(INPUT_1) var<storage, read> weight_words: array<WeightWord>;
 
 const UNITS = IN / UNIT;
-const ROUNDS = (UNITS + THREADS - 1u) / THREADS;
-const VECTORS = UNIT / 4u;
-const OWN = ROUNDS * VECTORS;
 var<private> own: array<vec4<f32>, OWN>;
 var<private> squares = 0.0;  // of the vectors that this lane made
 var<private> is_first: bool;  // whether this workgroup has the first rows
@@ -19,10 +16,10 @@ fn has_unit(round: u32, lane: u32) -> bool {
 }
 
 // The block of rows that comes next, on its way.
-var<private> loaded: array<Unit, ROUNDS * BLOCK>;
+var<private> loaded: array<Unit, LOADS>;
 
 fn load_block(first: u32, lane: u32) {
-  for (var i = 0u; i < ROUNDS * BLOCK; i++) {
+  for (var i = 0u; i < LOADS; i++) {  // written out
     let row = min(first + i % BLOCK, ROWS - 1u);
     loaded[i] = load_unit(row * UNITS + min(i / BLOCK * THREADS + lane, UNITS - 1u));
   }
@@ -42,13 +39,13 @@ fn run(group: vec3<u32>, lane: u32) {
   let count = min(GROUP_ROWS, ROWS - first);
   for (var start = 0u; start < count; start += BLOCK) {
     var sums = array<f32, BLOCK>();
-    for (var i = 0u; i < ROUNDS * BLOCK; i++) {
+    for (var i = 0u; i < LOADS; i++) {  // written out
       sums[i % BLOCK] += unit_product(loaded[i], i / BLOCK);
     }
     if (start + BLOCK < count) {
       load_block(first + start + BLOCK, lane);
     }
-    for (var r = 0u; r < BLOCK; r++) {
+    for (var r = 0u; r < BLOCK; r++) {  // written out
       fold(start + r, sums[r], lane);
     }
   }

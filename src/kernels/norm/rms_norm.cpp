@@ -30,8 +30,7 @@ void add_rms_norm_reference(const CpuCall& call) {
   rms_norm(sum, call.inputs[2].f32(), call.as<AddRmsNorm>().eps, call.outputs[1].f32());
 }
 
-Launch launch(const Problem& problem, float eps, size_t weight, const char* load,
-              const char* reduce) {
+Launch launch(const Problem& problem, float eps, size_t weight, const char* load, bool subgroups) {
   const uint32_t columns = uint32_t(problem.inputs[0].shape[1]);
   const uint32_t n = uint32_t(problem.inputs[weight].shape[0]);
   // A result of one row (after last_row) has no T; its grid must not grow with the step.
@@ -40,29 +39,26 @@ Launch launch(const Problem& problem, float eps, size_t weight, const char* load
                         {"COLUMNS", columns},
                         {"GROUP", n},
                         {"EPS", eps}},
-          .sources = {load, reduce, "norm/rms_norm.wgsl"},
+          .sources = with_reduction(subgroups, {load, "norm/rms_norm.wgsl"}),
           .grid = {.x = {columns / n}, .y = {1, per_token ? 1u : 0u}}};
 }
 
-template <const char* kReduce>
+template <bool kSubgroups>
 Launch rms_norm_launch(const Problem& problem) {
-  return launch(problem, problem.as<RmsNorm>().eps, 1, "norm/load.wgsl", kReduce);
+  return launch(problem, problem.as<RmsNorm>().eps, 1, "norm/load.wgsl", kSubgroups);
 }
 
-template <const char* kReduce>
+template <bool kSubgroups>
 Launch add_rms_norm_launch(const Problem& problem) {
-  return launch(problem, problem.as<AddRmsNorm>().eps, 2, "norm/load_add.wgsl", kReduce);
+  return launch(problem, problem.as<AddRmsNorm>().eps, 2, "norm/load_add.wgsl", kSubgroups);
 }
-
-constexpr char kTree[] = "wgsl/reduce.wgsl";
-constexpr char kSubgroup[] = "wgsl/reduce_subgroup.wgsl";
 
 constexpr KernelVariant kVariants[] = {
     {.name = "rms_norm.wgsl.subgroup",
      .op = op_index<RmsNorm>(),
      .needs = kFeatureSubgroups,
-     .launch = rms_norm_launch<kSubgroup>},
-    {.name = "rms_norm.wgsl", .op = op_index<RmsNorm>(), .launch = rms_norm_launch<kTree>},
+     .launch = rms_norm_launch<true>},
+    {.name = "rms_norm.wgsl", .op = op_index<RmsNorm>(), .launch = rms_norm_launch<false>},
     {.name = "rms_norm.cpu",
      .op = op_index<RmsNorm>(),
      .backend = BackendKind::kCpu,
@@ -70,10 +66,10 @@ constexpr KernelVariant kVariants[] = {
     {.name = "add_rms_norm.wgsl.subgroup",
      .op = op_index<AddRmsNorm>(),
      .needs = kFeatureSubgroups,
-     .launch = add_rms_norm_launch<kSubgroup>},
+     .launch = add_rms_norm_launch<true>},
     {.name = "add_rms_norm.wgsl",
      .op = op_index<AddRmsNorm>(),
-     .launch = add_rms_norm_launch<kTree>},
+     .launch = add_rms_norm_launch<false>},
     {.name = "add_rms_norm.cpu",
      .op = op_index<AddRmsNorm>(),
      .backend = BackendKind::kCpu,

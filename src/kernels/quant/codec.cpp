@@ -84,9 +84,12 @@ UnitCodec unit_codec(const TensorDesc& matrix) {
   codec.binds_twice = codec.unit > 8 && matrix.shape[1] % codec.unit == 0;
   if (!codec.binds_twice) codec.unit = 8;
   const bool is_half = matrix.dtype == DType::kF16 || matrix.dtype == DType::kBF16;
-  codec.sources.push_back(codec.binds_twice ? fmt::format("quant/units_{}bit.wgsl", bits)
-                          : is_half         ? "quant/units_16bit.wgsl"
-                                            : "quant/units_8.wgsl");
+  if (codec.binds_twice) {
+    codec.sources.push_back("quant/units_wide.wgsl");
+    codec.sources.push_back(fmt::format("quant/units_{}bit.wgsl", bits));
+  } else {
+    codec.sources.push_back(is_half ? "quant/units_16bit.wgsl" : "quant/units_8.wgsl");
+  }
   return codec;
 }
 

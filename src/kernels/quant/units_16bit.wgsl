@@ -1,5 +1,4 @@
 // A unit is eight weights of 16 bits, one load of 16 bytes.
-const UNIT = 8u;
 alias Unit = WeightWord;
 
 fn note_units() {}

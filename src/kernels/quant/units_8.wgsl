@@ -1,5 +1,4 @@
 // A unit is eight weights, decoded as they are loaded.
-const UNIT = 8u;
 alias Unit = array<vec4<f32>, 2>;
 
 fn note_units() {}

@@ -41,9 +41,3 @@ fn reduce_sum4(value: vec4<f32>, lane: u32) -> vec4<f32> {
   workgroupBarrier();
   return reduce_partial4[0];
 }
-
-@compute @workgroup_size(THREADS)
-fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
-  run(group, lane);
-}
-

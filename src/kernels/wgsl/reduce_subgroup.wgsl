@@ -1,8 +1,5 @@
-// As reduce.wgsl, with one pass per subgroup. The subgroup size is read, never assumed; subgroups
-// are taken to hold neighbouring lanes, which the kernel self-test of a device checks.
+// As reduce.wgsl, with one pass per subgroup.
 var<workgroup> reduce_partial: array<f32, THREADS>;
-var<private> subgroup_lane: u32;
-var<private> subgroup_lanes: u32;
 
 fn reduce_sum(value: f32, lane: u32) -> f32 {
   let sum = subgroupAdd(value);
@@ -47,12 +44,3 @@ fn reduce_sum4(value: vec4<f32>, lane: u32) -> vec4<f32> {
   }
   return total;
 }
-
-@compute @workgroup_size(THREADS)
-fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32,
-        @builtin(subgroup_invocation_id) own_lane: u32, @builtin(subgroup_size) lanes: u32) {
-  subgroup_lane = own_lane;
-  subgroup_lanes = lanes;
-  run(group, lane);
-}
-

@@ -1,0 +1,24 @@
+// Loops that are written out in a kernel's text.
+//
+// WGSL has no way to ask for it, and compilers that keep a loop keep the arrays that it indexes in
+// memory, where they should be registers.
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "kernels/kernel.h"
+
+namespace tokamak {
+
+/// Loops of up to so many rounds are written out; longer ones stay loops.
+inline constexpr uint32_t kMostRounds = 8;
+
+/// The text with each loop of this form replaced by its rounds, loops inside of it too:
+///     for (var i = 0u; i < COUNT; i++) {  // written out
+///     }
+/// COUNT is a number or one of `constants`, the brace that ends it stands under its `for`. In a
+/// round, `i` is a constant. The loop must not `break` or `continue`.
+std::string with_loops_written_out(std::string_view text, std::span<const Constant> constants);
+
+}  // namespace tokamak
