@@ -163,6 +163,41 @@ Launch lanes_launch(const Problem& p) {
   return launch;
 }
 
+// attention_tile: the queries of several tokens share what they read of the cache.
+
+constexpr uint32_t kTileRows = 32;
+constexpr uint32_t kTileThreads = 128;
+/// Beyond it a device has too few tiles to fill it: one token each of a head would be faster.
+constexpr uint32_t kTileHeadDim = 128;
+
+/// Query heads of a key head.
+uint32_t head_group(const Problem& p) {
+  const TensorDesc& cache = p.inputs[1];
+  return uint32_t(p.inputs[0].shape[1] / (cache.shape[2] * cache.shape[3]));
+}
+
+std::string tile_refuses(const Problem& p, const DeviceInfo&) {
+  if (p.max_tokens == 1) return "is for several tokens";
+  const Dim head_dim = p.inputs[1].shape[3];
+  if (head_dim % 2 != 0) return fmt::format("head_dim = {} is odd", head_dim);
+  if (head_dim > kTileHeadDim) {
+    return fmt::format("head_dim = {} exceeds {}", head_dim, kTileHeadDim);
+  }
+  if (head_group(p) > kTileRows) {
+    return fmt::format("{} heads share a key head, it takes {}", head_group(p), kTileRows);
+  }
+  return "";
+}
+
+Launch tile_launch(const Problem& p) {
+  const uint32_t tokens = kTileRows / head_group(p);
+  Launch launch = attention_base(p, kTileThreads);
+  launch.constants.push_back({"TOKENS", tokens});
+  launch.sources.insert(launch.sources.end(), {"attention/attention_tile.wgsl", "wgsl/entry.wgsl"});
+  launch.grid = {.x = {uint32_t(p.inputs[1].shape[2])}, .y = {1, tokens}};
+  return launch;
+}
+
 constexpr KernelVariant kVariants[] = {
     {.name = "kv_append.wgsl",
      .op = op_index<KvAppend>(),
@@ -172,6 +207,10 @@ constexpr KernelVariant kVariants[] = {
      .op = op_index<KvAppend>(),
      .backend = BackendKind::kCpu,
      .reference = kv_append_reference},
+    {.name = "attention.wgsl.tile",
+     .op = op_index<Attention>(),
+     .refuses = tile_refuses,
+     .launch = tile_launch},
     {.name = "attention.wgsl.lanes",
      .op = op_index<Attention>(),
      .needs = kFeatureSubgroups,
