@@ -1,10 +1,9 @@
 #include "engine/device_notes.h"
 
-#include <unistd.h>
-
 #include <filesystem>
-#include <fstream>
 
+#include "base/hash.h"
+#include "base/whole_file.h"
 #include "formats/native_files.h"
 #include "kernels/sources.h"
 
@@ -15,11 +14,8 @@ namespace fs = std::filesystem;
 
 constexpr uint64_t kMaxBytes = uint64_t{16} << 20;
 
-/// FNV-1a.
 std::string hash_text(std::string_view text) {
-  uint64_t hash = 0xcbf29ce484222325u;
-  for (const char c : text) hash = (hash ^ uint8_t(c)) * 0x100000001b3u;
-  return fmt::format("{:016x}", hash);
+  return fmt::format("{:016x}", hash_bytes(std::span(text)));
 }
 
 Json describe(const DeviceInfo& device) {
@@ -58,14 +54,10 @@ bool DeviceNotes::write(const Json& notes) const {
   fs::create_directories(folder_, failed);
   Json out;
   out.set("device", device_).set("sum", hash_text(notes.dump())).set("notes", notes);
-  const std::string partial = fmt::format("{}.{}", path_, ::getpid());
-  std::ofstream file(partial, std::ios::binary | std::ios::trunc);
-  file << out.dump(1) << '\n';
-  file.close();
-  if (file.good()) fs::rename(partial, path_, failed);
-  const bool whole = file.good() && !failed;
-  if (!whole) fs::remove(partial, failed);
-  return whole;
+  WholeFile file(path_);
+  const std::string text = out.dump(1) + '\n';
+  file.put(std::as_bytes(std::span(text)));
+  return file.commit();
 }
 
 }  // namespace tokamak

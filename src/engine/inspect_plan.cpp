@@ -6,16 +6,12 @@
 namespace tokamak::inspection {
 namespace {
 
-std::string type_of(const Operand& operand) {
-  return type_text({.name = {}, .shape = operand.shape, .dtype = operand.dtype});
-}
-
 /// The matrix that a step reads, else its last constant.
 std::string weight_of(const Plan& plan, const Step& step) {
   std::string text = "-";
   for (const Operand& in : step.inputs) {
     if (plan.at(in.buffer).use != BufferUse::kConstant) continue;
-    text = type_of(in);
+    text = type_text(in);
     if (in.shape.size() == 2) break;
   }
   return text;
@@ -51,7 +47,7 @@ Json operands_json(const std::vector<Operand>& operands) {
   Json::Array list;
   for (const Operand& operand : operands) {
     Json one;
-    one.set("buffer", uint32_t(operand.buffer)).set("type", type_of(operand));
+    one.set("buffer", uint32_t(operand.buffer)).set("type", type_text(operand));
     list.push_back(std::move(one));
   }
   return list;
@@ -74,6 +70,8 @@ Json step_json(const Plan& plan, const Phase& phase, const Step& step,
   return one.set("passed_over", std::move(passed));
 }
 
+}  // namespace
+
 Json buffers_json(const Plan& plan) {
   Json::Array list;
   for (size_t i = 0; i < plan.buffers.size(); ++i) {
@@ -87,8 +85,6 @@ Json buffers_json(const Plan& plan) {
   }
   return list;
 }
-
-}  // namespace
 
 std::string plan_table(const Plan& plan, const InspectRequest& request) {
   std::string out;
@@ -106,7 +102,7 @@ std::string plan_table(const Plan& plan, const InspectRequest& request) {
     for (size_t i = 0; i < phase.steps.size(); ++i) {
       const Step& step = phase.steps[i];
       const Cost cost = step_cost(plan, step, tokens, kv_length(phase, request));
-      table.row({uint64_t{i}, step.kernel->name, type_of(step.outputs[0]), weight_of(plan, step),
+      table.row({uint64_t{i}, step.kernel->name, type_text(step.outputs[0]), weight_of(plan, step),
                  grid_text(step, tokens), bytes_cell(cost.bytes), amount_text(double(cost.flops))});
     }
     out += fmt::format("phase {}: steps of up to {} token{}\n{}", phase.name, tokens,
@@ -149,7 +145,7 @@ std::string plan_dot(const Plan& plan) {
     for (size_t i = 0; i < phase.steps.size(); ++i) {
       const Step& step = phase.steps[i];
       out += fmt::format("    \"{}{}\" [label=\"{}\\n{}\"];\n", dot_escape(phase.name), i,
-                         step.kernel->name, type_of(step.outputs[0]));
+                         step.kernel->name, type_text(step.outputs[0]));
       for (const Operand& in : step.inputs) {
         const auto from = writer.find(in.buffer);
         if (from == writer.end()) continue;

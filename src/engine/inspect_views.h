@@ -17,6 +17,9 @@ std::string plan_table(const Plan& plan, const InspectRequest& request);
 Json plan_json(const Plan& plan, const DeviceInfo& device, const InspectRequest& request);
 std::string plan_dot(const Plan& plan);
 
+/// A list of the plan's buffers.
+Json buffers_json(const Plan& plan);
+
 std::string memory_table(const Plan& plan);
 Json memory_json(const Plan& plan);
 

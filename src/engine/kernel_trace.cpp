@@ -10,9 +10,8 @@ std::string kernel_trace(const Plan& plan) {
     std::map<std::pair<const KernelVariant*, std::vector<std::string>>, size_t> seen;
     for (size_t i = 0; i < phase.steps.size(); ++i) {
       const Step& step = phase.steps[i];
-      const Operand& made = step.outputs.front();
       out += fmt::format("{} {:>4}  {:<36} {}", phase.name, i, step.kernel->name,
-                         type_text({.name = {}, .shape = made.shape, .dtype = made.dtype}));
+                         type_text(step.outputs.front()));
       const auto [first, is_new] = seen.try_emplace({step.kernel, step.passed_over}, i);
       if (!is_new && !step.passed_over.empty()) out += fmt::format("  as {}", first->second);
       out += '\n';

@@ -10,16 +10,13 @@ namespace {
 
 /// "bf16[2048,2048]" of the constant or cache that a step reads, else of its first output.
 std::string operand_text(const Plan& plan, const Step& step) {
-  const auto text = [](const Operand& operand) {
-    return type_text({.name = {}, .shape = operand.shape, .dtype = operand.dtype});
-  };
   for (const Operand& in : step.inputs) {
     const BufferUse use = plan.at(in.buffer).use;
     if (use == BufferUse::kState || (use == BufferUse::kConstant && in.shape.size() == 2)) {
-      return text(in);
+      return type_text(in);
     }
   }
-  return text(step.outputs.at(0));
+  return type_text(step.outputs.at(0));
 }
 
 double median(std::vector<double> values) {

@@ -4,15 +4,12 @@
 #include <set>
 
 #include "base/check.h"
+#include "engine/inspect_views.h"
 #include "graph/text.h"
 #include "kernels/sources.h"
 
 namespace tokamak {
 namespace {
-
-std::string type_of(const Operand& operand) {
-  return type_text({.name = {}, .shape = operand.shape, .dtype = operand.dtype});
-}
 
 Json buffer_ids(const std::vector<Operand>& operands) {
   Json::Array list;
@@ -22,9 +19,9 @@ Json buffer_ids(const std::vector<Operand>& operands) {
 
 std::string step_problem(const Step& step) {
   std::string text = std::string(op_name(step.op)) + attributes_text(step.op);
-  for (const Operand& in : step.inputs) text += ' ' + type_of(in);
+  for (const Operand& in : step.inputs) text += ' ' + type_text(in);
   text += " ->";
-  for (const Operand& out : step.outputs) text += ' ' + type_of(out);
+  for (const Operand& out : step.outputs) text += ' ' + type_text(out);
   return text;
 }
 
@@ -32,8 +29,8 @@ std::string step_problem(const Step& step) {
 std::string read_by(const Plan& plan, const Step& step) {
   for (const Operand& in : step.inputs) {
     const BufferUse use = plan.at(in.buffer).use;
-    if (use == BufferUse::kState) return type_of(in);
-    if (use == BufferUse::kConstant && in.shape.size() == 2) return type_of(in);
+    if (use == BufferUse::kState) return type_text(in);
+    if (use == BufferUse::kConstant && in.shape.size() == 2) return type_text(in);
   }
   return "";
 }
@@ -65,7 +62,7 @@ void add_steps(Json& out, const Plan& plan, const Profile& profile) {
     Json::Array passed_over(step.passed_over.begin(), step.passed_over.end());
     Json one;
     one.set("op", op_name(step.op)).set("kernel", step.kernel->name);
-    one.set("problem", step_problem(step)).set("makes", type_of(step.outputs.front()));
+    one.set("problem", step_problem(step)).set("makes", type_text(step.outputs.front()));
     one.set("reads", read_by(plan, step)).set("us", profile.steps[i] * 1e6);
     one.set("bytes", cost.bytes).set("flops", cost.flops);
     one.set("grid", grid_json(step, profile.tokens)).set("source", source);
@@ -73,17 +70,6 @@ void add_steps(Json& out, const Plan& plan, const Profile& profile) {
     steps.push_back(one.set("passed_over", std::move(passed_over)));
   }
   out.set("steps", std::move(steps)).set("sources", std::move(sources));
-}
-
-Json buffers_json(const Plan& plan) {
-  Json::Array list;
-  for (size_t i = 0; i < plan.buffers.size(); ++i) {
-    const Buffer& buffer = plan.buffers[i];
-    Json one;
-    one.set("id", uint64_t{i}).set("use", use_name(buffer.use)).set("bytes", buffer.bytes);
-    list.push_back(std::move(one));
-  }
-  return list;
 }
 
 std::string node_text(const Graph& graph, const Node& node) {
@@ -152,15 +138,6 @@ Json passes_json(const std::vector<uint32_t>& replacements) {
   return list;
 }
 
-std::string_view part(std::string_view name) {
-  for (const EmbeddedFile& file : page_files()) {
-    if (file.name == name) return file.text;
-  }
-  const bool is_embedded = false;
-  TOK_CHECK(is_embedded);
-  return {};
-}
-
 void put(std::string& page, std::string_view place, std::string_view text) {
   const size_t at = page.find(place);
   TOK_CHECK(at != std::string::npos);
@@ -191,7 +168,7 @@ Result<Json> page_data(const Engine& engine, const Profile& profile, const Floor
   out.set("passes", passes_json(compiled.replacements));
   out.set("fusion",
           fusion_json(before, tokens > 1 ? fuse::Steps::kMany : fuse::Steps::kOne, disabled));
-  return out.set("buffers", buffers_json(compiled.plan));
+  return out.set("buffers", inspection::buffers_json(compiled.plan));
 }
 
 std::string profile_page(const Json& data) {
@@ -203,9 +180,9 @@ std::string profile_page(const Json& data) {
   for (size_t at = text.find("<!"); at != std::string::npos; at = text.find("<!", at)) {
     text.replace(at, 2, "\\u003c!");
   }
-  std::string page(part("page/profile.html"));
-  put(page, "/*style*/", part("page/profile.css"));
-  put(page, "/*script*/", part("page/profile.js"));
+  std::string page(find_text(page_files(), "page/profile.html"));
+  put(page, "/*style*/", find_text(page_files(), "page/profile.css"));
+  put(page, "/*script*/", find_text(page_files(), "page/profile.js"));
   put(page, "/*data*/", text);
   return page;
 }

@@ -1,15 +1,14 @@
 #include "engine/quantized_cache.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <optional>
 
 #include "base/bits.h"
+#include "base/hash.h"
+#include "base/whole_file.h"
 #include "formats/native_files.h"
 #include "model/repack.h"
 
@@ -65,7 +64,7 @@ class Checksum {
     sum_ = (sum_ ^ word) * 0x9e3779b97f4a7c15u;
     sum_ ^= sum_ >> 29;
   }
-  uint64_t sum_ = 0xcbf29ce484222325u;
+  uint64_t sum_ = kHashStart;
 };
 
 uint64_t sum_of(std::span<const std::byte> bytes) {
@@ -147,12 +146,8 @@ std::string header(const WantedByName& wanted, const std::string& identity) {
   return text;
 }
 
-void put(std::ofstream& out, std::span<const std::byte> bytes) {
-  out.write(reinterpret_cast<const char*>(bytes.data()), std::streamsize(bytes.size()));
-}
-
 /// Rounds the rows of a matrix, some MiB at a time; gives the checksum of the blocks.
-Result<uint64_t> put_matrix(std::ofstream& out, const TensorFile& tensors, const Wanted& matrix) {
+Result<uint64_t> put_matrix(WholeFile& out, const TensorFile& tensors, const Wanted& matrix) {
   TOK_TRY(const std::span<const std::byte> floats, tensors.data(*matrix.info));
   const size_t row_blocks = size_t(block_row_bytes(matrix.type, matrix.columns));
   const size_t row_floats = size_t(matrix.columns) * dtype_bytes(matrix.info->dtype);
@@ -160,7 +155,7 @@ Result<uint64_t> put_matrix(std::ofstream& out, const TensorFile& tensors, const
   std::vector<float> row(size_t(matrix.columns));
   std::vector<std::byte> piece;
   Checksum sum;
-  for (uint64_t at = 0; at < matrix.rows && out; at += piece_rows) {
+  for (uint64_t at = 0; at < matrix.rows && out.good(); at += piece_rows) {
     const uint64_t count = std::min(piece_rows, matrix.rows - at);
     piece.resize(size_t(count) * row_blocks);
     for (uint64_t i = 0; i < count; ++i) {
@@ -168,38 +163,27 @@ Result<uint64_t> put_matrix(std::ofstream& out, const TensorFile& tensors, const
       quantize_row(matrix.type, row, piece.data() + size_t(i) * row_blocks);
     }
     sum.add(piece);
-    put(out, piece);
+    out.put(piece);
   }
   return sum.value();
 }
 
-/// True when the whole file is there under its name. Another program may be doing the same: each
-/// writes under a name of its own, and renaming is one step.
+/// True when the whole file is there under its name.
 Result<bool> write_cache(const TensorFile& tensors, const WantedByName& wanted,
                          const std::string& path, const std::string& identity) {
-  const std::string temporary = fmt::format("{}.{}", path, ::getpid());
-  std::error_code failed;
-  std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
+  WholeFile out(path);
   const std::string text = header(wanted, identity);
   const uint64_t length = text.size();
-  put(out, std::as_bytes(std::span(&length, 1)));
-  put(out, std::as_bytes(std::span(text)));
+  out.put(std::as_bytes(std::span(&length, 1)));
+  out.put(std::as_bytes(std::span(text)));
   std::vector<uint64_t> sums;
   for (const auto& [name, matrix] : wanted) {
-    auto sum = put_matrix(out, tensors, matrix);
-    if (!sum || !out) {
-      fs::remove(temporary, failed);
-      if (!sum) return Failure(sum.error());
-      return false;
-    }
-    sums.push_back(*sum);
+    TOK_TRY(const uint64_t sum, put_matrix(out, tensors, matrix));
+    if (!out.good()) return false;
+    sums.push_back(sum);
   }
-  put(out, std::as_bytes(std::span(sums)));
-  out.close();
-  if (out) fs::rename(temporary, path, failed);
-  const bool whole = out.good() && !failed;
-  if (!whole) fs::remove(temporary, failed);
-  return whole;
+  out.put(std::as_bytes(std::span(sums)));
+  return out.commit();
 }
 
 }  // namespace

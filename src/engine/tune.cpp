@@ -33,11 +33,8 @@ struct Group {
 Problem problem_of(const Step& step, uint32_t max_tokens) {
   Problem problem{
       .op = &step.op, .inputs = {}, .outputs = {}, .max_tokens = max_tokens, .cut = step.cut};
-  const auto describe = [](const Operand& operand) {
-    return TensorDesc{.name = {}, .shape = operand.shape, .dtype = operand.dtype};
-  };
-  std::ranges::transform(step.inputs, std::back_inserter(problem.inputs), describe);
-  std::ranges::transform(step.outputs, std::back_inserter(problem.outputs), describe);
+  for (const Operand& in : step.inputs) problem.inputs.push_back(in.tensor());
+  for (const Operand& out : step.outputs) problem.outputs.push_back(out.tensor());
   return problem;
 }
 

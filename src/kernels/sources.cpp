@@ -1,17 +1,11 @@
 #include "kernels/sources.h"
 
-#include "base/check.h"
 #include "kernels/written_out.h"
 
 namespace tokamak {
 
 std::string_view embedded_text(std::string_view name) {
-  for (const EmbeddedFile& file : embedded_files()) {
-    if (file.name == name) return file.text;
-  }
-  const bool is_embedded = false;
-  TOK_CHECK(is_embedded);
-  return {};
+  return find_text(embedded_files(), name);
 }
 
 std::string shader_text(Features features, const Launch& launch, size_t inputs, size_t outputs) {

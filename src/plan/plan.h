@@ -36,8 +36,15 @@ struct Operand {
   BufferId buffer = {};
   DType dtype = DType::kF32;
   Shape shape;
+
+  TensorDesc tensor() const { return {.name = {}, .shape = shape, .dtype = dtype}; }
   bool operator==(const Operand&) const = default;
 };
+
+/// "f32[T,64]"
+inline std::string type_text(const Operand& operand) {
+  return type_text(operand.tensor());
+}
 
 struct Step {
   Op op;

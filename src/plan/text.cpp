@@ -8,8 +8,7 @@ namespace tokamak {
 namespace {
 
 std::string operand_text(const Operand& operand) {
-  const TensorDesc type{.name = {}, .shape = operand.shape, .dtype = operand.dtype};
-  return fmt::format("{}:{}", uint32_t(operand.buffer), type_text(type));
+  return fmt::format("{}:{}", uint32_t(operand.buffer), type_text(operand));
 }
 
 std::string extent_text(const Extent& extent) {

@@ -1,19 +1,18 @@
-// The pipeline cache on disk. An entry is a header, the whole key and the value; a file is written
-// beside its place and renamed, so that readers see all of it or nothing, and what was damaged
-// since then fails its checksum.
-#include <atomic>
+// The pipeline cache on disk. An entry is a header, the whole key and the value; readers see all
+// of a file or nothing, and what was damaged since then fails its checksum.
 #include <bit>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <mutex>
-#include <random>
 #include <system_error>
 #include <vector>
 
 #include "backend/webgpu/pipeline_cache.h"
+#include "base/hash.h"
 #include "base/result.h"
+#include "base/whole_file.h"
 
 namespace tokamak {
 namespace {
@@ -30,13 +29,6 @@ struct EntryHeader {
   uint64_t checksum = 0;  // of key and value
 };
 
-/// FNV-1a.
-uint64_t hash(std::span<const uint8_t> bytes, uint64_t state) {
-  for (const uint8_t byte : bytes) state = (state ^ byte) * 0x100000001b3u;
-  return state;
-}
-constexpr uint64_t kHashStart = 0xcbf29ce484222325u;
-
 using Bytes = std::vector<uint8_t>;
 
 class FilePipelineCache : public PipelineCache {
@@ -44,7 +36,6 @@ class FilePipelineCache : public PipelineCache {
   explicit FilePipelineCache(fs::path folder) : folder_(std::move(folder)) {
     std::error_code ignored;  // without a folder every store fails, which is no error
     fs::create_directories(folder_, ignored);
-    run_ = std::random_device()();
   }
 
   size_t load(std::span<const uint8_t> key, std::span<uint8_t> value) override {
@@ -68,26 +59,17 @@ class FilePipelineCache : public PipelineCache {
     if (value.empty() || value.size() > kLargestEntry) return;
     const EntryHeader header = {.key_bytes = key.size(),
                                 .value_bytes = value.size(),
-                                .checksum = hash(value, hash(key, kHashStart))};
-    const fs::path place = folder_ / file_name(key);
-    const fs::path partial =
-        folder_ / fmt::format("{:08x}-{}.partial", run_, counter_.fetch_add(1));
-    std::error_code ignored;
-    std::ofstream file(partial, std::ios::binary | std::ios::trunc);
-    const auto put = [&](const void* data, size_t size) {
-      file.write(static_cast<const char*>(data), std::streamsize(size));
-    };
-    put(&header, sizeof header);
-    put(key.data(), key.size());
-    put(value.data(), value.size());
-    file.close();
-    if (file.good()) fs::rename(partial, place, ignored);
-    if (!file.good() || ignored) fs::remove(partial, ignored);
+                                .checksum = hash_bytes(value, hash_bytes(key))};
+    WholeFile file((folder_ / file_name(key)).string());
+    file.put(std::as_bytes(std::span(&header, 1)));
+    file.put(std::as_bytes(key));
+    file.put(std::as_bytes(value));
+    file.commit();  // what cannot be kept is compiled again
   }
 
  private:
   static std::string file_name(std::span<const uint8_t> key) {
-    return fmt::format("{:016x}{:016x}.pipeline", hash(key, kHashStart), hash(key, ~kHashStart));
+    return fmt::format("{:016x}{:016x}.pipeline", hash_bytes(key), hash_bytes(key, ~kHashStart));
   }
 
   /// The value, or nothing if the file is not a whole entry of this key.
@@ -107,15 +89,13 @@ class FilePipelineCache : public PipelineCache {
     file.read(reinterpret_cast<char*>(found.data()), std::streamsize(found.size()));
     file.read(reinterpret_cast<char*>(value.data()), std::streamsize(value.size()));
     if (!file || !std::equal(key.begin(), key.end(), found.begin()) ||
-        hash(value, hash(found, kHashStart)) != header.checksum) {
+        hash_bytes<uint8_t>(value, hash_bytes<uint8_t>(found)) != header.checksum) {
       return {};
     }
     return value;
   }
 
   fs::path folder_;
-  uint32_t run_ = 0;  // tells this run's partial files from those of others
-  std::atomic<uint32_t> counter_ = 0;
   std::mutex mutex_;
   std::map<std::string, Bytes> asked_;
 };

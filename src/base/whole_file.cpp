@@ -1,0 +1,43 @@
+#include "base/whole_file.h"
+
+#include <atomic>
+#include <filesystem>
+#include <random>
+
+#include "base/result.h"
+
+namespace tokamak {
+namespace {
+
+/// What no other file that is being written beside this one has in its name.
+std::string own_suffix() {
+  static const unsigned run = std::random_device()();
+  static std::atomic<unsigned> count = 0;
+  return fmt::format("{:08x}-{}.partial", run, count.fetch_add(1));
+}
+
+}  // namespace
+
+WholeFile::WholeFile(std::string path)
+    : path_(std::move(path)),
+      partial_(path_ + "." + own_suffix()),
+      file_(partial_, std::ios::binary | std::ios::trunc) {}
+
+WholeFile::~WholeFile() {
+  file_.close();
+  std::error_code gone_already;
+  std::filesystem::remove(partial_, gone_already);
+}
+
+void WholeFile::put(std::span<const std::byte> bytes) {
+  file_.write(reinterpret_cast<const char*>(bytes.data()), std::streamsize(bytes.size()));
+}
+
+bool WholeFile::commit() {
+  file_.close();
+  std::error_code failed;
+  if (file_.good()) std::filesystem::rename(partial_, path_, failed);
+  return file_.good() && !failed;
+}
+
+}  // namespace tokamak
