@@ -32,18 +32,20 @@ std::optional<size_t> changed_state(const Graph& graph, const Node& node) {
   return size_t(state - node.inputs.begin());
 }
 
-std::vector<float> rope_table(const RopeTable& recipe, uint32_t rows) {
+std::vector<float> rope_table(const RopeTable& recipe, uint32_t rows, uint32_t first) {
   const size_t half = recipe.inverse_frequencies.size();
   std::vector<float> table(rows * 2 * half);
-  for (uint32_t row = 0; row < rows; ++row) {
+  for (uint32_t i = 0; i < rows; ++i) {
+    const uint32_t row = first + i;
+    float* cosines = table.data() + size_t(i) * 2 * half;
     const bool is_short = row < recipe.short_rows;
     const auto& frequencies = is_short ? recipe.short_frequencies : recipe.inverse_frequencies;
     const uint32_t position = is_short ? row : row - recipe.short_rows;
-    for (size_t i = 0; i < half; ++i) {
+    for (size_t k = 0; k < half; ++k) {
       // The reference multiplies in f32; the rounding of the angle is part of its answer.
-      const float angle = float(position) * frequencies[i];
-      table[row * 2 * half + i] = float(std::cos(double(angle))) * recipe.factor;
-      table[row * 2 * half + half + i] = float(std::sin(double(angle))) * recipe.factor;
+      const float angle = float(position) * frequencies[k];
+      cosines[k] = float(std::cos(double(angle))) * recipe.factor;
+      cosines[half + k] = float(std::sin(double(angle))) * recipe.factor;
     }
   }
   return table;

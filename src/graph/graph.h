@@ -72,8 +72,8 @@ struct RopeTable {
   bool operator==(const RopeTable&) const = default;
 };
 
-/// The content of a table of `rows` rows: rows * 2 * frequencies floats.
-std::vector<float> rope_table(const RopeTable& recipe, uint32_t rows);
+/// The content of `rows` rows of a table, from row `first` on: rows * 2 * frequencies floats.
+std::vector<float> rope_table(const RopeTable& recipe, uint32_t rows, uint32_t first = 0);
 
 /// Every element is `value`: the weight of a norm that has none, or whose weight is a number.
 struct Fill {

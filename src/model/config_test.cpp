@@ -144,6 +144,17 @@ TEST(Rope, TableOfTwoPartsStartsAgain) {
   EXPECT_FLOAT_EQ(table[9], float(std::sin(2 * 0.5)));  // row 4: long, position 2
 }
 
+TEST(Rope, TablesCanBeMadeInPieces) {
+  const RopeTable recipe{
+      .inverse_frequencies = {0.5f, 0.1f}, .short_rows = 2, .short_frequencies = {1.0f, 0.3f}};
+  std::vector<float> pieces = rope_table(recipe, 1);
+  for (const uint32_t first : {1u, 3u}) {
+    const std::vector<float> piece = rope_table(recipe, 2, first);
+    pieces.insert(pieces.end(), piece.begin(), piece.end());
+  }
+  EXPECT_EQ(pieces, rope_table(recipe, 5));
+}
+
 TEST(Rope, TableHoldsCosinesThenSines) {
   const std::vector<float> table = rope_table({{1.0f, 0.5f}, 2.0f}, 3);
   ASSERT_EQ(table.size(), 12u);

@@ -188,13 +188,25 @@ Result<void> read_orders(const TensorFile& file, const TensorDesc& constant,
   return {};
 }
 
+/// As long as the context, so it comes in pieces too.
+Result<void> write_rope_table(const TensorDesc& constant, const RopeTable& recipe,
+                              const WriteBytes& write) {
+  const uint32_t rows = uint32_t(constant.shape[0]);
+  const size_t row_bytes = std::max<size_t>(1, recipe.inverse_frequencies.size() * 2) * 4;
+  const uint32_t piece = uint32_t(std::max<size_t>(1, kPieceBytes / row_bytes));
+  for (uint32_t first = 0; first < rows; first += std::min(piece, rows - first)) {
+    const std::vector<float> values = rope_table(recipe, std::min(piece, rows - first), first);
+    TOK_TRY(write(std::as_bytes(std::span(values))));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<void> read_constant(const TensorFile& file, const TensorDesc& constant,
                            const WriteBytes& write) {
   if (const auto* table = std::get_if<RopeTable>(&constant.recipe)) {
-    const std::vector<float> values = rope_table(*table, uint32_t(constant.shape[0]));
-    return write(std::as_bytes(std::span(values)));
+    return write_rope_table(constant, *table, write);
   }
   if (const auto* fill = std::get_if<Fill>(&constant.recipe)) {
     const std::vector<float> values(size_t(element_count(constant.shape, 1)), fill->value);

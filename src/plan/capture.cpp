@@ -176,14 +176,22 @@ class Capture {
     return std::min(device_.limits.binding_bytes, device_.limits.buffer_bytes);
   }
 
+  static std::string_view what_takes_less(const Buffer& buffer) {
+    if (buffer.use == BufferUse::kState || buffer.use == BufferUse::kTable ||
+        std::holds_alternative<RopeTable>(buffer.tensor.recipe)) {
+      return " A smaller --context takes less.";
+    }
+    return buffer.use == BufferUse::kActivation ? " A smaller --chunk takes less." : "";
+  }
+
   Result<void> check_limits() const {
     const uint64_t limit = binding_limit();
     if (device_.backend == BackendKind::kCpu) return {};
     for (const Buffer& buffer : plan_.buffers) {
       if (buffer.bytes > limit) {
-        return unsupported("{} \"{}\" takes {} bytes, but \"{}\" binds at most {} bytes at once.",
+        return unsupported("{} \"{}\" takes {} bytes, but \"{}\" binds at most {} bytes at once.{}",
                            use_name(buffer.use), buffer.tensor.name, buffer.bytes, device_.name,
-                           limit);
+                           limit, what_takes_less(buffer));
       }
     }
     for (const Phase& phase : plan_.phases) {

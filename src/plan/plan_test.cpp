@@ -145,6 +145,22 @@ TEST(Capture, NamesTheBufferThatExceedsADeviceLimit) {
       << plan.error().message;
 }
 
+TEST(Capture, SaysWhatTakesLess) {
+  const auto refused = [](const Shape& shape) {
+    Graph graph = two_layers();
+    for (TensorDesc& value : graph.values) {
+      if (value.shape == shape) value.shape[0] = 8 << 20;
+    }
+    const auto plan = capture(graph, webgpu_device(), kBothPhases);
+    return plan ? "nothing" : plan.error().message;
+  };
+  const Shape cache = {64, 2, 2, 8}, rope = {64, 8};
+  for (const Shape& shape : {cache, rope}) {
+    EXPECT_TRUE(refused(shape).ends_with("at once. A smaller --context takes less."))
+        << refused(shape);
+  }
+}
+
 /// A tied embedding of 4096 x 32 and a gated product of 512 x 32 beside a small matrix.
 Graph large_weights(DType dtype) {
   GraphBuilder b;

@@ -1,7 +1,9 @@
 // The reference backend: buffers are vectors, steps run one after the other.
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
 
 #include "backend/backend.h"
 #include "base/check.h"
@@ -9,10 +11,32 @@
 namespace tokamak {
 namespace {
 
+/// Zeros, of which the system makes no pages before they are used.
+class HostBuffer {
+ public:
+  explicit HostBuffer(uint64_t size)
+      : bytes_(size_t(size) == size ? std::calloc(size_t(size), 1) : nullptr, std::free),
+        size_(size) {}
+  bool exists() const { return bytes_ != nullptr; }
+  std::byte* data() const { return static_cast<std::byte*>(bytes_.get()); }
+  uint64_t size() const { return size_; }
+
+ private:
+  std::unique_ptr<void, void (*)(void*)> bytes_;
+  uint64_t size_;
+};
+
 class CpuProgram : public Program {
  public:
-  explicit CpuProgram(Plan plan) : plan_(std::move(plan)) {
-    for (const Buffer& buffer : plan_.buffers) buffers_.emplace_back(size_t(buffer.bytes));
+  explicit CpuProgram(Plan plan) : plan_(std::move(plan)) {}
+
+  Result<void> allocate() {
+    for (const Buffer& buffer : plan_.buffers) {
+      if (buffers_.emplace_back(buffer.bytes).exists()) continue;
+      return fail(ErrorCode::kOutOfMemory, "{} \"{}\" of {} bytes: There is no such memory.",
+                  use_name(buffer.use), buffer.tensor.name, buffer.bytes);
+    }
+    return {};
   }
 
   Result<void> load(const ConstantReader& constants, const LoadProgress& progress) {
@@ -23,7 +47,7 @@ class CpuProgram : public Program {
       size_t offset = 0;
       TOK_TRY(constants(plan_.buffers[i].tensor, [&](std::span<const std::byte> bytes) {
         TOK_CHECK(offset + bytes.size() <= buffers_[i].size());
-        std::copy(bytes.begin(), bytes.end(), buffers_[i].begin() + std::ptrdiff_t(offset));
+        std::copy(bytes.begin(), bytes.end(), buffers_[i].data() + offset);
         offset += bytes.size();
         return Result<void>();
       }));
@@ -101,7 +125,7 @@ class CpuProgram : public Program {
   }
 
   Plan plan_;
-  std::vector<std::vector<std::byte>> buffers_;
+  std::vector<HostBuffer> buffers_;
 };
 
 class CpuBackend : public Backend {
@@ -119,6 +143,7 @@ class CpuBackend : public Backend {
                                            const LoadProgress& progress) override {
     bytes_ = footprint(plan).total();
     auto program = std::make_unique<CpuProgram>(std::move(plan));
+    TOK_TRY(program->allocate());
     TOK_TRY(program->load(constants, progress));
     return program;
   }
