@@ -58,6 +58,11 @@ class Program {
   virtual Result<void> wait_for_result() { return wait(); }
   /// Blocks until everything submitted has finished and its callbacks have run.
   virtual Result<void> wait() = 0;
+  /// After kDeviceLost, which `loss` is: makes the program again on a fresh device of the same
+  /// kind, from the same plan; tables and states hold zeros. Results that were on their way are not
+  /// delivered any more. Errors: `loss` itself where nothing can be made again, or why it failed;
+  /// restore() may be called again then.
+  virtual Result<void> restore(const Error& loss) { return Failure(loss); }
   /// Runs one step, each launch by itself, and gives the seconds of each: for profiles. As
   /// submit(), but blocks and leaves `done` alone. kUnsupported on a device without a clock.
   virtual Result<std::vector<double>> time_launches(const StepRequest&) {

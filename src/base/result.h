@@ -17,7 +17,8 @@ enum class ErrorCode : uint8_t {
   kUsage,         // a flag or an argument is wrong
   kInvalidInput,  // a file, a prompt or a message is wrong
   kUnsupported,   // well-formed, but not something this engine runs
-  kDevice,        // no device, a refused driver, a lost device
+  kDevice,        // no device, a refused driver
+  kDeviceLost,    // a device that worked is gone, with what was on it
   kOutOfMemory,   // host or device memory
   kCancelled,     // the caller asked to stop
 };

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "engine/memory.h"
+#include "engine/restorable_program.h"
 #include "engine/task.h"
 #include "model/unused_tensors.h"
 #include "model/weights.h"
@@ -204,20 +206,54 @@ Result<std::unique_ptr<Engine>> Engine::load(ModelFiles files, std::unique_ptr<B
     if (!text.empty()) options.notice(text);
   }
   const double compiled = clock();
-  TensorFile tensors = engine->files_.tensors;
+  engine->constants_ = engine->files_.tensors;
   if (options.prepared) {
-    TOK_TRY(tensors, options.prepared(tensors, engine->compiled_.fused));
+    TOK_TRY(engine->constants_, options.prepared(engine->constants_, engine->compiled_.fused));
   }
-  TOK_TRY(engine->program_, engine->backend_->compile(
-                                engine->compiled_.plan,
-                                [&](const TensorDesc& constant, const WriteBytes& write) {
-                                  return read_constant(tensors, constant, write);
-                                },
-                                options.progress));
+  TOK_TRY(engine->program_, engine->make_program(engine->compiled_.plan, options.progress));
+  if (options.reopen) {
+    engine->reopen_ = options.reopen;
+    engine->notice_ = options.notice;
+    engine->program_ = std::make_unique<RestorableProgram>(
+        std::move(engine->program_), [own = engine.get()](const Plan& plan, const Error& loss) {
+          return own->make_program_again(plan, loss);
+        });
+  }
   engine->times_.compile_seconds = compiled - start;
   engine->times_.upload_seconds = clock() - compiled;
   engine->times_.total_seconds = clock() - start;
   return engine;
+}
+
+Result<std::unique_ptr<Program>> Engine::make_program(const Plan& plan,
+                                                      const LoadProgress& progress) {
+  auto program = backend_->compile(
+      plan,
+      [&](const TensorDesc& constant, const WriteBytes& write) {
+        return read_constant(constants_, constant, write);
+      },
+      progress);
+  if (program || program.error().code != ErrorCode::kOutOfMemory) return program;
+  return Failure(does_not_fit(compiled_, backend_->device(), program.error()));
+}
+
+Result<std::unique_ptr<Program>> Engine::make_program_again(const Plan& plan, const Error& loss) {
+  auto again = reopen_();
+  if (!again) {
+    return fail(ErrorCode::kDevice, "{} It cannot be opened again: {}", loss.message,
+                again.error().message);
+  }
+  // Numbers of another device may differ in their last bits, and the plan may not run on it.
+  if ((*again)->device() != device()) {
+    return fail(ErrorCode::kDevice,
+                "{} In its place there is \"{}\"; open the model again to run on that.",
+                loss.message, (*again)->device().name);
+  }
+  backend_ = *std::move(again);
+  if (notice_) {
+    notice_(loss.message + " It has been opened again, and what ran goes on from where it was.");
+  }
+  return make_program(plan, {});
 }
 
 Result<const Tokenizer*> Engine::tokenizer() const {

@@ -58,6 +58,9 @@ struct OpenOptions {
   /// shows it; open() asks the self-test. Asked again for what is chosen in their place.
   std::function<Result<WrongVariants>(Backend&, const Plan&)> find_wrong;
   std::function<void(const Plan&)> planned;  // sees the plan before it runs
+  /// Opens the device again after it was lost; open() sets it. Without it a loss is an error. Like
+  /// `notice`, which tells of it, it is called as long as the engine lives.
+  std::function<Result<std::unique_ptr<Backend>>()> reopen;
 };
 
 /// What a model folder holds, read but not interpreted. Texts are empty where there is no file.
@@ -89,6 +92,10 @@ struct LoadTimes {
 
 class Engine {
  public:
+  Engine() = default;
+  Engine(const Engine&) = delete;  // its program refers to it
+  Engine& operator=(const Engine&) = delete;
+
   /// Opens a model on a device. Native programs only; elsewhere see load().
   static Result<std::unique_ptr<Engine>> open(const OpenOptions& options);
 
@@ -117,7 +124,7 @@ class Engine {
   const Compiled& compiled() const { return compiled_; }
   const ModelFiles& files() const { return files_; }
   const DeviceInfo& device() const { return backend_->device(); }
-  const Backend& backend() const { return *backend_; }
+  const Backend& backend() const { return *backend_; }  // another one after a loss
   const LoadTimes& load_times() const { return times_; }
   CompileReport compile_report() const { return program_->report(); }
   /// For what works below sessions: profiles, tests.
@@ -154,13 +161,18 @@ class Engine {
                                                 const EmbedOptions& options = {});
 
  private:
+  Result<std::unique_ptr<Program>> make_program(const Plan& plan, const LoadProgress& progress);
+  Result<std::unique_ptr<Program>> make_program_again(const Plan& plan, const Error& loss);
   Result<Generation> generate_ids(std::span<const uint32_t> ids, const GenerationParams& params,
                                   const GenerationCallbacks& callbacks);
 
   ModelFiles files_;
+  TensorFile constants_;  // what the weights are read from, at load and after a loss
   Compiled compiled_;
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<Program> program_;
+  std::function<Result<std::unique_ptr<Backend>>()> reopen_;
+  std::function<void(std::string_view)> notice_;
   std::optional<Tokenizer> tokenizer_;
   GenerationParams defaults_;
   LoadTimes times_;

@@ -67,6 +67,17 @@ bool is_gguf(const std::string& path) {
   return path.ends_with(".gguf") && file_exists(path) && !is_directory(path);
 }
 
+/// Those that choose the same device once more, and no other.
+OpenOptions device_options(const OpenOptions& options) {
+  OpenOptions again;
+  again.backend = "webgpu";
+  again.device = options.device;
+  again.use_f16 = options.use_f16;
+  again.use_subgroups = options.use_subgroups;
+  again.default_limits = options.default_limits;
+  return again;
+}
+
 }  // namespace
 
 Result<ModelFiles> read_text_files(const std::string& path) {
@@ -179,6 +190,9 @@ Result<std::unique_ptr<Engine>> Engine::open(const OpenOptions& options) {
     own.prepared = [](const TensorFile& tensors, const Graph& graph) {
       return with_quantized_cache(tensors, graph, cache_folder("quantized"));
     };
+  }
+  if (backend->device().backend == BackendKind::kWebGpu && !options.reopen) {
+    own.reopen = [again = device_options(options)] { return open_backend(again); };
   }
   auto engine = load(std::move(files), std::move(backend), own, steady_clock());
   if (engine || engine.error().message.starts_with(path)) return engine;

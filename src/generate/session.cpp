@@ -11,6 +11,8 @@ namespace {
 /// Steps that the device runs ahead of the program, two groups of half as many.
 constexpr uint32_t kStepsAhead = 16;
 constexpr uint32_t kNoToken = UINT32_MAX;
+/// A device that is lost so often in one call will not carry it out.
+constexpr uint32_t kMostLosses = 3;
 
 /// Logical page -> page of the cache. Pages of a window recur: a new page takes the place of one
 /// that has slid out of the window. All caches that are read through a table are of one size.
@@ -34,6 +36,14 @@ std::vector<uint32_t> page_table(const Plan& plan, BufferId table) {
   return pages;
 }
 
+Failure was_cancelled() {
+  return fail(ErrorCode::kCancelled, "Generation was cancelled.");
+}
+
+bool is_lost(const Result<void>& status) {
+  return !status && status.error().code == ErrorCode::kDeviceLost;
+}
+
 }  // namespace
 
 Result<Session> Session::start(Program& program, uint32_t context, uint32_t vocab) {
@@ -43,11 +53,19 @@ Result<Session> Session::start(Program& program, uint32_t context, uint32_t voca
     if (const auto* rope = std::get_if<RopeTable>(&plan.buffers[i].tensor.recipe)) {
       session.short_rows_ = std::max(session.short_rows_, rope->short_rows);
     }
-    if (plan.buffers[i].use != BufferUse::kTable) continue;
-    TOK_TRY(program.write_table(BufferId(i), page_table(plan, BufferId(i))));
   }
   session.plan_greedy(plan);
+  TOK_TRY(session.outlive_device([&] { return session.write_tables(); }, {}));
   return session;
+}
+
+Result<void> Session::write_tables() {
+  const Plan& plan = program_->plan();
+  for (uint32_t i = 0; i < plan.buffers.size(); ++i) {
+    if (plan.buffers[i].use != BufferUse::kTable) continue;
+    TOK_TRY(program_->write_table(BufferId(i), page_table(plan, BufferId(i))));
+  }
+  return {};
 }
 
 void Session::plan_greedy(const Plan& plan) {
@@ -97,6 +115,7 @@ Result<void> Session::step(std::span<const uint32_t> tokens, bool read_back) {
   }
   TOK_TRY(program_->submit(request));
   position_ += uint32_t(tokens.size());
+  steps_.push_back(uint32_t(tokens.size()));
   if (read_back) TOK_TRY(program_->wait());
   if (error) return Failure(*std::move(error));
   return {};
@@ -114,7 +133,6 @@ Result<std::span<const float>> Session::feed(std::span<const uint32_t> tokens,
     return invalid_input("{} tokens do not fit: {} of {} positions are taken (see --context).",
                          tokens.size(), position_, context_);
   }
-  logits_.clear();
   const uint32_t before = position_, length = position_ + uint32_t(tokens.size());
   const bool was_long = length_ > short_rows_, is_long = length > short_rows_;
   length_ = length;
@@ -122,9 +140,50 @@ Result<std::span<const float>> Session::feed(std::span<const uint32_t> tokens,
   ids_.insert(ids_.end(), tokens.begin(), tokens.end());
   // The keys in the cache may be turned as in a sequence of the other kind.
   const bool is_turned = short_rows_ != 0 && was_long != is_long;
-  if (before == 0 || (!is_turned && !is_spoilt_)) return run(tokens, 0, cancelled);
-  position_ = 0;
-  return run(ids_, before, cancelled);
+  const bool again = is_turned || is_spoilt_;
+  if (before == 0 || again) {
+    position_ = 0;
+    steps_.clear();
+  }
+  const std::span<const uint32_t> fed = again ? std::span<const uint32_t>(ids_) : tokens;
+  TOK_TRY(outlive_device([&] { return run(fed, cancelled); }, cancelled));
+  const size_t unwanted = again && gives_all_logits() ? size_t(before) * vocab_ : 0;
+  return std::span<const float>(logits_).subspan(unwanted);
+}
+
+Result<void> Session::outlive_device(const std::function<Result<void>()>& attempt,
+                                     const std::function<bool()>& cancelled) {
+  Result<void> status = attempt();
+  for (uint32_t losses = 1; is_lost(status); ++losses) {
+    if (losses == kMostLosses) {
+      return Failure(status.error().within(
+          fmt::format("The device was lost {} times in a row, and this call is given up", losses)));
+    }
+    TOK_TRY(program_->restore(status.error()));
+    status = write_tables();
+    if (status) status = replay(cancelled);
+    if (status) status = attempt();
+  }
+  return status;
+}
+
+Result<void> Session::replay(const std::function<bool()>& cancelled) {
+  const std::vector<uint32_t> steps = std::exchange(steps_, {});
+  const uint32_t position = std::exchange(position_, 0);
+  const uint32_t length = std::exchange(length_, position);
+  Result<void> status;
+  for (const uint32_t count : steps) {
+    // The queue holds no more than a few steps.
+    if (status && steps_.size() % kStepsAhead == kStepsAhead - 1) status = program_->wait();
+    if (status && cancelled && cancelled()) status = was_cancelled();
+    if (status) status = step(std::span(ids_).subspan(position_, count), false);
+    if (!status) break;
+  }
+  steps_ = steps;
+  position_ = position;
+  length_ = length;
+  is_spoilt_ = !status && !is_lost(status);
+  return status;
 }
 
 uint32_t Session::greedy_room() const {
@@ -167,14 +226,26 @@ Result<void> Session::submit_greedy(uint32_t id, uint32_t count,
   return program_->submit(request);
 }
 
+/// What is left to do of a call of greedy().
+struct Session::Greedy {
+  uint32_t id, count;
+  const std::function<bool(uint32_t)>& next;
+};
+
 Result<void> Session::greedy(uint32_t id, uint32_t count,
                              const std::function<bool(uint32_t)>& next) {
   TOK_CHECK(count > 0 && count <= greedy_room());
   if (id >= vocab_) {
     return invalid_input("Token id {} is beyond the vocabulary of {} tokens.", id, vocab_);
   }
+  Greedy greedy{id, count, next};
+  return outlive_device([&] { return run_greedy(greedy); }, {});
+}
+
+Result<void> Session::run_greedy(Greedy& greedy) {
   const auto own = std::make_shared<Ahead>();
   Ahead& ahead = *own;
+  const auto [id, count, next] = greedy;
   uint32_t taken = 0;
   bool goes_on = true;
   Result<void> status;
@@ -202,28 +273,51 @@ Result<void> Session::greedy(uint32_t id, uint32_t count,
   }
   const Result<void> drained = program_->wait();
   if (status) status = drained;
-  position_ += std::max(taken, 1u);
+  // What is lost behind the last token is for the next call to find.
+  if (is_lost(status) && !goes_on) status = {};
+  greedy.count -= taken;
+  if (taken > 0) greedy.id = ahead.ids[taken - 1];
+  const uint32_t fed = is_lost(status) ? taken : std::max(taken, 1u);
+  position_ += fed;
+  steps_.insert(steps_.end(), fed, 1);
   length_ = position_;
   ids_.resize(position_);
   is_spoilt_ = is_recurrent_ && ahead.submitted > taken;
   return status;
 }
 
-Result<std::span<const float>> Session::run(std::span<const uint32_t> tokens, size_t wanted_from,
-                                            const std::function<bool()>& cancelled) {
-  const std::vector<Phase>& phases = program_->plan().phases;
+size_t Session::largest_chunk() const {
   size_t chunk = 1;
-  for (const Phase& phase : phases) chunk = std::max<size_t>(chunk, phase.max_tokens);
-  const bool all = phases[phase_for(chunk)].result.shape[0] == kTokens;
-  for (size_t at = 0; at < tokens.size(); at += chunk) {
-    if (cancelled && cancelled()) return fail(ErrorCode::kCancelled, "Generation was cancelled.");
+  for (const Phase& phase : program_->plan().phases) {
+    chunk = std::max<size_t>(chunk, phase.max_tokens);
+  }
+  return chunk;
+}
+
+bool Session::gives_all_logits() const {
+  const Phase& phase = program_->plan().phases[phase_for(largest_chunk())];
+  return phase.result.shape[0] == kTokens;
+}
+
+Result<void> Session::run(std::span<const uint32_t> tokens,
+                          const std::function<bool()>& cancelled) {
+  const uint32_t position = position_;
+  const size_t steps = steps_.size(), chunk = largest_chunk();
+  const bool all = gives_all_logits();
+  logits_.clear();
+  Result<void> status;
+  for (size_t at = 0; status && at < tokens.size(); at += chunk) {
+    if (cancelled && cancelled()) return was_cancelled();
     const size_t count = std::min(chunk, tokens.size() - at);
     const bool last = at + count == tokens.size();
-    TOK_TRY(step(tokens.subspan(at, count), all || last));
+    status = step(tokens.subspan(at, count), all || last);
   }
-  is_spoilt_ = false;
-  const size_t unwanted = all ? wanted_from * vocab_ : 0;
-  return std::span<const float>(logits_).subspan(unwanted);
+  if (is_lost(status)) {
+    position_ = position;
+    steps_.resize(steps);
+  }
+  if (status) is_spoilt_ = false;
+  return status;
 }
 
 }  // namespace tokamak

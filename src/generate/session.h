@@ -1,4 +1,8 @@
 // Session: one sequence on a program. Feeds tokens in chunks and hands back logits.
+//
+// A device may be lost at any time. The session then has its program restored, runs what it has
+// been fed once more in the very same steps, so that the states are the same to the bit, and goes
+// on: its callers notice nothing but the time that takes. See docs/reliability.md.
 #pragma once
 #include <functional>
 #include <memory>
@@ -25,7 +29,8 @@ class Session {
   /// A model may turn long sequences by other rotary frequencies (RopeTable::short_rows): the call
   /// that makes the sequence long runs over all of it again.
   /// Errors: no tokens, an id beyond the vocabulary, more tokens than the context has left, the
-  /// device's own, kCancelled. After an error the position is unchanged only if nothing had run.
+  /// device's own (kDeviceLost: it was lost several times in this call), kCancelled. After an error
+  /// the position is unchanged only if nothing had run.
   Result<std::span<const float>> feed(std::span<const uint32_t> tokens,
                                       const std::function<bool()>& cancelled = {});
 
@@ -43,25 +48,35 @@ class Session {
  private:
   Session(Program& program, uint32_t context, uint32_t vocab)
       : program_(&program), context_(context), vocab_(vocab) {}
-  /// Runs over `tokens` in chunks; gives the logits behind those from `wanted_from` on.
-  Result<std::span<const float>> run(std::span<const uint32_t> tokens, size_t wanted_from,
-                                     const std::function<bool()>& cancelled);
+  /// Runs over `tokens` in chunks.
+  Result<void> run(std::span<const uint32_t> tokens, const std::function<bool()>& cancelled);
+  size_t largest_chunk() const;
+  bool gives_all_logits() const;
   Result<void> step(std::span<const uint32_t> tokens, bool read_back);
+  /// Makes `attempt` until it ends in anything but a lost device, restoring what was before it.
+  /// REQUIRES: a lost device leaves the sequence as the attempt found it, or further on.
+  Result<void> outlive_device(const std::function<Result<void>()>& attempt,
+                              const std::function<bool()>& cancelled);
+  Result<void> write_tables();
+  Result<void> replay(const std::function<bool()>& cancelled);
   size_t phase_for(size_t tokens) const;
   struct Ahead;
+  struct Greedy;
+  Result<void> run_greedy(Greedy& greedy);
   Result<void> submit_greedy(uint32_t id, uint32_t count, const std::shared_ptr<Ahead>& own);
   void plan_greedy(const Plan& plan);
 
   Program* program_;
   uint32_t context_, vocab_;
   uint32_t position_ = 0;
-  uint32_t length_ = 0;        // position_ behind the current call
-  uint32_t short_rows_ = 0;    // of the plan's rotary table
-  std::vector<uint32_t> ids_;  // fed so far
-  size_t greedy_phase_ = 0;    // the number of phases: there is none
-  uint32_t ahead_ = 1;         // most steps under way at once
-  bool is_recurrent_ = false;  // has states that cannot be taken back
-  bool is_spoilt_ = false;     // these states hold tokens that are no longer part of the sequence
+  uint32_t length_ = 0;          // position_ behind the current call
+  uint32_t short_rows_ = 0;      // of the plan's rotary table
+  std::vector<uint32_t> ids_;    // fed so far
+  std::vector<uint32_t> steps_;  // tokens of each step that they were fed in
+  size_t greedy_phase_ = 0;      // the number of phases: there is none
+  uint32_t ahead_ = 1;           // most steps under way at once
+  bool is_recurrent_ = false;    // has states that cannot be taken back
+  bool is_spoilt_ = false;       // these states hold tokens that are no longer part of the sequence
   std::vector<float> logits_;
 };
 

@@ -24,6 +24,10 @@ class Recorder : public Program {
     return {};
   }
   Result<void> submit(const StepRequest& request) override {
+    if (losses > 0) {
+      --losses;
+      return fail(ErrorCode::kDeviceLost, "The device is lost.");
+    }
     const Frame& frame = request.frame;
     log += fmt::format("{}+{}/{} ", frame.position, frame.tokens, frame.length);
     std::vector<float> rows;
@@ -37,8 +41,14 @@ class Recorder : public Program {
   }
   Result<void> poll() override { return {}; }
   Result<void> wait() override { return {}; }
+  Result<void> restore(const Error&) override {
+    log += "restored ";
+    table.clear();
+    return {};
+  }
 
   std::string log;
+  uint32_t losses = 0;  // so many of the next submissions find the device lost
   std::vector<uint32_t> table;
   Plan plan_;
 };
@@ -118,6 +128,65 @@ TEST(Session, RunsAgainAfterACancelledLongCall) {
   EXPECT_EQ(session.position(), 4u);
   program.log.clear();
   feed(session, {9});  // five tokens: short again, and the cache holds keys of a long one
+  EXPECT_EQ(program.log, "0+4/5 4+1/5 ");
+}
+
+TEST(Session, RunsTheSameStepsAgainOnARestoredDevice) {
+  Recorder program(0);
+  Session session = *Session::start(program, 64, kVocab);
+  feed(session, {1, 2, 3, 4, 5, 6});
+  feed(session, {7});
+  program.losses = 1;
+  program.log.clear();
+  EXPECT_EQ(feed(session, {8, 9}), (Floats{9, 9}));
+  EXPECT_EQ(program.log, "restored 0+4/7 4+2/7 6+1/7 7+2/9 ");
+}
+
+TEST(Session, WritesItsTablesAgain) {
+  Recorder program(0);
+  program.plan_.buffers.push_back({.use = BufferUse::kTable, .tensor = {.shape = {5}}});
+  Session session = *Session::start(program, 64, kVocab);
+  const std::vector<uint32_t> table = program.table;
+  EXPECT_FALSE(table.empty());
+  program.losses = 1;
+  feed(session, {1});
+  EXPECT_EQ(program.table, table);
+}
+
+TEST(Session, GivesUpADeviceThatIsLostAgainAndAgain) {
+  Recorder program(0);
+  Session session = *Session::start(program, 64, kVocab);
+  feed(session, {1, 2, 3});
+  program.losses = 3;
+  program.log.clear();
+  const uint32_t id = 4;
+  const auto lost = session.feed({&id, 1});
+  ASSERT_FALSE(lost);
+  EXPECT_EQ(lost.error().code, ErrorCode::kDeviceLost);
+  EXPECT_NE(lost.error().message.find("lost 3 times in a row"), std::string::npos);
+  EXPECT_EQ(program.log, "restored restored ");
+  EXPECT_EQ(session.position(), 3u);
+  program.log.clear();
+  program.losses = 1;
+  feed(session, {id});
+  EXPECT_EQ(program.log, "restored 0+3/3 3+1/4 ");
+}
+
+TEST(Session, CanBeCancelledWhileItRunsAgain) {
+  Recorder program(0);
+  Session session = *Session::start(program, 64, kVocab);
+  feed(session, {1, 2, 3});
+  feed(session, {4});
+  program.losses = 1;
+  program.log.clear();
+  int asked = 0;
+  const uint32_t id = 5;
+  const auto cancelled = session.feed({&id, 1}, [&] { return ++asked == 3; });
+  ASSERT_FALSE(cancelled);
+  EXPECT_EQ(cancelled.error().code, ErrorCode::kCancelled);
+  EXPECT_EQ(program.log, "restored 0+3/4 ");
+  program.log.clear();
+  feed(session, {id});  // what the device holds is not the sequence
   EXPECT_EQ(program.log, "0+4/5 4+1/5 ");
 }
 

@@ -30,6 +30,7 @@ struct DeviceLimits {
   uint32_t grid_dimension = 65535;
   uint64_t binding_bytes = uint64_t{128} << 20;
   uint64_t buffer_bytes = uint64_t{256} << 20;
+  bool operator==(const DeviceLimits&) const = default;
 };
 
 struct DeviceInfo {
@@ -40,6 +41,7 @@ struct DeviceInfo {
   Features features = 0;
   uint32_t subgroup_min = 0, subgroup_max = 0;
   DeviceLimits limits;
+  bool operator==(const DeviceInfo&) const = default;
 
   /// A summary for people: 1: f16 and subgroups, 2: f16, 3: neither.
   uint32_t tier() const;

@@ -128,6 +128,7 @@ int exit_code(ErrorCode code) {
     case ErrorCode::kUnsupported:
       return 4;
     case ErrorCode::kDevice:
+    case ErrorCode::kDeviceLost:
     case ErrorCode::kOutOfMemory:
       return 5;
     case ErrorCode::kCancelled:

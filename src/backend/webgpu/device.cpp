@@ -133,6 +133,8 @@ Result<std::shared_ptr<WebGpuDevice>> WebGpuDevice::open(InstanceHandle instance
 Result<void> WebGpuDevice::wait(WGPUFuture future) {
   WGPUFutureWaitInfo info = {.future = future};
   if (wgpuInstanceWaitAny(instance_.get(), 1, &info, kForever) == WGPUWaitStatus_Success) return {};
+  process_events();
+  TOK_TRY(status());
   return fail(ErrorCode::kDevice, "Waiting for \"{}\" failed.", info_.name);
 }
 
@@ -183,8 +185,10 @@ void WebGpuDevice::on_error(WGPUDevice const*, WGPUErrorType type, WGPUStringVie
 void WebGpuDevice::on_lost(WGPUDevice const*, WGPUDeviceLostReason, WGPUStringView message,
                            void* self, void*) {
   auto& device = *static_cast<WebGpuDevice*>(self);
-  device.loss_ = {ErrorCode::kDevice, fmt::format("The device \"{}\" is lost: {}",
-                                                  device.info_.name, text_of(message))};
+  std::string why = text_of(message);
+  if (!why.ends_with('.')) why += why.empty() ? "no reason given." : ".";
+  device.loss_ = {ErrorCode::kDeviceLost,
+                  fmt::format("The device \"{}\" is lost: {}", device.info_.name, why)};
 }
 
 }  // namespace tokamak

@@ -2,7 +2,7 @@
 //
 // Errors come three ways, and all of them end in a Result: of creations through error scopes
 // (checked()), of submitted work through the uncaptured-error callback (status()), and the loss of
-// the device through its own callback (status(), from then on always).
+// the device through its own callback (status(), from then on always, kDeviceLost).
 #pragma once
 #include <functional>
 #include <memory>

@@ -103,7 +103,7 @@ TEST(WebGpuDevice, StaysLost) {
   for (int i = 0; i < 2; ++i) {
     const auto status = device->status();
     ASSERT_FALSE(status);
-    EXPECT_EQ(status.error().code, ErrorCode::kDevice);
+    EXPECT_EQ(status.error().code, ErrorCode::kDeviceLost);
     EXPECT_NE(status.error().message.find("pulled out"), std::string::npos)
         << status.error().message;
   }

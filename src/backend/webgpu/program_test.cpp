@@ -137,21 +137,21 @@ TEST_F(WebGpuProgramTest, EndsCleanlyWhenTheDeviceIsLost) {
   wgpuDeviceForceLoss(device_->handle(), WGPUDeviceLostReason_Unknown, wgpu_text("pulled out"));
   const auto waited = program_->wait();
   ASSERT_FALSE(waited);
-  EXPECT_EQ(waited.error().code, ErrorCode::kDevice);
+  EXPECT_EQ(waited.error().code, ErrorCode::kDeviceLost);
   EXPECT_NE(waited.error().message.find("pulled out"), std::string::npos) << waited.error().message;
   ASSERT_EQ(results_.size(), 5u) << "every step is answered";
   for (const Result<Values>& result : results_) {
     if (!result) {
-      EXPECT_EQ(result.error().code, ErrorCode::kDevice);
+      EXPECT_EQ(result.error().code, ErrorCode::kDeviceLost);
     }
   }
   const auto submitted = submit(0);
   ASSERT_FALSE(submitted);
-  EXPECT_EQ(submitted.error().code, ErrorCode::kDevice);
+  EXPECT_EQ(submitted.error().code, ErrorCode::kDeviceLost);
   EXPECT_FALSE(program_->poll());
   const auto compiled = backend_->compile(tiny_plan(backend_->device()), tiny_reader());
   ASSERT_FALSE(compiled);
-  EXPECT_EQ(compiled.error().code, ErrorCode::kDevice);
+  EXPECT_EQ(compiled.error().code, ErrorCode::kDeviceLost);
 }
 
 TEST_F(WebGpuProgramTest, NamesTheKernelThatDoesNotCompile) {

@@ -63,7 +63,9 @@ void Readback::deliver() {
   while (!waiting_.empty() && waiting_.front()->arrived) {
     const std::shared_ptr<Request> request = std::move(waiting_.front());
     waiting_.pop_front();  // first, because `done` may submit again
-    // An error of the device explains a missing result better than the mapping does.
+    // An error of the device explains a missing result better than the mapping does; the callback
+    // of a loss may still be waiting.
+    if (!request->problem.empty()) device_->process_events();
     if (Result<void> status = device_->status(); !status) {
       request->done(Failure(status.error()));
     } else if (!request->problem.empty()) {

@@ -1,0 +1,279 @@
+// A device may be lost at any step: tokens, logits and embeddings are the same to the bit as if it
+// had not been.
+#include <algorithm>
+#include <numeric>
+
+#include "generate/sampler.h"
+#include "golden/reference.h"
+#include "reliability/fragile_backend.h"
+
+namespace tokamak::golden {
+namespace {
+
+constexpr const char* kEncoder = TOKAMAK_TEST_DATA "/embeddings/embeddinggemma";
+constexpr uint32_t kSampled = 5, kGreedy = 24;
+
+Result<std::unique_ptr<Engine>> open_fragile(const std::string& model, OpenOptions options,
+                                             Fault& fault) {
+  TOK_TRY(ModelFiles files, read_model_files(model));
+  TOK_TRY(std::unique_ptr<Backend> backend, FragileBackend::open(options, fault));
+  options.chunk = 16;
+  if (!options.reopen)
+    options.reopen = [=, &fault] { return FragileBackend::open(options, fault); };
+  options.notice = [&](std::string_view text) { fault.notices.emplace_back(text); };
+  return Engine::load(std::move(files), std::move(backend), options, steady_clock());
+}
+
+/// What a user sees of a sequence: a prompt in chunks, sampled tokens, tokens that the device
+/// chooses, the logits behind them.
+struct Sequence {
+  std::vector<uint32_t> sampled, chosen;
+  std::vector<float> logits;
+  bool operator==(const Sequence&) const = default;
+};
+
+Result<Sequence> run(Engine& engine, std::span<const uint32_t> prompt) {
+  Sequence out;
+  TOK_TRY(Session session, engine.start());
+  TOK_TRY(std::span<const float> logits, session.feed(prompt));
+  TOK_TRY(Sampler sampler, Sampler::make({.temperature = 0.8, .top_k = 40, .seed = 7}));
+  std::vector<uint32_t> history(prompt.begin(), prompt.end());
+  while (out.sampled.size() < kSampled) {
+    TOK_TRY(const uint32_t id, sampler.next(logits, history, out.sampled.size()));
+    out.sampled.push_back(id);
+    history.push_back(id);
+    TOK_TRY(logits, session.feed({&id, 1}));
+  }
+  for (uint32_t id = uint32_t(argmax(logits)); out.chosen.size() < kGreedy;) {
+    if (const uint32_t room = session.greedy_room(); room > 0) {
+      TOK_TRY(session.greedy(id, std::min(room, kGreedy + 8), [&](uint32_t chosen) {
+        out.chosen.push_back(id = chosen);
+        return out.chosen.size() < kGreedy;
+      }));
+    } else {  // the sequence gets long in the sense of its rotary table
+      TOK_TRY(logits, session.feed({&id, 1}));
+      out.chosen.push_back(id = uint32_t(argmax(logits)));
+    }
+  }
+  TOK_TRY(logits, session.feed({&out.chosen.back(), 1}));
+  out.logits.assign(logits.begin(), logits.end());
+  return out;
+}
+
+struct DeviceLoss : testing::TestWithParam<std::tuple<std::string, DeviceSetup>> {
+  const std::string& model = std::get<0>(GetParam());
+  const DeviceSetup& setup = std::get<1>(GetParam());
+  std::vector<uint32_t> ids;
+
+  void SetUp() override {
+    require_device(setup);
+    for (uint32_t i = 0; i < 40; ++i) ids.push_back((i * 37 + 11) % 500);
+  }
+};
+
+TEST_P(DeviceLoss, ChangesNothingInASequence) {
+  Fault fault;
+  const auto engine = open_fragile(model_folder(model), setup.options, fault);
+  ASSERT_TRUE(engine) << engine.error().message;
+  const auto expected = run(**engine, ids);
+  ASSERT_TRUE(expected) << expected.error().message;
+  // Steps of the prompt, five sampled tokens, groups of chosen ones, the last logits. Every step on
+  // the CPU; elsewhere, where a new device takes its time, some of each kind.
+  const uint32_t steps = fault.counted();
+  ASSERT_GT(steps, 20u);
+  std::vector<uint32_t> places = {0, 2, 5, 9, steps - 4, steps - 2, steps - 1};
+  if (setup.name == "cpu") {
+    places.resize(steps);
+    std::iota(places.begin(), places.end(), 0);
+  }
+  for (const uint32_t step : places) {
+    fault.after_steps = step;
+    fault.before_it_runs = step % 2 == 1;
+    fault.destroys = step % 3 == 0;
+    fault.times = fault.losses + 1;
+    fault.opened = 0;
+    fault.notices.clear();
+    fault.count_from_here();
+    const auto sequence = run(**engine, ids);
+    ASSERT_TRUE(sequence) << "step " << step << ": " << sequence.error().message;
+    EXPECT_EQ(sequence->sampled, expected->sampled) << "step " << step;
+    EXPECT_EQ(sequence->chosen, expected->chosen) << "step " << step;
+    EXPECT_TRUE(*sequence == *expected) << "step " << step << ": other bits";
+    EXPECT_EQ(fault.losses, fault.times) << "step " << step << " never ran";
+    EXPECT_EQ(fault.opened, 1u) << "step " << step;
+    ASSERT_EQ(fault.notices.size(), 1u) << "step " << step;
+    EXPECT_TRUE(fault.notices[0].ends_with(
+        ". It has been opened again, and what ran goes on from where it was."))
+        << fault.notices[0];
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, DeviceLoss,
+                         testing::Combine(testing::Values("gemma3_hub", "gemma4_moe", "lfm2",
+                                                          "llama_tied_rope3", "phi3_longrope",
+                                                          "qwen3_5_text"),
+                                          testing::Values(setups()[0], setups()[2])),
+                         [](const auto& param) {
+                           return std::get<0>(param.param) + "_" + std::get<1>(param.param).name;
+                         });
+
+struct LostDevice : testing::TestWithParam<DeviceSetup> {
+  const DeviceSetup& setup = GetParam();
+  const std::string model = model_folder("llama_tied_rope3");
+  std::vector<uint32_t> ids;
+  Fault fault;
+
+  void SetUp() override {
+    require_device(setup);
+    for (uint32_t i = 0; i < 40; ++i) ids.push_back((i * 37 + 11) % 500);
+  }
+};
+
+TEST_P(LostDevice, ChangesNothingInAnEmbedding) {
+  const auto engine = open_fragile(kEncoder, setup.options, fault);
+  ASSERT_TRUE(engine) << engine.error().message;
+  const auto expected = (*engine)->embed(ids);
+  ASSERT_TRUE(expected) << expected.error().message;
+  fault.after_steps = 0;
+  fault.count_from_here();
+  const auto again = (*engine)->embed(ids);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(*again, *expected);
+  EXPECT_EQ(fault.losses, 1u);
+}
+
+TEST_P(LostDevice, BetweenTwoSequencesIsOpenedAgainByTheNext) {
+  const auto engine = open_fragile(model, setup.options, fault);
+  ASSERT_TRUE(engine) << engine.error().message;
+  const auto expected = run(**engine, ids);
+  ASSERT_TRUE(expected) << expected.error().message;
+  fault.after_steps = 0;
+  fault.count_from_here();
+  {
+    auto session = (*engine)->start();
+    ASSERT_TRUE(session);
+    const std::vector<uint32_t> some = {1, 2, 3};
+    // Its own call is lost as well, and restored; what follows finds a device.
+    ASSERT_TRUE(session->feed(some));
+  }
+  const auto again = run(**engine, ids);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_TRUE(*again == *expected);
+}
+
+TEST_P(LostDevice, AgainAndAgainIsAnErrorAndTheNextCallGoesOn) {
+  const auto engine = open_fragile(model, setup.options, fault);
+  ASSERT_TRUE(engine) << engine.error().message;
+  auto session = (*engine)->start();
+  ASSERT_TRUE(session);
+  ASSERT_TRUE(session->feed(ids));
+  const uint32_t id = 17;
+  const auto logits = session->feed({&id, 1});
+  ASSERT_TRUE(logits);
+  const std::vector<float> expected(logits->begin(), logits->end());
+
+  auto broken = (*engine)->start();
+  ASSERT_TRUE(broken);
+  ASSERT_TRUE(broken->feed(ids));
+  fault.after_steps = 0;
+  fault.times = 3;
+  fault.count_from_here();
+  const auto lost = broken->feed({&id, 1});
+  ASSERT_FALSE(lost);
+  EXPECT_EQ(lost.error().code, ErrorCode::kDeviceLost);
+  EXPECT_NE(lost.error().message.find("lost 3 times"), std::string::npos) << lost.error().message;
+  EXPECT_EQ(broken->position(), ids.size());
+  EXPECT_EQ(fault.opened, 3u);  // the first one and two more
+  const auto again = broken->feed({&id, 1});
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(std::vector<float>(again->begin(), again->end()), expected);
+}
+
+TEST_P(LostDevice, ThatIsGoneIsAnErrorUntilItIsBack) {
+  bool is_back = false;
+  OpenOptions options = setup.options;
+  options.reopen = [&]() -> Result<std::unique_ptr<Backend>> {
+    if (!is_back) return fail(ErrorCode::kDevice, "No WebGPU device was found.");
+    return FragileBackend::open(setup.options, fault);
+  };
+  const auto engine = open_fragile(model, options, fault);
+  ASSERT_TRUE(engine) << engine.error().message;
+  const auto expected = run(**engine, ids);
+  ASSERT_TRUE(expected) << expected.error().message;
+  fault.after_steps = 4;
+  fault.count_from_here();
+  for (int turn = 0; turn < 2; ++turn) {
+    const auto gone = run(**engine, ids);
+    ASSERT_FALSE(gone);
+    EXPECT_EQ(gone.error().code, ErrorCode::kDevice);
+    EXPECT_TRUE(
+        gone.error().message.ends_with("It cannot be opened again: No WebGPU device was found."))
+        << gone.error().message;
+    EXPECT_FALSE((*engine)->device().name.empty());
+    EXPECT_FALSE((*engine)->program().plan().phases.empty());
+    EXPECT_TRUE(fault.notices.empty());
+  }
+  is_back = true;
+  const auto again = run(**engine, ids);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_TRUE(*again == *expected);
+}
+
+TEST_P(LostDevice, IsNotReplacedByAnother) {
+  OpenOptions options = setup.options;
+  OpenOptions other = setup.options;
+  if (setup.name == "cpu") {
+    other.backend = "webgpu";
+    require_device(setups()[1]);
+    if (IsSkipped()) return;
+  } else {
+    other.backend = "cpu";
+  }
+  options.reopen = [&] { return FragileBackend::open(other, fault); };
+  const auto engine = open_fragile(model, options, fault);
+  ASSERT_TRUE(engine) << engine.error().message;
+  fault.after_steps = 4;
+  fault.count_from_here();
+  const auto gone = run(**engine, ids);
+  ASSERT_FALSE(gone);
+  EXPECT_NE(gone.error().message.find("In its place there is"), std::string::npos)
+      << gone.error().message;
+}
+
+TEST_P(LostDevice, IsAnErrorWhereNobodyCanOpenIt) {
+  ModelFiles files = *read_model_files(model);
+  auto backend = FragileBackend::open(setup.options, fault);
+  ASSERT_TRUE(backend);
+  const auto engine =
+      Engine::load(std::move(files), *std::move(backend), setup.options, steady_clock());
+  ASSERT_TRUE(engine) << engine.error().message;
+  fault.after_steps = 4;
+  fault.count_from_here();
+  const auto gone = run(**engine, ids);
+  ASSERT_FALSE(gone);
+  EXPECT_EQ(gone.error().code, ErrorCode::kDeviceLost);
+  EXPECT_NE(gone.error().message.find("pulled out"), std::string::npos) << gone.error().message;
+  EXPECT_EQ(gone.error().message.find("times"), std::string::npos) << gone.error().message;
+}
+
+TEST_P(LostDevice, WhileTheModelLoadsIsAnError) {
+  if (setup.name == "cpu") GTEST_SKIP() << "The CPU is not lost while it loads.";
+  ModelFiles files = *read_model_files(model);
+  auto device = open_webgpu_device({});
+  ASSERT_TRUE(device) << device.error().message;
+  OpenOptions options = setup.options;
+  options.progress = [&](uint64_t, uint64_t) {
+    wgpuDeviceForceLoss((*device)->handle(), WGPUDeviceLostReason_Unknown, wgpu_text("pulled out"));
+  };
+  const auto engine =
+      Engine::load(std::move(files), make_webgpu_backend(*device), options, steady_clock());
+  ASSERT_FALSE(engine);
+  EXPECT_EQ(engine.error().code, ErrorCode::kDeviceLost);
+  EXPECT_NE(engine.error().message.find("pulled out"), std::string::npos) << engine.error().message;
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, LostDevice, testing::Values(setups()[0], setups()[2]),
+                         [](const auto& param) { return param.param.name; });
+
+}  // namespace
+}  // namespace tokamak::golden
