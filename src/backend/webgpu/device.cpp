@@ -130,6 +130,14 @@ Result<std::shared_ptr<WebGpuDevice>> WebGpuDevice::open(InstanceHandle instance
   return self;
 }
 
+WebGpuDevice::~WebGpuDevice() {
+  if (!device_) return;
+  // Dawn never frees a device that is only released: bench/soak saw an open file and 1.3 MB stay
+  // behind for each on llvmpipe. The callback of its loss comes now, for the last time.
+  wgpuDeviceDestroy(device_.get());
+  process_events();
+}
+
 Result<void> WebGpuDevice::wait(WGPUFuture future) {
   WGPUFutureWaitInfo info = {.future = future};
   if (wgpuInstanceWaitAny(instance_.get(), 1, &info, kForever) == WGPUWaitStatus_Success) return {};

@@ -32,6 +32,7 @@ class WebGpuDevice {
                                                     const WebGpuOptions& options);
   WebGpuDevice(const WebGpuDevice&) = delete;
   WebGpuDevice& operator=(const WebGpuDevice&) = delete;
+  ~WebGpuDevice();
 
   const DeviceInfo& info() const { return info_; }
   WGPUDevice handle() const { return device_.get(); }
