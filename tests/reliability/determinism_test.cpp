@@ -1,0 +1,98 @@
+// One device gives the same bits again: tokens that it chooses, tokens drawn with a seed, and the
+// logits they are drawn from, in one engine and in one opened anew.
+#include <algorithm>
+
+#include "generate/sampler.h"
+#include "golden/reference.h"
+
+namespace tokamak::golden {
+namespace {
+
+constexpr uint32_t kSampled = 16, kGreedy = 24;
+
+struct Answer {
+  std::vector<uint32_t> ids;
+  std::vector<float> logits;  // behind the prompt and every sampled token
+  bool operator==(const Answer&) const = default;
+};
+
+Result<Answer> sampled(Engine& engine, std::span<const uint32_t> prompt, uint64_t seed) {
+  Answer out;
+  TOK_TRY(Session session, engine.start());
+  TOK_TRY(Sampler sampler,
+          Sampler::make({.temperature = 1.2, .top_k = 100, .top_p = 0.98, .seed = seed}));
+  std::vector<uint32_t> history(prompt.begin(), prompt.end());
+  TOK_TRY(std::span<const float> logits, session.feed(prompt));
+  for (;;) {
+    out.logits.insert(out.logits.end(), logits.begin(), logits.end());
+    if (out.ids.size() == kSampled) return out;
+    TOK_TRY(const uint32_t id, sampler.next(logits, history, out.ids.size()));
+    out.ids.push_back(id);
+    history.push_back(id);
+    TOK_TRY(logits, session.feed({&id, 1}));
+  }
+}
+
+/// Chosen on the device, several steps ahead; and the logits behind them.
+Result<Answer> greedy(Engine& engine, std::span<const uint32_t> prompt) {
+  Answer out;
+  TOK_TRY(Session session, engine.start());
+  TOK_TRY(std::span<const float> logits, session.feed(prompt));
+  out.ids.push_back(uint32_t(argmax(logits)));
+  TOK_TRY(
+      session.greedy(out.ids.back(), std::min(kGreedy, session.greedy_room()), [&](uint32_t id) {
+        out.ids.push_back(id);
+        return true;
+      }));
+  TOK_TRY(logits, session.feed({&out.ids.back(), 1}));
+  out.logits.assign(logits.begin(), logits.end());
+  return out;
+}
+
+struct Determinism : testing::TestWithParam<std::tuple<std::string, DeviceSetup>> {
+  const std::string& model = std::get<0>(GetParam());
+  const DeviceSetup& setup = std::get<1>(GetParam());
+  std::vector<uint32_t> ids;
+
+  void SetUp() override {
+    require_device(setup);
+    for (uint32_t i = 0; i < 40; ++i) ids.push_back((i * 37 + 11) % 500);
+  }
+};
+
+TEST_P(Determinism, SeededAndGreedyRunsRepeatBitForBit) {
+  std::vector<Answer> draws, choices;
+  for (int turn = 0; turn < 2; ++turn) {
+    const auto engine = open(model_folder(model), setup);
+    ASSERT_NE(engine, nullptr);
+    for (int run = 0; run < 2; ++run) {
+      auto drawn = sampled(*engine, ids, 7), chosen = greedy(*engine, ids);
+      ASSERT_TRUE(drawn) << drawn.error().message;
+      ASSERT_TRUE(chosen) << chosen.error().message;
+      draws.push_back(*std::move(drawn));
+      choices.push_back(*std::move(chosen));
+    }
+    const auto other = sampled(*engine, ids, 8);
+    ASSERT_TRUE(other);
+    EXPECT_NE(other->ids, draws[0].ids) << "the seed draws nothing";
+  }
+  for (size_t run = 1; run < draws.size(); ++run) {
+    EXPECT_EQ(draws[run].ids, draws[0].ids) << run;
+    EXPECT_TRUE(draws[run] == draws[0]) << "other bits in run " << run;
+    EXPECT_EQ(choices[run].ids, choices[0].ids) << run;
+    EXPECT_TRUE(choices[run] == choices[0]) << "other bits in run " << run;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, Determinism,
+                         testing::Combine(testing::Values("gemma3_hub", "gemma4_moe", "gemma4_ple",
+                                                          "lfm2", "llama_mlx4_g64",
+                                                          "llama_tied_rope3", "phi3_longrope",
+                                                          "qwen3_5_text", "qwen3_moe"),
+                                          testing::Values(setups()[0], setups()[2], setups()[3])),
+                         [](const auto& param) {
+                           return std::get<0>(param.param) + "_" + std::get<1>(param.param).name;
+                         });
+
+}  // namespace
+}  // namespace tokamak::golden
