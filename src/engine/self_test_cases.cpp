@@ -283,7 +283,7 @@ void add_recurrent(std::vector<SelfTestCase>& all, const Steps& steps) {
   const ValueId qkv = w.activation(2 * 2 * 40 + 4 * 36), ab = w.activation(8, 2);
   const ValueId rates = w.random("rates", {2, 4});
   const ValueId state = w.graph().state("s", {4, 40, 36}, DType::kF32);
-  const ValueId y = w.graph().gated_delta(qkv, ab, rates, state, 2);
+  const ValueId y = w.graph().gated_delta(qkv, ab, rates, state, {.key_heads = 2});
   all.push_back(w.finish(y, steps, kDelta));
 }
 
@@ -299,11 +299,8 @@ void add_decode(std::vector<SelfTestCase>& all) {
                            .eps = 1e-5f};
       std::vector<ValueId> inputs = {w.activation(kIn, 2)};
       inputs.push_back(w.random("w", {kOut, kIn}, dtype_from_name(type).value(), 0.1f));
-      if (before == Before::kNormAddNorm) {
-        inputs.push_back(w.activation(kIn, 2));
-        inputs.push_back(w.random("u", {kIn}));
-      }
-      inputs.push_back(w.random("norm", {kIn}));
+      if (op.adds()) inputs.push_back(w.activation(kIn, 2));
+      inputs.push_back(w.random("norms", {op.adds() ? 2 * kIn : kIn}));
       if (op.behind == Behind::kAdd) inputs.push_back(w.activation(kOut));
       const ValueId y = w.graph().add_node(op, inputs).front();
       all.push_back(w.finish(y, kOne, 2 * kSum));

@@ -1,40 +1,77 @@
 // The sandwich of norms that Gemma has around its residual adds, folded into the product behind it.
 //
 //   n = rms_norm x, u
-//   s = add a, n                           ==>   y, s = fused_linear x, w, a, u, v
+//   s = add a, n                           ==>   y, s = fused_linear x, w, a, u|v
 //   y = fused_linear s, w, v {before=norm}               {before=norm_add_norm}
 //
-// Saves two dispatches; s stays an output, which one workgroup writes.
+// With a factor, s is `scale s, k`. A product that reads s without a norm becomes one with
+// before=norm_add. Saves two dispatches, or three; s stays an output, which one workgroup writes.
 #include "fuse/norm_add_norm.h"
 
 namespace tokamak::fuse {
+namespace {
+
+enum : Var { x, u, n, a, k, unscaled, s, w, third, fourth, y };
+
+std::optional<Replacement> replace(Match& m) {
+  FusedLinear op;
+  if (const auto* fused = m.as<FusedLinear>(y)) {
+    op = *fused;
+  } else if (!fits_fused_linear(m.type(w))) {
+    return std::nullopt;
+  } else {
+    op.bias = m.has(third);
+  }
+  const float eps = m.attributes<RmsNorm>(n).eps;
+  const bool normed = op.before == Before::kNorm;
+  if ((!normed && op.before != Before::kNone) || op.gated || op.behind == Behind::kAdd ||
+      op.behind == Behind::kConv || (normed && op.eps != eps) ||
+      m.type(u).shape[0] != m.type(x).shape[1]) {
+    return std::nullopt;
+  }
+  op.scaled = m.has(k);
+  if (op.scaled && (m.attributes<Scale>(s).factor != 1 || op.bias || op.behind == Behind::kGate)) {
+    return std::nullopt;  // devices bind eight operands
+  }
+  std::vector<ValueId> inputs = m.inputs(y);
+  inputs[0] = m[x];
+  ValueId norms = m[u];
+  if (normed) {
+    const Var v = op.bias ? fourth : third;
+    const auto both = m.join_rows({u, v}, RowOrder::kConcat, "norms");
+    if (!both) return std::nullopt;
+    norms = *both;
+    inputs.erase(inputs.begin() + std::ptrdiff_t(op.w()));
+  }
+  op.before = normed ? Before::kNormAddNorm : Before::kNormAdd;
+  op.eps = eps;
+  std::vector<ValueId> added = {m[a], norms};
+  if (op.scaled) added.push_back(m[k]);
+  inputs.insert(inputs.begin() + std::ptrdiff_t(op.a()), added.begin(), added.end());
+  return Replacement{op, std::move(inputs)};
+}
+
+}  // namespace
 
 Pass norm_add_norm() {
-  enum : Var { x, u, n, a, s, w, bias, v, y };
   const Pattern norm = node<RmsNorm>(n, {any(x), any(u)});
-  std::vector<std::vector<Pattern>> patterns;
-  for (const Pattern& sum : {node<Add>(s, {any(a), norm}), node<Add>(s, {norm, any(a)})}) {
-    patterns.push_back({node<FusedLinear>(y, {sum, any(w), any(v)})});
-    patterns.push_back({node<FusedLinear>(y, {sum, any(w), any(bias), any(v)})});
-  }
-  return {
-      .name = "norm_add_norm",
-      .patterns = std::move(patterns),
-      .outputs = {y, s},
-      .one_token = true,
-      .replace = [](Match& m) -> std::optional<Replacement> {
-        FusedLinear op = m.attributes<FusedLinear>(y);
-        if (op.before != Before::kNorm || op.behind == Behind::kAdd || op.bias != m.has(bias) ||
-            op.eps != m.attributes<RmsNorm>(n).eps || m.type(u).shape[0] != m.type(x).shape[1]) {
-          return std::nullopt;
-        }
-        op.before = Before::kNormAddNorm;
-        Replacement replacement{op, {m[x], m[w]}};
-        if (op.bias) replacement.inputs.push_back(m[bias]);
-        for (const Var var : {a, u, v}) replacement.inputs.push_back(m[var]);
-        return replacement;
-      },
+  const auto sums = [&](Var out) {
+    return std::vector<Pattern>{node<Add>(out, {any(a), norm}), node<Add>(out, {norm, any(a)})};
   };
+  std::vector<Pattern> made = sums(s);
+  for (const Pattern& sum : sums(unscaled)) made.push_back(node<Scale>(s, {sum, any(k)}));
+  std::vector<std::vector<Pattern>> patterns;
+  for (const Pattern& sum : made) {
+    patterns.push_back({node<FusedLinear>(y, {sum, any(w), any(third)})});
+    patterns.push_back({node<FusedLinear>(y, {sum, any(w), any(third), any(fourth)})});
+    patterns.push_back({node<Linear>(y, {sum, any(w)})});
+    patterns.push_back({node<Linear>(y, {sum, any(w), any(third)})});
+  }
+  return {.name = "norm_add_norm",
+          .patterns = std::move(patterns),
+          .outputs = {y, s},
+          .one_token = true,
+          .replace = replace};
 }
 
 }  // namespace tokamak::fuse

@@ -11,30 +11,41 @@
 namespace tokamak::fuse {
 
 Pass norm_linear() {
-  enum : Var { x, v, n, w, bias, y };
+  enum : Var { x, v, n, w, third, fourth, y, kept };
   const Pattern norm = node<RmsNorm>(n, {any(x), any(v)});
+  const std::vector<Pattern> two = {norm, any(w)}, three = {norm, any(w), any(third)};
   return {
       .name = "norm_linear",
-      .patterns = {{node<Linear>(y, {norm, any(w)})},
-                   {node<Linear>(y, {norm, any(w), any(bias)})},
-                   {node<LinearGlu>(y, {norm, any(w)})},
-                   {node<LinearGlu>(y, {norm, any(w), any(bias)})}},
-      .outputs = {y},
+      .patterns = {{node<Linear>(y, two)},
+                   {node<Linear>(y, three)},
+                   {node<LinearGlu>(y, two)},
+                   {node<LinearGlu>(y, three)},
+                   {node<FusedLinear>(y, {norm, any(w), any(third), any(fourth)}, {kept})},
+                   {node<FusedLinear>(y, three)}},
+      .outputs = {y, kept},
       .shared = {n},
       .one_token = true,
       .replace = [](Match& m) -> std::optional<Replacement> {
         if (!fits_fused_linear(m.type(w))) return std::nullopt;
         if (m.type(v).shape[0] != m.type(x).shape[1]) return std::nullopt;  // a norm per head
-        FusedLinear op{
-            .before = Before::kNorm, .bias = m.has(bias), .eps = m.attributes<RmsNorm>(n).eps};
+        std::vector<ValueId> inputs = m.inputs(y);
+        inputs[0] = m[x];
+        FusedLinear op;
+        if (const auto* fused = m.as<FusedLinear>(y)) {
+          const bool fits = fused->behind == Behind::kConv || fused->behind == Behind::kGate;
+          if (!fits || fused->before != Before::kNone || fused->gated) return std::nullopt;
+          op = *fused;
+        } else {
+          op.bias = m.has(third);
+        }
         if (const auto* glu = m.as<LinearGlu>(y)) {
           op.behind = Behind::kGlu;
           op.activation = glu->activation;
         }
-        Replacement replacement{op, {m[x], m[w]}};
-        if (op.bias) replacement.inputs.push_back(m[bias]);
-        replacement.inputs.push_back(m[v]);
-        return replacement;
+        op.before = Before::kNorm;
+        op.eps = m.attributes<RmsNorm>(n).eps;
+        inputs.insert(inputs.begin() + std::ptrdiff_t(op.w()), m[v]);
+        return Replacement{op, std::move(inputs)};
       },
   };
 }

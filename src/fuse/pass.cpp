@@ -31,11 +31,7 @@ std::optional<ValueId> Match::join_rows(std::initializer_list<Var> parts, RowOrd
     if (!is_list && (weight->order != RowOrder::kPlain || weight->parts.size() != 1)) {
       return std::nullopt;
     }
-    size_t users = 0;
-    for (const Node& node : graph_.nodes) {
-      users += size_t(std::count(node.inputs.begin(), node.inputs.end(), values_.at(part)));
-    }
-    if (users != 1) return std::nullopt;
+    if (uses(part) != 1) return std::nullopt;
     joined.parts.insert(joined.parts.end(), weight->parts.begin(), weight->parts.end());
     // Rows of a concat are found by counting; see graph/row_range.h.
     if (order == RowOrder::kConcat && !is_list) joined.parts.back().rows = uint32_t(one.shape[0]);
@@ -47,7 +43,19 @@ std::optional<ValueId> Match::join_rows(std::initializer_list<Var> parts, RowOrd
   }
   result.name = fmt::format("{}.{}", type(*parts.begin()).name, suffix);
   result.recipe = std::move(joined);
-  graph_.values.push_back(std::move(result));
+  return add_constant(std::move(result));
+}
+
+size_t Match::uses(Var var) const {
+  size_t count = 0;
+  for (const Node& node : graph_.nodes) {
+    count += size_t(std::ranges::count(node.inputs, values_.at(var)));
+  }
+  return count;
+}
+
+ValueId Match::add_constant(TensorDesc constant) {
+  graph_.values.push_back(std::move(constant));
   return ValueId(graph_.values.size() - 1);
 }
 
@@ -157,10 +165,12 @@ class Driver {
   std::optional<size_t> position(const Match& match, const std::set<size_t>& matched,
                                  const Replacement& replacement) const {
     size_t low = 0, high = *matched.rbegin();
+    bool reads_matched = false;  // any(v) may be what a captured node makes: add y, y
     const auto behind = [&](const std::vector<ValueId>& inputs) {
       for (const ValueId id : inputs) {
         if (uint32_t(id) < maker_.size() && maker_[uint32_t(id)]) {
           low = std::max(low, *maker_[uint32_t(id)] + 1);
+          reads_matched = reads_matched || matched.contains(*maker_[uint32_t(id)]);
         }
       }
     };
@@ -175,7 +185,7 @@ class Driver {
         }
       }
     }
-    return low <= high ? std::optional(high) : std::nullopt;
+    return low <= high && !reads_matched ? std::optional(high) : std::nullopt;
   }
 
   /// A captured node's value that does not survive must have no user outside the match.

@@ -56,6 +56,14 @@ class Match {
     return std::get_if<T>(&graph_.nodes[nodes_.at(var)].op);
   }
 
+  /// Operands of the node captured as `var`.
+  const std::vector<ValueId>& inputs(Var var) const { return graph_.nodes[nodes_.at(var)].inputs; }
+
+  /// How often nodes read a captured value.
+  size_t uses(Var var) const;
+
+  ValueId add_constant(TensorDesc constant);
+
   /// The node that makes all of these captures, as its outputs in this order, and nothing else.
   const Node* maker(std::initializer_list<Var> outputs) const;
 

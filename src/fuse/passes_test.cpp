@@ -1,46 +1,20 @@
 // Each pass as text before and after; "leaves it alone" cases included. That fused and unfused
 // graphs compute the same is tests/parity's business.
-#include <gtest/gtest.h>
-
 #include "fuse/add_rms_norm.h"
 #include "fuse/gate_up.h"
 #include "fuse/head_argmax.h"
 #include "fuse/norm_add_norm.h"
 #include "fuse/norm_linear.h"
+#include "fuse/pass_test.h"
 #include "fuse/pipeline.h"
 #include "fuse/qkv.h"
 #include "fuse/residual.h"
 #include "fuse/scale_embed.h"
 #include "fuse/split_attention.h"
 #include "fuse/step_attention.h"
-#include "graph/builder.h"
-#include "graph/text.h"
 
 namespace tokamak::fuse {
 namespace {
-
-struct PassTest : testing::Test {
-  GraphBuilder b;
-  ValueId tokens = b.input("tokens", {kTokens});
-  ValueId table = weight("table", {32, 8});
-  ValueId x = b.embed(tokens, table);
-
-  ValueId weight(const char* name, Shape shape, DType dtype = DType::kBF16) {
-    return b.constant(name, std::move(shape), dtype, Weight{{name}});
-  }
-  ValueId vector(const char* name, Dim size) { return weight(name, {size}, DType::kF32); }
-
-  Graph finish(ValueId result) {
-    auto graph = b.finish(result);
-    EXPECT_TRUE(graph) << graph.error().message;
-    return *graph;
-  }
-  void expect_alone(const Pass& pass, Graph graph) {
-    const std::string before = to_text(graph);
-    EXPECT_EQ(run(pass, graph), 0u);
-    EXPECT_EQ(to_text(graph), before);
-  }
-};
 
 TEST_F(PassTest, AddRmsNormKeepsTheSumVisible) {
   const ValueId sum = b.add(x, x);
@@ -111,7 +85,7 @@ TEST_F(PassTest, QkvJoinsSiblingsAcrossOtherNodes) {
   Graph g = finish(b.add(q, both));
   EXPECT_EQ(run(qkv(), g), 1u);
   EXPECT_EQ(nodes_text(g), R"(%0: f32[T,8] = embed @tokens, @table {scale=1}
-%1: f32[T,8], %2: f32[T,4], %3: f32[T,4] = qkv %0, @q.qkv {q_rows=8, k_rows=4}
+%1: f32[T,8], %2: f32[T,4], %3: f32[T,4] = qkv %0, @q.qkv {q_rows=8, k_rows=4, v_rows=0}
 %4: f32[T,8] = rms_norm %1, @qn {eps=1e-06}
 %5: f32[T,4] = add %2, %3
 %6: f32[T,8] = linear %5, @o
@@ -180,7 +154,7 @@ TEST_F(PassTest, ResidualIsTheEndingOfTheProduct) {
   Graph g = finish(b.add(x, y));
   EXPECT_EQ(run(residual(), g), 1u);
   EXPECT_EQ(nodes_text(g), R"(%0: f32[T,8] = embed @tokens, @table {scale=1}
-%1: f32[T,8] = fused_linear %0, @w, %0 {before=none, behind=add, bias=false, eps=0, splits=0, activation=silu, softcap=0}
+%1: f32[T,8] = fused_linear %0, @w, %0 {before=none, behind=add, bias=false, eps=0, splits=0, activation=silu, softcap=0, scaled=false, gated=false, first=0}
 return %1
 )");
 }
@@ -200,7 +174,7 @@ TEST_F(PassTest, SandwichKeepsTheSumForTheNextResidual) {
   EXPECT_EQ(run(norm_add_norm(), g), 1u);
   EXPECT_EQ(nodes_text(g), R"(%0: f32[T,8] = embed @tokens, @table {scale=1}
 %1: f32[T,8] = linear %0, @o
-%2: f32[T,8], %3: f32[T,8] = fused_linear %1, @w, %0, @u, @v {before=norm_add_norm, behind=none, bias=false, eps=1e-06, splits=0, activation=silu, softcap=0}
+%2: f32[T,8], %3: f32[T,8] = fused_linear %1, @w, %0, @u.norms {before=norm_add_norm, behind=none, bias=false, eps=1e-06, splits=0, activation=silu, softcap=0, scaled=false, gated=false, first=0}
 %4: f32[T,8] = add %3, %2
 return %4
 )");
@@ -211,7 +185,7 @@ TEST_F(PassTest, HeadEndsInTheFirstStageOfTheChoice) {
       for_one_token(finish(b.softcap(b.linear(b.last_row(x), weight("w", {70, 8})), 30))));
   EXPECT_EQ(run(head_argmax(), g), 1u);
   EXPECT_EQ(nodes_text(g), R"(%0: f32[T,8] = embed @tokens, @table {scale=1}
-%1: f32[T,4] = fused_linear %0, @w {before=none, behind=argmax, bias=false, eps=0, splits=0, activation=silu, softcap=30}
+%1: f32[T,4] = fused_linear %0, @w {before=none, behind=argmax, bias=false, eps=0, splits=0, activation=silu, softcap=30, scaled=false, gated=false, first=0}
 %2: f32[64] = next_token %1, @chosen
 return %2
 )");
@@ -231,8 +205,8 @@ TEST_F(PassTest, AttentionOfOneTokenIsOneKernelWhoseSplitsTheProductMerges) {
   EXPECT_EQ(run(split_attention(), g), 1u);
   EXPECT_EQ(nodes_text(g), R"(%0: f32[T,8] = embed @tokens, @table {scale=1}
 %1: f32[T,32] = linear %0, @q.qkv
-%2: f32[T,160], %3: f16[32,2,1,8] = step_attention %1, @angles, @kv, @pages {heads=2, appends=true, norm_v=false, eps=0, scale=0.5, window=0, softcap=0, short_rows=0, splits=8}
-%4: f32[T,8] = fused_linear %2, @o {before=merge_splits, behind=none, bias=false, eps=0, splits=8, activation=silu, softcap=0}
+%2: f32[T,160], %3: f16[32,2,1,8] = step_attention %1, @angles, @kv, @pages {heads=2, appends=true, k_is_v=false, norm_v=false, eps=0, scale=0.5, window=0, softcap=0, short_rows=0, splits=8}
+%4: f32[T,8] = fused_linear %2, @o {before=merge_splits, behind=none, bias=false, eps=0, splits=8, activation=silu, softcap=0, scaled=false, gated=false, first=0}
 return %4
 )");
 }
@@ -247,7 +221,7 @@ TEST_F(PassTest, PipelineIsIdempotentAndNamesUnknownPasses) {
   EXPECT_EQ(to_text(g), once);
   auto unknown = run_pipeline(g, Steps::kMany, {"frobnicate"});
   ASSERT_FALSE(unknown);
-  EXPECT_NE(unknown.error().message.find("scale_embed, gate_up, qkv, step_attention"),
+  EXPECT_NE(unknown.error().message.find("scale_embed, scale_route, gated_conv, gate_up"),
             std::string::npos);
 }
 

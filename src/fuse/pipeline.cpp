@@ -2,26 +2,40 @@
 
 #include "base/check.h"
 #include "fuse/add_rms_norm.h"
+#include "fuse/conv_linear.h"
+#include "fuse/delta_row.h"
+#include "fuse/expert_glu.h"
+#include "fuse/expert_mix.h"
+#include "fuse/gate_linear.h"
 #include "fuse/gate_up.h"
+#include "fuse/gated_conv.h"
 #include "fuse/head_argmax.h"
+#include "fuse/head_norm.h"
+#include "fuse/linear_gate.h"
 #include "fuse/norm_add_norm.h"
+#include "fuse/norm_experts.h"
 #include "fuse/norm_linear.h"
+#include "fuse/qk.h"
 #include "fuse/qkv.h"
 #include "fuse/residual.h"
 #include "fuse/scale_embed.h"
+#include "fuse/scale_route.h"
 #include "fuse/split_attention.h"
 #include "fuse/step_attention.h"
 
 namespace tokamak::fuse {
 
 std::span<const Pass> passes() {
-  // gate_up comes before qkv: both take linears of one input, and a gate with its product is the
-  // narrower pattern. The others meet no common node.
-  // step_attention needs the qkv, and split_attention the plain product behind it; what is left
-  // over of sums and norms goes to add_rms_norm.
+  // What is narrower comes first: gated_conv before gate_up, gate_up before qkv, linear_gate before
+  // gate_linear. step_attention and conv_linear need the qkv, delta_row and the gates the columns
+  // that those leave, split_attention the product behind attention with its gate, and the norms the
+  // products as they end. What is left over of sums and norms goes to add_rms_norm.
   static const std::vector<Pass> all = {
-      scale_embed(), gate_up(),     qkv(),         step_attention(), split_attention(),
-      residual(),    norm_linear(), head_argmax(), norm_add_norm(),  add_rms_norm()};
+      scale_embed(), scale_route(), gated_conv(),   gate_up(),         qkv(),
+      qk(),          expert_glu(),  conv_linear(),  delta_row(),       step_attention(),
+      linear_gate(), gate_linear(), head_norm(),    split_attention(), expert_mix(),
+      residual(),    norm_linear(), norm_experts(), head_argmax(),     norm_add_norm(),
+      add_rms_norm()};
   return all;
 }
 

@@ -9,15 +9,13 @@
 namespace tokamak::fuse {
 
 Pass residual() {
-  enum : Var { x, w, bias, r, y, s };
-  const auto product = [](auto op, std::vector<Pattern> inputs) {
-    return node<decltype(op)>(y, std::move(inputs));
-  };
+  enum : Var { x, w, third, fourth, r, y, s };
+  const std::vector<Pattern> two = {any(x), any(w)}, three = {any(x), any(w), any(third)};
+  const std::vector<Pattern> four = {any(x), any(w), any(third), any(fourth)};
   std::vector<std::vector<Pattern>> patterns;
   for (const Pattern& made :
-       {product(Linear{}, {any(x), any(w)}), product(Linear{}, {any(x), any(w), any(bias)}),
-        product(FusedLinear{}, {any(x), any(w)}),
-        product(FusedLinear{}, {any(x), any(w), any(bias)})}) {
+       {node<Linear>(y, two), node<Linear>(y, three), node<FusedLinear>(y, two),
+        node<FusedLinear>(y, three), node<FusedLinear>(y, four)}) {
     patterns.push_back({node<Add>(s, {any(r), made})});
     patterns.push_back({node<Add>(s, {made, any(r)})});
   }
@@ -29,15 +27,16 @@ Pass residual() {
       .replace = [](Match& m) -> std::optional<Replacement> {
         FusedLinear op;
         if (const auto* fused = m.as<FusedLinear>(y)) {
-          if (fused->norms() || fused->behind != Behind::kNone) return std::nullopt;
+          const bool norms = fused->norms() && fused->before != Before::kHeadNorm;
+          if (norms || fused->behind != Behind::kNone) return std::nullopt;
           op = *fused;
-        } else if (!fits_fused_linear(m.type(w))) {
+        } else if (fits_fused_linear(m.type(w))) {
+          op.bias = m.has(third);
+        } else {
           return std::nullopt;
         }
         op.behind = Behind::kAdd;
-        op.bias = m.has(bias);
-        Replacement replacement{op, {m[x], m[w]}};
-        if (op.bias) replacement.inputs.push_back(m[bias]);
+        Replacement replacement{op, m.inputs(y)};
         replacement.inputs.push_back(m[r]);
         return replacement;
       },

@@ -3,7 +3,8 @@
 //   y, cache = step_attention ...           p, cache = step_attention ... {splits=n}
 //   z = linear y, w                  ==>    z = fused_linear p, w {before=merge_splits, splits=n}
 //
-// Saves no dispatch, but fills the device: without splits a step has a workgroup for each head.
+// and the same where a gate is before the product. Saves no dispatch, but fills the device: without
+// splits a step has a workgroup for each head.
 #include "fuse/split_attention.h"
 
 #include <algorithm>
@@ -12,7 +13,7 @@
 namespace tokamak::fuse {
 namespace {
 
-enum : Var { row, table, cache, pages, norms, appended, y, w, bias, z };
+enum : Var { row, table, cache, pages, norms, appended, y, w, third, z };
 
 /// So many that the heads have workgroups for a large device, and few enough that merging them
 /// stays cheap.
@@ -21,7 +22,15 @@ uint32_t splits(uint32_t heads) {
 }
 
 std::optional<Replacement> replace(Match& m) {
-  if (!fits_fused_linear(m.type(w))) return std::nullopt;
+  FusedLinear merge;
+  if (const auto* fused = m.as<FusedLinear>(z)) {
+    if (fused->before != Before::kNone || !fused->gated) return std::nullopt;
+    merge = *fused;
+  } else if (!fits_fused_linear(m.type(w))) {
+    return std::nullopt;
+  } else {
+    merge.bias = m.has(third);
+  }
   StepAttention op = m.attributes<StepAttention>(y);
   if (op.splits != 1) return std::nullopt;
   op.splits = splits(op.heads);
@@ -30,9 +39,10 @@ std::optional<Replacement> replace(Match& m) {
   std::map<size_t, Var> made;
   if (m.has(appended)) made[1] = appended;
   const ValueId parts = m.add_node(op, std::move(inputs), std::move(made)).front();
-  const FusedLinear merge{.before = Before::kMergeSplits, .bias = m.has(bias), .splits = op.splits};
+  merge.before = Before::kMergeSplits;
+  merge.splits = op.splits;
   Replacement product{merge, {parts, m[w]}};
-  if (merge.bias) product.inputs.push_back(m[bias]);
+  if (m.has(third)) product.inputs.push_back(m[third]);
   return product;
 }
 
@@ -47,7 +57,8 @@ Pass split_attention() {
     for (const std::vector<Pattern>& inputs : {plain, normed}) {
       const Pattern attention = node<StepAttention>(y, inputs, others);
       patterns.push_back({node<Linear>(z, {attention, any(w)})});
-      patterns.push_back({node<Linear>(z, {attention, any(w), any(bias)})});
+      patterns.push_back({node<Linear>(z, {attention, any(w), any(third)})});
+      patterns.push_back({node<FusedLinear>(z, {attention, any(w), any(third)})});
     }
   }
   return {.name = "split_attention",

@@ -40,8 +40,9 @@ class GraphBuilder {
   }
   ValueId short_conv(ValueId x, ValueId w, ValueId state, Activation activation,
                      std::optional<ValueId> bias = {});
-  ValueId gated_delta(ValueId qkv, ValueId ab, ValueId rates, ValueId state, uint32_t key_heads) {
-    return one(GatedDelta{key_heads}, {qkv, ab, rates, state});
+  ValueId gated_delta(ValueId qkv, ValueId ab, ValueId rates, ValueId state,
+                      GatedDelta attributes) {
+    return one(attributes, {qkv, ab, rates, state});
   }
   struct Routed {
     ValueId shares, chosen;

@@ -3,19 +3,23 @@
 #include <cstdint>
 #include <string_view>
 
+#include "graph/activation.h"
+
 namespace tokamak {
 
 /// The experts of each token: the top_k largest of softmax(logits), ties to the lower number, in
-/// falling order, and their share: the softmax itself, or with `normalize` divided by its sum over
-/// the chosen ones; times scale[expert].
+/// falling order, and their share: the softmax of factor * logits, or with `normalize` divided by
+/// its sum over the chosen ones; times scale[expert]. factor is above 0.
 ///     (logits [T, experts], scale? [experts]) -> shares [T, top_k], u32[T, top_k]
 struct Route {
   static constexpr std::string_view kName = "route";
   uint32_t top_k = 1;
   bool normalize = true;
+  float factor = 1;
   static void fields(auto& op, auto&& visit) {
     visit("top_k", op.top_k);
     visit("normalize", op.normalize);
+    visit("factor", op.factor);
   }
   bool operator==(const Route&) const = default;
 };
@@ -44,6 +48,34 @@ struct ExpertColumns {
   static constexpr std::string_view kName = "expert_columns";
   static void fields(auto&, auto&&) {}
   bool operator==(const ExpertColumns&) const = default;
+};
+
+/// Made by passes: the gated half of experts, activation(x Gᵀ) * x Uᵀ, where an expert of W has n
+/// rows of G, then n of U. With `norm`, x is rms_norm(x, v).
+///     (x [T, in], w [experts*2*n, in], chosen u32[T, top_k], v? [in]) -> [T, top_k*n]
+struct ExpertGlu {
+  static constexpr std::string_view kName = "expert_glu";
+  uint32_t experts = 1;
+  Activation activation = Activation::kSilu;
+  bool norm = false;
+  float eps = 0;
+  static void fields(auto& op, auto&& visit) {
+    visit("experts", op.experts);
+    visit("activation", op.activation);
+    visit("norm", op.norm);
+    visit("eps", op.eps);
+  }
+  bool operator==(const ExpertGlu&) const = default;
+};
+
+/// Made by passes: expert_sum(expert_linear(x, w, chosen), shares), with slots of x, plus r.
+///     (x [T, top_k*in], w [experts*out, in], chosen u32[T, top_k], shares [T, top_k],
+///      r? [T, out]) -> [T, out]
+struct ExpertMix {
+  static constexpr std::string_view kName = "expert_mix";
+  uint32_t experts = 1;
+  static void fields(auto& op, auto&& visit) { visit("experts", op.experts); }
+  bool operator==(const ExpertMix&) const = default;
 };
 
 }  // namespace tokamak

@@ -16,15 +16,19 @@ struct AddRmsNorm {
   bool operator==(const AddRmsNorm&) const = default;
 };
 
-/// Three linears of one input; w and bias are the concatenated rows, `q` and `k` the first two's.
-///     (x [T, in], w [q+k+v, in], bias? [q+k+v]) -> [T, q], [T, k], [T, v]
+/// Two to four linears of one input; w and bias are the concatenated rows. The last one has what
+/// the others leave: the fourth where v_rows is not 0, the second where nothing is left for a
+/// third.
+///     (x [T, in], w [q+k+v+g, in], bias? [q+k+v+g]) -> [T, q], [T, k], [T, v]?, [T, g]?
 struct Qkv {
   static constexpr std::string_view kName = "qkv";
   uint32_t q_rows = 0;
   uint32_t k_rows = 0;
+  uint32_t v_rows = 0;
   static void fields(auto& op, auto&& visit) {
     visit("q_rows", op.q_rows);
     visit("k_rows", op.k_rows);
+    visit("v_rows", op.v_rows);
   }
   bool operator==(const Qkv&) const = default;
 };
@@ -41,24 +45,32 @@ struct LinearGlu {
 /// What a fused linear makes of x before the product: x' is
 ///   none            x
 ///   norm            rms_norm(x, w)
-///   norm_add_norm   rms_norm(s, w) with s = a + rms_norm(x, u), which is an output, too
+///   norm_add        s = a + rms_norm(x, w), which is an output, too
+///   norm_add_norm   rms_norm(s, v) with the same s; w holds the weights of both norms
 ///   merge_splits    the whole attention of the splits that x holds; see StepAttention
-enum class Before : uint8_t { kNone, kNorm, kNormAddNorm, kMergeSplits };
-inline constexpr std::string_view kBeforeNames[] = {"none", "norm", "norm_add_norm",
-                                                    "merge_splits"};
+///   head_norm       rms_norm(x, w), each head of the columns that w has by itself
+/// `scaled`: s is k[0] times that. `gated`: x' is activation(g) times that, where g are the columns
+/// from `first` on of an operand.
+enum class Before : uint8_t { kNone, kNorm, kNormAdd, kNormAddNorm, kMergeSplits, kHeadNorm };
+inline constexpr std::string_view kBeforeNames[] = {"none",          "norm",         "norm_add",
+                                                    "norm_add_norm", "merge_splits", "head_norm"};
 
 /// What it makes of y = x' Wᵀ + bias:
 ///   none     y
 ///   glu      activation(even columns) * odd columns
 ///   add      r + y
 ///   argmax   the best of softcap(y), block by block; see BlockArgmax
-enum class Behind : uint8_t { kNone, kGlu, kAdd, kArgmax };
-inline constexpr std::string_view kBehindNames[] = {"none", "glu", "add", "argmax"};
+///   gate     activation(y) * r, with the columns of r from `first` on
+///   conv     y, its first columns convolved; see ShortConv, whose w is r and whose state follows
+enum class Behind : uint8_t { kNone, kGlu, kAdd, kArgmax, kGate, kConv };
+inline constexpr std::string_view kBehindNames[] = {"none", "glu", "add", "argmax", "gate", "conv"};
 
 /// A linear with what a decoder has before and behind it, for few tokens: no workgroup needs more
-/// than x to prepare it, so that what is before costs no pass of its own.
-///     (x [T, in or as `before` says], W [out, in], bias? [out], a? [T, in], u? [in], w? [in],
-///      r? [T, out]) -> [T, out, or as `behind` says], s? [T, in]
+/// than x to prepare it, so that what is before costs no pass of its own. Only one of `gated` and
+/// an ending with an activation; `first` is a multiple of 4 when gated.
+///     (x [T, in or as `before` says], W [out, in], bias? [out], a? [T, in], w? [in], [2*in] or
+///      [head], k? [1], g? [T, columns], r? [T, out], [T, columns] or [n, taps],
+///      state? [taps-1, n]) -> [T, out, or as `behind` says], s? [T, in], state?
 struct FusedLinear {
   static constexpr std::string_view kName = "fused_linear";
   Before before = Before::kNone;
@@ -66,8 +78,11 @@ struct FusedLinear {
   bool bias = false;
   float eps = 0;                              // of the norms
   uint32_t splits = 0;                        // merge_splits
-  Activation activation = Activation::kSilu;  // glu
+  Activation activation = Activation::kSilu;  // of the gate, glu or conv
   float softcap = 0;                          // argmax; 0: none
+  bool scaled = false;                        // norm_add, norm_add_norm
+  bool gated = false;                         // none, merge_splits, head_norm
+  uint32_t first = 0;                         // gated or gate: where the columns begin
   static void fields(auto& op, auto&& visit) {
     visit("before", op.before);
     visit("behind", op.behind);
@@ -76,31 +91,44 @@ struct FusedLinear {
     visit("splits", op.splits);
     visit("activation", op.activation);
     visit("softcap", op.softcap);
+    visit("scaled", op.scaled);
+    visit("gated", op.gated);
+    visit("first", op.first);
   }
   bool operator==(const FusedLinear&) const = default;
 
-  bool norms() const { return before == Before::kNorm || before == Before::kNormAddNorm; }
+  /// Whether s is an operand's sum with a norm, and an output.
+  bool adds() const { return before == Before::kNormAdd || before == Before::kNormAddNorm; }
+  bool norms() const { return adds() || before == Before::kNorm || before == Before::kHeadNorm; }
   // Operands that are there, by number.
   size_t a() const { return 2 + size_t{bias}; }
-  size_t u() const { return a() + 1; }
-  size_t w() const { return before == Before::kNorm ? a() : a() + 2; }
-  size_t r() const {
-    return a() + (before == Before::kNorm ? 1 : before == Before::kNormAddNorm ? 3 : 0);
+  size_t w() const { return a() + size_t{adds()}; }
+  size_t k() const { return w() + size_t{norms()}; }
+  size_t g() const { return k() + size_t{scaled}; }
+  size_t r() const { return g() + size_t{gated}; }
+  size_t state() const { return r() + 1; }
+  size_t operands() const {
+    return behind == Behind::kConv                             ? state() + 1
+           : behind == Behind::kAdd || behind == Behind::kGate ? r() + 1
+                                                               : r();
   }
 };
 
 /// All that attention does between its two products, for one token: norms of heads, rotation, the
-/// append, and attention itself. A row holds heads queries, and with `appends` as many keys and
-/// then values as the cache has heads; norms the weights for a query, then for a key. With splits
-/// above 1 the keys are dealt to so many parts, and the result is unfinished: a row holds the sums
-/// of each part, one after the other, then of each part and head the largest score and the total.
-///     (row [T, (heads + 2 kv) d] or [T, heads*d], table [rows, rotary], cache [slots, 2, kv, d],
+/// append, and attention itself. A row begins with heads queries, and with `appends` as many keys
+/// and then values as the cache has heads, unless `k_is_v`: values are the same columns as keys,
+/// before norm and rotation. norms has the weights for a query, then for a key. With splits above 1
+/// the keys are dealt to so many parts, and the result is unfinished: a row holds the sums of each
+/// part, one after the other, then of each part and head the largest score and the total.
+///     (row [T, at least (heads + 2 kv) d, (heads + kv) d or heads*d], table [rows, rotary], cache
+///     [slots, 2, kv, d],
 ///      pages u32[P], norms? [2*d] or [d])
 ///      -> [T, heads*d] or [T, splits*heads*(d + 2)], cache if it appends
 struct StepAttention {
   static constexpr std::string_view kName = "step_attention";
   uint32_t heads = 0;
   bool appends = true;
+  bool k_is_v = false;
   bool norm_v = false;  // values are normed, too, without a weight
   float eps = 0;        // of the norms
   float scale = 1;
@@ -111,6 +139,7 @@ struct StepAttention {
   static void fields(auto& op, auto&& visit) {
     visit("heads", op.heads);
     visit("appends", op.appends);
+    visit("k_is_v", op.k_is_v);
     visit("norm_v", op.norm_v);
     visit("eps", op.eps);
     visit("scale", op.scale);

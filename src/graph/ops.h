@@ -120,30 +120,42 @@ struct Attention {
 /// Causal convolution over time, each column by itself:
 /// y[t, c] = activation(bias[c] + sum_j w[c, j] x[t - (k-1) + j, c]). The state holds the k-1 rows
 /// of x before this step, oldest first, and is changed to those before the next; at frame.position
-/// 0 they count as zeros, whatever it holds.
-///     (x [T, n], w [n, k], state [k-1, n], bias? [n]) -> [T, n], state
+/// 0 they count as zeros, whatever it holds. `gated`: a row is g, h, z of n columns each, x is g z,
+/// and the result is h y.
+///     (x [T, n] or [T, 3*n], w [n, k], state [k-1, n], bias? [n]) -> [T, n], state
 struct ShortConv {
   static constexpr std::string_view kName = "short_conv";
   Activation activation = Activation::kIdentity;
-  static void fields(auto& op, auto&& visit) { visit("activation", op.activation); }
+  bool gated = false;
+  static void fields(auto& op, auto&& visit) {
+    visit("activation", op.activation);
+    visit("gated", op.gated);
+  }
   bool operator==(const ShortConv&) const = default;
 };
 
-/// The gated delta rule (arXiv:2412.06464), a step per token and value head, value head h reading
-/// key head h / (heads / key_heads):
+/// The gated delta rule (arXiv:2412.06464), a step per token and value head. Value head h reads key
+/// head h / (heads / key_heads), or with `tiled` h % key_heads:
 ///     q, k = l2norm(q) / sqrt(dk), l2norm(k)         l2norm(x) = x rsqrt(sum x² + 1e-6)
 ///     S    = exp(-exp(log_rate) softplus(a + bias)) S
 ///     S    = S + k (sigmoid(b) (v - kᵀ S))ᵀ
 ///     y    = qᵀ S
-/// A row of qkv holds key_heads q, then as many k, each of dk, then heads v of dv; a row of ab the
-/// heads' a, then their b; rates the log_rate, then the bias. The state is S, zero at
-/// frame.position 0 whatever it holds.
-///     (qkv [T, 2*key_heads*dk + heads*dv], ab [T, 2*heads], rates [2, heads],
+/// A row of qkv begins with key_heads q, then as many k, each of dk, then heads v of dv; a row of
+/// ab ends in the heads' a, then their b; rates are the log_rate (with `negated` -exp of it), then
+/// the bias. The state is S,
+/// zero at frame.position 0 whatever it holds.
+///     (qkv [T, at least 2*key_heads*dk + heads*dv], ab [T, at least 2*heads], rates [2, heads],
 ///      state [heads, dk, dv]) -> [T, heads*dv], state
 struct GatedDelta {
   static constexpr std::string_view kName = "gated_delta";
   uint32_t key_heads = 0;
-  static void fields(auto& op, auto&& visit) { visit("key_heads", op.key_heads); }
+  bool tiled = false;
+  bool negated = false;
+  static void fields(auto& op, auto&& visit) {
+    visit("key_heads", op.key_heads);
+    visit("tiled", op.tiled);
+    visit("negated", op.negated);
+  }
   bool operator==(const GatedDelta&) const = default;
 };
 
@@ -180,10 +192,11 @@ struct LastRow {
   bool operator==(const LastRow&) const = default;
 };
 
-using Op = std::variant<Embed, Linear, RmsNorm, Add, Scale, Softcap, Glu, Rope, KvAppend, Attention,
-                        ShortConv, GatedDelta, Route, ExpertLinear, ExpertSum, ExpertColumns,
-                        Columns, GatherColumns, MeanRows, LastRow, BlockArgmax, NextToken,
-                        AddRmsNorm, Qkv, LinearGlu, FusedLinear, StepAttention>;
+using Op =
+    std::variant<Embed, Linear, RmsNorm, Add, Scale, Softcap, Glu, Rope, KvAppend, Attention,
+                 ShortConv, GatedDelta, Route, ExpertLinear, ExpertSum, ExpertColumns, Columns,
+                 GatherColumns, MeanRows, LastRow, BlockArgmax, NextToken, AddRmsNorm, Qkv,
+                 LinearGlu, FusedLinear, StepAttention, ExpertGlu, ExpertMix>;
 
 /// The index of alternative T in Op: how patterns and kernel tables name an op without attributes.
 template <typename T, size_t kIndex = 0>
@@ -203,6 +216,16 @@ constexpr std::string_view op_name_at(size_t index, std::index_sequence<kIndices
 }
 constexpr std::string_view op_name_at(size_t index) {
   return op_name_at(index, std::make_index_sequence<std::variant_size_v<Op>>());
+}
+
+/// Of an op whose second operand is the matrix of so many experts; 0 for the others.
+inline uint32_t experts_of(const Op& op) {
+  return std::visit(
+      [](const auto& o) -> uint32_t {
+        if constexpr (requires { o.experts; }) return o.experts;
+        return 0;
+      },
+      op);
 }
 
 inline std::string_view op_name(const Op& op) {

@@ -180,10 +180,11 @@ struct Rule {
     }
     return {{matrix(in[0]->shape[0], in[0]->shape[1])}};
   }
-  Outputs operator()(const ShortConv&) const {
+  Outputs operator()(const ShortConv& op) const {
     TOK_TRY(count(3, 4));
     TOK_TRY(activation(0));
-    const Dim n = in[0]->shape[1];
+    const Dim parts = op.gated ? 3 : 1, n = in[0]->shape[1] / parts;
+    if (in[0]->shape[1] != parts * n) return wrong(0, "three times as many columns");
     const TensorDesc& w = *in[1];
     if (w.shape.size() != 2 || w.shape[0] != n || w.shape[1] < 2 || w.dtype != DType::kF32) {
       return wrong(1, fmt::format("f32[{}, k] with k of at least 2", n));
@@ -202,8 +203,10 @@ struct Rule {
     }
     TOK_TRY(state(3, s));
     const Dim columns = 2 * Dim{op.key_heads} * s[1] + s[0] * s[2];
-    if (in[0]->shape[1] != columns) return wrong(0, fmt::format("{} columns", columns));
-    TOK_TRY(like(1, matrix(in[0]->shape[0], 2 * s[0])));
+    if (in[0]->shape[1] < columns) return wrong(0, fmt::format("at least {} columns", columns));
+    if (in[1]->shape[0] != in[0]->shape[0] || in[1]->shape[1] < 2 * s[0]) {
+      return wrong(1, fmt::format("as many rows, of at least {} columns", 2 * s[0]));
+    }
     TOK_TRY(like(2, matrix(2, s[0])));
     return {{matrix(in[0]->shape[0], s[0] * s[2]), same_state(3)}};
   }
@@ -214,6 +217,7 @@ struct Rule {
     if (op.top_k == 0 || Dim{op.top_k} > experts) {
       return wrong(0, fmt::format("at least {} columns", op.top_k));
     }
+    if (!(op.factor > 0)) return wrong(0, fmt::format("a factor above 0, not {}", op.factor));
     if (in.size() == 2) TOK_TRY(vector(1, experts));
     TensorDesc chosen = matrix(rows, op.top_k);
     chosen.dtype = DType::kU32;
@@ -303,49 +307,97 @@ struct Rule {
   }
   Outputs operator()(const Qkv& op) const {
     TOK_TRY(const Dim out, linear());
-    const Dim rows = in[0]->shape[0], v_rows = out - Dim{op.q_rows} - Dim{op.k_rows};
-    if (op.q_rows == 0 || op.k_rows == 0 || v_rows <= 0) {
-      return wrong(1, fmt::format("more than {} + {} rows", op.q_rows, op.k_rows));
+    const Dim rows = in[0]->shape[0], v_rows = op.v_rows;
+    const Dim left = out - Dim{op.q_rows} - Dim{op.k_rows} - v_rows;
+    if (op.q_rows == 0 || op.k_rows == 0 || left < (v_rows == 0 ? 0 : 1)) {
+      return wrong(1, fmt::format("{} + {} + {} rows or more", op.q_rows, op.k_rows, v_rows));
     }
-    return {{matrix(rows, op.q_rows), matrix(rows, op.k_rows), matrix(rows, v_rows)}};
+    std::vector<TensorDesc> outputs = {matrix(rows, op.q_rows), matrix(rows, op.k_rows)};
+    if (v_rows > 0) outputs.push_back(matrix(rows, v_rows));
+    if (left > 0) outputs.push_back(matrix(rows, left));
+    return outputs;
   }
   Outputs operator()(const LinearGlu&) const {
     TOK_TRY(const Dim out, linear());
     if (out % 2 != 0) return wrong(1, "an even number of rows");
     return {{matrix(in[0]->shape[0], out / 2)}};
   }
+  Result<void> before(const FusedLinear& op, Dim columns) const {
+    const Dim given = in[0]->shape[1], splits = op.splits;
+    if (op.before == Before::kMergeSplits) {
+      if (splits < 2 || given <= splits * columns || (given - splits * columns) % (2 * splits)) {
+        return wrong(0, fmt::format("at least 2 splits of {} columns and their totals", columns));
+      }
+    } else if (given != columns) {
+      return wrong(1, fmt::format("a matrix [out, {}]", given));
+    }
+    if (op.adds()) TOK_TRY(like(op.a(), *in[0]));
+    if (op.before == Before::kHeadNorm) {
+      const Shape& w = in[op.w()]->shape;
+      if (w.size() != 1 || columns % w[0] != 0) {
+        return wrong(op.w(), fmt::format("f32[n] with n dividing {}", columns));
+      }
+    } else if (op.norms()) {
+      TOK_TRY(vector(op.w(), op.before == Before::kNormAddNorm ? 2 * columns : columns));
+    }
+    if (op.scaled && !op.adds()) return wrong(op.k(), "a sum to scale");
+    if (op.scaled) TOK_TRY(vector(op.k(), 1));
+    return op.gated ? gate(op, op.g(), columns) : Result<void>();
+  }
+  /// Columns `first` to `first + columns - 1` of an operand with the rows of operand 0.
+  Result<void> gate(const FusedLinear& op, size_t operand, Dim columns) const {
+    TOK_TRY(activation(operand));
+    const Shape& shape = in[operand]->shape;
+    if (shape[0] != in[0]->shape[0] || shape[1] < Dim{op.first} + columns) {
+      return wrong(operand, fmt::format("{} columns from {} on", columns, op.first));
+    }
+    const bool other = op.behind == Behind::kGlu || op.behind == Behind::kGate ||
+                       op.behind == Behind::kConv || op.norms() != (op.before == Before::kHeadNorm);
+    if (op.gated && (op.first % 4 != 0 || other)) {
+      return wrong(operand, "a gate that begins at a multiple of 4, without another activation");
+    }
+    return {};
+  }
+  /// The weight and the state of the convolution of an ending with `out` columns.
+  Result<void> convolution(const FusedLinear& op, Dim out) const {
+    const TensorDesc& w = *in[op.r()];
+    if (w.shape.size() != 2 || w.shape[0] > out || w.shape[1] < 2 || w.dtype != DType::kF32 ||
+        op.adds()) {
+      return wrong(op.r(), fmt::format("f32[at most {}, at least 2] behind no sum", out));
+    }
+    return state(op.state(), {w.shape[1] - 1, w.shape[0]});
+  }
   Outputs operator()(const FusedLinear& op) const {
-    const size_t operands = op.r() + size_t{op.behind == Behind::kAdd};
-    TOK_TRY(count(operands, operands));
+    TOK_TRY(count(op.operands(), op.operands()));
     TOK_TRY(activation(0));
     const TensorDesc& w = *in[1];
     if (!is_matrix(w)) return wrong(1, "a matrix [out, in]");
-    const Dim rows = in[0]->shape[0], columns = w.shape[1], out = w.shape[0];
-    const Dim splits = op.splits;
-    if (op.before == Before::kMergeSplits) {
-      if (splits < 2 || in[0]->shape[1] <= splits * columns ||
-          (in[0]->shape[1] - splits * columns) % (2 * splits) != 0) {
-        return wrong(0, fmt::format("at least 2 splits of {} columns and their totals", columns));
-      }
-    } else if (in[0]->shape[1] != columns) {
-      return wrong(1, fmt::format("a matrix [out, {}]", in[0]->shape[1]));
-    }
+    const Dim rows = in[0]->shape[0], out = w.shape[0];
     if (op.bias) TOK_TRY(vector(2, out));
-    if (op.norms()) TOK_TRY(vector(op.w(), columns));
-    if (op.before == Before::kNormAddNorm) {
-      TOK_TRY(like(op.a(), *in[0]));
-      TOK_TRY(vector(op.u(), columns));
-    }
+    TOK_TRY(before(op, w.shape[1]));
     std::vector<TensorDesc> outputs = {matrix(rows, out)};
-    if (op.behind == Behind::kGlu) {
-      if (out % 2 != 0) return wrong(1, "an even number of rows");
-      outputs[0].shape[1] = out / 2;
-    } else if (op.behind == Behind::kAdd) {
-      TOK_TRY(like(op.r(), outputs[0]));
-    } else if (op.behind == Behind::kArgmax) {
-      outputs[0].shape[1] = argmax_columns(out);
+    switch (op.behind) {
+      case Behind::kNone:
+        break;
+      case Behind::kGlu:
+        if (out % 2 != 0) return wrong(1, "an even number of rows");
+        outputs[0].shape[1] = out / 2;
+        break;
+      case Behind::kAdd:
+        TOK_TRY(like(op.r(), outputs[0]));
+        break;
+      case Behind::kArgmax:
+        outputs[0].shape[1] = argmax_columns(out);
+        break;
+      case Behind::kGate:
+        TOK_TRY(gate(op, op.r(), out));
+        break;
+      case Behind::kConv:
+        TOK_TRY(convolution(op, out));
+        break;
     }
-    if (op.before == Before::kNormAddNorm) outputs.push_back(matrix(rows, columns));
+    if (op.adds()) outputs.push_back(matrix(rows, w.shape[1]));
+    if (op.behind == Behind::kConv) outputs.push_back(same_state(op.state()));
     return outputs;
   }
   Outputs operator()(const StepAttention& op) const {
@@ -359,9 +411,10 @@ struct Rule {
         table.shape[1] % 2 != 0 || table.shape[0] <= Dim{op.short_rows}) {
       return wrong(1, fmt::format("f32[more than {}, even and at most {}]", op.short_rows, d));
     }
-    const Dim columns = (heads + (op.appends ? 2 * kv_heads : 0)) * d;
-    if (heads == 0 || heads % kv_heads != 0 || in[0]->shape[1] != columns) {
-      return wrong(0, fmt::format("{} columns, heads a multiple of {}", columns, kv_heads));
+    const Dim columns = (heads + (op.appends ? (op.k_is_v ? 1 : 2) * kv_heads : 0)) * d;
+    if (heads == 0 || heads % kv_heads != 0 || in[0]->shape[1] < columns) {
+      return wrong(0,
+                   fmt::format("at least {} columns, heads a multiple of {}", columns, kv_heads));
     }
     if (in.size() == 5) TOK_TRY(vector(4, op.appends ? 2 * d : d));
     const Dim splits = op.splits;
@@ -370,6 +423,33 @@ struct Rule {
         matrix(in[0]->shape[0], splits == 1 ? heads * d : splits * heads * (d + 2))};
     if (op.appends) outputs.push_back(same_state(2));
     return outputs;
+  }
+  Outputs operator()(const ExpertGlu& op) const {
+    TOK_TRY(count(op.norm ? 4 : 3, op.norm ? 4 : 3));
+    TOK_TRY(activation(0));
+    const TensorDesc &x = *in[0], &w = *in[1];
+    TOK_TRY(choice(2, x));
+    if (!is_matrix(w) || op.experts == 0 || w.shape[0] % (2 * Dim{op.experts}) != 0 ||
+        x.shape[1] != w.shape[1]) {
+      return wrong(1, fmt::format("a matrix [{} * 2 * n, {}]", op.experts, x.shape[1]));
+    }
+    if (op.norm) TOK_TRY(vector(3, x.shape[1]));
+    return {{matrix(x.shape[0], in[2]->shape[1] * (w.shape[0] / (2 * Dim{op.experts})))}};
+  }
+  Outputs operator()(const ExpertMix& op) const {
+    TOK_TRY(count(4, 5));
+    TOK_TRY(activation(0));
+    TOK_TRY(activation(3));
+    const TensorDesc &x = *in[0], &w = *in[1];
+    TOK_TRY(choice(2, x));
+    if (!is_matrix(w) || op.experts == 0 || w.shape[0] % Dim{op.experts} != 0 ||
+        x.shape[1] != w.shape[1] * in[2]->shape[1]) {
+      return wrong(1, fmt::format("a matrix [{} * out, in] whose rows fit operand 0", op.experts));
+    }
+    if (in[3]->shape != in[2]->shape) return wrong(3, "a share of each choice");
+    const TensorDesc out = matrix(x.shape[0], w.shape[0] / Dim{op.experts});
+    if (in.size() == 5) TOK_TRY(like(4, out));
+    return {{out}};
   }
 };
 

@@ -92,13 +92,28 @@ Problem ordinary(const Op& op, uint32_t max_tokens = 1) {
   } else if (const auto* fused = std::get_if<FusedLinear>(&op)) {
     p.inputs = {x, w};
     if (fused->before == Before::kMergeSplits) p.inputs[0] = tensor({kTokens, 2 * (64 + 2 * 4)});
-    while (p.inputs.size() < fused->r() + 1) p.inputs.push_back(tensor({64}));
-    if (fused->before == Before::kNormAddNorm) p.outputs.push_back(x);
+    while (p.inputs.size() < fused->operands()) p.inputs.push_back(tensor({64}));
+    if (fused->adds()) p.outputs.push_back(x);
+    if (fused->before == Before::kHeadNorm) p.inputs[fused->w()] = tensor({16});
+    if (fused->behind == Behind::kConv) {
+      p.inputs.pop_back();
+      p.inputs[fused->r()] = tensor({32, 4});
+      p.outputs.push_back(tensor({3, 32}));
+    }
+  } else if (const auto* glu = std::get_if<ExpertGlu>(&op)) {
+    p.inputs = {x, w, tensor({kTokens, 1}, DType::kU32)};
+    if (glu->norm) p.inputs.push_back(tensor({64}));
+    p.outputs = {tensor({kTokens, 32})};
+  } else if (std::holds_alternative<ExpertMix>(op)) {
+    p.inputs = {x, w, tensor({kTokens, 1}, DType::kU32), tensor({kTokens, 1})};
   } else {
     p.inputs = {x, w};
   }
-  if (std::holds_alternative<Qkv>(op)) {
-    p.outputs = {tensor({kTokens, 32}), tensor({kTokens, 16}), tensor({kTokens, 16})};
+  if (const auto* qkv = std::get_if<Qkv>(&op)) {
+    p.outputs = {tensor({kTokens, qkv->q_rows}), tensor({kTokens, qkv->k_rows})};
+    if (qkv->v_rows != 0) p.outputs.push_back(tensor({kTokens, qkv->v_rows}));
+    const Dim left = 64 - Dim{qkv->q_rows} - Dim{qkv->k_rows} - Dim{qkv->v_rows};
+    if (left > 0) p.outputs.push_back(tensor({kTokens, left}));
   }
   return p;
 }
@@ -127,13 +142,22 @@ std::vector<Op> every_op(std::index_sequence<kIndices...>) {
     if (auto* delta = std::get_if<GatedDelta>(&op)) delta->key_heads = 1;
     if (auto* attention = std::get_if<StepAttention>(&op)) attention->heads = 4;
   }
-  for (const Before before : {Before::kNorm, Before::kNormAddNorm, Before::kMergeSplits}) {
-    ops.emplace_back(FusedLinear{.before = before,
-                                 .behind = Behind(uint8_t(before)),
-                                 .bias = true,
-                                 .splits = 2,
-                                 .softcap = 5});
-  }
+  ops.emplace_back(Qkv{32, 32});
+  ops.emplace_back(Qkv{32, 16, 8});
+  ops.emplace_back(ShortConv{.gated = true});
+  ops.emplace_back(ExpertGlu{.norm = true, .eps = 1e-5f});
+  ops.emplace_back(FusedLinear{.before = Before::kNorm, .behind = Behind::kGlu, .bias = true});
+  ops.emplace_back(FusedLinear{.before = Before::kNorm, .behind = Behind::kConv, .bias = true});
+  ops.emplace_back(FusedLinear{.before = Before::kNormAdd, .behind = Behind::kGate, .bias = true});
+  ops.emplace_back(
+      FusedLinear{.before = Before::kNormAddNorm, .behind = Behind::kArgmax, .softcap = 5});
+  ops.emplace_back(FusedLinear{.before = Before::kNormAddNorm, .scaled = true});
+  ops.emplace_back(FusedLinear{.before = Before::kMergeSplits,
+                               .behind = Behind::kAdd,
+                               .bias = true,
+                               .splits = 2,
+                               .gated = true});
+  ops.emplace_back(FusedLinear{.before = Before::kHeadNorm, .behind = Behind::kArgmax});
   for (const bool appends : {false, true}) {
     ops.emplace_back(
         StepAttention{.heads = 4, .appends = appends, .eps = 1e-5f, .softcap = 5, .splits = 2});
@@ -155,7 +179,8 @@ bool takes(const KernelVariant& variant, const Problem& problem) {
 /// Ops that only steps of one token have.
 bool is_for_one_token(const Op& op) {
   return std::holds_alternative<FusedLinear>(op) || std::holds_alternative<StepAttention>(op) ||
-         std::holds_alternative<NextToken>(op);
+         std::holds_alternative<ExpertMix>(op) || std::holds_alternative<NextToken>(op) ||
+         (std::holds_alternative<ExpertGlu>(op) && std::get<ExpertGlu>(op).norm);
 }
 
 TEST(Variants, NamesAreUniqueAndBeginWithTheOp) {
@@ -187,8 +212,8 @@ TEST(Variants, EveryOpRunsOnThePlainestDeviceAndOnTheCpu) {
 }
 
 TEST(Variants, EveryMatrixTypeRunsOnThePlainestDevice) {
-  for (const Op& op :
-       {Op{Embed{}}, Op{Linear{}}, Op{Qkv{32, 16}}, Op{LinearGlu{}}, Op{ExpertLinear{}}}) {
+  for (const Op& op : {Op{Embed{}}, Op{Linear{}}, Op{Qkv{32, 16}}, Op{LinearGlu{}},
+                       Op{ExpertLinear{}}, Op{ExpertGlu{}}}) {
     for (const DType dtype : matrix_types()) {
       for (const uint32_t max_tokens : {1u, 64u}) {
         const Problem problem = with_matrix(ordinary(op, max_tokens), dtype);
@@ -254,7 +279,8 @@ TEST(Variants, EveryEmbeddedFileBelongsToAVariant) {
           problem.max_tokens = 1;
           note(problem);
           if (std::holds_alternative<Linear>(op) || std::holds_alternative<Scale>(op) ||
-              std::holds_alternative<Route>(op) || std::holds_alternative<ShortConv>(op)) {
+              std::holds_alternative<Route>(op) || std::holds_alternative<ShortConv>(op) ||
+              std::holds_alternative<ExpertMix>(op)) {
             problem.inputs.push_back(tensor({64}));
             note(problem);
           }

@@ -15,6 +15,7 @@
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/embed/embed.h"
 #include "kernels/experts/experts.h"
+#include "kernels/experts/fused_experts.h"
 #include "kernels/linear/linear.h"
 #include "kernels/norm/rms_norm.h"
 #include "kernels/rope/rope.h"
@@ -27,7 +28,7 @@ std::vector<KernelVariant> collect() {
   for (const std::span<const KernelVariant> family :
        {embed_variants(), linear_variants(), norm_variants(), elementwise_variants(),
         rope_variants(), attention_variants(), step_attention_variants(), conv_variants(),
-        delta_variants(), expert_variants(), choice_variants()}) {
+        delta_variants(), expert_variants(), fused_expert_variants(), choice_variants()}) {
     all.insert(all.end(), family.begin(), family.end());
   }
   return all;

@@ -247,7 +247,7 @@ Cost step_cost(const Plan& plan, const Step& step, uint64_t tokens, uint64_t kv_
   Cost cost;
   const bool gathers =
       std::holds_alternative<Embed>(step.op) || std::holds_alternative<Rope>(step.op);
-  const auto* experts = std::get_if<ExpertLinear>(&step.op);
+  const uint32_t experts = experts_of(step.op);
   const auto bytes = [&](const Operand& o) { return byte_count(o.dtype, o.shape, tokens); };
   // Of a cut weight a step has a share: that of the tokens it gathers, or of the results it writes.
   const double share =
@@ -259,11 +259,11 @@ Cost step_cost(const Plan& plan, const Step& step, uint64_t tokens, uint64_t kv_
       add_attention(cost, step, in, tokens, kv_length);
     } else if (use == BufferUse::kConstant && gathers && in.shape.size() == 2) {
       cost.bytes += shared(tokens * (bytes(in) / uint64_t(in.shape[0])));
-    } else if (use == BufferUse::kConstant && experts != nullptr) {
+    } else if (use == BufferUse::kConstant && experts != 0 && in.shape.size() == 2) {
       // At most one expert for each choice, and none of them more than once.
       const uint64_t choices = element_count(step.inputs[2].shape, tokens);
-      cost.bytes += bytes(in) / experts->experts * std::min<uint64_t>(choices, experts->experts);
-      cost.flops += 2 * element_count(in.shape, 1) / experts->experts * choices;
+      cost.bytes += bytes(in) / experts * std::min<uint64_t>(choices, experts);
+      cost.flops += 2 * element_count(in.shape, 1) / experts * choices;
     } else if (use != BufferUse::kTable) {
       cost.bytes += bytes(in);
       if (use == BufferUse::kConstant && in.shape.size() == 2) {

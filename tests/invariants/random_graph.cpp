@@ -148,7 +148,7 @@ class Maker {
     const ValueId ab = linear(x, 2 * heads, dtype, false);
     const ValueId rates = weight({2, heads}, DType::kF32, 1);
     const ValueId s = b_.state(fmt::format("delta.{}", states_++), {heads, dk, dv}, DType::kF32);
-    const ValueId y = b_.gated_delta(qkv, ab, rates, s, key_heads);
+    const ValueId y = b_.gated_delta(qkv, ab, rates, s, {.key_heads = key_heads});
     return linear(b_.glu(Activation::kSilu, z, y), width_);
   }
 

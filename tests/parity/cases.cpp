@@ -149,6 +149,15 @@ std::vector<Case> qkv_cases() {
                    return b.graph().add_node(op, std::move(operands))[part];
                  });
   }
+  for (const size_t part : {1u, 3u}) {  // the last of two, and of four
+    add_products(
+        all, fmt::format("qkv last part {}", part), kUnequal, std::span(kWeights).subspan(1, 1),
+        kSum, [part](CaseBuilder& b, std::vector<ValueId> operands) {
+          const uint32_t rows = uint32_t(b.graph().at(operands[1]).shape[0]);
+          const Qkv op = part == 1 ? Qkv{rows / 4, rows - rows / 4} : Qkv{rows / 2, rows / 4, 1};
+          return b.graph().add_node(op, std::move(operands))[part];
+        });
+  }
   return all;
 }
 
@@ -395,6 +404,8 @@ std::vector<Case> cases_of(std::string_view op) {
   if (op == "gated_delta") return gated_delta_cases();
   if (op == "route") return route_cases();
   if (op == "expert_linear") return expert_linear_cases();
+  if (op == "expert_glu") return expert_glu_cases();
+  if (op == "expert_mix") return expert_mix_cases();
   if (op == "expert_columns") return expert_columns_cases();
   if (op == "expert_sum") return expert_sum_cases();
   if (op == "fused_linear") return fused_linear_cases();

@@ -14,6 +14,8 @@ std::vector<Case> short_conv_cases();
 std::vector<Case> gated_delta_cases();
 std::vector<Case> route_cases();
 std::vector<Case> expert_linear_cases();
+std::vector<Case> expert_glu_cases();
+std::vector<Case> expert_mix_cases();
 std::vector<Case> expert_columns_cases();
 std::vector<Case> expert_sum_cases();
 std::vector<Case> fused_linear_cases();

@@ -101,5 +101,35 @@ TEST(CutWeightsOfFusedOps, GiveTheSameResults) {
   }
 }
 
+/// A state of which every part has its own columns.
+TEST(CutWeightsOfFusedOps, ConvolveTheSame) {
+  constexpr Dim kConvolved = 700;
+  CaseBuilder b("fused_linear conv");
+  const ValueId x = b.activation(64), w = b.random("w", {kRows, 64}, DType::kBF16);
+  const ValueId taps = b.random("taps", {kConvolved, 4});
+  const ValueId state = b.graph().state("rows", {3, kConvolved}, DType::kF32);
+  const ValueId y =
+      b.graph().add_node(FusedLinear{.behind = Behind::kConv}, {x, w, taps, state}).front();
+  expect_same_bits(b.finish(y, 1, {1, 1, 1, 1, 1}, 0), matrix_bytes(DType::kBF16, kPartRows, 64),
+                   3);
+}
+
+/// Sums over experts are made part by part: close, not equal.
+TEST(CutWeightsOfFusedOps, AddUpExperts) {
+  constexpr uint32_t kExperts = 5, kIn = 96, kOut = kPartRows / 2;
+  CaseBuilder b("expert_glu and expert_mix");
+  const auto routed = b.graph().route(b.activation(kExperts, 4), {.top_k = 3});
+  const ValueId up = b.random("up", {kExperts * kOut, kIn}, DType::kF16, 0.3f);
+  const ValueId down = b.random("down", {kExperts * kOut, kOut / 2}, DType::kF16, 0.3f);
+  const ValueId h =
+      b.graph().add_node(ExpertGlu{kExperts}, {b.activation(kIn), up, routed.chosen}).front();
+  const ValueId r = b.activation(kOut);
+  const ValueId y =
+      b.graph().add_node(ExpertMix{kExperts}, {h, down, routed.chosen, routed.shares, r}).front();
+  const Case c = b.finish(y, 1, std::vector<uint32_t>(8, 1), 4e-6);
+  LimitedBackend limited(device(), matrix_bytes(DType::kF16, kPartRows, kIn));
+  expect_close(c, run(c, device()), run(c, limited));
+}
+
 }  // namespace
 }  // namespace tokamak::parity

@@ -12,9 +12,10 @@ const std::vector<uint32_t> kThree = {1, 1, 1};
 
 /// One product with everything that `op` asks for.
 Case fused_linear_case(FusedLinear op, DType dtype, uint32_t in, uint32_t out) {
-  CaseBuilder b(fmt::format("fused_linear {} {} {}x{} bias {} softcap {} {}",
-                            kBeforeNames[size_t(op.before)], kBehindNames[size_t(op.behind)], out,
-                            in, op.bias, op.softcap, dtype_name(dtype)));
+  CaseBuilder b(fmt::format("fused_linear {}{}{} {} {}x{} bias {} softcap {} {}",
+                            kBeforeNames[size_t(op.before)], op.scaled ? " scaled" : "",
+                            op.gated ? " gated" : "", kBehindNames[size_t(op.behind)], out, in,
+                            op.bias, op.softcap, dtype_name(dtype)));
   op.eps = 1e-5f;
   op.splits = op.before == Before::kMergeSplits ? 3 : 0;
   constexpr uint32_t kHeads = 2;
@@ -26,17 +27,27 @@ Case fused_linear_case(FusedLinear op, DType dtype, uint32_t in, uint32_t out) {
   }
   inputs.push_back(b.random("matrix", {out, in}, dtype, 0.1f));
   if (op.bias) inputs.push_back(b.random("bias", {out}));
-  if (op.before == Before::kNormAddNorm) {
-    inputs.push_back(b.activation(in, 2));
-    inputs.push_back(b.random("u", {in}));
-  }
-  if (op.norms()) inputs.push_back(b.random("w", {in}));
+  if (op.adds()) inputs.push_back(b.activation(in, 2));
+  const uint32_t weights = op.before == Before::kNormAddNorm ? 2 * in
+                           : op.before == Before::kHeadNorm  ? in / 16
+                                                             : in;
+  if (op.norms()) inputs.push_back(b.random("w", {weights}));
+  if (op.scaled) inputs.push_back(b.constant("k", {1}, {0.7f}));
+  if (op.gated || op.behind == Behind::kGate) op.first = 12;
+  if (op.gated) inputs.push_back(b.activation(op.first + in, 2));
   if (op.behind == Behind::kAdd) inputs.push_back(b.activation(out, 2));
+  if (op.behind == Behind::kGate) inputs.push_back(b.activation(op.first + out + 1, 2));
+  if (op.behind == Behind::kConv) {
+    const uint32_t convolved = out - out / 4;
+    inputs.push_back(b.random("taps", {convolved, 4}));
+    inputs.push_back(b.graph().state("rows", {3, convolved}, DType::kF32));
+  }
   const std::vector<ValueId> outputs = b.graph().add_node(op, inputs);
   ValueId result = outputs[0];
-  const bool alike = op.behind == Behind::kNone || op.behind == Behind::kAdd;
-  if (outputs.size() == 2 && in == out && alike) result = b.graph().add(outputs[0], outputs[1]);
-  return b.finish(result, 1, kThree, kSum);
+  const bool alike = op.behind != Behind::kGlu && op.behind != Behind::kArgmax;
+  if (op.adds() && in == out && alike) result = b.graph().add(outputs[0], outputs[1]);
+  const auto steps = op.behind == Behind::kConv ? std::vector<uint32_t>(6, 1) : kThree;
+  return b.finish(result, 1, steps, kSum);
 }
 
 struct StepShape {
@@ -45,10 +56,10 @@ struct StepShape {
 
 Case step_attention_case(StepShape shape, StepAttention op, bool norms, DType cache_type) {
   CaseBuilder b(fmt::format(
-      "step_attention {}/{}x{} turning {} {}{}{} window {} softcap {} splits {} {}", shape.heads,
+      "step_attention {}/{}x{} turning {} {}{}{}{} window {} softcap {} splits {} {}", shape.heads,
       shape.kv_heads, shape.head_dim, shape.rotary, op.appends ? "appends" : "reads",
-      norms ? " norms" : "", op.norm_v ? " of values" : "", op.window, op.softcap, op.splits,
-      dtype_name(cache_type)));
+      norms ? " norms" : "", op.norm_v ? " of values" : "", op.k_is_v ? " of keys" : "", op.window,
+      op.softcap, op.splits, dtype_name(cache_type)));
   constexpr uint32_t kPositions = 70;
   const uint32_t kv_columns = shape.kv_heads * shape.head_dim;
   uint32_t slots = 0;
@@ -69,7 +80,10 @@ Case step_attention_case(StepShape shape, StepAttention op, bool norms, DType ca
   op.eps = 1e-5f;
   op.scale = 1.5f / std::sqrt(float(shape.head_dim));
   const uint32_t q_columns = shape.heads * shape.head_dim;
-  const ValueId row = b.activation(q_columns + (op.appends ? 2 * kv_columns : 0), 2);
+  // What is in the row behind them is for others.
+  const uint32_t others = op.k_is_v ? 0 : 4;
+  const ValueId row =
+      b.activation(q_columns + (op.appends ? (op.k_is_v ? 1 : 2) * kv_columns : 0) + others, 2);
   if (!op.appends) {
     const ValueId k = b.activation(kv_columns, 2), v = b.activation(kv_columns);
     cache = b.graph().kv_append(k, v, cache, pages);
@@ -94,21 +108,42 @@ std::vector<Case> fused_linear_cases() {
     all.push_back(fused_linear_case(op, dtype, in, out));
   };
   // Everything before with everything behind, then every type and shape with one of them.
-  for (const Before before :
-       {Before::kNone, Before::kNorm, Before::kNormAddNorm, Before::kMergeSplits}) {
-    for (const Behind behind : {Behind::kNone, Behind::kGlu, Behind::kAdd, Behind::kArgmax}) {
+  for (const Before before : {Before::kNone, Before::kNorm, Before::kNormAdd, Before::kNormAddNorm,
+                              Before::kMergeSplits, Before::kHeadNorm}) {
+    for (const Behind behind : {Behind::kNone, Behind::kGlu, Behind::kAdd, Behind::kArgmax,
+                                Behind::kGate, Behind::kConv}) {
+      const FusedLinear op{.before = before, .behind = behind};
+      if (op.adds() && behind == Behind::kConv) continue;
       for (const bool bias : {false, true}) {
-        if (bias && before == Before::kNormAddNorm && behind == Behind::kAdd) continue;  // 9 bound
-        add({.before = before, .behind = behind, .bias = bias}, DType::kBF16, 64, 64);
+        FusedLinear one = op;
+        one.bias = bias;
+        add(one, DType::kBF16, 64, 64);
       }
     }
     for (const char* type : {"q4_0", "q8_0"}) {
       add({.before = before}, dtype_from_name(type).value(), 2240, 18);
     }
   }
+  // Factors of sums, and gates.
+  for (const Before before : {Before::kNormAdd, Before::kNormAddNorm}) {
+    for (const Behind behind : {Behind::kNone, Behind::kArgmax}) {
+      add({.before = before, .behind = behind, .scaled = true}, DType::kBF16, 64, 64);
+    }
+    add({.before = before, .scaled = true}, dtype_from_name("q4_0").value(), 512, 18);
+  }
+  for (const Before before : {Before::kNone, Before::kMergeSplits, Before::kHeadNorm}) {
+    for (const Behind behind : {Behind::kNone, Behind::kAdd}) {
+      add({.before = before, .behind = behind, .gated = true}, DType::kF16, 64, 34);
+    }
+    add({.before = before, .activation = Activation::kSigmoid, .gated = true},
+        dtype_from_name("q4_0").value(), 2240, 18);
+  }
+  add({.behind = Behind::kGate, .activation = Activation::kGeluTanh}, DType::kF32, 72, 67);
+  add({.before = Before::kNorm, .behind = Behind::kConv}, dtype_from_name("q8_0").value(), 512, 67);
   // Rows so long that all workgroup memory is in use.
   for (const char* type : {"q4_0", "q8_0"}) {
     add({.before = Before::kMergeSplits}, dtype_from_name(type).value(), 4096, 8200);
+    add({.before = Before::kHeadNorm, .gated = true}, dtype_from_name(type).value(), 4096, 8200);
     add({.before = Before::kNorm, .behind = Behind::kArgmax}, dtype_from_name(type).value(), 16384,
         2);
   }
@@ -146,6 +181,7 @@ std::vector<Case> step_attention_cases() {
   add(llama, {.splits = 8}, false, DType::kF16);
   const StepShape small = {4, 2, 16, 8};
   add(small, {.norm_v = true}, true);
+  add(small, {.k_is_v = true, .norm_v = true}, true);
   add(small, {.window = 20}, true);
   add(small, {.window = 20, .splits = 3});
   add(small, {.softcap = 3});

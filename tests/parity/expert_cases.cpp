@@ -91,6 +91,12 @@ std::vector<Case> route_cases() {
     }
     turn = !turn;
   }
+  for (const bool many : {false, true}) {
+    CaseBuilder b(fmt::format("route with a factor {}", many));
+    const auto routed =
+        b.graph().route(b.activation(8, 4), {.top_k = 3, .normalize = many, .factor = 0.3f});
+    all.push_back(b.finish(routed.shares, most(chunks(many)), chunks(many), kFunction));
+  }
   for (const bool many : {false, true}) all.push_back(awkward_route_case(many));
   return all;
 }
@@ -112,6 +118,61 @@ std::vector<Case> expert_linear_cases() {
   }
   // More tokens than one workgroup of matmul looks at.
   all.push_back(product_case({2, 1, 4, 8}, DType::kF16, {1100, 513, 5}));
+  return all;
+}
+
+std::vector<Case> expert_glu_cases() {
+  std::vector<Case> all;
+  const auto add = [&](ProductShape shape, DType dtype, Activation activation, bool norm,
+                       const std::vector<uint32_t>& steps) {
+    CaseBuilder b(fmt::format("expert_glu {} {} {} of {} {}x{}{} {}", activation_name(activation),
+                              dtype_name(dtype), shape.top_k, shape.experts, shape.out, shape.in,
+                              norm ? " norm" : "", most(steps)));
+    const auto routed = b.graph().route(b.activation(shape.experts, 4), {.top_k = shape.top_k});
+    std::vector<ValueId> inputs = {b.activation(shape.in)};
+    inputs.push_back(b.random("w", {shape.experts * 2 * shape.out, shape.in}, dtype, 0.3f));
+    inputs.push_back(routed.chosen);
+    if (norm) inputs.push_back(b.random("norm", {shape.in}));
+    const ExpertGlu op{
+        .experts = shape.experts, .activation = activation, .norm = norm, .eps = 1e-5f};
+    const ValueId y = b.graph().add_node(op, std::move(inputs)).front();
+    all.push_back(b.finish(y, most(steps), steps, 4 * kSum));
+  };
+  bool turn = false;
+  for (const ProductShape& shape :
+       std::vector<ProductShape>{{1, 1, 1, 8}, {2, 2, 33, 24}, {5, 3, 7, 264}, {16, 4, 66, 40}}) {
+    for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16}) {
+      turn = !turn;
+      const Activation activation = turn ? Activation::kSilu : Activation::kGeluTanh;
+      add(shape, dtype, activation, !turn, kOneByOne);
+      add(shape, dtype, activation, false, kChunks);
+    }
+  }
+  add({4, 2, 6, 256}, dtype_from_name("q4_0").value(), Activation::kSilu, true, kOneByOne);
+  add({4, 2, 6, 256}, dtype_from_name("q6_k").value(), Activation::kSilu, false, kChunks);
+  return all;
+}
+
+std::vector<Case> expert_mix_cases() {
+  std::vector<Case> all;
+  bool adds = false;
+  for (const ProductShape& shape : std::vector<ProductShape>{
+           {1, 1, 1, 8}, {2, 2, 66, 24}, {5, 3, 7, 264}, {16, 4, 130, 40}, {4, 2, 6, 256}}) {
+    for (const char* type : {"f32", "f16", "bf16", "q4_0"}) {
+      const DType dtype = dtype_from_name(type).value();
+      if (is_packed(dtype) && shape.in != 256) continue;
+      adds = !adds;
+      CaseBuilder b(fmt::format("expert_mix {} {} of {} {}x{}{}", type, shape.top_k, shape.experts,
+                                shape.out, shape.in, adds ? " adds" : ""));
+      const auto routed = b.graph().route(b.activation(shape.experts, 4), {.top_k = shape.top_k});
+      std::vector<ValueId> inputs = {b.activation(shape.top_k * shape.in)};
+      inputs.push_back(b.random("w", {shape.experts * shape.out, shape.in}, dtype, 0.3f));
+      inputs.insert(inputs.end(), {routed.chosen, routed.shares});
+      if (adds) inputs.push_back(b.activation(shape.out));
+      const ValueId y = b.graph().add_node(ExpertMix{shape.experts}, std::move(inputs)).front();
+      all.push_back(b.finish(y, 1, kOneByOne, 2 * kSum));
+    }
+  }
   return all;
 }
 

@@ -29,24 +29,27 @@ std::vector<Case> short_conv_cases() {
   struct Kind {
     uint32_t columns, taps;
     Activation activation;
-    bool bias;
+    bool bias, gated = false;
   };
   std::vector<Case> all;
   for (const Kind& kind :
        {Kind{1, 2, Activation::kIdentity, true}, Kind{7, 3, Activation::kIdentity, false},
         Kind{300, 4, Activation::kSilu, false}, Kind{129, 4, Activation::kSigmoid, true},
-        Kind{5, 20, Activation::kGeluTanh, false}}) {
+        Kind{5, 20, Activation::kGeluTanh, false}, Kind{130, 3, Activation::kIdentity, true, true},
+        Kind{9, 4, Activation::kSilu, false, true}}) {
     for (const Steps& steps : {kOneByOne, kChunks}) {
-      CaseBuilder b(fmt::format("short_conv {}x{} {}{} {}", kind.columns, kind.taps,
+      CaseBuilder b(fmt::format("short_conv {}x{} {}{}{} {}", kind.columns, kind.taps,
                                 activation_name(kind.activation), kind.bias ? " bias" : "",
-                                label(steps)));
-      const ValueId x = b.activation(kind.columns);
+                                kind.gated ? " gated" : "", label(steps)));
+      const ValueId x = b.activation(kind.columns * (kind.gated ? 3 : 1));
       const ValueId w = b.random("w", {kind.columns, kind.taps});
       const ValueId state =
           b.graph().state("rows", {Dim{kind.taps} - 1, kind.columns}, DType::kF32);
       std::optional<ValueId> bias;
       if (kind.bias) bias = b.random("bias", {kind.columns});
-      const ValueId y = b.graph().short_conv(x, w, state, kind.activation, bias);
+      std::vector<ValueId> inputs = {x, w, state};
+      if (bias) inputs.push_back(*bias);
+      const ValueId y = b.graph().add_node(ShortConv{kind.activation, kind.gated}, inputs).front();
       all.push_back(b.finish(y, steps.max_tokens, steps.chunks, kConvolution));
     }
   }
@@ -56,21 +59,28 @@ std::vector<Case> short_conv_cases() {
 std::vector<Case> gated_delta_cases() {
   struct Kind {
     uint32_t key_heads, heads, dk, dv;
-    float range;  // of a, b and the rates
+    float range;          // of a, b and the rates
+    uint32_t others = 0;  // of the one row that has all, which is tiled, too
   };
   std::vector<Case> all;
-  for (const Kind& kind : {Kind{1, 1, 16, 16, 2}, Kind{2, 4, 32, 32, 1}, Kind{1, 3, 48, 40, 1},
-                           Kind{2, 2, 128, 128, 2}, Kind{1, 2, 256, 24, 1}, Kind{1, 1, 64, 256, 1},
-                           Kind{1, 2, 5, 3, 200}, Kind{3, 3, 21, 33, 4}}) {
+  for (const Kind& kind :
+       {Kind{1, 1, 16, 16, 2}, Kind{2, 4, 32, 32, 1}, Kind{1, 3, 48, 40, 1},
+        Kind{2, 2, 128, 128, 2}, Kind{1, 2, 256, 24, 1}, Kind{1, 1, 64, 256, 1},
+        Kind{1, 2, 5, 3, 200}, Kind{3, 3, 21, 33, 4}, Kind{2, 4, 16, 8, 1, 10}}) {
     for (const Steps& steps : {kOneByOne, kChunks}) {
-      CaseBuilder b(fmt::format("gated_delta {}/{} {}x{} {}", kind.heads, kind.key_heads, kind.dk,
-                                kind.dv, label(steps)));
+      CaseBuilder b(fmt::format("gated_delta {}/{} {}x{} {} {}", kind.heads, kind.key_heads,
+                                kind.dk, kind.dv, kind.others, label(steps)));
       const uint32_t h = kind.heads;
-      const ValueId qkv = b.activation(2 * kind.key_heads * kind.dk + h * kind.dv);
-      const ValueId ab = b.activation(2 * h, kind.range);
-      const ValueId rates = b.random("rates", {2, h}, DType::kF32, kind.range);
+      const uint32_t width = 2 * kind.key_heads * kind.dk + h * kind.dv;
+      const bool whole = kind.others != 0;
+      const ValueId qkv = b.activation(whole ? width + kind.others + 2 * h : width);
+      const ValueId ab = whole ? qkv : b.activation(2 * h, kind.range);
+      const std::vector<float> negative(size_t{2} * h, -0.7f);
+      const ValueId rates = whole ? b.constant("rates", {2, h}, negative)
+                                  : b.random("rates", {2, h}, DType::kF32, kind.range);
       const ValueId state = b.graph().state("s", {h, kind.dk, kind.dv}, DType::kF32);
-      const ValueId y = b.graph().gated_delta(qkv, ab, rates, state, kind.key_heads);
+      const GatedDelta op{.key_heads = kind.key_heads, .tiled = whole, .negated = whole};
+      const ValueId y = b.graph().gated_delta(qkv, ab, rates, state, op);
       all.push_back(b.finish(y, steps.max_tokens, steps.chunks, kDelta));
     }
   }

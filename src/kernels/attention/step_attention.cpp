@@ -54,8 +54,9 @@ void append(const CpuCall& call, size_t t) {
   for (size_t h = 0; h < kv; ++h) {
     const size_t start = (op.heads + h) * d;
     const Head key = made_head(call, t, start, p.has_norms() ? std::optional(d) : std::nullopt);
+    const size_t behind = op.k_is_v ? 0 : kv * d;
     const std::span<const float> row =
-        call.inputs[0].f32().subspan(t * columns + start + kv * d, d);
+        call.inputs[0].f32().subspan(t * columns + start + behind, d);
     Head value(row.begin(), row.end());
     if (op.norm_v) rms_norm(value, Head(d, 1.0f), op.eps, value);
     for (size_t i = 0; i < d; ++i) {
@@ -147,6 +148,7 @@ Launch launch(const Problem& p, uint32_t most_lanes, uint32_t span, const char* 
                     {"OWN_PAIRS", ceil_div(made * d / 2, threads)},
                     {"HEADS", op.heads},
                     {"KV_HEADS", kv},
+                    {"VALUE_HEADS", op.k_is_v ? 0 : kv},
                     {"HEAD_DIM", d},
                     {"ROTARY", uint32_t(p.inputs[1].shape[1])},
                     {"SHORT_ROWS", op.short_rows},

@@ -19,12 +19,12 @@ var<workgroup> heads: array<f32, max(MADE, MERGED) * HEAD_DIM>;
 var<workgroup> group_scores: array<vec2<f32>, MERGED>;
 var<workgroup> group_shares: array<vec2<f32>, MERGED>;
 
-// Where head `i` of those made ready begins in the row.
+// Where head `i` of those made ready begins in the row. VALUE_HEADS are between a key and its value.
 fn head_start(i: u32, first_head: u32, kv_head: u32) -> u32 {
   if (i < QUERIES) {
     return (first_head + i) * HEAD_DIM;
   }
-  return (HEADS + (i - QUERIES) * KV_HEADS + kv_head) * HEAD_DIM;
+  return (HEADS + (i - QUERIES) * VALUE_HEADS + kv_head) * HEAD_DIM;
 }
 
 // A lane makes pairs of elements that turn together; what lies beyond the rotary part comes in pairs

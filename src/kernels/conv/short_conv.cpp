@@ -7,9 +7,19 @@ namespace tokamak {
 namespace {
 
 void short_conv_reference(const CpuCall& call) {
-  const std::span<const float> x = call.inputs[0].f32(), w = call.inputs[1].f32();
+  const std::span<const float> given = call.inputs[0].f32(), w = call.inputs[1].f32();
   const std::span<float> y = call.outputs[0].f32(), state = call.outputs[1].f32();
   const size_t tokens = call.frame.tokens, n = call.inputs[1].dims[0], k = call.inputs[1].dims[1];
+  const ShortConv& op = call.as<ShortConv>();
+  std::vector<float> x(given.begin(), given.end()), after(tokens * n, 1.0f);
+  if (op.gated) {
+    x.resize(tokens * n);
+    for (size_t i = 0; i < x.size(); ++i) {
+      const size_t row = i / n * 3 * n, c = i % n;
+      x[i] = given[row + c] * given[row + 2 * n + c];
+      after[i] = given[row + n + c];
+    }
+  }
   // The rows before the step, then those of the step.
   std::vector<float> rows(state.begin(), state.end());
   if (call.frame.position == 0) rows.assign(rows.size(), 0.0f);
@@ -18,7 +28,7 @@ void short_conv_reference(const CpuCall& call) {
     for (size_t c = 0; c < n; ++c) {
       double sum = call.inputs.size() == 3 ? double(call.inputs[2].load(c)) : 0.0;
       for (size_t j = 0; j < k; ++j) sum += double(w[c * k + j]) * rows[(t + j) * n + c];
-      y[t * n + c] = float(activate(call.as<ShortConv>().activation, sum));
+      y[t * n + c] = after[t * n + c] * float(activate(op.activation, sum));
     }
   }
   std::copy_n(rows.end() - std::ptrdiff_t(state.size()), state.size(), state.begin());
@@ -34,6 +44,7 @@ Launch short_conv_launch(const Problem& problem) {
                         {"KERNEL", kernel},
                         {"TOKENS", tokens}},
           .sources = {activation_source(problem.as<ShortConv>().activation),
+                      problem.as<ShortConv>().gated ? "conv/gated.wgsl" : "conv/plain.wgsl",
                       problem.inputs.size() == 3 ? "conv/bias.wgsl" : "conv/no_bias.wgsl",
                       "conv/short_conv.wgsl", "wgsl/entry.wgsl"},
           .grid = {.x = {ceil_div(columns, kMapThreads)}, .y = {1, tokens}}};

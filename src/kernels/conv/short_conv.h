@@ -1,7 +1,7 @@
 // Causal convolution over time, each column by itself:
 //   y[t, c] = activation(bias[c] + sum_j w[c, j] x[t - (k-1) + j, c])
 //
-//   x      f32 [T, n]
+//   x      f32 [T, n]      or, gated, [T, 3n]: a row is g, h, z, the input g z, the result h y
 //   w      f32 [n, k]      w[:, k-1] meets the token itself
 //   bias   f32 [n]         optional
 //   y      f32 [T, n]

@@ -1,6 +1,5 @@
 // One column per lane, TOKENS tokens of it; blocks of tokens are grid.y. Contract: short_conv.h.
 // TOKENS is at least KERNEL - 1, so only the first block reads the state, and it writes it as well.
-@group(0) @binding(INPUT_0) var<storage, read> x: array<f32>;
 @group(0) @binding(INPUT_1) var<storage, read> w: array<f32>;
 @group(0) @binding(OUTPUT_0) var<storage, read_write> y: array<f32>;
 @group(0) @binding(OUTPUT_1) var<storage, read_write> state: array<f32>;
@@ -8,7 +7,7 @@
 // The input `back` tokens before token t of the step.
 fn earlier(t: u32, back: u32, column: u32) -> f32 {
   if (t >= back) {
-    return x[(t - back) * COLUMNS + column];
+    return input(t - back, column);
   }
   if (frame.position == 0u) {
     return 0.0;
@@ -27,7 +26,7 @@ fn run(group: vec3<u32>, lane: u32) {
     for (var j = 0u; j < KERNEL; j++) {
       sum += w[column * KERNEL + j] * earlier(t, KERNEL - 1u - j, column);
     }
-    y[t * COLUMNS + column] = activate(sum);
+    y[t * COLUMNS + column] = after(t, column) * activate(sum);
   }
   if (group.y == 0u) {
     // Row i comes from further down, so ascending order reads each row before it is overwritten.

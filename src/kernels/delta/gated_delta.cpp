@@ -43,14 +43,18 @@ void gated_delta_reference(const CpuCall& call) {
   const std::span<float> y = call.outputs[0].f32(), state = call.outputs[1].f32();
   const std::vector<uint32_t>& dims = call.outputs[1].dims;
   const size_t heads = dims[0], dk = dims[1], dv = dims[2], width = call.inputs[0].dims[1];
-  const size_t key_heads = call.as<GatedDelta>().key_heads;
+  const size_t ab_width = call.inputs[1].dims[1], ab_first = ab_width - 2 * heads;
+  const auto& op = call.as<GatedDelta>();
+  const size_t key_heads = op.key_heads;
   if (call.frame.position == 0) std::fill(state.begin(), state.end(), 0.0f);
   for (size_t t = 0; t < call.frame.tokens; ++t) {
     const std::span<const float> row = qkv.subspan(t * width, width);
     for (size_t h = 0; h < heads; ++h) {
-      const size_t key_head = h / (heads / key_heads);
-      const double a = ab[t * 2 * heads + h], b = ab[t * 2 * heads + heads + h];
-      const double rate = std::exp(double(rates[h])) * softplus(a + double(rates[heads + h]));
+      const size_t key_head = op.tiled ? h % key_heads : h / (heads / key_heads);
+      const double a = ab[t * ab_width + ab_first + h];
+      const double b = ab[t * ab_width + ab_first + heads + h];
+      const double factor = op.negated ? -double(rates[h]) : std::exp(double(rates[h]));
+      const double rate = factor * softplus(a + double(rates[heads + h]));
       delta_step(row.subspan(key_head * dk, dk), row.subspan((key_heads + key_head) * dk, dk),
                  row.subspan(2 * key_heads * dk + h * dv, dv), std::exp(-rate),
                  1.0 / (1.0 + std::exp(-b)), state.subspan(h * dk * dv, dk * dv),
@@ -75,10 +79,15 @@ Launch gated_delta_launch(const Problem& p) {
   const uint32_t row_bytes = quads * parts * 4 * uint32_t(sizeof(float));
   const uint32_t most = std::min({p.max_tokens, threads, 16u});
   const uint32_t tokens = power_of_two(kStagedBytes / (2 * row_bytes), 1, std::bit_floor(most));
-  return {.constants = {{"KEY_HEADS", p.as<GatedDelta>().key_heads},
+  const auto& op = p.as<GatedDelta>();
+  return {.constants = {{"KEY_HEADS", op.key_heads},
+                        {"TILED", uint32_t{op.tiled}},
+                        {"NEGATED", uint32_t{op.negated}},
                         {"HEADS", heads},
                         {"DK", dk},
                         {"DV", dv},
+                        {"WIDTH", uint32_t(p.inputs[0].shape[1])},
+                        {"AB_WIDTH", uint32_t(p.inputs[1].shape[1])},
                         {"COLS", cols},
                         {"PARTS", parts},
                         {"QUADS", quads},

@@ -5,10 +5,12 @@
 //   S    = g S + k d^T
 //   y    = q^T S
 //
-//   qkv    f32 [T, 2*key_heads*dk + heads*dv]   q, then k of the key heads, then v of the heads;
-//                                               value head h reads key head h / (heads/key_heads)
-//   ab     f32 [T, 2*heads]      the heads' a, then their b
-//   rates  f32 [2, heads]        log_rate, bias
+//   qkv    f32 [T, 2*key_heads*dk + heads*dv + ...]   q, then k of the key heads, then v of the
+//                                heads, then whatever; value head h reads key head
+//                                h / (heads/key_heads), or tiled
+//                                h % key_heads
+//   ab     f32 [T, ... + 2*heads]   whatever, then the heads' a, then their b
+//   rates  f32 [2, heads]        log_rate (negated: -exp of it), bias
 //   y      f32 [T, heads * dv]
 //   state  f32 [heads, dk, dv]   S before the step; changed in place. Zero at frame.position 0,
 //                                whatever it holds.

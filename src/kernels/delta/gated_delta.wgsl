@@ -10,7 +10,6 @@
 @group(0) @binding(OUTPUT_0) var<storage, read_write> y: array<f32>;
 @group(0) @binding(OUTPUT_1) var<storage, read_write> state: array<f32>;
 
-const WIDTH = 2u * KEY_HEADS * DK + HEADS * DV;
 const ROW_QUADS = QUADS * PARTS;  // of a staged q or k, zeros behind DK
 const THREADS = COLS * PARTS;
 
@@ -41,7 +40,7 @@ fn quad(start: u32, first: u32) -> vec4<f32> {
 
 // Stages q, k and v of up to TOKENS tokens. LOADERS lanes share a token's q and k.
 fn stage(first: u32, count: u32, head: u32, column: u32, lane: u32) {
-  let key_head = head / (HEADS / KEY_HEADS);
+  let key_head = select(head / (HEADS / KEY_HEADS), head % KEY_HEADS, TILED == 1u);
   let own = lane / LOADERS;
   if (own < count) {
     let q_start = (first + own) * WIDTH + key_head * DK;
@@ -92,9 +91,14 @@ fn describe(t: u32, head: u32, own: u32) {
   for (var i = own * LOADERS; i < (own + 1u) * LOADERS; i++) {
     sums += vec3(lane_sums[i], lane_sums[THREADS + i].x);
   }
-  let a = ab[t * 2u * HEADS + head];
-  let b = ab[t * 2u * HEADS + HEADS + head];
-  let rate = decay_rate(rates[head], a + rates[HEADS + head]);
+  let end = (t + 1u) * AB_WIDTH;
+  let a = ab[end - 2u * HEADS + head];
+  let b = ab[end - HEADS + head];
+  var log_rate = rates[head];
+  if (NEGATED == 1u) {
+    log_rate = log(max(-log_rate, 1e-37));
+  }
+  let rate = decay_rate(log_rate, a + rates[HEADS + head]);
   let q_scale = inverseSqrt(sums.x + 1e-6) * inverseSqrt(f32(DK));
   let k_scale = inverseSqrt(sums.y + 1e-6);
   tokens[own] = Token(exp(-min(rate, 80.0)), 1.0 / (1.0 + exp(min(-b, 80.0))), k_scale, q_scale,

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "kernels/elementwise/elementwise.h"
 #include "kernels/launch.h"
 #include "kernels/quant/codec.h"
 
@@ -33,11 +34,14 @@ void route_reference(const CpuCall& call) {
     std::iota(order.begin(), order.end(), 0u);
     std::ranges::stable_sort(order, std::greater{}, [&](uint32_t e) { return order_key(row[e]); });
     const double largest = *std::ranges::max_element(row);
+    const auto weight = [&](float logit) {
+      return std::exp(double(op.factor) * (double(logit) - largest));
+    };
     double total = 0, whole = 0;
-    for (const float logit : row) total += std::exp(logit - largest);
-    for (size_t s = 0; s < op.top_k; ++s) whole += std::exp(row[order[s]] - largest) / total;
+    for (const float logit : row) total += weight(logit);
+    for (size_t s = 0; s < op.top_k; ++s) whole += weight(row[order[s]]) / total;
     for (size_t s = 0; s < op.top_k; ++s) {
-      const double share = std::exp(row[order[s]] - largest) / total / (op.normalize ? whole : 1.0);
+      const double share = weight(row[order[s]]) / total / (op.normalize ? whole : 1.0);
       const double scale = call.inputs.size() == 2 ? double(call.inputs[1].load(order[s])) : 1.0;
       shares[t * op.top_k + s] = float(share * scale);
       chosen[t * op.top_k + s] = order[s];
@@ -99,6 +103,7 @@ Launch route_launch(const Problem& p) {
   return {.constants = {{"THREADS", power_of_two(experts, 32, 256)},
                         {"EXPERTS", experts},
                         {"TOP_K", p.as<Route>().top_k},
+                        {"FACTOR", p.as<Route>().factor},
                         {"NORMALIZE", uint32_t{p.as<Route>().normalize}}},
           .sources = with_reduction(kSubgroups, {p.inputs.size() == 2 ? "experts/scaled_share.wgsl"
                                                                       : "experts/plain_share.wgsl",
@@ -108,20 +113,21 @@ Launch route_launch(const Problem& p) {
 
 // expert_linear
 
-/// Of a cut matrix, the experts first .. first + held - 1 are there.
+/// Of a cut matrix, the experts first .. first + held - 1 are there, of so many rows each.
 struct Sizes {
-  uint32_t experts, first, held, in, out, top_k, x_rows;
+  uint32_t experts, first, held, rows, in, out, top_k, x_rows;
 };
 
 Sizes sizes(const Problem& p) {
-  const uint32_t experts = p.as<ExpertLinear>().experts, in = uint32_t(p.inputs[1].shape[1]);
-  const uint32_t rows = uint32_t(p.inputs[1].shape[0]);
-  const uint32_t out = (p.cut.total != 0 ? p.cut.total : rows) / experts;
+  const uint32_t experts = experts_of(*p.op), in = uint32_t(p.inputs[1].shape[1]);
+  const uint32_t held_rows = uint32_t(p.inputs[1].shape[0]);
+  const uint32_t rows = (p.cut.total != 0 ? p.cut.total : held_rows) / experts;
   return {.experts = experts,
-          .first = p.cut.first / out,
-          .held = rows / out,
+          .first = p.cut.first / rows,
+          .held = held_rows / rows,
+          .rows = rows,
           .in = in,
-          .out = out,
+          .out = std::holds_alternative<ExpertGlu>(*p.op) ? rows / 2 : rows,
           .top_k = uint32_t(p.inputs[2].shape[1]),
           .x_rows = uint32_t(p.inputs[0].shape[1]) / in};
 }
@@ -139,6 +145,8 @@ std::string matvec_refuses(const Problem& p, const DeviceInfo&) {
   return has_many_tokens(p) ? "is for one token" : wide_rows(p);
 }
 std::string matmul_refuses(const Problem& p, const DeviceInfo&) {
+  const auto* glu = std::get_if<ExpertGlu>(p.op);
+  if (glu != nullptr && glu->norm) return "norms no rows";
   return has_many_tokens(p) ? wide_rows(p) : "is for several tokens";
 }
 
@@ -162,17 +170,22 @@ Launch matmul(const Problem& p) {
   constexpr uint32_t kTokensPerGroup = 512;
   constexpr uint32_t kRows = 64;
   const Sizes s = sizes(p);
-  return with_codec(
-      wide_codec(p.inputs[1]),
-      {.constants = {{"THREADS", 128u},
-                     {"FIRST_EXPERT", s.first},
-                     {"IN", s.in},
-                     {"OUT", s.out},
-                     {"TOP_K", s.top_k},
-                     {"X_ROWS", s.x_rows},
-                     {"TOKENS", kTokensPerGroup}},
-       .sources = {"experts/matmul.wgsl", "wgsl/entry.wgsl"},
-       .grid = {.x = {ceil_div(s.out, kRows)}, .y = {s.held}, .z = {1, kTokensPerGroup}}});
+  Launch launch{.constants = {{"THREADS", 128u},
+                              {"FIRST_EXPERT", s.first},
+                              {"IN", s.in},
+                              {"OUT", s.out},
+                              {"TOP_K", s.top_k},
+                              {"X_ROWS", s.x_rows},
+                              {"TOKENS", kTokensPerGroup}},
+                .sources = {"experts/matmul.wgsl", "wgsl/entry.wgsl"},
+                .grid = {.x = {ceil_div(s.rows, kRows)}, .y = {s.held}, .z = {1, kTokensPerGroup}}};
+  if (const auto* glu = std::get_if<ExpertGlu>(p.op)) {
+    launch.sources.push_back(activation_source(glu->activation));
+    launch.sources.push_back("experts/store_glu.wgsl");
+  } else {
+    launch.sources.push_back("experts/store_rows.wgsl");
+  }
+  return with_codec(wide_codec(p.inputs[1]), std::move(launch));
 }
 
 std::string any_refuses(const Problem& p, const DeviceInfo&) {
@@ -247,6 +260,10 @@ constexpr KernelVariant kVariants[] = {
      .op = op_index<ExpertLinear>(),
      .backend = BackendKind::kCpu,
      .reference = expert_linear_reference},
+    {.name = "expert_glu.wgsl.matmul",
+     .op = op_index<ExpertGlu>(),
+     .refuses = matmul_refuses,
+     .launch = matmul},
     {.name = "expert_columns.wgsl",
      .op = op_index<ExpertColumns>(),
      .launch = expert_columns_launch},

@@ -1,6 +1,6 @@
 // 64 rows of one expert, for the slots of up to TOKENS tokens that chose it, in tiles of 32. A
 // workgroup of 16 x 8 lanes; each lane owns 4 slots x 4 rows and walks the columns in steps of 32
-// through workgroup memory. Contract: experts.h.
+// through workgroup memory. What a row is, and where results go, says store_*.wgsl. Contract: experts.h.
 @group(0) @binding(INPUT_0) var<storage, read> x: array<vec4<f32>>;
 @group(0) @binding(INPUT_1) var<storage, read> weight_words: array<WeightWord>;
 @group(0) @binding(INPUT_2) var<storage, read> chosen: array<u32>;
@@ -53,14 +53,14 @@ fn run(group: vec3<u32>, lane: u32) {
       var block = array<array<vec4<f32>, 2>, 4>();
       for (var i = 0u; i < 4u; i++) {
         let place_in_list = tile + bring * 4u + i;
-        let row = min(first_row + bring * 4u + i, OUT - 1u);
+        let row = min(first_row + bring * 4u + i, EXPERT_ROWS - 1u);
         if (brings_x && column < IN && place_in_list < count) {
           let slot = found_slots[place_in_list];
           let at = ((slot / TOP_K * X_ROWS + slot % X_ROWS) * IN + column) / 4u;
           block[i] = array(x[at], x[at + 1u]);
         }
         if (brings_w && column < IN) {
-          block[i] = weights8(((expert * OUT + row) * IN + column) / 8u);
+          block[i] = weights8(((expert * EXPERT_ROWS + stored_row(row)) * IN + column) / 8u);
         }
       }
       workgroupBarrier();
@@ -83,10 +83,7 @@ fn run(group: vec3<u32>, lane: u32) {
     for (var i = 0u; i < 4u; i++) {
       let place_in_list = tile + own_slots * 4u + i;
       if (place_in_list < count) {
-        let start = found_slots[place_in_list] * OUT + first_row + own_rows * 4u;
-        for (var r = 0u; r < 4u && first_row + own_rows * 4u + r < OUT; r++) {
-          y[start + r] = sums[i][r];
-        }
+        store_rows(found_slots[place_in_list], first_row + own_rows * 4u, sums[i]);
       }
     }
   }

@@ -14,7 +14,7 @@ fn run(group: vec3<u32>, lane: u32) {
   var weight = 0.0;
   var chosen_weight = 0.0;
   for (var e = lane; e < EXPERTS; e += THREADS) {
-    let own = exp(logits[row + e] - largest);
+    let own = exp(FACTOR * (logits[row + e] - largest));
     weight += own;
     if (NORMALIZE == 0u || place_of(row, e) < TOP_K) {
       chosen_weight += own;
@@ -27,7 +27,7 @@ fn run(group: vec3<u32>, lane: u32) {
     if (place < TOP_K) {
       chosen[group.x * TOP_K + place] = e;
       shares[group.x * TOP_K + place] =
-          exp(logits[row + e] - largest) / total / whole * expert_scale(e);
+          exp(FACTOR * (logits[row + e] - largest)) / total / whole * expert_scale(e);
     }
   }
 }

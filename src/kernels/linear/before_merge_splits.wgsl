@@ -46,7 +46,7 @@ fn prepared(at: u32, counts: bool) -> vec4<f32> {
       sum += share * x[split * (IN / 4u) + at];
     }
   }
-  return select(vec4<f32>(), sum, counts);
+  return select(vec4<f32>(), gate_of(at) * sum, counts);
 }
 
 fn scale_of(squares: f32) -> f32 {

@@ -36,6 +36,29 @@ void merge(std::span<const float> row, size_t splits, std::span<float> y) {
   }
 }
 
+/// s of norm_add and norm_add_norm, which is kept.
+std::span<const float> kept_sum(const CpuCall& call) {
+  const auto& op = call.as<FusedLinear>();
+  const size_t in = call.inputs[1].dims[1];
+  const std::span<float> sum = call.outputs[1].f32();
+  rms_norm(call.inputs[0].f32(), call.inputs[op.w()].f32().first(in), op.eps, sum);
+  const std::span<const float> residual = call.inputs[op.a()].f32();
+  for (size_t i = 0; i < sum.size(); ++i) {
+    sum[i] += residual[i];
+    if (op.scaled) sum[i] *= call.inputs[op.k()].f32()[0];
+  }
+  return sum;
+}
+
+/// activation(value) * element i of row t of an operand, counted from op.first on.
+float gating(const CpuCall& call, size_t operand, size_t t, size_t i, float value) {
+  const auto& op = call.as<FusedLinear>();
+  const CpuTensor& row = call.inputs[operand];
+  const float other = row.f32()[t * row.dims[1] + op.first + i];
+  return float(op.gated ? activate(op.activation, other) * value
+                        : activate(op.activation, value) * other);
+}
+
 /// x', [T, in]; keeps s where there is one.
 std::vector<float> prepared(const CpuCall& call) {
   const auto& op = call.as<FusedLinear>();
@@ -47,16 +70,15 @@ std::vector<float> prepared(const CpuCall& call) {
       std::ranges::copy(x, out.begin());
       break;
     case Before::kNorm:
+    case Before::kHeadNorm:
       rms_norm(x, call.inputs[op.w()].f32(), op.eps, out);
       break;
-    case Before::kNormAddNorm: {
-      const std::span<float> sum = call.outputs[1].f32();
-      rms_norm(x, call.inputs[op.u()].f32(), op.eps, sum);
-      const std::span<const float> residual = call.inputs[op.a()].f32();
-      for (size_t i = 0; i < sum.size(); ++i) sum[i] += residual[i];
-      rms_norm(sum, call.inputs[op.w()].f32(), op.eps, out);
+    case Before::kNormAdd:
+      std::ranges::copy(kept_sum(call), out.begin());
       break;
-    }
+    case Before::kNormAddNorm:
+      rms_norm(kept_sum(call), call.inputs[op.w()].f32().subspan(in), op.eps, out);
+      break;
     case Before::kMergeSplits:
       for (size_t t = 0; t < tokens; ++t) {
         const size_t columns = call.inputs[0].dims[1];
@@ -64,7 +86,32 @@ std::vector<float> prepared(const CpuCall& call) {
       }
       break;
   }
+  for (size_t i = 0; op.gated && i < out.size(); ++i) {
+    out[i] = gating(call, op.g(), i / in, i % in, out[i]);
+  }
   return out;
+}
+
+/// The first columns of y convolved, one row of the state after the other.
+void convolve(const CpuCall& call, std::span<const double> y) {
+  const auto& op = call.as<FusedLinear>();
+  const std::span<const float> w = call.inputs[op.r()].f32();
+  const std::span<float> rows = call.outputs.back().f32(), out = call.outputs[0].f32();
+  const size_t n = call.inputs[op.r()].dims[0], taps = call.inputs[op.r()].dims[1];
+  const size_t columns = call.outputs[0].dims[1];
+  if (call.frame.position == 0) std::ranges::fill(rows, 0.0f);
+  for (size_t at = 0; at < out.size(); ++at) {
+    const size_t c = at % columns;
+    out[at] = float(y[at]);
+    if (c >= n) continue;
+    double sum = 0;
+    for (size_t j = 0; j + 1 < taps; ++j) {
+      sum += double(w[c * taps + j]) * rows[j * n + c];
+      rows[j * n + c] = j + 2 < taps ? rows[(j + 1) * n + c] : out[at];
+    }
+    sum += double(w[c * taps + taps - 1]) * out[at];
+    out[at] = float(activate(op.activation, sum));
+  }
 }
 
 /// What becomes of the products y, [T, rows of W].
@@ -84,6 +131,16 @@ void end(const CpuCall& call, std::span<const double> y) {
       for (size_t i = 0; i < out.size(); ++i) {
         out[i] = float(activate(op.activation, y[2 * i]) * y[2 * i + 1]);
       }
+      break;
+    case Behind::kGate: {
+      const size_t columns = call.outputs[0].dims[1];
+      for (size_t i = 0; i < out.size(); ++i) {
+        out[i] = gating(call, op.r(), i / columns, i % columns, float(y[i]));
+      }
+      break;
+    }
+    case Behind::kConv:
+      convolve(call, y);
       break;
     case Behind::kArgmax: {
       std::vector<float> capped(y.begin(), y.end());
@@ -112,21 +169,35 @@ void reference(const CpuCall& call) {
 
 constexpr size_t kOp = op_index<FusedLinear>();
 
+/// What head_norm keeps in workgroup memory.
+constexpr uint32_t kMostHeads = 256;
+
+std::string refuses(const Problem& p, const DeviceInfo& device) {
+  const auto& op = p.as<FusedLinear>();
+  if (op.before == Before::kHeadNorm) {
+    const Dim head = p.inputs[op.w()].shape[0], heads = Dim{in_size(p)} / head;
+    if (head % 4 != 0) return fmt::format("heads of {} columns are no multiple of 4", head);
+    if (heads > Dim{kMostHeads}) return fmt::format("{} heads exceed {}", heads, kMostHeads);
+  }
+  return matvec_refuses(p, device);
+}
+std::string f16_refuses(const Problem& p, const DeviceInfo& device) {
+  if (std::string reason = refuses(p, device); !reason.empty()) return reason;
+  return matvec_f16_refuses(p, device);
+}
+
 constexpr KernelVariant kVariants[] = {
     {.name = "fused_linear.wgsl.matvec_f16_subgroup",
      .op = kOp,
      .needs = kFeatureF16 | kFeatureSubgroups,
-     .refuses = matvec_f16_refuses,
+     .refuses = f16_refuses,
      .launch = matvec_f16_subgroup},
     {.name = "fused_linear.wgsl.matvec_subgroup",
      .op = kOp,
      .needs = kFeatureSubgroups,
-     .refuses = matvec_refuses,
+     .refuses = refuses,
      .launch = matvec_subgroup},
-    {.name = "fused_linear.wgsl.matvec",
-     .op = kOp,
-     .refuses = matvec_refuses,
-     .launch = matvec_tree},
+    {.name = "fused_linear.wgsl.matvec", .op = kOp, .refuses = refuses, .launch = matvec_tree},
     {.name = "fused_linear.cpu", .op = kOp, .backend = BackendKind::kCpu, .reference = reference},
 };
 

@@ -28,24 +28,42 @@ std::string is_f16(const Problem& p) {
                               : fmt::format("is for f16 weights, these are {}", dtype_name(dtype));
 }
 
+namespace {
+
+/// The ending of a fused linear that ends in rows.
+void add_fused_ending(Launch& launch, const Problem& p) {
+  const auto& op = p.as<FusedLinear>();
+  if (op.operands() > op.r()) launch.constants.push_back({"R_BINDING", binding_of(op.r())});
+  if (op.behind == Behind::kGate) launch.constants.push_back({"FIRST", op.first});
+  if (op.behind == Behind::kConv) {
+    const Shape& taps = p.inputs[op.r()].shape;
+    launch.constants.push_back({"CONVOLVED", uint32_t(taps[0])});
+    launch.constants.push_back({"TAPS", uint32_t(taps[1])});
+  }
+  if (op.behind != Behind::kAdd) launch.sources.push_back(activation_source(op.activation));
+  launch.sources.push_back(fmt::format("linear/store_{}.wgsl", kBehindNames[size_t(op.behind)]));
+}
+
+}  // namespace
+
 void add_ending(Launch& launch, const Problem& p) {
   const auto* fused = std::get_if<FusedLinear>(p.op);
   const bool has_bias = fused != nullptr ? fused->bias : p.inputs.size() == 3;
-  const auto add = [&](const char* source) { launch.sources.push_back(source); };
+  const auto add = [&](std::string source) { launch.sources.push_back(std::move(source)); };
   add(has_bias ? "linear/bias.wgsl" : "linear/no_bias.wgsl");
   launch.constants.push_back({"OUT", p.cut.total != 0 ? p.cut.total : row_count(p)});
-  const auto* glu = std::get_if<LinearGlu>(p.op);
-  if (glu != nullptr || (fused != nullptr && fused->behind == Behind::kGlu)) {
-    launch.sources.push_back(
-        activation_source(glu != nullptr ? glu->activation : fused->activation));
+  const Behind behind = fused != nullptr ? fused->behind : Behind::kNone;
+  if (const auto* glu = std::get_if<LinearGlu>(p.op)) {
+    add(activation_source(glu->activation));
     add("linear/store_glu.wgsl");
-  } else if (fused != nullptr && fused->behind == Behind::kAdd) {
-    launch.constants.push_back({"R_BINDING", binding_of(fused->r())});
-    add("linear/store_add.wgsl");
-  } else if (const auto* qkv = std::get_if<Qkv>(p.op)) {
-    launch.constants.push_back({"Q_ROWS", qkv->q_rows});
-    launch.constants.push_back({"K_ROWS", qkv->k_rows});
-    add("linear/store_qkv.wgsl");
+  } else if (behind != Behind::kNone) {
+    add_fused_ending(launch, p);
+  } else if (std::holds_alternative<Qkv>(*p.op)) {
+    for (size_t i = 0; i < p.outputs.size(); ++i) {
+      launch.constants.push_back({fmt::format("ROWS_{}", i), uint32_t(p.outputs[i].shape[1])});
+    }
+    add(fmt::format("linear/store_split{}.wgsl", p.outputs.size()));
+    add("linear/store_split.wgsl");
   } else {
     add("linear/store.wgsl");
   }

@@ -4,7 +4,7 @@
 //   w     any matrix type [out, in]   decoded by the codec of its type (quant/codec.h)
 //   bias  f32 [out], optional
 //   linear      y [T, out]
-//   qkv         q [T, q_rows], k [T, k_rows], v [T, the rest]
+//   qkv         two to four outputs, one after the other
 //   linear_glu  y [T, out / 2] = activation(even rows) * odd rows
 //
 // OUT are all rows, as the outputs have them; of a cut weight (kernel.h) the matrix at hand holds

@@ -45,20 +45,28 @@ void add_fused(Launch& launch, const Problem& p) {
   const auto add = [&](std::initializer_list<Constant> constants) {
     launch.constants.insert(launch.constants.end(), constants);
   };
-  switch (before) {
-    case Before::kNone:
-      break;
-    case Before::kNormAddNorm:
-      add({{"A_BINDING", binding_of(fused->a())}, {"U_BINDING", binding_of(fused->u())}});
-      [[fallthrough]];
-    case Before::kNorm:
-      add({{"W_BINDING", binding_of(fused->w())}, {"EPS", fused->eps}});
-      break;
-    case Before::kMergeSplits: {
-      const uint32_t columns = uint32_t(p.inputs[0].shape[1]);
-      add({{"SPLITS", fused->splits}, {"HEADS", (columns / fused->splits - in_size(p)) / 2}});
-      break;
-    }
+  if (before == Before::kMergeSplits) {
+    const uint32_t columns = uint32_t(p.inputs[0].shape[1]);
+    add({{"SPLITS", fused->splits}, {"HEADS", (columns / fused->splits - in_size(p)) / 2}});
+  } else if (before != Before::kNone) {
+    add({{"W_BINDING", binding_of(fused->w())}, {"EPS", fused->eps}});
+  }
+  if (before == Before::kHeadNorm) {
+    const uint32_t head = uint32_t(p.inputs[fused->w()].shape[0]);
+    add({{"HEAD", head}, {"HEAD_SHARES", power_of_two(256 / (in_size(p) / head), 1, 8)}});
+  }
+  if (fused != nullptr && fused->adds()) {
+    add({{"A_BINDING", binding_of(fused->a())}});
+    if (fused->scaled) add({{"K_BINDING", binding_of(fused->k())}});
+    launch.sources.push_back(fused->scaled ? "linear/sum_factor.wgsl"
+                                           : "linear/no_sum_factor.wgsl");
+    launch.sources.push_back("linear/sandwich.wgsl");
+  } else if (fused != nullptr && fused->gated) {
+    add({{"G_BINDING", binding_of(fused->g())}, {"FIRST", fused->first}});
+    launch.sources.push_back(activation_source(fused->activation));
+    launch.sources.push_back("linear/gate.wgsl");
+  } else if (before != Before::kNorm) {
+    launch.sources.push_back("linear/no_gate.wgsl");
   }
   launch.sources.push_back(fmt::format("linear/before_{}.wgsl", kBeforeNames[size_t(before)]));
   if (behind == Behind::kArgmax) {

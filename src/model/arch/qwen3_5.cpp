@@ -19,6 +19,7 @@ namespace {
 
 struct Config : DenseConfig {
   uint32_t key_heads, value_heads, dk, dv, taps;  // of the delta rule
+  bool from_gguf;                                 // how value heads and rates are stored
   std::vector<bool> full;                         // per layer: attention
 };
 
@@ -36,6 +37,7 @@ Result<void> read_delta(ConfigReader& config, Config& c) {
   c.dk = size("linear_key_head_dim", 128);
   c.dv = size("linear_value_head_dim", 128);
   c.taps = read_taps(config, "linear_conv_kernel_dim", 4);
+  c.from_gguf = config.flag("linear_attention_as_gguf", false);
   TOK_TRY(config.status());
   if (c.value_heads % c.key_heads == 0) return {};
   return invalid_input("{} ({}) is not a multiple of linear_num_key_heads ({}).",
@@ -88,7 +90,8 @@ struct Decoder : DenseDecoder {
     ValueId rates = b.vectors(at + "rates", {at + "A_log", at + "dt_bias"}, h);
     qkv = b.convolution(layer, qkv, at + "conv1d", own.taps, Activation::kSilu);
     ValueId before = b.state(fmt::format("delta.{}", layer), {h, own.dk, own.dv}, DType::kF32);
-    ValueId y = b.gated_delta(qkv, ab, rates, before, own.key_heads);
+    const GatedDelta rule{own.key_heads, own.from_gguf, own.from_gguf};
+    ValueId y = b.gated_delta(qkv, ab, rates, before, rule);
     y = b.rms_norm(y, b.vector(at + "norm.weight", own.dv), c.eps);
     y = b.glu(Activation::kSilu, z, y);
     return b.projection(y, at + "out_proj", c.hidden);

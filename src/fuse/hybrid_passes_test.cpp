@@ -1,0 +1,271 @@
+// The passes that only some families need, as text before and after: short convolutions, the gated
+// delta rule, gates, experts. As passes_test.cpp.
+#include "fuse/conv_linear.h"
+#include "fuse/delta_row.h"
+#include "fuse/expert_glu.h"
+#include "fuse/expert_mix.h"
+#include "fuse/gate_linear.h"
+#include "fuse/gated_conv.h"
+#include "fuse/head_norm.h"
+#include "fuse/linear_gate.h"
+#include "fuse/norm_add_norm.h"
+#include "fuse/norm_experts.h"
+#include "fuse/norm_linear.h"
+#include "fuse/pass_test.h"
+#include "fuse/pipeline.h"
+#include "fuse/qk.h"
+#include "fuse/qkv.h"
+#include "fuse/residual.h"
+#include "fuse/scale_route.h"
+#include "fuse/split_attention.h"
+#include "fuse/step_attention.h"
+
+namespace tokamak::fuse {
+namespace {
+
+/// What fused_linear prints behind its operands.
+std::string attributes(const FusedLinear& op) {
+  return attributes_text(op) + '\n';
+}
+
+struct HybridTest : PassTest {
+  std::string before = "%0: f32[T,8] = embed @tokens, @table {scale=1}\n";
+
+  ValueId state(const char* name, Shape shape) {
+    return b.state(name, std::move(shape), DType::kF32);
+  }
+
+  /// As in LFM2.
+  ValueId gated_convolution(Activation second) {
+    const ValueId gate = b.linear(x, weight("b", {8, 8})), z = b.linear(x, weight("z", {8, 8}));
+    const ValueId g = b.glu(Activation::kIdentity, gate, z);
+    const ValueId c =
+        b.short_conv(g, vector2("taps", {8, 3}), state("rows", {2, 8}), Activation::kIdentity);
+    return b.glu(second, b.linear(x, weight("c", {8, 8})), c);
+  }
+  ValueId vector2(const char* name, Shape shape) {
+    return weight(name, std::move(shape), DType::kF32);
+  }
+};
+
+TEST_F(HybridTest, GatedConvolutionReadsTheRowOfOneProduct) {
+  Graph g = finish(gated_convolution(Activation::kIdentity));
+  EXPECT_EQ(run(gated_conv(), g), 1u);
+  EXPECT_EQ(nodes_text(g), before + R"(%1: f32[T,24] = linear %0, @b.gated
+%2: f32[T,8], %3: f32[2,8] = short_conv %1, @taps, @rows {activation=identity, gated=true}
+return %2
+)");
+  EXPECT_NE(to_text(g).find(R"(= concat "b"[0:8] "c"[0:8] "z"[0:8])"), std::string::npos);
+}
+
+TEST_F(HybridTest, GatedConvolutionLeavesAGateWithAnActivationAlone) {
+  expect_alone(gated_conv(), finish(gated_convolution(Activation::kSilu)));
+}
+
+/// As in Qwen3.5, with one key head and two value heads of 4.
+TEST_F(HybridTest, DeltaRuleReadsTheRowOfOneProduct) {
+  const ValueId n = b.rms_norm(x, vector("norm", 8), 1e-6f);
+  const ValueId qkv_rows = b.linear(n, weight("in", {16, 8}));
+  const ValueId z = b.linear(n, weight("z", {8, 8})), ab = b.linear(n, weight("ab", {4, 8}));
+  const ValueId c =
+      b.short_conv(qkv_rows, vector2("taps", {16, 3}), state("rows", {2, 16}), Activation::kSilu);
+  const ValueId y =
+      b.gated_delta(c, ab, vector2("rates", {2, 2}), state("s", {2, 4, 4}), {.key_heads = 1});
+  const ValueId gated = b.glu(Activation::kSilu, z, b.rms_norm(y, vector("head", 4), 1e-6f));
+  Graph g = finish(b.add(x, b.linear(gated, weight("out", {8, 8}))));
+  ASSERT_EQ(run(qkv(), g), 1u);
+  EXPECT_EQ(run(conv_linear(), g), 1u);
+  EXPECT_NE(nodes_text(g).find("columns %2 {first=16, count=8}"), std::string::npos)
+      << nodes_text(g);
+  EXPECT_EQ(run(delta_row(), g), 1u);
+  EXPECT_EQ(run(gate_linear(), g), 1u);
+  EXPECT_EQ(run(head_norm(), g), 1u);
+  EXPECT_EQ(run(residual(), g), 1u);
+  EXPECT_EQ(run(norm_linear(), g), 1u);
+  EXPECT_EQ(nodes_text(g),
+            before +
+                "%1: f32[T,28], %2: f32[2,16] = fused_linear %0, @in.qkv, @norm, @taps, @rows" +
+                attributes({.before = Before::kNorm, .behind = Behind::kConv, .eps = 1e-6f}) +
+                "%3: f32[T,8], %4: f32[2,4,4] = gated_delta %1, %1, @rates, @s {key_heads=1, "
+                "tiled=false, negated=false}\n"
+                "%5: f32[T,8] = fused_linear %3, @out, @head, %1, %0" +
+                attributes({.before = Before::kHeadNorm,
+                            .behind = Behind::kAdd,
+                            .eps = 1e-6f,
+                            .gated = true,
+                            .first = 16}) +
+                "return %5\n");
+}
+
+TEST_F(HybridTest, ConvolutionLeavesARowThatIsUsedAsItIsAlone) {
+  const ValueId q = b.linear(x, weight("q", {8, 8})), k = b.linear(x, weight("k", {8, 8}));
+  const ValueId v = b.linear(x, weight("v", {8, 8}));
+  const ValueId c =
+      b.short_conv(q, vector2("taps", {8, 3}), state("rows", {2, 8}), Activation::kSilu);
+  const ValueId kv = b.add(k, v), qc = b.add(q, c);
+  Graph g = finish(b.add(kv, qc));
+  ASSERT_EQ(run(qkv(), g), 1u);
+  expect_alone(conv_linear(), g);
+}
+
+struct AttentionTest : HybridTest {
+  ValueId angles = b.constant("angles", {32, 8}, DType::kF32, RopeTable{{1, 1, 1, 1}});
+  ValueId pages = b.input("pages", {2});
+  ValueId cache = b.state("kv", {32, 2, 1, 8}, DType::kF16);
+
+  ValueId turned(ValueId h, const char* norm) {
+    return b.rope(b.rms_norm(h, vector(norm, 8), 1e-6f), angles, 8);
+  }
+  ValueId attention(ValueId q, ValueId k, ValueId v) {
+    const ValueId key = turned(k, "kn");
+    const ValueId kv = b.kv_append(key, v, cache, pages);
+    return b.attention(turned(q, "qn"), kv, pages, {.scale = 0.5f});
+  }
+};
+
+TEST_F(AttentionTest, GateOfAttentionStaysColumnsOfItsRow) {
+  const ValueId q = b.linear(x, weight("q", {16, 8})), k = b.linear(x, weight("k", {8, 8}));
+  const ValueId v = b.linear(x, weight("v", {8, 8})), gate = b.linear(x, weight("g", {16, 8}));
+  const ValueId y = b.glu(Activation::kSigmoid, gate, attention(q, k, v));
+  Graph g = finish(b.add(x, b.linear(y, weight("o", {8, 16}))));
+  ASSERT_EQ(run(qkv(), g), 1u);
+  EXPECT_NE(nodes_text(g).find("{q_rows=16, k_rows=8, v_rows=8}"), std::string::npos);
+  ASSERT_EQ(run(step_attention(), g), 1u);
+  EXPECT_EQ(run(gate_linear(), g), 1u);
+  EXPECT_EQ(run(split_attention(), g), 1u);
+  EXPECT_EQ(run(residual(), g), 1u);
+  EXPECT_EQ(
+      nodes_text(g),
+      before + "%1: f32[T,48] = linear %0, @q.qkv\n" +
+          "%2: f32[T,160], %3: f16[32,2,1,8] = step_attention %1, @angles, @kv, @pages, "
+          "@qn.heads" +
+          attributes_text(StepAttention{.heads = 2, .eps = 1e-6f, .scale = 0.5f, .splits = 8}) +
+          "\n%4: f32[T,8] = fused_linear %2, @o, %1, %0" +
+          attributes({.before = Before::kMergeSplits,
+                      .behind = Behind::kAdd,
+                      .splits = 8,
+                      .activation = Activation::kSigmoid,
+                      .gated = true,
+                      .first = 32}) +
+          "return %4\n");
+}
+
+TEST_F(AttentionTest, ValuesMayBeKeysBeforeTheirNorm) {
+  const ValueId q = b.linear(x, weight("q", {16, 8})), k = b.linear(x, weight("k", {8, 8}));
+  const ValueId ones = b.constant("ones", {8}, DType::kF32, Fill{1});
+  Graph g = finish(attention(q, k, b.rms_norm(k, ones, 1e-6f)));
+  ASSERT_EQ(run(qk(), g), 1u);
+  EXPECT_EQ(run(step_attention(), g), 1u);
+  EXPECT_EQ(nodes_text(g),
+            before + "%1: f32[T,24] = linear %0, @q.qk\n" +
+                "%2: f32[T,16], %3: f16[32,2,1,8] = step_attention %1, @angles, @kv, @pages, "
+                "@qn.heads" +
+                attributes_text(StepAttention{
+                    .heads = 2, .k_is_v = true, .norm_v = true, .eps = 1e-6f, .scale = 0.5f}) +
+                "\nreturn %2\n");
+}
+
+TEST_F(HybridTest, GateIsTheEndingOfItsProduct) {
+  const ValueId wide = b.linear(x, weight("wide", {12, 8}));
+  const ValueId gate = b.linear(x, weight("w", {4, 8}));
+  Graph g = finish(b.glu(Activation::kGeluTanh, gate, b.columns(wide, 3, 4)));
+  EXPECT_EQ(run(linear_gate(), g), 1u);
+  EXPECT_EQ(
+      nodes_text(g),
+      before + "%1: f32[T,12] = linear %0, @wide\n%2: f32[T,4] = fused_linear %0, @w, %1" +
+          attributes({.behind = Behind::kGate, .activation = Activation::kGeluTanh, .first = 3}) +
+          "return %2\n");
+}
+
+TEST_F(HybridTest, AProductThatGatesItselfStaysAlone) {
+  const ValueId l = b.linear(x, weight("w", {8, 8}));
+  expect_alone(linear_gate(), finish(b.glu(Activation::kSilu, l, l)));
+}
+
+/// Kernels read gates in fours.
+TEST_F(HybridTest, GateInFrontOfAProductIsCopiedFromOddColumns) {
+  const ValueId wide = b.linear(x, weight("wide", {12, 8}));
+  const ValueId y = b.glu(Activation::kSilu, b.columns(wide, 3, 8), x);
+  Graph g = finish(b.linear(y, weight("w", {4, 8})));
+  EXPECT_EQ(run(gate_linear(), g), 1u);
+  EXPECT_EQ(nodes_text(g), before + "%1: f32[T,12] = linear %0, @wide\n" +
+                               "%2: f32[T,8] = columns %1 {first=3, count=8}\n" +
+                               "%3: f32[T,4] = fused_linear %0, @w, %2" +
+                               attributes({.gated = true}) + "return %3\n");
+}
+
+TEST_F(HybridTest, HeadNormLeavesAProductWithoutAGateAlone) {
+  const ValueId n = b.rms_norm(x, vector("head", 4), 1e-6f);
+  Graph g = finish(b.add(x, b.linear(n, weight("w", {8, 8}))));
+  ASSERT_EQ(run(residual(), g), 1u);
+  expect_alone(head_norm(), g);
+}
+
+/// As in Gemma 4: a sum that a gate's product reads as it is, and one that is scaled.
+TEST_F(HybridTest, SumsAreMadeInFrontOfWhatReadsThem) {
+  const ValueId s = b.add(x, b.rms_norm(b.linear(x, weight("d", {8, 8})), vector("u", 8), 1e-6f));
+  const ValueId gated = b.glu(Activation::kGeluTanh, b.linear(s, weight("gate", {8, 8})), x);
+  const ValueId n = b.rms_norm(b.linear(gated, weight("p", {8, 8})), vector("v", 8), 1e-6f);
+  const ValueId scaled = b.scale(b.add(s, n), 1, vector("k", 1));
+  const ValueId normed = b.rms_norm(scaled, vector("w", 8), 1e-6f);
+  Graph g = finish(b.linear(normed, weight("next", {16, 8})));
+  EXPECT_EQ(run(linear_gate(), g), 1u);
+  EXPECT_EQ(run(norm_linear(), g), 1u);
+  EXPECT_EQ(run(norm_add_norm(), g), 2u);
+  EXPECT_EQ(nodes_text(g),
+            before + "%1: f32[T,8] = linear %0, @d\n" +
+                "%2: f32[T,8], %3: f32[T,8] = fused_linear %1, @gate, %0, @u, %0" +
+                attributes({.before = Before::kNormAdd,
+                            .behind = Behind::kGate,
+                            .eps = 1e-6f,
+                            .activation = Activation::kGeluTanh}) +
+                "%4: f32[T,8] = linear %2, @p\n" +
+                "%5: f32[T,16], %6: f32[T,8] = fused_linear %4, @next, %3, @v.norms, @k" +
+                attributes({.before = Before::kNormAddNorm, .eps = 1e-6f, .scaled = true}) +
+                "return %5\n");
+}
+
+struct ExpertTest : HybridTest {
+  GraphBuilder::Routed routed = {};
+
+  ValueId experts(ValueId n, DType up_type = DType::kBF16) {
+    routed = b.route(b.scale(b.linear(n, weight("router", {2, 8})), 0.5f), {.top_k = 1});
+    const auto rows = [&](const char* name, uint32_t first, DType dtype) {
+      const Weight parts{{{"gu", first, 8}, {"gu", first + 16, 8}}, RowOrder::kConcat};
+      return b.constant(name, {16, 8}, dtype, parts);
+    };
+    const ValueId gate = b.expert_linear(n, rows("gate", 0, DType::kBF16), routed.chosen, 2);
+    const ValueId up = b.expert_linear(n, rows("up", 8, up_type), routed.chosen, 2);
+    const ValueId h = b.glu(Activation::kSilu, gate, up);
+    return b.expert_linear(h, weight("down", {16, 8}), routed.chosen, 2);
+  }
+};
+
+TEST_F(ExpertTest, ExpertsAreTwoProducts) {
+  const ValueId d = experts(b.rms_norm(x, vector("norm", 8), 1e-6f));
+  Graph g = finish(b.add(x, b.expert_sum(d, routed.shares)));
+  EXPECT_EQ(run(scale_route(), g), 1u);
+  EXPECT_EQ(run(expert_glu(), g), 1u);
+  EXPECT_NE(to_text(g).find(R"(bf16[32,8] = concat "gu"[0:8] "gu"[8:16] "gu"[16:24] "gu"[24:32])"),
+            std::string::npos)
+      << to_text(g);
+  EXPECT_EQ(run(expert_mix(), g), 2u);
+  EXPECT_EQ(run(norm_linear(), g), 1u);
+  EXPECT_EQ(run(norm_experts(), g), 1u);
+  EXPECT_EQ(nodes_text(g),
+            before + "%1: f32[T,2] = fused_linear %0, @router, @norm" +
+                attributes({.before = Before::kNorm, .eps = 1e-6f}) +
+                R"(%2: f32[T,1], %3: u32[T,1] = route %1 {top_k=1, normalize=true, factor=0.5}
+%4: f32[T,8] = expert_glu %0, @gate.gate_up, %3, @norm {experts=2, activation=silu, norm=true, eps=1e-06}
+%5: f32[T,8] = expert_mix %4, @down, %3, %2, %0 {experts=2}
+return %5
+)");
+}
+
+TEST_F(ExpertTest, ExpertsOfMixedTypesStayAsTheyAre) {
+  const ValueId d = experts(x, DType::kF16);
+  expect_alone(expert_glu(), finish(b.expert_sum(d, routed.shares)));
+}
+
+}  // namespace
+}  // namespace tokamak::fuse

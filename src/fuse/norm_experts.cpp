@@ -1,0 +1,29 @@
+// RMSNorm folded into the products of experts, as norm_linear does for others.
+//
+//   n = rms_norm x, v                     ==>      y = expert_glu x, w, chosen, v {norm}
+//   y = expert_glu n, w, chosen
+//
+// Saves a dispatch per layer where the router has folded it in, too.
+#include "fuse/norm_experts.h"
+
+namespace tokamak::fuse {
+
+Pass norm_experts() {
+  enum : Var { x, v, n, w, chosen, y };
+  return {
+      .name = "norm_experts",
+      .patterns = {{node<ExpertGlu>(y, {node<RmsNorm>(n, {any(x), any(v)}), any(w), any(chosen)})}},
+      .outputs = {y},
+      .shared = {n},
+      .one_token = true,
+      .replace = [](Match& m) -> std::optional<Replacement> {
+        if (m.type(v).shape[0] != m.type(x).shape[1]) return std::nullopt;  // a norm per head
+        ExpertGlu op = m.attributes<ExpertGlu>(y);
+        op.norm = true;
+        op.eps = m.attributes<RmsNorm>(n).eps;
+        return Replacement{op, {m[x], m[w], m[chosen], m[v]}};
+      },
+  };
+}
+
+}  // namespace tokamak::fuse

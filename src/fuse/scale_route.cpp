@@ -1,0 +1,30 @@
+// A factor on the logits of a router becomes the router's own.
+//
+//   s = scale logits {factor=f}
+//   shares, chosen = route s         ==>      shares, chosen = route logits {factor=f}
+//
+// Saves a dispatch per layer.
+#include "fuse/scale_route.h"
+
+namespace tokamak::fuse {
+
+Pass scale_route() {
+  enum : Var { x, s, scale, shares, chosen };
+  const Pattern logits = node<Scale>(s, {any(x)});
+  return {
+      .name = "scale_route",
+      .patterns = {{node<Route>(shares, {logits}, {chosen})},
+                   {node<Route>(shares, {logits, any(scale)}, {chosen})}},
+      .outputs = {shares, chosen},
+      .replace = [](Match& m) -> std::optional<Replacement> {
+        Route op = m.attributes<Route>(shares);
+        op.factor *= m.attributes<Scale>(s).factor;
+        if (!(op.factor > 0)) return std::nullopt;
+        Replacement replacement{op, {m[x]}};
+        if (m.has(scale)) replacement.inputs.push_back(m[scale]);
+        return replacement;
+      },
+  };
+}
+
+}  // namespace tokamak::fuse

@@ -1,0 +1,157 @@
+#include "kernels/experts/fused_experts.h"
+
+#include <numeric>
+
+#include "kernels/elementwise/elementwise.h"
+#include "kernels/launch.h"
+#include "kernels/norm/rms_norm.h"
+#include "kernels/quant/codec.h"
+
+namespace tokamak {
+namespace {
+
+// The references round where the ops that they stand for do, so that they give their numbers.
+
+float dot(std::span<const float> x, std::span<const float> row) {
+  return float(std::inner_product(x.begin(), x.end(), row.begin(), 0.0));
+}
+
+void expert_glu_reference(const CpuCall& call) {
+  const auto& op = call.as<ExpertGlu>();
+  const CpuTensor& w = call.inputs[1];
+  const std::span<const uint32_t> chosen = call.inputs[2].u32();
+  const std::span<float> y = call.outputs[0].f32();
+  const size_t top_k = call.inputs[2].dims[1], in = w.dims[1], n = w.dims[0] / op.experts / 2;
+  const std::span<const float> given = call.inputs[0].f32();
+  std::vector<float> x(given.begin(), given.end()), row(in);
+  if (op.norm) rms_norm(given, call.inputs[3].f32(), op.eps, x);
+  for (size_t slot = 0; slot < chosen.size(); ++slot) {
+    TOK_CHECK(chosen[slot] < op.experts);
+    const std::span<const float> own = std::span(x).subspan(slot / top_k * in, in);
+    for (size_t r = 0; r < n; ++r) {
+      w.load_row(chosen[slot] * 2 * n + r, row);
+      const double gate = activate(op.activation, dot(own, row));
+      w.load_row(chosen[slot] * 2 * n + n + r, row);
+      y[slot * n + r] = float(gate * dot(own, row));
+    }
+  }
+}
+
+void expert_mix_reference(const CpuCall& call) {
+  const CpuTensor& w = call.inputs[1];
+  const uint32_t experts = call.as<ExpertMix>().experts;
+  const std::span<const float> x = call.inputs[0].f32(), shares = call.inputs[3].f32();
+  const std::span<const uint32_t> chosen = call.inputs[2].u32();
+  const std::span<float> y = call.outputs[0].f32();
+  const size_t top_k = call.inputs[2].dims[1], in = w.dims[1], out = w.dims[0] / experts;
+  std::vector<float> row(in);
+  std::vector<double> sums(y.size());
+  for (size_t slot = 0; slot < chosen.size(); ++slot) {
+    TOK_CHECK(chosen[slot] < experts);
+    for (size_t r = 0; r < out; ++r) {
+      w.load_row(chosen[slot] * out + r, row);
+      sums[slot / top_k * out + r] += double(shares[slot]) * dot(x.subspan(slot * in, in), row);
+    }
+  }
+  for (size_t i = 0; i < y.size(); ++i) {
+    y[i] = float(sums[i]);
+    if (call.inputs.size() == 5) y[i] += call.inputs[4].f32()[i];
+  }
+}
+
+struct Sizes {
+  uint32_t experts, first, held, in, rows;  // rows: of an expert
+};
+
+Sizes sizes(const Problem& p) {
+  const uint32_t experts = experts_of(*p.op), held_rows = uint32_t(p.inputs[1].shape[0]);
+  const uint32_t rows = (p.cut.total != 0 ? p.cut.total : held_rows) / experts;
+  return {.experts = experts,
+          .first = p.cut.first / rows,
+          .held = held_rows / rows,
+          .in = uint32_t(p.inputs[1].shape[1]),
+          .rows = rows};
+}
+
+std::string refuses(const Problem& p, const DeviceInfo&) {
+  if (p.inputs[0].shape[0] == kTokens && p.max_tokens > 1) return "is for one token";
+  const uint32_t in = sizes(p).in;
+  return in % 8 == 0 ? "" : fmt::format("in = {} is no multiple of 8", in);
+}
+
+Launch launch(const Problem& p, uint32_t out, uint32_t threads, std::vector<std::string> sources,
+              Grid grid) {
+  const Sizes s = sizes(p);
+  return with_codec(wide_codec(p.inputs[1]), {.constants = {{"THREADS", threads},
+                                                            {"EXPERTS", s.experts},
+                                                            {"FIRST_EXPERT", s.first},
+                                                            {"HELD", s.held},
+                                                            {"IN", s.in},
+                                                            {"OUT", out}},
+                                              .sources = std::move(sources),
+                                              .grid = grid});
+}
+
+template <bool kSubgroups>
+Launch expert_glu_launch(const Problem& p) {
+  const auto& op = p.as<ExpertGlu>();
+  const uint32_t out = sizes(p).rows / 2, top_k = uint32_t(p.inputs[2].shape[1]);
+  Launch made = launch(p, out, power_of_two(sizes(p).in / 16, 32, 256),
+                       with_reduction(kSubgroups, {activation_source(op.activation),
+                                                   op.norm ? "experts/normed_input.wgsl"
+                                                           : "experts/plain_input.wgsl",
+                                                   "experts/glu_matvec.wgsl"}),
+                       {.x = {ceil_div(out, 2u)}, .y = {top_k}});
+  if (op.norm) made.constants.push_back({"EPS", op.eps});
+  return made;
+}
+
+template <bool kSubgroups>
+Launch expert_mix_launch(const Problem& p) {
+  const uint32_t out = sizes(p).rows, top_k = uint32_t(p.inputs[2].shape[1]);
+  const bool adds = p.inputs.size() == 5;
+  Launch made = launch(
+      p, out, power_of_two(top_k * sizes(p).in / 32, 32, 256),
+      with_reduction(kSubgroups, {adds ? "experts/residual.wgsl" : "experts/no_residual.wgsl",
+                                  "experts/mix_matvec.wgsl"}),
+      {.x = {ceil_div(out, 4u)}});
+  made.constants.push_back({"TOP_K", top_k});
+  return made;
+}
+
+constexpr KernelVariant kVariants[] = {
+    {.name = "expert_glu.wgsl.subgroup",
+     .op = op_index<ExpertGlu>(),
+     .needs = kFeatureSubgroups,
+     .refuses = refuses,
+     .launch = expert_glu_launch<true>},
+    {.name = "expert_glu.wgsl",
+     .op = op_index<ExpertGlu>(),
+     .refuses = refuses,
+     .launch = expert_glu_launch<false>},
+    {.name = "expert_glu.cpu",
+     .op = op_index<ExpertGlu>(),
+     .backend = BackendKind::kCpu,
+     .reference = expert_glu_reference},
+    {.name = "expert_mix.wgsl.subgroup",
+     .op = op_index<ExpertMix>(),
+     .needs = kFeatureSubgroups,
+     .refuses = refuses,
+     .launch = expert_mix_launch<true>},
+    {.name = "expert_mix.wgsl",
+     .op = op_index<ExpertMix>(),
+     .refuses = refuses,
+     .launch = expert_mix_launch<false>},
+    {.name = "expert_mix.cpu",
+     .op = op_index<ExpertMix>(),
+     .backend = BackendKind::kCpu,
+     .reference = expert_mix_reference},
+};
+
+}  // namespace
+
+std::span<const KernelVariant> fused_expert_variants() {
+  return kVariants;
+}
+
+}  // namespace tokamak

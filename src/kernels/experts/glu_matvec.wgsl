@@ -1,0 +1,30 @@
+// Two results of the expert of one slot per workgroup, for one token; slots are grid.y. An expert
+// has OUT rows of gates, then OUT of what they gate. Contract: fused_experts.h.
+@group(0) @binding(INPUT_0) var<storage, read> x: array<vec4<f32>>;
+@group(0) @binding(INPUT_1) var<storage, read> weight_words: array<WeightWord>;
+@group(0) @binding(INPUT_2) var<storage, read> chosen: array<u32>;
+@group(0) @binding(OUTPUT_0) var<storage, read_write> y: array<f32>;
+
+fn run(group: vec3<u32>, lane: u32) {
+  let first = group.x * 2u;
+  let slot = group.y;
+  // Its place in this part of the matrix; wraps for experts of earlier parts.
+  let expert = min(chosen[slot], EXPERTS - 1u) - FIRST_EXPERT;
+  if (expert >= HELD) {
+    return;
+  }
+  var sums: array<f32, 4>;
+  for (var k = lane; k < IN / 8u; k += THREADS) {
+    let low = input(2u * k);
+    let high = input(2u * k + 1u);
+    for (var r = 0u; r < 4u; r++) {
+      let row = min(first + r % 2u, OUT - 1u) + r / 2u * OUT;
+      let w = weights8((expert * 2u * OUT + row) * (IN / 8u) + k);
+      sums[r] += dot(w[0], low) + dot(w[1], high);
+    }
+  }
+  let totals = input_scale(lane) * reduce_sum4(vec4(sums[0], sums[1], sums[2], sums[3]), lane);
+  if (lane < 2u && first + lane < OUT) {
+    y[slot * OUT + first + lane] = activate(totals[lane]) * totals[2u + lane];
+  }
+}

@@ -1,0 +1,5 @@
+@group(0) @binding(INPUT_4) var<storage, read> added: array<f32>;
+
+fn residual(row: u32) -> f32 {
+  return added[row];
+}

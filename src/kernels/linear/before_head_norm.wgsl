@@ -1,0 +1,37 @@
+// Each head of HEAD columns normed by itself, gated or not. HEAD_SHARES lanes add up the squares of a
+// head.
+@group(0) @binding(W_BINDING) var<storage, read> norm: array<vec4<f32>>;
+
+const HEAD_VECTORS = HEAD / 4u;
+const NORMED_HEADS = IN / HEAD;
+var<workgroup> head_shares: array<f32, NORMED_HEADS * HEAD_SHARES>;
+var<workgroup> head_scales: array<f32, NORMED_HEADS>;
+
+fn begin(lane: u32) {
+  for (var i = lane; i < NORMED_HEADS * HEAD_SHARES; i += THREADS) {
+    let start = i / HEAD_SHARES * HEAD_VECTORS;
+    var sum = 0.0;
+    for (var at = i % HEAD_SHARES; at < HEAD_VECTORS; at += HEAD_SHARES) {
+      sum += dot(x[start + at], x[start + at]);
+    }
+    head_shares[i] = sum;
+  }
+  workgroupBarrier();
+  for (var head = lane; head < NORMED_HEADS; head += THREADS) {
+    var sum = 0.0;
+    for (var i = 0u; i < HEAD_SHARES; i++) {
+      sum += head_shares[head * HEAD_SHARES + i];
+    }
+    head_scales[head] = inverseSqrt(sum / f32(HEAD) + EPS);
+  }
+  workgroupBarrier();
+}
+
+fn prepared(at: u32, counts: bool) -> vec4<f32> {
+  let value = gate_of(at) * x[at] * head_scales[at / HEAD_VECTORS] * norm[at % HEAD_VECTORS];
+  return select(vec4<f32>(), value, counts);
+}
+
+fn scale_of(squares: f32) -> f32 {
+  return 1.0;
+}

@@ -1,0 +1,3 @@
+fn sum_factor() -> f32 {
+  return 1.0;
+}
