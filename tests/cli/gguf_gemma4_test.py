@@ -4,21 +4,16 @@ answer as they do in safetensors, bit for bit. Run by CTest; by hand as cli_test
 """
 import json
 import math
-import os
 import pathlib
 import struct
-import sys
 import tempfile
 import unittest
 
 import program
+from gguf_file_writer import TYPES, write
 from program import model, tokamak
 from safetensors_file import read_tensors
 
-sys.path.insert(1, os.path.join(program.SOURCE, "tools"))
-import random_packed  # noqa: E402
-
-TYPES = {"F32": 0, "F16": 1, "BF16": 30}
 NAMES = {
     "model.embed_tokens.weight": "token_embd.weight", "model.norm.weight": "output_norm.weight",
     "model.embed_tokens_per_layer.weight": "per_layer_token_embd.weight",
@@ -90,18 +85,6 @@ def metadata(config):
     turning = int(full_dim * part / 2)
     divisors = [1.0] * turning + [1e30] * (full_dim // 2 - turning)
     return {"general.architecture": "gemma4", **{f"gemma4.{k}": v for k, v in keys.items()}}, divisors
-
-
-def write(path, entries, tensors):
-    """tensors: [(name, type, shape, bytes)]"""
-    infos, data = b"", b""
-    for name, kind, shape, raw in tensors:
-        infos += random_packed.string(name) + struct.pack("<I", len(shape))
-        infos += struct.pack(f"<{len(shape)}QIQ", *reversed(shape), kind, len(data))
-        data += raw + bytes(-len(raw) % 32)
-    head = struct.pack("<4sIQQ", b"GGUF", 3, len(tensors), len(entries))
-    head += b"".join(random_packed.entry(key, value) for key, value in entries.items()) + infos
-    path.write_bytes(head + bytes(-len(head) % 32) + data)
 
 
 class Gemma4(unittest.TestCase):

@@ -49,6 +49,19 @@ constexpr Rename kPhi3Names[] = {
     {"ffn_up", "mlp.gate_up_proj"},
 };
 
+constexpr Rename kQwen35Names[] = {
+    {"attn_gate", "linear_attn.in_proj_z"},
+    {"attn_qkv", "linear_attn.in_proj_qkv"},
+    {"post_attention_norm", "post_attention_layernorm"},
+    {"ssm_a", "linear_attn.A_log"},
+    {"ssm_alpha", "linear_attn.in_proj_a"},
+    {"ssm_beta", "linear_attn.in_proj_b"},
+    {"ssm_conv1d", "linear_attn.conv1d"},
+    {"ssm_dt.bias", "linear_attn.dt_bias"},
+    {"ssm_norm", "linear_attn.norm"},
+    {"ssm_out", "linear_attn.out_proj"},
+};
+
 /// The file keeps no word of biases but the tensors themselves.
 void llama(Fields& f) {
   f.config.set("attention_bias", f.has_tensor("blk.0.attn_q.bias"));
@@ -170,9 +183,17 @@ constexpr Architecture kArchitectures[] = {
      .name = "Phi3ForCausalLM",
      .model_type = "phi3",
      .names = kPhi3Names,
+     .partial = true,
      .more = phi3},
     {.gguf = "qwen2", .name = "Qwen2ForCausalLM", .model_type = "qwen2", .names = {}},
     {.gguf = "qwen3", .name = "Qwen3ForCausalLM", .model_type = "qwen3", .names = {}},
+    {.gguf = "qwen35",
+     .name = "Qwen3_5ForCausalLM",
+     .model_type = "qwen3_5_text",
+     .names = kQwen35Names,
+     .raised = true,
+     .partial = true,
+     .more = qwen3_5},
     {.gguf = "qwen3moe",
      .name = "Qwen3MoeForCausalLM",
      .model_type = "qwen3_moe",

@@ -45,6 +45,7 @@ struct Architecture {
   bool permuted = false;            // rows of q and k are stored in pairs
   bool raised = false;              // norms are stored with their 1
   bool experts = false;             // there may be some
+  bool partial = false;             // heads may turn in their first part only
   bool lists = false;               // heads and sizes may have a number per layer
   void (*more)(Fields&) = nullptr;  // what is not common
 };
@@ -53,6 +54,8 @@ std::span<const Architecture> architectures();
 
 /// What Gemma 4 has beside the common fields.
 void gemma4(Fields& f);
+/// What Qwen3.5 has.
+void qwen3_5(Fields& f);
 
 /// The config.json of the file.
 Result<Json> make_config(const GgufFile& file, const Architecture& architecture);

@@ -54,11 +54,11 @@ void refuse_unknown_ways(Fields& f, const Architecture& architecture) {
 }
 
 /// One scaling at most: a type with its factor, or divisors in tensors.
-Result<void> set_rope(Fields& f, uint32_t head_dim, uint32_t max_positions) {
+Result<void> set_rope(Fields& f, bool partial, uint32_t head_dim, uint32_t max_positions) {
   f.config.set("rope_theta", f.positive("rope.freq_base", 10000.0));
   const uint32_t turned = f.size("rope.dimension_count", head_dim);
   if (turned != head_dim) {
-    if (f.architecture != "phi3") f.refuse("rope.dimension_count", "is not a whole head");
+    if (!partial) f.refuse("rope.dimension_count", "is not a whole head");
     f.config.set("partial_rotary_factor", double(turned) / double(head_dim));
   }
   TOK_TRY(Json divisors, factors(f.file, "rope_freqs.weight"));
@@ -148,7 +148,7 @@ Result<Json> make_config(const GgufFile& file, const Architecture& architecture)
   f.config.set("tie_word_embeddings", !f.has_tensor("output.weight"));
   refuse_unknown_ways(f, architecture);
   TOK_TRY(reader.status());
-  TOK_TRY(set_rope(f, head_dim, positions));
+  TOK_TRY(set_rope(f, architecture.partial, head_dim, positions));
   if (architecture.more != nullptr) architecture.more(f);
   TOK_TRY(reader.status());
   return std::move(f.config);

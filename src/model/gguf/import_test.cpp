@@ -153,10 +153,39 @@ TEST(GgufImport, NamesAKeyThatIsMissingOrWrong) {
                   "m.gguf: general.architecture is missing");
   EXPECT_EQ(Fake("bloom").message(),
             "m.gguf: general.architecture is \"bloom\"; this engine reads gemma3, gemma4, lfm2, "
-            "llama, phi3, qwen2, qwen3, qwen3moe from GGUF files.");
+            "llama, phi3, qwen2, qwen3, qwen35, qwen3moe from GGUF files.");
   Fake without("llama");
   without.tensors.clear();
   EXPECT_MENTIONS(without.message(), "no matrix \"token_embd.weight\"");
+}
+
+TEST(GgufImport, TellsTheDeltaRuleInTheWordsOfCheckpoints) {
+  Fake fake("qwen35");
+  for (const auto& [name, value] :
+       {std::pair("ssm.conv_kernel", 4), std::pair("ssm.state_size", 8),
+        std::pair("ssm.group_count", 2), std::pair("ssm.time_step_rank", 4),
+        std::pair("ssm.inner_size", 64), std::pair("nextn_predict_layers", 1),
+        std::pair("rope.dimension_count", 4)}) {
+    fake.set(fmt::format("qwen35.{}", name), value);
+  }
+  fake.add("blk.0.ssm_a", {4}).add("blk.0.ssm_dt.bias", {4}).add("blk.0.ssm_conv1d.weight", {8, 4});
+  fake.add("blk.1.attn_norm.weight", {64});
+  const auto model = fake.import();
+  ASSERT_TRUE(model) << model.error().message;
+  const Json config = *Json::parse(model->config);
+  for (const auto& [name, value] :
+       {std::pair("num_hidden_layers", 1), std::pair("linear_num_key_heads", 2),
+        std::pair("linear_num_value_heads", 4), std::pair("linear_key_head_dim", 8),
+        std::pair("linear_value_head_dim", 16), std::pair("linear_conv_kernel_dim", 4)}) {
+    EXPECT_EQ(*config.find(name), Json(value)) << name;
+  }
+  EXPECT_EQ(*config.find("partial_rotary_factor"), Json(0.25));
+  const std::string at = "model.layers.0.linear_attn.";
+  EXPECT_NE(model->tensors.find(at + "A_log"), nullptr);
+  EXPECT_NE(model->tensors.find(at + "dt_bias"), nullptr);
+  ASSERT_NE(model->tensors.find(at + "conv1d.weight"), nullptr);
+  EXPECT_EQ(model->tensors.find(at + "conv1d.weight")->shape, (std::vector<uint64_t>{8, 1, 4}));
+  EXPECT_NE(model->tensors.find("mtp.blk.1.attn_norm.weight"), nullptr);
 }
 
 TEST(GgufImport, RefusesWhatNoArchitectureHereComputes) {

@@ -39,7 +39,8 @@ std::string_view renamed(std::span<const Rename> names, std::string_view from) {
   return found == names.end() ? std::string_view() : found->to;
 }
 
-/// "blk.3.attn_q.weight" taken apart. `layer` is empty for tensors outside the layers.
+/// "blk.3.attn_q.weight" taken apart. `layer` is empty for tensors outside the layers, `suffix` for
+/// those without one.
 struct Parts {
   std::string_view layer, stem, suffix;
 };
@@ -54,9 +55,8 @@ Parts parts_of(std::string_view name) {
     name.remove_prefix(dot + 1);
   }
   const size_t dot = name.rfind('.');
-  if (dot == name.npos) return {};
   parts.stem = name.substr(0, dot);
-  parts.suffix = name.substr(dot + 1);
+  if (dot != name.npos) parts.suffix = name.substr(dot + 1);
   return parts;
 }
 
@@ -81,7 +81,8 @@ void add_experts(const TensorInfo& all, const std::string& prefix, std::string_v
 void add_layer_tensor(TensorInfo tensor, const Parts& parts, const Architecture& architecture,
                       const Json& config, std::vector<TensorInfo>& out) {
   const std::string prefix = fmt::format("model.layers.{}.", parts.layer);
-  const std::string whole = fmt::format("{}.{}", parts.stem, parts.suffix);
+  const std::string whole = parts.suffix.empty() ? std::string(parts.stem)
+                                                 : fmt::format("{}.{}", parts.stem, parts.suffix);
   if (const std::string_view name = renamed(architecture.names, whole); !name.empty()) {
     tensor.name = prefix + std::string(name);
     out.push_back(std::move(tensor));
@@ -95,19 +96,29 @@ void add_layer_tensor(TensorInfo tensor, const Parts& parts, const Architecture&
   }
   std::string_view name = renamed(architecture.names, parts.stem);
   if (name.empty()) name = renamed(kLayerNames, parts.stem);
-  if (!name.empty()) {
+  if (!name.empty() && !parts.suffix.empty()) {
     if (architecture.permuted && parts.stem == "attn_q") {
       tensor.rope_heads = uint32_t(number(config, "num_attention_heads"));
     }
     if (architecture.permuted && parts.stem == "attn_k") {
       tensor.rope_heads = uint32_t(number(config, "num_key_value_heads"));
     }
-    if (parts.stem == "shortconv.conv" && tensor.shape.size() == 2) {
+    const bool convolves = parts.stem == "shortconv.conv" || parts.stem == "ssm_conv1d";
+    if (convolves && tensor.shape.size() == 2) {
       tensor.shape.insert(tensor.shape.begin() + 1, 1);  // as torch has it: one input channel
     }
     tensor.name = fmt::format("{}{}.{}", prefix, name, parts.suffix);
   }
   out.push_back(std::move(tensor));
+}
+
+/// Whether a layer is behind the last one and predicts further tokens.
+bool is_further(std::string_view layer, const Json& config) {
+  uint64_t index = 0;
+  const auto [end, error] = std::from_chars(layer.data(), layer.data() + layer.size(), index);
+  return error == std::errc() && end == layer.data() + layer.size() &&
+         number(config, "mtp_num_hidden_layers") != 0 &&
+         index >= number(config, "num_hidden_layers");
 }
 
 }  // namespace
@@ -118,13 +129,17 @@ std::vector<TensorInfo> rename_tensors(const GgufFile& file, const Architecture&
   for (const TensorInfo& tensor : file.tensors.tensors()) {
     const std::string original = tensor.name;
     const Parts parts = parts_of(original);
-    if (!parts.layer.empty()) {
+    if (is_further(parts.layer, config)) {
+      out.emplace_back(tensor).name = "mtp." + original;
+    } else if (!parts.layer.empty()) {
       add_layer_tensor(tensor, parts, architecture, config, out);
     } else {
       TensorInfo& one = out.emplace_back(tensor);
       std::string_view name = renamed(architecture.names, parts.stem);
       if (name.empty()) name = renamed(kModelNames, parts.stem);
-      if (!name.empty()) one.name = fmt::format("{}.{}", name, parts.suffix);
+      if (!name.empty() && !parts.suffix.empty()) {
+        one.name = fmt::format("{}.{}", name, parts.suffix);
+      }
     }
   }
   for (TensorInfo& tensor : out) {

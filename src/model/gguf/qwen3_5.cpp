@@ -1,0 +1,33 @@
+// Qwen3.5 inside GGUF. Reference: llama.cpp's conversion/qwen.py (Qwen3_5TextModel and what it
+// derives from) and gguf-py/gguf/tensor_mapping.py.
+//
+// What differs from the other architectures: the gated delta rule is told in the words of state
+// space models; its value heads go by turns through the key heads, where the checkpoint has those
+// of one key head side by side, and instead of A_log the file has -exp(A_log). Layers behind the
+// last one predict further tokens.
+#include "model/gguf/architecture.h"
+
+namespace tokamak::gguf {
+
+void qwen3_5(Fields& f) {
+  const uint32_t heads = f.size("ssm.time_step_rank"), inner = f.size("ssm.inner_size");
+  if (inner % heads != 0) {
+    f.refuse("ssm.inner_size", fmt::format("is no multiple of {} (ssm.time_step_rank)", heads));
+  }
+  f.config.set("linear_num_value_heads", heads)
+      .set("linear_num_key_heads", f.size("ssm.group_count"))
+      .set("linear_value_head_dim", inner / heads)
+      .set("linear_key_head_dim", f.size("ssm.state_size"))
+      .set("linear_conv_kernel_dim", f.size("ssm.conv_kernel"))
+      .set("full_attention_interval", f.size("full_attention_interval", 4))
+      .set("linear_attention_as_gguf", true);
+  const uint32_t layers = f.size("block_count");
+  const uint32_t further = f.reader.count(f.key("nextn_predict_layers"), 0);
+  if (further >= layers) {
+    return f.refuse("nextn_predict_layers", fmt::format("is {} of {} layers", further, layers));
+  }
+  f.replace("num_hidden_layers", layers - further);
+  f.config.set("mtp_num_hidden_layers", further);
+}
+
+}  // namespace tokamak::gguf
