@@ -83,6 +83,21 @@ class Documents(unittest.TestCase):
             for error in re.findall(r"[\d.]+e-\d+", cells):
                 self.assertLess(float(error), max(limits), f"{name} {kind}")
 
+    def test_launches_stay_within_what_is_asked_for(self):
+        """That the numbers are the program's is for tests/cli, which runs it."""
+        table, models = load_tool("dispatches_table"), load_tool("models_table")
+        text = read("docs/dispatches.md")
+        self.assertTrue(text.startswith(table.HEAD))
+        shapes = dict(re.findall(r"^\| ([\w.-]+) \| \d+ \| \d+ \| (\d+) \|", text, re.MULTILINE))
+        self.assertEqual(list(shapes), table.SHAPES)
+        for shape, most in table.MOST.items():
+            self.assertLessEqual(int(shapes[shape]), most, shape)
+        found = set(re.findall(r"^\| `(\w+)` \| ([A-Za-z][^|]*) \| \d+ \| \d+ \|", text, re.MULTILINE))
+        self.assertEqual(found, {models.described(name) for name in models.recorded()
+                                 if table.recorded_path(name).exists()})
+        self.assertEqual(re.findall(r"^\| `(\w+)` \| (?:\d* \| ){%d}\d* \|$" % (len(shapes) - 1),
+                                    text, re.MULTILINE), table.pass_names())
+
     def test_readme_lists_the_commands(self):
         commands = set(re.findall(r"\badd_(\w+)\(app, action\)", read("src/apps/cli/main.cpp")))
         self.assertTrue(commands)
