@@ -57,6 +57,14 @@ void on_adapter(WGPURequestAdapterStatus, WGPUAdapter adapter, WGPUStringView, v
   *static_cast<AdapterHandle*>(out) = AdapterHandle(adapter);
 }
 
+/// Drivers go with the last instance that uses them, and NVIDIA's cannot be loaded any more after it
+/// was unloaded some dozen times: a program that opens and closes models would lose its device. So
+/// the first instance stays as long as the program.
+void keep_drivers_loaded(WGPUInstance instance) {
+  static const WGPUInstance kept = (wgpuInstanceAddRef(instance), instance);
+  static_cast<void>(kept);
+}
+
 /// The standard has no list of adapters, only requests that prefer one or another.
 Result<Adapters> find_adapters() {
   TOK_TRY(load_dawn());
@@ -98,6 +106,7 @@ Result<Adapters> find_adapters() {
       found.all.insert(place, {std::move(adapter), std::move(info)});
     }
   }
+  keep_drivers_loaded(found.instance.get());
   if (found.all.empty()) {
     return fail(ErrorCode::kDevice,
                 "No WebGPU device was found. Install the Vulkan driver of your graphics card; "
