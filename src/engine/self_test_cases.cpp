@@ -225,6 +225,15 @@ void add_experts(std::vector<SelfTestCase>& all, const Steps& steps) {
     const ValueId y = w.graph().expert_columns(x, order, routed.chosen);
     all.push_back(w.finish(y, steps, kExact));
   }
+  {
+    Writer w("expert_glu bf16 5x34x72", ExpertGlu::kName);
+    const ValueId logits = w.activation(kExperts, 3), x = w.activation(72);
+    const ValueId m = w.random("w", {kExperts * 2 * 34, 72}, DType::kBF16, 0.3f);
+    const auto routed = w.graph().route(logits, {.top_k = kTop});
+    const ExpertGlu op{.experts = kExperts, .activation = Activation::kGeluTanh};
+    const ValueId y = w.graph().add_node(op, {x, m, routed.chosen}).front();
+    all.push_back(w.finish(y, steps, 2 * kFunction));
+  }
   Writer w("expert_sum 3 x 131", ExpertSum::kName);
   const ValueId x = w.activation(kTop * 131), shares = w.activation(kTop);
   all.push_back(w.finish(w.graph().expert_sum(x, shares), steps, kSum));
@@ -333,9 +342,49 @@ void add_decode(std::vector<SelfTestCase>& all) {
   }
 }
 
+/// What hybrids and mixtures of experts have before and behind their products.
+void add_hybrids(std::vector<SelfTestCase>& all) {
+  constexpr uint32_t kIn = 128, kOut = 40;
+  const auto add = [&](std::string name, const FusedLinear& op, auto&& operands) {
+    Writer w("fused_linear " + name, FusedLinear::kName);
+    std::vector<ValueId> inputs = {w.activation(kIn, 2)};
+    inputs.push_back(w.random("w", {kOut, kIn}, DType::kBF16, 0.1f));
+    operands(w, inputs);
+    all.push_back(w.finish(w.graph().add_node(op, inputs).front(), kOne, 2 * kFunction));
+  };
+  add("head_norm, gated", {.before = Before::kHeadNorm, .eps = 1e-5f, .gated = true, .first = 8},
+      [](Writer& w, std::vector<ValueId>& inputs) {
+        inputs.push_back(w.random("norm", {32}));
+        inputs.push_back(w.activation(kIn + 8, 2));
+      });
+  add("norm_add, scaled, gate",
+      {.before = Before::kNormAdd,
+       .behind = Behind::kGate,
+       .eps = 1e-5f,
+       .scaled = true,
+       .first = 3},
+      [](Writer& w, std::vector<ValueId>& inputs) {
+        inputs.push_back(w.activation(kIn, 2));
+        inputs.push_back(w.random("norm", {kIn}));
+        inputs.push_back(w.random("k", {1}));
+        inputs.push_back(w.activation(kOut + 3));
+      });
+  add("conv", {.behind = Behind::kConv}, [](Writer& w, std::vector<ValueId>& inputs) {
+    inputs.push_back(w.random("taps", {30, 4}));
+    inputs.push_back(w.graph().state("rows", {3, 30}, DType::kF32));
+  });
+  Writer w("expert_mix 3 of 5, adding", ExpertMix::kName);
+  const auto routed = w.graph().route(w.activation(5, 3), {.top_k = 3});
+  std::vector<ValueId> inputs = {w.activation(3 * 72)};
+  inputs.push_back(w.random("w", {5 * 70, 72}, DType::kBF16, 0.3f));
+  inputs.insert(inputs.end(), {routed.chosen, routed.shares, w.activation(70)});
+  all.push_back(w.finish(w.graph().add_node(ExpertMix{5}, inputs).front(), kOne, 2 * kSum));
+}
+
 std::vector<SelfTestCase> make_cases() {
   std::vector<SelfTestCase> all;
   add_decode(all);
+  add_hybrids(all);
   for (const Steps& steps : {kOne, kMany}) {
     add_embed(all, steps);
     add_products(all, steps);
