@@ -57,9 +57,9 @@ void on_adapter(WGPURequestAdapterStatus, WGPUAdapter adapter, WGPUStringView, v
   *static_cast<AdapterHandle*>(out) = AdapterHandle(adapter);
 }
 
-/// Drivers go with the last instance that uses them, and NVIDIA's cannot be loaded any more after it
-/// was unloaded some dozen times: a program that opens and closes models would lose its device. So
-/// the first instance stays as long as the program.
+/// Drivers go with the last instance that uses them, and NVIDIA's cannot be loaded any more after
+/// it was unloaded some dozen times: a program that opens and closes models would lose its device.
+/// So the first instance stays as long as the program.
 void keep_drivers_loaded(WGPUInstance instance) {
   static const WGPUInstance kept = (wgpuInstanceAddRef(instance), instance);
   static_cast<void>(kept);
