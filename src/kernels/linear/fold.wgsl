@@ -1,15 +1,28 @@
-// Totals of GROUP_ROWS + 1 sums over the workgroup: the lanes leave theirs and go on, they are added
-// when all is done.
-var<workgroup> lane_sums: array<f32, (GROUP_ROWS + 1u) * THREADS>;
+// Totals of sums over the lanes of a team, or over all: the lanes leave theirs and go on, they are
+// added when all is done.
+var<workgroup> lane_sums: array<f32, GROUP_ROWS * LANES>;
+var<workgroup> all_sums: array<f32, THREADS>;
 
 fn fold(row: u32, sum: f32, lane: u32) {
-  lane_sums[row * THREADS + lane] = sum;
+  lane_sums[row * LANES + lane % LANES] = sum;
 }
 
 fn total(row: u32) -> f32 {
-  var all = 0.0;
-  for (var i = 0u; i < THREADS; i++) {
-    all += lane_sums[row * THREADS + i];
+  var sum = 0.0;
+  for (var i = 0u; i < LANES; i++) {
+    sum += lane_sums[row * LANES + i];
   }
-  return all;
+  return sum;
+}
+
+fn fold_all(sum: f32, lane: u32) {
+  all_sums[lane] = sum;
+}
+
+fn total_of_all() -> f32 {
+  var sum = 0.0;
+  for (var i = 0u; i < THREADS; i++) {
+    sum += all_sums[i];
+  }
+  return sum;
 }

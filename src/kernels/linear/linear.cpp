@@ -164,15 +164,15 @@ void add_family(std::vector<KernelVariant>& all, const char* const (&names)[7],
                 void (*reference)(const CpuCall&)) {
   const size_t op = op_index<T>();
   const auto wgsl = BackendKind::kWebGpu;
-  all.insert(all.end(),
-             {{names[0], op, wgsl, kFeatureF16 | kFeatureSubgroups, matvec_f16_refuses,
-               matvec_f16_subgroup, nullptr},
-              {names[1], op, wgsl, kFeatureSubgroups, matvec_refuses, matvec_subgroup, nullptr},
-              {names[2], op, wgsl, 0, matvec_refuses, matvec_tree, nullptr},
-              {names[3], op, wgsl, kFeatureF16, matmul_f16_refuses, matmul_f16, nullptr},
-              {names[4], op, wgsl, 0, matmul_refuses, matmul, nullptr},
-              {names[5], op, wgsl, 0, any_refuses, any, nullptr},
-              {names[6], op, BackendKind::kCpu, 0, nullptr, nullptr, reference}});
+  all.insert(all.end(), {{names[0], op, wgsl, kFeatureF16 | kFeatureSubgroups, matvec_f16_refuses,
+                          matvec_f16_subgroup, nullptr},
+                         {names[1], op, wgsl, kFeatureSubgroups, matvec_subgroup_refuses,
+                          matvec_subgroup, nullptr},
+                         {names[2], op, wgsl, 0, matvec_refuses, matvec_tree, nullptr},
+                         {names[3], op, wgsl, kFeatureF16, matmul_f16_refuses, matmul_f16, nullptr},
+                         {names[4], op, wgsl, 0, matmul_refuses, matmul, nullptr},
+                         {names[5], op, wgsl, 0, any_refuses, any, nullptr},
+                         {names[6], op, BackendKind::kCpu, 0, nullptr, nullptr, reference}});
 }
 
 std::vector<KernelVariant> make_variants() {

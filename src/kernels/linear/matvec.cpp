@@ -6,34 +6,33 @@
 namespace tokamak {
 namespace {
 
-/// How a product is dealt to lanes: `threads` of them take a row, `block` rows at a time.
+constexpr uint32_t kThreads = 256;
+constexpr uint32_t kFewestLanes = 32;
+
+/// How a product is dealt to lanes: see matvec.wgsl. `rounds` are the units of a row that a lane
+/// takes at once.
 struct Deal {
-  uint32_t threads = 64;
-  uint32_t block = 2;
-  uint32_t group_rows = 4;
+  uint32_t lanes = kFewestLanes;
+  uint32_t block = 1;
+  uint32_t rounds = 1;
+  uint32_t group_rows = 8;
 };
 
-/// As measured on an H200, and within 5 % of the best there for every shape of the models in
-/// docs/performance.md: lanes for one or two units each, about four loads under way in a lane, and
-/// enough workgroups to fill the device, where the matrix has the rows for it.
+/// As measured on an H200 (docs/performance.md): a row for each subgroup of 32 lanes, some eight
+/// loads under way in a lane, and so many rows for a workgroup that there are workgroups enough.
 Deal deal(const Problem& p, uint32_t unit, bool subgroups) {
+  constexpr uint32_t kLoads = 8;
+  // Columns: with the sums of a workgroup they stay below 16 KiB.
+  const uint32_t staged = subgroups ? 2048 : 1024;
   const auto* fused = std::get_if<FusedLinear>(p.op);
   const bool is_argmax = fused != nullptr && fused->behind == Behind::kArgmax;
   const uint32_t units = in_size(p) / unit;
   Deal deal;
-  // The sums of a workgroup have a number for each row and lane, or, with subgroups, for each row
-  // and four lanes. With staged units (9 KiB) and shares of splits (2 KiB) they stay below 16 KiB.
-  if (is_argmax) {
-    // So many rows that what matters is how many numbers a lane adds up before it meets the others.
-    deal.threads = power_of_two(units / 4, 32, subgroups ? 128 : 32);
-    deal.group_rows = kArgmaxBlock;
-    deal.block = 2;
-    return deal;
-  }
-  deal.threads = power_of_two(units, 32, !subgroups ? 64 : units > 256 ? 256 : 128);
-  const uint32_t rounds = ceil_div(units, deal.threads);
-  deal.group_rows = power_of_two(row_count(p) / 512, 2, 16);
-  deal.block = std::min(power_of_two(4 / std::min(rounds, 4u), 1, 4), deal.group_rows);
+  deal.lanes = is_argmax ? kFewestLanes : power_of_two(units / kLoads, kFewestLanes, 64);
+  deal.block = power_of_two(row_count(p) / 8192, 1, 4);
+  deal.rounds = std::min({ceil_div(units, deal.lanes), kLoads / deal.block,
+                          std::max(1u, staged / (deal.lanes * unit))});
+  deal.group_rows = is_argmax ? kArgmaxBlock : kThreads / deal.lanes * deal.block;
   return deal;
 }
 
@@ -86,29 +85,22 @@ Launch matvec(const Problem& p, UnitCodec codec, bool subgroups) {
   const Deal dealt = deal(p, codec.unit, subgroups);
   const uint32_t groups = ceil_div(row_count(p), dealt.group_rows);
   const uint32_t grid_x = std::min(groups, kRowOfGroups);
-  Launch launch{.constants = linear_sizes(p, dealt.threads),
+  Launch launch{.constants = linear_sizes(p, kThreads),
                 .sources = {subgroups ? "wgsl/entry_subgroup.wgsl" : "wgsl/entry.wgsl",
                             subgroups ? "linear/fold_subgroup.wgsl" : "linear/fold.wgsl",
-                            codec.unit > 8 ? "linear/deal_staged.wgsl" : "linear/deal_vectors.wgsl",
                             "linear/matvec.wgsl"},
                 .grid = {.x = {grid_x}, .y = {ceil_div(groups, grid_x)}}};
-  const uint32_t rounds = ceil_div(in_size(p) / codec.unit, dealt.threads);
-  launch.constants.insert(launch.constants.end(), {{"GRID_X", grid_x},
-                                                   {"UNIT", codec.unit},
-                                                   {"VECTORS", codec.unit / 4},
-                                                   {"OWN", rounds * codec.unit / 4},
-                                                   {"BLOCK", dealt.block},
-                                                   {"LOADS", rounds * dealt.block},
-                                                   {"GROUP_ROWS", dealt.group_rows}});
-  if (codec.unit > 8) {
-    constexpr uint32_t kStagedUnits = 64;
-    const uint32_t stage = std::min(dealt.threads, kStagedUnits);
-    launch.constants.insert(launch.constants.end(),
-                            {{"ROUNDS", rounds},
-                             {"STAGE", stage},
-                             {"STAGES", dealt.threads / stage},
-                             {"EACH", stage * codec.unit / 4 / dealt.threads}});
-  }
+  const uint32_t vectors = codec.unit / 4;
+  launch.constants.insert(launch.constants.end(),
+                          {{"GRID_X", grid_x},
+                           {"UNIT", codec.unit},
+                           {"VECTORS", vectors},
+                           {"LANES", dealt.lanes},
+                           {"BLOCK", dealt.block},
+                           {"ROUNDS", dealt.rounds},
+                           {"LOADS", dealt.rounds * dealt.block},
+                           {"EACH", ceil_div(dealt.rounds * dealt.lanes * vectors, kThreads)},
+                           {"GROUP_ROWS", dealt.group_rows}});
   if (codec.binds_twice) {
     launch.again = {1};
     launch.constants.push_back({"WIDE_BINDING", binding_of(p.inputs.size() + p.outputs.size())});
@@ -132,6 +124,12 @@ std::string refuses(const Problem& p) {
 std::string matvec_refuses(const Problem& p, const DeviceInfo&) {
   return refuses(p);
 }
+std::string matvec_subgroup_refuses(const Problem& p, const DeviceInfo& device) {
+  return device.subgroup_max > kFewestLanes
+             ? fmt::format("a subgroup may have {} lanes, and a row {}", device.subgroup_max,
+                           kFewestLanes)
+             : refuses(p);
+}
 
 Launch matvec_tree(const Problem& p) {
   return matvec(p, unit_codec(p.inputs[1]), false);
@@ -140,9 +138,9 @@ Launch matvec_subgroup(const Problem& p) {
   return matvec(p, unit_codec(p.inputs[1]), true);
 }
 
-std::string matvec_f16_refuses(const Problem& p, const DeviceInfo&) {
+std::string matvec_f16_refuses(const Problem& p, const DeviceInfo& device) {
   std::string reason = is_f16(p);
-  return reason.empty() ? refuses(p) : reason;
+  return reason.empty() ? matvec_subgroup_refuses(p, device) : reason;
 }
 Launch matvec_f16_subgroup(const Problem& p) {
   return matvec(p, native_f16_units(p.inputs[1]), true);

@@ -29,6 +29,7 @@ inline constexpr uint32_t kRowOfGroups = 32768;
 
 std::string matvec_refuses(const Problem& p, const DeviceInfo& device);
 Launch matvec_tree(const Problem& p);
+std::string matvec_subgroup_refuses(const Problem& p, const DeviceInfo& device);
 Launch matvec_subgroup(const Problem& p);
 
 /// f16 weights loaded as such; the products stay in f32, so the numbers are those of the codec.

@@ -11,9 +11,9 @@ fn begin(lane: u32) {
   for (var at = lane; at < IN / 4u; at += THREADS) {
     sum += dot(x[at], x[at]);
   }
-  fold(GROUP_ROWS, sum, lane);
+  fold_all(sum, lane);
   workgroupBarrier();
-  first_scale = sum_factor() * inverseSqrt(total(GROUP_ROWS) / f32(IN) + EPS);
+  first_scale = sum_factor() * inverseSqrt(total_of_all() / f32(IN) + EPS);
   workgroupBarrier();
 }
 

@@ -31,9 +31,9 @@ Codec wide_codec(const TensorDesc& matrix);
 Codec native_f16_codec(const TensorDesc& matrix);
 
 /// For matrix-vector products: what the lanes deal out among themselves is a unit, as many
-/// neighbouring weights of a row as one load brings. The texts declare UNIT, note_units(), which is
-/// called when a lane's part of x is ready, and unit_product(i, round), the product of unit i of
-/// the matrix with the lane's unit of that round.
+/// neighbouring weights of a row as one load brings. The texts declare Unit and load_unit(i) for
+/// unit i of the matrix, note_unit(), which is called when `own` holds the same columns of x, and
+/// unit_product(unit), the product of the two.
 struct UnitCodec : Codec {
   uint32_t unit = 8;
   bool binds_twice = false;  // the matrix once more at WIDE_BINDING, as vectors of words

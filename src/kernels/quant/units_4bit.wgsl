@@ -1,11 +1,7 @@
 // Words of eight quanta, for units_wide.wgsl.
-const QUANTA = 16.0;
-
-fn fractions(bits: u32) -> vec4<f32> {
-  return bitcast<vec4<f32>>(((vec4(bits) << vec4(19u, 15u, 11u, 7u)) & vec4(0x780000u)) |
-                            vec4(0x3f800000u));
-}
-
-fn word_product(bits: u32, at: u32) -> f32 {
-  return dot(fractions(bits), own[at]) + dot(fractions(bits >> 16u), own[at + 1u]);
+fn word_product(word: u32, at: u32) -> f32 {
+  let even = bytes(word & 0x0f0f0f0fu);
+  let odd = bytes((word >> 4u) & 0x0f0f0f0fu);
+  return dot(vec4(even.x, odd.x, even.y, odd.y), own[at]) +
+         dot(vec4(even.z, odd.z, even.w, odd.w), own[at + 1u]);
 }
