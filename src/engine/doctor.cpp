@@ -99,7 +99,7 @@ void advise_failures(const DeviceReport& report, std::vector<std::string>& out) 
     out.push_back(fmt::format("{} cannot be used: {} Update its driver.", who, report.error));
     return;
   }
-  Features common = kFeatureF16 | kFeatureSubgroups;
+  Features common = kAllFeatures;
   std::vector<std::string> names;
   for (const KernelCheck& check : report.self_test.kernels) {
     if (check.failure.empty()) continue;
@@ -107,9 +107,10 @@ void advise_failures(const DeviceReport& report, std::vector<std::string>& out) 
     common &= find_variant(check.kernel)->needs;
   }
   if (names.empty()) return;
-  const char* way = (common & kFeatureF16) != 0         ? "run with --no-f16"
-                    : (common & kFeatureSubgroups) != 0 ? "run with --no-subgroups"
-                                                        : "do not use it";
+  const char* way = (common & kFeatureSubgroupMatrix) != 0 ? "run with --no-matrix"
+                    : (common & kFeatureF16) != 0          ? "run with --no-f16"
+                    : (common & kFeatureSubgroups) != 0    ? "run with --no-subgroups"
+                                                           : "do not use it";
   out.push_back(fmt::format("{} computes wrongly in {}. Update its driver; until then {}.", who,
                             joined(names), way));
 }
@@ -250,6 +251,7 @@ Json doctor_json(const DoctorReport& report) {
     json.set("tier", device.tier());
     json.set("f16", (device.features & kFeatureF16) != 0);
     json.set("subgroups", (device.features & kFeatureSubgroups) != 0);
+    json.set("matrix_units", (device.features & kFeatureSubgroupMatrix) != 0);
     json.set("subgroup_min", device.subgroup_min).set("subgroup_max", device.subgroup_max);
     if (one.index) json.set("limits", limits_json(device.limits));
     json.set("works", one.works());

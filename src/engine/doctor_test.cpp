@@ -81,6 +81,8 @@ TEST(DoctorAdvice, SaysHowToDoWithoutTheKernelsThatFail) {
   DeviceReport device = gpu("Radeon");
   device.self_test.kernels.push_back({"linear.wgsl.matmul_f16", 3, "element 0 is 1", ""});
   EXPECT_TRUE(has(advice_of({device}, good_system()), "--no-f16"));
+  device.self_test.kernels[0].kernel = "linear.wgsl.matrix";
+  EXPECT_TRUE(has(advice_of({device}, good_system()), "--no-matrix"));
   device.self_test.kernels[0].kernel = "rms_norm.wgsl.subgroup";
   EXPECT_TRUE(has(advice_of({device}, good_system()), "--no-subgroups"));
   device.self_test.kernels[0].kernel = "add.wgsl";

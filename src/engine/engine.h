@@ -43,6 +43,7 @@ struct OpenOptions {
   std::string pooling;          // mean, last or cls: embeddings of a model without modules.json
   bool use_f16 = true;          // false: only kernels that need no f16
   bool use_subgroups = true;    // false: only kernels that need no subgroups
+  bool use_matrix = true;       // false: products of several tokens in f32, not of f16 factors
   bool default_limits = false;  // ask the device only for WebGPU's default limits
   fuse::DisabledPasses disabled_passes;
   ForcedVariants forced;

@@ -153,6 +153,7 @@ Result<std::unique_ptr<Backend>> open_backend(const OpenOptions& options) {
   webgpu.cache_dir = cache_folder("pipelines");
   if (!options.use_f16) webgpu.disabled |= kFeatureF16;
   if (!options.use_subgroups) webgpu.disabled |= kFeatureSubgroups;
+  if (!options.use_matrix) webgpu.disabled |= kFeatureSubgroupMatrix;
   const auto notice = [&](const std::string& text) {
     if (options.notice) options.notice(text);
   };

@@ -20,7 +20,13 @@ struct Job {
   const SelfTestCase* test = nullptr;
   size_t kernel = 0;  // which of those that are tested
   Plan plan;          // of one phase
+  double tolerance = 0;
 };
+
+/// What a case allows, and what the kernel may round beside it.
+double tolerance_of(const SelfTestCase& c, const KernelVariant& variant) {
+  return c.tolerance + 3 * variant.rounding;
+}
 
 /// All jobs as phases of one plan, so that a device compiles their kernels at the same time and
 /// gets all work at once. Names of buffers receive the job's number: "12/w".
@@ -108,18 +114,17 @@ Result<std::vector<Results>> run(std::span<const Job> jobs, Backend& backend,
   return results;
 }
 
-/// "" when `have` is within the tolerance of `want`, else the first element that is not.
-std::string difference(const SelfTestCase& c, const Results& want, const Results& have) {
+/// "" when `have` is within `tolerance` of `want`, else the first element that is not.
+std::string difference(double tolerance, const Results& want, const Results& have) {
   if (want.size() != have.size()) return fmt::format("{} of {} results", have.size(), want.size());
   for (size_t step = 0; step < want.size(); ++step) {
     double largest = 0;
     for (const float value : want[step]) largest = std::max(largest, std::abs(double(value)));
     for (size_t i = 0; i < want[step].size(); ++i) {
       // Written so that NaN is a difference.
-      if (std::abs(double(want[step][i]) - double(have[step][i])) <= c.tolerance * largest)
-        continue;
+      if (std::abs(double(want[step][i]) - double(have[step][i])) <= tolerance * largest) continue;
       return fmt::format("element {} of step {} is {}, expected {} within {:.0e} of {}", i, step,
-                         have[step][i], want[step][i], c.tolerance, largest);
+                         have[step][i], want[step][i], tolerance, largest);
     }
   }
   return "";
@@ -147,7 +152,7 @@ std::vector<Job> make_jobs(const DeviceInfo& device, SelfTest& out) {
       if (c.op != op) continue;
       auto plan = plan_for(c, device, {{op, std::string(variant.name)}});
       if (!plan) continue;  // a shape of another variant
-      jobs.push_back({&c, out.kernels.size() - 1, *std::move(plan)});
+      jobs.push_back({&c, out.kernels.size() - 1, *std::move(plan), tolerance_of(c, variant)});
       ++check.cases;
     }
     if (check.cases == 0) check.skipped = "no shape fits it within the device's limits";
@@ -177,7 +182,7 @@ Result<void> run_and_judge(std::span<const Job> jobs, Backend& backend, CompileR
   TOK_TRY(const auto expected, references(jobs));
   if (const auto all = run(jobs, backend, compiled)) {
     for (size_t j = 0; j < jobs.size(); ++j) {
-      judge(jobs[j], difference(*jobs[j].test, expected.at(jobs[j].test), (*all)[j]));
+      judge(jobs[j], difference(jobs[j].tolerance, expected.at(jobs[j].test), (*all)[j]));
     }
     return {};
   } else {
@@ -186,8 +191,8 @@ Result<void> run_and_judge(std::span<const Job> jobs, Backend& backend, CompileR
     for (const Job& job : jobs) {
       const auto one = run({&job, 1}, backend);
       refused += one ? 0 : 1;
-      judge(job,
-            one ? difference(*job.test, expected.at(job.test), one->front()) : one.error().message);
+      judge(job, one ? difference(job.tolerance, expected.at(job.test), one->front())
+                     : one.error().message);
     }
     if (refused == 0 || refused == jobs.size()) return Failure(all.error());
   }
@@ -216,7 +221,8 @@ std::vector<Job> jobs_for(const Plan& plan, const DeviceInfo& device, const Verd
       const auto is_same = [&](const Step& step) { return program_text(step) == program; };
       const bool runs_it = std::ranges::any_of(own->phases[0].steps, is_same);
       if (!runs_it && similar.size() == most_cases) continue;
-      (runs_it ? same : similar).push_back({&c, programs.size(), *std::move(own)});
+      (runs_it ? same : similar)
+          .push_back({&c, programs.size(), *std::move(own), tolerance_of(c, *variant)});
     }
     std::vector<Job>& chosen = same.empty() ? similar : same;
     std::move(chosen.begin(), chosen.end(), std::back_inserter(jobs));

@@ -124,6 +124,30 @@ void add_products(std::vector<SelfTestCase>& all, const Steps& steps) {
   }
 }
 
+/// So many rows that the kernels with large tiles take them; in one, values that no f16 holds.
+void add_tall_products(std::vector<SelfTestCase>& all) {
+  const Steps steps = {130, {3, 20}};
+  constexpr uint32_t kOut = 3 * 5462, kIn = 8;
+  {
+    Writer w("linear bf16 tall, of large values", Linear::kName);
+    const ValueId x = w.activation(kIn, 3e5f), m = w.random("w", {kOut, kIn}, DType::kBF16);
+    all.push_back(w.finish(w.graph().linear(x, m), steps, kSum));
+  }
+  {
+    Writer w("linear_glu bf16 tall", LinearGlu::kName);
+    const ValueId x = w.activation(kIn), m = w.random("w", {kOut, kIn}, DType::kBF16);
+    const auto y = w.graph().add_node(LinearGlu{Activation::kSilu}, {x, m});
+    all.push_back(w.finish(y.front(), steps, kFunction));
+  }
+  Writer w("qkv bf16 tall", Qkv::kName);
+  const ValueId x = w.activation(kIn), m = w.random("w", {kOut, kIn}, DType::kBF16);
+  const auto parts = w.graph().add_node(Qkv{kOut / 3, kOut / 3}, {x, m});
+  const ValueId k = w.graph().scale(parts[1], 2);
+  const ValueId v = w.graph().scale(parts[2], 3);
+  const ValueId sum = w.graph().add(parts[0], k);
+  all.push_back(w.finish(w.graph().add(sum, v), steps, kSum));
+}
+
 /// Packed types that between them use every text of kernels/quant.
 void add_packed(std::vector<SelfTestCase>& all, const Steps& steps) {
   for (const char* name :
@@ -398,6 +422,7 @@ std::vector<SelfTestCase> make_cases() {
     add_attention(all, steps);
     add_recurrent(all, steps);
   }
+  add_tall_products(all);
   return all;
 }
 

@@ -12,8 +12,14 @@ std::string_view backend_name(BackendKind kind) {
 
 std::string features_text(Features features) {
   std::string text;
-  if ((features & kFeatureF16) != 0) text += "f16";
-  if ((features & kFeatureSubgroups) != 0) text += text.empty() ? "subgroups" : " subgroups";
+  const auto add = [&](Feature feature, std::string_view name) {
+    if ((features & feature) == 0) return;
+    if (!text.empty()) text += ' ';
+    text += name;
+  };
+  add(kFeatureF16, "f16");
+  add(kFeatureSubgroups, "subgroups");
+  add(kFeatureSubgroupMatrix, "subgroup_matrix");
   return text.empty() ? "none" : text;
 }
 

@@ -18,8 +18,17 @@ enum class BackendKind : uint8_t { kCpu, kWebGpu };
 std::string_view backend_name(BackendKind kind);
 
 /// A set of optional device features.
-enum Feature : uint32_t { kFeatureF16 = 1, kFeatureSubgroups = 2 };
+/// kFeatureSubgroupMatrix: the matrix units of a subgroup multiply fragments of 16 x 16 x 16, f16
+/// into f32.
+enum Feature : uint32_t {
+  kFeatureF16 = 1,
+  kFeatureSubgroups = 2,
+  kFeatureSubgroupMatrix = 4,
+};
 using Features = uint32_t;
+inline constexpr Features kAllFeatures = kFeatureF16 | kFeatureSubgroups | kFeatureSubgroupMatrix;
+/// Rows and columns of the fragments that matrix units multiply.
+inline constexpr uint32_t kMatrixSide = 16;
 std::string features_text(Features features);  // "f16 subgroups", "none"
 
 /// The defaults are what every WebGPU device grants.
@@ -142,6 +151,12 @@ struct KernelVariant {
   std::string (*refuses)(const Problem&, const DeviceInfo&) = nullptr;
   Launch (*launch)(const Problem&) = nullptr;   // WGSL
   void (*reference)(const CpuCall&) = nullptr;  // CPU
+  /// How far, relatively, the kernel rounds operands that the reference takes as they are: what
+  /// tests allow beside the error of sums in f32.
+  double rounding = 0;
 };
+
+/// Of an f32 that becomes an f16.
+inline constexpr double kF16Rounding = 0x1p-11;
 
 }  // namespace tokamak

@@ -12,6 +12,9 @@ std::string shader_text(Features features, const Launch& launch, size_t inputs, 
   std::string text;
   if ((features & kFeatureF16) != 0) text += "enable f16;\n";
   if ((features & kFeatureSubgroups) != 0) text += "enable subgroups;\n";
+  if ((features & kFeatureSubgroupMatrix) != 0) {
+    text += "enable chromium_experimental_subgroup_matrix;\n";
+  }
   for (const Constant& constant : launch.constants) {
     if (const auto* value = std::get_if<uint32_t>(&constant.value)) {
       text += fmt::format("const {}: u32 = {}u;\n", constant.name, *value);

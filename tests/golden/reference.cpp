@@ -19,13 +19,16 @@ constexpr double kWebGpu = 5e-4;
 /// Keys and values lose 13 bits of mantissa: half a thousandth each. Measured: 1.2e-3.
 constexpr double kF16Cache = 5e-3;
 
-/// Why there is no WebGPU device; "" when there is one.
-const std::string& webgpu_missing() {
-  static const std::string reason = [] {
-    auto backend = open_webgpu_backend({});
-    return backend ? std::string() : backend.error().message;
+/// Matrix units take f16: every factor of every product loses 13 bits of mantissa.
+constexpr double kMatrixUnits = 5e-3;
+
+/// The first WebGPU device, or why there is none.
+const Result<DeviceInfo>& gpu() {
+  static const Result<DeviceInfo> found = []() -> Result<DeviceInfo> {
+    TOK_TRY(const auto backend, open_webgpu_backend({}));
+    return backend->device();
   }();
-  return reason;
+  return found;
 }
 
 }  // namespace
@@ -36,6 +39,7 @@ const std::vector<DeviceSetup>& setups() {
     options.backend = backend;
     options.kv = kv;
     options.self_test = options.use_tuned = false;  // whatever is known of this device
+    options.use_matrix = false;
     return options;
   };
   const auto plain = [&](const char* kv) {
@@ -44,22 +48,31 @@ const std::vector<DeviceSetup>& setups() {
     options.default_limits = true;
     return options;
   };
+  OpenOptions matrix = with("webgpu", "f16");
+  matrix.use_matrix = true;
   static const std::vector<DeviceSetup> all = {
       {"cpu", with("cpu", "f32"), kCpu},
       {"webgpu_f32", with("webgpu", "f32"), kWebGpu},
       {"webgpu_f16", with("webgpu", "f16"), kF16Cache},
       {"webgpu_plain", plain("f32"), kWebGpu},
       {"webgpu_plain_f16", plain("f16"), kF16Cache},
+      {"webgpu_matrix", matrix, kMatrixUnits, kFeatureSubgroupMatrix},
   };
   return all;
 }
 
 void require_device(const DeviceSetup& setup) {
-  if (setup.options.backend == "cpu" || webgpu_missing().empty()) return;
-  if (std::getenv("TOKAMAK_REQUIRE_GPU") != nullptr) {
-    FAIL() << "TOKAMAK_REQUIRE_GPU is set, and there is no WebGPU device: " << webgpu_missing();
+  if (setup.options.backend == "cpu") return;
+  if (gpu()) {
+    const Features missing = setup.needs & ~gpu()->features;
+    if (missing == 0) return;
+    GTEST_SKIP() << setup.name << ": the device lacks " << features_text(missing);
   }
-  GTEST_SKIP() << setup.name << ": " << webgpu_missing();
+  const std::string& reason = gpu().error().message;
+  if (std::getenv("TOKAMAK_REQUIRE_GPU") != nullptr) {
+    FAIL() << "TOKAMAK_REQUIRE_GPU is set, and there is no WebGPU device: " << reason;
+  }
+  GTEST_SKIP() << setup.name << ": " << reason;
 }
 
 std::unique_ptr<Engine> open(const std::string& model, const DeviceSetup& setup, bool all_logits) {

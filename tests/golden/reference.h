@@ -16,6 +16,7 @@ struct DeviceSetup {
   std::string name;
   OpenOptions options;
   double tolerance = 0;
+  Features needs = 0;  // of the device; without them it is another setup
 };
 
 /// The CPU reference, and WebGPU with and without what a device may lack.

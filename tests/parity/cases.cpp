@@ -46,7 +46,7 @@ struct Steps {
   std::vector<uint32_t> chunks;
 };
 const Steps kOneByOne = {1, {1, 1, 1}};
-const Steps kChunks = {80, {1, 3, 17, 64, 65, 80, 2}};
+const Steps kChunks = {130, {1, 3, 17, 64, 65, 130, 2}};
 
 std::string label(const Steps& steps) {
   return steps.max_tokens == 1 ? "one by one" : "in chunks";
@@ -77,7 +77,19 @@ struct ProductShape {
   uint32_t in, out;
 };
 
+/// More rows than the kernels with large tiles refuse.
+constexpr uint32_t kTallRows = 3 * 5462;
+const Steps kTall = {130, {1, 130}};
+
 using MakeProduct = std::function<ValueId(CaseBuilder&, std::vector<ValueId>)>;
+
+Case tall_product(const std::string& op, double tolerance, const MakeProduct& make) {
+  CaseBuilder b(fmt::format("{} bf16 {}x40 {}", op, kTallRows, label(kTall)));
+  const ValueId x = b.activation(40);
+  const ValueId w = b.random("w", {kTallRows, 40}, DType::kBF16);
+  const ValueId y = make(b, {x, w});
+  return b.finish(y, kTall.max_tokens, kTall.chunks, tolerance);
+}
 
 /// `make` adds the product of x, w and perhaps a bias, and returns the value to compare. A software
 /// device compiles slowly, so a bias comes with every second combination of shape and type.
@@ -118,6 +130,15 @@ std::vector<Case> linear_cases() {
   add_products(all, "linear", kShapes, kWeights, kSum, make);
   add_packed_products(all, "linear", {3, 67}, packed_types(), kSum, make);
   add_packed_products(all, "linear", {1, 3}, every_text(), kSum, make);
+  all.push_back(tall_product("linear", kSum, make));
+  // Values that no f16 holds, and more of both sizes than a tile has.
+  for (const Steps& steps : {kOneByOne, kChunks}) {
+    CaseBuilder large(fmt::format("linear f32 150x200 of large values {}", label(steps)));
+    const ValueId large_x = large.activation(200, 3e5f);
+    const ValueId large_w = large.random("w", {150, 200}, DType::kF32, 2e5f);
+    const ValueId y = large.graph().linear(large_x, large_w);
+    all.push_back(large.finish(y, steps.max_tokens, steps.chunks, kSum));
+  }
   // A vocabulary: more rows than one dimension of the grid takes.
   CaseBuilder b("linear f16 131101x8 one by one");
   const ValueId x = b.activation(8);
@@ -139,6 +160,7 @@ std::vector<Case> qkv_cases() {
   constexpr ProductShape kShapes[] = {{8, 3}, {7, 9}, {264, 201}};
   add_products(all, "qkv", kShapes, kWeights, 4 * kSum, make);
   add_packed_products(all, "qkv", {2, 9}, every_text(), 4 * kSum, make);
+  all.push_back(tall_product("qkv", 4 * kSum, make));
   // Unequal parts cannot be added up: one at a time.
   constexpr ProductShape kUnequal[] = {{64, 40}, {9, 12}};
   for (const size_t part : {0u, 1u, 2u}) {
@@ -172,6 +194,7 @@ std::vector<Case> linear_glu_cases() {
     };
     add_products(all, name, kShapes, std::span(kWeights).first(first ? 3 : 2), kFunction, make);
     if (first) add_packed_products(all, name, {3, 70}, every_text(), kFunction, make);
+    if (first) all.push_back(tall_product(name, kFunction, make));
   }
   return all;
 }

@@ -19,7 +19,7 @@ Backend& backend(Grant grant) {
   };
   static const std::unique_ptr<Backend> all = open({});
   static const std::unique_ptr<Backend> least =
-      open({.disabled = kFeatureF16 | kFeatureSubgroups, .default_limits = true});
+      open({.disabled = kAllFeatures, .default_limits = true});
   return grant == Grant::kAll ? *all : *least;
 }
 
@@ -43,7 +43,8 @@ const Run& reference(const Case& c) {
 void check(const KernelVariant& variant, Grant grant) {
   const std::string op(op_name_at(variant.op));
   size_t compared = 0;
-  for (const Case& c : cases_of(op)) {
+  for (Case& c : cases_of(op)) {
+    c.tolerance += 3 * variant.rounding;
     const Run actual = run(c, backend(grant), {{op, std::string(variant.name)}});
     if (!actual.refusal.empty()) continue;  // another variant's shape
     expect_close(c, reference(c), actual);

@@ -49,7 +49,7 @@ class ModelFlags {
   int device_ = -1;
   std::vector<std::string> disabled_, forced_;
   bool no_f16_ = false, no_subgroups_ = false, trace_kernels_ = false, no_self_test_ = false;
-  bool no_tuned_ = false;
+  bool no_tuned_ = false, no_matrix_ = false;
 };
 
 /// Prompt text and how to sample; flags that are not given keep the model's own defaults.

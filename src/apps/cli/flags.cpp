@@ -75,6 +75,10 @@ void ModelFlags::add(CLI::App& command, Model model) {
   command.add_flag("--no-subgroups", no_subgroups_, "only kernels that need no subgroups")
       ->group(group);
   command
+      .add_flag("--no-matrix", no_matrix_,
+                "products of several tokens in f32, not of f16 factors by matrix units")
+      ->group(group);
+  command
       .add_flag("--no-self-test", no_self_test_,
                 "trust kernels that have not been tested on this device")
       ->group(group);
@@ -91,6 +95,7 @@ Result<OpenOptions> ModelFlags::options() const {
   if (device_ >= 0) options.device = uint32_t(device_);
   options.use_f16 = !no_f16_;
   options.use_subgroups = !no_subgroups_;
+  options.use_matrix = !no_matrix_;
   options.self_test = !no_self_test_;
   options.use_tuned = !no_tuned_;
   options.disabled_passes.insert(disabled_.begin(), disabled_.end());

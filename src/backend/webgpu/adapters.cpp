@@ -1,6 +1,7 @@
 #include "backend/webgpu/adapters.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "backend/webgpu/dawn/loader.h"
 #include "backend/webgpu/dawn/quiet.h"
@@ -31,6 +32,28 @@ std::string_view api_name(WGPUBackendType type) {
   }
 }
 
+/// Of all that a device may offer, the one kind of subgroup matrices that kernels use. The fetched
+/// Dawn writes more into a config than the header says, so it is looked for as words in a row.
+bool has_matrix_units(WGPUAdapter adapter, const DeviceInfo& device) {
+  constexpr Features kNeeded = kFeatureF16 | kFeatureSubgroups;
+  if ((device.features & kNeeded) != kNeeded ||
+      !wgpuAdapterHasFeature(adapter, WGPUFeatureName_ChromiumExperimentalSubgroupMatrix)) {
+    return false;
+  }
+  WGPUAdapterPropertiesSubgroupMatrixConfigs found = {
+      .chain = {.sType = WGPUSType_AdapterPropertiesSubgroupMatrixConfigs}};
+  WGPUAdapterInfo info = {.nextInChain = &found.chain};
+  wgpuAdapterGetInfo(adapter, &info);
+  std::vector<uint32_t> words(found.configCount * sizeof(WGPUSubgroupMatrixConfig) / 4);
+  if (!words.empty()) std::memcpy(words.data(), found.configs, 4 * words.size());
+  wgpuAdapterPropertiesSubgroupMatrixConfigsFreeMembers(found);
+  wgpuAdapterInfoFreeMembers(info);
+  constexpr uint32_t kWanted[] = {WGPUSubgroupMatrixComponentType_F16,
+                                  WGPUSubgroupMatrixComponentType_F32, kMatrixSide, kMatrixSide,
+                                  kMatrixSide};
+  return !std::ranges::search(words, kWanted).empty();
+}
+
 DeviceInfo describe(WGPUAdapter adapter) {
   WGPUAdapterInfo info = {};
   wgpuAdapterGetInfo(adapter, &info);
@@ -47,6 +70,7 @@ DeviceInfo describe(WGPUAdapter adapter) {
     device.subgroup_max = info.subgroupMaxSize;
   }
   wgpuAdapterInfoFreeMembers(info);
+  if (has_matrix_units(adapter, device)) device.features |= kFeatureSubgroupMatrix;
   WGPULimits limits = {};
   wgpuAdapterGetLimits(adapter, &limits);
   device.limits = device_limits(limits);

@@ -65,8 +65,9 @@ DeviceLimits device_limits(const WGPULimits& limits) {
 }
 
 WGPUDawnTogglesDescriptor dawn_toggles() {
-  // Dawn hides shader-f16 on NVIDIA unless it is asked for.
-  static constexpr const char* kEnabled[] = {"vulkan_enable_f16_on_nvidia"};
+  // Dawn hides shader-f16 on NVIDIA unless it is asked for, and experimental features everywhere:
+  // subgroup matrices.
+  static constexpr const char* kEnabled[] = {"vulkan_enable_f16_on_nvidia", "allow_unsafe_apis"};
   // A browser must blur its clock against spies; a program that times its own kernels must not.
   static constexpr const char* kDisabled[] = {"timestamp_quantization"};
   return {.chain = {.next = nullptr, .sType = WGPUSType_DawnTogglesDescriptor},
@@ -88,6 +89,9 @@ Result<std::shared_ptr<WebGpuDevice>> WebGpuDevice::open(InstanceHandle instance
   if ((self->info_.features & kFeatureF16) != 0) features.push_back(WGPUFeatureName_ShaderF16);
   if ((self->info_.features & kFeatureSubgroups) != 0) {
     features.push_back(WGPUFeatureName_Subgroups);
+  }
+  if ((self->info_.features & kFeatureSubgroupMatrix) != 0) {
+    features.push_back(WGPUFeatureName_ChromiumExperimentalSubgroupMatrix);
   }
   // For LaunchTimer only: no kernel needs it, and a device may lack it.
   if (wgpuAdapterHasFeature(adapter.get(), WGPUFeatureName_TimestampQuery)) {

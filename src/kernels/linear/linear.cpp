@@ -1,8 +1,11 @@
 #include "kernels/linear/linear.h"
 
+#include <deque>
+
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/launch.h"
 #include "kernels/linear/fused_linear.h"
+#include "kernels/linear/matrix.h"
 #include "kernels/linear/matvec.h"
 #include "kernels/linear/product.h"
 #include "kernels/quant/codec.h"
@@ -159,40 +162,50 @@ Launch any(const Problem& p) {
   return with_codec(single_codec(p.inputs[1]), std::move(launch));
 }
 
+struct Way {
+  std::string_view name;
+  Features needs;
+  std::string (*refuses)(const Problem&, const DeviceInfo&);
+  Launch (*launch)(const Problem&);
+};
+
+/// For each of the three ops, in the order of preference.
+constexpr Way kWays[] = {
+    {"matvec_f16_subgroup", kFeatureF16 | kFeatureSubgroups, matvec_f16_refuses,
+     matvec_f16_subgroup},
+    {"matvec_subgroup", kFeatureSubgroups, matvec_subgroup_refuses, matvec_subgroup},
+    {"matvec", 0, matvec_refuses, matvec_tree},
+    {"matrix_large", kMatrixFeatures, large_matrix_refuses, large_matrix},
+    {"matrix", kMatrixFeatures, small_matrix_refuses, small_matrix},
+    {"matmul_f16", kFeatureF16, matmul_f16_refuses, matmul_f16},
+    {"matmul", 0, matmul_refuses, matmul},
+    {"any", 0, any_refuses, any},
+};
+
 template <typename T>
-void add_family(std::vector<KernelVariant>& all, const char* const (&names)[7],
-                void (*reference)(const CpuCall&)) {
-  const size_t op = op_index<T>();
-  const auto wgsl = BackendKind::kWebGpu;
-  all.insert(all.end(), {{names[0], op, wgsl, kFeatureF16 | kFeatureSubgroups, matvec_f16_refuses,
-                          matvec_f16_subgroup, nullptr},
-                         {names[1], op, wgsl, kFeatureSubgroups, matvec_subgroup_refuses,
-                          matvec_subgroup, nullptr},
-                         {names[2], op, wgsl, 0, matvec_refuses, matvec_tree, nullptr},
-                         {names[3], op, wgsl, kFeatureF16, matmul_f16_refuses, matmul_f16, nullptr},
-                         {names[4], op, wgsl, 0, matmul_refuses, matmul, nullptr},
-                         {names[5], op, wgsl, 0, any_refuses, any, nullptr},
-                         {names[6], op, BackendKind::kCpu, 0, nullptr, nullptr, reference}});
+void add_family(std::vector<KernelVariant>& all, void (*reference)(const CpuCall&)) {
+  static std::deque<std::string> names;  // which the variants point to
+  const auto named = [&](std::string_view ending) -> std::string_view {
+    return names.emplace_back(fmt::format("{}.{}", T::kName, ending));
+  };
+  // Of a gated result both factors are rounded.
+  constexpr double kRounding = (std::is_same_v<T, LinearGlu> ? 2 : 1) * kF16Rounding;
+  for (const Way& way : kWays) {
+    all.push_back({named(fmt::format("wgsl.{}", way.name)), op_index<T>(), BackendKind::kWebGpu,
+                   way.needs, way.refuses, way.launch, nullptr,
+                   (way.needs & kFeatureSubgroupMatrix) != 0 ? kRounding : 0});
+  }
+  all.push_back(
+      {named("cpu"), op_index<T>(), BackendKind::kCpu, 0, nullptr, nullptr, reference, 0});
 }
 
 std::vector<KernelVariant> make_variants() {
   std::vector<KernelVariant> all;
-  add_family<Linear>(
-      all,
-      {"linear.wgsl.matvec_f16_subgroup", "linear.wgsl.matvec_subgroup", "linear.wgsl.matvec",
-       "linear.wgsl.matmul_f16", "linear.wgsl.matmul", "linear.wgsl.any", "linear.cpu"},
-      linear_reference);
-  add_family<Qkv>(all,
-                  {"qkv.wgsl.matvec_f16_subgroup", "qkv.wgsl.matvec_subgroup", "qkv.wgsl.matvec",
-                   "qkv.wgsl.matmul_f16", "qkv.wgsl.matmul", "qkv.wgsl.any", "qkv.cpu"},
-                  qkv_reference);
+  add_family<Linear>(all, linear_reference);
+  add_family<Qkv>(all, qkv_reference);
   const std::span<const KernelVariant> fused = fused_linear_variants();
   all.insert(all.end(), fused.begin(), fused.end());
-  add_family<LinearGlu>(all,
-                        {"linear_glu.wgsl.matvec_f16_subgroup", "linear_glu.wgsl.matvec_subgroup",
-                         "linear_glu.wgsl.matvec", "linear_glu.wgsl.matmul_f16",
-                         "linear_glu.wgsl.matmul", "linear_glu.wgsl.any", "linear_glu.cpu"},
-                        linear_glu_reference);
+  add_family<LinearGlu>(all, linear_glu_reference);
   return all;
 }
 

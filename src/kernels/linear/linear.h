@@ -10,6 +10,11 @@
 // OUT are all rows, as the outputs have them; of a cut weight (kernel.h) the matrix at hand holds
 // ROWS of them, from FIRST_ROW on.
 //
+// matrix multiplies on the matrix units of subgroups, which take f16: x and weights are multiplied
+// by a power of two and rounded to 11 bits, sums stay f32. An f16 that overflows makes its results
+// no numbers; the tile is then computed once more, with the powers that bring its largest values to
+// 2^14. What is small loses no more than 2^-33 (x) and 2^-31 (weights) to the smallest f16.
+//
 // matvec reads each weight once for one token; matmul is tiled for many; linear_any takes rows of
 // any length. All accumulate in f32, the reference in f64. An ending is a small file (store_*.wgsl)
 // that receives two neighbouring rows, so that no product kernel is written twice.

@@ -29,7 +29,7 @@ Deal deal(const Problem& p, uint32_t unit, bool subgroups) {
   const uint32_t units = in_size(p) / unit;
   Deal deal;
   deal.lanes = is_argmax ? kFewestLanes : power_of_two(units / kLoads, kFewestLanes, 64);
-  deal.block = power_of_two(row_count(p) / 8192, 1, 4);
+  deal.block = power_of_two(row_count(p) / 8192, 1, is_argmax ? 2 : 4);
   deal.rounds = std::min({ceil_div(units, deal.lanes), kLoads / deal.block,
                           std::max(1u, staged / (deal.lanes * unit))});
   deal.group_rows = is_argmax ? kArgmaxBlock : kThreads / deal.lanes * deal.block;

@@ -56,14 +56,19 @@ fn run(group: vec3<u32>, lane: u32) {
   load_units(first, 0u, lane);
   is_first = FIRST_ROW + first == 0u;
   begin(lane);
+  var scale = 1.0;
   var sums: array<f32, BLOCK>;
   for (var turn = 0u; turn < TURNS; turn++) {
     if (turn == 0u || CHUNKS > 1u) {
       workgroupBarrier();
-      let before = squares;
       stage(turn % CHUNKS, lane);
-      squares = select(before, squares, turn < CHUNKS);
+      if (turn == CHUNKS - 1u) {
+        fold_all(squares, lane);
+      }
       workgroupBarrier();
+    }
+    if (turn == CHUNKS - 1u) {
+      scale = scale_of(total_of_all());  // while weights are under way
     }
     for (var round = 0u; round < ROUNDS; round++) {  // written out
       for (var v = 0u; v < VECTORS; v++) {  // written out
@@ -85,7 +90,6 @@ fn run(group: vec3<u32>, lane: u32) {
       }
     }
   }
-  fold_all(squares, lane);
   workgroupBarrier();
-  finish(first, scale_of(total_of_all()), lane);
+  finish(first, scale, lane);
 }

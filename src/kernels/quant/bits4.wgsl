@@ -1,8 +1,12 @@
 // Eight q of 4 bits: a word of the low stream.
 alias WeightWord = u32;
+alias Quanta = u32;
 
-fn quants8(i: u32) -> array<vec4<f32>, 2> {
-  let low = weight_words[i];
+fn load_quanta(i: u32) -> Quanta {
+  return weight_words[i];
+}
+
+fn quants8(low: Quanta) -> array<vec4<f32>, 2> {
   let shifts = vec4(0u, 4u, 8u, 12u);
   return array(vec4<f32>((vec4(low) >> shifts) & vec4(15u)),
                vec4<f32>((vec4(low >> 16u) >> shifts) & vec4(15u)));

@@ -1,10 +1,15 @@
 // Eight q of 8 bits: two words of the low stream. With the sign bits flipped, two's complement
 // counts from 0 on.
 alias WeightWord = u32;
+alias Quanta = vec2<u32>;
 
-fn quants8(i: u32) -> array<vec4<f32>, 2> {
+fn load_quanta(i: u32) -> Quanta {
+  return vec2(weight_words[2u * i], weight_words[2u * i + 1u]);
+}
+
+fn quants8(words: Quanta) -> array<vec4<f32>, 2> {
   let shifts = vec4(0u, 8u, 16u, 24u);
-  return array(vec4<f32>((vec4(weight_words[2u * i] ^ FLIPPED_BITS) >> shifts) & vec4(255u)),
-               vec4<f32>((vec4(weight_words[2u * i + 1u] ^ FLIPPED_BITS) >> shifts) & vec4(255u)));
+  return array(vec4<f32>((vec4(words.x ^ FLIPPED_BITS) >> shifts) & vec4(255u)),
+               vec4<f32>((vec4(words.y ^ FLIPPED_BITS) >> shifts) & vec4(255u)));
 }
 

@@ -1,11 +1,17 @@
 // Eight q of 4 + HIGH_BITS bits: a word of the low stream, HIGH_BITS bytes of the high one.
 alias WeightWord = u32;
+alias Quanta = vec2<u32>;
 
 const EIGHTS_PER_WORD = 4u / HIGH_BITS;
 
-fn quants8(i: u32) -> array<vec4<f32>, 2> {
-  let low = weight_words[i];
-  let high = weight_words[HIGH + i / EIGHTS_PER_WORD] >> (8u * HIGH_BITS * (i % EIGHTS_PER_WORD));
+fn load_quanta(i: u32) -> Quanta {
+  let shift = 8u * HIGH_BITS * (i % EIGHTS_PER_WORD);
+  return vec2(weight_words[i], weight_words[HIGH + i / EIGHTS_PER_WORD] >> shift);
+}
+
+fn quants8(words: Quanta) -> array<vec4<f32>, 2> {
+  let low = words.x;
+  let high = words.y;
   let shifts = vec4(0u, 4u, 8u, 12u);
   let tops = vec4(0u, 1u, 2u, 3u) * HIGH_BITS;
   let mask = vec4((1u << HIGH_BITS) - 1u);

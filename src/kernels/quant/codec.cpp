@@ -54,7 +54,7 @@ Codec packed_codec(const Packing& p, uint64_t rows, uint64_t columns) {
       add({"quant/super6.wgsl"}, {begin("ZEROS", Stream::kZeros)});
       break;
   }
-  add({"quant/affine.wgsl"}, {});
+  add({"quant/affine.wgsl", "quant/weights8.wgsl"}, {});
   return codec;
 }
 
@@ -67,12 +67,14 @@ Codec wide_codec(const TensorDesc& matrix) {
                         uint64_t(matrix.shape[1]));
   }
   TOK_CHECK(is_float_weight(matrix.dtype));
-  return {.sources = {fmt::format("quant/{}.wgsl", dtype_name(matrix.dtype))}, .constants = {}};
+  return {
+      .sources = {fmt::format("quant/{}.wgsl", dtype_name(matrix.dtype)), "quant/weights8.wgsl"},
+      .constants = {}};
 }
 
 Codec native_f16_codec(const TensorDesc& matrix) {
   TOK_CHECK(matrix.dtype == DType::kF16);
-  return {.sources = {"quant/f16_native.wgsl"}, .constants = {}};
+  return {.sources = {"quant/f16_native.wgsl", "quant/weights8.wgsl"}, .constants = {}};
 }
 
 UnitCodec unit_codec(const TensorDesc& matrix) {
@@ -83,19 +85,18 @@ UnitCodec unit_codec(const TensorDesc& matrix) {
   if (bits == 8) codec.unit = 16;
   codec.binds_twice = codec.unit > 8 && matrix.shape[1] % codec.unit == 0;
   if (!codec.binds_twice) codec.unit = 8;
-  const bool is_half = matrix.dtype == DType::kF16 || matrix.dtype == DType::kBF16;
   if (codec.binds_twice) {
     codec.sources.push_back("quant/units_wide.wgsl");
     codec.sources.push_back(fmt::format("quant/units_{}bit.wgsl", bits));
   } else {
-    codec.sources.push_back(is_half ? "quant/units_16bit.wgsl" : "quant/units_8.wgsl");
+    codec.sources.push_back("quant/units_8.wgsl");
   }
   return codec;
 }
 
 UnitCodec native_f16_units(const TensorDesc& matrix) {
   UnitCodec codec{native_f16_codec(matrix)};
-  codec.sources.push_back("quant/units_16bit.wgsl");
+  codec.sources.push_back("quant/units_8.wgsl");
   return codec;
 }
 

@@ -1,7 +1,9 @@
 // How the weights of one type become numbers inside a kernel: WGSL texts and constants.
 //
 // A kernel binds the matrix as `weight_words: array<WeightWord>`; the codec declares WeightWord and
-//   weights8(i: u32) -> array<vec4<f32>, 2>    elements 8 i .. 8 i + 7 of the row-major matrix
+//   load8(i: u32) -> Stored8                       elements 8 i .. 8 i + 7 of the row-major matrix
+//   decode8(eight: Stored8) -> array<vec4<f32>, 2>
+//   weights8(i: u32) -> array<vec4<f32>, 2>        both, where nothing happens in between
 // or, from single_codec(), weight1(i: u32) -> f32, for rows of any length.
 //
 // Packed types (base/packing.h) have no file each: a text that puts the q together (bits4, bits8,

@@ -3,12 +3,13 @@ struct WeightWord {
   low: vec4<f16>,
   high: vec4<f16>,
 }
+alias Stored8 = WeightWord;
 
-fn weights8(i: u32) -> array<vec4<f32>, 2> {
-  return decode8(weight_words[i]);
+fn load8(i: u32) -> Stored8 {
+  return weight_words[i];
 }
 
-fn decode8(word: WeightWord) -> array<vec4<f32>, 2> {
+fn decode8(word: Stored8) -> array<vec4<f32>, 2> {
   return array(vec4<f32>(word.low), vec4<f32>(word.high));
 }
 

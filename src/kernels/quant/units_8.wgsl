@@ -1,12 +1,13 @@
-// A unit is eight weights, decoded as they are loaded.
-alias Unit = array<vec4<f32>, 2>;
+// A unit is eight weights as they are stored.
+alias Unit = Stored8;
 
 fn note_unit() {}
 
 fn load_unit(i: u32) -> Unit {
-  return weights8(i);
+  return load8(i);
 }
 
-fn unit_product(w: Unit) -> f32 {
+fn unit_product(unit: Unit) -> f32 {
+  let w = decode8(unit);
   return dot(w[0], own[0]) + dot(w[1], own[1]);
 }

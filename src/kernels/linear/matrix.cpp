@@ -1,0 +1,87 @@
+#include "kernels/linear/matrix.h"
+
+#include "kernels/linear/matvec.h"
+#include "kernels/quant/codec.h"
+
+namespace tokamak {
+namespace {
+
+constexpr uint32_t kLanes = 32;
+
+/// See matrix.wgsl.
+struct MatrixTile {
+  uint32_t subgroups_t, subgroups_r;  // subgroups along the tokens and along the rows
+  uint32_t fragments_t, fragments_r;  // of each
+  uint32_t step;                      // fragments of columns that lie in workgroup memory
+  uint32_t regions;                   // subgroups whose results lie there at a time
+
+  constexpr uint32_t threads() const { return kLanes * subgroups_t * subgroups_r; }
+  constexpr uint32_t tokens() const { return kMatrixSide * subgroups_t * fragments_t; }
+  constexpr uint32_t rows() const { return kMatrixSide * subgroups_r * fragments_r; }
+  /// Of workgroup memory: a step of each token and row, padded, and the results.
+  constexpr uint32_t bytes() const {
+    return (32 * step + 16) * (tokens() + rows()) + 1024 * regions + 32;
+  }
+};
+/// NVIDIA's driver sets 48 KiB of a multiprocessor's memory aside, so that two workgroups share it
+/// only below 23 KiB each; with one the kernels take twice as long (H200).
+constexpr MatrixTile kLarge = {2, 2, 4, 4, 2, 2}, kSmall = {2, 2, 2, 2, 4, 4};
+static_assert(kLarge.bytes() <= 23 << 10 && kSmall.bytes() <= 23 << 10);
+
+/// Fewer workgroups than this leave multiprocessors of large devices without any.
+constexpr uint32_t kManyGroups = 256;
+
+std::string refuses(const Problem& p, const DeviceInfo& device, const MatrixTile& tile) {
+  if (!per_token(p)) return "is for several tokens";
+  if (device.subgroup_min != kLanes || device.subgroup_max != kLanes) {
+    return fmt::format("subgroups have {} to {} lanes, it needs {}", device.subgroup_min,
+                       device.subgroup_max, kLanes);
+  }
+  if (tile.bytes() > device.limits.workgroup_bytes) {
+    return fmt::format("needs {} bytes of workgroup memory, there are {}", tile.bytes(),
+                       device.limits.workgroup_bytes);
+  }
+  return wide_rows(p);
+}
+
+Launch matrix(const Problem& p, const MatrixTile& tile) {
+  Launch launch{.constants = linear_sizes(p, tile.threads()),
+                .sources = {"linear/matrix.wgsl", "wgsl/entry_subgroup_id.wgsl"},
+                .grid = {.x = {ceil_div(row_count(p), tile.rows())}, .y = {1, tile.tokens()}}};
+  const uint32_t eights = kMatrixSide * tile.step / 8;
+  launch.constants.insert(launch.constants.end(),
+                          {{"LANES", kLanes},
+                           {"SUBGROUPS_T", tile.subgroups_t},
+                           {"SUBGROUPS_R", tile.subgroups_r},
+                           {"FRAGMENTS_T", tile.fragments_t},
+                           {"FRAGMENTS_R", tile.fragments_r},
+                           {"STEP_FRAGMENTS", tile.step},
+                           {"REGIONS", tile.regions},
+                           {"OWN_X", tile.tokens() * eights / tile.threads()},
+                           {"OWN_W", tile.rows() * eights / tile.threads()}});
+  add_ending(launch, p);
+  return with_codec(wide_codec(p.inputs[1]), std::move(launch));
+}
+
+}  // namespace
+
+std::string large_matrix_refuses(const Problem& p, const DeviceInfo& device) {
+  const uint32_t groups =
+      ceil_div(row_count(p), kLarge.rows()) * ceil_div(p.max_tokens, kLarge.tokens());
+  if (per_token(p) && groups < kManyGroups) {
+    return fmt::format("would have {} workgroups, fewer than {}", groups, kManyGroups);
+  }
+  return refuses(p, device, kLarge);
+}
+Launch large_matrix(const Problem& p) {
+  return matrix(p, kLarge);
+}
+
+std::string small_matrix_refuses(const Problem& p, const DeviceInfo& device) {
+  return refuses(p, device, kSmall);
+}
+Launch small_matrix(const Problem& p) {
+  return matrix(p, kSmall);
+}
+
+}  // namespace tokamak

@@ -1,0 +1,15 @@
+// Products of several tokens on the matrix units of subgroups: see linear.h.
+#pragma once
+#include "kernels/kernel.h"
+
+namespace tokamak {
+
+inline constexpr Features kMatrixFeatures =
+    kFeatureF16 | kFeatureSubgroups | kFeatureSubgroupMatrix;
+
+std::string large_matrix_refuses(const Problem& p, const DeviceInfo& device);
+Launch large_matrix(const Problem& p);
+std::string small_matrix_refuses(const Problem& p, const DeviceInfo& device);
+Launch small_matrix(const Problem& p);
+
+}  // namespace tokamak

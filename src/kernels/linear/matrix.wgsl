@@ -1,0 +1,204 @@
+// A tile of tokens by a tile of rows per workgroup, in fragments of 16 x 16 that the matrix unit of
+// a subgroup multiplies: f16 x f16, summed in f32. Contract and range: linear.h.
+//
+// SUBGROUPS_T x SUBGROUPS_R subgroups of LANES lanes; each owns FRAGMENTS_T x FRAGMENTS_R fragments
+// of the result and walks the columns in steps of 16 STEP_FRAGMENTS through workgroup memory, while
+// the next step is on its way from global memory.
+@group(0) @binding(INPUT_0) var<storage, read> x: array<vec4<f32>>;
+@group(0) @binding(INPUT_1) var<storage, read> weight_words: array<WeightWord>;
+
+const SIDE = 16u;
+const STEP = SIDE * STEP_FRAGMENTS;
+const EIGHTS = STEP / 8u;
+const TOKEN_FRAGMENTS = SUBGROUPS_T * FRAGMENTS_T;
+const ROW_FRAGMENTS = SUBGROUPS_R * FRAGMENTS_R;
+const TOKEN_TILE = SIDE * TOKEN_FRAGMENTS;
+const ROW_TILE = SIDE * ROW_FRAGMENTS;
+const LINES = THREADS / EIGHTS;  // of x or the weights that the lanes bring in at once
+
+// Sixteen tokens or rows of one step; each is padded by eight columns, so that the rows of a
+// fragment begin in different banks.
+const PITCH = STEP / 4u + 2u;
+alias Strip = array<vec4<f16>, SIDE * PITCH>;
+var<workgroup> x_strips: array<Strip, TOKEN_FRAGMENTS>;
+var<workgroup> w_strips: array<Strip, ROW_FRAGMENTS>;
+// One fragment each for REGIONS subgroups at a time. Fragments must begin at multiples of 16 bytes,
+// which no type of f16 asks for. So vec4<f32> here, and every variable has a multiple of 16 bytes,
+// whatever order they are placed in.
+var<workgroup> results: array<array<vec4<f32>, SIDE * SIDE / 4u>, REGIONS>;
+
+alias Left = subgroup_matrix_left<f16, SIDE, SIDE>;
+alias Right = subgroup_matrix_right<f16, SIDE, SIDE>;
+alias Result = subgroup_matrix_result<f32, SIDE, SIDE>;
+alias Eight = array<vec4<f32>, 2>;
+
+// What x and the weights are multiplied by before they become f16, powers of two.
+struct Scales {
+  x: f32,
+  w: f32,
+}
+// 0: set when a result is no number, because an f16 was too small for a value; 1, 2: the bits of the
+// largest of x and of the weights.
+var<workgroup> notes: array<atomic<u32>, 4>;
+var<workgroup> agreed: vec4<u32>;
+
+// Behind the last token stands the last, behind the last row or column of weights the last; x is zero
+// behind the last column. A branch instead would make every load wait for the one before.
+fn load_x(token: u32, column: u32) -> Eight {
+  let at = (min(token, frame.tokens - 1u) * IN + min(column, IN - 8u)) / 4u;
+  let counts = IN % STEP == 0u || column < IN;
+  return Eight(select(vec4<f32>(), x[at], counts), select(vec4<f32>(), x[at + 1u], counts));
+}
+
+fn load_w(row: u32, column: u32) -> Stored8 {
+  return load8((min(row, ROWS - 1u) * IN + min(column, IN - 8u)) / 8u);
+}
+
+fn multiply(first_token: u32, first_row: u32, lane: u32, subgroup: u32, scales: Scales) {
+  let own_t = subgroup / SUBGROUPS_R * FRAGMENTS_T;
+  let own_r = subgroup % SUBGROUPS_R * FRAGMENTS_R;
+  let column = lane % EIGHTS * 8u;
+  let line = lane / EIGHTS;
+  var sums: array<Result, FRAGMENTS_T * FRAGMENTS_R>;
+  var next_x: array<Eight, OWN_X>;
+  var next_w: array<Stored8, OWN_W>;
+  for (var i = 0u; i < OWN_X; i++) {  // written out
+    next_x[i] = load_x(first_token + line + i * LINES, column);
+  }
+  for (var i = 0u; i < OWN_W; i++) {  // written out
+    next_w[i] = load_w(first_row + line + i * LINES, column);
+  }
+  for (var start = 0u; start < IN; start += STEP) {
+    workgroupBarrier();
+    for (var i = 0u; i < OWN_X; i++) {  // written out
+      let at = line + i * LINES;
+      let place = at % SIDE * PITCH + column / 4u;
+      x_strips[at / SIDE][place] = vec4<f16>(next_x[i][0] * scales.x);
+      x_strips[at / SIDE][place + 1u] = vec4<f16>(next_x[i][1] * scales.x);
+    }
+    for (var i = 0u; i < OWN_W; i++) {  // written out
+      let at = line + i * LINES;
+      let place = at % SIDE * PITCH + column / 4u;
+      let w = decode8(next_w[i]);
+      w_strips[at / SIDE][place] = vec4<f16>(w[0] * scales.w);
+      w_strips[at / SIDE][place + 1u] = vec4<f16>(w[1] * scales.w);
+    }
+    workgroupBarrier();
+    for (var i = 0u; i < OWN_X; i++) {  // written out
+      next_x[i] = load_x(first_token + line + i * LINES, start + STEP + column);
+    }
+    for (var i = 0u; i < OWN_W; i++) {  // written out
+      next_w[i] = load_w(first_row + line + i * LINES, start + STEP + column);
+    }
+    // Offsets are constants: those that are not are checked at every load.
+    for (var k = 0u; k < STEP_FRAGMENTS; k++) {  // written out
+      var left: array<Left, FRAGMENTS_T>;
+      for (var t = 0u; t < FRAGMENTS_T; t++) {  // written out
+        left[t] = subgroupMatrixLoad<Left, row_major>(&x_strips[own_t + t], SIDE / 4u * k, PITCH);
+      }
+      for (var r = 0u; r < FRAGMENTS_R; r++) {  // written out
+        let right = subgroupMatrixLoad<Right, col_major>(&w_strips[own_r + r], SIDE / 4u * k, PITCH);
+        for (var t = 0u; t < FRAGMENTS_T; t++) {  // written out
+          sums[r * FRAGMENTS_T + t] =
+              subgroupMatrixMultiplyAccumulate(left[t], right, sums[r * FRAGMENTS_T + t]);
+        }
+      }
+    }
+  }
+  var overflows = false;
+  for (var r = 0u; r < FRAGMENTS_R; r++) {  // written out
+    for (var t = 0u; t < FRAGMENTS_T; t++) {  // written out
+      for (var turn = 0u; turn < SUBGROUPS_T * SUBGROUPS_R; turn += REGIONS) {
+        if (subgroup / REGIONS * REGIONS == turn) {
+          subgroupMatrixStore<row_major>(&results[subgroup % REGIONS], 0u,
+                                         sums[r * FRAGMENTS_T + t], SIDE / 4u);
+        }
+        workgroupBarrier();
+        overflows |= store_fragments(first_token + t * SIDE, first_row + r * SIDE, turn, lane, scales);
+        workgroupBarrier();
+      }
+    }
+  }
+  if (overflows) {
+    atomicStore(&notes[0], 1u);
+  }
+  workgroupBarrier();
+}
+
+// What lies in `results`, of subgroups from `first` on; true when it is no number.
+fn store_fragments(first_token: u32, first_row: u32, first: u32, lane: u32, scales: Scales) -> bool {
+  var overflows = false;
+  for (var i = lane; i < REGIONS * SIDE * SIDE / 2u; i += THREADS) {
+    let region = i / (SIDE * SIDE / 2u);
+    let pair = i % (SIDE * SIDE / 2u);
+    let source = first + region;
+    let token = first_token + source / SUBGROUPS_R * (FRAGMENTS_T * SIDE) + pair / (SIDE / 2u);
+    let row = first_row + source % SUBGROUPS_R * (FRAGMENTS_R * SIDE) + pair % (SIDE / 2u) * 2u;
+    let four = results[region][pair / 2u];
+    let sum = select(four.xy, four.zw, pair % 2u == 1u);
+    overflows |= any((bitcast<vec2<u32>>(sum) & vec2(0x7f800000u)) == vec2(0x7f800000u));
+    if (token < frame.tokens && row < ROWS) {
+      store_pair(token, FIRST_ROW + row, sum * inverse(scales.x) * inverse(scales.w));
+    }
+  }
+  return overflows;
+}
+
+// The bits of the largest finite magnitude: of positive floats they are in the order of the floats.
+fn largest_bits(eight: Eight) -> u32 {
+  var largest = 0u;
+  for (var i = 0u; i < 2u; i++) {
+    let bits = bitcast<vec4<u32>>(eight[i]) & vec4(0x7fffffffu);
+    let finite = select(vec4(0u), bits, bits < vec4(0x7f800000u));
+    largest = max(max(largest, max(finite.x, finite.y)), max(finite.z, finite.w));
+  }
+  return largest;
+}
+
+// Of a power of two, exactly: a division may be off by some units of the last place.
+fn inverse(power: f32) -> f32 {
+  return bitcast<f32>((254u << 23u) - bitcast<u32>(power));
+}
+
+// The power of two that brings the largest value of the tile to 2^14 .. 2^15.
+fn fitting_scale(bits: u32) -> f32 {
+  return bitcast<f32>(clamp(127u + 14u + 127u - (bits >> 23u), 1u, 253u) << 23u);
+}
+
+fn find_scales(first_token: u32, first_row: u32, lane: u32) -> Scales {
+  for (var column = lane * 8u; column < IN; column += THREADS * 8u) {
+    var own_x = 0u;
+    for (var t = 0u; t < TOKEN_TILE; t++) {
+      own_x = max(own_x, largest_bits(load_x(first_token + t, column)));
+    }
+    atomicMax(&notes[1], own_x);
+    var own_w = 0u;
+    for (var r = 0u; r < ROW_TILE; r++) {
+      own_w = max(own_w, largest_bits(decode8(load_w(first_row + r, column))));
+    }
+    atomicMax(&notes[2], own_w);
+  }
+  workgroupBarrier();
+  if (lane == 0u) {
+    agreed = vec4(0u, atomicLoad(&notes[1]), atomicLoad(&notes[2]), 0u);
+  }
+  let bits = workgroupUniformLoad(&agreed);
+  return Scales(fitting_scale(bits.y), fitting_scale(bits.z));
+}
+
+fn run(group: vec3<u32>, lane: u32, subgroup: u32) {
+  let first_token = group.y * TOKEN_TILE;
+  let first_row = group.x * ROW_TILE;
+  var scales = Scales(256.0, 64.0);
+  for (var attempt = 0u; attempt < 2u; attempt++) {
+    multiply(first_token, first_row, lane, subgroup, scales);
+    if (lane == 0u) {
+      agreed = vec4(atomicLoad(&notes[0]), 0u, 0u, 0u);
+    }
+    if (workgroupUniformLoad(&agreed).x == 0u) {
+      break;
+    }
+    scales = find_scales(first_token, first_row, lane);
+  }
+}
+
