@@ -17,7 +17,7 @@ struct Block {
   uint32_t scale_bytes;        // that stay together in the stream of scales
 };
 
-Block block_of(DType type) {
+constexpr Block block_of(DType type) {
   switch (type) {
     case DType::kQ8_0:
       return {32, 34, 0, 2, 0, 2};
@@ -40,79 +40,146 @@ Block block_of(DType type) {
   return {256, 210, 192, 0, 128, 16};
 }
 
+/// So many bytes before it is needed memory is asked for: a processor does not see that far through
+/// the arithmetic, and would wait for every line.
+constexpr uint32_t kAhead = 1024;
+
 constexpr uint32_t kSuperScale = 208;  // of kQ6_K: its f16
 
-using Bits = std::array<uint8_t, 256>;  // the high bits of each q of a block
+// Repacking is most of loading: nothing here goes through the numbers one by one.
+static_assert(std::endian::native == std::endian::little);
 
-/// The low halves of eight bytes side by side, the first one lowest.
-uint32_t low_halves(uint64_t bytes) {
-  bytes &= 0x0f0f0f0f0f0f0f0f;
-  bytes = (bytes | bytes >> 4) & 0x00ff00ff00ff00ff;
-  bytes = (bytes | bytes >> 8) & 0x0000ffff0000ffff;
-  return uint32_t(bytes | bytes >> 16);
+uint64_t eight_bytes(const std::byte* from) {
+  uint64_t eight = 0;
+  std::memcpy(&eight, from, sizeof eight);
+  return eight;
 }
 
-/// The low 4 bits, of which the file has `run` in the low halves of as many bytes and the next in
-/// the high halves: neighbours go side by side. Eight bytes at a time: it is most of loading.
-void repack_nibbles(const uint8_t* packed, uint32_t weights, uint32_t run, std::byte* out) {
-  static_assert(std::endian::native == std::endian::little);
-  for (uint32_t at = 0; at < weights; at += 2 * run, packed += run, out += run) {
-    for (uint32_t i = 0; i < run; i += 8) {
-      uint64_t eight = 0;
-      std::memcpy(&eight, packed + i, sizeof eight);
-      const uint32_t first = low_halves(eight), second = low_halves(eight >> 4);
-      std::memcpy(out + i / 2, &first, sizeof first);
-      std::memcpy(out + (run + i) / 2, &second, sizeof second);
+/// The low 2 bits of eight bytes side by side, the first one lowest.
+uint16_t low_pairs(uint64_t bytes) {
+  bytes &= 0x0303030303030303;
+  bytes = (bytes | bytes >> 6) & 0x000f000f000f000f;
+  bytes = (bytes | bytes >> 12) & 0x000000ff000000ff;
+  return uint16_t(bytes | bytes >> 24);
+}
+
+/// The same of the lowest bit: the product moves that of byte i to bit 56 + i.
+uint8_t low_bits(uint64_t bytes) {
+  return uint8_t((bytes & 0x0101010101010101) * 0x0102040810204080 >> 56);
+}
+
+/// The low 4 bits, of which the file has `kRun` in the low halves of as many bytes and the next in
+/// the high halves: neighbours go side by side. In 16 bits, of which compilers make vectors.
+template <uint32_t kRun>
+void repack_nibbles(const std::byte* packed, uint32_t weights, std::byte* out) {
+  std::array<uint16_t, kRun / 2> pairs;
+  std::array<uint8_t, kRun> bytes;
+  for (uint32_t at = 0; at < weights; at += 2 * kRun, packed += kRun, out += kRun) {
+    std::memcpy(pairs.data(), packed, kRun);
+    for (uint32_t i = 0; i < kRun / 2; ++i) {
+      const uint16_t pair = pairs[i], upper = uint16_t(pair >> 4);
+      bytes[i] = uint8_t((pair & 0x0f) | (upper & 0xf0));
+      bytes[i + kRun / 2] = uint8_t((upper & 0x0f) | (pair >> 8 & 0xf0));
     }
+    std::memcpy(out, bytes.data(), kRun);
   }
 }
 
 /// kQ5_K: bit k of byte i is of weight 32 k + i.
-void high_bits_q5(const uint8_t* packed, Bits& out) {
-  for (uint32_t i = 0; i < 256; ++i) out[i] = (packed[i % 32] >> (i / 32)) & 1;
+void repack_high_q5(const std::byte* packed, std::byte* out) {
+  for (uint32_t i = 0; i < 32; i += 8) {
+    const uint64_t eight = eight_bytes(packed + i);
+    for (uint32_t k = 0; k < 8; ++k) out[(32 * k + i) / 8] = std::byte(low_bits(eight >> k));
+  }
 }
 
 /// kQ6_K: in each half of 128, bits 2k and 2k+1 of byte i are of weight 32 k + i.
-void high_bits_q6(const uint8_t* packed, Bits& out) {
-  for (uint32_t i = 0; i < 256; ++i) {
-    out[i] = (packed[i / 128 * 32 + i % 32] >> (i % 128 / 32 * 2)) & 3;
-  }
-}
-
-/// `width` bits of each, the first one lowest.
-void pack(const Bits& bits, uint32_t weights, uint32_t width, std::byte* out) {
-  const uint32_t per_byte = 8 / width;
-  for (uint32_t i = 0; i < weights / per_byte; ++i) {
-    uint32_t byte = 0;
-    for (uint32_t j = 0; j < per_byte; ++j) {
-      byte |= uint32_t{bits[i * per_byte + j]} << (j * width);
+void repack_high_q6(const std::byte* packed, std::byte* out) {
+  for (uint32_t half = 0; half < 2; ++half, packed += 32, out += 32) {
+    for (uint32_t i = 0; i < 32; i += 8) {
+      const uint64_t eight = eight_bytes(packed + i);
+      for (uint32_t k = 0; k < 4; ++k) {
+        const uint16_t pairs = low_pairs(eight >> (2 * k));
+        std::memcpy(out + (32 * k + i) / 4, &pairs, sizeof pairs);
+      }
     }
-    out[i] = std::byte(byte);
   }
 }
 
-void repack_low(DType type, const std::byte* block, const Block& b, std::byte* out) {
-  if (type == DType::kQ8_0) {
+template <DType kType>
+void repack_low(const std::byte* block, std::byte* out) {
+  constexpr Block b = block_of(kType);
+  if constexpr (kType == DType::kQ8_0) {
     std::memcpy(out, block + b.low, b.weights);
-    return;
+  } else {
+    // 4- and 5-bit blocks of 32 hold halves of 16, those of 256 runs of 32, kQ6_K runs of 64.
+    constexpr uint32_t kRun = b.weights == 32 ? 16 : kType == DType::kQ6_K ? 64 : 32;
+    repack_nibbles<kRun>(block + b.low, b.weights, out);
   }
-  // 4- and 5-bit blocks of 32 hold halves of 16, those of 256 runs of 32, kQ6_K runs of 64.
-  const uint32_t run = b.weights == 32 ? 16 : type == DType::kQ6_K ? 64 : 32;
-  repack_nibbles(reinterpret_cast<const uint8_t*>(block + b.low), b.weights, run, out);
 }
 
-void repack_high(DType type, const std::byte* block, const Block& b, std::byte* out) {
-  const auto* packed = reinterpret_cast<const uint8_t*>(block + b.high);
-  Bits bits;
-  if (type == DType::kQ5_K) {
-    high_bits_q5(packed, bits);
-    pack(bits, b.weights, 1, out);
-  } else if (type == DType::kQ6_K) {
-    high_bits_q6(packed, bits);
-    pack(bits, b.weights, 2, out);
+template <DType kType>
+void repack_high(const std::byte* block, std::byte* out) {
+  constexpr Block b = block_of(kType);
+  if constexpr (kType == DType::kQ5_K) {
+    repack_high_q5(block + b.high, out);
+  } else if constexpr (kType == DType::kQ6_K) {
+    repack_high_q6(block + b.high, out);
   } else {
-    std::memcpy(out, packed, 4);  // bit i is of weight i already
+    std::memcpy(out, block + b.high, 4);  // bit i is of weight i already
   }
+}
+
+/// One stream of `count` blocks. The type is known to the compiler: lengths of copies are, too.
+template <DType kType>
+void repack(Stream stream, const std::byte* block, uint64_t count, std::byte* out) {
+  constexpr Block b = block_of(kType);
+  const uint64_t step = stream_row_bytes(packing(kType), stream, b.weights);
+  const std::byte* end = block + count * b.bytes;
+  switch (stream) {
+    case Stream::kLow:
+      for (; block != end; block += b.bytes, out += step) {
+        __builtin_prefetch(block + kAhead);  // the other streams find it in the cache
+        repack_low<kType>(block, out);
+      }
+      break;
+    case Stream::kHigh:
+      for (; block != end; block += b.bytes, out += step) repack_high<kType>(block, out);
+      break;
+    case Stream::kScales:
+      for (; block != end; block += b.bytes, out += step) {
+        std::memcpy(out, block + b.scales, b.scale_bytes);
+      }
+      break;
+    case Stream::kZeros:
+      for (; block != end; block += b.bytes, out += step) {
+        std::memcpy(out, block + kSuperScale, 2);
+      }
+      break;
+  }
+}
+
+auto repack_of(DType type) {
+  switch (type) {
+    case DType::kQ8_0:
+      return repack<DType::kQ8_0>;
+    case DType::kQ4_0:
+      return repack<DType::kQ4_0>;
+    case DType::kQ4_1:
+      return repack<DType::kQ4_1>;
+    case DType::kQ5_0:
+      return repack<DType::kQ5_0>;
+    case DType::kQ5_1:
+      return repack<DType::kQ5_1>;
+    case DType::kQ4_K:
+      return repack<DType::kQ4_K>;
+    case DType::kQ5_K:
+      return repack<DType::kQ5_K>;
+    default:
+      break;
+  }
+  TOK_CHECK(type == DType::kQ6_K);
+  return repack<DType::kQ6_K>;
 }
 
 class BlockRows final : public RowSource {
@@ -144,25 +211,7 @@ uint64_t block_row_bytes(DType type, uint64_t columns) {
 
 void repack_block_row(DType type, Stream stream, const std::byte* blocks, uint64_t columns,
                       std::byte* out) {
-  const Block b = block_of(type);
-  const uint64_t count = columns / b.weights;
-  const uint64_t step = stream_row_bytes(packing(type), stream, b.weights);
-  for (uint64_t i = 0; i < count; ++i, blocks += b.bytes, out += step) {
-    switch (stream) {
-      case Stream::kLow:
-        repack_low(type, blocks, b, out);
-        break;
-      case Stream::kHigh:
-        repack_high(type, blocks, b, out);
-        break;
-      case Stream::kScales:
-        std::memcpy(out, blocks + b.scales, b.scale_bytes);
-        break;
-      case Stream::kZeros:
-        std::memcpy(out, blocks + kSuperScale, 2);
-        break;
-    }
-  }
+  repack_of(type)(stream, blocks, columns / block_of(type).weights, out);
 }
 
 Result<std::unique_ptr<RowSource>> open_blocks(const TensorFile& file, const StoredMatrix& stored) {
