@@ -264,10 +264,11 @@ Result<void> bench_variant(const Bench& bench, Backend& backend, const KernelVar
     if (plan.error().code != ErrorCode::kUnsupported) return Failure(plan.error());
     return {};  // another problem's variant
   }
-  const auto reader = [&](const TensorDesc& tensor, const auto& write_piece) -> Result<void> {
-    if (tensor.name == "w") return write_piece(std::span<const std::byte>(bench.second));
-    return write_piece(std::vector<std::byte>(
-        size_t(matrix_bytes(tensor.dtype, uint64_t(tensor.shape[0]), uint64_t(tensor.shape[1])))));
+  const auto reader = [&](const TensorDesc& tensor, Share share, const auto& write) {
+    if (tensor.name == "w") return write_whole(bench.second, share, write);
+    const std::vector<std::byte> zeros(
+        size_t(matrix_bytes(tensor.dtype, uint64_t(tensor.shape[0]), uint64_t(tensor.shape[1]))));
+    return write_whole(zeros, share, write);
   };
   TOK_TRY(std::unique_ptr<Program> program, backend.compile(*std::move(plan), reader));
   const Phase& phase = program->plan().phases[0];

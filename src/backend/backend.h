@@ -7,16 +7,15 @@
 #include <memory>
 #include <span>
 
+#include "base/pieces.h"
 #include "plan/plan.h"
 
 namespace tokamak {
 
-/// Gives the bytes of a constant, piece by piece, so that no whole tensor needs to be in memory
-/// twice. Calls `write` with consecutive pieces from the first byte on. Several threads may call it
-/// at once, each for another tensor.
-using ConstantReader = std::function<Result<void>(
-    const TensorDesc& tensor,
-    const std::function<Result<void>(std::span<const std::byte>)>& write)>;
+/// Gives the bytes of one share of a constant, each once, piece by piece, so that no whole tensor
+/// needs to be in memory twice. Several threads may call it at once, each for another share.
+using ConstantReader =
+    std::function<Result<void>(const TensorDesc& tensor, Share share, const WriteBytes& write)>;
 
 /// Called now and then, by the thread that loads: bytes loaded so far, bytes in all.
 using LoadProgress = std::function<void(uint64_t done, uint64_t total)>;

@@ -68,13 +68,13 @@ Result<Stream> launching() {
 Result<double> measure(Backend& backend, const Stream& stream, const Clock& clock) {
   TOK_TRY(Plan plan, capture(stream.graph, backend.device(),
                              {.phases = {{"stream", stream.tokens}}, .forced = {}}));
-  const auto fill = [&](const TensorDesc& tensor, const auto& write) -> Result<void> {
+  const auto fill = [&](const TensorDesc& tensor, Share share, const auto& write) -> Result<void> {
+    if (share.index > 0) return {};
     const std::vector<float> piece(size_t{1} << 20, stream.constant);
     const auto bytes = std::as_bytes(std::span(piece));
-    for (uint64_t left = byte_count(tensor, 1); left > 0;) {
-      const size_t count = size_t(std::min<uint64_t>(left, bytes.size()));
-      TOK_TRY(write(bytes.first(count)));
-      left -= count;
+    const uint64_t end = byte_count(tensor, 1);
+    for (uint64_t at = 0; at < end; at += bytes.size()) {
+      TOK_TRY(write(at, bytes.first(size_t(std::min<uint64_t>(end - at, bytes.size())))));
     }
     return {};
   };

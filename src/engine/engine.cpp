@@ -229,8 +229,8 @@ Result<std::unique_ptr<Program>> Engine::make_program(const Plan& plan,
                                                       const LoadProgress& progress) {
   auto program = backend_->compile(
       plan,
-      [&](const TensorDesc& constant, const WriteBytes& write) {
-        return read_constant(constants_, constant, write);
+      [&](const TensorDesc& constant, Share share, const WriteBytes& write) {
+        return read_constant(constants_, constant, share, write);
       },
       progress);
   if (program || program.error().code != ErrorCode::kOutOfMemory) return program;

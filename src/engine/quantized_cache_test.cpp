@@ -8,7 +8,7 @@
 
 #include "base/bits.h"
 #include "formats/native_files.h"
-#include "model/weights.h"
+#include "model/constant_bytes.h"
 
 namespace tokamak {
 namespace {
@@ -56,15 +56,6 @@ struct QuantizedCache : testing::Test {
     };
     return graph;
   }
-  static std::vector<std::byte> content(const TensorFile& file, const TensorDesc& constant) {
-    std::vector<std::byte> bytes;
-    const auto status = read_constant(file, constant, [&](std::span<const std::byte> piece) {
-      bytes.insert(bytes.end(), piece.begin(), piece.end());
-      return Result<void>();
-    });
-    EXPECT_TRUE(status) << status.error().message;
-    return bytes;
-  }
   /// Opens the checkpoint through the cache; the weights must be those without one.
   void expect_right(DType dtype, bool cached = true) const {
     const auto plain = open_safetensors_file(path);
@@ -72,8 +63,9 @@ struct QuantizedCache : testing::Test {
     const auto file = with_quantized_cache(*plain, graph(dtype), folder);
     ASSERT_TRUE(file) << file.error().message;
     EXPECT_EQ(file->find("w")->dtype, cached ? dtype : DType::kF16);
-    EXPECT_EQ(content(*file, matrix(dtype)), content(*plain, matrix(dtype)));
-    EXPECT_EQ(content(*file, graph(dtype).values[1]), content(*plain, graph(dtype).values[1]));
+    EXPECT_EQ(constant_bytes(*file, matrix(dtype)), constant_bytes(*plain, matrix(dtype)));
+    EXPECT_EQ(constant_bytes(*file, graph(dtype).values[1]),
+              constant_bytes(*plain, graph(dtype).values[1]));
   }
   std::vector<fs::path> kept() const {
     std::vector<fs::path> files;

@@ -84,11 +84,12 @@ Result<void> fill(Program& program, std::span<const Job> jobs) {
 /// The results of every job.
 Result<std::vector<Results>> run(std::span<const Job> jobs, Backend& backend,
                                  CompileReport* compiled = nullptr) {
-  TOK_TRY(const std::unique_ptr<Program> program,
-          backend.compile(merged(jobs), [&](const TensorDesc& tensor, const auto& write) {
-            const auto [job, name] = parse_name(tensor.name);
-            return write(jobs[job].test->constants.at(name));
-          }));
+  TOK_TRY(
+      const std::unique_ptr<Program> program,
+      backend.compile(merged(jobs), [&](const TensorDesc& tensor, Share share, const auto& write) {
+        const auto [job, name] = parse_name(tensor.name);
+        return write_whole(jobs[job].test->constants.at(name), share, write);
+      }));
   if (compiled != nullptr) *compiled = program->report();
   TOK_TRY(fill(*program, jobs));
   std::vector<Results> results(jobs.size());

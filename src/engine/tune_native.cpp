@@ -24,8 +24,8 @@ Result<TuneReport> tune(const OpenOptions& open, const TuneOptions& options) {
   }
   TuneReport report{
       .model = files.name, .device = backend->device(), .problems = {}, .kept_in = {}};
-  const auto constants = [&](const TensorDesc& constant, const auto& write) {
-    return read_constant(tensors, constant, write);
+  const auto constants = [&](const TensorDesc& constant, Share share, const auto& write) {
+    return read_constant(tensors, constant, share, write);
   };
   TOK_TRY(report.problems, tune_plan(*backend, *compiled, own.advice.wrong, constants, options));
   const DeviceNotes notes = tuning_notes(backend->device());

@@ -8,7 +8,7 @@
 #include <random>
 
 #include "base/bits.h"
-#include "model/weights.h"
+#include "model/constant_bytes.h"
 
 namespace tokamak {
 namespace {
@@ -117,24 +117,16 @@ TensorDesc constant(Dim rows, Dim columns, DType dtype, Weight weight) {
 
 /// The constant as the device gets it, decoded by the reference.
 std::vector<std::vector<float>> rows_of(const TensorFile& file, const TensorDesc& constant) {
-  Bytes bytes;
-  const auto status = read_constant(file, constant, [&](std::span<const std::byte> piece) {
-    bytes.insert(bytes.end(), piece.begin(), piece.end());
-    return Result<void>();
-  });
-  EXPECT_TRUE(status) << status.error().message;
-  EXPECT_EQ(bytes.size(), byte_count(constant, 1));
+  const Bytes bytes = constant_bytes(file, constant);
   const size_t rows = size_t(constant.shape[0]), columns = size_t(constant.shape[1]);
   std::vector<std::vector<float>> out(rows, std::vector<float>(columns));
-  if (bytes.size() != byte_count(constant, 1)) return out;
   for (size_t row = 0; row < rows; ++row) unpack_row(constant.dtype, bytes, rows, row, out[row]);
   return out;
 }
 
 std::string read_error(const TensorFile& file, const TensorDesc& constant) {
-  const auto status =
-      read_constant(file, constant, [](std::span<const std::byte>) { return Result<void>(); });
-  return status ? "" : status.error().message;
+  const auto bytes = constant_bytes(file, constant, 1);
+  return bytes ? "" : bytes.error().message;
 }
 
 /// Equal, or both no number.
@@ -307,12 +299,8 @@ TEST(RepackGptq, SortsColumnsByGroup) {
       expect_same(c.weight(r, column, i / 32), rows[r][i], fmt::format("[{}, {}]", r, i));
     }
   }
-  Bytes bytes;
   const TensorDesc table{"o", {128}, DType::kU32, Storage::kConstant, ColumnOrder{{"x.g_idx"}}, 0};
-  ASSERT_TRUE(read_constant(file, table, [&](std::span<const std::byte> piece) {
-    bytes.insert(bytes.end(), piece.begin(), piece.end());
-    return Result<void>();
-  }));
+  const Bytes bytes = constant_bytes(file, table);
   ASSERT_EQ(bytes.size(), 128 * sizeof(uint32_t));
   EXPECT_EQ(std::memcmp(bytes.data(), order->data(), bytes.size()), 0);
 }
@@ -333,6 +321,43 @@ TEST(RepackGptq, RefusesGroupsThatAreOutOfRangeOrUneven) {
   EXPECT_EQ(error(0, -1),
             "memory: tensor \"x.g_idx\" puts column 5 into group -1, expected one of 4.");
   EXPECT_EQ(error(0, 2), "memory: tensor \"x.g_idx\" puts more than 32 columns into group 2.");
+}
+
+/// Matrices of more than a piece: of every layout, joined, alternating and turned.
+TEST(Repack, GivesTheSameInSharesAsInPieces) {
+  constexpr size_t kRows = 1600, kColumns = 768;
+  Checkpoint c;
+  std::vector<std::pair<std::string, DType>> matrices;  // and what they become
+  for (const Gguf& format : kGguf) {
+    const std::string name(dtype_name(format.type));
+    c.add(name, format.type, {kRows, kColumns},
+          c.noise(kRows * kColumns / format.weights * format.bytes));
+    matrices.emplace_back(name, format.type);
+  }
+  c.add("f16", DType::kF16, {kRows, kColumns}, c.halves(kRows * kColumns));
+  for (const DType type : {DType::kF16, DType::kF32, DType::kQ4_0, DType::kQ8_0}) {
+    matrices.emplace_back("f16", type);
+  }
+  c.add("mlx.weight", DType::kU32, {kRows, kColumns / 8}, c.noise(kRows * kColumns / 2));
+  c.add("mlx.scales", DType::kF16, {kRows, kColumns / 32}, c.noise(kRows * kColumns / 16));
+  c.add("mlx.biases", DType::kF16, {kRows, kColumns / 32}, c.noise(kRows * kColumns / 16));
+  matrices.emplace_back("mlx.weight", *packed_dtype(4, 32, Scaling::kOffset, DType::kF16));
+  c.add("gptq.qweight", DType::kI32, {kColumns / 8, kRows}, c.noise(kRows * kColumns / 2));
+  c.add("gptq.scales", DType::kF16, {kColumns / 32, kRows}, c.noise(kRows * kColumns / 16));
+  c.add("gptq.qzeros", DType::kI32, {kColumns / 32, kRows / 8}, c.noise(kRows * kColumns / 64));
+  matrices.emplace_back("gptq.weight", *packed_dtype(4, 32, Scaling::kZero, DType::kF16));
+  const TensorFile file = c.file();
+  for (const auto& [name, type] : matrices) {
+    SCOPED_TRACE(name);
+    WeightPart turned(name);
+    turned.rope_heads = 50;
+    constant_bytes(file, constant(kRows, kColumns, type, {{turned}}));
+    // The second part begins where no piece may.
+    const Weight joined{{WeightPart(name, 7, 1503), name}, RowOrder::kConcat};
+    constant_bytes(file, constant(kRows + 1503, kColumns, type, joined));
+    const Weight turns{{name, WeightPart(name, 0, kRows), name}, RowOrder::kInterleave};
+    constant_bytes(file, constant(3 * kRows, kColumns, type, turns));
+  }
 }
 
 std::vector<float> quantized(DType type, const std::vector<float>& row) {

@@ -1,23 +1,42 @@
 #include "model/weights.h"
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <numeric>
 #include <vector>
 
+#include "base/bits.h"
 #include "base/check.h"
 #include "model/repack.h"
 
 namespace tokamak {
 namespace {
 
-constexpr size_t kPieceBytes = size_t{4} << 20;
+/// So much is copied at once: what one stream is made of is still in the processor's cache when the
+/// next one is.
+constexpr uint64_t kPieceBytes = uint64_t{512} << 10;
 
-/// Rows of one checkpoint tensor.
+/// Pieces and shares begin at multiples of so many rows, so that their bytes begin at multiples of
+/// 4 whatever a row has.
+constexpr uint64_t kRowUnit = 4;
+
+/// Where a share begins; it ends where the next one does. Index `count` begins behind the last row.
+uint64_t share_begin(uint64_t rows, uint64_t index, uint64_t count) {
+  return index == count ? rows : rows * index / count / kRowUnit * kRowUnit;
+}
+
+/// Rows of one checkpoint tensor, and their places in the constant.
 struct Part {
   std::unique_ptr<RowSource> source;
   uint64_t first = 0, rows = 0;
-  uint64_t head = 0;  // rows of a head where the file has them turned, else 0
+  uint64_t head = 0;             // rows of a head where the file has them turned, else 0
+  uint64_t place = 0, step = 1;  // row i of the part is row place + i * step of the constant
+
+  /// The part's rows that come before row `row` of the constant.
+  uint64_t before(uint64_t row) const {
+    return row <= place ? 0 : std::min(rows, ceil_div(row - place, step));
+  }
 
   /// The row of the file that is row `row` of this part: see WeightPart.
   uint64_t file_row(uint64_t row) const {
@@ -32,6 +51,10 @@ struct Part {
     for (uint64_t i = 0; i < count; ++i) {
       source->write(stream, file_row(at + i), 1, out + size_t(i) * stride, stride);
     }
+  }
+
+  std::span<const std::byte> view(Stream stream, uint64_t at, uint64_t count) const {
+    return head == 0 ? source->view(stream, first + at, count) : std::span<const std::byte>();
   }
 };
 
@@ -76,91 +99,96 @@ Result<Part> open_part(const TensorFile& file, const WeightPart& part, const Ten
   return out;
 }
 
+/// Writes rows of a constant, some at a time and all of their streams together.
 class Writer {
  public:
   Writer(const TensorDesc& constant, const std::vector<Part>& parts, const WriteBytes& write)
-      : constant_(constant), parts_(parts), write_(write) {}
-
-  Result<void> run(RowOrder order) {
+      : parts_(parts), write_(write), rows_(uint64_t(constant.shape[0])) {
+    const uint64_t columns = columns_of(constant);
+    uint64_t all = 0;
     for (const Stream stream : kStreams) {
-      row_ = size_t(row_bytes(constant_.dtype, stream, columns_of(constant_)));
-      if (row_ == 0) continue;
-      uint64_t rows = 0;
-      if (order == RowOrder::kInterleave) {
-        TOK_TRY(interleaved(stream));
-        rows = parts_[0].rows * parts_.size();
-      } else {
-        for (const Part& part : parts_) {
-          TOK_TRY(whole(stream, part));
-          rows += part.rows;
-        }
-      }
-      // Streams begin at multiples of 16.
-      piece_.assign(is_packed(constant_.dtype) ? size_t(-(rows * row_) % 16) : 0, std::byte{0});
-      if (!piece_.empty()) TOK_TRY(write_(piece_));
+      row_[size_t(stream)] = row_bytes(constant.dtype, stream, columns);
+      all += row_[size_t(stream)];
+    }
+    begin_.fill(rows_ * all);
+    begin_[0] = 0;
+    if (is_packed(constant.dtype)) begin_ = stream_offsets(packing(constant.dtype), rows_, columns);
+    piece_rows_ = std::max(kPieceBytes / all / kRowUnit, uint64_t{1}) * kRowUnit;
+  }
+
+  Result<void> run(Share share) {
+    const uint64_t end = share_begin(rows_, share.index + 1, share.count);
+    for (uint64_t at = share_begin(rows_, share.index, share.count); at < end;) {
+      const uint64_t next = piece_end(at, end);
+      for (const Stream stream : kStreams) TOK_TRY(write(stream, at, next - at));
+      at = next;
     }
     return {};
   }
 
  private:
-  /// Rows of one part that make a piece.
-  uint64_t piece_rows(size_t row) const { return std::max<uint64_t>(1, kPieceBytes / row); }
-
-  Result<void> whole(Stream stream, const Part& part) {
-    for (uint64_t at = 0; at < part.rows; at += piece_rows(row_)) {
-      const uint64_t count = std::min(piece_rows(row_), part.rows - at);
-      const auto view = part.head != 0 ? std::span<const std::byte>()
-                                       : part.source->view(stream, part.first + at, count);
-      if (!view.empty()) {
-        TOK_TRY(write_(view));
-        continue;
-      }
-      piece_.resize(size_t(count) * row_);
-      part.write(stream, at, count, piece_.data(), row_);
-      TOK_TRY(write_(piece_));
+  /// A piece ends with its part where it may: so it is a view where there are views.
+  uint64_t piece_end(uint64_t at, uint64_t end) const {
+    end = std::min(end, at + piece_rows_);
+    for (const Part& part : parts_) {
+      const uint64_t last = part.place + part.rows;
+      if (part.step == 1 && last > at && last % kRowUnit == 0) end = std::min(end, last);
     }
-    return {};
+    return end;
   }
 
-  /// Rows of the parts in turn: part 0's first, part 1's first, part 0's second, ...
-  Result<void> interleaved(Stream stream) {
-    const size_t stride = parts_.size() * row_;
-    const uint64_t rows = parts_[0].rows;
-    for (uint64_t at = 0; at < rows; at += piece_rows(stride)) {
-      const uint64_t count = std::min(piece_rows(stride), rows - at);
-      piece_.resize(size_t(count) * stride);
-      for (size_t i = 0; i < parts_.size(); ++i) {
-        parts_[i].write(stream, at, count, piece_.data() + i * row_, stride);
-      }
-      TOK_TRY(write_(piece_));
+  Result<void> write(Stream stream, uint64_t at, uint64_t count) {
+    const uint64_t row = row_[size_t(stream)], offset = begin_[size_t(stream)] + at * row;
+    if (row == 0) return {};
+    // The last rows bring the zeros before the next stream.
+    const bool is_last = at + count == rows_;
+    const uint64_t size = is_last ? begin_[size_t(stream) + 1] - offset : count * row;
+    for (const Part& part : parts_) {
+      const uint64_t first = part.before(at);
+      if (part.before(at + count) - first != count) continue;
+      const std::span<const std::byte> view = part.view(stream, first, count);
+      if (view.size() == size) return write_(offset, view);
     }
-    return {};
+    if (piece_.size() < size) piece_.resize(size_t(size));
+    const std::span<std::byte> piece = std::span(piece_).first(size_t(size));
+    for (const Part& part : parts_) {
+      const uint64_t first = part.before(at), rows = part.before(at + count) - first;
+      if (rows == 0) continue;
+      const uint64_t place = part.place + first * part.step - at;
+      part.write(stream, first, rows, piece.data() + place * row, size_t(part.step * row));
+    }
+    std::ranges::fill(piece.subspan(size_t(count * row)), std::byte{0});
+    return write_(offset, piece);
   }
 
-  const TensorDesc& constant_;
   const std::vector<Part>& parts_;
   const WriteBytes& write_;
-  size_t row_ = 0;  // bytes of a row in the stream at hand
+  uint64_t rows_, piece_rows_;
+  std::array<uint64_t, kStreams.size()> row_;        // bytes of a row in each stream
+  std::array<uint64_t, kStreams.size() + 1> begin_;  // of each stream, and the end of the last
   std::vector<std::byte> piece_;
 };
 
 Result<void> read_weight(const TensorFile& file, const TensorDesc& constant, const Weight& weight,
-                         const WriteBytes& write) {
+                         Share share, const WriteBytes& write) {
   std::vector<Part> parts;
   uint64_t rows = 0;
   for (const WeightPart& part : weight.parts) {
     TOK_TRY(Part opened, open_part(file, part, constant, weight.add_one));
-    rows += opened.rows;
-    if (weight.order == RowOrder::kInterleave && !parts.empty()) {
-      TOK_CHECK(opened.rows == parts[0].rows);  // gate_up joins equals only
+    opened.place = rows;
+    if (weight.order == RowOrder::kInterleave) {
+      if (!parts.empty()) TOK_CHECK(opened.rows == parts[0].rows);  // gate_up joins equals only
+      opened.place = parts.size();
+      opened.step = weight.parts.size();
     }
+    rows += opened.rows;
     parts.push_back(std::move(opened));
   }
   if (rows != uint64_t(constant.shape[0])) {
     return invalid_input("The parts of \"{}\" have {} rows, expected {}.", constant.name, rows,
                          constant.shape[0]);
   }
-  return Writer(constant, parts, write).run(weight.order);
+  return Writer(constant, parts, write).run(share);
 }
 
 Result<std::vector<uint32_t>> read_order(const TensorFile& file, const std::string& groups,
@@ -179,45 +207,49 @@ Result<std::vector<uint32_t>> read_order(const TensorFile& file, const std::stri
 }
 
 Result<void> read_orders(const TensorFile& file, const TensorDesc& constant,
-                         const ColumnOrder& recipe, const WriteBytes& write) {
+                         const ColumnOrder& recipe, Share share, const WriteBytes& write) {
+  if (share.index > 0) return {};
+  std::vector<uint32_t> orders;
   for (const std::string& groups : recipe.groups) {
     TOK_TRY(const std::vector<uint32_t> order,
             read_order(file, groups, uint64_t(constant.shape.back())));
-    TOK_TRY(write(std::as_bytes(std::span(order))));
+    orders.insert(orders.end(), order.begin(), order.end());
   }
-  return {};
+  return write(0, std::as_bytes(std::span(orders)));
 }
 
 /// As long as the context, so it comes in pieces too.
-Result<void> write_rope_table(const TensorDesc& constant, const RopeTable& recipe,
+Result<void> write_rope_table(const TensorDesc& constant, const RopeTable& recipe, Share share,
                               const WriteBytes& write) {
-  const uint32_t rows = uint32_t(constant.shape[0]);
-  const size_t row_bytes = std::max<size_t>(1, recipe.inverse_frequencies.size() * 2) * 4;
-  const uint32_t piece = uint32_t(std::max<size_t>(1, kPieceBytes / row_bytes));
-  for (uint32_t first = 0; first < rows; first += std::min(piece, rows - first)) {
-    const std::vector<float> values = rope_table(recipe, std::min(piece, rows - first), first);
-    TOK_TRY(write(std::as_bytes(std::span(values))));
+  const uint64_t rows = uint64_t(constant.shape[0]);
+  const uint64_t row_bytes = std::max<size_t>(1, recipe.inverse_frequencies.size() * 2) * 4;
+  const uint64_t piece = std::max<uint64_t>(1, kPieceBytes / row_bytes);
+  const uint64_t end = share_begin(rows, share.index + 1, share.count);
+  for (uint64_t at = share_begin(rows, share.index, share.count); at < end; at += piece) {
+    const std::vector<float> values =
+        rope_table(recipe, uint32_t(std::min(piece, end - at)), uint32_t(at));
+    TOK_TRY(write(at * row_bytes, std::as_bytes(std::span(values))));
   }
   return {};
 }
 
 }  // namespace
 
-Result<void> read_constant(const TensorFile& file, const TensorDesc& constant,
+Result<void> read_constant(const TensorFile& file, const TensorDesc& constant, Share share,
                            const WriteBytes& write) {
   if (const auto* table = std::get_if<RopeTable>(&constant.recipe)) {
-    return write_rope_table(constant, *table, write);
+    return write_rope_table(constant, *table, share, write);
   }
   if (const auto* fill = std::get_if<Fill>(&constant.recipe)) {
     const std::vector<float> values(size_t(element_count(constant.shape, 1)), fill->value);
-    return write(std::as_bytes(std::span(values)));
+    return write_whole(std::as_bytes(std::span(values)), share, write);
   }
   if (const auto* order = std::get_if<ColumnOrder>(&constant.recipe)) {
-    return read_orders(file, constant, *order, write);
+    return read_orders(file, constant, *order, share, write);
   }
   const auto* weight = std::get_if<Weight>(&constant.recipe);
   TOK_CHECK(weight != nullptr);
-  return read_weight(file, constant, *weight, write);
+  return read_weight(file, constant, *weight, share, write);
 }
 
 }  // namespace tokamak

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/bits.h"
+#include "model/constant_bytes.h"
 #include "model/model_builder.h"
 
 namespace tokamak {
@@ -34,13 +35,7 @@ struct Checkpoint {
 };
 
 std::vector<float> read(const TensorFile& file, const TensorDesc& constant) {
-  std::vector<std::byte> bytes;
-  auto status = read_constant(file, constant, [&](std::span<const std::byte> piece) {
-    bytes.insert(bytes.end(), piece.begin(), piece.end());
-    return Result<void>();
-  });
-  EXPECT_TRUE(status);
-  EXPECT_EQ(bytes.size(), byte_count(constant, 1));
+  const std::vector<std::byte> bytes = constant_bytes(file, constant);
   std::vector<float> values;
   for (size_t i = 0; i < bytes.size(); i += dtype_bytes(constant.dtype)) {
     uint32_t word = 0;
@@ -101,8 +96,7 @@ TEST(Weights, RefusesRowsThatAreNotThere) {
   Checkpoint c;
   c.add("qkv", DType::kBF16, {4, 2});
   const Weight part{{WeightPart("qkv", 3, 2)}};
-  const auto status = read_constant(c.file(), constant({2, 2}, DType::kBF16, part),
-                                    [](std::span<const std::byte>) { return Result<void>(); });
+  const auto status = constant_bytes(c.file(), constant({2, 2}, DType::kBF16, part), 1);
   ASSERT_FALSE(status);
   EXPECT_EQ(status.error().message,
             "memory: tensor \"qkv\" is bf16[4, 2], expected at least 5 rows.");
@@ -115,6 +109,16 @@ TEST(Weights, InterleavesRows) {
   const Weight joined{{"gate", "up"}, RowOrder::kInterleave};
   EXPECT_EQ(read(c.file(), constant({4, 2}, DType::kBF16, joined)),
             (Floats{1, 2, 5, 6, 3, 4, 7, 8}));
+}
+
+TEST(Weights, ComputesRotaryTablesAndFills) {
+  const RopeTable recipe{{1.0f, 0.5f}, 2.0f, 0, {}};
+  TensorDesc table{"t", {50, 4}, DType::kF32, Storage::kConstant, recipe, 0};
+  EXPECT_EQ(read({}, table), rope_table(recipe, 50));
+  table.shape = {400'000, 4};  // several pieces
+  EXPECT_EQ(read({}, table), rope_table(recipe, 400'000));
+  const TensorDesc ones{"o", {3}, DType::kF32, Storage::kConstant, Fill{1}, 0};
+  EXPECT_EQ(read({}, ones), (Floats{1, 1, 1}));
 }
 
 TEST(ModelBuilder, NamesAMissingAndAMisshapenTensor) {

@@ -25,8 +25,8 @@ std::vector<float> results_of(const Graph& graph, const TensorFile& constants, B
   EXPECT_TRUE(plan) << plan.error().message;
   if (!plan) return {};
   expect_sound(*plan);
-  const ConstantReader reader = [&](const TensorDesc& constant, const WriteBytes& write) {
-    return read_constant(constants, constant, write);
+  const auto reader = [&](const TensorDesc& constant, Share share, const WriteBytes& write) {
+    return read_constant(constants, constant, share, write);
   };
   auto program = backend.compile(*std::move(plan), reader);
   EXPECT_TRUE(program) << program.error().message;

@@ -28,7 +28,7 @@ class DroppingBackend final : public Backend {
     for (const Buffer& buffer : plan.buffers) {
       if (buffer.use != BufferUse::kConstant) continue;
       uint64_t bytes = 0;
-      TOK_TRY(constants(buffer.tensor, [&](std::span<const std::byte> piece) {
+      TOK_TRY(constants(buffer.tensor, {}, [&](uint64_t, std::span<const std::byte> piece) {
         bytes += piece.size();
         return Result<void>();
       }));

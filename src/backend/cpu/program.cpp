@@ -44,13 +44,12 @@ class CpuProgram : public Program {
     uint64_t done = 0;
     for (size_t i = 0; i < plan_.buffers.size(); ++i) {
       if (plan_.buffers[i].use != BufferUse::kConstant) continue;
-      size_t offset = 0;
-      TOK_TRY(constants(plan_.buffers[i].tensor, [&](std::span<const std::byte> bytes) {
+      const auto write = [&](uint64_t offset, std::span<const std::byte> bytes) {
         TOK_CHECK(offset + bytes.size() <= buffers_[i].size());
-        std::copy(bytes.begin(), bytes.end(), buffers_[i].data() + offset);
-        offset += bytes.size();
+        std::ranges::copy(bytes, buffers_[i].data() + offset);
         return Result<void>();
-      }));
+      };
+      TOK_TRY(constants(plan_.buffers[i].tensor, {}, write));
       done += plan_.buffers[i].bytes;
       if (progress) progress(done, total);
     }

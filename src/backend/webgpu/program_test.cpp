@@ -18,8 +18,8 @@ class WebGpuProgramTest : public testing::Test {
     compile();
   }
 
-  void compile(size_t piece = 64) {
-    auto program = backend_->compile(tiny_plan(backend_->device()), tiny_reader(piece));
+  void compile(size_t piece = 64, uint32_t vocab = kTinyVocab) {
+    auto program = backend_->compile(tiny_plan(backend_->device(), vocab), tiny_reader(piece));
     ASSERT_TRUE(program) << program.error().message;
     program_ = *std::move(program);
   }
@@ -42,7 +42,7 @@ class WebGpuProgramTest : public testing::Test {
 };
 
 TEST_F(WebGpuProgramTest, LoadsConstantsFromPiecesOfAnyLength) {
-  for (const size_t piece : {1u, 2u, 3u, 5u, 7u, 26u, 1000u}) {
+  for (const size_t piece : {4u, 8u, 12u, 28u, 1000u}) {
     compile(piece);
     results_.clear();
     for (uint32_t token = 0; token < kTinyVocab; ++token) ASSERT_TRUE(submit(token));
@@ -51,6 +51,18 @@ TEST_F(WebGpuProgramTest, LoadsConstantsFromPiecesOfAnyLength) {
       ASSERT_TRUE(results_[token]);
       EXPECT_EQ(*results_[token], tiny_result(token)) << "pieces of " << piece;
     }
+  }
+}
+
+TEST_F(WebGpuProgramTest, LoadsALargeConstantInShares) {
+  constexpr uint32_t kVocab = 1'600'001;  // 42 MB
+  compile(100'000, kVocab);
+  for (const uint32_t token : {0u, 3846u, 700'000u, 1'234'567u, kVocab - 1}) {
+    results_.clear();
+    ASSERT_TRUE(submit(token));
+    ASSERT_TRUE(program_->wait());
+    ASSERT_TRUE(results_.at(0));
+    EXPECT_EQ(*results_[0], tiny_result(token)) << token;
   }
 }
 
@@ -67,9 +79,10 @@ TEST_F(WebGpuProgramTest, ReportsProgressAndTheReadersError) {
     if (buffer.use == BufferUse::kConstant) constants += byte_count(buffer.tensor, 1);
   }
   EXPECT_EQ(progress.back(), std::pair(constants, constants));
-  const auto broken = backend_->compile(plan, [](const TensorDesc&, const auto&) -> Result<void> {
-    return invalid_input("The file ends early.");
-  });
+  const auto broken =
+      backend_->compile(plan, [](const TensorDesc&, Share, const auto&) -> Result<void> {
+        return invalid_input("The file ends early.");
+      });
   ASSERT_FALSE(broken);
   EXPECT_EQ(broken.error().message, "The file ends early.");
 }

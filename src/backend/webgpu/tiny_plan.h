@@ -28,7 +28,7 @@ inline std::vector<float> tiny_result(uint32_t token) {
   return y;
 }
 
-inline Plan tiny_plan(const DeviceInfo& device) {
+inline Plan tiny_plan(const DeviceInfo& device, uint32_t vocab = kTinyVocab) {
   const auto weight = [](std::string name, Dim rows) {
     return TensorDesc{.name = name,
                       .shape = {rows, kTinyWidth},
@@ -39,7 +39,7 @@ inline Plan tiny_plan(const DeviceInfo& device) {
   Graph graph;
   graph.values = {
       {.name = "tokens", .shape = {kTokens}, .dtype = DType::kU32, .storage = Storage::kInput},
-      weight("table", kTinyVocab),
+      weight("table", Dim(vocab)),
       weight("w", kTinyRows),
       {.name = {}, .shape = {kTokens, kTinyWidth}},
       {.name = {}, .shape = {kTokens, kTinyRows}}};
@@ -51,14 +51,14 @@ inline Plan tiny_plan(const DeviceInfo& device) {
   return *std::move(plan);
 }
 
-/// Gives `piece` bytes at a time.
+/// Gives `piece` bytes at a time, a multiple of 4; the shares take turns.
 inline ConstantReader tiny_reader(size_t piece = 64) {
-  return [piece](const TensorDesc& tensor, const auto& write) -> Result<void> {
+  return [piece](const TensorDesc& tensor, Share share, const auto& write) -> Result<void> {
     std::vector<uint16_t> halves(size_t(element_count(tensor.shape, 1)));
     for (size_t i = 0; i < halves.size(); ++i) halves[i] = f32_to_f16(tiny_value(tensor.name, i));
     const auto bytes = std::as_bytes(std::span(halves));
-    for (size_t at = 0; at < bytes.size(); at += piece) {
-      TOK_TRY(write(bytes.subspan(at, std::min(piece, bytes.size() - at))));
+    for (size_t at = share.index * piece; at < bytes.size(); at += share.count * piece) {
+      TOK_TRY(write(at, bytes.subspan(at, std::min(piece, bytes.size() - at))));
     }
     return {};
   };

@@ -5,6 +5,7 @@
 
 #include "backend/backend.h"
 #include "backend/webgpu/device.h"
+#include "base/check.h"
 
 namespace tokamak {
 
@@ -13,6 +14,12 @@ struct UploadJob {
   WGPUBuffer buffer = nullptr;
   uint64_t bytes = 0;  // what the reader gives; the buffer may be longer
 };
+
+/// Holds a piece to the contract of WriteBytes.
+inline void check_piece(const UploadJob& job, uint64_t offset, uint64_t size) {
+  TOK_CHECK(offset + size <= job.bytes && offset % 4 == 0);
+  TOK_CHECK(size % 4 == 0 || offset + size == job.bytes);
+}
 
 /// Reads every constant into its buffer; a reader that gives another number of bytes breaks an
 /// invariant. Returns when all is submitted. Errors: the reader's first, the device's.

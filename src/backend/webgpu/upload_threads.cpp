@@ -1,6 +1,7 @@
-// With threads: workers read constants into mapped staging memory, several at a time, since reading
-// (page faults of a mapped file, repacking of quantised blocks) is what takes the time. Only the
-// calling thread speaks to the device: it copies what has been filled and maps it anew.
+// With threads: workers read shares of constants into mapped staging memory, several at a time,
+// since reading (page faults of a mapped file, repacking of quantised blocks) is what takes the
+// time. Only the calling thread speaks to the device: it copies what has been filled and maps it
+// anew.
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
@@ -11,14 +12,15 @@
 
 #include "backend/webgpu/upload.h"
 #include "base/bits.h"
-#include "base/check.h"
 
 namespace tokamak {
 namespace {
 
 constexpr uint64_t kChunkBytes = uint64_t{4} << 20;
-constexpr size_t kMaxChunks = 12;  // 48 MiB: see the promise on host memory in docs/architecture.md
+constexpr size_t kMaxChunks = 12;  // 48 MiB: see loading in docs/performance.md
 constexpr size_t kMaxWorkers = 8;
+/// Constants above this are read by several workers.
+constexpr uint64_t kShareBytes = uint64_t{16} << 20;
 
 /// What lies in a chunk: `size` bytes at `offset`, for `target` from `target_offset` on.
 struct Piece {
@@ -104,35 +106,35 @@ class Exchange {
   std::optional<Error> error_;
 };
 
-/// One thread's part: takes constants until there are none left.
+/// A share of a constant: what a thread takes at once.
+struct Task {
+  const UploadJob* job;
+  Share share;
+};
+
+/// The shares of the largest constants first: one that is begun last would leave the other workers
+/// idle.
+std::vector<Task> divide(std::vector<UploadJob>& jobs) {
+  std::ranges::stable_sort(jobs, std::greater{}, &UploadJob::bytes);
+  std::vector<Task> tasks;
+  for (const UploadJob& job : jobs) {
+    const auto count = uint32_t(std::max<uint64_t>(1, ceil_div(job.bytes, kShareBytes)));
+    for (uint32_t i = 0; i < count; ++i) tasks.push_back({&job, {.index = i, .count = count}});
+  }
+  return tasks;
+}
+
+/// One thread's part: takes tasks until there are none left.
 class Worker {
  public:
   Worker(Exchange& exchange, const ConstantReader& constants)
       : exchange_(exchange), constants_(constants) {}
 
-  Result<void> load(const UploadJob& job) {
-    uint64_t given = 0;
-    TOK_TRY(constants_(*job.constant, [&](std::span<const std::byte> bytes) -> Result<void> {
-      TOK_CHECK(given + bytes.size() <= job.bytes);
-      while (!bytes.empty()) {
-        if (!room()) return stopped();
-        Piece* piece = chunk_->pieces.empty() ? nullptr : &chunk_->pieces.back();
-        if (piece == nullptr || piece->target != job.buffer) {
-          piece = &chunk_->pieces.emplace_back(Piece{job.buffer, given, chunk_->used, 0});
-        }
-        const size_t size = std::min<size_t>(bytes.size(), kChunkBytes - chunk_->used);
-        std::copy_n(bytes.begin(), size, chunk_->memory + chunk_->used);
-        chunk_->used += size;
-        piece->size += size;
-        given += size;
-        bytes = bytes.subspan(size);
-      }
-      return {};
-    }));
-    TOK_CHECK(given == job.bytes);
-    // The next constant begins at an offset that copies may start from.
-    if (chunk_ != nullptr) chunk_->used = round_up<uint64_t>(chunk_->used, 16);
-    return {};
+  Result<void> load(const Task& task) {
+    return constants_(*task.job->constant, task.share,
+                      [&](uint64_t offset, std::span<const std::byte> bytes) {
+                        return add(*task.job, offset, bytes);
+                      });
   }
 
   void finish() {
@@ -140,12 +142,33 @@ class Worker {
   }
 
  private:
-  bool room() {
-    if (chunk_ != nullptr && chunk_->used >= kChunkBytes) finish();
-    if (chunk_ == nullptr) chunk_ = exchange_.take_free();
-    return chunk_ != nullptr;
+  Result<void> add(const UploadJob& job, uint64_t offset, std::span<const std::byte> bytes) {
+    check_piece(job, offset, bytes.size());
+    while (!bytes.empty()) {
+      if (!room(job.buffer, offset)) return fail(ErrorCode::kCancelled, "Loading has failed.");
+      const size_t size = std::min<size_t>(bytes.size(), kChunkBytes - chunk_->used);
+      std::copy_n(bytes.begin(), size, chunk_->memory + chunk_->used);
+      // The next piece begins at an offset that copies may start from.
+      chunk_->used += round_up<uint64_t>(size, 4);
+      chunk_->pieces.back().size += size;
+      offset += size;
+      bytes = bytes.subspan(size);
+    }
+    return {};
   }
-  static Result<void> stopped() { return fail(ErrorCode::kCancelled, "Loading has failed."); }
+
+  /// Sees to it that the chunk has room, and that its last piece goes on at `offset` of `target`.
+  /// False when the upload has failed.
+  bool room(WGPUBuffer target, uint64_t offset) {
+    if (chunk_ != nullptr && chunk_->used == kChunkBytes) finish();
+    if (chunk_ == nullptr) chunk_ = exchange_.take_free();
+    if (chunk_ == nullptr) return false;
+    const Piece* last = chunk_->pieces.empty() ? nullptr : &chunk_->pieces.back();
+    const bool follows =
+        last != nullptr && last->target == target && last->target_offset + last->size == offset;
+    if (!follows) chunk_->pieces.push_back({target, offset, chunk_->used, 0});
+    return true;
+  }
 
   Exchange& exchange_;
   const ConstantReader& constants_;
@@ -249,8 +272,7 @@ Result<void> upload_constants(WebGpuDevice& device, std::vector<UploadJob> jobs,
                               const ConstantReader& constants, const LoadProgress& progress) {
   uint64_t total = 0, done = 0;
   for (const UploadJob& job : jobs) total += job.bytes;
-  // The largest first: one that is begun last would leave the other workers idle.
-  std::ranges::stable_sort(jobs, std::greater{}, &UploadJob::bytes);
+  const std::vector<Task> tasks = divide(jobs);
   Exchange exchange;
   Copier copier(device, exchange);
   const size_t workers = std::clamp<size_t>(std::thread::hardware_concurrency(), 1, kMaxWorkers);
@@ -263,8 +285,8 @@ Result<void> upload_constants(WebGpuDevice& device, std::vector<UploadJob> jobs,
     exchange.worker_begins();
     threads.emplace_back([&] {
       Worker worker(exchange, constants);
-      for (size_t job = next++; job < jobs.size(); job = next++) {
-        if (Result<void> status = worker.load(jobs[job]); !status) {
+      for (size_t task = next++; task < tasks.size(); task = next++) {
+        if (Result<void> status = worker.load(tasks[task]); !status) {
           exchange.stop(std::move(status).error());
           break;
         }
@@ -290,6 +312,7 @@ Result<void> upload_constants(WebGpuDevice& device, std::vector<UploadJob> jobs,
   }
   threads.clear();
   if (auto error = exchange.error()) return Failure(*std::move(error));
+  TOK_CHECK(done == total);
   return {};
 }
 
