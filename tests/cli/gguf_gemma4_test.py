@@ -3,7 +3,6 @@
 answer as they do in safetensors, bit for bit. Run by CTest; by hand as cli_test.py.
 """
 import json
-import math
 import pathlib
 import struct
 import tempfile
@@ -12,6 +11,7 @@ import unittest
 import program
 from gguf_file_writer import TYPES, write
 from program import model, tokamak
+from recorded_answer import answer
 from safetensors_file import read_tensors
 
 NAMES = {
@@ -88,15 +88,6 @@ def metadata(config):
 
 
 class Gemma4(unittest.TestCase):
-    def logits(self, path, backend):
-        answer = tokamak("logits", path, "--tokens", ",".join(str(7 * i % 500) for i in range(40)),
-                         "--steps", "4", "--json", "--backend", backend)
-        self.assertEqual(answer.status, 0, answer)
-        self.assertFalse([note for note in answer.notes if "does not know" in note])
-        result = json.loads(answer.out)
-        self.assertTrue(all(map(math.isfinite, result["logits"])))
-        return result["logits"], result["greedy"]
-
     def convert(self, name, folder, change=lambda entries: None):
         source = pathlib.Path(model(name))
         entries, divisors = metadata(json.loads((source / "config.json").read_text()))
@@ -115,8 +106,8 @@ class Gemma4(unittest.TestCase):
                 for backend in "cpu", "webgpu":
                     with self.subTest(name, backend=backend):
                         path = self.convert(name, folder)
-                        self.assertEqual(self.logits(path, backend),
-                                         self.logits(model(name), backend))
+                        self.assertEqual(answer(self, path, backend),
+                                         answer(self, model(name), backend))
 
     def test_what_does_not_fit_is_refused(self):
         cases = {
@@ -129,9 +120,9 @@ class Gemma4(unittest.TestCase):
             for key, (value, mention) in cases.items():
                 with self.subTest(key):
                     path = self.convert("gemma4_ple", folder, lambda e: e.update({key: value}))
-                    answer = tokamak("logits", path, "--tokens", "1", "--backend", "cpu")
-                    self.assertEqual(answer.status, 4, answer)
-                    self.assertIn(mention, answer.errors[0])
+                    refusal = tokamak("logits", path, "--tokens", "1", "--backend", "cpu")
+                    self.assertEqual(refusal.status, 4, refusal)
+                    self.assertIn(mention, refusal.errors[0])
 
 
 if __name__ == "__main__":

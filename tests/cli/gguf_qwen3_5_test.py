@@ -12,6 +12,7 @@ import unittest
 import program
 from gguf_file_writer import TYPES, write
 from program import model, tokamak
+from recorded_answer import answer
 from safetensors_file import read_tensors
 
 NAMES = {"model.embed_tokens.weight": "token_embd.weight", "model.norm.weight": "output_norm.weight",
@@ -114,15 +115,6 @@ def metadata(config, further):
 
 
 class Qwen35(unittest.TestCase):
-    def answer(self, path, backend):
-        answer = tokamak("logits", path, "--tokens", ",".join(str(7 * i % 500) for i in range(40)),
-                         "--steps", "4", "--json", "--backend", backend)
-        self.assertEqual(answer.status, 0, answer)
-        self.assertFalse([note for note in answer.notes if "does not know" in note])
-        result = json.loads(answer.out)
-        self.assertTrue(all(map(math.isfinite, result["logits"])))
-        return result["logits"], result["greedy"]
-
     def convert(self, folder, further=0, change=lambda entries: None):
         source = pathlib.Path(model("qwen3_5_text"))
         config = json.loads((source / "config.json").read_text())
@@ -145,8 +137,8 @@ class Qwen35(unittest.TestCase):
                 path = self.convert(folder, further)
                 for backend in "cpu", "webgpu":
                     with self.subTest(further=further, backend=backend):
-                        logits, greedy = self.answer(path, backend)
-                        expected, expected_greedy = self.answer(model("qwen3_5_text"), backend)
+                        logits, greedy = answer(self, path, backend)
+                        expected, expected_greedy = answer(self, model("qwen3_5_text"), backend)
                         largest = max(map(abs, expected))
                         worst = max(abs(a - b) for a, b in zip(logits, expected, strict=True))
                         self.assertLess(worst, 1e-5 * largest)
@@ -159,9 +151,9 @@ class Qwen35(unittest.TestCase):
             for key, value in cases.items():
                 with self.subTest(key):
                     path = self.convert(folder, 0, lambda e: e.update({key: value}))
-                    answer = tokamak("logits", path, "--tokens", "1", "--backend", "cpu")
-                    self.assertEqual(answer.status, 4, answer)
-                    self.assertIn(key, answer.errors[0])
+                    refusal = tokamak("logits", path, "--tokens", "1", "--backend", "cpu")
+                    self.assertEqual(refusal.status, 4, refusal)
+                    self.assertIn(key, refusal.errors[0])
 
 
 if __name__ == "__main__":
