@@ -5,37 +5,25 @@ its matrices as f32: every order for itself, or one for all that read the same i
 Run by CTest; by hand as cli_test.py.
 """
 import contextlib
-import importlib.machinery
-import importlib.util
 import io
 import json
-import os
 import pathlib
 import random
 import struct
-import sys
 import tempfile
 import unittest
 
 import program
+from load_tool import load_tool
 from program import tokamak
 from safetensors_file import read_tensors, write_tensors
 
-LOADER = importlib.machinery.SourceFileLoader("random_model",
-                                              os.path.join(program.SOURCE, "tools", "random_model"))
 GROUP = 32
 SIZES = ["--hidden", "64", "--heads", "2", "--layers", "2", "--ffn", "128", "--vocab", "96",
          "--dtype", "f32"]
 # Whoever reads one input has one order, as whoever is quantised with it has.
 READERS = {"q_proj": "qkv", "k_proj": "qkv", "v_proj": "qkv", "gate_proj": "gate_up",
            "up_proj": "gate_up"}
-
-
-def load_tool():
-    sys.path.insert(1, os.path.dirname(LOADER.path))
-    tool = importlib.util.module_from_spec(importlib.util.spec_from_loader("random_model", LOADER))
-    LOADER.exec_module(tool)
-    return tool
 
 
 class Gptq:
@@ -88,7 +76,7 @@ class ColumnOrder(unittest.TestCase):
         """-> the folders with packed matrices and with plain ones."""
         plain, packed = (self.folder / f"{kind} {shared}" for kind in ("plain", "packed"))
         with contextlib.redirect_stdout(io.StringIO()):
-            load_tool().main(["--arch", arch, *SIZES, *more, "--out", str(plain)])
+            load_tool("random_model").main(["--arch", arch, *SIZES, *more, "--out", str(plain)])
         packed.mkdir()
         generator, orders = random.Random(7), {}
         tensors, numbers = {}, {}

@@ -3,12 +3,13 @@
 
 What a document repeats of the sources is compared with them, and every path and link is followed.
 """
-import importlib.machinery
-import importlib.util
 import pathlib
 import re
 import sys
 import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
+from load_tool import load_tool  # noqa: E402
 
 ROOT = pathlib.Path(".")
 LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
@@ -27,14 +28,6 @@ def documents():
 
 def blocks(name, language=""):
     return re.findall(rf"^```{language}\n(.*?)^```$", read(name), re.MULTILINE | re.DOTALL)
-
-
-def load_tool(name):
-    """A program of tools/ as a module."""
-    loader = importlib.machinery.SourceFileLoader(name, str(ROOT / "tools" / name))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
-    loader.exec_module(module)
-    return module
 
 
 def without_space(text):
