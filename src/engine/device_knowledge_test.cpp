@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "engine/changed_program.h"
+
 namespace tokamak {
 namespace {
 
@@ -12,35 +14,11 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kWrong = "linear.wgsl.matvec";
 
-/// The reference, with one number changed behind every step of a kernel that is said to be wrong.
-class FakeProgram : public Program {
- public:
-  FakeProgram(std::unique_ptr<Program> reference, Plan plan)
-      : reference_(std::move(reference)), plan_(std::move(plan)) {}
-  const Plan& plan() const override { return plan_; }
-  Result<void> write_table(BufferId buffer, std::span<const uint32_t> values) override {
-    return reference_->write_table(buffer, values);
-  }
-  Result<void> submit(const StepRequest& request) override {
-    const std::vector<Step>& steps = plan_.phases[request.phase].steps;
-    const bool wrong =
-        std::ranges::any_of(steps, [](const Step& step) { return step.kernel->name == kWrong; });
-    if (!wrong || !request.done) return reference_->submit(request);
-    StepRequest changed = request;
-    changed.done = [&](Result<std::span<const float>> rows) {
-      std::vector<float> copy(rows->begin(), rows->end());
-      copy.back() += 1;
-      request.done(std::span<const float>(copy));
-    };
-    return reference_->submit(changed);
-  }
-  Result<void> poll() override { return reference_->poll(); }
-  Result<void> wait() override { return reference_->wait(); }
-
- private:
-  std::unique_ptr<Program> reference_;
-  Plan plan_;
-};
+/// One number is changed behind every step of a kernel that is said to be wrong.
+float change_of(const Phase& phase) {
+  const auto is_wrong = [](const Step& step) { return step.kernel->name == kWrong; };
+  return std::ranges::any_of(phase.steps, is_wrong) ? 1.0f : 0.0f;
+}
 
 /// A device with the tables of WebGPU that computes with the reference.
 class FakeDevice : public Backend {
@@ -63,7 +41,7 @@ class FakeDevice : public Backend {
     }
     TOK_TRY(std::unique_ptr<Program> program,
             cpu_->compile(std::move(reference), constants, progress));
-    return std::make_unique<FakeProgram>(std::move(program), std::move(plan));
+    return std::make_unique<ChangedProgram>(std::move(program), std::move(plan), change_of);
   }
 
   int compiled = 0;

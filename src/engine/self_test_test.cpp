@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "plan/plan.h"
+#include "engine/changed_program.h"
 
 namespace tokamak {
 namespace {
@@ -14,31 +14,6 @@ double no_time() {
 }
 
 /// The reference, with one number of every result changed.
-class WrongProgram : public Program {
- public:
-  WrongProgram(std::unique_ptr<Program> right, float change)
-      : right_(std::move(right)), change_(change) {}
-  const Plan& plan() const override { return right_->plan(); }
-  Result<void> write_table(BufferId buffer, std::span<const uint32_t> values) override {
-    return right_->write_table(buffer, values);
-  }
-  Result<void> submit(const StepRequest& request) override {
-    StepRequest changed = request;
-    changed.done = [&](Result<std::span<const float>> rows) {
-      std::vector<float> copy(rows->begin(), rows->end());
-      copy.back() += change_;
-      request.done(std::span<const float>(copy));
-    };
-    return right_->submit(changed);
-  }
-  Result<void> poll() override { return right_->poll(); }
-  Result<void> wait() override { return right_->wait(); }
-
- private:
-  std::unique_ptr<Program> right_;
-  float change_;
-};
-
 class WrongBackend : public Backend {
  public:
   explicit WrongBackend(float change) : change_(change) {}
@@ -46,9 +21,9 @@ class WrongBackend : public Backend {
   uint64_t device_bytes() const override { return right_->device_bytes(); }
   Result<std::unique_ptr<Program>> compile(Plan plan, const ConstantReader& constants,
                                            const LoadProgress& progress) override {
-    TOK_TRY(std::unique_ptr<Program> program,
-            right_->compile(std::move(plan), constants, progress));
-    return std::make_unique<WrongProgram>(std::move(program), change_);
+    TOK_TRY(std::unique_ptr<Program> program, right_->compile(plan, constants, progress));
+    return std::make_unique<ChangedProgram>(std::move(program), std::move(plan),
+                                            [change = change_](const Phase&) { return change; });
   }
 
  private:
