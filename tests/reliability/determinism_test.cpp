@@ -2,8 +2,7 @@
 // logits they are drawn from, in one engine and in one opened anew.
 #include <algorithm>
 
-#include "generate/sampler.h"
-#include "golden/reference.h"
+#include "reliability/model_on_device.h"
 
 namespace tokamak::golden {
 namespace {
@@ -19,18 +18,18 @@ struct Answer {
 Result<Answer> sampled(Engine& engine, std::span<const uint32_t> prompt, uint64_t seed) {
   Answer out;
   TOK_TRY(Session session, engine.start());
-  TOK_TRY(Sampler sampler,
-          Sampler::make({.temperature = 1.2, .top_k = 100, .top_p = 0.98, .seed = seed}));
-  std::vector<uint32_t> history(prompt.begin(), prompt.end());
-  TOK_TRY(std::span<const float> logits, session.feed(prompt));
-  for (;;) {
+  const auto keep = [&](std::span<const float> logits) {
     out.logits.insert(out.logits.end(), logits.begin(), logits.end());
-    if (out.ids.size() == kSampled) return out;
-    TOK_TRY(const uint32_t id, sampler.next(logits, history, out.ids.size()));
-    out.ids.push_back(id);
-    history.push_back(id);
-    TOK_TRY(logits, session.feed({&id, 1}));
-  }
+  };
+  const SamplingParams params{.temperature = 1.2, .top_k = 100, .top_p = 0.98, .seed = seed};
+  TOK_TRY(const std::span<const float> last,
+          feed_drawn(session, prompt, params, kSampled,
+                     [&](std::span<const float> logits, uint32_t id) {
+                       keep(logits);
+                       out.ids.push_back(id);
+                     }));
+  keep(last);
+  return out;
 }
 
 /// Chosen on the device, several steps ahead; and the logits behind them.
@@ -49,16 +48,7 @@ Result<Answer> greedy(Engine& engine, std::span<const uint32_t> prompt) {
   return out;
 }
 
-struct Determinism : testing::TestWithParam<std::tuple<std::string, DeviceSetup>> {
-  const std::string& model = std::get<0>(GetParam());
-  const DeviceSetup& setup = std::get<1>(GetParam());
-  std::vector<uint32_t> ids;
-
-  void SetUp() override {
-    require_device(setup);
-    for (uint32_t i = 0; i < 40; ++i) ids.push_back((i * 37 + 11) % 500);
-  }
-};
+struct Determinism : ModelOnDevice {};
 
 TEST_P(Determinism, SeededAndGreedyRunsRepeatBitForBit) {
   std::vector<Answer> draws, choices;
@@ -90,9 +80,7 @@ INSTANTIATE_TEST_SUITE_P(Models, Determinism,
                                                           "llama_tied_rope3", "phi3_longrope",
                                                           "qwen3_5_text", "qwen3_moe"),
                                           testing::Values(setups()[0], setups()[2], setups()[3])),
-                         [](const auto& param) {
-                           return std::get<0>(param.param) + "_" + std::get<1>(param.param).name;
-                         });
+                         model_and_device);
 
 }  // namespace
 }  // namespace tokamak::golden

@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "generate/sampler.h"
-#include "golden/reference.h"
 #include "reliability/fragile_backend.h"
+#include "reliability/model_on_device.h"
 
 namespace tokamak::golden {
 namespace {
@@ -35,15 +34,10 @@ struct Sequence {
 Result<Sequence> run(Engine& engine, std::span<const uint32_t> prompt) {
   Sequence out;
   TOK_TRY(Session session, engine.start());
-  TOK_TRY(std::span<const float> logits, session.feed(prompt));
-  TOK_TRY(Sampler sampler, Sampler::make({.temperature = 0.8, .top_k = 40, .seed = 7}));
-  std::vector<uint32_t> history(prompt.begin(), prompt.end());
-  while (out.sampled.size() < kSampled) {
-    TOK_TRY(const uint32_t id, sampler.next(logits, history, out.sampled.size()));
-    out.sampled.push_back(id);
-    history.push_back(id);
-    TOK_TRY(logits, session.feed({&id, 1}));
-  }
+  const SamplingParams params{.temperature = 0.8, .top_k = 40, .seed = 7};
+  TOK_TRY(std::span<const float> logits,
+          feed_drawn(session, prompt, params, kSampled,
+                     [&](auto, uint32_t id) { out.sampled.push_back(id); }));
   for (uint32_t id = uint32_t(argmax(logits)); out.chosen.size() < kGreedy;) {
     if (const uint32_t room = session.greedy_room(); room > 0) {
       TOK_TRY(session.greedy(id, std::min(room, kGreedy + 8), [&](uint32_t chosen) {
@@ -60,16 +54,7 @@ Result<Sequence> run(Engine& engine, std::span<const uint32_t> prompt) {
   return out;
 }
 
-struct DeviceLoss : testing::TestWithParam<std::tuple<std::string, DeviceSetup>> {
-  const std::string& model = std::get<0>(GetParam());
-  const DeviceSetup& setup = std::get<1>(GetParam());
-  std::vector<uint32_t> ids;
-
-  void SetUp() override {
-    require_device(setup);
-    for (uint32_t i = 0; i < 40; ++i) ids.push_back((i * 37 + 11) % 500);
-  }
-};
+struct DeviceLoss : ModelOnDevice {};
 
 TEST_P(DeviceLoss, ChangesNothingInASequence) {
   Fault fault;
@@ -113,20 +98,15 @@ INSTANTIATE_TEST_SUITE_P(Models, DeviceLoss,
                                                           "llama_tied_rope3", "phi3_longrope",
                                                           "qwen3_5_text"),
                                           testing::Values(setups()[0], setups()[2])),
-                         [](const auto& param) {
-                           return std::get<0>(param.param) + "_" + std::get<1>(param.param).name;
-                         });
+                         model_and_device);
 
 struct LostDevice : testing::TestWithParam<DeviceSetup> {
   const DeviceSetup& setup = GetParam();
   const std::string model = model_folder("llama_tied_rope3");
-  std::vector<uint32_t> ids;
+  const std::vector<uint32_t> ids = prompt_ids();
   Fault fault;
 
-  void SetUp() override {
-    require_device(setup);
-    for (uint32_t i = 0; i < 40; ++i) ids.push_back((i * 37 + 11) % 500);
-  }
+  void SetUp() override { require_device(setup); }
 };
 
 TEST_P(LostDevice, ChangesNothingInAnEmbedding) {
