@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "kernels/elementwise/elementwise.h"
+#include "kernels/experts/expert_sizes.h"
 #include "kernels/launch.h"
 #include "kernels/quant/codec.h"
 
@@ -113,46 +114,15 @@ Launch route_launch(const Problem& p) {
 
 // expert_linear
 
-/// Of a cut matrix, the experts first .. first + held - 1 are there, of so many rows each.
-struct Sizes {
-  uint32_t experts, first, held, rows, in, out, top_k, x_rows;
-};
-
-Sizes sizes(const Problem& p) {
-  const uint32_t experts = experts_of(*p.op), in = uint32_t(p.inputs[1].shape[1]);
-  const uint32_t held_rows = uint32_t(p.inputs[1].shape[0]);
-  const uint32_t rows = (p.cut.total != 0 ? p.cut.total : held_rows) / experts;
-  return {.experts = experts,
-          .first = p.cut.first / rows,
-          .held = held_rows / rows,
-          .rows = rows,
-          .in = in,
-          .out = std::holds_alternative<ExpertGlu>(*p.op) ? rows / 2 : rows,
-          .top_k = uint32_t(p.inputs[2].shape[1]),
-          .x_rows = uint32_t(p.inputs[0].shape[1]) / in};
-}
-
-bool has_many_tokens(const Problem& p) {
-  return p.inputs[0].shape[0] == kTokens && p.max_tokens > 1;
-}
-
-std::string wide_rows(const Problem& p) {
-  const uint32_t in = sizes(p).in;
-  return in % 8 == 0 ? "" : fmt::format("in = {} is no multiple of 8", in);
-}
-
-std::string matvec_refuses(const Problem& p, const DeviceInfo&) {
-  return has_many_tokens(p) ? "is for one token" : wide_rows(p);
-}
 std::string matmul_refuses(const Problem& p, const DeviceInfo&) {
   const auto* glu = std::get_if<ExpertGlu>(p.op);
   if (glu != nullptr && glu->norm) return "norms no rows";
-  return has_many_tokens(p) ? wide_rows(p) : "is for several tokens";
+  return has_many_tokens(p) ? refuses_width(p) : "is for several tokens";
 }
 
 template <bool kSubgroups>
 Launch matvec(const Problem& p) {
-  const Sizes s = sizes(p);
+  const ExpertSizes s = expert_sizes(p);
   return with_codec(wide_codec(p.inputs[1]),
                     {.constants = {{"THREADS", power_of_two(s.in / 32, 32, 256)},
                                    {"EXPERTS", s.experts},
@@ -169,7 +139,7 @@ Launch matmul(const Problem& p) {
   // Their slots take 2 KiB of the 16 granted, beside 12 KiB of tiles.
   constexpr uint32_t kTokensPerGroup = 512;
   constexpr uint32_t kRows = 64;
-  const Sizes s = sizes(p);
+  const ExpertSizes s = expert_sizes(p);
   Launch launch{.constants = {{"THREADS", 128u},
                               {"FIRST_EXPERT", s.first},
                               {"IN", s.in},
@@ -194,7 +164,7 @@ std::string any_refuses(const Problem& p, const DeviceInfo&) {
 }
 
 Launch any(const Problem& p) {
-  const Sizes s = sizes(p);
+  const ExpertSizes s = expert_sizes(p);
   return with_codec(single_codec(p.inputs[1]),
                     {.constants = {{"THREADS", 64u},
                                    {"EXPERTS", s.experts},
@@ -242,11 +212,11 @@ constexpr KernelVariant kVariants[] = {
     {.name = "expert_linear.wgsl.matvec_subgroup",
      .op = op_index<ExpertLinear>(),
      .needs = kFeatureSubgroups,
-     .refuses = matvec_refuses,
+     .refuses = refuses_tokens_or_width,
      .launch = matvec<true>},
     {.name = "expert_linear.wgsl.matvec",
      .op = op_index<ExpertLinear>(),
-     .refuses = matvec_refuses,
+     .refuses = refuses_tokens_or_width,
      .launch = matvec<false>},
     {.name = "expert_linear.wgsl.matmul",
      .op = op_index<ExpertLinear>(),

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "kernels/elementwise/elementwise.h"
+#include "kernels/experts/expert_sizes.h"
 #include "kernels/launch.h"
 #include "kernels/norm/rms_norm.h"
 #include "kernels/quant/codec.h"
@@ -59,35 +60,14 @@ void expert_mix_reference(const CpuCall& call) {
   }
 }
 
-struct Sizes {
-  uint32_t experts, first, held, in, rows;  // rows: of an expert
-};
-
-Sizes sizes(const Problem& p) {
-  const uint32_t experts = experts_of(*p.op), held_rows = uint32_t(p.inputs[1].shape[0]);
-  const uint32_t rows = (p.cut.total != 0 ? p.cut.total : held_rows) / experts;
-  return {.experts = experts,
-          .first = p.cut.first / rows,
-          .held = held_rows / rows,
-          .in = uint32_t(p.inputs[1].shape[1]),
-          .rows = rows};
-}
-
-std::string refuses(const Problem& p, const DeviceInfo&) {
-  if (p.inputs[0].shape[0] == kTokens && p.max_tokens > 1) return "is for one token";
-  const uint32_t in = sizes(p).in;
-  return in % 8 == 0 ? "" : fmt::format("in = {} is no multiple of 8", in);
-}
-
-Launch launch(const Problem& p, uint32_t out, uint32_t threads, std::vector<std::string> sources,
-              Grid grid) {
-  const Sizes s = sizes(p);
+Launch launch(const Problem& p, uint32_t threads, std::vector<std::string> sources, Grid grid) {
+  const ExpertSizes s = expert_sizes(p);
   return with_codec(wide_codec(p.inputs[1]), {.constants = {{"THREADS", threads},
                                                             {"EXPERTS", s.experts},
                                                             {"FIRST_EXPERT", s.first},
                                                             {"HELD", s.held},
                                                             {"IN", s.in},
-                                                            {"OUT", out}},
+                                                            {"OUT", s.out}},
                                               .sources = std::move(sources),
                                               .grid = grid});
 }
@@ -95,27 +75,27 @@ Launch launch(const Problem& p, uint32_t out, uint32_t threads, std::vector<std:
 template <bool kSubgroups>
 Launch expert_glu_launch(const Problem& p) {
   const auto& op = p.as<ExpertGlu>();
-  const uint32_t out = sizes(p).rows / 2, top_k = uint32_t(p.inputs[2].shape[1]);
-  Launch made = launch(p, out, power_of_two(sizes(p).in / 16, 32, 256),
+  const ExpertSizes s = expert_sizes(p);
+  Launch made = launch(p, power_of_two(s.in / 16, 32, 256),
                        with_reduction(kSubgroups, {activation_source(op.activation),
                                                    op.norm ? "experts/normed_input.wgsl"
                                                            : "experts/plain_input.wgsl",
                                                    "experts/glu_matvec.wgsl"}),
-                       {.x = {ceil_div(out, 2u)}, .y = {top_k}});
+                       {.x = {ceil_div(s.out, 2u)}, .y = {s.top_k}});
   if (op.norm) made.constants.push_back({"EPS", op.eps});
   return made;
 }
 
 template <bool kSubgroups>
 Launch expert_mix_launch(const Problem& p) {
-  const uint32_t out = sizes(p).rows, top_k = uint32_t(p.inputs[2].shape[1]);
+  const ExpertSizes s = expert_sizes(p);
   const bool adds = p.inputs.size() == 5;
   Launch made = launch(
-      p, out, power_of_two(top_k * sizes(p).in / 32, 32, 256),
+      p, power_of_two(s.top_k * s.in / 32, 32, 256),
       with_reduction(kSubgroups, {adds ? "experts/residual.wgsl" : "experts/no_residual.wgsl",
                                   "experts/mix_matvec.wgsl"}),
-      {.x = {ceil_div(out, 4u)}});
-  made.constants.push_back({"TOP_K", top_k});
+      {.x = {ceil_div(s.out, 4u)}});
+  made.constants.push_back({"TOP_K", s.top_k});
   return made;
 }
 
@@ -123,11 +103,11 @@ constexpr KernelVariant kVariants[] = {
     {.name = "expert_glu.wgsl.subgroup",
      .op = op_index<ExpertGlu>(),
      .needs = kFeatureSubgroups,
-     .refuses = refuses,
+     .refuses = refuses_tokens_or_width,
      .launch = expert_glu_launch<true>},
     {.name = "expert_glu.wgsl",
      .op = op_index<ExpertGlu>(),
-     .refuses = refuses,
+     .refuses = refuses_tokens_or_width,
      .launch = expert_glu_launch<false>},
     {.name = "expert_glu.cpu",
      .op = op_index<ExpertGlu>(),
@@ -136,11 +116,11 @@ constexpr KernelVariant kVariants[] = {
     {.name = "expert_mix.wgsl.subgroup",
      .op = op_index<ExpertMix>(),
      .needs = kFeatureSubgroups,
-     .refuses = refuses,
+     .refuses = refuses_tokens_or_width,
      .launch = expert_mix_launch<true>},
     {.name = "expert_mix.wgsl",
      .op = op_index<ExpertMix>(),
-     .refuses = refuses,
+     .refuses = refuses_tokens_or_width,
      .launch = expert_mix_launch<false>},
     {.name = "expert_mix.cpu",
      .op = op_index<ExpertMix>(),
