@@ -3,21 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <utility>
 
 #include "base/check.h"
+#include "generate/pool.h"
 
 namespace tokamak {
 namespace {
 
 constexpr float kRemoved = -std::numeric_limits<float>::infinity();
-
-/// Tokens that are still possible, in ascending order of id. Scores are finite.
-struct Scored {
-  uint32_t id;
-  float score;
-};
-using Pool = std::vector<Scored>;
 
 Result<void> check_logits(std::span<const float> logits) {
   size_t finite = 0;
@@ -48,135 +41,6 @@ void penalize_repetition(std::span<float> scores, std::span<const uint32_t> prev
     if (!std::isfinite(score)) continue;
     score = std::clamp(score < 0 ? score * penalty : score / penalty, -kMax, kMax);
   }
-}
-
-/// Divides by the temperature. When that leaves the range of f32, neighbours of the largest score
-/// are so far below it that only the largest keeps a probability.
-Pool apply_temperature(std::span<const float> scores, double temperature) {
-  const float divisor = std::max(float(temperature), std::numeric_limits<float>::min());
-  float best = kRemoved;
-  for (const float score : scores) best = std::max(best, score);
-  const bool overflows = !std::isfinite(best / divisor);
-  Pool pool;
-  pool.reserve(scores.size());
-  for (uint32_t id = 0; id < scores.size(); ++id) {
-    if (overflows && scores[id] == best) pool.push_back({id, 0.0f});
-    if (overflows) continue;
-    const float score = scores[id] / divisor;
-    if (score > kRemoved) pool.push_back({id, score});
-  }
-  return pool;
-}
-
-/// Keeps the k largest and every token equal to the k-th.
-void keep_top_k(Pool& pool, uint32_t k) {
-  if (k >= pool.size()) return;
-  std::vector<float> scores(pool.size());
-  std::ranges::transform(pool, scores.begin(), &Scored::score);
-  std::ranges::nth_element(scores, scores.begin() + std::ptrdiff_t(k - 1), std::greater());
-  const float threshold = scores[k - 1];
-  std::erase_if(pool, [&](const Scored& token) { return token.score < threshold; });
-}
-
-float largest_score(const Pool& pool) {
-  return std::ranges::max(pool, {}, &Scored::score).score;
-}
-
-/// Probabilities in the order of the pool.
-std::vector<double> softmax(const Pool& pool) {
-  const double best = double(largest_score(pool));
-  std::vector<double> probs(pool.size());
-  double sum = 0;
-  for (size_t i = 0; i < pool.size(); ++i) sum += probs[i] = std::exp(double(pool[i].score) - best);
-  for (double& prob : probs) prob /= sum;
-  return probs;
-}
-
-/// The same, rounded to f32 where transformers rounds: its thresholds are compared with these.
-struct Rounded {
-  std::vector<float> probs;
-  float log_sum;  // log of the sum of exp(score - largest score)
-};
-Rounded softmax_f32(const Pool& pool) {
-  const float best = largest_score(pool);
-  std::vector<float> probs(pool.size());
-  double sum = 0;
-  for (size_t i = 0; i < pool.size(); ++i) {
-    probs[i] = float(std::exp(double(pool[i].score - best)));
-    sum += double(probs[i]);
-  }
-  for (float& prob : probs) prob /= float(sum);
-  return {std::move(probs), float(std::log(sum))};
-}
-
-/// Removes, from the least probable up, tokens whose running sum is at most 1 - p; always keeps the
-/// most probable one. Of equal tokens the lower ids go first, as in a stable ascending sort.
-void keep_top_p(Pool& pool, double p) {
-  const std::vector<float> probs = softmax_f32(pool).probs;
-  const float tail = float(1.0 - p);
-  // Tokens below tail / n cannot sum up to the tail, so none of them needs to be sorted.
-  const double certain = double(tail) / double(pool.size()) * 0.999;
-  double sum = 0;
-  std::vector<uint32_t> order;
-  std::vector<bool> removed(pool.size());
-  for (uint32_t i = 0; i < pool.size(); ++i) {
-    if (double(probs[i]) < certain) {
-      sum += double(probs[i]);
-      removed[i] = true;
-    } else {
-      order.push_back(i);
-    }
-  }
-  std::ranges::sort(order, [&](uint32_t a, uint32_t b) {
-    return pool[a].score != pool[b].score ? pool[a].score < pool[b].score : a < b;
-  });
-  for (size_t i = 0; i + 1 < order.size(); ++i) {
-    sum += double(probs[order[i]]);
-    if (float(sum) > tail) break;
-    removed[order[i]] = true;
-  }
-  size_t at = 0;
-  std::erase_if(pool, [&](const Scored&) { return removed[at++]; });
-}
-
-/// Keeps tokens of at least p times the largest probability; the common denominator cancels.
-void keep_min_p(Pool& pool, double p) {
-  const float best = largest_score(pool);
-  std::erase_if(pool, [&](const Scored& token) {
-    return float(std::exp(double(token.score - best))) < float(p);
-  });
-}
-
-/// Keeps the tokens whose information -log p is nearest to the entropy, up to a mass of p, and
-/// every token as near as the last of them (Meister et al. 2022, arXiv:2202.00666).
-void keep_typical(Pool& pool, double p) {
-  const Rounded rounded = softmax_f32(pool);
-  const float best = largest_score(pool);
-  const auto information = [&](size_t i) { return rounded.log_sum - (pool[i].score - best); };
-  double entropy = 0;
-  for (size_t i = 0; i < pool.size(); ++i) {
-    entropy += double(rounded.probs[i]) * double(information(i));
-  }
-  struct Typical {
-    float distance;
-    float prob;
-  };
-  std::vector<Typical> order;
-  std::vector<float> distances;
-  for (size_t i = 0; i < pool.size(); ++i) {
-    distances.push_back(std::abs(information(i) - float(entropy)));
-    order.push_back({distances.back(), rounded.probs[i]});
-  }
-  std::ranges::sort(order, {}, &Typical::distance);
-  double sum = 0;
-  size_t last = 0;
-  for (; last + 1 < order.size(); ++last) {
-    sum += double(order[last].prob);
-    if (!(float(sum) < float(p))) break;
-  }
-  const float threshold = order[last].distance;
-  size_t at = 0;
-  std::erase_if(pool, [&](const Scored&) { return distances[at++] > threshold; });
 }
 
 /// splitmix64 (Steele, Lea and Flood 2014, "Fast splittable pseudorandom number generators").
@@ -214,7 +78,12 @@ Result<Pool> surviving(std::span<const float> logits, std::span<const uint32_t> 
     penalize_repetition(scores, previous_ids, float(params.repetition_penalty));
   }
   if (params.temperature == 0) return Pool{{argmax(scores), 0.0f}};
-  Pool pool = apply_temperature(scores, params.temperature);
+  Pool pool;
+  pool.reserve(scores.size());
+  for (uint32_t id = 0; id < scores.size(); ++id) {
+    if (scores[id] > kRemoved) pool.push_back({id, scores[id]});
+  }
+  apply_temperature(pool, params.temperature);
   if (params.top_k != 0) keep_top_k(pool, params.top_k);
   if (params.top_p < 1) keep_top_p(pool, params.top_p);
   if (params.min_p > 0) keep_min_p(pool, params.min_p);
