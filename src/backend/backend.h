@@ -28,8 +28,12 @@ struct StepRequest {
   /// the result is not read back.
   std::function<void(Result<std::span<const float>>)> done;
   /// The phase runs so many times, one after the other, on the frame that the device makes for
-  /// itself. REQUIRES: 1, or a phase that ends in next_token.
+  /// itself; 0: not at all, for `done` to receive what the last step has left. REQUIRES: at most 1,
+  /// or a phase that ends in next_token.
   uint32_t repeat = 1;
+  /// What `done` receives; null: the phase's result. REQUIRES: an operand of the phase's last step,
+  /// of one token.
+  const Operand* result = nullptr;
   /// The frame is what the device made of the last one; `frame` and `tokens` are not read.
   bool continues = false;
 };

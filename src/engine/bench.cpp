@@ -4,10 +4,14 @@
 #include <cmath>
 #include <random>
 
+#include "generate/drawing.h"
+
 namespace tokamak {
 namespace {
 
 constexpr uint32_t kCheckPrompt = 8, kCheckSteps = 8;
+/// What the sampled test draws by; with a list, top_k is what makes it enough for any model.
+constexpr SamplingParams kDrawn = {.temperature = 0.8, .top_k = 40, .top_p = 0.95, .seed = 1};
 
 std::vector<uint32_t> random_ids(size_t count, uint32_t vocab) {
   std::mt19937 random(1);
@@ -31,7 +35,11 @@ class Bench {
 
   Result<void> run(BenchReport& report) {
     if (options_.prompt > 0) TOK_TRY(prefill(report));
-    if (options_.generate > 0) TOK_TRY(decode(report));
+    if (options_.generate == 0) return {};
+    TOK_TRY(decode(report));
+    for (const bool by_lists : {true, false}) {
+      if (options_.sampled) TOK_TRY(decode_sampled(report, by_lists));
+    }
     return {};
   }
 
@@ -107,14 +115,50 @@ class Bench {
       if (i > 0) seconds.push_back(clock_() - start);
     }
     test.seconds = timing_of(std::move(seconds));
+    count_steps(test, "greedy");
+    report.tests.push_back(std::move(test));
+    return {};
+  }
+
+  Result<void> decode_sampled(BenchReport& report, bool by_lists) {
+    const std::string name = named("tg", options_.generate);
+    BenchTest test{.name = name + (by_lists ? " sampled" : " sampled from all logits"),
+                   .tokens = options_.generate};
+    std::vector<double> seconds;
+    for (uint32_t i = 0; i <= options_.repetitions; ++i) {
+      tell(test.name, i);
+      TOK_TRY(Session session, session_at_depth());
+      TOK_TRY(Sampler sampler, Sampler::make(kDrawn));
+      Drawing drawing(session, sampler);
+      uint32_t id = ids_.back();
+      const double start = clock_();
+      for (uint32_t step = 0; step < options_.generate; ++step) {
+        if (by_lists) {
+          TOK_TRY(id, drawing.next(id, {}, step));
+        } else {
+          TOK_TRY(const std::span<const float> rows, session.feed({&id, 1}, options_.cancelled));
+          TOK_TRY(id, sampler.next(last_row(rows, vocab_), {}, step));
+        }
+        if (options_.cancelled && options_.cancelled()) {
+          return fail(ErrorCode::kCancelled, "The measurement was cancelled.");
+        }
+      }
+      if (i > 0) seconds.push_back(clock_() - start);
+    }
+    test.seconds = timing_of(std::move(seconds));
+    count_steps(test, by_lists ? "sampled" : "decode");
+    report.tests.push_back(std::move(test));
+    return {};
+  }
+
+  /// Steps of one token, by the phase of that name.
+  void count_steps(BenchTest& test, std::string_view name) {
     const Plan& plan = engine_.compiled().plan;
-    const Phase& phase = plan.phases.back();
+    const Phase& phase = *std::ranges::find(plan.phases, name, &Phase::name);
     for (uint32_t step = 0; step < options_.generate; ++step) {
       add(test, phase_cost(plan, phase, 1, uint64_t{options_.depth} + step + 1),
           phase.steps.size());
     }
-    report.tests.push_back(std::move(test));
-    return {};
   }
 
   /// The chunks that Session makes of a prompt.

@@ -66,9 +66,21 @@ TEST(Bench, CountsLaunchesAndBytesPerToken) {
   // Chunks of 8, 8 and 1.
   EXPECT_NEAR(report->tests[0].launches_per_token, double(2 * prefill + decode) / 17, 1e-9);
   EXPECT_EQ(report->tests[1].name, "tg3 @ d2");
-  EXPECT_NEAR(report->tests[1].launches_per_token, double(phases[2].steps.size()), 1e-9);
+  EXPECT_NEAR(report->tests[1].launches_per_token, double(phases[3].steps.size()), 1e-9);
   EXPECT_GE(report->tests[1].bytes_per_token, double(report->memory.constants) / 2);
   EXPECT_TRUE(report->greedy_repeats && report->logits_finite && report->correct());
+}
+
+TEST(Bench, DrawsFromListsAndFromAllLogits) {
+  const auto engine = open_small();
+  ASSERT_TRUE(engine) << engine.error().message;
+  const auto report = bench_engine(
+      **engine, {.prompt = 0, .generate = 5, .repetitions = 1, .sampled = true}, steady_clock());
+  ASSERT_TRUE(report) << report.error().message;
+  ASSERT_EQ(report->tests.size(), 3u);
+  EXPECT_EQ(report->tests[1].name, "tg5 sampled");
+  EXPECT_EQ(report->tests[2].name, "tg5 sampled from all logits");
+  EXPECT_NEAR(report->tests[1].launches_per_token, report->tests[2].launches_per_token + 3, 1e-9);
 }
 
 TEST(Bench, RefusesMoreTokensThanTheContextHas) {

@@ -141,7 +141,8 @@ Failure no_tokenizer(const ModelFiles& files) {
 Graph Engine::unfused(const Compiled& compiled, const Phase& phase) {
   if (phase.max_tokens > 1) return compiled.unfused;
   const Graph one = fuse::for_one_token(compiled.unfused);
-  return phase.name == "greedy" ? fuse::with_choice(one) : one;
+  if (phase.name == "greedy") return fuse::with_choice(one);
+  return phase.name == "sampled" ? fuse::with_list(one) : one;
 }
 
 Result<Engine::Compiled> Engine::compile(const ModelFiles& files, const DeviceInfo& device,
@@ -169,11 +170,14 @@ Result<Engine::Compiled> Engine::compile(const ModelFiles& files, const DeviceIn
   capturing.advice.preferred.insert(out.hints.kernels.begin(), out.hints.kernels.end());
   if (build.chunk > 1) capturing.phases.push_back({"prefill", build.chunk});
   out.one_token = fuse::for_one_token(out.unfused);
+  out.sampled = fuse::with_list(out.one_token);
   out.greedy = fuse::with_choice(out.one_token);
   TOK_TRY(out.replacements,
           fuse::run_pipeline(out.one_token, fuse::Steps::kOne, options.disabled_passes));
   capturing.phases.push_back({"decode", 1, &out.one_token});
   if (!out.encoder) {
+    TOK_TRY(fuse::run_pipeline(out.sampled, fuse::Steps::kOne, options.disabled_passes));
+    capturing.phases.push_back({"sampled", 1, &out.sampled});
     TOK_TRY(fuse::run_pipeline(out.greedy, fuse::Steps::kOne, options.disabled_passes));
     capturing.phases.push_back({"greedy", 1, &out.greedy});
   }

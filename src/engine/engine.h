@@ -108,9 +108,9 @@ class Engine {
   struct Compiled {
     ModelFacts facts;
     Graph unfused, fused;
-    /// Those of steps of one token: with logits, and with the choice of the next token. No nodes
-    /// where the model gives no logits.
-    Graph one_token, greedy;
+    /// Those of steps of one token: with logits, with a list of the most probable tokens, and with
+    /// the choice of the next one. The last two are of no use where the model gives no logits.
+    Graph one_token, sampled, greedy;
     std::vector<uint32_t> replacements;  // of one_token, per pass of fuse::passes()
     Plan plan;
     uint32_t context = 0;

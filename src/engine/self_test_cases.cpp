@@ -1,6 +1,7 @@
 #include <cmath>
 #include <numeric>
 #include <random>
+#include <utility>
 
 #include "base/bits.h"
 #include "base/check.h"
@@ -366,6 +367,26 @@ void add_decode(std::vector<SelfTestCase>& all) {
   }
 }
 
+/// The list that sampling draws from, of columns in more blocks than it has tokens. Its tolerance
+/// is one of the numbers of columns in it, which are exact.
+void add_lists(std::vector<SelfTestCase>& all) {
+  constexpr uint32_t kColumns = 2100;
+  for (const std::string_view op : {BlockPeaks::kName, BestBlocks::kName, TopTokens::kName}) {
+    Writer w(fmt::format("{} of {}", op, kColumns), op);
+    const ValueId x = w.activation(kColumns, 3);
+    const auto node = [&](const Op& one, const std::vector<ValueId>& inputs) {
+      return w.graph().add_node(one, inputs).front();
+    };
+    ValueId y = node(BlockPeaks{}, {x});
+    if (op != BlockPeaks::kName) {
+      const ValueId peaks = std::exchange(y, node(BestBlocks{}, {y}));
+      if (op == TopTokens::kName) y = node(TopTokens{}, {x, peaks, y});
+    }
+    const bool is_exact = op == BestBlocks::kName, has_columns = op == TopTokens::kName;
+    all.push_back(w.finish(y, kOne, is_exact ? 0 : has_columns ? kSum : kFunction));
+  }
+}
+
 /// What hybrids and mixtures of experts have before and behind their products.
 void add_hybrids(std::vector<SelfTestCase>& all) {
   constexpr uint32_t kIn = 128, kOut = 40;
@@ -408,6 +429,7 @@ void add_hybrids(std::vector<SelfTestCase>& all) {
 std::vector<SelfTestCase> make_cases() {
   std::vector<SelfTestCase> all;
   add_decode(all);
+  add_lists(all);
   add_hybrids(all);
   for (const Steps& steps : {kOne, kMany}) {
     add_embed(all, steps);

@@ -191,6 +191,18 @@ return %2
 )");
 }
 
+TEST_F(PassTest, AListOfTokensLeavesTheLogits) {
+  Graph g = with_list(for_one_token(finish(b.linear(b.last_row(x), weight("w", {70, 8})))));
+  EXPECT_EQ(run(head_argmax(), g), 0u);
+  EXPECT_EQ(nodes_text(g), R"(%0: f32[T,8] = embed @tokens, @table {scale=1}
+%1: f32[T,70] = linear %0, @w
+%2: f32[T,10] = block_peaks %1
+%3: f32[T,5] = best_blocks %2
+%4: f32[T,141] = top_tokens %1, %2, %3
+return %4
+)");
+}
+
 TEST_F(PassTest, AttentionOfOneTokenIsOneKernelWhoseSplitsTheProductMerges) {
   const ValueId q = b.linear(x, weight("q", {16, 8})), k = b.linear(x, weight("k", {8, 8}));
   const ValueId v = b.linear(x, weight("v", {8, 8}));

@@ -87,24 +87,39 @@ Graph for_one_token(Graph graph) {
   return graph;
 }
 
+namespace {
+
+ValueId add_value(Graph& graph, TensorDesc value) {
+  graph.values.push_back(std::move(value));
+  return ValueId(graph.values.size() - 1);
+}
+
+/// REQUIRES: the op takes these operands and has one output.
+ValueId add_node(Graph& graph, const Op& op, std::vector<ValueId> inputs) {
+  auto outputs = infer_outputs(graph, op, inputs);
+  TOK_CHECK(outputs.has_value() && outputs->size() == 1);
+  const ValueId out = add_value(graph, std::move(outputs->front()));
+  graph.nodes.push_back({op, std::move(inputs), {out}});
+  return out;
+}
+
+}  // namespace
+
 Graph with_choice(Graph graph) {
-  const auto add = [&](TensorDesc value) {
-    graph.values.push_back(std::move(value));
-    return ValueId(graph.values.size() - 1);
-  };
-  const ValueId ids = add({.name = "chosen",
-                           .shape = {Dim{kChosenIds}},
-                           .dtype = DType::kF32,
-                           .storage = Storage::kState});
-  const auto node = [&](const Op& op, std::vector<ValueId> inputs) {
-    auto outputs = infer_outputs(graph, op, inputs);
-    TOK_CHECK(outputs.has_value() && outputs->size() == 1);
-    const ValueId out = add(std::move(outputs->front()));
-    graph.nodes.push_back({op, std::move(inputs), {out}});
-    return out;
-  };
-  const ValueId candidates = node(BlockArgmax{}, {graph.result});
-  graph.result = node(NextToken{}, {candidates, ids});
+  const ValueId ids = add_value(graph, {.name = "chosen",
+                                        .shape = {Dim{kChosenIds}},
+                                        .dtype = DType::kF32,
+                                        .storage = Storage::kState});
+  const ValueId candidates = add_node(graph, BlockArgmax{}, {graph.result});
+  graph.result = add_node(graph, NextToken{}, {candidates, ids});
+  return graph;
+}
+
+Graph with_list(Graph graph) {
+  const ValueId logits = graph.result;
+  const ValueId peaks = add_node(graph, BlockPeaks{}, {logits});
+  const ValueId blocks = add_node(graph, BestBlocks{}, {peaks});
+  graph.result = add_node(graph, TopTokens{}, {logits, peaks, blocks});
   return graph;
 }
 

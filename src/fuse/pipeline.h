@@ -29,4 +29,8 @@ Graph for_one_token(Graph graph);
 inline constexpr uint32_t kChosenIds = 64;
 Graph with_choice(Graph graph);
 
+/// The graph with the list of the most probable tokens behind its logits; the last node reads both.
+/// REQUIRES: for one token.
+Graph with_list(Graph graph);
+
 }  // namespace tokamak::fuse

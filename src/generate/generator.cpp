@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "generate/drawing.h"
 #include "generate/stop.h"
 
 namespace tokamak {
@@ -65,6 +66,8 @@ Result<Generation> generate(Session& session, const Tokenizer& tokenizer,
   };
   const bool on_device = params.sampling.temperature == 0 &&
                          params.sampling.repetition_penalty == 1 && !params.logprobs;
+  Drawing drawing(session, sampler);
+  const bool by_lists = !params.logprobs && drawing.takes_lists();
   bool goes_on = params.max_tokens > 0;
   while (goes_on) {
     if (!logits) return Failure(std::move(logits).error());
@@ -81,6 +84,10 @@ Result<Generation> generate(Session& session, const Tokenizer& tokenizer,
         goes_on = take(chosen, nullptr);
         return goes_on;
       }));
+    }
+    while (goes_on && by_lists && session.gives_list()) {
+      TOK_TRY(const uint32_t drawn, drawing.next(out.ids.back(), history, out.ids.size()));
+      goes_on = take(drawn, nullptr);
     }
     if (goes_on && session.position() == session.context()) {
       out.finish = FinishReason::kContextFull;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 namespace tokamak {
@@ -32,6 +33,12 @@ Rounded softmax_f32(const Pool& pool) {
 
 float largest_score(const Pool& pool) {
   return std::ranges::max(pool, {}, &Scored::score).score;
+}
+
+float penalized(float score, float penalty) {
+  constexpr float kMax = std::numeric_limits<float>::max();
+  if (!std::isfinite(score)) return score;
+  return std::clamp(score < 0 ? score * penalty : score / penalty, -kMax, kMax);
 }
 
 float temperature_divisor(double temperature) {
@@ -135,6 +142,29 @@ void keep_typical(Pool& pool, double p) {
   const float threshold = order[last].distance;
   size_t at = 0;
   std::erase_if(pool, [&](const Scored&) { return distances[at++] > threshold; });
+}
+
+uint32_t token_at(const Pool& pool, double drawn) {
+  const std::vector<double> probs = softmax(pool);
+  std::vector<uint32_t> order(pool.size());
+  std::iota(order.begin(), order.end(), 0u);
+  double sum = 0;
+  uint32_t last_possible = 0;
+  for (size_t i = 0, sorted = 0; i < order.size(); ++i) {
+    if (i == sorted) {  // few are asked for, mostly
+      sorted = std::min(order.size(), std::max<size_t>(256, 8 * i));
+      std::partial_sort(order.begin() + std::ptrdiff_t(i), order.begin() + std::ptrdiff_t(sorted),
+                        order.end(), [&](uint32_t a, uint32_t b) {
+                          const float one = pool[a].score, other = pool[b].score;
+                          return one != other ? one > other : a < b;
+                        });
+    }
+    if (probs[order[i]] <= 0) break;
+    last_possible = order[i];
+    sum += probs[order[i]];
+    if (drawn < sum) break;
+  }
+  return pool[last_possible].id;  // the last one when rounding leaves the sum below 1
 }
 
 }  // namespace tokamak

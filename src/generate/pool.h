@@ -17,6 +17,9 @@ using Pool = std::vector<Scored>;
 /// REQUIRES: the pool is not empty.
 float largest_score(const Pool& pool);
 
+/// The score of a token that occurred before. Scores that are no finite numbers stay.
+float penalized(float score, float penalty);
+
 /// What scores are divided by: the temperature, or the smallest normal number.
 float temperature_divisor(double temperature);
 
@@ -43,5 +46,9 @@ void keep_typical(Pool& pool, double p);
 
 /// Probabilities in the order of the pool.
 std::vector<double> softmax(const Pool& pool);
+
+/// The token in whose share `drawn`, in [0, 1), falls, when the shares lie one behind the other,
+/// the most probable first and of equals the lowest id first.
+uint32_t token_at(const Pool& pool, double drawn);
 
 }  // namespace tokamak

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "generate/pool.h"
+#include "generate/token_list.h"
 
 namespace tokamak {
 namespace {
@@ -35,12 +36,7 @@ void penalize_repetition(std::span<float> scores, std::span<const uint32_t> prev
   std::vector<uint32_t> ids(previous_ids.begin(), previous_ids.end());
   std::ranges::sort(ids);
   ids.erase(std::ranges::unique(ids).begin(), ids.end());
-  constexpr float kMax = std::numeric_limits<float>::max();
-  for (const uint32_t id : ids) {
-    float& score = scores[id];
-    if (!std::isfinite(score)) continue;
-    score = std::clamp(score < 0 ? score * penalty : score / penalty, -kMax, kMax);
-  }
+  for (const uint32_t id : ids) scores[id] = penalized(scores[id], penalty);
 }
 
 /// splitmix64 (Steele, Lea and Flood 2014, "Fast splittable pseudorandom number generators").
@@ -49,6 +45,11 @@ uint64_t next_random(uint64_t& state) {
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
   return z ^ (z >> 31);
+}
+
+/// In [0, 1), exact.
+double drawn_from(uint64_t& state) {
+  return double(next_random(state) >> 11) * 0x1p-53;
 }
 
 uint32_t argmax(std::span<const float> scores) {
@@ -170,17 +171,16 @@ Result<uint32_t> Sampler::next(std::span<const float> logits,
   if (params_.temperature == 0) return pool->front().id;
   // One number is drawn at every step, also when only one token is left, so that the sequence does
   // not depend on how many survive.
-  const double drawn = double(next_random(state_) >> 11) * 0x1p-53;  // [0, 1), exact
-  const std::vector<double> probs = softmax(*pool);
-  double sum = 0;
-  size_t last_possible = 0;
-  for (size_t i = 0; i < probs.size(); ++i) {
-    if (probs[i] <= 0) continue;
-    last_possible = i;
-    sum += probs[i];
-    if (drawn < sum) break;
-  }
-  return (*pool)[last_possible].id;  // the last one when rounding leaves the sum below 1
+  return token_at(*pool, drawn_from(state_));
+}
+
+std::optional<uint32_t> Sampler::next_of_list(std::span<const float> list,
+                                              std::span<const uint32_t> previous_ids) {
+  uint64_t state = state_;
+  const double drawn = params_.temperature == 0 ? 0 : drawn_from(state);
+  const std::optional<uint32_t> id = token_of_list(list, previous_ids, params_, drawn);
+  if (id) state_ = state;
+  return id;
 }
 
 }  // namespace tokamak

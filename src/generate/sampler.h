@@ -3,9 +3,11 @@
 //   repetition penalty, temperature, top-k, top-p, min-p, typical-p
 //
 // with its ties and thresholds (transformers/generation/logits_process.py), then an exact, seeded
-// choice: the same seed gives the same tokens on every platform.
+// choice among the tokens in the order of their probability: the same seed gives the same tokens on
+// every platform.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -65,6 +67,11 @@ class Sampler {
   /// The next token. `step` counts the generated tokens and is only for the message of an error.
   Result<uint32_t> next(std::span<const float> logits, std::span<const uint32_t> previous_ids,
                         uint64_t step);
+
+  /// The same token from a list that the device made of these logits, by inverse_temperature() of
+  /// token_list.h; none where the list cannot tell: next() has to say, and nothing was drawn.
+  std::optional<uint32_t> next_of_list(std::span<const float> list,
+                                       std::span<const uint32_t> previous_ids);
 
   const SamplingParams& params() const { return params_; }
 

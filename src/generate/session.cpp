@@ -40,6 +40,10 @@ Failure was_cancelled() {
   return fail(ErrorCode::kCancelled, "Generation was cancelled.");
 }
 
+Failure beyond_vocabulary(uint32_t id, uint32_t vocab) {
+  return invalid_input("Token id {} is beyond the vocabulary of {} tokens.", id, vocab);
+}
+
 bool is_lost(const Result<void>& status) {
   return !status && status.error().code == ErrorCode::kDeviceLost;
 }
@@ -54,7 +58,7 @@ Result<Session> Session::start(Program& program, uint32_t context, uint32_t voca
       session.short_rows_ = std::max(session.short_rows_, rope->short_rows);
     }
   }
-  session.plan_greedy(plan);
+  session.plan_choices(plan);
   TOK_TRY(session.outlive_device([&] { return session.write_tables(); }, {}));
   return session;
 }
@@ -68,12 +72,13 @@ Result<void> Session::write_tables() {
   return {};
 }
 
-void Session::plan_greedy(const Plan& plan) {
-  greedy_phase_ = plan.phases.size();
+void Session::plan_choices(const Plan& plan) {
+  greedy_phase_ = list_phase_ = plan.phases.size();
   ahead_ = kStepsAhead;
   for (size_t i = 0; i < plan.phases.size(); ++i) {
     for (const Step& step : plan.phases[i].steps) {
       if (std::holds_alternative<NextToken>(step.op)) greedy_phase_ = i;
+      if (std::holds_alternative<TopTokens>(step.op)) list_phase_ = i;
       is_recurrent_ = is_recurrent_ || std::holds_alternative<ShortConv>(step.op) ||
                       std::holds_alternative<GatedDelta>(step.op);
     }
@@ -91,18 +96,22 @@ size_t Session::phase_for(size_t tokens) const {
   const std::vector<Phase>& phases = program_->plan().phases;
   size_t best = phases.size();
   for (size_t i = 0; i < phases.size(); ++i) {
-    if (phases[i].max_tokens < tokens || i == greedy_phase_) continue;
+    if (phases[i].max_tokens < tokens || i == greedy_phase_ || i == list_phase_) continue;
     if (best == phases.size() || phases[i].max_tokens < phases[best].max_tokens) best = i;
   }
   TOK_CHECK(best < phases.size());
   return best;
 }
 
-Result<void> Session::step(std::span<const uint32_t> tokens, bool read_back) {
-  StepRequest request{.phase = phase_for(tokens.size()), .frame = {}, .tokens = tokens, .done = {}};
+StepRequest Session::one_step(size_t phase, std::span<const uint32_t> tokens) const {
+  StepRequest request{.phase = phase, .frame = {}, .tokens = tokens, .done = {}};
   request.frame.tokens = uint32_t(tokens.size());
   request.frame.position = position_;
   request.frame.length = length_;
+  return request;
+}
+
+Result<void> Session::step(StepRequest request, bool read_back) {
   std::optional<Error> error;
   if (read_back) {
     request.done = [&](Result<std::span<const float>> result) {
@@ -114,8 +123,10 @@ Result<void> Session::step(std::span<const uint32_t> tokens, bool read_back) {
     };
   }
   TOK_TRY(program_->submit(request));
-  position_ += uint32_t(tokens.size());
-  steps_.push_back(uint32_t(tokens.size()));
+  if (request.repeat > 0) {
+    position_ += request.frame.tokens;
+    steps_.push_back(request.frame.tokens);
+  }
   if (read_back) TOK_TRY(program_->wait());
   if (error) return Failure(*std::move(error));
   return {};
@@ -125,9 +136,7 @@ Result<std::span<const float>> Session::feed(std::span<const uint32_t> tokens,
                                              const std::function<bool()>& cancelled) {
   if (tokens.empty()) return invalid_input("There are no tokens to run the model on.");
   for (const uint32_t id : tokens) {
-    if (id >= vocab_) {
-      return invalid_input("Token id {} is beyond the vocabulary of {} tokens.", id, vocab_);
-    }
+    if (id >= vocab_) return beyond_vocabulary(id, vocab_);
   }
   if (tokens.size() > context_ - position_) {
     return invalid_input("{} tokens do not fit: {} of {} positions are taken (see --context).",
@@ -176,7 +185,8 @@ Result<void> Session::replay(const std::function<bool()>& cancelled) {
     // The queue holds no more than a few steps.
     if (status && steps_.size() % kStepsAhead == kStepsAhead - 1) status = program_->wait();
     if (status && cancelled && cancelled()) status = was_cancelled();
-    if (status) status = step(std::span(ids_).subspan(position_, count), false);
+    const std::span<const uint32_t> tokens = std::span(ids_).subspan(position_, count);
+    if (status) status = step(one_step(phase_for(count), tokens), false);
     if (!status) break;
   }
   steps_ = steps;
@@ -187,8 +197,16 @@ Result<void> Session::replay(const std::function<bool()>& cancelled) {
 }
 
 uint32_t Session::greedy_room() const {
+  return greedy_phase_ == program_->plan().phases.size() ? 0 : room_for_steps();
+}
+
+bool Session::gives_list() const {
+  return list_phase_ != program_->plan().phases.size() && room_for_steps() > 0;
+}
+
+uint32_t Session::room_for_steps() const {
   const uint32_t left = context_ - position_;
-  if (greedy_phase_ == program_->plan().phases.size() || is_spoilt_) return 0;
+  if (is_spoilt_) return 0;
   if (position_ > short_rows_ || short_rows_ == 0) return left;
   return std::min(left, short_rows_ - position_);
 }
@@ -235,9 +253,7 @@ struct Session::Greedy {
 Result<void> Session::greedy(uint32_t id, uint32_t count,
                              const std::function<bool(uint32_t)>& next) {
   TOK_CHECK(count > 0 && count <= greedy_room());
-  if (id >= vocab_) {
-    return invalid_input("Token id {} is beyond the vocabulary of {} tokens.", id, vocab_);
-  }
+  if (id >= vocab_) return beyond_vocabulary(id, vocab_);
   Greedy greedy{id, count, next};
   return outlive_device([&] { return run_greedy(greedy); }, {});
 }
@@ -299,25 +315,75 @@ bool Session::gives_all_logits() const {
   return phase.result.shape[0] == kTokens;
 }
 
-Result<void> Session::run(std::span<const uint32_t> tokens,
-                          const std::function<bool()>& cancelled) {
+Result<void> Session::or_as_before(const std::function<Result<void>()>& attempt) {
   const uint32_t position = position_;
-  const size_t steps = steps_.size(), chunk = largest_chunk();
-  const bool all = gives_all_logits();
+  const size_t steps = steps_.size();
   logits_.clear();
-  Result<void> status;
-  for (size_t at = 0; status && at < tokens.size(); at += chunk) {
-    if (cancelled && cancelled()) return was_cancelled();
-    const size_t count = std::min(chunk, tokens.size() - at);
-    const bool last = at + count == tokens.size();
-    status = step(tokens.subspan(at, count), all || last);
-  }
+  const Result<void> status = attempt();
   if (is_lost(status)) {
     position_ = position;
     steps_.resize(steps);
   }
+  return status;
+}
+
+Result<void> Session::run(std::span<const uint32_t> tokens,
+                          const std::function<bool()>& cancelled) {
+  const size_t chunk = largest_chunk();
+  const bool all = gives_all_logits();
+  const Result<void> status = or_as_before([&]() -> Result<void> {
+    for (size_t at = 0; at < tokens.size(); at += chunk) {
+      if (cancelled && cancelled()) return was_cancelled();
+      const size_t count = std::min(chunk, tokens.size() - at);
+      const bool last = at + count == tokens.size();
+      TOK_TRY(step(one_step(phase_for(count), tokens.subspan(at, count)), all || last));
+    }
+    return {};
+  });
   if (status) is_spoilt_ = false;
   return status;
+}
+
+Result<std::span<const float>> Session::feed_for_list(uint32_t id, float inverse_temperature) {
+  TOK_CHECK(gives_list());
+  if (id >= vocab_) return beyond_vocabulary(id, vocab_);
+  ids_.resize(position_);
+  ids_.push_back(id);
+  length_ = position_ + 1;
+  const auto attempt = [&] {
+    return or_as_before([&] {
+      StepRequest request = one_step(list_phase_, {&id, 1});
+      request.frame.inverse_temperature = inverse_temperature;
+      return step(std::move(request), true);
+    });
+  };
+  TOK_TRY(outlive_device(attempt, {}));
+  return std::span<const float>(logits_);
+}
+
+Result<std::span<const float>> Session::logits_behind_list() {
+  TOK_CHECK(position_ > 0 && position_ == ids_.size() && steps_.back() == 1);
+  // Where the device is lost before they are read, the token runs again behind all others.
+  --position_;
+  steps_.pop_back();
+  bool is_there = true;
+  const auto attempt = [&] {
+    return or_as_before([&]() -> Result<void> {
+      if (!std::exchange(is_there, false)) {
+        return step(one_step(phase_for(1), {&ids_.back(), 1}), true);
+      }
+      StepRequest request{.phase = list_phase_, .frame = {}, .tokens = {}, .done = {}};
+      request.repeat = 0;
+      request.continues = true;
+      request.result = &program_->plan().phases[list_phase_].steps.back().inputs.front();
+      TOK_TRY(step(std::move(request), true));
+      ++position_;
+      steps_.push_back(1);
+      return {};
+    });
+  };
+  TOK_TRY(outlive_device(attempt, {}));
+  return std::span<const float>(logits_);
 }
 
 }  // namespace tokamak

@@ -45,6 +45,17 @@ class Session {
   /// number.
   Result<void> greedy(uint32_t id, uint32_t count, const std::function<bool(uint32_t)>& next);
 
+  /// Whether feed_for_list() can be called here; feed() can.
+  bool gives_list() const;
+
+  /// As feed() of one token, but gives a list of the most probable tokens behind it (TopTokens of
+  /// graph/choice_ops.h), with the sum at that inverse temperature. REQUIRES: gives_list().
+  Result<std::span<const float>> feed_for_list(uint32_t id, float inverse_temperature);
+
+  /// All logits that the list was made of: the device still has them. REQUIRES: the call before was
+  /// feed_for_list() and gave a list. Errors: the device's.
+  Result<std::span<const float>> logits_behind_list();
+
  private:
   Session(Program& program, uint32_t context, uint32_t vocab)
       : program_(&program), context_(context), vocab_(vocab) {}
@@ -52,7 +63,12 @@ class Session {
   Result<void> run(std::span<const uint32_t> tokens, const std::function<bool()>& cancelled);
   size_t largest_chunk() const;
   bool gives_all_logits() const;
-  Result<void> step(std::span<const uint32_t> tokens, bool read_back);
+  /// Runs `attempt`; where that loses the device, the sequence is as it was before.
+  Result<void> or_as_before(const std::function<Result<void>()>& attempt);
+  uint32_t room_for_steps() const;
+  StepRequest one_step(size_t phase, std::span<const uint32_t> tokens) const;
+  /// Submits; with `read_back`, waits for the result and adds it to logits_.
+  Result<void> step(StepRequest request, bool read_back);
   /// Makes `attempt` until it ends in anything but a lost device, restoring what was before it.
   /// REQUIRES: a lost device leaves the sequence as the attempt found it, or further on.
   Result<void> outlive_device(const std::function<Result<void>()>& attempt,
@@ -64,7 +80,7 @@ class Session {
   struct Greedy;
   Result<void> run_greedy(Greedy& greedy);
   Result<void> submit_greedy(uint32_t id, uint32_t count, const std::shared_ptr<Ahead>& own);
-  void plan_greedy(const Plan& plan);
+  void plan_choices(const Plan& plan);
 
   Program* program_;
   uint32_t context_, vocab_;
@@ -74,6 +90,7 @@ class Session {
   std::vector<uint32_t> ids_;    // fed so far
   std::vector<uint32_t> steps_;  // tokens of each step that they were fed in
   size_t greedy_phase_ = 0;      // the number of phases: there is none
+  size_t list_phase_ = 0;        // the same
   uint32_t ahead_ = 1;           // most steps under way at once
   bool is_recurrent_ = false;    // has states that cannot be taken back
   bool is_spoilt_ = false;       // these states hold tokens that are no longer part of the sequence

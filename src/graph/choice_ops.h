@@ -25,4 +25,47 @@ struct NextToken {
   bool operator==(const NextToken&) const = default;
 };
 
+/// How many of the most probable tokens a list for sampling has. Common top_k are up to 100; of
+/// 262144 tokens the best 128 hold most draws at a temperature of 1, and 1 KiB is read back.
+inline constexpr uint32_t kTopTokens = 128;
+
+/// Neighbours in a block of the ops below: as few as leave at most kMostBlocks, so that ranking the
+/// blocks and ranking what is in the best of them cost about the same.
+inline constexpr int64_t kMostBlocks = 2048;
+constexpr int64_t candidate_block(int64_t columns) {
+  int64_t block = 16;
+  while ((columns - 1) / block >= kMostBlocks) block *= 2;
+  return block;
+}
+
+/// The largest of each block of neighbours, then the sum of exp((x - largest) *
+/// frame.inverse_temperature) over the block. NaN, infinities and the lowest f32 do not count; a
+/// block of nothing else has the lowest f32 and 0. The sum is -1 where something is +infinity.
+///                                              (x [T, n]) -> [T, 2*ceil(n/candidate_block(n))]
+struct BlockPeaks {
+  static constexpr std::string_view kName = "block_peaks";
+  static void fields(auto&, auto&&) {}
+  bool operator==(const BlockPeaks&) const = default;
+};
+
+/// The numbers of the blocks with the largest peaks, best first, of equals the lowest first. The
+/// best k tokens are in the best k blocks.
+///                                              (peaks [T, 2*b]) -> [T, min(kTopTokens, b)]
+struct BestBlocks {
+  static constexpr std::string_view kName = "best_blocks";
+  static void fields(auto&, auto&&) {}
+  bool operator==(const BestBlocks&) const = default;
+};
+
+/// The list that sampling needs: the k = min(kTopTokens, n) largest values, each followed by its
+/// column as a number, best first, of equals the lowest column first; then the sum of exp((x -
+/// largest) * frame.inverse_temperature) over all columns. What does not count in BlockPeaks is not
+/// listed: pairs left over are the lowest f32 and -1. The sum is -1 where something is +infinity.
+///     (x [T, n], peaks [T, 2*b], blocks [T, min(kTopTokens, b)]) -> [T, 2*k + 1]
+struct TopTokens {
+  static constexpr std::string_view kName = "top_tokens";
+  static void fields(auto&, auto&&) {}
+  bool operator==(const TopTokens&) const = default;
+};
+
 }  // namespace tokamak

@@ -137,6 +137,25 @@ TEST(GraphShapes, ExpertsHaveAnOrderForEachColumn) {
   EXPECT_NE(error({16}, 0).find("operand 1 is u32[16]"), std::string::npos);
 }
 
+TEST(GraphShapes, AListHasThePeaksAndBlocksOfItsLogits) {
+  const auto message = [](Dim columns, Dim peaks) {
+    GraphBuilder b;
+    const ValueId tokens = b.input("tokens", {kTokens});
+    const auto made = [&](const char* name, Dim width) {
+      return b.embed(tokens, b.constant(name, {8, width}, DType::kF32, Weight{{name}}));
+    };
+    const ValueId x = made("x", columns), p = made("p", peaks);
+    const ValueId blocks = b.add_node(BestBlocks{}, {p})[0];
+    const auto graph = b.finish(b.add_node(TopTokens{}, {x, p, blocks})[0]);
+    return graph ? "fits" : graph.error().message;
+  };
+  EXPECT_EQ(message(262144, 4096), "fits");
+  EXPECT_EQ(message(262145, 4096), "top_tokens: operand 1 is f32[T,4096], expected f32[T,2050]");
+  EXPECT_EQ(message(100, 4098),
+            "best_blocks: operand 0 is f32[T,4098], expected a peak and a sum of at most 2048 "
+            "blocks");
+}
+
 TEST(GraphText, NamesTheLineOfAMistake) {
   auto parsed = parse_graph("input @t: u32[T]\n%0: f32[T,8] = frobnicate @t\nreturn %0\n");
   ASSERT_FALSE(parsed);

@@ -17,6 +17,10 @@ Dim argmax_columns(Dim columns) {
   return 2 * ceil_div(columns, Dim{kArgmaxBlock});
 }
 
+Dim peak_columns(Dim columns) {
+  return 2 * ceil_div(columns, candidate_block(columns));
+}
+
 bool is_activation(const TensorDesc& t) {
   return t.shape.size() == 2 && t.dtype == DType::kF32;
 }
@@ -296,6 +300,27 @@ struct Rule {
       return wrong(1, "a state f32[n]");
     }
     return {{same_state(1)}};
+  }
+  Outputs operator()(const BlockPeaks&) const {
+    TOK_TRY(count(1, 1));
+    TOK_TRY(activation(0));
+    return {{matrix(in[0]->shape[0], peak_columns(in[0]->shape[1]))}};
+  }
+  Outputs operator()(const BestBlocks&) const {
+    TOK_TRY(count(1, 1));
+    TOK_TRY(activation(0));
+    if (in[0]->shape[1] % 2 != 0 || in[0]->shape[1] > 2 * kMostBlocks) {
+      return wrong(0, fmt::format("a peak and a sum of at most {} blocks", kMostBlocks));
+    }
+    return {{matrix(in[0]->shape[0], std::min(Dim{kTopTokens}, in[0]->shape[1] / 2))}};
+  }
+  Outputs operator()(const TopTokens&) const {
+    TOK_TRY(count(3, 3));
+    TOK_TRY(activation(0));
+    const Dim rows = in[0]->shape[0], columns = in[0]->shape[1], peaks = peak_columns(columns);
+    TOK_TRY(like(1, matrix(rows, peaks)));
+    TOK_TRY(like(2, matrix(rows, std::min(Dim{kTopTokens}, peaks / 2))));
+    return {{matrix(rows, 2 * std::min(Dim{kTopTokens}, columns) + 1)}};
   }
   Outputs operator()(const AddRmsNorm&) const {
     TOK_TRY(count(3, 3));

@@ -11,7 +11,10 @@ struct Frame {
   uint32_t position = 0;  // of the first of them, = tokens already in the cache
   uint32_t length = 0;    // of the sequence with all tokens the host has for it by now
   uint32_t chosen = 0;    // tokens the device chose since the host last wrote a frame
-  uint32_t reserved[4] = {};
+  /// Of steps that end in a list of candidates: what differences of logits are multiplied by before
+  /// their exponentials are summed up. Finite.
+  float inverse_temperature = 1;
+  uint32_t reserved[3] = {};
 };
 static_assert(sizeof(Frame) == 32);
 

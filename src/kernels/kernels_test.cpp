@@ -81,6 +81,15 @@ Problem ordinary(const Op& op, uint32_t max_tokens = 1) {
   } else if (std::holds_alternative<NextToken>(op)) {
     p.inputs = {tensor({kTokens, 2})};
     p.outputs = {tensor({64})};
+  } else if (std::holds_alternative<BlockPeaks>(op)) {
+    p.inputs = {x};
+    p.outputs = {tensor({kTokens, 8})};
+  } else if (std::holds_alternative<BestBlocks>(op)) {
+    p.inputs = {tensor({kTokens, 8})};
+    p.outputs = {tensor({kTokens, 4})};
+  } else if (std::holds_alternative<TopTokens>(op)) {
+    p.inputs = {x, tensor({kTokens, 8}), tensor({kTokens, 4})};
+    p.outputs = {tensor({kTokens, 129})};
   } else if (const auto* attention = std::get_if<StepAttention>(&op)) {
     const Dim q_columns = Dim{attention->heads} * 16;
     p.inputs = {tensor({kTokens, q_columns + (attention->appends ? 64 : 0)}), tensor({32, 16})};
@@ -181,6 +190,8 @@ bool takes(const KernelVariant& variant, const Problem& problem) {
 bool is_for_one_token(const Op& op) {
   return std::holds_alternative<FusedLinear>(op) || std::holds_alternative<StepAttention>(op) ||
          std::holds_alternative<ExpertMix>(op) || std::holds_alternative<NextToken>(op) ||
+         std::holds_alternative<BlockPeaks>(op) || std::holds_alternative<BestBlocks>(op) ||
+         std::holds_alternative<TopTokens>(op) ||
          (std::holds_alternative<ExpertGlu>(op) && std::get<ExpertGlu>(op).norm);
 }
 
@@ -421,6 +432,8 @@ TEST(Frame, HasTheLayoutOfTheShader) {
   EXPECT_LT(position, text.find("length: u32"));
   EXPECT_LT(text.find("length: u32"), text.find("chosen: u32"));
   EXPECT_EQ(offsetof(Frame, length), 8u);
+  EXPECT_LT(text.find("chosen: u32"), text.find("inverse_temperature: f32"));
+  EXPECT_EQ(offsetof(Frame, inverse_temperature), 16u);
   EXPECT_EQ(sizeof(Frame), 32u);
 }
 

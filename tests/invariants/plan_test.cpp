@@ -39,14 +39,15 @@ TEST_P(ModelPlan, GraphsAndPlansPrintAndParseBack) {
         const auto compiled = Engine::compile(*files, device, options);
         ASSERT_TRUE(compiled) << compiled.error().message;
         expect_same_text(compiled->unfused);
-        for (const Graph* graph : {&compiled->fused, &compiled->one_token, &compiled->greedy}) {
+        for (const Graph* graph :
+             {&compiled->fused, &compiled->one_token, &compiled->sampled, &compiled->greedy}) {
           expect_same_text(*graph);
           EXPECT_LT(graph->nodes.size(), compiled->unfused.nodes.size());
         }
         expect_sound(compiled->plan);
         std::vector<std::string> phases;
         for (const Phase& phase : compiled->plan.phases) phases.push_back(phase.name);
-        std::vector<std::string> expected = {"decode", "greedy"};
+        std::vector<std::string> expected = {"decode", "sampled", "greedy"};
         if (chunk > 1) expected.insert(expected.begin(), "prefill");
         EXPECT_EQ(phases, expected);
       }

@@ -181,7 +181,8 @@ std::string graphs_of(const Engine& engine, OpenOptions options,
   const auto compiled = Engine::compile(engine.files(), engine.device(), options);
   EXPECT_TRUE(compiled) << compiled.error().message;
   if (!compiled) return "";
-  return to_text(compiled->fused) + to_text(compiled->one_token) + to_text(compiled->greedy);
+  return to_text(compiled->fused) + to_text(compiled->one_token) + to_text(compiled->sampled) +
+         to_text(compiled->greedy);
 }
 
 /// All passes, none, and all but one of those that find something to do.

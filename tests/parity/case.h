@@ -29,6 +29,7 @@ class CaseBuilder {
   explicit CaseBuilder(std::string name);
 
   GraphBuilder& graph() { return builder_; }
+  ValueId tokens() const { return tokens_; }
   /// A constant of values in [-range, range].
   ValueId random(const std::string& name, Shape shape, DType dtype = DType::kF32, float range = 1);
   /// A constant of these values.

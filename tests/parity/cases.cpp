@@ -435,6 +435,9 @@ std::vector<Case> cases_of(std::string_view op) {
   if (op == "step_attention") return step_attention_cases();
   if (op == "block_argmax") return block_argmax_cases();
   if (op == "next_token") return next_token_cases();
+  if (op == "block_peaks") return block_peaks_cases();
+  if (op == "best_blocks") return best_blocks_cases();
+  if (op == "top_tokens") return top_tokens_cases();
   if (op == "glu") return glu_cases();
   if (op == "softcap") return softcap_cases();
   const auto of_elements = [&](auto make) {

@@ -22,5 +22,8 @@ std::vector<Case> fused_linear_cases();
 std::vector<Case> step_attention_cases();
 std::vector<Case> block_argmax_cases();
 std::vector<Case> next_token_cases();
+std::vector<Case> block_peaks_cases();
+std::vector<Case> best_blocks_cases();
+std::vector<Case> top_tokens_cases();
 
 }  // namespace tokamak::parity

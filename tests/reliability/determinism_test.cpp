@@ -2,6 +2,7 @@
 // logits they are drawn from, in one engine and in one opened anew.
 #include <algorithm>
 
+#include "generate/sampler.h"
 #include "reliability/model_on_device.h"
 
 namespace tokamak::golden {
@@ -22,13 +23,17 @@ Result<Answer> sampled(Engine& engine, std::span<const uint32_t> prompt, uint64_
     out.logits.insert(out.logits.end(), logits.begin(), logits.end());
   };
   const SamplingParams params{.temperature = 1.2, .top_k = 100, .top_p = 0.98, .seed = seed};
-  TOK_TRY(const std::span<const float> last,
-          feed_drawn(session, prompt, params, kSampled,
-                     [&](std::span<const float> logits, uint32_t id) {
-                       keep(logits);
-                       out.ids.push_back(id);
-                     }));
-  keep(last);
+  TOK_TRY(Sampler sampler, Sampler::make(params));
+  std::vector<uint32_t> history(prompt.begin(), prompt.end());
+  TOK_TRY(std::span<const float> logits, session.feed(prompt));
+  for (uint32_t i = 0; i < kSampled; ++i) {
+    keep(logits);
+    TOK_TRY(const uint32_t id, sampler.next(logits, history, i));
+    out.ids.push_back(id);
+    history.push_back(id);
+    TOK_TRY(logits, session.feed({&id, 1}));
+  }
+  keep(logits);
   return out;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "generate/drawing.h"
 #include "reliability/fragile_backend.h"
 #include "reliability/model_on_device.h"
 
@@ -28,16 +29,29 @@ Result<std::unique_ptr<Engine>> open_fragile(const std::string& model, OpenOptio
 struct Sequence {
   std::vector<uint32_t> sampled, chosen;
   std::vector<float> logits;
+  uint64_t lists = 0, all = 0;  // what the sampled ones were drawn from
   bool operator==(const Sequence&) const = default;
 };
 
 Result<Sequence> run(Engine& engine, std::span<const uint32_t> prompt) {
   Sequence out;
   TOK_TRY(Session session, engine.start());
-  const SamplingParams params{.temperature = 0.8, .top_k = 40, .seed = 7};
-  TOK_TRY(std::span<const float> logits,
-          feed_drawn(session, prompt, params, kSampled,
-                     [&](auto, uint32_t id) { out.sampled.push_back(id); }));
+  TOK_TRY(std::span<const float> logits, session.feed(prompt));
+  std::vector<uint32_t> history(prompt.begin(), prompt.end());
+  // From lists, and at a temperature at which many are not enough.
+  for (const SamplingParams& params : {SamplingParams{.temperature = 0.8, .top_k = 40, .seed = 7},
+                                       SamplingParams{.temperature = 3, .seed = 7}}) {
+    TOK_TRY(Sampler sampler, Sampler::make(params));
+    Drawing drawing(session, sampler);
+    for (uint32_t step = 0; step < kSampled; ++step) {
+      TOK_TRY(const uint32_t id, drawing.next(history.back(), history, step));
+      out.sampled.push_back(id);
+      history.push_back(id);
+    }
+    out.lists += drawing.readbacks().lists;
+    out.all += drawing.readbacks().all;
+  }
+  TOK_TRY(logits, session.feed({&history.back(), 1}));
   for (uint32_t id = uint32_t(argmax(logits)); out.chosen.size() < kGreedy;) {
     if (const uint32_t room = session.greedy_room(); room > 0) {
       TOK_TRY(session.greedy(id, std::min(room, kGreedy + 8), [&](uint32_t chosen) {
@@ -62,11 +76,13 @@ TEST_P(DeviceLoss, ChangesNothingInASequence) {
   ASSERT_TRUE(engine) << engine.error().message;
   const auto expected = run(**engine, ids);
   ASSERT_TRUE(expected) << expected.error().message;
-  // Steps of the prompt, five sampled tokens, groups of chosen ones, the last logits. Every step on
+  EXPECT_GE(expected->lists, kSampled);
+  EXPECT_GE(expected->all, 1u);
+  // Steps of the prompt, ten sampled tokens, groups of chosen ones, the last logits. Every step on
   // the CPU; elsewhere, where a new device takes its time, some of each kind.
   const uint32_t steps = fault.counted();
   ASSERT_GT(steps, 20u);
-  std::vector<uint32_t> places = {0, 2, 5, 9, steps - 4, steps - 2, steps - 1};
+  std::vector<uint32_t> places = {0, 2, 5, 9, 10, 11, steps - 4, steps - 2, steps - 1};
   if (setup.name == "cpu") {
     places.resize(steps);
     std::iota(places.begin(), places.end(), 0);

@@ -58,7 +58,8 @@ void add_bench(CLI::App& app, Action& action) {
   tokamak bench path/to/model --json > bench.json
 pp512 feeds 512 random tokens and waits for the logits; tg128 generates 128 tokens greedily, one at
 a time. "of bandwidth" compares the bytes a token must move with what kernels that only copy or read
-reach on the same device.)");
+reach on the same device. With --sampled, a second test draws from the list of the best tokens that
+the device makes, and a third one from all logits.)");
   auto flags = std::make_shared<BenchFlags>();
   flags->model.add(*command, ModelFlags::Model::kOptional);
   BenchOptions& options = flags->options;
@@ -74,6 +75,8 @@ reach on the same device.)");
   command->add_option("-d,--depth", options.depth, "positions already taken when a test starts")
       ->check(CLI::Range(0, 1 << 24))
       ->capture_default_str();
+  command->add_flag("--sampled", options.sampled,
+                    "generate by drawing, too: temperature 0.8, top-k 40, top-p 0.95");
   command->add_flag("--check", flags->check,
                     "compare with the CPU reference (default for weights below 64 MiB)");
   command->add_flag("--no-check", flags->no_check, "do not");

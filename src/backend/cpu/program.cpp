@@ -71,7 +71,8 @@ class CpuProgram : public Program {
     for (uint32_t i = 0; i < request.repeat; ++i) {
       for (const Step& step : phase.steps) launch(step);
     }
-    if (request.done) request.done(std::span<const float>(view(phase.result).f32()));
+    const Operand& result = request.result != nullptr ? *request.result : phase.result;
+    if (request.done) request.done(std::span<const float>(view(result).f32()));
     return {};
   }
 

@@ -92,18 +92,19 @@ class WebGpuProgram : public Program {
     TOK_TRY(device_->status());
     if (!request.continues) write_frame(request);
     const EncoderHandle encoder(wgpuDeviceCreateCommandEncoder(device_->handle(), nullptr));
-    {
+    if (request.repeat > 0) {
       const PassHandle pass(wgpuCommandEncoderBeginComputePass(encoder.get(), nullptr));
       for (uint32_t i = 0; i < request.repeat; ++i) {
         encode(pass.get(), phases_[request.phase], tokens);
       }
       wgpuComputePassEncoderEnd(pass.get());
     }
-    const uint64_t bytes = operand_bytes(phase.result, tokens);
+    const Operand& result = request.result != nullptr ? *request.result : phase.result;
+    const uint64_t bytes = operand_bytes(result, tokens);
     BufferHandle staging;
     if (request.done) {
       staging = readback_.take();
-      wgpuCommandEncoderCopyBufferToBuffer(encoder.get(), buffers_.at(phase.result.buffer), 0,
+      wgpuCommandEncoderCopyBufferToBuffer(encoder.get(), buffers_.at(result.buffer), 0,
                                            staging.get(), 0, bytes);
     }
     const CommandsHandle commands(wgpuCommandEncoderFinish(encoder.get(), nullptr));

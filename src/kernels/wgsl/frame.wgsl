@@ -4,7 +4,10 @@ struct Frame {
   position: u32,
   length: u32,
   chosen: u32,
-  reserved_1: vec4<u32>,
+  inverse_temperature: f32,
+  reserved_1: u32,
+  reserved_2: u32,
+  reserved_3: u32,
 }
 @group(0) @binding(0) var<uniform> frame: Frame;
 

@@ -1,0 +1,177 @@
+#include "generate/token_list.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "generate/pool.h"
+#include "plan/plan.h"
+
+namespace tokamak {
+namespace {
+
+/// Logits that do not count for the device are so far below this that they have no probability.
+constexpr float kFarDown = -1e30f;
+
+/// What is known of the tokens that survive.
+struct Known {
+  Pool pool;
+  bool is_whole = false;    // no token but these survives
+  float bound = 0;          // else: the others have scores of at most this
+  double sum = 0;           // of exp(score - largest) over all tokens before any was removed
+  double slack = 0;         // a share of that sum may be wrong by so much
+  bool is_thinned = false;  // some of the others may have been removed: their sum is not known
+
+  double weight(uint32_t i, float best) const {
+    return std::exp(double(pool[i].score) - double(best));
+  }
+  /// Places in the pool, most probable first; of equals the lowest ids first, or the highest.
+  std::vector<uint32_t> order(bool lowest_first) const {
+    std::vector<uint32_t> places(pool.size());
+    std::iota(places.begin(), places.end(), 0u);
+    std::ranges::sort(places, [&](uint32_t a, uint32_t b) {
+      if (pool[a].score != pool[b].score) return pool[a].score > pool[b].score;
+      return lowest_first ? a < b : a > b;
+    });
+    return places;
+  }
+};
+
+std::optional<Known> read_list(std::span<const float> list) {
+  Known known;
+  const size_t pairs = list.size() / 2;
+  for (size_t i = 0; i < pairs && list[2 * i + 1] >= 0; ++i) {
+    known.pool.push_back({uint32_t(list[2 * i + 1]), list[2 * i]});
+  }
+  known.sum = double(list.back());
+  // All logits say best what is wrong with them.
+  if (known.pool.empty() || known.sum < 0 || known.pool.front().score < kFarDown) return {};
+  known.is_whole = known.pool.size() < kTopTokens;
+  known.bound = known.pool.back().score;
+  std::ranges::sort(known.pool, {}, &Scored::id);
+  return known;
+}
+
+void penalize(Pool& pool, std::span<const uint32_t> previous_ids, float penalty) {
+  std::vector<bool> occurred(pool.size());
+  for (const uint32_t id : previous_ids) {
+    const auto found = std::ranges::lower_bound(pool, id, {}, &Scored::id);
+    if (found != pool.end() && found->id == id) occurred[size_t(found - pool.begin())] = true;
+  }
+  for (size_t i = 0; i < pool.size(); ++i) {
+    if (occurred[i]) pool[i].score = penalized(pool[i].score, penalty);
+  }
+}
+
+bool divide(Known& known, double temperature) {
+  const float best = largest_score(known.pool);
+  if (!known.is_whole && known.bound >= best) return false;
+  if (!std::isfinite(best / temperature_divisor(temperature))) known.is_whole = true;
+  apply_temperature(known.pool, temperature);
+  known.bound /= temperature_divisor(temperature);
+  // The device multiplies where the host divides and rounds what it divides, and both round sums
+  // and exponentials: units in the last place of the largest score, of what else has a weight (up
+  // to some 30 below), and of sums in three levels.
+  known.slack = (std::abs(double(best / temperature_divisor(temperature))) + 160) * 0x1p-23 + 1e-6;
+  return true;
+}
+
+bool top_k(Known& known, uint32_t k) {
+  keep_top_k(known.pool, k);
+  if (known.is_whole) return true;
+  known.is_whole = std::ranges::min(known.pool, {}, &Scored::score).score > known.bound;
+  return known.is_whole;
+}
+
+/// A token survives when what is more probable has less than p together. Of equals the highest id
+/// counts as the most probable one: a list has all of them only above its bound.
+bool top_p(Known& known, double p) {
+  if (known.is_whole) {
+    keep_top_p(known.pool, p);
+    return true;
+  }
+  const float best = largest_score(known.pool);
+  const std::vector<uint32_t> order = known.order(false);
+  double above = 0;
+  size_t kept = 0;
+  for (; kept < order.size() && above < p - known.slack; ++kept) {
+    above += known.weight(order[kept], best) / known.sum;
+  }
+  if (kept == 0) return false;
+  const bool ends = kept < order.size() && above > p + known.slack &&
+                    known.pool[order[kept - 1]].score > known.bound;
+  if (kept < order.size()) known.bound = std::max(known.bound, known.pool[order[kept]].score);
+  Pool pool;
+  for (const uint32_t place : std::span(order).first(kept)) pool.push_back(known.pool[place]);
+  std::ranges::sort(pool, {}, &Scored::id);
+  known.pool = std::move(pool);
+  known.is_whole = ends;
+  known.is_thinned = !ends;
+  return true;
+}
+
+void min_p(Known& known, double p) {
+  const float best = largest_score(known.pool);
+  keep_min_p(known.pool, p);
+  if (known.is_whole) return;
+  known.is_whole = part_of_largest(known.bound, best) < float(p);
+  known.is_thinned = !known.is_whole;
+}
+
+std::optional<uint32_t> draw(const Known& known, double drawn) {
+  if (known.is_whole) return token_at(known.pool, drawn);
+  if (known.is_thinned) return {};
+  const float best = largest_score(known.pool);
+  double sum = 0;
+  for (const uint32_t place : known.order(true)) {
+    if (known.pool[place].score <= known.bound) return {};  // equals may come before it
+    sum += known.weight(place, best) / known.sum;
+    if (drawn < sum - known.slack) return known.pool[place].id;
+    if (drawn < sum + known.slack) return {};
+  }
+  return {};
+}
+
+}  // namespace
+
+bool can_take_lists(const SamplingParams& params) {
+  // A penalty below 1 lifts tokens that are not listed; any other changes the sum.
+  if (params.repetition_penalty < 1) return false;
+  if (params.temperature == 0) return true;
+  if (params.top_k != 0) return params.top_k < kTopTokens;
+  const bool limits = params.top_p < 1 || params.min_p > 0;
+  return params.repetition_penalty == 1 && (params.typical_p == 1 || limits);
+}
+
+float inverse_temperature(const SamplingParams& params) {
+  return params.temperature == 0 ? 1 : 1 / temperature_divisor(params.temperature);
+}
+
+std::optional<uint32_t> token_of_list(std::span<const float> list,
+                                      std::span<const uint32_t> previous_ids,
+                                      const SamplingParams& params, double drawn) {
+  std::optional<Known> found = read_list(list);
+  if (!found) return {};
+  Known& known = *found;
+  if (params.repetition_penalty != 1) {
+    if (params.repetition_penalty < 1 && !known.is_whole) return {};
+    penalize(known.pool, previous_ids, float(params.repetition_penalty));
+  }
+  if (params.temperature == 0) {
+    const Scored best = known.pool[known.order(true).front()];
+    if (!known.is_whole && best.score <= known.bound) return {};
+    return best.id;
+  }
+  if (!divide(known, params.temperature)) return {};
+  if (params.top_k != 0 && !top_k(known, params.top_k)) return {};
+  if (params.repetition_penalty != 1 && !known.is_whole) return {};
+  if (params.top_p < 1 && !top_p(known, params.top_p)) return {};
+  if (params.min_p > 0) min_p(known, params.min_p);
+  if (params.typical_p < 1) {
+    if (!known.is_whole) return {};
+    keep_typical(known.pool, params.typical_p);
+  }
+  return draw(known, drawn);
+}
+
+}  // namespace tokamak

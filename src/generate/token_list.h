@@ -1,0 +1,29 @@
+// Sampling from the list of the most probable tokens that the device makes (TopTokens in
+// graph/choice_ops.h), instead of from all logits.
+//
+// The token is the one that all logits would give, or there is none: the list then cannot tell.
+// What follows from the listed logits alone is computed as from all of them. What needs the sum
+// over the vocabulary, which the device adds up in f32, is only believed where no error that the
+// sum may have could change it.
+#pragma once
+#include <optional>
+#include <span>
+
+#include "generate/sampler.h"
+
+namespace tokamak {
+
+/// Whether a list can be enough for these parameters: a top_k below its length, or rules that need
+/// no more than the sum. Where it cannot, reading it is a waste.
+bool can_take_lists(const SamplingParams& params);
+
+/// What the device multiplies differences of logits by.
+float inverse_temperature(const SamplingParams& params);
+
+/// `list`: pairs of a logit and its id, best first, then the sum. `drawn`: the number in [0, 1)
+/// that chooses among what survives.
+std::optional<uint32_t> token_of_list(std::span<const float> list,
+                                      std::span<const uint32_t> previous_ids,
+                                      const SamplingParams& params, double drawn);
+
+}  // namespace tokamak

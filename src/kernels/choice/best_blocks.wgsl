@@ -1,0 +1,35 @@
+// The rank of a block is how many come before it. A workgroup ranks ITEMS blocks; the lanes of one
+// share the others. Contract: top_tokens.h
+@group(0) @binding(INPUT_0) var<storage, read> peaks: array<vec2<u32>>;  // as bits
+@group(0) @binding(OUTPUT_0) var<storage, read_write> y: array<f32>;
+
+var<workgroup> orders: array<u32, BLOCKS>;
+var<workgroup> ranks: array<atomic<u32>, ITEMS>;
+
+fn run(group: vec3<u32>, lane: u32) {
+  if (lane < ITEMS) {
+    atomicStore(&ranks[lane], 0u);
+  }
+  for (var i = lane; i < BLOCKS; i += THREADS) {
+    orders[i] = order_of(peaks[i].x);
+  }
+  workgroupBarrier();
+  let item = lane % ITEMS;
+  let block = group.x * ITEMS + item;
+  if (block < BLOCKS) {
+    let own = orders[block];
+    var before = 0u;
+    for (var i = lane / ITEMS; i < BLOCKS; i += THREADS / ITEMS) {
+      let order = orders[i];
+      before += select(0u, 1u, order > own || (order == own && i < block));
+    }
+    atomicAdd(&ranks[item], before);
+  }
+  workgroupBarrier();
+  if (lane < ITEMS && block < BLOCKS) {
+    let rank = atomicLoad(&ranks[item]);
+    if (rank < KEPT) {
+      y[rank] = f32(block);
+    }
+  }
+}

@@ -1,0 +1,50 @@
+// LANES lanes for each block of neighbours. Contract: top_tokens.h
+@group(0) @binding(INPUT_0) var<storage, read> x: array<u32>;  // as bits
+@group(0) @binding(OUTPUT_0) var<storage, read_write> y: array<vec2<f32>>;
+
+const INFINITE = -1e30;  // more than all sums take back
+
+var<workgroup> best_orders: array<u32, THREADS>;
+var<workgroup> sums: array<f32, THREADS>;
+
+fn run(group: vec3<u32>, lane: u32) {
+  let block = group.x * (THREADS / LANES) + lane / LANES;
+  let part = lane % LANES;
+  let end = min(block * BLOCK + BLOCK, COLUMNS);
+  var best = 0u;
+  for (var i = block * BLOCK + part; i < end; i += LANES) {
+    best = max(best, order_of(x[i]));
+  }
+  best_orders[lane] = best;
+  for (var stride = LANES / 2u; stride > 0u; stride /= 2u) {
+    workgroupBarrier();
+    if (part < stride) {
+      best_orders[lane] = max(best_orders[lane], best_orders[lane + stride]);
+    }
+  }
+  workgroupBarrier();
+  best = best_orders[lane - part];
+  let peak = value_of(best);
+  var sum = 0.0;
+  for (var i = block * BLOCK + part; i < end; i += LANES) {
+    let bits = x[i];
+    let order = order_of(bits);
+    if (bits == 0x7f800000u) {
+      sum += INFINITE;
+    } else if (order == best && order != 0u) {
+      sum += 1.0;
+    } else if (order != 0u) {
+      sum += exp((bitcast<f32>(bits) - peak) * frame.inverse_temperature);
+    }
+  }
+  sums[lane] = sum;
+  for (var stride = LANES / 2u; stride > 0u; stride /= 2u) {
+    workgroupBarrier();
+    if (part < stride) {
+      sums[lane] += sums[lane + stride];
+    }
+  }
+  if (part == 0u && block < BLOCKS) {
+    y[block] = vec2(peak, select(sums[lane], -1.0, sums[lane] < 0.0));
+  }
+}

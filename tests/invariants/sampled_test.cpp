@@ -1,0 +1,143 @@
+// Tokens that are drawn from the lists that the device makes are those drawn from all logits.
+#include <algorithm>
+
+#include "generate/drawing.h"
+#include "golden/reference.h"
+
+namespace tokamak::golden {
+namespace {
+
+constexpr uint32_t kCount = 16;
+
+/// Random weights make flat logits, of which a list holds little; the storyteller's are a model's.
+constexpr const char* kStoryteller = "storyteller";
+
+struct Setting {
+  SamplingParams params;
+  uint32_t least_lists = 0, least_all = 0;  // of kCount steps of the storyteller
+};
+const Setting kSettings[] = {
+    {{.temperature = 1, .seed = 1}, 4},
+    {{.temperature = 0.1, .seed = 2}, 13},
+    {{.temperature = 5, .seed = 3}, 0, 4},
+    {{.temperature = 1, .top_k = 40, .seed = 4}, 13},
+    {{.temperature = 5, .top_k = 100, .seed = 5}, 13},
+    {{.temperature = 1, .top_p = 0.9, .seed = 6}, 3},
+    {{.temperature = 1, .min_p = 0.05, .seed = 7}, 13},
+    {{.temperature = 0.8, .top_k = 40, .top_p = 0.95, .min_p = 0.05, .seed = 8}, 13},
+    {{.temperature = 1, .top_p = 0.95, .min_p = 0.02, .seed = 9}, 6},
+    {{.temperature = 1, .typical_p = 0.9, .seed = 10}, 0, kCount},
+    {{.temperature = 0.7, .top_k = 20, .top_p = 0.8, .repetition_penalty = 1.1, .seed = 11}, 13},
+    {{.temperature = 0, .repetition_penalty = 1.2}, 10},
+};
+
+struct Sampled : testing::TestWithParam<std::tuple<std::string, DeviceSetup>> {
+  const std::string& model = std::get<0>(GetParam());
+  const DeviceSetup& setup = std::get<1>(GetParam());
+  std::vector<uint32_t> prompt;
+
+  void SetUp() override {
+    require_device(setup);
+    for (uint32_t i = 0; i < 20; ++i) prompt.push_back((i * 37 + 11) % 500);
+  }
+
+  std::unique_ptr<Engine> open_model() const {
+    if (model != kStoryteller) return open(model_folder(model), setup);
+    return open(TOKAMAK_SOURCE_DIR "/models/storyteller", setup);
+  }
+};
+
+struct Drawn {
+  std::vector<uint32_t> ids;
+  std::vector<float> logits;  // behind the last
+  Readbacks readbacks;
+};
+
+Result<Drawn> draw(Engine& engine, std::span<const uint32_t> prompt, const SamplingParams& params,
+                   bool by_lists) {
+  Drawn out;
+  TOK_TRY(Sampler sampler, Sampler::make(params));
+  TOK_TRY(Session session, engine.start());
+  Drawing drawing(session, sampler);
+  std::vector<uint32_t> history(prompt.begin(), prompt.end());
+  TOK_TRY(std::span<const float> logits, session.feed(prompt));
+  TOK_TRY(uint32_t id, sampler.next(logits, history, 0));
+  for (uint32_t step = 1; step <= kCount; ++step) {
+    out.ids.push_back(id);
+    history.push_back(id);
+    if (by_lists) {
+      TOK_TRY(id, drawing.next(id, history, step));
+    } else {
+      TOK_TRY(logits, session.feed({&id, 1}));
+      TOK_TRY(id, sampler.next(logits, history, step));
+    }
+  }
+  out.ids.push_back(id);
+  TOK_TRY(logits, session.feed({&id, 1}));
+  out.logits.assign(logits.begin(), logits.end());
+  out.readbacks = drawing.readbacks();
+  return out;
+}
+
+TEST_P(Sampled, FromListsIsFromAllLogits) {
+  const auto engine = open_model();
+  ASSERT_NE(engine, nullptr);
+  uint64_t lists = 0, all = 0;
+  for (const Setting& setting : kSettings) {
+    SCOPED_TRACE(&setting - kSettings);
+    const auto expected = draw(*engine, prompt, setting.params, false);
+    ASSERT_TRUE(expected) << expected.error().message;
+    const auto drawn = draw(*engine, prompt, setting.params, true);
+    ASSERT_TRUE(drawn) << drawn.error().message;
+    EXPECT_EQ(drawn->ids, expected->ids);
+    EXPECT_EQ(drawn->logits, expected->logits) << "the sequence is another one";
+    EXPECT_EQ(drawn->readbacks.lists + drawn->readbacks.all, kCount);
+    if (model == kStoryteller) {
+      EXPECT_GE(drawn->readbacks.lists, setting.least_lists);
+      EXPECT_GE(drawn->readbacks.all, setting.least_all);
+    }
+    lists += drawn->readbacks.lists;
+    all += drawn->readbacks.all;
+  }
+  fmt::print("{} {}: {} tokens from lists, {} from all logits\n", model, setup.name, lists, all);
+}
+
+/// Where the list is not enough, the logits are those that feed() gives, and the sequence goes on.
+TEST_P(Sampled, LogitsBehindAListAreThoseOfFeed) {
+  const auto engine = open_model();
+  ASSERT_NE(engine, nullptr);
+  std::vector<float> rows[2];
+  for (const bool by_lists : {false, true}) {
+    auto session = engine->start();
+    ASSERT_TRUE(session);
+    ASSERT_TRUE(session->feed(prompt));
+    for (uint32_t id = 1; id < 6; ++id) {
+      if (by_lists) {
+        ASSERT_TRUE(session->feed_for_list(id, 1));
+      }
+      auto logits = by_lists ? session->logits_behind_list() : session->feed({&id, 1});
+      ASSERT_TRUE(logits) << logits.error().message;
+      EXPECT_EQ(logits->size(), engine->compiled().facts.vocab);
+      EXPECT_EQ(session->position(), prompt.size() + id);
+      rows[by_lists].insert(rows[by_lists].end(), logits->begin(), logits->end());
+    }
+  }
+  EXPECT_EQ(rows[0], rows[1]);
+}
+
+std::string name_of(const testing::TestParamInfo<Sampled::ParamType>& info) {
+  return std::get<0>(info.param) + "_" + std::get<1>(info.param).name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, Sampled,
+                         testing::Combine(testing::Values("gemma3_softcap", "llama_tied_rope3",
+                                                          "phi3_longrope", "qwen3_5_text"),
+                                          testing::Values(setups()[0], setups()[2], setups()[3])),
+                         name_of);
+INSTANTIATE_TEST_SUITE_P(Storyteller, Sampled,
+                         testing::Combine(testing::Values(kStoryteller),
+                                          testing::Values(setups()[0], setups()[2])),
+                         name_of);
+
+}  // namespace
+}  // namespace tokamak::golden
