@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/beside.h"
 #include "base/check.h"
 #include "engine/memory.h"
 #include "engine/restorable_program.h"
@@ -192,6 +193,11 @@ Result<std::unique_ptr<Engine>> Engine::load(ModelFiles files, std::unique_ptr<B
   engine->files_ = std::move(files);
   engine->backend_ = std::move(backend);
   engine->clock_ = clock;
+  // A large vocabulary takes as long as a quarter of the weights' way to a fast device.
+  std::optional<Result<Tokenizer>> tokenizer;
+  Beside reading([&] {
+    if (has_tokenizer(engine->files_)) tokenizer = tokenizer_of(engine->files_);
+  });
   TOK_TRY(engine->compiled_, compile_for(*engine->backend_, engine->files_, options, clock,
                                          engine->times_.test_seconds));
   if (options.planned) options.planned(engine->compiled_.plan);
@@ -199,10 +205,6 @@ Result<std::unique_ptr<Engine>> Engine::load(ModelFiles files, std::unique_ptr<B
   TOK_TRY(const Json json, parse_file(name, engine->files_.config));
   TOK_TRY(engine->defaults_,
           read_defaults(engine->files_, ConfigReader(json, name), engine->compiled_.facts.vocab));
-  if (has_tokenizer(engine->files_)) {
-    TOK_TRY(engine->tokenizer_, tokenizer_of(engine->files_));
-    engine->files_.vocab.reset();  // large, and in the tokenizer now
-  }
   if (options.notice) {
     const std::string text =
         unknown_tensors_notice(unused_tensors(engine->files_.tensors, engine->compiled_.unfused),
@@ -215,6 +217,11 @@ Result<std::unique_ptr<Engine>> Engine::load(ModelFiles files, std::unique_ptr<B
     TOK_TRY(engine->constants_, options.prepared(engine->constants_, engine->compiled_.fused));
   }
   TOK_TRY(engine->program_, engine->make_program(engine->compiled_.plan, options.progress));
+  reading.wait();
+  if (tokenizer) {
+    TOK_TRY(engine->tokenizer_, *std::move(tokenizer));
+    engine->files_.vocab.reset();  // large, and in the tokenizer now
+  }
   if (options.reopen) {
     engine->reopen_ = options.reopen;
     engine->notice_ = options.notice;
