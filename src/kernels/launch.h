@@ -19,6 +19,10 @@ constexpr uint32_t power_of_two(uint32_t wanted, uint32_t low, uint32_t high) {
   return std::clamp(std::bit_floor(std::max(wanted, 1u)), low, high);
 }
 
+/// What kernels for matrix units need.
+inline constexpr Features kMatrixFeatures =
+    kFeatureF16 | kFeatureSubgroups | kFeatureSubgroupMatrix;
+
 /// The entry of a kernel, and what its lanes do together; see wgsl/reduce.wgsl.
 inline std::vector<std::string> with_reduction(bool subgroups, std::vector<std::string> sources) {
   const std::string_view suffix = subgroups ? "_subgroup" : "";

@@ -52,6 +52,11 @@ TensorDesc tensor(Shape shape, DType dtype = DType::kF32) {
 Problem problem_of(const Op& op) {
   Problem p{.op = &op, .inputs = {}, .outputs = {}, .max_tokens = 64};
   const TensorDesc x = tensor({kTokens, 256}), w = tensor({256, 256}, DType::kBF16);
+  if (std::holds_alternative<Attention>(op)) {
+    p.inputs = {x, tensor({64, 2, 2, 64}, DType::kF16), tensor({4}, DType::kU32)};
+    p.outputs = {x};
+    return p;
+  }
   p.inputs = {x, w};
   p.outputs = {x};
   if (std::holds_alternative<Qkv>(op)) p.outputs = {x, x, x};
@@ -62,7 +67,7 @@ TEST(MatrixTexts, PassValidation) {
   const std::shared_ptr<WebGpuDevice> device = null_device();
   if (device == nullptr) GTEST_SKIP() << "this Dawn has no null backend with matrices";
   size_t checked = 0;
-  for (const Op& op : {Op{Linear{}}, Op{Qkv{64, 64}}, Op{LinearGlu{}}}) {
+  for (const Op& op : {Op{Linear{}}, Op{Qkv{64, 64}}, Op{LinearGlu{}}, Op{Attention{}}}) {
     const Problem problem = problem_of(op);
     for (const KernelVariant& variant : all_variants()) {
       if ((variant.needs & kFeatureSubgroupMatrix) == 0 || variant.op != op.index()) continue;

@@ -198,6 +198,58 @@ Launch tile_launch(const Problem& p) {
   return launch;
 }
 
+// attention_matrix: the same by the matrix units of subgroups.
+
+constexpr uint32_t kMatrixLanes = 32;
+constexpr uint32_t kMatrixSubgroups = 4;
+constexpr uint32_t kMatrixRows = kMatrixSubgroups * kMatrixSide;
+constexpr uint32_t kMatrixKeys = 32;
+
+std::string matrix_refuses(const Problem& p, const DeviceInfo& device) {
+  if (p.max_tokens == 1) return "is for several tokens";
+  const TensorDesc& cache = p.inputs[1];
+  if (cache.dtype != DType::kF16) {
+    return fmt::format("is for f16 caches, this one is {}", dtype_name(cache.dtype));
+  }
+  const uint32_t head_dim = uint32_t(cache.shape[3]);
+  if (head_dim % 32 != 0) return fmt::format("head_dim = {} is no multiple of 32", head_dim);
+  if (head_dim > kTileHeadDim) {
+    return fmt::format("head_dim = {} exceeds {}", head_dim, kTileHeadDim);
+  }
+  if (head_group(p) > kMatrixRows) {
+    return fmt::format("{} heads share a key head, it takes {}", head_group(p), kMatrixRows);
+  }
+  if (device.subgroup_min != kMatrixLanes || device.subgroup_max != kMatrixLanes) {
+    return fmt::format("subgroups have {} to {} lanes, it needs {}", device.subgroup_min,
+                       device.subgroup_max, kMatrixLanes);
+  }
+  // Strips of 16 rows of 40 f16: the block's and the weights'; 36 f32 of scores for each row.
+  const uint32_t strips = std::max(kMatrixSubgroups, kMatrixKeys / kMatrixSide * head_dim / 32);
+  const uint32_t bytes = 1280 * (strips + kMatrixSubgroups) + (144 + 4) * kMatrixRows;
+  if (bytes > device.limits.workgroup_bytes) {
+    return fmt::format("needs {} bytes of workgroup memory, there are {}", bytes,
+                       device.limits.workgroup_bytes);
+  }
+  return "";
+}
+
+Launch matrix_launch(const Problem& p) {
+  const uint32_t tokens = kMatrixRows / head_group(p), threads = kMatrixSubgroups * kMatrixLanes;
+  const uint32_t head_dim = uint32_t(p.inputs[1].shape[3]);
+  Launch launch = attention_base(p, threads);
+  launch.constants.insert(launch.constants.end(),
+                          {{"TOKENS", tokens},
+                           {"SUBGROUPS", kMatrixSubgroups},
+                           {"FRAGMENTS", head_dim / kMatrixSide},
+                           {"OWN_STRIPS", head_dim / 32},
+                           {"OWN_EIGHTS", kMatrixKeys * head_dim / 8 / threads}});
+  launch.sources[0] = "attention/cache_f16_wide.wgsl";
+  launch.sources.insert(launch.sources.end(),
+                        {"attention/attention_matrix.wgsl", "wgsl/entry_subgroup_id.wgsl"});
+  launch.grid = {.x = {uint32_t(p.inputs[1].shape[2])}, .y = {1, tokens}};
+  return launch;
+}
+
 constexpr KernelVariant kVariants[] = {
     {.name = "kv_append.wgsl",
      .op = op_index<KvAppend>(),
@@ -207,6 +259,12 @@ constexpr KernelVariant kVariants[] = {
      .op = op_index<KvAppend>(),
      .backend = BackendKind::kCpu,
      .reference = kv_append_reference},
+    {.name = "attention.wgsl.matrix",
+     .op = op_index<Attention>(),
+     .needs = kMatrixFeatures,
+     .refuses = matrix_refuses,
+     .launch = matrix_launch,
+     .rounding = kF16Rounding},
     {.name = "attention.wgsl.tile",
      .op = op_index<Attention>(),
      .refuses = tile_refuses,

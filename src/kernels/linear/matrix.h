@@ -4,9 +4,6 @@
 
 namespace tokamak {
 
-inline constexpr Features kMatrixFeatures =
-    kFeatureF16 | kFeatureSubgroups | kFeatureSubgroupMatrix;
-
 std::string large_matrix_refuses(const Problem& p, const DeviceInfo& device);
 Launch large_matrix(const Problem& p);
 std::string small_matrix_refuses(const Problem& p, const DeviceInfo& device);

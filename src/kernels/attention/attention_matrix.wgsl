@@ -1,0 +1,184 @@
+// As attention_tile, by the matrix units of subgroups: queries, keys, values and weights are f16,
+// sums f32. A subgroup has sixteen rows, and two of its lanes share one. Contract: attention.h.
+//
+// In two passes over the keys: sums that lie in matrix units cannot be scaled when a larger score
+// turns up, so the largest score of each row is found first.
+@group(0) @binding(INPUT_0) var<storage, read> q: array<vec4<f32>>;
+@group(0) @binding(OUTPUT_0) var<storage, read_write> y: array<vec4<f32>>;
+
+const SIDE = 16u;
+const KEYS = 32u;
+const GROUP = HEADS / KV_HEADS;
+const EIGHTS = HEAD_DIM / 8u;
+const ROWS = SUBGROUPS * SIDE;
+const LOWEST = -3.0e38;
+
+// Sixteen rows of 32 columns, padded so that they begin in different banks: of queries, at first;
+// then the keys of a block, and then its values. Fragments must begin at multiples of 16 bytes:
+// every variable has a multiple of 16 bytes, whatever order they are placed in.
+const PITCH = 10u;
+alias Strip = array<vec4<f16>, SIDE * PITCH>;
+const STRIPS = HEAD_DIM / 32u;  // of a row of queries, keys or values
+var<workgroup> strips: array<Strip, max(SUBGROUPS, KEYS / SIDE * STRIPS)>;
+const SCORE_PITCH = KEYS / 4u + 1u;
+var<workgroup> scores: array<array<vec4<f32>, SIDE * SCORE_PITCH>, SUBGROUPS>;
+var<workgroup> weights: array<Strip, SUBGROUPS>;
+var<workgroup> totals: array<f32, ROWS>;
+
+alias Left = subgroup_matrix_left<f16, SIDE, SIDE>;
+alias Right = subgroup_matrix_right<f16, SIDE, SIDE>;
+alias Result = subgroup_matrix_result<f32, SIDE, SIDE>;
+
+fn token_of(row: u32, first_token: u32) -> u32 {
+  return min(first_token + row / GROUP, frame.tokens - 1u);
+}
+
+// Where the elements of a row are in q and y.
+fn start_of(row: u32, first_token: u32, kv_head: u32) -> u32 {
+  let head = kv_head * GROUP + row % GROUP;
+  return (token_of(row, first_token) * HEADS + head) * (HEAD_DIM / 4u);
+}
+
+fn is_own(row: u32, first_token: u32) -> bool {
+  return row < TOKENS * GROUP && first_token + row / GROUP < frame.tokens;
+}
+
+// Of the keys (part 0) or values (1) of a block, what a lane brings in: eights of positions that
+// some row sees.
+var<private> next: array<vec4<u32>, OWN_EIGHTS>;
+
+fn load_block(part: u32, block: u32, end: u32, lane: u32, kv_head: u32) {
+  for (var i = 0u; i < OWN_EIGHTS; i++) {  // written out
+    let index = lane + i * THREADS;
+    let slot = slot_of(min(block + index / EIGHTS, end - 1u));
+    next[i] = cache[((slot * 2u + part) * KV_HEADS + kv_head) * EIGHTS + index % EIGHTS];
+  }
+}
+
+fn store_block(lane: u32) {
+  for (var i = 0u; i < OWN_EIGHTS; i++) {  // written out
+    let key = (lane + i * THREADS) / EIGHTS;
+    let eight = (lane + i * THREADS) % EIGHTS;
+    let strip = key / SIDE * STRIPS + eight / 4u;
+    let at = key % SIDE * PITCH + eight % 4u * 2u;
+    strips[strip][at] = bitcast<vec4<f16>>(next[i].xy);
+    strips[strip][at + 1u] = bitcast<vec4<f16>>(next[i].zw);
+  }
+}
+
+// The scores of the subgroup's rows by the keys that lie in `strips`, into `scores`.
+fn multiply_keys(queries: ptr<function, array<Left, FRAGMENTS>>, subgroup: u32) {
+  var low = Result();
+  var high = Result();
+  for (var i = 0u; i < OWN_STRIPS; i++) {  // written out
+    low = subgroupMatrixMultiplyAccumulate(
+        (*queries)[2u * i], subgroupMatrixLoad<Right, col_major>(&strips[i], 0u, PITCH), low);
+    high = subgroupMatrixMultiplyAccumulate(
+        (*queries)[2u * i], subgroupMatrixLoad<Right, col_major>(&strips[STRIPS + i], 0u, PITCH), high);
+    low = subgroupMatrixMultiplyAccumulate(
+        (*queries)[2u * i + 1u], subgroupMatrixLoad<Right, col_major>(&strips[i], 4u, PITCH), low);
+    high = subgroupMatrixMultiplyAccumulate(
+        (*queries)[2u * i + 1u],
+        subgroupMatrixLoad<Right, col_major>(&strips[STRIPS + i], 4u, PITCH), high);
+  }
+  subgroupMatrixStore<row_major>(&scores[subgroup], 0u, low, SCORE_PITCH);
+  subgroupMatrixStore<row_major>(&scores[subgroup], 4u, high, SCORE_PITCH);
+}
+
+// Four of the lane's scores in the block, LOWEST for keys that its row does not see.
+fn shown(block: u32, k: u32, lane: u32, seen_first: u32, seen_end: u32) -> vec4<f32> {
+  let row = lane / 2u;
+  let column = lane % 2u * (KEYS / 8u) + k;  // in fours
+  let four = scores[row / SIDE][row % SIDE * SCORE_PITCH + column];
+  let key = vec4(block + 4u * column) + vec4(0u, 1u, 2u, 3u);
+  let seen = (key >= vec4(seen_first)) & (key < vec4(seen_end));
+  let capped = vec4(cap_score(four.x), cap_score(four.y), cap_score(four.z), cap_score(four.w));
+  return select(vec4(LOWEST), capped, seen);
+}
+
+fn run(group: vec3<u32>, lane: u32, subgroup: u32) {
+  let kv_head = group.x;
+  let first_token = group.y * TOKENS;
+  let first = seen_from(frame.position + first_token);
+  let end = seen_until(frame.position + min(first_token + TOKENS, frame.tokens) - 1u);
+  let position = frame.position + token_of(lane / 2u, first_token);
+  let seen_first = seen_from(position);
+  let seen_end = seen_until(position);
+
+  load_block(0u, first, end, lane, kv_head);
+  var queries: array<Left, FRAGMENTS>;
+  for (var i = 0u; i < OWN_STRIPS; i++) {  // written out
+    workgroupBarrier();
+    for (var n = lane; n < 4u * ROWS; n += THREADS) {
+      let at = start_of(n / 4u, first_token, kv_head) + i * 8u + n % 4u * 2u;
+      let place = n / 4u % SIDE * PITCH + n % 4u * 2u;
+      strips[n / 4u / SIDE][place] = vec4<f16>(q[at] * SCALE);
+      strips[n / 4u / SIDE][place + 1u] = vec4<f16>(q[at + 1u] * SCALE);
+    }
+    workgroupBarrier();
+    queries[2u * i] = subgroupMatrixLoad<Left, row_major>(&strips[subgroup], 0u, PITCH);
+    queries[2u * i + 1u] = subgroupMatrixLoad<Left, row_major>(&strips[subgroup], 4u, PITCH);
+  }
+
+  var largest = LOWEST;
+  for (var block = first; block < end; block += KEYS) {
+    workgroupBarrier();
+    store_block(lane);
+    workgroupBarrier();
+    load_block(0u, block + KEYS, end, lane, kv_head);
+    multiply_keys(&queries, subgroup);
+    workgroupBarrier();
+    for (var k = 0u; k < 4u; k++) {  // written out
+      let four = shown(block, k, lane, seen_first, seen_end);
+      largest = max(largest, max(max(four.x, four.y), max(four.z, four.w)));
+    }
+  }
+  largest = max(largest, subgroupShuffleXor(largest, 1u));
+
+  var sums: array<Result, FRAGMENTS>;
+  var total = 0.0;
+  load_block(0u, first, end, lane, kv_head);
+  for (var block = first; block < end; block += KEYS) {
+    workgroupBarrier();
+    store_block(lane);
+    workgroupBarrier();
+    load_block(1u, block, end, lane, kv_head);
+    multiply_keys(&queries, subgroup);
+    workgroupBarrier();
+    store_block(lane);
+    for (var k = 0u; k < 4u; k++) {  // written out
+      let four = shown(block, k, lane, seen_first, seen_end);
+      let weight = vec4<f16>(select(exp(four - largest), vec4(0.0), four <= vec4(LOWEST)));
+      weights[lane / 2u / SIDE][lane / 2u % SIDE * PITCH + lane % 2u * 4u + k] = weight;
+      total += dot(vec4<f32>(weight), vec4(1.0));
+    }
+    workgroupBarrier();
+    load_block(0u, block + KEYS, end, lane, kv_head);
+    let near = subgroupMatrixLoad<Left, row_major>(&weights[subgroup], 0u, PITCH);
+    let far = subgroupMatrixLoad<Left, row_major>(&weights[subgroup], 4u, PITCH);
+    for (var i = 0u; i < OWN_STRIPS; i++) {  // written out
+      sums[2u * i] = subgroupMatrixMultiplyAccumulate(
+          near, subgroupMatrixLoad<Right, row_major>(&strips[i], 0u, PITCH), sums[2u * i]);
+      sums[2u * i] = subgroupMatrixMultiplyAccumulate(
+          far, subgroupMatrixLoad<Right, row_major>(&strips[STRIPS + i], 0u, PITCH), sums[2u * i]);
+      sums[2u * i + 1u] = subgroupMatrixMultiplyAccumulate(
+          near, subgroupMatrixLoad<Right, row_major>(&strips[i], 4u, PITCH), sums[2u * i + 1u]);
+      sums[2u * i + 1u] = subgroupMatrixMultiplyAccumulate(
+          far, subgroupMatrixLoad<Right, row_major>(&strips[STRIPS + i], 4u, PITCH),
+          sums[2u * i + 1u]);
+    }
+  }
+  totals[lane / 2u] = total + subgroupShuffleXor(total, 1u);
+  for (var f = 0u; f < FRAGMENTS; f++) {  // written out
+    workgroupBarrier();
+    subgroupMatrixStore<row_major>(&scores[subgroup], 0u, sums[f], SCORE_PITCH);
+    workgroupBarrier();
+    for (var n = lane; n < 4u * ROWS; n += THREADS) {
+      let row = n / 4u;
+      if (is_own(row, first_token)) {
+        y[start_of(row, first_token, kv_head) + 4u * f + n % 4u] =
+            scores[row / SIDE][row % SIDE * SCORE_PITCH + n % 4u] / totals[row];
+      }
+    }
+  }
+}
