@@ -15,10 +15,10 @@ namespace {
 
 enum : Var { row, table, cache, pages, norms, appended, y, w, third, z };
 
-/// So many that the heads have workgroups for a large device, and few enough that merging them
-/// stays cheap.
-uint32_t splits(uint32_t heads) {
-  return std::clamp(std::bit_floor(128 / heads), 4u, 8u);
+/// So many that far positions have workgroups enough, and so few that merging them stays cheap:
+/// each workgroup of the product that follows reads that many times its columns.
+uint32_t splits(Dim columns) {
+  return std::clamp(std::bit_floor(uint32_t(16384 / columns)), 4u, 8u);
 }
 
 std::optional<Replacement> replace(Match& m) {
@@ -33,7 +33,7 @@ std::optional<Replacement> replace(Match& m) {
   }
   StepAttention op = m.attributes<StepAttention>(y);
   if (op.splits != 1) return std::nullopt;
-  op.splits = splits(op.heads);
+  op.splits = splits(m.type(w).shape[1]);
   std::vector<ValueId> inputs = {m[row], m[table], m[cache], m[pages]};
   if (m.has(norms)) inputs.push_back(m[norms]);
   std::map<size_t, Var> made;

@@ -23,18 +23,21 @@ fn make_factors(lane: u32) {
   workgroupBarrier();
 }
 
-fn weights_of(pair: Pair) -> vec2<f32> {
-  if (pair.head == VALUE && NORM_V == 0u) {
-    return vec2(1.0);
+fn factor_of(head: u32) -> f32 {
+  if (head == VALUE && NORM_V == 0u) {
+    return 1.0;
   }
   var squares = 0.0;
   for (var i = 0u; i < SHARES; i++) {
-    squares += square_shares[pair.head * SHARES + i];
+    squares += square_shares[head * SHARES + i];
   }
-  let factor = inverseSqrt(squares / f32(HEAD_DIM) + EPS);
+  return inverseSqrt(squares / f32(HEAD_DIM) + EPS);
+}
+
+fn weights_of(pair: Pair) -> vec2<f32> {
   if (pair.head == VALUE) {
-    return vec2(factor);
+    return vec2(1.0);
   }
   let start = select(0u, HEAD_DIM, pair.head == KEY);
-  return factor * vec2(norms[start + pair.a], norms[start + pair.b]);
+  return vec2(norms[start + pair.a], norms[start + pair.b]);
 }

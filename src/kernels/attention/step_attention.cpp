@@ -136,13 +136,19 @@ Launch launch(const Problem& p, uint32_t most_lanes, uint32_t span, const char* 
   for (uint32_t q = 2; q <= op.heads / kv && q * own <= 8; ++q) {
     if (op.heads / kv % q == 0 && op.heads / q * op.splits >= 256) queries = q;
   }
+  // As many keys a turn as keep some eight loads under way in a lane.
+  const uint32_t keys = std::max(1u, 4 / own);
   const uint32_t made = queries + (op.appends ? 2 : 0);
   Launch launch{
       .constants = {{"THREADS", threads},
                     {"LANES", lanes},
                     {"SPAN", std::max(span, lanes)},
+                    // Groups that are left when lanes have merged theirs.
+                    {"MERGED", threads / std::max(span, lanes)},
                     {"QUERIES", queries},
                     {"OWN", own},
+                    {"KEYS", keys},
+                    {"LOADS", keys * own},
                     {"HELD", queries * own},
                     {"MADE", made},
                     {"OWN_PAIRS", ceil_div(made * d / 2, threads)},

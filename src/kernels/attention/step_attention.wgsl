@@ -1,14 +1,13 @@
 // QUERIES heads that share a key head, and the keys of one split, per workgroup. It first makes its
 // queries and the step's own key and value ready in workgroup memory; then LANES neighbouring lanes
-// share a key, and every such group keeps running softmaxes over each GROUPS-th key, which are
-// merged at the end. Contract: step_attention.h
+// share a key, and every such group keeps running softmaxes over each GROUPS-th key, KEYS of them a
+// turn, which are merged at the end. Contract: step_attention.h
 @group(0) @binding(INPUT_0) var<storage, read> row: array<f32>;
 @group(0) @binding(INPUT_1) var<storage, read> table: array<f32>;
 @group(0) @binding(OUTPUT_0) var<storage, read_write> y: array<f32>;
 
 const UNITS = HEAD_DIM / 8u;  // of a head; one is what a lane loads at once
 const GROUPS = THREADS / LANES;
-const MERGED = THREADS / SPAN;  // groups that are left when lanes have merged theirs
 const HALF = ROTARY / 2u;
 const KEY = QUERIES;  // heads made ready: the queries, the key, the value
 const VALUE = QUERIES + 1u;
@@ -17,7 +16,6 @@ const LOWEST = -3.0e38;
 // The heads made ready, later the sums of all groups for one query.
 var<workgroup> heads: array<f32, max(MADE, MERGED) * HEAD_DIM>;
 var<workgroup> group_scores: array<vec2<f32>, MERGED>;
-var<workgroup> group_shares: array<vec2<f32>, MERGED>;
 
 // Where head `i` of those made ready begins in the row. VALUE_HEADS are between a key and its value.
 fn head_start(i: u32, first_head: u32, kv_head: u32) -> u32 {
@@ -43,20 +41,27 @@ fn pair_of(i: u32) -> Pair {
   return Pair(i / HEAD_PAIRS, select(2u * pair, pair, turns), select(2u * pair + 1u, pair + HALF, turns));
 }
 
-fn make_heads(first_head: u32, kv_head: u32, lane: u32) {
+// What the heads are made of, on its way.
+var<private> values: array<vec2<f32>, OWN_PAIRS>;
+var<private> angles: array<vec2<f32>, OWN_PAIRS>;
+var<private> weights: array<vec2<f32>, OWN_PAIRS>;
+
+fn load_heads(first_head: u32, kv_head: u32, lane: u32) {
   let turn = (frame.position + select(0u, SHORT_ROWS, frame.length > SHORT_ROWS)) * ROTARY;
-  var values: array<vec2<f32>, OWN_PAIRS>;
-  var angles: array<vec2<f32>, OWN_PAIRS>;
   for (var k = 0u; k < OWN_PAIRS; k++) {  // written out
     let i = min(k * THREADS + lane, MADE * HEAD_PAIRS - 1u);
     let pair = pair_of(i);
     let start = head_start(pair.head, first_head, kv_head);
     values[k] = vec2(row[start + pair.a], row[start + pair.b]);
+    weights[k] = weights_of(pair);
     angles[k] = vec2(1.0, 0.0);
     if (i % HEAD_PAIRS < HALF && pair.head != VALUE) {
       angles[k] = vec2(table[turn + pair.a], table[turn + HALF + pair.a]);
     }
   }
+}
+
+fn make_heads(lane: u32) {
   for (var k = 0u; k < OWN_PAIRS; k++) {  // written out
     note_squares(k * THREADS + lane, dot(values[k], values[k]));
   }
@@ -65,7 +70,7 @@ fn make_heads(first_head: u32, kv_head: u32, lane: u32) {
     let i = k * THREADS + lane;
     if (i < MADE * HEAD_PAIRS) {
       let pair = pair_of(i);
-      let value = values[k] * weights_of(pair);
+      let value = values[k] * weights[k] * factor_of(pair.head);
       heads[pair.head * HEAD_DIM + pair.a] = value.x * angles[k].x - value.y * angles[k].y;
       heads[pair.head * HEAD_DIM + pair.b] = value.y * angles[k].x + value.x * angles[k].y;
     }
@@ -80,15 +85,17 @@ fn made_unit(head: u32, i: u32) -> array<vec4<f32>, 2> {
                vec4(heads[at + 4u], heads[at + 5u], heads[at + 6u], heads[at + 7u]));
 }
 
-// The key and value that comes next, on its way.
-var<private> next_key: array<CacheUnit, OWN>;
-var<private> next_value: array<CacheUnit, OWN>;
+// The keys and values that come next, on their way: KEYS of them, GROUPS apart.
+const TURN = GROUPS * KEYS;
+var<private> next_keys: array<CacheUnit, LOADS>;
+var<private> next_values: array<CacheUnit, LOADS>;
 
-fn load_next(position: u32, kv_head: u32, part: u32) {
-  let at = (slot_of(position) * 2u * KV_HEADS + kv_head) * UNITS + part;
-  for (var i = 0u; i < OWN; i++) {  // written out
-    next_key[i] = cache[at + i * LANES];
-    next_value[i] = cache[at + KV_HEADS * UNITS + i * LANES];
+fn load_next(first: u32, until: u32, kv_head: u32, part: u32) {
+  for (var i = 0u; i < LOADS; i++) {  // written out
+    let position = min(first + i / OWN * GROUPS, until - 1u);
+    let at = (slot_of(position) * 2u * KV_HEADS + kv_head) * UNITS + part + i % OWN * LANES;
+    next_keys[i] = cache[at];
+    next_values[i] = cache[at + KV_HEADS * UNITS];
   }
 }
 
@@ -108,10 +115,10 @@ fn run(group: vec3<u32>, lane: u32) {
   let length = (end - first + SPLITS - 1u) / SPLITS;
   let begin = min(first + group.y * length, end);
   let until = min(begin + length, end);
-  if (begin < until) {
-    load_next(min(begin + own_group, until - 1u), kv_head, part);
-  }
-  make_heads(first_head, kv_head, lane);
+  // In this order: where keys are stored waits for the page table.
+  load_heads(first_head, kv_head, lane);
+  load_next(begin + own_group, until, kv_head, part);
+  make_heads(lane);
   var query: array<array<vec4<f32>, 2>, HELD>;
   for (var i = 0u; i < HELD; i++) {  // written out
     query[i] = made_unit(i / OWN, part + i % OWN * LANES);
@@ -119,19 +126,17 @@ fn run(group: vec3<u32>, lane: u32) {
 
   // The step's own position is not in the cache yet for the others; what they would find there they
   // have here.
-  var new_key: array<array<vec4<f32>, 2>, OWN>;
-  var new_value: array<array<vec4<f32>, 2>, OWN>;
+  var new_key: array<CacheUnit, OWN>;
+  var new_value: array<CacheUnit, OWN>;
   if (APPENDS) {
     for (var i = 0u; i < OWN; i++) {  // written out
-      let key = pack_unit(made_unit(KEY, part + i * LANES));
-      let value = pack_unit(made_unit(VALUE, part + i * LANES));
-      new_key[i] = unpack_unit(key);
-      new_value[i] = unpack_unit(value);
+      new_key[i] = pack_unit(made_unit(KEY, part + i * LANES));
+      new_value[i] = pack_unit(made_unit(VALUE, part + i * LANES));
       if (until == end && begin < end && own_group == 0u &&
           first_head % (HEADS / KV_HEADS) == 0u) {
         let slot = slot_of(frame.position);
-        append((slot * 2u * KV_HEADS + kv_head) * UNITS + part + i * LANES, key);
-        append(((slot * 2u + 1u) * KV_HEADS + kv_head) * UNITS + part + i * LANES, value);
+        append((slot * 2u * KV_HEADS + kv_head) * UNITS + part + i * LANES, new_key[i]);
+        append(((slot * 2u + 1u) * KV_HEADS + kv_head) * UNITS + part + i * LANES, new_value[i]);
       }
     }
   }
@@ -143,43 +148,55 @@ fn run(group: vec3<u32>, lane: u32) {
   for (var i = 0u; i < HELD; i++) {  // written out
     sums[i] = array(vec4(0.0), vec4(0.0));
   }
-  for (var block = begin; block < until; block += GROUPS) {
+  for (var block = begin; block < until; block += TURN) {
     // Groups past the end read the last key and give it no weight: sums over lanes need them all.
-    let position = min(block + own_group, until - 1u);
-    let seen = block + own_group < until;
-    var key: array<array<vec4<f32>, 2>, OWN>;
-    var value: array<array<vec4<f32>, 2>, OWN>;
-    for (var i = 0u; i < OWN; i++) {  // written out
-      key[i] = unpack_unit(next_key[i]);
-      value[i] = unpack_unit(next_value[i]);
+    let first_key = block + own_group;
+    var keys = next_keys;
+    var values = next_values;
+    if (block + TURN < until) {
+      load_next(first_key + TURN, until, kv_head, part);
     }
-    if (block + GROUPS < until) {
-      load_next(min(block + GROUPS + own_group, until - 1u), kv_head, part);
-    }
-    if (APPENDS && position == frame.position) {
-      key = new_key;
-      value = new_value;
+    if (APPENDS && until == end) {
+      for (var i = 0u; i < LOADS; i++) {  // written out
+        if (first_key + i / OWN * GROUPS >= frame.position) {
+          keys[i] = new_key[i % OWN];
+          values[i] = new_value[i % OWN];
+        }
+      }
     }
     for (var h = 0u; h < QUERIES; h++) {  // written out
-      var product = vec4(0.0);
-      for (var i = 0u; i < OWN; i++) {  // written out
-        product += query[h * OWN + i][0] * key[i][0] + query[h * OWN + i][1] * key[i][1];
+      var scores: array<f32, KEYS>;
+      var now_largest = largest[h];
+      for (var k = 0u; k < KEYS; k++) {  // written out
+        var product = vec4(0.0);
+        for (var i = 0u; i < OWN; i++) {  // written out
+          let key = unpack_unit(keys[k * OWN + i]);
+          product += query[h * OWN + i][0] * key[0] + query[h * OWN + i][1] * key[1];
+        }
+        scores[k] = cap_score(sum_of_lanes(dot(product, vec4(1.0)), lane) * SCALE);
+        let seen = first_key + k * GROUPS < until;
+        now_largest = select(now_largest, max(now_largest, scores[k]), seen);
       }
-      let score = cap_score(sum_of_lanes(dot(product, vec4(1.0)), lane) * SCALE);
-      let now_largest = select(largest[h], max(largest[h], score), seen);
-      let weight = select(0.0, exp(score - now_largest), seen);
       let shrink = exp(largest[h] - now_largest);
-      total[h] = total[h] * shrink + weight;
+      total[h] *= shrink;
       for (var i = 0u; i < OWN; i++) {  // written out
-        sums[h * OWN + i][0] = sums[h * OWN + i][0] * shrink + weight * value[i][0];
-        sums[h * OWN + i][1] = sums[h * OWN + i][1] * shrink + weight * value[i][1];
+        sums[h * OWN + i][0] *= shrink;
+        sums[h * OWN + i][1] *= shrink;
+      }
+      for (var k = 0u; k < KEYS; k++) {  // written out
+        let seen = first_key + k * GROUPS < until;
+        let weight = select(0.0, exp(scores[k] - now_largest), seen);
+        total[h] += weight;
+        for (var i = 0u; i < OWN; i++) {  // written out
+          let value = unpack_unit(values[k * OWN + i]);
+          sums[h * OWN + i][0] += weight * value[0];
+          sums[h * OWN + i][1] += weight * value[1];
+        }
       }
       largest[h] = now_largest;
     }
   }
 
-  // Groups that have seen a key. Not a constant: compilers would write the loops over them out.
-  let held = min((until - begin) * LANES + SPAN - 1u, THREADS) / SPAN;
   for (var h = 0u; h < QUERIES; h++) {  // written out
     // Groups become one where lanes can reach each other; the first of them goes on.
     merge_groups(h);
@@ -198,22 +215,17 @@ fn run(group: vec3<u32>, lane: u32) {
     }
     workgroupBarrier();
     var best = LOWEST;
-    for (var g = 0u; g < held; g++) {
+    for (var g = 0u; g < MERGED; g++) {  // written out
       best = max(best, group_scores[g].x);
     }
-    if (lane < MERGED) {
-      let share = exp(group_scores[lane].x - best);
-      group_shares[lane] = vec2(share, share * group_scores[lane].y);
-    }
-    workgroupBarrier();
     var all = 0.0;
-    for (var g = 0u; g < held; g++) {
-      all += group_shares[g].y;
+    for (var g = 0u; g < MERGED; g++) {  // written out
+      all += exp(group_scores[g].x - best) * group_scores[g].y;
     }
     for (var j = lane; j < HEAD_DIM; j += THREADS) {
       var sum = 0.0;
-      for (var g = 0u; g < held; g++) {
-        sum += group_shares[g].x * heads[g * HEAD_DIM + j];
+      for (var g = 0u; g < MERGED; g++) {  // written out
+        sum += exp(group_scores[g].x - best) * heads[g * HEAD_DIM + j];
       }
       store_sum(group.y, first_head + h, j, sum, all);
     }
