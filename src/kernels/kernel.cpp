@@ -20,6 +20,7 @@ std::string features_text(Features features) {
   add(kFeatureF16, "f16");
   add(kFeatureSubgroups, "subgroups");
   add(kFeatureSubgroupMatrix, "subgroup_matrix");
+  add(kFeatureDot4, "dot4");
   return text.empty() ? "none" : text;
 }
 

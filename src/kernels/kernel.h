@@ -19,14 +19,16 @@ std::string_view backend_name(BackendKind kind);
 
 /// A set of optional device features.
 /// kFeatureSubgroupMatrix: the matrix units of a subgroup multiply fragments of 16 x 16 x 16, f16
-/// into f32.
+/// into f32. kFeatureDot4: dot products of four bytes at once, a feature of the language.
 enum Feature : uint32_t {
   kFeatureF16 = 1,
   kFeatureSubgroups = 2,
   kFeatureSubgroupMatrix = 4,
+  kFeatureDot4 = 8,
 };
 using Features = uint32_t;
-inline constexpr Features kAllFeatures = kFeatureF16 | kFeatureSubgroups | kFeatureSubgroupMatrix;
+inline constexpr Features kAllFeatures =
+    kFeatureF16 | kFeatureSubgroups | kFeatureSubgroupMatrix | kFeatureDot4;
 /// Rows and columns of the fragments that matrix units multiply.
 inline constexpr uint32_t kMatrixSide = 16;
 std::string features_text(Features features);  // "f16 subgroups", "none"
@@ -158,5 +160,8 @@ struct KernelVariant {
 
 /// Of an f32 that becomes an f16.
 inline constexpr double kF16Rounding = 0x1p-11;
+/// Of one that becomes a multiple of 1/32512 of the largest of its neighbours, which is some four
+/// times as large as it is itself; see linear/staged_bytes.wgsl.
+inline constexpr double kStepRounding = 4 * 0.5 / 32512;
 
 }  // namespace tokamak

@@ -54,7 +54,7 @@ bool has_matrix_units(WGPUAdapter adapter, const DeviceInfo& device) {
   return !std::ranges::search(words, kWanted).empty();
 }
 
-DeviceInfo describe(WGPUAdapter adapter) {
+DeviceInfo describe(WGPUInstance instance, WGPUAdapter adapter) {
   WGPUAdapterInfo info = {};
   wgpuAdapterGetInfo(adapter, &info);
   DeviceInfo device;
@@ -70,6 +70,10 @@ DeviceInfo describe(WGPUAdapter adapter) {
     device.subgroup_max = info.subgroupMaxSize;
   }
   wgpuAdapterInfoFreeMembers(info);
+  if (wgpuInstanceHasWGSLLanguageFeature(instance,
+                                         WGPUWGSLLanguageFeatureName_Packed4x8IntegerDotProduct)) {
+    device.features |= kFeatureDot4;
+  }
   if (has_matrix_units(adapter, device)) device.features |= kFeatureSubgroupMatrix;
   WGPULimits limits = {};
   wgpuAdapterGetLimits(adapter, &limits);
@@ -118,7 +122,7 @@ Result<Adapters> find_adapters() {
         wgpuInstanceWaitAny(found.instance.get(), 1, &wait, UINT64_MAX);
       });
       if (!adapter) continue;
-      DeviceInfo info = describe(adapter.get());
+      DeviceInfo info = describe(found.instance.get(), adapter.get());
       const bool known = std::any_of(found.all.begin(), found.all.end(), [&](const Adapter& other) {
         return other.info.name == info.name && other.info.driver == info.driver;
       });

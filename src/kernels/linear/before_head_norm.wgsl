@@ -7,6 +7,16 @@ const NORMED_HEADS = IN / HEAD;
 var<workgroup> head_shares: array<f32, NORMED_HEADS * HEAD_SHARES>;
 var<workgroup> head_scales: array<f32, NORMED_HEADS>;
 
+struct Parts {
+  x: vec4<f32>,
+  gate: vec4<f32>,
+  norm: vec4<f32>,
+}
+
+fn parts_of(at: u32) -> Parts {
+  return Parts(x[at], gate_of(at), norm[at % HEAD_VECTORS]);
+}
+
 fn begin(lane: u32) {
   for (var i = lane; i < NORMED_HEADS * HEAD_SHARES; i += THREADS) {
     let start = i / HEAD_SHARES * HEAD_VECTORS;
@@ -27,8 +37,8 @@ fn begin(lane: u32) {
   workgroupBarrier();
 }
 
-fn prepared(at: u32, counts: bool) -> vec4<f32> {
-  let value = gate_of(at) * x[at] * head_scales[at / HEAD_VECTORS] * norm[at % HEAD_VECTORS];
+fn prepared(parts: Parts, at: u32, counts: bool) -> vec4<f32> {
+  let value = parts.gate * parts.x * head_scales[at / HEAD_VECTORS] * parts.norm;
   return select(vec4<f32>(), value, counts);
 }
 

@@ -1,6 +1,6 @@
 // The whole attention of SPLITS parts: sums that go with different largest scores. Splits come in
-// fours, whose loads are under way together; how many fours there are is no constant, or compilers
-// would write all of them out.
+// fours, whose loads are under way together, those of the first four early; how many fours there are is
+// no constant, or compilers would write all of them out.
 const HEAD_VECTORS = IN / HEADS / 4u;
 const SCORES = SPLITS * IN / 4u;  // from here on, for each split and head its largest score and total
 
@@ -12,41 +12,61 @@ fn split_count() -> u32 {
 }
 
 fn score_of(split: u32, head: u32) -> vec2<f32> {
-  let at = min(split, SPLITS - 1u) * HEADS + head;
+  let at = split * HEADS + head;
   let pairs = x[SCORES + at / 2u];
   return select(pairs.xy, pairs.zw, at % 2u == 1u);
 }
 
+struct Parts {
+  first: array<vec4<f32>, 4>,
+  gate: vec4<f32>,
+}
+
+fn parts_of(at: u32) -> Parts {
+  var parts: Parts;
+  for (var i = 0u; i < 4u; i++) {  // written out
+    parts.first[i] = x[min(i, SPLITS - 1u) * (IN / 4u) + at];
+  }
+  parts.gate = gate_of(at);
+  return parts;
+}
+
 fn begin(lane: u32) {
   for (var head = lane; head < HEADS; head += THREADS) {
+    var scores: array<vec2<f32>, SPLITS>;
     var largest = -3.4e38;
-    for (var split = 0u; split < split_count(); split += 4u) {
-      for (var i = 0u; i < 4u; i++) {
-        largest = max(largest, score_of(split + i, head).x);
-      }
+    for (var split = 0u; split < SPLITS; split++) {  // written out
+      scores[split] = score_of(split, head);
+      largest = max(largest, scores[split].x);
     }
     var all = 0.0;
-    for (var split = 0u; split < split_count(); split++) {
-      let score = score_of(split, head);
-      all += exp(score.x - largest) * score.y;
+    for (var split = 0u; split < SPLITS; split++) {  // written out
+      scores[split].x = exp(scores[split].x - largest);
+      all += scores[split].x * scores[split].y;
     }
-    for (var split = 0u; split < SPLITS; split++) {
-      split_shares[split * HEADS + head] = exp(score_of(split, head).x - largest) / all;
+    for (var split = 0u; split < SPLITS; split++) {  // written out
+      split_shares[split * HEADS + head] = scores[split].x / all;
     }
   }
   workgroupBarrier();
 }
 
-fn prepared(at: u32, counts: bool) -> vec4<f32> {
+fn share_of(split: u32, at: u32) -> f32 {
+  let share = split_shares[min(split, SPLITS - 1u) * HEADS + at / HEAD_VECTORS];
+  return select(0.0, share, split < SPLITS);
+}
+
+fn prepared(parts: Parts, at: u32, counts: bool) -> vec4<f32> {
   var sum = vec4<f32>();
-  for (var first = 0u; first < split_count(); first += 4u) {
+  for (var i = 0u; i < 4u; i++) {  // written out
+    sum += share_of(i, at) * parts.first[i];
+  }
+  for (var first = 4u; first < split_count(); first += 4u) {
     for (var i = 0u; i < 4u; i++) {
-      let split = min(first + i, SPLITS - 1u);
-      let share = select(0.0, split_shares[split * HEADS + at / HEAD_VECTORS], first + i < SPLITS);
-      sum += share * x[split * (IN / 4u) + at];
+      sum += share_of(first + i, at) * x[min(first + i, SPLITS - 1u) * (IN / 4u) + at];
     }
   }
-  return select(vec4<f32>(), gate_of(at) * sum, counts);
+  return select(vec4<f32>(), parts.gate * sum, counts);
 }
 
 fn scale_of(squares: f32) -> f32 {

@@ -167,52 +167,21 @@ void reference(const CpuCall& call) {
   end(call, y);
 }
 
-constexpr size_t kOp = op_index<FusedLinear>();
-
-/// What head_norm keeps in workgroup memory.
-constexpr uint32_t kMostHeads = 256;
-
-std::string head_norm_refuses(const Problem& p) {
-  const auto& op = p.as<FusedLinear>();
-  if (op.before == Before::kHeadNorm) {
-    const Dim head = p.inputs[op.w()].shape[0], heads = Dim{in_size(p)} / head;
-    if (head % 4 != 0) return fmt::format("heads of {} columns are no multiple of 4", head);
-    if (heads > Dim{kMostHeads}) return fmt::format("{} heads exceed {}", heads, kMostHeads);
-  }
-  return "";
+std::vector<KernelVariant> make_variants() {
+  std::vector<KernelVariant> all;
+  add_ways<FusedLinear>(all, matvec_ways());
+  all.push_back({.name = "fused_linear.cpu",
+                 .op = op_index<FusedLinear>(),
+                 .backend = BackendKind::kCpu,
+                 .reference = reference});
+  return all;
 }
-std::string refuses(const Problem& p, const DeviceInfo& device) {
-  const std::string reason = head_norm_refuses(p);
-  return reason.empty() ? matvec_refuses(p, device) : reason;
-}
-std::string subgroup_refuses(const Problem& p, const DeviceInfo& device) {
-  const std::string reason = head_norm_refuses(p);
-  return reason.empty() ? matvec_subgroup_refuses(p, device) : reason;
-}
-std::string f16_refuses(const Problem& p, const DeviceInfo& device) {
-  const std::string reason = head_norm_refuses(p);
-  return reason.empty() ? matvec_f16_refuses(p, device) : reason;
-}
-
-constexpr KernelVariant kVariants[] = {
-    {.name = "fused_linear.wgsl.matvec_f16_subgroup",
-     .op = kOp,
-     .needs = kFeatureF16 | kFeatureSubgroups,
-     .refuses = f16_refuses,
-     .launch = matvec_f16_subgroup},
-    {.name = "fused_linear.wgsl.matvec_subgroup",
-     .op = kOp,
-     .needs = kFeatureSubgroups,
-     .refuses = subgroup_refuses,
-     .launch = matvec_subgroup},
-    {.name = "fused_linear.wgsl.matvec", .op = kOp, .refuses = refuses, .launch = matvec_tree},
-    {.name = "fused_linear.cpu", .op = kOp, .backend = BackendKind::kCpu, .reference = reference},
-};
 
 }  // namespace
 
 std::span<const KernelVariant> fused_linear_variants() {
-  return kVariants;
+  static const std::vector<KernelVariant> all = make_variants();
+  return all;
 }
 
 }  // namespace tokamak

@@ -1,7 +1,5 @@
 #include "kernels/linear/linear.h"
 
-#include <deque>
-
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/launch.h"
 #include "kernels/linear/fused_linear.h"
@@ -162,21 +160,10 @@ Launch any(const Problem& p) {
   return with_codec(single_codec(p.inputs[1]), std::move(launch));
 }
 
-struct Way {
-  std::string_view name;
-  Features needs;
-  std::string (*refuses)(const Problem&, const DeviceInfo&);
-  Launch (*launch)(const Problem&);
-};
-
-/// For each of the three ops, in the order of preference.
+/// For each of the three ops, in the order of preference, behind those for one token.
 constexpr Way kWays[] = {
-    {"matvec_f16_subgroup", kFeatureF16 | kFeatureSubgroups, matvec_f16_refuses,
-     matvec_f16_subgroup},
-    {"matvec_subgroup", kFeatureSubgroups, matvec_subgroup_refuses, matvec_subgroup},
-    {"matvec", 0, matvec_refuses, matvec_tree},
-    {"matrix_large", kMatrixFeatures, large_matrix_refuses, large_matrix},
-    {"matrix", kMatrixFeatures, small_matrix_refuses, small_matrix},
+    {"matrix_large", kMatrixFeatures, large_matrix_refuses, large_matrix, kF16Rounding},
+    {"matrix", kMatrixFeatures, small_matrix_refuses, small_matrix, kF16Rounding},
     {"matmul_f16", kFeatureF16, matmul_f16_refuses, matmul_f16},
     {"matmul", 0, matmul_refuses, matmul},
     {"any", 0, any_refuses, any},
@@ -184,19 +171,10 @@ constexpr Way kWays[] = {
 
 template <typename T>
 void add_family(std::vector<KernelVariant>& all, void (*reference)(const CpuCall&)) {
-  static std::deque<std::string> names;  // which the variants point to
-  const auto named = [&](std::string_view ending) -> std::string_view {
-    return names.emplace_back(fmt::format("{}.{}", T::kName, ending));
-  };
-  // Of a gated result both factors are rounded.
-  constexpr double kRounding = (std::is_same_v<T, LinearGlu> ? 2 : 1) * kF16Rounding;
-  for (const Way& way : kWays) {
-    all.push_back({named(fmt::format("wgsl.{}", way.name)), op_index<T>(), BackendKind::kWebGpu,
-                   way.needs, way.refuses, way.launch, nullptr,
-                   (way.needs & kFeatureSubgroupMatrix) != 0 ? kRounding : 0});
-  }
-  all.push_back(
-      {named("cpu"), op_index<T>(), BackendKind::kCpu, 0, nullptr, nullptr, reference, 0});
+  static const std::string cpu = fmt::format("{}.cpu", T::kName);
+  add_ways<T>(all, matvec_ways());
+  add_ways<T>(all, kWays);
+  all.push_back({cpu, op_index<T>(), BackendKind::kCpu, 0, nullptr, nullptr, reference, 0});
 }
 
 std::vector<KernelVariant> make_variants() {

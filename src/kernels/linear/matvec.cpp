@@ -9,6 +9,11 @@ namespace {
 constexpr uint32_t kThreads = 256;
 constexpr uint32_t kFewestLanes = 32;
 
+bool takes_argmax(const Problem& p) {
+  const auto* fused = std::get_if<FusedLinear>(p.op);
+  return fused != nullptr && fused->behind == Behind::kArgmax;
+}
+
 /// How a product is dealt to lanes: see matvec.wgsl. `rounds` are the units of a row that a lane
 /// takes at once.
 struct Deal {
@@ -19,20 +24,25 @@ struct Deal {
 };
 
 /// As measured on an H200 (docs/performance.md): a row for each subgroup of 32 lanes, some eight
-/// loads under way in a lane, and so many rows for a workgroup that there are workgroups enough.
-Deal deal(const Problem& p, uint32_t unit, bool subgroups) {
-  constexpr uint32_t kLoads = 8;
+/// loads under way in a lane, and so many rows for a workgroup that there are workgroups enough,
+/// but not many more, since each makes x' for itself.
+Deal deal(const Problem& p, const UnitCodec& codec, bool subgroups) {
+  constexpr uint32_t kLoads = 8, kMostLoads = 10, kManyRows = 8192;
   // Columns: with the sums of a workgroup they stay below 16 KiB.
-  const uint32_t staged = subgroups ? 2048 : 1024;
+  const uint32_t staged = codec.in_bytes ? 4096 : subgroups ? 2048 : 1024;
+  const uint32_t units = in_size(p) / codec.unit, rows = row_count(p);
   const auto* fused = std::get_if<FusedLinear>(p.op);
-  const bool is_argmax = fused != nullptr && fused->behind == Behind::kArgmax;
-  const uint32_t units = in_size(p) / unit;
+  const bool adds = fused != nullptr && fused->adds(), is_argmax = takes_argmax(p);
+  const uint32_t rows_per_block = codec.in_bytes ? 3072 : adds ? 4096 : 8192;
   Deal deal;
   deal.lanes = is_argmax ? kFewestLanes : power_of_two(units / kLoads, kFewestLanes, 64);
-  deal.block = power_of_two(row_count(p) / 8192, 1, is_argmax ? 2 : 4);
-  deal.rounds = std::min({ceil_div(units, deal.lanes), kLoads / deal.block,
-                          std::max(1u, staged / (deal.lanes * unit))});
-  deal.group_rows = is_argmax ? kArgmaxBlock : kThreads / deal.lanes * deal.block;
+  deal.block = power_of_two(rows / rows_per_block, 1, is_argmax ? 2 : 4);
+  const uint32_t whole = ceil_div(units, deal.lanes);
+  deal.rounds = std::min(whole * deal.block <= kMostLoads ? whole : kLoads / deal.block,
+                         std::max(1u, staged / (deal.lanes * codec.unit)));
+  deal.group_rows = kThreads / deal.lanes * deal.block;
+  if (rows >= kManyRows && (adds || !codec.in_bytes)) deal.group_rows *= 2;
+  if (is_argmax) deal.group_rows = kArgmaxBlock;
   return deal;
 }
 
@@ -82,25 +92,33 @@ void add_fused(Launch& launch, const Problem& p) {
 }
 
 Launch matvec(const Problem& p, UnitCodec codec, bool subgroups) {
-  const Deal dealt = deal(p, codec.unit, subgroups);
+  const Deal dealt = deal(p, codec, subgroups);
   const uint32_t groups = ceil_div(row_count(p), dealt.group_rows);
   const uint32_t grid_x = std::min(groups, kRowOfGroups);
-  Launch launch{.constants = linear_sizes(p, kThreads),
-                .sources = {subgroups ? "wgsl/entry_subgroup.wgsl" : "wgsl/entry.wgsl",
-                            subgroups ? "linear/fold_subgroup.wgsl" : "linear/fold.wgsl",
-                            "linear/matvec.wgsl"},
-                .grid = {.x = {grid_x}, .y = {ceil_div(groups, grid_x)}}};
+  Launch launch{
+      .constants = linear_sizes(p, kThreads),
+      .sources = {subgroups ? "wgsl/entry_subgroup.wgsl" : "wgsl/entry.wgsl",
+                  subgroups ? "linear/fold_subgroup.wgsl" : "linear/fold.wgsl",
+                  codec.in_bytes ? "linear/staged_bytes.wgsl" : "linear/staged_floats.wgsl",
+                  "linear/matvec.wgsl"},
+      .grid = {.x = {grid_x}, .y = {ceil_div(groups, grid_x)}}};
   const uint32_t vectors = codec.unit / 4;
-  launch.constants.insert(launch.constants.end(),
-                          {{"GRID_X", grid_x},
-                           {"UNIT", codec.unit},
-                           {"VECTORS", vectors},
-                           {"LANES", dealt.lanes},
-                           {"BLOCK", dealt.block},
-                           {"ROUNDS", dealt.rounds},
-                           {"LOADS", dealt.rounds * dealt.block},
-                           {"EACH", ceil_div(dealt.rounds * dealt.lanes * vectors, kThreads)},
-                           {"GROUP_ROWS", dealt.group_rows}});
+  const uint32_t chunk = dealt.rounds * dealt.lanes * vectors;
+  // Eight elements that become bytes are made by one lane.
+  const uint32_t each = ceil_div(chunk / (codec.in_bytes ? 2 : 1), kThreads);
+  launch.constants.insert(launch.constants.end(), {{"GRID_X", grid_x},
+                                                   {"UNIT", codec.unit},
+                                                   {"VECTORS", vectors},
+                                                   {"LANES", dealt.lanes},
+                                                   {"BLOCK", dealt.block},
+                                                   {"ROUNDS", dealt.rounds},
+                                                   {"LOADS", dealt.rounds * dealt.block},
+                                                   {"PARTS", each * (codec.in_bytes ? 2 : 1)},
+                                                   {"GROUP_ROWS", dealt.group_rows}});
+  if (codec.in_bytes) {
+    launch.constants.push_back({"EIGHTS", codec.unit / 8});
+    launch.constants.push_back({"EACH", each});
+  }
   if (codec.binds_twice) {
     launch.again = {1};
     launch.constants.push_back({"WIDE_BINDING", binding_of(p.inputs.size() + p.outputs.size())});
@@ -109,41 +127,64 @@ Launch matvec(const Problem& p, UnitCodec codec, bool subgroups) {
   return with_codec(std::move(codec), std::move(launch));
 }
 
-std::string refuses(const Problem& p) {
+/// What head_norm keeps in workgroup memory.
+constexpr uint32_t kMostHeads = 256;
+
+std::string refuses(const Problem& p, const DeviceInfo&) {
   if (per_token(p)) return "is for one token";
   if (std::string reason = wide_rows(p); !reason.empty()) return reason;
+  if (takes_argmax(p) && p.cut.first % kArgmaxBlock != 0) {
+    return fmt::format("row {} begins no block of {}", p.cut.first, kArgmaxBlock);
+  }
   const auto* fused = std::get_if<FusedLinear>(p.op);
-  const bool is_argmax = fused != nullptr && fused->behind == Behind::kArgmax;
-  return is_argmax && p.cut.first % kArgmaxBlock != 0
-             ? fmt::format("row {} begins no block of {}", p.cut.first, kArgmaxBlock)
-             : "";
+  if (fused != nullptr && fused->before == Before::kHeadNorm) {
+    const Dim head = p.inputs[fused->w()].shape[0], heads = Dim{in_size(p)} / head;
+    if (head % 4 != 0) return fmt::format("heads of {} columns are no multiple of 4", head);
+    if (heads > Dim{kMostHeads}) return fmt::format("{} heads exceed {}", heads, kMostHeads);
+  }
+  return "";
 }
 
-}  // namespace
-
-std::string matvec_refuses(const Problem& p, const DeviceInfo&) {
-  return refuses(p);
-}
-std::string matvec_subgroup_refuses(const Problem& p, const DeviceInfo& device) {
+std::string subgroup_refuses(const Problem& p, const DeviceInfo& device) {
   return device.subgroup_max > kFewestLanes
              ? fmt::format("a subgroup may have {} lanes, and a row {}", device.subgroup_max,
                            kFewestLanes)
-             : refuses(p);
+             : refuses(p, device);
 }
 
-Launch matvec_tree(const Problem& p) {
-  return matvec(p, unit_codec(p.inputs[1]), false);
-}
-Launch matvec_subgroup(const Problem& p) {
-  return matvec(p, unit_codec(p.inputs[1]), true);
+std::string no_bytes(const Problem& p) {
+  const TensorDesc& w = p.inputs[1];
+  return has_wide_units(w)
+             ? ""
+             : fmt::format("is for rows of whole units of 4 or 8 bits, not {}", type_text(w));
 }
 
-std::string matvec_f16_refuses(const Problem& p, const DeviceInfo& device) {
-  std::string reason = is_f16(p);
-  return reason.empty() ? matvec_subgroup_refuses(p, device) : reason;
+using Refuses = std::string (*)(const Problem&, const DeviceInfo&);
+
+template <std::string (*kFirst)(const Problem&), Refuses kThen>
+std::string either(const Problem& p, const DeviceInfo& device) {
+  std::string reason = kFirst(p);
+  return reason.empty() ? kThen(p, device) : reason;
 }
-Launch matvec_f16_subgroup(const Problem& p) {
-  return matvec(p, native_f16_units(p.inputs[1]), true);
+
+template <UnitCodec (*kCodec)(const TensorDesc&), bool kSubgroups>
+Launch launch(const Problem& p) {
+  return matvec(p, kCodec(p.inputs[1]), kSubgroups);
+}
+
+constexpr Way kWays[] = {
+    {"matvec_dot4_subgroup", kFeatureSubgroups | kFeatureDot4, either<no_bytes, subgroup_refuses>,
+     launch<byte_units, true>, kStepRounding},
+    {"matvec_f16_subgroup", kFeatureF16 | kFeatureSubgroups, either<is_f16, subgroup_refuses>,
+     launch<native_f16_units, true>},
+    {"matvec_subgroup", kFeatureSubgroups, subgroup_refuses, launch<unit_codec, true>},
+    {"matvec", 0, refuses, launch<unit_codec, false>},
+};
+
+}  // namespace
+
+std::span<const Way> matvec_ways() {
+  return kWays;
 }
 
 }  // namespace tokamak

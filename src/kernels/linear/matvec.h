@@ -1,5 +1,8 @@
 // What the products share, and the launches of the matrix-vector products: see linear.h.
 #pragma once
+#include <deque>
+#include <span>
+
 #include "kernels/launch.h"
 
 namespace tokamak {
@@ -27,13 +30,30 @@ inline uint32_t binding_of(size_t input) {
 /// Rows of workgroups wrap here: a dimension ends at 65535.
 inline constexpr uint32_t kRowOfGroups = 32768;
 
-std::string matvec_refuses(const Problem& p, const DeviceInfo& device);
-Launch matvec_tree(const Problem& p);
-std::string matvec_subgroup_refuses(const Problem& p, const DeviceInfo& device);
-Launch matvec_subgroup(const Problem& p);
+/// A way to compute a product, for every op that is one.
+struct Way {
+  std::string_view name;  // behind op.wgsl.
+  Features needs;
+  std::string (*refuses)(const Problem&, const DeviceInfo&);
+  Launch (*launch)(const Problem&);
+  double rounding = 0;  // as in KernelVariant
+};
 
-/// f16 weights loaded as such; the products stay in f32, so the numbers are those of the codec.
-std::string matvec_f16_refuses(const Problem& p, const DeviceInfo& device);
-Launch matvec_f16_subgroup(const Problem& p);
+/// The matrix-vector products, in the order of preference. By dot products of bytes where weights
+/// have 4 or 8 bits: x' becomes whole numbers of 16 bits. f16 weights may be loaded as such: the
+/// products stay in f32, so the numbers are those of the codec.
+std::span<const Way> matvec_ways();
+
+/// Appends a variant of T for each way.
+template <typename T>
+void add_ways(std::vector<KernelVariant>& all, std::span<const Way> ways) {
+  static std::deque<std::string> names;  // which the variants point to
+  for (const Way& way : ways) {
+    // Of a gated result both factors are rounded.
+    const double rounding = (std::is_same_v<T, LinearGlu> ? 2 : 1) * way.rounding;
+    all.push_back({names.emplace_back(fmt::format("{}.wgsl.{}", T::kName, way.name)), op_index<T>(),
+                   BackendKind::kWebGpu, way.needs, way.refuses, way.launch, nullptr, rounding});
+  }
+}
 
 }  // namespace tokamak

@@ -1,6 +1,7 @@
 // GROUP_ROWS rows for one token per workgroup. A team of LANES lanes takes a row, BLOCK rows at a
-// time; all teams share the x' of a chunk of columns, which before_*.wgsl makes vector by vector.
-// What a unit of weights is, the codec says (quant/units_*.wgsl). finish() takes the totals.
+// time; all teams share the x' of a chunk of columns, which before_*.wgsl makes vector by vector, of
+// parts that are loaded early, and staged_*.wgsl keeps. What a unit of weights is, the codec says (quant/units_*.wgsl). fold*.wgsl
+// adds up what the lanes of a team have, finish() takes the totals.
 // Contract: linear.h
 @group(0) @binding(INPUT_0) var<storage, read> x: array<vec4<f32>>;
 @group(0) @binding(INPUT_1) var<storage, read> weight_words: array<WeightWord>;
@@ -12,29 +13,9 @@ const CHUNKS = (UNITS + CHUNK_UNITS - 1u) / CHUNK_UNITS;
 const TEAMS = THREADS / LANES;
 const TURNS = GROUP_ROWS / (TEAMS * BLOCK) * CHUNKS;
 
-// Neighbouring lanes read the same vector of neighbouring units: these are neighbours here, and a
-// vector of padding spreads what neighbouring lanes write over the banks.
-const STRIDE = CHUNK_UNITS + 1u;
-var<workgroup> staged: array<vec4<f32>, VECTORS * STRIDE>;
-var<private> own: array<vec4<f32>, VECTORS>;  // of x', for the unit at hand
+var<private> sums: array<f32, BLOCK>;  // of the rows at hand
 var<private> squares = 0.0;  // of the vectors that this lane made
 var<private> is_first: bool;  // whether this workgroup has the first rows
-
-// Zeros behind the last column, so that what is loaded there does not count: a branch would make
-// every load wait for the one before.
-fn stage(chunk: u32, lane: u32) {
-  var made: array<vec4<f32>, EACH>;
-  for (var i = 0u; i < EACH; i++) {  // written out
-    let at = chunk * CHUNK + i * THREADS + lane;
-    made[i] = prepared(min(at, IN / 4u - 1u), at < IN / 4u && i * THREADS + lane < CHUNK);
-  }
-  for (var i = 0u; i < EACH; i++) {  // written out
-    let at = i * THREADS + lane;
-    if (at < CHUNK) {
-      staged[at % VECTORS * STRIDE + at / VECTORS] = made[i];
-    }
-  }
-}
 
 // The units of the next turn, on their way.
 var<private> loaded: array<Unit, LOADS>;
@@ -48,6 +29,24 @@ fn load_units(first: u32, turn: u32, lane: u32) {
   }
 }
 
+// What the x' of a chunk that this lane makes are made of.
+var<private> parts: array<Parts, PARTS>;
+
+fn load_parts(chunk: u32, lane: u32) {
+  for (var i = 0u; i < PARTS; i++) {  // written out
+    parts[i] = parts_of(min(chunk * CHUNK + place(i, lane), IN / 4u - 1u));
+  }
+}
+
+fn counts(chunk: u32, place: u32) -> bool {
+  return place < CHUNK && chunk * CHUNK + place < IN / 4u;
+}
+
+fn make(i: u32, chunk: u32, lane: u32) -> vec4<f32> {
+  let place = place(i, lane);
+  return prepared(parts[i], min(chunk * CHUNK + place, IN / 4u - 1u), counts(chunk, place));
+}
+
 fn run(group: vec3<u32>, lane: u32) {
   let first = (group.y * GRID_X + group.x) * GROUP_ROWS;
   if (first >= ROWS) {
@@ -55,12 +54,15 @@ fn run(group: vec3<u32>, lane: u32) {
   }
   load_units(first, 0u, lane);
   is_first = FIRST_ROW + first == 0u;
+  load_parts(0u, lane);
   begin(lane);
   var scale = 1.0;
-  var sums: array<f32, BLOCK>;
   for (var turn = 0u; turn < TURNS; turn++) {
     if (turn == 0u || CHUNKS > 1u) {
-      workgroupBarrier();
+      if (turn > 0u) {
+        workgroupBarrier();
+        load_parts(turn % CHUNKS, lane);
+      }
       stage(turn % CHUNKS, lane);
       if (turn == CHUNKS - 1u) {
         fold_all(squares, lane);
@@ -71,10 +73,7 @@ fn run(group: vec3<u32>, lane: u32) {
       scale = scale_of(total_of_all());  // while weights are under way
     }
     for (var round = 0u; round < ROUNDS; round++) {  // written out
-      for (var v = 0u; v < VECTORS; v++) {  // written out
-        own[v] = staged[v * STRIDE + round * LANES + lane % LANES];
-      }
-      note_unit();
+      take_unit(round * LANES + lane % LANES);
       for (var r = 0u; r < BLOCK; r++) {  // written out
         sums[r] += unit_product(loaded[round * BLOCK + r]);
       }
@@ -83,9 +82,8 @@ fn run(group: vec3<u32>, lane: u32) {
       load_units(first, turn + 1u, lane);
     }
     if (turn % CHUNKS == CHUNKS - 1u) {
-      let row = turn / CHUNKS * (TEAMS * BLOCK) + lane / LANES * BLOCK;
+      fold(turn / CHUNKS * (TEAMS * BLOCK) + lane / LANES * BLOCK, lane);
       for (var r = 0u; r < BLOCK; r++) {  // written out
-        fold(row + r, sums[r], lane);
         sums[r] = 0.0;
       }
     }

@@ -1,15 +1,32 @@
-// s = a + rms_norm(x, w), times a factor where there is one; the first workgroup keeps it. In two
-// passes over x, which all lanes share: the factor of the norm comes first.
+// s = a + rms_norm(x, w), times a factor where there is one; the first workgroup keeps it. The factor
+// of the norm comes first; where x is more than one chunk, from a pass over x that all lanes share.
 @group(0) @binding(A_BINDING) var<storage, read> residual: array<vec4<f32>>;
 @group(0) @binding(W_BINDING) var<storage, read> norm: array<vec4<f32>>;
 @group(0) @binding(OUTPUT_1) var<storage, read_write> kept: array<vec4<f32>>;
+
+struct Parts {
+  x: vec4<f32>,
+  residual: vec4<f32>,
+  norm: vec4<f32>,
+  second_norm: vec4<f32>,
+}
+
+fn parts_of(at: u32) -> Parts {
+  return Parts(x[at], residual[at], norm[at], norm_of(at));
+}
 
 var<private> first_scale: f32;
 
 fn begin(lane: u32) {
   var sum = 0.0;
-  for (var at = lane; at < IN / 4u; at += THREADS) {
-    sum += dot(x[at], x[at]);
+  if (CHUNKS == 1u) {
+    for (var i = 0u; i < PARTS; i++) {  // written out
+      sum += select(0.0, dot(parts[i].x, parts[i].x), counts(0u, place(i, lane)));
+    }
+  } else {
+    for (var at = lane; at < IN / 4u; at += THREADS) {
+      sum += dot(x[at], x[at]);
+    }
   }
   fold_all(sum, lane);
   workgroupBarrier();
@@ -17,8 +34,8 @@ fn begin(lane: u32) {
   workgroupBarrier();
 }
 
-fn sum_of(at: u32, counts: bool) -> vec4<f32> {
-  let sum = sum_factor() * residual[at] + x[at] * first_scale * norm[at];
+fn sum_of(parts: Parts, at: u32, counts: bool) -> vec4<f32> {
+  let sum = sum_factor() * parts.residual + parts.x * first_scale * parts.norm;
   if (is_first && counts) {
     kept[at] = sum;
   }

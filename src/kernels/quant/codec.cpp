@@ -77,21 +77,35 @@ Codec native_f16_codec(const TensorDesc& matrix) {
   return {.sources = {"quant/f16_native.wgsl", "quant/weights8.wgsl"}, .constants = {}};
 }
 
-UnitCodec unit_codec(const TensorDesc& matrix) {
-  UnitCodec codec{wide_codec(matrix)};
-  // The low stream is a matrix of its own, so that a row of it is a row of units.
-  const uint32_t bits = is_packed(matrix.dtype) ? packing(matrix.dtype).bits : 0;
-  if (bits == 4) codec.unit = 32;
-  if (bits == 8) codec.unit = 16;
-  codec.binds_twice = codec.unit > 8 && matrix.shape[1] % codec.unit == 0;
-  if (!codec.binds_twice) codec.unit = 8;
-  if (codec.binds_twice) {
-    codec.sources.push_back("quant/units_wide.wgsl");
-    codec.sources.push_back(fmt::format("quant/units_{}bit.wgsl", bits));
-  } else {
-    codec.sources.push_back("quant/units_8.wgsl");
-  }
+bool has_wide_units(const TensorDesc& matrix) {
+  if (!is_packed(matrix.dtype)) return false;
+  const uint32_t bits = packing(matrix.dtype).bits;
+  return (bits == 4 || bits == 8) && matrix.shape[1] % (128 / bits) == 0;
+}
+
+namespace {
+
+UnitCodec wide_units(const TensorDesc& matrix, std::string_view product, bool in_bytes) {
+  const uint32_t bits = packing(matrix.dtype).bits;
+  UnitCodec codec{wide_codec(matrix), 128 / bits, true, in_bytes};
+  codec.sources.insert(codec.sources.end(),
+                       {"quant/unit_words.wgsl", fmt::format("quant/units_{}.wgsl", product),
+                        fmt::format("quant/{}_{}bit.wgsl", product, bits)});
   return codec;
+}
+
+}  // namespace
+
+UnitCodec unit_codec(const TensorDesc& matrix) {
+  if (has_wide_units(matrix)) return wide_units(matrix, "wide", false);
+  UnitCodec codec{wide_codec(matrix)};
+  codec.sources.push_back("quant/units_8.wgsl");
+  return codec;
+}
+
+UnitCodec byte_units(const TensorDesc& matrix) {
+  TOK_CHECK(has_wide_units(matrix));
+  return wide_units(matrix, "bytes", true);
 }
 
 UnitCodec native_f16_units(const TensorDesc& matrix) {

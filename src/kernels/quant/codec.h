@@ -34,16 +34,22 @@ Codec native_f16_codec(const TensorDesc& matrix);
 
 /// For matrix-vector products: what the lanes deal out among themselves is a unit, as many
 /// neighbouring weights of a row as one load brings. The texts declare Unit and load_unit(i) for
-/// unit i of the matrix, note_unit(), which is called when `own` holds the same columns of x, and
-/// unit_product(unit), the product of the two.
+/// unit i of the matrix and unit_product(unit), its product with `own`, the same columns of x.
+/// Units of floats (linear/staged_floats.wgsl) have note_unit(), too, called when `own` is new;
+/// units of bytes (linear/staged_bytes.wgsl) fours_of(a, b), how eight x lie in two vectors.
 struct UnitCodec : Codec {
   uint32_t unit = 8;
   bool binds_twice = false;  // the matrix once more at WIDE_BINDING, as vectors of words
+  bool in_bytes = false;
 };
 
 /// REQUIRES: as wide_codec().
 UnitCodec unit_codec(const TensorDesc& matrix);
 UnitCodec native_f16_units(const TensorDesc& matrix);
+/// By dot products of bytes. REQUIRES: has_wide_units().
+UnitCodec byte_units(const TensorDesc& matrix);
+/// Whether the rows of the low stream are whole units of 16 bytes, q of 4 or 8 bits.
+bool has_wide_units(const TensorDesc& matrix);
 
 /// One weight per load. REQUIRES: not packed.
 Codec single_codec(const TensorDesc& matrix);

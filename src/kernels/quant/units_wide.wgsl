@@ -1,6 +1,5 @@
-// A unit is one load of 16 bytes of weights w = s q + o of BITS bits:
+// Units of unit_words.wgsl in floats:
 //   sum w x = s (sum q x) + o sum x
-@group(0) @binding(WIDE_BINDING) var<storage, read> wide_words: array<vec4<u32>>;
 var<private> own_total: f32;
 
 fn note_unit() {
@@ -9,15 +8,6 @@ fn note_unit() {
     sum += own[v];
   }
   own_total = dot(sum, vec4(1.0));
-}
-
-struct Unit {
-  words: vec4<u32>,
-  scale: vec2<f32>,
-}
-
-fn load_unit(i: u32) -> Unit {
-  return Unit(wide_words[i], affine(UNIT / 8u * i));
 }
 
 // Bytes become floats at the rate of other integer operations, bits in other places do not.

@@ -1,0 +1,29 @@
+// x' as it is. Neighbouring lanes read the same vector of neighbouring units: these are neighbours
+// here, and a vector of padding spreads what neighbouring lanes write over the banks.
+const STRIDE = CHUNK_UNITS + 1u;
+var<workgroup> staged: array<vec4<f32>, VECTORS * STRIDE>;
+var<private> own: array<vec4<f32>, VECTORS>;  // of x', for the unit at hand
+
+// The vector of a chunk that a lane makes i-th.
+fn place(i: u32, lane: u32) -> u32 {
+  return i * THREADS + lane;
+}
+
+// Zeros behind the last column, so that what is loaded there does not count: a branch would make
+// every load wait for the one before.
+fn stage(chunk: u32, lane: u32) {
+  for (var i = 0u; i < PARTS; i++) {  // written out
+    let made = make(i, chunk, lane);
+    let at = place(i, lane);
+    if (at < CHUNK) {
+      staged[at % VECTORS * STRIDE + at / VECTORS] = made;
+    }
+  }
+}
+
+fn take_unit(unit: u32) {
+  for (var v = 0u; v < VECTORS; v++) {  // written out
+    own[v] = staged[v * STRIDE + unit];
+  }
+  note_unit();
+}
