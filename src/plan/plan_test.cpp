@@ -5,7 +5,6 @@
 #include "base/packing.h"
 #include "graph/builder.h"
 #include "graph/text.h"
-#include "plan/pool.h"
 #include "plan/shards.h"
 #include "plan/text.h"
 
@@ -355,17 +354,6 @@ TEST(PlanText, RefusesWhatDoesNotExist) {
       "result=0:f32[1]\nstep nothing in 0:f32[1] out 0:f32[1] grid 1 1 1\n");
   ASSERT_FALSE(kernel);
   EXPECT_NE(kernel.error().message.find("line 3"), std::string::npos);
-}
-
-TEST(ActivationPool, TakesTheSmallestThatFitsThenGrowsTheLargest) {
-  ActivationPool pool;
-  const uint32_t a = pool.take(100), b = pool.take(50);
-  pool.release(a);
-  pool.release(b);
-  EXPECT_EQ(pool.take(40), b);
-  EXPECT_EQ(pool.take(200), a);
-  EXPECT_EQ(pool.bytes(), (std::vector<uint64_t>{200, 50}));
-  EXPECT_EQ(pool.take(1), 2u);
 }
 
 }  // namespace
