@@ -15,11 +15,11 @@ struct Reader {
 using Readers = std::map<std::string, Reader, std::less<>>;
 
 /// The tensors that a packed matrix consists of; the numbers count with its weights.
-void add_packed(Readers& out, const TensorFile& file, const std::string& name,
+void add_packed(Readers& out, const TensorFile& file, const std::string& name, DType device,
                 const TensorDesc& constant) {
   const auto stored = locate(file, name, uint64_t(constant.shape[1]));
   if (!stored) return;
-  const Reader reader{constant.name, stored->dtype, constant.dtype, 0};
+  const Reader reader{constant.name, stored->dtype, device, 0};
   for (const TensorInfo* info : {stored->scales, stored->zeros}) {
     if (info != nullptr) out.insert_or_assign(info->name, reader);
   }
@@ -40,11 +40,11 @@ Readers readers(const ModelFiles& files, const Graph& graph) {
     if (weight == nullptr) continue;
     for (const WeightPart& part : weight->parts) {
       const TensorInfo* info = files.tensors.find(part.name);
+      const DType device = part.dtype.value_or(value.dtype);
       if (info != nullptr && is_float_weight(info->dtype)) {
-        out.insert_or_assign(part.name,
-                             Reader{value.name, info->dtype, value.dtype, info->elements()});
+        out.insert_or_assign(part.name, Reader{value.name, info->dtype, device, info->elements()});
       } else {
-        add_packed(out, files.tensors, part.name, value);
+        add_packed(out, files.tensors, part.name, device, value);
       }
     }
   }

@@ -35,12 +35,14 @@ WantedByName wanted_matrices(const TensorFile& tensors, const Graph& graph) {
   WantedByName wanted;
   for (const TensorDesc& value : graph.values) {
     const auto* weight = std::get_if<Weight>(&value.recipe);
-    if (weight == nullptr || (value.dtype != DType::kQ8_0 && value.dtype != DType::kQ4_0)) continue;
+    if (weight == nullptr) continue;
     for (const WeightPart& part : weight->parts) {
+      const DType type = part.dtype.value_or(value.dtype);
+      if (type != DType::kQ8_0 && type != DType::kQ4_0) continue;
       const TensorInfo* info = tensors.find(part.name);
       if (info == nullptr || !is_float_weight(info->dtype)) continue;
       const uint64_t columns = uint64_t(value.shape[1]);
-      wanted[part.name] = {info, value.dtype, info->elements() / columns, columns};
+      wanted[part.name] = {info, type, info->elements() / columns, columns};
     }
   }
   return wanted;

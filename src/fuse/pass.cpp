@@ -16,10 +16,13 @@ std::optional<ValueId> Match::join_rows(std::initializer_list<Var> parts, RowOrd
   Weight joined{.parts = {}, .order = order};
   TensorDesc result = type(*parts.begin());
   result.shape[0] = 0;
+  const bool alike =
+      std::ranges::all_of(parts, [&](Var part) { return type(part).dtype == result.dtype; });
+  if (!alike && (order != RowOrder::kConcat || result.shape.size() != 2)) return std::nullopt;
   for (const Var part : parts) {
     const TensorDesc& one = type(part);
     const auto* weight = std::get_if<Weight>(&one.recipe);
-    if (weight == nullptr || one.dtype != result.dtype ||
+    if (weight == nullptr || (!alike && weight->add_one) ||
         !std::equal(one.shape.begin() + 1, one.shape.end(), result.shape.begin() + 1,
                     result.shape.end())) {
       return std::nullopt;
@@ -32,11 +35,18 @@ std::optional<ValueId> Match::join_rows(std::initializer_list<Var> parts, RowOrd
       return std::nullopt;
     }
     if (uses(part) != 1) return std::nullopt;
+    const size_t before = joined.parts.size();
     joined.parts.insert(joined.parts.end(), weight->parts.begin(), weight->parts.end());
     // Rows of a concat are found by counting; see graph/row_range.h.
     if (order == RowOrder::kConcat && !is_list) joined.parts.back().rows = uint32_t(one.shape[0]);
+    for (size_t i = before; i < joined.parts.size() && !alike; ++i) {
+      WeightPart& own = joined.parts[i];
+      if (own.rows == 0 || own.rows % 2 != 0) return std::nullopt;
+      own.dtype = one.dtype;
+    }
     result.shape[0] += one.shape[0];
   }
+  if (!alike) result.dtype = DType::kF32;
   if (order == RowOrder::kInterleave &&
       result.shape[0] != type(*parts.begin()).shape[0] * Dim(parts.size())) {
     return std::nullopt;

@@ -73,7 +73,8 @@ class Match {
                                 std::map<size_t, Var> made = {});
 
   /// A new constant whose rows are those of the captured constants; nothing when they do not go
-  /// together (other types, already put together, used elsewhere too). `suffix` names it.
+  /// together (already put together, used elsewhere too, rows that alternate of other types).
+  /// Matrices of several types become one whose parts say what they are. `suffix` names it.
   std::optional<ValueId> join_rows(std::initializer_list<Var> parts, RowOrder order,
                                    std::string_view suffix);
 

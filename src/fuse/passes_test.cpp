@@ -128,6 +128,26 @@ TEST_F(PassTest, GateUpLeavesRowsThatAreJoinedAlone) {
   expect_alone(gate_up(), finish(b.glu(Activation::kSilu, gate, up)));
 }
 
+TEST_F(PassTest, QkvJoinsMatricesOfSeveralTypes) {
+  const ValueId q = b.linear(x, weight("q", {8, 8}, DType::kF16));
+  const ValueId k = b.linear(x, weight("k", {4, 8}, DType::kF16));
+  const ValueId v = b.linear(x, weight("v", {4, 8}));
+  const ValueId both = b.linear(b.add(k, v), weight("o", {8, 4}));
+  Graph g = finish(b.add(q, both));
+  EXPECT_EQ(run(qkv(), g), 1u);
+  EXPECT_NE(to_text(g).find("const  @q.qkv: f32[16,8] = concat \"q\"[0:8] as f16 \"k\"[0:4] as f16 "
+                            "\"v\"[0:4] as bf16\n"),
+            std::string::npos)
+      << to_text(g);
+}
+
+TEST_F(PassTest, QkvLeavesOddRowsOfAnotherTypeAlone) {
+  const ValueId q = b.linear(x, weight("q", {9, 8}));
+  const ValueId k = b.linear(x, weight("k", {9, 8}));
+  const ValueId v = b.linear(x, weight("v", {9, 8}, DType::kF16));
+  expect_alone(qkv(), finish(b.add(b.add(q, k), v)));
+}
+
 TEST_F(PassTest, QkvLeavesTwoSiblingsAlone) {
   const ValueId q = b.linear(x, weight("q", {8, 8}));
   const ValueId k = b.linear(x, weight("k", {8, 8}));

@@ -61,6 +61,26 @@ std::string type_text(const TensorDesc& tensor) {
   return text + ']';
 }
 
+namespace {
+
+/// Whether the types of parts are as WeightPart says.
+bool has_sound_types(const TensorDesc& value) {
+  const auto* weight = std::get_if<Weight>(&value.recipe);
+  const auto typed = [](const WeightPart& part) { return part.dtype.has_value(); };
+  if (weight == nullptr || std::ranges::none_of(weight->parts, typed)) return true;
+  uint64_t rows = 0;
+  for (const WeightPart& part : weight->parts) {
+    if (!part.dtype || !is_matrix_dtype(*part.dtype) || part.rows == 0 || part.rows % 2 != 0) {
+      return false;
+    }
+    rows += part.rows;
+  }
+  return weight->order == RowOrder::kConcat && !weight->add_one && value.dtype == DType::kF32 &&
+         value.shape.size() == 2 && uint64_t(value.shape[0]) == rows;
+}
+
+}  // namespace
+
 Result<void> verify(const Graph& graph) {
   std::vector<bool> defined(graph.values.size()), changed(graph.values.size()), made(defined);
   for (const Node& node : graph.nodes) {
@@ -73,6 +93,12 @@ Result<void> verify(const Graph& graph) {
     defined[i] = !made[i] && value.storage != Storage::kActivation;
     if (value.storage == Storage::kConstant && value.recipe.index() == 0) {
       return invalid_input("Graph: constant \"{}\" has no recipe.", value.name);
+    }
+    if (!has_sound_types(value)) {
+      return invalid_input(
+          "Graph: parts of \"{}\" have types of their own; expected a concat that "
+          "is f32, of parts which all have a type and an even number of rows.",
+          value.name);
     }
     for (const Dim dim : value.shape) {
       if (dim != kTokens && dim <= 0) {

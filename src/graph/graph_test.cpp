@@ -64,6 +64,42 @@ return %3
             (std::vector{WeightPart("qkv", 8, 4)}));
 }
 
+std::string with_parts(std::string_view constant) {
+  return fmt::format(R"(input  @t: u32[T]
+const  @table: bf16[50,256] = weight "table"
+const  @w: {}
+%0: f32[T,256] = embed @t, @table {{scale=1}}
+%1: f32[T,6] = linear %0, @w
+return %1
+)",
+                     constant);
+}
+
+TEST(GraphText, KeepsTheTypesOfParts) {
+  const std::string text =
+      with_parts("f32[6,256] = concat \"q\"[0:4] ~heads=2 as q4_k \"v\"[2:4] as q6_k");
+  auto graph = parse_graph(text);
+  ASSERT_TRUE(graph) << graph.error().message;
+  EXPECT_EQ(to_text(*graph), text);
+}
+
+TEST(Verify, PartsOfSeveralTypesSayWhatTheyAre) {
+  for (const char* wrong : {"f32[6,256] = concat \"q\"[0:4] as q4_k \"v\"[2:4]",
+                            "f32[6,256] = concat \"q\"[0:3] as q4_k \"v\"[0:3] as q6_k",
+                            "f32[6,256] = concat \"q\"[0:2] as q4_k \"v\"[0:2] as q6_k",
+                            "f32[6,256] = concat \"q\"[0:4] as q4_k \"v\" as q6_k",
+                            "f32[6,256] = concat \"q\"[0:4] as u32 \"v\"[0:2] as q6_k",
+                            "f32[6,256] = interleave \"q\"[0:4] as q4_k \"v\"[0:2] as q6_k",
+                            "f16[6,256] = concat \"q\"[0:4] as q4_k \"v\"[0:2] as q6_k",
+                            "f32[6,256] = concat \"q\"[0:4] as q4_k \"v\"[0:2] as q6_k + 1"}) {
+    const auto graph = parse_graph(with_parts(wrong));
+    ASSERT_FALSE(graph) << wrong;
+    EXPECT_NE(graph.error().message.find("parts of \"w\" have types of their own"),
+              std::string::npos)
+        << graph.error().message;
+  }
+}
+
 TEST(GraphText, KeepsTurnedRowsAndColumnOrders) {
   const std::string text = R"(input  @t: u32[T]
 const  @table: bf16[50,8] = weight "table"
@@ -265,6 +301,22 @@ TEST(RowRange, TakesPartsOfUnsaidLengthToBeEquallyLong) {
   const Weight joined{{"a", "b", "c"}, RowOrder::kConcat};
   EXPECT_EQ(recipe_of_rows(matrix(12, joined), 3, 6),
             "w/3 concat \"a\"[3:4] \"b\"[0:4] \"c\"[0:1]");
+}
+
+TEST(RowRange, RowsOfOneTypeHaveIt) {
+  Weight joined{{WeightPart("q", 0, 8), WeightPart("k", 0, 4), WeightPart("v", 0, 4)},
+                RowOrder::kConcat};
+  joined.parts[0].dtype = joined.parts[1].dtype = DType::kQ4_K;
+  joined.parts[2].dtype = DType::kQ6_K;
+  TensorDesc mixed = matrix(16, joined);
+  mixed.dtype = DType::kF32;
+  EXPECT_EQ(type_bounds(mixed), (std::vector<uint32_t>{0, 12, 16}));
+  EXPECT_EQ(type_bounds(matrix(12, {{"a"}})), (std::vector<uint32_t>{0, 12}));
+  const TensorDesc first = row_range(mixed, 0, 12), both = row_range(mixed, 10, 4);
+  EXPECT_EQ(first.dtype, DType::kQ4_K);
+  EXPECT_EQ(recipe_text(first.recipe), "concat \"q\"[0:8] \"k\"[0:4]");
+  EXPECT_EQ(both.dtype, DType::kF32);
+  EXPECT_EQ(recipe_text(both.recipe), "concat \"k\"[2:4] as q4_k \"v\"[0:2] as q6_k");
 }
 
 TEST(RowRange, CutsAlternatingRowsEvenly) {

@@ -13,6 +13,16 @@ WeightPart cut(WeightPart part, uint32_t first, uint32_t count) {
   return part;
 }
 
+/// Parts of one type need not say it: their matrix does.
+void settle_type(TensorDesc& matrix) {
+  std::vector<WeightPart>& parts = std::get<Weight>(matrix.recipe).parts;
+  const std::optional<DType> type = parts.front().dtype;
+  const auto same = [&](const WeightPart& part) { return part.dtype == type; };
+  if (!type || !std::ranges::all_of(parts, same)) return;
+  matrix.dtype = *type;
+  for (WeightPart& part : parts) part.dtype.reset();
+}
+
 }  // namespace
 
 TensorDesc row_range(const TensorDesc& matrix, uint32_t first, uint32_t count) {
@@ -40,7 +50,20 @@ TensorDesc row_range(const TensorDesc& matrix, uint32_t first, uint32_t count) {
     begin = end;
   }
   TOK_CHECK(begin == rows);
+  settle_type(range);
   return range;
+}
+
+std::vector<uint32_t> type_bounds(const TensorDesc& matrix) {
+  const auto& parts = std::get<Weight>(matrix.recipe).parts;
+  std::vector<uint32_t> bounds = {0};
+  uint32_t row = 0;
+  for (size_t i = 1; i < parts.size(); ++i) {
+    row += parts[i - 1].rows;
+    if (parts[i].dtype != parts[i - 1].dtype) bounds.push_back(row);
+  }
+  bounds.push_back(uint32_t(matrix.shape[0]));
+  return bounds;
 }
 
 }  // namespace tokamak

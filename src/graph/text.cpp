@@ -174,14 +174,22 @@ Result<void> parse_node(Scanner& scan, Graph& graph, Names& names) {
 }
 
 /// "qkv_proj.weight"[128:192] ~heads=4: rows 128 to 191 of a tensor with turned rows; without a
-/// range all of them.
+/// range all of them. In a matrix of several types, "v"[0:64] as q6_k.
 std::string part_text(const WeightPart& part) {
   std::string text = Json(part.name).dump();
   if (part.rows != 0) {
     text += fmt::format("[{}:{}]", part.first_row, uint64_t{part.first_row} + part.rows);
   }
   if (part.rope_heads != 0) text += fmt::format(" ~heads={}", part.rope_heads);
+  if (part.dtype) text += fmt::format(" as {}", dtype_name(*part.dtype));
   return text;
+}
+
+Result<DType> parse_dtype(Scanner& scan) {
+  TOK_TRY(const std::string dtype, scan.word());
+  const auto known = dtype_from_name(dtype);
+  if (!known) return scan.wrong(fmt::format("an element type, not \"{}\"", dtype));
+  return *known;
 }
 
 Result<WeightPart> parse_part(Scanner& scan) {
@@ -201,6 +209,9 @@ Result<WeightPart> parse_part(Scanner& scan) {
   if (scan.take("~heads=")) {
     TOK_TRY(parse_value(scan, part.rope_heads));
     if (part.rope_heads == 0) return scan.wrong("a number of heads above 0");
+  }
+  if (scan.take("as")) {
+    TOK_TRY(part.dtype, parse_dtype(scan));
   }
   return part;
 }
@@ -366,10 +377,7 @@ Result<Recipe> parse_recipe(Scanner& scan) {
 
 Result<TensorDesc> parse_type(Scanner& scan) {
   TensorDesc type;
-  TOK_TRY(const std::string dtype, scan.word());
-  const auto known = dtype_from_name(dtype);
-  if (!known) return scan.wrong(fmt::format("an element type, not \"{}\"", dtype));
-  type.dtype = *known;
+  TOK_TRY(type.dtype, parse_dtype(scan));
   TOK_TRY(scan.expect("["));
   do {
     if (scan.take("T")) {

@@ -1,5 +1,6 @@
 #include "model/repack.h"
 
+#include <array>
 #include <cstring>
 
 #include "base/bits.h"
@@ -48,7 +49,45 @@ class FloatRows final : public RowSource {
   bool same_, add_one_;
 };
 
+class WidenedRows final : public RowSource {
+ public:
+  WidenedRows(std::unique_ptr<RowSource> source, DType type, uint64_t columns)
+      : source_(std::move(source)), type_(type), columns_(columns) {
+    begin_.fill(matrix_bytes(type, 1, columns));
+    begin_[0] = 0;
+    if (is_packed(type)) begin_ = stream_offsets(packing(type), 1, columns);
+  }
+
+  void write(Stream, uint64_t first, uint64_t count, std::byte* out, size_t stride) const override {
+    std::vector<std::byte> bytes(static_cast<size_t>(begin_.back()));
+    std::vector<float> row(static_cast<size_t>(columns_));
+    for (uint64_t i = 0; i < count; ++i) {
+      for (const Stream stream : kStreams) {
+        if (row_bytes(type_, stream, columns_) == 0) continue;
+        source_->write(stream, first + i, 1, bytes.data() + begin_[size_t(stream)], 0);
+      }
+      if (is_packed(type_)) {
+        unpack_row(type_, bytes, 1, 0, row);
+      } else {
+        load_floats(type_, bytes.data(), row);
+      }
+      std::memcpy(out + size_t(i) * stride, row.data(), row.size() * sizeof(float));
+    }
+  }
+
+ private:
+  std::unique_ptr<RowSource> source_;
+  DType type_;
+  uint64_t columns_;
+  std::array<uint64_t, kStreams.size() + 1> begin_;  // of each stream of a row, and its end
+};
+
 }  // namespace
+
+std::unique_ptr<RowSource> widen_rows(std::unique_ptr<RowSource> source, DType type,
+                                      uint64_t columns) {
+  return std::make_unique<WidenedRows>(std::move(source), type, columns);
+}
 
 uint64_t row_bytes(DType type, Stream stream, uint64_t columns) {
   if (is_packed(type)) return stream_row_bytes(packing(type), stream, columns);

@@ -30,6 +30,10 @@ class RowSource {
 Result<std::unique_ptr<RowSource>> open_rows(const TensorFile& file, const StoredMatrix& stored,
                                              DType type, bool add_one = false);
 
+/// Rows of `source`, which are of `type`, as f32.
+std::unique_ptr<RowSource> widen_rows(std::unique_ptr<RowSource> source, DType type,
+                                      uint64_t columns);
+
 /// Bytes of a row in `stream`, for types packed and not.
 uint64_t row_bytes(DType type, Stream stream, uint64_t columns);
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <random>
+#include <utility>
 
 #include "base/bits.h"
 #include "model/constant_bytes.h"
@@ -183,6 +184,47 @@ TEST(RepackGguf, JoinsAlternatesCutsAndTurnsRows) {
     cut.rope_heads = 2;
     const auto q = rows_of(file, constant(2, 256, format.type, {{cut}}));
     EXPECT_TRUE(same(q[0], a[6]) && same(q[1], a[5]));
+  }
+}
+
+TEST(Repack, WidensRowsOfSeveralTypes) {
+  Checkpoint c;
+  c.add("a.weight", DType::kQ4_K, {8, 256}, c.noise(size_t{8} * 144));
+  c.add("b.weight", DType::kQ6_K, {4, 256}, c.noise(size_t{4} * 210));
+  c.add("c.weight", DType::kF16, {2, 256}, c.halves(512));
+  const TensorFile file = c.file();
+  const auto part = [](const char* name, uint32_t first, uint32_t rows, DType type) {
+    WeightPart one(name, first, rows);
+    one.dtype = type;
+    return one;
+  };
+  Weight mixed{{part("a.weight", 4, 4, DType::kQ4_K), part("b.weight", 0, 4, DType::kQ6_K),
+                part("c.weight", 0, 2, DType::kF16)},
+               RowOrder::kConcat};
+  mixed.parts[0].rope_heads = 2;
+  const Bytes bytes = constant_bytes(file, constant(10, 256, DType::kF32, mixed));
+  std::vector<float> wide(bytes.size() / sizeof(float));
+  std::memcpy(wide.data(), bytes.data(), bytes.size());
+  std::vector<std::vector<float>> expected;
+  size_t row = 0;
+  for (WeightPart one : mixed.parts) {
+    const DType type = *std::exchange(one.dtype, std::nullopt);
+    const TensorDesc alone = constant(one.rows, 256, type, {{one}});
+    if (is_packed(type)) {
+      expected = rows_of(file, alone);
+    } else {
+      expected.assign(one.rows, std::vector<float>(256));
+      const Bytes halves = constant_bytes(file, alone);
+      for (size_t i = 0; i < expected.size(); ++i) {
+        load_floats(type, halves.data() + i * 512, expected[i]);
+      }
+    }
+    for (const auto& values : expected) {
+      for (size_t i = 0; i < values.size(); ++i) {
+        expect_same(values[i], wide[row * 256 + i], fmt::format("{} {}", row, i));
+      }
+      ++row;
+    }
   }
 }
 

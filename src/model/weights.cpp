@@ -95,7 +95,11 @@ Result<Part> open_part(const TensorFile& file, const WeightPart& part, const Ten
       return wrong(fmt::format("rows in {} heads of an even number", part.rope_heads));
     }
   }
-  TOK_TRY(out.source, open_rows(file, stored, constant.dtype, add_one));
+  const DType type = part.dtype.value_or(constant.dtype);
+  TOK_TRY(out.source, open_rows(file, stored, type, add_one));
+  if (type != constant.dtype) {
+    out.source = widen_rows(std::move(out.source), type, stored.columns);
+  }
   return out;
 }
 

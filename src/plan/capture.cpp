@@ -63,7 +63,7 @@ class Capture {
     const std::vector<LiveRange> ranges = live_ranges(graph);
     std::vector<BufferId> place(graph.values.size());
     std::map<ValueId, std::vector<Shard>> shards;
-    std::vector<bool> in_pool(graph.values.size()), made(graph.values.size());
+    std::vector<bool> made(graph.values.size());
     for (const Node& node : graph.nodes) {
       for (const ValueId id : node.outputs) made[uint32_t(id)] = true;
     }
@@ -76,10 +76,8 @@ class Capture {
         shards[ValueId(i)] = std::move(cut);
       }
     }
-    pool_.release_all();
     Phase phase{request.name, request.max_tokens, {}, {}, 0, 0};
-    for (uint32_t n = 0; n < graph.nodes.size(); ++n) {
-      const Node& node = graph.nodes[n];
+    for (const Node& node : graph.nodes) {
       for (const ValueId id : node.outputs) {
         const uint32_t i = uint32_t(id);
         if (graph.at(id).storage == Storage::kState) {
@@ -87,8 +85,8 @@ class Capture {
           continue;
         }
         const uint64_t bytes = round_up<uint64_t>(byte_count(graph.at(id), request.max_tokens), 16);
-        place[i] = pooled(pool_.take(bytes));
-        in_pool[i] = true;
+        place[i] = activation(lifetimes_.size());
+        lifetimes_.push_back({moments_ + ranges[i].first, moments_ + ranges[i].last, bytes});
         ++phase.tensors;
         phase.tensor_bytes += bytes;
       }
@@ -102,13 +100,8 @@ class Capture {
           phase.steps.push_back(std::move(step));
         }
       }
-      for (uint32_t i = 0; i < graph.values.size(); ++i) {
-        if (in_pool[i] && ranges[i].last == n) {
-          pool_.release(pool_index(place[i]));
-          in_pool[i] = false;
-        }
-      }
     }
+    moments_ += uint32_t(graph.nodes.size()) + 1;  // the result outlives the last node
     phase.result = operand(place[uint32_t(graph.result)], graph.at(graph.result));
     plan_.phases.push_back(std::move(phase));
     return {};
@@ -149,19 +142,21 @@ class Capture {
     return step;
   }
 
-  // Pool slots get buffer ids only when all phases are done and their sizes are known; until then
+  // Activations get buffers only when all phases are done and all lifetimes are known; until then
   // they are numbered from the top.
-  static constexpr uint32_t kPoolBase = 0x80000000u;
-  static BufferId pooled(uint32_t index) { return BufferId(kPoolBase + index); }
-  static uint32_t pool_index(BufferId id) { return uint32_t(id) - kPoolBase; }
+  static constexpr uint32_t kFirstActivation = 0x80000000u;
+  static BufferId activation(size_t index) { return BufferId(kFirstActivation + uint32_t(index)); }
 
   void place_activations() {
+    const Placement placement = place_tensors(lifetimes_);
     std::vector<BufferId> ids;
-    for (const uint64_t bytes : pool_.bytes()) {
+    for (const uint64_t bytes : placement.bytes) {
       ids.push_back(add_buffer(BufferUse::kActivation, bytes, {}));
     }
     const auto fix = [&](Operand& operand) {
-      if (uint32_t(operand.buffer) >= kPoolBase) operand.buffer = ids[pool_index(operand.buffer)];
+      const uint32_t id = uint32_t(operand.buffer);
+      if (id < kFirstActivation) return;
+      operand.buffer = ids[placement.buffer[id - kFirstActivation]];
     };
     for (Phase& phase : plan_.phases) {
       for (Step& step : phase.steps) {
@@ -206,7 +201,8 @@ class Capture {
   const DeviceInfo& device_;
   const CaptureOptions& options_;
   Plan plan_;
-  ActivationPool pool_;
+  std::vector<Lifetime> lifetimes_;  // of all activations of all phases
+  uint32_t moments_ = 0;             // of the phases so far
   std::map<std::string, BufferId> permanent_;
 };
 

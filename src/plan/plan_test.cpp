@@ -5,7 +5,6 @@
 #include "base/packing.h"
 #include "graph/builder.h"
 #include "graph/text.h"
-#include "plan/pool.h"
 #include "plan/shards.h"
 #include "plan/text.h"
 
@@ -242,6 +241,54 @@ TEST(Shards, KeepRowsThatBelongTogether) {
   EXPECT_EQ(recipe_text(second.recipe), "interleave \"gate\"[128:256] \"up\"[128:256]");
 }
 
+/// q and k of one type and v of another, one after the other.
+Graph mixed_types() {
+  GraphBuilder b;
+  const ValueId table = b.constant("embed", {64, 256}, DType::kF16, Weight{{"embed"}});
+  Weight joined{{WeightPart("q", 0, 128), WeightPart("k", 0, 64), WeightPart("v", 0, 64)},
+                RowOrder::kConcat};
+  joined.parts[0].dtype = joined.parts[1].dtype = DType::kQ4_K;
+  joined.parts[2].dtype = DType::kQ6_K;
+  const ValueId x = b.embed(b.input("tokens", {kTokens}), table);
+  auto graph = b.finish(b.linear(x, b.constant("qkv", {256, 256}, DType::kF32, joined)));
+  EXPECT_TRUE(graph) << graph.error().message;
+  return *graph;
+}
+
+TEST(Shards, AStepForTheRowsOfEachType) {
+  auto plan = capture(mixed_types(), webgpu_device(), kSmallSteps);
+  ASSERT_TRUE(plan) << plan.error().message;
+  for (const Phase& phase : plan->phases) {
+    const auto linear = steps_of<Linear>(phase);
+    ASSERT_EQ(linear.size(), 2u);
+    EXPECT_EQ(linear[0]->cut, (RowCut{0, 256}));
+    EXPECT_EQ(linear[1]->cut, (RowCut{192, 256}));
+    EXPECT_EQ(type_text(linear[0]->inputs[1]), "q4_k[192,256]");
+    EXPECT_EQ(type_text(linear[1]->inputs[1]), "q6_k[64,256]");
+    EXPECT_EQ(linear[0]->outputs, linear[1]->outputs);
+  }
+}
+
+TEST(Shards, OfOneTypeAreCutToTheLimit) {
+  const uint64_t limit = matrix_bytes(DType::kQ4_K, 100, 256);
+  auto plan = capture(mixed_types(), small_device(limit), kSmallSteps);
+  ASSERT_TRUE(plan) << plan.error().message;
+  std::vector<RowCut> cuts;
+  for (const Step* step : steps_of<Linear>(plan->phases[0])) cuts.push_back(step->cut);
+  EXPECT_EQ(cuts, (std::vector<RowCut>{{0, 256}, {64, 256}, {128, 256}, {192, 256}}));
+  EXPECT_TRUE(*parse_plan(to_text(*plan)) == *plan);
+}
+
+TEST(Shards, OfSeveralTypesAreF32OnTheCpu) {
+  DeviceInfo cpu;
+  auto plan = capture(mixed_types(), cpu, kSmallSteps);
+  ASSERT_TRUE(plan) << plan.error().message;
+  const auto linear = steps_of<Linear>(plan->phases[0]);
+  ASSERT_EQ(linear.size(), 1u);
+  EXPECT_EQ(type_text(linear[0]->inputs[1]), "f32[256,256]");
+  EXPECT_TRUE(*parse_plan(to_text(*plan)) == *plan);
+}
+
 TEST(Shards, AreNotForTheCpu) {
   DeviceInfo cpu;
   cpu.limits.binding_bytes = 1024;
@@ -355,17 +402,6 @@ TEST(PlanText, RefusesWhatDoesNotExist) {
       "result=0:f32[1]\nstep nothing in 0:f32[1] out 0:f32[1] grid 1 1 1\n");
   ASSERT_FALSE(kernel);
   EXPECT_NE(kernel.error().message.find("line 3"), std::string::npos);
-}
-
-TEST(ActivationPool, TakesTheSmallestThatFitsThenGrowsTheLargest) {
-  ActivationPool pool;
-  const uint32_t a = pool.take(100), b = pool.take(50);
-  pool.release(a);
-  pool.release(b);
-  EXPECT_EQ(pool.take(40), b);
-  EXPECT_EQ(pool.take(200), a);
-  EXPECT_EQ(pool.bytes(), (std::vector<uint64_t>{200, 50}));
-  EXPECT_EQ(pool.take(1), 2u);
 }
 
 }  // namespace

@@ -26,24 +26,8 @@ uint64_t row_step(const Weight& weight, uint64_t together) {
   return std::lcm(std::lcm(parts, together), uint64_t{2});
 }
 
-}  // namespace
-
-uint64_t rows_together(const Graph& graph, ValueId id) {
-  const TensorDesc& tensor = graph.at(id);
-  if (!std::holds_alternative<Weight>(tensor.recipe) || tensor.shape.size() != 2) return 0;
-  uint64_t together = 1;
-  for (const Node& node : graph.nodes) {
-    for (size_t i = 0; i < node.inputs.size(); ++i) {
-      if (node.inputs[i] != id) continue;
-      const uint64_t own = i == 1 ? rows_of_part(node.op, tensor) : 0;
-      if (own == 0) return 0;
-      together = std::lcm(together, own);
-    }
-  }
-  return together;
-}
-
-std::vector<Shard> cut_rows(const TensorDesc& matrix, uint64_t limit, uint64_t together) {
+/// cut_rows() of a matrix of one type.
+std::vector<Shard> cut_alike(const TensorDesc& matrix, uint64_t limit, uint64_t together) {
   const uint64_t rows = uint64_t(matrix.shape[0]), columns = uint64_t(matrix.shape[1]);
   uint64_t step = row_step(std::get<Weight>(matrix.recipe), together);
   const auto fits = [&](uint64_t count) {
@@ -67,6 +51,39 @@ std::vector<Shard> cut_rows(const TensorDesc& matrix, uint64_t limit, uint64_t t
     shards.push_back({.tensor = row_range(matrix, uint32_t(first), own),
                       .cut = {uint32_t(first), uint32_t(rows)},
                       .buffer = {}});
+  }
+  return shards;
+}
+
+}  // namespace
+
+uint64_t rows_together(const Graph& graph, ValueId id) {
+  const TensorDesc& tensor = graph.at(id);
+  if (!std::holds_alternative<Weight>(tensor.recipe) || tensor.shape.size() != 2) return 0;
+  uint64_t together = 1;
+  for (const Node& node : graph.nodes) {
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      if (node.inputs[i] != id) continue;
+      const uint64_t own = i == 1 ? rows_of_part(node.op, tensor) : 0;
+      if (own == 0) return 0;
+      together = std::lcm(together, own);
+    }
+  }
+  return together;
+}
+
+std::vector<Shard> cut_rows(const TensorDesc& matrix, uint64_t limit, uint64_t together) {
+  const std::vector<uint32_t> bounds = type_bounds(matrix);
+  if (bounds.size() == 2) return cut_alike(matrix, limit, together);
+  std::vector<Shard> shards;
+  for (size_t i = 0; i + 1 < bounds.size(); ++i) {
+    const TensorDesc rows = row_range(matrix, bounds[i], bounds[i + 1] - bounds[i]);
+    std::vector<Shard> parts = cut_alike(rows, limit, together);
+    if (parts.empty()) parts.push_back({.tensor = rows, .cut = {}, .buffer = {}});
+    for (Shard& part : parts) {
+      part.cut = {bounds[i] + part.cut.first, bounds.back()};
+      shards.push_back(std::move(part));
+    }
   }
   return shards;
 }
