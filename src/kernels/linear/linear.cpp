@@ -4,6 +4,7 @@
 
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/launch.h"
+#include "kernels/linear/few.h"
 #include "kernels/linear/fused_linear.h"
 #include "kernels/linear/matrix.h"
 #include "kernels/linear/matvec.h"
@@ -175,6 +176,8 @@ constexpr Way kWays[] = {
      matvec_f16_subgroup},
     {"matvec_subgroup", kFeatureSubgroups, matvec_subgroup_refuses, matvec_subgroup},
     {"matvec", 0, matvec_refuses, matvec_tree},
+    {"few_subgroup", kFeatureSubgroups, few_subgroup_refuses, few_subgroup},
+    {"few", 0, few_refuses, few_tree},
     {"matrix_large", kMatrixFeatures, large_matrix_refuses, large_matrix},
     {"matrix", kMatrixFeatures, small_matrix_refuses, small_matrix},
     {"matmul_f16", kFeatureF16, matmul_f16_refuses, matmul_f16},
