@@ -7,6 +7,7 @@
 #include "engine/memory.h"
 #include "engine/restorable_program.h"
 #include "engine/task.h"
+#include "kernels/linear/few.h"
 #include "model/unused_tensors.h"
 #include "model/weights.h"
 
@@ -170,6 +171,7 @@ Result<Engine::Compiled> Engine::compile(const ModelFiles& files, const DeviceIn
   CaptureOptions capturing{.phases = {}, .forced = options.forced, .advice = options.advice};
   capturing.advice.preferred.insert(out.hints.kernels.begin(), out.hints.kernels.end());
   if (build.chunk > 1) capturing.phases.push_back({"prefill", build.chunk});
+  if (build.chunk > kFewTokens) capturing.phases.push_back({"few", kFewTokens});
   out.one_token = fuse::for_one_token(out.unfused);
   out.sampled = fuse::with_list(out.one_token);
   out.greedy = fuse::with_choice(out.one_token);

@@ -44,7 +44,7 @@ TEST_F(InspectTest, SummaryTellsSizesAsTheGraphHasThem) {
   EXPECT_EQ(*out.find("head_dim"), Json(32));
   EXPECT_EQ(*out.find("fusions")->find("qkv"), Json(6));
   EXPECT_EQ(*out.find("launches")->find("decode")->find("fused"),
-            Json(uint64_t{compiled_.plan.phases[1].steps.size()}));
+            Json(uint64_t{compiled_.plan.phases[2].steps.size()}));
   EXPECT_GT(out.find("launches")->find("decode")->find("unfused")->as_integer(),
             out.find("launches")->find("decode")->find("fused")->as_integer());
 }
@@ -121,7 +121,7 @@ TEST_F(InspectTest, TellsWhatBecomesOfTheModelsWishes) {
   EXPECT_EQ(
       told(),
       "tokamak.json   kv f32, qkv.wgsl.matvec_subgroup (device lacks subgroups), qkv.wgsl.any "
-      "(in 6 of 6 steps), rope.cpu (is for cpu), route.wgsl (the plan has no route)");
+      "(in 12 of 12 steps), rope.cpu (is for cpu), route.wgsl (the plan has no route)");
   options_.kv = "f16";
   options_.forced = {{"qkv", "qkv.wgsl.matvec"}, {"qkv", "qkv.wgsl.matmul"}};
   EXPECT_TRUE(told().starts_with(

@@ -25,6 +25,7 @@ struct Steps {
   std::vector<uint32_t> chunks;
 };
 const Steps kOne = {1, {1, 1}};
+const Steps kFew = {8, {3, 8}};
 const Steps kMany = {70, {3, 67}};
 
 class Writer {
@@ -94,34 +95,35 @@ void add_embed(std::vector<SelfTestCase>& all, const Steps& steps) {
   }
 }
 
+/// A product of that type, as each of the three ops has it.
+void add_products_of(std::vector<SelfTestCase>& all, DType dtype, uint32_t in, const Steps& steps) {
+  constexpr uint32_t kOut = 70;
+  const std::string shape = fmt::format("{} {}x{}", dtype_name(dtype), kOut, in);
+  {
+    Writer w("linear " + shape, Linear::kName);
+    const ValueId x = w.activation(in), m = w.random("w", {kOut, in}, dtype);
+    const ValueId bias = w.random("bias", {kOut});
+    all.push_back(w.finish(w.graph().linear(x, m, bias), steps, kSum));
+  }
+  {
+    Writer w("linear_glu " + shape, LinearGlu::kName);
+    const ValueId x = w.activation(in), m = w.random("w", {kOut, in}, dtype);
+    const auto y = w.graph().add_node(LinearGlu{Activation::kGeluTanh}, {x, m});
+    all.push_back(w.finish(y.front(), steps, kFunction));
+  }
+  Writer w("qkv " + shape, Qkv::kName);
+  const ValueId x = w.activation(in), m = w.random("w", {3 * 22, in}, dtype);
+  const auto parts = w.graph().add_node(Qkv{22, 22}, {x, m});
+  const ValueId k = w.graph().scale(parts[1], 2);
+  const ValueId v = w.graph().scale(parts[2], 3);
+  const ValueId sum = w.graph().add(parts[0], k);
+  all.push_back(w.finish(w.graph().add(sum, v), steps, kSum));
+}
+
 /// Products of every weight type, in rows that wide loads take and in rows that they do not.
 void add_products(std::vector<SelfTestCase>& all, const Steps& steps) {
-  constexpr uint32_t kOut = 70;
   for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16}) {
-    for (const uint32_t in : {72u, 51u}) {
-      const std::string shape = fmt::format("{} {}x{}", dtype_name(dtype), kOut, in);
-      {
-        Writer w("linear " + shape, Linear::kName);
-        const ValueId x = w.activation(in), m = w.random("w", {kOut, in}, dtype);
-        const ValueId bias = w.random("bias", {kOut});
-        all.push_back(w.finish(w.graph().linear(x, m, bias), steps, kSum));
-      }
-      {
-        Writer w("linear_glu " + shape, LinearGlu::kName);
-        const ValueId x = w.activation(in), m = w.random("w", {kOut, in}, dtype);
-        const auto y = w.graph().add_node(LinearGlu{Activation::kGeluTanh}, {x, m});
-        all.push_back(w.finish(y.front(), steps, kFunction));
-      }
-      {
-        Writer w("qkv " + shape, Qkv::kName);
-        const ValueId x = w.activation(in), m = w.random("w", {3 * 22, in}, dtype);
-        const auto parts = w.graph().add_node(Qkv{22, 22}, {x, m});
-        const ValueId k = w.graph().scale(parts[1], 2);
-        const ValueId v = w.graph().scale(parts[2], 3);
-        const ValueId sum = w.graph().add(parts[0], k);
-        all.push_back(w.finish(w.graph().add(sum, v), steps, kSum));
-      }
-    }
+    for (const uint32_t in : {72u, 51u}) add_products_of(all, dtype, in, steps);
   }
 }
 
@@ -458,6 +460,7 @@ std::vector<SelfTestCase> make_cases() {
     add_attention(all, steps);
     add_recurrent(all, steps);
   }
+  for (const DType dtype : {DType::kBF16, DType::kQ4_0}) add_products_of(all, dtype, 544, kFew);
   add_tall_products(all);
   return all;
 }

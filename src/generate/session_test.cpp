@@ -30,6 +30,7 @@ class Recorder : public Program {
     }
     const Frame& frame = request.frame;
     log += fmt::format("{}+{}/{} ", frame.position, frame.tokens, frame.length);
+    phases += plan_.phases[request.phase].name + " ";
     std::vector<float> rows;
     for (const uint32_t id : request.tokens) {
       rows.insert(rows.end(), {float(id), float(frame.length)});
@@ -47,7 +48,7 @@ class Recorder : public Program {
     return {};
   }
 
-  std::string log;
+  std::string log, phases;
   uint32_t losses = 0;  // so many of the next submissions find the device lost
   std::vector<uint32_t> table;
   Plan plan_;
@@ -72,6 +73,26 @@ TEST(Session, TellsEveryChunkTheLengthAfterTheCall) {
   feed(session, {1, 2, 3, 4, 5, 6});
   feed(session, {7});
   EXPECT_EQ(program.log, "0+4/6 4+2/6 6+1/7 ");
+}
+
+TEST(Session, TakesTheSmallestPhaseThatHoldsAChunk) {
+  Recorder program(0);
+  const auto smaller = [&](const char* name, uint32_t max_tokens) {
+    program.plan_.phases.push_back(program.plan_.phases[0]);
+    program.plan_.phases.back().name = name;
+    program.plan_.phases.back().max_tokens = max_tokens;
+  };
+  smaller("few", 2);
+  smaller("decode", 1);
+  Session session = *Session::start(program, 64, kVocab);
+  feed(session, {1, 2, 3, 4, 5, 6});
+  feed(session, {7});
+  feed(session, {1, 2, 3});
+  EXPECT_EQ(program.phases, "chunk few decode chunk ");
+  program.losses = 1;
+  program.phases.clear();
+  feed(session, {8, 9});
+  EXPECT_EQ(program.phases, "chunk few decode chunk few ") << "the same steps again";
 }
 
 TEST(Session, PagesRecurInTheCacheThatAttentionReads) {

@@ -209,7 +209,7 @@ TEST(Variants, NamesAreUniqueAndBeginWithTheOp) {
 
 TEST(Variants, EveryOpRunsOnThePlainestDeviceAndOnTheCpu) {
   for (const Op& op : every_op()) {
-    for (const uint32_t max_tokens : {1u, 64u}) {
+    for (const uint32_t max_tokens : {1u, 8u, 64u}) {
       if (max_tokens > 1 && is_for_one_token(op)) continue;
       const Problem problem = ordinary(op, max_tokens);
       auto webgpu = select_variant(problem, plain_webgpu());
@@ -227,7 +227,7 @@ TEST(Variants, EveryMatrixTypeRunsOnThePlainestDevice) {
   for (const Op& op : {Op{Embed{}}, Op{Linear{}}, Op{Qkv{32, 16}}, Op{LinearGlu{}},
                        Op{ExpertLinear{}}, Op{ExpertGlu{}}}) {
     for (const DType dtype : matrix_types()) {
-      for (const uint32_t max_tokens : {1u, 64u}) {
+      for (const uint32_t max_tokens : {1u, 8u, 64u}) {
         const Problem problem = with_matrix(ordinary(op, max_tokens), dtype);
         auto selected = select_variant(problem, plain_webgpu());
         ASSERT_TRUE(selected) << selected.error().message;
@@ -257,7 +257,7 @@ void expect_whole_texts(const Problem& problem) {
 TEST(Variants, SourcesExistAndUseEveryConstant) {
   for (const Op& op : every_op()) {
     for (const DType dtype : matrix_types()) {
-      for (const uint32_t max_tokens : {1u, 64u}) {
+      for (const uint32_t max_tokens : {1u, 8u, 64u}) {
         expect_whole_texts(with_matrix(ordinary(op, max_tokens), dtype));
       }
     }
@@ -287,6 +287,8 @@ TEST(Variants, EveryEmbeddedFileBelongsToAVariant) {
           if (std::holds_alternative<StepAttention>(op) && dtype == DType::kF32) {
             (problem.outputs.size() > 1 ? problem.outputs[1] : problem.inputs[2]).dtype = dtype;
           }
+          note(problem);
+          problem.max_tokens = 8;
           note(problem);
           problem.max_tokens = 1;
           note(problem);
@@ -324,6 +326,28 @@ TEST(Select, TakesTheFirstThatFitsAndSaysWhyOthersDoNot) {
   EXPECT_EQ(matmul->variant->name, "linear.wgsl.matmul");
   EXPECT_EQ(matmul->passed_over.back(),
             "linear.wgsl.matmul_f16: is for f16 weights, these are bf16");
+}
+
+TEST(Select, AFewTokensHaveKernelsOfTheirOwn) {
+  DeviceInfo device = plain_webgpu();
+  const auto name = [&](const Op& op, uint32_t tokens) {
+    return select_variant(ordinary(op, tokens), device)->variant->name;
+  };
+  for (const uint32_t tokens : {2u, 8u}) {
+    EXPECT_EQ(name(Linear{}, tokens), "linear.wgsl.few");
+    EXPECT_EQ(name(Qkv{32, 16}, tokens), "qkv.wgsl.few");
+    EXPECT_EQ(name(LinearGlu{}, tokens), "linear_glu.wgsl.few");
+  }
+  const Op op = Linear{};
+  const auto more = select_variant(ordinary(op, 9), device);
+  EXPECT_EQ(more->variant->name, "linear.wgsl.matmul");
+  EXPECT_EQ(
+      std::ranges::count(more->passed_over, "linear.wgsl.few: is for at most 8 tokens, not 9"), 1);
+  device.features = kFeatureSubgroups;
+  device.subgroup_min = device.subgroup_max = 32;
+  EXPECT_EQ(name(Linear{}, 8), "linear.wgsl.few_subgroup");
+  device.subgroup_max = 64;
+  EXPECT_EQ(name(Linear{}, 8), "linear.wgsl.few");
 }
 
 TEST(Select, OddRowLengthsFallBackToTheGeneralKernel) {

@@ -81,6 +81,15 @@ TEST(Capture, PoolsActivationsAndSharesPermanentBuffers) {
   EXPECT_LE(activations, 5u);
 }
 
+TEST(Capture, APhaseOfFewerTokensTakesNoMemory) {
+  CaptureOptions three = kBothPhases;
+  three.phases.insert(three.phases.begin() + 1, {"few", 8});
+  auto two = capture(two_layers(), webgpu_device(), kBothPhases);
+  auto all = capture(two_layers(), webgpu_device(), three);
+  ASSERT_TRUE(two && all);
+  EXPECT_EQ(all->buffers, two->buffers);
+}
+
 TEST(Capture, NoStepReadsAndWritesOneBuffer) {
   auto plan = capture(two_layers(), webgpu_device(), kBothPhases);
   ASSERT_TRUE(plan);

@@ -74,7 +74,7 @@ class Wishes(unittest.TestCase):
         hints = self.summary()["hints"]
         self.assertEqual(hints["kv"], "f16")
         self.assertEqual([one["outcome"].split(" of ")[0] for one in hints["kernels"]],
-                         ["is for webgpu", "in 6"])
+                         ["is for webgpu", "in 12"])
         half = self.summary()["memory"]["kv_cache"]
         # The ids that the device chooses are counted with it and stay as they are.
         self.assertAlmostEqual(self.summary("--kv", "f32")["memory"]["kv_cache"], 2 * half, delta=256)

@@ -14,9 +14,6 @@
 namespace tokamak::parity {
 namespace {
 
-/// NaN as one f32 and as two f16.
-constexpr uint32_t kNoise = 0x7fc07fc0;
-
 void fill(Program& program, const Case& c) {
   const Plan& plan = program.plan();
   for (uint32_t i = 0; i < plan.buffers.size(); ++i) {
@@ -141,20 +138,27 @@ Case CaseBuilder::finish(ValueId result, uint32_t max_tokens, std::vector<uint32
   return std::move(case_);
 }
 
-Run run(const Case& c, Backend& backend, const ForcedVariants& forced) {
-  Run run;
+std::unique_ptr<Program> start(const Case& c, Backend& backend, const ForcedVariants& forced,
+                               std::string& refusal) {
   auto plan =
       capture(c.graph, backend.device(), {.phases = {{"phase", c.max_tokens}}, .forced = forced});
   if (!plan) {
-    run.refusal = plan.error().message;
-    return run;
+    refusal = plan.error().message;
+    return nullptr;
   }
   auto program = backend.compile(*std::move(plan), reader(c));
   if (!program) {
     ADD_FAILURE() << c.name << ": " << program.error().message;
-    return run;
+    return nullptr;
   }
   fill(**program, c);
+  return *std::move(program);
+}
+
+Run run(const Case& c, Backend& backend, const ForcedVariants& forced) {
+  Run run;
+  const std::unique_ptr<Program> program = start(c, backend, forced, run.refusal);
+  if (program == nullptr) return run;
   std::mt19937 random(1);
   Frame frame;
   for (const uint32_t chunk : c.chunks) {
@@ -169,11 +173,11 @@ Run run(const Case& c, Backend& backend, const ForcedVariants& forced) {
       }
       run.results.emplace_back(result->begin(), result->end());
     };
-    const auto submitted = (*program)->submit({0, frame, tokens, keep});
+    const auto submitted = program->submit({0, frame, tokens, keep});
     EXPECT_TRUE(submitted) << c.name << ": " << submitted.error().message;
     frame.position += chunk;
   }
-  const auto waited = (*program)->wait();
+  const auto waited = program->wait();
   EXPECT_TRUE(waited) << c.name << ": " << waited.error().message;
   return run;
 }

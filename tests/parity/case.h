@@ -59,9 +59,17 @@ struct Run {
   std::vector<std::vector<float>> results;  // one per step
 };
 
-/// Runs the case on `backend`, every step submitted before the first is waited for. States and
-/// activations are filled with NaN first, so that what a kernel should have written and did not
-/// reaches the result. Fails the running test when the device does.
+/// The case's plan on `backend`, its tables and constants written. States and activations are
+/// filled with kNoise, so that what a kernel should have written and did not reaches the result.
+/// Null, with `refusal`, where the plan cannot be made; fails the running test when the device
+/// does.
+std::unique_ptr<Program> start(const Case& c, Backend& backend, const ForcedVariants& forced,
+                               std::string& refusal);
+
+/// NaN as one f32 and as two f16.
+inline constexpr uint32_t kNoise = 0x7fc07fc0;
+
+/// Runs the case on `backend`, every step submitted before the first is waited for; see start().
 Run run(const Case& c, Backend& backend, const ForcedVariants& forced = {});
 
 /// Fails the running test where `actual` is not within the case's tolerance of `expected`.

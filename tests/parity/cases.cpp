@@ -25,6 +25,8 @@ constexpr double kAttentionF16 = 2e-3;
 
 constexpr DType kWeights[] = {DType::kF32, DType::kF16, DType::kBF16};
 
+constexpr DType kSomePacked[] = {DType::kQ4_0};
+
 std::vector<DType> packed_types() {
   std::vector<DType> all;
   for (uint32_t i = 0; i < kPackedCount; ++i) all.push_back(DType(kDTypeCount + i));
@@ -46,9 +48,11 @@ struct Steps {
   std::vector<uint32_t> chunks;
 };
 const Steps kOneByOne = {1, {1, 1, 1}};
+const Steps kFew = {8, {2, 3, 8, 1, 5}};
 const Steps kChunks = {130, {1, 3, 17, 64, 65, 130, 2}};
 
 std::string label(const Steps& steps) {
+  if (steps.max_tokens == kFew.max_tokens) return "a few at once";
   return steps.max_tokens == 1 ? "one by one" : "in chunks";
 }
 
@@ -83,23 +87,26 @@ const Steps kTall = {130, {1, 130}};
 
 using MakeProduct = std::function<ValueId(CaseBuilder&, std::vector<ValueId>)>;
 
-Case tall_product(const std::string& op, double tolerance, const MakeProduct& make) {
-  CaseBuilder b(fmt::format("{} bf16 {}x40 {}", op, kTallRows, label(kTall)));
-  const ValueId x = b.activation(40);
-  const ValueId w = b.random("w", {kTallRows, 40}, DType::kBF16);
-  const ValueId y = make(b, {x, w});
-  return b.finish(y, kTall.max_tokens, kTall.chunks, tolerance);
+void add_tall_products(std::vector<Case>& all, const std::string& op, double tolerance,
+                       const MakeProduct& make) {
+  for (const Steps& steps : {kFew, kTall}) {
+    CaseBuilder b(fmt::format("{} bf16 {}x40 {}", op, kTallRows, label(steps)));
+    const ValueId x = b.activation(40);
+    const ValueId w = b.random("w", {kTallRows, 40}, DType::kBF16);
+    all.push_back(b.finish(make(b, {x, w}), steps.max_tokens, steps.chunks, tolerance));
+  }
 }
 
 /// `make` adds the product of x, w and perhaps a bias, and returns the value to compare. A software
 /// device compiles slowly, so a bias comes with every second combination of shape and type.
 void add_products(std::vector<Case>& all, const std::string& op,
                   std::span<const ProductShape> shapes, std::span<const DType> types,
-                  double tolerance, const MakeProduct& make) {
+                  double tolerance, const MakeProduct& make,
+                  std::initializer_list<Steps> all_steps = {kOneByOne, kChunks}) {
   for (size_t s = 0; s < shapes.size(); ++s) {
     for (size_t t = 0; t < types.size(); ++t) {
       const bool bias = (s + t) % 2 == 0;
-      for (const Steps& steps : {kOneByOne, kChunks}) {
+      for (const Steps& steps : all_steps) {
         CaseBuilder b(fmt::format("{} {} {}x{}{} {}", op, dtype_name(types[t]), shapes[s].out,
                                   shapes[s].in, bias ? " bias" : "", label(steps)));
         std::vector<ValueId> operands = {b.activation(shapes[s].in)};
@@ -114,11 +121,21 @@ void add_products(std::vector<Case>& all, const std::string& op,
 
 /// Packed types, with a shape in units of the shortest row that the type has.
 void add_packed_products(std::vector<Case>& all, const std::string& op, ProductShape shape,
-                         std::span<const DType> types, double tolerance, const MakeProduct& make) {
+                         std::span<const DType> types, double tolerance, const MakeProduct& make,
+                         std::initializer_list<Steps> all_steps = {kOneByOne, kChunks}) {
   for (const DType dtype : types) {
     const ProductShape own = {shape.in * packing(dtype).row_unit(), shape.out};
-    add_products(all, op, std::span(&own, 1), std::span(&dtype, 1), tolerance, make);
+    add_products(all, op, std::span(&own, 1), std::span(&dtype, 1), tolerance, make, all_steps);
   }
+}
+
+/// For the kernels of a few tokens: less than a unit of columns for each lane of a team, and some
+/// more; rows that fill no workgroup.
+void add_few(std::vector<Case>& all, const std::string& op, std::span<const DType> packed,
+             uint32_t least_rows, uint32_t rows, double tolerance, const MakeProduct& make) {
+  const ProductShape shapes[] = {{8, least_rows}, {520, rows}};
+  add_products(all, op, shapes, kWeights, tolerance, make, {kFew});
+  add_packed_products(all, op, {3, rows}, packed, tolerance, make, {kFew});
 }
 
 std::vector<Case> linear_cases() {
@@ -130,7 +147,8 @@ std::vector<Case> linear_cases() {
   add_products(all, "linear", kShapes, kWeights, kSum, make);
   add_packed_products(all, "linear", {3, 67}, packed_types(), kSum, make);
   add_packed_products(all, "linear", {1, 3}, every_text(), kSum, make);
-  all.push_back(tall_product("linear", kSum, make));
+  add_few(all, "linear", every_text(), 1, 67, kSum, make);
+  add_tall_products(all, "linear", kSum, make);
   // Values that no f16 holds, and more of both sizes than a tile has.
   for (const Steps& steps : {kOneByOne, kChunks}) {
     CaseBuilder large(fmt::format("linear f32 150x200 of large values {}", label(steps)));
@@ -160,7 +178,8 @@ std::vector<Case> qkv_cases() {
   constexpr ProductShape kShapes[] = {{8, 3}, {7, 9}, {264, 201}};
   add_products(all, "qkv", kShapes, kWeights, 4 * kSum, make);
   add_packed_products(all, "qkv", {2, 9}, every_text(), 4 * kSum, make);
-  all.push_back(tall_product("qkv", 4 * kSum, make));
+  add_few(all, "qkv", kSomePacked, 3, 69, 4 * kSum, make);
+  add_tall_products(all, "qkv", 4 * kSum, make);
   // Unequal parts cannot be added up: one at a time.
   constexpr ProductShape kUnequal[] = {{64, 40}, {9, 12}};
   for (const size_t part : {0u, 1u, 2u}) {
@@ -194,7 +213,8 @@ std::vector<Case> linear_glu_cases() {
     };
     add_products(all, name, kShapes, std::span(kWeights).first(first ? 3 : 2), kFunction, make);
     if (first) add_packed_products(all, name, {3, 70}, every_text(), kFunction, make);
-    if (first) all.push_back(tall_product(name, kFunction, make));
+    if (first) add_few(all, name, kSomePacked, 2, 70, kFunction, make);
+    if (first) add_tall_products(all, name, kFunction, make);
   }
   return all;
 }

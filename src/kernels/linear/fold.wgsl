@@ -3,10 +3,8 @@
 var<workgroup> lane_sums: array<f32, GROUP_ROWS * LANES>;
 var<workgroup> all_sums: array<f32, THREADS>;
 
-fn fold(row: u32, lane: u32) {
-  for (var r = 0u; r < BLOCK; r++) {  // written out
-    lane_sums[(row + r) * LANES + lane % LANES] = sums[r];
-  }
+fn fold(row: u32, sum: f32, lane: u32) {
+  lane_sums[row * LANES + lane % LANES] = sum;
 }
 
 fn total(row: u32) -> f32 {

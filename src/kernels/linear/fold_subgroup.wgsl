@@ -1,15 +1,14 @@
 // As fold.wgsl: a subgroup leaves its share and goes on, the shares are added when all is done.
 // Subgroups have at least four lanes and at most a team's.
 const TEAM_SHARES = LANES / 4u;
+const ALL_SHARES = THREADS / 4u;
 var<workgroup> team_shares: array<f32, GROUP_ROWS * TEAM_SHARES>;
-var<workgroup> all_shares: array<f32, THREADS / 4u>;
+var<workgroup> all_shares: array<f32, ALL_SHARES>;
 
-fn fold(row: u32, lane: u32) {
-  for (var r = 0u; r < BLOCK; r++) {  // written out
-    let share = subgroupAdd(sums[r]);
-    if (subgroup_lane == 0u) {
-      team_shares[(row + r) * TEAM_SHARES + lane % LANES / subgroup_lanes] = share;
-    }
+fn fold(row: u32, sum: f32, lane: u32) {
+  let share = subgroupAdd(sum);
+  if (subgroup_lane == 0u) {
+    team_shares[row * TEAM_SHARES + lane % LANES / subgroup_lanes] = share;
   }
 }
 

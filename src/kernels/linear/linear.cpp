@@ -2,6 +2,7 @@
 
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/launch.h"
+#include "kernels/linear/few.h"
 #include "kernels/linear/fused_linear.h"
 #include "kernels/linear/matrix.h"
 #include "kernels/linear/matvec.h"
@@ -162,6 +163,8 @@ Launch any(const Problem& p) {
 
 /// For each of the three ops, in the order of preference, behind those for one token.
 constexpr Way kWays[] = {
+    {"few_subgroup", kFeatureSubgroups, few_subgroup_refuses, few_subgroup},
+    {"few", 0, few_refuses, few_tree},
     {"matrix_large", kMatrixFeatures, large_matrix_refuses, large_matrix, kF16Rounding},
     {"matrix", kMatrixFeatures, small_matrix_refuses, small_matrix, kF16Rounding},
     {"matmul_f16", kFeatureF16, matmul_f16_refuses, matmul_f16},

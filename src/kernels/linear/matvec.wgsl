@@ -13,7 +13,6 @@ const CHUNKS = (UNITS + CHUNK_UNITS - 1u) / CHUNK_UNITS;
 const TEAMS = THREADS / LANES;
 const TURNS = GROUP_ROWS / (TEAMS * BLOCK) * CHUNKS;
 
-var<private> sums: array<f32, BLOCK>;  // of the rows at hand
 var<private> squares = 0.0;  // of the vectors that this lane made
 var<private> is_first: bool;  // whether this workgroup has the first rows
 
@@ -57,6 +56,7 @@ fn run(group: vec3<u32>, lane: u32) {
   load_parts(0u, lane);
   begin(lane);
   var scale = 1.0;
+  var sums: array<f32, BLOCK>;
   for (var turn = 0u; turn < TURNS; turn++) {
     if (turn == 0u || CHUNKS > 1u) {
       if (turn > 0u) {
@@ -82,8 +82,9 @@ fn run(group: vec3<u32>, lane: u32) {
       load_units(first, turn + 1u, lane);
     }
     if (turn % CHUNKS == CHUNKS - 1u) {
-      fold(turn / CHUNKS * (TEAMS * BLOCK) + lane / LANES * BLOCK, lane);
+      let row = turn / CHUNKS * (TEAMS * BLOCK) + lane / LANES * BLOCK;
       for (var r = 0u; r < BLOCK; r++) {  // written out
+        fold(row + r, sums[r], lane);
         sums[r] = 0.0;
       }
     }

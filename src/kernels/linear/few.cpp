@@ -1,0 +1,73 @@
+#include "kernels/linear/few.h"
+
+#include "kernels/linear/matvec.h"
+#include "kernels/quant/codec.h"
+
+namespace tokamak {
+namespace {
+
+constexpr uint32_t kLanes = 32;
+constexpr uint32_t kQuads = kFewTokens / 4;
+
+/// How a product is dealt to lanes: see few.wgsl.
+struct FewDeal {
+  uint32_t threads, block;
+
+  /// To fold.wgsl a row is another one for every token.
+  constexpr uint32_t sums() const { return threads / kLanes * block * kFewTokens; }
+  /// Of workgroup memory, where a team leaves so many shares of each sum.
+  constexpr uint32_t bytes(uint32_t shares) const {
+    return 4 * (8 * kFewTokens * kLanes + sums() * shares);
+  }
+};
+// The fewest lanes of a subgroup are four, of which each leaves a share.
+constexpr FewDeal kTree = {128, 2}, kWidest = {256, 4};
+static_assert(kTree.bytes(kLanes) <= 16 << 10 && kWidest.bytes(kLanes / 4) <= 16 << 10);
+// Half a unit of x for four tokens is one lane's to bring.
+static_assert(kTree.threads >= 2 * kLanes * kQuads);
+
+/// x is read once for all rows of a workgroup, of which there must be enough for a large device.
+FewDeal subgroup_deal(const Problem& p) {
+  return {kWidest.threads, power_of_two(row_count(p) / 2048, 2, kWidest.block)};
+}
+
+Launch few(const Problem& p, const FewDeal& deal, bool subgroups) {
+  const uint32_t groups = ceil_div(row_count(p), deal.threads / kLanes * deal.block);
+  const uint32_t grid_x = std::min(groups, kRowOfGroups);
+  Launch launch{
+      .constants = linear_sizes(p, deal.threads),
+      .sources = {subgroups ? "wgsl/entry_subgroup.wgsl" : "wgsl/entry.wgsl",
+                  subgroups ? "linear/fold_subgroup.wgsl" : "linear/fold.wgsl", "linear/few.wgsl"},
+      .grid = {.x = {grid_x}, .y = {ceil_div(groups, grid_x)}}};
+  launch.constants.insert(launch.constants.end(), {{"GRID_X", grid_x},
+                                                   {"LANES", kLanes},
+                                                   {"BLOCK", deal.block},
+                                                   {"QUADS", kQuads},
+                                                   {"GROUP_ROWS", deal.sums()}});
+  add_ending(launch, p);
+  return with_codec(wide_codec(p.inputs[1]), std::move(launch));
+}
+
+}  // namespace
+
+std::string few_refuses(const Problem& p, const DeviceInfo&) {
+  if (!per_token(p)) return "is for several tokens";
+  if (p.max_tokens > kFewTokens) {
+    return fmt::format("is for at most {} tokens, not {}", kFewTokens, p.max_tokens);
+  }
+  return wide_rows(p);
+}
+Launch few_tree(const Problem& p) {
+  return few(p, kTree, false);
+}
+
+std::string few_subgroup_refuses(const Problem& p, const DeviceInfo& device) {
+  return device.subgroup_max > kLanes ? fmt::format("a subgroup may have {} lanes, and a row {}",
+                                                    device.subgroup_max, kLanes)
+                                      : few_refuses(p, device);
+}
+Launch few_subgroup(const Problem& p) {
+  return few(p, subgroup_deal(p), true);
+}
+
+}  // namespace tokamak

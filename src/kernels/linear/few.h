@@ -1,0 +1,15 @@
+// Products of a few tokens, each weight read once for all of them: see linear.h.
+#pragma once
+#include "kernels/kernel.h"
+
+namespace tokamak {
+
+/// Most tokens of a step that these kernels take.
+inline constexpr uint32_t kFewTokens = 8;
+
+std::string few_refuses(const Problem& p, const DeviceInfo& device);
+Launch few_tree(const Problem& p);
+std::string few_subgroup_refuses(const Problem& p, const DeviceInfo& device);
+Launch few_subgroup(const Problem& p);
+
+}  // namespace tokamak
