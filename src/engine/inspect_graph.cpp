@@ -1,4 +1,5 @@
 #include "engine/inspect_views.h"
+#include "graph/row_range.h"
 #include "graph/text.h"
 
 namespace tokamak::inspection {
@@ -64,8 +65,15 @@ Result<std::vector<Cost>> node_costs(const Graph& graph, uint64_t tokens, uint64
   TOK_TRY(const Plan plan,
           capture(graph, make_cpu_backend()->device(), {.phases = {{"cost", 2}}, .forced = {}}));
   std::vector<Cost> costs;
-  for (const Step& step : plan.phases[0].steps) {
-    costs.push_back(step_cost(plan, step, tokens, kv_length));
+  for (size_t n = 0; n < graph.nodes.size(); ++n) {
+    Cost cost = step_cost(plan, plan.phases[0].steps[n], tokens, kv_length);
+    // The CPU holds matrices of several types as f32; other devices do not.
+    for (const ValueId id : graph.nodes[n].inputs) {
+      const TensorDesc& value = graph.at(id);
+      if (value.storage != Storage::kConstant) continue;
+      cost.bytes -= byte_count(value, tokens) - stored_bytes(value);
+    }
+    costs.push_back(cost);
   }
   return costs;
 }
@@ -123,7 +131,8 @@ Result<Json> graph_json(const Graph& graph, const InspectRequest& request) {
     }
     one.set("id", uint64_t{i}).set("name", names[i]).set("storage", storage_name(value.storage));
     one.set("dtype", dtype_name(value.dtype)).set("shape", std::move(shape));
-    one.set("bytes", byte_count(value, request.tokens));
+    one.set("bytes", value.storage == Storage::kConstant ? stored_bytes(value)
+                                                         : byte_count(value, request.tokens));
     if (value.storage == Storage::kConstant) one.set("recipe", recipe_text(value.recipe));
     if (value.window != 0) one.set("window", value.window);
     values.push_back(std::move(one));

@@ -41,7 +41,7 @@ std::optional<ValueId> Match::join_rows(std::initializer_list<Var> parts, RowOrd
     if (order == RowOrder::kConcat && !is_list) joined.parts.back().rows = uint32_t(one.shape[0]);
     for (size_t i = before; i < joined.parts.size() && !alike; ++i) {
       WeightPart& own = joined.parts[i];
-      if (own.rows == 0 || own.rows % 2 != 0) return std::nullopt;
+      if (own.dtype || own.rows == 0 || own.rows % 2 != 0) return std::nullopt;
       own.dtype = one.dtype;
     }
     result.shape[0] += one.shape[0];

@@ -310,10 +310,13 @@ TEST(RowRange, RowsOfOneTypeHaveIt) {
   joined.parts[2].dtype = DType::kQ6_K;
   TensorDesc mixed = matrix(16, joined);
   mixed.dtype = DType::kF32;
+  mixed.shape[1] = 256;
   EXPECT_EQ(type_bounds(mixed), (std::vector<uint32_t>{0, 12, 16}));
   EXPECT_EQ(type_bounds(matrix(12, {{"a"}})), (std::vector<uint32_t>{0, 12}));
   const TensorDesc first = row_range(mixed, 0, 12), both = row_range(mixed, 10, 4);
   EXPECT_EQ(first.dtype, DType::kQ4_K);
+  EXPECT_EQ(stored_bytes(mixed), stored_bytes(first) + stored_bytes(row_range(mixed, 12, 4)));
+  EXPECT_LT(stored_bytes(mixed), byte_count(mixed, 1) / 4);
   EXPECT_EQ(recipe_text(first.recipe), "concat \"q\"[0:8] \"k\"[0:4]");
   EXPECT_EQ(both.dtype, DType::kF32);
   EXPECT_EQ(recipe_text(both.recipe), "concat \"k\"[2:4] as q4_k \"v\"[0:2] as q6_k");

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/packing.h"
 
 namespace tokamak {
 namespace {
@@ -64,6 +65,19 @@ std::vector<uint32_t> type_bounds(const TensorDesc& matrix) {
   }
   bounds.push_back(uint32_t(matrix.shape[0]));
   return bounds;
+}
+
+uint64_t stored_bytes(const TensorDesc& constant) {
+  const auto* weight = std::get_if<Weight>(&constant.recipe);
+  const auto typed = [](const WeightPart& part) { return part.dtype.has_value(); };
+  if (weight == nullptr || std::ranges::none_of(weight->parts, typed)) {
+    return byte_count(constant, 1);
+  }
+  uint64_t bytes = 0;
+  for (const WeightPart& part : weight->parts) {
+    bytes += matrix_bytes(*part.dtype, part.rows, uint64_t(constant.shape[1]));
+  }
+  return bytes;
 }
 
 }  // namespace tokamak

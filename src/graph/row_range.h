@@ -20,4 +20,7 @@ TensorDesc row_range(const TensorDesc& matrix, uint32_t first, uint32_t count);
 /// and the number of rows behind. REQUIRES: as row_range().
 std::vector<uint32_t> type_bounds(const TensorDesc& matrix);
 
+/// Bytes of a constant as a device holds it, each of its rows in its own type.
+uint64_t stored_bytes(const TensorDesc& constant);
+
 }  // namespace tokamak

@@ -252,6 +252,25 @@ TEST_P(SessionInvariant, GreedyOnTheDeviceIsGreedyOnTheHost) {
   EXPECT_LE(relative_error(behind[0], behind[1]), own_tolerance(setup));
 }
 
+/// Models whose weights are packed: steps of one token round x to 16 bits, prompts do not.
+struct PackedInvariant : SessionInvariant {};
+
+TEST_P(PackedInvariant, PrefillEqualsDecoding) {
+  const auto engine = open_plain();
+  ASSERT_NE(engine, nullptr);
+  const double error = relative_error(logits_of(*engine, ids), feed_in_pieces(*engine, ids, 1));
+  fmt::print("packed {} {}: decoding within {:.1e} of the prompt\n", model, setup.name, error);
+  EXPECT_LE(error, setup.tolerance);
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, PackedInvariant,
+                         testing::Combine(testing::Values("gemma3_mlx4_g64", "llama_gptq4_g128",
+                                                          "llama_mlx4_g64_mixed8"),
+                                          testing::Values(setups()[1], setups()[3])),
+                         [](const auto& param) {
+                           return std::get<0>(param.param) + "_" + std::get<1>(param.param).name;
+                         });
+
 INSTANTIATE_TEST_SUITE_P(
     Models, SessionInvariant,
     testing::Combine(testing::Values("gemma3_hub", "gemma3_softcap", "gemma4_moe", "gemma4_ple",

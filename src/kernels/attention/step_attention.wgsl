@@ -17,7 +17,8 @@ const LOWEST = -3.0e38;
 var<workgroup> heads: array<f32, max(MADE, MERGED) * HEAD_DIM>;
 var<workgroup> group_scores: array<vec2<f32>, MERGED>;
 
-// Where head `i` of those made ready begins in the row. VALUE_HEADS are between a key and its value.
+// Where head `i` of those made ready begins in the row. VALUE_HEADS are between a key and its
+// value.
 fn head_start(i: u32, first_head: u32, kv_head: u32) -> u32 {
   if (i < QUERIES) {
     return (first_head + i) * HEAD_DIM;
@@ -25,8 +26,8 @@ fn head_start(i: u32, first_head: u32, kv_head: u32) -> u32 {
   return (HEADS + (i - QUERIES) * VALUE_HEADS + kv_head) * HEAD_DIM;
 }
 
-// A lane makes pairs of elements that turn together; what lies beyond the rotary part comes in pairs
-// of neighbours.
+// A lane makes pairs of elements that turn together; what lies beyond the rotary part comes in
+// pairs of neighbours.
 const HEAD_PAIRS = HEAD_DIM / 2u;
 
 struct Pair {
@@ -38,7 +39,8 @@ struct Pair {
 fn pair_of(i: u32) -> Pair {
   let pair = i % HEAD_PAIRS;
   let turns = pair < HALF;
-  return Pair(i / HEAD_PAIRS, select(2u * pair, pair, turns), select(2u * pair + 1u, pair + HALF, turns));
+  return Pair(i / HEAD_PAIRS, select(2u * pair, pair, turns),
+              select(2u * pair + 1u, pair + HALF, turns));
 }
 
 // What the heads are made of, on its way.

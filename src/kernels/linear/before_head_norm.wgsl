@@ -1,5 +1,5 @@
-// Each head of HEAD columns normed by itself, gated or not. HEAD_SHARES lanes add up the squares of a
-// head.
+// Each head of HEAD columns normed by itself, gated or not. HEAD_SHARES lanes add up the squares
+// of a head.
 @group(0) @binding(W_BINDING) var<storage, read> norm: array<vec4<f32>>;
 
 const HEAD_VECTORS = HEAD / 4u;

@@ -1,8 +1,9 @@
 // The whole attention of SPLITS parts: sums that go with different largest scores. Splits come in
-// fours, whose loads are under way together, those of the first four early; how many fours there are is
-// no constant, or compilers would write all of them out.
+// fours, whose loads are under way together, those of the first four early; how many fours there
+// are is no constant, or compilers would write all of them out.
 const HEAD_VECTORS = IN / HEADS / 4u;
-const SCORES = SPLITS * IN / 4u;  // from here on, for each split and head its largest score and total
+// From here on, for each split and head its largest score and total.
+const SCORES = SPLITS * IN / 4u;
 
 // What the sums of a split and head count for.
 var<workgroup> split_shares: array<f32, SPLITS * HEADS>;

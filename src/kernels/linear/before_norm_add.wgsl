@@ -1,5 +1,5 @@
 // The sum of sandwich.wgsl itself.
-fn norm_of(at: u32) -> vec4<f32> {
+fn second_norm_of(at: u32) -> vec4<f32> {
   return vec4(1.0);
 }
 

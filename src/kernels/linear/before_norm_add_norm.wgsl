@@ -1,5 +1,5 @@
 // rms_norm(s, v) of the sum of sandwich.wgsl; v stands behind the weight of the first norm.
-fn norm_of(at: u32) -> vec4<f32> {
+fn second_norm_of(at: u32) -> vec4<f32> {
   return norm[IN / 4u + at];
 }
 

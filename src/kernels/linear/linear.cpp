@@ -164,7 +164,7 @@ Launch any(const Problem& p) {
 /// For each of the three ops, in the order of preference, behind those for one token.
 constexpr Way kWays[] = {
     {"few_subgroup", kFeatureSubgroups, few_subgroup_refuses, few_subgroup},
-    {"few", 0, few_refuses, few_tree},
+    {"few", 0, few_refuses, few_plain},
     {"matrix_large", kMatrixFeatures, large_matrix_refuses, large_matrix, kF16Rounding},
     {"matrix", kMatrixFeatures, small_matrix_refuses, small_matrix, kF16Rounding},
     {"matmul_f16", kFeatureF16, matmul_f16_refuses, matmul_f16},

@@ -41,7 +41,7 @@ Deal deal(const Problem& p, const UnitCodec& codec, bool subgroups) {
   deal.rounds = std::min(whole * deal.block <= kMostLoads ? whole : kLoads / deal.block,
                          std::max(1u, staged / (deal.lanes * codec.unit)));
   deal.group_rows = kThreads / deal.lanes * deal.block;
-  if (rows >= kManyRows && (adds || !codec.in_bytes)) deal.group_rows *= 2;
+  if (subgroups && rows >= kManyRows && (adds || !codec.in_bytes)) deal.group_rows *= 2;
   if (is_argmax) deal.group_rows = kArgmaxBlock;
   return deal;
 }
@@ -112,7 +112,6 @@ Launch matvec(const Problem& p, UnitCodec codec, bool subgroups) {
                                                    {"LANES", dealt.lanes},
                                                    {"BLOCK", dealt.block},
                                                    {"ROUNDS", dealt.rounds},
-                                                   {"LOADS", dealt.rounds * dealt.block},
                                                    {"PARTS", each * (codec.in_bytes ? 2 : 1)},
                                                    {"GROUP_ROWS", dealt.group_rows}});
   if (codec.in_bytes) {

@@ -1,7 +1,10 @@
-// What the products share, and the launches of the matrix-vector products: see linear.h.
+// What the products share, and the ways to compute those of one token: see linear.h.
 #pragma once
 #include <deque>
 #include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
 
 #include "kernels/launch.h"
 
@@ -49,7 +52,7 @@ template <typename T>
 void add_ways(std::vector<KernelVariant>& all, std::span<const Way> ways) {
   static std::deque<std::string> names;  // which the variants point to
   for (const Way& way : ways) {
-    // Of a gated result both factors are rounded.
+    // Both factors of what it gates are rounded.
     const double rounding = (std::is_same_v<T, LinearGlu> ? 2 : 1) * way.rounding;
     all.push_back({names.emplace_back(fmt::format("{}.wgsl.{}", T::kName, way.name)), op_index<T>(),
                    BackendKind::kWebGpu, way.needs, way.refuses, way.launch, nullptr, rounding});

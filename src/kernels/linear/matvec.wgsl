@@ -1,7 +1,7 @@
 // GROUP_ROWS rows for one token per workgroup. A team of LANES lanes takes a row, BLOCK rows at a
-// time; all teams share the x' of a chunk of columns, which before_*.wgsl makes vector by vector, of
-// parts that are loaded early, and staged_*.wgsl keeps. What a unit of weights is, the codec says (quant/units_*.wgsl). fold*.wgsl
-// adds up what the lanes of a team have, finish() takes the totals.
+// time; all teams share the x' of a chunk of columns: before_*.wgsl makes it vector by vector, of
+// parts that are loaded early, and staged_*.wgsl keeps it. What a unit of weights is, the codec says
+// (quant/units_*.wgsl). fold*.wgsl adds up what the lanes of a team have, finish() takes the totals.
 // Contract: linear.h
 @group(0) @binding(INPUT_0) var<storage, read> x: array<vec4<f32>>;
 @group(0) @binding(INPUT_1) var<storage, read> weight_words: array<WeightWord>;
@@ -17,33 +17,35 @@ var<private> squares = 0.0;  // of the vectors that this lane made
 var<private> is_first: bool;  // whether this workgroup has the first rows
 
 // The units of the next turn, on their way.
-var<private> loaded: array<Unit, LOADS>;
+var<private> loaded: array<Unit, ROUNDS * BLOCK>;
 
 fn load_units(first: u32, turn: u32, lane: u32) {
   let row = first + turn / CHUNKS * (TEAMS * BLOCK) + lane / LANES * BLOCK;
   let unit = turn % CHUNKS * CHUNK_UNITS + lane % LANES;
-  for (var i = 0u; i < LOADS; i++) {  // written out
-    loaded[i] = load_unit(min(row + i % BLOCK, ROWS - 1u) * UNITS +
-                          min(unit + i / BLOCK * LANES, UNITS - 1u));
+  for (var round = 0u; round < ROUNDS; round++) {  // written out
+    for (var r = 0u; r < BLOCK; r++) {  // written out
+      loaded[round * BLOCK + r] = load_unit(min(row + r, ROWS - 1u) * UNITS +
+                                            min(unit + round * LANES, UNITS - 1u));
+    }
   }
 }
 
 // What the x' of a chunk that this lane makes are made of.
-var<private> parts: array<Parts, PARTS>;
+var<private> own_parts: array<Parts, PARTS>;
 
 fn load_parts(chunk: u32, lane: u32) {
   for (var i = 0u; i < PARTS; i++) {  // written out
-    parts[i] = parts_of(min(chunk * CHUNK + place(i, lane), IN / 4u - 1u));
+    own_parts[i] = parts_of(min(chunk * CHUNK + place_of(i, lane), IN / 4u - 1u));
   }
 }
 
-fn counts(chunk: u32, place: u32) -> bool {
+fn is_in_row(chunk: u32, place: u32) -> bool {
   return place < CHUNK && chunk * CHUNK + place < IN / 4u;
 }
 
 fn make(i: u32, chunk: u32, lane: u32) -> vec4<f32> {
-  let place = place(i, lane);
-  return prepared(parts[i], min(chunk * CHUNK + place, IN / 4u - 1u), counts(chunk, place));
+  let place = place_of(i, lane);
+  return prepared(own_parts[i], min(chunk * CHUNK + place, IN / 4u - 1u), is_in_row(chunk, place));
 }
 
 fn run(group: vec3<u32>, lane: u32) {

@@ -1,5 +1,5 @@
-// s = a + rms_norm(x, w), times a factor where there is one; the first workgroup keeps it. The factor
-// of the norm comes first; where x is more than one chunk, from a pass over x that all lanes share.
+// s = a + rms_norm(x, w), times a factor where there is one; the first workgroup keeps it. The
+// factor of the norm comes first; where x is more than one chunk, from a pass over x by itself.
 @group(0) @binding(A_BINDING) var<storage, read> residual: array<vec4<f32>>;
 @group(0) @binding(W_BINDING) var<storage, read> norm: array<vec4<f32>>;
 @group(0) @binding(OUTPUT_1) var<storage, read_write> kept: array<vec4<f32>>;
@@ -12,7 +12,7 @@ struct Parts {
 }
 
 fn parts_of(at: u32) -> Parts {
-  return Parts(x[at], residual[at], norm[at], norm_of(at));
+  return Parts(x[at], residual[at], norm[at], second_norm_of(at));
 }
 
 var<private> first_scale: f32;
@@ -21,7 +21,8 @@ fn begin(lane: u32) {
   var sum = 0.0;
   if (CHUNKS == 1u) {
     for (var i = 0u; i < PARTS; i++) {  // written out
-      sum += select(0.0, dot(parts[i].x, parts[i].x), counts(0u, place(i, lane)));
+      let value = own_parts[i].x;
+      sum += select(0.0, dot(value, value), is_in_row(0u, place_of(i, lane)));
     }
   } else {
     for (var at = lane; at < IN / 4u; at += THREADS) {

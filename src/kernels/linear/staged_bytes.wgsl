@@ -1,5 +1,5 @@
-// x' as whole numbers of 16 bits, each unit with a step of its own, for dot products of bytes: eight
-// elements are a vector, the upper bytes in its first half and the lower ones in its second.
+// x' as whole numbers of 16 bits, each unit with a step of its own, for dot products of bytes:
+// eight elements are a vector, the upper bytes in its first half and the lower ones in its second.
 const STRIDE = CHUNK_UNITS + 1u;
 const LARGEST = 32512.0;  // 127 * 256: both bytes have a sign
 var<workgroup> staged: array<vec4<u32>, EIGHTS * STRIDE>;
@@ -24,7 +24,7 @@ fn sum_of_unit(value: i32) -> i32 {
 }
 
 // The vector of a chunk that a lane makes i-th: two neighbours.
-fn place(i: u32, lane: u32) -> u32 {
+fn place_of(i: u32, lane: u32) -> u32 {
   return 2u * (i / 2u * THREADS + lane) + i % 2u;
 }
 

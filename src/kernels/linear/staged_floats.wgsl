@@ -5,7 +5,7 @@ var<workgroup> staged: array<vec4<f32>, VECTORS * STRIDE>;
 var<private> own: array<vec4<f32>, VECTORS>;  // of x', for the unit at hand
 
 // The vector of a chunk that a lane makes i-th.
-fn place(i: u32, lane: u32) -> u32 {
+fn place_of(i: u32, lane: u32) -> u32 {
   return i * THREADS + lane;
 }
 
@@ -14,7 +14,7 @@ fn place(i: u32, lane: u32) -> u32 {
 fn stage(chunk: u32, lane: u32) {
   for (var i = 0u; i < PARTS; i++) {  // written out
     let made = make(i, chunk, lane);
-    let at = place(i, lane);
+    let at = place_of(i, lane);
     if (at < CHUNK) {
       staged[at % VECTORS * STRIDE + at / VECTORS] = made;
     }

@@ -1,5 +1,5 @@
-// Words of eight quanta, for units_bytes.wgsl: those at even places are one word of bytes, those at odd
-// places another.
+// Words of eight quanta, for units_bytes.wgsl: those at even places are one word of bytes, those at
+// odd places another.
 const QUANTA_OFFSET = 0.0;
 
 fn fours_of(a: vec4<i32>, b: vec4<i32>) -> array<vec4<i32>, 2> {

@@ -58,6 +58,15 @@ Codec packed_codec(const Packing& p, uint64_t rows, uint64_t columns) {
   return codec;
 }
 
+UnitCodec wide_units(const TensorDesc& matrix, std::string_view product, bool in_bytes) {
+  const uint32_t bits = packing(matrix.dtype).bits;
+  UnitCodec codec{wide_codec(matrix), 128 / bits, true, in_bytes};
+  codec.sources.insert(codec.sources.end(),
+                       {"quant/unit_words.wgsl", fmt::format("quant/units_{}.wgsl", product),
+                        fmt::format("quant/{}_{}bit.wgsl", product, bits)});
+  return codec;
+}
+
 }  // namespace
 
 Codec wide_codec(const TensorDesc& matrix) {
@@ -82,19 +91,6 @@ bool has_wide_units(const TensorDesc& matrix) {
   const uint32_t bits = packing(matrix.dtype).bits;
   return (bits == 4 || bits == 8) && matrix.shape[1] % (128 / bits) == 0;
 }
-
-namespace {
-
-UnitCodec wide_units(const TensorDesc& matrix, std::string_view product, bool in_bytes) {
-  const uint32_t bits = packing(matrix.dtype).bits;
-  UnitCodec codec{wide_codec(matrix), 128 / bits, true, in_bytes};
-  codec.sources.insert(codec.sources.end(),
-                       {"quant/unit_words.wgsl", fmt::format("quant/units_{}.wgsl", product),
-                        fmt::format("quant/{}_{}bit.wgsl", product, bits)});
-  return codec;
-}
-
-}  // namespace
 
 UnitCodec unit_codec(const TensorDesc& matrix) {
   if (has_wide_units(matrix)) return wide_units(matrix, "wide", false);
