@@ -343,18 +343,7 @@ void add_decode(std::vector<SelfTestCase>& all) {
     }
   }
   for (const char* type : {"q4_0", "affine8_g64_f32"}) {
-    const DType dtype = dtype_from_name(type).value();
-    {
-      Writer w(fmt::format("linear_glu {}", type), LinearGlu::kName);
-      const ValueId x = w.activation(kIn), m = w.random("w", {kOut, kIn}, dtype, 0.1f);
-      const auto y = w.graph().add_node(LinearGlu{Activation::kSilu}, {x, m});
-      all.push_back(w.finish(y.front(), kOne, kFunction));
-    }
-    Writer w(fmt::format("qkv {}", type), Qkv::kName);
-    const ValueId x = w.activation(kIn), m = w.random("w", {kOut, kIn}, dtype, 0.1f);
-    const auto parts = w.graph().add_node(Qkv{kOut / 2, kOut / 2}, {x, m});
-    const ValueId k = w.graph().scale(parts[1], 2);
-    all.push_back(w.finish(w.graph().add(parts[0], k), kOne, kSum));
+    add_products_of(all, dtype_from_name(type).value(), kIn, kOne);
   }
   constexpr uint32_t kHeads = 4, kHeadDim = 64;
   for (const std::string_view op_tested : {StepAttention::kName, FusedLinear::kName}) {

@@ -69,10 +69,8 @@ std::vector<uint32_t> type_bounds(const TensorDesc& matrix) {
 
 uint64_t stored_bytes(const TensorDesc& constant) {
   const auto* weight = std::get_if<Weight>(&constant.recipe);
-  const auto typed = [](const WeightPart& part) { return part.dtype.has_value(); };
-  if (weight == nullptr || std::ranges::none_of(weight->parts, typed)) {
-    return byte_count(constant, 1);
-  }
+  // Either all parts have a type of their own or none has.
+  if (weight == nullptr || !weight->parts.front().dtype) return byte_count(constant, 1);
   uint64_t bytes = 0;
   for (const WeightPart& part : weight->parts) {
     bytes += matrix_bytes(*part.dtype, part.rows, uint64_t(constant.shape[1]));

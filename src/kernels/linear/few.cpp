@@ -6,7 +6,7 @@
 namespace tokamak {
 namespace {
 
-constexpr uint32_t kLanes = 32;
+constexpr uint32_t kLanes = kFewestLanes;
 constexpr uint32_t kQuads = kFewTokens / 4;
 
 /// How a product is dealt to lanes: see few.wgsl.
@@ -33,18 +33,15 @@ FewDeal subgroup_deal(const Problem& p) {
 }
 
 Launch few(const Problem& p, const FewDeal& deal, bool subgroups) {
-  const uint32_t groups = ceil_div(row_count(p), deal.threads / kLanes * deal.block);
-  const uint32_t grid_x = std::min(groups, kRowOfGroups);
   Launch launch{
       .constants = linear_sizes(p, deal.threads),
       .sources = {subgroups ? "wgsl/entry_subgroup.wgsl" : "wgsl/entry.wgsl",
                   subgroups ? "linear/fold_subgroup.wgsl" : "linear/fold.wgsl", "linear/few.wgsl"},
-      .grid = {.x = {grid_x}, .y = {ceil_div(groups, grid_x)}}};
-  launch.constants.insert(launch.constants.end(), {{"GRID_X", grid_x},
-                                                   {"LANES", kLanes},
-                                                   {"BLOCK", deal.block},
-                                                   {"QUADS", kQuads},
-                                                   {"GROUP_ROWS", deal.sums()}});
+      .grid = {}};
+  add_groups(launch, ceil_div(row_count(p), deal.threads / kLanes * deal.block));
+  launch.constants.insert(
+      launch.constants.end(),
+      {{"LANES", kLanes}, {"BLOCK", deal.block}, {"QUADS", kQuads}, {"GROUP_ROWS", deal.sums()}});
   add_ending(launch, p);
   return with_codec(wide_codec(p.inputs[1]), std::move(launch));
 }
@@ -63,9 +60,8 @@ Launch few_plain(const Problem& p) {
 }
 
 std::string few_subgroup_refuses(const Problem& p, const DeviceInfo& device) {
-  return device.subgroup_max > kLanes ? fmt::format("a subgroup may have {} lanes, and a row {}",
-                                                    device.subgroup_max, kLanes)
-                                      : few_refuses(p, device);
+  std::string reason = wide_subgroups(device);
+  return reason.empty() ? few_refuses(p, device) : reason;
 }
 Launch few_subgroup(const Problem& p) {
   return few(p, subgroup_deal(p), true);

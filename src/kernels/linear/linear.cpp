@@ -71,6 +71,21 @@ void add_ending(Launch& launch, const Problem& p) {
   }
 }
 
+void add_groups(Launch& launch, uint32_t groups) {
+  constexpr uint32_t kRowOfGroups = 32768;
+  const uint32_t grid_x = std::min(groups, kRowOfGroups);
+  launch.grid.x = {grid_x};
+  launch.grid.y = {ceil_div(groups, grid_x)};
+  launch.constants.push_back({"GRID_X", grid_x});
+}
+
+std::string wide_subgroups(const DeviceInfo& device) {
+  return device.subgroup_max <= kFewestLanes
+             ? ""
+             : fmt::format("a subgroup may have {} lanes, and a row {}", device.subgroup_max,
+                           kFewestLanes);
+}
+
 std::vector<Constant> linear_sizes(const Problem& p, uint32_t threads) {
   return {
       {"THREADS", threads}, {"IN", in_size(p)}, {"ROWS", row_count(p)}, {"FIRST_ROW", p.cut.first}};
@@ -151,12 +166,10 @@ std::string any_refuses(const Problem& p, const DeviceInfo&) {
 }
 
 Launch any(const Problem& p) {
-  const uint32_t pairs = ceil_div(row_count(p), 2u), grid_x = std::min(pairs, kRowOfGroups);
-  Launch launch{
-      .constants = linear_sizes(p, 64),
-      .sources = with_reduction(false, {"linear/any.wgsl"}),
-      .grid = {.x = {grid_x}, .y = {ceil_div(pairs, grid_x)}, .z = {1, per_token(p) ? 1u : 0u}}};
-  launch.constants.push_back({"GRID_X", grid_x});
+  Launch launch{.constants = linear_sizes(p, 64),
+                .sources = with_reduction(false, {"linear/any.wgsl"}),
+                .grid = {.x = {}, .y = {}, .z = {1, per_token(p) ? 1u : 0u}}};
+  add_groups(launch, ceil_div(row_count(p), 2u));
   add_ending(launch, p);
   return with_codec(single_codec(p.inputs[1]), std::move(launch));
 }

@@ -7,7 +7,6 @@ namespace tokamak {
 namespace {
 
 constexpr uint32_t kThreads = 256;
-constexpr uint32_t kFewestLanes = 32;
 
 bool takes_argmax(const Problem& p) {
   const auto* fused = std::get_if<FusedLinear>(p.op);
@@ -93,21 +92,19 @@ void add_fused(Launch& launch, const Problem& p) {
 
 Launch matvec(const Problem& p, UnitCodec codec, bool subgroups) {
   const Deal dealt = deal(p, codec, subgroups);
-  const uint32_t groups = ceil_div(row_count(p), dealt.group_rows);
-  const uint32_t grid_x = std::min(groups, kRowOfGroups);
   Launch launch{
       .constants = linear_sizes(p, kThreads),
       .sources = {subgroups ? "wgsl/entry_subgroup.wgsl" : "wgsl/entry.wgsl",
                   subgroups ? "linear/fold_subgroup.wgsl" : "linear/fold.wgsl",
                   codec.in_bytes ? "linear/staged_bytes.wgsl" : "linear/staged_floats.wgsl",
                   "linear/matvec.wgsl"},
-      .grid = {.x = {grid_x}, .y = {ceil_div(groups, grid_x)}}};
+      .grid = {}};
+  add_groups(launch, ceil_div(row_count(p), dealt.group_rows));
   const uint32_t vectors = codec.unit / 4;
   const uint32_t chunk = dealt.rounds * dealt.lanes * vectors;
   // Eight elements that become bytes are made by one lane.
   const uint32_t each = ceil_div(chunk / (codec.in_bytes ? 2 : 1), kThreads);
-  launch.constants.insert(launch.constants.end(), {{"GRID_X", grid_x},
-                                                   {"UNIT", codec.unit},
+  launch.constants.insert(launch.constants.end(), {{"UNIT", codec.unit},
                                                    {"VECTORS", vectors},
                                                    {"LANES", dealt.lanes},
                                                    {"BLOCK", dealt.block},
@@ -145,10 +142,8 @@ std::string refuses(const Problem& p, const DeviceInfo&) {
 }
 
 std::string subgroup_refuses(const Problem& p, const DeviceInfo& device) {
-  return device.subgroup_max > kFewestLanes
-             ? fmt::format("a subgroup may have {} lanes, and a row {}", device.subgroup_max,
-                           kFewestLanes)
-             : refuses(p, device);
+  std::string reason = wide_subgroups(device);
+  return reason.empty() ? refuses(p, device) : reason;
 }
 
 std::string no_bytes(const Problem& p) {

@@ -30,8 +30,13 @@ inline uint32_t binding_of(size_t input) {
   return uint32_t(1 + input);
 }
 
-/// Rows of workgroups wrap here: a dimension ends at 65535.
-inline constexpr uint32_t kRowOfGroups = 32768;
+/// So many workgroups in rows of GRID_X, since a dimension ends at 65535.
+void add_groups(Launch& launch, uint32_t groups);
+
+/// The lanes that a row of a matrix has at least.
+inline constexpr uint32_t kFewestLanes = 32;
+/// Why a variant whose subgroups hold no more than a row's lanes does not take the device.
+std::string wide_subgroups(const DeviceInfo& device);
 
 /// A way to compute a product, for every op that is one.
 struct Way {
