@@ -99,6 +99,7 @@ TEST_F(InspectTest, PlanGroupsTheReasonsForOtherKernels) {
   const auto table = inspect(files_, *compiled, device, options_, {.view = InspectView::kPlan});
   ASSERT_TRUE(table);
   EXPECT_NE(table->find("step_attention.wgsl in 6 steps, passing over\n"
+                        "  step_attention.wgsl.cores: device lacks subgroups\n"
                         "  step_attention.wgsl.subgroup32: device lacks subgroups\n"
                         "  step_attention.wgsl.subgroup8: device lacks subgroups\n"),
             std::string::npos)

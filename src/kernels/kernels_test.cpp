@@ -314,6 +314,7 @@ TEST(Select, TakesTheFirstThatFitsAndSaysWhyOthersDoNot) {
   ASSERT_TRUE(plain);
   EXPECT_EQ(plain->variant->name, "linear.wgsl.matvec");
   EXPECT_EQ(plain->passed_over, (std::vector<std::string>{
+                                    "linear.wgsl.matvec_cores: device lacks subgroups",
                                     "linear.wgsl.matvec_dot4_subgroup: device lacks subgroups dot4",
                                     "linear.wgsl.matvec_f16_subgroup: device lacks f16 subgroups",
                                     "linear.wgsl.matvec_subgroup: device lacks subgroups"}));
@@ -326,6 +327,22 @@ TEST(Select, TakesTheFirstThatFitsAndSaysWhyOthersDoNot) {
   EXPECT_EQ(matmul->variant->name, "linear.wgsl.matmul");
   EXPECT_EQ(matmul->passed_over.back(),
             "linear.wgsl.matmul_f16: is for f16 weights, these are bf16");
+}
+
+TEST(Select, AProcessorHasKernelsOfItsOwn) {
+  const Op op = Linear{};
+  DeviceInfo device = plain_webgpu();
+  device.features = kFeatureSubgroups;
+  EXPECT_EQ(select_variant(ordinary(op), device)->passed_over[0],
+            "linear.wgsl.matvec_cores: is for the cores of a processor");
+  device.software = true;
+  Problem problem = ordinary(op);
+  EXPECT_EQ(select_variant(problem, device)->variant->name, "linear.wgsl.matvec_cores");
+  for (const size_t i : {0, 1}) problem.inputs[i].shape[1] = 4096;
+  const auto wide = select_variant(problem, device);
+  EXPECT_EQ(wide->variant->name, "linear.wgsl.matvec_subgroup");
+  EXPECT_EQ(wide->passed_over[0],
+            "linear.wgsl.matvec_cores: x' of 4096 columns is more than the 2048 kept at once");
 }
 
 TEST(Select, AFewTokensHaveKernelsOfTheirOwn) {
@@ -380,7 +397,7 @@ TEST(Select, TakesTheFirstOfTheForcedThatFits) {
   const auto one = select_variant(ordinary(op), device, forced);
   ASSERT_TRUE(one);
   EXPECT_EQ(one->variant->name, "linear.wgsl.any");
-  EXPECT_EQ(one->passed_over[3], "linear.wgsl.matvec: linear.wgsl.any is forced");
+  EXPECT_EQ(one->passed_over[4], "linear.wgsl.matvec: linear.wgsl.any is forced");
   EXPECT_EQ(one->passed_over.back(), "linear.wgsl.matmul: is for several tokens");
   EXPECT_EQ(select_variant(ordinary(op, 64), device, forced)->variant->name, "linear.wgsl.matmul");
   const auto none = select_variant(ordinary(op), device, {{"linear", "linear.wgsl.matmul"}});
@@ -403,14 +420,14 @@ TEST(Select, FollowsAdviceWhereItCan) {
                            {{"linear.wgsl.any", 12.1e-6}, {"linear.wgsl.matvec", 15e-6}}};
   EXPECT_EQ(name(), "linear.wgsl.any");
   EXPECT_EQ(name(64), "linear.wgsl.matmul") << "another problem";
-  EXPECT_EQ(select_variant(ordinary(op), device, {}, advice)->passed_over[3],
+  EXPECT_EQ(select_variant(ordinary(op), device, {}, advice)->passed_over[4],
             "linear.wgsl.matvec: tuned: 15.0 us against 12.1 us");
   advice.preferred = {{"linear", "linear.cpu"}, {"linear", "linear.wgsl.matvec_subgroup"}};
   EXPECT_EQ(name(), "linear.wgsl.any") << "no wish fits";
   advice.preferred.emplace("linear", "linear.wgsl.matvec");
   EXPECT_EQ(name(), "linear.wgsl.matvec") << "a model's wish comes before";
   advice.preferred = {{"linear", "linear.wgsl.any"}};
-  EXPECT_EQ(select_variant(ordinary(op), device, {}, advice)->passed_over[3],
+  EXPECT_EQ(select_variant(ordinary(op), device, {}, advice)->passed_over[4],
             "linear.wgsl.matvec: the model prefers linear.wgsl.any");
   advice.wrong["linear.wgsl.any"] = "case 1: element 3";
   EXPECT_EQ(name(), "linear.wgsl.matvec");

@@ -121,15 +121,17 @@ std::string subgroup_refuses(const Problem& p, const DeviceInfo& device) {
              : fmt::format("subgroups may have {} lanes, it needs {}", device.subgroup_min, kMost);
 }
 
-/// `span` lanes merge what they have by themselves; 0: those that share a key only.
-Launch launch(const Problem& p, uint32_t most_lanes, uint32_t span, const char* sums_lanes) {
+/// A workgroup has at most `most_threads`. `span` lanes merge what they have by themselves; 0:
+/// those that share a key only.
+Launch launch(const Problem& p, uint32_t most_threads, uint32_t most_lanes, uint32_t span,
+              const char* sums_lanes) {
   const auto operands = parts(p);
   const StepAttention& op = operands.op;
   const TensorDesc& cache = operands.cache();
   const uint32_t kv = uint32_t(cache.shape[2]), d = uint32_t(cache.shape[3]);
   const uint32_t lanes = lanes_per_key(p, most_lanes), own = d / 8 / lanes;
   // The sums of all groups must fit into 8 KiB of workgroup memory.
-  const uint32_t threads = power_of_two(256 / own, std::max(lanes, 32u), 256);
+  const uint32_t threads = power_of_two(256 / own, std::max(lanes, 32u), most_threads);
   // Queries that share their keys' loads, as long as there are workgroups for a large device and
   // registers for their sums.
   uint32_t queries = 1;
@@ -182,17 +184,26 @@ Launch launch(const Problem& p, uint32_t most_lanes, uint32_t span, const char* 
   return launch;
 }
 
-template <uint32_t kMost>
+std::string core_refuses(const Problem& p, const DeviceInfo& device) {
+  return device.software ? subgroup_refuses<8>(p, device) : "is for the cores of a processor";
+}
+
+template <uint32_t kMost, uint32_t kMostThreads = 256>
 Launch subgroup_launch(const Problem& p) {
-  return launch(p, kMost, kMost, "attention/lanes_subgroup.wgsl");
+  return launch(p, kMostThreads, kMost, kMost, "attention/lanes_subgroup.wgsl");
 }
 Launch plain_launch(const Problem& p) {
-  return launch(p, 8, 0, "attention/lanes_memory.wgsl");
+  return launch(p, 256, 8, 0, "attention/lanes_memory.wgsl");
 }
 
 constexpr size_t kOp = op_index<StepAttention>();
 
 constexpr KernelVariant kVariants[] = {
+    {.name = "step_attention.wgsl.cores",  // where lanes take turns on a core
+     .op = kOp,
+     .needs = kFeatureSubgroups,
+     .refuses = core_refuses,
+     .launch = subgroup_launch<8, 32>},
     {.name = "step_attention.wgsl.subgroup32",
      .op = kOp,
      .needs = kFeatureSubgroups,

@@ -6,8 +6,6 @@
 namespace tokamak {
 namespace {
 
-constexpr uint32_t kThreads = 256;
-
 bool takes_argmax(const Problem& p) {
   const auto* fused = std::get_if<FusedLinear>(p.op);
   return fused != nullptr && fused->behind == Behind::kArgmax;
@@ -16,6 +14,7 @@ bool takes_argmax(const Problem& p) {
 /// How a product is dealt to lanes: see matvec.wgsl. `rounds` are the units of a row that a lane
 /// takes at once.
 struct Deal {
+  uint32_t threads = 256;
   uint32_t lanes = kFewestLanes;
   uint32_t block = 1;
   uint32_t rounds = 1;
@@ -39,9 +38,23 @@ Deal deal(const Problem& p, const UnitCodec& codec, bool subgroups) {
   const uint32_t whole = ceil_div(units, deal.lanes);
   deal.rounds = std::min(whole * deal.block <= kMostLoads ? whole : kLoads / deal.block,
                          std::max(1u, staged / (deal.lanes * codec.unit)));
-  deal.group_rows = kThreads / deal.lanes * deal.block;
+  deal.group_rows = deal.threads / deal.lanes * deal.block;
   if (subgroups && rows >= kManyRows && (adds || !codec.in_bytes)) deal.group_rows *= 2;
   if (is_argmax) deal.group_rows = kArgmaxBlock;
+  return deal;
+}
+
+/// Columns whose x' a workgroup of a processor makes and keeps at once.
+constexpr uint32_t kCoreColumns = 2048;
+
+/// As measured on two cores (docs/performance.md): few workgroups, since each makes x', of a single
+/// team, since lanes take turns on a core.
+Deal core_deal(const Problem& p, const UnitCodec& codec) {
+  constexpr uint32_t kBlock = 4, kGroups = 4, kMostRows = 128;
+  const uint32_t units = in_size(p) / codec.unit;
+  Deal deal{.threads = kFewestLanes, .block = kBlock, .rounds = ceil_div(units, kFewestLanes)};
+  const uint32_t blocks = ceil_div(row_count(p), kGroups * kBlock);
+  deal.group_rows = takes_argmax(p) ? kArgmaxBlock : std::min(blocks * kBlock, kMostRows);
   return deal;
 }
 
@@ -90,10 +103,9 @@ void add_fused(Launch& launch, const Problem& p) {
   launch.sources.push_back("linear/finish_rows.wgsl");
 }
 
-Launch matvec(const Problem& p, UnitCodec codec, bool subgroups) {
-  const Deal dealt = deal(p, codec, subgroups);
+Launch matvec(const Problem& p, UnitCodec codec, const Deal& dealt, bool subgroups) {
   Launch launch{
-      .constants = linear_sizes(p, kThreads),
+      .constants = linear_sizes(p, dealt.threads),
       .sources = {subgroups ? "wgsl/entry_subgroup.wgsl" : "wgsl/entry.wgsl",
                   subgroups ? "linear/fold_subgroup.wgsl" : "linear/fold.wgsl",
                   codec.in_bytes ? "linear/staged_bytes.wgsl" : "linear/staged_floats.wgsl",
@@ -103,7 +115,7 @@ Launch matvec(const Problem& p, UnitCodec codec, bool subgroups) {
   const uint32_t vectors = codec.unit / 4;
   const uint32_t chunk = dealt.rounds * dealt.lanes * vectors;
   // Eight elements that become bytes are made by one lane.
-  const uint32_t each = ceil_div(chunk / (codec.in_bytes ? 2 : 1), kThreads);
+  const uint32_t each = ceil_div(chunk / (codec.in_bytes ? 2 : 1), dealt.threads);
   launch.constants.insert(launch.constants.end(), {{"UNIT", codec.unit},
                                                    {"VECTORS", vectors},
                                                    {"LANES", dealt.lanes},
@@ -163,10 +175,25 @@ std::string either(const Problem& p, const DeviceInfo& device) {
 
 template <UnitCodec (*kCodec)(const TensorDesc&), bool kSubgroups>
 Launch launch(const Problem& p) {
-  return matvec(p, kCodec(p.inputs[1]), kSubgroups);
+  const UnitCodec codec = kCodec(p.inputs[1]);
+  return matvec(p, codec, deal(p, codec, kSubgroups), kSubgroups);
+}
+
+std::string core_refuses(const Problem& p, const DeviceInfo& device) {
+  if (!device.software) return "is for the cores of a processor";
+  if (in_size(p) > kCoreColumns) {
+    return fmt::format("x' of {} columns is more than the {} kept at once", in_size(p),
+                       kCoreColumns);
+  }
+  return subgroup_refuses(p, device);
+}
+Launch core_launch(const Problem& p) {
+  const UnitCodec codec = unit_codec(p.inputs[1]);
+  return matvec(p, codec, core_deal(p, codec), true);
 }
 
 constexpr Way kWays[] = {
+    {"matvec_cores", kFeatureSubgroups, core_refuses, core_launch},
     {"matvec_dot4_subgroup", kFeatureSubgroups | kFeatureDot4, either<no_bytes, subgroup_refuses>,
      launch<byte_units, true>, kStepRounding},
     {"matvec_f16_subgroup", kFeatureF16 | kFeatureSubgroups, either<is_f16, subgroup_refuses>,
