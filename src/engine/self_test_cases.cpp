@@ -95,25 +95,26 @@ void add_embed(std::vector<SelfTestCase>& all, const Steps& steps) {
   }
 }
 
-/// A product of that type, as each of the three ops has it.
-void add_products_of(std::vector<SelfTestCase>& all, DType dtype, uint32_t in, const Steps& steps) {
-  constexpr uint32_t kOut = 70;
-  const std::string shape = fmt::format("{} {}x{}", dtype_name(dtype), kOut, in);
+/// A product of that type and some `out` rows, as each of the three ops has it.
+void add_products_of(std::vector<SelfTestCase>& all, DType dtype, uint32_t in, const Steps& steps,
+                     uint32_t out = 70) {
+  const std::string shape = fmt::format("{} {}x{}", dtype_name(dtype), out, in);
   {
     Writer w("linear " + shape, Linear::kName);
-    const ValueId x = w.activation(in), m = w.random("w", {kOut, in}, dtype);
-    const ValueId bias = w.random("bias", {kOut});
+    const ValueId x = w.activation(in), m = w.random("w", {out, in}, dtype);
+    const ValueId bias = w.random("bias", {out});
     all.push_back(w.finish(w.graph().linear(x, m, bias), steps, kSum));
   }
   {
     Writer w("linear_glu " + shape, LinearGlu::kName);
-    const ValueId x = w.activation(in), m = w.random("w", {kOut, in}, dtype);
+    const ValueId x = w.activation(in), m = w.random("w", {out, in}, dtype);
     const auto y = w.graph().add_node(LinearGlu{Activation::kGeluTanh}, {x, m});
     all.push_back(w.finish(y.front(), steps, kFunction));
   }
+  const uint32_t part = out / 6 * 2;
   Writer w("qkv " + shape, Qkv::kName);
-  const ValueId x = w.activation(in), m = w.random("w", {3 * 22, in}, dtype);
-  const auto parts = w.graph().add_node(Qkv{22, 22}, {x, m});
+  const ValueId x = w.activation(in), m = w.random("w", {3 * part, in}, dtype);
+  const auto parts = w.graph().add_node(Qkv{part, part}, {x, m});
   const ValueId k = w.graph().scale(parts[1], 2);
   const ValueId v = w.graph().scale(parts[2], 3);
   const ValueId sum = w.graph().add(parts[0], k);
@@ -344,6 +345,16 @@ void add_decode(std::vector<SelfTestCase>& all) {
   }
   for (const char* type : {"q4_0", "affine8_g64_f32"}) {
     add_products_of(all, dtype_from_name(type).value(), kIn, kOne);
+  }
+  // Many short rows, of which a subgroup takes several.
+  constexpr uint32_t kManyRows = 8196, kShort = 64;
+  add_products_of(all, DType::kQ4_0, kShort, kOne, kManyRows);
+  {
+    Writer w("fused_linear q4_0 of many rows", FusedLinear::kName);
+    const ValueId x = w.activation(kShort), m = w.random("w", {kManyRows, kShort}, DType::kQ4_0);
+    const FusedLinear op{.before = Before::kNorm, .behind = Behind::kArgmax, .eps = 1e-5f};
+    const auto y = w.graph().add_node(op, {x, m, w.random("norm", {kShort})});
+    all.push_back(w.finish(y.front(), kOne, 2 * kSum));
   }
   constexpr uint32_t kHeads = 4, kHeadDim = 64;
   for (const std::string_view op_tested : {StepAttention::kName, FusedLinear::kName}) {

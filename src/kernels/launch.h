@@ -19,6 +19,9 @@ constexpr uint32_t power_of_two(uint32_t wanted, uint32_t low, uint32_t high) {
   return std::clamp(std::bit_floor(std::max(wanted, 1u)), low, high);
 }
 
+/// Why kernels for a processor's cores refuse another device.
+inline constexpr const char* kNoProcessor = "is for the cores of a processor";
+
 /// What kernels for matrix units need.
 inline constexpr Features kMatrixFeatures =
     kFeatureF16 | kFeatureSubgroups | kFeatureSubgroupMatrix;

@@ -95,6 +95,11 @@ void add_tall_products(std::vector<Case>& all, const std::string& op, double tol
     const ValueId w = b.random("w", {kTallRows, 40}, DType::kBF16);
     all.push_back(b.finish(make(b, {x, w}), steps.max_tokens, steps.chunks, tolerance));
   }
+  // So many rows and so few units of each that a subgroup takes several rows.
+  CaseBuilder b(fmt::format("{} q4_0 {}x544 {}", op, kTallRows, label(kOneByOne)));
+  const ValueId x = b.activation(544);
+  const ValueId w = b.random("w", {kTallRows, 544}, DType::kQ4_0);
+  all.push_back(b.finish(make(b, {x, w}), kOneByOne.max_tokens, kOneByOne.chunks, tolerance));
 }
 
 /// `make` adds the product of x, w and perhaps a bias, and returns the value to compare. A software

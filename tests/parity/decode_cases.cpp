@@ -140,6 +140,13 @@ std::vector<Case> fused_linear_cases() {
   }
   add({.behind = Behind::kGate, .activation = Activation::kGeluTanh}, DType::kF32, 72, 67);
   add({.before = Before::kNorm, .behind = Behind::kConv}, dtype_from_name("q8_0").value(), 512, 67);
+  // Many rows of few units, of which a subgroup takes several.
+  for (const char* type : {"q4_0", "q8_0"}) {
+    const DType dtype = dtype_from_name(type).value();
+    add({.before = Before::kNormAddNorm, .behind = Behind::kGlu}, dtype, 544, 8200);
+    add({.before = Before::kNorm, .behind = Behind::kArgmax}, dtype, 544, 8200);
+    add({.before = Before::kMergeSplits, .behind = Behind::kAdd}, dtype, 256, 8200);
+  }
   // Rows so long that all workgroup memory is in use.
   for (const char* type : {"q4_0", "q8_0"}) {
     add({.before = Before::kMergeSplits}, dtype_from_name(type).value(), 4096, 8200);

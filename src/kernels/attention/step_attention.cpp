@@ -185,7 +185,7 @@ Launch launch(const Problem& p, uint32_t most_threads, uint32_t most_lanes, uint
 }
 
 std::string core_refuses(const Problem& p, const DeviceInfo& device) {
-  return device.software ? subgroup_refuses<8>(p, device) : "is for the cores of a processor";
+  return device.software ? subgroup_refuses<8>(p, device) : kNoProcessor;
 }
 
 template <uint32_t kMost, uint32_t kMostThreads = 256>

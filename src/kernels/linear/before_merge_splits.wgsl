@@ -1,6 +1,6 @@
-// The whole attention of SPLITS parts: sums that go with different largest scores. Splits come in
-// fours, whose loads are under way together, those of the first four early; how many fours there
-// are is no constant, or compilers would write all of them out.
+// The whole attention of SPLITS parts: sums that go with different largest scores. The first EARLY
+// splits are loaded early, the others in fours, whose loads are under way together; how many fours
+// there are is no constant, or compilers would write all of them out.
 const HEAD_VECTORS = IN / HEADS / 4u;
 // From here on, for each split and head its largest score and total.
 const SCORES = SPLITS * IN / 4u;
@@ -19,14 +19,14 @@ fn score_of(split: u32, head: u32) -> vec2<f32> {
 }
 
 struct Parts {
-  first: array<vec4<f32>, 4>,
+  first: array<vec4<f32>, EARLY>,
   gate: vec4<f32>,
 }
 
 fn parts_of(at: u32) -> Parts {
   var parts: Parts;
-  for (var i = 0u; i < 4u; i++) {  // written out
-    parts.first[i] = x[min(i, SPLITS - 1u) * (IN / 4u) + at];
+  for (var i = 0u; i < EARLY; i++) {  // written out
+    parts.first[i] = x[i * (IN / 4u) + at];
   }
   parts.gate = gate_of(at);
   return parts;
@@ -59,10 +59,10 @@ fn share_of(split: u32, at: u32) -> f32 {
 
 fn prepared(parts: Parts, at: u32, counts: bool) -> vec4<f32> {
   var sum = vec4<f32>();
-  for (var i = 0u; i < 4u; i++) {  // written out
+  for (var i = 0u; i < EARLY; i++) {  // written out
     sum += share_of(i, at) * parts.first[i];
   }
-  for (var first = 4u; first < split_count(); first += 4u) {
+  for (var first = EARLY; first < split_count(); first += 4u) {
     for (var i = 0u; i < 4u; i++) {
       sum += share_of(first + i, at) * x[min(first + i, SPLITS - 1u) * (IN / 4u) + at];
     }

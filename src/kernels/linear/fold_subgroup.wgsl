@@ -1,9 +1,7 @@
-// As fold.wgsl: a subgroup leaves its share and goes on, the shares are added when all is done.
-// Subgroups have at least four lanes and at most a team's.
+// As fold.wgsl, for teams of whole subgroups: a subgroup leaves its share and goes on, the shares are
+// added when all is done. Subgroups have at least four lanes and at most a team's.
 const TEAM_SHARES = LANES / 4u;
-const ALL_SHARES = THREADS / 4u;
 var<workgroup> team_shares: array<f32, GROUP_ROWS * TEAM_SHARES>;
-var<workgroup> all_shares: array<f32, ALL_SHARES>;
 
 fn fold(row: u32, sum: f32, lane: u32) {
   let share = subgroupAdd(sum);
@@ -16,21 +14,6 @@ fn total(row: u32) -> f32 {
   var sum = 0.0;
   for (var i = 0u; i < LANES / subgroup_lanes; i++) {
     sum += team_shares[row * TEAM_SHARES + i];
-  }
-  return sum;
-}
-
-fn fold_all(sum: f32, lane: u32) {
-  let share = subgroupAdd(sum);
-  if (subgroup_lane == 0u) {
-    all_shares[lane / subgroup_lanes] = share;
-  }
-}
-
-fn total_of_all() -> f32 {
-  var sum = 0.0;
-  for (var i = 0u; i < THREADS / subgroup_lanes; i++) {
-    sum += all_shares[i];
   }
   return sum;
 }

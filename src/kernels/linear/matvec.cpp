@@ -11,36 +11,64 @@ bool takes_argmax(const Problem& p) {
   return fused != nullptr && fused->behind == Behind::kArgmax;
 }
 
+/// Who adds up what the lanes of a team have: fold*.wgsl.
+enum class Fold : uint8_t { kMemory, kSubgroups, kNarrow };
+
 /// How a product is dealt to lanes: see matvec.wgsl. `rounds` are the units of a row that a lane
 /// takes at once.
 struct Deal {
+  Fold fold = Fold::kSubgroups;
   uint32_t threads = 256;
   uint32_t lanes = kFewestLanes;
   uint32_t block = 1;
   uint32_t rounds = 1;
   uint32_t group_rows = 8;
+  bool ahead = false;  // whether the next turn's weights are loaded before this one's are used
 };
 
 /// As measured on an H200 (docs/performance.md): a row for each subgroup of 32 lanes, some eight
-/// loads under way in a lane, and so many rows for a workgroup that there are workgroups enough,
-/// but not many more, since each makes x' for itself.
-Deal deal(const Problem& p, const UnitCodec& codec, bool subgroups) {
+/// loads under way in a lane, a row in one chunk where it fits, and so many rows for a workgroup
+/// that there are workgroups enough, but not many more, since each makes x' for itself.
+Deal deal(const Problem& p, const UnitCodec& codec, Fold fold) {
   constexpr uint32_t kLoads = 8, kMostLoads = 10, kManyRows = 8192;
+  constexpr uint32_t kWave = 528;  // workgroups that run at once
   // Columns: with the sums of a workgroup they stay below 16 KiB.
-  const uint32_t staged = codec.in_bytes ? 4096 : subgroups ? 2048 : 1024;
+  const uint32_t staged = codec.in_bytes ? 4096 : fold == Fold::kSubgroups ? 2048 : 1024;
   const uint32_t units = in_size(p) / codec.unit, rows = row_count(p);
   const auto* fused = std::get_if<FusedLinear>(p.op);
   const bool adds = fused != nullptr && fused->adds(), is_argmax = takes_argmax(p);
-  const uint32_t rows_per_block = codec.in_bytes ? 3072 : adds ? 4096 : 8192;
-  Deal deal;
+  const bool in_chunks = in_size(p) > staged;
+  const bool merges = fused != nullptr && fused->before == Before::kMergeSplits;
+  Deal deal{.fold = fold};
   deal.lanes = is_argmax ? kFewestLanes : power_of_two(units / kLoads, kFewestLanes, 64);
-  deal.block = power_of_two(rows / rows_per_block, 1, is_argmax ? 2 : 4);
   const uint32_t whole = ceil_div(units, deal.lanes);
+  const uint32_t rows_per_block = codec.in_bytes ? 3072 : adds ? 4096 : 8192;
+  deal.block = power_of_two(rows / rows_per_block, 1, is_argmax ? 2 : 4);
+  if (codec.in_bytes && (in_chunks || merges)) deal.block = 2;  // their x' takes longest
+  while (!in_chunks && !is_argmax && deal.block > 1 && whole * deal.block > kMostLoads) {
+    deal.block /= 2;
+  }
   deal.rounds = std::min(whole * deal.block <= kMostLoads ? whole : kLoads / deal.block,
                          std::max(1u, staged / (deal.lanes * codec.unit)));
   deal.group_rows = deal.threads / deal.lanes * deal.block;
-  if (subgroups && rows >= kManyRows && (adds || !codec.in_bytes)) deal.group_rows *= 2;
+  const uint32_t groups = ceil_div(rows, deal.group_rows);
+  const bool many =
+      adds ? rows >= kManyRows : groups > kWave && (codec.in_bytes || groups <= 2 * kWave);
+  if (fold == Fold::kSubgroups && many) deal.group_rows *= 2;
   if (is_argmax) deal.group_rows = kArgmaxBlock;
+  // Bytes have more to compute than to wait for.
+  deal.ahead = in_chunks && !codec.in_bytes && !is_argmax;
+  return deal;
+}
+
+constexpr uint32_t kNarrowLanes = 8;
+
+/// Of matrices whose rows would leave lanes of a wide team idle.
+Deal narrow_deal(const Problem& p, const UnitCodec& codec) {
+  Deal deal{.fold = Fold::kNarrow, .lanes = kNarrowLanes};
+  deal.rounds = ceil_div(in_size(p) / codec.unit, deal.lanes);
+  deal.block = deal.rounds <= 5 ? 2 : 1;
+  deal.group_rows = takes_argmax(p) ? kArgmaxBlock : deal.threads / deal.lanes * deal.block;
   return deal;
 }
 
@@ -68,7 +96,9 @@ void add_fused(Launch& launch, const Problem& p) {
   };
   if (before == Before::kMergeSplits) {
     const uint32_t columns = uint32_t(p.inputs[0].shape[1]);
-    add({{"SPLITS", fused->splits}, {"HEADS", (columns / fused->splits - in_size(p)) / 2}});
+    add({{"SPLITS", fused->splits},
+         {"EARLY", std::min(fused->splits, 8u)},
+         {"HEADS", (columns / fused->splits - in_size(p)) / 2}});
   } else if (before != Before::kNone) {
     add({{"W_BINDING", binding_of(fused->w())}, {"EPS", fused->eps}});
   }
@@ -103,14 +133,21 @@ void add_fused(Launch& launch, const Problem& p) {
   launch.sources.push_back("linear/finish_rows.wgsl");
 }
 
-Launch matvec(const Problem& p, UnitCodec codec, const Deal& dealt, bool subgroups) {
+Launch matvec(const Problem& p, UnitCodec codec, const Deal& dealt) {
   Launch launch{
       .constants = linear_sizes(p, dealt.threads),
-      .sources = {subgroups ? "wgsl/entry_subgroup.wgsl" : "wgsl/entry.wgsl",
-                  subgroups ? "linear/fold_subgroup.wgsl" : "linear/fold.wgsl",
-                  codec.in_bytes ? "linear/staged_bytes.wgsl" : "linear/staged_floats.wgsl",
+      .sources = {codec.in_bytes ? "linear/staged_bytes.wgsl" : "linear/staged_floats.wgsl",
                   "linear/matvec.wgsl"},
       .grid = {}};
+  const auto add = [&](const char* source) { launch.sources.push_back(source); };
+  if (dealt.fold == Fold::kMemory) {
+    add("wgsl/entry.wgsl");
+    add("linear/fold.wgsl");
+  } else {
+    add("wgsl/entry_subgroup.wgsl");
+    add("linear/fold_all_subgroup.wgsl");
+    add(dealt.fold == Fold::kNarrow ? "linear/fold_narrow.wgsl" : "linear/fold_subgroup.wgsl");
+  }
   add_groups(launch, ceil_div(row_count(p), dealt.group_rows));
   const uint32_t vectors = codec.unit / 4;
   const uint32_t chunk = dealt.rounds * dealt.lanes * vectors;
@@ -121,6 +158,7 @@ Launch matvec(const Problem& p, UnitCodec codec, const Deal& dealt, bool subgrou
                                                    {"LANES", dealt.lanes},
                                                    {"BLOCK", dealt.block},
                                                    {"ROUNDS", dealt.rounds},
+                                                   {"AHEAD", dealt.ahead ? 1u : 0u},
                                                    {"PARTS", each * (codec.in_bytes ? 2 : 1)},
                                                    {"GROUP_ROWS", dealt.group_rows}});
   if (codec.in_bytes) {
@@ -173,14 +211,30 @@ std::string either(const Problem& p, const DeviceInfo& device) {
   return reason.empty() ? kThen(p, device) : reason;
 }
 
-template <UnitCodec (*kCodec)(const TensorDesc&), bool kSubgroups>
+template <UnitCodec (*kCodec)(const TensorDesc&), Fold kFold>
 Launch launch(const Problem& p) {
   const UnitCodec codec = kCodec(p.inputs[1]);
-  return matvec(p, codec, deal(p, codec, kSubgroups), kSubgroups);
+  return matvec(p, codec, deal(p, codec, kFold));
+}
+
+std::string narrow_refuses(const Problem& p, const DeviceInfo& device) {
+  if (std::string reason = either<no_bytes, refuses>(p, device); !reason.empty()) return reason;
+  if (device.subgroup_min < kNarrowLanes) {
+    return fmt::format("subgroups may have {} lanes, it needs {}", device.subgroup_min,
+                       kNarrowLanes);
+  }
+  const uint32_t units = in_size(p) / byte_units(p.inputs[1]).unit;
+  const uint32_t lanes = ceil_div(units, kFewestLanes) * kFewestLanes;
+  if (4 * units > 3 * lanes) return fmt::format("{} units busy {} lanes", units, lanes);
+  return row_count(p) < 8192 ? "is for many rows" : "";
+}
+Launch narrow_launch(const Problem& p) {
+  const UnitCodec codec = byte_units(p.inputs[1]);
+  return matvec(p, codec, narrow_deal(p, codec));
 }
 
 std::string core_refuses(const Problem& p, const DeviceInfo& device) {
-  if (!device.software) return "is for the cores of a processor";
+  if (!device.software) return kNoProcessor;
   if (in_size(p) > kCoreColumns) {
     return fmt::format("x' of {} columns is more than the {} kept at once", in_size(p),
                        kCoreColumns);
@@ -189,17 +243,19 @@ std::string core_refuses(const Problem& p, const DeviceInfo& device) {
 }
 Launch core_launch(const Problem& p) {
   const UnitCodec codec = unit_codec(p.inputs[1]);
-  return matvec(p, codec, core_deal(p, codec), true);
+  return matvec(p, codec, core_deal(p, codec));
 }
 
 constexpr Way kWays[] = {
     {"matvec_cores", kFeatureSubgroups, core_refuses, core_launch},
+    {"matvec_dot4_narrow", kFeatureSubgroups | kFeatureDot4, narrow_refuses, narrow_launch,
+     kStepRounding},
     {"matvec_dot4_subgroup", kFeatureSubgroups | kFeatureDot4, either<no_bytes, subgroup_refuses>,
-     launch<byte_units, true>, kStepRounding},
+     launch<byte_units, Fold::kSubgroups>, kStepRounding},
     {"matvec_f16_subgroup", kFeatureF16 | kFeatureSubgroups, either<is_f16, subgroup_refuses>,
-     launch<native_f16_units, true>},
-    {"matvec_subgroup", kFeatureSubgroups, subgroup_refuses, launch<unit_codec, true>},
-    {"matvec", 0, refuses, launch<unit_codec, false>},
+     launch<native_f16_units, Fold::kSubgroups>},
+    {"matvec_subgroup", kFeatureSubgroups, subgroup_refuses, launch<unit_codec, Fold::kSubgroups>},
+    {"matvec", 0, refuses, launch<unit_codec, Fold::kMemory>},
 };
 
 }  // namespace

@@ -16,8 +16,9 @@ const TURNS = GROUP_ROWS / (TEAMS * BLOCK) * CHUNKS;
 var<private> squares = 0.0;  // of the vectors that this lane made
 var<private> is_first: bool;  // whether this workgroup has the first rows
 
-// The units of the next turn, on their way.
+// The units of the next turn, on their way, and those of the turn at hand.
 var<private> loaded: array<Unit, ROUNDS * BLOCK>;
+var<private> units: array<Unit, ROUNDS * BLOCK>;
 
 fn load_units(first: u32, turn: u32, lane: u32) {
   let row = first + turn / CHUNKS * (TEAMS * BLOCK) + lane / LANES * BLOCK;
@@ -36,6 +37,15 @@ var<private> own_parts: array<Parts, PARTS>;
 fn load_parts(chunk: u32, lane: u32) {
   for (var i = 0u; i < PARTS; i++) {  // written out
     own_parts[i] = parts_of(min(chunk * CHUNK + place_of(i, lane), IN / 4u - 1u));
+  }
+}
+
+fn load_next(first: u32, turn: u32, lane: u32) {
+  if (turn + 1u < TURNS) {
+    if (CHUNKS > 1u) {
+      load_parts((turn + 1u) % CHUNKS, lane);
+    }
+    load_units(first, turn + 1u, lane);
   }
 }
 
@@ -63,7 +73,6 @@ fn run(group: vec3<u32>, lane: u32) {
     if (turn == 0u || CHUNKS > 1u) {
       if (turn > 0u) {
         workgroupBarrier();
-        load_parts(turn % CHUNKS, lane);
       }
       stage(turn % CHUNKS, lane);
       if (turn == CHUNKS - 1u) {
@@ -74,14 +83,18 @@ fn run(group: vec3<u32>, lane: u32) {
     if (turn == CHUNKS - 1u) {
       scale = scale_of(total_of_all());  // while weights are under way
     }
+    units = loaded;
+    if (AHEAD == 1u) {
+      load_next(first, turn, lane);
+    }
     for (var round = 0u; round < ROUNDS; round++) {  // written out
       take_unit(round * LANES + lane % LANES);
       for (var r = 0u; r < BLOCK; r++) {  // written out
-        sums[r] += unit_product(loaded[round * BLOCK + r]);
+        sums[r] += unit_product(units[round * BLOCK + r]);
       }
     }
-    if (turn + 1u < TURNS) {
-      load_units(first, turn + 1u, lane);
+    if (AHEAD == 0u) {
+      load_next(first, turn, lane);
     }
     if (turn % CHUNKS == CHUNKS - 1u) {
       let row = turn / CHUNKS * (TEAMS * BLOCK) + lane / LANES * BLOCK;

@@ -1,0 +1,116 @@
+// Problems that the tests of the variants and of their selection share.
+#pragma once
+#include "base/packing.h"
+#include "graph/builder.h"
+#include "kernels/select.h"
+
+namespace tokamak {
+
+inline DeviceInfo plain_webgpu() {
+  DeviceInfo device;
+  device.backend = BackendKind::kWebGpu;
+  device.name = "plain";
+  return device;
+}
+
+inline TensorDesc tensor(Shape shape, DType dtype = DType::kF32) {
+  return {.name = {}, .shape = std::move(shape), .dtype = dtype};
+}
+
+/// A problem of ordinary shapes for every op.
+inline Problem ordinary(const Op& op, uint32_t max_tokens = 1) {
+  Problem p{.op = &op, .inputs = {}, .outputs = {}, .max_tokens = max_tokens};
+  const TensorDesc x = tensor({kTokens, 64}), w = tensor({64, 64}, DType::kF16);
+  const TensorDesc cache = tensor({32, 2, 2, 16}, DType::kF16), pages = tensor({2}, DType::kU32);
+  p.outputs = {x};
+  if (std::holds_alternative<Embed>(op))
+    p.inputs = {tensor({kTokens}, DType::kU32), w};
+  else if (std::holds_alternative<Rope>(op))
+    p.inputs = {x, tensor({32, 16})};
+  else if (std::holds_alternative<GatherColumns>(op))
+    p.inputs = {x, tensor({64}, DType::kU32)};
+  else if (std::holds_alternative<RmsNorm>(op))
+    p.inputs = {x, tensor({64})};
+  else if (std::holds_alternative<AddRmsNorm>(op))
+    p.inputs = {x, x, tensor({64})};
+  else if (std::holds_alternative<Attention>(op))
+    p.inputs = {x, tensor({32, 2, 1, 32}, DType::kF16), pages};
+  else if (std::holds_alternative<KvAppend>(op)) {
+    p.inputs = {tensor({kTokens, 32}), tensor({kTokens, 32}), pages};
+    p.outputs = {cache};
+  } else if (std::holds_alternative<ShortConv>(op)) {
+    p.inputs = {x, tensor({64, 4})};
+    p.outputs = {x, tensor({3, 64})};
+  } else if (std::holds_alternative<GatedDelta>(op)) {
+    p.inputs = {x, tensor({kTokens, 4}), tensor({2, 2})};
+    p.outputs = {tensor({kTokens, 32}), tensor({2, 16, 16})};
+  } else if (std::holds_alternative<Route>(op)) {
+    p.inputs = {x};
+    p.outputs = {tensor({kTokens, 1}), tensor({kTokens, 1}, DType::kU32)};
+  } else if (std::holds_alternative<ExpertLinear>(op)) {
+    p.inputs = {x, w, tensor({kTokens, 1}, DType::kU32)};
+  } else if (std::holds_alternative<ExpertColumns>(op)) {
+    p.inputs = {x, tensor({4, 64}, DType::kU32), tensor({kTokens, 1}, DType::kU32)};
+  } else if (std::holds_alternative<ExpertSum>(op)) {
+    p.inputs = {x, tensor({kTokens, 1})};
+  } else if (std::holds_alternative<Columns>(op)) {
+    p.inputs = {x};
+    p.outputs = {tensor({kTokens, 1})};
+  } else if (std::holds_alternative<Scale>(op)) {
+    p.inputs = {x};
+  } else if (std::holds_alternative<MeanRows>(op)) {
+    p.inputs = {x};
+    p.outputs = {tensor({1, 64})};
+  } else if (std::holds_alternative<BlockArgmax>(op)) {
+    p.inputs = {x};
+    p.outputs = {tensor({kTokens, 2})};
+  } else if (std::holds_alternative<NextToken>(op)) {
+    p.inputs = {tensor({kTokens, 2})};
+    p.outputs = {tensor({64})};
+  } else if (std::holds_alternative<BlockPeaks>(op)) {
+    p.inputs = {x};
+    p.outputs = {tensor({kTokens, 8})};
+  } else if (std::holds_alternative<BestBlocks>(op)) {
+    p.inputs = {tensor({kTokens, 8})};
+    p.outputs = {tensor({kTokens, 4})};
+  } else if (std::holds_alternative<TopTokens>(op)) {
+    p.inputs = {x, tensor({kTokens, 8}), tensor({kTokens, 4})};
+    p.outputs = {tensor({kTokens, 129})};
+  } else if (const auto* attention = std::get_if<StepAttention>(&op)) {
+    const Dim q_columns = Dim{attention->heads} * 16;
+    p.inputs = {tensor({kTokens, q_columns + (attention->appends ? 64 : 0)}), tensor({32, 16})};
+    if (!attention->appends) p.inputs.push_back(cache);
+    p.inputs.push_back(pages);
+    if (attention->eps > 0) p.inputs.push_back(tensor({attention->appends ? 32 : 16}));
+    p.outputs = {tensor({kTokens, attention->splits * (q_columns + 2 * attention->heads)})};
+    if (attention->appends) p.outputs.push_back(cache);
+  } else if (const auto* fused = std::get_if<FusedLinear>(&op)) {
+    p.inputs = {x, w};
+    if (fused->before == Before::kMergeSplits) p.inputs[0] = tensor({kTokens, 2 * (64 + 2 * 4)});
+    while (p.inputs.size() < fused->operands()) p.inputs.push_back(tensor({64}));
+    if (fused->adds()) p.outputs.push_back(x);
+    if (fused->before == Before::kHeadNorm) p.inputs[fused->w()] = tensor({16});
+    if (fused->behind == Behind::kConv) {
+      p.inputs.pop_back();
+      p.inputs[fused->r()] = tensor({32, 4});
+      p.outputs.push_back(tensor({3, 32}));
+    }
+  } else if (const auto* glu = std::get_if<ExpertGlu>(&op)) {
+    p.inputs = {x, w, tensor({kTokens, 1}, DType::kU32)};
+    if (glu->norm) p.inputs.push_back(tensor({64}));
+    p.outputs = {tensor({kTokens, 32})};
+  } else if (std::holds_alternative<ExpertMix>(op)) {
+    p.inputs = {x, w, tensor({kTokens, 1}, DType::kU32), tensor({kTokens, 1})};
+  } else {
+    p.inputs = {x, w};
+  }
+  if (const auto* qkv = std::get_if<Qkv>(&op)) {
+    p.outputs = {tensor({kTokens, qkv->q_rows}), tensor({kTokens, qkv->k_rows})};
+    if (qkv->v_rows != 0) p.outputs.push_back(tensor({kTokens, qkv->v_rows}));
+    const Dim left = 64 - Dim{qkv->q_rows} - Dim{qkv->k_rows} - Dim{qkv->v_rows};
+    if (left > 0) p.outputs.push_back(tensor({kTokens, left}));
+  }
+  return p;
+}
+
+}  // namespace tokamak

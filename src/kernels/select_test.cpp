@@ -1,0 +1,190 @@
+// Selection: which variant takes a problem on a device, and the reasons that it keeps.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "kernels/problems_test.h"
+
+namespace tokamak {
+namespace {
+
+TEST(Select, TakesTheFirstThatFitsAndSaysWhyOthersDoNot) {
+  const Op op = Linear{};
+  DeviceInfo device = plain_webgpu();
+  auto plain = select_variant(ordinary(op), device);
+  ASSERT_TRUE(plain);
+  EXPECT_EQ(plain->variant->name, "linear.wgsl.matvec");
+  EXPECT_EQ(plain->passed_over, (std::vector<std::string>{
+                                    "linear.wgsl.matvec_cores: device lacks subgroups",
+                                    "linear.wgsl.matvec_dot4_narrow: device lacks subgroups dot4",
+                                    "linear.wgsl.matvec_dot4_subgroup: device lacks subgroups dot4",
+                                    "linear.wgsl.matvec_f16_subgroup: device lacks f16 subgroups",
+                                    "linear.wgsl.matvec_subgroup: device lacks subgroups"}));
+  device.features = kFeatureF16 | kFeatureSubgroups;
+  EXPECT_EQ(select_variant(ordinary(op), device)->variant->name, "linear.wgsl.matvec_f16_subgroup");
+  Problem many = ordinary(op, 64);
+  many.inputs[1].dtype = DType::kBF16;
+  auto matmul = select_variant(many, device);
+  ASSERT_TRUE(matmul);
+  EXPECT_EQ(matmul->variant->name, "linear.wgsl.matmul");
+  EXPECT_EQ(matmul->passed_over.back(),
+            "linear.wgsl.matmul_f16: is for f16 weights, these are bf16");
+}
+
+TEST(Select, AProcessorHasKernelsOfItsOwn) {
+  const Op op = Linear{};
+  DeviceInfo device = plain_webgpu();
+  device.features = kFeatureSubgroups;
+  EXPECT_EQ(select_variant(ordinary(op), device)->passed_over[0],
+            "linear.wgsl.matvec_cores: is for the cores of a processor");
+  device.software = true;
+  Problem problem = ordinary(op);
+  EXPECT_EQ(select_variant(problem, device)->variant->name, "linear.wgsl.matvec_cores");
+  for (const size_t i : {0, 1}) problem.inputs[i].shape[1] = 4096;
+  const auto wide = select_variant(problem, device);
+  EXPECT_EQ(wide->variant->name, "linear.wgsl.matvec_subgroup");
+  EXPECT_EQ(wide->passed_over[0],
+            "linear.wgsl.matvec_cores: x' of 4096 columns is more than the 2048 kept at once");
+}
+
+TEST(Select, ManyShortRowsShareSubgroups) {
+  const Op op = Linear{};
+  DeviceInfo device = plain_webgpu();
+  device.features = kFeatureSubgroups | kFeatureDot4;
+  device.subgroup_min = device.subgroup_max = 32;
+  Problem problem = ordinary(op);
+  problem.inputs[1].dtype = DType::kQ4_0;
+  const auto refusal = [&](Dim rows, Dim in) {
+    problem.inputs[0].shape[1] = in;
+    problem.inputs[1].shape = {rows, in};
+    const auto selected = select_variant(problem, device);
+    return selected->variant->name.ends_with("narrow") ? "" : selected->passed_over[1];
+  };
+  EXPECT_EQ(refusal(8192, 1152), "");
+  EXPECT_EQ(refusal(8190, 1152), "linear.wgsl.matvec_dot4_narrow: is for many rows");
+  EXPECT_EQ(refusal(8192, 2048), "linear.wgsl.matvec_dot4_narrow: 64 units busy 64 lanes");
+  device.subgroup_min = 4;
+  EXPECT_EQ(refusal(8192, 1152),
+            "linear.wgsl.matvec_dot4_narrow: subgroups may have 4 lanes, it needs 8");
+}
+
+TEST(Select, AFewTokensHaveKernelsOfTheirOwn) {
+  DeviceInfo device = plain_webgpu();
+  const auto name = [&](const Op& op, uint32_t tokens) {
+    return select_variant(ordinary(op, tokens), device)->variant->name;
+  };
+  for (const uint32_t tokens : {2u, 8u}) {
+    EXPECT_EQ(name(Linear{}, tokens), "linear.wgsl.few");
+    EXPECT_EQ(name(Qkv{32, 16}, tokens), "qkv.wgsl.few");
+    EXPECT_EQ(name(LinearGlu{}, tokens), "linear_glu.wgsl.few");
+  }
+  const Op op = Linear{};
+  const auto more = select_variant(ordinary(op, 9), device);
+  EXPECT_EQ(more->variant->name, "linear.wgsl.matmul");
+  EXPECT_EQ(
+      std::ranges::count(more->passed_over, "linear.wgsl.few: is for at most 8 tokens, not 9"), 1);
+  device.features = kFeatureSubgroups;
+  device.subgroup_min = device.subgroup_max = 32;
+  EXPECT_EQ(name(Linear{}, 8), "linear.wgsl.few_subgroup");
+  device.subgroup_max = 64;
+  EXPECT_EQ(name(Linear{}, 8), "linear.wgsl.few");
+}
+
+TEST(Select, OddRowLengthsFallBackToTheGeneralKernel) {
+  const Op op = Linear{};
+  Problem odd = ordinary(op);
+  odd.inputs[0].shape[1] = odd.inputs[1].shape[1] = 13;
+  auto selected = select_variant(odd, plain_webgpu());
+  ASSERT_TRUE(selected);
+  EXPECT_EQ(selected->variant->name, "linear.wgsl.any");
+  for (const char* reason : {"linear.wgsl.matvec: in = 13 is no multiple of 8",
+                             "linear.wgsl.matmul: is for several tokens"}) {
+    EXPECT_EQ(std::ranges::count(selected->passed_over, reason), 1) << reason;
+  }
+}
+
+TEST(Select, NamesEveryReasonWhenNothingFits) {
+  const Op op = Attention{};
+  Problem odd = ordinary(op);
+  odd.inputs[1].shape[3] = 7;
+  auto selected = select_variant(odd, plain_webgpu());
+  ASSERT_FALSE(selected);
+  EXPECT_EQ(selected.error().code, ErrorCode::kUnsupported);
+  EXPECT_NE(selected.error().message.find("head_dim = 7 is odd"), std::string::npos);
+}
+
+TEST(Select, TakesTheFirstOfTheForcedThatFits) {
+  const Op op = Linear{};
+  const DeviceInfo device = plain_webgpu();
+  const ForcedVariants forced = {{"linear", "linear.wgsl.matmul"}, {"linear", "linear.wgsl.any"}};
+  const auto one = select_variant(ordinary(op), device, forced);
+  ASSERT_TRUE(one);
+  EXPECT_EQ(one->variant->name, "linear.wgsl.any");
+  EXPECT_EQ(one->passed_over[5], "linear.wgsl.matvec: linear.wgsl.any is forced");
+  EXPECT_EQ(one->passed_over.back(), "linear.wgsl.matmul: is for several tokens");
+  EXPECT_EQ(select_variant(ordinary(op, 64), device, forced)->variant->name, "linear.wgsl.matmul");
+  const auto none = select_variant(ordinary(op), device, {{"linear", "linear.wgsl.matmul"}});
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().message,
+            "No forced variant computes linear f32[T,64] f16[64,64] -> f32[T,64] in steps of 1 on "
+            "\"plain\" (linear.wgsl.matmul: is for several tokens); those that do are "
+            "linear.wgsl.matvec, linear.wgsl.any.");
+}
+
+TEST(Select, FollowsAdviceWhereItCan) {
+  const Op op = Linear{};
+  const DeviceInfo device = plain_webgpu();
+  const std::string problem = problem_text(ordinary(op));
+  VariantAdvice advice;
+  const auto name = [&](uint32_t tokens = 1) {
+    return select_variant(ordinary(op, tokens), device, {}, advice)->variant->name;
+  };
+  advice.tuned[problem] = {"linear.wgsl.any",
+                           {{"linear.wgsl.any", 12.1e-6}, {"linear.wgsl.matvec", 15e-6}}};
+  EXPECT_EQ(name(), "linear.wgsl.any");
+  EXPECT_EQ(name(64), "linear.wgsl.matmul") << "another problem";
+  EXPECT_EQ(select_variant(ordinary(op), device, {}, advice)->passed_over[5],
+            "linear.wgsl.matvec: tuned: 15.0 us against 12.1 us");
+  advice.preferred = {{"linear", "linear.cpu"}, {"linear", "linear.wgsl.matvec_subgroup"}};
+  EXPECT_EQ(name(), "linear.wgsl.any") << "no wish fits";
+  advice.preferred.emplace("linear", "linear.wgsl.matvec");
+  EXPECT_EQ(name(), "linear.wgsl.matvec") << "a model's wish comes before";
+  advice.preferred = {{"linear", "linear.wgsl.any"}};
+  EXPECT_EQ(select_variant(ordinary(op), device, {}, advice)->passed_over[5],
+            "linear.wgsl.matvec: the model prefers linear.wgsl.any");
+  advice.wrong["linear.wgsl.any"] = "case 1: element 3";
+  EXPECT_EQ(name(), "linear.wgsl.matvec");
+  const auto chosen = select_variant(ordinary(op), device, {}, advice);
+  EXPECT_EQ(chosen->passed_over.back(),
+            "linear.wgsl.any: computes wrongly on this device: case 1: element 3");
+  advice.tuned[problem] = {"a kernel of another version", {}};
+  EXPECT_EQ(name(), "linear.wgsl.matvec");
+  const auto forced = select_variant(ordinary(op), device, {{"linear", "linear.wgsl.any"}}, advice);
+  ASSERT_FALSE(forced);
+  EXPECT_NE(forced.error().message.find("computes wrongly"), std::string::npos);
+}
+
+TEST(Select, NamesProblemsByWhatMatters) {
+  const Op op = Linear{};
+  const Problem one = ordinary(op), many = ordinary(op, 64);
+  EXPECT_EQ(problem_text(one), "linear f32[T,64] f16[64,64] -> f32[T,64] in steps of 1");
+  EXPECT_NE(problem_text(one), problem_text(many));
+  Problem cut = one;
+  cut.cut = {32, 96};
+  EXPECT_EQ(problem_text(cut), "linear f32[T,64] f16[64,64] -> f32[T,64] rows 32/96 in steps of 1");
+}
+
+TEST(Select, ChecksNamesOfOpsAndVariants) {
+  EXPECT_TRUE(check_variants({{"linear", "linear.wgsl.any"}, {"rope", "rope.cpu"}}));
+  const auto op = check_variants({{"linaer", "x"}});
+  ASSERT_FALSE(op);
+  EXPECT_TRUE(op.error().message.starts_with(
+      "There is no op \"linaer\" (did you mean linear?); there are embed, linear,"));
+  const auto variant = check_variants({{"rope", "linear.wgsl.any"}});
+  ASSERT_FALSE(variant);
+  EXPECT_EQ(variant.error().message,
+            "rope has no variant \"linear.wgsl.any\"; it has rope.wgsl, rope.cpu.");
+}
+
+}  // namespace
+}  // namespace tokamak
