@@ -204,6 +204,7 @@ constexpr uint32_t kMatrixLanes = 32;
 constexpr uint32_t kMatrixSubgroups = 4;
 constexpr uint32_t kMatrixRows = kMatrixSubgroups * kMatrixSide;
 constexpr uint32_t kMatrixKeys = 32;
+constexpr uint32_t kMatrixHeadDim = 256;  // whose sums a lane's registers hold
 
 std::string matrix_refuses(const Problem& p, const DeviceInfo& device) {
   if (p.max_tokens == 1) return "is for several tokens";
@@ -213,8 +214,8 @@ std::string matrix_refuses(const Problem& p, const DeviceInfo& device) {
   }
   const uint32_t head_dim = uint32_t(cache.shape[3]);
   if (head_dim % 32 != 0) return fmt::format("head_dim = {} is no multiple of 32", head_dim);
-  if (head_dim > kTileHeadDim) {
-    return fmt::format("head_dim = {} exceeds {}", head_dim, kTileHeadDim);
+  if (head_dim > kMatrixHeadDim) {
+    return fmt::format("head_dim = {} exceeds {}", head_dim, kMatrixHeadDim);
   }
   if (head_group(p) > kMatrixRows) {
     return fmt::format("{} heads share a key head, it takes {}", head_group(p), kMatrixRows);
@@ -225,7 +226,8 @@ std::string matrix_refuses(const Problem& p, const DeviceInfo& device) {
   }
   // Strips of 16 rows of 40 f16: the block's and the weights'; 36 f32 of scores for each row.
   const uint32_t strips = std::max(kMatrixSubgroups, kMatrixKeys / kMatrixSide * head_dim / 32);
-  const uint32_t bytes = 1280 * (strips + kMatrixSubgroups) + (144 + 4) * kMatrixRows;
+  const uint32_t bytes =
+      1280 * (strips + kMatrixSubgroups) + (144 + 4) * kMatrixRows + 4 * kMatrixSubgroups;
   if (bytes > device.limits.workgroup_bytes) {
     return fmt::format("needs {} bytes of workgroup memory, there are {}", bytes,
                        device.limits.workgroup_bytes);
@@ -240,6 +242,7 @@ Launch matrix_launch(const Problem& p) {
   launch.constants.insert(launch.constants.end(),
                           {{"TOKENS", tokens},
                            {"SUBGROUPS", kMatrixSubgroups},
+                           {"LANES", kMatrixLanes},
                            {"FRAGMENTS", head_dim / kMatrixSide},
                            {"OWN_STRIPS", head_dim / 32},
                            {"OWN_EIGHTS", kMatrixKeys * head_dim / 8 / threads}});

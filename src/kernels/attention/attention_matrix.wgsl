@@ -1,8 +1,9 @@
 // As attention_tile, by the matrix units of subgroups: queries, keys, values and weights are f16,
 // sums f32. A subgroup has sixteen rows, and two of its lanes share one. Contract: attention.h.
 //
-// In two passes over the keys: sums that lie in matrix units cannot be scaled when a larger score
-// turns up, so the largest score of each row is found first.
+// Sums that lie in matrix units cannot be scaled there when a larger score turns up. So weights
+// count from a base that follows the largest score of a row only where that leads by LEAD, which is
+// seldom; then the sums go through workgroup memory.
 @group(0) @binding(INPUT_0) var<storage, read> q: array<vec4<f32>>;
 @group(0) @binding(OUTPUT_0) var<storage, read_write> y: array<vec4<f32>>;
 
@@ -12,6 +13,7 @@ const GROUP = HEADS / KV_HEADS;
 const EIGHTS = HEAD_DIM / 8u;
 const ROWS = SUBGROUPS * SIDE;
 const LOWEST = -3.0e38;
+const LEAD = 8.0;  // e^8 is far below the largest f16
 
 // Sixteen rows of 32 columns, padded so that they begin in different banks: of queries, at first;
 // then the keys of a block, and then its values. Fragments must begin at multiples of 16 bytes:
@@ -24,6 +26,7 @@ const SCORE_PITCH = KEYS / 4u + 1u;
 var<workgroup> scores: array<array<vec4<f32>, SIDE * SCORE_PITCH>, SUBGROUPS>;
 var<workgroup> weights: array<Strip, SUBGROUPS>;
 var<workgroup> totals: array<f32, ROWS>;
+var<workgroup> has_risen: array<u32, SUBGROUPS>;
 
 alias Left = subgroup_matrix_left<f16, SIDE, SIDE>;
 alias Right = subgroup_matrix_right<f16, SIDE, SIDE>;
@@ -85,6 +88,26 @@ fn multiply_keys(queries: ptr<function, array<Left, FRAGMENTS>>, subgroup: u32) 
   subgroupMatrixStore<row_major>(&scores[subgroup], 4u, high, SCORE_PITCH);
 }
 
+// The subgroup's sums, each row times the factor of the lanes that have it.
+fn scale_sums(sums: ptr<function, array<Result, FRAGMENTS>>, factor: f32, lane: u32,
+              subgroup: u32) {
+  let row = lane / 2u;
+  let at = row % SIDE * SCORE_PITCH + lane % 2u * 4u;
+  for (var i = 0u; i < OWN_STRIPS; i++) {  // written out
+    workgroupBarrier();
+    subgroupMatrixStore<row_major>(&scores[subgroup], 0u, (*sums)[2u * i], SCORE_PITCH);
+    subgroupMatrixStore<row_major>(&scores[subgroup], 4u, (*sums)[2u * i + 1u], SCORE_PITCH);
+    workgroupBarrier();
+    for (var k = 0u; k < 4u; k++) {  // written out
+      scores[row / SIDE][at + k] *= factor;
+    }
+    workgroupBarrier();
+    (*sums)[2u * i] = subgroupMatrixLoad<Result, row_major>(&scores[subgroup], 0u, SCORE_PITCH);
+    (*sums)[2u * i + 1u] =
+        subgroupMatrixLoad<Result, row_major>(&scores[subgroup], 4u, SCORE_PITCH);
+  }
+}
+
 // Four of the lane's scores in the block, LOWEST for keys that its row does not see.
 fn shown(block: u32, k: u32, lane: u32, seen_first: u32, seen_end: u32) -> vec4<f32> {
   let row = lane / 2u;
@@ -120,24 +143,9 @@ fn run(group: vec3<u32>, lane: u32, subgroup: u32) {
     queries[2u * i + 1u] = subgroupMatrixLoad<Left, row_major>(&strips[subgroup], 4u, PITCH);
   }
 
-  var largest = LOWEST;
-  for (var block = first; block < end; block += KEYS) {
-    workgroupBarrier();
-    store_block(lane);
-    workgroupBarrier();
-    load_block(0u, block + KEYS, end, lane, kv_head);
-    multiply_keys(&queries, subgroup);
-    workgroupBarrier();
-    for (var k = 0u; k < 4u; k++) {  // written out
-      let four = shown(block, k, lane, seen_first, seen_end);
-      largest = max(largest, max(max(four.x, four.y), max(four.z, four.w)));
-    }
-  }
-  largest = max(largest, subgroupShuffleXor(largest, 1u));
-
   var sums: array<Result, FRAGMENTS>;
+  var base = LOWEST;
   var total = 0.0;
-  load_block(0u, first, end, lane, kv_head);
   for (var block = first; block < end; block += KEYS) {
     workgroupBarrier();
     store_block(lane);
@@ -146,14 +154,37 @@ fn run(group: vec3<u32>, lane: u32, subgroup: u32) {
     multiply_keys(&queries, subgroup);
     workgroupBarrier();
     store_block(lane);
+    var fours: array<vec4<f32>, 4>;
+    var largest = LOWEST;
     for (var k = 0u; k < 4u; k++) {  // written out
-      let four = shown(block, k, lane, seen_first, seen_end);
-      let weight = vec4<f16>(select(exp(four - largest), vec4(0.0), four <= vec4(LOWEST)));
+      fours[k] = shown(block, k, lane, seen_first, seen_end);
+      largest = max(largest, max(max(fours[k].x, fours[k].y), max(fours[k].z, fours[k].w)));
+    }
+    largest = max(largest, subgroupShuffleXor(largest, 1u));
+    let rises = largest > base + LEAD;
+    let factor = select(1.0, exp(base - largest), rises);
+    // Before its first key a row has no sums to scale.
+    let has_any_risen = subgroupAny(rises && base > LOWEST);
+    if (lane % LANES == 0u) {
+      has_risen[subgroup] = u32(has_any_risen);
+    }
+    base = select(base, largest, rises);
+    total *= factor;
+    for (var k = 0u; k < 4u; k++) {  // written out
+      let seen = fours[k] > vec4(LOWEST);
+      let weight = vec4<f16>(select(vec4(0.0), exp(fours[k] - base), seen));
       weights[lane / 2u / SIDE][lane / 2u % SIDE * PITCH + lane % 2u * 4u + k] = weight;
       total += dot(vec4<f32>(weight), vec4(1.0));
     }
-    workgroupBarrier();
+    let risen = workgroupUniformLoad(&has_risen);
     load_block(0u, block + KEYS, end, lane, kv_head);
+    var is_any = 0u;
+    for (var i = 0u; i < SUBGROUPS; i++) {  // written out
+      is_any |= risen[i];
+    }
+    if (is_any != 0u) {
+      scale_sums(&sums, factor, lane, subgroup);
+    }
     let near = subgroupMatrixLoad<Left, row_major>(&weights[subgroup], 0u, PITCH);
     let far = subgroupMatrixLoad<Left, row_major>(&weights[subgroup], 4u, PITCH);
     for (var i = 0u; i < OWN_STRIPS; i++) {  // written out
@@ -169,15 +200,16 @@ fn run(group: vec3<u32>, lane: u32, subgroup: u32) {
     }
   }
   totals[lane / 2u] = total + subgroupShuffleXor(total, 1u);
-  for (var f = 0u; f < FRAGMENTS; f++) {  // written out
+  for (var i = 0u; i < OWN_STRIPS; i++) {  // written out
     workgroupBarrier();
-    subgroupMatrixStore<row_major>(&scores[subgroup], 0u, sums[f], SCORE_PITCH);
+    subgroupMatrixStore<row_major>(&scores[subgroup], 0u, sums[2u * i], SCORE_PITCH);
+    subgroupMatrixStore<row_major>(&scores[subgroup], 4u, sums[2u * i + 1u], SCORE_PITCH);
     workgroupBarrier();
-    for (var n = lane; n < 4u * ROWS; n += THREADS) {
-      let row = n / 4u;
+    for (var n = lane; n < 8u * ROWS; n += THREADS) {
+      let row = n / 8u;
       if (is_own(row, first_token)) {
-        y[start_of(row, first_token, kv_head) + 4u * f + n % 4u] =
-            scores[row / SIDE][row % SIDE * SCORE_PITCH + n % 4u] / totals[row];
+        y[start_of(row, first_token, kv_head) + 8u * i + n % 8u] =
+            scores[row / SIDE][row % SIDE * SCORE_PITCH + n % 8u] / totals[row];
       }
     }
   }
