@@ -40,7 +40,7 @@ TEST(Select, AProcessorHasKernelsOfItsOwn) {
   device.software = true;
   Problem problem = ordinary(op);
   EXPECT_EQ(select_variant(problem, device)->variant->name, "linear.wgsl.matvec_cores");
-  for (const size_t i : {0, 1}) problem.inputs[i].shape[1] = 4096;
+  problem.inputs[0].shape[1] = problem.inputs[1].shape[1] = 4096;
   const auto wide = select_variant(problem, device);
   EXPECT_EQ(wide->variant->name, "linear.wgsl.matvec_subgroup");
   EXPECT_EQ(wide->passed_over[0],

@@ -171,8 +171,8 @@ fn run(group: vec3<u32>, lane: u32, subgroup: u32) {
     base = select(base, largest, rises);
     total *= factor;
     for (var k = 0u; k < 4u; k++) {  // written out
-      let seen = fours[k] > vec4(LOWEST);
-      let weight = vec4<f16>(select(vec4(0.0), exp(fours[k] - base), seen));
+      // In this order a score that is no number stays in sight.
+      let weight = vec4<f16>(select(exp(fours[k] - base), vec4(0.0), fours[k] <= vec4(LOWEST)));
       weights[lane / 2u / SIDE][lane / 2u % SIDE * PITCH + lane % 2u * 4u + k] = weight;
       total += dot(vec4<f32>(weight), vec4(1.0));
     }
