@@ -17,7 +17,8 @@ std::vector<DType> matrix_types() {
   for (uint32_t i = 0; i < kPackedCount; ++i) all.push_back(DType(kDTypeCount + i));
   return all;
 }
-/// The same with a matrix of that type, where the op takes one.
+
+/// The problem with a matrix of that type, where its op takes one.
 Problem with_matrix(Problem p, DType dtype) {
   if (p.inputs.size() < 2) return p;
   TensorDesc& matrix = p.inputs[1];

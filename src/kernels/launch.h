@@ -22,6 +22,13 @@ constexpr uint32_t power_of_two(uint32_t wanted, uint32_t low, uint32_t high) {
 /// Why kernels for a processor's cores refuse another device.
 inline constexpr const char* kNoProcessor = "is for the cores of a processor";
 
+/// Why a kernel whose subgroups must have so many lanes refuses the device; "" if it does not.
+inline std::string few_lanes(const DeviceInfo& device, uint32_t needed) {
+  return device.subgroup_min >= needed
+             ? ""
+             : fmt::format("subgroups may have {} lanes, it needs {}", device.subgroup_min, needed);
+}
+
 /// What kernels for matrix units need.
 inline constexpr Features kMatrixFeatures =
     kFeatureF16 | kFeatureSubgroups | kFeatureSubgroupMatrix;

@@ -89,17 +89,16 @@ using MakeProduct = std::function<ValueId(CaseBuilder&, std::vector<ValueId>)>;
 
 void add_tall_products(std::vector<Case>& all, const std::string& op, double tolerance,
                        const MakeProduct& make) {
-  for (const Steps& steps : {kFew, kTall}) {
-    CaseBuilder b(fmt::format("{} bf16 {}x40 {}", op, kTallRows, label(steps)));
-    const ValueId x = b.activation(40);
-    const ValueId w = b.random("w", {kTallRows, 40}, DType::kBF16);
+  const auto add = [&](DType dtype, uint32_t in, const Steps& steps) {
+    CaseBuilder b(
+        fmt::format("{} {} {}x{} {}", op, dtype_name(dtype), kTallRows, in, label(steps)));
+    const ValueId x = b.activation(in);
+    const ValueId w = b.random("w", {kTallRows, in}, dtype);
     all.push_back(b.finish(make(b, {x, w}), steps.max_tokens, steps.chunks, tolerance));
-  }
-  // So many rows and so few units of each that a subgroup takes several rows.
-  CaseBuilder b(fmt::format("{} q4_0 {}x544 {}", op, kTallRows, label(kOneByOne)));
-  const ValueId x = b.activation(544);
-  const ValueId w = b.random("w", {kTallRows, 544}, DType::kQ4_0);
-  all.push_back(b.finish(make(b, {x, w}), kOneByOne.max_tokens, kOneByOne.chunks, tolerance));
+  };
+  for (const Steps& steps : {kFew, kTall}) add(DType::kBF16, 40, steps);
+  // So few units of each row that a subgroup takes several.
+  add(DType::kQ4_0, 544, kOneByOne);
 }
 
 /// `make` adds the product of x, w and perhaps a bias, and returns the value to compare. A software

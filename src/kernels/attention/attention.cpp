@@ -145,10 +145,7 @@ std::string lanes_refuses(const Problem& p, const DeviceInfo& device) {
     return fmt::format("head_dim = {} is no multiple of {}", head_dim, 2 * lanes);
   }
   if (head_dim > 1024) return fmt::format("head_dim = {} exceeds 1024", head_dim);
-  if (device.subgroup_min < lanes) {
-    return fmt::format("subgroups may have {} lanes, it needs {}", device.subgroup_min, lanes);
-  }
-  return "";
+  return few_lanes(device, lanes);
 }
 
 Launch lanes_launch(const Problem& p) {

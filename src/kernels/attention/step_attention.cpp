@@ -115,10 +115,8 @@ std::string refuses(const Problem& p, const DeviceInfo&) {
 
 template <uint32_t kMost>
 std::string subgroup_refuses(const Problem& p, const DeviceInfo& device) {
-  if (std::string reason = refuses(p, device); !reason.empty()) return reason;
-  return device.subgroup_min >= kMost
-             ? ""
-             : fmt::format("subgroups may have {} lanes, it needs {}", device.subgroup_min, kMost);
+  std::string reason = refuses(p, device);
+  return reason.empty() ? few_lanes(device, kMost) : reason;
 }
 
 /// A workgroup has at most `most_threads`. `span` lanes merge what they have by themselves; 0:

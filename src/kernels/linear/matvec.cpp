@@ -11,6 +11,9 @@ bool takes_argmax(const Problem& p) {
   return fused != nullptr && fused->behind == Behind::kArgmax;
 }
 
+/// So many that the matrix has workgroups enough, though each takes more of them.
+constexpr uint32_t kManyRows = 8192;
+
 /// Who adds up what the lanes of a team have: fold*.wgsl.
 enum class Fold : uint8_t { kMemory, kSubgroups, kNarrow };
 
@@ -30,7 +33,7 @@ struct Deal {
 /// loads under way in a lane, a row in one chunk where it fits, and so many rows for a workgroup
 /// that there are workgroups enough, but not many more, since each makes x' for itself.
 Deal deal(const Problem& p, const UnitCodec& codec, Fold fold) {
-  constexpr uint32_t kLoads = 8, kMostLoads = 10, kManyRows = 8192;
+  constexpr uint32_t kLoads = 8, kMostLoads = 10;
   constexpr uint32_t kWave = 528;  // workgroups that run at once
   // Columns: with the sums of a workgroup they stay below 16 KiB.
   const uint32_t staged = codec.in_bytes ? 4096 : fold == Fold::kSubgroups ? 2048 : 1024;
@@ -219,14 +222,11 @@ Launch launch(const Problem& p) {
 
 std::string narrow_refuses(const Problem& p, const DeviceInfo& device) {
   if (std::string reason = either<no_bytes, refuses>(p, device); !reason.empty()) return reason;
-  if (device.subgroup_min < kNarrowLanes) {
-    return fmt::format("subgroups may have {} lanes, it needs {}", device.subgroup_min,
-                       kNarrowLanes);
-  }
+  if (std::string reason = few_lanes(device, kNarrowLanes); !reason.empty()) return reason;
   const uint32_t units = in_size(p) / byte_units(p.inputs[1]).unit;
-  const uint32_t lanes = ceil_div(units, kFewestLanes) * kFewestLanes;
+  const uint32_t lanes = round_up(units, kFewestLanes);
   if (4 * units > 3 * lanes) return fmt::format("{} units busy {} lanes", units, lanes);
-  return row_count(p) < 8192 ? "is for many rows" : "";
+  return row_count(p) < kManyRows ? "is for many rows" : "";
 }
 Launch narrow_launch(const Problem& p) {
   const UnitCodec codec = byte_units(p.inputs[1]);
