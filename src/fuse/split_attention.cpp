@@ -18,7 +18,7 @@ enum : Var { row, table, cache, pages, norms, appended, y, w, third, z };
 /// So many that far positions have workgroups enough, and so few that merging them stays cheap:
 /// each workgroup of the product that follows reads that many times its columns.
 uint32_t splits(Dim columns) {
-  return std::clamp(std::bit_floor(uint32_t(16384 / columns)), 4u, 8u);
+  return std::clamp(std::bit_floor(uint32_t(24576 / columns)), 4u, 8u);
 }
 
 std::optional<Replacement> replace(Match& m) {

@@ -147,6 +147,11 @@ std::vector<Case> fused_linear_cases() {
     add({.before = Before::kNorm, .behind = Behind::kArgmax}, dtype, 544, 8200);
     add({.before = Before::kMergeSplits, .behind = Behind::kAdd}, dtype, 256, 8200);
   }
+  // So many rows that a workgroup takes several turns, and finishes some before it takes others.
+  for (const Behind behind : {Behind::kAdd, Behind::kGlu, Behind::kArgmax}) {
+    add({.behind = behind}, dtype_from_name("q4_0").value(), 64, 70002);
+  }
+  add({.before = Before::kNormAdd}, DType::kBF16, 64, 9002);
   // Rows so long that all workgroup memory is in use.
   for (const char* type : {"q4_0", "q8_0"}) {
     add({.before = Before::kMergeSplits}, dtype_from_name(type).value(), 4096, 8200);

@@ -8,7 +8,7 @@ fn run(group: vec3<u32>, lane: u32) {
   if (column < COLUMNS) {
     best = better(best, vec2(x[group.y * COLUMNS + column], f32(column)));
   }
-  best = best_of_all(best, lane);
+  best = best_of_lanes(best, lane);
   if (lane == 0u) {
     y[group.y * ((COLUMNS + THREADS - 1u) / THREADS) + group.x] = best;
   }

@@ -38,17 +38,21 @@ void next_token_reference(const CpuCall& call) {
 Launch block_argmax_launch(const Problem& p) {
   const uint32_t columns = uint32_t(p.inputs[0].shape[1]);
   const bool per_token = p.inputs[0].shape[0] == kTokens;
-  return {.constants = {{"THREADS", kArgmaxBlock}, {"COLUMNS", columns}},
-          .sources = {"choice/best.wgsl", "choice/block_argmax.wgsl", "wgsl/entry.wgsl"},
-          .grid = {.x = {ceil_div(columns, kArgmaxBlock)}, .y = {1, per_token ? 1u : 0u}}};
+  return {
+      .constants = {{"THREADS", kArgmaxBlock}, {"BEST_LANES", kArgmaxBlock}, {"COLUMNS", columns}},
+      .sources = {"choice/best.wgsl", "choice/best_memory.wgsl", "choice/block_argmax.wgsl",
+                  "wgsl/entry.wgsl"},
+      .grid = {.x = {ceil_div(columns, kArgmaxBlock)}, .y = {1, per_token ? 1u : 0u}}};
 }
 
 Launch next_token_launch(const Problem& p) {
   constexpr uint32_t kThreads = 256;
   return {.constants = {{"THREADS", kThreads},
+                        {"BEST_LANES", kThreads},
                         {"CANDIDATES", uint32_t(p.inputs[0].shape[1] / 2)},
                         {"IDS", uint32_t(p.outputs[0].shape[0])}},
-          .sources = {"choice/best.wgsl", "choice/next_token.wgsl", "wgsl/entry.wgsl"},
+          .sources = {"choice/best.wgsl", "choice/best_memory.wgsl", "choice/next_token.wgsl",
+                      "wgsl/entry.wgsl"},
           .grid = {},
           .writes_frame = true};
 }

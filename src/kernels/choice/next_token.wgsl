@@ -7,7 +7,7 @@ fn run(group: vec3<u32>, lane: u32) {
   for (var i = lane; i < CANDIDATES; i += THREADS) {
     best = better(best, candidates[i]);
   }
-  best = best_of_all(best, lane);
+  best = best_of_lanes(best, lane);
   if (lane == 0u) {
     let is_token = best.x > LOWEST && best.x <= -LOWEST;
     ids[next_frame.chosen % IDS] = select(-1.0, best.y, is_token);

@@ -1,4 +1,6 @@
 // The totals of a workgroup's rows, in twos, to the ending.
+fn begin_finish(first: u32, lane: u32) {}
+
 fn finish(first: u32, scale: f32, lane: u32) {
   for (var pair = lane; pair < GROUP_ROWS / 2u; pair += THREADS) {
     let row = first + 2u * pair;

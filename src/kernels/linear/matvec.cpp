@@ -26,15 +26,38 @@ struct Deal {
   uint32_t block = 1;
   uint32_t rounds = 1;
   uint32_t group_rows = 8;
+  uint32_t repeats = 1;
   bool ahead = false;  // whether the next turn's weights are loaded before this one's are used
 };
+
+/// Workgroups that run at once while a lane takes some 64 registers.
+constexpr uint32_t kWave = 528;
+
+/// Gives a workgroup so many turns. Totals of so many rows stay in workgroup memory; more come in
+/// repeats.
+void take_turns(Deal& deal, const Problem& p, uint32_t turns) {
+  const uint32_t most_rows = deal.fold == Fold::kMemory ? 32 : 128;
+  const uint32_t rows = deal.threads / deal.lanes * deal.block;
+  deal.group_rows = std::min(turns, std::max(1u, most_rows / rows)) * rows;
+  if (takes_argmax(p)) {
+    deal.group_rows =
+        kArgmaxBlock * (turns * rows > kArgmaxBlock && most_rows > kArgmaxBlock ? 2 : 1);
+  }
+  deal.repeats = ceil_div(turns * rows, deal.group_rows);
+}
+
+/// How many turns a workgroup takes so that no more than `wave` do all rows. Those that have a
+/// second turn take more registers than those of a single one, so that fewer run at once.
+uint32_t turns_in_a_wave(const Deal& deal, const Problem& p, uint32_t wave) {
+  const uint32_t turns = ceil_div(row_count(p), deal.threads / deal.lanes * deal.block);
+  return turns <= kWave ? 1 : ceil_div(turns, wave);
+}
 
 /// As measured on an H200 (docs/performance.md): a row for each subgroup of 32 lanes, some eight
 /// loads under way in a lane, a row in one chunk where it fits, and so many rows for a workgroup
 /// that there are workgroups enough, but not many more, since each makes x' for itself.
 Deal deal(const Problem& p, const UnitCodec& codec, Fold fold) {
-  constexpr uint32_t kLoads = 8, kMostLoads = 10;
-  constexpr uint32_t kWave = 528;  // workgroups that run at once
+  constexpr uint32_t kLoads = 8;
   // Columns: with the sums of a workgroup they stay below 16 KiB.
   const uint32_t staged = codec.in_bytes ? 4096 : fold == Fold::kSubgroups ? 2048 : 1024;
   const uint32_t units = in_size(p) / codec.unit, rows = row_count(p);
@@ -46,19 +69,23 @@ Deal deal(const Problem& p, const UnitCodec& codec, Fold fold) {
   deal.lanes = is_argmax ? kFewestLanes : power_of_two(units / kLoads, kFewestLanes, 64);
   const uint32_t whole = ceil_div(units, deal.lanes);
   const uint32_t rows_per_block = codec.in_bytes ? 3072 : adds ? 4096 : 8192;
-  deal.block = power_of_two(rows / rows_per_block, 1, is_argmax ? 2 : 4);
+  deal.block = power_of_two(rows / rows_per_block, 1, is_argmax && !codec.in_bytes ? 2 : 4);
   if (codec.in_bytes && (in_chunks || merges)) deal.block = 2;  // their x' takes longest
-  while (!in_chunks && !is_argmax && deal.block > 1 && whole * deal.block > kMostLoads) {
-    deal.block /= 2;
-  }
-  deal.rounds = std::min(whole * deal.block <= kMostLoads ? whole : kLoads / deal.block,
+  // Rows of a head come in equal parts rather than one by one.
+  const bool in_parts = is_argmax && !codec.in_bytes && whole % (kLoads / deal.block) == 0;
+  while (!in_chunks && !in_parts && deal.block > 1 && whole * deal.block > kLoads) deal.block /= 2;
+  deal.rounds = std::min(whole * deal.block <= kLoads ? whole : kLoads / deal.block,
                          std::max(1u, staged / (deal.lanes * codec.unit)));
-  deal.group_rows = deal.threads / deal.lanes * deal.block;
-  const uint32_t groups = ceil_div(rows, deal.group_rows);
-  const bool many =
-      adds ? rows >= kManyRows : groups > kWave && (codec.in_bytes || groups <= 2 * kWave);
-  if (fold == Fold::kSubgroups && many) deal.group_rows *= 2;
-  if (is_argmax) deal.group_rows = kArgmaxBlock;
+  if (codec.in_bytes || adds) {
+    take_turns(deal, p, turns_in_a_wave(deal, p, codec.in_bytes ? kWave / 2 : kWave * 3 / 4));
+  } else if (is_argmax) {
+    const uint32_t turn_rows = deal.threads / deal.lanes * deal.block;
+    take_turns(deal, p, (in_parts ? 1 : 2) * kArgmaxBlock / turn_rows);
+  } else {
+    // Where x' is cheap, workgroups that begin as others end hide their waits.
+    const uint32_t turns = turns_in_a_wave(deal, p, kWave);
+    take_turns(deal, p, turns == 2 ? 2 : 1);
+  }
   // Bytes have more to compute than to wait for.
   deal.ahead = in_chunks && !codec.in_bytes && !is_argmax;
   return deal;
@@ -71,7 +98,7 @@ Deal narrow_deal(const Problem& p, const UnitCodec& codec) {
   Deal deal{.fold = Fold::kNarrow, .lanes = kNarrowLanes};
   deal.rounds = ceil_div(in_size(p) / codec.unit, deal.lanes);
   deal.block = deal.rounds <= 5 ? 2 : 1;
-  deal.group_rows = takes_argmax(p) ? kArgmaxBlock : deal.threads / deal.lanes * deal.block;
+  take_turns(deal, p, turns_in_a_wave(deal, p, kWave / 2));
   return deal;
 }
 
@@ -90,7 +117,7 @@ Deal core_deal(const Problem& p, const UnitCodec& codec) {
 }
 
 /// Texts and constants of what is before and behind the product.
-void add_fused(Launch& launch, const Problem& p) {
+void add_fused(Launch& launch, const Problem& p, const UnitCodec& codec, const Deal& dealt) {
   const auto* fused = std::get_if<FusedLinear>(p.op);
   const Before before = fused == nullptr ? Before::kNone : fused->before;
   const Behind behind = fused == nullptr ? Behind::kNone : fused->behind;
@@ -99,8 +126,10 @@ void add_fused(Launch& launch, const Problem& p) {
   };
   if (before == Before::kMergeSplits) {
     const uint32_t columns = uint32_t(p.inputs[0].shape[1]);
+    // So many that two workgroups have registers enough.
+    const uint32_t early = in_size(p) <= (codec.in_bytes ? 2048 : 1024) ? 8 : 4;
     add({{"SPLITS", fused->splits},
-         {"EARLY", std::min(fused->splits, 8u)},
+         {"EARLY", std::min(fused->splits, early)},
          {"HEADS", (columns / fused->splits - in_size(p)) / 2}});
   } else if (before != Before::kNone) {
     add({{"W_BINDING", binding_of(fused->w())}, {"EPS", fused->eps}});
@@ -129,11 +158,19 @@ void add_fused(Launch& launch, const Problem& p) {
         launch.sources.end(),
         {fused->bias ? "linear/bias.wgsl" : "linear/no_bias.wgsl",
          fused->softcap > 0 ? "attention/softcap.wgsl" : "attention/no_softcap.wgsl",
-         "choice/best.wgsl", "linear/finish_argmax.wgsl"});
+         "choice/best.wgsl",
+         dealt.fold == Fold::kMemory ? "choice/best_memory.wgsl" : "choice/best_subgroup.wgsl",
+         "linear/finish_argmax.wgsl"});
+    add({{"BLOCK_ROWS", kArgmaxBlock}, {"BEST_LANES", std::min(kArgmaxBlock, dealt.threads)}});
     return;
   }
   add_ending(launch, p);
-  launch.sources.push_back("linear/finish_rows.wgsl");
+  if (behind == Behind::kAdd) {
+    add({{"PAIRS", ceil_div(dealt.group_rows / 2, dealt.threads)}});
+    launch.sources.push_back("linear/finish_sums.wgsl");
+  } else {
+    launch.sources.push_back("linear/finish_rows.wgsl");
+  }
 }
 
 Launch matvec(const Problem& p, UnitCodec codec, const Deal& dealt) {
@@ -151,7 +188,7 @@ Launch matvec(const Problem& p, UnitCodec codec, const Deal& dealt) {
     add("linear/fold_all_subgroup.wgsl");
     add(dealt.fold == Fold::kNarrow ? "linear/fold_narrow.wgsl" : "linear/fold_subgroup.wgsl");
   }
-  add_groups(launch, ceil_div(row_count(p), dealt.group_rows));
+  add_groups(launch, ceil_div(row_count(p), dealt.repeats * dealt.group_rows));
   const uint32_t vectors = codec.unit / 4;
   const uint32_t chunk = dealt.rounds * dealt.lanes * vectors;
   // Eight elements that become bytes are made by one lane.
@@ -163,7 +200,8 @@ Launch matvec(const Problem& p, UnitCodec codec, const Deal& dealt) {
                                                    {"ROUNDS", dealt.rounds},
                                                    {"AHEAD", dealt.ahead ? 1u : 0u},
                                                    {"PARTS", each * (codec.in_bytes ? 2 : 1)},
-                                                   {"GROUP_ROWS", dealt.group_rows}});
+                                                   {"GROUP_ROWS", dealt.group_rows},
+                                                   {"REPEATS", dealt.repeats}});
   if (codec.in_bytes) {
     launch.constants.push_back({"EIGHTS", codec.unit / 8});
     launch.constants.push_back({"EACH", each});
@@ -172,7 +210,7 @@ Launch matvec(const Problem& p, UnitCodec codec, const Deal& dealt) {
     launch.again = {1};
     launch.constants.push_back({"WIDE_BINDING", binding_of(p.inputs.size() + p.outputs.size())});
   }
-  add_fused(launch, p);
+  add_fused(launch, p, codec, dealt);
   return with_codec(std::move(codec), std::move(launch));
 }
 

@@ -1,7 +1,8 @@
-// GROUP_ROWS rows for one token per workgroup. A team of LANES lanes takes a row, BLOCK rows at a
-// time; all teams share the x' of a chunk of columns: before_*.wgsl makes it vector by vector, of
-// parts that are loaded early, and staged_*.wgsl keeps it. What a unit of weights is, the codec says
-// (quant/units_*.wgsl). fold*.wgsl adds up what the lanes of a team have, finish() takes the totals.
+// REPEATS times GROUP_ROWS rows for one token per workgroup. A team of LANES lanes takes a row, BLOCK
+// rows at a time; all teams share the x' of a chunk of columns: before_*.wgsl makes it vector by
+// vector, of parts that are loaded early, and staged_*.wgsl keeps it. What a unit of weights is, the
+// codec says (quant/units_*.wgsl). fold*.wgsl adds up what the lanes of a team have, finish() takes
+// the totals of GROUP_ROWS rows.
 // Contract: linear.h
 @group(0) @binding(INPUT_0) var<storage, read> x: array<vec4<f32>>;
 @group(0) @binding(INPUT_1) var<storage, read> weight_words: array<WeightWord>;
@@ -11,7 +12,8 @@ const CHUNK_UNITS = ROUNDS * LANES;
 const CHUNK = VECTORS * CHUNK_UNITS;  // vectors
 const CHUNKS = (UNITS + CHUNK_UNITS - 1u) / CHUNK_UNITS;
 const TEAMS = THREADS / LANES;
-const TURNS = GROUP_ROWS / (TEAMS * BLOCK) * CHUNKS;
+const GROUP_TURNS = GROUP_ROWS / (TEAMS * BLOCK) * CHUNKS;
+const TURNS = REPEATS * GROUP_TURNS;
 
 var<private> squares = 0.0;  // of the vectors that this lane made
 var<private> is_first: bool;  // whether this workgroup has the first rows
@@ -59,13 +61,14 @@ fn make(i: u32, chunk: u32, lane: u32) -> vec4<f32> {
 }
 
 fn run(group: vec3<u32>, lane: u32) {
-  let first = (group.y * GRID_X + group.x) * GROUP_ROWS;
+  let first = (group.y * GRID_X + group.x) * (REPEATS * GROUP_ROWS);
   if (first >= ROWS) {
     return;
   }
   load_units(first, 0u, lane);
   is_first = FIRST_ROW + first == 0u;
   load_parts(0u, lane);
+  begin_finish(first, lane);
   begin(lane);
   var scale = 1.0;
   var sums: array<f32, BLOCK>;
@@ -97,13 +100,20 @@ fn run(group: vec3<u32>, lane: u32) {
       load_next(first, turn, lane);
     }
     if (turn % CHUNKS == CHUNKS - 1u) {
-      let row = turn / CHUNKS * (TEAMS * BLOCK) + lane / LANES * BLOCK;
+      let row = turn % GROUP_TURNS / CHUNKS * (TEAMS * BLOCK) + lane / LANES * BLOCK;
       for (var r = 0u; r < BLOCK; r++) {  // written out
         fold(row + r, sums[r], lane);
         sums[r] = 0.0;
       }
     }
+    if (turn % GROUP_TURNS == GROUP_TURNS - 1u) {
+      let group_first = first + turn / GROUP_TURNS * GROUP_ROWS;
+      workgroupBarrier();
+      finish(group_first, scale, lane);
+      if (REPEATS > 1u) {
+        workgroupBarrier();
+        begin_finish(group_first + GROUP_ROWS, lane);
+      }
+    }
   }
-  workgroupBarrier();
-  finish(first, scale, lane);
 }

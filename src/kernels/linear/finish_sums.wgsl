@@ -1,0 +1,22 @@
+// As finish_rows.wgsl, for the ending of store_add.wgsl: what is added is loaded before the weights
+// are used.
+const GROUP_PAIRS = GROUP_ROWS / 2u;
+var<private> early: array<vec2<f32>, PAIRS>;
+
+fn begin_finish(first: u32, lane: u32) {
+  for (var i = 0u; i < PAIRS; i++) {  // written out
+    let pair = min(i * THREADS + lane, GROUP_PAIRS - 1u);
+    early[i] = added_pair(0u, min(FIRST_ROW + first + 2u * pair, OUT - 1u));
+  }
+}
+
+fn finish(first: u32, scale: f32, lane: u32) {
+  for (var i = 0u; i < PAIRS; i++) {  // written out
+    let pair = i * THREADS + lane;
+    let row = first + 2u * pair;
+    if (pair < GROUP_PAIRS && row < ROWS) {
+      store_sum(0u, FIRST_ROW + row,
+                early[i] + scale * vec2(total(2u * pair), total(2u * pair + 1u)));
+    }
+  }
+}
