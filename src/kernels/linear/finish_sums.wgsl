@@ -1,12 +1,14 @@
-// As finish_rows.wgsl, for the ending of store_add.wgsl: what is added is loaded before the weights
+// As finish_rows.wgsl, for `fused_linear` that adds the residual, which is loaded before the weights
 // are used.
+@group(0) @binding(R_BINDING) var<storage, read> added: array<f32>;
+
 const GROUP_PAIRS = GROUP_ROWS / 2u;
 var<private> early: array<vec2<f32>, PAIRS>;
 
 fn begin_finish(first: u32, lane: u32) {
   for (var i = 0u; i < PAIRS; i++) {  // written out
-    let pair = min(i * THREADS + lane, GROUP_PAIRS - 1u);
-    early[i] = added_pair(0u, min(FIRST_ROW + first + 2u * pair, OUT - 1u));
+    let row = FIRST_ROW + first + 2u * min(i * THREADS + lane, GROUP_PAIRS - 1u);
+    early[i] = vec2(added[min(row, OUT - 1u)], added[min(row + 1u, OUT - 1u)]);
   }
 }
 
@@ -15,8 +17,8 @@ fn finish(first: u32, scale: f32, lane: u32) {
     let pair = i * THREADS + lane;
     let row = first + 2u * pair;
     if (pair < GROUP_PAIRS && row < ROWS) {
-      store_sum(0u, FIRST_ROW + row,
-                early[i] + scale * vec2(total(2u * pair), total(2u * pair + 1u)));
+      store_pair(0u, FIRST_ROW + row,
+                 early[i] + scale * vec2(total(2u * pair), total(2u * pair + 1u)));
     }
   }
 }

@@ -32,7 +32,7 @@ std::string is_f16(const Problem& p) {
 
 namespace {
 
-/// The ending of a fused linear that ends in rows.
+/// The ending of a fused linear that makes something of its rows.
 void add_fused_ending(Launch& launch, const Problem& p) {
   const auto& op = p.as<FusedLinear>();
   if (op.operands() > op.r()) launch.constants.push_back({"R_BINDING", binding_of(op.r())});
@@ -42,7 +42,7 @@ void add_fused_ending(Launch& launch, const Problem& p) {
     launch.constants.push_back({"CONVOLVED", uint32_t(taps[0])});
     launch.constants.push_back({"TAPS", uint32_t(taps[1])});
   }
-  if (op.behind != Behind::kAdd) launch.sources.push_back(activation_source(op.activation));
+  launch.sources.push_back(activation_source(op.activation));
   launch.sources.push_back(fmt::format("linear/store_{}.wgsl", kBehindNames[size_t(op.behind)]));
 }
 
@@ -58,7 +58,7 @@ void add_ending(Launch& launch, const Problem& p) {
   if (const auto* glu = std::get_if<LinearGlu>(p.op)) {
     add(activation_source(glu->activation));
     add("linear/store_glu.wgsl");
-  } else if (behind != Behind::kNone) {
+  } else if (behind != Behind::kNone && behind != Behind::kAdd) {
     add_fused_ending(launch, p);
   } else if (std::holds_alternative<Qkv>(*p.op)) {
     for (size_t i = 0; i < p.outputs.size(); ++i) {

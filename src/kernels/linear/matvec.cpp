@@ -11,9 +11,6 @@ bool takes_argmax(const Problem& p) {
   return fused != nullptr && fused->behind == Behind::kArgmax;
 }
 
-/// So many that the matrix has workgroups enough, though each takes more of them.
-constexpr uint32_t kManyRows = 8192;
-
 /// Who adds up what the lanes of a team have: fold*.wgsl.
 enum class Fold : uint8_t { kMemory, kSubgroups, kNarrow };
 
@@ -28,6 +25,8 @@ struct Deal {
   uint32_t group_rows = 8;
   uint32_t repeats = 1;
   bool ahead = false;  // whether the next turn's weights are loaded before this one's are used
+
+  uint32_t turn_rows() const { return threads / lanes * block; }
 };
 
 /// Workgroups that run at once while a lane takes some 64 registers.
@@ -37,19 +36,16 @@ constexpr uint32_t kWave = 528;
 /// repeats.
 void take_turns(Deal& deal, const Problem& p, uint32_t turns) {
   const uint32_t most_rows = deal.fold == Fold::kMemory ? 32 : 128;
-  const uint32_t rows = deal.threads / deal.lanes * deal.block;
-  deal.group_rows = std::min(turns, std::max(1u, most_rows / rows)) * rows;
-  if (takes_argmax(p)) {
-    deal.group_rows =
-        kArgmaxBlock * (turns * rows > kArgmaxBlock && most_rows > kArgmaxBlock ? 2 : 1);
-  }
-  deal.repeats = ceil_div(turns * rows, deal.group_rows);
+  const uint32_t rows = turns * deal.turn_rows();
+  const uint32_t piece = takes_argmax(p) ? kArgmaxBlock : deal.turn_rows();
+  deal.group_rows = std::min(ceil_div(rows, piece), std::max(1u, most_rows / piece)) * piece;
+  deal.repeats = ceil_div(rows, deal.group_rows);
 }
 
 /// How many turns a workgroup takes so that no more than `wave` do all rows. Those that have a
 /// second turn take more registers than those of a single one, so that fewer run at once.
 uint32_t turns_in_a_wave(const Deal& deal, const Problem& p, uint32_t wave) {
-  const uint32_t turns = ceil_div(row_count(p), deal.threads / deal.lanes * deal.block);
+  const uint32_t turns = ceil_div(row_count(p), deal.turn_rows());
   return turns <= kWave ? 1 : ceil_div(turns, wave);
 }
 
@@ -79,8 +75,7 @@ Deal deal(const Problem& p, const UnitCodec& codec, Fold fold) {
   if (codec.in_bytes || adds) {
     take_turns(deal, p, turns_in_a_wave(deal, p, codec.in_bytes ? kWave / 2 : kWave * 3 / 4));
   } else if (is_argmax) {
-    const uint32_t turn_rows = deal.threads / deal.lanes * deal.block;
-    take_turns(deal, p, (in_parts ? 1 : 2) * kArgmaxBlock / turn_rows);
+    take_turns(deal, p, (in_parts ? 1 : 2) * kArgmaxBlock / deal.turn_rows());
   } else {
     // Where x' is cheap, workgroups that begin as others end hide their waits.
     const uint32_t turns = turns_in_a_wave(deal, p, kWave);
@@ -92,6 +87,8 @@ Deal deal(const Problem& p, const UnitCodec& codec, Fold fold) {
 }
 
 constexpr uint32_t kNarrowLanes = 8;
+/// So many that the matrix has workgroups enough, though each takes more of them.
+constexpr uint32_t kManyRows = 8192;
 
 /// Of matrices whose rows would leave lanes of a wide team idle.
 Deal narrow_deal(const Problem& p, const UnitCodec& codec) {
@@ -166,7 +163,8 @@ void add_fused(Launch& launch, const Problem& p, const UnitCodec& codec, const D
   }
   add_ending(launch, p);
   if (behind == Behind::kAdd) {
-    add({{"PAIRS", ceil_div(dealt.group_rows / 2, dealt.threads)}});
+    add({{"R_BINDING", binding_of(fused->r())},
+         {"PAIRS", ceil_div(dealt.group_rows / 2, dealt.threads)}});
     launch.sources.push_back("linear/finish_sums.wgsl");
   } else {
     launch.sources.push_back("linear/finish_rows.wgsl");

@@ -1,4 +1,4 @@
-// Ending of `linear`. `row` is even; row + 1 may lie past the last.
+// Ending of `linear`, and of finish_sums.wgsl. `row` is even; row + 1 may lie past the last.
 @group(0) @binding(OUTPUT_0) var<storage, read_write> y: array<f32>;
 
 fn store_pair(token: u32, row: u32, value: vec2<f32>) {
