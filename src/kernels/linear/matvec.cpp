@@ -105,11 +105,13 @@ constexpr uint32_t kCoreColumns = 2048;
 /// As measured on two cores (docs/performance.md): few workgroups, since each makes x', of a single
 /// team, since lanes take turns on a core.
 Deal core_deal(const Problem& p, const UnitCodec& codec) {
-  constexpr uint32_t kBlock = 4, kGroups = 4, kMostRows = 128;
-  const uint32_t units = in_size(p) / codec.unit;
-  Deal deal{.threads = kFewestLanes, .block = kBlock, .rounds = ceil_div(units, kFewestLanes)};
-  const uint32_t blocks = ceil_div(row_count(p), kGroups * kBlock);
-  deal.group_rows = takes_argmax(p) ? kArgmaxBlock : std::min(blocks * kBlock, kMostRows);
+  constexpr uint32_t kLoads = 8, kGroups = 4, kMostRows = 128;
+  Deal deal{.threads = kFewestLanes};
+  deal.rounds = ceil_div(in_size(p) / codec.unit, kFewestLanes);
+  // Compilers for cores take long over more; rows are finished in pairs.
+  deal.block = power_of_two(kLoads / std::min(deal.rounds, kLoads), 2, 4);
+  const uint32_t blocks = ceil_div(row_count(p), kGroups * deal.block);
+  deal.group_rows = takes_argmax(p) ? kArgmaxBlock : std::min(blocks * deal.block, kMostRows);
   return deal;
 }
 
