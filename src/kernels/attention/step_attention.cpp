@@ -171,11 +171,16 @@ Launch launch(const Problem& p, uint32_t most_threads, uint32_t most_lanes, uint
       .grid = {.x = {op.heads / queries}, .y = {op.splits}}};
   if (op.softcap > 0) launch.constants.push_back({"SOFTCAP", op.softcap});
   if (operands.has_norms()) {
+    // Lanes that merge what they have by themselves add up squares so, too.
+    const uint32_t pairs = d / 2, together = std::min(pairs & (0 - pairs), span);
     launch.constants.insert(launch.constants.end(),
                             {{"EPS", op.eps},
+                             {"SHARES", together > 0 ? pairs / together : 8},
                              {"NORM_V", op.norm_v ? 1u : 0u},
                              {"NORMS_BINDING", uint32_t(1 + operands.norms_index())}});
     launch.sources.push_back("attention/head_norms.wgsl");
+    launch.sources.push_back(together > 0 ? "attention/head_squares_subgroup.wgsl"
+                                          : "attention/head_squares_memory.wgsl");
   } else {
     launch.sources.push_back("attention/no_head_norms.wgsl");
   }

@@ -11,6 +11,12 @@ fn best_of_lanes(own: vec2<f32>, lane: u32) -> vec2<f32> {
   workgroupBarrier();
   let first = lane / BEST_LANES * BEST_LANES / subgroup_lanes;
   var best = bests[first];
+  if (subgroup_lanes == 32u) {  // as in fold_all_subgroup.wgsl
+    for (var i = 1u; i < BEST_LANES / 32u; i++) {
+      best = better(best, bests[first + i]);
+    }
+    return best;
+  }
   for (var i = 1u; i < BEST_LANES / subgroup_lanes; i++) {
     best = better(best, bests[first + i]);
   }

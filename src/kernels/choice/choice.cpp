@@ -49,6 +49,7 @@ Launch next_token_launch(const Problem& p) {
   constexpr uint32_t kThreads = 256;
   return {.constants = {{"THREADS", kThreads},
                         {"BEST_LANES", kThreads},
+                        {"LOADS", 8u},
                         {"CANDIDATES", uint32_t(p.inputs[0].shape[1] / 2)},
                         {"IDS", uint32_t(p.outputs[0].shape[0])}},
           .sources = {"choice/best.wgsl", "choice/best_memory.wgsl", "choice/next_token.wgsl",

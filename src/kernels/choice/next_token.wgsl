@@ -4,8 +4,10 @@
 
 fn run(group: vec3<u32>, lane: u32) {
   var best = vec2(LOWEST, 0.0);
-  for (var i = lane; i < CANDIDATES; i += THREADS) {
-    best = better(best, candidates[i]);
+  for (var first = lane; first < CANDIDATES; first += LOADS * THREADS) {
+    for (var i = 0u; i < LOADS; i++) {  // written out
+      best = better(best, candidates[min(first + i * THREADS, CANDIDATES - 1u)]);
+    }
   }
   best = best_of_lanes(best, lane);
   if (lane == 0u) {

@@ -15,11 +15,13 @@ fn total(row: u32) -> f32 {
   return sum;
 }
 
-fn fold_all(sum: f32, lane: u32) {
+// Both totals have one place: the second comes when all have read the first.
+fn fold_all(which: u32, sum: f32, lane: u32) {
+  workgroupBarrier();
   all_sums[lane] = sum;
 }
 
-fn total_of_all() -> f32 {
+fn total_of_all(which: u32) -> f32 {
   var sum = 0.0;
   for (var i = 0u; i < THREADS; i++) {
     sum += all_sums[i];

@@ -12,6 +12,12 @@ fn fold(row: u32, sum: f32, lane: u32) {
 
 fn total(row: u32) -> f32 {
   var sum = 0.0;
+  if (subgroup_lanes == 32u) {  // as in fold_all_subgroup.wgsl
+    for (var i = 0u; i < LANES / 32u; i++) {
+      sum += team_shares[row * TEAM_SHARES + i];
+    }
+    return sum;
+  }
   for (var i = 0u; i < LANES / subgroup_lanes; i++) {
     sum += team_shares[row * TEAM_SHARES + i];
   }

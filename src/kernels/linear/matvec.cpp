@@ -53,27 +53,28 @@ uint32_t turns_in_a_wave(const Deal& deal, const Problem& p, uint32_t wave) {
 /// loads under way in a lane, a row in one chunk where it fits, and so many rows for a workgroup
 /// that there are workgroups enough, but not many more, since each makes x' for itself.
 Deal deal(const Problem& p, const UnitCodec& codec, Fold fold) {
-  constexpr uint32_t kLoads = 8;
   // Columns: with the sums of a workgroup they stay below 16 KiB.
   const uint32_t staged = codec.in_bytes ? 4096 : fold == Fold::kSubgroups ? 2048 : 1024;
   const uint32_t units = in_size(p) / codec.unit, rows = row_count(p);
   const auto* fused = std::get_if<FusedLinear>(p.op);
   const bool adds = fused != nullptr && fused->adds(), is_argmax = takes_argmax(p);
   const bool in_chunks = in_size(p) > staged;
+  // Behind a sandwich two rows share an x' that takes long.
+  const uint32_t loads = adds && !codec.in_bytes ? 12 : 8;
   const bool merges = fused != nullptr && fused->before == Before::kMergeSplits;
   Deal deal{.fold = fold};
-  deal.lanes = is_argmax ? kFewestLanes : power_of_two(units / kLoads, kFewestLanes, 64);
+  deal.lanes = is_argmax ? kFewestLanes : power_of_two(units / loads, kFewestLanes, 64);
   const uint32_t whole = ceil_div(units, deal.lanes);
   const uint32_t rows_per_block = codec.in_bytes ? 3072 : adds ? 4096 : 8192;
   deal.block = power_of_two(rows / rows_per_block, 1, is_argmax && !codec.in_bytes ? 2 : 4);
   if (codec.in_bytes && (in_chunks || merges)) deal.block = 2;  // their x' takes longest
   // Rows of a head come in equal parts rather than one by one.
-  const bool in_parts = is_argmax && !codec.in_bytes && whole % (kLoads / deal.block) == 0;
-  while (!in_chunks && !in_parts && deal.block > 1 && whole * deal.block > kLoads) deal.block /= 2;
-  deal.rounds = std::min(whole * deal.block <= kLoads ? whole : kLoads / deal.block,
+  const bool in_parts = is_argmax && !codec.in_bytes && whole % (loads / deal.block) == 0;
+  while (!in_chunks && !in_parts && deal.block > 1 && whole * deal.block > loads) deal.block /= 2;
+  deal.rounds = std::min(whole * deal.block <= loads ? whole : loads / deal.block,
                          std::max(1u, staged / (deal.lanes * codec.unit)));
   if (codec.in_bytes || adds) {
-    take_turns(deal, p, turns_in_a_wave(deal, p, codec.in_bytes ? kWave / 2 : kWave * 3 / 4));
+    take_turns(deal, p, turns_in_a_wave(deal, p, kWave / 2));
   } else if (is_argmax) {
     take_turns(deal, p, (in_parts ? 1 : 2) * kArgmaxBlock / deal.turn_rows());
   } else {

@@ -79,12 +79,12 @@ fn run(group: vec3<u32>, lane: u32) {
       }
       stage(turn % CHUNKS, lane);
       if (turn == CHUNKS - 1u) {
-        fold_all(squares, lane);
+        fold_all(1u, squares, lane);
       }
       workgroupBarrier();
     }
     if (turn == CHUNKS - 1u) {
-      scale = scale_of(total_of_all());  // while weights are under way
+      scale = scale_of(total_of_all(1u));  // while weights are under way
     }
     units = loaded;
     if (AHEAD == 1u) {

@@ -29,10 +29,9 @@ fn begin(lane: u32) {
       sum += dot(x[at], x[at]);
     }
   }
-  fold_all(sum, lane);
+  fold_all(0u, sum, lane);
   workgroupBarrier();
-  first_scale = sum_factor() * inverseSqrt(total_of_all() / f32(IN) + EPS);
-  workgroupBarrier();
+  first_scale = sum_factor() * inverseSqrt(total_of_all(0u) / f32(IN) + EPS);
 }
 
 fn sum_of(parts: Parts, at: u32, counts: bool) -> vec4<f32> {
