@@ -60,6 +60,6 @@ function(tokamak_test name)
     TOKAMAK_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
     TOKAMAK_BINARY_DIR="${CMAKE_BINARY_DIR}")
   add_test(NAME ${name} COMMAND ${name})
-  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 4500
+  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 2700
     ENVIRONMENT "${TOKAMAK_TEST_ENVIRONMENT}")
 endfunction()
