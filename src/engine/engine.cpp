@@ -158,7 +158,7 @@ Result<Engine::Compiled> Engine::compile(const ModelFiles& files, const DeviceIn
   TOK_TRY(out.facts, architecture->facts(config));
   TOK_TRY(out.encoder, find_encoder(files, options));
   TOK_TRY(check_task(out, options.task));
-  TOK_TRY(BuildOptions build, build_options(out, options));
+  TOK_TRY(BuildOptions build, build_options(out, files.tensors, device, options));
   TOK_TRY(out.hints, read_hints(files.hints, files.origin + "tokamak.json"));
   const bool hinted = options.kv == "auto" && out.hints.kv;
   TOK_TRY(build.kv_dtype, kv_dtype(hinted ? *out.hints.kv : options.kv, device));
@@ -171,6 +171,7 @@ Result<Engine::Compiled> Engine::compile(const ModelFiles& files, const DeviceIn
   CaptureOptions capturing{.phases = {}, .forced = options.forced, .advice = options.advice};
   capturing.advice.preferred.insert(out.hints.kernels.begin(), out.hints.kernels.end());
   if (build.chunk > 1) capturing.phases.push_back({"prefill", build.chunk});
+  if (build.chunk > kShortChunk) capturing.phases.push_back({"short", kShortChunk});
   if (build.chunk > kFewTokens) capturing.phases.push_back({"few", kFewTokens});
   out.one_token = fuse::for_one_token(out.unfused);
   out.sampled = fuse::with_list(out.one_token);

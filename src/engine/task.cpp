@@ -8,6 +8,19 @@ namespace {
 constexpr uint32_t kDefaultContext = 4096, kDefaultEncoderContext = 2048;
 /// Logits of a whole chunk stay below this.
 constexpr uint64_t kAllLogitsBytes = uint64_t{64} << 20;
+constexpr uint32_t kLongChunk = 4096;
+/// A token's activations that live at once, in floats for each of its hidden state; measured.
+constexpr uint64_t kLiveFloats = 8;
+/// Activations of a chunk take at most this part of what the weights take.
+constexpr uint64_t kWeightsPerActivations = 8;
+/// Operations of a step: a tenth of a second on a fast device, a second on a slow one.
+constexpr uint64_t kStepFlops = 12'000'000'000'000;
+
+/// MLX and GPTQ keep eight weights of 4 bits in a word; of 8 bits there are fewer than is said.
+uint64_t most_weights(const TensorInfo& tensor) {
+  const bool words = tensor.dtype == DType::kU32 || tensor.dtype == DType::kI32;
+  return tensor.elements() * (words ? 8 : 1);
+}
 
 }  // namespace
 
@@ -49,7 +62,25 @@ Result<void> check_task(const Engine::Compiled& compiled, Task task) {
   return {};
 }
 
-Result<BuildOptions> build_options(const Engine::Compiled& compiled, const OpenOptions& options) {
+uint32_t default_chunk(std::span<const TensorInfo> weights, uint32_t hidden,
+                       const DeviceInfo& device) {
+  if ((device.features & kFeatureSubgroupMatrix) == 0) return kShortChunk;
+  uint64_t bytes = 0, elements = 0;
+  for (const TensorInfo& tensor : weights) {
+    bytes += tensor.bytes;
+    elements += most_weights(tensor);
+  }
+  const auto fits = [&](uint64_t tokens) {
+    return tokens * hidden * kLiveFloats * sizeof(float) <= bytes / kWeightsPerActivations &&
+           2 * elements * tokens <= kStepFlops;
+  };
+  uint32_t chunk = kShortChunk;
+  while (chunk < kLongChunk && fits(2 * uint64_t{chunk})) chunk *= 2;
+  return chunk;
+}
+
+Result<BuildOptions> build_options(const Engine::Compiled& compiled, const TensorFile& weights,
+                                   const DeviceInfo& device, const OpenOptions& options) {
   const uint32_t made_for = compiled.facts.max_context;
   if (options.context > made_for) {
     return fail(ErrorCode::kUsage, "--context is {}, but the model was made for {} positions.",
@@ -62,7 +93,10 @@ Result<BuildOptions> build_options(const Engine::Compiled& compiled, const OpenO
     build.context = std::min(build.context, encoder->max_tokens);
   }
   if (options.context != 0) build.context = options.context;
-  build.chunk = std::min(options.chunk, build.context);
+  const uint32_t chunk = options.chunk != 0
+                             ? options.chunk
+                             : default_chunk(weights.tensors(), compiled.facts.hidden, device);
+  build.chunk = std::min(chunk, build.context);
   if (encoder) {
     build.embedding = encoder->head;
     // What looks at all tokens must have them in one step.

@@ -1,6 +1,7 @@
 // What a model is opened for, text or embeddings, and what follows from it for the graph.
 #pragma once
 #include <optional>
+#include <span>
 
 #include "engine/engine.h"
 
@@ -12,7 +13,17 @@ Result<std::optional<Encoder>> find_encoder(const ModelFiles& files, const OpenO
 /// Why the model cannot be used for `task`, with what it can be used for.
 Result<void> check_task(const Engine::Compiled& compiled, Task task);
 
+/// Most tokens of a prefill step of which kernels need not be made for longer steps: 512.
+constexpr uint32_t kShortChunk = 512;
+
+/// Most tokens of a prefill step, where nobody says: kShortChunk, and up to 4096 where matrix units
+/// multiply, for which 512 rows are few. Not more than leaves the activations small beside the
+/// `weights`, and a step short enough to be cancelled behind it. `hidden` numbers for each token.
+uint32_t default_chunk(std::span<const TensorInfo> weights, uint32_t hidden,
+                       const DeviceInfo& device);
+
 /// Positions of a sequence, tokens of a step, the end of the graph; the KV type is left alone.
-Result<BuildOptions> build_options(const Engine::Compiled& compiled, const OpenOptions& options);
+Result<BuildOptions> build_options(const Engine::Compiled& compiled, const TensorFile& weights,
+                                   const DeviceInfo& device, const OpenOptions& options);
 
 }  // namespace tokamak

@@ -30,7 +30,7 @@ TEST_P(ModelPlan, GraphsAndPlansPrintAndParseBack) {
   ASSERT_TRUE(files) << files.error().message;
   for (const DeviceInfo& device : devices()) {
     for (const char* kv : {"f32", "f16"}) {
-      for (const uint32_t chunk : {1u, 64u, 512u}) {
+      for (const uint32_t chunk : {1u, 64u, 512u, 1024u}) {
         SCOPED_TRACE(fmt::format("{} {} {} {}", backend_name(device.backend),
                                  features_text(device.features), kv, chunk));
         OpenOptions options;
@@ -49,6 +49,7 @@ TEST_P(ModelPlan, GraphsAndPlansPrintAndParseBack) {
         for (const Phase& phase : compiled->plan.phases) phases.push_back(phase.name);
         std::vector<std::string> expected = {"decode", "sampled", "greedy"};
         if (chunk > 1) expected.insert(expected.begin(), {"prefill", "few"});
+        if (std::min(chunk, compiled->context) > 512) expected.insert(expected.begin() + 1, "short");
         EXPECT_EQ(phases, expected);
       }
     }

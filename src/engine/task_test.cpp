@@ -1,0 +1,48 @@
+#include "engine/task.h"
+
+#include <gtest/gtest.h>
+
+namespace tokamak {
+namespace {
+
+DeviceInfo with_matrix_units() {
+  DeviceInfo device;
+  device.features = kFeatureSubgroupMatrix;
+  return device;
+}
+
+std::vector<TensorInfo> one_tensor(DType dtype, uint64_t elements, uint64_t bytes) {
+  TensorInfo tensor;
+  tensor.dtype = dtype;
+  tensor.shape = {elements};
+  tensor.bytes = bytes;
+  return {tensor};
+}
+
+constexpr uint64_t kLlama1B = 1'235'814'400, kLlama8B = 8'030'261'248;
+
+TEST(DefaultChunk, GrowsWithTheWeightsWhereMatrixUnitsMultiply) {
+  const DeviceInfo device = with_matrix_units();
+  const auto llama = one_tensor(DType::kBF16, kLlama1B, 2 * kLlama1B);
+  EXPECT_EQ(default_chunk(llama, 2048, device), 4096u);
+  EXPECT_EQ(default_chunk(llama, 2048, DeviceInfo{}), 512u) << "no matrix units";
+  const auto tiny = one_tensor(DType::kBF16, 1'000'000, 2'000'000);
+  EXPECT_EQ(default_chunk(tiny, 64, device), 512u) << "activations would be larger than weights";
+  EXPECT_EQ(default_chunk({}, 64, device), 512u);
+}
+
+TEST(DefaultChunk, IsShorterWhereWeightsAreSmallOrStepsLong) {
+  const DeviceInfo device = with_matrix_units();
+  const auto packed = one_tensor(DType::kQ4_0, kLlama1B, kLlama1B * 9 / 16);
+  EXPECT_EQ(default_chunk(packed, 2048, device), 1024u);
+  const auto large = one_tensor(DType::kBF16, kLlama8B, 2 * kLlama8B);
+  EXPECT_EQ(default_chunk(large, 4096, device), 512u) << "16 TFLOP for 1024 tokens";
+}
+
+TEST(DefaultChunk, CountsTheWeightsInsideOfWords) {
+  const auto words = one_tensor(DType::kU32, kLlama8B / 8, kLlama8B / 2);
+  EXPECT_EQ(default_chunk(words, 1024, with_matrix_units()), 512u);
+}
+
+}  // namespace
+}  // namespace tokamak
