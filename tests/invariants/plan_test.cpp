@@ -49,7 +49,8 @@ TEST_P(ModelPlan, GraphsAndPlansPrintAndParseBack) {
         for (const Phase& phase : compiled->plan.phases) phases.push_back(phase.name);
         std::vector<std::string> expected = {"decode", "sampled", "greedy"};
         if (chunk > 1) expected.insert(expected.begin(), {"prefill", "few"});
-        if (std::min(chunk, compiled->context) > 512) expected.insert(expected.begin() + 1, "short");
+        if (std::min(chunk, compiled->context) > 512)
+          expected.insert(expected.begin() + 1, "short");
         EXPECT_EQ(phases, expected);
       }
     }

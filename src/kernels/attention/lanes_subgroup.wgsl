@@ -1,16 +1,18 @@
 // What lanes that share a key do together, by subgroups of at least SPAN lanes. Neighbouring lanes are
-// taken to be in one, which the kernel self-test of a device checks.
+// taken to be in one, which the kernel self-test of a device checks. The loops are written out: kept,
+// each shuffle would wait for the one before, whatever else there is to do.
 fn sum_of_lanes(value: f32, lane: u32) -> f32 {
   var sum = value;
-  for (var apart = 1u; apart < LANES; apart *= 2u) {
-    sum += subgroupShuffleXor(sum, apart);
+  for (var i = 0u; i < LANE_STEPS; i++) {  // written out
+    sum += subgroupShuffleXor(sum, 1u << i);
   }
   return sum;
 }
 
 // Merges the groups of SPAN lanes.
 fn merge_groups(h: u32) {
-  for (var apart = LANES; apart < SPAN; apart *= 2u) {
+  for (var step = 0u; step < MERGE_STEPS; step++) {  // written out
+    let apart = LANES << step;
     let other = subgroupShuffleXor(largest[h], apart);
     let now_largest = max(largest[h], other);
     let keep = exp(largest[h] - now_largest);

@@ -169,6 +169,10 @@ Launch launch(const Problem& p, uint32_t most_threads, uint32_t most_lanes, uint
                   op.splits > 1 ? "attention/split_sums.wgsl" : "attention/whole_sums.wgsl",
                   sums_lanes, "attention/step_attention.wgsl", "wgsl/entry.wgsl"},
       .grid = {.x = {op.heads / queries}, .y = {op.splits}}};
+  if (span > 0) {
+    launch.constants.push_back({"LANE_STEPS", doublings(lanes)});
+    launch.constants.push_back({"MERGE_STEPS", doublings(std::max(span, lanes) / lanes)});
+  }
   if (op.softcap > 0) launch.constants.push_back({"SOFTCAP", op.softcap});
   if (operands.has_norms()) {
     // Lanes that merge what they have by themselves add up squares so, too.
@@ -178,6 +182,7 @@ Launch launch(const Problem& p, uint32_t most_threads, uint32_t most_lanes, uint
                              {"SHARES", together > 0 ? pairs / together : 8},
                              {"NORM_V", op.norm_v ? 1u : 0u},
                              {"NORMS_BINDING", uint32_t(1 + operands.norms_index())}});
+    if (span > 0) launch.constants.push_back({"TOGETHER_STEPS", doublings(together)});
     launch.sources.push_back("attention/head_norms.wgsl");
     launch.sources.push_back(together > 0 ? "attention/head_squares_subgroup.wgsl"
                                           : "attention/head_squares_memory.wgsl");

@@ -3,8 +3,8 @@ var<workgroup> team_sums: array<f32, GROUP_ROWS>;
 
 fn fold(row: u32, sum: f32, lane: u32) {
   var team_sum = sum;
-  for (var apart = 1u; apart < LANES; apart *= 2u) {
-    team_sum += subgroupShuffleXor(team_sum, apart);
+  for (var i = 0u; i < LANE_STEPS; i++) {  // written out
+    team_sum += subgroupShuffleXor(team_sum, 1u << i);
   }
   if (lane % LANES == 0u) {
     team_sums[row] = team_sum;

@@ -203,8 +203,12 @@ Launch matvec(const Problem& p, UnitCodec codec, const Deal& dealt) {
                                                    {"PARTS", each * (codec.in_bytes ? 2 : 1)},
                                                    {"GROUP_ROWS", dealt.group_rows},
                                                    {"REPEATS", dealt.repeats}});
+  if (dealt.fold == Fold::kNarrow) {
+    launch.constants.push_back({"LANE_STEPS", doublings(dealt.lanes)});
+  }
   if (codec.in_bytes) {
     launch.constants.push_back({"EIGHTS", codec.unit / 8});
+    launch.constants.push_back({"EIGHT_STEPS", doublings(codec.unit / 8)});
     launch.constants.push_back({"EACH", each});
   }
   if (codec.binds_twice) {

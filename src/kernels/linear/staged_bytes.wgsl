@@ -10,15 +10,15 @@ var<private> own_step: vec2<f32>;            // and its step, and the sum of its
 // Among the lanes that make a unit: neighbours, so few that a subgroup has them all.
 fn largest_of_unit(value: f32) -> f32 {
   var largest = value;
-  for (var apart = 1u; apart < EIGHTS; apart *= 2u) {
-    largest = max(largest, subgroupShuffleXor(largest, apart));
+  for (var i = 0u; i < EIGHT_STEPS; i++) {  // written out
+    largest = max(largest, subgroupShuffleXor(largest, 1u << i));
   }
   return largest;
 }
 fn sum_of_unit(value: i32) -> i32 {
   var sum = value;
-  for (var apart = 1u; apart < EIGHTS; apart *= 2u) {
-    sum += subgroupShuffleXor(sum, apart);
+  for (var i = 0u; i < EIGHT_STEPS; i++) {  // written out
+    sum += subgroupShuffleXor(sum, 1u << i);
   }
   return sum;
 }
