@@ -14,12 +14,14 @@ TEST(Select, TakesTheFirstThatFitsAndSaysWhyOthersDoNot) {
   auto plain = select_variant(ordinary(op), device);
   ASSERT_TRUE(plain);
   EXPECT_EQ(plain->variant->name, "linear.wgsl.matvec");
-  EXPECT_EQ(plain->passed_over, (std::vector<std::string>{
-                                    "linear.wgsl.matvec_cores: device lacks subgroups",
-                                    "linear.wgsl.matvec_dot4_narrow: device lacks subgroups dot4",
-                                    "linear.wgsl.matvec_dot4_subgroup: device lacks subgroups dot4",
-                                    "linear.wgsl.matvec_f16_subgroup: device lacks f16 subgroups",
-                                    "linear.wgsl.matvec_subgroup: device lacks subgroups"}));
+  EXPECT_EQ(
+      plain->passed_over,
+      (std::vector<std::string>{"linear.wgsl.matvec_cores: device lacks subgroups",
+                                "linear.wgsl.matvec_dot4_narrow: device lacks subgroups dot4",
+                                "linear.wgsl.matvec_dot4_subgroup32: device lacks subgroups dot4",
+                                "linear.wgsl.matvec_dot4_subgroup: device lacks subgroups dot4",
+                                "linear.wgsl.matvec_f16_subgroup: device lacks f16 subgroups",
+                                "linear.wgsl.matvec_subgroup: device lacks subgroups"}));
   device.features = kFeatureF16 | kFeatureSubgroups;
   EXPECT_EQ(select_variant(ordinary(op), device)->variant->name, "linear.wgsl.matvec_f16_subgroup");
   Problem many = ordinary(op, 64);
@@ -120,7 +122,7 @@ TEST(Select, TakesTheFirstOfTheForcedThatFits) {
   const auto one = select_variant(ordinary(op), device, forced);
   ASSERT_TRUE(one);
   EXPECT_EQ(one->variant->name, "linear.wgsl.any");
-  EXPECT_EQ(one->passed_over[5], "linear.wgsl.matvec: linear.wgsl.any is forced");
+  EXPECT_EQ(one->passed_over[6], "linear.wgsl.matvec: linear.wgsl.any is forced");
   EXPECT_EQ(one->passed_over.back(), "linear.wgsl.matmul: is for several tokens");
   EXPECT_EQ(select_variant(ordinary(op, 64), device, forced)->variant->name, "linear.wgsl.matmul");
   const auto none = select_variant(ordinary(op), device, {{"linear", "linear.wgsl.matmul"}});
@@ -143,14 +145,14 @@ TEST(Select, FollowsAdviceWhereItCan) {
                            {{"linear.wgsl.any", 12.1e-6}, {"linear.wgsl.matvec", 15e-6}}};
   EXPECT_EQ(name(), "linear.wgsl.any");
   EXPECT_EQ(name(64), "linear.wgsl.matmul") << "another problem";
-  EXPECT_EQ(select_variant(ordinary(op), device, {}, advice)->passed_over[5],
+  EXPECT_EQ(select_variant(ordinary(op), device, {}, advice)->passed_over[6],
             "linear.wgsl.matvec: tuned: 15.0 us against 12.1 us");
   advice.preferred = {{"linear", "linear.cpu"}, {"linear", "linear.wgsl.matvec_subgroup"}};
   EXPECT_EQ(name(), "linear.wgsl.any") << "no wish fits";
   advice.preferred.emplace("linear", "linear.wgsl.matvec");
   EXPECT_EQ(name(), "linear.wgsl.matvec") << "a model's wish comes before";
   advice.preferred = {{"linear", "linear.wgsl.any"}};
-  EXPECT_EQ(select_variant(ordinary(op), device, {}, advice)->passed_over[5],
+  EXPECT_EQ(select_variant(ordinary(op), device, {}, advice)->passed_over[6],
             "linear.wgsl.matvec: the model prefers linear.wgsl.any");
   advice.wrong["linear.wgsl.any"] = "case 1: element 3";
   EXPECT_EQ(name(), "linear.wgsl.matvec");

@@ -8,6 +8,7 @@ namespace tokamak {
 namespace {
 
 constexpr std::string_view kMark = "{  // written out";
+constexpr std::string_view kLimit = ", at most ";
 
 std::string_view line_at(std::string_view text, size_t start) {
   return text.substr(start, text.find('\n', start) - start);
@@ -53,7 +54,11 @@ std::string with_loops_written_out(std::string_view text, std::span<const Consta
       body_end < body_start ? "" : text.substr(body_start, body_end + 1 - body_start), constants);
   const uint32_t rounds = rounds_of(count, constants);
   std::string out(text.substr(0, start));
-  if (rounds > kMostRounds) {
+  const size_t limit = head.find(kLimit);
+  const uint32_t most = limit == head.npos
+                            ? kMostRounds
+                            : rounds_of(head.substr(limit + kLimit.size()), constants);
+  if (rounds > most) {
     out += fmt::format("{}\n{}{}}}\n", head.substr(0, head.find("  //")), body, indent);
   } else {
     for (uint32_t round = 0; round < rounds; ++round) {

@@ -18,7 +18,8 @@ inline constexpr uint32_t kMostRounds = 8;
 ///     for (var i = 0u; i < COUNT; i++) {  // written out
 ///     }
 /// COUNT is a number or one of `constants`, the brace that ends it stands under its `for`. In a
-/// round, `i` is a constant. The loop must not `break` or `continue`.
+/// round, `i` is a constant. The loop must not `break` or `continue`. A loop that is marked
+/// `written out, at most MOST` stays from fewer rounds on: MOST is a number or a constant, too.
 std::string with_loops_written_out(std::string_view text, std::span<const Constant> constants);
 
 }  // namespace tokamak

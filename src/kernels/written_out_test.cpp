@@ -47,5 +47,13 @@ TEST(WrittenOut, LongLoopsAndThoseWithoutTheMarkStay) {
             "for (var i = 0u; i < MANY; i++) {\n  x;\n}\n");
 }
 
+TEST(WrittenOut, ALoopMayStaySooner) {
+  const std::string_view loop = "for (var i = 0u; i < TWO; i++) {  // written out, at most ";
+  EXPECT_EQ(written(fmt::format("{}1\n  x;\n}}\n", loop)),
+            "for (var i = 0u; i < TWO; i++) {\n  x;\n}\n");
+  EXPECT_EQ(written(fmt::format("{}TWO\n  x;\n}}\n", loop)),
+            "{\n  const i = 0u;\n  x;\n}\n{\n  const i = 1u;\n  x;\n}\n");
+}
+
 }  // namespace
 }  // namespace tokamak

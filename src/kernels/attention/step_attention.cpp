@@ -99,10 +99,11 @@ void reference(const CpuCall& call) {
 
 // The kernel.
 
-/// Lanes that share a key, at most `most`, so that each has the same number of units.
+/// Lanes that share a key, at most `most`, so that each has the same number of units: of long heads
+/// at least two, which takes a shuffle less.
 uint32_t lanes_per_key(const Problem& p, uint32_t most) {
   const uint32_t units = uint32_t(parts(p).cache().shape[3]) / 8;
-  return std::min(units & (0 - units), most);
+  return std::min(units & (0 - units), units < 32 ? most : std::min(most, units / 2));
 }
 
 std::string refuses(const Problem& p, const DeviceInfo&) {
@@ -128,8 +129,10 @@ Launch launch(const Problem& p, uint32_t most_threads, uint32_t most_lanes, uint
   const TensorDesc& cache = operands.cache();
   const uint32_t kv = uint32_t(cache.shape[2]), d = uint32_t(cache.shape[3]);
   const uint32_t lanes = lanes_per_key(p, most_lanes), own = d / 8 / lanes;
-  // The sums of all groups must fit into 8 KiB of workgroup memory.
-  const uint32_t threads = power_of_two(256 / own, std::max(lanes, 32u), most_threads);
+  // The sums of all groups must fit into 8 KiB of workgroup memory, and those of a lane into its
+  // registers.
+  const uint32_t fit = std::min(2048 * std::max(span, lanes) / d, 512 / own);
+  const uint32_t threads = power_of_two(fit, std::max(lanes, 32u), most_threads);
   // Queries that share their keys' loads, as long as there are workgroups for a large device and
   // registers for their sums.
   uint32_t queries = 1;

@@ -12,7 +12,7 @@ bool takes_argmax(const Problem& p) {
 }
 
 /// Who adds up what the lanes of a team have: fold*.wgsl.
-enum class Fold : uint8_t { kMemory, kSubgroups, kNarrow };
+enum class Fold : uint8_t { kMemory, kSubgroups, kShuffles, kNarrow };
 
 /// How a product is dealt to lanes: see matvec.wgsl. `rounds` are the units of a row that a lane
 /// takes at once.
@@ -54,7 +54,7 @@ uint32_t turns_in_a_wave(const Deal& deal, const Problem& p, uint32_t wave) {
 /// that there are workgroups enough, but not many more, since each makes x' for itself.
 Deal deal(const Problem& p, const UnitCodec& codec, Fold fold) {
   // Columns: with the sums of a workgroup they stay below 16 KiB.
-  const uint32_t staged = codec.in_bytes ? 4096 : fold == Fold::kSubgroups ? 2048 : 1024;
+  const uint32_t staged = codec.in_bytes ? 4096 : fold == Fold::kMemory ? 1024 : 2048;
   const uint32_t units = in_size(p) / codec.unit, rows = row_count(p);
   const auto* fused = std::get_if<FusedLinear>(p.op);
   const bool adds = fused != nullptr && fused->adds(), is_argmax = takes_argmax(p);
@@ -185,13 +185,18 @@ Launch matvec(const Problem& p, UnitCodec codec, const Deal& dealt) {
     add("wgsl/entry.wgsl");
     add("linear/fold.wgsl");
   } else {
+    const bool shuffles = dealt.fold == Fold::kShuffles;
     add("wgsl/entry_subgroup.wgsl");
-    add("linear/fold_all_subgroup.wgsl");
-    add(dealt.fold == Fold::kNarrow ? "linear/fold_narrow.wgsl" : "linear/fold_subgroup.wgsl");
+    add(shuffles ? "linear/fold_all_shuffle.wgsl" : "linear/fold_all_subgroup.wgsl");
+    add(shuffles                      ? "linear/fold_shuffle.wgsl"
+        : dealt.fold == Fold::kNarrow ? "linear/fold_narrow.wgsl"
+                                      : "linear/fold_subgroup.wgsl");
   }
   add_groups(launch, ceil_div(row_count(p), dealt.repeats * dealt.group_rows));
   const uint32_t vectors = codec.unit / 4;
   const uint32_t chunk = dealt.rounds * dealt.lanes * vectors;
+  const uint32_t turns = dealt.repeats * (dealt.group_rows / dealt.turn_rows()) *
+                         ceil_div(in_size(p) / codec.unit, dealt.rounds * dealt.lanes);
   // Eight elements that become bytes are made by one lane.
   const uint32_t each = ceil_div(chunk / (codec.in_bytes ? 2 : 1), dealt.threads);
   launch.constants.insert(launch.constants.end(), {{"UNIT", codec.unit},
@@ -202,7 +207,9 @@ Launch matvec(const Problem& p, UnitCodec codec, const Deal& dealt) {
                                                    {"AHEAD", dealt.ahead ? 1u : 0u},
                                                    {"PARTS", each * (codec.in_bytes ? 2 : 1)},
                                                    {"GROUP_ROWS", dealt.group_rows},
-                                                   {"REPEATS", dealt.repeats}});
+                                                   {"REPEATS", dealt.repeats},
+                                                   {"TURNS", turns},
+                                                   {"WRITTEN_TURNS", codec.in_bytes ? 2u : 0u}});
   if (dealt.fold == Fold::kNarrow) {
     launch.constants.push_back({"LANE_STEPS", doublings(dealt.lanes)});
   }
@@ -240,6 +247,17 @@ std::string refuses(const Problem& p, const DeviceInfo&) {
 std::string subgroup_refuses(const Problem& p, const DeviceInfo& device) {
   std::string reason = wide_subgroups(device);
   return reason.empty() ? refuses(p, device) : reason;
+}
+
+std::string shuffle_refuses(const Problem& p, const DeviceInfo& device) {
+  std::string reason = subgroup_refuses(p, device);
+  return reason.empty() ? few_lanes(device, kFewestLanes) : reason;
+}
+
+/// Where weights are loaded early and x' is cheap, compilers put shuffles before the loads.
+std::string adds_nothing(const Problem& p) {
+  const auto* fused = std::get_if<FusedLinear>(p.op);
+  return fused != nullptr && fused->adds() ? "" : "is for sums in front of the product";
 }
 
 std::string no_bytes(const Problem& p) {
@@ -293,10 +311,14 @@ constexpr Way kWays[] = {
     {"matvec_cores", kFeatureSubgroups, core_refuses, core_launch},
     {"matvec_dot4_narrow", kFeatureSubgroups | kFeatureDot4, narrow_refuses, narrow_launch,
      kStepRounding},
+    {"matvec_dot4_subgroup32", kFeatureSubgroups | kFeatureDot4, either<no_bytes, shuffle_refuses>,
+     launch<byte_units, Fold::kShuffles>, kStepRounding},
     {"matvec_dot4_subgroup", kFeatureSubgroups | kFeatureDot4, either<no_bytes, subgroup_refuses>,
      launch<byte_units, Fold::kSubgroups>, kStepRounding},
     {"matvec_f16_subgroup", kFeatureF16 | kFeatureSubgroups, either<is_f16, subgroup_refuses>,
      launch<native_f16_units, Fold::kSubgroups>},
+    {"matvec_subgroup32", kFeatureSubgroups, either<adds_nothing, shuffle_refuses>,
+     launch<unit_codec, Fold::kShuffles>, 0, true},
     {"matvec_subgroup", kFeatureSubgroups, subgroup_refuses, launch<unit_codec, Fold::kSubgroups>},
     {"matvec", 0, refuses, launch<unit_codec, Fold::kMemory>},
 };

@@ -44,7 +44,8 @@ struct Way {
   Features needs;
   std::string (*refuses)(const Problem&, const DeviceInfo&);
   Launch (*launch)(const Problem&);
-  double rounding = 0;  // as in KernelVariant
+  double rounding = 0;      // as in KernelVariant
+  bool only_fused = false;  // for what FusedLinear alone has
 };
 
 /// The matrix-vector products, in the order of preference. By dot products of bytes where weights
@@ -57,6 +58,7 @@ template <typename T>
 void add_ways(std::vector<KernelVariant>& all, std::span<const Way> ways) {
   static std::deque<std::string> names;  // which the variants point to
   for (const Way& way : ways) {
+    if (way.only_fused && !std::is_same_v<T, FusedLinear>) continue;
     // Both factors of what it gates are rounded.
     const double rounding = (std::is_same_v<T, LinearGlu> ? 2 : 1) * way.rounding;
     all.push_back({names.emplace_back(fmt::format("{}.wgsl.{}", T::kName, way.name)), op_index<T>(),

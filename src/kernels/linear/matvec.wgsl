@@ -13,7 +13,6 @@ const CHUNK = VECTORS * CHUNK_UNITS;  // vectors
 const CHUNKS = (UNITS + CHUNK_UNITS - 1u) / CHUNK_UNITS;
 const TEAMS = THREADS / LANES;
 const GROUP_TURNS = GROUP_ROWS / (TEAMS * BLOCK) * CHUNKS;
-const TURNS = REPEATS * GROUP_TURNS;
 
 var<private> squares = 0.0;  // of the vectors that this lane made
 var<private> is_first: bool;  // whether this workgroup has the first rows
@@ -72,7 +71,7 @@ fn run(group: vec3<u32>, lane: u32) {
   begin(lane);
   var scale = 1.0;
   var sums: array<f32, BLOCK>;
-  for (var turn = 0u; turn < TURNS; turn++) {
+  for (var turn = 0u; turn < TURNS; turn++) {  // written out, at most WRITTEN_TURNS
     if (turn == 0u || CHUNKS > 1u) {
       if (turn > 0u) {
         workgroupBarrier();
