@@ -19,8 +19,8 @@ constexpr uint32_t power_of_two(uint32_t wanted, uint32_t low, uint32_t high) {
   return std::clamp(std::bit_floor(std::max(wanted, 1u)), low, high);
 }
 
-/// How often 1 doubles until it is `lanes`, a power of two: the rounds of what neighbouring lanes do
-/// by shuffles.
+/// How often 1 doubles until it is `lanes`, a power of two: the rounds of what neighbouring lanes
+/// do by shuffles.
 constexpr uint32_t doublings(uint32_t lanes) {
   return uint32_t(std::countr_zero(lanes));
 }

@@ -55,9 +55,8 @@ std::string with_loops_written_out(std::string_view text, std::span<const Consta
   const uint32_t rounds = rounds_of(count, constants);
   std::string out(text.substr(0, start));
   const size_t limit = head.find(kLimit);
-  const uint32_t most = limit == head.npos
-                            ? kMostRounds
-                            : rounds_of(head.substr(limit + kLimit.size()), constants);
+  const uint32_t most =
+      limit == head.npos ? kMostRounds : rounds_of(head.substr(limit + kLimit.size()), constants);
   if (rounds > most) {
     out += fmt::format("{}\n{}{}}}\n", head.substr(0, head.find("  //")), body, indent);
   } else {

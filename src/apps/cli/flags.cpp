@@ -52,8 +52,9 @@ void ModelFlags::add(CLI::App& command, Model model) {
       .add_option("--context", options_.context, "positions; default: the model's, at most 4096")
       ->check(CLI::Range(1, 1 << 24))
       ->group(group);
-  command.add_option("--chunk", options_.chunk,
-                     "most tokens in a prefill step; default: 512, with matrix units up to 4096")
+  command
+      .add_option("--chunk", options_.chunk,
+                  "most tokens in a prefill step; default: 512, with matrix units up to 4096")
       ->check(CLI::Range(1, 4096))
       ->group(group);
   command.add_option("--kv", options_.kv, "element type of the KV cache: auto, f16 or f32")
