@@ -36,7 +36,8 @@ struct OpenOptions {
   Task task = Task::kAny;
   uint32_t context = 0;         // positions; 0: what the model allows, at most 4096, for
                                 // embeddings 2048
-  uint32_t chunk = 0;           // most tokens of a prefill step; 0: see default_chunk
+  uint32_t chunk = 0;           // most tokens of a prefill step; 0: 512, and up to 4096
+                                // where matrix units multiply
   std::string kv = "auto";      // f16 or f32; auto: f16 on WebGPU, f32 on the CPU
   bool all_logits = false;      // logits of every token, not only of the last
   std::string quantize;         // q8 or q4: pack the matrices of floats at load

@@ -13,7 +13,7 @@ Result<std::optional<Encoder>> find_encoder(const ModelFiles& files, const OpenO
 /// Why the model cannot be used for `task`, with what it can be used for.
 Result<void> check_task(const Engine::Compiled& compiled, Task task);
 
-/// Most tokens of a prefill step of which kernels need not be made for longer steps: 512.
+/// Steps of up to so many tokens have kernels of their own where chunks are longer.
 constexpr uint32_t kShortChunk = 512;
 
 /// Most tokens of a prefill step, where nobody says: kShortChunk, and up to 4096 where matrix units

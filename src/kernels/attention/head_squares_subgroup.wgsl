@@ -5,8 +5,8 @@ var<workgroup> square_shares: array<f32, MADE * SHARES>;
 
 fn note_squares(i: u32, squares: f32) {
   var sum = squares;
-  for (var i = 0u; i < TOGETHER_STEPS; i++) {  // written out
-    sum += subgroupShuffleXor(sum, 1u << i);
+  for (var step = 0u; step < TOGETHER_STEPS; step++) {  // written out
+    sum += subgroupShuffleXor(sum, 1u << step);
   }
   if (i % TOGETHER == 0u && i < MADE * HEAD_PAIRS) {
     square_shares[i / TOGETHER] = sum;

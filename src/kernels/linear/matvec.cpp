@@ -174,6 +174,11 @@ void add_fused(Launch& launch, const Problem& p, const UnitCodec& codec, const D
   }
 }
 
+/// Turns of products of bytes that are written out: a second chunk's x' is made beside the products
+/// of the first. More take too many registers; in floats, where a lane waits for its weights, loads
+/// sink behind the barrier when their loop goes.
+constexpr uint32_t kWrittenTurns = 2;
+
 Launch matvec(const Problem& p, UnitCodec codec, const Deal& dealt) {
   Launch launch{
       .constants = linear_sizes(p, dealt.threads),
@@ -199,17 +204,18 @@ Launch matvec(const Problem& p, UnitCodec codec, const Deal& dealt) {
                          ceil_div(in_size(p) / codec.unit, dealt.rounds * dealt.lanes);
   // Eight elements that become bytes are made by one lane.
   const uint32_t each = ceil_div(chunk / (codec.in_bytes ? 2 : 1), dealt.threads);
-  launch.constants.insert(launch.constants.end(), {{"UNIT", codec.unit},
-                                                   {"VECTORS", vectors},
-                                                   {"LANES", dealt.lanes},
-                                                   {"BLOCK", dealt.block},
-                                                   {"ROUNDS", dealt.rounds},
-                                                   {"AHEAD", dealt.ahead ? 1u : 0u},
-                                                   {"PARTS", each * (codec.in_bytes ? 2 : 1)},
-                                                   {"GROUP_ROWS", dealt.group_rows},
-                                                   {"REPEATS", dealt.repeats},
-                                                   {"TURNS", turns},
-                                                   {"WRITTEN_TURNS", codec.in_bytes ? 2u : 0u}});
+  launch.constants.insert(launch.constants.end(),
+                          {{"UNIT", codec.unit},
+                           {"VECTORS", vectors},
+                           {"LANES", dealt.lanes},
+                           {"BLOCK", dealt.block},
+                           {"ROUNDS", dealt.rounds},
+                           {"AHEAD", dealt.ahead ? 1u : 0u},
+                           {"PARTS", each * (codec.in_bytes ? 2 : 1)},
+                           {"GROUP_ROWS", dealt.group_rows},
+                           {"REPEATS", dealt.repeats},
+                           {"TURNS", turns},
+                           {"WRITTEN_TURNS", codec.in_bytes ? kWrittenTurns : 0}});
   if (dealt.fold == Fold::kNarrow) {
     launch.constants.push_back({"LANE_STEPS", doublings(dealt.lanes)});
   }

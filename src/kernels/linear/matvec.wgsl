@@ -13,6 +13,7 @@ const CHUNK = VECTORS * CHUNK_UNITS;  // vectors
 const CHUNKS = (UNITS + CHUNK_UNITS - 1u) / CHUNK_UNITS;
 const TEAMS = THREADS / LANES;
 const GROUP_TURNS = GROUP_ROWS / (TEAMS * BLOCK) * CHUNKS;
+const_assert TURNS == REPEATS * GROUP_TURNS;
 
 var<private> squares = 0.0;  // of the vectors that this lane made
 var<private> is_first: bool;  // whether this workgroup has the first rows
