@@ -174,9 +174,9 @@ void add_fused(Launch& launch, const Problem& p, const UnitCodec& codec, const D
   }
 }
 
-/// Turns of products of bytes that are written out: a second chunk's x' is made beside the products
-/// of the first. More take too many registers; in floats, where a lane waits for its weights, loads
-/// sink behind the barrier when their loop goes.
+/// Turns of products of bytes that are written out, so that a second chunk's x' can be made beside
+/// the products of the first. With four a token takes up to a third longer on an H200, and in
+/// floats a single turn without its loop 4 to 6 % (docs/performance.md).
 constexpr uint32_t kWrittenTurns = 2;
 
 Launch matvec(const Problem& p, UnitCodec codec, const Deal& dealt) {
@@ -260,7 +260,8 @@ std::string shuffle_refuses(const Problem& p, const DeviceInfo& device) {
   return reason.empty() ? few_lanes(device, kFewestLanes) : reason;
 }
 
-/// Where weights are loaded early and x' is cheap, compilers put shuffles before the loads.
+/// Plain products of floats are 2 to 4 % slower by shuffles, those behind a sandwich 2 % faster, as
+/// measured on an H200 (docs/performance.md).
 std::string adds_nothing(const Problem& p) {
   const auto* fused = std::get_if<FusedLinear>(p.op);
   return fused != nullptr && fused->adds() ? "" : "is for sums in front of the product";
