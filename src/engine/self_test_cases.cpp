@@ -356,6 +356,17 @@ void add_decode(std::vector<SelfTestCase>& all) {
     const auto y = w.graph().add_node(op, {x, m, w.random("norm", {kShort})});
     all.push_back(w.finish(y.front(), kOne, 2 * kSum));
   }
+  // Rows longer than the x' that a workgroup keeps at once.
+  for (const auto& [type, in] : {std::pair{"bf16", 2312u}, {"q4_0", 4640u}}) {
+    const DType dtype = dtype_from_name(type).value();
+    constexpr uint32_t kFewRows = 18;
+    add_products_of(all, dtype, in, kOne, kFewRows);
+    Writer w(fmt::format("fused_linear {} of long rows", type), FusedLinear::kName);
+    const ValueId x = w.activation(in), m = w.random("w", {kFewRows, in}, dtype);
+    const FusedLinear op{.behind = Behind::kAdd};
+    const auto y = w.graph().add_node(op, {x, m, w.activation(kFewRows)});
+    all.push_back(w.finish(y.front(), kOne, 2 * kSum));
+  }
   constexpr uint32_t kHeads = 4, kHeadDim = 64;
   for (const std::string_view op_tested : {StepAttention::kName, FusedLinear::kName}) {
     Writer w(fmt::format("{} 4/2x64 in splits", op_tested), op_tested);

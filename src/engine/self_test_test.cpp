@@ -83,6 +83,7 @@ TEST(SelfTestCases, ReachEveryKernelOfADeviceWithAllFeatures) {
   device.backend = BackendKind::kWebGpu;
   device.features = kAllFeatures;
   device.subgroup_min = device.subgroup_max = 32;
+  device.limits.workgroup_threads = 1024;
   device.limits.workgroup_bytes = 49152;
   std::set<std::string_view> reached;
   const auto reach = [&] {

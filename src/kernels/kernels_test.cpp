@@ -73,6 +73,7 @@ bool takes(const KernelVariant& variant, const Problem& problem) {
   DeviceInfo device = plain_webgpu();
   device.features = kAllFeatures;
   device.subgroup_min = device.subgroup_max = 32;
+  device.limits.workgroup_threads = 1024;
   device.limits.workgroup_bytes = 49152;
   return refusal(variant, problem, device).empty();
 }
@@ -197,6 +198,9 @@ TEST(Variants, EveryEmbeddedFileBelongsToAVariant) {
   Problem tall = with_matrix(ordinary(linear), DType::kQ4_0);
   tall.inputs[1].shape[0] = 8192;
   note(tall);
+  Problem wide = with_matrix(ordinary(linear), DType::kBF16);
+  wide.inputs[0].shape[1] = wide.inputs[1].shape[1] = 4096;
+  note(wide);
   for (const EmbeddedFile& file : embedded_files()) {
     EXPECT_TRUE(used.contains(std::string(file.name))) << file.name << " is used by no variant";
   }

@@ -18,8 +18,11 @@ TEST(Select, TakesTheFirstThatFitsAndSaysWhyOthersDoNot) {
       plain->passed_over,
       (std::vector<std::string>{"linear.wgsl.matvec_cores: device lacks subgroups",
                                 "linear.wgsl.matvec_dot4_narrow: device lacks subgroups dot4",
+                                "linear.wgsl.matvec_dot4_many_lanes: device lacks subgroups dot4",
                                 "linear.wgsl.matvec_dot4_subgroup32: device lacks subgroups dot4",
                                 "linear.wgsl.matvec_dot4_subgroup: device lacks subgroups dot4",
+                                "linear.wgsl.matvec_own_subgroup32: device lacks subgroups",
+                                "linear.wgsl.matvec_own_subgroup: device lacks subgroups",
                                 "linear.wgsl.matvec_f16_subgroup: device lacks f16 subgroups",
                                 "linear.wgsl.matvec_subgroup: device lacks subgroups"}));
   device.features = kFeatureF16 | kFeatureSubgroups;
@@ -44,7 +47,7 @@ TEST(Select, AProcessorHasKernelsOfItsOwn) {
   EXPECT_EQ(select_variant(problem, device)->variant->name, "linear.wgsl.matvec_cores");
   problem.inputs[0].shape[1] = problem.inputs[1].shape[1] = 4096;
   const auto wide = select_variant(problem, device);
-  EXPECT_EQ(wide->variant->name, "linear.wgsl.matvec_subgroup");
+  EXPECT_EQ(wide->variant->name, "linear.wgsl.matvec_own_subgroup");
   EXPECT_EQ(wide->passed_over[0],
             "linear.wgsl.matvec_cores: x' of 4096 columns is more than the 2048 kept at once");
 }
@@ -68,6 +71,50 @@ TEST(Select, ManyShortRowsShareSubgroups) {
   device.subgroup_min = 4;
   EXPECT_EQ(refusal(8192, 1152),
             "linear.wgsl.matvec_dot4_narrow: subgroups may have 4 lanes, it needs 8");
+}
+
+TEST(Select, LongRowsInBytesHaveTwiceTheLanes) {
+  const Op op = Linear{};
+  DeviceInfo device = plain_webgpu();
+  device.features = kFeatureSubgroups | kFeatureDot4;
+  device.subgroup_min = device.subgroup_max = 32;
+  device.limits.workgroup_threads = 1024;
+  device.limits.workgroup_bytes = 49152;
+  Problem problem = ordinary(op);
+  problem.inputs[1].dtype = DType::kQ4_0;
+  const auto refusal = [&](Dim in) {
+    problem.inputs[0].shape[1] = in;
+    problem.inputs[1].shape = {2048, in};
+    const auto selected = select_variant(problem, device);
+    return selected->variant->name.ends_with("many_lanes") ? "" : selected->passed_over[2];
+  };
+  const std::string name = "linear.wgsl.matvec_dot4_many_lanes: ";
+  EXPECT_EQ(refusal(4128), "");
+  EXPECT_EQ(refusal(4096), name + "is for x' that takes long");
+  device.limits.workgroup_bytes = 16384;
+  EXPECT_EQ(refusal(4128), name + "a workgroup has 16384 bytes of memory, it needs 24576");
+  device.limits.workgroup_threads = 256;
+  EXPECT_EQ(refusal(4128), name + "a workgroup may have 256 lanes, it needs 512");
+}
+
+TEST(Select, FewLongRowsInFloatsKeepTheirX) {
+  const Op op = Linear{};
+  DeviceInfo device = plain_webgpu();
+  device.features = kFeatureSubgroups;
+  Problem problem = ordinary(op);
+  problem.inputs[1].dtype = DType::kBF16;
+  const auto refusal = [&](Dim rows, Dim in) {
+    problem.inputs[0].shape[1] = in;
+    problem.inputs[1].shape = {rows, in};
+    const auto selected = select_variant(problem, device);
+    return selected->variant->name.ends_with("own_subgroup") ? "" : selected->passed_over[6];
+  };
+  const std::string name = "linear.wgsl.matvec_own_subgroup: ";
+  EXPECT_EQ(refusal(1152, 6912), "");
+  EXPECT_EQ(refusal(4096, 8192), "");
+  EXPECT_EQ(refusal(4104, 8192), name + "is for few rows");
+  EXPECT_EQ(refusal(1152, 2048), name + "is for 2056 to 8192 columns, not 2048");
+  EXPECT_EQ(refusal(1152, 8200), name + "is for 2056 to 8192 columns, not 8200");
 }
 
 TEST(Select, AFewTokensHaveKernelsOfTheirOwn) {
@@ -122,7 +169,7 @@ TEST(Select, TakesTheFirstOfTheForcedThatFits) {
   const auto one = select_variant(ordinary(op), device, forced);
   ASSERT_TRUE(one);
   EXPECT_EQ(one->variant->name, "linear.wgsl.any");
-  EXPECT_EQ(one->passed_over[6], "linear.wgsl.matvec: linear.wgsl.any is forced");
+  EXPECT_EQ(one->passed_over[9], "linear.wgsl.matvec: linear.wgsl.any is forced");
   EXPECT_EQ(one->passed_over.back(), "linear.wgsl.matmul: is for several tokens");
   EXPECT_EQ(select_variant(ordinary(op, 64), device, forced)->variant->name, "linear.wgsl.matmul");
   const auto none = select_variant(ordinary(op), device, {{"linear", "linear.wgsl.matmul"}});
@@ -145,14 +192,14 @@ TEST(Select, FollowsAdviceWhereItCan) {
                            {{"linear.wgsl.any", 12.1e-6}, {"linear.wgsl.matvec", 15e-6}}};
   EXPECT_EQ(name(), "linear.wgsl.any");
   EXPECT_EQ(name(64), "linear.wgsl.matmul") << "another problem";
-  EXPECT_EQ(select_variant(ordinary(op), device, {}, advice)->passed_over[6],
+  EXPECT_EQ(select_variant(ordinary(op), device, {}, advice)->passed_over[9],
             "linear.wgsl.matvec: tuned: 15.0 us against 12.1 us");
   advice.preferred = {{"linear", "linear.cpu"}, {"linear", "linear.wgsl.matvec_subgroup"}};
   EXPECT_EQ(name(), "linear.wgsl.any") << "no wish fits";
   advice.preferred.emplace("linear", "linear.wgsl.matvec");
   EXPECT_EQ(name(), "linear.wgsl.matvec") << "a model's wish comes before";
   advice.preferred = {{"linear", "linear.wgsl.any"}};
-  EXPECT_EQ(select_variant(ordinary(op), device, {}, advice)->passed_over[6],
+  EXPECT_EQ(select_variant(ordinary(op), device, {}, advice)->passed_over[9],
             "linear.wgsl.matvec: the model prefers linear.wgsl.any");
   advice.wrong["linear.wgsl.any"] = "case 1: element 3";
   EXPECT_EQ(name(), "linear.wgsl.matvec");

@@ -152,6 +152,18 @@ std::vector<Case> fused_linear_cases() {
     add({.behind = behind}, dtype_from_name("q4_0").value(), 64, 70002);
   }
   add({.before = Before::kNormAdd}, DType::kBF16, 64, 9002);
+  // Long rows of x as it is: few, and so many that a team takes more at once.
+  for (const auto& [type, in] : {std::pair{"f32", 8192u},
+                                 {"f16", 4096u},
+                                 {"bf16", 2056u},
+                                 {"q4_0", 8192u},
+                                 {"q8_0", 4128u},
+                                 {"q4_0", 14336u}}) {
+    add({.behind = Behind::kAdd}, dtype_from_name(type).value(), in, 18);
+  }
+  for (const auto& [type, in] : {std::pair{"bf16", 2056u}, {"q4_0", 4128u}}) {
+    add({.gated = true}, dtype_from_name(type).value(), in, 2136);
+  }
   // Rows so long that all workgroup memory is in use.
   for (const char* type : {"q4_0", "q8_0"}) {
     add({.before = Before::kMergeSplits}, dtype_from_name(type).value(), 4096, 8200);

@@ -1,120 +1,10 @@
 #include "kernels/linear/matvec.h"
 
 #include "kernels/elementwise/elementwise.h"
-#include "kernels/quant/codec.h"
+#include "kernels/linear/deal.h"
 
 namespace tokamak {
 namespace {
-
-bool takes_argmax(const Problem& p) {
-  const auto* fused = std::get_if<FusedLinear>(p.op);
-  return fused != nullptr && fused->behind == Behind::kArgmax;
-}
-
-/// Who adds up what the lanes of a team have: fold*.wgsl.
-enum class Fold : uint8_t { kMemory, kSubgroups, kShuffles, kNarrow };
-
-/// How a product is dealt to lanes: see matvec.wgsl. `rounds` are the units of a row that a lane
-/// takes at once.
-struct Deal {
-  Fold fold = Fold::kSubgroups;
-  uint32_t threads = 256;
-  uint32_t lanes = kFewestLanes;
-  uint32_t block = 1;
-  uint32_t rounds = 1;
-  uint32_t group_rows = 8;
-  uint32_t repeats = 1;
-  bool ahead = false;  // whether the next turn's weights are loaded before this one's are used
-
-  uint32_t turn_rows() const { return threads / lanes * block; }
-};
-
-/// Workgroups that run at once while a lane takes some 64 registers.
-constexpr uint32_t kWave = 528;
-
-/// Gives a workgroup so many turns. Totals of so many rows stay in workgroup memory; more come in
-/// repeats.
-void take_turns(Deal& deal, const Problem& p, uint32_t turns) {
-  const uint32_t most_rows = deal.fold == Fold::kMemory ? 32 : 128;
-  const uint32_t rows = turns * deal.turn_rows();
-  const uint32_t piece = takes_argmax(p) ? kArgmaxBlock : deal.turn_rows();
-  deal.group_rows = std::min(ceil_div(rows, piece), std::max(1u, most_rows / piece)) * piece;
-  deal.repeats = ceil_div(rows, deal.group_rows);
-}
-
-/// How many turns a workgroup takes so that no more than `wave` do all rows. Those that have a
-/// second turn take more registers than those of a single one, so that fewer run at once.
-uint32_t turns_in_a_wave(const Deal& deal, const Problem& p, uint32_t wave) {
-  const uint32_t turns = ceil_div(row_count(p), deal.turn_rows());
-  return turns <= kWave ? 1 : ceil_div(turns, wave);
-}
-
-/// As measured on an H200 (docs/performance.md): a row for each subgroup of 32 lanes, some eight
-/// loads under way in a lane, a row in one chunk where it fits, and so many rows for a workgroup
-/// that there are workgroups enough, but not many more, since each makes x' for itself.
-Deal deal(const Problem& p, const UnitCodec& codec, Fold fold) {
-  // Columns: with the sums of a workgroup they stay below 16 KiB.
-  const uint32_t staged = codec.in_bytes ? 4096 : fold == Fold::kMemory ? 1024 : 2048;
-  const uint32_t units = in_size(p) / codec.unit, rows = row_count(p);
-  const auto* fused = std::get_if<FusedLinear>(p.op);
-  const bool adds = fused != nullptr && fused->adds(), is_argmax = takes_argmax(p);
-  const bool in_chunks = in_size(p) > staged;
-  // Behind a sandwich two rows share an x' that takes long.
-  const uint32_t loads = adds && !codec.in_bytes ? 12 : 8;
-  const bool merges = fused != nullptr && fused->before == Before::kMergeSplits;
-  Deal deal{.fold = fold};
-  deal.lanes = is_argmax ? kFewestLanes : power_of_two(units / loads, kFewestLanes, 64);
-  const uint32_t whole = ceil_div(units, deal.lanes);
-  const uint32_t rows_per_block = codec.in_bytes ? 3072 : adds ? 4096 : 8192;
-  deal.block = power_of_two(rows / rows_per_block, 1, is_argmax && !codec.in_bytes ? 2 : 4);
-  if (codec.in_bytes && (in_chunks || merges)) deal.block = 2;  // their x' takes longest
-  // Rows of a head come in equal parts rather than one by one.
-  const bool in_parts = is_argmax && !codec.in_bytes && whole % (loads / deal.block) == 0;
-  while (!in_chunks && !in_parts && deal.block > 1 && whole * deal.block > loads) deal.block /= 2;
-  deal.rounds = std::min(whole * deal.block <= loads ? whole : loads / deal.block,
-                         std::max(1u, staged / (deal.lanes * codec.unit)));
-  if (codec.in_bytes || adds) {
-    take_turns(deal, p, turns_in_a_wave(deal, p, kWave / 2));
-  } else if (is_argmax) {
-    take_turns(deal, p, (in_parts ? 1 : 2) * kArgmaxBlock / deal.turn_rows());
-  } else {
-    // Where x' is cheap, workgroups that begin as others end hide their waits.
-    const uint32_t turns = turns_in_a_wave(deal, p, kWave);
-    take_turns(deal, p, turns == 2 ? 2 : 1);
-  }
-  // Bytes have more to compute than to wait for.
-  deal.ahead = in_chunks && !codec.in_bytes && !is_argmax;
-  return deal;
-}
-
-constexpr uint32_t kNarrowLanes = 8;
-/// So many that the matrix has workgroups enough, though each takes more of them.
-constexpr uint32_t kManyRows = 8192;
-
-/// Of matrices whose rows would leave lanes of a wide team idle.
-Deal narrow_deal(const Problem& p, const UnitCodec& codec) {
-  Deal deal{.fold = Fold::kNarrow, .lanes = kNarrowLanes};
-  deal.rounds = ceil_div(in_size(p) / codec.unit, deal.lanes);
-  deal.block = deal.rounds <= 5 ? 2 : 1;
-  take_turns(deal, p, turns_in_a_wave(deal, p, kWave / 2));
-  return deal;
-}
-
-/// Columns whose x' a workgroup of a processor makes and keeps at once.
-constexpr uint32_t kCoreColumns = 2048;
-
-/// As measured on two cores (docs/performance.md): few workgroups, since each makes x', of a single
-/// team, since lanes take turns on a core.
-Deal core_deal(const Problem& p, const UnitCodec& codec) {
-  constexpr uint32_t kLoads = 8, kGroups = 4, kMostRows = 128;
-  Deal deal{.threads = kFewestLanes};
-  deal.rounds = ceil_div(in_size(p) / codec.unit, kFewestLanes);
-  // Compilers for cores take long over more; rows are finished in pairs.
-  deal.block = power_of_two(kLoads / std::min(deal.rounds, kLoads), 2, 4);
-  const uint32_t blocks = ceil_div(row_count(p), kGroups * deal.block);
-  deal.group_rows = takes_argmax(p) ? kArgmaxBlock : std::min(blocks * deal.block, kMostRows);
-  return deal;
-}
 
 /// Texts and constants of what is before and behind the product.
 void add_fused(Launch& launch, const Problem& p, const UnitCodec& codec, const Deal& dealt) {
@@ -180,11 +70,12 @@ void add_fused(Launch& launch, const Problem& p, const UnitCodec& codec, const D
 constexpr uint32_t kWrittenTurns = 2;
 
 Launch matvec(const Problem& p, UnitCodec codec, const Deal& dealt) {
-  Launch launch{
-      .constants = linear_sizes(p, dealt.threads),
-      .sources = {codec.in_bytes ? "linear/staged_bytes.wgsl" : "linear/staged_floats.wgsl",
-                  "linear/matvec.wgsl"},
-      .grid = {}};
+  Launch launch{.constants = linear_sizes(p, dealt.threads),
+                .sources = {codec.in_bytes ? "linear/staged_bytes.wgsl"
+                            : dealt.own    ? "linear/staged_own.wgsl"
+                                           : "linear/staged_floats.wgsl",
+                            "linear/matvec.wgsl"},
+                .grid = {}};
   const auto add = [&](const char* source) { launch.sources.push_back(source); };
   if (dealt.fold == Fold::kMemory) {
     add("wgsl/entry.wgsl");
@@ -260,11 +151,14 @@ std::string shuffle_refuses(const Problem& p, const DeviceInfo& device) {
   return reason.empty() ? few_lanes(device, kFewestLanes) : reason;
 }
 
-/// Plain products of floats are 2 to 4 % slower by shuffles, those behind a sandwich 2 % faster, as
-/// measured on an H200 (docs/performance.md).
-std::string adds_nothing(const Problem& p) {
-  const auto* fused = std::get_if<FusedLinear>(p.op);
-  return fused != nullptr && fused->adds() ? "" : "is for sums in front of the product";
+/// Where shuffles make products of floats faster, as measured on an H200 (docs/performance.md): 2 %
+/// behind a sandwich and 0.5 % where few rows of many columns follow a norm; others get 1 to 5 %
+/// slower.
+std::string slower_by_shuffles(const Problem& p) {
+  const auto& op = p.as<FusedLinear>();
+  const bool few_long_rows = op.before == Before::kNorm && in_size(p) >= 2048 &&
+                             row_count(p) <= kRowsPerBlock && !takes_argmax(p);
+  return op.adds() || few_long_rows ? "" : "is for sums or a norm with few long rows";
 }
 
 std::string no_bytes(const Problem& p) {
@@ -286,6 +180,46 @@ template <UnitCodec (*kCodec)(const TensorDesc&), Fold kFold>
 Launch launch(const Problem& p) {
   const UnitCodec codec = kCodec(p.inputs[1]);
   return matvec(p, codec, deal(p, codec, kFold));
+}
+
+std::string many_lanes_refuses(const Problem& p, const DeviceInfo& device) {
+  if (std::string reason = either<no_bytes, shuffle_refuses>(p, device); !reason.empty()) {
+    return reason;
+  }
+  if (device.limits.workgroup_threads < kManyLanes) {
+    return fmt::format("a workgroup may have {} lanes, it needs {}",
+                       device.limits.workgroup_threads, kManyLanes);
+  }
+  if (device.limits.workgroup_bytes < kManyLanesBytes) {
+    return fmt::format("a workgroup has {} bytes of memory, it needs {}",
+                       device.limits.workgroup_bytes, kManyLanesBytes);
+  }
+  const uint32_t columns = in_size(p);
+  const bool merges = merges_splits(p) && columns > 2048 && columns <= kByteColumns;
+  const bool is_long = has_plain_x(p) && !takes_argmax(p) && columns > kByteColumns;
+  return merges || is_long ? "" : "is for x' that takes long";
+}
+Launch many_lanes_launch(const Problem& p) {
+  const UnitCodec codec = byte_units(p.inputs[1]);
+  return matvec(p, codec, many_lanes_deal(p, codec));
+}
+
+/// Rows that a product has at most where each workgroup loads x' for a few of them.
+constexpr uint32_t kOwnRows = 4096;
+
+std::string own_refuses(const Problem& p) {
+  if (!has_plain_x(p)) return "is for x' without a norm or splits";
+  if (takes_argmax(p) || row_count(p) > kOwnRows) return "is for few rows";
+  const uint32_t columns = in_size(p);
+  return columns > kFloatColumns && columns <= kOwnColumns
+             ? ""
+             : fmt::format("is for {} to {} columns, not {}", kFloatColumns + 8, kOwnColumns,
+                           columns);
+}
+template <Fold kFold>
+Launch own_launch(const Problem& p) {
+  const UnitCodec codec = unit_codec(p.inputs[1]);
+  return matvec(p, codec, own_deal(p, codec, kFold));
 }
 
 std::string narrow_refuses(const Problem& p, const DeviceInfo& device) {
@@ -318,13 +252,19 @@ constexpr Way kWays[] = {
     {"matvec_cores", kFeatureSubgroups, core_refuses, core_launch},
     {"matvec_dot4_narrow", kFeatureSubgroups | kFeatureDot4, narrow_refuses, narrow_launch,
      kStepRounding},
+    {"matvec_dot4_many_lanes", kFeatureSubgroups | kFeatureDot4, many_lanes_refuses,
+     many_lanes_launch, kStepRounding},
     {"matvec_dot4_subgroup32", kFeatureSubgroups | kFeatureDot4, either<no_bytes, shuffle_refuses>,
      launch<byte_units, Fold::kShuffles>, kStepRounding},
     {"matvec_dot4_subgroup", kFeatureSubgroups | kFeatureDot4, either<no_bytes, subgroup_refuses>,
      launch<byte_units, Fold::kSubgroups>, kStepRounding},
+    {"matvec_own_subgroup32", kFeatureSubgroups, either<own_refuses, shuffle_refuses>,
+     own_launch<Fold::kShuffles>},
+    {"matvec_own_subgroup", kFeatureSubgroups, either<own_refuses, subgroup_refuses>,
+     own_launch<Fold::kSubgroups>},
     {"matvec_f16_subgroup", kFeatureF16 | kFeatureSubgroups, either<is_f16, subgroup_refuses>,
      launch<native_f16_units, Fold::kSubgroups>},
-    {"matvec_subgroup32", kFeatureSubgroups, either<adds_nothing, shuffle_refuses>,
+    {"matvec_subgroup32", kFeatureSubgroups, either<slower_by_shuffles, shuffle_refuses>,
      launch<unit_codec, Fold::kShuffles>, 0, true},
     {"matvec_subgroup", kFeatureSubgroups, subgroup_refuses, launch<unit_codec, Fold::kSubgroups>},
     {"matvec", 0, refuses, launch<unit_codec, Fold::kMemory>},

@@ -1,8 +1,8 @@
 // REPEATS times GROUP_ROWS rows for one token per workgroup. A team of LANES lanes takes a row, BLOCK
-// rows at a time; all teams share the x' of a chunk of columns: before_*.wgsl makes it vector by
-// vector, of parts that are loaded early, and staged_*.wgsl keeps it. What a unit of weights is, the
-// codec says (quant/units_*.wgsl). fold*.wgsl adds up what the lanes of a team have, finish() takes
-// the totals of GROUP_ROWS rows.
+// rows at a time, and a chunk of columns after the other: before_*.wgsl makes its x' vector by
+// vector, of parts that are loaded early, and staged_*.wgsl keeps it, SHARED by all teams or not.
+// What a unit of weights is, the codec says (quant/units_*.wgsl). fold*.wgsl adds up what the lanes
+// of a team have, finish() takes the totals of GROUP_ROWS rows.
 // Contract: linear.h
 @group(0) @binding(INPUT_0) var<storage, read> x: array<vec4<f32>>;
 @group(0) @binding(INPUT_1) var<storage, read> weight_words: array<WeightWord>;
@@ -74,14 +74,16 @@ fn run(group: vec3<u32>, lane: u32) {
   var sums: array<f32, BLOCK>;
   for (var turn = 0u; turn < TURNS; turn++) {  // written out, at most WRITTEN_TURNS
     if (turn == 0u || CHUNKS > 1u) {
-      if (turn > 0u) {
+      if (SHARED && turn > 0u) {
         workgroupBarrier();
       }
       stage(turn % CHUNKS, lane);
-      if (turn == CHUNKS - 1u) {
-        fold_all(1u, squares, lane);
+      if (SHARED) {
+        if (turn == CHUNKS - 1u) {
+          fold_all(1u, squares, lane);
+        }
+        workgroupBarrier();
       }
-      workgroupBarrier();
     }
     if (turn == CHUNKS - 1u) {
       scale = scale_of(total_of_all(1u));  // while weights are under way
@@ -91,7 +93,7 @@ fn run(group: vec3<u32>, lane: u32) {
       load_next(first, turn, lane);
     }
     for (var round = 0u; round < ROUNDS; round++) {  // written out
-      take_unit(round * LANES + lane % LANES);
+      take_unit(round, lane);
       for (var r = 0u; r < BLOCK; r++) {  // written out
         sums[r] += unit_product(units[round * BLOCK + r]);
       }

@@ -1,5 +1,6 @@
 // x' as whole numbers of 16 bits, each unit with a step of its own, for dot products of bytes:
 // eight elements are a vector, the upper bytes in its first half and the lower ones in its second.
+const SHARED = true;
 const STRIDE = CHUNK_UNITS + 1u;
 const LARGEST = 32512.0;  // 127 * 256: both bytes have a sign
 var<workgroup> staged: array<vec4<u32>, EIGHTS * STRIDE>;
@@ -53,7 +54,8 @@ fn stage(chunk: u32, lane: u32) {
   }
 }
 
-fn take_unit(unit: u32) {
+fn take_unit(round: u32, lane: u32) {
+  let unit = round * LANES + lane % LANES;
   for (var e = 0u; e < EIGHTS; e++) {  // written out
     own[e] = staged[e * STRIDE + unit];
   }

@@ -1,5 +1,6 @@
 // x' as it is. Neighbouring lanes read the same vector of neighbouring units: these are neighbours
 // here, and a vector of padding spreads what neighbouring lanes write over the banks.
+const SHARED = true;
 const STRIDE = CHUNK_UNITS + 1u;
 var<workgroup> staged: array<vec4<f32>, VECTORS * STRIDE>;
 var<private> own: array<vec4<f32>, VECTORS>;  // of x', for the unit at hand
@@ -21,7 +22,8 @@ fn stage(chunk: u32, lane: u32) {
   }
 }
 
-fn take_unit(unit: u32) {
+fn take_unit(round: u32, lane: u32) {
+  let unit = round * LANES + lane % LANES;
   for (var v = 0u; v < VECTORS; v++) {  // written out
     own[v] = staged[v * STRIDE + unit];
   }

@@ -1,0 +1,126 @@
+#include "kernels/linear/deal.h"
+
+namespace tokamak {
+
+bool takes_argmax(const Problem& p) {
+  const auto* fused = std::get_if<FusedLinear>(p.op);
+  return fused != nullptr && fused->behind == Behind::kArgmax;
+}
+
+bool merges_splits(const Problem& p) {
+  const auto* fused = std::get_if<FusedLinear>(p.op);
+  return fused != nullptr && fused->before == Before::kMergeSplits;
+}
+
+bool has_plain_x(const Problem& p) {
+  const auto* fused = std::get_if<FusedLinear>(p.op);
+  return fused == nullptr || fused->before == Before::kNone;
+}
+
+namespace {
+
+/// Workgroups that run at once while a lane takes some 64 registers.
+constexpr uint32_t kWave = 528;
+
+/// Gives a workgroup so many turns. Totals of so many rows stay in workgroup memory; more come in
+/// repeats.
+void take_turns(Deal& deal, const Problem& p, uint32_t turns) {
+  const uint32_t most_rows = deal.fold == Fold::kMemory ? 32 : 128;
+  const uint32_t rows = turns * deal.turn_rows();
+  const uint32_t piece = takes_argmax(p) ? kArgmaxBlock : deal.turn_rows();
+  deal.group_rows = std::min(ceil_div(rows, piece), std::max(1u, most_rows / piece)) * piece;
+  deal.repeats = ceil_div(rows, deal.group_rows);
+}
+
+/// How many turns a workgroup takes so that no more than `wave` do all rows. Those that have a
+/// second turn take more registers than those of a single one, so that fewer run at once.
+uint32_t turns_in_a_wave(const Deal& deal, const Problem& p, uint32_t wave) {
+  const uint32_t turns = ceil_div(row_count(p), deal.turn_rows());
+  return turns <= kWave ? 1 : ceil_div(turns, wave);
+}
+
+}  // namespace
+
+Deal deal(const Problem& p, const UnitCodec& codec, Fold fold) {
+  // Columns: with the sums of a workgroup they stay below 16 KiB.
+  const uint32_t staged = codec.in_bytes          ? kByteColumns
+                          : fold == Fold::kMemory ? 1024
+                                                  : kFloatColumns;
+  const uint32_t units = in_size(p) / codec.unit, rows = row_count(p);
+  const auto* fused = std::get_if<FusedLinear>(p.op);
+  const bool adds = fused != nullptr && fused->adds(), is_argmax = takes_argmax(p);
+  const bool in_chunks = in_size(p) > staged;
+  // Behind a sandwich two rows share an x' that takes long.
+  const uint32_t loads = adds && !codec.in_bytes ? 12 : 8;
+  Deal deal{.fold = fold};
+  deal.lanes = is_argmax ? kFewestLanes : power_of_two(units / loads, kFewestLanes, 64);
+  const uint32_t whole = ceil_div(units, deal.lanes);
+  const uint32_t rows_per_block = codec.in_bytes ? 3072 : adds ? 4096 : kRowsPerBlock;
+  deal.block = power_of_two(rows / rows_per_block, 1, is_argmax && !codec.in_bytes ? 2 : 4);
+  if (codec.in_bytes && (in_chunks || merges_splits(p))) deal.block = 2;  // their x' takes longest
+  // Rows of a head come in equal parts rather than one by one.
+  const bool in_parts = is_argmax && !codec.in_bytes && whole % (loads / deal.block) == 0;
+  while (!in_chunks && !in_parts && deal.block > 1 && whole * deal.block > loads) deal.block /= 2;
+  deal.rounds = std::min(whole * deal.block <= loads ? whole : loads / deal.block,
+                         std::max(1u, staged / (deal.lanes * codec.unit)));
+  if (codec.in_bytes || adds) {
+    take_turns(deal, p, turns_in_a_wave(deal, p, kWave / 2));
+  } else if (is_argmax) {
+    take_turns(deal, p, (in_parts ? 1 : 2) * kArgmaxBlock / deal.turn_rows());
+  } else {
+    // Where x' is cheap, workgroups that begin as others end hide their waits.
+    const uint32_t turns = turns_in_a_wave(deal, p, kWave);
+    take_turns(deal, p, turns == 2 ? 2 : 1);
+  }
+  // Bytes have more to compute than to wait for.
+  deal.ahead = in_chunks && !codec.in_bytes && !is_argmax;
+  return deal;
+}
+
+Deal many_lanes_deal(const Problem& p, const UnitCodec& codec) {
+  Deal deal{.fold = Fold::kShuffles, .threads = kManyLanes, .block = 2};
+  uint32_t staged = kByteColumns;
+  if (!merges_splits(p)) {
+    deal.lanes = 64;
+    // A row by itself has room for all of its x', as long as that is one wave.
+    if (ceil_div(row_count(p), kManyLanes / deal.lanes) <= kWave / 2) {
+      deal.block = 1;
+      staged *= 2;
+    }
+  }
+  deal.rounds =
+      std::min(ceil_div(in_size(p) / codec.unit, deal.lanes), staged / (deal.lanes * codec.unit));
+  take_turns(deal, p, ceil_div(ceil_div(row_count(p), deal.turn_rows()), kWave / 2));
+  return deal;
+}
+
+Deal own_deal(const Problem& p, const UnitCodec& codec, Fold fold) {
+  const uint32_t units = in_size(p) / codec.unit;
+  Deal deal{.fold = fold, .own = true};
+  deal.rounds = ceil_div(units, deal.threads);
+  deal.threads = deal.lanes = round_up(ceil_div(units, deal.rounds), kFewestLanes);
+  deal.block = std::min(power_of_two(row_count(p) / 512, 2, 4), 16 / deal.rounds);
+  take_turns(deal, p, 1);
+  return deal;
+}
+
+Deal narrow_deal(const Problem& p, const UnitCodec& codec) {
+  Deal deal{.fold = Fold::kNarrow, .lanes = kNarrowLanes};
+  deal.rounds = ceil_div(in_size(p) / codec.unit, deal.lanes);
+  deal.block = deal.rounds <= 5 ? 2 : 1;
+  take_turns(deal, p, turns_in_a_wave(deal, p, kWave / 2));
+  return deal;
+}
+
+Deal core_deal(const Problem& p, const UnitCodec& codec) {
+  constexpr uint32_t kLoads = 8, kGroups = 4, kMostRows = 128;
+  Deal deal{.threads = kFewestLanes};
+  deal.rounds = ceil_div(in_size(p) / codec.unit, kFewestLanes);
+  // Compilers for cores take long over more; rows are finished in pairs.
+  deal.block = power_of_two(kLoads / std::min(deal.rounds, kLoads), 2, 4);
+  const uint32_t blocks = ceil_div(row_count(p), kGroups * deal.block);
+  deal.group_rows = takes_argmax(p) ? kArgmaxBlock : std::min(blocks * deal.block, kMostRows);
+  return deal;
+}
+
+}  // namespace tokamak

@@ -1,0 +1,65 @@
+// How products of one token are dealt to lanes: see matvec.wgsl.
+#pragma once
+#include "kernels/linear/matvec.h"
+#include "kernels/quant/codec.h"
+
+namespace tokamak {
+
+bool takes_argmax(const Problem& p);
+bool merges_splits(const Problem& p);
+/// Whether x' is x, gated or not, as it is.
+bool has_plain_x(const Problem& p);
+
+/// Who adds up what the lanes of a team have: fold*.wgsl.
+enum class Fold : uint8_t { kMemory, kSubgroups, kShuffles, kNarrow };
+
+/// `rounds` are the units of a row that a lane takes at once.
+struct Deal {
+  Fold fold = Fold::kSubgroups;
+  uint32_t threads = 256;
+  uint32_t lanes = kFewestLanes;
+  uint32_t block = 1;
+  uint32_t rounds = 1;
+  uint32_t group_rows = 8;
+  uint32_t repeats = 1;
+  bool ahead = false;  // whether the next turn's weights are loaded before this one's are used
+  bool own = false;    // whether x' stays in registers: staged_own.wgsl
+
+  uint32_t turn_rows() const { return threads / lanes * block; }
+};
+
+/// Rows of floats from which on a team takes two at once.
+inline constexpr uint32_t kRowsPerBlock = 8192;
+/// Columns of which a workgroup keeps x' at once, in bytes and in floats.
+inline constexpr uint32_t kByteColumns = 4096, kFloatColumns = 2048;
+
+/// As measured on an H200 (docs/performance.md): a row for each subgroup of 32 lanes, some eight
+/// loads under way in a lane, a row in one chunk where it fits, and so many rows for a workgroup
+/// that there are workgroups enough, but not many more, since each makes x' for itself.
+Deal deal(const Problem& p, const UnitCodec& codec, Fold fold);
+
+inline constexpr uint32_t kManyLanes = 512;
+/// Workgroup memory for it: x' of 8192 columns in bytes, with its steps, and sums.
+inline constexpr uint32_t kManyLanesBytes = 24 << 10;
+/// Of products in bytes that wait for their x' more than for weights: twice the lanes make it.
+Deal many_lanes_deal(const Problem& p, const UnitCodec& codec);
+
+/// Columns of which the lanes of a workgroup have registers for x'.
+inline constexpr uint32_t kOwnColumns = 8192;
+/// Of long rows in floats, all of whose x' stays in registers: two or four of them for a workgroup,
+/// so that some 512 workgroups share few rows.
+Deal own_deal(const Problem& p, const UnitCodec& codec, Fold fold);
+
+inline constexpr uint32_t kNarrowLanes = 8;
+/// So many that the matrix has workgroups enough, though each takes more of them.
+inline constexpr uint32_t kManyRows = 8192;
+/// Of matrices whose rows would leave lanes of a wide team idle.
+Deal narrow_deal(const Problem& p, const UnitCodec& codec);
+
+/// Columns whose x' a workgroup of a processor makes and keeps at once.
+inline constexpr uint32_t kCoreColumns = 2048;
+/// As measured on two cores (docs/performance.md): few workgroups, since each makes x', of a single
+/// team, since lanes take turns on a core.
+Deal core_deal(const Problem& p, const UnitCodec& codec);
+
+}  // namespace tokamak

@@ -1,0 +1,42 @@
+// What the cases of several files have in common: steps, types, tolerances.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "base/packing.h"
+#include "case.h"
+
+namespace tokamak::parity {
+
+// Tolerances, of the largest magnitude in a result, at least 1.
+//
+// Products, norms: both sides see the same stored weights and sum in f32 or f64; what differs is
+// the rounding of sums of up to 4640 terms.
+inline constexpr double kSum = 2e-6;
+// Copies and one rounding.
+inline constexpr double kExact = 2e-7;
+// exp and tanh of a device are good to some units of 2^-22 for arguments of this size.
+inline constexpr double kFunction = 4e-6;
+inline constexpr DType kWeights[] = {DType::kF32, DType::kF16, DType::kBF16};
+
+inline std::vector<DType> packed_types() {
+  std::vector<DType> all;
+  for (uint32_t i = 0; i < kPackedCount; ++i) all.push_back(DType(kDTypeCount + i));
+  return all;
+}
+
+/// Tokens of a phase, and of its steps: alone, a few, an odd number, whole tiles and beyond.
+struct Steps {
+  uint32_t max_tokens;
+  std::vector<uint32_t> chunks;
+};
+inline const Steps kOneByOne = {1, {1, 1, 1}};
+inline const Steps kFew = {8, {2, 3, 8, 1, 5}};
+inline const Steps kChunks = {130, {1, 3, 17, 64, 65, 130, 2}};
+
+inline std::string label(const Steps& steps) {
+  if (steps.max_tokens == kFew.max_tokens) return "a few at once";
+  return steps.max_tokens == 1 ? "one by one" : "in chunks";
+}
+
+}  // namespace tokamak::parity
