@@ -73,7 +73,7 @@ TEST(Select, ManyShortRowsShareSubgroups) {
             "linear.wgsl.matvec_dot4_narrow: subgroups may have 4 lanes, it needs 8");
 }
 
-TEST(Select, LongRowsInBytesHaveTwiceTheLanes) {
+TEST(Select, LongRowsInBytesHaveMoreLanes) {
   const Op op = Linear{};
   DeviceInfo device = plain_webgpu();
   device.features = kFeatureSubgroups | kFeatureDot4;
@@ -94,7 +94,7 @@ TEST(Select, LongRowsInBytesHaveTwiceTheLanes) {
   device.limits.workgroup_bytes = 16384;
   EXPECT_EQ(refusal(4128), name + "a workgroup has 16384 bytes of memory, it needs 24576");
   device.limits.workgroup_threads = 256;
-  EXPECT_EQ(refusal(4128), name + "a workgroup may have 256 lanes, it needs 512");
+  EXPECT_EQ(refusal(4128), name + "a workgroup may have 256 lanes, it needs 640");
 }
 
 TEST(Select, FewLongRowsInFloatsKeepTheirX) {

@@ -152,7 +152,7 @@ std::vector<Case> fused_linear_cases() {
     add({.behind = behind}, dtype_from_name("q4_0").value(), 64, 70002);
   }
   add({.before = Before::kNormAdd}, DType::kBF16, 64, 9002);
-  // Long rows of x as it is: few, and so many that a team takes more at once.
+  // Long rows of x as it is: few, and so many that a workgroup or a team takes more.
   for (const auto& [type, in] : {std::pair{"f32", 8192u},
                                  {"f16", 4096u},
                                  {"bf16", 2056u},
@@ -161,9 +161,8 @@ std::vector<Case> fused_linear_cases() {
                                  {"q4_0", 14336u}}) {
     add({.behind = Behind::kAdd}, dtype_from_name(type).value(), in, 18);
   }
-  for (const auto& [type, in] : {std::pair{"bf16", 2056u}, {"q4_0", 4128u}}) {
-    add({.gated = true}, dtype_from_name(type).value(), in, 2136);
-  }
+  add({.gated = true}, DType::kBF16, 2056, 2136);
+  for (const uint32_t out : {1152u, 2136u}) add({.gated = true}, DType::kQ4_0, 4128, out);
   // Rows so long that all workgroup memory is in use.
   for (const char* type : {"q4_0", "q8_0"}) {
     add({.before = Before::kMergeSplits}, dtype_from_name(type).value(), 4096, 8200);

@@ -19,8 +19,9 @@ bool has_plain_x(const Problem& p) {
 
 namespace {
 
-/// Workgroups that run at once while a lane takes some 64 registers.
-constexpr uint32_t kWave = 528;
+/// Of an H200: multiprocessors, and workgroups that run at once while a lane takes some 64
+/// registers.
+constexpr uint32_t kCores = 132, kWave = 4 * kCores;
 
 /// Gives a workgroup so many turns. Totals of so many rows stay in workgroup memory; more come in
 /// repeats.
@@ -33,10 +34,11 @@ void take_turns(Deal& deal, const Problem& p, uint32_t turns) {
 }
 
 /// How many turns a workgroup takes so that no more than `wave` do all rows. Those that have a
-/// second turn take more registers than those of a single one, so that fewer run at once.
+/// second turn take more registers than those of a single one, so that fewer run at once, and a few
+/// more of these may begin as others end.
 uint32_t turns_in_a_wave(const Deal& deal, const Problem& p, uint32_t wave) {
   const uint32_t turns = ceil_div(row_count(p), deal.turn_rows());
-  return turns <= kWave ? 1 : ceil_div(turns, wave);
+  return turns <= kWave + kWave / 8 ? 1 : ceil_div(turns, wave);
 }
 
 }  // namespace
@@ -83,9 +85,12 @@ Deal many_lanes_deal(const Problem& p, const UnitCodec& codec) {
   if (!merges_splits(p)) {
     deal.lanes = 64;
     // A row by itself has room for all of its x', as long as that is one wave.
-    if (ceil_div(row_count(p), kManyLanes / deal.lanes) <= kWave / 2) {
+    const uint32_t groups = ceil_div(row_count(p), kManyLanes / deal.lanes);
+    if (groups <= kWave / 2) {
       deal.block = 1;
       staged *= 2;
+      // Rather more rows for each than two workgroups on some multiprocessors.
+      if (groups > kCores && groups <= kCores + kCores / 4) deal.threads = kMostLanes;
     }
   }
   deal.rounds =

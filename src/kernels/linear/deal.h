@@ -38,10 +38,10 @@ inline constexpr uint32_t kByteColumns = 4096, kFloatColumns = 2048;
 /// that there are workgroups enough, but not many more, since each makes x' for itself.
 Deal deal(const Problem& p, const UnitCodec& codec, Fold fold);
 
-inline constexpr uint32_t kManyLanes = 512;
+inline constexpr uint32_t kManyLanes = 512, kMostLanes = 640;
 /// Workgroup memory for it: x' of 8192 columns in bytes, with its steps, and sums.
 inline constexpr uint32_t kManyLanesBytes = 24 << 10;
-/// Of products in bytes that wait for their x' more than for weights: twice the lanes make it.
+/// Of products in bytes that wait for their x' more than for weights: more lanes make it.
 Deal many_lanes_deal(const Problem& p, const UnitCodec& codec);
 
 /// Columns of which the lanes of a workgroup have registers for x'.

@@ -186,9 +186,9 @@ std::string many_lanes_refuses(const Problem& p, const DeviceInfo& device) {
   if (std::string reason = either<no_bytes, shuffle_refuses>(p, device); !reason.empty()) {
     return reason;
   }
-  if (device.limits.workgroup_threads < kManyLanes) {
+  if (device.limits.workgroup_threads < kMostLanes) {
     return fmt::format("a workgroup may have {} lanes, it needs {}",
-                       device.limits.workgroup_threads, kManyLanes);
+                       device.limits.workgroup_threads, kMostLanes);
   }
   if (device.limits.workgroup_bytes < kManyLanesBytes) {
     return fmt::format("a workgroup has {} bytes of memory, it needs {}",
