@@ -164,13 +164,10 @@ class Bench {
   /// The chunks that Session makes of a prompt.
   void count_prefill(BenchTest& test) {
     const Plan& plan = engine_.compiled().plan;
-    uint32_t chunk = 1;
-    for (const Phase& phase : plan.phases) chunk = std::max(chunk, phase.max_tokens);
+    const uint32_t chunk = plan.chunk();
     for (uint32_t at = 0; at < options_.prompt; at += chunk) {
       const uint32_t tokens = std::min(chunk, options_.prompt - at);
-      const Phase& phase = *std::ranges::min_element(plan.phases, {}, [&](const Phase& one) {
-        return one.max_tokens < tokens ? UINT32_MAX : one.max_tokens;
-      });
+      const Phase& phase = plan.phases[plan.phase_for(tokens)];
       add(test, phase_cost(plan, phase, tokens, uint64_t{options_.depth} + at + tokens),
           phase.steps.size());
     }

@@ -171,7 +171,11 @@ Result<Engine::Compiled> Engine::compile(const ModelFiles& files, const DeviceIn
   CaptureOptions capturing{.phases = {}, .forced = options.forced, .advice = options.advice};
   capturing.advice.preferred.insert(out.hints.kernels.begin(), out.hints.kernels.end());
   if (build.chunk > 1) capturing.phases.push_back({"prefill", build.chunk});
-  if (build.chunk > kShortChunk) capturing.phases.push_back({"short", kShortChunk});
+  // Without matrix units longer steps have the same kernels.
+  const bool has_matrix = (device.features & kFeatureSubgroupMatrix) != 0;
+  if (has_matrix && build.chunk > kShortChunk) {
+    capturing.phases.push_back({"short", kShortChunk});
+  }
   if (build.chunk > kFewTokens) capturing.phases.push_back({"few", kFewTokens});
   out.one_token = fuse::for_one_token(out.unfused);
   out.sampled = fuse::with_list(out.one_token);

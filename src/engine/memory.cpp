@@ -1,23 +1,19 @@
 #include "engine/memory.h"
 
-#include <algorithm>
-
 #include "engine/table.h"
 
 namespace tokamak {
 
 Error does_not_fit(const Engine::Compiled& compiled, const DeviceInfo& device, const Error& why) {
   const Footprint needed = footprint(compiled.plan);
-  uint32_t chunk = 1;
-  for (const Phase& phase : compiled.plan.phases) chunk = std::max(chunk, phase.max_tokens);
   return {why.code,
           fmt::format("The model does not fit into the memory of \"{}\": it needs {} of weights "
                       "and tables, a KV cache of {} for {} positions, and {} for steps of {} "
                       "tokens. A smaller --context or --chunk needs less, and so does --quantize "
                       "q8 or q4 where weights are floats. ({})",
                       device.name, bytes_text(needed.constants), bytes_text(needed.states),
-                      compiled.context, bytes_text(needed.activations + needed.other), chunk,
-                      why.message)};
+                      compiled.context, bytes_text(needed.activations + needed.other),
+                      compiled.plan.chunk(), why.message)};
 }
 
 }  // namespace tokamak

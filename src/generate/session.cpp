@@ -92,15 +92,10 @@ void Session::plan_choices(const Plan& plan) {
   }
 }
 
-size_t Session::phase_for(size_t tokens) const {
-  const std::vector<Phase>& phases = program_->plan().phases;
-  size_t best = phases.size();
-  for (size_t i = 0; i < phases.size(); ++i) {
-    if (phases[i].max_tokens < tokens || i == greedy_phase_ || i == list_phase_) continue;
-    if (best == phases.size() || phases[i].max_tokens < phases[best].max_tokens) best = i;
-  }
-  TOK_CHECK(best < phases.size());
-  return best;
+StepRequest Session::step_of(std::span<const uint32_t> tokens) const {
+  const size_t phase = program_->plan().phase_for(tokens.size());
+  TOK_CHECK(phase < program_->plan().phases.size());
+  return one_step(phase, tokens);
 }
 
 StepRequest Session::one_step(size_t phase, std::span<const uint32_t> tokens) const {
@@ -186,7 +181,7 @@ Result<void> Session::replay(const std::function<bool()>& cancelled) {
     if (status && steps_.size() % kStepsAhead == kStepsAhead - 1) status = program_->wait();
     if (status && cancelled && cancelled()) status = was_cancelled();
     const std::span<const uint32_t> tokens = std::span(ids_).subspan(position_, count);
-    if (status) status = step(one_step(phase_for(count), tokens), false);
+    if (status) status = step(step_of(tokens), false);
     if (!status) break;
   }
   steps_ = steps;
@@ -302,17 +297,9 @@ Result<void> Session::run_greedy(Greedy& greedy) {
   return status;
 }
 
-size_t Session::largest_chunk() const {
-  size_t chunk = 1;
-  for (const Phase& phase : program_->plan().phases) {
-    chunk = std::max<size_t>(chunk, phase.max_tokens);
-  }
-  return chunk;
-}
-
 bool Session::gives_all_logits() const {
-  const Phase& phase = program_->plan().phases[phase_for(largest_chunk())];
-  return phase.result.shape[0] == kTokens;
+  const Plan& plan = program_->plan();
+  return plan.phases[plan.phase_for(plan.chunk())].result.shape[0] == kTokens;
 }
 
 Result<void> Session::or_as_before(const std::function<Result<void>()>& attempt) {
@@ -329,14 +316,14 @@ Result<void> Session::or_as_before(const std::function<Result<void>()>& attempt)
 
 Result<void> Session::run(std::span<const uint32_t> tokens,
                           const std::function<bool()>& cancelled) {
-  const size_t chunk = largest_chunk();
+  const size_t chunk = program_->plan().chunk();
   const bool all = gives_all_logits();
   const Result<void> status = or_as_before([&]() -> Result<void> {
     for (size_t at = 0; at < tokens.size(); at += chunk) {
       if (cancelled && cancelled()) return was_cancelled();
       const size_t count = std::min(chunk, tokens.size() - at);
       const bool last = at + count == tokens.size();
-      TOK_TRY(step(one_step(phase_for(count), tokens.subspan(at, count)), all || last));
+      TOK_TRY(step(step_of(tokens.subspan(at, count)), all || last));
     }
     return {};
   });
@@ -370,7 +357,7 @@ Result<std::span<const float>> Session::logits_behind_list() {
   const auto attempt = [&] {
     return or_as_before([&]() -> Result<void> {
       if (!std::exchange(is_there, false)) {
-        return step(one_step(phase_for(1), {&ids_.back(), 1}), true);
+        return step(step_of({&ids_.back(), 1}), true);
       }
       StepRequest request{.phase = list_phase_, .frame = {}, .tokens = {}, .done = {}};
       request.repeat = 0;

@@ -61,12 +61,13 @@ class Session {
       : program_(&program), context_(context), vocab_(vocab) {}
   /// Runs over `tokens` in chunks.
   Result<void> run(std::span<const uint32_t> tokens, const std::function<bool()>& cancelled);
-  size_t largest_chunk() const;
   bool gives_all_logits() const;
   /// Runs `attempt`; where that loses the device, the sequence is as it was before.
   Result<void> or_as_before(const std::function<Result<void>()>& attempt);
   uint32_t room_for_steps() const;
   StepRequest one_step(size_t phase, std::span<const uint32_t> tokens) const;
+  /// By the phase for so many tokens.
+  StepRequest step_of(std::span<const uint32_t> tokens) const;
   /// Submits; with `read_back`, waits for the result and adds it to logits_.
   Result<void> step(StepRequest request, bool read_back);
   /// Makes `attempt` until it ends in anything but a lost device, restoring what was before it.
@@ -75,7 +76,6 @@ class Session {
                               const std::function<bool()>& cancelled);
   Result<void> write_tables();
   Result<void> replay(const std::function<bool()>& cancelled);
-  size_t phase_for(size_t tokens) const;
   struct Ahead;
   struct Greedy;
   Result<void> run_greedy(Greedy& greedy);

@@ -73,6 +73,12 @@ struct Plan {
   BufferId frame = {};
 
   const Buffer& at(BufferId id) const { return buffers[uint32_t(id)]; }
+  /// Most tokens of a step; 1 without a phase.
+  uint32_t chunk() const;
+  /// The phase that steps of so many tokens take: of the fewest tokens that are enough; of several
+  /// such the first, so that phases that do more than a step for one token stand behind. The number
+  /// of phases when none is enough.
+  size_t phase_for(uint64_t tokens) const;
   bool operator==(const Plan&) const = default;
 };
 

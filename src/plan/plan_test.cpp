@@ -90,6 +90,19 @@ TEST(Capture, APhaseOfFewerTokensTakesNoMemory) {
   EXPECT_EQ(all->buffers, two->buffers);
 }
 
+TEST(Plan, StepsTakeTheFirstOfTheSmallestPhasesThatHoldThem) {
+  Plan plan;
+  EXPECT_EQ(plan.chunk(), 1u);
+  EXPECT_EQ(plan.phase_for(1), 0u) << "there is none";
+  for (const uint32_t tokens : {64u, 512u, 8u, 1u, 1u}) plan.phases.push_back({"", tokens});
+  EXPECT_EQ(plan.chunk(), 512u);
+  EXPECT_EQ(plan.phase_for(1), 3u);
+  EXPECT_EQ(plan.phase_for(2), 2u);
+  EXPECT_EQ(plan.phase_for(9), 0u);
+  EXPECT_EQ(plan.phase_for(512), 1u);
+  EXPECT_EQ(plan.phase_for(513), 5u);
+}
+
 TEST(Capture, NoStepReadsAndWritesOneBuffer) {
   auto plan = capture(two_layers(), webgpu_device(), kBothPhases);
   ASSERT_TRUE(plan);
