@@ -104,7 +104,7 @@ Deal own_deal(const Problem& p, const UnitCodec& codec, Fold fold) {
   Deal deal{.fold = fold, .own = true};
   deal.rounds = ceil_div(units, deal.threads);
   deal.threads = deal.lanes = round_up(ceil_div(units, deal.rounds), kFewestLanes);
-  deal.block = std::min(power_of_two(row_count(p) / 512, 2, 4), 16 / deal.rounds);
+  deal.block = power_of_two(row_count(p) / 512, 2, 4);
   take_turns(deal, p, 1);
   return deal;
 }

@@ -14,6 +14,7 @@ const CHUNKS = (UNITS + CHUNK_UNITS - 1u) / CHUNK_UNITS;
 const TEAMS = THREADS / LANES;
 const GROUP_TURNS = GROUP_ROWS / (TEAMS * BLOCK) * CHUNKS;
 const_assert TURNS == REPEATS * GROUP_TURNS;
+const_assert GROUP_ROWS % 2u == 0u;  // they end in pairs
 
 var<private> squares = 0.0;  // of the vectors that this lane made
 var<private> is_first: bool;  // whether this workgroup has the first rows
