@@ -16,6 +16,8 @@ from program import model, tokamak
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))),
                 None)
+NEEDS_CHROMIUM = unittest.skipUnless(CHROMIUM or "TOKAMAK_REQUIRE_BROWSER" in os.environ,
+                                     "there is no Chromium; `./dev setup check` installs one")
 # Runs behind the page's own script and leaves what it found in an element of its own.
 PROBE = """<script>
 const press = (key) => document.getElementById("track").dispatchEvent(
@@ -67,6 +69,7 @@ class Page(unittest.TestCase):
 
     def look(self, width):
         """What the probe finds in a window of that width."""
+        self.assertIsNotNone(CHROMIUM, "TOKAMAK_REQUIRE_BROWSER is set, and there is no Chromium")
         path = os.path.join(self.folder, f"probe{width}.html")
         # Chromium's windows have a least width; a frame may be narrower.
         with open(path, "w", encoding="utf-8") as file:
@@ -88,7 +91,7 @@ class Page(unittest.TestCase):
         got = re.search(r'<pre id="got">(.*?)</pre>', run.stdout, re.DOTALL)[1]
         return json.loads(got.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
 
-    @unittest.skipUnless(CHROMIUM, "there is no Chromium")
+    @NEEDS_CHROMIUM
     def test_it_draws_everything_at_every_width(self):
         steps = self.data["steps"]
         for width in (1280, 390):
@@ -107,7 +110,7 @@ class Page(unittest.TestCase):
                 self.assertIn("of the floor", found["legend"])
                 self.assertIn(steps[2]["kernel"], found["detail"])
 
-    @unittest.skipUnless(CHROMIUM, "there is no Chromium")
+    @NEEDS_CHROMIUM
     def test_it_is_used_with_the_keyboard(self):
         found, last = self.look(800), len(self.data["steps"]) - 1
         self.assertEqual([found["home"], found["right"], found["end"], found["clicked"]],
