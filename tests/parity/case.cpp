@@ -127,21 +127,19 @@ ValueId CaseBuilder::pages(uint32_t positions, uint32_t kept, uint32_t& slots) {
   return builder_.input("pages", {Dim{count}});
 }
 
-Case CaseBuilder::finish(ValueId result, uint32_t max_tokens, std::vector<uint32_t> chunks,
-                         double tolerance) {
+Case CaseBuilder::finish(ValueId result, Steps steps, double tolerance) {
   auto graph = builder_.finish(result);
   EXPECT_TRUE(graph) << case_.name << ": " << graph.error().message;
   if (graph) case_.graph = *std::move(graph);
-  case_.max_tokens = max_tokens;
-  case_.chunks = std::move(chunks);
+  case_.steps = std::move(steps);
   case_.tolerance = tolerance;
   return std::move(case_);
 }
 
 std::unique_ptr<Program> start(const Case& c, Backend& backend, const ForcedVariants& forced,
                                std::string& refusal) {
-  auto plan =
-      capture(c.graph, backend.device(), {.phases = {{"phase", c.max_tokens}}, .forced = forced});
+  auto plan = capture(c.graph, backend.device(),
+                      {.phases = {{"phase", c.steps.max_tokens}}, .forced = forced});
   if (!plan) {
     refusal = plan.error().message;
     return nullptr;
@@ -161,7 +159,7 @@ Run run(const Case& c, Backend& backend, const ForcedVariants& forced) {
   if (program == nullptr) return run;
   std::mt19937 random(1);
   Frame frame;
-  for (const uint32_t chunk : c.chunks) {
+  for (const uint32_t chunk : c.steps.chunks) {
     std::vector<uint32_t> tokens(chunk);
     for (uint32_t& token : tokens) token = uint32_t(random()) % kVocab;
     frame.tokens = chunk;
@@ -183,9 +181,9 @@ Run run(const Case& c, Backend& backend, const ForcedVariants& forced) {
 }
 
 void expect_close(const Case& c, const Run& expected, const Run& actual) {
-  ASSERT_EQ(expected.results.size(), c.chunks.size()) << c.name << expected.refusal;
-  ASSERT_EQ(actual.results.size(), c.chunks.size()) << c.name;
-  for (size_t step = 0; step < c.chunks.size(); ++step) {
+  ASSERT_EQ(expected.results.size(), c.steps.chunks.size()) << c.name << expected.refusal;
+  ASSERT_EQ(actual.results.size(), c.steps.chunks.size()) << c.name;
+  for (size_t step = 0; step < c.steps.chunks.size(); ++step) {
     const std::vector<float>& want = expected.results[step];
     const std::vector<float>& have = actual.results[step];
     ASSERT_EQ(want.size(), have.size()) << c.name << ", step " << step;

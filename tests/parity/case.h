@@ -10,14 +10,19 @@
 
 namespace tokamak::parity {
 
+/// Tokens of a phase, and of each step, one after the other.
+struct Steps {
+  uint32_t max_tokens = 1;
+  std::vector<uint32_t> chunks;
+};
+
 struct Case {
   std::string name;
   Graph graph;
   std::map<std::string, std::vector<std::byte>> constants;
   std::map<std::string, std::vector<uint32_t>> tables;
-  uint32_t max_tokens = 1;
-  std::vector<uint32_t> chunks;  // tokens of each step, one after the other
-  double tolerance = 0;          // of the largest magnitude in the step's result, at least 1
+  Steps steps;
+  double tolerance = 0;  // of the largest magnitude in the step's result, at least 1
 };
 
 /// Token ids are below this; tables of embeddings have so many rows.
@@ -44,7 +49,7 @@ class CaseBuilder {
   /// a window that holds `kept` positions; `slots` receives the slots the cache needs.
   ValueId pages(uint32_t positions, uint32_t kept, uint32_t& slots);
 
-  Case finish(ValueId result, uint32_t max_tokens, std::vector<uint32_t> chunks, double tolerance);
+  Case finish(ValueId result, Steps steps, double tolerance);
 
  private:
   GraphBuilder builder_;

@@ -8,12 +8,6 @@
 namespace tokamak::parity {
 namespace {
 
-// Scores pass through exp; a difference of 1e-6 in a score of 10 is one of 1e-5 in a weight.
-constexpr double kAttention = 2e-5;
-// A device may round to the other neighbour when it packs an f16: one unit of 2^-11, averaged over
-// the keys.
-constexpr double kAttentionF16 = 2e-3;
-
 std::vector<Case> embed_cases() {
   std::vector<Case> all;
   for (const DType dtype : kWeights) {
@@ -22,7 +16,7 @@ std::vector<Case> embed_cases() {
         CaseBuilder b(fmt::format("embed {} {} {}", dtype_name(dtype), columns, label(steps)));
         const ValueId table = b.random("table", {kVocab, columns}, dtype);
         const ValueId y = b.graph().add_node(Embed{2.5f}, {ValueId{0}, table}).front();
-        all.push_back(b.finish(y, steps.max_tokens, steps.chunks, kExact));
+        all.push_back(b.finish(y, steps, kExact));
       }
     }
   }
@@ -30,7 +24,7 @@ std::vector<Case> embed_cases() {
     CaseBuilder b(fmt::format("embed {}", dtype_name(dtype)));
     const ValueId table = b.random("table", {kVocab, 5 * packing(dtype).row_unit()}, dtype);
     const ValueId y = b.graph().add_node(Embed{2.5f}, {ValueId{0}, table}).front();
-    all.push_back(b.finish(y, kChunks.max_tokens, kChunks.chunks, kExact));
+    all.push_back(b.finish(y, kChunks, kExact));
   }
   return all;
 }
@@ -50,8 +44,7 @@ std::vector<Case> rms_norm_cases() {
         ValueId x = b.activation(shape.groups * shape.size);
         if (last) x = b.graph().last_row(x);
         const ValueId w = b.random("w", {shape.size}, DType::kF32, 2);
-        all.push_back(
-            b.finish(b.graph().rms_norm(x, w, 1e-3f), steps.max_tokens, steps.chunks, kSum));
+        all.push_back(b.finish(b.graph().rms_norm(x, w, 1e-3f), steps, kSum));
       }
     }
   }
@@ -71,7 +64,7 @@ std::vector<Case> add_rms_norm_cases() {
       const ValueId w = b.random("w", {columns}, DType::kF32, 2);
       const auto both = b.graph().add_node(AddRmsNorm{1e-3f}, {x, y, w});
       const ValueId norm = b.graph().scale(both[1], 0.7f);
-      all.push_back(b.finish(b.graph().add(both[0], norm), steps.max_tokens, steps.chunks, kSum));
+      all.push_back(b.finish(b.graph().add(both[0], norm), steps, kSum));
     }
   }
   return all;
@@ -87,7 +80,7 @@ std::vector<Case> element_cases(
       CaseBuilder b(fmt::format("{} of {} up to {} {}", op, columns, range, label(steps)));
       const ValueId x = b.activation(columns, range), y = b.activation(columns);
       const ValueId result = make(b.graph(), x, y);
-      all.push_back(b.finish(result, steps.max_tokens, steps.chunks, tolerance));
+      all.push_back(b.finish(result, steps, tolerance));
     }
   }
   return all;
@@ -120,7 +113,7 @@ std::vector<Case> softcap_cases() {
 Case scale_by_constant_case(const Steps& steps) {
   CaseBuilder b(fmt::format("scale by a constant {}", label(steps)));
   const ValueId x = b.activation(131, 3), s = b.random("s", {1});
-  return b.finish(b.graph().scale(x, 0.7f, s), steps.max_tokens, steps.chunks, kExact);
+  return b.finish(b.graph().scale(x, 0.7f, s), steps, kExact);
 }
 
 struct RopeShape {
@@ -136,7 +129,7 @@ Case two_part_rope_case() {
   const ValueId table = b.constant("table", {rows, 8}, rope_table(recipe, rows));
   const ValueId x = b.activation(16);
   const ValueId y = b.graph().rope(x, table, 8, short_rows);
-  return b.finish(y, kChunks.max_tokens, kChunks.chunks, kSum);
+  return b.finish(y, kChunks, kSum);
 }
 
 std::vector<Case> rope_cases() {
@@ -154,8 +147,7 @@ std::vector<Case> rope_cases() {
       const ValueId table =
           b.constant("table", {context, shape.rotary}, rope_table(recipe, context));
       const ValueId x = b.activation(shape.heads * shape.head_dim);
-      all.push_back(
-          b.finish(b.graph().rope(x, table, shape.head_dim), steps.max_tokens, steps.chunks, kSum));
+      all.push_back(b.finish(b.graph().rope(x, table, shape.head_dim), steps, kSum));
     }
   }
   all.push_back(two_part_rope_case());
@@ -185,8 +177,7 @@ Case attention_case(AttentionShape shape, uint32_t window, float softcap, DType 
                                          .window = window,
                                          .softcap = softcap,
                                          .causal = causal});
-  return b.finish(y, steps.max_tokens, steps.chunks,
-                  cache_type == DType::kF16 ? kAttentionF16 : kAttention);
+  return b.finish(y, steps, cache_type == DType::kF16 ? kAttentionF16 : kAttention);
 }
 
 // 233 positions: blocks of keys and the pages of windows wrap.
@@ -231,7 +222,7 @@ std::vector<Case> gather_columns_cases() {
       CaseBuilder b(fmt::format("gather_columns {} {}", columns, label(steps)));
       const ValueId x = b.activation(columns, 3);
       const ValueId y = b.graph().gather_columns(x, b.order("order", {columns}));
-      all.push_back(b.finish(y, steps.max_tokens, steps.chunks, kExact));
+      all.push_back(b.finish(y, steps, kExact));
     }
   }
   return all;

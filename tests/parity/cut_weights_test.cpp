@@ -22,13 +22,13 @@ Backend& device() {
 /// Runs `c` with and without parts; every row's sum is the same sum, so the bits are equal.
 void expect_same_bits(const Case& c, uint64_t binding_bytes, size_t parts) {
   LimitedBackend limited(device(), binding_bytes);
-  auto plan = capture(c.graph, limited.device(), {.phases = {{"phase", c.max_tokens}}});
+  auto plan = capture(c.graph, limited.device(), {.phases = {{"phase", c.steps.max_tokens}}});
   ASSERT_TRUE(plan) << c.name << ": " << plan.error().message;
   size_t cut = 0;
   for (const Step& step : plan->phases[0].steps) cut += step.cut.total != 0;
   EXPECT_EQ(cut, parts) << c.name;
   const Run whole = run(c, device()), in_parts = run(c, limited);
-  ASSERT_EQ(whole.results.size(), c.chunks.size());
+  ASSERT_EQ(whole.results.size(), c.steps.chunks.size());
   EXPECT_EQ(whole.results, in_parts.results) << c.name;
 }
 
@@ -45,7 +45,7 @@ TEST_P(CutWeights, GiveTheSameProducts) {
     CaseBuilder b(fmt::format("linear {} by {}", GetParam(), tokens));
     const ValueId x = b.activation(in);
     const ValueId w = b.random("w", {kRows, in}, dtype), bias = b.random("bias", {kRows});
-    const Case c = b.finish(b.graph().linear(x, w, bias), tokens, {tokens, tokens}, 0);
+    const Case c = b.finish(b.graph().linear(x, w, bias), {tokens, {tokens, tokens}}, 0);
     expect_same_bits(c, matrix_bytes(dtype, kPartRows, in), 3);
   }
 }
@@ -55,7 +55,7 @@ TEST_P(CutWeights, GiveTheSameEmbeddings) {
   CaseBuilder b(fmt::format("embed {}", GetParam()));
   const ValueId table = b.random("table", {kVocab, columns}, dtype);
   const ValueId y = b.graph().add_node(Embed{2.5f}, {ValueId{0}, table}).front();
-  const Case c = b.finish(y, 2, {2, 1, 2, 2, 2, 2, 2, 2}, 0);
+  const Case c = b.finish(y, {2, {2, 1, 2, 2, 2, 2, 2, 2}}, 0);
   expect_same_bits(c, matrix_bytes(dtype, 22, columns), 2);
 }
 
@@ -71,8 +71,8 @@ TEST_P(CutWeights, GiveTheSameProductsOfExperts) {
       const ValueId w = b.random("w", {kExperts * kOut, in}, dtype);
       const auto routed = b.graph().route(logits, {.top_k = 3});
       const ValueId y = b.graph().expert_linear(x, w, routed.chosen, kExperts);
-      expect_same_bits(b.finish(y, tokens, {tokens, tokens}, 0), matrix_bytes(dtype, kPartRows, in),
-                       3);
+      expect_same_bits(b.finish(y, {tokens, {tokens, tokens}}, 0),
+                       matrix_bytes(dtype, kPartRows, in), 3);
     }
   }
 }
@@ -89,14 +89,14 @@ TEST(CutWeightsOfFusedOps, GiveTheSameResults) {
     const ValueId x = both.activation(64), w = both.random("w", {kRows, 64}, DType::kQ4_0);
     const auto parts = both.graph().add_node(Qkv{345, 345}, {x, w});
     const ValueId sum = both.graph().add(parts[0], both.graph().scale(parts[1], 2));
-    const Case q_and_k = both.finish(sum, tokens, {tokens, tokens}, 0);
+    const Case q_and_k = both.finish(sum, {tokens, {tokens, tokens}}, 0);
     expect_same_bits(q_and_k, matrix_bytes(DType::kQ4_0, kPartRows, 64), 3);
   }
   for (const uint32_t tokens : {1u, 4u}) {
     CaseBuilder b(fmt::format("linear_glu by {}", tokens));
     const ValueId x = b.activation(64), w = b.random("w", {kRows + 1, 64}, DType::kBF16);
     const ValueId y = b.graph().add_node(LinearGlu{}, {x, w}).front();
-    expect_same_bits(b.finish(y, tokens, {tokens, tokens}, 0),
+    expect_same_bits(b.finish(y, {tokens, {tokens, tokens}}, 0),
                      matrix_bytes(DType::kBF16, kPartRows, 64), 3);
   }
 }
@@ -110,7 +110,7 @@ TEST(CutWeightsOfFusedOps, ConvolveTheSame) {
   const ValueId state = b.graph().state("rows", {3, kConvolved}, DType::kF32);
   const ValueId y =
       b.graph().add_node(FusedLinear{.behind = Behind::kConv}, {x, w, taps, state}).front();
-  expect_same_bits(b.finish(y, 1, {1, 1, 1, 1, 1}, 0), matrix_bytes(DType::kBF16, kPartRows, 64),
+  expect_same_bits(b.finish(y, {1, {1, 1, 1, 1, 1}}, 0), matrix_bytes(DType::kBF16, kPartRows, 64),
                    3);
 }
 
@@ -126,7 +126,7 @@ TEST(CutWeightsOfFusedOps, AddUpExperts) {
   const ValueId r = b.activation(kOut);
   const ValueId y =
       b.graph().add_node(ExpertMix{kExperts}, {h, down, routed.chosen, routed.shares, r}).front();
-  const Case c = b.finish(y, 1, std::vector<uint32_t>(8, 1), 4e-6);
+  const Case c = b.finish(y, {1, std::vector<uint32_t>(8, 1)}, 4e-6);
   LimitedBackend limited(device(), matrix_bytes(DType::kF16, kPartRows, kIn));
   expect_close(c, run(c, device()), run(c, limited));
 }

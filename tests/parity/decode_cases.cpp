@@ -1,14 +1,10 @@
 // Cases of the ops that only steps of one token have.
 #include "cases.h"
 #include "kernels/rope/rope.h"
+#include "steps.h"
 
 namespace tokamak::parity {
 namespace {
-
-constexpr double kSum = 4e-6;
-constexpr double kAttention = 2e-5;
-constexpr double kAttentionF16 = 2e-3;
-const std::vector<uint32_t> kThree = {1, 1, 1};
 
 /// One product with everything that `op` asks for.
 Case fused_linear_case(FusedLinear op, DType dtype, uint32_t in, uint32_t out) {
@@ -46,8 +42,9 @@ Case fused_linear_case(FusedLinear op, DType dtype, uint32_t in, uint32_t out) {
   ValueId result = outputs[0];
   const bool alike = op.behind != Behind::kGlu && op.behind != Behind::kArgmax;
   if (op.adds() && in == out && alike) result = b.graph().add(outputs[0], outputs[1]);
-  const auto steps = op.behind == Behind::kConv ? std::vector<uint32_t>(6, 1) : kThree;
-  return b.finish(result, 1, steps, kSum);
+  const Steps steps =
+      op.behind == Behind::kConv ? Steps{1, std::vector<uint32_t>(6, 1)} : kOneByOne;
+  return b.finish(result, steps, 2 * kSum);
 }
 
 struct StepShape {
@@ -96,7 +93,7 @@ Case step_attention_case(StepShape shape, StepAttention op, bool norms, DType ca
     y = b.graph().add_node(FusedLinear{.before = Before::kMergeSplits, .splits = op.splits},
                            {y, w})[0];
   }
-  return b.finish(y, 1, std::vector<uint32_t>(kPositions, 1),
+  return b.finish(y, {1, std::vector<uint32_t>(kPositions, 1)},
                   cache_type == DType::kF16 ? kAttentionF16 : kAttention);
 }
 
@@ -221,7 +218,7 @@ std::vector<Case> block_argmax_cases() {
       CaseBuilder b(fmt::format("block_argmax of {} times {}", columns, factor));
       const ValueId x = b.graph().scale(b.activation(columns, 3), factor);
       const ValueId y = b.graph().add_node(BlockArgmax{}, {x})[0];
-      all.push_back(b.finish(y, 3, {1, 3, 2}, 0));
+      all.push_back(b.finish(y, {3, {1, 3, 2}}, 0));
     }
   }
   return all;
@@ -235,7 +232,7 @@ std::vector<Case> next_token_cases() {
     const ValueId pairs = b.graph().add_node(BlockArgmax{}, {b.activation(columns, 3)})[0];
     const ValueId ids = b.graph().state("ids", {1}, DType::kF32);
     const ValueId y = b.graph().add_node(NextToken{}, {pairs, ids})[0];
-    all.push_back(b.finish(y, 1, kThree, 0));
+    all.push_back(b.finish(y, kOneByOne, 0));
   }
   return all;
 }

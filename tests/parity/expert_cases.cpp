@@ -1,23 +1,19 @@
 // Cases of the ops in kernels/experts.
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
 
 #include "cases.h"
+#include "steps.h"
 
 namespace tokamak::parity {
 namespace {
 
-// As in cases.cpp, which has the reasons.
-constexpr double kSum = 2e-6, kFunction = 4e-6;
-const std::vector<uint32_t> kOneByOne = {1, 1, 1}, kChunks = {1, 3, 17, 64, 65, 80, 2};
+/// As kChunks, with fewer tokens at once.
+const Steps kSlots = {80, {1, 3, 17, 64, 65, 80, 2}};
 
-const std::vector<uint32_t>& chunks(bool many) {
-  return many ? kChunks : kOneByOne;
-}
-uint32_t most(const std::vector<uint32_t>& steps) {
-  return *std::ranges::max_element(steps);
+const Steps& steps_of(bool many) {
+  return many ? kSlots : kOneByOne;
 }
 
 /// A number for every chosen expert: f32 [T, top_k].
@@ -47,7 +43,7 @@ Case awkward_route_case(bool many) {
   const ValueId logits =
       b.graph().embed(ValueId{0}, b.constant("logits", {kVocab, kExperts}, table));
   const auto routed = b.graph().route(logits, {.top_k = 9});
-  return b.finish(numbers(b, routed.chosen, kExperts), most(chunks(many)), chunks(many), kSum);
+  return b.finish(numbers(b, routed.chosen, kExperts), steps_of(many), kSum);
 }
 
 struct ProductShape {
@@ -55,16 +51,15 @@ struct ProductShape {
   bool row_per_slot = false;
 };
 
-Case product_case(const ProductShape& shape, DType dtype, const std::vector<uint32_t>& steps) {
+Case product_case(const ProductShape& shape, DType dtype, const Steps& steps) {
   CaseBuilder b(fmt::format("expert_linear {} {} of {} {}x{}{} {}", dtype_name(dtype), shape.top_k,
                             shape.experts, shape.out, shape.in,
-                            shape.row_per_slot ? " of rows" : "", most(steps)));
+                            shape.row_per_slot ? " of rows" : "", steps.max_tokens));
   const ValueId logits = b.activation(shape.experts, 4);
   const ValueId x = b.activation(shape.in * (shape.row_per_slot ? shape.top_k : 1));
   const ValueId w = b.random("w", {shape.experts * shape.out, shape.in}, dtype);
   const auto routed = b.graph().route(logits, {.top_k = shape.top_k});
-  return b.finish(b.graph().expert_linear(x, w, routed.chosen, shape.experts), most(steps), steps,
-                  kSum);
+  return b.finish(b.graph().expert_linear(x, w, routed.chosen, shape.experts), steps, kSum);
 }
 
 }  // namespace
@@ -87,7 +82,7 @@ std::vector<Case> route_cases() {
           logits, {.top_k = shape.top_k, .normalize = shape.experts % 3 != 0}, scale);
       const ValueId chosen = numbers(b, routed.chosen, shape.experts);
       const ValueId y = b.graph().add(chosen, routed.shares);
-      all.push_back(b.finish(y, most(chunks(many)), chunks(many), kFunction));
+      all.push_back(b.finish(y, steps_of(many), kFunction));
     }
     turn = !turn;
   }
@@ -95,7 +90,7 @@ std::vector<Case> route_cases() {
     CaseBuilder b(fmt::format("route with a factor {}", many));
     const auto routed =
         b.graph().route(b.activation(8, 4), {.top_k = 3, .normalize = many, .factor = 0.3f});
-    all.push_back(b.finish(routed.shares, most(chunks(many)), chunks(many), kFunction));
+    all.push_back(b.finish(routed.shares, steps_of(many), kFunction));
   }
   for (const bool many : {false, true}) all.push_back(awkward_route_case(many));
   return all;
@@ -112,22 +107,22 @@ std::vector<Case> expert_linear_cases() {
                                                              {4, 3, 3, 67, true}}) {
     for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16}) {
       for (const bool many : {false, true}) {
-        all.push_back(product_case(shape, dtype, chunks(many)));
+        all.push_back(product_case(shape, dtype, steps_of(many)));
       }
     }
   }
   // More tokens than one workgroup of matmul looks at.
-  all.push_back(product_case({2, 1, 4, 8}, DType::kF16, {1100, 513, 5}));
+  all.push_back(product_case({2, 1, 4, 8}, DType::kF16, {1100, {1100, 513, 5}}));
   return all;
 }
 
 std::vector<Case> expert_glu_cases() {
   std::vector<Case> all;
   const auto add = [&](ProductShape shape, DType dtype, Activation activation, bool norm,
-                       const std::vector<uint32_t>& steps) {
+                       const Steps& steps) {
     CaseBuilder b(fmt::format("expert_glu {} {} {} of {} {}x{}{} {}", activation_name(activation),
                               dtype_name(dtype), shape.top_k, shape.experts, shape.out, shape.in,
-                              norm ? " norm" : "", most(steps)));
+                              norm ? " norm" : "", steps.max_tokens));
     const auto routed = b.graph().route(b.activation(shape.experts, 4), {.top_k = shape.top_k});
     std::vector<ValueId> inputs = {b.activation(shape.in)};
     inputs.push_back(b.random("w", {shape.experts * 2 * shape.out, shape.in}, dtype, 0.3f));
@@ -136,7 +131,7 @@ std::vector<Case> expert_glu_cases() {
     const ExpertGlu op{
         .experts = shape.experts, .activation = activation, .norm = norm, .eps = 1e-5f};
     const ValueId y = b.graph().add_node(op, std::move(inputs)).front();
-    all.push_back(b.finish(y, most(steps), steps, 4 * kSum));
+    all.push_back(b.finish(y, steps, 4 * kSum));
   };
   bool turn = false;
   for (const ProductShape& shape :
@@ -145,11 +140,11 @@ std::vector<Case> expert_glu_cases() {
       turn = !turn;
       const Activation activation = turn ? Activation::kSilu : Activation::kGeluTanh;
       add(shape, dtype, activation, !turn, kOneByOne);
-      add(shape, dtype, activation, false, kChunks);
+      add(shape, dtype, activation, false, kSlots);
     }
   }
   add({4, 2, 6, 256}, dtype_from_name("q4_0").value(), Activation::kSilu, true, kOneByOne);
-  add({4, 2, 6, 256}, dtype_from_name("q6_k").value(), Activation::kSilu, false, kChunks);
+  add({4, 2, 6, 256}, dtype_from_name("q6_k").value(), Activation::kSilu, false, kSlots);
   return all;
 }
 
@@ -170,7 +165,7 @@ std::vector<Case> expert_mix_cases() {
       inputs.insert(inputs.end(), {routed.chosen, routed.shares});
       if (adds) inputs.push_back(b.activation(shape.out));
       const ValueId y = b.graph().add_node(ExpertMix{shape.experts}, std::move(inputs)).front();
-      all.push_back(b.finish(y, 1, kOneByOne, 2 * kSum));
+      all.push_back(b.finish(y, kOneByOne, 2 * kSum));
     }
   }
   return all;
@@ -187,7 +182,7 @@ std::vector<Case> expert_columns_cases() {
         const auto routed = b.graph().route(logits, {.top_k = 3});
         const ValueId y =
             b.graph().expert_columns(x, b.order("order", {5, columns}), routed.chosen);
-        all.push_back(b.finish(y, most(chunks(many)), chunks(many), 0));
+        all.push_back(b.finish(y, steps_of(many), 0));
       }
     }
   }
@@ -202,7 +197,7 @@ std::vector<Case> expert_sum_cases() {
         CaseBuilder b(fmt::format("expert_sum {} x {} {}", top_k, columns, many));
         const ValueId x = b.activation(top_k * columns), shares = b.activation(top_k);
         const ValueId y = b.graph().expert_sum(x, shares);
-        all.push_back(b.finish(y, most(chunks(many)), chunks(many), kSum));
+        all.push_back(b.finish(y, steps_of(many), kSum));
       }
     }
   }

@@ -16,7 +16,7 @@ void expect_untouched(Backend& backend, const Op& op, const std::string& variant
   CaseBuilder b("few " + variant);
   const ValueId x = b.activation(264), w = b.random("w", {kRows, 264}, DType::kBF16);
   const auto outputs = b.graph().add_node(op, {x, w});
-  const Case c = b.finish(outputs.back(), kMost, {kTokensFed}, 0);
+  const Case c = b.finish(outputs.back(), {kMost, {kTokensFed}}, 0);
   std::string refusal;
   const auto program = start(c, backend, {{std::string(op_name(op)), variant}}, refusal);
   ASSERT_NE(program, nullptr) << refusal;

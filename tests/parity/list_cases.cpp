@@ -65,7 +65,7 @@ Case list_case(uint32_t columns, const char* kind, const Value& value) {
     y = node(BestBlocks{}, {peaks});
     if constexpr (std::is_same_v<Last, TopTokens>) y = node(TopTokens{}, {x, peaks, y});
   }
-  return b.finish(y, 1, {1, 1}, kSums);
+  return b.finish(y, {1, {1, 1}}, kSums);
 }
 
 template <typename Last>

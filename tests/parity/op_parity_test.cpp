@@ -91,7 +91,7 @@ TEST(OpParityCases, AllRunOnTheLeastDevice) {
     EXPECT_FALSE(cases.empty()) << op_name_at(op);
     for (const Case& c : cases) {
       auto plan = capture(c.graph, backend(Grant::kLeast).device(),
-                          {.phases = {{"phase", c.max_tokens}}, .forced = {}});
+                          {.phases = {{"phase", c.steps.max_tokens}}, .forced = {}});
       EXPECT_TRUE(plan) << c.name << ": " << plan.error().message;
     }
   }

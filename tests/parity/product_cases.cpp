@@ -29,29 +29,29 @@ const Steps kTall = {130, {1, 130}};
 
 using MakeProduct = std::function<ValueId(CaseBuilder&, std::vector<ValueId>)>;
 
+void add_product(std::vector<Case>& all, const std::string& op, DType dtype, ProductShape shape,
+                 const Steps& steps, double tolerance, const MakeProduct& make) {
+  CaseBuilder b(
+      fmt::format("{} {} {}x{} {}", op, dtype_name(dtype), shape.out, shape.in, label(steps)));
+  const ValueId x = b.activation(shape.in);
+  const ValueId w = b.random("w", {shape.out, shape.in}, dtype);
+  all.push_back(b.finish(make(b, {x, w}), steps, tolerance));
+}
+
 void add_tall_products(std::vector<Case>& all, const std::string& op, double tolerance,
                        const MakeProduct& make) {
-  const auto add = [&](DType dtype, uint32_t in, const Steps& steps) {
-    CaseBuilder b(
-        fmt::format("{} {} {}x{} {}", op, dtype_name(dtype), kTallRows, in, label(steps)));
-    const ValueId x = b.activation(in);
-    const ValueId w = b.random("w", {kTallRows, in}, dtype);
-    all.push_back(b.finish(make(b, {x, w}), steps.max_tokens, steps.chunks, tolerance));
-  };
-  for (const Steps& steps : {kFew, kTall}) add(DType::kBF16, 40, steps);
+  for (const Steps& steps : {kFew, kTall}) {
+    add_product(all, op, DType::kBF16, {40, kTallRows}, steps, tolerance, make);
+  }
   // So few units of each row that a subgroup takes several.
-  add(DType::kQ4_0, 544, kOneByOne);
+  add_product(all, op, DType::kQ4_0, {544, kTallRows}, kOneByOne, tolerance, make);
 }
 
 /// Rows longer than the x' that a workgroup keeps at once.
 void add_long_products(std::vector<Case>& all, const std::string& op, double tolerance,
                        const MakeProduct& make) {
-  for (const auto& [dtype, in] : {std::pair{DType::kBF16, 2312u}, {DType::kQ4_0, 4640u}}) {
-    CaseBuilder b(fmt::format("{} {} 66x{} {}", op, dtype_name(dtype), in, label(kOneByOne)));
-    const ValueId x = b.activation(in);
-    const ValueId w = b.random("w", {66, in}, dtype);
-    all.push_back(b.finish(make(b, {x, w}), kOneByOne.max_tokens, kOneByOne.chunks, tolerance));
-  }
+  add_product(all, op, DType::kBF16, {2312, 66}, kOneByOne, tolerance, make);
+  add_product(all, op, DType::kQ4_0, {4640, 66}, kOneByOne, tolerance, make);
 }
 
 /// `make` adds the product of x, w and perhaps a bias, and returns the value to compare. A software
@@ -70,7 +70,7 @@ void add_products(std::vector<Case>& all, const std::string& op,
         operands.push_back(b.random("w", {shapes[s].out, shapes[s].in}, types[t]));
         if (bias) operands.push_back(b.random("bias", {shapes[s].out}));
         const ValueId y = make(b, std::move(operands));
-        all.push_back(b.finish(y, steps.max_tokens, steps.chunks, tolerance));
+        all.push_back(b.finish(y, steps, tolerance));
       }
     }
   }
@@ -115,13 +115,13 @@ std::vector<Case> linear_cases() {
     const ValueId large_x = large.activation(200, 3e5f);
     const ValueId large_w = large.random("w", {150, 200}, DType::kF32, 2e5f);
     const ValueId y = large.graph().linear(large_x, large_w);
-    all.push_back(large.finish(y, steps.max_tokens, steps.chunks, kSum));
+    all.push_back(large.finish(y, steps, kSum));
   }
   // A vocabulary: more rows than one dimension of the grid takes.
   CaseBuilder b("linear f16 131101x8 one by one");
   const ValueId x = b.activation(8);
   const ValueId w = b.random("w", {131101, 8}, DType::kF16);
-  all.push_back(b.finish(b.graph().linear(x, w), 1, {1, 1}, kSum));
+  all.push_back(b.finish(b.graph().linear(x, w), {1, {1, 1}}, kSum));
   return all;
 }
 

@@ -1,22 +1,15 @@
 // Cases of the ops that change a state in place. The states are NaN before the first step, which is
 // at position 0; what a step leaves in them shows in the results of the next.
 #include "cases.h"
+#include "steps.h"
 
 namespace tokamak::parity {
 namespace {
 
-/// Tokens of a phase, and of its steps: one, fewer than a convolution reaches back, odd numbers,
-/// many blocks of tokens.
-struct Steps {
-  uint32_t max_tokens;
-  std::vector<uint32_t> chunks;
-};
-const Steps kOneByOne = {1, std::vector<uint32_t>(12, 1)};
-const Steps kChunks = {300, {3, 1, 17, 300, 2, 1, 16, 1}};
-
-std::string label(const Steps& steps) {
-  return steps.max_tokens == 1 ? "one by one" : "in chunks";
-}
+/// More steps than a convolution reaches back.
+const Steps kTwelve = {1, std::vector<uint32_t>(12, 1)};
+/// Fewer tokens than a convolution reaches back, odd numbers, many blocks of tokens.
+const Steps kBlocks = {300, {3, 1, 17, 300, 2, 1, 16, 1}};
 
 // Products of up to 20 terms, and what the activation adds.
 constexpr double kConvolution = 4e-6;
@@ -37,7 +30,7 @@ std::vector<Case> short_conv_cases() {
         Kind{300, 4, Activation::kSilu, false}, Kind{129, 4, Activation::kSigmoid, true},
         Kind{5, 20, Activation::kGeluTanh, false}, Kind{130, 3, Activation::kIdentity, true, true},
         Kind{9, 4, Activation::kSilu, false, true}}) {
-    for (const Steps& steps : {kOneByOne, kChunks}) {
+    for (const Steps& steps : {kTwelve, kBlocks}) {
       CaseBuilder b(fmt::format("short_conv {}x{} {}{}{} {}", kind.columns, kind.taps,
                                 activation_name(kind.activation), kind.bias ? " bias" : "",
                                 kind.gated ? " gated" : "", label(steps)));
@@ -50,7 +43,7 @@ std::vector<Case> short_conv_cases() {
       std::vector<ValueId> inputs = {x, w, state};
       if (bias) inputs.push_back(*bias);
       const ValueId y = b.graph().add_node(ShortConv{kind.activation, kind.gated}, inputs).front();
-      all.push_back(b.finish(y, steps.max_tokens, steps.chunks, kConvolution));
+      all.push_back(b.finish(y, steps, kConvolution));
     }
   }
   return all;
@@ -67,7 +60,7 @@ std::vector<Case> gated_delta_cases() {
        {Kind{1, 1, 16, 16, 2}, Kind{2, 4, 32, 32, 1}, Kind{1, 3, 48, 40, 1},
         Kind{2, 2, 128, 128, 2}, Kind{1, 2, 256, 24, 1}, Kind{1, 1, 64, 256, 1},
         Kind{1, 2, 5, 3, 200}, Kind{3, 3, 21, 33, 4}, Kind{2, 4, 16, 8, 1, 10}}) {
-    for (const Steps& steps : {kOneByOne, kChunks}) {
+    for (const Steps& steps : {kTwelve, kBlocks}) {
       CaseBuilder b(fmt::format("gated_delta {}/{} {}x{} {} {}", kind.heads, kind.key_heads,
                                 kind.dk, kind.dv, kind.others, label(steps)));
       const uint32_t h = kind.heads;
@@ -81,7 +74,7 @@ std::vector<Case> gated_delta_cases() {
       const ValueId state = b.graph().state("s", {h, kind.dk, kind.dv}, DType::kF32);
       const GatedDelta op{.key_heads = kind.key_heads, .tiled = whole, .negated = whole};
       const ValueId y = b.graph().gated_delta(qkv, ab, rates, state, op);
-      all.push_back(b.finish(y, steps.max_tokens, steps.chunks, kDelta));
+      all.push_back(b.finish(y, steps, kDelta));
     }
   }
   return all;

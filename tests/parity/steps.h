@@ -17,6 +17,11 @@ inline constexpr double kSum = 2e-6;
 inline constexpr double kExact = 2e-7;
 // exp and tanh of a device are good to some units of 2^-22 for arguments of this size.
 inline constexpr double kFunction = 4e-6;
+// Scores pass through exp; a difference of 1e-6 in a score of 10 is one of 1e-5 in a weight.
+inline constexpr double kAttention = 2e-5;
+// A device may round to the other neighbour when it packs an f16: one unit of 2^-11, averaged over
+// the keys.
+inline constexpr double kAttentionF16 = 2e-3;
 inline constexpr DType kWeights[] = {DType::kF32, DType::kF16, DType::kBF16};
 
 inline std::vector<DType> packed_types() {
@@ -25,11 +30,7 @@ inline std::vector<DType> packed_types() {
   return all;
 }
 
-/// Tokens of a phase, and of its steps: alone, a few, an odd number, whole tiles and beyond.
-struct Steps {
-  uint32_t max_tokens;
-  std::vector<uint32_t> chunks;
-};
+// Alone, a few, an odd number, whole tiles and beyond.
 inline const Steps kOneByOne = {1, {1, 1, 1}};
 inline const Steps kFew = {8, {2, 3, 8, 1, 5}};
 inline const Steps kChunks = {130, {1, 3, 17, 64, 65, 130, 2}};
