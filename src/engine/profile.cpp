@@ -84,7 +84,7 @@ Result<Profile> profile(Engine& engine, const ProfileOptions& options) {
   const auto phase = std::ranges::find_if(plan.phases.rbegin(), plan.phases.rend(), takes);
   if (phase == plan.phases.rend()) {
     return fail(ErrorCode::kUsage, "A step takes at most {} tokens, not {} (see --chunk).",
-                plan.phases.front().max_tokens, options.tokens);
+                plan.chunk(), options.tokens);
   }
   const size_t index = size_t(plan.phases.rend() - phase) - 1;
   TOK_TRY(const std::vector<double> seconds, time_step(engine, index, options));

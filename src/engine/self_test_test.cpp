@@ -5,6 +5,7 @@
 #include <set>
 
 #include "engine/changed_program.h"
+#include "kernels/problems_test.h"
 
 namespace tokamak {
 namespace {
@@ -79,12 +80,7 @@ TEST(SelfTest, NamesTheKernelThatTheDeviceRefuses) {
 }
 
 TEST(SelfTestCases, ReachEveryKernelOfADeviceWithAllFeatures) {
-  DeviceInfo device;
-  device.backend = BackendKind::kWebGpu;
-  device.features = kAllFeatures;
-  device.subgroup_min = device.subgroup_max = 32;
-  device.limits.workgroup_threads = 1024;
-  device.limits.workgroup_bytes = 49152;
+  DeviceInfo device = full_webgpu();
   std::set<std::string_view> reached;
   const auto reach = [&] {
     for (const SelfTestCase& c : self_test_cases()) {

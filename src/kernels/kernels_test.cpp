@@ -68,14 +68,8 @@ std::vector<Op> every_op() {
   return every_op(std::make_index_sequence<std::variant_size_v<Op>>());
 }
 
-/// On a device that has everything.
 bool takes(const KernelVariant& variant, const Problem& problem) {
-  DeviceInfo device = plain_webgpu();
-  device.features = kAllFeatures;
-  device.subgroup_min = device.subgroup_max = 32;
-  device.limits.workgroup_threads = 1024;
-  device.limits.workgroup_bytes = 49152;
-  return refusal(variant, problem, device).empty();
+  return refusal(variant, problem, full_webgpu()).empty();
 }
 
 /// Ops that only steps of one token have.

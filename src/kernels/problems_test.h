@@ -13,6 +13,17 @@ inline DeviceInfo plain_webgpu() {
   return device;
 }
 
+/// One that lacks nothing, with the limits of a large GPU.
+inline DeviceInfo full_webgpu() {
+  DeviceInfo device = plain_webgpu();
+  device.name = "full";
+  device.features = kAllFeatures;
+  device.subgroup_min = device.subgroup_max = 32;
+  device.limits.workgroup_threads = 1024;
+  device.limits.workgroup_bytes = 49152;
+  return device;
+}
+
 inline TensorDesc tensor(Shape shape, DType dtype = DType::kF32) {
   return {.name = {}, .shape = std::move(shape), .dtype = dtype};
 }
