@@ -17,7 +17,8 @@ struct SelfTestCase {
   std::string name;
   std::string_view op;  // of graph/ops.h: the op that the case is about
   Graph graph;
-  std::map<std::string, std::vector<std::byte>> constants;
+  /// Make a constant's bytes, the same ones every time: few of the cases are run.
+  std::map<std::string, std::function<std::vector<std::byte>()>> constants;
   std::vector<uint32_t> pages;  // the page table, for cases that have a cache
   uint32_t max_tokens = 1;
   std::vector<uint32_t> chunks;  // tokens of each step, one after the other

@@ -41,15 +41,20 @@ class Writer {
 
   ValueId random(const std::string& name, Shape shape, DType dtype = DType::kF32, float range = 1) {
     const uint64_t columns = uint64_t(shape.back()), rows = element_count(shape, 1) / columns;
-    case_.constants[name] = random_matrix(dtype, rows, columns, range, random_);
+    case_.constants[name] = [=, seed = uint32_t(random_())] {
+      std::mt19937 random(seed);
+      return random_matrix(dtype, rows, columns, range, random);
+    };
     return builder_.constant(name, std::move(shape), dtype, Weight{{name}});
   }
 
   template <typename T>
   ValueId constant(const std::string& name, Shape shape, const std::vector<T>& values) {
     constexpr DType kType = std::is_same_v<T, uint32_t> ? DType::kU32 : DType::kF32;
-    const auto bytes = std::as_bytes(std::span(values));
-    case_.constants[name].assign(bytes.begin(), bytes.end());
+    case_.constants[name] = [values] {
+      const auto bytes = std::as_bytes(std::span(values));
+      return std::vector<std::byte>(bytes.begin(), bytes.end());
+    };
     return builder_.constant(name, std::move(shape), kType, Weight{{name}});
   }
 
