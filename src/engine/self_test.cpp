@@ -94,8 +94,7 @@ Result<std::vector<Results>> run(std::span<const Job> jobs, Backend& backend,
       const std::unique_ptr<Program> program,
       backend.compile(merged(jobs), [&](const TensorDesc& tensor, Share share, const auto& write) {
         const auto [job, name] = parse_name(tensor.name);
-        if (share.index != 0) return Result<void>();
-        return write(0, jobs[job].test->constants.at(name)());
+        return write_whole(jobs[job].test->constants.at(name)(), share, write);
       }));
   if (compiled != nullptr) *compiled = program->report();
   TOK_TRY(fill(*program, jobs));
