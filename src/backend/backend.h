@@ -31,8 +31,8 @@ struct StepRequest {
   /// itself; 0: not at all, for `done` to receive what the last step has left. REQUIRES: at most 1,
   /// or a phase that ends in next_token.
   uint32_t repeat = 1;
-  /// What `done` receives; null: the phase's result. REQUIRES: an operand of the phase's last step,
-  /// of one token.
+  /// What `done` receives; null: the phase's result. REQUIRES: an operand of one token that no step
+  /// of the phase behind its own overwrites.
   const Operand* result = nullptr;
   /// The frame is what the device made of the last one; `frame` and `tokens` are not read.
   bool continues = false;

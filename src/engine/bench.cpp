@@ -130,19 +130,24 @@ class Bench {
       TOK_TRY(Session session, session_at_depth());
       TOK_TRY(Sampler sampler, Sampler::make(kDrawn));
       Drawing drawing(session, sampler);
-      uint32_t id = ids_.back();
+      std::vector<uint32_t> ids = {ids_.back()};
+      const auto is_cancelled = [&] { return options_.cancelled && options_.cancelled(); };
+      const auto take = [&](uint32_t id) {
+        ids.push_back(id);
+        return !is_cancelled();
+      };
       const double start = clock_();
-      for (uint32_t step = 0; step < options_.generate; ++step) {
+      while (ids.size() <= options_.generate && !is_cancelled()) {
+        const size_t step = ids.size() - 1;
         if (by_lists) {
-          TOK_TRY(id, drawing.next(id, {}, step));
+          TOK_TRY(drawing.run(options_.generate - uint32_t(step), ids, step, take));
         } else {
-          TOK_TRY(const std::span<const float> rows, session.feed({&id, 1}, options_.cancelled));
-          TOK_TRY(id, sampler.next(last_row(rows, vocab_), {}, step));
-        }
-        if (options_.cancelled && options_.cancelled()) {
-          return fail(ErrorCode::kCancelled, "The measurement was cancelled.");
+          TOK_TRY(const std::span<const float> rows, session.feed(std::span(ids).last(1)));
+          TOK_TRY(const uint32_t id, sampler.next(last_row(rows, vocab_), ids, step));
+          take(id);
         }
       }
+      if (is_cancelled()) return fail(ErrorCode::kCancelled, "The measurement was cancelled.");
       if (i > 0) seconds.push_back(clock_() - start);
     }
     test.seconds = timing_of(std::move(seconds));

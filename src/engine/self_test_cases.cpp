@@ -399,11 +399,12 @@ void add_decode(std::vector<SelfTestCase>& all) {
   }
 }
 
-/// The list that sampling draws from, of columns in more blocks than it has tokens. Its tolerance
-/// is one of the numbers of columns in it, which are exact.
+/// The list that sampling draws from, of columns in more blocks than it has tokens, and a draw. Its
+/// tolerance is one of the numbers of columns in it, which are exact.
 void add_lists(std::vector<SelfTestCase>& all) {
   constexpr uint32_t kColumns = 2100;
-  for (const std::string_view op : {BlockPeaks::kName, BestBlocks::kName, TopTokens::kName}) {
+  for (const std::string_view op :
+       {BlockPeaks::kName, BestBlocks::kName, TopTokens::kName, DrawToken::kName}) {
     Writer w(fmt::format("{} of {}", op, kColumns), op);
     const ValueId x = w.activation(kColumns, 3);
     const auto node = [&](const Op& one, const std::vector<ValueId>& inputs) {
@@ -412,10 +413,14 @@ void add_lists(std::vector<SelfTestCase>& all) {
     ValueId y = node(BlockPeaks{}, {x});
     if (op != BlockPeaks::kName) {
       const ValueId peaks = std::exchange(y, node(BestBlocks{}, {y}));
-      if (op == TopTokens::kName) y = node(TopTokens{}, {x, peaks, y});
+      if (op != BestBlocks::kName) y = node(TopTokens{}, {x, peaks, y});
     }
-    const bool is_exact = op == BestBlocks::kName, has_columns = op == TopTokens::kName;
-    all.push_back(w.finish(y, kOne, is_exact ? 0 : has_columns ? kSum : kFunction));
+    if (op == DrawToken::kName) {
+      const Dim row = w.graph().at(y).shape[1] + 1;
+      y = node(DrawToken{}, {y, w.graph().state("drawn", {1, row}, DType::kF32)});
+    }
+    const bool is_exact = op == BestBlocks::kName, is_sum = op == BlockPeaks::kName;
+    all.push_back(w.finish(y, kOne, is_exact ? 0 : is_sum ? kFunction : kSum));
   }
 }
 

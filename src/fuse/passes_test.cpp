@@ -219,7 +219,8 @@ TEST_F(PassTest, AListOfTokensLeavesTheLogits) {
 %2: f32[T,10] = block_peaks %1
 %3: f32[T,5] = best_blocks %2
 %4: f32[T,141] = top_tokens %1, %2, %3
-return %4
+%5: f32[8,142] = draw_token %4, @drawn
+return %5
 )");
 }
 

@@ -119,7 +119,12 @@ Graph with_list(Graph graph) {
   const ValueId logits = graph.result;
   const ValueId peaks = add_node(graph, BlockPeaks{}, {logits});
   const ValueId blocks = add_node(graph, BestBlocks{}, {peaks});
-  graph.result = add_node(graph, TopTokens{}, {logits, peaks, blocks});
+  const ValueId list = add_node(graph, TopTokens{}, {logits, peaks, blocks});
+  const ValueId lists = add_value(graph, {.name = "drawn",
+                                          .shape = {Dim{kDrawnLists}, graph.at(list).shape[1] + 1},
+                                          .dtype = DType::kF32,
+                                          .storage = Storage::kState});
+  graph.result = add_node(graph, DrawToken{}, {list, lists});
   return graph;
 }
 

@@ -29,8 +29,9 @@ Graph for_one_token(Graph graph);
 inline constexpr uint32_t kChosenIds = 64;
 Graph with_choice(Graph graph);
 
-/// The graph with the list of the most probable tokens behind its logits; the last node reads both.
-/// REQUIRES: for one token.
+/// The graph with the list of the most probable tokens behind its logits, and a token drawn from
+/// it; its result are the last kDrawnLists lists, each with its token. REQUIRES: for one token.
+inline constexpr uint32_t kDrawnLists = 8;
 Graph with_list(Graph graph);
 
 }  // namespace tokamak::fuse

@@ -16,13 +16,16 @@ uint32_t pause_after(uint32_t misses) {
 }  // namespace
 
 Drawing::Drawing(Session& session, Sampler& sampler)
-    : session_(&session), sampler_(&sampler), takes_lists_(can_take_lists(sampler.params())) {}
+    : session_(&session),
+      sampler_(&sampler),
+      takes_lists_(can_take_lists(sampler.params())),
+      guesses_(can_guess(sampler.params())) {}
 
 Result<uint32_t> Drawing::next(uint32_t id, std::span<const uint32_t> previous_ids, uint64_t step) {
   std::span<const float> logits;
   if (takes_lists_ && pause_ == 0 && session_->gives_list()) {
     TOK_TRY(const std::span<const float> list,
-            session_->feed_for_list(id, inverse_temperature(sampler_->params())));
+            session_->feed_for_list(id, draw_rule(sampler_->params(), 0).inverse_temperature));
     if (const auto drawn = sampler_->next_of_list(list, previous_ids)) {
       ++readbacks_.lists;
       misses_ = 0;
@@ -36,6 +39,38 @@ Result<uint32_t> Drawing::next(uint32_t id, std::span<const uint32_t> previous_i
   }
   ++readbacks_.all;
   return sampler_->next(logits, previous_ids, step);
+}
+
+Result<void> Drawing::run(uint32_t count, const std::vector<uint32_t>& previous_ids, uint64_t step,
+                          const std::function<bool(uint32_t)>& take) {
+  const uint32_t room = guesses_ && pause_ == 0 ? session_->drawing_room() : 0;
+  if (room == 0) {
+    TOK_TRY(const uint32_t id, next(previous_ids.back(), previous_ids, step));
+    take(id);
+    return {};
+  }
+  bool is_enough = true;
+  const auto rule = [&] { return draw_rule(sampler_->params(), sampler_->random_state()); };
+  const auto check = [&](std::span<const float> list, uint32_t guess) {
+    const auto drawn = sampler_->next_of_list(list, previous_ids);
+    is_enough = drawn.has_value();
+    if (!is_enough) return false;
+    ++readbacks_.lists;
+    misses_ = 0;
+    ++step;
+    if (!take(*drawn)) return false;
+    ++readbacks_.guesses;
+    readbacks_.wrong += *drawn != guess;
+    return *drawn == guess;
+  };
+  TOK_TRY(session_->draw(previous_ids.back(), std::min(count, room), rule, check));
+  if (is_enough) return {};
+  pause_ = pause_after(++misses_);
+  ++readbacks_.all;
+  TOK_TRY(const std::span<const float> logits, session_->logits_behind_list());
+  TOK_TRY(const uint32_t id, sampler_->next(logits, previous_ids, step));
+  take(id);
+  return {};
 }
 
 }  // namespace tokamak

@@ -1,5 +1,9 @@
 // Drawing: sampled decoding, token by token, with the fewest readbacks its parameters need.
 #pragma once
+#include <functional>
+#include <span>
+#include <vector>
+
 #include "generate/sampler.h"
 #include "generate/session.h"
 
@@ -8,6 +12,7 @@ namespace tokamak {
 /// How often a list of the device was enough, and how often all logits were read.
 struct Readbacks {
   uint64_t lists = 0, all = 0;
+  uint64_t guesses = 0, wrong = 0;  // of the lists: those that the device went on from, and wrongly
 };
 
 class Drawing {
@@ -23,12 +28,20 @@ class Drawing {
   /// Session::feed() and Sampler::next().
   Result<uint32_t> next(uint32_t id, std::span<const uint32_t> previous_ids, uint64_t step);
 
+  /// As next(), again and again: `take` receives every token and says whether to go on, at most
+  /// `count` times; it adds them to `previous_ids`, which ends in `id`. Where the device can guess
+  /// the token that its list will give, it goes on with that, some steps ahead of this program;
+  /// what is taken is always what the host draws. Ends before `count` where something else is to be
+  /// tried: call it again. REQUIRES: count > 0, and room in the context.
+  Result<void> run(uint32_t count, const std::vector<uint32_t>& previous_ids, uint64_t step,
+                   const std::function<bool(uint32_t)>& take);
+
   const Readbacks& readbacks() const { return readbacks_; }
 
  private:
   Session* session_;
   Sampler* sampler_;
-  bool takes_lists_;
+  bool takes_lists_, guesses_;
   uint32_t misses_ = 0;  // lists in a row that were not enough
   uint32_t pause_ = 0;   // steps for which none is made
   Readbacks readbacks_;

@@ -86,8 +86,8 @@ Result<Generation> generate(Session& session, const Tokenizer& tokenizer,
       }));
     }
     while (goes_on && by_lists && session.gives_list()) {
-      TOK_TRY(const uint32_t drawn, drawing.next(out.ids.back(), history, out.ids.size()));
-      goes_on = take(drawn, nullptr);
+      TOK_TRY(drawing.run(params.max_tokens - uint32_t(out.ids.size()), history, out.ids.size(),
+                          [&](uint32_t drawn) { return goes_on = take(drawn, nullptr); }));
     }
     if (goes_on && session.position() == session.context()) {
       out.finish = FinishReason::kContextFull;

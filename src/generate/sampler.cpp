@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/check.h"
+#include "base/splitmix.h"
 #include "generate/pool.h"
 #include "generate/token_list.h"
 
@@ -37,14 +38,6 @@ void penalize_repetition(std::span<float> scores, std::span<const uint32_t> prev
   std::ranges::sort(ids);
   ids.erase(std::ranges::unique(ids).begin(), ids.end());
   for (const uint32_t id : ids) scores[id] = penalized(scores[id], penalty);
-}
-
-/// splitmix64 (Steele, Lea and Flood 2014, "Fast splittable pseudorandom number generators").
-uint64_t next_random(uint64_t& state) {
-  uint64_t z = (state += 0x9e3779b97f4a7c15u);
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
 }
 
 /// In [0, 1), exact.

@@ -74,12 +74,14 @@ class Sampler {
                                        std::span<const uint32_t> previous_ids);
 
   const SamplingParams& params() const { return params_; }
+  /// Of splitmix64 (base/splitmix.h), before the next draw.
+  uint64_t random_state() const { return state_; }
 
  private:
   explicit Sampler(const SamplingParams& params) : params_(params), state_(params.seed) {}
 
   SamplingParams params_;
-  uint64_t state_;  // of splitmix64
+  uint64_t state_;
 };
 
 }  // namespace tokamak

@@ -8,9 +8,8 @@
 namespace tokamak {
 namespace {
 
-/// Steps that the device runs ahead of the program, two groups of half as many.
+/// Steps that the device runs ahead of the program.
 constexpr uint32_t kStepsAhead = 16;
-constexpr uint32_t kNoToken = UINT32_MAX;
 /// A device that is lost so often in one call will not carry it out.
 constexpr uint32_t kMostLosses = 3;
 
@@ -38,14 +37,6 @@ std::vector<uint32_t> page_table(const Plan& plan, BufferId table) {
 
 Failure was_cancelled() {
   return fail(ErrorCode::kCancelled, "Generation was cancelled.");
-}
-
-Failure beyond_vocabulary(uint32_t id, uint32_t vocab) {
-  return invalid_input("Token id {} is beyond the vocabulary of {} tokens.", id, vocab);
-}
-
-bool is_lost(const Result<void>& status) {
-  return !status && status.error().code == ErrorCode::kDeviceLost;
 }
 
 }  // namespace
@@ -78,7 +69,7 @@ void Session::plan_choices(const Plan& plan) {
   for (size_t i = 0; i < plan.phases.size(); ++i) {
     for (const Step& step : plan.phases[i].steps) {
       if (std::holds_alternative<NextToken>(step.op)) greedy_phase_ = i;
-      if (std::holds_alternative<TopTokens>(step.op)) list_phase_ = i;
+      if (std::holds_alternative<DrawToken>(step.op)) list_phase_ = i;
       is_recurrent_ = is_recurrent_ || std::holds_alternative<ShortConv>(step.op) ||
                       std::holds_alternative<GatedDelta>(step.op);
     }
@@ -90,6 +81,15 @@ void Session::plan_choices(const Plan& plan) {
     const uint32_t spare = uint32_t(buffer.tensor.shape[0]) - buffer.tensor.window;
     ahead_ = std::clamp(spare, 1u, ahead_);
   }
+}
+
+bool Session::is_lost(const Result<void>& status) {
+  return !status && status.error().code == ErrorCode::kDeviceLost;
+}
+
+Result<void> Session::check_id(uint32_t id) const {
+  if (id < vocab_) return {};
+  return invalid_input("Token id {} is beyond the vocabulary of {} tokens.", id, vocab_);
 }
 
 StepRequest Session::step_of(std::span<const uint32_t> tokens) const {
@@ -130,9 +130,7 @@ Result<void> Session::step(StepRequest request, bool read_back) {
 Result<std::span<const float>> Session::feed(std::span<const uint32_t> tokens,
                                              const std::function<bool()>& cancelled) {
   if (tokens.empty()) return invalid_input("There are no tokens to run the model on.");
-  for (const uint32_t id : tokens) {
-    if (id >= vocab_) return beyond_vocabulary(id, vocab_);
-  }
+  for (const uint32_t id : tokens) TOK_TRY(check_id(id));
   if (tokens.size() > context_ - position_) {
     return invalid_input("{} tokens do not fit: {} of {} positions are taken (see --context).",
                          tokens.size(), position_, context_);
@@ -191,10 +189,6 @@ Result<void> Session::replay(const std::function<bool()>& cancelled) {
   return status;
 }
 
-uint32_t Session::greedy_room() const {
-  return greedy_phase_ == program_->plan().phases.size() ? 0 : room_for_steps();
-}
-
 bool Session::gives_list() const {
   return list_phase_ != program_->plan().phases.size() && room_for_steps() > 0;
 }
@@ -204,97 +198,6 @@ uint32_t Session::room_for_steps() const {
   if (is_spoilt_) return 0;
   if (position_ > short_rows_ || short_rows_ == 0) return left;
   return std::min(left, short_rows_ - position_);
-}
-
-/// Steps on their way: the ids they chose arrive together.
-struct Session::Ahead {
-  std::vector<uint32_t> ids;
-  std::optional<Error> error;
-  uint32_t submitted = 0;
-};
-
-Result<void> Session::submit_greedy(uint32_t id, uint32_t count,
-                                    const std::shared_ptr<Ahead>& own) {
-  Ahead& ahead = *own;
-  StepRequest request{.phase = greedy_phase_, .frame = {}, .tokens = {}, .done = {}};
-  request.repeat = count;
-  request.continues = ahead.submitted > 0;
-  if (!request.continues) {
-    request.tokens = {&id, 1};
-    request.frame = {.tokens = 1, .position = position_, .length = position_ + 1};
-  }
-  const uint32_t first = ahead.submitted;
-  // Results of a device that is lost may come when nobody waits for them any more.
-  request.done = [own, first, count](Result<std::span<const float>> chosen) {
-    if (!chosen) {
-      own->error = std::move(chosen).error();
-      return;
-    }
-    for (uint32_t i = first; i < first + count; ++i) {
-      const float chosen_id = (*chosen)[i % chosen->size()];
-      own->ids.push_back(chosen_id < 0 ? kNoToken : uint32_t(chosen_id));
-    }
-  };
-  ahead.submitted += count;
-  return program_->submit(request);
-}
-
-/// What is left to do of a call of greedy().
-struct Session::Greedy {
-  uint32_t id, count;
-  const std::function<bool(uint32_t)>& next;
-};
-
-Result<void> Session::greedy(uint32_t id, uint32_t count,
-                             const std::function<bool(uint32_t)>& next) {
-  TOK_CHECK(count > 0 && count <= greedy_room());
-  if (id >= vocab_) return beyond_vocabulary(id, vocab_);
-  Greedy greedy{id, count, next};
-  return outlive_device([&] { return run_greedy(greedy); }, {});
-}
-
-Result<void> Session::run_greedy(Greedy& greedy) {
-  const auto own = std::make_shared<Ahead>();
-  Ahead& ahead = *own;
-  const auto [id, count, next] = greedy;
-  uint32_t taken = 0;
-  bool goes_on = true;
-  Result<void> status;
-  ids_.resize(position_);
-  ids_.push_back(id);
-  while (goes_on && status) {
-    // Two groups under way: the device works on one while this program reads the other.
-    while (status && ahead.submitted < count && ahead.submitted - taken < ahead_) {
-      const uint32_t group = std::clamp(ahead_ / 2, 1u, 1 + taken);
-      const uint32_t room = std::min(count - ahead.submitted, ahead_ - (ahead.submitted - taken));
-      status = submit_greedy(id, std::min(group, room), own);
-    }
-    if (status) status = program_->wait_for_result();
-    if (status && ahead.error) status = Failure(*ahead.error);
-    while (status && goes_on && taken < ahead.ids.size()) {
-      const uint32_t chosen = ahead.ids[taken++];
-      if (chosen == kNoToken) {
-        status = invalid_input("The logits behind position {} have no finite largest value.",
-                               position_ + taken - 1);
-        break;
-      }
-      ids_.push_back(chosen);
-      goes_on = next(chosen) && taken < count;
-    }
-  }
-  const Result<void> drained = program_->wait();
-  if (status) status = drained;
-  // What is lost behind the last token is for the next call to find.
-  if (is_lost(status) && !goes_on) status = {};
-  greedy.count -= taken;
-  if (taken > 0) greedy.id = ahead.ids[taken - 1];
-  const uint32_t fed = is_lost(status) ? taken : std::max(taken, 1u);
-  position_ += fed;
-  steps_.insert(steps_.end(), fed, 1);
-  length_ = position_;
-  ids_.resize(position_);
-  is_spoilt_ = is_recurrent_ && ahead.submitted > taken;
-  return status;
 }
 
 bool Session::gives_all_logits() const {
@@ -331,29 +234,40 @@ Result<void> Session::run(std::span<const uint32_t> tokens,
   return status;
 }
 
+const Step& Session::list_step() const {
+  const std::vector<Step>& steps = program_->plan().phases[list_phase_].steps;
+  const auto makes_list = [](const Step& step) {
+    return std::holds_alternative<TopTokens>(step.op);
+  };
+  return *std::ranges::find_if(steps, makes_list);
+}
+
 Result<std::span<const float>> Session::feed_for_list(uint32_t id, float inverse_temperature) {
   TOK_CHECK(gives_list());
-  if (id >= vocab_) return beyond_vocabulary(id, vocab_);
+  TOK_TRY(check_id(id));
   ids_.resize(position_);
   ids_.push_back(id);
   length_ = position_ + 1;
   const auto attempt = [&] {
     return or_as_before([&] {
       StepRequest request = one_step(list_phase_, {&id, 1});
-      request.frame.inverse_temperature = inverse_temperature;
+      request.frame.rule.inverse_temperature = inverse_temperature;
+      request.result = &list_step().outputs.front();
       return step(std::move(request), true);
     });
   };
   TOK_TRY(outlive_device(attempt, {}));
+  holds_logits_ = true;
   return std::span<const float>(logits_);
 }
 
 Result<std::span<const float>> Session::logits_behind_list() {
   TOK_CHECK(position_ > 0 && position_ == ids_.size() && steps_.back() == 1);
-  // Where the device is lost before they are read, the token runs again behind all others.
+  // Where the device has run ahead, or is lost before they are read, the token runs again behind
+  // all others.
   --position_;
   steps_.pop_back();
-  bool is_there = true;
+  bool is_there = holds_logits_;
   const auto attempt = [&] {
     return or_as_before([&]() -> Result<void> {
       if (!std::exchange(is_there, false)) {
@@ -362,7 +276,7 @@ Result<std::span<const float>> Session::logits_behind_list() {
       StepRequest request{.phase = list_phase_, .frame = {}, .tokens = {}, .done = {}};
       request.repeat = 0;
       request.continues = true;
-      request.result = &program_->plan().phases[list_phase_].steps.back().inputs.front();
+      request.result = &list_step().inputs.front();
       TOK_TRY(step(std::move(request), true));
       ++position_;
       steps_.push_back(1);

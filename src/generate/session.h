@@ -52,13 +52,29 @@ class Session {
   /// graph/choice_ops.h), with the sum at that inverse temperature. REQUIRES: gives_list().
   Result<std::span<const float>> feed_for_list(uint32_t id, float inverse_temperature);
 
-  /// All logits that the list was made of: the device still has them. REQUIRES: the call before was
-  /// feed_for_list() and gave a list. Errors: the device's.
+  /// How many lists draw() can give from here on; 0: none, or not without feed() in between. Models
+  /// with recurrent states cannot take back what the device drew wrongly: none.
+  uint32_t drawing_room() const;
+
+  /// Feeds `id`, then token by token what the device draws from the list behind each (DrawToken),
+  /// some steps ahead of this program. `next` receives every list, as of feed_for_list(), and the
+  /// token that the device goes on with, kNoToken where it has none; it says whether that is the
+  /// token to go on with. Ends behind `count` lists; what ran ahead of the end is as if it had not.
+  /// `rule` gives by what the device draws behind the lists that `next` has seen; it is asked again
+  /// where the device was lost. REQUIRES: 0 < count <= drawing_room(). Errors: as feed().
+  Result<void> draw(uint32_t id, uint32_t count, const std::function<DrawRule()>& rule,
+                    const std::function<bool(std::span<const float> list, uint32_t token)>& next);
+  static constexpr uint32_t kNoToken = UINT32_MAX;
+
+  /// All logits that the last list was made of. REQUIRES: the call before was feed_for_list() or
+  /// draw() and gave a list. Errors: the device's.
   Result<std::span<const float>> logits_behind_list();
 
  private:
   Session(Program& program, uint32_t context, uint32_t vocab)
       : program_(&program), context_(context), vocab_(vocab) {}
+  static bool is_lost(const Result<void>& status);
+  Result<void> check_id(uint32_t id) const;
   /// Runs over `tokens` in chunks.
   Result<void> run(std::span<const uint32_t> tokens, const std::function<bool()>& cancelled);
   bool gives_all_logits() const;
@@ -77,9 +93,12 @@ class Session {
   Result<void> write_tables();
   Result<void> replay(const std::function<bool()>& cancelled);
   struct Ahead;
-  struct Greedy;
-  Result<void> run_greedy(Greedy& greedy);
-  Result<void> submit_greedy(uint32_t id, uint32_t count, const std::shared_ptr<Ahead>& own);
+  struct Choosing;
+  Result<void> run_choosing(Choosing& choosing);
+  Result<void> submit_choosing(const Choosing& choosing, uint32_t count,
+                               const std::shared_ptr<Ahead>& own);
+  /// The step of the list phase that makes the list of the logits.
+  const Step& list_step() const;
   void plan_choices(const Plan& plan);
 
   Program* program_;
@@ -94,6 +113,7 @@ class Session {
   uint32_t ahead_ = 1;           // most steps under way at once
   bool is_recurrent_ = false;    // has states that cannot be taken back
   bool is_spoilt_ = false;       // these states hold tokens that are no longer part of the sequence
+  bool holds_logits_ = false;    // the device still has those of the last list
   std::vector<float> logits_;
 };
 

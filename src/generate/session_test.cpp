@@ -54,6 +54,133 @@ class Recorder : public Program {
   Plan plan_;
 };
 
+/// Chooses tokens as a device does that runs ahead: token id + 1 follows id. The list behind each
+/// is one pair, the token, and a sum; every step counts.
+class Chooser : public Program {
+ public:
+  Chooser() {
+    const auto result = [](Shape shape) {
+      return Operand{BufferId(0), DType::kF32, std::move(shape)};
+    };
+    Phase plain{.name = "decode", .max_tokens = 1};
+    plain.result.shape = {1, kVocab};
+    Phase listing{.name = "sampled", .max_tokens = 1};
+    listing.steps = {{.op = TopTokens{}, .inputs = {plain.result}, .outputs = {result({1, 3})}},
+                     {.op = DrawToken{}}};
+    listing.result.shape = {kLists, 4};
+    plan_.phases = {plain, listing};
+  }
+  const Plan& plan() const override { return plan_; }
+  Result<void> write_table(BufferId, std::span<const uint32_t>) override { return {}; }
+  Result<void> submit(const StepRequest& request) override {
+    if (losses > 0) {
+      --losses;
+      return fail(ErrorCode::kDeviceLost, "The device is lost.");
+    }
+    if (!request.continues) {
+      frame_ = request.frame;
+      token_ = request.tokens[0];
+    }
+    for (uint32_t i = 0; i < request.repeat; ++i) {
+      log += fmt::format("{}@{} ", token_, frame_.position++);
+      const float row[] = {0.5f, float(++token_), 1.0f, float(token_)};
+      std::ranges::copy(row, rows_.begin() + std::ptrdiff_t(frame_.chosen++ % kLists * 4));
+    }
+    if (!request.done) return {};
+    const bool reads_logits =
+        request.phase == 0 || request.result == &plan_.phases[1].steps[0].inputs[0];
+    if (reads_logits) log += "logits ";
+    const std::vector<float> logits(kVocab, float(token_));
+    request.done(reads_logits ? std::span<const float>(logits) : std::span<const float>(rows_));
+    return {};
+  }
+  Result<void> poll() override { return {}; }
+  Result<void> wait() override { return {}; }
+  Result<void> restore(const Error&) override {
+    log += "restored ";
+    return {};
+  }
+
+  static constexpr uint32_t kLists = 4;
+  std::string log;
+  uint32_t losses = 0;
+  Plan plan_;
+
+ private:
+  Frame frame_;
+  uint32_t token_ = 0;
+  std::vector<float> rows_ = std::vector<float>(4 * kLists);
+};
+
+/// What draw() gives until `wrong`, from which the sequence goes on otherwise.
+std::vector<uint32_t> draw_until(Session& session, uint32_t id, uint32_t count, uint32_t wrong) {
+  std::vector<uint32_t> drawn;
+  uint64_t asked = 0;
+  const auto rule = [&] {
+    DrawRule own;
+    own.set_random(++asked);
+    return own;
+  };
+  const auto status = session.draw(id, count, rule, [&](auto list, uint32_t token) {
+    EXPECT_EQ(list.size(), 3u);
+    EXPECT_EQ(list[1], float(token));
+    drawn.push_back(token);
+    return token != wrong;
+  });
+  EXPECT_TRUE(status) << status.error().message;
+  return drawn;
+}
+
+using Ids = std::vector<uint32_t>;
+
+TEST(Session, DrawsAheadAndTakesBackWhatWasDrawnWrongly) {
+  Chooser program;
+  Session session = *Session::start(program, 64, 40);
+  EXPECT_EQ(draw_until(session, 5, 40, 8), (Ids{6, 7, 8}));
+  EXPECT_EQ(session.position(), 3u) << "5, 6 and 7 are part of the sequence";
+  EXPECT_TRUE(program.log.starts_with("5@0 6@1 7@2 8@3 ")) << program.log;
+  program.log.clear();
+  EXPECT_EQ(draw_until(session, 20, 2, 0), (Ids{21, 22}));
+  EXPECT_EQ(program.log, "20@3 21@4 ");
+  EXPECT_EQ(session.position(), 5u);
+}
+
+TEST(Session, ReadsLogitsBehindAListOrMakesThemAgain) {
+  Chooser program;
+  Session session = *Session::start(program, 64, 40);
+  draw_until(session, 5, 3, 0);
+  program.log.clear();
+  auto logits = session.logits_behind_list();
+  ASSERT_TRUE(logits);
+  EXPECT_EQ(program.log, "logits ") << "nothing ran ahead of them";
+  EXPECT_EQ((*logits)[0], 8);
+  draw_until(session, 8, 9, 10);
+  EXPECT_EQ(session.position(), 5u);
+  program.log.clear();
+  logits = session.logits_behind_list();
+  ASSERT_TRUE(logits);
+  EXPECT_EQ(program.log, "9@4 logits ") << "the device has gone on";
+  EXPECT_EQ((*logits)[0], 10);
+  EXPECT_EQ(session.position(), 5u);
+}
+
+TEST(Session, DrawsOnBehindALossOfTheDevice) {
+  Chooser program;
+  Session session = *Session::start(program, 64, 40);
+  draw_until(session, 5, 2, 0);
+  program.losses = 1;
+  program.log.clear();
+  EXPECT_EQ(draw_until(session, 7, 2, 0), (Ids{8, 9}));
+  EXPECT_EQ(program.log, "restored 5@0 6@1 7@2 8@3 ");
+}
+
+TEST(Session, DrawsNothingAheadOfStatesThatCannotBeTakenBack) {
+  Chooser program;
+  EXPECT_EQ(Session::start(program, 64, 40)->drawing_room(), 64u);
+  program.plan_.phases[1].steps.push_back({.op = ShortConv{}});
+  EXPECT_EQ(Session::start(program, 64, 40)->drawing_room(), 0u);
+}
+
 /// Feeds and gives the first two logits of each row.
 std::vector<float> feed(Session& session, std::vector<uint32_t> ids) {
   auto logits = session.feed(ids);

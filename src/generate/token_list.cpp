@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "generate/pool.h"
-#include "plan/plan.h"
 
 namespace tokamak {
 namespace {
@@ -143,8 +142,20 @@ bool can_take_lists(const SamplingParams& params) {
   return params.repetition_penalty == 1 && (params.typical_p == 1 || limits);
 }
 
-float inverse_temperature(const SamplingParams& params) {
-  return params.temperature == 0 ? 1 : 1 / temperature_divisor(params.temperature);
+bool can_guess(const SamplingParams& params) {
+  return can_take_lists(params) && params.temperature > 0 && params.repetition_penalty == 1 &&
+         params.typical_p == 1;
+}
+
+DrawRule draw_rule(const SamplingParams& params, uint64_t random) {
+  DrawRule rule;
+  if (params.temperature > 0)
+    rule.inverse_temperature = 1 / temperature_divisor(params.temperature);
+  rule.top_k = params.top_k;
+  rule.top_p = float(params.top_p);
+  rule.min_p = float(params.min_p);
+  rule.set_random(random);
+  return rule;
 }
 
 std::optional<uint32_t> token_of_list(std::span<const float> list,

@@ -10,6 +10,7 @@
 #include <span>
 
 #include "generate/sampler.h"
+#include "plan/plan.h"
 
 namespace tokamak {
 
@@ -17,8 +18,12 @@ namespace tokamak {
 /// no more than the sum. Where it cannot, reading it is a waste.
 bool can_take_lists(const SamplingParams& params);
 
-/// What the device multiplies differences of logits by.
-float inverse_temperature(const SamplingParams& params);
+/// Whether the device can guess what a list gives: it knows no penalties and no typical_p.
+bool can_guess(const SamplingParams& params);
+
+/// By what the device sums up a list's probabilities and, where it can guess, draws; `random` as
+/// Sampler::random_state().
+DrawRule draw_rule(const SamplingParams& params, uint64_t random);
 
 /// `list`: pairs of a logit and its id, best first, then the sum. `drawn`: the number in [0, 1)
 /// that chooses among what survives.

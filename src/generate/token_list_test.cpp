@@ -26,8 +26,9 @@ std::vector<float> list_of(const std::vector<float>& logits, const SamplingParam
   std::erase_if(ids, [&](uint32_t i) { return !std::isfinite(logits[i]); });
   std::ranges::stable_sort(ids, std::greater(), [&](uint32_t i) { return logits[i]; });
   double sum = 0;
+  const double factor = double(draw_rule(params, 0).inverse_temperature);
   for (const uint32_t id : ids) {
-    sum += std::exp(double(logits[id] - logits[ids[0]]) * double(inverse_temperature(params)));
+    sum += std::exp(double(logits[id] - logits[ids[0]]) * factor);
   }
   std::vector<float> list;
   for (size_t i = 0; i < std::min<size_t>(kTopTokens, logits.size()); ++i) {
@@ -161,10 +162,25 @@ TEST(TokenList, IsNotAskedForWhatItCannotTell) {
   EXPECT_TRUE(can_take_lists({.top_k = kTopTokens - 1}));
 }
 
-TEST(TokenList, MultipliesByAFiniteNumber) {
-  EXPECT_EQ(inverse_temperature({.temperature = 0}), 1);
-  EXPECT_EQ(inverse_temperature({.temperature = 0.5}), 2);
-  EXPECT_TRUE(std::isfinite(inverse_temperature({.temperature = 1e-300})));
+TEST(TokenList, TheDeviceMultipliesByAFiniteNumber) {
+  EXPECT_EQ(draw_rule({.temperature = 0}, 0).inverse_temperature, 1);
+  EXPECT_EQ(draw_rule({.temperature = 0.5}, 0).inverse_temperature, 2);
+  EXPECT_TRUE(std::isfinite(draw_rule({.temperature = 1e-300}, 0).inverse_temperature));
+}
+
+TEST(TokenList, IsGuessedOnlyByRulesThatTheDeviceHas) {
+  EXPECT_TRUE(can_guess({}));
+  EXPECT_TRUE(can_guess({.temperature = 0.8, .top_k = 40, .top_p = 0.9, .min_p = 0.1}));
+  EXPECT_FALSE(can_guess({.temperature = 0}));
+  EXPECT_FALSE(can_guess({.top_k = kTopTokens}));
+  EXPECT_FALSE(can_guess({.top_k = 40, .typical_p = 0.9}));
+  EXPECT_FALSE(can_guess({.top_k = 40, .repetition_penalty = 1.1}));
+  const DrawRule rule =
+      draw_rule({.top_k = 40, .top_p = 0.75, .min_p = 0.125}, 0x123456789abcdefull);
+  EXPECT_EQ(rule.top_k, 40u);
+  EXPECT_EQ(rule.top_p, 0.75f);
+  EXPECT_EQ(rule.min_p, 0.125f);
+  EXPECT_EQ(rule.random(), 0x123456789abcdefull);
 }
 
 }  // namespace

@@ -195,8 +195,8 @@ struct LastRow {
 using Op = std::variant<Embed, Linear, RmsNorm, Add, Scale, Softcap, Glu, Rope, KvAppend, Attention,
                         ShortConv, GatedDelta, Route, ExpertLinear, ExpertSum, ExpertColumns,
                         Columns, GatherColumns, MeanRows, LastRow, BlockArgmax, NextToken,
-                        BlockPeaks, BestBlocks, TopTokens, AddRmsNorm, Qkv, LinearGlu, FusedLinear,
-                        StepAttention, ExpertGlu, ExpertMix>;
+                        BlockPeaks, BestBlocks, TopTokens, DrawToken, AddRmsNorm, Qkv, LinearGlu,
+                        FusedLinear, StepAttention, ExpertGlu, ExpertMix>;
 
 /// The index of alternative T in Op: how patterns and kernel tables name an op without attributes.
 template <typename T, size_t kIndex = 0>

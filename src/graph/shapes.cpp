@@ -100,6 +100,12 @@ struct Rule {
     out.name.clear();
     return out;
   }
+  Result<void> one_row(size_t operand) const {
+    TOK_TRY(activation(operand));
+    const Dim rows = in[operand]->shape[0];
+    if (rows != 1 && rows != kTokens) return wrong(operand, "one row");
+    return {};
+  }
   Result<void> state(size_t operand, const Shape& shape) const {
     const TensorDesc& s = *in[operand];
     if (s.storage != Storage::kState || s.shape != shape || s.dtype != DType::kF32) {
@@ -292,13 +298,9 @@ struct Rule {
   }
   Outputs operator()(const NextToken&) const {
     TOK_TRY(count(2, 2));
-    TOK_TRY(activation(0));
-    if (in[0]->shape[0] != 1 && in[0]->shape[0] != kTokens) return wrong(0, "one row");
+    TOK_TRY(one_row(0));
     if (in[0]->shape[1] % 2 != 0) return wrong(0, "pairs of a value and a column");
-    if (in[1]->storage != Storage::kState || in[1]->shape.size() != 1 ||
-        in[1]->dtype != DType::kF32) {
-      return wrong(1, "a state f32[n]");
-    }
+    TOK_TRY(state(1, {in[1]->shape[0]}));
     return {{same_state(1)}};
   }
   Outputs operator()(const BlockPeaks&) const {
@@ -321,6 +323,14 @@ struct Rule {
     TOK_TRY(like(1, matrix(rows, peaks)));
     TOK_TRY(like(2, matrix(rows, std::min(Dim{kTopTokens}, peaks / 2))));
     return {{matrix(rows, 2 * std::min(Dim{kTopTokens}, columns) + 1)}};
+  }
+  Outputs operator()(const DrawToken&) const {
+    TOK_TRY(count(2, 2));
+    TOK_TRY(one_row(0));
+    const Dim columns = in[0]->shape[1];
+    if (columns % 2 == 0 || columns > 2 * Dim{kTopTokens} + 1) return wrong(0, "a list of tokens");
+    TOK_TRY(state(1, {in[1]->shape[0], columns + 1}));
+    return {{same_state(1)}};
   }
   Outputs operator()(const AddRmsNorm&) const {
     TOK_TRY(count(3, 3));

@@ -6,17 +6,30 @@
 
 namespace tokamak {
 
+/// By what the device draws a token from a list (DrawToken of graph/choice_ops.h).
+struct DrawRule {
+  float inverse_temperature = 1;  // what differences of logits are multiplied by; finite
+  uint32_t top_k = 0;             // 0: off
+  float top_p = 1, min_p = 0;     // 1 and 0: off
+  /// The state of splitmix64 (base/splitmix.h), from which the draw takes its number.
+  uint32_t random_low = 0, random_high = 0;
+
+  uint64_t random() const { return uint64_t{random_high} << 32 | random_low; }
+  void set_random(uint64_t state) {
+    random_low = uint32_t(state);
+    random_high = uint32_t(state >> 32);
+  }
+};
+
 struct Frame {
   uint32_t tokens = 0;    // tokens in this step
   uint32_t position = 0;  // of the first of them, = tokens already in the cache
   uint32_t length = 0;    // of the sequence with all tokens the host has for it by now
   uint32_t chosen = 0;    // tokens the device chose since the host last wrote a frame
-  /// Of steps that end in a list of candidates: what differences of logits are multiplied by before
-  /// their exponentials are summed up. Finite.
-  float inverse_temperature = 1;
-  uint32_t reserved[3] = {};
+  DrawRule rule;          // of steps that end in a list of candidates
+  uint32_t reserved[2] = {};
 };
-static_assert(sizeof(Frame) == 32);
+static_assert(sizeof(Frame) == 48);
 
 /// Token ids start here: the smallest alignment every WebGPU device takes for a bound range.
 inline constexpr uint32_t kFrameTokensOffset = 256;

@@ -77,7 +77,7 @@ bool is_for_one_token(const Op& op) {
   return std::holds_alternative<FusedLinear>(op) || std::holds_alternative<StepAttention>(op) ||
          std::holds_alternative<ExpertMix>(op) || std::holds_alternative<NextToken>(op) ||
          std::holds_alternative<BlockPeaks>(op) || std::holds_alternative<BestBlocks>(op) ||
-         std::holds_alternative<TopTokens>(op) ||
+         std::holds_alternative<TopTokens>(op) || std::holds_alternative<DrawToken>(op) ||
          (std::holds_alternative<ExpertGlu>(op) && std::get<ExpertGlu>(op).norm);
 }
 
@@ -212,8 +212,24 @@ TEST(Frame, HasTheLayoutOfTheShader) {
   EXPECT_LT(text.find("length: u32"), text.find("chosen: u32"));
   EXPECT_EQ(offsetof(Frame, length), 8u);
   EXPECT_LT(text.find("chosen: u32"), text.find("inverse_temperature: f32"));
-  EXPECT_EQ(offsetof(Frame, inverse_temperature), 16u);
-  EXPECT_EQ(sizeof(Frame), 32u);
+  EXPECT_EQ(offsetof(Frame, rule.inverse_temperature), 16u);
+  const char* fields[] = {"inverse_temperature: f32", "top_k: u32",      "top_p: f32", "min_p: f32",
+                          "random_low: u32",          "random_high: u32"};
+  for (const char* file : {"wgsl/frame.wgsl", "wgsl/next_frame.wgsl"}) {
+    size_t at = embedded_text(file).find("chosen: u32");
+    for (const char* field : fields) {
+      const size_t next = embedded_text(file).find(field);
+      ASSERT_NE(next, std::string_view::npos) << file << ": " << field;
+      EXPECT_LT(at, next) << file << ": " << field;
+      at = next;
+    }
+  }
+  EXPECT_EQ(offsetof(Frame, rule.top_k), 20u);
+  EXPECT_EQ(offsetof(Frame, rule.top_p), 24u);
+  EXPECT_EQ(offsetof(Frame, rule.min_p), 28u);
+  EXPECT_EQ(offsetof(Frame, rule.random_low), 32u);
+  EXPECT_EQ(offsetof(Frame, rule.random_high), 36u);
+  EXPECT_EQ(sizeof(Frame), 48u);
 }
 
 TEST(Extent, CountsWorkgroupsByTokens) {

@@ -10,6 +10,7 @@
 #include "kernels/attention/attention.h"
 #include "kernels/attention/step_attention.h"
 #include "kernels/choice/choice.h"
+#include "kernels/choice/draw_token.h"
 #include "kernels/choice/top_tokens.h"
 #include "kernels/conv/short_conv.h"
 #include "kernels/delta/gated_delta.h"
@@ -30,7 +31,7 @@ std::vector<KernelVariant> collect() {
        {embed_variants(), linear_variants(), norm_variants(), elementwise_variants(),
         rope_variants(), attention_variants(), step_attention_variants(), conv_variants(),
         delta_variants(), expert_variants(), fused_expert_variants(), choice_variants(),
-        top_token_variants()}) {
+        draw_token_variants(), top_token_variants()}) {
     all.insert(all.end(), family.begin(), family.end());
   }
   return all;

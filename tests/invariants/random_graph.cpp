@@ -5,12 +5,13 @@
 #include <cstring>
 
 #include "base/bits.h"
+#include "base/splitmix.h"
 #include "graph/builder.h"
 
 namespace tokamak::invariants {
 namespace {
 
-/// splitmix64 (Steele, Lea, Flood 2014): the distributions of <random> differ between libraries.
+/// The distributions of <random> differ between libraries.
 class Dice {
  public:
   explicit Dice(uint64_t seed) : state_(seed) {}
@@ -22,12 +23,7 @@ class Dice {
   float value() { return float(next() >> 40) / float(1 << 23) - 1.0f; }
 
  private:
-  uint64_t next() {
-    uint64_t z = state_ += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-  }
+  uint64_t next() { return next_random(state_); }
   uint64_t state_;
 };
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "generate/drawing.h"
+#include "generate/token_list.h"
 #include "golden/reference.h"
 
 namespace tokamak::golden {
@@ -53,27 +54,37 @@ struct Drawn {
   Readbacks readbacks;
 };
 
+enum class By : uint8_t { kAllLogits, kLists, kGuesses };
+
 Result<Drawn> draw(Engine& engine, std::span<const uint32_t> prompt, const SamplingParams& params,
-                   bool by_lists) {
+                   By by) {
   Drawn out;
   TOK_TRY(Sampler sampler, Sampler::make(params));
   TOK_TRY(Session session, engine.start());
   Drawing drawing(session, sampler);
   std::vector<uint32_t> history(prompt.begin(), prompt.end());
   TOK_TRY(std::span<const float> logits, session.feed(prompt));
-  TOK_TRY(uint32_t id, sampler.next(logits, history, 0));
-  for (uint32_t step = 1; step <= kCount; ++step) {
+  const auto take = [&](uint32_t id) {
     out.ids.push_back(id);
     history.push_back(id);
-    if (by_lists) {
-      TOK_TRY(id, drawing.next(id, history, step));
+    return true;
+  };
+  TOK_TRY(const uint32_t first, sampler.next(logits, history, 0));
+  take(first);
+  while (out.ids.size() <= kCount) {
+    const uint32_t step = uint32_t(out.ids.size());
+    if (by == By::kGuesses) {
+      TOK_TRY(drawing.run(kCount + 1 - step, history, step, take));
+    } else if (by == By::kLists) {
+      TOK_TRY(const uint32_t id, drawing.next(history.back(), history, step));
+      take(id);
     } else {
-      TOK_TRY(logits, session.feed({&id, 1}));
-      TOK_TRY(id, sampler.next(logits, history, step));
+      TOK_TRY(logits, session.feed({&history.back(), 1}));
+      TOK_TRY(const uint32_t id, sampler.next(logits, history, step));
+      take(id);
     }
   }
-  out.ids.push_back(id);
-  TOK_TRY(logits, session.feed({&id, 1}));
+  TOK_TRY(logits, session.feed({&history.back(), 1}));
   out.logits.assign(logits.begin(), logits.end());
   out.readbacks = drawing.readbacks();
   return out;
@@ -82,24 +93,33 @@ Result<Drawn> draw(Engine& engine, std::span<const uint32_t> prompt, const Sampl
 TEST_P(Sampled, FromListsIsFromAllLogits) {
   const auto engine = open_model();
   ASSERT_NE(engine, nullptr);
-  uint64_t lists = 0, all = 0;
+  uint64_t lists = 0, all = 0, guesses = 0, wrong = 0;
   for (const Setting& setting : kSettings) {
     SCOPED_TRACE(&setting - kSettings);
-    const auto expected = draw(*engine, prompt, setting.params, false);
+    const auto expected = draw(*engine, prompt, setting.params, By::kAllLogits);
     ASSERT_TRUE(expected) << expected.error().message;
-    const auto drawn = draw(*engine, prompt, setting.params, true);
-    ASSERT_TRUE(drawn) << drawn.error().message;
-    EXPECT_EQ(drawn->ids, expected->ids);
-    EXPECT_EQ(drawn->logits, expected->logits) << "the sequence is another one";
-    EXPECT_EQ(drawn->readbacks.lists + drawn->readbacks.all, kCount);
-    if (model == kStoryteller) {
-      EXPECT_GE(drawn->readbacks.lists, setting.least_lists);
-      EXPECT_GE(drawn->readbacks.all, setting.least_all);
+    for (const By by : {By::kLists, By::kGuesses}) {
+      const auto drawn = draw(*engine, prompt, setting.params, by);
+      ASSERT_TRUE(drawn) << drawn.error().message;
+      const Readbacks& readbacks = drawn->readbacks;
+      EXPECT_EQ(drawn->ids, expected->ids);
+      EXPECT_EQ(drawn->logits, expected->logits) << "the sequence is another one";
+      EXPECT_EQ(readbacks.lists + readbacks.all, kCount);
+      if (model == kStoryteller) {
+        EXPECT_GE(readbacks.lists, setting.least_lists);
+        EXPECT_GE(readbacks.all, setting.least_all);
+        const bool guesses_here = by == By::kGuesses && can_guess(setting.params);
+        EXPECT_EQ(readbacks.guesses > 0, guesses_here && setting.least_lists > 0);
+      }
+      lists += readbacks.lists;
+      all += readbacks.all;
+      guesses += readbacks.guesses;
+      wrong += readbacks.wrong;
     }
-    lists += drawn->readbacks.lists;
-    all += drawn->readbacks.all;
   }
-  fmt::print("{} {}: {} tokens from lists, {} from all logits\n", model, setup.name, lists, all);
+  EXPECT_LE(wrong, guesses / 50) << "the device draws otherwise";
+  fmt::print("{} {}: {} tokens from lists, {} of {} of them guessed wrongly; {} from all logits\n",
+             model, setup.name, lists, wrong, guesses, all);
 }
 
 /// Where the list is not enough, the logits are those that feed() gives, and the sequence goes on.

@@ -162,6 +162,7 @@ Run run(const Case& c, Backend& backend, const ForcedVariants& forced) {
   for (const uint32_t chunk : c.steps.chunks) {
     std::vector<uint32_t> tokens(chunk);
     for (uint32_t& token : tokens) token = uint32_t(random()) % kVocab;
+    frame.rule = c.rule;
     frame.tokens = chunk;
     frame.length = frame.position + chunk;
     const auto keep = [&run, &c](Result<std::span<const float>> result) {

@@ -23,6 +23,7 @@ struct Case {
   std::map<std::string, std::vector<uint32_t>> tables;
   Steps steps;
   double tolerance = 0;  // of the largest magnitude in the step's result, at least 1
+  DrawRule rule;         // of every step
 };
 
 /// Token ids are below this; tables of embeddings have so many rows.

@@ -268,6 +268,7 @@ std::vector<Case> cases_of(std::string_view op) {
   if (op == "block_peaks") return block_peaks_cases();
   if (op == "best_blocks") return best_blocks_cases();
   if (op == "top_tokens") return top_tokens_cases();
+  if (op == "draw_token") return draw_token_cases();
   if (op == "glu") return glu_cases();
   if (op == "softcap") return softcap_cases();
   const auto of_elements = [&](auto make) {

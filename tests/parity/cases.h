@@ -28,5 +28,6 @@ std::vector<Case> next_token_cases();
 std::vector<Case> block_peaks_cases();
 std::vector<Case> best_blocks_cases();
 std::vector<Case> top_tokens_cases();
+std::vector<Case> draw_token_cases();
 
 }  // namespace tokamak::parity

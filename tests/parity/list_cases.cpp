@@ -1,4 +1,7 @@
-// The list of the most probable tokens: what is a candidate, ties, blocks of every kind.
+// The list of the most probable tokens: what is a candidate, ties, blocks of every kind; and what
+// is drawn from it.
+#include <algorithm>
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <random>
@@ -88,6 +91,67 @@ std::vector<Case> cases() {
   return all;
 }
 
+/// A list of `listed` tokens, more than one in places of equal logits, with `pairs` places.
+std::vector<float> list_of(uint32_t pairs, uint32_t listed, float others, std::mt19937& random) {
+  std::vector<float> list, logits;
+  for (uint32_t i = 0; i < listed; ++i) logits.push_back(std::round(4 * spread(random)) / 4);
+  std::ranges::sort(logits, std::greater());
+  float sum = others;
+  for (uint32_t i = 0; i < pairs; ++i) {
+    const bool is_listed = i < listed;
+    list.push_back(is_listed ? logits[i] : std::numeric_limits<float>::lowest());
+    list.push_back(is_listed ? float(7 * i + 3) : -1.0f);
+    if (is_listed) sum += std::exp(logits[i] - logits[0]);
+  }
+  list.push_back(sum);
+  return list;
+}
+
+struct Drawn {
+  const char* name;
+  DrawRule rule;
+  uint32_t pairs, listed;
+  float others = 0;  // of the sum, what is not listed
+};
+const Drawn kDrawn[] = {
+    {"of one", {}, 1, 1},
+    {"of none", {}, 5, 0},
+    {"of a few", {}, 5, 3},
+    {"of many", {}, kTopTokens, kTopTokens},
+    {"that is not listed, mostly", {}, 20, 20, 1000},
+    {"at a low temperature", {.inverse_temperature = 3}, kTopTokens, kTopTokens},
+    {"at a high temperature", {.inverse_temperature = 0.1f}, kTopTokens, kTopTokens},
+    {"of the first and its equals", {.inverse_temperature = 0.1f, .top_k = 9}, 100, 100, 50},
+    {"of more than there are", {.top_k = kTopTokens + 1}, 10, 10},
+    {"by top_p", {.inverse_temperature = 0.3f, .top_p = 0.6f}, kTopTokens, kTopTokens},
+    {"by a top_p of the first", {.top_p = 1e-6f}, kTopTokens, kTopTokens},
+    {"by min_p", {.inverse_temperature = 0.2f, .min_p = 0.6f}, kTopTokens, kTopTokens, 9},
+    {"by all rules",
+     {.inverse_temperature = 0.2f, .top_k = 50, .top_p = 0.8f, .min_p = 0.3f},
+     kTopTokens,
+     kTopTokens,
+     9},
+};
+
+/// Every step has the same random number, and a list of its own.
+Case draw_case(const Drawn& drawn, uint64_t state) {
+  CaseBuilder b(fmt::format("draw_token {}, state {:x}", drawn.name, state));
+  std::mt19937 random(drawn.pairs);
+  std::vector<float> table;
+  for (uint32_t row = 0; row < kVocab; ++row) {
+    const std::vector<float> list = list_of(drawn.pairs, drawn.listed, drawn.others, random);
+    table.insert(table.end(), list.begin(), list.end());
+  }
+  const Dim columns = 2 * Dim{drawn.pairs} + 1;
+  const ValueId list = b.graph().embed(b.tokens(), b.constant("lists", {kVocab, columns}, table));
+  const ValueId lists = b.graph().state("drawn", {1, columns + 1}, DType::kF32);
+  const ValueId y = b.graph().add_node(DrawToken{}, {list, lists}).front();
+  Case c = b.finish(y, {1, {1, 1, 1, 1}}, 0);
+  c.rule = drawn.rule;
+  c.rule.set_random(state);
+  return c;
+}
+
 }  // namespace
 
 std::vector<Case> block_peaks_cases() {
@@ -102,6 +166,16 @@ std::vector<Case> best_blocks_cases() {
 std::vector<Case> top_tokens_cases() {
   std::vector<Case> all = cases<TopTokens>();
   all.push_back(list_case<TopTokens>(262144, "even", even));
+  return all;
+}
+
+std::vector<Case> draw_token_cases() {
+  std::vector<Case> all;
+  for (const Drawn& drawn : kDrawn) {
+    for (const uint64_t state : {0ull, 0xffffffffffffffffull, 0x123456789abcdefull, 3ull << 31}) {
+      all.push_back(draw_case(drawn, state));
+    }
+  }
   return all;
 }
 

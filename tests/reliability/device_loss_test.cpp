@@ -43,10 +43,13 @@ Result<Sequence> run(Engine& engine, std::span<const uint32_t> prompt) {
                                        SamplingParams{.temperature = 3, .seed = 7}}) {
     TOK_TRY(Sampler sampler, Sampler::make(params));
     Drawing drawing(session, sampler);
-    for (uint32_t step = 0; step < kSampled; ++step) {
-      TOK_TRY(const uint32_t id, drawing.next(history.back(), history, step));
-      out.sampled.push_back(id);
-      history.push_back(id);
+    for (uint32_t left = kSampled; left > 0;) {
+      TOK_TRY(drawing.run(left, history, kSampled - left, [&](uint32_t id) {
+        out.sampled.push_back(id);
+        history.push_back(id);
+        --left;
+        return true;
+      }));
     }
     out.lists += drawing.readbacks().lists;
     out.all += drawing.readbacks().all;

@@ -59,7 +59,7 @@ void add_bench(CLI::App& app, Action& action) {
 pp512 feeds 512 random tokens and waits for the logits; tg128 generates 128 tokens greedily, one at
 a time. "of bandwidth" compares the bytes a token must move with what kernels that only copy or read
 reach on the same device. With --sampled, a second test draws from the list of the best tokens that
-the device makes, and a third one from all logits.)");
+the device makes, running ahead with what it guesses, and a third one from all logits.)");
   auto flags = std::make_shared<BenchFlags>();
   flags->model.add(*command, ModelFlags::Model::kOptional);
   BenchOptions& options = flags->options;

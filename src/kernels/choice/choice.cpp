@@ -58,10 +58,6 @@ Launch next_token_launch(const Problem& p) {
           .writes_frame = true};
 }
 
-std::string next_token_refuses(const Problem& p, const DeviceInfo&) {
-  return p.max_tokens == 1 ? "" : "is for one token";
-}
-
 constexpr KernelVariant kVariants[] = {
     {.name = "block_argmax.wgsl", .op = op_index<BlockArgmax>(), .launch = block_argmax_launch},
     {.name = "block_argmax.cpu",
@@ -70,12 +66,12 @@ constexpr KernelVariant kVariants[] = {
      .reference = block_argmax_reference},
     {.name = "next_token.wgsl",
      .op = op_index<NextToken>(),
-     .refuses = next_token_refuses,
+     .refuses = for_one_token,
      .launch = next_token_launch},
     {.name = "next_token.cpu",
      .op = op_index<NextToken>(),
      .backend = BackendKind::kCpu,
-     .refuses = next_token_refuses,
+     .refuses = for_one_token,
      .reference = next_token_reference},
 };
 
@@ -94,6 +90,10 @@ void block_argmax(std::span<const float> x, std::span<float> pairs) {
     pairs[first / kArgmaxBlock * 2] = best;
     pairs[first / kArgmaxBlock * 2 + 1] = float(column);
   }
+}
+
+std::string for_one_token(const Problem& p, const DeviceInfo&) {
+  return p.max_tokens == 1 ? "" : "is for one token";
 }
 
 std::span<const KernelVariant> choice_variants() {

@@ -2,6 +2,7 @@
 // which becomes the frame's next token. See graph/choice_ops.h for the contract.
 #pragma once
 #include <span>
+#include <string>
 
 #include "kernels/kernel.h"
 
@@ -9,6 +10,9 @@ namespace tokamak {
 
 /// The reference of block_argmax for one row: pairs of a value and its column.
 void block_argmax(std::span<const float> x, std::span<float> pairs);
+
+/// Why a kernel that chooses a token does not take the problem; "" if it does.
+std::string for_one_token(const Problem& p, const DeviceInfo&);
 
 std::span<const KernelVariant> choice_variants();
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "kernels/choice/choice.h"
 #include "kernels/launch.h"
 
 namespace tokamak {
@@ -42,7 +43,7 @@ void block_peaks_reference(const CpuCall& call) {
     double sum = 0;
     for (const float value : values) {
       if (!counts(value)) continue;
-      sum += std::exp((double(value) - double(peak)) * double(call.frame.inverse_temperature));
+      sum += std::exp((double(value) - double(peak)) * double(call.frame.rule.inverse_temperature));
     }
     y[first / block * 2] = peak;
     y[first / block * 2 + 1] = is_infinite ? -1 : float(sum);
@@ -82,8 +83,8 @@ void top_tokens_reference(const CpuCall& call) {
   bool is_infinite = false;
   for (size_t i = 0; i < peaks.size(); i += 2) {
     is_infinite = is_infinite || peaks[i + 1] < 0;
-    sum += double(peaks[i + 1]) *
-           std::exp((double(peaks[i]) - double(y[0])) * double(call.frame.inverse_temperature));
+    sum += double(peaks[i + 1]) * std::exp((double(peaks[i]) - double(y[0])) *
+                                           double(call.frame.rule.inverse_temperature));
   }
   y[2 * listed] = is_infinite ? -1 : float(sum);
 }
@@ -133,10 +134,6 @@ Launch top_tokens_launch(const Problem& p) {
           .sources = {"wgsl/reduce.wgsl", "choice/order.wgsl", "choice/top_tokens.wgsl",
                       "wgsl/entry.wgsl"},
           .grid = {.x = {ceil_div(kept * sizes.block, kPiece) + 1}}};
-}
-
-std::string for_one_token(const Problem& p, const DeviceInfo&) {
-  return p.max_tokens == 1 ? "" : "is for one token";
 }
 
 constexpr KernelVariant kVariants[] = {

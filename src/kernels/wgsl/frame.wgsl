@@ -5,9 +5,13 @@ struct Frame {
   length: u32,
   chosen: u32,
   inverse_temperature: f32,
+  top_k: u32,
+  top_p: f32,
+  min_p: f32,
+  random_low: u32,
+  random_high: u32,
   reserved_1: u32,
   reserved_2: u32,
-  reserved_3: u32,
 }
 @group(0) @binding(0) var<uniform> frame: Frame;
 

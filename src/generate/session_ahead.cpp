@@ -1,0 +1,143 @@
+// The part of Session in which the device chooses tokens and runs ahead of the program.
+#include <algorithm>
+#include <optional>
+
+#include "base/check.h"
+#include "generate/session.h"
+
+namespace tokamak {
+namespace {
+
+/// Numbers of a step in what a phase gives: a list and its token, or a token alone.
+size_t row_size(const Operand& result) {
+  return result.shape.size() == 2 ? size_t(result.shape[1]) : 1;
+}
+
+}  // namespace
+
+/// Steps on their way: the rows of a group arrive together.
+struct Session::Ahead {
+  std::vector<float> rows;
+  std::optional<Error> error;
+  uint32_t submitted = 0;
+};
+
+/// What is left to do of a call that lets the device choose.
+struct Session::Choosing {
+  size_t phase;
+  uint32_t id, count;
+  const std::function<DrawRule()>& rule;
+  /// Takes a row, and the token at its end; says whether to go on with that.
+  const std::function<Result<bool>(std::span<const float> row, uint32_t token)>& next;
+};
+
+Result<void> Session::submit_choosing(const Choosing& choosing, uint32_t count,
+                                      const std::shared_ptr<Ahead>& own) {
+  StepRequest request{.phase = choosing.phase, .frame = {}, .tokens = {}, .done = {}};
+  request.repeat = count;
+  request.continues = own->submitted > 0;
+  if (!request.continues) {
+    request.tokens = {&choosing.id, 1};
+    request.frame = {.tokens = 1, .position = position_, .length = position_ + 1};
+    request.frame.rule = choosing.rule();
+  }
+  const uint32_t first = own->submitted;
+  const size_t row = row_size(program_->plan().phases[choosing.phase].result);
+  // Results of a device that is lost may come when nobody waits for them any more.
+  request.done = [own, first, count, row](Result<std::span<const float>> kept) {
+    if (!kept) {
+      own->error = std::move(kept).error();
+      return;
+    }
+    for (size_t i = first; i < first + count; ++i) {
+      const auto one = kept->subspan(i * row % kept->size(), row);
+      own->rows.insert(own->rows.end(), one.begin(), one.end());
+    }
+  };
+  own->submitted += count;
+  return program_->submit(request);
+}
+
+Result<void> Session::run_choosing(Choosing& choosing) {
+  const auto own = std::make_shared<Ahead>();
+  Ahead& ahead = *own;
+  const uint32_t count = choosing.count;
+  const Operand& result = program_->plan().phases[choosing.phase].result;
+  const size_t row = row_size(result);
+  const uint32_t most = std::min(ahead_, uint32_t(result.shape[0]));
+  uint32_t taken = 0;
+  bool goes_on = true;
+  Result<void> status;
+  ids_.resize(position_);
+  ids_.push_back(choosing.id);
+  while (goes_on && status) {
+    // Two groups under way: the device works on one while this program reads the other.
+    while (status && ahead.submitted < count && ahead.submitted - taken < most) {
+      const uint32_t group = std::clamp(most / 2, 1u, 1 + taken);
+      const uint32_t room = std::min(count - ahead.submitted, most - (ahead.submitted - taken));
+      status = submit_choosing(choosing, std::min(group, room), own);
+    }
+    if (status) status = program_->wait_for_result();
+    if (status && ahead.error) status = Failure(*ahead.error);
+    while (status && goes_on && taken * row < ahead.rows.size()) {
+      const auto kept = std::span<const float>(ahead.rows).subspan(taken++ * row, row);
+      const uint32_t token = kept.back() < 0 ? kNoToken : uint32_t(kept.back());
+      const Result<bool> verdict = choosing.next(kept, token);
+      if (!verdict) {
+        status = Failure(verdict.error());
+        break;
+      }
+      choosing.id = token;
+      ids_.push_back(token);
+      goes_on = *verdict && taken < count;
+    }
+  }
+  const Result<void> drained = program_->wait();
+  if (status) status = drained;
+  // What is lost behind the last token is for the next call to find.
+  if (is_lost(status) && !goes_on) status = {};
+  choosing.count -= taken;
+  const uint32_t fed = is_lost(status) ? taken : std::max(taken, 1u);
+  position_ += fed;
+  steps_.insert(steps_.end(), fed, 1);
+  length_ = position_;
+  ids_.resize(position_);
+  is_spoilt_ = is_recurrent_ && ahead.submitted > taken;
+  holds_logits_ = ahead.submitted == taken;
+  return status;
+}
+
+uint32_t Session::greedy_room() const {
+  return greedy_phase_ == program_->plan().phases.size() ? 0 : room_for_steps();
+}
+
+Result<void> Session::greedy(uint32_t id, uint32_t count,
+                             const std::function<bool(uint32_t)>& next) {
+  TOK_CHECK(count > 0 && count <= greedy_room());
+  TOK_TRY(check_id(id));
+  const auto take = [&](std::span<const float>, uint32_t token) -> Result<bool> {
+    if (token != kNoToken) return next(token);
+    return invalid_input("The logits behind position {} have no finite largest value.",
+                         ids_.size() - 1);
+  };
+  Choosing choosing{greedy_phase_, id, count, [] { return DrawRule(); }, take};
+  return outlive_device([&] { return run_choosing(choosing); }, {});
+}
+
+uint32_t Session::drawing_room() const {
+  return is_recurrent_ || !gives_list() ? 0 : room_for_steps();
+}
+
+Result<void> Session::draw(
+    uint32_t id, uint32_t count, const std::function<DrawRule()>& rule,
+    const std::function<bool(std::span<const float> list, uint32_t token)>& next) {
+  TOK_CHECK(count > 0 && count <= drawing_room());
+  TOK_TRY(check_id(id));
+  const auto take = [&](std::span<const float> row, uint32_t token) -> Result<bool> {
+    return next(row.first(row.size() - 1), token) && token != kNoToken;
+  };
+  Choosing choosing{list_phase_, id, count, rule, take};
+  return outlive_device([&] { return run_choosing(choosing); }, {});
+}
+
+}  // namespace tokamak

@@ -1,0 +1,90 @@
+#include "kernels/choice/draw_token.h"
+
+#include <cmath>
+#include <numeric>
+
+#include "base/splitmix.h"
+#include "kernels/choice/choice.h"
+#include "kernels/launch.h"
+
+namespace tokamak {
+namespace {
+
+/// exp((logit - best) * inverse_temperature) of the tokens that survive, 0 of the others.
+std::vector<double> surviving_weights(std::span<const float> list, const DrawRule& rule) {
+  const size_t listed = list.size() / 2;
+  const auto logit = [&](size_t i) { return double(list[2 * i]); };
+  std::vector<double> weights(listed);
+  for (size_t i = 0; i < listed && list[2 * i + 1] >= 0; ++i) {
+    const bool is_among_first =
+        rule.top_k == 0 || i < rule.top_k || logit(i) == logit(size_t(rule.top_k) - 1);
+    if (!is_among_first) break;
+    weights[i] = std::exp((logit(i) - logit(0)) * double(rule.inverse_temperature));
+  }
+  const double mass =
+      rule.top_k == 0 ? double(list.back()) : std::accumulate(weights.begin(), weights.end(), 0.0);
+  double before = 0;
+  for (double& weight : weights) {
+    const double own = weight;
+    const bool is_beyond = rule.top_p < 1 && before >= double(rule.top_p) * mass;
+    if (is_beyond || own < double(rule.min_p)) weight = 0;
+    before += own;
+  }
+  return weights;
+}
+
+void draw_token_reference(const CpuCall& call) {
+  const std::span<const float> list = call.inputs[0].f32();
+  Frame& frame = *call.next_frame;
+  const DrawRule& rule = frame.rule;
+  uint64_t state = rule.random();
+  const double drawn = double(next_random(state) >> 40) * 0x1p-24;
+  const std::vector<double> weights = surviving_weights(list, rule);
+  const bool is_limited = rule.top_k != 0 || rule.top_p < 1 || rule.min_p > 0;
+  const double mass =
+      is_limited ? std::accumulate(weights.begin(), weights.end(), 0.0) : double(list.back());
+  float token = -1;
+  double share = 0;
+  for (size_t i = 0; i < weights.size() && token < 0; ++i) {
+    share += weights[i];
+    if (weights[i] > 0 && drawn * mass < share) token = list[2 * i + 1];
+  }
+  const size_t rows = call.outputs[0].dims[0], row = list.size() + 1;
+  const std::span<float> own = call.outputs[0].f32().subspan(frame.chosen % rows * row, row);
+  std::ranges::copy(list, own.begin());
+  own.back() = token;
+  *call.next_token = token < 0 ? 0 : uint32_t(token);
+  frame.rule.set_random(state);
+  ++frame.position;
+  ++frame.length;
+  ++frame.chosen;
+}
+
+Launch draw_token_launch(const Problem& p) {
+  return {.constants = {{"THREADS", kTopTokens},
+                        {"LISTED", uint32_t(p.inputs[0].shape[1] / 2)},
+                        {"LISTS", uint32_t(p.outputs[0].shape[0])}},
+          .sources = {"wgsl/splitmix.wgsl", "choice/draw_token.wgsl", "wgsl/entry.wgsl"},
+          .grid = {},
+          .writes_frame = true};
+}
+
+constexpr KernelVariant kVariants[] = {
+    {.name = "draw_token.wgsl",
+     .op = op_index<DrawToken>(),
+     .refuses = for_one_token,
+     .launch = draw_token_launch},
+    {.name = "draw_token.cpu",
+     .op = op_index<DrawToken>(),
+     .backend = BackendKind::kCpu,
+     .refuses = for_one_token,
+     .reference = draw_token_reference},
+};
+
+}  // namespace
+
+std::span<const KernelVariant> draw_token_variants() {
+  return kVariants;
+}
+
+}  // namespace tokamak
