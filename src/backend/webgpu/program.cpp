@@ -20,6 +20,20 @@ struct Dispatch {
   Grid grid;
 };
 
+/// What the commands of a submission depend on: all else is in buffers.
+struct Submission {
+  size_t phase = 0;
+  uint32_t tokens = 0, repeat = 0;
+  const Operand* result = nullptr;  // null: it is not read back
+  bool operator==(const Submission&) const = default;
+};
+
+struct Recorded {
+  Submission of;
+  CommandsHandle commands;
+  BufferHandle staging;  // receives the result
+};
+
 uint64_t operand_bytes(const Operand& operand, uint64_t tokens) {
   return byte_count(operand.dtype, operand.shape, tokens);
 }
@@ -91,27 +105,18 @@ class WebGpuProgram : public Program {
     TOK_CHECK(tokens >= 1 && tokens <= phase.max_tokens);
     TOK_TRY(device_->status());
     if (!request.continues) write_frame(request);
-    const EncoderHandle encoder(wgpuDeviceCreateCommandEncoder(device_->handle(), nullptr));
-    if (request.repeat > 0) {
-      const PassHandle pass(wgpuCommandEncoderBeginComputePass(encoder.get(), nullptr));
-      for (uint32_t i = 0; i < request.repeat; ++i) {
-        encode(pass.get(), phases_[request.phase], tokens);
-      }
-      wgpuComputePassEncoderEnd(pass.get());
-    }
-    const Operand& result = request.result != nullptr ? *request.result : phase.result;
-    const uint64_t bytes = operand_bytes(result, tokens);
-    BufferHandle staging;
-    if (request.done) {
-      staging = readback_.take();
-      wgpuCommandEncoderCopyBufferToBuffer(encoder.get(), buffers_.at(result.buffer), 0,
-                                           staging.get(), 0, bytes);
-    }
-    const CommandsHandle commands(wgpuCommandEncoderFinish(encoder.get(), nullptr));
-    const WGPUCommandBuffer list = commands.get();
+    const Operand* result = request.result != nullptr ? request.result : &phase.result;
+    const Submission own = {request.phase, tokens, request.repeat, request.done ? result : nullptr};
+    Recorded now = ahead_.commands && ahead_.of == own ? std::move(ahead_) : record(own);
+    const WGPUCommandBuffer list = now.commands.get();
     wgpuQueueSubmit(device_->queue(), 1, &list);
     TOK_TRY(device_->status());
-    if (request.done) readback_.read(std::move(staging), bytes, request.done);
+    if (request.done) {
+      readback_.read(std::move(now.staging), operand_bytes(*result, tokens), request.done);
+    }
+    // One token after another: the commands for the next are recorded while the device is at this.
+    const bool goes_on = own == std::exchange(last_, own) && tokens == 1 && !request.continues;
+    if (goes_on && request.done) ahead_ = record(own);
     return {};
   }
 
@@ -148,6 +153,24 @@ class WebGpuProgram : public Program {
   }
 
  private:
+  Recorded record(const Submission& of) {
+    Recorded recorded{.of = of, .commands = {}, .staging = {}};
+    const EncoderHandle encoder(wgpuDeviceCreateCommandEncoder(device_->handle(), nullptr));
+    if (of.repeat > 0) {
+      const PassHandle pass(wgpuCommandEncoderBeginComputePass(encoder.get(), nullptr));
+      for (uint32_t i = 0; i < of.repeat; ++i) encode(pass.get(), phases_[of.phase], of.tokens);
+      wgpuComputePassEncoderEnd(pass.get());
+    }
+    if (of.result != nullptr) {
+      recorded.staging = readback_.take();
+      wgpuCommandEncoderCopyBufferToBuffer(encoder.get(), buffers_.at(of.result->buffer), 0,
+                                           recorded.staging.get(), 0,
+                                           operand_bytes(*of.result, of.tokens));
+    }
+    recorded.commands = CommandsHandle(wgpuCommandEncoderFinish(encoder.get(), nullptr));
+    return recorded;
+  }
+
   Result<void> check_grid(const Step& step, uint32_t tokens) const {
     const Grid& grid = step.launch.grid;
     const uint32_t limit = device_->info().limits.grid_dimension;
@@ -210,6 +233,8 @@ class WebGpuProgram : public Program {
   Readback readback_;
   Pipelines pipelines_;
   std::vector<std::vector<Dispatch>> phases_;
+  Submission last_;
+  Recorded ahead_;                      // the next submission, if it is as the last two
   std::vector<std::byte> frame_bytes_;  // kept to allocate nothing per step
   CompileReport report_;
 };

@@ -94,6 +94,27 @@ TEST_F(WebGpuProgramTest, GivesResultsInOrderHoweverFarAheadTheCallerIs) {
   for (uint32_t i = 0; i < 20; ++i) EXPECT_EQ(*results_[i], tiny_result(i % kTinyVocab));
 }
 
+TEST_F(WebGpuProgramTest, StepsOfOtherShapesComeBetweenThoseRecordedAhead) {
+  const uint32_t pair[] = {1, 2};
+  size_t pairs = 0;
+  for (uint32_t i = 0; i < 12; ++i) {
+    ASSERT_TRUE(submit(i % kTinyVocab));
+    if (i % 5 == 3) {
+      ASSERT_TRUE(program_->submit(
+          {.phase = 0, .frame = {.tokens = 2}, .tokens = pair, .done = [&](auto rows) {
+             ASSERT_TRUE(rows);
+             EXPECT_EQ(rows->size(), 2 * kTinyRows);
+             ++pairs;
+           }}));
+      ASSERT_TRUE(program_->wait());
+    }
+  }
+  ASSERT_TRUE(program_->wait());
+  EXPECT_EQ(pairs, 2u);
+  ASSERT_EQ(results_.size(), 12u);
+  for (uint32_t i = 0; i < 12; ++i) EXPECT_EQ(*results_[i], tiny_result(i % kTinyVocab)) << i;
+}
+
 TEST_F(WebGpuProgramTest, TakesTheNextStepFromWithinACallback) {
   uint32_t token = 0;
   std::vector<Values> results;
