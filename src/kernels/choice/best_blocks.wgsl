@@ -1,17 +1,20 @@
 // The rank of a block is how many come before it. A workgroup ranks ITEMS blocks; the lanes of one
-// share the others. Contract: top_tokens.h
+// share the others. Loops have constant lengths, so that loads overlap: what is behind the blocks
+// comes before none. Contract: top_tokens.h
 @group(0) @binding(INPUT_0) var<storage, read> peaks: array<vec2<u32>>;  // as bits
 @group(0) @binding(OUTPUT_0) var<storage, read_write> y: array<f32>;
 
-var<workgroup> orders: array<u32, BLOCKS>;
+const ROUNDS = (BLOCKS + THREADS - 1u) / THREADS;
+var<workgroup> orders: array<u32, ROUNDS * THREADS>;
 var<workgroup> ranks: array<atomic<u32>, ITEMS>;
 
 fn run(group: vec3<u32>, lane: u32) {
   if (lane < ITEMS) {
     atomicStore(&ranks[lane], 0u);
   }
-  for (var i = lane; i < BLOCKS; i += THREADS) {
-    orders[i] = order_of(peaks[i].x);
+  for (var round = 0u; round < ROUNDS; round++) {
+    let i = round * THREADS + lane;
+    orders[i] = select(0u, order_of(peaks[min(i, BLOCKS - 1u)].x), i < BLOCKS);
   }
   workgroupBarrier();
   let item = lane % ITEMS;
@@ -19,7 +22,8 @@ fn run(group: vec3<u32>, lane: u32) {
   if (block < BLOCKS) {
     let own = orders[block];
     var before = 0u;
-    for (var i = lane / ITEMS; i < BLOCKS; i += THREADS / ITEMS) {
+    for (var round = 0u; round < ROUNDS * ITEMS; round++) {
+      let i = round * (THREADS / ITEMS) + lane / ITEMS;
       let order = orders[i];
       before += select(0u, 1u, order > own || (order == own && i < block));
     }

@@ -3,6 +3,7 @@
 @group(0) @binding(OUTPUT_0) var<storage, read_write> y: array<vec2<f32>>;
 
 const INFINITE = -1e30;  // more than all sums take back
+const NO_NUMBER = 0x7fc00000u;
 
 var<workgroup> best_orders: array<u32, THREADS>;
 var<workgroup> sums: array<f32, THREADS>;
@@ -10,10 +11,12 @@ var<workgroup> sums: array<f32, THREADS>;
 fn run(group: vec3<u32>, lane: u32) {
   let block = group.x * (THREADS / LANES) + lane / LANES;
   let part = lane % LANES;
-  let end = min(block * BLOCK + BLOCK, COLUMNS);
+  var own: array<u32, BLOCK / LANES>;
   var best = 0u;
-  for (var i = block * BLOCK + part; i < end; i += LANES) {
-    best = max(best, order_of(x[i]));
+  for (var i = 0u; i < BLOCK / LANES; i++) {
+    let column = block * BLOCK + i * LANES + part;
+    own[i] = select(NO_NUMBER, x[min(column, COLUMNS - 1u)], column < COLUMNS);
+    best = max(best, order_of(own[i]));
   }
   best_orders[lane] = best;
   for (var stride = LANES / 2u; stride > 0u; stride /= 2u) {
@@ -26,8 +29,8 @@ fn run(group: vec3<u32>, lane: u32) {
   best = best_orders[lane - part];
   let peak = value_of(best);
   var sum = 0.0;
-  for (var i = block * BLOCK + part; i < end; i += LANES) {
-    let bits = x[i];
+  for (var i = 0u; i < BLOCK / LANES; i++) {
+    let bits = own[i];
     let order = order_of(bits);
     if (bits == 0x7f800000u) {
       sum += INFINITE;

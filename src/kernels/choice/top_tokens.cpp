@@ -110,7 +110,7 @@ Launch block_peaks_launch(const Problem& p) {
 }
 
 Launch best_blocks_launch(const Problem& p) {
-  constexpr uint32_t kItems = 64;
+  constexpr uint32_t kItems = 16;
   const uint32_t blocks = uint32_t(p.inputs[0].shape[1] / 2);
   return {.constants = {{"THREADS", kThreads},
                         {"BLOCKS", blocks},
