@@ -29,10 +29,10 @@ class Drawing {
   Result<uint32_t> next(uint32_t id, std::span<const uint32_t> previous_ids, uint64_t step);
 
   /// As next(), again and again: `take` receives every token and says whether to go on, at most
-  /// `count` times; it adds them to `previous_ids`, which ends in `id`. Where the device can guess
-  /// the token that its list will give, it goes on with that, some steps ahead of this program;
-  /// what is taken is always what the host draws. Ends before `count` where something else is to be
-  /// tried: call it again. REQUIRES: count > 0, and room in the context.
+  /// `count` times; it adds them to `previous_ids`, which ends in the first to feed. Where the
+  /// device can guess the token that its list will give, it goes on with that, some steps ahead of
+  /// this program; what is taken is always what the host draws. Ends before `count` where something
+  /// else is to be tried: call it again. REQUIRES: count > 0, and room in the context.
   Result<void> run(uint32_t count, const std::vector<uint32_t>& previous_ids, uint64_t step,
                    const std::function<bool(uint32_t)>& take);
 

@@ -116,7 +116,10 @@ class WebGpuProgram : public Program {
     }
     // One token after another: the commands for the next are recorded while the device is at this.
     const bool goes_on = own == std::exchange(last_, own) && tokens == 1 && !request.continues;
-    if (goes_on && request.done) ahead_ = record(own);
+    if (goes_on && request.done) {
+      if (ahead_.staging) readback_.give_back(std::move(ahead_.staging));
+      ahead_ = record(own);
+    }
     return {};
   }
 

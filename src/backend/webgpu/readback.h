@@ -24,6 +24,8 @@ class Readback {
   /// A free staging buffer to copy a result into. There are three; a caller that runs further ahead
   /// gets more, so that submitting never blocks.
   BufferHandle take();
+  /// Takes back what was never copied into.
+  void give_back(BufferHandle staging) { free_.push_back(std::move(staging)); }
   /// Asks for the first `bytes` of `staging` once the queue has written them. `done` is called by
   /// deliver(), in the order of the requests.
   void read(BufferHandle staging, uint64_t bytes, Done done);
