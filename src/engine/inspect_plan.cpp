@@ -196,7 +196,7 @@ std::vector<std::pair<std::string, MemoryRow>> memory_rows(const Plan& plan) {
           {"KV cache", cache},
           {"recurrent states", recurrent},
           {"activations", activations},
-          {"frame, page tables", host},
+          {"frame, page tables, chosen tokens", host},
           {"total", total}};
 }
 

@@ -11,6 +11,10 @@
 namespace tokamak {
 namespace {
 
+bool chooses(const Op& op) {
+  return std::holds_alternative<NextToken>(op) || std::holds_alternative<DrawToken>(op);
+}
+
 class Capture {
  public:
   Capture(const DeviceInfo& device, const CaptureOptions& options)
@@ -82,6 +86,7 @@ class Capture {
         const uint32_t i = uint32_t(id);
         if (graph.at(id).storage == Storage::kState) {
           place[i] = place[uint32_t(node.inputs[changed_state(graph, node).value()])];
+          if (chooses(node.op)) plan_.buffers[uint32_t(place[i])].use = BufferUse::kChoice;
           continue;
         }
         const uint64_t bytes = round_up<uint64_t>(byte_count(graph.at(id), request.max_tokens), 16);
@@ -311,6 +316,7 @@ Footprint footprint(const Plan& plan) {
         break;
       case BufferUse::kFrame:
       case BufferUse::kTable:
+      case BufferUse::kChoice:
         sum.other += buffer.bytes;
         break;
     }
@@ -328,6 +334,8 @@ std::string_view use_name(BufferUse use) {
       return "constant";
     case BufferUse::kState:
       return "state";
+    case BufferUse::kChoice:
+      return "choice";
     case BufferUse::kActivation:
       return "activation";
   }

@@ -18,6 +18,7 @@ enum class BufferUse : uint8_t {
   kTable,       // page tables, written when a sequence starts
   kConstant,    // weights, written at load
   kState,       // KV caches; live as long as the program
+  kChoice,      // the last tokens that the device chose, for the host to read
   kActivation,  // reused by liveness; meaningless between steps
 };
 

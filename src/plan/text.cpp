@@ -89,8 +89,9 @@ class PlanParser {
     Buffer buffer;
     TOK_TRY(const std::string use, scan_.word());
     bool known = false;
-    for (const BufferUse candidate : {BufferUse::kFrame, BufferUse::kTable, BufferUse::kConstant,
-                                      BufferUse::kState, BufferUse::kActivation}) {
+    for (const BufferUse candidate :
+         {BufferUse::kFrame, BufferUse::kTable, BufferUse::kConstant, BufferUse::kState,
+          BufferUse::kChoice, BufferUse::kActivation}) {
       if (use == use_name(candidate)) {
         buffer.use = candidate;
         known = true;
@@ -107,8 +108,9 @@ class PlanParser {
         TOK_TRY(buffer.tensor.window, integer());
         TOK_TRY(scan_.expect("}"));
       }
+      const bool is_state = buffer.use == BufferUse::kState || buffer.use == BufferUse::kChoice;
       buffer.tensor.storage = buffer.use == BufferUse::kConstant ? Storage::kConstant
-                              : buffer.use == BufferUse::kState  ? Storage::kState
+                              : is_state                         ? Storage::kState
                                                                  : Storage::kInput;
       if (buffer.use == BufferUse::kConstant) {
         TOK_TRY(scan_.expect("="));

@@ -76,8 +76,7 @@ class Wishes(unittest.TestCase):
         self.assertEqual([one["outcome"].split(" of ")[0] for one in hints["kernels"]],
                          ["is for webgpu", "in 12"])
         half = self.summary()["memory"]["kv_cache"]
-        # The ids that the device chooses are counted with it and stay as they are.
-        self.assertAlmostEqual(self.summary("--kv", "f32")["memory"]["kv_cache"], 2 * half, delta=256)
+        self.assertEqual(self.summary("--kv", "f32")["memory"]["kv_cache"], 2 * half)
 
     def test_mistakes_are_errors(self):
         for text, mentions in (
