@@ -149,8 +149,9 @@ bool can_guess(const SamplingParams& params) {
 
 DrawRule draw_rule(const SamplingParams& params, uint64_t random) {
   DrawRule rule;
-  if (params.temperature > 0)
+  if (params.temperature > 0) {
     rule.inverse_temperature = 1 / temperature_divisor(params.temperature);
+  }
   rule.top_k = params.top_k;
   rule.top_p = float(params.top_p);
   rule.min_p = float(params.min_p);

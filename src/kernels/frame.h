@@ -1,6 +1,6 @@
 // What changes from step to step, and nothing else: one small upload, so that a captured plan is
 // replayed as it is. The buffer holds this header, then from kFrameTokensOffset the token ids.
-// Mirrored by wgsl/frame.wgsl; frame_test.cpp holds the two together.
+// Mirrored by wgsl/frame.wgsl; kernels_test.cpp holds the two together.
 #pragma once
 #include <cstdint>
 

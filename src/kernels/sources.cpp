@@ -27,7 +27,8 @@ std::string shader_text(Features features, const Launch& launch, size_t inputs, 
   for (size_t i = 0; i < outputs; ++i) {
     text += fmt::format("const OUTPUT_{} = {};\n", i, 1 + inputs + i);
   }
-  text += embedded_text(launch.writes_frame ? "wgsl/next_frame.wgsl" : "wgsl/frame.wgsl");
+  text += embedded_text("wgsl/frame.wgsl");
+  text += embedded_text(launch.writes_frame ? "wgsl/next_frame.wgsl" : "wgsl/this_frame.wgsl");
   for (const std::string& source : launch.sources) {
     text += with_loops_written_out(embedded_text(source), launch.constants);
   }

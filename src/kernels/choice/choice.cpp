@@ -27,12 +27,9 @@ void next_token_reference(const CpuCall& call) {
     }
   }
   const bool is_token = best > -kLargest && best <= kLargest;
-  Frame& frame = *call.next_frame;
-  call.outputs[0].store(frame.chosen % call.outputs[0].dims[0], is_token ? column : -1.0f);
-  *call.next_token = is_token ? uint32_t(column) : 0;
-  ++frame.position;
-  ++frame.length;
-  ++frame.chosen;
+  call.outputs[0].store(call.next_frame->chosen % call.outputs[0].dims[0],
+                        is_token ? column : -1.0f);
+  to_next_step(call, is_token ? uint32_t(column) : 0);
 }
 
 Launch block_argmax_launch(const Problem& p) {
@@ -94,6 +91,13 @@ void block_argmax(std::span<const float> x, std::span<float> pairs) {
 
 std::string for_one_token(const Problem& p, const DeviceInfo&) {
   return p.max_tokens == 1 ? "" : "is for one token";
+}
+
+void to_next_step(const CpuCall& call, uint32_t token) {
+  *call.next_token = token;
+  ++call.next_frame->position;
+  ++call.next_frame->length;
+  ++call.next_frame->chosen;
 }
 
 std::span<const KernelVariant> choice_variants() {

@@ -14,6 +14,9 @@ void block_argmax(std::span<const float> x, std::span<float> pairs);
 /// Why a kernel that chooses a token does not take the problem; "" if it does.
 std::string for_one_token(const Problem& p, const DeviceInfo&);
 
+/// Makes the frame of a reference that of the next step, which has this token.
+void to_next_step(const CpuCall& call, uint32_t token);
+
 std::span<const KernelVariant> choice_variants();
 
 }  // namespace tokamak

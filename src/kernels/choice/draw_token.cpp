@@ -53,11 +53,8 @@ void draw_token_reference(const CpuCall& call) {
   const std::span<float> own = call.outputs[0].f32().subspan(frame.chosen % rows * row, row);
   std::ranges::copy(list, own.begin());
   own.back() = token;
-  *call.next_token = token < 0 ? 0 : uint32_t(token);
   frame.rule.set_random(state);
-  ++frame.position;
-  ++frame.length;
-  ++frame.chosen;
+  to_next_step(call, token < 0 ? 0 : uint32_t(token));
 }
 
 Launch draw_token_launch(const Problem& p) {

@@ -20,11 +20,11 @@ fn sum_up_to(lane: u32, own: f32) -> f32 {
 }
 
 fn run(group: vec3<u32>, lane: u32) {
-  let top_k = next_frame.top_k;
-  let top_p = next_frame.top_p;
-  let min_p = next_frame.min_p;
-  let row = next_frame.chosen % LISTS * (2u * LISTED + 2u);
-  let state = next_state(vec2(next_frame.random_low, next_frame.random_high));
+  let top_k = next_frame.frame.top_k;
+  let top_p = next_frame.frame.top_p;
+  let min_p = next_frame.frame.min_p;
+  let row = next_frame.frame.chosen % LISTS * (2u * LISTED + 2u);
+  let state = next_state(vec2(next_frame.frame.random_low, next_frame.frame.random_high));
   let drawn = f32(random_of(state).y >> 8u) * 0x1p-24;
 
   let own = min(lane, LISTED - 1u);
@@ -32,7 +32,7 @@ fn run(group: vec3<u32>, lane: u32) {
   let last = list[2u * min(max(top_k, 1u), LISTED) - 2u];
   let is_among_first = top_k == 0u || lane < top_k || logit == last;
   let is_listed = lane < LISTED && list[2u * own + 1u] >= 0.0;
-  let largest = select(0.0, exp((logit - list[0]) * next_frame.inverse_temperature),
+  let largest = select(0.0, exp((logit - list[0]) * next_frame.frame.inverse_temperature),
                        is_listed && is_among_first);
   let before = sum_up_to(lane, largest) - largest;
   let mass = select(list[2u * LISTED], sums[THREADS - 1u], top_k != 0u);
@@ -59,11 +59,8 @@ fn run(group: vec3<u32>, lane: u32) {
     let is_found = place < LISTED;
     let token = select(-1.0, list[2u * min(place, LISTED - 1u) + 1u], is_found);
     lists[row + 2u * LISTED + 1u] = token;
-    next_frame.token = select(0u, u32(token), is_found);
-    next_frame.random_low = state.x;
-    next_frame.random_high = state.y;
-    next_frame.position += 1u;
-    next_frame.length += 1u;
-    next_frame.chosen += 1u;
+    next_frame.frame.random_low = state.x;
+    next_frame.frame.random_high = state.y;
+    to_next_step(select(0u, u32(token), is_found));
   }
 }

@@ -12,10 +12,7 @@ fn run(group: vec3<u32>, lane: u32) {
   best = best_of_lanes(best, lane);
   if (lane == 0u) {
     let is_token = best.x > LOWEST && best.x <= -LOWEST;
-    ids[next_frame.chosen % IDS] = select(-1.0, best.y, is_token);
-    next_frame.token = select(0u, u32(best.y), is_token);
-    next_frame.position += 1u;
-    next_frame.length += 1u;
-    next_frame.chosen += 1u;
+    ids[next_frame.frame.chosen % IDS] = select(-1.0, best.y, is_token);
+    to_next_step(select(0u, u32(best.y), is_token));
   }
 }

@@ -13,5 +13,4 @@ struct Frame {
   reserved_1: u32,
   reserved_2: u32,
 }
-@group(0) @binding(0) var<uniform> frame: Frame;
 

@@ -1,18 +1,15 @@
 // The frame and the first of its token ids, for the kernel that makes it that of the next step.
-// Mirrors kernels/frame.h.
 struct NextFrame {
-  tokens: u32,
-  position: u32,
-  length: u32,
-  chosen: u32,
-  inverse_temperature: f32,
-  top_k: u32,
-  top_p: f32,
-  min_p: f32,
-  random_low: u32,
-  random_high: u32,
-  reserved_1: vec2<u32>,
-  reserved_2: array<vec4<u32>, 13>,
+  frame: Frame,
+  reserved: array<vec4<u32>, 13>,
   token: u32,
 }
 @group(0) @binding(0) var<storage, read_write> next_frame: NextFrame;
+
+// The next step has this token. For one lane.
+fn to_next_step(token: u32) {
+  next_frame.token = token;
+  next_frame.frame.position += 1u;
+  next_frame.frame.length += 1u;
+  next_frame.frame.chosen += 1u;
+}
