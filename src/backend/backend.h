@@ -36,6 +36,8 @@ struct StepRequest {
   const Operand* result = nullptr;
   /// The frame is what the device made of the last one; `frame` and `tokens` are not read.
   bool continues = false;
+  /// Made before the phase runs. REQUIRES: no buffer that is copied to is copied from.
+  std::span<const BufferCopy> copies = {};
 };
 
 /// What compile() took, for `bench` and `doctor`.

@@ -165,17 +165,13 @@ struct MemoryRow {
   uint64_t tensors = 0, buffers = 0, bytes = 0;
 };
 
-/// A cache is [slots, 2, heads, width]; the states of recurrent layers have fewer axes.
-bool is_cache(const Buffer& buffer) {
-  return buffer.use == BufferUse::kState && buffer.tensor.shape.size() == 4;
-}
-
 /// In the order in which the table shows them.
 std::vector<std::pair<std::string, MemoryRow>> memory_rows(const Plan& plan) {
-  MemoryRow weights, tables, cache, recurrent, activations, host;
+  MemoryRow weights, tables, cache, recurrent, copies, activations, host;
   for (const Buffer& buffer : plan.buffers) {
-    MemoryRow& row = is_cache(buffer)                                          ? cache
-                     : buffer.use == BufferUse::kState                         ? recurrent
+    MemoryRow& row = is_kv_cache(buffer)                                       ? cache
+                     : is_recurrent_state(buffer)                              ? recurrent
+                     : buffer.use == BufferUse::kCopy                          ? copies
                      : buffer.use == BufferUse::kActivation                    ? activations
                      : buffer.use != BufferUse::kConstant                      ? host
                      : std::holds_alternative<RopeTable>(buffer.tensor.recipe) ? tables
@@ -186,7 +182,7 @@ std::vector<std::pair<std::string, MemoryRow>> memory_rows(const Plan& plan) {
   }
   for (const Phase& phase : plan.phases) activations.tensors += phase.tensors;
   MemoryRow total;
-  for (const MemoryRow& row : {weights, tables, cache, recurrent, activations, host}) {
+  for (const MemoryRow& row : {weights, tables, cache, recurrent, copies, activations, host}) {
     total.tensors += row.tensors;
     total.buffers += row.buffers;
     total.bytes += row.bytes;
@@ -195,6 +191,7 @@ std::vector<std::pair<std::string, MemoryRow>> memory_rows(const Plan& plan) {
           {"rotary tables", tables},
           {"KV cache", cache},
           {"recurrent states", recurrent},
+          {"copies of recurrent states", copies},
           {"activations", activations},
           {"frame, page tables, chosen tokens", host},
           {"total", total}};
@@ -219,7 +216,7 @@ std::string memory_table(const Plan& plan) {
   std::map<std::pair<std::string, uint64_t>, uint32_t> caches, recurrent;
   for (const Buffer& buffer : plan.buffers) {
     if (buffer.use == BufferUse::kState) {
-      ++(is_cache(buffer) ? caches : recurrent)[{type_text(buffer.tensor), buffer.bytes}];
+      ++(is_kv_cache(buffer) ? caches : recurrent)[{type_text(buffer.tensor), buffer.bytes}];
     }
     if (buffer.use != BufferUse::kActivation) continue;
     ++buffers;

@@ -13,6 +13,10 @@ uint32_t pause_after(uint32_t misses) {
   return (1u << std::min(misses - 1, 6u)) - 1;
 }
 
+/// Where the device runs ahead, such a list costs about as many steps: those under way, and those
+/// that bring recurrent states back.
+constexpr uint32_t kStepsOfAMiss = 16;
+
 }  // namespace
 
 Drawing::Drawing(Session& session, Sampler& sampler)
@@ -20,6 +24,11 @@ Drawing::Drawing(Session& session, Sampler& sampler)
       sampler_(&sampler),
       takes_lists_(can_take_lists(sampler.params())),
       guesses_(can_guess(sampler.params())) {}
+
+void Drawing::miss() {
+  pause_ = pause_after(++misses_);
+  doubt_ = kStepsOfAMiss;
+}
 
 Result<uint32_t> Drawing::next(uint32_t id, std::span<const uint32_t> previous_ids, uint64_t step) {
   std::span<const float> logits;
@@ -29,9 +38,10 @@ Result<uint32_t> Drawing::next(uint32_t id, std::span<const uint32_t> previous_i
     if (const auto drawn = sampler_->next_of_list(list, previous_ids)) {
       ++readbacks_.lists;
       misses_ = 0;
+      doubt_ -= std::min(doubt_, 1u);
       return *drawn;
     }
-    pause_ = pause_after(++misses_);
+    miss();
     TOK_TRY(logits, session_->logits_behind_list());
   } else {
     pause_ -= std::min(pause_, 1u);
@@ -43,7 +53,8 @@ Result<uint32_t> Drawing::next(uint32_t id, std::span<const uint32_t> previous_i
 
 Result<void> Drawing::run(uint32_t count, const std::vector<uint32_t>& previous_ids, uint64_t step,
                           const std::function<bool(uint32_t)>& take) {
-  const uint32_t room = guesses_ && pause_ == 0 ? session_->drawing_room() : 0;
+  const bool runs_ahead = guesses_ && pause_ == 0 && doubt_ == 0;
+  const uint32_t room = runs_ahead ? session_->drawing_room() : 0;
   if (room == 0) {
     TOK_TRY(const uint32_t id, next(previous_ids.back(), previous_ids, step));
     take(id);
@@ -65,7 +76,7 @@ Result<void> Drawing::run(uint32_t count, const std::vector<uint32_t>& previous_
   };
   TOK_TRY(session_->draw(previous_ids.back(), std::min(count, room), rule, check));
   if (is_enough) return {};
-  pause_ = pause_after(++misses_);
+  miss();
   ++readbacks_.all;
   TOK_TRY(const std::span<const float> logits, session_->logits_behind_list());
   TOK_TRY(const uint32_t id, sampler_->next(logits, previous_ids, step));

@@ -39,11 +39,15 @@ class Drawing {
   const Readbacks& readbacks() const { return readbacks_; }
 
  private:
+  /// A list was not enough.
+  void miss();
+
   Session* session_;
   Sampler* sampler_;
   bool takes_lists_, guesses_;
   uint32_t misses_ = 0;  // lists in a row that were not enough
   uint32_t pause_ = 0;   // steps for which none is made
+  uint32_t doubt_ = 0;   // lists that must be enough before the device runs ahead again
   Readbacks readbacks_;
 };
 

@@ -23,7 +23,7 @@ std::vector<uint32_t> page_table(const Plan& plan, BufferId table) {
       const auto reads = [&](const Operand& in) { return in.buffer == table; };
       if (std::ranges::none_of(step.inputs, reads)) continue;
       const auto is_cache = [&](const Operand& operand) {
-        return plan.at(operand.buffer).use == BufferUse::kState;
+        return is_kv_cache(plan.at(operand.buffer));
       };
       for (const std::vector<Operand>* operands : {&step.inputs, &step.outputs}) {
         const auto cache = std::ranges::find_if(*operands, is_cache);
@@ -70,10 +70,9 @@ void Session::plan_choices(const Plan& plan) {
     for (const Step& step : plan.phases[i].steps) {
       if (std::holds_alternative<NextToken>(step.op)) greedy_phase_ = i;
       if (std::holds_alternative<DrawToken>(step.op)) list_phase_ = i;
-      is_recurrent_ = is_recurrent_ || std::holds_alternative<ShortConv>(step.op) ||
-                      std::holds_alternative<GatedDelta>(step.op);
     }
   }
+  is_recurrent_ = !state_copies(plan, 0).empty();
   // A step writes into the cache of a window where the oldest position was: what is ahead must not
   // reach what the next position still sees.
   for (const Buffer& buffer : plan.buffers) {
@@ -141,11 +140,11 @@ Result<std::span<const float>> Session::feed(std::span<const uint32_t> tokens,
   ids_.resize(before);
   ids_.insert(ids_.end(), tokens.begin(), tokens.end());
   // The keys in the cache may be turned as in a sequence of the other kind.
-  const bool is_turned = short_rows_ != 0 && was_long != is_long;
-  const bool again = is_turned || is_spoilt_;
+  const bool again = short_rows_ != 0 && was_long != is_long;
   if (before == 0 || again) {
     position_ = 0;
     steps_.clear();
+    forget_copies_behind(0);
   }
   const std::span<const uint32_t> fed = again ? std::span<const uint32_t>(ids_) : tokens;
   TOK_TRY(outlive_device([&] { return run(fed, cancelled); }, cancelled));
@@ -155,13 +154,15 @@ Result<std::span<const float>> Session::feed(std::span<const uint32_t> tokens,
 
 Result<void> Session::outlive_device(const std::function<Result<void>()>& attempt,
                                      const std::function<bool()>& cancelled) {
-  Result<void> status = attempt();
+  Result<void> status = is_spoilt_ ? replay(cancelled) : Result<void>{};
+  if (status) status = attempt();
   for (uint32_t losses = 1; is_lost(status); ++losses) {
     if (losses == kMostLosses) {
       return Failure(status.error().within(
           fmt::format("The device was lost {} times in a row, and this call is given up", losses)));
     }
     TOK_TRY(program_->restore(status.error()));
+    copied_ = {};
     status = write_tables();
     if (status) status = replay(cancelled);
     if (status) status = attempt();
@@ -169,12 +170,57 @@ Result<void> Session::outlive_device(const std::function<Result<void>()>& attemp
   return status;
 }
 
+std::optional<size_t> Session::newest_copy(uint32_t position) const {
+  std::optional<size_t> newest;
+  for (size_t i = 0; i < copied_.size(); ++i) {
+    if (copied_[i] && *copied_[i] <= position && (!newest || copied_[*newest] < copied_[i])) {
+      newest = i;
+    }
+  }
+  return newest;
+}
+
+void Session::forget_copies_behind(uint32_t position) {
+  for (std::optional<uint32_t>& copied : copied_) {
+    if (copied > position) copied.reset();
+  }
+}
+
+std::vector<BufferCopy> Session::copies_at(uint32_t position) {
+  if (!is_recurrent_) return {};
+  const std::optional<size_t> newest = newest_copy(position);
+  if (newest && position - *copied_[*newest] < kStepsAhead) return {};
+  // The device is less than kStepsAhead in front of the program, so that what the newest one is
+  // from will not be taken back.
+  const size_t which = newest ? (*newest + 1) % copied_.size() : 0;
+  copied_[which] = position;
+  return state_copies(program_->plan(), uint32_t(which));
+}
+
+Result<void> Session::put_back_states(std::span<const uint32_t> steps, uint32_t position) {
+  const std::optional<size_t> newest = newest_copy(position);
+  if (!newest) return {};
+  std::vector<BufferCopy> copies = state_copies(program_->plan(), uint32_t(*newest));
+  for (BufferCopy& copy : copies) std::swap(copy.from, copy.to);
+  StepRequest request{.phase = 0, .frame = {}, .tokens = {}, .done = {}};
+  request.repeat = 0;
+  request.continues = true;
+  request.copies = copies;
+  TOK_TRY(program_->submit(request));
+  while (position_ < *copied_[*newest]) {
+    const uint32_t count = steps[steps_.size()];
+    steps_.push_back(count);
+    position_ += count;
+  }
+  return {};
+}
+
 Result<void> Session::replay(const std::function<bool()>& cancelled) {
   const std::vector<uint32_t> steps = std::exchange(steps_, {});
   const uint32_t position = std::exchange(position_, 0);
   const uint32_t length = std::exchange(length_, position);
-  Result<void> status;
-  for (const uint32_t count : steps) {
+  Result<void> status = put_back_states(steps, position);
+  for (const uint32_t count : std::span(steps).subspan(steps_.size())) {
     // The queue holds no more than a few steps.
     if (status && steps_.size() % kStepsAhead == kStepsAhead - 1) status = program_->wait();
     if (status && cancelled && cancelled()) status = was_cancelled();
@@ -195,7 +241,6 @@ bool Session::gives_list() const {
 
 uint32_t Session::room_for_steps() const {
   const uint32_t left = context_ - position_;
-  if (is_spoilt_) return 0;
   if (position_ > short_rows_ || short_rows_ == 0) return left;
   return std::min(left, short_rows_ - position_);
 }
@@ -230,7 +275,6 @@ Result<void> Session::run(std::span<const uint32_t> tokens,
     }
     return {};
   });
-  if (status) is_spoilt_ = false;
   return status;
 }
 

@@ -4,8 +4,10 @@
 // been fed once more in the very same steps, so that the states are the same to the bit, and goes
 // on: its callers notice nothing but the time that takes. See docs/reliability.md.
 #pragma once
+#include <array>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -52,8 +54,7 @@ class Session {
   /// graph/choice_ops.h), with the sum at that inverse temperature. REQUIRES: gives_list().
   Result<std::span<const float>> feed_for_list(uint32_t id, float inverse_temperature);
 
-  /// How many lists draw() can give from here on; 0: none, or not without feed() in between. Models
-  /// with recurrent states cannot take back what the device drew wrongly: none.
+  /// How many lists draw() can give from here on; 0: none, or not without feed() in between.
   uint32_t drawing_room() const;
 
   /// Feeds `id`, then token by token what the device draws from the list behind each (DrawToken),
@@ -86,12 +87,23 @@ class Session {
   StepRequest step_of(std::span<const uint32_t> tokens) const;
   /// Submits; with `read_back`, waits for the result and adds it to logits_.
   Result<void> step(StepRequest request, bool read_back);
-  /// Makes `attempt` until it ends in anything but a lost device, restoring what was before it.
+  /// Makes `attempt` until it ends in anything but a lost device, restoring what was before it, and
+  /// what the device has run beyond the sequence.
   /// REQUIRES: a lost device leaves the sequence as the attempt found it, or further on.
   Result<void> outlive_device(const std::function<Result<void>()>& attempt,
                               const std::function<bool()>& cancelled);
   Result<void> write_tables();
+  /// Runs the sequence again in the very same steps, from the newest copy of its states on.
   Result<void> replay(const std::function<bool()>& cancelled);
+  /// Of `steps` those up to that copy need not run again.
+  Result<void> put_back_states(std::span<const uint32_t> steps, uint32_t position);
+  /// The copy from the latest position that is not behind `position`.
+  std::optional<size_t> newest_copy(uint32_t position) const;
+  /// What is behind `position` is part of another sequence from now on.
+  void forget_copies_behind(uint32_t position);
+  /// The copies to make in front of the step at `position`, so that few steps run again where the
+  /// device has run too far.
+  std::vector<BufferCopy> copies_at(uint32_t position);
   struct Ahead;
   struct Choosing;
   Result<void> run_choosing(Choosing& choosing);
@@ -111,9 +123,10 @@ class Session {
   size_t greedy_phase_ = 0;      // the number of phases: there is none
   size_t list_phase_ = 0;        // the same
   uint32_t ahead_ = 1;           // most steps under way at once
-  bool is_recurrent_ = false;    // has states that cannot be taken back
+  bool is_recurrent_ = false;    // has states that cannot be taken back, but copies of them
   bool is_spoilt_ = false;       // these states hold tokens that are no longer part of the sequence
-  bool holds_logits_ = false;    // the device still has those of the last list
+  std::array<std::optional<uint32_t>, kStateCopies> copied_;  // the positions the copies are from
+  bool holds_logits_ = false;  // the device still has those of the last list
   std::vector<float> logits_;
 };
 

@@ -54,6 +54,9 @@ Result<void> Session::submit_choosing(const Choosing& choosing, uint32_t count,
       own->rows.insert(own->rows.end(), one.begin(), one.end());
     }
   };
+  std::vector<BufferCopy> copies;
+  if (choosing.count > 1) copies = copies_at(position_ + first);
+  request.copies = copies;
   own->submitted += count;
   return program_->submit(request);
 }
@@ -104,6 +107,8 @@ Result<void> Session::run_choosing(Choosing& choosing) {
   ids_.resize(position_);
   is_spoilt_ = is_recurrent_ && ahead.submitted > taken;
   holds_logits_ = ahead.submitted == taken;
+  forget_copies_behind(position_);
+  if (!status) copied_ = {};
   return status;
 }
 
@@ -125,7 +130,7 @@ Result<void> Session::greedy(uint32_t id, uint32_t count,
 }
 
 uint32_t Session::drawing_room() const {
-  return is_recurrent_ || !gives_list() ? 0 : room_for_steps();
+  return gives_list() ? room_for_steps() : 0;
 }
 
 Result<void> Session::draw(

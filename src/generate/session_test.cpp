@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <deque>
+
 namespace tokamak {
 namespace {
 
@@ -55,10 +59,15 @@ class Recorder : public Program {
 };
 
 /// Chooses tokens as a device does that runs ahead: token id + 1 follows id. The list behind each
-/// is one pair, the token, and a sum; every step counts.
+/// is one pair, the token, and a sum; every step counts. A recurrent one's state is the text of the
+/// tokens that were fed.
 class Chooser : public Program {
  public:
-  Chooser() {
+  explicit Chooser(bool is_recurrent = false) {
+    if (is_recurrent) {
+      plan_.buffers.assign(1 + kStateCopies, {.use = BufferUse::kCopy, .tensor = {.shape = {8}}});
+      plan_.buffers[0].use = BufferUse::kState;
+    }
     const auto result = [](Shape shape) {
       return Operand{BufferId(0), DType::kF32, std::move(shape)};
     };
@@ -77,11 +86,15 @@ class Chooser : public Program {
       --losses;
       return fail(ErrorCode::kDeviceLost, "The device is lost.");
     }
+    for (const auto& [from, to] : request.copies) states_[size_t(to)] = states_[size_t(from)];
+    copies += request.copies.size();
     if (!request.continues) {
       frame_ = request.frame;
       token_ = request.tokens[0];
     }
     for (uint32_t i = 0; i < request.repeat; ++i) {
+      if (frame_.position == 0) states_[0].clear();
+      states_[0] += fmt::format("{} ", token_);
       log += fmt::format("{}@{} ", token_, frame_.position++);
       const float row[] = {0.5f, float(++token_), 1.0f, float(token_)};
       std::ranges::copy(row, rows_.begin() + std::ptrdiff_t(frame_.chosen++ % kLists * 4));
@@ -91,18 +104,30 @@ class Chooser : public Program {
         request.phase == 0 || request.result == &plan_.phases[1].steps[0].inputs[0];
     if (reads_logits) log += "logits ";
     const std::vector<float> logits(kVocab, float(token_));
-    request.done(reads_logits ? std::span<const float>(logits) : std::span<const float>(rows_));
+    results_.emplace_back(request.done, reads_logits ? logits : rows_);
     return {};
   }
   Result<void> poll() override { return {}; }
-  Result<void> wait() override { return {}; }
-  Result<void> restore(const Error&) override {
-    log += "restored ";
+  Result<void> wait_for_result() override {
+    const auto [done, rows] = std::move(results_.front());
+    results_.pop_front();
+    done(std::span<const float>(rows));
     return {};
   }
+  Result<void> wait() override {
+    while (!results_.empty()) TOK_TRY(wait_for_result());
+    return {};
+  }
+  Result<void> restore(const Error&) override {
+    log += "restored ";
+    states_ = {};
+    return {};
+  }
+  const std::string& state() const { return states_[0]; }
 
   static constexpr uint32_t kLists = 4;
   std::string log;
+  size_t copies = 0;
   uint32_t losses = 0;
   Plan plan_;
 
@@ -110,6 +135,8 @@ class Chooser : public Program {
   Frame frame_;
   uint32_t token_ = 0;
   std::vector<float> rows_ = std::vector<float>(4 * kLists);
+  std::array<std::string, 1 + kStateCopies> states_;
+  std::deque<std::pair<decltype(StepRequest::done), std::vector<float>>> results_;  // on their way
 };
 
 /// What draw() gives until `wrong`, from which the sequence goes on otherwise.
@@ -174,11 +201,67 @@ TEST(Session, DrawsOnBehindALossOfTheDevice) {
   EXPECT_EQ(program.log, "restored 5@0 6@1 7@2 8@3 ");
 }
 
-TEST(Session, DrawsNothingAheadOfStatesThatCannotBeTakenBack) {
-  Chooser program;
-  EXPECT_EQ(Session::start(program, 64, 40)->drawing_room(), 64u);
-  program.plan_.phases[1].steps.push_back({.op = ShortConv{}});
-  EXPECT_EQ(Session::start(program, 64, 40)->drawing_room(), 0u);
+/// The ids from `first` on, as the Chooser's state has them.
+std::string ids_text(uint32_t first, uint32_t count) {
+  std::string text;
+  for (uint32_t id = first; id < first + count; ++id) text += fmt::format("{} ", id);
+  return text;
+}
+
+/// Copies are at least 16 steps apart, and a group is not divided for one.
+constexpr int kMostAgain = 16 + int(Chooser::kLists) / 2 - 1;
+
+TEST(Session, TakesBackWhatStatesHaveTakenInTooMuch) {
+  for (uint32_t wrong = 2; wrong < 60; ++wrong) {
+    Chooser program(true);
+    Session session = *Session::start(program, 64, 100);
+    draw_until(session, 1, 64, wrong);
+    EXPECT_EQ(session.position(), wrong - 1);
+    program.log.clear();
+    draw_until(session, wrong, 1, 0);
+    EXPECT_EQ(program.state(), ids_text(1, wrong));
+    EXPECT_LE(std::ranges::count(program.log, '@'), kMostAgain + 1);
+    program.log.clear();
+    draw_until(session, wrong + 1, 1, 0);
+    EXPECT_EQ(program.log, fmt::format("{}@{} ", wrong + 1, wrong)) << "taken back once";
+  }
+}
+
+TEST(Session, TakesBackTheLastStepWhereItsLogitsAreGone) {
+  for (uint32_t wrong = 2; wrong < 60; ++wrong) {
+    Chooser program(true);
+    Session session = *Session::start(program, 64, 100);
+    draw_until(session, 1, 64, wrong);
+    program.log.clear();
+    ASSERT_TRUE(session.logits_behind_list());
+    EXPECT_EQ(program.state(), ids_text(1, wrong - 1));
+    EXPECT_LE(std::ranges::count(program.log, '@'), kMostAgain + 1);
+  }
+}
+
+TEST(Session, CopiesOfStatesAreOfTheSequenceThatWentOn) {
+  for (uint32_t wrong = 10; wrong < 60; ++wrong) {
+    Chooser program(true);
+    Session session = *Session::start(program, 128, 400);
+    draw_until(session, 1, 100, wrong);
+    draw_until(session, 100, 30, 109);  // behind 1 to wrong - 1
+    draw_until(session, 200, 1, 0);
+    const std::string expected = ids_text(1, wrong - 1) + ids_text(100, 9);
+    EXPECT_EQ(program.state(), expected + "200 ");
+    draw_until(session, 201, 20, 210);
+    program.losses = 1;
+    draw_until(session, 210, 1, 0);
+    EXPECT_EQ(program.state(), expected + ids_text(200, 11)) << "no copy outlives its device";
+  }
+}
+
+TEST(Session, CopiesNothingForAStepThatNothingFollows) {
+  Chooser program(true);
+  Session session = *Session::start(program, 64, 100);
+  draw_until(session, 1, 1, 0);
+  EXPECT_EQ(program.copies, 0u);
+  draw_until(session, 2, 40, 0);
+  EXPECT_EQ(program.copies, 3u) << "one for every sixteen steps";
 }
 
 /// Feeds and gives the first two logits of each row.
@@ -335,7 +418,7 @@ TEST(Session, CanBeCancelledWhileItRunsAgain) {
   EXPECT_EQ(program.log, "restored 0+3/4 ");
   program.log.clear();
   feed(session, {id});  // what the device holds is not the sequence
-  EXPECT_EQ(program.log, "0+4/5 4+1/5 ");
+  EXPECT_EQ(program.log, "0+3/4 3+1/4 4+1/5 ") << "the same steps again";
 }
 
 }  // namespace

@@ -29,6 +29,7 @@ class Capture {
     for (const PhaseRequest& request : options_.phases) {
       TOK_TRY(phase(request.graph != nullptr ? *request.graph : graph, request));
     }
+    add_state_copies();
     place_activations();
     TOK_TRY(check_limits());
     return std::move(plan_);
@@ -110,6 +111,20 @@ class Capture {
     phase.result = operand(place[uint32_t(graph.result)], graph.at(graph.result));
     plan_.phases.push_back(std::move(phase));
     return {};
+  }
+
+  /// What the device runs ahead of the program must not reach states for good.
+  void add_state_copies() {
+    const auto runs_ahead = [](const Phase& phase) {
+      return std::ranges::any_of(phase.steps, [](const Step& step) { return chooses(step.op); });
+    };
+    if (std::ranges::none_of(plan_.phases, runs_ahead)) return;
+    for (const Buffer& state : std::vector(plan_.buffers)) {
+      if (!is_recurrent_state(state)) continue;
+      for (uint32_t i = 0; i < kStateCopies; ++i) {
+        add_buffer(BufferUse::kCopy, state.bytes, state.tensor);
+      }
+    }
   }
 
   static Operand operand(BufferId buffer, const TensorDesc& tensor) {
@@ -309,6 +324,7 @@ Footprint footprint(const Plan& plan) {
         sum.constants += buffer.bytes;
         break;
       case BufferUse::kState:
+      case BufferUse::kCopy:
         sum.states += buffer.bytes;
         break;
       case BufferUse::kActivation:
@@ -334,6 +350,8 @@ std::string_view use_name(BufferUse use) {
       return "constant";
     case BufferUse::kState:
       return "state";
+    case BufferUse::kCopy:
+      return "copy";
     case BufferUse::kChoice:
       return "choice";
     case BufferUse::kActivation:

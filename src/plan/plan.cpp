@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/check.h"
+
 namespace tokamak {
 
 uint32_t Plan::chunk() const {
@@ -17,6 +19,30 @@ size_t Plan::phase_for(uint64_t tokens) const {
     if (best == phases.size() || phases[i].max_tokens < phases[best].max_tokens) best = i;
   }
   return best;
+}
+
+bool is_kv_cache(const Buffer& buffer) {
+  return buffer.use == BufferUse::kState && buffer.tensor.shape.size() == 4;
+}
+
+bool is_recurrent_state(const Buffer& buffer) {
+  return buffer.use == BufferUse::kState && !is_kv_cache(buffer);
+}
+
+std::vector<BufferCopy> state_copies(const Plan& plan, uint32_t which) {
+  TOK_CHECK(which < kStateCopies);
+  std::vector<uint32_t> states, copies;
+  for (uint32_t i = 0; i < plan.buffers.size(); ++i) {
+    if (is_recurrent_state(plan.buffers[i])) states.push_back(i);
+    if (plan.buffers[i].use == BufferUse::kCopy) copies.push_back(i);
+  }
+  std::vector<BufferCopy> pairs;
+  if (copies.empty()) return pairs;
+  TOK_CHECK(copies.size() == kStateCopies * states.size());
+  for (size_t i = 0; i < states.size(); ++i) {
+    pairs.push_back({BufferId(states[i]), BufferId(copies[kStateCopies * i + which])});
+  }
+  return pairs;
 }
 
 }  // namespace tokamak

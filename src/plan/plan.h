@@ -17,7 +17,8 @@ enum class BufferUse : uint8_t {
   kFrame,       // Frame and token ids, written by the host before every step
   kTable,       // page tables, written when a sequence starts
   kConstant,    // weights, written at load
-  kState,       // KV caches; live as long as the program
+  kState,       // KV caches, states of recurrent layers; live as long as the program
+  kCopy,        // of a recurrent state, to come back to
   kChoice,      // the last tokens that the device chose, for the host to read
   kActivation,  // reused by liveness; meaningless between steps
 };
@@ -82,6 +83,21 @@ struct Plan {
   size_t phase_for(uint64_t tokens) const;
   bool operator==(const Plan&) const = default;
 };
+
+/// KV caches are addressed by position: [slots, 2, heads, width]. What a recurrent state has taken
+/// in cannot be taken back.
+bool is_kv_cache(const Buffer& buffer);
+bool is_recurrent_state(const Buffer& buffer);
+
+/// Copies that a plan in which the device runs ahead has of each recurrent state.
+inline constexpr uint32_t kStateCopies = 2;
+
+/// One buffer's bytes for another of the same size.
+struct BufferCopy {
+  BufferId from = {}, to = {};
+};
+/// From each recurrent state to its copy number `which`; empty where there are none.
+std::vector<BufferCopy> state_copies(const Plan& plan, uint32_t which);
 
 struct PhaseRequest {
   std::string name;

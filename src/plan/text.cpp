@@ -91,7 +91,7 @@ class PlanParser {
     bool known = false;
     for (const BufferUse candidate :
          {BufferUse::kFrame, BufferUse::kTable, BufferUse::kConstant, BufferUse::kState,
-          BufferUse::kChoice, BufferUse::kActivation}) {
+          BufferUse::kCopy, BufferUse::kChoice, BufferUse::kActivation}) {
       if (use == use_name(candidate)) {
         buffer.use = candidate;
         known = true;
@@ -108,10 +108,9 @@ class PlanParser {
         TOK_TRY(buffer.tensor.window, integer());
         TOK_TRY(scan_.expect("}"));
       }
-      const bool is_state = buffer.use == BufferUse::kState || buffer.use == BufferUse::kChoice;
       buffer.tensor.storage = buffer.use == BufferUse::kConstant ? Storage::kConstant
-                              : is_state                         ? Storage::kState
-                                                                 : Storage::kInput;
+                              : buffer.use == BufferUse::kTable  ? Storage::kInput
+                                                                 : Storage::kState;
       if (buffer.use == BufferUse::kConstant) {
         TOK_TRY(scan_.expect("="));
         TOK_TRY(buffer.tensor.recipe, parse_recipe(scan_));

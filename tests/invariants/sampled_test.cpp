@@ -150,8 +150,9 @@ std::string name_of(const testing::TestParamInfo<Sampled::ParamType>& info) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, Sampled,
-                         testing::Combine(testing::Values("gemma3_softcap", "llama_tied_rope3",
-                                                          "phi3_longrope", "qwen3_5_text"),
+                         testing::Combine(testing::Values("gemma3_softcap", "lfm2",
+                                                          "llama_tied_rope3", "phi3_longrope",
+                                                          "qwen3_5_text"),
                                           testing::Values(setups()[0], setups()[2], setups()[3])),
                          name_of);
 INSTANTIATE_TEST_SUITE_P(Storyteller, Sampled,

@@ -250,7 +250,7 @@ TEST_P(SessionInvariant, GreedyOnTheDeviceIsGreedyOnTheHost) {
     behind[on_device].assign(logits->begin(), logits->end());
   }
   EXPECT_EQ(chosen[0], chosen[1]);
-  EXPECT_LE(relative_error(behind[0], behind[1]), own_tolerance(setup));
+  EXPECT_EQ(behind[0], behind[1]) << "the sequence is another one";
 }
 
 /// Models whose weights are packed: steps of one token round x to 16 bits, prompts do not.

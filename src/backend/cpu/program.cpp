@@ -66,8 +66,13 @@ class CpuProgram : public Program {
 
   Result<void> submit(const StepRequest& request) override {
     const Phase& phase = plan_.phases[request.phase];
+    for (const auto& [from, to] : request.copies) {
+      TOK_CHECK(buffers_[uint32_t(from)].size() == buffers_[uint32_t(to)].size());
+      std::memcpy(buffers_[uint32_t(to)].data(), buffers_[uint32_t(from)].data(),
+                  buffers_[uint32_t(to)].size());
+    }
     if (!request.continues) write_frame(request);
-    TOK_CHECK(frame().tokens >= 1 && frame().tokens <= phase.max_tokens);
+    TOK_CHECK(request.repeat == 0 || (frame().tokens >= 1 && frame().tokens <= phase.max_tokens));
     for (uint32_t i = 0; i < request.repeat; ++i) {
       for (const Step& step : phase.steps) launch(step);
     }

@@ -107,7 +107,8 @@ class WebGpuProgram : public Program {
     if (!request.continues) write_frame(request);
     const Operand* result = request.result != nullptr ? request.result : &phase.result;
     const Submission own = {request.phase, tokens, request.repeat, request.done ? result : nullptr};
-    Recorded now = ahead_.commands && ahead_.of == own ? std::move(ahead_) : record(own);
+    const bool is_recorded = ahead_.commands && ahead_.of == own && request.copies.empty();
+    Recorded now = is_recorded ? std::move(ahead_) : record(own, request.copies);
     const WGPUCommandBuffer list = now.commands.get();
     wgpuQueueSubmit(device_->queue(), 1, &list);
     TOK_TRY(device_->status());
@@ -118,7 +119,7 @@ class WebGpuProgram : public Program {
     const bool goes_on = own == std::exchange(last_, own) && tokens == 1 && !request.continues;
     if (goes_on && request.done) {
       if (ahead_.staging) readback_.give_back(std::move(ahead_.staging));
-      ahead_ = record(own);
+      ahead_ = record(own, {});
     }
     return {};
   }
@@ -156,9 +157,13 @@ class WebGpuProgram : public Program {
   }
 
  private:
-  Recorded record(const Submission& of) {
+  Recorded record(const Submission& of, std::span<const BufferCopy> copies) {
     Recorded recorded{.of = of, .commands = {}, .staging = {}};
     const EncoderHandle encoder(wgpuDeviceCreateCommandEncoder(device_->handle(), nullptr));
+    for (const auto& [from, to] : copies) {
+      wgpuCommandEncoderCopyBufferToBuffer(encoder.get(), buffers_.at(from), 0, buffers_.at(to), 0,
+                                           plan_.at(to).bytes);
+    }
     if (of.repeat > 0) {
       const PassHandle pass(wgpuCommandEncoderBeginComputePass(encoder.get(), nullptr));
       for (uint32_t i = 0; i < of.repeat; ++i) encode(pass.get(), phases_[of.phase], of.tokens);
