@@ -29,7 +29,7 @@ struct StepRequest {
   std::function<void(Result<std::span<const float>>)> done;
   /// The phase runs so many times, one after the other, on the frame that the device makes for
   /// itself; 0: not at all, for `done` to receive what the last step has left. REQUIRES: at most 1,
-  /// or a phase that ends in next_token.
+  /// or a phase that ends in next_token or draw_token.
   uint32_t repeat = 1;
   /// What `done` receives; null: the phase's result. REQUIRES: an operand of one token that no step
   /// of the phase behind its own overwrites.

@@ -34,6 +34,7 @@ Result<void> compare(Engine& engine, const OpenOptions& open, BenchReport& repor
   reference.backend = "cpu";
   reference.kv = "f32";
   reference.context = open.context;
+  reference.quantize = open.quantize;
   reference.chunk = 16;
   TOK_TRY(const std::unique_ptr<Engine> cpu, Engine::open(reference));
   TOK_TRY(const std::vector<float> expected, short_run(*cpu, ids));

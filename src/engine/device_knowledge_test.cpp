@@ -14,16 +14,11 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kWrong = "linear.wgsl.matvec";
 
-/// One number is changed behind every step of a kernel that is said to be wrong.
-float change_of(const Phase& phase) {
-  const auto is_wrong = [](const Step& step) { return step.kernel->name == kWrong; };
-  return std::ranges::any_of(phase.steps, is_wrong) ? 1.0f : 0.0f;
-}
-
-/// A device with the tables of WebGPU that computes with the reference.
+/// A device with the tables of WebGPU that computes with the reference; but one number is changed
+/// behind every phase with a kernel that is said to be wrong.
 class FakeDevice : public Backend {
  public:
-  explicit FakeDevice(const char* driver = "1") {
+  explicit FakeDevice(const char* driver = "1", std::string_view wrong = kWrong) : wrong_(wrong) {
     device_.backend = BackendKind::kWebGpu;
     device_.name = "fake";
     device_.driver = driver;
@@ -41,13 +36,18 @@ class FakeDevice : public Backend {
     }
     TOK_TRY(std::unique_ptr<Program> program,
             cpu_->compile(std::move(reference), constants, progress));
-    return std::make_unique<ChangedProgram>(std::move(program), std::move(plan), change_of);
+    return std::make_unique<ChangedProgram>(
+        std::move(program), std::move(plan), [wrong = wrong_](const Phase& phase) {
+          const auto is_wrong = [&](const Step& step) { return step.kernel->name == wrong; };
+          return std::ranges::any_of(phase.steps, is_wrong) ? 1.0f : 0.0f;
+        });
   }
 
   int compiled = 0;
 
  private:
   DeviceInfo device_;
+  std::string_view wrong_;
   std::unique_ptr<Backend> cpu_ = make_cpu_backend();
 };
 
@@ -99,6 +99,23 @@ TEST_F(DeviceKnowledgeTest, AWrongKernelIsDroppedAndSaidOnce) {
   EXPECT_TRUE(notices_[0].starts_with(
       "Other kernels run in place of linear.wgsl.matvec, which \"fake\" computes wrongly (linear"))
       << notices_[0];
+}
+
+TEST_F(DeviceKnowledgeTest, WhereNoKernelOfAFusedOpIsLeftTheOthersRun) {
+  const auto engine = load(std::make_unique<FakeDevice>("1", "step_attention.wgsl"));
+  ASSERT_NE(engine, nullptr);
+  size_t attention = 0;
+  for (const Phase& phase : engine->compiled().plan.phases) {
+    for (const Step& step : phase.steps) {
+      EXPECT_NE(op_name(step.op), "step_attention") << phase.name;
+      attention += op_name(step.op) == "attention" ? 1 : 0;
+    }
+  }
+  EXPECT_GT(attention, 0u);
+  ASSERT_EQ(notices_.size(), 1u);
+  EXPECT_EQ(notices_[0],
+            "A fusion pass is left out (step_attention), because \"fake\" computes wrongly what it "
+            "makes; update its driver.");
 }
 
 TEST_F(DeviceKnowledgeTest, VerdictsAreKept) {

@@ -72,7 +72,7 @@ Result<std::vector<float>> Engine::embed(std::span<const uint32_t> ids,
     }
     ids = ids.first(compiled_.context);
   }
-  TOK_TRY(Session session, Session::start(*program_, compiled_.context, compiled_.facts.vocab));
+  TOK_TRY(Session session, start_session());
   TOK_TRY(const std::span<const float> rows, session.feed(ids, options.cancelled));
   const size_t dimensions = encoder.dimensions(compiled_.facts.hidden);
   const bool first = encoder.head.pooling == Pooling::kFirst;

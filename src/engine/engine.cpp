@@ -58,8 +58,10 @@ Result<GenerationParams> read_defaults(const ModelFiles& files, const ConfigRead
     }
     if (reader.flag("do_sample", false)) {
       params.sampling.temperature = reader.positive("temperature", 1.0);
-      params.sampling.top_k = reader.has("top_k") ? reader.size("top_k", 50) : 0;
+      params.sampling.top_k = reader.count("top_k", 0);
       params.sampling.top_p = reader.positive("top_p", 1.0);
+      params.sampling.min_p = reader.share("min_p", 0.0);
+      params.sampling.typical_p = reader.positive("typical_p", 1.0);
     }
     params.sampling.repetition_penalty = reader.positive("repetition_penalty", 1.0);
     TOK_TRY(reader.status());
@@ -110,13 +112,45 @@ std::string wrong_kernels_notice(const Plan& plan, const VariantAdvice& advice,
       names, device.name, first);
 }
 
+/// Where the wrong kernels leave none for what a pass makes, what it replaces runs: `options` are
+/// without the pass from then on.
+Result<Engine::Compiled> compile_without_wrong(const ModelFiles& files, const DeviceInfo& device,
+                                               OpenOptions& options) {
+  auto compiled = Engine::compile(files, device, options);
+  const bool may_lack_kernels = !compiled && compiled.error().code == ErrorCode::kUnsupported &&
+                                !options.advice.wrong.empty();
+  if (!may_lack_kernels) return compiled;
+  const auto try_without = [&](std::span<const fuse::Pass> passes) {
+    OpenOptions without = options;
+    for (const fuse::Pass& pass : passes) without.disabled_passes.insert(std::string(pass.name));
+    auto again = Engine::compile(files, device, without);
+    if (!again) return false;
+    compiled = std::move(again);
+    options.disabled_passes = std::move(without.disabled_passes);
+    if (options.notice) {
+      const std::string_view which = passes.size() == 1 ? passes[0].name : "all of them";
+      options.notice(fmt::format(
+          "A fusion pass is left out ({}), because \"{}\" computes wrongly what it makes; update "
+          "its driver.",
+          which, device.name));
+    }
+    return true;
+  };
+  const std::span<const fuse::Pass> all = fuse::passes();
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (try_without(all.subspan(i, 1))) return compiled;
+  }
+  try_without(all);
+  return compiled;
+}
+
 /// Compiles again without the variants that turn out to be wrong, until none does.
 Result<Engine::Compiled> compile_for(Backend& backend, const ModelFiles& files,
                                      const OpenOptions& options, const Clock& clock,
                                      double& test_seconds) {
   OpenOptions own = options;
   for (;;) {
-    TOK_TRY(Engine::Compiled compiled, Engine::compile(files, backend.device(), own));
+    TOK_TRY(Engine::Compiled compiled, compile_without_wrong(files, backend.device(), own));
     WrongVariants wrong;
     if (own.find_wrong) {
       const double start = clock();
@@ -310,7 +344,13 @@ Result<std::string> Engine::render_chat(const Json& variables) const {
 
 Result<Session> Engine::start() {
   TOK_TRY(check_task(compiled_, Task::kText));
-  return Session::start(*program_, compiled_.context, compiled_.facts.vocab);
+  return start_session();
+}
+
+Result<Session> Engine::start_session() {
+  const Graph& graph = compiled_.unfused;
+  const bool all_rows = graph.at(graph.result).shape[0] == kTokens;
+  return Session::start(*program_, compiled_.context, compiled_.facts.vocab, all_rows);
 }
 
 Result<Generation> Engine::generate_ids(std::span<const uint32_t> ids,

@@ -165,6 +165,7 @@ class Engine {
  private:
   Result<std::unique_ptr<Program>> make_program(const Plan& plan, const LoadProgress& progress);
   Result<std::unique_ptr<Program>> make_program_again(const Plan& plan, const Error& loss);
+  Result<Session> start_session();
   Result<Generation> generate_ids(std::span<const uint32_t> ids, const GenerationParams& params,
                                   const GenerationCallbacks& callbacks);
 

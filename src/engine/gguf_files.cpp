@@ -86,11 +86,15 @@ std::string generation_config(const std::optional<GgufVocab>& vocab, ConfigReade
       {"general.sampling.temp", "temperature"},
       {"general.sampling.top_k", "top_k"},
       {"general.sampling.top_p", "top_p"},
+      {"general.sampling.min_p", "min_p"},
       {"general.sampling.penalty_repeat", "repetition_penalty"},
   };
   for (const auto& [from, to] : kSampling) {
     const Json* value = reader.find(from);
-    if (value == nullptr || (std::string_view(to) == "top_k" && *value == Json(0))) continue;
+    if (value == nullptr) continue;
+    // 0 or less says there: all tokens.
+    if (std::string_view(to) == "top_k" && value->is_integer() && value->as_integer() <= 0)
+      continue;
     out.set(to, *value);
   }
   const Json* temperature = out.find("temperature");

@@ -80,6 +80,11 @@ TEST(GgufFiles, RecommendSampling) {
   const auto files = gguf_text_files(file_of(std::move(values)));
   ASSERT_TRUE(files) << files.error().message;
   EXPECT_EQ(files->generation_config, R"({"temperature": 0.5, "top_k": 20, "do_sample": true})");
+  Json all;
+  all.set("general.sampling.temp", 0.5).set("general.sampling.top_k", -1);
+  all.set("general.sampling.min_p", 0.25);
+  EXPECT_EQ(gguf_text_files(file_of(std::move(all)))->generation_config,
+            R"({"temperature": 0.5, "min_p": 0.25, "do_sample": true})");
   EXPECT_EQ(gguf_text_files(file_of(Json(Json::Object{})))->generation_config,
             R"({"do_sample": false})");
 }

@@ -69,12 +69,9 @@ bool is_gguf(const std::string& path) {
 
 /// Those that choose the same device once more, and no other.
 OpenOptions device_options(const OpenOptions& options) {
-  OpenOptions again;
+  OpenOptions again = options;
   again.backend = "webgpu";
-  again.device = options.device;
-  again.use_f16 = options.use_f16;
-  again.use_subgroups = options.use_subgroups;
-  again.default_limits = options.default_limits;
+  again.notice = {};
   return again;
 }
 

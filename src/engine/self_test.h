@@ -46,7 +46,7 @@ struct SelfTest {
 };
 
 /// All kernels of the backend's kind. The reference itself passes without being run. An error only
-/// when the device is lost.
+/// when the device is lost or out of memory.
 Result<SelfTest> self_test(Backend& backend, const std::function<double()>& clock);
 
 /// What a step runs but for its sizes: "linear.wgsl.any linear/any.wgsl quant/bf16.wgsl ...".
@@ -56,7 +56,7 @@ std::string program_text(const Step& step);
 using Verdicts = std::map<std::string, std::string, std::less<>>;
 
 /// Tests what `plan` runs and `known` says nothing of, each on one or two cases, and gives `known`
-/// with the new verdicts. An error only when the device is lost.
+/// with the new verdicts. An error only when the device is lost or out of memory.
 Result<Verdicts> test_plan(Backend& backend, const Plan& plan, Verdicts known);
 
 /// The variants of `plan` that a verdict says are wrong.

@@ -49,6 +49,32 @@ class RefusingBackend : public WrongBackend {
   }
 };
 
+/// Has memory for plans of so many phases.
+class SmallBackend : public WrongBackend {
+ public:
+  explicit SmallBackend(size_t most_phases) : WrongBackend(0), most_phases_(most_phases) {}
+  Result<std::unique_ptr<Program>> compile(Plan plan, const ConstantReader& constants,
+                                           const LoadProgress& progress) override {
+    if (plan.phases.size() > most_phases_) {
+      return fail(ErrorCode::kOutOfMemory, "There is no such memory.");
+    }
+    return WrongBackend::compile(std::move(plan), constants, progress);
+  }
+
+ private:
+  size_t most_phases_;
+};
+
+TEST(SelfTest, SaysNothingOfKernelsForWhichThereIsNoMemory) {
+  SmallBackend enough(1), none(0);
+  const auto test = self_test(enough, no_time);
+  ASSERT_TRUE(test) << test.error().message;
+  EXPECT_EQ(test->failed(), 0u);
+  const auto refused = self_test(none, no_time);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kOutOfMemory);
+}
+
 TEST(SelfTest, PassesOnTheReference) {
   const auto backend = make_cpu_backend();
   const auto test = self_test(*backend, no_time);

@@ -35,6 +35,8 @@ Result<Generation> generate(Session& session, const Tokenizer& tokenizer,
     out.finish = FinishReason::kCancelled;
     return out;
   }
+  if (!logits) return Failure(std::move(logits).error());
+  out.prefill_seconds = clock() - start;
   StreamDecoder decoder(tokenizer, true);
   StopMatcher stop(params.stop);
   std::vector<uint32_t> history(prompt.begin(), prompt.end());

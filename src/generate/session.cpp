@@ -41,9 +41,9 @@ Failure was_cancelled() {
 
 }  // namespace
 
-Result<Session> Session::start(Program& program, uint32_t context, uint32_t vocab) {
+Result<Session> Session::start(Program& program, uint32_t context, uint32_t vocab, bool all_rows) {
   const Plan& plan = program.plan();
-  Session session(program, context, vocab);
+  Session session(program, context, vocab, all_rows);
   for (uint32_t i = 0; i < plan.buffers.size(); ++i) {
     if (const auto* rope = std::get_if<RopeTable>(&plan.buffers[i].tensor.recipe)) {
       session.short_rows_ = std::max(session.short_rows_, rope->short_rows);
@@ -148,7 +148,7 @@ Result<std::span<const float>> Session::feed(std::span<const uint32_t> tokens,
   }
   const std::span<const uint32_t> fed = again ? std::span<const uint32_t>(ids_) : tokens;
   TOK_TRY(outlive_device([&] { return run(fed, cancelled); }, cancelled));
-  const size_t unwanted = again && gives_all_logits() ? size_t(before) * vocab_ : 0;
+  const size_t unwanted = again && all_rows_ ? size_t(before) * vocab_ : 0;
   return std::span<const float>(logits_).subspan(unwanted);
 }
 
@@ -218,7 +218,6 @@ Result<void> Session::put_back_states(std::span<const uint32_t> steps, uint32_t 
 Result<void> Session::replay(const std::function<bool()>& cancelled) {
   const std::vector<uint32_t> steps = std::exchange(steps_, {});
   const uint32_t position = std::exchange(position_, 0);
-  const uint32_t length = std::exchange(length_, position);
   Result<void> status = put_back_states(steps, position);
   for (const uint32_t count : std::span(steps).subspan(steps_.size())) {
     // The queue holds no more than a few steps.
@@ -230,7 +229,6 @@ Result<void> Session::replay(const std::function<bool()>& cancelled) {
   }
   steps_ = steps;
   position_ = position;
-  length_ = length;
   is_spoilt_ = !status && !is_lost(status);
   return status;
 }
@@ -242,12 +240,9 @@ bool Session::gives_list() const {
 uint32_t Session::room_for_steps() const {
   const uint32_t left = context_ - position_;
   if (position_ > short_rows_ || short_rows_ == 0) return left;
+  // A long prompt that was cancelled has left keys of the other kind behind.
+  if (length_ > short_rows_) return 0;
   return std::min(left, short_rows_ - position_);
-}
-
-bool Session::gives_all_logits() const {
-  const Plan& plan = program_->plan();
-  return plan.phases[plan.phase_for(plan.chunk())].result.shape[0] == kTokens;
 }
 
 Result<void> Session::or_as_before(const std::function<Result<void>()>& attempt) {
@@ -265,13 +260,12 @@ Result<void> Session::or_as_before(const std::function<Result<void>()>& attempt)
 Result<void> Session::run(std::span<const uint32_t> tokens,
                           const std::function<bool()>& cancelled) {
   const size_t chunk = program_->plan().chunk();
-  const bool all = gives_all_logits();
   const Result<void> status = or_as_before([&]() -> Result<void> {
     for (size_t at = 0; at < tokens.size(); at += chunk) {
       if (cancelled && cancelled()) return was_cancelled();
       const size_t count = std::min(chunk, tokens.size() - at);
       const bool last = at + count == tokens.size();
-      TOK_TRY(step(step_of(tokens.subspan(at, count)), all || last));
+      TOK_TRY(step(step_of(tokens.subspan(at, count)), all_rows_ || last));
     }
     return {};
   });

@@ -18,9 +18,11 @@ namespace tokamak {
 class Session {
  public:
   /// Starts at position 0: writes the page tables. `context`: positions the plan was built for;
-  /// `vocab`: token ids must be below it. REQUIRES: the program outlives the session and serves no
+  /// `vocab`: token ids must be below it; `all_rows`: whether the plan was built to give a row for
+  /// every token, not only for the last. REQUIRES: the program outlives the session and serves no
   /// other one meanwhile; one of its phases takes one token.
-  static Result<Session> start(Program& program, uint32_t context, uint32_t vocab);
+  static Result<Session> start(Program& program, uint32_t context, uint32_t vocab,
+                               bool all_rows = false);
 
   uint32_t position() const { return position_; }
   uint32_t context() const { return context_; }
@@ -72,13 +74,12 @@ class Session {
   Result<std::span<const float>> logits_behind_list();
 
  private:
-  Session(Program& program, uint32_t context, uint32_t vocab)
-      : program_(&program), context_(context), vocab_(vocab) {}
+  Session(Program& program, uint32_t context, uint32_t vocab, bool all_rows)
+      : program_(&program), context_(context), vocab_(vocab), all_rows_(all_rows) {}
   static bool is_lost(const Result<void>& status);
   Result<void> check_id(uint32_t id) const;
   /// Runs over `tokens` in chunks.
   Result<void> run(std::span<const uint32_t> tokens, const std::function<bool()>& cancelled);
-  bool gives_all_logits() const;
   /// Runs `attempt`; where that loses the device, the sequence is as it was before.
   Result<void> or_as_before(const std::function<Result<void>()>& attempt);
   uint32_t room_for_steps() const;
@@ -115,8 +116,9 @@ class Session {
 
   Program* program_;
   uint32_t context_, vocab_;
+  bool all_rows_;
   uint32_t position_ = 0;
-  uint32_t length_ = 0;          // position_ behind the current call
+  uint32_t length_ = 0;          // position_ behind the current call, also where it was cancelled
   uint32_t short_rows_ = 0;      // of the plan's rotary table
   std::vector<uint32_t> ids_;    // fed so far
   std::vector<uint32_t> steps_;  // tokens of each step that they were fed in

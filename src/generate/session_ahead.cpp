@@ -17,7 +17,7 @@ size_t row_size(const Operand& result) {
 
 /// Steps on their way: the rows of a group arrive together.
 struct Session::Ahead {
-  std::vector<float> rows;
+  std::vector<float> rows;  // of the steps that nobody has taken yet
   std::optional<Error> error;
   uint32_t submitted = 0;
 };
@@ -82,8 +82,10 @@ Result<void> Session::run_choosing(Choosing& choosing) {
     }
     if (status) status = program_->wait_for_result();
     if (status && ahead.error) status = Failure(*ahead.error);
-    while (status && goes_on && taken * row < ahead.rows.size()) {
-      const auto kept = std::span<const float>(ahead.rows).subspan(taken++ * row, row);
+    std::span<const float> arrived = ahead.rows;
+    for (; status && goes_on && !arrived.empty(); arrived = arrived.subspan(row)) {
+      const auto kept = arrived.first(row);
+      ++taken;
       const uint32_t token = kept.back() < 0 ? kNoToken : uint32_t(kept.back());
       const Result<bool> verdict = choosing.next(kept, token);
       if (!verdict) {
@@ -94,6 +96,7 @@ Result<void> Session::run_choosing(Choosing& choosing) {
       ids_.push_back(token);
       goes_on = *verdict && taken < count;
     }
+    ahead.rows.clear();
   }
   const Result<void> drained = program_->wait();
   if (status) status = drained;

@@ -27,7 +27,7 @@ Result<void> check_variants(const ForcedVariants& variants);
 /// The fastest of the variants that `tokamak tune` has timed on a problem.
 struct TunedVariant {
   std::string name;
-  std::map<std::string, double, std::less<>> seconds;  // of each variant that was timed to the end
+  std::map<std::string, double, std::less<>> seconds;  // of each variant that was timed
 };
 
 /// Variant -> what shows that it computes wrongly.

@@ -95,6 +95,16 @@ double ConfigReader::positive(std::string_view name, std::optional<double> other
   return value->as_number();
 }
 
+double ConfigReader::share(std::string_view name, double otherwise) {
+  const Json* value = field(name, false, "");
+  if (value == nullptr) return otherwise;
+  if (!value->is_number() || !(value->as_number() >= 0 && value->as_number() <= 1)) {
+    wrong(name, *value, "a number from 0 to 1");
+    return otherwise;
+  }
+  return value->as_number();
+}
+
 bool ConfigReader::flag(std::string_view name, bool otherwise) {
   const Json* value = field(name, false, "");
   if (value == nullptr) return otherwise;

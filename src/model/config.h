@@ -26,6 +26,8 @@ class ConfigReader {
   uint32_t count(std::string_view name, uint32_t otherwise);
   /// A finite number above 0.
   double positive(std::string_view name, std::optional<double> otherwise = {});
+  /// A number from 0 to 1.
+  double share(std::string_view name, double otherwise);
   bool flag(std::string_view name, bool otherwise);
   std::string word(std::string_view name, std::optional<std::string> otherwise = {});
   /// One integer or a list of integers, each >= 0. `what` they are is shown in messages.

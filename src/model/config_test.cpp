@@ -33,6 +33,17 @@ TEST(ConfigReader, ReadsAndKeepsTheFirstMistake) {
   EXPECT_EQ(p.error(), "config.json: b is 0, expected an integer between 1 and 2147483647.");
 }
 
+TEST(ConfigReader, ReadsShares) {
+  Parsed p(R"({"a": 0, "b": 1, "c": 0.25, "d": null, "e": 1.5})");
+  EXPECT_EQ(p.reader.share("a", 0.5), 0);
+  EXPECT_EQ(p.reader.share("b", 0.5), 1);
+  EXPECT_EQ(p.reader.share("c", 0.5), 0.25);
+  EXPECT_EQ(p.reader.share("d", 0.5), 0.5);
+  EXPECT_EQ(p.error(), "");
+  p.reader.share("e", 0.5);
+  EXPECT_EQ(p.error(), "config.json: e is 1.5, expected a number from 0 to 1.");
+}
+
 TEST(ConfigReader, NamesWhatIsMissingOrOfTheWrongKind) {
   Parsed missing("{}");
   missing.reader.size("hidden_size");

@@ -196,7 +196,8 @@ class Capture {
         std::holds_alternative<RopeTable>(buffer.tensor.recipe)) {
       return " A smaller --context takes less.";
     }
-    return buffer.use == BufferUse::kActivation ? " A smaller --chunk takes less." : "";
+    return buffer.use == BufferUse::kActivation ? " A smaller --chunk or --context takes less."
+                                                : "";
   }
 
   Result<void> check_limits() const {
@@ -204,9 +205,10 @@ class Capture {
     if (device_.backend == BackendKind::kCpu) return {};
     for (const Buffer& buffer : plan_.buffers) {
       if (buffer.bytes > limit) {
-        return unsupported("{} \"{}\" takes {} bytes, but \"{}\" binds at most {} bytes at once.{}",
-                           use_name(buffer.use), buffer.tensor.name, buffer.bytes, device_.name,
-                           limit, what_takes_less(buffer));
+        std::string name(use_name(buffer.use));
+        if (!buffer.tensor.name.empty()) name += fmt::format(" \"{}\"", buffer.tensor.name);
+        return unsupported("{} takes {} bytes, but \"{}\" binds at most {} bytes at once.{}", name,
+                           buffer.bytes, device_.name, limit, what_takes_less(buffer));
       }
     }
     for (const Phase& phase : plan_.phases) {

@@ -58,7 +58,7 @@ struct Step {
   bool operator==(const Step&) const = default;
 };
 
-/// A step sequence for 1..max_tokens tokens. Decode is the phase with max_tokens = 1.
+/// A step sequence for 1..max_tokens tokens.
 struct Phase {
   std::string name;
   uint32_t max_tokens = 1;
@@ -115,8 +115,8 @@ struct CaptureOptions {
 
 /// Chooses a kernel for every node, fixes its constants and grid, and places every tensor in a
 /// buffer. A weight that a device cannot bind at once is cut by rows: its node becomes a step for
-/// each part. Errors: no kernel takes a node; a buffer exceeds a device limit (names the tensor,
-/// its size and the limit).
+/// each part. Errors: no kernel takes a node; a buffer exceeds a device limit (names the tensor, or
+/// that it is an activation, its size and the limit).
 Result<Plan> capture(const Graph& graph, const DeviceInfo& device, const CaptureOptions& options);
 
 /// What one step of `tokens` tokens moves and computes; attention and kv_append count the keys and

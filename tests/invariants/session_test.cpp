@@ -128,6 +128,11 @@ TEST_P(SessionInvariant, LastLogitsAreTheLastOfAll) {
   ASSERT_EQ(rows.size(), ids.size() * vocab);
   EXPECT_LE(relative_error(std::span(rows).last(vocab), logits_of(*last, ids)),
             own_tolerance(setup));
+  const auto one_by_one = open_with([](OpenOptions& options) { options.chunk = 1; }, false);
+  ASSERT_NE(one_by_one, nullptr);
+  const std::vector<float> behind = logits_of(*one_by_one, ids);
+  ASSERT_EQ(behind.size(), vocab);
+  EXPECT_LE(relative_error(std::span(rows).last(vocab), behind), own_tolerance(setup));
 }
 
 TEST_P(SessionInvariant, AnEarlierSequenceLeavesNoTrace) {

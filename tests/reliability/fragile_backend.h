@@ -87,6 +87,7 @@ class FragileBackend : public Backend {
     webgpu.default_limits = options.default_limits;
     if (!options.use_f16) webgpu.disabled |= kFeatureF16;
     if (!options.use_subgroups) webgpu.disabled |= kFeatureSubgroups;
+    if (!options.use_matrix) webgpu.disabled |= kFeatureSubgroupMatrix;
     TOK_TRY(std::shared_ptr<WebGpuDevice> device, open_webgpu_device(webgpu));
     return std::make_unique<FragileBackend>(make_webgpu_backend(device), device, fault);
   }

@@ -28,11 +28,18 @@ class HostBuffer {
 
 class CpuProgram : public Program {
  public:
-  explicit CpuProgram(Plan plan) : plan_(std::move(plan)) {}
+  CpuProgram(Plan plan, std::shared_ptr<uint64_t> alive)
+      : plan_(std::move(plan)), alive_(std::move(alive)) {}
+  ~CpuProgram() override {
+    for (const HostBuffer& buffer : buffers_) *alive_ -= buffer.exists() ? buffer.size() : 0;
+  }
 
   Result<void> allocate() {
     for (const Buffer& buffer : plan_.buffers) {
-      if (buffers_.emplace_back(buffer.bytes).exists()) continue;
+      if (buffers_.emplace_back(buffer.bytes).exists()) {
+        *alive_ += buffer.bytes;
+        continue;
+      }
       return fail(ErrorCode::kOutOfMemory, "{} \"{}\" of {} bytes: There is no such memory.",
                   use_name(buffer.use), buffer.tensor.name, buffer.bytes);
     }
@@ -130,6 +137,7 @@ class CpuProgram : public Program {
   }
 
   Plan plan_;
+  std::shared_ptr<uint64_t> alive_;  // bytes of all programs of the backend
   std::vector<HostBuffer> buffers_;
 };
 
@@ -142,12 +150,11 @@ class CpuBackend : public Backend {
     device_.software = true;
   }
   const DeviceInfo& device() const override { return device_; }
-  uint64_t device_bytes() const override { return bytes_; }
+  uint64_t device_bytes() const override { return *alive_; }
 
   Result<std::unique_ptr<Program>> compile(Plan plan, const ConstantReader& constants,
                                            const LoadProgress& progress) override {
-    bytes_ = footprint(plan).total();
-    auto program = std::make_unique<CpuProgram>(std::move(plan));
+    auto program = std::make_unique<CpuProgram>(std::move(plan), alive_);
     TOK_TRY(program->allocate());
     TOK_TRY(program->load(constants, progress));
     return program;
@@ -155,7 +162,7 @@ class CpuBackend : public Backend {
 
  private:
   DeviceInfo device_;
-  uint64_t bytes_ = 0;
+  std::shared_ptr<uint64_t> alive_ = std::make_shared<uint64_t>(0);
 };
 
 }  // namespace
