@@ -1,6 +1,12 @@
 // What earlier runs have kept about a device, and the self-test of what none of them has tested.
 #include "engine/device_knowledge.h"
 
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
 #include "base/environment.h"
 #include "engine/device_notes.h"
 #include "engine/tune.h"
@@ -31,6 +37,16 @@ DeviceNotes self_test_notes(const DeviceInfo& device) {
 
 DeviceNotes tuning_notes(const DeviceInfo& device) {
   return {cache_folder("tuned"), device};
+}
+
+std::string cache_problem() {
+  const std::string folder = cache_folder("pipelines");
+  if (folder.empty()) return "none of TOKAMAK_CACHE_DIR, XDG_CACHE_HOME and HOME is set";
+  std::error_code failed;
+  std::filesystem::create_directories(folder, failed);
+  if (failed) return fmt::format("{} cannot be made ({})", folder, failed.message());
+  if (access(folder.c_str(), W_OK) == 0) return "";
+  return fmt::format("{} cannot be written ({})", folder, std::strerror(errno));
 }
 
 void recall_device(const DeviceInfo& device, OpenOptions& options) {

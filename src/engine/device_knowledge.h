@@ -10,6 +10,9 @@ namespace tokamak {
 DeviceNotes self_test_notes(const DeviceInfo& device);
 DeviceNotes tuning_notes(const DeviceInfo& device);
 
+/// Why nothing can be kept in the user's cache folder between starts; "" where it can.
+std::string cache_problem();
+
 /// Tests what `notes` say nothing of, and keeps the verdicts there.
 Result<WrongVariants> find_wrong_kernels(Backend& backend, const Plan& plan,
                                          const DeviceNotes& notes);

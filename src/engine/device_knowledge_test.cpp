@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/environment.h"
 #include "engine/changed_program.h"
 
 namespace tokamak {
@@ -141,6 +142,16 @@ TEST_F(DeviceKnowledgeTest, VerdictsThatAreDamagedAreMadeAgain) {
   const auto healed = load(std::make_unique<FakeDevice>());
   ASSERT_NE(healed, nullptr);
   EXPECT_EQ(compiled(*healed), 1);
+}
+
+TEST_F(DeviceKnowledgeTest, SaysWhyNothingIsKept) {
+  const std::string before = environment_variable("TOKAMAK_CACHE_DIR");
+  setenv("TOKAMAK_CACHE_DIR", folder_.c_str(), 1);
+  EXPECT_EQ(cache_problem(), "");
+  setenv("TOKAMAK_CACHE_DIR", "/proc/nowhere", 1);
+  EXPECT_TRUE(cache_problem().starts_with("/proc/nowhere/pipelines cannot be made ("))
+      << cache_problem();
+  setenv("TOKAMAK_CACHE_DIR", before.c_str(), 1);
 }
 
 TEST_F(DeviceKnowledgeTest, NothingIsTestedWhenNobodyAsks) {

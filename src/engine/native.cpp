@@ -178,6 +178,12 @@ Result<std::unique_ptr<Engine>> Engine::open(const OpenOptions& options) {
   TOK_TRY(ModelFiles files, read_model_files(path));
   TOK_TRY(std::unique_ptr<Backend> backend, open_backend(options));
   OpenOptions own = options;
+  if (backend->device().backend == BackendKind::kWebGpu && options.notice) {
+    const std::string problem = cache_problem();
+    if (!problem.empty()) {
+      options.notice(fmt::format("Every start compiles all kernels anew, since {}.", problem));
+    }
+  }
   recall_device(backend->device(), own);
   if (options.self_test && !options.find_wrong) {
     own.find_wrong = [](Backend& on, const Plan& plan) {
