@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
-#include <deque>
+
+#include "generate/chooser_test.h"
 
 namespace tokamak {
 namespace {
@@ -56,87 +56,6 @@ class Recorder : public Program {
   uint32_t losses = 0;  // so many of the next submissions find the device lost
   std::vector<uint32_t> table;
   Plan plan_;
-};
-
-/// Chooses tokens as a device does that runs ahead: token id + 1 follows id. The list behind each
-/// is one pair, the token, and a sum; every step counts. A recurrent one's state is the text of the
-/// tokens that were fed.
-class Chooser : public Program {
- public:
-  explicit Chooser(bool is_recurrent = false) {
-    if (is_recurrent) {
-      plan_.buffers.assign(1 + kStateCopies, {.use = BufferUse::kCopy, .tensor = {.shape = {8}}});
-      plan_.buffers[0].use = BufferUse::kState;
-    }
-    const auto result = [](Shape shape) {
-      return Operand{BufferId(0), DType::kF32, std::move(shape)};
-    };
-    Phase plain{.name = "decode", .max_tokens = 1};
-    plain.result.shape = {1, kVocab};
-    Phase listing{.name = "sampled", .max_tokens = 1};
-    listing.steps = {{.op = TopTokens{}, .inputs = {plain.result}, .outputs = {result({1, 3})}},
-                     {.op = DrawToken{}}};
-    listing.result.shape = {kLists, 4};
-    plan_.phases = {plain, listing};
-  }
-  const Plan& plan() const override { return plan_; }
-  Result<void> write_table(BufferId, std::span<const uint32_t>) override { return {}; }
-  Result<void> submit(const StepRequest& request) override {
-    if (losses > 0) {
-      --losses;
-      return fail(ErrorCode::kDeviceLost, "The device is lost.");
-    }
-    for (const auto& [from, to] : request.copies) states_[size_t(to)] = states_[size_t(from)];
-    copies += request.copies.size();
-    if (!request.continues) {
-      frame_ = request.frame;
-      token_ = request.tokens[0];
-    }
-    for (uint32_t i = 0; i < request.repeat; ++i) {
-      if (frame_.position == 0) states_[0].clear();
-      states_[0] += fmt::format("{} ", token_);
-      log += fmt::format("{}@{} ", token_, frame_.position++);
-      const float row[] = {0.5f, float(++token_), 1.0f, float(token_)};
-      std::ranges::copy(row, rows_.begin() + std::ptrdiff_t(frame_.chosen++ % kLists * 4));
-    }
-    if (!request.done) return {};
-    const bool reads_logits =
-        request.phase == 0 || request.result == &plan_.phases[1].steps[0].inputs[0];
-    if (reads_logits) log += "logits ";
-    const std::vector<float> logits(kVocab, float(token_));
-    results_.emplace_back(request.done, reads_logits ? logits : rows_);
-    return {};
-  }
-  Result<void> poll() override { return {}; }
-  Result<void> wait_for_result() override {
-    const auto [done, rows] = std::move(results_.front());
-    results_.pop_front();
-    done(std::span<const float>(rows));
-    return {};
-  }
-  Result<void> wait() override {
-    while (!results_.empty()) TOK_TRY(wait_for_result());
-    return {};
-  }
-  Result<void> restore(const Error&) override {
-    log += "restored ";
-    states_ = {};
-    return {};
-  }
-  const std::string& state() const { return states_[0]; }
-
-  static constexpr uint32_t kLists = 4;
-  std::string log;
-  size_t copies = 0;
-  uint32_t losses = 0;
-  Plan plan_;
-
- private:
-  Frame frame_;
-  uint32_t token_ = 0;
-  std::vector<float> rows_ = std::vector<float>(4 * kLists);
-  std::array<std::string, 1 + kStateCopies> states_;
-  std::deque<std::pair<decltype(StepRequest::done), std::vector<float>>> results_;  // on their way
 };
 
 /// What draw() gives until `wrong`, from which the sequence goes on otherwise.
