@@ -75,8 +75,7 @@ Result<void> fill(Program& program, std::span<const Job> jobs) {
     if (buffer.use == BufferUse::kTable) {
       const auto [job, name] = parse_name(buffer.tensor.name);
       TOK_TRY(program.write_table(BufferId(i), jobs[job].test->pages));
-    } else if (buffer.use == BufferUse::kState || buffer.use == BufferUse::kChoice ||
-               buffer.use == BufferUse::kActivation) {
+    } else if (is_written_by_steps(buffer.use)) {
       const std::vector<uint32_t> noise(size_t(buffer.bytes / 4), kNoise);
       TOK_TRY(program.write_table(BufferId(i), noise));
     }

@@ -21,6 +21,11 @@ size_t Plan::phase_for(uint64_t tokens) const {
   return best;
 }
 
+bool is_written_by_steps(BufferUse use) {
+  return use == BufferUse::kState || use == BufferUse::kCopy || use == BufferUse::kChoice ||
+         use == BufferUse::kActivation;
+}
+
 bool is_kv_cache(const Buffer& buffer) {
   return buffer.use == BufferUse::kState && buffer.tensor.shape.size() == 4;
 }

@@ -23,6 +23,9 @@ enum class BufferUse : uint8_t {
   kActivation,  // reused by liveness; meaningless between steps
 };
 
+/// Whether steps write there, and not the host.
+bool is_written_by_steps(BufferUse use);
+
 struct Buffer {
   BufferUse use = BufferUse::kActivation;
   uint64_t bytes = 0;  // a multiple of 16
