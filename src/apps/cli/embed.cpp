@@ -116,8 +116,10 @@ Examples:
   tokamak embed path/to/llama -p "a red fox" --pooling last      a model that generates text)");
   auto flags = std::make_shared<EmbedFlags>();
   flags->model.add(*command, ModelFlags::Model::kRequired);
-  command->add_option("-p,--text", flags->texts,
-                      "a text (repeatable); without, one per line of standard input");
+  command
+      ->add_option("-p,--text", flags->texts,
+                   "a text (repeatable); without, one per line of standard input")
+      ->allow_extra_args(false);  // the next word may be MODEL
   command->add_option("--tokens", flags->tokens,
                       "token ids instead, without prompt: 1,2,3 or @file with a JSON array");
   CLI::Option* prompt = command->add_option("--prompt", flags->prompt,

@@ -1,3 +1,4 @@
+#include <charconv>
 #include <chrono>
 #include <memory>
 #include <set>
@@ -26,6 +27,16 @@ Result<ForcedVariants> parse_forced(const std::vector<std::string>& flags) {
   const Result<void> known = check_variants(forced);
   if (!known) return Failure(known.error().within("--force"));
   return forced;
+}
+
+/// What is wrong with a seed. Conversion alone wraps or cuts a number that does not fit, and JSON
+/// shows it as a signed one.
+std::string seed_mistake(const std::string& text) {
+  uint64_t seed = 0;
+  const char* end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, seed);
+  if (read.ec == std::errc() && read.ptr == end && seed <= uint64_t{INT64_MAX}) return "";
+  return fmt::format("found \"{}\", expected a whole number from 0 to {}", text, INT64_MAX);
 }
 
 }  // namespace
@@ -61,12 +72,14 @@ void ModelFlags::add(CLI::App& command, Model model) {
       ->capture_default_str()
       ->group(group);
   command.add_option("--disable-pass", disabled_, "leave out a fusion pass (repeatable)")
+      ->allow_extra_args(false)  // one value each time; the next word may be MODEL
       ->group(group);
   command
       .add_option(
           "--force", forced_,
           "op=variant,...: only this kernel for an op; of several for one op the first that "
           "takes a step (repeatable)")
+      ->allow_extra_args(false)
       ->group(group);
   command
       .add_flag("--trace-kernels", trace_kernels_,
@@ -155,8 +168,10 @@ void SamplingFlags::add(CLI::App& command) {
   command.add_option("--repetition-penalty", repetition_penalty_, "above 1: less repetition")
       ->group(group);
   command.add_option("--seed", seed_, "same seed, same text; default: a new one each time")
+      ->check(CLI::Validator(seed_mistake, "", ""))
       ->group(group);
-  command.add_option("--stop", stop_, "end at this text, which is not shown (repeatable)");
+  command.add_option("--stop", stop_, "end at this text, which is not shown (repeatable)")
+      ->allow_extra_args(false);
 }
 
 Result<GenerationParams> SamplingFlags::params(const GenerationParams& defaults) const {

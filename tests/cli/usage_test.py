@@ -1,0 +1,47 @@
+#!/usr/bin/env python3
+"""How the program reads its command line: which word belongs to which flag, and what it refuses.
+
+Run by CTest; by hand as cli_test.py.
+"""
+import json
+import os
+import unittest
+
+import program
+from cli_test import CPU, Cli
+from program import model
+
+STORYTELLER = os.path.join(program.SOURCE, "models", "storyteller")
+
+
+class Values(Cli):
+    def test_a_flag_takes_one_value_and_leaves_the_model_alone(self):
+        # With MODEL swallowed, the built-in model would run in place of one without a tokenizer.
+        for flags in [
+            ("--stop", "king"),
+            ("--disable-pass", "qkv"),
+            ("--force", "rms_norm=rms_norm.cpu"),
+            ("--stop", "king", "--stop", "queen"),
+        ]:
+            with self.subTest(flags):
+                self.refused(3, "llama_untied", "run", *CPU, "-p", "x", *flags,
+                             model("llama_untied"))
+        answer = self.ok("embed", "--pooling", "mean", *CPU, "-p", "A fox.", STORYTELLER)
+        self.assertEqual(answer.out.count("\n"), 1)
+
+    def test_repeatable_flags_are_read_each_time(self):
+        flags = ("--stop", "nowhere", "--stop", " king")
+        answer = self.ok("run", *CPU, "-p", "Once upon a time", "--greedy", "--json", *flags)
+        self.assertEqual(json.loads(answer.out)["text"], ", there lived a")
+
+    def test_seeds_are_within_the_numbers_of_json(self):
+        for seed in ("-1", "9223372036854775808", "99999999999999999999999", "1.5", "x", ""):
+            with self.subTest(seed):
+                self.refused(2, ["--seed", f'"{seed}"', "from 0 to 9223372036854775807"], "run",
+                             *CPU, "-p", "x", "--seed", seed)
+        answer = self.ok("run", *CPU, "-p", "x", "-n", 1, "--json", "--seed", 2**63 - 1)
+        self.assertEqual(json.loads(answer.out)["seed"], 2**63 - 1)
+
+
+if __name__ == "__main__":
+    program.main(unittest)
