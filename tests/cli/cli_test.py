@@ -469,10 +469,19 @@ class Run(Cli):
         process.send_signal(signal.SIGINT)
         rest, err = process.communicate(timeout=20)
         text = (start + rest).decode()
-        self.assertEqual(process.returncode, 0, err)
+        self.assertEqual(process.returncode, 130, err)
         self.assertTrue(text.startswith("Once upon a time, there lived"), text)
         self.assertTrue(text.endswith("\n"), text)
-        self.assertNotIn(b"error", err)
+        self.assertEqual(err.count(b"error: Interrupted."), 1, err)
+
+    def test_interrupt_keeps_json_whole(self):
+        process = subprocess.Popen([program.PROGRAM, *STORY, "--greedy", "-n", "1500", "--json"],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        time.sleep(0.7)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=20)
+        self.assertEqual(process.returncode, 130, err)
+        self.assertEqual(json.loads(out)["finish"], "cancelled")
 
     def test_interrupt_stops_logits(self):
         ids = ",".join(["5"] * 2000)
@@ -517,6 +526,17 @@ class Chat(Cli):
         lines = answer.out.splitlines()
         self.assertEqual(len(lines), 3)
         self.assertEqual(len(set(lines)), 1)
+
+    def test_interrupt_ends_only_the_answer(self):
+        process = subprocess.Popen([program.PROGRAM, "chat", *CPU, "--greedy", "-n", "1500"],
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE)
+        process.stdin.write(b"Hello!\n")
+        process.stdin.flush()
+        self.assertNotEqual(os.read(process.stdout.fileno(), 1024), b"")
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(b"/quit\n", timeout=20)
+        self.assertEqual(process.returncode, 0, err)
 
     def test_a_model_without_a_template(self):
         self.refused(3, "tokenizer.json", "chat", model("llama_untied"), *CPU, text="Hello!\n")

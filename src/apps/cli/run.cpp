@@ -84,6 +84,9 @@ Result<void> run(const RunFlags& flags) {
     TOK_TRY(print("\n"));
   }
   if (flags.stats || stderr_is_terminal()) note(stats_line(*engine, *result));
+  // What there is has been printed; only the exit status says that it is not all.
+  if (result->finish == FinishReason::kCancelled)
+    return fail(ErrorCode::kCancelled, "Interrupted.");
   return {};
 }
 
