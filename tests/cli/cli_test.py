@@ -553,6 +553,7 @@ class Devices(Cli):
         self.assertEqual(answer.out, "Once upon a time, there lived\n")
         self.assertEqual(len(answer.notes), 1, answer)
         self.assertIn("CPU", answer.notes[0])
+        self.assertEqual(answer.other, [], "Dawn's own remarks are kept from the user")
 
     def test_doctor_without_a_device(self):
         answer = tokamak("doctor", env=NO_GPU)

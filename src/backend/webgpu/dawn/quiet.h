@@ -1,5 +1,6 @@
-// Dawn writes remarks about limits it lowered straight to standard error, on every start, and has
-// no switch for them. They tell a user nothing; everything else on that channel does.
+// Dawn writes remarks straight to standard error, on every start, and has no switch for them: about
+// limits it lowered, and where in its sources Vulkan did not start. They tell a user nothing;
+// everything else on that channel does.
 #pragma once
 #include <functional>
 

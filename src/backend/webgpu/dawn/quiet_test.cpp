@@ -15,5 +15,19 @@ TEST(Quiet, DropsTheRemarksAndKeepsTheRest) {
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "driver: something is odd\nno line end");
 }
 
+TEST(Quiet, DropsWhatFollowsARemark) {
+  testing::internal::CaptureStderr();
+  without_dawn_remarks([] {
+    std::fputs("Warning: vkCreateInstance: Found no drivers!\n", stderr);
+    std::fputs("Warning: vkCreateInstance failed with VK_ERROR_INCOMPATIBLE_DRIVER\n", stderr);
+    std::fputs("    at CheckVkSuccessImpl (VulkanError.cpp:106)\n\n", stderr);
+    std::fputs("Warning: vkCreateInstance failed with VK_ERROR_OUT_OF_HOST_MEMORY\n", stderr);
+    std::fputs("    at CheckVkSuccessImpl (VulkanError.cpp:106)\n\n", stderr);
+  });
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "Warning: vkCreateInstance failed with VK_ERROR_OUT_OF_HOST_MEMORY\n"
+            "    at CheckVkSuccessImpl (VulkanError.cpp:106)\n\n");
+}
+
 }  // namespace
 }  // namespace tokamak
