@@ -219,7 +219,8 @@ Result<void> add_launches(Facts& facts, const Engine::Compiled& compiled, const 
     counts.push_back(fmt::format("{} {}", name, compiled.replacements[i]));
     fusions.set(std::string(name), compiled.replacements[i]);
   }
-  facts.add("fusions", joined(counts), "fusions", std::move(fusions));
+  // Steps of several tokens fuse less, those that choose a token more.
+  facts.add("fusions", "per decode step: " + joined(counts), "fusions", std::move(fusions));
   CaptureOptions unfused{.phases = {}, .forced = options.forced};
   std::deque<Graph> graphs;
   for (const Phase& phase : compiled.plan.phases) {

@@ -49,6 +49,12 @@ TEST_F(InspectTest, SummaryTellsSizesAsTheGraphHasThem) {
             out.find("launches")->find("decode")->find("fused")->as_integer());
 }
 
+TEST_F(InspectTest, FusionsSayOfWhichStepTheyAre) {
+  const auto text = show(InspectView::kSummary, InspectForm::kTable);
+  ASSERT_TRUE(text);
+  EXPECT_NE(text->find("per decode step: scale_embed 1, "), text->npos) << *text;
+}
+
 TEST_F(InspectTest, TextFormsParseBack) {
   for (const InspectView view : {InspectView::kGraph, InspectView::kFused}) {
     const auto text = show(view, InspectForm::kText);

@@ -90,16 +90,27 @@ std::map<std::string, size_t> makers(const Graph& graph) {
   return out;
 }
 
-/// Each fused node with the nodes in whose place it stands: those that make its results, and those
-/// before them whose results nothing else of the fused graph makes. A node that only makes what
-/// others finish, as the product before attention does, has none.
-Json fusion_json(Graph before, fuse::Steps steps, const fuse::DisabledPasses& disabled) {
+Json passes_json(const std::vector<uint32_t>& replacements) {
+  Json::Array list;
+  for (size_t i = 0; i < replacements.size(); ++i) {
+    Json one;
+    list.push_back(one.set("name", fuse::passes()[i].name).set("count", replacements[i]));
+  }
+  return list;
+}
+
+/// "passes": how often each replaced something. "fusion": each fused node with the nodes in whose
+/// place it stands: those that make its results, and those before them whose results nothing else
+/// of the fused graph makes. A node that only makes what others finish, as the product before
+/// attention does, has none.
+void add_fusion(Json& out, Graph before, fuse::Steps steps, const fuse::DisabledPasses& disabled) {
   for (const Node& node : before.nodes) {
     for (const ValueId id : node.outputs) before.at(id).name = fmt::format("#{}", uint32_t(id));
   }
   Graph after = before;
   const auto replaced = fuse::run_pipeline(after, steps, disabled);
   TOK_CHECK(replaced.has_value());  // it ran when the model was compiled
+  out.set("passes", passes_json(*replaced));
   const std::map<std::string, size_t> made_before = makers(before), made_after = makers(after);
   Json::Array rows;
   std::set<size_t> placed;
@@ -126,16 +137,7 @@ Json fusion_json(Graph before, fuse::Steps steps, const fuse::DisabledPasses& di
     Json row;
     rows.push_back(row.set("fused", node_text(after, node)).set("unfused", std::move(unfused)));
   }
-  return rows;
-}
-
-Json passes_json(const std::vector<uint32_t>& replacements) {
-  Json::Array list;
-  for (size_t i = 0; i < replacements.size(); ++i) {
-    Json one;
-    list.push_back(one.set("name", fuse::passes()[i].name).set("count", replacements[i]));
-  }
-  return list;
+  out.set("fusion", std::move(rows));
 }
 
 void put(std::string& page, std::string_view place, std::string_view text) {
@@ -165,9 +167,7 @@ Result<Json> page_data(const Engine& engine, const Profile& profile, const Floor
   out.set("unfused_steps", uint64_t{unfused.phases[0].steps.size()});
   add_steps(out, compiled.plan, profile);
   out.set("kernels", *profile_json(profile).find("lines"));
-  out.set("passes", passes_json(compiled.replacements));
-  out.set("fusion",
-          fusion_json(before, tokens > 1 ? fuse::Steps::kMany : fuse::Steps::kOne, disabled));
+  add_fusion(out, before, tokens > 1 ? fuse::Steps::kMany : fuse::Steps::kOne, disabled);
   return out.set("buffers", inspection::buffers_json(compiled.plan));
 }
 

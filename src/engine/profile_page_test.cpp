@@ -63,6 +63,28 @@ TEST_F(ProfilePageTest, EveryOperationStandsBesideWhatItBecame) {
   EXPECT_GE(joined, 12u) << "qkv and gate_up of six layers";
 }
 
+TEST_F(ProfilePageTest, PassesAreCountedInThePhaseThatIsShown) {
+  const auto count = [](const Json& json, std::string_view pass) {
+    for (const Json& one : json.find("passes")->as_array()) {
+      if (*one.find("name") == Json(std::string(pass))) return one.find("count")->as_integer();
+    }
+    return int64_t{-1};
+  };
+  const Json greedy = data();
+  EXPECT_EQ(count(greedy, "head_argmax"), 1);
+  EXPECT_EQ(count(greedy, "step_attention"), 6);
+  EXPECT_EQ(count(greedy, "qkv"), 6);
+  const Phase& prefill = engine_->compiled().plan.phases.front();
+  profile_.phase = prefill.name;
+  profile_.phase_index = 0;
+  profile_.tokens = prefill.max_tokens;
+  profile_.steps.assign(prefill.steps.size(), 1e-6);
+  const Json many = data();
+  EXPECT_EQ(count(many, "head_argmax"), 0);
+  EXPECT_EQ(count(many, "step_attention"), 0);
+  EXPECT_EQ(count(many, "qkv"), 6);
+}
+
 TEST_F(ProfilePageTest, PageNeedsNothingBesideItself) {
   const std::string page = profile_page(data());
   for (const char* outside : {"http://", "https://", "src=", "@import", "url(", "<link"}) {
