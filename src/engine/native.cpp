@@ -19,10 +19,13 @@ namespace {
 constexpr uint64_t kMaxTextBytes = uint64_t{256} << 20;
 constexpr uint64_t kMaxHintBytes = uint64_t{1} << 20;
 
-/// "" when there is no such file.
+/// "" when there is no such file. One that is there has something in it: what was cut off must not
+/// count as absent.
 Result<std::string> read_optional(const std::string& path, uint64_t max_bytes = kMaxTextBytes) {
   if (!file_exists(path)) return std::string();
-  return read_text_file(path, max_bytes);
+  TOK_TRY(std::string text, read_text_file(path, max_bytes));
+  if (text.empty()) return invalid_input("{}: The file is empty.", path);
+  return text;
 }
 
 /// What modules.json names: config.json of each module, and weights of those that have some.

@@ -5,6 +5,8 @@ Run by CTest; by hand as cli_test.py.
 """
 import json
 import os
+import shutil
+import tempfile
 import unittest
 
 import program
@@ -41,6 +43,19 @@ class Values(Cli):
                              *CPU, "-p", "x", "--seed", seed)
         answer = self.ok("run", *CPU, "-p", "x", "-n", 1, "--json", "--seed", 2**63 - 1)
         self.assertEqual(json.loads(answer.out)["seed"], 2**63 - 1)
+
+
+class EmptyFiles(Cli):
+    def test_a_file_of_no_bytes_is_not_taken_for_none(self):
+        for name in ("config.json", "generation_config.json", "tokenizer.json",
+                     "tokenizer_config.json", "tokamak.json"):
+            with self.subTest(name), tempfile.TemporaryDirectory() as place:
+                folder = os.path.join(place, "model")
+                shutil.copytree(STORYTELLER, folder)
+                path = os.path.join(folder, name)
+                open(path, "w", encoding="utf-8").close()
+                self.refused(3, f"{path}: The file is empty.", "run", folder, "-p", "x", "-n", 1,
+                             *CPU)
 
 
 if __name__ == "__main__":
