@@ -44,6 +44,51 @@ class Values(Cli):
         answer = self.ok("run", *CPU, "-p", "x", "-n", 1, "--json", "--seed", 2**63 - 1)
         self.assertEqual(json.loads(answer.out)["seed"], 2**63 - 1)
 
+    def test_values_that_are_empty_are_no_defaults(self):
+        for flag, *command in [
+            ("MODEL", "run", "", "-p", "x", "-n", 1),
+            ("MODEL", "tokenize", ""),
+            ("MODEL", "template", ""),
+            ("--quantize", "run", "-p", "x", "-n", 1, "--quantize", ""),
+            ("--stop", "run", "-p", "x", "-n", 1, "--stop", ""),
+            ("--html", "profile", "-r", 1, *CPU, "--html", ""),
+            ("--trace", "profile", "-r", 1, *CPU, "--trace", ""),
+            ("--pooling", "embed", STORYTELLER, "-p", "x", "--pooling", ""),
+        ]:
+            with self.subTest(command):
+                self.refused(2, [f'{flag}: found ""', "expected"], *command)
+
+    def test_flags_without_effect_are_refused(self):
+        self.refused(2, ["--logprobs", "--json"], "run", "-p", "x", "-n", 1, *CPU, "--logprobs", 3)
+        self.refused(2, ["--skip-special", "--decode"], "tokenize", "--skip-special", text='"x"')
+        self.refused(2, ["--no-special", "--decode"], "tokenize", "--decode", "--no-special",
+                     text="[1]")
+
+    def test_ids_beyond_the_vocabulary_are_not_decoded(self):
+        self.ok("tokenize", "--decode", text="[8191]\n")
+        self.refused(3, ["line 1", "8192 is beyond the vocabulary of 8192 tokens"], "tokenize",
+                     "--decode", text="[8192]\n")
+        self.refused(3, "9000000000 is beyond", "tokenize", "--decode", text="[9000000000]\n")
+
+    def test_what_is_no_number_is_answered_with_what_is_expected(self):
+        for flag, value, expected in [
+            ("--max-tokens", "-3", "a whole number from 0 to 4294967295"),
+            ("--top-k", "many", "a whole number from 0 to 4294967295"),
+            ("--temp", "warm", "a number"),
+        ]:
+            with self.subTest(flag):
+                self.refused(2, f'{flag} is "{value}", expected {expected} (see', "run", *CPU,
+                             "-p", "x", flag, value)
+        for command in (("run", "-p", "x"), ("doctor",)):
+            answer = self.refused(2, ["--device", "65535"], *command, "--device", "-1")
+            self.assertLess(len(answer.errors[0]), 100)
+
+    def test_mistakes_lead_to_the_help_of_their_command(self):
+        self.refused(2, "(see tokamak run --help)", "run", "-p", "x", "--top-k", "many")
+        self.refused(2, "(see tokamak run --help)", "run", "--frobnicate")
+        self.refused(2, "(see tokamak logits --help)", "logits")
+        self.refused(2, "(see tokamak --help)", "frobnicate")
+
 
 class EmptyFiles(Cli):
     def test_a_file_of_no_bytes_is_not_taken_for_none(self):

@@ -69,6 +69,9 @@ class SamplingFlags {
   std::vector<std::string> stop_;
 };
 
+/// Refuses "", which would count as if the flag were not there; `meaning`: what is expected.
+CLI::Validator not_empty(const std::string& meaning);
+
 /// Set by Ctrl-C; a second Ctrl-C ends the program.
 bool interrupted();
 void catch_interrupts();

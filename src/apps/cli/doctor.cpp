@@ -39,7 +39,7 @@ Examples:
   tokamak doctor --json)");
   auto flags = std::make_shared<DoctorFlags>();
   command->add_option("--device", flags->device, "only this WebGPU device")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0, 65535));
   command->add_flag("--kernels", flags->kernels, "a line for every kernel");
   command->add_flag("--json", flags->json, "one JSON object");
   command->callback([flags, &action] { action = [flags] { return run(*flags); }; });

@@ -131,8 +131,10 @@ Examples:
       ->check(CLI::Range(1, 1 << 20));
   command->add_flag("--no-normalize", flags->no_normalize, "keep the length of the vectors");
   command->add_flag("--truncate", flags->truncate, "cut texts that are too long");
-  command->add_option("--pooling", flags->pooling,
-                      "mean, last or cls: for a model without modules.json");
+  command
+      ->add_option("--pooling", flags->pooling,
+                   "mean, last or cls: for a model without modules.json")
+      ->check(not_empty("mean, last or cls"));
   command->add_flag("--json", flags->json, "one JSON object per text");
   command->add_flag("--raw", flags->raw, "32-bit floats, little end first, and nothing else");
   command->callback([flags, prompt, &action] {

@@ -41,6 +41,13 @@ std::string seed_mistake(const std::string& text) {
 
 }  // namespace
 
+CLI::Validator not_empty(const std::string& meaning) {
+  const auto mistake = [meaning](const std::string& text) {
+    return text.empty() ? fmt::format("found \"\", expected {}", meaning) : "";
+  };
+  return CLI::Validator(mistake, "", "");
+}
+
 void ModelFlags::add(CLI::App& command, Model model) {
   CLI::Option* path = command.add_option(
       "MODEL", options_.model,
@@ -50,14 +57,17 @@ void ModelFlags::add(CLI::App& command, Model model) {
           : "model folder (Hugging Face layout), .gguf file, or org/name as `tokamak pull` fetched "
             "it; the built-in model without");
   if (model == Model::kRequired) path->required();
-  command.add_option("--quantize", options_.quantize,
-                     "q8 or q4: pack a model's floats into 8 or 4 bits, kept for the next start");
+  path->check(not_empty("a folder, a .gguf file or org/name"));
+  command
+      .add_option("--quantize", options_.quantize,
+                  "q8 or q4: pack a model's floats into 8 or 4 bits, kept for the next start")
+      ->check(not_empty("q8 or q4"));
   const char* group = "Device";
   command.add_option("--backend", options_.backend, "auto, webgpu or cpu (the slow reference)")
       ->capture_default_str()
       ->group(group);
   command.add_option("--device", device_, "WebGPU device, numbered as by `tokamak doctor`")
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::Range(0, 65535))
       ->group(group);
   command
       .add_option("--context", options_.context, "positions; default: the model's, at most 4096")
@@ -171,6 +181,7 @@ void SamplingFlags::add(CLI::App& command) {
       ->check(CLI::Validator(seed_mistake, "", ""))
       ->group(group);
   command.add_option("--stop", stop_, "end at this text, which is not shown (repeatable)")
+      ->check(not_empty("a text"))
       ->allow_extra_args(false);
 }
 

@@ -16,6 +16,23 @@ constexpr const char* kExamples = R"(Examples:
 Exit status: 0 done, 2 wrong usage, 3 bad input or no answer from a hub, 4 well formed but not
 supported, 5 the device or the memory, 70 a defect of the program, 130 interrupted.)";
 
+/// What is wrong with the command line; the library's own text where that says what is expected.
+std::string mistake(const CLI::App& app, const CLI::ParseError& error) {
+  // An unknown word says more than what is missing because of it.
+  const std::vector<std::string> unknown = app.remaining(true);
+  if (!unknown.empty()) return fmt::format("\"{}\" is not known here", unknown[0]);
+  const std::string text = error.what();
+  if (error.get_name() != "ConversionError" || app.get_subcommands().empty()) return text;
+  for (const CLI::Option* option : app.get_subcommands()[0]->get_options()) {
+    if (option->count() == 0 || !text.contains(option->get_name() + " = ")) continue;
+    const std::string type = option->get_type_name();
+    return fmt::format("{} is \"{}\", expected a {}number{}", option->get_name(),
+                       option->results().back(), type.starts_with("FLOAT") ? "" : "whole ",
+                       type.starts_with("UINT") ? fmt::format(" from 0 to {}", UINT32_MAX) : "");
+  }
+  return text;
+}
+
 int run(int argc, char** argv) {
   CLI::App app("Runs language models on the GPU at hand.", "tokamak");
   app.require_subcommand(1);
@@ -41,11 +58,9 @@ int run(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help and --version
-    // An unknown word says more than what is missing because of it.
-    const std::vector<std::string> unknown = app.remaining(true);
-    note(unknown.empty()
-             ? fmt::format("error: {} (see tokamak --help)\n", error.what())
-             : fmt::format("error: \"{}\" is not known here (see tokamak --help)\n", unknown[0]));
+    const auto chosen = app.get_subcommands();
+    note(fmt::format("error: {} (see tokamak{} --help)\n", mistake(app, error),
+                     chosen.empty() ? "" : " " + chosen[0]->get_name()));
     return exit_code(ErrorCode::kUsage);
   }
   const Result<void> status = action();

@@ -66,10 +66,13 @@ takes when launches follow one another without a stop.)");
   command->add_option("-r,--repetitions", options.repetitions, "runs after the one to warm up")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  command->add_option("--html", flags->html,
-                      "write a page to look at: the timeline, the graph, memory, kernel sources");
-  command->add_option("--trace", flags->trace,
-                      "write a trace for chrome://tracing or ui.perfetto.dev");
+  command
+      ->add_option("--html", flags->html,
+                   "write a page to look at: the timeline, the graph, memory, kernel sources")
+      ->check(not_empty("the path of a file"));
+  command
+      ->add_option("--trace", flags->trace, "write a trace for chrome://tracing or ui.perfetto.dev")
+      ->check(not_empty("the path of a file"));
   command->add_flag("--json", flags->json, "one JSON object");
   command->callback([flags, &action] { action = [flags] { return run(*flags); }; });
 }

@@ -104,11 +104,13 @@ void add_run(CLI::App& app, Action& action) {
       ->required();
   command->add_flag("--chat", flags->chat, "put the prompt through the model's chat template");
   flags->sampling.add(*command);
+  CLI::Option* json =
+      command->add_flag("--json", flags->json, "one JSON object instead of streamed text");
   command
       ->add_option("--logprobs", flags->logprobs,
                    "with --json: log-probability of each token and of the N best others")
+      ->needs(json)
       ->check(CLI::Range(0, 100));
-  command->add_flag("--json", flags->json, "one JSON object instead of streamed text");
   command->add_flag("-v,--stats", flags->stats, "speed on standard error, also into a pipe");
   command->callback([flags, &action] { action = [flags] { return run(*flags); }; });
 }

@@ -35,8 +35,10 @@ exactly the rendered text.
 Example:
   echo '{"messages": [{"role": "user", "content": "Hello"}]}' | tokamak template path/to/model)");
   auto source = std::make_shared<std::string>();
-  command->add_option("MODEL", *source,
-                      "model folder, org/name, .gguf or .jinja file; the built-in model without");
+  command
+      ->add_option("MODEL", *source,
+                   "model folder, org/name, .gguf or .jinja file; the built-in model without")
+      ->check(not_empty("a folder, org/name, a .gguf or a .jinja file"));
   command->callback([source, &action] { action = [source] { return run(*source); }; });
 }
 

@@ -25,8 +25,12 @@ Result<std::string> decode_line(const Tokenizer& tokenizer, const Json& line,
   }
   std::vector<uint32_t> ids;
   for (const Json& item : line.as_array()) {
-    if (!item.is_integer() || item.as_integer() < 0 || item.as_integer() > UINT32_MAX) {
+    if (!item.is_integer() || item.as_integer() < 0) {
       return invalid_input("found the entry {}, expected a token id.", item.dump());
+    }
+    if (item.as_integer() >= tokenizer.vocab_size()) {
+      return invalid_input("Token id {} is beyond the vocabulary of {} tokens.", item.as_integer(),
+                           tokenizer.vocab_size());
     }
     ids.push_back(uint32_t(item.as_integer()));
   }
@@ -61,13 +65,19 @@ Examples:
   echo '"Once upon a time"' | tokamak tokenize path/to/model
   echo '[2, 17, 42]' | tokamak tokenize path/to/model --decode)");
   auto flags = std::make_shared<TokenizeFlags>();
-  command->add_option("MODEL", flags->model,
-                      "folder with tokenizer.json, .gguf file or org/name; the built-in model "
-                      "without");
-  command->add_flag("--no-special", flags->no_special, "without what the post-processor adds");
-  command->add_flag("--decode", flags->decode, "from ids to text");
-  command->add_flag("--skip-special", flags->skip_special,
-                    "with --decode: leave out special tokens");
+  command
+      ->add_option("MODEL", flags->model,
+                   "folder with tokenizer.json, .gguf file or org/name; the built-in model "
+                   "without")
+      ->check(not_empty("a folder, a .gguf file or org/name"));
+  CLI::Option* decode = command->add_flag("--decode", flags->decode, "from ids to text");
+  command
+      ->add_flag("--no-special", flags->no_special,
+                 "without what the post-processor adds; not with --decode")
+      ->excludes(decode);
+  command
+      ->add_flag("--skip-special", flags->skip_special, "with --decode: leave out special tokens")
+      ->needs(decode);
   command->callback([flags, &action] { action = [flags] { return run(*flags); }; });
 }
 
