@@ -60,6 +60,7 @@ std::string tune_text(const TuneReport& report);
 Json tune_json(const TuneReport& report);
 
 /// Opens the model, tunes it, keeps the result beside that of earlier models. Native programs only.
+/// Errors: as of opening; the CPU reference (kUnsupported), whose one kernel an op needs no choice.
 Result<TuneReport> tune(const OpenOptions& open, const TuneOptions& options);
 
 }  // namespace tokamak

@@ -13,6 +13,11 @@ Result<TuneReport> tune(const OpenOptions& open, const TuneOptions& options) {
   TOK_TRY(const std::string path, find_model(open.model));
   TOK_TRY(const ModelFiles files, read_model_files(path));
   TOK_TRY(const std::unique_ptr<Backend> backend, open_backend(open));
+  if (backend->device().backend == BackendKind::kCpu) {
+    return fail(ErrorCode::kUnsupported,
+                "There is nothing to tune on the CPU reference. It needs a device that times "
+                "kernels; `tokamak doctor` says which there are.");
+  }
   OpenOptions own = open;
   own.use_tuned = false;
   recall_device(backend->device(), own);

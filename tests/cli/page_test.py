@@ -140,7 +140,7 @@ class Page(unittest.TestCase):
         answer = tokamak("profile", model("gemma3_mm"), "-r", 1, "--context", 32, "--chunk", 8,
                          "--backend", "webgpu", "--trace", "/nonexistent/t.json")
         self.assertEqual(answer.status, 3, answer)
-        self.assertIn("/nonexistent/t.json", answer.errors[0])
+        self.assertIn("/nonexistent/t.json: The file cannot be written: No such", answer.errors[0])
 
 
 if __name__ == "__main__":

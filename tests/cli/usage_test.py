@@ -89,6 +89,15 @@ class Values(Cli):
         self.refused(2, "(see tokamak logits --help)", "logits")
         self.refused(2, "(see tokamak --help)", "frobnicate")
 
+    def test_what_cannot_end_well_does_not_begin(self):
+        self.ok("logits", "--tokens", "1,2", "--steps", 7, "--context", 8, *CPU)
+        self.refused(3, ["2 tokens and 8 steps", "9 positions of 8", "--context"], "logits",
+                     "--tokens", "1,2", "--steps", 8, "--context", 8, *CPU)
+        self.refused(4, "times kernels", "tune", *CPU)
+        for flag in ("--html", "--trace"):
+            self.refused(3, ["/nonexistent/x", "No such file or directory"], "profile", *CPU,
+                         model("no_such_model"), flag, "/nonexistent/x")
+
 
 class EmptyFiles(Cli):
     def test_a_file_of_no_bytes_is_not_taken_for_none(self):

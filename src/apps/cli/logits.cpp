@@ -30,6 +30,12 @@ Result<void> run(const LogitsFlags& flags) {
   catch_interrupts();
   TOK_TRY(const std::unique_ptr<Engine> engine, flags.model.open(flags.all));
   TOK_TRY(Session session, engine->start());
+  // The last of the steps only chooses a token.
+  const uint64_t needed = ids.size() + uint64_t{std::max(flags.steps, 1u)} - 1;
+  if (needed > session.context()) {
+    return invalid_input("{} tokens and {} steps take {} positions of {} (see --context).",
+                         ids.size(), flags.steps, needed, session.context());
+  }
   TOK_TRY(const std::vector<float> rows, feed(session, ids, flags.step_size, flags.all));
   const size_t vocab = engine->compiled().facts.vocab;
   std::span<const float> last = std::span(rows).subspan(rows.size() - vocab);

@@ -1,6 +1,9 @@
 #include "engine/profile.h"
 
-#include <fstream>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
 
 #include "apps/cli/command.h"
 #include "engine/bench.h"
@@ -16,29 +19,48 @@ struct ProfileFlags {
   bool json = false;
 };
 
-Result<void> write_file(const std::string& path, std::string_view text) {
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << text;
-  file.close();
-  if (!file.good()) return invalid_input("{}: The file cannot be written.", path);
+struct CloseFile {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+/// Opened before anything is measured, so that a bad path costs no measurement.
+struct OutputFile {
+  std::string path;
+  std::unique_ptr<std::FILE, CloseFile> file;  // none without a path
+};
+
+Failure cannot_write(const std::string& path) {
+  return invalid_input("{}: The file cannot be written: {}.", path, std::strerror(errno));
+}
+
+Result<OutputFile> open_output(const std::string& path) {
+  OutputFile out{.path = path, .file = nullptr};
+  if (path.empty()) return out;
+  out.file.reset(std::fopen(path.c_str(), "wb"));
+  if (!out.file) return cannot_write(path);
+  return out;
+}
+
+Result<void> write(OutputFile& out, std::string_view text) {
+  const size_t written = std::fwrite(text.data(), 1, text.size(), out.file.get());
+  if (written != text.size() || std::fflush(out.file.get()) != 0) return cannot_write(out.path);
   return {};
 }
 
 Result<void> run(const ProfileFlags& flags) {
+  TOK_TRY(OutputFile html, open_output(flags.html));
+  TOK_TRY(OutputFile trace, open_output(flags.trace));
   TOK_TRY(const OpenOptions open, flags.model.options());
   TOK_TRY(const std::unique_ptr<Engine> engine, Engine::open(open));
   TOK_TRY(const Profile found, profile(*engine, flags.options));
-  if (!flags.trace.empty()) {
-    TOK_TRY(write_file(flags.trace, profile_trace(*engine, found).dump() + "\n"));
-  }
-  if (!flags.html.empty()) {
+  if (trace.file) TOK_TRY(write(trace, profile_trace(*engine, found).dump() + "\n"));
+  if (html.file) {
     Floor floor;
     const Clock clock = steady_clock();
     TOK_TRY(const std::unique_ptr<Backend> backend, open_backend(open));
     TOK_TRY(floor.bandwidth, measure_bandwidth(*backend, clock));
     TOK_TRY(floor.launch_seconds, measure_launch(*backend, clock));
     TOK_TRY(const Json data, page_data(*engine, found, floor, open.disabled_passes));
-    TOK_TRY(write_file(flags.html, profile_page(data)));
+    TOK_TRY(write(html, profile_page(data)));
   }
   return print(flags.json ? profile_json(found).dump(1) + "\n" : profile_text(found));
 }
