@@ -108,11 +108,17 @@ run_checks() {
 }
 
 run_tests() {
+  at_most 1 "a regular expression" "$@"
   setup run test
   configure release -DTOKAMAK_TESTS=ON
   compile release
   export_vulkan_environment
   if [ $# -gt 0 ]; then
+    # CTest calls it a success when there is nothing to run.
+    if [ -z "$dry_run" ] && ctest --test-dir "$root/build/release" -N -R "$1" |
+      grep -x "Total Tests: 0" >/dev/null; then
+      fail "No test's name matches \"$1\"; ctest --test-dir build/release -N lists them."
+    fi
     ctest_counted release -R "$1"
   else
     ctest_counted release
@@ -123,17 +129,31 @@ run_tests() {
   finish
 }
 
+fuzz_targets() { sed -n 's/^tokamak_fuzz(\([a-z_0-9]*\) .*/\1/p' "$root/fuzz/CMakeLists.txt"; }
+
 run_fuzzers() {
-  local target=${1:-} seconds=${2:-60} program name
+  local seconds=${2:-60} name
+  local -a names
+  at_most 2 "a target and seconds" "$@"
+  mapfile -t names < <(fuzz_targets)
+  if [ $# -gt 0 ]; then
+    fuzz_targets | grep -xF -- "$1" >/dev/null ||
+      usage_error "There is no fuzz target \"$1\"; there are ${names[*]}."
+    names=("$1")
+  fi
+  [[ $seconds =~ ^[1-9][0-9]*$ ]] ||
+    usage_error "\"$seconds\" is no number of seconds for ./dev fuzz; expected one from 1."
   setup run test check
   configure fuzz -DTOKAMAK_TESTS=OFF
   compile fuzz fuzz_targets
-  for program in "$root"/build/fuzz/fuzz/fuzz_${target:-*}; do
-    [ -x "$program" ] || fail "There is no fuzz target \"${target:-*}\" in build/fuzz/fuzz."
-    name=${program##*/fuzz_}
+  for name in "${names[@]}"; do
+    if [ -n "$dry_run" ]; then
+      say "would run: build/fuzz/fuzz/fuzz_$name for $seconds s"
+      continue
+    fi
     say "fuzzing $name for $seconds s"
     mkdir -p "$root/build/fuzz/found/$name"
-    "$program" -max_total_time="$seconds" -rss_limit_mb=2048 -timeout=10 \
+    "$root/build/fuzz/fuzz/fuzz_$name" -max_total_time="$seconds" -rss_limit_mb=2048 -timeout=10 \
       -artifact_prefix="$root/build/fuzz/found/$name/" \
       "$root/build/fuzz/found/$name" "$root/fuzz/corpus/$name"
   done
