@@ -105,8 +105,11 @@ Result<DoctorReport> examine(std::optional<uint32_t> only) {
   if (!found) report.webgpu_problem = found.error().message;
   const uint32_t count = found ? uint32_t(found->size()) : 0;
   if (only && *only >= count) {
-    return fail(ErrorCode::kUsage, "--device is {}, but there are {} WebGPU devices.", *only,
-                count);
+    if (count == 0) {
+      return fail(ErrorCode::kUsage, "--device is {}, but there is no WebGPU device.", *only);
+    }
+    return fail(ErrorCode::kUsage, "There is no WebGPU device {}; the last one is {}.", *only,
+                count - 1);
   }
   for (uint32_t i = 0; i < count; ++i) {
     if (!only || *only == i) report.devices.push_back(examine_device(i, std::move((*found)[i])));

@@ -77,7 +77,7 @@ Result<Profile> profile(Engine& engine, const ProfileOptions& options) {
   const uint32_t context = engine.compiled().context;
   if (uint64_t{options.depth} + options.tokens > context) {
     return fail(ErrorCode::kUsage,
-                "{} tokens behind {} others do not fit the context of {} (see --context).",
+                "A step of {} behind {} positions does not fit the context of {} (see --context).",
                 options.tokens, options.depth, context);
   }
   const auto takes = [&](const Phase& phase) { return phase.max_tokens >= options.tokens; };

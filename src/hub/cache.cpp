@@ -102,9 +102,9 @@ Result<std::string> resolve_model(const std::string& model, const std::string& c
   const auto name = parse_model_name(model);
   if (!name) {
     if (model.find_first_of("@:") != model.npos) return Failure(name.error());
-    return invalid_input("{}: there is no such folder.", model);
+    return invalid_input("{}: there is no such folder or file.", model);
   }
-  if (cache.empty()) return invalid_input("{}: there is no such folder.", model);
+  if (cache.empty()) return invalid_input("{}: there is no such folder or file.", model);
   const std::string folder = repo_folder(cache, name->repo);
   if (!exists(folder)) return not_there(*name, cache, "no such model");
   const auto commit = cached_commit(folder, name->revision);

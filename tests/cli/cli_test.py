@@ -567,7 +567,8 @@ class Devices(Cli):
 
     def test_a_device_number_that_is_none(self):
         self.has_webgpu()
-        self.refused(2, "99", "run", "-p", "x", "--device", 99)
+        for command in (("run", "-p", "x"), ("doctor",)):
+            self.refused(2, "There is no WebGPU device 99; the last", *command, "--device", 99)
 
     def test_a_cache_folder_that_cannot_be_written(self):
         self.has_webgpu()

@@ -89,9 +89,26 @@ class Values(Cli):
         self.refused(2, "(see tokamak logits --help)", "logits")
         self.refused(2, "(see tokamak --help)", "frobnicate")
 
+    def test_messages_say_what_was_given(self):
+        self.refused(2, '"linear=,"', "run", "-p", "x", *CPU, "--force", "linear=,")
+        self.refused(3, ["messages is missing", "a list"], "template", text="{}")
+        self.refused(3, ["messages is a string", "a list"], "template", text='{"messages": "x"}')
+        self.refused(3, "nofile.gguf: there is no such folder or file", "run", "nofile.gguf", "-p",
+                     "x")
+        answer = self.ok("chat", *CPU, text="/system\n/system \n/frob\n")
+        self.assertEqual(answer.other, ["/system needs a text."] * 2 +
+                         ["There is no command /frob; /help lists them."])
+
+    def test_every_flag_for_experts_has_an_example(self):
+        examples = "".join(self.ok(command, "--help").out.partition("Examples:")[2]
+                           for command in ("run", "logits", "inspect", "bench", "profile"))
+        for flag in ("--force", "--disable-pass", "--quantize", "--trace", "--trace-kernels",
+                     "--kv", "--chunk", "--stop"):
+            self.assertIn(f" {flag} ", examples)
+
     def test_what_cannot_end_well_does_not_begin(self):
         self.ok("logits", "--tokens", "1,2", "--steps", 7, "--context", 8, *CPU)
-        self.refused(3, ["2 tokens and 8 steps", "9 positions of 8", "--context"], "logits",
+        self.refused(3, ["--tokens has 2", "--steps is 8", "9 positions of 8", "--context"], "logits",
                      "--tokens", "1,2", "--steps", 8, "--context", 8, *CPU)
         self.refused(4, "times kernels", "tune", *CPU)
         for flag in ("--html", "--trace"):

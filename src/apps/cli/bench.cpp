@@ -55,6 +55,7 @@ void add_bench(CLI::App& app, Action& action) {
   tokamak bench                                   the built-in model on the best device
   tokamak bench path/to/model -p 2048 -n 256 -r 10
   tokamak bench path/to/model -p 0 -n 64 -d 4000  decoding far into a text
+  tokamak bench path/to/model -p 4096 --chunk 1024 --kv f32   other steps and another cache
   tokamak bench path/to/model --json > bench.json
 pp512 feeds 512 random tokens and waits for the logits; tg128 generates 128 tokens greedily, one at
 a time. "of bandwidth" compares the bytes a token must move with what kernels that only copy or read

@@ -120,6 +120,10 @@ Result<void> run(const ChatFlags& flags) {
       conversation.reset();
       continue;
     }
+    if (question == "/system" || question == "/system ") {
+      note("/system needs a text.\n");
+      continue;
+    }
     if (question.starts_with("/system ")) {
       conversation.set_system(question.substr(8));
       continue;

@@ -18,7 +18,10 @@ Result<ForcedVariants> parse_forced(const std::vector<std::string>& flags) {
       const std::string one = flag.substr(at, end - at);
       const size_t equals = one.find('=');
       if (equals == std::string::npos) {
-        return fail(ErrorCode::kUsage, "--force is \"{}\", expected op=variant.", one);
+        if (one == flag)
+          return fail(ErrorCode::kUsage, "--force is \"{}\", expected op=variant.", one);
+        return fail(ErrorCode::kUsage, "--force is \"{}\", of which \"{}\" is no op=variant.", flag,
+                    one);
       }
       forced.emplace(one.substr(0, equals), one.substr(equals + 1));
       at = end + 1;

@@ -102,6 +102,7 @@ void add_inspect(CLI::App& app, Action& action) {
   tokamak inspect path/to/model --memory --backend cpu
   tokamak inspect path/to/model --support        what of it runs, where, and why not the rest
   tokamak inspect path/to/model --fused --dot | dot -Tsvg > model.svg
+  tokamak inspect path/to/model --fused --disable-pass qkv
   tokamak inspect path/to/model --graph --text   the form that tests compare
   tokamak inspect org/name                       a model of the hub, without fetching it
 No weights are loaded.)");

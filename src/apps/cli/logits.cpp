@@ -33,8 +33,9 @@ Result<void> run(const LogitsFlags& flags) {
   // The last of the steps only chooses a token.
   const uint64_t needed = ids.size() + uint64_t{std::max(flags.steps, 1u)} - 1;
   if (needed > session.context()) {
-    return invalid_input("{} tokens and {} steps take {} positions of {} (see --context).",
-                         ids.size(), flags.steps, needed, session.context());
+    return invalid_input(
+        "--tokens has {} and --steps is {}, which takes {} positions of {} (see --context).",
+        ids.size(), flags.steps, needed, session.context());
   }
   TOK_TRY(const std::vector<float> rows, feed(session, ids, flags.step_size, flags.all));
   const size_t vocab = engine->compiled().facts.vocab;
@@ -92,7 +93,9 @@ void add_logits(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("logits", "run token ids through a model, for checking");
   command->footer(R"(Examples:
   tokamak logits path/to/model --tokens 2,651,6037 --steps 24 --json
-  tokamak logits path/to/model --tokens @ids.json --all --json --backend cpu)");
+  tokamak logits path/to/model --tokens @ids.json --all --json --backend cpu
+  tokamak logits path/to/model --tokens 2,651 --force linear=linear.wgsl.any
+  tokamak logits path/to/model --tokens 2,651 --trace-kernels 2> kernels.txt)");
   auto flags = std::make_shared<LogitsFlags>();
   flags->model.add(*command, ModelFlags::Model::kOptional);
   command->add_option("--tokens", flags->tokens, "1,2,3 or @file with a JSON array")->required();

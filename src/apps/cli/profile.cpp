@@ -73,6 +73,7 @@ void add_profile(CLI::App& app, Action& action) {
   tokamak profile path/to/model -d 512           one token behind 512 others
   tokamak profile path/to/model --tokens 512     a chunk of a prompt
   tokamak profile path/to/model --html step.html a page that shows the step
+  tokamak profile path/to/model --trace step.json for chrome://tracing
   tokamak profile --json > profile.json          the built-in model, for programs
 Each launch is timed by itself with the device's clock, so the sum is a little more than the step
 takes when launches follow one another without a stop.)");

@@ -19,6 +19,12 @@ Result<void> run(const std::string& source) {
     TOK_TRY(const std::string folder, find_model(source));
     TOK_TRY(files, read_text_files(folder));
   }
+  // Templates would answer this with a message of their own about what they do first.
+  const Json* messages = variables->find("messages");
+  if (messages == nullptr || !messages->is_array()) {
+    return invalid_input("standard input: messages is {}, expected a list.",
+                         messages == nullptr ? "missing" : kind_name(messages->kind()));
+  }
   auto rendered = render_chat(files, *variables);
   if (!rendered) return Failure(rendered.error().within(files.name));
   return print(*rendered);
