@@ -116,6 +116,16 @@ class Values(Cli):
                          model("no_such_model"), flag, "/nonexistent/x")
 
 
+class Documents(Cli):
+    def test_the_plan_is_shown_as_it_is_printed(self):
+        with open(os.path.join(program.SOURCE, "docs", "plan.md"), encoding="utf-8") as file:
+            shown = file.read().split("```\n")[1].splitlines()
+        printed = self.ok("inspect", "--plan", "--text", *CPU).out.splitlines()
+        self.assertGreater(len(shown), 3)
+        for line in shown:
+            self.assertIn(line, printed)
+
+
 class EmptyFiles(Cli):
     def test_a_file_of_no_bytes_is_not_taken_for_none(self):
         for name in ("config.json", "generation_config.json", "tokenizer.json",
