@@ -45,6 +45,10 @@ void ConfigReader::reject(Error error) {
   if (!error_) error_ = std::move(error);
 }
 
+void ConfigReader::adopt(const Result<void>& status) {
+  if (!status) reject(status.error());
+}
+
 Result<void> ConfigReader::status() const {
   if (error_) return Failure(*error_);
   return {};

@@ -53,6 +53,8 @@ class ConfigReader {
 
   /// Keeps the first error.
   void reject(Error error);
+  /// The same of another reader's, if it has one.
+  void adopt(const Result<void>& status);
   Result<void> status() const;
 
  private:

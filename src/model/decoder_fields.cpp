@@ -12,6 +12,14 @@ uint32_t read_layers(ConfigReader& config) {
   return 1;
 }
 
+bool read_tied(const ConfigReader& whole, ConfigReader& text, bool otherwise) {
+  constexpr std::string_view kName = "tie_word_embeddings";
+  ConfigReader top = whole;
+  const bool tied = top.flag(kName, text.flag(kName, otherwise));
+  text.adopt(top.status());
+  return tied;
+}
+
 Activation read_activation(ConfigReader& config, std::string_view name, std::string otherwise) {
   const std::string found = config.word(name, std::move(otherwise));
   if (found == "silu" || found == "swish") return Activation::kSilu;

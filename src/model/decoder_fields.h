@@ -14,6 +14,10 @@ namespace tokamak {
 /// num_hidden_layers, at most 4096: loops and lists are made from it.
 uint32_t read_layers(ConfigReader& config);
 
+/// tie_word_embeddings. Where the text is a part of a multimodal config, `whole`, the reference
+/// reads it at the top; only where that is silent does the `text` decide.
+bool read_tied(const ConfigReader& whole, ConfigReader& text, bool otherwise);
+
 /// An activation by its Hugging Face name; an unknown one is kUnsupported.
 Activation read_activation(ConfigReader& config, std::string_view name, std::string otherwise);
 

@@ -36,13 +36,9 @@ Result<DenseConfig> read_dense(ConfigReader config, const DenseDefaults& default
   return c;
 }
 
-ConfigReader rope_fields(const ConfigReader& config) {
-  return config.at(config.has("rope_parameters") ? "rope_parameters" : "rope_scaling");
-}
-
 Result<RopeTable> read_dense_rope(ConfigReader config, uint32_t head_dim) {
-  const double theta = config.positive("rope_theta", 10000.0);
-  double part = config.positive("partial_rotary_factor", 1.0);
+  const double theta = read_rope_field(config, "rope_theta", 10000.0);
+  double part = read_rope_field(config, "partial_rotary_factor", 1.0);
   TOK_TRY(config.status());
   ConfigReader fields = rope_fields(config);
   part = fields.positive("partial_rotary_factor", part);

@@ -29,11 +29,8 @@ struct DenseDefaults {
 /// Reads all but the biases (none), the windows (none) and the rotary table.
 Result<DenseConfig> read_dense(ConfigReader config, const DenseDefaults& defaults);
 
-/// rope_parameters or rope_scaling over the whole head. Part of it is kUnsupported.
+/// rope_fields over the whole head. Part of it is kUnsupported.
 Result<RopeTable> read_dense_rope(ConfigReader config, uint32_t head_dim);
-
-/// rope_parameters, or rope_scaling of older files.
-ConfigReader rope_fields(const ConfigReader& config);
 
 ModelFacts dense_facts(std::string_view architecture, const DenseConfig& config);
 
@@ -65,8 +62,6 @@ class DenseDecoder {
   ModelBuilder& b;
   const DenseConfig& c;
   std::string p;  // "layers.N." of the layer that is being built, "" behind the last
-
- private:
 };
 
 /// The usual end of an architecture's file.

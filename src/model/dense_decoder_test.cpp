@@ -83,6 +83,35 @@ TEST(Llama, RefusesInterleavedRotation) {
             "architecture.");
 }
 
+TEST(Llama, RopeScalingTakesTheRoomOfRopeParameters) {
+  const auto tensors = checkpoint(separate());
+  const auto graph = [&](const char* fields) {
+    return Tiny("LlamaForCausalLM", fields).graph(tensors);
+  };
+  const std::string both = graph(R"("rope_parameters": {"rope_type": "default", "rope_theta": 100},
+                                    "rope_scaling": {"rope_type": "linear", "factor": 2})");
+  EXPECT_TRUE(holds(both, "[0.5 0.05]")) << both;
+  const std::string top =
+      graph(R"("rope_theta": 16, "rope_parameters": {"rope_type": "default", "rope_theta": 100},
+               "rope_scaling": {"type": "linear", "factor": 2})");
+  EXPECT_TRUE(holds(top, "[0.5 0.125]")) << top;
+  const std::string own = graph(R"("rope_theta": 16, "rope_parameters": {"rope_theta": 100},
+               "rope_scaling": {"type": "linear", "factor": 2, "rope_theta": 4})");
+  EXPECT_TRUE(holds(own, "[0.5 0.25]")) << own;
+  for (const char* none : {"{}", "null"}) {
+    const std::string newer = graph(fmt::format(R"("rope_parameters": {{"rope_type": "linear",
+        "factor": 4, "rope_theta": 100}}, "rope_scaling": {})",
+                                                none)
+                                        .c_str());
+    EXPECT_TRUE(holds(newer, "[0.25 0.025]")) << newer;
+  }
+  for (const char* given : {R"("rope_parameters": "none")", R"("rope_parameters": [1],
+                            "rope_scaling": {"rope_type": "linear", "factor": 2})"}) {
+    const std::string error = Tiny("LlamaForCausalLM", given).error();
+    EXPECT_TRUE(error.starts_with("config.json: rope_parameters: found ")) << error;
+  }
+}
+
 TEST(Mistral, NullIsNoWindowAndSilenceIsTheDefault) {
   const auto tensors = checkpoint(separate());
   const std::string some = Tiny("MistralForCausalLM", R"("sliding_window": 32)").graph(tensors);

@@ -85,6 +85,15 @@ TEST(Qwen35, RefusesWhatTheReferenceDoesNotRunEither) {
   EXPECT_TRUE(holds(error_of(qwen3_5(R"("partial_rotary_factor": 0.1)"), {}), "turns 0 of 8"));
 }
 
+TEST(Qwen35, AWrongTieAtTheTopIsAnError) {
+  std::string config = qwen3_5("");
+  config.insert(config.find("\"vocab_size\""),
+                "\"tie_word_embeddings\": \"no\", "
+                "\"text_config\": {");
+  EXPECT_EQ(error_of(config + "}", {}),
+            "config.json: tie_word_embeddings is \"no\", expected true or false.");
+}
+
 TEST(Qwen35, TheHeadStandsBesideTheModelOfEitherLayout) {
   for (const auto& [prefix, head] : std::vector<std::pair<std::string, std::string>>{
            {"model.", "lm_head"},

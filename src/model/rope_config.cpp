@@ -60,6 +60,28 @@ void keep_part(ConfigReader& parameters, RopeTable& table, uint32_t head_dim) {
 
 }  // namespace
 
+ConfigReader rope_fields(const ConfigReader& config) {
+  const Json* scaling = config.find("rope_scaling");
+  const bool is_older = scaling != nullptr && *scaling != Json(Json::Object{});
+  return config.at(is_older ? "rope_scaling" : "rope_parameters");
+}
+
+double read_rope_field(ConfigReader& config, std::string_view name, double otherwise) {
+  ConfigReader newer = config.at("rope_parameters");
+  const double value = config.positive(name, newer.positive(name, otherwise));
+  config.adopt(newer.status());
+  return value;
+}
+
+Json overwritten(const Json* fields, const Json& by) {
+  Json::Object all = by.as_object();
+  if (fields == nullptr) return all;
+  for (const auto& field : fields->as_object()) {
+    if (by.find(field.first) == nullptr) all.push_back(field);
+  }
+  return all;
+}
+
 RopeTable read_longrope(ConfigReader& parameters, double theta, uint32_t head_dim,
                         uint32_t original, uint32_t max_positions) {
   theta = parameters.positive("rope_theta", theta);

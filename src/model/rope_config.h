@@ -7,6 +7,19 @@
 
 namespace tokamak {
 
+/// Where the rotary frequencies are: rope_scaling, unless it is empty, even where rope_parameters
+/// is there too.
+ConfigReader rope_fields(const ConfigReader& config);
+
+/// What rope_theta or partial_rotary_factor is where rope_fields do not say it: the top-level
+/// field, else that of rope_parameters. The reference forgets the latter where there is
+/// rope_scaling, and takes its own default.
+double read_rope_field(ConfigReader& config, std::string_view name, double otherwise);
+
+/// The members of `fields`, of which there may be none, and over them those of `by`, as Gemma 3 has
+/// both. REQUIRES: objects.
+Json overwritten(const Json* fields, const Json& by);
+
 /// `parameters` holds rope_type (or type) and what that type needs; theta is its rope_theta, else
 /// `theta`. Types: default, linear, llama3, proportional, and "explicit", which no checkpoint of
 /// Hugging Face has: frequency i is divided by divisors[i], as a GGUF file says it. Another type is

@@ -26,18 +26,28 @@ struct Config {
   RopeTable rope_full, rope_sliding;
 };
 
-void read_ropes(ConfigReader& config, Config& c) {
+Result<void> read_ropes(ConfigReader& config, Config& c) {
   const double theta = config.positive("rope_theta", 1e6);
   const double local = config.positive("rope_local_base_freq", 1e4);
-  const bool newer = config.has("rope_parameters");
-  ConfigReader parameters = config.at("rope_parameters");
-  ConfigReader full = newer ? parameters.at("full_attention") : config.at("rope_scaling");
+  const ConfigReader parameters = config.at("rope_parameters");
+  const ConfigReader scaling = config.at("rope_scaling");
+  ConfigReader full = parameters.at("full_attention");
   ConfigReader sliding = parameters.at("sliding_attention");
-  c.rope_full = read_rope(full, theta, c.head_dim);
+  TOK_TRY(parameters.status());
+  TOK_TRY(scaling.status());
+  TOK_TRY(full.status());
   c.rope_sliding = read_rope(sliding, local, c.head_dim);
-  for (const ConfigReader* reader : {&full, &sliding}) {
-    if (auto status = reader->status(); !status) config.reject(status.error());
+  TOK_TRY(sliding.status());
+  if (!config.has("rope_scaling")) {
+    c.rope_full = read_rope(full, theta, c.head_dim);
+    return full.status();
   }
+  const Json both = overwritten(parameters.find("full_attention"), *config.find("rope_scaling"));
+  ConfigReader scaled(both, config.has("rope_parameters")
+                                ? fmt::format("{}, rope_scaling", full.where())
+                                : scaling.where());
+  c.rope_full = read_rope(scaled, theta, c.head_dim);
+  return scaled.status();
 }
 
 Result<Config> read(const ConfigReader& whole) {
@@ -58,7 +68,7 @@ Result<Config> read(const ConfigReader& whole) {
   c.score_cap = read_cap(config, "attn_logit_softcapping");
   c.logit_cap = read_cap(config, "final_logit_softcapping");
   c.bias = config.flag("attention_bias", false);
-  c.tied = config.flag("tie_word_embeddings", true);
+  c.tied = read_tied(whole, config, true);
   c.activation = read_activation(config, "hidden_activation", "gelu_pytorch_tanh");
   c.causal = !config.flag("use_bidirectional_attention", false);
   if (!c.causal) c.window = c.window / 2 + 1;
@@ -67,7 +77,7 @@ Result<Config> read(const ConfigReader& whole) {
   TOK_TRY(config.status());
   TOK_TRY(check_heads(config, c.heads, c.kv_heads, c.head_dim));
   TOK_TRY(c.full, read_full_layers(config, c.layers, period));
-  read_ropes(config, c);
+  TOK_TRY(read_ropes(config, c));
   TOK_TRY(config.status());
   return c;
 }

@@ -58,6 +58,7 @@ Result<void> read_full_heads(ConfigReader& config, Gemma4Config& c) {
 
 Result<void> read_ropes(const ConfigReader& config, Gemma4Config& c) {
   const ConfigReader parameters = config.at("rope_parameters");
+  TOK_TRY(parameters.status());
   ConfigReader full = config.has("rope_parameters") ? parameters.at("full_attention")
                                                     : ConfigReader(kFullRope, parameters.where());
   ConfigReader sliding = parameters.at("sliding_attention");
@@ -108,7 +109,7 @@ Result<Gemma4Config> read_gemma4(const ConfigReader& whole) {
   c.eps = float(config.positive("rms_norm_eps", 1e-6));
   c.logit_cap = read_cap(config, "final_logit_softcapping");
   c.bias = config.flag("attention_bias", false);
-  c.tied = config.flag("tie_word_embeddings", true);
+  c.tied = read_tied(whole, config, true);
   c.activation = read_activation(config, "hidden_activation", "gelu_pytorch_tanh");
   c.sliding_layers = {.head_dim = config.size("head_dim", 256),
                       .kv_heads = config.size("num_key_value_heads", 4),

@@ -57,7 +57,7 @@ Result<Config> read(ConfigReader config) {
   c.taps = read_taps(config, "conv_L_cache", 3);
   c.conv_bias = config.flag("conv_bias", false);
   c.tied = config.flag("tie_embedding", config.flag("tie_word_embeddings", true));
-  const double theta = config.positive("rope_theta", 1e6);
+  const double theta = read_rope_field(config, "rope_theta", 1e6);
   TOK_TRY(config.status());
   TOK_TRY(check_heads(config, c.heads, c.kv_heads, c.head_dim));
   TOK_TRY(c.full, read_listed_layers(config, c.layers, "conv"));

@@ -15,8 +15,8 @@ namespace tokamak {
 namespace {
 
 Result<RopeTable> read_phi3_rope(ConfigReader config, const DenseConfig& c) {
-  const double theta = config.positive("rope_theta", 10000.0);
-  double part = config.positive("partial_rotary_factor", 1.0);
+  const double theta = read_rope_field(config, "rope_theta", 10000.0);
+  double part = read_rope_field(config, "partial_rotary_factor", 1.0);
   ConfigReader fields = rope_fields(config);
   part = fields.positive("partial_rotary_factor", part);
   const uint32_t original = config.size("original_max_position_embeddings",

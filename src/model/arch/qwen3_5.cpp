@@ -49,7 +49,7 @@ Result<Config> read(const ConfigReader& whole) {
   Config c{};
   TOK_TRY(static_cast<DenseConfig&>(c),
           read_dense(config, {.kv_heads = 4, .head_dim = 256, .max_context = 32768}));
-  c.tied = ConfigReader(whole).flag("tie_word_embeddings", c.tied);
+  c.tied = read_tied(whole, config, false);
   for (const char* const name : {"attention_bias", "attn_output_gate"}) {
     const bool expected = std::string_view(name) == "attn_output_gate";
     if (config.flag(name, expected) != expected) {
@@ -58,10 +58,10 @@ Result<Config> read(const ConfigReader& whole) {
     }
   }
   const uint32_t period = config.size("full_attention_interval", 4);
-  const double theta = config.positive("rope_theta", 10000.0);
+  const double theta = read_rope_field(config, "rope_theta", 10000.0);
   ConfigReader fields = rope_fields(config);
-  const double part =
-      fields.positive("partial_rotary_factor", config.positive("partial_rotary_factor", 0.25));
+  const double part = fields.positive("partial_rotary_factor",
+                                      read_rope_field(config, "partial_rotary_factor", 0.25));
   TOK_TRY(read_delta(config, c));
   TOK_TRY(c.full, read_full_layers(config, c.layers, period, "linear_attention"));
   TOK_TRY(const uint32_t rotary, rotary_size(config, part, c.head_dim));
