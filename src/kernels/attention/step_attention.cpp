@@ -130,9 +130,9 @@ Launch launch(const Problem& p, uint32_t most_threads, uint32_t most_lanes, uint
   const uint32_t kv = uint32_t(cache.shape[2]), d = uint32_t(cache.shape[3]);
   const uint32_t lanes = lanes_per_key(p, most_lanes), own = d / 8 / lanes;
   // The sums of all groups must fit into 8 KiB of workgroup memory, and those of a lane into its
-  // registers.
+  // registers. Lanes that merge theirs do so as whole subgroups; others may be few.
   const uint32_t fit = std::min(2048 * std::max(span, lanes) / d, 512 / own);
-  const uint32_t threads = power_of_two(fit, std::max(lanes, 32u), most_threads);
+  const uint32_t threads = power_of_two(fit, span > 0 ? std::max(lanes, 32u) : lanes, most_threads);
   // Queries that share their keys' loads, as long as there are workgroups for a large device and
   // registers for their sums.
   uint32_t queries = 1;

@@ -23,13 +23,25 @@ namespace {
 /// registers.
 constexpr uint32_t kCores = 132, kWave = 4 * kCores;
 
-/// Gives a workgroup so many turns. Totals of so many rows stay in workgroup memory; more come in
+/// Of which a workgroup keeps at once what is added up of each: a float of each lane, or of each
+/// subgroup, which may be as small as four lanes. It has 4 KiB for them, 2 beside the largest x' or
+/// what is kept of heads.
+uint32_t most_rows(const Deal& deal, const Problem& p) {
+  if (deal.fold == Fold::kMemory) return 1024 / deal.lanes;
+  if (deal.fold != Fold::kSubgroups) return 128;
+  const auto* fused = std::get_if<FusedLinear>(p.op);
+  const bool has_heads = fused != nullptr && fused->before == Before::kHeadNorm;
+  const bool is_full = has_heads || merges_splits(p) || deal.lanes > kFewestLanes;
+  return (is_full ? 2048 : 4096) / deal.lanes;
+}
+
+/// Gives a workgroup so many turns. Totals of some rows stay in workgroup memory; more come in
 /// repeats.
 void take_turns(Deal& deal, const Problem& p, uint32_t turns) {
-  const uint32_t most_rows = deal.fold == Fold::kMemory ? 32 : 128;
   const uint32_t rows = turns * deal.turn_rows();
   const uint32_t piece = takes_argmax(p) ? kArgmaxBlock : deal.turn_rows();
-  deal.group_rows = std::min(ceil_div(rows, piece), std::max(1u, most_rows / piece)) * piece;
+  deal.group_rows =
+      std::min(ceil_div(rows, piece), std::max(1u, most_rows(deal, p) / piece)) * piece;
   deal.repeats = ceil_div(rows, deal.group_rows);
 }
 

@@ -1,0 +1,247 @@
+// What kernels whose sizes follow the shapes keep in workgroup memory, read off their texts: no
+// more than the device grants, or it refuses the pipeline.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <regex>
+
+#include "kernels/attention/step_attention.h"
+#include "kernels/launch.h"
+#include "kernels/linear/linear.h"
+#include "kernels/problems_test.h"
+#include "kernels/sources.h"
+
+namespace tokamak {
+namespace {
+
+/// What texts say of their workgroup memory: constants and arrays by their formulas.
+struct Texts {
+  struct Array {
+    uint32_t element_bytes;
+    std::string count;
+  };
+  std::map<std::string, std::string> constants;
+  std::vector<Array> arrays;
+
+  explicit Texts(const std::vector<std::string>& sources) {
+    std::string text;
+    for (const std::string& source : sources) text += embedded_text(source);
+    static const std::regex constant(R"((?:^|\n)const (\w+) = ([^;]*);)");
+    static const std::regex array(R"(var<workgroup> \w+: array<([\w<>]+), ([^;]*)>;)");
+    static const std::map<std::string, uint32_t> bytes = {{"f32", 4},        {"u32", 4},
+                                                          {"vec2<f32>", 8},  {"vec2<u32>", 8},
+                                                          {"vec4<f32>", 16}, {"vec4<u32>", 16}};
+    const std::sregex_iterator end;
+    for (std::sregex_iterator it(text.begin(), text.end(), constant); it != end; ++it) {
+      constants[(*it)[1]] = (*it)[2];
+    }
+    for (std::sregex_iterator it(text.begin(), text.end(), array); it != end; ++it) {
+      const auto element = bytes.find((*it)[1]);
+      EXPECT_NE(element, bytes.end()) << "how large is " << (*it)[1] << "?";
+      if (element != bytes.end()) arrays.push_back({element->second, (*it)[2]});
+    }
+  }
+
+  static const Texts& of(const std::vector<std::string>& sources) {
+    static std::map<std::vector<std::string>, Texts> known;
+    return known.try_emplace(sources, sources).first->second;
+  }
+};
+
+/// Evaluates them for a launch.
+class Sizes {
+ public:
+  explicit Sizes(const Launch& launch) : texts_(Texts::of(launch.sources)) {
+    for (const Constant& constant : launch.constants) {
+      if (const auto* value = std::get_if<uint32_t>(&constant.value)) {
+        values_[constant.name] = *value;
+      }
+    }
+  }
+
+  /// Arrays begin at multiples of 16 bytes.
+  uint32_t workgroup_bytes() {
+    uint32_t sum = 0;
+    for (const auto& [bytes, count] : texts_.arrays) sum += round_up(bytes * value_of(count), 16u);
+    return sum;
+  }
+
+ private:
+  uint32_t value_of(const std::string& formula) {
+    std::string_view rest = formula;
+    return sum_of(rest);
+  }
+  static bool takes(std::string_view& rest, std::string_view token) {
+    while (rest.starts_with(' ')) rest.remove_prefix(1);
+    if (!rest.starts_with(token)) return false;
+    rest.remove_prefix(token.size());
+    return true;
+  }
+  uint32_t sum_of(std::string_view& rest) {
+    uint32_t value = product_of(rest);
+    while (true) {
+      if (takes(rest, "+")) {
+        value += product_of(rest);
+      } else if (takes(rest, "-")) {
+        value -= product_of(rest);
+      } else {
+        return value;
+      }
+    }
+  }
+  uint32_t product_of(std::string_view& rest) {
+    uint32_t value = single(rest);
+    while (true) {
+      if (takes(rest, "*")) {
+        value *= single(rest);
+      } else if (takes(rest, "/")) {
+        value /= single(rest);
+      } else {
+        return value;
+      }
+    }
+  }
+  uint32_t single(std::string_view& rest) {
+    if (takes(rest, "(") || takes(rest, "max(")) {
+      uint32_t value = sum_of(rest);
+      if (takes(rest, ",")) value = std::max(value, sum_of(rest));
+      takes(rest, ")");
+      return value;
+    }
+    takes(rest, "");
+    size_t length = 0;
+    while (length < rest.size() && (std::isalnum(rest[length]) || rest[length] == '_')) ++length;
+    const std::string name(rest.substr(0, length));
+    rest.remove_prefix(length);
+    if (!name.empty() && std::isdigit(name[0])) return uint32_t(std::stoul(name));
+    if (const auto value = values_.find(name); value != values_.end()) return value->second;
+    const auto formula = texts_.constants.find(name);
+    if (formula == texts_.constants.end()) {
+      ADD_FAILURE() << "what is " << name << "?";
+      return 1;
+    }
+    return values_[name] = value_of(formula->second);
+  }
+
+  const Texts& texts_;
+  std::map<std::string, uint32_t> values_;
+};
+
+/// Asks variants for launches and keeps the largest that is too large of each.
+struct Check {
+  struct Excess {
+    uint32_t bytes = 0;
+    std::string shape;
+  };
+  std::map<std::string_view, Excess> excesses;
+  size_t asked = 0;
+
+  void ask(std::span<const KernelVariant> variants, const Problem& p, const DeviceInfo& device,
+           const std::string& shape) {
+    for (const KernelVariant& variant : variants) {
+      if (variant.op != p.op->index() || !refusal(variant, p, device).empty()) continue;
+      ++asked;
+      const uint32_t bytes = Sizes(variant.launch(p)).workgroup_bytes();
+      if (bytes <= device.limits.workgroup_bytes) continue;
+      Excess& excess = excesses[variant.name];
+      if (bytes > excess.bytes) excess = {bytes, shape};
+    }
+  }
+  void report() const {
+    EXPECT_GT(asked, 1000);
+    for (const auto& [name, excess] : excesses) {
+      ADD_FAILURE() << name << " takes " << excess.bytes << " bytes for " << excess.shape;
+    }
+  }
+};
+
+/// Default limits, so many lanes.
+DeviceInfo device_with(uint32_t subgroup_min, uint32_t subgroup_max) {
+  DeviceInfo device = plain_webgpu();
+  device.features = kAllFeatures;
+  device.subgroup_min = subgroup_min;
+  device.subgroup_max = subgroup_max;
+  return device;
+}
+
+std::vector<DeviceInfo> devices() {
+  std::vector<DeviceInfo> all = {device_with(4, 32), device_with(8, 8), device_with(32, 32),
+                                 device_with(64, 64), full_webgpu()};
+  all.push_back(device_with(8, 8));
+  all.back().software = true;
+  return all;
+}
+
+TEST(WorkgroupMemory, HoldsTheStepAttentionOfEveryHead) {
+  Check check;
+  for (Dim d = 8; d <= 512; d += 8) {
+    for (const auto& [heads, kv] : {std::pair{4u, 4u}, {8u, 2u}, {256u, 8u}, {1024u, 32u}}) {
+      for (const bool norms : {false, true}) {
+        for (const bool appends : {false, true}) {
+          const Op op = StepAttention{.heads = heads, .appends = appends, .eps = 1e-5f};
+          const Dim columns = Dim{heads} * d, pairs = Dim{kv} * d;
+          const TensorDesc cache = tensor({32, 2, kv, d}, DType::kF16);
+          Problem p{.op = &op, .inputs = {}, .outputs = {}};
+          p.inputs = {tensor({kTokens, columns + (appends ? 2 * pairs : 0)}), tensor({32, d})};
+          if (!appends) p.inputs.push_back(cache);
+          p.inputs.push_back(tensor({2}, DType::kU32));
+          if (norms) p.inputs.push_back(tensor({appends ? 2 * d : d}));
+          p.outputs = {tensor({kTokens, columns})};
+          if (appends) p.outputs.push_back(cache);
+          for (const DeviceInfo& device : devices()) {
+            check.ask(step_attention_variants(), p, device,
+                      fmt::format("{}/{}x{}, norms {}, appends {}", heads, kv, d, norms, appends));
+          }
+        }
+      }
+    }
+  }
+  check.report();
+}
+
+TEST(WorkgroupMemory, HoldsTheProductOfEveryShape) {
+  Check check;
+  std::vector<Op> ops = {Linear{}};
+  for (const Before before : {Before::kNone, Before::kNorm, Before::kNormAdd, Before::kNormAddNorm,
+                              Before::kMergeSplits, Before::kHeadNorm}) {
+    for (const Behind behind : {Behind::kNone, Behind::kAdd, Behind::kArgmax}) {
+      // Neither attention nor heads come right before the choice of a token.
+      const bool of_heads = before == Before::kMergeSplits || before == Before::kHeadNorm;
+      if (of_heads && behind == Behind::kArgmax) continue;
+      ops.emplace_back(FusedLinear{.before = before, .behind = behind, .eps = 1e-5f});
+    }
+  }
+  for (Op& op : ops) {
+    auto* fused = std::get_if<FusedLinear>(&op);
+    for (const char* type : {"f32", "f16", "bf16", "q4_0", "q8_0", "q6_k"}) {
+      for (const uint32_t in : {1024u, 2048u, 4096u, 8192u, 14336u, 16384u, 28672u}) {
+        for (const Dim rows : {64, 4096, 16384, 57344, 262144}) {
+          Problem p = ordinary(op);
+          p.inputs[0].shape[1] = in;
+          p.inputs[1] = tensor({rows, in}, dtype_from_name(type).value());
+          std::string name = "linear";
+          if (fused != nullptr) {
+            name = fmt::format("{}, {}", kBeforeNames[size_t(fused->before)],
+                               kBehindNames[size_t(fused->behind)]);
+            if (fused->before == Before::kHeadNorm) {
+              p.inputs[fused->w()].shape[0] = std::max(16u, in / 256);
+            }
+            if (fused->before == Before::kMergeSplits) {
+              if (in > 16384) continue;  // columns of more heads than the largest models have
+              fused->splits = power_of_two(24576 / in, 4, 8);  // as the pass takes them
+              p.inputs[0].shape[1] = fused->splits * (in + 2 * in / 128);
+            }
+          }
+          for (const DeviceInfo& device : devices()) {
+            check.ask(linear_variants(), p, device,
+                      fmt::format("{} {} [{}, {}]", name, type, rows, in));
+          }
+        }
+      }
+    }
+  }
+  check.report();
+}
+
+}  // namespace
+}  // namespace tokamak
