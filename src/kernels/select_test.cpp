@@ -86,6 +86,50 @@ TEST(Select, ManyShortRowsShareSubgroups) {
   EXPECT_EQ(why(8192, 1152), "subgroups may have 4 lanes, it needs 8");
 }
 
+/// Why that variant does not take a product in q4_0 that ends in an argmax.
+std::string argmax_reason(std::string_view variant, Dim rows, Dim in, const DeviceInfo& device) {
+  const Op op = FusedLinear{.before = Before::kNorm, .behind = Behind::kArgmax};
+  Problem problem = ordinary(op);
+  problem.inputs[0].shape[1] = problem.inputs[2].shape[0] = in;
+  problem.inputs[1] = tensor({rows, in}, DType::kQ4_0);
+  return reason(select_variant(problem, device), variant);
+}
+
+TEST(Select, ShufflesTakeWideSubgroups) {
+  DeviceInfo device = plain_webgpu();
+  device.features = kFeatureSubgroups | kFeatureDot4;
+  device.subgroup_min = 32;
+  device.subgroup_max = 128;
+  const auto why = [&](std::string_view variant, DType dtype, Dim in) {
+    return product_reason(variant, dtype, 1152, in, device);
+  };
+  EXPECT_EQ(why("linear.wgsl.matvec_dot4_subgroup32", DType::kQ4_0, 2048), "taken");
+  EXPECT_EQ(why("linear.wgsl.matvec_own_subgroup32", DType::kBF16, 6912), "taken");
+  const auto argmax = [&](std::string_view variant) {
+    return argmax_reason(variant, 2048, 2048, device);
+  };
+  EXPECT_EQ(argmax("fused_linear.wgsl.matvec_dot4_subgroup32"),
+            "a subgroup may have 128 lanes, and an argmax takes 64");
+  device.subgroup_max = 64;
+  EXPECT_EQ(argmax("fused_linear.wgsl.matvec_dot4_subgroup32"), "taken");
+  device.subgroup_min = 16;
+  EXPECT_EQ(why("linear.wgsl.matvec_dot4_subgroup32", DType::kQ4_0, 2048),
+            "subgroups may have 16 lanes, it needs 32");
+}
+
+TEST(Select, NarrowTeamsTakeAnArgmaxBySubgroupsOfABlock) {
+  DeviceInfo device = plain_webgpu();
+  device.features = kFeatureSubgroups | kFeatureDot4;
+  device.subgroup_min = 16;
+  device.subgroup_max = 128;
+  const auto why = [&] {
+    return argmax_reason("fused_linear.wgsl.matvec_dot4_narrow", 8192, 1152, device);
+  };
+  EXPECT_EQ(why(), "a subgroup may have 128 lanes, and an argmax takes 64");
+  device.subgroup_max = 64;
+  EXPECT_EQ(why(), "taken");
+}
+
 TEST(Select, LongRowsInBytesHaveMoreLanes) {
   DeviceInfo device = full_webgpu();
   const auto why = [&](Dim in) {

@@ -146,9 +146,19 @@ std::string subgroup_refuses(const Problem& p, const DeviceInfo& device) {
   return reason.empty() ? refuses(p, device) : reason;
 }
 
+/// Why best_subgroup.wgsl, which searches a block by whole subgroups, does not take the device.
+std::string wide_for_argmax(const Problem& p, const DeviceInfo& device) {
+  return !takes_argmax(p) || device.subgroup_max <= kArgmaxBlock
+             ? ""
+             : fmt::format("a subgroup may have {} lanes, and an argmax takes {}",
+                           device.subgroup_max, kArgmaxBlock);
+}
+
+/// Shuffles stay among 32 neighbouring lanes, of which a subgroup may have more.
 std::string shuffle_refuses(const Problem& p, const DeviceInfo& device) {
-  std::string reason = subgroup_refuses(p, device);
-  return reason.empty() ? few_lanes(device, kFewestLanes) : reason;
+  if (std::string reason = refuses(p, device); !reason.empty()) return reason;
+  if (std::string reason = few_lanes(device, kFewestLanes); !reason.empty()) return reason;
+  return wide_for_argmax(p, device);
 }
 
 /// Where shuffles make products of floats faster, as measured on an H200 (docs/performance.md): 2 %
@@ -225,6 +235,7 @@ Launch own_launch(const Problem& p) {
 std::string narrow_refuses(const Problem& p, const DeviceInfo& device) {
   if (std::string reason = either<no_bytes, refuses>(p, device); !reason.empty()) return reason;
   if (std::string reason = few_lanes(device, kNarrowLanes); !reason.empty()) return reason;
+  if (std::string reason = wide_for_argmax(p, device); !reason.empty()) return reason;
   const uint32_t units = in_size(p) / byte_units(p.inputs[1]).unit;
   const uint32_t lanes = round_up(units, kFewestLanes);
   if (4 * units > 3 * lanes) return fmt::format("{} units busy {} lanes", units, lanes);
