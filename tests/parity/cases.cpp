@@ -159,10 +159,11 @@ struct AttentionShape {
 };
 
 Case attention_case(AttentionShape shape, uint32_t window, float softcap, DType cache_type,
-                    const Steps& steps, bool causal = true, float range = 2) {
-  CaseBuilder b(fmt::format("attention {}/{}x{} window {} softcap {} {} {}{} range {}", shape.heads,
-                            shape.kv_heads, shape.head_dim, window, softcap, dtype_name(cache_type),
-                            label(steps), causal ? "" : " both ways", range));
+                    const Steps& steps, bool causal = true, float range = 2, float values = 1) {
+  CaseBuilder b(fmt::format("attention {}/{}x{} window {} softcap {} {} {}{} range {} values {}",
+                            shape.heads, shape.kv_heads, shape.head_dim, window, softcap,
+                            dtype_name(cache_type), label(steps), causal ? "" : " both ways", range,
+                            values));
   uint32_t positions = 0, slots = 0;
   for (const uint32_t chunk : steps.chunks) positions += chunk;
   const ValueId pages = b.pages(positions, window == 0 ? 0 : window + steps.max_tokens, slots);
@@ -170,7 +171,7 @@ Case attention_case(AttentionShape shape, uint32_t window, float softcap, DType 
       b.graph().state("cache", {slots, 2, shape.kv_heads, shape.head_dim}, cache_type, window);
   const uint32_t kv_columns = shape.kv_heads * shape.head_dim;
   const ValueId q = b.activation(shape.heads * shape.head_dim, range);
-  const ValueId k = b.activation(kv_columns, 2), v = b.activation(kv_columns);
+  const ValueId k = b.activation(kv_columns, 2), v = b.activation(kv_columns, values);
   const ValueId kv = b.graph().kv_append(k, v, cache, pages);
   const ValueId y = b.graph().attention(q, kv, pages,
                                         {.scale = 1.5f / std::sqrt(float(shape.head_dim)),
@@ -237,6 +238,8 @@ std::vector<Case> kv_append_cases() {
       all.push_back(attention_case({3, 3, 70}, 20, 0, cache, steps));
     }
   }
+  // Values beyond the largest f16.
+  all.push_back(attention_case({2, 1, 16}, 0, 0, DType::kF16, kManyTokens, true, 2, 1e6f));
   return all;
 }
 

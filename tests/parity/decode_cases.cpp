@@ -49,14 +49,15 @@ Case fused_linear_case(FusedLinear op, DType dtype, uint32_t in, uint32_t out) {
 
 struct StepShape {
   uint32_t heads, kv_heads, head_dim, rotary;
+  float range = 2;  // of the row
 };
 
 Case step_attention_case(StepShape shape, StepAttention op, bool norms, DType cache_type) {
   CaseBuilder b(fmt::format(
-      "step_attention {}/{}x{} turning {} {}{}{}{} window {} softcap {} splits {} {}", shape.heads,
-      shape.kv_heads, shape.head_dim, shape.rotary, op.appends ? "appends" : "reads",
+      "step_attention {}/{}x{} turning {} {}{}{}{} window {} softcap {} splits {} {} range {}",
+      shape.heads, shape.kv_heads, shape.head_dim, shape.rotary, op.appends ? "appends" : "reads",
       norms ? " norms" : "", op.norm_v ? " of values" : "", op.k_is_v ? " of keys" : "", op.window,
-      op.softcap, op.splits, dtype_name(cache_type)));
+      op.softcap, op.splits, dtype_name(cache_type), shape.range));
   constexpr uint32_t kPositions = 70;
   const uint32_t kv_columns = shape.kv_heads * shape.head_dim;
   uint32_t slots = 0;
@@ -79,8 +80,8 @@ Case step_attention_case(StepShape shape, StepAttention op, bool norms, DType ca
   const uint32_t q_columns = shape.heads * shape.head_dim;
   // What is in the row behind them is for others.
   const uint32_t others = op.k_is_v ? 0 : 4;
-  const ValueId row =
-      b.activation(q_columns + (op.appends ? (op.k_is_v ? 1 : 2) * kv_columns : 0) + others, 2);
+  const ValueId row = b.activation(
+      q_columns + (op.appends ? (op.k_is_v ? 1 : 2) * kv_columns : 0) + others, shape.range);
   if (!op.appends) {
     const ValueId k = b.activation(kv_columns, 2), v = b.activation(kv_columns);
     cache = b.graph().kv_append(k, v, cache, pages);
@@ -203,6 +204,11 @@ std::vector<Case> step_attention_cases() {
   add(small, {.norm_v = true}, true);
   add(small, {.k_is_v = true, .norm_v = true}, true);
   add(small, {.window = 20}, true);
+  // Heads of an odd number of units: a key for each lane.
+  add({2, 1, 120, 120}, {}, true);
+  add({2, 1, 136, 136}, {});
+  // Values beyond the largest f16; queries and keys are normed.
+  add({4, 2, 16, 8, 1e6f}, {}, true, DType::kF16);
   add(small, {.window = 20, .splits = 3});
   add(small, {.softcap = 3});
   add(small, {.short_rows = 30});

@@ -14,6 +14,11 @@ size_t cache_element(const CpuTensor& cache, std::span<const uint32_t> pages, si
   return ((slot * 2 + part) * cache.dims[2] + head) * cache.dims[3];
 }
 
+void store_cached(const CpuTensor& cache, size_t i, float value) {
+  constexpr float kLargest = 65504;
+  cache.store(i, cache.dtype == DType::kF16 ? std::clamp(value, -kLargest, kLargest) : value);
+}
+
 size_t first_seen(size_t position, size_t window) {
   return window > 0 && position >= window ? position + 1 - window : 0;
 }
@@ -51,7 +56,7 @@ void kv_append_reference(const CpuCall& call) {
     for (size_t t = 0; t < call.frame.tokens; ++t) {
       for (size_t i = 0; i < heads * head_dim; ++i) {
         const size_t start = cache_element(cache, pages, call.frame.position + t, part, 0);
-        cache.store(start + i, x[t * heads * head_dim + i]);
+        store_cached(cache, start + i, x[t * heads * head_dim + i]);
       }
     }
   }

@@ -1,6 +1,8 @@
 // Attention over the paged cache, and the append that fills it.
 //
-//   cache  f32|f16 [slots, 2, kv_heads, head_dim]   keys, then values, of each slot
+//   cache  f32|f16 [slots, 2, kv_heads, head_dim]   keys, then values, of each slot; an f16 one
+//   holds
+//                      what is beyond 65504 as 65504, never as infinity, with which 0 * inf is NaN
 //   pages  u32 [P]     position p lives in slot pages[p / 16] * 16 + p % 16; the pages of a sliding
 //                      window recur, so a window layer never holds more than window + chunk tokens
 //
@@ -23,6 +25,9 @@ namespace tokamak {
 /// The first element of head `head` in the slot of `position`; `part` 0: key, 1: value.
 size_t cache_element(const CpuTensor& cache, std::span<const uint32_t> pages, size_t position,
                      size_t part, size_t head);
+
+/// Element i of the cache becomes `value`; what f16 cannot hold becomes its largest number.
+void store_cached(const CpuTensor& cache, size_t i, float value);
 
 /// The first position that a query sees; `window` 0: all.
 size_t first_seen(size_t position, size_t window);

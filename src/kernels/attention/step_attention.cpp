@@ -60,8 +60,8 @@ void append(const CpuCall& call, size_t t) {
     Head value(row.begin(), row.end());
     if (op.norm_v) rms_norm(value, Head(d, 1.0f), op.eps, value);
     for (size_t i = 0; i < d; ++i) {
-      cache.store(cache_element(cache, pages, position, 0, h) + i, key[i]);
-      cache.store(cache_element(cache, pages, position, 1, h) + i, value[i]);
+      store_cached(cache, cache_element(cache, pages, position, 0, h) + i, key[i]);
+      store_cached(cache, cache_element(cache, pages, position, 1, h) + i, value[i]);
     }
   }
 }
