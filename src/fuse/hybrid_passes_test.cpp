@@ -225,6 +225,15 @@ TEST_F(HybridTest, SumsAreMadeInFrontOfWhatReadsThem) {
                 "return %5\n");
 }
 
+/// Packed weights are bound twice, so that these would be nine operands.
+TEST_F(HybridTest, SumsStayInFrontOfABiasAndAGate) {
+  const ValueId s = b.add(x, b.rms_norm(b.linear(x, weight("d", {8, 8})), vector("u", 8), 1e-6f));
+  const ValueId y = b.linear(s, weight("gate", {8, 8}), vector("bias", 8));
+  Graph g = finish(b.glu(Activation::kGeluTanh, y, x));
+  ASSERT_EQ(run(linear_gate(), g), 1u);
+  expect_alone(norm_add_norm(), g);
+}
+
 struct ExpertTest : HybridTest {
   GraphBuilder::Routed routed = {};
 

@@ -30,9 +30,9 @@ std::optional<Replacement> replace(Match& m) {
     return std::nullopt;
   }
   op.scaled = m.has(k);
-  if (op.scaled && (m.attributes<Scale>(s).factor != 1 || op.bias || op.behind == Behind::kGate)) {
-    return std::nullopt;  // devices bind eight operands
-  }
+  if (op.scaled && m.attributes<Scale>(s).factor != 1) return std::nullopt;
+  // Devices bind eight operands, and packed weights twice.
+  if (int{op.scaled} + int{op.bias} + int{op.behind == Behind::kGate} > 1) return std::nullopt;
   std::vector<ValueId> inputs = m.inputs(y);
   inputs[0] = m[x];
   ValueId norms = m[u];
