@@ -16,11 +16,10 @@ Pass head_norm() {
       .outputs = {y},
       .one_token = true,
       .replace = [](Match& m) -> std::optional<Replacement> {
-        constexpr Dim kMostHeads = 256;  // their factors are held in workgroup memory
         FusedLinear op = m.attributes<FusedLinear>(y);
         const Dim head = m.type(v).shape[0], heads = m.type(x).shape[1] / head;
         if (!op.gated || op.before != Before::kNone || op.behind != Behind::kNone ||
-            head % 4 != 0 || heads > kMostHeads) {
+            head % 4 != 0 || heads > FusedLinear::kMostHeads) {
           return std::nullopt;
         }
         op.before = Before::kHeadNorm;

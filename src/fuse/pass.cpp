@@ -8,7 +8,7 @@
 namespace tokamak::fuse {
 
 bool fits_fused_linear(const TensorDesc& matrix) {
-  return matrix.shape[1] % 8 == 0;
+  return matrix.shape[1] % kColumnsAtOnce == 0;
 }
 
 std::optional<ValueId> Match::join_rows(std::initializer_list<Var> parts, RowOrder order,

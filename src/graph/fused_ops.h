@@ -65,6 +65,9 @@ inline constexpr std::string_view kBeforeNames[] = {"none",          "norm",    
 enum class Behind : uint8_t { kNone, kGlu, kAdd, kArgmax, kGate, kConv };
 inline constexpr std::string_view kBehindNames[] = {"none", "glu", "add", "argmax", "gate", "conv"};
 
+/// The kernels of fused linears read the rows of a matrix in parts of so many columns.
+inline constexpr int64_t kColumnsAtOnce = 8;
+
 /// A linear with what a decoder has before and behind it, for few tokens: no workgroup needs more
 /// than x to prepare it, so that what is before costs no pass of its own. Only one of `gated` and
 /// an ending with an activation; `first` is a multiple of 4 when gated.
@@ -73,6 +76,8 @@ inline constexpr std::string_view kBehindNames[] = {"none", "glu", "add", "argma
 ///      state? [taps-1, n]) -> [T, out, or as `behind` says], s? [T, in], state?
 struct FusedLinear {
   static constexpr std::string_view kName = "fused_linear";
+  /// Of head_norm: their factors are held in workgroup memory.
+  static constexpr int64_t kMostHeads = 256;
   Before before = Before::kNone;
   Behind behind = Behind::kNone;
   bool bias = false;
@@ -126,6 +131,8 @@ struct FusedLinear {
 ///      -> [T, heads*d] or [T, splits*heads*(d + 2)], cache if it appends
 struct StepAttention {
   static constexpr std::string_view kName = "step_attention";
+  /// The kernels take a head in parts of so many elements, up to so many.
+  static constexpr int64_t kPart = 8, kMostHeadDim = 512;
   uint32_t heads = 0;
   bool appends = true;
   bool k_is_v = false;

@@ -109,8 +109,12 @@ uint32_t lanes_per_key(const Problem& p, uint32_t most) {
 std::string refuses(const Problem& p, const DeviceInfo&) {
   if (p.max_tokens > 1) return "is for one token";
   const Dim head_dim = parts(p).cache().shape[3];
-  if (head_dim % 8 != 0) return fmt::format("head_dim = {} is no multiple of 8", head_dim);
-  if (head_dim > 512) return fmt::format("head_dim = {} exceeds 512", head_dim);
+  if (head_dim % StepAttention::kPart != 0) {
+    return fmt::format("head_dim = {} is no multiple of {}", head_dim, StepAttention::kPart);
+  }
+  if (head_dim > StepAttention::kMostHeadDim) {
+    return fmt::format("head_dim = {} exceeds {}", head_dim, StepAttention::kMostHeadDim);
+  }
   return "";
 }
 

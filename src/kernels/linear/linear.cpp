@@ -22,7 +22,9 @@ bool per_token(const Problem& p) {
 }
 
 std::string wide_rows(const Problem& p) {
-  return in_size(p) % 8 == 0 ? "" : fmt::format("in = {} is no multiple of 8", in_size(p));
+  return in_size(p) % kColumnsAtOnce == 0
+             ? ""
+             : fmt::format("in = {} is no multiple of {}", in_size(p), kColumnsAtOnce);
 }
 std::string is_f16(const Problem& p) {
   const DType dtype = p.inputs[1].dtype;

@@ -123,9 +123,6 @@ Launch matvec(const Problem& p, UnitCodec codec, const Deal& dealt) {
   return with_codec(std::move(codec), std::move(launch));
 }
 
-/// What head_norm keeps in workgroup memory.
-constexpr uint32_t kMostHeads = 256;
-
 std::string refuses(const Problem& p, const DeviceInfo&) {
   if (per_token(p)) return "is for one token";
   if (std::string reason = wide_rows(p); !reason.empty()) return reason;
@@ -136,7 +133,9 @@ std::string refuses(const Problem& p, const DeviceInfo&) {
   if (fused != nullptr && fused->before == Before::kHeadNorm) {
     const Dim head = p.inputs[fused->w()].shape[0], heads = Dim{in_size(p)} / head;
     if (head % 4 != 0) return fmt::format("heads of {} columns are no multiple of 4", head);
-    if (heads > Dim{kMostHeads}) return fmt::format("{} heads exceed {}", heads, kMostHeads);
+    if (heads > FusedLinear::kMostHeads) {
+      return fmt::format("{} heads exceed {}", heads, FusedLinear::kMostHeads);
+    }
   }
   return "";
 }
