@@ -1,8 +1,7 @@
 // Attention over the paged cache, and the append that fills it.
 //
-//   cache  f32|f16 [slots, 2, kv_heads, head_dim]   keys, then values, of each slot; an f16 one
-//   holds
-//                      what is beyond 65504 as 65504, never as infinity, with which 0 * inf is NaN
+//   cache  f32|f16 [slots, 2, kv_heads, head_dim]   keys, then values, of each slot; in f16 what is
+//                      beyond 65504 is held as that, since 0 * infinity is no number
 //   pages  u32 [P]     position p lives in slot pages[p / 16] * 16 + p % 16; the pages of a sliding
 //                      window recur, so a window layer never holds more than window + chunk tokens
 //
