@@ -19,18 +19,14 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
   bool null() override { return add(Json()); }
   bool boolean(bool value) override { return add(Json(value)); }
   bool number_integer(int64_t value) override { return add(Json(value)); }
+  // An integer that does not fit is a number, and no integer to those who ask for one: others need
+  // not care, as for the 10^30 that "model_max_length" is in many a tokenizer_config.json.
   bool number_unsigned(uint64_t value) override {
-    if (value > uint64_t(INT64_MAX)) {
-      return stop(fmt::format("The number {} does not fit into 64 bits.", value));
-    }
-    return add(Json(int64_t(value)));
+    return add(value > uint64_t(INT64_MAX) ? Json(double(value)) : Json(int64_t(value)));
   }
   bool number_float(double value, const std::string& spelling) override {
     if (!std::isfinite(value)) {
       return stop(fmt::format("The number {} is out of range.", spelling.substr(0, 40)));
-    }
-    if (spelling.find_first_of(".eE") == std::string::npos) {
-      return stop(fmt::format("The number {} does not fit into 64 bits.", spelling.substr(0, 40)));
     }
     return add(Json(value));
   }

@@ -69,7 +69,8 @@ class Json {
   /// Appends a member; turns null into an object. Does not look for an earlier one of that name.
   Json& set(std::string name, Json value);
 
-  /// One line when `indent` is 0. Doubles round-trip; NaN and infinities become null.
+  /// One line when `indent` is 0. The value of a double comes back, a whole one as an integer; NaN
+  /// and infinities become null.
   std::string dump(uint32_t indent = 0) const;
 
   bool operator==(const Json&) const = default;

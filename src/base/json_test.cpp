@@ -27,11 +27,17 @@ TEST(Json, RejectsDeepNestingWithoutRecursion) {
   EXPECT_EQ(parsed.error().message, "The JSON text nests deeper than 256 levels.");
 }
 
-TEST(Json, RejectsNumbersThatDoNotFit) {
-  EXPECT_FALSE(Json::parse("1e400"));
-  EXPECT_FALSE(Json::parse("99999999999999999999"));
-  EXPECT_FALSE(Json::parse("18446744073709551615"));
+TEST(Json, IntegersThatDoNotFitAreNumbers) {
+  for (const char* text : {"1000000000000000019884624838656", "18446744073709551615",
+                           "9223372036854775808", "-9223372036854775809"}) {
+    const auto json = Json::parse(text);
+    ASSERT_TRUE(json) << text;
+    EXPECT_FALSE(json->is_integer()) << text;
+    EXPECT_EQ(json->as_number(), std::strtod(text, nullptr)) << text;
+  }
   EXPECT_EQ(Json::parse("9223372036854775807")->as_integer(), INT64_MAX);
+  EXPECT_EQ(Json::parse("-9223372036854775808")->as_integer(), INT64_MIN);
+  EXPECT_FALSE(Json::parse("1e400"));
 }
 
 TEST(Json, RejectsInvalidUtf8AndTruncation) {

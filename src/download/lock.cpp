@@ -39,9 +39,14 @@ Result<Lock> Lock::take(const std::string& path, const std::function<bool()>& wa
     std::filesystem::create_directories(std::filesystem::path(path).parent_path(), failed);
     Lock lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
     if (lock.file_ < 0) {
+      const int error = errno;
+      if (failed) {
+        return invalid_input("{}: The folder for the lock cannot be made: {}.", path,
+                             failed.message());
+      }
       // Gone again since it was made: somebody removes the repository.
-      if (!failed && errno == ENOENT && waiting()) continue;
-      return invalid_input("{}: The lock cannot be opened: {}.", path, std::strerror(errno));
+      if (error == ENOENT && waiting()) continue;
+      return invalid_input("{}: The lock cannot be opened: {}.", path, std::strerror(error));
     }
     while (::flock(lock.file_, LOCK_EX | LOCK_NB) != 0) {
       if (errno != EWOULDBLOCK && errno != EINTR) {

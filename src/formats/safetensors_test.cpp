@@ -163,10 +163,9 @@ TEST(Safetensors, RejectsHeaderHugeNumber) {
   };
   EXPECT_NE(with_end("1e400").find("m: The header is not valid JSON: The JSON text is malformed"),
             std::string::npos);
-  EXPECT_EQ(with_end("99999999999999999999"),
-            "m: The header is not valid JSON: The number 99999999999999999999 does not fit into 64 "
-            "bits.");
   const std::string start = "m: Tensor \"b\": \"data_offsets\" holds ";
+  EXPECT_EQ(with_end("99999999999999999999"),
+            start + "1e+20; only whole numbers from 0 are allowed.");
   EXPECT_EQ(with_end("-1"), start + "-1; only whole numbers from 0 are allowed.");
   EXPECT_EQ(with_end("1.5"), start + "1.5; only whole numbers from 0 are allowed.");
   EXPECT_EQ(with_end("\"0\""), start + "a string; only whole numbers from 0 are allowed.");

@@ -3,8 +3,8 @@
 //
 //   models--org--name/
 //     blobs/HASH                       contents, named after SHA-256 (large) or git's SHA-1 (small)
-//     blobs/HASH.tokamak               contents on the way, and HASH.tokamak.parts: how far they
-//     are refs/REVISION                    the commit of a branch or a tag, 40 digits, no line end
+//     blobs/HASH.tokamak               contents on the way; HASH.tokamak.parts: how far they are
+//     refs/REVISION                    the commit of a branch or a tag, 40 digits, no line end
 //     snapshots/COMMIT/PATH            symbolic links to ../../blobs/HASH
 //   .locks/models--org--name/          lock files
 #pragma once

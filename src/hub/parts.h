@@ -1,10 +1,9 @@
-// How far a download has come, as a text beside the contents: what is on disk survives whatever
-// ends the program, and the next one goes on from there.
+// How far a download has come, as a text beside the contents: what is there survives whatever
+// ends the program, and the next one goes on from there; the hash tells where the machine ended.
 //
 //   tokamak-parts 1 SIZE PART        bytes of the file and of a part
 //   COUNT                            bytes of the first part that are there, from its beginning
-//   ...                              all numbers have 20 digits, so that one can be written in
-//   place
+//   ...                              all numbers have 20 digits, to be written in place
 #pragma once
 #include <cstdint>
 #include <optional>

@@ -159,7 +159,9 @@ Result<PreTokenizer::Step> read_step(const Json& json, std::string_view type) {
     return PreTokenizer::SplitChars{CharClass::kPunctuation, behavior};
   }
   if (type == "Metaspace") return read_metaspace(json);
-  if (type == "Whitespace") return words_of(R"(\w+|[^\w\s]+)", true);
+  if (type == "Whitespace") {  // its \w has the joiners, as that of the regex crate
+    return words_of(R"([\w\x{200C}\x{200D}]+|[^\w\s\x{200C}\x{200D}]+)", true);
+  }
   if (type == "WhitespaceSplit") {
     return PreTokenizer::SplitChars{CharClass::kWhitespace, SplitBehavior::kRemoved};
   }

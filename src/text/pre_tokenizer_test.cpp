@@ -66,6 +66,8 @@ TEST(PreTokenizer, MetaspaceMarksOnlyTheFirstWordOfTheInput) {
 
 TEST(PreTokenizer, CutsAtBlanksAndPunctuation) {
   EXPECT_EQ(words_of(R"({"type": "Whitespace"})", "It's 3.5 ok"), "It|'|s|3|.|5|ok");
+  EXPECT_EQ(words_of(R"({"type": "Whitespace"})", "a\u200db \u200c!\U0001f469\u200d\U0001f4bb"),
+            "a\u200db|\u200c|!\U0001f469|\u200d|\U0001f4bb");
   EXPECT_EQ(words_of(R"({"type": "WhitespaceSplit"})", "It's\u3000ok "), "It's|ok");
   EXPECT_EQ(words_of(R"({"type": "BertPreTokenizer"})", "It's ok"), "It|'|s|ok");
   EXPECT_EQ(words_of(R"({"type": "Punctuation"})", "a!?b c"), "a|!|?|b c");

@@ -24,6 +24,11 @@ ErrorCode code_of(std::string_view json) {
 
 using Ids = std::vector<uint32_t>;
 
+TEST(Tokenizer, LeavesWhatNobodyReadsInItsConfigAlone) {
+  EXPECT_EQ(error_of(file_with(""), R"({"model_max_length": 1000000000000000019884624838656})"),
+            "no error");
+}
+
 TEST(Tokenizer, EncodesAndDecodes) {
   const auto tokenizer = Tokenizer::from_json(file_with(R"(, "decoder": {"type": "Fuse"})"));
   ASSERT_TRUE(tokenizer) << tokenizer.error().message;

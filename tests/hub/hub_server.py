@@ -101,7 +101,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         match = re.fullmatch(r"/api/models/([^/]+/[^/]+)/revision/([^/]+)", path)
         if match:
             repo = self.repo(match[1], match[2])
-            return repo and self.reply(200, json.dumps(hub.edit(repo.reply())).encode())
+            return repo and self.contents(json.dumps(hub.edit(repo.reply())).encode(), fault)
         match = re.fullmatch(r"/([^/]+/[^/]+)/resolve/([^/]+)/(.+)", path)
         if not match:
             return self.missing("EntryNotFound")

@@ -293,6 +293,12 @@ class Failures(HubTest):
         self.refused(["model.safetensors", "status 500", "tokamak pull org/name"], "pull", "org/name")
         self.assertFalse((self.repo_folder() / "refs").exists())
 
+    def test_a_listing_that_is_always_cut(self):
+        hub = self.hub(org__name=tiny_repo())
+        hub.faults.append(Fault("/api/", times=None, cut_after=40))
+        self.refused(["tokamak pull org/name"], "pull", "org/name")
+        self.assertEqual(len(hub.requests("/api/")), 6)
+
     def test_a_redirect_that_has_expired(self):
         hub = self.hub(org__name=big_repo())
         hub.faults.append(Fault("store", status=403))
