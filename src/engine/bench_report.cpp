@@ -145,12 +145,13 @@ Facts figures(const BenchReport& report) {
   memory_json.set("activations", memory.activations).set("other", memory.other);
   memory_json.set("device_peak", report.device_peak_bytes);
   memory_json.set("host_peak", report.host_peak_bytes);
-  facts.add("memory",
-            fmt::format("device {} (constants {}, KV cache {}, activations {}); host peak {}",
-                        bytes_text(report.device_peak_bytes), bytes_text(memory.constants),
-                        bytes_text(memory.states), bytes_text(memory.activations),
-                        bytes_text(report.host_peak_bytes)),
-            "memory_bytes", std::move(memory_json));
+  facts.add(
+      "memory",
+      fmt::format("device {} (constants {}, KV cache and states {}, activations {}); host peak {}",
+                  bytes_text(report.device_peak_bytes), bytes_text(memory.constants),
+                  bytes_text(memory.states), bytes_text(memory.activations),
+                  bytes_text(report.host_peak_bytes)),
+      "memory_bytes", std::move(memory_json));
   facts.add("check", check_text(report), "check", check_json(report));
   return facts;
 }

@@ -115,8 +115,14 @@ TEST_F(DeviceKnowledgeTest, WhereNoKernelOfAFusedOpIsLeftTheOthersRun) {
   EXPECT_GT(attention, 0u);
   ASSERT_EQ(notices_.size(), 1u);
   EXPECT_EQ(notices_[0],
-            "A fusion pass is left out (step_attention), because \"fake\" computes wrongly what it "
-            "makes; update its driver.");
+            "Fusion is left out where \"fake\" has no right kernel for what it makes "
+            "(step_attention); update its driver.");
+  OpenOptions forced = options_;
+  forced.advice.wrong = {{"step_attention.wgsl", "of the test"}};
+  forced.forced = {{"linear", "linear.wgsl.matvec_subgroup"}};
+  const auto refused = Engine::compile(engine->files(), engine->device(), forced);
+  ASSERT_FALSE(refused) << "passes went for what the device lacks";
+  EXPECT_NE(refused.error().message.find("forced"), std::string::npos) << refused.error().message;
 }
 
 TEST_F(DeviceKnowledgeTest, VerdictsAreKept) {

@@ -112,36 +112,18 @@ std::string wrong_kernels_notice(const Plan& plan, const VariantAdvice& advice,
       names, device.name, first);
 }
 
-/// Where the wrong kernels leave none for what a pass makes, what it replaces runs: `options` are
-/// without the pass from then on.
-Result<Engine::Compiled> compile_without_wrong(const ModelFiles& files, const DeviceInfo& device,
-                                               OpenOptions& options) {
-  auto compiled = Engine::compile(files, device, options);
-  const bool may_lack_kernels = !compiled && compiled.error().code == ErrorCode::kUnsupported &&
-                                !options.advice.wrong.empty();
-  if (!may_lack_kernels) return compiled;
-  const auto try_without = [&](std::span<const fuse::Pass> passes) {
-    OpenOptions without = options;
-    for (const fuse::Pass& pass : passes) without.disabled_passes.insert(std::string(pass.name));
-    auto again = Engine::compile(files, device, without);
-    if (!again) return false;
-    compiled = std::move(again);
-    options.disabled_passes = std::move(without.disabled_passes);
-    if (options.notice) {
-      const std::string_view which = passes.size() == 1 ? passes[0].name : "all of them";
-      options.notice(fmt::format(
-          "A fusion pass is left out ({}), because \"{}\" computes wrongly what it makes; update "
-          "its driver.",
-          which, device.name));
-    }
-    return true;
-  };
-  const std::span<const fuse::Pass> all = fuse::passes();
-  for (size_t i = 0; i < all.size(); ++i) {
-    if (try_without(all.subspan(i, 1))) return compiled;
+/// Which passes had to go with their kernels; "" when none.
+std::string left_out_notice(const Engine::Compiled& compiled, const OpenOptions& asked,
+                            const DeviceInfo& device) {
+  std::string names;
+  for (const std::string& name : compiled.disabled_passes) {
+    if (!asked.disabled_passes.contains(name)) names += (names.empty() ? "" : ", ") + name;
   }
-  try_without(all);
-  return compiled;
+  if (names.empty()) return "";
+  return fmt::format(
+      "Fusion is left out where \"{}\" has no right kernel for what it makes ({}); update its "
+      "driver.",
+      device.name, names);
 }
 
 /// Compiles again without the variants that turn out to be wrong, until none does.
@@ -150,7 +132,7 @@ Result<Engine::Compiled> compile_for(Backend& backend, const ModelFiles& files,
                                      double& test_seconds) {
   OpenOptions own = options;
   for (;;) {
-    TOK_TRY(Engine::Compiled compiled, compile_without_wrong(files, backend.device(), own));
+    TOK_TRY(Engine::Compiled compiled, Engine::compile(files, backend.device(), own));
     WrongVariants wrong;
     if (own.find_wrong) {
       const double start = clock();
@@ -159,8 +141,11 @@ Result<Engine::Compiled> compile_for(Backend& backend, const ModelFiles& files,
     }
     std::erase_if(wrong, [&](const auto& one) { return own.advice.wrong.contains(one.first); });
     if (wrong.empty()) {
-      const std::string text = wrong_kernels_notice(compiled.plan, own.advice, backend.device());
-      if (options.notice && !text.empty()) options.notice(text);
+      for (const std::string& text :
+           {wrong_kernels_notice(compiled.plan, own.advice, backend.device()),
+            left_out_notice(compiled, options, backend.device())}) {
+        if (options.notice && !text.empty()) options.notice(text);
+      }
       return compiled;
     }
     own.advice.wrong.merge(wrong);
@@ -172,23 +157,15 @@ Failure no_tokenizer(const ModelFiles& files) {
                        files.origin.empty() ? "tokenizer.json" : "tokenizer.ggml.model");
 }
 
-}  // namespace
-
-Graph Engine::unfused(const Compiled& compiled, const Phase& phase) {
-  if (phase.max_tokens > 1) return compiled.unfused;
-  const Graph one = fuse::for_one_token(compiled.unfused);
-  if (phase.name == "greedy") return fuse::with_choice(one);
-  return phase.name == "sampled" ? fuse::with_list(one) : one;
-}
-
-Result<Engine::Compiled> Engine::compile(const ModelFiles& files, const DeviceInfo& device,
-                                         const OpenOptions& options) {
+Result<Engine::Compiled> compile_as_asked(const ModelFiles& files, const DeviceInfo& device,
+                                          const OpenOptions& options) {
   const std::string name = files.origin + "config.json";
   TOK_TRY(const Json json, parse_file(name, files.config));
   const ConfigReader config(json, name);
   TOK_TRY(config.status());
   TOK_TRY(const Architecture* architecture, find_architecture(config));
-  Compiled out;
+  Engine::Compiled out;
+  out.disabled_passes = options.disabled_passes;
   TOK_TRY(out.facts, architecture->facts(config));
   TOK_TRY(out.encoder, find_encoder(files, options));
   TOK_TRY(check_task(out, options.task));
@@ -225,6 +202,36 @@ Result<Engine::Compiled> Engine::compile(const ModelFiles& files, const DeviceIn
   }
   TOK_TRY(out.plan, capture(out.fused, device, capturing));
   return out;
+}
+
+}  // namespace
+
+Graph Engine::unfused(const Compiled& compiled, const Phase& phase) {
+  if (phase.max_tokens > 1) return compiled.unfused;
+  const Graph one = fuse::for_one_token(compiled.unfused);
+  if (phase.name == "greedy") return fuse::with_choice(one);
+  return phase.name == "sampled" ? fuse::with_list(one) : one;
+}
+
+Result<Engine::Compiled> Engine::compile(const ModelFiles& files, const DeviceInfo& device,
+                                         const OpenOptions& options) {
+  auto compiled = compile_as_asked(files, device, options);
+  if (compiled || options.advice.wrong.empty()) return compiled;
+  OpenOptions trusting = options;
+  trusting.advice.wrong.clear();
+  if (!compile_as_asked(files, device, trusting)) return compiled;
+  // It is for want of right kernels: what a pass replaces may have some.
+  const auto without = [&](std::span<const fuse::Pass> passes) {
+    OpenOptions fewer = options;
+    for (const fuse::Pass& pass : passes) fewer.disabled_passes.insert(std::string(pass.name));
+    return compile_as_asked(files, device, fewer);
+  };
+  const std::span<const fuse::Pass> all = fuse::passes();
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (auto again = without(all.subspan(i, 1))) return again;
+  }
+  if (auto again = without(all)) return again;
+  return compiled;
 }
 
 Result<std::unique_ptr<Engine>> Engine::load(ModelFiles files, std::unique_ptr<Backend> backend,

@@ -113,6 +113,8 @@ class Engine {
     /// the choice of the next one. The last two are of no use where the model gives no logits.
     Graph one_token, sampled, greedy;
     std::vector<uint32_t> replacements;  // of one_token, per pass of fuse::passes()
+    /// On request, or since no right kernel computes what they make.
+    fuse::DisabledPasses disabled_passes;
     Plan plan;
     uint32_t context = 0;
     std::optional<Encoder> encoder;  // set: the result is an embedding

@@ -294,7 +294,7 @@ void add_memory(Facts& facts, const Plan& plan) {
   out.set("constants", sum.constants).set("kv_cache", sum.states);
   out.set("activations", sum.activations).set("other", sum.other).set("total", sum.total());
   facts.add("memory",
-            fmt::format("{}: constants {}, KV cache {}, activations {}, other {}",
+            fmt::format("{}: constants {}, KV cache and states {}, activations {}, other {}",
                         bytes_text(sum.total()), bytes_text(sum.constants), bytes_text(sum.states),
                         bytes_text(sum.activations), bytes_text(sum.other)),
             "memory", std::move(out));

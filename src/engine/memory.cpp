@@ -6,14 +6,15 @@ namespace tokamak {
 
 Error does_not_fit(const Engine::Compiled& compiled, const DeviceInfo& device, const Error& why) {
   const Footprint needed = footprint(compiled.plan);
-  return {why.code,
-          fmt::format("The model does not fit into the memory of \"{}\": it needs {} of weights "
-                      "and tables, a KV cache of {} for {} positions, and {} for steps of {} "
-                      "tokens. A smaller --context or --chunk needs less, and so does --quantize "
-                      "q8 or q4 where weights are floats. ({})",
-                      device.name, bytes_text(needed.constants), bytes_text(needed.states),
-                      compiled.context, bytes_text(needed.activations + needed.other),
-                      compiled.plan.chunk(), why.message)};
+  return {
+      why.code,
+      fmt::format("The model does not fit into the memory of \"{}\": it needs {} of weights "
+                  "and tables, {} of KV cache and states for {} positions, and {} for steps of {} "
+                  "tokens. A smaller --context or --chunk needs less, and so does --quantize "
+                  "q8 or q4 where weights are floats. ({})",
+                  device.name, bytes_text(needed.constants), bytes_text(needed.states),
+                  compiled.context, bytes_text(needed.activations + needed.other),
+                  compiled.plan.chunk(), why.message)};
 }
 
 }  // namespace tokamak

@@ -148,8 +148,7 @@ void put(std::string& page, std::string_view place, std::string_view text) {
 
 }  // namespace
 
-Result<Json> page_data(const Engine& engine, const Profile& profile, const Floor& floor,
-                       const fuse::DisabledPasses& disabled) {
+Result<Json> page_data(const Engine& engine, const Profile& profile, const Floor& floor) {
   const Engine::Compiled& compiled = engine.compiled();
   const DeviceInfo& device = engine.device();
   const uint32_t tokens = compiled.plan.phases[profile.phase_index].max_tokens;
@@ -167,7 +166,8 @@ Result<Json> page_data(const Engine& engine, const Profile& profile, const Floor
   out.set("unfused_steps", uint64_t{unfused.phases[0].steps.size()});
   add_steps(out, compiled.plan, profile);
   out.set("kernels", *profile_json(profile).find("lines"));
-  add_fusion(out, before, tokens > 1 ? fuse::Steps::kMany : fuse::Steps::kOne, disabled);
+  add_fusion(out, before, tokens > 1 ? fuse::Steps::kMany : fuse::Steps::kOne,
+             compiled.disabled_passes);
   return out.set("buffers", inspection::buffers_json(compiled.plan));
 }
 

@@ -20,8 +20,7 @@ std::span<const EmbeddedFile> page_files();
 
 /// What the page shows, as its script reads it: the steps, the graph before and after fusion, the
 /// buffers, the kernels' texts.
-Result<Json> page_data(const Engine& engine, const Profile& profile, const Floor& floor,
-                       const fuse::DisabledPasses& disabled);
+Result<Json> page_data(const Engine& engine, const Profile& profile, const Floor& floor);
 
 /// A page of HTML that needs nothing beside itself.
 std::string profile_page(const Json& data);

@@ -25,8 +25,8 @@ class ProfilePageTest : public testing::Test {
       profile_.seconds += profile_.steps.back();
     }
   }
-  Json data(const fuse::DisabledPasses& disabled = {}) const {
-    auto json = page_data(*engine_, profile_, {1e9, 1e-6}, disabled);
+  Json data() const {
+    auto json = page_data(*engine_, profile_, {1e9, 1e-6});
     EXPECT_TRUE(json) << json.error().message;
     return json.value_or(Json());
   }

@@ -65,6 +65,30 @@ class SmallBackend : public WrongBackend {
   size_t most_phases_;
 };
 
+TEST(SelfTest, TheOnlyKernelThatIsNotKnownMayBeRefused) {
+  const auto backend = make_cpu_backend();
+  RefusingBackend refusing;
+  for (const SelfTestCase& c : self_test_cases()) {
+    if (c.op != "softcap") continue;
+    const auto plan = capture(c.graph, backend->device(), {.phases = {{"own", 1}}, .forced = {}});
+    ASSERT_TRUE(plan) << plan.error().message;
+    Verdicts known;
+    std::string unknown;
+    for (const Step& step : plan->phases[0].steps) {
+      if (std::holds_alternative<Softcap>(step.op)) {
+        unknown = program_text(step);
+      } else {
+        known[program_text(step)] = "";
+      }
+    }
+    const auto verdicts = test_plan(refusing, *plan, known);
+    ASSERT_TRUE(verdicts) << verdicts.error().message;
+    EXPECT_NE(verdicts->at(unknown).find("does not compile"), std::string::npos);
+    return;
+  }
+  FAIL() << "no case of softcap";
+}
+
 TEST(SelfTest, SaysNothingOfKernelsForWhichThereIsNoMemory) {
   SmallBackend enough(1), none(0);
   const auto test = self_test(enough, no_time);

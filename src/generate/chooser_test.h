@@ -37,6 +37,10 @@ class Chooser : public Program {
       --losses;
       return fail(ErrorCode::kDeviceLost, "The device is lost.");
     }
+    if (request.done && failures > 0) {
+      --failures;
+      return fail(ErrorCode::kOutOfMemory, "There is no memory for the result.");
+    }
     for (const auto& [from, to] : request.copies) states_[size_t(to)] = states_[size_t(from)];
     copies += request.copies.size();
     if (!request.continues) {
@@ -80,8 +84,8 @@ class Chooser : public Program {
   static constexpr uint32_t kLists = 4, kLogits = 256;
   std::string log;
   size_t copies = 0;
-  std::set<uint32_t> insufficient;  // tokens whose lists are not enough
-  uint32_t losses = 0;
+  std::set<uint32_t> insufficient;    // tokens whose lists are not enough
+  uint32_t losses = 0, failures = 0;  // of the next submissions; the latter of those with a result
   Plan plan_;
 
  private:

@@ -15,7 +15,9 @@ uint32_t pause_after(uint32_t misses) {
 
 /// Where the device runs ahead, such a list costs about as many steps: those under way, and those
 /// that bring recurrent states back.
-constexpr uint32_t kStepsOfAMiss = 16;
+uint32_t steps_of_a_miss(const Session& session) {
+  return session.is_recurrent() ? 16 : 8;
+}
 
 }  // namespace
 
@@ -27,7 +29,7 @@ Drawing::Drawing(Session& session, Sampler& sampler)
 
 void Drawing::miss() {
   pause_ = pause_after(++misses_);
-  doubt_ = kStepsOfAMiss;
+  doubt_ = steps_of_a_miss(*session_);
 }
 
 Result<uint32_t> Drawing::next(uint32_t id, std::span<const uint32_t> previous_ids, uint64_t step) {

@@ -36,7 +36,7 @@ Result<Generation> generate(Session& session, const Tokenizer& tokenizer,
     return out;
   }
   if (!logits) return Failure(std::move(logits).error());
-  out.prefill_seconds = clock() - start;
+  if (params.max_tokens == 0) out.prefill_seconds = clock() - start;
   StreamDecoder decoder(tokenizer, true);
   StopMatcher stop(params.stop);
   std::vector<uint32_t> history(prompt.begin(), prompt.end());
@@ -72,7 +72,6 @@ Result<Generation> generate(Session& session, const Tokenizer& tokenizer,
   const bool by_lists = !params.logprobs && drawing.takes_lists();
   bool goes_on = params.max_tokens > 0;
   while (goes_on) {
-    if (!logits) return Failure(std::move(logits).error());
     TOK_TRY(const uint32_t id, sampler.next(*logits, history, out.ids.size()));
     Logprobs own;
     if (params.logprobs) {
@@ -95,7 +94,8 @@ Result<Generation> generate(Session& session, const Tokenizer& tokenizer,
       out.finish = FinishReason::kContextFull;
       break;
     }
-    if (goes_on) logits = session.feed({&out.ids.back(), 1});
+    if (!goes_on) break;
+    TOK_TRY(logits, session.feed({&out.ids.back(), 1}));
   }
   if (!stop.stopped()) emit(stop.push(decoder.finish()));
   emit(stop.finish());

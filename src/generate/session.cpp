@@ -321,7 +321,12 @@ Result<std::span<const float>> Session::logits_behind_list() {
       return {};
     });
   };
-  TOK_TRY(outlive_device(attempt, {}));
+  const Result<void> status = outlive_device(attempt, {});
+  if (!status) {  // the states may have taken in the token that is no longer part of the sequence
+    is_spoilt_ = is_recurrent_;
+    forget_copies_behind(position_);
+    return Failure(status.error());
+  }
   return std::span<const float>(logits_);
 }
 

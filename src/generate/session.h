@@ -26,6 +26,8 @@ class Session {
 
   uint32_t position() const { return position_; }
   uint32_t context() const { return context_; }
+  /// Whether taking back what the device has run too far runs some steps again.
+  bool is_recurrent() const { return is_recurrent_; }
 
   /// Runs the model over `tokens` and gives the logits behind the last of them, or of all of them
   /// when the plan was built with all logits: rows of vocab floats, valid until the next call.

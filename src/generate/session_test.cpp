@@ -174,6 +174,18 @@ TEST(Session, CopiesOfStatesAreOfTheSequenceThatWentOn) {
   }
 }
 
+TEST(Session, ATokenWhoseLogitsCannotBeReadLeavesTheStates) {
+  Chooser program(true);
+  Session session = *Session::start(program, 64, 100);
+  draw_until(session, 1, 3, 0);
+  program.failures = 1;
+  EXPECT_FALSE(session.logits_behind_list());
+  EXPECT_EQ(session.position(), 2u);
+  const uint32_t id = 50;
+  ASSERT_TRUE(session.feed({&id, 1}));
+  EXPECT_EQ(program.state(), "1 2 50 ");
+}
+
 TEST(Session, CopiesNothingForAStepThatNothingFollows) {
   Chooser program(true);
   Session session = *Session::start(program, 64, 100);

@@ -21,7 +21,7 @@ size_t Plan::phase_for(uint64_t tokens) const {
   return best;
 }
 
-bool is_written_by_steps(BufferUse use) {
+bool is_written_by_device(BufferUse use) {
   return use == BufferUse::kState || use == BufferUse::kCopy || use == BufferUse::kChoice ||
          use == BufferUse::kActivation;
 }

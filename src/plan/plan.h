@@ -23,8 +23,8 @@ enum class BufferUse : uint8_t {
   kActivation,  // reused by liveness; meaningless between steps
 };
 
-/// Whether steps write there, and not the host.
-bool is_written_by_steps(BufferUse use);
+/// Whether the device writes there, and not the host.
+bool is_written_by_device(BufferUse use);
 
 struct Buffer {
   BufferUse use = BufferUse::kActivation;
@@ -99,7 +99,8 @@ inline constexpr uint32_t kStateCopies = 2;
 struct BufferCopy {
   BufferId from = {}, to = {};
 };
-/// From each recurrent state to its copy number `which`; empty where there are none.
+/// From each recurrent state to its copy number `which`; empty where there are none. Their buffers
+/// stand behind all others that last, in the order of the states.
 std::vector<BufferCopy> state_copies(const Plan& plan, uint32_t which);
 
 struct PhaseRequest {

@@ -83,6 +83,10 @@ class Values(Cli):
             answer = self.refused(2, ["--device", "65535"], *command, "--device", "-1")
             self.assertLess(len(answer.errors[0]), 100)
 
+    def test_a_flag_with_a_value_is_not_called_a_number(self):
+        answer = self.refused(2, "--json", "run", *CPU, "-p", "x", "--json=maybe")
+        self.assertNotIn("number", answer.errors[0])
+
     def test_mistakes_lead_to_the_help_of_their_command(self):
         self.refused(2, "(see tokamak run --help)", "run", "-p", "x", "--top-k", "many")
         self.refused(2, "(see tokamak run --help)", "run", "--frobnicate")
@@ -114,6 +118,18 @@ class Values(Cli):
         for flag in ("--html", "--trace"):
             self.refused(3, ["/nonexistent/x", "No such file or directory"], "profile", *CPU,
                          model("no_such_model"), flag, "/nonexistent/x")
+
+    def test_what_an_earlier_profile_has_left_survives_a_failure(self):
+        with tempfile.TemporaryDirectory() as folder:
+            page = os.path.join(folder, "page.html")
+            with open(page, "w", encoding="utf-8") as file:
+                file.write("an earlier page, longer than a trace")
+            self.refused(3, "no_such_model", "profile", "no_such_model", *CPU, "--trace", page)
+            with open(page, encoding="utf-8") as file:
+                self.assertEqual(file.read(), "an earlier page, longer than a trace")
+            self.ok("profile", "-r", 1, *CPU, "--trace", page)
+            with open(page, encoding="utf-8") as file:
+                self.assertIn("traceEvents", json.load(file))
 
 
 class Documents(Cli):

@@ -20,7 +20,7 @@ void fill(Program& program, const Case& c) {
     const Buffer& buffer = plan.buffers[i];
     if (buffer.use == BufferUse::kTable) {
       ASSERT_TRUE(program.write_table(BufferId(i), c.tables.at(buffer.tensor.name)));
-    } else if (is_written_by_steps(buffer.use)) {
+    } else if (is_written_by_device(buffer.use)) {
       ASSERT_TRUE(program.write_table(BufferId(i),
                                       std::vector<uint32_t>(size_t(buffer.bytes / 4), kNoise)));
     }

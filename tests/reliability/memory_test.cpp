@@ -105,7 +105,7 @@ TEST_P(Memory, ThatRunsOutAtLoadIsAnErrorWithSizes) {
     ASSERT_FALSE(engine);
     EXPECT_EQ(engine.error().code, ErrorCode::kOutOfMemory);
     const std::string& message = engine.error().message;
-    for (const char* part : {"does not fit into the memory of", "KV cache of 256.00 MiB",
+    for (const char* part : {"does not fit into the memory of", "256.00 MiB of KV cache and states",
                              "262144 positions", "--context", "134217728 bytes"}) {
       EXPECT_NE(message.find(part), std::string::npos) << message << "\nlacks " << part;
     }

@@ -26,6 +26,7 @@ std::string mistake(const CLI::App& app, const CLI::ParseError& error) {
   for (const CLI::Option* option : app.get_subcommands()[0]->get_options()) {
     if (option->count() == 0 || !text.contains(option->get_name() + " = ")) continue;
     const std::string type = option->get_type_name();
+    if (type.empty()) return text;  // a flag, which takes no value
     return fmt::format("{} is \"{}\", expected a {}number{}", option->get_name(),
                        option->results().back(), type.starts_with("FLOAT") ? "" : "whole ",
                        type.starts_with("UINT") ? fmt::format(" from 0 to {}", UINT32_MAX) : "");

@@ -1,5 +1,7 @@
 #include "engine/profile.h"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -22,7 +24,8 @@ struct ProfileFlags {
 struct CloseFile {
   void operator()(std::FILE* file) const { std::fclose(file); }
 };
-/// Opened before anything is measured, so that a bad path costs no measurement.
+/// Opened before anything is measured, so that a bad path costs no measurement; what an earlier run
+/// has left there is kept until there is something in its place.
 struct OutputFile {
   std::string path;
   std::unique_ptr<std::FILE, CloseFile> file;  // none without a path
@@ -35,12 +38,14 @@ Failure cannot_write(const std::string& path) {
 Result<OutputFile> open_output(const std::string& path) {
   OutputFile out{.path = path, .file = nullptr};
   if (path.empty()) return out;
-  out.file.reset(std::fopen(path.c_str(), "wb"));
+  out.file.reset(std::fopen(path.c_str(), "ab"));
   if (!out.file) return cannot_write(path);
   return out;
 }
 
 Result<void> write(OutputFile& out, std::string_view text) {
+  // What is no plain file, as /dev/stdout, has no length to cut.
+  if (ftruncate(fileno(out.file.get()), 0) != 0 && errno != EINVAL) return cannot_write(out.path);
   const size_t written = std::fwrite(text.data(), 1, text.size(), out.file.get());
   if (written != text.size() || std::fflush(out.file.get()) != 0) return cannot_write(out.path);
   return {};
@@ -59,7 +64,7 @@ Result<void> run(const ProfileFlags& flags) {
     TOK_TRY(const std::unique_ptr<Backend> backend, open_backend(open));
     TOK_TRY(floor.bandwidth, measure_bandwidth(*backend, clock));
     TOK_TRY(floor.launch_seconds, measure_launch(*backend, clock));
-    TOK_TRY(const Json data, page_data(*engine, found, floor, open.disabled_passes));
+    TOK_TRY(const Json data, page_data(*engine, found, floor));
     TOK_TRY(write(html, profile_page(data)));
   }
   return print(flags.json ? profile_json(found).dump(1) + "\n" : profile_text(found));

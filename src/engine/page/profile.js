@@ -214,7 +214,7 @@ function draw_memory() {
   const sums = {};
   for (const buffer of data.buffers) sums[buffer.use] = (sums[buffer.use] ?? 0) + buffer.bytes;
   const all = Object.values(sums).reduce((sum, count) => sum + count, 0);
-  const names = {constant: "weights", state: "states and KV cache", activation: "activations",
+  const names = {constant: "weights", state: "states and KV cache", copy: "copies of states", activation: "activations",
                  table: "page tables", frame: "frame", choice: "chosen tokens"};
   const uses = Object.keys(sums).sort((a, b) => sums[b] - sums[a]);
   find("memory-about").textContent = `${bytes(all)} on the device: ` +

@@ -102,7 +102,7 @@ void reference(const CpuCall& call) {
 /// Lanes that share a key, at most `most`, so that each has the same number of units: of long heads
 /// at least two, which takes a shuffle less.
 uint32_t lanes_per_key(const Problem& p, uint32_t most) {
-  const uint32_t units = uint32_t(parts(p).cache().shape[3]) / 8;
+  const uint32_t units = uint32_t(parts(p).cache().shape[3]) / StepAttention::kPart;
   return std::min(units & (0 - units), units < 32 ? most : std::min(most, units / 2));
 }
 
@@ -132,7 +132,8 @@ Launch launch(const Problem& p, uint32_t most_threads, uint32_t most_lanes, uint
   const StepAttention& op = operands.op;
   const TensorDesc& cache = operands.cache();
   const uint32_t kv = uint32_t(cache.shape[2]), d = uint32_t(cache.shape[3]);
-  const uint32_t lanes = lanes_per_key(p, most_lanes), own = d / 8 / lanes;
+  const uint32_t lanes = lanes_per_key(p, most_lanes),
+                 own = d / uint32_t(StepAttention::kPart) / lanes;
   // The sums of all groups must fit into 8 KiB of workgroup memory, and those of a lane into its
   // registers. Lanes that merge theirs do so as whole subgroups; others may be few.
   const uint32_t fit = std::min(2048 * std::max(span, lanes) / d, 512 / own);
