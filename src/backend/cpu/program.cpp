@@ -76,7 +76,7 @@ class CpuProgram : public Program {
     for (const auto& [from, to] : request.copies) {
       TOK_CHECK(buffers_[uint32_t(from)].size() == buffers_[uint32_t(to)].size());
       std::memcpy(buffers_[uint32_t(to)].data(), buffers_[uint32_t(from)].data(),
-                  buffers_[uint32_t(to)].size());
+                  size_t(buffers_[uint32_t(to)].size()));
     }
     if (!request.continues) write_frame(request);
     TOK_CHECK(request.repeat == 0 || (frame().tokens >= 1 && frame().tokens <= phase.max_tokens));
