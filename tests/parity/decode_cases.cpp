@@ -204,9 +204,9 @@ std::vector<Case> step_attention_cases() {
   add(small, {.norm_v = true}, true);
   add(small, {.k_is_v = true, .norm_v = true}, true);
   add(small, {.window = 20}, true);
-  // Heads of an odd number of units: a key for each lane.
-  add({2, 1, 120, 120}, {}, true);
-  add({2, 1, 136, 136}, {});
+  // A head of an odd number of units: a key for each lane, in fewer lanes than 32. Longer ones are
+  // written out to texts that Mesa compiles for minutes.
+  add({2, 1, 72, 72}, {}, true);
   // Values beyond the largest f16; queries and keys are normed.
   add({4, 2, 16, 8, 1e6f}, {}, true, DType::kF16);
   add(small, {.window = 20, .splits = 3});
