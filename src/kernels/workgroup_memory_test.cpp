@@ -228,7 +228,7 @@ TEST(WorkgroupMemory, HoldsTheProductOfEveryShape) {
             }
             if (fused->before == Before::kMergeSplits) {
               if (in > 16384) continue;  // columns of more heads than the largest models have
-              fused->splits = 8;         // the most that the pass takes
+              fused->splits = power_of_two(24576 / in, 4, 8);  // as the pass takes them
               p.inputs[0].shape[1] = fused->splits * (in + 2 * in / 128);
             }
           }
