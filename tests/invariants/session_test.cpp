@@ -11,7 +11,6 @@ namespace tokamak::golden {
 namespace {
 
 constexpr size_t kTokensFed = 120;  // crosses every window of the test models more than three times
-constexpr size_t kLongPrompt = 300;
 
 /// What the tests below do without on the CPU, so that they can ask for the same bits there: the
 /// references of fused ops round where the ops do that they stand for, and parts of an attention
@@ -80,14 +79,6 @@ void expect_same_bits(const std::vector<float>& one, const std::vector<float>& o
 TEST_P(SessionInvariant, PrefillEqualsDecoding) {
   const auto engine = open_plain();
   ASSERT_NE(engine, nullptr);
-  const std::vector<float> at_once = logits_of(*engine, ids);
-  EXPECT_LE(relative_error(at_once, feed_in_pieces(*engine, ids, 1)), own_tolerance(setup));
-}
-
-TEST_P(SessionInvariant, ALongPromptEqualsItsTokens) {
-  if (long_prompt.size() < kLongPrompt) GTEST_SKIP() << "its prompts are shorter";
-  const auto engine = open_plain();
-  ASSERT_NE(engine, nullptr);
   const std::vector<float> at_once = logits_of(*engine, long_prompt);
   EXPECT_LE(relative_error(at_once, feed_in_pieces(*engine, long_prompt, 1)), own_tolerance(setup));
 }
@@ -110,6 +101,7 @@ TEST_P(SessionInvariant, ChunksOfAnySizeEqualOne) {
     const auto engine = open_with([&](OpenOptions& options) { options.chunk = chunk; });
     ASSERT_NE(engine, nullptr);
     EXPECT_LE(relative_error(expected, logits_of(*engine, ids)), own_tolerance(setup)) << chunk;
+    if (chunk == 1) continue;  // whatever comes first
     // Chunks that begin inside a page of the cache.
     for (const size_t first : {1u, 9u, 15u}) {
       EXPECT_LE(relative_error(expected, feed_in_pieces(*engine, ids, chunk, first)),

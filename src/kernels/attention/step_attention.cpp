@@ -209,7 +209,7 @@ Launch subgroup_launch(const Problem& p) {
   return launch(p, kMostThreads, kMost, kMost, "attention/lanes_subgroup.wgsl");
 }
 Launch plain_launch(const Problem& p) {
-  return launch(p, 256, 8, 0, "attention/lanes_memory.wgsl");
+  return launch(p, 64, 8, 0, "attention/lanes_memory.wgsl");
 }
 
 constexpr size_t kOp = op_index<StepAttention>();
