@@ -195,6 +195,10 @@ TEST(Variants, EveryEmbeddedFileBelongsToAVariant) {
   Problem wide = with_matrix(ordinary(linear), DType::kBF16);
   wide.inputs[0].shape[1] = wide.inputs[1].shape[1] = 4096;
   note(wide);
+  const Op attention = StepAttention{.heads = 4};
+  Problem long_heads = ordinary(attention, 1);
+  long_heads.outputs[1].shape[3] = StepAttention::kMostHeadDim;
+  note(long_heads);
   for (const EmbeddedFile& file : embedded_files()) {
     EXPECT_TRUE(used.contains(std::string(file.name))) << file.name << " is used by no variant";
   }

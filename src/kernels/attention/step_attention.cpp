@@ -6,6 +6,7 @@
 #include "kernels/launch.h"
 #include "kernels/norm/rms_norm.h"
 #include "kernels/rope/rope.h"
+#include "kernels/written_out.h"
 
 namespace tokamak {
 namespace {
@@ -147,6 +148,7 @@ Launch launch(const Problem& p, uint32_t most_threads, uint32_t most_lanes, uint
   // As many keys a turn as keep some eight loads under way in a lane.
   const uint32_t keys = std::max(1u, 4 / own);
   const uint32_t made = queries + (op.appends ? 2 : 0);
+  const uint32_t own_pairs = ceil_div(made * d / 2, threads);
   Launch launch{
       .constants = {{"THREADS", threads},
                     {"LANES", lanes},
@@ -159,7 +161,7 @@ Launch launch(const Problem& p, uint32_t most_threads, uint32_t most_lanes, uint
                     {"LOADS", keys * own},
                     {"HELD", queries * own},
                     {"MADE", made},
-                    {"OWN_PAIRS", ceil_div(made * d / 2, threads)},
+                    {"OWN_PAIRS", own_pairs},
                     {"HEADS", op.heads},
                     {"KV_HEADS", kv},
                     {"VALUE_HEADS", op.k_is_v ? 0 : kv},
@@ -175,6 +177,9 @@ Launch launch(const Problem& p, uint32_t most_threads, uint32_t most_lanes, uint
                   "attention/positions.wgsl",
                   op.softcap > 0 ? "attention/softcap.wgsl" : "attention/no_softcap.wgsl",
                   op.splits > 1 ? "attention/split_sums.wgsl" : "attention/whole_sums.wgsl",
+                  // More pairs would not be in registers.
+                  own_pairs <= kMostRounds ? "attention/heads_at_once.wgsl"
+                                           : "attention/heads_in_turn.wgsl",
                   sums_lanes, "attention/step_attention.wgsl", "wgsl/entry.wgsl"},
       .grid = {.x = {op.heads / queries}, .y = {op.splits}}};
   if (span > 0) {

@@ -43,41 +43,26 @@ fn pair_of(i: u32) -> Pair {
               select(2u * pair + 1u, pair + HALF, turns));
 }
 
-// What the heads are made of, on its way.
-var<private> values: array<vec2<f32>, OWN_PAIRS>;
-var<private> angles: array<vec2<f32>, OWN_PAIRS>;
-var<private> weights: array<vec2<f32>, OWN_PAIRS>;
-
-fn load_heads(first_head: u32, kv_head: u32, lane: u32) {
-  let turn = (frame.position + select(0u, SHORT_ROWS, frame.length > SHORT_ROWS)) * ROTARY;
-  for (var k = 0u; k < OWN_PAIRS; k++) {  // written out
-    let i = min(k * THREADS + lane, MADE * HEAD_PAIRS - 1u);
-    let pair = pair_of(i);
-    let start = head_start(pair.head, first_head, kv_head);
-    values[k] = vec2(row[start + pair.a], row[start + pair.b]);
-    weights[k] = weights_of(pair);
-    angles[k] = vec2(1.0, 0.0);
-    if (i % HEAD_PAIRS < HALF && pair.head != VALUE) {
-      angles[k] = vec2(table[turn + pair.a], table[turn + HALF + pair.a]);
-    }
-  }
+// What the pair has in the row.
+fn value_of(pair: Pair, first_head: u32, kv_head: u32) -> vec2<f32> {
+  let start = head_start(pair.head, first_head, kv_head);
+  return vec2(row[start + pair.a], row[start + pair.b]);
 }
 
-fn make_heads(lane: u32) {
-  for (var k = 0u; k < OWN_PAIRS; k++) {  // written out
-    note_squares(k * THREADS + lane, dot(values[k], values[k]));
+// Cosine and sine of the angle by which the pair turns.
+fn angle_of(pair: Pair) -> vec2<f32> {
+  var angle = vec2(1.0, 0.0);
+  if (pair.a < HALF && pair.head != VALUE) {
+    let turn = (frame.position + select(0u, SHORT_ROWS, frame.length > SHORT_ROWS)) * ROTARY;
+    angle = vec2(table[turn + pair.a], table[turn + HALF + pair.a]);
   }
-  make_factors(lane);
-  for (var k = 0u; k < OWN_PAIRS; k++) {  // written out
-    let i = k * THREADS + lane;
-    if (i < MADE * HEAD_PAIRS) {
-      let pair = pair_of(i);
-      let value = values[k] * weights[k] * factor_of(pair.head);
-      heads[pair.head * HEAD_DIM + pair.a] = value.x * angles[k].x - value.y * angles[k].y;
-      heads[pair.head * HEAD_DIM + pair.b] = value.y * angles[k].x + value.x * angles[k].y;
-    }
-  }
-  workgroupBarrier();
+  return angle;
+}
+
+// `value` is normed already.
+fn set_pair(pair: Pair, value: vec2<f32>, angle: vec2<f32>) {
+  heads[pair.head * HEAD_DIM + pair.a] = value.x * angle.x - value.y * angle.y;
+  heads[pair.head * HEAD_DIM + pair.b] = value.y * angle.x + value.x * angle.y;
 }
 
 // Unit `i` of a head that was made ready.
@@ -120,7 +105,8 @@ fn run(group: vec3<u32>, lane: u32) {
   // In this order: where keys are stored waits for the page table.
   load_heads(first_head, kv_head, lane);
   load_next(begin + own_group, until, kv_head, part);
-  make_heads(lane);
+  make_heads(first_head, kv_head, lane);
+  workgroupBarrier();
   var query: array<array<vec4<f32>, 2>, HELD>;
   for (var i = 0u; i < HELD; i++) {  // written out
     query[i] = made_unit(i / OWN, part + i % OWN * LANES);
