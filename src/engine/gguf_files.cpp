@@ -29,6 +29,8 @@ Result<std::optional<GgufVocab>> read_vocab(const GgufMetadata& metadata, Config
   GgufVocab vocab;
   vocab.model = reader.word(key("model"));
   vocab.pre = reader.word(key("pre"), "");
+  vocab.architecture = reader.word("general.architecture", "");
+  vocab.name = reader.word("general.name", "");
   TOK_TRY(vocab.tokens, metadata.strings(key("tokens")));
   TOK_TRY(vocab.scores, metadata.floats(key("scores")));
   TOK_TRY(vocab.token_types, metadata.integers(key("token_type")));

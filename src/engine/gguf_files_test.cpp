@@ -24,6 +24,7 @@ TEST(GgufFiles, TellTheEndsOfATurnByNameToo) {
   EXPECT_EQ(*Json::parse(files->tokenizer_config)->find("bos_token"), Json("<bos>"));
   ASSERT_TRUE(files->vocab);
   EXPECT_EQ(files->vocab->model, "llama");
+  EXPECT_EQ(files->vocab->architecture, "gemma3");
   EXPECT_EQ(files->vocab->tokens.size(), 512u);
   EXPECT_EQ(files->vocab->add_space_prefix, false);
   EXPECT_EQ(files->vocab->unk, 3u);

@@ -265,8 +265,31 @@ constexpr std::pair<std::string_view, ReadForm> kForms[] = {
     {"t5", read_t5},     {"bert", read_bert},
 };
 
-/// Control and unknown tokens are special; user-defined ones are found in any text.
+std::string ascii_lower(std::string text) {
+  for (char& c : text) c = c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;
+  return text;
+}
+
+/// Phi-3 and 3.5 have Llama 2's vocabulary; Phi-4, of the same architecture, has another.
+bool is_phi3(const GgufVocab& vocab) {
+  if (vocab.model != "llama") return false;
+  const std::string name = ascii_lower(vocab.name);
+  return vocab.architecture == "phi3" || name.find("phi-3") != name.npos ||
+         name.find("phi3") != name.npos;
+}
+
+/// The token that takes the blanks before it; empty when the vocabulary has none such.
+std::string_view find_lstrip_token(const GgufVocab& vocab) {
+  if (vocab.pre == "modern-bert") return "[MASK]";
+  return vocab.pre.starts_with("jina-v2-") ? "<mask>" : "";
+}
+
+/// Control and unknown tokens are special; user-defined ones are found in any text. Which of them
+/// take blanks the format does not keep: the names of the models say it, as for llama.cpp.
 Result<AddedTokens> read_added_tokens(const GgufVocab& vocab) {
+  constexpr std::string_view kPhi3KeepsBlanks[] = {"<unk>", "<s>", "<|endoftext|>"};
+  const bool phi3 = is_phi3(vocab);
+  const std::string_view lstrip_token = find_lstrip_token(vocab);
   std::vector<AddedToken> added;
   for (size_t id = 0; id < vocab.tokens.size(); ++id) {
     const TokenType type = type_of(vocab, id);
@@ -275,6 +298,9 @@ Result<AddedTokens> read_added_tokens(const GgufVocab& vocab) {
     token.id = uint32_t(id);
     token.content = vocab.tokens[id];
     token.special = type != kUserDefined;
+    token.lstrip = token.content == lstrip_token;
+    token.rstrip =
+        phi3 && std::ranges::find(kPhi3KeepsBlanks, token.content) == std::end(kPhi3KeepsBlanks);
     if (token.content.size() > AddedToken::kMaxBytes) {
       return unsupported("Token {} has {} bytes; at most {} are supported in a special token.", id,
                          token.content.size(), AddedToken::kMaxBytes);

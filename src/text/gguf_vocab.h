@@ -25,6 +25,7 @@ namespace tokamak {
 struct GgufVocab {
   std::string model;
   std::string pre;
+  std::string architecture, name;    // "general.architecture" and "general.name"
   std::vector<std::string> tokens;   // by id
   std::vector<float> scores;         // by id
   std::vector<int32_t> token_types;  // by id: 1 normal, 2 unknown, 3 control, 4 user defined,

@@ -231,6 +231,33 @@ TEST(GgufBert, TakesTheLongestPieces) {
   EXPECT_EQ(spelled(vocab, "Un"), "[CLS]|[UNK]|[SEP]");
 }
 
+TEST(GgufLlama, LetsTheTokensOfPhi3TakeTheBlanksBehindThem) {
+  GgufVocab vocab = llama();
+  const std::string kept = "<s>|<tool>|\u2581|\u2581|<unk>|a|<s>|\u2581|\u2581a";
+  EXPECT_EQ(spelled(vocab, "<tool> \na<s> a"), kept);
+  const std::string taken = "<s>|<tool>|\u2581a|<s>|\u2581|\u2581a";
+  vocab.architecture = "phi3";
+  EXPECT_EQ(spelled(vocab, "<tool> \na<s> a"), taken);
+  vocab.architecture = "llama";
+  vocab.name = "Phi-3 mini";
+  EXPECT_EQ(spelled(vocab, "<tool> \na<s> a"), taken);
+  vocab.name = "Phi";
+  EXPECT_EQ(spelled(vocab, "<tool> \na<s> a"), kept);
+}
+
+TEST(GgufGpt2, LetsAMaskTakeTheBlanksBeforeIt) {
+  GgufVocab vocab = gpt2();
+  vocab.tokens[8] = "<mask>";
+  vocab.add_bos = false;
+  EXPECT_EQ(spelled(vocab, "ab <mask> ab"), "ab|\u0120|<mask>|\u0120ab");
+  vocab.pre = "jina-v2-de";
+  EXPECT_EQ(spelled(vocab, "ab <mask> ab"), "ab|<mask>|\u0120ab");
+  vocab.pre = "modern-bert";
+  EXPECT_EQ(spelled(vocab, "ab <mask> ab"), "ab|\u0120|<mask>|\u0120ab");
+  vocab.tokens[8] = "[MASK]";
+  EXPECT_EQ(spelled(vocab, "ab [MASK] ab"), "ab|[MASK]|\u0120ab");
+}
+
 TEST(GgufVocab, RefusesArraysOfOtherLengths) {
   GgufVocab vocab = llama();
   vocab.token_types.pop_back();
