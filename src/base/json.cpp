@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <ranges>
 
 #include "base/check.h"
 
@@ -196,7 +197,7 @@ Result<Json> Json::parse(std::string_view text) {
 
 const Json* Json::find(std::string_view name) const {
   if (!is_object()) return nullptr;
-  for (const auto& [key, value] : as_object()) {
+  for (const auto& [key, value] : std::views::reverse(as_object())) {
     if (key == name) return &value;
   }
   return nullptr;

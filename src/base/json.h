@@ -63,10 +63,11 @@ class Json {
   Array& as_array() { return std::get<Array>(value_); }
   Object& as_object() { return std::get<Object>(value_); }
 
-  /// The member `name` of an object; null when this is no object or has no such member.
+  /// The member `name` of an object, of several the last, as in Python; null when this is no object
+  /// or has no such member.
   const Json* find(std::string_view name) const;
 
-  /// Appends a member; turns null into an object. Does not look for an earlier one of that name.
+  /// Appends a member, which hides earlier ones of that name; turns null into an object.
   Json& set(std::string name, Json value);
 
   /// One line when `indent` is 0. The value of a double comes back, a whole one as an integer; NaN

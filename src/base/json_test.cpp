@@ -52,5 +52,9 @@ TEST(Json, KeepsDuplicateNamesForTheReaderToRefuse) {
   EXPECT_EQ(Json::parse(R"({"a":1,"a":2})")->as_object().size(), 2u);
 }
 
+TEST(Json, FindsTheLastOfDuplicateNames) {
+  EXPECT_EQ(*Json::parse(R"({"a":1,"b":3,"a":2})")->find("a"), Json(2));
+}
+
 }  // namespace
 }  // namespace tokamak

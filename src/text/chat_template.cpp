@@ -1,6 +1,7 @@
 #include "text/chat_template.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include "text/jinja/interpreter.h"
 #include "text/jinja/parser.h"
@@ -24,7 +25,7 @@ jinja::Limits limits_of(const RenderOptions& options) {
 
 Json* find_member(Json& object, std::string_view name) {
   if (!object.is_object()) return nullptr;
-  for (auto& [key, value] : object.as_object()) {
+  for (auto& [key, value] : std::views::reverse(object.as_object())) {
     if (key == name) return &value;
   }
   return nullptr;
