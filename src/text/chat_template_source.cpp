@@ -1,20 +1,14 @@
 // Which chat template a model's folder means, and the special tokens its templates print.
 #include <algorithm>
+#include <set>
 
 #include "text/chat_template.h"
+#include "text/role_tokens.h"
 
 namespace tokamak {
 namespace {
 
 using Named = ChatTemplateSource::Named;
-
-Result<void> add(std::vector<Named>& templates, Named added) {
-  if (std::ranges::find(templates, added.name, &Named::name) != templates.end()) {
-    return invalid_input("Two chat templates are named \"{}\".", added.name);
-  }
-  templates.push_back(std::move(added));
-  return {};
-}
 
 /// "chat_template" is a text, or a list of {"name", "template"}.
 Result<std::vector<Named>> templates_in(const Json& config) {
@@ -29,6 +23,7 @@ Result<std::vector<Named>> templates_in(const Json& config) {
     return invalid_input("\"chat_template\" is {} where a string or an array is expected.",
                          kind_name(given->kind()));
   }
+  std::set<std::string_view> names;
   for (size_t i = 0; i < given->as_array().size(); ++i) {
     const Json& one = given->as_array()[i];
     const Json* name = one.find("name");
@@ -36,20 +31,17 @@ Result<std::vector<Named>> templates_in(const Json& config) {
     if (name == nullptr || !name->is_string() || source == nullptr || !source->is_string()) {
       return invalid_input("\"chat_template[{}]\" needs \"name\" and \"template\" as strings.", i);
     }
-    TOK_TRY(add(templates, {name->as_string(), source->as_string()}));
+    if (!names.insert(name->as_string()).second) {
+      return invalid_input("Two chat templates are named \"{}\".", name->as_string());
+    }
+    templates.push_back({name->as_string(), source->as_string()});
   }
   return templates;
 }
 
-/// Every member called "..._token" that is a text or an object with the text as "content".
 Json special_tokens_in(const Json& config) {
   Json tokens(Json::Object{});
-  if (!config.is_object()) return tokens;
-  for (const auto& [name, value] : config.as_object()) {
-    if (!name.ends_with("_token") || tokens.find(name) != nullptr) continue;
-    const Json* text = value.is_object() ? value.find("content") : &value;
-    if (text != nullptr && text->is_string()) tokens.set(name, *text);
-  }
+  for (auto& [name, text] : read_role_tokens(config)) tokens.set(std::move(name), std::move(text));
   return tokens;
 }
 
@@ -97,9 +89,11 @@ Result<const ChatTemplateSource::Named*> ChatTemplateSource::choose(bool has_too
 
 Json with_special_tokens(Json variables, const ChatTemplateSource& source) {
   if (!source.special_tokens.is_object()) return variables;
+  Json::Object missing;
   for (const auto& [name, token] : source.special_tokens.as_object()) {
-    if (variables.find(name) == nullptr) variables.set(name, token);
+    if (variables.find(name) == nullptr) missing.emplace_back(name, token);
   }
+  for (auto& [name, token] : missing) variables.set(std::move(name), std::move(token));
   return variables;
 }
 
