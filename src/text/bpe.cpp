@@ -291,7 +291,8 @@ Result<Vocabulary> make_vocabulary(const std::vector<TokenEntry>& entries) {
 
 }  // namespace
 
-Result<TokenModelPtr> read_bpe(const Json& json, const ModelTables* tables) {
+Result<TokenModelPtr> read_bpe(const Json& json, const ModelSurroundings& around) {
+  const ModelTables* tables = around.tables;
   const Json* dropout = json.find("dropout");
   if (dropout != nullptr && !dropout->is_null() &&
       !(dropout->is_number() && dropout->as_number() == 0)) {
@@ -301,7 +302,7 @@ Result<TokenModelPtr> read_bpe(const Json& json, const ModelTables* tables) {
   TOK_TRY(Vocabulary vocabulary,
           tables != nullptr ? make_vocabulary(tables->vocab) : read_vocabulary(json));
   Bpe::Options options;
-  TOK_TRY(options.unk, token_field(json, "unk_token", vocabulary));
+  TOK_TRY(options.unk, read_unk_token(json, vocabulary, around));
   TOK_TRY(options.fuse_unk, bool_field(json, "fuse_unk", false));
   TOK_TRY(options.byte_fallback, bool_field(json, "byte_fallback", false));
   TOK_TRY(options.ignore_merges, bool_field(json, "ignore_merges", false));

@@ -46,12 +46,12 @@ void WordCache::remember(std::string_view word, const std::vector<uint32_t>& ids
   entry.count = uint32_t(ids.size() - first);
 }
 
-Result<TokenModelPtr> read_token_model(const Json& json, const ModelTables* tables) {
+Result<TokenModelPtr> read_token_model(const Json& json, const ModelSurroundings& around) {
   TOK_TRY(auto type, optional_string_field(json, "type"));
   if (!type) type = guess_type(json);
-  if (*type == "BPE") return read_bpe(json, tables);
+  if (*type == "BPE") return read_bpe(json, around);
   if (*type == "Unigram") return read_unigram(json);
-  if (*type == "WordPiece") return read_wordpiece(json);
+  if (*type == "WordPiece") return read_wordpiece(json, around);
   return unsupported("The model type \"{}\" is not supported.", *type);
 }
 
@@ -70,13 +70,18 @@ Result<Vocabulary> read_vocabulary(const Json& model) {
   return vocabulary;
 }
 
-Result<std::optional<uint32_t>> token_field(const Json& model, std::string_view name,
-                                            const Vocabulary& vocabulary) {
-  TOK_TRY(const auto token, optional_string_field(model, name));
+Result<std::optional<uint32_t>> read_unk_token(const Json& model, const Vocabulary& vocabulary,
+                                               const ModelSurroundings& around) {
+  TOK_TRY(const auto token, optional_string_field(model, "unk_token"));
   if (!token) return std::nullopt;
-  const auto id = vocabulary.find(*token);
-  if (!id) return invalid_input("\"{}\" is \"{}\", which is not in the vocabulary.", name, *token);
-  return id;
+  if (const auto id = vocabulary.find(*token)) return id;
+  if (around.added_tokens != nullptr && around.added_tokens->is_array()) {
+    for (const Json& item : around.added_tokens->as_array()) {
+      const Json* content = item.find("content");
+      if (content != nullptr && *content == Json(*token)) return u32_field(item, "id");
+    }
+  }
+  return invalid_input("\"unk_token\" is \"{}\", which is not in the vocabulary.", *token);
 }
 
 ByteTokens find_byte_tokens(const Vocabulary& vocabulary) {

@@ -60,11 +60,16 @@ class TokenModel {
 
 using TokenModelPtr = std::unique_ptr<const TokenModel>;
 
-/// With `tables`, "vocab" and "merges" are taken from there instead of `json`.
-Result<TokenModelPtr> read_token_model(const Json& json, const ModelTables* tables = nullptr);
-Result<TokenModelPtr> read_bpe(const Json& json, const ModelTables* tables);
+/// What the file has outside of "model".
+struct ModelSurroundings {
+  const ModelTables* tables = nullptr;  // "vocab" and "merges", if they were cut out of "model"
+  const Json* added_tokens = nullptr;
+};
+
+Result<TokenModelPtr> read_token_model(const Json& json, const ModelSurroundings& around = {});
+Result<TokenModelPtr> read_bpe(const Json& json, const ModelSurroundings& around);
 Result<TokenModelPtr> read_unigram(const Json& json);
-Result<TokenModelPtr> read_wordpiece(const Json& json);
+Result<TokenModelPtr> read_wordpiece(const Json& json, const ModelSurroundings& around);
 
 /// `scores` and `is_piece` are by id; only a piece spells text.
 Result<TokenModelPtr> make_unigram(Vocabulary vocabulary, std::vector<double> scores,
@@ -76,9 +81,9 @@ TokenModelPtr make_wordpiece(Vocabulary vocabulary, uint32_t unk);
 /// "vocab" as an object from token to id.
 Result<Vocabulary> read_vocabulary(const Json& model);
 
-/// The id of the member `name`, which names a token; nothing when it is absent or null.
-Result<std::optional<uint32_t>> token_field(const Json& model, std::string_view name,
-                                            const Vocabulary& vocabulary);
+/// The id of "unk_token", which may be an added token; nothing when it is absent or null.
+Result<std::optional<uint32_t>> read_unk_token(const Json& model, const Vocabulary& vocabulary,
+                                               const ModelSurroundings& around);
 
 /// The ids of <0x00> ... <0xFF>, by byte, when the vocabulary has them.
 using ByteTokens = std::array<std::optional<uint32_t>, 256>;

@@ -1,6 +1,7 @@
 // tokenizer.json and tokenizer_config.json to TokenizerParts.
-#include <algorithm>
 #include <charconv>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "text/json_fields.h"
 #include "text/tokenizer_parts.h"
@@ -26,44 +27,77 @@ Result<Json> parse_object(std::string_view text) {
   return json;
 }
 
-Result<std::vector<AddedToken>> read_added_tokens(const Json& json, const Vocabulary& vocabulary) {
-  std::vector<AddedToken> tokens;
-  if (json.is_null()) return tokens;
+/// The added tokens read so far, found by what they spell.
+class AddedTokenList {
+ public:
+  explicit AddedTokenList(const Vocabulary& vocabulary) : vocabulary_(vocabulary) {}
+
+  /// Null when no token is spelled so.
+  AddedToken* find(const std::string& content) {
+    const auto found = places_.find(content);
+    return found == places_.end() ? nullptr : &tokens_[found->second];
+  }
+
+  /// REQUIRES: !find(token.content).
+  void add(AddedToken token) {
+    ids_.insert(token.id);
+    places_.emplace(token.content, tokens_.size());
+    tokens_.push_back(std::move(token));
+  }
+
+  bool has(uint32_t id) const { return vocabulary_.has(id) || ids_.contains(id); }
+  const Vocabulary& vocabulary() const { return vocabulary_; }
+  size_t size() const { return tokens_.size(); }
+  std::vector<AddedToken> take() { return std::move(tokens_); }
+
+ private:
+  const Vocabulary& vocabulary_;
+  std::vector<AddedToken> tokens_;
+  std::unordered_map<std::string, size_t> places_;
+  std::unordered_set<uint32_t> ids_;
+};
+
+/// As in the reference, a token that the vocabulary has keeps the id it has there, and one that is
+/// listed twice its first.
+Result<void> read_added_tokens(const Json& json, AddedTokenList& tokens) {
+  if (json.is_null()) return {};
   if (!json.is_array()) {
     return invalid_input("The value is {}; an array is expected.", kind_name(json.kind()));
   }
+  const Vocabulary& vocabulary = tokens.vocabulary();
   const size_t id_limit = vocabulary.size() + json.as_array().size() + Vocabulary::kMaxHoles;
   for (const Json& item : json.as_array()) {
     TOK_TRY(AddedToken token, read_added_token(item));
+    if (AddedToken* known = tokens.find(token.content)) {
+      token.id = known->id;
+      *known = std::move(token);
+      continue;
+    }
+    if (const auto id = vocabulary.find(token.content)) {
+      token.id = *id;
+    } else if (vocabulary.has(token.id)) {
+      return invalid_input("The tokens \"{}\" and \"{}\" both have id {}.",
+                           vocabulary.token(token.id), token.content, token.id);
+    }
     if (token.id >= id_limit) {
       return invalid_input("Token \"{}\" has id {}, far beyond the {} ids of the vocabulary.",
                            token.content, token.id, vocabulary.size());
     }
-    const auto known = vocabulary.find(token.content);
-    if (known && *known != token.id) {
-      return invalid_input("Token \"{}\" has id {}, but the vocabulary has it as {}.",
-                           token.content, token.id, *known);
-    }
-    if (!known && vocabulary.has(token.id)) {
-      return invalid_input("The tokens \"{}\" and \"{}\" both have id {}.",
-                           vocabulary.token(token.id), token.content, token.id);
-    }
-    tokens.push_back(std::move(token));
+    tokens.add(std::move(token));
   }
-  return tokens;
+  return {};
 }
 
-/// Tokens of "added_tokens_decoder" that tokenizer.json does not know at all.
-Result<void> add_config_tokens(const Json& json, const Vocabulary& vocabulary,
-                               std::vector<AddedToken>& tokens) {
+/// Adds the tokens of "added_tokens_decoder" to those of tokenizer.json as transformers does: how
+/// a token matches is what the config says, and what is special anywhere is special.
+Result<void> add_config_tokens(const Json& json, AddedTokenList& tokens) {
   if (json.is_null()) return {};
   if (!json.is_object()) {
     return invalid_input("The value is {}; an object is expected.", kind_name(json.kind()));
   }
-  const size_t id_limit = vocabulary.size() + tokens.size() + json.as_object().size();
-  std::vector<AddedToken> known = tokens;
-  const auto by_id = [](const AddedToken& a, const AddedToken& b) { return a.id < b.id; };
-  std::sort(known.begin(), known.end(), by_id);
+  const Vocabulary& vocabulary = tokens.vocabulary();
+  const size_t id_limit =
+      vocabulary.size() + tokens.size() + json.as_object().size() + Vocabulary::kMaxHoles;
   for (const auto& [name, item] : json.as_object()) {
     uint32_t id = 0;
     const auto parsed = std::from_chars(name.data(), name.data() + name.size(), id);
@@ -71,48 +105,78 @@ Result<void> add_config_tokens(const Json& json, const Vocabulary& vocabulary,
       return invalid_input("\"{}\" is not an id.", name);
     }
     TOK_TRY(AddedToken token, read_added_token(item, id));
-    if (vocabulary.has(id) || vocabulary.find(token.content) ||
-        id >= id_limit + Vocabulary::kMaxHoles ||
-        std::binary_search(known.begin(), known.end(), token, by_id)) {
-      continue;
+    if (AddedToken* known = tokens.find(token.content)) {
+      known->single_word = token.single_word;
+      known->lstrip = token.lstrip;
+      known->rstrip = token.rstrip;
+      if (!known->special) known->normalized = known->normalized && token.normalized;
+      known->special = known->special || token.special;
+    } else if (const auto own = vocabulary.find(token.content)) {
+      token.id = *own;
+      tokens.add(std::move(token));
+    } else if (!tokens.has(id) && id < id_limit) {
+      tokens.add(std::move(token));
     }
-    const auto same_content = [&](const AddedToken& t) { return t.content == token.content; };
-    if (std::any_of(known.begin(), known.end(), same_content)) continue;
-    tokens.push_back(std::move(token));
   }
   return {};
 }
 
-/// Members that end in "_token" and are a string or an object with "content".
-void read_roles(const Json& config, std::vector<std::pair<std::string, std::string>>& roles) {
-  for (const auto& [name, value] : config.as_object()) {
-    if (!name.ends_with("_token")) continue;
-    const Json* content = value.is_object() ? value.find("content") : &value;
-    if (content != nullptr && content->is_string()) roles.emplace_back(name, content->as_string());
+/// Makes a token special that has a role. One that is nowhere else stays text: transformers gives
+/// it an id behind all others, for which models have no row.
+Result<void> add_role_token(const Json& role, AddedTokenList& tokens) {
+  const Json* text = token_text(role);
+  if (text == nullptr) return {};
+  if (AddedToken* known = tokens.find(text->as_string())) {
+    known->special = true;
+    return {};
   }
+  const auto id = tokens.vocabulary().find(text->as_string());
+  if (!id) return {};
+  AddedToken token;
+  if (role.is_object()) {
+    TOK_TRY(token, read_added_token(role, id));
+  } else {
+    token.id = *id;
+    token.content = text->as_string();
+  }
+  token.special = true;
+  tokens.add(std::move(token));
+  return {};
+}
+
+Result<void> add_role_tokens(const Json& config, AddedTokenList& tokens) {
+  for (const char* name : {"bos_token", "eos_token", "unk_token", "sep_token", "pad_token",
+                           "cls_token", "mask_token"}) {
+    const Json* role = config.find(name);
+    if (role != nullptr) TOK_TRY(add_role_token(*role, tokens));
+  }
+  const Json* more = config.find("additional_special_tokens");
+  if (more == nullptr || !more->is_array()) return {};
+  for (const Json& role : more->as_array()) TOK_TRY(add_role_token(role, tokens));
+  return {};
 }
 
 Result<TokenizerParts> read_parts(const Json& file, const ModelTables* tables, const Json& config) {
   TokenizerParts parts;
+  const ModelSurroundings around{tables, file.find("added_tokens")};
   TOK_TRY(parts.model, read_member(file, "model", [&](const Json& json) {
-            return read_token_model(json, tables);
+            return read_token_model(json, around);
           }));
   TOK_TRY(parts.normalizer, read_member(file, "normalizer", Normalizer::from_json));
   TOK_TRY(parts.pre_tokenizer, read_member(file, "pre_tokenizer", PreTokenizer::from_json));
   TOK_TRY(parts.decoder, read_member(file, "decoder", Decoder::from_json));
-  const Vocabulary& vocabulary = parts.model->vocabulary();
-  TOK_TRY(auto tokens, read_member(file, "added_tokens", [&](const Json& json) {
-            return read_added_tokens(json, vocabulary);
-          }));
-  TOK_TRY(read_member(config, "added_tokens_decoder", [&](const Json& json) {
-    return add_config_tokens(json, vocabulary, tokens);
-  }));
-  TOK_TRY(parts.added, AddedTokens::build(std::move(tokens), parts.normalizer));
+  AddedTokenList tokens(parts.model->vocabulary());
+  TOK_TRY(read_member(file, "added_tokens",
+                      [&](const Json& json) { return read_added_tokens(json, tokens); }));
+  TOK_TRY(read_member(config, "added_tokens_decoder",
+                      [&](const Json& json) { return add_config_tokens(json, tokens); }));
+  TOK_TRY(add_role_tokens(config, tokens));
+  TOK_TRY(parts.added, AddedTokens::build(tokens.take(), parts.normalizer));
   const auto has_token = [&](uint32_t id) { return parts.has_token(id); };
   TOK_TRY(parts.post_processor, read_member(file, "post_processor", [&](const Json& json) {
             return PostProcessor::from_json(json, has_token);
           }));
-  read_roles(config, parts.roles);
+  parts.roles = read_role_tokens(config);
   return parts;
 }
 

@@ -9,6 +9,7 @@
 #include "text/normalizer.h"
 #include "text/post_processor.h"
 #include "text/pre_tokenizer.h"
+#include "text/role_tokens.h"
 #include "text/token_model.h"
 
 namespace tokamak {
@@ -20,7 +21,7 @@ struct TokenizerParts {
   AddedTokens added;
   PostProcessor post_processor;
   Decoder decoder;
-  std::vector<std::pair<std::string, std::string>> roles;  // "bos_token" -> "<s>", ...
+  RoleTokens roles;
 
   bool has_token(uint32_t id) const {
     return added.find(id) != nullptr || model->vocabulary().has(id);

@@ -63,10 +63,10 @@ TokenModelPtr make_wordpiece(Vocabulary vocabulary, uint32_t unk) {
                                            kDefaultMaxChars);
 }
 
-Result<TokenModelPtr> read_wordpiece(const Json& json) {
+Result<TokenModelPtr> read_wordpiece(const Json& json, const ModelSurroundings& around) {
   constexpr uint32_t kMaxChars = 1000;  // the search is quadratic in it
   TOK_TRY(Vocabulary vocabulary, read_vocabulary(json));
-  TOK_TRY(const auto unk, token_field(json, "unk_token", vocabulary));
+  TOK_TRY(const auto unk, read_unk_token(json, vocabulary, around));
   if (!unk) return invalid_input("The member \"unk_token\" is missing.");
   TOK_TRY(auto prefix, optional_string_field(json, "continuing_subword_prefix"));
   TOK_TRY(const uint32_t max_chars, u32_field(json, "max_input_chars_per_word", kDefaultMaxChars));
