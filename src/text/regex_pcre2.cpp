@@ -3,6 +3,7 @@
 #include <pcre2.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "base/check.h"
 #include "text/regex.h"
@@ -19,15 +20,23 @@ struct Escape {
   const char* inside;   // within [...]; null when there is no such spelling
 };
 
-// Classes that differ: PCRE2's \s has U+180E, its \w has no marks and all of N, its \h is a blank.
+#define WORD "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}"
+
+// What differs: PCRE2's \s has U+180E, its \w has no marks and all of N, and so has its \b; its \h
+// is a blank, its \v any end of a line.
 constexpr Escape kEscapes[] = {
     {'s', "\\p{White_Space}", "\\p{White_Space}"},
     {'S', "\\P{White_Space}", "\\P{White_Space}"},
-    {'w', "[\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}]", "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}"},
-    {'W', "[^\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}]", nullptr},
+    {'w', "[" WORD "]", WORD},
+    {'W', "[^" WORD "]", nullptr},
+    {'b', "(?:(?<=[" WORD "])(?![" WORD "])|(?<![" WORD "])(?=[" WORD "]))", "\\x08"},
+    {'B', "(?:(?<=[" WORD "])(?=[" WORD "])|(?<![" WORD "])(?![" WORD "]))", nullptr},
+    {'v', "\\x0b", "\\x0b"},
     {'h', "[0-9A-Fa-f]", "0-9A-Fa-f"},
     {'H', "[^0-9A-Fa-f]", nullptr},
 };
+
+#undef WORD
 
 /// The bytes of "{2}" or "{1,3}" at the start of `text`, or 0.
 size_t interval_size(std::string_view text) {
@@ -35,6 +44,51 @@ size_t interval_size(std::string_view text) {
   if (text.empty() || text[0] != '{' || close == text.npos || close == 1) return 0;
   const std::string_view inside = text.substr(1, close - 1);
   return inside.find_first_not_of("0123456789,") == inside.npos ? close + 1 : 0;
+}
+
+template <auto free_function>
+struct Free {
+  template <typename T>
+  void operator()(T* pointer) const {
+    free_function(pointer);
+  }
+};
+using Code = std::unique_ptr<pcre2_code, Free<pcre2_code_free>>;
+using MatchData = std::unique_ptr<pcre2_match_data, Free<pcre2_match_data_free>>;
+using MatchContext = std::unique_ptr<pcre2_match_context, Free<pcre2_match_context_free>>;
+
+Code compile_pcre2(std::string_view text, int& error) {
+  PCRE2_SIZE offset = 0;
+  return Code(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(),
+                            PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C,
+                            &error, &offset, nullptr));
+}
+
+/// The property that starts `text` in PCRE2's spelling, and its bytes in `text`; nothing when there
+/// is none. A script has the characters of that script; to PCRE2 since 10.40, unless told so, also
+/// those that scripts share.
+struct Property {
+  std::string spelling;
+  size_t bytes;
+};
+std::optional<Property> read_property(std::string_view text) {
+  const size_t close = text.find('}');
+  if (!(text.starts_with("\\p{") || text.starts_with("\\P{")) || close == text.npos) return {};
+  std::string_view name = text.substr(3, close - 3);
+  const bool turned = name.starts_with('^');
+  if (turned) name.remove_prefix(1);
+  std::string script = fmt::format("{}{{{}sc:{}}}", text.substr(0, 2), turned ? "^" : "", name);
+  int ignored = 0;
+  if (compile_pcre2(script, ignored)) return Property{std::move(script), close + 1};
+  return Property{std::string(text.substr(0, close + 1)), close + 1};
+}
+
+/// The bytes of "(?im-x:" or "(?i)" at the start of `text`, or 0.
+size_t options_size(std::string_view text) {
+  if (!text.starts_with("(?")) return 0;
+  const size_t end =
+      text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-", 2);
+  return end == text.npos || end == 2 || (text[end] != ':' && text[end] != ')') ? 0 : end + 1;
 }
 
 /// `pattern` in PCRE2's spelling.
@@ -48,6 +102,11 @@ Result<std::string> to_pcre2(std::string_view pattern) {
   for (size_t i = 0; i < pattern.size(); ++i) {
     const char c = pattern[i];
     const std::string_view rest = pattern.substr(i);
+    if (const auto property = read_property(rest)) {
+      out += property->spelling;
+      i += property->bytes - 1;
+      continue;
+    }
     if (c == '\\' && rest.size() > 1) {
       const char letter = rest[1];
       const auto* escape = std::find_if(std::begin(kEscapes), std::end(kEscapes),
@@ -84,9 +143,24 @@ Result<std::string> to_pcre2(std::string_view pattern) {
         ++i;
       }
       continue;
-    } else if (const size_t size = interval_size(rest);
-               size != 0 && rest.size() > size && rest[size] == '+') {
-      return refuse("a repeated interval");  // greedy in Ruby, possessive in PCRE2
+    } else if (const size_t size = interval_size(rest); size != 0) {
+      if (rest.size() > size && rest[size] == '+') {
+        return refuse("a repeated interval");  // greedy in Ruby, possessive in PCRE2
+      }
+      if (rest.starts_with("{,") && size > 3) {  // no interval to PCRE2 before 10.43
+        out += "{0";
+        continue;
+      }
+    } else if (const size_t whole = options_size(rest); whole != 0) {
+      const std::string_view options = rest.substr(2, whole - 3);
+      const size_t unknown = options.find_first_not_of("imx-");
+      if (unknown != options.npos) return refuse(fmt::format("the option {}", options[unknown]));
+      // There (?i) reaches over the "|" behind it, but not over those before it.
+      if (rest[whole - 1] == ')' && i != 0) return refuse("options inside the expression");
+      out += rest.substr(0, whole);
+      std::replace(out.end() - ptrdiff_t(whole), out.end(), 'm', 's');  // "." has line ends, too
+      i += whole - 1;
+      continue;
     }
     out += c;
   }
@@ -98,17 +172,6 @@ std::string error_text(int code) {
   pcre2_get_error_message(code, buffer, sizeof(buffer));
   return std::string(reinterpret_cast<const char*>(buffer));
 }
-
-template <auto free_function>
-struct Free {
-  template <typename T>
-  void operator()(T* pointer) const {
-    free_function(pointer);
-  }
-};
-using Code = std::unique_ptr<pcre2_code, Free<pcre2_code_free>>;
-using MatchData = std::unique_ptr<pcre2_match_data, Free<pcre2_match_data_free>>;
-using MatchContext = std::unique_ptr<pcre2_match_context, Free<pcre2_match_context_free>>;
 
 }  // namespace
 
@@ -130,10 +193,7 @@ Result<Regex> Regex::compile(std::string_view pattern) {
   }
   TOK_TRY(const std::string text, to_pcre2(pattern));
   int error = 0;
-  PCRE2_SIZE offset = 0;
-  Code code(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(),
-                          PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C, &error,
-                          &offset, nullptr));
+  Code code = compile_pcre2(text, error);
   if (!code) {
     return invalid_input("The regular expression \"{}\" does not compile: {}.", pattern,
                          error_text(error));

@@ -39,6 +39,34 @@ TEST(Regex, TakesBlanksAndWordsAsOnigurumaDoes) {
   EXPECT_EQ(matches_of("\\h+", "\t0aFg"), "0aF");
 }
 
+TEST(Regex, TakesAScriptForItsOwnCharacters) {
+  EXPECT_EQ(matches_of("\\p{Han}+", "\u65e5\u3001\u672c"), "\u65e5|\u672c");
+  EXPECT_EQ(matches_of("[a\\p{Hiragana}]+", "\u3042a\u30fc"), "\u3042a");
+  EXPECT_EQ(matches_of("\\P{Han}", "\u65e5\u3001"), "\u3001");
+  EXPECT_EQ(matches_of("\\p{^Han}", "\u65e5\u3001"), "\u3001");
+  EXPECT_EQ(matches_of("\\\\p{2}", "\\pp"), "\\pp");  // no property
+}
+
+TEST(Regex, FindsTheBoundsOfWordsAsOnigurumaDoes) {
+  EXPECT_EQ(matches_of("\\b.", "a\u0301b \u00b2"), "a| ");
+  EXPECT_EQ(matches_of(".\\b", "a\u0301b \u00b2"), "b");
+  EXPECT_EQ(matches_of("\\B.", "a\u0301b\u00b2"), "\u0301|b");
+  EXPECT_EQ(matches_of("[\\b]", "a\b"), "\b");
+}
+
+TEST(Regex, ReadsOptionsAsRubyDoes) {
+  EXPECT_EQ(matches_of("(?m:a.)b", "a\nb"), "a\nb");
+  EXPECT_EQ(matches_of("(?m:a(?-m:.))b", "a\nb"), "");
+  EXPECT_EQ(matches_of("(?i)a|b", "AB"), "A|B");
+  EXPECT_EQ(matches_of("\\v", "\n\v"), "\v");
+  EXPECT_EQ(matches_of("a{,2}b", "aab"), "aab");
+  EXPECT_EQ(matches_of("(?s:a)", ""),
+            "The regular expression \"(?s:a)\" uses the option s, which is not supported.");
+  EXPECT_EQ(matches_of("a(?i)b|c", ""),
+            "The regular expression \"a(?i)b|c\" uses options inside the expression, which is not "
+            "supported.");
+}
+
 TEST(Regex, LooksAhead) {
   EXPECT_EQ(matches_of("\\s+(?!\\S)|\\s+", "a   b  "), "  | |  ");
 }
