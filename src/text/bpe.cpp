@@ -98,6 +98,10 @@ void Bpe::encode(std::string_view word, WordCache& cache, std::vector<uint32_t>&
   Utf8Char left = first_char(word);
   for (size_t at = left.bytes; at < word.size();) {
     const Utf8Char right = first_char(word.substr(at));
+    if (is_dropped(word.substr(at, right.bytes))) {  // its neighbours are neighbours
+      at += right.bytes;
+      continue;
+    }
     if (joints_.find(pack(uint32_t(left.value), uint32_t(right.value))) == nullptr) {
       encode_part(word.substr(begin, at - begin), cache, ids);
       begin = at;
@@ -128,6 +132,13 @@ std::optional<uint32_t> Bpe::find_symbol(std::string_view c, bool is_first, bool
   if (c.size() > 3) return vocabulary().find(c);
   const uint32_t id = char_ids_[first_char(c).value];
   return id == kNoId ? std::nullopt : std::optional(id);
+}
+
+/// Whether a character inside of a word leaves nothing behind.
+bool Bpe::is_dropped(std::string_view c) const {
+  if (options_.unk || find_symbol(c, false, false)) return false;
+  return !options_.byte_fallback ||
+         std::any_of(c.begin(), c.end(), [&](char byte) { return !byte_tokens_[uint8_t(byte)]; });
 }
 
 /// Characters to ids; those that have none become bytes, or unk, or nothing.

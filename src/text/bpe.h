@@ -40,6 +40,7 @@ class Bpe : public TokenModel {
   void append_symbols(std::string_view word, std::vector<uint32_t>& ids) const;
   void merge(std::vector<uint32_t>& ids, size_t first) const;
   bool can_cut(const std::vector<Merge>& merges) const;
+  bool is_dropped(std::string_view c) const;
   std::optional<uint32_t> find_symbol(std::string_view c, bool is_first, bool is_last) const;
 
   Options options_;

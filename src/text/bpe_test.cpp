@@ -137,6 +137,19 @@ TEST(Bpe, AgreesWithTheDefinitionOnRandomModels) {
   }
 }
 
+TEST(Bpe, MergesAcrossCharactersThatItDropsInLongWordsToo) {
+  const std::string json =
+      R"({"vocab": {"a": 0, "b": 1, "ab": 2, "<0x78>": 3}, "merges": ["a b"]})";
+  for (const size_t dropped : {1, 100}) {
+    const std::string gap(dropped, 'x');
+    EXPECT_EQ(spelled(json, gap + "a" + gap + "b" + gap + "b"), "ab|b");
+  }
+  std::string with_bytes = json;
+  with_bytes.insert(1, R"("byte_fallback": true, )");
+  const std::string word = "a" + std::string(50, 'y') + "bxa\u00e9b";
+  EXPECT_EQ(spelled(with_bytes, word), "ab|<0x78>|ab");
+}
+
 TEST(Bpe, SpellsAMillionEqualCharacters) {
   const auto model = read_token_model(
       *Json::parse(R"({"vocab": {"a": 0, "aa": 1, "aaaa": 2}, "merges": ["a a", "aa aa"]})"));
