@@ -76,16 +76,15 @@ std::vector<std::string> snapshot_files(const std::string& snapshot) {
   return files;
 }
 
-std::string missing_part(const std::string& snapshot, const std::vector<std::string>& files) {
-  constexpr std::string_view kIndex = "model.safetensors.index.json";
-  if (std::ranges::any_of(files, [](const auto& file) { return file.ends_with(".gguf"); })) {
-    return "";
-  }
+namespace {
+
+/// Why a snapshot is no whole model in safetensors; "" when it is one.
+std::string missing_weights(const std::string& snapshot, const std::vector<std::string>& files) {
   if (!contains(files, "config.json")) return "config.json is missing";
-  if (contains(files, "model.safetensors")) return "";
-  if (!contains(files, kIndex)) return "the weights are missing";
+  if (contains(files, kSingleWeights)) return "";
+  if (!contains(files, kWeightsIndex)) return "the weights are missing";
   const auto index =
-      Json::parse(beginning_of(snapshot + "/" + std::string(kIndex), kMaxIndexBytes));
+      Json::parse(beginning_of(fmt::format("{}/{}", snapshot, kWeightsIndex), kMaxIndexBytes));
   const Json* map = index ? index->find("weight_map") : nullptr;
   if (map == nullptr || !map->is_object()) return "";  // whoever opens it says what is wrong
   std::set<std::string> missing;
@@ -95,6 +94,12 @@ std::string missing_part(const std::string& snapshot, const std::vector<std::str
   if (missing.empty()) return "";
   return missing.size() == 1 ? fmt::format("{} is missing", Json(*missing.begin()).dump())
                              : fmt::format("{} files of weights are missing", missing.size());
+}
+
+}  // namespace
+
+std::string missing_part(const std::string& snapshot, const std::vector<std::string>& files) {
+  return have_whole_gguf(files) ? "" : missing_weights(snapshot, files);
 }
 
 Result<std::string> resolve_model(const std::string& model, const std::string& cache) {
@@ -113,25 +118,27 @@ Result<std::string> resolve_model(const std::string& model, const std::string& c
     return not_there(*name, cache, fmt::format("revision \"{}\" is not", name->revision));
   }
   const std::vector<std::string> files = snapshot_files(snapshot);
-  if (name->choice.empty()) {
-    const std::string missing = missing_part(snapshot, files);
-    if (!missing.empty()) {
-      return invalid_input("{} is only partly in {}: {}; `tokamak pull {}` fetches the rest.",
-                           name->text(), cache, missing, name->text());
-    }
-    if (contains(files, "config.json") &&
-        (contains(files, "model.safetensors") || contains(files, "model.safetensors.index.json"))) {
-      return snapshot;
-    }
-  }
+  const auto only_partly = [&](std::string_view missing) {
+    return invalid_input("{} is only partly in {}: {}; `tokamak pull {}` fetches the rest.",
+                         name->text(), cache, missing, name->text());
+  };
   std::vector<std::string> ggufs;
   for (const std::string& file : files) {
     if (file.ends_with(".gguf")) ggufs.push_back(file);
+  }
+  const bool has_weights = contains(files, kSingleWeights) || contains(files, kWeightsIndex);
+  if (name->choice.empty() && (ggufs.empty() || (has_weights && contains(files, "config.json")))) {
+    const std::string missing = missing_weights(snapshot, files);
+    if (!missing.empty()) return only_partly(missing);
+    return snapshot;
   }
   const auto chosen = choose_gguf(ggufs, name->choice);
   if (!chosen) {
     return invalid_input("{} in {}: {} `tokamak pull {}` fetches what the hub has.", name->text(),
                          cache, chosen.error().message, name->text());
+  }
+  if (!is_whole_gguf(*chosen)) {
+    return only_partly(fmt::format("files beside {} are missing", chosen->front()));
   }
   return snapshot + "/" + chosen->front();
 }

@@ -81,6 +81,30 @@ TEST_F(Cache, CountsTheShardsOfTheIndex) {
   EXPECT_EQ(message("org/name"), "found " + snapshot());
 }
 
+TEST_F(Cache, CountsTheShardsBesideAGgufFile) {
+  write("models--org--name/refs/main", kCommit);
+  write_snapshot("config.json");
+  write_snapshot("model.safetensors.index.json", R"({"weight_map": {"a": "1.safetensors"}})");
+  write_snapshot("a-Q4_0.gguf");
+  EXPECT_NE(message("org/name").find("\"1.safetensors\" is missing"), std::string::npos);
+  EXPECT_EQ(message("org/name:Q4_0"), "found " + snapshot() + "/a-Q4_0.gguf");
+  EXPECT_EQ(missing_part(snapshot(), snapshot_files(snapshot())), "");
+}
+
+TEST_F(Cache, CountsThePartsOfAGgufFile) {
+  write("models--org--name/refs/main", kCommit);
+  write_snapshot("a-Q4_0-00002-of-00002.gguf");
+  write_snapshot("mmproj-a.gguf");
+  EXPECT_EQ(message("org/name:Q4_0"),
+            "org/name:Q4_0 is only partly in " + root +
+                ": files beside a-Q4_0-00002-of-00002.gguf are missing; `tokamak pull "
+                "org/name:Q4_0` fetches the rest.");
+  EXPECT_EQ(missing_part(snapshot(), snapshot_files(snapshot())), "config.json is missing");
+  write_snapshot("a-Q4_0-00001-of-00002.gguf");
+  EXPECT_EQ(message("org/name"), "found " + snapshot() + "/a-Q4_0-00001-of-00002.gguf");
+  EXPECT_EQ(missing_part(snapshot(), snapshot_files(snapshot())), "");
+}
+
 TEST_F(Cache, DoesNotCountLinksToNothing) {
   write_snapshot("config.json");
   fs::create_symlink("../../blobs/gone", snapshot() + "/model.safetensors");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 #include <set>
 
 #include "base/json.h"
@@ -9,9 +10,6 @@
 
 namespace tokamak::hub {
 namespace {
-
-constexpr std::string_view kSingle = "model.safetensors";
-constexpr std::string_view kIndex = "model.safetensors.index.json";
 
 std::string upper(std::string_view text) {
   std::string out(text);
@@ -24,18 +22,25 @@ std::string_view file_name(std::string_view path) {
   return slash == path.npos ? path : path.substr(slash + 1);
 }
 
-/// "a-00002-of-00003.gguf" without its number: the same for all files of one model.
-std::string split_group(std::string_view path) {
+/// "-00002-of-00003.gguf" at the end of a path; "" when it is named in another way.
+std::string_view split_tail(std::string_view path) {
   constexpr std::string_view kTail = "-00001-of-00003.gguf";
-  if (path.size() < kTail.size()) return std::string(path);
+  if (path.size() < kTail.size()) return "";
   const std::string_view tail = path.substr(path.size() - kTail.size());
   for (size_t i = 0; i < kTail.size(); ++i) {
     const bool digit = kTail[i] >= '0' && kTail[i] <= '9';
     if (digit ? std::isdigit(static_cast<unsigned char>(tail[i])) == 0 : tail[i] != kTail[i]) {
-      return std::string(path);
+      return "";
     }
   }
-  return fmt::format("{}{}", path.substr(0, path.size() - kTail.size()), tail.substr(6));
+  return tail;
+}
+
+/// "a-00002-of-00003.gguf" without its number: the same for all files of one model.
+std::string split_group(std::string_view path) {
+  const std::string_view tail = split_tail(path);
+  if (tail.empty()) return std::string(path);
+  return fmt::format("{}{}", path.substr(0, path.size() - tail.size()), tail.substr(6));
 }
 
 /// Projectors of images and importance matrices lie beside models and are none.
@@ -84,12 +89,12 @@ bool is_text_file(std::string_view path) {
 
 Result<void> add_weights(const RepoListing& listing, const LookedUp& looked_up,
                          std::set<std::string>& chosen) {
-  if (listing.find(kSingle) != nullptr) {
-    chosen.emplace(kSingle);
+  if (listing.find(kSingleWeights) != nullptr) {
+    chosen.emplace(kSingleWeights);
     return {};
   }
-  if (listing.find(kIndex) != nullptr) {
-    chosen.emplace(kIndex);
+  if (listing.find(kWeightsIndex) != nullptr) {
+    chosen.emplace(kWeightsIndex);
     chosen.insert(looked_up.shards.begin(), looked_up.shards.end());
     return {};
   }
@@ -133,11 +138,25 @@ Result<std::vector<std::string>> choose_gguf(std::span<const std::string> paths,
   return chosen;
 }
 
+bool is_whole_gguf(std::span<const std::string> files) {
+  if (files.empty()) return false;
+  const std::string_view tail = split_tail(files.front());
+  return files.size() == (tail.empty() ? 1 : std::stoul(std::string(tail.substr(10, 5))));
+}
+
+bool have_whole_gguf(std::span<const std::string> paths) {
+  std::map<std::string, std::vector<std::string>> groups;
+  for (const std::string& path : paths) {
+    if (is_model(path)) groups[split_group(path)].push_back(path);
+  }
+  return std::ranges::any_of(groups, [](const auto& one) { return is_whole_gguf(one.second); });
+}
+
 std::vector<std::string> files_to_look_up(const RepoListing& listing, std::string_view choice) {
   std::vector<std::string> paths;
   if (!choice.empty()) return paths;
-  if (listing.find(kSingle) == nullptr && listing.find(kIndex) != nullptr) {
-    paths.emplace_back(kIndex);
+  if (listing.find(kSingleWeights) == nullptr && listing.find(kWeightsIndex) != nullptr) {
+    paths.emplace_back(kWeightsIndex);
   }
   if (listing.find("modules.json") != nullptr) paths.emplace_back("modules.json");
   return paths;
@@ -176,8 +195,8 @@ Result<std::vector<RepoFile>> needed_files(const RepoListing& listing, std::stri
   for (const RepoFile& file : listing.files) {
     if (file.path.ends_with(".gguf")) ggufs.push_back(file.path);
   }
-  const bool only_gguf =
-      !ggufs.empty() && listing.find(kSingle) == nullptr && listing.find(kIndex) == nullptr;
+  const bool only_gguf = !ggufs.empty() && listing.find(kSingleWeights) == nullptr &&
+                         listing.find(kWeightsIndex) == nullptr;
   if (!choice.empty() || only_gguf) {
     TOK_TRY(const std::vector<std::string> paths, choose_gguf(ggufs, choice));
     chosen.insert(paths.begin(), paths.end());
@@ -189,7 +208,7 @@ Result<std::vector<RepoFile>> needed_files(const RepoListing& listing, std::stri
         const std::string_view path = file.path;
         if (!path.starts_with(folder + "/")) continue;
         const std::string_view inner = path.substr(folder.size() + 1);
-        if (inner.ends_with(".json") || inner == kSingle) chosen.insert(file.path);
+        if (inner.ends_with(".json") || inner == kSingleWeights) chosen.insert(file.path);
       }
     }
   }
@@ -197,7 +216,7 @@ Result<std::vector<RepoFile>> needed_files(const RepoListing& listing, std::stri
   for (const std::string& path : chosen) {
     const RepoFile* file = listing.find(path);
     if (file == nullptr) {
-      return invalid_input("{} names {}, which the repository does not hold.", kIndex,
+      return invalid_input("{} names {}, which the repository does not hold.", kWeightsIndex,
                            Json(path).dump());
     }
     files.push_back(*file);

@@ -10,12 +10,21 @@
 
 namespace tokamak::hub {
 
+inline constexpr std::string_view kSingleWeights = "model.safetensors";
+inline constexpr std::string_view kWeightsIndex = "model.safetensors.index.json";
+
 /// The files of a .gguf model of which `paths` are the candidates; several when it is split
 /// (-00001-of-00003.gguf), in order. `choice` is a path, a file name, or a quantization, which is a
 /// part of the name between "-", "." and "/", in either case; "" when there is only one to choose.
 /// Errors say what there is.
 Result<std::vector<std::string>> choose_gguf(std::span<const std::string> paths,
                                              std::string_view choice);
+
+/// Whether the files of one .gguf model are as many as their names say (-of-00003).
+bool is_whole_gguf(std::span<const std::string> files);
+
+/// Whether `paths` have all files of any .gguf model.
+bool have_whole_gguf(std::span<const std::string> paths);
 
 /// What has to be read before the files can be chosen: the index of the weights, modules.json.
 std::vector<std::string> files_to_look_up(const RepoListing& listing, std::string_view choice);
