@@ -136,8 +136,23 @@ Result<Json> shown_elements(GgufCursor cursor, const GgufMetadata::Array& array,
   return Json(std::move(out));
 }
 
+/// What is read of the metadata so far.
+struct Reading {
+  std::vector<GgufMetadata::Array> arrays;
+  uint64_t values = 0;
+
+  Result<void> count(uint64_t more, std::string_view what) {
+    values += more;
+    if (values <= GgufMetadata::kMaxValues) return {};
+    return unsupported(
+        "With {} the metadata has {} entries and elements; at most {} are supported.", what, values,
+        GgufMetadata::kMaxValues);
+  }
+};
+
 Result<Json> read_value(GgufCursor& cursor, const std::string& key, std::string_view what,
-                        std::vector<GgufMetadata::Array>& arrays) {
+                        Reading& reading) {
+  TOK_TRY(reading.count(1, what));
   TOK_TRY(const GgufType type, read_type(cursor, what));
   if (type == GgufType::kString) {
     TOK_TRY(const std::string_view text, cursor.text(what));
@@ -153,15 +168,16 @@ Result<Json> read_value(GgufCursor& cursor, const std::string& key, std::string_
   array.offset = cursor.at();
   const GgufCursor begin = cursor;
   TOK_TRY(skip_elements(cursor, array, what));
+  if (array.count <= GgufMetadata::kMaxShownElements) TOK_TRY(reading.count(array.count, what));
   TOK_TRY(Json shown, shown_elements(begin, array, what));
-  arrays.push_back(std::move(array));
+  reading.arrays.push_back(std::move(array));
   return shown;
 }
 
 Result<GgufMetadata> read_metadata(GgufCursor& cursor, uint64_t count,
                                    const std::shared_ptr<ByteSource>& source) {
   Json values(Json::Object{});
-  std::vector<GgufMetadata::Array> arrays;
+  Reading reading;
   std::vector<std::string> keys;
   for (uint64_t i = 0; i < count; ++i) {
     TOK_TRY(const std::string_view name,
@@ -171,7 +187,7 @@ Result<GgufMetadata> read_metadata(GgufCursor& cursor, uint64_t count,
                            printable(name));
     }
     const std::string key(name), what = printable(name);
-    TOK_TRY(Json value, read_value(cursor, key, what, arrays));
+    TOK_TRY(Json value, read_value(cursor, key, what, reading));
     values.set(key, std::move(value));
     keys.push_back(key);
   }
@@ -179,7 +195,7 @@ Result<GgufMetadata> read_metadata(GgufCursor& cursor, uint64_t count,
   if (const auto twice = std::ranges::adjacent_find(keys); twice != keys.end()) {
     return invalid_input("The key \"{}\" occurs twice.", printable(*twice));
   }
-  return GgufMetadata(source, std::move(values), std::move(arrays));
+  return GgufMetadata(source, std::move(values), std::move(reading.arrays));
 }
 
 /// Extents, type and offset. `offset` is still relative to the data.

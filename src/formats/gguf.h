@@ -46,6 +46,8 @@ class GgufMetadata {
  public:
   /// Longer arrays stand in values() as a text: "array of 262144 strings".
   static constexpr uint64_t kMaxShownElements = 4096;
+  /// Entries and shown elements of a file; one of a byte takes forty in memory.
+  static constexpr uint64_t kMaxValues = 1 << 20;
 
   struct Array {
     std::string key;

@@ -237,6 +237,19 @@ TEST(Gguf, RefusesNestedArraysAndUnknownValues) {
                   "k is a boolean of value 2");
 }
 
+TEST(Gguf, RefusesMoreValuesThanItKeeps) {
+  constexpr uint64_t kElements = GgufMetadata::kMaxShownElements;
+  File file;  // with two entries
+  for (uint64_t i = 0; i < GgufMetadata::kMaxValues / kElements; ++i) {
+    file.array(fmt::format("many.{}", i), GgufType::kU8, kElements, std::string(kElements, 'x'));
+  }
+  EXPECT_EQ(message(file),
+            "m: With many.255 the metadata has 1048834 entries and elements; at most 1048576 "
+            "are supported.");
+  file.entries.pop_back();
+  EXPECT_EQ(message(file), "no error");
+}
+
 TEST(Gguf, RefusesKeysThatAreEmptyOrRepeated) {
   EXPECT_MENTIONS(damaged([](File& f) { f.entry("", GgufType::kBool, "\x01"); }), "is empty");
   EXPECT_MENTIONS(damaged([](File& f) { f.entry("a\nb", GgufType::kBool, "\x01"); }), "a\\x0ab");
