@@ -120,7 +120,7 @@ class PercentFormat {
         if (value.is_text() && character_count(value.as_text()) == 1) {
           text = value.as_text();
         } else if (value.is_integer() && value.as_integer() >= 0 && value.as_integer() < 0xd800) {
-          append_character(text, char32_t(value.as_integer()));
+          append_utf8(text, char32_t(value.as_integer()));
         } else {
           return invalid_input("%c requires int or char");
         }

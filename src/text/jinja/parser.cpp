@@ -293,7 +293,7 @@ Result<std::shared_ptr<const Template>> parse_template(std::string_view source,
     return invalid_input("{}: The template has {} bytes, more than {}.", name, source.size(),
                          kMaxSourceBytes);
   }
-  if (!is_utf8(source)) return invalid_input("{}: The template is not valid UTF-8.", name);
+  if (!is_valid_utf8(source)) return invalid_input("{}: The template is not valid UTF-8.", name);
   uint32_t line = 1;
   auto tokens = tokenize(source, line);
   if (!tokens) return at_line(name, line, tokens.error());

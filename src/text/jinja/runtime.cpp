@@ -108,7 +108,7 @@ Result<Value> Runtime::from_json(const Json& json) {
     case Json::Kind::kNumber:
       return Value::number(json.as_number());
     case Json::Kind::kString:
-      if (!is_utf8(json.as_string())) return invalid_input("A text is not valid UTF-8.");
+      if (!is_valid_utf8(json.as_string())) return invalid_input("A text is not valid UTF-8.");
       return text(json.as_string());
     case Json::Kind::kArray: {
       std::vector<Value> items;
@@ -121,7 +121,7 @@ Result<Value> Runtime::from_json(const Json& json) {
     case Json::Kind::kObject: {
       Dict items;
       for (const auto& [name, item] : json.as_object()) {
-        if (!is_utf8(name)) return invalid_input("A text is not valid UTF-8.");
+        if (!is_valid_utf8(name)) return invalid_input("A text is not valid UTF-8.");
         TOK_TRY(const Value key, text(name));
         TOK_TRY(const Value value, from_json(item));
         items.set(key, value);

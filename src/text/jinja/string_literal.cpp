@@ -42,7 +42,7 @@ Result<void> append_code(std::string& out, uint32_t code) {
   if (code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) {
     return invalid_input("The escape of code point {:#x} is not a character.", code);
   }
-  append_character(out, char32_t(code));
+  append_utf8(out, char32_t(code));
   return {};
 }
 

@@ -1,25 +1,21 @@
 // Texts as Python sees them: sequences of code points, held as UTF-8.
 //
-// Every function but is_utf8 REQUIRES valid UTF-8; positions are byte offsets unless said
-// otherwise.
+// Every function REQUIRES valid UTF-8; positions are byte offsets unless said otherwise.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
-namespace tokamak::jinja {
+#include "text/unicode.h"
 
-bool is_utf8(std::string_view text);
+namespace tokamak::jinja {
 
 /// The offset behind the character that starts at `at`. REQUIRES: at < text.size().
 size_t next_character(std::string_view text, size_t at);
 
 /// The code point that starts at `at`, which moves behind it.
 char32_t take_character(std::string_view text, size_t& at);
-
-/// REQUIRES: a Unicode scalar value (not a surrogate, at most U+10FFFF).
-void append_character(std::string& text, char32_t character);
 
 /// Code points in `text`.
 size_t character_count(std::string_view text);
@@ -37,7 +33,6 @@ bool is_lower(char32_t character);
 bool is_printable(char32_t character);
 
 std::string to_upper(std::string_view text);
-std::string to_lower(std::string_view text);
 
 /// `text` without the leading and trailing characters for which `drop` holds.
 enum class Side : uint8_t { kLeft, kRight, kBoth };
