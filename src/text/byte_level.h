@@ -9,6 +9,11 @@
 
 namespace tokamak {
 
+/// GPT-2's words (Radford et al. 2019, encoder.py): contractions, letters, numbers, the rest,
+/// blanks.
+inline constexpr std::string_view kGpt2Words =
+    R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
+
 /// Appends the character of every byte; at most 2 bytes each.
 void append_byte_chars(std::string& out, std::string_view bytes);
 

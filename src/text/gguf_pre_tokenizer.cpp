@@ -7,6 +7,8 @@
 #include <array>
 #include <span>
 
+#include "text/byte_level.h"
+
 namespace tokamak {
 namespace {
 
@@ -15,8 +17,6 @@ namespace {
 #define UPPER R"([\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}])"
 #define LOWER R"([\p{Ll}\p{Lm}\p{Lo}\p{M}])"
 
-constexpr std::string_view kGpt2 =
-    R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 constexpr std::string_view kLlama3 =
     CONTRACTIONS R"(|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3})" SYMBOLS_AND_BLANKS;
 constexpr std::string_view kQwen2 =
@@ -72,12 +72,12 @@ struct Row {
 };
 
 constexpr Row kRows[] = {
-    {"default", {kDefaultMarks, kGpt2, R"(\p{N}+)", kThreeDigits}},
-    {"falcon", {kFalconMarks, kGpt2, kThreeDigits}},
+    {"default", {kDefaultMarks, kGpt2Words, R"(\p{N}+)", kThreeDigits}},
+    {"falcon", {kFalconMarks, kGpt2Words, kThreeDigits}},
     {"gpt-2 mpt olmo jais trillion granite-docling phi-2 jina-es jina-de jina-v2-es jina-v2-de "
      "gigachat a.x-4.0 mellum modern-bert exaone4",
-     {kGpt2}},
-    {"starcoder refact command-r smollm codeshell exaone minerva-7b mellum2", {kDigit, kGpt2}},
+     {kGpt2Words}},
+    {"starcoder refact command-r smollm codeshell exaone minerva-7b mellum2", {kDigit, kGpt2Words}},
     {"llama-bpe llama3 llama-v3 falcon3 falcon-h1 pixtral midm-2.0 lfm2 jina-v5-nano",
      {kLlama3},
      true,

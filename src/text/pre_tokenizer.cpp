@@ -9,11 +9,6 @@
 namespace tokamak {
 namespace {
 
-// GPT-2's words (Radford et al. 2019, encoder.py): contractions, letters, numbers, the rest,
-// blanks.
-constexpr std::string_view kByteLevelWords =
-    R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
-
 bool belongs(PreTokenizer::CharClass chars, char32_t c) {
   switch (chars) {
     case PreTokenizer::CharClass::kWhitespace:
@@ -144,7 +139,7 @@ Result<PreTokenizer::Step> read_step(const Json& json, std::string_view type) {
     TOK_TRY(const bool use_regex, bool_field(json, "use_regex", true));
     PreTokenizer::ByteLevel step{add_prefix_space, std::nullopt};
     if (use_regex) {
-      TOK_TRY(step.words, Regex::compile(kByteLevelWords));
+      TOK_TRY(step.words, Regex::compile(kGpt2Words));
     }
     return step;
   }
