@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/weight_files.h"
 #include "download/listing.h"
 #include "formats/safetensors.h"
 #include "hub/repo_files.h"
@@ -9,7 +10,6 @@
 namespace tokamak::download {
 namespace {
 
-constexpr std::string_view kIndex = "model.safetensors.index.json";
 constexpr uint64_t kPrefixBytes = 8;
 
 /// The beginning of a file of which the rest stayed on the hub.
@@ -87,10 +87,10 @@ Result<Peeked> peek(const hub::Settings& settings, const hub::ModelName& name,
   std::string index_text;
   for (const hub::RepoFile& file : files) {
     const bool template_file = file.path.starts_with("additional_chat_templates/");
-    if (file.path == kIndex || template_file || std::ranges::count(kTexts, file.path) > 0) {
+    if (file.path == kWeightsIndex || template_file || std::ranges::count(kTexts, file.path) > 0) {
       looking_at(file.path);
       TOK_TRY(std::string text, fetch_small(fetcher, listing, file));
-      (file.path == kIndex ? index_text : peeked.texts[file.path]) = std::move(text);
+      (file.path == kWeightsIndex ? index_text : peeked.texts[file.path]) = std::move(text);
     } else if (file.path.ends_with(".gguf")) {
       return unsupported(
           "{}: Of .gguf files there is no view from afar; `tokamak pull {}` fetches it.",
@@ -109,7 +109,7 @@ Result<Peeked> peek(const hub::Settings& settings, const hub::ModelName& name,
     return peeked;
   }
   // Sorted by name, as the shards of the index are.
-  const std::string index_name = name.repo + "/" + std::string(kIndex);
+  const std::string index_name = name.repo + "/" + std::string(kWeightsIndex);
   TOK_TRY(const SafetensorsIndex index, parse_safetensors_index(index_name, index_text));
   if (sources.size() != index.shards.size()) {
     return unsupported("{}: Not all of its files are safetensors.", index_name);

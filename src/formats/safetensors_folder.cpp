@@ -1,14 +1,9 @@
 // Opens safetensors by path.
+#include "base/weight_files.h"
 #include "formats/native_files.h"
 #include "formats/safetensors.h"
 
 namespace tokamak {
-namespace {
-
-// The largest known index has some 200,000 tensors of about 100 bytes each.
-constexpr uint64_t kMaxIndexBytes = 64'000'000;
-
-}  // namespace
 
 Result<TensorFile> open_safetensors_file(const std::string& path) {
   TOK_TRY(auto source, open_file(path));
@@ -22,15 +17,15 @@ Result<TensorFile> open_safetensors_folder(const std::string& path) {
     return invalid_input("{}: The model folder {}.", folder,
                          file_exists(folder) ? "is a file" : "does not exist");
   }
-  const std::string single = folder + "/model.safetensors";
+  const std::string single = fmt::format("{}/{}", folder, kSingleWeights);
   if (file_exists(single)) return open_safetensors_file(single);
 
-  const std::string index_path = single + ".index.json";
+  const std::string index_path = fmt::format("{}/{}", folder, kWeightsIndex);
   if (!file_exists(index_path)) {
-    return invalid_input(
-        "{}: The folder holds neither model.safetensors nor model.safetensors.index.json.", folder);
+    return invalid_input("{}: The folder holds neither {} nor {}.", folder, kSingleWeights,
+                         kWeightsIndex);
   }
-  TOK_TRY(const std::string text, read_text_file(index_path, kMaxIndexBytes));
+  TOK_TRY(const std::string text, read_text_file(index_path, kMaxWeightsIndexBytes));
   TOK_TRY(const SafetensorsIndex index, parse_safetensors_index(index_path, text));
   std::vector<std::shared_ptr<ByteSource>> sources;
   for (const std::string& shard : index.shards) {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/json.h"
+#include "base/weight_files.h"
 #include "hub/repo_files.h"
 
 namespace tokamak::hub {
@@ -14,7 +15,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kMaxRefBytes = 64;
-constexpr uintmax_t kMaxIndexBytes = 64'000'000;
 
 bool exists(const std::string& path) {
   std::error_code ignored;
@@ -83,8 +83,8 @@ std::string missing_weights(const std::string& snapshot, const std::vector<std::
   if (!contains(files, "config.json")) return "config.json is missing";
   if (contains(files, kSingleWeights)) return "";
   if (!contains(files, kWeightsIndex)) return "the weights are missing";
-  const auto index =
-      Json::parse(beginning_of(fmt::format("{}/{}", snapshot, kWeightsIndex), kMaxIndexBytes));
+  const auto index = Json::parse(
+      beginning_of(fmt::format("{}/{}", snapshot, kWeightsIndex), kMaxWeightsIndexBytes));
   const Json* map = index ? index->find("weight_map") : nullptr;
   if (map == nullptr || !map->is_object()) return "";  // whoever opens it says what is wrong
   std::set<std::string> missing;

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/json.h"
+#include "base/weight_files.h"
 #include "hub/model_name.h"
 
 namespace tokamak::hub {
@@ -104,9 +105,8 @@ Result<void> add_weights(const RepoListing& listing, const LookedUp& looked_up,
       if (file.path.ends_with(ending)) others.insert(file.path);
     }
   }
-  return unsupported(
-      "the repository has neither model.safetensors nor model.safetensors.index.json; weights: {}.",
-      others.empty() ? "none" : some_of(others));
+  return unsupported("the repository has neither {} nor {}; weights: {}.", kSingleWeights,
+                     kWeightsIndex, others.empty() ? "none" : some_of(others));
 }
 
 }  // namespace

@@ -10,9 +10,6 @@
 
 namespace tokamak::hub {
 
-inline constexpr std::string_view kSingleWeights = "model.safetensors";
-inline constexpr std::string_view kWeightsIndex = "model.safetensors.index.json";
-
 /// The files of a .gguf model of which `paths` are the candidates; several when it is split
 /// (-00001-of-00003.gguf), in order. `choice` is a path, a file name, or a quantization, which is a
 /// part of the name between "-", "." and "/", in either case; "" when there is only one to choose.
