@@ -178,7 +178,7 @@ Result<Value> get_slice(Runtime& runtime, const Value& object, const Value& star
     return runtime.text(std::move(text));
   }
   if (!object.is_sequence() || !object.as_sequence().is_indexable()) {
-    return runtime.undefined("{} object has no slices", object.type_name());
+    return invalid_input("'{}' object cannot be sliced", object.type_name());
   }
   const Sequence& all = object.as_sequence();
   TOK_TRY(const Range range, clamp(start, stop, step, int64_t(all.items.size())));

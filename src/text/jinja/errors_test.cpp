@@ -80,6 +80,8 @@ TEST(JinjaErrors, WrongTypesAreNamed) {
   EXPECT_EQ(value_of("s.split('')"), "error: line 1: empty separator");
   EXPECT_EQ(value_of("s.index('q')"), "error: line 1: substring not found");
   EXPECT_EQ(value_of("l[::0]"), "error: line 1: slice step cannot be zero");
+  EXPECT_EQ(value_of("none[1:]"), "error: line 1: 'NoneType' object cannot be sliced");
+  EXPECT_EQ(value_of("d[1:]"), "error: line 1: 'dict' object cannot be sliced");
   EXPECT_EQ(rendered("{% for i in n %}{% endfor %}"),
             "error: line 1: 'int' object is not iterable.");
   EXPECT_EQ(rendered("{% for a, b in [(1, 2, 3)] %}{% endfor %}"),
@@ -131,6 +133,9 @@ TEST(JinjaErrors, FormatsAreChecked) {
   EXPECT_EQ(value_of("'{}'.format()"),
             "error: line 1: Replacement index 0 out of range for positional args tuple");
   EXPECT_EQ(value_of("'{:5q1}'.format(1)"), "error: line 1: Invalid format specifier '5q1'");
+  EXPECT_EQ(value_of("'{:.2d}'.format(1)"),
+            "error: line 1: Precision not allowed in integer format specifier");
+  EXPECT_EQ(value_of("'{:,x}'.format(1)"), "error: line 1: Cannot specify ',' with 'x'.");
 }
 
 }  // namespace

@@ -57,6 +57,23 @@ TEST(JinjaFilters, WriteJson) {
   EXPECT_EQ(value_of("\"<&>'\" | tojson"), "\"<&>'\"");
 }
 
+TEST(JinjaFilters, EscapeDeleteInAscii) {
+  EXPECT_EQ(value_of("'a\x7f' | tojson(ensure_ascii=true)"), "\"a\\u007f\"");
+  EXPECT_EQ(value_of("'a\x7f' | tojson"), "\"a\x7f\"");
+}
+
+TEST(JinjaFilters, RoundIntegersToIntegers) {
+  EXPECT_EQ(value_of("[25 | round(-1), 35 | round(-1), -155 | round(-1), 26 | round(-1)]"),
+            "[20, 40, -160, 30]");
+  EXPECT_EQ(value_of("[5 | round(-1), -5 | round(-1), 5 | round(-19), 5 | round(-30)]"),
+            "[0, 0, 0, 0]");
+  EXPECT_EQ(value_of("12345678901234565 | round(-1)"), "12345678901234560");
+  EXPECT_EQ(value_of("9223372036854775807 | round(-18)"), "9000000000000000000");
+  EXPECT_EQ(value_of("9223372036854775807 | round(-1)"),
+            "error: line 1: The result does not fit into 64 bits.");
+  EXPECT_EQ(value_of("25.0 | round(-1)"), "20.0");
+}
+
 TEST(JinjaFilters, TurnIntoNumbers) {
   EXPECT_EQ(value_of("'-42' | int"), "-42");
   EXPECT_EQ(value_of("'3' | int"), "3");

@@ -197,7 +197,10 @@ class BraceFormat {
     TOK_TRY(const Value value, lookup(all.substr(0, bang)));
     TOK_TRY(const FormatSpec spec,
             parse_spec(colon < all.size() ? all.substr(colon + 1) : std::string_view()));
-    if (bang == colon) return format_value(runtime_, value, spec);
+    if (bang == colon) {
+      TOK_TRY(check_integer(value, spec));
+      return format_value(runtime_, value, spec);
+    }
     const std::string_view conversion = all.substr(bang + 1, colon - bang - 1);
     if (conversion != "s" && conversion != "r") {
       return invalid_input("Unknown conversion specifier '{}'", conversion);
@@ -205,6 +208,16 @@ class BraceFormat {
     TOK_TRY(const std::string text,
             conversion == "s" ? to_str(runtime_, value) : to_repr(runtime_, value));
     return format_value(runtime_, Value::text(&text), spec);
+  }
+
+  /// What only integers inside braces refuse.
+  Result<void> check_integer(const Value& value, const FormatSpec& spec) {
+    if (!value.is_integer() || (spec.type != '\0' && !is_integer_type(spec.type))) return {};
+    if (spec.precision) return invalid_input("Precision not allowed in integer format specifier");
+    if (spec.grouping == ',' && spec.type != '\0' && spec.type != 'd') {
+      return invalid_input("Cannot specify ',' with '{}'.", spec.type);
+    }
+    return {};
   }
 
   Result<Value> lookup(std::string_view path) {

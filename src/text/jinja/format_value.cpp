@@ -1,6 +1,7 @@
 #include "text/jinja/format_value.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 
 #include "text/jinja/print.h"
@@ -21,9 +22,12 @@ Failure wrong_type(const FormatSpec& spec, const Value& value) {
                        value.type_name());
 }
 
-void group_thousands(std::string& text, char separator) {
-  const size_t point = std::min(text.find_first_of(".e"), text.size());
-  for (size_t at = point; at > 3; at -= 3) text.insert(at - 3, 1, separator);
+/// Separates thousands; of hexadecimal, octal and binary digits every four.
+void group_digits(std::string& text, const FormatSpec& spec) {
+  const bool is_decimal = spec.type == 'd' || !is_integer_type(spec.type);
+  const size_t step = is_decimal ? 3 : 4;
+  const size_t end = is_decimal ? std::min(text.find_first_of(".e%"), text.size()) : text.size();
+  for (size_t at = end; at > step; at -= step) text.insert(at - step, 1, spec.grouping);
 }
 
 Result<Digits> integer_digits(const Value& value, const FormatSpec& spec) {
@@ -53,6 +57,24 @@ Result<Digits> integer_digits(const Value& value, const FormatSpec& spec) {
   }
   if (spec.alternate) digits.prefix = {'0', spec.type};
   return digits;
+}
+
+/// As "g", but never a whole number: what has no decimals to show gets ".0" or an exponent.
+std::string general_digits(double magnitude, int precision) {
+  precision = std::max(precision, 1);
+  std::string scientific = fmt::format("{:.{}e}", magnitude, precision - 1);
+  const size_t e = scientific.find('e');
+  const char* exponent = scientific.data() + e + (scientific[e + 1] == '+' ? 2 : 1);
+  int power = 0;
+  std::from_chars(exponent, scientific.data() + scientific.size(), power);
+  if (power != precision - 1) {
+    std::string text = fmt::format("{:.{}g}", magnitude, precision);
+    return text.find_first_of(".e") == text.npos ? text + ".0" : text;
+  }
+  size_t digits = e;
+  while (digits > 1 && scientific[digits - 1] == '0') --digits;
+  if (scientific[digits - 1] == '.') --digits;
+  return scientific.erase(digits, e - digits);
 }
 
 Result<Digits> float_digits(double number, const FormatSpec& spec) {
@@ -85,8 +107,7 @@ Result<Digits> float_digits(double number, const FormatSpec& spec) {
       digits.text = fmt::format("{:.{}f}%", magnitude * 100, precision);
       break;
     default:
-      digits.text =
-          spec.precision ? fmt::format("{:.{}g}", magnitude, precision) : float_repr(magnitude);
+      digits.text = spec.precision ? general_digits(magnitude, precision) : float_repr(magnitude);
   }
   return digits;
 }
@@ -109,6 +130,10 @@ Result<std::string> pad(Runtime& runtime, std::string front, std::string body,
 
 }  // namespace
 
+bool is_integer_type(char type) {
+  return type == 'd' || type == 'x' || type == 'X' || type == 'o' || type == 'b';
+}
+
 Result<uint32_t> take_count(std::string_view format, size_t& at, uint32_t limit) {
   uint64_t count = 0;
   for (; at < format.size() && format[at] >= '0' && format[at] <= '9'; ++at) {
@@ -119,11 +144,10 @@ Result<uint32_t> take_count(std::string_view format, size_t& at, uint32_t limit)
 }
 
 Result<std::string> format_value(Runtime& runtime, const Value& value, const FormatSpec& spec) {
-  static constexpr std::string_view kIntegerTypes = "dxXob";
   static constexpr std::string_view kFloatTypes = "fFeEgG%";
   const bool plain = spec.type == '\0';
   const bool as_float = kFloatTypes.find(spec.type) != kFloatTypes.npos && !plain;
-  const bool as_integer = kIntegerTypes.find(spec.type) != kIntegerTypes.npos && !plain;
+  const bool as_integer = is_integer_type(spec.type);
   const bool plain_number = plain && value.is_number() && !value.is_bool();
   if (as_float || as_integer || plain_number) {
     if (!value.is_number()) return wrong_type(spec, value);
@@ -133,7 +157,7 @@ Result<std::string> format_value(Runtime& runtime, const Value& value, const For
     }
     TOK_TRY(Digits digits,
             is_integer ? integer_digits(value, spec) : float_digits(value.as_number(), spec));
-    if (spec.grouping != '\0') group_thousands(digits.text, spec.grouping);
+    if (spec.grouping != '\0') group_digits(digits.text, spec);
     std::string front;
     if (digits.negative) {
       front = "-";

@@ -22,6 +22,9 @@ struct FormatSpec {
 
 inline constexpr uint32_t kMaxPrecision = 1000;
 
+/// Whether the type of a specification is one of integers.
+bool is_integer_type(char type);
+
 /// Reads digits at `at` into a number; an error beyond `limit`.
 Result<uint32_t> take_count(std::string_view format, size_t& at, uint32_t limit);
 

@@ -132,6 +132,63 @@ Result<Value> joiner(Runtime& runtime, const Value&, const Arguments& given) {
   return runtime.callable({.name = "joiner", .builtin = join_next, .self = held});
 }
 
+// What a cycler remembers, out of reach of the template, which may set the attributes of `shown`.
+constexpr std::string_view kItems = "items", kPlace = "pos", kShown = "shown";
+
+Result<void> set_attribute(Runtime& runtime, Dict& attributes, std::string_view name,
+                           const Value& value) {
+  TOK_TRY(const Value key, runtime.text(std::string(name)));
+  attributes.set(key, value);
+  return {};
+}
+
+/// Moves a cycler to item `place`, which becomes its current one.
+Result<void> turn_to(Runtime& runtime, const Value& state, int64_t place) {
+  Dict& hidden = state.as_namespace().attributes;
+  Dict& shown = hidden.find(kShown)->as_namespace().attributes;
+  const Value& current = hidden.find(kItems)->as_sequence().items[size_t(place)];
+  TOK_TRY(set_attribute(runtime, hidden, kPlace, Value::integer(place)));
+  TOK_TRY(set_attribute(runtime, shown, kPlace, Value::integer(place)));
+  return set_attribute(runtime, shown, "current", current);
+}
+
+Result<Value> cycle_next(Runtime& runtime, const Value& self, const Arguments& given) {
+  TOK_TRY(bind("next", given, {}));
+  const Dict& state = self.as_namespace().attributes;
+  const std::vector<Value>& items = state.find(kItems)->as_sequence().items;
+  const int64_t place = state.find(kPlace)->as_integer();
+  TOK_TRY(turn_to(runtime, self, (place + 1) % int64_t(items.size())));
+  return items[size_t(place)];
+}
+
+Result<Value> cycle_reset(Runtime& runtime, const Value& self, const Arguments& given) {
+  TOK_TRY(bind("reset", given, {}));
+  TOK_TRY(turn_to(runtime, self, 0));
+  return Value::none();
+}
+
+/// cycler('odd', 'even'): one after another by next(), and again from the first.
+Result<Value> cycler(Runtime& runtime, const Value&, const Arguments& given) {
+  if (given.positional.empty() || !given.named.empty()) {
+    return invalid_input("cycler expects at least one item.");
+  }
+  TOK_TRY(const Value items, runtime.sequence(given.positional, Sequence::Form::kTuple));
+  TOK_TRY(const Value state, runtime.space({}));
+  TOK_TRY(const Value shown, runtime.space({}));
+  TOK_TRY(set_attribute(runtime, state.as_namespace().attributes, kItems, items));
+  TOK_TRY(set_attribute(runtime, state.as_namespace().attributes, kShown, shown));
+  TOK_TRY(turn_to(runtime, state, 0));
+  TOK_TRY(const Value next,
+          runtime.callable({.name = "next", .builtin = cycle_next, .self = state}));
+  TOK_TRY(const Value reset,
+          runtime.callable({.name = "reset", .builtin = cycle_reset, .self = state}));
+  Dict& attributes = shown.as_namespace().attributes;
+  TOK_TRY(set_attribute(runtime, attributes, kItems, items));
+  TOK_TRY(set_attribute(runtime, attributes, "next", next));
+  TOK_TRY(set_attribute(runtime, attributes, "reset", reset));
+  return shown;
+}
+
 struct Function {
   std::string_view name;
   Builtin builtin;
@@ -144,6 +201,7 @@ constexpr Function kFunctions[] = {
     {"raise_exception", raise_exception},
     {"strftime_now", strftime_now},
     {"joiner", joiner},
+    {"cycler", cycler},
 };
 
 }  // namespace

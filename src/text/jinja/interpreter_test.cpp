@@ -132,6 +132,16 @@ TEST(JinjaStatements, CallFunctions) {
             "3, 1, 2");
 }
 
+TEST(JinjaStatements, Cycle) {
+  EXPECT_EQ(rendered("{% set c = cycler('a', 'b') %}{% for i in l %}{{ c.next() }}{% endfor %}"
+                     "|{{ c.current }}{{ c.reset() }}{{ c.current }}{{ c.pos }}{{ c.items }}"),
+            "aba|bNonea0('a', 'b')");
+  EXPECT_EQ(rendered("{% set c = cycler('a', 'b') %}{% set c.pos = 'x' %}{% set c.items = 1 %}"
+                     "{{ c.next() }}{{ c.next() }}{{ c.pos }}"),
+            "ab0");
+  EXPECT_EQ(value_of("cycler()"), "error: line 1: cycler expects at least one item.");
+}
+
 TEST(JinjaStatements, WalkGeneratorsOnce) {
   EXPECT_EQ(rendered("{% set g = l | map('string') %}{{ g | list }}{{ g | list }}"),
             "['3', '1', '2'][]");

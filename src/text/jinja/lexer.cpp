@@ -210,7 +210,7 @@ class Lexer {
     const std::string_view name = source_.substr(at_, end - at_);
     for (size_t at = 0; at < name.size();) {
       const char32_t c = take_character(name, at);
-      if (c >= 0x80 && !is_letter(c) && !is_digit(c)) {
+      if (c >= 0x80 && !is_letter(c) && !is_decimal_digit(c)) {
         return invalid_input("The name \"{}\" has a character that names cannot have.", name);
       }
     }

@@ -13,6 +13,17 @@ TEST(JinjaMethods, ChangeCase) {
   EXPECT_EQ(value_of("'ABC'.lower()"), "abc");
 }
 
+TEST(JinjaMethods, ChangeCaseBeyondAscii) {
+  EXPECT_EQ(value_of("'ΑΣ Σ ΣΑ ΑΣ.'.lower()"), "ας σ σα ας.");
+  EXPECT_EQ(value_of("'Α\u0308Σ A:Σ A AΣ:B'.lower()"), "α\u0308ς a:ς a aσ:b");
+  EXPECT_EQ(value_of("'ΑΒΣ ΒΣ'.title()"), "Αβς Βς");
+  EXPECT_EQ(value_of("'ΑΒΣ ΒΣ' | title"), "Αβς Βσ");
+  EXPECT_EQ(value_of("'ΑΒΣ.ΒΣ'.swapcase()"), "αβσ.βς");
+  EXPECT_EQ(value_of("'αΣ'.capitalize() ~ 'Σα'.capitalize() ~ 'İΑΣ'.capitalize()"), "ΑςΣαİας");
+  EXPECT_EQ(value_of("'İ'.lower() | length"), "2");
+  EXPECT_EQ(value_of("'ß'.casefold() ~ 'ΑΣς'.casefold() ~ 'ﬁ'.casefold()"), "ssασσfi");
+}
+
 TEST(JinjaMethods, Strip) {
   EXPECT_EQ(value_of("'  x '.strip() ~ '|'"), "x|");
   EXPECT_EQ(value_of("'  x '.lstrip() ~ '|'"), "x |");
@@ -84,6 +95,15 @@ TEST(JinjaMethods, Ask) {
   EXPECT_EQ(value_of("f.is_integer()"), "False");
 }
 
+TEST(JinjaMethods, TellNumbersApart) {
+  EXPECT_EQ(value_of("['²'.isdigit(), '①'.isdigit(), '½'.isdigit(), 'Ⅷ'.isdigit(), '٣'.isdigit()]"),
+            "[True, True, False, False, True]");
+  EXPECT_EQ(value_of("['²'.isdecimal(), '٣'.isdecimal(), '½'.isnumeric(), 'Ⅷ'.isnumeric()]"),
+            "[False, True, True, True]");
+  EXPECT_EQ(value_of("['²a'.isalnum(), '½'.isalnum(), '²'.isalpha()]"), "[True, True, False]");
+  EXPECT_EQ(value_of("'a²b²c x_1' | wordcount"), "2");
+}
+
 TEST(JinjaMethods, Join) {
   EXPECT_EQ(value_of("','.join(['a', 'b'])"), "a,b");
   EXPECT_EQ(value_of("'a'.join('xyz')"), "xayaz");
@@ -110,6 +130,20 @@ TEST(JinjaMethods, FormatWithBraces) {
   EXPECT_EQ(value_of("'{:08.2f}'.format(-3.14159)"), "-0003.14");
   EXPECT_EQ(value_of("'{:g}'.format(0.1)"), "0.1");
   EXPECT_EQ(value_of("'{:.3}'.format('abcdef')"), "abc");
+}
+
+TEST(JinjaMethods, FormatNumbersWithoutAType) {
+  EXPECT_EQ(value_of("'{:.3} {:.1} {:.3} {:.3} {:.20}'.format(2.0, 2.0, 100.0, 99.99, 1e16)"),
+            "2.0 2e+00 1e+02 1e+02 10000000000000000.0");
+  EXPECT_EQ(value_of("'{:.4} {:.4} {:.4} {:.0} {:.3}'.format(0.0, 1234.0, 1e-5, 2.0, 12345.0)"),
+            "0.0 1.234e+03 1e-05 2e+00 1.23e+04");
+  EXPECT_EQ(value_of("'{:,.8}'.format(1234567.0)"), "1,234,567.0");
+}
+
+TEST(JinjaMethods, SeparateDigits) {
+  EXPECT_EQ(value_of("'{:,.0%} {:_.2%}'.format(12345.678, 1234.5)"), "1,234,568% 123_450.00%");
+  EXPECT_EQ(value_of("'{:_x} {:_X} {:_b}'.format(1234567, 3203383023, 1000)"),
+            "12_d687 BEEF_BEEF 11_1110_1000");
 }
 
 TEST(JinjaMethods, FormatWithPercent) {

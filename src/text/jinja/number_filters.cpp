@@ -95,6 +95,22 @@ double round_half_even(double number, int64_t precision) {
   return rounded;
 }
 
+/// To a multiple of 10^zeros, the half to an even one.
+Result<Value> round_integer(int64_t number, int64_t zeros) {
+  if (zeros > 19) return Value::integer(0);  // 10^19 is more than twice any of them
+  uint64_t unit = 1;
+  for (int64_t i = 0; i < zeros; ++i) unit *= 10;
+  const uint64_t magnitude = number < 0 ? 0 - uint64_t(number) : uint64_t(number);
+  const uint64_t rest = magnitude % unit;
+  uint64_t count = magnitude / unit;
+  if (rest > unit - rest || (rest == unit - rest && count % 2 == 1)) ++count;
+  uint64_t rounded = 0;
+  if (__builtin_mul_overflow(count, unit, &rounded) || rounded > uint64_t(INT64_MAX)) {
+    return invalid_input("The result does not fit into 64 bits.");
+  }
+  return Value::integer(number < 0 ? -int64_t(rounded) : int64_t(rounded));
+}
+
 Result<Value> round(Runtime&, const Value& input, const Arguments& given) {
   TOK_TRY(const auto all, bind("round", given, {"precision", "method"}));
   TOK_TRY(const int64_t precision, integer_or(all[0], "precision", 0));
@@ -107,7 +123,10 @@ Result<Value> round(Runtime&, const Value& input, const Arguments& given) {
     return invalid_input("A precision of {} is not supported.", precision);
   }
   if (method == "common") {
-    if (input.is_integer() && precision >= 0) return Value::integer(input.as_integer());
+    if (input.is_integer()) {
+      return precision >= 0 ? Value::integer(input.as_integer())
+                            : round_integer(input.as_integer(), -precision);
+    }
     return Value::number(round_half_even(input.as_number(), precision));
   }
   if (method != "ceil" && method != "floor") {

@@ -220,7 +220,7 @@ class JsonWriter : public Writer {
       if (place != kShort.npos) {
         out += '\\';
         out += kLetters[place];
-      } else if (c < 0x20 || (style_.ascii_only && c >= 0x7f && c < 0x10000 && c != 0x7f)) {
+      } else if (c < 0x20 || (style_.ascii_only && c >= 0x7f && c < 0x10000)) {
         escaped(uint32_t(c));
       } else if (style_.ascii_only && c >= 0x10000) {
         escaped(0xd800 + ((uint32_t(c) - 0x10000) >> 10));

@@ -12,7 +12,7 @@ namespace {
 Result<Value> transformed(Runtime& runtime, std::string_view owner, const Value& self,
                           const Arguments& given, std::string (*change)(std::string_view)) {
   TOK_TRY(bind(owner, given, {}));
-  TOK_TRY(runtime.check_room(self.as_text().size() * 2));
+  TOK_TRY(runtime.check_room(self.as_text().size() * 3));
   TOK_TRY(runtime.spend_reading(self.as_text().size()));
   return runtime.text(change(self.as_text()));
 }
@@ -23,6 +23,10 @@ Result<Value> upper(Runtime& runtime, const Value& self, const Arguments& given)
 
 Result<Value> lower(Runtime& runtime, const Value& self, const Arguments& given) {
   return transformed(runtime, "lower", self, given, to_lower);
+}
+
+Result<Value> casefold(Runtime& runtime, const Value& self, const Arguments& given) {
+  return transformed(runtime, "casefold", self, given, fold_case);
 }
 
 Result<Value> capitalized(Runtime& runtime, const Value& self, const Arguments& given) {
@@ -37,7 +41,7 @@ std::string to_title(std::string_view text) {
     const size_t start = at;
     const char32_t c = take_character(text, at);
     const std::string_view character = text.substr(start, at - start);
-    out += in_word ? to_lower(character) : to_upper(character);
+    out += in_word ? lower_at(text, start, at) : to_upper(character);
     in_word = is_letter(c);
   }
   return out;
@@ -53,7 +57,7 @@ std::string swap_case(std::string_view text) {
     const size_t start = at;
     const bool was_upper = is_upper(take_character(text, at));
     const std::string_view character = text.substr(start, at - start);
-    out += was_upper ? to_lower(character) : to_upper(character);
+    out += was_upper ? lower_at(text, start, at) : to_upper(character);
   }
   return out;
 }
@@ -173,7 +177,7 @@ Result<Value> expandtabs(Runtime& runtime, const Value& self, const Arguments& g
 constexpr Method kMethods[] = {
     {"upper", upper},
     {"lower", lower},
-    {"casefold", lower},
+    {"casefold", casefold},
     {"capitalize", capitalized},
     {"title", title},
     {"swapcase", swapcase},
@@ -203,7 +207,8 @@ Result<void> spend_stripping(Runtime& runtime, std::string_view text, std::strin
 
 std::string capitalize(std::string_view text) {
   const size_t first = text.empty() ? 0 : next_character(text, 0);
-  return to_upper(text.substr(0, first)) + to_lower(text.substr(first));
+  const std::string lower = to_lower(text);
+  return to_upper(text.substr(0, first)) + lower.substr(to_lower(text.substr(0, first)).size());
 }
 
 Result<Value> replace_text(Runtime& runtime, std::string_view text, std::string_view old,

@@ -42,13 +42,15 @@ Result<Value> capitalized(Runtime& runtime, const Value& input, const Arguments&
 /// Words begin after spaces, hyphens and opening brackets.
 std::string title_words(std::string_view text) {
   std::string out;
-  bool starts = true;
-  for (size_t at = 0; at < text.size();) {
-    const size_t start = at;
-    const char32_t c = take_character(text, at);
-    const std::string_view character = text.substr(start, at - start);
-    out += starts ? to_upper(character) : to_lower(character);
-    starts = is_space(c) || c == '-' || c == '(' || c == '{' || c == '[' || c == '<';
+  while (!text.empty()) {
+    const size_t first = next_character(text, 0);
+    size_t end = 0;
+    for (bool ends = false; end < text.size() && !ends;) {
+      const char32_t c = take_character(text, end);
+      ends = is_space(c) || c == '-' || c == '(' || c == '{' || c == '[' || c == '<';
+    }
+    out += to_upper(text.substr(0, first)) + to_lower(text.substr(first, end - first));
+    text.remove_prefix(end);
   }
   return out;
 }
@@ -185,7 +187,7 @@ Result<Value> wordcount(Runtime& runtime, const Value& input, const Arguments& g
   bool inside = false;
   for (size_t at = 0; at < text.size();) {
     const char32_t c = take_character(text, at);
-    const bool in_word = c == '_' || is_letter(c) || is_digit(c);
+    const bool in_word = c == '_' || is_alphanumeric(c);
     if (in_word && !inside) ++words;
     inside = in_word;
   }

@@ -101,10 +101,6 @@ Result<Value> all_characters(Runtime& runtime, const Value& self, const Argument
   return Value::boolean(!text.empty());
 }
 
-bool is_letter_or_digit(char32_t c) {
-  return is_letter(c) || is_digit(c);
-}
-
 bool is_ascii(char32_t c) {
   return c < 0x80;
 }
@@ -138,10 +134,10 @@ constexpr Method kMethods[] = {
     {"rindex", find<true, true>},
     {"count", count},
     {"isalpha", all_characters<is_letter>},
-    {"isalnum", all_characters<is_letter_or_digit>},
+    {"isalnum", all_characters<is_alphanumeric>},
     {"isdigit", all_characters<is_digit>},
-    {"isdecimal", all_characters<is_digit>},
-    {"isnumeric", all_characters<is_digit>},
+    {"isdecimal", all_characters<is_decimal_digit>},
+    {"isnumeric", all_characters<is_numeric>},
     {"isspace", all_characters<is_space>},
     {"isascii", is_ascii_text},
     {"isupper", is_cased<true>},

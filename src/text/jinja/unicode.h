@@ -26,13 +26,24 @@ size_t character_offset(std::string_view text, size_t index);
 /// What str.isspace says; also what trims.
 bool is_space(char32_t character);
 bool is_letter(char32_t character);
+bool is_decimal_digit(char32_t character);
+/// Decimals, and what counts as a digit without being one: superscripts, circled digits.
 bool is_digit(char32_t character);
+/// What str.isalnum says: letters and numbers of any kind.
+bool is_alphanumeric(char32_t character);
 bool is_upper(char32_t character);
 bool is_lower(char32_t character);
 /// Whether repr shows the character itself.
 bool is_printable(char32_t character);
 
 std::string to_upper(std::string_view text);
+/// A sigma that ends a word becomes a final one.
+std::string to_lower(std::string_view text);
+/// The lower case of the character at [begin, end) of `text`, whose sigmas depend on what is
+/// around.
+std::string lower_at(std::string_view text, size_t begin, size_t end);
+/// For comparisons without regard to case: ss for a sharp s.
+std::string fold_case(std::string_view text);
 
 /// `text` without the leading and trailing characters for which `drop` holds.
 enum class Side : uint8_t { kLeft, kRight, kBoth };
