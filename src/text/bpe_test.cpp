@@ -140,9 +140,9 @@ TEST(Bpe, AgreesWithTheDefinitionOnRandomModels) {
 TEST(Bpe, MergesAcrossCharactersThatItDropsInLongWordsToo) {
   const std::string json =
       R"({"vocab": {"a": 0, "b": 1, "ab": 2, "<0x78>": 3}, "merges": ["a b"]})";
-  for (const size_t dropped : {1, 100}) {
+  for (const size_t dropped : {1u, 100u}) {
     const std::string gap(dropped, 'x');
-    EXPECT_EQ(spelled(json, gap + "a" + gap + "b" + gap + "b"), "ab|b");
+    EXPECT_EQ(spelled(json, fmt::format("{0}a{0}b{0}b", gap)), "ab|b");
   }
   std::string with_bytes = json;
   with_bytes.insert(1, R"("byte_fallback": true, )");

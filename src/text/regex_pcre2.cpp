@@ -72,8 +72,9 @@ struct Property {
   size_t bytes;
 };
 std::optional<Property> read_property(std::string_view text) {
+  if (!text.starts_with("\\p{") && !text.starts_with("\\P{")) return {};
   const size_t close = text.find('}');
-  if (!(text.starts_with("\\p{") || text.starts_with("\\P{")) || close == text.npos) return {};
+  if (close == text.npos) return {};
   std::string_view name = text.substr(3, close - 3);
   const bool turned = name.starts_with('^');
   if (turned) name.remove_prefix(1);
