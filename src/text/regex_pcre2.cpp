@@ -20,23 +20,25 @@ struct Escape {
   const char* inside;   // within [...]; null when there is no such spelling
 };
 
-#define WORD "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}"
+constexpr char kWord[] = "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}";
 
-// What differs: PCRE2's \s has U+180E, its \w has no marks and all of N, and so has its \b; its \h
-// is a blank, its \v any end of a line.
+// What differs: PCRE2's \s has U+180E, its \w has no marks and all of N; its \h is a blank, its \v
+// any end of a line.
 constexpr Escape kEscapes[] = {
     {'s', "\\p{White_Space}", "\\p{White_Space}"},
     {'S', "\\P{White_Space}", "\\P{White_Space}"},
-    {'w', "[" WORD "]", WORD},
-    {'W', "[^" WORD "]", nullptr},
-    {'b', "(?:(?<=[" WORD "])(?![" WORD "])|(?<![" WORD "])(?=[" WORD "]))", "\\x08"},
-    {'B', "(?:(?<=[" WORD "])(?=[" WORD "])|(?<![" WORD "])(?![" WORD "]))", nullptr},
+    {'w', "[\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}]", kWord},
+    {'W', "[^\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}]", nullptr},
     {'v', "\\x0b", "\\x0b"},
     {'h', "[0-9A-Fa-f]", "0-9A-Fa-f"},
     {'H', "[^0-9A-Fa-f]", nullptr},
 };
 
-#undef WORD
+/// Between a character of a word and another one, or not: PCRE2's \b goes by its own \w.
+std::string word_bound(bool is_bound) {
+  return fmt::format("(?:(?<=[{0}])(?{1}[{0}])|(?<![{0}])(?{2}[{0}]))", kWord, is_bound ? "!" : "=",
+                     is_bound ? "=" : "!");
+}
 
 /// The bytes of "{2}" or "{1,3}" at the start of `text`, or 0.
 size_t interval_size(std::string_view text) {
@@ -112,7 +114,9 @@ Result<std::string> to_pcre2(std::string_view pattern) {
       const char letter = rest[1];
       const auto* escape = std::find_if(std::begin(kEscapes), std::end(kEscapes),
                                         [&](const Escape& e) { return e.letter == letter; });
-      if (escape == std::end(kEscapes)) {
+      if (!in_class && (letter == 'b' || letter == 'B')) {
+        out += word_bound(letter == 'b');
+      } else if (escape == std::end(kEscapes)) {
         out += rest.substr(0, 2);
       } else if (!in_class) {
         out += escape->outside;
