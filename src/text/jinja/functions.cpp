@@ -132,38 +132,31 @@ Result<Value> joiner(Runtime& runtime, const Value&, const Arguments& given) {
   return runtime.callable({.name = "joiner", .builtin = join_next, .self = held});
 }
 
-// What a cycler remembers, out of reach of the template, which may set the attributes of `shown`.
-constexpr std::string_view kItems = "items", kPlace = "pos", kShown = "shown";
-
-Result<void> set_attribute(Runtime& runtime, Dict& attributes, std::string_view name,
-                           const Value& value) {
-  TOK_TRY(const Value key, runtime.text(std::string(name)));
-  attributes.set(key, value);
-  return {};
-}
-
-/// Moves a cycler to item `place`, which becomes its current one.
-Result<void> turn_to(Runtime& runtime, const Value& state, int64_t place) {
+/// Moves a cycler to item `place`, which becomes its current one. What it goes by is out of reach
+/// of the template, which may set what is shown.
+void turn_to(const Value& state, size_t place) {
+  static const std::string kPlace("pos"), kCurrent("current");
   Dict& hidden = state.as_namespace().attributes;
-  Dict& shown = hidden.find(kShown)->as_namespace().attributes;
-  const Value& current = hidden.find(kItems)->as_sequence().items[size_t(place)];
-  TOK_TRY(set_attribute(runtime, hidden, kPlace, Value::integer(place)));
-  TOK_TRY(set_attribute(runtime, shown, kPlace, Value::integer(place)));
-  return set_attribute(runtime, shown, "current", current);
+  Dict& shown = hidden.find("shown")->as_namespace().attributes;
+  const Value at = Value::integer(int64_t(place));
+  const Value current = hidden.find("items")->as_sequence().items[place];
+  hidden.set(Value::text(&kPlace), at);
+  shown.set(Value::text(&kPlace), at);
+  shown.set(Value::text(&kCurrent), current);
 }
 
-Result<Value> cycle_next(Runtime& runtime, const Value& self, const Arguments& given) {
+Result<Value> cycle_next(Runtime&, const Value& self, const Arguments& given) {
   TOK_TRY(bind("next", given, {}));
   const Dict& state = self.as_namespace().attributes;
-  const std::vector<Value>& items = state.find(kItems)->as_sequence().items;
-  const int64_t place = state.find(kPlace)->as_integer();
-  TOK_TRY(turn_to(runtime, self, (place + 1) % int64_t(items.size())));
-  return items[size_t(place)];
+  const std::vector<Value>& items = state.find("items")->as_sequence().items;
+  const size_t place = size_t(state.find("pos")->as_integer());
+  turn_to(self, (place + 1) % items.size());
+  return items[place];
 }
 
-Result<Value> cycle_reset(Runtime& runtime, const Value& self, const Arguments& given) {
+Result<Value> cycle_reset(Runtime&, const Value& self, const Arguments& given) {
   TOK_TRY(bind("reset", given, {}));
-  TOK_TRY(turn_to(runtime, self, 0));
+  turn_to(self, 0);
   return Value::none();
 }
 
@@ -172,20 +165,21 @@ Result<Value> cycler(Runtime& runtime, const Value&, const Arguments& given) {
   if (given.positional.empty() || !given.named.empty()) {
     return invalid_input("cycler expects at least one item.");
   }
+  static const std::string kItems("items"), kShown("shown"), kNext("next"), kReset("reset");
   TOK_TRY(const Value items, runtime.sequence(given.positional, Sequence::Form::kTuple));
   TOK_TRY(const Value state, runtime.space({}));
   TOK_TRY(const Value shown, runtime.space({}));
-  TOK_TRY(set_attribute(runtime, state.as_namespace().attributes, kItems, items));
-  TOK_TRY(set_attribute(runtime, state.as_namespace().attributes, kShown, shown));
-  TOK_TRY(turn_to(runtime, state, 0));
   TOK_TRY(const Value next,
           runtime.callable({.name = "next", .builtin = cycle_next, .self = state}));
   TOK_TRY(const Value reset,
           runtime.callable({.name = "reset", .builtin = cycle_reset, .self = state}));
+  state.as_namespace().attributes.set(Value::text(&kItems), items);
+  state.as_namespace().attributes.set(Value::text(&kShown), shown);
+  turn_to(state, 0);
   Dict& attributes = shown.as_namespace().attributes;
-  TOK_TRY(set_attribute(runtime, attributes, kItems, items));
-  TOK_TRY(set_attribute(runtime, attributes, "next", next));
-  TOK_TRY(set_attribute(runtime, attributes, "reset", reset));
+  attributes.set(Value::text(&kItems), items);
+  attributes.set(Value::text(&kNext), next);
+  attributes.set(Value::text(&kReset), reset);
   return shown;
 }
 
