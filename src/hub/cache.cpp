@@ -42,6 +42,24 @@ Failure not_there(const ModelName& name, const std::string& cache, std::string_v
                        name.text(), what, cache, name.text());
 }
 
+/// Why a snapshot is no whole model in safetensors; "" when it is one.
+std::string missing_weights(const std::string& snapshot, const std::vector<std::string>& files) {
+  if (!contains(files, "config.json")) return "config.json is missing";
+  if (contains(files, kSingleWeights)) return "";
+  if (!contains(files, kWeightsIndex)) return "the weights are missing";
+  const auto index = Json::parse(
+      beginning_of(fmt::format("{}/{}", snapshot, kWeightsIndex), kMaxWeightsIndexBytes));
+  const Json* map = index ? index->find("weight_map") : nullptr;
+  if (map == nullptr || !map->is_object()) return "";  // whoever opens it says what is wrong
+  std::set<std::string> missing;
+  for (const auto& [tensor, file] : map->as_object()) {
+    if (file.is_string() && !contains(files, file.as_string())) missing.insert(file.as_string());
+  }
+  if (missing.empty()) return "";
+  return missing.size() == 1 ? fmt::format("{} is missing", Json(*missing.begin()).dump())
+                             : fmt::format("{} files of weights are missing", missing.size());
+}
+
 }  // namespace
 
 std::string repo_folder(const std::string& cache, const std::string& repo) {
@@ -75,28 +93,6 @@ std::vector<std::string> snapshot_files(const std::string& snapshot) {
   std::ranges::sort(files);
   return files;
 }
-
-namespace {
-
-/// Why a snapshot is no whole model in safetensors; "" when it is one.
-std::string missing_weights(const std::string& snapshot, const std::vector<std::string>& files) {
-  if (!contains(files, "config.json")) return "config.json is missing";
-  if (contains(files, kSingleWeights)) return "";
-  if (!contains(files, kWeightsIndex)) return "the weights are missing";
-  const auto index = Json::parse(
-      beginning_of(fmt::format("{}/{}", snapshot, kWeightsIndex), kMaxWeightsIndexBytes));
-  const Json* map = index ? index->find("weight_map") : nullptr;
-  if (map == nullptr || !map->is_object()) return "";  // whoever opens it says what is wrong
-  std::set<std::string> missing;
-  for (const auto& [tensor, file] : map->as_object()) {
-    if (file.is_string() && !contains(files, file.as_string())) missing.insert(file.as_string());
-  }
-  if (missing.empty()) return "";
-  return missing.size() == 1 ? fmt::format("{} is missing", Json(*missing.begin()).dump())
-                             : fmt::format("{} files of weights are missing", missing.size());
-}
-
-}  // namespace
 
 std::string missing_part(const std::string& snapshot, const std::vector<std::string>& files) {
   return have_whole_gguf(files) ? "" : missing_weights(snapshot, files);

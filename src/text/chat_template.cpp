@@ -1,7 +1,6 @@
 #include "text/chat_template.h"
 
 #include <algorithm>
-#include <ranges>
 
 #include "text/jinja/interpreter.h"
 #include "text/jinja/parser.h"
@@ -24,11 +23,7 @@ jinja::Limits limits_of(const RenderOptions& options) {
 }
 
 Json* find_member(Json& object, std::string_view name) {
-  if (!object.is_object()) return nullptr;
-  for (auto& [key, value] : std::views::reverse(object.as_object())) {
-    if (key == name) return &value;
-  }
-  return nullptr;
+  return const_cast<Json*>(object.find(name));
 }
 
 /// The text of the last message: its content, or the last text among the parts of its content.

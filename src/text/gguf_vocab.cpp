@@ -265,15 +265,10 @@ constexpr std::pair<std::string_view, ReadForm> kForms[] = {
     {"t5", read_t5},     {"bert", read_bert},
 };
 
-std::string ascii_lower(std::string text) {
-  for (char& c : text) c = c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;
-  return text;
-}
-
 /// Phi-3 and 3.5 have Llama 2's vocabulary; Phi-4, of the same architecture, has another.
 bool is_phi3(const GgufVocab& vocab) {
   if (vocab.model != "llama") return false;
-  const std::string name = ascii_lower(vocab.name);
+  const std::string name = to_lower(vocab.name);
   return vocab.architecture == "phi3" || name.find("phi-3") != name.npos ||
          name.find("phi3") != name.npos;
 }
