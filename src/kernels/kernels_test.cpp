@@ -192,6 +192,10 @@ TEST(Variants, EveryEmbeddedFileBelongsToAVariant) {
   Problem tall = with_matrix(ordinary(linear), DType::kQ4_0);
   tall.inputs[1].shape[0] = 8192;
   note(tall);
+  const Op gate_up = FusedLinear{.behind = Behind::kGlu};
+  Problem pairs = with_matrix(ordinary(gate_up), DType::kQ4_0);
+  pairs.inputs[1].shape[0] = 12288;
+  note(pairs);
   Problem wide = with_matrix(ordinary(linear), DType::kBF16);
   wide.inputs[0].shape[1] = wide.inputs[1].shape[1] = 4096;
   note(wide);

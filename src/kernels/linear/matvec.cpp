@@ -69,6 +69,15 @@ void add_fused(Launch& launch, const Problem& p, const UnitCodec& codec, const D
 /// floats a single turn without its loop 4 to 6 % (docs/performance.md).
 constexpr uint32_t kWrittenTurns = 2;
 
+/// Whether four rows of a team are added up together: gate and up of 2048 columns in bytes become
+/// faster by it, by 2.5 % of a token on an H200; others up to 2 % slower (docs/performance.md).
+bool folds_four(const Problem& p, const UnitCodec& codec, const Deal& dealt) {
+  const auto* fused = std::get_if<FusedLinear>(p.op);
+  return fused != nullptr && fused->behind == Behind::kGlu && codec.in_bytes &&
+         dealt.fold == Fold::kShuffles && dealt.lanes == kFewestLanes && dealt.block == 4 &&
+         dealt.rounds <= 2;
+}
+
 Launch matvec(const Problem& p, UnitCodec codec, const Deal& dealt) {
   Launch launch{.constants = linear_sizes(p, dealt.threads),
                 .sources = {codec.in_bytes ? "linear/staged_bytes.wgsl"
@@ -88,6 +97,7 @@ Launch matvec(const Problem& p, UnitCodec codec, const Deal& dealt) {
         : dealt.fold == Fold::kNarrow ? "linear/fold_narrow.wgsl"
                                       : "linear/fold_subgroup.wgsl");
   }
+  add(folds_four(p, codec, dealt) ? "linear/fold_four.wgsl" : "linear/fold_each.wgsl");
   add_groups(launch, ceil_div(row_count(p), dealt.repeats * dealt.group_rows));
   const uint32_t vectors = codec.unit / 4;
   const uint32_t chunk = dealt.rounds * dealt.lanes * vectors;

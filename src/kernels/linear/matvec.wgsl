@@ -2,7 +2,8 @@
 // rows at a time, and a chunk of columns after the other: before_*.wgsl makes its x' vector by
 // vector, of parts that are loaded early, and staged_*.wgsl keeps it, SHARED by all teams or not.
 // What a unit of weights is, the codec says (quant/units_*.wgsl). fold*.wgsl adds up what the lanes
-// of a team have, finish() takes the totals of GROUP_ROWS rows.
+// of a team have, row by row (fold_each.wgsl) or four at once, finish() takes the totals of
+// GROUP_ROWS rows.
 // Contract: linear.h
 @group(0) @binding(INPUT_0) var<storage, read> x: array<vec4<f32>>;
 @group(0) @binding(INPUT_1) var<storage, read> weight_words: array<WeightWord>;
@@ -104,10 +105,8 @@ fn run(group: vec3<u32>, lane: u32) {
     }
     if (turn % CHUNKS == CHUNKS - 1u) {
       let row = turn % GROUP_TURNS / CHUNKS * (TEAMS * BLOCK) + lane / LANES * BLOCK;
-      for (var r = 0u; r < BLOCK; r++) {  // written out
-        fold(row + r, sums[r], lane);
-        sums[r] = 0.0;
-      }
+      fold_rows(row, sums, lane);
+      sums = array<f32, BLOCK>();
     }
     if (turn % GROUP_TURNS == GROUP_TURNS - 1u) {
       let group_first = first + turn / GROUP_TURNS * GROUP_ROWS;
