@@ -66,8 +66,10 @@ DeviceLimits device_limits(const WGPULimits& limits) {
 
 WGPUDawnTogglesDescriptor dawn_toggles() {
   // Dawn hides shader-f16 on NVIDIA unless it is asked for, and experimental features everywhere:
-  // subgroup matrices.
-  static constexpr const char* kEnabled[] = {"vulkan_enable_f16_on_nvidia", "allow_unsafe_apis"};
+  // subgroup matrices. Kernels write workgroup memory before they read it, so that setting it to
+  // zeros at the start of each is wasted: 1.4 % of a token of Llama-1B in q4_0 on an H200.
+  static constexpr const char* kEnabled[] = {"vulkan_enable_f16_on_nvidia", "allow_unsafe_apis",
+                                             "disable_workgroup_init"};
   // A browser must blur its clock against spies; a program that times its own kernels must not.
   static constexpr const char* kDisabled[] = {"timestamp_quantization"};
   return {.chain = {.next = nullptr, .sType = WGPUSType_DawnTogglesDescriptor},

@@ -20,6 +20,10 @@ var<workgroup> found_count: u32;
 // REQUIRES: a token's experts differ, so that at most TOKENS slots are found.
 fn find_slots(first_token: u32, expert: u32, lane: u32) -> u32 {
   let end = min(first_token + TOKENS, frame.tokens) * TOP_K;
+  if (lane == 0u) {
+    atomicStore(&found, 0u);
+  }
+  workgroupBarrier();
   for (var slot = first_token * TOP_K + lane; slot < end; slot += THREADS) {
     if (chosen[slot] == expert) {
       found_slots[min(atomicAdd(&found, 1u), TOKENS - 1u)] = slot;

@@ -189,6 +189,9 @@ fn find_scales(first_token: u32, first_row: u32, lane: u32) -> Scales {
 fn run(group: vec3<u32>, lane: u32, subgroup: u32) {
   let first_token = group.y * TOKEN_TILE;
   let first_row = group.x * ROW_TILE;
+  if (lane < 4u) {
+    atomicStore(&notes[lane], 0u);  // read behind a barrier of multiply()
+  }
   var scales = Scales(256.0, 64.0);
   for (var attempt = 0u; attempt < 2u; attempt++) {
     multiply(first_token, first_row, lane, subgroup, scales);
