@@ -183,6 +183,15 @@ void write(std::string& out, const Json& value, uint32_t indent, uint32_t depth)
   }
 }
 
+/// Of a Json or a const one.
+auto last_member(auto& json, std::string_view name) -> decltype(&json) {
+  if (!json.is_object()) return nullptr;
+  for (auto& [key, value] : std::views::reverse(json.as_object())) {
+    if (key == name) return &value;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 Result<Json> Json::parse(std::string_view text) {
@@ -196,11 +205,11 @@ Result<Json> Json::parse(std::string_view text) {
 }
 
 const Json* Json::find(std::string_view name) const {
-  if (!is_object()) return nullptr;
-  for (const auto& [key, value] : std::views::reverse(as_object())) {
-    if (key == name) return &value;
-  }
-  return nullptr;
+  return last_member(*this, name);
+}
+
+Json* Json::find(std::string_view name) {
+  return last_member(*this, name);
 }
 
 Json& Json::set(std::string name, Json value) {

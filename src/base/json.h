@@ -66,6 +66,7 @@ class Json {
   /// The member `name` of an object, of several the last, as in Python; null when this is no object
   /// or has no such member.
   const Json* find(std::string_view name) const;
+  Json* find(std::string_view name);
 
   /// Appends a member, which hides earlier ones of that name; turns null into an object.
   Json& set(std::string name, Json value);

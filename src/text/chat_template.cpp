@@ -22,21 +22,17 @@ jinja::Limits limits_of(const RenderOptions& options) {
   return limits;
 }
 
-Json* find_member(Json& object, std::string_view name) {
-  return const_cast<Json*>(object.find(name));
-}
-
 /// The text of the last message: its content, or the last text among the parts of its content.
 Result<Json*> final_text(Json& variables) {
-  Json* messages = find_member(variables, "messages");
+  Json* messages = variables.find("messages");
   if (messages == nullptr || !messages->is_array() || messages->as_array().empty()) {
     return invalid_input("continue_final_message needs at least one message.");
   }
-  Json* content = find_member(messages->as_array().back(), "content");
+  Json* content = messages->as_array().back().find("content");
   if (content != nullptr && content->is_array()) {
     Json::Array& parts = content->as_array();
     for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
-      Json* text = find_member(*part, "text");
+      Json* text = part->find("text");
       if (text != nullptr && text->is_string()) return text;
     }
   }
