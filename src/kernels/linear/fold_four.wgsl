@@ -1,5 +1,6 @@
-// Four rows of a team in six shuffles instead of twenty: at each of the first two steps a lane hands
-// half of its rows on and keeps the others, so that every fourth lane ends with the same row.
+// Beside fold_shuffle.wgsl: four rows of a team in six shuffles instead of twenty. At each of the
+// first two steps a lane hands half of its rows on and keeps the others, so that every fourth lane
+// ends with the same row.
 const_assert BLOCK == 4u && LANES == 32u;
 
 fn fold_rows(row: u32, sums: array<f32, BLOCK>, lane: u32) {
