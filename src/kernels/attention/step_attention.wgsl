@@ -13,9 +13,21 @@ const KEY = QUERIES;  // heads made ready: the queries, the key, the value
 const VALUE = QUERIES + 1u;
 const LOWEST = -3.0e38;
 
-// The heads made ready, later the sums of all groups for one query.
-var<workgroup> heads: array<f32, max(MADE, MERGED) * HEAD_DIM>;
+// The heads made ready, later the sums of all groups for one query. Elements that have the same
+// place in their units are neighbours, and rows of them begin four banks apart: lanes that read
+// units, or write neighbouring elements, meet in no bank.
+const STRIDE = (UNITS + 3u) / 8u * 8u + 4u;
+const HEAD_SIZE = 8u * STRIDE;
+var<workgroup> heads: array<f32, max(MADE, MERGED) * HEAD_SIZE>;
 var<workgroup> group_scores: array<vec2<f32>, MERGED>;
+
+// Where element `j` of a unit is.
+fn place_in(head: u32, unit: u32, j: u32) -> u32 {
+  return head * HEAD_SIZE + j * STRIDE + unit;
+}
+fn place_of(head: u32, element: u32) -> u32 {
+  return place_in(head, element / 8u, element % 8u);
+}
 
 // Where head `i` of those made ready begins in the row. VALUE_HEADS are between a key and its
 // value.
@@ -61,15 +73,17 @@ fn angle_of(pair: Pair) -> vec2<f32> {
 
 // `value` is normed already.
 fn set_pair(pair: Pair, value: vec2<f32>, angle: vec2<f32>) {
-  heads[pair.head * HEAD_DIM + pair.a] = value.x * angle.x - value.y * angle.y;
-  heads[pair.head * HEAD_DIM + pair.b] = value.y * angle.x + value.x * angle.y;
+  heads[place_of(pair.head, pair.a)] = value.x * angle.x - value.y * angle.y;
+  heads[place_of(pair.head, pair.b)] = value.y * angle.x + value.x * angle.y;
 }
 
 // Unit `i` of a head that was made ready.
 fn made_unit(head: u32, i: u32) -> array<vec4<f32>, 2> {
-  let at = head * HEAD_DIM + 8u * i;
-  return array(vec4(heads[at], heads[at + 1u], heads[at + 2u], heads[at + 3u]),
-               vec4(heads[at + 4u], heads[at + 5u], heads[at + 6u], heads[at + 7u]));
+  var unit: array<vec4<f32>, 2>;
+  for (var j = 0u; j < 8u; j++) {  // written out
+    unit[j / 4u][j % 4u] = heads[place_in(head, i, j)];
+  }
+  return unit;
 }
 
 // The keys and values that come next, on their way: KEYS of them, GROUPS apart.
@@ -116,12 +130,12 @@ fn run(group: vec3<u32>, lane: u32) {
   // have here.
   var new_key: array<CacheUnit, OWN>;
   var new_value: array<CacheUnit, OWN>;
-  if (APPENDS) {
+  let has_new = APPENDS && begin < end && until == end;
+  if (has_new) {
     for (var i = 0u; i < OWN; i++) {  // written out
       new_key[i] = pack_unit(made_unit(KEY, part + i * LANES));
       new_value[i] = pack_unit(made_unit(VALUE, part + i * LANES));
-      if (until == end && begin < end && own_group == 0u &&
-          first_head % (HEADS / KV_HEADS) == 0u) {
+      if (own_group == 0u && first_head % (HEADS / KV_HEADS) == 0u) {
         let slot = slot_of(frame.position);
         append((slot * 2u * KV_HEADS + kv_head) * UNITS + part + i * LANES, new_key[i]);
         append(((slot * 2u + 1u) * KV_HEADS + kv_head) * UNITS + part + i * LANES, new_value[i]);
@@ -144,7 +158,7 @@ fn run(group: vec3<u32>, lane: u32) {
     if (block + TURN < until) {
       load_next(first_key + TURN, until, kv_head, part);
     }
-    if (APPENDS && until == end) {
+    if (has_new) {
       for (var i = 0u; i < LOADS; i++) {  // written out
         if (first_key + i / OWN * GROUPS >= frame.position) {
           keys[i] = new_key[i % OWN];
@@ -195,9 +209,8 @@ fn run(group: vec3<u32>, lane: u32) {
         group_scores[merged] = vec2(largest[h], total[h]);
       }
       for (var i = 0u; i < OWN; i++) {  // written out
-        let at = merged * HEAD_DIM + 8u * (part + i * LANES);
         for (var j = 0u; j < 8u; j++) {  // written out
-          heads[at + j] = sums[h * OWN + i][j / 4u][j % 4u];
+          heads[place_in(merged, part + i * LANES, j)] = sums[h * OWN + i][j / 4u][j % 4u];
         }
       }
     }
@@ -213,7 +226,7 @@ fn run(group: vec3<u32>, lane: u32) {
     for (var j = lane; j < HEAD_DIM; j += THREADS) {
       var sum = 0.0;
       for (var g = 0u; g < MERGED; g++) {  // written out
-        sum += exp(group_scores[g].x - best) * heads[g * HEAD_DIM + j];
+        sum += exp(group_scores[g].x - best) * heads[place_of(g, j)];
       }
       store_sum(group.y, first_head + h, j, sum, all);
     }
