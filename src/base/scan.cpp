@@ -45,9 +45,13 @@ Result<void> Scanner::expect(std::string_view literal) {
   return {};
 }
 
-Result<void> Scanner::expect_line_end() {
+bool Scanner::at_line_end() {
   skip_blanks();
-  if (!at_end() && text_[position_] != '\n' && text_[position_] != '\r') return wrong("a line end");
+  return at_end() || text_[position_] == '\n' || text_[position_] == '\r';
+}
+
+Result<void> Scanner::expect_line_end() {
+  if (!at_line_end()) return wrong("a line end");
   return {};
 }
 

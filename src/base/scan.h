@@ -21,6 +21,8 @@ class Scanner {
   /// Takes `literal` if it is next, blanks before it skipped.
   bool take(std::string_view literal);
   Result<void> expect(std::string_view literal);
+  /// Skips blanks; whether a line end or the text's end is next.
+  bool at_line_end();
   Result<void> expect_line_end();
 
   /// Letters, digits and any of "_.-/".
@@ -32,7 +34,7 @@ class Scanner {
   Result<uint64_t> integer();
   Result<float> number();
 
-  /// An error that names the line.
+  /// An error that names the line: counts the lines so far, so no way to look ahead.
   Failure wrong(std::string_view expected) const;
 
  private:

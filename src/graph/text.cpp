@@ -352,7 +352,7 @@ Result<Recipe> parse_recipe(Scanner& scan) {
     ColumnOrder order;
     do {
       TOK_TRY(order.groups.emplace_back(), scan.quoted());
-    } while (!scan.expect_line_end());
+    } while (!scan.at_line_end());
     return Recipe(std::move(order));
   }
   Weight weight;
@@ -363,7 +363,7 @@ Result<Recipe> parse_recipe(Scanner& scan) {
   } else if (kind != "weight") {
     return scan.wrong("weight, concat, interleave, rope, fill or order");
   }
-  while (!scan.expect_line_end()) {
+  while (!scan.at_line_end()) {
     if (scan.take("+ 1")) {
       weight.add_one = true;
       break;

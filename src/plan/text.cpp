@@ -216,7 +216,7 @@ class PlanParser {
   bool next_is_section() {
     Scanner ahead = scan_;
     return ahead.take("next_frame") || ahead.take("const ") || ahead.take("source ") ||
-           ahead.take("passed ") || ahead.expect_line_end().has_value();
+           ahead.take("passed ") || ahead.at_line_end();
   }
 
   /// "12" or "1e-06f".
