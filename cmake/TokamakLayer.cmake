@@ -45,9 +45,11 @@ function(tokamak_layer name)
   endif()
 endfunction()
 
-# tokamak_test(NAME SOURCES ... USES ... [LABELS ...]): one GoogleTest program, one CTest entry per test.
+# tokamak_test(NAME [DRIVER mesa|swiftshader] SOURCES ... USES ... [LABELS ...])
+# One GoogleTest program and one CTest entry. DRIVER: the software driver that it runs on where there
+# is no graphics device (mesa).
 function(tokamak_test name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;USES;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "" "DRIVER" "SOURCES;USES;LABELS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   set_target_properties(${name} PROPERTIES CXX_EXTENSIONS OFF
     RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
@@ -59,7 +61,19 @@ function(tokamak_test name)
     TOKAMAK_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data"
     TOKAMAK_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
     TOKAMAK_BINARY_DIR="${CMAKE_BINARY_DIR}")
-  add_test(NAME ${name} COMMAND ${name})
+  if(NOT ARG_DRIVER)
+    set(ARG_DRIVER mesa)
+  endif()
+  tokamak_test_run(${name} DRIVER ${ARG_DRIVER} LABELS ${ARG_LABELS} COMMAND ${name})
+endfunction()
+
+# tokamak_test_run(NAME DRIVER mesa|swiftshader [LABELS ...] COMMAND PROGRAM [ARGUMENTS...])
+# One CTest entry of a GoogleTest program; tools/dev/count_tests.py reads what it writes.
+function(tokamak_test_run name)
+  cmake_parse_arguments(ARG "" "DRIVER" "LABELS;COMMAND" ${ARGN})
+  set(environment "GTEST_OUTPUT=xml:${CMAKE_BINARY_DIR}/results/${name}.xml"
+                  ${TOKAMAK_ENVIRONMENT_${ARG_DRIVER}})
+  add_test(NAME ${name} COMMAND ${ARG_COMMAND})
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 2700
-    ENVIRONMENT "${TOKAMAK_TEST_ENVIRONMENT}")
+    ENVIRONMENT "${environment}")
 endfunction()

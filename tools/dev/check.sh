@@ -44,7 +44,7 @@ ctest_counted() {
   fi
   rm -rf "$results"
   mkdir -p "$results"
-  GTEST_OUTPUT=xml:$results/ ctest --test-dir "$folder" -j "$(jobs_here)" --output-on-failure \
+  ctest --test-dir "$folder" -j "$(jobs_here)" --output-on-failure \
     --output-junit "$results/ctest.junit" "$@" || true
   counts=$(python3 "$root/tools/dev/count_tests.py" "$results") || fail "CTest left no results."
   passed=$((passed + ${counts% *}))
