@@ -21,11 +21,27 @@ uint32_t steps_of_a_miss(const Session& session) {
 
 }  // namespace
 
-Drawing::Drawing(Session& session, Sampler& sampler)
+Drawing::Drawing(Session& session, Sampler& sampler, GrammarFilter* filter)
     : session_(&session),
       sampler_(&sampler),
-      takes_lists_(can_take_lists(sampler.params())),
-      guesses_(can_guess(sampler.params())) {}
+      filter_(filter),
+      takes_lists_(can_take_lists(sampler.params(), filter != nullptr)),
+      guesses_(can_guess(sampler.params()) && filter == nullptr) {}
+
+std::optional<uint32_t> Drawing::drawn_of(std::span<const float> list,
+                                          std::span<const uint32_t> previous_ids) {
+  if (filter_ == nullptr) return sampler_->next_of_list(list, previous_ids);
+  return sampler_->next_of_list(list, previous_ids,
+                                [this](uint32_t id) { return filter_->allows(id); });
+}
+
+Result<uint32_t> Drawing::drawn_of_all(std::span<const float> logits,
+                                       std::span<const uint32_t> previous_ids, uint64_t step) {
+  if (filter_ != nullptr) {
+    TOK_TRY(logits, filter_->allowed(logits));
+  }
+  return sampler_->next(logits, previous_ids, step);
+}
 
 void Drawing::miss() {
   pause_ = pause_after(++misses_);
@@ -37,7 +53,7 @@ Result<uint32_t> Drawing::next(uint32_t id, std::span<const uint32_t> previous_i
   if (takes_lists_ && pause_ == 0 && session_->gives_list()) {
     TOK_TRY(const std::span<const float> list,
             session_->feed_for_list(id, draw_rule(sampler_->params(), 0).inverse_temperature));
-    if (const auto drawn = sampler_->next_of_list(list, previous_ids)) {
+    if (const auto drawn = drawn_of(list, previous_ids)) {
       ++readbacks_.lists;
       misses_ = 0;
       doubt_ -= std::min(doubt_, 1u);
@@ -50,7 +66,7 @@ Result<uint32_t> Drawing::next(uint32_t id, std::span<const uint32_t> previous_i
     TOK_TRY(logits, session_->feed({&id, 1}));
   }
   ++readbacks_.all;
-  return sampler_->next(logits, previous_ids, step);
+  return drawn_of_all(logits, previous_ids, step);
 }
 
 Result<void> Drawing::run(uint32_t count, const std::vector<uint32_t>& previous_ids, uint64_t step,
@@ -65,7 +81,7 @@ Result<void> Drawing::run(uint32_t count, const std::vector<uint32_t>& previous_
   bool is_enough = true;
   const auto rule = [&] { return draw_rule(sampler_->params(), sampler_->random_state()); };
   const auto check = [&](std::span<const float> list, uint32_t guess) {
-    const auto drawn = sampler_->next_of_list(list, previous_ids);
+    const auto drawn = drawn_of(list, previous_ids);
     is_enough = drawn.has_value();
     if (!is_enough) return false;
     ++readbacks_.lists;
@@ -81,7 +97,7 @@ Result<void> Drawing::run(uint32_t count, const std::vector<uint32_t>& previous_
   miss();
   ++readbacks_.all;
   TOK_TRY(const std::span<const float> logits, session_->logits_behind_list());
-  TOK_TRY(const uint32_t id, sampler_->next(logits, previous_ids, step));
+  TOK_TRY(const uint32_t id, drawn_of_all(logits, previous_ids, step));
   take(id);
   return {};
 }

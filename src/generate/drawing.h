@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "generate/grammar_filter.h"
 #include "generate/sampler.h"
 #include "generate/session.h"
 
@@ -17,16 +18,21 @@ struct Readbacks {
 
 class Drawing {
  public:
-  /// Both outlive it.
-  Drawing(Session& session, Sampler& sampler);
+  /// All outlive it. With a filter only what it allows is drawn; what is drawn is pushed to it by
+  /// the caller.
+  Drawing(Session& session, Sampler& sampler, GrammarFilter* filter = nullptr);
 
   /// Whether lists are tried at all; where not, feed() and Sampler::next() do the same.
   bool takes_lists() const { return takes_lists_; }
 
-  /// Feeds `id` and draws the token behind it: the one that Sampler::next() gives for all logits.
-  /// `previous_ids`: the whole sequence, `id` included; `step` as for next(). Errors: those of
-  /// Session::feed() and Sampler::next().
+  /// Feeds `id` and draws the token behind it: the one that Sampler::next() gives for all logits,
+  /// or for those that the filter allows. `previous_ids`: the whole sequence, `id` included; `step`
+  /// as for next(). Errors: those of Session::feed() and Sampler::next().
   Result<uint32_t> next(uint32_t id, std::span<const uint32_t> previous_ids, uint64_t step);
+
+  /// Draws from all logits, of which the filter removes what it does not allow.
+  Result<uint32_t> drawn_of_all(std::span<const float> logits,
+                                std::span<const uint32_t> previous_ids, uint64_t step);
 
   /// As next(), again and again: `take` receives every token and says whether to go on, at most
   /// `count` times; it adds them to `previous_ids`, which ends in the first to feed. Where the
@@ -41,9 +47,12 @@ class Drawing {
  private:
   /// A list was not enough.
   void miss();
+  std::optional<uint32_t> drawn_of(std::span<const float> list,
+                                   std::span<const uint32_t> previous_ids);
 
   Session* session_;
   Sampler* sampler_;
+  GrammarFilter* filter_;
   bool takes_lists_, guesses_;
   uint32_t misses_ = 0;  // lists in a row that were not enough
   uint32_t pause_ = 0;   // steps for which none is made

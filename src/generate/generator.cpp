@@ -1,8 +1,10 @@
 #include "generate/generator.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "generate/drawing.h"
+#include "generate/grammar_filter.h"
 #include "generate/stop.h"
 
 namespace tokamak {
@@ -19,6 +21,8 @@ std::string_view finish_name(FinishReason reason) {
       return "context";
     case FinishReason::kCancelled:
       return "cancelled";
+    case FinishReason::kGrammar:
+      return "grammar";
   }
   return "";
 }
@@ -39,6 +43,8 @@ Result<Generation> generate(Session& session, const Tokenizer& tokenizer,
   if (params.max_tokens == 0) out.prefill_seconds = clock() - start;
   StreamDecoder decoder(tokenizer, true);
   StopMatcher stop(params.stop);
+  std::optional<GrammarFilter> filter;
+  if (params.grammar) filter.emplace(*params.grammar, tokenizer, params.end_ids);
   std::vector<uint32_t> history(prompt.begin(), prompt.end());
   const auto emit = [&](std::string_view text) {
     out.text += text;
@@ -59,6 +65,13 @@ Result<Generation> generate(Session& session, const Tokenizer& tokenizer,
       out.finish = FinishReason::kStopString;
       return false;
     }
+    if (filter) {
+      filter->push(id);
+      if (filter->is_finished()) {
+        out.finish = FinishReason::kGrammar;
+        return false;
+      }
+    }
     if (out.ids.size() == params.max_tokens) return false;
     if (callbacks.cancelled && callbacks.cancelled()) {
       out.finish = FinishReason::kCancelled;
@@ -67,12 +80,12 @@ Result<Generation> generate(Session& session, const Tokenizer& tokenizer,
     return true;
   };
   const bool on_device = params.sampling.temperature == 0 &&
-                         params.sampling.repetition_penalty == 1 && !params.logprobs;
-  Drawing drawing(session, sampler);
+                         params.sampling.repetition_penalty == 1 && !params.logprobs && !filter;
+  Drawing drawing(session, sampler, filter ? &*filter : nullptr);
   const bool by_lists = !params.logprobs && drawing.takes_lists();
   bool goes_on = params.max_tokens > 0;
   while (goes_on) {
-    TOK_TRY(const uint32_t id, sampler.next(*logits, history, out.ids.size()));
+    TOK_TRY(const uint32_t id, drawing.drawn_of_all(*logits, history, out.ids.size()));
     Logprobs own;
     if (params.logprobs) {
       TOK_TRY(own, logprobs(*logits, id, params.top_logprobs));

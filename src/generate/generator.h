@@ -1,12 +1,14 @@
 // Generation: prefill, then one token after another, sampled, decoded and streamed as text.
 #pragma once
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "generate/sampler.h"
 #include "generate/session.h"
+#include "text/grammar/grammar.h"
 #include "text/tokenizer.h"
 
 namespace tokamak {
@@ -18,6 +20,7 @@ struct GenerationParams {
   std::vector<uint32_t> end_ids;  // generation ends at any of these; they are not shown
   uint32_t top_logprobs = 0;
   bool logprobs = false;
+  std::shared_ptr<const Grammar> grammar;  // only its texts are generated; null: any
 };
 
 struct GenerationCallbacks {
@@ -26,7 +29,14 @@ struct GenerationCallbacks {
   std::function<bool()> cancelled;                          // asked before every step
 };
 
-enum class FinishReason : uint8_t { kEndToken, kStopString, kMaxTokens, kContextFull, kCancelled };
+enum class FinishReason : uint8_t {
+  kEndToken,
+  kStopString,
+  kMaxTokens,
+  kContextFull,
+  kCancelled,
+  kGrammar,  // it lets nothing follow
+};
 std::string_view finish_name(FinishReason reason);
 
 struct Generation {
@@ -43,7 +53,8 @@ struct Generation {
 using Clock = std::function<double()>;
 
 /// Continues `prompt` on `session`. Cancelling is no error: what there is comes back. Errors: a
-/// prompt that does not fit, parameters out of range, logits that are no numbers, the device's.
+/// prompt that does not fit, parameters out of range, logits that are no numbers, a grammar that no
+/// token follows, the device's.
 Result<Generation> generate(Session& session, const Tokenizer& tokenizer,
                             std::span<const uint32_t> prompt, const GenerationParams& params,
                             const GenerationCallbacks& callbacks, const Clock& clock);

@@ -168,10 +168,11 @@ Result<uint32_t> Sampler::next(std::span<const float> logits,
 }
 
 std::optional<uint32_t> Sampler::next_of_list(std::span<const float> list,
-                                              std::span<const uint32_t> previous_ids) {
+                                              std::span<const uint32_t> previous_ids,
+                                              const TokenTest& allows) {
   uint64_t state = state_;
   const double drawn = params_.temperature == 0 ? 0 : drawn_from(state);
-  const std::optional<uint32_t> id = token_of_list(list, previous_ids, params_, drawn);
+  const std::optional<uint32_t> id = token_of_list(list, previous_ids, params_, drawn, allows);
   if (id) state_ = state;
   return id;
 }

@@ -7,6 +7,7 @@
 // every platform.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -58,6 +59,9 @@ struct Logprobs {
 /// log_softmax of the logits as they are, before any rule; at most `top_n` entries in `top`.
 Result<Logprobs> logprobs(std::span<const float> logits, uint32_t id, uint32_t top_n);
 
+/// Whether a token may follow.
+using TokenTest = std::function<bool(uint32_t id)>;
+
 /// Draws one token after another. Not for use by two threads at once.
 class Sampler {
  public:
@@ -70,8 +74,10 @@ class Sampler {
 
   /// The same token from a list that the device made of these logits, by inverse_temperature() of
   /// token_list.h; none where the list cannot tell: next() has to say, and nothing was drawn.
+  /// `allows`: where given, other tokens are as if their logits were -infinity.
   std::optional<uint32_t> next_of_list(std::span<const float> list,
-                                       std::span<const uint32_t> previous_ids);
+                                       std::span<const uint32_t> previous_ids,
+                                       const TokenTest& allows = {});
 
   const SamplingParams& params() const { return params_; }
   /// Of splitmix64 (base/splitmix.h), before the next draw.

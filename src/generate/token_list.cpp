@@ -133,11 +133,12 @@ std::optional<uint32_t> draw(const Known& known, double drawn) {
 
 }  // namespace
 
-bool can_take_lists(const SamplingParams& params) {
+bool can_take_lists(const SamplingParams& params, bool has_grammar) {
   // A penalty below 1 lifts tokens that are not listed; any other changes the sum.
   if (params.repetition_penalty < 1) return false;
   if (params.temperature == 0) return true;
   if (params.top_k != 0) return params.top_k < kTopTokens;
+  if (has_grammar) return false;
   const bool limits = params.top_p < 1 || params.min_p > 0;
   return params.repetition_penalty == 1 && (params.typical_p == 1 || limits);
 }
@@ -161,10 +162,18 @@ DrawRule draw_rule(const SamplingParams& params, uint64_t random) {
 
 std::optional<uint32_t> token_of_list(std::span<const float> list,
                                       std::span<const uint32_t> previous_ids,
-                                      const SamplingParams& params, double drawn) {
+                                      const SamplingParams& params, double drawn,
+                                      const TokenTest& allows) {
   std::optional<Known> found = read_list(list);
   if (!found) return {};
   Known& known = *found;
+  if (allows) {
+    std::erase_if(known.pool, [&](const Scored& token) { return !allows(token.id); });
+    if (known.pool.empty()) return {};
+    // Which of the others may follow is not known, so that they may have to be among the k largest.
+    const bool has_k = params.top_k != 0 && known.pool.size() >= params.top_k;
+    if (params.temperature != 0 && !has_k && !known.is_whole) return {};
+  }
   if (params.repetition_penalty != 1) {
     if (params.repetition_penalty < 1 && !known.is_whole) return {};
     penalize(known.pool, previous_ids, float(params.repetition_penalty));

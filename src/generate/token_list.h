@@ -15,8 +15,9 @@
 namespace tokamak {
 
 /// Whether a list can be enough for these parameters: a top_k below its length, or rules that need
-/// no more than the sum. Where it cannot, reading it is a waste.
-bool can_take_lists(const SamplingParams& params);
+/// no more than the sum, which says nothing where a grammar removes tokens. Where it cannot,
+/// reading it is a waste.
+bool can_take_lists(const SamplingParams& params, bool has_grammar = false);
 
 /// Whether the device can guess what a list gives: it knows no penalties and no typical_p.
 bool can_guess(const SamplingParams& params);
@@ -26,9 +27,11 @@ bool can_guess(const SamplingParams& params);
 DrawRule draw_rule(const SamplingParams& params, uint64_t random);
 
 /// `list`: pairs of a logit and its id, best first, then the sum. `drawn`: the number in [0, 1)
-/// that chooses among what survives.
+/// that chooses among what survives. `allows`: where given, other tokens are as if their logits
+/// were -infinity.
 std::optional<uint32_t> token_of_list(std::span<const float> list,
                                       std::span<const uint32_t> previous_ids,
-                                      const SamplingParams& params, double drawn);
+                                      const SamplingParams& params, double drawn,
+                                      const TokenTest& allows = {});
 
 }  // namespace tokamak

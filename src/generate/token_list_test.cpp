@@ -100,6 +100,42 @@ TEST(TokenList, GivesTheTokenOfAllLogitsOrNone) {
   }
 }
 
+TEST(TokenList, GivesTheTokenOfWhatIsAllowedOrNone) {
+  std::mt19937 random(7);
+  for (const Setting& setting : {Setting{{.temperature = 0}, 0.9},
+                                 Setting{{.temperature = 0, .repetition_penalty = 1.3}, 0.9},
+                                 Setting{{.temperature = 1, .top_k = 40, .top_p = 0.9}, 0.4},
+                                 Setting{{.temperature = 1, .top_k = 5, .min_p = 0.05}, 0.6},
+                                 Setting{{.temperature = 1, .top_p = 0.9}, 0}}) {
+    Sampler all = *Sampler::make(setting.params), listed = *Sampler::make(setting.params);
+    uint32_t enough = 0, steps = 0;
+    for (const uint32_t vocab : {60u, 3000u}) {
+      for (uint32_t i = 0; i < 300; ++i, ++steps) {
+        std::vector<float> logits = some_logits(vocab, 3, i % 3 == 0 ? 0.25f : 0, random);
+        const std::vector<float> list = list_of(logits, setting.params);
+        // One of few, or most of all.
+        std::vector<bool> allowed(vocab);
+        for (uint32_t id = 0; id < vocab; ++id) allowed[id] = random() % 8 < 1 + i % 7;
+        allowed[random() % vocab] = true;
+        const std::vector<uint32_t> previous = {uint32_t(random()) % vocab};
+        const auto id =
+            listed.next_of_list(list, previous, [&](uint32_t token) { return allowed[token]; });
+        for (uint32_t token = 0; token < vocab; ++token) {
+          if (!allowed[token]) logits[token] = -kInf;
+        }
+        const uint32_t expected = *all.next(logits, previous, i);
+        enough += id.has_value();
+        ASSERT_EQ(id ? *id : *listed.next(logits, previous, i), expected)
+            << "setting with top_k " << setting.params.top_k << ", step " << i;
+      }
+    }
+    EXPECT_GE(enough, setting.least * steps) << "top_k " << setting.params.top_k;
+  }
+  EXPECT_FALSE(can_take_lists({.top_p = 0.9}, true));
+  EXPECT_TRUE(can_take_lists({.top_k = 40, .top_p = 0.9}, true));
+  EXPECT_TRUE(can_take_lists({.temperature = 0}, true));
+}
+
 /// Whatever is drawn: another sum within its error gives the same token, or none.
 TEST(TokenList, IsSureOfWhatLiesBesideABorder) {
   const SamplingParams params{.temperature = 1};

@@ -43,4 +43,16 @@ std::optional<uint8_t> byte_of_char(char32_t c) {
   return uint8_t(kTables.byte_of[c]);
 }
 
+std::string bytes_of_chars(std::string_view token) {
+  std::string bytes;
+  for (std::string_view rest = token; !rest.empty();) {
+    const Utf8Char c = first_char(rest);
+    const auto byte = byte_of_char(c.value);
+    if (!byte) return std::string(token);
+    bytes += char(*byte);
+    rest.remove_prefix(c.bytes);
+  }
+  return bytes;
+}
+
 }  // namespace tokamak

@@ -20,4 +20,8 @@ void append_byte_chars(std::string& out, std::string_view bytes);
 /// The byte that `c` stands for, if any.
 std::optional<uint8_t> byte_of_char(char32_t c);
 
+/// The bytes that a token stands for; one with a character that stands for no byte is text itself.
+/// REQUIRES: valid UTF-8.
+std::string bytes_of_chars(std::string_view token);
+
 }  // namespace tokamak

@@ -1,5 +1,8 @@
 #include "text/decoder.h"
 
+#include <algorithm>
+
+#include "text/byte_level.h"
 #include "text/decoder_sinks.h"
 #include "text/json_fields.h"
 #include "text/unicode.h"
@@ -73,6 +76,21 @@ TokenSinkPtr Decoder::open(std::string& out) const {
     sink = std::visit([&](const auto& s) { return make_sink(s, std::move(sink)); }, *step);
   }
   return sink;
+}
+
+std::string Decoder::bytes_of(std::string_view token, bool begins) const {
+  for (const Step& step : steps_) {
+    if (std::holds_alternative<ByteLevel>(step)) return bytes_of_chars(token);
+    if (!std::holds_alternative<ByteFallback>(step)) continue;
+    if (const auto byte = byte_of_token(token)) return std::string(1, char(*byte));
+  }
+  constexpr std::string_view kBefore = "a";  // a token that steps leave as it is
+  std::string text;
+  const TokenSinkPtr sink = open(text);
+  if (!begins) sink->piece(kBefore, true);
+  sink->piece(token, true);
+  sink->finish();
+  return begins ? text : text.substr(std::min(text.size(), kBefore.size()));
 }
 
 }  // namespace tokamak

@@ -54,7 +54,7 @@ class JoinWithSpacesSink : public WholeTokenSink {
   bool is_first_ = true;
 };
 
-/// All tokens become one. A token with a character that stands for no byte is text itself.
+/// All tokens become one.
 class ByteLevelSink : public WholeTokenSink {
  public:
   using WholeTokenSink::WholeTokenSink;
@@ -68,19 +68,8 @@ class ByteLevelSink : public WholeTokenSink {
 
  private:
   void token(std::string_view text) override {
-    std::string bytes;
-    for (std::string_view rest = text; !rest.empty();) {
-      const Utf8Char c = first_char(rest);
-      const auto byte = byte_of_char(c.value);
-      if (!byte) {
-        bytes = text;
-        break;
-      }
-      bytes += char(*byte);
-      rest.remove_prefix(c.bytes);
-    }
     std::string decoded;
-    repair_.push(bytes, decoded);
+    repair_.push(bytes_of_chars(text), decoded);
     if (!decoded.empty()) next_->piece(decoded, false);
   }
 
@@ -92,15 +81,6 @@ std::optional<uint8_t> hex_digit(char c) {
   if (c >= 'A' && c <= 'F') return uint8_t(c - 'A' + 10);
   if (c >= 'a' && c <= 'f') return uint8_t(c - 'a' + 10);
   return std::nullopt;
-}
-
-/// The byte of a token like <0x0A>.
-std::optional<uint8_t> byte_of_token(std::string_view token) {
-  if (token.size() != 6 || !token.starts_with("<0x") || token[5] != '>') return std::nullopt;
-  const auto high = hex_digit(token[3]);
-  const auto low = hex_digit(token[4]);
-  if (!high || !low) return std::nullopt;
-  return uint8_t(*high << 4 | *low);
 }
 
 /// A run of byte tokens is text when all of it is UTF-8, else one U+FFFD for each byte; so nothing
@@ -287,6 +267,14 @@ class WordSuffixSink : public WholeTokenSink {
 };
 
 }  // namespace
+
+std::optional<uint8_t> byte_of_token(std::string_view token) {
+  if (token.size() != 6 || !token.starts_with("<0x") || token[5] != '>') return std::nullopt;
+  const auto high = hex_digit(token[3]);
+  const auto low = hex_digit(token[4]);
+  if (!high || !low) return std::nullopt;
+  return uint8_t(*high << 4 | *low);
+}
 
 TokenSinkPtr make_text_sink(std::string& out) {
   return std::make_unique<TextSink>(out);

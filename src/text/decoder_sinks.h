@@ -1,8 +1,13 @@
 // One sink for each kind of decoder step; each passes its result on to `next`.
 #pragma once
+#include <optional>
+
 #include "text/decoder.h"
 
 namespace tokamak {
+
+/// The byte of a token like <0x0A>.
+std::optional<uint8_t> byte_of_token(std::string_view token);
 
 /// The end of every chain: appends to `out`.
 TokenSinkPtr make_text_sink(std::string& out);

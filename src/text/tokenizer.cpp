@@ -115,6 +115,11 @@ std::optional<std::string_view> Tokenizer::token(uint32_t id) const {
   return vocabulary.token(id);
 }
 
+std::string Tokenizer::bytes(uint32_t id, bool begins) const {
+  const auto token = this->token(id);
+  return token ? parts_->decoder.bytes_of(*token, begins) : "";
+}
+
 bool Tokenizer::is_special(uint32_t id) const {
   const AddedToken* added = parts_->added.find(id);
   return added != nullptr && added->special;

@@ -55,6 +55,9 @@ class Tokenizer {
   /// As the vocabulary spells it, or nothing for an id without a token.
   std::optional<std::string_view> token(uint32_t id) const;
   bool is_special(uint32_t id) const;
+  /// What the token adds to a text, which it begins or not: bytes, since it may hold a part of a
+  /// character. Nothing for an id without a token.
+  std::string bytes(uint32_t id, bool begins = false) const;
 
   /// The token that the file gives a role: "bos_token", "eos_token", "pad_token", ...
   std::optional<std::string_view> role_token(std::string_view role) const;

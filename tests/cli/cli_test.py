@@ -418,6 +418,26 @@ class Run(Cli):
         self.assertEqual(out["text"], ", there lived a")
         self.assertEqual(out["finish"], "stop")
 
+    def test_a_grammar_says_what_may_follow(self):
+        grammar = 'root ::= " there was a " ("king" | "queen") " named " [A-Z] [a-z]{2,6} "."'
+        out = json.loads(self.ok(*STORY, "--greedy", "--grammar", grammar, "--json").out)
+        self.assertRegex(out["text"], r"^ there was a (king|queen) named [A-Z][a-z]{2,6}\.$")
+        self.assertEqual(out["finish"], "grammar")
+        flags = ("--temp", 1, "--top-k", 40, "--seed", 5, "--json")
+        out = json.loads(self.ok(*STORY, *flags, "--grammar", grammar).out)
+        self.assertRegex(out["text"], r"^ there was a (king|queen) named [A-Z][a-z]{2,6}\.$")
+        json_file = os.path.join(program.SOURCE, "examples", "grammars", "json.gbnf")
+        out = json.loads(self.ok(*STORY, *flags, "-n", 4, "--grammar", "@" + json_file).out)
+        self.assertRegex(out["text"], r'^[\[{"0-9tfn-]')
+
+    def test_a_grammar_that_is_none(self):
+        self.refused(3, '--grammar: line 1: Expected ")", but the text ends.', *STORY,
+                     "--grammar", 'root ::= ("a"')
+        self.refused(3, "nowhere.gbnf", *STORY, "--grammar", "@nowhere.gbnf")
+        self.refused(2, "a grammar, or @file", *STORY, "--grammar", "")
+        self.refused(3, "No token of the vocabulary goes on", *STORY, "--grammar",
+                     'root ::= "" [^\\x00-\\U0010FFFF]')
+
     def test_json_with_logprobs(self):
         flags = ("--greedy", "-n", 5, "--json", "--logprobs", 3, "--seed", 1)
         out = json.loads(self.ok(*STORY, *flags).out)

@@ -145,6 +145,36 @@ TEST_P(Sampled, LogitsBehindAListAreThoseOfFeed) {
   EXPECT_EQ(rows[0], rows[1]);
 }
 
+/// Where a grammar says what may follow, lists give what all logits do, too: log-probabilities need
+/// these at every step.
+TEST_P(Sampled, AGrammarIsFollowedFromListsAsFromAllLogits) {
+  if (model != kStoryteller) GTEST_SKIP() << model << " has no words";
+  const auto engine = open_model();
+  ASSERT_NE(engine, nullptr);
+  auto grammar = Grammar::parse("root ::= (word \", \"){3} word \".\"\nword ::= [a-z ]{2,12}");
+  ASSERT_TRUE(grammar) << grammar.error().message;
+  GenerationParams params;
+  params.grammar = std::make_shared<const Grammar>(*std::move(grammar));
+  for (const SamplingParams& sampling :
+       {SamplingParams{.temperature = 0},
+        SamplingParams{.temperature = 0.8, .top_k = 20, .seed = 1},
+        SamplingParams{.temperature = 1, .top_p = 0.9, .seed = 2}}) {
+    params.sampling = sampling;
+    std::vector<Generation> made;
+    for (const bool logprobs : {false, true}) {
+      params.logprobs = logprobs;
+      auto one = engine->generate("Once upon a time", params);
+      ASSERT_TRUE(one) << one.error().message;
+      made.push_back(*std::move(one));
+    }
+    EXPECT_EQ(made[0].ids, made[1].ids);
+    EXPECT_EQ(made[0].finish, FinishReason::kGrammar);
+    EXPECT_EQ(std::ranges::count(made[0].text, ','), 3) << made[0].text;
+    GrammarMatcher matcher(*params.grammar);
+    EXPECT_TRUE(matcher.allows(made[0].text)) << made[0].text;
+  }
+}
+
 std::string name_of(const testing::TestParamInfo<Sampled::ParamType>& info) {
   return std::get<0>(info.param) + "_" + std::get<1>(info.param).name;
 }

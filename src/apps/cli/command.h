@@ -56,7 +56,7 @@ class ModelFlags {
 class SamplingFlags {
  public:
   void add(CLI::App& command);
-  /// Errors: a flag out of its range.
+  /// Errors: a flag out of its range, a grammar that is none.
   Result<GenerationParams> params(const GenerationParams& defaults) const;
 
  private:
@@ -67,6 +67,7 @@ class SamplingFlags {
   uint64_t seed_ = 0;
   bool greedy_ = false;
   std::vector<std::string> stop_;
+  std::string grammar_;
 };
 
 /// Refuses "", which would count as if the flag were not there; `meaning`: what is expected.

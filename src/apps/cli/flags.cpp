@@ -186,6 +186,12 @@ void SamplingFlags::add(CLI::App& command) {
   command.add_option("--stop", stop_, "end at this text, which is not shown (repeatable)")
       ->check(not_empty("a text"))
       ->allow_extra_args(false);
+  command
+      .add_option(
+          "--grammar", grammar_,
+          "generate only what this grammar in GBNF describes (docs/grammars.md); @file reads "
+          "a file")
+      ->check(not_empty("a grammar, or @file"));
 }
 
 Result<GenerationParams> SamplingFlags::params(const GenerationParams& defaults) const {
@@ -207,6 +213,18 @@ Result<GenerationParams> SamplingFlags::params(const GenerationParams& defaults)
                       : uint64_t(std::chrono::system_clock::now().time_since_epoch().count());
   const auto sampler = Sampler::make(sampling);
   if (!sampler) return fail(ErrorCode::kUsage, "{}", sampler.error().message);
+  if (!grammar_.empty()) {
+    const bool is_file = grammar_.starts_with('@');
+    std::string text = grammar_;
+    if (is_file) {
+      TOK_TRY(text, read_text_file(grammar_.substr(1), uint64_t{1} << 20));
+    }
+    auto grammar = Grammar::parse(text);
+    if (!grammar) {
+      return Failure(grammar.error().within(is_file ? grammar_.substr(1) : "--grammar"));
+    }
+    params.grammar = std::make_shared<const Grammar>(*std::move(grammar));
+  }
   return params;
 }
 

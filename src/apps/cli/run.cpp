@@ -99,6 +99,7 @@ void add_run(CLI::App& app, Action& action) {
   tokamak run path/to/model -p "The sea" -n 200 --temp 0.7 --top-p 0.9 --seed 1
   tokamak run path/to/model -p "A list:" --stop "The end" --stop "THE END"
   tokamak run path/to/model -p "The sea" --quantize q4    weights in 4 bits
+  tokamak run path/to/model -p "Yes or no? " --grammar 'root ::= "yes" | "no"'
   echo "Dear diary," | tokamak run path/to/model -p - --json)");
   auto flags = std::make_shared<RunFlags>();
   flags->model.add(*command, ModelFlags::Model::kOptional);

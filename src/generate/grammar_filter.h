@@ -1,0 +1,42 @@
+// GrammarFilter: which tokens a grammar lets follow the text that was generated so far.
+#pragma once
+#include <limits>
+#include <memory>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "text/grammar/matcher.h"
+#include "text/tokenizer.h"
+
+namespace tokamak {
+
+class GrammarFilter {
+ public:
+  /// Everything outlives this. `end_ids`: tokens that end the text, where the grammar lets it end.
+  GrammarFilter(const Grammar& grammar, const Tokenizer& tokenizer,
+                std::span<const uint32_t> end_ids);
+
+  bool allows(uint32_t id);
+  /// Whether nothing may follow: the text is whole.
+  bool is_finished() const { return matcher_.may_end() && !matcher_.may_go_on(); }
+  /// The logits of what may follow, of everything else -infinity; valid until the next call.
+  /// Errors: no token may follow, or the grammar has too many ways to go on.
+  Result<std::span<const float>> allowed(std::span<const float> logits);
+  /// Takes a token that allows().
+  void push(uint32_t id);
+
+ private:
+  static constexpr float kRemoved = -std::numeric_limits<float>::infinity();
+
+  GrammarMatcher matcher_;
+  const Tokenizer* tokenizer_;
+  std::set<uint32_t> end_ids_;
+  bool begins_ = true;
+  // What tokens add to a text that has begun, of all of them once all have been asked for.
+  std::vector<std::string> bytes_;
+  std::vector<float> logits_;
+};
+
+}  // namespace tokamak

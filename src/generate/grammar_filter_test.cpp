@@ -1,0 +1,125 @@
+#include "generate/grammar_filter.h"
+
+#include <gtest/gtest.h>
+
+namespace tokamak {
+namespace {
+
+/// A byte-level vocabulary: single bytes of two characters, a word of three letters, an end.
+const Tokenizer& tokenizer() {
+  static const Tokenizer made = [] {
+    auto read = Tokenizer::from_json(
+        "{\"model\": {\"type\": \"BPE\", \"merges\": [], \"vocab\": {\"a\": 0, \"b\": 1, \"abc\": "
+        "2, "
+        "\"\u00c3\": 3, \"\u00a9\": 4, \"\u0120a\": 5}}, \"decoder\": {\"type\": \"ByteLevel\"}, "
+        "\"added_tokens\": [{\"id\": 6, \"content\": \"<end>\", \"special\": true}, "
+        "{\"id\": 7, \"content\": \"<pad>\", \"special\": true}]}");
+    EXPECT_TRUE(read) << read.error().message;
+    return *std::move(read);
+  }();
+  return made;
+}
+
+Grammar grammar(std::string_view text) {
+  auto made = Grammar::parse(text);
+  EXPECT_TRUE(made) << made.error().message;
+  return *std::move(made);
+}
+
+constexpr uint32_t kEnd[] = {6};
+
+std::vector<uint32_t> allowed(GrammarFilter& filter) {
+  std::vector<uint32_t> ids;
+  for (uint32_t id = 0; id < 9; ++id) {
+    if (filter.allows(id)) ids.push_back(id);
+  }
+  return ids;
+}
+
+using Ids = std::vector<uint32_t>;
+
+TEST(GrammarFilter, AllowsTokensThatBeginOrGoOnWithTheText) {
+  const Grammar words = grammar("root ::= (\"abc\" | \"b\" | \" \" \"a\")+");
+  GrammarFilter filter(words, tokenizer(), kEnd);
+  EXPECT_EQ(allowed(filter), (Ids{0, 1, 2, 5}));
+  filter.push(0);
+  EXPECT_EQ(allowed(filter), (Ids{1}));
+  filter.push(1);
+  EXPECT_EQ(allowed(filter), Ids{}) << "no token is a c";
+}
+
+TEST(GrammarFilter, LetsTheTextEndWhereTheGrammarDoes) {
+  const Grammar one = grammar("root ::= \"a\"");
+  GrammarFilter filter(one, tokenizer(), kEnd);
+  EXPECT_FALSE(filter.allows(6));
+  filter.push(0);
+  EXPECT_EQ(allowed(filter), (Ids{6})) << "the end, but no other special token";
+  EXPECT_TRUE(filter.is_finished());
+  filter.push(6);
+  const Grammar many = grammar("root ::= \"a\"+");
+  GrammarFilter open(many, tokenizer(), kEnd);
+  open.push(0);
+  EXPECT_EQ(allowed(open), (Ids{0, 6}));
+  EXPECT_FALSE(open.is_finished());
+}
+
+TEST(GrammarFilter, FollowsCharactersThatAreCutBetweenTokens) {
+  const Grammar accents = grammar("root ::= [\\u00e0-\\u00ff] \"b\"");
+  GrammarFilter filter(accents, tokenizer(), kEnd);
+  EXPECT_EQ(allowed(filter), (Ids{3}));
+  filter.push(3);
+  EXPECT_EQ(allowed(filter), (Ids{4}));
+  filter.push(4);
+  EXPECT_EQ(allowed(filter), (Ids{1}));
+}
+
+TEST(GrammarFilter, RemovesLogitsOfWhatMayNotFollow) {
+  const Grammar grammar_of_b = grammar("root ::= \"b\" \"a\"");
+  GrammarFilter filter(grammar_of_b, tokenizer(), kEnd);
+  const std::vector<float> logits = {9, 1, 8, 7, 6, 5, 4, 3, 2};
+  for (const uint32_t next : {1u, 0u}) {
+    const auto left = filter.allowed(logits);
+    ASSERT_TRUE(left) << left.error().message;
+    for (uint32_t id = 0; id < logits.size(); ++id) {
+      EXPECT_EQ((*left)[id], id == next ? logits[id] : -std::numeric_limits<float>::infinity());
+    }
+    filter.push(next);
+  }
+}
+
+TEST(GrammarFilter, SaysThatNothingCanFollow) {
+  const Grammar unknown = grammar("root ::= \"x\"");
+  const std::vector<float> logits(9);
+  GrammarFilter filter(unknown, tokenizer(), kEnd);
+  const auto none = filter.allowed(logits);
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().message,
+            "No token of the vocabulary goes on with the text so far as the grammar says.");
+  const Grammar wide = grammar("root ::= ((\"a\"?){1000}){6}");
+  GrammarFilter too_wide(wide, tokenizer(), kEnd);
+  const auto refused = too_wide.allowed(logits);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message.substr(0, 57),
+            "The grammar has more than 4096 ways to go on behind the t");
+}
+
+TEST(GrammarFilter, KnowsThatABeginningIsWrittenOtherwise) {
+  // As Llama 2 has it: words begin with a blank, which a text does not begin with.
+  const auto metaspace = Tokenizer::from_json(
+      "{\"model\": {\"type\": \"BPE\", \"merges\": [], \"vocab\": {\"\u2581a\": 0, \"<0xC3>\": 1, "
+      "\"<0xA9>\": 2}}, \"decoder\": {\"type\": \"Sequence\", \"decoders\": [{\"type\": "
+      "\"Replace\", \"pattern\": {\"String\": \"\u2581\"}, \"content\": \" \"}, {\"type\": "
+      "\"ByteFallback\"}, {\"type\": \"Fuse\"}, {\"type\": \"Strip\", \"content\": \" \", "
+      "\"start\": 1, \"stop\": 0}]}}");
+  ASSERT_TRUE(metaspace) << metaspace.error().message;
+  const Grammar words = grammar("root ::= \"a\" \" a\" \"\u00e9\"");
+  GrammarFilter filter(words, *metaspace, {});
+  for (const uint32_t id : {0u, 0u, 1u, 2u}) {
+    ASSERT_TRUE(filter.allows(id)) << id;
+    filter.push(id);
+  }
+  EXPECT_TRUE(filter.is_finished());
+}
+
+}  // namespace
+}  // namespace tokamak

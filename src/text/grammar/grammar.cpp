@@ -1,0 +1,261 @@
+#include "text/grammar/grammar.h"
+
+#include <algorithm>
+#include <map>
+#include <span>
+
+#include "text/grammar/syntax.h"
+#include "text/unicode.h"
+
+namespace tokamak {
+namespace {
+
+using grammar::Node;
+using grammar::Rule;
+using State = Grammar::State;
+
+using RuleIndex = std::map<std::string, uint32_t, std::less<>>;
+
+/// Rules that are named but not there.
+Result<void> check_names(const Node& node, const RuleIndex& index) {
+  if (node.kind == Node::Kind::kRule && !index.contains(node.text)) {
+    return invalid_input("line {}: There is no rule \"{}\".", node.line, node.text);
+  }
+  for (const Node& child : node.children) TOK_TRY(check_names(child, index));
+  return {};
+}
+
+/// Finds rules that may call themselves before any byte is taken.
+class LeftRecursion {
+ public:
+  LeftRecursion(std::span<const Rule> rules, const RuleIndex& index)
+      : rules_(rules), index_(index), may_be_empty_(rules.size()), marks_(rules.size()) {}
+
+  Result<void> check() {
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (size_t i = 0; i < rules_.size(); ++i) {
+        if (may_be_empty_[i] || !is_empty(rules_[i].body)) continue;
+        may_be_empty_[i] = changed = true;
+      }
+    }
+    for (uint32_t i = 0; i < rules_.size(); ++i) TOK_TRY(visit(i));
+    return {};
+  }
+
+ private:
+  enum class Mark : uint8_t { kNew, kOpen, kDone };
+
+  bool is_empty(const Node& node) const {
+    const auto empty = [&](const Node& child) { return is_empty(child); };
+    switch (node.kind) {
+      case Node::Kind::kLiteral:
+        return node.text.empty();
+      case Node::Kind::kClass:
+        return false;
+      case Node::Kind::kRule:
+        return may_be_empty_[index_.find(node.text)->second];
+      case Node::Kind::kSequence:
+        return std::ranges::all_of(node.children, empty);
+      case Node::Kind::kChoice:
+        return std::ranges::any_of(node.children, empty);
+      case Node::Kind::kRepeat:
+        return node.least == 0 || is_empty(node.children.front());
+    }
+    return false;
+  }
+
+  /// Rules with which `node` may begin.
+  void add_firsts(const Node& node, std::vector<uint32_t>& firsts) const {
+    if (node.kind == Node::Kind::kRule) firsts.push_back(index_.find(node.text)->second);
+    for (const Node& child : node.children) {
+      add_firsts(child, firsts);
+      if (node.kind == Node::Kind::kSequence && !is_empty(child)) return;
+    }
+  }
+
+  /// Depth first, with a stack of its own: a chain of rules may be long.
+  Result<void> visit(uint32_t rule) {
+    struct Frame {
+      uint32_t rule;
+      std::vector<uint32_t> firsts;
+    };
+    std::vector<Frame> frames;
+    const auto open = [&](uint32_t i) {
+      marks_[i] = Mark::kOpen;
+      frames.push_back({i, {}});
+      add_firsts(rules_[i].body, frames.back().firsts);
+    };
+    if (marks_[rule] == Mark::kNew) open(rule);
+    while (!frames.empty()) {
+      Frame& frame = frames.back();
+      if (frame.firsts.empty()) {
+        marks_[frame.rule] = Mark::kDone;
+        frames.pop_back();
+        continue;
+      }
+      const uint32_t next = frame.firsts.back();
+      frame.firsts.pop_back();
+      if (marks_[next] == Mark::kOpen) {
+        return invalid_input(
+            "line {}: The rule \"{}\" may begin with itself; put what comes first in front of it, "
+            "as in \"list ::= item list?\".",
+            rules_[next].line, rules_[next].name);
+      }
+      if (marks_[next] == Mark::kNew) open(next);
+    }
+    return {};
+  }
+
+  std::span<const Rule> rules_;
+  const RuleIndex& index_;
+  std::vector<bool> may_be_empty_;
+  std::vector<Mark> marks_;
+};
+
+/// Makes states from the end: each part is given the state behind it and gives the one before it.
+class Builder {
+ public:
+  Builder(std::span<const Rule> rules, const RuleIndex& index) : index_(index) {
+    // A rule begins with a split of its own, so that rules can call those that come later.
+    for (size_t i = 0; i < rules.size(); ++i) states_.push_back({.kind = State::Kind::kSplit});
+    const uint32_t end = add({.kind = State::Kind::kReturn});
+    for (uint32_t i = 0; i < rules.size(); ++i) {
+      const uint32_t begin = before(rules[i].body, end);
+      states_[i].next = states_[i].other = begin;
+    }
+  }
+
+  bool is_full() const { return states_.size() >= Grammar::kMaxStates; }
+  std::vector<State> take() { return std::move(states_); }
+
+ private:
+  /// A full one goes on without growing; its states are not used.
+  uint32_t add(const State& state) {
+    if (is_full()) return 0;
+    states_.push_back(state);
+    return uint32_t(states_.size() - 1);
+  }
+  uint32_t split(uint32_t next, uint32_t other) {
+    return add({.kind = State::Kind::kSplit, .next = next, .other = other});
+  }
+
+  uint32_t before(const Node& node, uint32_t next) {
+    switch (node.kind) {
+      case Node::Kind::kLiteral:
+        for (auto c = node.text.rbegin(); c != node.text.rend(); ++c) {
+          next = byte(uint8_t(*c), uint8_t(*c), next);
+        }
+        return next;
+      case Node::Kind::kClass:
+        return before_class(node, next);
+      case Node::Kind::kRule:
+        return add(
+            {.kind = State::Kind::kCall, .next = next, .other = index_.find(node.text)->second});
+      case Node::Kind::kSequence:
+        for (auto child = node.children.rbegin(); child != node.children.rend(); ++child) {
+          next = before(*child, next);
+        }
+        return next;
+      case Node::Kind::kChoice: {
+        uint32_t begin = before(node.children.back(), next);
+        for (size_t i = node.children.size() - 1; i-- > 0;) {
+          begin = split(before(node.children[i], next), begin);
+        }
+        return begin;
+      }
+      case Node::Kind::kRepeat:
+        return before_repeat(node, next);
+    }
+    return next;
+  }
+
+  uint32_t before_repeat(const Node& node, uint32_t next) {
+    const Node& child = node.children.front();
+    if (node.most == Node::kNoLimit) {
+      const uint32_t loop = split(next, next);
+      const uint32_t begin = before(child, loop);
+      states_[loop].other = begin;
+      next = loop;
+    } else {
+      const uint32_t end = next;
+      for (uint32_t i = node.least; i < node.most && !is_full(); ++i) {
+        next = split(before(child, next), end);
+      }
+    }
+    for (uint32_t i = 0; i < node.least && !is_full(); ++i) next = before(child, next);
+    return next;
+  }
+
+  uint32_t byte(uint8_t low, uint8_t high, uint32_t next) {
+    return add({.kind = State::Kind::kByte, .low = low, .high = high, .next = next});
+  }
+
+  /// An empty class takes no byte at all.
+  uint32_t before_class(const Node& node, uint32_t next) {
+    begins_.clear();
+    for (const auto& [first, last] : node.ranges) add_range(first, last, next);
+    if (begins_.empty()) return byte(1, 0, next);
+    uint32_t begin = begins_.back();
+    for (size_t i = begins_.size() - 1; i-- > 0;) begin = split(begins_[i], begin);
+    return begin;
+  }
+
+  /// Characters whose UTF-8 has the same length, and differs in bytes that are all free or all
+  /// fixed, are one sequence of ranges of bytes.
+  void add_range(char32_t first, char32_t last, uint32_t next) {
+    if (first > last) return;
+    for (const char32_t end : {0x7Fu, 0x7FFu, 0xD7FFu, 0xDFFFu, 0xFFFFu}) {
+      if (first <= end && last > end) {
+        add_range(first, end, next);
+        return add_range(end + 1, last, next);
+      }
+    }
+    if (first >= 0xD800 && last <= 0xDFFF) return;          // surrogates are no characters
+    for (const char32_t low : {0x3Fu, 0xFFFu, 0x3FFFFu}) {  // of the last bytes
+      if (last <= 0x7F || (first & ~low) == (last & ~low)) continue;
+      if ((first & low) != 0) {
+        add_range(first, first | low, next);
+        return add_range((first | low) + 1, last, next);
+      }
+      if ((last & low) != low) {
+        add_range(first, (last & ~low) - 1, next);
+        return add_range(last & ~low, last, next);
+      }
+    }
+    std::string from, to;
+    append_utf8(from, first);
+    append_utf8(to, last);
+    for (size_t i = from.size(); i-- > 0;) next = byte(uint8_t(from[i]), uint8_t(to[i]), next);
+    begins_.push_back(next);
+  }
+
+  const RuleIndex& index_;
+  std::vector<State> states_;
+  std::vector<uint32_t> begins_;  // of the sequences of a class
+};
+
+}  // namespace
+
+Result<Grammar> Grammar::parse(std::string_view gbnf) {
+  TOK_TRY(const std::vector<Rule> rules, grammar::parse(gbnf));
+  RuleIndex index;
+  for (uint32_t i = 0; i < rules.size(); ++i) index.emplace(rules[i].name, i);
+  const auto root = index.find("root");
+  if (root == index.end()) {
+    return invalid_input("The grammar has no rule \"root\", which says what a whole text is.");
+  }
+  for (const Rule& rule : rules) TOK_TRY(check_names(rule.body, index));
+  TOK_TRY(LeftRecursion(rules, index).check());
+  Builder builder(rules, index);
+  if (builder.is_full()) {
+    return invalid_input("The grammar takes more than {} states; its repetitions are too many.",
+                         kMaxStates);
+  }
+  Grammar made;
+  made.states_ = builder.take();
+  made.root_ = root->second;
+  return made;
+}
+
+}  // namespace tokamak

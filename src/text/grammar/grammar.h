@@ -1,0 +1,44 @@
+// Grammar: which texts may be generated, as an automaton with a stack over the bytes of UTF-8.
+#pragma once
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace tokamak {
+
+/// Does not change once it is made and may be used from several threads.
+class Grammar {
+ public:
+  /// A place between two bytes of a rule, and how it goes on from there.
+  struct State {
+    enum class Kind : uint8_t {
+      kByte,    // a byte in [low, high], then `next`
+      kSplit,   // `next` or `other`
+      kCall,    // the rule that begins at `other`, then `next`
+      kReturn,  // the end of the rule
+    };
+    Kind kind = Kind::kReturn;
+    uint8_t low = 0, high = 0;
+    uint32_t next = 0, other = 0;
+  };
+  /// Repetitions are written out, so that a short text may ask for many.
+  static constexpr size_t kMaxStates = 1000000;
+
+  /// GBNF (text/grammar/syntax.h); the text that may be generated is what the rule `root` says.
+  /// Errors name the line and the rule: what is no GBNF, a rule that is missing, or that begins
+  /// with itself, which no automaton of this kind can follow.
+  static Result<Grammar> parse(std::string_view gbnf);
+
+  const std::vector<State>& states() const { return states_; }
+  uint32_t root() const { return root_; }
+
+ private:
+  Grammar() = default;
+
+  std::vector<State> states_;
+  uint32_t root_ = 0;
+};
+
+}  // namespace tokamak
