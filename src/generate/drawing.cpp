@@ -31,8 +31,9 @@ Drawing::Drawing(Session& session, Sampler& sampler, GrammarFilter* filter)
 std::optional<uint32_t> Drawing::drawn_of(std::span<const float> list,
                                           std::span<const uint32_t> previous_ids) {
   if (filter_ == nullptr) return sampler_->next_of_list(list, previous_ids);
-  return sampler_->next_of_list(list, previous_ids,
-                                [this](uint32_t id) { return filter_->allows(id); });
+  const auto allows = [this](uint32_t id) { return filter_->allows(id); };
+  const auto id = sampler_->next_of_list(list, previous_ids, allows);
+  return filter_->is_sure() ? id : std::nullopt;
 }
 
 Result<uint32_t> Drawing::drawn_of_all(std::span<const float> logits,

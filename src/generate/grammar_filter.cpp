@@ -32,7 +32,7 @@ Result<std::span<const float>> GrammarFilter::allowed(std::span<const float> log
       logits_[id] = kRemoved;
     }
   }
-  if (matcher_.is_too_wide()) {
+  if (!is_sure()) {
     return invalid_input(
         "The grammar has more than {} ways to go on behind the text so far; repetitions of what "
         "may "

@@ -19,6 +19,8 @@ class GrammarFilter {
                 std::span<const uint32_t> end_ids);
 
   bool allows(uint32_t id);
+  /// Whether what it does not allow may really not follow; if not, allowed() says why.
+  bool is_sure() const { return !matcher_.is_too_wide(); }
   /// Whether nothing may follow: the text is whole.
   bool is_finished() const { return matcher_.may_end() && !matcher_.may_go_on(); }
   /// The logits of what may follow, of everything else -infinity; valid until the next call.

@@ -97,6 +97,7 @@ TEST(GrammarFilter, SaysThatNothingCanFollow) {
             "No token of the vocabulary goes on with the text so far as the grammar says.");
   const Grammar wide = grammar("root ::= ((\"a\"?){1000}){6}");
   GrammarFilter too_wide(wide, tokenizer(), kEnd);
+  EXPECT_FALSE(too_wide.is_sure()) << "lists must not count either";
   const auto refused = too_wide.allowed(logits);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().message.substr(0, 57),
