@@ -1,7 +1,5 @@
 #include "generate/grammar_filter.h"
 
-#include <algorithm>
-
 namespace tokamak {
 
 GrammarFilter::GrammarFilter(const Grammar& grammar, const Tokenizer& tokenizer,
@@ -35,8 +33,7 @@ Result<std::span<const float>> GrammarFilter::allowed(std::span<const float> log
   if (!is_sure()) {
     return invalid_input(
         "The grammar has more than {} ways to go on behind the text so far; repetitions of what "
-        "may "
-        "be empty, or of each other, are the commonest cause.",
+        "may be empty, or of each other, are the commonest cause.",
         GrammarMatcher::kMaxThreads);
   }
   if (!any) {

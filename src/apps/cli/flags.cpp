@@ -187,10 +187,9 @@ void SamplingFlags::add(CLI::App& command) {
       ->check(not_empty("a text"))
       ->allow_extra_args(false);
   command
-      .add_option(
-          "--grammar", grammar_,
-          "generate only what this grammar in GBNF describes (docs/grammars.md); @file reads "
-          "a file")
+      .add_option("--grammar", grammar_,
+                  "generate only what this grammar in GBNF describes (docs/grammars.md); "
+                  "@file reads a file")
       ->check(not_empty("a grammar, or @file"));
 }
 
@@ -217,7 +216,7 @@ Result<GenerationParams> SamplingFlags::params(const GenerationParams& defaults)
     const bool is_file = grammar_.starts_with('@');
     std::string text = grammar_;
     if (is_file) {
-      TOK_TRY(text, read_text_file(grammar_.substr(1), uint64_t{1} << 20));
+      TOK_TRY(text, read_text_file(grammar_.substr(1), Grammar::kMaxTextBytes));
     }
     auto grammar = Grammar::parse(text);
     if (!grammar) {

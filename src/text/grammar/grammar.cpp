@@ -238,6 +238,10 @@ class Builder {
 }  // namespace
 
 Result<Grammar> Grammar::parse(std::string_view gbnf) {
+  if (gbnf.size() > kMaxTextBytes) {
+    return invalid_input("The grammar has {} bytes; at most {} are read.", gbnf.size(),
+                         kMaxTextBytes);
+  }
   TOK_TRY(const std::vector<Rule> rules, grammar::parse(gbnf));
   RuleIndex index;
   for (uint32_t i = 0; i < rules.size(); ++i) index.emplace(rules[i].name, i);

@@ -23,6 +23,7 @@ class Grammar {
     uint8_t low = 0, high = 0;
     uint32_t next = 0, other = 0;
   };
+  static constexpr size_t kMaxTextBytes = size_t{1} << 20;
   /// Repetitions are written out, so that a short text may ask for many.
   static constexpr size_t kMaxStates = 1000000;
 

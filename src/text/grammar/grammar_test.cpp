@@ -143,6 +143,9 @@ TEST(Grammar, RefusesWhatIsNoGrammarByItsLine) {
       "root ::= \"\\q\"",
       "line 1: Expected one of n r t \\ \" [ ] - ^ x u U behind a \\, but \"q\" is there.");
   expect_error("root ::= \"\\xg0\"", "line 1: Expected a hexadecimal digit, but \"g\" is there.");
+  expect_error("root ::= \"\\x1\x11\"",
+               "line 1: Expected a hexadecimal digit, but \"\x11\" is there.");
+  expect_error("root ::= \"\\U99999999\"", "line 1: U+99999999 is no character.");
   expect_error("root ::= \"\\ud800\"", "line 1: U+D800 is no character.");
   expect_error("root ::= \"a\"{3,1}", "line 1: {3,1} asks for at most fewer than at least.");
   expect_error("root ::= \"a\"{2000}", "line 1: More than 1000 repetitions.");
@@ -154,6 +157,8 @@ TEST(Grammar, RefusesWhatIsNoGrammarByItsLine) {
   expect_error("root ::= \"\xFF\"", "The grammar is not UTF-8.");
   expect_error("root ::= ((\"a\"{1000}){1000}){1000}",
                "The grammar takes more than 1000000 states; its repetitions are too many.");
+  expect_error(std::string(Grammar::kMaxTextBytes + 1, ' '),
+               "The grammar has 1048577 bytes; at most 1048576 are read.");
   std::string deep = "root ::= ";
   for (int i = 0; i < 1000; ++i) deep += '(';
   expect_error(deep, "line 1: More than 150 groups in each other.");

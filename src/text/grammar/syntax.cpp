@@ -1,7 +1,7 @@
 #include "text/grammar/syntax.h"
 
 #include <algorithm>
-#include <optional>
+#include <charconv>
 
 #include "text/unicode.h"
 
@@ -214,19 +214,16 @@ class Parser {
   }
 
   Result<char32_t> code_point(size_t digits) {
-    char32_t value = 0;
-    for (size_t i = 0; i < digits; ++i, ++at_) {
-      constexpr std::string_view kDigits = "0123456789abcdef";
-      const char c = at_end() ? ' ' : char(source_[at_] | 0x20);
-      const size_t digit = kDigits.find(c);
-      if (digit == kDigits.npos || at_end()) return wrong("a hexadecimal digit");
-      value = value * 16 + char32_t(digit);
-      if (value > kLast) break;
-    }
+    const std::string_view text = source_.substr(at_, digits);
+    uint32_t value = 0;
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), value, 16);
+    const size_t length = size_t(read.ptr - text.data());
+    at_ += length;
+    if (length != digits) return wrong("a hexadecimal digit");
     if (value > kLast || (value >= 0xD800 && value <= 0xDFFF)) {
-      return invalid_input("line {}: U+{:X} is no character.", line_, uint32_t(value));
+      return invalid_input("line {}: U+{:X} is no character.", line_, value);
     }
-    return value;
+    return char32_t(value);
   }
 
   Result<std::vector<std::pair<char32_t, char32_t>>> ranges() {
@@ -277,10 +274,6 @@ class Parser {
 }  // namespace
 
 Result<std::vector<Rule>> parse(std::string_view source) {
-  if (source.size() > kMaxSourceBytes) {
-    return invalid_input("The grammar has {} bytes; at most {} are read.", source.size(),
-                         kMaxSourceBytes);
-  }
   if (!is_valid_utf8(source)) return invalid_input("The grammar is not UTF-8.");
   return Parser(source).rules();
 }

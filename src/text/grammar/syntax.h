@@ -16,7 +16,6 @@
 
 namespace tokamak::grammar {
 
-inline constexpr size_t kMaxSourceBytes = size_t{1} << 20;
 inline constexpr size_t kMaxRules = 4096;
 /// Of groups in groups.
 inline constexpr uint32_t kMaxSyntaxDepth = 150;
