@@ -124,7 +124,8 @@ struct FusedLinear {
 /// and then values as the cache has heads, unless `k_is_v`: values are the same columns as keys,
 /// before norm and rotation. norms has the weights for a query, then for a key. With splits above 1
 /// the keys are dealt to so many parts, and the result is unfinished: a row holds the sums of each
-/// part, one after the other, then of each part and head the largest score and the total.
+/// part, one after the other, then of each part and head the base that its weights count from (its
+/// largest score, or one near it) and their total.
 ///     (row [T, at least (heads + 2 kv) d, (heads + kv) d or heads*d], table [rows, rotary], cache
 ///     [slots, 2, kv, d],
 ///      pages u32[P], norms? [2*d] or [d])

@@ -50,25 +50,26 @@ Case fused_linear_case(FusedLinear op, DType dtype, uint32_t in, uint32_t out) {
 struct StepShape {
   uint32_t heads, kv_heads, head_dim, rotary;
   float range = 2;  // of the row
+  uint32_t positions = 70;
 };
 
 Case step_attention_case(StepShape shape, StepAttention op, bool norms, DType cache_type) {
   CaseBuilder b(fmt::format(
-      "step_attention {}/{}x{} turning {} {}{}{}{} window {} softcap {} splits {} {} range {}",
+      "step_attention {}/{}x{} turning {} {}{}{}{} window {} softcap {} splits {} {} range {} "
+      "positions {}",
       shape.heads, shape.kv_heads, shape.head_dim, shape.rotary, op.appends ? "appends" : "reads",
       norms ? " norms" : "", op.norm_v ? " of values" : "", op.k_is_v ? " of keys" : "", op.window,
-      op.softcap, op.splits, dtype_name(cache_type), shape.range));
-  constexpr uint32_t kPositions = 70;
+      op.softcap, op.splits, dtype_name(cache_type), shape.range, shape.positions));
   const uint32_t kv_columns = shape.kv_heads * shape.head_dim;
   uint32_t slots = 0;
-  const ValueId pages = b.pages(kPositions, op.window == 0 ? 0 : op.window + 1, slots);
+  const ValueId pages = b.pages(shape.positions, op.window == 0 ? 0 : op.window + 1, slots);
   ValueId cache =
       b.graph().state("cache", {slots, 2, shape.kv_heads, shape.head_dim}, cache_type, op.window);
   RopeTable recipe{{}, 1.1f};
   for (uint32_t i = 0; i < shape.rotary / 2; ++i) {
     recipe.inverse_frequencies.push_back(1.0f / float(1 + i));
   }
-  const uint32_t rows = op.short_rows + kPositions;
+  const uint32_t rows = op.short_rows + shape.positions;
   if (op.short_rows > 0) {
     recipe.short_rows = op.short_rows;
     recipe.short_frequencies.assign(shape.rotary / 2, 0.3f);
@@ -94,7 +95,7 @@ Case step_attention_case(StepShape shape, StepAttention op, bool norms, DType ca
     y = b.graph().add_node(FusedLinear{.before = Before::kMergeSplits, .splits = op.splits},
                            {y, w})[0];
   }
-  return b.finish(y, {1, std::vector<uint32_t>(kPositions, 1)},
+  return b.finish(y, {1, std::vector<uint32_t>(shape.positions, 1)},
                   cache_type == DType::kF16 ? kAttentionF16 : kAttention);
 }
 
@@ -200,6 +201,8 @@ std::vector<Case> step_attention_cases() {
   }
   const StepShape llama = {32, 8, 64, 64};
   add(llama, {.splits = 8}, false, DType::kF16);
+  // Several turns of every kernel, and scores that lead by more than sums are kept for.
+  add({4, 2, 64, 64, 6, 200}, {}, false, DType::kF16);
   const StepShape small = {4, 2, 16, 8};
   add(small, {.norm_v = true}, true);
   add(small, {.k_is_v = true, .norm_v = true}, true);

@@ -13,16 +13,16 @@ fn sum_of_lanes(value: f32, lane: u32) -> f32 {
 fn merge_groups(h: u32) {
   for (var step = 0u; step < MERGE_STEPS; step++) {  // written out
     let apart = LANES << step;
-    let other = subgroupShuffleXor(largest[h], apart);
-    let now_largest = max(largest[h], other);
-    let keep = exp(largest[h] - now_largest);
-    let take = exp(other - now_largest);
+    let other = subgroupShuffleXor(base[h], apart);
+    let both = max(base[h], other);
+    let keep = exp(base[h] - both);
+    let take = exp(other - both);
     total[h] = total[h] * keep + take * subgroupShuffleXor(total[h], apart);
     for (var j = 0u; j < OWN; j++) {  // written out
       let i = h * OWN + j;
       sums[i][0] = sums[i][0] * keep + take * subgroupShuffleXor(sums[i][0], apart);
       sums[i][1] = sums[i][1] * keep + take * subgroupShuffleXor(sums[i][1], apart);
     }
-    largest[h] = now_largest;
+    base[h] = both;
   }
 }

@@ -11,7 +11,11 @@ const GROUPS = THREADS / LANES;
 const HALF = ROTARY / 2u;
 const KEY = QUERIES;  // heads made ready: the queries, the key, the value
 const VALUE = QUERIES + 1u;
-const LOWEST = -3.0e38;
+// Weights count from a base that follows the largest score only where that leads by LEAD, which is
+// seldom: sums need not shrink every turn. What is unseen weighs nothing beside the first base.
+const LEAD = 16.0;
+const LOWEST = -1.0e38;
+const UNSEEN = -3.0e38;
 
 // The heads made ready, later the sums of all groups for one query. Elements that have the same
 // place in their units are neighbours, and rows of them begin four banks apart: lanes that read
@@ -100,10 +104,10 @@ fn load_next(first: u32, until: u32, kv_head: u32, part: u32) {
   }
 }
 
-// Of the keys that this lane has seen, for each query: sums of its units of the values, the largest
-// score, the total.
+// Of the keys that this lane has seen, for each query: sums of its units of the values, the base of
+// their weights, the total of these.
 var<private> sums: array<array<vec4<f32>, 2>, HELD>;
-var<private> largest: array<f32, QUERIES>;
+var<private> base: array<f32, QUERIES>;
 var<private> total: array<f32, QUERIES>;
 
 fn run(group: vec3<u32>, lane: u32) {
@@ -144,7 +148,7 @@ fn run(group: vec3<u32>, lane: u32) {
   }
 
   for (var h = 0u; h < QUERIES; h++) {  // written out
-    largest[h] = LOWEST;
+    base[h] = LOWEST;
     total[h] = 0.0;
   }
   for (var i = 0u; i < HELD; i++) {  // written out
@@ -168,26 +172,28 @@ fn run(group: vec3<u32>, lane: u32) {
     }
     for (var h = 0u; h < QUERIES; h++) {  // written out
       var scores: array<f32, KEYS>;
-      var now_largest = largest[h];
+      var now_largest = base[h];
       for (var k = 0u; k < KEYS; k++) {  // written out
         var product = vec4(0.0);
         for (var i = 0u; i < OWN; i++) {  // written out
           let key = unpack_unit(keys[k * OWN + i]);
           product += query[h * OWN + i][0] * key[0] + query[h * OWN + i][1] * key[1];
         }
-        scores[k] = cap_score(sum_of_lanes(dot(product, vec4(1.0)), lane) * SCALE);
-        let seen = first_key + k * GROUPS < until;
-        now_largest = select(now_largest, max(now_largest, scores[k]), seen);
+        let score = cap_score(sum_of_lanes(dot(product, vec4(1.0)), lane) * SCALE);
+        scores[k] = select(UNSEEN, score, first_key + k * GROUPS < until);
+        now_largest = max(now_largest, scores[k]);
       }
-      let shrink = exp(largest[h] - now_largest);
-      total[h] *= shrink;
-      for (var i = 0u; i < OWN; i++) {  // written out
-        sums[h * OWN + i][0] *= shrink;
-        sums[h * OWN + i][1] *= shrink;
+      if (now_largest > base[h] + LEAD) {
+        let shrink = exp(base[h] - now_largest);
+        total[h] *= shrink;
+        for (var i = 0u; i < OWN; i++) {  // written out
+          sums[h * OWN + i][0] *= shrink;
+          sums[h * OWN + i][1] *= shrink;
+        }
+        base[h] = now_largest;
       }
       for (var k = 0u; k < KEYS; k++) {  // written out
-        let seen = first_key + k * GROUPS < until;
-        let weight = select(0.0, exp(scores[k] - now_largest), seen);
+        let weight = exp(scores[k] - base[h]);
         total[h] += weight;
         for (var i = 0u; i < OWN; i++) {  // written out
           let value = unpack_unit(values[k * OWN + i]);
@@ -195,7 +201,6 @@ fn run(group: vec3<u32>, lane: u32) {
           sums[h * OWN + i][1] += weight * value[1];
         }
       }
-      largest[h] = now_largest;
     }
   }
 
@@ -206,7 +211,7 @@ fn run(group: vec3<u32>, lane: u32) {
     workgroupBarrier();
     if (lane % SPAN < LANES) {
       if (part == 0u) {
-        group_scores[merged] = vec2(largest[h], total[h]);
+        group_scores[merged] = vec2(base[h], total[h]);
       }
       for (var i = 0u; i < OWN; i++) {  // written out
         for (var j = 0u; j < 8u; j++) {  // written out

@@ -1,8 +1,8 @@
-// The whole attention of SPLITS parts: sums that go with different largest scores. The first EARLY
+// The whole attention of SPLITS parts: sums whose weights count from different bases. The first EARLY
 // splits are loaded early, the others in fours, whose loads are under way together; how many fours
 // there are is no constant, or compilers would write all of them out.
 const HEAD_VECTORS = IN / HEADS / 4u;
-// From here on, for each split and head its largest score and total.
+// From here on, for each split and head its base and its total.
 const SCORES = SPLITS * IN / 4u;
 
 // What the sums of a split and head count for.
