@@ -156,11 +156,13 @@ class Bench {
     return {};
   }
 
-  /// Steps of one token, by the phase of that name.
+  /// Steps of one token, by the phase of that name and those that take its place.
   void count_steps(BenchTest& test, std::string_view name) {
     const Plan& plan = engine_.compiled().plan;
-    const Phase& phase = *std::ranges::find(plan.phases, name, &Phase::name);
+    const auto named = std::ranges::find(plan.phases, name, &Phase::name);
+    const size_t first = size_t(named - plan.phases.begin());
     for (uint32_t step = 0; step < options_.generate; ++step) {
+      const Phase& phase = plan.phases[plan.phase_at(first, options_.depth + step)];
       add(test, phase_cost(plan, phase, 1, uint64_t{options_.depth} + step + 1),
           phase.steps.size());
     }

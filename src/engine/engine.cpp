@@ -7,6 +7,7 @@
 #include "engine/memory.h"
 #include "engine/restorable_program.h"
 #include "engine/task.h"
+#include "fuse/far_positions.h"
 #include "kernels/linear/few.h"
 #include "model/unused_tensors.h"
 #include "model/weights.h"
@@ -157,6 +158,24 @@ Failure no_tokenizer(const ModelFiles& files) {
                        files.origin.empty() ? "tokenizer.json" : "tokenizer.ggml.model");
 }
 
+/// With phases for far positions only where these have a kernel of their own.
+Result<Plan> capture_worthwhile(const Graph& graph, const DeviceInfo& device,
+                                CaptureOptions options) {
+  TOK_TRY(Plan plan, capture(graph, device, options));
+  bool has_far = false;
+  for (size_t i = 1; i < plan.phases.size(); ++i) {
+    if (plan.phases[i].from_position == 0) continue;
+    has_far = true;
+    if (!std::ranges::equal(plan.phases[i].steps, plan.phases[i - 1].steps, {}, &Step::kernel,
+                            &Step::kernel)) {
+      return plan;
+    }
+  }
+  if (!has_far) return plan;
+  std::erase_if(options.phases, [](const PhaseRequest& one) { return one.from_position > 0; });
+  return capture(graph, device, options);
+}
+
 Result<Engine::Compiled> compile_as_asked(const ModelFiles& files, const DeviceInfo& device,
                                           const OpenOptions& options) {
   const std::string name = files.origin + "config.json";
@@ -194,13 +213,21 @@ Result<Engine::Compiled> compile_as_asked(const ModelFiles& files, const DeviceI
   TOK_TRY(out.replacements,
           fuse::run_pipeline(out.one_token, fuse::Steps::kOne, options.disabled_passes));
   capturing.phases.push_back({"decode", 1, &out.one_token});
+  std::optional<Graph> far[3];
   if (!out.encoder) {
+    const auto add_far = [&](const char* phase, const Graph& near, std::optional<Graph>& own) {
+      if (out.context > kFarPosition) own = fuse::for_far_positions(near);
+      if (own) capturing.phases.push_back({phase, 1, &*own, kFarPosition});
+    };
+    add_far("decode_far", out.one_token, far[0]);
     TOK_TRY(fuse::run_pipeline(out.sampled, fuse::Steps::kOne, options.disabled_passes));
     capturing.phases.push_back({"sampled", 1, &out.sampled});
+    add_far("sampled_far", out.sampled, far[1]);
     TOK_TRY(fuse::run_pipeline(out.greedy, fuse::Steps::kOne, options.disabled_passes));
     capturing.phases.push_back({"greedy", 1, &out.greedy});
+    add_far("greedy_far", out.greedy, far[2]);
   }
-  TOK_TRY(out.plan, capture(out.fused, device, capturing));
+  TOK_TRY(out.plan, capture_worthwhile(out.fused, device, std::move(capturing)));
   return out;
 }
 
@@ -209,8 +236,8 @@ Result<Engine::Compiled> compile_as_asked(const ModelFiles& files, const DeviceI
 Graph Engine::unfused(const Compiled& compiled, const Phase& phase) {
   if (phase.max_tokens > 1) return compiled.unfused;
   const Graph one = fuse::for_one_token(compiled.unfused);
-  if (phase.name == "greedy") return fuse::with_choice(one);
-  return phase.name == "sampled" ? fuse::with_list(one) : one;
+  if (phase.name.starts_with("greedy")) return fuse::with_choice(one);
+  return phase.name.starts_with("sampled") ? fuse::with_list(one) : one;
 }
 
 Result<Engine::Compiled> Engine::compile(const ModelFiles& files, const DeviceInfo& device,

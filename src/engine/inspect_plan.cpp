@@ -105,8 +105,10 @@ std::string plan_table(const Plan& plan, const InspectRequest& request) {
       table.row({uint64_t{i}, step.kernel->name, type_text(step.outputs[0]), weight_of(plan, step),
                  grid_text(step, tokens), bytes_cell(cost.bytes), amount_text(double(cost.flops))});
     }
-    out += fmt::format("phase {}: steps of up to {} token{}\n{}", phase.name, tokens,
-                       tokens == 1 ? "" : "s", table.text());
+    const std::string from =
+        phase.from_position > 0 ? fmt::format(", from position {} on", phase.from_position) : "";
+    out += fmt::format("phase {}: steps of up to {} token{}{}\n{}", phase.name, tokens,
+                       tokens == 1 ? "" : "s", from, table.text());
     out += fmt::format("{} launches move {} and compute {}FLOP for {} token{} behind {} others\n",
                        phase.steps.size(), bytes_text(sum.bytes), amount_text(double(sum.flops)),
                        tokens, tokens == 1 ? "" : "s", request.depth);
@@ -124,6 +126,7 @@ Json plan_json(const Plan& plan, const DeviceInfo& device, const InspectRequest&
     for (const Step& step : phase.steps) steps.push_back(step_json(plan, phase, step, request));
     Json one;
     one.set("name", phase.name).set("max_tokens", phase.max_tokens);
+    if (phase.from_position > 0) one.set("from_position", phase.from_position);
     one.set("launches", uint64_t{phase.steps.size()});
     one.set("bytes", sum.bytes).set("flops", sum.flops);
     one.set("tensors", phase.tensors).set("tensor_bytes", phase.tensor_bytes);

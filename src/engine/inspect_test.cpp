@@ -106,7 +106,9 @@ TEST_F(InspectTest, PlanGroupsTheReasonsForOtherKernels) {
   ASSERT_TRUE(table);
   EXPECT_NE(table->find("step_attention.wgsl in 6 steps, passing over\n"
                         "  step_attention.wgsl.cores: device lacks subgroups\n"
+                        "  step_attention.wgsl.shared32: device lacks subgroups\n"
                         "  step_attention.wgsl.subgroup32: device lacks subgroups\n"
+                        "  step_attention.wgsl.shared8: device lacks subgroups\n"
                         "  step_attention.wgsl.subgroup8: device lacks subgroups\n"),
             std::string::npos)
       << *table;

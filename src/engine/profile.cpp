@@ -80,22 +80,25 @@ Result<Profile> profile(Engine& engine, const ProfileOptions& options) {
                 "A step of {} behind {} positions does not fit the context of {} (see --context).",
                 options.tokens, options.depth, context);
   }
-  const auto takes = [&](const Phase& phase) { return phase.max_tokens >= options.tokens; };
-  const auto phase = std::ranges::find_if(plan.phases.rbegin(), plan.phases.rend(), takes);
-  if (phase == plan.phases.rend()) {
+  const auto takes = [&](const Phase& phase) {
+    return phase.max_tokens >= options.tokens && phase.from_position == 0;
+  };
+  const auto last = std::ranges::find_if(plan.phases.rbegin(), plan.phases.rend(), takes);
+  if (last == plan.phases.rend()) {
     return fail(ErrorCode::kUsage, "A step takes at most {} tokens, not {} (see --chunk).",
                 plan.chunk(), options.tokens);
   }
-  const size_t index = size_t(plan.phases.rend() - phase) - 1;
+  const size_t index = plan.phase_at(size_t(plan.phases.rend() - last) - 1, options.depth);
+  const Phase& phase = plan.phases[index];
   TOK_TRY(const std::vector<double> seconds, time_step(engine, index, options));
-  Profile out{.phase = phase->name,
+  Profile out{.phase = phase.name,
               .phase_index = index,
               .tokens = options.tokens,
               .depth = options.depth,
               .launches = uint32_t(seconds.size())};
   std::map<std::pair<std::string, std::string>, ProfileLine> lines;
   for (size_t i = 0; i < seconds.size(); ++i) {
-    const Step& step = phase->steps[i];
+    const Step& step = phase.steps[i];
     std::pair key(std::string(step.kernel->name), operand_text(plan, step));
     ProfileLine& line = lines[key];
     line.kernel = key.first;

@@ -373,8 +373,10 @@ void add_decode(std::vector<SelfTestCase>& all) {
     all.push_back(w.finish(y.front(), kOne, 2 * kSum));
   }
   constexpr uint32_t kHeads = 4, kHeadDim = 64;
-  for (const std::string_view op_tested : {StepAttention::kName, FusedLinear::kName}) {
-    Writer w(fmt::format("{} 4/2x64 in splits", op_tested), op_tested);
+  for (const auto& [op_tested, splits] :
+       {std::pair{StepAttention::kName, 3u}, std::pair{FusedLinear::kName, 3u},
+        std::pair{StepAttention::kName, StepAttention::kFarSplits}}) {
+    Writer w(fmt::format("{} 4/2x64 in {} splits", op_tested, splits), op_tested);
     uint32_t slots = 0;
     const ValueId pages = w.pages(2, slots);
     const ValueId cache = w.graph().state("cache", {slots, 2, 2, kHeadDim}, DType::kF16);
@@ -382,10 +384,10 @@ void add_decode(std::vector<SelfTestCase>& all) {
     const ValueId table = w.constant("table", {8, 6}, rope_table(recipe, 8));
     const ValueId row = w.activation((kHeads + 4) * kHeadDim, 2);
     const ValueId norms = w.random("norms", {2 * kHeadDim});
-    const StepAttention op{.heads = kHeads, .eps = 1e-5f, .scale = 0.2f, .splits = 3};
+    const StepAttention op{.heads = kHeads, .eps = 1e-5f, .scale = 0.2f, .splits = splits};
     const ValueId parts = w.graph().add_node(op, {row, table, cache, pages, norms}).front();
     const ValueId m = w.random("w", {24, kHeads * kHeadDim}, DType::kBF16, 0.1f);
-    const FusedLinear merge{.before = Before::kMergeSplits, .splits = 3};
+    const FusedLinear merge{.before = Before::kMergeSplits, .splits = splits};
     const ValueId y = w.graph().add_node(merge, {parts, m}).front();
     all.push_back(w.finish(y, kOne, kAttentionF16));
   }

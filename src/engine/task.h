@@ -16,6 +16,10 @@ Result<void> check_task(const Engine::Compiled& compiled, Task task);
 /// Steps of up to so many tokens have kernels of their own where chunks are longer.
 constexpr uint32_t kShortChunk = 512;
 
+/// Steps of one token have other kernels from this position on, where a device and a model have
+/// some that gain there; on an H200 they do from some 8,000 positions on (docs/performance.md).
+constexpr uint32_t kFarPosition = 8192;
+
 /// Most tokens of a prefill step, where nobody says: kShortChunk, and up to 4096 where matrix units
 /// multiply, for which 512 rows are few. Not more than leaves the activations small beside the
 /// `weights`, and a step short enough to be cancelled behind it. `hidden` numbers for each token.

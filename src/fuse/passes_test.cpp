@@ -1,6 +1,7 @@
 // Each pass as text before and after; "leaves it alone" cases included. That fused and unfused
 // graphs compute the same is tests/parity's business.
 #include "fuse/add_rms_norm.h"
+#include "fuse/far_positions.h"
 #include "fuse/gate_up.h"
 #include "fuse/head_argmax.h"
 #include "fuse/norm_add_norm.h"
@@ -242,6 +243,45 @@ TEST_F(PassTest, AttentionOfOneTokenIsOneKernelWhoseSplitsTheProductMerges) {
 %4: f32[T,8] = fused_linear %2, @o {before=merge_splits, behind=none, bias=false, eps=0, splits=8, activation=silu, softcap=0, scaled=false, gated=false, first=0}
 return %4
 )");
+}
+
+/// Attention of 16 heads that share `kv` key heads, and the product behind it, fused.
+Graph split_attention_of(GraphBuilder& b, ValueId row, Dim kv, Dim head_dim, uint32_t window) {
+  const ValueId angles = b.constant("angles", {32, 8}, DType::kF32, RopeTable{{1, 1, 1, 1}});
+  const ValueId cache = b.state("kv", {32, 2, kv, head_dim}, DType::kF16, window);
+  const ValueId pages = b.input("pages", {2});
+  const StepAttention op{.heads = 16, .window = window, .splits = 8};
+  const ValueId parts = b.add_node(op, {row, angles, cache, pages})[0];
+  const ValueId w = b.constant("w", {8, 16 * head_dim}, DType::kF32, Weight{{"w"}});
+  auto graph =
+      b.finish(b.add_node(FusedLinear{.before = Before::kMergeSplits, .splits = 8}, {parts, w})[0]);
+  EXPECT_TRUE(graph);
+  return *std::move(graph);
+}
+
+TEST_F(PassTest, FarPositionsHaveMoreSplitsWhereKeyHeadsAreManyAndShared) {
+  const ValueId row = b.linear(x, weight("row", {256, 8}));
+  const auto far = for_far_positions(split_attention_of(b, row, 8, 8, 0));
+  ASSERT_TRUE(far);
+  EXPECT_EQ(nodes_text(*far), R"(%0: f32[T,8] = embed @tokens, @table {scale=1}
+%1: f32[T,256] = linear %0, @row
+%2: f32[T,2560], %3: f16[32,2,8,8] = step_attention %1, @angles, @kv, @pages {heads=16, appends=true, k_is_v=false, norm_v=false, eps=0, scale=1, window=0, softcap=0, short_rows=0, splits=16}
+%4: f32[T,8] = fused_linear %2, @w {before=merge_splits, behind=none, bias=false, eps=0, splits=16, activation=silu, softcap=0, scaled=false, gated=false, first=0}
+return %4
+)");
+  EXPECT_FALSE(for_far_positions(*far)) << "it has them";
+}
+
+TEST_F(PassTest, FarPositionsAreAsOthersWhereMoreSplitsGainNothing) {
+  for (const auto& [kv, head_dim, window] :
+       {std::tuple{4, 8, 0u}, {16, 8, 0u}, {8, 128, 0u}, {8, 8, 20u}}) {
+    GraphBuilder own;
+    const ValueId ids = own.input("tokens", {kTokens});
+    const ValueId rows = own.constant("rows", {4, 4096}, DType::kF32, Weight{{"rows"}});
+    EXPECT_FALSE(
+        for_far_positions(split_attention_of(own, own.embed(ids, rows), kv, head_dim, window)))
+        << kv << " key heads of " << head_dim << ", window " << window;
+  }
 }
 
 TEST_F(PassTest, PipelineIsIdempotentAndNamesUnknownPasses) {

@@ -30,6 +30,11 @@ class Chooser : public Program {
     listing.result.shape = {kLists, 4};
     plan_.phases = {plain, listing};
   }
+  /// From that position on another phase takes the place of `sampled`.
+  void add_far(uint32_t position) {
+    plan_.phases.push_back(plan_.phases[1]);
+    plan_.phases.back().from_position = position;
+  }
   const Plan& plan() const override { return plan_; }
   Result<void> write_table(BufferId, std::span<const uint32_t>) override { return {}; }
   Result<void> submit(const StepRequest& request) override {
@@ -50,14 +55,15 @@ class Chooser : public Program {
     for (uint32_t i = 0; i < request.repeat; ++i) {
       if (frame_.position == 0) states_[0].clear();
       states_[0] += fmt::format("{} ", token_);
-      log += fmt::format("{}@{} ", token_, frame_.position++);
+      const char* far = request.phase == 2 ? "far " : "";
+      log += fmt::format("{}{}@{} ", far, token_, frame_.position++);
       const float sum = insufficient.contains(++token_) ? -1.0f : 1.0f;
       const float row[] = {0.5f, float(token_), sum, float(token_)};
       std::ranges::copy(row, rows_.begin() + std::ptrdiff_t(frame_.chosen++ % kLists * 4));
     }
     if (!request.done) return {};
     const bool reads_logits =
-        request.phase == 0 || request.result == &plan_.phases[1].steps[0].inputs[0];
+        request.phase == 0 || request.result == &plan_.phases[request.phase].steps[0].inputs[0];
     if (reads_logits) log += "logits ";
     const std::vector<float> logits(kLogits, float(token_));
     results_.emplace_back(request.done, reads_logits ? logits : rows_);

@@ -67,6 +67,7 @@ void Session::plan_choices(const Plan& plan) {
   greedy_phase_ = list_phase_ = plan.phases.size();
   ahead_ = kStepsAhead;
   for (size_t i = 0; i < plan.phases.size(); ++i) {
+    if (plan.phases[i].from_position > 0) continue;
     for (const Step& step : plan.phases[i].steps) {
       if (std::holds_alternative<NextToken>(step.op)) greedy_phase_ = i;
       if (std::holds_alternative<DrawToken>(step.op)) list_phase_ = i;
@@ -98,7 +99,10 @@ StepRequest Session::step_of(std::span<const uint32_t> tokens) const {
 }
 
 StepRequest Session::one_step(size_t phase, std::span<const uint32_t> tokens) const {
-  StepRequest request{.phase = phase, .frame = {}, .tokens = tokens, .done = {}};
+  StepRequest request{.phase = program_->plan().phase_at(phase, position_),
+                      .frame = {},
+                      .tokens = tokens,
+                      .done = {}};
   request.frame.tokens = uint32_t(tokens.size());
   request.frame.position = position_;
   request.frame.length = length_;
@@ -273,7 +277,8 @@ Result<void> Session::run(std::span<const uint32_t> tokens,
 }
 
 const Step& Session::list_step() const {
-  const std::vector<Step>& steps = program_->plan().phases[list_phase_].steps;
+  const Plan& plan = program_->plan();
+  const std::vector<Step>& steps = plan.phases[plan.phase_at(list_phase_, position_)].steps;
   const auto makes_list = [](const Step& step) {
     return std::holds_alternative<TopTokens>(step.op);
   };
@@ -311,7 +316,7 @@ Result<std::span<const float>> Session::logits_behind_list() {
       if (!std::exchange(is_there, false)) {
         return step(step_of({&ids_.back(), 1}), true);
       }
-      StepRequest request{.phase = list_phase_, .frame = {}, .tokens = {}, .done = {}};
+      StepRequest request = one_step(list_phase_, {});
       request.repeat = 0;
       request.continues = true;
       request.result = &list_step().inputs.front();

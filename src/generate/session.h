@@ -85,6 +85,7 @@ class Session {
   /// Runs `attempt`; where that loses the device, the sequence is as it was before.
   Result<void> or_as_before(const std::function<Result<void>()>& attempt);
   uint32_t room_for_steps() const;
+  /// By that phase, or the one that takes its place at the position.
   StepRequest one_step(size_t phase, std::span<const uint32_t> tokens) const;
   /// By the phase for so many tokens.
   StepRequest step_of(std::span<const uint32_t> tokens) const;
@@ -110,9 +111,10 @@ class Session {
   struct Ahead;
   struct Choosing;
   Result<void> run_choosing(Choosing& choosing);
+  /// Submits `count` steps, fewer where another phase takes over.
   Result<void> submit_choosing(const Choosing& choosing, uint32_t count,
                                const std::shared_ptr<Ahead>& own);
-  /// The step of the list phase that makes the list of the logits.
+  /// The step of the list phase, for the position, that makes the list of the logits.
   const Step& list_step() const;
   void plan_choices(const Plan& plan);
 

@@ -33,7 +33,11 @@ struct Session::Choosing {
 
 Result<void> Session::submit_choosing(const Choosing& choosing, uint32_t count,
                                       const std::shared_ptr<Ahead>& own) {
-  StepRequest request{.phase = choosing.phase, .frame = {}, .tokens = {}, .done = {}};
+  const Plan& plan = program_->plan();
+  const uint32_t position = position_ + own->submitted;
+  count = std::min(count, plan.change_behind(choosing.phase, position) - position);
+  StepRequest request{
+      .phase = plan.phase_at(choosing.phase, position), .frame = {}, .tokens = {}, .done = {}};
   request.repeat = count;
   request.continues = own->submitted > 0;
   if (!request.continues) {
@@ -42,7 +46,7 @@ Result<void> Session::submit_choosing(const Choosing& choosing, uint32_t count,
     request.frame.rule = choosing.rule();
   }
   const uint32_t first = own->submitted;
-  const size_t row = row_size(program_->plan().phases[choosing.phase].result);
+  const size_t row = row_size(plan.phases[request.phase].result);
   // Results of a device that is lost may come when nobody waits for them any more.
   request.done = [own, first, count, row](Result<std::span<const float>> kept) {
     if (!kept) {
@@ -55,7 +59,7 @@ Result<void> Session::submit_choosing(const Choosing& choosing, uint32_t count,
     }
   };
   std::vector<BufferCopy> copies;
-  if (choosing.count > 1) copies = copies_at(position_ + first);
+  if (choosing.count > 1) copies = copies_at(position);
   request.copies = copies;
   own->submitted += count;
   return program_->submit(request);

@@ -91,6 +91,19 @@ TEST(Session, DrawsAheadAndTakesBackWhatWasDrawnWrongly) {
   EXPECT_EQ(session.position(), 5u);
 }
 
+TEST(Session, TakesThePhaseForFarPositionsFromThereOn) {
+  Chooser program;
+  program.add_far(3);
+  Session session = *Session::start(program, 64, 40);
+  EXPECT_EQ(draw_until(session, 5, 5, 0), (Ids{6, 7, 8, 9, 10}));
+  EXPECT_EQ(program.log, "5@0 6@1 7@2 far 8@3 far 9@4 ");
+  program.log.clear();
+  ASSERT_TRUE(session.logits_behind_list());
+  EXPECT_EQ(program.log, "logits ") << "those of the far phase";
+  ASSERT_TRUE(session.feed_for_list(20, 1));
+  EXPECT_EQ(program.log, "logits far 20@5 ");
+}
+
 TEST(Session, ReadsLogitsBehindAListOrMakesThemAgain) {
   Chooser program;
   Session session = *Session::start(program, 64, 40);

@@ -134,6 +134,8 @@ struct StepAttention {
   static constexpr std::string_view kName = "step_attention";
   /// The kernels take a head in parts of so many elements, up to so many.
   static constexpr int64_t kPart = 8, kMostHeadDim = 512;
+  /// Splits of steps far into a text.
+  static constexpr uint32_t kFarSplits = 16;
   uint32_t heads = 0;
   bool appends = true;
   bool k_is_v = false;

@@ -203,6 +203,8 @@ TEST(Variants, EveryEmbeddedFileBelongsToAVariant) {
   Problem long_heads = ordinary(attention, 1);
   long_heads.outputs[1].shape[3] = StepAttention::kMostHeadDim;
   note(long_heads);
+  const Op far = StepAttention{.heads = 4, .splits = StepAttention::kFarSplits};
+  note(ordinary(far, 1));
   for (const EmbeddedFile& file : embedded_files()) {
     EXPECT_TRUE(used.contains(std::string(file.name))) << file.name << " is used by no variant";
   }

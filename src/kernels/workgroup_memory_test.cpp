@@ -175,10 +175,17 @@ std::vector<DeviceInfo> devices() {
 TEST(WorkgroupMemory, HoldsTheStepAttentionOfEveryHead) {
   Check check;
   for (Dim d = 8; d <= 512; d += 8) {
-    for (const auto& [heads, kv] : {std::pair{4u, 4u}, {8u, 2u}, {256u, 8u}, {1024u, 32u}}) {
+    for (const auto& [heads, kv, splits] : {std::tuple{4u, 4u, 1u},
+                                            {8u, 2u, 1u},
+                                            {256u, 8u, 1u},
+                                            {1024u, 32u, 1u},
+                                            {16u, 8u, 16u},
+                                            {24u, 8u, 16u},
+                                            {32u, 8u, 16u}}) {
       for (const bool norms : {false, true}) {
         for (const bool appends : {false, true}) {
-          const Op op = StepAttention{.heads = heads, .appends = appends, .eps = 1e-5f};
+          const Op op =
+              StepAttention{.heads = heads, .appends = appends, .eps = 1e-5f, .splits = splits};
           const Dim columns = Dim{heads} * d, pairs = Dim{kv} * d;
           const TensorDesc cache = tensor({32, 2, kv, d}, DType::kF16);
           Problem p{.op = &op, .inputs = {}, .outputs = {}};
@@ -186,11 +193,12 @@ TEST(WorkgroupMemory, HoldsTheStepAttentionOfEveryHead) {
           if (!appends) p.inputs.push_back(cache);
           p.inputs.push_back(tensor({2}, DType::kU32));
           if (norms) p.inputs.push_back(tensor({appends ? 2 * d : d}));
-          p.outputs = {tensor({kTokens, columns})};
+          p.outputs = {tensor({kTokens, splits == 1 ? columns : splits * heads * (d + 2)})};
           if (appends) p.outputs.push_back(cache);
           for (const DeviceInfo& device : devices()) {
             check.ask(step_attention_variants(), p, device,
-                      fmt::format("{}/{}x{}, norms {}, appends {}", heads, kv, d, norms, appends));
+                      fmt::format("{}/{}x{}, norms {}, appends {}, splits {}", heads, kv, d, norms,
+                                  appends, splits));
           }
         }
       }

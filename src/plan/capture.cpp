@@ -81,7 +81,9 @@ class Capture {
         shards[ValueId(i)] = std::move(cut);
       }
     }
-    Phase phase{request.name, request.max_tokens, {}, {}, 0, 0};
+    Phase phase{.name = request.name,
+                .max_tokens = request.max_tokens,
+                .from_position = request.from_position};
     for (const Node& node : graph.nodes) {
       for (const ValueId id : node.outputs) {
         const uint32_t i = uint32_t(id);

@@ -21,6 +21,17 @@ size_t Plan::phase_for(uint64_t tokens) const {
   return best;
 }
 
+size_t Plan::phase_at(size_t phase, uint32_t position) const {
+  return change_behind(phase, 0) <= position ? phase + 1 : phase;
+}
+
+uint32_t Plan::change_behind(size_t phase, uint32_t position) const {
+  constexpr uint32_t kNowhere = UINT32_MAX;
+  if (phase + 1 >= phases.size() || phases[phase + 1].from_position == 0) return kNowhere;
+  const uint32_t from = phases[phase + 1].from_position;
+  return from > position ? from : kNowhere;
+}
+
 bool is_written_by_device(BufferUse use) {
   return use == BufferUse::kState || use == BufferUse::kCopy || use == BufferUse::kChoice ||
          use == BufferUse::kActivation;

@@ -65,6 +65,8 @@ struct Step {
 struct Phase {
   std::string name;
   uint32_t max_tokens = 1;
+  /// Not 0: it takes the place of the phase before it for steps from that position on.
+  uint32_t from_position = 0;
   std::vector<Step> steps;
   Operand result;
   uint32_t tensors = 0;       // activations before pooling
@@ -84,6 +86,10 @@ struct Plan {
   /// such the first, so that phases that do more than a step for one token stand behind. The number
   /// of phases when none is enough.
   size_t phase_for(uint64_t tokens) const;
+  /// `phase`, or the one that takes its place for a step at that position.
+  size_t phase_at(size_t phase, uint32_t position) const;
+  /// Where phase_at() changes behind that position; the largest number when nowhere.
+  uint32_t change_behind(size_t phase, uint32_t position) const;
   bool operator==(const Plan&) const = default;
 };
 
@@ -109,6 +115,7 @@ struct PhaseRequest {
   /// The graph of this phase where it has one of its own; its inputs, constants and states are
   /// those of the others where they have the same names. REQUIRES: outlives the call.
   const Graph* graph = nullptr;
+  uint32_t from_position = 0;  // as of Phase
 };
 
 struct CaptureOptions {

@@ -103,6 +103,24 @@ TEST(Plan, StepsTakeTheFirstOfTheSmallestPhasesThatHoldThem) {
   EXPECT_EQ(plan.phase_for(513), 5u);
 }
 
+TEST(Plan, APhaseForFarPositionsTakesThePlaceOfTheOneBefore) {
+  Plan plan;
+  for (const uint32_t from : {0u, 0u, 100u, 0u, 200u}) {
+    plan.phases.push_back({.name = "", .max_tokens = 1, .from_position = from});
+  }
+  EXPECT_EQ(plan.phase_for(1), 0u);
+  EXPECT_EQ(plan.phase_at(0, 1000), 0u);
+  EXPECT_EQ(plan.phase_at(1, 99), 1u);
+  EXPECT_EQ(plan.phase_at(1, 100), 2u);
+  EXPECT_EQ(plan.phase_at(3, 199), 3u);
+  EXPECT_EQ(plan.phase_at(3, 200), 4u);
+  EXPECT_EQ(plan.change_behind(0, 0), UINT32_MAX);
+  EXPECT_EQ(plan.change_behind(1, 0), 100u);
+  EXPECT_EQ(plan.change_behind(1, 99), 100u);
+  EXPECT_EQ(plan.change_behind(1, 100), UINT32_MAX);
+  EXPECT_EQ(plan.change_behind(4, 0), UINT32_MAX) << "it is the last";
+}
+
 TEST(Capture, NoStepReadsAndWritesOneBuffer) {
   auto plan = capture(two_layers(), webgpu_device(), kBothPhases);
   ASSERT_TRUE(plan);
@@ -395,8 +413,11 @@ TEST(PlanText, PrintsAndParsesBack) {
   DeviceInfo device = webgpu_device();
   for (const Features features : {0u, kFeatureF16 | kFeatureSubgroups}) {
     device.features = features;
-    auto plan = capture(two_layers(), device, kBothPhases);
+    CaptureOptions three = kBothPhases;
+    three.phases.push_back({.name = "far", .max_tokens = 1, .from_position = 100});
+    auto plan = capture(two_layers(), device, three);
     ASSERT_TRUE(plan);
+    EXPECT_EQ(plan->phases.back().from_position, 100u);
     const std::string text = to_text(*plan);
     auto parsed = parse_plan(text);
     ASSERT_TRUE(parsed) << parsed.error().message << "\n" << text;

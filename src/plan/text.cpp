@@ -138,6 +138,9 @@ class PlanParser {
     TOK_TRY(phase.name, scan_.word());
     TOK_TRY(scan_.expect("max_tokens="));
     TOK_TRY(phase.max_tokens, integer());
+    if (scan_.take("from_position=")) {
+      TOK_TRY(phase.from_position, integer());
+    }
     TOK_TRY(scan_.expect("tensors="));
     TOK_TRY(phase.tensors, integer());
     TOK_TRY(scan_.expect("tensor_bytes="));
@@ -253,8 +256,10 @@ std::string to_text(const Plan& plan) {
   std::string text;
   for (size_t i = 0; i < plan.buffers.size(); ++i) text += buffer_text(i, plan.buffers[i]);
   for (const Phase& phase : plan.phases) {
-    text += fmt::format("phase {} max_tokens={} tensors={} tensor_bytes={} result={}\n", phase.name,
-                        phase.max_tokens, phase.tensors, phase.tensor_bytes,
+    const std::string from =
+        phase.from_position > 0 ? fmt::format(" from_position={}", phase.from_position) : "";
+    text += fmt::format("phase {} max_tokens={}{} tensors={} tensor_bytes={} result={}\n",
+                        phase.name, phase.max_tokens, from, phase.tensors, phase.tensor_bytes,
                         operand_text(phase.result));
     for (const Step& step : phase.steps) text += step_text(step);
   }

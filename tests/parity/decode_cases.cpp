@@ -203,6 +203,11 @@ std::vector<Case> step_attention_cases() {
   add(llama, {.splits = 8}, false, DType::kF16);
   // Several turns of every kernel, and scores that lead by more than sums are kept for.
   add({4, 2, 64, 64, 6, 200}, {}, false, DType::kF16);
+  // Far positions: the heads of a key head together.
+  add({8, 2, 64, 64, 6, 200}, {.splits = 16}, false, DType::kF16);
+  add({6, 2, 64, 32}, {.window = 40, .splits = 16}, true);
+  add({4, 2, 32, 32}, {.appends = false, .softcap = 3, .splits = 17});
+  add({8, 2, 128, 128}, {.splits = 16}, true, DType::kF16);
   const StepShape small = {4, 2, 16, 8};
   add(small, {.norm_v = true}, true);
   add(small, {.k_is_v = true, .norm_v = true}, true);

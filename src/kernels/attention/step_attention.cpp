@@ -1,5 +1,6 @@
 #include "kernels/attention/step_attention.h"
 
+#include <bit>
 #include <optional>
 
 #include "kernels/attention/attention.h"
@@ -125,6 +126,59 @@ std::string subgroup_refuses(const Problem& p, const DeviceInfo& device) {
   return reason.empty() ? few_lanes(device, kMost) : reason;
 }
 
+/// What every kernel is told whose workgroups make `queries` heads ready with `threads` lanes, of
+/// which `span` reach each other by shuffles.
+Launch base_launch(const Problem& p, uint32_t threads, uint32_t queries, uint32_t span) {
+  const auto operands = parts(p);
+  const StepAttention& op = operands.op;
+  const TensorDesc& cache = operands.cache();
+  const uint32_t kv = uint32_t(cache.shape[2]), d = uint32_t(cache.shape[3]);
+  const uint32_t made = queries + (op.appends ? 2 : 0);
+  const uint32_t own_pairs = ceil_div(made * d / 2, threads);
+  Launch launch{
+      .constants = {{"THREADS", threads},
+                    {"QUERIES", queries},
+                    {"MADE", made},
+                    {"OWN_PAIRS", own_pairs},
+                    {"HEADS", op.heads},
+                    {"KV_HEADS", kv},
+                    {"VALUE_HEADS", op.k_is_v ? 0 : kv},
+                    {"HEAD_DIM", d},
+                    {"ROTARY", uint32_t(p.inputs[1].shape[1])},
+                    {"SHORT_ROWS", op.short_rows},
+                    {"WINDOW", op.window},
+                    {"CAUSAL", 1u},
+                    {"SCALE", op.scale},
+                    {"SPLITS", op.splits}},
+      .sources = {fmt::format("attention/unit_{}.wgsl", dtype_name(cache.dtype)),
+                  op.appends ? "attention/step_appends.wgsl" : "attention/step_reads.wgsl",
+                  "attention/positions.wgsl",
+                  op.softcap > 0 ? "attention/softcap.wgsl" : "attention/no_softcap.wgsl",
+                  op.splits > 1 ? "attention/split_sums.wgsl" : "attention/whole_sums.wgsl",
+                  "attention/made_heads.wgsl",
+                  // More pairs would not be in registers.
+                  own_pairs <= kMostRounds ? "attention/heads_at_once.wgsl"
+                                           : "attention/heads_in_turn.wgsl"},
+      .grid = {.x = {op.heads / queries}, .y = {op.splits}}};
+  if (op.softcap > 0) launch.constants.push_back({"SOFTCAP", op.softcap});
+  if (operands.has_norms()) {
+    // Lanes that reach each other add up squares so, too.
+    const uint32_t pairs = d / 2, together = std::min(pairs & (0 - pairs), span);
+    launch.constants.insert(launch.constants.end(),
+                            {{"EPS", op.eps},
+                             {"SHARES", together > 0 ? pairs / together : 8},
+                             {"NORM_V", op.norm_v ? 1u : 0u},
+                             {"NORMS_BINDING", uint32_t(1 + operands.norms_index())}});
+    if (span > 0) launch.constants.push_back({"TOGETHER_STEPS", doublings(together)});
+    launch.sources.push_back("attention/head_norms.wgsl");
+    launch.sources.push_back(together > 0 ? "attention/head_squares_subgroup.wgsl"
+                                          : "attention/head_squares_memory.wgsl");
+  } else {
+    launch.sources.push_back("attention/no_head_norms.wgsl");
+  }
+  return launch;
+}
+
 /// A workgroup has at most `most_threads`. `span` lanes merge what they have by themselves; 0:
 /// those that share a key only.
 Launch launch(const Problem& p, uint32_t most_threads, uint32_t most_lanes, uint32_t span,
@@ -147,61 +201,73 @@ Launch launch(const Problem& p, uint32_t most_threads, uint32_t most_lanes, uint
   }
   // As many keys a turn as keep some eight loads under way in a lane.
   const uint32_t keys = std::max(1u, 4 / own);
-  const uint32_t made = queries + (op.appends ? 2 : 0);
-  const uint32_t own_pairs = ceil_div(made * d / 2, threads);
-  Launch launch{
-      .constants = {{"THREADS", threads},
-                    {"LANES", lanes},
-                    {"SPAN", std::max(span, lanes)},
-                    // Groups that are left when lanes have merged theirs.
-                    {"MERGED", threads / std::max(span, lanes)},
-                    {"QUERIES", queries},
-                    {"OWN", own},
-                    {"KEYS", keys},
-                    {"LOADS", keys * own},
-                    {"HELD", queries * own},
-                    {"MADE", made},
-                    {"OWN_PAIRS", own_pairs},
-                    {"HEADS", op.heads},
-                    {"KV_HEADS", kv},
-                    {"VALUE_HEADS", op.k_is_v ? 0 : kv},
-                    {"HEAD_DIM", d},
-                    {"ROTARY", uint32_t(p.inputs[1].shape[1])},
-                    {"SHORT_ROWS", op.short_rows},
-                    {"WINDOW", op.window},
-                    {"CAUSAL", 1u},
-                    {"SCALE", op.scale},
-                    {"SPLITS", op.splits}},
-      .sources = {fmt::format("attention/unit_{}.wgsl", dtype_name(cache.dtype)),
-                  op.appends ? "attention/step_appends.wgsl" : "attention/step_reads.wgsl",
-                  "attention/positions.wgsl",
-                  op.softcap > 0 ? "attention/softcap.wgsl" : "attention/no_softcap.wgsl",
-                  op.splits > 1 ? "attention/split_sums.wgsl" : "attention/whole_sums.wgsl",
-                  // More pairs would not be in registers.
-                  own_pairs <= kMostRounds ? "attention/heads_at_once.wgsl"
-                                           : "attention/heads_in_turn.wgsl",
-                  sums_lanes, "attention/step_attention.wgsl", "wgsl/entry.wgsl"},
-      .grid = {.x = {op.heads / queries}, .y = {op.splits}}};
+  // Groups that are left when lanes have merged theirs.
+  const uint32_t merged = threads / std::max(span, lanes);
+  Launch launch = base_launch(p, threads, queries, span);
+  launch.constants.insert(launch.constants.end(), {{"LANES", lanes},
+                                                   {"SPAN", std::max(span, lanes)},
+                                                   {"MERGED", merged},
+                                                   {"SUMS", merged},
+                                                   {"OWN", own},
+                                                   {"KEYS", keys},
+                                                   {"LOADS", keys * own},
+                                                   {"HELD", queries * own}});
   if (span > 0) {
     launch.constants.push_back({"LANE_STEPS", doublings(lanes)});
     launch.constants.push_back({"MERGE_STEPS", doublings(std::max(span, lanes) / lanes)});
   }
-  if (op.softcap > 0) launch.constants.push_back({"SOFTCAP", op.softcap});
-  if (operands.has_norms()) {
-    // Lanes that merge what they have by themselves add up squares so, too.
-    const uint32_t pairs = d / 2, together = std::min(pairs & (0 - pairs), span);
-    launch.constants.insert(launch.constants.end(),
-                            {{"EPS", op.eps},
-                             {"SHARES", together > 0 ? pairs / together : 8},
-                             {"NORM_V", op.norm_v ? 1u : 0u},
-                             {"NORMS_BINDING", uint32_t(1 + operands.norms_index())}});
-    if (span > 0) launch.constants.push_back({"TOGETHER_STEPS", doublings(together)});
-    launch.sources.push_back("attention/head_norms.wgsl");
-    launch.sources.push_back(together > 0 ? "attention/head_squares_subgroup.wgsl"
-                                          : "attention/head_squares_memory.wgsl");
-  } else {
-    launch.sources.push_back("attention/no_head_norms.wgsl");
+  launch.sources.insert(launch.sources.end(),
+                        {sums_lanes, "attention/step_attention.wgsl", "wgsl/entry.wgsl"});
+  return launch;
+}
+
+// step_attention_shared: all heads that share a key head in one workgroup.
+
+uint32_t heads_of_key(const Problem& p) {
+  return parts(p).op.heads / uint32_t(parts(p).cache().shape[2]);
+}
+
+template <uint32_t kSpan>
+std::string shared_refuses(const Problem& p, const DeviceInfo& device) {
+  if (std::string reason = refuses(p, device); !reason.empty()) return reason;
+  const TensorDesc& cache = parts(p).cache();
+  const uint32_t d = uint32_t(cache.shape[3]), lanes = d / uint32_t(StepAttention::kPart);
+  if (lanes > kSpan || !std::has_single_bit(lanes)) {
+    return fmt::format("head_dim = {} is no power of two up to {}", d,
+                       kSpan * StepAttention::kPart);
   }
+  const uint32_t queries = heads_of_key(p);
+  // More would not be in registers.
+  if (queries < 2 || queries > std::min(4u, lanes)) {
+    return fmt::format("{} heads share a key head, it takes 2 to {}", queries, std::min(4u, lanes));
+  }
+  if (parts(p).op.splits < StepAttention::kFarSplits) {
+    return fmt::format("is for far positions, whose keys are in {} splits",
+                       StepAttention::kFarSplits);
+  }
+  return few_lanes(device, kSpan);
+}
+
+template <uint32_t kSpan>
+Launch shared_launch(const Problem& p) {
+  const uint32_t d = uint32_t(parts(p).cache().shape[3]);
+  const uint32_t lanes = d / uint32_t(StepAttention::kPart), queries = heads_of_key(p);
+  const uint32_t held = std::bit_ceil(queries);
+  // The sums of all queries of so many subgroups fit into 12 KiB, padding included.
+  const uint32_t fit = 12288 / (queries * (d + 32) * uint32_t(sizeof(float)));
+  const uint32_t merged = power_of_two(fit, 1, 256 / 32);
+  Launch launch = base_launch(p, merged * kSpan, queries, kSpan);
+  launch.constants.insert(launch.constants.end(), {{"LANES", lanes},
+                                                   {"SPAN", kSpan},
+                                                   {"LANE_STEPS", doublings(lanes)},
+                                                   {"MERGE_STEPS", doublings(kSpan / lanes)},
+                                                   {"MERGED", merged},
+                                                   {"SUMS", merged * queries},
+                                                   {"KEYS", 4u},
+                                                   {"HELD", held},
+                                                   {"HELD_STEPS", doublings(held)}});
+  launch.sources.insert(launch.sources.end(),
+                        {"attention/step_attention_shared.wgsl", "wgsl/entry.wgsl"});
   return launch;
 }
 
@@ -225,11 +291,21 @@ constexpr KernelVariant kVariants[] = {
      .needs = kFeatureSubgroups,
      .refuses = core_refuses,
      .launch = subgroup_launch<8, 32>},
+    {.name = "step_attention.wgsl.shared32",
+     .op = kOp,
+     .needs = kFeatureSubgroups,
+     .refuses = shared_refuses<32>,
+     .launch = shared_launch<32>},
     {.name = "step_attention.wgsl.subgroup32",
      .op = kOp,
      .needs = kFeatureSubgroups,
      .refuses = subgroup_refuses<32>,
      .launch = subgroup_launch<32>},
+    {.name = "step_attention.wgsl.shared8",
+     .op = kOp,
+     .needs = kFeatureSubgroups,
+     .refuses = shared_refuses<8>,
+     .launch = shared_launch<8>},
     {.name = "step_attention.wgsl.subgroup8",
      .op = kOp,
      .needs = kFeatureSubgroups,

@@ -2,93 +2,9 @@
 // queries and the step's own key and value ready in workgroup memory; then LANES neighbouring lanes
 // share a key, and every such group keeps running softmaxes over each GROUPS-th key, KEYS of them a
 // turn, which are merged at the end. Contract: step_attention.h
-@group(0) @binding(INPUT_0) var<storage, read> row: array<f32>;
-@group(0) @binding(INPUT_1) var<storage, read> table: array<f32>;
 @group(0) @binding(OUTPUT_0) var<storage, read_write> y: array<f32>;
 
-const UNITS = HEAD_DIM / 8u;  // of a head; one is what a lane loads at once
 const GROUPS = THREADS / LANES;
-const HALF = ROTARY / 2u;
-const KEY = QUERIES;  // heads made ready: the queries, the key, the value
-const VALUE = QUERIES + 1u;
-// Weights count from a base that follows the largest score only where that leads by LEAD, which is
-// seldom: sums need not shrink every turn. What is unseen weighs nothing beside the first base.
-const LEAD = 16.0;
-const LOWEST = -1.0e38;
-const UNSEEN = -3.0e38;
-
-// The heads made ready, later the sums of all groups for one query. Elements that have the same
-// place in their units are neighbours, and rows of them begin four banks apart: lanes that read
-// units, or write neighbouring elements, meet in no bank.
-const STRIDE = (UNITS + 3u) / 8u * 8u + 4u;
-const HEAD_SIZE = 8u * STRIDE;
-var<workgroup> heads: array<f32, max(MADE, MERGED) * HEAD_SIZE>;
-var<workgroup> group_scores: array<vec2<f32>, MERGED>;
-
-// Where element `j` of a unit is.
-fn place_in(head: u32, unit: u32, j: u32) -> u32 {
-  return head * HEAD_SIZE + j * STRIDE + unit;
-}
-fn place_of(head: u32, element: u32) -> u32 {
-  return place_in(head, element / 8u, element % 8u);
-}
-
-// Where head `i` of those made ready begins in the row. VALUE_HEADS are between a key and its
-// value.
-fn head_start(i: u32, first_head: u32, kv_head: u32) -> u32 {
-  if (i < QUERIES) {
-    return (first_head + i) * HEAD_DIM;
-  }
-  return (HEADS + (i - QUERIES) * VALUE_HEADS + kv_head) * HEAD_DIM;
-}
-
-// A lane makes pairs of elements that turn together; what lies beyond the rotary part comes in
-// pairs of neighbours.
-const HEAD_PAIRS = HEAD_DIM / 2u;
-
-struct Pair {
-  head: u32,
-  a: u32,
-  b: u32,
-}
-
-fn pair_of(i: u32) -> Pair {
-  let pair = i % HEAD_PAIRS;
-  let turns = pair < HALF;
-  return Pair(i / HEAD_PAIRS, select(2u * pair, pair, turns),
-              select(2u * pair + 1u, pair + HALF, turns));
-}
-
-// What the pair has in the row.
-fn value_of(pair: Pair, first_head: u32, kv_head: u32) -> vec2<f32> {
-  let start = head_start(pair.head, first_head, kv_head);
-  return vec2(row[start + pair.a], row[start + pair.b]);
-}
-
-// Cosine and sine of the angle by which the pair turns.
-fn angle_of(pair: Pair) -> vec2<f32> {
-  var angle = vec2(1.0, 0.0);
-  if (pair.a < HALF && pair.head != VALUE) {
-    let turn = (frame.position + select(0u, SHORT_ROWS, frame.length > SHORT_ROWS)) * ROTARY;
-    angle = vec2(table[turn + pair.a], table[turn + HALF + pair.a]);
-  }
-  return angle;
-}
-
-// `value` is normed already.
-fn set_pair(pair: Pair, value: vec2<f32>, angle: vec2<f32>) {
-  heads[place_of(pair.head, pair.a)] = value.x * angle.x - value.y * angle.y;
-  heads[place_of(pair.head, pair.b)] = value.y * angle.x + value.x * angle.y;
-}
-
-// Unit `i` of a head that was made ready.
-fn made_unit(head: u32, i: u32) -> array<vec4<f32>, 2> {
-  var unit: array<vec4<f32>, 2>;
-  for (var j = 0u; j < 8u; j++) {  // written out
-    unit[j / 4u][j % 4u] = heads[place_in(head, i, j)];
-  }
-  return unit;
-}
 
 // The keys and values that come next, on their way: KEYS of them, GROUPS apart.
 const TURN = GROUPS * KEYS;

@@ -1,0 +1,46 @@
+#include "fuse/far_positions.h"
+
+#include "base/check.h"
+
+namespace tokamak::fuse {
+namespace {
+
+constexpr uint32_t kSplits = StepAttention::kFarSplits;
+/// Workgroups that fill a large device. With fewer each head for itself is faster.
+constexpr uint32_t kWorkgroups = 128;
+/// Longer heads, whose products have more columns to merge, were not measured.
+constexpr Dim kHeadDim = 64;
+
+bool gains(const Graph& graph, const Node& node) {
+  const auto* op = std::get_if<StepAttention>(&node.op);
+  // Without splits another node merges nothing.
+  if (op == nullptr || op->splits == 1 || op->splits >= kSplits || op->window > 0) return false;
+  const Shape& cache = graph.at(node.inputs[2]).shape;
+  const uint32_t kv = uint32_t(cache[2]);
+  return op->heads > kv && kv * kSplits >= kWorkgroups && cache[3] <= kHeadDim;
+}
+
+}  // namespace
+
+std::optional<Graph> for_far_positions(Graph graph) {
+  bool has_changed = false;
+  for (Node& node : graph.nodes) {
+    if (!gains(graph, node)) continue;
+    const ValueId parts = node.outputs[0];
+    std::get<StepAttention>(node.op).splits = kSplits;
+    const auto outputs = infer_outputs(graph, node.op, node.inputs);
+    TOK_CHECK(outputs.has_value());
+    graph.at(parts).shape = outputs->front().shape;
+    for (Node& user : graph.nodes) {
+      if (user.inputs.empty() || user.inputs[0] != parts) continue;
+      auto* merge = std::get_if<FusedLinear>(&user.op);
+      TOK_CHECK(merge != nullptr && merge->before == Before::kMergeSplits);
+      merge->splits = kSplits;
+    }
+    has_changed = true;
+  }
+  if (!has_changed) return std::nullopt;
+  return graph;
+}
+
+}  // namespace tokamak::fuse

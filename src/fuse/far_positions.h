@@ -1,0 +1,15 @@
+// Steps of one token far into a text: keys in more splits, so that there are workgroups enough even
+// where one takes all heads that share a key head.
+#pragma once
+#include <optional>
+
+#include "graph/graph.h"
+
+namespace tokamak::fuse {
+
+/// The fused graph of one token for far positions; nothing where more splits gain nothing: heads
+/// that share no key head, key heads too few or too long, windows. A step of it gives what one of `graph`
+/// gives, but for the order of sums.
+std::optional<Graph> for_far_positions(Graph graph);
+
+}  // namespace tokamak::fuse

@@ -1,0 +1,203 @@
+// As step_attention, for all heads that share a key head at once: each key and value is read and
+// unpacked once for them. LANES neighbouring lanes share a key and have a unit of it each. Of the
+// HELD queries (a power of two; QUERIES of them count) a lane has the scores of one, `own`; what it
+// has of the others stands in the order of own ^ i, so that lanes exchange scores and weights without
+// choosing among registers. Contract: step_attention.h
+@group(0) @binding(OUTPUT_0) var<storage, read_write> y: array<f32>;
+
+const GROUPS = THREADS / LANES;
+
+// The keys and values that come next, on their way: KEYS of them, GROUPS apart.
+const TURN = GROUPS * KEYS;
+var<private> next_keys: array<CacheUnit, KEYS>;
+var<private> next_values: array<CacheUnit, KEYS>;
+
+fn load_next(first: u32, until: u32, kv_head: u32, part: u32) {
+  for (var i = 0u; i < KEYS; i++) {  // written out
+    let position = min(first + i * GROUPS, until - 1u);
+    let at = (slot_of(position) * 2u * KV_HEADS + kv_head) * UNITS + part;
+    next_keys[i] = cache[at];
+    next_values[i] = cache[at + KV_HEADS * UNITS];
+  }
+}
+
+// Of products with the queries own ^ i, the sum of its own that the lanes of a key have.
+fn sum_of_own(products: array<f32, HELD>) -> f32 {
+  var sums = products;
+  for (var step = 0u; step < HELD_STEPS; step++) {  // written out
+    for (var i = 0u; i < HELD; i++) {  // written out
+      if (i % (2u << step) == 0u) {
+        sums[i] += subgroupShuffleXor(sums[(i + (1u << step)) % HELD], 1u << step);
+      }
+    }
+  }
+  var sum = sums[0];
+  for (var step = 0u; step < LANE_STEPS; step++) {  // written out
+    if (step >= HELD_STEPS) {
+      sum += subgroupShuffleXor(sum, 1u << step);
+    }
+  }
+  return sum;
+}
+
+// What the lane's query has, and the queries own ^ i.
+fn of_all(value: f32) -> array<f32, HELD> {
+  var all: array<f32, HELD>;
+  all[0] = value;
+  for (var i = 0u; i < HELD; i++) {  // written out
+    if (i > 0u) {
+      all[i] = subgroupShuffleXor(value, i);
+    }
+  }
+  return all;
+}
+
+fn run(group: vec3<u32>, lane: u32) {
+  let kv_head = group.x;
+  let first_head = kv_head * QUERIES;
+  let part = lane % LANES;
+  let own = lane % HELD;
+  let own_group = lane / LANES;
+  let end = frame.position + 1u;
+  let first = seen_from(frame.position);
+  let length = (end - first + SPLITS - 1u) / SPLITS;
+  let begin = min(first + group.y * length, end);
+  let until = min(begin + length, end);
+  load_heads(first_head, kv_head, lane);
+  load_next(begin + own_group, until, kv_head, part);
+  make_heads(first_head, kv_head, lane);
+  workgroupBarrier();
+  var query: array<array<vec4<f32>, 2>, HELD>;
+  for (var i = 0u; i < HELD; i++) {  // written out
+    query[i] = made_unit(min(own ^ i, QUERIES - 1u), part);
+    query[i][0] *= SCALE;
+    query[i][1] *= SCALE;
+  }
+
+  var new_key: CacheUnit;
+  var new_value: CacheUnit;
+  let has_new = APPENDS && begin < end && until == end;
+  if (has_new) {
+    new_key = pack_unit(made_unit(KEY, part));
+    new_value = pack_unit(made_unit(VALUE, part));
+    if (own_group == 0u) {
+      let slot = slot_of(frame.position);
+      append((slot * 2u * KV_HEADS + kv_head) * UNITS + part, new_key);
+      append(((slot * 2u + 1u) * KV_HEADS + kv_head) * UNITS + part, new_value);
+    }
+  }
+
+  var sums: array<array<vec4<f32>, 2>, HELD>;
+  for (var i = 0u; i < HELD; i++) {  // written out
+    sums[i] = array(vec4(0.0), vec4(0.0));
+  }
+  // See made_heads.wgsl; of all queries, since each sum shrinks with its own.
+  var bases: array<f32, HELD>;
+  for (var i = 0u; i < HELD; i++) {  // written out
+    bases[i] = LOWEST;
+  }
+  var total = 0.0;
+  for (var block = begin; block < until; block += TURN) {
+    let first_key = block + own_group;
+    var keys = next_keys;
+    var values = next_values;
+    if (block + TURN < until) {
+      load_next(first_key + TURN, until, kv_head, part);
+    }
+    if (has_new) {
+      for (var i = 0u; i < KEYS; i++) {  // written out
+        if (first_key + i * GROUPS >= frame.position) {
+          keys[i] = new_key;
+          values[i] = new_value;
+        }
+      }
+    }
+    var scores: array<f32, KEYS>;
+    var turn_largest = UNSEEN;
+    for (var k = 0u; k < KEYS; k++) {  // written out
+      let key = unpack_unit(keys[k]);
+      var products: array<f32, HELD>;
+      for (var i = 0u; i < HELD; i++) {  // written out
+        products[i] = dot(query[i][0], key[0]) + dot(query[i][1], key[1]);
+      }
+      scores[k] = select(UNSEEN, cap_score(sum_of_own(products)), first_key + k * GROUPS < until);
+      turn_largest = max(turn_largest, scores[k]);
+    }
+    let turn_all = of_all(turn_largest);
+    var rises = false;
+    for (var i = 0u; i < HELD; i++) {  // written out
+      rises = rises || turn_all[i] > bases[i] + LEAD;
+    }
+    if (rises) {
+      for (var i = 0u; i < HELD; i++) {  // written out
+        let now = select(bases[i], turn_all[i], turn_all[i] > bases[i] + LEAD);
+        let shrink = exp(bases[i] - now);
+        bases[i] = now;
+        sums[i][0] *= shrink;
+        sums[i][1] *= shrink;
+        if (i == 0u) {
+          total *= shrink;
+        }
+      }
+    }
+    for (var k = 0u; k < KEYS; k++) {  // written out
+      let weight = exp(scores[k] - bases[0]);
+      total += weight;
+      let weights = of_all(weight);
+      let value = unpack_unit(values[k]);
+      for (var i = 0u; i < HELD; i++) {  // written out
+        sums[i][0] += weights[i] * value[0];
+        sums[i][1] += weights[i] * value[1];
+      }
+    }
+  }
+  var base = bases[0];
+
+  // Groups of a subgroup become one; the first of them goes on.
+  for (var step = 0u; step < MERGE_STEPS; step++) {  // written out
+    let apart = LANES << step;
+    let other = subgroupShuffleXor(base, apart);
+    let both = max(base, other);
+    let keeps = of_all(exp(base - both));
+    let takes = of_all(exp(other - both));
+    total = total * keeps[0] + takes[0] * subgroupShuffleXor(total, apart);
+    for (var i = 0u; i < HELD; i++) {  // written out
+      sums[i][0] = sums[i][0] * keeps[i] + takes[i] * subgroupShuffleXor(sums[i][0], apart);
+      sums[i][1] = sums[i][1] * keeps[i] + takes[i] * subgroupShuffleXor(sums[i][1], apart);
+    }
+    base = both;
+  }
+  let merged = lane / SPAN * QUERIES;
+  workgroupBarrier();
+  if (lane % SPAN < LANES) {
+    if (part < QUERIES) {
+      group_scores[merged + own] = vec2(base, total);
+    }
+    for (var i = 0u; i < HELD; i++) {  // written out
+      if ((own ^ i) < QUERIES) {
+        for (var j = 0u; j < 8u; j++) {  // written out
+          heads[place_in(merged + (own ^ i), part, j)] = sums[i][j / 4u][j % 4u];
+        }
+      }
+    }
+  }
+  workgroupBarrier();
+  for (var n = lane; n < QUERIES * HEAD_DIM; n += THREADS) {
+    let h = n / HEAD_DIM;
+    var best = LOWEST;
+    for (var g = 0u; g < MERGED; g++) {  // written out
+      best = max(best, group_scores[g * QUERIES + h].x);
+    }
+    var all = 0.0;
+    var sum = 0.0;
+    for (var g = 0u; g < MERGED; g++) {  // written out
+      let share = exp(group_scores[g * QUERIES + h].x - best);
+      all += share * group_scores[g * QUERIES + h].y;
+      sum += share * heads[place_of(g * QUERIES + h, n % HEAD_DIM)];
+    }
+    store_sum(group.y, first_head + h, n % HEAD_DIM, sum, all);
+    if (n % HEAD_DIM == 0u) {
+      store_score(group.y, first_head + h, best, all);
+    }
+  }
+}
