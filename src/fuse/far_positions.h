@@ -8,8 +8,8 @@
 namespace tokamak::fuse {
 
 /// The fused graph of one token for far positions; nothing where more splits gain nothing: heads
-/// that share no key head, key heads too few or too long, windows. A step of it gives what one of `graph`
-/// gives, but for the order of sums.
+/// that share no key head, key heads too few or too long, windows. A step of it gives what one of
+/// `graph` gives, but for the order of sums.
 std::optional<Graph> for_far_positions(Graph graph);
 
 }  // namespace tokamak::fuse
