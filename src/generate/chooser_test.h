@@ -71,9 +71,11 @@ class Chooser : public Program {
   }
   Result<void> poll() override { return {}; }
   Result<void> wait_for_result() override {
-    const auto [done, rows] = std::move(results_.front());
-    results_.pop_front();
-    done(std::span<const float>(rows));
+    do {
+      const auto [done, rows] = std::move(results_.front());
+      results_.pop_front();
+      done(std::span<const float>(rows));
+    } while (arrive_together && !results_.empty());
     return {};
   }
   Result<void> wait() override {
@@ -90,6 +92,7 @@ class Chooser : public Program {
   static constexpr uint32_t kLists = 4, kLogits = 256;
   std::string log;
   size_t copies = 0;
+  bool arrive_together = false;       // all results that are on their way: groups of steps grow
   std::set<uint32_t> insufficient;    // tokens whose lists are not enough
   uint32_t losses = 0, failures = 0;  // of the next submissions; the latter of those with a result
   Plan plan_;

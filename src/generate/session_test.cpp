@@ -92,16 +92,24 @@ TEST(Session, DrawsAheadAndTakesBackWhatWasDrawnWrongly) {
 }
 
 TEST(Session, TakesThePhaseForFarPositionsFromThereOn) {
-  Chooser program;
-  program.add_far(3);
-  Session session = *Session::start(program, 64, 40);
-  EXPECT_EQ(draw_until(session, 5, 5, 0), (Ids{6, 7, 8, 9, 10}));
-  EXPECT_EQ(program.log, "5@0 6@1 7@2 far 8@3 far 9@4 ");
-  program.log.clear();
-  ASSERT_TRUE(session.logits_behind_list());
-  EXPECT_EQ(program.log, "logits ") << "those of the far phase";
-  ASSERT_TRUE(session.feed_for_list(20, 1));
-  EXPECT_EQ(program.log, "logits far 20@5 ");
+  // Wherever that is in the groups of steps that are under way.
+  for (uint32_t far = 1; far < 9; ++far) {
+    Chooser program;
+    program.add_far(far);
+    program.arrive_together = true;
+    Session session = *Session::start(program, 64, 40);
+    draw_until(session, 5, 9, 0);
+    std::string expected;
+    for (uint32_t at = 0; at < 9; ++at) {
+      expected += fmt::format("{}{}@{} ", at < far ? "" : "far ", 5 + at, at);
+    }
+    EXPECT_EQ(program.log, expected);
+    program.log.clear();
+    ASSERT_TRUE(session.logits_behind_list());
+    EXPECT_EQ(program.log, "logits ") << "those of the far phase";
+    ASSERT_TRUE(session.feed_for_list(20, 1));
+    EXPECT_EQ(program.log, "logits far 20@9 ");
+  }
 }
 
 TEST(Session, ReadsLogitsBehindAListOrMakesThemAgain) {
