@@ -7,11 +7,6 @@ const UNITS = HEAD_DIM / 8u;  // of a head; one is what a lane loads at once
 const HALF = ROTARY / 2u;
 const KEY = QUERIES;
 const VALUE = QUERIES + 1u;
-// Weights count from a base that follows the largest score only where that leads by LEAD, which is
-// seldom: sums need not shrink every turn. What is unseen weighs nothing beside the first base.
-const LEAD = 16.0;
-const LOWEST = -1.0e38;
-const UNSEEN = -3.0e38;
 
 // Where head `i` of those made ready begins in the row. VALUE_HEADS are between a key and its
 // value.

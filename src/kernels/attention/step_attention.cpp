@@ -155,7 +155,7 @@ Launch base_launch(const Problem& p, uint32_t threads, uint32_t queries, uint32_
                   "attention/positions.wgsl",
                   op.softcap > 0 ? "attention/softcap.wgsl" : "attention/no_softcap.wgsl",
                   op.splits > 1 ? "attention/split_sums.wgsl" : "attention/whole_sums.wgsl",
-                  "attention/made_heads.wgsl",
+                  "attention/made_heads.wgsl", "attention/step_keys.wgsl",
                   // More pairs would not be in registers.
                   own_pairs <= kMostRounds ? "attention/heads_at_once.wgsl"
                                            : "attention/heads_in_turn.wgsl"},
@@ -263,7 +263,9 @@ Launch shared_launch(const Problem& p) {
                                                    {"MERGE_STEPS", doublings(kSpan / lanes)},
                                                    {"MERGED", merged},
                                                    {"SUMS", merged * queries},
+                                                   {"OWN", 1u},
                                                    {"KEYS", 4u},
+                                                   {"LOADS", 4u},
                                                    {"HELD", held},
                                                    {"HELD_STEPS", doublings(held)}});
   launch.sources.insert(launch.sources.end(),

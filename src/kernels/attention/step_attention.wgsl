@@ -4,22 +4,6 @@
 // turn, which are merged at the end. Contract: step_attention.h
 @group(0) @binding(OUTPUT_0) var<storage, read_write> y: array<f32>;
 
-const GROUPS = THREADS / LANES;
-
-// The keys and values that come next, on their way: KEYS of them, GROUPS apart.
-const TURN = GROUPS * KEYS;
-var<private> next_keys: array<CacheUnit, LOADS>;
-var<private> next_values: array<CacheUnit, LOADS>;
-
-fn load_next(first: u32, until: u32, kv_head: u32, part: u32) {
-  for (var i = 0u; i < LOADS; i++) {  // written out
-    let position = min(first + i / OWN * GROUPS, until - 1u);
-    let at = (slot_of(position) * 2u * KV_HEADS + kv_head) * UNITS + part + i % OWN * LANES;
-    next_keys[i] = cache[at];
-    next_values[i] = cache[at + KV_HEADS * UNITS];
-  }
-}
-
 // Of the keys that this lane has seen, for each query: sums of its units of the values, the base of
 // their weights, the total of these.
 var<private> sums: array<array<vec4<f32>, 2>, HELD>;
@@ -31,11 +15,9 @@ fn run(group: vec3<u32>, lane: u32) {
   let kv_head = first_head / (HEADS / KV_HEADS);
   let part = lane % LANES;
   let own_group = lane / LANES;
-  let end = frame.position + 1u;
-  let first = seen_from(frame.position);
-  let length = (end - first + SPLITS - 1u) / SPLITS;
-  let begin = min(first + group.y * length, end);
-  let until = min(begin + length, end);
+  let split = split_of(group.y);
+  let begin = split.begin;
+  let until = split.until;
   // In this order: where keys are stored waits for the page table.
   load_heads(first_head, kv_head, lane);
   load_next(begin + own_group, until, kv_head, part);
@@ -50,7 +32,7 @@ fn run(group: vec3<u32>, lane: u32) {
   // have here.
   var new_key: array<CacheUnit, OWN>;
   var new_value: array<CacheUnit, OWN>;
-  let has_new = APPENDS && begin < end && until == end;
+  let has_new = split.has_new;
   if (has_new) {
     for (var i = 0u; i < OWN; i++) {  // written out
       new_key[i] = pack_unit(made_unit(KEY, part + i * LANES));

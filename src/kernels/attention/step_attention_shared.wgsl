@@ -5,22 +5,6 @@
 // choosing among registers. Contract: step_attention.h
 @group(0) @binding(OUTPUT_0) var<storage, read_write> y: array<f32>;
 
-const GROUPS = THREADS / LANES;
-
-// The keys and values that come next, on their way: KEYS of them, GROUPS apart.
-const TURN = GROUPS * KEYS;
-var<private> next_keys: array<CacheUnit, KEYS>;
-var<private> next_values: array<CacheUnit, KEYS>;
-
-fn load_next(first: u32, until: u32, kv_head: u32, part: u32) {
-  for (var i = 0u; i < KEYS; i++) {  // written out
-    let position = min(first + i * GROUPS, until - 1u);
-    let at = (slot_of(position) * 2u * KV_HEADS + kv_head) * UNITS + part;
-    next_keys[i] = cache[at];
-    next_values[i] = cache[at + KV_HEADS * UNITS];
-  }
-}
-
 // Of products with the queries own ^ i, the sum of its own that the lanes of a key have.
 fn sum_of_own(products: array<f32, HELD>) -> f32 {
   var sums = products;
@@ -58,11 +42,9 @@ fn run(group: vec3<u32>, lane: u32) {
   let part = lane % LANES;
   let own = lane % HELD;
   let own_group = lane / LANES;
-  let end = frame.position + 1u;
-  let first = seen_from(frame.position);
-  let length = (end - first + SPLITS - 1u) / SPLITS;
-  let begin = min(first + group.y * length, end);
-  let until = min(begin + length, end);
+  let split = split_of(group.y);
+  let begin = split.begin;
+  let until = split.until;
   load_heads(first_head, kv_head, lane);
   load_next(begin + own_group, until, kv_head, part);
   make_heads(first_head, kv_head, lane);
@@ -76,7 +58,7 @@ fn run(group: vec3<u32>, lane: u32) {
 
   var new_key: CacheUnit;
   var new_value: CacheUnit;
-  let has_new = APPENDS && begin < end && until == end;
+  let has_new = split.has_new;
   if (has_new) {
     new_key = pack_unit(made_unit(KEY, part));
     new_value = pack_unit(made_unit(VALUE, part));
@@ -91,7 +73,7 @@ fn run(group: vec3<u32>, lane: u32) {
   for (var i = 0u; i < HELD; i++) {  // written out
     sums[i] = array(vec4(0.0), vec4(0.0));
   }
-  // See made_heads.wgsl; of all queries, since each sum shrinks with its own.
+  // See step_keys.wgsl; of all queries, since each sum shrinks with its own.
   var bases: array<f32, HELD>;
   for (var i = 0u; i < HELD; i++) {  // written out
     bases[i] = LOWEST;

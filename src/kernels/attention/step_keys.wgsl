@@ -1,0 +1,37 @@
+// The keys of one split and their values, on their way to lanes of which LANES share a key.
+// Weights count from a base that follows the largest score only where that leads by LEAD, which is
+// seldom: sums need not shrink every turn. What is unseen weighs nothing beside the first base.
+const LEAD = 16.0;
+const LOWEST = -1.0e38;
+const UNSEEN = -3.0e38;
+
+struct Split {
+  begin: u32,
+  until: u32,
+  has_new: bool,  // the step's own key, which is not in the cache yet
+}
+
+fn split_of(index: u32) -> Split {
+  let end = frame.position + 1u;
+  let first = seen_from(frame.position);
+  let length = (end - first + SPLITS - 1u) / SPLITS;
+  let begin = min(first + index * length, end);
+  let until = min(begin + length, end);
+  return Split(begin, until, APPENDS && begin < end && until == end);
+}
+
+const GROUPS = THREADS / LANES;
+
+// Those that come next: KEYS of them, GROUPS apart, OWN units of each for a lane.
+const TURN = GROUPS * KEYS;
+var<private> next_keys: array<CacheUnit, LOADS>;
+var<private> next_values: array<CacheUnit, LOADS>;
+
+fn load_next(first: u32, until: u32, kv_head: u32, part: u32) {
+  for (var i = 0u; i < LOADS; i++) {  // written out
+    let position = min(first + i / OWN * GROUPS, until - 1u);
+    let at = (slot_of(position) * 2u * KV_HEADS + kv_head) * UNITS + part + i % OWN * LANES;
+    next_keys[i] = cache[at];
+    next_values[i] = cache[at + KV_HEADS * UNITS];
+  }
+}
