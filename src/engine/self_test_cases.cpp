@@ -1,95 +1,23 @@
 #include <cmath>
 #include <numeric>
-#include <random>
-#include <utility>
 
-#include "base/bits.h"
-#include "base/check.h"
 #include "base/packing.h"
-#include "engine/self_test.h"
-#include "graph/builder.h"
-#include "kernels/quant/random_matrix.h"
+#include "engine/self_test_writer.h"
 
 namespace tokamak {
 namespace {
 
-/// Token ids are below this.
-constexpr uint32_t kVocab = 17;
+using Steps = SelfTestSteps;
+using Writer = SelfTestWriter;
+constexpr uint32_t kVocab = kSelfTestVocab;
 
 // Of the largest magnitude in a result; tests/parity has the reasons.
 constexpr double kExact = 2e-7, kSum = 2e-6, kFunction = 4e-6, kAttention = 2e-5;
 constexpr double kAttentionF16 = 2e-3, kDelta = 1e-5;
 
-struct Steps {
-  uint32_t max_tokens;
-  std::vector<uint32_t> chunks;
-};
 const Steps kOne = {1, {1, 1}};
 const Steps kFew = {8, {3, 8}};
 const Steps kMany = {70, {3, 67}};
-
-class Writer {
- public:
-  Writer(std::string name, std::string_view op) : random_(uint32_t(name.size()) * 7919) {
-    case_.name = std::move(name);
-    case_.op = op;
-    tokens_ = builder_.input("tokens", {kTokens});
-  }
-
-  GraphBuilder& graph() { return builder_; }
-  ValueId tokens() const { return tokens_; }
-
-  ValueId random(const std::string& name, Shape shape, DType dtype = DType::kF32, float range = 1) {
-    const uint64_t columns = uint64_t(shape.back()), rows = element_count(shape, 1) / columns;
-    case_.constants[name] = [=, seed = uint32_t(random_())] {
-      std::mt19937 random(seed);
-      return random_matrix(dtype, rows, columns, range, random);
-    };
-    return builder_.constant(name, std::move(shape), dtype, Weight{{name}});
-  }
-
-  template <typename T>
-  ValueId constant(const std::string& name, Shape shape, const std::vector<T>& values) {
-    constexpr DType kType = std::is_same_v<T, uint32_t> ? DType::kU32 : DType::kF32;
-    case_.constants[name] = [values] {
-      const auto bytes = std::as_bytes(std::span(values));
-      return std::vector<std::byte>(bytes.begin(), bytes.end());
-    };
-    return builder_.constant(name, std::move(shape), kType, Weight{{name}});
-  }
-
-  /// f32 [T, columns], made by an embed.
-  ValueId activation(uint32_t columns, float range = 1) {
-    return builder_.embed(
-        tokens_, random(fmt::format("x{}", count_++), {kVocab, columns}, DType::kF32, range));
-  }
-
-  /// A table that scatters the pages of `positions` positions; `slots` receives the cache's size.
-  ValueId pages(uint32_t positions, uint32_t& slots) {
-    const uint32_t count = ceil_div(positions, kPageTokens);
-    case_.pages.resize(count);
-    for (uint32_t i = 0; i < count; ++i) case_.pages[i] = count - 1 - i;
-    slots = count * kPageTokens;
-    return builder_.input("pages", {Dim{count}});
-  }
-
-  SelfTestCase finish(ValueId result, const Steps& steps, double tolerance) {
-    auto graph = builder_.finish(result);
-    TOK_CHECK(graph.has_value());
-    case_.graph = *std::move(graph);
-    case_.max_tokens = steps.max_tokens;
-    case_.chunks = steps.chunks;
-    case_.tolerance = tolerance;
-    return std::move(case_);
-  }
-
- private:
-  GraphBuilder builder_;
-  SelfTestCase case_;
-  std::mt19937 random_;
-  ValueId tokens_ = {};
-  uint32_t count_ = 0;
-};
 
 void add_embed(std::vector<SelfTestCase>& all, const Steps& steps) {
   for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16}) {
@@ -371,6 +299,29 @@ void add_decode(std::vector<SelfTestCase>& all) {
     const FusedLinear op{.behind = Behind::kAdd};
     const auto y = w.graph().add_node(op, {x, m, w.activation(kFewRows)});
     all.push_back(w.finish(y.front(), kOne, 2 * kSum));
+  }
+  // Two products in a launch, their sums read by a third.
+  for (const auto& [type, inner] : {std::pair{"bf16", 1064u}, {"q4_0", 4256u}}) {
+    Writer w(fmt::format("gated_down {}", type), GatedDown::kName);
+    const DType dtype = dtype_from_name(type).value();
+    constexpr uint32_t kColumns = 64;
+    const auto front = w.graph().add_node(
+        FusedLinear{.clears = true},
+        {w.activation(64), w.random("front", {kColumns, 64}, DType::kBF16, 0.1f)});
+    const GatedDown op{.glu = {.before = Before::kNorm, .behind = Behind::kGlu, .eps = 1e-5f},
+                       .adds_x = true};
+    const ValueId sums =
+        w.graph()
+            .add_node(op, {front[0], w.random("gate_up", {2 * inner, kColumns}, dtype, 0.1f),
+                           w.random("norm", {kColumns}),
+                           w.random("down", {kColumns, inner}, dtype, 0.1f), front[1]})
+            .front();
+    const ValueId y = w.graph()
+                          .add_node(FusedLinear{.before = Before::kNorm, .eps = 1e-5f},
+                                    {sums, w.random("w", {24, kColumns}, DType::kBF16, 0.1f),
+                                     w.random("v", {kColumns})})
+                          .front();
+    all.push_back(w.finish(y, kOne, 2 * kSum));
   }
   constexpr uint32_t kHeads = 4, kHeadDim = 64;
   for (const auto& [op_tested, splits] :

@@ -64,6 +64,34 @@ size_t Match::uses(Var var) const {
   return count;
 }
 
+bool Match::read_only(Var var, bool (*takes)(const Node&, size_t)) const {
+  const ValueId id = values_.at(var);
+  if (graph_.result == id) return false;
+  for (const Node& node : graph_.nodes) {
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      if (node.inputs[i] == id && !takes(node, i)) return false;
+    }
+  }
+  return true;
+}
+
+const Node* Match::maker_of(Var var) const {
+  const auto makes = [&](const Node& node) { return node.outputs[0] == values_.at(var); };
+  const auto found = std::ranges::find_if(graph_.nodes, makes);
+  return found == graph_.nodes.end() ? nullptr : &*found;
+}
+
+ValueId Match::extend_maker(Var var, const Op& op) {
+  const auto makes = [&](const Node& node) { return node.outputs[0] == values_.at(var); };
+  Node& node = *std::ranges::find_if(graph_.nodes, makes);
+  auto outputs = infer_outputs(graph_, op, node.inputs);
+  TOK_CHECK(outputs.has_value() && outputs->size() == node.outputs.size() + 1);
+  node.op = op;
+  graph_.values.push_back(std::move(outputs->back()));
+  node.outputs.push_back(ValueId(graph_.values.size() - 1));
+  return node.outputs.back();
+}
+
 ValueId Match::add_constant(TensorDesc constant) {
   graph_.values.push_back(std::move(constant));
   return ValueId(graph_.values.size() - 1);
@@ -250,6 +278,13 @@ class Driver {
         return std::ranges::count(added.outputs, match[out]) > 0;
       };
       if (std::ranges::none_of(match.added_, makes)) node.outputs.push_back(match[out]);
+    }
+    // What survives may be of another type from here on.
+    const auto made = infer_outputs(graph_, node.op, node.inputs);
+    TOK_CHECK(made.has_value() && made->size() == node.outputs.size());
+    for (size_t i = 0; i < made->size(); ++i) {
+      graph_.at(node.outputs[i]).shape = (*made)[i].shape;
+      graph_.at(node.outputs[i]).dtype = (*made)[i].dtype;
     }
     std::vector<Node> nodes;
     for (size_t n = 0; n < graph_.nodes.size(); ++n) {

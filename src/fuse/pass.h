@@ -43,6 +43,7 @@ class Match {
   bool has(Var var) const { return values_.contains(var); }
   ValueId operator[](Var var) const { return values_.at(var); }
   const TensorDesc& type(Var var) const { return graph_.at(values_.at(var)); }
+  const TensorDesc& at(ValueId id) const { return graph_.at(id); }
 
   /// Attributes of the node captured as `var`.
   template <typename T>
@@ -62,10 +63,18 @@ class Match {
   /// How often nodes read a captured value.
   size_t uses(Var var) const;
 
+  /// Whether nodes read a captured value only as `takes` allows, and it is not the graph's result.
+  bool read_only(Var var, bool (*takes)(const Node& reader, size_t operand)) const;
+
   ValueId add_constant(TensorDesc constant);
 
   /// The node that makes all of these captures, as its outputs in this order, and nothing else.
   const Node* maker(std::initializer_list<Var> outputs) const;
+
+  /// The node that makes a captured value as the first of its outputs; null for others.
+  const Node* maker_of(Var var) const;
+  /// Gives that node an op with one output more, which is returned.
+  ValueId extend_maker(Var var, const Op& op);
 
   /// A node in front of the replacement. Its outputs are new values, but where `made` names
   /// captures that the match shall keep.

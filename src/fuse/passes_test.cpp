@@ -3,6 +3,7 @@
 #include "fuse/add_rms_norm.h"
 #include "fuse/far_positions.h"
 #include "fuse/gate_up.h"
+#include "fuse/gated_down.h"
 #include "fuse/head_argmax.h"
 #include "fuse/norm_add_norm.h"
 #include "fuse/norm_linear.h"
@@ -175,7 +176,7 @@ TEST_F(PassTest, ResidualIsTheEndingOfTheProduct) {
   Graph g = finish(b.add(x, y));
   EXPECT_EQ(run(residual(), g), 1u);
   EXPECT_EQ(nodes_text(g), R"(%0: f32[T,8] = embed @tokens, @table {scale=1}
-%1: f32[T,8] = fused_linear %0, @w, %0 {before=none, behind=add, bias=false, eps=0, splits=0, activation=silu, softcap=0, scaled=false, gated=false, first=0}
+%1: f32[T,8] = fused_linear %0, @w, %0 {before=none, behind=add, bias=false, eps=0, splits=0, activation=silu, softcap=0, scaled=false, gated=false, first=0, clears=false}
 return %1
 )");
 }
@@ -195,10 +196,83 @@ TEST_F(PassTest, SandwichKeepsTheSumForTheNextResidual) {
   EXPECT_EQ(run(norm_add_norm(), g), 1u);
   EXPECT_EQ(nodes_text(g), R"(%0: f32[T,8] = embed @tokens, @table {scale=1}
 %1: f32[T,8] = linear %0, @o
-%2: f32[T,8], %3: f32[T,8] = fused_linear %1, @w, %0, @u.norms {before=norm_add_norm, behind=none, bias=false, eps=1e-06, splits=0, activation=silu, softcap=0, scaled=false, gated=false, first=0}
+%2: f32[T,8], %3: f32[T,8] = fused_linear %1, @w, %0, @u.norms {before=norm_add_norm, behind=none, bias=false, eps=1e-06, splits=0, activation=silu, softcap=0, scaled=false, gated=false, first=0, clears=false}
 %4: f32[T,8] = add %3, %2
 return %4
 )");
+}
+
+/// The feed-forward network of a layer behind the product of its attention, and what reads it.
+struct FeedForward {
+  Shape gate = {16, 8}, down = {8, 16};
+  bool reads_norm = false;  // something that takes no exact sums
+};
+
+Graph feed_forward(PassTest& t, const FeedForward& shape = {}) {
+  GraphBuilder& b = t.b;
+  const ValueId s = b.add(t.x, b.linear(t.x, t.weight("o", {8, 8})));
+  const ValueId n = b.rms_norm(s, t.vector("v", 8), 1e-6f);
+  const ValueId glu = b.glu(Activation::kSilu, b.linear(n, t.weight("gate", shape.gate)),
+                            b.linear(n, t.weight("up", shape.gate)));
+  const ValueId z = b.add(s, b.linear(glu, t.weight("down", shape.down)));
+  const ValueId last = b.rms_norm(z, t.vector("u", 8), 1e-6f);
+  const ValueId head = b.linear(last, t.weight("head", {24, 8}));
+  Graph g = t.finish(shape.reads_norm ? b.glu(Activation::kSilu, head,
+                                              b.linear(b.scale(z, 2), t.weight("more", {24, 8})))
+                                      : head);
+  for (const Pass& pass : {gate_up(), residual(), norm_linear()}) run(pass, g);
+  return g;
+}
+
+TEST_F(PassTest, AGatedNetworkIsOneLaunchWhoseSumsTheNextProductReads) {
+  Graph g = feed_forward(*this);
+  EXPECT_EQ(run(gated_down(), g), 1u);
+  EXPECT_EQ(nodes_text(g), R"(%0: f32[T,8] = embed @tokens, @table {scale=1}
+%1: f32[T,8], %2: i32[T,16] = fused_linear %0, @o, %0 {before=none, behind=add, bias=false, eps=0, splits=0, activation=silu, softcap=0, scaled=false, gated=false, first=0, clears=true}
+%3: i32[T,16] = gated_down %1, @gate.gate_up, @v, @down, %2 {before=norm, behind=glu, bias=false, eps=1e-06, splits=0, activation=silu, softcap=0, scaled=false, gated=false, first=0, clears=false, adds_x=true}
+%4: f32[T,24] = fused_linear %3, @head, @u {before=norm, behind=none, bias=false, eps=1e-06, splits=0, activation=silu, softcap=0, scaled=false, gated=false, first=0, clears=false}
+return %4
+)");
+  EXPECT_EQ(run(gated_down(), g), 0u);
+}
+
+TEST_F(PassTest, AGatedNetworkInASandwichAddsNothing) {
+  const ValueId o = b.linear(x, weight("o", {8, 8}));
+  const ValueId s = b.add(x, b.rms_norm(o, vector("a", 8), 1e-6f));
+  const ValueId n = b.rms_norm(s, vector("b", 8), 1e-6f);
+  const ValueId glu = b.glu(Activation::kGeluTanh, b.linear(n, weight("gate", {16, 8})),
+                            b.linear(n, weight("up", {16, 8})));
+  const ValueId z =
+      b.add(s, b.rms_norm(b.linear(glu, weight("down", {8, 16})), vector("c", 8), 1e-6f));
+  Graph g = finish(b.linear(b.rms_norm(z, vector("d", 8), 1e-6f), weight("head", {24, 8})));
+  ASSERT_TRUE(run_pipeline(g, Steps::kOne));
+  const std::string text = nodes_text(g);
+  EXPECT_NE(text.find("i32[T,16], %4: f32[T,8] = gated_down %1, @gate.gate_up, %0, @a.norms, "
+                      "@down, %2 {before=norm_add_norm"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("adds_x=false"), std::string::npos) << text;
+}
+
+TEST_F(PassTest, AGatedNetworkStaysTwoLaunchesWhereThatIsFasterOrItsSumsAreReadOtherwise) {
+  expect_alone(gated_down(), feed_forward(*this, {.reads_norm = true}));
+}
+
+TEST_F(PassTest, AGatedNetworkOfLongRowsStaysTwoLaunches) {
+  GraphBuilder own;
+  const auto matrix = [&](const char* name, Dim rows, Dim columns) {
+    return own.constant(name, {rows, columns}, DType::kBF16, Weight{{name}});
+  };
+  constexpr Dim kLong = 2048;
+  const ValueId e = own.embed(own.input("tokens", {kTokens}), matrix("e", 4, kLong));
+  const ValueId s = own.add(e, own.linear(e, matrix("o", kLong, kLong)));
+  const ValueId n = own.rms_norm(s, own.constant("v", {kLong}, DType::kF32, Weight{{"v"}}), 1e-6f);
+  const ValueId glu = own.glu(Activation::kSilu, own.linear(n, matrix("gate", 16, kLong)),
+                              own.linear(n, matrix("up", 16, kLong)));
+  Graph g = *own.finish(
+      own.linear(own.add(s, own.linear(glu, matrix("down", kLong, 16))), matrix("head", 8, kLong)));
+  for (const Pass& pass : {gate_up(), residual(), norm_linear()}) run(pass, g);
+  expect_alone(gated_down(), g);
 }
 
 TEST_F(PassTest, HeadEndsInTheFirstStageOfTheChoice) {
@@ -206,7 +280,7 @@ TEST_F(PassTest, HeadEndsInTheFirstStageOfTheChoice) {
       for_one_token(finish(b.softcap(b.linear(b.last_row(x), weight("w", {70, 8})), 30))));
   EXPECT_EQ(run(head_argmax(), g), 1u);
   EXPECT_EQ(nodes_text(g), R"(%0: f32[T,8] = embed @tokens, @table {scale=1}
-%1: f32[T,4] = fused_linear %0, @w {before=none, behind=argmax, bias=false, eps=0, splits=0, activation=silu, softcap=30, scaled=false, gated=false, first=0}
+%1: f32[T,4] = fused_linear %0, @w {before=none, behind=argmax, bias=false, eps=0, splits=0, activation=silu, softcap=30, scaled=false, gated=false, first=0, clears=false}
 %2: f32[64] = next_token %1, @chosen
 return %2
 )");
@@ -240,7 +314,7 @@ TEST_F(PassTest, AttentionOfOneTokenIsOneKernelWhoseSplitsTheProductMerges) {
   EXPECT_EQ(nodes_text(g), R"(%0: f32[T,8] = embed @tokens, @table {scale=1}
 %1: f32[T,32] = linear %0, @q.qkv
 %2: f32[T,160], %3: f16[32,2,1,8] = step_attention %1, @angles, @kv, @pages {heads=2, appends=true, k_is_v=false, norm_v=false, eps=0, scale=0.5, window=0, softcap=0, short_rows=0, splits=8}
-%4: f32[T,8] = fused_linear %2, @o {before=merge_splits, behind=none, bias=false, eps=0, splits=8, activation=silu, softcap=0, scaled=false, gated=false, first=0}
+%4: f32[T,8] = fused_linear %2, @o {before=merge_splits, behind=none, bias=false, eps=0, splits=8, activation=silu, softcap=0, scaled=false, gated=false, first=0, clears=false}
 return %4
 )");
 }
@@ -266,7 +340,7 @@ TEST_F(PassTest, FarPositionsHaveMoreSplitsWhereKeyHeadsAreManyAndShared) {
   EXPECT_EQ(nodes_text(*far), R"(%0: f32[T,8] = embed @tokens, @table {scale=1}
 %1: f32[T,256] = linear %0, @row
 %2: f32[T,2560], %3: f16[32,2,8,8] = step_attention %1, @angles, @kv, @pages {heads=16, appends=true, k_is_v=false, norm_v=false, eps=0, scale=1, window=0, softcap=0, short_rows=0, splits=16}
-%4: f32[T,8] = fused_linear %2, @w {before=merge_splits, behind=none, bias=false, eps=0, splits=16, activation=silu, softcap=0, scaled=false, gated=false, first=0}
+%4: f32[T,8] = fused_linear %2, @w {before=merge_splits, behind=none, bias=false, eps=0, splits=16, activation=silu, softcap=0, scaled=false, gated=false, first=0, clears=false}
 return %4
 )");
   EXPECT_FALSE(for_far_positions(*far)) << "it has them";

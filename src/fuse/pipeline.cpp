@@ -9,6 +9,7 @@
 #include "fuse/gate_linear.h"
 #include "fuse/gate_up.h"
 #include "fuse/gated_conv.h"
+#include "fuse/gated_down.h"
 #include "fuse/head_argmax.h"
 #include "fuse/head_norm.h"
 #include "fuse/linear_gate.h"
@@ -35,7 +36,7 @@ std::span<const Pass> passes() {
       qk(),          expert_glu(),  conv_linear(),  delta_row(),       step_attention(),
       linear_gate(), gate_linear(), head_norm(),    split_attention(), expert_mix(),
       residual(),    norm_linear(), norm_experts(), head_argmax(),     norm_add_norm(),
-      add_rms_norm()};
+      gated_down(),  add_rms_norm()};
   return all;
 }
 

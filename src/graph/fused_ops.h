@@ -70,10 +70,13 @@ inline constexpr int64_t kColumnsAtOnce = 8;
 
 /// A linear with what a decoder has before and behind it, for few tokens: no workgroup needs more
 /// than x to prepare it, so that what is before costs no pass of its own. Only one of `gated` and
-/// an ending with an activation; `first` is a multiple of 4 when gated.
+/// an ending with an activation; `first` is a multiple of 4 when gated. x and the r of add may be
+/// exact sums, i32[T, 2*columns] (graph/exact_sums.h), x only before none, norm, norm_add and
+/// norm_add_norm.
 ///     (x [T, in or as `before` says], W [out, in], bias? [out], a? [T, in], w? [in], [2*in] or
 ///      [head], k? [1], g? [T, columns], r? [T, out], [T, columns] or [n, taps],
-///      state? [taps-1, n]) -> [T, out, or as `behind` says], s? [T, in], state?
+///      state? [taps-1, n])
+///      -> [T, out, or as `behind` says], s? [T, in], state?, cleared? i32[T, 2*out]
 struct FusedLinear {
   static constexpr std::string_view kName = "fused_linear";
   /// Of head_norm: their factors are held in workgroup memory.
@@ -88,6 +91,7 @@ struct FusedLinear {
   bool scaled = false;                        // norm_add, norm_add_norm
   bool gated = false;                         // none, merge_splits, head_norm
   uint32_t first = 0;                         // gated or gate: where the columns begin
+  bool clears = false;                        // none or add: makes a row of exact sums, all 0
   static void fields(auto& op, auto&& visit) {
     visit("before", op.before);
     visit("behind", op.behind);
@@ -99,6 +103,7 @@ struct FusedLinear {
     visit("scaled", op.scaled);
     visit("gated", op.gated);
     visit("first", op.first);
+    visit("clears", op.clears);
   }
   bool operator==(const FusedLinear&) const = default;
 
@@ -117,6 +122,24 @@ struct FusedLinear {
            : behind == Behind::kAdd || behind == Behind::kGate ? r() + 1
                                                                : r();
   }
+};
+
+/// A gated feed-forward network for one token: y = glu of a fused linear, z = y Dᵀ, or x + that, as
+/// exact sums. They are added to a row of sums, all 0, that nothing else reads.
+///     (what the glu takes, D [n, out / 2], sums i32[T, 2*n]) -> i32[T, 2*n], s? [T, in]
+struct GatedDown {
+  static constexpr std::string_view kName = "gated_down";
+  FusedLinear glu = {.behind = Behind::kGlu};  // without a bias
+  bool adds_x = false;
+  static void fields(auto& op, auto&& visit) {
+    FusedLinear::fields(op.glu, visit);
+    visit("adds_x", op.adds_x);
+  }
+  bool operator==(const GatedDown&) const = default;
+
+  // Operands, by number.
+  size_t d() const { return glu.operands(); }
+  size_t sums() const { return d() + 1; }
 };
 
 /// All that attention does between its two products, for one token: norms of heads, rotation, the

@@ -32,6 +32,11 @@ std::optional<size_t> changed_state(const Graph& graph, const Node& node) {
   return size_t(state - node.inputs.begin());
 }
 
+std::optional<size_t> added_sums(const Op& op) {
+  const auto* down = std::get_if<GatedDown>(&op);
+  return down != nullptr ? std::optional(down->sums()) : std::nullopt;
+}
+
 std::vector<float> rope_table(const RopeTable& recipe, uint32_t rows, uint32_t first) {
   const size_t half = recipe.inverse_frequencies.size();
   std::vector<float> table(rows * 2 * half);
@@ -77,6 +82,15 @@ bool has_sound_types(const TensorDesc& value) {
   }
   return weight->order == RowOrder::kConcat && !weight->add_one && value.dtype == DType::kF32 &&
          value.shape.size() == 2 && uint64_t(value.shape[0]) == rows;
+}
+
+/// Sums that a node adds to are no one else's.
+Result<void> only_reader(const Graph& graph, size_t n, size_t operand) {
+  const ValueId sums = graph.nodes[n].inputs[operand];
+  size_t readers = 0;
+  for (const Node& node : graph.nodes) readers += size_t(std::ranges::count(node.inputs, sums));
+  if (readers == 1 && graph.result != sums) return {};
+  return invalid_input("Graph: node {} adds to sums that something else reads, too.", n);
 }
 
 }  // namespace
@@ -142,6 +156,7 @@ Result<void> verify(const Graph& graph) {
       }
       changed[state] = true;
     }
+    if (const auto operand = added_sums(node.op)) TOK_TRY(only_reader(graph, n, *operand));
   }
   if (uint32_t(graph.result) >= graph.values.size() || !defined[uint32_t(graph.result)]) {
     return invalid_input("Graph: the result is not a value that a node makes.");

@@ -131,6 +131,10 @@ uint64_t byte_count(const TensorDesc& tensor, uint64_t tokens);
 /// for most ops.
 std::optional<size_t> changed_state(const Graph& graph, const Node& node);
 
+/// The operand of `op` that its first output takes the place of: a row of exact sums that it adds
+/// to. Nothing for most ops.
+std::optional<size_t> added_sums(const Op& op);
+
 /// "f32[T,64]"
 std::string type_text(const TensorDesc& tensor);
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "graph/builder.h"
+#include "graph/exact_sums.h"
 #include "graph/liveness.h"
 #include "graph/row_range.h"
 #include "graph/text.h"
@@ -228,6 +229,64 @@ TEST(GraphVerify, RefusesASecondAppend) {
   auto status = verify(graph);
   ASSERT_FALSE(status);
   EXPECT_NE(status.error().message.find("second time"), std::string::npos);
+}
+
+TEST(ExactSums, AreTheSameInEveryOrderAndExactForSmallAndLargeAddends) {
+  const std::vector<double> addends = {1e-9, 3.0e5, -0.1, 2.5e-4, -2.9e5, 7.25, -1e-3};
+  ExactSum forward, backward;
+  double sum = 0;
+  for (size_t i = 0; i < addends.size(); ++i) {
+    forward.add(addends[i]);
+    backward.add(addends[addends.size() - 1 - i]);
+    sum += addends[i];
+  }
+  EXPECT_EQ(forward.high, backward.high);
+  EXPECT_EQ(forward.low, backward.low);
+  EXPECT_NEAR(forward.value(), sum, 7 * 0x1p-32);
+}
+
+TEST(ExactSums, HoldAsManyOfTheLargestAddendsAsTheySay) {
+  ExactSum low;
+  for (uint32_t i = 0; i < ExactSum::kMostAddends; ++i) low.add(ExactSum::kHigh / 2 * 0.999);
+  EXPECT_NEAR(low.value(), ExactSum::kMostAddends * ExactSum::kHigh / 2 * 0.999, 1e-6);
+}
+
+TEST(ExactSums, AreNoNumberBeyondWhatTheyHold) {
+  for (const double bad : {double(NAN), double(INFINITY), -double(INFINITY), 0x1p20, -0x1p20}) {
+    ExactSum sum;
+    sum.add(5);
+    sum.add(bad);
+    sum.add(-3);
+    EXPECT_TRUE(std::isnan(sum.value())) << bad;
+  }
+  ExactSum many;
+  for (int i = 0; i < 5; ++i) many.add(-0x1p20 + 1);
+  EXPECT_TRUE(std::isnan(many.value()));
+}
+
+/// A gated feed-forward network whose sums `reads` says who reads beside it.
+Result<Graph> gated_down_graph(bool reads) {
+  GraphBuilder b;
+  const auto weight = [&](const char* name, Shape shape) {
+    return b.constant(name, std::move(shape), DType::kBF16, Weight{{name}});
+  };
+  const ValueId x = b.embed(b.input("tokens", {kTokens}), weight("embed", {50, 8}));
+  const auto front = b.add_node(FusedLinear{.clears = true}, {x, weight("o", {8, 8})});
+  const ValueId sums =
+      b.add_node(GatedDown{}, {front[0], weight("gu", {32, 8}), weight("d", {8, 16}), front[1]})[0];
+  const ValueId behind = weight("p", {8, 8});
+  const ValueId y = b.add_node(FusedLinear{.behind = Behind::kAdd}, {front[0], behind, sums})[0];
+  return b.finish(reads ? b.add_node(FusedLinear{.behind = Behind::kAdd}, {y, behind, front[1]})[0]
+                        : y);
+}
+
+TEST(GraphVerify, SumsThatAreAddedToAreNoOneElses) {
+  ASSERT_TRUE(gated_down_graph(false));
+  const auto shared = gated_down_graph(true);
+  ASSERT_FALSE(shared);
+  EXPECT_NE(shared.error().message.find("adds to sums that something else reads, too"),
+            std::string::npos)
+      << shared.error().message;
 }
 
 TEST(GraphVerify, RefusesUseBeforeDefinition) {

@@ -196,7 +196,7 @@ using Op = std::variant<Embed, Linear, RmsNorm, Add, Scale, Softcap, Glu, Rope, 
                         ShortConv, GatedDelta, Route, ExpertLinear, ExpertSum, ExpertColumns,
                         Columns, GatherColumns, MeanRows, LastRow, BlockArgmax, NextToken,
                         BlockPeaks, BestBlocks, TopTokens, DrawToken, AddRmsNorm, Qkv, LinearGlu,
-                        FusedLinear, StepAttention, ExpertGlu, ExpertMix>;
+                        FusedLinear, GatedDown, StepAttention, ExpertGlu, ExpertMix>;
 
 /// The index of alternative T in Op: how patterns and kernel tables name an op without attributes.
 template <typename T, size_t kIndex = 0>

@@ -1,17 +1,11 @@
 // The shape rule of every op: infer_outputs.
 #include "base/bits.h"
-#include "base/packing.h"
-#include "graph/graph.h"
+#include "graph/shape_checks.h"
 
 namespace tokamak {
 namespace {
 
-using Inputs = std::vector<const TensorDesc*>;
 using Outputs = Result<std::vector<TensorDesc>>;
-
-TensorDesc matrix(Dim rows, Dim columns) {
-  return {.name = {}, .shape = {rows, columns}, .dtype = DType::kF32};
-}
 
 Dim argmax_columns(Dim columns) {
   return 2 * ceil_div(columns, Dim{kArgmaxBlock});
@@ -21,98 +15,7 @@ Dim peak_columns(Dim columns) {
   return 2 * ceil_div(columns, candidate_block(columns));
 }
 
-bool is_activation(const TensorDesc& t) {
-  return t.shape.size() == 2 && t.dtype == DType::kF32;
-}
-
-/// A weight [rows, columns], packed or not; packed rows are whole groups.
-bool is_matrix(const TensorDesc& t) {
-  if (t.shape.size() != 2 || !is_matrix_dtype(t.dtype)) return false;
-  return !is_packed(t.dtype) || t.shape[1] % Dim{packing(t.dtype).row_unit()} == 0;
-}
-
-struct Rule {
-  const Inputs& in;
-  std::string_view name;
-
-  Failure wrong(size_t operand, std::string_view expected) const {
-    return invalid_input("{}: operand {} is {}, expected {}", name, operand,
-                         type_text(*in[operand]), expected);
-  }
-  Result<void> count(size_t low, size_t high) const {
-    if (in.size() >= low && in.size() <= high) return {};
-    return invalid_input("{} has {} operands, expected {}", name, in.size(),
-                         low == high ? fmt::format("{}", low) : fmt::format("{}-{}", low, high));
-  }
-  Result<void> activation(size_t operand) const {
-    if (!is_activation(*in[operand])) return wrong(operand, "f32[rows, columns]");
-    return {};
-  }
-  Result<void> like(size_t operand, const TensorDesc& other) const {
-    if (in[operand]->shape != other.shape || in[operand]->dtype != other.dtype) {
-      return wrong(operand, type_text(other));
-    }
-    return {};
-  }
-  Result<void> vector(size_t operand, Dim size) const {
-    if (in[operand]->shape != Shape{size} || in[operand]->dtype != DType::kF32) {
-      return wrong(operand, fmt::format("f32[{}]", size));
-    }
-    return {};
-  }
-  Result<void> pages(size_t operand) const {
-    if (in[operand]->shape.size() != 1 || in[operand]->dtype != DType::kU32) {
-      return wrong(operand, "a page table u32[P]");
-    }
-    return {};
-  }
-  Result<void> cache(size_t operand) const {
-    const TensorDesc& c = *in[operand];
-    if (c.storage != Storage::kState || c.shape.size() != 4 || c.shape[1] != 2 ||
-        c.shape[0] % kPageTokens != 0 || !(c.dtype == DType::kF32 || c.dtype == DType::kF16)) {
-      return wrong(operand, "a cache [slots, 2, kv_heads, head_dim] of whole pages");
-    }
-    return {};
-  }
-  /// The experts that each row of `x` chose.
-  Result<void> choice(size_t operand, const TensorDesc& x) const {
-    const TensorDesc& chosen = *in[operand];
-    if (chosen.shape.size() != 2 || chosen.dtype != DType::kU32 || chosen.shape[0] != x.shape[0]) {
-      return wrong(operand, "u32[T, top_k]");
-    }
-    return {};
-  }
-  /// x [rows, in], w [out, in], bias? [out]; gives `out`.
-  Result<Dim> linear() const {
-    TOK_TRY(count(2, 3));
-    TOK_TRY(activation(0));
-    const TensorDesc& w = *in[1];
-    if (!is_matrix(w) || w.shape[1] != in[0]->shape[1]) {
-      return wrong(1, fmt::format("a matrix [out, {}]", in[0]->shape[1]));
-    }
-    if (in.size() == 3) TOK_TRY(vector(2, w.shape[0]));
-    return w.shape[0];
-  }
-
-  /// The output for a state that the op changes.
-  TensorDesc same_state(size_t operand) const {
-    TensorDesc out = *in[operand];
-    out.name.clear();
-    return out;
-  }
-  Result<void> one_row(size_t operand) const {
-    TOK_TRY(activation(operand));
-    const Dim rows = in[operand]->shape[0];
-    if (rows != 1 && rows != kTokens) return wrong(operand, "one row");
-    return {};
-  }
-  Result<void> state(size_t operand, const Shape& shape) const {
-    const TensorDesc& s = *in[operand];
-    if (s.storage != Storage::kState || s.shape != shape || s.dtype != DType::kF32) {
-      return wrong(operand, "a state " + type_text({.name = {}, .shape = shape}));
-    }
-    return {};
-  }
+struct Rule : ShapeChecks {
   Outputs operator()(const Embed&) const {
     TOK_TRY(count(2, 2));
     if (in[0]->shape.size() != 1 || in[0]->dtype != DType::kU32) return wrong(0, "u32[T]");
@@ -358,7 +261,10 @@ struct Rule {
     return {{matrix(in[0]->shape[0], out / 2)}};
   }
   Result<void> before(const FusedLinear& op, Dim columns) const {
-    const Dim given = in[0]->shape[1], splits = op.splits;
+    const Dim given = in[0]->shape[1] / (are_sums(*in[0]) ? 2 : 1), splits = op.splits;
+    if (are_sums(*in[0]) && (op.before == Before::kMergeSplits || op.before == Before::kHeadNorm)) {
+      return wrong(0, "f32[rows, columns]");
+    }
     if (op.before == Before::kMergeSplits) {
       if (splits < 2 || given <= splits * columns || (given - splits * columns) % (2 * splits)) {
         return wrong(0, fmt::format("at least 2 splits of {} columns and their totals", columns));
@@ -366,7 +272,7 @@ struct Rule {
     } else if (given != columns) {
       return wrong(1, fmt::format("a matrix [out, {}]", given));
     }
-    if (op.adds()) TOK_TRY(like(op.a(), *in[0]));
+    if (op.adds()) TOK_TRY(like(op.a(), matrix(in[0]->shape[0], columns)));
     if (op.before == Before::kHeadNorm) {
       const Shape& w = in[op.w()]->shape;
       if (w.size() != 1 || columns % w[0] != 0) {
@@ -404,7 +310,7 @@ struct Rule {
   }
   Outputs operator()(const FusedLinear& op) const {
     TOK_TRY(count(op.operands(), op.operands()));
-    TOK_TRY(activation(0));
+    if (!are_sums(*in[0])) TOK_TRY(activation(0));
     const TensorDesc& w = *in[1];
     if (!is_matrix(w)) return wrong(1, "a matrix [out, in]");
     const Dim rows = in[0]->shape[0], out = w.shape[0];
@@ -419,7 +325,7 @@ struct Rule {
         outputs[0].shape[1] = out / 2;
         break;
       case Behind::kAdd:
-        TOK_TRY(like(op.r(), outputs[0]));
+        TOK_TRY(like(op.r(), are_sums(*in[op.r()]) ? sums(rows, out) : outputs[0]));
         break;
       case Behind::kArgmax:
         outputs[0].shape[1] = argmax_columns(out);
@@ -433,6 +339,32 @@ struct Rule {
     }
     if (op.adds()) outputs.push_back(matrix(rows, w.shape[1]));
     if (op.behind == Behind::kConv) outputs.push_back(same_state(op.state()));
+    if (op.clears) {
+      if (op.behind != Behind::kNone && op.behind != Behind::kAdd) {
+        return wrong(1, "an ending none or add to clear sums beside");
+      }
+      outputs.push_back(sums(rows, out));
+    }
+    return outputs;
+  }
+  Outputs operator()(const GatedDown& op) const {
+    TOK_TRY(count(op.sums() + 1, op.sums() + 1));
+    if (!are_sums(*in[0])) TOK_TRY(activation(0));
+    const TensorDesc &w = *in[1], &d = *in[op.d()];
+    if (!is_matrix(w)) return wrong(1, "a matrix [out, in]");
+    if (!is_matrix(d) || w.shape[0] != 2 * d.shape[1]) {
+      return wrong(op.d(), fmt::format("a matrix [n, {}]", w.shape[0] / 2));
+    }
+    if (op.glu.behind != Behind::kGlu || op.glu.bias || op.glu.gated) {
+      return wrong(0, "a glu without a bias and gate");
+    }
+    TOK_TRY(before(op.glu, w.shape[1]));
+    if (op.adds_x && d.shape[0] != w.shape[1]) {
+      return wrong(op.d(), fmt::format("{} rows, as x has columns", w.shape[1]));
+    }
+    std::vector<TensorDesc> outputs = {sums(in[0]->shape[0], d.shape[0])};
+    TOK_TRY(like(op.sums(), outputs[0]));
+    if (op.glu.adds()) outputs.push_back(matrix(in[0]->shape[0], w.shape[1]));
     return outputs;
   }
   Outputs operator()(const StepAttention& op) const {
@@ -492,9 +424,9 @@ struct Rule {
 
 Result<std::vector<TensorDesc>> infer_outputs(const Graph& graph, const Op& op,
                                               const std::vector<ValueId>& inputs) {
-  Inputs operands;
+  std::vector<const TensorDesc*> operands;
   for (const ValueId id : inputs) operands.push_back(&graph.at(id));
-  return std::visit(Rule{operands, op_name(op)}, op);
+  return std::visit(Rule{{operands, op_name(op)}}, op);
 }
 
 }  // namespace tokamak

@@ -58,6 +58,9 @@ std::vector<Op> every_op(std::index_sequence<kIndices...>) {
                                .splits = 2,
                                .gated = true});
   ops.emplace_back(FusedLinear{.before = Before::kHeadNorm, .behind = Behind::kArgmax});
+  ops.emplace_back(FusedLinear{.behind = Behind::kAdd, .clears = true});
+  ops.emplace_back(
+      GatedDown{.glu = {.before = Before::kNormAddNorm, .behind = Behind::kGlu, .eps = 1e-5f}});
   for (const bool appends : {false, true}) {
     ops.emplace_back(
         StepAttention{.heads = 4, .appends = appends, .eps = 1e-5f, .softcap = 5, .splits = 2});
@@ -74,10 +77,11 @@ bool takes(const KernelVariant& variant, const Problem& problem) {
 
 /// Ops that only steps of one token have.
 bool is_for_one_token(const Op& op) {
-  return std::holds_alternative<FusedLinear>(op) || std::holds_alternative<StepAttention>(op) ||
-         std::holds_alternative<ExpertMix>(op) || std::holds_alternative<NextToken>(op) ||
-         std::holds_alternative<BlockPeaks>(op) || std::holds_alternative<BestBlocks>(op) ||
-         std::holds_alternative<TopTokens>(op) || std::holds_alternative<DrawToken>(op) ||
+  return std::holds_alternative<FusedLinear>(op) || std::holds_alternative<GatedDown>(op) ||
+         std::holds_alternative<StepAttention>(op) || std::holds_alternative<ExpertMix>(op) ||
+         std::holds_alternative<NextToken>(op) || std::holds_alternative<BlockPeaks>(op) ||
+         std::holds_alternative<BestBlocks>(op) || std::holds_alternative<TopTokens>(op) ||
+         std::holds_alternative<DrawToken>(op) ||
          (std::holds_alternative<ExpertGlu>(op) && std::get<ExpertGlu>(op).norm);
 }
 
@@ -130,7 +134,7 @@ void expect_whole_texts(const Problem& problem) {
     const std::string text =
         shader_text(variant.needs, launch, problem.inputs.size(), problem.outputs.size());
     std::string sources;  // where loops are not written out
-    for (const std::string& source : launch.sources) sources += embedded_text(source);
+    for (const std::string& source : launch.sources) sources += source_text(source);
     for (const Constant& constant : launch.constants) {
       EXPECT_TRUE(std::regex_search(sources, std::regex("\\b" + constant.name + "\\b")))
           << variant.name << " does not use " << constant.name;
@@ -140,7 +144,31 @@ void expect_whole_texts(const Problem& problem) {
   }
 }
 
+/// A gated feed-forward network of these matrices, whose x is exact sums.
+Problem network(const Op& op, DType dtype, DType down_dtype) {
+  Problem p{.op = &op, .inputs = {}, .outputs = {}};
+  p.inputs = {tensor({kTokens, 512}, DType::kI32), tensor({2048, 256}, dtype), tensor({256}),
+              tensor({256, 1024}, down_dtype)};
+  p.outputs = {tensor({kTokens, 512}, DType::kI32)};
+  return p;
+}
+const Op kNetwork = GatedDown{.glu = {.before = Before::kNorm, .behind = Behind::kGlu}};
+
+/// A product that adds exact sums to what it makes.
+Problem sum_of_sums(const Op& op) {
+  Problem p = ordinary(op);
+  p.inputs[2] = tensor({kTokens, 128}, DType::kI32);
+  return p;
+}
+const Op kAddsSums = FusedLinear{.behind = Behind::kAdd};
+
 TEST(Variants, SourcesExistAndUseEveryConstant) {
+  expect_whole_texts(sum_of_sums(kAddsSums));
+  for (const DType dtype : matrix_types()) {
+    expect_whole_texts(network(kNetwork, dtype, DType::kBF16));
+    expect_whole_texts(network(kNetwork, dtype, dtype));
+    expect_whole_texts(network(kNetwork, DType::kQ4_0, dtype));
+  }
   for (const Op& op : every_op()) {
     for (const DType dtype : matrix_types()) {
       for (const uint32_t max_tokens : {1u, 8u, 64u}) {
@@ -150,12 +178,26 @@ TEST(Variants, SourcesExistAndUseEveryConstant) {
   }
 }
 
+TEST(Variants, NamesOfASecondCodecAreItsOwn) {
+  EXPECT_EQ(source_text("quant/weights8.wgsl"),
+            "fn weights8(i: u32) -> array<vec4<f32>, 2> {\n  return decode8(load8(i));\n}\n");
+  EXPECT_EQ(source_text("second:quant/weights8.wgsl"),
+            "fn weights8_2(i: u32) -> array<vec4<f32>, 2> {\n  return decode8_2(load8_2(i));\n}\n");
+  const std::string words = source_text("second:quant/units_wide.wgsl");
+  for (const char* name : {"var<private> own_total_2: f32;", "VECTORS_2;", "own_2[v]", "vec4<f32>",
+                           "unit_product_2(unit: Unit_2)", "dot(sum, vec4(1.0))"}) {
+    EXPECT_NE(words.find(name), std::string::npos) << name << " in " << words;
+  }
+}
+
 TEST(Variants, EveryEmbeddedFileBelongsToAVariant) {
   std::set<std::string> used = {"wgsl/frame.wgsl", "wgsl/this_frame.wgsl", "wgsl/next_frame.wgsl"};
   const auto note = [&](const Problem& problem) {
     for (const KernelVariant& variant : all_variants()) {
       if (!takes(variant, problem)) continue;
-      for (const std::string& source : variant.launch(problem).sources) used.insert(source);
+      for (const std::string& source : variant.launch(problem).sources) {
+        used.insert(source.starts_with(kSecond) ? source.substr(kSecond.size()) : source);
+      }
     }
   };
   for (Op op : every_op()) {
@@ -203,6 +245,8 @@ TEST(Variants, EveryEmbeddedFileBelongsToAVariant) {
   Problem long_heads = ordinary(attention, 1);
   long_heads.outputs[1].shape[3] = StepAttention::kMostHeadDim;
   note(long_heads);
+  note(network(kNetwork, DType::kQ4_0, DType::kQ8_0));
+  note(sum_of_sums(kAddsSums));
   const Op far = StepAttention{.heads = 4, .splits = StepAttention::kFarSplits};
   note(ordinary(far, 1));
   for (const EmbeddedFile& file : embedded_files()) {

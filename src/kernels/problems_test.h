@@ -109,6 +109,14 @@ inline Problem ordinary(const Op& op, uint32_t max_tokens = 1) {
       p.inputs[fused->r()] = tensor({32, 4});
       p.outputs.push_back(tensor({3, 32}));
     }
+    if (fused->clears) p.outputs.push_back(tensor({kTokens, 128}, DType::kI32));
+  } else if (const auto* down = std::get_if<GatedDown>(&op)) {
+    p.inputs = {x, w};
+    if (down->glu.adds()) p.inputs.push_back(x);
+    if (down->glu.norms()) p.inputs.push_back(tensor({128}));
+    p.inputs.push_back(tensor({64, 32}));
+    p.outputs = {tensor({kTokens, 128}, DType::kI32)};
+    if (down->glu.adds()) p.outputs.push_back(x);
   } else if (const auto* glu = std::get_if<ExpertGlu>(&op)) {
     p.inputs = {x, w, tensor({kTokens, 1}, DType::kU32)};
     if (glu->norm) p.inputs.push_back(tensor({64}));

@@ -1,11 +1,68 @@
 #include "kernels/sources.h"
 
+#include <algorithm>
+#include <cctype>
+#include <set>
+
 #include "kernels/written_out.h"
 
 namespace tokamak {
 
 std::string_view embedded_text(std::string_view name) {
   return find_text(embedded_files(), name);
+}
+
+namespace {
+
+bool is_letter(char c) {
+  return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0;
+}
+
+/// Calls visit(text, is_word) for each word of a text and for what is between them.
+void split_words(std::string_view text, auto&& visit) {
+  while (!text.empty()) {
+    const bool is_word = is_letter(text.front());
+    const auto end =
+        std::ranges::find_if(text, [&](char c) { return is_letter(c) != is_word; }) - text.begin();
+    visit(text.substr(0, size_t(end)), is_word);
+    text.remove_prefix(size_t(end));
+  }
+}
+
+/// What the texts of codecs declare, and what they take from the kernel.
+std::set<std::string_view> codec_names() {
+  std::set<std::string_view> names = {"weight_words", "own", "own_step"};
+  for (const EmbeddedFile& file : embedded_files()) {
+    if (!std::string_view(file.name).starts_with("quant/")) continue;
+    std::string_view before;
+    split_words(file.text, [&](std::string_view text, bool is_word) {
+      if (text == " ") return;
+      const bool declares =
+          before == "fn" || before == "struct" || before == "alias" || before == "> ";
+      if (is_word && declares) names.insert(text);
+      before = text;
+    });
+  }
+  return names;
+}
+
+bool is_constant(std::string_view word) {
+  return std::isupper(static_cast<unsigned char>(word.front())) != 0 &&
+         std::ranges::none_of(word, [](unsigned char c) { return std::islower(c) != 0; });
+}
+
+}  // namespace
+
+std::string source_text(std::string_view source) {
+  if (!source.starts_with(kSecond)) return std::string(embedded_text(source));
+  static const std::set<std::string_view> names = codec_names();
+  std::string text;
+  split_words(embedded_text(source.substr(kSecond.size())),
+              [&](std::string_view part, bool is_word) {
+                text += part;
+                if (is_word && (names.contains(part) || is_constant(part))) text += "_2";
+              });
+  return text;
 }
 
 std::string shader_text(Features features, const Launch& launch, size_t inputs, size_t outputs) {
@@ -30,7 +87,7 @@ std::string shader_text(Features features, const Launch& launch, size_t inputs, 
   text += embedded_text("wgsl/frame.wgsl");
   text += embedded_text(launch.writes_frame ? "wgsl/next_frame.wgsl" : "wgsl/this_frame.wgsl");
   for (const std::string& source : launch.sources) {
-    text += with_loops_written_out(embedded_text(source), launch.constants);
+    text += with_loops_written_out(source_text(source), launch.constants);
   }
   return text;
 }

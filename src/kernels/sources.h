@@ -15,6 +15,14 @@ std::span<const EmbeddedFile> embedded_files();
 /// REQUIRES: the file exists (variant tables and files are checked against each other by a test).
 std::string_view embedded_text(std::string_view name);
 
+/// Begins the name of a source in Launch::sources that a kernel has a second time, for another
+/// matrix: the codec of the second product of a fused linear.
+inline constexpr std::string_view kSecond = "second:";
+
+/// The text of a source in Launch::sources. Behind kSecond every name of quant/codec.h, and every
+/// constant, ends in _2.
+std::string source_text(std::string_view source);
+
 /// Of every source of this folder: it changes when any kernel or its launch may have changed.
 std::string_view kernel_sources_hash();
 

@@ -25,7 +25,7 @@ struct Texts {
 
   explicit Texts(const std::vector<std::string>& sources) {
     std::string text;
-    for (const std::string& source : sources) text += embedded_text(source);
+    for (const std::string& source : sources) text += source_text(source);
     static const std::regex constant(R"((?:^|\n)const (\w+) = ([^;]*);)");
     static const std::regex array(R"(var<workgroup> \w+: array<([\w<>]+), ([^;]*)>;)");
     static const std::map<std::string, uint32_t> bytes = {{"f32", 4},        {"u32", 4},
@@ -199,6 +199,34 @@ TEST(WorkgroupMemory, HoldsTheStepAttentionOfEveryHead) {
             check.ask(step_attention_variants(), p, device,
                       fmt::format("{}/{}x{}, norms {}, appends {}, splits {}", heads, kv, d, norms,
                                   appends, splits));
+          }
+        }
+      }
+    }
+  }
+  check.report();
+}
+
+TEST(WorkgroupMemory, HoldsEveryGatedNetwork) {
+  Check check;
+  for (const Before before : {Before::kNone, Before::kNorm, Before::kNormAddNorm}) {
+    const Op op = GatedDown{.glu = {.before = before, .behind = Behind::kGlu, .eps = 1e-5f}};
+    const auto& glu = std::get<GatedDown>(op).glu;
+    for (const char* type : {"f32", "bf16", "q4_0", "q8_0", "q6_k"}) {
+      const DType dtype = dtype_from_name(type).value();
+      for (const Dim columns : {256, 1024, 1536}) {
+        for (const Dim inner : {256, 1024, 4096, 8192, 16384, 65536}) {
+          Problem p{.op = &op, .inputs = {}, .outputs = {}};
+          p.inputs = {tensor({kTokens, columns}), tensor({2 * inner, columns}, dtype)};
+          if (glu.adds()) p.inputs.push_back(p.inputs[0]);
+          if (glu.norms()) p.inputs.push_back(tensor({glu.adds() ? 2 * columns : columns}));
+          p.inputs.push_back(tensor({columns, inner}, dtype));
+          p.outputs = {tensor({kTokens, 2 * columns}, DType::kI32)};
+          if (glu.adds()) p.outputs.push_back(p.inputs[0]);
+          for (const DeviceInfo& device : devices()) {
+            check.ask(
+                linear_variants(), p, device,
+                fmt::format("{} {} [{}, {}]", kBeforeNames[size_t(before)], type, columns, inner));
           }
         }
       }

@@ -92,6 +92,11 @@ class Capture {
           if (chooses(node.op)) plan_.buffers[uint32_t(place[i])].use = BufferUse::kChoice;
           continue;
         }
+        if (const auto sums = added_sums(node.op); sums && id == node.outputs[0]) {
+          place[i] = place[uint32_t(node.inputs[*sums])];
+          lifetimes_[uint32_t(place[i]) - kFirstActivation].last = moments_ + ranges[i].last;
+          continue;
+        }
         const uint64_t bytes = round_up<uint64_t>(byte_count(graph.at(id), request.max_tokens), 16);
         place[i] = activation(lifetimes_.size());
         lifetimes_.push_back({moments_ + ranges[i].first, moments_ + ranges[i].last, bytes});

@@ -135,6 +135,31 @@ TEST(Capture, NoStepReadsAndWritesOneBuffer) {
 }
 
 /// Replays the phase on tags instead of numbers: every read must see the tensor that was written.
+TEST(Capture, SumsStayWhereTheyWereClearedUntilTheirLastReader) {
+  GraphBuilder b;
+  const auto weight = [&](const char* name, Shape shape) {
+    return b.constant(name, std::move(shape), DType::kBF16, Weight{{name}});
+  };
+  const ValueId x = b.embed(b.input("tokens", {kTokens}), weight("embed", {50, 16}));
+  const auto front = b.add_node(FusedLinear{.clears = true}, {x, weight("o", {16, 16})});
+  const ValueId sums = b.add_node(
+      GatedDown{}, {front[0], weight("gu", {64, 16}), weight("d", {16, 32}), front[1]})[0];
+  const ValueId p = weight("p", {16, 16});
+  ValueId y = b.add_node(FusedLinear{}, {front[0], p})[0];
+  y = b.add_node(FusedLinear{}, {y, p})[0];
+  const auto graph = b.finish(b.add_node(FusedLinear{.behind = Behind::kAdd}, {y, p, sums})[0]);
+  ASSERT_TRUE(graph);
+  auto plan = capture(*graph, webgpu_device(), {.phases = {{"one", 1}}});
+  ASSERT_TRUE(plan) << plan.error().message;
+  const std::vector<Step>& steps = plan->phases[0].steps;
+  ASSERT_EQ(steps.size(), 6u);
+  const BufferId cleared = steps[1].outputs[1].buffer;
+  EXPECT_EQ(steps[2].outputs[0].buffer, cleared);
+  for (const Operand& in : steps[2].inputs) EXPECT_NE(in.buffer, cleared) << "it is bound once";
+  for (size_t i : {3u, 4u}) EXPECT_NE(steps[i].outputs[0].buffer, cleared);
+  EXPECT_EQ(steps[5].inputs[2].buffer, cleared);
+}
+
 TEST(Capture, NothingIsOverwrittenBeforeItsLastUse) {
   const Graph graph = two_layers();
   auto plan = capture(graph, webgpu_device(), {.phases = {{"prefill", 64}}, .forced = {}});

@@ -265,6 +265,7 @@ std::vector<Case> cases_of(std::string_view op) {
   if (op == "expert_columns") return expert_columns_cases();
   if (op == "expert_sum") return expert_sum_cases();
   if (op == "fused_linear") return fused_linear_cases();
+  if (op == "gated_down") return gated_down_cases();
   if (op == "step_attention") return step_attention_cases();
   if (op == "block_argmax") return block_argmax_cases();
   if (op == "next_token") return next_token_cases();

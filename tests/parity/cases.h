@@ -22,6 +22,7 @@ std::vector<Case> expert_mix_cases();
 std::vector<Case> expert_columns_cases();
 std::vector<Case> expert_sum_cases();
 std::vector<Case> fused_linear_cases();
+std::vector<Case> gated_down_cases();
 std::vector<Case> step_attention_cases();
 std::vector<Case> block_argmax_cases();
 std::vector<Case> next_token_cases();

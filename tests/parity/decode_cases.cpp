@@ -47,6 +47,43 @@ Case fused_linear_case(FusedLinear op, DType dtype, uint32_t in, uint32_t out) {
   return b.finish(result, steps, 2 * kSum);
 }
 
+struct DownShape {
+  uint32_t columns, inner;
+  DType dtype, down_dtype;
+};
+
+/// A gated feed-forward network between a product that clears its sums and one that reads them.
+Case gated_down_case(GatedDown op, DownShape shape) {
+  const bool adds = op.glu.adds();
+  CaseBuilder b(fmt::format("gated_down {} {}x{} {} {}{}{}", kBeforeNames[size_t(op.glu.before)],
+                            shape.columns, shape.inner, dtype_name(shape.dtype),
+                            dtype_name(shape.down_dtype), op.adds_x ? " adds x" : "",
+                            op.glu.activation == Activation::kSilu ? "" : " gelu"));
+  op.glu.eps = 1e-5f;
+  const Dim columns = shape.columns, inner = shape.inner;
+  const FusedLinear front = {.behind = Behind::kAdd, .clears = true};
+  const auto made = b.graph().add_node(
+      front, {b.activation(64, 2), b.random("front", {columns, 64}, DType::kBF16, 0.1f),
+              b.activation(shape.columns, 2)});
+  std::vector<ValueId> inputs = {made[0],
+                                 b.random("gate_up", {2 * inner, columns}, shape.dtype, 0.1f)};
+  if (adds) inputs.push_back(b.activation(shape.columns, 2));
+  if (op.glu.norms()) inputs.push_back(b.random("norms", {adds ? 2 * columns : columns}));
+  inputs.push_back(b.random("down", {columns, inner}, shape.down_dtype, 0.1f));
+  inputs.push_back(made[1]);
+  const auto sums = b.graph().add_node(op, inputs);
+  // Sums as x, with a norm or a sandwich, and as a residual.
+  const ValueId matrix = b.random("behind", {columns, columns}, DType::kBF16, 0.1f);
+  FusedLinear last = {.before = adds ? Before::kNormAddNorm : Before::kNorm, .eps = 1e-5f};
+  std::vector<ValueId> operands = {sums[0], matrix};
+  if (adds) operands.push_back(sums[1]);
+  operands.push_back(b.random("v", {adds ? 2 * columns : columns}));
+  const ValueId y = b.graph().add_node(last, operands)[0];
+  const ValueId z =
+      b.graph().add_node(FusedLinear{.behind = Behind::kAdd}, {y, matrix, sums[0]})[0];
+  return b.finish(z, kOneByOne, 4 * kSum);
+}
+
 struct StepShape {
   uint32_t heads, kv_heads, head_dim, rotary;
   float range = 2;  // of the row
@@ -181,6 +218,38 @@ std::vector<Case> fused_linear_cases() {
                            "affine8_g32_f32", "zero4_g128_f16"}) {
     add({.before = Before::kNorm}, dtype_from_name(type).value(), 768, 33);
   }
+  return all;
+}
+
+std::vector<Case> gated_down_cases() {
+  std::vector<Case> all;
+  const auto add = [&](const GatedDown& op, DownShape shape) {
+    all.push_back(gated_down_case(op, shape));
+  };
+  const auto type = [](const char* name) { return dtype_from_name(name).value(); };
+  const GatedDown plain = {.glu = {.before = Before::kNorm, .behind = Behind::kGlu},
+                           .adds_x = true};
+  const GatedDown sandwich = {.glu = {.before = Before::kNormAddNorm,
+                                      .behind = Behind::kGlu,
+                                      .activation = Activation::kGeluTanh}};
+  for (const GatedDown& op : {plain, sandwich}) {
+    // A unit for each workgroup, several of them, teams with idle lanes, a last one with few
+    // columns.
+    for (const uint32_t inner : {8u, 64u, 1064u, 2064u, 4864u}) {
+      add(op, {72, inner, DType::kBF16, DType::kBF16});
+    }
+    for (const char* name : {"q4_0", "q8_0"}) {
+      for (const auto& [columns, inner] : {std::pair{64u, 64u}, {544u, 4256u}, {1024u, 8480u}}) {
+        add(op, {columns, inner, type(name), type(name)});
+      }
+    }
+    add(op, {256, 512, type("q4_k"), type("q6_k")});
+    add(op, {64, 256, DType::kF16, type("q4_0")});
+    add(op, {64, 64, type("q8_0"), DType::kF32});
+  }
+  GatedDown bare = plain;
+  bare.glu.before = Before::kNone;
+  add(bare, {576, 1536, DType::kBF16, DType::kBF16});
   return all;
 }
 

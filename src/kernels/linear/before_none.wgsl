@@ -5,7 +5,7 @@ struct Parts {
 }
 
 fn parts_of(at: u32) -> Parts {
-  return Parts(x[at], gate_of(at));
+  return Parts(x_at(at), gate_of(at));
 }
 
 fn begin(lane: u32) {}

@@ -7,7 +7,7 @@ struct Parts {
 }
 
 fn parts_of(at: u32) -> Parts {
-  return Parts(x[at], norm[at]);
+  return Parts(x_at(at), norm[at]);
 }
 
 fn begin(lane: u32) {}

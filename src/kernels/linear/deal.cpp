@@ -1,19 +1,26 @@
 #include "kernels/linear/deal.h"
 
+#include <numeric>
+
 namespace tokamak {
 
+const FusedLinear* fused_part(const Op& op) {
+  if (const auto* down = std::get_if<GatedDown>(&op)) return &down->glu;
+  return std::get_if<FusedLinear>(&op);
+}
+
 bool takes_argmax(const Problem& p) {
-  const auto* fused = std::get_if<FusedLinear>(p.op);
+  const auto* fused = fused_part(*p.op);
   return fused != nullptr && fused->behind == Behind::kArgmax;
 }
 
 bool merges_splits(const Problem& p) {
-  const auto* fused = std::get_if<FusedLinear>(p.op);
+  const auto* fused = fused_part(*p.op);
   return fused != nullptr && fused->before == Before::kMergeSplits;
 }
 
 bool has_plain_x(const Problem& p) {
-  const auto* fused = std::get_if<FusedLinear>(p.op);
+  const auto* fused = fused_part(*p.op);
   return fused == nullptr || fused->before == Before::kNone;
 }
 
@@ -29,7 +36,7 @@ constexpr uint32_t kCores = 132, kWave = 4 * kCores;
 uint32_t most_rows(const Deal& deal, const Problem& p) {
   if (deal.fold == Fold::kMemory) return 1024 / deal.lanes;
   if (deal.fold != Fold::kSubgroups) return 128;
-  const auto* fused = std::get_if<FusedLinear>(p.op);
+  const auto* fused = fused_part(*p.op);
   const bool has_heads = fused != nullptr && fused->before == Before::kHeadNorm;
   const bool is_full = has_heads || merges_splits(p) || deal.lanes > kFewestLanes;
   return (is_full ? 2048 : 4096) / deal.lanes;
@@ -61,7 +68,7 @@ Deal deal(const Problem& p, const UnitCodec& codec, Fold fold) {
                           : fold == Fold::kMemory ? 1024
                                                   : kFloatColumns;
   const uint32_t units = in_size(p) / codec.unit, rows = row_count(p);
-  const auto* fused = std::get_if<FusedLinear>(p.op);
+  const auto* fused = fused_part(*p.op);
   const bool adds = fused != nullptr && fused->adds(), is_argmax = takes_argmax(p);
   const bool in_chunks = in_size(p) > staged;
   // Behind a sandwich two rows share an x' that takes long.
@@ -126,6 +133,38 @@ Deal narrow_deal(const Problem& p, const UnitCodec& codec) {
   deal.rounds = ceil_div(in_size(p) / codec.unit, deal.lanes);
   deal.block = deal.rounds <= 5 ? 2 : 1;
   take_turns(deal, p, turns_in_a_wave(deal, p, kWave / 2));
+  return deal;
+}
+
+Deal down_deal(const Problem& p, const UnitCodec& codec, const Deal& kind, uint32_t unit) {
+  // A core's workgroups keep at most so many columns.
+  constexpr uint32_t kCoreGroups = 4, kCoreSlice = 512;
+  const uint32_t columns = row_count(p) / 2;
+  Deal deal = kind;
+  const uint32_t staged = deal.fold == Fold::kMemory ? 1024
+                          : codec.in_bytes           ? kByteColumns
+                                                     : kFloatColumns;
+  const uint32_t whole = ceil_div(in_size(p) / codec.unit, deal.lanes);
+  deal.rounds = std::min(whole, staged / (deal.lanes * codec.unit));
+  const uint32_t teams = deal.threads / deal.lanes;
+  const uint32_t groups =
+      teams == 1 ? std::max(kCoreGroups, ceil_div(columns, kCoreSlice)) : kCores;
+  uint32_t units = ceil_div(columns, groups * unit);
+  // No lane of a team for a row is idle where that busies three quarters of the multiprocessors.
+  const uint32_t whole_team = std::bit_ceil(units);
+  if (4 * ceil_div(columns, whole_team * unit) >= 3 * groups) units = whole_team;
+  while (2 * units * unit % teams != 0) ++units;
+  const uint32_t rows = 2 * units * unit;
+  const uint32_t loads = deal.fold == Fold::kNarrow ? 10 : 8;
+  for (deal.block = 4; deal.block > 1; deal.block /= 2) {
+    if (rows % deal.turn_rows() == 0 && deal.rounds * deal.block <= loads) break;
+  }
+  // Columns that become bytes do so in whole units.
+  const uint32_t piece = std::lcm(deal.turn_rows(), codec.in_bytes ? 2 * unit : 2);
+  const uint32_t most = std::max(most_rows(deal, p), piece);
+  deal.repeats = 1;
+  while (rows / deal.repeats > most || rows % (deal.repeats * piece) != 0) ++deal.repeats;
+  deal.group_rows = rows / deal.repeats;
   return deal;
 }
 

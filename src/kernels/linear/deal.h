@@ -5,6 +5,8 @@
 
 namespace tokamak {
 
+/// What is fused to a product for one token; null for others.
+const FusedLinear* fused_part(const Op& op);
 bool takes_argmax(const Problem& p);
 bool merges_splits(const Problem& p);
 /// Whether x' is x, gated or not, as it is.
@@ -26,6 +28,8 @@ struct Deal {
   bool own = false;    // whether x' stays in registers: staged_own.wgsl
 
   uint32_t turn_rows() const { return threads / lanes * block; }
+  /// Columns of a second product that a workgroup has: of two rows one.
+  uint32_t slice() const { return repeats * group_rows / 2; }
 };
 
 /// Rows of floats from which on a team takes two at once.
@@ -55,6 +59,11 @@ inline constexpr uint32_t kNarrowLanes = 8;
 inline constexpr uint32_t kManyRows = 8192;
 /// Of matrices whose rows would leave lanes of a wide team idle.
 Deal narrow_deal(const Problem& p, const UnitCodec& codec);
+
+/// Of a product that a second one follows, whose rows have units of so many columns: one workgroup
+/// for each multiprocessor of an H200, or of a processor's cores four, each with whole units.
+/// `kind` says who adds up rows, and how many lanes there are.
+Deal down_deal(const Problem& p, const UnitCodec& codec, const Deal& kind, uint32_t unit);
 
 /// Columns whose x' a workgroup of a processor makes and keeps at once.
 inline constexpr uint32_t kCoreColumns = 2048;

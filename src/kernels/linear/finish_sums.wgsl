@@ -1,14 +1,12 @@
 // As finish_rows.wgsl, for `fused_linear` that adds the residual, which is loaded before the weights
-// are used.
-@group(0) @binding(R_BINDING) var<storage, read> added: array<f32>;
-
+// are used: added_*.wgsl.
 const GROUP_PAIRS = GROUP_ROWS / 2u;
 var<private> early: array<vec2<f32>, PAIRS>;
 
 fn begin_finish(first: u32, lane: u32) {
   for (var i = 0u; i < PAIRS; i++) {  // written out
     let row = FIRST_ROW + first + 2u * min(i * THREADS + lane, GROUP_PAIRS - 1u);
-    early[i] = vec2(added[min(row, OUT - 1u)], added[min(row + 1u, OUT - 1u)]);
+    early[i] = vec2(added_at(min(row, OUT - 1u)), added_at(min(row + 1u, OUT - 1u)));
   }
 }
 

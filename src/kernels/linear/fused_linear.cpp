@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "graph/exact_sums.h"
 #include "kernels/choice/choice.h"
 #include "kernels/elementwise/elementwise.h"
+#include "kernels/linear/deal.h"
 #include "kernels/linear/matvec.h"
 #include "kernels/linear/product.h"
 #include "kernels/norm/rms_norm.h"
@@ -13,6 +15,33 @@ namespace tokamak {
 namespace {
 
 // The reference rounds where the ops that it stands for do, so that it gives their numbers.
+
+/// An operand, exact sums or not; `own` keeps what has to be made.
+std::span<const float> values_of(const CpuTensor& operand, std::vector<float>& own) {
+  if (operand.dtype != DType::kI32) return operand.f32();
+  const size_t columns = operand.dims[1] / 2;
+  const auto* words = reinterpret_cast<const int32_t*>(operand.data);
+  own.resize(operand.dims[0] * columns);
+  for (size_t i = 0; i < own.size(); ++i) {
+    const int32_t* high = words + i / columns * 2 * columns + i % columns;
+    own[i] = float(ExactSum{high[0], high[columns]}.value());
+  }
+  return own;
+}
+
+/// Element i of row t of a row of sums becomes `value`.
+void store_sum(const CpuTensor& sums, size_t t, size_t i, double value) {
+  const size_t columns = sums.dims[1] / 2;
+  ExactSum sum;
+  sum.add(value);
+  auto* high = reinterpret_cast<int32_t*>(sums.data) + t * 2 * columns + i;
+  high[0] = sum.high;
+  high[columns] = sum.low;
+}
+
+void clear(const CpuTensor& sums) {
+  std::fill_n(sums.data, sizeof(int32_t) * sums.dims[0] * sums.dims[1], std::byte{});
+}
 
 /// The whole attention of a row of splits, y.size() columns wide; see StepAttention.
 void merge(std::span<const float> row, size_t splits, std::span<float> y) {
@@ -38,10 +67,11 @@ void merge(std::span<const float> row, size_t splits, std::span<float> y) {
 
 /// s of norm_add and norm_add_norm, which is kept.
 std::span<const float> kept_sum(const CpuCall& call) {
-  const auto& op = call.as<FusedLinear>();
+  const FusedLinear& op = *fused_part(*call.op);
   const size_t in = call.inputs[1].dims[1];
   const std::span<float> sum = call.outputs[1].f32();
-  rms_norm(call.inputs[0].f32(), call.inputs[op.w()].f32().first(in), op.eps, sum);
+  std::vector<float> own;
+  rms_norm(values_of(call.inputs[0], own), call.inputs[op.w()].f32().first(in), op.eps, sum);
   const std::span<const float> residual = call.inputs[op.a()].f32();
   for (size_t i = 0; i < sum.size(); ++i) {
     sum[i] += residual[i];
@@ -52,7 +82,7 @@ std::span<const float> kept_sum(const CpuCall& call) {
 
 /// activation(value) * element i of row t of an operand, counted from op.first on.
 float gating(const CpuCall& call, size_t operand, size_t t, size_t i, float value) {
-  const auto& op = call.as<FusedLinear>();
+  const FusedLinear& op = *fused_part(*call.op);
   const CpuTensor& row = call.inputs[operand];
   const float other = row.f32()[t * row.dims[1] + op.first + i];
   return float(op.gated ? activate(op.activation, other) * value
@@ -61,8 +91,9 @@ float gating(const CpuCall& call, size_t operand, size_t t, size_t i, float valu
 
 /// x', [T, in]; keeps s where there is one.
 std::vector<float> prepared(const CpuCall& call) {
-  const auto& op = call.as<FusedLinear>();
-  const std::span<const float> x = call.inputs[0].f32();
+  const FusedLinear& op = *fused_part(*call.op);
+  std::vector<float> own;
+  const std::span<const float> x = values_of(call.inputs[0], own);
   const size_t tokens = call.inputs[0].dims[0], in = call.inputs[1].dims[1];
   std::vector<float> out(tokens * in);
   switch (op.before) {
@@ -94,7 +125,7 @@ std::vector<float> prepared(const CpuCall& call) {
 
 /// The first columns of y convolved, one row of the state after the other.
 void convolve(const CpuCall& call, std::span<const double> y) {
-  const auto& op = call.as<FusedLinear>();
+  const FusedLinear& op = *fused_part(*call.op);
   const std::span<const float> w = call.inputs[op.r()].f32();
   const std::span<float> rows = call.outputs.back().f32(), out = call.outputs[0].f32();
   const size_t n = call.inputs[op.r()].dims[0], taps = call.inputs[op.r()].dims[1];
@@ -116,14 +147,16 @@ void convolve(const CpuCall& call, std::span<const double> y) {
 
 /// What becomes of the products y, [T, rows of W].
 void end(const CpuCall& call, std::span<const double> y) {
-  const auto& op = call.as<FusedLinear>();
+  const FusedLinear& op = *fused_part(*call.op);
+  if (op.clears) clear(call.outputs.back());
   const std::span<float> out = call.outputs[0].f32();
   switch (op.behind) {
     case Behind::kNone:
       std::ranges::copy(y, out.begin());
       break;
     case Behind::kAdd: {
-      const std::span<const float> residual = call.inputs[op.r()].f32();
+      std::vector<float> own;
+      const std::span<const float> residual = values_of(call.inputs[op.r()], own);
       for (size_t i = 0; i < out.size(); ++i) out[i] = residual[i] + float(y[i]);
       break;
     }
@@ -166,6 +199,28 @@ void reference(const CpuCall& call) {
           [&](size_t t, size_t r, double value) { y[t * rows + r] = value; });
   end(call, y);
 }
+
+}  // namespace
+
+void gated_down_reference(const CpuCall& call) {
+  const auto& op = call.as<GatedDown>();
+  const std::vector<float> made = prepared(call);
+  std::vector<double> y(call.inputs[0].dims[0] * call.inputs[1].dims[0]);
+  const size_t rows = call.inputs[1].dims[0];
+  product(made, call.inputs[1], nullptr,
+          [&](size_t t, size_t r, double value) { y[t * rows + r] = value; });
+  std::vector<float> gated(y.size() / 2), own;
+  for (size_t i = 0; i < gated.size(); ++i) {
+    gated[i] = float(activate(op.glu.activation, y[2 * i]) * y[2 * i + 1]);
+  }
+  const std::span<const float> x = values_of(call.inputs[0], own);
+  const size_t columns = call.inputs[1].dims[1];
+  product(gated, call.inputs[op.d()], nullptr, [&](size_t t, size_t r, double value) {
+    store_sum(call.outputs[0], t, r, (op.adds_x ? double(x[t * columns + r]) : 0.0) + value);
+  });
+}
+
+namespace {
 
 std::vector<KernelVariant> make_variants() {
   std::vector<KernelVariant> all;

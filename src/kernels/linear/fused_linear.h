@@ -8,4 +8,6 @@
 
 namespace tokamak {
 std::span<const KernelVariant> fused_linear_variants();
-}
+/// Of GatedDown (down.h), whose first product is one of these.
+void gated_down_reference(const CpuCall& call);
+}  // namespace tokamak

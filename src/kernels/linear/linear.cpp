@@ -2,6 +2,7 @@
 
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/launch.h"
+#include "kernels/linear/down.h"
 #include "kernels/linear/few.h"
 #include "kernels/linear/fused_linear.h"
 #include "kernels/linear/matrix.h"
@@ -68,6 +69,10 @@ void add_ending(Launch& launch, const Problem& p) {
     }
     add(fmt::format("linear/store_split{}.wgsl", p.outputs.size()));
     add("linear/store_split.wgsl");
+  } else if (fused != nullptr && fused->clears) {
+    launch.constants.push_back(
+        {"CLEARED_BINDING", binding_of(p.inputs.size() + p.outputs.size() - 1)});
+    add("linear/store_clear.wgsl");
   } else {
     add("linear/store.wgsl");
   }
@@ -201,6 +206,8 @@ std::vector<KernelVariant> make_variants() {
   add_family<Qkv>(all, qkv_reference);
   const std::span<const KernelVariant> fused = fused_linear_variants();
   all.insert(all.end(), fused.begin(), fused.end());
+  const std::span<const KernelVariant> down = gated_down_variants();
+  all.insert(all.end(), down.begin(), down.end());
   add_family<LinearGlu>(all, linear_glu_reference);
   return all;
 }

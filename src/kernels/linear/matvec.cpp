@@ -2,13 +2,14 @@
 
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/linear/deal.h"
+#include "kernels/linear/down.h"
 
 namespace tokamak {
 namespace {
 
 /// Texts and constants of what is before and behind the product.
 void add_fused(Launch& launch, const Problem& p, const UnitCodec& codec, const Deal& dealt) {
-  const auto* fused = std::get_if<FusedLinear>(p.op);
+  const auto* fused = fused_part(*p.op);
   const Before before = fused == nullptr ? Before::kNone : fused->before;
   const Behind behind = fused == nullptr ? Behind::kNone : fused->behind;
   const auto add = [&](std::initializer_list<Constant> constants) {
@@ -42,6 +43,15 @@ void add_fused(Launch& launch, const Problem& p, const UnitCodec& codec, const D
     launch.sources.push_back("linear/no_gate.wgsl");
   }
   launch.sources.push_back(fmt::format("linear/before_{}.wgsl", kBeforeNames[size_t(before)]));
+  const auto are_sums = [&](size_t operand) { return p.inputs[operand].dtype == DType::kI32; };
+  launch.sources.push_back(are_sums(0) ? "linear/x_sums.wgsl" : "linear/x_floats.wgsl");
+  if (std::holds_alternative<GatedDown>(*p.op)) {
+    add_down(launch, p, codec, dealt);
+    return;
+  }
+  const bool adds_sums = behind == Behind::kAdd && are_sums(fused->r());
+  if (are_sums(0) || adds_sums) launch.sources.push_back("linear/exact_sums.wgsl");
+  launch.sources.push_back("linear/one_product.wgsl");
   if (behind == Behind::kArgmax) {
     if (fused->softcap > 0) add({{"SOFTCAP", fused->softcap}});
     launch.sources.insert(
@@ -58,6 +68,7 @@ void add_fused(Launch& launch, const Problem& p, const UnitCodec& codec, const D
   if (behind == Behind::kAdd) {
     add({{"R_BINDING", binding_of(fused->r())},
          {"PAIRS", ceil_div(dealt.group_rows / 2, dealt.threads)}});
+    launch.sources.push_back(adds_sums ? "linear/added_sums.wgsl" : "linear/added_floats.wgsl");
     launch.sources.push_back("linear/finish_sums.wgsl");
   } else {
     launch.sources.push_back("linear/finish_rows.wgsl");
@@ -72,11 +83,13 @@ constexpr uint32_t kWrittenTurns = 2;
 /// Whether four rows of a team are added up together: gate and up of 2048 columns in bytes become
 /// faster by it, by 2.5 % of a token on an H200; others up to 2 % slower (docs/performance.md).
 bool folds_four(const Problem& p, const UnitCodec& codec, const Deal& dealt) {
-  const auto* fused = std::get_if<FusedLinear>(p.op);
+  const auto* fused = fused_part(*p.op);
   return fused != nullptr && fused->behind == Behind::kGlu && codec.in_bytes &&
          dealt.fold == Fold::kShuffles && dealt.lanes == kFewestLanes && dealt.block == 4 &&
          dealt.rounds <= 2;
 }
+
+}  // namespace
 
 Launch matvec(const Problem& p, UnitCodec codec, const Deal& dealt) {
   Launch launch{.constants = linear_sizes(p, dealt.threads),
@@ -133,13 +146,28 @@ Launch matvec(const Problem& p, UnitCodec codec, const Deal& dealt) {
   return with_codec(std::move(codec), std::move(launch));
 }
 
+std::string no_bytes(const Problem& p) {
+  const TensorDesc& w = p.inputs[1];
+  return has_wide_units(w)
+             ? ""
+             : fmt::format("is for rows of whole units of 4 or 8 bits, not {}", type_text(w));
+}
+
+std::string busies_wide_teams(const Problem& p) {
+  const uint32_t units = in_size(p) / byte_units(p.inputs[1]).unit;
+  const uint32_t lanes = round_up(units, kFewestLanes);
+  return 4 * units > 3 * lanes ? fmt::format("{} units busy {} lanes", units, lanes) : "";
+}
+
+namespace {
+
 std::string refuses(const Problem& p, const DeviceInfo&) {
   if (per_token(p)) return "is for one token";
   if (std::string reason = wide_rows(p); !reason.empty()) return reason;
   if (takes_argmax(p) && p.cut.first % kArgmaxBlock != 0) {
     return fmt::format("row {} begins no block of {}", p.cut.first, kArgmaxBlock);
   }
-  const auto* fused = std::get_if<FusedLinear>(p.op);
+  const auto* fused = fused_part(*p.op);
   if (fused != nullptr && fused->before == Before::kHeadNorm) {
     const Dim head = p.inputs[fused->w()].shape[0], heads = Dim{in_size(p)} / head;
     if (head % 4 != 0) return fmt::format("heads of {} columns are no multiple of 4", head);
@@ -178,13 +206,6 @@ std::string slower_by_shuffles(const Problem& p) {
   const bool few_long_rows = op.before == Before::kNorm && in_size(p) >= 2048 &&
                              row_count(p) <= kRowsPerBlock && !takes_argmax(p);
   return op.adds() || few_long_rows ? "" : "is for sums or a norm with few long rows";
-}
-
-std::string no_bytes(const Problem& p) {
-  const TensorDesc& w = p.inputs[1];
-  return has_wide_units(w)
-             ? ""
-             : fmt::format("is for rows of whole units of 4 or 8 bits, not {}", type_text(w));
 }
 
 using Refuses = std::string (*)(const Problem&, const DeviceInfo&);
@@ -245,9 +266,7 @@ std::string narrow_refuses(const Problem& p, const DeviceInfo& device) {
   if (std::string reason = either<no_bytes, refuses>(p, device); !reason.empty()) return reason;
   if (std::string reason = few_lanes(device, kNarrowLanes); !reason.empty()) return reason;
   if (std::string reason = wide_for_argmax(p, device); !reason.empty()) return reason;
-  const uint32_t units = in_size(p) / byte_units(p.inputs[1]).unit;
-  const uint32_t lanes = round_up(units, kFewestLanes);
-  if (4 * units > 3 * lanes) return fmt::format("{} units busy {} lanes", units, lanes);
+  if (std::string reason = busies_wide_teams(p); !reason.empty()) return reason;
   return row_count(p) < kManyRows ? "is for many rows" : "";
 }
 Launch narrow_launch(const Problem& p) {

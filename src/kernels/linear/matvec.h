@@ -7,8 +7,11 @@
 #include <vector>
 
 #include "kernels/launch.h"
+#include "kernels/quant/codec.h"
 
 namespace tokamak {
+
+struct Deal;
 
 /// Columns of the matrix.
 uint32_t in_size(const Problem& p);
@@ -38,6 +41,11 @@ inline constexpr uint32_t kFewestLanes = 32;
 /// Why a variant whose subgroups hold no more than a row's lanes does not take the device.
 std::string wide_subgroups(const DeviceInfo& device);
 
+/// Why products of bytes do not take the matrix.
+std::string no_bytes(const Problem& p);
+/// Why teams of a few lanes do not take rows in bytes: those of a whole subgroup are busy enough.
+std::string busies_wide_teams(const Problem& p);
+
 /// A way to compute a product, for every op that is one.
 struct Way {
   std::string_view name;  // behind op.wgsl.
@@ -52,6 +60,9 @@ struct Way {
 /// have 4 or 8 bits: x' becomes whole numbers of 16 bits. f16 weights may be loaded as such: the
 /// products stay in f32, so the numbers are those of the codec.
 std::span<const Way> matvec_ways();
+
+/// The product as it is dealt; `codec` is that of its matrix.
+Launch matvec(const Problem& p, UnitCodec codec, const Deal& dealt);
 
 /// Appends a variant of T for each way.
 template <typename T>

@@ -3,9 +3,8 @@
 // vector, of parts that are loaded early, and staged_*.wgsl keeps it, SHARED by all teams or not.
 // What a unit of weights is, the codec says (quant/units_*.wgsl). fold*.wgsl adds up what the lanes
 // of a team have, row by row (fold_each.wgsl) or four at once, finish() takes the totals of
-// GROUP_ROWS rows.
+// GROUP_ROWS rows. x is floats or exact sums (x_floats.wgsl, x_sums.wgsl).
 // Contract: linear.h
-@group(0) @binding(INPUT_0) var<storage, read> x: array<vec4<f32>>;
 @group(0) @binding(INPUT_1) var<storage, read> weight_words: array<WeightWord>;
 
 const UNITS = IN / UNIT;
@@ -91,6 +90,9 @@ fn run(group: vec3<u32>, lane: u32) {
       scale = scale_of(total_of_all(1u));  // while weights are under way
     }
     units = loaded;
+    if (turn == TURNS - 1u) {
+      load_behind(first, lane);
+    }
     if (AHEAD == 1u) {
       load_next(first, turn, lane);
     }

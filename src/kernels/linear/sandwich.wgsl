@@ -12,7 +12,7 @@ struct Parts {
 }
 
 fn parts_of(at: u32) -> Parts {
-  return Parts(x[at], residual[at], norm[at], second_norm_of(at));
+  return Parts(x_at(at), residual[at], norm[at], second_norm_of(at));
 }
 
 var<private> first_scale: f32;
@@ -26,7 +26,7 @@ fn begin(lane: u32) {
     }
   } else {
     for (var at = lane; at < IN / 4u; at += THREADS) {
-      sum += dot(x[at], x[at]);
+      sum += dot(x_at(at), x_at(at));
     }
   }
   fold_all(0u, sum, lane);

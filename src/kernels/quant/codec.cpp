@@ -93,7 +93,10 @@ bool has_wide_units(const TensorDesc& matrix) {
 }
 
 UnitCodec unit_codec(const TensorDesc& matrix) {
-  if (has_wide_units(matrix)) return wide_units(matrix, "wide", false);
+  return has_wide_units(matrix) ? wide_units(matrix, "wide", false) : eight_units(matrix);
+}
+
+UnitCodec eight_units(const TensorDesc& matrix) {
   UnitCodec codec{wide_codec(matrix)};
   codec.sources.push_back("quant/units_8.wgsl");
   return codec;

@@ -46,6 +46,8 @@ struct UnitCodec : Codec {
 /// REQUIRES: as wide_codec().
 UnitCodec unit_codec(const TensorDesc& matrix);
 UnitCodec native_f16_units(const TensorDesc& matrix);
+/// Eight weights a unit, whatever the type: binds the matrix once.
+UnitCodec eight_units(const TensorDesc& matrix);
 /// By dot products of bytes. REQUIRES: has_wide_units().
 UnitCodec byte_units(const TensorDesc& matrix);
 /// Whether the rows of the low stream are whole units of 16 bytes, q of 4 or 8 bits.

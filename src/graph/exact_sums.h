@@ -1,0 +1,40 @@
+// Exact sums: what workgroups add up together, in any order, to the same numbers.
+//
+// WGSL adds to shared memory in whole numbers only. A sum is two of them, so that sum = high *
+// kHigh
+// + low * kLow: a row of n sums is i32[2 n], all highs and then all lows. Addends below 2^20 become
+// multiples of 2^-31, and up to 511 of them fit. What is larger or no number makes the sum no
+// number, and so does a sum beyond 2^22. linear/exact_sums.wgsl mirrors it.
+#pragma once
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+namespace tokamak {
+
+struct ExactSum {
+  static constexpr double kHigh = 0x1p-8, kLow = 0x1p-31;
+  static constexpr double kLargestAddend = 0x1p20;
+  static constexpr int32_t kLargestHigh = 1 << 30;
+  static constexpr uint32_t kMostAddends = 511;
+
+  int32_t high = 0, low = 0;
+
+  void add(double value) {
+    if (!(std::abs(value) < kLargestAddend)) {
+      high = std::numeric_limits<int32_t>::max();
+      return;
+    }
+    const double part = std::round(value / kHigh);
+    high += int32_t(part);
+    low += int32_t(std::round((value - part * kHigh) / kLow));
+  }
+  double value() const {
+    if (high >= kLargestHigh || high <= -kLargestHigh) {
+      return std::numeric_limits<double>::quiet_NaN();
+    }
+    return high * kHigh + low * kLow;
+  }
+};
+
+}  // namespace tokamak

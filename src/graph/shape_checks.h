@@ -1,0 +1,120 @@
+// What the shape rules of shapes.cpp check operands for.
+#pragma once
+#include <string_view>
+#include <vector>
+
+#include "base/packing.h"
+#include "graph/graph.h"
+
+namespace tokamak {
+
+inline TensorDesc matrix(Dim rows, Dim columns) {
+  return {.name = {}, .shape = {rows, columns}, .dtype = DType::kF32};
+}
+
+inline bool is_activation(const TensorDesc& t) {
+  return t.shape.size() == 2 && t.dtype == DType::kF32;
+}
+
+/// A row of exact sums.
+inline TensorDesc sums(Dim rows, Dim columns) {
+  return {.name = {}, .shape = {rows, 2 * columns}, .dtype = DType::kI32};
+}
+
+inline bool are_sums(const TensorDesc& t) {
+  return t.shape.size() == 2 && t.dtype == DType::kI32 && t.shape[1] % 2 == 0;
+}
+
+/// A weight [rows, columns], packed or not; packed rows are whole groups.
+inline bool is_matrix(const TensorDesc& t) {
+  if (t.shape.size() != 2 || !is_matrix_dtype(t.dtype)) return false;
+  return !is_packed(t.dtype) || t.shape[1] % Dim{packing(t.dtype).row_unit()} == 0;
+}
+
+/// What the operands of one node are; a failed check names the op, the operand, what it is and what
+/// it must be.
+struct ShapeChecks {
+  const std::vector<const TensorDesc*>& in;
+  std::string_view name;
+
+  Failure wrong(size_t operand, std::string_view expected) const {
+    return invalid_input("{}: operand {} is {}, expected {}", name, operand,
+                         type_text(*in[operand]), expected);
+  }
+  Result<void> count(size_t low, size_t high) const {
+    if (in.size() >= low && in.size() <= high) return {};
+    return invalid_input("{} has {} operands, expected {}", name, in.size(),
+                         low == high ? fmt::format("{}", low) : fmt::format("{}-{}", low, high));
+  }
+  Result<void> activation(size_t operand) const {
+    if (!is_activation(*in[operand])) return wrong(operand, "f32[rows, columns]");
+    return {};
+  }
+  Result<void> like(size_t operand, const TensorDesc& other) const {
+    if (in[operand]->shape != other.shape || in[operand]->dtype != other.dtype) {
+      return wrong(operand, type_text(other));
+    }
+    return {};
+  }
+  Result<void> vector(size_t operand, Dim size) const {
+    if (in[operand]->shape != Shape{size} || in[operand]->dtype != DType::kF32) {
+      return wrong(operand, fmt::format("f32[{}]", size));
+    }
+    return {};
+  }
+  Result<void> pages(size_t operand) const {
+    if (in[operand]->shape.size() != 1 || in[operand]->dtype != DType::kU32) {
+      return wrong(operand, "a page table u32[P]");
+    }
+    return {};
+  }
+  Result<void> cache(size_t operand) const {
+    const TensorDesc& c = *in[operand];
+    if (c.storage != Storage::kState || c.shape.size() != 4 || c.shape[1] != 2 ||
+        c.shape[0] % kPageTokens != 0 || !(c.dtype == DType::kF32 || c.dtype == DType::kF16)) {
+      return wrong(operand, "a cache [slots, 2, kv_heads, head_dim] of whole pages");
+    }
+    return {};
+  }
+  /// The experts that each row of `x` chose.
+  Result<void> choice(size_t operand, const TensorDesc& x) const {
+    const TensorDesc& chosen = *in[operand];
+    if (chosen.shape.size() != 2 || chosen.dtype != DType::kU32 || chosen.shape[0] != x.shape[0]) {
+      return wrong(operand, "u32[T, top_k]");
+    }
+    return {};
+  }
+  /// x [rows, in], w [out, in], bias? [out]; gives `out`.
+  Result<Dim> linear() const {
+    TOK_TRY(count(2, 3));
+    TOK_TRY(activation(0));
+    const TensorDesc& w = *in[1];
+    if (!is_matrix(w) || w.shape[1] != in[0]->shape[1]) {
+      return wrong(1, fmt::format("a matrix [out, {}]", in[0]->shape[1]));
+    }
+    if (in.size() == 3) TOK_TRY(vector(2, w.shape[0]));
+    return w.shape[0];
+  }
+
+  /// The output for a state that the op changes.
+  TensorDesc same_state(size_t operand) const {
+    TensorDesc out = *in[operand];
+    out.name.clear();
+    return out;
+  }
+  Result<void> one_row(size_t operand) const {
+    TOK_TRY(activation(operand));
+    const Dim rows = in[operand]->shape[0];
+    if (rows != 1 && rows != kTokens) return wrong(operand, "one row");
+    return {};
+  }
+  Result<void> state(size_t operand, const Shape& shape) const {
+    const TensorDesc& s = *in[operand];
+    if (s.storage != Storage::kState || s.shape != shape || s.dtype != DType::kF32) {
+      return wrong(operand, "a state " + type_text({.name = {}, .shape = shape}));
+    }
+    return {};
+  }
+};
+
+}  // namespace tokamak

@@ -1,0 +1,39 @@
+// Ending of `fused_linear` that goes on to a second product. Of this workgroup's rows, gates and what
+// they gate, come SLICE columns of its x'. With them it multiplies the same columns of D and adds what
+// it has of each row to exact sums, so that no other workgroup need be waited for. gated_*.wgsl keep the
+// columns, down_*.wgsl deal D to the lanes. Names of D's codec end in _2.
+@group(0) @binding(R_BINDING) var<storage, read> weight_words_2: array<WeightWord_2>;
+
+const SLICE = REPEATS * GROUP_ROWS / 2u;
+const SLICE_UNITS = SLICE / UNIT_2;
+const DOWN_UNITS = DOWN_COLUMNS / UNIT_2;  // of a row of D
+const_assert SLICE % UNIT_2 == 0u;
+
+// The unit `i` of a workgroup's columns in a row of D; behind the last of either it is the last, which
+// then does not count.
+fn load_down(row: u32, first: u32, i: u32) -> Unit_2 {
+  let unit = (FIRST_ROW + first) / (2u * UNIT_2) + min(i, SLICE_UNITS - 1u);
+  return load_unit_2(min(row, DOWN_ROWS - 1u) * DOWN_UNITS + min(unit, DOWN_UNITS - 1u));
+}
+
+fn begin_finish(first: u32, lane: u32) {}
+
+fn finish(first: u32, scale: f32, lane: u32) {
+  let repeat = first / GROUP_ROWS % REPEATS;
+  for (var i = 0u; i < GATED_EACH; i++) {  // written out
+    let column = i * THREADS + lane;
+    let pair = 2u * min(column, GROUP_ROWS / 2u - 1u);
+    let value = scale * vec2(total(pair), total(pair + 1u));
+    let gated = select(0.0, activate(value.x) * value.y, first + pair < ROWS);
+    keep_gated(repeat * (GROUP_ROWS / 2u) + column, gated, column < GROUP_ROWS / 2u, lane);
+  }
+  if (repeat == REPEATS - 1u) {
+    workgroupBarrier();
+    add_shares(first - repeat * GROUP_ROWS, lane);
+    if (ADDS_X == 1u && is_first) {
+      for (var row = lane; row < DOWN_ROWS; row += THREADS) {
+        add_exactly(row, x_at(row / 4u)[row % 4u]);
+      }
+    }
+  }
+}
