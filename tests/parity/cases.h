@@ -23,6 +23,8 @@ std::vector<Case> expert_columns_cases();
 std::vector<Case> expert_sum_cases();
 std::vector<Case> fused_linear_cases();
 std::vector<Case> gated_down_cases();
+/// One whose exact sums cannot hold what is added to them.
+Case network_beyond_its_sums();
 std::vector<Case> step_attention_cases();
 std::vector<Case> block_argmax_cases();
 std::vector<Case> next_token_cases();

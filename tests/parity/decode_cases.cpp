@@ -53,7 +53,7 @@ struct DownShape {
 };
 
 /// A gated feed-forward network between a product that clears its sums and one that reads them.
-Case gated_down_case(GatedDown op, DownShape shape) {
+Case gated_down_case(GatedDown op, DownShape shape, float down_range = 0.1f) {
   const bool adds = op.glu.adds();
   CaseBuilder b(fmt::format("gated_down {} {}x{} {} {}{}{}", kBeforeNames[size_t(op.glu.before)],
                             shape.columns, shape.inner, dtype_name(shape.dtype),
@@ -69,7 +69,7 @@ Case gated_down_case(GatedDown op, DownShape shape) {
                                  b.random("gate_up", {2 * inner, columns}, shape.dtype, 0.1f)};
   if (adds) inputs.push_back(b.activation(shape.columns, 2));
   if (op.glu.norms()) inputs.push_back(b.random("norms", {adds ? 2 * columns : columns}));
-  inputs.push_back(b.random("down", {columns, inner}, shape.down_dtype, 0.1f));
+  inputs.push_back(b.random("down", {columns, inner}, shape.down_dtype, down_range));
   inputs.push_back(made[1]);
   const auto sums = b.graph().add_node(op, inputs);
   // Sums as x, with a norm or a sandwich, and as a residual.
@@ -251,6 +251,11 @@ std::vector<Case> gated_down_cases() {
   bare.glu.before = Before::kNone;
   add(bare, {576, 1536, DType::kBF16, DType::kBF16});
   return all;
+}
+
+Case network_beyond_its_sums() {
+  const GatedDown op = {.glu = {.before = Before::kNorm, .behind = Behind::kGlu}, .adds_x = true};
+  return gated_down_case(op, {72, 1064, DType::kBF16, DType::kBF16}, 1e12f);
 }
 
 std::vector<Case> step_attention_cases() {

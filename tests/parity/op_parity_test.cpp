@@ -1,6 +1,8 @@
 // Every WGSL kernel against the CPU reference, on the first WebGPU device there is.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "backend/webgpu/adapters.h"
 #include "cases.h"
 #include "kernels/launch.h"
@@ -94,6 +96,15 @@ TEST(OpParityCases, AllRunOnTheLeastDevice) {
                           {.phases = {{"phase", c.steps.max_tokens}}, .forced = {}});
       EXPECT_TRUE(plan) << c.name << ": " << plan.error().message;
     }
+  }
+}
+
+TEST(ExactSums, BeyondWhatTheyHoldAreNoNumbersOnADevice) {
+  const Case c = network_beyond_its_sums();
+  for (const Grant grant : {Grant::kAll, Grant::kLeast}) {
+    const parity::Run actual = run(c, backend(grant));
+    ASSERT_EQ(actual.results.size(), c.steps.chunks.size()) << actual.refusal;
+    for (const float value : actual.results.front()) EXPECT_TRUE(std::isnan(value)) << value;
   }
 }
 
