@@ -150,9 +150,11 @@ Deal down_deal(const Problem& p, const UnitCodec& codec, const Deal& kind, uint3
   const uint32_t groups =
       teams == 1 ? std::max(kCoreGroups, ceil_div(columns, kCoreSlice)) : kCores;
   uint32_t units = ceil_div(columns, groups * unit);
-  // No lane of a team for a row is idle where that busies three quarters of the multiprocessors.
-  const uint32_t whole_team = std::bit_ceil(units);
-  if (4 * ceil_div(columns, whole_team * unit) >= 3 * groups) units = whole_team;
+  // No lane of a team for a row of D is idle where that busies three quarters of the
+  // multiprocessors.
+  const uint32_t team = std::bit_ceil(units);
+  const bool busies = 4 * ceil_div(columns, team * unit) >= 3 * groups;
+  if (deal.has_teams() && busies) units = team;
   while (2 * units * unit % teams != 0) ++units;
   const uint32_t rows = 2 * units * unit;
   const uint32_t loads = deal.fold == Fold::kNarrow ? 10 : 8;

@@ -28,6 +28,8 @@ struct Deal {
   bool own = false;    // whether x' stays in registers: staged_own.wgsl
 
   uint32_t turn_rows() const { return threads / lanes * block; }
+  /// Whether lanes of a second product have a unit of several rows, by shuffles, not all of one.
+  bool has_teams() const { return fold == Fold::kShuffles || fold == Fold::kNarrow; }
   /// Columns of a second product that a workgroup has: of two rows one.
   uint32_t slice() const { return repeats * group_rows / 2; }
 };

@@ -18,11 +18,6 @@ const TensorDesc& second_matrix(const Problem& p) {
 /// A team's lanes, which have a unit of a row each, and registers for as many of them.
 constexpr uint32_t kMostTeam = 8;
 
-/// Whether a lane has a unit of several rows, not all of a row: by shuffles.
-bool has_teams(const Deal& dealt) {
-  return dealt.fold == Fold::kShuffles || dealt.fold == Fold::kNarrow;
-}
-
 /// What every device binds.
 constexpr size_t kFewestBuffers = DeviceLimits{}.storage_buffers;
 size_t buffers_of(const Problem& p, const UnitCodec& first, const UnitCodec& second) {
@@ -73,9 +68,9 @@ void add_down(Launch& launch, const Problem& p, const UnitCodec& codec, const De
   } else {
     add({{"VECTORS_2", second.unit / 4}});
   }
-  if (has_teams(dealt)) {
+  const uint32_t turns = ceil_div(rows, dealt.threads);
+  if (dealt.has_teams()) {
     const uint32_t team = std::bit_ceil(dealt.slice() / second.unit);
-    const uint32_t turns = ceil_div(rows, dealt.threads);
     const uint32_t at_once = std::clamp(kMostTeam / team, 1u, turns);
     add({{"DOWN_TEAM", team},
          {"TEAM_STEPS", doublings(team)},
@@ -83,12 +78,16 @@ void add_down(Launch& launch, const Problem& p, const UnitCodec& codec, const De
          {"AT_ONCE", at_once},
          {"DOWN_DEPTH", at_once * team},
          {"DOWN_TURNS", ceil_div(turns, at_once)}});
+  } else {
+    // Even shares of up to so many.
+    constexpr uint32_t kMostRows = 8;
+    add({{"AT_ONCE", ceil_div(turns, ceil_div(turns, kMostRows))}});
   }
   launch.sources.insert(
       launch.sources.end(),
       {activation_source(op.glu.activation), "linear/exact_sums.wgsl", "linear/add_exactly.wgsl",
        second.in_bytes ? "linear/gated_bytes.wgsl" : "linear/gated_floats.wgsl",
-       has_teams(dealt) ? "linear/down_teams.wgsl" : "linear/down_rows.wgsl",
+       dealt.has_teams() ? "linear/down_teams.wgsl" : "linear/down_rows.wgsl",
        "linear/finish_down.wgsl"});
 }
 
@@ -104,7 +103,7 @@ std::string refuses(const Problem& p, const UnitCodec& codec, const Deal& dealt)
   if (columns % second.unit != 0) {
     return fmt::format("{} columns are no multiple of {}", columns, second.unit);
   }
-  if (has_teams(dealt) && dealt.slice() / second.unit > kMostTeam) {
+  if (dealt.has_teams() && dealt.slice() / second.unit > kMostTeam) {
     return fmt::format("takes {} units of a row, these are {}", kMostTeam,
                        dealt.slice() / second.unit);
   }

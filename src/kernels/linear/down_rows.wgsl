@@ -1,13 +1,21 @@
-// The second product of finish_down.wgsl by a lane for each row.
+// The second product of finish_down.wgsl by a lane for each row, which takes AT_ONCE of them for what it
+// reads of the columns.
 fn load_behind(first: u32, lane: u32) {}
 
 fn add_shares(first: u32, lane: u32) {
-  for (var row = lane; row < DOWN_ROWS; row += THREADS) {
-    var sum = 0.0;
+  var shares: array<f32, AT_ONCE>;
+  for (var row = lane; row < DOWN_ROWS; row += AT_ONCE * THREADS) {
+    shares = array<f32, AT_ONCE>();  // Dawn makes a variable in a loop 0 but once
     for (var i = 0u; i < SLICE_UNITS; i++) {
       take_gated(i);
-      sum += unit_product_2(load_down(row, first, i));
+      for (var r = 0u; r < AT_ONCE; r++) {  // written out
+        shares[r] += unit_product_2(load_down(row + r * THREADS, first, i));
+      }
     }
-    add_exactly(row, sum);
+    for (var r = 0u; r < AT_ONCE; r++) {  // written out
+      if (row + r * THREADS < DOWN_ROWS) {
+        add_exactly(row + r * THREADS, shares[r]);
+      }
+    }
   }
 }
