@@ -9,7 +9,7 @@ constexpr uint32_t kSplits = StepAttention::kFarSplits;
 /// Workgroups that fill a large device. With fewer each head for itself is faster.
 constexpr uint32_t kWorkgroups = 128;
 /// Longer heads, whose products have more columns to merge, were not measured.
-constexpr Dim kHeadDim = 64;
+constexpr Dim kHeadDim = 128;
 
 bool gains(const Graph& graph, const Node& node) {
   const auto* op = std::get_if<StepAttention>(&node.op);

@@ -348,10 +348,10 @@ return %4
 
 TEST_F(PassTest, FarPositionsAreAsOthersWhereMoreSplitsGainNothing) {
   for (const auto& [kv, head_dim, window] :
-       {std::tuple{4, 8, 0u}, {16, 8, 0u}, {8, 128, 0u}, {8, 8, 20u}}) {
+       {std::tuple{4, 8, 0u}, {16, 8, 0u}, {8, 136, 0u}, {8, 8, 20u}}) {
     GraphBuilder own;
     const ValueId ids = own.input("tokens", {kTokens});
-    const ValueId rows = own.constant("rows", {4, 4096}, DType::kF32, Weight{{"rows"}});
+    const ValueId rows = own.constant("rows", {4, 8192}, DType::kF32, Weight{{"rows"}});
     EXPECT_FALSE(
         for_far_positions(split_attention_of(own, own.embed(ids, rows), kv, head_dim, window)))
         << kv << " key heads of " << head_dim << ", window " << window;

@@ -188,6 +188,13 @@ std::vector<Case> fused_linear_cases() {
     add({.behind = behind}, dtype_from_name("q4_0").value(), 64, 70002);
   }
   add({.before = Before::kNormAdd}, DType::kBF16, 64, 9002);
+  // Between one and two workgroups for each multiprocessor.
+  for (const Before before :
+       {Before::kNone, Before::kNorm, Before::kNormAddNorm, Before::kMergeSplits}) {
+    add({.before = before, .behind = before == Before::kNormAddNorm ? Behind::kNone : Behind::kAdd},
+        DType::kBF16, 72, 1538);
+  }
+  add({.before = Before::kNorm}, DType::kF32, 2048, 2050);
   // Long rows of x as it is: few, and so many that a workgroup or a team takes more.
   for (const auto& [type, in] : {std::pair{"f32", 8192u},
                                  {"f16", 4096u},

@@ -44,6 +44,11 @@ inline constexpr uint32_t kByteColumns = 4096, kFloatColumns = 2048;
 /// that there are workgroups enough, but not many more, since each makes x' for itself.
 Deal deal(const Problem& p, const UnitCodec& codec, Fold fold);
 
+/// The same with as many lanes as give each multiprocessor one workgroup, where some would have two
+/// and others one; see is_uneven().
+Deal even_deal(const Problem& p, const UnitCodec& codec, Fold fold);
+bool is_uneven(const Problem& p, const Deal& dealt);
+
 inline constexpr uint32_t kManyLanes = 512, kMostLanes = 640;
 /// Workgroup memory for it: x' of 8192 columns in bytes, with its steps, and sums.
 inline constexpr uint32_t kManyLanesBytes = 24 << 10;

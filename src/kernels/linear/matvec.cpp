@@ -262,6 +262,34 @@ Launch own_launch(const Problem& p) {
   return matvec(p, codec, own_deal(p, codec, kFold));
 }
 
+/// f16 has a kernel of its own, bytes gain nothing.
+std::string even_refuses(const Problem& p, const DeviceInfo& device, Fold fold) {
+  const DType dtype = p.inputs[1].dtype;
+  if (dtype != DType::kF32 && dtype != DType::kBF16) return "is for f32 and bf16";
+  const UnitCodec codec = unit_codec(p.inputs[1]);
+  if (takes_argmax(p) || !is_uneven(p, deal(p, codec, fold))) {
+    return "is for one to two workgroups a multiprocessor";
+  }
+  const uint32_t lanes = even_deal(p, codec, fold).threads;
+  return lanes <= device.limits.workgroup_threads
+             ? ""
+             : fmt::format("a workgroup may have {} lanes, it needs {}",
+                           device.limits.workgroup_threads, lanes);
+}
+std::string even_subgroup32_refuses(const Problem& p, const DeviceInfo& device) {
+  std::string reason = either<slower_by_shuffles, shuffle_refuses>(p, device);
+  return reason.empty() ? even_refuses(p, device, Fold::kShuffles) : reason;
+}
+std::string even_subgroup_refuses(const Problem& p, const DeviceInfo& device) {
+  std::string reason = subgroup_refuses(p, device);
+  return reason.empty() ? even_refuses(p, device, Fold::kSubgroups) : reason;
+}
+template <Fold kFold>
+Launch even_launch(const Problem& p) {
+  const UnitCodec codec = unit_codec(p.inputs[1]);
+  return matvec(p, codec, even_deal(p, codec, kFold));
+}
+
 std::string narrow_refuses(const Problem& p, const DeviceInfo& device) {
   if (std::string reason = either<no_bytes, refuses>(p, device); !reason.empty()) return reason;
   if (std::string reason = few_lanes(device, kNarrowLanes); !reason.empty()) return reason;
@@ -301,6 +329,10 @@ constexpr Way kWays[] = {
      own_launch<Fold::kShuffles>},
     {"matvec_own_subgroup", kFeatureSubgroups, either<own_refuses, subgroup_refuses>,
      own_launch<Fold::kSubgroups>},
+    {"matvec_even_subgroup32", kFeatureSubgroups, even_subgroup32_refuses,
+     even_launch<Fold::kShuffles>, 0, true},
+    {"matvec_even_subgroup", kFeatureSubgroups, even_subgroup_refuses,
+     even_launch<Fold::kSubgroups>, 0, true},
     {"matvec_f16_subgroup", kFeatureF16 | kFeatureSubgroups, either<is_f16, subgroup_refuses>,
      launch<native_f16_units, Fold::kSubgroups>},
     {"matvec_subgroup32", kFeatureSubgroups, either<slower_by_shuffles, shuffle_refuses>,
