@@ -10,7 +10,7 @@
 //
 // A launch that does both has fewer workgroups than two launches. That is faster while rows are
 // short, as measured on an H200 (docs/performance.md): 2 to 14 % of a token up to 1152 columns, but
-// 2 to 16 % slower from 1536 on.
+// 2 to 24 % slower from 1536 on.
 #include "fuse/gated_down.h"
 
 namespace tokamak::fuse {
