@@ -21,6 +21,8 @@ struct SelfTestSteps {
   uint32_t max_tokens;
   std::vector<uint32_t> chunks;
 };
+
+/// A case in the making: the graph's builder, and its tokens, constants and tables.
 class SelfTestWriter {
  public:
   SelfTestWriter(std::string name, std::string_view op) : random_(uint32_t(name.size()) * 7919) {

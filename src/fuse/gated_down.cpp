@@ -9,7 +9,7 @@
 // they are. The product in front leaves them zero.
 //
 // A launch that does both has fewer workgroups than two launches. That is faster while rows are
-// short, as measured on an H200 (docs/performance.md): 2 to 14 % of a token up to 1152 columns, but
+// short, as measured on an H200 (docs/performance.md): 2 to 10 % of a token up to 1152 columns, but
 // 2 to 24 % slower from 1536 on.
 #include "fuse/gated_down.h"
 
@@ -18,7 +18,10 @@ namespace {
 
 enum : Var { x, w, third, fourth, kept, y, d, z };
 
+/// Between 1152 columns, which gain, and 1536, which lose.
 constexpr Dim kMostColumns = 1280;
+/// Of D, which is never cut: what every device binds at once.
+constexpr uint64_t kMostBytes = uint64_t{128} << 20;
 
 /// Whether a product for one token reads the operand as exact sums, too.
 bool takes_sums(const Node& reader, size_t operand) {
@@ -46,6 +49,8 @@ std::optional<FusedLinear> clearing(const Match& m) {
     return std::nullopt;
   }
   op.clears = true;
+  // Devices bind eight operands, and packed weights twice.
+  if (maker->inputs.size() + maker->outputs.size() + 2 > 8) return std::nullopt;
   return op;
 }
 
@@ -58,7 +63,8 @@ std::optional<Replacement> replace(Match& m) {
   }
   const Shape& matrix = m.type(d).shape;
   if (!fits_fused_linear(m.type(d)) || matrix[0] % 4 != 0 || matrix[0] > kMostColumns ||
-      m.type(w).shape[1] > kMostColumns || !m.read_only(z, takes_sums)) {
+      m.type(w).shape[1] > kMostColumns || byte_count(m.type(d), 1) > kMostBytes ||
+      !m.is_only_read_as(z, takes_sums)) {
     return std::nullopt;
   }
   const auto front = clearing(m);

@@ -64,7 +64,7 @@ size_t Match::uses(Var var) const {
   return count;
 }
 
-bool Match::read_only(Var var, bool (*takes)(const Node&, size_t)) const {
+bool Match::is_only_read_as(Var var, bool (*takes)(const Node&, size_t)) const {
   const ValueId id = values_.at(var);
   if (graph_.result == id) return false;
   for (const Node& node : graph_.nodes) {
@@ -82,8 +82,9 @@ const Node* Match::maker_of(Var var) const {
 }
 
 ValueId Match::extend_maker(Var var, const Op& op) {
-  const auto makes = [&](const Node& node) { return node.outputs[0] == values_.at(var); };
-  Node& node = *std::ranges::find_if(graph_.nodes, makes);
+  const Node* maker = maker_of(var);
+  TOK_CHECK(maker != nullptr);
+  Node& node = graph_.nodes[size_t(maker - graph_.nodes.data())];
   auto outputs = infer_outputs(graph_, op, node.inputs);
   TOK_CHECK(outputs.has_value() && outputs->size() == node.outputs.size() + 1);
   node.op = op;

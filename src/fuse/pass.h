@@ -64,7 +64,7 @@ class Match {
   size_t uses(Var var) const;
 
   /// Whether nodes read a captured value only as `takes` allows, and it is not the graph's result.
-  bool read_only(Var var, bool (*takes)(const Node& reader, size_t operand)) const;
+  bool is_only_read_as(Var var, bool (*takes)(const Node& reader, size_t operand)) const;
 
   ValueId add_constant(TensorDesc constant);
 
@@ -73,7 +73,8 @@ class Match {
 
   /// The node that makes a captured value as the first of its outputs; null for others.
   const Node* maker_of(Var var) const;
-  /// Gives that node an op with one output more, which is returned.
+  /// Gives that node an op with one output more, which is returned. REQUIRES: there is such a node;
+  /// it keeps the op even when the match is declined.
   ValueId extend_maker(Var var, const Op& op);
 
   /// A node in front of the replacement. Its outputs are new values, but where `made` names

@@ -1,10 +1,10 @@
 // Exact sums: what workgroups add up together, in any order, to the same numbers.
 //
-// WGSL adds to shared memory in whole numbers only. A sum is two of them, so that sum = high *
-// kHigh
-// + low * kLow: a row of n sums is i32[2 n], all highs and then all lows. Addends below 2^20 become
-// multiples of 2^-31, and up to 511 of them fit. What is larger or no number makes the sum no
-// number, and so does a sum beyond 2^22. linear/exact_sums.wgsl mirrors it.
+// WGSL adds to shared memory in whole numbers only. A sum is two of them, high and low, in steps of
+// kHigh and kLow: a row of n sums is i32[2 n], all highs and then all lows. Addends become
+// multiples of kLow. As many as kMostAddends fit without a wrap, each below kLargestAddend; one
+// that is larger, or no number, makes the sum no number, and so does a sum of kLargestHigh steps.
+// linear/exact_sums.wgsl mirrors it.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -13,10 +13,10 @@
 namespace tokamak {
 
 struct ExactSum {
-  static constexpr double kHigh = 0x1p-8, kLow = 0x1p-31;
-  static constexpr double kLargestAddend = 0x1p20;
+  static constexpr double kHigh = 0x1p-6, kLow = 0x1p-30;
+  static constexpr double kLargestAddend = 0x1p17;
   static constexpr int32_t kLargestHigh = 1 << 30;
-  static constexpr uint32_t kMostAddends = 511;
+  static constexpr uint32_t kMostAddends = 255;
 
   int32_t high = 0, low = 0;
 
@@ -26,7 +26,8 @@ struct ExactSum {
       return;
     }
     const double part = std::round(value / kHigh);
-    high += int32_t(part);
+    // A high that says no number may wrap.
+    high = int32_t(uint32_t(high) + uint32_t(int32_t(part)));
     low += int32_t(std::round((value - part * kHigh) / kLow));
   }
   double value() const {

@@ -84,9 +84,16 @@ bool has_sound_types(const TensorDesc& value) {
          value.shape.size() == 2 && uint64_t(value.shape[0]) == rows;
 }
 
-/// Sums that a node adds to are no one else's.
-Result<void> only_reader(const Graph& graph, size_t n, size_t operand) {
+/// Sums that a node adds to are made for it alone, by a product that clears them.
+Result<void> check_sums(const Graph& graph, size_t n, size_t operand) {
   const ValueId sums = graph.nodes[n].inputs[operand];
+  const auto clears = [&](const Node& node) {
+    const auto* fused = std::get_if<FusedLinear>(&node.op);
+    return fused != nullptr && fused->clears && node.outputs.back() == sums;
+  };
+  if (std::ranges::none_of(graph.nodes, clears)) {
+    return invalid_input("Graph: node {} adds to sums that no product clears.", n);
+  }
   size_t readers = 0;
   for (const Node& node : graph.nodes) readers += size_t(std::ranges::count(node.inputs, sums));
   if (readers == 1 && graph.result != sums) return {};
@@ -156,7 +163,7 @@ Result<void> verify(const Graph& graph) {
       }
       changed[state] = true;
     }
-    if (const auto operand = added_sums(node.op)) TOK_TRY(only_reader(graph, n, *operand));
+    if (const auto operand = added_sums(node.op)) TOK_TRY(check_sums(graph, n, *operand));
   }
   if (uint32_t(graph.result) >= graph.values.size() || !defined[uint32_t(graph.result)]) {
     return invalid_input("Graph: the result is not a value that a node makes.");

@@ -355,8 +355,10 @@ struct Rule : ShapeChecks {
     if (!is_matrix(d) || w.shape[0] != 2 * d.shape[1]) {
       return wrong(op.d(), fmt::format("a matrix [n, {}]", w.shape[0] / 2));
     }
-    if (op.glu.behind != Behind::kGlu || op.glu.bias || op.glu.gated) {
-      return wrong(0, "a glu without a bias and gate");
+    const bool of_heads =
+        op.glu.before == Before::kMergeSplits || op.glu.before == Before::kHeadNorm;
+    if (op.glu.behind != Behind::kGlu || op.glu.bias || op.glu.gated || op.glu.clears || of_heads) {
+      return wrong(0, "the x of a glu of whole rows, without a bias, a gate and sums to clear");
     }
     TOK_TRY(before(op.glu, w.shape[1]));
     if (op.adds_x && d.shape[0] != w.shape[1]) {

@@ -16,7 +16,7 @@ std::span<const EmbeddedFile> embedded_files();
 std::string_view embedded_text(std::string_view name);
 
 /// Begins the name of a source in Launch::sources that a kernel has a second time, for another
-/// matrix: the codec of the second product of a fused linear.
+/// matrix: the codec of the second product of GatedDown.
 inline constexpr std::string_view kSecond = "second:";
 
 /// The text of a source in Launch::sources. Behind kSecond every name of quant/codec.h, and every

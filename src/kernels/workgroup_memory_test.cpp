@@ -169,6 +169,8 @@ std::vector<DeviceInfo> devices() {
                                  device_with(64, 64), full_webgpu()};
   all.push_back(device_with(8, 8));
   all.back().software = true;
+  all.push_back(device_with(32, 32));
+  all.back().limits.workgroup_threads = 1024;
   return all;
 }
 
@@ -251,7 +253,7 @@ TEST(WorkgroupMemory, HoldsTheProductOfEveryShape) {
     auto* fused = std::get_if<FusedLinear>(&op);
     for (const char* type : {"f32", "f16", "bf16", "q4_0", "q8_0", "q6_k"}) {
       for (const uint32_t in : {1024u, 2048u, 4096u, 8192u, 14336u, 16384u, 28672u}) {
-        for (const Dim rows : {64, 4096, 16384, 57344, 262144}) {
+        for (const Dim rows : {64, 1538, 4096, 16384, 57344, 262144}) {
           Problem p = ordinary(op);
           p.inputs[0].shape[1] = in;
           p.inputs[1] = tensor({rows, in}, dtype_from_name(type).value());

@@ -134,7 +134,6 @@ TEST(Capture, NoStepReadsAndWritesOneBuffer) {
   }
 }
 
-/// Replays the phase on tags instead of numbers: every read must see the tensor that was written.
 TEST(Capture, SumsStayWhereTheyWereClearedUntilTheirLastReader) {
   GraphBuilder b;
   const auto weight = [&](const char* name, Shape shape) {
@@ -160,6 +159,7 @@ TEST(Capture, SumsStayWhereTheyWereClearedUntilTheirLastReader) {
   EXPECT_EQ(steps[5].inputs[2].buffer, cleared);
 }
 
+/// Replays the phase on tags instead of numbers: every read must see the tensor that was written.
 TEST(Capture, NothingIsOverwrittenBeforeItsLastUse) {
   const Graph graph = two_layers();
   auto plan = capture(graph, webgpu_device(), {.phases = {{"prefill", 64}}, .forced = {}});

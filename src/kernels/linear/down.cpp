@@ -97,11 +97,13 @@ namespace {
 constexpr uint32_t kMostSlice = 512;
 
 std::string refuses(const Problem& p, const UnitCodec& codec, const Deal& dealt) {
-  if (std::string reason = wide_rows(p); !reason.empty()) return reason;
   const UnitCodec second = second_codec(p, codec);
   const uint32_t columns = uint32_t(second_matrix(p).shape[1]);
   if (columns % second.unit != 0) {
     return fmt::format("{} columns are no multiple of {}", columns, second.unit);
+  }
+  if (p.cut.first % (2 * second.unit) != 0) {
+    return fmt::format("row {} begins no unit of {} columns", p.cut.first, second.unit);
   }
   if (dealt.has_teams() && dealt.slice() / second.unit > kMostTeam) {
     return fmt::format("takes {} units of a row, these are {}", kMostTeam,
@@ -116,6 +118,16 @@ std::string refuses(const Problem& p, const UnitCodec& codec, const Deal& dealt)
                                                        groups, ExactSum::kMostAddends);
 }
 
+/// What no codec takes.
+std::string bad_rows(const Problem& p) {
+  if (per_token(p)) return "is for one token";
+  if (std::string reason = wide_rows(p); !reason.empty()) return reason;
+  const Dim columns = second_matrix(p).shape[1];
+  return columns % kColumnsAtOnce == 0
+             ? ""
+             : fmt::format("in = {} is no multiple of {}", columns, kColumnsAtOnce);
+}
+
 /// By so many lanes, in teams of so many for a row, rows added up as `fold` says.
 template <UnitCodec (*kCodec)(const TensorDesc&), Fold kFold, uint32_t kThreads, uint32_t kLanes>
 struct Kind {
@@ -125,6 +137,7 @@ struct Kind {
                      second_codec(p, codec).unit);
   }
   static std::string refuses(const Problem& p, const DeviceInfo& device) {
+    if (std::string reason = bad_rows(p); !reason.empty()) return reason;
     const UnitCodec codec = kCodec(p.inputs[1]);
     if (device.limits.workgroup_threads < kThreads) {
       return fmt::format("a workgroup may have {} lanes, it needs {}",
@@ -161,6 +174,7 @@ std::string shuffles_refuse(const Problem& p, const DeviceInfo& device) {
 
 template <typename T>
 std::string bytes_refuse(const Problem& p, const DeviceInfo& device) {
+  if (std::string reason = bad_rows(p); !reason.empty()) return reason;
   if (std::string reason = no_bytes(p); !reason.empty()) return reason;
   return shuffles_refuse<T>(p, device);
 }

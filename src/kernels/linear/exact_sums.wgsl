@@ -1,7 +1,7 @@
 // Mirrors graph/exact_sums.h.
-const HIGH_STEP = 0x1p-8f;
-const LOW_STEP = 0x1p-31f;
-const LARGEST_ADDEND = 0x1p20f;
+const HIGH_STEP = 0x1p-6f;
+const LOW_STEP = 0x1p-30f;
+const LARGEST_ADDEND = 0x1p17f;
 const LARGEST_HIGH = 1 << 30u;
 
 fn value_of_sum(high: i32, low: i32) -> f32 {

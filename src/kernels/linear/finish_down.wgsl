@@ -1,4 +1,4 @@
-// Ending of `fused_linear` that goes on to a second product. Of this workgroup's rows, gates and what
+// Ending of `gated_down`, which goes on to a second product. Of this workgroup's rows, gates and what
 // they gate, come SLICE columns of its x'. With them it multiplies the same columns of D and adds what
 // it has of each row to exact sums, so that no other workgroup need be waited for. gated_*.wgsl keep the
 // columns, down_*.wgsl deal D to the lanes. Names of D's codec end in _2.

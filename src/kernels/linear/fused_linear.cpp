@@ -202,6 +202,7 @@ void reference(const CpuCall& call) {
 
 }  // namespace
 
+// Sums in f64; they are rounded once, as exact sums.
 void gated_down_reference(const CpuCall& call) {
   const auto& op = call.as<GatedDown>();
   const std::vector<float> made = prepared(call);
