@@ -300,6 +300,16 @@ void add_decode(std::vector<SelfTestCase>& all) {
     const auto y = w.graph().add_node(op, {x, m, w.activation(kFewRows)});
     all.push_back(w.finish(y.front(), kOne, 2 * kSum));
   }
+  {  // Between one and two workgroups for each multiprocessor.
+    Writer w("fused_linear bf16 of uneven rows", FusedLinear::kName);
+    const FusedLinear op{.before = Before::kNormAddNorm, .eps = 1e-5f};
+    const ValueId y =
+        w.graph()
+            .add_node(op, {w.activation(kShort), w.random("w", {1160, kShort}, DType::kBF16),
+                           w.activation(kShort), w.random("norms", {2 * kShort})})
+            .front();
+    all.push_back(w.finish(y, kOne, 2 * kSum));
+  }
   // Two products in a launch, their sums read by a third.
   for (const auto& [type, inner] : {std::pair{"bf16", 1064u}, {"q4_0", 4256u}}) {
     Writer w(fmt::format("gated_down {}", type), GatedDown::kName);
