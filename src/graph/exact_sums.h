@@ -4,7 +4,6 @@
 // kHigh and kLow: a row of n sums is i32[2 n], all highs and then all lows. Addends become
 // multiples of kLow. As many as kMostAddends fit without a wrap, each below kLargestAddend; one
 // that is larger, or no number, makes the sum no number, and so does a sum of kLargestHigh steps.
-// linear/exact_sums.wgsl mirrors it.
 #pragma once
 #include <cmath>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Adds to a row of exact sums; see exact_sums.wgsl.
+// Adds to a row of exact sums; see graph/exact_sums.h.
 @group(0) @binding(OUTPUT_0) var<storage, read_write> sums: array<atomic<i32>>;
 
 fn add_exactly(row: u32, value: f32) {

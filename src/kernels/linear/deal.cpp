@@ -98,17 +98,14 @@ Deal deal(const Problem& p, const UnitCodec& codec, Fold fold) {
   return deal;
 }
 
-Deal even_deal(const Problem& p, const UnitCodec& codec, Fold fold) {
+std::optional<Deal> even_deal(const Problem& p, const UnitCodec& codec, Fold fold) {
   Deal even = deal(p, codec, fold);
+  const uint32_t groups = ceil_div(row_count(p), even.turn_rows());
+  if (groups <= kCores || groups > 2 * kCores) return std::nullopt;
   const uint32_t rows = ceil_div(row_count(p), kCores * even.block);
   even.threads = even.lanes * round_up(rows, 2u);  // they end in pairs
   take_turns(even, p, 1);
   return even;
-}
-
-bool is_uneven(const Problem& p, const Deal& dealt) {
-  const uint32_t groups = ceil_div(row_count(p), dealt.turn_rows());
-  return groups > kCores && groups <= 2 * kCores;
 }
 
 Deal many_lanes_deal(const Problem& p, const UnitCodec& codec) {

@@ -1,5 +1,7 @@
 // How products of one token are dealt to lanes: see matvec.wgsl.
 #pragma once
+#include <optional>
+
 #include "kernels/linear/matvec.h"
 #include "kernels/quant/codec.h"
 
@@ -44,10 +46,9 @@ inline constexpr uint32_t kByteColumns = 4096, kFloatColumns = 2048;
 /// that there are workgroups enough, but not many more, since each makes x' for itself.
 Deal deal(const Problem& p, const UnitCodec& codec, Fold fold);
 
-/// The same with as many lanes as give each multiprocessor one workgroup, where some would have two
-/// and others one; see is_uneven().
-Deal even_deal(const Problem& p, const UnitCodec& codec, Fold fold);
-bool is_uneven(const Problem& p, const Deal& dealt);
+/// The same with as many lanes as give each multiprocessor one workgroup; nothing where it is not
+/// so that some would have two and others one.
+std::optional<Deal> even_deal(const Problem& p, const UnitCodec& codec, Fold fold);
 
 inline constexpr uint32_t kManyLanes = 512, kMostLanes = 640;
 /// Workgroup memory for it: x' of 8192 columns in bytes, with its steps, and sums.

@@ -58,7 +58,8 @@ void add_down(Launch& launch, const Problem& p, const UnitCodec& codec, const De
        {"DOWN_ROWS", rows},
        {"DOWN_COLUMNS", uint32_t(d.shape[1])},
        {"GATED_EACH", ceil_div(dealt.group_rows / 2, dealt.threads)},
-       {"ADDS_X", op.adds_x ? 1u : 0u}});
+       {"ADDS_X", op.adds_x ? 1u : 0u},
+       {"LARGEST_ADDEND", float(ExactSum::kLargestAddend)}});
   if (second.in_bytes) {
     const bool has_nibbles = packing(d.dtype).bits == 4;
     add({{"EIGHTS_2", second.unit / 8},
@@ -83,12 +84,11 @@ void add_down(Launch& launch, const Problem& p, const UnitCodec& codec, const De
     constexpr uint32_t kMostRows = 8;
     add({{"AT_ONCE", ceil_div(turns, ceil_div(turns, kMostRows))}});
   }
-  launch.sources.insert(
-      launch.sources.end(),
-      {activation_source(op.glu.activation), "linear/exact_sums.wgsl", "linear/add_exactly.wgsl",
-       second.in_bytes ? "linear/gated_bytes.wgsl" : "linear/gated_floats.wgsl",
-       dealt.has_teams() ? "linear/down_teams.wgsl" : "linear/down_rows.wgsl",
-       "linear/finish_down.wgsl"});
+  launch.sources.insert(launch.sources.end(),
+                        {activation_source(op.glu.activation), "linear/add_exactly.wgsl",
+                         second.in_bytes ? "linear/gated_bytes.wgsl" : "linear/gated_floats.wgsl",
+                         dealt.has_teams() ? "linear/down_teams.wgsl" : "linear/down_rows.wgsl",
+                         "linear/finish_down.wgsl"});
 }
 
 namespace {
@@ -174,7 +174,6 @@ std::string shuffles_refuse(const Problem& p, const DeviceInfo& device) {
 
 template <typename T>
 std::string bytes_refuse(const Problem& p, const DeviceInfo& device) {
-  if (std::string reason = bad_rows(p); !reason.empty()) return reason;
   if (std::string reason = no_bytes(p); !reason.empty()) return reason;
   return shuffles_refuse<T>(p, device);
 }

@@ -82,7 +82,7 @@ std::span<const float> kept_sum(const CpuCall& call) {
 
 /// activation(value) * element i of row t of an operand, counted from op.first on.
 float gating(const CpuCall& call, size_t operand, size_t t, size_t i, float value) {
-  const FusedLinear& op = *fused_part(*call.op);
+  const auto& op = call.as<FusedLinear>();
   const CpuTensor& row = call.inputs[operand];
   const float other = row.f32()[t * row.dims[1] + op.first + i];
   return float(op.gated ? activate(op.activation, other) * value
@@ -125,7 +125,7 @@ std::vector<float> prepared(const CpuCall& call) {
 
 /// The first columns of y convolved, one row of the state after the other.
 void convolve(const CpuCall& call, std::span<const double> y) {
-  const FusedLinear& op = *fused_part(*call.op);
+  const auto& op = call.as<FusedLinear>();
   const std::span<const float> w = call.inputs[op.r()].f32();
   const std::span<float> rows = call.outputs.back().f32(), out = call.outputs[0].f32();
   const size_t n = call.inputs[op.r()].dims[0], taps = call.inputs[op.r()].dims[1];
@@ -145,9 +145,16 @@ void convolve(const CpuCall& call, std::span<const double> y) {
   }
 }
 
+/// Even rows are gates, odd rows what they gate.
+void gate(Activation activation, std::span<const double> y, std::span<float> out) {
+  for (size_t i = 0; i < out.size(); ++i) {
+    out[i] = float(activate(activation, y[2 * i]) * y[2 * i + 1]);
+  }
+}
+
 /// What becomes of the products y, [T, rows of W].
 void end(const CpuCall& call, std::span<const double> y) {
-  const FusedLinear& op = *fused_part(*call.op);
+  const auto& op = call.as<FusedLinear>();
   if (op.clears) clear(call.outputs.back());
   const std::span<float> out = call.outputs[0].f32();
   switch (op.behind) {
@@ -161,9 +168,7 @@ void end(const CpuCall& call, std::span<const double> y) {
       break;
     }
     case Behind::kGlu:
-      for (size_t i = 0; i < out.size(); ++i) {
-        out[i] = float(activate(op.activation, y[2 * i]) * y[2 * i + 1]);
-      }
+      gate(op.activation, y, out);
       break;
     case Behind::kGate: {
       const size_t columns = call.outputs[0].dims[1];
@@ -191,13 +196,18 @@ void end(const CpuCall& call, std::span<const double> y) {
   }
 }
 
-void reference(const CpuCall& call) {
+/// x' Wᵀ + bias, [T, rows of W].
+std::vector<double> products(const CpuCall& call) {
   const std::vector<float> x = prepared(call);
   const size_t rows = call.inputs[1].dims[0];
   std::vector<double> y(call.inputs[0].dims[0] * rows);
-  product(x, call.inputs[1], call.as<FusedLinear>().bias ? &call.inputs[2] : nullptr,
+  product(x, call.inputs[1], fused_part(*call.op)->bias ? &call.inputs[2] : nullptr,
           [&](size_t t, size_t r, double value) { y[t * rows + r] = value; });
-  end(call, y);
+  return y;
+}
+
+void reference(const CpuCall& call) {
+  end(call, products(call));
 }
 
 }  // namespace
@@ -205,15 +215,9 @@ void reference(const CpuCall& call) {
 // Sums in f64; they are rounded once, as exact sums.
 void gated_down_reference(const CpuCall& call) {
   const auto& op = call.as<GatedDown>();
-  const std::vector<float> made = prepared(call);
-  std::vector<double> y(call.inputs[0].dims[0] * call.inputs[1].dims[0]);
-  const size_t rows = call.inputs[1].dims[0];
-  product(made, call.inputs[1], nullptr,
-          [&](size_t t, size_t r, double value) { y[t * rows + r] = value; });
+  const std::vector<double> y = products(call);
   std::vector<float> gated(y.size() / 2), own;
-  for (size_t i = 0; i < gated.size(); ++i) {
-    gated[i] = float(activate(op.glu.activation, y[2 * i]) * y[2 * i + 1]);
-  }
+  gate(op.glu.activation, y, gated);
   const std::span<const float> x = values_of(call.inputs[0], own);
   const size_t columns = call.inputs[1].dims[1];
   product(gated, call.inputs[op.d()], nullptr, [&](size_t t, size_t r, double value) {

@@ -1,5 +1,6 @@
 #include "kernels/linear/matvec.h"
 
+#include "graph/exact_sums.h"
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/linear/deal.h"
 #include "kernels/linear/down.h"
@@ -45,12 +46,20 @@ void add_fused(Launch& launch, const Problem& p, const UnitCodec& codec, const D
   launch.sources.push_back(fmt::format("linear/before_{}.wgsl", kBeforeNames[size_t(before)]));
   const auto are_sums = [&](size_t operand) { return p.inputs[operand].dtype == DType::kI32; };
   launch.sources.push_back(are_sums(0) ? "linear/x_sums.wgsl" : "linear/x_floats.wgsl");
-  if (std::holds_alternative<GatedDown>(*p.op)) {
+  const bool adds_sums = behind == Behind::kAdd && are_sums(fused->r());
+  const bool reads_sums = are_sums(0) || adds_sums,
+             is_down = std::holds_alternative<GatedDown>(*p.op);
+  if (reads_sums || is_down) {
+    add({{"HIGH_STEP", float(ExactSum::kHigh)}, {"LOW_STEP", float(ExactSum::kLow)}});
+  }
+  if (reads_sums) {
+    add({{"LARGEST_HIGH", uint32_t(ExactSum::kLargestHigh)}});
+    launch.sources.push_back("linear/exact_sums.wgsl");
+  }
+  if (is_down) {
     add_down(launch, p, codec, dealt);
     return;
   }
-  const bool adds_sums = behind == Behind::kAdd && are_sums(fused->r());
-  if (are_sums(0) || adds_sums) launch.sources.push_back("linear/exact_sums.wgsl");
   launch.sources.push_back("linear/one_product.wgsl");
   if (behind == Behind::kArgmax) {
     if (fused->softcap > 0) add({{"SOFTCAP", fused->softcap}});
@@ -266,11 +275,9 @@ Launch own_launch(const Problem& p) {
 std::string even_refuses(const Problem& p, const DeviceInfo& device, Fold fold) {
   const DType dtype = p.inputs[1].dtype;
   if (dtype != DType::kF32 && dtype != DType::kBF16) return "is for f32 and bf16";
-  const UnitCodec codec = unit_codec(p.inputs[1]);
-  if (takes_argmax(p) || !is_uneven(p, deal(p, codec, fold))) {
-    return "is for one to two workgroups a multiprocessor";
-  }
-  const uint32_t lanes = even_deal(p, codec, fold).threads;
+  const auto even = even_deal(p, unit_codec(p.inputs[1]), fold);
+  if (takes_argmax(p) || !even) return "is for one to two workgroups a multiprocessor";
+  const uint32_t lanes = even->threads;
   return lanes <= device.limits.workgroup_threads
              ? ""
              : fmt::format("a workgroup may have {} lanes, it needs {}",
@@ -287,7 +294,7 @@ std::string even_subgroup_refuses(const Problem& p, const DeviceInfo& device) {
 template <Fold kFold>
 Launch even_launch(const Problem& p) {
   const UnitCodec codec = unit_codec(p.inputs[1]);
-  return matvec(p, codec, even_deal(p, codec, kFold));
+  return matvec(p, codec, even_deal(p, codec, kFold).value());
 }
 
 std::string narrow_refuses(const Problem& p, const DeviceInfo& device) {
