@@ -128,7 +128,9 @@ class Bench {
     for (uint32_t i = 0; i <= options_.repetitions; ++i) {
       tell(test.name, i);
       TOK_TRY(Session session, session_at_depth());
-      TOK_TRY(Sampler sampler, Sampler::make(kDrawn));
+      SamplingParams sampling = kDrawn;
+      sampling.repetition_penalty = options_.repetition_penalty;
+      TOK_TRY(Sampler sampler, Sampler::make(sampling));
       Drawing drawing(session, sampler);
       std::vector<uint32_t> ids = {ids_.back()};
       const auto is_cancelled = [&] { return options_.cancelled && options_.cancelled(); };

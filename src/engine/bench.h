@@ -20,6 +20,7 @@ struct BenchOptions {
   uint32_t depth = 0;       // positions taken before either test starts
   uint32_t repetitions = 5;
   bool sampled = false;  // decode by drawing, too: from the device's lists, and from all logits
+  double repetition_penalty = 1;  // of what is drawn
   /// Compare with the CPU reference; by default when the weights are small.
   std::optional<bool> check;
   std::function<bool()> cancelled;

@@ -74,13 +74,17 @@ TEST(Bench, CountsLaunchesAndBytesPerToken) {
 TEST(Bench, DrawsFromListsAndFromAllLogits) {
   const auto engine = open_small();
   ASSERT_TRUE(engine) << engine.error().message;
-  const auto report = bench_engine(
-      **engine, {.prompt = 0, .generate = 5, .repetitions = 1, .sampled = true}, steady_clock());
+  BenchOptions options{.prompt = 0, .generate = 5, .repetitions = 1, .sampled = true};
+  const auto report = bench_engine(**engine, options, steady_clock());
   ASSERT_TRUE(report) << report.error().message;
   ASSERT_EQ(report->tests.size(), 3u);
   EXPECT_EQ(report->tests[1].name, "tg5 sampled");
   EXPECT_EQ(report->tests[2].name, "tg5 sampled from all logits");
   EXPECT_NEAR(report->tests[1].launches_per_token, report->tests[2].launches_per_token + 4, 1e-9);
+  options.repetition_penalty = 0;
+  const auto refused = bench_engine(**engine, options, steady_clock());
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "The repetition penalty is 0; it must be from 0.01 to 100.");
 }
 
 TEST(Bench, RefusesMoreTokensThanTheContextHas) {

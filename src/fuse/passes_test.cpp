@@ -302,7 +302,7 @@ TEST_F(PassTest, AListOfTokensLeavesTheLogits) {
 %2: f32[T,10] = block_peaks %1
 %3: f32[T,5] = best_blocks %2
 %4: f32[T,141] = top_tokens %1, %2, %3
-%5: f32[8,142] = draw_token %4, @drawn
+%5: f32[8,142], %6: u32[3] = draw_token %4, @drawn, @occurred
 return %5
 )");
 }

@@ -1,5 +1,6 @@
 #include "fuse/pipeline.h"
 
+#include "base/bits.h"
 #include "base/check.h"
 #include "fuse/add_rms_norm.h"
 #include "fuse/conv_linear.h"
@@ -95,13 +96,14 @@ ValueId add_value(Graph& graph, TensorDesc value) {
   return ValueId(graph.values.size() - 1);
 }
 
-/// REQUIRES: the op takes these operands and has one output.
+/// Gives the node's first output. REQUIRES: the op takes these operands.
 ValueId add_node(Graph& graph, const Op& op, std::vector<ValueId> inputs) {
   auto outputs = infer_outputs(graph, op, inputs);
-  TOK_CHECK(outputs.has_value() && outputs->size() == 1);
-  const ValueId out = add_value(graph, std::move(outputs->front()));
-  graph.nodes.push_back({op, std::move(inputs), {out}});
-  return out;
+  TOK_CHECK(outputs.has_value() && !outputs->empty());
+  Node node{op, std::move(inputs), {}};
+  for (TensorDesc& output : *outputs) node.outputs.push_back(add_value(graph, std::move(output)));
+  graph.nodes.push_back(std::move(node));
+  return graph.nodes.back().outputs.front();
 }
 
 }  // namespace
@@ -125,7 +127,12 @@ Graph with_list(Graph graph) {
                                           .shape = {Dim{kDrawnLists}, graph.at(list).shape[1] + 1},
                                           .dtype = DType::kF32,
                                           .storage = Storage::kState});
-  graph.result = add_node(graph, DrawToken{}, {list, lists});
+  const ValueId occurred =
+      add_value(graph, {.name = "occurred",
+                        .shape = {ceil_div(graph.at(logits).shape[1], Dim{32})},
+                        .dtype = DType::kU32,
+                        .storage = Storage::kState});
+  graph.result = add_node(graph, DrawToken{}, {list, lists, occurred});
   return graph;
 }
 

@@ -1,5 +1,7 @@
 // A program for the tests of this folder that chooses tokens without a model.
 #pragma once
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <array>
 #include <deque>
@@ -26,7 +28,8 @@ class Chooser : public Program {
     plain.result.shape = {1, kLogits};
     Phase listing{.name = "sampled", .max_tokens = 1};
     listing.steps = {{.op = TopTokens{}, .inputs = {plain.result}, .outputs = {result({1, 3})}},
-                     {.op = DrawToken{}}};
+                     {.op = DrawToken{},
+                      .outputs = {result({kLists, 4}), {kOccurred, DType::kU32, {kLogits / 32}}}}};
     listing.result.shape = {kLists, 4};
     plan_.phases = {plain, listing};
   }
@@ -36,7 +39,11 @@ class Chooser : public Program {
     plan_.phases.back().from_position = position;
   }
   const Plan& plan() const override { return plan_; }
-  Result<void> write_table(BufferId, std::span<const uint32_t>) override { return {}; }
+  Result<void> write_table(BufferId buffer, std::span<const uint32_t> values) override {
+    EXPECT_EQ(buffer, kOccurred);
+    occurred.assign(values.begin(), values.end());
+    return {};
+  }
   Result<void> submit(const StepRequest& request) override {
     if (losses > 0) {
       --losses;
@@ -90,6 +97,8 @@ class Chooser : public Program {
   const std::string& state() const { return states_[0]; }
 
   static constexpr uint32_t kLists = 4, kLogits = 256;
+  static constexpr BufferId kOccurred = BufferId(100);
+  std::vector<uint32_t> occurred;  // as last written
   std::string log;
   size_t copies = 0;
   bool arrive_together = false;       // all results that are on their way: groups of steps grow

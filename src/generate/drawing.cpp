@@ -80,7 +80,9 @@ Result<void> Drawing::run(uint32_t count, const std::vector<uint32_t>& previous_
     return {};
   }
   bool is_enough = true;
-  const auto rule = [&] { return draw_rule(sampler_->params(), sampler_->random_state()); };
+  const auto start = [&] {
+    return DrawStart{draw_rule(sampler_->params(), sampler_->random_state()), previous_ids};
+  };
   const auto check = [&](std::span<const float> list, uint32_t guess) {
     const auto drawn = drawn_of(list, previous_ids);
     is_enough = drawn.has_value();
@@ -93,7 +95,7 @@ Result<void> Drawing::run(uint32_t count, const std::vector<uint32_t>& previous_
     readbacks_.wrong += *drawn != guess;
     return *drawn == guess;
   };
-  TOK_TRY(session_->draw(previous_ids.back(), std::min(count, room), rule, check));
+  TOK_TRY(session_->draw(previous_ids.back(), std::min(count, room), start, check));
   if (is_enough) return {};
   miss();
   ++readbacks_.all;

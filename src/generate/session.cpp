@@ -70,7 +70,9 @@ void Session::plan_choices(const Plan& plan) {
     if (plan.phases[i].from_position > 0) continue;
     for (const Step& step : plan.phases[i].steps) {
       if (std::holds_alternative<NextToken>(step.op)) greedy_phase_ = i;
-      if (std::holds_alternative<DrawToken>(step.op)) list_phase_ = i;
+      if (!std::holds_alternative<DrawToken>(step.op)) continue;
+      list_phase_ = i;
+      occurred_ = step.outputs[1].buffer;
     }
   }
   is_recurrent_ = !state_copies(plan, 0).empty();

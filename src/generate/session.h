@@ -15,6 +15,13 @@
 
 namespace tokamak {
 
+/// By what the device draws tokens from here on.
+struct DrawStart {
+  DrawRule rule;
+  /// What the rule's penalty is for: the sequence with the token to feed. Not read without one.
+  std::span<const uint32_t> previous_ids = {};
+};
+
 class Session {
  public:
   /// Starts at position 0: writes the page tables. `context`: positions the plan was built for;
@@ -65,9 +72,10 @@ class Session {
   /// some steps ahead of this program. `next` receives every list, as of feed_for_list(), and the
   /// token that the device goes on with, kNoToken where it has none; it says whether that is the
   /// token to go on with. Ends behind `count` lists; what ran ahead of the end is as if it had not.
-  /// `rule` gives by what the device draws behind the lists that `next` has seen; it is asked again
-  /// where the device was lost. REQUIRES: 0 < count <= drawing_room(). Errors: as feed().
-  Result<void> draw(uint32_t id, uint32_t count, const std::function<DrawRule()>& rule,
+  /// `start` gives by what the device draws behind the lists that `next` has seen; it is asked
+  /// again where the device was lost. REQUIRES: 0 < count <= drawing_room(); previous ids are below
+  /// vocab. Errors: as feed().
+  Result<void> draw(uint32_t id, uint32_t count, const std::function<DrawStart()>& start,
                     const std::function<bool(std::span<const float> list, uint32_t token)>& next);
   static constexpr uint32_t kNoToken = UINT32_MAX;
 
@@ -111,6 +119,8 @@ class Session {
   struct Ahead;
   struct Choosing;
   Result<void> run_choosing(Choosing& choosing);
+  /// Tells the device what has occurred.
+  Result<void> write_occurred(std::span<const uint32_t> ids);
   /// Submits `count` steps, fewer where another phase takes over.
   Result<void> submit_choosing(const Choosing& choosing, uint32_t count,
                                const std::shared_ptr<Ahead>& own);
@@ -128,6 +138,7 @@ class Session {
   std::vector<uint32_t> steps_;  // tokens of each step that they were fed in
   size_t greedy_phase_ = 0;      // the number of phases: there is none
   size_t list_phase_ = 0;        // the same
+  BufferId occurred_ = {};       // of the list phase: see DrawToken
   uint32_t ahead_ = 1;           // most steps under way at once
   bool is_recurrent_ = false;    // has states that cannot be taken back, but copies of them
   bool is_spoilt_ = false;       // these states hold tokens that are no longer part of the sequence

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/bits.h"
 #include "base/check.h"
 #include "generate/session.h"
 
@@ -26,7 +27,7 @@ struct Session::Ahead {
 struct Session::Choosing {
   size_t phase;
   uint32_t id, count;
-  const std::function<DrawRule()>& rule;
+  const std::function<DrawStart()>& start;
   /// Takes a row, and the token at its end; says whether to go on with that.
   const std::function<Result<bool>(std::span<const float> row, uint32_t token)>& next;
 };
@@ -43,7 +44,9 @@ Result<void> Session::submit_choosing(const Choosing& choosing, uint32_t count,
   if (!request.continues) {
     request.tokens = {&choosing.id, 1};
     request.frame = {.tokens = 1, .position = position_, .length = position_ + 1};
-    request.frame.rule = choosing.rule();
+    const DrawStart start = choosing.start();
+    request.frame.rule = start.rule;
+    if (start.rule.repetition_penalty != 1) TOK_TRY(write_occurred(start.previous_ids));
   }
   const uint32_t first = own->submitted;
   const size_t row = row_size(plan.phases[request.phase].result);
@@ -63,6 +66,12 @@ Result<void> Session::submit_choosing(const Choosing& choosing, uint32_t count,
   request.copies = copies;
   own->submitted += count;
   return program_->submit(request);
+}
+
+Result<void> Session::write_occurred(std::span<const uint32_t> ids) {
+  std::vector<uint32_t> words(ceil_div(vocab_, 32u));
+  for (const uint32_t id : ids) words[id / 32] |= 1u << id % 32;
+  return program_->write_table(occurred_, words);
 }
 
 Result<void> Session::run_choosing(Choosing& choosing) {
@@ -132,7 +141,7 @@ Result<void> Session::greedy(uint32_t id, uint32_t count,
     return invalid_input("The logits behind position {} have no finite largest value.",
                          ids_.size() - 1);
   };
-  Choosing choosing{greedy_phase_, id, count, [] { return DrawRule(); }, take};
+  Choosing choosing{greedy_phase_, id, count, [] { return DrawStart(); }, take};
   return outlive_device([&] { return run_choosing(choosing); }, {});
 }
 
@@ -141,14 +150,14 @@ uint32_t Session::drawing_room() const {
 }
 
 Result<void> Session::draw(
-    uint32_t id, uint32_t count, const std::function<DrawRule()>& rule,
+    uint32_t id, uint32_t count, const std::function<DrawStart()>& start,
     const std::function<bool(std::span<const float> list, uint32_t token)>& next) {
   TOK_CHECK(count > 0 && count <= drawing_room());
   TOK_TRY(check_id(id));
   const auto take = [&](std::span<const float> row, uint32_t token) -> Result<bool> {
     return next(row.first(row.size() - 1), token) && token != kNoToken;
   };
-  Choosing choosing{list_phase_, id, count, rule, take};
+  Choosing choosing{list_phase_, id, count, start, take};
   return outlive_device([&] { return run_choosing(choosing); }, {});
 }
 

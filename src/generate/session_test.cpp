@@ -62,12 +62,12 @@ class Recorder : public Program {
 std::vector<uint32_t> draw_until(Session& session, uint32_t id, uint32_t count, uint32_t wrong) {
   std::vector<uint32_t> drawn;
   uint64_t asked = 0;
-  const auto rule = [&] {
-    DrawRule own;
-    own.set_random(++asked);
+  const auto start = [&] {
+    DrawStart own;
+    own.rule.set_random(++asked);
     return own;
   };
-  const auto status = session.draw(id, count, rule, [&](auto list, uint32_t token) {
+  const auto status = session.draw(id, count, start, [&](auto list, uint32_t token) {
     EXPECT_EQ(list.size(), 3u);
     EXPECT_EQ(list[1], float(token));
     drawn.push_back(token);
@@ -89,6 +89,21 @@ TEST(Session, DrawsAheadAndTakesBackWhatWasDrawnWrongly) {
   EXPECT_EQ(draw_until(session, 20, 2, 0), (Ids{21, 22}));
   EXPECT_EQ(program.log, "20@3 21@4 ");
   EXPECT_EQ(session.position(), 5u);
+}
+
+TEST(Session, TellsTheDeviceWhatHasOccurredWhereThatIsPenalized) {
+  Chooser program;
+  Session session = *Session::start(program, 64, 70);
+  const std::vector<uint32_t> previous = {0, 31, 32, 69, 31};
+  DrawStart start{.rule = {}, .previous_ids = previous};
+  const auto draw = [&](uint32_t id) {
+    return session.draw(id, 1, [&] { return start; }, [](auto, uint32_t) { return true; });
+  };
+  ASSERT_TRUE(draw(5));
+  EXPECT_TRUE(program.occurred.empty());
+  start.rule.repetition_penalty = 1.1f;
+  ASSERT_TRUE(draw(6));
+  EXPECT_EQ(program.occurred, (std::vector<uint32_t>{0x80000001u, 1, 1u << 5}));
 }
 
 TEST(Session, TakesThePhaseForFarPositionsFromThereOn) {

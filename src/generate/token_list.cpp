@@ -134,25 +134,28 @@ std::optional<uint32_t> draw(const Known& known, double drawn) {
 }  // namespace
 
 bool can_take_lists(const SamplingParams& params, bool has_grammar) {
-  // A penalty below 1 lifts tokens that are not listed; any other changes the sum.
+  // A penalty below 1 lifts tokens that are not listed.
   if (params.repetition_penalty < 1) return false;
   if (params.temperature == 0) return true;
   if (params.top_k != 0) return params.top_k < kTopTokens;
   if (has_grammar) return false;
-  const bool limits = params.top_p < 1 || params.min_p > 0;
-  return params.repetition_penalty == 1 && (params.typical_p == 1 || limits);
+  // Any other changes the sum, which min_p does without.
+  if (params.repetition_penalty > 1) return params.min_p > 0 && params.top_p == 1;
+  return params.typical_p == 1 || params.top_p < 1 || params.min_p > 0;
 }
 
 bool can_guess(const SamplingParams& params) {
-  return can_take_lists(params) && params.temperature > 0 && params.repetition_penalty == 1 &&
-         params.typical_p == 1;
+  return can_take_lists(params) && (params.temperature == 0 || params.typical_p == 1);
 }
 
 DrawRule draw_rule(const SamplingParams& params, uint64_t random) {
   DrawRule rule;
-  if (params.temperature > 0) {
-    rule.inverse_temperature = 1 / temperature_divisor(params.temperature);
+  rule.repetition_penalty = float(params.repetition_penalty);
+  if (params.temperature == 0) {
+    rule.top_k = 1;
+    return rule;
   }
+  rule.inverse_temperature = 1 / temperature_divisor(params.temperature);
   rule.top_k = params.top_k;
   rule.top_p = float(params.top_p);
   rule.min_p = float(params.min_p);
@@ -185,13 +188,14 @@ std::optional<uint32_t> token_of_list(std::span<const float> list,
   }
   if (!divide(known, params.temperature)) return {};
   if (params.top_k != 0 && !top_k(known, params.top_k)) return {};
-  if (params.repetition_penalty != 1 && !known.is_whole) return {};
-  if (params.top_p < 1 && !top_p(known, params.top_p)) return {};
-  if (params.min_p > 0) min_p(known, params.min_p);
-  if (params.typical_p < 1) {
-    if (!known.is_whole) return {};
-    keep_typical(known.pool, params.typical_p);
+  const bool has_sum = params.repetition_penalty == 1;
+  if (params.top_p < 1) {
+    if (!has_sum && !known.is_whole) return {};
+    if (!top_p(known, params.top_p)) return {};
   }
+  if (params.min_p > 0) min_p(known, params.min_p);
+  if ((!has_sum || params.typical_p < 1) && !known.is_whole) return {};
+  if (params.typical_p < 1) keep_typical(known.pool, params.typical_p);
   return draw(known, drawn);
 }
 

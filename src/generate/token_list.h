@@ -15,11 +15,11 @@
 namespace tokamak {
 
 /// Whether a list can be enough for these parameters: a top_k below its length, or rules that need
-/// no more than the sum, which says nothing where a grammar removes tokens. Where it cannot,
-/// reading it is a waste.
+/// no more than the sum, which says nothing where a grammar removes tokens or a penalty makes them
+/// less likely. Where it cannot, reading it is a waste.
 bool can_take_lists(const SamplingParams& params, bool has_grammar = false);
 
-/// Whether the device can guess what a list gives: it knows no penalties and no typical_p.
+/// Whether the device can guess what a list gives: it knows no typical_p.
 bool can_guess(const SamplingParams& params);
 
 /// By what the device sums up a list's probabilities and, where it can guess, draws; `random` as

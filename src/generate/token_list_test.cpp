@@ -70,6 +70,8 @@ const Setting kSettings[] = {
     {{.temperature = 1, .top_k = 20, .typical_p = 0.6}, 0.85},
     {{.temperature = 1, .top_p = 0.7, .typical_p = 0.6}, 0.8},
     {{.temperature = 0.7, .top_k = 20, .top_p = 0.8, .repetition_penalty = 1.1}, 0.85},
+    {{.temperature = 0.3, .min_p = 0.15, .repetition_penalty = 1.05}, 0.95},
+    {{.temperature = 1, .min_p = 0.1, .typical_p = 0.8, .repetition_penalty = 1.5}, 0.9},
     {{.temperature = 0, .repetition_penalty = 1.3}, 0.95},
     {{.temperature = 1e-30}, 0.5},
 };
@@ -193,6 +195,7 @@ TEST(TokenList, IsNotAskedForWhatItCannotTell) {
   EXPECT_FALSE(can_take_lists({.top_k = kTopTokens}));
   EXPECT_FALSE(can_take_lists({.typical_p = 0.9}));
   EXPECT_FALSE(can_take_lists({.repetition_penalty = 1.1}));
+  EXPECT_FALSE(can_take_lists({.top_p = 0.9, .min_p = 0.1, .repetition_penalty = 1.1}));
   EXPECT_FALSE(can_take_lists({.top_k = 10, .repetition_penalty = 0.9}));
   EXPECT_TRUE(can_take_lists({.temperature = 0, .repetition_penalty = 1.1}));
   EXPECT_TRUE(can_take_lists({.top_k = kTopTokens - 1}));
@@ -207,16 +210,25 @@ TEST(TokenList, TheDeviceMultipliesByAFiniteNumber) {
 TEST(TokenList, IsGuessedOnlyByRulesThatTheDeviceHas) {
   EXPECT_TRUE(can_guess({}));
   EXPECT_TRUE(can_guess({.temperature = 0.8, .top_k = 40, .top_p = 0.9, .min_p = 0.1}));
-  EXPECT_FALSE(can_guess({.temperature = 0}));
+  EXPECT_TRUE(can_guess({.top_k = 40, .repetition_penalty = 1.1}));
+  EXPECT_TRUE(can_guess({.temperature = 0, .typical_p = 0.9, .repetition_penalty = 1.1}));
+  EXPECT_TRUE(can_guess({.min_p = 0.1, .repetition_penalty = 1.1}));
+  EXPECT_FALSE(can_guess({.repetition_penalty = 1.1}));
+  EXPECT_FALSE(can_guess({.top_k = 40, .repetition_penalty = 0.9}));
   EXPECT_FALSE(can_guess({.top_k = kTopTokens}));
   EXPECT_FALSE(can_guess({.top_k = 40, .typical_p = 0.9}));
-  EXPECT_FALSE(can_guess({.top_k = 40, .repetition_penalty = 1.1}));
   const DrawRule rule =
-      draw_rule({.top_k = 40, .top_p = 0.75, .min_p = 0.125}, 0x123456789abcdefull);
+      draw_rule({.top_k = 40, .top_p = 0.75, .min_p = 0.125, .repetition_penalty = 1.25},
+                0x123456789abcdefull);
   EXPECT_EQ(rule.top_k, 40u);
   EXPECT_EQ(rule.top_p, 0.75f);
   EXPECT_EQ(rule.min_p, 0.125f);
+  EXPECT_EQ(rule.repetition_penalty, 1.25f);
   EXPECT_EQ(rule.random(), 0x123456789abcdefull);
+  const DrawRule greedy = draw_rule({.temperature = 0, .top_p = 0.5, .min_p = 0.5}, 0);
+  EXPECT_EQ(greedy.top_k, 1u) << "the best token, whatever else is asked for";
+  EXPECT_EQ(greedy.top_p, 1.0f);
+  EXPECT_EQ(greedy.min_p, 0.0f);
 }
 
 }  // namespace

@@ -69,14 +69,17 @@ struct TopTokens {
 };
 
 /// Draws the next token from a list by frame.rule and makes the frame that of the step behind it.
-/// Of the listed, those survive that are among the first top_k or equal to the last of these; then
-/// those with less than top_p of the mass before them; then those with min_p of the first one's
-/// probability. The random number, the top 24 bits of splitmix64's next, says in whose share of the
-/// mass it falls. The mass is that of the survivors where top_k, top_p or min_p is on, else the
-/// list's sum. Row frame.chosen of `lists`, counted around, gets the list and the token as a
-/// number, -1 where it falls on no listed one.
+/// With a repetition penalty, the logits of tokens whose bit is set in `occurred` (token i: bit i %
+/// 32 of word i / 32) are divided by it, or multiplied where they are below 0, and the list is
+/// taken in the order that leaves. Of the listed, those survive that are among the first top_k or
+/// equal to the last of these; then those with less than top_p of the mass before them; then those
+/// with min_p of the first one's probability. The random number, the top 24 bits of splitmix64's
+/// next, says in whose share of the mass it falls. The mass is that of the survivors where top_k,
+/// top_p or min_p is on, else the list's sum. Row frame.chosen of `lists`, counted around, gets the
+/// list as it was and the token as a number, -1 where it falls on no listed one; with a penalty the
+/// token's bit is set.
 /// All in f32 and without regard to what the list leaves open: a guess that the list can confirm.
-///     (list [1, 2*k + 1], lists [n, 2*k + 2]) -> lists
+///     (list [1, 2*k + 1], lists [n, 2*k + 2], occurred u32[w]) -> lists, occurred
 struct DrawToken {
   static constexpr std::string_view kName = "draw_token";
   static void fields(auto&, auto&&) {}

@@ -25,10 +25,14 @@ uint64_t byte_count(const TensorDesc& tensor, uint64_t tokens) {
   return byte_count(tensor.dtype, tensor.shape, tokens);
 }
 
-std::optional<size_t> changed_state(const Graph& graph, const Node& node) {
+std::optional<size_t> changed_state(const Graph& graph, const Node& node, size_t output) {
   const auto is_state = [&](ValueId id) { return graph.at(id).storage == Storage::kState; };
-  if (std::ranges::none_of(node.outputs, is_state)) return std::nullopt;
-  const auto state = std::ranges::find_if(node.inputs, is_state);
+  if (!is_state(node.outputs[output])) return std::nullopt;
+  const std::span before = std::span(node.outputs).first(output);
+  auto state = std::ranges::find_if(node.inputs, is_state);
+  for (auto left = std::ranges::count_if(before, is_state); left > 0; --left) {
+    state = std::find_if(state + 1, node.inputs.end(), is_state);
+  }
   return size_t(state - node.inputs.begin());
 }
 
@@ -155,7 +159,9 @@ Result<void> verify(const Graph& graph) {
                              op_name(node.op), type_text(expected), type_text(found));
       }
     }
-    if (const auto operand = changed_state(graph, node)) {
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      const auto operand = changed_state(graph, node, i);
+      if (!operand) continue;
       const uint32_t state = uint32_t(node.inputs[*operand]);
       if (changed[state]) {
         return invalid_input("Graph: node {} changes \"{}\" a second time.", n,

@@ -127,9 +127,9 @@ uint64_t element_count(const Shape& shape, uint64_t tokens);
 uint64_t byte_count(DType dtype, const Shape& shape, uint64_t tokens);
 uint64_t byte_count(const TensorDesc& tensor, uint64_t tokens);
 
-/// The operand of `node` that it changes in place: a state that is also one of its outputs. Nothing
-/// for most ops.
-std::optional<size_t> changed_state(const Graph& graph, const Node& node);
+/// The operand of `node` that it changes in place and gives as that output: the states among its
+/// outputs are, in their order, the first ones among its operands. Nothing for most outputs.
+std::optional<size_t> changed_state(const Graph& graph, const Node& node, size_t output);
 
 /// The operand of `op` that its first output takes the place of: a row of exact sums that it adds
 /// to. Nothing for most ops.

@@ -108,10 +108,10 @@ struct ShapeChecks {
     if (rows != 1 && rows != kTokens) return wrong(operand, "one row");
     return {};
   }
-  Result<void> state(size_t operand, const Shape& shape) const {
+  Result<void> state(size_t operand, const Shape& shape, DType dtype = DType::kF32) const {
     const TensorDesc& s = *in[operand];
-    if (s.storage != Storage::kState || s.shape != shape || s.dtype != DType::kF32) {
-      return wrong(operand, "a state " + type_text({.name = {}, .shape = shape}));
+    if (s.storage != Storage::kState || s.shape != shape || s.dtype != dtype) {
+      return wrong(operand, "a state " + type_text({.name = {}, .shape = shape, .dtype = dtype}));
     }
     return {};
   }

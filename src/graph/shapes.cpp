@@ -228,12 +228,13 @@ struct Rule : ShapeChecks {
     return {{matrix(rows, 2 * std::min(Dim{kTopTokens}, columns) + 1)}};
   }
   Outputs operator()(const DrawToken&) const {
-    TOK_TRY(count(2, 2));
+    TOK_TRY(count(3, 3));
     TOK_TRY(one_row(0));
     const Dim columns = in[0]->shape[1];
     if (columns % 2 == 0 || columns > 2 * Dim{kTopTokens} + 1) return wrong(0, "a list of tokens");
     TOK_TRY(state(1, {in[1]->shape[0], columns + 1}));
-    return {{same_state(1)}};
+    TOK_TRY(state(2, {in[2]->shape[0]}, DType::kU32));
+    return {{same_state(1), same_state(2)}};
   }
   Outputs operator()(const AddRmsNorm&) const {
     TOK_TRY(count(3, 3));

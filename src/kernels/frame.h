@@ -11,6 +11,7 @@ struct DrawRule {
   float inverse_temperature = 1;  // what differences of logits are multiplied by; finite
   uint32_t top_k = 0;             // 0: off
   float top_p = 1, min_p = 0;     // 1 and 0: off
+  float repetition_penalty = 1;   // 1: off
   /// The state of splitmix64 (base/splitmix.h), from which the draw takes its number.
   uint32_t random_low = 0, random_high = 0;
 
@@ -27,7 +28,7 @@ struct Frame {
   uint32_t length = 0;    // of the sequence with all tokens the host has for it by now
   uint32_t chosen = 0;    // tokens the device chose since the host last wrote a frame
   DrawRule rule;          // of steps that end in a list of candidates
-  uint32_t reserved[2] = {};
+  uint32_t reserved = 0;
 };
 static_assert(sizeof(Frame) == 48);
 

@@ -36,11 +36,11 @@ std::span<float> CpuTensor::f32() const {
   return {reinterpret_cast<float*>(data), count};
 }
 
-std::span<const uint32_t> CpuTensor::u32() const {
+std::span<uint32_t> CpuTensor::u32() const {
   TOK_CHECK(dtype == DType::kU32);
   size_t count = 1;
   for (const uint32_t dim : dims) count *= dim;
-  return {reinterpret_cast<const uint32_t*>(data), count};
+  return {reinterpret_cast<uint32_t*>(data), count};
 }
 
 float CpuTensor::load(size_t i) const {

@@ -121,7 +121,7 @@ struct CpuTensor {
   std::vector<uint32_t> dims;
 
   std::span<float> f32() const;
-  std::span<const uint32_t> u32() const;
+  std::span<uint32_t> u32() const;
   /// Element i as f32, whatever the type. REQUIRES: not packed.
   float load(size_t i) const;
   /// Element i becomes `value`. REQUIRES: f32 or f16.

@@ -267,8 +267,9 @@ TEST(Frame, HasTheLayoutOfTheShader) {
   EXPECT_EQ(offsetof(Frame, length), 8u);
   EXPECT_LT(text.find("chosen: u32"), text.find("inverse_temperature: f32"));
   EXPECT_EQ(offsetof(Frame, rule.inverse_temperature), 16u);
-  const char* fields[] = {"inverse_temperature: f32", "top_k: u32",      "top_p: f32", "min_p: f32",
-                          "random_low: u32",          "random_high: u32"};
+  const char* fields[] = {
+      "inverse_temperature: f32", "top_k: u32",      "top_p: f32",      "min_p: f32",
+      "repetition_penalty: f32",  "random_low: u32", "random_high: u32"};
   size_t at = text.find("chosen: u32");
   for (const char* field : fields) {
     const size_t next = text.find(field);
@@ -280,8 +281,9 @@ TEST(Frame, HasTheLayoutOfTheShader) {
   EXPECT_EQ(offsetof(Frame, rule.top_k), 20u);
   EXPECT_EQ(offsetof(Frame, rule.top_p), 24u);
   EXPECT_EQ(offsetof(Frame, rule.min_p), 28u);
-  EXPECT_EQ(offsetof(Frame, rule.random_low), 32u);
-  EXPECT_EQ(offsetof(Frame, rule.random_high), 36u);
+  EXPECT_EQ(offsetof(Frame, rule.repetition_penalty), 32u);
+  EXPECT_EQ(offsetof(Frame, rule.random_low), 36u);
+  EXPECT_EQ(offsetof(Frame, rule.random_high), 40u);
   EXPECT_EQ(sizeof(Frame), 48u);
 }
 

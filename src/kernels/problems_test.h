@@ -89,7 +89,7 @@ inline Problem ordinary(const Op& op, uint32_t max_tokens = 1) {
     p.outputs = {tensor({kTokens, 129})};
   } else if (std::holds_alternative<DrawToken>(op)) {
     p.inputs = {tensor({kTokens, 129})};
-    p.outputs = {tensor({4, 130})};
+    p.outputs = {tensor({4, 130}), tensor({8}, DType::kU32)};
   } else if (const auto* attention = std::get_if<StepAttention>(&op)) {
     const Dim q_columns = Dim{attention->heads} * 16;
     p.inputs = {tensor({kTokens, q_columns + (attention->appends ? 64 : 0)}), tensor({32, 16})};

@@ -85,10 +85,11 @@ class Capture {
                 .max_tokens = request.max_tokens,
                 .from_position = request.from_position};
     for (const Node& node : graph.nodes) {
-      for (const ValueId id : node.outputs) {
+      for (size_t output = 0; output < node.outputs.size(); ++output) {
+        const ValueId id = node.outputs[output];
         const uint32_t i = uint32_t(id);
-        if (graph.at(id).storage == Storage::kState) {
-          place[i] = place[uint32_t(node.inputs[changed_state(graph, node).value()])];
+        if (const auto state = changed_state(graph, node, output)) {
+          place[i] = place[uint32_t(node.inputs[*state])];
           if (chooses(node.op)) plan_.buffers[uint32_t(place[i])].use = BufferUse::kChoice;
           continue;
         }

@@ -19,7 +19,8 @@ enum class BufferUse : uint8_t {
   kConstant,    // weights, written at load
   kState,       // KV caches, states of recurrent layers; live as long as the program
   kCopy,        // of a recurrent state, to come back to
-  kChoice,      // the last tokens that the device chose, for the host to read
+  kChoice,      // what the device knows of the tokens it chose: the last of them, for the host to
+                // read, and which have occurred
   kActivation,  // reused by liveness; meaningless between steps
 };
 

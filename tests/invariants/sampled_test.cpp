@@ -30,6 +30,7 @@ const Setting kSettings[] = {
     {{.temperature = 1, .typical_p = 0.9, .seed = 10}, 0, kCount},
     {{.temperature = 0.7, .top_k = 20, .top_p = 0.8, .repetition_penalty = 1.1, .seed = 11}, 13},
     {{.temperature = 0, .repetition_penalty = 1.2}, 10},
+    {{.temperature = 0.3, .min_p = 0.15, .repetition_penalty = 1.05, .seed = 12}, 10},
 };
 
 struct Sampled : testing::TestWithParam<std::tuple<std::string, DeviceSetup>> {

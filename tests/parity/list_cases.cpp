@@ -6,6 +6,7 @@
 #include <limits>
 #include <random>
 
+#include "base/bits.h"
 #include "cases.h"
 
 namespace tokamak::parity {
@@ -131,9 +132,26 @@ const Drawn kDrawn[] = {
      kTopTokens,
      kTopTokens,
      9},
+    {"with a penalty", {.inverse_temperature = 0.5f, .repetition_penalty = 1.7f}, 60, 60},
+    {"with a penalty, of the first",
+     {.top_k = 1, .repetition_penalty = 1.2f},
+     kTopTokens,
+     kTopTokens},
+    {"with a penalty, by all rules",
+     {.inverse_temperature = 0.2f,
+      .top_k = 50,
+      .top_p = 0.8f,
+      .min_p = 0.3f,
+      .repetition_penalty = 3},
+     kTopTokens,
+     kTopTokens,
+     9},
+    {"with a penalty, of a few", {.repetition_penalty = 1.2f}, 5, 3},
+    {"with a penalty, of none", {.repetition_penalty = 1.2f}, 5, 0},
 };
 
-/// Every step has the same random number, and a list of its own.
+/// Every step has the same random number, and a list of its own. What has occurred are the noise's
+/// bits, and what the steps before have drawn.
 Case draw_case(const Drawn& drawn, uint64_t state) {
   CaseBuilder b(fmt::format("draw_token {}, state {:x}", drawn.name, state));
   std::mt19937 random(drawn.pairs);
@@ -145,7 +163,9 @@ Case draw_case(const Drawn& drawn, uint64_t state) {
   const Dim columns = 2 * Dim{drawn.pairs} + 1;
   const ValueId list = b.graph().embed(b.tokens(), b.constant("lists", {kVocab, columns}, table));
   const ValueId lists = b.graph().state("drawn", {1, columns + 1}, DType::kF32);
-  const ValueId y = b.graph().add_node(DrawToken{}, {list, lists}).front();
+  const Dim words = ceil_div(7 * Dim{drawn.pairs} + 3, Dim{32});
+  const ValueId occurred = b.graph().state("occurred", {words}, DType::kU32);
+  const ValueId y = b.graph().add_node(DrawToken{}, {list, lists, occurred}).front();
   Case c = b.finish(y, {1, {1, 1, 1, 1}}, 0);
   c.rule = drawn.rule;
   c.rule.set_random(state);

@@ -78,6 +78,11 @@ the device makes, running ahead with what it guesses, and a third one from all l
       ->capture_default_str();
   command->add_flag("--sampled", options.sampled,
                     "generate by drawing, too: temperature 0.8, top-k 40, top-p 0.95");
+  command
+      ->add_option("--repetition-penalty", options.repetition_penalty,
+                   "of what --sampled draws; above 1: less repetition")
+      ->needs("--sampled")
+      ->capture_default_str();
   command->add_flag("--check", flags->check,
                     "compare with the CPU reference (default for weights below 64 MiB)");
   command->add_flag("--no-check", flags->no_check, "do not");

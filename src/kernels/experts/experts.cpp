@@ -19,15 +19,11 @@ uint32_t order_key(float value) {
   return bits == size ? 0x80000000u + size : 0x80000000u - size;
 }
 
-std::span<uint32_t> writable_u32(const CpuTensor& tensor) {
-  return {reinterpret_cast<uint32_t*>(tensor.data), tensor.u32().size()};
-}
-
 void route_reference(const CpuCall& call) {
   const Route& op = call.as<Route>();
   const std::span<const float> logits = call.inputs[0].f32();
   const std::span<float> shares = call.outputs[0].f32();
-  const std::span<uint32_t> chosen = writable_u32(call.outputs[1]);
+  const std::span<uint32_t> chosen = call.outputs[1].u32();
   const size_t experts = call.inputs[0].dims[1];
   std::vector<uint32_t> order(experts);
   for (size_t t = 0; t < call.outputs[0].dims[0]; ++t) {

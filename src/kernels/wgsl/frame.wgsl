@@ -8,9 +8,9 @@ struct Frame {
   top_k: u32,
   top_p: f32,
   min_p: f32,
+  repetition_penalty: f32,
   random_low: u32,
   random_high: u32,
-  reserved_1: u32,
-  reserved_2: u32,
+  reserved: u32,
 }
 
