@@ -9,7 +9,6 @@
 // (caches of the allocator and the driver fill); growth is from the median of the second third to
 // that of the last. Files must not grow at all.
 #include <fmt/format.h>
-
 #include <malloc.h>
 
 #include <CLI/CLI.hpp>
