@@ -381,8 +381,8 @@ void add_lists(std::vector<SelfTestCase>& all) {
     if (op == DrawToken::kName) {
       const Dim row = w.graph().at(y).shape[1] + 1;
       const ValueId drawn = w.graph().state("drawn", {1, row}, DType::kF32);
-      const Dim words = ceil_div(Dim{kColumns}, Dim{32});
-      y = node(DrawToken{}, {y, drawn, w.graph().state("occurred", {words}, DType::kU32)});
+      const Shape words = {occurred_words(kColumns)};
+      y = node(DrawToken{}, {y, drawn, w.graph().state("occurred", words, DType::kU32)});
     }
     const bool is_exact = op == BestBlocks::kName, is_sum = op == BlockPeaks::kName;
     all.push_back(w.finish(y, kOne, is_exact ? 0 : is_sum ? kFunction : kSum));

@@ -1,6 +1,5 @@
 #include "fuse/pipeline.h"
 
-#include "base/bits.h"
 #include "base/check.h"
 #include "fuse/add_rms_norm.h"
 #include "fuse/conv_linear.h"
@@ -127,11 +126,10 @@ Graph with_list(Graph graph) {
                                           .shape = {Dim{kDrawnLists}, graph.at(list).shape[1] + 1},
                                           .dtype = DType::kF32,
                                           .storage = Storage::kState});
-  const ValueId occurred =
-      add_value(graph, {.name = "occurred",
-                        .shape = {ceil_div(graph.at(logits).shape[1], Dim{32})},
-                        .dtype = DType::kU32,
-                        .storage = Storage::kState});
+  const ValueId occurred = add_value(graph, {.name = "occurred",
+                                             .shape = {occurred_words(graph.at(logits).shape[1])},
+                                             .dtype = DType::kU32,
+                                             .storage = Storage::kState});
   graph.result = add_node(graph, DrawToken{}, {list, lists, occurred});
   return graph;
 }

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/bits.h"
 #include "base/check.h"
 #include "generate/session.h"
 
@@ -69,8 +68,8 @@ Result<void> Session::submit_choosing(const Choosing& choosing, uint32_t count,
 }
 
 Result<void> Session::write_occurred(std::span<const uint32_t> ids) {
-  std::vector<uint32_t> words(ceil_div(vocab_, 32u));
-  for (const uint32_t id : ids) words[id / 32] |= 1u << id % 32;
+  std::vector<uint32_t> words(size_t(occurred_words(vocab_)));
+  for (const uint32_t id : ids) set_occurred(words, id);
   return program_->write_table(occurred_, words);
 }
 

@@ -1,6 +1,7 @@
 // Ops that choose the next token on the device.
 #pragma once
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 namespace tokamak {
@@ -68,16 +69,26 @@ struct TopTokens {
   bool operator==(const TopTokens&) const = default;
 };
 
+/// Which tokens have occurred, a bit for each: token i has bit i % 32 of word i / 32.
+constexpr int64_t occurred_words(int64_t tokens) {
+  return (tokens + 31) / 32;
+}
+constexpr bool has_occurred(std::span<const uint32_t> words, uint32_t id) {
+  return (words[id / 32] >> id % 32 & 1) != 0;
+}
+constexpr void set_occurred(std::span<uint32_t> words, uint32_t id) {
+  words[id / 32] |= 1u << id % 32;
+}
+
 /// Draws the next token from a list by frame.rule and makes the frame that of the step behind it.
-/// With a repetition penalty, the logits of tokens whose bit is set in `occurred` (token i: bit i %
-/// 32 of word i / 32) are divided by it, or multiplied where they are below 0, and the list is
-/// taken in the order that leaves. Of the listed, those survive that are among the first top_k or
-/// equal to the last of these; then those with less than top_p of the mass before them; then those
-/// with min_p of the first one's probability. The random number, the top 24 bits of splitmix64's
-/// next, says in whose share of the mass it falls. The mass is that of the survivors where top_k,
-/// top_p or min_p is on, else the list's sum. Row frame.chosen of `lists`, counted around, gets the
-/// list as it was and the token as a number, -1 where it falls on no listed one; with a penalty the
-/// token's bit is set.
+/// With a repetition penalty, the logits of tokens that have occurred are divided by it, or
+/// multiplied where they are below 0, and the list is taken in the order that leaves. Of the
+/// listed, those survive that are among the first top_k or equal to the last of these; then those
+/// with less than top_p of the mass before them; then those with min_p of the first one's
+/// probability. The random number, the top 24 bits of splitmix64's next, says in whose share of the
+/// mass it falls. The mass is that of the survivors where top_k, top_p or min_p is on, else the
+/// list's sum. Row frame.chosen of `lists`, counted around, gets the list as it was and the token
+/// as a number, -1 where it falls on no listed one; with a penalty, the token has then occurred.
 /// All in f32 and without regard to what the list leaves open: a guess that the list can confirm.
 ///     (list [1, 2*k + 1], lists [n, 2*k + 2], occurred u32[w]) -> lists, occurred
 struct DrawToken {

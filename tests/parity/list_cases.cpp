@@ -6,7 +6,6 @@
 #include <limits>
 #include <random>
 
-#include "base/bits.h"
 #include "cases.h"
 
 namespace tokamak::parity {
@@ -163,8 +162,8 @@ Case draw_case(const Drawn& drawn, uint64_t state) {
   const Dim columns = 2 * Dim{drawn.pairs} + 1;
   const ValueId list = b.graph().embed(b.tokens(), b.constant("lists", {kVocab, columns}, table));
   const ValueId lists = b.graph().state("drawn", {1, columns + 1}, DType::kF32);
-  const Dim words = ceil_div(7 * Dim{drawn.pairs} + 3, Dim{32});
-  const ValueId occurred = b.graph().state("occurred", {words}, DType::kU32);
+  const Shape words = {occurred_words(7 * Dim{drawn.pairs} + 3)};
+  const ValueId occurred = b.graph().state("occurred", words, DType::kU32);
   const ValueId y = b.graph().add_node(DrawToken{}, {list, lists, occurred}).front();
   Case c = b.finish(y, {1, {1, 1, 1, 1}}, 0);
   c.rule = drawn.rule;

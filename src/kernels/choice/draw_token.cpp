@@ -10,10 +10,6 @@
 namespace tokamak {
 namespace {
 
-bool has_bit(std::span<const uint32_t> words, uint32_t id) {
-  return (words[id / 32] >> id % 32 & 1) != 0;
-}
-
 /// The listed pairs with the penalty, best first again.
 std::vector<float> penalized(std::span<const float> list, std::span<const uint32_t> occurred,
                              float penalty) {
@@ -21,7 +17,7 @@ std::vector<float> penalized(std::span<const float> list, std::span<const uint32
   for (size_t i = 0; i + 1 < list.size(); i += 2) {
     float logit = list[i];
     const float id = list[i + 1];
-    if (id >= 0 && has_bit(occurred, uint32_t(id))) {
+    if (id >= 0 && has_occurred(occurred, uint32_t(id))) {
       logit = logit < 0 ? logit * penalty : logit / penalty;
     }
     tokens.emplace_back(logit, id);
@@ -62,10 +58,8 @@ void draw_token_reference(const CpuCall& call) {
   const DrawRule& rule = frame.rule;
   uint64_t state = rule.random();
   const double drawn = double(next_random(state) >> 40) * 0x1p-24;
-  const bool is_penalized = rule.repetition_penalty != 1;
   const std::span<uint32_t> occurred = call.outputs[1].u32();
-  std::vector<float> own_list(list.begin(), list.end());
-  if (is_penalized) own_list = penalized(list, occurred, rule.repetition_penalty);
+  const std::vector<float> own_list = penalized(list, occurred, rule.repetition_penalty);
   const std::vector<double> weights = surviving_weights(own_list, rule);
   const bool is_limited = rule.top_k != 0 || rule.top_p < 1 || rule.min_p > 0;
   const double mass =
@@ -76,7 +70,7 @@ void draw_token_reference(const CpuCall& call) {
     share += weights[i];
     if (weights[i] > 0 && drawn * mass < share) token = own_list[2 * i + 1];
   }
-  if (is_penalized && token >= 0) occurred[uint32_t(token) / 32] |= 1u << uint32_t(token) % 32;
+  if (rule.repetition_penalty != 1 && token >= 0) set_occurred(occurred, uint32_t(token));
   const size_t rows = call.outputs[0].dims[0], row = list.size() + 1;
   const std::span<float> own = call.outputs[0].f32().subspan(frame.chosen % rows * row, row);
   std::ranges::copy(list, own.begin());
