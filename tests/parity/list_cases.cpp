@@ -113,6 +113,8 @@ struct Drawn {
   uint32_t pairs, listed;
   float others = 0;  // of the sum, what is not listed
 };
+// Logits are multiples of a quarter. No penalty makes one of them another, of which only rounding
+// would tell the order: devices round quotients as they like.
 const Drawn kDrawn[] = {
     {"of one", {}, 1, 1},
     {"of none", {}, 5, 0},
@@ -131,9 +133,9 @@ const Drawn kDrawn[] = {
      kTopTokens,
      kTopTokens,
      9},
-    {"with a penalty", {.inverse_temperature = 0.5f, .repetition_penalty = 1.7f}, 60, 60},
+    {"with a penalty", {.inverse_temperature = 0.5f, .repetition_penalty = 1.71f}, 60, 60},
     {"with a penalty, of the first",
-     {.top_k = 1, .repetition_penalty = 1.2f},
+     {.top_k = 1, .repetition_penalty = 1.23f},
      kTopTokens,
      kTopTokens},
     {"with a penalty, by all rules",
@@ -141,12 +143,12 @@ const Drawn kDrawn[] = {
       .top_k = 50,
       .top_p = 0.8f,
       .min_p = 0.3f,
-      .repetition_penalty = 3},
+      .repetition_penalty = 2.93f},
      kTopTokens,
      kTopTokens,
      9},
-    {"with a penalty, of a few", {.repetition_penalty = 1.2f}, 5, 3},
-    {"with a penalty, of none", {.repetition_penalty = 1.2f}, 5, 0},
+    {"with a penalty, of a few", {.repetition_penalty = 1.23f}, 5, 3},
+    {"with a penalty, of none", {.repetition_penalty = 1.23f}, 5, 0},
 };
 
 /// Every step has the same random number, and a list of its own. What has occurred are the noise's
