@@ -57,17 +57,17 @@ void add_down(Launch& launch, const Problem& p, const UnitCodec& codec, const De
        {"UNIT_2", second.unit},
        {"DOWN_ROWS", rows},
        {"DOWN_COLUMNS", uint32_t(d.shape[1])},
-       {"GATED_EACH", ceil_div(dealt.group_rows / 2, dealt.threads)},
        {"ADDS_X", op.adds_x ? 1u : 0u},
        {"LARGEST_ADDEND", float(ExactSum::kLargestAddend)}});
   if (second.in_bytes) {
     const bool has_nibbles = packing(d.dtype).bits == 4;
     add({{"EIGHTS_2", second.unit / 8},
-         {"UNIT_STEPS", doublings(second.unit)},
+         {"WORD_STEPS", doublings(second.unit / 4)},
          {"BYTE_STEP", has_nibbles ? 2u : 1u},
          {"OTHER_WORD", has_nibbles ? 1u : 4u}});
   } else {
-    add({{"VECTORS_2", second.unit / 4}});
+    add({{"VECTORS_2", second.unit / 4},
+         {"GATED_EACH", ceil_div(dealt.group_rows / 2, dealt.threads)}});
   }
   const uint32_t turns = ceil_div(rows, dealt.threads);
   if (dealt.has_teams()) {

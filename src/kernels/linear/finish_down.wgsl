@@ -4,7 +4,8 @@
 // columns, down_*.wgsl deal D to the lanes. Names of D's codec end in _2.
 @group(0) @binding(R_BINDING) var<storage, read> weight_words_2: array<WeightWord_2>;
 
-const SLICE = REPEATS * GROUP_ROWS / 2u;
+const GROUP_COLUMNS = GROUP_ROWS / 2u;
+const SLICE = REPEATS * GROUP_COLUMNS;
 const SLICE_UNITS = SLICE / UNIT_2;
 const DOWN_UNITS = DOWN_COLUMNS / UNIT_2;  // of a row of D
 const_assert SLICE % UNIT_2 == 0u;
@@ -16,17 +17,18 @@ fn load_down(row: u32, first: u32, i: u32) -> Unit_2 {
   return load_unit_2(min(row, DOWN_ROWS - 1u) * DOWN_UNITS + min(unit, DOWN_UNITS - 1u));
 }
 
+// A column of those whose rows begin with `first`.
+fn gated_at(first: u32, scale: f32, column: u32) -> f32 {
+  let pair = 2u * column;
+  let value = scale * vec2(total(pair), total(pair + 1u));
+  return select(0.0, activate(value.x) * value.y, first + pair < ROWS);
+}
+
 fn begin_finish(first: u32, lane: u32) {}
 
 fn finish(first: u32, scale: f32, lane: u32) {
   let repeat = first / GROUP_ROWS % REPEATS;
-  for (var i = 0u; i < GATED_EACH; i++) {  // written out
-    let column = i * THREADS + lane;
-    let pair = 2u * min(column, GROUP_ROWS / 2u - 1u);
-    let value = scale * vec2(total(pair), total(pair + 1u));
-    let gated = select(0.0, activate(value.x) * value.y, first + pair < ROWS);
-    keep_gated(repeat * (GROUP_ROWS / 2u) + column, gated, column < GROUP_ROWS / 2u, lane);
-  }
+  keep_gated(first, scale, repeat, lane);
   if (repeat == REPEATS - 1u) {
     workgroupBarrier();
     add_shares(first - repeat * GROUP_ROWS, lane);

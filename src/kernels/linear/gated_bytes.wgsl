@@ -1,39 +1,39 @@
 // The gated columns of finish_down.wgsl as whole numbers of 16 bits, as in staged_bytes.wgsl. A lane
-// has one of them; eight neighbours make a vector, of words of four that are BYTE_STEP apart.
+// has a word of four of them, which are BYTE_STEP apart; two neighbours make a vector.
 var<workgroup> gated_eights: array<vec4<u32>, SLICE / 8u>;
 var<workgroup> gated_steps: array<vec2<f32>, SLICE_UNITS>;
 var<private> own_2: array<vec4<u32>, EIGHTS_2>;
 var<private> own_step_2: vec2<f32>;
-const_assert GROUP_ROWS / 2u % UNIT_2 == 0u;
+const WORDS = GROUP_COLUMNS / 4u;
+const UNIT_WORDS = UNIT_2 / 4u;
+const_assert GROUP_COLUMNS % UNIT_2 == 0u && WORDS <= THREADS;
 
-// Of four lanes, each with a byte.
-fn word_of(byte: u32, lane: u32) -> u32 {
-  var word = (byte & 255u) << (8u * (lane / BYTE_STEP % 4u));
-  for (var i = 0u; i < 2u; i++) {  // written out
-    word |= subgroupShuffleXor(word, BYTE_STEP << i);
+fn keep_gated(first: u32, scale: f32, repeat: u32, lane: u32) {
+  let word = min(lane, WORDS - 1u);
+  let column = word / 2u * 8u + word % 2u * OTHER_WORD;
+  var values: vec4<f32>;
+  for (var i = 0u; i < 4u; i++) {  // written out
+    values[i] = gated_at(first, scale, column + i * BYTE_STEP);
   }
-  return word;
-}
-
-fn keep_gated(column: u32, value: f32, counts: bool, lane: u32) {
-  var largest = abs(value);
-  for (var i = 0u; i < UNIT_STEPS; i++) {  // written out
+  let most = abs(values);
+  var largest = max(max(most.x, most.y), max(most.z, most.w));
+  for (var i = 0u; i < WORD_STEPS; i++) {  // written out
     largest = max(largest, subgroupShuffleXor(largest, 1u << i));
   }
-  let whole = i32(round(value * select(0.0, LARGEST / largest, largest > 0.0)));
-  var sum = whole;
-  for (var i = 0u; i < UNIT_STEPS; i++) {  // written out
+  let whole = vec4<i32>(round(values * select(0.0, LARGEST / largest, largest > 0.0)));
+  var sum = whole.x + whole.y + whole.z + whole.w;
+  for (var i = 0u; i < WORD_STEPS; i++) {  // written out
     sum += subgroupShuffleXor(sum, 1u << i);
   }
-  let high = word_of(u32((whole + 128) >> 8u), lane);
-  let low = word_of(u32(whole), lane);
-  let eight = vec4(high, subgroupShuffleXor(high, OTHER_WORD), low, subgroupShuffleXor(low, OTHER_WORD));
-  if (counts && column % 8u == 0u) {
-    gated_eights[column / 8u] = eight;
+  let high = pack4xI8((whole + 128) >> vec4(8u));
+  let low = pack4xI8(whole);
+  let eight = vec4(high, subgroupShuffleXor(high, 1u), low, subgroupShuffleXor(low, 1u));
+  if (lane < WORDS && lane % 2u == 0u) {
+    gated_eights[(repeat * WORDS + lane) / 2u] = eight;
   }
-  if (counts && column % UNIT_2 == 0u) {
+  if (lane < WORDS && lane % UNIT_WORDS == 0u) {
     let step = largest / LARGEST;
-    gated_steps[column / UNIT_2] = vec2(step, f32(sum) * step);
+    gated_steps[(repeat * WORDS + lane) / UNIT_WORDS] = vec2(step, f32(sum) * step);
   }
 }
 

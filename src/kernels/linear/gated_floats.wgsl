@@ -2,9 +2,12 @@
 var<workgroup> gated_columns: array<f32, SLICE>;
 var<private> own_2: array<vec4<f32>, VECTORS_2>;
 
-fn keep_gated(column: u32, value: f32, counts: bool, lane: u32) {
-  if (counts) {
-    gated_columns[column] = value;
+fn keep_gated(first: u32, scale: f32, repeat: u32, lane: u32) {
+  for (var i = 0u; i < GATED_EACH; i++) {  // written out
+    let column = i * THREADS + lane;
+    if (column < GROUP_COLUMNS) {
+      gated_columns[repeat * GROUP_COLUMNS + column] = gated_at(first, scale, column);
+    }
   }
 }
 

@@ -114,7 +114,9 @@ Launch matvec(const Problem& p, UnitCodec codec, const Deal& dealt) {
   } else {
     const bool shuffles = dealt.fold == Fold::kShuffles;
     add("wgsl/entry_subgroup.wgsl");
-    add(shuffles ? "linear/fold_all_shuffle.wgsl" : "linear/fold_all_subgroup.wgsl");
+    // Teams of `gated_down` are only where subgroups have 32 lanes.
+    const bool has_32 = dealt.has_teams() && std::holds_alternative<GatedDown>(*p.op);
+    add(shuffles || has_32 ? "linear/fold_all_shuffle.wgsl" : "linear/fold_all_subgroup.wgsl");
     add(shuffles                      ? "linear/fold_shuffle.wgsl"
         : dealt.fold == Fold::kNarrow ? "linear/fold_narrow.wgsl"
                                       : "linear/fold_subgroup.wgsl");
