@@ -310,6 +310,14 @@ void add_decode(std::vector<SelfTestCase>& all) {
             .front();
     all.push_back(w.finish(y, kOne, 2 * kSum));
   }
+  {
+    Writer w("fused_linear q4_0 of rows shared evenly", FusedLinear::kName);
+    constexpr uint32_t kLong = 3072, kRows = 70;
+    const ValueId x = w.activation(kLong), m = w.random("w", {kRows, kLong}, DType::kQ4_0);
+    const FusedLinear op{.before = Before::kNorm, .eps = 1e-5f};
+    const auto y = w.graph().add_node(op, {x, m, w.random("norm", {kLong})});
+    all.push_back(w.finish(y.front(), kOne, 2 * kSum));
+  }
   // Two products in a launch, their sums read by a third.
   for (const auto& [type, inner] : {std::pair{"bf16", 1064u}, {"q4_0", 4256u}}) {
     Writer w(fmt::format("gated_down {}", type), GatedDown::kName);

@@ -8,12 +8,13 @@ namespace {
 
 /// One product with everything that `op` asks for.
 Case fused_linear_case(FusedLinear op, DType dtype, uint32_t in, uint32_t out) {
-  CaseBuilder b(fmt::format("fused_linear {}{}{} {} {}x{} bias {} softcap {} {}",
-                            kBeforeNames[size_t(op.before)], op.scaled ? " scaled" : "",
+  if (op.before == Before::kMergeSplits && op.splits == 0) op.splits = 3;
+  const std::string splits = op.splits > 0 ? fmt::format(" {}", op.splits) : "";
+  CaseBuilder b(fmt::format("fused_linear {}{}{}{} {} {}x{} bias {} softcap {} {}",
+                            kBeforeNames[size_t(op.before)], splits, op.scaled ? " scaled" : "",
                             op.gated ? " gated" : "", kBehindNames[size_t(op.behind)], out, in,
                             op.bias, op.softcap, dtype_name(dtype)));
   op.eps = 1e-5f;
-  op.splits = op.before == Before::kMergeSplits ? 3 : 0;
   constexpr uint32_t kHeads = 2;
   std::vector<ValueId> inputs;
   if (op.splits > 0) {
@@ -195,6 +196,16 @@ std::vector<Case> fused_linear_cases() {
         DType::kBF16, 72, 1538);
   }
   add({.before = Before::kNorm}, DType::kF32, 2048, 2050);
+  // Splits that are loaded early, and more of them than that.
+  for (const auto& [type, in] : {std::pair{"bf16", 512u}, {"q4_0", 512u}, {"bf16", 1152u}}) {
+    for (const uint32_t splits : {8u, 16u}) {
+      add({.before = Before::kMergeSplits, .splits = splits}, dtype_from_name(type).value(), in,
+          34);
+    }
+  }
+  // So many rows that the workgroups that merge long rows are larger.
+  add({.before = Before::kMergeSplits, .behind = Behind::kAdd, .splits = 8}, DType::kQ4_0, 2240,
+      3072);
   // Long rows of x as it is: few, and so many that a workgroup or a team takes more.
   for (const auto& [type, in] : {std::pair{"f32", 8192u},
                                  {"f16", 4096u},
@@ -213,6 +224,9 @@ std::vector<Case> fused_linear_cases() {
     add({.before = Before::kNorm, .behind = Behind::kArgmax}, dtype_from_name(type).value(), 16384,
         2);
   }
+  // One workgroup for each multiprocessor, with one to three rows a team.
+  for (const uint32_t out : {1160u, 6600u}) add({.before = Before::kNorm}, DType::kQ4_0, 3072, out);
+  add({.before = Before::kNorm}, DType::kQ8_0, 4096, 3200);
   add({.behind = Behind::kArgmax, .softcap = 5}, DType::kF32, 64, 131);
   add({.before = Before::kNorm, .behind = Behind::kArgmax}, DType::kBF16, 2048, 2000);
   for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16}) {

@@ -108,10 +108,26 @@ std::optional<Deal> even_deal(const Problem& p, const UnitCodec& codec, Fold fol
   return even;
 }
 
+Deal even_bytes_deal(const Problem& p, const UnitCodec& codec) {
+  constexpr uint32_t kFewestTeams = 8, kMostTeams = 24;
+  Deal even{.fold = Fold::kShuffles};
+  const uint32_t rows = ceil_div(row_count(p), kCores);
+  even.block = ceil_div(rows, kMostTeams);
+  const uint32_t teams = round_up(ceil_div(rows, even.block), 2u);  // they end in pairs
+  even.threads = even.lanes * std::max(kFewestTeams, teams);
+  even.rounds = ceil_div(in_size(p) / codec.unit, even.lanes);
+  take_turns(even, p, 1);
+  return even;
+}
+
 Deal many_lanes_deal(const Problem& p, const UnitCodec& codec) {
   Deal deal{.fold = Fold::kShuffles, .threads = kManyLanes, .block = 2};
   uint32_t staged = kByteColumns;
-  if (!merges_splits(p)) {
+  if (merges_splits(p)) {
+    // At most one workgroup for each multiprocessor, as many of them as there can be.
+    const uint32_t teams = ceil_div(row_count(p), kCores * deal.block);
+    deal.threads = std::clamp(deal.lanes * teams, kManyLanes / 2, kManyLanes);
+  } else {
     deal.lanes = 64;
     // A row by itself has room for all of its x', as long as that is one wave.
     const uint32_t groups = ceil_div(row_count(p), kManyLanes / deal.lanes);

@@ -50,6 +50,9 @@ Deal deal(const Problem& p, const UnitCodec& codec, Fold fold);
 /// so that some would have two and others one.
 std::optional<Deal> even_deal(const Problem& p, const UnitCodec& codec, Fold fold);
 
+/// Of products in bytes whose x' takes long: one workgroup for each multiprocessor makes it.
+Deal even_bytes_deal(const Problem& p, const UnitCodec& codec);
+
 inline constexpr uint32_t kManyLanes = 512, kMostLanes = 640;
 /// Workgroup memory for it: x' of 8192 columns in bytes, with its steps, and sums.
 inline constexpr uint32_t kManyLanesBytes = 24 << 10;

@@ -8,6 +8,12 @@
 namespace tokamak {
 namespace {
 
+/// What a lane makes of a chunk of x': vectors, or pairs of them where they become bytes.
+uint32_t made_each(const UnitCodec& codec, const Deal& dealt) {
+  const uint32_t vectors = dealt.rounds * dealt.lanes * codec.unit / 4;
+  return ceil_div(vectors / (codec.in_bytes ? 2 : 1), dealt.threads);
+}
+
 /// Texts and constants of what is before and behind the product.
 void add_fused(Launch& launch, const Problem& p, const UnitCodec& codec, const Deal& dealt) {
   const auto* fused = fused_part(*p.op);
@@ -18,8 +24,9 @@ void add_fused(Launch& launch, const Problem& p, const UnitCodec& codec, const D
   };
   if (before == Before::kMergeSplits) {
     const uint32_t columns = uint32_t(p.inputs[0].shape[1]);
-    // So many that two workgroups have registers enough.
-    const uint32_t early = in_size(p) <= (codec.in_bytes ? 2048 : 1024) ? 8 : 4;
+    // As many as there are registers for: floats have more workgroups at once.
+    const uint32_t most = codec.in_bytes ? 16 : 8;
+    const uint32_t early = made_each(codec, dealt) == 1 ? most : 4;
     add({{"SPLITS", fused->splits},
          {"EARLY", std::min(fused->splits, early)},
          {"HEADS", (columns / fused->splits - in_size(p)) / 2}});
@@ -124,11 +131,9 @@ Launch matvec(const Problem& p, UnitCodec codec, const Deal& dealt) {
   add(folds_four(p, codec, dealt) ? "linear/fold_four.wgsl" : "linear/fold_each.wgsl");
   add_groups(launch, ceil_div(row_count(p), dealt.repeats * dealt.group_rows));
   const uint32_t vectors = codec.unit / 4;
-  const uint32_t chunk = dealt.rounds * dealt.lanes * vectors;
   const uint32_t turns = dealt.repeats * (dealt.group_rows / dealt.turn_rows()) *
                          ceil_div(in_size(p) / codec.unit, dealt.rounds * dealt.lanes);
-  // Eight elements that become bytes are made by one lane.
-  const uint32_t each = ceil_div(chunk / (codec.in_bytes ? 2 : 1), dealt.threads);
+  const uint32_t each = made_each(codec, dealt);
   launch.constants.insert(launch.constants.end(),
                           {{"UNIT", codec.unit},
                            {"VECTORS", vectors},
@@ -299,6 +304,35 @@ Launch even_launch(const Problem& p) {
   return matvec(p, codec, even_deal(p, codec, kFold).value());
 }
 
+/// Queries, keys and values of wide models in bytes: Phi-3-mini and Llama-3.1-8B gain 1 to 2 % of a
+/// token, products of 2048 columns and what has several turns lose as much (docs/performance.md).
+std::string even_bytes_refuses(const Problem& p, const DeviceInfo& device) {
+  if (std::string reason = either<no_bytes, shuffle_refuses>(p, device); !reason.empty()) {
+    return reason;
+  }
+  const auto& op = p.as<FusedLinear>();
+  if (op.before != Before::kNorm || op.behind != Behind::kNone) {
+    return "is for a norm in front and nothing behind";
+  }
+  const uint32_t columns = in_size(p);
+  if (columns < 3072 || columns > kByteColumns) {
+    return fmt::format("is for 3072 to {} columns, not {}", kByteColumns, columns);
+  }
+  const Deal even = even_bytes_deal(p, byte_units(p.inputs[1]));
+  // More would not be in registers.
+  if (constexpr uint32_t kMostUnits = 9; even.rounds * even.block > kMostUnits) {
+    return fmt::format("takes {} units a lane, these are {}", kMostUnits, even.rounds * even.block);
+  }
+  return even.threads <= device.limits.workgroup_threads
+             ? ""
+             : fmt::format("a workgroup may have {} lanes, it needs {}",
+                           device.limits.workgroup_threads, even.threads);
+}
+Launch even_bytes_launch(const Problem& p) {
+  const UnitCodec codec = byte_units(p.inputs[1]);
+  return matvec(p, codec, even_bytes_deal(p, codec));
+}
+
 std::string narrow_refuses(const Problem& p, const DeviceInfo& device) {
   if (std::string reason = either<no_bytes, refuses>(p, device); !reason.empty()) return reason;
   if (std::string reason = few_lanes(device, kNarrowLanes); !reason.empty()) return reason;
@@ -330,6 +364,8 @@ constexpr Way kWays[] = {
      kStepRounding},
     {"matvec_dot4_many_lanes", kFeatureSubgroups | kFeatureDot4, many_lanes_refuses,
      many_lanes_launch, kStepRounding},
+    {"matvec_dot4_even", kFeatureSubgroups | kFeatureDot4, even_bytes_refuses, even_bytes_launch,
+     kStepRounding, true},
     {"matvec_dot4_subgroup32", kFeatureSubgroups | kFeatureDot4, either<no_bytes, shuffle_refuses>,
      launch<byte_units, Fold::kShuffles>, kStepRounding},
     {"matvec_dot4_subgroup", kFeatureSubgroups | kFeatureDot4, either<no_bytes, subgroup_refuses>,
