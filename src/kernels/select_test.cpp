@@ -143,6 +143,49 @@ TEST(Select, LongRowsInBytesHaveMoreLanes) {
   EXPECT_EQ(why(4128), "a workgroup may have 256 lanes, it needs 640");
 }
 
+TEST(Select, WideRowsInBytesAreSharedEvenly) {
+  DeviceInfo device = full_webgpu();
+  const auto why = [&](Dim rows, Dim in, Behind behind = Behind::kNone) {
+    const Op op = FusedLinear{.before = Before::kNorm, .behind = behind};
+    Problem problem = ordinary(op);
+    problem.inputs[0].shape[1] = problem.inputs[2].shape[0] = in;
+    problem.inputs[1] = tensor({rows, in}, DType::kQ4_0);
+    return reason(select_variant(problem, device), "fused_linear.wgsl.matvec_dot4_even");
+  };
+  EXPECT_EQ(why(9216, 3072), "taken");
+  EXPECT_EQ(why(6144, 4096), "taken");
+  EXPECT_EQ(why(3072, 2048), "is for 3072 to 4096 columns, not 2048");
+  EXPECT_EQ(why(10240, 8192), "is for 3072 to 4096 columns, not 8192");
+  EXPECT_EQ(why(9216, 3072, Behind::kAdd), "is for a norm in front and nothing behind");
+  EXPECT_EQ(why(16384, 4096), "takes 9 units a lane, these are 24");
+  device.limits.workgroup_threads = 512;
+  EXPECT_EQ(why(9216, 3072), "a workgroup may have 512 lanes, it needs 768");
+}
+
+TEST(Select, GatedNetworksHaveTeamsThatTheirRowsBusy) {
+  DeviceInfo device = full_webgpu();
+  const auto taken = [&](Dim columns, DType dtype, DType down_dtype) -> std::string {
+    const Op op = GatedDown{.glu = {.before = Before::kNorm, .behind = Behind::kGlu}};
+    Problem problem = ordinary(op);
+    const Dim inner = 6 * columns;
+    problem.inputs[0].shape[1] = columns;
+    problem.inputs[1] = tensor({2 * inner, columns}, dtype);
+    problem.inputs[2].shape[0] = columns;
+    problem.inputs[3] = tensor({columns, inner}, down_dtype);
+    problem.outputs[0].shape[1] = 2 * columns;
+    const auto selected = select_variant(problem, device);
+    return selected ? std::string(selected->variant->name) : selected.error().message;
+  };
+  EXPECT_EQ(taken(1152, DType::kQ4_0, DType::kQ4_0), "gated_down.wgsl.dot4_narrow");
+  EXPECT_EQ(taken(1024, DType::kQ4_0, DType::kQ4_0), "gated_down.wgsl.dot4_subgroup32");
+  EXPECT_EQ(taken(576, DType::kBF16, DType::kQ4_0), "gated_down.wgsl.subgroup32");
+  device.subgroup_min = 16;
+  EXPECT_EQ(taken(1152, DType::kQ4_0, DType::kQ4_0), "gated_down.wgsl.subgroup");
+  device.limits.workgroup_threads = 256;
+  device.features = 0;
+  EXPECT_EQ(taken(1152, DType::kQ4_0, DType::kQ4_0), "gated_down.wgsl.plain");
+}
+
 TEST(Select, FewLongRowsInFloatsKeepTheirX) {
   DeviceInfo device = plain_webgpu();
   device.features = kFeatureSubgroups;
