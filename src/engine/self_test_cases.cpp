@@ -282,11 +282,14 @@ void add_decode(std::vector<SelfTestCase>& all) {
   // Many short rows, of which a subgroup takes several.
   constexpr uint32_t kManyRows = 8196, kShort = 64;
   add_products_of(all, DType::kQ4_0, kShort, kOne, kManyRows);
-  {
-    Writer w("fused_linear q4_0 of many rows", FusedLinear::kName);
-    const ValueId x = w.activation(kShort), m = w.random("w", {kManyRows, kShort}, DType::kQ4_0);
-    const FusedLinear op{.before = Before::kNorm, .behind = Behind::kArgmax, .eps = 1e-5f};
-    const auto y = w.graph().add_node(op, {x, m, w.random("norm", {kShort})});
+  // And rows of wide models, which multiprocessors share evenly.
+  for (const auto& [kind, rows, in, behind] :
+       {std::tuple{"of many rows", kManyRows, kShort, Behind::kArgmax},
+        {"of rows shared evenly", 70u, 3072u, Behind::kNone}}) {
+    Writer w(fmt::format("fused_linear q4_0 {}", kind), FusedLinear::kName);
+    const ValueId x = w.activation(in), m = w.random("w", {rows, in}, DType::kQ4_0);
+    const FusedLinear op{.before = Before::kNorm, .behind = behind, .eps = 1e-5f};
+    const auto y = w.graph().add_node(op, {x, m, w.random("norm", {in})});
     all.push_back(w.finish(y.front(), kOne, 2 * kSum));
   }
   // Rows longer than the x' that a workgroup keeps at once.
@@ -309,14 +312,6 @@ void add_decode(std::vector<SelfTestCase>& all) {
                            w.activation(kShort), w.random("norms", {2 * kShort})})
             .front();
     all.push_back(w.finish(y, kOne, 2 * kSum));
-  }
-  {
-    Writer w("fused_linear q4_0 of rows shared evenly", FusedLinear::kName);
-    constexpr uint32_t kLong = 3072, kRows = 70;
-    const ValueId x = w.activation(kLong), m = w.random("w", {kRows, kLong}, DType::kQ4_0);
-    const FusedLinear op{.before = Before::kNorm, .eps = 1e-5f};
-    const auto y = w.graph().add_node(op, {x, m, w.random("norm", {kLong})});
-    all.push_back(w.finish(y.front(), kOne, 2 * kSum));
   }
   // Two products in a launch, their sums read by a third.
   for (const auto& [type, inner] : {std::pair{"bf16", 1064u}, {"q4_0", 4256u}}) {

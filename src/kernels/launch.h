@@ -35,6 +35,14 @@ inline std::string few_lanes(const DeviceInfo& device, uint32_t needed) {
              : fmt::format("subgroups may have {} lanes, it needs {}", device.subgroup_min, needed);
 }
 
+/// Why a kernel whose workgroups have so many lanes refuses the device; "" if it does not.
+inline std::string small_workgroups(const DeviceInfo& device, uint32_t needed) {
+  return device.limits.workgroup_threads >= needed
+             ? ""
+             : fmt::format("a workgroup may have {} lanes, it needs {}",
+                           device.limits.workgroup_threads, needed);
+}
+
 /// What kernels for matrix units need.
 inline constexpr Features kMatrixFeatures =
     kFeatureF16 | kFeatureSubgroups | kFeatureSubgroupMatrix;

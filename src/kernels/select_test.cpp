@@ -86,9 +86,10 @@ TEST(Select, ManyShortRowsShareSubgroups) {
   EXPECT_EQ(why(8192, 1152), "subgroups may have 4 lanes, it needs 8");
 }
 
-/// Why that variant does not take a product in q4_0 that ends in an argmax.
-std::string argmax_reason(std::string_view variant, Dim rows, Dim in, const DeviceInfo& device) {
-  const Op op = FusedLinear{.before = Before::kNorm, .behind = Behind::kArgmax};
+/// Why that variant does not take a product in q4_0 with a norm in front.
+std::string norm_reason(std::string_view variant, Behind behind, Dim rows, Dim in,
+                        const DeviceInfo& device) {
+  const Op op = FusedLinear{.before = Before::kNorm, .behind = behind};
   Problem problem = ordinary(op);
   problem.inputs[0].shape[1] = problem.inputs[2].shape[0] = in;
   problem.inputs[1] = tensor({rows, in}, DType::kQ4_0);
@@ -106,7 +107,7 @@ TEST(Select, ShufflesTakeWideSubgroups) {
   EXPECT_EQ(why("linear.wgsl.matvec_dot4_subgroup32", DType::kQ4_0, 2048), "taken");
   EXPECT_EQ(why("linear.wgsl.matvec_own_subgroup32", DType::kBF16, 6912), "taken");
   const auto argmax = [&](std::string_view variant) {
-    return argmax_reason(variant, 2048, 2048, device);
+    return norm_reason(variant, Behind::kArgmax, 2048, 2048, device);
   };
   EXPECT_EQ(argmax("fused_linear.wgsl.matvec_dot4_subgroup32"),
             "a subgroup may have 128 lanes, and an argmax takes 64");
@@ -123,7 +124,7 @@ TEST(Select, NarrowTeamsTakeAnArgmaxBySubgroupsOfABlock) {
   device.subgroup_min = 16;
   device.subgroup_max = 128;
   const auto why = [&] {
-    return argmax_reason("fused_linear.wgsl.matvec_dot4_narrow", 8192, 1152, device);
+    return norm_reason("fused_linear.wgsl.matvec_dot4_narrow", Behind::kArgmax, 8192, 1152, device);
   };
   EXPECT_EQ(why(), "a subgroup may have 128 lanes, and an argmax takes 64");
   device.subgroup_max = 64;
@@ -146,11 +147,7 @@ TEST(Select, LongRowsInBytesHaveMoreLanes) {
 TEST(Select, WideRowsInBytesAreSharedEvenly) {
   DeviceInfo device = full_webgpu();
   const auto why = [&](Dim rows, Dim in, Behind behind = Behind::kNone) {
-    const Op op = FusedLinear{.before = Before::kNorm, .behind = behind};
-    Problem problem = ordinary(op);
-    problem.inputs[0].shape[1] = problem.inputs[2].shape[0] = in;
-    problem.inputs[1] = tensor({rows, in}, DType::kQ4_0);
-    return reason(select_variant(problem, device), "fused_linear.wgsl.matvec_dot4_even");
+    return norm_reason("fused_linear.wgsl.matvec_dot4_even", behind, rows, in, device);
   };
   EXPECT_EQ(why(9216, 3072), "taken");
   EXPECT_EQ(why(6144, 4096), "taken");

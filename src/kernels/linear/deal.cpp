@@ -60,6 +60,11 @@ uint32_t turns_in_a_wave(const Deal& deal, const Problem& p, uint32_t wave) {
   return turns <= kWave + kWave / 8 ? 1 : ceil_div(turns, wave);
 }
 
+/// Teams of a workgroup where each multiprocessor has one at most.
+uint32_t teams_of_a_core(const Deal& deal, const Problem& p) {
+  return ceil_div(row_count(p), kCores * deal.block);
+}
+
 }  // namespace
 
 Deal deal(const Problem& p, const UnitCodec& codec, Fold fold) {
@@ -102,8 +107,7 @@ std::optional<Deal> even_deal(const Problem& p, const UnitCodec& codec, Fold fol
   Deal even = deal(p, codec, fold);
   const uint32_t groups = ceil_div(row_count(p), even.turn_rows());
   if (groups <= kCores || groups > 2 * kCores) return std::nullopt;
-  const uint32_t rows = ceil_div(row_count(p), kCores * even.block);
-  even.threads = even.lanes * round_up(rows, 2u);  // they end in pairs
+  even.threads = even.lanes * round_up(teams_of_a_core(even, p), 2u);  // they end in pairs
   take_turns(even, p, 1);
   return even;
 }
@@ -111,9 +115,8 @@ std::optional<Deal> even_deal(const Problem& p, const UnitCodec& codec, Fold fol
 Deal even_bytes_deal(const Problem& p, const UnitCodec& codec) {
   constexpr uint32_t kFewestTeams = 8, kMostTeams = 24;
   Deal even{.fold = Fold::kShuffles};
-  const uint32_t rows = ceil_div(row_count(p), kCores);
-  even.block = ceil_div(rows, kMostTeams);
-  const uint32_t teams = round_up(ceil_div(rows, even.block), 2u);  // they end in pairs
+  even.block = ceil_div(teams_of_a_core(even, p), kMostTeams);
+  const uint32_t teams = round_up(teams_of_a_core(even, p), 2u);  // they end in pairs
   even.threads = even.lanes * std::max(kFewestTeams, teams);
   even.rounds = ceil_div(in_size(p) / codec.unit, even.lanes);
   take_turns(even, p, 1);
@@ -125,8 +128,7 @@ Deal many_lanes_deal(const Problem& p, const UnitCodec& codec) {
   uint32_t staged = kByteColumns;
   if (merges_splits(p)) {
     // At most one workgroup for each multiprocessor, as many of them as there can be.
-    const uint32_t teams = ceil_div(row_count(p), kCores * deal.block);
-    deal.threads = std::clamp(deal.lanes * teams, kManyLanes / 2, kManyLanes);
+    deal.threads = std::clamp(deal.lanes * teams_of_a_core(deal, p), kManyLanes / 2, kManyLanes);
   } else {
     deal.lanes = 64;
     // A row by itself has room for all of its x', as long as that is one wave.

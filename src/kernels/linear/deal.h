@@ -26,8 +26,9 @@ struct Deal {
   uint32_t rounds = 1;
   uint32_t group_rows = 8;
   uint32_t repeats = 1;
-  bool ahead = false;  // whether the next turn's weights are loaded before this one's are used
-  bool own = false;    // whether x' stays in registers: staged_own.wgsl
+  bool ahead = false;   // whether the next turn's weights are loaded before this one's are used
+  bool own = false;     // whether x' stays in registers: staged_own.wgsl
+  bool has_32 = false;  // whether narrow teams, too, are only where subgroups have 32 lanes
 
   uint32_t turn_rows() const { return threads / lanes * block; }
   /// Whether lanes of a second product have a unit of several rows, by shuffles, not all of one.

@@ -133,16 +133,14 @@ template <UnitCodec (*kCodec)(const TensorDesc&), Fold kFold, uint32_t kThreads,
 struct Kind {
   static Deal dealt(const Problem& p) {
     const UnitCodec codec = kCodec(p.inputs[1]);
-    return down_deal(p, codec, {.fold = kFold, .threads = kThreads, .lanes = kLanes},
-                     second_codec(p, codec).unit);
+    Deal kind = {.fold = kFold, .threads = kThreads, .lanes = kLanes};
+    kind.has_32 = kind.has_teams();  // as shuffles_refuse() asks for
+    return down_deal(p, codec, kind, second_codec(p, codec).unit);
   }
   static std::string refuses(const Problem& p, const DeviceInfo& device) {
     if (std::string reason = bad_rows(p); !reason.empty()) return reason;
     const UnitCodec codec = kCodec(p.inputs[1]);
-    if (device.limits.workgroup_threads < kThreads) {
-      return fmt::format("a workgroup may have {} lanes, it needs {}",
-                         device.limits.workgroup_threads, kThreads);
-    }
+    if (std::string reason = small_workgroups(device, kThreads); !reason.empty()) return reason;
     const size_t buffers = buffers_of(p, codec, second_codec(p, codec));
     if (buffers > device.limits.storage_buffers) {
       return fmt::format("binds {} buffers, the device {}", buffers, device.limits.storage_buffers);

@@ -121,9 +121,8 @@ Launch matvec(const Problem& p, UnitCodec codec, const Deal& dealt) {
   } else {
     const bool shuffles = dealt.fold == Fold::kShuffles;
     add("wgsl/entry_subgroup.wgsl");
-    // Teams of `gated_down` are only where subgroups have 32 lanes.
-    const bool has_32 = dealt.has_teams() && std::holds_alternative<GatedDown>(*p.op);
-    add(shuffles || has_32 ? "linear/fold_all_shuffle.wgsl" : "linear/fold_all_subgroup.wgsl");
+    add(shuffles || dealt.has_32 ? "linear/fold_all_shuffle.wgsl"
+                                 : "linear/fold_all_subgroup.wgsl");
     add(shuffles                      ? "linear/fold_shuffle.wgsl"
         : dealt.fold == Fold::kNarrow ? "linear/fold_narrow.wgsl"
                                       : "linear/fold_subgroup.wgsl");
@@ -242,10 +241,7 @@ std::string many_lanes_refuses(const Problem& p, const DeviceInfo& device) {
   if (std::string reason = either<no_bytes, shuffle_refuses>(p, device); !reason.empty()) {
     return reason;
   }
-  if (device.limits.workgroup_threads < kMostLanes) {
-    return fmt::format("a workgroup may have {} lanes, it needs {}",
-                       device.limits.workgroup_threads, kMostLanes);
-  }
+  if (std::string reason = small_workgroups(device, kMostLanes); !reason.empty()) return reason;
   if (device.limits.workgroup_bytes < kManyLanesBytes) {
     return fmt::format("a workgroup has {} bytes of memory, it needs {}",
                        device.limits.workgroup_bytes, kManyLanesBytes);
@@ -278,17 +274,13 @@ Launch own_launch(const Problem& p) {
   return matvec(p, codec, own_deal(p, codec, kFold));
 }
 
-/// f16 has a kernel of its own, bytes gain nothing.
+/// f16 has a kernel of its own, and bytes have even_bytes_deal().
 std::string even_refuses(const Problem& p, const DeviceInfo& device, Fold fold) {
   const DType dtype = p.inputs[1].dtype;
   if (dtype != DType::kF32 && dtype != DType::kBF16) return "is for f32 and bf16";
   const auto even = even_deal(p, unit_codec(p.inputs[1]), fold);
   if (takes_argmax(p) || !even) return "is for one to two workgroups a multiprocessor";
-  const uint32_t lanes = even->threads;
-  return lanes <= device.limits.workgroup_threads
-             ? ""
-             : fmt::format("a workgroup may have {} lanes, it needs {}",
-                           device.limits.workgroup_threads, lanes);
+  return small_workgroups(device, even->threads);
 }
 std::string even_subgroup32_refuses(const Problem& p, const DeviceInfo& device) {
   std::string reason = either<slower_by_shuffles, shuffle_refuses>(p, device);
@@ -318,15 +310,12 @@ std::string even_bytes_refuses(const Problem& p, const DeviceInfo& device) {
   if (columns < 3072 || columns > kByteColumns) {
     return fmt::format("is for 3072 to {} columns, not {}", kByteColumns, columns);
   }
+  constexpr uint32_t kMostUnits = 9;  // more would not be in registers
   const Deal even = even_bytes_deal(p, byte_units(p.inputs[1]));
-  // More would not be in registers.
-  if (constexpr uint32_t kMostUnits = 9; even.rounds * even.block > kMostUnits) {
+  if (even.rounds * even.block > kMostUnits) {
     return fmt::format("takes {} units a lane, these are {}", kMostUnits, even.rounds * even.block);
   }
-  return even.threads <= device.limits.workgroup_threads
-             ? ""
-             : fmt::format("a workgroup may have {} lanes, it needs {}",
-                           device.limits.workgroup_threads, even.threads);
+  return small_workgroups(device, even.threads);
 }
 Launch even_bytes_launch(const Problem& p) {
   const UnitCodec codec = byte_units(p.inputs[1]);
