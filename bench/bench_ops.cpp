@@ -25,6 +25,7 @@
 #include "backend/webgpu/adapters.h"
 #include "base/bits.h"
 #include "base/packing.h"
+#include "base/seconds.h"
 #include "graph/builder.h"
 #include "kernels/quant/random_matrix.h"
 
@@ -32,7 +33,6 @@ namespace tokamak {
 namespace {
 
 using Options = std::map<std::string, std::string>;
-using Clock = std::chrono::steady_clock;
 
 /// Read at least so many bytes before the first weight comes again: more than caches of devices.
 constexpr uint64_t kColdBytes = uint64_t{256} << 20;
@@ -245,10 +245,10 @@ Result<Times> time_it(Program& program, const StepRequest& request, uint32_t rou
   // Submitted while others run, so that only the first waits for the host.
   const uint32_t submits = std::max(1u, 64 / copies);
   for (uint32_t round = 0; round < rounds; ++round) {
-    const Clock::time_point start = Clock::now();
+    const auto start = std::chrono::steady_clock::now();
     for (uint32_t i = 0; i < submits; ++i) TOK_TRY(program.submit(request));
     TOK_TRY(program.wait());
-    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    const double seconds = seconds_since(start);
     times.in_a_row = std::min(times.in_a_row, seconds / (submits * copies));
   }
   return times;

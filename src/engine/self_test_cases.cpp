@@ -32,21 +32,22 @@ void add_embed(std::vector<SelfTestCase>& all, const Steps& steps) {
 void add_products_of(std::vector<SelfTestCase>& all, DType dtype, uint32_t in, const Steps& steps,
                      uint32_t out = 70) {
   const std::string shape = fmt::format("{} {}x{}", dtype_name(dtype), out, in);
+  const auto x_of = [&](Writer& w) { return steps.max_tokens == 1 ? w.row(in) : w.activation(in); };
   {
     Writer w("linear " + shape, Linear::kName);
-    const ValueId x = w.activation(in), m = w.random("w", {out, in}, dtype);
+    const ValueId x = x_of(w), m = w.random("w", {out, in}, dtype);
     const ValueId bias = w.random("bias", {out});
     all.push_back(w.finish(w.graph().linear(x, m, bias), steps, kSum));
   }
   {
     Writer w("linear_glu " + shape, LinearGlu::kName);
-    const ValueId x = w.activation(in), m = w.random("w", {out, in}, dtype);
+    const ValueId x = x_of(w), m = w.random("w", {out, in}, dtype);
     const auto y = w.graph().add_node(LinearGlu{Activation::kGeluTanh}, {x, m});
     all.push_back(w.finish(y.front(), steps, kFunction));
   }
   const uint32_t part = out / 6 * 2;
   Writer w("qkv " + shape, Qkv::kName);
-  const ValueId x = w.activation(in), m = w.random("w", {3 * part, in}, dtype);
+  const ValueId x = x_of(w), m = w.random("w", {3 * part, in}, dtype);
   const auto parts = w.graph().add_node(Qkv{part, part}, {x, m});
   const ValueId k = w.graph().scale(parts[1], 2);
   const ValueId v = w.graph().scale(parts[2], 3);
@@ -267,11 +268,11 @@ void add_decode(std::vector<SelfTestCase>& all) {
       const FusedLinear op{.before = before,
                            .behind = before == Before::kNorm ? Behind::kAdd : Behind::kArgmax,
                            .eps = 1e-5f};
-      std::vector<ValueId> inputs = {w.activation(kIn, 2)};
+      std::vector<ValueId> inputs = {w.row(kIn, 2)};
       inputs.push_back(w.random("w", {kOut, kIn}, dtype_from_name(type).value(), 0.1f));
-      if (op.adds()) inputs.push_back(w.activation(kIn, 2));
+      if (op.adds()) inputs.push_back(w.row(kIn, 2));
       inputs.push_back(w.random("norms", {op.adds() ? 2 * kIn : kIn}));
-      if (op.behind == Behind::kAdd) inputs.push_back(w.activation(kOut));
+      if (op.behind == Behind::kAdd) inputs.push_back(w.row(kOut));
       const ValueId y = w.graph().add_node(op, inputs).front();
       all.push_back(w.finish(y, kOne, 2 * kSum));
     }
@@ -287,7 +288,7 @@ void add_decode(std::vector<SelfTestCase>& all) {
        {std::tuple{"of many rows", kManyRows, kShort, Behind::kArgmax},
         {"of rows shared evenly", 70u, 3072u, Behind::kNone}}) {
     Writer w(fmt::format("fused_linear q4_0 {}", kind), FusedLinear::kName);
-    const ValueId x = w.activation(in), m = w.random("w", {rows, in}, DType::kQ4_0);
+    const ValueId x = w.row(in), m = w.random("w", {rows, in}, DType::kQ4_0);
     const FusedLinear op{.before = Before::kNorm, .behind = behind, .eps = 1e-5f};
     const auto y = w.graph().add_node(op, {x, m, w.random("norm", {in})});
     all.push_back(w.finish(y.front(), kOne, 2 * kSum));
@@ -298,19 +299,18 @@ void add_decode(std::vector<SelfTestCase>& all) {
     constexpr uint32_t kFewRows = 18;
     add_products_of(all, dtype, in, kOne, kFewRows);
     Writer w(fmt::format("fused_linear {} of long rows", type), FusedLinear::kName);
-    const ValueId x = w.activation(in), m = w.random("w", {kFewRows, in}, dtype);
+    const ValueId x = w.row(in), m = w.random("w", {kFewRows, in}, dtype);
     const FusedLinear op{.behind = Behind::kAdd};
-    const auto y = w.graph().add_node(op, {x, m, w.activation(kFewRows)});
+    const auto y = w.graph().add_node(op, {x, m, w.row(kFewRows)});
     all.push_back(w.finish(y.front(), kOne, 2 * kSum));
   }
   {  // Between one and two workgroups for each multiprocessor.
     Writer w("fused_linear bf16 of uneven rows", FusedLinear::kName);
     const FusedLinear op{.before = Before::kNormAddNorm, .eps = 1e-5f};
-    const ValueId y =
-        w.graph()
-            .add_node(op, {w.activation(kShort), w.random("w", {1160, kShort}, DType::kBF16),
-                           w.activation(kShort), w.random("norms", {2 * kShort})})
-            .front();
+    const ValueId y = w.graph()
+                          .add_node(op, {w.row(kShort), w.random("w", {1160, kShort}, DType::kBF16),
+                                         w.row(kShort), w.random("norms", {2 * kShort})})
+                          .front();
     all.push_back(w.finish(y, kOne, 2 * kSum));
   }
   // Two products in a launch, their sums read by a third.
@@ -318,9 +318,9 @@ void add_decode(std::vector<SelfTestCase>& all) {
     Writer w(fmt::format("gated_down {}", type), GatedDown::kName);
     const DType dtype = dtype_from_name(type).value();
     constexpr uint32_t kColumns = 64;
-    const auto front = w.graph().add_node(
-        FusedLinear{.clears = true},
-        {w.activation(64), w.random("front", {kColumns, 64}, DType::kBF16, 0.1f)});
+    const auto front =
+        w.graph().add_node(FusedLinear{.clears = true},
+                           {w.row(64), w.random("front", {kColumns, 64}, DType::kBF16, 0.1f)});
     const GatedDown op{.glu = {.before = Before::kNorm, .behind = Behind::kGlu, .eps = 1e-5f},
                        .adds_x = true};
     const ValueId sums =
@@ -346,7 +346,7 @@ void add_decode(std::vector<SelfTestCase>& all) {
     const ValueId cache = w.graph().state("cache", {slots, 2, 2, kHeadDim}, DType::kF16);
     const RopeTable recipe{{1, 0.5f, 0.1f}, 1.25f};
     const ValueId table = w.constant("table", {8, 6}, rope_table(recipe, 8));
-    const ValueId row = w.activation((kHeads + 4) * kHeadDim, 2);
+    const ValueId row = w.row((kHeads + 4) * kHeadDim, 2);
     const ValueId norms = w.random("norms", {2 * kHeadDim});
     const StepAttention op{.heads = kHeads, .eps = 1e-5f, .scale = 0.2f, .splits = splits};
     const ValueId parts = w.graph().add_node(op, {row, table, cache, pages, norms}).front();
@@ -357,7 +357,7 @@ void add_decode(std::vector<SelfTestCase>& all) {
   }
   for (const std::string_view op : {BlockArgmax::kName, NextToken::kName}) {
     Writer w(fmt::format("{} of 131", op), op);
-    const ValueId pairs = w.graph().add_node(BlockArgmax{}, {w.activation(131, 3)}).front();
+    const ValueId pairs = w.graph().add_node(BlockArgmax{}, {w.row(131, 3)}).front();
     const ValueId ids = w.graph().state("ids", {1}, DType::kF32);
     const bool ends = op == NextToken::kName;
     const ValueId y = ends ? w.graph().add_node(NextToken{}, {pairs, ids}).front() : pairs;
@@ -372,7 +372,7 @@ void add_lists(std::vector<SelfTestCase>& all) {
   for (const std::string_view op :
        {BlockPeaks::kName, BestBlocks::kName, TopTokens::kName, DrawToken::kName}) {
     Writer w(fmt::format("{} of {}", op, kColumns), op);
-    const ValueId x = w.activation(kColumns, 3);
+    const ValueId x = w.row(kColumns, 3);
     const auto node = [&](const Op& one, const std::vector<ValueId>& inputs) {
       return w.graph().add_node(one, inputs).front();
     };
@@ -397,7 +397,7 @@ void add_hybrids(std::vector<SelfTestCase>& all) {
   constexpr uint32_t kIn = 128, kOut = 40;
   const auto add = [&](std::string name, const FusedLinear& op, auto&& operands) {
     Writer w("fused_linear " + name, FusedLinear::kName);
-    std::vector<ValueId> inputs = {w.activation(kIn, 2)};
+    std::vector<ValueId> inputs = {w.row(kIn, 2)};
     inputs.push_back(w.random("w", {kOut, kIn}, DType::kBF16, 0.1f));
     operands(w, inputs);
     all.push_back(w.finish(w.graph().add_node(op, inputs).front(), kOne, 2 * kFunction));
@@ -405,7 +405,7 @@ void add_hybrids(std::vector<SelfTestCase>& all) {
   add("head_norm, gated", {.before = Before::kHeadNorm, .eps = 1e-5f, .gated = true, .first = 8},
       [](Writer& w, std::vector<ValueId>& inputs) {
         inputs.push_back(w.random("norm", {32}));
-        inputs.push_back(w.activation(kIn + 8, 2));
+        inputs.push_back(w.row(kIn + 8, 2));
       });
   add("norm_add, scaled, gate",
       {.before = Before::kNormAdd,
@@ -414,20 +414,20 @@ void add_hybrids(std::vector<SelfTestCase>& all) {
        .scaled = true,
        .first = 3},
       [](Writer& w, std::vector<ValueId>& inputs) {
-        inputs.push_back(w.activation(kIn, 2));
+        inputs.push_back(w.row(kIn, 2));
         inputs.push_back(w.random("norm", {kIn}));
         inputs.push_back(w.random("k", {1}));
-        inputs.push_back(w.activation(kOut + 3));
+        inputs.push_back(w.row(kOut + 3));
       });
   add("conv", {.behind = Behind::kConv}, [](Writer& w, std::vector<ValueId>& inputs) {
     inputs.push_back(w.random("taps", {30, 4}));
     inputs.push_back(w.graph().state("rows", {3, 30}, DType::kF32));
   });
   Writer w("expert_mix 3 of 5, adding", ExpertMix::kName);
-  const auto routed = w.graph().route(w.activation(5, 3), {.top_k = 3});
-  std::vector<ValueId> inputs = {w.activation(3 * 72)};
+  const auto routed = w.graph().route(w.row(5, 3), {.top_k = 3});
+  std::vector<ValueId> inputs = {w.row(3 * 72)};
   inputs.push_back(w.random("w", {5 * 70, 72}, DType::kBF16, 0.3f));
-  inputs.insert(inputs.end(), {routed.chosen, routed.shares, w.activation(70)});
+  inputs.insert(inputs.end(), {routed.chosen, routed.shares, w.row(70)});
   all.push_back(w.finish(w.graph().add_node(ExpertMix{5}, inputs).front(), kOne, 2 * kSum));
 }
 

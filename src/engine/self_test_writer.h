@@ -59,6 +59,11 @@ class SelfTestWriter {
                                           DType::kF32, range));
   }
 
+  /// f32 [1, columns], for cases of one token: a constant, which takes no kernel to make.
+  ValueId row(uint32_t columns, float range = 1) {
+    return random(fmt::format("x{}", count_++), {1, columns}, DType::kF32, range);
+  }
+
   /// A table that scatters the pages of `positions` positions; `slots` receives the cache's size.
   ValueId pages(uint32_t positions, uint32_t& slots) {
     const uint32_t count = ceil_div(positions, kPageTokens);

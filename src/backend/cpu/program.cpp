@@ -7,6 +7,7 @@
 
 #include "backend/backend.h"
 #include "base/check.h"
+#include "base/seconds.h"
 
 namespace tokamak {
 namespace {
@@ -92,13 +93,12 @@ class CpuProgram : public Program {
   Result<void> wait() override { return {}; }
 
   Result<std::vector<double>> time_launches(const StepRequest& request) override {
-    using Clock = std::chrono::steady_clock;
     write_frame(request);
     std::vector<double> seconds;
     for (const Step& step : plan_.phases[request.phase].steps) {
-      const Clock::time_point start = Clock::now();
+      const auto start = std::chrono::steady_clock::now();
       launch(step);
-      seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
+      seconds.push_back(seconds_since(start));
     }
     return seconds;
   }

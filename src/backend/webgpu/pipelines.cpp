@@ -1,8 +1,10 @@
 #include "backend/webgpu/pipelines.h"
 
+#include <chrono>
 #include <deque>
 #include <map>
 
+#include "base/seconds.h"
 #include "kernels/sources.h"
 
 namespace tokamak {
@@ -89,22 +91,45 @@ uint32_t cached_pipelines(const PipelineCache::Asked& before, const PipelineCach
 
 }  // namespace
 
-Result<Pipelines> compile_pipelines(WebGpuDevice& device, const Plan& plan) {
+struct PipelinesUnderWay::State {
+  std::shared_ptr<WebGpuDevice> device;
+  PipelineCache::Asked before;
   Pipelines pipelines;
-  const PipelineCache::Asked before = device.asked_of_cache();
+  std::deque<Compilation> compilations;  // callbacks hold references
+  size_t waited = 0;                     // for so many of them
+  double seconds = 0;                    // that it took to begin them
+
+  /// All are waited for, also after a failure: their callbacks write into `compilations`.
+  Result<void> wait() {
+    Result<void> all;
+    for (; waited < compilations.size(); ++waited) {
+      const Result<void> one = device->wait(compilations[waited].future);
+      if (all) all = one;
+    }
+    return all;
+  }
+  ~State() { static_cast<void>(wait()); }
+};
+
+Result<PipelinesUnderWay> PipelinesUnderWay::begin(std::shared_ptr<WebGpuDevice> owner,
+                                                   const Plan& plan) {
+  WebGpuDevice& device = *owner;
+  const auto begun = std::chrono::steady_clock::now();
+  const auto state = std::make_shared<State>();
+  state->before = device.asked_of_cache();
+  state->device = std::move(owner);
+  Pipelines& pipelines = state->pipelines;
   std::map<Bound, WGPUBindGroupLayout> layouts;
   std::map<std::string, size_t> known;
-  std::deque<Compilation> compilations;  // callbacks hold references
   for (const Phase& phase : plan.phases) {
     std::vector<size_t>& indices = pipelines.of_step.emplace_back();
     for (const Step& step : phase.steps) {
       std::string text =
           shader_text(step.kernel->needs, step.launch, step.inputs.size(), step.outputs.size());
-      const auto [entry, is_new] = known.try_emplace(std::move(text), compilations.size());
+      const auto [entry, is_new] = known.try_emplace(std::move(text), pipelines.all.size());
       indices.push_back(entry->second);
       if (!is_new) continue;
-      Compilation& compilation = compilations.emplace_back();
-      compilation.kernel = step.kernel->name;
+      Compilation compilation = {.kernel = step.kernel->name};
       TOK_TRY(device.checked(fmt::format("kernel {}", step.kernel->name), [&] {
         const Bound bound = {step.launch.writes_frame, step.inputs.size(), step.outputs.size(),
                              step.launch.again.size()};
@@ -116,26 +141,31 @@ Result<Pipelines> compile_pipelines(WebGpuDevice& device, const Plan& plan) {
         parse(device, compilation, entry->first, layout);
         pipelines.all.push_back({.handle = {}, .layout = layout});
       }));
+      start(device, state->compilations.emplace_back(std::move(compilation)));
     }
   }
-  for (Compilation& compilation : compilations) start(device, compilation);
-  // All are waited for, also after a failure: their callbacks write into `compilations`.
-  Result<void> waited;
-  for (const Compilation& compilation : compilations) {
-    const Result<void> one = device.wait(compilation.future);
-    if (waited) waited = one;
-  }
-  TOK_TRY(std::move(waited));
+  state->seconds = seconds_since(begun);
+  return PipelinesUnderWay(state);
+}
+
+Result<Pipelines> PipelinesUnderWay::finish() {
+  WebGpuDevice& device = *state_->device;
+  Pipelines& pipelines = state_->pipelines;
+  const auto begun = std::chrono::steady_clock::now();
+  TOK_TRY(state_->wait());
+  pipelines.seconds = state_->seconds + seconds_since(begun);
   TOK_TRY(device.status());
-  for (size_t i = 0; i < compilations.size(); ++i) {
-    if (!compilations[i].pipeline) {
+  for (size_t i = 0; i < pipelines.all.size(); ++i) {
+    Compilation& compilation = state_->compilations[i];
+    if (!compilation.pipeline) {
       return fail(ErrorCode::kDevice, "kernel {} does not compile on \"{}\": {}",
-                  compilations[i].kernel, device.info().name, compilations[i].message);
+                  compilation.kernel, device.info().name, compilation.message);
     }
-    pipelines.all[i].handle = std::move(compilations[i].pipeline);
+    pipelines.all[i].handle = std::move(compilation.pipeline);
   }
-  pipelines.cached = cached_pipelines(before, device.asked_of_cache(), pipelines.all.size());
-  return pipelines;
+  pipelines.cached =
+      cached_pipelines(state_->before, device.asked_of_cache(), pipelines.all.size());
+  return std::move(pipelines);
 }
 
 }  // namespace tokamak

@@ -1,5 +1,6 @@
 // Every compute pipeline of a plan, compiled once and at the same time.
 #pragma once
+#include <memory>
 #include <vector>
 
 #include "backend/webgpu/device.h"
@@ -17,10 +18,23 @@ struct Pipelines {
   std::vector<Pipeline> all;
   std::vector<std::vector<size_t>> of_step;  // [phase][step] -> index into `all`
   uint32_t cached = 0;                       // how many came whole from the cache
+  double seconds = 0;                        // for which the program did nothing else
 };
 
-/// Steps with the same text share a pipeline. Binding 0 is the frame, then come the inputs, then
-/// the outputs (kernels/sources.h). Errors: a text that the device refuses, with its reason.
-Result<Pipelines> compile_pipelines(WebGpuDevice& device, const Plan& plan);
+/// Pipelines that the device's threads compile while the program does something else.
+class PipelinesUnderWay {
+ public:
+  /// Steps with the same text share a pipeline. Binding 0 is the frame, then come the inputs, then
+  /// the outputs (kernels/sources.h). Errors: a text that is no WGSL, with the reason.
+  static Result<PipelinesUnderWay> begin(std::shared_ptr<WebGpuDevice> device, const Plan& plan);
+
+  /// Waits for all of them; once. Errors: one that the device refuses, with its reason.
+  Result<Pipelines> finish();
+
+ private:
+  struct State;
+  explicit PipelinesUnderWay(std::shared_ptr<State> state) : state_(std::move(state)) {}
+  std::shared_ptr<State> state_;
+};
 
 }  // namespace tokamak

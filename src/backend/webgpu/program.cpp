@@ -10,6 +10,7 @@
 #include "backend/webgpu/readback.h"
 #include "base/bits.h"
 #include "base/check.h"
+#include "base/seconds.h"
 
 namespace tokamak {
 namespace {
@@ -46,27 +47,36 @@ uint64_t largest_result(const Plan& plan) {
   return round_up<uint64_t>(bytes, 16);
 }
 
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
 class WebGpuProgram : public Program {
  public:
   WebGpuProgram(std::shared_ptr<WebGpuDevice> device, Plan plan, DeviceBuffers buffers,
-                Readback readback, Pipelines pipelines)
+                Readback readback)
       : device_(std::move(device)),
         plan_(std::move(plan)),
         buffers_(std::move(buffers)),
-        readback_(std::move(readback)),
-        pipelines_(std::move(pipelines)) {}
+        readback_(std::move(readback)) {}
 
-  /// Makes the bind groups and fills the constants.
-  Result<void> prepare(const ConstantReader& constants, const LoadProgress& progress) {
+  /// Fills the constants, while pipelines are compiled.
+  Result<void> load(const ConstantReader& constants, const LoadProgress& progress) {
+    for (const Phase& phase : plan_.phases) {
+      for (const Step& step : phase.steps) TOK_TRY(check_grid(step, phase.max_tokens));
+    }
+    const auto start = std::chrono::steady_clock::now();
+    TOK_TRY(buffers_.load(plan_, constants, progress));
+    report_.load_seconds = seconds_since(start);
+    return {};
+  }
+
+  /// Waits for the pipelines and makes the bind groups.
+  Result<void> prepare(PipelinesUnderWay& under_way) {
+    TOK_TRY(pipelines_, under_way.finish());
+    report_.pipelines = uint32_t(pipelines_.all.size());
+    report_.cached = pipelines_.cached;
+    report_.compile_seconds = pipelines_.seconds;
     for (size_t p = 0; p < plan_.phases.size(); ++p) {
       const Phase& phase = plan_.phases[p];
       std::vector<Dispatch>& dispatches = phases_.emplace_back();
       for (size_t s = 0; s < phase.steps.size(); ++s) {
-        TOK_TRY(check_grid(phase.steps[s], phase.max_tokens));
         const Pipeline& pipeline = pipelines_.all[pipelines_.of_step[p][s]];
         dispatches.push_back({.pipeline = pipeline.handle.get(),
                               .bindings = {},
@@ -77,19 +87,11 @@ class WebGpuProgram : public Program {
             }));
       }
     }
-    const auto start = std::chrono::steady_clock::now();
-    TOK_TRY(buffers_.load(plan_, constants, progress));
-    report_.load_seconds = seconds_since(start);
     return {};
   }
 
   const Plan& plan() const override { return plan_; }
   CompileReport report() const override { return report_; }
-  void note_compilation(double seconds) {
-    report_.pipelines = uint32_t(pipelines_.all.size());
-    report_.cached = pipelines_.cached;
-    report_.compile_seconds = seconds;
-  }
 
   Result<void> write_table(BufferId buffer, std::span<const uint32_t> values) override {
     TOK_CHECK(values.size_bytes() <= plan_.at(buffer).bytes);
@@ -268,16 +270,13 @@ Result<std::unique_ptr<Program>> make_webgpu_program(std::shared_ptr<WebGpuDevic
                                                      Plan plan, const ConstantReader& constants,
                                                      const LoadProgress& progress) {
   TOK_TRY(device->status());
+  TOK_TRY(PipelinesUnderWay pipelines, PipelinesUnderWay::begin(device, plan));
   TOK_TRY(DeviceBuffers buffers, DeviceBuffers::make(device, plan));
   TOK_TRY(Readback readback, Readback::make(device, largest_result(plan)));
-  const auto start = std::chrono::steady_clock::now();
-  TOK_TRY(Pipelines pipelines, compile_pipelines(*device, plan));
-  const double seconds = seconds_since(start);
-  auto program =
-      std::make_unique<WebGpuProgram>(std::move(device), std::move(plan), std::move(buffers),
-                                      std::move(readback), std::move(pipelines));
-  program->note_compilation(seconds);
-  TOK_TRY(program->prepare(constants, progress));
+  auto program = std::make_unique<WebGpuProgram>(std::move(device), std::move(plan),
+                                                 std::move(buffers), std::move(readback));
+  TOK_TRY(program->load(constants, progress));
+  TOK_TRY(program->prepare(pipelines));
   return program;
 }
 

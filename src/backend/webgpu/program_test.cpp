@@ -215,6 +215,22 @@ TEST_F(WebGpuProgramTest, NamesTheKernelThatDoesNotCompile) {
       << program.error().message;
 }
 
+TEST_F(WebGpuProgramTest, LeavesNothingUnderWayWhenLoadingFails) {
+  // Its pipelines are still being compiled then; afterwards the device works as before.
+  const auto fails = [](const TensorDesc&, Share, const auto&) -> Result<void> {
+    return invalid_input("The file ends early.");
+  };
+  for (int i = 0; i < 5; ++i) {
+    const auto program = backend_->compile(tiny_plan(backend_->device()), fails);
+    ASSERT_FALSE(program);
+    EXPECT_EQ(program.error().message, "The file ends early.");
+  }
+  compile();
+  ASSERT_TRUE(submit(2));
+  ASSERT_TRUE(program_->wait());
+  EXPECT_EQ(*results_.at(0), tiny_result(2));
+}
+
 TEST_F(WebGpuProgramTest, RefusesAGridThatTheDeviceCannotRun) {
   Plan plan = tiny_plan(backend_->device());
   plan.phases[1].steps[0].launch.grid.x.count = 70000;
