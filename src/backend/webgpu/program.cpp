@@ -47,6 +47,23 @@ uint64_t largest_result(const Plan& plan) {
   return round_up<uint64_t>(bytes, 16);
 }
 
+/// Errors: a step that needs more workgroups in a row than the device runs.
+Result<void> check_grids(const Plan& plan, const DeviceInfo& device) {
+  const uint32_t limit = device.limits.grid_dimension;
+  for (const Phase& phase : plan.phases) {
+    for (const Step& step : phase.steps) {
+      const Grid& grid = step.launch.grid;
+      for (const Extent& extent : {grid.x, grid.y, grid.z}) {
+        const uint32_t size = extent.at(phase.max_tokens);
+        if (size <= limit) continue;
+        return unsupported("kernel {} needs {} workgroups in a row, but \"{}\" runs at most {}.",
+                           step.kernel->name, size, device.name, limit);
+      }
+    }
+  }
+  return {};
+}
+
 class WebGpuProgram : public Program {
  public:
   WebGpuProgram(std::shared_ptr<WebGpuDevice> device, Plan plan, DeviceBuffers buffers,
@@ -58,9 +75,6 @@ class WebGpuProgram : public Program {
 
   /// Fills the constants, while pipelines are compiled.
   Result<void> load(const ConstantReader& constants, const LoadProgress& progress) {
-    for (const Phase& phase : plan_.phases) {
-      for (const Step& step : phase.steps) TOK_TRY(check_grid(step, phase.max_tokens));
-    }
     const auto start = std::chrono::steady_clock::now();
     TOK_TRY(buffers_.load(plan_, constants, progress));
     report_.load_seconds = seconds_since(start);
@@ -181,18 +195,6 @@ class WebGpuProgram : public Program {
     return recorded;
   }
 
-  Result<void> check_grid(const Step& step, uint32_t tokens) const {
-    const Grid& grid = step.launch.grid;
-    const uint32_t limit = device_->info().limits.grid_dimension;
-    for (const uint32_t size : {grid.x.at(tokens), grid.y.at(tokens), grid.z.at(tokens)}) {
-      if (size > limit) {
-        return unsupported("kernel {} needs {} workgroups in a row, but \"{}\" runs at most {}.",
-                           step.kernel->name, size, device_->info().name, limit);
-      }
-    }
-    return {};
-  }
-
   BindGroupHandle bind(const Step& step, uint32_t tokens, WGPUBindGroupLayout layout) const {
     std::vector<WGPUBindGroupEntry> entries = {{.binding = 0,
                                                 .buffer = buffers_.at(plan_.frame),
@@ -270,6 +272,7 @@ Result<std::unique_ptr<Program>> make_webgpu_program(std::shared_ptr<WebGpuDevic
                                                      Plan plan, const ConstantReader& constants,
                                                      const LoadProgress& progress) {
   TOK_TRY(device->status());
+  TOK_TRY(check_grids(plan, device->info()));
   TOK_TRY(PipelinesUnderWay pipelines, PipelinesUnderWay::begin(device, plan));
   TOK_TRY(DeviceBuffers buffers, DeviceBuffers::make(device, plan));
   TOK_TRY(Readback readback, Readback::make(device, largest_result(plan)));
