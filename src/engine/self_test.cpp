@@ -8,6 +8,7 @@
 #include <span>
 
 #include "base/beside.h"
+#include "base/bits.h"
 
 namespace tokamak {
 namespace {
@@ -31,7 +32,8 @@ double tolerance_of(const SelfTestCase& c, const KernelVariant& variant) {
 }
 
 /// All jobs as phases of one plan, so that a device compiles their kernels at the same time and
-/// gets all work at once. Names of buffers receive the job's number: "12/w".
+/// gets all work at once. Names of buffers receive the job's number: "12/w". Phases are as long as
+/// their longest step: results need no more memory on their way back.
 Plan merged(std::span<const Job> jobs) {
   Plan all;
   all.buffers.push_back({BufferUse::kFrame, 0, {}});
@@ -49,6 +51,7 @@ Plan merged(std::span<const Job> jobs) {
       all.buffers.back().tensor.name = fmt::format("{}/{}", j, plan.buffers[i].tensor.name);
     }
     Phase phase = plan.phases[0];
+    phase.max_tokens = std::ranges::max(jobs[j].test->chunks);
     const auto move = [&](Operand& operand) { operand.buffer = place[uint32_t(operand.buffer)]; };
     for (Step& step : phase.steps) {
       std::for_each(step.inputs.begin(), step.inputs.end(), move);
@@ -68,16 +71,35 @@ std::pair<size_t, std::string> parse_name(const std::string& name) {
   return {job, name.substr(slash + 1)};
 }
 
+/// Of each buffer, how many bytes a step reads or writes.
+std::vector<uint64_t> touched_bytes(const Plan& plan) {
+  std::vector<uint64_t> bytes(plan.buffers.size());
+  for (const Phase& phase : plan.phases) {
+    const auto touch = [&](const Operand& operand) {
+      uint64_t& most = bytes[uint32_t(operand.buffer)];
+      const uint64_t own = byte_count(operand.tensor(), phase.max_tokens);
+      most = std::max(most, round_up<uint64_t>(own, 16));
+    };
+    for (const Step& step : phase.steps) {
+      std::ranges::for_each(step.inputs, touch);
+      std::ranges::for_each(step.outputs, touch);
+    }
+  }
+  return bytes;
+}
+
+/// Writes the tables, and noise wherever a step will read or write.
 Result<void> fill(Program& program, std::span<const Job> jobs) {
   const Plan& plan = program.plan();
+  const std::vector<uint64_t> touched = touched_bytes(plan);
+  const std::vector<uint32_t> noise(size_t(std::ranges::max(touched) / 4), kNoise);
   for (uint32_t i = 0; i < plan.buffers.size(); ++i) {
     const Buffer& buffer = plan.buffers[i];
     if (buffer.use == BufferUse::kTable) {
       const auto [job, name] = parse_name(buffer.tensor.name);
       TOK_TRY(program.write_table(BufferId(i), jobs[job].test->pages));
     } else if (is_written_by_device(buffer.use)) {
-      const std::vector<uint32_t> noise(size_t(buffer.bytes / 4), kNoise);
-      TOK_TRY(program.write_table(BufferId(i), noise));
+      TOK_TRY(program.write_table(BufferId(i), std::span(noise).first(size_t(touched[i] / 4))));
     }
   }
   return {};
@@ -221,34 +243,41 @@ Result<void> run_and_judge(std::span<const Job> jobs, Backend& backend, CompileR
   return {};
 }
 
-/// Cases for what `plan` runs, a few each; `programs` receives what each job is about.
+/// A case for each program that `plan` runs and `known` does not: one that runs its very text if
+/// there is one, else one that runs its variant, if any. `programs` receives what jobs are about.
 std::vector<Job> jobs_for(const Plan& plan, const DeviceInfo& device, const Verdicts& known,
                           std::vector<std::string>& programs) {
-  const size_t most_cases = device.software ? 1 : 2;  // there compiling takes its time
-  std::map<std::string, const KernelVariant*> wanted;
+  std::map<const KernelVariant*, std::set<std::string>> wanted;
   for (const Phase& phase : plan.phases) {
     for (const Step& step : phase.steps) {
       std::string program = program_text(step);
-      if (!known.contains(program)) wanted.emplace(std::move(program), step.kernel);
+      if (!known.contains(program)) wanted[step.kernel].insert(std::move(program));
     }
   }
   std::vector<Job> jobs;
-  for (const auto& [program, variant] : wanted) {
+  for (auto& [variant, missing] : wanted) {
     const std::string op(op_name_at(variant->op));
-    std::vector<Job> same, similar;  // of the very texts; of the variant with others
+    const auto add = [&](const SelfTestCase& c, Plan own) {
+      jobs.push_back({&c, programs.size(), std::move(own), tolerance_of(c, *variant)});
+    };
+    std::optional<std::pair<const SelfTestCase*, Plan>> similar;
     for (const SelfTestCase& c : self_test_cases()) {
-      if (c.op != op || same.size() == most_cases) continue;
+      if (c.op != op || missing.empty()) continue;
       auto own = plan_for(c, device, {{op, std::string(variant->name)}});
       if (!own) continue;
-      const auto is_same = [&](const Step& step) { return program_text(step) == program; };
-      const bool runs_it = std::ranges::any_of(own->phases[0].steps, is_same);
-      if (!runs_it && similar.size() == most_cases) continue;
-      (runs_it ? same : similar)
-          .push_back({&c, programs.size(), *std::move(own), tolerance_of(c, *variant)});
+      for (const Step& step : own->phases[0].steps) {
+        const auto found = missing.find(program_text(step));
+        if (found == missing.end()) continue;
+        add(c, *own);
+        programs.push_back(*found);
+        missing.erase(found);
+      }
+      if (!similar) similar.emplace(&c, *std::move(own));
     }
-    std::vector<Job>& chosen = same.empty() ? similar : same;
-    std::move(chosen.begin(), chosen.end(), std::back_inserter(jobs));
-    programs.push_back(program);
+    for (const std::string& program : missing) {
+      if (similar) add(*similar->first, similar->second);
+      programs.push_back(program);
+    }
   }
   return jobs;
 }

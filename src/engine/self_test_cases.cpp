@@ -10,10 +10,15 @@ namespace {
 using Steps = SelfTestSteps;
 using Writer = SelfTestWriter;
 constexpr uint32_t kVocab = kSelfTestVocab;
+/// Columns where any number will do: odd, more than a workgroup has lanes, and the same ones, so
+/// that cases share the kernels that make their x and compare their results.
+constexpr uint32_t kOddHeads = 7, kOddHead = 43, kOdd = kOddHeads * kOddHead;
 
 // Of the largest magnitude in a result; tests/parity has the reasons.
 constexpr double kExact = 2e-7, kSum = 2e-6, kFunction = 4e-6, kAttention = 2e-5;
 constexpr double kAttentionF16 = 2e-3, kDelta = 1e-5;
+
+constexpr float kFactor = -0.7f;  // of scale, where any will do
 
 const Steps kOne = {1, {1, 1}};
 const Steps kFew = {8, {3, 8}};
@@ -22,10 +27,16 @@ const Steps kMany = {70, {3, 67}};
 void add_embed(std::vector<SelfTestCase>& all, const Steps& steps) {
   for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16}) {
     Writer w(fmt::format("embed {}", dtype_name(dtype)), Embed::kName);
-    const ValueId table = w.random("table", {kVocab, 133}, dtype);
+    const ValueId table = w.random("table", {kVocab, kOdd}, dtype);
     const ValueId y = w.graph().add_node(Embed{2.5f}, {w.tokens(), table}).front();
     all.push_back(w.finish(y, steps, kExact));
   }
+}
+
+/// One value that shows each of three: q + f (k + f v), of two kernels.
+ValueId mixed(Writer& w, const std::vector<ValueId>& qkv) {
+  const ValueId kv = w.graph().add(qkv[1], w.graph().scale(qkv[2], kFactor));
+  return w.graph().add(qkv[0], w.graph().scale(kv, kFactor));
 }
 
 /// A product of that type and some `out` rows, as each of the three ops has it.
@@ -49,10 +60,7 @@ void add_products_of(std::vector<SelfTestCase>& all, DType dtype, uint32_t in, c
   Writer w("qkv " + shape, Qkv::kName);
   const ValueId x = x_of(w), m = w.random("w", {3 * part, in}, dtype);
   const auto parts = w.graph().add_node(Qkv{part, part}, {x, m});
-  const ValueId k = w.graph().scale(parts[1], 2);
-  const ValueId v = w.graph().scale(parts[2], 3);
-  const ValueId sum = w.graph().add(parts[0], k);
-  all.push_back(w.finish(w.graph().add(sum, v), steps, kSum));
+  all.push_back(w.finish(mixed(w, parts), steps, kSum));
 }
 
 /// Products of every weight type, in rows that wide loads take and in rows that they do not.
@@ -62,28 +70,27 @@ void add_products(std::vector<SelfTestCase>& all, const Steps& steps) {
   }
 }
 
-/// So many rows that the kernels with large tiles take them; in one, values that no f16 holds.
-void add_tall_products(std::vector<SelfTestCase>& all) {
-  const Steps steps = {130, {3, 20}};
-  constexpr uint32_t kOut = 3 * 5462, kIn = 8;
+/// In phases of so many tokens that the kernels with large tiles take them, though steps are short;
+/// in one, values that no f16 holds.
+void add_products_of_many_tokens(std::vector<SelfTestCase>& all) {
+  constexpr uint32_t kTile = 128, kIn = 8;
+  const std::vector<uint32_t> chunks = {3, 20};
+  const Steps in_two_rows_of_tiles = {127 * kTile + 1, chunks}, in_one = {255 * kTile + 1, chunks};
   {
-    Writer w("linear bf16 tall, of large values", Linear::kName);
-    const ValueId x = w.activation(kIn, 3e5f), m = w.random("w", {kOut, kIn}, DType::kBF16);
-    all.push_back(w.finish(w.graph().linear(x, m), steps, kSum));
+    Writer w("linear bf16 130x8 for many tokens, of large values", Linear::kName);
+    const ValueId x = w.activation(kIn, 3e5f), m = w.random("w", {130, kIn}, DType::kBF16);
+    all.push_back(w.finish(w.graph().linear(x, m), in_two_rows_of_tiles, kSum));
   }
   {
-    Writer w("linear_glu bf16 tall", LinearGlu::kName);
-    const ValueId x = w.activation(kIn), m = w.random("w", {kOut, kIn}, DType::kBF16);
+    Writer w("linear_glu bf16 130x8 for many tokens", LinearGlu::kName);
+    const ValueId x = w.activation(kIn), m = w.random("w", {130, kIn}, DType::kBF16);
     const auto y = w.graph().add_node(LinearGlu{Activation::kSilu}, {x, m});
-    all.push_back(w.finish(y.front(), steps, kFunction));
+    all.push_back(w.finish(y.front(), in_two_rows_of_tiles, kFunction));
   }
-  Writer w("qkv bf16 tall", Qkv::kName);
-  const ValueId x = w.activation(kIn), m = w.random("w", {kOut, kIn}, DType::kBF16);
-  const auto parts = w.graph().add_node(Qkv{kOut / 3, kOut / 3}, {x, m});
-  const ValueId k = w.graph().scale(parts[1], 2);
-  const ValueId v = w.graph().scale(parts[2], 3);
-  const ValueId sum = w.graph().add(parts[0], k);
-  all.push_back(w.finish(w.graph().add(sum, v), steps, kSum));
+  Writer w("qkv bf16 66x8 for many tokens", Qkv::kName);
+  const ValueId x = w.activation(kIn), m = w.random("w", {66, kIn}, DType::kBF16);
+  const auto parts = w.graph().add_node(Qkv{22, 22}, {x, m});
+  all.push_back(w.finish(mixed(w, parts), in_one, kSum));
 }
 
 /// Packed types that between them use every text of kernels/quant.
@@ -106,34 +113,34 @@ void add_packed(std::vector<SelfTestCase>& all, const Steps& steps) {
 
 void add_norms(std::vector<SelfTestCase>& all, const Steps& steps) {
   {
-    Writer w("rms_norm 3 x 33", RmsNorm::kName);
-    const ValueId x = w.activation(99), weight = w.random("w", {33});
+    Writer w(fmt::format("rms_norm {} x {}", kOddHeads, kOddHead), RmsNorm::kName);
+    const ValueId x = w.activation(kOdd), weight = w.random("w", {kOddHead});
     all.push_back(w.finish(w.graph().rms_norm(x, weight, 1e-3f), steps, kSum));
   }
-  Writer w("add_rms_norm 301", AddRmsNorm::kName);
-  const ValueId a = w.activation(301), b = w.activation(301), weight = w.random("w", {301});
+  Writer w(fmt::format("add_rms_norm {}", kOdd), AddRmsNorm::kName);
+  const ValueId a = w.activation(kOdd), b = w.activation(kOdd), weight = w.random("w", {kOdd});
   const auto both = w.graph().add_node(AddRmsNorm{1e-3f}, {a, b, weight});
-  const ValueId norm = w.graph().scale(both[1], 0.7f);
+  const ValueId norm = w.graph().scale(both[1], kFactor);
   all.push_back(w.finish(w.graph().add(both[0], norm), steps, kSum));
 }
 
 void add_gather(std::vector<SelfTestCase>& all, const Steps& steps) {
-  std::vector<uint32_t> backwards(131);
+  std::vector<uint32_t> backwards(kOdd);
   std::iota(backwards.rbegin(), backwards.rend(), 0u);
-  Writer w("gather_columns 131", GatherColumns::kName);
-  const ValueId x = w.activation(131);
-  const ValueId order = w.constant("order", {131}, backwards);
+  Writer w(fmt::format("gather_columns {}", kOdd), GatherColumns::kName);
+  const ValueId x = w.activation(kOdd);
+  const ValueId order = w.constant("order", {kOdd}, backwards);
   all.push_back(w.finish(w.graph().gather_columns(x, order), steps, kExact));
 }
 
 void add_elements(std::vector<SelfTestCase>& all, const Steps& steps) {
   const auto element = [&](std::string_view op, double tolerance, float range, auto&& make) {
-    Writer w(fmt::format("{} 131", op), op);
-    const ValueId x = w.activation(131, range), y = w.activation(131);
+    Writer w(fmt::format("{} {}", op, kOdd), op);
+    const ValueId x = w.activation(kOdd, range), y = w.activation(kOdd);
     all.push_back(w.finish(make(w.graph(), x, y), steps, tolerance));
   };
   element(Add::kName, kExact, 3, [](auto& g, ValueId x, ValueId y) { return g.add(x, y); });
-  element(Scale::kName, kExact, 3, [](auto& g, ValueId x, ValueId) { return g.scale(x, -0.3f); });
+  element(Scale::kName, kExact, 3, [](auto& g, ValueId x, ValueId) { return g.scale(x, kFactor); });
   element(Columns::kName, kExact, 3,
           [](auto& g, ValueId x, ValueId) { return g.columns(x, 40, 70); });
   element(Softcap::kName, kFunction, 5000,
@@ -151,8 +158,8 @@ void add_elements(std::vector<SelfTestCase>& all, const Steps& steps) {
 
 /// The scale of the checkpoint, beside the one of add_elements.
 void add_scale(std::vector<SelfTestCase>& all, const Steps& steps) {
-  Writer w("scale by a constant 131", Scale::kName);
-  const ValueId x = w.activation(131, 3), s = w.random("s", {1});
+  Writer w(fmt::format("scale by a constant {}", kOdd), Scale::kName);
+  const ValueId x = w.activation(kOdd, 3), s = w.random("s", {1});
   all.push_back(w.finish(w.graph().scale(x, 0.7f, s), steps, kExact));
 }
 
@@ -178,12 +185,12 @@ void add_experts(std::vector<SelfTestCase>& all, const Steps& steps) {
     }
   }
   {
-    std::vector<uint32_t> orders(kExperts * 131);
-    for (uint32_t i = 0; i < orders.size(); ++i) orders[i] = (i + i / 131) % 131;
-    Writer w("expert_columns 131", ExpertColumns::kName);
-    const ValueId logits = w.activation(kExperts, 3), x = w.activation(131);
+    std::vector<uint32_t> orders(kExperts * kOdd);
+    for (uint32_t i = 0; i < orders.size(); ++i) orders[i] = (i + i / kOdd) % kOdd;
+    Writer w(fmt::format("expert_columns {}", kOdd), ExpertColumns::kName);
+    const ValueId logits = w.activation(kExperts, 3), x = w.activation(kOdd);
     const auto routed = w.graph().route(logits, {.top_k = kTop});
-    const ValueId order = w.constant("orders", {kExperts, 131}, orders);
+    const ValueId order = w.constant("orders", {kExperts, kOdd}, orders);
     const ValueId y = w.graph().expert_columns(x, order, routed.chosen);
     all.push_back(w.finish(y, steps, kExact));
   }
@@ -202,11 +209,11 @@ void add_experts(std::vector<SelfTestCase>& all, const Steps& steps) {
 }
 
 void add_rope(std::vector<SelfTestCase>& all, const Steps& steps) {
-  Writer w("rope 3 x 10 turning 6", Rope::kName);
+  Writer w(fmt::format("rope {} x {} turning 6", kOddHeads, kOddHead), Rope::kName);
   const RopeTable recipe{{1, 0.5f, 0.1f}, 1.25f};
   const ValueId table = w.constant("table", {80, 6}, rope_table(recipe, 80));
-  const ValueId x = w.activation(30);
-  all.push_back(w.finish(w.graph().rope(x, table, 10), steps, kSum));
+  const ValueId x = w.activation(kOdd);
+  all.push_back(w.finish(w.graph().rope(x, table, kOddHead), steps, kSum));
 }
 
 /// Grouped heads, a window, scattered pages; kv_append and attention are tested together.
@@ -244,10 +251,11 @@ void add_attention(std::vector<SelfTestCase>& all, const Steps& steps) {
 /// States that the first step must not read, changed by the second.
 void add_recurrent(std::vector<SelfTestCase>& all, const Steps& steps) {
   {
-    Writer w("short_conv silu 133 x 4", ShortConv::kName);
-    const ValueId x = w.activation(133), taps = w.random("w", {133, 4});
-    const ValueId state = w.graph().state("rows", {3, 133}, DType::kF32);
-    const ValueId y = w.graph().short_conv(x, taps, state, Activation::kSilu, w.random("b", {133}));
+    Writer w(fmt::format("short_conv silu {} x 4", kOdd), ShortConv::kName);
+    const ValueId x = w.activation(kOdd), taps = w.random("w", {kOdd, 4});
+    const ValueId state = w.graph().state("rows", {3, kOdd}, DType::kF32);
+    const ValueId bias = w.random("b", {kOdd});
+    const ValueId y = w.graph().short_conv(x, taps, state, Activation::kSilu, bias);
     all.push_back(w.finish(y, steps, kFunction));
   }
   Writer w("gated_delta 4/2 40 x 36", GatedDelta::kName);
@@ -450,7 +458,7 @@ std::vector<SelfTestCase> make_cases() {
     add_recurrent(all, steps);
   }
   for (const DType dtype : {DType::kBF16, DType::kQ4_0}) add_products_of(all, dtype, 544, kFew);
-  add_tall_products(all);
+  add_products_of_many_tokens(all);
   return all;
 }
 

@@ -125,7 +125,7 @@ TEST(SelfTest, NamesTheKernelThatTheDeviceRefuses) {
   for (const KernelCheck& check : test->kernels) {
     if (check.failure.empty()) continue;
     EXPECT_EQ(check.kernel, "softcap.cpu");
-    EXPECT_EQ(check.failure, "softcap 131: The kernel does not compile.");
+    EXPECT_EQ(check.failure, "softcap 301: The kernel does not compile.");
   }
 }
 

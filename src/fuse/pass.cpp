@@ -156,9 +156,13 @@ class Driver {
     return is_new || entry->second == id;
   }
 
+  bool may_match(const Pattern& pattern, const Node& node) const {
+    return node.op.index() == *pattern.op && node.inputs.size() == pattern.inputs.size();
+  }
+
   bool matches_node(const Pattern& pattern, size_t n, Match& match) const {
     const Node& node = graph_.nodes[n];
-    if (node.op.index() != *pattern.op || node.inputs.size() != pattern.inputs.size()) return false;
+    if (!may_match(pattern, node)) return false;
     if (!bind(match, pattern.var, node.outputs[0])) return false;
     for (size_t i = 0; i < pattern.others.size(); ++i) {
       if (1 + i >= node.outputs.size() || !bind(match, pattern.others[i], node.outputs[1 + i])) {
@@ -184,6 +188,7 @@ class Driver {
     if (tree == trees.size()) return so_far;
     const size_t end = tree == 0 ? first + 1 : graph_.nodes.size();
     for (size_t n = first; n < end; ++n) {
+      if (!may_match(trees[tree], graph_.nodes[n])) continue;
       Match attempt = so_far;
       if (!matches_node(trees[tree], n, attempt)) continue;
       if (auto whole = match_trees(trees, tree + 1, n + 1, attempt)) return whole;

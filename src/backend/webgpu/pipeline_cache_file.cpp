@@ -1,7 +1,6 @@
 // The pipeline cache on disk. An entry is a header, the whole key and the value; readers see all
 // of a file or nothing, and what was damaged since then fails its checksum.
-#include <bit>
-#include <cstring>
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -40,18 +39,16 @@ class FilePipelineCache : public PipelineCache {
 
   size_t load(std::span<const uint8_t> key, std::span<uint8_t> value) override {
     const std::string name = file_name(key);
-    const std::lock_guard lock(mutex_);
     // The caller asks twice, for the size and for the bytes; both answers come from one reading.
-    auto found = asked_.find(name);
-    if (found == asked_.end()) {
-      Bytes read = read_entry(folder_ / name, key);
-      if (read.empty()) return 0;
-      found = asked_.emplace(name, std::move(read)).first;
+    Bytes entry = take(name);
+    if (entry.empty()) entry = read_entry(folder_ / name, key);
+    const size_t size = entry.size();
+    if (value.size() == size) {
+      std::ranges::copy(entry, value.begin());
+    } else if (size > 0) {
+      const std::lock_guard lock(mutex_);
+      asked_.insert_or_assign(name, std::move(entry));
     }
-    const size_t size = found->second.size();
-    if (value.size() != size) return size;
-    std::memcpy(value.data(), found->second.data(), size);
-    asked_.erase(found);
     return size;
   }
 
@@ -68,6 +65,13 @@ class FilePipelineCache : public PipelineCache {
   }
 
  private:
+  /// What an earlier question has read, once.
+  Bytes take(const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    const auto found = asked_.extract(name);
+    return found.empty() ? Bytes() : std::move(found.mapped());
+  }
+
   static std::string file_name(std::span<const uint8_t> key) {
     return fmt::format("{:016x}{:016x}.pipeline", hash_bytes(key), hash_bytes(key, ~kHashStart));
   }

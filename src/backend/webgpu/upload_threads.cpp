@@ -4,6 +4,7 @@
 // anew.
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -16,7 +17,7 @@
 namespace tokamak {
 namespace {
 
-constexpr uint64_t kChunkBytes = uint64_t{4} << 20;
+constexpr uint64_t kMaxChunkBytes = uint64_t{4} << 20, kMinChunkBytes = uint64_t{64} << 10;
 constexpr size_t kMaxChunks = 12;  // 48 MiB: see loading in docs/performance.md
 constexpr size_t kMaxWorkers = 8;
 /// Constants above this are read by several workers.
@@ -30,6 +31,7 @@ struct Piece {
 
 struct Chunk {
   BufferHandle staging;
+  uint64_t bytes = 0;
   std::byte* memory = nullptr;  // while mapped
   uint64_t used = 0;
   std::vector<Piece> pieces;
@@ -146,7 +148,7 @@ class Worker {
     check_piece(job, offset, bytes.size());
     while (!bytes.empty()) {
       if (!room(job.buffer, offset)) return fail(ErrorCode::kCancelled, "Loading has failed.");
-      const size_t size = std::min<size_t>(bytes.size(), kChunkBytes - chunk_->used);
+      const size_t size = std::min<size_t>(bytes.size(), chunk_->bytes - chunk_->used);
       std::copy_n(bytes.begin(), size, chunk_->memory + chunk_->used);
       // The next piece begins at an offset that copies may start from.
       chunk_->used += round_up<uint64_t>(size, 4);
@@ -160,7 +162,7 @@ class Worker {
   /// Sees to it that the chunk has room, and that its last piece goes on at `offset` of `target`.
   /// False when the upload has failed.
   bool room(WGPUBuffer target, uint64_t offset) {
-    if (chunk_ != nullptr && chunk_->used == kChunkBytes) finish();
+    if (chunk_ != nullptr && chunk_->used == chunk_->bytes) finish();
     if (chunk_ == nullptr) chunk_ = exchange_.take_free();
     if (chunk_ == nullptr) return false;
     const Piece* last = chunk_->pieces.empty() ? nullptr : &chunk_->pieces.back();
@@ -180,15 +182,16 @@ class Copier {
  public:
   Copier(WebGpuDevice& device, Exchange& exchange) : device_(device), exchange_(exchange) {}
 
-  Result<void> make_chunks(size_t count) {
+  Result<void> make_chunks(size_t count, uint64_t bytes) {
     chunks_.resize(count);
     TOK_TRY(device_.checked("staging memory for weights", [&] {
       for (Chunk& chunk : chunks_) {
         const WGPUBufferDescriptor descriptor = {
             .label = wgpu_text("weights on their way"),
             .usage = WGPUBufferUsage_MapWrite | WGPUBufferUsage_CopySrc,
-            .size = kChunkBytes,
+            .size = bytes,
             .mappedAtCreation = true};
+        chunk.bytes = bytes;
         chunk.staging = BufferHandle(wgpuDeviceCreateBuffer(device_.handle(), &descriptor));
       }
     }));
@@ -244,14 +247,14 @@ class Copier {
         mapping->mapped->problem = "Staging memory cannot be mapped. " + text_of(message);
       }
     };
-    wgpuBufferMapAsync(chunk.staging.get(), WGPUMapMode_Write, 0, kChunkBytes,
+    wgpuBufferMapAsync(chunk.staging.get(), WGPUMapMode_Write, 0, chunk.bytes,
                        {.mode = WGPUCallbackMode_AllowProcessEvents,
                         .callback = on_mapped,
                         .userdata1 = new Mapping{mapped_, &chunk}});
   }
 
   Result<void> offer(Chunk& chunk) {
-    void* memory = wgpuBufferGetMappedRange(chunk.staging.get(), 0, kChunkBytes);
+    void* memory = wgpuBufferGetMappedRange(chunk.staging.get(), 0, chunk.bytes);
     if (memory == nullptr) return fail(ErrorCode::kDevice, "Staging memory cannot be mapped.");
     chunk.memory = static_cast<std::byte*>(memory);
     chunk.used = 0;
@@ -276,8 +279,11 @@ Result<void> upload_constants(WebGpuDevice& device, std::vector<UploadJob> jobs,
   Exchange exchange;
   Copier copier(device, exchange);
   const size_t workers = std::clamp<size_t>(std::thread::hardware_concurrency(), 1, kMaxWorkers);
+  // Devices set staging memory to zeros first, which must not take longer than a small model does.
+  const uint64_t chunk_bytes =
+      std::clamp(std::bit_ceil(total / workers), kMinChunkBytes, kMaxChunkBytes);
   TOK_TRY(copier.make_chunks(
-      std::min(kMaxChunks, workers + size_t(ceil_div<uint64_t>(total, kChunkBytes)))));
+      std::min(kMaxChunks, workers + size_t(ceil_div<uint64_t>(total, chunk_bytes))), chunk_bytes));
 
   std::atomic<size_t> next = 0;
   std::vector<std::jthread> threads;
