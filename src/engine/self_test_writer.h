@@ -55,14 +55,11 @@ class SelfTestWriter {
 
   /// f32 [T, columns], made by an embed.
   ValueId activation(uint32_t columns, float range = 1) {
-    return builder_.embed(tokens_, random(fmt::format("x{}", count_++), {kSelfTestVocab, columns},
-                                          DType::kF32, range));
+    return builder_.embed(tokens_, next_x(kSelfTestVocab, columns, range));
   }
 
   /// f32 [1, columns], for cases of one token: a constant, which takes no kernel to make.
-  ValueId row(uint32_t columns, float range = 1) {
-    return random(fmt::format("x{}", count_++), {1, columns}, DType::kF32, range);
-  }
+  ValueId row(uint32_t columns, float range = 1) { return next_x(1, columns, range); }
 
   /// A table that scatters the pages of `positions` positions; `slots` receives the cache's size.
   ValueId pages(uint32_t positions, uint32_t& slots) {
@@ -84,6 +81,10 @@ class SelfTestWriter {
   }
 
  private:
+  ValueId next_x(uint32_t rows, uint32_t columns, float range) {
+    return random(fmt::format("x{}", count_++), {rows, columns}, DType::kF32, range);
+  }
+
   GraphBuilder builder_;
   SelfTestCase case_;
   std::mt19937 random_;

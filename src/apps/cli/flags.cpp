@@ -173,7 +173,8 @@ void SamplingFlags::add(CLI::App& command) {
       ->capture_default_str();
   const char* group = "Sampling (default: as the model recommends)";
   command.add_flag("--greedy", greedy_, "always the most probable token")->group(group);
-  command.add_option("--temp", temperature_, "temperature; 0 is greedy")->group(group);
+  command.add_option("--temp,--temperature", temperature_, "temperature; 0 is greedy")
+      ->group(group);
   command.add_option("--top-k", top_k_, "only the k most probable; 0: all")->group(group);
   command.add_option("--top-p", top_p_, "only the most probable up to this sum")->group(group);
   command.add_option("--min-p", min_p_, "only those above this share of the best")->group(group);

@@ -111,11 +111,15 @@ struct PipelinesUnderWay::State {
   ~State() { static_cast<void>(wait()); }
 };
 
+PipelinesUnderWay::PipelinesUnderWay(std::unique_ptr<State> state) : state_(std::move(state)) {}
+PipelinesUnderWay::PipelinesUnderWay(PipelinesUnderWay&&) noexcept = default;
+PipelinesUnderWay::~PipelinesUnderWay() = default;
+
 Result<PipelinesUnderWay> PipelinesUnderWay::begin(std::shared_ptr<WebGpuDevice> owner,
                                                    const Plan& plan) {
   WebGpuDevice& device = *owner;
   const auto begun = std::chrono::steady_clock::now();
-  const auto state = std::make_shared<State>();
+  auto state = std::make_unique<State>();
   state->before = device.asked_of_cache();
   state->device = std::move(owner);
   Pipelines& pipelines = state->pipelines;
@@ -145,7 +149,7 @@ Result<PipelinesUnderWay> PipelinesUnderWay::begin(std::shared_ptr<WebGpuDevice>
     }
   }
   state->seconds = seconds_since(begun);
-  return PipelinesUnderWay(state);
+  return PipelinesUnderWay(std::move(state));
 }
 
 Result<Pipelines> PipelinesUnderWay::finish() {

@@ -28,13 +28,17 @@ class PipelinesUnderWay {
   /// the outputs (kernels/sources.h). Errors: a text that is no WGSL, with the reason.
   static Result<PipelinesUnderWay> begin(std::shared_ptr<WebGpuDevice> device, const Plan& plan);
 
+  PipelinesUnderWay(PipelinesUnderWay&&) noexcept;
+  /// Waits for those that are still under way.
+  ~PipelinesUnderWay();
+
   /// Waits for all of them; once. Errors: one that the device refuses, with its reason.
   Result<Pipelines> finish();
 
  private:
   struct State;
-  explicit PipelinesUnderWay(std::shared_ptr<State> state) : state_(std::move(state)) {}
-  std::shared_ptr<State> state_;
+  explicit PipelinesUnderWay(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace tokamak
