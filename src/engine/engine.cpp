@@ -184,14 +184,19 @@ Result<void> fuse_graphs(Engine::Compiled& compiled, const fuse::DisabledPasses&
   compiled.sampled = fuse::with_list(compiled.one_token);
   compiled.greedy = fuse::with_choice(compiled.one_token);
   Result<std::vector<uint32_t>> many, one, sampled, greedy;
-  const auto fuse = [&](Graph& graph, fuse::Steps steps, Result<std::vector<uint32_t>>& counts) {
+  const auto run = [&](Graph& graph, fuse::Steps steps, Result<std::vector<uint32_t>>& counts) {
     counts = fuse::run_pipeline(graph, steps, disabled);
   };
+  const bool has_logits = !compiled.encoder;
   {
-    const Beside first([&] { fuse(compiled.fused, fuse::Steps::kMany, many); });
-    const Beside second([&] { fuse(compiled.sampled, fuse::Steps::kOne, sampled); });
-    const Beside third([&] { fuse(compiled.greedy, fuse::Steps::kOne, greedy); });
-    fuse(compiled.one_token, fuse::Steps::kOne, one);
+    const Beside run_many([&] { run(compiled.fused, fuse::Steps::kMany, many); });
+    const Beside run_sampled([&] {
+      if (has_logits) run(compiled.sampled, fuse::Steps::kOne, sampled);
+    });
+    const Beside run_greedy([&] {
+      if (has_logits) run(compiled.greedy, fuse::Steps::kOne, greedy);
+    });
+    run(compiled.one_token, fuse::Steps::kOne, one);
   }
   for (const auto* counts : {&many, &sampled, &greedy}) TOK_TRY(*counts);
   TOK_TRY(compiled.replacements, std::move(one));

@@ -4,24 +4,25 @@
 #include <cmath>
 #include <iterator>
 #include <optional>
+#include <ranges>
 #include <set>
 #include <span>
 
 #include "base/beside.h"
-#include "base/bits.h"
 
 namespace tokamak {
 namespace {
 
 /// NaN as one f32 and as two f16.
 constexpr uint32_t kNoise = 0x7fc07fc0;
+constexpr uint32_t kRowsBehind = 3;
 
 using Results = std::vector<std::vector<float>>;  // one per step
 
 /// One case on one kernel.
 struct Job {
   const SelfTestCase* test = nullptr;
-  size_t kernel = 0;  // which of those that are tested
+  size_t kernel = 0;  // which of what is tested: a kernel, or programs of one
   Plan plan;          // of one phase
   double tolerance = 0;
 };
@@ -32,8 +33,9 @@ double tolerance_of(const SelfTestCase& c, const KernelVariant& variant) {
 }
 
 /// All jobs as phases of one plan, so that a device compiles their kernels at the same time and
-/// gets all work at once. Names of buffers receive the job's number: "12/w". Phases are as long as
-/// their longest step: results need no more memory on their way back.
+/// gets all work at once. Names of buffers receive the job's number: "12/w". Phases are little
+/// longer than their longest step, whatever their kernels were chosen for: what is bound and what
+/// is read back need no more memory, and some rows of noise still lie behind all steps.
 Plan merged(std::span<const Job> jobs) {
   Plan all;
   all.buffers.push_back({BufferUse::kFrame, 0, {}});
@@ -51,7 +53,8 @@ Plan merged(std::span<const Job> jobs) {
       all.buffers.back().tensor.name = fmt::format("{}/{}", j, plan.buffers[i].tensor.name);
     }
     Phase phase = plan.phases[0];
-    phase.max_tokens = std::ranges::max(jobs[j].test->chunks);
+    phase.max_tokens =
+        std::min(phase.max_tokens, std::ranges::max(jobs[j].test->chunks) + kRowsBehind);
     const auto move = [&](Operand& operand) { operand.buffer = place[uint32_t(operand.buffer)]; };
     for (Step& step : phase.steps) {
       std::for_each(step.inputs.begin(), step.inputs.end(), move);
@@ -71,14 +74,14 @@ std::pair<size_t, std::string> parse_name(const std::string& name) {
   return {job, name.substr(slash + 1)};
 }
 
-/// Of each buffer, how many bytes a step reads or writes.
+/// Of each buffer that kernels write, how many bytes a step may touch.
 std::vector<uint64_t> touched_bytes(const Plan& plan) {
   std::vector<uint64_t> bytes(plan.buffers.size());
   for (const Phase& phase : plan.phases) {
     const auto touch = [&](const Operand& operand) {
+      if (!is_written_by_device(plan.at(operand.buffer).use)) return;
       uint64_t& most = bytes[uint32_t(operand.buffer)];
-      const uint64_t own = byte_count(operand.tensor(), phase.max_tokens);
-      most = std::max(most, round_up<uint64_t>(own, 16));
+      most = std::max(most, bound_bytes(operand, phase.max_tokens));
     };
     for (const Step& step : phase.steps) {
       std::ranges::for_each(step.inputs, touch);
@@ -243,41 +246,54 @@ Result<void> run_and_judge(std::span<const Job> jobs, Backend& backend, CompileR
   return {};
 }
 
-/// A case for each program that `plan` runs and `known` does not: one that runs its very text if
-/// there is one, else one that runs its variant, if any. `programs` receives what jobs are about.
+/// Of one variant: what a job of test_plan() is about.
+using Programs = std::vector<std::string>;
+
+/// Cases for the programs that `plan` runs and `known` does not: one in steps of one token, one in
+/// larger steps, as `plan` has them. What no case runs is judged by one that runs its variant, if
+/// any does. `about` receives the programs of each job, and those without a case.
 std::vector<Job> jobs_for(const Plan& plan, const DeviceInfo& device, const Verdicts& known,
-                          std::vector<std::string>& programs) {
-  std::map<const KernelVariant*, std::set<std::string>> wanted;
+                          std::vector<Programs>& about) {
+  std::map<const KernelVariant*, std::set<std::pair<std::string, bool>>> wanted;
   for (const Phase& phase : plan.phases) {
     for (const Step& step : phase.steps) {
       std::string program = program_text(step);
-      if (!known.contains(program)) wanted[step.kernel].insert(std::move(program));
+      if (known.contains(program)) continue;
+      wanted[step.kernel].emplace(std::move(program), phase.max_tokens == 1);
     }
   }
   std::vector<Job> jobs;
   for (auto& [variant, missing] : wanted) {
     const std::string op(op_name_at(variant->op));
-    const auto add = [&](const SelfTestCase& c, Plan own) {
-      jobs.push_back({&c, programs.size(), std::move(own), tolerance_of(c, *variant)});
+    const auto capture_case = [&](const SelfTestCase& c) {
+      return plan_for(c, device, {{op, std::string(variant->name)}});
     };
-    std::optional<std::pair<const SelfTestCase*, Plan>> similar;
+    const auto add = [&](const SelfTestCase& c, Plan own) {
+      jobs.push_back({&c, about.size(), std::move(own), tolerance_of(c, *variant)});
+    };
+    const SelfTestCase* similar = nullptr;
+    std::set<std::string> tested, others;
     for (const SelfTestCase& c : self_test_cases()) {
       if (c.op != op || missing.empty()) continue;
-      auto own = plan_for(c, device, {{op, std::string(variant->name)}});
+      auto own = capture_case(c);
       if (!own) continue;
+      if (similar == nullptr) similar = &c;
+      Programs programs;
       for (const Step& step : own->phases[0].steps) {
-        const auto found = missing.find(program_text(step));
-        if (found == missing.end()) continue;
-        add(c, *own);
-        programs.push_back(*found);
-        missing.erase(found);
+        const auto found = missing.extract({program_text(step), c.max_tokens == 1});
+        if (!found.empty()) programs.push_back(found.value().first);
       }
-      if (!similar) similar.emplace(&c, *std::move(own));
+      if (programs.empty()) continue;
+      tested.insert(programs.begin(), programs.end());
+      add(c, *std::move(own));
+      about.push_back(std::move(programs));
     }
-    for (const std::string& program : missing) {
-      if (similar) add(*similar->first, similar->second);
-      programs.push_back(program);
+    for (const auto& [program, is_one] : missing) {
+      if (!tested.contains(program)) others.insert(program);
     }
+    if (others.empty()) continue;
+    if (similar != nullptr) add(*similar, *capture_case(*similar));
+    about.emplace_back(others.begin(), others.end());
   }
   return jobs;
 }
@@ -320,13 +336,14 @@ std::string program_text(const Step& step) {
 }
 
 Result<Verdicts> test_plan(Backend& backend, const Plan& plan, Verdicts known) {
-  std::vector<std::string> programs;
-  const std::vector<Job> jobs = jobs_for(plan, backend.device(), known, programs);
-  for (const std::string& program : programs) known[program];
+  std::vector<Programs> about;
+  const std::vector<Job> jobs = jobs_for(plan, backend.device(), known, about);
+  for (const std::string& program : about | std::views::join) known[program];
   if (jobs.empty()) return known;
   TOK_TRY(run_and_judge(jobs, backend, nullptr, [&](const Job& job, const std::string& wrong) {
-    std::string& failure = known[programs[job.kernel]];
-    if (failure.empty() && !wrong.empty()) {
+    for (const std::string& program : about[job.kernel]) {
+      std::string& failure = known[program];
+      if (!failure.empty() || wrong.empty()) continue;
       failure = fmt::format("{}: {}", job.test->name, wrong);
     }
   }));

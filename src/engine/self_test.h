@@ -55,8 +55,10 @@ std::string program_text(const Step& step);
 /// program_text() -> "" when it computed rightly, else what showed that it does not.
 using Verdicts = std::map<std::string, std::string, std::less<>>;
 
-/// Tests what `plan` runs and `known` says nothing of, each on one case, and gives `known` with the
-/// new verdicts. An error only when the device is lost or out of memory.
+/// Tests the programs that `plan` runs and `known` says nothing of, each on one case in steps of
+/// one token and one in larger steps, as far as `plan` has them, and gives `known` with the new
+/// verdicts; one for which there is no case counts as right. An error only when the device is lost
+/// or out of memory.
 Result<Verdicts> test_plan(Backend& backend, const Plan& plan, Verdicts known);
 
 /// The variants of `plan` that a verdict says are wrong.

@@ -11,7 +11,7 @@ using Steps = SelfTestSteps;
 using Writer = SelfTestWriter;
 constexpr uint32_t kVocab = kSelfTestVocab;
 /// Columns where any number will do: odd, more than a workgroup has lanes, and the same ones, so
-/// that cases share the kernels that make their x and compare their results.
+/// that cases share the kernels that make their x and add their results up.
 constexpr uint32_t kOddHeads = 7, kOddHead = 43, kOdd = kOddHeads * kOddHead;
 
 // Of the largest magnitude in a result; tests/parity has the reasons.
@@ -70,27 +70,28 @@ void add_products(std::vector<SelfTestCase>& all, const Steps& steps) {
   }
 }
 
-/// In phases of so many tokens that the kernels with large tiles take them, though steps are short;
-/// in one, values that no f16 holds.
+/// In phases of so many tokens that the kernels with large tiles take them, though steps are short:
+/// two by 128 tiles give the 256 workgroups that linear/matrix.cpp asks for. In one, values that no
+/// f16 holds.
 void add_products_of_many_tokens(std::vector<SelfTestCase>& all) {
-  constexpr uint32_t kTile = 128, kIn = 8;
-  const std::vector<uint32_t> chunks = {3, 20};
-  const Steps in_two_rows_of_tiles = {127 * kTile + 1, chunks}, in_one = {255 * kTile + 1, chunks};
+  constexpr uint32_t kTile = 128, kOut = kTile + 4, kIn = 8;
+  const Steps steps = {127 * kTile + 1, {3, 20}};
+  const std::string shape = fmt::format("bf16 {}x{} for many tokens", kOut, kIn);
   {
-    Writer w("linear bf16 130x8 for many tokens, of large values", Linear::kName);
-    const ValueId x = w.activation(kIn, 3e5f), m = w.random("w", {130, kIn}, DType::kBF16);
-    all.push_back(w.finish(w.graph().linear(x, m), in_two_rows_of_tiles, kSum));
+    Writer w(fmt::format("linear {}, of large values", shape), Linear::kName);
+    const ValueId x = w.activation(kIn, 3e5f), m = w.random("w", {kOut, kIn}, DType::kBF16);
+    all.push_back(w.finish(w.graph().linear(x, m), steps, kSum));
   }
   {
-    Writer w("linear_glu bf16 130x8 for many tokens", LinearGlu::kName);
-    const ValueId x = w.activation(kIn), m = w.random("w", {130, kIn}, DType::kBF16);
+    Writer w("linear_glu " + shape, LinearGlu::kName);
+    const ValueId x = w.activation(kIn), m = w.random("w", {kOut, kIn}, DType::kBF16);
     const auto y = w.graph().add_node(LinearGlu{Activation::kSilu}, {x, m});
-    all.push_back(w.finish(y.front(), in_two_rows_of_tiles, kFunction));
+    all.push_back(w.finish(y.front(), steps, kFunction));
   }
-  Writer w("qkv bf16 66x8 for many tokens", Qkv::kName);
-  const ValueId x = w.activation(kIn), m = w.random("w", {66, kIn}, DType::kBF16);
-  const auto parts = w.graph().add_node(Qkv{22, 22}, {x, m});
-  all.push_back(w.finish(mixed(w, parts), in_one, kSum));
+  Writer w("qkv " + shape, Qkv::kName);
+  const ValueId x = w.activation(kIn), m = w.random("w", {kOut, kIn}, DType::kBF16);
+  const auto parts = w.graph().add_node(Qkv{kOut / 3, kOut / 3}, {x, m});
+  all.push_back(w.finish(mixed(w, parts), steps, kSum));
 }
 
 /// Packed types that between them use every text of kernels/quant.

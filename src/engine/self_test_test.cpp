@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "engine/changed_program.h"
@@ -87,6 +88,45 @@ TEST(SelfTest, TheOnlyKernelThatIsNotKnownMayBeRefused) {
     return;
   }
   FAIL() << "no case of softcap";
+}
+
+/// The reference, with a number changed in all steps of one token, or in all larger ones.
+class PartlyWrongBackend : public WrongBackend {
+ public:
+  explicit PartlyWrongBackend(bool one_token) : WrongBackend(0), one_token_(one_token) {}
+  Result<std::unique_ptr<Program>> compile(Plan plan, const ConstantReader& constants,
+                                           const LoadProgress& progress) override {
+    TOK_TRY(std::unique_ptr<Program> program, WrongBackend::compile(plan, constants, progress));
+    return std::make_unique<ChangedProgram>(
+        std::move(program), std::move(plan), [one_token = one_token_](const Phase& phase) {
+          return (phase.max_tokens == 1) == one_token ? 1.0f : 0.0f;
+        });
+  }
+
+ private:
+  bool one_token_;
+};
+
+TEST(SelfTest, TestsAProgramInStepsOfOneTokenAndInLargerOnesWhereThePlanHasBoth) {
+  const auto found = std::ranges::find(self_test_cases(), RmsNorm::kName, &SelfTestCase::op);
+  ASSERT_NE(found, self_test_cases().end());
+  const auto plan = [&](const std::vector<PhaseRequest>& phases) {
+    return capture(found->graph, make_cpu_backend()->device(), {.phases = phases, .forced = {}});
+  };
+  const PhaseRequest one = {"one", 1}, many = {"many", 70};
+  for (const bool one_token : {true, false}) {
+    PartlyWrongBackend backend(one_token);
+    const auto finds = [&](const std::vector<PhaseRequest>& phases) {
+      const auto own = plan(phases);
+      EXPECT_TRUE(own);
+      const auto verdicts = test_plan(backend, *own, {});
+      EXPECT_TRUE(verdicts);
+      return wrong_variants(*own, *verdicts).contains("rms_norm.cpu");
+    };
+    EXPECT_EQ(finds({one}), one_token);
+    EXPECT_EQ(finds({many}), !one_token);
+    EXPECT_TRUE(finds({one, many}));
+  }
 }
 
 TEST(SelfTest, SaysNothingOfKernelsForWhichThereIsNoMemory) {

@@ -188,6 +188,7 @@ class Driver {
     if (tree == trees.size()) return so_far;
     const size_t end = tree == 0 ? first + 1 : graph_.nodes.size();
     for (size_t n = first; n < end; ++n) {
+      // Before what is bound so far is copied.
       if (!may_match(trees[tree], graph_.nodes[n])) continue;
       Match attempt = so_far;
       if (!matches_node(trees[tree], n, attempt)) continue;

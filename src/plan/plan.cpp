@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/bits.h"
 #include "base/check.h"
 
 namespace tokamak {
@@ -30,6 +31,10 @@ uint32_t Plan::change_behind(size_t phase, uint32_t position) const {
   if (phase + 1 >= phases.size() || phases[phase + 1].from_position == 0) return kNowhere;
   const uint32_t from = phases[phase + 1].from_position;
   return from > position ? from : kNowhere;
+}
+
+uint64_t bound_bytes(const Operand& operand, uint64_t tokens) {
+  return round_up<uint64_t>(byte_count(operand.dtype, operand.shape, tokens), 16);
 }
 
 bool is_written_by_device(BufferUse use) {

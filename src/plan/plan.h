@@ -47,6 +47,9 @@ struct Operand {
   bool operator==(const Operand&) const = default;
 };
 
+/// The bytes of it that a step of so many tokens may touch: up to the end of a vec4.
+uint64_t bound_bytes(const Operand& operand, uint64_t tokens);
+
 /// "f32[T,64]"
 inline std::string type_text(const Operand& operand) {
   return type_text(operand.tensor());

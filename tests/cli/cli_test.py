@@ -411,6 +411,8 @@ class Run(Cli):
         self.assertEqual(self.ok(*flags, "--seed", 7).out, first)
         others = {self.ok(*flags, "--seed", seed).out for seed in (8, 9, 10)}
         self.assertNotEqual(others, {first})
+        spelt_out = (*STORY, "--temperature", "1", "-n", 12, "--seed", 7)
+        self.assertEqual(self.ok(*spelt_out).out, first)
 
     def test_it_stops_at_a_text_and_does_not_show_it(self):
         answer = self.ok(*STORY, "--greedy", "-n", 64, "--stop", " king", "--json")

@@ -204,8 +204,7 @@ class WebGpuProgram : public Program {
       entries.push_back({.binding = uint32_t(entries.size()),
                          .buffer = buffers_.at(operand.buffer),
                          .offset = operand.buffer == plan_.frame ? kFrameTokensOffset : 0,
-                         // Only what the step may touch, up to the end of a vec4.
-                         .size = round_up<uint64_t>(operand_bytes(operand, tokens), 16)});
+                         .size = bound_bytes(operand, tokens)});
     };
     for (const Operand& in : step.inputs) add(in);
     for (const Operand& out : step.outputs) add(out);

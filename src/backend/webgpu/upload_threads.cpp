@@ -4,7 +4,6 @@
 // anew.
 #include <algorithm>
 #include <atomic>
-#include <bit>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -280,8 +279,8 @@ Result<void> upload_constants(WebGpuDevice& device, std::vector<UploadJob> jobs,
   Copier copier(device, exchange);
   const size_t workers = std::clamp<size_t>(std::thread::hardware_concurrency(), 1, kMaxWorkers);
   // Devices set staging memory to zeros first, which must not take longer than a small model does.
-  const uint64_t chunk_bytes =
-      std::clamp(std::bit_ceil(total / workers), kMinChunkBytes, kMaxChunkBytes);
+  const uint64_t chunk_bytes = std::clamp(round_up<uint64_t>(ceil_div(total, workers), 4096),
+                                          kMinChunkBytes, kMaxChunkBytes);
   TOK_TRY(copier.make_chunks(
       std::min(kMaxChunks, workers + size_t(ceil_div<uint64_t>(total, chunk_bytes))), chunk_bytes));
 
