@@ -171,6 +171,12 @@ Result<Plan> plan_for(const SelfTestCase& c, const DeviceInfo& device, ForcedVar
                  {.phases = {{"self-test", c.max_tokens}}, .forced = std::move(forced)});
 }
 
+/// Of one variant on a case. Errors: a shape of another variant.
+Result<Plan> plan_on(const SelfTestCase& c, const KernelVariant& variant,
+                     const DeviceInfo& device) {
+  return plan_for(c, device, {{std::string(op_name_at(variant.op)), std::string(variant.name)}});
+}
+
 /// What each kernel of the device can run.
 std::vector<Job> make_jobs(const DeviceInfo& device, SelfTest& out) {
   std::vector<Job> jobs;
@@ -183,11 +189,10 @@ std::vector<Job> make_jobs(const DeviceInfo& device, SelfTest& out) {
       check.skipped = fmt::format("the device lacks {}", features_text(missing));
       continue;
     }
-    const std::string op(op_name_at(variant.op));
     for (const SelfTestCase& c : self_test_cases()) {
-      if (c.op != op) continue;
-      auto plan = plan_for(c, device, {{op, std::string(variant.name)}});
-      if (!plan) continue;  // a shape of another variant
+      if (c.op != op_name_at(variant.op)) continue;
+      auto plan = plan_on(c, variant, device);
+      if (!plan) continue;
       jobs.push_back({&c, out.kernels.size() - 1, *std::move(plan), tolerance_of(c, variant)});
       ++check.cases;
     }
@@ -264,18 +269,14 @@ std::vector<Job> jobs_for(const Plan& plan, const DeviceInfo& device, const Verd
   }
   std::vector<Job> jobs;
   for (auto& [variant, missing] : wanted) {
-    const std::string op(op_name_at(variant->op));
-    const auto capture_case = [&](const SelfTestCase& c) {
-      return plan_for(c, device, {{op, std::string(variant->name)}});
-    };
     const auto add = [&](const SelfTestCase& c, Plan own) {
       jobs.push_back({&c, about.size(), std::move(own), tolerance_of(c, *variant)});
     };
     const SelfTestCase* similar = nullptr;
-    std::set<std::string> tested, others;
+    std::set<std::string> tested;
     for (const SelfTestCase& c : self_test_cases()) {
-      if (c.op != op || missing.empty()) continue;
-      auto own = capture_case(c);
+      if (c.op != op_name_at(variant->op) || missing.empty()) continue;
+      auto own = plan_on(c, *variant, device);
       if (!own) continue;
       if (similar == nullptr) similar = &c;
       Programs programs;
@@ -288,11 +289,12 @@ std::vector<Job> jobs_for(const Plan& plan, const DeviceInfo& device, const Verd
       add(c, *std::move(own));
       about.push_back(std::move(programs));
     }
+    std::set<std::string> others;
     for (const auto& [program, is_one] : missing) {
       if (!tested.contains(program)) others.insert(program);
     }
     if (others.empty()) continue;
-    if (similar != nullptr) add(*similar, *capture_case(*similar));
+    if (similar != nullptr) add(*similar, *plan_on(*similar, *variant, device));
     about.emplace_back(others.begin(), others.end());
   }
   return jobs;

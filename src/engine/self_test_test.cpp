@@ -18,19 +18,19 @@ double no_time() {
 /// The reference, with one number of every result changed.
 class WrongBackend : public Backend {
  public:
-  explicit WrongBackend(float change) : change_(change) {}
+  explicit WrongBackend(float change) : WrongBackend([change](const Phase&) { return change; }) {}
+  explicit WrongBackend(ChangedProgram::Change change) : change_(std::move(change)) {}
   const DeviceInfo& device() const override { return right_->device(); }
   uint64_t device_bytes() const override { return right_->device_bytes(); }
   Result<std::unique_ptr<Program>> compile(Plan plan, const ConstantReader& constants,
                                            const LoadProgress& progress) override {
     TOK_TRY(std::unique_ptr<Program> program, right_->compile(plan, constants, progress));
-    return std::make_unique<ChangedProgram>(std::move(program), std::move(plan),
-                                            [change = change_](const Phase&) { return change; });
+    return std::make_unique<ChangedProgram>(std::move(program), std::move(plan), change_);
   }
 
  private:
   std::unique_ptr<Backend> right_ = make_cpu_backend();
-  float change_;
+  ChangedProgram::Change change_;
 };
 
 /// Refuses every plan that holds a softcap.
@@ -90,23 +90,6 @@ TEST(SelfTest, TheOnlyKernelThatIsNotKnownMayBeRefused) {
   FAIL() << "no case of softcap";
 }
 
-/// The reference, with a number changed in all steps of one token, or in all larger ones.
-class PartlyWrongBackend : public WrongBackend {
- public:
-  explicit PartlyWrongBackend(bool one_token) : WrongBackend(0), one_token_(one_token) {}
-  Result<std::unique_ptr<Program>> compile(Plan plan, const ConstantReader& constants,
-                                           const LoadProgress& progress) override {
-    TOK_TRY(std::unique_ptr<Program> program, WrongBackend::compile(plan, constants, progress));
-    return std::make_unique<ChangedProgram>(
-        std::move(program), std::move(plan), [one_token = one_token_](const Phase& phase) {
-          return (phase.max_tokens == 1) == one_token ? 1.0f : 0.0f;
-        });
-  }
-
- private:
-  bool one_token_;
-};
-
 TEST(SelfTest, TestsAProgramInStepsOfOneTokenAndInLargerOnesWhereThePlanHasBoth) {
   const auto found = std::ranges::find(self_test_cases(), RmsNorm::kName, &SelfTestCase::op);
   ASSERT_NE(found, self_test_cases().end());
@@ -115,7 +98,8 @@ TEST(SelfTest, TestsAProgramInStepsOfOneTokenAndInLargerOnesWhereThePlanHasBoth)
   };
   const PhaseRequest one = {"one", 1}, many = {"many", 70};
   for (const bool one_token : {true, false}) {
-    PartlyWrongBackend backend(one_token);
+    WrongBackend backend(
+        [&](const Phase& phase) { return (phase.max_tokens == 1) == one_token ? 1.0f : 0.0f; });
     const auto finds = [&](const std::vector<PhaseRequest>& phases) {
       const auto own = plan(phases);
       EXPECT_TRUE(own);
