@@ -45,6 +45,9 @@ function(tokamak_layer name)
   endif()
 endfunction()
 
+# The programs of tests that need no device: what the sanitizers of `./dev check` run.
+add_custom_target(tests_without_device)
+
 # tokamak_test(NAME [DRIVER mesa|swiftshader] SOURCES ... USES ... [LABELS ...])
 # One GoogleTest program and one CTest entry. DRIVER: the software driver that it runs on where there
 # is no graphics device (mesa).
@@ -57,6 +60,11 @@ function(tokamak_test name)
     target_link_libraries(${name} PRIVATE tokamak_${use})
   endforeach()
   target_link_libraries(${name} PRIVATE tokamak_flags GTest::gtest_main)
+  # What a test computes itself is little; what it takes to compile is much.
+  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+  if(NOT ARG_LABELS)
+    add_dependencies(tests_without_device ${name})
+  endif()
   target_compile_definitions(${name} PRIVATE
     TOKAMAK_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data"
     TOKAMAK_SOURCE_DIR="${PROJECT_SOURCE_DIR}"

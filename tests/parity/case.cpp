@@ -136,10 +136,14 @@ Case CaseBuilder::finish(ValueId result, Steps steps, double tolerance) {
   return std::move(case_);
 }
 
+Result<Plan> plan_of(const Case& c, const Backend& backend, const ForcedVariants& forced) {
+  return capture(c.graph, backend.device(),
+                 {.phases = {{"phase", c.steps.max_tokens}}, .forced = forced});
+}
+
 std::unique_ptr<Program> start(const Case& c, Backend& backend, const ForcedVariants& forced,
                                std::string& refusal) {
-  auto plan = capture(c.graph, backend.device(),
-                      {.phases = {{"phase", c.steps.max_tokens}}, .forced = forced});
+  auto plan = plan_of(c, backend, forced);
   if (!plan) {
     refusal = plan.error().message;
     return nullptr;

@@ -65,6 +65,9 @@ struct Run {
   std::vector<std::vector<float>> results;  // one per step
 };
 
+/// The case's plan for `backend`; an error where the forced kernels refuse its shape.
+Result<Plan> plan_of(const Case& c, const Backend& backend, const ForcedVariants& forced);
+
 /// The case's plan on `backend`, its tables and constants written. States and activations are
 /// filled with kNoise, so that what a kernel should have written and did not reaches the result.
 /// Null, with `refusal`, where the plan cannot be made; fails the running test when the device

@@ -80,14 +80,14 @@ check_wasm() { one wasm wasm; }
 
 check_asan() {
   configure asan -DTOKAMAK_TESTS=ON
-  compile asan
+  compile asan tests_without_device
   ctest_counted asan -LE 'gpu|weights|fuzz'
 }
 
 # Every file of fuzz/corpus through its target, with the sanitizers on.
 check_fuzz() {
   configure asan -DTOKAMAK_TESTS=ON
-  compile asan
+  compile asan tests_without_device
   ctest_counted asan -L fuzz
 }
 
