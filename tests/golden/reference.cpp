@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "backend/webgpu/adapters.h"
+#include "base/check.h"
 
 namespace tokamak::golden {
 namespace {
@@ -58,6 +59,19 @@ const std::vector<DeviceSetup>& setups() {
       {"webgpu_plain_f16", plain("f16"), kF16Cache},
       {"webgpu_matrix", matrix, kMatrixUnits, kFeatureSubgroupMatrix},
   };
+  return all;
+}
+
+ModelSetups in_turn(std::span<const std::string> models,
+                    std::initializer_list<std::initializer_list<std::string_view>> turns) {
+  ModelSetups all;
+  for (size_t i = 0; i < models.size(); ++i) {
+    for (const std::string_view name : turns.begin()[i % turns.size()]) {
+      const auto setup = std::ranges::find(setups(), name, &DeviceSetup::name);
+      TOK_CHECK(setup != setups().end());
+      all.emplace_back(models[i], *setup);
+    }
+  }
   return all;
 }
 

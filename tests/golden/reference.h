@@ -2,8 +2,11 @@
 #pragma once
 #include <gtest/gtest.h>
 
+#include <initializer_list>
 #include <span>
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "engine/engine.h"
@@ -21,6 +24,13 @@ struct DeviceSetup {
 
 /// The CPU reference, and WebGPU with and without what a device may lack.
 const std::vector<DeviceSetup>& setups();
+
+/// Each model in the setups of one of `turns`, given by their names: of the first for the first
+/// model, of the second for the next, and from the beginning again. For what every model has in
+/// common; a software device would take several times as long for all models in all setups.
+using ModelSetups = std::vector<std::tuple<std::string, DeviceSetup>>;
+ModelSetups in_turn(std::span<const std::string> models,
+                    std::initializer_list<std::initializer_list<std::string_view>> turns);
 
 /// Skips the running test when `setup` needs a WebGPU device and there is none; fails it instead
 /// when the environment sets TOKAMAK_REQUIRE_GPU. For SetUp().

@@ -181,12 +181,12 @@ std::string name_of(const testing::TestParamInfo<Sampled::ParamType>& info) {
   return std::get<0>(info.param) + "_" + std::get<1>(info.param).name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, Sampled,
-                         testing::Combine(testing::Values("gemma3_softcap", "lfm2",
-                                                          "llama_tied_rope3", "phi3_longrope",
-                                                          "qwen3_5_text"),
-                                          testing::Values(setups()[0], setups()[2], setups()[3])),
-                         name_of);
+const std::string kModels[] = {"gemma3_softcap", "lfm2", "llama_tied_rope3", "phi3_longrope",
+                               "qwen3_5_text"};
+
+INSTANTIATE_TEST_SUITE_P(
+    Models, Sampled,
+    testing::ValuesIn(in_turn(kModels, {{"cpu", "webgpu_f16"}, {"cpu", "webgpu_plain"}})), name_of);
 INSTANTIATE_TEST_SUITE_P(Storyteller, Sampled,
                          testing::Combine(testing::Values(kStoryteller),
                                           testing::Values(setups()[0], setups()[2])),
