@@ -2,13 +2,12 @@
 // tests/parity's business.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cctype>
 #include <set>
 
 #include "kernels/launch.h"
 #include "kernels/problems_test.h"
 #include "kernels/sources.h"
+#include "kernels/words.h"
 
 namespace tokamak {
 namespace {
@@ -128,19 +127,6 @@ TEST(Variants, EveryMatrixTypeRunsOnThePlainestDevice) {
   }
 }
 
-/// The names and keywords of a text. (std::regex takes a minute for what is asked of them here.)
-std::set<std::string_view> words_of(std::string_view text) {
-  const auto in_word = [](char c) { return c == '_' || std::isalnum(uint8_t(c)) != 0; };
-  std::set<std::string_view> words;
-  for (auto begin = text.begin(); begin != text.end();) {
-    begin = std::find_if(begin, text.end(), in_word);
-    const auto end = std::find_if_not(begin, text.end(), in_word);
-    if (begin != end) words.emplace(begin, end);
-    begin = end;
-  }
-  return words;
-}
-
 void expect_whole_texts(const Problem& problem) {
   for (const KernelVariant& variant : all_variants()) {
     if (!takes(variant, problem)) continue;
@@ -149,7 +135,8 @@ void expect_whole_texts(const Problem& problem) {
         shader_text(variant.needs, launch, problem.inputs.size(), problem.outputs.size());
     std::string sources;  // where loops are not written out
     for (const std::string& source : launch.sources) sources += source_text(source);
-    const std::set<std::string_view> words = words_of(sources);
+    std::set<std::string_view> words;
+    split_words(sources, [&](std::string_view word, bool) { words.insert(word); });
     for (const Constant& constant : launch.constants) {
       EXPECT_TRUE(words.contains(constant.name))
           << variant.name << " does not use " << constant.name;

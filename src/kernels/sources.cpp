@@ -4,6 +4,7 @@
 #include <cctype>
 #include <set>
 
+#include "kernels/words.h"
 #include "kernels/written_out.h"
 
 namespace tokamak {
@@ -13,21 +14,6 @@ std::string_view embedded_text(std::string_view name) {
 }
 
 namespace {
-
-bool is_letter(char c) {
-  return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0;
-}
-
-/// Calls visit(text, is_word) for each word of a text and for what is between them.
-void split_words(std::string_view text, auto&& visit) {
-  while (!text.empty()) {
-    const bool is_word = is_letter(text.front());
-    const auto end =
-        std::ranges::find_if(text, [&](char c) { return is_letter(c) != is_word; }) - text.begin();
-    visit(text.substr(0, size_t(end)), is_word);
-    text.remove_prefix(size_t(end));
-  }
-}
 
 /// What the texts of codecs declare, and what they take from the kernel.
 std::set<std::string_view> codec_names() {

@@ -25,10 +25,10 @@ struct DeviceSetup {
 /// The CPU reference, and WebGPU with and without what a device may lack.
 const std::vector<DeviceSetup>& setups();
 
+using ModelSetups = std::vector<std::tuple<std::string, DeviceSetup>>;
 /// Each model in the setups of one of `turns`, given by their names: of the first for the first
 /// model, of the second for the next, and from the beginning again. For what every model has in
 /// common; a software device would take several times as long for all models in all setups.
-using ModelSetups = std::vector<std::tuple<std::string, DeviceSetup>>;
 ModelSetups in_turn(std::span<const std::string> models,
                     std::initializer_list<std::initializer_list<std::string_view>> turns);
 

@@ -141,14 +141,8 @@ Result<Plan> plan_of(const Case& c, const Backend& backend, const ForcedVariants
                  {.phases = {{"phase", c.steps.max_tokens}}, .forced = forced});
 }
 
-std::unique_ptr<Program> start(const Case& c, Backend& backend, const ForcedVariants& forced,
-                               std::string& refusal) {
-  auto plan = plan_of(c, backend, forced);
-  if (!plan) {
-    refusal = plan.error().message;
-    return nullptr;
-  }
-  auto program = backend.compile(*std::move(plan), reader(c));
+std::unique_ptr<Program> start(const Case& c, Backend& backend, Plan plan) {
+  auto program = backend.compile(std::move(plan), reader(c));
   if (!program) {
     ADD_FAILURE() << c.name << ": " << program.error().message;
     return nullptr;
@@ -157,9 +151,16 @@ std::unique_ptr<Program> start(const Case& c, Backend& backend, const ForcedVari
   return *std::move(program);
 }
 
-Run run(const Case& c, Backend& backend, const ForcedVariants& forced) {
+Run run(const Case& c, Backend& backend) {
+  auto plan = plan_of(c, backend);
+  if (plan) return run(c, backend, *std::move(plan));
+  ADD_FAILURE() << c.name << ": " << plan.error().message;
+  return {};
+}
+
+Run run(const Case& c, Backend& backend, Plan plan) {
   Run run;
-  const std::unique_ptr<Program> program = start(c, backend, forced, run.refusal);
+  const std::unique_ptr<Program> program = start(c, backend, std::move(plan));
   if (program == nullptr) return run;
   std::mt19937 random(1);
   Frame frame;
@@ -186,7 +187,7 @@ Run run(const Case& c, Backend& backend, const ForcedVariants& forced) {
 }
 
 void expect_close(const Case& c, const Run& expected, const Run& actual) {
-  ASSERT_EQ(expected.results.size(), c.steps.chunks.size()) << c.name << expected.refusal;
+  ASSERT_EQ(expected.results.size(), c.steps.chunks.size()) << c.name;
   ASSERT_EQ(actual.results.size(), c.steps.chunks.size()) << c.name;
   for (size_t step = 0; step < c.steps.chunks.size(); ++step) {
     const std::vector<float>& want = expected.results[step];

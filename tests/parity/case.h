@@ -61,25 +61,24 @@ class CaseBuilder {
 };
 
 struct Run {
-  std::string refusal;  // why the plan cannot be made for this device with these kernels
   std::vector<std::vector<float>> results;  // one per step
 };
 
 /// The case's plan for `backend`; an error where the forced kernels refuse its shape.
-Result<Plan> plan_of(const Case& c, const Backend& backend, const ForcedVariants& forced);
+Result<Plan> plan_of(const Case& c, const Backend& backend, const ForcedVariants& forced = {});
 
-/// The case's plan on `backend`, its tables and constants written. States and activations are
-/// filled with kNoise, so that what a kernel should have written and did not reaches the result.
-/// Null, with `refusal`, where the plan cannot be made; fails the running test when the device
-/// does.
-std::unique_ptr<Program> start(const Case& c, Backend& backend, const ForcedVariants& forced,
-                               std::string& refusal);
+/// That plan on `backend`, its tables and constants written. States and activations are filled with
+/// kNoise, so that what a kernel should have written and did not reaches the result. Fails the
+/// running test and gives null when the device fails.
+std::unique_ptr<Program> start(const Case& c, Backend& backend, Plan plan);
 
 /// NaN as one f32 and as two f16.
 inline constexpr uint32_t kNoise = 0x7fc07fc0;
 
 /// Runs the case on `backend`, every step submitted before the first is waited for; see start().
-Run run(const Case& c, Backend& backend, const ForcedVariants& forced = {});
+Run run(const Case& c, Backend& backend, Plan plan);
+/// With the kernels that are chosen for it; fails the running test where there are none.
+Run run(const Case& c, Backend& backend);
 
 /// Fails the running test where `actual` is not within the case's tolerance of `expected`.
 void expect_close(const Case& c, const Run& expected, const Run& actual);

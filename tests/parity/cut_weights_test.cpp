@@ -22,7 +22,7 @@ Backend& device() {
 /// Runs `c` with and without parts; every row's sum is the same sum, so the bits are equal.
 void expect_same_bits(const Case& c, uint64_t binding_bytes, size_t parts) {
   LimitedBackend limited(device(), binding_bytes);
-  auto plan = capture(c.graph, limited.device(), {.phases = {{"phase", c.steps.max_tokens}}});
+  const auto plan = plan_of(c, limited);
   ASSERT_TRUE(plan) << c.name << ": " << plan.error().message;
   size_t cut = 0;
   for (const Step& step : plan->phases[0].steps) cut += step.cut.total != 0;

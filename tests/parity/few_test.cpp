@@ -17,9 +17,10 @@ void expect_untouched(Backend& backend, const Op& op, const std::string& variant
   const ValueId x = b.activation(264), w = b.random("w", {kRows, 264}, DType::kBF16);
   const auto outputs = b.graph().add_node(op, {x, w});
   const Case c = b.finish(outputs.back(), {kMost, {kTokensFed}}, 0);
-  std::string refusal;
-  const auto program = start(c, backend, {{std::string(op_name(op)), variant}}, refusal);
-  ASSERT_NE(program, nullptr) << refusal;
+  auto plan = plan_of(c, backend, {{std::string(op_name(op)), variant}});
+  ASSERT_TRUE(plan) << plan.error().message;
+  const auto program = start(c, backend, *std::move(plan));
+  ASSERT_NE(program, nullptr);
   Operand written = program->plan().phases[0].result;
   const size_t columns = size_t(written.shape[1]);
   written.shape[0] = kMost;
