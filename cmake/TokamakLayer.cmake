@@ -49,7 +49,8 @@ endfunction()
 add_custom_target(tests_without_device)
 
 # tokamak_test(NAME [DRIVER mesa|swiftshader] SOURCES ... USES ... [LABELS ...])
-# One GoogleTest program and one CTest entry. DRIVER: the software driver that it runs on where there
+# One GoogleTest program and one CTest entry. It runs in the project's root: paths in it are relative, so that
+# ccache knows it in another clone. DRIVER: the software driver that it runs on where there
 # is no graphics device (mesa).
 function(tokamak_test name)
   cmake_parse_arguments(ARG "" "DRIVER" "SOURCES;USES;LABELS" ${ARGN})
@@ -66,9 +67,8 @@ function(tokamak_test name)
     add_dependencies(tests_without_device ${name})
   endif()
   target_compile_definitions(${name} PRIVATE
-    TOKAMAK_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data"
-    TOKAMAK_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
-    TOKAMAK_BINARY_DIR="${CMAKE_BINARY_DIR}")
+    TOKAMAK_TEST_DATA="tests/data"
+    TOKAMAK_SOURCE_DIR=".")
   if(NOT ARG_DRIVER)
     set(ARG_DRIVER mesa)
   endif()
@@ -83,5 +83,6 @@ function(tokamak_test_run name)
                   ${TOKAMAK_ENVIRONMENT_${ARG_DRIVER}})
   add_test(NAME ${name} COMMAND ${ARG_COMMAND})
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 2700
+    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
     ENVIRONMENT "${environment}")
 endfunction()
