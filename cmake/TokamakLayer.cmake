@@ -48,12 +48,11 @@ endfunction()
 # The programs of tests that need no device: what the sanitizers of `./dev check` run.
 add_custom_target(tests_without_device)
 
-# tokamak_test(NAME [DRIVER mesa|swiftshader] SOURCES ... USES ... [LABELS ...])
-# One GoogleTest program and one CTest entry. It runs in the project's root: paths in it are relative, so that
-# ccache knows it in another clone. DRIVER: the software driver that it runs on where there
-# is no graphics device (mesa).
+# tokamak_test(NAME [DRIVER mesa|swiftshader] SOURCES ... USES ... [LABELS ...] [QUICK ...])
+# One GoogleTest program and its CTest entries; see tokamak_test_run. It runs in the project's root: the paths in it
+# are relative, so that ccache knows it in another clone.
 function(tokamak_test name)
-  cmake_parse_arguments(ARG "" "DRIVER" "SOURCES;USES;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "" "DRIVER" "SOURCES;USES;LABELS;QUICK" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   set_target_properties(${name} PROPERTIES CXX_EXTENSIONS OFF
     RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
@@ -69,20 +68,35 @@ function(tokamak_test name)
   target_compile_definitions(${name} PRIVATE
     TOKAMAK_TEST_DATA="tests/data"
     TOKAMAK_SOURCE_DIR=".")
+  tokamak_test_run(${name} DRIVER ${ARG_DRIVER} LABELS ${ARG_LABELS} QUICK ${ARG_QUICK}
+    COMMAND ${name})
+endfunction()
+
+# tokamak_test_run(NAME [DRIVER mesa|swiftshader] [LABELS ...] [QUICK ...] COMMAND PROGRAM [ARGUMENTS...])
+# A CTest entry of a GoogleTest program; tools/dev/count_tests.py reads what it writes. DRIVER: the software driver
+# that it runs on where there is no graphics device (mesa).
+#
+# QUICK: what of it `./dev test` runs, as arguments of the program and as NAME=VALUE for its environment; the whole
+# has the label matrix then, which `./dev test all` runs. Without QUICK both run the whole.
+function(tokamak_test_run name)
+  cmake_parse_arguments(ARG "" "DRIVER" "LABELS;QUICK;COMMAND" ${ARGN})
   if(NOT ARG_DRIVER)
     set(ARG_DRIVER mesa)
   endif()
-  tokamak_test_run(${name} DRIVER ${ARG_DRIVER} LABELS ${ARG_LABELS} COMMAND ${name})
-endfunction()
-
-# tokamak_test_run(NAME DRIVER mesa|swiftshader [LABELS ...] COMMAND PROGRAM [ARGUMENTS...])
-# One CTest entry of a GoogleTest program; tools/dev/count_tests.py reads what it writes.
-function(tokamak_test_run name)
-  cmake_parse_arguments(ARG "" "DRIVER" "LABELS;COMMAND" ${ARGN})
-  set(environment "GTEST_OUTPUT=xml:${CMAKE_BINARY_DIR}/results/${name}.xml"
-                  ${TOKAMAK_ENVIRONMENT_${ARG_DRIVER}})
+  set(environment ${TOKAMAK_ENVIRONMENT_${ARG_DRIVER}})
+  if(ARG_QUICK)
+    string(REGEX REPLACE "_test$" "_quick_test" quick ${name})
+    set(arguments ${ARG_QUICK})
+    set(settings ${ARG_QUICK})
+    list(FILTER arguments INCLUDE REGEX "^--")
+    list(FILTER settings EXCLUDE REGEX "^--")
+    add_test(NAME ${quick} COMMAND ${ARG_COMMAND} ${arguments})
+    set_tests_properties(${quick} PROPERTIES LABELS "${ARG_LABELS};quick"
+      ENVIRONMENT "GTEST_OUTPUT=xml:${CMAKE_BINARY_DIR}/results/${quick}.xml;${environment};${settings}")
+    list(APPEND ARG_LABELS matrix)
+  endif()
   add_test(NAME ${name} COMMAND ${ARG_COMMAND})
-  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 2700
-    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
-    ENVIRONMENT "${environment}")
+  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}"
+    ENVIRONMENT "GTEST_OUTPUT=xml:${CMAKE_BINARY_DIR}/results/${name}.xml;${environment}")
+  set_tests_properties(${name} ${quick} PROPERTIES TIMEOUT 2700 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
 endfunction()

@@ -2,9 +2,12 @@
 """Tests of ./dev: what it refuses, and that a dry run only says what it would do."""
 import pathlib
 import subprocess
+import sys
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tools" / "dev"))
+import shard  # noqa: E402
 
 
 def dev(*arguments):
@@ -26,6 +29,8 @@ class Dev(unittest.TestCase):
         self.refused("nonsense", "check", "nonsense")
         self.refused("nonsense", "setup", "nonsense")
         self.refused("seconds", "fuzz", "safetensors", "long")
+        for part in ("0/4", "5/4", "x/y", "1/0"):
+            self.refused(f'"{part}" is no shard', "test", "all", part)
 
     def test_surplus_arguments_are_named(self):
         for words in (("build", "release"), ("test", "formats"), ("fuzz", "gguf", "5"),
@@ -36,12 +41,32 @@ class Dev(unittest.TestCase):
     def test_a_dry_run_says_what_it_would_do(self):
         for words, mention in ((("fuzz", "safetensors", "300"), "fuzz_safetensors for 300 s"),
                                (("build", "release"), "ninja"), (("test", "formats"), "ctest"),
+                               (("test",), "-LE matrix"), (("test", "all"), "-LE quick"),
                                (("format",), "clang-format-22"), (("run", "-p", "x"), "run -p x")):
             with self.subTest(words[0]):
                 answer = dev("--dry-run", *words)
                 self.assertEqual(answer.returncode, 0, answer)
                 self.assertIn("would run", answer.stderr)
                 self.assertIn(mention, answer.stderr)
+
+
+class Shards(unittest.TestCase):
+    @staticmethod
+    def entry(name, label="", google=False):
+        environment = ["GTEST_OUTPUT=xml:x"] if google else []
+        return {"name": name, "properties": [{"name": "LABELS", "value": [label]},
+                                             {"name": "ENVIRONMENT", "value": environment}]}
+
+    def test_hold_every_script_once_every_program_always_and_no_quick_entry(self):
+        tests = [self.entry(f"script{i}") for i in range(7)]
+        tests += [self.entry("program", "matrix", google=True),
+                  self.entry("program_quick", "quick", google=True)]
+        parts = [shard.entries_of(tests, k, 4) for k in range(1, 5)]
+        for part in parts:
+            self.assertEqual(part.count("program"), 1)
+            self.assertNotIn("program_quick", part)
+        scripts = sorted(name for part in parts for name in part if name.startswith("script"))
+        self.assertEqual(scripts, [f"script{i}" for i in range(7)])
 
 
 if __name__ == "__main__":

@@ -107,24 +107,46 @@ run_checks() {
   finish
 }
 
+# run_tests [all [K/N]] [REGEX]: the quick tests, or the whole matrix, or a part of it.
 run_tests() {
-  at_most 1 "a regular expression" "$@"
+  local folder=$root/build/release whole= shard= regex
+  local -a chosen=(-LE matrix)
+  if [ "${1:-}" = all ]; then
+    whole=yes
+    chosen=(-LE quick)
+    shift
+    if [[ ${1:-} == */* ]]; then
+      [[ $1 =~ ^([1-9][0-9]?)/([1-9][0-9]?)$ ]] && [ "${BASH_REMATCH[1]}" -le "${BASH_REMATCH[2]}" ] ||
+        usage_error "\"$1\" is no shard; expected K/N with K from 1 to N, such as 1/4."
+      shard=$1
+      shift
+    fi
+  fi
+  at_most 1 "all, a shard and a regular expression" "$@"
   setup run test
   configure release -DTOKAMAK_TESTS=ON
   compile release
   export_vulkan_environment
+  if [ -n "$shard" ] && [ -z "$dry_run" ]; then
+    regex=$(python3 "$root/tools/dev/shard.py" "$folder" "$shard")
+    chosen=(-R "$regex")
+    export GTEST_TOTAL_SHARDS=${shard#*/} GTEST_SHARD_INDEX=$((${shard%/*} - 1))
+  fi
   if [ $# -gt 0 ]; then
+    chosen+=(-R "$1")
     # CTest calls it a success when there is nothing to run.
-    if [ -z "$dry_run" ] && ctest --test-dir "$root/build/release" -N -R "$1" |
+    if [ -z "$dry_run" ] && ctest --test-dir "$folder" -N "${chosen[@]}" |
       grep -x "Total Tests: 0" >/dev/null; then
       fail "No test's name matches \"$1\"; ctest --test-dir build/release -N lists them."
     fi
-    ctest_counted release -R "$1"
+    ctest_counted release "${chosen[@]}"
   else
-    ctest_counted release
-    check_layers
-    check_size
-    check_style
+    ctest_counted release "${chosen[@]}"
+    if [ -z "$whole" ]; then
+      check_layers
+      check_size
+      check_style
+    fi
   fi
   finish
 }
