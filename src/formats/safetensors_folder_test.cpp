@@ -12,7 +12,7 @@ namespace tokamak {
 namespace {
 
 namespace fs = std::filesystem;
-const fs::path kModels = fs::path(TOKAMAK_TEST_DATA) / "models";
+const fs::path kModels = fs::absolute(fs::path(TOKAMAK_TEST_DATA) / "models");
 
 struct SafetensorsFolder : testing::Test {
   fs::path folder = fs::path(testing::TempDir()) / fmt::format("safetensors_folder.{}", ::getpid());
