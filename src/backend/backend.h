@@ -50,6 +50,10 @@ struct CompileReport {
 class Program {
  public:
   virtual ~Program() = default;
+  /// Which sequence its states hold: one that begins takes a new number, and one that finds another
+  /// number than its own has lost its states to that.
+  uint64_t sequence() const { return sequence_; }
+  uint64_t begin_sequence() { return ++sequence_; }
   virtual const Plan& plan() const = 0;
   virtual CompileReport report() const { return {}; }
   /// Overwrites the start of a buffer: a page table; in tests also states and activations, with
@@ -59,8 +63,12 @@ class Program {
   virtual Result<void> submit(const StepRequest& request) = 0;
   /// Runs the callbacks of what has finished.
   virtual Result<void> poll() = 0;
-  /// Blocks until the oldest result that was asked for and not delivered has been.
+  /// Blocks until the oldest result that was asked for and not delivered has been. An error here
+  /// and in wait() has been given to every `done` that was waiting.
   virtual Result<void> wait_for_result() { return wait(); }
+  /// Takes what was submitted since the last call as one batch, and blocks until no more than
+  /// `most` batches are unfinished: for callers that must not run far ahead of the device.
+  virtual Result<void> limit_batches(uint32_t) { return wait(); }
   /// Blocks until everything submitted has finished and its callbacks have run.
   virtual Result<void> wait() = 0;
   /// After kDeviceLost, which `loss` is: makes the program again on a fresh device of the same
@@ -73,6 +81,9 @@ class Program {
   virtual Result<std::vector<double>> time_launches(const StepRequest&) {
     return unsupported("This backend has no clock for kernels.");
   }
+
+ private:
+  uint64_t sequence_ = 0;
 };
 
 class Backend {

@@ -27,6 +27,10 @@ Result<void> RestorableProgram::wait_for_result() {
   return program_ ? program_->wait_for_result() : Failure(loss_);
 }
 
+Result<void> RestorableProgram::limit_batches(uint32_t most) {
+  return program_ ? program_->limit_batches(most) : Failure(loss_);
+}
+
 Result<void> RestorableProgram::wait() {
   return program_ ? program_->wait() : Failure(loss_);
 }

@@ -24,6 +24,7 @@ class RestorableProgram : public Program {
   Result<void> submit(const StepRequest& request) override;
   Result<void> poll() override;
   Result<void> wait_for_result() override;
+  Result<void> limit_batches(uint32_t most) override;
   Result<void> wait() override;
   Result<std::vector<double>> time_launches(const StepRequest& request) override;
 

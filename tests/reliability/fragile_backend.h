@@ -49,6 +49,9 @@ class FragileProgram : public Program {
   }
   Result<void> poll() override { return is_lost_ ? lost() : real_->poll(); }
   Result<void> wait_for_result() override { return is_lost_ ? lost() : real_->wait_for_result(); }
+  Result<void> limit_batches(uint32_t most) override {
+    return is_lost_ ? lost() : real_->limit_batches(most);
+  }
   Result<void> wait() override { return is_lost_ ? lost() : real_->wait(); }
 
  private:

@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "backend/webgpu/dawn/loader.h"
-#include "backend/webgpu/dawn/quiet.h"
 
 namespace tokamak {
 namespace {
@@ -82,7 +81,7 @@ DeviceInfo describe(WGPUInstance instance, WGPUAdapter adapter) {
 }
 
 void on_adapter(WGPURequestAdapterStatus, WGPUAdapter adapter, WGPUStringView, void* out, void*) {
-  *static_cast<AdapterHandle*>(out) = AdapterHandle(adapter);
+  *of_callback<AdapterHandle>(out) = AdapterHandle(adapter);
 }
 
 /// Drivers go with the last instance that uses them, and NVIDIA's cannot be loaded any more after
@@ -113,14 +112,14 @@ Result<Adapters> find_adapters() {
                                                  .powerPreference = power,
                                                  .forceFallbackAdapter = software,
                                                  .backendType = api};
-      AdapterHandle adapter;
-      without_dawn_remarks([&] {
-        const WGPUFuture request = wgpuInstanceRequestAdapter(
-            found.instance.get(), &options,
-            {.mode = WGPUCallbackMode_WaitAnyOnly, .callback = on_adapter, .userdata1 = &adapter});
-        WGPUFutureWaitInfo wait = {.future = request};
-        wgpuInstanceWaitAny(found.instance.get(), 1, &wait, UINT64_MAX);
-      });
+      const auto answer = std::make_shared<AdapterHandle>();
+      const WGPUFuture request = wgpuInstanceRequestAdapter(found.instance.get(), &options,
+                                                            {.mode = WGPUCallbackMode_WaitAnyOnly,
+                                                             .callback = on_adapter,
+                                                             .userdata1 = for_callback(answer)});
+      WGPUFutureWaitInfo wait = {.future = request};
+      wgpuInstanceWaitAny(found.instance.get(), 1, &wait, UINT64_MAX);
+      AdapterHandle adapter = std::move(*answer);
       if (!adapter) continue;
       DeviceInfo info = describe(found.instance.get(), adapter.get());
       const bool known = std::any_of(found.all.begin(), found.all.end(), [&](const Adapter& other) {

@@ -19,17 +19,18 @@ struct Answer {
 
 void on_device(WGPURequestDeviceStatus status, WGPUDevice device, WGPUStringView message,
                void* answer, void*) {
-  auto& out = *static_cast<Answer*>(answer);
-  out.device = device;
+  const std::shared_ptr<Answer> out = of_callback<Answer>(answer);
+  out->device = device;
   if (status != WGPURequestDeviceStatus_Success) {
-    out.error = {ErrorCode::kDevice, text_of(message)};
+    out->error = {ErrorCode::kDevice, text_of(message)};
   }
 }
 
 void on_scope(WGPUPopErrorScopeStatus, WGPUErrorType type, WGPUStringView message, void* answer,
               void*) {
+  const std::shared_ptr<Answer> out = of_callback<Answer>(answer);
   if (type == WGPUErrorType_NoError || type == WGPUErrorType{}) return;
-  static_cast<Answer*>(answer)->error = {code_of(type), text_of(message)};
+  out->error = {code_of(type), text_of(message)};
 }
 
 size_t load_entry(size_t key_size, const uint8_t* key, size_t value_size, uint8_t* value,
@@ -120,18 +121,19 @@ Result<std::shared_ptr<WebGpuDevice>> WebGpuDevice::open(InstanceHandle instance
                                  .callback = on_lost,
                                  .userdata1 = self.get()},
       .uncapturedErrorCallbackInfo = {.callback = on_error, .userdata1 = self.get()}};
-  Answer answer;
-  TOK_TRY(self->wait(wgpuAdapterRequestDevice(
-      adapter.get(), &descriptor,
-      {.mode = WGPUCallbackMode_WaitAnyOnly, .callback = on_device, .userdata1 = &answer})));
-  if (answer.error || answer.device == nullptr) {
+  const auto answer = std::make_shared<Answer>();
+  TOK_TRY(self->wait(wgpuAdapterRequestDevice(adapter.get(), &descriptor,
+                                              {.mode = WGPUCallbackMode_WaitAnyOnly,
+                                               .callback = on_device,
+                                               .userdata1 = for_callback(answer)})));
+  if (answer->error || answer->device == nullptr) {
     return fail(ErrorCode::kDevice, "\"{}\" gives no WebGPU device: {}", self->info_.name,
-                answer.error ? answer.error->message : "no reason given");
+                answer->error ? answer->error->message : "no reason given");
   }
-  self->device_ = DeviceHandle(answer.device);
-  self->queue_ = QueueHandle(wgpuDeviceGetQueue(answer.device));
+  self->device_ = DeviceHandle(answer->device);
+  self->queue_ = QueueHandle(wgpuDeviceGetQueue(answer->device));
   WGPULimits granted = {};
-  wgpuDeviceGetLimits(answer.device, &granted);
+  wgpuDeviceGetLimits(answer->device, &granted);
   self->info_.limits = device_limits(granted);
   return self;
 }
@@ -152,10 +154,14 @@ Result<void> WebGpuDevice::wait(WGPUFuture future) {
   return fail(ErrorCode::kDevice, "Waiting for \"{}\" failed.", info_.name);
 }
 
-Result<void> WebGpuDevice::wait_for_queue() {
+WGPUFuture WebGpuDevice::when_queue_is_done() {
   const auto ignore = [](WGPUQueueWorkDoneStatus, WGPUStringView, void*, void*) {};
-  TOK_TRY(wait(wgpuQueueOnSubmittedWorkDone(
-      queue_.get(), {.mode = WGPUCallbackMode_WaitAnyOnly, .callback = ignore})));
+  return wgpuQueueOnSubmittedWorkDone(queue_.get(),
+                                      {.mode = WGPUCallbackMode_WaitAnyOnly, .callback = ignore});
+}
+
+Result<void> WebGpuDevice::wait_for_queue() {
+  TOK_TRY(wait(when_queue_is_done()));
   return status();
 }
 
@@ -167,12 +173,12 @@ Result<void> WebGpuDevice::checked(std::string_view what, const std::function<vo
   // Memory that ran out explains what else went wrong, so the order of the scopes decides.
   std::optional<Error> first;
   for (size_t i = 0; i < std::size(kFilters); ++i) {
-    Answer answer;
-    TOK_TRY(wait(wgpuDevicePopErrorScope(
-        device_.get(),
-        {.mode = WGPUCallbackMode_WaitAnyOnly, .callback = on_scope, .userdata1 = &answer})));
-    if (answer.error && (!first || answer.error->code == ErrorCode::kOutOfMemory)) {
-      first = answer.error;
+    const auto answer = std::make_shared<Answer>();
+    TOK_TRY(wait(wgpuDevicePopErrorScope(device_.get(), {.mode = WGPUCallbackMode_WaitAnyOnly,
+                                                         .callback = on_scope,
+                                                         .userdata1 = for_callback(answer)})));
+    if (answer->error && (!first || answer->error->code == ErrorCode::kOutOfMemory)) {
+      first = answer->error;
     }
   }
   TOK_TRY(status());

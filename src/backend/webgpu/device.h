@@ -42,6 +42,8 @@ class WebGpuDevice {
   void process_events() { wgpuInstanceProcessEvents(instance_.get()); }
   /// Blocks until the callback of `future` has run.
   Result<void> wait(WGPUFuture future);
+  /// For wait(): comes when what was submitted until now has finished.
+  WGPUFuture when_queue_is_done();
   /// Blocks until the queue is empty.
   Result<void> wait_for_queue();
 

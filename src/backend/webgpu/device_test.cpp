@@ -1,8 +1,13 @@
 #include "backend/webgpu/device.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <atomic>
+#include <cstdio>
 #include <cstdlib>
+#include <thread>
 
 #include "backend/webgpu/tiny_plan.h"
 
@@ -23,6 +28,28 @@ TEST(WebGpuAdapters, AreDescribed) {
     EXPECT_FALSE(software && !device.software) << "hardware comes first";
     software = device.software;
   }
+}
+
+TEST(WebGpuAdapters, AreFoundWithoutTouchingStandardError) {
+  testing::internal::CaptureStderr();
+  const auto own_file = [] {
+    struct stat status{};
+    return fstat(STDERR_FILENO, &status) == 0 ? status.st_ino : 0;
+  };
+  const auto before = own_file();
+  std::atomic<bool> is_over = false, has_changed = false;
+  std::thread watcher([&] {
+    while (!is_over) has_changed = has_changed || own_file() != before;
+  });
+  const auto look = [] { EXPECT_TRUE(list_webgpu_devices()); };
+  std::thread other(look);
+  look();
+  other.join();
+  is_over = true;
+  watcher.join();
+  EXPECT_FALSE(has_changed) << "not even for a moment: other threads write there, too";
+  std::fputs("a line\n", stderr);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "a line\n") << "Dawn's remarks are left out";
 }
 
 TEST(WebGpuAdapters, OneThatDoesNotExistIsAUsageError) {

@@ -2,6 +2,7 @@
 #pragma once
 #include <webgpu/webgpu.h>
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -44,6 +45,18 @@ using EncoderHandle = Handle<WGPUCommandEncoder, wgpuCommandEncoderRelease>;
 using PassHandle = Handle<WGPUComputePassEncoder, wgpuComputePassEncoderRelease>;
 using QuerySetHandle = Handle<WGPUQuerySet, wgpuQuerySetRelease>;
 using CommandsHandle = Handle<WGPUCommandBuffer, wgpuCommandBufferRelease>;
+
+/// Gives a callback its own hold on what it writes into, as its userdata: it may come when nobody
+/// waits for it any more. Every such callback comes once, and takes it back with of_callback().
+template <typename T>
+void* for_callback(const std::shared_ptr<T>& shared) {
+  return new std::shared_ptr<T>(shared);
+}
+template <typename T>
+std::shared_ptr<T> of_callback(void* userdata) {
+  const std::unique_ptr<std::shared_ptr<T>> held(static_cast<std::shared_ptr<T>*>(userdata));
+  return std::move(*held);
+}
 
 inline WGPUStringView wgpu_text(std::string_view text) {
   return {text.data(), text.size()};

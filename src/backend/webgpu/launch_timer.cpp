@@ -51,22 +51,24 @@ void LaunchTimer::resolve(WGPUCommandEncoder encoder) const {
 }
 
 Result<std::vector<double>> LaunchTimer::read() const {
-  std::string problem = "The timestamps cannot be read.";
+  const auto problem = std::make_shared<std::string>("The timestamps cannot be read.");
   const auto on_mapped = [](WGPUMapAsyncStatus status, WGPUStringView message, void* out, void*) {
-    auto& text = *static_cast<std::string*>(out);
+    const std::shared_ptr<std::string> text = of_callback<std::string>(out);
     if (status == WGPUMapAsyncStatus_Success) {
-      text.clear();
+      text->clear();
     } else {
-      text += " " + text_of(message);
+      *text += " " + text_of(message);
     }
   };
-  TOK_TRY(device_->wait(wgpuBufferMapAsync(
-      staging_.get(), WGPUMapMode_Read, 0, size_t(bytes()),
-      {.mode = WGPUCallbackMode_WaitAnyOnly, .callback = on_mapped, .userdata1 = &problem})));
+  TOK_TRY(device_->wait(wgpuBufferMapAsync(staging_.get(), WGPUMapMode_Read, 0, size_t(bytes()),
+                                           {.mode = WGPUCallbackMode_WaitAnyOnly,
+                                            .callback = on_mapped,
+                                            .userdata1 = for_callback(problem)})));
   TOK_TRY(device_->status());
-  const void* mapped =
-      problem.empty() ? wgpuBufferGetConstMappedRange(staging_.get(), 0, size_t(bytes())) : nullptr;
-  if (mapped == nullptr) return fail(ErrorCode::kDevice, "{}", problem);
+  const void* mapped = problem->empty()
+                           ? wgpuBufferGetConstMappedRange(staging_.get(), 0, size_t(bytes()))
+                           : nullptr;
+  if (mapped == nullptr) return fail(ErrorCode::kDevice, "{}", *problem);
   std::vector<uint64_t> nanoseconds(2 * launches_);
   std::memcpy(nanoseconds.data(), mapped, size_t(bytes()));
   wgpuBufferUnmap(staging_.get());

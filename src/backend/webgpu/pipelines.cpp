@@ -1,7 +1,6 @@
 #include "backend/webgpu/pipelines.h"
 
 #include <chrono>
-#include <deque>
 #include <map>
 
 #include "base/seconds.h"
@@ -51,11 +50,11 @@ struct Compilation {
 
 void on_pipeline(WGPUCreatePipelineAsyncStatus status, WGPUComputePipeline pipeline,
                  WGPUStringView message, void* compilation, void*) {
-  auto& out = *static_cast<Compilation*>(compilation);
-  out.pipeline = PipelineHandle(pipeline);
+  const std::shared_ptr<Compilation> out = of_callback<Compilation>(compilation);
+  out->pipeline = PipelineHandle(pipeline);
   if (status != WGPUCreatePipelineAsyncStatus_Success) {
-    out.pipeline = {};
-    out.message = text_of(message);
+    out->pipeline = {};
+    out->message = text_of(message);
   }
 }
 
@@ -72,14 +71,16 @@ void parse(const WebGpuDevice& device, Compilation& compilation, const std::stri
       PipelineLayoutHandle(wgpuDeviceCreatePipelineLayout(device.handle(), &layout));
 }
 
-void start(const WebGpuDevice& device, Compilation& compilation) {
+void start(const WebGpuDevice& device, const std::shared_ptr<Compilation>& compilation) {
   const WGPUComputePipelineDescriptor descriptor = {
-      .label = wgpu_text(compilation.kernel),
-      .layout = compilation.layout.get(),
-      .compute = {.module = compilation.module.get(), .entryPoint = wgpu_text("main")}};
-  compilation.future = wgpuDeviceCreateComputePipelineAsync(
-      device.handle(), &descriptor,
-      {.mode = WGPUCallbackMode_WaitAnyOnly, .callback = on_pipeline, .userdata1 = &compilation});
+      .label = wgpu_text(compilation->kernel),
+      .layout = compilation->layout.get(),
+      .compute = {.module = compilation->module.get(), .entryPoint = wgpu_text("main")}};
+  compilation->future =
+      wgpuDeviceCreateComputePipelineAsync(device.handle(), &descriptor,
+                                           {.mode = WGPUCallbackMode_WaitAnyOnly,
+                                            .callback = on_pipeline,
+                                            .userdata1 = for_callback(compilation)});
 }
 
 /// A pipeline has several entries in the cache, each the same number of them.
@@ -95,15 +96,15 @@ struct PipelinesUnderWay::State {
   std::shared_ptr<WebGpuDevice> device;
   PipelineCache::Asked before;
   Pipelines pipelines;
-  std::deque<Compilation> compilations;  // callbacks hold references
-  size_t waited = 0;                     // for so many of them
-  double seconds = 0;                    // that it took to begin them
+  std::vector<std::shared_ptr<Compilation>> compilations;
+  size_t waited = 0;   // for so many of them
+  double seconds = 0;  // that it took to begin them
 
-  /// All are waited for, also after a failure: their callbacks write into `compilations`.
+  /// All are waited for, also after a failure: the device is not to compile for nobody.
   Result<void> wait() {
     Result<void> all;
     for (; waited < compilations.size(); ++waited) {
-      const Result<void> one = device->wait(compilations[waited].future);
+      const Result<void> one = device->wait(compilations[waited]->future);
       if (all) all = one;
     }
     return all;
@@ -133,7 +134,8 @@ Result<PipelinesUnderWay> PipelinesUnderWay::begin(std::shared_ptr<WebGpuDevice>
       const auto [entry, is_new] = known.try_emplace(std::move(text), pipelines.all.size());
       indices.push_back(entry->second);
       if (!is_new) continue;
-      Compilation compilation = {.kernel = step.kernel->name};
+      const auto compilation = std::make_shared<Compilation>();
+      compilation->kernel = step.kernel->name;
       TOK_TRY(device.checked(fmt::format("kernel {}", step.kernel->name), [&] {
         const Bound bound = {step.launch.writes_frame, step.inputs.size(), step.outputs.size(),
                              step.launch.again.size()};
@@ -142,10 +144,10 @@ Result<PipelinesUnderWay> PipelinesUnderWay::begin(std::shared_ptr<WebGpuDevice>
           pipelines.layouts.push_back(make_layout(device, bound));
           layout = pipelines.layouts.back().get();
         }
-        parse(device, compilation, entry->first, layout);
+        parse(device, *compilation, entry->first, layout);
         pipelines.all.push_back({.handle = {}, .layout = layout});
       }));
-      start(device, state->compilations.emplace_back(std::move(compilation)));
+      start(device, state->compilations.emplace_back(compilation));
     }
   }
   state->seconds = seconds_since(begun);
@@ -160,7 +162,7 @@ Result<Pipelines> PipelinesUnderWay::finish() {
   pipelines.seconds = state_->seconds + seconds_since(begun);
   TOK_TRY(device.status());
   for (size_t i = 0; i < pipelines.all.size(); ++i) {
-    Compilation& compilation = state_->compilations[i];
+    Compilation& compilation = *state_->compilations[i];
     if (!compilation.pipeline) {
       return fail(ErrorCode::kDevice, "kernel {} does not compile on \"{}\": {}",
                   compilation.kernel, device.info().name, compilation.message);

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstring>
+#include <deque>
 
 #include "backend/webgpu/adapters.h"
 #include "backend/webgpu/buffers.h"
@@ -167,9 +168,19 @@ class WebGpuProgram : public Program {
 
   Result<void> wait_for_result() override { return readback_.wait_for_first(); }
 
+  Result<void> limit_batches(uint32_t most) override {
+    batches_.push_back(device_->when_queue_is_done());
+    while (batches_.size() > most) {
+      const WGPUFuture oldest = batches_.front();
+      batches_.pop_front();
+      TOK_TRY(device_->wait(oldest));
+    }
+    return device_->status();
+  }
+
   Result<void> wait() override {
     TOK_TRY(readback_.wait());
-    return device_->wait_for_queue();
+    return limit_batches(0);
   }
 
  private:
@@ -244,6 +255,7 @@ class WebGpuProgram : public Program {
   Readback readback_;
   Pipelines pipelines_;
   std::vector<std::vector<Dispatch>> phases_;
+  std::deque<WGPUFuture> batches_;  // of limit_batches(), oldest first
   Submission last_;
   Recorded ahead_;                      // the next submission, if it is as the last two
   std::vector<std::byte> frame_bytes_;  // kept to allocate nothing per step

@@ -53,18 +53,16 @@ void Readback::read(BufferHandle staging, uint64_t bytes, Done done) {
   request->bytes = bytes;
   request->done = std::move(done);
   const auto on_mapped = [](WGPUMapAsyncStatus status, WGPUStringView message, void* owner, void*) {
-    const std::unique_ptr<std::shared_ptr<Request>> held(
-        static_cast<std::shared_ptr<Request>*>(owner));
-    Request& mapped = **held;
-    mapped.arrived = true;
+    const std::shared_ptr<Request> mapped = of_callback<Request>(owner);
+    mapped->arrived = true;
     if (status == WGPUMapAsyncStatus_Success) return;
-    mapped.problem = text_of(message);
-    if (mapped.problem.empty()) mapped.problem = "The result cannot be read.";
+    mapped->problem = text_of(message);
+    if (mapped->problem.empty()) mapped->problem = "The result cannot be read.";
   };
   request->future = wgpuBufferMapAsync(request->staging.get(), WGPUMapMode_Read, 0, size_t(bytes),
                                        {.mode = WGPUCallbackMode_AllowProcessEvents,
                                         .callback = on_mapped,
-                                        .userdata1 = new std::shared_ptr<Request>(request)});
+                                        .userdata1 = for_callback(request)});
   waiting_.push_back(std::move(request));
 }
 
@@ -105,9 +103,20 @@ Result<void> Readback::wait_for_first() {
   if (!first->arrived && !device_->info().software) {
     ask_until_true(ask, waiting_.size() > 1 ? kAtLeisure : kHurried);
   }
-  if (!first->arrived) TOK_TRY(device_->wait(first->future));
+  if (!first->arrived) {
+    if (const Result<void> status = device_->wait(first->future); !status) {
+      give_up(status.error());
+      return status;
+    }
+  }
   deliver();
   return {};
+}
+
+void Readback::give_up(const Error& why) {
+  for (const std::shared_ptr<Request>& request : std::exchange(waiting_, {})) {
+    request->done(Failure(why));
+  }
 }
 
 Result<void> Readback::wait() {

@@ -31,7 +31,8 @@ class Readback {
   void read(BufferHandle staging, uint64_t bytes, Done done);
   /// Calls back for what has arrived.
   void deliver();
-  /// Blocks until the first of what was asked for has arrived and been delivered.
+  /// Blocks until the first of what was asked for has arrived and been delivered. Where that fails,
+  /// everything asked for is answered with the error: callers may forget it.
   Result<void> wait_for_first();
   /// Blocks until everything asked for has arrived and been delivered.
   Result<void> wait();
@@ -48,6 +49,8 @@ class Readback {
 
   explicit Readback(std::shared_ptr<WebGpuDevice> device) : device_(std::move(device)) {}
   BufferHandle make_staging();
+  /// Answers all that is asked for.
+  void give_up(const Error& why);
 
   std::shared_ptr<WebGpuDevice> device_;
   uint64_t bytes_ = 0;

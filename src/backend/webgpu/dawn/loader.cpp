@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "backend/webgpu/dawn/elf_file.h"
+#include "backend/webgpu/dawn/quiet.h"
 #include "base/environment.h"
 
 // One slot per name of kFunctions, in its order; defined in dawn_jumps.S.
@@ -50,11 +51,15 @@ class Library {
   void keep() { handle_ = nullptr; }
   void* exported(const char* name) const { return ::dlsym(handle_, name); }
 
+  /// Where it is in memory; null when the system does not tell.
+  const link_map* map() const {
+    link_map* found = nullptr;
+    return ::dlinfo(handle_, RTLD_DI_LINKMAP, static_cast<void*>(&found)) == 0 ? found : nullptr;
+  }
   /// The address in memory of a symbol that ElfFile found.
   void* at(ElfSymbol symbol) const {
-    link_map* map = nullptr;
-    if (::dlinfo(handle_, RTLD_DI_LINKMAP, static_cast<void*>(&map)) != 0) return nullptr;
-    return reinterpret_cast<void*>(map->l_addr + symbol.address);
+    const link_map* own = map();
+    return own == nullptr ? nullptr : reinterpret_cast<void*>(own->l_addr + symbol.address);
   }
 
  private:
@@ -106,6 +111,7 @@ Result<void> load(const std::string& path) {
     }
     tokamak_dawn_table[i] = function;
   }
+  if (const link_map* map = library.map()) redirect_stderr(*map, stderr_without_remarks());
   library.keep();
   return {};
 }
