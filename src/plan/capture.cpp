@@ -64,7 +64,30 @@ class Capture {
     return shards;
   }
 
+  /// The frame holds one id per token, and kernels read it as that.
+  static Result<void> check_inputs(const Graph& graph) {
+    const TensorDesc* ids = nullptr;
+    for (const TensorDesc& value : graph.values) {
+      if (value.storage != Storage::kInput || value.shape[0] != kTokens) continue;
+      if (value.shape.size() != 1 || value.dtype != DType::kU32) {
+        return unsupported(
+            "The input \"{}\" has {} numbers of {} dimensions for its tokens, but a plan "
+            "takes only their ids: u32 numbers of one dimension.",
+            value.name, dtype_name(value.dtype), value.shape.size());
+      }
+      if (ids != nullptr) {
+        return unsupported(
+            "The inputs \"{}\" and \"{}\" both have a number per token, but a plan "
+            "takes only one: the token ids.",
+            ids->name, value.name);
+      }
+      ids = &value;
+    }
+    return {};
+  }
+
   Result<void> phase(const Graph& graph, const PhaseRequest& request) {
+    TOK_TRY(check_inputs(graph));
     const std::vector<LiveRange> ranges = live_ranges(graph);
     std::vector<BufferId> place(graph.values.size());
     std::map<ValueId, std::vector<Shard>> shards;

@@ -472,5 +472,28 @@ TEST(PlanText, RefusesWhatDoesNotExist) {
   EXPECT_NE(kernel.error().message.find("line 3"), std::string::npos);
 }
 
+/// What capture() says against a graph with another input beside the token ids.
+std::string refusal(std::string name, Shape shape, DType dtype) {
+  Graph graph = two_layers();
+  graph.values.push_back({std::move(name), std::move(shape), dtype, Storage::kInput});
+  const auto plan = capture(graph, webgpu_device(), kBothPhases);
+  if (plan) return "";
+  EXPECT_EQ(plan.error().code, ErrorCode::kUnsupported);
+  return plan.error().message;
+}
+
+TEST(Capture, RefusesInputsThatWouldBeTakenForTokenIds) {
+  EXPECT_EQ(refusal("table", {8}, DType::kU32), "") << "not of tokens";
+  EXPECT_EQ(
+      refusal("positions", {kTokens}, DType::kU32),
+      "The inputs \"tokens\" and \"positions\" both have a number per token, but a plan takes "
+      "only one: the token ids.");
+  EXPECT_EQ(
+      refusal("image", {kTokens, 16}, DType::kF32),
+      "The input \"image\" has f32 numbers of 2 dimensions for its tokens, but a plan takes only "
+      "their ids: u32 numbers of one dimension.");
+  EXPECT_NE(refusal("weights", {kTokens}, DType::kF32), "");
+}
+
 }  // namespace
 }  // namespace tokamak
