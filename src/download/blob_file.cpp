@@ -62,13 +62,6 @@ Failure file_failure(const std::string& path, std::string_view what, int reason)
 
 }  // namespace
 
-BlobFile::BlobFile(std::string path, hub::RepoFile file, int contents, int counts, hub::Parts parts)
-    : path_(std::move(path)),
-      file_(std::move(file)),
-      contents_(contents),
-      counts_(counts),
-      parts_(std::move(parts)) {}
-
 BlobFile::BlobFile(BlobFile&& other) noexcept
     : path_(std::move(other.path_)),
       file_(std::move(other.file_)),
@@ -86,8 +79,31 @@ BlobFile& BlobFile::operator=(BlobFile&& other) noexcept {
 }
 
 BlobFile::~BlobFile() {
-  if (contents_ >= 0) ::close(contents_);
-  if (counts_ >= 0) ::close(counts_);
+  close_files();
+}
+
+void BlobFile::close_files() {
+  for (int* file : {&contents_, &counts_}) {
+    if (*file >= 0) ::close(std::exchange(*file, -1));
+  }
+}
+
+std::string BlobFile::contents_path() const {
+  return path_ + std::string(hub::kPartialEnding);
+}
+std::string BlobFile::counts_path() const {
+  return counts_path_of(contents_path());
+}
+
+Result<void> BlobFile::open_files(int flags) {
+  // O_NOFOLLOW: nothing may lead out of the cache.
+  flags |= O_RDWR | O_CLOEXEC | O_NOFOLLOW;
+  for (const auto& [file, path] :
+       {std::pair(&contents_, contents_path()), std::pair(&counts_, counts_path())}) {
+    if (*file < 0) *file = ::open(path.c_str(), flags, 0644);
+    if (*file < 0) return file_failure(path, "Opening the file", errno);
+  }
+  return {};
 }
 
 Failure BlobFile::failed(std::string_view what) const {
@@ -109,39 +125,37 @@ uint64_t BlobFile::left_before(const std::string& blobs, const hub::RepoFile& fi
 }
 
 Result<BlobFile> BlobFile::open(const std::string& blobs, const hub::RepoFile& file) {
-  const std::string path = blobs + "/" + file.hash;
-  const std::string contents_path = contents_path_of(blobs, file);
-  const std::string counts_path = counts_path_of(contents_path);
-  // O_NOFOLLOW: nothing may lead out of the cache.
-  constexpr int kFlags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW;
-  const int contents = ::open(contents_path.c_str(), kFlags, 0644);
-  if (contents < 0) return file_failure(contents_path, "Opening the file", errno);
-  const int counts = ::open(counts_path.c_str(), kFlags, 0644);
-  BlobFile blob(path, file, contents, counts, {});
-  if (counts < 0) return file_failure(counts_path, "Opening the file", errno);
-
-  struct stat status{};
-  if (::fstat(contents, &status) != 0) return blob.failed("Examining the file");
-  auto parts = hub::parse_parts(read_whole(counts), file.size);
-  if (parts && uint64_t(status.st_size) == file.size) {
-    blob.parts_ = *std::move(parts);
-    return blob;
-  }
-  blob.parts_ = hub::new_parts(file.size, kPartBytes);
-  const std::string text = hub::format_parts(blob.parts_);
-  // The counts go first and come last: at no time do they speak of bytes that are not there.
-  if (::ftruncate(counts, 0) != 0 || ::ftruncate(contents, 0) != 0 ||
-      ::ftruncate(contents, off_t(file.size)) != 0 ||
-      !write_all(counts, std::as_bytes(std::span(text)), 0)) {
-    return blob.failed("Writing");
-  }
+  BlobFile blob(blobs + "/" + file.hash, file);
+  TOK_TRY(blob.open_files(O_CREAT));
+  TOK_TRY(blob.find_parts());
+  blob.close_files();
   return blob;
+}
+
+Result<void> BlobFile::find_parts() {
+  struct stat status{};
+  if (::fstat(contents_, &status) != 0) return failed("Examining the file");
+  auto parts = hub::parse_parts(read_whole(counts_), file_.size);
+  if (parts && uint64_t(status.st_size) == file_.size) {
+    parts_ = *std::move(parts);
+    return {};
+  }
+  parts_ = hub::new_parts(file_.size, kPartBytes);
+  const std::string text = hub::format_parts(parts_);
+  // The counts go first and come last: at no time do they speak of bytes that are not there.
+  if (::ftruncate(counts_, 0) != 0 || ::ftruncate(contents_, 0) != 0 ||
+      ::ftruncate(contents_, off_t(file_.size)) != 0 ||
+      !write_all(counts_, std::as_bytes(std::span(text)), 0)) {
+    return failed("Writing");
+  }
+  return {};
 }
 
 Result<void> BlobFile::write(size_t part, std::span<const std::byte> bytes) {
   uint64_t& done = parts_.done[part];
   const uint64_t offset = parts_.begin(part) + done;
   TOK_CHECK(offset + bytes.size() <= parts_.end(part));
+  TOK_TRY(open_files(0));
   if (!write_all(contents_, bytes, offset)) return failed("Writing");
   done += bytes.size();
   const std::string count = hub::format_count(done);
@@ -152,23 +166,27 @@ Result<void> BlobFile::write(size_t part, std::span<const std::byte> bytes) {
 }
 
 Result<void> BlobFile::finish(const std::function<void(uint64_t)>& checked) {
+  TOK_TRY(open_files(0));
   Digest digest = file_.large() ? Digest::sha256() : Digest::git_blob(file_.size);
   std::vector<std::byte> buffer(std::min<uint64_t>(kReadBytes, std::max<uint64_t>(file_.size, 1)));
   for (uint64_t at = 0; at < file_.size;) {
     const size_t wanted = size_t(std::min<uint64_t>(buffer.size(), file_.size - at));
     const ssize_t count = ::pread(contents_, buffer.data(), wanted, off_t(at));
     if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return failed("Reading");
+    if (count < 0) return failed("Reading");
+    if (count == 0) {
+      return invalid_input(
+          "{}: The file ends after {} of {} bytes: something else has changed it. Pull again.",
+          contents_path(), at, file_.size);
+    }
     digest.add(std::span(buffer).first(size_t(count)));
     at += uint64_t(count);
     checked(at);
   }
-  const std::string contents_path = path_ + std::string(hub::kPartialEnding);
-  const std::string counts_path = counts_path_of(contents_path);
   const std::string found = digest.hex();
   if (found != file_.hash) {
-    ::unlink(counts_path.c_str());
-    ::unlink(contents_path.c_str());
+    ::unlink(counts_path().c_str());
+    ::unlink(contents_path().c_str());
     return invalid_input(
         "{}: What arrived has {} {}, but the hub says {}. The damaged file was deleted; pull "
         "again.",
@@ -176,8 +194,9 @@ Result<void> BlobFile::finish(const std::function<void(uint64_t)>& checked) {
   }
   // A blob with its final name is never looked at again, so its bytes must be on the disk first.
   if (::fsync(contents_) != 0) return failed("Writing");
-  if (::rename(contents_path.c_str(), path_.c_str()) != 0) return failed("Renaming");
-  ::unlink(counts_path.c_str());
+  if (::rename(contents_path().c_str(), path_.c_str()) != 0) return failed("Renaming");
+  ::unlink(counts_path().c_str());
+  close_files();
   return {};
 }
 

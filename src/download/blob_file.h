@@ -4,6 +4,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "base/result.h"
 #include "hub/parts.h"
@@ -13,8 +14,9 @@ namespace tokamak::download {
 
 class BlobFile {
  public:
-  /// Opens what an earlier pull has left in `blobs`, or begins anew. Errors name the file and say
-  /// when the disk is full.
+  /// Finds what an earlier pull has left in `blobs`, or begins anew. Errors name the file and say
+  /// when the disk is full. No file stays open before the first write(): a repository may have more
+  /// files than a process may open.
   static Result<BlobFile> open(const std::string& blobs, const hub::RepoFile& file);
 
   /// Bytes of `file` that an earlier pull has left in `blobs`.
@@ -34,7 +36,14 @@ class BlobFile {
   Result<void> finish(const std::function<void(uint64_t)>& checked);
 
  private:
-  BlobFile(std::string path, hub::RepoFile file, int contents, int counts, hub::Parts parts);
+  BlobFile(std::string path, hub::RepoFile file) : path_(std::move(path)), file_(std::move(file)) {}
+  std::string contents_path() const;
+  std::string counts_path() const;
+  /// Opens the files, if they are not open; `flags` beside those for reading and writing.
+  Result<void> open_files(int flags);
+  void close_files();
+  /// Reads the counts, or writes new ones.
+  Result<void> find_parts();
   Failure failed(std::string_view what) const;
 
   std::string path_;  // of the finished blob
