@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/scoped_flag.h"
 #include "engine/engine.h"
 #include "engine/task.h"
 
@@ -73,6 +74,7 @@ Result<std::vector<float>> Engine::embed(std::span<const uint32_t> ids,
     ids = ids.first(compiled_.context);
   }
   TOK_TRY(Session session, start_session());
+  const ScopedFlag busy(is_busy_);
   TOK_TRY(const std::span<const float> rows, session.feed(ids, options.cancelled));
   const size_t dimensions = encoder.dimensions(compiled_.facts.hidden);
   const bool first = encoder.head.pooling == Pooling::kFirst;

@@ -1,9 +1,12 @@
 #include "engine/engine.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/beside.h"
 #include "base/check.h"
+#include "base/scoped_flag.h"
+#include "base/splitmix.h"
 #include "engine/memory.h"
 #include "engine/restorable_program.h"
 #include "engine/task.h"
@@ -44,8 +47,8 @@ Result<GenerationParams> read_defaults(const ModelFiles& files, const ConfigRead
   params.sampling.temperature = 0;
   ConfigReader model_config = config;
   ConfigReader text_config = config.at("text_config");
-  params.end_ids = model_config.ids("eos_token_id");
-  if (params.end_ids.empty()) params.end_ids = text_config.ids("eos_token_id");
+  std::vector<uint32_t> end_ids = model_config.ids("eos_token_id");
+  if (end_ids.empty()) end_ids = text_config.ids("eos_token_id");
   TOK_TRY(model_config.status());
   TOK_TRY(text_config.status());
   std::string where = config.where();
@@ -54,7 +57,7 @@ Result<GenerationParams> read_defaults(const ModelFiles& files, const ConfigRead
     TOK_TRY(const Json json, parse_file(name, files.generation_config));
     ConfigReader reader(json, name);
     if (reader.has("eos_token_id")) {
-      params.end_ids = reader.ids("eos_token_id");
+      end_ids = reader.ids("eos_token_id");
       where = reader.where();
     }
     if (reader.flag("do_sample", false)) {
@@ -67,12 +70,13 @@ Result<GenerationParams> read_defaults(const ModelFiles& files, const ConfigRead
     params.sampling.repetition_penalty = reader.positive("repetition_penalty", 1.0);
     TOK_TRY(reader.status());
   }
-  for (const uint32_t id : params.end_ids) {
+  for (const uint32_t id : end_ids) {
     if (id >= vocab) {
       return invalid_input("{}: eos_token_id {} is beyond the vocabulary of {} tokens.", where, id,
                            vocab);
     }
   }
+  params.end_ids = std::move(end_ids);
   return params;
 }
 
@@ -89,6 +93,12 @@ bool has_tokenizer(const ModelFiles& files) {
 Result<Tokenizer> tokenizer_of(const ModelFiles& files) {
   if (files.vocab) return Tokenizer::from_gguf(*files.vocab);
   return Tokenizer::from_json(files.tokenizer, files.tokenizer_config);
+}
+
+/// Another one for every call and at every time; what JSON and --seed hold.
+uint64_t fresh_seed(double seconds, uint64_t call) {
+  uint64_t state = std::bit_cast<uint64_t>(seconds) + call;
+  return next_random(state) >> 1;
 }
 
 /// What the self-test has taken away from this plan; "" when nothing.
@@ -401,16 +411,23 @@ Result<Session> Engine::start() {
 }
 
 Result<Session> Engine::start_session() {
+  if (is_busy_) {
+    return fail(ErrorCode::kUsage,
+                "The model is in the middle of a call: a callback must not start another one. Do "
+                "it when the call has returned, or open the model once more.");
+  }
   const Graph& graph = compiled_.unfused;
   const bool all_rows = graph.at(graph.result).shape[0] == kTokens;
   return Session::start(*program_, compiled_.context, compiled_.facts.vocab, all_rows);
 }
 
-Result<Generation> Engine::generate_ids(std::span<const uint32_t> ids,
-                                        const GenerationParams& params,
+Result<Generation> Engine::generate_ids(std::span<const uint32_t> ids, GenerationParams params,
                                         const GenerationCallbacks& callbacks) {
   TOK_TRY(const Tokenizer* own, tokenizer());
   TOK_TRY(Session session, start());
+  const ScopedFlag busy(is_busy_);
+  if (!params.end_ids) params.end_ids = defaults_.end_ids;
+  if (!params.sampling.seed) params.sampling.seed = fresh_seed(clock_(), calls_++);
   return tokamak::generate(session, *own, ids, params, callbacks, clock_);
 }
 

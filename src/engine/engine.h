@@ -141,14 +141,17 @@ class Engine {
   /// tools, add_generation_prompt and whatever else the template reads.
   Result<std::string> render_chat(const Json& variables) const;
 
-  /// What generation_config.json and config.json recommend; end ids always set from them.
+  /// What generation_config.json and config.json recommend; end ids always set from them. Plain
+  /// GenerationParams sample from the model's probabilities as they are.
   const GenerationParams& defaults() const { return defaults_; }
 
-  /// A new sequence. The engine has one cache: an older session must no longer be used. An error
-  /// for an embedding model.
+  /// A new sequence. The engine has one cache: this, generate() and embed() end an older session,
+  /// whose calls are errors (kUsage) from then on. None of them can be called from a callback of
+  /// another. An error for an embedding model.
   Result<Session> start();
 
-  /// Encodes `prompt` (special tokens as the tokenizer adds them) and continues it.
+  /// Encodes `prompt` (special tokens as the tokenizer adds them) and continues it. Without end ids
+  /// in `params` the model's own end the text; without a seed every call has a new one.
   Result<Generation> generate(std::string_view prompt, const GenerationParams& params,
                               const GenerationCallbacks& callbacks = {});
   /// As generate(), with text that a chat template made: it carries its own special tokens.
@@ -168,7 +171,7 @@ class Engine {
   Result<std::unique_ptr<Program>> make_program(const Plan& plan, const LoadProgress& progress);
   Result<std::unique_ptr<Program>> make_program_again(const Plan& plan, const Error& loss);
   Result<Session> start_session();
-  Result<Generation> generate_ids(std::span<const uint32_t> ids, const GenerationParams& params,
+  Result<Generation> generate_ids(std::span<const uint32_t> ids, GenerationParams params,
                                   const GenerationCallbacks& callbacks);
 
   ModelFiles files_;
@@ -182,6 +185,8 @@ class Engine {
   GenerationParams defaults_;
   LoadTimes times_;
   Clock clock_;
+  bool is_busy_ = false;  // with a call that has callbacks
+  uint64_t calls_ = 0;    // of generate(), for seeds
 };
 
 /// Reads a model folder or a .gguf file. Errors name the file.

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 namespace tokamak {
 namespace {
 
@@ -29,6 +31,80 @@ TEST(Engine, SamplesAsTheModelRecommends) {
   ASSERT_FALSE(wrong);
   EXPECT_EQ(wrong.error().message,
             "generation_config.json: min_p is 2, expected a number from 0 to 1.");
+}
+
+TEST(Engine, EndsWhereTheModelSaysUnlessToldOtherwise) {
+  // The most probable text goes on with the tokens 271, 592, 1884: ", there lived".
+  const auto engine = load(R"({"eos_token_id": [1, 592]})");
+  ASSERT_TRUE(engine) << engine.error().message;
+  const SamplingParams greedy = {.temperature = 0};
+  const auto own = (*engine)->generate("Once upon a time", {.sampling = greedy, .max_tokens = 3});
+  ASSERT_TRUE(own) << own.error().message;
+  EXPECT_EQ(own->finish, FinishReason::kEndToken);
+  EXPECT_EQ(own->ids, (std::vector<uint32_t>{271, 592}));
+  const GenerationParams none = {
+      .sampling = greedy, .max_tokens = 3, .end_ids = std::vector<uint32_t>()};
+  const auto further = (*engine)->generate("Once upon a time", none);
+  ASSERT_TRUE(further) << further.error().message;
+  EXPECT_EQ(further->ids, (std::vector<uint32_t>{271, 592, 1884}));
+}
+
+TEST(Engine, TakesANewSeedForEveryCallAndSaysWhich) {
+  const auto engine = load("");
+  ASSERT_TRUE(engine) << engine.error().message;
+  GenerationParams params = {.max_tokens = 4};
+  const auto first = (*engine)->generate("Once", params);
+  const auto second = (*engine)->generate("Once", params);
+  ASSERT_TRUE(first && second);
+  EXPECT_NE(first->seed, second->seed);
+  params.sampling.seed = first->seed;
+  const auto again = (*engine)->generate("Once", params);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->ids, first->ids);
+  EXPECT_EQ(again->seed, first->seed);
+}
+
+TEST(Engine, ACallbackCannotStartAnotherCall) {
+  const auto engine = load("");
+  ASSERT_TRUE(engine) << engine.error().message;
+  const GenerationParams params = {.sampling = {.temperature = 0}, .max_tokens = 4};
+  const auto alone = (*engine)->generate("Once upon a time", params);
+  ASSERT_TRUE(alone);
+  std::set<std::string> messages;
+  GenerationCallbacks callbacks;
+  const auto call = [&] {
+    const auto inner = (*engine)->generate("The king was old", params);
+    ASSERT_FALSE(inner);
+    EXPECT_EQ(inner.error().code, ErrorCode::kUsage);
+    messages.insert(inner.error().message);
+    EXPECT_FALSE((*engine)->start());
+  };
+  callbacks.text = [&](std::string_view) { call(); };
+  callbacks.token = [&](uint32_t, const Logprobs*) { call(); };
+  callbacks.cancelled = [&] {
+    call();
+    return false;
+  };
+  const auto outer = (*engine)->generate("Once upon a time", params, callbacks);
+  ASSERT_TRUE(outer) << outer.error().message;
+  EXPECT_EQ(outer->ids, alone->ids);
+  ASSERT_EQ(messages.size(), 1u);
+  EXPECT_EQ(*messages.begin(),
+            "The model is in the middle of a call: a callback must not start another one. Do it "
+            "when the call has returned, or open the model once more.");
+  EXPECT_TRUE((*engine)->generate("Once", params)) << "afterwards it can";
+}
+
+TEST(Engine, AnOlderSessionIsAnErrorInsteadOfAnotherText) {
+  const auto engine = load("");
+  ASSERT_TRUE(engine) << engine.error().message;
+  const uint32_t ids[] = {5, 6, 7};
+  auto old = (*engine)->start();
+  ASSERT_TRUE(old && old->feed(ids));
+  ASSERT_TRUE((*engine)->generate("Once", {.max_tokens = 1}));
+  const auto used = old->feed(ids);
+  ASSERT_FALSE(used);
+  EXPECT_EQ(used.error().code, ErrorCode::kUsage);
 }
 
 TEST(Engine, APromptThatDoesNotFitIsAnErrorAlsoWhereNoTokenIsWanted) {

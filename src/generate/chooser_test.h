@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <deque>
+#include <optional>
 #include <set>
 
-#include "backend/backend.h"
+#include "generate/session.h"
 
 namespace tokamak {
 
@@ -65,7 +66,8 @@ class Chooser : public Program {
       const char* far = request.phase == 2 ? "far " : "";
       log += fmt::format("{}{}@{} ", far, token_, frame_.position++);
       const float sum = insufficient.contains(++token_) ? -1.0f : 1.0f;
-      const float row[] = {0.5f, float(token_), sum, float(token_)};
+      const float row[] = {0.5f, wrong_listed.value_or(float(token_)), sum,
+                           wrong_token.value_or(float(token_))};
       std::ranges::copy(row, rows_.begin() + std::ptrdiff_t(frame_.chosen++ % kLists * 4));
     }
     if (!request.done) return {};
@@ -101,8 +103,9 @@ class Chooser : public Program {
   std::vector<uint32_t> occurred;  // as last written
   std::string log;
   size_t copies = 0;
-  bool arrive_together = false;       // all results that are on their way: groups of steps grow
-  std::set<uint32_t> insufficient;    // tokens whose lists are not enough
+  bool arrive_together = false;     // all results that are on their way: groups of steps grow
+  std::set<uint32_t> insufficient;  // tokens whose lists are not enough
+  std::optional<float> wrong_listed, wrong_token;  // in place of every token's number
   uint32_t losses = 0, failures = 0;  // of the next submissions; the latter of those with a result
   Plan plan_;
 
@@ -113,5 +116,25 @@ class Chooser : public Program {
   std::array<std::string, 1 + kStateCopies> states_;
   std::deque<std::pair<decltype(StepRequest::done), std::vector<float>>> results_;  // on their way
 };
+
+/// What draw() gives until `wrong`, from which the sequence goes on otherwise.
+inline std::vector<uint32_t> draw_until(Session& session, uint32_t id, uint32_t count,
+                                        uint32_t wrong) {
+  std::vector<uint32_t> drawn;
+  uint64_t asked = 0;
+  const auto start = [&] {
+    DrawStart own;
+    own.rule.set_random(++asked);
+    return own;
+  };
+  const auto status = session.draw(id, count, start, [&](auto list, uint32_t token) {
+    EXPECT_EQ(list.size(), 3u);
+    EXPECT_EQ(list[1], float(token));
+    drawn.push_back(token);
+    return token != wrong;
+  });
+  EXPECT_TRUE(status) << status.error().message;
+  return drawn;
+}
 
 }  // namespace tokamak

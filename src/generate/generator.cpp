@@ -34,6 +34,8 @@ Result<Generation> generate(Session& session, const Tokenizer& tokenizer,
   const double start = clock();
   Generation out;
   out.prompt_tokens = prompt.size();
+  out.seed = params.sampling.seed.value_or(0);
+  const std::vector<uint32_t> end_ids = params.end_ids.value_or(std::vector<uint32_t>());
   auto logits = session.feed(prompt, callbacks.cancelled);
   if (!logits && logits.error().code == ErrorCode::kCancelled) {
     out.finish = FinishReason::kCancelled;
@@ -44,7 +46,7 @@ Result<Generation> generate(Session& session, const Tokenizer& tokenizer,
   StreamDecoder decoder(tokenizer, true);
   StopMatcher stop(params.stop);
   std::optional<GrammarFilter> filter;
-  if (params.grammar) filter.emplace(*params.grammar, tokenizer, params.end_ids);
+  if (params.grammar) filter.emplace(*params.grammar, tokenizer, end_ids);
   std::vector<uint32_t> history(prompt.begin(), prompt.end());
   const auto emit = [&](std::string_view text) {
     out.text += text;
@@ -56,7 +58,7 @@ Result<Generation> generate(Session& session, const Tokenizer& tokenizer,
     out.ids.push_back(id);
     history.push_back(id);
     if (callbacks.token) callbacks.token(id, own);
-    if (std::ranges::find(params.end_ids, id) != params.end_ids.end()) {
+    if (std::ranges::find(end_ids, id) != end_ids.end()) {
       out.finish = FinishReason::kEndToken;
       return false;
     }

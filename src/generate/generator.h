@@ -2,6 +2,7 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,7 +18,9 @@ struct GenerationParams {
   SamplingParams sampling;
   uint32_t max_tokens = 128;
   std::vector<std::string> stop;
-  std::vector<uint32_t> end_ids;  // generation ends at any of these; they are not shown
+  /// Generation ends at any of these; they are not shown. Unset: the model's own, which an Engine
+  /// knows; without an Engine none.
+  std::optional<std::vector<uint32_t>> end_ids;
   uint32_t top_logprobs = 0;
   bool logprobs = false;
   std::shared_ptr<const Grammar> grammar;  // only its texts are generated; null: any
@@ -43,7 +46,8 @@ struct Generation {
   std::string text;
   std::vector<uint32_t> ids;  // generated ones, the end token included
   FinishReason finish = FinishReason::kMaxTokens;
-  std::string stop;  // the stop string that was met
+  std::string stop;   // the stop string that was met
+  uint64_t seed = 0;  // that chance started from: with it in the parameters, the same text again
   size_t prompt_tokens = 0;
   double prefill_seconds = 0;  // until the first token is chosen
   double decode_seconds = 0;   // the rest

@@ -24,7 +24,7 @@ struct SamplingParams {
   double min_p = 0.0;               // 0: off
   double typical_p = 1.0;           // 1: off
   double repetition_penalty = 1.0;  // 1: off; above 1 makes tokens that occurred less likely
-  uint64_t seed = 0;
+  std::optional<uint64_t> seed;     // unset: an Engine takes a new one each time, others take 0
 
   /// An error names the parameter, its value and the allowed range.
   Result<void> validate() const;
@@ -84,7 +84,8 @@ class Sampler {
   uint64_t random_state() const { return state_; }
 
  private:
-  explicit Sampler(const SamplingParams& params) : params_(params), state_(params.seed) {}
+  explicit Sampler(const SamplingParams& params)
+      : params_(params), state_(params.seed.value_or(0)) {}
 
   SamplingParams params_;
   uint64_t state_;

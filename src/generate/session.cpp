@@ -4,12 +4,18 @@
 #include <optional>
 
 #include "base/check.h"
+#include "base/scoped_flag.h"
 
 namespace tokamak {
 namespace {
 
 /// Steps that the device runs ahead of the program.
 constexpr uint32_t kStepsAhead = 16;
+/// Chunks of a prompt that may be unfinished when the next is submitted: enough that the device
+/// never waits for this program, few enough that a call can be cancelled.
+constexpr uint32_t kChunksAhead = 2;
+/// Numbers up to here are exact as f32, which is how ids come from the device.
+constexpr uint32_t kMaxExactVocab = 1u << 24;
 /// A device that is lost so often in one call will not carry it out.
 constexpr uint32_t kMostLosses = 3;
 
@@ -44,6 +50,7 @@ Failure was_cancelled() {
 Result<Session> Session::start(Program& program, uint32_t context, uint32_t vocab, bool all_rows) {
   const Plan& plan = program.plan();
   Session session(program, context, vocab, all_rows);
+  session.sequence_ = program.begin_sequence();
   for (uint32_t i = 0; i < plan.buffers.size(); ++i) {
     if (const auto* rope = std::get_if<RopeTable>(&plan.buffers[i].tensor.recipe)) {
       session.short_rows_ = std::max(session.short_rows_, rope->short_rows);
@@ -58,14 +65,36 @@ Result<void> Session::write_tables() {
   const Plan& plan = program_->plan();
   for (uint32_t i = 0; i < plan.buffers.size(); ++i) {
     if (plan.buffers[i].use != BufferUse::kTable) continue;
-    TOK_TRY(program_->write_table(BufferId(i), page_table(plan, BufferId(i))));
+    TOK_TRY(write_table(BufferId(i), page_table(plan, BufferId(i))));
   }
   return {};
+}
+
+Result<void> Session::check_turn() const {
+  if (program_->sequence() != sequence_) {
+    return fail(ErrorCode::kUsage,
+                "This session has ended: another one was started on the same model, which holds "
+                "the tokens of one at a time. Use the newest, or open the model once more.");
+  }
+  if (!is_running_) return {};
+  return fail(ErrorCode::kUsage,
+              "This session is in the middle of a call: a callback must not call it again.");
+}
+
+Result<void> Session::submit(const StepRequest& request) {
+  if (program_->sequence() != sequence_) return check_turn();
+  return program_->submit(request);
+}
+
+Result<void> Session::write_table(BufferId buffer, std::span<const uint32_t> values) {
+  if (program_->sequence() != sequence_) return check_turn();
+  return program_->write_table(buffer, values);
 }
 
 void Session::plan_choices(const Plan& plan) {
   greedy_phase_ = list_phase_ = plan.phases.size();
   ahead_ = kStepsAhead;
+  if (vocab_ > kMaxExactVocab) return;
   for (size_t i = 0; i < plan.phases.size(); ++i) {
     if (plan.phases[i].from_position > 0) continue;
     for (const Step& step : plan.phases[i].steps) {
@@ -112,28 +141,31 @@ StepRequest Session::one_step(size_t phase, std::span<const uint32_t> tokens) co
 }
 
 Result<void> Session::step(StepRequest request, bool read_back) {
-  std::optional<Error> error;
   if (read_back) {
-    request.done = [&](Result<std::span<const float>> result) {
+    request.done = [own = arrived_](Result<std::span<const float>> result) {
       if (result) {
-        logits_.insert(logits_.end(), result->begin(), result->end());
+        own->logits.insert(own->logits.end(), result->begin(), result->end());
       } else {
-        error = std::move(result).error();
+        own->error = std::move(result).error();
       }
     };
   }
-  TOK_TRY(program_->submit(request));
+  TOK_TRY(submit(request));
   if (request.repeat > 0) {
     position_ += request.frame.tokens;
     steps_.push_back(request.frame.tokens);
   }
-  if (read_back) TOK_TRY(program_->wait());
-  if (error) return Failure(*std::move(error));
-  return {};
+  if (!read_back) return {};
+  Result<void> status = program_->wait();
+  if (status && arrived_->error) status = Failure(*arrived_->error);
+  // What comes later must not be taken for a result of another step.
+  if (!status) arrived_ = std::make_shared<Arrived>();
+  return status;
 }
 
 Result<std::span<const float>> Session::feed(std::span<const uint32_t> tokens,
                                              const std::function<bool()>& cancelled) {
+  TOK_TRY(check_turn());
   if (tokens.empty()) return invalid_input("There are no tokens to run the model on.");
   for (const uint32_t id : tokens) TOK_TRY(check_id(id));
   if (tokens.size() > context_ - position_) {
@@ -155,11 +187,12 @@ Result<std::span<const float>> Session::feed(std::span<const uint32_t> tokens,
   const std::span<const uint32_t> fed = again ? std::span<const uint32_t>(ids_) : tokens;
   TOK_TRY(outlive_device([&] { return run(fed, cancelled); }, cancelled));
   const size_t unwanted = again && all_rows_ ? size_t(before) * vocab_ : 0;
-  return std::span<const float>(logits_).subspan(unwanted);
+  return std::span<const float>(arrived_->logits).subspan(unwanted);
 }
 
 Result<void> Session::outlive_device(const std::function<Result<void>()>& attempt,
                                      const std::function<bool()>& cancelled) {
+  const ScopedFlag running(is_running_);
   Result<void> status = is_spoilt_ ? replay(cancelled) : Result<void>{};
   if (status) status = attempt();
   for (uint32_t losses = 1; is_lost(status); ++losses) {
@@ -212,7 +245,7 @@ Result<void> Session::put_back_states(std::span<const uint32_t> steps, uint32_t 
   request.repeat = 0;
   request.continues = true;
   request.copies = copies;
-  TOK_TRY(program_->submit(request));
+  TOK_TRY(submit(request));
   while (position_ < *copied_[*newest]) {
     const uint32_t count = steps[steps_.size()];
     steps_.push_back(count);
@@ -226,11 +259,10 @@ Result<void> Session::replay(const std::function<bool()>& cancelled) {
   const uint32_t position = std::exchange(position_, 0);
   Result<void> status = put_back_states(steps, position);
   for (const uint32_t count : std::span(steps).subspan(steps_.size())) {
-    // The queue holds no more than a few steps.
-    if (status && steps_.size() % kStepsAhead == kStepsAhead - 1) status = program_->wait();
     if (status && cancelled && cancelled()) status = was_cancelled();
     const std::span<const uint32_t> tokens = std::span(ids_).subspan(position_, count);
     if (status) status = step(step_of(tokens), false);
+    if (status) status = program_->limit_batches(count == 1 ? kStepsAhead : kChunksAhead);
     if (!status) break;
   }
   steps_ = steps;
@@ -254,7 +286,7 @@ uint32_t Session::room_for_steps() const {
 Result<void> Session::or_as_before(const std::function<Result<void>()>& attempt) {
   const uint32_t position = position_;
   const size_t steps = steps_.size();
-  logits_.clear();
+  arrived_->logits.clear();
   const Result<void> status = attempt();
   if (is_lost(status)) {
     position_ = position;
@@ -272,6 +304,7 @@ Result<void> Session::run(std::span<const uint32_t> tokens,
       const size_t count = std::min(chunk, tokens.size() - at);
       const bool last = at + count == tokens.size();
       TOK_TRY(step(step_of(tokens.subspan(at, count)), all_rows_ || last));
+      if (!last) TOK_TRY(program_->limit_batches(kChunksAhead));
     }
     return {};
   });
@@ -288,6 +321,7 @@ const Step& Session::list_step() const {
 }
 
 Result<std::span<const float>> Session::feed_for_list(uint32_t id, float inverse_temperature) {
+  TOK_TRY(check_turn());
   TOK_CHECK(gives_list());
   TOK_TRY(check_id(id));
   ids_.resize(position_);
@@ -302,11 +336,13 @@ Result<std::span<const float>> Session::feed_for_list(uint32_t id, float inverse
     });
   };
   TOK_TRY(outlive_device(attempt, {}));
+  TOK_TRY(check_list(arrived_->logits));
   holds_logits_ = true;
-  return std::span<const float>(logits_);
+  return std::span<const float>(arrived_->logits);
 }
 
 Result<std::span<const float>> Session::logits_behind_list() {
+  TOK_TRY(check_turn());
   TOK_CHECK(position_ > 0 && position_ == ids_.size() && steps_.back() == 1);
   // Where the device has run ahead, or is lost before they are read, the token runs again behind
   // all others.
@@ -334,7 +370,7 @@ Result<std::span<const float>> Session::logits_behind_list() {
     forget_copies_behind(position_);
     return Failure(status.error());
   }
-  return std::span<const float>(logits_);
+  return std::span<const float>(arrived_->logits);
 }
 
 }  // namespace tokamak

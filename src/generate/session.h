@@ -26,8 +26,9 @@ class Session {
  public:
   /// Starts at position 0: writes the page tables. `context`: positions the plan was built for;
   /// `vocab`: token ids must be below it; `all_rows`: whether the plan was built to give a row for
-  /// every token, not only for the last. REQUIRES: the program outlives the session and serves no
-  /// other one meanwhile; one of its phases takes one token.
+  /// every token, not only for the last. The program serves one session at a time: every call of an
+  /// older one is an error (kUsage), and so is a call from inside a callback of the same session.
+  /// REQUIRES: the program outlives the session; one of its phases takes one token.
   static Result<Session> start(Program& program, uint32_t context, uint32_t vocab,
                                bool all_rows = false);
 
@@ -38,7 +39,8 @@ class Session {
 
   /// Runs the model over `tokens` and gives the logits behind the last of them, or of all of them
   /// when the plan was built with all logits: rows of vocab floats, valid until the next call.
-  /// Chunks are as large as the largest phase takes. `cancelled` is asked between chunks.
+  /// Chunks are as large as the largest phase takes. `cancelled` is asked before each of them, and
+  /// no more than three are under way: the call ends soon after it says yes.
   /// A model may turn long sequences by other rotary frequencies (RopeTable::short_rows): the call
   /// that makes the sequence long runs over all of it again.
   /// Errors: no tokens, an id beyond the vocabulary, more tokens than the context has left, the
@@ -87,6 +89,11 @@ class Session {
   Session(Program& program, uint32_t context, uint32_t vocab, bool all_rows)
       : program_(&program), context_(context), vocab_(vocab), all_rows_(all_rows) {}
   static bool is_lost(const Result<void>& status);
+  /// Whether this session may use the program now.
+  Result<void> check_turn() const;
+  /// The ways to the program: none of them is open to a session that is no longer the newest.
+  Result<void> submit(const StepRequest& request);
+  Result<void> write_table(BufferId buffer, std::span<const uint32_t> values);
   Result<void> check_id(uint32_t id) const;
   /// Runs over `tokens` in chunks.
   Result<void> run(std::span<const uint32_t> tokens, const std::function<bool()>& cancelled);
@@ -97,7 +104,7 @@ class Session {
   StepRequest one_step(size_t phase, std::span<const uint32_t> tokens) const;
   /// By the phase for so many tokens.
   StepRequest step_of(std::span<const uint32_t> tokens) const;
-  /// Submits; with `read_back`, waits for the result and adds it to logits_.
+  /// Submits; with `read_back`, waits for the result and adds it to the logits.
   Result<void> step(StepRequest request, bool read_back);
   /// Makes `attempt` until it ends in anything but a lost device, restoring what was before it, and
   /// what the device has run beyond the sequence.
@@ -116,9 +123,18 @@ class Session {
   /// The copies to make in front of the step at `position`, so that few steps run again where the
   /// device has run too far.
   std::vector<BufferCopy> copies_at(uint32_t position);
+  /// What the device has given. Callbacks hold it, too: they may come when nobody waits any more.
+  struct Arrived {
+    std::vector<float> logits;
+    std::optional<Error> error;
+  };
   struct Ahead;
   struct Choosing;
   Result<void> run_choosing(Choosing& choosing);
+  /// The token that a device means by `number`, kNoToken by -1. Errors: what names no token.
+  Result<uint32_t> token_named(float number) const;
+  /// The same of all tokens of a list.
+  Result<void> check_list(std::span<const float> list) const;
   /// Tells the device what has occurred.
   Result<void> write_occurred(std::span<const uint32_t> ids);
   /// Submits `count` steps, fewer where another phase takes over.
@@ -129,8 +145,10 @@ class Session {
   void plan_choices(const Plan& plan);
 
   Program* program_;
+  uint64_t sequence_ = 0;
   uint32_t context_, vocab_;
   bool all_rows_;
+  bool is_running_ = false;  // in the middle of a call
   uint32_t position_ = 0;
   uint32_t length_ = 0;          // position_ behind the current call, also where it was cancelled
   uint32_t short_rows_ = 0;      // of the plan's rotary table
@@ -144,7 +162,7 @@ class Session {
   bool is_spoilt_ = false;       // these states hold tokens that are no longer part of the sequence
   std::array<std::optional<uint32_t>, kStateCopies> copied_;  // the positions the copies are from
   bool holds_logits_ = false;  // the device still has those of the last list
-  std::vector<float> logits_;
+  std::shared_ptr<Arrived> arrived_ = std::make_shared<Arrived>();
 };
 
 }  // namespace tokamak

@@ -1,5 +1,6 @@
 // The part of Session in which the device chooses tokens and runs ahead of the program.
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "base/check.h"
@@ -64,13 +65,30 @@ Result<void> Session::submit_choosing(const Choosing& choosing, uint32_t count,
   if (choosing.count > 1) copies = copies_at(position);
   request.copies = copies;
   own->submitted += count;
-  return program_->submit(request);
+  return submit(request);
 }
 
 Result<void> Session::write_occurred(std::span<const uint32_t> ids) {
   std::vector<uint32_t> words(size_t(occurred_words(vocab_)));
   for (const uint32_t id : ids) set_occurred(words, id);
-  return program_->write_table(occurred_, words);
+  return write_table(occurred_, words);
+}
+
+Result<uint32_t> Session::token_named(float number) const {
+  if (number == -1) return kNoToken;
+  if (number >= 0 && number < float(vocab_) && number == std::floor(number)) {
+    return uint32_t(number);
+  }
+  return fail(
+      ErrorCode::kDevice,
+      "The device gives {} as a token behind position {}, expected a whole number below {}, "
+      "or -1 for none.",
+      number, ids_.size() - 1, vocab_);
+}
+
+Result<void> Session::check_list(std::span<const float> list) const {
+  for (size_t i = 1; i < list.size(); i += 2) TOK_TRY(token_named(list[i]));
+  return {};
 }
 
 Result<void> Session::run_choosing(Choosing& choosing) {
@@ -98,14 +116,14 @@ Result<void> Session::run_choosing(Choosing& choosing) {
     for (; status && goes_on && !arrived.empty(); arrived = arrived.subspan(row)) {
       const auto kept = arrived.first(row);
       ++taken;
-      const uint32_t token = kept.back() < 0 ? kNoToken : uint32_t(kept.back());
-      const Result<bool> verdict = choosing.next(kept, token);
+      const Result<uint32_t> token = token_named(kept.back());
+      const Result<bool> verdict = token ? choosing.next(kept, *token) : Failure(token.error());
       if (!verdict) {
         status = Failure(verdict.error());
         break;
       }
-      choosing.id = token;
-      ids_.push_back(token);
+      choosing.id = *token;
+      ids_.push_back(*token);
       goes_on = *verdict && taken < count;
     }
     ahead.rows.clear();
@@ -133,6 +151,7 @@ uint32_t Session::greedy_room() const {
 
 Result<void> Session::greedy(uint32_t id, uint32_t count,
                              const std::function<bool(uint32_t)>& next) {
+  TOK_TRY(check_turn());
   TOK_CHECK(count > 0 && count <= greedy_room());
   TOK_TRY(check_id(id));
   const auto take = [&](std::span<const float>, uint32_t token) -> Result<bool> {
@@ -151,10 +170,13 @@ uint32_t Session::drawing_room() const {
 Result<void> Session::draw(
     uint32_t id, uint32_t count, const std::function<DrawStart()>& start,
     const std::function<bool(std::span<const float> list, uint32_t token)>& next) {
+  TOK_TRY(check_turn());
   TOK_CHECK(count > 0 && count <= drawing_room());
   TOK_TRY(check_id(id));
   const auto take = [&](std::span<const float> row, uint32_t token) -> Result<bool> {
-    return next(row.first(row.size() - 1), token) && token != kNoToken;
+    const std::span<const float> list = row.first(row.size() - 1);
+    TOK_TRY(check_list(list));
+    return next(list, token) && token != kNoToken;
   };
   Choosing choosing{list_phase_, id, count, start, take};
   return outlive_device([&] { return run_choosing(choosing); }, {});

@@ -5,79 +5,10 @@
 #include <algorithm>
 
 #include "generate/chooser_test.h"
+#include "generate/recorder_test.h"
 
 namespace tokamak {
 namespace {
-
-constexpr uint32_t kVocab = 10;
-
-/// Records the frames; the logits behind a token are the token, the frame's length, and zeros.
-class Recorder : public Program {
- public:
-  explicit Recorder(uint32_t short_rows, bool all_logits = false) {
-    Buffer angles{.use = BufferUse::kConstant};
-    angles.tensor.recipe = RopeTable{{1.0f}, 1, short_rows, {0.5f}};
-    plan_.buffers = {angles};
-    Phase phase{.name = "chunk", .max_tokens = 4};
-    phase.result.shape = {all_logits ? kTokens : 1, kVocab};
-    plan_.phases = {phase};
-  }
-  const Plan& plan() const override { return plan_; }
-  Result<void> write_table(BufferId, std::span<const uint32_t> values) override {
-    table.assign(values.begin(), values.end());
-    return {};
-  }
-  Result<void> submit(const StepRequest& request) override {
-    if (losses > 0) {
-      --losses;
-      return fail(ErrorCode::kDeviceLost, "The device is lost.");
-    }
-    const Frame& frame = request.frame;
-    log += fmt::format("{}+{}/{} ", frame.position, frame.tokens, frame.length);
-    phases += plan_.phases[request.phase].name + " ";
-    std::vector<float> rows;
-    for (const uint32_t id : request.tokens) {
-      rows.insert(rows.end(), {float(id), float(frame.length)});
-      rows.resize(rows.size() + kVocab - 2);
-    }
-    if (plan_.phases[0].result.shape[0] != kTokens) rows.erase(rows.begin(), rows.end() - kVocab);
-    if (request.done) request.done(std::span<const float>(rows));
-    return {};
-  }
-  Result<void> poll() override { return {}; }
-  Result<void> wait() override { return {}; }
-  Result<void> restore(const Error&) override {
-    log += "restored ";
-    table.clear();
-    return {};
-  }
-
-  std::string log, phases;
-  uint32_t losses = 0;  // so many of the next submissions find the device lost
-  std::vector<uint32_t> table;
-  Plan plan_;
-};
-
-/// What draw() gives until `wrong`, from which the sequence goes on otherwise.
-std::vector<uint32_t> draw_until(Session& session, uint32_t id, uint32_t count, uint32_t wrong) {
-  std::vector<uint32_t> drawn;
-  uint64_t asked = 0;
-  const auto start = [&] {
-    DrawStart own;
-    own.rule.set_random(++asked);
-    return own;
-  };
-  const auto status = session.draw(id, count, start, [&](auto list, uint32_t token) {
-    EXPECT_EQ(list.size(), 3u);
-    EXPECT_EQ(list[1], float(token));
-    drawn.push_back(token);
-    return token != wrong;
-  });
-  EXPECT_TRUE(status) << status.error().message;
-  return drawn;
-}
-
-using Ids = std::vector<uint32_t>;
 
 TEST(Session, DrawsAheadAndTakesBackWhatWasDrawnWrongly) {
   Chooser program;
@@ -230,19 +161,6 @@ TEST(Session, CopiesNothingForAStepThatNothingFollows) {
   draw_until(session, 2, 40, 0);
   EXPECT_EQ(program.copies, 3u) << "one for every sixteen steps";
 }
-
-/// Feeds and gives the first two logits of each row.
-std::vector<float> feed(Session& session, std::vector<uint32_t> ids) {
-  auto logits = session.feed(ids);
-  EXPECT_TRUE(logits) << logits.error().message;
-  std::vector<float> first_two;
-  for (size_t row = 0; logits && row < logits->size(); row += kVocab) {
-    first_two.insert(first_two.end(), {(*logits)[row], (*logits)[row + 1]});
-  }
-  return first_two;
-}
-
-using Floats = std::vector<float>;
 
 TEST(Session, TellsEveryChunkTheLengthAfterTheCall) {
   Recorder program(0);

@@ -106,7 +106,7 @@ TEST_P(Storyteller, ContinuesAsRecorded) {
 
     const size_t wanted = c.find("greedy_ids")->as_array().size();
     const std::vector<uint32_t> greedy =
-        continue_greedily(*session, *logits, engine->defaults().end_ids, kGreedyTokens);
+        continue_greedily(*session, *logits, *engine->defaults().end_ids, kGreedyTokens);
     const size_t same = expect_greedy(c, greedy, 2 * allowed);
     equal += same;
     tokens += wanted;

@@ -77,7 +77,7 @@ Result<void> run(const RunFlags& flags) {
     Json out;
     out.set("prompt", prompt).set("text", result->text).set("tokens", to_json(result->ids));
     out.set("finish", std::string(finish_name(result->finish)));
-    out.set("seed", params.sampling.seed);
+    out.set("seed", result->seed);
     if (params.logprobs) out.set("logprobs", std::move(logprob_list));
     TOK_TRY(print(out.dump() + "\n"));
   } else {
