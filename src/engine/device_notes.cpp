@@ -27,6 +27,7 @@ Json describe(const DeviceInfo& device) {
   out.set("limits",
           Json::Array{limits.workgroup_threads, limits.workgroup_bytes, limits.storage_buffers,
                       limits.grid_dimension, limits.binding_bytes, limits.buffer_bytes});
+  out.set("multiprocessors", device.size.multiprocessors);
   return out.set("kernels", kernel_sources_hash());
 }
 

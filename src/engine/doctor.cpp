@@ -165,6 +165,16 @@ std::string limits_text(const DeviceLimits& limits) {
       bytes_text(limits.binding_bytes), bytes_text(limits.buffer_bytes));
 }
 
+std::string size_text(const DeviceSize& size) {
+  std::string text = fmt::format("{} multiprocessors", size.multiprocessors);
+  if (size.cache_bytes != 0) {
+    text += fmt::format(", {} of second-level cache", bytes_text(size.cache_bytes));
+  }
+  text += fmt::format(" ({})", size.source);
+  if (size.source != DeviceSize().source) return text;
+  return text + "; if it has others, TOKAMAK_MULTIPROCESSORS=n says so";
+}
+
 std::string self_test_text(const DeviceReport& report) {
   const SelfTest& test = report.self_test;
   if (!report.index) return "this is what the others are compared with";
@@ -186,6 +196,7 @@ std::string device_text(const DeviceReport& report, bool kernels) {
                   : fmt::format(" of {} to {}", device.subgroup_min, device.subgroup_max);
     }
     facts.add("  tier", "", tier);
+    facts.add("  size", "", size_text(device.size));
     facts.add("  limits", "", limits_text(device.limits));
   }
   if (report.error.empty()) facts.add("  self-test", "", self_test_text(report));
@@ -253,7 +264,11 @@ Json doctor_json(const DoctorReport& report) {
     json.set("subgroups", (device.features & kFeatureSubgroups) != 0);
     json.set("matrix_units", (device.features & kFeatureSubgroupMatrix) != 0);
     json.set("subgroup_min", device.subgroup_min).set("subgroup_max", device.subgroup_max);
-    if (one.index) json.set("limits", limits_json(device.limits));
+    if (one.index) {
+      json.set("multiprocessors", device.size.multiprocessors);
+      json.set("cache_bytes", device.size.cache_bytes).set("size_source", device.size.source);
+      json.set("limits", limits_json(device.limits));
+    }
     json.set("works", one.works());
     json.set("error", one.error.empty() ? Json() : Json(one.error));
     devices.push_back(json.set("self_test", self_test_json(one.self_test)));

@@ -55,12 +55,13 @@ std::string nvidia_version() {
   return "of unknown version";
 }
 
-DeviceReport examine_device(uint32_t index, DeviceInfo found) {
+Result<DeviceReport> examine_device(uint32_t index, DeviceInfo found) {
   DeviceReport report{.index = index, .device = std::move(found), .self_test = {}, .error = {}};
   OpenOptions options;
   options.backend = "webgpu";
   options.device = index;
   const auto backend = open_backend(options);
+  if (!backend && backend.error().code == ErrorCode::kUsage) return Failure(backend.error());
   if (!backend) {
     report.error = backend.error().message;
     return report;
@@ -112,7 +113,9 @@ Result<DoctorReport> examine(std::optional<uint32_t> only) {
                 count - 1);
   }
   for (uint32_t i = 0; i < count; ++i) {
-    if (!only || *only == i) report.devices.push_back(examine_device(i, std::move((*found)[i])));
+    if (only && *only != i) continue;
+    TOK_TRY(DeviceReport one, examine_device(i, std::move((*found)[i])));
+    report.devices.push_back(std::move(one));
   }
   DeviceReport cpu;
   cpu.device = make_cpu_backend()->device();

@@ -95,6 +95,19 @@ TEST(DoctorAdvice, MentionsMissingF16) {
   EXPECT_TRUE(has(advice_of({device}, good_system()), "no f16"));
 }
 
+TEST(DoctorReport, SaysHowLargeADeviceIsAndHowThatIsKnown) {
+  DoctorReport report{{gpu("A")}, "", good_system()};
+  EXPECT_TRUE(
+      has(doctor_text(report, false),
+          "64 multiprocessors (assumed); if it has others, TOKAMAK_MULTIPROCESSORS=n says"));
+  report.devices[0].device.size = {132, uint64_t{50} << 20, "listed for H200"};
+  EXPECT_TRUE(has(doctor_text(report, false),
+                  "132 multiprocessors, 50.00 MiB of second-level cache (listed for H200)\n"));
+  const std::string json = doctor_json(report).dump();
+  EXPECT_TRUE(has(json, "\"multiprocessors\": 132"));
+  EXPECT_TRUE(has(json, "\"size_source\": \"listed for H200\""));
+}
+
 TEST(DoctorReport, IsUnhealthyWhenOneDeviceFails) {
   DoctorReport report{{gpu("A"), gpu("B")}, "", good_system()};
   EXPECT_TRUE(report.healthy());

@@ -1,5 +1,6 @@
 // What an engine needs from the operating system: files, devices, a clock.
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <filesystem>
 
@@ -68,6 +69,22 @@ Result<void> read_templates(const std::string& folder, ModelFiles& files) {
 /// A file that exists and is no folder.
 bool is_gguf(const std::string& path) {
   return path.ends_with(".gguf") && file_exists(path) && !is_directory(path);
+}
+
+/// What TOKAMAK_MULTIPROCESSORS says; 0: it says nothing.
+Result<uint32_t> given_multiprocessors() {
+  constexpr uint32_t kMost = 4096;
+  const std::string text = environment_variable("TOKAMAK_MULTIPROCESSORS");
+  if (text.empty()) return 0u;
+  uint32_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || number < 1 || number > kMost) {
+    return fail(ErrorCode::kUsage,
+                "TOKAMAK_MULTIPROCESSORS is \"{}\", expected a number from 1 to {}: how many "
+                "multiprocessors the device has.",
+                text, kMost);
+  }
+  return number;
 }
 
 /// Those that choose the same device once more, and no other.
@@ -151,6 +168,7 @@ Result<std::unique_ptr<Backend>> open_backend(const OpenOptions& options) {
   webgpu.device = options.device;
   webgpu.default_limits = options.default_limits;
   webgpu.cache_dir = cache_folder("pipelines");
+  TOK_TRY(webgpu.multiprocessors, given_multiprocessors());
   if (!options.use_f16) webgpu.disabled |= kFeatureF16;
   if (!options.use_subgroups) webgpu.disabled |= kFeatureSubgroups;
   if (!options.use_matrix) webgpu.disabled |= kFeatureSubgroupMatrix;

@@ -53,7 +53,8 @@ std::vector<Group> groups_of(const Phase& phase, const DeviceInfo& device,
       for (const KernelVariant& variant : all_variants()) {
         const bool takes = refusal(variant, problem, device).empty();
         if (!takes || variant.launch == nullptr || wrong.contains(variant.name)) continue;
-        group.candidates.push_back({.variant = &variant, .launch = variant.launch(problem)});
+        group.candidates.push_back(
+            {.variant = &variant, .launch = variant.launch(problem, device)});
       }
     }
     groups[entry->second].steps.push_back(i);

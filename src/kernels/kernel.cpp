@@ -1,5 +1,7 @@
 #include "kernels/kernel.h"
 
+#include <bit>
+
 #include "base/bits.h"
 #include "base/check.h"
 #include "base/packing.h"
@@ -22,6 +24,10 @@ std::string features_text(Features features) {
   add(kFeatureSubgroupMatrix, "subgroup_matrix");
   add(kFeatureDot4, "dot4");
   return text.empty() ? "none" : text;
+}
+
+uint32_t DeviceSize::groups(uint32_t each) const {
+  return each * std::bit_floor(std::max(multiprocessors, 1u));
 }
 
 uint32_t DeviceInfo::tier() const {

@@ -44,6 +44,21 @@ struct DeviceLimits {
   bool operator==(const DeviceLimits&) const = default;
 };
 
+/// How much of a device there is. WebGPU tells none of it: see backend/webgpu/device_size.h.
+struct DeviceSize {
+  /// What runs workgroups at the same time, each several of them: NVIDIA's SMs, AMD's compute
+  /// units, Intel's Xe cores, Apple's GPU cores. Too many make launches of small workgroups, each of
+  /// which repeats what all of them need; too few leave some idle.
+  uint32_t multiprocessors = 64;
+  uint64_t cache_bytes = 0;        // of the second level; 0: not known
+  std::string source = "assumed";  // where the numbers come from
+  bool operator==(const DeviceSize&) const = default;
+
+  /// `each` workgroups for every multiprocessor, whose number is rounded down to a power of two:
+  /// heads, splits and tiles come in such numbers, and 128 of them busy 132 multiprocessors.
+  uint32_t groups(uint32_t each) const;
+};
+
 struct DeviceInfo {
   BackendKind backend = BackendKind::kCpu;
   std::string name;    // "NVIDIA H200", "llvmpipe (LLVM 19.1.7, 256 bits)"
@@ -52,6 +67,7 @@ struct DeviceInfo {
   Features features = 0;
   uint32_t subgroup_min = 0, subgroup_max = 0;
   DeviceLimits limits;
+  DeviceSize size;
   bool operator==(const DeviceInfo&) const = default;
 
   /// A summary for people: 1: f16 and subgroups, 2: f16, 3: neither.
@@ -103,7 +119,8 @@ struct Constant {
   bool operator==(const Constant&) const = default;
 };
 
-/// How a WGSL variant runs a problem: its text is the constants followed by the sources.
+/// How a WGSL variant runs a problem on a device: its text is the constants followed by the
+/// sources.
 struct Launch {
   std::vector<Constant> constants;
   std::vector<std::string> sources;  // names of embedded files, see sources.h
@@ -151,8 +168,8 @@ struct KernelVariant {
   Features needs = 0;
   /// Why this variant does not take the problem on that device; "" if it does. Null: takes all.
   std::string (*refuses)(const Problem&, const DeviceInfo&) = nullptr;
-  Launch (*launch)(const Problem&) = nullptr;   // WGSL
-  void (*reference)(const CpuCall&) = nullptr;  // CPU
+  Launch (*launch)(const Problem&, const DeviceInfo&) = nullptr;  // WGSL
+  void (*reference)(const CpuCall&) = nullptr;                    // CPU
   /// How far, relatively, the kernel rounds operands that the reference takes as they are: what
   /// tests allow beside the error of sums in f32.
   double rounding = 0;

@@ -130,7 +130,7 @@ TEST(Variants, EveryMatrixTypeRunsOnThePlainestDevice) {
 void expect_whole_texts(const Problem& problem) {
   for (const KernelVariant& variant : all_variants()) {
     if (!takes(variant, problem)) continue;
-    const Launch launch = variant.launch(problem);
+    const Launch launch = variant.launch(problem, full_webgpu());
     const std::string text =
         shader_text(variant.needs, launch, problem.inputs.size(), problem.outputs.size());
     std::string sources;  // where loops are not written out
@@ -197,7 +197,7 @@ TEST(Variants, EveryEmbeddedFileBelongsToAVariant) {
   const auto note = [&](const Problem& problem) {
     for (const KernelVariant& variant : all_variants()) {
       if (!takes(variant, problem)) continue;
-      for (const std::string& source : variant.launch(problem).sources) {
+      for (const std::string& source : variant.launch(problem, full_webgpu()).sources) {
         used.insert(source.starts_with(kSecond) ? source.substr(kSecond.size()) : source);
       }
     }
@@ -253,6 +253,95 @@ TEST(Variants, EveryEmbeddedFileBelongsToAVariant) {
   note(ordinary(far, 1));
   for (const EmbeddedFile& file : embedded_files()) {
     EXPECT_TRUE(used.contains(std::string(file.name))) << file.name << " is used by no variant";
+  }
+}
+
+DeviceInfo of_size(uint32_t multiprocessors) {
+  DeviceInfo device = full_webgpu();
+  device.size.multiprocessors = multiprocessors;
+  return device;
+}
+uint32_t groups(const Launch& launch) {
+  return launch.grid.x.count * launch.grid.y.count;
+}
+
+/// The workgroups of a product as that variant deals it to devices of several sizes.
+std::vector<uint32_t> groups_of(std::string_view variant, const Problem& problem) {
+  std::vector<uint32_t> all;
+  for (const uint32_t size : {8u, 20u, 132u}) {
+    all.push_back(groups(find_variant(variant)->launch(problem, of_size(size))));
+  }
+  return all;
+}
+
+TEST(Launches, HaveAsManyWorkgroupsAsTheDeviceRunsAtOnce) {
+  const Op op = Linear{};
+  Problem p = ordinary(op);
+  p.inputs[0].shape[1] = 2048;
+  p.inputs[1] = tensor({32768, 2048}, DType::kQ4_0);
+  const auto bytes = groups_of("linear.wgsl.matvec_dot4_subgroup32", p);
+  EXPECT_LE(bytes[0], 2 * 8u);
+  EXPECT_LE(bytes[1], 2 * 20u);
+  EXPECT_GT(bytes[1], 20u);
+  EXPECT_LE(bytes[2], 2 * 132u);
+  EXPECT_GT(bytes[2], 132u);
+}
+
+TEST(Launches, GiveEachMultiprocessorASliceOfAGatedNetwork) {
+  Problem p = network(kNetwork, DType::kQ4_0, DType::kQ4_0);
+  const uint32_t inner = 8192;
+  p.inputs[0].shape[1] = p.inputs[2].shape[0] = 1024;
+  p.inputs[1].shape = {2 * inner, 1024};
+  p.inputs[3].shape = {1024, inner};
+  p.outputs[0].shape[1] = 2048;
+  for (const uint32_t size : {8u, 20u, 132u}) {
+    const DeviceInfo device = of_size(size);
+    const auto selected = select_variant(p, device);
+    ASSERT_TRUE(selected) << size << ": " << selected.error().message;
+    EXPECT_EQ(selected->variant->name, "gated_down.wgsl.dot4_subgroup32") << size;
+    // Units of 32 columns, of which a team's lanes take eight at most.
+    const uint32_t all = groups(selected->variant->launch(p, device));
+    EXPECT_EQ(all, size == 132 ? 128u : 32u) << size;
+  }
+}
+
+TEST(Launches, LetQueriesShareKeysWhereOthersBusyTheDevice) {
+  const Op op = StepAttention{.heads = 64, .splits = 8};
+  Problem p = ordinary(op);
+  p.inputs[2].shape = {32, 2, 8, 16};
+  EXPECT_EQ(groups_of("step_attention.wgsl.subgroup32", p), (std::vector<uint32_t>{64, 64, 256}));
+}
+
+TEST(Launches, HaveLargeTilesWhereTheseBusyTheDevice) {
+  const Op op = Linear{};
+  Problem p = ordinary(op, 512);
+  p.inputs[0].shape[1] = 1024;
+  p.inputs[1] = tensor({1024, 1024}, DType::kBF16);
+  const auto taken = [&](uint32_t size) {
+    return std::string(select_variant(p, of_size(size))->variant->name);
+  };
+  EXPECT_EQ(taken(8), "linear.wgsl.matrix_large");
+  EXPECT_EQ(taken(20), "linear.wgsl.matrix_large");
+  EXPECT_EQ(taken(132), "linear.wgsl.matrix");
+}
+
+/// Sizes from a phone's to beyond the largest: whatever a device is said to be, there is a kernel.
+TEST(Launches, TakeEveryProductOnDevicesOfEverySize) {
+  for (const uint32_t size : {1u, 2u, 8u, 20u, 64u, 304u, 4096u}) {
+    for (const Features features : {Features{0}, Features{kFeatureSubgroups}, kAllFeatures}) {
+      DeviceInfo device = of_size(size);
+      device.features = features;
+      for (const Dim inner : {256, 8192, 65536}) {
+        Problem p = network(kNetwork, DType::kQ4_0, DType::kBF16);
+        p.inputs[1].shape[0] = 2 * inner;
+        p.inputs[3].shape[1] = inner;
+        EXPECT_TRUE(select_variant(p, device)) << inner << " columns, size " << size;
+        const Op op = FusedLinear{.before = Before::kNorm};
+        Problem product = ordinary(op);
+        product.inputs[1].shape[0] = inner;
+        EXPECT_TRUE(select_variant(product, device)) << inner << " rows, size " << size;
+      }
+    }
   }
 }
 

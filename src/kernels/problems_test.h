@@ -21,6 +21,7 @@ inline DeviceInfo full_webgpu() {
   device.subgroup_min = device.subgroup_max = 32;
   device.limits.workgroup_threads = 1024;
   device.limits.workgroup_bytes = 49152;
+  device.size.multiprocessors = 132;
   return device;
 }
 

@@ -141,7 +141,7 @@ struct Check {
     for (const KernelVariant& variant : variants) {
       if (variant.op != p.op->index() || !refusal(variant, p, device).empty()) continue;
       ++asked;
-      const uint32_t bytes = Sizes(variant.launch(p)).workgroup_bytes();
+      const uint32_t bytes = Sizes(variant.launch(p, device)).workgroup_bytes();
       if (bytes <= device.limits.workgroup_bytes) continue;
       Excess& excess = excesses[variant.name];
       if (bytes > excess.bytes) excess = {bytes, shape};

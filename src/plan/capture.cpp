@@ -189,7 +189,7 @@ class Capture {
             select_variant(problem, device_, options_.forced, options_.advice));
     step.kernel = selection.variant;
     step.passed_over = std::move(selection.passed_over);
-    if (step.kernel->launch != nullptr) step.launch = step.kernel->launch(problem);
+    if (step.kernel->launch != nullptr) step.launch = step.kernel->launch(problem, device_);
     return step;
   }
 

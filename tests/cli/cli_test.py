@@ -592,6 +592,15 @@ class Devices(Cli):
         for command in (("run", "-p", "x"), ("doctor",)):
             self.refused(2, "There is no WebGPU device 99; the last", *command, "--device", 99)
 
+    def test_a_number_of_multiprocessors_that_is_none(self):
+        self.has_webgpu()
+        for value in ("0", "many", "132x", "5000"):
+            for command in (("run", "-p", "x", "-n", 1), ("doctor",)):
+                answer = tokamak(*command, env=environment(TOKAMAK_MULTIPROCESSORS=value))
+                self.assertEqual(answer.status, 2, answer)
+                self.assertIn(f'TOKAMAK_MULTIPROCESSORS is "{value}", expected a number from 1',
+                              "".join(answer.errors))
+
     def test_a_cache_folder_that_cannot_be_written(self):
         self.has_webgpu()
         for folder in ("/proc/nothing", "/dev/full"):

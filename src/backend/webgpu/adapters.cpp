@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "backend/webgpu/dawn/loader.h"
+#include "backend/webgpu/device_size.h"
 
 namespace tokamak {
 namespace {
@@ -62,6 +63,8 @@ DeviceInfo describe(WGPUInstance instance, WGPUAdapter adapter) {
   if (device.name.empty()) device.name = text_of(info.vendor);
   device.driver = fmt::format("{}, {}", api_name(info.backendType), text_of(info.description));
   device.software = info.adapterType == WGPUAdapterType_CPU;
+  device.size =
+      device.software ? size_of_software() : size_of_device(device.name, text_of(info.vendor));
   if (wgpuAdapterHasFeature(adapter, WGPUFeatureName_ShaderF16)) device.features |= kFeatureF16;
   if (wgpuAdapterHasFeature(adapter, WGPUFeatureName_Subgroups)) {
     device.features |= kFeatureSubgroups;
@@ -143,6 +146,12 @@ Result<Adapters> find_adapters() {
   return found;
 }
 
+void set_size(DeviceInfo& info, const WebGpuOptions& options) {
+  if (options.multiprocessors == 0) return;
+  info.size.multiprocessors = options.multiprocessors;
+  info.size.source = "as TOKAMAK_MULTIPROCESSORS says";
+}
+
 }  // namespace
 
 Result<std::vector<DeviceInfo>> list_webgpu_devices() {
@@ -160,6 +169,7 @@ Result<std::shared_ptr<WebGpuDevice>> open_webgpu_device(const WebGpuOptions& op
                 found.all.size() - 1);
   }
   Adapter chosen = std::move(found.all[index]);
+  set_size(chosen.info, options);
   return WebGpuDevice::open(std::move(found.instance), chosen.handle, std::move(chosen.info),
                             options);
 }

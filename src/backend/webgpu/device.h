@@ -21,6 +21,7 @@ struct WebGpuOptions {
   Features disabled = 0;           // features to do without
   bool default_limits = false;     // ask for no more than every WebGPU device grants
   std::string cache_dir;           // compiled pipelines, kept between runs; "": none
+  uint32_t multiprocessors = 0;    // of the device; 0: as device_size.h says
 };
 
 class WebGpuDevice {

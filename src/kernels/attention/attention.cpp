@@ -90,7 +90,7 @@ std::string cache_source(DType dtype) {
   return fmt::format("attention/cache_{}.wgsl", dtype_name(dtype));
 }
 
-Launch kv_append_launch(const Problem& p) {
+Launch kv_append_launch(const Problem& p, const DeviceInfo&) {
   const TensorDesc& cache = p.outputs[0];
   const uint32_t columns = uint32_t(cache.shape[2] * cache.shape[3]);
   return {.constants = {{"THREADS", kMapThreads}, {"COLUMNS", columns}},
@@ -131,7 +131,7 @@ Launch attention_base(const Problem& p, uint32_t threads) {
 }
 
 template <bool kSubgroups>
-Launch attention_launch(const Problem& p) {
+Launch attention_launch(const Problem& p, const DeviceInfo&) {
   Launch launch = attention_base(p, power_of_two(uint32_t(p.inputs[1].shape[3]), 64, 128));
   launch.sources.push_back("attention/attention.wgsl");
   launch.sources = with_reduction(kSubgroups, std::move(launch.sources));
@@ -153,7 +153,7 @@ std::string lanes_refuses(const Problem& p, const DeviceInfo& device) {
   return few_lanes(device, lanes);
 }
 
-Launch lanes_launch(const Problem& p) {
+Launch lanes_launch(const Problem& p, const DeviceInfo&) {
   // Half of the groups leave their sums in workgroup memory at once: 8 KiB of the 16 granted.
   constexpr uint32_t kMergeBytes = 8192;
   const uint32_t head_dim = uint32_t(p.inputs[1].shape[3]), lanes = lanes_per_key(p);
@@ -191,7 +191,7 @@ std::string tile_refuses(const Problem& p, const DeviceInfo&) {
   return "";
 }
 
-Launch tile_launch(const Problem& p) {
+Launch tile_launch(const Problem& p, const DeviceInfo&) {
   const uint32_t tokens = kTileRows / head_group(p);
   Launch launch = attention_base(p, kTileThreads);
   launch.constants.push_back({"TOKENS", tokens});
@@ -237,7 +237,7 @@ std::string matrix_refuses(const Problem& p, const DeviceInfo& device) {
   return "";
 }
 
-Launch matrix_launch(const Problem& p) {
+Launch matrix_launch(const Problem& p, const DeviceInfo&) {
   const uint32_t tokens = kMatrixRows / head_group(p), threads = kMatrixSubgroups * kMatrixLanes;
   const uint32_t head_dim = uint32_t(p.inputs[1].shape[3]);
   Launch launch = attention_base(p, threads);

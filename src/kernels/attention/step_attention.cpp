@@ -181,8 +181,8 @@ Launch base_launch(const Problem& p, uint32_t threads, uint32_t queries, uint32_
 
 /// A workgroup has at most `most_threads`. `span` lanes merge what they have by themselves; 0:
 /// those that share a key only.
-Launch launch(const Problem& p, uint32_t most_threads, uint32_t most_lanes, uint32_t span,
-              const char* sums_lanes) {
+Launch launch(const Problem& p, const DeviceInfo& device, uint32_t most_threads,
+              uint32_t most_lanes, uint32_t span, const char* sums_lanes) {
   const auto operands = parts(p);
   const StepAttention& op = operands.op;
   const TensorDesc& cache = operands.cache();
@@ -193,11 +193,11 @@ Launch launch(const Problem& p, uint32_t most_threads, uint32_t most_lanes, uint
   // registers. Lanes that merge theirs do so as whole subgroups; others may be few.
   const uint32_t fit = std::min(2048 * std::max(span, lanes) / d, 512 / own);
   const uint32_t threads = power_of_two(fit, span > 0 ? std::max(lanes, 32u) : lanes, most_threads);
-  // Queries that share their keys' loads, as long as there are workgroups for a large device and
-  // registers for their sums.
+  // Queries that share their keys' loads, as long as there are two workgroups for each
+  // multiprocessor, and registers for their sums.
   uint32_t queries = 1;
   for (uint32_t q = 2; q <= op.heads / kv && q * own <= 8; ++q) {
-    if (op.heads / kv % q == 0 && op.heads / q * op.splits >= 256) queries = q;
+    if (op.heads / kv % q == 0 && op.heads / q * op.splits >= device.size.groups(2)) queries = q;
   }
   // As many keys a turn as keep some eight loads under way in a lane.
   const uint32_t keys = std::max(1u, 4 / own);
@@ -249,7 +249,7 @@ std::string shared_refuses(const Problem& p, const DeviceInfo& device) {
 }
 
 template <uint32_t kSpan>
-Launch shared_launch(const Problem& p) {
+Launch shared_launch(const Problem& p, const DeviceInfo&) {
   const uint32_t d = uint32_t(parts(p).cache().shape[3]);
   const uint32_t lanes = d / uint32_t(StepAttention::kPart), queries = heads_of_key(p);
   const uint32_t held = std::bit_ceil(queries);
@@ -278,11 +278,11 @@ std::string core_refuses(const Problem& p, const DeviceInfo& device) {
 }
 
 template <uint32_t kMost, uint32_t kMostThreads = 256>
-Launch subgroup_launch(const Problem& p) {
-  return launch(p, kMostThreads, kMost, kMost, "attention/lanes_subgroup.wgsl");
+Launch subgroup_launch(const Problem& p, const DeviceInfo& device) {
+  return launch(p, device, kMostThreads, kMost, kMost, "attention/lanes_subgroup.wgsl");
 }
-Launch plain_launch(const Problem& p) {
-  return launch(p, 64, 8, 0, "attention/lanes_memory.wgsl");
+Launch plain_launch(const Problem& p, const DeviceInfo& device) {
+  return launch(p, device, 64, 8, 0, "attention/lanes_memory.wgsl");
 }
 
 constexpr size_t kOp = op_index<StepAttention>();

@@ -32,7 +32,7 @@ void next_token_reference(const CpuCall& call) {
   to_next_step(call, is_token ? uint32_t(column) : 0);
 }
 
-Launch block_argmax_launch(const Problem& p) {
+Launch block_argmax_launch(const Problem& p, const DeviceInfo&) {
   const uint32_t columns = uint32_t(p.inputs[0].shape[1]);
   const bool per_token = p.inputs[0].shape[0] == kTokens;
   return {
@@ -42,7 +42,7 @@ Launch block_argmax_launch(const Problem& p) {
       .grid = {.x = {ceil_div(columns, kArgmaxBlock)}, .y = {1, per_token ? 1u : 0u}}};
 }
 
-Launch next_token_launch(const Problem& p) {
+Launch next_token_launch(const Problem& p, const DeviceInfo&) {
   constexpr uint32_t kThreads = 256;
   return {.constants = {{"THREADS", kThreads},
                         {"BEST_LANES", kThreads},

@@ -79,7 +79,7 @@ void draw_token_reference(const CpuCall& call) {
   to_next_step(call, token < 0 ? 0 : uint32_t(token));
 }
 
-Launch draw_token_launch(const Problem& p) {
+Launch draw_token_launch(const Problem& p, const DeviceInfo&) {
   return {.constants = {{"THREADS", kTopTokens},
                         {"LISTED", uint32_t(p.inputs[0].shape[1] / 2)},
                         {"LISTS", uint32_t(p.outputs[0].shape[0])}},

@@ -97,7 +97,7 @@ Sizes sizes_of(const Problem& p) {
   return {uint32_t(columns), uint32_t(block), uint32_t(ceil_div(columns, block))};
 }
 
-Launch block_peaks_launch(const Problem& p) {
+Launch block_peaks_launch(const Problem& p, const DeviceInfo&) {
   constexpr uint32_t kLanes = 16;
   const Sizes sizes = sizes_of(p);
   return {.constants = {{"THREADS", kThreads},
@@ -109,7 +109,7 @@ Launch block_peaks_launch(const Problem& p) {
           .grid = {.x = {ceil_div(sizes.blocks, kThreads / kLanes)}}};
 }
 
-Launch best_blocks_launch(const Problem& p) {
+Launch best_blocks_launch(const Problem& p, const DeviceInfo&) {
   constexpr uint32_t kItems = 16;
   const uint32_t blocks = uint32_t(p.inputs[0].shape[1] / 2);
   return {.constants = {{"THREADS", kThreads},
@@ -120,7 +120,7 @@ Launch best_blocks_launch(const Problem& p) {
           .grid = {.x = {ceil_div(blocks, kItems)}}};
 }
 
-Launch top_tokens_launch(const Problem& p) {
+Launch top_tokens_launch(const Problem& p, const DeviceInfo&) {
   constexpr uint32_t kPiece = 512;
   const Sizes sizes = sizes_of(p);
   const uint32_t kept = uint32_t(p.inputs[2].shape[1]);

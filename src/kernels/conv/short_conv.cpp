@@ -34,7 +34,7 @@ void short_conv_reference(const CpuCall& call) {
   std::copy_n(rows.end() - std::ptrdiff_t(state.size()), state.size(), state.begin());
 }
 
-Launch short_conv_launch(const Problem& problem) {
+Launch short_conv_launch(const Problem& problem, const DeviceInfo&) {
   constexpr uint32_t kTokens = 16;  // of one lane: their inputs stay in the cache
   const uint32_t columns = uint32_t(problem.inputs[1].shape[0]);
   const uint32_t kernel = uint32_t(problem.inputs[1].shape[1]);

@@ -71,7 +71,7 @@ std::string gated_delta_refuses(const Problem& p, const DeviceInfo&) {
   return dk <= 1024 ? "" : fmt::format("keys of {} elements exceed 1024", dk);
 }
 
-Launch gated_delta_launch(const Problem& p) {
+Launch gated_delta_launch(const Problem& p, const DeviceInfo&) {
   const Shape& state = p.outputs[1].shape;
   const uint32_t heads = uint32_t(state[0]), dk = uint32_t(state[1]), dv = uint32_t(state[2]);
   const uint32_t cols = power_of_two(dv, 8, 32), parts = power_of_two(dk / 16, 1, 8);

@@ -82,34 +82,34 @@ Launch map_launch(const Problem& problem, std::vector<std::string> sources,
           .grid = {.x = {ceil_div(columns, kMapThreads)}, .y = {1, per_token ? 1u : 0u}}};
 }
 
-Launch add_launch(const Problem& p) {
+Launch add_launch(const Problem& p, const DeviceInfo&) {
   return map_launch(p, {"elementwise/add.wgsl"});
 }
-Launch scale_launch(const Problem& p) {
+Launch scale_launch(const Problem& p, const DeviceInfo&) {
   return map_launch(p,
                     {p.inputs.size() == 2 ? "elementwise/scale_by.wgsl" : "elementwise/scale.wgsl"},
                     {{"FACTOR", p.as<Scale>().factor}});
 }
-Launch softcap_launch(const Problem& p) {
+Launch softcap_launch(const Problem& p, const DeviceInfo&) {
   return map_launch(p, {"elementwise/softcap.wgsl"}, {{"CAP", p.as<Softcap>().cap}});
 }
-Launch glu_launch(const Problem& p) {
+Launch glu_launch(const Problem& p, const DeviceInfo&) {
   return map_launch(p, {activation_source(p.as<Glu>().activation), "elementwise/glu.wgsl"});
 }
-Launch columns_launch(const Problem& p) {
+Launch columns_launch(const Problem& p, const DeviceInfo&) {
   return map_launch(
       p, {"elementwise/columns.wgsl"},
       {{"X_COLUMNS", uint32_t(p.inputs[0].shape[1])}, {"FIRST", p.as<Columns>().first}});
 }
-Launch last_row_launch(const Problem& p) {
+Launch last_row_launch(const Problem& p, const DeviceInfo&) {
   return map_launch(p, {"elementwise/last_row.wgsl"});
 }
-Launch gather_columns_launch(const Problem& p) {
+Launch gather_columns_launch(const Problem& p, const DeviceInfo&) {
   return map_launch(p, {"elementwise/gather_columns.wgsl"});
 }
 
 /// A workgroup sums a strip of columns, several rows at a time.
-Launch mean_rows_launch(const Problem& problem) {
+Launch mean_rows_launch(const Problem& problem, const DeviceInfo&) {
   constexpr uint32_t kStrip = 16, kThreads = 256;
   const uint32_t columns = uint32_t(problem.outputs[0].shape[1]);
   return {.constants = {{"THREADS", kThreads}, {"STRIP", kStrip}, {"COLUMNS", columns}},

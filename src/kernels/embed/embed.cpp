@@ -35,7 +35,7 @@ std::string single_refuses(const Problem& problem, const DeviceInfo&) {
   const DType dtype = problem.inputs[1].dtype;
   return is_packed(dtype) ? fmt::format("reads weights one by one, not {}", dtype_name(dtype)) : "";
 }
-Launch single(const Problem& problem) {
+Launch single(const Problem& problem, const DeviceInfo&) {
   return gather(problem, "embed/embed.wgsl", uint32_t(problem.outputs[0].shape[1]),
                 single_codec(problem.inputs[1]));
 }
@@ -44,7 +44,7 @@ std::string packed_refuses(const Problem& problem, const DeviceInfo&) {
   const DType dtype = problem.inputs[1].dtype;
   return is_packed(dtype) ? "" : fmt::format("is for packed weights, not {}", dtype_name(dtype));
 }
-Launch packed(const Problem& problem) {
+Launch packed(const Problem& problem, const DeviceInfo&) {
   return gather(problem, "embed/embed_packed.wgsl", uint32_t(problem.outputs[0].shape[1] / 8),
                 wide_codec(problem.inputs[1]));
 }

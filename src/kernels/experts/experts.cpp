@@ -95,7 +95,7 @@ Extent per_row(const Problem& p) {
 }
 
 template <bool kSubgroups>
-Launch route_launch(const Problem& p) {
+Launch route_launch(const Problem& p, const DeviceInfo&) {
   const uint32_t experts = uint32_t(p.inputs[0].shape[1]);
   return {.constants = {{"THREADS", power_of_two(experts, 32, 256)},
                         {"EXPERTS", experts},
@@ -117,7 +117,7 @@ std::string matmul_refuses(const Problem& p, const DeviceInfo&) {
 }
 
 template <bool kSubgroups>
-Launch matvec(const Problem& p) {
+Launch matvec(const Problem& p, const DeviceInfo&) {
   const ExpertSizes s = expert_sizes(p);
   return with_codec(wide_codec(p.inputs[1]),
                     {.constants = {{"THREADS", power_of_two(s.in / 32, 32, 256)},
@@ -131,7 +131,7 @@ Launch matvec(const Problem& p) {
                      .grid = {.x = {ceil_div(s.out, 4u)}, .y = {s.top_k}}});
 }
 
-Launch matmul(const Problem& p) {
+Launch matmul(const Problem& p, const DeviceInfo&) {
   // Their slots take 2 KiB of the 16 granted, beside 12 KiB of tiles.
   constexpr uint32_t kTokensPerGroup = 512;
   constexpr uint32_t kRows = 64;
@@ -159,7 +159,7 @@ std::string any_refuses(const Problem& p, const DeviceInfo&) {
   return is_packed(dtype) ? fmt::format("reads weights one by one, not {}", dtype_name(dtype)) : "";
 }
 
-Launch any(const Problem& p) {
+Launch any(const Problem& p, const DeviceInfo&) {
   const ExpertSizes s = expert_sizes(p);
   return with_codec(single_codec(p.inputs[1]),
                     {.constants = {{"THREADS", 64u},
@@ -182,7 +182,7 @@ Launch map_launch(const Problem& p, const char* source, std::vector<Constant> co
           .grid = {.x = {ceil_div(columns, kMapThreads)}, .y = per_row(p)}};
 }
 
-Launch expert_columns_launch(const Problem& p) {
+Launch expert_columns_launch(const Problem& p, const DeviceInfo&) {
   const uint32_t n = uint32_t(p.inputs[1].shape[1]);
   return map_launch(p, "experts/columns.wgsl",
                     {{"EXPERTS", uint32_t(p.inputs[1].shape[0])},
@@ -191,7 +191,7 @@ Launch expert_columns_launch(const Problem& p) {
                      {"X_ROWS", uint32_t(p.inputs[0].shape[1]) / n}});
 }
 
-Launch expert_sum_launch(const Problem& p) {
+Launch expert_sum_launch(const Problem& p, const DeviceInfo&) {
   return map_launch(p, "experts/sum.wgsl", {{"TOP_K", uint32_t(p.inputs[1].shape[1])}});
 }
 

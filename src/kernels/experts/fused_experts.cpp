@@ -73,7 +73,7 @@ Launch launch(const Problem& p, uint32_t threads, std::vector<std::string> sourc
 }
 
 template <bool kSubgroups>
-Launch expert_glu_launch(const Problem& p) {
+Launch expert_glu_launch(const Problem& p, const DeviceInfo&) {
   const auto& op = p.as<ExpertGlu>();
   const ExpertSizes s = expert_sizes(p);
   Launch made = launch(p, power_of_two(s.in / 16, 32, 256),
@@ -87,7 +87,7 @@ Launch expert_glu_launch(const Problem& p) {
 }
 
 template <bool kSubgroups>
-Launch expert_mix_launch(const Problem& p) {
+Launch expert_mix_launch(const Problem& p, const DeviceInfo&) {
   const ExpertSizes s = expert_sizes(p);
   const bool adds = p.inputs.size() == 5;
   Launch made = launch(

@@ -2,6 +2,8 @@
 
 #include <numeric>
 
+#include "graph/exact_sums.h"
+
 namespace tokamak {
 
 const FusedLinear* fused_part(const Op& op) {
@@ -26,9 +28,13 @@ bool has_plain_x(const Problem& p) {
 
 namespace {
 
-/// Of an H200: multiprocessors, and workgroups that run at once while a lane takes some 64
-/// registers.
-constexpr uint32_t kCores = 132, kWave = 4 * kCores;
+uint32_t multiprocessors(const DeviceInfo& device) {
+  return device.size.multiprocessors;
+}
+/// Workgroups that run at once while a lane takes some 64 registers.
+uint32_t wave(const DeviceInfo& device) {
+  return 4 * multiprocessors(device);
+}
 
 /// Of which a workgroup keeps at once what is added up of each: a float of each lane, or of each
 /// subgroup, which may be as small as four lanes. It has 4 KiB for them, 2 beside the largest x' or
@@ -52,22 +58,22 @@ void take_turns(Deal& deal, const Problem& p, uint32_t turns) {
   deal.repeats = ceil_div(rows, deal.group_rows);
 }
 
-/// How many turns a workgroup takes so that no more than `wave` do all rows. Those that have a
+/// How many turns a workgroup takes so that no more than `groups` do all rows. Those that have a
 /// second turn take more registers than those of a single one, so that fewer run at once, and a few
 /// more of these may begin as others end.
-uint32_t turns_in_a_wave(const Deal& deal, const Problem& p, uint32_t wave) {
+uint32_t turns_for(uint32_t groups, const Deal& deal, const Problem& p, const DeviceInfo& device) {
   const uint32_t turns = ceil_div(row_count(p), deal.turn_rows());
-  return turns <= kWave + kWave / 8 ? 1 : ceil_div(turns, wave);
+  return turns <= wave(device) + wave(device) / 8 ? 1 : ceil_div(turns, groups);
 }
 
 /// Teams of a workgroup where each multiprocessor has one at most.
-uint32_t teams_of_a_core(const Deal& deal, const Problem& p) {
-  return ceil_div(row_count(p), kCores * deal.block);
+uint32_t teams_of_one(const Deal& deal, const Problem& p, const DeviceInfo& device) {
+  return ceil_div(row_count(p), multiprocessors(device) * deal.block);
 }
 
 }  // namespace
 
-Deal deal(const Problem& p, const UnitCodec& codec, Fold fold) {
+Deal deal(const Problem& p, const DeviceInfo& device, const UnitCodec& codec, Fold fold) {
   // Columns: with the sums of a workgroup they stay below 16 KiB.
   const uint32_t staged = codec.in_bytes          ? kByteColumns
                           : fold == Fold::kMemory ? 1024
@@ -90,12 +96,12 @@ Deal deal(const Problem& p, const UnitCodec& codec, Fold fold) {
   deal.rounds = std::min(whole * deal.block <= loads ? whole : loads / deal.block,
                          std::max(1u, staged / (deal.lanes * codec.unit)));
   if (codec.in_bytes || adds) {
-    take_turns(deal, p, turns_in_a_wave(deal, p, kWave / 2));
+    take_turns(deal, p, turns_for(wave(device) / 2, deal, p, device));
   } else if (is_argmax) {
     take_turns(deal, p, (in_parts ? 1 : 2) * kArgmaxBlock / deal.turn_rows());
   } else {
     // Where x' is cheap, workgroups that begin as others end hide their waits.
-    const uint32_t turns = turns_in_a_wave(deal, p, kWave);
+    const uint32_t turns = turns_for(wave(device), deal, p, device);
     take_turns(deal, p, turns == 2 ? 2 : 1);
   }
   // Bytes have more to compute than to wait for.
@@ -103,70 +109,76 @@ Deal deal(const Problem& p, const UnitCodec& codec, Fold fold) {
   return deal;
 }
 
-std::optional<Deal> even_deal(const Problem& p, const UnitCodec& codec, Fold fold) {
-  Deal even = deal(p, codec, fold);
+std::optional<Deal> even_deal(const Problem& p, const DeviceInfo& device, const UnitCodec& codec,
+                              Fold fold) {
+  Deal even = deal(p, device, codec, fold);
   const uint32_t groups = ceil_div(row_count(p), even.turn_rows());
-  if (groups <= kCores || groups > 2 * kCores) return std::nullopt;
-  even.threads = even.lanes * round_up(teams_of_a_core(even, p), 2u);  // they end in pairs
+  if (groups <= multiprocessors(device) || groups > 2 * multiprocessors(device))
+    return std::nullopt;
+  even.threads = even.lanes * round_up(teams_of_one(even, p, device), 2u);  // they end in pairs
   take_turns(even, p, 1);
   return even;
 }
 
-Deal even_bytes_deal(const Problem& p, const UnitCodec& codec) {
+Deal even_bytes_deal(const Problem& p, const DeviceInfo& device, const UnitCodec& codec) {
   constexpr uint32_t kFewestTeams = 8, kMostTeams = 24;
   Deal even{.fold = Fold::kShuffles};
-  even.block = ceil_div(teams_of_a_core(even, p), kMostTeams);
-  const uint32_t teams = round_up(teams_of_a_core(even, p), 2u);  // they end in pairs
+  even.block = ceil_div(teams_of_one(even, p, device), kMostTeams);
+  const uint32_t teams = round_up(teams_of_one(even, p, device), 2u);  // they end in pairs
   even.threads = even.lanes * std::max(kFewestTeams, teams);
   even.rounds = ceil_div(in_size(p) / codec.unit, even.lanes);
   take_turns(even, p, 1);
   return even;
 }
 
-Deal many_lanes_deal(const Problem& p, const UnitCodec& codec) {
+Deal many_lanes_deal(const Problem& p, const DeviceInfo& device, const UnitCodec& codec) {
   Deal deal{.fold = Fold::kShuffles, .threads = kManyLanes, .block = 2};
   uint32_t staged = kByteColumns;
   if (merges_splits(p)) {
     // At most one workgroup for each multiprocessor, as many of them as there can be.
-    deal.threads = std::clamp(deal.lanes * teams_of_a_core(deal, p), kManyLanes / 2, kManyLanes);
+    deal.threads =
+        std::clamp(deal.lanes * teams_of_one(deal, p, device), kManyLanes / 2, kManyLanes);
   } else {
     deal.lanes = 64;
     // A row by itself has room for all of its x', as long as that is one wave.
     const uint32_t groups = ceil_div(row_count(p), kManyLanes / deal.lanes);
-    if (groups <= kWave / 2) {
+    if (groups <= wave(device) / 2) {
       deal.block = 1;
       staged *= 2;
       // Rather more rows for each than two workgroups on some multiprocessors.
-      if (groups > kCores && groups <= kCores + kCores / 4) deal.threads = kMostLanes;
+      const uint32_t all = multiprocessors(device);
+      if (groups > all && groups <= all + all / 4) deal.threads = kMostLanes;
     }
   }
   deal.rounds =
       std::min(ceil_div(in_size(p) / codec.unit, deal.lanes), staged / (deal.lanes * codec.unit));
-  take_turns(deal, p, ceil_div(ceil_div(row_count(p), deal.turn_rows()), kWave / 2));
+  take_turns(deal, p, ceil_div(ceil_div(row_count(p), deal.turn_rows()), wave(device) / 2));
   return deal;
 }
 
-Deal own_deal(const Problem& p, const UnitCodec& codec, Fold fold) {
+Deal own_deal(const Problem& p, const DeviceInfo& device, const UnitCodec& codec, Fold fold) {
   const uint32_t units = in_size(p) / codec.unit;
   Deal deal{.fold = fold, .own = true};
   deal.rounds = ceil_div(units, deal.threads);
   deal.threads = deal.lanes = round_up(ceil_div(units, deal.rounds), kFewestLanes);
-  deal.block = power_of_two(row_count(p) / 512, 2, 4);
+  deal.block = power_of_two(row_count(p) / device.size.groups(4), 2, 4);
   take_turns(deal, p, 1);
   return deal;
 }
 
-Deal narrow_deal(const Problem& p, const UnitCodec& codec) {
+Deal narrow_deal(const Problem& p, const DeviceInfo& device, const UnitCodec& codec) {
   Deal deal{.fold = Fold::kNarrow, .lanes = kNarrowLanes};
   deal.rounds = ceil_div(in_size(p) / codec.unit, deal.lanes);
   deal.block = deal.rounds <= 5 ? 2 : 1;
-  take_turns(deal, p, turns_in_a_wave(deal, p, kWave / 2));
+  take_turns(deal, p, turns_for(wave(device) / 2, deal, p, device));
   return deal;
 }
 
-Deal down_deal(const Problem& p, const UnitCodec& codec, const Deal& kind, uint32_t unit) {
+Deal down_deal(const Problem& p, const DeviceInfo& device, const UnitCodec& codec, const Deal& kind,
+               uint32_t unit) {
   // A core's workgroups keep at most so many columns.
   constexpr uint32_t kCoreGroups = 4, kCoreSlice = 512;
+  constexpr uint32_t kMostSlices = 128;  // each makes x' for itself and adds to all sums
   const uint32_t columns = row_count(p) / 2;
   Deal deal = kind;
   const uint32_t staged = deal.fold == Fold::kMemory ? 1024
@@ -175,8 +187,16 @@ Deal down_deal(const Problem& p, const UnitCodec& codec, const Deal& kind, uint3
   const uint32_t whole = ceil_div(in_size(p) / codec.unit, deal.lanes);
   deal.rounds = std::min(whole, staged / (deal.lanes * codec.unit));
   const uint32_t teams = deal.threads / deal.lanes;
-  const uint32_t groups =
-      teams == 1 ? std::max(kCoreGroups, ceil_div(columns, kCoreSlice)) : kCores;
+  uint32_t groups =
+      teams == 1 ? std::max(kCoreGroups, ceil_div(columns, kCoreSlice)) : multiprocessors(device);
+  // Where few multiprocessors would have larger slices than fit, each takes one after another.
+  const uint32_t most_columns = deal.has_teams() ? kMostTeam * unit : kMostSlice;
+  const uint32_t most_groups = deal.has_teams() ? kMostSlices : ExactSum::kMostAddends - 1;
+  while (teams > 1 && groups * most_columns < columns &&
+         groups + multiprocessors(device) <= most_groups) {
+    groups += multiprocessors(device);
+  }
+  groups = std::min(groups, ExactSum::kMostAddends - 1);
   uint32_t units = ceil_div(columns, groups * unit);
   // No lane of a team for a row of D is idle where that busies three quarters of the
   // multiprocessors.

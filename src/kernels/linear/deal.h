@@ -45,37 +45,42 @@ inline constexpr uint32_t kByteColumns = 4096, kFloatColumns = 2048;
 /// As measured on an H200 (docs/performance.md): a row for each subgroup of 32 lanes, some eight
 /// loads under way in a lane, a row in one chunk where it fits, and so many rows for a workgroup
 /// that there are workgroups enough, but not many more, since each makes x' for itself.
-Deal deal(const Problem& p, const UnitCodec& codec, Fold fold);
+Deal deal(const Problem& p, const DeviceInfo& device, const UnitCodec& codec, Fold fold);
 
 /// The same with as many lanes as give each multiprocessor one workgroup; nothing where it is not
 /// so that some would have two and others one.
-std::optional<Deal> even_deal(const Problem& p, const UnitCodec& codec, Fold fold);
+std::optional<Deal> even_deal(const Problem& p, const DeviceInfo& device, const UnitCodec& codec,
+                              Fold fold);
 
 /// Of products in bytes whose x' takes long: one workgroup for each multiprocessor makes it.
-Deal even_bytes_deal(const Problem& p, const UnitCodec& codec);
+Deal even_bytes_deal(const Problem& p, const DeviceInfo& device, const UnitCodec& codec);
 
 inline constexpr uint32_t kManyLanes = 512, kMostLanes = 640;
 /// Workgroup memory for it: x' of 8192 columns in bytes, with its steps, and sums.
 inline constexpr uint32_t kManyLanesBytes = 24 << 10;
 /// Of products in bytes that wait for their x' more than for weights: more lanes make it.
-Deal many_lanes_deal(const Problem& p, const UnitCodec& codec);
+Deal many_lanes_deal(const Problem& p, const DeviceInfo& device, const UnitCodec& codec);
 
 /// Columns of which the lanes of a workgroup have registers for x'.
 inline constexpr uint32_t kOwnColumns = 8192;
 /// Of long rows in floats, all of whose x' stays in registers: two or four of them for a workgroup,
-/// so that some 512 workgroups share few rows.
-Deal own_deal(const Problem& p, const UnitCodec& codec, Fold fold);
+/// so that some four workgroups for each multiprocessor share few rows.
+Deal own_deal(const Problem& p, const DeviceInfo& device, const UnitCodec& codec, Fold fold);
 
 inline constexpr uint32_t kNarrowLanes = 8;
 /// So many that the matrix has workgroups enough, though each takes more of them.
 inline constexpr uint32_t kManyRows = 8192;
 /// Of matrices whose rows would leave lanes of a wide team idle.
-Deal narrow_deal(const Problem& p, const UnitCodec& codec);
+Deal narrow_deal(const Problem& p, const DeviceInfo& device, const UnitCodec& codec);
 
+/// The lanes of a team that have a unit each of a second product's row, and registers for as many
+/// rows; columns of its matrix that a workgroup has at most, where it keeps them in floats.
+inline constexpr uint32_t kMostTeam = 8, kMostSlice = 512;
 /// Of a product that a second one follows, whose rows have units of so many columns: one workgroup
-/// for each multiprocessor of an H200, or of a processor's cores four, each with whole units.
+/// for each multiprocessor, or for all cores of a processor four, each with whole units.
 /// `kind` says who adds up rows, and how many lanes there are.
-Deal down_deal(const Problem& p, const UnitCodec& codec, const Deal& kind, uint32_t unit);
+Deal down_deal(const Problem& p, const DeviceInfo& device, const UnitCodec& codec, const Deal& kind,
+               uint32_t unit);
 
 /// Columns whose x' a workgroup of a processor makes and keeps at once.
 inline constexpr uint32_t kCoreColumns = 2048;

@@ -15,9 +15,6 @@ const TensorDesc& second_matrix(const Problem& p) {
   return p.inputs[p.as<GatedDown>().d()];
 }
 
-/// A team's lanes, which have a unit of a row each, and registers for as many of them.
-constexpr uint32_t kMostTeam = 8;
-
 /// What every device binds.
 constexpr size_t kFewestBuffers = DeviceLimits{}.storage_buffers;
 size_t buffers_of(const Problem& p, const UnitCodec& first, const UnitCodec& second) {
@@ -93,9 +90,6 @@ void add_down(Launch& launch, const Problem& p, const UnitCodec& codec, const De
 
 namespace {
 
-/// Columns of D that a workgroup has at most, where it keeps them in floats.
-constexpr uint32_t kMostSlice = 512;
-
 std::string refuses(const Problem& p, const UnitCodec& codec, const Deal& dealt) {
   const UnitCodec second = second_codec(p, codec);
   const uint32_t columns = uint32_t(second_matrix(p).shape[1]);
@@ -131,11 +125,11 @@ std::string bad_rows(const Problem& p) {
 /// By so many lanes, in teams of so many for a row, rows added up as `fold` says.
 template <UnitCodec (*kCodec)(const TensorDesc&), Fold kFold, uint32_t kThreads, uint32_t kLanes>
 struct Kind {
-  static Deal dealt(const Problem& p) {
+  static Deal dealt(const Problem& p, const DeviceInfo& device) {
     const UnitCodec codec = kCodec(p.inputs[1]);
     Deal kind = {.fold = kFold, .threads = kThreads, .lanes = kLanes};
     kind.has_32 = kind.has_teams();  // as shuffles_refuse() asks for
-    return down_deal(p, codec, kind, second_codec(p, codec).unit);
+    return down_deal(p, device, codec, kind, second_codec(p, codec).unit);
   }
   static std::string refuses(const Problem& p, const DeviceInfo& device) {
     if (std::string reason = bad_rows(p); !reason.empty()) return reason;
@@ -145,9 +139,11 @@ struct Kind {
     if (buffers > device.limits.storage_buffers) {
       return fmt::format("binds {} buffers, the device {}", buffers, device.limits.storage_buffers);
     }
-    return tokamak::refuses(p, codec, dealt(p));
+    return tokamak::refuses(p, codec, dealt(p, device));
   }
-  static Launch launch(const Problem& p) { return matvec(p, kCodec(p.inputs[1]), dealt(p)); }
+  static Launch launch(const Problem& p, const DeviceInfo& device) {
+    return matvec(p, kCodec(p.inputs[1]), dealt(p, device));
+  }
 };
 
 constexpr uint32_t kSomeLanes = 256;

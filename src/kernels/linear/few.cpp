@@ -27,9 +27,11 @@ static_assert(kPlain.bytes(kLanes) <= 16 << 10 && kWidest.bytes(kLanes / 4) <= 1
 // Half a unit of x for four tokens is one lane's to bring.
 static_assert(kPlain.threads >= 2 * kLanes * kQuads);
 
-/// x is read once for all rows of a workgroup, of which there must be enough for a large device.
-FewDeal subgroup_deal(const Problem& p) {
-  return {kWidest.threads, power_of_two(row_count(p) / 2048, 2, kWidest.block)};
+/// x is read once for all rows of a workgroup, of which there must be enough for the device: two
+/// for each multiprocessor.
+FewDeal subgroup_deal(const Problem& p, const DeviceInfo& device) {
+  const uint32_t teams = device.size.groups(2) * (kWidest.threads / kLanes);
+  return {kWidest.threads, power_of_two(row_count(p) / teams, 2, kWidest.block)};
 }
 
 Launch few(const Problem& p, const FewDeal& deal, bool subgroups) {
@@ -55,7 +57,7 @@ std::string few_refuses(const Problem& p, const DeviceInfo&) {
   }
   return wide_rows(p);
 }
-Launch few_plain(const Problem& p) {
+Launch few_plain(const Problem& p, const DeviceInfo&) {
   return few(p, kPlain, false);
 }
 
@@ -63,8 +65,8 @@ std::string few_subgroup_refuses(const Problem& p, const DeviceInfo& device) {
   std::string reason = wide_subgroups(device);
   return reason.empty() ? few_refuses(p, device) : reason;
 }
-Launch few_subgroup(const Problem& p) {
-  return few(p, subgroup_deal(p), true);
+Launch few_subgroup(const Problem& p, const DeviceInfo& device) {
+  return few(p, subgroup_deal(p, device), true);
 }
 
 }  // namespace tokamak

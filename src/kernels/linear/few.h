@@ -8,8 +8,8 @@ namespace tokamak {
 inline constexpr uint32_t kFewTokens = 8;
 
 std::string few_refuses(const Problem& p, const DeviceInfo& device);
-Launch few_plain(const Problem& p);
+Launch few_plain(const Problem& p, const DeviceInfo&);
 std::string few_subgroup_refuses(const Problem& p, const DeviceInfo& device);
-Launch few_subgroup(const Problem& p);
+Launch few_subgroup(const Problem& p, const DeviceInfo&);
 
 }  // namespace tokamak

@@ -158,10 +158,10 @@ Launch matmul_with(const Problem& p, Codec codec) {
   add_ending(launch, p);
   return with_codec(std::move(codec), std::move(launch));
 }
-Launch matmul(const Problem& p) {
+Launch matmul(const Problem& p, const DeviceInfo&) {
   return matmul_with(p, wide_codec(p.inputs[1]));
 }
-Launch matmul_f16(const Problem& p) {
+Launch matmul_f16(const Problem& p, const DeviceInfo&) {
   return matmul_with(p, native_f16_codec(p.inputs[1]));
 }
 
@@ -172,7 +172,7 @@ std::string any_refuses(const Problem& p, const DeviceInfo&) {
   return is_packed(dtype) ? fmt::format("reads weights one by one, not {}", dtype_name(dtype)) : "";
 }
 
-Launch any(const Problem& p) {
+Launch any(const Problem& p, const DeviceInfo&) {
   Launch launch{.constants = linear_sizes(p, 64),
                 .sources = with_reduction(false, {"linear/any.wgsl"}),
                 .grid = {.x = {}, .y = {}, .z = {1, per_token(p) ? 1u : 0u}}};

@@ -28,8 +28,8 @@ struct MatrixTile {
 constexpr MatrixTile kLarge = {2, 2, 4, 4, 2, 2}, kSmall = {2, 2, 2, 2, 4, 4};
 static_assert(kLarge.bytes() <= 23 << 10 && kSmall.bytes() <= 23 << 10);
 
-/// Fewer workgroups than this leave multiprocessors of large devices without any.
-constexpr uint32_t kManyGroups = 256;
+/// With fewer workgroups for each multiprocessor some have none at times.
+constexpr uint32_t kGroupsEach = 2;
 
 std::string refuses(const Problem& p, const DeviceInfo& device, const MatrixTile& tile) {
   if (!per_token(p)) return "is for several tokens";
@@ -68,19 +68,20 @@ Launch matrix(const Problem& p, const MatrixTile& tile) {
 std::string large_matrix_refuses(const Problem& p, const DeviceInfo& device) {
   const uint32_t groups =
       ceil_div(row_count(p), kLarge.rows()) * ceil_div(p.max_tokens, kLarge.tokens());
-  if (per_token(p) && groups < kManyGroups) {
-    return fmt::format("would have {} workgroups, fewer than {}", groups, kManyGroups);
+  const uint32_t enough = device.size.groups(kGroupsEach);
+  if (per_token(p) && groups < enough) {
+    return fmt::format("would have {} workgroups, fewer than {}", groups, enough);
   }
   return refuses(p, device, kLarge);
 }
-Launch large_matrix(const Problem& p) {
+Launch large_matrix(const Problem& p, const DeviceInfo&) {
   return matrix(p, kLarge);
 }
 
 std::string small_matrix_refuses(const Problem& p, const DeviceInfo& device) {
   return refuses(p, device, kSmall);
 }
-Launch small_matrix(const Problem& p) {
+Launch small_matrix(const Problem& p, const DeviceInfo&) {
   return matrix(p, kSmall);
 }
 

@@ -5,8 +5,8 @@
 namespace tokamak {
 
 std::string large_matrix_refuses(const Problem& p, const DeviceInfo& device);
-Launch large_matrix(const Problem& p);
+Launch large_matrix(const Problem& p, const DeviceInfo&);
 std::string small_matrix_refuses(const Problem& p, const DeviceInfo& device);
-Launch small_matrix(const Problem& p);
+Launch small_matrix(const Problem& p, const DeviceInfo&);
 
 }  // namespace tokamak

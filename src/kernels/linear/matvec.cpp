@@ -232,9 +232,9 @@ std::string either(const Problem& p, const DeviceInfo& device) {
 }
 
 template <UnitCodec (*kCodec)(const TensorDesc&), Fold kFold>
-Launch launch(const Problem& p) {
+Launch launch(const Problem& p, const DeviceInfo& device) {
   const UnitCodec codec = kCodec(p.inputs[1]);
-  return matvec(p, codec, deal(p, codec, kFold));
+  return matvec(p, codec, deal(p, device, codec, kFold));
 }
 
 std::string many_lanes_refuses(const Problem& p, const DeviceInfo& device) {
@@ -251,9 +251,9 @@ std::string many_lanes_refuses(const Problem& p, const DeviceInfo& device) {
   const bool is_long = has_plain_x(p) && !takes_argmax(p) && columns > kByteColumns;
   return merges || is_long ? "" : "is for x' that takes long";
 }
-Launch many_lanes_launch(const Problem& p) {
+Launch many_lanes_launch(const Problem& p, const DeviceInfo& device) {
   const UnitCodec codec = byte_units(p.inputs[1]);
-  return matvec(p, codec, many_lanes_deal(p, codec));
+  return matvec(p, codec, many_lanes_deal(p, device, codec));
 }
 
 /// Rows that a product has at most where each workgroup loads x' for a few of them.
@@ -269,16 +269,16 @@ std::string own_refuses(const Problem& p) {
                            columns);
 }
 template <Fold kFold>
-Launch own_launch(const Problem& p) {
+Launch own_launch(const Problem& p, const DeviceInfo& device) {
   const UnitCodec codec = unit_codec(p.inputs[1]);
-  return matvec(p, codec, own_deal(p, codec, kFold));
+  return matvec(p, codec, own_deal(p, device, codec, kFold));
 }
 
 /// f16 has a kernel of its own, and bytes have even_bytes_deal().
 std::string even_refuses(const Problem& p, const DeviceInfo& device, Fold fold) {
   const DType dtype = p.inputs[1].dtype;
   if (dtype != DType::kF32 && dtype != DType::kBF16) return "is for f32 and bf16";
-  const auto even = even_deal(p, unit_codec(p.inputs[1]), fold);
+  const auto even = even_deal(p, device, unit_codec(p.inputs[1]), fold);
   if (takes_argmax(p) || !even) return "is for one to two workgroups a multiprocessor";
   return small_workgroups(device, even->threads);
 }
@@ -291,9 +291,9 @@ std::string even_subgroup_refuses(const Problem& p, const DeviceInfo& device) {
   return reason.empty() ? even_refuses(p, device, Fold::kSubgroups) : reason;
 }
 template <Fold kFold>
-Launch even_launch(const Problem& p) {
+Launch even_launch(const Problem& p, const DeviceInfo& device) {
   const UnitCodec codec = unit_codec(p.inputs[1]);
-  return matvec(p, codec, even_deal(p, codec, kFold).value());
+  return matvec(p, codec, even_deal(p, device, codec, kFold).value());
 }
 
 /// Queries, keys and values of wide models in bytes: Phi-3-mini and Llama-3.1-8B gain 1 to 2 % of a
@@ -311,15 +311,15 @@ std::string even_bytes_refuses(const Problem& p, const DeviceInfo& device) {
     return fmt::format("is for 3072 to {} columns, not {}", kByteColumns, columns);
   }
   constexpr uint32_t kMostUnits = 9;  // more would not be in registers
-  const Deal even = even_bytes_deal(p, byte_units(p.inputs[1]));
+  const Deal even = even_bytes_deal(p, device, byte_units(p.inputs[1]));
   if (even.rounds * even.block > kMostUnits) {
     return fmt::format("takes {} units a lane, these are {}", kMostUnits, even.rounds * even.block);
   }
   return small_workgroups(device, even.threads);
 }
-Launch even_bytes_launch(const Problem& p) {
+Launch even_bytes_launch(const Problem& p, const DeviceInfo& device) {
   const UnitCodec codec = byte_units(p.inputs[1]);
-  return matvec(p, codec, even_bytes_deal(p, codec));
+  return matvec(p, codec, even_bytes_deal(p, device, codec));
 }
 
 std::string narrow_refuses(const Problem& p, const DeviceInfo& device) {
@@ -329,9 +329,9 @@ std::string narrow_refuses(const Problem& p, const DeviceInfo& device) {
   if (std::string reason = busies_wide_teams(p); !reason.empty()) return reason;
   return row_count(p) < kManyRows ? "is for many rows" : "";
 }
-Launch narrow_launch(const Problem& p) {
+Launch narrow_launch(const Problem& p, const DeviceInfo& device) {
   const UnitCodec codec = byte_units(p.inputs[1]);
-  return matvec(p, codec, narrow_deal(p, codec));
+  return matvec(p, codec, narrow_deal(p, device, codec));
 }
 
 std::string core_refuses(const Problem& p, const DeviceInfo& device) {
@@ -342,7 +342,7 @@ std::string core_refuses(const Problem& p, const DeviceInfo& device) {
   }
   return subgroup_refuses(p, device);
 }
-Launch core_launch(const Problem& p) {
+Launch core_launch(const Problem& p, const DeviceInfo&) {
   const UnitCodec codec = unit_codec(p.inputs[1]);
   return matvec(p, codec, core_deal(p, codec));
 }

@@ -51,7 +51,7 @@ struct Way {
   std::string_view name;  // behind op.wgsl.
   Features needs;
   std::string (*refuses)(const Problem&, const DeviceInfo&);
-  Launch (*launch)(const Problem&);
+  Launch (*launch)(const Problem&, const DeviceInfo&);
   double rounding = 0;      // as in KernelVariant
   bool only_fused = false;  // for what FusedLinear alone has
 };

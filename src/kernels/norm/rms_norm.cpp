@@ -44,12 +44,12 @@ Launch launch(const Problem& problem, float eps, size_t weight, const char* load
 }
 
 template <bool kSubgroups>
-Launch rms_norm_launch(const Problem& problem) {
+Launch rms_norm_launch(const Problem& problem, const DeviceInfo&) {
   return launch(problem, problem.as<RmsNorm>().eps, 1, "norm/load.wgsl", kSubgroups);
 }
 
 template <bool kSubgroups>
-Launch add_rms_norm_launch(const Problem& problem) {
+Launch add_rms_norm_launch(const Problem& problem, const DeviceInfo&) {
   return launch(problem, problem.as<AddRmsNorm>().eps, 2, "norm/load_add.wgsl", kSubgroups);
 }
 

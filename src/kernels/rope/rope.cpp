@@ -32,7 +32,7 @@ void rope_reference(const CpuCall& call) {
   }
 }
 
-Launch rope_launch(const Problem& problem) {
+Launch rope_launch(const Problem& problem, const DeviceInfo&) {
   const uint32_t columns = uint32_t(problem.inputs[0].shape[1]);
   return {.constants = {{"THREADS", kMapThreads},
                         {"COLUMNS", columns},
