@@ -195,7 +195,7 @@ Result<void> fuse_graphs(Engine::Compiled& compiled, const fuse::DisabledPasses&
   compiled.greedy = fuse::with_choice(compiled.one_token);
   Result<std::vector<uint32_t>> many, one, sampled, greedy;
   const auto run = [&](Graph& graph, fuse::Steps steps, Result<std::vector<uint32_t>>& counts) {
-    counts = fuse::run_pipeline(graph, steps, disabled);
+    counts = fuse::run_pipeline(graph, steps, disabled, compiled.target);
   };
   const bool has_logits = !compiled.encoder;
   {
@@ -222,6 +222,7 @@ Result<Engine::Compiled> compile_as_asked(const ModelFiles& files, const DeviceI
   TOK_TRY(const Architecture* architecture, find_architecture(config));
   Engine::Compiled out;
   out.disabled_passes = options.disabled_passes;
+  out.target = fusion_target(device);
   TOK_TRY(out.facts, architecture->facts(config));
   TOK_TRY(out.encoder, find_encoder(files, options));
   TOK_TRY(check_task(out, options.task));
@@ -247,7 +248,7 @@ Result<Engine::Compiled> compile_as_asked(const ModelFiles& files, const DeviceI
   std::optional<Graph> far[3];
   if (!out.encoder) {
     const auto add_far = [&](const char* phase, const Graph& near, std::optional<Graph>& own) {
-      if (out.context > kFarPosition) own = fuse::for_far_positions(near);
+      if (out.context > kFarPosition) own = fuse::for_far_positions(near, out.target);
       if (own) capturing.phases.push_back({phase, 1, &*own, kFarPosition});
     };
     add_far("decode_far", out.one_token, far[0]);

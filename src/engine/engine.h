@@ -115,6 +115,7 @@ class Engine {
     std::vector<uint32_t> replacements;  // of one_token, per pass of fuse::passes()
     /// On request, or since no right kernel computes what they make.
     fuse::DisabledPasses disabled_passes;
+    fuse::Target target;  // what the passes counted on
     Plan plan;
     uint32_t context = 0;
     std::optional<Encoder> encoder;  // set: the result is an embedding

@@ -103,12 +103,12 @@ Json passes_json(const std::vector<uint32_t>& replacements) {
 /// place it stands: those that make its results, and those before them whose results nothing else
 /// of the fused graph makes. A node that only makes what others finish, as the product before
 /// attention does, has none.
-void add_fusion(Json& out, Graph before, fuse::Steps steps, const fuse::DisabledPasses& disabled) {
+void add_fusion(Json& out, Graph before, fuse::Steps steps, const Engine::Compiled& compiled) {
   for (const Node& node : before.nodes) {
     for (const ValueId id : node.outputs) before.at(id).name = fmt::format("#{}", uint32_t(id));
   }
   Graph after = before;
-  const auto replaced = fuse::run_pipeline(after, steps, disabled);
+  const auto replaced = fuse::run_pipeline(after, steps, compiled.disabled_passes, compiled.target);
   TOK_CHECK(replaced.has_value());  // it ran when the model was compiled
   out.set("passes", passes_json(*replaced));
   const std::map<std::string, size_t> made_before = makers(before), made_after = makers(after);
@@ -166,8 +166,7 @@ Result<Json> page_data(const Engine& engine, const Profile& profile, const Floor
   out.set("unfused_steps", uint64_t{unfused.phases[0].steps.size()});
   add_steps(out, compiled.plan, profile);
   out.set("kernels", *profile_json(profile).find("lines"));
-  add_fusion(out, before, tokens > 1 ? fuse::Steps::kMany : fuse::Steps::kOne,
-             compiled.disabled_passes);
+  add_fusion(out, before, tokens > 1 ? fuse::Steps::kMany : fuse::Steps::kOne, compiled);
   return out.set("buffers", inspection::buffers_json(compiled.plan));
 }
 

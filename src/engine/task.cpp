@@ -79,6 +79,14 @@ uint32_t default_chunk(std::span<const TensorInfo> weights, uint32_t hidden,
   return chunk;
 }
 
+fuse::Target fusion_target(const DeviceInfo& device) {
+  fuse::Target target;
+  target.max_bindings = std::min(target.max_bindings, device.limits.storage_buffers);
+  target.max_binding_bytes = std::min(target.max_binding_bytes, device.limits.binding_bytes);
+  target.multiprocessors = device.size.multiprocessors;
+  return target;
+}
+
 Result<BuildOptions> build_options(const Engine::Compiled& compiled, const TensorFile& weights,
                                    const DeviceInfo& device, const OpenOptions& options) {
   const uint32_t made_for = compiled.facts.max_context;

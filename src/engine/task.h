@@ -4,6 +4,7 @@
 #include <span>
 
 #include "engine/engine.h"
+#include "fuse/target.h"
 
 namespace tokamak {
 
@@ -25,6 +26,10 @@ constexpr uint32_t kFarPosition = 8192;
 /// `weights`, and a step short enough to be cancelled behind it. `hidden` numbers for each token.
 uint32_t default_chunk(std::span<const TensorInfo> weights, uint32_t hidden,
                        const DeviceInfo& device);
+
+/// What passes may count on: no more than every WebGPU device grants, so that a model has the same
+/// graph on each, and less where this one does.
+fuse::Target fusion_target(const DeviceInfo& device);
 
 /// Positions of a sequence, tokens of a step, the end of the graph; the KV type is left alone.
 Result<BuildOptions> build_options(const Engine::Compiled& compiled, const TensorFile& weights,

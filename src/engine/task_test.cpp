@@ -44,5 +44,20 @@ TEST(DefaultChunk, CountsTheWeightsInsideOfWords) {
   EXPECT_EQ(default_chunk(words, 1024, with_matrix_units()), 512u);
 }
 
+TEST(FusionTarget, TakesNoMoreThanEveryDeviceGrantsAndWhatThisOneHas) {
+  DeviceInfo device;
+  device.limits.storage_buffers = 16;
+  device.limits.binding_bytes = uint64_t{4} << 30;
+  device.size.multiprocessors = 20;
+  const fuse::Target large = fusion_target(device);
+  EXPECT_EQ(large.max_bindings, fuse::Target().max_bindings);
+  EXPECT_EQ(large.max_binding_bytes, fuse::Target().max_binding_bytes);
+  EXPECT_EQ(large.multiprocessors, 20u);
+  device.limits.storage_buffers = 6;
+  device.limits.binding_bytes = 1 << 20;
+  EXPECT_EQ(fusion_target(device).max_bindings, 6u);
+  EXPECT_EQ(fusion_target(device).max_binding_bytes, uint64_t{1} << 20);
+}
+
 }  // namespace
 }  // namespace tokamak

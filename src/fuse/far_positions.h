@@ -3,13 +3,14 @@
 #pragma once
 #include <optional>
 
+#include "fuse/target.h"
 #include "graph/graph.h"
 
 namespace tokamak::fuse {
 
 /// The fused graph of one token for far positions; nothing where more splits gain nothing: heads
-/// that share no key head, key heads too few or too long, windows. A step of it gives what one of
-/// `graph` gives, but for the order of sums.
-std::optional<Graph> for_far_positions(Graph graph);
+/// that share no key head, key heads too few for the device or too long, windows. A step of it
+/// gives what one of `graph` gives, but for the order of sums.
+std::optional<Graph> for_far_positions(Graph graph, const Target& target = {});
 
 }  // namespace tokamak::fuse

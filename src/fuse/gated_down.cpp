@@ -10,18 +10,25 @@
 //
 // A launch that does both has fewer workgroups than two launches. That is faster while rows are
 // short, as measured on an H200 (docs/performance.md): 2 to 10 % of a token up to 1152 columns, but
-// 2 to 24 % slower from 1536 on.
+// 2 to 24 % slower from 1536 on. What is lost grows with the matrices, as the square of the
+// columns; what is gained is the cost of a launch.
 #include "fuse/gated_down.h"
+
+#include <algorithm>
 
 namespace tokamak::fuse {
 namespace {
 
 enum : Var { x, w, third, fourth, kept, y, d, z };
 
-/// Between 1152 columns, which gain, and 1536, which lose.
-constexpr Dim kMostColumns = 1280;
-/// Of D, which is never cut: what every device binds at once.
-constexpr uint64_t kMostBytes = uint64_t{128} << 20;
+/// Between 1152 columns, which gain where a launch costs so much, and 1536, which lose.
+constexpr Dim kMeasuredColumns = 1280;
+constexpr double kMeasuredCost = Target{}.launch_cost_us;
+
+bool gains(Dim columns, const Target& target) {
+  const auto square = [](Dim of) { return double(of) * double(of); };
+  return square(columns) * kMeasuredCost <= square(kMeasuredColumns) * target.launch_cost_us;
+}
 
 /// Whether a product for one token reads the operand as exact sums, too.
 bool takes_sums(const Node& reader, size_t operand) {
@@ -49,8 +56,9 @@ std::optional<FusedLinear> clearing(const Match& m) {
     return std::nullopt;
   }
   op.clears = true;
-  // Devices bind eight operands, and packed weights twice.
-  if (maker->inputs.size() + maker->outputs.size() + 2 > 8) return std::nullopt;
+  // The sums are one more, and packed weights are bound twice.
+  const size_t bindings = maker->inputs.size() + maker->outputs.size() + 2;
+  if (bindings > m.target().max_bindings) return std::nullopt;
   return op;
 }
 
@@ -62,8 +70,10 @@ std::optional<Replacement> replace(Match& m) {
     op.adds_x = true;
   }
   const Shape& matrix = m.type(d).shape;
-  if (!fits_fused_linear(m.type(d)) || matrix[0] % 4 != 0 || matrix[0] > kMostColumns ||
-      m.type(w).shape[1] > kMostColumns || byte_count(m.type(d), 1) > kMostBytes ||
+  const Dim columns = std::max(matrix[0], m.type(w).shape[1]);
+  // D is never cut.
+  if (!fits_fused_linear(m.type(d)) || matrix[0] % 4 != 0 || !gains(columns, m.target()) ||
+      byte_count(m.type(d), 1) > m.target().max_binding_bytes ||
       !m.is_only_read_as(z, takes_sums)) {
     return std::nullopt;
   }

@@ -232,6 +232,7 @@ TEST_F(HybridTest, SumsStayInFrontOfABiasAndAGate) {
   Graph g = finish(b.glu(Activation::kGeluTanh, y, x));
   ASSERT_EQ(run(linear_gate(), g), 1u);
   expect_alone(norm_add_norm(), g);
+  EXPECT_EQ(run(norm_add_norm(), g, {.max_bindings = 9}), 1u) << "a target that binds nine";
 }
 
 struct ExpertTest : HybridTest {

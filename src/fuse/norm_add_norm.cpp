@@ -31,8 +31,10 @@ std::optional<Replacement> replace(Match& m) {
   }
   op.scaled = m.has(k);
   if (op.scaled && m.attributes<Scale>(s).factor != 1) return std::nullopt;
-  // Devices bind eight operands, and packed weights twice.
-  if (int{op.scaled} + int{op.bias} + int{op.behind == Behind::kGate} > 1) return std::nullopt;
+  // Beside them x, a, norms, w, which may be bound twice, and two results.
+  constexpr uint32_t kOthers = 7;
+  const uint32_t more = uint32_t{op.scaled} + uint32_t{op.bias} + (op.behind == Behind::kGate);
+  if (kOthers + more > m.target().max_bindings) return std::nullopt;
   std::vector<ValueId> inputs = m.inputs(y);
   inputs[0] = m[x];
   ValueId norms = m[u];

@@ -124,7 +124,10 @@ std::vector<ValueId> Match::add_node(const Op& op, std::vector<ValueId> inputs,
 
 class Driver {
  public:
-  Driver(const Pass& pass, Graph& graph) : pass_(pass), graph_(graph) { index(); }
+  Driver(const Pass& pass, Graph& graph, const Target& target)
+      : pass_(pass), graph_(graph), target_(target) {
+    index();
+  }
 
   uint32_t run() {
     uint32_t count = 0, before = 0;
@@ -254,7 +257,7 @@ class Driver {
 
   bool apply_at(size_t n) {
     for (const std::vector<Pattern>& trees : pass_.patterns) {
-      auto match = match_trees(trees, 0, n, Match(graph_));
+      auto match = match_trees(trees, 0, n, Match(graph_, target_));
       if (!match) continue;
       std::set<size_t> matched;
       for (const auto& [var, index] : match->nodes_) matched.insert(index);
@@ -306,11 +309,12 @@ class Driver {
 
   const Pass& pass_;
   Graph& graph_;
+  const Target& target_;
   std::vector<std::optional<size_t>> maker_;
 };
 
-uint32_t run(const Pass& pass, Graph& graph) {
-  const uint32_t count = Driver(pass, graph).run();
+uint32_t run(const Pass& pass, Graph& graph, const Target& target) {
+  const uint32_t count = Driver(pass, graph, target).run();
   const auto status = verify(graph);
   TOK_CHECK(status.has_value());
   return count;

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fuse/target.h"
 #include "graph/graph.h"
 
 namespace tokamak::fuse {
@@ -38,7 +39,9 @@ bool fits_fused_linear(const TensorDesc& matrix);
 
 class Match {
  public:
-  explicit Match(Graph& graph) : graph_(graph) {}
+  Match(Graph& graph, const Target& target) : graph_(graph), target_(target) {}
+
+  const Target& target() const { return target_; }
 
   bool has(Var var) const { return values_.contains(var); }
   ValueId operator[](Var var) const { return values_.at(var); }
@@ -91,6 +94,7 @@ class Match {
  private:
   friend class Driver;
   Graph& graph_;
+  Target target_;
   std::map<Var, ValueId> values_;
   std::map<Var, size_t> nodes_;  // captures that are nodes -> index
   std::vector<Node> added_;
@@ -118,6 +122,6 @@ struct Pass {
 
 /// Applies `pass` wherever it matches, until it does not. Returns the number of replacements. The
 /// graph stays valid.
-uint32_t run(const Pass& pass, Graph& graph);
+uint32_t run(const Pass& pass, Graph& graph, const Target& target = {});
 
 }  // namespace tokamak::fuse

@@ -283,6 +283,23 @@ TEST_F(PassTest, AGatedNetworkOfLongRowsStaysTwoLaunches) {
   expect_alone(gated_down(), wide_feed_forward(1288));
 }
 
+TEST_F(PassTest, AGatedNetworkIsOneLaunchAsFarAsTheTargetTakesIt) {
+  const auto fuses = [](Dim columns, const Target& target) {
+    Graph g = wide_feed_forward(columns);
+    return run(gated_down(), g, target) == 1;
+  };
+  EXPECT_TRUE(fuses(2560, {.launch_cost_us = 4 * Target().launch_cost_us})) << "twice as long rows";
+  EXPECT_FALSE(fuses(2568, {.launch_cost_us = 4 * Target().launch_cost_us}));
+  EXPECT_FALSE(fuses(8, {.launch_cost_us = 0}));
+  const uint64_t down = 8 * 16 * 2;
+  EXPECT_TRUE(fuses(8, {.max_binding_bytes = down}));
+  EXPECT_FALSE(fuses(8, {.max_binding_bytes = down - 1})) << "its second matrix is never cut";
+  // In front: x, w and r, w once more, a sum and zeros; the product in front is a residual.
+  Graph few = feed_forward(b, x, 8);
+  EXPECT_EQ(run(gated_down(), few, {.max_bindings = 5}), 0u);
+  EXPECT_EQ(run(gated_down(), few, {.max_bindings = 6}), 1u);
+}
+
 TEST_F(PassTest, HeadEndsInTheFirstStageOfTheChoice) {
   Graph g = with_choice(
       for_one_token(finish(b.softcap(b.linear(b.last_row(x), weight("w", {70, 8})), 30))));
@@ -352,6 +369,22 @@ TEST_F(PassTest, FarPositionsHaveMoreSplitsWhereKeyHeadsAreManyAndShared) {
 return %4
 )");
   EXPECT_FALSE(for_far_positions(*far)) << "it has them";
+}
+
+TEST_F(PassTest, FarPositionsHaveMoreSplitsWhereThoseBusyTheTarget) {
+  const auto gains = [](Dim kv, uint32_t multiprocessors) {
+    GraphBuilder own;
+    const ValueId ids = own.input("tokens", {kTokens});
+    const ValueId rows = own.constant("rows", {4, 8192}, DType::kF32, Weight{{"rows"}});
+    return for_far_positions(split_attention_of(own, own.embed(ids, rows), kv, 8, 0),
+                             {.multiprocessors = multiprocessors})
+        .has_value();
+  };
+  EXPECT_TRUE(gains(2, 32));
+  EXPECT_FALSE(gains(1, 32));
+  EXPECT_TRUE(gains(4, 80)) << "64 workgroups busy 80";
+  EXPECT_FALSE(gains(4, 132));
+  EXPECT_FALSE(gains(8, 256));
 }
 
 TEST_F(PassTest, FarPositionsAreAsOthersWhereMoreSplitsGainNothing) {

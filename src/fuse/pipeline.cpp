@@ -41,7 +41,7 @@ std::span<const Pass> passes() {
 }
 
 Result<std::vector<uint32_t>> run_pipeline(Graph& graph, Steps steps,
-                                           const DisabledPasses& disabled) {
+                                           const DisabledPasses& disabled, const Target& target) {
   for (const std::string& name : disabled) {
     bool known = false;
     std::string names;
@@ -57,7 +57,7 @@ Result<std::vector<uint32_t>> run_pipeline(Graph& graph, Steps steps,
   std::vector<uint32_t> counts;
   for (const Pass& pass : passes()) {
     const bool runs = !disabled.contains(pass.name) && (steps == Steps::kOne || !pass.one_token);
-    counts.push_back(runs ? run(pass, graph) : 0);
+    counts.push_back(runs ? run(pass, graph, target) : 0);
   }
   return counts;
 }

@@ -19,7 +19,8 @@ enum class Steps : uint8_t { kMany, kOne };
 /// How often each pass replaced something, in pipeline order. Errors: a disabled name that is no
 /// pass's, listing the names.
 Result<std::vector<uint32_t>> run_pipeline(Graph& graph, Steps steps,
-                                           const DisabledPasses& disabled = {});
+                                           const DisabledPasses& disabled = {},
+                                           const Target& target = {});
 
 /// The graph for steps of one token: its last row is its only one, so that last_row disappears.
 Graph for_one_token(Graph graph);

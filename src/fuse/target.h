@@ -1,0 +1,16 @@
+// What passes know of the device: what a launch may bind and costs.
+#pragma once
+#include <cstdint>
+
+namespace tokamak::fuse {
+
+/// The defaults are what every WebGPU device grants, and a large GPU.
+struct Target {
+  uint32_t max_bindings = 8;  // buffers that a launch binds; packed weights may be bound twice
+  uint64_t max_binding_bytes = uint64_t{128} << 20;
+  double launch_cost_us = 2.16;    // of one that returns at once
+  uint32_t multiprocessors = 132;  // what runs workgroups at the same time
+  bool operator==(const Target&) const = default;
+};
+
+}  // namespace tokamak::fuse
