@@ -6,6 +6,7 @@
 
 #include "base/bits.h"
 #include "base/packing.h"
+#include "base/utf8.h"
 #include "formats/gguf_cursor.h"
 #include "formats/printable.h"
 
@@ -128,7 +129,7 @@ Result<Json> shown_elements(GgufCursor cursor, const GgufMetadata::Array& array,
   for (uint64_t i = 0; i < array.count; ++i) {
     if (array.type == GgufType::kString) {
       TOK_TRY(const std::string_view text, cursor.text(what));
-      out.emplace_back(text);
+      out.emplace_back(repair_utf8(text));
     } else {
       TOK_TRY(out.emplace_back(), read_gguf_scalar(cursor, array.type, what));
     }
@@ -139,6 +140,7 @@ Result<Json> shown_elements(GgufCursor cursor, const GgufMetadata::Array& array,
 /// What is read of the metadata so far.
 struct Reading {
   std::vector<GgufMetadata::Array> arrays;
+  GgufMetadata::Texts broken;  // that are not UTF-8
   uint64_t values = 0;
 
   Result<void> count(uint64_t more, std::string_view what) {
@@ -156,7 +158,9 @@ Result<Json> read_value(GgufCursor& cursor, const std::string& key, std::string_
   TOK_TRY(const GgufType type, read_type(cursor, what));
   if (type == GgufType::kString) {
     TOK_TRY(const std::string_view text, cursor.text(what));
-    return Json(text);
+    if (is_valid_utf8(text)) return Json(text);
+    reading.broken.emplace_back(key, text);
+    return Json(repair_utf8(text));
   }
   if (type != GgufType::kArray) return read_gguf_scalar(cursor, type, what);
   GgufMetadata::Array array{.key = key};
@@ -174,6 +178,18 @@ Result<Json> read_value(GgufCursor& cursor, const std::string& key, std::string_
   return shown;
 }
 
+/// `what` it is called by is shown in messages.
+Result<void> check_name(std::string_view what, std::string_view name) {
+  if (name.empty() || has_control_character(name)) {
+    return invalid_input("The {} \"{}\" is empty or contains a control character.", what,
+                         printable(name));
+  }
+  if (!is_valid_utf8(name)) {
+    return invalid_input("The {} \"{}\" is not UTF-8.", what, printable(name));
+  }
+  return {};
+}
+
 Result<GgufMetadata> read_metadata(GgufCursor& cursor, uint64_t count,
                                    const std::shared_ptr<ByteSource>& source) {
   Json values(Json::Object{});
@@ -182,10 +198,7 @@ Result<GgufMetadata> read_metadata(GgufCursor& cursor, uint64_t count,
   for (uint64_t i = 0; i < count; ++i) {
     TOK_TRY(const std::string_view name,
             cursor.text(fmt::format("the key of metadata entry {} of {}", i + 1, count)));
-    if (name.empty() || has_control_character(name)) {
-      return invalid_input("The key \"{}\" is empty or contains a control character.",
-                           printable(name));
-    }
+    TOK_TRY(check_name("key", name));
     const std::string key(name), what = printable(name);
     TOK_TRY(Json value, read_value(cursor, key, what, reading));
     values.set(key, std::move(value));
@@ -195,7 +208,8 @@ Result<GgufMetadata> read_metadata(GgufCursor& cursor, uint64_t count,
   if (const auto twice = std::ranges::adjacent_find(keys); twice != keys.end()) {
     return invalid_input("The key \"{}\" occurs twice.", printable(*twice));
   }
-  return GgufMetadata(source, std::move(values), std::move(reading.arrays));
+  return GgufMetadata(source, std::move(values), std::move(reading.arrays),
+                      std::move(reading.broken));
 }
 
 /// Extents, type and offset. `offset` is still relative to the data.
@@ -297,10 +311,7 @@ Result<GgufPart> read_part(const std::shared_ptr<ByteSource>& source) {
   for (uint64_t i = 0; i < tensors; ++i) {
     TensorInfo tensor;
     TOK_TRY(tensor.name, cursor.text(fmt::format("the name of tensor {} of {}", i + 1, tensors)));
-    if (tensor.name.empty() || has_control_character(tensor.name)) {
-      return invalid_input("The tensor name \"{}\" is empty or contains a control character.",
-                           printable(tensor.name));
-    }
+    TOK_TRY(check_name("tensor name", tensor.name));
     if (auto read = read_tensor(cursor, tensor); !read) return about(tensor, read.error());
     part.tensors.push_back(std::move(tensor));
   }

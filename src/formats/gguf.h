@@ -11,12 +11,15 @@
 // Reference: ggml-org/ggml, docs/gguf.md; block sizes: packing.h.
 //
 // Nothing of it is trusted: every length, count, product and offset is compared with the file
-// before it is used, and nothing is allocated on a claim.
+// before it is used, and nothing is allocated on a claim. Texts should be UTF-8: keys, names of
+// tensors and lists of strings must be; a value that is a single text, such as the name of the
+// model, may be anything and is shown with U+FFFD.
 #pragma once
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -56,15 +59,22 @@ class GgufMetadata {
     uint64_t offset = 0;  // of the first element, from the start of the file
   };
 
-  GgufMetadata() = default;  // no entries
-  /// REQUIRES: the arrays lie inside the source, and none holds arrays.
-  GgufMetadata(std::shared_ptr<ByteSource> source, Json values, std::vector<Array> arrays);
+  using Texts = std::vector<std::pair<std::string, std::string>>;  // by key
 
-  /// An object, in the order of the file.
+  GgufMetadata() = default;  // no entries
+  /// `broken` has the bytes of texts that are not UTF-8 and are repaired in `values`.
+  /// REQUIRES: the arrays lie inside the source, and none holds arrays.
+  GgufMetadata(std::shared_ptr<ByteSource> source, Json values, std::vector<Array> arrays,
+               Texts broken = {});
+
+  /// An object, in the order of the file. All its texts are UTF-8.
   const Json& values() const { return values_; }
 
+  /// The text `key` as the file has it, UTF-8 or not. REQUIRES: values() has a text there.
+  const std::string& text_bytes(std::string_view key) const;
+
   /// The array `key`, empty when there is none. An error that names the key when its elements are
-  /// of another kind, or are integers beyond the range of the result.
+  /// of another kind, strings that are not UTF-8, or integers beyond the range of the result.
   Result<std::vector<std::string>> strings(std::string_view key) const;
   Result<std::vector<float>> floats(std::string_view key) const;
   Result<std::vector<int32_t>> integers(std::string_view key) const;
@@ -78,6 +88,7 @@ class GgufMetadata {
   std::shared_ptr<ByteSource> source_;
   Json values_{Json::Object{}};
   std::vector<Array> arrays_;  // sorted by key
+  Texts broken_texts_;
 };
 
 /// One file. `tensors` have offsets from the start of the file, and names as the file has them.

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/utf8.h"
 #include "formats/gguf_cursor.h"
 #include "formats/printable.h"
 
@@ -98,9 +99,18 @@ Result<Json> read_gguf_scalar(GgufCursor& cursor, GgufType type, std::string_vie
 }
 
 GgufMetadata::GgufMetadata(std::shared_ptr<ByteSource> source, Json values,
-                           std::vector<Array> arrays)
-    : source_(std::move(source)), values_(std::move(values)), arrays_(std::move(arrays)) {
+                           std::vector<Array> arrays, Texts broken)
+    : source_(std::move(source)),
+      values_(std::move(values)),
+      arrays_(std::move(arrays)),
+      broken_texts_(std::move(broken)) {
   std::ranges::sort(arrays_, {}, &Array::key);
+}
+
+const std::string& GgufMetadata::text_bytes(std::string_view key) const {
+  const auto broken = std::ranges::find(
+      broken_texts_, key, [](const auto& text) -> std::string_view { return text.first; });
+  return broken != broken_texts_.end() ? broken->second : values_.find(key)->as_string();
 }
 
 const std::string& GgufMetadata::file_name() const {
@@ -125,8 +135,13 @@ Result<std::vector<std::string>> GgufMetadata::strings(std::string_view key) con
   if (array->type != GgufType::kString) {
     return invalid_input("{} is an array of numbers, expected one of strings.", key);
   }
+  uint64_t index = 0;
   return elements<std::string>(*source_, *array, [&](GgufCursor& cursor) -> Result<std::string> {
     TOK_TRY(const std::string_view text, cursor.text(key));
+    if (!is_valid_utf8(text)) {
+      return invalid_input("Entry {} of {} is not UTF-8 (\"{}\").", index, key, printable(text));
+    }
+    ++index;
     return std::string(text);
   });
 }
@@ -134,8 +149,14 @@ Result<std::vector<std::string>> GgufMetadata::strings(std::string_view key) con
 Result<std::vector<float>> GgufMetadata::floats(std::string_view key) const {
   TOK_TRY(const Array* array, find(key, "numbers"));
   if (array == nullptr) return std::vector<float>();
+  if (array->type == GgufType::kF64) {
+    return elements<float>(*source_, *array, [&](GgufCursor& cursor) -> Result<float> {
+      TOK_TRY(const double value, cursor.number<double>(key));
+      return float(value);
+    });
+  }
   if (array->type != GgufType::kF32) {
-    return invalid_input("{} is an array of another type, expected one of f32.", key);
+    return invalid_input("{} is an array of another type, expected one of f32 or f64.", key);
   }
   return elements<float>(*source_, *array,
                          [&](GgufCursor& cursor) { return cursor.number<float>(key); });

@@ -135,6 +135,28 @@ TEST(Gguf, CountsTheBlocksOfEveryPackedType) {
   }
 }
 
+TEST(Gguf, ChecksThatTextsAreUtf8) {
+  const auto text = [](std::string_view value) { return Bytes().string(value).text; };
+  File file;
+  file.entry("general.name", GgufType::kString, text("cut \xE6\x97"))
+      .entry("general.author", GgufType::kString, text("\xFF\xFE"))
+      .array("general.tags", GgufType::kString, 2, text("a") + text("\xE6\x97"));
+  const auto read_file = read(file.bytes());
+  ASSERT_TRUE(read_file) << read_file.error().message;
+  const GgufMetadata& metadata = read_file->metadata;
+  EXPECT_EQ(*metadata.values().find("general.name"), Json("cut \uFFFD"));
+  EXPECT_EQ(*metadata.values().find("general.author"), Json("\uFFFD\uFFFD"));
+  EXPECT_EQ(metadata.values().find("general.tags")->dump(), "[\"a\", \"\uFFFD\"]");
+  EXPECT_EQ(metadata.text_bytes("general.name"), "cut \xE6\x97");
+  EXPECT_EQ(metadata.text_bytes("general.architecture"), "test");
+  EXPECT_EQ(metadata.strings("general.tags").error().message,
+            "Entry 1 of general.tags is not UTF-8 (\"\uFFFD\").");
+  EXPECT_MENTIONS(message(File().entry("a\x80", GgufType::kString, text("x"))),
+                  "The key \"a\uFFFD\" is not UTF-8.");
+  EXPECT_MENTIONS(damaged([](File& f) { f.tensors[0].name = "a\xC3"; }),
+                  "The tensor name \"a\uFFFD\" is not UTF-8.");
+}
+
 TEST(Gguf, ReadsEveryKindOfValue) {
   File file;
   file.entry("u8", GgufType::kU8, Bytes().number(uint8_t{200}).text)

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/utf8.h"
+
 namespace tokamak {
 namespace {
 
@@ -24,7 +26,7 @@ std::string printable(std::string_view text) {
   // Never cut a UTF-8 character: step back over its continuation bytes.
   while (end < text.size() && end > 0 && (uint8_t(text[end]) & 0xc0) == 0x80) --end;
   std::string out;
-  for (const char c : text.substr(0, end)) {
+  for (const char c : repair_utf8(text.substr(0, end))) {
     if (is_control(c)) {
       out += fmt::format("\\x{:02x}", uint8_t(c));
     } else {

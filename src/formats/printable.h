@@ -5,7 +5,9 @@
 
 namespace tokamak {
 
-/// Control characters become \xNN; anything after 200 bytes becomes "...".
+/// Control characters become \xNN, bytes that are not UTF-8 U+FFFD; anything after 200 bytes
+/// becomes
+/// "...".
 std::string printable(std::string_view text);
 
 /// True for control characters, NUL among them.

@@ -18,6 +18,12 @@ TEST(Printable, SpellsControlCharacters) {
   EXPECT_TRUE(has_control_character("\x7f"));
 }
 
+TEST(Printable, ReplacesWhatIsNotUtf8) {
+  EXPECT_EQ(printable("a\xE6\x97"), "a\uFFFD");
+  EXPECT_EQ(printable("\xFF\xFE"), "\uFFFD\uFFFD");
+  EXPECT_EQ(printable(std::string(201, '\x80')), "...");
+}
+
 TEST(Printable, CutsLongTextBetweenCharacters) {
   EXPECT_EQ(printable(std::string(200, 'x')), std::string(200, 'x'));
   EXPECT_EQ(printable(std::string(201, 'x')), std::string(200, 'x') + "...");

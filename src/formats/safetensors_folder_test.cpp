@@ -73,7 +73,8 @@ TEST_F(SafetensorsFolder, ReadsEveryModelOfTheTestData) {
 TEST_F(SafetensorsFolder, FollowsSymbolicLinks) {
   const fs::path link = folder / "linked";
   fs::create_directory(link);
-  fs::create_symlink(kModels / "llama_untied" / "model.safetensors", link / "model.safetensors");
+  fs::create_symlink(fs::absolute(kModels / "llama_untied" / "model.safetensors"),
+                     link / "model.safetensors");
   EXPECT_TRUE(open_safetensors_folder(link.string()));
 }
 
