@@ -13,6 +13,16 @@ std::string shown(const Json& value) {
   return text.size() <= 60 ? text : text.substr(0, 57) + "...";
 }
 
+/// An integer, in whichever type it is stored: 4096 or 4096.0. Converters to GGUF choose types
+/// freely.
+std::optional<int64_t> whole_number(const Json& value) {
+  if (value.is_integer()) return value.as_integer();
+  if (!value.is_number()) return std::nullopt;
+  const double number = value.as_number();
+  if (number != std::floor(number) || std::abs(number) > 1e15) return std::nullopt;
+  return int64_t(number);
+}
+
 }  // namespace
 
 ConfigReader::ConfigReader(const Json& json, std::string where)
@@ -72,21 +82,23 @@ uint32_t ConfigReader::size(std::string_view name, std::optional<uint32_t> other
   constexpr std::string_view kExpected = "an integer between 1 and 2147483647";
   const Json* value = field(name, !otherwise, kExpected);
   if (value == nullptr) return otherwise.value_or(1);
-  if (!value->is_integer() || value->as_integer() < 1 || value->as_integer() > INT32_MAX) {
+  const std::optional<int64_t> number = whole_number(*value);
+  if (!number || *number < 1 || *number > INT32_MAX) {
     wrong(name, *value, kExpected);
     return 1;
   }
-  return uint32_t(value->as_integer());
+  return uint32_t(*number);
 }
 
 uint32_t ConfigReader::count(std::string_view name, uint32_t otherwise) {
   const Json* value = find(name);
   if (value == nullptr) return otherwise;
-  if (!value->is_integer() || value->as_integer() < 0 || value->as_integer() > INT32_MAX) {
+  const std::optional<int64_t> number = whole_number(*value);
+  if (!number || *number < 0 || *number > INT32_MAX) {
     wrong(name, *value, "an integer between 0 and 2147483647");
     return otherwise;
   }
-  return uint32_t(value->as_integer());
+  return uint32_t(*number);
 }
 
 double ConfigReader::positive(std::string_view name, std::optional<double> otherwise) {
@@ -112,6 +124,7 @@ double ConfigReader::share(std::string_view name, double otherwise) {
 bool ConfigReader::flag(std::string_view name, bool otherwise) {
   const Json* value = field(name, false, "");
   if (value == nullptr) return otherwise;
+  if (*value == Json(0) || *value == Json(1)) return *value == Json(1);
   if (!value->is_bool()) {
     wrong(name, *value, "true or false");
     return otherwise;

@@ -33,6 +33,24 @@ TEST(ConfigReader, ReadsAndKeepsTheFirstMistake) {
   EXPECT_EQ(p.error(), "config.json: b is 0, expected an integer between 1 and 2147483647.");
 }
 
+TEST(ConfigReader, ReadsNumbersInWhicheverTypeTheyAreStored) {
+  Parsed p(R"({"a": 3.0, "b": 0.0, "c": 1, "d": 0, "e": 1.0})");
+  EXPECT_EQ(p.reader.size("a"), 3u);
+  EXPECT_EQ(p.reader.count("b", 7), 0u);
+  EXPECT_TRUE(p.reader.flag("c", false));
+  EXPECT_FALSE(p.reader.flag("d", true));
+  EXPECT_EQ(p.error(), "");
+  for (const char* text : {R"({"a": 3.5})", R"({"a": 1e300})", R"({"a": 2147483648.0})",
+                           R"({"a": -1.0})", R"({"a": true})"}) {
+    Parsed wrong(text);
+    wrong.reader.size("a");
+    EXPECT_NE(wrong.error().find("a is "), std::string::npos) << text;
+  }
+  Parsed two(R"({"a": 2})");
+  two.reader.flag("a", false);
+  EXPECT_EQ(two.error(), "config.json: a is 2, expected true or false.");
+}
+
 TEST(ConfigReader, ReadsShares) {
   Parsed p(R"({"a": 0, "b": 1, "c": 0.25, "d": null, "e": 1.5})");
   EXPECT_EQ(p.reader.share("a", 0.5), 0);

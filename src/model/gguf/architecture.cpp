@@ -88,7 +88,7 @@ void gemma3_windows(Fields& f, uint32_t layers) {
       return;
     }
     for (const Json& slides : pattern->as_array()) {
-      types.emplace_back(slides == Json(true) ? "sliding_attention" : "full_attention");
+      types.emplace_back(is_true(slides) ? "sliding_attention" : "full_attention");
     }
   }
   f.config.set("layer_types", std::move(types));

@@ -50,6 +50,11 @@ struct Architecture {
   void (*more)(Fields&) = nullptr;  // what is not common
 };
 
+/// A truth in a list, which some files store as integers.
+inline bool is_true(const Json& value) {
+  return value == Json(true) || value == Json(1);
+}
+
 std::span<const Architecture> architectures();
 
 /// What Gemma 4 has beside the common fields.

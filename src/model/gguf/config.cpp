@@ -53,6 +53,16 @@ void refuse_unknown_ways(Fields& f, const Architecture& architecture) {
   }
 }
 
+/// The first files have the factor of linear scaling under another key. 0 says 1.
+double scaling_factor(Fields& f) {
+  for (const char* name : {"rope.scaling.factor", "rope.scale_linear"}) {
+    const Json* value = f.reader.find(f.key(name));
+    if (value == nullptr) continue;
+    return *value == Json(0) || *value == Json(0.0) ? 1.0 : f.positive(name, 1.0);
+  }
+  return 1.0;
+}
+
 /// One scaling at most: a type with its factor, or divisors in tensors.
 Result<void> set_rope(Fields& f, bool partial, uint32_t head_dim, uint32_t max_positions) {
   f.config.set("rope_theta", f.positive("rope.freq_base", 10000.0));
@@ -65,10 +75,9 @@ Result<void> set_rope(Fields& f, bool partial, uint32_t head_dim, uint32_t max_p
   TOK_TRY(Json far, factors(f.file, "rope_factors_long.weight"));
   TOK_TRY(Json near, factors(f.file, "rope_factors_short.weight"));
 
-  const bool scaled = f.has("rope.scaling.factor");
-  std::string type =
-      f.reader.word(f.key("rope.scaling.type"), std::string(scaled ? "linear" : "none"));
-  if (type == "linear" && f.positive("rope.scaling.factor", 1.0) == 1.0) type = "none";
+  const double factor = scaling_factor(f);
+  std::string type = f.reader.word(f.key("rope.scaling.type"), "linear");
+  if (type == "linear" && factor == 1.0) type = "none";
   Json scaling;
   const uint32_t original = f.size("rope.scaling.original_context_length", max_positions);
   if (!far.is_null() || !near.is_null()) {
@@ -82,7 +91,7 @@ Result<void> set_rope(Fields& f, bool partial, uint32_t head_dim, uint32_t max_p
     if (type != "none") f.refuse("rope.scaling.type", "is set beside rope_freqs.weight");
     scaling.set("rope_type", "explicit").set("divisors", std::move(divisors));
   } else if (type != "none") {
-    scaling.set("rope_type", type).set("factor", f.positive("rope.scaling.factor", 1.0));
+    scaling.set("rope_type", type).set("factor", factor);
     scaling.set("original_max_position_embeddings", original);
   }
   f.config.set("rope_scaling", std::move(scaling));

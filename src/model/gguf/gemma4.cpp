@@ -22,7 +22,7 @@ std::vector<bool> sliding_layers(Fields& f, uint32_t layers) {
   const Json* pattern = f.reader.find(f.key(kPattern));
   if (pattern != nullptr && pattern->is_array()) {
     const Json::Array& list = pattern->as_array();
-    for (uint32_t i = 0; i < layers; ++i) out[i] = i < list.size() && list[i] == Json(true);
+    for (uint32_t i = 0; i < layers; ++i) out[i] = i < list.size() && is_true(list[i]);
     return out;
   }
   const uint32_t period = f.size(kPattern, 6);
@@ -51,6 +51,9 @@ void set_widths(Fields& f, uint32_t layers, uint32_t shared) {
     return f.refuse(kName, fmt::format("is no list of {} sizes", layers));
   }
   const int64_t width = list.front().as_integer();
+  if (width < 1 || width > INT32_MAX / 2) {
+    return f.refuse(kName, fmt::format("has {} for layer 0", width));
+  }
   const bool wide = shared > 0 && list.back() == Json(2 * width);
   for (uint32_t i = 0; i < layers; ++i) {
     if (list[i] != Json(wide && i + shared >= layers ? 2 * width : width)) {

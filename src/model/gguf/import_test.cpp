@@ -270,6 +270,35 @@ TEST(GgufImport, MapsTheScalingsOfRotaryPositions) {
   EXPECT_EQ(*far.config().find("sliding_window"), Json(2047));
 }
 
+TEST(GgufImport, ReadsTheOlderKeyOfLinearScaling) {
+  const auto factor = [](const Fake& fake) {
+    const Json scaling = *fake.config().find("rope_scaling");
+    return scaling.is_null() ? Json() : *scaling.find("factor");
+  };
+  EXPECT_EQ(factor(Fake("llama").set("llama.rope.scale_linear", 4.0)), Json(4));
+  EXPECT_EQ(factor(Fake("llama").set("llama.rope.scale_linear", 1.0)), Json());
+  EXPECT_EQ(factor(Fake("llama").set("llama.rope.scale_linear", 0.0)), Json());
+  EXPECT_EQ(factor(Fake("llama").set("llama.rope.scaling.factor", 0.0)), Json());
+  Fake both("llama");  // the newer key counts
+  both.set("llama.rope.scale_linear", 4.0).set("llama.rope.scaling.factor", 2.0);
+  EXPECT_EQ(factor(both), Json(2));
+  EXPECT_MENTIONS(Fake("llama").set("llama.rope.scale_linear", -1.0).message(),
+                  "llama.rope.scale_linear is -1");
+}
+
+TEST(GgufImport, RefusesSizesThatCannotBeDoubled) {
+  Fake gemma("gemma4");
+  gemma.set("gemma4.attention.key_length", 16).set("gemma4.attention.sliding_window", 8);
+  gemma.set("gemma4.attention.shared_kv_layers", 1);
+  const auto of_width = [&](int64_t first, int64_t last) {
+    return gemma.set("gemma4.feed_forward_length", Json::Array{first, last}).message();
+  };
+  EXPECT_EQ(of_width(96, 192), "no error");
+  for (const int64_t width : {INT64_MAX, INT64_MIN, int64_t{1} << 30, int64_t{0}, int64_t{-96}}) {
+    EXPECT_MENTIONS(of_width(width, 96), "feed_forward_length has");
+  }
+}
+
 TEST(GgufImport, ReadsTheWindowsOfGemma) {
   Fake gemma("gemma3");
   gemma.set("gemma3.rope.freq_base", 1e6);
@@ -279,6 +308,9 @@ TEST(GgufImport, ReadsTheWindowsOfGemma) {
   gemma.set("gemma3.attention.sliding_window_pattern", Json::Array{true, false});
   EXPECT_EQ(gemma.config().find("layer_types")->dump(),
             R"(["sliding_attention", "full_attention"])");
+  gemma.set("gemma3.attention.sliding_window_pattern", Json::Array{0, 1});
+  EXPECT_EQ(gemma.config().find("layer_types")->dump(),
+            R"(["full_attention", "sliding_attention"])");
   EXPECT_EQ(*gemma.config().find("query_pre_attn_scalar"), Json(16));
   gemma.set("gemma3.block_count", 62).set("gemma3.attention.key_length", 32);
   EXPECT_EQ(*gemma.config().find("query_pre_attn_scalar"), Json(16));
