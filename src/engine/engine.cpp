@@ -311,6 +311,7 @@ Result<std::unique_ptr<Engine>> Engine::load(ModelFiles files, std::unique_ptr<B
   TOK_TRY(engine->defaults_,
           read_defaults(engine->files_, ConfigReader(json, name), engine->compiled_.facts.vocab));
   if (options.notice) {
+    for (const std::string& text : engine->files_.notices) options.notice(text);
     const std::string text =
         unknown_tensors_notice(unused_tensors(engine->files_.tensors, engine->compiled_.unfused),
                                engine->compiled_.facts.architecture);

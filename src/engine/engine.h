@@ -76,6 +76,8 @@ struct ModelFiles {
   std::string hints;                                                // tokamak.json
   std::vector<std::pair<std::string, std::string>> more_templates;  // additional_chat_templates/
   std::optional<GgufVocab> vocab;                                   // instead of `tokenizer`
+  std::string pooling;  // how a GGUF file makes embeddings: mean, cls, last or rank; "": not said
+  std::vector<std::string> notices;  // what is odd in the files, for OpenOptions::notice
   EncoderFiles encoder;  // tensors of its modules have their folder's name and '/' before theirs
 };
 

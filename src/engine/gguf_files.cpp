@@ -1,8 +1,12 @@
 #include "engine/gguf_files.h"
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <span>
 
 #include "model/gguf/import.h"
+#include "text/gguf_roles.h"
 
 namespace tokamak {
 namespace {
@@ -13,9 +17,32 @@ std::string key(std::string_view name) {
   return std::string(kTokens) + std::string(name);
 }
 
+/// The ids under `name`, of which some files have a list, or under its plural, where others have
+/// it. -1, stored with a sign or without one, says that there is none.
+std::vector<uint32_t> ids(ConfigReader& reader, std::string_view name) {
+  std::vector<uint32_t> out;
+  for (const std::string& one : {key(name), key(name) + "s"}) {
+    const Json* value = reader.find(one);
+    if (value == nullptr) continue;
+    const std::span<const Json> list =
+        value->is_array() ? std::span<const Json>(value->as_array()) : std::span(value, 1);
+    for (const Json& item : list) {
+      const double id = item.is_number() ? item.as_number() : -2.0;
+      if (id == -1.0 || id == double(UINT32_MAX)) continue;
+      if (id < 0 || id > double(UINT32_MAX) || id != std::floor(id)) {
+        reader.reject({ErrorCode::kInvalidInput, fmt::format("{} is {}, expected a token id.",
+                                                             reader.path(one), item.dump())});
+        return {};
+      }
+      if (std::ranges::find(out, uint32_t(id)) == out.end()) out.push_back(uint32_t(id));
+    }
+  }
+  return out;
+}
+
 std::optional<uint32_t> id(ConfigReader& reader, std::string_view name) {
-  if (!reader.has(key(name))) return std::nullopt;
-  return reader.count(key(name), 0);
+  const std::vector<uint32_t> all = ids(reader, name);
+  return all.empty() ? std::nullopt : std::optional(all.front());
 }
 
 std::optional<bool> flag(ConfigReader& reader, std::string_view name) {
@@ -39,6 +66,10 @@ Result<std::optional<GgufVocab>> read_vocab(const GgufMetadata& metadata, Config
   vocab.bos = id(reader, "bos_token_id");
   vocab.eos = id(reader, "eos_token_id");
   vocab.eot = id(reader, "eot_token_id");
+  vocab.eom = id(reader, "eom_token_id");
+  for (const char* name : {"eos_token_id", "eot_token_id", "eom_token_id"}) {
+    std::ranges::copy(ids(reader, name), std::back_inserter(vocab.more_ends));
+  }
   vocab.unk = id(reader, "unknown_token_id");
   vocab.sep = id(reader, "seperator_token_id");  // as the format spells it
   vocab.pad = id(reader, "padding_token_id");
@@ -53,35 +84,12 @@ Result<std::optional<GgufVocab>> read_vocab(const GgufMetadata& metadata, Config
   return vocab;
 }
 
-/// Tokens that end a turn in the chats of some model. Files name one end, models have more: those
-/// of Gemma 3 say <eos> and write <end_of_turn>. References: the generation_config.json of the
-/// models; llama.cpp's src/llama-vocab.cpp looks for the same.
-constexpr std::string_view kEnds[] = {
-    "<end_of_turn>", "<|end_of_text|>", "<|endoftext|>", "<|end|>",
-    "<|eom_id|>",    "<|eot_id|>",      "<|im_end|>",
-};
-
-Json::Array end_ids(const GgufVocab& vocab, ConfigReader& reader) {
-  Json::Array ids;
-  const auto add = [&](std::optional<uint32_t> id) {
-    if (id && std::ranges::find(ids, Json(*id)) == ids.end()) ids.emplace_back(*id);
-  };
-  add(vocab.eos);
-  add(vocab.eot);
-  add(id(reader, "eom_token_id"));
-  constexpr int32_t kControl = 3, kUserDefined = 4;
-  for (size_t i = 0; i < std::min(vocab.tokens.size(), vocab.token_types.size()); ++i) {
-    if (vocab.token_types[i] != kControl && vocab.token_types[i] != kUserDefined) continue;
-    if (std::ranges::find(kEnds, vocab.tokens[i]) != std::end(kEnds)) add(uint32_t(i));
-  }
-  return ids;
-}
-
 /// What generation_config.json says for other models.
 std::string generation_config(const std::optional<GgufVocab>& vocab, ConfigReader& reader) {
   Json out(Json::Object{});
   if (vocab) {
-    Json::Array ids = end_ids(*vocab, reader);
+    Json::Array ids;
+    for (const uint32_t id : gguf_end_ids(*vocab)) ids.emplace_back(id);
     if (!ids.empty()) out.set("eos_token_id", std::move(ids));
   }
   constexpr std::pair<const char*, const char*> kSampling[] = {
@@ -117,14 +125,32 @@ std::string tokenizer_config(const GgufVocab& vocab) {
   return out.dump();
 }
 
-void read_templates(const Json& values, ModelFiles& files) {
+/// Stored by number; -1 and 0 say nothing.
+std::string pooling(ConfigReader& reader) {
+  const std::string name = reader.word("general.architecture", "") + ".pooling_type";
+  const Json* value = reader.find(name);
+  if (value == nullptr || *value == Json(-1) || *value == Json(UINT32_MAX)) return "";
+  constexpr std::string_view kNames[] = {"", "mean", "cls", "last", "rank"};
+  const uint32_t number = reader.count(name, 0);
+  if (number < std::size(kNames)) return std::string(kNames[number]);
+  reader.reject(
+      {ErrorCode::kUnsupported,
+       fmt::format("{} is {}; this engine knows 0 (none), 1 (mean), 2 (first token) and 3 "
+                   "(last token).",
+                   reader.path(name), number)});
+  return "";
+}
+
+/// As bytes: whoever uses a template refuses what is not UTF-8, as with a template in a folder.
+void read_templates(const GgufMetadata& metadata, ModelFiles& files) {
   constexpr std::string_view kTemplate = "tokenizer.chat_template";
-  for (const auto& [name, value] : values.as_object()) {
+  for (const auto& [name, value] : metadata.values().as_object()) {
     if (!value.is_string() || !name.starts_with(kTemplate)) continue;
+    const std::string& text = metadata.text_bytes(name);
     if (name == kTemplate) {
-      files.chat_template = value.as_string();
+      files.chat_template = text;
     } else if (name[kTemplate.size()] == '.') {
-      files.more_templates.emplace_back(name.substr(kTemplate.size() + 1), value.as_string());
+      files.more_templates.emplace_back(name.substr(kTemplate.size() + 1), text);
     }
   }
 }
@@ -138,10 +164,12 @@ Result<ModelFiles> gguf_text_files(const GgufFile& file) {
   ConfigReader reader(file.metadata.values(), files.name);
   auto vocab = read_vocab(file.metadata, reader);
   if (!vocab) return Failure(vocab.error().within(files.name));
+  if (*vocab) files.notices = settle_roles(**vocab);
+  files.pooling = pooling(reader);
   files.generation_config = generation_config(*vocab, reader);
   TOK_TRY(reader.status());
   if (*vocab) files.tokenizer_config = tokenizer_config(**vocab);
-  read_templates(file.metadata.values(), files);
+  read_templates(file.metadata, files);
   files.vocab = *std::move(vocab);
   return files;
 }

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <span>
 
 namespace tokamak {
@@ -56,6 +57,77 @@ TEST(GgufFiles, TellNoEndsThatAreText) {
   EXPECT_EQ(Json::parse(files->generation_config)->find("eos_token_id")->dump(), "[1]");
 }
 
+std::string end_ids(Json values) {
+  values.set("tokenizer.ggml.model", "gpt2").set("tokenizer.ggml.tokens", Json::Array{});
+  std::vector<std::byte> tokens;
+  for (int i = 0; i < 8; ++i) {
+    tokens.insert(tokens.end(), {std::byte{1}, {}, {}, {}, {}, {}, {}, {}, std::byte('a')});
+  }
+  GgufFile file{TensorFile(), GgufMetadata(memory_source("m.gguf", tokens), std::move(values),
+                                           {{"tokenizer.ggml.tokens", GgufType::kString, 8, 0}})};
+  const auto files = gguf_text_files(file);
+  if (!files) return files.error().message;
+  const Json config = *Json::parse(files->generation_config);
+  const Json* ids = config.find("eos_token_id");
+  return (ids == nullptr ? "none" : ids->dump()) + fmt::format(" {}", files->notices.size());
+}
+
+/// ids, then how many notices.
+TEST(GgufFiles, ReadEndsHoweverTheyAreStored) {
+  const auto eos = [](Json value) {
+    Json values;
+    values.set("tokenizer.ggml.eos_token_id", std::move(value));
+    return end_ids(std::move(values));
+  };
+  EXPECT_EQ(eos(3), "[3] 0");
+  EXPECT_EQ(eos(3.0), "[3] 0");
+  EXPECT_EQ(eos(Json::Array{3, 1}), "[3, 1] 0");
+  EXPECT_EQ(eos(-1), "none 0");
+  EXPECT_EQ(eos(UINT32_MAX), "none 0");
+  EXPECT_EQ(eos(8), "none 1");
+  EXPECT_EQ(eos("3"), "m.gguf: tokenizer.ggml.eos_token_id is \"3\", expected a token id.");
+  EXPECT_EQ(eos(true), "m.gguf: tokenizer.ggml.eos_token_id is true, expected a token id.");
+  EXPECT_EQ(eos(0.5), "m.gguf: tokenizer.ggml.eos_token_id is 0.5, expected a token id.");
+  EXPECT_EQ(eos(std::nan("")).find("m.gguf: tokenizer.ggml.eos_token_id is "), 0u);
+  Json values;
+  values.set("tokenizer.ggml.eos_token_id", 1).set("tokenizer.ggml.eom_token_id", 5);
+  values.set("tokenizer.ggml.eos_token_ids", Json::Array{1, 2, 4});
+  EXPECT_EQ(end_ids(std::move(values)), "[1, 5, 2, 4] 0");
+}
+
+TEST(GgufFiles, SayHowToPool) {
+  const auto pooling = [](Json type) {
+    Json values;
+    values.set("general.architecture", "qwen3").set("qwen3.pooling_type", std::move(type));
+    const auto files = gguf_text_files(file_of(std::move(values)));
+    return files ? files->pooling : files.error().message;
+  };
+  EXPECT_EQ(pooling(0), "");
+  EXPECT_EQ(pooling(-1), "");
+  EXPECT_EQ(pooling(UINT32_MAX), "");
+  EXPECT_EQ(pooling(1), "mean");
+  EXPECT_EQ(pooling(2), "cls");
+  EXPECT_EQ(pooling(3), "last");
+  EXPECT_EQ(pooling(4), "rank");
+  EXPECT_NE(pooling(5).find("qwen3.pooling_type is 5"), std::string::npos);
+  EXPECT_EQ(gguf_text_files(file_of(Json(Json::Object{})))->pooling, "");
+}
+
+TEST(GgufFiles, KeepTheBytesOfTemplates) {
+  Json values;
+  values.set("tokenizer.chat_template", "\uFFFD").set("tokenizer.chat_template.b", "plain");
+  const GgufFile file{TensorFile(), GgufMetadata(memory_source("m.gguf", {}), std::move(values), {},
+                                                 {{"tokenizer.chat_template", "\xE6\x97"}})};
+  const auto files = gguf_text_files(file);
+  ASSERT_TRUE(files) << files.error().message;
+  EXPECT_EQ(files->more_templates[0].second, "plain");
+  Json variables;
+  variables.set("messages", Json::Array{});
+  const auto rendered = render_chat(*files, variables);
+  ASSERT_FALSE(rendered);
+  EXPECT_NE(rendered.error().message.find("not valid UTF-8"), std::string::npos);
+}
+
 TEST(GgufFiles, HaveChatTemplatesByName) {
   Json values;
   values.set("tokenizer.chat_template_note", "not a template");
@@ -96,8 +168,8 @@ TEST(GgufFiles, RefuseAVocabularyOfTheWrongKind) {
   EXPECT_EQ(gguf_text_files(file_of(std::move(values))).error().message,
             "m.gguf: tokenizer.ggml.tokens is an integer, expected an array of strings.");
   Json wrong;
-  wrong.set("tokenizer.ggml.model", "llama").set("tokenizer.ggml.bos_token_id", -1);
-  EXPECT_NE(gguf_text_files(file_of(std::move(wrong))).error().message.find("bos_token_id is -1"),
+  wrong.set("tokenizer.ggml.model", "llama").set("tokenizer.ggml.bos_token_id", -2);
+  EXPECT_NE(gguf_text_files(file_of(std::move(wrong))).error().message.find("bos_token_id is -2"),
             std::string::npos);
 }
 

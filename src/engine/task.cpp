@@ -32,9 +32,18 @@ Result<std::optional<Encoder>> find_encoder(const ModelFiles& files, const OpenO
                   "--pooling is for models without modules.json; this one's says how to pool.");
     }
     TOK_TRY(encoder, read_encoder(files.encoder));
-  } else if (!options.pooling.empty()) {
+    return encoder;
+  }
+  if (options.pooling.empty() && files.pooling == "rank") {
+    if (options.task != Task::kEmbeddings) return encoder;
+    return unsupported(
+        "The file says that its model ranks texts (pooling_type 4), which this engine does not do; "
+        "--pooling mean, last or cls makes embeddings all the same.");
+  }
+  const std::string& pooling = options.pooling.empty() ? files.pooling : options.pooling;
+  if (!pooling.empty()) {
     encoder.emplace();
-    TOK_TRY(encoder->head.pooling, parse_pooling(options.pooling));
+    TOK_TRY(encoder->head.pooling, parse_pooling(pooling));
   }
   return encoder;
 }
@@ -46,8 +55,8 @@ Result<void> check_task(const Engine::Compiled& compiled, Task task) {
   }
   if (!encoder && task == Task::kEmbeddings) {
     return unsupported(
-        "This model generates text: it has no modules.json that says how to make embeddings; "
-        "--pooling mean or --pooling last makes some all the same.");
+        "This model generates text: it has no modules.json or pooling_type that says how to make "
+        "embeddings; --pooling mean or --pooling last makes some all the same.");
   }
   if (!encoder && !compiled.facts.causal) {
     return unsupported(

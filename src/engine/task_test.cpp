@@ -59,5 +59,29 @@ TEST(FusionTarget, TakesNoMoreThanEveryDeviceGrantsAndWhatThisOneHas) {
   EXPECT_EQ(fusion_target(device).max_binding_bytes, uint64_t{1} << 20);
 }
 
+TEST(FindEncoder, FollowsTheFileUnlessToldOtherwise) {
+  const auto found = [](std::string file, std::string asked, Task task) -> std::string {
+    ModelFiles files;
+    files.pooling = std::move(file);
+    OpenOptions options;
+    options.pooling = std::move(asked);
+    options.task = task;
+    const auto encoder = find_encoder(files, options);
+    if (!encoder) return encoder.error().message;
+    if (!*encoder) return "none";
+    return (*encoder)->head.pooling == Pooling::kMean   ? "mean"
+           : (*encoder)->head.pooling == Pooling::kLast ? "last"
+                                                        : "cls";
+  };
+  EXPECT_EQ(found("", "", Task::kAny), "none");
+  EXPECT_EQ(found("last", "", Task::kAny), "last");
+  EXPECT_EQ(found("cls", "", Task::kEmbeddings), "cls");
+  EXPECT_EQ(found("last", "mean", Task::kEmbeddings), "mean");
+  EXPECT_EQ(found("rank", "", Task::kText), "none");
+  EXPECT_NE(found("rank", "", Task::kEmbeddings).find("ranks texts"), std::string::npos);
+  EXPECT_EQ(found("rank", "mean", Task::kEmbeddings), "mean");
+  EXPECT_NE(found("", "rank", Task::kEmbeddings).find("--pooling is \"rank\""), std::string::npos);
+}
+
 }  // namespace
 }  // namespace tokamak

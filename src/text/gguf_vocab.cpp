@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "text/gguf_pre_tokenizer.h"
+#include "text/gguf_roles.h"
 #include "text/score_merges.h"
 #include "text/unicode.h"
 
@@ -17,7 +18,7 @@ constexpr std::string_view kMetaspace = "\u2581";  // SentencePiece's blank
 TokenType type_of(const GgufVocab& vocab, size_t id) {
   if (!vocab.token_types.empty()) return TokenType(vocab.token_types[id]);
   for (const auto& role :
-       {vocab.bos, vocab.eos, vocab.eot, vocab.unk, vocab.sep, vocab.pad, vocab.mask}) {
+       {vocab.bos, vocab.eos, vocab.eot, vocab.eom, vocab.unk, vocab.sep, vocab.pad, vocab.mask}) {
     if (role == id) return kControl;
   }
   return kNormal;
@@ -64,34 +65,15 @@ Result<void> check_arrays(const GgufVocab& vocab) {
 }
 
 struct Role {
-  std::string_view key, name;
+  std::string_view name;
   std::optional<uint32_t> GgufVocab::* id;
 };
 constexpr Role kRoles[] = {
-    {"bos_token_id", "bos_token", &GgufVocab::bos},
-    {"eos_token_id", "eos_token", &GgufVocab::eos},
-    {"eot_token_id", "eot_token", &GgufVocab::eot},
-    {"unknown_token_id", "unk_token", &GgufVocab::unk},
-    {"seperator_token_id", "sep_token", &GgufVocab::sep},  // as the format spells it
-    {"padding_token_id", "pad_token", &GgufVocab::pad},
-    {"mask_token_id", "mask_token", &GgufVocab::mask},
+    {"bos_token", &GgufVocab::bos},   {"eos_token", &GgufVocab::eos},
+    {"eot_token", &GgufVocab::eot},   {"unk_token", &GgufVocab::unk},
+    {"sep_token", &GgufVocab::sep},   {"pad_token", &GgufVocab::pad},
+    {"mask_token", &GgufVocab::mask},
 };
-
-Result<void> check_roles(const GgufVocab& vocab) {
-  for (const Role& role : kRoles) {
-    const auto& id = vocab.*role.id;
-    if (id && *id >= vocab.tokens.size()) {
-      return invalid_input("\"tokenizer.ggml.{}\" is {}, but the vocabulary has {} tokens.",
-                           role.key, *id, vocab.tokens.size());
-    }
-  }
-  return {};
-}
-
-/// Sets an id that the file leaves out to what its kind of vocabulary has there, if it has so many.
-void set_default(const GgufVocab& vocab, std::optional<uint32_t>& id, uint32_t value) {
-  if (!id && value < vocab.tokens.size()) id = value;
-}
 
 /// An empty token leaves its id without one.
 Result<Vocabulary> read_vocabulary(const std::vector<std::string>& tokens) {
@@ -178,9 +160,6 @@ Bpe::Options sentence_piece_options(const GgufVocab& vocab) {
 }
 
 Result<void> read_llama(GgufVocab& vocab, TokenizerParts& parts) {
-  set_default(vocab, vocab.unk, 0);
-  set_default(vocab, vocab.bos, 1);
-  set_default(vocab, vocab.eos, 2);
   if (!vocab.add_bos) vocab.add_bos = vocab.bos.has_value();
   if (!vocab.add_space_prefix) vocab.add_space_prefix = true;
   if (vocab.scores.empty()) return invalid_input("\"tokenizer.ggml.scores\" is missing or empty.");
@@ -199,8 +178,10 @@ Result<void> read_llama(GgufVocab& vocab, TokenizerParts& parts) {
   return {};
 }
 
+/// Published files say that <bos> is not added, which the models' own tokenizers do and without
+/// which the models write nonsense.
 Result<void> read_gemma4(GgufVocab& vocab, TokenizerParts& parts) {
-  if (!vocab.add_bos) vocab.add_bos = vocab.bos.has_value();
+  vocab.add_bos = vocab.bos.has_value();
   TOK_TRY(add_sentence_piece_steps(vocab, parts));
   TOK_TRY(Vocabulary vocabulary, read_vocabulary(vocab.tokens));
   TOK_TRY(const auto merges, read_merges(vocab, vocabulary));
@@ -215,9 +196,6 @@ Result<void> read_t5(GgufVocab& vocab, TokenizerParts& parts) {
         "\"tokenizer.ggml.precompiled_charsmap\" is not supported; only vocabularies without such "
         "a table of characters are.");
   }
-  set_default(vocab, vocab.pad, 0);
-  set_default(vocab, vocab.eos, 1);
-  set_default(vocab, vocab.unk, 2);
   if (!vocab.add_eos) vocab.add_eos = vocab.eos.has_value();
   if (vocab.scores.empty()) return invalid_input("\"tokenizer.ggml.scores\" is missing or empty.");
   TOK_TRY(add_sentence_piece_steps(vocab, parts));
@@ -229,11 +207,6 @@ Result<void> read_t5(GgufVocab& vocab, TokenizerParts& parts) {
 }
 
 Result<void> read_bert(GgufVocab& vocab, TokenizerParts& parts) {
-  set_default(vocab, vocab.pad, 0);
-  set_default(vocab, vocab.unk, 100);
-  set_default(vocab, vocab.bos, 101);
-  set_default(vocab, vocab.sep, 102);
-  set_default(vocab, vocab.mask, 103);
   if (!vocab.add_bos) vocab.add_bos = vocab.bos.has_value();
   if (!vocab.unk) return invalid_input("\"tokenizer.ggml.unknown_token_id\" is missing.");
   // What closes a text is "sep" here; "eos" has no part in it.
@@ -313,7 +286,7 @@ Result<PostProcessor> read_post_processor(const GgufVocab& vocab) {
     if (!id) {
       return invalid_input(
           "\"tokenizer.ggml.add_{0}_token\" is true, but \"tokenizer.ggml.{0}_token_id\" is "
-          "missing.",
+          "missing or beyond the vocabulary.",
           name);
     }
     side.push_back(*id);
@@ -337,8 +310,8 @@ Result<TokenizerParts> read_gguf_parts(const GgufVocab& file) {
         file.model);
   }
   TOK_TRY(check_arrays(file));
-  TOK_TRY(check_roles(file));
   GgufVocab vocab = file;
+  settle_roles(vocab);
   TokenizerParts parts;
   TOK_TRY(form->second(vocab, parts));
   TOK_TRY(parts.added, read_added_tokens(vocab));

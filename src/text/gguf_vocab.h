@@ -34,7 +34,8 @@ struct GgufVocab {
   bool has_charsmap = false;         // there is a "precompiled_charsmap"
 
   // The keys "bos_token_id", ..., "unknown_token_id", "seperator_token_id", "padding_token_id".
-  std::optional<uint32_t> bos, eos, eot, unk, sep, pad, mask;
+  std::optional<uint32_t> bos, eos, eot, eom, unk, sep, pad, mask;
+  std::vector<uint32_t> more_ends;  // where a file has a list of them
   // "add_bos_token", ..., "add_space_prefix", "remove_extra_whitespaces".
   std::optional<bool> add_bos, add_eos, add_sep, add_space_prefix, remove_extra_spaces;
   // "normalizer.lowercase" and "normalizer.strip_accents", for "bert".

@@ -193,6 +193,8 @@ TEST(GgufGemma4, MergesSentencePieceText) {
   vocab.bos = 1;
   EXPECT_EQ(spelled(vocab, "a a b"), "<bos>|a|\u2581a|\u2581|<0x62>");
   EXPECT_EQ(decoded(vocab, "a a b"), "a a b");
+  vocab.add_bos = false;  // as published files have it
+  EXPECT_EQ(spelled(vocab, "a"), "<bos>|a");
 }
 
 TEST(GgufT5, TakesTheBestSumOfScoresOfPieces) {
@@ -317,16 +319,33 @@ TEST(GgufVocab, RefusesBadMerges) {
   }
 }
 
-TEST(GgufVocab, RefusesIdsOutsideTheVocabularyAndMissingOnes) {
+TEST(GgufVocab, RefusesMissingIdsThatAreNeeded) {
   GgufVocab vocab = gpt2();
-  vocab.eos = 10;
-  EXPECT_EQ(spelled(vocab, ""),
-            "\"tokenizer.ggml.eos_token_id\" is 10, but the vocabulary has 10 tokens.");
-  vocab.eos.reset();
   vocab.add_eos = true;
-  EXPECT_EQ(
-      spelled(vocab, ""),
-      "\"tokenizer.ggml.add_eos_token\" is true, but \"tokenizer.ggml.eos_token_id\" is missing.");
+  const std::string expected =
+      "\"tokenizer.ggml.add_eos_token\" is true, but \"tokenizer.ggml.eos_token_id\" is missing or "
+      "beyond the vocabulary.";
+  EXPECT_EQ(spelled(vocab, ""), expected);
+  vocab.eos = 10;
+  EXPECT_EQ(spelled(vocab, ""), expected);
+}
+
+TEST(GgufVocab, GoesOnWithoutIdsOutsideTheVocabulary) {
+  GgufVocab vocab = llama();
+  const std::string usual = spelled(vocab, "ab");
+  vocab.pad = 32000;
+  vocab.sep = UINT32_MAX;
+  vocab.bos = 32000;  // 1, as without it
+  EXPECT_EQ(spelled(vocab, "ab"), usual);
+}
+
+TEST(GgufVocab, TakesANameOfAnyBytes) {
+  GgufVocab vocab = llama();
+  const std::string usual = spelled(vocab, "ab");
+  for (const char* name : {"Phi\xE6\x97", "\xFF\xFE", "\xF0"}) {
+    vocab.name = name;
+    EXPECT_EQ(spelled(vocab, "ab"), usual);
+  }
 }
 
 TEST(GgufVocab, RefusesAnUnknownModel) {

@@ -46,6 +46,13 @@ def changes():
         kind, value = f.entries["tokenizer.ggml.token_type"]
         f.entries["tokenizer.ggml.token_type"] = (kind, value[:4] + struct.pack("<Q", 319) + value[12:-4])
 
+    def key_of_bytes(f):
+        f.entries[b"test.\xff"] = (STRING, pack_string("x"))
+
+    def broken_token(f):
+        kind, value = f.entries["tokenizer.ggml.tokens"]
+        f.entries["tokenizer.ggml.tokens"] = (kind, value[:20] + b"\xe6" + value[21:])
+
     nested = struct.pack("<IQ", ARRAY, 1) * 1000
     return {
         "magic": (field(magic=b"GGUX"), ["GGUX"]),
@@ -78,7 +85,10 @@ def changes():
         "one-layer-more": (u32("llama.block_count", 3), ["model.layers.2."]),
         "norm-of-integers": (tensor(NORM, 2, 26), ["model.norm.weight", "i32"]),
         "wrong-shape": (tensor("blk.0.attn_k.weight", 1, [128, 256]), ["k_proj", "[256, 128]"]),
-        "eos-beyond-vocabulary": (u32("tokenizer.ggml.eos_token_id", 320), ["eos_token_id", "320"]),
+        "eos-is-text": (entry("tokenizer.ggml.eos_token_id", STRING, pack_string("2")), ["eos_token_id", "2"]),
+        "key-not-utf-8": (key_of_bytes, ["key", "\ufffd", "not UTF-8"]),
+        "tensor-name-not-utf-8": (tensor(NORM, 0, b"norm\xe6\x97"), ["norm\ufffd", "not UTF-8"]),
+        "token-not-utf-8": (broken_token, ["tokenizer.ggml.tokens", "\ufffd", "not UTF-8"]),
         "no-merges": (lambda f: f.entries.pop("tokenizer.ggml.merges"), ["tokenizer.ggml.merges"]),
         "part-2-of-1": (u32("split.no", 1), ["split.no"]),
         "part-of-3": (u32("split.count", 3), ["one of 3 parts"]),
