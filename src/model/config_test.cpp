@@ -21,6 +21,19 @@ struct Parsed {
   }
 };
 
+/// Of a model with 4096 positions.
+RopeTable rope(Parsed& parsed, double theta, uint32_t head_dim) {
+  uint32_t positions = 4096;
+  return read_rope(parsed.reader, theta, head_dim, positions);
+}
+
+void expect_near(const std::vector<float>& found, const std::vector<double>& expected) {
+  ASSERT_EQ(found.size(), expected.size());
+  for (size_t i = 0; i < found.size(); ++i) {
+    EXPECT_NEAR(double(found[i]) / expected[i], 1, 1e-6) << i;
+  }
+}
+
 TEST(ConfigReader, ReadsAndKeepsTheFirstMistake) {
   Parsed p(R"({"a": 3, "b": 0, "c": "x", "d": [1, 2], "e": 7, "f": null})");
   EXPECT_EQ(p.reader.size("a"), 3u);
@@ -92,18 +105,18 @@ TEST(ConfigReader, ReadsListsOfCounts) {
 
 TEST(Rope, ProportionalTurnsTheFirstPairsAsInAWholeHead) {
   Parsed p(R"({"rope_type": "proportional", "partial_rotary_factor": 0.6, "factor": 2})");
-  const RopeTable table = read_rope(p.reader, 10000.0, 8);
+  const RopeTable table = rope(p, 10000.0, 8);
   EXPECT_EQ(p.error(), "");
   // 0.6 of 4 pairs: 2, the frequencies 1 and 10000^(-2/8), halved.
   EXPECT_EQ(table.inverse_frequencies, (std::vector<float>{0.5f, 0.05f, 0, 0}));
   Parsed beyond(R"({"rope_type": "proportional", "partial_rotary_factor": 1.5})");
-  read_rope(beyond.reader, 10000.0, 8);
+  rope(beyond, 10000.0, 8);
   EXPECT_EQ(beyond.error(), "config.json: partial_rotary_factor is 1.5, expected at most 1.");
 }
 
 TEST(Rope, DefaultAndLinear) {
   Parsed p(R"({"rope_type": "linear", "factor": 8.0})");
-  const RopeTable table = read_rope(p.reader, 10000.0, 4);
+  const RopeTable table = rope(p, 10000.0, 4);
   EXPECT_EQ(p.error(), "");
   EXPECT_FLOAT_EQ(table.inverse_frequencies[0], 1.0f / 8);
   EXPECT_FLOAT_EQ(table.inverse_frequencies[1], 0.01f / 8);
@@ -112,7 +125,7 @@ TEST(Rope, DefaultAndLinear) {
 TEST(Rope, Llama3KeepsHighAndDividesLowFrequencies) {
   Parsed p(R"({"type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
                "original_max_position_embeddings": 64})");
-  const RopeTable table = read_rope(p.reader, 500000.0, 64);
+  const RopeTable table = rope(p, 500000.0, 64);
   EXPECT_EQ(p.error(), "");
   EXPECT_FLOAT_EQ(table.inverse_frequencies[0], 1.0f);
   const float lowest = float(std::pow(500000.0, -62.0 / 64.0));
@@ -120,11 +133,90 @@ TEST(Rope, Llama3KeepsHighAndDividesLowFrequencies) {
 }
 
 TEST(Rope, RefusesAnUnknownType) {
-  Parsed p(R"({"rope_type": "yarn"})");
-  read_rope(p.reader, 10000.0, 4);
-  EXPECT_EQ(p.error(),
-            "config.json: rope_type is \"yarn\"; this engine knows default, linear, llama3 and "
-            "proportional.");
+  for (const char* type : {"dynamic", "longrope"}) {
+    Parsed p(fmt::format(R"({{"rope_type": "{}", "factor": 2}})", type).c_str());
+    rope(p, 10000.0, 4);
+    EXPECT_EQ(p.error(), fmt::format("config.json: rope_type is \"{}\"; this engine knows default, "
+                                     "linear, llama3, proportional and yarn.",
+                                     type));
+  }
+}
+
+// The frequencies were computed in f64 by a program that knows the formulas of arXiv:2309.00071
+// alone: theta^(-2i/d) / factor and theta^(-2i/d), blended over the pairs that turn beta_fast to
+// beta_slow times within the original positions.
+TEST(Rope, YarnKeepsHighAndDividesLowFrequencies) {
+  Parsed p(R"({"type": "yarn", "factor": 4.0, "original_max_position_embeddings": 64,
+               "attn_factor": 0.5})");
+  const RopeTable table = rope(p, 10000.0, 16);
+  EXPECT_EQ(p.error(), "");
+  expect_near(table.inverse_frequencies,
+              {1, 0.23717082, 0.05, 0.0079056942, 0.0025, 0.00079056942, 0.00025, 7.9056942e-05});
+  EXPECT_FLOAT_EQ(table.factor, 1.138629436f);  // 0.1 ln 4 + 1
+  // As the cards of Qwen 2.5 and Qwen 3 have it.
+  Parsed qwen(R"({"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32768})");
+  expect_near(rope(qwen, 1e6, 32).inverse_frequencies,
+              {1, 0.4216965, 0.17782794, 0.074989421, 0.031622777, 0.013335214, 0.0047799013,
+               0.0016599616, 0.00055, 0.0001686786, 4.4456985e-05, 1.8747355e-05, 7.9056942e-06,
+               3.3338036e-06, 1.4058533e-06, 5.9284343e-07});
+}
+
+TEST(Rope, YarnHeedsWhatElseItsBlockSays) {
+  Parsed whole(R"({"rope_type": "yarn", "factor": 8, "original_max_position_embeddings": 512,
+                   "beta_fast": 16, "beta_slow": 2, "truncate": false, "mscale": 0.707,
+                   "mscale_all_dim": 1.5})");
+  const RopeTable table = rope(whole, 10000.0, 16);
+  EXPECT_EQ(whole.error(), "");
+  expect_near(table.inverse_frequencies, {1, 0.31622777, 0.07160846, 0.0073249973, 0.00125,
+                                          0.00039528471, 0.000125, 3.9528471e-05});
+  EXPECT_FLOAT_EQ(table.factor, 0.8743062169f);  // (0.0707 ln 8 + 1) / (0.15 ln 8 + 1)
+  // What is 0 or null says nothing; both mscale must be there to count.
+  Parsed unset(R"({"rope_type": "yarn", "factor": 8, "beta_fast": 0, "beta_slow": null,
+                   "mscale": 0.707, "mscale_all_dim": 0})");
+  EXPECT_FLOAT_EQ(rope(unset, 10000.0, 16).factor, 1.207944154f);  // 0.1 ln 8 + 1
+  EXPECT_EQ(unset.error(), "");
+  Parsed given(R"({"rope_type": "yarn", "factor": 8, "mscale": 2, "mscale_all_dim": 3,
+                   "attention_factor": 1.25})");
+  EXPECT_FLOAT_EQ(rope(given, 10000.0, 16).factor, 1.25f);
+}
+
+TEST(Rope, YarnExtendsTheModelsPositions) {
+  const auto positions = [](const char* block, uint32_t own) {
+    Parsed p(block);
+    read_rope(p.reader, 10000.0, 16, own);
+    EXPECT_EQ(p.error(), "");
+    return own;
+  };
+  EXPECT_EQ(positions(R"({"rope_type": "yarn", "factor": 4})", 100), 400u);
+  EXPECT_EQ(positions(R"({"rope_type": "yarn", "factor": 4,
+                          "original_max_position_embeddings": 80})",
+                      100),
+            320u);
+  EXPECT_EQ(positions(R"({"rope_type": "yarn", "factor": 2,
+                          "original_max_position_embeddings": 10})",
+                      100),
+            100u);
+  EXPECT_EQ(positions(R"({"rope_type": "yarn", "factor": 1e30})", 100), uint32_t(INT32_MAX));
+  EXPECT_EQ(positions(R"({"rope_type": "linear", "factor": 4})", 100), 100u);
+  // Without a factor it is how many times the original positions the model has.
+  Parsed ratio(R"({"rope_type": "yarn", "factor": null, "original_max_position_embeddings": 64})");
+  Parsed same(R"({"rope_type": "yarn", "factor": 64, "original_max_position_embeddings": 64})");
+  EXPECT_EQ(rope(ratio, 10000.0, 16), rope(same, 10000.0, 16));
+}
+
+TEST(Rope, YarnRefusesWhatHasNoMeaning) {
+  const auto error = [](const char* block) {
+    Parsed p(block);
+    rope(p, 10000.0, 16);
+    return p.error();
+  };
+  EXPECT_EQ(error(R"({"rope_type": "yarn", "factor": 4, "beta_fast": 1, "beta_slow": 2})"),
+            "config.json: beta_fast is 1, expected at least beta_slow (2) with rope_type "
+            "\"yarn\".");
+  EXPECT_EQ(error(R"({"rope_type": "yarn", "factor": 4, "rope_theta": 1})"),
+            "config.json: rope_theta is 1, expected more than 1 with rope_type \"yarn\".");
+  EXPECT_EQ(error(R"({"rope_type": "yarn", "factor": -1})"),
+            "config.json: factor is -1, expected a number above 0.");
 }
 
 TEST(Rope, LongRopeHasAPartForShortAndOneForLongSequences) {

@@ -36,19 +36,19 @@ Result<DenseConfig> read_dense(ConfigReader config, const DenseDefaults& default
   return c;
 }
 
-Result<RopeTable> read_dense_rope(ConfigReader config, uint32_t head_dim) {
+Result<void> read_dense_rope(ConfigReader config, DenseConfig& c) {
   const double theta = read_rope_field(config, "rope_theta", 10000.0);
   double part = read_rope_field(config, "partial_rotary_factor", 1.0);
   TOK_TRY(config.status());
   ConfigReader fields = rope_fields(config);
   part = fields.positive("partial_rotary_factor", part);
-  RopeTable table = read_rope(fields, theta, head_dim);
+  c.rope = read_rope(fields, theta, c.head_dim, c.max_context);
   TOK_TRY(fields.status());
   if (part != 1.0) {
     return unsupported("{} is {}; this engine turns whole heads of this architecture.",
                        config.path("partial_rotary_factor"), part);
   }
-  return table;
+  return {};
 }
 
 ModelFacts dense_facts(std::string_view architecture, const DenseConfig& config) {

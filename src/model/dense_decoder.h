@@ -29,8 +29,9 @@ struct DenseDefaults {
 /// Reads all but the biases (none), the windows (none) and the rotary table.
 Result<DenseConfig> read_dense(ConfigReader config, const DenseDefaults& defaults);
 
-/// rope_fields over the whole head. Part of it is kUnsupported.
-Result<RopeTable> read_dense_rope(ConfigReader config, uint32_t head_dim);
+/// Reads the rotary table, over the whole head, and the positions that it is good for. Part of a
+/// head is kUnsupported.
+Result<void> read_dense_rope(ConfigReader config, DenseConfig& c);
 
 ModelFacts dense_facts(std::string_view architecture, const DenseConfig& config);
 

@@ -242,6 +242,22 @@ TEST(Phi3, ReadsLongRopeInAllItsSpellings) {
   EXPECT_TRUE(holds(never_long, "[1 0.01]\n")) << never_long;
 }
 
+TEST(Dense, YarnReachesTheTableAndTheContext) {
+  const Tiny llama(
+      "LlamaForCausalLM",
+      R"("max_position_embeddings": 64, "rope_scaling": {"type": "yarn", "factor": 4})");
+  auto facts = llama.architecture->facts(ConfigReader(llama.json, "config.json"));
+  ASSERT_TRUE(facts) << facts.error().message;
+  EXPECT_EQ(facts->max_context, 256u);
+  const std::string text =
+      llama.graph(checkpoint({{.name = "self_attn.q_proj.weight", .shape = {8, 8}},
+                              {.name = "self_attn.k_proj.weight", .shape = {4, 8}},
+                              {.name = "self_attn.v_proj.weight", .shape = {4, 8}},
+                              {.name = "mlp.gate_proj.weight", .shape = {6, 8}},
+                              {.name = "mlp.up_proj.weight", .shape = {6, 8}}}));
+  EXPECT_TRUE(holds(text, "rope {factor=1.1386")) << text;
+}
+
 TEST(Phi3, RefusesWhatItsRotationCannotBe) {
   EXPECT_EQ(Tiny("Phi3ForCausalLM", R"("rope_scaling": {"type": "linear", "factor": 2})").error(),
             "config.json: rope_scaling: rope_type is \"linear\"; this architecture has default, "

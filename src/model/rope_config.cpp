@@ -1,10 +1,15 @@
 #include "model/rope_config.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
 namespace tokamak {
 namespace {
+
+std::string rope_type(ConfigReader& parameters) {
+  return parameters.word("rope_type", parameters.word("type", "default"));
+}
 
 /// Low frequencies are divided by `factor`, high ones kept, those between blended
 /// (_compute_llama3_parameters).
@@ -58,7 +63,65 @@ void keep_part(ConfigReader& parameters, RopeTable& table, uint32_t head_dim) {
   }
 }
 
+/// A number above 0; 0 says as little as silence does.
+double positive_or(ConfigReader& parameters, std::string_view name, double otherwise) {
+  const Json* value = parameters.find(name);
+  const bool unset = value != nullptr && value->is_number() && value->as_number() == 0;
+  return unset ? otherwise : parameters.positive(name, otherwise);
+}
+
+/// Frequencies that turn more than beta_fast times within the original positions are kept, those
+/// that turn less than beta_slow times divided by `factor`, those between blended; cos and sin are
+/// scaled by attention_factor (_compute_yarn_parameters).
+void scale_yarn(ConfigReader& parameters, double theta, uint32_t head_dim, uint32_t& max_positions,
+                RopeTable& table) {
+  const double original = parameters.size("original_max_position_embeddings", max_positions);
+  const double factor = parameters.positive("factor", double(max_positions) / original);
+  max_positions = uint32_t(std::clamp(factor * original, double(max_positions), double(INT32_MAX)));
+  const double fast = positive_or(parameters, "beta_fast", 32);
+  const double slow = positive_or(parameters, "beta_slow", 1);
+  const double above = positive_or(parameters, "mscale", 0);
+  const double below = positive_or(parameters, "mscale_all_dim", 0);
+  const double magnitude = above != 0 && below != 0
+                               ? yarn_magnitude(factor, above) / yarn_magnitude(factor, below)
+                               : yarn_magnitude(factor, 1);
+  table.factor = float(parameters.positive("attention_factor", magnitude));
+  if (fast < slow || theta <= 1) {
+    const bool is_theta = theta <= 1;
+    parameters.reject({ErrorCode::kInvalidInput,
+                       fmt::format("{} is {}, expected {} with rope_type \"yarn\".",
+                                   parameters.path(is_theta ? "rope_theta" : "beta_fast"),
+                                   is_theta ? theta : fast,
+                                   is_theta ? std::string("more than 1")
+                                            : fmt::format("at least beta_slow ({})", slow))});
+    return;
+  }
+  const auto pair_turning = [&](double turns) {
+    return double(head_dim) * std::log(original / (turns * 2 * std::numbers::pi)) /
+           (2 * std::log(theta));
+  };
+  double first = pair_turning(fast), last = pair_turning(slow);
+  if (parameters.flag("truncate", true)) {
+    first = std::floor(first);
+    last = std::ceil(last);
+  }
+  first = std::max(first, 0.0);
+  last = std::min(last, double(head_dim) - 1);
+  if (first == last) last += 0.001;
+  const std::vector<float> divided_frequencies =
+      divided(theta, head_dim, std::vector<double>(head_dim / 2, factor));
+  for (size_t i = 0; i < table.inverse_frequencies.size(); ++i) {
+    const float ramp = std::clamp((float(i) - float(first)) / float(last - first), 0.0f, 1.0f);
+    float& frequency = table.inverse_frequencies[i];
+    frequency = divided_frequencies[i] * ramp + frequency * (1.0f - ramp);
+  }
+}
+
 }  // namespace
+
+double yarn_magnitude(double factor, double mscale) {
+  return factor <= 1 ? 1.0 : 0.1 * mscale * std::log(factor) + 1.0;
+}
 
 ConfigReader rope_fields(const ConfigReader& config) {
   const Json* scaling = config.find("rope_scaling");
@@ -97,11 +160,12 @@ RopeTable read_longrope(ConfigReader& parameters, double theta, uint32_t head_di
   return table;
 }
 
-RopeTable read_rope(ConfigReader& parameters, double theta, uint32_t head_dim) {
+RopeTable read_rope(ConfigReader& parameters, double theta, uint32_t head_dim,
+                    uint32_t& max_positions) {
   theta = parameters.positive("rope_theta", theta);
   RopeTable table{.inverse_frequencies =
                       divided(theta, head_dim, std::vector<double>(head_dim / 2, 1.0))};
-  const std::string type = parameters.word("rope_type", parameters.word("type", "default"));
+  const std::string type = rope_type(parameters);
   if (type == "linear") {
     const double factor = parameters.positive("factor");
     for (float& frequency : table.inverse_frequencies) {
@@ -117,10 +181,12 @@ RopeTable read_rope(ConfigReader& parameters, double theta, uint32_t head_dim) {
     }
   } else if (type == "proportional") {
     keep_part(parameters, table, head_dim);
+  } else if (type == "yarn") {
+    scale_yarn(parameters, theta, head_dim, max_positions, table);
   } else if (type != "default") {
     parameters.reject({ErrorCode::kUnsupported,
-                       fmt::format("{} is \"{}\"; this engine knows default, linear, llama3 and "
-                                   "proportional.",
+                       fmt::format("{} is \"{}\"; this engine knows default, linear, llama3, "
+                                   "proportional and yarn.",
                                    parameters.path("rope_type"), type)});
   }
   return table;

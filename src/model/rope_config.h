@@ -21,10 +21,17 @@ double read_rope_field(ConfigReader& config, std::string_view name, double other
 Json overwritten(const Json* fields, const Json& by);
 
 /// `parameters` holds rope_type (or type) and what that type needs; theta is its rope_theta, else
-/// `theta`. Types: default, linear, llama3, proportional, and "explicit", which no checkpoint of
-/// Hugging Face has: frequency i is divided by divisors[i], as a GGUF file says it. Another type is
-/// kUnsupported, naming it. Mistakes are left in `parameters`' status.
-RopeTable read_rope(ConfigReader& parameters, double theta, uint32_t head_dim);
+/// `theta`. Types: default, linear, llama3, proportional, yarn (arXiv:2309.00071), and "explicit",
+/// which no checkpoint of Hugging Face has: frequency i is divided by divisors[i], as a GGUF file
+/// says it. Another type is kUnsupported, naming it. Mistakes are left in `parameters`' status.
+/// `max_positions` is max_position_embeddings; YaRN raises it to the positions that it extends the
+/// model to, since users add it to config.json for long texts and leave that field as it was.
+RopeTable read_rope(ConfigReader& parameters, double theta, uint32_t head_dim,
+                    uint32_t& max_positions);
+
+/// What YaRN multiplies cos and sin by where `factor` times as many positions are wanted; mscale 1
+/// is the paper's.
+double yarn_magnitude(double factor, double mscale);
 
 /// LongRoPE (arXiv:2402.13753): each frequency is divided by its short_factor, or by its
 /// long_factor in sequences of more than `original` tokens; both parts are scaled by

@@ -36,17 +36,17 @@ Result<void> read_ropes(ConfigReader& config, Config& c) {
   TOK_TRY(parameters.status());
   TOK_TRY(scaling.status());
   TOK_TRY(full.status());
-  c.rope_sliding = read_rope(sliding, local, c.head_dim);
+  c.rope_sliding = read_rope(sliding, local, c.head_dim, c.max_context);
   TOK_TRY(sliding.status());
   if (!config.has("rope_scaling")) {
-    c.rope_full = read_rope(full, theta, c.head_dim);
+    c.rope_full = read_rope(full, theta, c.head_dim, c.max_context);
     return full.status();
   }
   const Json both = overwritten(parameters.find("full_attention"), *config.find("rope_scaling"));
   ConfigReader scaled(both, config.has("rope_parameters")
                                 ? fmt::format("{}, rope_scaling", full.where())
                                 : scaling.where());
-  c.rope_full = read_rope(scaled, theta, c.head_dim);
+  c.rope_full = read_rope(scaled, theta, c.head_dim, c.max_context);
   return scaled.status();
 }
 

@@ -62,8 +62,8 @@ Result<void> read_ropes(const ConfigReader& config, Gemma4Config& c) {
   ConfigReader full = config.has("rope_parameters") ? parameters.at("full_attention")
                                                     : ConfigReader(kFullRope, parameters.where());
   ConfigReader sliding = parameters.at("sliding_attention");
-  c.full_layers.rope = read_rope(full, 1e6, c.full_layers.head_dim);
-  c.sliding_layers.rope = read_rope(sliding, 1e4, c.sliding_layers.head_dim);
+  c.full_layers.rope = read_rope(full, 1e6, c.full_layers.head_dim, c.max_context);
+  c.sliding_layers.rope = read_rope(sliding, 1e4, c.sliding_layers.head_dim, c.max_context);
   TOK_TRY(full.status());
   return sliding.status();
 }

@@ -62,7 +62,7 @@ Result<Config> read(ConfigReader config) {
   TOK_TRY(check_heads(config, c.heads, c.kv_heads, c.head_dim));
   TOK_TRY(c.full, read_listed_layers(config, c.layers, "conv"));
   ConfigReader fields = rope_fields(config);
-  c.rope = read_rope(fields, theta, c.head_dim);
+  c.rope = read_rope(fields, theta, c.head_dim, c.max_context);
   TOK_TRY(fields.status());
   return c;
 }

@@ -16,7 +16,7 @@ Result<DenseConfig> read(ConfigReader config) {
                        config.path("rope_interleaved"));
   }
   TOK_TRY(config.status());
-  TOK_TRY(c.rope, read_dense_rope(config, c.head_dim));
+  TOK_TRY(read_dense_rope(config, c));
   return c;
 }
 

@@ -18,7 +18,7 @@ Result<DenseConfig> read(ConfigReader config) {
     return unsupported("{} is given; all layers of this architecture are of one type.",
                        config.path("layer_types"));
   }
-  TOK_TRY(c.rope, read_dense_rope(config, c.head_dim));
+  TOK_TRY(read_dense_rope(config, c));
   return c;
 }
 

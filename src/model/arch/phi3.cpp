@@ -14,7 +14,7 @@
 namespace tokamak {
 namespace {
 
-Result<RopeTable> read_phi3_rope(ConfigReader config, const DenseConfig& c) {
+Result<RopeTable> read_phi3_rope(ConfigReader config, DenseConfig& c) {
   const double theta = read_rope_field(config, "rope_theta", 10000.0);
   double part = read_rope_field(config, "partial_rotary_factor", 1.0);
   ConfigReader fields = rope_fields(config);
@@ -33,7 +33,7 @@ Result<RopeTable> read_phi3_rope(ConfigReader config, const DenseConfig& c) {
     }
     table = read_longrope(fields, theta, rotary, original, c.max_context);
   } else if (type == "default") {
-    table = read_rope(fields, theta, rotary);
+    table = read_rope(fields, theta, rotary, c.max_context);
   } else {
     return unsupported("{} is \"{}\"; this architecture has default, longrope and su.",
                        fields.path("rope_type"), type);

@@ -12,7 +12,7 @@ Result<DenseConfig> read(ConfigReader config) {
   TOK_TRY(DenseConfig c, read_dense(config, {.kv_heads = 32, .max_context = 32768}));
   c.qkv_bias = true;
   TOK_TRY(c.windows, read_optional_windows(config, c.layers));
-  TOK_TRY(c.rope, read_dense_rope(config, c.head_dim));
+  TOK_TRY(read_dense_rope(config, c));
   return c;
 }
 

@@ -13,7 +13,7 @@ Result<DenseConfig> read(ConfigReader config) {
           read_dense(config, {.kv_heads = 32, .head_dim = 128, .max_context = 32768}));
   c.qkv_bias = c.output_bias = config.flag("attention_bias", false);
   TOK_TRY(c.windows, read_optional_windows(config, c.layers));
-  TOK_TRY(c.rope, read_dense_rope(config, c.head_dim));
+  TOK_TRY(read_dense_rope(config, c));
   return c;
 }
 

@@ -65,7 +65,7 @@ Result<Config> read(const ConfigReader& whole) {
   TOK_TRY(read_delta(config, c));
   TOK_TRY(c.full, read_full_layers(config, c.layers, period, "linear_attention"));
   TOK_TRY(const uint32_t rotary, rotary_size(config, part, c.head_dim));
-  c.rope = read_rope(fields, theta, rotary);
+  c.rope = read_rope(fields, theta, rotary, c.max_context);
   TOK_TRY(fields.status());
   return c;
 }

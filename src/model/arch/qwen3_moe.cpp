@@ -37,7 +37,7 @@ Result<Config> read(ConfigReader config) {
     }
     c.sparse[layer] = false;
   }
-  TOK_TRY(c.rope, read_dense_rope(config, c.head_dim));
+  TOK_TRY(read_dense_rope(config, c));
   return c;
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "model/gguf/architecture.h"
+#include "model/rope_config.h"
 
 namespace tokamak::gguf {
 namespace {
@@ -63,6 +64,26 @@ double scaling_factor(Fields& f) {
   return 1.0;
 }
 
+/// YaRN as llama.cpp has it: attn_factor is a further factor of cos and sin, and log_multiplier is
+/// mscale_all_dim. Its own yarn_attn_factor has no effect there where YaRN is on.
+void set_yarn(Fields& f, double factor, uint32_t original, Json& scaling) {
+  scaling.set("rope_type", "yarn").set("factor", factor);
+  scaling.set("original_max_position_embeddings", original);
+  scaling.set("beta_fast", f.positive("rope.scaling.yarn_beta_fast", 32.0));
+  scaling.set("beta_slow", f.positive("rope.scaling.yarn_beta_slow", 1.0));
+  double magnitude = yarn_magnitude(factor, 1.0) * f.positive("rope.scaling.attn_factor", 1.0);
+  const Json* multiplier = f.reader.find(f.key("rope.scaling.yarn_log_multiplier"));
+  if (multiplier != nullptr && *multiplier != Json(0) && *multiplier != Json(0.0)) {
+    magnitude /= yarn_magnitude(factor, f.positive("rope.scaling.yarn_log_multiplier", 1.0));
+  }
+  scaling.set("attention_factor", magnitude);
+  const Json* extrapolation = f.reader.find(f.key("rope.scaling.yarn_ext_factor"));
+  const bool usual = extrapolation == nullptr ||
+                     (extrapolation->is_number() && (extrapolation->as_number() < 0 ||  // unset
+                                                     extrapolation->as_number() == 1));
+  if (!usual) f.refuse("rope.scaling.yarn_ext_factor", "is not 1");
+}
+
 /// One scaling at most: a type with its factor, or divisors in tensors.
 Result<void> set_rope(Fields& f, bool partial, uint32_t head_dim, uint32_t max_positions) {
   f.config.set("rope_theta", f.positive("rope.freq_base", 10000.0));
@@ -90,6 +111,8 @@ Result<void> set_rope(Fields& f, bool partial, uint32_t head_dim, uint32_t max_p
   } else if (!divisors.is_null()) {
     if (type != "none") f.refuse("rope.scaling.type", "is set beside rope_freqs.weight");
     scaling.set("rope_type", "explicit").set("divisors", std::move(divisors));
+  } else if (type == "yarn") {
+    set_yarn(f, factor, original, scaling);
   } else if (type != "none") {
     scaling.set("rope_type", type).set("factor", factor);
     scaling.set("original_max_position_embeddings", original);

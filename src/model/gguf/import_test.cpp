@@ -231,11 +231,12 @@ TEST(GgufImport, DividesFrequenciesByTheTensor) {
   const std::vector<float> divisors = {1, 1, 1, 2.5f, 8, 8, 8, 8};
   const Json config = Fake("llama").add("rope_freqs.weight", {8}, divisors).config();
   ConfigReader fields(*config.find("rope_scaling"), "rope_scaling");
-  const RopeTable table = read_rope(fields, 10000.0, 16);
+  uint32_t positions = 4096;
+  const RopeTable table = read_rope(fields, 10000.0, 16, positions);
   EXPECT_TRUE(fields.status());
   Json none{Json::Object{}};
   ConfigReader plain(none, "none");
-  const RopeTable whole = read_rope(plain, 10000.0, 16);
+  const RopeTable whole = read_rope(plain, 10000.0, 16, positions);
   for (size_t i = 0; i < divisors.size(); ++i) {
     EXPECT_EQ(table.inverse_frequencies[i],
               float(double(whole.inverse_frequencies[i]) / double(divisors[i])));
@@ -252,9 +253,6 @@ TEST(GgufImport, MapsTheScalingsOfRotaryPositions) {
   linear.set("gemma3.rope.scaling.factor", 8.0);
   EXPECT_EQ(*Json::parse(scaling(linear))->find("factor"), Json(8));
   EXPECT_EQ(scaling(Fake("llama")), "null");
-  Fake yarn("qwen3");
-  yarn.set("qwen3.rope.scaling.type", "yarn").set("qwen3.rope.scaling.factor", 4.0);
-  EXPECT_EQ(*Json::parse(scaling(yarn))->find("rope_type"), Json("yarn"));
   Fake far("phi3");
   far.add("rope_factors_long.weight", {2}, {3, 4}).add("rope_factors_short.weight", {2}, {1, 2});
   far.set("phi3.rope.scaling.attn_factor", 1.25).set("phi3.rope.dimension_count", 4);
@@ -297,6 +295,34 @@ TEST(GgufImport, RefusesSizesThatCannotBeDoubled) {
   for (const int64_t width : {INT64_MAX, INT64_MIN, int64_t{1} << 30, int64_t{0}, int64_t{-96}}) {
     EXPECT_MENTIONS(of_width(width, 96), "feed_forward_length has");
   }
+}
+
+TEST(GgufImport, ReadsYarnAsLlamaCppDoes) {
+  Fake yarn("qwen3");
+  const auto read = [&] {
+    const Json scaling = *yarn.config().find("rope_scaling");
+    ConfigReader fields(scaling, "rope_scaling");
+    uint32_t positions = 128;
+    RopeTable table = read_rope(fields, 10000.0, 16, positions);
+    EXPECT_TRUE(fields.status());
+    return std::pair(table, positions);
+  };
+  yarn.set("qwen3.rope.scaling.type", "yarn").set("qwen3.rope.scaling.factor", 4.0);
+  yarn.set("qwen3.rope.scaling.original_context_length", 64);
+  const auto [table, positions] = read();
+  EXPECT_EQ(positions, 256u);
+  EXPECT_FLOAT_EQ(table.inverse_frequencies[1], 0.23717082f);  // as in config_test
+  EXPECT_FLOAT_EQ(table.inverse_frequencies[7], 7.9056942e-05f);
+  EXPECT_FLOAT_EQ(table.factor, 1.138629436f);  // 0.1 ln 4 + 1
+  yarn.set("qwen3.rope.scaling.attn_factor", 0.5).set("qwen3.rope.scaling.yarn_ext_factor", 1.0);
+  yarn.set("qwen3.rope.scaling.yarn_attn_factor", 7.0);
+  EXPECT_FLOAT_EQ(read().first.factor, 0.569314718f);
+  yarn.set("qwen3.rope.scaling.yarn_log_multiplier", 0.5);
+  EXPECT_FLOAT_EQ(read().first.factor, 0.5324108f);  // divided by 0.05 ln 4 + 1
+  yarn.set("qwen3.rope.scaling.yarn_beta_fast", 4.0).set("qwen3.rope.scaling.yarn_beta_slow", 3.0);
+  EXPECT_NE(read().first.inverse_frequencies, table.inverse_frequencies);
+  yarn.set("qwen3.rope.scaling.yarn_ext_factor", 0.5);
+  EXPECT_MENTIONS(yarn.message(), "qwen3.rope.scaling.yarn_ext_factor is not 1");
 }
 
 TEST(GgufImport, ReadsTheWindowsOfGemma) {
