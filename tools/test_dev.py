@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
 """Tests of ./dev: what it refuses, and that a dry run only says what it would do."""
+import os
 import pathlib
+import pty
 import subprocess
 import sys
+import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+TEXT = "ninja: Entering\n[53/278] Building src/a.o\nwarning: x"
 sys.path.insert(0, str(ROOT / "tools" / "dev"))
 import shard  # noqa: E402
 
@@ -37,6 +41,22 @@ class Dev(unittest.TestCase):
                       ("setup", "check"), ("format",)):
             with self.subTest(words[0]):
                 self.refused('"surplus" is too much', *words, "surplus")
+
+    def test_a_build_shows_how_far_it_is_on_a_terminal(self):
+        """What ninja prints goes into the log; its counter is seen on the way, and gone after it."""
+        functions = (ROOT / "dev").read_text().partition("into_log() {")[2].partition("\n}\n")[0]
+        with tempfile.TemporaryDirectory() as folder:
+            log = pathlib.Path(folder, "log")
+            script = f"log={log}; into_log() {{{functions}\n}}; printf '%b' '{TEXT}' | into_log"
+            main, terminal = pty.openpty()
+            subprocess.run(["bash", "-c", script], stderr=terminal, check=True, timeout=60)
+            os.close(terminal)
+            seen = os.read(main, 1000).decode()
+            os.close(main)
+            self.assertEqual(seen, "\r\033[Kdev: [53/278] a.o\r\033[K")
+            self.assertEqual(log.read_text(), TEXT.replace("\\n", "\n") + "\n")
+            self.assertEqual(subprocess.run(["bash", "-c", script], capture_output=True, check=True,
+                                            timeout=60).stderr, b"")
 
     def test_a_dry_run_says_what_it_would_do(self):
         for words, mention in ((("fuzz", "safetensors", "300"), "fuzz_safetensors for 300 s"),
