@@ -54,7 +54,7 @@ class Dev(unittest.TestCase):
             seen = os.read(main, 1000).decode()
             os.close(main)
             self.assertEqual(seen, "\r\033[Kdev: [53/278] a.o\r\033[K")
-            self.assertEqual(log.read_text(), TEXT.replace("\\n", "\n") + "\n")
+            self.assertEqual(log.read_text(), TEXT.replace("\n", "\n") + "\n")
             self.assertEqual(subprocess.run(["bash", "-c", script], capture_output=True, check=True,
                                             timeout=60).stderr, b"")
 

@@ -163,6 +163,19 @@ Result<Engine::Compiled> compile_for(Backend& backend, const ModelFiles& files,
   }
 }
 
+/// Of those files; with `instead` only that one.
+Result<ChatTemplateSource> chat_templates(const ModelFiles& files, std::string_view instead) {
+  std::vector<ChatTemplateSource::Named> additional;
+  for (const auto& [name, source] : files.more_templates) additional.push_back({name, source});
+  std::optional<std::string_view> jinja;
+  if (!files.chat_template.empty()) jinja = files.chat_template;
+  if (!instead.empty()) {
+    additional.clear();
+    jinja = instead;
+  }
+  return read_chat_templates(files.tokenizer_config, jinja, additional);
+}
+
 Failure no_tokenizer(const ModelFiles& files) {
   return invalid_input("{} has no {}.", files.name,
                        files.origin.empty() ? "tokenizer.json" : "tokenizer.ggml.model");
@@ -389,13 +402,20 @@ std::string pipelines_text(const CompileReport& report) {
   return fmt::format("{} compiled, {} cached", report.pipelines - report.cached, report.cached);
 }
 
-Result<std::string> render_chat(const ModelFiles& files, const Json& variables) {
-  std::vector<ChatTemplateSource::Named> additional;
-  for (const auto& [name, source] : files.more_templates) additional.push_back({name, source});
-  std::optional<std::string_view> jinja;
-  if (!files.chat_template.empty()) jinja = files.chat_template;
-  TOK_TRY(const ChatTemplateSource source,
-          read_chat_templates(files.tokenizer_config, jinja, additional));
+Result<std::string> chat_template_named(const ModelFiles& files, std::string_view name) {
+  TOK_TRY(const ChatTemplateSource source, chat_templates(files, {}));
+  std::string names;
+  for (const ChatTemplateSource::Named& one : source.templates) {
+    if (one.name == name) return one.source;
+    names += (names.empty() ? "" : ", ") + one.name;
+  }
+  return invalid_input("{} has no chat template \"{}\", but {}.", files.name, name,
+                       names.empty() ? "none at all" : names);
+}
+
+Result<std::string> render_chat(const ModelFiles& files, const Json& variables,
+                                std::string_view instead) {
+  TOK_TRY(const ChatTemplateSource source, chat_templates(files, instead));
   const Json* tools = variables.find("tools");
   TOK_TRY(const ChatTemplateSource::Named* chosen,
           source.choose(tools != nullptr && !tools->is_null()));
@@ -423,10 +443,10 @@ Result<Session> Engine::start_session() {
   return Session::start(*program_, compiled_.context, compiled_.facts.vocab, all_rows);
 }
 
-Result<Generation> Engine::generate_ids(std::span<const uint32_t> ids, GenerationParams params,
+Result<Generation> Engine::generate_ids(Session& session, std::span<const uint32_t> ids,
+                                        GenerationParams params,
                                         const GenerationCallbacks& callbacks) {
   TOK_TRY(const Tokenizer* own, tokenizer());
-  TOK_TRY(Session session, start());
   const ScopedFlag busy(is_busy_);
   if (!params.end_ids) params.end_ids = defaults_.end_ids;
   if (!params.sampling.seed) params.sampling.seed = fresh_seed(clock_(), calls_++);
@@ -437,16 +457,25 @@ Result<Generation> Engine::generate(std::string_view prompt, const GenerationPar
                                     const GenerationCallbacks& callbacks) {
   TOK_TRY(const Tokenizer* own, tokenizer());
   TOK_TRY(const std::vector<uint32_t> ids, own->encode(prompt));
-  return generate_ids(ids, params, callbacks);
+  TOK_TRY(Session session, start());
+  return generate_ids(session, ids, params, callbacks);
 }
 
 Result<Generation> Engine::generate_rendered(std::string_view prompt,
                                              const GenerationParams& params,
                                              const GenerationCallbacks& callbacks) {
+  TOK_TRY(tokenizer());
+  TOK_TRY(Session session, start());
+  return generate_rendered(session, prompt, params, callbacks);
+}
+
+Result<Generation> Engine::generate_rendered(Session& session, std::string_view prompt,
+                                             const GenerationParams& params,
+                                             const GenerationCallbacks& callbacks) {
   TOK_TRY(const Tokenizer* own, tokenizer());
   TOK_TRY(const std::vector<uint32_t> ids,
           own->encode(prompt, {.add_special = false, .parse_special = true}));
-  return generate_ids(ids, params, callbacks);
+  return generate_ids(session, ids, params, callbacks);
 }
 
 }  // namespace tokamak

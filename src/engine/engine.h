@@ -160,6 +160,11 @@ class Engine {
   /// As generate(), with text that a chat template made: it carries its own special tokens.
   Result<Generation> generate_rendered(std::string_view prompt, const GenerationParams& params,
                                        const GenerationCallbacks& callbacks = {});
+  /// The same on a session of start(), for a conversation: what the session holds of the prompt's
+  /// tokens from earlier calls does not run again.
+  Result<Generation> generate_rendered(Session& session, std::string_view prompt,
+                                       const GenerationParams& params,
+                                       const GenerationCallbacks& callbacks = {});
 
   /// The embedding of a text, with the model's prompt before it. Errors: a model that gives none,
   /// an unknown prompt, more dimensions than there are, a text that does not fit or has no tokens.
@@ -174,8 +179,8 @@ class Engine {
   Result<std::unique_ptr<Program>> make_program(const Plan& plan, const LoadProgress& progress);
   Result<std::unique_ptr<Program>> make_program_again(const Plan& plan, const Error& loss);
   Result<Session> start_session();
-  Result<Generation> generate_ids(std::span<const uint32_t> ids, GenerationParams params,
-                                  const GenerationCallbacks& callbacks);
+  Result<Generation> generate_ids(Session& session, std::span<const uint32_t> ids,
+                                  GenerationParams params, const GenerationCallbacks& callbacks);
 
   ModelFiles files_;
   TensorFile constants_;  // what the weights are read from, at load and after a loss
@@ -202,8 +207,13 @@ Result<ModelFiles> read_text_files(const std::string& path);
 /// The tokenizer of those files; an error that names the model when it has none.
 Result<Tokenizer> make_tokenizer(const ModelFiles& files);
 
-/// Renders with the chat template of those files.
-Result<std::string> render_chat(const ModelFiles& files, const Json& variables);
+/// Renders with the chat template of those files, or with `instead`, a Jinja text, where that is
+/// not empty.
+Result<std::string> render_chat(const ModelFiles& files, const Json& variables,
+                                std::string_view instead = {});
+
+/// The text of those files' chat template of that name; an error names those that there are.
+Result<std::string> chat_template_named(const ModelFiles& files, std::string_view name);
 
 /// Chooses a device: what `backend` and `device` say, else the best there is, else the CPU.
 Result<std::unique_ptr<Backend>> open_backend(const OpenOptions& options);

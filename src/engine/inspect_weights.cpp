@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <map>
 
 #include "engine/inspect_views.h"
+#include "model/gguf/import.h"
 #include "model/stored_matrix.h"
 
 namespace tokamak::inspection {
@@ -144,3 +146,18 @@ Json weights_json(const ModelFiles& files, const Graph& graph) {
 }
 
 }  // namespace tokamak::inspection
+
+namespace tokamak {
+
+std::string quantization_name(const ModelFiles& files, const Engine::Compiled& compiled) {
+  const Json* type = files.tensors.metadata().find("general.file_type");
+  if (type != nullptr && type->is_integer()) {
+    const std::string_view label = gguf_file_type_name(type->as_integer());
+    if (!label.empty()) return std::string(label);
+  }
+  const auto types = inspection::weight_uses(files, compiled.unfused).stored_types;
+  const auto most = std::ranges::max_element(types, {}, [](const auto& one) { return one.second; });
+  return most == types.end() ? "" : most->first;
+}
+
+}  // namespace tokamak

@@ -36,7 +36,12 @@ Result<Generation> generate(Session& session, const Tokenizer& tokenizer,
   out.prompt_tokens = prompt.size();
   out.seed = params.sampling.seed.value_or(0);
   const std::vector<uint32_t> end_ids = params.end_ids.value_or(std::vector<uint32_t>());
-  auto logits = session.feed(prompt, callbacks.cancelled);
+  if (prompt.size() > session.context()) {
+    return invalid_input("The prompt has {} tokens; the context has {}.", prompt.size(),
+                         session.context());
+  }
+  if (!prompt.empty()) out.cached_tokens = session.keep_prefix(prompt);
+  auto logits = session.feed(prompt.subspan(out.cached_tokens), callbacks.cancelled);
   if (!logits && logits.error().code == ErrorCode::kCancelled) {
     out.finish = FinishReason::kCancelled;
     return out;

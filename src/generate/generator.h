@@ -49,6 +49,7 @@ struct Generation {
   std::string stop;   // the stop string that was met
   uint64_t seed = 0;  // that chance started from: with it in the parameters, the same text again
   size_t prompt_tokens = 0;
+  size_t cached_tokens = 0;    // of the prompt: the session held them, they did not run again
   double prefill_seconds = 0;  // until the first token is chosen
   double decode_seconds = 0;   // the rest
 };
@@ -56,9 +57,10 @@ struct Generation {
 /// Seconds from any fixed point; given by the caller because the core has no clock of its own.
 using Clock = std::function<double()>;
 
-/// Continues `prompt` on `session`. Cancelling is no error: what there is comes back. Errors: a
-/// prompt that does not fit, parameters out of range, logits that are no numbers, a grammar that no
-/// token follows, the device's.
+/// Continues `prompt`, the whole sequence from its start, on `session`: what the session holds of
+/// it does not run again (Session::keep_prefix). Cancelling is no error: what there is comes back.
+/// Errors: a prompt that does not fit, parameters out of range, logits that are no numbers, a
+/// grammar that no token follows, the device's.
 Result<Generation> generate(Session& session, const Tokenizer& tokenizer,
                             std::span<const uint32_t> prompt, const GenerationParams& params,
                             const GenerationCallbacks& callbacks, const Clock& clock);

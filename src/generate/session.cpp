@@ -153,6 +153,7 @@ Result<void> Session::step(StepRequest request, bool read_back) {
   TOK_TRY(submit(request));
   if (request.repeat > 0) {
     position_ += request.frame.tokens;
+    written_ = std::max(written_, position_);
     steps_.push_back(request.frame.tokens);
   }
   if (!read_back) return {};
@@ -180,7 +181,7 @@ Result<std::span<const float>> Session::feed(std::span<const uint32_t> tokens,
   // The keys in the cache may be turned as in a sequence of the other kind.
   const bool again = short_rows_ != 0 && was_long != is_long;
   if (before == 0 || again) {
-    position_ = 0;
+    position_ = written_ = 0;
     steps_.clear();
     forget_copies_behind(0);
   }

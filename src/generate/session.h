@@ -49,6 +49,13 @@ class Session {
   Result<std::span<const float>> feed(std::span<const uint32_t> tokens,
                                       const std::function<bool()>& cancelled = {});
 
+  /// Goes back to where the sequence and `ids` part, or further where the states cannot be taken
+  /// back there: attention forgets any position, a window only those that have not yet pushed out
+  /// what it sees, and recurrent layers go back to a copy of their states or to the start. At most
+  /// all but the last of `ids` stay, so that feed() of the others gives its logits. Returns the
+  /// position, from which the caller feeds on. REQUIRES: there are ids.
+  uint32_t keep_prefix(std::span<const uint32_t> ids);
+
   /// How many tokens greedy() can choose from here on; 0: none, or not without feed() in between.
   uint32_t greedy_room() const;
 
@@ -120,6 +127,10 @@ class Session {
   std::optional<size_t> newest_copy(uint32_t position) const;
   /// What is behind `position` is part of another sequence from now on.
   void forget_copies_behind(uint32_t position);
+  /// REQUIRES: the position is in the sequence.
+  void cut_back(uint32_t position);
+  /// Whether the caches of sliding windows still hold all that `position` sees.
+  bool windows_reach(uint32_t position) const;
   /// The copies to make in front of the step at `position`, so that few steps run again where the
   /// device has run too far.
   std::vector<BufferCopy> copies_at(uint32_t position);
@@ -151,6 +162,7 @@ class Session {
   bool is_running_ = false;  // in the middle of a call
   uint32_t position_ = 0;
   uint32_t length_ = 0;          // position_ behind the current call, also where it was cancelled
+  uint32_t written_ = 0;         // the states have seen tokens up to here, also in steps taken back
   uint32_t short_rows_ = 0;      // of the plan's rotary table
   std::vector<uint32_t> ids_;    // fed so far
   std::vector<uint32_t> steps_;  // tokens of each step that they were fed in

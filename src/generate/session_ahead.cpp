@@ -133,6 +133,7 @@ Result<void> Session::run_choosing(Choosing& choosing) {
   // What is lost behind the last token is for the next call to find.
   if (is_lost(status) && !goes_on) status = {};
   choosing.count -= taken;
+  written_ = std::max(written_, position_ + ahead.submitted);
   const uint32_t fed = is_lost(status) ? taken : std::max(taken, 1u);
   position_ += fed;
   steps_.insert(steps_.end(), fed, 1);

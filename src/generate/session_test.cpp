@@ -286,6 +286,62 @@ TEST(Session, WritesItsTablesAgain) {
   EXPECT_EQ(program.table, table);
 }
 
+/// What is fed after keep_prefix() for a prompt.
+std::string fed_for(Session& session, Recorder& program, const Ids& prompt) {
+  program.log.clear();
+  const uint32_t kept = session.keep_prefix(prompt);
+  feed(session, Ids(prompt.begin() + kept, prompt.end()));
+  return program.log;
+}
+
+TEST(Session, FeedsOnlyWhatANewPromptDoesNotShare) {
+  Recorder program(0);
+  Session session = *Session::start(program, 64, kVocab);
+  EXPECT_EQ(fed_for(session, program, {1, 2, 3, 4, 5}), "0+4/5 4+1/5 ");
+  EXPECT_EQ(fed_for(session, program, {1, 2, 3, 4, 5, 6, 7}), "5+2/7 ");
+  EXPECT_EQ(fed_for(session, program, {1, 2, 9}), "2+1/3 ") << "the others are forgotten";
+  EXPECT_EQ(fed_for(session, program, {1, 2, 9}), "2+1/3 ") << "the last one gives the logits";
+  EXPECT_EQ(fed_for(session, program, {8, 2}), "0+2/2 ");
+  program.losses = 1;
+  EXPECT_EQ(fed_for(session, program, {8, 2, 3}), "restored 0+2/3 2+1/3 ");
+  program.losses = 1;
+  EXPECT_EQ(fed_for(session, program, {8, 3}), "restored 0+1/2 1+1/2 ")
+      << "a step that was cut runs again as far as it still counts";
+}
+
+TEST(Session, GoesBackOnlyToWhatAWindowStillHolds) {
+  Recorder program(0);
+  Buffer cache{.use = BufferUse::kState};
+  cache.tensor.shape = {8, 1};
+  cache.tensor.window = 4;
+  program.plan_.buffers.push_back(cache);
+  Session session = *Session::start(program, 64, kVocab);
+  feed(session, {0, 1, 2, 3, 4, 5, 6, 7});
+  EXPECT_EQ(fed_for(session, program, {0, 9}), "1+1/2 ") << "nothing has been pushed out";
+  feed(session, {1, 2, 3, 4, 5, 6, 7, 8});  // the cache holds positions 2 to 9
+  EXPECT_EQ(fed_for(session, program, {0, 9, 1, 2, 3, 4, 0}), "6+1/7 ");
+  EXPECT_EQ(fed_for(session, program, {0, 9, 1, 2, 3, 0}), "0+4/6 4+2/6 ")
+      << "position 1, which the window at 5 sees, went although the sequence is shorter now";
+}
+
+TEST(Session, GoesBackToACopyOfRecurrentStates) {
+  Chooser program(true);
+  Session session = *Session::start(program, 64, 60);
+  draw_until(session, 5, 20, 0);  // feeds 5 to 24; copies are from position 0 and further on
+  Ids prompt(18);
+  for (uint32_t i = 0; i < 18; ++i) prompt[i] = 5 + i;
+  prompt.push_back(50);
+  const uint32_t kept = session.keep_prefix(prompt);
+  EXPECT_GT(kept, 0u);
+  EXPECT_LE(kept, 18u);
+  for (uint32_t i = kept; i < prompt.size(); ++i) ASSERT_TRUE(session.feed({&prompt[i], 1}));
+  EXPECT_EQ(program.state(), "5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 50 ");
+  EXPECT_EQ(session.keep_prefix(Ids{5, 40}), 0u) << "no copy is from so early";
+  const uint32_t id = 40;
+  ASSERT_TRUE(session.feed({&id, 1}));
+  EXPECT_EQ(program.state(), "40 ");
+}
+
 TEST(Session, GivesUpADeviceThatIsLostAgainAndAgain) {
   Recorder program(0);
   Session session = *Session::start(program, 64, kVocab);
