@@ -49,14 +49,14 @@ std::string cache_problem() {
   return fmt::format("{} cannot be written ({})", folder, std::strerror(errno));
 }
 
-void recall_device(const DeviceInfo& device, OpenOptions& options) {
-  if (device.backend == BackendKind::kCpu) return;
-  if (options.use_tuned) options.advice.tuned = read_tuned(tuning_notes(device).read());
-  if (!options.self_test) return;
+void recall_tuned(const DeviceInfo& device, VariantAdvice& advice) {
+  advice.tuned = read_tuned(tuning_notes(device).read());
+}
+
+void recall_verdicts(const DeviceInfo& device, VariantAdvice& advice) {
   for (const auto& [program, verdict] : read_verdicts(self_test_notes(device).read())) {
     // A program begins with the name of its variant.
-    if (!verdict.empty())
-      options.advice.wrong.emplace(program.substr(0, program.find(' ')), verdict);
+    if (!verdict.empty()) advice.wrong.emplace(program.substr(0, program.find(' ')), verdict);
   }
 }
 

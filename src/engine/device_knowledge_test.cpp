@@ -7,6 +7,7 @@
 
 #include "base/environment.h"
 #include "engine/changed_program.h"
+#include "engine/engine.h"
 
 namespace tokamak {
 namespace {

@@ -194,6 +194,12 @@ Clock steady_clock() {
   };
 }
 
+void recall_device(const DeviceInfo& device, OpenOptions& options) {
+  if (device.backend == BackendKind::kCpu) return;
+  if (options.use_tuned) recall_tuned(device, options.advice);
+  if (options.self_test) recall_verdicts(device, options.advice);
+}
+
 Result<std::unique_ptr<Engine>> Engine::open(const OpenOptions& options) {
   TOK_TRY(const std::string path, find_model(options.model));
   TOK_TRY(ModelFiles files, read_model_files(path));

@@ -4,6 +4,8 @@
 #include <iterator>
 #include <limits>
 
+#include "generate/session.h"
+
 namespace tokamak {
 namespace {
 
@@ -81,17 +83,17 @@ class Tuning {
     }
   }
 
-  Result<void> run(const Engine::Compiled& compiled, const ConstantReader& constants) {
+  Result<void> run(const TunedPlan& target, const ConstantReader& constants) {
     if (trials_.empty()) return {};
     tell("compiling kernels and loading weights");
     TOK_TRY(const std::unique_ptr<Program> program, backend_.compile(plan_, constants));
-    TOK_TRY(Session::start(*program, compiled.context, compiled.facts.vocab));  // page tables
+    TOK_TRY(Session::start(*program, target.context, target.vocab));  // page tables
     for (uint32_t round = 0; round <= options_.rounds; ++round) {
       for (const Trial& trial : trials_) {
         if (options_.cancelled && options_.cancelled()) {
           return fail(ErrorCode::kCancelled, "Tuning was cancelled.");
         }
-        TOK_TRY(time(*program, trial, compiled.context, round == 0));
+        TOK_TRY(time(*program, trial, target.context, round == 0));
       }
       drop_the_slow(round < 2 ? kFarTooSlow : kTooSlow);
       tell(fmt::format("round {} of {}, {} candidates", round, options_.rounds, left()));
@@ -205,12 +207,12 @@ double TunedProblem::time_of(const std::string& variant) const {
   return slow == dropped.end() ? 0 : slow->second;
 }
 
-Result<std::vector<TunedProblem>> tune_plan(Backend& backend, const Engine::Compiled& compiled,
+Result<std::vector<TunedProblem>> tune_plan(Backend& backend, const TunedPlan& target,
                                             const WrongVariants& wrong,
                                             const ConstantReader& constants,
                                             const TuneOptions& options) {
-  Tuning tuning(backend, compiled.plan, wrong, options);
-  TOK_TRY(tuning.run(compiled, constants));
+  Tuning tuning(backend, target.plan, wrong, options);
+  TOK_TRY(tuning.run(target, constants));
   return tuning.problems();
 }
 

@@ -11,7 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/engine.h"
+#include "backend/backend.h"
+#include "base/json.h"
+#include "kernels/select.h"
 
 namespace tokamak {
 
@@ -33,14 +35,6 @@ struct TunedProblem {
   double time_of(const std::string& variant) const;
 };
 
-struct TuneReport {
-  std::string model;
-  DeviceInfo device;
-  std::vector<TunedProblem> problems;  // in the order of the plan's steps
-  double seconds = 0;
-  std::string kept_in;  // the file; "": nowhere
-};
-
 using TunedVariants = decltype(VariantAdvice::tuned);
 /// What selection makes of it.
 TunedVariants tuned_variants(const std::vector<TunedProblem>& problems);
@@ -49,18 +43,17 @@ Json to_json(const TunedVariants& tuned);
 /// Entries that are not as to_json() writes them are left out.
 TunedVariants read_tuned(const Json& notes);
 
-/// Times the problems of `plan` that more than one variant takes. `constants` gives the weights;
+/// A plan to tune, the positions it was built for and its vocabulary.
+struct TunedPlan {
+  const Plan& plan;
+  uint32_t context = 0, vocab = 0;
+};
+
+/// Times the problems of the plan that more than one variant takes. `constants` gives the weights;
 /// `wrong` are left out. Errors: a device without timestamps, kCancelled.
-Result<std::vector<TunedProblem>> tune_plan(Backend& backend, const Engine::Compiled& compiled,
+Result<std::vector<TunedProblem>> tune_plan(Backend& backend, const TunedPlan& target,
                                             const WrongVariants& wrong,
                                             const ConstantReader& constants,
                                             const TuneOptions& options);
-
-std::string tune_text(const TuneReport& report);
-Json tune_json(const TuneReport& report);
-
-/// Opens the model, tunes it, keeps the result beside that of earlier models. Native programs only.
-/// Errors: as of opening; the CPU reference (kUnsupported), whose one kernel an op needs no choice.
-Result<TuneReport> tune(const OpenOptions& open, const TuneOptions& options);
 
 }  // namespace tokamak

@@ -2,7 +2,7 @@
 #include "base/environment.h"
 #include "engine/device_knowledge.h"
 #include "engine/quantized_cache.h"
-#include "engine/tune.h"
+#include "engine/tune_report.h"
 #include "model/weights.h"
 
 namespace tokamak {
@@ -32,7 +32,8 @@ Result<TuneReport> tune(const OpenOptions& open, const TuneOptions& options) {
   const auto constants = [&](const TensorDesc& constant, Share share, const auto& write) {
     return read_constant(tensors, constant, share, write);
   };
-  TOK_TRY(report.problems, tune_plan(*backend, *compiled, own.advice.wrong, constants, options));
+  const TunedPlan target{compiled->plan, compiled->context, compiled->facts.vocab};
+  TOK_TRY(report.problems, tune_plan(*backend, target, own.advice.wrong, constants, options));
   const DeviceNotes notes = tuning_notes(backend->device());
   TunedVariants all = tuned_variants(report.problems);
   all.merge(read_tuned(notes.read()));  // of other models; where both know a problem, the new one

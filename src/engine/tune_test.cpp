@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "engine/engine.h"
+
 namespace tokamak {
 namespace {
 
@@ -66,9 +68,12 @@ class TuneTest : public testing::Test {
     EXPECT_TRUE(compiled) << compiled.error().message;
     return *std::move(compiled);
   }
+  static TunedPlan target_of(const Engine::Compiled& compiled) {
+    return {compiled.plan, compiled.context, compiled.facts.vocab};
+  }
   std::vector<TunedProblem> tune(TimedBackend& backend, const TuneOptions& options = {}) {
     const Engine::Compiled compiled = compile(backend);
-    auto problems = tune_plan(backend, compiled, {}, {}, options);
+    auto problems = tune_plan(backend, target_of(compiled), {}, {}, options);
     EXPECT_TRUE(problems) << problems.error().message;
     return *std::move(problems);
   }
@@ -132,7 +137,8 @@ TEST_F(TuneTest, TakesTheLeastTimeOfTheRoundsButTheFirst) {
 TEST_F(TuneTest, StopsWhenAsked) {
   TimedBackend backend([](const Step&, int) { return 1e-6; });
   const Engine::Compiled compiled = compile(backend);
-  const auto problems = tune_plan(backend, compiled, {}, {}, {.cancelled = [] { return true; }});
+  const auto problems =
+      tune_plan(backend, target_of(compiled), {}, {}, {.cancelled = [] { return true; }});
   ASSERT_FALSE(problems);
   EXPECT_EQ(problems.error().code, ErrorCode::kCancelled);
 }

@@ -1,4 +1,4 @@
-#include "engine/tune.h"
+#include "engine/tune_report.h"
 
 #include "apps/cli/command.h"
 
