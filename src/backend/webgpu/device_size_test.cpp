@@ -46,7 +46,9 @@ TEST(DeviceSizes, OfSoftwareAreThoseOfALargeGpuUnlessSomethingElseIsSaid) {
   };
   const auto devices = list_webgpu_devices();
   ASSERT_TRUE(devices);
-  if (devices->front().software) EXPECT_EQ(of({}), size_of_software());
+  if (devices->front().software) {
+    EXPECT_EQ(of({}), size_of_software());
+  }
   const DeviceSize given = of({.multiprocessors = 20});
   EXPECT_EQ(given.multiprocessors, 20u);
   EXPECT_EQ(given.source, "as TOKAMAK_MULTIPROCESSORS says");
