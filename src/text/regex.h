@@ -1,10 +1,11 @@
 // Regular expressions as tokenizer.json spells them: Oniguruma's Ruby syntax over UTF-8.
 //
 // The engine is the platform's: regex_pcre2.cpp natively. A build has exactly one of them.
-// Where the syntax means something else to the engine, the engine's file rewrites the pattern; what
+// Where the syntax means something else to the engine, the pattern is rewritten (oniguruma.h); what
 // cannot be rewritten is refused, never run with another meaning.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -29,11 +30,14 @@ class Regex {
   ~Regex();
 
   /// Appends all matches, from left to right, none overlapping. Fails when the pattern needs more
-  /// steps on this text than kMaxSteps allows. REQUIRES: valid UTF-8.
+  /// than max_steps(text.size()) to look for all of them. REQUIRES: valid UTF-8.
   Result<void> find_all(std::string_view text, std::vector<TextRange>& matches) const;
 
-  /// Backtracking steps for one match; a pre-tokenizer needs a few for each character of a word.
-  static constexpr uint32_t kMaxSteps = 5'000'000;
+  /// Backtracking steps for a whole text; a pre-tokenizer needs a few for each character. Matches
+  /// of a few hundred steps are not counted: there is at most one at each byte.
+  static constexpr uint64_t max_steps(size_t text_bytes) {
+    return 100'000 + 1000 * uint64_t{text_bytes};
+  }
 
  private:
   struct Compiled;

@@ -247,10 +247,11 @@ TEST(TokenizerFile, RefusesIdsFarBeyondTheVocabulary) {
 }
 
 TEST(TokenizerFile, RefusesARegexThatDoesNotCompile) {
-  EXPECT_EQ(error_of(file_with(R"(, "pre_tokenizer": {"type": "Split", "behavior": "Isolated",
+  EXPECT_EQ(
+      error_of(file_with(R"(, "pre_tokenizer": {"type": "Split", "behavior": "Isolated",
                                     "pattern": {"Regex": "a(b"}})")),
-            "tokenizer.json: pre_tokenizer: The regular expression \"a(b\" does not compile: "
-            "missing closing parenthesis.");
+      "tokenizer.json: pre_tokenizer: The regular expression \"a(b\" has \"(\" without \")\" at "
+      "character 2.");
 }
 
 TEST(TokenizerFile, NamesUnknownTypes) {
