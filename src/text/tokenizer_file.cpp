@@ -1,7 +1,7 @@
 // tokenizer.json and tokenizer_config.json to TokenizerParts.
 #include <charconv>
-#include <unordered_map>
-#include <unordered_set>
+#include <map>
+#include <set>
 
 #include "text/json_fields.h"
 #include "text/tokenizer_parts.h"
@@ -27,7 +27,8 @@ Result<Json> parse_object(std::string_view text) {
   return json;
 }
 
-/// The added tokens read so far, found by what they spell.
+/// The added tokens read so far, found by what they spell: in order, so that no choice of tokens
+/// makes the search long.
 class AddedTokenList {
  public:
   explicit AddedTokenList(const Vocabulary& vocabulary) : vocabulary_(vocabulary) {}
@@ -53,8 +54,8 @@ class AddedTokenList {
  private:
   const Vocabulary& vocabulary_;
   std::vector<AddedToken> tokens_;
-  std::unordered_map<std::string, size_t> places_;
-  std::unordered_set<uint32_t> ids_;
+  std::map<std::string, size_t> places_;
+  std::set<uint32_t> ids_;
 };
 
 /// As in the reference, a token that the vocabulary has keeps the id it has there, and one that is

@@ -1,7 +1,14 @@
-// A hash map from 64-bit keys to 64-bit values, by open addressing: one allocation, no erase.
+// A hash map from 64-bit keys to 64-bit values, by open addressing, without erase.
+//
+// Keys come from strangers' files, who may choose them so that all want the same slot. Only some
+// slots are therefore looked at; a key that finds none of them free is kept in order instead, where
+// no choice of keys makes the search long.
 #pragma once
 #include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <map>
+#include <utility>
 #include <vector>
 
 namespace tokamak {
@@ -19,9 +26,8 @@ class U64Map {
   /// Stores or replaces.
   void set(uint64_t key, uint64_t value) {
     reserve(size_ + 1);
-    Slot& slot = slots_[locate(key)];
-    if (slot.key == kNoKey) ++size_;
-    slot = {key, value};
+    if (find(key) == nullptr) ++size_;
+    store(key, value);
   }
 
   /// Asks for the memory that set(key) is going to need.
@@ -32,8 +38,11 @@ class U64Map {
   /// Null when absent; valid until the next set().
   const uint64_t* find(uint64_t key) const {
     if (slots_.empty()) return nullptr;
-    const Slot& slot = slots_[locate(key)];
-    return slot.key == key ? &slot.value : nullptr;
+    if (const size_t at = locate(key); at != slots_.size()) {
+      return slots_[at].key == key ? &slots_[at].value : nullptr;
+    }
+    const auto found = crowded_out_.find(key);
+    return found == crowded_out_.end() ? nullptr : &found->second;
   }
 
   size_t size() const { return size_; }
@@ -49,21 +58,40 @@ class U64Map {
     return size_t(mixed >> 20) & (slots_.size() - 1);
   }
 
+  /// The slot of `key`, or the free one that it gets; slots_.size() when there is neither near the
+  /// first.
   size_t locate(uint64_t key) const {
     size_t at = first_slot(key);
-    while (slots_[at].key != key && slots_[at].key != kNoKey) at = (at + 1) & (slots_.size() - 1);
-    return at;
+    for (size_t probes = 0; probes < kMaxProbes; ++probes) {
+      if (slots_[at].key == key || slots_[at].key == kNoKey) return at;
+      at = (at + 1) & (slots_.size() - 1);
+    }
+    return slots_.size();
+  }
+
+  void store(uint64_t key, uint64_t value) {
+    const size_t at = locate(key);
+    if (at == slots_.size()) {
+      crowded_out_[key] = value;
+    } else {
+      slots_[at] = {key, value};
+    }
   }
 
   void rehash(size_t capacity) {
     std::vector<Slot> old(capacity);
     old.swap(slots_);
+    const std::map<uint64_t, uint64_t> old_crowded_out = std::exchange(crowded_out_, {});
     for (const Slot& slot : old) {
-      if (slot.key != kNoKey) slots_[locate(slot.key)] = slot;
+      if (slot.key != kNoKey) store(slot.key, slot.value);
     }
+    for (const auto& [key, value] : old_crowded_out) store(key, value);
   }
 
+  static constexpr size_t kMaxProbes = 64;
+
   std::vector<Slot> slots_;
+  std::map<uint64_t, uint64_t> crowded_out_;
   size_t size_ = 0;
 };
 

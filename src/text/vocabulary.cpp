@@ -30,13 +30,14 @@ Result<Vocabulary> Vocabulary::with_room(size_t count, size_t total_bytes) {
 }
 
 size_t Vocabulary::locate(std::string_view token, uint64_t hash) const {
-  const size_t mask = slots_.size() - 1;
   size_t at = first_slot(hash);
-  while (slots_[at].id != kNoId &&
-         (slots_[at].hash != uint32_t(hash >> 32) || this->token(slots_[at].id) != token)) {
-    at = (at + 1) & mask;
+  for (size_t probes = 0; probes < kMaxProbes; ++probes) {
+    const Slot& slot = slots_[at];
+    if (slot.id == kNoId) return at;
+    if (slot.hash == uint32_t(hash >> 32) && this->token(slot.id) == token) return at;
+    at = (at + 1) & (slots_.size() - 1);
   }
-  return at;
+  return slots_.size();
 }
 
 Result<void> Vocabulary::add(std::string_view token, uint32_t id) {
@@ -49,13 +50,16 @@ Result<void> Vocabulary::add(std::string_view token, uint32_t id) {
                          id);
   }
   const uint64_t hash = hash_of(token);
-  Slot& slot = slots_[locate(token, hash)];
-  if (slot.id != kNoId) {
+  if (const auto known = find(token, hash)) {
     return invalid_input("Token \"{}\" is in the vocabulary twice, with ids {} and {}.", token,
-                         slot.id, id);
+                         *known, id);
   }
   if (id >= tokens_.size()) tokens_.resize(size_t{id} + 1);
-  slot = {id, uint32_t(hash >> 32)};
+  if (const size_t at = locate(token, hash); at != slots_.size()) {
+    slots_[at] = {id, uint32_t(hash >> 32)};
+  } else {
+    crowded_out_.emplace(token, id);
+  }
   tokens_[id] = {bytes_.size(), uint32_t(token.size()), true};
   bytes_ += token;
   return {};
@@ -67,9 +71,11 @@ std::optional<uint32_t> Vocabulary::find(std::string_view token) const {
 
 std::optional<uint32_t> Vocabulary::find(std::string_view token, uint64_t hash) const {
   if (slots_.empty()) return std::nullopt;
-  const Slot& slot = slots_[locate(token, hash)];
-  if (slot.id == kNoId) return std::nullopt;
-  return slot.id;
+  if (const size_t at = locate(token, hash); at != slots_.size()) {
+    return slots_[at].id == kNoId ? std::nullopt : std::optional(slots_[at].id);
+  }
+  const auto found = crowded_out_.find(token);
+  return found == crowded_out_.end() ? std::nullopt : std::optional(found->second);
 }
 
 void Vocabulary::find_all(std::span<const std::string_view> tokens,

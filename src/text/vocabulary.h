@@ -2,6 +2,8 @@
 // so that a hostile id cannot make tables large.
 #pragma once
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -51,13 +53,19 @@ class Vocabulary {
   };
   static constexpr uint32_t kNoId = UINT32_MAX;
 
+  static constexpr size_t kMaxProbes = 64;
+
   size_t first_slot(uint64_t hash) const { return size_t(hash) & (slots_.size() - 1); }
+  /// The slot of `token`, or the free one that it gets; slots_.size() when there is neither near
+  /// the first.
   size_t locate(std::string_view token, uint64_t hash) const;
   std::optional<uint32_t> find(std::string_view token, uint64_t hash) const;
 
   std::string bytes_;
   std::vector<Token> tokens_;  // by id
   std::vector<Slot> slots_;    // open addressing by the token's hash
+  // Tokens that find no free slot near their own: a stranger may choose tokens of one hash.
+  std::map<std::string, uint32_t, std::less<>> crowded_out_;
   size_t id_limit_ = 0;
 };
 
