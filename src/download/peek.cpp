@@ -80,9 +80,14 @@ Result<Peeked> peek(const hub::Settings& settings, const hub::ModelName& name,
   TOK_TRY(const std::vector<hub::RepoFile> files, choose_files(fetcher, listing));
   Peeked peeked;
   peeked.commit = listing.commit;
-  constexpr std::string_view kTexts[] = {"config.json",         "generation_config.json",
-                                         "tokenizer.json",      "tokenizer_config.json",
-                                         "chat_template.jinja", "quantize_config.json"};
+  constexpr std::string_view kTexts[] = {"config.json",
+                                         "generation_config.json",
+                                         "tokenizer.json",
+                                         "tokenizer_config.json",
+                                         "chat_template.jinja",
+                                         "quantize_config.json",
+                                         "special_tokens_map.json",
+                                         "added_tokens.json"};
   std::vector<std::shared_ptr<ByteSource>> sources;
   std::string index_text;
   for (const hub::RepoFile& file : files) {

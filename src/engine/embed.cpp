@@ -5,6 +5,7 @@
 #include "base/scoped_flag.h"
 #include "engine/engine.h"
 #include "engine/task.h"
+#include "text/unicode.h"
 
 namespace tokamak {
 namespace {
@@ -85,8 +86,10 @@ Result<std::vector<float>> Engine::embed(std::string_view text, const EmbedOptio
   TOK_TRY(check_task(compiled_, Task::kEmbeddings));
   TOK_TRY(const Tokenizer* own, tokenizer());
   TOK_TRY(const std::string prompt, find_prompt(*compiled_.encoder, options));
+  std::string whole = prompt + std::string(text);
+  if (compiled_.encoder->lower_case) whole = to_lower(repair_utf8(whole));
   TOK_TRY(const std::vector<uint32_t> ids,
-          encode(*own, prompt + std::string(text), compiled_.context, options.truncate));
+          encode(*own, whole, compiled_.context, options.truncate));
   return embed(ids, options);
 }
 

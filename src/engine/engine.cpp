@@ -92,7 +92,7 @@ bool has_tokenizer(const ModelFiles& files) {
 
 Result<Tokenizer> tokenizer_of(const ModelFiles& files) {
   if (files.vocab) return Tokenizer::from_gguf(*files.vocab);
-  return Tokenizer::from_json(files.tokenizer, files.tokenizer_config);
+  return Tokenizer::from_files(files.tokenizer_files());
 }
 
 /// Another one for every call and at every time; what JSON and --seed hold.
@@ -173,7 +173,7 @@ Result<ChatTemplateSource> chat_templates(const ModelFiles& files, std::string_v
     additional.clear();
     jinja = instead;
   }
-  return read_chat_templates(files.tokenizer_config, jinja, additional);
+  return read_chat_templates(files.tokenizer_files(), jinja, additional);
 }
 
 Failure no_tokenizer(const ModelFiles& files) {

@@ -72,6 +72,7 @@ struct ModelFiles {
   std::string origin;  // for messages: what stands before "config.json" when there is no such file
   TensorFile tensors;
   std::string config, generation_config, tokenizer, tokenizer_config, chat_template;
+  std::string special_tokens_map, added_tokens;                     // .json, beside tokenizer.json
   std::string quantize_config;                                      // of GPTQ's tools
   std::string hints;                                                // tokamak.json
   std::vector<std::pair<std::string, std::string>> more_templates;  // additional_chat_templates/
@@ -79,6 +80,10 @@ struct ModelFiles {
   std::string pooling;  // how a GGUF file makes embeddings: mean, cls, last or rank; "": not said
   std::vector<std::string> notices;  // what is odd in the files, for OpenOptions::notice
   EncoderFiles encoder;  // tensors of its modules have their folder's name and '/' before theirs
+
+  TokenizerFiles tokenizer_files() const {
+    return {tokenizer, tokenizer_config, special_tokens_map, added_tokens};
+  }
 };
 
 struct EmbedOptions {

@@ -171,7 +171,7 @@ Result<void> add_texts(Facts& facts, const ModelFiles& files) {
   std::vector<ChatTemplateSource::Named> more;
   for (const auto& [name, source] : files.more_templates) more.push_back({name, source});
   std::vector<std::string> names;
-  if (const auto source = read_chat_templates(files.tokenizer_config, jinja, more)) {
+  if (const auto source = read_chat_templates(files.tokenizer_files(), jinja, more)) {
     for (const ChatTemplateSource::Named& one : source->templates) names.push_back(one.name);
   }
   facts.add("chat template", names.empty() ? "no" : fmt::format("yes ({})", joined(names)),

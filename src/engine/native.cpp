@@ -115,6 +115,8 @@ Result<ModelFiles> read_text_files(const std::string& path) {
   TOK_TRY(files.quantize_config, read_optional(folder + "/quantize_config.json"));
   TOK_TRY(files.tokenizer, read_optional(folder + "/tokenizer.json"));
   TOK_TRY(files.tokenizer_config, read_optional(folder + "/tokenizer_config.json"));
+  TOK_TRY(files.special_tokens_map, read_optional(folder + "/special_tokens_map.json"));
+  TOK_TRY(files.added_tokens, read_optional(folder + "/added_tokens.json"));
   TOK_TRY(files.chat_template, read_optional(folder + "/chat_template.jinja"));
   TOK_TRY(read_templates(folder, files));
   return files;

@@ -210,6 +210,7 @@ Result<Encoder> read_encoder(const EncoderFiles& files) {
     TOK_TRY(const Json json, parse(kTransformer, files.transformer));
     ConfigReader config(json, kTransformer);
     if (config.has("max_seq_length")) out.max_tokens = config.size("max_seq_length");
+    out.lower_case = config.flag("do_lower_case", false);
     TOK_TRY(config.status());
   }
   return out;

@@ -37,6 +37,7 @@ struct Encoder {
   bool normalize = true;    // to unit length
   uint32_t width = 0;       // of the hidden states; 0: not said
   uint32_t max_tokens = 0;  // longest text it was made for; 0: not said
+  bool lower_case = false;  // texts are turned into small letters first
   std::vector<std::pair<std::string, std::string>> prompts;  // name -> what stands before the text
   std::optional<std::string> default_prompt;                 // a name in `prompts`
 

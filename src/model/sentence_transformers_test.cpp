@@ -127,7 +127,7 @@ TEST(Encoder, ReadsPromptsAndTheLongestText) {
   EncoderFiles files{modules(),
                      R"({"prompts": {"query": "q: ", "document": ""},
                                     "default_prompt_name": "document"})",
-                     R"({"max_seq_length": 512})",
+                     R"({"max_seq_length": 512, "do_lower_case": true})",
                      {{"1_Pooling", kMean}}};
   const auto encoder = read_encoder(files);
   ASSERT_TRUE(encoder) << error(encoder);
@@ -135,6 +135,7 @@ TEST(Encoder, ReadsPromptsAndTheLongestText) {
   EXPECT_EQ(encoder->prompts[0], (std::pair<std::string, std::string>("query", "q: ")));
   EXPECT_EQ(encoder->default_prompt, "document");
   EXPECT_EQ(encoder->max_tokens, 512u);
+  EXPECT_TRUE(encoder->lower_case);
   files.prompts = R"({"prompts": {"query": "q: "}, "default_prompt_name": "passage"})";
   expect_has(error(read_encoder(files)), {"default_prompt_name", "passage"});
   files.prompts = R"({"prompts": {"query": 3}})";
@@ -144,6 +145,9 @@ TEST(Encoder, ReadsPromptsAndTheLongestText) {
   files.prompts = "";
   files.transformer = R"({"max_seq_length": -1})";
   expect_has(error(read_encoder(files)), {"sentence_bert_config.json", "max_seq_length"});
+  files.transformer = R"({"max_seq_length": null, "do_lower_case": false})";
+  EXPECT_EQ(read_encoder(files)->max_tokens, 0u);
+  EXPECT_FALSE(read_encoder(files)->lower_case);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 
 #include "base/json.h"
 #include "base/result.h"
+#include "text/tokenizer_config.h"
 
 namespace tokamak {
 
@@ -62,11 +63,11 @@ struct ChatTemplateSource {
   Result<const Named*> choose(bool has_tools) const;
 };
 
-/// `tokenizer_config` is the text of tokenizer_config.json, empty when there is none;
-/// `jinja_file` the text of chat_template.jinja, which wins over the template inside the config;
-/// `additional` those of additional_chat_templates/NAME.jinja.
+/// `files` are those of the tokenizer, of which tokenizer_config.json and special_tokens_map.json
+/// count; `jinja_file` is the text of chat_template.jinja, which wins over the template inside the
+/// config; `additional` those of additional_chat_templates/NAME.jinja.
 Result<ChatTemplateSource> read_chat_templates(
-    std::string_view tokenizer_config, std::optional<std::string_view> jinja_file,
+    const TokenizerFiles& files, std::optional<std::string_view> jinja_file,
     const std::vector<ChatTemplateSource::Named>& additional = {});
 
 /// `variables` with the special tokens, for those names it does not have itself.

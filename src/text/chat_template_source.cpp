@@ -10,7 +10,7 @@ namespace {
 
 using Named = ChatTemplateSource::Named;
 
-/// "chat_template" is a text, or a list of {"name", "template"}.
+/// "chat_template" is a text, a list of {"name", "template"}, or an object from names to texts.
 Result<std::vector<Named>> templates_in(const Json& config) {
   std::vector<Named> templates;
   const Json* given = config.find("chat_template");
@@ -19,9 +19,20 @@ Result<std::vector<Named>> templates_in(const Json& config) {
     templates.push_back({"default", given->as_string()});
     return templates;
   }
+  if (given->is_object()) {
+    for (const auto& [name, source] : given->as_object()) {
+      if (!source.is_string()) {
+        return invalid_input("\"chat_template.{}\" is {} where a string is expected.", name,
+                             kind_name(source.kind()));
+      }
+      templates.push_back({name, source.as_string()});
+    }
+    return templates;
+  }
   if (!given->is_array()) {
-    return invalid_input("\"chat_template\" is {} where a string or an array is expected.",
-                         kind_name(given->kind()));
+    return invalid_input(
+        "\"chat_template\" is {} where a string, an array or an object is expected.",
+        kind_name(given->kind()));
   }
   std::set<std::string_view> names;
   for (size_t i = 0; i < given->as_array().size(); ++i) {
@@ -47,15 +58,10 @@ Json special_tokens_in(const Json& config) {
 
 }  // namespace
 
-Result<ChatTemplateSource> read_chat_templates(std::string_view tokenizer_config,
+Result<ChatTemplateSource> read_chat_templates(const TokenizerFiles& files,
                                                std::optional<std::string_view> jinja_file,
                                                const std::vector<Named>& additional) {
-  Json config(Json::Object{});
-  if (!tokenizer_config.empty()) {
-    auto parsed = Json::parse(tokenizer_config);
-    if (!parsed) return std::unexpected(parsed.error().within("tokenizer_config.json"));
-    config = *std::move(parsed);
-  }
+  TOK_TRY(const Json config, read_tokenizer_config(files));
   auto templates = templates_in(config);
   if (!templates) return std::unexpected(templates.error().within("tokenizer_config.json"));
   ChatTemplateSource source{*std::move(templates), special_tokens_in(config)};

@@ -119,58 +119,79 @@ std::string chosen(const Result<ChatTemplateSource>& source, bool has_tools) {
 }
 
 TEST(ChatTemplateSource, TakesTheTextOfTheConfig) {
-  const auto source = read_chat_templates(R"({"chat_template": "T"})", std::nullopt);
+  const auto source = read_chat_templates({.config = R"({"chat_template": "T"})"}, std::nullopt);
   EXPECT_EQ(chosen(source, false), "T");
   EXPECT_EQ(chosen(source, true), "T");
 }
 
 TEST(ChatTemplateSource, TakesTheToolTemplateOnlyWithTools) {
-  const auto source = read_chat_templates(
-      R"({"chat_template": [{"name": "tool_use", "template": "U"},
-                            {"name": "default", "template": "D"}]})",
-      std::nullopt);
+  const auto source =
+      read_chat_templates({.config = R"({"chat_template": [{"name": "tool_use", "template": "U"},
+                            {"name": "default", "template": "D"}]})"},
+                          std::nullopt);
   EXPECT_EQ(chosen(source, false), "D");
   EXPECT_EQ(chosen(source, true), "U");
 }
 
+TEST(ChatTemplateSource, TakesAnObjectOfNamedTemplates) {
+  const auto source = read_chat_templates(
+      {.config = R"({"chat_template": {"tool_use": "U", "default": "D"}})"}, {});
+  EXPECT_EQ(chosen(source, false), "D");
+  EXPECT_EQ(chosen(source, true), "U");
+  EXPECT_EQ(chosen(read_chat_templates({.config = R"({"chat_template": {"a": 1}})"}, {}), false),
+            "error: tokenizer_config.json: \"chat_template.a\" is an integer where a string is "
+            "expected.");
+}
+
+TEST(ChatTemplateSource, TakesSpecialTokensFromTheirOwnFile) {
+  const auto source = read_chat_templates(
+      {.config = R"({"bos_token": "<S>", "unk_token": "?"})",
+       .special_tokens = R"({"bos_token": {"content": "<s>"}, "eos_token": "</s>"})"},
+      "x");
+  ASSERT_TRUE(source);
+  EXPECT_EQ(source->special_tokens,
+            json(R"({"bos_token": "<s>", "eos_token": "</s>", "unk_token": "?"})"));
+}
+
 TEST(ChatTemplateSource, PrefersTheSideFileAndAddsNamedTemplates) {
   const auto source =
-      read_chat_templates(R"({"chat_template": "T"})", "FILE", {{"tool_use", "TOOLS"}});
+      read_chat_templates({.config = R"({"chat_template": "T"})"}, "FILE", {{"tool_use", "TOOLS"}});
   EXPECT_EQ(chosen(source, false), "FILE");
   EXPECT_EQ(chosen(source, true), "TOOLS");
-  EXPECT_EQ(chosen(read_chat_templates("", "FILE"), false), "FILE");
+  EXPECT_EQ(chosen(read_chat_templates({}, "FILE"), false), "FILE");
 }
 
 TEST(ChatTemplateSource, SaysWhatIsThereInsteadOfADefault) {
-  EXPECT_EQ(chosen(read_chat_templates("{}", std::nullopt), false),
+  EXPECT_EQ(chosen(read_chat_templates({.config = "{}"}, std::nullopt), false),
             "error: The model has no chat template.");
-  const auto source =
-      read_chat_templates(R"({"chat_template": [{"name": "rag", "template": "R"}]})", std::nullopt);
+  const auto source = read_chat_templates(
+      {.config = R"({"chat_template": [{"name": "rag", "template": "R"}]})"}, std::nullopt);
   EXPECT_EQ(chosen(source, true),
             "error: The model has no chat template named \"default\", but \"rag\".");
 }
 
 TEST(ChatTemplateSource, RefusesOtherShapes) {
-  EXPECT_EQ(chosen(read_chat_templates(R"({"chat_template": 5})", std::nullopt), false),
-            "error: tokenizer_config.json: \"chat_template\" is an integer where a string or an "
-            "array is expected.");
+  EXPECT_EQ(chosen(read_chat_templates({.config = R"({"chat_template": 5})"}, std::nullopt), false),
+            "error: tokenizer_config.json: \"chat_template\" is an integer where a string, an "
+            "array or an object is expected.");
   EXPECT_EQ(
-      chosen(read_chat_templates(R"({"chat_template": [{"name": "a"}]})", std::nullopt), false),
+      chosen(read_chat_templates({.config = R"({"chat_template": [{"name": "a"}]})"}, std::nullopt),
+             false),
       "error: tokenizer_config.json: \"chat_template[0]\" needs \"name\" and \"template\" as "
       "strings.");
-  EXPECT_EQ(chosen(read_chat_templates(
-                       R"({"chat_template": [{"name": "a", "template": ""},
-                                             {"name": "a", "template": ""}]})",
-                       std::nullopt),
-                   false),
-            "error: tokenizer_config.json: Two chat templates are named \"a\".");
-  EXPECT_FALSE(read_chat_templates("{", std::nullopt));
+  EXPECT_EQ(
+      chosen(read_chat_templates({.config = R"({"chat_template": [{"name": "a", "template": ""},
+                                             {"name": "a", "template": ""}]})"},
+                                 std::nullopt),
+             false),
+      "error: tokenizer_config.json: Two chat templates are named \"a\".");
+  EXPECT_FALSE(read_chat_templates({.config = "{"}, std::nullopt));
 }
 
 TEST(ChatTemplateSource, GivesTheSpecialTokensAsVariables) {
   const auto source = read_chat_templates(
-      R"({"bos_token": "<s>", "eos_token": {"content": "</s>"}, "unk_token": null,
-          "add_bos_token": true})",
+      {.config = R"({"bos_token": "<s>", "eos_token": {"content": "</s>"}, "unk_token": null,
+          "add_bos_token": true})"},
       "x");
   ASSERT_TRUE(source);
   EXPECT_EQ(source->special_tokens, json(R"({"bos_token": "<s>", "eos_token": "</s>"})"));

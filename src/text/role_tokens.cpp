@@ -16,6 +16,9 @@ RoleTokens read_role_tokens(const Json& config) {
   for (const auto& [name, value] : config.as_object()) {
     if (name.ends_with("_token")) found[name] = token_text(value);
   }
+  if (const Json* named = config.find("extra_special_tokens"); named && named->is_object()) {
+    for (const auto& [name, value] : named->as_object()) found[name] = token_text(value);
+  }
   RoleTokens roles;
   for (const auto& [name, text] : found) {
     if (text != nullptr) roles.emplace_back(name, text->as_string());

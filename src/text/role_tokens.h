@@ -14,8 +14,8 @@ using RoleTokens = std::vector<std::pair<std::string, std::string>>;  // "bos_to
 /// The text of a token that is given as such or as an object with "content"; null for others.
 const Json* token_text(const Json& token);
 
-/// Every member called "..._token" that is a token, each name once. Nothing when `config` is no
-/// object.
+/// Every member called "..._token" that is a token, and the tokens that "extra_special_tokens"
+/// names, each name once. Nothing when `config` is no object.
 RoleTokens read_role_tokens(const Json& config);
 
 }  // namespace tokamak

@@ -55,9 +55,8 @@ Tokenizer::Tokenizer(Tokenizer&&) noexcept = default;
 Tokenizer& Tokenizer::operator=(Tokenizer&&) noexcept = default;
 Tokenizer::~Tokenizer() = default;
 
-Result<Tokenizer> Tokenizer::from_json(std::string_view tokenizer_json,
-                                       std::string_view config_json) {
-  TOK_TRY(TokenizerParts parts, read_tokenizer_parts(tokenizer_json, config_json));
+Result<Tokenizer> Tokenizer::from_files(const TokenizerFiles& files) {
+  TOK_TRY(TokenizerParts parts, read_tokenizer_parts(files));
   return Tokenizer(std::make_unique<const TokenizerParts>(std::move(parts)));
 }
 
@@ -77,7 +76,8 @@ Result<std::vector<uint32_t>> Tokenizer::encode(std::string_view text,
     repaired = repair_utf8(text);
     text = repaired;
   }
-  Encoding encoding{*parts_, options.parse_special, WordCache(text.size()), {}};
+  const bool parse_special = options.parse_special.value_or(!parts_->split_special);
+  Encoding encoding{*parts_, parse_special, WordCache(text.size()), {}};
   const PostProcessor& post = parts_->post_processor;
   if (options.add_special) encoding.ids = post.before();
   TOK_TRY(encoding.add(text));

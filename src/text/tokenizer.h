@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "text/tokenizer_config.h"
 
 namespace tokamak {
 
@@ -22,18 +23,22 @@ struct GgufVocab;
 struct TokenizerParts;
 
 struct EncodeOptions {
-  bool add_special = true;    // what the post-processor adds, such as <bos>
-  bool parse_special = true;  // false: special tokens in the text are plain text
+  bool add_special = true;  // what the post-processor adds, such as <bos>
+  // false: special tokens in the text are plain text. Unset: as the files say, mostly true.
+  std::optional<bool> parse_special = {};
 };
 
 class Tokenizer {
  public:
   static constexpr size_t kMaxTextBytes = size_t{1} << 30;
 
-  /// `config_json` is the text of tokenizer_config.json; it may be empty. It gives the roles of
-  /// special tokens, and tokens that tokenizer.json leaves out.
+  /// The files beside tokenizer.json give the roles of special tokens, tokens that it leaves out,
+  /// and a few other facts (docs/tokenizers.md).
+  static Result<Tokenizer> from_files(const TokenizerFiles& files);
   static Result<Tokenizer> from_json(std::string_view tokenizer_json,
-                                     std::string_view config_json = {});
+                                     std::string_view config_json = {}) {
+    return from_files({.tokenizer = tokenizer_json, .config = config_json});
+  }
 
   /// What gguf_vocab.h collects from a GGUF file. Errors name the key of its metadata.
   static Result<Tokenizer> from_gguf(const GgufVocab& vocab);

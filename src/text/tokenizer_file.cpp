@@ -1,4 +1,5 @@
-// tokenizer.json and tokenizer_config.json to TokenizerParts.
+// tokenizer.json and the files beside it to TokenizerParts.
+#include <algorithm>
 #include <charconv>
 #include <map>
 #include <set>
@@ -17,14 +18,6 @@ auto read_member(const Json& file, std::string_view name, Read read) {
   auto result = read(member == nullptr ? kNull : *member);
   if (!result) result = std::unexpected(result.error().within(name));
   return result;
-}
-
-Result<Json> parse_object(std::string_view text) {
-  TOK_TRY(Json json, Json::parse(text));
-  if (!json.is_object()) {
-    return invalid_input("The file is {}; an object is expected.", kind_name(json.kind()));
-  }
-  return json;
 }
 
 /// The added tokens read so far, found by what they spell: in order, so that no choice of tokens
@@ -145,59 +138,162 @@ Result<void> add_role_token(const Json& role, AddedTokenList& tokens) {
   return {};
 }
 
-Result<void> add_role_tokens(const Json& config, AddedTokenList& tokens) {
-  for (const char* name : {"bos_token", "eos_token", "unk_token", "sep_token", "pad_token",
-                           "cls_token", "mask_token"}) {
-    const Json* role = config.find(name);
-    if (role != nullptr) TOK_TRY(add_role_token(*role, tokens));
+/// The tokens that the config calls special. "additional_special_tokens" is the older name of
+/// "extra_special_tokens", which may name its tokens.
+std::vector<const Json*> special_tokens_of(const Json& config) {
+  std::vector<const Json*> special;
+  for (const auto& [name, token] : config.as_object()) {
+    if (name.ends_with("_token")) special.push_back(&token);
+    if (name != "additional_special_tokens" && name != "extra_special_tokens") continue;
+    if (token.is_array()) {
+      for (const Json& one : token.as_array()) special.push_back(&one);
+    } else if (token.is_object()) {
+      for (const auto& [own_name, one] : token.as_object()) special.push_back(&one);
+    }
   }
-  const Json* more = config.find("additional_special_tokens");
-  if (more == nullptr || !more->is_array()) return {};
-  for (const Json& role : more->as_array()) TOK_TRY(add_role_token(role, tokens));
+  return special;
+}
+
+/// Tokens of added_tokens.json that nothing else has; special are those that the config calls so.
+Result<void> add_legacy_tokens(const Json& ids, const Json& config, AddedTokenList& tokens) {
+  std::set<std::string_view> special;
+  for (const Json* token : special_tokens_of(config)) {
+    if (const Json* text = token_text(*token)) special.insert(text->as_string());
+  }
+  const size_t id_limit =
+      tokens.vocabulary().size() + tokens.size() + ids.as_object().size() + Vocabulary::kMaxHoles;
+  for (const auto& [content, id] : ids.as_object()) {
+    if (!id.is_integer() || id.as_integer() < 0 || id.as_integer() >= int64_t{UINT32_MAX}) {
+      return invalid_input(
+          "added_tokens.json: The id of token \"{}\" is {}; a number from 0 to {} "
+          "is expected.",
+          content, id.dump(), UINT32_MAX - 1);
+    }
+    if (tokens.find(content) != nullptr || content.size() > AddedToken::kMaxBytes) continue;
+    const auto own = tokens.vocabulary().find(content);
+    if (!own && (tokens.has(uint32_t(id.as_integer())) || size_t(id.as_integer()) >= id_limit)) {
+      continue;
+    }
+    AddedToken token;
+    token.id = own ? *own : uint32_t(id.as_integer());
+    token.content = content;
+    token.special = special.contains(content);
+    token.normalized = !token.special;
+    tokens.add(std::move(token));
+  }
   return {};
 }
 
-Result<TokenizerParts> read_parts(const Json& file, const ModelTables* tables, const Json& config) {
+/// The tokenizers of Llama, Gemma and their kin put the begin and end tokens around a text as the
+/// config says, whatever tokenizer.json has. Other classes leave the flags to their Python
+/// versions.
+bool heeds_flags(const Json& config) {
+  const Json* name = config.find("tokenizer_class");
+  if (name == nullptr || !name->is_string()) return true;
+  constexpr std::string_view kClasses[] = {"LlamaTokenizer", "CodeLlamaTokenizer", "GemmaTokenizer",
+                                           "CohereTokenizer"};
+  std::string_view text = name->as_string();
+  if (text.ends_with("Fast")) text.remove_suffix(4);
+  return std::ranges::find(kClasses, text) != std::end(kClasses);
+}
+
+/// The post-processor that "add_bos_token" and "add_eos_token" ask for; nothing where neither is
+/// there.
+Result<std::optional<PostProcessor>> flagged_post_processor(const Json& config,
+                                                            const TokenizerParts& parts) {
+  const auto flag = [&](std::string_view name, bool absent) -> Result<bool> {
+    const Json* value = config.find(name);
+    if (value == nullptr) return absent;
+    if (value->is_null()) return false;
+    return bool_field(config, name, absent);
+  };
+  TOK_TRY(const bool add_bos, flag("add_bos_token", true));
+  TOK_TRY(const bool add_eos, flag("add_eos_token", false));
+  const bool is_asked =
+      config.find("add_bos_token") != nullptr || config.find("add_eos_token") != nullptr;
+  if (!is_asked || !heeds_flags(config)) return std::nullopt;
+  const auto ids = [&](bool wanted, std::string_view role) -> Result<std::vector<uint32_t>> {
+    const auto found = std::ranges::find(parts.roles, role, [](const auto& r) { return r.first; });
+    if (!wanted || found == parts.roles.end()) return std::vector<uint32_t>();
+    const AddedToken* added = parts.added.find(found->second);
+    const auto id =
+        added != nullptr ? std::optional(added->id) : parts.model->vocabulary().find(found->second);
+    if (!id) {
+      return invalid_input("\"add_{}\" is true, but its token \"{}\" is not in the vocabulary.",
+                           role, found->second);
+    }
+    return std::vector<uint32_t>{*id};
+  };
+  TOK_TRY(auto before, ids(add_bos, "bos_token"));
+  TOK_TRY(auto after, ids(add_eos, "eos_token"));
+  return PostProcessor(std::move(before), std::move(after));
+}
+
+/// The member `part` of tokenizer.json, if it is of type `type`, with members of the config where
+/// it has some under these names.
+Json with_config_members(const Json& file, std::string_view part, std::string_view type,
+                         const Json& config,
+                         std::initializer_list<std::pair<const char*, const char*>> names) {
+  const Json* found = file.find(part);
+  Json member = found == nullptr ? Json() : *found;
+  const Json* own_type = member.find("type");
+  if (own_type == nullptr || *own_type != Json(std::string(type))) return member;
+  for (const auto& [config_name, name] : names) {
+    const Json* value = config.find(config_name);
+    if (value != nullptr && value->is_bool()) member.set(name, *value);
+  }
+  return member;
+}
+
+Result<TokenizerParts> read_parts(const Json& file, const ModelTables* tables, const Json& config,
+                                  const Json& legacy_tokens) {
   TokenizerParts parts;
   const ModelSurroundings around{tables, file.find("added_tokens")};
   TOK_TRY(parts.model, read_member(file, "model", [&](const Json& json) {
             return read_token_model(json, around);
           }));
-  TOK_TRY(parts.normalizer, read_member(file, "normalizer", Normalizer::from_json));
-  TOK_TRY(parts.pre_tokenizer, read_member(file, "pre_tokenizer", PreTokenizer::from_json));
+  const Json changed = Json::Object{
+      {"normalizer", with_config_members(file, "normalizer", "BertNormalizer", config,
+                                         {{"do_lower_case", "lowercase"},
+                                          {"strip_accents", "strip_accents"},
+                                          {"tokenize_chinese_chars", "handle_chinese_chars"}})},
+      {"pre_tokenizer", with_config_members(file, "pre_tokenizer", "ByteLevel", config,
+                                            {{"add_prefix_space", "add_prefix_space"}})}};
+  TOK_TRY(parts.normalizer, read_member(changed, "normalizer", Normalizer::from_json));
+  TOK_TRY(parts.pre_tokenizer, read_member(changed, "pre_tokenizer", PreTokenizer::from_json));
   TOK_TRY(parts.decoder, read_member(file, "decoder", Decoder::from_json));
   AddedTokenList tokens(parts.model->vocabulary());
   TOK_TRY(read_member(file, "added_tokens",
                       [&](const Json& json) { return read_added_tokens(json, tokens); }));
   TOK_TRY(read_member(config, "added_tokens_decoder",
                       [&](const Json& json) { return add_config_tokens(json, tokens); }));
-  TOK_TRY(add_role_tokens(config, tokens));
+  TOK_TRY(add_legacy_tokens(legacy_tokens, config, tokens));
+  for (const Json* token : special_tokens_of(config)) TOK_TRY(add_role_token(*token, tokens));
   TOK_TRY(parts.added, AddedTokens::build(tokens.take(), parts.normalizer));
   const auto has_token = [&](uint32_t id) { return parts.has_token(id); };
   TOK_TRY(parts.post_processor, read_member(file, "post_processor", [&](const Json& json) {
             return PostProcessor::from_json(json, has_token);
           }));
   parts.roles = read_role_tokens(config);
+  TOK_TRY(auto flagged, flagged_post_processor(config, parts));
+  if (flagged) parts.post_processor = *std::move(flagged);
+  TOK_TRY(parts.split_special, bool_field(config, "split_special_tokens", false));
   return parts;
 }
 
 }  // namespace
 
-Result<TokenizerParts> read_tokenizer_parts(std::string_view tokenizer_json,
-                                            std::string_view config_json) {
-  Json config = Json::Object{};
-  if (!config_json.empty()) {
-    auto parsed = parse_object(config_json);
-    if (!parsed) return std::unexpected(parsed.error().within("tokenizer_config.json"));
-    config = *std::move(parsed);
-  }
+Result<TokenizerParts> read_tokenizer_parts(const TokenizerFiles& files) {
+  TOK_TRY(const Json config, read_tokenizer_config(files));
+  const bool is_legacy = config.find("added_tokens_decoder") == nullptr;
+  TOK_TRY(const Json legacy_tokens,
+          read_object("added_tokens.json", is_legacy ? files.added_tokens : std::string_view()));
   Result<TokenizerParts> parts;
-  if (const auto document = split_model_tables(tokenizer_json)) {
-    parts = read_parts(document->rest, &document->tables, config);
+  if (const auto document = split_model_tables(files.tokenizer)) {
+    parts = read_parts(document->rest, &document->tables, config, legacy_tokens);
   } else {
-    auto file = parse_object(tokenizer_json);
-    if (!file) return std::unexpected(file.error().within("tokenizer.json"));
-    parts = read_parts(*file, nullptr, config);
+    TOK_TRY(const Json file, parse_object("tokenizer.json", files.tokenizer));
+    parts = read_parts(file, nullptr, config, legacy_tokens);
   }
   if (!parts) return std::unexpected(parts.error().within("tokenizer.json"));
   return parts;

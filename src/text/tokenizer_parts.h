@@ -11,6 +11,7 @@
 #include "text/pre_tokenizer.h"
 #include "text/role_tokens.h"
 #include "text/token_model.h"
+#include "text/tokenizer_config.h"
 
 namespace tokamak {
 
@@ -22,6 +23,7 @@ struct TokenizerParts {
   PostProcessor post_processor;
   Decoder decoder;
   RoleTokens roles;
+  bool split_special = false;  // special tokens in a text are plain text unless asked otherwise
 
   bool has_token(uint32_t id) const {
     return added.find(id) != nullptr || model->vocabulary().has(id);
@@ -29,7 +31,6 @@ struct TokenizerParts {
 };
 
 /// Errors name the file and the part of it that is wrong.
-Result<TokenizerParts> read_tokenizer_parts(std::string_view tokenizer_json,
-                                            std::string_view config_json);
+Result<TokenizerParts> read_tokenizer_parts(const TokenizerFiles& files);
 
 }  // namespace tokamak

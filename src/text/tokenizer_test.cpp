@@ -70,14 +70,14 @@ TEST(Tokenizer, KnowsSpecialTokensAndRoles) {
       R"({"bos_token": "<s>", "image_token": {"content": "<t>"}, "pad_token": null})");
   ASSERT_TRUE(tokenizer) << tokenizer.error().message;
   EXPECT_TRUE(tokenizer->is_special(3));
-  EXPECT_FALSE(tokenizer->is_special(4));
+  EXPECT_TRUE(tokenizer->is_special(4));  // by its role
   EXPECT_FALSE(tokenizer->is_special(0));
   EXPECT_EQ(tokenizer->role_id("bos_token"), 3u);
   EXPECT_EQ(tokenizer->role_token("image_token"), "<t>");
   EXPECT_EQ(tokenizer->role_id("pad_token"), std::nullopt);
   EXPECT_EQ(tokenizer->encode("<s>a"), (Ids{3, 0}));
   EXPECT_EQ(tokenizer->encode("<s>a", {.parse_special = false}), Ids{0});
-  EXPECT_EQ(tokenizer->decode(Ids{3, 0, 4}, true), "a <t>");
+  EXPECT_EQ(tokenizer->decode(Ids{3, 0, 4}, true), "a");
 }
 
 TEST(Tokenizer, TakesMissingTokensFromTheConfig) {

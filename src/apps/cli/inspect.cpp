@@ -32,6 +32,8 @@ Result<ModelFiles> look_from_afar(const hub::Settings& settings, const hub::Mode
   files.quantize_config = peeked->text("quantize_config.json");
   files.tokenizer = peeked->text("tokenizer.json");
   files.tokenizer_config = peeked->text("tokenizer_config.json");
+  files.special_tokens_map = peeked->text("special_tokens_map.json");
+  files.added_tokens = peeked->text("added_tokens.json");
   files.chat_template = peeked->text("chat_template.jinja");
   for (auto& [path, text] : peeked->texts) {
     constexpr std::string_view kMore = "additional_chat_templates/", kEnding = ".jinja";
