@@ -155,7 +155,7 @@ fuzz_targets() { sed -n 's/^tokamak_fuzz(\([a-z_0-9]*\) .*/\1/p' "$root/fuzz/CMa
 
 run_fuzzers() {
   local seconds=${2:-60} name
-  local -a names
+  local -a names dictionary
   at_most 2 "a target and seconds" "$@"
   mapfile -t names < <(fuzz_targets)
   if [ $# -gt 0 ]; then
@@ -175,8 +175,13 @@ run_fuzzers() {
     fi
     say "fuzzing $name for $seconds s"
     mkdir -p "$root/build/fuzz/found/$name"
+    dictionary=()
+    if [ -f "$root/fuzz/${name%%_*}_dictionary.py" ]; then
+      python3 "$root/fuzz/${name%%_*}_dictionary.py" > "$root/build/fuzz/$name.dict"
+      dictionary=(-dict="$root/build/fuzz/$name.dict")
+    fi
     "$root/build/fuzz/fuzz/fuzz_$name" -max_total_time="$seconds" -rss_limit_mb=2048 -timeout=10 \
-      -artifact_prefix="$root/build/fuzz/found/$name/" \
+      "${dictionary[@]}" -artifact_prefix="$root/build/fuzz/found/$name/" \
       "$root/build/fuzz/found/$name" "$root/fuzz/corpus/$name"
   done
 }
