@@ -83,10 +83,13 @@ bool stdin_is_terminal();
 bool stdout_is_terminal();
 bool stderr_is_terminal();
 
-/// Writes to stdout at once. An error when nobody reads any more or the disk is full.
+/// Writes to stdout at once. An error when nobody reads any more or the disk is full. A terminal
+/// gets no control characters but line ends and tabs (terminal_text): the text may be a model's.
 Result<void> print(std::string_view text);
-/// Writes to stderr.
+/// The same to stderr. Only what a line of progress begins with, "\r" or "\r\033[K", stays.
 void note(std::string_view text);
+/// What the person at the terminal answers to "QUESTION? [y/N]"; anything but yes is no.
+Result<bool> agreed(const std::string& question);
 
 /// The whole of standard input.
 Result<std::string> read_stdin();

@@ -1,5 +1,3 @@
-#include <unistd.h>
-
 #include "apps/cli/command.h"
 #include "download/lock.h"
 #include "engine/table.h"
@@ -8,19 +6,6 @@
 
 namespace tokamak::cli {
 namespace {
-
-/// What the person at the terminal answers; anything but yes is no.
-Result<bool> agreed(const std::string& question) {
-  if (isatty(STDIN_FILENO) == 0) {
-    return fail(ErrorCode::kUsage, "Nobody is there to ask whether to {}; --yes says so.",
-                question);
-  }
-  note(fmt::format("{}? [y/N] ", question));
-  std::string line;
-  char c = 0;
-  while (read(STDIN_FILENO, &c, 1) == 1 && c != '\n') line += c;
-  return line == "y" || line == "Y" || line == "yes";
-}
 
 Result<void> run(const std::string& model, bool yes) {
   TOK_TRY(const hub::ModelName name, hub::parse_model_name(model));

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "apps/cli/command.h"
+#include "base/terminal_text.h"
 
 namespace tokamak::cli {
 namespace {
@@ -44,6 +45,9 @@ bool stderr_is_terminal() {
 }
 
 Result<void> print(std::string_view text) {
+  static const bool is_terminal = stdout_is_terminal();
+  std::string safe;
+  if (is_terminal) text = safe = terminal_text(text);
   while (!text.empty()) {
     const ssize_t written = write(STDOUT_FILENO, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
@@ -54,11 +58,31 @@ Result<void> print(std::string_view text) {
 }
 
 void note(std::string_view text) {
+  static const bool is_terminal = stderr_is_terminal();
+  std::string safe;
+  if (is_terminal) {
+    for (const std::string_view progress : {"\r\033[K", "\r"}) {
+      if (safe.empty() && text.starts_with(progress)) safe = progress;
+    }
+    text = safe += terminal_text(text.substr(safe.size()));
+  }
   while (!text.empty()) {
     const ssize_t written = write(STDERR_FILENO, text.data(), text.size());
     if (written < 0 && errno != EINTR) return;
     if (written > 0) text.remove_prefix(size_t(written));
   }
+}
+
+Result<bool> agreed(const std::string& question) {
+  if (!stdin_is_terminal()) {
+    return fail(ErrorCode::kUsage, "Nobody is there to ask whether to {}; --yes says so.",
+                question);
+  }
+  note(fmt::format("{}? [y/N] ", question));
+  std::string line;
+  char c = 0;
+  while (read(STDIN_FILENO, &c, 1) == 1 && c != '\n') line += c;
+  return line == "y" || line == "Y" || line == "yes";
 }
 
 Result<std::string> read_stdin() {
