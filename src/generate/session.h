@@ -32,6 +32,9 @@ class Session {
   static Result<Session> start(Program& program, uint32_t context, uint32_t vocab,
                                bool all_rows = false);
 
+  Session(Session&&) = default;  // a copy would write into the same cache
+  Session& operator=(Session&&) = default;
+
   uint32_t position() const { return position_; }
   uint32_t context() const { return context_; }
   /// Whether taking back what the device has run too far runs some steps again.
