@@ -45,6 +45,7 @@ struct CompileReport {
   uint32_t pipelines = 0, cached = 0;  // cached: of them, those that an earlier run compiled
   double compile_seconds = 0;
   double load_seconds = 0;
+  std::string cache_problem;  // why some could not be kept for later runs; "": all were
 };
 
 class Program {

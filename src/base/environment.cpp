@@ -16,17 +16,16 @@ std::string executable_folder() {
   return failed ? "" : path.parent_path().string();
 }
 
-std::string cache_folder(const std::string& purpose) {
+std::string cache_folder(std::string_view purpose) {
+  std::string folder;
   if (const std::string own = environment_variable("TOKAMAK_CACHE_DIR"); !own.empty()) {
-    return own + "/" + purpose;
+    folder = own;
+  } else if (const std::string xdg = environment_variable("XDG_CACHE_HOME"); !xdg.empty()) {
+    folder = xdg + "/tokamak";
+  } else if (const std::string home = environment_variable("HOME"); !home.empty()) {
+    folder = home + "/.cache/tokamak";
   }
-  if (const std::string xdg = environment_variable("XDG_CACHE_HOME"); !xdg.empty()) {
-    return xdg + "/tokamak/" + purpose;
-  }
-  if (const std::string home = environment_variable("HOME"); !home.empty()) {
-    return home + "/.cache/tokamak/" + purpose;
-  }
-  return "";
+  return folder.empty() ? "" : folder.append("/").append(purpose);
 }
 
 }  // namespace tokamak

@@ -1,6 +1,7 @@
 // Where this program runs: the only place that reads environment variables. Native builds only.
 #pragma once
 #include <string>
+#include <string_view>
 
 namespace tokamak {
 
@@ -12,6 +13,6 @@ std::string executable_folder();
 
 /// A folder of this program's cache for `purpose`: below TOKAMAK_CACHE_DIR, else XDG_CACHE_HOME,
 /// else ~/.cache; "" when none of them is set. It may not exist yet.
-std::string cache_folder(const std::string& purpose);
+std::string cache_folder(std::string_view purpose);
 
 }  // namespace tokamak

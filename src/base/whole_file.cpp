@@ -9,14 +9,23 @@
 namespace tokamak {
 namespace {
 
+constexpr std::string_view kPartial = ".partial";
+
 /// What no other file that is being written beside this one has in its name.
 std::string own_suffix() {
   static const unsigned run = std::random_device()();
   static std::atomic<unsigned> count = 0;
-  return fmt::format("{:08x}-{}.partial", run, count.fetch_add(1));
+  return fmt::format("{:08x}-{}{}", run, count.fetch_add(1), kPartial);
 }
 
 }  // namespace
+
+bool is_partial_of(std::string_view name, std::string_view ending) {
+  if (!name.ends_with(kPartial)) return false;
+  name.remove_suffix(kPartial.size());
+  const size_t suffix = name.rfind('.');
+  return suffix != name.npos && name.substr(0, suffix).ends_with(ending);
+}
 
 WholeFile::WholeFile(std::string path)
     : path_(std::move(path)),

@@ -4,8 +4,12 @@
 #include <fstream>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace tokamak {
+
+/// Whether a file of that name is one on its way to a name that ends in `ending`.
+bool is_partial_of(std::string_view name, std::string_view ending);
 
 /// Written beside its place under a name of its own, and renamed at the end: one step of the file
 /// system. Without commit() nothing is left of it.

@@ -5,9 +5,9 @@
 
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 
 #include "base/environment.h"
+#include "base/file_cache.h"
 #include "engine/device_notes.h"
 #include "engine/tune.h"
 
@@ -32,19 +32,18 @@ Json to_json(const Verdicts& verdicts) {
 }  // namespace
 
 DeviceNotes self_test_notes(const DeviceInfo& device) {
-  return {cache_folder("self-test"), device};
+  return {cache_folder(kSelfTestCache.folder), kSelfTestCache, device};
 }
 
 DeviceNotes tuning_notes(const DeviceInfo& device) {
-  return {cache_folder("tuned"), device};
+  return {cache_folder(kTuningCache.folder), kTuningCache, device};
 }
 
 std::string cache_problem() {
-  const std::string folder = cache_folder("pipelines");
+  const std::string folder = cache_folder(kPipelineCache.folder);
   if (folder.empty()) return "none of TOKAMAK_CACHE_DIR, XDG_CACHE_HOME and HOME is set";
-  std::error_code failed;
-  std::filesystem::create_directories(folder, failed);
-  if (failed) return fmt::format("{} cannot be made ({})", folder, failed.message());
+  FileCache cache(folder, kPipelineCache);
+  if (!cache.make_room(0)) return cache.problem();
   if (access(folder.c_str(), W_OK) == 0) return "";
   return fmt::format("{} cannot be written ({})", folder, std::strerror(errno));
 }

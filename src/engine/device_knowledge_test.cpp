@@ -63,7 +63,8 @@ class DeviceKnowledgeTest : public testing::Test {
     options_.context = 32;
     options_.chunk = 8;
     options_.find_wrong = [this](Backend& on, const Plan& plan) {
-      return find_wrong_kernels(on, plan, DeviceNotes(folder_.string(), on.device()));
+      return find_wrong_kernels(on, plan,
+                                DeviceNotes(folder_.string(), kSelfTestCache, on.device()));
     };
     options_.notice = [this](std::string_view text) { notices_.emplace_back(text); };
   }
@@ -158,6 +159,10 @@ TEST_F(DeviceKnowledgeTest, SaysWhyNothingIsKept) {
   setenv("TOKAMAK_CACHE_DIR", "/proc/nowhere", 1);
   EXPECT_TRUE(cache_problem().starts_with("/proc/nowhere/pipelines cannot be made ("))
       << cache_problem();
+  setenv("TOKAMAK_CACHE_DIR", folder_.c_str(), 1);
+  setenv("TOKAMAK_PIPELINES_LIMIT", "much", 1);
+  EXPECT_TRUE(cache_problem().starts_with("TOKAMAK_PIPELINES_LIMIT is \"much\", expected"));
+  unsetenv("TOKAMAK_PIPELINES_LIMIT");
   setenv("TOKAMAK_CACHE_DIR", before.c_str(), 1);
 }
 

@@ -1,16 +1,11 @@
 #include "engine/device_notes.h"
 
-#include <filesystem>
-
 #include "base/hash.h"
-#include "base/whole_file.h"
 #include "formats/native_files.h"
 #include "kernels/sources.h"
 
 namespace tokamak {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr uint64_t kMaxBytes = uint64_t{16} << 20;
 
@@ -33,9 +28,10 @@ Json describe(const DeviceInfo& device) {
 
 }  // namespace
 
-DeviceNotes::DeviceNotes(std::string folder, const DeviceInfo& device)
-    : folder_(std::move(folder)), device_(describe(device)) {
-  if (!folder_.empty()) path_ = fmt::format("{}/{}.json", folder_, hash_text(device_.dump()));
+DeviceNotes::DeviceNotes(std::string folder, const CacheKind& kind, const DeviceInfo& device)
+    : folder_(std::move(folder)), kind_(kind), device_(describe(device)) {
+  name_ = hash_text(device_.dump()) + std::string(kind.ending);
+  if (!folder_.empty()) path_ = folder_ + "/" + name_;
 }
 
 Json DeviceNotes::read() const {
@@ -46,19 +42,16 @@ Json DeviceNotes::read() const {
   if (!json) return {};
   const Json *device = json->find("device"), *sum = json->find("sum"), *notes = json->find("notes");
   if (device == nullptr || sum == nullptr || notes == nullptr || *device != device_) return {};
-  return *sum == Json(hash_text(notes->dump())) ? *notes : Json();
+  if (*sum != Json(hash_text(notes->dump()))) return {};
+  FileCache::mark_used(path_);
+  return *notes;
 }
 
 bool DeviceNotes::write(const Json& notes) const {
-  if (path_.empty()) return false;
-  std::error_code failed;
-  fs::create_directories(folder_, failed);
   Json out;
   out.set("device", device_).set("sum", hash_text(notes.dump())).set("notes", notes);
-  WholeFile file(path_);
   const std::string text = out.dump(1) + '\n';
-  file.put(std::as_bytes(std::span(text)));
-  return file.commit();
+  return FileCache(folder_, kind_).write(name_, {std::as_bytes(std::span(text))});
 }
 
 }  // namespace tokamak

@@ -6,6 +6,7 @@
 #pragma once
 #include <string>
 
+#include "base/file_cache.h"
 #include "base/json.h"
 #include "kernels/kernel.h"
 
@@ -13,8 +14,8 @@ namespace tokamak {
 
 class DeviceNotes {
  public:
-  /// `folder` "": nothing is kept.
-  DeviceNotes(std::string folder, const DeviceInfo& device);
+  /// `folder` "": nothing is kept. `kind` says how large it may grow.
+  DeviceNotes(std::string folder, const CacheKind& kind, const DeviceInfo& device);
 
   /// Null when there is nothing to use.
   Json read() const;
@@ -26,7 +27,8 @@ class DeviceNotes {
   const std::string& path() const { return path_; }
 
  private:
-  std::string folder_, path_;
+  std::string folder_, name_, path_;
+  CacheKind kind_;
   Json device_;
 };
 

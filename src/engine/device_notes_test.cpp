@@ -24,7 +24,7 @@ class DeviceNotesTest : public testing::Test {
   }
   ~DeviceNotesTest() override { fs::remove_all(folder_); }
 
-  DeviceNotes notes() const { return {folder_.string(), device_}; }
+  DeviceNotes notes() const { return {folder_.string(), kSelfTestCache, device_}; }
   static std::string read_file(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
@@ -82,8 +82,8 @@ TEST_F(DeviceNotesTest, AreIgnoredWhenDamaged) {
 }
 
 TEST_F(DeviceNotesTest, DoWithoutAFolder) {
-  EXPECT_FALSE(DeviceNotes("", device_).write(notes_));
-  EXPECT_TRUE(DeviceNotes("", device_).read().is_null());
+  EXPECT_FALSE(DeviceNotes("", kSelfTestCache, device_).write(notes_));
+  EXPECT_TRUE(DeviceNotes("", kSelfTestCache, device_).read().is_null());
   write_file(folder_.string(), "a file");
   EXPECT_FALSE(notes().write(notes_));
   EXPECT_TRUE(notes().read().is_null());

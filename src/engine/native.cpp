@@ -169,7 +169,7 @@ Result<std::unique_ptr<Backend>> open_backend(const OpenOptions& options) {
   WebGpuOptions webgpu;
   webgpu.device = options.device;
   webgpu.default_limits = options.default_limits;
-  webgpu.cache_dir = cache_folder("pipelines");
+  webgpu.cache_dir = cache_folder(kPipelineCache.folder);
   TOK_TRY(webgpu.multiprocessors, given_multiprocessors());
   if (!options.use_f16) webgpu.disabled |= kFeatureF16;
   if (!options.use_subgroups) webgpu.disabled |= kFeatureSubgroups;
@@ -207,12 +207,13 @@ Result<std::unique_ptr<Engine>> Engine::open(const OpenOptions& options) {
   TOK_TRY(ModelFiles files, read_model_files(path));
   TOK_TRY(std::unique_ptr<Backend> backend, open_backend(options));
   OpenOptions own = options;
-  if (backend->device().backend == BackendKind::kWebGpu && options.notice) {
-    const std::string problem = cache_problem();
-    if (!problem.empty()) {
-      options.notice(fmt::format("Every start compiles all kernels anew, since {}.", problem));
-    }
-  }
+  const auto notice = [&](const std::string& text) {
+    if (options.notice) options.notice(text);
+  };
+  std::string problem;
+  if (backend->device().backend == BackendKind::kWebGpu) problem = cache_problem();
+  if (!problem.empty())
+    notice(fmt::format("Every start compiles all kernels anew, since {}.", problem));
   recall_device(backend->device(), own);
   if (options.self_test && !options.find_wrong) {
     own.find_wrong = [](Backend& on, const Plan& plan) {
@@ -220,14 +221,23 @@ Result<std::unique_ptr<Engine>> Engine::open(const OpenOptions& options) {
     };
   }
   if (!options.quantize.empty() && !options.prepared) {
-    own.prepared = [](const TensorFile& tensors, const Graph& graph) {
-      return with_quantized_cache(tensors, graph, cache_folder("quantized"));
+    own.prepared = [&](const TensorFile& tensors, const Graph& graph) {
+      return with_quantized_cache(tensors, graph, cache_folder(kWeightCache.folder), notice);
     };
   }
   if (backend->device().backend == BackendKind::kWebGpu && !options.reopen) {
     own.reopen = [again = device_options(options)] { return open_backend(again); };
   }
   auto engine = load(std::move(files), std::move(backend), own, steady_clock());
+  if (engine && problem.empty()) {
+    const std::string lost = (*engine)->compile_report().cache_problem;
+    if (!lost.empty()) {
+      notice(
+          fmt::format("The next start compiles kernels anew, since they cannot be kept: {}. "
+                      "`tokamak cache` shows what is.",
+                      lost));
+    }
+  }
   if (engine || engine.error().message.starts_with(path)) return engine;
   return Failure(engine.error().within(path));
 }

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/bits.h"
+#include "base/file_cache.h"
 #include "base/hash.h"
 #include "base/whole_file.h"
 #include "formats/native_files.h"
@@ -171,38 +172,54 @@ Result<uint64_t> put_matrix(WholeFile& out, const TensorFile& tensors, const Wan
 }
 
 /// True when the whole file is there under its name.
-Result<bool> write_cache(const TensorFile& tensors, const WantedByName& wanted,
+Result<bool> write_cache(const TensorFile& tensors, const WantedByName& wanted, FileCache& cache,
                          const std::string& path, const std::string& identity) {
-  WholeFile out(path);
   const std::string text = header(wanted, identity);
   const uint64_t length = text.size();
+  uint64_t bytes = sizeof length + length;
+  for (const auto& [name, matrix] : wanted) bytes += matrix.bytes() + sizeof(uint64_t);
+  if (!cache.make_room(bytes)) return false;
+  WholeFile out(path);
   out.put(std::as_bytes(std::span(&length, 1)));
   out.put(std::as_bytes(std::span(text)));
   std::vector<uint64_t> sums;
   for (const auto& [name, matrix] : wanted) {
     TOK_TRY(const uint64_t sum, put_matrix(out, tensors, matrix));
-    if (!out.good()) return false;
+    if (!out.good()) break;
     sums.push_back(sum);
   }
   out.put(std::as_bytes(std::span(sums)));
-  return out.commit();
+  if (out.commit()) return true;
+  cache.could_not_write();
+  return false;
 }
 
 }  // namespace
 
 Result<TensorFile> with_quantized_cache(const TensorFile& tensors, const Graph& graph,
-                                        const std::string& folder) {
+                                        const std::string& folder,
+                                        const std::function<void(const std::string&)>& notice) {
   const WantedByName wanted = wanted_matrices(tensors, graph);
   if (wanted.empty() || folder.empty()) return tensors;
   const auto made_from = identity(tensors, wanted.begin()->second.type);
-  std::error_code failed;
-  fs::create_directories(folder, failed);
-  if (!made_from || failed) return tensors;
-  const std::string path =
-      fmt::format("{}/{:016x}.safetensors", folder, sum_of(std::as_bytes(std::span(*made_from))));
-  if (auto cached = overlay(tensors, wanted, path, *made_from)) return *std::move(cached);
-  TOK_TRY(const bool written, write_cache(tensors, wanted, path, *made_from));
-  if (!written) return tensors;
+  if (!made_from) return tensors;
+  const std::string path = fmt::format(
+      "{}/{:016x}{}", folder, sum_of(std::as_bytes(std::span(*made_from))), kWeightCache.ending);
+  if (auto cached = overlay(tensors, wanted, path, *made_from)) {
+    FileCache::mark_used(path);
+    return *std::move(cached);
+  }
+  FileCache cache(folder, kWeightCache);
+  TOK_TRY(const bool written, write_cache(tensors, wanted, cache, path, *made_from));
+  if (!written) {
+    if (notice) {
+      notice(
+          fmt::format("The next start quantizes the weights anew, since they cannot be kept: {}. "
+                      "`tokamak cache` shows what is.",
+                      cache.problem()));
+    }
+    return tensors;
+  }
   auto cached = overlay(tensors, wanted, path, *made_from);
   return cached ? *std::move(cached) : tensors;
 }

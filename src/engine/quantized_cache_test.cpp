@@ -1,6 +1,7 @@
 #include "engine/quantized_cache.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -78,10 +79,14 @@ struct QuantizedCache : testing::Test {
 TEST_F(QuantizedCache, IsMadeOnceForEachFormat) {
   expect_right(DType::kQ4_0);
   ASSERT_EQ(kept().size(), 1u);
-  const auto made = fs::last_write_time(kept()[0]) - std::chrono::hours(1);
-  fs::last_write_time(kept()[0], made);
+  struct stat made{}, now{};
+  ASSERT_EQ(stat(kept()[0].c_str(), &made), 0);
+  const auto long_ago = fs::last_write_time(kept()[0]) - std::chrono::hours(50);
+  fs::last_write_time(kept()[0], long_ago);
   expect_right(DType::kQ4_0);
-  EXPECT_EQ(fs::last_write_time(kept()[0]), made);
+  ASSERT_EQ(stat(kept()[0].c_str(), &now), 0);
+  EXPECT_EQ(now.st_ino, made.st_ino) << "no other file";
+  EXPECT_GT(fs::last_write_time(kept()[0]), long_ago) << "the time of its last use";
   expect_right(DType::kQ8_0);
   EXPECT_EQ(kept().size(), 2u);
 }
@@ -127,6 +132,13 @@ TEST_F(QuantizedCache, IsLeftOutWhereNothingCanBeWritten) {
   const auto none = with_quantized_cache(*plain, graph(DType::kF16), folder);
   ASSERT_TRUE(none);
   EXPECT_EQ(none->sources().size(), 1u);
+  std::string told;
+  ASSERT_TRUE(with_quantized_cache(*plain, graph(DType::kQ8_0), folder,
+                                   [&](const std::string& text) { told += text; }));
+  EXPECT_EQ(told,
+            fmt::format("The next start quantizes the weights anew, since they cannot be kept: "
+                        "{} cannot be made (Not a directory). `tokamak cache` shows what is.",
+                        folder));
 }
 
 }  // namespace

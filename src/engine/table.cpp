@@ -77,17 +77,6 @@ Json Facts::json() const {
   return out;
 }
 
-std::string bytes_text(uint64_t bytes) {
-  constexpr std::array<const char*, 4> kUnits = {"B", "KiB", "MiB", "GiB"};
-  double value = double(bytes);
-  size_t unit = 0;
-  while (value >= 1024 && unit + 1 < kUnits.size()) {
-    value /= 1024;
-    ++unit;
-  }
-  return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.2f} {}", value, kUnits[unit]);
-}
-
 std::string count_text(uint64_t count) {
   std::string digits = fmt::format("{}", count);
   for (size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");

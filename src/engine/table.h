@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/bytes_text.h"
 #include "base/json.h"
 
 namespace tokamak {
@@ -64,7 +65,6 @@ class Facts {
   std::vector<Fact> facts_;
 };
 
-std::string bytes_text(uint64_t bytes);  // "17.22 MiB"
 std::string count_text(uint64_t count);  // "9,012,224"
 std::string amount_text(double amount);  // "1.23 G": thousands in letters
 inline Cell bytes_cell(uint64_t bytes) {

@@ -25,7 +25,8 @@ Result<TuneReport> tune(const OpenOptions& open, const TuneOptions& options) {
   if (!compiled) return Failure(compiled.error().within(path));
   TensorFile tensors = files.tensors;
   if (!own.quantize.empty()) {
-    TOK_TRY(tensors, with_quantized_cache(tensors, compiled->fused, cache_folder("quantized")));
+    TOK_TRY(tensors, with_quantized_cache(tensors, compiled->fused,
+                                          cache_folder(kWeightCache.folder), open.notice));
   }
   TuneReport report{
       .model = files.name, .device = backend->device(), .problems = {}, .kept_in = {}};

@@ -21,7 +21,7 @@ CPU = ("--backend", "cpu")
 COMMANDS = [
     "run", "chat", "embed", "logits", "tokenize", "template", "inspect", "bench", "doctor",
     "profile", "tune",
-    "sampler", "pull", "list", "rm",
+    "sampler", "pull", "list", "rm", "cache",
 ]
 STORY = ("run", "-p", "Once upon a time", *CPU)
 NO_GPU = environment(
@@ -55,6 +55,11 @@ class Cli(unittest.TestCase):
         for mention in [mentions] if isinstance(mentions, str) else mentions:
             self.assertIn(mention, answer.errors[0])
         return answer
+
+    def has_webgpu(self):
+        if tokamak("run", "-p", "x", "-n", 1, "--backend", "webgpu").status == 5:
+            self.assertNotIn("TOKAMAK_REQUIRE_GPU", os.environ, "there is no WebGPU device")
+            self.skipTest("there is no WebGPU device")
 
 
 class Usage(Cli):
@@ -581,11 +586,6 @@ class Devices(Cli):
         answer = tokamak("doctor", env=NO_GPU)
         self.assertIn(answer.status, (0, 5), answer)
         self.assertIn("driver", answer.out + "".join(answer.errors))
-
-    def has_webgpu(self):
-        if tokamak("run", "-p", "x", "-n", 1, "--backend", "webgpu").status == 5:
-            self.assertNotIn("TOKAMAK_REQUIRE_GPU", os.environ, "there is no WebGPU device")
-            self.skipTest("there is no WebGPU device")
 
     def test_a_device_number_that_is_none(self):
         self.has_webgpu()

@@ -2,6 +2,7 @@
 #pragma once
 #include "backend/webgpu/adapters.h"
 #include "base/environment.h"
+#include "base/file_cache.h"
 #include "engine/engine.h"
 
 namespace tokamak {
@@ -86,7 +87,7 @@ class FragileBackend : public Backend {
       return std::make_unique<FragileBackend>(make_cpu_backend(), nullptr, fault);
     }
     WebGpuOptions webgpu;
-    webgpu.cache_dir = cache_folder("pipelines");
+    webgpu.cache_dir = cache_folder(kPipelineCache.folder);
     webgpu.default_limits = options.default_limits;
     if (!options.use_f16) webgpu.disabled |= kFeatureF16;
     if (!options.use_subgroups) webgpu.disabled |= kFeatureSubgroups;

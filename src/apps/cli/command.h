@@ -30,6 +30,7 @@ void add_sampler(CLI::App& app, Action& action);
 void add_pull(CLI::App& app, Action& action);
 void add_list(CLI::App& app, Action& action);
 void add_rm(CLI::App& app, Action& action);
+void add_cache(CLI::App& app, Action& action);
 
 /// MODEL and where it runs.
 class ModelFlags {

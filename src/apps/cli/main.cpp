@@ -55,6 +55,7 @@ int run(int argc, char** argv) {
   add_pull(app, action);
   add_list(app, action);
   add_rm(app, action);
+  add_cache(app, action);
   try {  // the command line library reports through exceptions
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -59,6 +59,9 @@ class WebGpuDevice {
     return cache_ == nullptr ? PipelineCache::Asked() : cache_->asked();
   }
 
+  /// Why that cache could not keep something; "" when it kept everything.
+  std::string cache_problem() const { return cache_ == nullptr ? "" : cache_->problem(); }
+
   /// Counts buffers; see Backend::device_bytes().
   void count_bytes(int64_t change) { bytes_ += uint64_t(change); }
   uint64_t bytes() const { return bytes_; }

@@ -16,6 +16,8 @@ class PipelineCache {
   /// The bytes of the entry; copies them when `value` has that size. 0: there is none.
   virtual size_t load(std::span<const uint8_t> key, std::span<uint8_t> value) = 0;
   virtual void store(std::span<const uint8_t> key, std::span<const uint8_t> value) = 0;
+  /// Why something could not be stored; "" when everything was.
+  virtual std::string problem() const { return ""; }
 
   /// Entries that were asked for since it was opened.
   struct Asked {
@@ -28,7 +30,7 @@ class PipelineCache {
   std::atomic<uint32_t> found_ = 0, missed_ = 0;
 };
 
-/// One file per entry in `folder`, which is made if it can be. Null where there are no files.
+/// One file per entry in `folder`, a FileCache. Null where there are no files.
 std::unique_ptr<PipelineCache> open_pipeline_cache(const std::string& folder);
 
 }  // namespace tokamak

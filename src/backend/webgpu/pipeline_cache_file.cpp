@@ -9,9 +9,8 @@
 #include <vector>
 
 #include "backend/webgpu/pipeline_cache.h"
+#include "base/file_cache.h"
 #include "base/hash.h"
-#include "base/result.h"
-#include "base/whole_file.h"
 
 namespace tokamak {
 namespace {
@@ -32,16 +31,13 @@ using Bytes = std::vector<uint8_t>;
 
 class FilePipelineCache : public PipelineCache {
  public:
-  explicit FilePipelineCache(fs::path folder) : folder_(std::move(folder)) {
-    std::error_code ignored;  // without a folder every store fails, which is no error
-    fs::create_directories(folder_, ignored);
-  }
+  explicit FilePipelineCache(const std::string& folder) : files_(folder, kPipelineCache) {}
 
   size_t load(std::span<const uint8_t> key, std::span<uint8_t> value) override {
     const std::string name = file_name(key);
     // The caller asks twice, for the size and for the bytes; both answers come from one reading.
     Bytes entry = take(name);
-    if (entry.empty()) entry = read_entry(folder_ / name, key);
+    if (entry.empty()) entry = read_entry(fs::path(files_.folder()) / name, key);
     const size_t size = entry.size();
     if (value.size() == size) {
       std::ranges::copy(entry, value.begin());
@@ -57,12 +53,12 @@ class FilePipelineCache : public PipelineCache {
     const EntryHeader header = {.key_bytes = key.size(),
                                 .value_bytes = value.size(),
                                 .checksum = hash_bytes(value, hash_bytes(key))};
-    WholeFile file((folder_ / file_name(key)).string());
-    file.put(std::as_bytes(std::span(&header, 1)));
-    file.put(std::as_bytes(key));
-    file.put(std::as_bytes(value));
-    file.commit();  // what cannot be kept is compiled again
+    // What cannot be kept is compiled again.
+    files_.write(file_name(key),
+                 {std::as_bytes(std::span(&header, 1)), std::as_bytes(key), std::as_bytes(value)});
   }
+
+  std::string problem() const override { return files_.problem(); }
 
  private:
   /// What an earlier question has read, once.
@@ -73,7 +69,8 @@ class FilePipelineCache : public PipelineCache {
   }
 
   static std::string file_name(std::span<const uint8_t> key) {
-    return fmt::format("{:016x}{:016x}.pipeline", hash_bytes(key), hash_bytes(key, ~kHashStart));
+    return fmt::format("{:016x}{:016x}{}", hash_bytes(key), hash_bytes(key, ~kHashStart),
+                       kPipelineCache.ending);
   }
 
   /// The value, or nothing if the file is not a whole entry of this key.
@@ -96,10 +93,11 @@ class FilePipelineCache : public PipelineCache {
         hash_bytes<uint8_t>(value, hash_bytes<uint8_t>(found)) != header.checksum) {
       return {};
     }
+    FileCache::mark_used(path);
     return value;
   }
 
-  fs::path folder_;
+  FileCache files_;
   std::mutex mutex_;
   std::map<std::string, Bytes> asked_;
 };

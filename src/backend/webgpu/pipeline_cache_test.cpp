@@ -95,9 +95,24 @@ TEST_F(PipelineCacheTest, DoesWithoutAFolderItCannotMake) {
   write_file(folder_, {1});
   const std::string inside = (folder_ / "cache").string();
   const auto cache = open_pipeline_cache(inside);
+  EXPECT_EQ(cache->problem(), "");
   cache->store(key_, value_);
   EXPECT_EQ(cache->load(key_, {}), 0u);
+  EXPECT_EQ(cache->problem(), inside + " cannot be made (Not a directory)");
   EXPECT_NE(tiny_device({.cache_dir = inside}), nullptr);
+}
+
+TEST_F(PipelineCacheTest, KeepsOnlySoMuchAndWhatWasUsedLast) {
+  const Bytes large(100'000);
+  setenv("TOKAMAK_PIPELINES_LIMIT", "1M", 1);
+  const auto limited = open_pipeline_cache(folder_.string());
+  unsetenv("TOKAMAK_PIPELINES_LIMIT");
+  for (uint8_t key = 0; key < 30; ++key) limited->store(Bytes{key}, large);
+  EXPECT_LE(files().size(), 10u);
+  EXPECT_GE(files().size(), 8u);
+  EXPECT_EQ(load({29}), large);
+  EXPECT_TRUE(load({0}).empty());
+  EXPECT_EQ(limited->problem(), "");
 }
 
 struct RunWithCache {

@@ -106,7 +106,11 @@ class WebGpuProgram : public Program {
   }
 
   const Plan& plan() const override { return plan_; }
-  CompileReport report() const override { return report_; }
+  CompileReport report() const override {
+    CompileReport now = report_;
+    now.cache_problem = device_->cache_problem();
+    return now;
+  }
 
   Result<void> write_table(BufferId buffer, std::span<const uint32_t> values) override {
     TOK_CHECK(values.size_bytes() <= plan_.at(buffer).bytes);

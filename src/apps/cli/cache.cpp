@@ -1,0 +1,146 @@
+#include "apps/cli/command.h"
+#include "base/environment.h"
+#include "base/file_cache.h"
+#include "engine/table.h"
+
+namespace tokamak::cli {
+namespace {
+
+struct CacheFlags {
+  bool json = false, yes = false;
+  std::string which = "all";
+  uint32_t unused_days = 0;  // 0: not asked for
+};
+
+/// The kinds of that name, or all.
+std::vector<CacheKind> chosen(const std::string& which) {
+  std::vector<CacheKind> kinds;
+  for (const CacheKind& kind : kCacheKinds) {
+    if (which == "all" || which == kind.name) kinds.push_back(kind);
+  }
+  return kinds;
+}
+
+Result<void> check_folder() {
+  if (!cache_folder("").empty()) return {};
+  return invalid_input(
+      "None of TOKAMAK_CACHE_DIR, XDG_CACHE_HOME and HOME is set: nothing is kept.");
+}
+
+Result<void> show(bool json) {
+  TOK_TRY(check_folder());
+  Table table;
+  table.column("cache", "cache").column("of", "holds");
+  table.column("entries", "entries", Table::Align::kRight);
+  table.column("size", "bytes", Table::Align::kRight);
+  table.column("limit", "limit", Table::Align::kRight).column("folder", "path");
+  for (const CacheKind& kind : kCacheKinds) {
+    const FileCache cache(cache_folder(kind.folder), kind);
+    TOK_TRY(const uint64_t limit, cache_limit(kind));
+    uint64_t entries = 0, bytes = 0;
+    for (const CacheEntry& entry : cache.entries()) {
+      entries += entry.is_partial ? 0 : 1;
+      bytes += entry.bytes;
+    }
+    table.row(
+        {kind.name, kind.holds, entries, bytes_cell(bytes), bytes_cell(limit), cache.folder()});
+  }
+  return print(json ? table.json().dump(1) + "\n" : table.text());
+}
+
+Result<void> tell(const FileCache::Removed& removed) {
+  return print(fmt::format("removed {} {}, {} freed\n", removed.entries,
+                           removed.entries == 1 ? "entry" : "entries", bytes_text(removed.bytes)));
+}
+
+Result<void> clear(const CacheFlags& flags) {
+  TOK_TRY(check_folder());
+  uint64_t entries = 0, bytes = 0;
+  for (const CacheKind& kind : chosen(flags.which)) {
+    for (const CacheEntry& entry : FileCache(cache_folder(kind.folder), kind).entries()) {
+      entries += entry.is_partial ? 0 : 1;
+      bytes += entry.bytes;
+    }
+  }
+  if (entries > 0 && !flags.yes) {
+    TOK_TRY(const bool go,
+            agreed(fmt::format("remove {} entries ({}) of {}", entries, bytes_text(bytes),
+                               flags.which == "all" ? "all caches" : flags.which)));
+    if (!go) {
+      note("Nothing was removed.\n");
+      return {};
+    }
+  }
+  FileCache::Removed all;
+  for (const CacheKind& kind : chosen(flags.which)) {
+    const auto removed = FileCache(cache_folder(kind.folder), kind).clear();
+    all.entries += removed.entries;
+    all.bytes += removed.bytes;
+  }
+  return tell(all);
+}
+
+Result<void> prune(const CacheFlags& flags) {
+  TOK_TRY(check_folder());
+  std::optional<std::filesystem::file_time_type> before;
+  if (flags.unused_days > 0) {
+    before = std::filesystem::file_time_type::clock::now() -
+             std::chrono::hours(uint64_t{24} * flags.unused_days);
+  }
+  FileCache::Removed all;
+  for (const CacheKind& kind : kCacheKinds) {
+    TOK_TRY(cache_limit(kind));
+    const auto removed = FileCache(cache_folder(kind.folder), kind).prune(before);
+    all.entries += removed.entries;
+    all.bytes += removed.bytes;
+  }
+  return tell(all);
+}
+
+std::string names() {
+  std::string text;
+  for (const CacheKind& kind : kCacheKinds) text += fmt::format("{}, ", kind.name);
+  return text + "all";
+}
+
+std::string check_name(const std::string& which) {
+  if (!chosen(which).empty()) return "";
+  return fmt::format("\"{}\" is no cache, expected one of {}", which, names());
+}
+
+}  // namespace
+
+void add_cache(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("cache", "what is kept between runs: see it, clear it");
+  command->footer(R"(Examples:
+  tokamak cache                         what there is: compiled kernels, quantized weights, ...
+  tokamak cache clear self-test         test the kernels of the device once more
+  tokamak cache clear --yes             remove everything, without asking
+  tokamak cache prune                   what is beyond the limits, and what broken runs have left
+  tokamak cache prune --unused-for 30   also what was of no use for 30 days
+
+Everything here is made again when it is needed. What was of no use for the longest time goes first
+when a limit is reached: 1 GiB of kernels, 16 GiB of quantized weights.
+  TOKAMAK_PIPELINES_LIMIT=500M   another limit; 0 keeps nothing
+  TOKAMAK_WEIGHTS_LIMIT=100G     the same for weights
+  TOKAMAK_CACHE_DIR=FOLDER       another place; else XDG_CACHE_HOME/tokamak or ~/.cache/tokamak
+Models are not part of it: `tokamak list`, `tokamak rm`.)");
+  command->require_subcommand(0, 1);
+  auto flags = std::make_shared<CacheFlags>();
+  command->add_flag("--json", flags->json, "a list of objects instead of a table");
+  command->callback([command, flags, &action] {
+    if (command->get_subcommands().empty()) action = [flags] { return show(flags->json); };
+  });
+  CLI::App* clearing = command->add_subcommand("clear", "remove entries; asks before");
+  clearing->add_option("CACHE", flags->which, names())
+      ->check(CLI::Validator(check_name, "", ""))
+      ->default_val("all");
+  clearing->add_flag("-y,--yes", flags->yes, "do not ask");
+  clearing->callback([flags, &action] { action = [flags] { return clear(*flags); }; });
+  CLI::App* pruning = command->add_subcommand("prune", "remove what is too much");
+  pruning->add_option("--unused-for", flags->unused_days, "days: also what was used before that")
+      ->check(CLI::Range(1u, 100'000u));
+  pruning->callback([flags, &action] { action = [flags] { return prune(*flags); }; });
+}
+
+}  // namespace tokamak::cli
