@@ -28,6 +28,7 @@ Result<hub::RepoListing> fetch_listing(Fetcher& fetcher) {
     return invalid_input("{}: {} answers with a list of files that is not usable: {}.",
                          fetcher.name().repo, host_of(url), listing.error().message);
   }
+  listing->repo = fetcher.name().repo;
   return listing;
 }
 

@@ -12,6 +12,7 @@
 #include "download/listing.h"
 #include "download/lock.h"
 #include "hub/cache.h"
+#include "hub/repo_files.h"
 
 namespace tokamak::download {
 namespace {
@@ -218,7 +219,12 @@ Result<Pulled> pull(const hub::Settings& settings, const hub::ModelName& name,
   Pulled pulled{.path = work.snapshot().string(), .commit = listing.commit};
   const auto gguf = std::ranges::find_if(
       files, [](const hub::RepoFile& file) { return file.path.ends_with(".gguf"); });
-  if (gguf != files.end()) pulled.path += "/" + gguf->path;
+  if (gguf != files.end()) {
+    pulled.path += "/" + gguf->path;
+    std::vector<std::string> all;
+    for (const hub::RepoFile& file : listing.files) all.push_back(file.path);
+    pulled.chose_default = name.choice.empty() && hub::chooses_default(all);
+  }
   pulled.files = uint32_t(files.size());
   pulled.bytes = progress.total;
   pulled.fetched = progress.fetched;

@@ -30,6 +30,7 @@ struct Pulled {
   std::string path;  // what MODEL becomes: the snapshot, or the .gguf file
   std::string commit;
   uint32_t files = 0;
+  bool chose_default = false;       // one of several .gguf files, for its quantization
   uint64_t bytes = 0, fetched = 0;  // of all files; over the network
 };
 

@@ -68,8 +68,8 @@ Result<std::vector<float>> Engine::embed(std::span<const uint32_t> ids,
   if (ids.size() > compiled_.context) {
     if (!options.truncate) {
       return invalid_input(
-          "The text has {} tokens, but only {} fit; a larger --context may go up to {}, and "
-          "--truncate cuts.",
+          "The text has {} tokens, but the context has {} positions; it may have up to {}, and "
+          "truncate (--truncate) cuts the text.",
           ids.size(), compiled_.context, compiled_.facts.max_context);
     }
     ids = ids.first(compiled_.context);

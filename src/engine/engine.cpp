@@ -28,17 +28,17 @@ Result<DType> kv_dtype(const std::string& choice, const DeviceInfo& device) {
   if (choice == "f16") return DType::kF16;
   if (choice == "f32") return DType::kF32;
   if (choice != "auto") {
-    return fail(ErrorCode::kUsage, "--kv is \"{}\", expected auto, f16 or f32.", choice);
+    return fail(ErrorCode::kUsage, "kv is \"{}\", expected auto, f16 or f32.", choice);
   }
   return device.backend == BackendKind::kCpu ? DType::kF32 : DType::kF16;
 }
 
-/// What --quantize makes of matrices of floats.
+/// What `quantize` makes of matrices of floats.
 Result<std::optional<DType>> quantized_type(const std::string& choice) {
   if (choice.empty()) return std::nullopt;
   if (choice == "q8") return DType::kQ8_0;
   if (choice == "q4") return DType::kQ4_0;
-  return fail(ErrorCode::kUsage, "--quantize is \"{}\", expected q8 or q4.", choice);
+  return fail(ErrorCode::kUsage, "quantize is \"{}\", expected q8 or q4.", choice);
 }
 
 Result<GenerationParams> read_defaults(const ModelFiles& files, const ConfigReader& config,

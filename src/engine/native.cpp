@@ -3,6 +3,7 @@
 #include <charconv>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 
 #include "backend/webgpu/adapters.h"
 #include "base/environment.h"
@@ -66,9 +67,13 @@ Result<void> read_templates(const std::string& folder, ModelFiles& files) {
   return {};
 }
 
-/// A file that exists and is no folder.
+/// A file that is called or begins like one: caches name files after their hashes.
 bool is_gguf(const std::string& path) {
-  return path.ends_with(".gguf") && file_exists(path) && !is_directory(path);
+  if (!file_exists(path) || is_directory(path)) return false;
+  if (path.ends_with(".gguf")) return true;
+  char magic[4] = {};
+  std::ifstream(path, std::ios::binary).read(magic, sizeof magic);
+  return std::string_view(magic, sizeof magic) == "GGUF";
 }
 
 /// What TOKAMAK_MULTIPROCESSORS says; 0: it says nothing.
@@ -105,6 +110,11 @@ Result<ModelFiles> read_text_files(const std::string& path) {
   const std::string& folder = path;
   if (!file_exists(folder)) return invalid_input("{}: there is no such folder or file.", folder);
   if (!is_directory(folder)) {
+    if (folder.ends_with(".safetensors")) {
+      const std::filesystem::path whole = std::filesystem::path(folder).parent_path();
+      return invalid_input("{} is one file of a model; name its folder, {}.", folder,
+                           whole.empty() ? "." : whole.string());
+    }
     return invalid_input("{} is a file, expected a model folder with config.json or a .gguf file.",
                          folder);
   }
@@ -163,7 +173,7 @@ Result<std::string> find_model(const std::string& model) {
 Result<std::unique_ptr<Backend>> open_backend(const OpenOptions& options) {
   if (options.backend == "cpu") return make_cpu_backend();
   if (options.backend != "auto" && options.backend != "webgpu") {
-    return fail(ErrorCode::kUsage, "--backend is \"{}\", expected auto, webgpu or cpu.",
+    return fail(ErrorCode::kUsage, "backend is \"{}\", expected auto, webgpu or cpu.",
                 options.backend);
   }
   WebGpuOptions webgpu;
@@ -183,8 +193,10 @@ Result<std::unique_ptr<Backend>> open_backend(const OpenOptions& options) {
     return make_cpu_backend();
   }
   if (backend && (*backend)->device().software) {
-    notice(fmt::format("{} computes on the CPU; `tokamak doctor` says what else there is.",
-                       (*backend)->device().name));
+    // The command line leaves this out where nobody watches, by its first words.
+    notice(fmt::format(
+        "No GPU found: running on a software driver ({}), which is slow; see `tokamak doctor`.",
+        (*backend)->device().name));
   }
   return backend;
 }

@@ -29,7 +29,7 @@ Result<std::optional<Encoder>> find_encoder(const ModelFiles& files, const OpenO
   if (!files.encoder.modules.empty()) {
     if (!options.pooling.empty()) {
       return fail(ErrorCode::kUsage,
-                  "--pooling is for models without modules.json; this one's says how to pool.");
+                  "pooling is for models without modules.json; this one's says how to pool.");
     }
     TOK_TRY(encoder, read_encoder(files.encoder));
     return encoder;
@@ -56,12 +56,13 @@ Result<void> check_task(const Engine::Compiled& compiled, Task task) {
   if (!encoder && task == Task::kEmbeddings) {
     return unsupported(
         "This model generates text: it has no modules.json or pooling_type that says how to make "
-        "embeddings; --pooling mean or --pooling last makes some all the same.");
+        "embeddings. With pooling set to mean or last (--pooling), it makes some all the same.");
   }
   if (!encoder && !compiled.facts.causal) {
     return unsupported(
         "The model attends both ways and cannot generate text, and it has no modules.json that "
-        "says how to make embeddings; tokamak embed --pooling mean runs it.");
+        "says how to make embeddings. With pooling set to mean (tokamak embed --pooling mean), it "
+        "makes some.");
   }
   const uint32_t hidden = compiled.facts.hidden;
   if (encoder && encoder->width != 0 && encoder->width != hidden) {
@@ -100,7 +101,7 @@ Result<BuildOptions> build_options(const Engine::Compiled& compiled, const Tenso
                                    const DeviceInfo& device, const OpenOptions& options) {
   const uint32_t made_for = compiled.facts.max_context;
   if (options.context > made_for) {
-    return fail(ErrorCode::kUsage, "--context is {}, but the model was made for {} positions.",
+    return fail(ErrorCode::kUsage, "context is {}, but the model was made for {} positions.",
                 options.context, made_for);
   }
   const std::optional<Encoder>& encoder = compiled.encoder;

@@ -170,7 +170,11 @@ Result<std::span<const float>> Session::feed(std::span<const uint32_t> tokens,
   if (tokens.empty()) return invalid_input("There are no tokens to run the model on.");
   for (const uint32_t id : tokens) TOK_TRY(check_id(id));
   if (tokens.size() > context_ - position_) {
-    return invalid_input("{} tokens do not fit: {} of {} positions are taken (see --context).",
+    if (position_ == 0) {
+      return invalid_input("The prompt has {} tokens, but the context has {} positions.",
+                           tokens.size(), context_);
+    }
+    return invalid_input("{} more tokens do not fit: {} of the context's {} positions are taken.",
                          tokens.size(), position_, context_);
   }
   const uint32_t before = position_, length = position_ + uint32_t(tokens.size());

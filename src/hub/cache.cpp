@@ -60,6 +60,36 @@ std::string missing_weights(const std::string& snapshot, const std::vector<std::
                              : fmt::format("{} files of weights are missing", missing.size());
 }
 
+std::vector<std::string> gguf_files(const std::string& snapshot) {
+  std::vector<std::string> files = snapshot_files(snapshot);
+  std::erase_if(files, [](const std::string& file) { return !file.ends_with(".gguf"); });
+  return files;
+}
+
+/// Why nothing can be opened at a path: that it is not there, or that links lead nowhere.
+Failure no_such_file(const std::string& model) {
+  std::error_code failed, ignored;
+  static_cast<void>(fs::status(model, failed));
+  if (failed == std::errc::too_many_symbolic_link_levels) {
+    return invalid_input("{}: The symbolic links lead in a circle.", model);
+  }
+  if (fs::is_symlink(fs::symlink_status(model, ignored))) {
+    return invalid_input("{}: The symbolic link points to {}, which is not there.", model,
+                         fs::read_symlink(model, ignored).string());
+  }
+  if (failed && failed != std::errc::no_such_file_or_directory &&
+      failed != std::errc::not_a_directory) {
+    return invalid_input("{}: The file cannot be opened: {}.", model, failed.message());
+  }
+  // A bare word is what other programs call a model.
+  const bool is_word = model.find_first_of("/. ") == model.npos;
+  return invalid_input("{}: there is no such folder or file{}.", model,
+                       is_word
+                           ? "; models on Hugging Face have the form org/name, and `tokamak pull "
+                             "org/name` fetches one"
+                           : "");
+}
+
 }  // namespace
 
 std::string repo_folder(const std::string& cache, const std::string& repo) {
@@ -98,14 +128,24 @@ std::string missing_part(const std::string& snapshot, const std::vector<std::str
   return have_whole_gguf(files) ? "" : missing_weights(snapshot, files);
 }
 
+bool is_default_choice(const std::string& path) {
+  constexpr std::string_view kSnapshots = "/snapshots/";
+  const size_t at = path.rfind(kSnapshots);
+  if (at == path.npos || !path.ends_with(".gguf")) return false;
+  return chooses_default(gguf_files(path.substr(0, path.find('/', at + kSnapshots.size()))));
+}
+
 Result<std::string> resolve_model(const std::string& model, const std::string& cache) {
   if (exists(model)) return model;
   const auto name = parse_model_name(model);
   if (!name) {
     if (model.find_first_of("@:") != model.npos) return Failure(name.error());
-    return invalid_input("{}: there is no such folder or file.", model);
+    return no_such_file(model);
   }
-  if (cache.empty()) return invalid_input("{}: there is no such folder or file.", model);
+  std::error_code ignored;
+  if (cache.empty() || fs::is_symlink(fs::symlink_status(model, ignored))) {
+    return no_such_file(model);
+  }
   const std::string folder = repo_folder(cache, name->repo);
   if (!exists(folder)) return not_there(*name, cache, "no such model");
   const auto commit = cached_commit(folder, name->revision);
@@ -118,17 +158,17 @@ Result<std::string> resolve_model(const std::string& model, const std::string& c
     return invalid_input("{} is only partly in {}: {}; `tokamak pull {}` fetches the rest.",
                          name->text(), cache, missing, name->text());
   };
-  std::vector<std::string> ggufs;
-  for (const std::string& file : files) {
-    if (file.ends_with(".gguf")) ggufs.push_back(file);
-  }
+  const std::vector<std::string> ggufs = gguf_files(snapshot);
   const bool has_weights = contains(files, kSingleWeights) || contains(files, kWeightsIndex);
   if (name->choice.empty() && (ggufs.empty() || (has_weights && contains(files, "config.json")))) {
     const std::string missing = missing_weights(snapshot, files);
     if (!missing.empty()) return only_partly(missing);
     return snapshot;
   }
-  const auto chosen = choose_gguf(ggufs, name->choice);
+  const auto chosen = choose_gguf(ggufs, name->choice, name->repo);
+  if (!chosen && chosen.error().code == ErrorCode::kUsage) {
+    return Failure(chosen.error().within(fmt::format("{} in {}", name->text(), cache)));
+  }
   if (!chosen) {
     return invalid_input("{} in {}: {} `tokamak pull {}` fetches what the hub has.", name->text(),
                          cache, chosen.error().message, name->text());

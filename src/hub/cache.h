@@ -38,6 +38,9 @@ std::vector<std::string> snapshot_files(const std::string& snapshot);
 /// Why a snapshot cannot be opened as a model: "config.json is missing"; "" when it can.
 std::string missing_part(const std::string& snapshot, const std::vector<std::string>& files);
 
+/// Whether the .gguf file at `path` in a snapshot was chosen among several for its quantization.
+bool is_default_choice(const std::string& path);
+
 /// What a command opens for its MODEL argument: `model` itself when it exists, else the snapshot or
 /// the .gguf file of the model of that name in `cache`. Errors say what to do, which for a model
 /// that is not there is a `tokamak pull`.

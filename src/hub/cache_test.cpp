@@ -111,6 +111,16 @@ TEST_F(Cache, DoesNotCountLinksToNothing) {
   EXPECT_EQ(snapshot_files(snapshot()), std::vector<std::string>{"config.json"});
 }
 
+TEST_F(Cache, SaysWhyAPathLeadsNowhere) {
+  fs::create_symlink("loop", root + "/loop");
+  fs::create_symlink("gone", root + "/dangling");
+  EXPECT_EQ(message(root + "/loop"), root + "/loop: The symbolic links lead in a circle.");
+  EXPECT_EQ(message(root + "/dangling"),
+            root + "/dangling: The symbolic link points to gone, which is not there.");
+  EXPECT_EQ(message(root + "/none"), root + "/none: there is no such folder or file.");
+  EXPECT_NE(message("llama3").find("the form org/name"), std::string::npos);
+}
+
 TEST_F(Cache, ChoosesAGgufFile) {
   write("models--org--name/refs/main", kCommit);
   write_snapshot("a-Q4_0.gguf");
@@ -118,6 +128,10 @@ TEST_F(Cache, ChoosesAGgufFile) {
   write_snapshot("a-Q8_0.gguf");
   EXPECT_EQ(message("org/name:Q8_0"), "found " + snapshot() + "/a-Q8_0.gguf");
   EXPECT_NE(message("org/name").find("a-Q4_0.gguf, a-Q8_0.gguf"), std::string::npos);
+  EXPECT_FALSE(is_default_choice(snapshot() + "/a-Q8_0.gguf"));
+  write_snapshot("a-Q4_K_M.gguf");
+  EXPECT_EQ(message("org/name"), "found " + snapshot() + "/a-Q4_K_M.gguf");
+  EXPECT_TRUE(is_default_choice(snapshot() + "/a-Q4_K_M.gguf"));
   EXPECT_NE(message("org/name:Q5_0").find("`tokamak pull org/name:Q5_0`"), std::string::npos);
 }
 

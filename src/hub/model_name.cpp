@@ -32,6 +32,41 @@ bool is_revision(std::string_view revision) {
          std::ranges::all_of(revision, [](char c) { return c == '/' || is_word_character(c); });
 }
 
+bool take_prefix(std::string_view& text, std::string_view prefix) {
+  if (!text.starts_with(prefix)) return false;
+  text.remove_prefix(prefix.size());
+  return true;
+}
+
+/// The first part of a path, which `text` loses.
+std::string_view take_part(std::string_view& text) {
+  const size_t end = std::min(text.find('/'), text.size());
+  const std::string_view part = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return part;
+}
+
+/// "https://huggingface.co/org/name/blob/main/a.gguf?download=true" -> "org/name@main:a.gguf"; a
+/// text without the name of the hub stays as it is.
+std::string without_address(std::string_view text) {
+  std::string_view rest = text;
+  const bool has_scheme = take_prefix(rest, "https://") || take_prefix(rest, "http://");
+  take_prefix(rest, "www.");
+  if (!take_prefix(rest, "huggingface.co/") && !take_prefix(rest, "hf.co/")) {
+    return std::string(text);
+  }
+  if (has_scheme) rest = rest.substr(0, rest.find_first_of("?#"));
+  while (rest.ends_with('/')) rest.remove_suffix(1);
+  const std::string_view org = take_part(rest), name = take_part(rest);
+  std::string out = fmt::format("{}/{}", org, name);
+  if (rest.empty()) return out;
+  const std::string_view view = take_part(rest);
+  if (view != "tree" && view != "blob" && view != "resolve") return std::string(text);
+  out += fmt::format("@{}", take_part(rest));
+  if (!rest.empty()) out += fmt::format(":{}", rest);
+  return out;
+}
+
 }  // namespace
 
 std::string ModelName::text() const {
@@ -43,25 +78,35 @@ std::string ModelName::text() const {
 
 Result<ModelName> parse_model_name(std::string_view text) {
   ModelName name;
-  std::string_view rest = text;
+  const std::string short_form = without_address(text);
+  std::string_view rest = short_form;
+  if (rest.find("://") != rest.npos) {
+    return fail(ErrorCode::kUsage,
+                "\"{}\" is no address of a model on huggingface.co; expected "
+                "https://huggingface.co/org/name or org/name.",
+                text);
+  }
   if (const size_t colon = rest.find(':'); colon != rest.npos) {
     name.choice = rest.substr(colon + 1);
     rest = rest.substr(0, colon);
     if (!is_inner_path(name.choice)) {
-      return fail(ErrorCode::kUsage,
-                  "\"{}\": behind \":\" stands no file of a repository and no quantization.", text);
+      return fail(
+          ErrorCode::kUsage,
+          "\"{}\": What follows \":\" is neither a file of a repository nor a quantization.", text);
     }
   }
   if (const size_t at = rest.find('@'); at != rest.npos) {
     name.revision = rest.substr(at + 1);
     rest = rest.substr(0, at);
     if (!is_revision(name.revision)) {
-      return fail(ErrorCode::kUsage, "\"{}\": behind \"@\" stands no branch, tag or commit.", text);
+      return fail(ErrorCode::kUsage, "\"{}\": What follows \"@\" is no branch, tag or commit.",
+                  text);
     }
   }
   if (!is_repo(rest)) {
     return fail(ErrorCode::kUsage,
-                "\"{}\" names no model of a hub; expected org/name[@revision][:file].", text);
+                "\"{}\" names no model on Hugging Face; expected org/name[@revision][:file].",
+                text);
   }
   name.repo = rest;
   return name;

@@ -4,6 +4,8 @@
 //   google/gemma-3-270m-it@9b0cfec892e2bc2afd938c98eabe4e4a7b1e0ca1
 //   org/name-GGUF:Q4_K_M        the .gguf file of that quantization
 //   org/name-GGUF:a/b.gguf      that file
+//   hf.co/org/name:Q4_K_M, https://huggingface.co/org/name/tree/main
+//                               what a browser's address line or another tool's manual shows
 //
 // Names become folders of the cache and parts of addresses, so every part is checked here. What the
 // hub allows: huggingface_hub, src/huggingface_hub/utils/_validators.py.

@@ -20,6 +20,24 @@ TEST(ModelName, IsWrittenAsItWasRead) {
   }
 }
 
+TEST(ModelName, MayBeAnAddress) {
+  for (const char* text :
+       {"https://huggingface.co/a/b", "http://www.huggingface.co/a/b/", "huggingface.co/a/b",
+        "hf.co/a/b", "https://huggingface.co/a/b/tree/main", "https://huggingface.co/a/b?x=y#z"}) {
+    ASSERT_TRUE(parse_model_name(text)) << text;
+    EXPECT_EQ(parse_model_name(text)->text(), "a/b") << text;
+  }
+  EXPECT_EQ(*parse_model_name("hf.co/a/b:Q4_K_M"), (ModelName{"a/b", "main", "Q4_K_M"}));
+  EXPECT_EQ(*parse_model_name("https://huggingface.co/a/b/blob/v1/x/y.gguf?download=true"),
+            (ModelName{"a/b", "v1", "x/y.gguf"}));
+  for (const char* text : {"https://huggingface.co/a", "https://huggingface.co/datasets/a/b",
+                           "https://huggingface.co/a/b/discussions", "https://example.org/a/b",
+                           "https://huggingface.co/../b", "ftp://huggingface.co/a/b"}) {
+    ASSERT_FALSE(parse_model_name(text)) << text;
+    EXPECT_EQ(parse_model_name(text).error().code, ErrorCode::kUsage);
+  }
+}
+
 TEST(ModelName, RefusesWhatCouldLeadElsewhere) {
   for (const char* text :
        {"",         "a",        "/",        "a/",      "/b",        "a/b/c",    "../b",

@@ -26,6 +26,7 @@ struct RepoFile {
 };
 
 struct RepoListing {
+  std::string repo = "org/name";  // whose it is, for messages
   std::string commit;
   std::vector<RepoFile> files;  // sorted by path, each once
 

@@ -112,7 +112,7 @@ Result<void> add_weights(const RepoListing& listing, const LookedUp& looked_up,
 }  // namespace
 
 Result<std::vector<std::string>> choose_gguf(std::span<const std::string> paths,
-                                             std::string_view choice) {
+                                             std::string_view choice, std::string_view repo) {
   std::set<std::string> groups, all;
   for (const std::string& path : paths) {
     const std::string group = split_group(path);
@@ -125,10 +125,15 @@ Result<std::vector<std::string>> choose_gguf(std::span<const std::string> paths,
     if (all.empty()) return invalid_input("there is no .gguf file.");
     return invalid_input("no .gguf file goes with \"{}\"; there are {}.", choice, some_of(all));
   }
+  if (groups.size() > 1 && choice.empty() && chooses_default(paths)) {
+    return choose_gguf(paths, kDefaultQuantization, repo);
+  }
   if (groups.size() > 1) {
-    return invalid_input("{} .gguf files {}: {}; name one behind \":\".", groups.size(),
-                         choice.empty() ? "are there" : fmt::format("go with \"{}\"", choice),
-                         some_of(groups));
+    const auto some_file = std::ranges::find_if(
+        paths, [&](const std::string& path) { return split_group(path) == *groups.begin(); });
+    return fail(ErrorCode::kUsage, "{} .gguf files {}: {}; `tokamak pull {}:{}` takes the first.",
+                groups.size(), choice.empty() ? "are there" : fmt::format("go with \"{}\"", choice),
+                some_of(groups), repo, *some_file);
   }
   std::vector<std::string> chosen;
   for (const std::string& path : paths) {
@@ -136,6 +141,16 @@ Result<std::vector<std::string>> choose_gguf(std::span<const std::string> paths,
   }
   std::ranges::sort(chosen);
   return chosen;
+}
+
+bool chooses_default(std::span<const std::string> paths) {
+  std::set<std::string> groups, defaults;
+  for (const std::string& path : paths) {
+    if (!is_model(path)) continue;
+    groups.insert(split_group(path));
+    if (has_part(path, kDefaultQuantization)) defaults.insert(split_group(path));
+  }
+  return groups.size() > 1 && defaults.size() == 1;
 }
 
 bool is_whole_gguf(std::span<const std::string> files) {
@@ -198,7 +213,7 @@ Result<std::vector<RepoFile>> needed_files(const RepoListing& listing, std::stri
   const bool only_gguf = !ggufs.empty() && listing.find(kSingleWeights) == nullptr &&
                          listing.find(kWeightsIndex) == nullptr;
   if (!choice.empty() || only_gguf) {
-    TOK_TRY(const std::vector<std::string> paths, choose_gguf(ggufs, choice));
+    TOK_TRY(const std::vector<std::string> paths, choose_gguf(ggufs, choice, listing.repo));
     chosen.insert(paths.begin(), paths.end());
   } else {
     for (const RepoFile& file : text_files(listing)) chosen.insert(file.path);

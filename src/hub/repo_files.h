@@ -10,12 +10,21 @@
 
 namespace tokamak::hub {
 
+/// Which of several quantizations a name means that says none, as in llama.cpp and ollama: a good
+/// compromise of size and quality, which most repositories have.
+inline constexpr std::string_view kDefaultQuantization = "Q4_K_M";
+
 /// The files of a .gguf model of which `paths` are the candidates; several when it is split
 /// (-00001-of-00003.gguf), in order. `choice` is a path, a file name, or a quantization, which is a
-/// part of the name between "-", "." and "/", in either case; "" when there is only one to choose.
-/// Errors say what there is.
+/// part of the name between "-", "." and "/", in either case; "": the only one, or the one of
+/// kDefaultQuantization. Errors say what there is: kUsage when the choice does not decide, with a
+/// command for `repo` that would.
 Result<std::vector<std::string>> choose_gguf(std::span<const std::string> paths,
-                                             std::string_view choice);
+                                             std::string_view choice,
+                                             std::string_view repo = "org/name");
+
+/// Whether "" means one of several models, by its quantization.
+bool chooses_default(std::span<const std::string> paths);
 
 /// Whether the files of one .gguf model are as many as their names say (-of-00003).
 bool is_whole_gguf(std::span<const std::string> files);

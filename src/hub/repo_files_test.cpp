@@ -90,12 +90,23 @@ TEST(ChooseGguf, TakesAllPiecesOfASplitFile) {
   EXPECT_EQ(chosen(paths, "a-Q4_0-00001-of-00002.gguf"), both);
 }
 
+TEST(ChooseGguf, TakesTheDefaultQuantizationOfSeveral) {
+  const Paths paths = {"a-Q4_K_S.gguf", "a-Q4_K_M.gguf", "a-Q8_0.gguf", "mmproj-a.gguf"};
+  EXPECT_EQ(chosen(paths, ""), Paths{"a-Q4_K_M.gguf"});
+  EXPECT_TRUE(chooses_default(paths));
+  EXPECT_FALSE(chooses_default(Paths{"a-Q4_K_M.gguf", "mmproj-a.gguf"})) << "nothing to choose";
+  EXPECT_FALSE(chooses_default(Paths{"a-Q4_K_S.gguf", "a-Q8_0.gguf"}));
+  EXPECT_FALSE(chooses_default(Paths{"a-Q4_K_M.gguf", "b-Q4_K_M.gguf"})) << "which of the two?";
+}
+
 TEST(ChooseGguf, NamesTheCandidatesWhenSeveralGo) {
   const Paths paths = {"a-Q4_0.gguf", "b-Q4_0.gguf", "mmproj-Q4_0.gguf"};
   for (const char* choice : {"", "Q4_0"}) {
     const std::string error = chosen(paths, choice)[0];
     EXPECT_TRUE(error.starts_with("error: 2 .gguf files")) << error;
     EXPECT_NE(error.find("a-Q4_0.gguf, b-Q4_0.gguf"), std::string::npos) << error;
+    EXPECT_NE(error.find("`tokamak pull org/name:a-Q4_0.gguf`"), std::string::npos) << error;
+    EXPECT_EQ(choose_gguf(paths, choice).error().code, ErrorCode::kUsage);
   }
   EXPECT_EQ(chosen({}, "")[0], "error: there is no .gguf file.");
 }

@@ -56,13 +56,18 @@ std::string cache_folder() {
   return home.empty() ? "" : home + "/hub";
 }
 
-Result<Settings> read_settings() {
-  Settings settings;
-  settings.cache = cache_folder();
-  if (settings.cache.empty()) {
+Result<std::string> known_cache_folder() {
+  std::string folder = cache_folder();
+  if (folder.empty()) {
     return fail(ErrorCode::kUsage,
                 "Neither HF_HUB_CACHE nor HF_HOME nor HOME is set: there is no place for models.");
   }
+  return folder;
+}
+
+Result<Settings> read_settings() {
+  Settings settings;
+  TOK_TRY(settings.cache, known_cache_folder());
   settings.endpoint = environment_variable("HF_ENDPOINT");
   if (settings.endpoint.empty()) settings.endpoint = "https://huggingface.co";
   while (settings.endpoint.ends_with('/')) settings.endpoint.pop_back();

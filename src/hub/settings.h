@@ -16,6 +16,8 @@ struct Settings {
 
 /// Where the models are; "" when no home folder is known.
 std::string cache_folder();
+/// The same, or an error that says what would make it known.
+Result<std::string> known_cache_folder();
 
 /// Errors: an endpoint that is no http address, a token that cannot be sent, no home folder.
 Result<Settings> read_settings();

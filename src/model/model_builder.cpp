@@ -72,7 +72,7 @@ Result<DType> ModelBuilder::device_dtype(const StoredMatrix& stored) const {
   if (is_packed(stored.dtype)) {
     return fail(
         ErrorCode::kUsage,
-        "--quantize is for checkpoints of floats, and tensor \"{}\" is packed as {} already.",
+        "quantize is for checkpoints of floats, and tensor \"{}\" is packed as {} already.",
         stored.weight->name, dtype_name(stored.dtype));
   }
   const bool fits = stored.columns % packing(*options_.quantize).row_unit() == 0;

@@ -220,7 +220,7 @@ Result<Pooling> parse_pooling(std::string_view name) {
   if (name == "mean") return Pooling::kMean;
   if (name == "last") return Pooling::kLast;
   if (name == "cls") return Pooling::kFirst;
-  return fail(ErrorCode::kUsage, "--pooling is \"{}\", expected mean, last or cls.", name);
+  return fail(ErrorCode::kUsage, "pooling is \"{}\", expected mean, last or cls.", name);
 }
 
 }  // namespace tokamak

@@ -225,9 +225,9 @@ class Capture {
   static std::string_view what_takes_less(const Buffer& buffer) {
     if (buffer.use == BufferUse::kState || buffer.use == BufferUse::kTable ||
         std::holds_alternative<RopeTable>(buffer.tensor.recipe)) {
-      return " A smaller --context takes less.";
+      return " A smaller context takes less.";
     }
-    return buffer.use == BufferUse::kActivation ? " A smaller --chunk or --context takes less."
+    return buffer.use == BufferUse::kActivation ? " A smaller chunk or context takes less."
                                                 : "";
   }
 

@@ -220,7 +220,7 @@ TEST(Capture, SaysWhatTakesLess) {
   };
   const Shape cache = {64, 2, 2, 8}, rope = {64, 8};
   for (const Shape& shape : {cache, rope}) {
-    EXPECT_TRUE(refused(shape).ends_with("at once. A smaller --context takes less."))
+    EXPECT_TRUE(refused(shape).ends_with("at once. A smaller context takes less."))
         << refused(shape);
   }
 }

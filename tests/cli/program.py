@@ -1,5 +1,6 @@
 """Runs the built program for the tests: one call, one answer, never longer than it may take."""
 import os
+import pty
 import resource
 import subprocess
 import sys
@@ -48,6 +49,23 @@ def tokamak(*arguments, text="", timeout=60, env=None, memory=None):
         preexec_fn=limit_memory(memory) if memory else None,
     )
     return Answer(process.returncode, process.stdout, process.stderr)
+
+
+def on_terminal(*arguments, typed=b"", env=None):
+    """-> all that a person at a terminal sees, and the exit status."""
+    main, terminal = pty.openpty()
+    process = subprocess.Popen([PROGRAM, *arguments], stdin=terminal, stdout=terminal,
+                               stderr=terminal, env=env, start_new_session=True)
+    os.close(terminal)
+    os.write(main, typed)
+    seen = b""
+    try:
+        while piece := os.read(main, 4096):
+            seen += piece
+    except OSError:  # the other end is closed
+        pass
+    os.close(main)
+    return seen.decode("utf-8", "replace"), process.wait(timeout=60)
 
 
 def model(name):

@@ -21,7 +21,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
 import program  # noqa: E402
-from program import environment, model, tokamak  # noqa: E402
+from program import environment, model, on_terminal, tokamak  # noqa: E402
 
 from hub_server import COMMIT, Fault, Hub, Repo  # noqa: E402
 
@@ -178,7 +178,11 @@ class Layout(HubTest):
         path = self.pulled("org/name:F16")
         self.assertEqual(path.name, "name-F16-00001-of-00002.gguf")
         self.assertEqual(len(list(path.parent.iterdir())), 2)
-        self.refused(["4 .gguf files", "name-Q4_K_M.gguf"], "pull", "org/name")
+        answer = self.run_program("pull", "https://huggingface.co/org/name")
+        self.assertEqual(answer.status, 0, answer)
+        self.assertTrue(answer.out.endswith("/name-Q4_K_M.gguf\n"))
+        self.assertEqual(answer.notes, ["note: org/name has several .gguf files; Q4_K_M is taken, "
+                                        "org/name:NAME takes another."])
         self.refused(["Q5_0", "name-Q8_0.gguf"], "pull", "org/name:Q5_0")
 
     def test_weights_that_nobody_reads(self):
@@ -202,6 +206,26 @@ class Names(HubTest):
             with self.subTest(command[0]):
                 self.refused("`tokamak pull org/none`", *command, *(
                     () if command[0] in ("tokenize", "template") else CPU), text="{}")
+
+    def test_run_fetches_what_is_not_there_when_told_to(self):
+        self.hub(org__name=tiny_repo(), org__other=tiny_repo(), org__third=tiny_repo())
+        ids = ("--tokens", "1,2,3", *CPU)
+        for words in (("org/name", "--pull"), ("--yes", "hf.co/org/other"), ("-hf", "org/third")):
+            answer = self.run_program("logits", *words, *ids)
+            self.assertEqual(answer.status, 0, answer)
+            self.assertIn("3 files of ", answer.other[-1])
+            self.assertEqual(self.run_program("logits", words[-1] if words[0] == "-hf" else
+                                              [w for w in words if "/" in w][0], *ids).status, 0)
+
+    def test_a_person_is_asked_whether_to_fetch(self):
+        self.hub(org__name=tiny_repo())
+        words = ("logits", "org/name", "--tokens", "1,2,3", *CPU)
+        question = f"org/name is not on this machine; pull it from {self.env['HF_ENDPOINT']}? [Y/n]"
+        for typed, status in ((b"n\n", 3), (b"\n", 0)):
+            seen, found = on_terminal(*words, typed=typed, env=self.env)
+            self.assertIn(question, seen)
+            self.assertEqual(found, status, seen)
+        self.assertNotIn(question, on_terminal(*words, env=self.env)[0])
 
     def test_a_folder_wins_over_a_name(self):
         self.hub(org__name=tiny_repo())
@@ -227,6 +251,15 @@ class Names(HubTest):
         self.pulled("org/name")
         self.refused(['"v2"', "`tokamak pull org/name@v2`"], "logits", "org/name@v2", "--tokens", "1")
         self.refused(["no .gguf", "org/name:Q4_0"], "logits", "org/name:Q4_0", "--tokens", "1")
+
+    def test_several_files_and_none_that_a_name_means(self):
+        files = {f"name-{kind}.gguf": b"x" for kind in ("Q4_0", "Q8_0")}
+        self.hub(org__name=Repo(files, large=files))
+        command = "`tokamak pull org/name:name-Q4_0.gguf`"
+        self.refused(["org/name: 2 .gguf files are there", command], "pull", "org/name", status=2)
+        for kind in ("Q4_0", "Q8_0"):
+            self.pulled("org/name:" + kind)
+        self.refused(["2 .gguf files are there", command], "run", "org/name", "-p", "x", status=2)
 
     def test_a_model_that_is_only_partly_there(self):
         self.hub(org__name=tiny_repo())
@@ -516,7 +549,7 @@ class Progress(HubTest):
         process.communicate()
         self.assertEqual(process.returncode, 0)
         self.assertIn(b"looking up org/name", seen)
-        self.assertRegex(seen, rb"\r\x1b\[Kfetching \d+\.\d of 73\.4 MB")
+        self.assertRegex(seen, rb"\r\x1b\[Kfetching \d+\.\d+ \w+ of 70\.01 MiB")
         self.assertEqual(seen.count(b"\n"), 1)  # of the last line
 
 

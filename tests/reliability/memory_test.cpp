@@ -106,7 +106,7 @@ TEST_P(Memory, ThatRunsOutAtLoadIsAnErrorWithSizes) {
     EXPECT_EQ(engine.error().code, ErrorCode::kOutOfMemory);
     const std::string& message = engine.error().message;
     for (const char* part : {"does not fit into the memory of", "256.00 MiB of KV cache and states",
-                             "262144 positions", "--context", "134217728 bytes"}) {
+                             "262144 positions", "A smaller context", "134217728 bytes"}) {
       EXPECT_NE(message.find(part), std::string::npos) << message << "\nlacks " << part;
     }
     if (device != nullptr) {

@@ -49,8 +49,8 @@ Result<void> run(const BenchFlags& flags) {
 
 }  // namespace
 
-void add_bench(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("bench", "speed, memory and correctness of a model");
+void add_bench(App& app, Action& action) {
+  App* command = app.add_subcommand("bench", "speed, memory and correctness of a model");
   command->footer(R"(Examples:
   tokamak bench                                   the built-in model on the best device
   tokamak bench path/to/model -p 2048 -n 256 -r 10
@@ -65,23 +65,24 @@ the device makes, running ahead with what it guesses, and a third one from all l
   flags->model.add(*command, ModelFlags::Model::kOptional);
   BenchOptions& options = flags->options;
   command->add_option("-p,--prompt", options.prompt, "tokens of the prompt test; 0: leave it out")
-      ->check(CLI::Range(0, 1 << 24))
+      ->check(Range(0, 1 << 24))
       ->capture_default_str();
   command->add_option("-n,--generate", options.generate, "tokens to generate; 0: leave it out")
-      ->check(CLI::Range(0, 1 << 24))
+      ->check(Range(0, 1 << 24))
       ->capture_default_str();
   command->add_option("-r,--repetitions", options.repetitions, "runs after the one to warm up")
-      ->check(CLI::Range(1, 1000))
+      ->check(Range(1, 1000))
       ->capture_default_str();
   command->add_option("-d,--depth", options.depth, "positions already taken when a test starts")
-      ->check(CLI::Range(0, 1 << 24))
+      ->check(Range(0, 1 << 24))
       ->capture_default_str();
-  command->add_flag("--sampled", options.sampled,
-                    "generate by drawing, too: temperature 0.8, top-k 40, top-p 0.95");
+  Option* sampled =
+      command->add_flag("--sampled", options.sampled,
+                        "generate by drawing, too: temperature 0.8, top-k 40, top-p 0.95");
   command
       ->add_option("--repetition-penalty", options.repetition_penalty,
                    "of what --sampled draws; above 1: less repetition")
-      ->needs("--sampled")
+      ->needs(sampled)
       ->capture_default_str();
   command->add_flag("--check", flags->check,
                     "compare with the CPU reference (default for weights below 64 MiB)");

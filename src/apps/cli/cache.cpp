@@ -8,7 +8,7 @@ namespace {
 
 struct CacheFlags {
   bool json = false, yes = false;
-  std::string which = "all";
+  std::string action = "show", which = "all";
   uint32_t unused_days = 0;  // 0: not asked for
 };
 
@@ -63,10 +63,13 @@ Result<void> clear(const CacheFlags& flags) {
     }
   }
   if (entries > 0 && !flags.yes) {
-    TOK_TRY(const bool go,
-            agreed(fmt::format("remove {} entries ({}) of {}", entries, bytes_text(bytes),
-                               flags.which == "all" ? "all caches" : flags.which)));
-    if (!go) {
+    if (!stdin_is_terminal()) {
+      return fail(ErrorCode::kUsage, "Nothing is removed without being asked about; --yes agrees.");
+    }
+    const std::string question =
+        fmt::format("remove {} entries ({}) of {}", entries, bytes_text(bytes),
+                    flags.which == "all" ? "all caches" : flags.which);
+    if (!agreed(question, false)) {
       note("Nothing was removed.\n");
       return {};
     }
@@ -103,15 +106,10 @@ std::string names() {
   return text + "all";
 }
 
-std::string check_name(const std::string& which) {
-  if (!chosen(which).empty()) return "";
-  return fmt::format("\"{}\" is no cache, expected one of {}", which, names());
-}
-
 }  // namespace
 
-void add_cache(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("cache", "what is kept between runs: see it, clear it");
+void add_cache(App& app, Action& action) {
+  App* command = app.add_subcommand("cache", "what is kept between runs: see it, clear it");
   command->footer(R"(Examples:
   tokamak cache                         what there is: compiled kernels, quantized weights, ...
   tokamak cache clear self-test         test the kernels of the device once more
@@ -125,22 +123,27 @@ when a limit is reached: 1 GiB of kernels, 16 GiB of quantized weights.
   TOKAMAK_WEIGHTS_LIMIT=100G     the same for weights
   TOKAMAK_CACHE_DIR=FOLDER       another place; else XDG_CACHE_HOME/tokamak or ~/.cache/tokamak
 Models are not part of it: `tokamak list`, `tokamak rm`.)");
-  command->require_subcommand(0, 1);
   auto flags = std::make_shared<CacheFlags>();
-  command->add_flag("--json", flags->json, "a list of objects instead of a table");
-  command->callback([command, flags, &action] {
-    if (command->get_subcommands().empty()) action = [flags] { return show(flags->json); };
-  });
-  CLI::App* clearing = command->add_subcommand("clear", "remove entries; asks before");
-  clearing->add_option("CACHE", flags->which, names())
-      ->check(CLI::Validator(check_name, "", ""))
+  command->add_option("ACTION", flags->action, "show, clear or prune")
+      ->check(OneOf({"show", "clear", "prune"}))
+      ->default_val("show");
+  std::vector<std::string> kinds = {"all"};
+  for (const CacheKind& kind : kCacheKinds) kinds.emplace_back(kind.name);
+  command->add_option("CACHE", flags->which, "for clear: " + names())
+      ->check(OneOf(std::move(kinds)))
       ->default_val("all");
-  clearing->add_flag("-y,--yes", flags->yes, "do not ask");
-  clearing->callback([flags, &action] { action = [flags] { return clear(*flags); }; });
-  CLI::App* pruning = command->add_subcommand("prune", "remove what is too much");
-  pruning->add_option("--unused-for", flags->unused_days, "days: also what was used before that")
-      ->check(CLI::Range(1u, 100'000u));
-  pruning->callback([flags, &action] { action = [flags] { return prune(*flags); }; });
+  command->add_flag("--json", flags->json, "for show: a list of objects instead of a table");
+  command->add_flag("-y,--yes", flags->yes, "for clear: do not ask");
+  command
+      ->add_option("--unused-for", flags->unused_days,
+                   "for prune: days; also what was last used before that")
+      ->check(Range(1, 100'000));
+  command->callback([flags, &action] {
+    action = [flags] {
+      if (flags->action == "clear") return clear(*flags);
+      return flags->action == "prune" ? prune(*flags) : show(flags->json);
+    };
+  });
 }
 
 }  // namespace tokamak::cli

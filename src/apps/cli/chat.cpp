@@ -151,8 +151,8 @@ Result<void> run(const ChatFlags& flags) {
 
 }  // namespace
 
-void add_chat(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("chat", "talk to a model");
+void add_chat(App& app, Action& action) {
+  App* command = app.add_subcommand("chat", "talk to a model");
   command->footer(R"(Examples:
   tokamak chat
   tokamak chat path/to/model --system "Answer briefly." --temp 0.7
@@ -161,7 +161,7 @@ void add_chat(CLI::App& app, Action& action) {
   flags->model.add(*command, ModelFlags::Model::kOptional);
   command->add_option("--system", flags->system, "what the model is told first");
   flags->sampling.add(*command);
-  command->get_option("--max-tokens")->default_val(512);
+  command->get_option("--max-tokens")->default_val("512");
   command->callback([flags, &action] { action = [flags] { return run(*flags); }; });
 }
 

@@ -1,13 +1,16 @@
-// What the commands share: how they register, how they read flags, how they talk to a terminal.
+// What the commands share: how they register, which options they have in common, how they find a
+// model.
 #pragma once
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "apps/cli/options.h"
+#include "apps/cli/terminal.h"
 #include "engine/engine.h"
+#include "hub/model_name.h"
 
 namespace tokamak::cli {
 
@@ -15,93 +18,93 @@ namespace tokamak::cli {
 using Action = std::function<Result<void>()>;
 
 /// Each adds one subcommand to `app` and sets `action` when it is chosen.
-void add_run(CLI::App& app, Action& action);
-void add_chat(CLI::App& app, Action& action);
-void add_embed(CLI::App& app, Action& action);
-void add_logits(CLI::App& app, Action& action);
-void add_tokenize(CLI::App& app, Action& action);
-void add_template(CLI::App& app, Action& action);
-void add_inspect(CLI::App& app, Action& action);
-void add_bench(CLI::App& app, Action& action);
-void add_profile(CLI::App& app, Action& action);
-void add_tune(CLI::App& app, Action& action);
-void add_doctor(CLI::App& app, Action& action);
-void add_sampler(CLI::App& app, Action& action);
-void add_pull(CLI::App& app, Action& action);
-void add_list(CLI::App& app, Action& action);
-void add_rm(CLI::App& app, Action& action);
-void add_cache(CLI::App& app, Action& action);
+void add_run(App& app, Action& action);
+void add_chat(App& app, Action& action);
+void add_embed(App& app, Action& action);
+void add_logits(App& app, Action& action);
+void add_tokenize(App& app, Action& action);
+void add_template(App& app, Action& action);
+void add_inspect(App& app, Action& action);
+void add_bench(App& app, Action& action);
+void add_profile(App& app, Action& action);
+void add_tune(App& app, Action& action);
+void add_doctor(App& app, Action& action);
+void add_sampler(App& app, Action& action);
+void add_pull(App& app, Action& action);
+void add_list(App& app, Action& action);
+void add_rm(App& app, Action& action);
+void add_cache(App& app, Action& action);
+
+/// The group of commands that are made for tests and scripts.
+inline constexpr const char* kCheckingCommands = "Commands for checking and scripts";
+
+/// Adds MODEL, which goes by -m and --model, too. `meaning`: what it may be.
+Option* add_model(App& command, std::string& model, const std::string& meaning);
 
 /// MODEL and where it runs.
 class ModelFlags {
  public:
   enum class Model : uint8_t { kRequired, kOptional };
-  void add(CLI::App& command, Model model);
-  /// With a progress line on a terminal. Errors: flags that make no sense together.
+  void add(App& command, Model model);
+  /// With a progress line on a terminal. Fetches the model first when it is not there and --pull or
+  /// the person at the terminal says so. Errors: flags that make no sense together, no such model.
   Result<OpenOptions> options() const;
+  /// The same without looking for the model.
+  Result<OpenOptions> options_of_any_model() const;
   Result<std::unique_ptr<Engine>> open(bool all_logits = false) const;
   /// The same for embeddings; `pooling` as in OpenOptions.
   Result<std::unique_ptr<Engine>> open_encoder(const std::string& pooling) const;
+  /// As it was named; "" for the built-in one.
+  const std::string& model() const { return repo_.empty() ? options_.model : repo_; }
 
  private:
   Result<std::unique_ptr<Engine>> open(OpenOptions options) const;
+  void add_device_options(App& command);
+  void add_developer_options(App& command);
 
+  App* command_ = nullptr;
   OpenOptions options_;
+  std::string repo_;
   int device_ = -1;
   std::vector<std::string> disabled_, forced_;
   bool no_f16_ = false, no_subgroups_ = false, trace_kernels_ = false, no_self_test_ = false;
-  bool no_tuned_ = false, no_matrix_ = false;
+  bool no_tuned_ = false, no_matrix_ = false, default_limits_ = false, pull_ = false;
 };
 
-/// Prompt text and how to sample; flags that are not given keep the model's own defaults.
+/// How to sample; options that are not given keep the model's own defaults.
 class SamplingFlags {
  public:
-  void add(CLI::App& command);
-  /// Errors: a flag out of its range, a grammar that is none.
+  void add(App& command);
+  /// Errors: defaults of the model that no sampler takes.
   Result<GenerationParams> params(const GenerationParams& defaults) const;
 
  private:
-  CLI::App* command_ = nullptr;
+  App* command_ = nullptr;
   uint32_t max_tokens_ = 128;
   double temperature_ = 0, top_p_ = 1, min_p_ = 0, typical_p_ = 1, repetition_penalty_ = 1;
   uint32_t top_k_ = 0;
   uint64_t seed_ = 0;
   bool greedy_ = false;
   std::vector<std::string> stop_;
-  std::string grammar_;
+  std::string grammar_text_;
+  std::shared_ptr<const Grammar> grammar_;
 };
 
-/// Refuses "", which would count as if the flag were not there; `meaning`: what is expected.
-CLI::Validator not_empty(const std::string& meaning);
+/// What a model is fetched for: makes it stand in the cache, with progress on standard error, and
+/// says what was fetched. Gives what MODEL becomes.
+Result<std::string> fetch_model(const hub::ModelName& name);
 
-/// Set by Ctrl-C; a second Ctrl-C ends the program.
-bool interrupted();
-void catch_interrupts();
-/// Forgets an earlier Ctrl-C.
-void clear_interrupt();
-
-bool stdin_is_terminal();
-bool stdout_is_terminal();
-bool stderr_is_terminal();
-
-/// Writes to stdout at once. An error when nobody reads any more or the disk is full. A terminal
-/// gets no control characters but line ends and tabs (terminal_text): the text may be a model's.
-Result<void> print(std::string_view text);
-/// The same to stderr. Only what a line of progress begins with, "\r" or "\r\033[K", stays.
-void note(std::string_view text);
-/// What the person at the terminal answers to "QUESTION? [y/N]"; anything but yes is no.
-Result<bool> agreed(const std::string& question);
-
-/// The whole of standard input.
-Result<std::string> read_stdin();
-/// Lines of a text, without their ends; no empty one after the last line end.
-std::vector<std::string_view> lines_of(std::string_view text);
+/// The path of `model` as find_model() gives it; one that is not there is fetched first when `pull`
+/// or the person at the terminal says so.
+Result<std::string> find_or_fetch(const std::string& model, bool pull);
 
 /// "1,2,3" or "@file" with a JSON array of token ids.
 Result<std::vector<uint32_t>> parse_ids(const std::string& text);
 
 Json to_json(std::span<const uint32_t> ids);
+/// Numbers as short as they can be and still be read back as the same float.
 Json to_json(std::span<const float> values);
+Json to_json(float value);
 
 int exit_code(ErrorCode code);
 

@@ -27,8 +27,8 @@ Result<void> run(const DoctorFlags& flags) {
 
 }  // namespace
 
-void add_doctor(CLI::App& app, Action& action) {
-  CLI::App* command =
+void add_doctor(App& app, Action& action) {
+  App* command =
       app.add_subcommand("doctor", "which devices work, and what to do about the others");
   command->footer(
       R"(Runs every kernel that a device can run on small awkward shapes and compares the results with
@@ -38,8 +38,7 @@ Examples:
   tokamak doctor --device 1 --kernels    every kernel of one device
   tokamak doctor --json)");
   auto flags = std::make_shared<DoctorFlags>();
-  command->add_option("--device", flags->device, "only this WebGPU device")
-      ->check(CLI::Range(0, 65535));
+  command->add_option("--device", flags->device, "only this WebGPU device")->check(Range(0, 65535));
   command->add_flag("--kernels", flags->kernels, "a line for every kernel");
   command->add_flag("--json", flags->json, "one JSON object");
   command->callback([flags, &action] { action = [flags] { return run(*flags); }; });

@@ -8,7 +8,7 @@ namespace {
 struct EmbedFlags {
   ModelFlags model;
   std::vector<std::string> texts;
-  std::string tokens, prompt, pooling;
+  std::string tokens, prompt_name, pooling;
   bool prompt_given = false, json = false, raw = false, truncate = false, no_normalize = false;
   uint32_t dimensions = 0;
 };
@@ -22,9 +22,6 @@ struct Input {
 Result<std::vector<Input>> read_inputs(const EmbedFlags& flags) {
   std::vector<Input> inputs;
   if (!flags.tokens.empty()) {
-    if (!flags.texts.empty()) {
-      return fail(ErrorCode::kUsage, "-p and --tokens are both given, expected one.");
-    }
     TOK_TRY(std::vector<uint32_t> ids, parse_ids(flags.tokens));
     if (ids.empty()) return fail(ErrorCode::kUsage, "--tokens is empty, expected token ids.");
     inputs.push_back({{}, std::move(ids), {}});
@@ -41,7 +38,8 @@ Result<std::vector<Input>> read_inputs(const EmbedFlags& flags) {
       inputs.push_back({std::string(line), {}, where});
     }
     if (inputs.empty()) {
-      return invalid_input("Standard input is empty, expected a text per line (or -p, --tokens).");
+      return invalid_input(
+          "Standard input is empty, expected a text per line (or --prompt, --tokens).");
     }
   }
   return inputs;
@@ -66,19 +64,17 @@ std::string shown(const EmbedFlags& flags, const std::vector<float>& embedding) 
 }
 
 Result<void> run(const EmbedFlags& flags) {
-  if (flags.raw && flags.json)
-    return fail(ErrorCode::kUsage, "--raw and --json exclude each other.");
   if (flags.raw && stdout_is_terminal()) {
     return fail(ErrorCode::kUsage, "--raw writes bytes; send them into a file or a pipe.");
   }
   EmbedOptions options;
-  if (flags.prompt_given) options.prompt = flags.prompt;
+  if (flags.prompt_given) options.prompt = flags.prompt_name;
   if (flags.no_normalize) options.normalize = false;
   options.dimensions = flags.dimensions;
   options.truncate = flags.truncate;
   options.cancelled = interrupted;
   TOK_TRY(const std::vector<Input> inputs, read_inputs(flags));
-  catch_interrupts();
+  end_soon_after_interrupts();
   TOK_TRY(const std::unique_ptr<Engine> engine, flags.model.open_encoder(flags.pooling));
   const Clock clock = steady_clock();
   const double start = clock();
@@ -103,42 +99,48 @@ Result<void> run(const EmbedFlags& flags) {
 
 }  // namespace
 
-void add_embed(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("embed", "vectors of texts, for search and comparison");
+void add_embed(App& app, Action& action) {
+  App* command = app.add_subcommand("embed", "vectors of texts, for search and comparison");
   command->footer(
       R"(Each text gives one line of numbers with tabs between them. MODEL is an embedding model in the
-layout of sentence-transformers (modules.json), such as Qwen3-Embedding or EmbeddingGemma. Its vectors
-have length 1, so that the sum of products of two is their similarity.
+layout of sentence-transformers (modules.json), such as Qwen3-Embedding or EmbeddingGemma. Its
+vectors have unit length, so that the dot product of two is their cosine similarity.
 Examples:
-  tokamak embed path/to/model -p "a red fox" --prompt document
-  tokamak embed path/to/model --prompt query --dimensions 256 --json < queries.txt
+  tokamak embed path/to/model -p "a red fox" --prompt-name document
+  tokamak embed path/to/model --prompt-name query --dimensions 256 --json < queries.txt
   tokamak embed path/to/model --raw < lines.txt > vectors.f32
   tokamak embed path/to/llama -p "a red fox" --pooling last      a model that generates text)");
   auto flags = std::make_shared<EmbedFlags>();
   flags->model.add(*command, ModelFlags::Model::kRequired);
+  command->extra_words("a text is given by -p TEXT");
+  Option* texts =
+      command->add_option("-p,--prompt,--text", flags->texts,
+                          "a text (repeatable); without it, one per line of standard input");
   command
-      ->add_option("-p,--text", flags->texts,
-                   "a text (repeatable); without, one per line of standard input")
-      ->allow_extra_args(false);  // the next word may be MODEL
-  command->add_option("--tokens", flags->tokens,
-                      "token ids instead, without prompt: 1,2,3 or @file with a JSON array");
-  CLI::Option* prompt = command->add_option("--prompt", flags->prompt,
+      ->add_option("--tokens", flags->tokens,
+                   "token ids instead, with nothing before them: 1,2,3 or @file with a JSON array")
+      ->type_name("IDS")
+      ->excludes(texts);
+  Option* prompt_name = command->add_option("--prompt-name", flags->prompt_name,
                                             "what stands before each text: query, document or "
                                             "another of the model's prompts; \"\": none");
+  prompt_name->type_name("NAME");
   command
       ->add_option("--dimensions", flags->dimensions,
-                   "only the first N numbers, brought to length 1 again (Matryoshka)")
-      ->check(CLI::Range(1, 1 << 20));
+                   "only the first N numbers, brought to unit length again (Matryoshka)")
+      ->check(Range(1, 1 << 20));
   command->add_flag("--no-normalize", flags->no_normalize, "keep the length of the vectors");
   command->add_flag("--truncate", flags->truncate, "cut texts that are too long");
   command
       ->add_option("--pooling", flags->pooling,
                    "mean, last or cls: for a model without modules.json")
-      ->check(not_empty("mean, last or cls"));
-  command->add_flag("--json", flags->json, "one JSON object per text");
-  command->add_flag("--raw", flags->raw, "32-bit floats, little end first, and nothing else");
-  command->callback([flags, prompt, &action] {
-    flags->prompt_given = prompt->count() > 0;
+      ->type_name("KIND")
+      ->check(OneOf({"mean", "last", "cls"}));
+  Option* json = command->add_flag("--json", flags->json, "one JSON object per text");
+  command->add_flag("--raw", flags->raw, "32-bit floats, little end first, and nothing else")
+      ->excludes(json);
+  command->callback([flags, prompt_name, &action] {
+    flags->prompt_given = prompt_name->count() > 0;
     action = [flags] { return run(*flags); };
   });
 }

@@ -76,7 +76,7 @@ Result<void> run(const InspectFlags& flags) {
   if (flags.text) request.form = InspectForm::kText;
   if (flags.dot) request.form = InspectForm::kDot;
   if (flags.json) request.form = InspectForm::kJson;
-  TOK_TRY(OpenOptions options, flags.model.options());
+  TOK_TRY(OpenOptions options, flags.model.options_of_any_model());
   TOK_TRY(const ModelFiles files, read_files(options.model));
   if (flags.support) {
     if (flags.dot || flags.text) {
@@ -96,8 +96,8 @@ Result<void> run(const InspectFlags& flags) {
 
 }  // namespace
 
-void add_inspect(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("inspect", "what a model becomes, without running it");
+void add_inspect(App& app, Action& action) {
+  App* command = app.add_subcommand("inspect", "what a model becomes, without running it");
   command->footer(R"(Examples:
   tokamak inspect path/to/model                  a summary
   tokamak inspect path/to/model --plan           which kernel runs when, and why not a better one
@@ -131,7 +131,7 @@ No weights are loaded.)");
       ->group(forms);
   command
       ->add_option("--tokens", flags->request.tokens, "bytes and FLOP of a step of so many tokens")
-      ->check(CLI::Range(1, 1 << 20))
+      ->check(Range(1, 1 << 20))
       ->capture_default_str();
   command->add_option("-d,--depth", flags->request.depth, "... behind so many others")
       ->capture_default_str();

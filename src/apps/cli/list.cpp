@@ -36,8 +36,8 @@ Result<void> run(bool json) {
 
 }  // namespace
 
-void add_list(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("list", "which models are in the cache");
+void add_list(App& app, Action& action) {
+  App* command = app.add_subcommand("list", "which models are in the cache");
   command->footer(R"(Examples:
   tokamak list
   tokamak list --json

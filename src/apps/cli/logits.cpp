@@ -27,7 +27,7 @@ Result<std::vector<float>> feed(Session& session, std::span<const uint32_t> ids,
 Result<void> run(const LogitsFlags& flags) {
   TOK_TRY(const std::vector<uint32_t> ids, parse_ids(flags.tokens));
   if (ids.empty()) return fail(ErrorCode::kUsage, "--tokens is empty, expected token ids.");
-  catch_interrupts();
+  end_soon_after_interrupts();
   TOK_TRY(const std::unique_ptr<Engine> engine, flags.model.open(flags.all));
   TOK_TRY(Session session, engine->start());
   // The last of the steps only chooses a token.
@@ -89,20 +89,23 @@ Result<void> run(const LogitsFlags& flags) {
 
 }  // namespace
 
-void add_logits(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("logits", "run token ids through a model, for checking");
+void add_logits(App& app, Action& action) {
+  App* command = app.add_subcommand("logits", "run token ids through a model, for checking");
   command->footer(R"(Examples:
   tokamak logits path/to/model --tokens 2,651,6037 --steps 24 --json
   tokamak logits path/to/model --tokens @ids.json --all --json --backend cpu
   tokamak logits path/to/model --tokens 2,651 --force linear=linear.wgsl.any
   tokamak logits path/to/model --tokens 2,651 --trace-kernels 2> kernels.txt)");
+  command->group(kCheckingCommands);
   auto flags = std::make_shared<LogitsFlags>();
   flags->model.add(*command, ModelFlags::Model::kOptional);
-  command->add_option("--tokens", flags->tokens, "1,2,3 or @file with a JSON array")->required();
-  command->add_option("--steps", flags->steps, "then generate so many tokens greedily");
+  command->add_option("--tokens", flags->tokens, "1,2,3 or @file with a JSON array")
+      ->type_name("IDS")
+      ->required();
+  command->add_option("--steps", flags->steps, "then generate N tokens greedily");
   command->add_option("--step-size", flags->step_size,
-                      "feed so many tokens at a time; 1 is token by token, 0 as many as fit");
-  command->add_flag("--all", flags->all, "logits behind every token, not only the last");
+                      "feed N tokens at a time; 0: as many as fit");
+  command->add_flag("--all", flags->all, "logits after every token, not only the last");
   command->add_flag("--json", flags->json, "one JSON object");
   command->callback([flags, &action] { action = [flags] { return run(*flags); }; });
 }

@@ -72,8 +72,8 @@ Result<void> run(const ProfileFlags& flags) {
 
 }  // namespace
 
-void add_profile(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("profile", "the time of every kernel in a step");
+void add_profile(App& app, Action& action) {
+  App* command = app.add_subcommand("profile", "the time of every kernel in a step");
   command->footer(R"(Examples:
   tokamak profile path/to/model -d 512           one token behind 512 others
   tokamak profile path/to/model --tokens 512     a chunk of a prompt
@@ -86,13 +86,13 @@ takes when launches follow one another without a stop.)");
   flags->model.add(*command, ModelFlags::Model::kOptional);
   ProfileOptions& options = flags->options;
   command->add_option("--tokens", options.tokens, "tokens of the step")
-      ->check(CLI::Range(1, 1 << 20))
+      ->check(Range(1, 1 << 20))
       ->capture_default_str();
   command->add_option("-d,--depth", options.depth, "positions already taken")
-      ->check(CLI::Range(0, 1 << 24))
+      ->check(Range(0, 1 << 24))
       ->capture_default_str();
   command->add_option("-r,--repetitions", options.repetitions, "runs after the one to warm up")
-      ->check(CLI::Range(1, 1000))
+      ->check(Range(1, 1000))
       ->capture_default_str();
   command
       ->add_option("--html", flags->html,

@@ -13,13 +13,16 @@ Result<void> run(const std::string& model, bool yes) {
     return fail(ErrorCode::kUsage, "\"{}\": single files are not removed; give {}.", model,
                 name.repo);
   }
-  const std::string cache = hub::cache_folder();
+  TOK_TRY(const std::string cache, hub::known_cache_folder());
   const bool whole = model.find('@') == model.npos;
   TOK_TRY(hub::Removal removal, hub::plan_removal(cache, name, whole));
   if (!yes) {
     const std::string question = fmt::format("remove {} ({})", model, bytes_text(removal.bytes));
-    TOK_TRY(const bool go, agreed(question));
-    if (!go) {
+    if (!stdin_is_terminal()) {
+      return fail(ErrorCode::kUsage, "{} is not removed without being asked about; --yes agrees.",
+                  model);
+    }
+    if (!agreed(question, false)) {
       note("Nothing was removed.\n");
       return {};
     }
@@ -36,15 +39,17 @@ Result<void> run(const std::string& model, bool yes) {
   TOK_TRY(hub::remove(cache, removal));
   std::string kept;
   if (removal.kept_blobs > 0) {
-    kept = fmt::format("; {} files stay, which other revisions share", removal.kept_blobs);
+    kept = fmt::format("; {}, which other revisions share",
+                       removal.kept_blobs == 1 ? "1 file stays"
+                                               : fmt::format("{} files stay", removal.kept_blobs));
   }
   return print(fmt::format("removed {}: {} freed{}\n", model, bytes_text(removal.bytes), kept));
 }
 
 }  // namespace
 
-void add_rm(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("rm", "remove a model from the cache");
+void add_rm(App& app, Action& action) {
+  App* command = app.add_subcommand("rm", "remove a model from the cache");
   command->footer(R"(Examples:
   tokamak rm org/name             all of its revisions; asks before
   tokamak rm org/name@revision    one revision; files that others share stay
@@ -52,7 +57,7 @@ void add_rm(CLI::App& app, Action& action) {
 `tokamak list` shows what is there.)");
   auto model = std::make_shared<std::string>();
   auto yes = std::make_shared<bool>(false);
-  command->add_option("MODEL", *model, "org/name[@revision]")->required();
+  add_model(*command, *model, "org/name[@revision]")->required();
   command->add_flag("-y,--yes", *yes, "do not ask");
   command->callback([model, yes, &action] { action = [model, yes] { return run(*model, *yes); }; });
 }

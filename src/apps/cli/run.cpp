@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "apps/cli/command.h"
 
 namespace tokamak::cli {
@@ -6,50 +8,146 @@ namespace {
 struct RunFlags {
   ModelFlags model;
   SamplingFlags sampling;
-  std::string prompt;
-  bool json = false, stats = false, chat = false;
+  std::string prompt, file, system;
+  bool prompt_given = false, json = false, stats = false, chat = false;
   int logprobs = -1;
 };
+
+constexpr uint64_t kMaxPromptBytes = uint64_t{64} << 20;
 
 Json logprob_json(const Tokenizer& tokenizer, const TokenLogprob& entry) {
   Json json;
   json.set("id", entry.id);
   json.set("token", std::string(tokenizer.token(entry.id).value_or("")));
-  json.set("logprob", double(entry.logprob));
+  json.set("logprob", to_json(entry.logprob));
   return json;
 }
 
+double per_second(size_t count, double seconds) {
+  return seconds > 0 ? double(count) / seconds : 0;
+}
+
+/// Tokens that were generated one after the other; the first one comes with the prompt.
+size_t decoded(const Generation& result) {
+  return std::max(result.ids.size(), size_t{1}) - 1;
+}
+
 std::string stats_line(const Engine& engine, const Generation& result) {
-  const double decoded = double(result.ids.size()) - 1;
   return fmt::format(
       "\n[{} on {}: {} prompt tokens in {:.3f} s ({:.1f} tok/s), {} generated at {:.1f} tok/s, "
       "ended by {}; loaded in {:.2f} s, pipelines: {}]\n",
       backend_name(engine.device().backend), engine.device().name, result.prompt_tokens,
-      result.prefill_seconds, double(result.prompt_tokens) / result.prefill_seconds,
-      result.ids.size(), result.decode_seconds > 0 ? decoded / result.decode_seconds : 0.0,
+      result.prefill_seconds, per_second(result.prompt_tokens, result.prefill_seconds),
+      result.ids.size(), per_second(decoded(result), result.decode_seconds),
       finish_name(result.finish), engine.load_times().total_seconds,
       pipelines_text(engine.compile_report()));
 }
 
-Result<void> run(const RunFlags& flags) {
-  std::string prompt = flags.prompt;
-  if (prompt == "-") {
-    TOK_TRY(prompt, read_stdin());
+/// What was measured, in seconds and tokens per second of three and one decimals.
+Json timings_json(const Engine& engine, const Generation& result) {
+  const auto rounded = [](double value, double scale) { return std::round(value * scale) / scale; };
+  Json json;
+  json.set("load_seconds", rounded(engine.load_times().total_seconds, 1e3));
+  json.set("prompt_seconds", rounded(result.prefill_seconds, 1e3));
+  json.set("generate_seconds", rounded(result.decode_seconds, 1e3));
+  json.set("prompt_tokens_per_second",
+           rounded(per_second(result.prompt_tokens, result.prefill_seconds), 10));
+  json.set("generated_tokens_per_second",
+           rounded(per_second(decoded(result), result.decode_seconds), 10));
+  return json;
+}
+
+/// A prompt in the place of MODEL is the commonest mistake of a first try.
+Result<void> check_model_word(const RunFlags& flags) {
+  const std::string& model = flags.model.model();
+  const bool has_prompt = flags.prompt_given || !flags.file.empty();
+  const bool is_text = model.find_first_of(" \t\n") != model.npos;
+  if ((has_prompt && !is_text) || hub::parse_model_name(model)) return {};
+  const auto found = find_model(model);
+  if (found) return {};
+  const std::string hint =
+      fmt::format("a prompt needs -p before it: tokamak run -p {}", Json(model).dump());
+  if (is_text) return fail(ErrorCode::kUsage, "There is no model \"{}\"; {}", model, hint);
+  std::string why = found.error().message;
+  if (why.ends_with('.')) why.pop_back();
+  return fail(found.error().code, "{}; {}", why, hint);
+}
+
+Result<std::string> read_prompt(const RunFlags& flags) {
+  if (!flags.file.empty()) {
+    TOK_TRY(std::string text, read_text_file(flags.file, kMaxPromptBytes));
+    return without_line_end(std::move(text));
   }
-  catch_interrupts();
+  if (flags.prompt_given && flags.prompt != "-") return flags.prompt;
+  if (!flags.prompt_given && stdin_is_terminal()) {
+    return fail(ErrorCode::kUsage,
+                "A prompt is missing: -p TEXT, -f FILE, or standard input; `tokamak chat` asks for "
+                "one line after the other.");
+  }
+  TOK_TRY(std::string text, read_stdin());
+  if (!flags.prompt_given && text.empty()) {
+    return fail(ErrorCode::kUsage,
+                "A prompt is missing: there is no --prompt, and standard input is empty.");
+  }
+  return without_line_end(std::move(text));
+}
+
+Result<std::string> rendered_chat(const Engine& engine, const RunFlags& flags,
+                                  const std::string& prompt) {
+  Json::Array messages;
+  const auto add = [&](const char* role, const std::string& content) {
+    Json message;
+    message.set("role", role).set("content", content);
+    messages.push_back(std::move(message));
+  };
+  if (!flags.system.empty()) add("system", flags.system);
+  add("user", prompt);
+  Json variables;
+  variables.set("messages", std::move(messages)).set("add_generation_prompt", true);
+  return engine.render_chat(variables);
+}
+
+Json result_json(const Engine& engine, const RunFlags& flags, const std::string& prompt,
+                 const Generation& result) {
+  Json out;
+  out.set("prompt", prompt).set("text", result.text).set("tokens", to_json(result.ids));
+  out.set("finish", std::string(finish_name(result.finish))).set("seed", result.seed);
+  out.set("prompt_tokens", result.prompt_tokens);
+  out.set("model", flags.model.model().empty() ? "storyteller" : flags.model.model());
+  out.set("backend", std::string(backend_name(engine.device().backend)));
+  out.set("device", engine.device().name);
+  out.set("timings", timings_json(engine, result));
+  return out;
+}
+
+Result<void> run(const RunFlags& flags) {
+  TOK_TRY(check_model_word(flags));
+  TOK_TRY(const std::string prompt, read_prompt(flags));
+  end_soon_after_interrupts();
   TOK_TRY(const std::unique_ptr<Engine> engine, flags.model.open());
   TOK_TRY(const Tokenizer* tokenizer, engine->tokenizer());
   TOK_TRY(GenerationParams params, flags.sampling.params(engine->defaults()));
   params.logprobs = flags.logprobs >= 0;
   params.top_logprobs = uint32_t(std::max(flags.logprobs, 0));
+  // The prompt appears with what follows it, so that the line about the wait has the terminal.
+  std::string unprinted = flags.json || flags.chat ? "" : prompt;
+  auto waiting = std::make_unique<Waiting>("reading the prompt");
   Json::Array logprob_list;
   Result<void> printed;
+  const auto show = [&](std::string_view text) {
+    waiting.reset();
+    if (printed) printed = print(unprinted);
+    unprinted.clear();
+    if (printed) printed = print(text);
+  };
   GenerationCallbacks callbacks;
   callbacks.cancelled = [&] { return interrupted() || !printed; };
   callbacks.text = [&](std::string_view text) {
-    if (!flags.json && printed) printed = print(text);
+    if (!flags.json) show(text);
   };
   callbacks.token = [&](uint32_t, const Logprobs* logprobs) {
+    catch_interrupts();  // a token is soon made: what there is can be told
+    if (!flags.json) show("");
     if (logprobs == nullptr) return;
     Json entry = logprob_json(*tokenizer, logprobs->chosen);
     Json::Array top;
@@ -57,65 +155,69 @@ Result<void> run(const RunFlags& flags) {
     entry.set("top", std::move(top));
     logprob_list.push_back(std::move(entry));
   };
-  Result<Generation> result = [&]() -> Result<Generation> {
-    if (!flags.chat) {
-      if (!flags.json) TOK_TRY(print(prompt));
-      return engine->generate(prompt, params, callbacks);
-    }
-    Json message, variables;
-    message.set("role", "user").set("content", prompt);
-    variables.set("messages", Json::Array{message}).set("add_generation_prompt", true);
-    TOK_TRY(const std::string rendered, engine->render_chat(variables));
+  const Result<Generation> result = [&]() -> Result<Generation> {
+    if (!flags.chat) return engine->generate(prompt, params, callbacks);
+    TOK_TRY(const std::string rendered, rendered_chat(*engine, flags, prompt));
     return engine->generate_rendered(rendered, params, callbacks);
   }();
+  waiting.reset();
   if (!result) {
-    if (!flags.json && !flags.chat) TOK_TRY(print("\n"));  // ends the line of the prompt
+    if (!flags.json && !flags.chat && unprinted.empty()) TOK_TRY(print("\n"));
     return Failure(result.error().within(engine->files().name));
   }
-  TOK_TRY(printed);
   if (flags.json) {
-    Json out;
-    out.set("prompt", prompt).set("text", result->text).set("tokens", to_json(result->ids));
-    out.set("finish", std::string(finish_name(result->finish)));
-    out.set("seed", result->seed);
+    Json out = result_json(*engine, flags, prompt, *result);
     if (params.logprobs) out.set("logprobs", std::move(logprob_list));
     TOK_TRY(print(out.dump() + "\n"));
   } else {
-    TOK_TRY(print("\n"));
+    show("\n");
+    TOK_TRY(printed);
   }
   if (flags.stats || stderr_is_terminal()) note(stats_line(*engine, *result));
   // What there is has been printed; only the exit status says that it is not all.
-  if (result->finish == FinishReason::kCancelled)
-    return fail(ErrorCode::kCancelled, "Interrupted.");
+  if (result->finish == FinishReason::kCancelled) return Failure(Error{ErrorCode::kCancelled, ""});
   return {};
 }
 
 }  // namespace
 
-void add_run(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("run", "continue a text");
+void add_run(App& app, Action& action) {
+  App* command = app.add_subcommand("run", "continue a text");
   command->footer(R"(Examples:
   tokamak run -p "Once upon a time"
+  tokamak run org/name --pull -p "Hello" --chat    fetched first when it is not there yet
   tokamak run path/to/model -p "The sea" -n 200 --temp 0.7 --top-p 0.9 --seed 1
   tokamak run path/to/model -p "A list:" --stop "The end" --stop "THE END"
   tokamak run path/to/model -p "The sea" --quantize q4    weights in 4 bits
   tokamak run path/to/model -p "Yes or no? " --grammar 'root ::= "yes" | "no"'
-  echo "Dear diary," | tokamak run path/to/model -p - --json)");
+  echo "Dear diary," | tokamak run path/to/model --json)");
+  command->extra_words("a prompt is given by -p TEXT");
   auto flags = std::make_shared<RunFlags>();
   flags->model.add(*command, ModelFlags::Model::kOptional);
-  command->add_option("-p,--prompt", flags->prompt, "the text to continue; - reads standard input")
-      ->required();
-  command->add_flag("--chat", flags->chat, "put the prompt through the model's chat template");
+  Option* prompt =
+      command->add_option("-p,--prompt", flags->prompt,
+                          "the text to continue; standard input without it, or where it is -");
+  command->add_option("-f,--file", flags->file, "read the prompt from this file")
+      ->type_name("FILE")
+      ->check(not_empty("the path of a file"))
+      ->excludes(prompt);
+  Option* chat =
+      command->add_flag("--chat", flags->chat, "put the prompt through the model's chat template");
+  command->add_option("-sys,--system", flags->system, "with --chat: what the model is told first")
+      ->needs(chat);
   flags->sampling.add(*command);
-  CLI::Option* json =
+  Option* json =
       command->add_flag("--json", flags->json, "one JSON object instead of streamed text");
   command
       ->add_option("--logprobs", flags->logprobs,
                    "with --json: log-probability of each token and of the N best others")
       ->needs(json)
-      ->check(CLI::Range(0, 100));
+      ->check(Range(0, 100));
   command->add_flag("-v,--stats", flags->stats, "speed on standard error, also into a pipe");
-  command->callback([flags, &action] { action = [flags] { return run(*flags); }; });
+  command->callback([flags, prompt, &action] {
+    flags->prompt_given = prompt->count() > 0;
+    action = [flags] { return run(*flags); };
+  });
 }
 
 }  // namespace tokamak::cli

@@ -77,9 +77,10 @@ Result<void> run() {
 
 }  // namespace
 
-void add_sampler(CLI::App& app, Action& action) {
-  CLI::App* command =
+void add_sampler(App& app, Action& action) {
+  App* command =
       app.add_subcommand("sampler", "which tokens survive the sampling rules, for checking");
+  command->group(kCheckingCommands);
   command->footer(R"(Reads one JSON object per line and prints {"survivors": [...], "probs": [...]}.
 Example:
   echo '{"logits": [1.0, 3.0, 2.0], "previous_ids": [], "params": {"top_k": 2}}' | tokamak sampler)");

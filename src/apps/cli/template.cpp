@@ -32,19 +32,17 @@ Result<void> run(const std::string& source) {
 
 }  // namespace
 
-void add_template(CLI::App& app, Action& action) {
-  CLI::App* command =
-      app.add_subcommand("template", "render a conversation as the model expects it");
+void add_template(App& app, Action& action) {
+  App* command = app.add_subcommand("template", "render a conversation as the model expects it");
   command->footer(
       R"(Reads {"messages": [...], "tools": [...], "add_generation_prompt": true, ...} and prints
 exactly the rendered text.
 Example:
   echo '{"messages": [{"role": "user", "content": "Hello"}]}' | tokamak template path/to/model)");
   auto source = std::make_shared<std::string>();
-  command
-      ->add_option("MODEL", *source,
-                   "model folder, org/name, .gguf or .jinja file; the built-in model without")
-      ->check(not_empty("a folder, org/name, a .gguf or a .jinja file"));
+  command->group(kCheckingCommands);
+  add_model(*command, *source,
+            "model folder, org/name, .gguf or .jinja file; the built-in model without");
   command->callback([source, &action] { action = [source] { return run(*source); }; });
 }
 

@@ -1,21 +1,39 @@
+#include "apps/cli/terminal.h"
+
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 
-#include "apps/cli/command.h"
 #include "base/terminal_text.h"
 
 namespace tokamak::cli {
 namespace {
 
-volatile std::sig_atomic_t g_interrupted = 0;
+constexpr unsigned kSecondsToEnd = 2;
 
-void on_interrupt(int) {
-  if (g_interrupted != 0) _exit(130);
+volatile std::sig_atomic_t g_interrupted = 0, g_at_once = 0, g_soon = 0;
+bool g_output_failed = false;
+
+void end(int) {
+  constexpr std::string_view kText = "\nInterrupted.\n";
+  static_cast<void>(!write(STDERR_FILENO, kText.data(), kText.size()));
+  _exit(130);
+}
+
+void on_interrupt(int signal) {
+  if (g_interrupted != 0 || g_at_once != 0) end(signal);
   g_interrupted = 1;
+  if (g_soon != 0) alarm(kSecondsToEnd);
+}
+
+void handle(int signal, void (*handler)(int)) {
+  struct sigaction action{};
+  action.sa_handler = handler;
+  sigaction(signal, &action, nullptr);
 }
 
 }  // namespace
@@ -28,10 +46,24 @@ void clear_interrupt() {
 }
 
 void catch_interrupts() {
-  struct sigaction action{};
-  action.sa_handler = on_interrupt;
-  sigaction(SIGINT, &action, nullptr);
-  signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of print()
+  g_soon = 0;
+  alarm(0);
+  handle(SIGINT, on_interrupt);
+  signal(SIGPIPE, SIG_IGN);  // sockets say it by an error; print() sees to standard output
+}
+
+void end_soon_after_interrupts() {
+  catch_interrupts();
+  handle(SIGALRM, end);
+  g_soon = 1;
+}
+
+EndsAtOnce::EndsAtOnce() {
+  g_at_once = 1;
+  if (g_interrupted != 0) end(SIGINT);
+}
+EndsAtOnce::~EndsAtOnce() {
+  g_at_once = 0;
 }
 
 bool stdin_is_terminal() {
@@ -51,10 +83,21 @@ Result<void> print(std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = write(STDOUT_FILENO, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return invalid_input("Writing the output failed: {}.", std::strerror(errno));
+    if (written < 0 && errno == EPIPE) {
+      signal(SIGPIPE, SIG_DFL);
+      raise(SIGPIPE);
+    }
+    if (written < 0) {
+      g_output_failed = true;
+      return invalid_input("Writing the output failed: {}.", std::strerror(errno));
+    }
     text.remove_prefix(size_t(written));
   }
   return {};
+}
+
+bool output_failed() {
+  return g_output_failed;
 }
 
 void note(std::string_view text) {
@@ -73,18 +116,6 @@ void note(std::string_view text) {
   }
 }
 
-Result<bool> agreed(const std::string& question) {
-  if (!stdin_is_terminal()) {
-    return fail(ErrorCode::kUsage, "Nobody is there to ask whether to {}; --yes says so.",
-                question);
-  }
-  note(fmt::format("{}? [y/N] ", question));
-  std::string line;
-  char c = 0;
-  while (read(STDIN_FILENO, &c, 1) == 1 && c != '\n') line += c;
-  return line == "y" || line == "Y" || line == "yes";
-}
-
 Result<std::string> read_stdin() {
   std::string text;
   char buffer[65536];
@@ -95,6 +126,12 @@ Result<std::string> read_stdin() {
     if (count == 0) return text;
     text.append(buffer, size_t(count));
   }
+}
+
+std::string without_line_end(std::string text) {
+  if (text.ends_with('\n')) text.pop_back();
+  if (text.ends_with('\r')) text.pop_back();
+  return text;
 }
 
 std::vector<std::string_view> lines_of(std::string_view text) {
@@ -109,56 +146,15 @@ std::vector<std::string_view> lines_of(std::string_view text) {
   return lines;
 }
 
-Result<std::vector<uint32_t>> parse_ids(const std::string& text) {
-  std::string list = text;
-  if (text.starts_with('@')) {
-    TOK_TRY(list, read_text_file(text.substr(1), uint64_t{64} << 20));
-  } else {
-    list = "[" + text + "]";
-  }
-  auto json = Json::parse(list);
-  constexpr const char* kExpected = "expected token ids as 1,2,3 or @file with a JSON array";
-  if (!json || !json->is_array()) {
-    return fail(ErrorCode::kUsage, "--tokens is \"{}\", {}.", text, kExpected);
-  }
-  std::vector<uint32_t> ids;
-  for (const Json& item : json->as_array()) {
-    if (!item.is_integer() || item.as_integer() < 0 || item.as_integer() > UINT32_MAX) {
-      return fail(ErrorCode::kUsage, "--tokens has the entry {}, {}.", item.dump(), kExpected);
-    }
-    ids.push_back(uint32_t(item.as_integer()));
-  }
-  return ids;
-}
-
-Json to_json(std::span<const uint32_t> ids) {
-  Json::Array list;
-  for (const uint32_t id : ids) list.emplace_back(id);
-  return list;
-}
-
-Json to_json(std::span<const float> values) {
-  Json::Array list;
-  for (const float value : values) list.emplace_back(double(value));
-  return list;
-}
-
-int exit_code(ErrorCode code) {
-  switch (code) {
-    case ErrorCode::kUsage:
-      return 2;
-    case ErrorCode::kInvalidInput:
-      return 3;
-    case ErrorCode::kUnsupported:
-      return 4;
-    case ErrorCode::kDevice:
-    case ErrorCode::kDeviceLost:
-    case ErrorCode::kOutOfMemory:
-      return 5;
-    case ErrorCode::kCancelled:
-      return 130;
-  }
-  return 70;
+bool agreed(std::string_view question, bool otherwise) {
+  note(fmt::format("{}? [{}] ", question, otherwise ? "Y/n" : "y/N"));
+  std::string line;
+  char c = 0;
+  bool is_answered = false;
+  while (read(STDIN_FILENO, &c, 1) == 1 && !(is_answered = c == '\n')) line += c;
+  if (!is_answered) return false;  // the end of the input, or Ctrl-C, agrees to nothing
+  if (line.empty()) return otherwise;
+  return line == "y" || line == "Y" || line == "yes";
 }
 
 }  // namespace tokamak::cli

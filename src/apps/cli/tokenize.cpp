@@ -5,26 +5,35 @@ namespace {
 
 struct TokenizeFlags {
   std::string model;
+  std::vector<std::string> texts;
   bool decode = false, no_special = false, skip_special = false;
 };
 
-Result<std::string> encode_line(const Tokenizer& tokenizer, const Json& line,
+Result<std::string> encode_text(const Tokenizer& tokenizer, std::string_view text,
                                 const TokenizeFlags& flags) {
-  if (!line.is_string()) {
-    return invalid_input("found {}, expected a JSON string.", kind_name(line.kind()));
-  }
   TOK_TRY(const std::vector<uint32_t> ids,
-          tokenizer.encode(line.as_string(), {.add_special = !flags.no_special}));
+          tokenizer.encode(text, {.add_special = !flags.no_special}));
   return to_json(ids).dump();
 }
 
-Result<std::string> decode_line(const Tokenizer& tokenizer, const Json& line,
+/// A line is a JSON string, which may hold line ends, or else a text as it stands.
+Result<std::string> encode_line(const Tokenizer& tokenizer, std::string_view line,
                                 const TokenizeFlags& flags) {
-  if (!line.is_array()) {
-    return invalid_input("found {}, expected a JSON array of token ids.", kind_name(line.kind()));
+  if (line.starts_with('"')) {
+    const auto json = Json::parse(line);
+    if (json && json->is_string()) return encode_text(tokenizer, json->as_string(), flags);
+  }
+  return encode_text(tokenizer, line, flags);
+}
+
+Result<std::string> decode_line(const Tokenizer& tokenizer, std::string_view line,
+                                const TokenizeFlags& flags) {
+  TOK_TRY(const Json json, Json::parse(line));
+  if (!json.is_array()) {
+    return invalid_input("found {}, expected a JSON array of token ids.", kind_name(json.kind()));
   }
   std::vector<uint32_t> ids;
-  for (const Json& item : line.as_array()) {
+  for (const Json& item : json.as_array()) {
     if (!item.is_integer() || item.as_integer() < 0) {
       return invalid_input("found the entry {}, expected a token id.", item.dump());
     }
@@ -41,14 +50,18 @@ Result<void> run(const TokenizeFlags& flags) {
   TOK_TRY(const std::string folder, find_model(flags.model));
   TOK_TRY(const ModelFiles files, read_text_files(folder));
   TOK_TRY(const Tokenizer tokenizer, make_tokenizer(files));
+  for (const std::string& text : flags.texts) {
+    TOK_TRY(const std::string ids, encode_text(tokenizer, text, flags));
+    TOK_TRY(print(ids + "\n"));
+  }
+  if (!flags.texts.empty()) return {};
+  if (stdin_is_terminal()) note("One text per line, Ctrl-D at the end.\n");
   TOK_TRY(const std::string text, read_stdin());
   size_t number = 0;
   for (const std::string_view line : lines_of(text)) {
     const std::string where = fmt::format("line {} of standard input", ++number);
-    auto json = Json::parse(line);
-    if (!json) return Failure(json.error().within(where));
     auto out =
-        flags.decode ? decode_line(tokenizer, *json, flags) : encode_line(tokenizer, *json, flags);
+        flags.decode ? decode_line(tokenizer, line, flags) : encode_line(tokenizer, line, flags);
     if (!out) return Failure(out.error().within(where));
     TOK_TRY(print(*out + "\n"));
   }
@@ -57,20 +70,24 @@ Result<void> run(const TokenizeFlags& flags) {
 
 }  // namespace
 
-void add_tokenize(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("tokenize", "text to token ids and back, line by line");
+void add_tokenize(App& app, Action& action) {
+  App* command = app.add_subcommand("tokenize", "text to token ids and back, line by line");
+  command->group(kCheckingCommands);
   command->footer(
-      R"(Reads JSON strings, one per line, and prints JSON arrays; --decode the other way.
+      R"(Reads a text per line, as it stands or as a JSON string, and prints JSON arrays; --decode reads
+arrays and prints JSON strings.
 Examples:
-  echo '"Once upon a time"' | tokamak tokenize path/to/model
+  tokamak tokenize -p "Once upon a time"
+  tokamak tokenize path/to/model < lines.txt
   echo '[2, 17, 42]' | tokamak tokenize path/to/model --decode)");
+  command->extra_words("a text is given by -p TEXT");
   auto flags = std::make_shared<TokenizeFlags>();
-  command
-      ->add_option("MODEL", flags->model,
-                   "folder with tokenizer.json, .gguf file or org/name; the built-in model "
-                   "without")
-      ->check(not_empty("a folder, a .gguf file or org/name"));
-  CLI::Option* decode = command->add_flag("--decode", flags->decode, "from ids to text");
+  add_model(*command, flags->model,
+            "folder with tokenizer.json, .gguf file or org/name; the built-in model without");
+  Option* texts = command->add_option("-p,--prompt", flags->texts,
+                                      "a text (repeatable); without it, standard input is read");
+  Option* decode =
+      command->add_flag("--decode", flags->decode, "from ids to text")->excludes(texts);
   command
       ->add_flag("--no-special", flags->no_special,
                  "without what the post-processor adds; not with --decode")

@@ -1,6 +1,5 @@
-#include "engine/tune_report.h"
-
 #include "apps/cli/command.h"
+#include "engine/tune_report.h"
 
 namespace tokamak::cli {
 namespace {
@@ -28,8 +27,8 @@ Result<void> run(const TuneFlags& flags) {
 
 }  // namespace
 
-void add_tune(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("tune", "find the fastest kernels for a model");
+void add_tune(App& app, Action& action) {
+  App* command = app.add_subcommand("tune", "find the fastest kernels for a model");
   command->footer(
       R"(Times every kernel that takes a step of the model, in the model's own steps, and keeps the
 fastest for later runs on the same device with the same driver.
@@ -42,10 +41,10 @@ Examples:
   flags->model.add(*command, ModelFlags::Model::kOptional);
   TuneOptions& options = flags->options;
   command->add_option("-d,--depth", options.depth, "positions before the step that is timed")
-      ->check(CLI::Range(0, 1 << 24))
+      ->check(Range(0, 1 << 24))
       ->capture_default_str();
   command->add_option("-r,--rounds", options.rounds, "runs of each kernel after one to warm up")
-      ->check(CLI::Range(1, 1000))
+      ->check(Range(1, 1000))
       ->capture_default_str();
   command->add_flag("--json", flags->json, "one JSON object");
   command->callback([flags, &action] { action = [flags] { return run(*flags); }; });

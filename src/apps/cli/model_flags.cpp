@@ -1,0 +1,219 @@
+#include <memory>
+#include <set>
+
+#include "apps/cli/command.h"
+#include "engine/kernel_trace.h"
+
+namespace tokamak::cli {
+namespace {
+
+constexpr const char* kModelOptions = "Model options";
+constexpr const char* kDeviceOptions = "Device options";
+/// How notes about a software driver begin (engine/native.cpp).
+constexpr std::string_view kNoGpu = "No GPU found";
+
+/// Of "op=variant" and "op=variant,op=variant"; nothing when `mistake` says what is wrong.
+std::optional<ForcedVariants> parse_forced(const std::string& flag, std::string& mistake) {
+  ForcedVariants forced;
+  for (size_t at = 0; at <= flag.size();) {
+    const size_t end = std::min(flag.find(',', at), flag.size());
+    const std::string one = flag.substr(at, end - at);
+    const size_t equals = one.find('=');
+    if (equals == std::string::npos) {
+      mistake = one == flag
+                    ? not_expected(flag, "op=variant")
+                    : fmt::format(" is \"{}\", of which \"{}\" is no op=variant", flag, one);
+      return std::nullopt;
+    }
+    forced.emplace(one.substr(0, equals), one.substr(equals + 1));
+    at = end + 1;
+  }
+  const Result<void> known = check_variants(forced);
+  if (known) return forced;
+  mistake = ": " + known.error().message;
+  if (mistake.ends_with('.')) mistake.pop_back();
+  return std::nullopt;
+}
+
+Validator fusion_pass() {
+  std::vector<std::string> names;
+  for (const fuse::Pass& pass : fuse::passes()) names.emplace_back(pass.name);
+  return OneOf(std::move(names));
+}
+
+/// Kernels of a plan that differ in more than their sizes, about as many as are compiled.
+size_t kernels_of(const Plan& plan) {
+  std::set<std::string_view> names;
+  for (const Phase& phase : plan.phases) {
+    for (const Step& step : phase.steps) names.insert(step.kernel->name);
+  }
+  return names.size();
+}
+
+}  // namespace
+
+Option* add_model(App& command, std::string& model, const std::string& meaning) {
+  return command.add_option("MODEL,-m,--model", model, meaning)->check(not_empty("a MODEL"));
+}
+
+void ModelFlags::add(App& command, Model model) {
+  command_ = &command;
+  std::string meaning =
+      "model folder (Hugging Face layout), .gguf file, or org/name of a model on Hugging Face";
+  if (model == Model::kOptional) meaning += "; the built-in model without";
+  Option* path = add_model(command, options_.model, meaning);
+  Option* repo = command
+                     .add_option("-hf,--hf-repo", repo_,
+                                 "the same as --pull with org/name or org/name:QUANTIZATION")
+                     ->type_name("NAME")
+                     ->group(kModelOptions)
+                     ->check(not_empty("org/name"))
+                     ->excludes(path);
+  command.add_flag("--pull,--yes", pull_, "fetch MODEL without asking when it is not there yet")
+      ->group(kModelOptions);
+  if (model == Model::kRequired) command.require_one_of({path, repo});
+  command
+      .add_option("--quantize", options_.quantize,
+                  "q8 or q4: pack a model's floats into 8 or 4 bits, kept for the next start")
+      ->type_name("TYPE")
+      ->check(OneOf({"q8", "q4"}))
+      ->group(kModelOptions);
+  add_device_options(command);
+  add_developer_options(command);
+}
+
+void ModelFlags::add_device_options(App& command) {
+  command
+      .add_option(
+          "--backend", options_.backend,
+          "webgpu, or cpu (the slow reference); auto: WebGPU on the best GPU there is, else "
+          "the CPU")
+      ->type_name("NAME")
+      ->capture_default_str()
+      ->check(OneOf({"auto", "webgpu", "cpu"}))
+      ->group(kDeviceOptions);
+  command.add_option("--device", device_, "WebGPU device, numbered as by `tokamak doctor`")
+      ->check(Range(0, 65535))
+      ->group(kDeviceOptions);
+  command
+      .add_option("-c,--context,--ctx-size", options_.context,
+                  "positions for prompt and answer together; default: the model's, at most 4096")
+      ->check(Range(1, 1 << 24))
+      ->group(kDeviceOptions);
+  command
+      .add_option("--kv", options_.kv,
+                  "element type of the KV cache, f16 or f32; auto: as the model's tokamak.json "
+                  "says, else f16 on a GPU and f32 on the CPU")
+      ->type_name("TYPE")
+      ->capture_default_str()
+      ->check(OneOf({"auto", "f16", "f32"}))
+      ->group(kDeviceOptions);
+}
+
+void ModelFlags::add_developer_options(App& command) {
+  const auto flag = [&](const char* name, bool& variable, const char* meaning) {
+    command.add_flag(name, variable, meaning)->group(kDeveloperOptions);
+  };
+  command
+      .add_option("--chunk", options_.chunk,
+                  "most tokens in a prefill step; default: 512, with matrix units up to 4096")
+      ->check(Range(1, 4096))
+      ->group(kDeveloperOptions);
+  command.add_option("--disable-pass", disabled_, "leave out a fusion pass (repeatable)")
+      ->type_name("PASS")
+      ->check(fusion_pass())
+      ->group(kDeveloperOptions);
+  command
+      .add_option("--force", forced_,
+                  "op=variant,...: only this kernel for an op; of several for one op the first "
+                  "that takes a step (repeatable)")
+      ->type_name("LIST")
+      ->check([](const std::string& text) {
+        std::string mistake;
+        parse_forced(text, mistake);
+        return mistake;
+      })
+      ->group(kDeveloperOptions);
+  flag("--trace-kernels", trace_kernels_,
+       "which kernel runs each step, and why not a better one, on standard error");
+  flag("--no-f16", no_f16_, "only kernels that need no f16");
+  flag("--no-subgroups", no_subgroups_, "only kernels that need no subgroups");
+  flag("--no-matrix", no_matrix_,
+       "products of several tokens in f32, not of f16 factors by matrix units");
+  flag("--no-self-test", no_self_test_, "trust kernels that have not been tested on this device");
+  flag("--no-tuned", no_tuned_, "leave out what `tokamak tune` has found");
+  flag("--default-limits", default_limits_, "stay within the limits every WebGPU device grants");
+}
+
+Result<OpenOptions> ModelFlags::options_of_any_model() const {
+  OpenOptions options = options_;
+  options.model = model();
+  if (device_ >= 0) options.device = uint32_t(device_);
+  options.use_f16 = !no_f16_;
+  options.use_subgroups = !no_subgroups_;
+  options.use_matrix = !no_matrix_;
+  options.self_test = !no_self_test_;
+  options.use_tuned = !no_tuned_;
+  options.default_limits = default_limits_;
+  options.disabled_passes.insert(disabled_.begin(), disabled_.end());
+  for (const std::string& flag : forced_) {
+    std::string mistake;
+    if (auto forced = parse_forced(flag, mistake)) options.forced.merge(*forced);
+  }
+  // That a device is slow is for people, who see it at once; all else is for scripts, too.
+  const Option* json = command_->find("--json");
+  const bool quiet = !stderr_is_terminal() || (json != nullptr && json->count() > 0);
+  // A command may open a device more than once.
+  options.notice = [quiet,
+                    said = std::make_shared<std::set<std::string>>()](std::string_view text) {
+    if (quiet && text.starts_with(kNoGpu)) return;
+    if (said->emplace(text).second) note(fmt::format("note: {}\n", text));
+  };
+  if (trace_kernels_) options.planned = [](const Plan& plan) { note(kernel_trace(plan)); };
+  if (options.backend == "cpu" && options.device) {
+    return fail(ErrorCode::kUsage, "--device chooses a WebGPU device and does not go with cpu.");
+  }
+  return options;
+}
+
+Result<OpenOptions> ModelFlags::options() const {
+  TOK_TRY(OpenOptions options, options_of_any_model());
+  TOK_TRY(find_or_fetch(options.model, pull_ || !repo_.empty()));
+  return options;
+}
+
+Result<std::unique_ptr<Engine>> ModelFlags::open(bool all_logits) const {
+  TOK_TRY(OpenOptions options, this->options());
+  options.task = Task::kText;
+  options.all_logits = all_logits;
+  return open(std::move(options));
+}
+
+Result<std::unique_ptr<Engine>> ModelFlags::open_encoder(const std::string& pooling) const {
+  TOK_TRY(OpenOptions options, this->options());
+  options.task = Task::kEmbeddings;
+  options.pooling = pooling;
+  return open(std::move(options));
+}
+
+Result<std::unique_ptr<Engine>> ModelFlags::open(OpenOptions options) const {
+  const EndsAtOnce at_once;
+  Waiting waiting("testing kernels (first run on this device)");
+  size_t kernels = 0;
+  options.planned = [&, trace = options.planned](const Plan& plan) {
+    kernels = kernels_of(plan);
+    waiting.say("loading the weights");
+    if (trace) trace(plan);
+  };
+  options.progress = [&](uint64_t done, uint64_t total) {
+    if (done < total) {
+      waiting.say(
+          fmt::format("loading {:.0f} of {:.0f} MB", double(done) / 1e6, double(total) / 1e6));
+    } else {
+      waiting.say(fmt::format("compiling {} kernels (first run on this device)", kernels));
+    }
+  };
+  return Engine::open(options);
+}
+
+}  // namespace tokamak::cli

@@ -1,0 +1,453 @@
+#include "apps/cli/options.h"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <type_traits>
+
+#include "base/check.h"
+#include "base/nearest.h"
+
+namespace tokamak::cli {
+namespace {
+
+template <typename T>
+std::optional<T> number_of(const std::string& text) {
+  T value{};
+  const char* end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, value);
+  if (read.ec != std::errc() || read.ptr != end) return std::nullopt;
+  return value;
+}
+
+/// "" or what was expected.
+std::string read_value(const std::string& text, std::string& variable) {
+  variable = text;
+  return "";
+}
+
+template <typename T>
+std::string read_value(const std::string& text, T& variable) {
+  const std::optional<T> value = number_of<T>(text);
+  if (value) {
+    variable = *value;
+    return "";
+  }
+  if constexpr (std::is_floating_point_v<T>) return "a number";
+  return fmt::format("a whole number from {} to {}", std::numeric_limits<T>::min(),
+                     std::numeric_limits<T>::max());
+}
+
+template <typename T>
+std::string read_value(const std::string& text, std::vector<T>& variable) {
+  return read_value(text, variable.emplace_back());
+}
+
+template <typename T>
+constexpr const char* kTypeName = std::is_floating_point_v<T> ? "X" : "N";
+template <>
+constexpr const char* kTypeName<std::string> = "TEXT";
+template <typename T>
+constexpr const char* kTypeName<std::vector<T>> = kTypeName<T>;
+
+template <typename T>
+constexpr bool kIsList = false;
+template <typename T>
+constexpr bool kIsList<std::vector<T>> = true;
+
+template <typename T>
+std::string shown(const T& value) {
+  return fmt::format("{}", value);
+}
+template <typename T>
+std::string shown(const std::vector<T>& values) {
+  return fmt::format("{}", fmt::join(values, ","));
+}
+
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  for (size_t at = 0; at <= text.size();) {
+    const size_t end = std::min(text.find(separator, at), text.size());
+    parts.emplace_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return parts;
+}
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+/// Whether a word names an option: "-" is standard input, "-1" and "-.5" are numbers.
+bool looks_like_option(std::string_view word) {
+  if (word.size() < 2 || word[0] != '-') return false;
+  return !is_digit(word[1]) && word[1] != '.';
+}
+
+}  // namespace
+
+std::string not_expected(std::string_view value, std::string_view expected) {
+  return fmt::format(" is \"{}\", expected {}", value, expected);
+}
+
+Validator Range(int64_t least, int64_t most) {
+  return [=](const std::string& text) -> std::string {
+    const auto value = number_of<int64_t>(text);
+    if (value && *value >= least && *value <= most) return "";
+    return not_expected(text, fmt::format("a whole number from {} to {}", least, most));
+  };
+}
+
+Validator Range(int least, int most) {
+  return Range(int64_t{least}, int64_t{most});
+}
+
+Validator Range(double least, double most) {
+  return [=](const std::string& text) -> std::string {
+    const auto value = number_of<double>(text);
+    if (value && *value >= least && *value <= most) return "";  // NaN fails, too
+    return not_expected(text, fmt::format("a number from {} to {}", least, most));
+  };
+}
+
+Validator OneOf(std::vector<std::string> words) {
+  return [words = std::move(words)](const std::string& text) -> std::string {
+    if (std::ranges::find(words, text) != words.end()) return "";
+    const std::span<const std::string> all = words;
+    return not_expected(
+        text, fmt::format("{} or {}", fmt::join(all.first(all.size() - 1), ", "), words.back()));
+  };
+}
+
+Validator not_empty(const std::string& expected) {
+  return [expected](const std::string& text) {
+    return text.empty() ? not_expected(text, expected) : "";
+  };
+}
+
+Option::Option(const std::string& names, std::string description, bool is_flag)
+    : description_(std::move(description)), is_flag_(is_flag) {
+  for (std::string& name : split(names, ',')) {
+    if (name.starts_with('-')) {
+      names_.push_back(std::move(name));
+    } else {
+      positional_ = std::move(name);
+    }
+  }
+}
+
+Option* Option::check(Validator validator) {
+  checks_.push_back(std::move(validator));
+  return this;
+}
+Option* Option::group(std::string name) {
+  group_ = std::move(name);
+  return this;
+}
+Option* Option::type_name(std::string name) {
+  type_ = std::move(name);
+  return this;
+}
+Option* Option::required() {
+  required_ = true;
+  return this;
+}
+Option* Option::needs(const Option* other) {
+  needed_.push_back(other);
+  return this;
+}
+Option* Option::excludes(const Option* other) {
+  excluded_.push_back(other);
+  return this;
+}
+Option* Option::capture_default_str() {
+  default_ = shown_();
+  return this;
+}
+Option* Option::default_val(const std::string& value) {
+  TOK_CHECK(assign_(value).empty());
+  default_ = value;
+  return this;
+}
+Option* Option::delimiter(char separator) {
+  separator_ = separator;
+  return this;
+}
+
+bool Option::has_name(std::string_view name) const {
+  return name == positional_ || std::ranges::find(names_, name) != names_.end();
+}
+
+const std::string& Option::name() const {
+  if (!positional_.empty()) return positional_;
+  const auto is_long = [](const std::string& name) { return name.starts_with("--"); };
+  const auto found = std::ranges::find_if(names_, is_long);
+  return found == names_.end() ? names_.front() : *found;
+}
+
+std::string Option::store() {
+  if (is_flag_) return words_.empty() ? "" : assign_("");
+  if (words_.size() > 1 && !repeatable_) {
+    return fmt::format(" is given {} times, expected once", words_.size());
+  }
+  std::vector<std::string> values;
+  for (const std::string& word : words_) {
+    if (separator_ == '\0') {
+      values.push_back(word);
+    } else {
+      for (std::string& part : split(word, separator_)) values.push_back(std::move(part));
+    }
+  }
+  for (const std::string& value : values) {
+    for (const Validator& check : checks_) {
+      if (std::string mistake = check(value); !mistake.empty()) return mistake;
+    }
+    if (const std::string expected = assign_(value); !expected.empty()) {
+      return not_expected(value, expected);
+    }
+  }
+  return "";
+}
+
+App::App(std::string name, std::string description)
+    : name_(std::move(name)), description_(std::move(description)) {}
+
+App* App::add_subcommand(const std::string& name, std::string description) {
+  commands_.push_back(std::make_unique<App>(name, std::move(description)));
+  commands_.back()->parent_ = this;
+  return commands_.back().get();
+}
+
+template <typename T>
+Option* App::add_option(const std::string& names, T& variable, std::string description) {
+  auto option = std::make_unique<Option>(names, std::move(description), false);
+  option->type_ = kTypeName<T>;
+  option->repeatable_ = kIsList<T>;
+  // The first value that is given takes the place of a list's default.
+  option->assign_ = [&variable, is_first = true](const std::string& text) mutable {
+    if constexpr (kIsList<T>) {
+      if (std::exchange(is_first, false)) variable.clear();
+    }
+    return read_value(text, variable);
+  };
+  option->shown_ = [&variable] { return shown(variable); };
+  return add(std::move(option));
+}
+
+template Option* App::add_option(const std::string&, std::string&, std::string);
+template Option* App::add_option(const std::string&, int&, std::string);
+template Option* App::add_option(const std::string&, uint32_t&, std::string);
+template Option* App::add_option(const std::string&, uint64_t&, std::string);
+template Option* App::add_option(const std::string&, double&, std::string);
+template Option* App::add_option(const std::string&, std::vector<std::string>&, std::string);
+template Option* App::add_option(const std::string&, std::vector<uint32_t>&, std::string);
+
+Option* App::add_flag(const std::string& names, bool& variable, std::string description) {
+  auto option = std::make_unique<Option>(names, std::move(description), true);
+  option->assign_ = [&variable](const std::string&) {
+    variable = true;
+    return std::string();
+  };
+  return add(std::move(option));
+}
+
+Option* App::add(std::unique_ptr<Option> option) {
+  for (const std::string& name : option->names_) TOK_CHECK(find(name) == nullptr);
+  options_.push_back(std::move(option));
+  return options_.back().get();
+}
+
+App* App::footer(std::string text) {
+  footer_ = std::move(text);
+  return this;
+}
+App* App::group(std::string name) {
+  group_ = std::move(name);
+  return this;
+}
+App* App::extra_words(std::string hint) {
+  extra_words_ = std::move(hint);
+  return this;
+}
+App* App::callback(std::function<void()> function) {
+  callback_ = std::move(function);
+  return this;
+}
+
+void App::require_one_of(std::vector<const Option*> options) {
+  one_of_ = std::move(options);
+}
+
+Option* App::find(std::string_view name) const {
+  for (const auto& option : options_) {
+    if (option->has_name(name)) return option.get();
+  }
+  return nullptr;
+}
+
+Option* App::get_option(std::string_view name) const {
+  Option* option = find(name);
+  TOK_CHECK(option != nullptr);
+  return option;
+}
+
+size_t App::count(std::string_view option) const {
+  return get_option(option)->count();
+}
+
+std::string App::full_name() const {
+  return parent_ == nullptr ? name_ : parent_->full_name() + " " + name_;
+}
+
+Failure App::mistake(std::string_view text) const {
+  return fail(ErrorCode::kUsage, "{} (see {} --help)", text, full_name());
+}
+
+Failure App::unknown_option(std::string_view word) const {
+  std::vector<std::string_view> known = {"--help", "--help-all"};
+  for (const auto& option : options_) {
+    for (const std::string& name : option->names_) {
+      if (name.starts_with("--")) known.push_back(name);
+    }
+  }
+  const std::string_view bare = word.substr(std::min(word.find_first_not_of('-'), word.size()));
+  const std::string_view nearest = nearest_word(fmt::format("--{}", bare), known);
+  return mistake(fmt::format("\"{}\" is not an option of {}{}", word, full_name(),
+                             nearest.empty() ? "" : fmt::format(", did you mean {}?", nearest)));
+}
+
+Failure App::unknown_command(std::string_view word) const {
+  std::vector<std::string_view> known = {"help", "version"};
+  for (const auto& command : commands_) known.push_back(command->name_);
+  const std::string_view nearest = nearest_word(word, known);
+  return mistake(fmt::format("\"{}\" is not a command{}", word,
+                             nearest.empty() ? "" : fmt::format(", did you mean {}?", nearest)));
+}
+
+Result<App*> App::command(std::string_view name) {
+  for (const auto& command : commands_) {
+    if (command->name_ == name) return command.get();
+  }
+  return unknown_command(name);
+}
+
+Result<App::Parsed> App::parse(std::span<const std::string> words) {
+  if (words.empty()) return mistake("A command is missing, such as run, chat or pull");
+  const std::string& first = words.front();
+  if (first == "-h" || first == "--help") return Parsed{Asked::kHelp};
+  if (first == "--help-all") return Parsed{Asked::kHelpAll};
+  if (first == "-v" || first == "--version" || first == "version") return Parsed{Asked::kVersion};
+  if (first == "help") {
+    if (words.size() == 1) return Parsed{Asked::kHelp};
+    TOK_TRY(App * asked_for, command(words[1]));
+    return Parsed{Asked::kHelp, asked_for};
+  }
+  if (looks_like_option(first)) {
+    return mistake(fmt::format("\"{}\" stands before a command, expected one such as run", first));
+  }
+  TOK_TRY(App * chosen, command(first));
+  TOK_TRY(const Asked asked, chosen->read(words.subspan(1)));
+  if (asked == Asked::kCommand) {
+    TOK_TRY(chosen->finish());
+    chosen->callback_();
+  }
+  return Parsed{asked, chosen};
+}
+
+Result<App::Asked> App::read(std::span<const std::string> words) {
+  bool only_words = false;
+  while (!words.empty()) {
+    const std::string& word = words.front();
+    size_t taken = 1;
+    if (only_words || !looks_like_option(word)) {
+      TOK_TRY(read_word(word));
+    } else if (word == "--") {
+      only_words = true;
+    } else if (word == "-h" || word == "--help") {
+      return Asked::kHelp;
+    } else if (word == "--help-all") {
+      return Asked::kHelpAll;
+    } else {
+      TOK_TRY(taken, read_option(words));
+    }
+    words = words.subspan(taken);
+  }
+  return Asked::kCommand;
+}
+
+Result<void> App::read_word(const std::string& word) {
+  const Option* full = nullptr;
+  for (const auto& option : options_) {
+    if (option->positional_.empty()) continue;
+    if (option->words_.empty() || option->repeatable_) {
+      option->words_.push_back(word);
+      return {};
+    }
+    full = option.get();
+  }
+  std::string text = fmt::format("\"{}\" is a word too many", word);
+  if (full != nullptr) text += fmt::format(": {} is \"{}\"", full->positional_, full->words_[0]);
+  if (!extra_words_.empty()) text += "; " + extra_words_;
+  return mistake(text);
+}
+
+Result<size_t> App::read_option(std::span<const std::string> words) {
+  const std::string& word = words.front();
+  const size_t equals = word.find('=');
+  std::string name = word.substr(0, equals);
+  std::optional<std::string> value;
+  if (equals != word.npos) value = word.substr(equals + 1);
+  Option* option = find(name);
+  if (option == nullptr && !word.starts_with("--")) {
+    name = word.substr(0, 2);  // -n64
+    option = find(name);
+    if (option != nullptr) value = word.substr(2 + (word.substr(2).starts_with('=') ? 1 : 0));
+    // -temp is a misspelt --temp rather than a flag with letters after it.
+    if (option != nullptr && (option->is_flag_ || !(is_digit(word[2]) || word[2] == '='))) {
+      option = nullptr;
+    }
+  }
+  if (option == nullptr) return unknown_option(equals == word.npos ? word : word.substr(0, equals));
+  if (option->is_flag_) {
+    if (value) return mistake(fmt::format("{}{}", name, not_expected(*value, "no value")));
+    option->words_.emplace_back();
+    return 1;
+  }
+  if (value) {
+    option->words_.push_back(*std::move(value));
+    return 1;
+  }
+  if (words.size() == 1) return mistake(fmt::format("{} needs a value ({})", name, option->type_));
+  option->words_.push_back(words[1]);
+  return 2;
+}
+
+Result<void> App::finish() {
+  for (const auto& option : options_) {
+    if (option->required_ && option->words_.empty()) {
+      return mistake(fmt::format("{} is missing: {}", option->name(), option->description_));
+    }
+    if (const std::string wrong = option->store(); !wrong.empty()) {
+      return mistake(option->name() + wrong);
+    }
+  }
+  if (!one_of_.empty() && std::ranges::all_of(one_of_, std::logical_not(), &Option::count)) {
+    return mistake(fmt::format("{} is missing: {}", one_of_[0]->name(), one_of_[0]->description_));
+  }
+  for (const auto& option : options_) {
+    if (option->words_.empty()) continue;
+    for (const Option* other : option->needed_) {
+      if (other->count() == 0) {
+        return mistake(fmt::format("{} does nothing without {}", option->name(), other->name()));
+      }
+    }
+    for (const Option* other : option->excluded_) {
+      if (other->count() > 0) {
+        return mistake(fmt::format("{} does not go with {}", option->name(), other->name()));
+      }
+    }
+  }
+  return {};
+}
+
+}  // namespace tokamak::cli

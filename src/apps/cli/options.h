@@ -1,0 +1,148 @@
+// The command line as a table: what a command's options are called, what they take, how the help
+// explains them, and what is said to a mistake. Nothing runs before all of it has been checked.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace tokamak::cli {
+
+/// What is wrong with a value, as it goes on after the option's name; "" when nothing is.
+using Validator = std::function<std::string(const std::string& value)>;
+
+/// ` is "-1", expected a number from 0 to 1`
+std::string not_expected(std::string_view value, std::string_view expected);
+
+/// Numbers from `least` to `most`; whole ones where both are.
+Validator Range(int64_t least, int64_t most);
+Validator Range(int least, int most);
+Validator Range(double least, double most);
+/// One of these words.
+Validator OneOf(std::vector<std::string> words);
+/// Refuses "", which would count as if the option were not there.
+Validator not_empty(const std::string& expected);
+
+/// Options of this group are for people who work on the program: only --help-all shows them.
+inline constexpr const char* kDeveloperOptions = "Developer options";
+
+class Option {
+ public:
+  /// "-n,--max-tokens"; a name without dashes is that of a word that needs no option before it.
+  Option(const std::string& names, std::string description, bool is_flag);
+
+  Option* check(Validator validator);
+  Option* group(std::string name);
+  /// What stands for the value in the help: "TEXT".
+  Option* type_name(std::string name);
+  Option* required();
+  Option* needs(const Option* other);
+  Option* excludes(const Option* other);
+  /// The help shows the value that the variable has now.
+  Option* capture_default_str();
+  Option* default_val(const std::string& value);
+  /// A list may also be one word: "128,512".
+  Option* delimiter(char separator);
+
+  size_t count() const { return words_.size(); }
+  bool has_name(std::string_view name) const;
+  /// For messages: the first long name, or MODEL.
+  const std::string& name() const;
+
+ private:
+  friend class App;
+  friend class HelpText;
+
+  /// Checks what was given and puts it into the variable. "" or the mistake.
+  std::string store();
+
+  std::vector<std::string> names_;  // with their dashes
+  std::string positional_, description_, group_ = "Options", type_, default_;
+  bool is_flag_ = false, required_ = false, repeatable_ = false;
+  char separator_ = '\0';
+  std::vector<Validator> checks_;
+  std::vector<const Option*> needed_, excluded_;
+  std::vector<std::string> words_;                         // the values that were given
+  std::function<std::string(const std::string&)> assign_;  // "" or what was expected
+  std::function<std::string()> shown_;
+};
+
+/// The program with its commands, or one of them.
+class App {
+ public:
+  App(std::string name, std::string description);
+
+  App* add_subcommand(const std::string& name, std::string description);
+  /// `variable`: a string, a number, an optional number, or a vector of either, which makes the
+  /// option repeatable. It keeps its value when the option is not given.
+  template <typename T>
+  Option* add_option(const std::string& names, T& variable, std::string description);
+  Option* add_flag(const std::string& names, bool& variable, std::string description);
+  /// The end of the help: examples.
+  App* footer(std::string text);
+  /// Where the list of commands shows it; "" is the first group.
+  App* group(std::string name);
+  /// What to say of a word more than the command takes.
+  App* extra_words(std::string hint);
+  App* callback(std::function<void()> function);
+
+  /// One of these must be given.
+  void require_one_of(std::vector<const Option*> options);
+
+  /// Null when there is none of that name.
+  Option* find(std::string_view name) const;
+  /// How often an option was given. REQUIRES: there is one of that name.
+  size_t count(std::string_view option) const;
+  Option* get_option(std::string_view name) const;
+  const std::string& name() const { return name_; }
+
+  enum class Asked : uint8_t { kCommand, kHelp, kHelpAll, kVersion };
+  struct Parsed {
+    Asked asked = Asked::kCommand;
+    App* command = nullptr;  // null: help of the program itself
+  };
+  /// Reads the words after the program's name and runs the command's callback. Errors are kUsage
+  /// and name the option and the help that explains it.
+  Result<Parsed> parse(std::span<const std::string> words);
+  /// At most 100 columns wide.
+  std::string help(bool developer) const;
+  /// "tokamak run"
+  std::string full_name() const;
+
+ private:
+  friend class HelpText;
+
+  Option* add(std::unique_ptr<Option> option);
+  Failure mistake(std::string_view text) const;
+  Failure unknown_option(std::string_view word) const;
+  Failure unknown_command(std::string_view word) const;
+  Result<App*> command(std::string_view name);
+  Result<Asked> read(std::span<const std::string> words);
+  Result<void> read_word(const std::string& word);
+  /// How many of `words` belong to the option that the first one names.
+  Result<size_t> read_option(std::span<const std::string> words);
+  Result<void> finish();
+
+  std::string name_, description_, footer_, group_, extra_words_;
+  const App* parent_ = nullptr;
+  std::vector<std::unique_ptr<App>> commands_;
+  std::vector<std::unique_ptr<Option>> options_;
+  std::vector<const Option*> one_of_;
+  std::function<void()> callback_;
+};
+
+extern template Option* App::add_option(const std::string&, std::string&, std::string);
+extern template Option* App::add_option(const std::string&, int&, std::string);
+extern template Option* App::add_option(const std::string&, uint32_t&, std::string);
+extern template Option* App::add_option(const std::string&, uint64_t&, std::string);
+extern template Option* App::add_option(const std::string&, double&, std::string);
+extern template Option* App::add_option(const std::string&, std::vector<std::string>&, std::string);
+extern template Option* App::add_option(const std::string&, std::vector<uint32_t>&, std::string);
+
+}  // namespace tokamak::cli
