@@ -436,7 +436,18 @@ class Gguf(Cli):
     def test_no_chat_template(self):
         self.refused(3, "chat template", "template", self.PATH, text='{"messages": []}')
 
+    def test_a_file_is_known_by_its_first_bytes(self):
+        """Caches name files after their hashes."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "sha256-0123")
+            shutil.copy(self.PATH, path)
+            self.assertEqual(self.ok("tokenize", path, "-p", "Hello").out,
+                             self.ok("tokenize", self.PATH, "-p", "Hello").out)
+
     def test_a_file_of_another_kind(self):
+        weights = os.path.join(model("llama_untied"), "model.safetensors")
+        self.refused(3, f"one file of a model; name its folder, {model('llama_untied')}.", "run",
+                     weights, "-p", "x")
         self.refused(3, ".gguf file", "run", os.path.join(DATA, "gguf", "llama-q4_0.golden.json"),
                      "-p", "x")
 
@@ -606,6 +617,17 @@ class Run(Cli):
                 break
         self.assertEqual(json.loads(out)["finish"], "cancelled")
 
+    def test_interrupt_ends_loading_at_once(self):
+        with tempfile.TemporaryDirectory() as folder:
+            never_read = os.path.join(folder, "model")
+            os.mkfifo(never_read)
+            process = subprocess.Popen([program.PROGRAM, "run", never_read, "-p", "x", *CPU],
+                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            time.sleep(1)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=20)
+        self.assertEqual((process.returncode, out, err), (130, b"", b"\nInterrupted.\n"))
+
     def test_interrupt_stops_logits(self):
         ids = ",".join(["5"] * 2000)
         process = subprocess.Popen(
@@ -703,8 +725,15 @@ class Devices(Cli):
                              env=environment(TOKAMAK_CACHE_DIR=folder))
             self.assertEqual(answer.out, "Once upon a time, there lived\n")
 
-    def test_a_damaged_cache_is_no_harm(self):
+    def test_a_slow_device_is_told_to_people_only(self):
         self.has_webgpu()
+        flags = ("run", "-p", "x", "-n", "1", "--backend", "webgpu")
+        software = json.loads(self.ok("logits", "--tokens", "1", "--json", *flags[5:]).out)["software"]
+        self.assertEqual(self.ok(*flags).notes, [])
+        self.assertEqual("note: No GPU found" in on_terminal(*flags)[0], software)
+        self.assertNotIn("note: ", on_terminal(*flags, "--json")[0])
+
+    def test_a_damaged_cache_is_no_harm(self):
         with tempfile.TemporaryDirectory() as folder:
             env = environment(TOKAMAK_CACHE_DIR=folder)
             flags = ("run", "-p", "Once upon a time", "--greedy", "-n", 3, "--backend", "webgpu")
