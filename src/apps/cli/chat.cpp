@@ -1,6 +1,15 @@
-#include <unistd.h>
+// tokamak chat: a conversation at a terminal, or with the lines of a pipe.
+#include <array>
+#include <filesystem>
 
+#include "apps/cli/chat_conversation.h"
+#include "apps/cli/chat_input.h"
+#include "apps/cli/chat_settings.h"
+#include "apps/cli/chat_template_choice.h"
+#include "apps/cli/chat_terminal.h"
 #include "apps/cli/command.h"
+#include "base/nearest.h"
+#include "engine/inspect.h"
 
 namespace tokamak::cli {
 namespace {
@@ -8,145 +17,272 @@ namespace {
 struct ChatFlags {
   ModelFlags model;
   SamplingFlags sampling;
-  std::string system;
+  std::string system, chat_template;
+  bool stats = false;
 };
 
-constexpr const char* kHelp = R"(/help     this
-/reset    forget the conversation
-/system TEXT   set what the model is told first, and start over
-/retry    answer the last message again
-/quit     leave (also Ctrl-D)
-Ctrl-C ends an answer.
+constexpr const char* kHelp = R"(/help                 this
+/clear, /reset        forget the conversation
+/system TEXT          set what the model is told first, and start over
+/retry                answer the last message again
+/set [NAME VALUE]     change how tokens are sampled: /set temperature 0.7; without a name: list
+/save FILE            write the conversation as JSON
+/load FILE            go on with a conversation from a file
+/stats                tokens and speed of the last answer; `tokamak chat -v` shows them each time
+/bye, /quit           leave (also Ctrl-D)
+A message of several lines begins and ends with """, or has \ at the ends of its lines; pasted
+lines are one message. A space before a / sends it to the model. Ctrl-C ends an answer.
 )";
 
-class Conversation {
- public:
-  explicit Conversation(std::string system) : system_(std::move(system)) { reset(); }
+constexpr std::array<std::string_view, 13> kCommands = {
+    "/help", "/clear", "/reset", "/system", "/retry", "/set", "/save",
+    "/load", "/stats", "/bye",   "/quit",   "/exit",  "/?"};
 
-  void reset() {
-    messages_.clear();
-    if (!system_.empty()) add("system", system_);
-  }
-  void set_system(std::string text) {
-    system_ = std::move(text);
-    reset();
-  }
-  void add(const char* role, std::string content) {
-    Json message;
-    message.set("role", role).set("content", std::move(content));
-    messages_.push_back(std::move(message));
-  }
-  /// Drops the last exchange and returns its question; "" when there is none.
-  std::string take_back() {
-    std::string question;
-    while (question.empty() && !messages_.empty()) {
-      const Json last = messages_.back();
-      const std::string role = last.find("role")->as_string();
-      if (role == "system") break;
-      if (role == "user") question = last.find("content")->as_string();
-      messages_.pop_back();
-    }
-    return question;
-  }
-  Json variables() const {
-    Json json;
-    json.set("messages", messages_).set("add_generation_prompt", true);
-    return json;
-  }
-
- private:
-  std::string system_;
-  Json::Array messages_;
-};
-
-/// One line of input without its end; nothing at the end of input.
-std::optional<std::string> read_line() {
-  std::string line;
-  char c = 0;
-  for (;;) {
-    const ssize_t count = read(STDIN_FILENO, &c, 1);
-    if (count <= 0) {
-      if (interrupted() || line.empty()) return std::nullopt;
-      return line;
-    }
-    if (c == '\n') return line;
-    line += c;
-  }
+/// A model as a person calls it, not where it lies.
+std::string model_name(const std::string& typed, const ModelFiles& files) {
+  namespace fs = std::filesystem;
+  if (!typed.empty() && !file_exists(typed)) return typed;  // org/name
+  std::error_code ignored;
+  const fs::path path = fs::weakly_canonical(typed.empty() ? files.name : typed, ignored);
+  const fs::path name = path.extension() == ".gguf" ? path.stem() : path.filename();
+  return name.string() + (typed.empty() ? " (built-in)" : "");
 }
 
-Result<void> answer(Engine& engine, Conversation& conversation, const std::string& question,
-                    const SamplingFlags& sampling) {
-  TOK_TRY(const GenerationParams params, sampling.params(engine.defaults()));
-  conversation.add("user", question);
-  TOK_TRY(const std::string rendered, engine.render_chat(conversation.variables()));
-  Result<void> printed;
+class Chat {
+ public:
+  Chat(const ChatFlags& flags, Engine& engine, Session session, TemplateChoice choice)
+      : flags_(flags),
+        engine_(engine),
+        session_(std::move(session)),
+        template_(std::move(choice)),
+        conversation_(flags.system) {}
+
+  Result<void> talk(const std::string& name);
+
+ private:
+  Result<GenerationParams> params() const;
+  /// False where the person leaves.
+  Result<bool> take(std::string message);
+  Result<bool> obey(std::string_view command, std::string argument);
+  void set(std::string_view argument);
+  /// Errors are those that end the chat.
+  Result<void> answer(std::string question);
+  Result<Generation> generate(Result<void>& printed);
+  void say_why_it_ended(const Generation& result) const;
+  Result<void> explain(const Error& error) const;
+  std::string room_hint() const;
+  std::string stats() const;
+
+  const ChatFlags& flags_;
+  Engine& engine_;
+  Session session_;
+  TemplateChoice template_;
+  Conversation conversation_;
+  ChatSettings settings_;
+  std::optional<Generation> last_;
+  bool is_at_terminal_ = false;
+};
+
+Result<void> Chat::talk(const std::string& name) {
+  const std::string history = history_path();
+  std::unique_ptr<LineReader> reader = terminal_reader(load_history(history));
+  is_at_terminal_ = reader != nullptr;
+  if (!is_at_terminal_) reader = plain_reader();
+  if (is_at_terminal_) {
+    note(fmt::format("{}, {}, context {}, on {}. /help lists the commands.\n", name,
+                     quantization_name(engine_.files(), engine_.compiled()), session_.context(),
+                     engine_.device().name));
+  }
+  bool has_said_how_to_leave = false;
+  for (;;) {
+    const Typed typed = read_message(*reader);
+    if (typed.kind == Typed::Kind::kEnd) break;
+    if (typed.kind == Typed::Kind::kInterrupt) {
+      if (!is_at_terminal_) return fail(ErrorCode::kCancelled, "Interrupted.");
+      ChatTerminal::clear_interrupt();
+      if (typed.text.empty() && !std::exchange(has_said_how_to_leave, true)) {
+        note("Ctrl-D or /bye to leave.\n");
+      }
+      continue;
+    }
+    if (typed.text.find_first_not_of(" \t\n") == std::string::npos) continue;
+    reader->remember(typed.text);
+    if (is_at_terminal_) append_to_history(history, typed.text);
+    TOK_TRY(const bool goes_on, take(typed.text));
+    if (!goes_on) return {};
+  }
+  if (is_at_terminal_) note("\n");
+  return {};
+}
+
+Result<GenerationParams> Chat::params() const {
+  TOK_TRY(GenerationParams params, flags_.sampling.params(engine_.defaults()));
+  settings_.apply(params);
+  TOK_TRY(const Tokenizer* tokenizer, engine_.tokenizer());
+  TOK_TRY(add_end(template_, *tokenizer, params));
+  return params;
+}
+
+Result<bool> Chat::take(std::string message) {
+  if (message.starts_with('/')) {
+    const size_t end = std::min(message.find_first_of(" \t\n"), message.size());
+    const size_t rest = std::min(message.find_first_not_of(" \t\n", end), message.size());
+    std::string argument = message.substr(rest);
+    argument.resize(argument.find_last_not_of(" \t\n") + 1);
+    return obey(std::string_view(message).substr(0, end), std::move(argument));
+  }
+  if (message.starts_with(" /")) message.erase(0, 1);
+  TOK_TRY(answer(std::move(message)));
+  return true;
+}
+
+Result<bool> Chat::obey(std::string_view command, std::string argument) {
+  const auto needs = [&](std::string_view what) {
+    if (argument.empty()) note(fmt::format("{} needs {}.\n", command, what));
+    return !argument.empty();
+  };
+  const auto report = [&](const Result<void>& status, const std::string& done) {
+    note(status ? done : fmt::format("error: {}\n", status.error().message));
+  };
+  if (command == "/bye" || command == "/quit" || command == "/exit") return false;
+  if (command == "/help" || command == "/?") {
+    note(kHelp);
+  } else if (command == "/clear" || command == "/reset") {
+    conversation_.clear();
+  } else if (command == "/system") {
+    if (needs("a text")) conversation_.start_over(std::move(argument));
+  } else if (command == "/retry") {
+    std::string question = conversation_.take_back();
+    if (!question.empty()) {
+      TOK_TRY(answer(std::move(question)));
+    } else {
+      note("There is nothing to retry.\n");
+    }
+  } else if (command == "/set") {
+    set(argument);
+  } else if (command == "/save") {
+    if (needs("a file")) {
+      report(conversation_.save(argument),
+             fmt::format("{} messages are in {}.\n", conversation_.messages(), argument));
+    }
+  } else if (command == "/load") {
+    if (needs("a file")) {
+      const auto status = conversation_.load(argument);
+      report(status, fmt::format("{} messages were read.\n", conversation_.messages()));
+    }
+  } else if (command == "/stats") {
+    note(last_ ? stats() : "There has been no answer yet.\n");
+  } else {
+    note(fmt::format("There is no command {}{}; /help lists them.\n", command,
+                     did_you_mean(command, kCommands)));
+  }
+  return true;
+}
+
+void Chat::set(std::string_view argument) {
+  const auto current = params();
+  if (!current) return;  // the flags were right at the start
+  const size_t space = std::min(argument.find_first_of(" \t="), argument.size());
+  const size_t value = std::min(argument.find_first_not_of(" \t=", space), argument.size());
+  if (argument.empty()) {
+    note(settings_.table(*current));
+    return;
+  }
+  const auto status = settings_.set(argument.substr(0, space), argument.substr(value), *current);
+  if (!status) note(fmt::format("error: {}\n", status.error().message));
+}
+
+Result<Generation> Chat::generate(Result<void>& printed) {
+  TOK_TRY(const GenerationParams params, this->params());
+  TOK_TRY(const std::string rendered,
+          render_chat(engine_.files(), conversation_.variables(), template_.jinja));
   GenerationCallbacks callbacks;
-  callbacks.cancelled = [&] { return interrupted() || !printed; };
+  callbacks.cancelled = [&] { return ChatTerminal::interrupted() || !printed; };
   callbacks.text = [&](std::string_view text) {
     if (printed) printed = print(text);
   };
-  TOK_TRY(const Generation result, engine.generate_rendered(rendered, params, callbacks));
+  auto result = engine_.generate_rendered(session_, rendered, params, callbacks);
+  if (result || result.error().code != ErrorCode::kInvalidInput) return result;
+  TOK_TRY(const Tokenizer* tokenizer, engine_.tokenizer());
+  TOK_TRY(const auto ids,
+          tokenizer->encode(rendered, {.add_special = false, .parse_special = true}));
+  if (ids.size() <= session_.context()) return result;
+  return invalid_input("The conversation has {} tokens and the context {}. {}", ids.size(),
+                       session_.context(), room_hint());
+}
+
+Result<void> Chat::answer(std::string question) {
+  conversation_.ask(std::move(question));
+  Result<void> printed;
+  auto result = generate(printed);
+  ChatTerminal::clear_interrupt();
   TOK_TRY(printed);
-  clear_interrupt();
-  conversation.add("assistant", result.text);
-  if (result.finish == FinishReason::kContextFull) {
-    note("\n[the context is full: /reset starts over]");
+  if (!result) return explain(result.error());
+  TOK_TRY(print("\n"));
+  if (!result->text.empty() || result->finish != FinishReason::kCancelled) {
+    conversation_.answer(result->text);
   }
-  return print("\n");
+  say_why_it_ended(*result);
+  last_ = *std::move(result);
+  if (flags_.stats) note(stats());
+  return {};
+}
+
+void Chat::say_why_it_ended(const Generation& result) const {
+  if (result.finish == FinishReason::kContextFull) {
+    note(fmt::format("[The context of {} tokens is full. {}]\n", session_.context(), room_hint()));
+  }
+  if (!is_at_terminal_) return;
+  if (result.finish == FinishReason::kMaxTokens) {
+    note(fmt::format("[Stopped after {} tokens; /set max-tokens N lets answers be longer.]\n",
+                     result.ids.size()));
+  } else if (result.finish == FinishReason::kCancelled && result.text.empty()) {
+    note("[Stopped before the answer began; /retry asks again.]\n");
+  }
+}
+
+/// A conversation that has grown too long, or that the template refuses, can go on differently.
+Result<void> Chat::explain(const Error& error) const {
+  if (error.code != ErrorCode::kInvalidInput || !is_at_terminal_) return Failure(error);
+  note(fmt::format("error: {}\n", error.message));
+  return {};
+}
+
+std::string Chat::room_hint() const {
+  const uint32_t most = engine_.compiled().facts.max_context;
+  std::string hint = "/clear starts over";
+  if (session_.context() < most) {
+    hint += fmt::format("; `tokamak chat --context N` has room for up to {}", most);
+  }
+  return hint + ".";
+}
+
+std::string Chat::stats() const {
+  const auto per_second = [](double tokens, double seconds) {
+    return seconds > 0 ? tokens / seconds : 0.0;
+  };
+  const Generation& last = *last_;
+  const double fed = double(last.prompt_tokens - last.cached_tokens);
+  const double decoded = std::max(double(last.ids.size()) - 1, 0.0);
+  return fmt::format(
+      "[{} prompt tokens ({} cached) in {:.3f} s, {:.1f} tok/s; {} generated at {:.1f} tok/s; "
+      "context {}/{}]\n",
+      last.prompt_tokens, last.cached_tokens, last.prefill_seconds,
+      per_second(fed, last.prefill_seconds), last.ids.size(),
+      per_second(decoded, last.decode_seconds), session_.position(), session_.context());
 }
 
 Result<void> run(const ChatFlags& flags) {
+  TOK_TRY(TemplateChoice choice, choose_template(flags.chat_template));
+  TOK_TRY(const OpenOptions options, flags.model.options());
   TOK_TRY(const std::unique_ptr<Engine> engine, flags.model.open());
   TOK_TRY(engine->tokenizer());
+  TOK_TRY(find_own_template(flags.chat_template, engine->files(), choice));
   TOK_TRY(flags.sampling.params(engine->defaults()));  // mistakes in flags show at once
-  const bool talking = stderr_is_terminal();
-  if (talking)
-    note(fmt::format("{} on {}. /help lists the commands.\n", engine->files().name,
-                     engine->device().name));
-  catch_interrupts();
-  Conversation conversation(flags.system);
-  for (;;) {
-    if (talking) note("> ");
-    const auto line = read_line();
-    if (!line) break;
-    std::string question = *line;
-    if (question == "/quit" || question == "/exit") break;
-    if (question.empty()) continue;
-    if (question == "/help") {
-      note(kHelp);
-      continue;
-    }
-    if (question == "/reset") {
-      conversation.reset();
-      continue;
-    }
-    if (question == "/system" || question == "/system ") {
-      note("/system needs a text.\n");
-      continue;
-    }
-    if (question.starts_with("/system ")) {
-      conversation.set_system(question.substr(8));
-      continue;
-    }
-    if (question == "/retry") {
-      question = conversation.take_back();
-      if (question.empty()) {
-        note("There is nothing to retry.\n");
-        continue;
-      }
-    } else if (question.starts_with('/')) {
-      note(fmt::format("There is no command {}; /help lists them.\n", question));
-      continue;
-    }
-    const Result<void> status = answer(*engine, conversation, question, flags.sampling);
-    if (status) continue;
-    // A conversation that has grown too long, or that the template refuses, can go on differently.
-    if (status.error().code != ErrorCode::kInvalidInput || !talking) return status;
-    note(fmt::format("error: {}\n", status.error().message));
-    conversation.take_back();
-  }
-  if (talking) note("\n");
-  return {};
+  TOK_TRY(Session session, engine->start());
+  const ChatTerminal terminal(paste_terminal());
+  Chat chat(flags, *engine, std::move(session), std::move(choice));
+  return chat.talk(model_name(options.model, engine->files()));
 }
 
 }  // namespace
@@ -156,12 +292,19 @@ void add_chat(App& app, Action& action) {
   command->footer(R"(Examples:
   tokamak chat
   tokamak chat path/to/model --system "Answer briefly." --temp 0.7
+  tokamak chat path/to/model --chat-template chatml      a model that comes without a template
   echo "Tell me a story about a fox." | tokamak chat)");
   auto flags = std::make_shared<ChatFlags>();
   flags->model.add(*command, ModelFlags::Model::kOptional);
   command->add_option("--system", flags->system, "what the model is told first");
+  command
+      ->add_option("--chat-template", flags->chat_template,
+                   "chatml, gemma, llama3, the name of one of the model's own, or a file in Jinja; "
+                   "default: the model's")
+      ->check(not_empty("a name or a file"));
   flags->sampling.add(*command);
   command->get_option("--max-tokens")->default_val("512");
+  command->add_flag("-v,--stats", flags->stats, "tokens and speed after each answer");
   command->callback([flags, &action] { action = [flags] { return run(*flags); }; });
 }
 

@@ -1,0 +1,140 @@
+#include "apps/cli/chat_terminal.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+
+namespace tokamak::cli {
+namespace {
+
+// Signal handlers read these, so they are what a handler may touch and no members.
+volatile std::sig_atomic_t g_interrupted = 0, g_redraw = 0;
+bool g_is_terminal = false;
+int g_paste_fd = -1;
+termios g_before;          // of the terminal, when the chat began
+int g_wake[2] = {-1, -1};  // a pipe: a signal may come between the question and the wait
+
+constexpr int kEnding[] = {SIGTERM, SIGHUP, SIGQUIT, SIGABRT};
+
+void mark_pastes(bool on) {
+  if (g_paste_fd < 0) return;
+  [[maybe_unused]] const ssize_t written = write(g_paste_fd, on ? "\033[?2004h" : "\033[?2004l", 8);
+}
+
+void wake() {
+  const char byte = 0;
+  [[maybe_unused]] const ssize_t written = write(g_wake[1], &byte, 1);
+}
+
+void on_interrupt(int) {
+  const int error = errno;
+  g_interrupted = 1;
+  wake();
+  errno = error;
+}
+
+void on_resize(int) {
+  const int error = errno;
+  g_redraw = 1;
+  wake();
+  errno = error;
+}
+
+void put_back() {
+  mark_pastes(false);
+  if (g_is_terminal) tcsetattr(STDIN_FILENO, TCSANOW, &g_before);
+}
+
+void on_end(int number) {
+  put_back();
+  raise(number);  // the handler is gone by now
+}
+
+void on_stop(int) {
+  const int error = errno;
+  termios now{};
+  if (g_is_terminal) tcgetattr(STDIN_FILENO, &now);
+  put_back();
+  raise(SIGSTOP);
+  if (g_is_terminal) tcsetattr(STDIN_FILENO, TCSANOW, &now);
+  mark_pastes(true);
+  g_redraw = 1;
+  wake();
+  errno = error;
+}
+
+void handle(int number, void (*handler)(int), int flags) {
+  struct sigaction action{};
+  action.sa_handler = handler;
+  action.sa_flags = flags;
+  sigaction(number, &action, nullptr);
+}
+
+}  // namespace
+
+ChatTerminal::ChatTerminal(int paste_fd) {
+  g_paste_fd = paste_fd;
+  g_is_terminal = tcgetattr(STDIN_FILENO, &g_before) == 0;
+  if (pipe2(g_wake, O_CLOEXEC | O_NONBLOCK) != 0) g_wake[0] = g_wake[1] = -1;
+  handle(SIGINT, on_interrupt, SA_RESTART);
+  signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of print()
+  if (!g_is_terminal) return;
+  handle(SIGTSTP, on_stop, SA_RESTART);
+  handle(SIGWINCH, on_resize, SA_RESTART);
+  for (const int number : kEnding) handle(number, on_end, int(SA_RESETHAND | SA_NODEFER));
+  hide_typing();
+  mark_pastes(true);
+}
+
+ChatTerminal::~ChatTerminal() {
+  put_back();
+  signal(SIGTSTP, SIG_DFL);
+  signal(SIGWINCH, SIG_DFL);
+  for (const int number : kEnding) signal(number, SIG_DFL);
+  g_is_terminal = false;
+  g_paste_fd = -1;
+}
+
+bool ChatTerminal::interrupted() {
+  return g_interrupted != 0;
+}
+
+void ChatTerminal::clear_interrupt() {
+  g_interrupted = 0;
+}
+
+void ChatTerminal::hide_typing() {
+  if (!g_is_terminal) return;
+  termios quiet = g_before;
+  quiet.c_lflag &= ~tcflag_t(ECHO | ECHONL | ICANON);
+  quiet.c_cc[VMIN] = 1;
+  quiet.c_cc[VTIME] = 0;
+  tcsetattr(STDIN_FILENO, TCSADRAIN, &quiet);
+}
+
+void ChatTerminal::show_typing() {
+  if (g_is_terminal) tcsetattr(STDIN_FILENO, TCSADRAIN, &g_before);
+}
+
+ChatTerminal::Event ChatTerminal::wait_for_input() {
+  pollfd waits[] = {{STDIN_FILENO, POLLIN, 0}, {g_wake[0], POLLIN, 0}};
+  for (;;) {
+    if (g_interrupted != 0) return Event::kInterrupt;
+    if (g_redraw != 0) {
+      g_redraw = 0;
+      return Event::kRedraw;
+    }
+    if (poll(waits, 2, -1) < 0 && errno != EINTR) return Event::kReadable;
+    char bytes[64];
+    while (g_wake[0] >= 0 && read(g_wake[0], bytes, sizeof bytes) > 0) {
+    }
+    if (g_interrupted == 0 && g_redraw == 0 && waits[0].revents != 0) return Event::kReadable;
+  }
+}
+
+}  // namespace tokamak::cli
