@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <cstring>
 #include <filesystem>
-#include <fstream>
 
 #include "backend/webgpu/adapters.h"
 #include "base/environment.h"
@@ -67,13 +67,29 @@ Result<void> read_templates(const std::string& folder, ModelFiles& files) {
   return {};
 }
 
-/// A file that is called or begins like one: caches name files after their hashes.
+bool is_file(const std::string& path) {
+  return file_exists(path) && !is_directory(path);
+}
+
+/// By its name or, as other programs keep files under the hash of their content, by its first
+/// bytes.
 bool is_gguf(const std::string& path) {
-  if (!file_exists(path) || is_directory(path)) return false;
+  if (!is_file(path)) return false;
   if (path.ends_with(".gguf")) return true;
-  char magic[4] = {};
-  std::ifstream(path, std::ios::binary).read(magic, sizeof magic);
-  return std::string_view(magic, sizeof magic) == "GGUF";
+  const auto file = open_file(path);
+  if (!file || (*file)->size() < 4) return false;
+  const auto magic = (*file)->view(0, 4);
+  return magic && std::memcmp(magic->data(), "GGUF", 4) == 0;
+}
+
+/// The folder of a model of which one file is named; `path` as it is otherwise.
+std::string folder_of(const std::string& path) {
+  const std::filesystem::path file(path);
+  const bool is_part = path.ends_with(".safetensors") || file.filename() == "config.json" ||
+                       path.ends_with(".safetensors.index.json");
+  if (!is_part || !is_file(path)) return path;
+  const std::string folder = file.has_parent_path() ? file.parent_path().string() : ".";
+  return file_exists(folder + "/config.json") ? folder : path;
 }
 
 /// What TOKAMAK_MULTIPROCESSORS says; 0: it says nothing.
@@ -110,13 +126,9 @@ Result<ModelFiles> read_text_files(const std::string& path) {
   const std::string& folder = path;
   if (!file_exists(folder)) return invalid_input("{}: there is no such folder or file.", folder);
   if (!is_directory(folder)) {
-    if (folder.ends_with(".safetensors")) {
-      const std::filesystem::path whole = std::filesystem::path(folder).parent_path();
-      return invalid_input("{} is one file of a model; name its folder, {}.", folder,
-                           whole.empty() ? "." : whole.string());
-    }
-    return invalid_input("{} is a file, expected a model folder with config.json or a .gguf file.",
-                         folder);
+    return invalid_input(
+        "{} is a file, but not a GGUF file; expected one or a model folder with config.json.",
+        folder);
   }
   ModelFiles files;
   files.name = folder;
@@ -167,7 +179,8 @@ Result<std::string> builtin_model_folder() {
 
 Result<std::string> find_model(const std::string& model) {
   if (model.empty()) return builtin_model_folder();
-  return hub::resolve_model(model, hub::cache_folder());
+  TOK_TRY(const std::string path, hub::resolve_model(model, hub::cache_folder()));
+  return folder_of(path);
 }
 
 Result<std::unique_ptr<Backend>> open_backend(const OpenOptions& options) {

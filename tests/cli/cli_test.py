@@ -171,8 +171,8 @@ class Usage(Cli):
 
     def test_model_folders_that_are_none(self):
         self.refused(3, "/nonexistent", "run", "/nonexistent", "-p", "x")
-        config = os.path.join(model("llama_untied"), "config.json")
-        self.refused(3, config, "run", config, "-p", "x")
+        other = os.path.join(DATA, "gguf", "llama-q4_0.golden.json")
+        self.refused(3, other, "run", other, "-p", "x")
         self.refused(3, "config.json", "run", os.path.join(DATA, "chat"), "-p", "x")
         self.refused(3, "tokenizer.json", "run", model("llama_untied"), "-p", "x", *CPU)
 
@@ -445,10 +445,7 @@ class Gguf(Cli):
                              self.ok("tokenize", self.PATH, "-p", "Hello").out)
 
     def test_a_file_of_another_kind(self):
-        weights = os.path.join(model("llama_untied"), "model.safetensors")
-        self.refused(3, f"one file of a model; name its folder, {model('llama_untied')}.", "run",
-                     weights, "-p", "x")
-        self.refused(3, ".gguf file", "run", os.path.join(DATA, "gguf", "llama-q4_0.golden.json"),
+        self.refused(3, "not a GGUF file", "run", os.path.join(DATA, "gguf", "llama-q4_0.golden.json"),
                      "-p", "x")
 
 
