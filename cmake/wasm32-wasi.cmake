@@ -15,7 +15,10 @@ set(CMAKE_RANLIB ranlib)
 # Debian's libc++abi for wasm has no unwinder; Tokamak does not throw.
 set(CMAKE_CXX_FLAGS_INIT "-fno-exceptions -msimd128 -Wno-deprecated")
 set(CMAKE_C_FLAGS_INIT "-msimd128")
-set(CMAKE_EXE_LINKER_FLAGS_INIT "-mexec-model=reactor --no-wasm-opt -Wl,--strip-all")
+# The default stack of 64 KiB is less than what a nested chat template may take before its own limits
+# refuse it. It comes first, so that beyond its end there is no data but a trap.
+set(CMAKE_EXE_LINKER_FLAGS_INIT
+  "-mexec-model=reactor --no-wasm-opt -Wl,--strip-all,-z,stack-size=1048576,--stack-first")
 
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
