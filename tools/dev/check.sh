@@ -72,9 +72,11 @@ check_tidy() {
   one tidy tidy
 }
 
+# The module is run where there is a Node to run it.
 wasm() {
   configure wasm
   compile wasm
+  ! command -v node >/dev/null || node "$root/tools/wasm_check.mjs" "$root/build/wasm/tools/tokamak_wasm.wasm"
 }
 check_wasm() { one wasm wasm; }
 
