@@ -1,28 +1,61 @@
 #include "hub/settings.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <fstream>
+#include <initializer_list>
 
 #include "base/environment.h"
 
 namespace tokamak::hub {
 namespace {
 
-std::string expanded(std::string path) {
+constexpr size_t kMostTokenBytes = 4096;
+
+bool is_name_character(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/// "~", $NAME and ${NAME} replaced, the home folder first; a variable that is not set stays as it
+/// is written.
+std::string expanded(std::string_view path) {
+  std::string out;
   if (path == "~" || path.starts_with("~/")) {
-    path = environment_variable("HOME") + path.substr(1);
+    out = environment_variable("HOME");
+    while (out.ends_with('/')) out.pop_back();
+    path.remove_prefix(1);
   }
-  return path;
+  while (!path.empty()) {
+    const bool is_braced = path.starts_with("${");
+    const size_t start = is_braced ? 2 : 1;
+    size_t end = start;
+    if (path[0] == '$') {
+      while (end < path.size() && (is_braced ? path[end] != '}' : is_name_character(path[end]))) {
+        ++end;
+      }
+    }
+    const std::string name(path.substr(start, end - start));
+    if (is_braced && end < path.size()) ++end;
+    const std::string value = name.empty() ? "" : environment_variable(name.c_str());
+    out += value.empty() ? path.substr(0, end) : std::string_view(value);
+    path.remove_prefix(end);
+  }
+  return out;
+}
+
+/// The first of these variables that is set to something.
+std::string first_of(std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    if (std::string value = environment_variable(name); !value.empty()) return value;
+  }
+  return "";
 }
 
 std::string home_folder() {
   if (const std::string own = environment_variable("HF_HOME"); !own.empty()) return expanded(own);
   if (const std::string xdg = environment_variable("XDG_CACHE_HOME"); !xdg.empty()) {
-    return expanded(xdg) + "/huggingface";
+    return expanded(xdg + "/huggingface");
   }
-  const std::string home = environment_variable("HOME");
-  return home.empty() ? "" : home + "/.cache/huggingface";
+  return environment_variable("HOME").empty() ? "" : expanded("~/.cache/huggingface");
 }
 
 bool is_true(std::string value) {
@@ -30,28 +63,38 @@ bool is_true(std::string value) {
   return value == "1" || value == "ON" || value == "YES" || value == "TRUE";
 }
 
-std::string trimmed(const std::string& text) {
-  const size_t begin = text.find_first_not_of(" \t\r\n");
-  if (begin == text.npos) return "";
-  return text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
+/// Without line ends, and without blanks around.
+std::string cleaned(std::string token) {
+  std::erase_if(token, [](char c) { return c == '\r' || c == '\n'; });
+  constexpr std::string_view kBlanks = " \t\v\f";
+  const size_t begin = token.find_first_not_of(kBlanks);
+  if (begin == token.npos) return "";
+  return token.substr(begin, token.find_last_not_of(kBlanks) - begin + 1);
 }
 
-/// The first line of a file that is not there is "".
+/// Of a file that is not there "". What `hf auth login` stores beside it are tokens to choose from;
+/// the chosen one is here.
 std::string token_from_file() {
   std::string path = expanded(environment_variable("HF_TOKEN_PATH"));
   if (path.empty()) path = home_folder() + "/token";
   std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
+  std::string text(kMostTokenBytes, '\0');
+  file.read(text.data(), std::streamsize(text.size()));
+  text.resize(size_t(file.gcount()));
+  return text;
+}
+
+std::string token_to_send() {
+  if (is_true(environment_variable("HF_HUB_DISABLE_IMPLICIT_TOKEN"))) return "";
+  const std::string own = cleaned(first_of({"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"}));
+  return own.empty() ? cleaned(token_from_file()) : own;
 }
 
 }  // namespace
 
 std::string cache_folder() {
-  for (const char* name : {"HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"}) {
-    if (const std::string own = environment_variable(name); !own.empty()) return expanded(own);
-  }
+  const std::string own = first_of({"HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"});
+  if (!own.empty()) return expanded(own);
   const std::string home = home_folder();
   return home.empty() ? "" : home + "/hub";
 }
@@ -75,15 +118,14 @@ Result<Settings> read_settings() {
     return fail(ErrorCode::kUsage, "HF_ENDPOINT is \"{}\", expected an http or https address.",
                 settings.endpoint);
   }
-  settings.token = trimmed(environment_variable("HF_TOKEN"));
-  if (settings.token.empty()) settings.token = trimmed(token_from_file());
+  settings.token = token_to_send();
   // It becomes part of a header. The token itself stays out of the message.
   if (!std::ranges::all_of(settings.token, [](char c) { return c > 0x20 && c < 0x7f; })) {
     return fail(ErrorCode::kUsage,
                 "The token (HF_TOKEN or the token file) has a character that no "
                 "token has; copy it again from the settings page of the hub.");
   }
-  settings.offline = is_true(environment_variable("HF_HUB_OFFLINE"));
+  settings.offline = is_true(first_of({"HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"}));
   return settings;
 }
 

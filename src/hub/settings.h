@@ -7,11 +7,15 @@
 
 namespace tokamak::hub {
 
+/// A variable that is set to nothing is as one that is not set. In paths "~", $NAME and ${NAME} are
+/// replaced. Booleans are true as 1, ON, YES and TRUE, in any case.
 struct Settings {
   std::string cache;  // HF_HUB_CACHE, HUGGINGFACE_HUB_CACHE, HF_HOME/hub, ~/.cache/huggingface/hub
   std::string endpoint;  // HF_ENDPOINT, https://huggingface.co; without "/" at its end
-  std::string token;     // HF_TOKEN, the file HF_TOKEN_PATH or HF_HOME/token; "" for none
-  bool offline = false;  // HF_HUB_OFFLINE
+  /// HF_TOKEN, HUGGING_FACE_HUB_TOKEN, the file HF_TOKEN_PATH or HF_HOME/token; "" for none, and
+  /// where HF_HUB_DISABLE_IMPLICIT_TOKEN is true.
+  std::string token;
+  bool offline = false;  // HF_HUB_OFFLINE, TRANSFORMERS_OFFLINE
 };
 
 /// Where the models are; "" when no home folder is known.
