@@ -70,10 +70,9 @@ const TensorInfo* ModelBuilder::stored_vector(const std::string& full, uint32_t 
 Result<DType> ModelBuilder::device_dtype(const StoredMatrix& stored) const {
   if (!options_.quantize) return stored.dtype;
   if (is_packed(stored.dtype)) {
-    return fail(
-        ErrorCode::kUsage,
-        "quantize is for checkpoints of floats, and tensor \"{}\" is packed as {} already.",
-        stored.weight->name, dtype_name(stored.dtype));
+    return fail(ErrorCode::kUsage,
+                "quantize is for checkpoints of floats, and tensor \"{}\" is packed as {} already.",
+                stored.weight->name, dtype_name(stored.dtype));
   }
   const bool fits = stored.columns % packing(*options_.quantize).row_unit() == 0;
   return fits ? *options_.quantize : stored.dtype;

@@ -227,8 +227,7 @@ class Capture {
         std::holds_alternative<RopeTable>(buffer.tensor.recipe)) {
       return " A smaller context takes less.";
     }
-    return buffer.use == BufferUse::kActivation ? " A smaller chunk or context takes less."
-                                                : "";
+    return buffer.use == BufferUse::kActivation ? " A smaller chunk or context takes less." : "";
   }
 
   Result<void> check_limits() const {
