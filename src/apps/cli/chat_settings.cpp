@@ -29,7 +29,7 @@ constexpr Entry kEntries[] = {
     {"repetition-penalty", false,
      [](const Params& params) { return params.sampling.repetition_penalty; },
      [](Params& params, double value) { params.sampling.repetition_penalty = value; }},
-    {"seed", true, [](const Params& params) { return double(params.sampling.seed); },
+    {"seed", true, [](const Params& params) { return double(params.sampling.seed.value_or(0)); },
      [](Params& params, double value) { params.sampling.seed = uint64_t(value); }},
     {"max-tokens", true, [](const Params& params) { return double(params.max_tokens); },
      [](Params& params, double value) { params.max_tokens = uint32_t(value); }},

@@ -75,7 +75,8 @@ Result<void> add_end(const TemplateChoice& choice, const Tokenizer& tokenizer,
   TOK_TRY(const std::vector<uint32_t> ids,
           tokenizer.encode(choice.end, {.add_special = false, .parse_special = true}));
   if (ids.size() == 1) {
-    params.end_ids.push_back(ids[0]);
+    if (!params.end_ids) params.end_ids.emplace();
+    params.end_ids->push_back(ids[0]);
   } else {
     params.stop.push_back(choice.end);  // a model that spells it out
   }
