@@ -1,0 +1,21 @@
+#!/usr/bin/env python3
+"""Prints libFuzzer's dictionary for the target tokenizer_json: members of the files of a tokenizer."""
+
+WORDS = (
+    "\n---\n", '"add_bos_token"', '"add_eos_token"', '"added_tokens_decoder"',
+    '"additional_special_tokens"', '"extra_special_tokens"', '"split_special_tokens"',
+    '"add_prefix_space"', '"do_lower_case"', '"strip_accents"', '"tokenize_chinese_chars"',
+    '"tokenizer_class"', '"LlamaTokenizerFast"', '"chat_template"', '"bos_token"',
+    '"eos_token"', '"content"', '"normalized"', '"lstrip"', '"BertNormalizer"', '"ByteLevel"',
+    '"TemplateProcessing"', '"Regex"',
+)
+
+
+def main():
+    for word in WORDS:
+        text = "".join(f"\\x{byte:02x}" for byte in word.encode())
+        print(f'"{text}"')
+
+
+if __name__ == "__main__":
+    main()
