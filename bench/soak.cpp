@@ -9,11 +9,12 @@
 // (caches of the allocator and the driver fill); growth is from the median of the second third to
 // that of the last. Files must not grow at all.
 #include <fmt/format.h>
+#include <getopt.h>
 #include <malloc.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -166,16 +167,37 @@ Result<bool> soak(const Settings& settings) {
 
 int main(int argc, char** argv) {
   tokamak::Settings settings;
-  CLI::App app(
-      "Opens and closes a model again and again, then generates for a while; fails when "
-      "the memory of the process grows.");
-  app.add_option("MODEL", settings.open.model, "folder or file; the built-in one by default");
-  app.add_option("--backend", settings.open.backend, "auto, webgpu or cpu");
-  app.add_option("--cycles", settings.cycles, "times the model is opened");
-  app.add_option("--seconds", settings.seconds, "of generation");
-  app.add_option("--tokens", settings.tokens, "that a sequence gets on top of its prompt");
-  app.add_option("--max-growth", settings.max_growth, "MiB");
-  CLI11_PARSE(app, argc, argv);
+  const option options[] = {
+      {"backend", required_argument, nullptr, 'b'},    {"cycles", required_argument, nullptr, 'c'},
+      {"seconds", required_argument, nullptr, 's'},    {"tokens", required_argument, nullptr, 't'},
+      {"max-growth", required_argument, nullptr, 'g'}, {}};
+  for (int found = 0; (found = getopt_long(argc, argv, "", options, nullptr)) != -1;) {
+    switch (found) {
+      case 'b':
+        settings.open.backend = optarg;
+        break;
+      case 'c':
+        settings.cycles = uint32_t(std::strtoul(optarg, nullptr, 10));
+        break;
+      case 's':
+        settings.seconds = std::strtod(optarg, nullptr);
+        break;
+      case 't':
+        settings.tokens = uint32_t(std::strtoul(optarg, nullptr, 10));
+        break;
+      case 'g':
+        settings.max_growth = std::strtod(optarg, nullptr);
+        break;
+      default:
+        std::fputs(
+            "Opens and closes a model again and again, then generates for a while; fails when the "
+            "memory of the process grows.\nusage: soak [MODEL] [--backend NAME] [--cycles N] "
+            "[--seconds S] [--tokens N] [--max-growth MIB]\n",
+            stderr);
+        return 2;
+    }
+  }
+  if (optind < argc) settings.open.model = argv[optind];
   settings.open.context = 128;
   const auto flat = tokamak::soak(settings);
   if (!flat) {

@@ -80,7 +80,7 @@ TEST(FindEncoder, FollowsTheFileUnlessToldOtherwise) {
   EXPECT_EQ(found("rank", "", Task::kText), "none");
   EXPECT_NE(found("rank", "", Task::kEmbeddings).find("ranks texts"), std::string::npos);
   EXPECT_EQ(found("rank", "mean", Task::kEmbeddings), "mean");
-  EXPECT_NE(found("", "rank", Task::kEmbeddings).find("--pooling is \"rank\""), std::string::npos);
+  EXPECT_NE(found("", "rank", Task::kEmbeddings).find("pooling is \"rank\""), std::string::npos);
 }
 
 }  // namespace

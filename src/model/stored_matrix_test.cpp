@@ -262,7 +262,7 @@ TEST(ModelBuilder, QuantizesRowsOfWholeBlocks) {
   const auto graph = b.finish(b.matrix("c.weight", 4, 64));
   ASSERT_FALSE(graph);
   EXPECT_EQ(graph.error().code, ErrorCode::kUsage);
-  expect_words(graph.error().message, {"--quantize", "\"c.weight\"", "q8_0"});
+  expect_words(graph.error().message, {"quantize is for", "\"c.weight\"", "q8_0"});
 }
 
 TEST(ModelBuilder, TakesTurnedRowsAndRaisedNormsFromTheFile) {
