@@ -184,6 +184,8 @@ class Layout(HubTest):
         self.assertEqual(answer.notes, ["note: org/name has several .gguf files; Q4_K_M is taken, "
                                         "org/name:NAME takes another."])
         self.refused(["Q5_0", "name-Q8_0.gguf"], "pull", "org/name:Q5_0")
+        listed = self.run_program("list")
+        self.assertRegex(listed.out, r"org/name +main +01234567 .* F16, Q4_K_M +complete\n")
 
     def test_weights_that_nobody_reads(self):
         self.hub(org__name=Repo({"config.json": b"{}", "pytorch_model.bin": b"x"}))
