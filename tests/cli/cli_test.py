@@ -433,6 +433,17 @@ class Gguf(Cli):
         self.assertEqual(out["tokenizer"], {"kind": "gpt2, llama-bpe", "vocabulary": 320})
         self.assertIn("q4_0", out["element_types"])
 
+    def test_metadata(self):
+        out = self.ok("inspect", self.PATH, "--metadata").out
+        self.assertRegex(out, r'\nllama\.block_count +2\n')
+        self.assertLessEqual(max(map(len, out.splitlines())), 100)
+        out = json.loads(self.ok("inspect", self.PATH, "--metadata", "--json").out)
+        self.assertEqual(len(out["metadata"]["tokenizer.ggml.tokens"]), 320)
+        self.assertNotIn("config", out)
+        out = self.ok("inspect", "--metadata").out
+        self.assertRegex(out, r'\nformat +"pt"\n(.|\n)*\nconfig\.json head_dim +64\n')
+        self.refused(2, "--metadata is shown as a table", "inspect", "--metadata", "--dot")
+
     def test_no_chat_template(self):
         self.refused(3, "chat template", "template", self.PATH, text='{"messages": []}')
 

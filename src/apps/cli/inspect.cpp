@@ -3,6 +3,7 @@
 #include "apps/cli/command.h"
 #include "download/peek.h"
 #include "engine/support.h"
+#include "engine/table.h"
 
 namespace tokamak::cli {
 namespace {
@@ -11,7 +12,7 @@ struct InspectFlags {
   ModelFlags model;
   InspectRequest request;
   bool summary = false, graph = false, fused = false, plan = false, weights = false, memory = false;
-  bool support = false;
+  bool support = false, metadata = false;
   bool text = false, dot = false, json = false;
 };
 
@@ -58,10 +59,48 @@ Result<ModelFiles> read_files(const std::string& model) {
   return look_from_afar(settings, *name);
 }
 
+/// What a value is on one line of a terminal.
+std::string shortened(std::string text) {
+  constexpr size_t kMaxBytes = 60;
+  if (text.size() <= kMaxBytes) return text;
+  size_t end = kMaxBytes - 3;
+  while ((uint8_t(text[end]) & 0xC0u) == 0x80u) --end;  // inside a character
+  return text.substr(0, end) + "...";
+}
+
+void add_entries(Table& table, const std::string& prefix, const Json& values) {
+  if (!values.is_object()) return;
+  for (const auto& [key, value] : values.as_object()) {
+    const std::string count =
+        value.is_array() ? fmt::format("{}: ", value.as_array().size()) : std::string();
+    table.row({prefix + shortened(key), Cell(shortened(count + value.dump()), value)});
+  }
+}
+
+/// The entries of a GGUF file, or of safetensors and of config.json beside it, as they are there.
+Result<std::string> metadata_of(const ModelFiles& files, bool as_json) {
+  const bool has_config = files.origin.empty() && !files.config.empty();
+  Json config(Json::Object{});
+  if (has_config) {
+    TOK_TRY(config, Json::parse(files.config));
+  }
+  if (as_json) {
+    Json out;
+    out.set("metadata", files.tensors.metadata());
+    if (has_config) out.set("config", std::move(config));
+    return out.dump(1) + "\n";
+  }
+  Table table;
+  table.column("key", "key").column("value", "value");
+  add_entries(table, "", files.tensors.metadata());
+  add_entries(table, "config.json ", config);
+  return table.rows() == 0 ? "There are no metadata.\n" : table.text();
+}
+
 Result<void> run(const InspectFlags& flags) {
   InspectRequest request = flags.request;
   if (flags.summary + flags.graph + flags.fused + flags.plan + flags.weights + flags.memory +
-          flags.support >
+          flags.support + flags.metadata >
       1) {
     return fail(ErrorCode::kUsage, "More than one view is asked for, expected one.");
   }
@@ -78,6 +117,13 @@ Result<void> run(const InspectFlags& flags) {
   if (flags.json) request.form = InspectForm::kJson;
   TOK_TRY(OpenOptions options, flags.model.options_of_any_model());
   TOK_TRY(const ModelFiles files, read_files(options.model));
+  if (flags.metadata) {
+    if (flags.dot || flags.text) {
+      return fail(ErrorCode::kUsage, "--metadata is shown as a table or with --json.");
+    }
+    TOK_TRY(const std::string out, metadata_of(files, flags.json));
+    return print(out);
+  }
   if (flags.support) {
     if (flags.dot || flags.text) {
       return fail(ErrorCode::kUsage, "--support is shown as a table or with --json.");
@@ -103,6 +149,7 @@ void add_inspect(App& app, Action& action) {
   tokamak inspect path/to/model --plan           which kernel runs when, and why not a better one
   tokamak inspect path/to/model --memory --backend cpu
   tokamak inspect path/to/model --support        what of it runs, where, and why not the rest
+  tokamak inspect path/to/model.gguf --metadata  what the file says of itself
   tokamak inspect path/to/model --fused --dot | dot -Tsvg > model.svg
   tokamak inspect path/to/model --fused --disable-pass qkv
   tokamak inspect path/to/model --graph --text   the form that tests compare
@@ -123,6 +170,10 @@ No weights are loaded.)");
   command
       ->add_flag("--support", flags->support,
                  "which parts run, on which backend, and why the others do not")
+      ->group(views);
+  command
+      ->add_flag("--metadata", flags->metadata,
+                 "entries of a GGUF file, or of safetensors and config.json")
       ->group(views);
   const char* forms = "Form (one of; default: a table)";
   command->add_flag("--json", flags->json, "for programs")->group(forms);
