@@ -11,6 +11,7 @@
 #include <cmath>
 
 #include "model/arch.h"
+#include "model/arch/layer.h"
 #include "model/decoder_fields.h"
 #include "model/rope_config.h"
 
@@ -82,16 +83,7 @@ Result<Config> read(const ConfigReader& whole) {
   return c;
 }
 
-struct Layer {
-  ModelBuilder& b;
-  const Config& c;
-  uint32_t index;
-  std::string p = fmt::format("layers.{}.", index);
-
-  ValueId norm(const char* name, ValueId x, uint32_t size) {
-    return b.rms_norm(x, b.vector(p + name + ".weight", size, true), c.eps);
-  }
-
+struct Layer : LayerBase<Config, true> {
   /// x: [T, hidden] -> [T, n * head_dim], normed per head and rotated.
   ValueId heads(const char* projection, const char* norm_name, ValueId x, uint32_t n) {
     ValueId h = b.projection(x, p + projection, n * c.head_dim, c.bias);

@@ -15,21 +15,14 @@
 
 #include "model/arch.h"
 #include "model/arch/gemma4_config.h"
+#include "model/arch/layer.h"
 #include "model/decoder_fields.h"
 
 namespace tokamak {
 namespace {
 
-struct Layer {
-  ModelBuilder& b;
-  const Gemma4Config& c;
-  uint32_t index;
+struct Layer : LayerBase<Gemma4Config> {
   const Gemma4Attention& a = c.attention(index);
-  std::string p = fmt::format("layers.{}.", index);
-
-  ValueId norm(const char* name, ValueId x, uint32_t size) {
-    return b.rms_norm(x, b.vector(p + name + ".weight", size), c.eps);
-  }
 
   /// x: [T, n * head_dim], normed per head and rotated.
   ValueId turned(const char* norm_name, ValueId x) {

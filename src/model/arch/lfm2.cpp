@@ -8,6 +8,7 @@
 //   the size of the MLP is two thirds of what the config says, rounded up, unless it says not to
 #include <cmath>
 
+#include "model/arch/layer.h"
 #include "model/decoder_fields.h"
 #include "model/dense_decoder.h"
 #include "model/rope_config.h"
@@ -67,16 +68,7 @@ Result<Config> read(ConfigReader config) {
   return c;
 }
 
-struct Layer {
-  ModelBuilder& b;
-  const Config& c;
-  uint32_t index;
-  std::string p = fmt::format("layers.{}.", index);
-
-  ValueId norm(const char* name, ValueId x, uint32_t size) {
-    return b.rms_norm(x, b.vector(p + name + ".weight", size), c.eps);
-  }
-
+struct Layer : LayerBase<Config> {
   /// Part `n` of B, C and x.
   ValueId part(ValueId x, uint32_t n) {
     return b.projection(x, p + "conv.in_proj",

@@ -1,3 +1,0 @@
-fn activate(x: f32) -> f32 {
-  return x;
-}

@@ -1,4 +1,0 @@
-fn activate(x: f32) -> f32 {
-  return x / (1.0 + exp(min(-x, 80.0)));
-}
-
