@@ -125,8 +125,7 @@ Launch attention_base(const Problem& p, uint32_t threads) {
                         {"SCALE", op.scale},
                         {"SOFTCAP", op.softcap}},
           .sources = {cache_source(cache.dtype), "attention/read_cache.wgsl",
-                      "attention/positions.wgsl",
-                      op.softcap > 0 ? "attention/softcap.wgsl" : "attention/no_softcap.wgsl"},
+                      "attention/positions.wgsl", "attention/softcap.wgsl"},
           .grid = {.x = {heads}, .y = {1, 1}}};
 }
 

@@ -149,18 +149,16 @@ Launch base_launch(const Problem& p, uint32_t threads, uint32_t queries, uint32_
                     {"WINDOW", op.window},
                     {"CAUSAL", 1u},
                     {"SCALE", op.scale},
+                    {"SOFTCAP", op.softcap},
                     {"SPLITS", op.splits}},
       .sources = {fmt::format("attention/unit_{}.wgsl", dtype_name(cache.dtype)),
                   op.appends ? "attention/step_appends.wgsl" : "attention/step_reads.wgsl",
-                  "attention/positions.wgsl",
-                  op.softcap > 0 ? "attention/softcap.wgsl" : "attention/no_softcap.wgsl",
-                  op.splits > 1 ? "attention/split_sums.wgsl" : "attention/whole_sums.wgsl",
+                  "attention/positions.wgsl", "attention/softcap.wgsl", "attention/store_sums.wgsl",
                   "attention/made_heads.wgsl", "attention/step_keys.wgsl",
                   // More pairs would not be in registers.
                   own_pairs <= kMostRounds ? "attention/heads_at_once.wgsl"
                                            : "attention/heads_in_turn.wgsl"},
       .grid = {.x = {op.heads / queries}, .y = {op.splits}}};
-  if (op.softcap > 0) launch.constants.push_back({"SOFTCAP", op.softcap});
   if (operands.has_norms()) {
     // Lanes that reach each other add up squares so, too.
     const uint32_t pairs = d / 2, together = std::min(pairs & (0 - pairs), span);

@@ -18,11 +18,7 @@ fn run(group: vec3<u32>, lane: u32) {
   let split = split_of(group.y);
   let begin = split.begin;
   let until = split.until;
-  // In this order: where keys are stored waits for the page table.
-  load_heads(first_head, kv_head, lane);
-  load_next(begin + own_group, until, kv_head, part);
-  make_heads(first_head, kv_head, lane);
-  workgroupBarrier();
+  begin_split(split, first_head, kv_head, lane);
   var query: array<array<vec4<f32>, 2>, HELD>;
   for (var i = 0u; i < HELD; i++) {  // written out
     query[i] = made_unit(i / OWN, part + i % OWN * LANES);

@@ -35,3 +35,12 @@ fn load_next(first: u32, until: u32, kv_head: u32, part: u32) {
     next_values[i] = cache[at + KV_HEADS * UNITS];
   }
 }
+
+// Makes the workgroup's heads ready while its first keys are on their way: in this order, since where
+// keys are stored waits for the page table.
+fn begin_split(split: Split, first_head: u32, kv_head: u32, lane: u32) {
+  load_heads(first_head, kv_head, lane);
+  load_next(split.begin + lane / LANES, split.until, kv_head, lane % LANES);
+  make_heads(first_head, kv_head, lane);
+  workgroupBarrier();
+}

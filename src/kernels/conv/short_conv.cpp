@@ -42,9 +42,10 @@ Launch short_conv_launch(const Problem& problem, const DeviceInfo&) {
   return {.constants = {{"THREADS", kMapThreads},
                         {"COLUMNS", columns},
                         {"KERNEL", kernel},
-                        {"TOKENS", tokens}},
-          .sources = {activation_source(problem.as<ShortConv>().activation),
-                      problem.as<ShortConv>().gated ? "conv/gated.wgsl" : "conv/plain.wgsl",
+                        {"TOKENS", tokens},
+                        {"GATED", uint32_t{problem.as<ShortConv>().gated}},
+                        activation_constant(problem.as<ShortConv>().activation)},
+          .sources = {kActivationSource, "conv/input.wgsl",
                       problem.inputs.size() == 3 ? "conv/bias.wgsl" : "conv/no_bias.wgsl",
                       "conv/short_conv.wgsl", "wgsl/entry.wgsl"},
           .grid = {.x = {ceil_div(columns, kMapThreads)}, .y = {1, tokens}}};

@@ -94,7 +94,8 @@ Launch softcap_launch(const Problem& p, const DeviceInfo&) {
   return map_launch(p, {"elementwise/softcap.wgsl"}, {{"CAP", p.as<Softcap>().cap}});
 }
 Launch glu_launch(const Problem& p, const DeviceInfo&) {
-  return map_launch(p, {activation_source(p.as<Glu>().activation), "elementwise/glu.wgsl"});
+  return map_launch(p, {kActivationSource, "elementwise/glu.wgsl"},
+                    {activation_constant(p.as<Glu>().activation)});
 }
 Launch columns_launch(const Problem& p, const DeviceInfo&) {
   return map_launch(
@@ -184,8 +185,10 @@ double activate(Activation activation, double x) {
   return x;
 }
 
-std::string activation_source(Activation activation) {
-  return fmt::format("elementwise/{}.wgsl", activation_name(activation));
+Constant activation_constant(Activation activation) {
+  static_assert(uint32_t(Activation::kSilu) == 0 && uint32_t(Activation::kGeluTanh) == 1 &&
+                uint32_t(Activation::kSigmoid) == 2);  // as activate.wgsl has them
+  return {"ACTIVATION", uint32_t(activation)};
 }
 
 }  // namespace tokamak

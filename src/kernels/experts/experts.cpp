@@ -119,16 +119,20 @@ std::string matmul_refuses(const Problem& p, const DeviceInfo&) {
 template <bool kSubgroups>
 Launch matvec(const Problem& p, const DeviceInfo&) {
   const ExpertSizes s = expert_sizes(p);
-  return with_codec(wide_codec(p.inputs[1]),
-                    {.constants = {{"THREADS", power_of_two(s.in / 32, 32, 256)},
-                                   {"EXPERTS", s.experts},
-                                   {"FIRST_EXPERT", s.first},
-                                   {"HELD", s.held},
-                                   {"IN", s.in},
-                                   {"OUT", s.out},
-                                   {"X_ROWS", s.x_rows}},
-                     .sources = with_reduction(kSubgroups, {"experts/matvec.wgsl"}),
-                     .grid = {.x = {ceil_div(s.out, 4u)}, .y = {s.top_k}}});
+  return with_codec(
+      wide_codec(p.inputs[1]),
+      {.constants = {{"THREADS", power_of_two(s.in / 32, 32, 256)},
+                     {"EXPERTS", s.experts},
+                     {"FIRST_EXPERT", s.first},
+                     {"HELD", s.held},
+                     {"IN", s.in},
+                     {"OUT", s.out},
+                     {"X_ROWS", s.x_rows},
+                     {"GLU", 0u},
+                     activation_constant(Activation::kIdentity)},
+       .sources = with_reduction(kSubgroups, {kActivationSource, "experts/results.wgsl",
+                                              "experts/plain_input.wgsl", "experts/matvec.wgsl"}),
+       .grid = {.x = {ceil_div(s.out, 4u)}, .y = {s.top_k}}});
 }
 
 Launch matmul(const Problem& p, const DeviceInfo&) {
@@ -143,14 +147,13 @@ Launch matmul(const Problem& p, const DeviceInfo&) {
                               {"TOP_K", s.top_k},
                               {"X_ROWS", s.x_rows},
                               {"TOKENS", kTokensPerGroup}},
-                .sources = {"experts/matmul.wgsl", "wgsl/entry.wgsl"},
+                .sources = {kActivationSource, "experts/results.wgsl", "linear/tile.wgsl",
+                            "experts/matmul.wgsl", "wgsl/entry.wgsl"},
                 .grid = {.x = {ceil_div(s.rows, kRows)}, .y = {s.held}, .z = {1, kTokensPerGroup}}};
-  if (const auto* glu = std::get_if<ExpertGlu>(p.op)) {
-    launch.sources.push_back(activation_source(glu->activation));
-    launch.sources.push_back("experts/store_glu.wgsl");
-  } else {
-    launch.sources.push_back("experts/store_rows.wgsl");
-  }
+  const auto* glu = std::get_if<ExpertGlu>(p.op);
+  launch.constants.push_back({"GLU", glu != nullptr ? 1u : 0u});
+  launch.constants.push_back(
+      activation_constant(glu != nullptr ? glu->activation : Activation::kIdentity));
   return with_codec(wide_codec(p.inputs[1]), std::move(launch));
 }
 

@@ -1,9 +1,8 @@
-// Four rows of the expert of one slot per workgroup, for one token; slots are grid.y. Contract:
-// experts.h.
+// Four rows of the expert of one slot per workgroup, for one token; slots are grid.y. Where results go
+// says results.wgsl. Contract: experts.h, fused_experts.h.
 @group(0) @binding(INPUT_0) var<storage, read> x: array<vec4<f32>>;
 @group(0) @binding(INPUT_1) var<storage, read> weight_words: array<WeightWord>;
 @group(0) @binding(INPUT_2) var<storage, read> chosen: array<u32>;
-@group(0) @binding(OUTPUT_0) var<storage, read_write> y: array<f32>;
 
 fn run(group: vec3<u32>, lane: u32) {
   let first = group.x * 4u;
@@ -16,16 +15,17 @@ fn run(group: vec3<u32>, lane: u32) {
   let x_start = slot % X_ROWS * (IN / 4u);
   var sums: array<f32, 4>;
   for (var k = lane; k < IN / 8u; k += THREADS) {
-    let low = x[x_start + 2u * k];
-    let high = x[x_start + 2u * k + 1u];
+    let low = input(x_start + 2u * k);
+    let high = input(x_start + 2u * k + 1u);
     for (var r = 0u; r < 4u; r++) {
-      let w = weights8((expert * OUT + min(first + r, OUT - 1u)) * (IN / 8u) + k);
+      let row = stored_row(min(first + r, EXPERT_ROWS - 1u));
+      let w = weights8((expert * EXPERT_ROWS + row) * (IN / 8u) + k);
       sums[r] += dot(w[0], low) + dot(w[1], high);
     }
   }
-  let totals = reduce_sum4(vec4(sums[0], sums[1], sums[2], sums[3]), lane);
-  if (lane < 4u && first + lane < OUT) {
-    y[slot * OUT + first + lane] = totals[lane];
+  let totals = input_scale(lane) * reduce_sum4(vec4(sums[0], sums[1], sums[2], sums[3]), lane);
+  if (lane < RESULTS) {
+    store_result(slot, first, lane, totals);
   }
 }
 

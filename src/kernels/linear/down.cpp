@@ -54,6 +54,7 @@ void add_down(Launch& launch, const Problem& p, const UnitCodec& codec, const De
        {"UNIT_2", second.unit},
        {"DOWN_ROWS", rows},
        {"DOWN_COLUMNS", uint32_t(d.shape[1])},
+       activation_constant(op.glu.activation),
        {"ADDS_X", op.adds_x ? 1u : 0u},
        {"LARGEST_ADDEND", float(ExactSum::kLargestAddend)}});
   if (second.in_bytes) {
@@ -82,7 +83,7 @@ void add_down(Launch& launch, const Problem& p, const UnitCodec& codec, const De
     add({{"AT_ONCE", ceil_div(turns, ceil_div(turns, kMostRows))}});
   }
   launch.sources.insert(launch.sources.end(),
-                        {activation_source(op.glu.activation), "linear/add_exactly.wgsl",
+                        {kActivationSource, "linear/add_exactly.wgsl",
                          second.in_bytes ? "linear/gated_bytes.wgsl" : "linear/gated_floats.wgsl",
                          dealt.has_teams() ? "linear/down_teams.wgsl" : "linear/down_rows.wgsl",
                          "linear/finish_down.wgsl"});

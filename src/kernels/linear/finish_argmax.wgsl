@@ -1,6 +1,7 @@
 // The best of each block of a workgroup's rows: see choice_ops.h. BEST_LANES lanes search a block.
 @group(0) @binding(OUTPUT_0) var<storage, read_write> y: array<vec2<f32>>;
 
+fn load_behind(first: u32, lane: u32) {}
 fn begin_finish(first: u32, lane: u32) {}
 
 fn finish(first: u32, scale: f32, lane: u32) {

@@ -3,6 +3,8 @@
 const GROUP_PAIRS = GROUP_ROWS / 2u;
 var<private> early: array<vec2<f32>, PAIRS>;
 
+fn load_behind(first: u32, lane: u32) {}
+
 fn begin_finish(first: u32, lane: u32) {
   for (var i = 0u; i < PAIRS; i++) {  // written out
     let row = FIRST_ROW + first + 2u * min(i * THREADS + lane, GROUP_PAIRS - 1u);

@@ -45,7 +45,8 @@ void add_fused_ending(Launch& launch, const Problem& p) {
     launch.constants.push_back({"CONVOLVED", uint32_t(taps[0])});
     launch.constants.push_back({"TAPS", uint32_t(taps[1])});
   }
-  launch.sources.push_back(activation_source(op.activation));
+  launch.constants.push_back(activation_constant(op.activation));
+  launch.sources.push_back(kActivationSource);
   launch.sources.push_back(fmt::format("linear/store_{}.wgsl", kBehindNames[size_t(op.behind)]));
 }
 
@@ -59,7 +60,8 @@ void add_ending(Launch& launch, const Problem& p) {
   launch.constants.push_back({"OUT", p.cut.total != 0 ? p.cut.total : row_count(p)});
   const Behind behind = fused != nullptr ? fused->behind : Behind::kNone;
   if (const auto* glu = std::get_if<LinearGlu>(p.op)) {
-    add(activation_source(glu->activation));
+    launch.constants.push_back(activation_constant(glu->activation));
+    add(kActivationSource);
     add("linear/store_glu.wgsl");
   } else if (behind != Behind::kNone && behind != Behind::kAdd) {
     add_fused_ending(launch, p);
@@ -153,7 +155,7 @@ std::string matmul_f16_refuses(const Problem& p, const DeviceInfo& device) {
 
 Launch matmul_with(const Problem& p, Codec codec) {
   Launch launch{.constants = linear_sizes(p, kMatmulThreads),
-                .sources = {"wgsl/entry.wgsl", "linear/matmul.wgsl"},
+                .sources = {"wgsl/entry.wgsl", "linear/tile.wgsl", "linear/matmul.wgsl"},
                 .grid = {.x = {ceil_div(row_count(p), kMatmulTile)}, .y = {1, kMatmulTile}}};
   add_ending(launch, p);
   return with_codec(std::move(codec), std::move(launch));

@@ -45,7 +45,8 @@ void add_fused(Launch& launch, const Problem& p, const UnitCodec& codec, const D
     launch.sources.push_back("linear/sandwich.wgsl");
   } else if (fused != nullptr && fused->gated) {
     add({{"G_BINDING", binding_of(fused->g())}, {"FIRST", fused->first}});
-    launch.sources.push_back(activation_source(fused->activation));
+    add({activation_constant(fused->activation)});
+    launch.sources.push_back(kActivationSource);
     launch.sources.push_back("linear/gate.wgsl");
   } else if (before != Before::kNorm) {
     launch.sources.push_back("linear/no_gate.wgsl");
@@ -67,13 +68,11 @@ void add_fused(Launch& launch, const Problem& p, const UnitCodec& codec, const D
     add_down(launch, p, codec, dealt);
     return;
   }
-  launch.sources.push_back("linear/one_product.wgsl");
   if (behind == Behind::kArgmax) {
-    if (fused->softcap > 0) add({{"SOFTCAP", fused->softcap}});
+    add({{"SOFTCAP", fused->softcap}});
     launch.sources.insert(
         launch.sources.end(),
-        {fused->bias ? "linear/bias.wgsl" : "linear/no_bias.wgsl",
-         fused->softcap > 0 ? "attention/softcap.wgsl" : "attention/no_softcap.wgsl",
+        {fused->bias ? "linear/bias.wgsl" : "linear/no_bias.wgsl", "attention/softcap.wgsl",
          "choice/best.wgsl",
          dealt.fold == Fold::kMemory ? "choice/best_memory.wgsl" : "choice/best_subgroup.wgsl",
          "linear/finish_argmax.wgsl"});

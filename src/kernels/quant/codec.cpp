@@ -6,10 +6,6 @@
 namespace tokamak {
 namespace {
 
-std::string scales_source(const Packing& p) {
-  return fmt::format("quant/scales_{}.wgsl", dtype_name(p.scale_dtype));
-}
-
 Codec packed_codec(const Packing& p, uint64_t rows, uint64_t columns) {
   const auto offsets = stream_offsets(p, rows, columns);
   const auto begin = [&](std::string name, Stream stream) {
@@ -31,20 +27,25 @@ Codec packed_codec(const Packing& p, uint64_t rows, uint64_t columns) {
     codec.sources.insert(codec.sources.end(), sources.begin(), sources.end());
     codec.constants.insert(codec.constants.end(), constants.begin(), constants.end());
   };
+  const auto add_scaled = [&](const char* source, std::vector<Constant> constants) {
+    add({"quant/scales.wgsl", source}, std::move(constants));
+    add({}, {{"SCALES_F32", p.scale_dtype == DType::kF32 ? 1u : 0u},
+             {"SCALES_BF16", p.scale_dtype == DType::kBF16 ? 1u : 0u}});
+  };
   switch (p.scaling) {
     case Scaling::kSymmetric:
-      add({scales_source(p), "quant/symmetric.wgsl"},
-          {{"GROUP", uint32_t(p.group)}, {"ZERO_POINT", float(1 << (p.bits - 1))}});
+      add_scaled("quant/symmetric.wgsl",
+                 {{"GROUP", uint32_t(p.group)}, {"ZERO_POINT", float(1 << (p.bits - 1))}});
       break;
     case Scaling::kOffset:
-      add({scales_source(p), "quant/offset.wgsl"}, {{"GROUP", uint32_t(p.group)}});
+      add_scaled("quant/offset.wgsl", {{"GROUP", uint32_t(p.group)}});
       break;
     case Scaling::kZero: {
       const uint32_t groups = uint32_t(columns / p.group);
-      add({scales_source(p), "quant/zero.wgsl"}, {{"GROUP", uint32_t(p.group)},
-                                                  {"ROW_GROUPS", groups},
-                                                  {"UNUSED_ZEROS", groups % 2},
-                                                  begin("ZEROS", Stream::kZeros)});
+      add_scaled("quant/zero.wgsl", {{"GROUP", uint32_t(p.group)},
+                                     {"ROW_GROUPS", groups},
+                                     {"UNUSED_ZEROS", groups % 2},
+                                     begin("ZEROS", Stream::kZeros)});
       break;
     }
     case Scaling::kSuper4:
@@ -115,8 +116,9 @@ UnitCodec native_f16_units(const TensorDesc& matrix) {
 
 Codec single_codec(const TensorDesc& matrix) {
   TOK_CHECK(is_float_weight(matrix.dtype));
-  return {.sources = {fmt::format("quant/{}_single.wgsl", dtype_name(matrix.dtype))},
-          .constants = {}};
+  return {.sources = {"quant/single.wgsl"},
+          .constants = {{"WEIGHT_BITS", matrix.dtype == DType::kF32 ? 32u : 16u},
+                        {"F16", matrix.dtype == DType::kF16 ? 1u : 0u}}};
 }
 
 Launch with_codec(Codec codec, Launch launch) {
