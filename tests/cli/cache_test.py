@@ -149,7 +149,7 @@ class Terminal(Cli):
         self.assertNotIn("\x1b", shown.replace("\x1b[K", ""))
 
     def test_error_messages_are_spelled_out(self):
-        shown, piped = self.both("inspect", self.RED)
+        shown, piped = self.both("run", self.RED, "-p", "x")
         self.assertIn(self.RED, piped.errors[0])
         self.assertIn(r"\x1b[31mred\x07: there is no such", shown)
         self.assertNotIn("\x1b", shown)
