@@ -129,9 +129,7 @@ Result<Atom> Translator::take_alternatives(const Options& options, uint32_t dept
     TOK_TRY(const std::vector<Atom> atoms, take_branch(options, depth));
     if (!is_first) out.text += '|';
     if (options.ignore_case) {
-      const auto folded = spell_folded(atoms);
-      if (!folded) return reader_.refuse("a long row of folded letters", reader_.position());
-      out.text += *folded;
+      out.text += spell_folded(atoms);
     } else {
       for (const Atom& atom : atoms) out.text += atom.text;
     }

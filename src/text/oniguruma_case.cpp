@@ -4,14 +4,12 @@
 
 #include <algorithm>
 #include <string_view>
-#include <vector>
 
 namespace tokamak {
 namespace {
 
-constexpr size_t kMaxRun = 8;  // some 30 spellings
-
 /// What letters in a row also stand for under (?i), each as the inside of a class.
+/// The longest come first: they win, and no row may begin inside another one.
 struct FoldedLetters {
   std::string_view letters, characters;
 };
@@ -45,33 +43,17 @@ bool takes_part_in_folding(char32_t c) {
   return std::ranges::any_of(kRanges, [&](Range r) { return r.first <= c && c <= r.last; });
 }
 
-std::optional<std::string> spell_folded(std::span<const Atom> atoms) {
+std::string spell_folded(std::span<const Atom> atoms) {
   std::string out;
   while (!atoms.empty()) {
-    size_t run = 0;  // how many atoms take part in rows of letters that overlap
-    for (size_t i = 0; i == 0 || i < run; ++i) {
-      for (const FoldedLetters& row : kFoldedLetters) {
-        if (starts_with(atoms.subspan(i), row.letters)) run = std::max(run, i + row.letters.size());
-      }
-      if (i + 1 >= run) break;
-    }
-    if (run > kMaxRun) return std::nullopt;
-    out += run == 0 ? atoms[0].text : "";
-    if (run != 0) {
-      // From the end: all spellings of the letters from i on.
-      std::vector<std::string> spellings(run + 1);
-      for (size_t i = run; i-- > 0;) {
-        const std::string plain = atoms[i].text + spellings[i + 1];
-        std::string more;
-        for (const FoldedLetters& row : kFoldedLetters) {
-          if (i + row.letters.size() > run || !starts_with(atoms.subspan(i), row.letters)) continue;
-          more += fmt::format("|[{}]{}", row.characters, spellings[i + row.letters.size()]);
-        }
-        spellings[i] = more.empty() ? plain : "(?:" + plain + more + ")";
-      }
-      out += spellings[0];
-    }
-    atoms = atoms.subspan(std::max<size_t>(run, 1));
+    const auto* row = std::ranges::find_if(
+        kFoldedLetters, [&](const FoldedLetters& r) { return starts_with(atoms, r.letters); });
+    const bool is_folded = row != std::end(kFoldedLetters);
+    const size_t count = is_folded ? row->letters.size() : 1;
+    if (is_folded) out += "(?:";
+    for (const Atom& atom : atoms.first(count)) out += atom.text;
+    if (is_folded) out += fmt::format("|[{}])", row->characters);
+    atoms = atoms.subspan(count);
   }
   return out;
 }

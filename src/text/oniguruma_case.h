@@ -21,8 +21,7 @@ struct Atom {
 bool takes_part_in_folding(char32_t c);
 
 /// The atoms one after the other under (?i). Only rows of letters of ASCII count: for the others
-/// there is takes_part_in_folding(). Nothing when too many rows overlap, as in
-/// "ssss...".
-std::optional<std::string> spell_folded(std::span<const Atom> atoms);
+/// there is takes_part_in_folding().
+std::string spell_folded(std::span<const Atom> atoms);
 
 }  // namespace tokamak
