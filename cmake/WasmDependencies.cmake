@@ -1,8 +1,7 @@
-# The libraries of the browser build. fmt and nlohmann-json are used as headers, copied into the build
-# folder because the host's /usr/include must not be seen; of PCRE2 and utf8proc the browser has
-# its own (docs/decisions/0004-browser-build.md).
+# The libraries of the browser build. fmt is used as a header, copied into the build folder
+# because the host's /usr/include must not be seen; of PCRE2 and utf8proc the browser has its own (docs/decisions/0004-browser-build.md).
 set(wasm_include ${CMAKE_BINARY_DIR}/include)
-foreach(header fmt/format.h nlohmann/json.hpp utf8proc.h)
+foreach(header fmt/format.h utf8proc.h)
   find_path(found ${header} REQUIRED NO_CACHE NO_CMAKE_FIND_ROOT_PATH PATHS /usr/include /usr/local/include)
   get_filename_component(folder ${header} DIRECTORY)
   if(folder)
@@ -15,8 +14,8 @@ endforeach()
 
 add_library(tokamak_wasm_headers INTERFACE)
 target_include_directories(tokamak_wasm_headers SYSTEM INTERFACE ${wasm_include})
-target_compile_definitions(tokamak_wasm_headers INTERFACE FMT_HEADER_ONLY JSON_NOEXCEPTION)
-foreach(library fmt::fmt nlohmann_json::nlohmann_json PkgConfig::PCRE2 PkgConfig::UTF8PROC Threads::Threads)
+target_compile_definitions(tokamak_wasm_headers INTERFACE FMT_HEADER_ONLY)
+foreach(library fmt::fmt PkgConfig::PCRE2 PkgConfig::UTF8PROC Threads::Threads)
   add_library(${library} INTERFACE IMPORTED)
   target_link_libraries(${library} INTERFACE tokamak_wasm_headers)
 endforeach()

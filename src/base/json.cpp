@@ -1,104 +1,18 @@
 #include "base/json.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
-#include <nlohmann/json.hpp>
-#include <optional>
+#include <limits>
 #include <ranges>
 
-#include "base/check.h"
+#include "base/utf8.h"
 
 namespace tokamak {
 namespace {
 
-/// Builds a Json from the library's parse events, so that no exception and no second document
-/// exist.
-class Builder : public nlohmann::json_sax<nlohmann::json> {
- public:
-  explicit Builder(std::string_view text) : text_(text) {}
-
-  bool null() override { return add(Json()); }
-  bool boolean(bool value) override { return add(Json(value)); }
-  bool number_integer(int64_t value) override { return add(Json(value)); }
-  // An integer that does not fit is a number, and no integer to those who ask for one: others need
-  // not care, as for the 10^30 that "model_max_length" is in many a tokenizer_config.json.
-  bool number_unsigned(uint64_t value) override {
-    return add(value > uint64_t(INT64_MAX) ? Json(double(value)) : Json(int64_t(value)));
-  }
-  bool number_float(double value, const std::string& spelling) override {
-    if (!std::isfinite(value)) {
-      return stop(fmt::format("The number {} is out of range.", spelling.substr(0, 40)));
-    }
-    return add(Json(value));
-  }
-  bool string(std::string& value) override { return add(Json(std::move(value))); }
-  bool binary(nlohmann::json::binary_t&) override { return stop("Binary values are not JSON."); }
-  bool start_object(size_t) override { return open(Json(Json::Object{})); }
-  bool key(std::string& name) override {
-    names_.back() = std::move(name);
-    return true;
-  }
-  bool end_object() override { return close(); }
-  bool start_array(size_t) override { return open(Json(Json::Array{})); }
-  bool end_array() override { return close(); }
-  bool parse_error(size_t position, const std::string& token,
-                   const nlohmann::json::exception&) override {
-    const std::string_view before = text_.substr(0, position == 0 ? 0 : position - 1);
-    const size_t line = 1 + size_t(std::count(before.begin(), before.end(), '\n'));
-    const size_t line_start = before.rfind('\n') == before.npos ? 0 : before.rfind('\n') + 1;
-    const size_t column = before.size() - line_start + 1;
-    std::string shown;
-    for (const char c : token.substr(0, 20)) shown += (c >= 0x20 && c < 0x7f) ? c : '?';
-    message_ =
-        position > text_.size()
-            ? fmt::format("The JSON text ends too early, at line {} column {}.", line, column)
-            : fmt::format("The JSON text is malformed at line {} column {}, near \"{}\".", line,
-                          column, shown);
-    return false;
-  }
-
-  std::optional<std::string> message_;
-  Json root_;
-
- private:
-  bool stop(std::string message) {
-    message_ = std::move(message);
-    return false;
-  }
-  bool add(Json value) {
-    if (stack_.empty()) {
-      root_ = std::move(value);
-      return true;
-    }
-    Json& parent = stack_.back();
-    if (parent.is_array()) {
-      parent.as_array().push_back(std::move(value));
-    } else {
-      parent.as_object().emplace_back(std::move(names_.back()), std::move(value));
-    }
-    return true;
-  }
-  bool open(Json container) {
-    if (stack_.size() >= Json::kMaxDepth) {
-      return stop(fmt::format("The JSON text nests deeper than {} levels.", Json::kMaxDepth));
-    }
-    stack_.push_back(std::move(container));
-    names_.emplace_back();
-    return true;
-  }
-  bool close() {
-    Json done = std::move(stack_.back());
-    stack_.pop_back();
-    names_.pop_back();
-    return add(std::move(done));
-  }
-
-  std::string_view text_;
-  std::vector<Json> stack_;
-  std::vector<std::string> names_;
-};
-
 void write_string(std::string& out, std::string_view text) {
+  if (!is_valid_utf8(text)) return write_string(out, repair_utf8(text));
   out += '"';
   for (const char c : text) {
     switch (c) {
@@ -145,6 +59,9 @@ void write(std::string& out, const Json& value, uint32_t indent, uint32_t depth)
       return;
     case Json::Kind::kInteger:
       out += fmt::format("{}", value.as_integer());
+      return;
+    case Json::Kind::kBigInteger:
+      out += value.as_big_integer().digits;
       return;
     case Json::Kind::kNumber:
       out += std::isfinite(value.as_number()) ? fmt::format("{}", value.as_number()) : "null";
@@ -194,14 +111,39 @@ auto last_member(auto& json, std::string_view name) -> decltype(&json) {
 
 }  // namespace
 
-Result<Json> Json::parse(std::string_view text) {
-  if (text.empty()) return invalid_input("The JSON text is empty.");
-  Builder builder(text);
-  if (nlohmann::json::sax_parse(text.begin(), text.end(), &builder)) {
-    return std::move(builder.root_);
+double number_of(std::string_view spelling) {
+  double number = 0;
+  const char* const end = spelling.data() + spelling.size();
+  if (std::from_chars(spelling.data(), end, number).ec != std::errc::result_out_of_range) {
+    return number;
   }
-  TOK_CHECK(builder.message_.has_value());
-  return invalid_input("{}", *builder.message_);
+  // Nearer to 0 or to infinity than any other: the place of the first digit that counts tells.
+  const size_t e = std::min(spelling.find_first_of("eE"), spelling.size());
+  const size_t point = std::min(spelling.find('.'), e);
+  int64_t power = int64_t(point) - int64_t(spelling.find_first_of("123456789"));
+  if (e < spelling.size()) {
+    const bool is_signed = spelling[e + 1] == '-' || spelling[e + 1] == '+';
+    int32_t exponent = 0;
+    const auto read = std::from_chars(spelling.data() + e + (is_signed ? 2 : 1), end, exponent);
+    if (read.ec != std::errc()) exponent = INT32_MAX;
+    power += spelling[e + 1] == '-' ? -int64_t{exponent} : int64_t{exponent};
+  }
+  const double magnitude = power > 0 ? std::numeric_limits<double>::infinity() : 0.0;
+  return spelling[0] == '-' ? -magnitude : magnitude;
+}
+
+Json::Json(uint64_t value) {
+  if (value <= uint64_t(INT64_MAX)) {
+    value_ = int64_t(value);
+  } else {
+    value_ = BigInteger{fmt::format("{}", value)};
+  }
+}
+
+double Json::as_number() const {
+  if (is_integer()) return double(as_integer());
+  if (is_big_integer()) return number_of(as_big_integer().digits);
+  return std::get<double>(value_);
 }
 
 const Json* Json::find(std::string_view name) const {
@@ -224,6 +166,14 @@ std::string Json::dump(uint32_t indent) const {
   return out;
 }
 
+std::string shown(const Json& value) {
+  if (value.kind() == Json::Kind::kNumber && !std::isfinite(value.as_number())) {
+    if (std::isnan(value.as_number())) return "NaN";
+    return value.as_number() > 0 ? "Infinity" : "-Infinity";
+  }
+  return value.dump();
+}
+
 std::string_view kind_name(Json::Kind kind) {
   switch (kind) {
     case Json::Kind::kNull:
@@ -232,6 +182,8 @@ std::string_view kind_name(Json::Kind kind) {
       return "a boolean";
     case Json::Kind::kInteger:
       return "an integer";
+    case Json::Kind::kBigInteger:
+      return "an integer beyond 64 bits";
     case Json::Kind::kNumber:
       return "a number";
     case Json::Kind::kString:

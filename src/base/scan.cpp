@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstdlib>
 
 #include "base/json.h"
 
@@ -98,9 +97,10 @@ Result<uint64_t> Scanner::integer() {
 Result<float> Scanner::number() {
   const size_t start = position_;
   TOK_TRY(const std::string spelling, word_with_sign());
-  char* stop = nullptr;
-  const float value = std::strtof(spelling.c_str(), &stop);
-  if (*stop != 0 || !std::isfinite(value)) {
+  const char* const end = spelling.data() + spelling.size();
+  float value = 0;  // std::strtof would heed the locale of the program around
+  const auto [stop, status] = std::from_chars(spelling.data(), end, value);
+  if (status != std::errc() || stop != end || !std::isfinite(value)) {
     position_ = start;
     return wrong("a finite number");
   }

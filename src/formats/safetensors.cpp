@@ -52,7 +52,7 @@ Result<const Json*> only_member(const Json& object, std::string_view name) {
 Result<uint64_t> count_of(const Json& value, std::string_view what) {
   if (!value.is_integer() || value.as_integer() < 0) {
     return invalid_input("{} holds {}; only whole numbers from 0 are allowed.", what,
-                         value.is_number() ? value.dump() : std::string(kind_name(value.kind())));
+                         value.is_number() ? shown(value) : std::string(kind_name(value.kind())));
   }
   return uint64_t(value.as_integer());
 }

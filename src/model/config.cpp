@@ -8,8 +8,8 @@ namespace {
 
 const Json kEmpty{Json::Object{}};
 
-std::string shown(const Json& value) {
-  std::string text = value.dump();
+std::string shortened(const Json& value) {
+  std::string text = shown(value);
   return text.size() <= 60 ? text : text.substr(0, 57) + "...";
 }
 
@@ -75,7 +75,7 @@ const Json* ConfigReader::field(std::string_view name, bool required, std::strin
 
 void ConfigReader::wrong(std::string_view name, const Json& found, std::string_view expected) {
   reject({ErrorCode::kInvalidInput,
-          fmt::format("{} is {}, expected {}.", path(name), shown(found), expected)});
+          fmt::format("{} is {}, expected {}.", path(name), shortened(found), expected)});
 }
 
 uint32_t ConfigReader::size(std::string_view name, std::optional<uint32_t> otherwise) {
@@ -184,7 +184,8 @@ std::vector<double> ConfigReader::positives(std::string_view name, size_t count)
   std::vector<double> list;
   if (value != nullptr && value->is_array()) {
     for (const Json& item : value->as_array()) {
-      if (item.is_number() && item.as_number() > 0) list.push_back(item.as_number());
+      const double number = item.is_number() ? item.as_number() : 0.0;
+      if (number > 0 && std::isfinite(number)) list.push_back(number);
     }
     if (list.size() == count && value->as_array().size() == count) return list;
     reject({ErrorCode::kInvalidInput,

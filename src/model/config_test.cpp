@@ -75,6 +75,24 @@ TEST(ConfigReader, ReadsShares) {
   EXPECT_EQ(p.error(), "config.json: e is 1.5, expected a number from 0 to 1.");
 }
 
+TEST(ConfigReader, RefusesByNameWhatIsNotFinite) {
+  Parsed p(R"({"unused": [0, Infinity], "eps": NaN, "theta": -Infinity, "list": [1, Infinity]})");
+  EXPECT_EQ(p.error(), "");
+  p.reader.positive("eps");
+  EXPECT_EQ(p.error(), "config.json: eps is NaN, expected a number above 0.");
+  Parsed share(R"({"theta": Infinity, "big": 99999999999999999999})");
+  share.reader.share("theta", 1);
+  EXPECT_EQ(share.error(), "config.json: theta is Infinity, expected a number from 0 to 1.");
+  Parsed size(R"({"big": 99999999999999999999})");
+  size.reader.size("big");
+  EXPECT_EQ(
+      size.error(),
+      "config.json: big is 99999999999999999999, expected an integer between 1 and 2147483647.");
+  Parsed list(R"({"list": [1, Infinity]})");
+  list.reader.positives("list", 2);
+  EXPECT_NE(list.error(), "");
+}
+
 TEST(ConfigReader, NamesWhatIsMissingOrOfTheWrongKind) {
   Parsed missing("{}");
   missing.reader.size("hidden_size");

@@ -69,6 +69,8 @@ TEST(ChatTemplate, PrintsTheTimeGivenToIt) {
   const RenderOptions options{.unix_seconds = 1730764800};  // 2024-11-05, a Tuesday
   EXPECT_EQ(render("{{ strftime_now('%d %b %Y %-d %H:%M %A %j %%') }}", "{}", options),
             "05 Nov 2024 5 00:00 Tuesday 310 %");
+  EXPECT_EQ(render("{{ strftime_now('%a %h %B %p|%c|%r|%x|%X') }}", "{}", options),
+            "Tue Nov November AM|Tue Nov  5 00:00:00 2024|12:00:00 AM|11/05/24|00:00:00");
   EXPECT_EQ(render("{{ strftime_now('%Q') }}", "{}", options),
             "error: chat_template: line 1: strftime_now does not know the format \"%Q\".");
 }

@@ -1,6 +1,7 @@
 // Unigram: of all ways to spell a word with tokens, the one whose scores add up to the most (Kudo
 // 2018, arXiv:1804.10959), found from left to right in one pass.
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "text/byte_trie.h"
@@ -117,7 +118,7 @@ Result<TokenModelPtr> read_unigram(const Json& json) {
   size_t bytes = 0;
   for (const Json& item : items) {
     if (!item.is_array() || item.as_array().size() != 2 || !item.as_array()[0].is_string() ||
-        !item.as_array()[1].is_number()) {
+        !item.as_array()[1].is_number() || !std::isfinite(item.as_array()[1].as_number())) {
       return invalid_input("\"vocab\" has {}; a pair of token and score is expected.", item.dump());
     }
     bytes += item.as_array()[0].as_string().size();

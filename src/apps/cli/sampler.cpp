@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "apps/cli/command.h"
 
 namespace tokamak::cli {
@@ -9,7 +11,7 @@ Result<std::vector<float>> read_logits(const Json& input) {
     return invalid_input("logits: expected a list of numbers.");
   std::vector<float> logits;
   for (const Json& item : list->as_array()) {
-    if (!item.is_number()) {
+    if (!item.is_number() || std::isnan(item.as_number())) {
       return invalid_input("logits: found {}, expected a number.", item.dump());
     }
     logits.push_back(float(item.as_number()));
@@ -24,7 +26,8 @@ Result<SamplingParams> read_params(const Json& input) {
   ConfigReader reader(given == nullptr ? kNone : *given, "params");
   TOK_TRY(reader.status());
   for (const auto& [name, value] : (given == nullptr ? kNone : *given).as_object()) {
-    if (!value.is_number()) return invalid_input("params: {}: expected a number.", name);
+    if (!value.is_number() || !std::isfinite(value.as_number()))
+      return invalid_input("params: {}: expected a number.", name);
     const double number = value.as_number();
     if (name == "temperature")
       params.temperature = number;

@@ -44,6 +44,9 @@ Result<std::string_view> text_or(const Value& value, std::string_view what,
 
 Result<int64_t> integer_or(const Value& value, std::string_view what, int64_t fallback) {
   if (value.is_undefined()) return fallback;
+  if (value.is_big_integer()) {
+    return invalid_input("'{}' is {}, which is beyond 64 bits.", what, value.as_digits());
+  }
   if (!value.is_integer()) {
     return invalid_input("'{}' is of type {} where int is expected.", what, value.type_name());
   }

@@ -37,7 +37,14 @@ const Value* named(const Arguments& given, std::string_view name) {
   return found == given.named.end() ? nullptr : &found->second;
 }
 
+/// What map and the filters that choose give where the input counts as false: they look before they
+/// walk through it, so that null and 0 are no errors here as they are for other filters.
+Result<Value> nothing(Runtime& runtime) {
+  return runtime.sequence({}, Sequence::Form::kGenerator);
+}
+
 Result<Value> map(Runtime& runtime, const Value& input, const Arguments& given) {
+  if (!input.truth()) return nothing(runtime);
   const Value* path = named(given, "attribute");
   const bool by_attribute = given.positional.empty() && path != nullptr;
   if (!by_attribute && (given.positional.empty() || !given.positional[0].is_text())) {
@@ -59,6 +66,7 @@ Result<Value> map(Runtime& runtime, const Value& input, const Arguments& given) 
 /// Keeps the items (or those whose attribute) pass the test with the outcome `wanted`.
 Result<Value> choose(Runtime& runtime, const Value& input, const Arguments& given,
                      bool by_attribute, bool wanted) {
+  if (!input.truth()) return nothing(runtime);
   const size_t skipped = by_attribute ? 1 : 0;
   if (given.positional.size() < skipped) {
     return invalid_input("selectattr and rejectattr need the name of an attribute.");

@@ -66,7 +66,7 @@ Result<Value> Interpreter::value_of(const DictLiteral& node, Scope& scope) {
 
 Result<Value> Interpreter::value_of(const Unary& node, Scope& scope) {
   TOK_TRY(const Value value, evaluate(node.operand, scope));
-  return apply_unary(node.op, value);
+  return apply_unary(runtime_, node.op, value);
 }
 
 Result<Value> Interpreter::value_of(const Binary& node, Scope& scope) {

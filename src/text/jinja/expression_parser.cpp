@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "text/jinja/big_integer.h"
 #include "text/jinja/parser.h"
 
 namespace tokamak::jinja {
@@ -256,6 +257,12 @@ Result<const Expr*> ExpressionParser::number() {
     const int base = kind == 'x' ? 16 : kind == 'o' ? 8 : kind == 'b' ? 2 : 10;
     int64_t number = 0;
     const auto read = std::from_chars(text.data() + (base == 10 ? 0 : 2), last, number, base);
+    const std::optional<std::string> digits = base == 10 ? plain_digits(text) : std::nullopt;
+    if (read.ec == std::errc::result_out_of_range && digits) {
+      skip();
+      const std::string& held = made_.strings.emplace_back(*digits);
+      return make(at, Literal{Value::big_integer(&held)}, {});
+    }
     if (read.ec != std::errc() || read.ptr != last) {
       return invalid_input("The number {} is malformed or does not fit into 64 bits.",
                            text.substr(0, 40));

@@ -4,6 +4,12 @@
 namespace tokamak::jinja {
 namespace {
 
+/// Pairs of an expression and what it prints.
+void expect_values(std::initializer_list<std::pair<const char*, const char*>> cases) {
+  for (const auto& [expression, printed] : cases)
+    EXPECT_EQ(value_of(expression), printed) << expression;
+}
+
 TEST(JinjaFilters, ChangeTexts) {
   EXPECT_EQ(value_of("n | upper"), "7");
   EXPECT_EQ(value_of("s | title"), "Hello World");
@@ -134,6 +140,136 @@ TEST(JinjaFilters, Sort) {
             "[(1, [{'name': 'cy', 'age': 1}]), (3, [{'name': 'bob', 'age': 3}, {'name': 'Al', "
             "'age': 3}])]");
   EXPECT_EQ(value_of("people | groupby('age') | map(attribute='grouper') | list"), "[1, 3]");
+}
+
+// map and what chooses look whether the input counts as true before they walk through it, and even
+// before they look at their arguments; no other filter does.
+TEST(JinjaFilters, TakeNoneAndUndefinedAsTheReferenceDoes) {
+  expect_values({
+      {"none | map('upper') | list", "[]"},
+      {"none | map(attribute='x') | list", "[]"},
+      {"false | map('upper') | list", "[]"},
+      {"0 | select | list", "[]"},
+      {"'' | select('odd') | list", "[]"},
+      {"none | reject | list", "[]"},
+      {"zz | selectattr('x') | list", "[]"},
+      {"none | selectattr('x', 'equalto', 1) | list", "[]"},
+      {"none | rejectattr('x') | list", "[]"},
+      {"{} | map('upper') | list", "[]"},
+      {"none | map | list", "[]"},
+      {"none | map('nosuch') | list", "[]"},
+      {"none | selectattr | list", "[]"},
+      {"none | select('nosuch') | list", "[]"},
+      {"[none, 0, ''] | map('string') | list", "['None', '0', '']"},
+      {"[none, 1, 0] | select | list", "[1]"},
+      {"[{'a': none}, {'a': 0}, {}] | selectattr('a') | list", "[]"},
+      {"[{'a': none}, {'a': 0}, {}] | selectattr('a', 'none') | list", "[{'a': None}]"},
+      {"[{'a': none}, {}] | rejectattr('a', 'defined') | list", "[{}]"},
+      {"[none, 1] | reject('none') | list", "[1]"},
+      {"[none, none, 1] | unique | list", "[None, 1]"},
+      {"[none, ''] | join('-')", "None-"},
+      {"zz | list", "[]"},
+      {"zz | length", "0"},
+      {"zz | join(',')", ""},
+      {"zz | sort", "[]"},
+      {"zz | sum", "0"},
+      {"zz | first", ""},
+      {"zz | unique | list", "[]"},
+      {"zz | reverse | list", "[]"},
+      {"zz | items | list", "[]"},
+      {"none | tojson", "null"},
+      {"none | string", "None"},
+      {"none | default('D')", "None"},
+      {"none | default('D', true)", "D"},
+      {"none | upper", "NONE"},
+      {"none | trim", "None"},
+      {"none | int", "0"},
+      {"none | float", "0.0"},
+  });
+  for (const char* expression : {"zz | tojson",
+                                 "none | length",
+                                 "none | list",
+                                 "none | join(',')",
+                                 "none | sort",
+                                 "none | sum",
+                                 "none | first",
+                                 "none | last",
+                                 "none | min",
+                                 "none | unique | list",
+                                 "none | reverse | list",
+                                 "none | groupby('a')",
+                                 "none | batch(2) | list",
+                                 "none | slice(2) | list",
+                                 "none | items | list",
+                                 "none | dictsort",
+                                 "none | abs",
+                                 "none | round",
+                                 "none | indent",
+                                 "3 | map('string') | list",
+                                 "3 | select | list",
+                                 "true | reject | list",
+                                 "3 | selectattr('a') | list"}) {
+    EXPECT_TRUE(value_of(expression).starts_with("error: ")) << expression;
+  }
+}
+
+TEST(JinjaFilters, PassIntegersBeyond64BitsThrough) {
+  expect_values({
+      {"18446744073709551615", "18446744073709551615"},
+      {"[-9223372036854775809, 18446744073709551616]",
+       "[-9223372036854775809, 18446744073709551616]"},
+      {"{18446744073709551615: 1} | tojson", "{\"18446744073709551615\": 1}"},
+      {"18446744073709551615 | string", "18446744073709551615"},
+      {"18446744073709551615 is integer", "True"},
+      {"18446744073709551615 is number", "True"},
+      {"18446744073709551615 is float", "False"},
+      {"18446744073709551615 is string", "False"},
+      {"18446744073709551615 == 18446744073709551615", "True"},
+      {"18446744073709551615 == 18446744073709551616", "False"},
+      {"9223372036854775808 == 9223372036854775807", "False"},
+      {"18446744073709551615 == 18446744073709551616.0", "False"},
+      {"18446744073709551616 == 18446744073709551616.0", "True"},
+      {"18446744073709551615 > 9223372036854775807", "True"},
+      {"18446744073709551615 < 100000000000000000000", "True"},
+      {"18446744073709551615 < 1e30", "True"},
+      {"18446744073709551615 > 2.5", "True"},
+      {"[18446744073709551616, 5, 18446744073709551615, 1e19] | sort",
+       "[5, 1e+19, 18446744073709551615, 18446744073709551616]"},
+      {"[18446744073709551615, 18446744073709551615, 1] | unique | list",
+       "[18446744073709551615, 1]"},
+      {"18446744073709551615 in [1, 18446744073709551615]", "True"},
+      {"{18446744073709551615: 'x'}[18446744073709551615]", "x"},
+      {"18446744073709551615 | int", "18446744073709551615"},
+      {"'18446744073709551615' | int", "18446744073709551615"},
+      {"' -00018446744073709551616 ' | int", "-18446744073709551616"},
+      {"'0000000000000000000000012' | int", "12"},
+      {"1e20 | int", "100000000000000000000"},
+      {"-1e20 | int", "-100000000000000000000"},
+      {"18446744073709551615 | float", "1.8446744073709552e+19"},
+      {"18446744073709551615 | abs", "18446744073709551615"},
+      {"18446744073709551615 | round", "18446744073709551615"},
+      {"'%d' % 18446744073709551615", "18446744073709551615"},
+      {"'%25d|' % 18446744073709551615", "     18446744073709551615|"},
+      {"'{:,}'.format(18446744073709551615)", "18,446,744,073,709,551,615"},
+      {"'{:+d}'.format(18446744073709551615)", "+18446744073709551615"},
+      {"18446744073709551615 if 18446744073709551615 else 0", "18446744073709551615"},
+      {"+18446744073709551615", "18446744073709551615"},
+      {"1_000_000_000_000_000_000_000", "1000000000000000000000"},
+  });
+  EXPECT_EQ(value_of("-(-9223372036854775809)"), "9223372036854775809");
+  EXPECT_EQ(value_of("-9223372036854775808 - 0"), "-9223372036854775808");
+  for (const char* expression : {"18446744073709551615 + 1", "2 * 18446744073709551615",
+                                 "18446744073709551615 % 2", "18446744073709551615 is odd",
+                                 "[18446744073709551615] | sum", "18446744073709551615 / 2.0"}) {
+    EXPECT_EQ(value_of(expression),
+              "error: line 1: Templates can print and compare 18446744073709551615, but not reckon "
+              "with it: it is beyond 64 bits.")
+        << expression;
+  }
+  EXPECT_EQ(value_of("range(18446744073709551615)"),
+            "error: line 1: 'range' is 18446744073709551615, which is beyond 64 bits.");
+  EXPECT_EQ(value_of("'%x' % 18446744073709551615"),
+            "error: line 1: 18446744073709551615 is beyond 64 bits, which only 'd' formats.");
 }
 
 TEST(JinjaFilters, Choose) {

@@ -11,7 +11,7 @@ namespace tokamak::jinja {
 namespace {
 
 /// The digits of a number, without its sign.
-struct Digits {
+struct Shown {
   bool negative = false;
   std::string prefix;  // 0x and the like
   std::string text;
@@ -30,11 +30,26 @@ void group_digits(std::string& text, const FormatSpec& spec) {
   for (size_t at = end; at > step; at -= step) text.insert(at - step, 1, spec.grouping);
 }
 
-Result<Digits> integer_digits(const Value& value, const FormatSpec& spec) {
+/// Decimal, as wide as the precision says at least.
+Shown decimal_digits(std::string digits, const FormatSpec& spec) {
+  const bool negative = digits.starts_with('-');
+  if (negative) digits.erase(0, 1);
+  if (spec.precision && digits.size() < *spec.precision) {
+    digits.insert(0, *spec.precision - digits.size(), '0');
+  }
+  return {.negative = negative, .prefix = {}, .text = std::move(digits)};
+}
+
+Result<Shown> integer_digits(const Value& value, const FormatSpec& spec) {
+  const bool is_decimal = spec.type == 'd' || spec.type == '\0';
+  if (value.is_big_integer()) {
+    if (is_decimal) return decimal_digits(value.as_digits(), spec);
+    return invalid_input("{} is beyond 64 bits, which only 'd' formats.", value.as_digits());
+  }
   const int64_t number = value.is_float() ? int64_t(std::clamp(value.as_number(), -9.2e18, 9.2e18))
                                           : value.as_integer();
   const uint64_t magnitude = number < 0 ? 0 - uint64_t(number) : uint64_t(number);
-  Digits digits{.negative = number < 0};
+  Shown digits{.negative = number < 0};
   switch (spec.type) {
     case 'x':
       digits.text = fmt::format("{:x}", magnitude);
@@ -49,11 +64,7 @@ Result<Digits> integer_digits(const Value& value, const FormatSpec& spec) {
       digits.text = fmt::format("{:b}", magnitude);
       break;
     default:
-      digits.text = fmt::format("{}", magnitude);
-      if (spec.precision && digits.text.size() < *spec.precision) {
-        digits.text.insert(0, *spec.precision - digits.text.size(), '0');
-      }
-      return digits;
+      return decimal_digits(fmt::format("{}", number), spec);
   }
   if (spec.alternate) digits.prefix = {'0', spec.type};
   return digits;
@@ -77,8 +88,8 @@ std::string general_digits(double magnitude, int precision) {
   return scientific.erase(digits, e - digits);
 }
 
-Result<Digits> float_digits(double number, const FormatSpec& spec) {
-  Digits digits{.negative = std::signbit(number)};
+Result<Shown> float_digits(double number, const FormatSpec& spec) {
+  Shown digits{.negative = std::signbit(number)};
   const double magnitude = std::fabs(number);
   const int precision = int(spec.precision.value_or(6));
   if (!std::isfinite(number)) {
@@ -151,11 +162,12 @@ Result<std::string> format_value(Runtime& runtime, const Value& value, const For
   const bool plain_number = plain && value.is_number() && !value.is_bool();
   if (as_float || as_integer || plain_number) {
     if (!value.is_number()) return wrong_type(spec, value);
-    const bool is_integer = as_integer || (plain_number && value.is_integer());
+    const bool is_integer =
+        as_integer || (plain_number && (value.is_integer() || value.is_big_integer()));
     if (as_integer && value.is_float() && !std::isfinite(value.as_number())) {
       return invalid_input("cannot convert {} to integer", float_repr(value.as_number()));
     }
-    TOK_TRY(Digits digits,
+    TOK_TRY(Shown digits,
             is_integer ? integer_digits(value, spec) : float_digits(value.as_number(), spec));
     if (spec.grouping != '\0') group_digits(digits.text, spec);
     std::string front;

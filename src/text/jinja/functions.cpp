@@ -79,6 +79,45 @@ Result<Value> raise_exception(Runtime& runtime, const Value&, const Arguments& g
   return invalid_input("{}{}", kRaisedPrefix, message);
 }
 
+/// What a language has its own words and order for, in English whatever the locale of the program
+/// around; "" for all else.
+std::string english_part(char kind, const std::tm& time) {
+  static constexpr std::string_view kDays[] = {"Sunday",   "Monday", "Tuesday", "Wednesday",
+                                               "Thursday", "Friday", "Saturday"};
+  static constexpr std::string_view kMonths[] = {"January",   "February", "March",    "April",
+                                                 "May",       "June",     "July",     "August",
+                                                 "September", "October",  "November", "December"};
+  const std::string_view day = kDays[time.tm_wday], month = kMonths[time.tm_mon];
+  const std::string clock =
+      fmt::format("{:02}:{:02}:{:02}", time.tm_hour, time.tm_min, time.tm_sec);
+  const std::string_view half = time.tm_hour < 12 ? "AM" : "PM";
+  const int hour = time.tm_hour % 12 == 0 ? 12 : time.tm_hour % 12;
+  const int year = time.tm_year + 1900;
+  switch (kind) {
+    case 'a':
+      return std::string(day.substr(0, 3));
+    case 'A':
+      return std::string(day);
+    case 'b':
+    case 'h':
+      return std::string(month.substr(0, 3));
+    case 'B':
+      return std::string(month);
+    case 'p':
+      return std::string(half);
+    case 'c':
+      return fmt::format("{:.3} {:.3} {:2} {} {}", day, month, time.tm_mday, clock, year);
+    case 'r':
+      return fmt::format("{:02}{} {}", hour, clock.substr(2), half);
+    case 'x':
+      return fmt::format("{:02}/{:02}/{:02}", time.tm_mon + 1, time.tm_mday, year % 100);
+    case 'X':
+      return clock;
+    default:
+      return "";
+  }
+}
+
 Result<Value> strftime_now(Runtime& runtime, const Value&, const Arguments& given) {
   TOK_TRY(const auto all, bind("strftime_now", given, {"format"}, 1));
   TOK_TRY(const std::string_view format, text_or(all[0], "format", ""));
@@ -104,8 +143,9 @@ Result<Value> strftime_now(Runtime& runtime, const Value&, const Arguments& give
     }
     const char single[] = {'%', format[i], '\0'};
     char shown[128];
-    const size_t size = std::strftime(shown, sizeof shown, single, &parts);
-    std::string_view text(shown, size);
+    const std::string english = english_part(format[i], parts);
+    std::string_view text = english;
+    if (english.empty()) text = {shown, std::strftime(shown, sizeof shown, single, &parts)};
     while (unpadded && text.size() > 1 && (text[0] == '0' || text[0] == ' ')) text.remove_prefix(1);
     out += text;
   }

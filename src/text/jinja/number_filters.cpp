@@ -5,6 +5,7 @@
 
 #include "text/jinja/arguments.h"
 #include "text/jinja/attributes.h"
+#include "text/jinja/big_integer.h"
 #include "text/jinja/filters.h"
 #include "text/jinja/operators.h"
 #include "text/jinja/unicode.h"
@@ -40,9 +41,8 @@ std::optional<int64_t> parse_integer(std::string_view text, int base) {
   return negative ? -number : number;
 }
 
-Value to_integer(double number, const Value& fallback) {
-  if (!std::isfinite(number) || std::fabs(number) >= 0x1p63) return fallback;
-  return Value::integer(int64_t(number));
+Result<Value> to_integer(Runtime& runtime, double number, const Value& fallback) {
+  return std::isfinite(number) ? whole_part(runtime, number) : Result<Value>(fallback);
 }
 
 Result<Value> integer(Runtime& runtime, const Value& input, const Arguments& given) {
@@ -51,20 +51,29 @@ Result<Value> integer(Runtime& runtime, const Value& input, const Arguments& giv
   if (base < 2 || base > 36) return invalid_input("int() base must be from 2 to 36, not {}.", base);
   const Value fallback = all[0].is_undefined() ? Value::integer(0) : all[0];
   if (input.is_integer()) return Value::integer(input.as_integer());
-  if (input.is_float()) return to_integer(input.as_number(), fallback);
+  if (input.is_big_integer()) return input;
+  if (input.is_float()) return to_integer(runtime, input.as_number(), fallback);
   if (input.is_undefined()) return invalid_input("{}", input.undefined_message());
   if (!input.is_text()) return fallback;
   TOK_TRY(runtime.spend_reading(input.as_text().size()));
   const std::optional<int64_t> whole = parse_integer(input.as_text(), int(base));
   if (whole) return Value::integer(*whole);
+  const std::optional<std::string> digits = plain_digits(strip_spaces(input.as_text()));
+  if (digits && base == 10) return integer_of(runtime, *digits);
   const std::optional<double> number = parse_float(input.as_text());
-  return number ? to_integer(*number, fallback) : fallback;
+  return number ? to_integer(runtime, *number, fallback) : Result<Value>(fallback);
 }
 
 Result<Value> floating(Runtime& runtime, const Value& input, const Arguments& given) {
   TOK_TRY(const auto all, bind("float", given, {"default"}));
   const Value fallback = all[0].is_undefined() ? Value::number(0) : all[0];
-  if (input.is_number()) return Value::number(input.as_number());
+  if (input.is_number()) {
+    const double number = input.as_number();
+    if (input.is_big_integer() && !std::isfinite(number)) {
+      return invalid_input("int too large to convert to float");
+    }
+    return Value::number(number);
+  }
   if (input.is_undefined()) return invalid_input("{}", input.undefined_message());
   if (!input.is_text()) return fallback;
   TOK_TRY(runtime.spend_reading(input.as_text().size()));
@@ -72,13 +81,17 @@ Result<Value> floating(Runtime& runtime, const Value& input, const Arguments& gi
   return number ? Value::number(*number) : fallback;
 }
 
-Result<Value> absolute(Runtime&, const Value& input, const Arguments& given) {
+Result<Value> absolute(Runtime& runtime, const Value& input, const Arguments& given) {
   TOK_TRY(bind("abs", given, {}));
   if (input.is_float()) return Value::number(std::fabs(input.as_number()));
+  if (input.is_big_integer()) {
+    return input.as_digits()[0] == '-' ? apply_unary(runtime, UnaryOp::kMinus, input)
+                                       : Result<Value>(input);
+  }
   if (!input.is_integer()) {
     return invalid_input("bad operand type for abs(): '{}'", input.type_name());
   }
-  if (input.as_integer() < 0) return apply_unary(UnaryOp::kMinus, input);
+  if (input.as_integer() < 0) return apply_unary(runtime, UnaryOp::kMinus, input);
   return Value::integer(input.as_integer());
 }
 
@@ -121,6 +134,10 @@ Result<Value> round(Runtime&, const Value& input, const Arguments& given) {
   }
   if (precision < -300 || precision > 300) {
     return invalid_input("A precision of {} is not supported.", precision);
+  }
+  if (input.is_big_integer() && method == "common" && precision >= 0) return input;
+  if (input.is_big_integer()) {
+    return invalid_input("{} is beyond 64 bits and cannot be rounded.", input.as_digits());
   }
   if (method == "common") {
     if (input.is_integer()) {

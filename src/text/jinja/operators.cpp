@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "text/jinja/big_integer.h"
 #include "text/jinja/format.h"
 
 namespace tokamak::jinja {
@@ -34,6 +35,13 @@ Failure no_operation(BinaryOp op, const Value& left, const Value& right) {
   }
   return invalid_input("unsupported operand type(s) for {}: '{}' and '{}'", symbol(op),
                        left.type_name(), right.type_name());
+}
+
+Failure too_big(const Value& number) {
+  return invalid_input(
+      "Templates can print and compare {}, but not reckon with it: it is beyond 64 "
+      "bits.",
+      number.as_digits());
 }
 
 Failure does_not_fit() {
@@ -180,12 +188,17 @@ bool comparable_forms(const Sequence& left, const Sequence& right) {
 
 }  // namespace
 
-Result<Value> apply_unary(UnaryOp op, const Value& value) {
+Result<Value> apply_unary(Runtime& runtime, UnaryOp op, const Value& value) {
   if (op == UnaryOp::kNot) return Value::boolean(!value.truth());
   if (value.is_undefined()) return invalid_input("{}", value.undefined_message());
   if (!value.is_number()) {
     return invalid_input("bad operand type for unary {}: '{}'", op == UnaryOp::kMinus ? '-' : '+',
                          value.type_name());
+  }
+  if (value.is_big_integer()) {
+    if (op == UnaryOp::kPlus) return value;
+    const std::string& digits = value.as_digits();
+    return integer_of(runtime, digits[0] == '-' ? digits.substr(1) : "-" + digits);
   }
   if (op == UnaryOp::kPlus) {
     return value.is_float() ? value : Value::integer(value.as_integer());
@@ -205,6 +218,9 @@ Result<Value> apply_binary(Runtime& runtime, BinaryOp op, const Value& left, con
   if (right.is_undefined()) return invalid_input("{}", right.undefined_message());
   if (left.is_integer() && right.is_integer()) {
     return integer_arithmetic(op, left.as_integer(), right.as_integer());
+  }
+  for (const Value* one : {&left, &right}) {
+    if (one->is_big_integer() && left.is_number() && right.is_number()) return too_big(*one);
   }
   if (left.is_number() && right.is_number()) {
     return float_arithmetic(op, left.as_number(), right.as_number());
@@ -231,7 +247,11 @@ Result<Value> apply_binary(Runtime& runtime, BinaryOp op, const Value& left, con
 Result<bool> equals(Runtime& runtime, const Value& left, const Value& right) {
   TOK_TRY(runtime.spend_steps(1));
   if (left.is_integer() && right.is_integer()) return left.as_integer() == right.as_integer();
-  if (left.is_number() && right.is_number()) return left.as_number() == right.as_number();
+  const bool are_numbers = left.is_number() && right.is_number();
+  if (are_numbers && (left.is_big_integer() || right.is_big_integer())) {
+    return order_exactly(left, right) == 0;
+  }
+  if (are_numbers) return left.as_number() == right.as_number();
   if (left.kind() != right.kind()) return false;
   if (left.same_as(right)) return true;
   if (left.is_text()) {
@@ -258,7 +278,11 @@ Result<std::partial_ordering> order(Runtime& runtime, const Value& left, const V
   if (left.is_undefined()) return invalid_input("{}", left.undefined_message());
   if (right.is_undefined()) return invalid_input("{}", right.undefined_message());
   if (left.is_integer() && right.is_integer()) return left.as_integer() <=> right.as_integer();
-  if (left.is_number() && right.is_number()) return left.as_number() <=> right.as_number();
+  const bool are_numbers = left.is_number() && right.is_number();
+  if (are_numbers && (left.is_big_integer() || right.is_big_integer())) {
+    return order_exactly(left, right);
+  }
+  if (are_numbers) return left.as_number() <=> right.as_number();
   if (left.is_text() && right.is_text()) {  // the order of UTF-8 is that of code points
     TOK_TRY(runtime.spend_reading(left.as_text().size()));
     return left.as_text() <=> right.as_text();

@@ -7,7 +7,7 @@
 
 namespace tokamak::jinja {
 
-Result<Value> apply_unary(UnaryOp op, const Value& value);
+Result<Value> apply_unary(Runtime& runtime, UnaryOp op, const Value& value);
 Result<Value> apply_binary(Runtime& runtime, BinaryOp op, const Value& left, const Value& right);
 Result<bool> apply_compare(Runtime& runtime, CompareOp op, const Value& left, const Value& right);
 

@@ -35,7 +35,7 @@ bool is_false(const Value& value) {
   return value.is_bool() && !value.as_bool();
 }
 bool is_integer(const Value& value) {
-  return value.is_integer() && !value.is_bool();
+  return (value.is_integer() && !value.is_bool()) || value.is_big_integer();
 }
 bool is_float(const Value& value) {
   return value.is_float();

@@ -78,6 +78,9 @@ class ReprWriter : public Writer {
       case Kind::kInteger:
         out += fmt::format("{}", value.as_integer());
         break;
+      case Kind::kBigInteger:
+        out += value.as_digits();
+        break;
       case Kind::kFloat:
         out += float_repr(value.as_number());
         break;
@@ -173,6 +176,9 @@ class JsonWriter : public Writer {
         return {};
       case Kind::kInteger:
         out += fmt::format("{}", value.as_integer());
+        return {};
+      case Kind::kBigInteger:
+        out += value.as_digits();
         return {};
       case Kind::kFloat:
         number(value.as_number());

@@ -53,6 +53,11 @@ Result<Value> Runtime::text(std::string value) {
   return Value::text(&texts_.emplace_back(std::move(value)));
 }
 
+Result<Value> Runtime::big_integer(std::string digits) {
+  TOK_TRY(spend_bytes(sizeof(std::string) + digits.size()));
+  return Value::big_integer(&texts_.emplace_back(std::move(digits)));
+}
+
 Result<Value> Runtime::missing(std::string message) {
   TOK_TRY(spend_bytes(sizeof(std::string) + message.size()));
   return Value::undefined(&texts_.emplace_back(std::move(message)));
@@ -105,6 +110,8 @@ Result<Value> Runtime::from_json(const Json& json) {
       return Value::boolean(json.as_bool());
     case Json::Kind::kInteger:
       return Value::integer(json.as_integer());
+    case Json::Kind::kBigInteger:
+      return big_integer(json.as_big_integer().digits);
     case Json::Kind::kNumber:
       return Value::number(json.as_number());
     case Json::Kind::kString:

@@ -89,6 +89,8 @@ class Runtime {
   Result<void> check_room(uint64_t bytes) const;
 
   Result<Value> text(std::string value);
+  /// `digits`: of an integer that needs more than 64 bits, as JSON spells it.
+  Result<Value> big_integer(std::string digits);
   Result<Value> sequence(std::vector<Value> items, Sequence::Form form = Sequence::Form::kList);
   Result<Value> dict(Dict value);
   Result<Value> space(Dict attributes);

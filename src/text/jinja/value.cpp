@@ -2,13 +2,19 @@
 
 #include <cmath>
 
-#include "text/jinja/runtime.h"
+#include "base/json.h"
+#include "text/jinja/big_integer.h"
 
 namespace tokamak::jinja {
 
 std::string_view Value::undefined_message() const {
   const std::string* message = std::get<Undefined>(value_).message;
   return message == nullptr ? "the value is undefined" : std::string_view(*message);
+}
+
+double Value::as_number() const {
+  if (is_big_integer()) return number_of(as_digits());
+  return is_float() ? std::get<double>(value_) : double(as_integer());
 }
 
 bool Value::truth() const {
@@ -28,6 +34,7 @@ bool Value::truth() const {
       return as_sequence().form == Sequence::Form::kGenerator || !as_sequence().items.empty();
     case Kind::kDict:
       return !as_dict().items.empty();
+    case Kind::kBigInteger:
     case Kind::kNamespace:
     case Kind::kLoop:
     case Kind::kCallable:
@@ -45,6 +52,7 @@ std::string_view Value::type_name() const {
     case Kind::kBool:
       return "bool";
     case Kind::kInteger:
+    case Kind::kBigInteger:
       return "int";
     case Kind::kFloat:
       return "float";
@@ -95,6 +103,10 @@ size_t Dict::KeyHash::operator()(const Value& key) const {
 bool Dict::KeyEqual::operator()(const Value& a, const Value& b) const {
   if (a.is_text() && b.is_text()) return a.as_text() == b.as_text();
   if (a.is_integer() && b.is_integer()) return a.as_integer() == b.as_integer();
+  if (a.is_big_integer() && b.is_big_integer()) return a.as_digits() == b.as_digits();
+  if (a.is_big_integer() || b.is_big_integer()) {
+    return a.is_number() && b.is_number() && order_exactly(a, b) == 0;
+  }
   if (a.is_number() && b.is_number()) return a.as_number() == b.as_number();
   return a.is_none() && b.is_none();
 }

@@ -25,6 +25,7 @@ enum class Kind : uint8_t {
   kNone,
   kBool,
   kInteger,
+  kBigInteger,
   kFloat,
   kText,
   kSequence,
@@ -39,6 +40,11 @@ struct Undefined {
   const std::string* message = nullptr;
   bool operator==(const Undefined&) const { return true; }
 };
+/// An integer beyond 64 bits, as JSON spells it.
+struct Digits {
+  const std::string* text = nullptr;
+  bool operator==(const Digits& other) const { return *text == *other.text; }
+};
 struct None {
   bool operator==(const None&) const { return true; }
 };
@@ -52,6 +58,8 @@ class Value {
   static Value none() { return Value(None{}); }
   static Value boolean(bool value) { return Value(value); }
   static Value integer(int64_t value) { return Value(value); }
+  /// `digits` must outlive the value.
+  static Value big_integer(const std::string* digits) { return Value(Digits{digits}); }
   static Value number(double value) { return Value(value); }
   static Value text(const std::string* value) { return Value(value); }
   static Value sequence(const Sequence* value) { return Value(value); }
@@ -64,10 +72,11 @@ class Value {
   bool is_undefined() const { return kind() == Kind::kUndefined; }
   bool is_none() const { return kind() == Kind::kNone; }
   bool is_bool() const { return kind() == Kind::kBool; }
-  /// As in Python, a boolean is an integer.
+  /// Of 64 bits at most. As in Python, a boolean is an integer.
   bool is_integer() const { return kind() == Kind::kInteger || is_bool(); }
+  bool is_big_integer() const { return kind() == Kind::kBigInteger; }
   bool is_float() const { return kind() == Kind::kFloat; }
-  bool is_number() const { return is_integer() || is_float(); }
+  bool is_number() const { return is_integer() || is_big_integer() || is_float(); }
   bool is_text() const { return kind() == Kind::kText; }
   bool is_sequence() const { return kind() == Kind::kSequence; }
   bool is_dict() const { return kind() == Kind::kDict; }
@@ -77,7 +86,9 @@ class Value {
 
   /// REQUIRES: the matching is_...().
   int64_t as_integer() const { return is_bool() ? int64_t{as_bool()} : std::get<int64_t>(value_); }
-  double as_number() const { return is_float() ? std::get<double>(value_) : double(as_integer()); }
+  const std::string& as_digits() const { return *std::get<Digits>(value_).text; }
+  /// Infinite for integers beyond all floats.
+  double as_number() const;
   bool as_bool() const { return std::get<bool>(value_); }
   const std::string& as_text() const { return *std::get<const std::string*>(value_); }
   const Sequence& as_sequence() const { return *std::get<const Sequence*>(value_); }
@@ -99,7 +110,7 @@ class Value {
   std::string_view type_name() const;
 
  private:
-  using Storage = std::variant<Undefined, None, bool, int64_t, double, const std::string*,
+  using Storage = std::variant<Undefined, None, bool, int64_t, Digits, double, const std::string*,
                                const Sequence*, const Dict*, Namespace*, Loop*, const Callable*>;
   explicit Value(Storage value) : value_(value) {}
 
