@@ -22,7 +22,7 @@ int main(int argc, char** argv) {
   auto engine = tokamak::Engine::open(options);
   if (!engine) return report(engine.error());
 
-  tokamak::GenerationParams params = (*engine)->defaults();
+  tokamak::GenerationParams params;
   params.sampling.temperature = 0;  // always the most likely token: the same story every time
   params.max_tokens = 32;
   tokamak::GenerationCallbacks callbacks;

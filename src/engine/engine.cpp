@@ -41,8 +41,24 @@ Result<std::optional<DType>> quantized_type(const std::string& choice) {
   return fail(ErrorCode::kUsage, "quantize is \"{}\", expected q8 or q4.", choice);
 }
 
+Result<SamplingParams> read_sampling(ConfigReader config) {
+  SamplingParams params;
+  params.temperature = 0;
+  if (config.flag("do_sample", false)) {
+    params.temperature = config.positive("temperature", 1.0);
+    params.top_k = config.count("top_k", 0);
+    params.top_p = config.positive("top_p", 1.0);
+    params.min_p = config.share("min_p", 0.0);
+    params.typical_p = config.positive("typical_p", 1.0);
+  }
+  params.repetition_penalty = config.positive("repetition_penalty", 1.0);
+  TOK_TRY(config.status());
+  return params;
+}
+
+/// `sampling` says what is wrong with the fields that only sampling needs.
 Result<GenerationParams> read_defaults(const ModelFiles& files, const ConfigReader& config,
-                                       uint32_t vocab) {
+                                       uint32_t vocab, Result<void>& sampling) {
   GenerationParams params;
   params.sampling.temperature = 0;
   ConfigReader model_config = config;
@@ -60,15 +76,10 @@ Result<GenerationParams> read_defaults(const ModelFiles& files, const ConfigRead
       end_ids = reader.ids("eos_token_id");
       where = reader.where();
     }
-    if (reader.flag("do_sample", false)) {
-      params.sampling.temperature = reader.positive("temperature", 1.0);
-      params.sampling.top_k = reader.count("top_k", 0);
-      params.sampling.top_p = reader.positive("top_p", 1.0);
-      params.sampling.min_p = reader.share("min_p", 0.0);
-      params.sampling.typical_p = reader.positive("typical_p", 1.0);
-    }
-    params.sampling.repetition_penalty = reader.positive("repetition_penalty", 1.0);
     TOK_TRY(reader.status());
+    const auto recommended = read_sampling(reader);
+    if (recommended) params.sampling = *recommended;
+    if (!recommended) sampling = Failure(recommended.error());
   }
   for (const uint32_t id : end_ids) {
     if (id >= vocab) {
@@ -322,7 +333,8 @@ Result<std::unique_ptr<Engine>> Engine::load(ModelFiles files, std::unique_ptr<B
   const std::string name = engine->files_.origin + "config.json";
   TOK_TRY(const Json json, parse_file(name, engine->files_.config));
   TOK_TRY(engine->defaults_,
-          read_defaults(engine->files_, ConfigReader(json, name), engine->compiled_.facts.vocab));
+          read_defaults(engine->files_, ConfigReader(json, name), engine->compiled_.facts.vocab,
+                        engine->sampling_status_));
   if (options.notice) {
     for (const std::string& text : engine->files_.notices) options.notice(text);
     const std::string text =
@@ -384,6 +396,11 @@ Result<std::unique_ptr<Program>> Engine::make_program_again(const Plan& plan, co
     notice_(loss.message + " It has been opened again, and what ran goes on from where it was.");
   }
   return make_program(plan, {});
+}
+
+Result<GenerationParams> Engine::defaults() const {
+  TOK_TRY(sampling_status_);
+  return defaults_;
 }
 
 Result<const Tokenizer*> Engine::tokenizer() const {

@@ -150,8 +150,9 @@ class Engine {
   Result<std::string> render_chat(const Json& variables) const;
 
   /// What generation_config.json and config.json recommend; end ids always set from them. Plain
-  /// GenerationParams sample from the model's probabilities as they are.
-  const GenerationParams& defaults() const { return defaults_; }
+  /// GenerationParams sample from the model's probabilities as they are. An error where what the
+  /// files say of sampling is wrong: those who do not sample need not care.
+  Result<GenerationParams> defaults() const;
 
   /// A new sequence. The engine has one cache: this, generate() and embed() end an older session,
   /// whose calls are errors (kUsage) from then on. None of them can be called from a callback of
@@ -196,6 +197,7 @@ class Engine {
   std::function<void(std::string_view)> notice_;
   std::optional<Tokenizer> tokenizer_;
   GenerationParams defaults_;
+  Result<void> sampling_status_;
   LoadTimes times_;
   Clock clock_;
   bool is_busy_ = false;  // with a call that has callbacks

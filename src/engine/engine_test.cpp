@@ -20,17 +20,29 @@ TEST(Engine, SamplesAsTheModelRecommends) {
   const auto all = load(R"({"do_sample": true, "temperature": 0.3, "top_k": 0, "min_p": 0.15,
                             "typical_p": 0.9, "repetition_penalty": 1.05})");
   ASSERT_TRUE(all) << all.error().message;
-  const SamplingParams& params = (*all)->defaults().sampling;
+  const SamplingParams params = (*all)->defaults()->sampling;
   EXPECT_EQ(params.temperature, 0.3);
   EXPECT_EQ(params.top_k, 0u);
   EXPECT_EQ(params.top_p, 1);
   EXPECT_EQ(params.min_p, 0.15);
   EXPECT_EQ(params.typical_p, 0.9);
   EXPECT_EQ(params.repetition_penalty, 1.05);
+}
+
+TEST(Engine, WhatIsWrongWithSamplingIsSaidToThoseWhoSample) {
   const auto wrong = load(R"({"do_sample": true, "min_p": 2})");
-  ASSERT_FALSE(wrong);
-  EXPECT_EQ(wrong.error().message,
+  ASSERT_TRUE(wrong) << wrong.error().message;
+  const auto defaults = (*wrong)->defaults();
+  ASSERT_FALSE(defaults);
+  EXPECT_EQ(defaults.error().message,
             "generation_config.json: min_p is 2, expected a number from 0 to 1.");
+  const auto unused = load(R"({"do_sample": false, "temperature": 0, "top_k": -1, "top_p": null})");
+  ASSERT_TRUE(unused) << unused.error().message;
+  EXPECT_TRUE((*unused)->defaults());
+  const auto penalty = load(R"({"repetition_penalty": NaN})");
+  ASSERT_TRUE(penalty) << penalty.error().message;
+  EXPECT_EQ((*penalty)->defaults().error().message,
+            "generation_config.json: repetition_penalty is NaN, expected a number above 0.");
 }
 
 TEST(Engine, EndsWhereTheModelSaysUnlessToldOtherwise) {

@@ -106,7 +106,7 @@ TEST_P(Storyteller, ContinuesAsRecorded) {
 
     const size_t wanted = c.find("greedy_ids")->as_array().size();
     const std::vector<uint32_t> greedy =
-        continue_greedily(*session, *logits, *engine->defaults().end_ids, kGreedyTokens);
+        continue_greedily(*session, *logits, *engine->defaults()->end_ids, kGreedyTokens);
     const size_t same = expect_greedy(c, greedy, 2 * allowed);
     equal += same;
     tokens += wanted;
@@ -122,7 +122,7 @@ TEST_P(Storyteller, ContinuesAsRecorded) {
 TEST_P(Storyteller, GeneratesTheRecordedTexts) {
   const auto engine = open(kModel, setup);
   ASSERT_NE(engine, nullptr);
-  GenerationParams params = engine->defaults();
+  GenerationParams params = *engine->defaults();
   params.sampling.temperature = 0;
   params.max_tokens = kGreedyTokens;
   for (const Json& c : golden.find("cases")->as_array()) {

@@ -116,7 +116,8 @@ Result<void> Chat::talk(const std::string& name) {
 }
 
 Result<GenerationParams> Chat::params() const {
-  TOK_TRY(GenerationParams params, flags_.sampling.params(engine_.defaults()));
+  TOK_TRY(const GenerationParams defaults, engine_.defaults());
+  TOK_TRY(GenerationParams params, flags_.sampling.params(defaults));
   settings_.apply(params);
   TOK_TRY(const Tokenizer* tokenizer, engine_.tokenizer());
   TOK_TRY(add_end(template_, *tokenizer, params));
@@ -278,7 +279,8 @@ Result<void> run(const ChatFlags& flags) {
   TOK_TRY(const std::unique_ptr<Engine> engine, flags.model.open());
   TOK_TRY(engine->tokenizer());
   TOK_TRY(find_own_template(flags.chat_template, engine->files(), choice));
-  TOK_TRY(flags.sampling.params(engine->defaults()));  // mistakes in flags show at once
+  TOK_TRY(const GenerationParams defaults, engine->defaults());
+  TOK_TRY(flags.sampling.params(defaults));  // mistakes in flags show at once
   TOK_TRY(Session session, engine->start());
   const ChatTerminal terminal(paste_terminal());
   Chat chat(flags, *engine, std::move(session), std::move(choice));

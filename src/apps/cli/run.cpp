@@ -126,7 +126,8 @@ Result<void> run(const RunFlags& flags) {
   end_soon_after_interrupts();
   TOK_TRY(const std::unique_ptr<Engine> engine, flags.model.open());
   TOK_TRY(const Tokenizer* tokenizer, engine->tokenizer());
-  TOK_TRY(GenerationParams params, flags.sampling.params(engine->defaults()));
+  TOK_TRY(const GenerationParams defaults, engine->defaults());
+  TOK_TRY(GenerationParams params, flags.sampling.params(defaults));
   params.logprobs = flags.logprobs >= 0;
   params.top_logprobs = uint32_t(std::max(flags.logprobs, 0));
   // The prompt appears with what follows it, so that the line about the wait has the terminal.
