@@ -43,7 +43,7 @@ class Environment : public testing::Test {
 
   Settings with(std::vector<std::pair<const char*, std::string>> variables) {
     for (const char* name : kNames) unsetenv(name);
-    setenv("HOME", "/home/u", 1);
+    setenv("HOME", "/users/u", 1);
     for (const auto& [name, value] : variables) setenv(name, value.c_str(), 1);
     auto settings = read_settings();
     EXPECT_TRUE(settings) << settings.error().message;
@@ -55,7 +55,7 @@ class Environment : public testing::Test {
 };
 
 TEST_F(Environment, SaysWhereTheModelsAre) {
-  EXPECT_EQ(with({}).cache, "/home/u/.cache/huggingface/hub");
+  EXPECT_EQ(with({}).cache, "/users/u/.cache/huggingface/hub");
   EXPECT_EQ(with({{"XDG_CACHE_HOME", "/x"}}).cache, "/x/huggingface/hub");
   EXPECT_EQ(with({{"XDG_CACHE_HOME", "/x"}, {"HF_HOME", "/h"}}).cache, "/h/hub");
   EXPECT_EQ(with({{"HF_HOME", "/h"}, {"HUGGINGFACE_HUB_CACHE", "/old"}}).cache, "/old");
@@ -63,8 +63,8 @@ TEST_F(Environment, SaysWhereTheModelsAre) {
 }
 
 TEST_F(Environment, ExpandsPaths) {
-  EXPECT_EQ(with({{"HF_HOME", "~/hf"}}).cache, "/home/u/hf/hub");
-  EXPECT_EQ(with({{"HF_HUB_CACHE", "~"}}).cache, "/home/u");
+  EXPECT_EQ(with({{"HF_HOME", "~/hf"}}).cache, "/users/u/hf/hub");
+  EXPECT_EQ(with({{"HF_HUB_CACHE", "~"}}).cache, "/users/u");
   EXPECT_EQ(with({{"HF_HUB_CACHE", "a~/b"}}).cache, "a~/b");
   const std::pair<const char*, std::string> disk = {"TOKAMAK_TEST_DISK", "/mnt"};
   EXPECT_EQ(with({disk, {"HF_HUB_CACHE", "$TOKAMAK_TEST_DISK/a"}}).cache, "/mnt/a");
