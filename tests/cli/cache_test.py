@@ -13,7 +13,7 @@ import unittest
 
 import program
 from cli_test import CPU, Cli
-from program import PROGRAM, environment, model, tokamak
+from program import PROGRAM, environment, tokamak
 
 FLAGS = ("--greedy", "-n", 2, "--no-self-test")
 
@@ -96,7 +96,7 @@ class Cache(Cli):
                      env=nowhere)
 
     def test_quantized_weights_are_used_again_and_told_of_when_they_cannot_be(self):
-        run = ("run", model("llama_untied"), "-p", "a", *CPU, *FLAGS, "--quantize", "q8")
+        run = ("run", "-p", "Once", *CPU, *FLAGS, "--quantize", "q8")
         first = self.ok(*run, env=self.env())
         self.assertEqual(first.notes, [])
         self.assertEqual(self.shown()["weights"][0], 1)
