@@ -112,6 +112,11 @@ class Metadata(unittest.TestCase):
                 self.write({"llama.pooling_type": u32(number)})
                 self.assertEqual(vector(), asked)
                 self.assertNotEqual(vector("--pooling", "last" if name == "mean" else "mean"), asked)
+        self.write({"llama.pooling_type": u32(4)})
+        refusal = tokamak("embed", self.path, "-p", "abc", *CPU)
+        self.assertEqual(refusal.status, 4, refusal)
+        self.assertIn("ranks texts", refusal.errors[0])
+        self.logits(self.path)
 
     def test_the_older_key_of_linear_scaling_counts(self):
         usual = self.logits(WHOLE).out
