@@ -6,7 +6,7 @@
 // More: --variants NAME,NAME (all), --kv f16|f32, --window N, --softcap X, --range X (of the first
 // operand), --copies N, --rounds N, --device N. Of qkv, q has two thirds of the rows and k a sixth.
 //
-// A launch is timed twice: by itself between two timestamps, and in a row with others, each behind
+// A launch is timed twice: by itself between two timestamps, and in a row with others, each after
 // the one before it. The weight or cache is there several times, so that a row of launches does not
 // find it in the cache of the device. Errors are relative to the largest magnitude of the CPU
 // reference, over all outputs of a few tokens.
@@ -34,7 +34,7 @@ namespace {
 
 using Options = std::map<std::string, std::string>;
 
-/// Read at least so many bytes before the first weight comes again: more than caches of devices.
+/// Read at least that many bytes before the first weight comes again: more than caches of devices.
 constexpr uint64_t kColdBytes = uint64_t{256} << 20;
 constexpr uint32_t kMaxCopies = 32;
 
@@ -171,7 +171,7 @@ Result<Bench> make_bench(const Options& options) {
   return bench;
 }
 
-/// A plan of nothing but the operation: a phase of `copies` launches, and behind it a phase of one
+/// A plan of nothing but the operation: a phase of `copies` launches, and after it a phase of one
 /// launch for each output.
 Result<Plan> make_plan(const Bench& bench, const DeviceInfo& device, std::string_view variant,
                        uint32_t copies) {
@@ -300,7 +300,7 @@ Result<void> run(const Options& options) {
   if (options.contains("device")) webgpu.device = number(options, "device", 0);
   TOK_TRY(std::unique_ptr<Backend> backend, open_webgpu_backend(webgpu));
   TOK_TRY(const Bench bench, make_bench(options));
-  fmt::print("{}: {} {} x {}, {} tokens behind {}\n", backend->device().name,
+  fmt::print("{}: {} {} x {}, {} tokens after {}\n", backend->device().name,
              op_name(bench.node().op), type_text(bench.input(0)), type_text(bench.input(1)),
              bench.tokens, bench.depth);
   fmt::print("  {:<40} {:>9} {:>9}\n", "variant", "alone", "in a row");

@@ -17,7 +17,7 @@ install(TARGETS tokamak ${_layers} EXPORT tokamakTargets
 
 # The headers keep their folders, so that they find each other as they do in src/. Those of a
 # device's backend need its SDK and stay here.
-set(_folders base formats hub text graph model fuse kernels plan backend generate engine)
+set(_folders base formats hub text graph model fuse kernels plan backend generate tune engine report)
 list(TRANSFORM _folders PREPEND ${PROJECT_SOURCE_DIR}/src/)
 install(DIRECTORY ${_folders} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tokamak
   FILES_MATCHING PATTERN "*.h"

@@ -1,5 +1,5 @@
 // Any bytes as a chat template, rendered with a small conversation under small limits.
-#include "text/chat_template.h"
+#include "text/template/chat_template.h"
 
 #include <cstddef>
 #include <cstdint>

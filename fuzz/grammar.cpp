@@ -1,5 +1,5 @@
 // A grammar that parses must be followed without end or harm, and a text that is taken piece by
-// piece must be taken at once, too. The bytes behind the first 0 are the text.
+// piece must be taken at once, too. The bytes after the first 0 are the text.
 #include <algorithm>
 #include <cstdlib>
 

@@ -1,4 +1,4 @@
-// A config.json of 256 bytes, padded with spaces, and a safetensors file behind it: every matrix
+// A config.json of 256 bytes, padded with spaces, and a safetensors file after it: every matrix
 // that locate() accepts must be read to its last byte, whatever the tensors and the config say.
 #include "base/check.h"
 #include "base/packing.h"

@@ -1,12 +1,12 @@
 // A regular expression of tokenizer.json, and after a line "---" a text to look for it in. What is
 // accepted must give matches in order, inside the text and at whole characters.
-#include "text/regex.h"
+#include "text/tokenizer/regex.h"
 
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
 
-#include "text/unicode.h"
+#include "text/unicode/unicode.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   const std::string_view input(reinterpret_cast<const char*>(bytes), size);

@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "text/chat_template.h"
-#include "text/tokenizer.h"
+#include "text/template/chat_template.h"
+#include "text/tokenizer/tokenizer.h"
 
 namespace {
 

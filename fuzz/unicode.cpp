@@ -1,5 +1,5 @@
 // UTF-8 repair and normal forms of arbitrary bytes.
-#include "text/unicode.h"
+#include "text/unicode/unicode.h"
 
 #include <cstdint>
 #include <cstdlib>

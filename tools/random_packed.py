@@ -13,7 +13,7 @@ TYPES = {"f32": 0, "q4_0": 2}  # of ggml
 FILE_TYPE_Q4_0 = 2             # llama.h, enum llama_ftype
 NIBBLE_SPREAD = 4.32           # the deviation of whole numbers from -7 to 7, all equally likely
 
-# How GGUF names what is left of a layer's tensor behind "model.layers.N." and before ".weight".
+# How GGUF names what is left of a layer's tensor after "model.layers.N." and before ".weight".
 LAYER_NAMES = {
     "input_layernorm": "attn_norm", "self_attn.q_proj": "attn_q", "self_attn.k_proj": "attn_k",
     "self_attn.v_proj": "attn_v", "self_attn.o_proj": "attn_output",

@@ -3,7 +3,7 @@
 #include <cstdlib>
 
 #include "base/json.h"
-#include "text/chat_template.h"
+#include "text/template/chat_template.h"
 
 using namespace tokamak;
 

@@ -27,12 +27,12 @@ struct StepRequest {
   /// Receives the phase's result, rows of f32, valid during the call; or why there is none. Null:
   /// the result is not read back.
   std::function<void(Result<std::span<const float>>)> done;
-  /// The phase runs so many times, one after the other, on the frame that the device makes for
+  /// The phase runs that many times, one after the other, on the frame that the device makes for
   /// itself; 0: not at all, for `done` to receive what the last step has left. REQUIRES: at most 1,
-  /// or a phase that ends in next_token or draw_token.
+  /// or a phase that ends in next_token or sample_token.
   uint32_t repeat = 1;
   /// What `done` receives; null: the phase's result. REQUIRES: an operand of one token that no step
-  /// of the phase behind its own overwrites.
+  /// of the phase after its own overwrites.
   const Operand* result = nullptr;
   /// The frame is what the device made of the last one; `frame` and `tokens` are not read.
   bool continues = false;

@@ -5,7 +5,7 @@
 namespace tokamak {
 namespace {
 
-TEST(BytesText, HasTwoDigitsBehindThePoint) {
+TEST(BytesText, HasTwoDigitsAfterThePoint) {
   EXPECT_EQ(bytes_text(0), "0 B");
   EXPECT_EQ(bytes_text(1023), "1023 B");
   EXPECT_EQ(bytes_text(1024), "1.00 KiB");

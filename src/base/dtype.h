@@ -35,7 +35,7 @@ enum class DType : uint8_t {
 };
 
 inline constexpr uint32_t kDTypeCount = 15;   // not packed
-inline constexpr uint32_t kPackedCount = 31;  // behind those
+inline constexpr uint32_t kPackedCount = 31;  // after those
 
 /// True for the types of quantised matrices.
 constexpr bool is_packed(DType dtype) {

@@ -64,7 +64,7 @@ class FileCache {
   /// Tells that an entry was of use.
   static void mark_used(const std::filesystem::path& entry);
 
-  /// Makes the folder, and room for so many bytes more. False where they are not to be written:
+  /// Makes the folder, and room for that many bytes more. False where they are not to be written:
   /// beyond the limit, or more than the disk has to spare.
   bool make_room(uint64_t bytes);
   /// Writes an entry, whole or not at all. False where it is not there afterwards.
@@ -84,7 +84,7 @@ class FileCache {
   Removed clear();
 
  private:
-  /// Removes the oldest down to so many bytes; gives what is left.
+  /// Removes the oldest down to that many bytes; gives what is left.
   uint64_t shrink(uint64_t bytes);
   bool refuse(std::string why);
 

@@ -100,7 +100,7 @@ void write(std::string& out, const Json& value, uint32_t indent, uint32_t depth)
   }
 }
 
-/// Of a Json or a const one.
+/// For a Json or a const one.
 auto last_member(auto& json, std::string_view name) -> decltype(&json) {
   if (!json.is_object()) return nullptr;
   for (auto& [key, value] : std::views::reverse(json.as_object())) {

@@ -45,7 +45,7 @@ struct Packing {
   }
 };
 
-/// The layout behind a packed type. REQUIRES: is_packed(dtype).
+/// The layout of a packed type. REQUIRES: is_packed(dtype).
 const Packing& packing(DType dtype);
 
 /// The packed type of these properties; nothing when there is none.
@@ -59,7 +59,7 @@ inline constexpr std::array<Stream, 4> kStreams = {Stream::kLow, Stream::kHigh, 
 /// Bytes of one row of `columns` weights in a stream; 0 where the format has no such stream.
 uint64_t stream_row_bytes(const Packing& packing, Stream stream, uint64_t columns);
 
-/// Where each stream of [rows, columns] begins, and behind the last one how long all are.
+/// Where each stream of [rows, columns] begins, and after the last one how long all are.
 std::array<uint64_t, 5> stream_offsets(const Packing& packing, uint64_t rows, uint64_t columns);
 
 /// Bytes of a matrix [rows, columns] of any type, packed or not.

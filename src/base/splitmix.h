@@ -1,6 +1,6 @@
 // splitmix64 (Steele, Lea and Flood 2014, "Fast splittable pseudorandom number generators"): the
 // same numbers on every platform, and few enough operations for a kernel
-// (kernels/choice/draw_token.wgsl).
+// (kernels/sampling/sample_token.wgsl).
 #pragma once
 #include <cstdint>
 

@@ -35,7 +35,7 @@ std::string repair_utf8(std::string_view bytes);
 /// The same for bytes that arrive in pieces: a character may be cut anywhere.
 class Utf8Repair {
  public:
-  /// Appends to `out` what is decided now; at most 3 bytes stay behind.
+  /// Appends to `out` what is decided now; at most 3 bytes remain.
   void push(std::string_view bytes, std::string& out);
   /// Appends U+FFFD when an unfinished character is left.
   void finish(std::string& out);

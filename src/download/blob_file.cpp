@@ -44,8 +44,8 @@ std::string counts_path_of(const std::string& contents_path) {
 
 std::string read_whole(int file) {
   struct stat status{};
-  constexpr off_t kMost = 64 << 20;
-  if (::fstat(file, &status) != 0 || status.st_size > kMost) return "";
+  constexpr off_t kMax = 64 << 20;
+  if (::fstat(file, &status) != 0 || status.st_size > kMax) return "";
   std::string text(size_t(status.st_size), '\0');
   const ssize_t count = ::pread(file, text.data(), text.size(), 0);
   text.resize(size_t(std::max<ssize_t>(count, 0)));

@@ -11,7 +11,7 @@ constexpr size_t kConnections = 8;
 constexpr uint32_t kMaxRedirects = 10, kMaxFailures = 6;
 constexpr double kFirstPause = 0.5;
 constexpr int64_t kLongestPause = 300;
-// Of the text that comes with an error or a redirect.
+// Limits the text that comes with an error or a redirect.
 constexpr uint64_t kMaxWaste = 1 << 20;
 
 double now() {

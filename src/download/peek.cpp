@@ -73,9 +73,8 @@ Result<Peeked> peek(const hub::Settings& settings, const hub::ModelName& name,
   looking_at(name.text());
   TOK_TRY(const hub::RepoListing listing, fetch_listing(fetcher));
   if (!name.choice.empty()) {
-    return unsupported(
-        "{}: Of .gguf files there is no view from afar; `tokamak pull {}` fetches it.", name.text(),
-        name.text());
+    return unsupported("{}: GGUF files cannot be inspected remotely; `tokamak pull {}` fetches it.",
+                       name.text(), name.text());
   }
   TOK_TRY(const std::vector<hub::RepoFile> files, choose_files(fetcher, listing));
   Peeked peeked;
@@ -98,8 +97,8 @@ Result<Peeked> peek(const hub::Settings& settings, const hub::ModelName& name,
       (file.path == kWeightsIndex ? index_text : peeked.texts[file.path]) = std::move(text);
     } else if (file.path.ends_with(".gguf")) {
       return unsupported(
-          "{}: Of .gguf files there is no view from afar; `tokamak pull {}` fetches it.",
-          name.text(), name.text());
+          "{}: GGUF files cannot be inspected remotely; `tokamak pull {}` fetches it.", name.text(),
+          name.text());
     } else if (file.path.ends_with(".safetensors") && file.path.find('/') == file.path.npos) {
       looking_at(file.path);
       TOK_TRY(sources.emplace_back(), fetch_header(fetcher, listing.commit, file, peeked.fetched));

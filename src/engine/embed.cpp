@@ -5,7 +5,7 @@
 #include "base/scoped_flag.h"
 #include "engine/engine.h"
 #include "engine/task.h"
-#include "text/unicode.h"
+#include "text/unicode/unicode.h"
 
 namespace tokamak {
 namespace {

@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <bit>
 
-#include "base/beside.h"
+#include "base/background_task.h"
 #include "base/check.h"
 #include "base/scoped_flag.h"
 #include "base/splitmix.h"
 #include "engine/memory.h"
 #include "engine/restorable_program.h"
 #include "engine/task.h"
-#include "fuse/far_positions.h"
-#include "kernels/linear/few.h"
+#include "fuse/long_context.h"
+#include "kernels/linear/small_batch.h"
 #include "model/unused_tensors.h"
 #include "model/weights.h"
 
@@ -174,7 +174,7 @@ Result<Engine::Compiled> compile_for(Backend& backend, const ModelFiles& files,
   }
 }
 
-/// Of those files; with `instead` only that one.
+/// The templates of those files; with `instead` only that one.
 Result<ChatTemplateSource> chat_templates(const ModelFiles& files, std::string_view instead) {
   std::vector<ChatTemplateSource::Named> additional;
   for (const auto& [name, source] : files.more_templates) additional.push_back({name, source});
@@ -192,20 +192,20 @@ Failure no_tokenizer(const ModelFiles& files) {
                        files.origin.empty() ? "tokenizer.json" : "tokenizer.ggml.model");
 }
 
-/// With phases for far positions only where these have a kernel of their own.
+/// With phases for long contexts only where these have a kernel of their own.
 Result<Plan> capture_worthwhile(const Graph& graph, const DeviceInfo& device,
                                 CaptureOptions options) {
   TOK_TRY(Plan plan, capture(graph, device, options));
-  bool has_far = false;
+  bool has_long_context = false;
   for (size_t i = 1; i < plan.phases.size(); ++i) {
     if (plan.phases[i].from_position == 0) continue;
-    has_far = true;
+    has_long_context = true;
     if (!std::ranges::equal(plan.phases[i].steps, plan.phases[i - 1].steps, {}, &Step::kernel,
                             &Step::kernel)) {
       return plan;
     }
   }
-  if (!has_far) return plan;
+  if (!has_long_context) return plan;
   std::erase_if(options.phases, [](const PhaseRequest& one) { return one.from_position > 0; });
   return capture(graph, device, options);
 }
@@ -216,18 +216,18 @@ Result<void> fuse_graphs(Engine::Compiled& compiled, const fuse::DisabledPasses&
   compiled.fused = compiled.unfused;
   compiled.one_token = fuse::for_one_token(compiled.unfused);
   compiled.sampled = fuse::with_list(compiled.one_token);
-  compiled.greedy = fuse::with_choice(compiled.one_token);
+  compiled.greedy = fuse::with_argmax(compiled.one_token);
   Result<std::vector<uint32_t>> many, one, sampled, greedy;
   const auto run = [&](Graph& graph, fuse::Steps steps, Result<std::vector<uint32_t>>& counts) {
     counts = fuse::run_pipeline(graph, steps, disabled, compiled.target);
   };
   const bool has_logits = !compiled.encoder;
   {
-    const Beside run_many([&] { run(compiled.fused, fuse::Steps::kMany, many); });
-    const Beside run_sampled([&] {
+    const BackgroundTask run_many([&] { run(compiled.fused, fuse::Steps::kMany, many); });
+    const BackgroundTask run_sampled([&] {
       if (has_logits) run(compiled.sampled, fuse::Steps::kOne, sampled);
     });
-    const Beside run_greedy([&] {
+    const BackgroundTask run_greedy([&] {
       if (has_logits) run(compiled.greedy, fuse::Steps::kOne, greedy);
     });
     run(compiled.one_token, fuse::Steps::kOne, one);
@@ -267,19 +267,20 @@ Result<Engine::Compiled> compile_as_asked(const ModelFiles& files, const DeviceI
   if (has_matrix && build.chunk > kShortChunk) {
     capturing.phases.push_back({"short", kShortChunk});
   }
-  if (build.chunk > kFewTokens) capturing.phases.push_back({"few", kFewTokens});
+  if (build.chunk > kSmallBatch) capturing.phases.push_back({"small_batch", kSmallBatch});
   capturing.phases.push_back({"decode", 1, &out.one_token});
-  std::optional<Graph> far[3];
+  std::optional<Graph> long_context[3];
   if (!out.encoder) {
-    const auto add_far = [&](const char* phase, const Graph& near, std::optional<Graph>& own) {
-      if (out.context > kFarPosition) own = fuse::for_far_positions(near, out.target);
-      if (own) capturing.phases.push_back({phase, 1, &*own, kFarPosition});
+    const auto add_long_context = [&](const char* phase, const Graph& near,
+                                      std::optional<Graph>& own) {
+      if (out.context > kLongContext) own = fuse::for_long_context(near, out.target);
+      if (own) capturing.phases.push_back({phase, 1, &*own, kLongContext});
     };
-    add_far("decode_far", out.one_token, far[0]);
+    add_long_context("decode_long", out.one_token, long_context[0]);
     capturing.phases.push_back({"sampled", 1, &out.sampled});
-    add_far("sampled_far", out.sampled, far[1]);
+    add_long_context("sampled_long", out.sampled, long_context[1]);
     capturing.phases.push_back({"greedy", 1, &out.greedy});
-    add_far("greedy_far", out.greedy, far[2]);
+    add_long_context("greedy_long", out.greedy, long_context[2]);
   }
   TOK_TRY(out.plan, capture_worthwhile(out.fused, device, std::move(capturing)));
   return out;
@@ -290,7 +291,7 @@ Result<Engine::Compiled> compile_as_asked(const ModelFiles& files, const DeviceI
 Graph Engine::unfused(const Compiled& compiled, const Phase& phase) {
   if (phase.max_tokens > 1) return compiled.unfused;
   const Graph one = fuse::for_one_token(compiled.unfused);
-  if (phase.name.starts_with("greedy")) return fuse::with_choice(one);
+  if (phase.name.starts_with("greedy")) return fuse::with_argmax(one);
   return phase.name.starts_with("sampled") ? fuse::with_list(one) : one;
 }
 
@@ -324,7 +325,7 @@ Result<std::unique_ptr<Engine>> Engine::load(ModelFiles files, std::unique_ptr<B
   engine->clock_ = clock;
   // A large vocabulary takes as long as a quarter of the weights' way to a fast device.
   std::optional<Result<Tokenizer>> tokenizer;
-  Beside reading([&] {
+  BackgroundTask reading([&] {
     if (has_tokenizer(engine->files_)) tokenizer = tokenizer_of(engine->files_);
   });
   TOK_TRY(engine->compiled_, compile_for(*engine->backend_, engine->files_, options, clock,

@@ -20,9 +20,9 @@
 #include "generate/generator.h"
 #include "model/arch.h"
 #include "model/sentence_transformers.h"
-#include "text/chat_template.h"
-#include "text/gguf_vocab.h"
-#include "text/tokenizer.h"
+#include "text/template/chat_template.h"
+#include "text/tokenizer/gguf_vocab.h"
+#include "text/tokenizer/tokenizer.h"
 
 namespace tokamak {
 
@@ -66,7 +66,7 @@ struct OpenOptions {
 };
 
 /// What a model folder holds, read but not interpreted. Texts are empty where there is no file.
-/// A GGUF file is told in the same texts, but for its vocabulary.
+/// A GGUF file fills the same texts; its vocabulary stands apart.
 struct ModelFiles {
   std::string name;    // for messages: the folder or file
   std::string origin;  // for messages: what stands before "config.json" when there is no such file
@@ -88,7 +88,7 @@ struct ModelFiles {
 
 struct EmbedOptions {
   std::optional<std::string> prompt;  // a name in the model's prompts; "": none; unset: its default
-  uint32_t dimensions = 0;            // only so many of the first numbers; 0: all
+  uint32_t dimensions = 0;            // only that many of the first numbers; 0: all
   std::optional<bool> normalize;      // to unit length; unset: as the model's modules say
   bool truncate = false;              // cut a text that does not fit, instead of an error
   std::function<bool()> cancelled;    // asked between the steps of a long text

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "model/gguf/import.h"
-#include "text/gguf_roles.h"
+#include "text/tokenizer/gguf_roles.h"
 
 namespace tokamak {
 namespace {

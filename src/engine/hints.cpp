@@ -10,8 +10,8 @@ namespace tokamak {
 namespace {
 
 constexpr std::string_view kNames[] = {"kv", "kernels"};
-/// Of one op; there are not that many variants.
-constexpr size_t kMostVariants = 64;
+/// For one op; there are not that many variants.
+constexpr size_t kMaxVariants = 64;
 
 Failure wrong_kind(std::string_view name, const Json& found, std::string_view expected) {
   return invalid_input("{} is {}, expected {}.", name, kind_name(found.kind()), expected);
@@ -43,8 +43,8 @@ Result<void> add_kernels(std::string_view op, const Json& value, ForcedVariants&
   const std::string name = fmt::format("kernels.{}", op);
   const Json::Array one = {value};
   const Json::Array& list = value.is_array() ? value.as_array() : one;
-  if (list.empty() || list.size() > kMostVariants) {
-    return invalid_input("{} has {} entries, expected 1 to {}.", name, list.size(), kMostVariants);
+  if (list.empty() || list.size() > kMaxVariants) {
+    return invalid_input("{} has {} entries, expected 1 to {}.", name, list.size(), kMaxVariants);
   }
   for (const Json& variant : list) {
     if (!variant.is_string()) {

@@ -1,6 +1,6 @@
 #include "engine/memory.h"
 
-#include "engine/table.h"
+#include "base/table.h"
 
 namespace tokamak {
 

@@ -7,13 +7,13 @@
 
 #include "backend/webgpu/adapters.h"
 #include "base/environment.h"
-#include "engine/device_knowledge.h"
 #include "engine/engine.h"
 #include "engine/gguf_files.h"
-#include "engine/quantized_cache.h"
 #include "formats/native_files.h"
 #include "hub/cache.h"
 #include "hub/settings.h"
+#include "tune/device_measurements.h"
+#include "tune/quantized_cache.h"
 
 namespace tokamak {
 namespace {
@@ -94,16 +94,16 @@ std::string folder_of(const std::string& path) {
 
 /// What TOKAMAK_MULTIPROCESSORS says; 0: it says nothing.
 Result<uint32_t> given_multiprocessors() {
-  constexpr uint32_t kMost = 4096;
+  constexpr uint32_t kMax = 4096;
   const std::string text = environment_variable("TOKAMAK_MULTIPROCESSORS");
   if (text.empty()) return 0u;
   uint32_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < 1 || number > kMost) {
+  if (error != std::errc() || end != text.data() + text.size() || number < 1 || number > kMax) {
     return fail(ErrorCode::kUsage,
                 "TOKAMAK_MULTIPROCESSORS is \"{}\", expected a number from 1 to {}: how many "
                 "multiprocessors the device has.",
-                text, kMost);
+                text, kMax);
   }
   return number;
 }
@@ -238,11 +238,12 @@ Result<std::unique_ptr<Engine>> Engine::open(const OpenOptions& options) {
   std::string problem;
   if (backend->device().backend == BackendKind::kWebGpu) problem = cache_problem();
   if (!problem.empty())
-    notice(fmt::format("Every start compiles all kernels anew, since {}.", problem));
+    notice(fmt::format("The pipeline cache is off, so that every start compiles all kernels: {}.",
+                       problem));
   recall_device(backend->device(), own);
   if (options.self_test && !options.find_wrong) {
     own.find_wrong = [](Backend& on, const Plan& plan) {
-      return find_wrong_kernels(on, plan, self_test_notes(on.device()));
+      return find_wrong_kernels(on, plan, self_test_cache(on.device()));
     };
   }
   if (!options.quantize.empty() && !options.prepared) {

@@ -17,7 +17,7 @@ constexpr uint64_t kWeightsPerActivations = 8;
 constexpr uint64_t kStepFlops = 12'000'000'000'000;
 
 /// MLX and GPTQ keep eight weights of 4 bits in a word; of 8 bits there are fewer than is said.
-uint64_t most_weights(const TensorInfo& tensor) {
+uint64_t max_weights(const TensorInfo& tensor) {
   const bool words = tensor.dtype == DType::kU32 || tensor.dtype == DType::kI32;
   return tensor.elements() * (words ? 8 : 1);
 }
@@ -78,7 +78,7 @@ uint32_t default_chunk(std::span<const TensorInfo> weights, uint32_t hidden,
   uint64_t bytes = 0, elements = 0;
   for (const TensorInfo& tensor : weights) {
     bytes += tensor.bytes;
-    elements += most_weights(tensor);
+    elements += max_weights(tensor);
   }
   const auto fits = [&](uint64_t tokens) {
     return tokens * hidden * kLiveFloats * sizeof(float) <= bytes / kWeightsPerActivations &&

@@ -14,16 +14,16 @@ Result<std::optional<Encoder>> find_encoder(const ModelFiles& files, const OpenO
 /// Why the model cannot be used for `task`, with what it can be used for.
 Result<void> check_task(const Engine::Compiled& compiled, Task task);
 
-/// Steps of up to so many tokens have kernels of their own where chunks are longer.
+/// Steps of up to this many tokens have kernels of their own where chunks are longer.
 constexpr uint32_t kShortChunk = 512;
 
 /// Steps of one token have other kernels from this position on, where a device and a model have
 /// some that gain there; on an H200 they do from some 8,000 positions on (docs/performance.md).
-constexpr uint32_t kFarPosition = 8192;
+constexpr uint32_t kLongContext = 8192;
 
 /// Most tokens of a prefill step, where nobody says: kShortChunk, and up to 4096 where matrix units
 /// multiply, for which 512 rows are few. Not more than leaves the activations small beside the
-/// `weights`, and a step short enough to be cancelled behind it. `hidden` numbers for each token.
+/// `weights`, and a step short enough to be cancelled after it. `hidden` numbers for each token.
 uint32_t default_chunk(std::span<const TensorInfo> weights, uint32_t hidden,
                        const DeviceInfo& device);
 

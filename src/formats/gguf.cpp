@@ -103,7 +103,7 @@ Result<GgufType> read_type(GgufCursor& cursor, std::string_view what) {
   return GgufType(type);
 }
 
-/// Checks that the elements are all there and leaves the cursor behind them.
+/// Checks that the elements are all there and leaves the cursor after them.
 Result<void> skip_elements(GgufCursor& cursor, const GgufMetadata::Array& array,
                            std::string_view what) {
   const uint64_t least = array.type == GgufType::kString ? 8 : gguf_type_bytes(array.type);

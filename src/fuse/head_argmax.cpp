@@ -1,7 +1,7 @@
 // The first stage of the choice of a token as the ending of the product that gives the logits, so
 // that greedy decoding never writes them.
 //
-//   y = linear x, w           (softcap y)       ==>   c = fused_linear x, w {behind=argmax}
+//   y = linear x, w           (softcap y)       ==>   c = fused_linear x, w {epilogue=argmax}
 //   c = block_argmax y
 #include "fuse/head_argmax.h"
 
@@ -23,12 +23,13 @@ Pass head_argmax() {
       .replace = [](Match& m) -> std::optional<Replacement> {
         FusedLinear op;
         if (const auto* fused = m.as<FusedLinear>(y)) {
-          if (fused->before != Before::kNorm || fused->behind != Behind::kNone) return std::nullopt;
+          if (fused->prologue != Prologue::kNorm || fused->epilogue != Epilogue::kNone)
+            return std::nullopt;
           op = *fused;
         } else if (!fits_fused_linear(m.type(w))) {
           return std::nullopt;
         }
-        op.behind = Behind::kArgmax;
+        op.epilogue = Epilogue::kArgmax;
         if (m.has(cap)) op.softcap = m.attributes<Softcap>(cap).cap;
         Replacement replacement{op, {m[x], m[w]}};
         if (op.norms()) replacement.inputs.push_back(m[v]);

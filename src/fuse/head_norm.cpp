@@ -1,7 +1,7 @@
 // Norms of heads in front of a gated product as what is before it.
 //
 //   n = rms_norm x, v                        y = fused_linear x, w, v, g
-//   y = fused_linear n, w, g {gated}  ==>                    {before=head_norm, gated}
+//   y = fused_linear n, w, g {gated}  ==>                    {prologue=head_norm, gated}
 //
 // Saves a dispatch per layer of the gated delta rule.
 #include "fuse/head_norm.h"
@@ -18,11 +18,11 @@ Pass head_norm() {
       .replace = [](Match& m) -> std::optional<Replacement> {
         FusedLinear op = m.attributes<FusedLinear>(y);
         const Dim head = m.type(v).shape[0], heads = m.type(x).shape[1] / head;
-        if (!op.gated || op.before != Before::kNone || op.behind != Behind::kNone ||
-            head % 4 != 0 || heads > FusedLinear::kMostHeads) {
+        if (!op.gated || op.prologue != Prologue::kNone || op.epilogue != Epilogue::kNone ||
+            head % 4 != 0 || heads > FusedLinear::kMaxHeads) {
           return std::nullopt;
         }
-        op.before = Before::kHeadNorm;
+        op.prologue = Prologue::kHeadNorm;
         op.eps = m.attributes<RmsNorm>(n).eps;
         return Replacement{op, {m[x], m[w], m[v], m[g]}};
       },

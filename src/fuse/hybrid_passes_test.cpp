@@ -23,7 +23,7 @@
 namespace tokamak::fuse {
 namespace {
 
-/// What fused_linear prints behind its operands.
+/// What fused_linear prints after its operands.
 std::string attributes(const FusedLinear& op) {
   return attributes_text(op) + '\n';
 }
@@ -82,19 +82,19 @@ TEST_F(HybridTest, DeltaRuleReadsTheRowOfOneProduct) {
   EXPECT_EQ(run(head_norm(), g), 1u);
   EXPECT_EQ(run(residual(), g), 1u);
   EXPECT_EQ(run(norm_linear(), g), 1u);
-  EXPECT_EQ(nodes_text(g),
-            before +
-                "%1: f32[T,28], %2: f32[2,16] = fused_linear %0, @in.qkv, @norm, @taps, @rows" +
-                attributes({.before = Before::kNorm, .behind = Behind::kConv, .eps = 1e-6f}) +
-                "%3: f32[T,8], %4: f32[2,4,4] = gated_delta %1, %1, @rates, @s {key_heads=1, "
-                "tiled=false, negated=false}\n"
-                "%5: f32[T,8] = fused_linear %3, @out, @head, %1, %0" +
-                attributes({.before = Before::kHeadNorm,
-                            .behind = Behind::kAdd,
-                            .eps = 1e-6f,
-                            .gated = true,
-                            .first = 16}) +
-                "return %5\n");
+  EXPECT_EQ(
+      nodes_text(g),
+      before + "%1: f32[T,28], %2: f32[2,16] = fused_linear %0, @in.qkv, @norm, @taps, @rows" +
+          attributes({.prologue = Prologue::kNorm, .epilogue = Epilogue::kConv, .eps = 1e-6f}) +
+          "%3: f32[T,8], %4: f32[2,4,4] = gated_delta %1, %1, @rates, @s {key_heads=1, "
+          "tiled=false, negated=false}\n"
+          "%5: f32[T,8] = fused_linear %3, @out, @head, %1, %0" +
+          attributes({.prologue = Prologue::kHeadNorm,
+                      .epilogue = Epilogue::kAdd,
+                      .eps = 1e-6f,
+                      .gated = true,
+                      .first = 16}) +
+          "return %5\n");
 }
 
 TEST_F(HybridTest, ConvolutionLeavesARowThatIsUsedAsItIsAlone) {
@@ -141,8 +141,8 @@ TEST_F(AttentionTest, GateOfAttentionStaysColumnsOfItsRow) {
           "@qn.heads" +
           attributes_text(StepAttention{.heads = 2, .eps = 1e-6f, .scale = 0.5f, .splits = 8}) +
           "\n%4: f32[T,8] = fused_linear %2, @o, %1, %0" +
-          attributes({.before = Before::kMergeSplits,
-                      .behind = Behind::kAdd,
+          attributes({.prologue = Prologue::kMergeSplits,
+                      .epilogue = Epilogue::kAdd,
                       .splits = 8,
                       .activation = Activation::kSigmoid,
                       .gated = true,
@@ -173,7 +173,8 @@ TEST_F(HybridTest, GateIsTheEndingOfItsProduct) {
   EXPECT_EQ(
       nodes_text(g),
       before + "%1: f32[T,12] = linear %0, @wide\n%2: f32[T,4] = fused_linear %0, @w, %1" +
-          attributes({.behind = Behind::kGate, .activation = Activation::kGeluTanh, .first = 3}) +
+          attributes(
+              {.epilogue = Epilogue::kGate, .activation = Activation::kGeluTanh, .first = 3}) +
           "return %2\n");
 }
 
@@ -215,13 +216,13 @@ TEST_F(HybridTest, SumsAreMadeInFrontOfWhatReadsThem) {
   EXPECT_EQ(nodes_text(g),
             before + "%1: f32[T,8] = linear %0, @d\n" +
                 "%2: f32[T,8], %3: f32[T,8] = fused_linear %1, @gate, %0, @u, %0" +
-                attributes({.before = Before::kNormAdd,
-                            .behind = Behind::kGate,
+                attributes({.prologue = Prologue::kNormAdd,
+                            .epilogue = Epilogue::kGate,
                             .eps = 1e-6f,
                             .activation = Activation::kGeluTanh}) +
                 "%4: f32[T,8] = linear %2, @p\n" +
                 "%5: f32[T,16], %6: f32[T,8] = fused_linear %4, @next, %3, @v.norms, @k" +
-                attributes({.before = Before::kNormAddNorm, .eps = 1e-6f, .scaled = true}) +
+                attributes({.prologue = Prologue::kNormAddNorm, .eps = 1e-6f, .scaled = true}) +
                 "return %5\n");
 }
 
@@ -264,7 +265,7 @@ TEST_F(ExpertTest, ExpertsAreTwoProducts) {
   EXPECT_EQ(run(norm_experts(), g), 1u);
   EXPECT_EQ(nodes_text(g),
             before + "%1: f32[T,2] = fused_linear %0, @router, @norm" +
-                attributes({.before = Before::kNorm, .eps = 1e-6f}) +
+                attributes({.prologue = Prologue::kNorm, .eps = 1e-6f}) +
                 R"(%2: f32[T,1], %3: u32[T,1] = route %1 {top_k=1, normalize=true, factor=0.5}
 %4: f32[T,8] = expert_glu %0, @gate.gate_up, %3, @norm {experts=2, activation=silu, norm=true, eps=1e-06}
 %5: f32[T,8] = expert_mix %4, @down, %3, %2, %0 {experts=2}

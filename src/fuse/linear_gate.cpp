@@ -1,7 +1,7 @@
 // A product whose result gates something, and the gate as its ending.
 //
 //   l = linear x, w     (g = columns row)
-//   y = glu l, g                          ==>    y = fused_linear x, w, row {behind=gate, first}
+//   y = glu l, g                          ==>    y = fused_linear x, w, row {epilogue=gate, first}
 //
 // Saves a dispatch, and another one where what is gated are columns of a row.
 #include "fuse/linear_gate.h"
@@ -22,7 +22,7 @@ Pass linear_gate() {
       .one_token = true,
       .replace = [](Match& m) -> std::optional<Replacement> {
         if (!fits_fused_linear(m.type(w))) return std::nullopt;
-        const FusedLinear op{.behind = Behind::kGate,
+        const FusedLinear op{.epilogue = Epilogue::kGate,
                              .bias = m.has(bias),
                              .activation = m.attributes<Glu>(y).activation,
                              .first = m.has(row) ? m.attributes<Columns>(g).first : 0};

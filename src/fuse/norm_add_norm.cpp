@@ -1,11 +1,11 @@
-// The sandwich of norms that Gemma has around its residual adds, folded into the product behind it.
+// The sandwich of norms that Gemma has around its residual adds, folded into the product after it.
 //
 //   n = rms_norm x, u
 //   s = add a, n                           ==>   y, s = fused_linear x, w, a, u|v
-//   y = fused_linear s, w, v {before=norm}               {before=norm_add_norm}
+//   y = fused_linear s, w, v {prologue=norm}               {prologue=norm_add_norm}
 //
 // With a factor, s is `scale s, k`. A product that reads s without a norm becomes one with
-// before=norm_add. Saves two dispatches, or three; s stays an output, which one workgroup writes.
+// prologue=norm_add. Saves two dispatches, or three; s stays an output, which one workgroup writes.
 #include "fuse/norm_add_norm.h"
 
 namespace tokamak::fuse {
@@ -23,9 +23,9 @@ std::optional<Replacement> replace(Match& m) {
     op.bias = m.has(third);
   }
   const float eps = m.attributes<RmsNorm>(n).eps;
-  const bool normed = op.before == Before::kNorm;
-  if ((!normed && op.before != Before::kNone) || op.gated || op.behind == Behind::kAdd ||
-      op.behind == Behind::kConv || (normed && op.eps != eps) ||
+  const bool normed = op.prologue == Prologue::kNorm;
+  if ((!normed && op.prologue != Prologue::kNone) || op.gated || op.epilogue == Epilogue::kAdd ||
+      op.epilogue == Epilogue::kConv || (normed && op.eps != eps) ||
       m.type(u).shape[0] != m.type(x).shape[1]) {
     return std::nullopt;
   }
@@ -33,7 +33,7 @@ std::optional<Replacement> replace(Match& m) {
   if (op.scaled && m.attributes<Scale>(s).factor != 1) return std::nullopt;
   // Beside them x, a, norms, w, which may be bound twice, and two results.
   constexpr uint32_t kOthers = 7;
-  const uint32_t more = uint32_t{op.scaled} + uint32_t{op.bias} + (op.behind == Behind::kGate);
+  const uint32_t more = uint32_t{op.scaled} + uint32_t{op.bias} + (op.epilogue == Epilogue::kGate);
   if (kOthers + more > m.target().max_bindings) return std::nullopt;
   std::vector<ValueId> inputs = m.inputs(y);
   inputs[0] = m[x];
@@ -45,7 +45,7 @@ std::optional<Replacement> replace(Match& m) {
     norms = *both;
     inputs.erase(inputs.begin() + std::ptrdiff_t(op.w()));
   }
-  op.before = normed ? Before::kNormAddNorm : Before::kNormAdd;
+  op.prologue = normed ? Prologue::kNormAddNorm : Prologue::kNormAdd;
   op.eps = eps;
   std::vector<ValueId> added = {m[a], norms};
   if (op.scaled) added.push_back(m[k]);

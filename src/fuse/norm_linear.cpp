@@ -1,6 +1,6 @@
 // RMSNorm folded into the product that follows.
 //
-//   n = rms_norm x, v         ==>      y = fused_linear x, w, v {before=norm}
+//   n = rms_norm x, v         ==>      y = fused_linear x, w, v {prologue=norm}
 //   y = linear n, w
 //
 // Every workgroup reads all of x anyway: it multiplies with x v, adds up the squares of x beside,
@@ -32,17 +32,18 @@ Pass norm_linear() {
         inputs[0] = m[x];
         FusedLinear op;
         if (const auto* fused = m.as<FusedLinear>(y)) {
-          const bool fits = fused->behind == Behind::kConv || fused->behind == Behind::kGate;
-          if (!fits || fused->before != Before::kNone || fused->gated) return std::nullopt;
+          const bool fits =
+              fused->epilogue == Epilogue::kConv || fused->epilogue == Epilogue::kGate;
+          if (!fits || fused->prologue != Prologue::kNone || fused->gated) return std::nullopt;
           op = *fused;
         } else {
           op.bias = m.has(third);
         }
         if (const auto* glu = m.as<LinearGlu>(y)) {
-          op.behind = Behind::kGlu;
+          op.epilogue = Epilogue::kGlu;
           op.activation = glu->activation;
         }
-        op.before = Before::kNorm;
+        op.prologue = Prologue::kNorm;
         op.eps = m.attributes<RmsNorm>(n).eps;
         inputs.insert(inputs.begin() + std::ptrdiff_t(op.w()), m[v]);
         return Replacement{op, std::move(inputs)};

@@ -209,12 +209,12 @@ class Driver {
     return vars;
   }
 
-  /// Where the new node may stand: behind its inputs, before the users of what survives.
+  /// Where the new node may stand: after its inputs, before the users of what survives.
   std::optional<size_t> position(const Match& match, const std::set<size_t>& matched,
                                  const Replacement& replacement) const {
     size_t low = 0, high = *matched.rbegin();
     bool reads_matched = false;  // any(v) may be what a captured node makes: add y, y
-    const auto behind = [&](const std::vector<ValueId>& inputs) {
+    const auto check_after = [&](const std::vector<ValueId>& inputs) {
       for (const ValueId id : inputs) {
         if (uint32_t(id) < maker_.size() && maker_[uint32_t(id)]) {
           low = std::max(low, *maker_[uint32_t(id)] + 1);
@@ -222,8 +222,8 @@ class Driver {
         }
       }
     };
-    behind(replacement.inputs);
-    for (const Node& node : match.added_) behind(node.inputs);
+    check_after(replacement.inputs);
+    for (const Node& node : match.added_) check_after(node.inputs);
     const std::vector<Var> outputs = surviving(match);
     for (size_t n = 0; n < graph_.nodes.size(); ++n) {
       if (matched.contains(n)) continue;

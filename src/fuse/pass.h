@@ -22,7 +22,7 @@ struct Pattern {
   Var var = 0;
   std::optional<size_t> op;      // none: any value
   std::vector<Pattern> inputs;   // of a node; the number must agree
-  std::vector<Var> others = {};  // its outputs behind the first
+  std::vector<Var> others = {};  // its outputs after the first
 };
 
 inline Pattern any(Var var) {

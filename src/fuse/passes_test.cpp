@@ -1,10 +1,10 @@
 // Each pass as text before and after; "leaves it alone" cases included. That fused and unfused
 // graphs compute the same is tests/parity's business.
 #include "fuse/add_rms_norm.h"
-#include "fuse/far_positions.h"
 #include "fuse/gate_up.h"
-#include "fuse/gated_down.h"
+#include "fuse/gated_ffn.h"
 #include "fuse/head_argmax.h"
+#include "fuse/long_context.h"
 #include "fuse/norm_add_norm.h"
 #include "fuse/norm_linear.h"
 #include "fuse/pass_test.h"
@@ -176,7 +176,7 @@ TEST_F(PassTest, ResidualIsTheEndingOfTheProduct) {
   Graph g = finish(b.add(x, y));
   EXPECT_EQ(run(residual(), g), 1u);
   EXPECT_EQ(nodes_text(g), R"(%0: f32[T,8] = embed @tokens, @table {scale=1}
-%1: f32[T,8] = fused_linear %0, @w, %0 {before=none, behind=add, bias=false, eps=0, splits=0, activation=silu, softcap=0, scaled=false, gated=false, first=0, clears=false}
+%1: f32[T,8] = fused_linear %0, @w, %0 {prologue=none, epilogue=add, bias=false, eps=0, splits=0, activation=silu, softcap=0, scaled=false, gated=false, first=0, clears=false}
 return %1
 )");
 }
@@ -196,7 +196,7 @@ TEST_F(PassTest, SandwichKeepsTheSumForTheNextResidual) {
   EXPECT_EQ(run(norm_add_norm(), g), 1u);
   EXPECT_EQ(nodes_text(g), R"(%0: f32[T,8] = embed @tokens, @table {scale=1}
 %1: f32[T,8] = linear %0, @o
-%2: f32[T,8], %3: f32[T,8] = fused_linear %1, @w, %0, @u.norms {before=norm_add_norm, behind=none, bias=false, eps=1e-06, splits=0, activation=silu, softcap=0, scaled=false, gated=false, first=0, clears=false}
+%2: f32[T,8], %3: f32[T,8] = fused_linear %1, @w, %0, @u.norms {prologue=norm_add_norm, epilogue=none, bias=false, eps=1e-06, splits=0, activation=silu, softcap=0, scaled=false, gated=false, first=0, clears=false}
 %4: f32[T,8] = add %3, %2
 return %4
 )");
@@ -205,7 +205,7 @@ return %4
 /// What is unusual about a feed-forward network.
 enum class Oddity { kNone, kSumScaled, kBias, kSumIsResult };
 
-/// That of a layer of `columns`, behind the product of its attention and in front of a head.
+/// That of a layer of `columns`, after the product of its attention and in front of a head.
 Graph feed_forward(GraphBuilder& b, ValueId x, Dim columns, Oddity odd = Oddity::kNone) {
   const auto matrix = [&](const char* name, Dim rows, Dim size) {
     return b.constant(name, {rows, size}, DType::kBF16, Weight{{name}});
@@ -240,14 +240,14 @@ Graph wide_feed_forward(Dim columns) {
 
 TEST_F(PassTest, AGatedNetworkIsOneLaunchWhoseSumsTheNextProductReads) {
   Graph g = feed_forward(b, x, 8);
-  EXPECT_EQ(run(gated_down(), g), 1u);
+  EXPECT_EQ(run(gated_ffn(), g), 1u);
   EXPECT_EQ(nodes_text(g), R"(%0: f32[T,8] = embed @tokens, @table {scale=1}
-%1: f32[T,8], %2: i32[T,16] = fused_linear %0, @o, %0 {before=none, behind=add, bias=false, eps=0, splits=0, activation=silu, softcap=0, scaled=false, gated=false, first=0, clears=true}
-%3: i32[T,16] = gated_down %1, @gate.gate_up, @v, @down, %2 {before=norm, behind=glu, bias=false, eps=1e-06, splits=0, activation=silu, softcap=0, scaled=false, gated=false, first=0, clears=false, adds_x=true}
-%4: f32[T,8] = fused_linear %3, @head, @u {before=norm, behind=none, bias=false, eps=1e-06, splits=0, activation=silu, softcap=0, scaled=false, gated=false, first=0, clears=false}
+%1: f32[T,8], %2: i32[T,16] = fused_linear %0, @o, %0 {prologue=none, epilogue=add, bias=false, eps=0, splits=0, activation=silu, softcap=0, scaled=false, gated=false, first=0, clears=true}
+%3: i32[T,16] = gated_ffn %1, @gate.gate_up, @v, @down, %2 {prologue=norm, epilogue=glu, bias=false, eps=1e-06, splits=0, activation=silu, softcap=0, scaled=false, gated=false, first=0, clears=false, adds_x=true}
+%4: f32[T,8] = fused_linear %3, @head, @u {prologue=norm, epilogue=none, bias=false, eps=1e-06, splits=0, activation=silu, softcap=0, scaled=false, gated=false, first=0, clears=false}
 return %4
 )");
-  EXPECT_EQ(run(gated_down(), g), 0u);
+  EXPECT_EQ(run(gated_ffn(), g), 0u);
 }
 
 TEST_F(PassTest, AGatedNetworkInASandwichAddsNothing) {
@@ -261,8 +261,8 @@ TEST_F(PassTest, AGatedNetworkInASandwichAddsNothing) {
   Graph g = finish(b.linear(b.rms_norm(z, vector("d", 8), 1e-6f), weight("head", {24, 8})));
   ASSERT_TRUE(run_pipeline(g, Steps::kOne));
   const std::string text = nodes_text(g);
-  EXPECT_NE(text.find("i32[T,16], %4: f32[T,8] = gated_down %1, @gate.gate_up, %0, @a.norms, "
-                      "@down, %2 {before=norm_add_norm"),
+  EXPECT_NE(text.find("i32[T,16], %4: f32[T,8] = gated_ffn %1, @gate.gate_up, %0, @a.norms, "
+                      "@down, %2 {prologue=norm_add_norm"),
             std::string::npos)
       << text;
   EXPECT_NE(text.find("adds_x=false"), std::string::npos) << text;
@@ -272,21 +272,21 @@ TEST_F(PassTest, AGatedNetworkWithABiasOrWhoseSumsAreReadOtherwiseStaysTwoLaunch
   for (const Oddity odd : {Oddity::kSumScaled, Oddity::kBias, Oddity::kSumIsResult}) {
     GraphBuilder own;
     const ValueId rows = own.constant("rows", {4, 8}, DType::kBF16, Weight{{"rows"}});
-    expect_alone(gated_down(),
+    expect_alone(gated_ffn(),
                  feed_forward(own, own.embed(own.input("tokens", {kTokens}), rows), 8, odd));
   }
 }
 
 TEST_F(PassTest, AGatedNetworkOfLongRowsStaysTwoLaunches) {
   Graph narrow = wide_feed_forward(1280);
-  EXPECT_EQ(run(gated_down(), narrow), 1u);
-  expect_alone(gated_down(), wide_feed_forward(1288));
+  EXPECT_EQ(run(gated_ffn(), narrow), 1u);
+  expect_alone(gated_ffn(), wide_feed_forward(1288));
 }
 
 TEST_F(PassTest, AGatedNetworkIsOneLaunchAsFarAsTheTargetTakesIt) {
   const auto fuses = [](Dim columns, const Target& target) {
     Graph g = wide_feed_forward(columns);
-    return run(gated_down(), g, target) == 1;
+    return run(gated_ffn(), g, target) == 1;
   };
   EXPECT_TRUE(fuses(2560, {.launch_cost_us = 4 * Target().launch_cost_us})) << "twice as long rows";
   EXPECT_FALSE(fuses(2568, {.launch_cost_us = 4 * Target().launch_cost_us}));
@@ -296,16 +296,16 @@ TEST_F(PassTest, AGatedNetworkIsOneLaunchAsFarAsTheTargetTakesIt) {
   EXPECT_FALSE(fuses(8, {.max_binding_bytes = down - 1})) << "its second matrix is never cut";
   // In front: x, w and r, w once more, a sum and zeros; the product in front is a residual.
   Graph few = feed_forward(b, x, 8);
-  EXPECT_EQ(run(gated_down(), few, {.max_bindings = 5}), 0u);
-  EXPECT_EQ(run(gated_down(), few, {.max_bindings = 6}), 1u);
+  EXPECT_EQ(run(gated_ffn(), few, {.max_bindings = 5}), 0u);
+  EXPECT_EQ(run(gated_ffn(), few, {.max_bindings = 6}), 1u);
 }
 
 TEST_F(PassTest, HeadEndsInTheFirstStageOfTheChoice) {
-  Graph g = with_choice(
+  Graph g = with_argmax(
       for_one_token(finish(b.softcap(b.linear(b.last_row(x), weight("w", {70, 8})), 30))));
   EXPECT_EQ(run(head_argmax(), g), 1u);
   EXPECT_EQ(nodes_text(g), R"(%0: f32[T,8] = embed @tokens, @table {scale=1}
-%1: f32[T,4] = fused_linear %0, @w {before=none, behind=argmax, bias=false, eps=0, splits=0, activation=silu, softcap=30, scaled=false, gated=false, first=0, clears=false}
+%1: f32[T,4] = fused_linear %0, @w {prologue=none, epilogue=argmax, bias=false, eps=0, splits=0, activation=silu, softcap=30, scaled=false, gated=false, first=0, clears=false}
 %2: f32[64] = next_token %1, @chosen
 return %2
 )");
@@ -316,10 +316,10 @@ TEST_F(PassTest, AListOfTokensLeavesTheLogits) {
   EXPECT_EQ(run(head_argmax(), g), 0u);
   EXPECT_EQ(nodes_text(g), R"(%0: f32[T,8] = embed @tokens, @table {scale=1}
 %1: f32[T,70] = linear %0, @w
-%2: f32[T,10] = block_peaks %1
-%3: f32[T,5] = best_blocks %2
-%4: f32[T,141] = top_tokens %1, %2, %3
-%5: f32[8,142], %6: u32[3] = draw_token %4, @drawn, @occurred
+%2: f32[T,10] = block_maxima %1
+%3: f32[T,5] = topk_blocks %2
+%4: f32[T,141] = topk_tokens %1, %2, %3
+%5: f32[8,142], %6: u32[3] = sample_token %4, @drawn, @occurred
 return %5
 )");
 }
@@ -339,12 +339,12 @@ TEST_F(PassTest, AttentionOfOneTokenIsOneKernelWhoseSplitsTheProductMerges) {
   EXPECT_EQ(nodes_text(g), R"(%0: f32[T,8] = embed @tokens, @table {scale=1}
 %1: f32[T,32] = linear %0, @q.qkv
 %2: f32[T,160], %3: f16[32,2,1,8] = step_attention %1, @angles, @kv, @pages {heads=2, appends=true, k_is_v=false, norm_v=false, eps=0, scale=0.5, window=0, softcap=0, short_rows=0, splits=8}
-%4: f32[T,8] = fused_linear %2, @o {before=merge_splits, behind=none, bias=false, eps=0, splits=8, activation=silu, softcap=0, scaled=false, gated=false, first=0, clears=false}
+%4: f32[T,8] = fused_linear %2, @o {prologue=merge_splits, epilogue=none, bias=false, eps=0, splits=8, activation=silu, softcap=0, scaled=false, gated=false, first=0, clears=false}
 return %4
 )");
 }
 
-/// Attention of 16 heads that share `kv` key heads, and the product behind it, fused.
+/// Attention of 16 heads that share `kv` key heads, and the product after it, fused.
 Graph split_attention_of(GraphBuilder& b, ValueId row, Dim kv, Dim head_dim, uint32_t window) {
   const ValueId angles = b.constant("angles", {32, 8}, DType::kF32, RopeTable{{1, 1, 1, 1}});
   const ValueId cache = b.state("kv", {32, 2, kv, head_dim}, DType::kF16, window);
@@ -352,23 +352,23 @@ Graph split_attention_of(GraphBuilder& b, ValueId row, Dim kv, Dim head_dim, uin
   const StepAttention op{.heads = 16, .window = window, .splits = 8};
   const ValueId parts = b.add_node(op, {row, angles, cache, pages})[0];
   const ValueId w = b.constant("w", {8, 16 * head_dim}, DType::kF32, Weight{{"w"}});
-  auto graph =
-      b.finish(b.add_node(FusedLinear{.before = Before::kMergeSplits, .splits = 8}, {parts, w})[0]);
+  auto graph = b.finish(
+      b.add_node(FusedLinear{.prologue = Prologue::kMergeSplits, .splits = 8}, {parts, w})[0]);
   EXPECT_TRUE(graph);
   return *std::move(graph);
 }
 
-TEST_F(PassTest, FarPositionsHaveMoreSplitsWhereKeyHeadsAreManyAndShared) {
+TEST_F(PassTest, LongContextHasMoreSplitsWhereKeyHeadsAreManyAndShared) {
   const ValueId row = b.linear(x, weight("row", {256, 8}));
-  const auto far = for_far_positions(split_attention_of(b, row, 8, 8, 0));
-  ASSERT_TRUE(far);
-  EXPECT_EQ(nodes_text(*far), R"(%0: f32[T,8] = embed @tokens, @table {scale=1}
+  const auto long_context = for_long_context(split_attention_of(b, row, 8, 8, 0));
+  ASSERT_TRUE(long_context);
+  EXPECT_EQ(nodes_text(*long_context), R"(%0: f32[T,8] = embed @tokens, @table {scale=1}
 %1: f32[T,256] = linear %0, @row
 %2: f32[T,2560], %3: f16[32,2,8,8] = step_attention %1, @angles, @kv, @pages {heads=16, appends=true, k_is_v=false, norm_v=false, eps=0, scale=1, window=0, softcap=0, short_rows=0, splits=16}
-%4: f32[T,8] = fused_linear %2, @w {before=merge_splits, behind=none, bias=false, eps=0, splits=16, activation=silu, softcap=0, scaled=false, gated=false, first=0, clears=false}
+%4: f32[T,8] = fused_linear %2, @w {prologue=merge_splits, epilogue=none, bias=false, eps=0, splits=16, activation=silu, softcap=0, scaled=false, gated=false, first=0, clears=false}
 return %4
 )");
-  EXPECT_FALSE(for_far_positions(*far)) << "it has them";
+  EXPECT_FALSE(for_long_context(*long_context)) << "it has them";
 }
 
 TEST_F(PassTest, FarPositionsHaveMoreSplitsWhereThoseBusyTheTarget) {
@@ -376,8 +376,8 @@ TEST_F(PassTest, FarPositionsHaveMoreSplitsWhereThoseBusyTheTarget) {
     GraphBuilder own;
     const ValueId ids = own.input("tokens", {kTokens});
     const ValueId rows = own.constant("rows", {4, 8192}, DType::kF32, Weight{{"rows"}});
-    return for_far_positions(split_attention_of(own, own.embed(ids, rows), kv, 8, 0),
-                             {.multiprocessors = multiprocessors})
+    return for_long_context(split_attention_of(own, own.embed(ids, rows), kv, 8, 0),
+                            {.multiprocessors = multiprocessors})
         .has_value();
   };
   EXPECT_TRUE(gains(2, 32));
@@ -387,14 +387,14 @@ TEST_F(PassTest, FarPositionsHaveMoreSplitsWhereThoseBusyTheTarget) {
   EXPECT_FALSE(gains(8, 256));
 }
 
-TEST_F(PassTest, FarPositionsAreAsOthersWhereMoreSplitsGainNothing) {
+TEST_F(PassTest, LongContextIsAsOthersWhereMoreSplitsGainNothing) {
   for (const auto& [kv, head_dim, window] :
        {std::tuple{4, 8, 0u}, {16, 8, 0u}, {8, 136, 0u}, {8, 8, 20u}}) {
     GraphBuilder own;
     const ValueId ids = own.input("tokens", {kTokens});
     const ValueId rows = own.constant("rows", {4, 8192}, DType::kF32, Weight{{"rows"}});
     EXPECT_FALSE(
-        for_far_positions(split_attention_of(own, own.embed(ids, rows), kv, head_dim, window)))
+        for_long_context(split_attention_of(own, own.embed(ids, rows), kv, head_dim, window)))
         << kv << " key heads of " << head_dim << ", window " << window;
   }
 }

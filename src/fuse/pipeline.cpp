@@ -9,7 +9,7 @@
 #include "fuse/gate_linear.h"
 #include "fuse/gate_up.h"
 #include "fuse/gated_conv.h"
-#include "fuse/gated_down.h"
+#include "fuse/gated_ffn.h"
 #include "fuse/head_argmax.h"
 #include "fuse/head_norm.h"
 #include "fuse/linear_gate.h"
@@ -29,14 +29,14 @@ namespace tokamak::fuse {
 std::span<const Pass> passes() {
   // What is narrower comes first: gated_conv before gate_up, gate_up before qkv, linear_gate before
   // gate_linear. step_attention and conv_linear need the qkv, delta_row and the gates the columns
-  // that those leave, split_attention the product behind attention with its gate, and the norms the
+  // that those leave, split_attention the product after attention with its gate, and the norms the
   // products as they end. What is left over of sums and norms goes to add_rms_norm.
   static const std::vector<Pass> all = {
       scale_embed(), scale_route(), gated_conv(),   gate_up(),         qkv(),
       qk(),          expert_glu(),  conv_linear(),  delta_row(),       step_attention(),
       linear_gate(), gate_linear(), head_norm(),    split_attention(), expert_mix(),
       residual(),    norm_linear(), norm_experts(), head_argmax(),     norm_add_norm(),
-      gated_down(),  add_rms_norm()};
+      gated_ffn(),   add_rms_norm()};
   return all;
 }
 
@@ -107,7 +107,7 @@ ValueId add_node(Graph& graph, const Op& op, std::vector<ValueId> inputs) {
 
 }  // namespace
 
-Graph with_choice(Graph graph) {
+Graph with_argmax(Graph graph) {
   const ValueId ids = add_value(graph, {.name = "chosen",
                                         .shape = {Dim{kChosenIds}},
                                         .dtype = DType::kF32,
@@ -119,18 +119,19 @@ Graph with_choice(Graph graph) {
 
 Graph with_list(Graph graph) {
   const ValueId logits = graph.result;
-  const ValueId peaks = add_node(graph, BlockPeaks{}, {logits});
-  const ValueId blocks = add_node(graph, BestBlocks{}, {peaks});
-  const ValueId list = add_node(graph, TopTokens{}, {logits, peaks, blocks});
-  const ValueId lists = add_value(graph, {.name = "drawn",
-                                          .shape = {Dim{kDrawnLists}, graph.at(list).shape[1] + 1},
-                                          .dtype = DType::kF32,
-                                          .storage = Storage::kState});
+  const ValueId maxima = add_node(graph, BlockMaxima{}, {logits});
+  const ValueId blocks = add_node(graph, TopKBlocks{}, {maxima});
+  const ValueId list = add_node(graph, TopKTokens{}, {logits, maxima, blocks});
+  const ValueId lists =
+      add_value(graph, {.name = "drawn",
+                        .shape = {Dim{kSampledLists}, graph.at(list).shape[1] + 1},
+                        .dtype = DType::kF32,
+                        .storage = Storage::kState});
   const ValueId occurred = add_value(graph, {.name = "occurred",
                                              .shape = {occurred_words(graph.at(logits).shape[1])},
                                              .dtype = DType::kU32,
                                              .storage = Storage::kState});
-  graph.result = add_node(graph, DrawToken{}, {list, lists, occurred});
+  graph.result = add_node(graph, SampleToken{}, {list, lists, occurred});
   return graph;
 }
 

@@ -25,14 +25,14 @@ Result<std::vector<uint32_t>> run_pipeline(Graph& graph, Steps steps,
 /// The graph for steps of one token: its last row is its only one, so that last_row disappears.
 Graph for_one_token(Graph graph);
 
-/// The graph with the choice of the next token behind its logits; its result are the chosen ids, of
+/// The graph with the choice of the next token after its logits; its result are the chosen ids, of
 /// which it keeps the last kChosenIds. REQUIRES: for one token.
 inline constexpr uint32_t kChosenIds = 64;
-Graph with_choice(Graph graph);
+Graph with_argmax(Graph graph);
 
-/// The graph with the list of the most probable tokens behind its logits, and a token drawn from
-/// it; its result are the last kDrawnLists lists, each with its token. REQUIRES: for one token.
-inline constexpr uint32_t kDrawnLists = 8;
+/// The graph with the list of the most probable tokens after its logits, and a token drawn from
+/// it; its result are the last kSampledLists lists, each with its token. REQUIRES: for one token.
+inline constexpr uint32_t kSampledLists = 8;
 Graph with_list(Graph graph);
 
 }  // namespace tokamak::fuse

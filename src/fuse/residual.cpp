@@ -1,7 +1,7 @@
 // The residual add as the ending of the product before it.
 //
 //   y = linear x, w
-//   s = add r, y              ==>      s = fused_linear x, w, r {behind=add}
+//   s = add r, y              ==>      s = fused_linear x, w, r {epilogue=add}
 //
 // Saves a dispatch and the round trip of y for the output and the down projection of a layer.
 #include "fuse/residual.h"
@@ -27,15 +27,15 @@ Pass residual() {
       .replace = [](Match& m) -> std::optional<Replacement> {
         FusedLinear op;
         if (const auto* fused = m.as<FusedLinear>(y)) {
-          const bool norms = fused->norms() && fused->before != Before::kHeadNorm;
-          if (norms || fused->behind != Behind::kNone) return std::nullopt;
+          const bool norms = fused->norms() && fused->prologue != Prologue::kHeadNorm;
+          if (norms || fused->epilogue != Epilogue::kNone) return std::nullopt;
           op = *fused;
         } else if (fits_fused_linear(m.type(w))) {
           op.bias = m.has(third);
         } else {
           return std::nullopt;
         }
-        op.behind = Behind::kAdd;
+        op.epilogue = Epilogue::kAdd;
         Replacement replacement{op, m.inputs(y)};
         replacement.inputs.push_back(m[r]);
         return replacement;

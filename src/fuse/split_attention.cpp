@@ -1,7 +1,7 @@
 // Keys in several splits, which the product that follows merges as it prepares its x.
 //
 //   y, cache = step_attention ...           p, cache = step_attention ... {splits=n}
-//   z = linear y, w                  ==>    z = fused_linear p, w {before=merge_splits, splits=n}
+//   z = linear y, w                  ==>    z = fused_linear p, w {prologue=merge_splits, splits=n}
 //
 // and the same where a gate is before the product. Saves no dispatch, but fills the device: without
 // splits a step has a workgroup for each head.
@@ -15,8 +15,8 @@ namespace {
 
 enum : Var { row, table, cache, pages, norms, appended, y, w, third, z };
 
-/// So many that far positions have workgroups enough, and so few that merging them stays cheap:
-/// each workgroup of the product that follows reads that many times its columns.
+/// Splits that give long contexts workgroups enough, and are few enough that merging them stays
+/// cheap: each workgroup of the product that follows reads that many times its columns.
 uint32_t splits(Dim columns) {
   return std::clamp(std::bit_floor(uint32_t(24576 / columns)), 4u, 8u);
 }
@@ -24,7 +24,7 @@ uint32_t splits(Dim columns) {
 std::optional<Replacement> replace(Match& m) {
   FusedLinear merge;
   if (const auto* fused = m.as<FusedLinear>(z)) {
-    if (fused->before != Before::kNone || !fused->gated) return std::nullopt;
+    if (fused->prologue != Prologue::kNone || !fused->gated) return std::nullopt;
     merge = *fused;
   } else if (!fits_fused_linear(m.type(w))) {
     return std::nullopt;
@@ -39,7 +39,7 @@ std::optional<Replacement> replace(Match& m) {
   std::map<size_t, Var> made;
   if (m.has(appended)) made[1] = appended;
   const ValueId parts = m.add_node(op, std::move(inputs), std::move(made)).front();
-  merge.before = Before::kMergeSplits;
+  merge.prologue = Prologue::kMergeSplits;
   merge.splits = op.splits;
   Replacement product{merge, {parts, m[w]}};
   if (m.has(third)) product.inputs.push_back(m[third]);

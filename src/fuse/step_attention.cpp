@@ -41,7 +41,7 @@ std::optional<Replacement> replace(Match& m) {
   const uint32_t head_dim = uint32_t(m.type(cache).shape[3]);
   const auto& rope = m.attributes<Rope>(rq);
   if (!attention.causal || head_dim % StepAttention::kPart != 0 ||
-      head_dim > StepAttention::kMostHeadDim || rope.head_dim != head_dim) {
+      head_dim > StepAttention::kMaxHeadDim || rope.head_dim != head_dim) {
     return std::nullopt;
   }
   StepAttention op{.heads = uint32_t(m.type(q).shape[1]) / head_dim,

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "generate/drawing.h"
 #include "generate/grammar_filter.h"
+#include "generate/sampled_decoder.h"
 #include "generate/stop.h"
 
 namespace tokamak {
@@ -88,11 +88,11 @@ Result<Generation> generate(Session& session, const Tokenizer& tokenizer,
   };
   const bool on_device = params.sampling.temperature == 0 &&
                          params.sampling.repetition_penalty == 1 && !params.logprobs && !filter;
-  Drawing drawing(session, sampler, filter ? &*filter : nullptr);
-  const bool by_lists = !params.logprobs && drawing.takes_lists();
+  SampledDecoder decoding(session, sampler, filter ? &*filter : nullptr);
+  const bool by_lists = !params.logprobs && decoding.takes_lists();
   bool goes_on = params.max_tokens > 0;
   while (goes_on) {
-    TOK_TRY(const uint32_t id, drawing.drawn_of_all(*logits, history, out.ids.size()));
+    TOK_TRY(const uint32_t id, decoding.sampled_from_all(*logits, history, out.ids.size()));
     Logprobs own;
     if (params.logprobs) {
       TOK_TRY(own, logprobs(*logits, id, params.top_logprobs));
@@ -107,8 +107,8 @@ Result<Generation> generate(Session& session, const Tokenizer& tokenizer,
       }));
     }
     while (goes_on && by_lists && session.gives_list()) {
-      TOK_TRY(drawing.run(params.max_tokens - uint32_t(out.ids.size()), history, out.ids.size(),
-                          [&](uint32_t drawn) { return goes_on = take(drawn, nullptr); }));
+      TOK_TRY(decoding.run(params.max_tokens - uint32_t(out.ids.size()), history, out.ids.size(),
+                           [&](uint32_t drawn) { return goes_on = take(drawn, nullptr); }));
     }
     if (goes_on && session.position() == session.context()) {
       out.finish = FinishReason::kContextFull;

@@ -10,7 +10,7 @@
 #include "generate/sampler.h"
 #include "generate/session.h"
 #include "text/grammar/grammar.h"
-#include "text/tokenizer.h"
+#include "text/tokenizer/tokenizer.h"
 
 namespace tokamak {
 

@@ -32,7 +32,7 @@ Result<std::span<const float>> GrammarFilter::allowed(std::span<const float> log
   }
   if (!is_sure()) {
     return invalid_input(
-        "The grammar has more than {} ways to go on behind the text so far; repetitions of what "
+        "The grammar has more than {} ways to go on after the text so far; repetitions of what "
         "may be empty, or of each other, are the commonest cause.",
         GrammarMatcher::kMaxThreads);
   }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "text/grammar/matcher.h"
-#include "text/tokenizer.h"
+#include "text/tokenizer/tokenizer.h"
 
 namespace tokamak {
 

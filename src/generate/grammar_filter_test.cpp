@@ -101,7 +101,7 @@ TEST(GrammarFilter, SaysThatNothingCanFollow) {
   const auto refused = too_wide.allowed(logits);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().message.substr(0, 57),
-            "The grammar has more than 4096 ways to go on behind the t");
+            "The grammar has more than 4096 ways to go on after the t");
 }
 
 TEST(GrammarFilter, KnowsThatABeginningIsWrittenOtherwise) {

@@ -47,7 +47,7 @@ void keep_typical(Pool& pool, double p);
 /// Probabilities in the order of the pool.
 std::vector<double> softmax(const Pool& pool);
 
-/// The token in whose share `drawn`, in [0, 1), falls, when the shares lie one behind the other,
+/// The token in whose share `drawn`, in [0, 1), falls, when the shares lie one after the other,
 /// the most probable first and of equals the lowest id first.
 uint32_t token_at(const Pool& pool, double drawn);
 

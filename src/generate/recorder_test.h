@@ -15,7 +15,7 @@ using Ids = std::vector<uint32_t>;
 
 inline constexpr uint32_t kVocab = 10;
 
-/// Records the frames; the logits behind a token are the token, the frame's length, and zeros.
+/// Records the frames; the logits after a token are the token, the frame's length, and zeros.
 class Recorder : public Program {
  public:
   explicit Recorder(uint32_t short_rows, bool all_logits = false) {

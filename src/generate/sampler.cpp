@@ -41,7 +41,7 @@ void penalize_repetition(std::span<float> scores, std::span<const uint32_t> prev
 }
 
 /// In [0, 1), exact.
-double drawn_from(uint64_t& state) {
+double uniform_from(uint64_t& state) {
   return double(next_random(state) >> 11) * 0x1p-53;
 }
 
@@ -164,14 +164,14 @@ Result<uint32_t> Sampler::next(std::span<const float> logits,
   if (params_.temperature == 0) return pool->front().id;
   // One number is drawn at every step, also when only one token is left, so that the sequence does
   // not depend on how many survive.
-  return token_at(*pool, drawn_from(state_));
+  return token_at(*pool, uniform_from(state_));
 }
 
 std::optional<uint32_t> Sampler::next_of_list(std::span<const float> list,
                                               std::span<const uint32_t> previous_ids,
                                               const TokenTest& allows) {
   uint64_t state = state_;
-  const double drawn = params_.temperature == 0 ? 0 : drawn_from(state);
+  const double drawn = params_.temperature == 0 ? 0 : uniform_from(state);
   const std::optional<uint32_t> id = token_of_list(list, previous_ids, params_, drawn, allows);
   if (id) state_ = state;
   return id;

@@ -17,7 +17,7 @@ constexpr uint32_t kChunksAhead = 2;
 /// Numbers up to here are exact as f32, which is how ids come from the device.
 constexpr uint32_t kMaxExactVocab = 1u << 24;
 /// A device that is lost so often in one call will not carry it out.
-constexpr uint32_t kMostLosses = 3;
+constexpr uint32_t kMaxLosses = 3;
 
 /// Logical page -> page of the cache. Pages of a window recur: a new page takes the place of one
 /// that has slid out of the window. All caches that are read through a table are of one size.
@@ -56,7 +56,7 @@ Result<Session> Session::start(Program& program, uint32_t context, uint32_t voca
       session.short_rows_ = std::max(session.short_rows_, rope->short_rows);
     }
   }
-  session.plan_choices(plan);
+  session.find_sampling_phases(plan);
   TOK_TRY(session.outlive_device([&] { return session.write_tables(); }, {}));
   return session;
 }
@@ -91,7 +91,7 @@ Result<void> Session::write_table(BufferId buffer, std::span<const uint32_t> val
   return program_->write_table(buffer, values);
 }
 
-void Session::plan_choices(const Plan& plan) {
+void Session::find_sampling_phases(const Plan& plan) {
   greedy_phase_ = list_phase_ = plan.phases.size();
   ahead_ = kStepsAhead;
   if (vocab_ > kMaxExactVocab) return;
@@ -99,7 +99,7 @@ void Session::plan_choices(const Plan& plan) {
     if (plan.phases[i].from_position > 0) continue;
     for (const Step& step : plan.phases[i].steps) {
       if (std::holds_alternative<NextToken>(step.op)) greedy_phase_ = i;
-      if (!std::holds_alternative<DrawToken>(step.op)) continue;
+      if (!std::holds_alternative<SampleToken>(step.op)) continue;
       list_phase_ = i;
       occurred_ = step.outputs[1].buffer;
     }
@@ -187,7 +187,7 @@ Result<std::span<const float>> Session::feed(std::span<const uint32_t> tokens,
   if (before == 0 || again) {
     position_ = written_ = 0;
     steps_.clear();
-    forget_copies_behind(0);
+    forget_copies_after(0);
   }
   const std::span<const uint32_t> fed = again ? std::span<const uint32_t>(ids_) : tokens;
   TOK_TRY(outlive_device([&] { return run(fed, cancelled); }, cancelled));
@@ -198,10 +198,10 @@ Result<std::span<const float>> Session::feed(std::span<const uint32_t> tokens,
 Result<void> Session::outlive_device(const std::function<Result<void>()>& attempt,
                                      const std::function<bool()>& cancelled) {
   const ScopedFlag running(is_running_);
-  Result<void> status = is_spoilt_ ? replay(cancelled) : Result<void>{};
+  Result<void> status = is_corrupted_ ? replay(cancelled) : Result<void>{};
   if (status) status = attempt();
   for (uint32_t losses = 1; is_lost(status); ++losses) {
-    if (losses == kMostLosses) {
+    if (losses == kMaxLosses) {
       return Failure(status.error().within(
           fmt::format("The device was lost {} times in a row, and this call is given up", losses)));
     }
@@ -224,7 +224,7 @@ std::optional<size_t> Session::newest_copy(uint32_t position) const {
   return newest;
 }
 
-void Session::forget_copies_behind(uint32_t position) {
+void Session::forget_copies_after(uint32_t position) {
   for (std::optional<uint32_t>& copied : copied_) {
     if (copied > position) copied.reset();
   }
@@ -272,7 +272,7 @@ Result<void> Session::replay(const std::function<bool()>& cancelled) {
   }
   steps_ = steps;
   position_ = position;
-  is_spoilt_ = !status && !is_lost(status);
+  is_corrupted_ = !status && !is_lost(status);
   return status;
 }
 
@@ -283,7 +283,7 @@ bool Session::gives_list() const {
 uint32_t Session::room_for_steps() const {
   const uint32_t left = context_ - position_;
   if (position_ > short_rows_ || short_rows_ == 0) return left;
-  // A long prompt that was cancelled has left keys of the other kind behind.
+  // A long prompt that was cancelled has left keys of the other kind.
   if (length_ > short_rows_) return 0;
   return std::min(left, short_rows_ - position_);
 }
@@ -320,7 +320,7 @@ const Step& Session::list_step() const {
   const Plan& plan = program_->plan();
   const std::vector<Step>& steps = plan.phases[plan.phase_at(list_phase_, position_)].steps;
   const auto makes_list = [](const Step& step) {
-    return std::holds_alternative<TopTokens>(step.op);
+    return std::holds_alternative<TopKTokens>(step.op);
   };
   return *std::ranges::find_if(steps, makes_list);
 }
@@ -346,10 +346,10 @@ Result<std::span<const float>> Session::feed_for_list(uint32_t id, float inverse
   return std::span<const float>(arrived_->logits);
 }
 
-Result<std::span<const float>> Session::logits_behind_list() {
+Result<std::span<const float>> Session::logits_after_list() {
   TOK_TRY(check_turn());
   TOK_CHECK(position_ > 0 && position_ == ids_.size() && steps_.back() == 1);
-  // Where the device has run ahead, or is lost before they are read, the token runs again behind
+  // Where the device has run ahead, or is lost before they are read, the token runs again after
   // all others.
   --position_;
   steps_.pop_back();
@@ -371,8 +371,8 @@ Result<std::span<const float>> Session::logits_behind_list() {
   };
   const Result<void> status = outlive_device(attempt, {});
   if (!status) {  // the states may have taken in the token that is no longer part of the sequence
-    is_spoilt_ = is_recurrent_;
-    forget_copies_behind(position_);
+    is_corrupted_ = is_recurrent_;
+    forget_copies_after(position_);
     return Failure(status.error());
   }
   return std::span<const float>(arrived_->logits);

@@ -16,8 +16,8 @@
 namespace tokamak {
 
 /// By what the device draws tokens from here on.
-struct DrawStart {
-  DrawRule rule;
+struct SamplingStart {
+  SamplingRule rule;
   /// What the rule's penalty is for: the sequence with the token to feed. Not read without one.
   std::span<const uint32_t> previous_ids = {};
 };
@@ -40,7 +40,7 @@ class Session {
   /// Whether taking back what the device has run too far runs some steps again.
   bool is_recurrent() const { return is_recurrent_; }
 
-  /// Runs the model over `tokens` and gives the logits behind the last of them, or of all of them
+  /// Runs the model over `tokens` and gives the logits after the last of them, or of all of them
   /// when the plan was built with all logits: rows of vocab floats, valid until the next call.
   /// Chunks are as large as the largest phase takes. `cancelled` is asked before each of them, and
   /// no more than three are under way: the call ends soon after it says yes.
@@ -64,7 +64,7 @@ class Session {
 
   /// Feeds `id`, then token by token the most probable one (the lowest id of equals), chosen on the
   /// device, which runs some steps ahead of this program. `next` receives every chosen token and
-  /// says whether to go on. Ends behind `count` of them, the last of which is not fed; what ran
+  /// says whether to go on. Ends after `count` of them, the last of which is not fed; what ran
   /// ahead of the end is as if it had not.
   /// REQUIRES: 0 < count <= greedy_room(). Errors: as feed(), and logits of which none is a finite
   /// number.
@@ -73,27 +73,27 @@ class Session {
   /// Whether feed_for_list() can be called here; feed() can.
   bool gives_list() const;
 
-  /// As feed() of one token, but gives a list of the most probable tokens behind it (TopTokens of
-  /// graph/choice_ops.h), with the sum at that inverse temperature. REQUIRES: gives_list().
+  /// As feed() of one token, but gives a list of the most probable tokens after it (TopKTokens of
+  /// graph/sampling_ops.h), with the sum at that inverse temperature. REQUIRES: gives_list().
   Result<std::span<const float>> feed_for_list(uint32_t id, float inverse_temperature);
 
   /// How many lists draw() can give from here on; 0: none, or not without feed() in between.
-  uint32_t drawing_room() const;
+  uint32_t sampling_room() const;
 
-  /// Feeds `id`, then token by token what the device draws from the list behind each (DrawToken),
+  /// Feeds `id`, then token by token what the device draws from the list after each (SampleToken),
   /// some steps ahead of this program. `next` receives every list, as of feed_for_list(), and the
   /// token that the device goes on with, kNoToken where it has none; it says whether that is the
-  /// token to go on with. Ends behind `count` lists; what ran ahead of the end is as if it had not.
-  /// `start` gives by what the device draws behind the lists that `next` has seen; it is asked
-  /// again where the device was lost. REQUIRES: 0 < count <= drawing_room(); previous ids are below
-  /// vocab. Errors: as feed().
-  Result<void> draw(uint32_t id, uint32_t count, const std::function<DrawStart()>& start,
-                    const std::function<bool(std::span<const float> list, uint32_t token)>& next);
+  /// token to go on with. Ends after `count` lists; what ran ahead of the end is as if it had not.
+  /// `start` gives by what the device draws after the lists that `next` has seen; it is asked
+  /// again where the device was lost. REQUIRES: 0 < count <= sampling_room(); previous ids are
+  /// below vocab. Errors: as feed().
+  Result<void> sample(uint32_t id, uint32_t count, const std::function<SamplingStart()>& start,
+                      const std::function<bool(std::span<const float> list, uint32_t token)>& next);
   static constexpr uint32_t kNoToken = UINT32_MAX;
 
   /// All logits that the last list was made of. REQUIRES: the call before was feed_for_list() or
   /// draw() and gave a list. Errors: the device's.
-  Result<std::span<const float>> logits_behind_list();
+  Result<std::span<const float>> logits_after_list();
 
  private:
   Session(Program& program, uint32_t context, uint32_t vocab, bool all_rows)
@@ -112,7 +112,7 @@ class Session {
   uint32_t room_for_steps() const;
   /// By that phase, or the one that takes its place at the position.
   StepRequest one_step(size_t phase, std::span<const uint32_t> tokens) const;
-  /// By the phase for so many tokens.
+  /// By the phase for that many tokens.
   StepRequest step_of(std::span<const uint32_t> tokens) const;
   /// Submits; with `read_back`, waits for the result and adds it to the logits.
   Result<void> step(StepRequest request, bool read_back);
@@ -126,10 +126,10 @@ class Session {
   Result<void> replay(const std::function<bool()>& cancelled);
   /// Of `steps` those up to that copy need not run again.
   Result<void> put_back_states(std::span<const uint32_t> steps, uint32_t position);
-  /// The copy from the latest position that is not behind `position`.
+  /// The copy from the latest position that is not after `position`.
   std::optional<size_t> newest_copy(uint32_t position) const;
-  /// What is behind `position` is part of another sequence from now on.
-  void forget_copies_behind(uint32_t position);
+  /// What follows `position` is part of another sequence from now on.
+  void forget_copies_after(uint32_t position);
   /// REQUIRES: the position is in the sequence.
   void cut_back(uint32_t position);
   /// Whether the caches of sliding windows still hold all that `position` sees.
@@ -143,8 +143,8 @@ class Session {
     std::optional<Error> error;
   };
   struct Ahead;
-  struct Choosing;
-  Result<void> run_choosing(Choosing& choosing);
+  struct AheadLoop;
+  Result<void> run_ahead(AheadLoop& loop);
   /// The token that a device means by `number`, kNoToken by -1. Errors: what names no token.
   Result<uint32_t> token_named(float number) const;
   /// The same of all tokens of a list.
@@ -152,11 +152,11 @@ class Session {
   /// Tells the device what has occurred.
   Result<void> write_occurred(std::span<const uint32_t> ids);
   /// Submits `count` steps, fewer where another phase takes over.
-  Result<void> submit_choosing(const Choosing& choosing, uint32_t count,
-                               const std::shared_ptr<Ahead>& own);
+  Result<void> submit_ahead(const AheadLoop& loop, uint32_t count,
+                            const std::shared_ptr<Ahead>& own);
   /// The step of the list phase, for the position, that makes the list of the logits.
   const Step& list_step() const;
-  void plan_choices(const Plan& plan);
+  void find_sampling_phases(const Plan& plan);
 
   Program* program_;
   uint64_t sequence_ = 0;
@@ -164,17 +164,17 @@ class Session {
   bool all_rows_;
   bool is_running_ = false;  // in the middle of a call
   uint32_t position_ = 0;
-  uint32_t length_ = 0;          // position_ behind the current call, also where it was cancelled
+  uint32_t length_ = 0;          // position_ after the current call, also where it was cancelled
   uint32_t written_ = 0;         // the states have seen tokens up to here, also in steps taken back
   uint32_t short_rows_ = 0;      // of the plan's rotary table
   std::vector<uint32_t> ids_;    // fed so far
   std::vector<uint32_t> steps_;  // tokens of each step that they were fed in
   size_t greedy_phase_ = 0;      // the number of phases: there is none
   size_t list_phase_ = 0;        // the same
-  BufferId occurred_ = {};       // of the list phase: see DrawToken
+  BufferId occurred_ = {};       // of the list phase: see SampleToken
   uint32_t ahead_ = 1;           // most steps under way at once
   bool is_recurrent_ = false;    // has states that cannot be taken back, but copies of them
-  bool is_spoilt_ = false;       // these states hold tokens that are no longer part of the sequence
+  bool is_corrupted_ = false;    // these states hold tokens that are no longer part of the sequence
   std::array<std::optional<uint32_t>, kStateCopies> copied_;  // the positions the copies are from
   bool holds_logits_ = false;  // the device still has those of the last list
   std::shared_ptr<Arrived> arrived_ = std::make_shared<Arrived>();

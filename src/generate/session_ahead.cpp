@@ -24,27 +24,27 @@ struct Session::Ahead {
 };
 
 /// What is left to do of a call that lets the device choose.
-struct Session::Choosing {
+struct Session::AheadLoop {
   size_t phase;
   uint32_t id, count;
-  const std::function<DrawStart()>& start;
+  const std::function<SamplingStart()>& start;
   /// Takes a row, and the token at its end; says whether to go on with that.
   const std::function<Result<bool>(std::span<const float> row, uint32_t token)>& next;
 };
 
-Result<void> Session::submit_choosing(const Choosing& choosing, uint32_t count,
-                                      const std::shared_ptr<Ahead>& own) {
+Result<void> Session::submit_ahead(const AheadLoop& loop, uint32_t count,
+                                   const std::shared_ptr<Ahead>& own) {
   const Plan& plan = program_->plan();
   const uint32_t position = position_ + own->submitted;
-  count = std::min(count, plan.change_behind(choosing.phase, position) - position);
+  count = std::min(count, plan.change_after(loop.phase, position) - position);
   StepRequest request{
-      .phase = plan.phase_at(choosing.phase, position), .frame = {}, .tokens = {}, .done = {}};
+      .phase = plan.phase_at(loop.phase, position), .frame = {}, .tokens = {}, .done = {}};
   request.repeat = count;
   request.continues = own->submitted > 0;
   if (!request.continues) {
-    request.tokens = {&choosing.id, 1};
+    request.tokens = {&loop.id, 1};
     request.frame = {.tokens = 1, .position = position_, .length = position_ + 1};
-    const DrawStart start = choosing.start();
+    const SamplingStart start = loop.start();
     request.frame.rule = start.rule;
     if (start.rule.repetition_penalty != 1) TOK_TRY(write_occurred(start.previous_ids));
   }
@@ -62,7 +62,7 @@ Result<void> Session::submit_choosing(const Choosing& choosing, uint32_t count,
     }
   };
   std::vector<BufferCopy> copies;
-  if (choosing.count > 1) copies = copies_at(position);
+  if (loop.count > 1) copies = copies_at(position);
   request.copies = copies;
   own->submitted += count;
   return submit(request);
@@ -79,11 +79,10 @@ Result<uint32_t> Session::token_named(float number) const {
   if (number >= 0 && number < float(vocab_) && number == std::floor(number)) {
     return uint32_t(number);
   }
-  return fail(
-      ErrorCode::kDevice,
-      "The device gives {} as a token behind position {}, expected a whole number below {}, "
-      "or -1 for none.",
-      number, ids_.size() - 1, vocab_);
+  return fail(ErrorCode::kDevice,
+              "The device gives {} as a token after position {}, expected a whole number below {}, "
+              "or -1 for none.",
+              number, ids_.size() - 1, vocab_);
 }
 
 Result<void> Session::check_list(std::span<const float> list) const {
@@ -91,24 +90,24 @@ Result<void> Session::check_list(std::span<const float> list) const {
   return {};
 }
 
-Result<void> Session::run_choosing(Choosing& choosing) {
+Result<void> Session::run_ahead(AheadLoop& loop) {
   const auto own = std::make_shared<Ahead>();
   Ahead& ahead = *own;
-  const uint32_t count = choosing.count;
-  const Operand& result = program_->plan().phases[choosing.phase].result;
+  const uint32_t count = loop.count;
+  const Operand& result = program_->plan().phases[loop.phase].result;
   const size_t row = row_size(result);
   const uint32_t most = std::min(ahead_, uint32_t(result.shape[0]));
   uint32_t taken = 0;
   bool goes_on = true;
   Result<void> status;
   ids_.resize(position_);
-  ids_.push_back(choosing.id);
+  ids_.push_back(loop.id);
   while (goes_on && status) {
     // Two groups under way: the device works on one while this program reads the other.
     while (status && ahead.submitted < count && ahead.submitted - taken < most) {
       const uint32_t group = std::clamp(most / 2, 1u, 1 + taken);
       const uint32_t room = std::min(count - ahead.submitted, most - (ahead.submitted - taken));
-      status = submit_choosing(choosing, std::min(group, room), own);
+      status = submit_ahead(loop, std::min(group, room), own);
     }
     if (status) status = program_->wait_for_result();
     if (status && ahead.error) status = Failure(*ahead.error);
@@ -117,12 +116,12 @@ Result<void> Session::run_choosing(Choosing& choosing) {
       const auto kept = arrived.first(row);
       ++taken;
       const Result<uint32_t> token = token_named(kept.back());
-      const Result<bool> verdict = token ? choosing.next(kept, *token) : Failure(token.error());
+      const Result<bool> verdict = token ? loop.next(kept, *token) : Failure(token.error());
       if (!verdict) {
         status = Failure(verdict.error());
         break;
       }
-      choosing.id = *token;
+      loop.id = *token;
       ids_.push_back(*token);
       goes_on = *verdict && taken < count;
     }
@@ -130,18 +129,18 @@ Result<void> Session::run_choosing(Choosing& choosing) {
   }
   const Result<void> drained = program_->wait();
   if (status) status = drained;
-  // What is lost behind the last token is for the next call to find.
+  // What is lost after the last token is for the next call to find.
   if (is_lost(status) && !goes_on) status = {};
-  choosing.count -= taken;
+  loop.count -= taken;
   written_ = std::max(written_, position_ + ahead.submitted);
   const uint32_t fed = is_lost(status) ? taken : std::max(taken, 1u);
   position_ += fed;
   steps_.insert(steps_.end(), fed, 1);
   length_ = position_;
   ids_.resize(position_);
-  is_spoilt_ = is_recurrent_ && ahead.submitted > taken;
+  is_corrupted_ = is_recurrent_ && ahead.submitted > taken;
   holds_logits_ = ahead.submitted == taken;
-  forget_copies_behind(position_);
+  forget_copies_after(position_);
   if (!status) copied_ = {};
   return status;
 }
@@ -157,30 +156,30 @@ Result<void> Session::greedy(uint32_t id, uint32_t count,
   TOK_TRY(check_id(id));
   const auto take = [&](std::span<const float>, uint32_t token) -> Result<bool> {
     if (token != kNoToken) return next(token);
-    return invalid_input("The logits behind position {} have no finite largest value.",
+    return invalid_input("The logits after position {} have no finite largest value.",
                          ids_.size() - 1);
   };
-  Choosing choosing{greedy_phase_, id, count, [] { return DrawStart(); }, take};
-  return outlive_device([&] { return run_choosing(choosing); }, {});
+  AheadLoop loop{greedy_phase_, id, count, [] { return SamplingStart(); }, take};
+  return outlive_device([&] { return run_ahead(loop); }, {});
 }
 
-uint32_t Session::drawing_room() const {
+uint32_t Session::sampling_room() const {
   return gives_list() ? room_for_steps() : 0;
 }
 
-Result<void> Session::draw(
-    uint32_t id, uint32_t count, const std::function<DrawStart()>& start,
+Result<void> Session::sample(
+    uint32_t id, uint32_t count, const std::function<SamplingStart()>& start,
     const std::function<bool(std::span<const float> list, uint32_t token)>& next) {
   TOK_TRY(check_turn());
-  TOK_CHECK(count > 0 && count <= drawing_room());
+  TOK_CHECK(count > 0 && count <= sampling_room());
   TOK_TRY(check_id(id));
   const auto take = [&](std::span<const float> row, uint32_t token) -> Result<bool> {
     const std::span<const float> list = row.first(row.size() - 1);
     TOK_TRY(check_list(list));
     return next(list, token) && token != kNoToken;
   };
-  Choosing choosing{list_phase_, id, count, start, take};
-  return outlive_device([&] { return run_choosing(choosing); }, {});
+  AheadLoop loop{list_phase_, id, count, start, take};
+  return outlive_device([&] { return run_ahead(loop); }, {});
 }
 
 }  // namespace tokamak

@@ -22,7 +22,7 @@ void Session::cut_back(uint32_t position) {
     position = newest ? *copied_[*newest] : 0;
   }
   if (!windows_reach(position)) position = 0;
-  is_spoilt_ = is_recurrent_ && position > 0;
+  is_corrupted_ = is_recurrent_ && position > 0;
   position_ = position;
   uint32_t left = position;
   const auto is_left = [&](uint32_t count) {
@@ -33,7 +33,7 @@ void Session::cut_back(uint32_t position) {
   steps_.erase(std::ranges::find_if_not(steps_, is_left), steps_.end());
   if (left > 0) steps_.push_back(left);  // a shorter step than the one that was cut
   ids_.resize(position);
-  forget_copies_behind(position);
+  forget_copies_after(position);
   holds_logits_ = false;
 }
 

@@ -4,31 +4,31 @@
 
 #include <algorithm>
 
-#include "generate/chooser_test.h"
+#include "generate/fake_sampler_test.h"
 #include "generate/recorder_test.h"
 
 namespace tokamak {
 namespace {
 
 TEST(Session, DrawsAheadAndTakesBackWhatWasDrawnWrongly) {
-  Chooser program;
+  FakeSampler program;
   Session session = *Session::start(program, 64, 40);
-  EXPECT_EQ(draw_until(session, 5, 40, 8), (Ids{6, 7, 8}));
+  EXPECT_EQ(sample_until(session, 5, 40, 8), (Ids{6, 7, 8}));
   EXPECT_EQ(session.position(), 3u) << "5, 6 and 7 are part of the sequence";
   EXPECT_TRUE(program.log.starts_with("5@0 6@1 7@2 8@3 ")) << program.log;
   program.log.clear();
-  EXPECT_EQ(draw_until(session, 20, 2, 0), (Ids{21, 22}));
+  EXPECT_EQ(sample_until(session, 20, 2, 0), (Ids{21, 22}));
   EXPECT_EQ(program.log, "20@3 21@4 ");
   EXPECT_EQ(session.position(), 5u);
 }
 
 TEST(Session, TellsTheDeviceWhatHasOccurredWhereThatIsPenalized) {
-  Chooser program;
+  FakeSampler program;
   Session session = *Session::start(program, 64, 70);
   const std::vector<uint32_t> previous = {0, 31, 32, 69, 31};
-  DrawStart start{.rule = {}, .previous_ids = previous};
+  SamplingStart start{.rule = {}, .previous_ids = previous};
   const auto draw = [&](uint32_t id) {
-    return session.draw(id, 1, [&] { return start; }, [](auto, uint32_t) { return true; });
+    return session.sample(id, 1, [&] { return start; }, [](auto, uint32_t) { return true; });
   };
   ASSERT_TRUE(draw(5));
   EXPECT_TRUE(program.occurred.empty());
@@ -37,57 +37,57 @@ TEST(Session, TellsTheDeviceWhatHasOccurredWhereThatIsPenalized) {
   EXPECT_EQ(program.occurred, (std::vector<uint32_t>{0x80000001u, 1, 1u << 5}));
 }
 
-TEST(Session, TakesThePhaseForFarPositionsFromThereOn) {
+TEST(Session, TakesThePhaseForLongContextFromThereOn) {
   // Wherever that is in the groups of steps that are under way.
-  for (uint32_t far = 1; far < 9; ++far) {
-    Chooser program;
-    program.add_far(far);
+  for (uint32_t long_context = 1; long_context < 9; ++long_context) {
+    FakeSampler program;
+    program.add_long_context(long_context);
     program.arrive_together = true;
     Session session = *Session::start(program, 64, 40);
-    draw_until(session, 5, 9, 0);
+    sample_until(session, 5, 9, 0);
     std::string expected;
     for (uint32_t at = 0; at < 9; ++at) {
-      expected += fmt::format("{}{}@{} ", at < far ? "" : "far ", 5 + at, at);
+      expected += fmt::format("{}{}@{} ", at < long_context ? "" : "long ", 5 + at, at);
     }
     EXPECT_EQ(program.log, expected);
     program.log.clear();
-    ASSERT_TRUE(session.logits_behind_list());
-    EXPECT_EQ(program.log, "logits ") << "those of the far phase";
+    ASSERT_TRUE(session.logits_after_list());
+    EXPECT_EQ(program.log, "logits ") << "those of the long phase";
     ASSERT_TRUE(session.feed_for_list(20, 1));
-    EXPECT_EQ(program.log, "logits far 20@9 ");
+    EXPECT_EQ(program.log, "logits long 20@9 ");
   }
 }
 
-TEST(Session, ReadsLogitsBehindAListOrMakesThemAgain) {
-  Chooser program;
+TEST(Session, ReadsLogitsAfterAListOrMakesThemAgain) {
+  FakeSampler program;
   Session session = *Session::start(program, 64, 40);
-  draw_until(session, 5, 3, 0);
+  sample_until(session, 5, 3, 0);
   program.log.clear();
-  auto logits = session.logits_behind_list();
+  auto logits = session.logits_after_list();
   ASSERT_TRUE(logits);
   EXPECT_EQ(program.log, "logits ") << "nothing ran ahead of them";
   EXPECT_EQ((*logits)[0], 8);
-  draw_until(session, 8, 9, 10);
+  sample_until(session, 8, 9, 10);
   EXPECT_EQ(session.position(), 5u);
   program.log.clear();
-  logits = session.logits_behind_list();
+  logits = session.logits_after_list();
   ASSERT_TRUE(logits);
   EXPECT_EQ(program.log, "9@4 logits ") << "the device has gone on";
   EXPECT_EQ((*logits)[0], 10);
   EXPECT_EQ(session.position(), 5u);
 }
 
-TEST(Session, DrawsOnBehindALossOfTheDevice) {
-  Chooser program;
+TEST(Session, DrawsOnAfterALossOfTheDevice) {
+  FakeSampler program;
   Session session = *Session::start(program, 64, 40);
-  draw_until(session, 5, 2, 0);
+  sample_until(session, 5, 2, 0);
   program.losses = 1;
   program.log.clear();
-  EXPECT_EQ(draw_until(session, 7, 2, 0), (Ids{8, 9}));
+  EXPECT_EQ(sample_until(session, 7, 2, 0), (Ids{8, 9}));
   EXPECT_EQ(program.log, "restored 5@0 6@1 7@2 8@3 ");
 }
 
-/// The ids from `first` on, as the Chooser's state has them.
+/// The ids from `first` on, as the FakeSampler's state has them.
 std::string ids_text(uint32_t first, uint32_t count) {
   std::string text;
   for (uint32_t id = first; id < first + count; ++id) text += fmt::format("{} ", id);
@@ -95,58 +95,58 @@ std::string ids_text(uint32_t first, uint32_t count) {
 }
 
 /// Copies are at least 16 steps apart, and a group is not divided for one.
-constexpr int kMostAgain = 16 + int(Chooser::kLists) / 2 - 1;
+constexpr int kMaxAgain = 16 + int(FakeSampler::kLists) / 2 - 1;
 
 TEST(Session, TakesBackWhatStatesHaveTakenInTooMuch) {
   for (uint32_t wrong = 2; wrong < 60; ++wrong) {
-    Chooser program(true);
+    FakeSampler program(true);
     Session session = *Session::start(program, 64, 100);
-    draw_until(session, 1, 64, wrong);
+    sample_until(session, 1, 64, wrong);
     EXPECT_EQ(session.position(), wrong - 1);
     program.log.clear();
-    draw_until(session, wrong, 1, 0);
+    sample_until(session, wrong, 1, 0);
     EXPECT_EQ(program.state(), ids_text(1, wrong));
-    EXPECT_LE(std::ranges::count(program.log, '@'), kMostAgain + 1);
+    EXPECT_LE(std::ranges::count(program.log, '@'), kMaxAgain + 1);
     program.log.clear();
-    draw_until(session, wrong + 1, 1, 0);
+    sample_until(session, wrong + 1, 1, 0);
     EXPECT_EQ(program.log, fmt::format("{}@{} ", wrong + 1, wrong)) << "taken back once";
   }
 }
 
 TEST(Session, TakesBackTheLastStepWhereItsLogitsAreGone) {
   for (uint32_t wrong = 2; wrong < 60; ++wrong) {
-    Chooser program(true);
+    FakeSampler program(true);
     Session session = *Session::start(program, 64, 100);
-    draw_until(session, 1, 64, wrong);
+    sample_until(session, 1, 64, wrong);
     program.log.clear();
-    ASSERT_TRUE(session.logits_behind_list());
+    ASSERT_TRUE(session.logits_after_list());
     EXPECT_EQ(program.state(), ids_text(1, wrong - 1));
-    EXPECT_LE(std::ranges::count(program.log, '@'), kMostAgain + 1);
+    EXPECT_LE(std::ranges::count(program.log, '@'), kMaxAgain + 1);
   }
 }
 
 TEST(Session, CopiesOfStatesAreOfTheSequenceThatWentOn) {
   for (uint32_t wrong = 10; wrong < 60; ++wrong) {
-    Chooser program(true);
+    FakeSampler program(true);
     Session session = *Session::start(program, 128, 400);
-    draw_until(session, 1, 100, wrong);
-    draw_until(session, 100, 30, 109);  // behind 1 to wrong - 1
-    draw_until(session, 200, 1, 0);
+    sample_until(session, 1, 100, wrong);
+    sample_until(session, 100, 30, 109);  // after 1 to wrong - 1
+    sample_until(session, 200, 1, 0);
     const std::string expected = ids_text(1, wrong - 1) + ids_text(100, 9);
     EXPECT_EQ(program.state(), expected + "200 ");
-    draw_until(session, 201, 20, 210);
+    sample_until(session, 201, 20, 210);
     program.losses = 1;
-    draw_until(session, 210, 1, 0);
+    sample_until(session, 210, 1, 0);
     EXPECT_EQ(program.state(), expected + ids_text(200, 11)) << "no copy outlives its device";
   }
 }
 
 TEST(Session, ATokenWhoseLogitsCannotBeReadLeavesTheStates) {
-  Chooser program(true);
+  FakeSampler program(true);
   Session session = *Session::start(program, 64, 100);
-  draw_until(session, 1, 3, 0);
+  sample_until(session, 1, 3, 0);
   program.failures = 1;
-  EXPECT_FALSE(session.logits_behind_list());
+  EXPECT_FALSE(session.logits_after_list());
   EXPECT_EQ(session.position(), 2u);
   const uint32_t id = 50;
   ASSERT_TRUE(session.feed({&id, 1}));
@@ -154,11 +154,11 @@ TEST(Session, ATokenWhoseLogitsCannotBeReadLeavesTheStates) {
 }
 
 TEST(Session, CopiesNothingForAStepThatNothingFollows) {
-  Chooser program(true);
+  FakeSampler program(true);
   Session session = *Session::start(program, 64, 100);
-  draw_until(session, 1, 1, 0);
+  sample_until(session, 1, 1, 0);
   EXPECT_EQ(program.copies, 0u);
-  draw_until(session, 2, 40, 0);
+  sample_until(session, 2, 40, 0);
   EXPECT_EQ(program.copies, 3u) << "one for every sixteen steps";
 }
 
@@ -177,17 +177,18 @@ TEST(Session, TakesTheSmallestPhaseThatHoldsAChunk) {
     program.plan_.phases.back().name = name;
     program.plan_.phases.back().max_tokens = max_tokens;
   };
-  smaller("few", 2);
+  smaller("small_batch", 2);
   smaller("decode", 1);
   Session session = *Session::start(program, 64, kVocab);
   feed(session, {1, 2, 3, 4, 5, 6});
   feed(session, {7});
   feed(session, {1, 2, 3});
-  EXPECT_EQ(program.phases, "chunk few decode chunk ");
+  EXPECT_EQ(program.phases, "chunk small_batch decode chunk ");
   program.losses = 1;
   program.phases.clear();
   feed(session, {8, 9});
-  EXPECT_EQ(program.phases, "chunk few decode chunk few ") << "the same steps again";
+  EXPECT_EQ(program.phases, "chunk small_batch decode chunk small_batch ")
+      << "the same steps again";
 }
 
 TEST(Session, PagesRecurInTheCacheThatAttentionReads) {
@@ -247,21 +248,21 @@ TEST(Session, RunsAgainAfterACancelledLongCall) {
   EXPECT_EQ(program.log, "0+4/5 4+1/5 ");
 }
 
-TEST(Session, ChoosesNothingBehindALongPromptThatWasCancelled) {
-  Chooser program;
+TEST(Session, ChoosesNothingAfterALongPromptThatWasCancelled) {
+  FakeSampler program;
   Buffer angles{.use = BufferUse::kConstant};
   angles.tensor.recipe = RopeTable{{1.0f}, 1, 5, {0.5f}};
   program.plan_.buffers.push_back(angles);
   Session session = *Session::start(program, 64, kVocab);
-  EXPECT_EQ(session.drawing_room(), 5u);
+  EXPECT_EQ(session.sampling_room(), 5u);
   int asked = 0;
   const Ids ids = {1, 2, 3, 4, 5, 6};
   EXPECT_FALSE(session.feed(ids, [&] { return ++asked == 3; }));
   EXPECT_EQ(session.position(), 2u);
-  EXPECT_EQ(session.drawing_room(), 0u) << "its keys are those of a long sequence";
+  EXPECT_EQ(session.sampling_room(), 0u) << "its keys are those of a long sequence";
   const uint32_t id = 3;
   ASSERT_TRUE(session.feed({&id, 1}));
-  EXPECT_EQ(session.drawing_room(), 2u);
+  EXPECT_EQ(session.sampling_room(), 2u);
 }
 
 TEST(Session, RunsTheSameStepsAgainOnARestoredDevice) {
@@ -325,9 +326,9 @@ TEST(Session, GoesBackOnlyToWhatAWindowStillHolds) {
 }
 
 TEST(Session, GoesBackToACopyOfRecurrentStates) {
-  Chooser program(true);
+  FakeSampler program(true);
   Session session = *Session::start(program, 64, 60);
-  draw_until(session, 5, 20, 0);  // feeds 5 to 24; copies are from position 0 and further on
+  sample_until(session, 5, 20, 0);  // feeds 5 to 24; copies are from position 0 and further on
   Ids prompt(18);
   for (uint32_t i = 0; i < 18; ++i) prompt[i] = 5 + i;
   prompt.push_back(50);

@@ -5,7 +5,7 @@
 #include <limits>
 #include <optional>
 
-#include "generate/chooser_test.h"
+#include "generate/fake_sampler_test.h"
 #include "generate/recorder_test.h"
 
 namespace tokamak {
@@ -66,11 +66,11 @@ TEST(Session, IsNotTouchedByAResultThatComesAfterAFailedWait) {
 }
 
 TEST(Session, EndsWhenAnotherOneIsStartedOnItsProgram) {
-  Chooser program;
+  FakeSampler program;
   Session old = *Session::start(program, 64, 40);
-  draw_until(old, 5, 3, 0);
+  sample_until(old, 5, 3, 0);
   Session session = *Session::start(program, 64, 40);
-  draw_until(session, 20, 3, 0);
+  sample_until(session, 20, 3, 0);
   program.log.clear();
   const uint32_t id = 8;
   const auto refuses = [](const auto& used) {
@@ -81,19 +81,19 @@ TEST(Session, EndsWhenAnotherOneIsStartedOnItsProgram) {
   };
   refuses(old.feed({&id, 1}));
   refuses(old.feed_for_list(id, 1));
-  refuses(old.logits_behind_list());
-  refuses(old.draw(id, 1, [] { return DrawStart(); }, [](auto, uint32_t) { return true; }));
+  refuses(old.logits_after_list());
+  refuses(old.sample(id, 1, [] { return SamplingStart(); }, [](auto, uint32_t) { return true; }));
   refuses(old.greedy(id, 1, [](uint32_t) { return true; }));
   EXPECT_EQ(program.log, "");
-  EXPECT_EQ(draw_until(session, 23, 2, 0), (Ids{24, 25})) << "the newest goes on";
+  EXPECT_EQ(sample_until(session, 23, 2, 0), (Ids{24, 25})) << "the newest goes on";
 }
 
 TEST(Session, EndsWhenACallbackStartsAnother) {
-  Chooser program;
+  FakeSampler program;
   Session session = *Session::start(program, 64, 40);
   uint32_t seen = 0;
-  const auto drawn = session.draw(
-      5, 40, [] { return DrawStart(); },
+  const auto drawn = session.sample(
+      5, 40, [] { return SamplingStart(); },
       [&](auto, uint32_t) {
         if (++seen == 2) {
           EXPECT_TRUE(Session::start(program, 64, 40));
@@ -106,11 +106,11 @@ TEST(Session, EndsWhenACallbackStartsAnother) {
 }
 
 TEST(Session, CannotBeCalledFromItsOwnCallbacks) {
-  Chooser program;
+  FakeSampler program;
   Session session = *Session::start(program, 64, 40);
   std::string message;
-  const auto drawn = session.draw(
-      5, 3, [] { return DrawStart(); },
+  const auto drawn = session.sample(
+      5, 3, [] { return SamplingStart(); },
       [&](auto, uint32_t token) {
         const auto again = session.feed({&token, 1});
         EXPECT_FALSE(again);
@@ -126,19 +126,19 @@ TEST(Session, RefusesWhatIsNoTokenFromTheDevice) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   for (const float wrong : {nan, HUGE_VALF, -HUGE_VALF, -2.0f, 0.5f, 40.0f, 3e9f}) {
     for (const bool in_list : {false, true}) {
-      Chooser program;
+      FakeSampler program;
       Session session = *Session::start(program, 64, 40);
       (in_list ? program.wrong_listed : program.wrong_token) = wrong;
       const auto drawn =
-          session.draw(5, 3, [] { return DrawStart(); }, [](auto, uint32_t) { return true; });
+          session.sample(5, 3, [] { return SamplingStart(); }, [](auto, uint32_t) { return true; });
       ASSERT_FALSE(drawn) << wrong;
       EXPECT_EQ(drawn.error().code, ErrorCode::kDevice);
       EXPECT_EQ(drawn.error().message,
-                fmt::format("The device gives {} as a token behind position 0, expected a whole "
+                fmt::format("The device gives {} as a token after position 0, expected a whole "
                             "number below 40, or -1 for none.",
                             wrong));
     }
-    Chooser program;
+    FakeSampler program;
     program.wrong_listed = wrong;
     Session session = *Session::start(program, 64, 40);
     EXPECT_FALSE(session.feed_for_list(5, 1)) << wrong;
@@ -146,7 +146,7 @@ TEST(Session, RefusesWhatIsNoTokenFromTheDevice) {
 }
 
 TEST(Session, LetsTheDeviceChooseOnlyWhereItsNumbersNameEveryToken) {
-  Chooser program;
+  FakeSampler program;
   EXPECT_TRUE(Session::start(program, 64, 1u << 24)->gives_list());
   EXPECT_FALSE(Session::start(program, 64, (1u << 24) + 1)->gives_list());
 }

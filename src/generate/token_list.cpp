@@ -45,7 +45,7 @@ std::optional<Known> read_list(std::span<const float> list) {
   known.sum = double(list.back());
   // All logits say best what is wrong with them.
   if (known.pool.empty() || known.sum < 0 || known.pool.front().score < kFarDown) return {};
-  known.is_whole = known.pool.size() < kTopTokens;
+  known.is_whole = known.pool.size() < kTopK;
   known.bound = known.pool.back().score;
   std::ranges::sort(known.pool, {}, &Scored::id);
   return known;
@@ -137,7 +137,7 @@ bool can_take_lists(const SamplingParams& params, bool has_grammar) {
   // A penalty below 1 lifts tokens that are not listed.
   if (params.repetition_penalty < 1) return false;
   if (params.temperature == 0) return true;
-  if (params.top_k != 0) return params.top_k < kTopTokens;
+  if (params.top_k != 0) return params.top_k < kTopK;
   if (has_grammar) return false;
   // Any other changes the sum, which min_p does without.
   if (params.repetition_penalty > 1) return params.min_p > 0 && params.top_p == 1;
@@ -148,8 +148,8 @@ bool can_guess(const SamplingParams& params) {
   return can_take_lists(params) && (params.temperature == 0 || params.typical_p == 1);
 }
 
-DrawRule draw_rule(const SamplingParams& params, uint64_t random) {
-  DrawRule rule;
+SamplingRule sampling_rule(const SamplingParams& params, uint64_t random) {
+  SamplingRule rule;
   rule.repetition_penalty = float(params.repetition_penalty);
   if (params.temperature == 0) {
     rule.top_k = 1;

@@ -1,5 +1,5 @@
-// Sampling from the list of the most probable tokens that the device makes (TopTokens in
-// graph/choice_ops.h), instead of from all logits.
+// Sampling from the list of the most probable tokens that the device makes (TopKTokens in
+// graph/sampling_ops.h), instead of from all logits.
 //
 // The token is the one that all logits would give, or there is none: the list then cannot tell.
 // What follows from the listed logits alone is computed as from all of them. What needs the sum
@@ -24,7 +24,7 @@ bool can_guess(const SamplingParams& params);
 
 /// By what the device sums up a list's probabilities and, where it can guess, draws; `random` as
 /// Sampler::random_state().
-DrawRule draw_rule(const SamplingParams& params, uint64_t random);
+SamplingRule sampling_rule(const SamplingParams& params, uint64_t random);
 
 /// `list`: pairs of a logit and its id, best first, then the sum. `drawn`: the number in [0, 1)
 /// that chooses among what survives. `allows`: where given, other tokens are as if their logits

@@ -26,12 +26,12 @@ std::vector<float> list_of(const std::vector<float>& logits, const SamplingParam
   std::erase_if(ids, [&](uint32_t i) { return !std::isfinite(logits[i]); });
   std::ranges::stable_sort(ids, std::greater(), [&](uint32_t i) { return logits[i]; });
   double sum = 0;
-  const double factor = double(draw_rule(params, 0).inverse_temperature);
+  const double factor = double(sampling_rule(params, 0).inverse_temperature);
   for (const uint32_t id : ids) {
     sum += std::exp(double(logits[id] - logits[ids[0]]) * factor);
   }
   std::vector<float> list;
-  for (size_t i = 0; i < std::min<size_t>(kTopTokens, logits.size()); ++i) {
+  for (size_t i = 0; i < std::min<size_t>(kTopK, logits.size()); ++i) {
     list.push_back(i < ids.size() ? logits[ids[i]] : kLowest);
     list.push_back(i < ids.size() ? float(ids[i]) : -1);
   }
@@ -181,7 +181,7 @@ TEST(TokenList, CannotTellWhereEqualsAreNotListed) {
   EXPECT_EQ(token_of_list(list_of(one_better, greedy), {}, greedy, 0), 150u);
 }
 
-TEST(TokenList, DoesNotKnowTheSumBehindAPenalty) {
+TEST(TokenList, DoesNotKnowTheSumAfterAPenalty) {
   const SamplingParams params{.temperature = 1, .repetition_penalty = 2};
   std::vector<float> logits(200);
   for (size_t i = 0; i < logits.size(); ++i) logits[i] = 10 - float(i) / 20;
@@ -192,19 +192,19 @@ TEST(TokenList, DoesNotKnowTheSumBehindAPenalty) {
 }
 
 TEST(TokenList, IsNotAskedForWhatItCannotTell) {
-  EXPECT_FALSE(can_take_lists({.top_k = kTopTokens}));
+  EXPECT_FALSE(can_take_lists({.top_k = kTopK}));
   EXPECT_FALSE(can_take_lists({.typical_p = 0.9}));
   EXPECT_FALSE(can_take_lists({.repetition_penalty = 1.1}));
   EXPECT_FALSE(can_take_lists({.top_p = 0.9, .min_p = 0.1, .repetition_penalty = 1.1}));
   EXPECT_FALSE(can_take_lists({.top_k = 10, .repetition_penalty = 0.9}));
   EXPECT_TRUE(can_take_lists({.temperature = 0, .repetition_penalty = 1.1}));
-  EXPECT_TRUE(can_take_lists({.top_k = kTopTokens - 1}));
+  EXPECT_TRUE(can_take_lists({.top_k = kTopK - 1}));
 }
 
 TEST(TokenList, TheDeviceMultipliesByAFiniteNumber) {
-  EXPECT_EQ(draw_rule({.temperature = 0}, 0).inverse_temperature, 1);
-  EXPECT_EQ(draw_rule({.temperature = 0.5}, 0).inverse_temperature, 2);
-  EXPECT_TRUE(std::isfinite(draw_rule({.temperature = 1e-300}, 0).inverse_temperature));
+  EXPECT_EQ(sampling_rule({.temperature = 0}, 0).inverse_temperature, 1);
+  EXPECT_EQ(sampling_rule({.temperature = 0.5}, 0).inverse_temperature, 2);
+  EXPECT_TRUE(std::isfinite(sampling_rule({.temperature = 1e-300}, 0).inverse_temperature));
 }
 
 TEST(TokenList, IsGuessedOnlyByRulesThatTheDeviceHas) {
@@ -215,17 +215,17 @@ TEST(TokenList, IsGuessedOnlyByRulesThatTheDeviceHas) {
   EXPECT_TRUE(can_guess({.min_p = 0.1, .repetition_penalty = 1.1}));
   EXPECT_FALSE(can_guess({.repetition_penalty = 1.1}));
   EXPECT_FALSE(can_guess({.top_k = 40, .repetition_penalty = 0.9}));
-  EXPECT_FALSE(can_guess({.top_k = kTopTokens}));
+  EXPECT_FALSE(can_guess({.top_k = kTopK}));
   EXPECT_FALSE(can_guess({.top_k = 40, .typical_p = 0.9}));
-  const DrawRule rule =
-      draw_rule({.top_k = 40, .top_p = 0.75, .min_p = 0.125, .repetition_penalty = 1.25},
-                0x123456789abcdefull);
+  const SamplingRule rule =
+      sampling_rule({.top_k = 40, .top_p = 0.75, .min_p = 0.125, .repetition_penalty = 1.25},
+                    0x123456789abcdefull);
   EXPECT_EQ(rule.top_k, 40u);
   EXPECT_EQ(rule.top_p, 0.75f);
   EXPECT_EQ(rule.min_p, 0.125f);
   EXPECT_EQ(rule.repetition_penalty, 1.25f);
   EXPECT_EQ(rule.random(), 0x123456789abcdefull);
-  const DrawRule greedy = draw_rule({.temperature = 0, .top_p = 0.5, .min_p = 0.5}, 0);
+  const SamplingRule greedy = sampling_rule({.temperature = 0, .top_p = 0.5, .min_p = 0.5}, 0);
   EXPECT_EQ(greedy.top_k, 1u) << "the best token, whatever else is asked for";
   EXPECT_EQ(greedy.top_p, 1.0f);
   EXPECT_EQ(greedy.min_p, 0.0f);

@@ -51,9 +51,9 @@ struct LinearGlu {
 ///   head_norm       rms_norm(x, w), each head of the columns that w has by itself
 /// `scaled`: s is k[0] times that. `gated`: x' is activation(g) times that, where g are the columns
 /// from `first` on of an operand.
-enum class Before : uint8_t { kNone, kNorm, kNormAdd, kNormAddNorm, kMergeSplits, kHeadNorm };
-inline constexpr std::string_view kBeforeNames[] = {"none",          "norm",         "norm_add",
-                                                    "norm_add_norm", "merge_splits", "head_norm"};
+enum class Prologue : uint8_t { kNone, kNorm, kNormAdd, kNormAddNorm, kMergeSplits, kHeadNorm };
+inline constexpr std::string_view kPrologueNames[] = {"none",          "norm",         "norm_add",
+                                                      "norm_add_norm", "merge_splits", "head_norm"};
 
 /// What it makes of y = x' Wᵀ + bias:
 ///   none     y
@@ -62,27 +62,28 @@ inline constexpr std::string_view kBeforeNames[] = {"none",          "norm",    
 ///   argmax   the best of softcap(y), block by block; see BlockArgmax
 ///   gate     activation(y) * r, with the columns of r from `first` on
 ///   conv     y, its first columns convolved; see ShortConv, whose w is r and whose state follows
-enum class Behind : uint8_t { kNone, kGlu, kAdd, kArgmax, kGate, kConv };
-inline constexpr std::string_view kBehindNames[] = {"none", "glu", "add", "argmax", "gate", "conv"};
+enum class Epilogue : uint8_t { kNone, kGlu, kAdd, kArgmax, kGate, kConv };
+inline constexpr std::string_view kEpilogueNames[] = {"none",   "glu",  "add",
+                                                      "argmax", "gate", "conv"};
 
-/// The kernels of fused linears read the rows of a matrix in parts of so many columns.
+/// The kernels of fused linears read the rows of a matrix in parts of that many columns.
 inline constexpr int64_t kColumnsAtOnce = 8;
 
-/// A linear with what a decoder has before and behind it, for few tokens: no workgroup needs more
+/// A linear with what a decoder has before and after it, for few tokens: no workgroup needs more
 /// than x to prepare it, so that what is before costs no pass of its own. Only one of `gated` and
 /// an ending with an activation; `first` is a multiple of 4 when gated. x and the r of add may be
-/// exact sums, i32[T, 2*columns] (graph/exact_sums.h), x only before none, norm, norm_add and
-/// norm_add_norm.
+/// fixed-point sums, i32[T, 2*columns] (graph/fixed_point_sums.h), x only before none, norm,
+/// norm_add and norm_add_norm.
 ///     (x [T, in or as `before` says], W [out, in], bias? [out], a? [T, in], w? [in], [2*in] or
 ///      [head], k? [1], g? [T, columns], r? [T, out], [T, columns] or [n, taps],
 ///      state? [taps-1, n])
-///      -> [T, out, or as `behind` says], s? [T, in], state?, cleared? i32[T, 2*out]
+///      -> [T, out, or as `after` says], s? [T, in], state?, cleared? i32[T, 2*out]
 struct FusedLinear {
   static constexpr std::string_view kName = "fused_linear";
-  /// Of head_norm: their factors are held in workgroup memory.
-  static constexpr int64_t kMostHeads = 256;
-  Before before = Before::kNone;
-  Behind behind = Behind::kNone;
+  /// Limits head_norm, which holds their factors in workgroup memory.
+  static constexpr int64_t kMaxHeads = 256;
+  Prologue prologue = Prologue::kNone;
+  Epilogue epilogue = Epilogue::kNone;
   bool bias = false;
   float eps = 0;                              // of the norms
   uint32_t splits = 0;                        // merge_splits
@@ -91,10 +92,10 @@ struct FusedLinear {
   bool scaled = false;                        // norm_add, norm_add_norm
   bool gated = false;                         // none, merge_splits, head_norm
   uint32_t first = 0;                         // gated or gate: where the columns begin
-  bool clears = false;                        // none or add: makes a row of exact sums, all 0
+  bool clears = false;                        // none or add: makes a row of fixed-point sums, all 0
   static void fields(auto& op, auto&& visit) {
-    visit("before", op.before);
-    visit("behind", op.behind);
+    visit("prologue", op.prologue);
+    visit("epilogue", op.epilogue);
     visit("bias", op.bias);
     visit("eps", op.eps);
     visit("splits", op.splits);
@@ -108,8 +109,10 @@ struct FusedLinear {
   bool operator==(const FusedLinear&) const = default;
 
   /// Whether s is an operand's sum with a norm, and an output.
-  bool adds() const { return before == Before::kNormAdd || before == Before::kNormAddNorm; }
-  bool norms() const { return adds() || before == Before::kNorm || before == Before::kHeadNorm; }
+  bool adds() const { return prologue == Prologue::kNormAdd || prologue == Prologue::kNormAddNorm; }
+  bool norms() const {
+    return adds() || prologue == Prologue::kNorm || prologue == Prologue::kHeadNorm;
+  }
   // Operands that are there, by number.
   size_t a() const { return 2 + size_t{bias}; }
   size_t w() const { return a() + size_t{adds()}; }
@@ -118,24 +121,24 @@ struct FusedLinear {
   size_t r() const { return g() + size_t{gated}; }
   size_t state() const { return r() + 1; }
   size_t operands() const {
-    return behind == Behind::kConv                             ? state() + 1
-           : behind == Behind::kAdd || behind == Behind::kGate ? r() + 1
-                                                               : r();
+    return epilogue == Epilogue::kConv                                 ? state() + 1
+           : epilogue == Epilogue::kAdd || epilogue == Epilogue::kGate ? r() + 1
+                                                                       : r();
   }
 };
 
 /// A gated feed-forward network for one token: y = glu of a fused linear, z = y Dᵀ, or x + that, as
-/// exact sums. They are added to a row of sums, all 0, that nothing else reads.
+/// fixed-point sums. They are added to a row of sums, all 0, that nothing else reads.
 ///     (what the glu takes, D [n, out / 2], sums i32[T, 2*n]) -> i32[T, 2*n], s? [T, in]
-struct GatedDown {
-  static constexpr std::string_view kName = "gated_down";
-  FusedLinear glu = {.behind = Behind::kGlu};  // without a bias
+struct GatedFfn {
+  static constexpr std::string_view kName = "gated_ffn";
+  FusedLinear glu = {.epilogue = Epilogue::kGlu};  // without a bias
   bool adds_x = false;
   static void fields(auto& op, auto&& visit) {
     FusedLinear::fields(op.glu, visit);
     visit("adds_x", op.adds_x);
   }
-  bool operator==(const GatedDown&) const = default;
+  bool operator==(const GatedFfn&) const = default;
 
   // Operands, by number.
   size_t d() const { return glu.operands(); }
@@ -146,19 +149,19 @@ struct GatedDown {
 /// append, and attention itself. A row begins with heads queries, and with `appends` as many keys
 /// and then values as the cache has heads, unless `k_is_v`: values are the same columns as keys,
 /// before norm and rotation. norms has the weights for a query, then for a key. With splits above 1
-/// the keys are dealt to so many parts, and the result is unfinished: a row holds the sums of each
-/// part, one after the other, then of each part and head the base that its weights count from (its
-/// largest score, or one near it) and their total.
+/// the keys are divided into that many parts, and the result is unfinished: a row holds the sums of
+/// each part, one after the other, then of each part and head the base that its weights count from
+/// (its largest score, or one near it) and their total.
 ///     (row [T, at least (heads + 2 kv) d, (heads + kv) d or heads*d], table [rows, rotary], cache
 ///     [slots, 2, kv, d],
 ///      pages u32[P], norms? [2*d] or [d])
 ///      -> [T, heads*d] or [T, splits*heads*(d + 2)], cache if it appends
 struct StepAttention {
   static constexpr std::string_view kName = "step_attention";
-  /// The kernels take a head in parts of so many elements, up to so many.
-  static constexpr int64_t kPart = 8, kMostHeadDim = 512;
+  /// The kernels take a head in parts of kPart elements, up to kMaxHeadDim.
+  static constexpr int64_t kPart = 8, kMaxHeadDim = 512;
   /// Splits of steps far into a text.
-  static constexpr uint32_t kFarSplits = 16;
+  static constexpr uint32_t kLongContextSplits = 16;
   uint32_t heads = 0;
   bool appends = true;
   bool k_is_v = false;

@@ -37,7 +37,7 @@ std::optional<size_t> changed_state(const Graph& graph, const Node& node, size_t
 }
 
 std::optional<size_t> added_sums(const Op& op) {
-  const auto* down = std::get_if<GatedDown>(&op);
+  const auto* down = std::get_if<GatedFfn>(&op);
   return down != nullptr ? std::optional(down->sums()) : std::nullopt;
 }
 

@@ -36,9 +36,9 @@ enum class RowOrder : uint8_t { kPlain, kConcat, kInterleave };
 /// A checkpoint tensor, or `rows` of it from `first_row` on: some checkpoints store several
 /// matrices in one.
 ///
-/// With rope_heads, the tensor's rows are so many heads of d each, and the file has the two halves
-/// of a head row by row: row h d + a d/2 + i of the matrix is row h d + 2 i + a of the file. That
-/// is how llama.cpp stores what it rotates in pairs of neighbours (its convert_hf_to_gguf.py).
+/// With rope_heads, the tensor's rows are that many heads of d each, and the file has the two
+/// halves of a head row by row: row h d + a d/2 + i of the matrix is row h d + 2 i + a of the file.
+/// That is how llama.cpp stores what it rotates in pairs of neighbours (its convert_hf_to_gguf.py).
 ///
 /// Parts of a concat may be of different types: the matrix is f32 then, and every part says what it
 /// is by itself, how many rows it has, and that is an even number. A plan cuts such a matrix where
@@ -131,8 +131,8 @@ uint64_t byte_count(const TensorDesc& tensor, uint64_t tokens);
 /// outputs are, in their order, the first ones among its operands. Nothing for most outputs.
 std::optional<size_t> changed_state(const Graph& graph, const Node& node, size_t output);
 
-/// The operand of `op` that its first output takes the place of: a row of exact sums that it adds
-/// to. Nothing for most ops.
+/// The operand of `op` that its first output takes the place of: a row of fixed-point sums that it
+/// adds to. Nothing for most ops.
 std::optional<size_t> added_sums(const Op& op);
 
 /// "f32[T,64]"

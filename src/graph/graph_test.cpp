@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "graph/builder.h"
-#include "graph/exact_sums.h"
+#include "graph/fixed_point_sums.h"
 #include "graph/liveness.h"
 #include "graph/row_range.h"
 #include "graph/text.h"
@@ -127,7 +127,7 @@ TEST(GraphText, RejectsEmptyRangesAndShortPartsOfAnotherLength) {
     return graph ? "" : graph.error().message;
   };
   EXPECT_EQ(error("weight \"qkv\"[0:4]"), "");
-  EXPECT_NE(error("weight \"qkv\"[4:4]").find("a range of rows that ends behind 4"),
+  EXPECT_NE(error("weight \"qkv\"[4:4]").find("a range of rows that ends after 4"),
             std::string::npos);
   EXPECT_NE(error("weight \"q\" ~heads=0").find("heads above 0"), std::string::npos);
   EXPECT_NE(error("rope {factor=1} [1 0.5] short 2 [1]").find("2 short frequencies"),
@@ -174,22 +174,22 @@ TEST(GraphShapes, ExpertsHaveAnOrderForEachColumn) {
   EXPECT_NE(error({16}, 0).find("operand 1 is u32[16]"), std::string::npos);
 }
 
-TEST(GraphShapes, AListHasThePeaksAndBlocksOfItsLogits) {
-  const auto message = [](Dim columns, Dim peaks) {
+TEST(GraphShapes, AListHasTheMaximaAndBlocksOfItsLogits) {
+  const auto message = [](Dim columns, Dim maxima) {
     GraphBuilder b;
     const ValueId tokens = b.input("tokens", {kTokens});
     const auto made = [&](const char* name, Dim width) {
       return b.embed(tokens, b.constant(name, {8, width}, DType::kF32, Weight{{name}}));
     };
-    const ValueId x = made("x", columns), p = made("p", peaks);
-    const ValueId blocks = b.add_node(BestBlocks{}, {p})[0];
-    const auto graph = b.finish(b.add_node(TopTokens{}, {x, p, blocks})[0]);
+    const ValueId x = made("x", columns), p = made("p", maxima);
+    const ValueId blocks = b.add_node(TopKBlocks{}, {p})[0];
+    const auto graph = b.finish(b.add_node(TopKTokens{}, {x, p, blocks})[0]);
     return graph ? "fits" : graph.error().message;
   };
   EXPECT_EQ(message(262144, 4096), "fits");
-  EXPECT_EQ(message(262145, 4096), "top_tokens: operand 1 is f32[T,4096], expected f32[T,2050]");
+  EXPECT_EQ(message(262145, 4096), "topk_tokens: operand 1 is f32[T,4096], expected f32[T,2050]");
   EXPECT_EQ(message(100, 4098),
-            "best_blocks: operand 0 is f32[T,4098], expected a peak and a sum of at most 2048 "
+            "topk_blocks: operand 0 is f32[T,4098], expected a peak and a sum of at most 2048 "
             "blocks");
 }
 
@@ -231,9 +231,9 @@ TEST(GraphVerify, RefusesASecondAppend) {
   EXPECT_NE(status.error().message.find("second time"), std::string::npos);
 }
 
-TEST(ExactSums, AreTheSameInEveryOrderAndExactForSmallAndLargeAddends) {
+TEST(FixedPointSums, AreTheSameInEveryOrderAndExactForSmallAndLargeAddends) {
   const std::vector<double> addends = {1e-9, 1.3e5, -0.1, 2.5e-4, -1.2e5, 7.25, -1e-3};
-  ExactSum forward, backward;
+  FixedPointSum forward, backward;
   double sum = 0;
   for (size_t i = 0; i < addends.size(); ++i) {
     forward.add(addends[i]);
@@ -245,19 +245,19 @@ TEST(ExactSums, AreTheSameInEveryOrderAndExactForSmallAndLargeAddends) {
   EXPECT_NEAR(forward.value(), sum, 7 * 0x1p-31);
 }
 
-TEST(ExactSums, HoldAsManyOfTheLargestAddendsAsTheySay) {
-  ExactSum low, high;
-  for (uint32_t i = 0; i < ExactSum::kMostAddends; ++i) {
-    low.add(ExactSum::kHigh / 2 * 0.999);
+TEST(FixedPointSums, HoldAsManyOfTheLargestAddendsAsTheySay) {
+  FixedPointSum low, high;
+  for (uint32_t i = 0; i < FixedPointSum::kMaxAddends; ++i) {
+    low.add(FixedPointSum::kHigh / 2 * 0.999);
     high.add(i % 2 == 0 ? 0x1p17 - 1 : 3 - 0x1p17);
   }
-  EXPECT_NEAR(low.value(), ExactSum::kMostAddends * ExactSum::kHigh / 2 * 0.999, 1e-6);
+  EXPECT_NEAR(low.value(), FixedPointSum::kMaxAddends * FixedPointSum::kHigh / 2 * 0.999, 1e-6);
   EXPECT_EQ(high.value(), 0x1p17 - 1 + 127 * 2.0);
 }
 
-TEST(ExactSums, AreNoNumberBeyondWhatTheyHold) {
+TEST(FixedPointSums, AreNoNumberBeyondWhatTheyHold) {
   for (const double bad : {double(NAN), double(INFINITY), -double(INFINITY), 0x1p17, -0x1p17}) {
-    ExactSum sum;
+    FixedPointSum sum;
     sum.add(5);
     sum.add(bad);
     sum.add(-3);
@@ -265,8 +265,8 @@ TEST(ExactSums, AreNoNumberBeyondWhatTheyHold) {
   }
   // Every sum from 2^24 on, none of which wraps to a number.
   for (const double addend : {0x1p17 - 1, 1 - 0x1p17}) {
-    ExactSum sum;
-    for (uint32_t i = 1; i <= ExactSum::kMostAddends; ++i) {
+    FixedPointSum sum;
+    for (uint32_t i = 1; i <= FixedPointSum::kMaxAddends; ++i) {
       sum.add(addend);
       EXPECT_EQ(std::isnan(sum.value()), std::abs(i * addend) >= 0x1p24) << i;
     }
@@ -274,7 +274,7 @@ TEST(ExactSums, AreNoNumberBeyondWhatTheyHold) {
 }
 
 /// A gated feed-forward network whose sums `reads` says who reads beside it.
-Result<Graph> gated_down_graph(bool reads, const GatedDown& op = {}) {
+Result<Graph> gated_ffn_graph(bool reads, const GatedFfn& op = {}) {
   GraphBuilder b;
   const auto weight = [&](const char* name, Shape shape) {
     return b.constant(name, std::move(shape), DType::kBF16, Weight{{name}});
@@ -283,15 +283,15 @@ Result<Graph> gated_down_graph(bool reads, const GatedDown& op = {}) {
   const auto front = b.add_node(FusedLinear{.clears = true}, {x, weight("o", {8, 8})});
   const ValueId sums =
       b.add_node(op, {front[0], weight("gu", {32, 8}), weight("d", {8, 16}), front[1]})[0];
-  const ValueId behind = weight("p", {8, 8});
-  const ValueId y = b.add_node(FusedLinear{.behind = Behind::kAdd}, {front[0], behind, sums})[0];
-  return b.finish(reads ? b.add_node(FusedLinear{.behind = Behind::kAdd}, {y, behind, front[1]})[0]
-                        : y);
+  const ValueId after = weight("p", {8, 8});
+  const ValueId y = b.add_node(FusedLinear{.epilogue = Epilogue::kAdd}, {front[0], after, sums})[0];
+  return b.finish(
+      reads ? b.add_node(FusedLinear{.epilogue = Epilogue::kAdd}, {y, after, front[1]})[0] : y);
 }
 
 TEST(GraphVerify, SumsThatAreAddedToAreNoOneElses) {
-  ASSERT_TRUE(gated_down_graph(false));
-  const auto shared = gated_down_graph(true);
+  ASSERT_TRUE(gated_ffn_graph(false));
+  const auto shared = gated_ffn_graph(true);
   ASSERT_FALSE(shared);
   EXPECT_NE(shared.error().message.find("adds to sums that something else reads, too"),
             std::string::npos)
@@ -304,8 +304,8 @@ TEST(GraphVerify, SumsThatAreAddedToAreClearedByAProduct) {
     return b.constant(name, std::move(shape), dtype, Weight{{name}});
   };
   const ValueId x = b.embed(b.input("tokens", {kTokens}), weight("embed", {50, 8}));
-  const ValueId sums = b.add_node(GatedDown{}, {x, weight("gu", {32, 8}), weight("d", {8, 16}),
-                                                b.state("sums", {kTokens, 16}, DType::kI32)})[0];
+  const ValueId sums = b.add_node(GatedFfn{}, {x, weight("gu", {32, 8}), weight("d", {8, 16}),
+                                               b.state("sums", {kTokens, 16}, DType::kI32)})[0];
   const auto graph = b.finish(b.add_node(FusedLinear{}, {sums, weight("p", {8, 8})})[0]);
   ASSERT_FALSE(graph);
   EXPECT_NE(graph.error().message.find("that no product clears"), std::string::npos)
@@ -314,9 +314,9 @@ TEST(GraphVerify, SumsThatAreAddedToAreClearedByAProduct) {
 
 TEST(GraphShapes, AGatedNetworkTakesAGluAlone) {
   for (const FusedLinear& glu :
-       {FusedLinear{}, FusedLinear{.behind = Behind::kGlu, .clears = true},
-        FusedLinear{.before = Before::kHeadNorm, .behind = Behind::kGlu}}) {
-    EXPECT_FALSE(gated_down_graph(false, {.glu = glu}));
+       {FusedLinear{}, FusedLinear{.epilogue = Epilogue::kGlu, .clears = true},
+        FusedLinear{.prologue = Prologue::kHeadNorm, .epilogue = Epilogue::kGlu}}) {
+    EXPECT_FALSE(gated_ffn_graph(false, {.glu = glu}));
   }
 }
 

@@ -11,9 +11,9 @@
 #include <variant>
 
 #include "graph/activation.h"
-#include "graph/choice_ops.h"
 #include "graph/expert_ops.h"
 #include "graph/fused_ops.h"
+#include "graph/sampling_ops.h"
 
 namespace tokamak {
 
@@ -195,8 +195,8 @@ struct LastRow {
 using Op = std::variant<Embed, Linear, RmsNorm, Add, Scale, Softcap, Glu, Rope, KvAppend, Attention,
                         ShortConv, GatedDelta, Route, ExpertLinear, ExpertSum, ExpertColumns,
                         Columns, GatherColumns, MeanRows, LastRow, BlockArgmax, NextToken,
-                        BlockPeaks, BestBlocks, TopTokens, DrawToken, AddRmsNorm, Qkv, LinearGlu,
-                        FusedLinear, GatedDown, StepAttention, ExpertGlu, ExpertMix>;
+                        BlockMaxima, TopKBlocks, TopKTokens, SampleToken, AddRmsNorm, Qkv,
+                        LinearGlu, FusedLinear, GatedFfn, StepAttention, ExpertGlu, ExpertMix>;
 
 /// The index of alternative T in Op: how patterns and kernel tables name an op without attributes.
 template <typename T, size_t kIndex = 0>
@@ -218,7 +218,7 @@ constexpr std::string_view op_name_at(size_t index) {
   return op_name_at(index, std::make_index_sequence<std::variant_size_v<Op>>());
 }
 
-/// Of an op whose second operand is the matrix of so many experts; 0 for the others.
+/// The number of experts in the matrix that is an op's second operand; 0 for other ops.
 inline uint32_t experts_of(const Op& op) {
   return std::visit(
       [](const auto& o) -> uint32_t {

@@ -17,7 +17,7 @@ namespace tokamak {
 TensorDesc row_range(const TensorDesc& matrix, uint32_t first, uint32_t count);
 
 /// The rows at which another type begins where parts have types of their own, 0 in front of them
-/// and the number of rows behind. REQUIRES: as row_range().
+/// and the number of rows after. REQUIRES: as row_range().
 std::vector<uint32_t> type_bounds(const TensorDesc& matrix);
 
 /// Bytes of a constant as a device holds it, each of its rows in its own type.

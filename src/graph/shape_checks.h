@@ -16,7 +16,7 @@ inline bool is_activation(const TensorDesc& t) {
   return t.shape.size() == 2 && t.dtype == DType::kF32;
 }
 
-/// A row of exact sums.
+/// A row of fixed-point sums.
 inline TensorDesc sums(Dim rows, Dim columns) {
   return {.name = {}, .shape = {rows, 2 * columns}, .dtype = DType::kI32};
 }

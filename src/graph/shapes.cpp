@@ -11,7 +11,7 @@ Dim argmax_columns(Dim columns) {
   return 2 * ceil_div(columns, Dim{kArgmaxBlock});
 }
 
-Dim peak_columns(Dim columns) {
+Dim maxima_columns(Dim columns) {
   return 2 * ceil_div(columns, candidate_block(columns));
 }
 
@@ -206,32 +206,32 @@ struct Rule : ShapeChecks {
     TOK_TRY(state(1, {in[1]->shape[0]}));
     return {{same_state(1)}};
   }
-  Outputs operator()(const BlockPeaks&) const {
+  Outputs operator()(const BlockMaxima&) const {
     TOK_TRY(count(1, 1));
     TOK_TRY(activation(0));
-    return {{matrix(in[0]->shape[0], peak_columns(in[0]->shape[1]))}};
+    return {{matrix(in[0]->shape[0], maxima_columns(in[0]->shape[1]))}};
   }
-  Outputs operator()(const BestBlocks&) const {
+  Outputs operator()(const TopKBlocks&) const {
     TOK_TRY(count(1, 1));
     TOK_TRY(activation(0));
-    if (in[0]->shape[1] % 2 != 0 || in[0]->shape[1] > 2 * kMostBlocks) {
-      return wrong(0, fmt::format("a peak and a sum of at most {} blocks", kMostBlocks));
+    if (in[0]->shape[1] % 2 != 0 || in[0]->shape[1] > 2 * kMaxBlocks) {
+      return wrong(0, fmt::format("a peak and a sum of at most {} blocks", kMaxBlocks));
     }
-    return {{matrix(in[0]->shape[0], std::min(Dim{kTopTokens}, in[0]->shape[1] / 2))}};
+    return {{matrix(in[0]->shape[0], std::min(Dim{kTopK}, in[0]->shape[1] / 2))}};
   }
-  Outputs operator()(const TopTokens&) const {
+  Outputs operator()(const TopKTokens&) const {
     TOK_TRY(count(3, 3));
     TOK_TRY(activation(0));
-    const Dim rows = in[0]->shape[0], columns = in[0]->shape[1], peaks = peak_columns(columns);
-    TOK_TRY(like(1, matrix(rows, peaks)));
-    TOK_TRY(like(2, matrix(rows, std::min(Dim{kTopTokens}, peaks / 2))));
-    return {{matrix(rows, 2 * std::min(Dim{kTopTokens}, columns) + 1)}};
+    const Dim rows = in[0]->shape[0], columns = in[0]->shape[1], maxima = maxima_columns(columns);
+    TOK_TRY(like(1, matrix(rows, maxima)));
+    TOK_TRY(like(2, matrix(rows, std::min(Dim{kTopK}, maxima / 2))));
+    return {{matrix(rows, 2 * std::min(Dim{kTopK}, columns) + 1)}};
   }
-  Outputs operator()(const DrawToken&) const {
+  Outputs operator()(const SampleToken&) const {
     TOK_TRY(count(3, 3));
     TOK_TRY(one_row(0));
     const Dim columns = in[0]->shape[1];
-    if (columns % 2 == 0 || columns > 2 * Dim{kTopTokens} + 1) return wrong(0, "a list of tokens");
+    if (columns % 2 == 0 || columns > 2 * Dim{kTopK} + 1) return wrong(0, "a list of tokens");
     TOK_TRY(state(1, {in[1]->shape[0], columns + 1}));
     TOK_TRY(state(2, {in[2]->shape[0]}, DType::kU32));
     return {{same_state(1), same_state(2)}};
@@ -261,12 +261,13 @@ struct Rule : ShapeChecks {
     if (out % 2 != 0) return wrong(1, "an even number of rows");
     return {{matrix(in[0]->shape[0], out / 2)}};
   }
-  Result<void> before(const FusedLinear& op, Dim columns) const {
+  Result<void> prologue(const FusedLinear& op, Dim columns) const {
     const Dim given = in[0]->shape[1] / (are_sums(*in[0]) ? 2 : 1), splits = op.splits;
-    if (are_sums(*in[0]) && (op.before == Before::kMergeSplits || op.before == Before::kHeadNorm)) {
+    if (are_sums(*in[0]) &&
+        (op.prologue == Prologue::kMergeSplits || op.prologue == Prologue::kHeadNorm)) {
       return wrong(0, "f32[rows, columns]");
     }
-    if (op.before == Before::kMergeSplits) {
+    if (op.prologue == Prologue::kMergeSplits) {
       if (splits < 2 || given <= splits * columns || (given - splits * columns) % (2 * splits)) {
         return wrong(0, fmt::format("at least 2 splits of {} columns and their totals", columns));
       }
@@ -274,13 +275,13 @@ struct Rule : ShapeChecks {
       return wrong(1, fmt::format("a matrix [out, {}]", given));
     }
     if (op.adds()) TOK_TRY(like(op.a(), matrix(in[0]->shape[0], columns)));
-    if (op.before == Before::kHeadNorm) {
+    if (op.prologue == Prologue::kHeadNorm) {
       const Shape& w = in[op.w()]->shape;
       if (w.size() != 1 || columns % w[0] != 0) {
         return wrong(op.w(), fmt::format("f32[n] with n dividing {}", columns));
       }
     } else if (op.norms()) {
-      TOK_TRY(vector(op.w(), op.before == Before::kNormAddNorm ? 2 * columns : columns));
+      TOK_TRY(vector(op.w(), op.prologue == Prologue::kNormAddNorm ? 2 * columns : columns));
     }
     if (op.scaled && !op.adds()) return wrong(op.k(), "a sum to scale");
     if (op.scaled) TOK_TRY(vector(op.k(), 1));
@@ -293,8 +294,9 @@ struct Rule : ShapeChecks {
     if (shape[0] != in[0]->shape[0] || shape[1] < Dim{op.first} + columns) {
       return wrong(operand, fmt::format("{} columns from {} on", columns, op.first));
     }
-    const bool other = op.behind == Behind::kGlu || op.behind == Behind::kGate ||
-                       op.behind == Behind::kConv || op.norms() != (op.before == Before::kHeadNorm);
+    const bool other = op.epilogue == Epilogue::kGlu || op.epilogue == Epilogue::kGate ||
+                       op.epilogue == Epilogue::kConv ||
+                       op.norms() != (op.prologue == Prologue::kHeadNorm);
     if (op.gated && (op.first % 4 != 0 || other)) {
       return wrong(operand, "a gate that begins at a multiple of 4, without another activation");
     }
@@ -305,7 +307,7 @@ struct Rule : ShapeChecks {
     const TensorDesc& w = *in[op.r()];
     if (w.shape.size() != 2 || w.shape[0] > out || w.shape[1] < 2 || w.dtype != DType::kF32 ||
         op.adds()) {
-      return wrong(op.r(), fmt::format("f32[at most {}, at least 2] behind no sum", out));
+      return wrong(op.r(), fmt::format("f32[at most {}, at least 2] where there is no sum", out));
     }
     return state(op.state(), {w.shape[1] - 1, w.shape[0]});
   }
@@ -316,39 +318,39 @@ struct Rule : ShapeChecks {
     if (!is_matrix(w)) return wrong(1, "a matrix [out, in]");
     const Dim rows = in[0]->shape[0], out = w.shape[0];
     if (op.bias) TOK_TRY(vector(2, out));
-    TOK_TRY(before(op, w.shape[1]));
+    TOK_TRY(prologue(op, w.shape[1]));
     std::vector<TensorDesc> outputs = {matrix(rows, out)};
-    switch (op.behind) {
-      case Behind::kNone:
+    switch (op.epilogue) {
+      case Epilogue::kNone:
         break;
-      case Behind::kGlu:
+      case Epilogue::kGlu:
         if (out % 2 != 0) return wrong(1, "an even number of rows");
         outputs[0].shape[1] = out / 2;
         break;
-      case Behind::kAdd:
+      case Epilogue::kAdd:
         TOK_TRY(like(op.r(), are_sums(*in[op.r()]) ? sums(rows, out) : outputs[0]));
         break;
-      case Behind::kArgmax:
+      case Epilogue::kArgmax:
         outputs[0].shape[1] = argmax_columns(out);
         break;
-      case Behind::kGate:
+      case Epilogue::kGate:
         TOK_TRY(gate(op, op.r(), out));
         break;
-      case Behind::kConv:
+      case Epilogue::kConv:
         TOK_TRY(convolution(op, out));
         break;
     }
     if (op.adds()) outputs.push_back(matrix(rows, w.shape[1]));
-    if (op.behind == Behind::kConv) outputs.push_back(same_state(op.state()));
+    if (op.epilogue == Epilogue::kConv) outputs.push_back(same_state(op.state()));
     if (op.clears) {
-      if (op.behind != Behind::kNone && op.behind != Behind::kAdd) {
-        return wrong(1, "an ending none or add to clear sums beside");
+      if (op.epilogue != Epilogue::kNone && op.epilogue != Epilogue::kAdd) {
+        return wrong(1, "the epilogue none or add where sums are cleared");
       }
       outputs.push_back(sums(rows, out));
     }
     return outputs;
   }
-  Outputs operator()(const GatedDown& op) const {
+  Outputs operator()(const GatedFfn& op) const {
     TOK_TRY(count(op.sums() + 1, op.sums() + 1));
     if (!are_sums(*in[0])) TOK_TRY(activation(0));
     const TensorDesc &w = *in[1], &d = *in[op.d()];
@@ -357,11 +359,12 @@ struct Rule : ShapeChecks {
       return wrong(op.d(), fmt::format("a matrix [n, {}]", w.shape[0] / 2));
     }
     const bool of_heads =
-        op.glu.before == Before::kMergeSplits || op.glu.before == Before::kHeadNorm;
-    if (op.glu.behind != Behind::kGlu || op.glu.bias || op.glu.gated || op.glu.clears || of_heads) {
+        op.glu.prologue == Prologue::kMergeSplits || op.glu.prologue == Prologue::kHeadNorm;
+    if (op.glu.epilogue != Epilogue::kGlu || op.glu.bias || op.glu.gated || op.glu.clears ||
+        of_heads) {
       return wrong(0, "the x of a glu of whole rows, without a bias, a gate and sums to clear");
     }
-    TOK_TRY(before(op.glu, w.shape[1]));
+    TOK_TRY(prologue(op.glu, w.shape[1]));
     if (op.adds_x && d.shape[0] != w.shape[1]) {
       return wrong(op.d(), fmt::format("{} rows, as x has columns", w.shape[1]));
     }

@@ -22,11 +22,11 @@ std::string value_text(bool value) {
 std::string value_text(Activation value) {
   return std::string(activation_name(value));
 }
-std::string value_text(Before value) {
-  return std::string(kBeforeNames[size_t(value)]);
+std::string value_text(Prologue value) {
+  return std::string(kPrologueNames[size_t(value)]);
 }
-std::string value_text(Behind value) {
-  return std::string(kBehindNames[size_t(value)]);
+std::string value_text(Epilogue value) {
+  return std::string(kEpilogueNames[size_t(value)]);
 }
 
 Result<void> parse_value(Scanner& scan, float& value) {
@@ -62,11 +62,11 @@ Result<void> parse_name(Scanner& scan, const std::string_view (&names)[kCount], 
   value = Enum(found - std::begin(names));
   return {};
 }
-Result<void> parse_value(Scanner& scan, Before& value) {
-  return parse_name(scan, kBeforeNames, value);
+Result<void> parse_value(Scanner& scan, Prologue& value) {
+  return parse_name(scan, kPrologueNames, value);
 }
-Result<void> parse_value(Scanner& scan, Behind& value) {
-  return parse_name(scan, kBehindNames, value);
+Result<void> parse_value(Scanner& scan, Epilogue& value) {
+  return parse_name(scan, kEpilogueNames, value);
 }
 
 std::string_view storage_word(Storage storage) {
@@ -202,7 +202,7 @@ Result<WeightPart> parse_part(Scanner& scan) {
     TOK_TRY(parse_value(scan, end));
     TOK_TRY(scan.expect("]"));
     if (end <= part.first_row) {
-      return scan.wrong(fmt::format("a range of rows that ends behind {}", part.first_row));
+      return scan.wrong(fmt::format("a range of rows that ends after {}", part.first_row));
     }
     part.rows = end - part.first_row;
   }

@@ -20,7 +20,7 @@ namespace tokamak::hub {
 struct ModelName {
   std::string repo;               // "org/name"
   std::string revision = "main";  // a branch, a tag or a commit
-  std::string choice;             // what stands behind ":"; "" for none
+  std::string choice;             // what stands after ":"; "" for none
 
   /// As it was written: without "@main".
   std::string text() const;

@@ -9,7 +9,7 @@
 namespace tokamak::hub {
 namespace {
 
-constexpr size_t kMostTokenBytes = 4096;
+constexpr size_t kMaxTokenBytes = 4096;
 
 bool is_name_character(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
@@ -78,7 +78,7 @@ std::string token_from_file() {
   std::string path = expanded(environment_variable("HF_TOKEN_PATH"));
   if (path.empty()) path = home_folder() + "/token";
   std::ifstream file(path);
-  std::string text(kMostTokenBytes, '\0');
+  std::string text(kMaxTokenBytes, '\0');
   file.read(text.data(), std::streamsize(text.size()));
   text.resize(size_t(file.gcount()));
   return text;

@@ -44,8 +44,8 @@ std::map<std::string, std::string> refs_of(const fs::path& folder) {
   return refs;
 }
 
-/// The blobs behind the links of a snapshot. A file that is no link, as on systems without links,
-/// stands for itself.
+/// The blobs that the links of a snapshot lead to. A file that is no link, as on systems without
+/// links, stands for itself.
 std::set<fs::path> blobs_of(const fs::path& snapshot) {
   std::set<fs::path> blobs;
   for (const std::string& file : snapshot_files(snapshot.string())) {

@@ -6,8 +6,8 @@
 
 namespace tokamak {
 
-/// By what the device draws a token from a list (DrawToken of graph/choice_ops.h).
-struct DrawRule {
+/// By what the device draws a token from a list (SampleToken of graph/sampling_ops.h).
+struct SamplingRule {
   float inverse_temperature = 1;  // what differences of logits are multiplied by; finite
   uint32_t top_k = 0;             // 0: off
   float top_p = 1, min_p = 0;     // 1 and 0: off
@@ -27,7 +27,7 @@ struct Frame {
   uint32_t position = 0;  // of the first of them, = tokens already in the cache
   uint32_t length = 0;    // of the sequence with all tokens the host has for it by now
   uint32_t chosen = 0;    // tokens the device chose since the host last wrote a frame
-  DrawRule rule;          // of steps that end in a list of candidates
+  SamplingRule rule;      // of steps that end in a list of candidates
   uint32_t reserved = 0;
 };
 static_assert(sizeof(Frame) == 48);

@@ -125,7 +125,7 @@ struct Launch {
   std::vector<Constant> constants;
   std::vector<std::string> sources;  // names of embedded files, see sources.h
   Grid grid;
-  std::vector<uint32_t> again = {};  // inputs that are bound once more, behind the outputs
+  std::vector<uint32_t> again = {};  // inputs that are bound once more, after the outputs
   /// The kernel makes the frame that of the next step: it has wgsl/next_frame.wgsl at binding 0.
   bool writes_frame = false;
   bool operator==(const Launch&) const = default;
@@ -151,7 +151,7 @@ struct CpuCall {
   const Op* op = nullptr;
   std::vector<CpuTensor> inputs, outputs;
   Frame frame;
-  /// Of kernels that write the frame: it, and the first of its token ids.
+  /// For kernels that write the frame: the frame, and the first of its token ids.
   Frame* next_frame = nullptr;
   uint32_t* next_token = nullptr;
 
@@ -175,10 +175,10 @@ struct KernelVariant {
   double rounding = 0;
 };
 
-/// Of an f32 that becomes an f16.
+/// The error of an f32 that becomes an f16.
 inline constexpr double kF16Rounding = 0x1p-11;
-/// Of one that becomes a multiple of 1/32512 of the largest of its neighbours, which is some four
-/// times as large as it is itself; see linear/staged_bytes.wgsl.
+/// The error of an f32 that becomes a multiple of 1/32512 of the largest of its neighbours, which
+/// is some four times as large as it is itself; see linear/staging/bytes.wgsl.
 inline constexpr double kStepRounding = 4 * 0.5 / 32512;
 
 }  // namespace tokamak

@@ -46,21 +46,24 @@ std::vector<Op> every_op(std::index_sequence<kIndices...>) {
   ops.emplace_back(Qkv{32, 16, 8});
   ops.emplace_back(ShortConv{.gated = true});
   ops.emplace_back(ExpertGlu{.norm = true, .eps = 1e-5f});
-  ops.emplace_back(FusedLinear{.before = Before::kNorm, .behind = Behind::kGlu, .bias = true});
-  ops.emplace_back(FusedLinear{.before = Before::kNorm, .behind = Behind::kConv, .bias = true});
-  ops.emplace_back(FusedLinear{.before = Before::kNormAdd, .behind = Behind::kGate, .bias = true});
   ops.emplace_back(
-      FusedLinear{.before = Before::kNormAddNorm, .behind = Behind::kArgmax, .softcap = 5});
-  ops.emplace_back(FusedLinear{.before = Before::kNormAddNorm, .scaled = true});
-  ops.emplace_back(FusedLinear{.before = Before::kMergeSplits,
-                               .behind = Behind::kAdd,
+      FusedLinear{.prologue = Prologue::kNorm, .epilogue = Epilogue::kGlu, .bias = true});
+  ops.emplace_back(
+      FusedLinear{.prologue = Prologue::kNorm, .epilogue = Epilogue::kConv, .bias = true});
+  ops.emplace_back(
+      FusedLinear{.prologue = Prologue::kNormAdd, .epilogue = Epilogue::kGate, .bias = true});
+  ops.emplace_back(
+      FusedLinear{.prologue = Prologue::kNormAddNorm, .epilogue = Epilogue::kArgmax, .softcap = 5});
+  ops.emplace_back(FusedLinear{.prologue = Prologue::kNormAddNorm, .scaled = true});
+  ops.emplace_back(FusedLinear{.prologue = Prologue::kMergeSplits,
+                               .epilogue = Epilogue::kAdd,
                                .bias = true,
                                .splits = 2,
                                .gated = true});
-  ops.emplace_back(FusedLinear{.before = Before::kHeadNorm, .behind = Behind::kArgmax});
-  ops.emplace_back(FusedLinear{.behind = Behind::kAdd, .clears = true});
-  ops.emplace_back(
-      GatedDown{.glu = {.before = Before::kNormAddNorm, .behind = Behind::kGlu, .eps = 1e-5f}});
+  ops.emplace_back(FusedLinear{.prologue = Prologue::kHeadNorm, .epilogue = Epilogue::kArgmax});
+  ops.emplace_back(FusedLinear{.epilogue = Epilogue::kAdd, .clears = true});
+  ops.emplace_back(GatedFfn{
+      .glu = {.prologue = Prologue::kNormAddNorm, .epilogue = Epilogue::kGlu, .eps = 1e-5f}});
   for (const bool appends : {false, true}) {
     ops.emplace_back(
         StepAttention{.heads = 4, .appends = appends, .eps = 1e-5f, .softcap = 5, .splits = 2});
@@ -77,11 +80,11 @@ bool takes(const KernelVariant& variant, const Problem& problem) {
 
 /// Ops that only steps of one token have.
 bool is_for_one_token(const Op& op) {
-  return std::holds_alternative<FusedLinear>(op) || std::holds_alternative<GatedDown>(op) ||
+  return std::holds_alternative<FusedLinear>(op) || std::holds_alternative<GatedFfn>(op) ||
          std::holds_alternative<StepAttention>(op) || std::holds_alternative<ExpertMix>(op) ||
-         std::holds_alternative<NextToken>(op) || std::holds_alternative<BlockPeaks>(op) ||
-         std::holds_alternative<BestBlocks>(op) || std::holds_alternative<TopTokens>(op) ||
-         std::holds_alternative<DrawToken>(op) ||
+         std::holds_alternative<NextToken>(op) || std::holds_alternative<BlockMaxima>(op) ||
+         std::holds_alternative<TopKBlocks>(op) || std::holds_alternative<TopKTokens>(op) ||
+         std::holds_alternative<SampleToken>(op) ||
          (std::holds_alternative<ExpertGlu>(op) && std::get<ExpertGlu>(op).norm);
 }
 
@@ -133,7 +136,7 @@ void expect_whole_texts(const Problem& problem) {
     const Launch launch = variant.launch(problem, full_webgpu());
     const std::string text =
         shader_text(variant.needs, launch, problem.inputs.size(), problem.outputs.size());
-    std::string sources;  // where loops are not written out
+    std::string sources;  // where loops are not unrolled
     for (const std::string& source : launch.sources) sources += source_text(source);
     std::set<std::string_view> words;
     split_words(sources, [&](std::string_view word, bool) { words.insert(word); });
@@ -146,7 +149,7 @@ void expect_whole_texts(const Problem& problem) {
   }
 }
 
-/// A gated feed-forward network of these matrices, whose x is exact sums.
+/// A gated feed-forward network of these matrices, whose x is fixed-point sums.
 Problem network(const Op& op, DType dtype, DType down_dtype) {
   Problem p{.op = &op, .inputs = {}, .outputs = {}};
   p.inputs = {tensor({kTokens, 512}, DType::kI32), tensor({2048, 256}, dtype), tensor({256}),
@@ -154,15 +157,15 @@ Problem network(const Op& op, DType dtype, DType down_dtype) {
   p.outputs = {tensor({kTokens, 512}, DType::kI32)};
   return p;
 }
-const Op kNetwork = GatedDown{.glu = {.before = Before::kNorm, .behind = Behind::kGlu}};
+const Op kNetwork = GatedFfn{.glu = {.prologue = Prologue::kNorm, .epilogue = Epilogue::kGlu}};
 
-/// A product that adds exact sums to what it makes.
+/// A product that adds fixed-point sums to what it makes.
 Problem sum_of_sums(const Op& op) {
   Problem p = ordinary(op);
   p.inputs[2] = tensor({kTokens, 128}, DType::kI32);
   return p;
 }
-const Op kAddsSums = FusedLinear{.behind = Behind::kAdd};
+const Op kAddsSums = FusedLinear{.epilogue = Epilogue::kAdd};
 
 TEST(Variants, SourcesExistAndUseEveryConstant) {
   expect_whole_texts(sum_of_sums(kAddsSums));
@@ -236,7 +239,7 @@ TEST(Variants, EveryEmbeddedFileBelongsToAVariant) {
   Problem tall = with_matrix(ordinary(linear), DType::kQ4_0);
   tall.inputs[1].shape[0] = 8192;
   note(tall);
-  const Op gate_up = FusedLinear{.behind = Behind::kGlu};
+  const Op gate_up = FusedLinear{.epilogue = Epilogue::kGlu};
   Problem pairs = with_matrix(ordinary(gate_up), DType::kQ4_0);
   pairs.inputs[1].shape[0] = 12288;
   note(pairs);
@@ -245,12 +248,12 @@ TEST(Variants, EveryEmbeddedFileBelongsToAVariant) {
   note(wide);
   const Op attention = StepAttention{.heads = 4};
   Problem long_heads = ordinary(attention, 1);
-  long_heads.outputs[1].shape[3] = StepAttention::kMostHeadDim;
+  long_heads.outputs[1].shape[3] = StepAttention::kMaxHeadDim;
   note(long_heads);
   note(network(kNetwork, DType::kQ4_0, DType::kQ8_0));
   note(sum_of_sums(kAddsSums));
-  const Op far = StepAttention{.heads = 4, .splits = StepAttention::kFarSplits};
-  note(ordinary(far, 1));
+  const Op long_context = StepAttention{.heads = 4, .splits = StepAttention::kLongContextSplits};
+  note(ordinary(long_context, 1));
   for (const EmbeddedFile& file : embedded_files()) {
     EXPECT_TRUE(used.contains(std::string(file.name))) << file.name << " is used by no variant";
   }
@@ -298,8 +301,8 @@ TEST(Launches, GiveEachMultiprocessorASliceOfAGatedNetwork) {
     const DeviceInfo device = of_size(size);
     const auto selected = select_variant(p, device);
     ASSERT_TRUE(selected) << size << ": " << selected.error().message;
-    EXPECT_EQ(selected->variant->name, "gated_down.wgsl.dot4_subgroup32") << size;
-    // Units of 32 columns, of which a team's lanes take eight at most.
+    EXPECT_EQ(selected->variant->name, "gated_ffn.wgsl.dot4_subgroup32") << size;
+    // Units of 32 columns, of which a lane group's lanes take eight at most.
     const uint32_t all = groups(selected->variant->launch(p, device));
     EXPECT_EQ(all, size == 132 ? 128u : 32u) << size;
   }
@@ -336,7 +339,7 @@ TEST(Launches, TakeEveryProductOnDevicesOfEverySize) {
         p.inputs[1].shape[0] = 2 * inner;
         p.inputs[3].shape[1] = inner;
         EXPECT_TRUE(select_variant(p, device)) << inner << " columns, size " << size;
-        const Op op = FusedLinear{.before = Before::kNorm};
+        const Op op = FusedLinear{.prologue = Prologue::kNorm};
         Problem product = ordinary(op);
         product.inputs[1].shape[0] = inner;
         EXPECT_TRUE(select_variant(product, device)) << inner << " rows, size " << size;

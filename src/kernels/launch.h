@@ -26,16 +26,16 @@ constexpr uint32_t doublings(uint32_t lanes) {
 }
 
 /// Why kernels for a processor's cores refuse another device.
-inline constexpr const char* kNoProcessor = "is for the cores of a processor";
+inline constexpr const char* kNotSoftware = "is tuned for software devices";
 
-/// Why a kernel whose subgroups must have so many lanes refuses the device; "" if it does not.
-inline std::string few_lanes(const DeviceInfo& device, uint32_t needed) {
+/// Why a kernel whose subgroups must have that many lanes refuses the device; "" if it does not.
+inline std::string lacks_lanes(const DeviceInfo& device, uint32_t needed) {
   return device.subgroup_min >= needed
              ? ""
              : fmt::format("subgroups may have {} lanes, it needs {}", device.subgroup_min, needed);
 }
 
-/// Why a kernel whose workgroups have so many lanes refuses the device; "" if it does not.
+/// Why a kernel whose workgroups have that many lanes refuses the device; "" if it does not.
 inline std::string small_workgroups(const DeviceInfo& device, uint32_t needed) {
   return device.limits.workgroup_threads >= needed
              ? ""

@@ -79,16 +79,16 @@ inline Problem ordinary(const Op& op, uint32_t max_tokens = 1) {
   } else if (std::holds_alternative<NextToken>(op)) {
     p.inputs = {tensor({kTokens, 2})};
     p.outputs = {tensor({64})};
-  } else if (std::holds_alternative<BlockPeaks>(op)) {
+  } else if (std::holds_alternative<BlockMaxima>(op)) {
     p.inputs = {x};
     p.outputs = {tensor({kTokens, 8})};
-  } else if (std::holds_alternative<BestBlocks>(op)) {
+  } else if (std::holds_alternative<TopKBlocks>(op)) {
     p.inputs = {tensor({kTokens, 8})};
     p.outputs = {tensor({kTokens, 4})};
-  } else if (std::holds_alternative<TopTokens>(op)) {
+  } else if (std::holds_alternative<TopKTokens>(op)) {
     p.inputs = {x, tensor({kTokens, 8}), tensor({kTokens, 4})};
     p.outputs = {tensor({kTokens, 129})};
-  } else if (std::holds_alternative<DrawToken>(op)) {
+  } else if (std::holds_alternative<SampleToken>(op)) {
     p.inputs = {tensor({kTokens, 129})};
     p.outputs = {tensor({4, 130}), tensor({8}, DType::kU32)};
   } else if (const auto* attention = std::get_if<StepAttention>(&op)) {
@@ -101,17 +101,18 @@ inline Problem ordinary(const Op& op, uint32_t max_tokens = 1) {
     if (attention->appends) p.outputs.push_back(cache);
   } else if (const auto* fused = std::get_if<FusedLinear>(&op)) {
     p.inputs = {x, w};
-    if (fused->before == Before::kMergeSplits) p.inputs[0] = tensor({kTokens, 2 * (64 + 2 * 4)});
+    if (fused->prologue == Prologue::kMergeSplits)
+      p.inputs[0] = tensor({kTokens, 2 * (64 + 2 * 4)});
     while (p.inputs.size() < fused->operands()) p.inputs.push_back(tensor({64}));
     if (fused->adds()) p.outputs.push_back(x);
-    if (fused->before == Before::kHeadNorm) p.inputs[fused->w()] = tensor({16});
-    if (fused->behind == Behind::kConv) {
+    if (fused->prologue == Prologue::kHeadNorm) p.inputs[fused->w()] = tensor({16});
+    if (fused->epilogue == Epilogue::kConv) {
       p.inputs.pop_back();
       p.inputs[fused->r()] = tensor({32, 4});
       p.outputs.push_back(tensor({3, 32}));
     }
     if (fused->clears) p.outputs.push_back(tensor({kTokens, 128}, DType::kI32));
-  } else if (const auto* down = std::get_if<GatedDown>(&op)) {
+  } else if (const auto* down = std::get_if<GatedFfn>(&op)) {
     p.inputs = {x, w};
     if (down->glu.adds()) p.inputs.push_back(x);
     if (down->glu.norms()) p.inputs.push_back(tensor({128}));

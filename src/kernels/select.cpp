@@ -9,9 +9,6 @@
 #include "graph/text.h"
 #include "kernels/attention/attention.h"
 #include "kernels/attention/step_attention.h"
-#include "kernels/choice/choice.h"
-#include "kernels/choice/draw_token.h"
-#include "kernels/choice/top_tokens.h"
 #include "kernels/conv/short_conv.h"
 #include "kernels/delta/gated_delta.h"
 #include "kernels/elementwise/elementwise.h"
@@ -21,6 +18,9 @@
 #include "kernels/linear/linear.h"
 #include "kernels/norm/rms_norm.h"
 #include "kernels/rope/rope.h"
+#include "kernels/sampling/sample_token.h"
+#include "kernels/sampling/sampling.h"
+#include "kernels/sampling/topk_tokens.h"
 
 namespace tokamak {
 namespace {
@@ -30,8 +30,8 @@ std::vector<KernelVariant> collect() {
   for (const std::span<const KernelVariant> family :
        {embed_variants(), linear_variants(), norm_variants(), elementwise_variants(),
         rope_variants(), attention_variants(), step_attention_variants(), conv_variants(),
-        delta_variants(), expert_variants(), fused_expert_variants(), choice_variants(),
-        draw_token_variants(), top_token_variants()}) {
+        delta_variants(), expert_variants(), fused_expert_variants(), sampling_variants(),
+        sample_token_variants(), top_token_variants()}) {
     all.insert(all.end(), family.begin(), family.end());
   }
   return all;

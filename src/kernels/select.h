@@ -1,4 +1,4 @@
-// Choosing a kernel variant, with reasons.
+// AheadLoop a kernel variant, with reasons.
 #pragma once
 #include <map>
 #include <span>
@@ -37,7 +37,7 @@ using WrongVariants = std::map<std::string, std::string, std::less<>>;
 struct VariantAdvice {
   /// A model's wishes: taken before others where they take the problem.
   ForcedVariants preferred = {};
-  /// problem_text() -> the fastest; behind the model's wishes.
+  /// problem_text() -> the fastest; after the model's wishes.
   std::map<std::string, TunedVariant, std::less<>> tuned = {};
   /// On this device: never taken.
   WrongVariants wrong = {};

@@ -36,13 +36,13 @@ TEST(Select, TakesTheFirstThatFitsAndSaysWhyOthersDoNot) {
   EXPECT_EQ(plain->variant->name, "linear.wgsl.matvec");
   EXPECT_EQ(
       plain->passed_over,
-      (std::vector<std::string>{"linear.wgsl.matvec_cores: device lacks subgroups",
+      (std::vector<std::string>{"linear.wgsl.matvec_software: device lacks subgroups",
                                 "linear.wgsl.matvec_dot4_narrow: device lacks subgroups dot4",
                                 "linear.wgsl.matvec_dot4_many_lanes: device lacks subgroups dot4",
                                 "linear.wgsl.matvec_dot4_subgroup32: device lacks subgroups dot4",
                                 "linear.wgsl.matvec_dot4_subgroup: device lacks subgroups dot4",
-                                "linear.wgsl.matvec_own_subgroup32: device lacks subgroups",
-                                "linear.wgsl.matvec_own_subgroup: device lacks subgroups",
+                                "linear.wgsl.matvec_registers_subgroup32: device lacks subgroups",
+                                "linear.wgsl.matvec_registers_subgroup: device lacks subgroups",
                                 "linear.wgsl.matvec_f16_subgroup: device lacks f16 subgroups",
                                 "linear.wgsl.matvec_subgroup: device lacks subgroups"}));
   device.features = kFeatureF16 | kFeatureSubgroups;
@@ -61,15 +61,15 @@ TEST(Select, AProcessorHasKernelsOfItsOwn) {
   DeviceInfo device = plain_webgpu();
   device.features = kFeatureSubgroups;
   EXPECT_EQ(select_variant(ordinary(op), device)->passed_over[0],
-            "linear.wgsl.matvec_cores: is for the cores of a processor");
+            "linear.wgsl.matvec_software: is tuned for software devices");
   device.software = true;
   Problem problem = ordinary(op);
-  EXPECT_EQ(select_variant(problem, device)->variant->name, "linear.wgsl.matvec_cores");
+  EXPECT_EQ(select_variant(problem, device)->variant->name, "linear.wgsl.matvec_software");
   problem.inputs[0].shape[1] = problem.inputs[1].shape[1] = 4096;
   const auto wide = select_variant(problem, device);
-  EXPECT_EQ(wide->variant->name, "linear.wgsl.matvec_own_subgroup");
+  EXPECT_EQ(wide->variant->name, "linear.wgsl.matvec_registers_subgroup");
   EXPECT_EQ(wide->passed_over[0],
-            "linear.wgsl.matvec_cores: x' of 4096 columns is more than the 2048 kept at once");
+            "linear.wgsl.matvec_software: x' of 4096 columns is more than the 2048 kept at once");
 }
 
 TEST(Select, ManyShortRowsShareSubgroups) {
@@ -87,9 +87,9 @@ TEST(Select, ManyShortRowsShareSubgroups) {
 }
 
 /// Why that variant does not take a product in q4_0 with a norm in front.
-std::string norm_reason(std::string_view variant, Behind behind, Dim rows, Dim in,
+std::string norm_reason(std::string_view variant, Epilogue epilogue, Dim rows, Dim in,
                         const DeviceInfo& device) {
-  const Op op = FusedLinear{.before = Before::kNorm, .behind = behind};
+  const Op op = FusedLinear{.prologue = Prologue::kNorm, .epilogue = epilogue};
   Problem problem = ordinary(op);
   problem.inputs[0].shape[1] = problem.inputs[2].shape[0] = in;
   problem.inputs[1] = tensor({rows, in}, DType::kQ4_0);
@@ -105,9 +105,9 @@ TEST(Select, ShufflesTakeWideSubgroups) {
     return product_reason(variant, dtype, 1152, in, device);
   };
   EXPECT_EQ(why("linear.wgsl.matvec_dot4_subgroup32", DType::kQ4_0, 2048), "taken");
-  EXPECT_EQ(why("linear.wgsl.matvec_own_subgroup32", DType::kBF16, 6912), "taken");
+  EXPECT_EQ(why("linear.wgsl.matvec_registers_subgroup32", DType::kBF16, 6912), "taken");
   const auto argmax = [&](std::string_view variant) {
-    return norm_reason(variant, Behind::kArgmax, 2048, 2048, device);
+    return norm_reason(variant, Epilogue::kArgmax, 2048, 2048, device);
   };
   EXPECT_EQ(argmax("fused_linear.wgsl.matvec_dot4_subgroup32"),
             "a subgroup may have 128 lanes, and an argmax takes 64");
@@ -118,13 +118,14 @@ TEST(Select, ShufflesTakeWideSubgroups) {
             "subgroups may have 16 lanes, it needs 32");
 }
 
-TEST(Select, NarrowTeamsTakeAnArgmaxBySubgroupsOfABlock) {
+TEST(Select, NarrowLaneGroupsTakeAnArgmaxBySubgroupsOfABlock) {
   DeviceInfo device = plain_webgpu();
   device.features = kFeatureSubgroups | kFeatureDot4;
   device.subgroup_min = 16;
   device.subgroup_max = 128;
   const auto why = [&] {
-    return norm_reason("fused_linear.wgsl.matvec_dot4_narrow", Behind::kArgmax, 8192, 1152, device);
+    return norm_reason("fused_linear.wgsl.matvec_dot4_narrow", Epilogue::kArgmax, 8192, 1152,
+                       device);
   };
   EXPECT_EQ(why(), "a subgroup may have 128 lanes, and an argmax takes 64");
   device.subgroup_max = 64;
@@ -146,23 +147,23 @@ TEST(Select, LongRowsInBytesHaveMoreLanes) {
 
 TEST(Select, WideRowsInBytesAreSharedEvenly) {
   DeviceInfo device = full_webgpu();
-  const auto why = [&](Dim rows, Dim in, Behind behind = Behind::kNone) {
-    return norm_reason("fused_linear.wgsl.matvec_dot4_even", behind, rows, in, device);
+  const auto why = [&](Dim rows, Dim in, Epilogue epilogue = Epilogue::kNone) {
+    return norm_reason("fused_linear.wgsl.matvec_dot4_even", epilogue, rows, in, device);
   };
   EXPECT_EQ(why(9216, 3072), "taken");
   EXPECT_EQ(why(6144, 4096), "taken");
   EXPECT_EQ(why(3072, 2048), "is for 3072 to 4096 columns, not 2048");
   EXPECT_EQ(why(10240, 8192), "is for 3072 to 4096 columns, not 8192");
-  EXPECT_EQ(why(9216, 3072, Behind::kAdd), "is for a norm in front and nothing behind");
+  EXPECT_EQ(why(9216, 3072, Epilogue::kAdd), "is for a norm in front and nothing after it");
   EXPECT_EQ(why(16384, 4096), "takes 9 units a lane, these are 24");
   device.limits.workgroup_threads = 512;
   EXPECT_EQ(why(9216, 3072), "a workgroup may have 512 lanes, it needs 768");
 }
 
-TEST(Select, GatedNetworksHaveTeamsThatTheirRowsBusy) {
+TEST(Select, GatedNetworksHaveLaneGroupsThatTheirRowsBusy) {
   DeviceInfo device = full_webgpu();
   const auto taken = [&](Dim columns, DType dtype, DType down_dtype) -> std::string {
-    const Op op = GatedDown{.glu = {.before = Before::kNorm, .behind = Behind::kGlu}};
+    const Op op = GatedFfn{.glu = {.prologue = Prologue::kNorm, .epilogue = Epilogue::kGlu}};
     Problem problem = ordinary(op);
     const Dim inner = 6 * columns;
     problem.inputs[0].shape[1] = columns;
@@ -173,21 +174,21 @@ TEST(Select, GatedNetworksHaveTeamsThatTheirRowsBusy) {
     const auto selected = select_variant(problem, device);
     return selected ? std::string(selected->variant->name) : selected.error().message;
   };
-  EXPECT_EQ(taken(1152, DType::kQ4_0, DType::kQ4_0), "gated_down.wgsl.dot4_narrow");
-  EXPECT_EQ(taken(1024, DType::kQ4_0, DType::kQ4_0), "gated_down.wgsl.dot4_subgroup32");
-  EXPECT_EQ(taken(576, DType::kBF16, DType::kQ4_0), "gated_down.wgsl.subgroup32");
+  EXPECT_EQ(taken(1152, DType::kQ4_0, DType::kQ4_0), "gated_ffn.wgsl.dot4_narrow");
+  EXPECT_EQ(taken(1024, DType::kQ4_0, DType::kQ4_0), "gated_ffn.wgsl.dot4_subgroup32");
+  EXPECT_EQ(taken(576, DType::kBF16, DType::kQ4_0), "gated_ffn.wgsl.subgroup32");
   device.subgroup_min = 16;
-  EXPECT_EQ(taken(1152, DType::kQ4_0, DType::kQ4_0), "gated_down.wgsl.subgroup");
+  EXPECT_EQ(taken(1152, DType::kQ4_0, DType::kQ4_0), "gated_ffn.wgsl.subgroup");
   device.limits.workgroup_threads = 256;
   device.features = 0;
-  EXPECT_EQ(taken(1152, DType::kQ4_0, DType::kQ4_0), "gated_down.wgsl.plain");
+  EXPECT_EQ(taken(1152, DType::kQ4_0, DType::kQ4_0), "gated_ffn.wgsl.plain");
 }
 
 TEST(Select, FewLongRowsInFloatsKeepTheirX) {
   DeviceInfo device = plain_webgpu();
   device.features = kFeatureSubgroups;
   const auto why = [&](Dim rows, Dim in) {
-    return product_reason("linear.wgsl.matvec_own_subgroup", DType::kBF16, rows, in, device);
+    return product_reason("linear.wgsl.matvec_registers_subgroup", DType::kBF16, rows, in, device);
   };
   EXPECT_EQ(why(1152, 6912), "taken");
   EXPECT_EQ(why(4096, 8192), "taken");
@@ -196,26 +197,27 @@ TEST(Select, FewLongRowsInFloatsKeepTheirX) {
   EXPECT_EQ(why(1152, 8200), "is for 2056 to 8192 columns, not 8200");
 }
 
-TEST(Select, AFewTokensHaveKernelsOfTheirOwn) {
+TEST(Select, ASmallBatchHasKernelsOfItsOwn) {
   DeviceInfo device = plain_webgpu();
   const auto name = [&](const Op& op, uint32_t tokens) {
     return select_variant(ordinary(op, tokens), device)->variant->name;
   };
   for (const uint32_t tokens : {2u, 8u}) {
-    EXPECT_EQ(name(Linear{}, tokens), "linear.wgsl.few");
-    EXPECT_EQ(name(Qkv{32, 16}, tokens), "qkv.wgsl.few");
-    EXPECT_EQ(name(LinearGlu{}, tokens), "linear_glu.wgsl.few");
+    EXPECT_EQ(name(Linear{}, tokens), "linear.wgsl.small_batch");
+    EXPECT_EQ(name(Qkv{32, 16}, tokens), "qkv.wgsl.small_batch");
+    EXPECT_EQ(name(LinearGlu{}, tokens), "linear_glu.wgsl.small_batch");
   }
   const Op op = Linear{};
   const auto more = select_variant(ordinary(op, 9), device);
   EXPECT_EQ(more->variant->name, "linear.wgsl.matmul");
-  EXPECT_EQ(
-      std::ranges::count(more->passed_over, "linear.wgsl.few: is for at most 8 tokens, not 9"), 1);
+  EXPECT_EQ(std::ranges::count(more->passed_over,
+                               "linear.wgsl.small_batch: is for at most 8 tokens, not 9"),
+            1);
   device.features = kFeatureSubgroups;
   device.subgroup_min = device.subgroup_max = 32;
-  EXPECT_EQ(name(Linear{}, 8), "linear.wgsl.few_subgroup");
+  EXPECT_EQ(name(Linear{}, 8), "linear.wgsl.small_batch_subgroup");
   device.subgroup_max = 64;
-  EXPECT_EQ(name(Linear{}, 8), "linear.wgsl.few");
+  EXPECT_EQ(name(Linear{}, 8), "linear.wgsl.small_batch");
 }
 
 TEST(Select, OddRowLengthsFallBackToTheGeneralKernel) {

@@ -4,8 +4,8 @@
 #include <cctype>
 #include <set>
 
+#include "kernels/unroll.h"
 #include "kernels/words.h"
-#include "kernels/written_out.h"
 
 namespace tokamak {
 
@@ -73,7 +73,7 @@ std::string shader_text(Features features, const Launch& launch, size_t inputs, 
   text += embedded_text("wgsl/frame.wgsl");
   text += embedded_text(launch.writes_frame ? "wgsl/next_frame.wgsl" : "wgsl/this_frame.wgsl");
   for (const std::string& source : launch.sources) {
-    text += with_loops_written_out(source_text(source), launch.constants);
+    text += unroll_loops(source_text(source), launch.constants);
   }
   return text;
 }

@@ -16,14 +16,15 @@ std::span<const EmbeddedFile> embedded_files();
 std::string_view embedded_text(std::string_view name);
 
 /// Begins the name of a source in Launch::sources that a kernel has a second time, for another
-/// matrix: the codec of the second product of GatedDown.
+/// matrix: the codec of the second product of GatedFfn.
 inline constexpr std::string_view kSecond = "second:";
 
-/// The text of a source in Launch::sources. Behind kSecond every name of quant/codec.h, and every
+/// The text of a source in Launch::sources. After kSecond every name of quant/codec.h, and every
 /// constant, ends in _2.
 std::string source_text(std::string_view source);
 
-/// Of every source of this folder: it changes when any kernel or its launch may have changed.
+/// The hash of every source of this folder: it changes when any kernel or its launch may have
+/// changed.
 std::string_view kernel_sources_hash();
 
 /// The whole shader: enables, constants, binding numbers, sources. The binding numbers are FRAME =

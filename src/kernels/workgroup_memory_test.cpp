@@ -155,7 +155,7 @@ struct Check {
   }
 };
 
-/// Default limits, so many lanes.
+/// Default limits, that many lanes.
 DeviceInfo device_with(uint32_t subgroup_min, uint32_t subgroup_max) {
   DeviceInfo device = plain_webgpu();
   device.features = kAllFeatures;
@@ -211,9 +211,9 @@ TEST(WorkgroupMemory, HoldsTheStepAttentionOfEveryHead) {
 
 TEST(WorkgroupMemory, HoldsEveryGatedNetwork) {
   Check check;
-  for (const Before before : {Before::kNone, Before::kNorm, Before::kNormAddNorm}) {
-    const Op op = GatedDown{.glu = {.before = before, .behind = Behind::kGlu, .eps = 1e-5f}};
-    const auto& glu = std::get<GatedDown>(op).glu;
+  for (const Prologue before : {Prologue::kNone, Prologue::kNorm, Prologue::kNormAddNorm}) {
+    const Op op = GatedFfn{.glu = {.prologue = before, .epilogue = Epilogue::kGlu, .eps = 1e-5f}};
+    const auto& glu = std::get<GatedFfn>(op).glu;
     for (const char* type : {"f32", "bf16", "q4_0", "q8_0", "q6_k"}) {
       const DType dtype = dtype_from_name(type).value();
       for (const Dim columns : {256, 1024, 1536}) {
@@ -226,9 +226,9 @@ TEST(WorkgroupMemory, HoldsEveryGatedNetwork) {
           p.outputs = {tensor({kTokens, 2 * columns}, DType::kI32)};
           if (glu.adds()) p.outputs.push_back(p.inputs[0]);
           for (const DeviceInfo& device : devices()) {
-            check.ask(
-                linear_variants(), p, device,
-                fmt::format("{} {} [{}, {}]", kBeforeNames[size_t(before)], type, columns, inner));
+            check.ask(linear_variants(), p, device,
+                      fmt::format("{} {} [{}, {}]", kPrologueNames[size_t(before)], type, columns,
+                                  inner));
           }
         }
       }
@@ -240,13 +240,14 @@ TEST(WorkgroupMemory, HoldsEveryGatedNetwork) {
 TEST(WorkgroupMemory, HoldsTheProductOfEveryShape) {
   Check check;
   std::vector<Op> ops = {Linear{}};
-  for (const Before before : {Before::kNone, Before::kNorm, Before::kNormAdd, Before::kNormAddNorm,
-                              Before::kMergeSplits, Before::kHeadNorm}) {
-    for (const Behind behind : {Behind::kNone, Behind::kAdd, Behind::kArgmax}) {
+  for (const Prologue before :
+       {Prologue::kNone, Prologue::kNorm, Prologue::kNormAdd, Prologue::kNormAddNorm,
+        Prologue::kMergeSplits, Prologue::kHeadNorm}) {
+    for (const Epilogue after : {Epilogue::kNone, Epilogue::kAdd, Epilogue::kArgmax}) {
       // Neither attention nor heads come right before the choice of a token.
-      const bool of_heads = before == Before::kMergeSplits || before == Before::kHeadNorm;
-      if (of_heads && behind == Behind::kArgmax) continue;
-      ops.emplace_back(FusedLinear{.before = before, .behind = behind, .eps = 1e-5f});
+      const bool of_heads = before == Prologue::kMergeSplits || before == Prologue::kHeadNorm;
+      if (of_heads && after == Epilogue::kArgmax) continue;
+      ops.emplace_back(FusedLinear{.prologue = before, .epilogue = after, .eps = 1e-5f});
     }
   }
   for (Op& op : ops) {
@@ -259,12 +260,12 @@ TEST(WorkgroupMemory, HoldsTheProductOfEveryShape) {
           p.inputs[1] = tensor({rows, in}, dtype_from_name(type).value());
           std::string name = "linear";
           if (fused != nullptr) {
-            name = fmt::format("{}, {}", kBeforeNames[size_t(fused->before)],
-                               kBehindNames[size_t(fused->behind)]);
-            if (fused->before == Before::kHeadNorm) {
+            name = fmt::format("{}, {}", kPrologueNames[size_t(fused->prologue)],
+                               kEpilogueNames[size_t(fused->epilogue)]);
+            if (fused->prologue == Prologue::kHeadNorm) {
               p.inputs[fused->w()].shape[0] = std::max(16u, in / 256);
             }
-            if (fused->before == Before::kMergeSplits) {
+            if (fused->prologue == Prologue::kMergeSplits) {
               if (in > 16384) continue;  // columns of more heads than the largest models have
               fused->splits = power_of_two(24576 / in, 4, 8);  // as the pass takes them
               p.inputs[0].shape[1] = fused->splits * (in + 2 * in / 128);

@@ -21,7 +21,7 @@ struct Parsed {
   }
 };
 
-/// Of a model with 4096 positions.
+/// The table of a model with 4096 positions.
 RopeTable rope(Parsed& parsed, double theta, uint32_t head_dim) {
   uint32_t positions = 4096;
   return read_rope(parsed.reader, theta, head_dim, positions);

@@ -3,12 +3,12 @@
 namespace tokamak {
 
 uint32_t read_layers(ConfigReader& config) {
-  constexpr uint32_t kMost = 4096;
+  constexpr uint32_t kMax = 4096;
   const uint32_t layers = config.size("num_hidden_layers");
-  if (layers <= kMost) return layers;
+  if (layers <= kMax) return layers;
   config.reject(
       {ErrorCode::kInvalidInput, fmt::format("{} is {}, expected at most {}.",
-                                             config.path("num_hidden_layers"), layers, kMost)});
+                                             config.path("num_hidden_layers"), layers, kMax)});
   return 1;
 }
 

@@ -62,7 +62,7 @@ class DenseDecoder {
 
   ModelBuilder& b;
   const DenseConfig& c;
-  std::string p;  // "layers.N." of the layer that is being built, "" behind the last
+  std::string p;  // "layers.N." of the layer that is being built, "" after the last
 };
 
 /// The usual end of an architecture's file.

@@ -9,7 +9,7 @@ namespace tokamak {
 /// One row for the text: the mean of all tokens, the last token's or the first's.
 enum class Pooling : uint8_t { kMean, kLast, kFirst };
 
-/// y = tanh(x Wᵀ + bias), bias and tanh where set, behind the pooling.
+/// y = tanh(x Wᵀ + bias), bias and tanh where set, after the pooling.
 struct DenseLayer {
   std::string folder;  // the checkpoint has folder + "/linear.weight" and, with `bias`, ".bias"
   uint32_t inputs = 0, outputs = 0;

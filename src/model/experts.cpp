@@ -47,16 +47,16 @@ struct Experts {
 Result<ExpertSizes> read_experts(ConfigReader& config, std::string_view experts,
                                  std::string_view top_k,
                                  const std::optional<ExpertSizes>& otherwise) {
-  constexpr uint32_t kMost = 4096;
+  constexpr uint32_t kMax = 4096;
   using Size = std::optional<uint32_t>;
   const ExpertSizes sizes{
       .experts = config.size(experts, otherwise ? Size(otherwise->experts) : Size()),
       .top_k = config.size(top_k, otherwise ? Size(otherwise->top_k) : Size()),
       .ffn = config.size("moe_intermediate_size", otherwise ? Size(otherwise->ffn) : Size())};
   TOK_TRY(config.status());
-  if (sizes.experts > kMost) {
+  if (sizes.experts > kMax) {
     return invalid_input("{} is {}, expected at most {}.", config.path(experts), sizes.experts,
-                         kMost);
+                         kMax);
   }
   if (sizes.top_k > sizes.experts) {
     return invalid_input("{} is {}, expected at most {} ({}).", config.path(top_k), sizes.top_k,

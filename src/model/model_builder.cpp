@@ -35,7 +35,7 @@ bool ModelBuilder::has(std::string_view name) const {
          file_.find(full.substr(0, full.size() - kWeight.size()) + ".qweight") != nullptr;
 }
 
-/// "lm_head.weight" stands beside "model.", whatever comes before or behind that.
+/// "lm_head.weight" stands beside "model.", whatever comes before or after that.
 std::string ModelBuilder::full_name(std::string_view name) const {
   if (name.find('/') != std::string_view::npos) return std::string(name);
   std::string prefix = prefix_;

@@ -113,7 +113,7 @@ Result<Quantization> read(const ConfigReader& config, std::string_view field,
   return read_gptq(reader, file);
 }
 
-/// The file that GPTQ's tools wrote before config.json had a place for it. It may stay behind where
+/// The file that GPTQ's tools wrote before config.json had a place for it. It may remain where
 /// nothing is packed so.
 Result<Quantization> read_beside(const Json& json, const TensorFile& file) {
   const bool gptq = std::ranges::any_of(

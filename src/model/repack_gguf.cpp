@@ -40,8 +40,8 @@ constexpr Block block_of(DType type) {
   return {256, 210, 192, 0, 128, 16};
 }
 
-/// So many bytes before it is needed memory is asked for: a processor does not see that far through
-/// the arithmetic, and would wait for every line.
+/// Memory is asked for this many bytes before it is needed: a processor does not see that far
+/// through the arithmetic, and would wait for every line.
 constexpr uint32_t kAhead = 1024;
 
 constexpr uint32_t kSuperScale = 208;  // of kQ6_K: its f16

@@ -99,7 +99,7 @@ class GptqRows final : public RowSource {
   }
 
   uint64_t rows_, columns_;
-  uint64_t groups_, per_stored_;  // groups of the type, of which so many are one of the file
+  uint64_t groups_, per_stored_;  // groups of the type, of which that many are one of the file
   std::vector<uint32_t> order_;
   std::span<const std::byte> weight_, scales_, zeros_;
 };

@@ -152,7 +152,7 @@ Result<void> read_modules(const EncoderFiles& files, Encoder& out) {
       if (i == 1) TOK_TRY(read_pooling(files, module, out));
     } else if (module.type == "Dense") {
       if (out.normalize) {
-        return unsupported("{} is Dense behind Normalize; this engine normalizes at the end.",
+        return unsupported("{} is Dense after Normalize; this engine normalizes at the end.",
                            where());
       }
       TOK_TRY(read_dense(files, module, out));

@@ -95,7 +95,7 @@ TEST(Encoder, RefusesModulesItDoesNotKnow) {
   expect_has(error(read(R"([{"path": "", "type": "my_code.Transformer"}])")), {"my_code"});
   expect_has(
       error(read(modules({"Normalize", "Dense"}), {{"1_Pooling", kMean}, {"3_Dense", kDense}})),
-      {"entry 3", "behind Normalize"});
+      {"entry 3", "after Normalize"});
   expect_has(error(read(modules(), {})), {"1_Pooling", "no config.json"});
 }
 

@@ -17,11 +17,11 @@ namespace {
 /// next one is.
 constexpr uint64_t kPieceBytes = uint64_t{512} << 10;
 
-/// Pieces and shares begin at multiples of so many rows, so that their bytes begin at multiples of
-/// 4 whatever a row has.
+/// Pieces and shares begin at multiples of that many rows, so that their bytes begin at multiples
+/// of 4 whatever a row has.
 constexpr uint64_t kRowUnit = 4;
 
-/// Where a share begins; it ends where the next one does. Index `count` begins behind the last row.
+/// Where a share begins; it ends where the next one does. Index `count` begins after the last row.
 uint64_t share_begin(uint64_t rows, uint64_t index, uint64_t count) {
   return index == count ? rows : rows * index / count / kRowUnit * kRowUnit;
 }

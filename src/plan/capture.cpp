@@ -12,7 +12,7 @@ namespace tokamak {
 namespace {
 
 bool chooses(const Op& op) {
-  return std::holds_alternative<NextToken>(op) || std::holds_alternative<DrawToken>(op);
+  return std::holds_alternative<NextToken>(op) || std::holds_alternative<SampleToken>(op);
 }
 
 class Capture {
@@ -113,7 +113,7 @@ class Capture {
         const uint32_t i = uint32_t(id);
         if (const auto state = changed_state(graph, node, output)) {
           place[i] = place[uint32_t(node.inputs[*state])];
-          if (chooses(node.op)) plan_.buffers[uint32_t(place[i])].use = BufferUse::kChoice;
+          if (chooses(node.op)) plan_.buffers[uint32_t(place[i])].use = BufferUse::kSampled;
           continue;
         }
         if (const auto sums = added_sums(node.op); sums && id == node.outputs[0]) {
@@ -297,7 +297,7 @@ Cost step_cost(const Plan& plan, const Step& step, uint64_t tokens, uint64_t kv_
       std::holds_alternative<Embed>(step.op) || std::holds_alternative<Rope>(step.op);
   const uint32_t experts = experts_of(step.op);
   const auto bytes = [&](const Operand& o) { return byte_count(o.dtype, o.shape, tokens); };
-  // Of a cut weight a step has a share: that of the tokens it gathers, or of the results it writes.
+  // A step has a share of a cut weight: that of the tokens it gathers, or of the results it writes.
   const double share =
       step.cut.total == 0 ? 1.0 : double(step.inputs[1].shape[0]) / double(step.cut.total);
   const auto shared = [&](uint64_t amount) { return uint64_t(double(amount) * share); };
@@ -364,7 +364,7 @@ Footprint footprint(const Plan& plan) {
         break;
       case BufferUse::kFrame:
       case BufferUse::kTable:
-      case BufferUse::kChoice:
+      case BufferUse::kSampled:
         sum.other += buffer.bytes;
         break;
     }
@@ -384,8 +384,8 @@ std::string_view use_name(BufferUse use) {
       return "state";
     case BufferUse::kCopy:
       return "copy";
-    case BufferUse::kChoice:
-      return "choice";
+    case BufferUse::kSampled:
+      return "sampled";
     case BufferUse::kActivation:
       return "activation";
   }

@@ -23,10 +23,10 @@ size_t Plan::phase_for(uint64_t tokens) const {
 }
 
 size_t Plan::phase_at(size_t phase, uint32_t position) const {
-  return change_behind(phase, 0) <= position ? phase + 1 : phase;
+  return change_after(phase, 0) <= position ? phase + 1 : phase;
 }
 
-uint32_t Plan::change_behind(size_t phase, uint32_t position) const {
+uint32_t Plan::change_after(size_t phase, uint32_t position) const {
   constexpr uint32_t kNowhere = UINT32_MAX;
   if (phase + 1 >= phases.size() || phases[phase + 1].from_position == 0) return kNowhere;
   const uint32_t from = phases[phase + 1].from_position;
@@ -38,7 +38,7 @@ uint64_t bound_bytes(const Operand& operand, uint64_t tokens) {
 }
 
 bool is_written_by_device(BufferUse use) {
-  return use == BufferUse::kState || use == BufferUse::kCopy || use == BufferUse::kChoice ||
+  return use == BufferUse::kState || use == BufferUse::kCopy || use == BufferUse::kSampled ||
          use == BufferUse::kActivation;
 }
 

@@ -19,7 +19,7 @@ enum class BufferUse : uint8_t {
   kConstant,    // weights, written at load
   kState,       // KV caches, states of recurrent layers; live as long as the program
   kCopy,        // of a recurrent state, to come back to
-  kChoice,      // what the device knows of the tokens it chose: the last of them, for the host to
+  kSampled,     // what the device knows of the tokens it chose: the last of them, for the host to
                 // read, and which have occurred
   kActivation,  // reused by liveness; meaningless between steps
 };
@@ -47,7 +47,7 @@ struct Operand {
   bool operator==(const Operand&) const = default;
 };
 
-/// The bytes of it that a step of so many tokens may touch: up to the end of a vec4.
+/// The bytes of it that a step of that many tokens may touch: up to the end of a vec4.
 uint64_t bound_bytes(const Operand& operand, uint64_t tokens);
 
 /// "f32[T,64]"
@@ -86,14 +86,14 @@ struct Plan {
   const Buffer& at(BufferId id) const { return buffers[uint32_t(id)]; }
   /// Most tokens of a step; 1 without a phase.
   uint32_t chunk() const;
-  /// The phase that steps of so many tokens take: of the fewest tokens that are enough; of several
-  /// such the first, so that phases that do more than a step for one token stand behind. The number
-  /// of phases when none is enough.
+  /// The phase that steps of that many tokens take: of the fewest tokens that are enough; of
+  /// several such the first, so that phases that do more than a step for one token stand after
+  /// them. The number of phases when none is enough.
   size_t phase_for(uint64_t tokens) const;
   /// `phase`, or the one that takes its place for a step at that position.
   size_t phase_at(size_t phase, uint32_t position) const;
-  /// Where phase_at() changes behind that position; the largest number when nowhere.
-  uint32_t change_behind(size_t phase, uint32_t position) const;
+  /// Where phase_at() changes after that position; the largest number when nowhere.
+  uint32_t change_after(size_t phase, uint32_t position) const;
   bool operator==(const Plan&) const = default;
 };
 
@@ -110,7 +110,7 @@ struct BufferCopy {
   BufferId from = {}, to = {};
 };
 /// From each recurrent state to its copy number `which`; empty where there are none. Their buffers
-/// stand behind all others that last, in the order of the states.
+/// stand after all others that last, in the order of the states.
 std::vector<BufferCopy> state_copies(const Plan& plan, uint32_t which);
 
 struct PhaseRequest {

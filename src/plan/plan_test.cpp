@@ -83,7 +83,7 @@ TEST(Capture, PoolsActivationsAndSharesPermanentBuffers) {
 
 TEST(Capture, APhaseOfFewerTokensTakesNoMemory) {
   CaptureOptions three = kBothPhases;
-  three.phases.insert(three.phases.begin() + 1, {"few", 8});
+  three.phases.insert(three.phases.begin() + 1, {"small_batch", 8});
   auto two = capture(two_layers(), webgpu_device(), kBothPhases);
   auto all = capture(two_layers(), webgpu_device(), three);
   ASSERT_TRUE(two && all);
@@ -103,7 +103,7 @@ TEST(Plan, StepsTakeTheFirstOfTheSmallestPhasesThatHoldThem) {
   EXPECT_EQ(plan.phase_for(513), 5u);
 }
 
-TEST(Plan, APhaseForFarPositionsTakesThePlaceOfTheOneBefore) {
+TEST(Plan, APhaseForLongContextTakesThePlaceOfTheOneBefore) {
   Plan plan;
   for (const uint32_t from : {0u, 0u, 100u, 0u, 200u}) {
     plan.phases.push_back({.name = "", .max_tokens = 1, .from_position = from});
@@ -114,11 +114,11 @@ TEST(Plan, APhaseForFarPositionsTakesThePlaceOfTheOneBefore) {
   EXPECT_EQ(plan.phase_at(1, 100), 2u);
   EXPECT_EQ(plan.phase_at(3, 199), 3u);
   EXPECT_EQ(plan.phase_at(3, 200), 4u);
-  EXPECT_EQ(plan.change_behind(0, 0), UINT32_MAX);
-  EXPECT_EQ(plan.change_behind(1, 0), 100u);
-  EXPECT_EQ(plan.change_behind(1, 99), 100u);
-  EXPECT_EQ(plan.change_behind(1, 100), UINT32_MAX);
-  EXPECT_EQ(plan.change_behind(4, 0), UINT32_MAX) << "it is the last";
+  EXPECT_EQ(plan.change_after(0, 0), UINT32_MAX);
+  EXPECT_EQ(plan.change_after(1, 0), 100u);
+  EXPECT_EQ(plan.change_after(1, 99), 100u);
+  EXPECT_EQ(plan.change_after(1, 100), UINT32_MAX);
+  EXPECT_EQ(plan.change_after(4, 0), UINT32_MAX) << "it is the last";
 }
 
 TEST(Capture, NoStepReadsAndWritesOneBuffer) {
@@ -142,11 +142,11 @@ TEST(Capture, SumsStayWhereTheyWereClearedUntilTheirLastReader) {
   const ValueId x = b.embed(b.input("tokens", {kTokens}), weight("embed", {50, 16}));
   const auto front = b.add_node(FusedLinear{.clears = true}, {x, weight("o", {16, 16})});
   const ValueId sums = b.add_node(
-      GatedDown{}, {front[0], weight("gu", {64, 16}), weight("d", {16, 32}), front[1]})[0];
+      GatedFfn{}, {front[0], weight("gu", {64, 16}), weight("d", {16, 32}), front[1]})[0];
   const ValueId p = weight("p", {16, 16});
   ValueId y = b.add_node(FusedLinear{}, {front[0], p})[0];
   y = b.add_node(FusedLinear{}, {y, p})[0];
-  const auto graph = b.finish(b.add_node(FusedLinear{.behind = Behind::kAdd}, {y, p, sums})[0]);
+  const auto graph = b.finish(b.add_node(FusedLinear{.epilogue = Epilogue::kAdd}, {y, p, sums})[0]);
   ASSERT_TRUE(graph);
   auto plan = capture(*graph, webgpu_device(), {.phases = {{"one", 1}}});
   ASSERT_TRUE(plan) << plan.error().message;

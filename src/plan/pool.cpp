@@ -90,7 +90,7 @@ class Search {
       if (bytes < limit) guesses.emplace(bytes, std::move(sizes));
     };
     guess(least());
-    while (!guesses.empty() && work_ < kMostWork) {
+    while (!guesses.empty() && work_ < kMaxWork) {
       const Sizes sizes = guesses.extract(guesses.begin()).value().second;
       if (auto pool = sweep(sizes)) return pool;
       Sizes one_more = sizes;
@@ -108,8 +108,8 @@ class Search {
   }
 
  private:
-  /// Of ways to place tensors, so that a search takes milliseconds.
-  static constexpr size_t kMostWork = 1 << 16;
+  /// Limits the ways to place tensors that are tried, so that a search takes milliseconds.
+  static constexpr size_t kMaxWork = 1 << 16;
 
   /// One of the ways to have placed the first tensors.
   struct Way {
@@ -161,7 +161,7 @@ class Search {
           if (known.insert(key(sizes, way.free_from, first)).second) next.push_back(std::move(way));
         }
       }
-      if (next.empty() || work_ >= kMostWork) return std::nullopt;
+      if (next.empty() || work_ >= kMaxWork) return std::nullopt;
       ways.push_back(std::move(next));
     }
     Pool pool(tensors_);

@@ -10,13 +10,13 @@
 namespace tokamak {
 namespace {
 
-/// Of a matrix that `op` reads as its second input; see rows_together().
+/// For a matrix that `op` reads as its second input; see rows_together().
 uint64_t rows_of_part(const Op& op, const TensorDesc& matrix) {
   const uint32_t experts = experts_of(op);
   if (experts != 0) return uint64_t(matrix.shape[0]) / experts;
   const bool any = std::holds_alternative<Embed>(op) || std::holds_alternative<Linear>(op) ||
                    std::holds_alternative<Qkv>(op) || std::holds_alternative<LinearGlu>(op) ||
-                   std::holds_alternative<FusedLinear>(op) || std::holds_alternative<GatedDown>(op);
+                   std::holds_alternative<FusedLinear>(op) || std::holds_alternative<GatedFfn>(op);
   return any ? 1 : 0;
 }
 

@@ -14,7 +14,7 @@ struct Shard {
   BufferId buffer = {};
 };
 
-/// Of a weight that nothing reads but ops that can do so part by part, as their second input: how
+/// For a weight that nothing reads but ops that can do so part by part, as their second input: how
 /// many rows must stay together, 1 or those of an expert. 0 for any other value.
 uint64_t rows_together(const Graph& graph, ValueId id);
 

@@ -91,7 +91,7 @@ class PlanParser {
     bool known = false;
     for (const BufferUse candidate :
          {BufferUse::kFrame, BufferUse::kTable, BufferUse::kConstant, BufferUse::kState,
-          BufferUse::kCopy, BufferUse::kChoice, BufferUse::kActivation}) {
+          BufferUse::kCopy, BufferUse::kSampled, BufferUse::kActivation}) {
       if (use == use_name(candidate)) {
         buffer.use = candidate;
         known = true;

@@ -8,7 +8,7 @@
 //        const THREADS=32 EPS=1e-06f source "norm/load.wgsl" passed "name: reason"      (one line)
 //
 // A step on a part of a cut weight says where that begins, "rows 1024/4096", before its operands.
-// A grid extent is a count, or count/tokens: that many for every so many tokens.
+// A grid extent is a count, or count/tokens: `count` for every `tokens` tokens.
 #pragma once
 #include <string>
 #include <string_view>

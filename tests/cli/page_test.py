@@ -18,7 +18,7 @@ CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", 
                 None)
 NEEDS_CHROMIUM = unittest.skipUnless(CHROMIUM or "TOKAMAK_REQUIRE_BROWSER" in os.environ,
                                      "there is no Chromium; `./dev setup check` installs one")
-# Runs behind the page's own script and leaves what it found in an element of its own.
+# Runs after the page's own script and leaves what it found in an element of its own.
 PROBE = """<script>
 const press = (key) => document.getElementById("track").dispatchEvent(
   new KeyboardEvent("keydown", {key, bubbles: true}));
@@ -106,7 +106,7 @@ class Page(unittest.TestCase):
                 self.assertEqual(found["all"], len(self.data["fusion"]))
                 self.assertGreater(found["all"], found["changed"])
                 self.assertGreater(found["changed"], 0)
-                self.assertIn("gemma3_mm: greedy of 1 token behind 3", found["title"])
+                self.assertIn("gemma3_mm: greedy of 1 token after 3", found["title"])
                 self.assertIn("of the floor", found["legend"])
                 self.assertIn(steps[2]["kernel"], found["detail"])
 

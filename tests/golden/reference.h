@@ -54,7 +54,7 @@ Json read_json(const std::string& path);
 std::vector<uint32_t> ids_of(const Json& json);
 std::vector<float> floats_of(const Json& json);
 
-/// Logits behind the last of `ids`, or behind all of them, in a new session; empty on failure.
+/// Logits after the last of `ids`, or after all of them, in a new session; empty on failure.
 std::vector<float> logits_of(Engine& engine, std::span<const uint32_t> ids);
 
 /// The largest difference as a part of the largest magnitude in `expected`; infinite when the sizes

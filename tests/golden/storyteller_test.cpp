@@ -11,7 +11,7 @@ namespace {
 constexpr const char* kModel = TOKAMAK_SOURCE_DIR "/models/storyteller";
 constexpr const char* kData = TOKAMAK_TEST_DATA "/storyteller/";
 constexpr uint32_t kGreedyTokens = 64;
-/// Of the perplexity, on any device.
+/// Relative to the perplexity, on any device.
 constexpr double kPerplexity = 0.05;
 
 struct Storyteller : testing::TestWithParam<DeviceSetup> {
@@ -58,7 +58,7 @@ size_t expect_greedy(const Json& c, const std::vector<uint32_t>& ids, double all
   return equal;
 }
 
-/// Up to `count` greedy tokens behind `logits`; ends with an end token.
+/// Up to `count` greedy tokens after `logits`; ends with an end token.
 std::vector<uint32_t> continue_greedily(Session& session, std::span<const float> logits,
                                         const std::vector<uint32_t>& end_ids, size_t count) {
   std::vector<uint32_t> ids;

@@ -27,7 +27,7 @@ struct EmbeddingInvariant : testing::TestWithParam<DeviceSetup> {
     return setup.options.kv == "f16" ? setup.tolerance : 2e-5;
   }
 
-  /// The model with another pooling and nothing behind it.
+  /// The model with another pooling and nothing after it.
   std::unique_ptr<Engine> pooled(const char* folder, const char* mode, uint32_t chunk = 512) {
     auto files = read_model_files(folder);
     EXPECT_TRUE(files) << files.error().message;

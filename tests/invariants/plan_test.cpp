@@ -48,7 +48,7 @@ TEST_P(ModelPlan, GraphsAndPlansPrintAndParseBack) {
         std::vector<std::string> phases;
         for (const Phase& phase : compiled->plan.phases) phases.push_back(phase.name);
         std::vector<std::string> expected = {"decode", "sampled", "greedy"};
-        if (chunk > 1) expected.insert(expected.begin(), {"prefill", "few"});
+        if (chunk > 1) expected.insert(expected.begin(), {"prefill", "small_batch"});
         const bool has_matrix = (device.features & kFeatureSubgroupMatrix) != 0;
         if (has_matrix && std::min(chunk, compiled->context) > 512) {
           expected.insert(expected.begin() + 1, "short");

@@ -1,7 +1,7 @@
 // Tokens that are drawn from the lists that the device makes are those drawn from all logits.
 #include <algorithm>
 
-#include "generate/drawing.h"
+#include "generate/sampled_decoder.h"
 #include "generate/token_list.h"
 #include "golden/reference.h"
 
@@ -49,20 +49,20 @@ struct Sampled : testing::TestWithParam<std::tuple<std::string, DeviceSetup>> {
   }
 };
 
-struct Drawn {
+struct SampledList {
   std::vector<uint32_t> ids;
-  std::vector<float> logits;  // behind the last
+  std::vector<float> logits;  // after the last
   Readbacks readbacks;
 };
 
 enum class By : uint8_t { kAllLogits, kLists, kGuesses };
 
-Result<Drawn> draw(Engine& engine, std::span<const uint32_t> prompt, const SamplingParams& params,
-                   By by) {
-  Drawn out;
+Result<SampledList> draw(Engine& engine, std::span<const uint32_t> prompt,
+                         const SamplingParams& params, By by) {
+  SampledList out;
   TOK_TRY(Sampler sampler, Sampler::make(params));
   TOK_TRY(Session session, engine.start());
-  Drawing drawing(session, sampler);
+  SampledDecoder drawing(session, sampler);
   std::vector<uint32_t> history(prompt.begin(), prompt.end());
   TOK_TRY(std::span<const float> logits, session.feed(prompt));
   const auto take = [&](uint32_t id) {
@@ -124,7 +124,7 @@ TEST_P(Sampled, FromListsIsFromAllLogits) {
 }
 
 /// Where the list is not enough, the logits are those that feed() gives, and the sequence goes on.
-TEST_P(Sampled, LogitsBehindAListAreThoseOfFeed) {
+TEST_P(Sampled, LogitsAfterAListAreThoseOfFeed) {
   const auto engine = open_model();
   ASSERT_NE(engine, nullptr);
   std::vector<float> rows[2];
@@ -136,7 +136,7 @@ TEST_P(Sampled, LogitsBehindAListAreThoseOfFeed) {
       if (by_lists) {
         ASSERT_TRUE(session->feed_for_list(id, 1));
       }
-      auto logits = by_lists ? session->logits_behind_list() : session->feed({&id, 1});
+      auto logits = by_lists ? session->logits_after_list() : session->feed({&id, 1});
       ASSERT_TRUE(logits) << logits.error().message;
       EXPECT_EQ(logits->size(), engine->compiled().facts.vocab);
       EXPECT_EQ(session->position(), prompt.size() + id);

@@ -14,13 +14,13 @@ constexpr size_t kTokensFed = 120;  // crosses every window of the test models m
 
 /// What the tests below do without on the CPU, so that they can ask for the same bits there: the
 /// references of fused ops round where the ops do that they stand for, except for parts of an
-/// attention and for exact sums, whose addends are rounded to their step.
-const fuse::DisabledPasses kRoundingPasses = {"split_attention", "gated_down"};
+/// attention and for fixed-point sums, whose addends are rounded to their step.
+const fuse::DisabledPasses kRoundingPasses = {"split_attention", "gated_ffn"};
 
 /// Two runs of one setup: the same stored weights, keys and values, other orders of summing.
 double own_tolerance(const DeviceSetup& setup) {
   if (setup.name == "cpu") return 0;
-  // A last bit of difference before the rounding to f16 becomes one of 2^-11 behind it.
+  // A last bit of difference before the rounding to f16 becomes one of 2^-11 after it.
   return setup.options.kv == "f16" ? setup.tolerance : 2e-5;
 }
 
@@ -51,7 +51,7 @@ struct SessionInvariant : testing::TestWithParam<std::tuple<std::string, DeviceS
   }
 };
 
-/// Logits behind every token, fed `piece` at a time behind a piece of `first`.
+/// Logits after every token, fed `piece` at a time after a piece of `first`.
 std::vector<float> feed_in_pieces(Engine& engine, std::span<const uint32_t> ids, size_t piece,
                                   size_t first = 0) {
   std::vector<float> rows;
@@ -106,7 +106,7 @@ TEST_P(SessionInvariant, ChunksOfAnySizeEqualOne) {
     for (const size_t first : {1u, 9u, 15u}) {
       EXPECT_LE(relative_error(expected, feed_in_pieces(*engine, ids, chunk, first)),
                 own_tolerance(setup))
-          << chunk << " behind " << first;
+          << chunk << " after " << first;
     }
   }
 }
@@ -122,9 +122,9 @@ TEST_P(SessionInvariant, LastLogitsAreTheLastOfAll) {
             own_tolerance(setup));
   const auto one_by_one = open_with([](OpenOptions& options) { options.chunk = 1; }, false);
   ASSERT_NE(one_by_one, nullptr);
-  const std::vector<float> behind = logits_of(*one_by_one, ids);
-  ASSERT_EQ(behind.size(), vocab);
-  EXPECT_LE(relative_error(std::span(rows).last(vocab), behind), own_tolerance(setup));
+  const std::vector<float> after = logits_of(*one_by_one, ids);
+  ASSERT_EQ(after.size(), vocab);
+  EXPECT_LE(relative_error(std::span(rows).last(vocab), after), own_tolerance(setup));
 }
 
 TEST_P(SessionInvariant, AnEarlierSequenceLeavesNoTrace) {
@@ -156,7 +156,7 @@ TEST_P(SessionInvariant, TheSameEngineOpenedTwiceGivesTheSameBits) {
   expect_same_bits(runs[0], runs[1]);
 }
 
-/// Logits behind a prompt and behind a few tokens that are fed one by one, which have passes of
+/// Logits after a prompt and after a few tokens that are fed one by one, which have passes of
 /// their own.
 std::vector<float> logits_of_both(Engine& engine, std::span<const uint32_t> ids) {
   auto session = engine.start();
@@ -215,14 +215,14 @@ TEST_P(PassInvariant, NoPassChangesTheAnswer) {
   EXPECT_GE(compared, 5u);
 }
 
-/// The tokens that the device chooses, and how it goes on behind them, are those of the host.
+/// The tokens that the device chooses, and how it goes on after them, are those of the host.
 TEST_P(SessionInvariant, GreedyOnTheDeviceIsGreedyOnTheHost) {
   const std::span<const uint32_t> some = std::span(ids).first(20);
   const auto engine = open_with([](OpenOptions&) {});
   ASSERT_NE(engine, nullptr);
   constexpr uint32_t kCount = 30;
   std::vector<uint32_t> chosen[2];
-  std::vector<float> behind[2];
+  std::vector<float> after[2];
   for (const bool on_device : {false, true}) {
     auto session = engine->start();
     ASSERT_TRUE(session);
@@ -247,27 +247,27 @@ TEST_P(SessionInvariant, GreedyOnTheDeviceIsGreedyOnTheHost) {
     EXPECT_EQ(session->position(), some.size() + kCount);
     logits = session->feed({&all.back(), 1});
     ASSERT_TRUE(logits) << logits.error().message;
-    behind[on_device].assign(logits->begin(), logits->end());
+    after[on_device].assign(logits->begin(), logits->end());
   }
   EXPECT_EQ(chosen[0], chosen[1]);
-  EXPECT_EQ(behind[0], behind[1]) << "the sequence is another one";
+  EXPECT_EQ(after[0], after[1]) << "the sequence is another one";
 }
 
 /// Models whose weights are packed: steps of one token round x to 16 bits, prompts do not.
 struct PackedInvariant : SessionInvariant {};
 
 /// All kernels but those for a processor's cores, which round nothing: what graphics devices run.
-ForcedVariants without_cores() {
+ForcedVariants without_software() {
   ForcedVariants forced;
   for (const KernelVariant& variant : all_variants()) {
-    if (variant.backend != BackendKind::kWebGpu || variant.name.ends_with("cores")) continue;
+    if (variant.backend != BackendKind::kWebGpu || variant.name.ends_with("software")) continue;
     forced.emplace(op_name_at(variant.op), variant.name);
   }
   return forced;
 }
 
 TEST_P(PackedInvariant, PrefillEqualsDecoding) {
-  const auto engine = open_with([](OpenOptions& options) { options.forced = without_cores(); });
+  const auto engine = open_with([](OpenOptions& options) { options.forced = without_software(); });
   ASSERT_NE(engine, nullptr);
   const double error = relative_error(logits_of(*engine, ids), feed_in_pieces(*engine, ids, 1));
   fmt::print("packed {} {}: decoding within {:.1e} of the prompt\n", model, setup.name, error);

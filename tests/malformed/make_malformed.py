@@ -380,7 +380,7 @@ FIELDS = {MLX: ["quantization", "quantization_config"], GPTQ: ["quantization_con
 
 
 def tensors_case(name, edit, *mentions, base):
-    """`edit`: {tensor: {dtype, shape, data}} changed in place; the file is written anew."""
+    """`edit`: {tensor: {dtype, shape, data}} changed in place; the file is written again."""
 
     def damage(folder):
         header, data = split(folder / WEIGHTS)

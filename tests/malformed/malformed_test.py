@@ -73,7 +73,7 @@ class Refusals(unittest.TestCase):
         print(f"refused {name} {status} {error}", flush=True)
         message = error.removeprefix("error: ")
         self.assertIn(f"\n{name} ({status})\n    {message}\n", self.documented,
-                      "docs/errors.md says something else; tools/errors_table writes it anew")
+                      "docs/errors.md says something else; tools/errors_table writes it again")
 
 
 class MalformedModel(Refusals):

@@ -23,10 +23,10 @@ struct Case {
   std::map<std::string, std::vector<uint32_t>> tables;
   Steps steps;
   double tolerance = 0;  // of the largest magnitude in the step's result, at least 1
-  DrawRule rule;         // of every step
+  SamplingRule rule;     // of every step
 };
 
-/// Token ids are below this; tables of embeddings have so many rows.
+/// Token ids are below this; tables of embeddings have that many rows.
 inline constexpr uint32_t kVocab = 41;
 
 /// Writes a Case down, with random constants that are the same in every run.

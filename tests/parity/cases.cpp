@@ -209,7 +209,7 @@ std::vector<Case> attention_cases() {
     }
     all.push_back(attention_case({2, 1, 256}, 17, 3, cache, kShort, false));
     all.push_back(attention_case({3, 1, 6}, 0, 0, cache, kWhole, false));
-    // Scores far apart: the largest of a row turns up behind others that count for nothing then.
+    // Scores far apart: the largest of a row turns up after others that count for nothing then.
     all.push_back(attention_case({4, 2, 64}, 40, 0, cache, kLongChunks, true, 5));
     all.push_back(attention_case({4, 1, 128}, 40, 0, cache, kWhole, true, 5));
   }
@@ -265,14 +265,14 @@ std::vector<Case> cases_of(std::string_view op) {
   if (op == "expert_columns") return expert_columns_cases();
   if (op == "expert_sum") return expert_sum_cases();
   if (op == "fused_linear") return fused_linear_cases();
-  if (op == "gated_down") return gated_down_cases();
+  if (op == "gated_ffn") return gated_ffn_cases();
   if (op == "step_attention") return step_attention_cases();
   if (op == "block_argmax") return block_argmax_cases();
   if (op == "next_token") return next_token_cases();
-  if (op == "block_peaks") return block_peaks_cases();
-  if (op == "best_blocks") return best_blocks_cases();
-  if (op == "top_tokens") return top_tokens_cases();
-  if (op == "draw_token") return draw_token_cases();
+  if (op == "block_maxima") return block_maxima_cases();
+  if (op == "topk_blocks") return topk_blocks_cases();
+  if (op == "topk_tokens") return topk_tokens_cases();
+  if (op == "sample_token") return sample_token_cases();
   if (op == "glu") return glu_cases();
   if (op == "softcap") return softcap_cases();
   const auto of_elements = [&](auto make) {

@@ -22,15 +22,15 @@ std::vector<Case> expert_mix_cases();
 std::vector<Case> expert_columns_cases();
 std::vector<Case> expert_sum_cases();
 std::vector<Case> fused_linear_cases();
-std::vector<Case> gated_down_cases();
-/// One whose exact sums cannot hold what is added to them.
+std::vector<Case> gated_ffn_cases();
+/// One whose fixed-point sums cannot hold what is added to them.
 Case network_beyond_its_sums();
 std::vector<Case> step_attention_cases();
 std::vector<Case> block_argmax_cases();
 std::vector<Case> next_token_cases();
-std::vector<Case> block_peaks_cases();
-std::vector<Case> best_blocks_cases();
-std::vector<Case> top_tokens_cases();
-std::vector<Case> draw_token_cases();
+std::vector<Case> block_maxima_cases();
+std::vector<Case> topk_blocks_cases();
+std::vector<Case> topk_tokens_cases();
+std::vector<Case> sample_token_cases();
 
 }  // namespace tokamak::parity

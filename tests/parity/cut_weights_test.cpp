@@ -109,7 +109,7 @@ TEST(CutWeightsOfFusedOps, ConvolveTheSame) {
   const ValueId taps = b.random("taps", {kConvolved, 4});
   const ValueId state = b.graph().state("rows", {3, kConvolved}, DType::kF32);
   const ValueId y =
-      b.graph().add_node(FusedLinear{.behind = Behind::kConv}, {x, w, taps, state}).front();
+      b.graph().add_node(FusedLinear{.epilogue = Epilogue::kConv}, {x, w, taps, state}).front();
   expect_same_bits(b.finish(y, {1, {1, 1, 1, 1, 1}}, 0), matrix_bytes(DType::kBF16, kPartRows, 64),
                    3);
 }

@@ -8,11 +8,11 @@ namespace {
 
 /// One product with everything that `op` asks for.
 Case fused_linear_case(FusedLinear op, DType dtype, uint32_t in, uint32_t out) {
-  if (op.before == Before::kMergeSplits && op.splits == 0) op.splits = 3;
+  if (op.prologue == Prologue::kMergeSplits && op.splits == 0) op.splits = 3;
   const std::string splits = op.splits > 0 ? fmt::format(" {}", op.splits) : "";
   CaseBuilder b(fmt::format("fused_linear {}{}{}{} {} {}x{} bias {} softcap {} {}",
-                            kBeforeNames[size_t(op.before)], splits, op.scaled ? " scaled" : "",
-                            op.gated ? " gated" : "", kBehindNames[size_t(op.behind)], out, in,
+                            kPrologueNames[size_t(op.prologue)], splits, op.scaled ? " scaled" : "",
+                            op.gated ? " gated" : "", kEpilogueNames[size_t(op.epilogue)], out, in,
                             op.bias, op.softcap, dtype_name(dtype)));
   op.eps = 1e-5f;
   constexpr uint32_t kHeads = 2;
@@ -25,26 +25,26 @@ Case fused_linear_case(FusedLinear op, DType dtype, uint32_t in, uint32_t out) {
   inputs.push_back(b.random("matrix", {out, in}, dtype, 0.1f));
   if (op.bias) inputs.push_back(b.random("bias", {out}));
   if (op.adds()) inputs.push_back(b.activation(in, 2));
-  const uint32_t weights = op.before == Before::kNormAddNorm ? 2 * in
-                           : op.before == Before::kHeadNorm  ? in / 16
-                                                             : in;
+  const uint32_t weights = op.prologue == Prologue::kNormAddNorm ? 2 * in
+                           : op.prologue == Prologue::kHeadNorm  ? in / 16
+                                                                 : in;
   if (op.norms()) inputs.push_back(b.random("w", {weights}));
   if (op.scaled) inputs.push_back(b.constant("k", {1}, {0.7f}));
-  if (op.gated || op.behind == Behind::kGate) op.first = 12;
+  if (op.gated || op.epilogue == Epilogue::kGate) op.first = 12;
   if (op.gated) inputs.push_back(b.activation(op.first + in, 2));
-  if (op.behind == Behind::kAdd) inputs.push_back(b.activation(out, 2));
-  if (op.behind == Behind::kGate) inputs.push_back(b.activation(op.first + out + 1, 2));
-  if (op.behind == Behind::kConv) {
+  if (op.epilogue == Epilogue::kAdd) inputs.push_back(b.activation(out, 2));
+  if (op.epilogue == Epilogue::kGate) inputs.push_back(b.activation(op.first + out + 1, 2));
+  if (op.epilogue == Epilogue::kConv) {
     const uint32_t convolved = out - out / 4;
     inputs.push_back(b.random("taps", {convolved, 4}));
     inputs.push_back(b.graph().state("rows", {3, convolved}, DType::kF32));
   }
   const std::vector<ValueId> outputs = b.graph().add_node(op, inputs);
   ValueId result = outputs[0];
-  const bool alike = op.behind != Behind::kGlu && op.behind != Behind::kArgmax;
+  const bool alike = op.epilogue != Epilogue::kGlu && op.epilogue != Epilogue::kArgmax;
   if (op.adds() && in == out && alike) result = b.graph().add(outputs[0], outputs[1]);
   const Steps steps =
-      op.behind == Behind::kConv ? Steps{1, std::vector<uint32_t>(6, 1)} : kOneByOne;
+      op.epilogue == Epilogue::kConv ? Steps{1, std::vector<uint32_t>(6, 1)} : kOneByOne;
   return b.finish(result, steps, 2 * kSum);
 }
 
@@ -54,15 +54,15 @@ struct DownShape {
 };
 
 /// A gated feed-forward network between a product that clears its sums and one that reads them.
-Case gated_down_case(GatedDown op, DownShape shape, float down_range = 0.1f) {
+Case gated_ffn_case(GatedFfn op, DownShape shape, float down_range = 0.1f) {
   const bool adds = op.glu.adds();
-  CaseBuilder b(fmt::format("gated_down {} {}x{} {} {}{}{}", kBeforeNames[size_t(op.glu.before)],
+  CaseBuilder b(fmt::format("gated_ffn {} {}x{} {} {}{}{}", kPrologueNames[size_t(op.glu.prologue)],
                             shape.columns, shape.inner, dtype_name(shape.dtype),
                             dtype_name(shape.down_dtype), op.adds_x ? " adds x" : "",
                             op.glu.activation == Activation::kSilu ? "" : " gelu"));
   op.glu.eps = 1e-5f;
   const Dim columns = shape.columns, inner = shape.inner;
-  const FusedLinear front = {.behind = Behind::kAdd, .clears = true};
+  const FusedLinear front = {.epilogue = Epilogue::kAdd, .clears = true};
   const auto made = b.graph().add_node(
       front, {b.activation(64, 2), b.random("front", {columns, 64}, DType::kBF16, 0.1f),
               b.activation(shape.columns, 2)});
@@ -74,14 +74,14 @@ Case gated_down_case(GatedDown op, DownShape shape, float down_range = 0.1f) {
   inputs.push_back(made[1]);
   const auto sums = b.graph().add_node(op, inputs);
   // Sums as x, with a norm or a sandwich, and as a residual.
-  const ValueId matrix = b.random("behind", {columns, columns}, DType::kBF16, 0.1f);
-  FusedLinear last = {.before = adds ? Before::kNormAddNorm : Before::kNorm, .eps = 1e-5f};
+  const ValueId matrix = b.random("after", {columns, columns}, DType::kBF16, 0.1f);
+  FusedLinear last = {.prologue = adds ? Prologue::kNormAddNorm : Prologue::kNorm, .eps = 1e-5f};
   std::vector<ValueId> operands = {sums[0], matrix};
   if (adds) operands.push_back(sums[1]);
   operands.push_back(b.random("v", {adds ? 2 * columns : columns}));
   const ValueId y = b.graph().add_node(last, operands)[0];
   const ValueId z =
-      b.graph().add_node(FusedLinear{.behind = Behind::kAdd}, {y, matrix, sums[0]})[0];
+      b.graph().add_node(FusedLinear{.epilogue = Epilogue::kAdd}, {y, matrix, sums[0]})[0];
   return b.finish(z, kOneByOne, 4 * kSum);
 }
 
@@ -117,7 +117,7 @@ Case step_attention_case(StepShape shape, StepAttention op, bool norms, DType ca
   op.eps = 1e-5f;
   op.scale = 1.5f / std::sqrt(float(shape.head_dim));
   const uint32_t q_columns = shape.heads * shape.head_dim;
-  // What is in the row behind them is for others.
+  // What is in the row after them is for others.
   const uint32_t others = op.k_is_v ? 0 : 4;
   const ValueId row = b.activation(
       q_columns + (op.appends ? (op.k_is_v ? 1 : 2) * kv_columns : 0) + others, shape.range);
@@ -130,7 +130,7 @@ Case step_attention_case(StepShape shape, StepAttention op, bool norms, DType ca
   ValueId y = b.graph().add_node(op, inputs)[0];
   if (op.splits > 1) {
     const ValueId w = b.random("matrix", {24, q_columns}, DType::kF32, 0.1f);
-    y = b.graph().add_node(FusedLinear{.before = Before::kMergeSplits, .splits = op.splits},
+    y = b.graph().add_node(FusedLinear{.prologue = Prologue::kMergeSplits, .splits = op.splits},
                            {y, w})[0];
   }
   return b.finish(y, {1, std::vector<uint32_t>(shape.positions, 1)},
@@ -144,13 +144,14 @@ std::vector<Case> fused_linear_cases() {
   const auto add = [&](const FusedLinear& op, DType dtype, uint32_t in, uint32_t out) {
     all.push_back(fused_linear_case(op, dtype, in, out));
   };
-  // Everything before with everything behind, then every type and shape with one of them.
-  for (const Before before : {Before::kNone, Before::kNorm, Before::kNormAdd, Before::kNormAddNorm,
-                              Before::kMergeSplits, Before::kHeadNorm}) {
-    for (const Behind behind : {Behind::kNone, Behind::kGlu, Behind::kAdd, Behind::kArgmax,
-                                Behind::kGate, Behind::kConv}) {
-      const FusedLinear op{.before = before, .behind = behind};
-      if (op.adds() && behind == Behind::kConv) continue;
+  // Everything before with everything after, then every type and shape with one of them.
+  for (const Prologue prologue :
+       {Prologue::kNone, Prologue::kNorm, Prologue::kNormAdd, Prologue::kNormAddNorm,
+        Prologue::kMergeSplits, Prologue::kHeadNorm}) {
+    for (const Epilogue after : {Epilogue::kNone, Epilogue::kGlu, Epilogue::kAdd, Epilogue::kArgmax,
+                                 Epilogue::kGate, Epilogue::kConv}) {
+      const FusedLinear op{.prologue = prologue, .epilogue = after};
+      if (op.adds() && after == Epilogue::kConv) continue;
       for (const bool bias : {false, true}) {
         FusedLinear one = op;
         one.bias = bias;
@@ -158,103 +159,107 @@ std::vector<Case> fused_linear_cases() {
       }
     }
     for (const char* type : {"q4_0", "q8_0"}) {
-      add({.before = before}, dtype_from_name(type).value(), 2240, 18);
+      add({.prologue = prologue}, dtype_from_name(type).value(), 2240, 18);
     }
   }
   // Factors of sums, and gates.
-  for (const Before before : {Before::kNormAdd, Before::kNormAddNorm}) {
-    for (const Behind behind : {Behind::kNone, Behind::kArgmax}) {
-      add({.before = before, .behind = behind, .scaled = true}, DType::kBF16, 64, 64);
+  for (const Prologue prologue : {Prologue::kNormAdd, Prologue::kNormAddNorm}) {
+    for (const Epilogue after : {Epilogue::kNone, Epilogue::kArgmax}) {
+      add({.prologue = prologue, .epilogue = after, .scaled = true}, DType::kBF16, 64, 64);
     }
-    add({.before = before, .scaled = true}, dtype_from_name("q4_0").value(), 512, 18);
+    add({.prologue = prologue, .scaled = true}, dtype_from_name("q4_0").value(), 512, 18);
   }
-  for (const Before before : {Before::kNone, Before::kMergeSplits, Before::kHeadNorm}) {
-    for (const Behind behind : {Behind::kNone, Behind::kAdd}) {
-      add({.before = before, .behind = behind, .gated = true}, DType::kF16, 64, 34);
+  for (const Prologue prologue : {Prologue::kNone, Prologue::kMergeSplits, Prologue::kHeadNorm}) {
+    for (const Epilogue after : {Epilogue::kNone, Epilogue::kAdd}) {
+      add({.prologue = prologue, .epilogue = after, .gated = true}, DType::kF16, 64, 34);
     }
-    add({.before = before, .activation = Activation::kSigmoid, .gated = true},
+    add({.prologue = prologue, .activation = Activation::kSigmoid, .gated = true},
         dtype_from_name("q4_0").value(), 2240, 18);
   }
-  add({.behind = Behind::kGate, .activation = Activation::kGeluTanh}, DType::kF32, 72, 67);
-  add({.before = Before::kNorm, .behind = Behind::kConv}, dtype_from_name("q8_0").value(), 512, 67);
+  add({.epilogue = Epilogue::kGate, .activation = Activation::kGeluTanh}, DType::kF32, 72, 67);
+  add({.prologue = Prologue::kNorm, .epilogue = Epilogue::kConv}, dtype_from_name("q8_0").value(),
+      512, 67);
   // Many rows of few units, of which a subgroup takes several.
   for (const char* type : {"q4_0", "q8_0"}) {
     const DType dtype = dtype_from_name(type).value();
-    add({.before = Before::kNormAddNorm, .behind = Behind::kGlu}, dtype, 544, 8200);
-    add({.before = Before::kNorm, .behind = Behind::kArgmax}, dtype, 544, 8200);
-    add({.before = Before::kMergeSplits, .behind = Behind::kAdd}, dtype, 256, 8200);
+    add({.prologue = Prologue::kNormAddNorm, .epilogue = Epilogue::kGlu}, dtype, 544, 8200);
+    add({.prologue = Prologue::kNorm, .epilogue = Epilogue::kArgmax}, dtype, 544, 8200);
+    add({.prologue = Prologue::kMergeSplits, .epilogue = Epilogue::kAdd}, dtype, 256, 8200);
   }
-  // So many rows that a workgroup takes several turns, and finishes some before it takes others.
-  for (const Behind behind : {Behind::kAdd, Behind::kGlu, Behind::kArgmax}) {
-    add({.behind = behind}, dtype_from_name("q4_0").value(), 64, 70002);
+  // That many rows that a workgroup takes several turns, and finishes some before it takes others.
+  for (const Epilogue after : {Epilogue::kAdd, Epilogue::kGlu, Epilogue::kArgmax}) {
+    add({.epilogue = after}, dtype_from_name("q4_0").value(), 64, 70002);
   }
-  add({.before = Before::kNormAdd}, DType::kBF16, 64, 9002);
+  add({.prologue = Prologue::kNormAdd}, DType::kBF16, 64, 9002);
   // Between one and two workgroups for each multiprocessor.
-  for (const Before before :
-       {Before::kNone, Before::kNorm, Before::kNormAddNorm, Before::kMergeSplits}) {
-    add({.before = before, .behind = before == Before::kNormAddNorm ? Behind::kNone : Behind::kAdd},
+  for (const Prologue prologue :
+       {Prologue::kNone, Prologue::kNorm, Prologue::kNormAddNorm, Prologue::kMergeSplits}) {
+    add({.prologue = prologue,
+         .epilogue = prologue == Prologue::kNormAddNorm ? Epilogue::kNone : Epilogue::kAdd},
         DType::kBF16, 72, 1538);
   }
-  add({.before = Before::kNorm}, DType::kF32, 2048, 2050);
+  add({.prologue = Prologue::kNorm}, DType::kF32, 2048, 2050);
   // Splits that are loaded early, and more of them than that.
   for (const auto& [type, in] : {std::pair{"bf16", 512u}, {"q4_0", 512u}, {"bf16", 1152u}}) {
     for (const uint32_t splits : {8u, 16u}) {
-      add({.before = Before::kMergeSplits, .splits = splits}, dtype_from_name(type).value(), in,
+      add({.prologue = Prologue::kMergeSplits, .splits = splits}, dtype_from_name(type).value(), in,
           34);
     }
   }
-  // So many rows that the workgroups that merge long rows are larger.
-  add({.before = Before::kMergeSplits, .behind = Behind::kAdd, .splits = 8}, DType::kQ4_0, 2240,
-      3072);
-  // Long rows of x as it is: few, and so many that a workgroup or a team takes more.
+  // That many rows that the workgroups that merge long rows are larger.
+  add({.prologue = Prologue::kMergeSplits, .epilogue = Epilogue::kAdd, .splits = 8}, DType::kQ4_0,
+      2240, 3072);
+  // Long rows of x as it is: few, and enough that a workgroup or a lane group takes more.
   for (const auto& [type, in] : {std::pair{"f32", 8192u},
                                  {"f16", 4096u},
                                  {"bf16", 2056u},
                                  {"q4_0", 8192u},
                                  {"q8_0", 4128u},
                                  {"q4_0", 14336u}}) {
-    add({.behind = Behind::kAdd}, dtype_from_name(type).value(), in, 18);
+    add({.epilogue = Epilogue::kAdd}, dtype_from_name(type).value(), in, 18);
   }
   add({.gated = true}, DType::kBF16, 2056, 2136);
   for (const uint32_t out : {1152u, 2136u}) add({.gated = true}, DType::kQ4_0, 4128, out);
   // Rows so long that all workgroup memory is in use.
   for (const char* type : {"q4_0", "q8_0"}) {
-    add({.before = Before::kMergeSplits}, dtype_from_name(type).value(), 4096, 8200);
-    add({.before = Before::kHeadNorm, .gated = true}, dtype_from_name(type).value(), 4096, 8200);
-    add({.before = Before::kNorm, .behind = Behind::kArgmax}, dtype_from_name(type).value(), 16384,
-        2);
+    add({.prologue = Prologue::kMergeSplits}, dtype_from_name(type).value(), 4096, 8200);
+    add({.prologue = Prologue::kHeadNorm, .gated = true}, dtype_from_name(type).value(), 4096,
+        8200);
+    add({.prologue = Prologue::kNorm, .epilogue = Epilogue::kArgmax}, dtype_from_name(type).value(),
+        16384, 2);
   }
-  // One workgroup for each multiprocessor, with one to three rows a team.
-  for (const uint32_t out : {1160u, 6600u}) add({.before = Before::kNorm}, DType::kQ4_0, 3072, out);
-  add({.before = Before::kNorm}, DType::kQ8_0, 4096, 3200);
-  add({.behind = Behind::kArgmax, .softcap = 5}, DType::kF32, 64, 131);
-  add({.before = Before::kNorm, .behind = Behind::kArgmax}, DType::kBF16, 2048, 2000);
+  // One workgroup for each multiprocessor, with one to three rows a lane group.
+  for (const uint32_t out : {1160u, 6600u})
+    add({.prologue = Prologue::kNorm}, DType::kQ4_0, 3072, out);
+  add({.prologue = Prologue::kNorm}, DType::kQ8_0, 4096, 3200);
+  add({.epilogue = Epilogue::kArgmax, .softcap = 5}, DType::kF32, 64, 131);
+  add({.prologue = Prologue::kNorm, .epilogue = Epilogue::kArgmax}, DType::kBF16, 2048, 2000);
   for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16}) {
     for (const auto& [in, out] : {std::pair{8u, 1u}, {72u, 67u}, {1152u, 18u}, {9216u, 5u}}) {
-      add({.before = Before::kNorm}, dtype, in, out);
+      add({.prologue = Prologue::kNorm}, dtype, in, out);
     }
   }
   // Types that between them use every text of kernels/quant.
   for (const char* type : {"q8_0", "q4_0", "q5_1", "q4_k", "q5_k", "q6_k", "affine4_g64_bf16",
                            "affine8_g32_f32", "zero4_g128_f16"}) {
-    add({.before = Before::kNorm}, dtype_from_name(type).value(), 768, 33);
+    add({.prologue = Prologue::kNorm}, dtype_from_name(type).value(), 768, 33);
   }
   return all;
 }
 
-std::vector<Case> gated_down_cases() {
+std::vector<Case> gated_ffn_cases() {
   std::vector<Case> all;
-  const auto add = [&](const GatedDown& op, DownShape shape) {
-    all.push_back(gated_down_case(op, shape));
+  const auto add = [&](const GatedFfn& op, DownShape shape) {
+    all.push_back(gated_ffn_case(op, shape));
   };
   const auto type = [](const char* name) { return dtype_from_name(name).value(); };
-  const GatedDown plain = {.glu = {.before = Before::kNorm, .behind = Behind::kGlu},
-                           .adds_x = true};
-  const GatedDown sandwich = {.glu = {.before = Before::kNormAddNorm,
-                                      .behind = Behind::kGlu,
-                                      .activation = Activation::kGeluTanh}};
-  for (const GatedDown& op : {plain, sandwich}) {
-    // A unit for each workgroup, several of them, teams with idle lanes, a last one with few
+  const GatedFfn plain = {.glu = {.prologue = Prologue::kNorm, .epilogue = Epilogue::kGlu},
+                          .adds_x = true};
+  const GatedFfn sandwich = {.glu = {.prologue = Prologue::kNormAddNorm,
+                                     .epilogue = Epilogue::kGlu,
+                                     .activation = Activation::kGeluTanh}};
+  for (const GatedFfn& op : {plain, sandwich}) {
+    // A unit for each workgroup, several of them, lane groups with idle lanes, a last one with few
     // columns.
     for (const uint32_t inner : {8u, 64u, 1064u, 2064u, 4864u}) {
       add(op, {72, inner, DType::kBF16, DType::kBF16});
@@ -268,15 +273,16 @@ std::vector<Case> gated_down_cases() {
     add(op, {64, 256, DType::kF16, type("q4_0")});
     add(op, {64, 64, type("q8_0"), DType::kF32});
   }
-  GatedDown bare = plain;
-  bare.glu.before = Before::kNone;
+  GatedFfn bare = plain;
+  bare.glu.prologue = Prologue::kNone;
   add(bare, {576, 1536, DType::kBF16, DType::kBF16});
   return all;
 }
 
 Case network_beyond_its_sums() {
-  const GatedDown op = {.glu = {.before = Before::kNorm, .behind = Behind::kGlu}, .adds_x = true};
-  return gated_down_case(op, {72, 1064, DType::kBF16, DType::kBF16}, 1e12f);
+  const GatedFfn op = {.glu = {.prologue = Prologue::kNorm, .epilogue = Epilogue::kGlu},
+                       .adds_x = true};
+  return gated_ffn_case(op, {72, 1064, DType::kBF16, DType::kBF16}, 1e12f);
 }
 
 std::vector<Case> step_attention_cases() {
@@ -308,7 +314,7 @@ std::vector<Case> step_attention_cases() {
   add(small, {.k_is_v = true, .norm_v = true}, true);
   add(small, {.window = 20}, true);
   // A head of an odd number of units: a key for each lane, in fewer lanes than 32. Longer ones are
-  // written out to texts that Mesa compiles for minutes.
+  // unrolled to texts that Mesa compiles for minutes.
   add({2, 1, 72, 72}, {}, true);
   // Values beyond the largest f16; queries and keys are normed.
   add({4, 2, 16, 8, 1e6f}, {}, true, DType::kF16);

@@ -49,7 +49,7 @@ TEST(KnownResults, AreKeptFromRunToRunWhereAFolderIsNamed) {
   const std::string folder = testing::TempDir() + "known_results";
   std::filesystem::remove_all(folder);
   const char* before = std::getenv("TOKAMAK_TEST_RESULTS");
-  const std::string kept = before == nullptr ? "" : before;
+  const std::string kept = prologue == nullptr ? "" : before;
   setenv("TOKAMAK_TEST_RESULTS", folder.c_str(), 1);
   KnownResults first;
   EXPECT_FALSE(first.has("key"));

@@ -62,11 +62,11 @@ Case list_case(uint32_t columns, const char* kind, const Value& value) {
   const auto node = [&](const Op& op, const std::vector<ValueId>& inputs) {
     return b.graph().add_node(op, inputs).front();
   };
-  ValueId y = node(BlockPeaks{}, {x});
-  if constexpr (!std::is_same_v<Last, BlockPeaks>) {
-    const ValueId peaks = y;
-    y = node(BestBlocks{}, {peaks});
-    if constexpr (std::is_same_v<Last, TopTokens>) y = node(TopTokens{}, {x, peaks, y});
+  ValueId y = node(BlockMaxima{}, {x});
+  if constexpr (!std::is_same_v<Last, BlockMaxima>) {
+    const ValueId maxima = y;
+    y = node(TopKBlocks{}, {maxima});
+    if constexpr (std::is_same_v<Last, TopKTokens>) y = node(TopKTokens{}, {x, maxima, y});
   }
   return b.finish(y, {1, {1, 1}}, kSums);
 }
@@ -107,45 +107,42 @@ std::vector<float> list_of(uint32_t pairs, uint32_t listed, float others, std::m
   return list;
 }
 
-struct Drawn {
+struct SampledList {
   const char* name;
-  DrawRule rule;
+  SamplingRule rule;
   uint32_t pairs, listed;
   float others = 0;  // of the sum, what is not listed
 };
 // Logits are multiples of a quarter. No penalty makes one of them another, of which only rounding
 // would tell the order: devices round quotients as they like.
-const Drawn kDrawn[] = {
+const SampledList kSampled[] = {
     {"of one", {}, 1, 1},
     {"of none", {}, 5, 0},
     {"of a few", {}, 5, 3},
-    {"of many", {}, kTopTokens, kTopTokens},
+    {"of many", {}, kTopK, kTopK},
     {"that is not listed, mostly", {}, 20, 20, 1000},
-    {"at a low temperature", {.inverse_temperature = 3}, kTopTokens, kTopTokens},
-    {"at a high temperature", {.inverse_temperature = 0.1f}, kTopTokens, kTopTokens},
+    {"at a low temperature", {.inverse_temperature = 3}, kTopK, kTopK},
+    {"at a high temperature", {.inverse_temperature = 0.1f}, kTopK, kTopK},
     {"of the first and its equals", {.inverse_temperature = 0.1f, .top_k = 9}, 100, 100, 50},
-    {"of more than there are", {.top_k = kTopTokens + 1}, 10, 10},
-    {"by top_p", {.inverse_temperature = 0.3f, .top_p = 0.6f}, kTopTokens, kTopTokens},
-    {"by a top_p of the first", {.top_p = 1e-6f}, kTopTokens, kTopTokens},
-    {"by min_p", {.inverse_temperature = 0.2f, .min_p = 0.6f}, kTopTokens, kTopTokens, 9},
+    {"of more than there are", {.top_k = kTopK + 1}, 10, 10},
+    {"by top_p", {.inverse_temperature = 0.3f, .top_p = 0.6f}, kTopK, kTopK},
+    {"by a top_p of the first", {.top_p = 1e-6f}, kTopK, kTopK},
+    {"by min_p", {.inverse_temperature = 0.2f, .min_p = 0.6f}, kTopK, kTopK, 9},
     {"by all rules",
      {.inverse_temperature = 0.2f, .top_k = 50, .top_p = 0.8f, .min_p = 0.3f},
-     kTopTokens,
-     kTopTokens,
+     kTopK,
+     kTopK,
      9},
     {"with a penalty", {.inverse_temperature = 0.5f, .repetition_penalty = 1.71f}, 60, 60},
-    {"with a penalty, of the first",
-     {.top_k = 1, .repetition_penalty = 1.23f},
-     kTopTokens,
-     kTopTokens},
+    {"with a penalty, of the first", {.top_k = 1, .repetition_penalty = 1.23f}, kTopK, kTopK},
     {"with a penalty, by all rules",
      {.inverse_temperature = 0.2f,
       .top_k = 50,
       .top_p = 0.8f,
       .min_p = 0.3f,
       .repetition_penalty = 2.93f},
-     kTopTokens,
-     kTopTokens,
+     kTopK,
+     kTopK,
      9},
     {"with a penalty, of a few", {.repetition_penalty = 1.23f}, 5, 3},
     {"with a penalty, of none", {.repetition_penalty = 1.23f}, 5, 0},
@@ -153,8 +150,8 @@ const Drawn kDrawn[] = {
 
 /// Every step has the same random number, and a list of its own. What has occurred are the noise's
 /// bits, and what the steps before have drawn.
-Case draw_case(const Drawn& drawn, uint64_t state) {
-  CaseBuilder b(fmt::format("draw_token {}, state {:x}", drawn.name, state));
+Case sample_case(const SampledList& drawn, uint64_t state) {
+  CaseBuilder b(fmt::format("sample_token {}, state {:x}", drawn.name, state));
   std::mt19937 random(drawn.pairs);
   std::vector<float> table;
   for (uint32_t row = 0; row < kVocab; ++row) {
@@ -166,7 +163,7 @@ Case draw_case(const Drawn& drawn, uint64_t state) {
   const ValueId lists = b.graph().state("drawn", {1, columns + 1}, DType::kF32);
   const Shape words = {occurred_words(7 * Dim{drawn.pairs} + 3)};
   const ValueId occurred = b.graph().state("occurred", words, DType::kU32);
-  const ValueId y = b.graph().add_node(DrawToken{}, {list, lists, occurred}).front();
+  const ValueId y = b.graph().add_node(SampleToken{}, {list, lists, occurred}).front();
   Case c = b.finish(y, {1, {1, 1, 1, 1}}, 0);
   c.rule = drawn.rule;
   c.rule.set_random(state);
@@ -175,26 +172,26 @@ Case draw_case(const Drawn& drawn, uint64_t state) {
 
 }  // namespace
 
-std::vector<Case> block_peaks_cases() {
-  return cases<BlockPeaks>();
+std::vector<Case> block_maxima_cases() {
+  return cases<BlockMaxima>();
 }
 
-std::vector<Case> best_blocks_cases() {
-  return cases<BestBlocks>();
+std::vector<Case> topk_blocks_cases() {
+  return cases<TopKBlocks>();
 }
 
 /// And the largest vocabulary in use.
-std::vector<Case> top_tokens_cases() {
-  std::vector<Case> all = cases<TopTokens>();
-  all.push_back(list_case<TopTokens>(262144, "even", even));
+std::vector<Case> topk_tokens_cases() {
+  std::vector<Case> all = cases<TopKTokens>();
+  all.push_back(list_case<TopKTokens>(262144, "even", even));
   return all;
 }
 
-std::vector<Case> draw_token_cases() {
+std::vector<Case> sample_token_cases() {
   std::vector<Case> all;
-  for (const Drawn& drawn : kDrawn) {
+  for (const SampledList& drawn : kSampled) {
     for (const uint64_t state : {0ull, 0xffffffffffffffffull, 0x123456789abcdefull, 3ull << 31}) {
-      all.push_back(draw_case(drawn, state));
+      all.push_back(sample_case(drawn, state));
     }
   }
   return all;

@@ -40,7 +40,7 @@ void add_product(std::vector<Case>& all, const std::string& op, DType dtype, Pro
 
 void add_tall_products(std::vector<Case>& all, const std::string& op, double tolerance,
                        const MakeProduct& make) {
-  for (const Steps& steps : {kFew, kTall}) {
+  for (const Steps& steps : {kSmallBatchSteps, kTall}) {
     add_product(all, op, DType::kBF16, {40, kTallRows}, steps, tolerance, make);
   }
   // So few units of each row that a subgroup takes several.
@@ -86,13 +86,14 @@ void add_packed_products(std::vector<Case>& all, const std::string& op, ProductS
   }
 }
 
-/// For the kernels of a few tokens: less than a unit of columns for each lane of a team, and some
-/// more; rows that fill no workgroup.
-void add_few(std::vector<Case>& all, const std::string& op, std::span<const DType> packed,
-             uint32_t least_rows, uint32_t rows, double tolerance, const MakeProduct& make) {
+/// For the kernels of a few tokens: less than a unit of columns for each lane of a lane group, and
+/// some more; rows that fill no workgroup.
+void add_small_batch(std::vector<Case>& all, const std::string& op, std::span<const DType> packed,
+                     uint32_t least_rows, uint32_t rows, double tolerance,
+                     const MakeProduct& make) {
   const ProductShape shapes[] = {{8, least_rows}, {520, rows}};
-  add_products(all, op, shapes, kWeights, tolerance, make, {kFew});
-  add_packed_products(all, op, {3, rows}, packed, tolerance, make, {kFew});
+  add_products(all, op, shapes, kWeights, tolerance, make, {kSmallBatchSteps});
+  add_packed_products(all, op, {3, rows}, packed, tolerance, make, {kSmallBatchSteps});
 }
 
 }  // namespace
@@ -106,7 +107,7 @@ std::vector<Case> linear_cases() {
   add_products(all, "linear", kShapes, kWeights, kSum, make);
   add_packed_products(all, "linear", {3, 67}, packed_types(), kSum, make);
   add_packed_products(all, "linear", {1, 3}, every_text(), kSum, make);
-  add_few(all, "linear", every_text(), 1, 67, kSum, make);
+  add_small_batch(all, "linear", every_text(), 1, 67, kSum, make);
   add_tall_products(all, "linear", kSum, make);
   add_long_products(all, "linear", kSum, make);
   // Values that no f16 holds, and more of both sizes than a tile has.
@@ -138,7 +139,7 @@ std::vector<Case> qkv_cases() {
   constexpr ProductShape kShapes[] = {{8, 3}, {7, 9}, {264, 201}};
   add_products(all, "qkv", kShapes, kWeights, 4 * kSum, make);
   add_packed_products(all, "qkv", {2, 9}, every_text(), 4 * kSum, make);
-  add_few(all, "qkv", kSomePacked, 3, 69, 4 * kSum, make);
+  add_small_batch(all, "qkv", kSomePacked, 3, 69, 4 * kSum, make);
   add_tall_products(all, "qkv", 4 * kSum, make);
   add_long_products(all, "qkv", 4 * kSum, make);
   // Unequal parts cannot be added up: one at a time.
@@ -174,7 +175,7 @@ std::vector<Case> linear_glu_cases() {
     };
     add_products(all, name, kShapes, std::span(kWeights).first(first ? 3 : 2), kFunction, make);
     if (first) add_packed_products(all, name, {3, 70}, every_text(), kFunction, make);
-    if (first) add_few(all, name, kSomePacked, 2, 70, kFunction, make);
+    if (first) add_small_batch(all, name, kSomePacked, 2, 70, kFunction, make);
     if (first) add_tall_products(all, name, kFunction, make);
     if (first) add_long_products(all, name, kFunction, make);
   }

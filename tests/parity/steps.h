@@ -32,11 +32,11 @@ inline std::vector<DType> packed_types() {
 
 // Alone, a few, an odd number, whole tiles and beyond.
 inline const Steps kOneByOne = {1, {1, 1, 1}};
-inline const Steps kFew = {8, {2, 3, 8, 1, 5}};
+inline const Steps kSmallBatchSteps = {8, {2, 3, 8, 1, 5}};
 inline const Steps kChunks = {130, {1, 3, 17, 64, 65, 130, 2}};
 
 inline std::string label(const Steps& steps) {
-  if (steps.max_tokens == kFew.max_tokens) return "a few at once";
+  if (steps.max_tokens == kSmallBatchSteps.max_tokens) return "a few at once";
   return steps.max_tokens == 1 ? "one by one" : "in chunks";
 }
 

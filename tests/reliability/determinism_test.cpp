@@ -1,5 +1,5 @@
 // One device gives the same bits again: tokens that it chooses, tokens drawn with a seed, and the
-// logits they are drawn from, in one engine and in one opened anew.
+// logits they are drawn from, in one engine and in one opened again.
 #include <algorithm>
 
 #include "generate/sampler.h"
@@ -12,7 +12,7 @@ constexpr uint32_t kSampled = 16, kGreedy = 24;
 
 struct Answer {
   std::vector<uint32_t> ids;
-  std::vector<float> logits;  // behind the prompt and every sampled token
+  std::vector<float> logits;  // after the prompt and every sampled token
   bool operator==(const Answer&) const = default;
 };
 
@@ -37,7 +37,7 @@ Result<Answer> sampled(Engine& engine, std::span<const uint32_t> prompt, uint64_
   return out;
 }
 
-/// Chosen on the device, several steps ahead; and the logits behind them.
+/// Chosen on the device, several steps ahead; and the logits after them.
 Result<Answer> greedy(Engine& engine, std::span<const uint32_t> prompt) {
   Answer out;
   TOK_TRY(Session session, engine.start());

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "generate/drawing.h"
+#include "generate/sampled_decoder.h"
 #include "reliability/fragile_backend.h"
 #include "reliability/model_on_device.h"
 
@@ -25,7 +25,7 @@ Result<std::unique_ptr<Engine>> open_fragile(const std::string& model, OpenOptio
 }
 
 /// What a user sees of a sequence: a prompt in chunks, sampled tokens, tokens that the device
-/// chooses, the logits behind them.
+/// chooses, the logits after them.
 struct Sequence {
   std::vector<uint32_t> sampled, chosen;
   std::vector<float> logits;
@@ -42,7 +42,7 @@ Result<Sequence> run(Engine& engine, std::span<const uint32_t> prompt) {
   for (const SamplingParams& params : {SamplingParams{.temperature = 0.8, .top_k = 40, .seed = 7},
                                        SamplingParams{.temperature = 3, .seed = 7}}) {
     TOK_TRY(Sampler sampler, Sampler::make(params));
-    Drawing drawing(session, sampler);
+    SampledDecoder drawing(session, sampler);
     for (uint32_t left = kSampled; left > 0;) {
       TOK_TRY(drawing.run(left, history, kSampled - left, [&](uint32_t id) {
         out.sampled.push_back(id);

@@ -1,4 +1,4 @@
-// A device that is lost when a test wants it: in place of its n-th step, or right behind it.
+// A device that is lost when a test wants it: in place of its n-th step, or right after it.
 #pragma once
 #include "backend/webgpu/adapters.h"
 #include "base/environment.h"
@@ -11,7 +11,7 @@ namespace tokamak {
 struct Fault {
   uint32_t after_steps = UINT32_MAX;  // submitted ones, counted from here on
   bool before_it_runs = false;        // the device is lost before that step reaches it
-  uint32_t times = 1;                 // on each device of them, after so many steps
+  uint32_t times = 1;                 // on each device of them, after that many steps
   bool destroys = false;              // by destroying the device
   uint32_t losses = 0, opened = 0;
   std::vector<std::string> notices;

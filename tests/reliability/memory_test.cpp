@@ -1,5 +1,5 @@
 // Memory that runs out while a model is loaded is an error that says what needs how much, and
-// whatever is smaller can be loaded right behind it, on the same device.
+// whatever is smaller can be loaded right after it, on the same device.
 #include <sys/resource.h>
 #include <unistd.h>
 

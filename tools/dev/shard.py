@@ -2,7 +2,7 @@
 """shard.py BUILD_FOLDER K/N: prints a regular expression of the CTest entries that belong to shard K of N.
 
 GoogleTest programs belong to every shard, as GoogleTest itself gives each shard its part of the cases
-(GTEST_TOTAL_SHARDS); other entries are dealt out one by one. The quick entries belong to none: the matrix holds them.
+(GTEST_TOTAL_SHARDS); other entries are distributed one by one. The quick entries belong to none: the matrix holds them.
 """
 import json
 import subprocess

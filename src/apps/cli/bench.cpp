@@ -1,4 +1,4 @@
-#include "engine/bench.h"
+#include "report/bench.h"
 
 #include "apps/cli/command.h"
 
@@ -78,7 +78,7 @@ the device makes, running ahead with what it guesses, and a third one from all l
       ->capture_default_str();
   Option* sampled =
       command->add_flag("--sampled", options.sampled,
-                        "generate by drawing, too: temperature 0.8, top-k 40, top-p 0.95");
+                        "generate by sampling, too: temperature 0.8, top-k 40, top-p 0.95");
   command
       ->add_option("--repetition-penalty", options.repetition_penalty,
                    "of what --sampled draws; above 1: less repetition")

@@ -1,7 +1,7 @@
 #include "apps/cli/command.h"
 #include "base/environment.h"
 #include "base/file_cache.h"
-#include "engine/table.h"
+#include "base/table.h"
 
 namespace tokamak::cli {
 namespace {

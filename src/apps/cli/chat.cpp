@@ -9,7 +9,7 @@
 #include "apps/cli/chat_terminal.h"
 #include "apps/cli/command.h"
 #include "base/nearest.h"
-#include "engine/inspect.h"
+#include "report/inspect.h"
 
 namespace tokamak::cli {
 namespace {

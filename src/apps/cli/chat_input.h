@@ -23,8 +23,8 @@ class LineReader {
   virtual void remember(const std::string& message) = 0;
 };
 
-/// Of a person at a terminal; null where there is none. One of chat_editor_*.cpp, as CMake chose.
-/// `history`: messages of earlier chats, the oldest first.
+/// The input of a person at a terminal; null where there is none. One of chat_editor_*.cpp, as
+/// CMake chose. `history`: messages of earlier chats, the oldest first.
 std::unique_ptr<LineReader> terminal_reader(const std::vector<std::string>& history);
 /// The terminal that is to mark pasted text for that reader; -1: none.
 int paste_terminal();

@@ -1,4 +1,4 @@
-#include "engine/doctor.h"
+#include "report/doctor.h"
 
 #include "apps/cli/command.h"
 

@@ -1,7 +1,7 @@
 // Models that are not there yet: fetched with a line of progress, or offered to be.
 #include "apps/cli/command.h"
+#include "base/table.h"
 #include "download/pull.h"
-#include "engine/table.h"
 #include "hub/cache.h"
 #include "hub/repo_files.h"
 #include "hub/settings.h"

@@ -1,9 +1,9 @@
-#include "engine/inspect.h"
+#include "report/inspect.h"
 
 #include "apps/cli/command.h"
+#include "base/table.h"
 #include "download/peek.h"
-#include "engine/support.h"
-#include "engine/table.h"
+#include "report/support.h"
 
 namespace tokamak::cli {
 namespace {
@@ -181,10 +181,11 @@ No weights are loaded.)");
   command->add_flag("--text", flags->text, "--graph, --fused and --plan as text that parses back")
       ->group(forms);
   command
-      ->add_option("--tokens", flags->request.tokens, "bytes and FLOP of a step of so many tokens")
+      ->add_option("--tokens", flags->request.tokens,
+                   "bytes and FLOP of a step of that many tokens")
       ->check(Range(1, 1 << 20))
       ->capture_default_str();
-  command->add_option("-d,--depth", flags->request.depth, "... behind so many others")
+  command->add_option("-d,--depth", flags->request.depth, "... after this many others")
       ->capture_default_str();
   command->callback([flags, &action] { action = [flags] { return run(*flags); }; });
 }

@@ -2,7 +2,7 @@
 #include <set>
 
 #include "apps/cli/command.h"
-#include "engine/table.h"
+#include "base/table.h"
 #include "hub/cache.h"
 #include "hub/settings.h"
 #include "hub/stored.h"

@@ -2,7 +2,7 @@
 #include <set>
 
 #include "apps/cli/command.h"
-#include "engine/kernel_trace.h"
+#include "report/kernel_trace.h"
 
 namespace tokamak::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "engine/profile.h"
+#include "report/profile.h"
 
 #include <unistd.h>
 
@@ -8,8 +8,8 @@
 #include <memory>
 
 #include "apps/cli/command.h"
-#include "engine/bench.h"
-#include "engine/profile_page.h"
+#include "report/bench.h"
+#include "report/profile_page.h"
 
 namespace tokamak::cli {
 namespace {
@@ -75,7 +75,7 @@ Result<void> run(const ProfileFlags& flags) {
 void add_profile(App& app, Action& action) {
   App* command = app.add_subcommand("profile", "the time of every kernel in a step");
   command->footer(R"(Examples:
-  tokamak profile path/to/model -d 512           one token behind 512 others
+  tokamak profile path/to/model -d 512           one token after 512 others
   tokamak profile path/to/model --tokens 512     a chunk of a prompt
   tokamak profile path/to/model --html step.html a page that shows the step
   tokamak profile path/to/model --trace step.json for chrome://tracing

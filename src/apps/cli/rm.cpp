@@ -1,6 +1,6 @@
 #include "apps/cli/command.h"
+#include "base/table.h"
 #include "download/lock.h"
-#include "engine/table.h"
 #include "hub/settings.h"
 #include "hub/stored.h"
 

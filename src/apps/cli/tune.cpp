@@ -1,5 +1,5 @@
 #include "apps/cli/command.h"
-#include "engine/tune_report.h"
+#include "report/tune_report.h"
 
 namespace tokamak::cli {
 namespace {

@@ -41,7 +41,7 @@ class CpuProgram : public Program {
         *alive_ += buffer.bytes;
         continue;
       }
-      return fail(ErrorCode::kOutOfMemory, "{} \"{}\" of {} bytes: There is no such memory.",
+      return fail(ErrorCode::kOutOfMemory, "{} \"{}\" of {} bytes: out of memory.",
                   use_name(buffer.use), buffer.tensor.name, buffer.bytes);
     }
     return {};

@@ -32,8 +32,9 @@ std::string_view api_name(WGPUBackendType type) {
   }
 }
 
-/// Of all that a device may offer, the one kind of subgroup matrices that kernels use. The fetched
-/// Dawn writes more into a config than the header says, so it is looked for as words in a row.
+/// The one kind of subgroup matrices, among all that a device may offer, that kernels use. The
+/// fetched Dawn writes more into a config than the header says, so it is looked for as words in a
+/// row.
 bool has_matrix_units(WGPUAdapter adapter, const DeviceInfo& device) {
   constexpr Features kNeeded = kFeatureF16 | kFeatureSubgroups;
   if ((device.features & kNeeded) != kNeeded ||

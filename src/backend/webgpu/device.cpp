@@ -140,8 +140,8 @@ Result<std::shared_ptr<WebGpuDevice>> WebGpuDevice::open(InstanceHandle instance
 
 WebGpuDevice::~WebGpuDevice() {
   if (!device_) return;
-  // Dawn never frees a device that is only released: bench/soak saw an open file and 1.3 MB stay
-  // behind for each on llvmpipe. The callback of its loss comes now, for the last time.
+  // Dawn never frees a device that is only released: bench/soak saw an open file and 1.3 MB remain
+  // for each on llvmpipe. The callback of its loss comes now, for the last time.
   wgpuDeviceDestroy(device_.get());
   process_events();
 }

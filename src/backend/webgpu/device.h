@@ -54,9 +54,9 @@ class WebGpuDevice {
   /// The loss of the device, or an error of submitted work that nobody has been told of yet.
   Result<void> status();
 
-  /// What was asked of the cache of pipelines; zeros when there is none.
-  PipelineCache::Asked asked_of_cache() const {
-    return cache_ == nullptr ? PipelineCache::Asked() : cache_->asked();
+  /// How often the cache of pipelines was looked into; zeros when there is none.
+  PipelineCache::Lookups cache_lookups() const {
+    return cache_ == nullptr ? PipelineCache::Lookups() : cache_->lookups();
   }
 
   /// Why that cache could not keep something; "" when it kept everything.

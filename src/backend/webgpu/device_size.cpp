@@ -18,7 +18,7 @@ struct Row {
 /// Multiprocessors as vendors list them: NVIDIA's architecture whitepapers and product pages (CUDA
 /// cores are 128 for each, 64 up to Turing and in A100), the table of GPUs in AMD's ROCm
 /// documentation and AMD's product pages, Intel's product pages, Apple's technical specifications.
-/// Of a chip that is sold with several numbers of them this is the largest.
+/// Where a chip is sold with several numbers of them, this is the largest.
 constexpr Row kRows[] = {
     // NVIDIA: servers and workstations
     {"B200", 148, 126},

@@ -15,7 +15,7 @@ class LaunchTimer {
   /// For the compute pass that holds nothing but launch `i`.
   WGPUPassTimestampWrites writes(size_t i) const;
 
-  /// To be encoded behind the last pass.
+  /// To be encoded after the last pass.
   void resolve(WGPUCommandEncoder encoder) const;
 
   /// Seconds of each launch. Blocks until the step has run.

@@ -19,11 +19,11 @@ class PipelineCache {
   /// Why something could not be stored; "" when everything was.
   virtual std::string problem() const { return ""; }
 
-  /// Entries that were asked for since it was opened.
-  struct Asked {
+  /// Lookups of entries since it was opened.
+  struct Lookups {
     uint32_t found = 0, missed = 0;
   };
-  Asked asked() const { return {found_.load(), missed_.load()}; }
+  Lookups lookups() const { return {found_.load(), missed_.load()}; }
   void count(bool found) { ++(found ? found_ : missed_); }
 
  private:

@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr uint64_t kMagic = 0x3145444f434b4f54;  // "TOKCODE1", little-endian
-constexpr uint64_t kLargestEntry = uint64_t{64} << 20;
+constexpr uint64_t kMaxEntry = uint64_t{64} << 20;
 
 struct EntryHeader {
   uint64_t magic = kMagic;
@@ -43,13 +43,13 @@ class FilePipelineCache : public PipelineCache {
       std::ranges::copy(entry, value.begin());
     } else if (size > 0) {
       const std::lock_guard lock(mutex_);
-      asked_.insert_or_assign(name, std::move(entry));
+      loaded_.insert_or_assign(name, std::move(entry));
     }
     return size;
   }
 
   void store(std::span<const uint8_t> key, std::span<const uint8_t> value) override {
-    if (value.empty() || value.size() > kLargestEntry) return;
+    if (value.empty() || value.size() > kMaxEntry) return;
     const EntryHeader header = {.key_bytes = key.size(),
                                 .value_bytes = value.size(),
                                 .checksum = hash_bytes(value, hash_bytes(key))};
@@ -64,7 +64,7 @@ class FilePipelineCache : public PipelineCache {
   /// What an earlier question has read, once.
   Bytes take(const std::string& name) {
     const std::lock_guard lock(mutex_);
-    const auto found = asked_.extract(name);
+    const auto found = loaded_.extract(name);
     return found.empty() ? Bytes() : std::move(found.mapped());
   }
 
@@ -82,7 +82,7 @@ class FilePipelineCache : public PipelineCache {
     EntryHeader header;
     file.read(reinterpret_cast<char*>(&header), sizeof header);
     if (!file || header.magic != kMagic || header.key_bytes != key.size() ||
-        header.value_bytes == 0 || header.value_bytes > kLargestEntry ||
+        header.value_bytes == 0 || header.value_bytes > kMaxEntry ||
         size != sizeof header + header.key_bytes + header.value_bytes) {
       return {};
     }
@@ -99,7 +99,7 @@ class FilePipelineCache : public PipelineCache {
 
   FileCache files_;
   std::mutex mutex_;
-  std::map<std::string, Bytes> asked_;
+  std::map<std::string, Bytes> loaded_;
 };
 
 }  // namespace

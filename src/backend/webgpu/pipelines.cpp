@@ -84,7 +84,7 @@ void start(const WebGpuDevice& device, const std::shared_ptr<Compilation>& compi
 }
 
 /// A pipeline has several entries in the cache, each the same number of them.
-uint32_t cached_pipelines(const PipelineCache::Asked& before, const PipelineCache::Asked& after,
+uint32_t cached_pipelines(const PipelineCache::Lookups& before, const PipelineCache::Lookups& after,
                           size_t pipelines) {
   const uint64_t found = after.found - before.found, missed = after.missed - before.missed;
   return found == 0 ? 0 : uint32_t(pipelines * found / (found + missed));
@@ -94,10 +94,10 @@ uint32_t cached_pipelines(const PipelineCache::Asked& before, const PipelineCach
 
 struct PipelinesUnderWay::State {
   std::shared_ptr<WebGpuDevice> device;
-  PipelineCache::Asked before;
+  PipelineCache::Lookups before;
   Pipelines pipelines;
   std::vector<std::shared_ptr<Compilation>> compilations;
-  size_t waited = 0;   // for so many of them
+  size_t waited = 0;   // for that many of them
   double seconds = 0;  // that it took to begin them
 
   /// All are waited for, also after a failure: the device is not to compile for nobody.
@@ -121,7 +121,7 @@ Result<PipelinesUnderWay> PipelinesUnderWay::begin(std::shared_ptr<WebGpuDevice>
   WebGpuDevice& device = *owner;
   const auto begun = std::chrono::steady_clock::now();
   auto state = std::make_unique<State>();
-  state->before = device.asked_of_cache();
+  state->before = device.cache_lookups();
   state->device = std::move(owner);
   Pipelines& pipelines = state->pipelines;
   std::map<Bound, WGPUBindGroupLayout> layouts;
@@ -169,8 +169,7 @@ Result<Pipelines> PipelinesUnderWay::finish() {
     }
     pipelines.all[i].handle = std::move(compilation.pipeline);
   }
-  pipelines.cached =
-      cached_pipelines(state_->before, device.asked_of_cache(), pipelines.all.size());
+  pipelines.cached = cached_pipelines(state_->before, device.cache_lookups(), pipelines.all.size());
   return std::move(pipelines);
 }
 

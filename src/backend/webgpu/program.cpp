@@ -57,8 +57,9 @@ Result<void> check_grids(const Plan& plan, const DeviceInfo& device) {
       for (const Extent& extent : {grid.x, grid.y, grid.z}) {
         const uint32_t size = extent.at(phase.max_tokens);
         if (size <= limit) continue;
-        return unsupported("kernel {} needs {} workgroups in a row, but \"{}\" runs at most {}.",
-                           step.kernel->name, size, device.name, limit);
+        return unsupported(
+            "kernel {} dispatches {} workgroups in one dimension, but \"{}\" runs at most {}.",
+            step.kernel->name, size, device.name, limit);
       }
     }
   }

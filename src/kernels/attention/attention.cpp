@@ -15,8 +15,8 @@ size_t cache_element(const CpuTensor& cache, std::span<const uint32_t> pages, si
 }
 
 void store_cached(const CpuTensor& cache, size_t i, float value) {
-  constexpr float kLargest = 65504;
-  cache.store(i, cache.dtype == DType::kF16 ? std::clamp(value, -kLargest, kLargest) : value);
+  constexpr float kMax = 65504;
+  cache.store(i, cache.dtype == DType::kF16 ? std::clamp(value, -kMax, kMax) : value);
 }
 
 size_t first_seen(size_t position, size_t window) {
@@ -110,7 +110,7 @@ std::string attention_refuses(const Problem& p, const DeviceInfo&) {
   return "";
 }
 
-/// What every attention kernel is told.
+/// The constants of every attention kernel.
 Launch attention_base(const Problem& p, uint32_t threads) {
   const Attention& op = p.as<Attention>();
   const TensorDesc& cache = p.inputs[1];
@@ -149,7 +149,7 @@ std::string lanes_refuses(const Problem& p, const DeviceInfo& device) {
     return fmt::format("head_dim = {} is no multiple of {}", head_dim, 2 * lanes);
   }
   if (head_dim > 1024) return fmt::format("head_dim = {} exceeds 1024", head_dim);
-  return few_lanes(device, lanes);
+  return lacks_lanes(device, lanes);
 }
 
 Launch lanes_launch(const Problem& p, const DeviceInfo&) {

@@ -46,12 +46,12 @@ fn is_own(row: u32, first_token: u32) -> bool {
   return row < TOKENS * GROUP && first_token + row / GROUP < frame.tokens;
 }
 
-// Of the keys (part 0) or values (1) of a block, what a lane brings in: eights of positions that
+// What a lane brings in of the keys (part 0) or values (1) of a block: eights of positions that
 // some row sees.
 var<private> next: array<vec4<u32>, OWN_EIGHTS>;
 
 fn load_block(part: u32, block: u32, end: u32, lane: u32, kv_head: u32) {
-  for (var i = 0u; i < OWN_EIGHTS; i++) {  // written out
+  for (var i = 0u; i < OWN_EIGHTS; i++) {  // unroll
     let index = lane + i * THREADS;
     let slot = slot_of(min(block + index / EIGHTS, end - 1u));
     next[i] = cache[((slot * 2u + part) * KV_HEADS + kv_head) * EIGHTS + index % EIGHTS];
@@ -59,7 +59,7 @@ fn load_block(part: u32, block: u32, end: u32, lane: u32, kv_head: u32) {
 }
 
 fn store_block(lane: u32) {
-  for (var i = 0u; i < OWN_EIGHTS; i++) {  // written out
+  for (var i = 0u; i < OWN_EIGHTS; i++) {  // unroll
     let key = (lane + i * THREADS) / EIGHTS;
     let eight = (lane + i * THREADS) % EIGHTS;
     let strip = key / SIDE * STRIPS + eight / 4u;
@@ -73,7 +73,7 @@ fn store_block(lane: u32) {
 fn multiply_keys(queries: ptr<function, array<Left, FRAGMENTS>>, subgroup: u32) {
   var low = Result();
   var high = Result();
-  for (var i = 0u; i < OWN_STRIPS; i++) {  // written out
+  for (var i = 0u; i < OWN_STRIPS; i++) {  // unroll
     low = subgroupMatrixMultiplyAccumulate(
         (*queries)[2u * i], subgroupMatrixLoad<Right, col_major>(&strips[i], 0u, PITCH), low);
     high = subgroupMatrixMultiplyAccumulate(
@@ -93,12 +93,12 @@ fn scale_sums(sums: ptr<function, array<Result, FRAGMENTS>>, factor: f32, lane: 
               subgroup: u32) {
   let row = lane / 2u;
   let at = row % SIDE * SCORE_PITCH + lane % 2u * 4u;
-  for (var i = 0u; i < OWN_STRIPS; i++) {  // written out
+  for (var i = 0u; i < OWN_STRIPS; i++) {  // unroll
     workgroupBarrier();
     subgroupMatrixStore<row_major>(&scores[subgroup], 0u, (*sums)[2u * i], SCORE_PITCH);
     subgroupMatrixStore<row_major>(&scores[subgroup], 4u, (*sums)[2u * i + 1u], SCORE_PITCH);
     workgroupBarrier();
-    for (var k = 0u; k < 4u; k++) {  // written out
+    for (var k = 0u; k < 4u; k++) {  // unroll
       scores[row / SIDE][at + k] *= factor;
     }
     workgroupBarrier();
@@ -130,7 +130,7 @@ fn run(group: vec3<u32>, lane: u32, subgroup: u32) {
 
   load_block(0u, first, end, lane, kv_head);
   var queries: array<Left, FRAGMENTS>;
-  for (var i = 0u; i < OWN_STRIPS; i++) {  // written out
+  for (var i = 0u; i < OWN_STRIPS; i++) {  // unroll
     workgroupBarrier();
     for (var n = lane; n < 4u * ROWS; n += THREADS) {
       let at = start_of(n / 4u, first_token, kv_head) + i * 8u + n % 4u * 2u;
@@ -156,7 +156,7 @@ fn run(group: vec3<u32>, lane: u32, subgroup: u32) {
     store_block(lane);
     var fours: array<vec4<f32>, 4>;
     var largest = LOWEST;
-    for (var k = 0u; k < 4u; k++) {  // written out
+    for (var k = 0u; k < 4u; k++) {  // unroll
       fours[k] = shown(block, k, lane, seen_first, seen_end);
       largest = max(largest, max(max(fours[k].x, fours[k].y), max(fours[k].z, fours[k].w)));
     }
@@ -170,7 +170,7 @@ fn run(group: vec3<u32>, lane: u32, subgroup: u32) {
     }
     base = select(base, largest, rises);
     total *= factor;
-    for (var k = 0u; k < 4u; k++) {  // written out
+    for (var k = 0u; k < 4u; k++) {  // unroll
       // In this order a score that is no number stays in sight.
       let weight = vec4<f16>(select(exp(fours[k] - base), vec4(0.0), fours[k] <= vec4(LOWEST)));
       weights[lane / 2u / SIDE][lane / 2u % SIDE * PITCH + lane % 2u * 4u + k] = weight;
@@ -179,7 +179,7 @@ fn run(group: vec3<u32>, lane: u32, subgroup: u32) {
     let risen = workgroupUniformLoad(&has_risen);
     load_block(0u, block + KEYS, end, lane, kv_head);
     var is_any = 0u;
-    for (var i = 0u; i < SUBGROUPS; i++) {  // written out
+    for (var i = 0u; i < SUBGROUPS; i++) {  // unroll
       is_any |= risen[i];
     }
     if (is_any != 0u) {
@@ -187,7 +187,7 @@ fn run(group: vec3<u32>, lane: u32, subgroup: u32) {
     }
     let near = subgroupMatrixLoad<Left, row_major>(&weights[subgroup], 0u, PITCH);
     let far = subgroupMatrixLoad<Left, row_major>(&weights[subgroup], 4u, PITCH);
-    for (var i = 0u; i < OWN_STRIPS; i++) {  // written out
+    for (var i = 0u; i < OWN_STRIPS; i++) {  // unroll
       sums[2u * i] = subgroupMatrixMultiplyAccumulate(
           near, subgroupMatrixLoad<Right, row_major>(&strips[i], 0u, PITCH), sums[2u * i]);
       sums[2u * i] = subgroupMatrixMultiplyAccumulate(
@@ -200,7 +200,7 @@ fn run(group: vec3<u32>, lane: u32, subgroup: u32) {
     }
   }
   totals[lane / 2u] = total + subgroupShuffleXor(total, 1u);
-  for (var i = 0u; i < OWN_STRIPS; i++) {  // written out
+  for (var i = 0u; i < OWN_STRIPS; i++) {  // unroll
     workgroupBarrier();
     subgroupMatrixStore<row_major>(&scores[subgroup], 0u, sums[2u * i], SCORE_PITCH);
     subgroupMatrixStore<row_major>(&scores[subgroup], 4u, sums[2u * i + 1u], SCORE_PITCH);

@@ -30,7 +30,7 @@ fn run(group: vec3<u32>, lane: u32) {
   let last_token = min(first_token + TOKENS, frame.tokens) - 1u;
   let quad = lane / PARTS;
   let part = lane % PARTS;
-  // Of the four rows: where they are in q and y, and what they see.
+  // Where the four rows are in q and y, and what they see.
   var starts: array<u32, 4>;
   var from_positions: vec4<u32>;
   var until_positions: vec4<u32>;

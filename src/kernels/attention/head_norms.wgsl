@@ -1,5 +1,5 @@
 // Norms of heads: the queries' weight, then the key's; a value has none. head_squares_*.wgsl adds up
-// the squares of a head, in SHARES parts.
+// the squares of a head, in PARTIALS parts.
 @group(0) @binding(NORMS_BINDING) var<storage, read> norms: array<f32>;
 
 fn factor_of(head: u32) -> f32 {
@@ -7,8 +7,8 @@ fn factor_of(head: u32) -> f32 {
     return 1.0;
   }
   var squares = 0.0;
-  for (var i = 0u; i < SHARES; i++) {  // written out
-    squares += square_shares[head * SHARES + i];
+  for (var i = 0u; i < PARTIALS; i++) {  // unroll
+    squares += square_partials[head * PARTIALS + i];
   }
   return inverseSqrt(squares / f32(HEAD_DIM) + EPS);
 }

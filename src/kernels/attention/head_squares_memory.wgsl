@@ -1,21 +1,21 @@
 // By workgroup memory.
-var<workgroup> pair_squares: array<f32, MADE * HEAD_PAIRS>;
-var<workgroup> square_shares: array<f32, MADE * SHARES>;
+var<workgroup> pair_squares: array<f32, PREPARED_HEADS * HEAD_PAIRS>;
+var<workgroup> square_partials: array<f32, PREPARED_HEADS * PARTIALS>;
 
-fn note_squares(i: u32, squares: f32) {
-  if (i < MADE * HEAD_PAIRS) {
+fn record_squares(i: u32, squares: f32) {
+  if (i < PREPARED_HEADS * HEAD_PAIRS) {
     pair_squares[i] = squares;
   }
 }
 
 fn make_factors(lane: u32) {
   workgroupBarrier();
-  for (var i = lane; i < MADE * SHARES; i += THREADS) {
+  for (var i = lane; i < PREPARED_HEADS * PARTIALS; i += THREADS) {
     var sum = 0.0;
-    for (var at = i % SHARES; at < HEAD_PAIRS; at += SHARES) {
-      sum += pair_squares[i / SHARES * HEAD_PAIRS + at];
+    for (var at = i % PARTIALS; at < HEAD_PAIRS; at += PARTIALS) {
+      sum += pair_squares[i / PARTIALS * HEAD_PAIRS + at];
     }
-    square_shares[i] = sum;
+    square_partials[i] = sum;
   }
   workgroupBarrier();
 }

@@ -1,15 +1,15 @@
-// By shuffles among lanes that have neighbouring pairs of a head: so many that a subgroup has them
+// By shuffles among lanes that have neighbouring pairs of a head: as many as a subgroup has of them
 // all.
-const TOGETHER = HEAD_PAIRS / SHARES;
-var<workgroup> square_shares: array<f32, MADE * SHARES>;
+const LANES_PER_SUM = HEAD_PAIRS / PARTIALS;
+var<workgroup> square_partials: array<f32, PREPARED_HEADS * PARTIALS>;
 
-fn note_squares(i: u32, squares: f32) {
+fn record_squares(i: u32, squares: f32) {
   var sum = squares;
-  for (var step = 0u; step < TOGETHER_STEPS; step++) {  // written out
+  for (var step = 0u; step < LANE_SUM_STEPS; step++) {  // unroll
     sum += subgroupShuffleXor(sum, 1u << step);
   }
-  if (i % TOGETHER == 0u && i < MADE * HEAD_PAIRS) {
-    square_shares[i / TOGETHER] = sum;
+  if (i % LANES_PER_SUM == 0u && i < PREPARED_HEADS * HEAD_PAIRS) {
+    square_partials[i / LANES_PER_SUM] = sum;
   }
 }
 

@@ -1,4 +1,4 @@
-fn note_squares(i: u32, squares: f32) {}
+fn record_squares(i: u32, squares: f32) {}
 
 fn make_factors(lane: u32) {}
 

@@ -7,7 +7,7 @@
 #include "kernels/launch.h"
 #include "kernels/norm/rms_norm.h"
 #include "kernels/rope/rope.h"
-#include "kernels/written_out.h"
+#include "kernels/unroll.h"
 
 namespace tokamak {
 namespace {
@@ -33,7 +33,7 @@ Parts<std::vector<TensorDesc>> parts(const Problem& p) {
 using Head = std::vector<float>;
 
 /// The head that begins at column `start`, under norm weights from `weights` on, if it has any.
-Head made_head(const CpuCall& call, size_t t, size_t start, std::optional<size_t> weights) {
+Head prepared_head(const CpuCall& call, size_t t, size_t start, std::optional<size_t> weights) {
   const auto& op = call.as<StepAttention>();
   const Parts<std::vector<CpuTensor>> p{op, call.inputs, call.outputs};
   const size_t d = p.cache().dims[3], columns = call.inputs[0].dims[1];
@@ -55,10 +55,10 @@ void append(const CpuCall& call, size_t t) {
   const size_t kv = cache.dims[2], d = cache.dims[3];
   for (size_t h = 0; h < kv; ++h) {
     const size_t start = (op.heads + h) * d;
-    const Head key = made_head(call, t, start, p.has_norms() ? std::optional(d) : std::nullopt);
-    const size_t behind = op.k_is_v ? 0 : kv * d;
+    const Head key = prepared_head(call, t, start, p.has_norms() ? std::optional(d) : std::nullopt);
+    const size_t value_offset = op.k_is_v ? 0 : kv * d;
     const std::span<const float> row =
-        call.inputs[0].f32().subspan(t * columns + start + behind, d);
+        call.inputs[0].f32().subspan(t * columns + start + value_offset, d);
     Head value(row.begin(), row.end());
     if (op.norm_v) rms_norm(value, Head(d, 1.0f), op.eps, value);
     for (size_t i = 0; i < d; ++i) {
@@ -82,7 +82,7 @@ void reference(const CpuCall& call) {
     const size_t first = first_seen(position, op.window), length = ceil_div(end - first, splits);
     for (size_t h = 0; h < heads; ++h) {
       const Head query =
-          made_head(call, t, h * d, p.has_norms() ? std::optional<size_t>(0) : std::nullopt);
+          prepared_head(call, t, h * d, p.has_norms() ? std::optional<size_t>(0) : std::nullopt);
       for (size_t s = 0; s < splits; ++s) {
         const size_t begin = std::min(first + s * length, end);
         const KeyRange keys{h / (heads / cache.dims[2]), begin, std::min(begin + length, end)};
@@ -114,31 +114,31 @@ std::string refuses(const Problem& p, const DeviceInfo&) {
   if (head_dim % StepAttention::kPart != 0) {
     return fmt::format("head_dim = {} is no multiple of {}", head_dim, StepAttention::kPart);
   }
-  if (head_dim > StepAttention::kMostHeadDim) {
-    return fmt::format("head_dim = {} exceeds {}", head_dim, StepAttention::kMostHeadDim);
+  if (head_dim > StepAttention::kMaxHeadDim) {
+    return fmt::format("head_dim = {} exceeds {}", head_dim, StepAttention::kMaxHeadDim);
   }
   return "";
 }
 
-template <uint32_t kMost>
+template <uint32_t kMax>
 std::string subgroup_refuses(const Problem& p, const DeviceInfo& device) {
   std::string reason = refuses(p, device);
-  return reason.empty() ? few_lanes(device, kMost) : reason;
+  return reason.empty() ? lacks_lanes(device, kMax) : reason;
 }
 
-/// What every kernel is told whose workgroups make `queries` heads ready with `threads` lanes, of
-/// which `span` reach each other by shuffles.
+/// The constants of every kernel whose workgroups make `queries` heads ready with `threads` lanes,
+/// of which `span` reach each other by shuffles.
 Launch base_launch(const Problem& p, uint32_t threads, uint32_t queries, uint32_t span) {
   const auto operands = parts(p);
   const StepAttention& op = operands.op;
   const TensorDesc& cache = operands.cache();
   const uint32_t kv = uint32_t(cache.shape[2]), d = uint32_t(cache.shape[3]);
-  const uint32_t made = queries + (op.appends ? 2 : 0);
-  const uint32_t own_pairs = ceil_div(made * d / 2, threads);
+  const uint32_t prepared = queries + (op.appends ? 2 : 0);
+  const uint32_t own_pairs = ceil_div(prepared * d / 2, threads);
   Launch launch{
       .constants = {{"THREADS", threads},
                     {"QUERIES", queries},
-                    {"MADE", made},
+                    {"PREPARED_HEADS", prepared},
                     {"OWN_PAIRS", own_pairs},
                     {"HEADS", op.heads},
                     {"KV_HEADS", kv},
@@ -154,50 +154,50 @@ Launch base_launch(const Problem& p, uint32_t threads, uint32_t queries, uint32_
       .sources = {fmt::format("attention/unit_{}.wgsl", dtype_name(cache.dtype)),
                   op.appends ? "attention/step_appends.wgsl" : "attention/step_reads.wgsl",
                   "attention/positions.wgsl", "attention/softcap.wgsl", "attention/store_sums.wgsl",
-                  "attention/made_heads.wgsl", "attention/step_keys.wgsl",
+                  "attention/prepared_heads.wgsl", "attention/step_keys.wgsl",
                   // More pairs would not be in registers.
-                  own_pairs <= kMostRounds ? "attention/heads_at_once.wgsl"
-                                           : "attention/heads_in_turn.wgsl"},
+                  own_pairs <= kMaxRounds ? "attention/heads_at_once.wgsl"
+                                          : "attention/heads_one_by_one.wgsl"},
       .grid = {.x = {op.heads / queries}, .y = {op.splits}}};
   if (operands.has_norms()) {
     // Lanes that reach each other add up squares so, too.
-    const uint32_t pairs = d / 2, together = std::min(pairs & (0 - pairs), span);
+    const uint32_t pairs = d / 2, lanes_per_sum = std::min(pairs & (0 - pairs), span);
     launch.constants.insert(launch.constants.end(),
                             {{"EPS", op.eps},
-                             {"SHARES", together > 0 ? pairs / together : 8},
+                             {"PARTIALS", lanes_per_sum > 0 ? pairs / lanes_per_sum : 8},
                              {"NORM_V", op.norm_v ? 1u : 0u},
                              {"NORMS_BINDING", uint32_t(1 + operands.norms_index())}});
-    if (span > 0) launch.constants.push_back({"TOGETHER_STEPS", doublings(together)});
+    if (span > 0) launch.constants.push_back({"LANE_SUM_STEPS", doublings(lanes_per_sum)});
     launch.sources.push_back("attention/head_norms.wgsl");
-    launch.sources.push_back(together > 0 ? "attention/head_squares_subgroup.wgsl"
-                                          : "attention/head_squares_memory.wgsl");
+    launch.sources.push_back(lanes_per_sum > 0 ? "attention/head_squares_subgroup.wgsl"
+                                               : "attention/head_squares_memory.wgsl");
   } else {
     launch.sources.push_back("attention/no_head_norms.wgsl");
   }
   return launch;
 }
 
-/// A workgroup has at most `most_threads`. `span` lanes merge what they have by themselves; 0:
+/// A workgroup has at most `max_threads`. `span` lanes merge what they have by themselves; 0:
 /// those that share a key only.
-Launch launch(const Problem& p, const DeviceInfo& device, uint32_t most_threads,
-              uint32_t most_lanes, uint32_t span, const char* sums_lanes) {
+Launch launch(const Problem& p, const DeviceInfo& device, uint32_t max_threads, uint32_t max_lanes,
+              uint32_t span, const char* sums_lanes) {
   const auto operands = parts(p);
   const StepAttention& op = operands.op;
   const TensorDesc& cache = operands.cache();
   const uint32_t kv = uint32_t(cache.shape[2]), d = uint32_t(cache.shape[3]);
-  const uint32_t lanes = lanes_per_key(p, most_lanes),
+  const uint32_t lanes = lanes_per_key(p, max_lanes),
                  own = d / uint32_t(StepAttention::kPart) / lanes;
   // The sums of all groups must fit into 8 KiB of workgroup memory, and those of a lane into its
   // registers. Lanes that merge theirs do so as whole subgroups; others may be few.
   const uint32_t fit = std::min(2048 * std::max(span, lanes) / d, 512 / own);
-  const uint32_t threads = power_of_two(fit, span > 0 ? std::max(lanes, 32u) : lanes, most_threads);
+  const uint32_t threads = power_of_two(fit, span > 0 ? std::max(lanes, 32u) : lanes, max_threads);
   // Queries that share their keys' loads, as long as there are two workgroups for each
   // multiprocessor, and registers for their sums.
   uint32_t queries = 1;
   for (uint32_t q = 2; q <= op.heads / kv && q * own <= 8; ++q) {
     if (op.heads / kv % q == 0 && op.heads / q * op.splits >= device.size.groups(2)) queries = q;
   }
-  // As many keys a turn as keep some eight loads under way in a lane.
+  // As many keys an iteration as keep some eight loads under way in a lane.
   const uint32_t keys = std::max(1u, 4 / own);
   // Groups that are left when lanes have merged theirs.
   const uint32_t merged = threads / std::max(span, lanes);
@@ -239,11 +239,11 @@ std::string shared_refuses(const Problem& p, const DeviceInfo& device) {
   if (queries < 2 || queries > std::min(4u, lanes)) {
     return fmt::format("{} heads share a key head, it takes 2 to {}", queries, std::min(4u, lanes));
   }
-  if (parts(p).op.splits < StepAttention::kFarSplits) {
-    return fmt::format("is for far positions, whose keys are in {} splits",
-                       StepAttention::kFarSplits);
+  if (parts(p).op.splits < StepAttention::kLongContextSplits) {
+    return fmt::format("is for long contexts, whose keys are in {} splits",
+                       StepAttention::kLongContextSplits);
   }
-  return few_lanes(device, kSpan);
+  return lacks_lanes(device, kSpan);
 }
 
 template <uint32_t kSpan>
@@ -251,7 +251,7 @@ Launch shared_launch(const Problem& p, const DeviceInfo&) {
   const uint32_t d = uint32_t(parts(p).cache().shape[3]);
   const uint32_t lanes = d / uint32_t(StepAttention::kPart), queries = heads_of_key(p);
   const uint32_t held = std::bit_ceil(queries);
-  // The sums of all queries of so many subgroups fit into 12 KiB, padding included.
+  // The sums of all queries of that many subgroups fit into 12 KiB, padding included.
   const uint32_t fit = 12288 / (queries * (d + 32) * uint32_t(sizeof(float)));
   const uint32_t merged = power_of_two(fit, 1, 256 / 32);
   Launch launch = base_launch(p, merged * kSpan, queries, kSpan);
@@ -271,13 +271,13 @@ Launch shared_launch(const Problem& p, const DeviceInfo&) {
   return launch;
 }
 
-std::string core_refuses(const Problem& p, const DeviceInfo& device) {
-  return device.software ? subgroup_refuses<8>(p, device) : kNoProcessor;
+std::string software_refuses(const Problem& p, const DeviceInfo& device) {
+  return device.software ? subgroup_refuses<8>(p, device) : kNotSoftware;
 }
 
-template <uint32_t kMost, uint32_t kMostThreads = 256>
+template <uint32_t kMax, uint32_t kMaxThreads = 256>
 Launch subgroup_launch(const Problem& p, const DeviceInfo& device) {
-  return launch(p, device, kMostThreads, kMost, kMost, "attention/lanes_subgroup.wgsl");
+  return launch(p, device, kMaxThreads, kMax, kMax, "attention/lanes_subgroup.wgsl");
 }
 Launch plain_launch(const Problem& p, const DeviceInfo& device) {
   return launch(p, device, 64, 8, 0, "attention/lanes_memory.wgsl");
@@ -286,10 +286,10 @@ Launch plain_launch(const Problem& p, const DeviceInfo& device) {
 constexpr size_t kOp = op_index<StepAttention>();
 
 constexpr KernelVariant kVariants[] = {
-    {.name = "step_attention.wgsl.cores",  // where lanes take turns on a core
+    {.name = "step_attention.wgsl.software",  // where lanes take turns on a core
      .op = kOp,
      .needs = kFeatureSubgroups,
-     .refuses = core_refuses,
+     .refuses = software_refuses,
      .launch = subgroup_launch<8, 32>},
     {.name = "step_attention.wgsl.shared32",
      .op = kOp,

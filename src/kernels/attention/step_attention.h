@@ -4,7 +4,7 @@
 //
 // Every workgroup makes its own queries and the step's key and value ready, so that nothing waits
 // for a pass of its own; the workgroup that has the last split and the first query of a key head
-// writes them into the cache. The splits are merged by what follows (before_merge_splits.wgsl):
+// writes them into the cache. The splits are merged by what follows (prologue/merge_splits.wgsl):
 // flash decoding (Dao et al. 2023, crfm.stanford.edu/2023/10/12/flashdecoding.html).
 #pragma once
 #include <span>

@@ -4,7 +4,7 @@
 // turn, which are merged at the end. Contract: step_attention.h
 @group(0) @binding(OUTPUT_0) var<storage, read_write> y: array<f32>;
 
-// Of the keys that this lane has seen, for each query: sums of its units of the values, the base of
+// For each query, over the keys that this lane has seen: sums of its units of the values, the base of
 // their weights, the total of these.
 var<private> sums: array<array<vec4<f32>, 2>, HELD>;
 var<private> base: array<f32, QUERIES>;
@@ -20,8 +20,8 @@ fn run(group: vec3<u32>, lane: u32) {
   let until = split.until;
   begin_split(split, first_head, kv_head, lane);
   var query: array<array<vec4<f32>, 2>, HELD>;
-  for (var i = 0u; i < HELD; i++) {  // written out
-    query[i] = made_unit(i / OWN, part + i % OWN * LANES);
+  for (var i = 0u; i < HELD; i++) {  // unroll
+    query[i] = prepared_unit(i / OWN, part + i % OWN * LANES);
   }
 
   // The step's own position is not in the cache yet for the others; what they would find there they
@@ -30,9 +30,9 @@ fn run(group: vec3<u32>, lane: u32) {
   var new_value: array<CacheUnit, OWN>;
   let has_new = split.has_new;
   if (has_new) {
-    for (var i = 0u; i < OWN; i++) {  // written out
-      new_key[i] = pack_unit(made_unit(KEY, part + i * LANES));
-      new_value[i] = pack_unit(made_unit(VALUE, part + i * LANES));
+    for (var i = 0u; i < OWN; i++) {  // unroll
+      new_key[i] = pack_unit(prepared_unit(KEY, part + i * LANES));
+      new_value[i] = pack_unit(prepared_unit(VALUE, part + i * LANES));
       if (own_group == 0u && first_head % (HEADS / KV_HEADS) == 0u) {
         let slot = slot_of(frame.position);
         append((slot * 2u * KV_HEADS + kv_head) * UNITS + part + i * LANES, new_key[i]);
@@ -41,35 +41,35 @@ fn run(group: vec3<u32>, lane: u32) {
     }
   }
 
-  for (var h = 0u; h < QUERIES; h++) {  // written out
+  for (var h = 0u; h < QUERIES; h++) {  // unroll
     base[h] = LOWEST;
     total[h] = 0.0;
   }
-  for (var i = 0u; i < HELD; i++) {  // written out
+  for (var i = 0u; i < HELD; i++) {  // unroll
     sums[i] = array(vec4(0.0), vec4(0.0));
   }
-  for (var block = begin; block < until; block += TURN) {
+  for (var block = begin; block < until; block += ITERATION_KEYS) {
     // Groups past the end read the last key and give it no weight: sums over lanes need them all.
     let first_key = block + own_group;
     var keys = next_keys;
     var values = next_values;
-    if (block + TURN < until) {
-      load_next(first_key + TURN, until, kv_head, part);
+    if (block + ITERATION_KEYS < until) {
+      load_next(first_key + ITERATION_KEYS, until, kv_head, part);
     }
     if (has_new) {
-      for (var i = 0u; i < LOADS; i++) {  // written out
+      for (var i = 0u; i < LOADS; i++) {  // unroll
         if (first_key + i / OWN * GROUPS >= frame.position) {
           keys[i] = new_key[i % OWN];
           values[i] = new_value[i % OWN];
         }
       }
     }
-    for (var h = 0u; h < QUERIES; h++) {  // written out
+    for (var h = 0u; h < QUERIES; h++) {  // unroll
       var scores: array<f32, KEYS>;
       var now_largest = base[h];
-      for (var k = 0u; k < KEYS; k++) {  // written out
+      for (var k = 0u; k < KEYS; k++) {  // unroll
         var product = vec4(0.0);
-        for (var i = 0u; i < OWN; i++) {  // written out
+        for (var i = 0u; i < OWN; i++) {  // unroll
           let key = unpack_unit(keys[k * OWN + i]);
           product += query[h * OWN + i][0] * key[0] + query[h * OWN + i][1] * key[1];
         }
@@ -80,16 +80,16 @@ fn run(group: vec3<u32>, lane: u32) {
       if (now_largest > base[h] + LEAD) {
         let shrink = exp(base[h] - now_largest);
         total[h] *= shrink;
-        for (var i = 0u; i < OWN; i++) {  // written out
+        for (var i = 0u; i < OWN; i++) {  // unroll
           sums[h * OWN + i][0] *= shrink;
           sums[h * OWN + i][1] *= shrink;
         }
         base[h] = now_largest;
       }
-      for (var k = 0u; k < KEYS; k++) {  // written out
+      for (var k = 0u; k < KEYS; k++) {  // unroll
         let weight = exp(scores[k] - base[h]);
         total[h] += weight;
-        for (var i = 0u; i < OWN; i++) {  // written out
+        for (var i = 0u; i < OWN; i++) {  // unroll
           let value = unpack_unit(values[k * OWN + i]);
           sums[h * OWN + i][0] += weight * value[0];
           sums[h * OWN + i][1] += weight * value[1];
@@ -98,7 +98,7 @@ fn run(group: vec3<u32>, lane: u32) {
     }
   }
 
-  for (var h = 0u; h < QUERIES; h++) {  // written out
+  for (var h = 0u; h < QUERIES; h++) {  // unroll
     // Groups become one where lanes can reach each other; the first of them goes on.
     merge_groups(h);
     let merged = lane / SPAN;
@@ -107,24 +107,24 @@ fn run(group: vec3<u32>, lane: u32) {
       if (part == 0u) {
         group_scores[merged] = vec2(base[h], total[h]);
       }
-      for (var i = 0u; i < OWN; i++) {  // written out
-        for (var j = 0u; j < 8u; j++) {  // written out
+      for (var i = 0u; i < OWN; i++) {  // unroll
+        for (var j = 0u; j < 8u; j++) {  // unroll
           heads[place_in(merged, part + i * LANES, j)] = sums[h * OWN + i][j / 4u][j % 4u];
         }
       }
     }
     workgroupBarrier();
     var best = LOWEST;
-    for (var g = 0u; g < MERGED; g++) {  // written out
+    for (var g = 0u; g < MERGED; g++) {  // unroll
       best = max(best, group_scores[g].x);
     }
     var all = 0.0;
-    for (var g = 0u; g < MERGED; g++) {  // written out
+    for (var g = 0u; g < MERGED; g++) {  // unroll
       all += exp(group_scores[g].x - best) * group_scores[g].y;
     }
     for (var j = lane; j < HEAD_DIM; j += THREADS) {
       var sum = 0.0;
-      for (var g = 0u; g < MERGED; g++) {  // written out
+      for (var g = 0u; g < MERGED; g++) {  // unroll
         sum += exp(group_scores[g].x - best) * heads[place_of(g, j)];
       }
       store_sum(group.y, first_head + h, j, sum, all);

@@ -5,18 +5,18 @@
 // choosing among registers. Contract: step_attention.h
 @group(0) @binding(OUTPUT_0) var<storage, read_write> y: array<f32>;
 
-// Of products with the queries own ^ i, the sum of its own that the lanes of a key have.
+// The sum that the lanes of a key have of their products with the queries own ^ i.
 fn sum_of_own(products: array<f32, HELD>) -> f32 {
   var sums = products;
-  for (var step = 0u; step < HELD_STEPS; step++) {  // written out
-    for (var i = 0u; i < HELD; i++) {  // written out
+  for (var step = 0u; step < HELD_STEPS; step++) {  // unroll
+    for (var i = 0u; i < HELD; i++) {  // unroll
       if (i % (2u << step) == 0u) {
         sums[i] += subgroupShuffleXor(sums[(i + (1u << step)) % HELD], 1u << step);
       }
     }
   }
   var sum = sums[0];
-  for (var step = 0u; step < LANE_STEPS; step++) {  // written out
+  for (var step = 0u; step < LANE_STEPS; step++) {  // unroll
     if (step >= HELD_STEPS) {
       sum += subgroupShuffleXor(sum, 1u << step);
     }
@@ -28,7 +28,7 @@ fn sum_of_own(products: array<f32, HELD>) -> f32 {
 fn of_all(value: f32) -> array<f32, HELD> {
   var all: array<f32, HELD>;
   all[0] = value;
-  for (var i = 0u; i < HELD; i++) {  // written out
+  for (var i = 0u; i < HELD; i++) {  // unroll
     if (i > 0u) {
       all[i] = subgroupShuffleXor(value, i);
     }
@@ -47,8 +47,8 @@ fn run(group: vec3<u32>, lane: u32) {
   let until = split.until;
   begin_split(split, first_head, kv_head, lane);
   var query: array<array<vec4<f32>, 2>, HELD>;
-  for (var i = 0u; i < HELD; i++) {  // written out
-    query[i] = made_unit(min(own ^ i, QUERIES - 1u), part);
+  for (var i = 0u; i < HELD; i++) {  // unroll
+    query[i] = prepared_unit(min(own ^ i, QUERIES - 1u), part);
     query[i][0] *= SCALE;
     query[i][1] *= SCALE;
   }
@@ -57,8 +57,8 @@ fn run(group: vec3<u32>, lane: u32) {
   var new_value: CacheUnit;
   let has_new = split.has_new;
   if (has_new) {
-    new_key = pack_unit(made_unit(KEY, part));
-    new_value = pack_unit(made_unit(VALUE, part));
+    new_key = pack_unit(prepared_unit(KEY, part));
+    new_value = pack_unit(prepared_unit(VALUE, part));
     if (own_group == 0u) {
       let slot = slot_of(frame.position);
       append((slot * 2u * KV_HEADS + kv_head) * UNITS + part, new_key);
@@ -67,24 +67,24 @@ fn run(group: vec3<u32>, lane: u32) {
   }
 
   var sums: array<array<vec4<f32>, 2>, HELD>;
-  for (var i = 0u; i < HELD; i++) {  // written out
+  for (var i = 0u; i < HELD; i++) {  // unroll
     sums[i] = array(vec4(0.0), vec4(0.0));
   }
   // See step_keys.wgsl; of all queries, since each sum shrinks with its own.
   var bases: array<f32, HELD>;
-  for (var i = 0u; i < HELD; i++) {  // written out
+  for (var i = 0u; i < HELD; i++) {  // unroll
     bases[i] = LOWEST;
   }
   var total = 0.0;
-  for (var block = begin; block < until; block += TURN) {
+  for (var block = begin; block < until; block += ITERATION_KEYS) {
     let first_key = block + own_group;
     var keys = next_keys;
     var values = next_values;
-    if (block + TURN < until) {
-      load_next(first_key + TURN, until, kv_head, part);
+    if (block + ITERATION_KEYS < until) {
+      load_next(first_key + ITERATION_KEYS, until, kv_head, part);
     }
     if (has_new) {
-      for (var i = 0u; i < KEYS; i++) {  // written out
+      for (var i = 0u; i < KEYS; i++) {  // unroll
         if (first_key + i * GROUPS >= frame.position) {
           keys[i] = new_key;
           values[i] = new_value;
@@ -92,24 +92,24 @@ fn run(group: vec3<u32>, lane: u32) {
       }
     }
     var scores: array<f32, KEYS>;
-    var turn_largest = UNSEEN;
-    for (var k = 0u; k < KEYS; k++) {  // written out
+    var iteration_largest = UNSEEN;
+    for (var k = 0u; k < KEYS; k++) {  // unroll
       let key = unpack_unit(keys[k]);
       var products: array<f32, HELD>;
-      for (var i = 0u; i < HELD; i++) {  // written out
+      for (var i = 0u; i < HELD; i++) {  // unroll
         products[i] = dot(query[i][0], key[0]) + dot(query[i][1], key[1]);
       }
       scores[k] = select(UNSEEN, cap_score(sum_of_own(products)), first_key + k * GROUPS < until);
-      turn_largest = max(turn_largest, scores[k]);
+      iteration_largest = max(iteration_largest, scores[k]);
     }
-    let turn_all = of_all(turn_largest);
+    let iteration_all = of_all(iteration_largest);
     var rises = false;
-    for (var i = 0u; i < HELD; i++) {  // written out
-      rises = rises || turn_all[i] > bases[i] + LEAD;
+    for (var i = 0u; i < HELD; i++) {  // unroll
+      rises = rises || iteration_all[i] > bases[i] + LEAD;
     }
     if (rises) {
-      for (var i = 0u; i < HELD; i++) {  // written out
-        let now = select(bases[i], turn_all[i], turn_all[i] > bases[i] + LEAD);
+      for (var i = 0u; i < HELD; i++) {  // unroll
+        let now = select(bases[i], iteration_all[i], iteration_all[i] > bases[i] + LEAD);
         let shrink = exp(bases[i] - now);
         bases[i] = now;
         sums[i][0] *= shrink;
@@ -119,12 +119,12 @@ fn run(group: vec3<u32>, lane: u32) {
         }
       }
     }
-    for (var k = 0u; k < KEYS; k++) {  // written out
+    for (var k = 0u; k < KEYS; k++) {  // unroll
       let weight = exp(scores[k] - bases[0]);
       total += weight;
       let weights = of_all(weight);
       let value = unpack_unit(values[k]);
-      for (var i = 0u; i < HELD; i++) {  // written out
+      for (var i = 0u; i < HELD; i++) {  // unroll
         sums[i][0] += weights[i] * value[0];
         sums[i][1] += weights[i] * value[1];
       }
@@ -133,14 +133,14 @@ fn run(group: vec3<u32>, lane: u32) {
   var base = bases[0];
 
   // Groups of a subgroup become one; the first of them goes on.
-  for (var step = 0u; step < MERGE_STEPS; step++) {  // written out
+  for (var step = 0u; step < MERGE_STEPS; step++) {  // unroll
     let apart = LANES << step;
     let other = subgroupShuffleXor(base, apart);
     let both = max(base, other);
     let keeps = of_all(exp(base - both));
     let takes = of_all(exp(other - both));
     total = total * keeps[0] + takes[0] * subgroupShuffleXor(total, apart);
-    for (var i = 0u; i < HELD; i++) {  // written out
+    for (var i = 0u; i < HELD; i++) {  // unroll
       sums[i][0] = sums[i][0] * keeps[i] + takes[i] * subgroupShuffleXor(sums[i][0], apart);
       sums[i][1] = sums[i][1] * keeps[i] + takes[i] * subgroupShuffleXor(sums[i][1], apart);
     }
@@ -152,9 +152,9 @@ fn run(group: vec3<u32>, lane: u32) {
     if (part < QUERIES) {
       group_scores[merged + own] = vec2(base, total);
     }
-    for (var i = 0u; i < HELD; i++) {  // written out
+    for (var i = 0u; i < HELD; i++) {  // unroll
       if ((own ^ i) < QUERIES) {
-        for (var j = 0u; j < 8u; j++) {  // written out
+        for (var j = 0u; j < 8u; j++) {  // unroll
           heads[place_in(merged + (own ^ i), part, j)] = sums[i][j / 4u][j % 4u];
         }
       }
@@ -164,12 +164,12 @@ fn run(group: vec3<u32>, lane: u32) {
   for (var n = lane; n < QUERIES * HEAD_DIM; n += THREADS) {
     let h = n / HEAD_DIM;
     var best = LOWEST;
-    for (var g = 0u; g < MERGED; g++) {  // written out
+    for (var g = 0u; g < MERGED; g++) {  // unroll
       best = max(best, group_scores[g * QUERIES + h].x);
     }
     var all = 0.0;
     var sum = 0.0;
-    for (var g = 0u; g < MERGED; g++) {  // written out
+    for (var g = 0u; g < MERGED; g++) {  // unroll
       let share = exp(group_scores[g * QUERIES + h].x - best);
       all += share * group_scores[g * QUERIES + h].y;
       sum += share * heads[place_of(g * QUERIES + h, n % HEAD_DIM)];

@@ -1,6 +1,6 @@
 // The keys of one split and their values, on their way to lanes of which LANES share a key.
 // Weights count from a base that follows the largest score only where that leads by LEAD, which is
-// seldom: sums need not shrink every turn. What is unseen weighs nothing beside the first base.
+// seldom: sums need not shrink every iteration. What is unseen weighs nothing beside the first base.
 const LEAD = 16.0;
 const LOWEST = -1.0e38;
 const UNSEEN = -3.0e38;
@@ -23,12 +23,12 @@ fn split_of(index: u32) -> Split {
 const GROUPS = THREADS / LANES;
 
 // Those that come next: KEYS of them, GROUPS apart, OWN units of each for a lane.
-const TURN = GROUPS * KEYS;
+const ITERATION_KEYS = GROUPS * KEYS;
 var<private> next_keys: array<CacheUnit, LOADS>;
 var<private> next_values: array<CacheUnit, LOADS>;
 
 fn load_next(first: u32, until: u32, kv_head: u32, part: u32) {
-  for (var i = 0u; i < LOADS; i++) {  // written out
+  for (var i = 0u; i < LOADS; i++) {  // unroll
     let position = min(first + i / OWN * GROUPS, until - 1u);
     let at = (slot_of(position) * 2u * KV_HEADS + kv_head) * UNITS + part + i % OWN * LANES;
     next_keys[i] = cache[at];

@@ -63,7 +63,7 @@ void gated_delta_reference(const CpuCall& call) {
   }
 }
 
-// Of the 16384 bytes of workgroup memory, 8192 hold the q and k of some tokens.
+// 8192 of the 16384 bytes of workgroup memory hold the q and k of some tokens.
 constexpr uint32_t kStagedBytes = 8192;
 
 std::string gated_delta_refuses(const Problem& p, const DeviceInfo&) {

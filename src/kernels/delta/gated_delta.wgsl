@@ -10,7 +10,7 @@
 @group(0) @binding(OUTPUT_0) var<storage, read_write> y: array<f32>;
 @group(0) @binding(OUTPUT_1) var<storage, read_write> state: array<f32>;
 
-const ROW_QUADS = QUADS * PARTS;  // of a staged q or k, zeros behind DK
+const ROW_QUADS = QUADS * PARTS;  // of a staged q or k, zeros after DK
 const THREADS = COLS * PARTS;
 
 struct Token {
@@ -140,12 +140,12 @@ fn run(group: vec3<u32>, lane: u32) {
       for (var i = 0u; i < QUADS; i++) {
         sums += vec2(dot(keys[row + i], s[i]), dot(queries[row + i], s[i]));
       }
-      let turn = (t % 2u) * THREADS;
-      lane_sums[turn + lane] = sums;
+      let bank = (t % 2u) * THREADS;
+      lane_sums[bank + lane] = sums;
       workgroupBarrier();
       var total = vec2<f32>();
       for (var i = 0u; i < PARTS; i++) {
-        total += lane_sums[turn + i * COLS + own_column];
+        total += lane_sums[bank + i * COLS + own_column];
       }
       let d = token.step *
               (values[t * COLS + own_column] - token.decay * token.k_scale * total.x);

@@ -6,7 +6,7 @@
 
 namespace tokamak {
 
-/// Of a cut matrix, the experts first .. first + held - 1 are there, of so many rows each; `out` of
+/// A cut matrix holds the experts first .. first + held - 1, each of that many rows; `out` of
 /// them are results, or pairs of them are.
 struct ExpertSizes {
   uint32_t experts, first, held, rows, in, out, top_k, x_rows;
@@ -30,13 +30,13 @@ inline bool has_many_tokens(const Problem& p) {
   return p.inputs[0].shape[0] == kTokens && p.max_tokens > 1;
 }
 
-/// Of kernels that read eight weights at once.
+/// For kernels that read eight weights at once.
 inline std::string refuses_width(const Problem& p) {
   const uint32_t in = expert_sizes(p).in;
   return in % 8 == 0 ? "" : fmt::format("in = {} is no multiple of 8", in);
 }
 
-/// Of those that, besides, take one token.
+/// For those that, besides, take one token.
 inline std::string refuses_tokens_or_width(const Problem& p, const DeviceInfo&) {
   return has_many_tokens(p) ? "is for one token" : refuses_width(p);
 }

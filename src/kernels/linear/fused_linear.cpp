@@ -3,20 +3,20 @@
 #include <algorithm>
 #include <cmath>
 
-#include "graph/exact_sums.h"
-#include "kernels/choice/choice.h"
+#include "graph/fixed_point_sums.h"
 #include "kernels/elementwise/elementwise.h"
-#include "kernels/linear/deal.h"
 #include "kernels/linear/matvec.h"
 #include "kernels/linear/product.h"
+#include "kernels/linear/tiling.h"
 #include "kernels/norm/rms_norm.h"
+#include "kernels/sampling/sampling.h"
 
 namespace tokamak {
 namespace {
 
 // The reference rounds where the ops that it stands for do, so that it gives their numbers.
 
-/// An operand, exact sums or not; `own` keeps what has to be made.
+/// An operand, fixed-point sums or not; `own` keeps what has to be made.
 std::span<const float> values_of(const CpuTensor& operand, std::vector<float>& own) {
   if (operand.dtype != DType::kI32) return operand.f32();
   const size_t columns = operand.dims[1] / 2;
@@ -24,7 +24,7 @@ std::span<const float> values_of(const CpuTensor& operand, std::vector<float>& o
   own.resize(operand.dims[0] * columns);
   for (size_t i = 0; i < own.size(); ++i) {
     const int32_t* high = words + i / columns * 2 * columns + i % columns;
-    own[i] = float(ExactSum{high[0], high[columns]}.value());
+    own[i] = float(FixedPointSum{high[0], high[columns]}.value());
   }
   return own;
 }
@@ -32,7 +32,7 @@ std::span<const float> values_of(const CpuTensor& operand, std::vector<float>& o
 /// Element i of row t of a row of sums becomes `value`.
 void store_sum(const CpuTensor& sums, size_t t, size_t i, double value) {
   const size_t columns = sums.dims[1] / 2;
-  ExactSum sum;
+  FixedPointSum sum;
   sum.add(value);
   auto* high = reinterpret_cast<int32_t*>(sums.data) + t * 2 * columns + i;
   high[0] = sum.high;
@@ -96,21 +96,21 @@ std::vector<float> prepared(const CpuCall& call) {
   const std::span<const float> x = values_of(call.inputs[0], own);
   const size_t tokens = call.inputs[0].dims[0], in = call.inputs[1].dims[1];
   std::vector<float> out(tokens * in);
-  switch (op.before) {
-    case Before::kNone:
+  switch (op.prologue) {
+    case Prologue::kNone:
       std::ranges::copy(x, out.begin());
       break;
-    case Before::kNorm:
-    case Before::kHeadNorm:
+    case Prologue::kNorm:
+    case Prologue::kHeadNorm:
       rms_norm(x, call.inputs[op.w()].f32(), op.eps, out);
       break;
-    case Before::kNormAdd:
+    case Prologue::kNormAdd:
       std::ranges::copy(kept_sum(call), out.begin());
       break;
-    case Before::kNormAddNorm:
+    case Prologue::kNormAddNorm:
       rms_norm(kept_sum(call), call.inputs[op.w()].f32().subspan(in), op.eps, out);
       break;
-    case Before::kMergeSplits:
+    case Prologue::kMergeSplits:
       for (size_t t = 0; t < tokens; ++t) {
         const size_t columns = call.inputs[0].dims[1];
         merge(x.subspan(t * columns, columns), op.splits, std::span(out).subspan(t * in, in));
@@ -157,30 +157,30 @@ void end(const CpuCall& call, std::span<const double> y) {
   const auto& op = call.as<FusedLinear>();
   if (op.clears) clear(call.outputs.back());
   const std::span<float> out = call.outputs[0].f32();
-  switch (op.behind) {
-    case Behind::kNone:
+  switch (op.epilogue) {
+    case Epilogue::kNone:
       std::ranges::copy(y, out.begin());
       break;
-    case Behind::kAdd: {
+    case Epilogue::kAdd: {
       std::vector<float> own;
       const std::span<const float> residual = values_of(call.inputs[op.r()], own);
       for (size_t i = 0; i < out.size(); ++i) out[i] = residual[i] + float(y[i]);
       break;
     }
-    case Behind::kGlu:
+    case Epilogue::kGlu:
       gate(op.activation, y, out);
       break;
-    case Behind::kGate: {
+    case Epilogue::kGate: {
       const size_t columns = call.outputs[0].dims[1];
       for (size_t i = 0; i < out.size(); ++i) {
         out[i] = gating(call, op.r(), i / columns, i % columns, float(y[i]));
       }
       break;
     }
-    case Behind::kConv:
+    case Epilogue::kConv:
       convolve(call, y);
       break;
-    case Behind::kArgmax: {
+    case Epilogue::kArgmax: {
       std::vector<float> capped(y.begin(), y.end());
       const double cap = op.softcap;
       for (float& value : capped) {
@@ -212,9 +212,9 @@ void reference(const CpuCall& call) {
 
 }  // namespace
 
-// Sums in f64; they are rounded once, as exact sums.
-void gated_down_reference(const CpuCall& call) {
-  const auto& op = call.as<GatedDown>();
+// Sums in f64; they are rounded once, as fixed-point sums.
+void gated_ffn_reference(const CpuCall& call) {
+  const auto& op = call.as<GatedFfn>();
   const std::vector<double> y = products(call);
   std::vector<float> gated(y.size() / 2), own;
   gate(op.glu.activation, y, gated);

@@ -1,6 +1,6 @@
-// Products with what a decoder has before and behind them; see linear.h for the product itself, and
+// Products with what a decoder has before and after them; see linear.h for the product itself, and
 // graph/fused_ops.h for the contract. For one token only: matvec.wgsl, with a text for what is
-// before (before_*.wgsl) and the ending of the op that is behind.
+// before (prologue/*.wgsl) and the ending of the op that is after.
 #pragma once
 #include <span>
 
@@ -8,6 +8,6 @@
 
 namespace tokamak {
 std::span<const KernelVariant> fused_linear_variants();
-/// Of GatedDown (down.h), whose first product is one of these.
-void gated_down_reference(const CpuCall& call);
+/// The same of GatedFfn (gated_ffn.h), whose first product is one of these.
+void gated_ffn_reference(const CpuCall& call);
 }  // namespace tokamak

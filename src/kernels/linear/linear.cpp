@@ -2,12 +2,12 @@
 
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/launch.h"
-#include "kernels/linear/down.h"
-#include "kernels/linear/few.h"
 #include "kernels/linear/fused_linear.h"
+#include "kernels/linear/gated_ffn.h"
 #include "kernels/linear/matrix.h"
 #include "kernels/linear/matvec.h"
 #include "kernels/linear/product.h"
+#include "kernels/linear/small_batch.h"
 #include "kernels/quant/codec.h"
 
 namespace tokamak {
@@ -39,15 +39,16 @@ namespace {
 void add_fused_ending(Launch& launch, const Problem& p) {
   const auto& op = p.as<FusedLinear>();
   if (op.operands() > op.r()) launch.constants.push_back({"R_BINDING", binding_of(op.r())});
-  if (op.behind == Behind::kGate) launch.constants.push_back({"FIRST", op.first});
-  if (op.behind == Behind::kConv) {
+  if (op.epilogue == Epilogue::kGate) launch.constants.push_back({"FIRST", op.first});
+  if (op.epilogue == Epilogue::kConv) {
     const Shape& taps = p.inputs[op.r()].shape;
     launch.constants.push_back({"CONVOLVED", uint32_t(taps[0])});
     launch.constants.push_back({"TAPS", uint32_t(taps[1])});
   }
   launch.constants.push_back(activation_constant(op.activation));
   launch.sources.push_back(kActivationSource);
-  launch.sources.push_back(fmt::format("linear/store_{}.wgsl", kBehindNames[size_t(op.behind)]));
+  launch.sources.push_back(
+      fmt::format("linear/epilogue/store_{}.wgsl", kEpilogueNames[size_t(op.epilogue)]));
 }
 
 }  // namespace
@@ -56,27 +57,27 @@ void add_ending(Launch& launch, const Problem& p) {
   const auto* fused = std::get_if<FusedLinear>(p.op);
   const bool has_bias = fused != nullptr ? fused->bias : p.inputs.size() == 3;
   const auto add = [&](std::string source) { launch.sources.push_back(std::move(source)); };
-  add(has_bias ? "linear/bias.wgsl" : "linear/no_bias.wgsl");
+  add(has_bias ? "linear/epilogue/bias.wgsl" : "linear/epilogue/no_bias.wgsl");
   launch.constants.push_back({"OUT", p.cut.total != 0 ? p.cut.total : row_count(p)});
-  const Behind behind = fused != nullptr ? fused->behind : Behind::kNone;
+  const Epilogue epilogue = fused != nullptr ? fused->epilogue : Epilogue::kNone;
   if (const auto* glu = std::get_if<LinearGlu>(p.op)) {
     launch.constants.push_back(activation_constant(glu->activation));
     add(kActivationSource);
-    add("linear/store_glu.wgsl");
-  } else if (behind != Behind::kNone && behind != Behind::kAdd) {
+    add("linear/epilogue/store_glu.wgsl");
+  } else if (epilogue != Epilogue::kNone && epilogue != Epilogue::kAdd) {
     add_fused_ending(launch, p);
   } else if (std::holds_alternative<Qkv>(*p.op)) {
     for (size_t i = 0; i < p.outputs.size(); ++i) {
       launch.constants.push_back({fmt::format("ROWS_{}", i), uint32_t(p.outputs[i].shape[1])});
     }
-    add(fmt::format("linear/store_split{}.wgsl", p.outputs.size()));
-    add("linear/store_split.wgsl");
+    add(fmt::format("linear/epilogue/store_split{}.wgsl", p.outputs.size()));
+    add("linear/epilogue/store_split.wgsl");
   } else if (fused != nullptr && fused->clears) {
     launch.constants.push_back(
         {"CLEARED_BINDING", binding_of(p.inputs.size() + p.outputs.size() - 1)});
-    add("linear/store_clear.wgsl");
+    add("linear/epilogue/store_clear.wgsl");
   } else {
-    add("linear/store.wgsl");
+    add("linear/epilogue/store.wgsl");
   }
 }
 
@@ -89,10 +90,10 @@ void add_groups(Launch& launch, uint32_t groups) {
 }
 
 std::string wide_subgroups(const DeviceInfo& device) {
-  return device.subgroup_max <= kFewestLanes
+  return device.subgroup_max <= kMinLanes
              ? ""
              : fmt::format("a subgroup may have {} lanes, and a row {}", device.subgroup_max,
-                           kFewestLanes);
+                           kMinLanes);
 }
 
 std::vector<Constant> linear_sizes(const Problem& p, uint32_t threads) {
@@ -183,10 +184,10 @@ Launch any(const Problem& p, const DeviceInfo&) {
   return with_codec(single_codec(p.inputs[1]), std::move(launch));
 }
 
-/// For each of the three ops, in the order of preference, behind those for one token.
+/// For each of the three ops, in the order of preference, after those for one token.
 constexpr Way kWays[] = {
-    {"few_subgroup", kFeatureSubgroups, few_subgroup_refuses, few_subgroup},
-    {"few", 0, few_refuses, few_plain},
+    {"small_batch_subgroup", kFeatureSubgroups, small_batch_subgroup_refuses, small_batch_subgroup},
+    {"small_batch", 0, small_batch_refuses, small_batch_plain},
     {"matrix_large", kMatrixFeatures, large_matrix_refuses, large_matrix, kF16Rounding},
     {"matrix", kMatrixFeatures, small_matrix_refuses, small_matrix, kF16Rounding},
     {"matmul_f16", kFeatureF16, matmul_f16_refuses, matmul_f16},
@@ -208,7 +209,7 @@ std::vector<KernelVariant> make_variants() {
   add_family<Qkv>(all, qkv_reference);
   const std::span<const KernelVariant> fused = fused_linear_variants();
   all.insert(all.end(), fused.begin(), fused.end());
-  const std::span<const KernelVariant> down = gated_down_variants();
+  const std::span<const KernelVariant> down = gated_ffn_variants();
   all.insert(all.end(), down.begin(), down.end());
   add_family<LinearGlu>(all, linear_glu_reference);
   return all;

@@ -18,7 +18,7 @@ struct MatrixTile {
   constexpr uint32_t threads() const { return kLanes * subgroups_t * subgroups_r; }
   constexpr uint32_t tokens() const { return kMatrixSide * subgroups_t * fragments_t; }
   constexpr uint32_t rows() const { return kMatrixSide * subgroups_r * fragments_r; }
-  /// Of workgroup memory: a step of each token and row, padded, and the results.
+  /// The workgroup memory for a step of each token and row, padded, and the results.
   constexpr uint32_t bytes() const {
     return (32 * step + 16) * (tokens() + rows()) + 1024 * regions + 32;
   }

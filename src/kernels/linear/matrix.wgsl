@@ -42,8 +42,8 @@ struct Scales {
 var<workgroup> notes: array<atomic<u32>, 4>;
 var<workgroup> agreed: vec4<u32>;
 
-// Behind the last token stands the last, behind the last row or column of weights the last; x is zero
-// behind the last column. A branch instead would make every load wait for the one before.
+// After the last token stands the last, after the last row or column of weights the last; x is zero
+// after the last column. A branch instead would make every load wait for the one before.
 fn load_x(token: u32, column: u32) -> Eight {
   let at = (min(token, frame.tokens - 1u) * IN + min(column, IN - 8u)) / 4u;
   let counts = IN % STEP == 0u || column < IN;
@@ -62,21 +62,21 @@ fn multiply(first_token: u32, first_row: u32, lane: u32, subgroup: u32, scales: 
   var sums: array<Result, FRAGMENTS_T * FRAGMENTS_R>;
   var next_x: array<Eight, OWN_X>;
   var next_w: array<Stored8, OWN_W>;
-  for (var i = 0u; i < OWN_X; i++) {  // written out
+  for (var i = 0u; i < OWN_X; i++) {  // unroll
     next_x[i] = load_x(first_token + line + i * LINES, column);
   }
-  for (var i = 0u; i < OWN_W; i++) {  // written out
+  for (var i = 0u; i < OWN_W; i++) {  // unroll
     next_w[i] = load_w(first_row + line + i * LINES, column);
   }
   for (var start = 0u; start < IN; start += STEP) {
     workgroupBarrier();
-    for (var i = 0u; i < OWN_X; i++) {  // written out
+    for (var i = 0u; i < OWN_X; i++) {  // unroll
       let at = line + i * LINES;
       let place = at % SIDE * PITCH + column / 4u;
       x_strips[at / SIDE][place] = vec4<f16>(next_x[i][0] * scales.x);
       x_strips[at / SIDE][place + 1u] = vec4<f16>(next_x[i][1] * scales.x);
     }
-    for (var i = 0u; i < OWN_W; i++) {  // written out
+    for (var i = 0u; i < OWN_W; i++) {  // unroll
       let at = line + i * LINES;
       let place = at % SIDE * PITCH + column / 4u;
       let w = decode8(next_w[i]);
@@ -84,21 +84,21 @@ fn multiply(first_token: u32, first_row: u32, lane: u32, subgroup: u32, scales: 
       w_strips[at / SIDE][place + 1u] = vec4<f16>(w[1] * scales.w);
     }
     workgroupBarrier();
-    for (var i = 0u; i < OWN_X; i++) {  // written out
+    for (var i = 0u; i < OWN_X; i++) {  // unroll
       next_x[i] = load_x(first_token + line + i * LINES, start + STEP + column);
     }
-    for (var i = 0u; i < OWN_W; i++) {  // written out
+    for (var i = 0u; i < OWN_W; i++) {  // unroll
       next_w[i] = load_w(first_row + line + i * LINES, start + STEP + column);
     }
     // Offsets are constants: those that are not are checked at every load.
-    for (var k = 0u; k < STEP_FRAGMENTS; k++) {  // written out
+    for (var k = 0u; k < STEP_FRAGMENTS; k++) {  // unroll
       var left: array<Left, FRAGMENTS_T>;
-      for (var t = 0u; t < FRAGMENTS_T; t++) {  // written out
+      for (var t = 0u; t < FRAGMENTS_T; t++) {  // unroll
         left[t] = subgroupMatrixLoad<Left, row_major>(&x_strips[own_t + t], SIDE / 4u * k, PITCH);
       }
-      for (var r = 0u; r < FRAGMENTS_R; r++) {  // written out
+      for (var r = 0u; r < FRAGMENTS_R; r++) {  // unroll
         let right = subgroupMatrixLoad<Right, col_major>(&w_strips[own_r + r], SIDE / 4u * k, PITCH);
-        for (var t = 0u; t < FRAGMENTS_T; t++) {  // written out
+        for (var t = 0u; t < FRAGMENTS_T; t++) {  // unroll
           sums[r * FRAGMENTS_T + t] =
               subgroupMatrixMultiplyAccumulate(left[t], right, sums[r * FRAGMENTS_T + t]);
         }
@@ -106,15 +106,15 @@ fn multiply(first_token: u32, first_row: u32, lane: u32, subgroup: u32, scales: 
     }
   }
   var overflows = false;
-  for (var r = 0u; r < FRAGMENTS_R; r++) {  // written out
-    for (var t = 0u; t < FRAGMENTS_T; t++) {  // written out
-      for (var turn = 0u; turn < SUBGROUPS_T * SUBGROUPS_R; turn += REGIONS) {
-        if (subgroup / REGIONS * REGIONS == turn) {
+  for (var r = 0u; r < FRAGMENTS_R; r++) {  // unroll
+    for (var t = 0u; t < FRAGMENTS_T; t++) {  // unroll
+      for (var iteration = 0u; iteration < SUBGROUPS_T * SUBGROUPS_R; iteration += REGIONS) {
+        if (subgroup / REGIONS * REGIONS == iteration) {
           subgroupMatrixStore<row_major>(&results[subgroup % REGIONS], 0u,
                                          sums[r * FRAGMENTS_T + t], SIDE / 4u);
         }
         workgroupBarrier();
-        overflows |= store_fragments(first_token + t * SIDE, first_row + r * SIDE, turn, lane, scales);
+        overflows |= store_fragments(first_token + t * SIDE, first_row + r * SIDE, iteration, lane, scales);
         workgroupBarrier();
       }
     }
@@ -155,7 +155,7 @@ fn largest_bits(eight: Eight) -> u32 {
   return largest;
 }
 
-// Of a power of two, exactly: a division may be off by some units of the last place.
+// The reciprocal of a power of two, exactly: a division may be off by some units of the last place.
 fn inverse(power: f32) -> f32 {
   return bitcast<f32>((254u << 23u) - bitcast<u32>(power));
 }
@@ -190,7 +190,7 @@ fn run(group: vec3<u32>, lane: u32, subgroup: u32) {
   let first_token = group.y * TOKEN_TILE;
   let first_row = group.x * ROW_TILE;
   if (lane < 4u) {
-    atomicStore(&notes[lane], 0u);  // read behind a barrier of multiply()
+    atomicStore(&notes[lane], 0u);  // read after a barrier of multiply()
   }
   var scales = Scales(256.0, 64.0);
   for (var attempt = 0u; attempt < 2u; attempt++) {

@@ -11,7 +11,7 @@
 
 namespace tokamak {
 
-struct Deal;
+struct Tiling;
 
 /// Columns of the matrix.
 uint32_t in_size(const Problem& p);
@@ -33,22 +33,23 @@ inline uint32_t binding_of(size_t input) {
   return uint32_t(1 + input);
 }
 
-/// So many workgroups in rows of GRID_X, since a dimension ends at 65535.
+/// That many workgroups in rows of GRID_X, since a dimension ends at 65535.
 void add_groups(Launch& launch, uint32_t groups);
 
-/// The lanes that a row of a matrix has at least.
-inline constexpr uint32_t kFewestLanes = 32;
+/// The fewest lanes that a row of a matrix has.
+inline constexpr uint32_t kMinLanes = 32;
 /// Why a variant whose subgroups hold no more than a row's lanes does not take the device.
 std::string wide_subgroups(const DeviceInfo& device);
 
 /// Why products of bytes do not take the matrix.
 std::string no_bytes(const Problem& p);
-/// Why teams of a few lanes do not take rows in bytes: those of a whole subgroup are busy enough.
-std::string busies_wide_teams(const Problem& p);
+/// Why lane groups of a few lanes do not take rows in bytes: those of a whole subgroup are busy
+/// enough.
+std::string busies_wide_lane_groups(const Problem& p);
 
 /// A way to compute a product, for every op that is one.
 struct Way {
-  std::string_view name;  // behind op.wgsl.
+  std::string_view name;  // after op.wgsl.
   Features needs;
   std::string (*refuses)(const Problem&, const DeviceInfo&);
   Launch (*launch)(const Problem&, const DeviceInfo&);
@@ -61,8 +62,8 @@ struct Way {
 /// products stay in f32, so the numbers are those of the codec.
 std::span<const Way> matvec_ways();
 
-/// The product as it is dealt; `codec` is that of its matrix.
-Launch matvec(const Problem& p, UnitCodec codec, const Deal& dealt);
+/// The product in that tiling; `codec` is that of its matrix.
+Launch matvec(const Problem& p, UnitCodec codec, const Tiling& tiling);
 
 /// Appends a variant of T for each way.
 template <typename T>

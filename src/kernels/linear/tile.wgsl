@@ -23,7 +23,7 @@ fn tile_products(first_line: u32, first_row: u32, lane: u32) -> array<vec4<f32>,
   var sums = array<vec4<f32>, 4>();
   for (var start = 0u; start < IN; start += STEP) {
     let column = start + bring_columns;
-    // Set by hand: Dawn on lavapipe was seen to keep the value of the turn before.
+    // Set by hand: Dawn on lavapipe was seen to keep the value of the iteration before.
     var block = array<array<vec4<f32>, 2>, 4>();
     for (var i = 0u; i < 4u; i++) {
       if (brings_x && column < IN) {

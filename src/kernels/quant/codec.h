@@ -32,11 +32,11 @@ Codec wide_codec(const TensorDesc& matrix);
 /// f16 weights loaded as such, for devices with the f16 feature. REQUIRES: as wide_codec(); f16.
 Codec native_f16_codec(const TensorDesc& matrix);
 
-/// For matrix-vector products: what the lanes deal out among themselves is a unit, as many
+/// For matrix-vector products: what the lanes divide among themselves is a unit, as many
 /// neighbouring weights of a row as one load brings. The texts declare Unit and load_unit(i) for
 /// unit i of the matrix and unit_product(unit), its product with `own`, the same columns of x.
-/// Units of floats (linear/staged_floats.wgsl) have note_unit(), too, called when `own` is new;
-/// units of bytes (linear/staged_bytes.wgsl) fours_of(a, b), how eight x lie in two vectors.
+/// Units of floats (linear/staging/floats.wgsl) have record_unit(), too, called when `own` is new;
+/// units of bytes (linear/staging/bytes.wgsl) fours_of(a, b), how eight x lie in two vectors.
 struct UnitCodec : Codec {
   uint32_t unit = 8;
   bool binds_twice = false;  // the matrix once more at WIDE_BINDING, as vectors of words

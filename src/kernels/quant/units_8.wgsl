@@ -1,7 +1,7 @@
 // A unit is eight weights as they are stored.
 alias Unit = Stored8;
 
-fn note_unit() {}
+fn record_unit() {}
 
 fn load_unit(i: u32) -> Unit {
   return load8(i);

@@ -2,9 +2,9 @@
 //   sum w x = s (sum q x) + o sum x
 var<private> own_total: f32;
 
-fn note_unit() {
+fn record_unit() {
   var sum = vec4<f32>();
-  for (var v = 0u; v < VECTORS; v++) {  // written out
+  for (var v = 0u; v < VECTORS; v++) {  // unroll
     sum += own[v];
   }
   own_total = dot(sum, vec4(1.0));
@@ -17,7 +17,7 @@ fn bytes(word: u32) -> vec4<f32> {
 
 fn unit_product(unit: Unit) -> f32 {
   var sum = 0.0;
-  for (var j = 0u; j < 4u; j++) {  // written out
+  for (var j = 0u; j < 4u; j++) {  // unroll
     sum += word_product(unit.words[j], VECTORS / 4u * j);
   }
   return unit.scale.x * sum + unit.scale.y * own_total;

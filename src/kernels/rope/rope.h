@@ -4,7 +4,7 @@
 //
 //   x      f32 [T, heads * head_dim]
 //   table  f32 [rows, d]    row p: d/2 cosines, then d/2 sines of position p; d <= head_dim
-//          with short_rows: that many rows for sequences of at most so many tokens, then the rows
+//          with short_rows: that many rows for sequences of at most that many tokens, then the rows
 //          of longer ones, from position 0 on
 //   y      f32 [T, heads * head_dim]    elements from d on are copied
 // The angles are made on the host in the reference's own precision, because sin and cos of large

@@ -16,7 +16,7 @@ fn next_state(state: vec2<u32>) -> vec2<u32> {
   return vec2(low, state.y + 0x9e3779b9u + select(0u, 1u, low < state.x));
 }
 
-// Of the state behind next_state().
+// The random number of the state that next_state() gives.
 fn random_of(state: vec2<u32>) -> vec2<u32> {
   let once = product_64(folded_64(state, 30u), vec2(0x1ce4e5b9u, 0xbf58476du));
   let twice = product_64(folded_64(once, 27u), vec2(0x133111ebu, 0x94d049bbu));

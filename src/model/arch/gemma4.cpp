@@ -8,7 +8,7 @@
 //   the last layers may have no keys and values: they read the cache of an earlier layer
 //   per-layer embeddings: a second table and a projection of the first one's row give every layer a
 //   vector, which gates what the layer adds at its end
-//   optionally a mixture of experts beside the MLP, both behind the same norm
+//   optionally a mixture of experts beside the MLP, both after the same norm
 //   the result of a layer is scaled by a number of the checkpoint
 #include <cmath>
 #include <optional>

@@ -120,7 +120,7 @@ Result<Gemma4Config> read_gemma4(const ConfigReader& whole) {
   c.full_layers.window = 0;
   c.full_layers.k_is_v = config.flag("attention_k_eq_v", false);
   const bool sparse = config.flag("enable_moe_block", false);
-  // "vision": only the tokens of an image see those behind them.
+  // "vision": only the tokens of an image see those after them.
   if (config.word("use_bidirectional_attention", "vision") != "vision") {
     return unsupported("{} is set; this engine runs Gemma 4 with causal attention.",
                        config.path("use_bidirectional_attention"));

@@ -4,7 +4,7 @@
 // What differs from Llama:
 //   most layers have no attention but a gated short convolution: out(C * conv(B * x)), where B, C
 //   and x are parts of one projection, and its state is the last rows of B * x
-//   the others norm q and k per head; the norm behind the last layer is called embedding_norm
+//   the others norm q and k per head; the norm after the last layer is called embedding_norm
 //   the size of the MLP is two thirds of what the config says, rounded up, unless it says not to
 #include <cmath>
 

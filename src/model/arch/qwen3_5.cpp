@@ -2,7 +2,7 @@
 // transformers/models/qwen3_5/modeling_qwen3_5.py and configuration_qwen3_5.py.
 //
 // What differs from Llama:
-//   three layers of four have no attention but the gated delta rule (arXiv:2412.06464) behind a
+//   three layers of four have no attention but the gated delta rule (arXiv:2412.06464) after a
 //   short convolution; its output is normed per head, with a plain weight, and gated by silu(z)
 //   attention is gated by a sigmoid: q_proj holds, per head, the query and then the gate's rows
 //   q and k are normed per head and turned in their first part only; norms are stored as w - 1
@@ -25,12 +25,12 @@ struct Config : DenseConfig {
 
 Result<void> read_delta(ConfigReader& config, Config& c) {
   const auto size = [&](const char* name, uint32_t otherwise) {
-    constexpr uint32_t kMost = 1024;
+    constexpr uint32_t kMax = 1024;
     const uint32_t found = config.size(name, otherwise);
-    if (found <= kMost) return found;
+    if (found <= kMax) return found;
     config.reject({ErrorCode::kInvalidInput,
-                   fmt::format("{} is {}, expected at most {}.", config.path(name), found, kMost)});
-    return kMost;
+                   fmt::format("{} is {}, expected at most {}.", config.path(name), found, kMax)});
+    return kMax;
   };
   c.key_heads = size("linear_num_key_heads", 16);
   c.value_heads = size("linear_num_value_heads", 32);

@@ -12,7 +12,7 @@
 namespace tokamak::gguf {
 namespace {
 
-constexpr uint32_t kMostLayers = 4096;
+constexpr uint32_t kMaxLayers = 4096;
 constexpr float kStill = 1e20f;  // a pair whose frequency is divided by more does not turn
 
 /// Which layers slide: a list, or the period of those that do not.
@@ -89,7 +89,7 @@ double turning_part(Fields& f, uint32_t head_dim) {
 }  // namespace
 
 void gemma4(Fields& f) {
-  const uint32_t layers = std::min(f.size("block_count"), kMostLayers);
+  const uint32_t layers = std::min(f.size("block_count"), kMaxLayers);
   const uint32_t full_dim = f.size("attention.key_length");
   const uint32_t sliding_dim = f.size("attention.key_length_swa", full_dim);
   const uint32_t shared = f.reader.count(f.key("attention.shared_kv_layers"), 0);

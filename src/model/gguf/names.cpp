@@ -1,4 +1,4 @@
-// Tensor names, and what a converter did to the tensors behind them.
+// Tensor names, and what a converter did to their tensors.
 #include <algorithm>
 #include <charconv>
 
@@ -11,7 +11,7 @@ constexpr Rename kModelNames[] = {
     {"output", "lm_head"},
     {"output_norm", "model.norm"},
     {"token_embd", "model.embed_tokens"},
-    {"token_embd_norm", "model.embedding_norm"},  // LFM2's norm behind the last layer, in old files
+    {"token_embd_norm", "model.embedding_norm"},  // LFM2's norm after the last layer, in old files
 };
 constexpr Rename kLayerNames[] = {
     {"attn_k", "self_attn.k_proj"},
@@ -112,7 +112,7 @@ void add_layer_tensor(TensorInfo tensor, const Parts& parts, const Architecture&
   out.push_back(std::move(tensor));
 }
 
-/// Whether a layer is behind the last one and predicts further tokens.
+/// Whether a layer is after the last one and predicts further tokens.
 bool is_further(std::string_view layer, const Json& config) {
   uint64_t index = 0;
   const auto [end, error] = std::from_chars(layer.data(), layer.data() + layer.size(), index);

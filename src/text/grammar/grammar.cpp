@@ -5,7 +5,7 @@
 #include <span>
 
 #include "text/grammar/syntax.h"
-#include "text/unicode.h"
+#include "text/unicode/unicode.h"
 
 namespace tokamak {
 namespace {
@@ -113,7 +113,7 @@ class LeftRecursion {
   std::vector<Mark> marks_;
 };
 
-/// Makes states from the end: each part is given the state behind it and gives the one before it.
+/// Makes states from the end: each part is given the state after it and gives the one before it.
 class Builder {
  public:
   Builder(std::span<const Rule> rules, const RuleIndex& index) : index_(index) {

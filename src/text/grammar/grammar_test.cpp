@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "text/grammar/matcher.h"
-#include "text/unicode.h"
+#include "text/unicode/unicode.h"
 
 namespace tokamak {
 namespace {
@@ -139,9 +139,8 @@ TEST(Grammar, RefusesWhatIsNoGrammarByItsLine) {
                "line 1: Expected the \" that ends the literal, but \"\\n\" is there.");
   expect_error("root ::= [a", "line 1: Expected the ] that ends the class, but the text ends.");
   expect_error("root ::= [b-a]", "line 1: A range of a class goes from U+0062 down to U+0061.");
-  expect_error(
-      "root ::= \"\\q\"",
-      "line 1: Expected one of n r t \\ \" [ ] - ^ x u U behind a \\, but \"q\" is there.");
+  expect_error("root ::= \"\\q\"",
+               "line 1: Expected one of n r t \\ \" [ ] - ^ x u U after a \\, but \"q\" is there.");
   expect_error("root ::= \"\\xg0\"", "line 1: Expected a hexadecimal digit, but \"g\" is there.");
   expect_error("root ::= \"\\x1\x11\"",
                "line 1: Expected a hexadecimal digit, but \"\x11\" is there.");

@@ -1,7 +1,7 @@
 // GrammarMatcher: follows a text, byte by byte, by a grammar.
 //
 // Where the text may stand in the grammar is a set of threads, each a state that takes a byte and
-// the returns that are open behind it. Sets are numbered, and what a byte makes of each is
+// the returns that are open after it. Sets are numbered, and what a byte makes of each is
 // remembered, so that asking for every token of a vocabulary walks a table that it has filled
 // before.
 #pragma once
@@ -43,7 +43,7 @@ class GrammarMatcher {
     uint32_t state = 0, stack = kNone;
     auto operator<=>(const Thread&) const = default;
   };
-  struct Open {  // a return, and those behind it
+  struct Open {  // a return, and those after it
     uint32_t state = 0, below = kNone;
     auto operator<=>(const Open&) const = default;
   };

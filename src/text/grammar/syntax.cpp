@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "text/unicode.h"
+#include "text/unicode/unicode.h"
 
 namespace tokamak::grammar {
 namespace {
@@ -208,7 +208,7 @@ class Parser {
     }
     constexpr std::string_view kEscapes = "nrt\\\"[]-^", kMeant = "\n\r\t\\\"[]-^";
     const size_t place = kEscapes.find(kind);
-    if (place == kEscapes.npos) return wrong("one of n r t \\ \" [ ] - ^ x u U behind a \\");
+    if (place == kEscapes.npos) return wrong("one of n r t \\ \" [ ] - ^ x u U after a \\");
     ++at_;
     return char32_t(kMeant[place]);
   }

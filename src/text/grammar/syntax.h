@@ -17,7 +17,7 @@
 namespace tokamak::grammar {
 
 inline constexpr size_t kMaxRules = 4096;
-/// Of groups in groups.
+/// Limits groups in groups.
 inline constexpr uint32_t kMaxSyntaxDepth = 150;
 /// What {n,m} may ask for.
 inline constexpr uint32_t kMaxRepeats = 1000;

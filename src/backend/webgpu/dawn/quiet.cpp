@@ -24,7 +24,7 @@ bool is_remark(std::string_view line) {
                      [&](std::string_view remark) { return line.contains(remark); });
 }
 
-/// Where in Dawn a warning comes from, and the empty line behind that.
+/// Where in Dawn a warning comes from, and the empty line after that.
 bool is_continuation(std::string_view line) {
   return line.starts_with("    at ") || line == "\n";
 }

@@ -1,9 +1,0 @@
-#include "base/ask.h"
-
-namespace tokamak {
-
-bool ask_until_true(const std::function<bool()>& ask, const Patience&) {
-  return ask();
-}
-
-}  // namespace tokamak

@@ -1,0 +1,109 @@
+#include "kernels/sampling/sample_token.h"
+
+#include <cmath>
+#include <numeric>
+
+#include "base/splitmix.h"
+#include "kernels/launch.h"
+#include "kernels/sampling/sampling.h"
+
+namespace tokamak {
+namespace {
+
+/// The listed pairs with the penalty, best first again.
+std::vector<float> penalized(std::span<const float> list, std::span<const uint32_t> occurred,
+                             float penalty) {
+  std::vector<std::pair<float, float>> tokens;
+  for (size_t i = 0; i + 1 < list.size(); i += 2) {
+    float logit = list[i];
+    const float id = list[i + 1];
+    if (id >= 0 && has_occurred(occurred, uint32_t(id))) {
+      logit = logit < 0 ? logit * penalty : logit / penalty;
+    }
+    tokens.emplace_back(logit, id);
+  }
+  std::ranges::stable_sort(tokens, std::greater(), &std::pair<float, float>::first);
+  std::vector<float> sorted;
+  for (const auto& [logit, id] : tokens) sorted.insert(sorted.end(), {logit, id});
+  sorted.push_back(list.back());
+  return sorted;
+}
+
+/// exp((logit - best) * inverse_temperature) of the tokens that survive, 0 of the others.
+std::vector<double> surviving_weights(std::span<const float> list, const SamplingRule& rule) {
+  const size_t listed = list.size() / 2;
+  const auto logit = [&](size_t i) { return double(list[2 * i]); };
+  std::vector<double> weights(listed);
+  for (size_t i = 0; i < listed && list[2 * i + 1] >= 0; ++i) {
+    const bool is_among_first =
+        rule.top_k == 0 || i < rule.top_k || logit(i) == logit(size_t(rule.top_k) - 1);
+    if (!is_among_first) break;
+    weights[i] = std::exp((logit(i) - logit(0)) * double(rule.inverse_temperature));
+  }
+  const double mass =
+      rule.top_k == 0 ? double(list.back()) : std::accumulate(weights.begin(), weights.end(), 0.0);
+  double before = 0;
+  for (double& weight : weights) {
+    const double own = weight;
+    const bool is_beyond = rule.top_p < 1 && before >= double(rule.top_p) * mass;
+    if (is_beyond || own < double(rule.min_p)) weight = 0;
+    before += own;
+  }
+  return weights;
+}
+
+void sample_token_reference(const CpuCall& call) {
+  const std::span<const float> list = call.inputs[0].f32();
+  Frame& frame = *call.next_frame;
+  const SamplingRule& rule = frame.rule;
+  uint64_t state = rule.random();
+  const double drawn = double(next_random(state) >> 40) * 0x1p-24;
+  const std::span<uint32_t> occurred = call.outputs[1].u32();
+  const std::vector<float> own_list = penalized(list, occurred, rule.repetition_penalty);
+  const std::vector<double> weights = surviving_weights(own_list, rule);
+  const bool is_limited = rule.top_k != 0 || rule.top_p < 1 || rule.min_p > 0;
+  const double mass =
+      is_limited ? std::accumulate(weights.begin(), weights.end(), 0.0) : double(list.back());
+  float token = -1;
+  double share = 0;
+  for (size_t i = 0; i < weights.size() && token < 0; ++i) {
+    share += weights[i];
+    if (weights[i] > 0 && drawn * mass < share) token = own_list[2 * i + 1];
+  }
+  if (rule.repetition_penalty != 1 && token >= 0) set_occurred(occurred, uint32_t(token));
+  const size_t rows = call.outputs[0].dims[0], row = list.size() + 1;
+  const std::span<float> own = call.outputs[0].f32().subspan(frame.chosen % rows * row, row);
+  std::ranges::copy(list, own.begin());
+  own.back() = token;
+  frame.rule.set_random(state);
+  to_next_step(call, token < 0 ? 0 : uint32_t(token));
+}
+
+Launch sample_token_launch(const Problem& p, const DeviceInfo&) {
+  return {.constants = {{"THREADS", kTopK},
+                        {"LISTED", uint32_t(p.inputs[0].shape[1] / 2)},
+                        {"LISTS", uint32_t(p.outputs[0].shape[0])}},
+          .sources = {"wgsl/splitmix.wgsl", "sampling/sample_token.wgsl", "wgsl/entry.wgsl"},
+          .grid = {},
+          .writes_frame = true};
+}
+
+constexpr KernelVariant kVariants[] = {
+    {.name = "sample_token.wgsl",
+     .op = op_index<SampleToken>(),
+     .refuses = for_one_token,
+     .launch = sample_token_launch},
+    {.name = "sample_token.cpu",
+     .op = op_index<SampleToken>(),
+     .backend = BackendKind::kCpu,
+     .refuses = for_one_token,
+     .reference = sample_token_reference},
+};
+
+}  // namespace
+
+std::span<const KernelVariant> sample_token_variants() {
+  return kVariants;
+}
+
+}  // namespace tokamak

@@ -1,0 +1,107 @@
+#include "kernels/sampling/sampling.h"
+
+#include <limits>
+
+#include "kernels/launch.h"
+
+namespace tokamak {
+namespace {
+
+constexpr float kMax = std::numeric_limits<float>::max();
+
+void block_argmax_reference(const CpuCall& call) {
+  const size_t columns = call.inputs[0].dims[1], pairs = call.outputs[0].dims[1];
+  for (size_t t = 0; t < call.inputs[0].dims[0]; ++t) {
+    block_argmax(call.inputs[0].f32().subspan(t * columns, columns),
+                 call.outputs[0].f32().subspan(t * pairs, pairs));
+  }
+}
+
+void next_token_reference(const CpuCall& call) {
+  const std::span<const float> pairs = call.inputs[0].f32();
+  float best = -kMax, column = 0;
+  for (size_t i = 0; i < pairs.size(); i += 2) {
+    if (pairs[i] > best || (pairs[i] == best && pairs[i + 1] < column)) {
+      best = pairs[i];
+      column = pairs[i + 1];
+    }
+  }
+  const bool is_token = best > -kMax && best <= kMax;
+  call.outputs[0].store(call.next_frame->chosen % call.outputs[0].dims[0],
+                        is_token ? column : -1.0f);
+  to_next_step(call, is_token ? uint32_t(column) : 0);
+}
+
+Launch block_argmax_launch(const Problem& p, const DeviceInfo&) {
+  const uint32_t columns = uint32_t(p.inputs[0].shape[1]);
+  const bool per_token = p.inputs[0].shape[0] == kTokens;
+  return {
+      .constants = {{"THREADS", kArgmaxBlock}, {"BEST_LANES", kArgmaxBlock}, {"COLUMNS", columns}},
+      .sources = {"sampling/best.wgsl", "sampling/best_memory.wgsl", "sampling/block_argmax.wgsl",
+                  "wgsl/entry.wgsl"},
+      .grid = {.x = {ceil_div(columns, kArgmaxBlock)}, .y = {1, per_token ? 1u : 0u}}};
+}
+
+Launch next_token_launch(const Problem& p, const DeviceInfo&) {
+  constexpr uint32_t kThreads = 256;
+  return {.constants = {{"THREADS", kThreads},
+                        {"BEST_LANES", kThreads},
+                        {"LOADS", 8u},
+                        {"CANDIDATES", uint32_t(p.inputs[0].shape[1] / 2)},
+                        {"IDS", uint32_t(p.outputs[0].shape[0])}},
+          .sources = {"sampling/best.wgsl", "sampling/best_memory.wgsl", "sampling/next_token.wgsl",
+                      "wgsl/entry.wgsl"},
+          .grid = {},
+          .writes_frame = true};
+}
+
+constexpr KernelVariant kVariants[] = {
+    {.name = "block_argmax.wgsl", .op = op_index<BlockArgmax>(), .launch = block_argmax_launch},
+    {.name = "block_argmax.cpu",
+     .op = op_index<BlockArgmax>(),
+     .backend = BackendKind::kCpu,
+     .reference = block_argmax_reference},
+    {.name = "next_token.wgsl",
+     .op = op_index<NextToken>(),
+     .refuses = for_one_token,
+     .launch = next_token_launch},
+    {.name = "next_token.cpu",
+     .op = op_index<NextToken>(),
+     .backend = BackendKind::kCpu,
+     .refuses = for_one_token,
+     .reference = next_token_reference},
+};
+
+}  // namespace
+
+void block_argmax(std::span<const float> x, std::span<float> pairs) {
+  for (size_t first = 0; first < x.size(); first += kArgmaxBlock) {
+    float best = -kMax;
+    size_t column = first;
+    for (size_t i = first; i < std::min<size_t>(first + kArgmaxBlock, x.size()); ++i) {
+      if (x[i] > best) {
+        best = x[i];
+        column = i;
+      }
+    }
+    pairs[first / kArgmaxBlock * 2] = best;
+    pairs[first / kArgmaxBlock * 2 + 1] = float(column);
+  }
+}
+
+std::string for_one_token(const Problem& p, const DeviceInfo&) {
+  return p.max_tokens == 1 ? "" : "is for one token";
+}
+
+void to_next_step(const CpuCall& call, uint32_t token) {
+  *call.next_token = token;
+  ++call.next_frame->position;
+  ++call.next_frame->length;
+  ++call.next_frame->chosen;
+}
+
+std::span<const KernelVariant> sampling_variants() {
+  return kVariants;
+}
+
+}  // namespace tokamak

@@ -1,0 +1,175 @@
+#include "kernels/sampling/topk_tokens.h"
+
+#include <cmath>
+#include <limits>
+
+#include "kernels/launch.h"
+#include "kernels/sampling/sampling.h"
+
+namespace tokamak {
+namespace {
+
+constexpr float kLowest = std::numeric_limits<float>::lowest();
+constexpr uint32_t kThreads = 256;
+
+bool counts(float value) {
+  return std::isfinite(value) && value > kLowest;
+}
+
+/// The numbers of the `kept` best values, best first; of equals the lowest number first. Those that
+/// do not count are after all others.
+std::vector<uint32_t> best_of(std::span<const float> values, std::vector<uint32_t> numbers,
+                              size_t kept) {
+  const auto value = [&](uint32_t i) { return counts(values[i]) ? values[i] : kLowest; };
+  std::ranges::partial_sort(
+      numbers, numbers.begin() + std::ptrdiff_t(kept),
+      [&](uint32_t a, uint32_t b) { return value(a) != value(b) ? value(a) > value(b) : a < b; });
+  numbers.resize(kept);
+  return numbers;
+}
+
+void block_maxima_reference(const CpuCall& call) {
+  const std::span<const float> x = call.inputs[0].f32();
+  const std::span<float> y = call.outputs[0].f32();
+  const size_t block = size_t(candidate_block(int64_t(x.size())));
+  for (size_t first = 0; first < x.size(); first += block) {
+    const auto values = x.subspan(first, std::min(block, x.size() - first));
+    float peak = kLowest;
+    bool is_infinite = false;
+    for (const float value : values) {
+      if (counts(value)) peak = std::max(peak, value);
+      is_infinite = is_infinite || value == std::numeric_limits<float>::infinity();
+    }
+    double sum = 0;
+    for (const float value : values) {
+      if (!counts(value)) continue;
+      sum += std::exp((double(value) - double(peak)) * double(call.frame.rule.inverse_temperature));
+    }
+    y[first / block * 2] = peak;
+    y[first / block * 2 + 1] = is_infinite ? -1 : float(sum);
+  }
+}
+
+void topk_blocks_reference(const CpuCall& call) {
+  const std::span<const float> maxima = call.inputs[0].f32();
+  const std::span<float> y = call.outputs[0].f32();
+  std::vector<float> values;
+  std::vector<uint32_t> blocks;
+  for (uint32_t i = 0; i < maxima.size() / 2; ++i) {
+    values.push_back(maxima[2 * i]);
+    blocks.push_back(i);
+  }
+  std::ranges::copy(best_of(values, std::move(blocks), y.size()), y.begin());
+}
+
+void topk_tokens_reference(const CpuCall& call) {
+  const std::span<const float> x = call.inputs[0].f32(), maxima = call.inputs[1].f32();
+  const std::span<float> y = call.outputs[0].f32();
+  const size_t block = size_t(candidate_block(int64_t(x.size()))), listed = y.size() / 2;
+  std::vector<uint32_t> columns;
+  for (const float number : call.inputs[2].f32()) {
+    const size_t first = size_t(number) * block;
+    for (size_t i = first; i < std::min(first + block, x.size()); ++i) {
+      columns.push_back(uint32_t(i));
+    }
+  }
+  columns = best_of(x, std::move(columns), listed);
+  for (size_t i = 0; i < listed; ++i) {
+    const bool is_listed = counts(x[columns[i]]);
+    y[2 * i] = is_listed ? x[columns[i]] : kLowest;
+    y[2 * i + 1] = is_listed ? float(columns[i]) : -1;
+  }
+  double sum = 0;
+  bool is_infinite = false;
+  for (size_t i = 0; i < maxima.size(); i += 2) {
+    is_infinite = is_infinite || maxima[i + 1] < 0;
+    sum += double(maxima[i + 1]) * std::exp((double(maxima[i]) - double(y[0])) *
+                                            double(call.frame.rule.inverse_temperature));
+  }
+  y[2 * listed] = is_infinite ? -1 : float(sum);
+}
+
+struct Sizes {
+  uint32_t columns, block, blocks;
+};
+Sizes sizes_of(const Problem& p) {
+  const Dim columns = p.inputs[0].shape[1], block = candidate_block(columns);
+  return {uint32_t(columns), uint32_t(block), uint32_t(ceil_div(columns, block))};
+}
+
+Launch block_maxima_launch(const Problem& p, const DeviceInfo&) {
+  constexpr uint32_t kLanes = 16;
+  const Sizes sizes = sizes_of(p);
+  return {.constants = {{"THREADS", kThreads},
+                        {"COLUMNS", sizes.columns},
+                        {"BLOCK", sizes.block},
+                        {"BLOCKS", sizes.blocks},
+                        {"LANES", kLanes}},
+          .sources = {"sampling/order.wgsl", "sampling/block_maxima.wgsl", "wgsl/entry.wgsl"},
+          .grid = {.x = {ceil_div(sizes.blocks, kThreads / kLanes)}}};
+}
+
+Launch topk_blocks_launch(const Problem& p, const DeviceInfo&) {
+  constexpr uint32_t kItems = 16;
+  const uint32_t blocks = uint32_t(p.inputs[0].shape[1] / 2);
+  return {.constants = {{"THREADS", kThreads},
+                        {"BLOCKS", blocks},
+                        {"ITEMS", kItems},
+                        {"KEPT", uint32_t(p.outputs[0].shape[1])}},
+          .sources = {"sampling/order.wgsl", "sampling/topk_blocks.wgsl", "wgsl/entry.wgsl"},
+          .grid = {.x = {ceil_div(blocks, kItems)}}};
+}
+
+Launch topk_tokens_launch(const Problem& p, const DeviceInfo&) {
+  constexpr uint32_t kPiece = 512;
+  const Sizes sizes = sizes_of(p);
+  const uint32_t kept = uint32_t(p.inputs[2].shape[1]);
+  return {.constants = {{"THREADS", kThreads},
+                        {"COLUMNS", sizes.columns},
+                        {"BLOCK", sizes.block},
+                        {"BLOCKS", sizes.blocks},
+                        {"PIECE", kPiece},
+                        {"KEPT", kept},
+                        {"LISTED", uint32_t(p.outputs[0].shape[1] / 2)}},
+          .sources = {"wgsl/reduce.wgsl", "sampling/order.wgsl", "sampling/topk_tokens.wgsl",
+                      "wgsl/entry.wgsl"},
+          .grid = {.x = {ceil_div(kept * sizes.block, kPiece) + 1}}};
+}
+
+constexpr KernelVariant kVariants[] = {
+    {.name = "block_maxima.wgsl",
+     .op = op_index<BlockMaxima>(),
+     .refuses = for_one_token,
+     .launch = block_maxima_launch},
+    {.name = "block_maxima.cpu",
+     .op = op_index<BlockMaxima>(),
+     .backend = BackendKind::kCpu,
+     .refuses = for_one_token,
+     .reference = block_maxima_reference},
+    {.name = "topk_blocks.wgsl",
+     .op = op_index<TopKBlocks>(),
+     .refuses = for_one_token,
+     .launch = topk_blocks_launch},
+    {.name = "topk_blocks.cpu",
+     .op = op_index<TopKBlocks>(),
+     .backend = BackendKind::kCpu,
+     .refuses = for_one_token,
+     .reference = topk_blocks_reference},
+    {.name = "topk_tokens.wgsl",
+     .op = op_index<TopKTokens>(),
+     .refuses = for_one_token,
+     .launch = topk_tokens_launch},
+    {.name = "topk_tokens.cpu",
+     .op = op_index<TopKTokens>(),
+     .backend = BackendKind::kCpu,
+     .refuses = for_one_token,
+     .reference = topk_tokens_reference},
+};
+
+}  // namespace
+
+std::span<const KernelVariant> top_token_variants() {
+  return kVariants;
+}
+
+}  // namespace tokamak

@@ -1,0 +1,96 @@
+// What `tokamak bench` measures: prefill and decode on one device, against the bandwidth that the
+// same device shows in a copy, with checks that the numbers timed are right.
+//
+// Prompts are random token ids of a fixed seed. Each test is run once to warm up, then
+// `repetitions` times; medians are reported, and as spread the distance of the quartiles over the
+// median.
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/engine.h"
+
+namespace tokamak {
+
+struct BenchOptions {
+  uint32_t prompt = 512;    // tokens of the prefill test; 0: no such test
+  uint32_t generate = 128;  // tokens of the decode test; 0: no such test
+  uint32_t depth = 0;       // positions taken before either test starts
+  uint32_t repetitions = 5;
+  bool sampled = false;  // decode by drawing, too: from the device's lists, and from all logits
+  double repetition_penalty = 1;  // of what is drawn
+  /// Compare with the CPU reference; by default when the weights are small.
+  std::optional<bool> check;
+  std::function<bool()> cancelled;
+  std::function<void(const std::string& doing)> progress;
+};
+
+struct Timing {
+  double median = 0, spread = 0;  // seconds; share of the median
+};
+/// REQUIRES: at least one.
+Timing timing_of(std::vector<double> seconds);
+
+struct BenchTest {
+  std::string name;  // "pp512", "tg128", "tg128 @ d1024"
+  uint32_t tokens = 0;
+  Timing seconds;
+  double bytes_per_token = 0, flops_per_token = 0, launches_per_token = 0;
+
+  double tokens_per_second() const { return tokens / seconds.median; }
+  double bytes_per_second() const { return bytes_per_token * tokens_per_second(); }
+  /// What the test takes at least: its bytes at `bandwidth`, its launches one after the other.
+  double floor_seconds(double bandwidth, double launch_seconds) const {
+    return tokens * (bytes_per_token / bandwidth + launches_per_token * launch_seconds);
+  }
+};
+
+struct BenchReport {
+  std::string model, architecture, commit;
+  DeviceInfo device;
+  uint64_t parameters = 0;
+  std::vector<BenchTest> tests;
+  double bandwidth = 0;               // bytes per second; see measure_bandwidth()
+  double launch_seconds = 0;          // see measure_launch()
+  std::optional<Timing> first_token;  // prefill and the choice of a token
+  LoadTimes load;
+  CompileReport compiled;
+  Footprint memory;
+  uint64_t device_peak_bytes = 0, host_peak_bytes = 0;
+
+  bool greedy_repeats = false, logits_finite = false;
+  std::optional<double> error;  // largest difference from the reference, of max|logit|
+  double error_limit = 0;
+  bool correct() const {
+    return greedy_repeats && logits_finite && (!error || *error <= error_limit);
+  }
+};
+
+/// The tests, and whether greedy decoding repeats itself. Errors: more tokens than the context has.
+Result<BenchReport> bench_engine(Engine& engine, const BenchOptions& options, const Clock& clock);
+
+/// Logits after a short prompt and after each of a few greedy tokens after it; `ids` receives
+/// the tokens when it is empty and sets them when it is not.
+Result<std::vector<float>> short_run(Engine& engine, std::vector<uint32_t>& ids);
+
+/// max |a - b| / max |b|.
+double relative_error(std::span<const float> a, std::span<const float> b);
+
+/// Bytes per second between memory and the device's processors: the best that kernels reach which
+/// copy large buffers or stream a large matrix, or memcpy where the processor is the host's.
+Result<double> measure_bandwidth(Backend& backend, const Clock& clock);
+/// The same by kernels on buffers of `bytes`, at least 64 KiB, whatever the device.
+Result<double> stream_bandwidth(Backend& backend, uint64_t bytes, const Clock& clock);
+
+/// Seconds that a launch takes which does next to nothing but wait for the one before.
+Result<double> measure_launch(Backend& backend, const Clock& clock);
+
+std::string bench_text(const BenchReport& report);
+Json bench_json(const BenchReport& report);
+
+/// Opens the model, measures, checks. Native programs only.
+Result<BenchReport> bench(const OpenOptions& open, const BenchOptions& options);
+
+}  // namespace tokamak

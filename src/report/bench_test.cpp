@@ -1,0 +1,113 @@
+#include "report/bench.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace tokamak {
+namespace {
+
+constexpr const char* kModel = TOKAMAK_TEST_DATA "/models/llama_untied";
+
+Result<std::unique_ptr<Engine>> open_small() {
+  return Engine::open({.model = kModel, .backend = "cpu", .context = 64, .chunk = 8});
+}
+
+TEST(BenchTiming, IsTheMedianAndTheQuartiles) {
+  const Timing timing = timing_of({5, 1, 3, 2, 4});
+  EXPECT_DOUBLE_EQ(timing.median, 3);
+  EXPECT_DOUBLE_EQ(timing.spread, 2.0 / 3);
+  EXPECT_DOUBLE_EQ(timing_of({7}).median, 7);
+}
+
+TEST(BenchError, IsRelativeToTheLargestAndSeesNan) {
+  const std::vector<float> want = {1, -4, 2}, have = {1, -4, 3};
+  EXPECT_DOUBLE_EQ(relative_error(have, want), 0.25);
+  const std::vector<float> broken = {1, NAN, 2};
+  EXPECT_TRUE(std::isnan(relative_error(broken, want)));
+}
+
+TEST(BenchBandwidth, KeepsOnesThroughCopiesAndProducts) {
+  const auto cpu = make_cpu_backend();
+  const auto speed = stream_bandwidth(*cpu, 1 << 16, steady_clock());
+  ASSERT_TRUE(speed) << speed.error().message;
+  EXPECT_GT(*speed, 1e6);
+  EXPECT_LT(*speed, 1e12);
+}
+
+TEST(BenchFloor, IsTheBytesAndTheLaunches) {
+  const BenchTest test{.name = "tg10",
+                       .tokens = 10,
+                       .seconds = {},
+                       .bytes_per_token = 2e6,
+                       .flops_per_token = 1,
+                       .launches_per_token = 100};
+  EXPECT_DOUBLE_EQ(test.floor_seconds(1e9, 1e-6), 10 * (2e-3 + 1e-4));
+}
+
+TEST(BenchFloor, ALaunchTakesTime) {
+  const auto cpu = make_cpu_backend();
+  const auto seconds = measure_launch(*cpu, steady_clock());
+  ASSERT_TRUE(seconds) << seconds.error().message;
+  EXPECT_GT(*seconds, 0);
+  EXPECT_LT(*seconds, 1e-2);
+}
+
+TEST(Bench, CountsLaunchesAndBytesPerToken) {
+  const auto engine = open_small();
+  ASSERT_TRUE(engine) << engine.error().message;
+  const auto report = bench_engine(
+      **engine, {.prompt = 17, .generate = 3, .depth = 2, .repetitions = 1}, steady_clock());
+  ASSERT_TRUE(report) << report.error().message;
+  ASSERT_EQ(report->tests.size(), 2u);
+  const std::vector<Phase>& phases = (*engine)->compiled().plan.phases;
+  const size_t prefill = phases[0].steps.size(), decode = phases[1].steps.size();
+  EXPECT_EQ(report->tests[0].name, "pp17 @ d2");
+  // Chunks of 8, 8 and 1.
+  EXPECT_NEAR(report->tests[0].launches_per_token, double(2 * prefill + decode) / 17, 1e-9);
+  EXPECT_EQ(report->tests[1].name, "tg3 @ d2");
+  EXPECT_NEAR(report->tests[1].launches_per_token, double(phases[3].steps.size()), 1e-9);
+  EXPECT_GE(report->tests[1].bytes_per_token, double(report->memory.constants) / 2);
+  EXPECT_TRUE(report->greedy_repeats && report->logits_finite && report->correct());
+}
+
+TEST(Bench, DrawsFromListsAndFromAllLogits) {
+  const auto engine = open_small();
+  ASSERT_TRUE(engine) << engine.error().message;
+  BenchOptions options{.prompt = 0, .generate = 5, .repetitions = 1, .sampled = true};
+  const auto report = bench_engine(**engine, options, steady_clock());
+  ASSERT_TRUE(report) << report.error().message;
+  ASSERT_EQ(report->tests.size(), 3u);
+  EXPECT_EQ(report->tests[1].name, "tg5 sampled");
+  EXPECT_EQ(report->tests[2].name, "tg5 sampled from all logits");
+  EXPECT_NEAR(report->tests[1].launches_per_token, report->tests[2].launches_per_token + 4, 1e-9);
+  options.repetition_penalty = 0;
+  const auto refused = bench_engine(**engine, options, steady_clock());
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "The repetition penalty is 0; it must be from 0.01 to 100.");
+}
+
+TEST(Bench, RefusesMoreTokensThanTheContextHas) {
+  const auto engine = open_small();
+  ASSERT_TRUE(engine) << engine.error().message;
+  const auto report =
+      bench_engine(**engine, {.prompt = 60, .generate = 3, .depth = 5}, steady_clock());
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().code, ErrorCode::kUsage);
+  EXPECT_EQ(report.error().message,
+            "The tests need 65 positions (depth 5 and the larger of -p 60 and -n 3), but the "
+            "context has 64 (see --context).");
+}
+
+TEST(Bench, IsIncorrectBeyondTheLimit) {
+  BenchReport report{.greedy_repeats = true, .logits_finite = true};
+  EXPECT_TRUE(report.correct());
+  report.error = 3e-3;
+  report.error_limit = 2e-3;
+  EXPECT_FALSE(report.correct());
+  report.error = NAN;
+  EXPECT_FALSE(report.correct());
+}
+
+}  // namespace
+}  // namespace tokamak

@@ -1,0 +1,122 @@
+#include "report/doctor.h"
+
+#include <gtest/gtest.h>
+
+namespace tokamak {
+namespace {
+
+DeviceReport gpu(const std::string& name, bool software = false) {
+  DeviceReport report;
+  report.index = 0;
+  report.device.backend = BackendKind::kWebGpu;
+  report.device.name = name;
+  report.device.software = software;
+  report.device.features = kFeatureF16 | kFeatureSubgroups;
+  return report;
+}
+
+GraphicsSystem good_system() {
+  GraphicsSystem system;
+  system.known = true;
+  system.render_nodes = {"/dev/dri/renderD128"};
+  system.manifests = {"/usr/share/vulkan/icd.d/radeon_icd.json"};
+  return system;
+}
+
+std::string advice_of(std::vector<DeviceReport> devices, const GraphicsSystem& system) {
+  std::string all;
+  for (const std::string& sentence : advice({std::move(devices), "", system})) all += sentence;
+  return all;
+}
+
+testing::AssertionResult has(const std::string& text, const std::string& part) {
+  if (text.find(part) != std::string::npos) return testing::AssertionSuccess();
+  return testing::AssertionFailure() << "\"" << text << "\" lacks \"" << part << "\"";
+}
+
+TEST(DoctorAdvice, IsSilentWhenAGpuWorks) {
+  EXPECT_EQ(advice_of({gpu("Radeon")}, good_system()), "");
+}
+
+TEST(DoctorAdvice, NamesTheMissingVulkanLoader) {
+  GraphicsSystem system = good_system();
+  system.vulkan_problem = "libvulkan.so.1: no such file";
+  const std::string text = advice_of({}, system);
+  EXPECT_TRUE(has(text, "Vulkan loader is missing (libvulkan.so.1: no such file)"));
+  EXPECT_FALSE(has(text, "Mesa 22.3"));
+}
+
+TEST(DoctorAdvice, TellsAnOldMesaFromNoDriver) {
+  GraphicsSystem system = good_system();
+  EXPECT_TRUE(has(advice_of({}, system), "Mesa 22.3"));
+  system.manifests.clear();
+  EXPECT_TRUE(has(advice_of({}, system), "No Vulkan driver is installed"));
+}
+
+TEST(DoctorAdvice, SaysWhyAnNvidiaGpuIsNotOffered) {
+  GraphicsSystem system = good_system();
+  system.nvidia_version = "580.95.05";
+  system.nvidia_problem = "libX11.so.6: cannot open";
+  EXPECT_TRUE(has(advice_of({}, system), "libnvidia-gl-580"));
+  EXPECT_TRUE(has(advice_of({}, system), "libX11.so.6: cannot open"));
+  system.nvidia_problem.clear();
+  EXPECT_TRUE(has(advice_of({}, system), "no nvidia_icd.json"));
+  EXPECT_EQ(advice_of({gpu("NVIDIA H200")}, system), "");
+}
+
+TEST(DoctorAdvice, SaysThatASoftwareDeviceIsSlow) {
+  EXPECT_TRUE(has(advice_of({gpu("llvmpipe", true)}, good_system()), "Only a software device"));
+  GraphicsSystem bare = good_system();
+  bare.render_nodes.clear();
+  EXPECT_TRUE(has(advice_of({gpu("llvmpipe", true)}, bare), "shows no GPU"));
+}
+
+TEST(DoctorAdvice, NamesNodesThatMayNotBeOpened) {
+  GraphicsSystem system = good_system();
+  system.closed_nodes = system.render_nodes;
+  EXPECT_TRUE(has(advice_of({gpu("Radeon")}, system), "/dev/dri/renderD128"));
+}
+
+TEST(DoctorAdvice, SaysHowToDoWithoutTheKernelsThatFail) {
+  DeviceReport device = gpu("Radeon");
+  device.self_test.kernels.push_back({"linear.wgsl.matmul_f16", 3, "element 0 is 1", ""});
+  EXPECT_TRUE(has(advice_of({device}, good_system()), "--no-f16"));
+  device.self_test.kernels[0].kernel = "linear.wgsl.matrix";
+  EXPECT_TRUE(has(advice_of({device}, good_system()), "--no-matrix"));
+  device.self_test.kernels[0].kernel = "rms_norm.wgsl.subgroup";
+  EXPECT_TRUE(has(advice_of({device}, good_system()), "--no-subgroups"));
+  device.self_test.kernels[0].kernel = "add.wgsl";
+  EXPECT_TRUE(has(advice_of({device}, good_system()), "do not use it"));
+}
+
+TEST(DoctorAdvice, MentionsMissingF16) {
+  DeviceReport device = gpu("Old");
+  device.device.features = kFeatureSubgroups;
+  EXPECT_TRUE(has(advice_of({device}, good_system()), "no f16"));
+}
+
+TEST(DoctorReport, SaysHowLargeADeviceIsAndHowThatIsKnown) {
+  DoctorReport report{{gpu("A")}, "", good_system()};
+  EXPECT_TRUE(
+      has(doctor_text(report, false),
+          "64 multiprocessors (assumed); if it has others, TOKAMAK_MULTIPROCESSORS=n says"));
+  report.devices[0].device.size = {132, uint64_t{50} << 20, "listed for H200"};
+  EXPECT_TRUE(has(doctor_text(report, false),
+                  "132 multiprocessors, 50.00 MiB of second-level cache (listed for H200)\n"));
+  const std::string json = doctor_json(report).dump();
+  EXPECT_TRUE(has(json, "\"multiprocessors\": 132"));
+  EXPECT_TRUE(has(json, "\"size_source\": \"listed for H200\""));
+}
+
+TEST(DoctorReport, IsUnhealthyWhenOneDeviceFails) {
+  DoctorReport report{{gpu("A"), gpu("B")}, "", good_system()};
+  EXPECT_TRUE(report.healthy());
+  EXPECT_TRUE(has(doctor_text(report, false), "Models run on device 0"));
+  report.devices[1].self_test.kernels.push_back({"add.wgsl", 1, "element 0 is 1", ""});
+  EXPECT_FALSE(report.healthy());
+  EXPECT_TRUE(has(doctor_text(report, false), "wrong    add.wgsl: element 0 is 1"));
+  EXPECT_TRUE(has(doctor_json(report).dump(), "\"failed\": 1"));
+}
+
+}  // namespace
+}  // namespace tokamak

@@ -1,0 +1,30 @@
+// What `tokamak inspect` shows: a model between its files and the device, without loading weights.
+#pragma once
+#include <string>
+
+#include "engine/engine.h"
+
+namespace tokamak {
+
+enum class InspectView : uint8_t { kSummary, kGraph, kFused, kPlan, kWeights, kMemory };
+enum class InspectForm : uint8_t { kTable, kText, kDot, kJson };
+
+struct InspectRequest {
+  InspectView view = InspectView::kSummary;
+  InspectForm form = InspectForm::kTable;
+  /// Bytes and FLOPs are those of a step of that many tokens after `depth` others. A plan's phases
+  /// are shown with the most tokens they take.
+  uint32_t tokens = 1, depth = 0;
+};
+
+/// `compiled` is what Engine::compile made of `files` for `device` with `options`. kUsage when the
+/// view has no such form.
+Result<std::string> inspect(const ModelFiles& files, const Engine::Compiled& compiled,
+                            const DeviceInfo& device, const OpenOptions& options,
+                            const InspectRequest& request);
+
+/// What the weights are stored as, in a word: "Q4_K_M" where a GGUF file says so, else the type of
+/// most of them.
+std::string quantization_name(const ModelFiles& files, const Engine::Compiled& compiled);
+
+}  // namespace tokamak

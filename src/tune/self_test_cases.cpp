@@ -1,0 +1,477 @@
+#include <cmath>
+#include <numeric>
+
+#include "base/packing.h"
+#include "tune/self_test_writer.h"
+
+namespace tokamak {
+namespace {
+
+using Steps = SelfTestSteps;
+using Writer = SelfTestWriter;
+constexpr uint32_t kVocab = kSelfTestVocab;
+/// Columns where any number will do: odd, more than a workgroup has lanes, and the same ones, so
+/// that cases share the kernels that make their x and add their results up.
+constexpr uint32_t kOddHeads = 7, kOddHead = 43, kOdd = kOddHeads * kOddHead;
+
+// Relative to the largest magnitude in a result; tests/parity has the reasons.
+constexpr double kExact = 2e-7, kSum = 2e-6, kFunction = 4e-6, kAttention = 2e-5;
+constexpr double kAttentionF16 = 2e-3, kDelta = 1e-5;
+
+constexpr float kFactor = -0.7f;  // of scale, where any will do
+
+const Steps kOne = {1, {1, 1}};
+const Steps kSmallBatchSteps = {8, {3, 8}};
+const Steps kMany = {70, {3, 67}};
+
+void add_embed(std::vector<SelfTestCase>& all, const Steps& steps) {
+  for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16}) {
+    Writer w(fmt::format("embed {}", dtype_name(dtype)), Embed::kName);
+    const ValueId table = w.random("table", {kVocab, kOdd}, dtype);
+    const ValueId y = w.graph().add_node(Embed{2.5f}, {w.tokens(), table}).front();
+    all.push_back(w.finish(y, steps, kExact));
+  }
+}
+
+/// One value that shows each of three: q + f (k + f v), of two kernels.
+ValueId mixed(Writer& w, const std::vector<ValueId>& qkv) {
+  const ValueId kv = w.graph().add(qkv[1], w.graph().scale(qkv[2], kFactor));
+  return w.graph().add(qkv[0], w.graph().scale(kv, kFactor));
+}
+
+/// A product of that type and some `out` rows, as each of the three ops has it.
+void add_products_of(std::vector<SelfTestCase>& all, DType dtype, uint32_t in, const Steps& steps,
+                     uint32_t out = 70) {
+  const std::string shape = fmt::format("{} {}x{}", dtype_name(dtype), out, in);
+  const auto x_of = [&](Writer& w) { return steps.max_tokens == 1 ? w.row(in) : w.activation(in); };
+  {
+    Writer w("linear " + shape, Linear::kName);
+    const ValueId x = x_of(w), m = w.random("w", {out, in}, dtype);
+    const ValueId bias = w.random("bias", {out});
+    all.push_back(w.finish(w.graph().linear(x, m, bias), steps, kSum));
+  }
+  {
+    Writer w("linear_glu " + shape, LinearGlu::kName);
+    const ValueId x = x_of(w), m = w.random("w", {out, in}, dtype);
+    const auto y = w.graph().add_node(LinearGlu{Activation::kGeluTanh}, {x, m});
+    all.push_back(w.finish(y.front(), steps, kFunction));
+  }
+  const uint32_t part = out / 6 * 2;
+  Writer w("qkv " + shape, Qkv::kName);
+  const ValueId x = x_of(w), m = w.random("w", {3 * part, in}, dtype);
+  const auto parts = w.graph().add_node(Qkv{part, part}, {x, m});
+  all.push_back(w.finish(mixed(w, parts), steps, kSum));
+}
+
+/// Products of every weight type, in rows that wide loads take and in rows that they do not.
+void add_products(std::vector<SelfTestCase>& all, const Steps& steps) {
+  for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16}) {
+    for (const uint32_t in : {72u, 51u}) add_products_of(all, dtype, in, steps);
+  }
+}
+
+/// In phases of enough tokens that the kernels with large tiles take them, though steps are short:
+/// two by 128 tiles give the 256 workgroups that linear/matrix.cpp asks for. In one, values that no
+/// f16 holds.
+void add_products_of_many_tokens(std::vector<SelfTestCase>& all) {
+  constexpr uint32_t kTile = 128, kOut = kTile + 4, kIn = 8;
+  const Steps steps = {127 * kTile + 1, {3, 20}};
+  const std::string shape = fmt::format("bf16 {}x{} for many tokens", kOut, kIn);
+  {
+    Writer w(fmt::format("linear {}, of large values", shape), Linear::kName);
+    const ValueId x = w.activation(kIn, 3e5f), m = w.random("w", {kOut, kIn}, DType::kBF16);
+    all.push_back(w.finish(w.graph().linear(x, m), steps, kSum));
+  }
+  {
+    Writer w("linear_glu " + shape, LinearGlu::kName);
+    const ValueId x = w.activation(kIn), m = w.random("w", {kOut, kIn}, DType::kBF16);
+    const auto y = w.graph().add_node(LinearGlu{Activation::kSilu}, {x, m});
+    all.push_back(w.finish(y.front(), steps, kFunction));
+  }
+  Writer w("qkv " + shape, Qkv::kName);
+  const ValueId x = w.activation(kIn), m = w.random("w", {kOut, kIn}, DType::kBF16);
+  const auto parts = w.graph().add_node(Qkv{kOut / 3, kOut / 3}, {x, m});
+  all.push_back(w.finish(mixed(w, parts), steps, kSum));
+}
+
+/// Packed types that between them use every text of kernels/quant.
+void add_packed(std::vector<SelfTestCase>& all, const Steps& steps) {
+  for (const char* name :
+       {"q8_0", "affine4_g64_bf16", "affine8_g64_f32", "zero4_g32_f16", "q5_k", "q6_k"}) {
+    const DType dtype = dtype_from_name(name).value();
+    const uint32_t in = 3 * packing(dtype).row_unit();
+    {
+      Writer w(fmt::format("embed {}", name), Embed::kName);
+      const ValueId table = w.random("table", {kVocab, in}, dtype);
+      const ValueId y = w.graph().add_node(Embed{2.5f}, {w.tokens(), table}).front();
+      all.push_back(w.finish(y, steps, kExact));
+    }
+    Writer w(fmt::format("linear {} 13x{}", name, in), Linear::kName);
+    const ValueId x = w.activation(in), m = w.random("w", {13, in}, dtype);
+    all.push_back(w.finish(w.graph().linear(x, m), steps, kSum));
+  }
+}
+
+void add_norms(std::vector<SelfTestCase>& all, const Steps& steps) {
+  {
+    Writer w(fmt::format("rms_norm {} x {}", kOddHeads, kOddHead), RmsNorm::kName);
+    const ValueId x = w.activation(kOdd), weight = w.random("w", {kOddHead});
+    all.push_back(w.finish(w.graph().rms_norm(x, weight, 1e-3f), steps, kSum));
+  }
+  Writer w(fmt::format("add_rms_norm {}", kOdd), AddRmsNorm::kName);
+  const ValueId a = w.activation(kOdd), b = w.activation(kOdd), weight = w.random("w", {kOdd});
+  const auto both = w.graph().add_node(AddRmsNorm{1e-3f}, {a, b, weight});
+  const ValueId norm = w.graph().scale(both[1], kFactor);
+  all.push_back(w.finish(w.graph().add(both[0], norm), steps, kSum));
+}
+
+void add_gather(std::vector<SelfTestCase>& all, const Steps& steps) {
+  std::vector<uint32_t> backwards(kOdd);
+  std::iota(backwards.rbegin(), backwards.rend(), 0u);
+  Writer w(fmt::format("gather_columns {}", kOdd), GatherColumns::kName);
+  const ValueId x = w.activation(kOdd);
+  const ValueId order = w.constant("order", {kOdd}, backwards);
+  all.push_back(w.finish(w.graph().gather_columns(x, order), steps, kExact));
+}
+
+void add_elements(std::vector<SelfTestCase>& all, const Steps& steps) {
+  const auto element = [&](std::string_view op, double tolerance, float range, auto&& make) {
+    Writer w(fmt::format("{} {}", op, kOdd), op);
+    const ValueId x = w.activation(kOdd, range), y = w.activation(kOdd);
+    all.push_back(w.finish(make(w.graph(), x, y), steps, tolerance));
+  };
+  element(Add::kName, kExact, 3, [](auto& g, ValueId x, ValueId y) { return g.add(x, y); });
+  element(Scale::kName, kExact, 3, [](auto& g, ValueId x, ValueId) { return g.scale(x, kFactor); });
+  element(Columns::kName, kExact, 3,
+          [](auto& g, ValueId x, ValueId) { return g.columns(x, 40, 70); });
+  element(Softcap::kName, kFunction, 5000,
+          [](auto& g, ValueId x, ValueId) { return g.softcap(x, 30); });
+  for (const Activation activation : kActivations) {
+    element(Glu::kName, kFunction, 500,
+            [&](auto& g, ValueId x, ValueId y) { return g.glu(activation, x, y); });
+    all.back().name += fmt::format(" {}", activation_name(activation));
+  }
+  element(MeanRows::kName, kSum, 3, [](auto& g, ValueId x, ValueId) { return g.mean_rows(x); });
+  if (steps.max_tokens > 1) {
+    element(LastRow::kName, kExact, 3, [](auto& g, ValueId x, ValueId) { return g.last_row(x); });
+  }
+}
+
+/// The scale of the checkpoint, beside the one of add_elements.
+void add_scale(std::vector<SelfTestCase>& all, const Steps& steps) {
+  Writer w(fmt::format("scale by a constant {}", kOdd), Scale::kName);
+  const ValueId x = w.activation(kOdd, 3), s = w.random("s", {1});
+  all.push_back(w.finish(w.graph().scale(x, 0.7f, s), steps, kExact));
+}
+
+/// What was chosen shows in the products: one of a single column gives a number per expert.
+void add_experts(std::vector<SelfTestCase>& all, const Steps& steps) {
+  constexpr uint32_t kExperts = 5, kTop = 3;
+  {
+    Writer w("route 3 of 5", Route::kName);
+    const ValueId logits = w.activation(kExperts, 3), one = w.activation(1);
+    const ValueId scale = w.random("scale", {kExperts}), m = w.random("w", {kExperts, 1});
+    const auto routed = w.graph().route(logits, {.top_k = kTop, .normalize = true}, scale);
+    const ValueId y = w.graph().expert_linear(one, m, routed.chosen, kExperts);
+    all.push_back(w.finish(w.graph().add(y, routed.shares), steps, kFunction));
+  }
+  for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16}) {
+    for (const uint32_t in : {72u, 51u}) {
+      Writer w(fmt::format("expert_linear {} 5x70x{}", dtype_name(dtype), in), ExpertLinear::kName);
+      const ValueId logits = w.activation(kExperts, 3), x = w.activation(in);
+      const ValueId m = w.random("w", {kExperts * 70, in}, dtype);
+      const auto routed = w.graph().route(logits, {.top_k = kTop});
+      const ValueId y = w.graph().expert_linear(x, m, routed.chosen, kExperts);
+      all.push_back(w.finish(y, steps, kSum));
+    }
+  }
+  {
+    std::vector<uint32_t> orders(kExperts * kOdd);
+    for (uint32_t i = 0; i < orders.size(); ++i) orders[i] = (i + i / kOdd) % kOdd;
+    Writer w(fmt::format("expert_columns {}", kOdd), ExpertColumns::kName);
+    const ValueId logits = w.activation(kExperts, 3), x = w.activation(kOdd);
+    const auto routed = w.graph().route(logits, {.top_k = kTop});
+    const ValueId order = w.constant("orders", {kExperts, kOdd}, orders);
+    const ValueId y = w.graph().expert_columns(x, order, routed.chosen);
+    all.push_back(w.finish(y, steps, kExact));
+  }
+  {
+    Writer w("expert_glu bf16 5x34x72", ExpertGlu::kName);
+    const ValueId logits = w.activation(kExperts, 3), x = w.activation(72);
+    const ValueId m = w.random("w", {kExperts * 2 * 34, 72}, DType::kBF16, 0.3f);
+    const auto routed = w.graph().route(logits, {.top_k = kTop});
+    const ExpertGlu op{.experts = kExperts, .activation = Activation::kGeluTanh};
+    const ValueId y = w.graph().add_node(op, {x, m, routed.chosen}).front();
+    all.push_back(w.finish(y, steps, 2 * kFunction));
+  }
+  Writer w("expert_sum 3 x 131", ExpertSum::kName);
+  const ValueId x = w.activation(kTop * 131), shares = w.activation(kTop);
+  all.push_back(w.finish(w.graph().expert_sum(x, shares), steps, kSum));
+}
+
+void add_rope(std::vector<SelfTestCase>& all, const Steps& steps) {
+  Writer w(fmt::format("rope {} x {} turning 6", kOddHeads, kOddHead), Rope::kName);
+  const RopeTable recipe{{1, 0.5f, 0.1f}, 1.25f};
+  const ValueId table = w.constant("table", {80, 6}, rope_table(recipe, 80));
+  const ValueId x = w.activation(kOdd);
+  all.push_back(w.finish(w.graph().rope(x, table, kOddHead), steps, kSum));
+}
+
+/// Grouped heads, a window, scattered pages; kv_append and attention are tested together.
+void add_attention(std::vector<SelfTestCase>& all, const Steps& steps) {
+  struct Kind {
+    DType cache;
+    uint32_t head_dim, window;
+    float softcap;
+    bool causal;
+  };
+  for (const Kind& kind : {Kind{DType::kF32, 20, 0, 0, true}, Kind{DType::kF16, 64, 37, 2, true},
+                           Kind{DType::kF32, 32, 21, 0, false}}) {
+    for (const std::string_view op : {KvAppend::kName, Attention::kName}) {
+      if (op == KvAppend::kName && !kind.causal) continue;
+      Writer w(fmt::format("{} {} 4/2x{} window {}{}", op, dtype_name(kind.cache), kind.head_dim,
+                           kind.window, kind.causal ? "" : " both ways"),
+               op);
+      const uint32_t positions = std::accumulate(steps.chunks.begin(), steps.chunks.end(), 0u);
+      uint32_t slots = 0;
+      const ValueId pages = w.pages(positions, slots);
+      const ValueId cache = w.graph().state("cache", {slots, 2, 2, kind.head_dim}, kind.cache);
+      const ValueId q = w.activation(4 * kind.head_dim, 2);
+      const ValueId k = w.activation(2 * kind.head_dim, 2), v = w.activation(2 * kind.head_dim);
+      const ValueId kv = w.graph().kv_append(k, v, cache, pages);
+      const ValueId y = w.graph().attention(q, kv, pages,
+                                            {.scale = 1.5f / std::sqrt(float(kind.head_dim)),
+                                             .window = kind.window,
+                                             .softcap = kind.softcap,
+                                             .causal = kind.causal});
+      all.push_back(w.finish(y, steps, kind.cache == DType::kF16 ? kAttentionF16 : kAttention));
+    }
+  }
+}
+
+/// States that the first step must not read, changed by the second.
+void add_recurrent(std::vector<SelfTestCase>& all, const Steps& steps) {
+  {
+    Writer w(fmt::format("short_conv silu {} x 4", kOdd), ShortConv::kName);
+    const ValueId x = w.activation(kOdd), taps = w.random("w", {kOdd, 4});
+    const ValueId state = w.graph().state("rows", {3, kOdd}, DType::kF32);
+    const ValueId bias = w.random("b", {kOdd});
+    const ValueId y = w.graph().short_conv(x, taps, state, Activation::kSilu, bias);
+    all.push_back(w.finish(y, steps, kFunction));
+  }
+  Writer w("gated_delta 4/2 40 x 36", GatedDelta::kName);
+  const ValueId qkv = w.activation(2 * 2 * 40 + 4 * 36), ab = w.activation(8, 2);
+  const ValueId rates = w.random("rates", {2, 4});
+  const ValueId state = w.graph().state("s", {4, 40, 36}, DType::kF32);
+  const ValueId y = w.graph().gated_delta(qkv, ab, rates, state, {.key_heads = 2});
+  all.push_back(w.finish(y, steps, kDelta));
+}
+
+/// What only steps of one token have.
+void add_decode(std::vector<SelfTestCase>& all) {
+  constexpr uint32_t kIn = 512, kOut = 70;
+  for (const char* type : {"f16", "bf16", "q4_0", "q8_0"}) {
+    for (const Prologue prologue : {Prologue::kNorm, Prologue::kNormAddNorm}) {
+      Writer w(fmt::format("fused_linear {} {}", type, kPrologueNames[size_t(prologue)]),
+               FusedLinear::kName);
+      const FusedLinear op{
+          .prologue = prologue,
+          .epilogue = prologue == Prologue::kNorm ? Epilogue::kAdd : Epilogue::kArgmax,
+          .eps = 1e-5f};
+      std::vector<ValueId> inputs = {w.row(kIn, 2)};
+      inputs.push_back(w.random("w", {kOut, kIn}, dtype_from_name(type).value(), 0.1f));
+      if (op.adds()) inputs.push_back(w.row(kIn, 2));
+      inputs.push_back(w.random("norms", {op.adds() ? 2 * kIn : kIn}));
+      if (op.epilogue == Epilogue::kAdd) inputs.push_back(w.row(kOut));
+      const ValueId y = w.graph().add_node(op, inputs).front();
+      all.push_back(w.finish(y, kOne, 2 * kSum));
+    }
+  }
+  for (const char* type : {"q4_0", "affine8_g64_f32"}) {
+    add_products_of(all, dtype_from_name(type).value(), kIn, kOne);
+  }
+  // Many short rows, of which a subgroup takes several.
+  constexpr uint32_t kManyRows = 8196, kShort = 64;
+  add_products_of(all, DType::kQ4_0, kShort, kOne, kManyRows);
+  // And rows of wide models, which multiprocessors share evenly.
+  for (const auto& [kind, rows, in, epilogue] :
+       {std::tuple{"of many rows", kManyRows, kShort, Epilogue::kArgmax},
+        {"of rows shared evenly", 70u, 3072u, Epilogue::kNone}}) {
+    Writer w(fmt::format("fused_linear q4_0 {}", kind), FusedLinear::kName);
+    const ValueId x = w.row(in), m = w.random("w", {rows, in}, DType::kQ4_0);
+    const FusedLinear op{.prologue = Prologue::kNorm, .epilogue = epilogue, .eps = 1e-5f};
+    const auto y = w.graph().add_node(op, {x, m, w.random("norm", {in})});
+    all.push_back(w.finish(y.front(), kOne, 2 * kSum));
+  }
+  // Rows longer than the x' that a workgroup keeps at once.
+  for (const auto& [type, in] : {std::pair{"bf16", 2312u}, {"q4_0", 4640u}}) {
+    const DType dtype = dtype_from_name(type).value();
+    constexpr uint32_t kFewRows = 18;
+    add_products_of(all, dtype, in, kOne, kFewRows);
+    Writer w(fmt::format("fused_linear {} of long rows", type), FusedLinear::kName);
+    const ValueId x = w.row(in), m = w.random("w", {kFewRows, in}, dtype);
+    const FusedLinear op{.epilogue = Epilogue::kAdd};
+    const auto y = w.graph().add_node(op, {x, m, w.row(kFewRows)});
+    all.push_back(w.finish(y.front(), kOne, 2 * kSum));
+  }
+  {  // Between one and two workgroups for each multiprocessor.
+    Writer w("fused_linear bf16 of uneven rows", FusedLinear::kName);
+    const FusedLinear op{.prologue = Prologue::kNormAddNorm, .eps = 1e-5f};
+    const ValueId y = w.graph()
+                          .add_node(op, {w.row(kShort), w.random("w", {1160, kShort}, DType::kBF16),
+                                         w.row(kShort), w.random("norms", {2 * kShort})})
+                          .front();
+    all.push_back(w.finish(y, kOne, 2 * kSum));
+  }
+  // Two products in a launch, their sums read by a third.
+  for (const auto& [type, inner] : {std::pair{"bf16", 1064u}, {"q4_0", 4256u}}) {
+    Writer w(fmt::format("gated_ffn {}", type), GatedFfn::kName);
+    const DType dtype = dtype_from_name(type).value();
+    constexpr uint32_t kColumns = 64;
+    const auto front =
+        w.graph().add_node(FusedLinear{.clears = true},
+                           {w.row(64), w.random("front", {kColumns, 64}, DType::kBF16, 0.1f)});
+    const GatedFfn op{
+        .glu = {.prologue = Prologue::kNorm, .epilogue = Epilogue::kGlu, .eps = 1e-5f},
+        .adds_x = true};
+    const ValueId sums =
+        w.graph()
+            .add_node(op, {front[0], w.random("gate_up", {2 * inner, kColumns}, dtype, 0.1f),
+                           w.random("norm", {kColumns}),
+                           w.random("down", {kColumns, inner}, dtype, 0.1f), front[1]})
+            .front();
+    const ValueId y = w.graph()
+                          .add_node(FusedLinear{.prologue = Prologue::kNorm, .eps = 1e-5f},
+                                    {sums, w.random("w", {24, kColumns}, DType::kBF16, 0.1f),
+                                     w.random("v", {kColumns})})
+                          .front();
+    all.push_back(w.finish(y, kOne, 2 * kSum));
+  }
+  constexpr uint32_t kHeads = 4, kHeadDim = 64;
+  for (const auto& [op_tested, splits] :
+       {std::pair{StepAttention::kName, 3u}, std::pair{FusedLinear::kName, 3u},
+        std::pair{StepAttention::kName, StepAttention::kLongContextSplits}}) {
+    Writer w(fmt::format("{} 4/2x64 in {} splits", op_tested, splits), op_tested);
+    uint32_t slots = 0;
+    const ValueId pages = w.pages(2, slots);
+    const ValueId cache = w.graph().state("cache", {slots, 2, 2, kHeadDim}, DType::kF16);
+    const RopeTable recipe{{1, 0.5f, 0.1f}, 1.25f};
+    const ValueId table = w.constant("table", {8, 6}, rope_table(recipe, 8));
+    const ValueId row = w.row((kHeads + 4) * kHeadDim, 2);
+    const ValueId norms = w.random("norms", {2 * kHeadDim});
+    const StepAttention op{.heads = kHeads, .eps = 1e-5f, .scale = 0.2f, .splits = splits};
+    const ValueId parts = w.graph().add_node(op, {row, table, cache, pages, norms}).front();
+    const ValueId m = w.random("w", {24, kHeads * kHeadDim}, DType::kBF16, 0.1f);
+    const FusedLinear merge{.prologue = Prologue::kMergeSplits, .splits = splits};
+    const ValueId y = w.graph().add_node(merge, {parts, m}).front();
+    all.push_back(w.finish(y, kOne, kAttentionF16));
+  }
+  for (const std::string_view op : {BlockArgmax::kName, NextToken::kName}) {
+    Writer w(fmt::format("{} of 131", op), op);
+    const ValueId pairs = w.graph().add_node(BlockArgmax{}, {w.row(131, 3)}).front();
+    const ValueId ids = w.graph().state("ids", {1}, DType::kF32);
+    const bool ends = op == NextToken::kName;
+    const ValueId y = ends ? w.graph().add_node(NextToken{}, {pairs, ids}).front() : pairs;
+    all.push_back(w.finish(y, kOne, 0));
+  }
+}
+
+/// The list that sampling draws from, of columns in more blocks than it has tokens, and a draw. Its
+/// tolerance is one of the numbers of columns in it, which are exact.
+void add_lists(std::vector<SelfTestCase>& all) {
+  constexpr uint32_t kColumns = 2100;
+  for (const std::string_view op :
+       {BlockMaxima::kName, TopKBlocks::kName, TopKTokens::kName, SampleToken::kName}) {
+    Writer w(fmt::format("{} of {}", op, kColumns), op);
+    const ValueId x = w.row(kColumns, 3);
+    const auto node = [&](const Op& one, const std::vector<ValueId>& inputs) {
+      return w.graph().add_node(one, inputs).front();
+    };
+    ValueId y = node(BlockMaxima{}, {x});
+    if (op != BlockMaxima::kName) {
+      const ValueId maxima = std::exchange(y, node(TopKBlocks{}, {y}));
+      if (op != TopKBlocks::kName) y = node(TopKTokens{}, {x, maxima, y});
+    }
+    if (op == SampleToken::kName) {
+      const Dim row = w.graph().at(y).shape[1] + 1;
+      const ValueId drawn = w.graph().state("drawn", {1, row}, DType::kF32);
+      const Shape words = {occurred_words(kColumns)};
+      y = node(SampleToken{}, {y, drawn, w.graph().state("occurred", words, DType::kU32)});
+    }
+    const bool is_exact = op == TopKBlocks::kName, is_sum = op == BlockMaxima::kName;
+    all.push_back(w.finish(y, kOne, is_exact ? 0 : is_sum ? kFunction : kSum));
+  }
+}
+
+/// What hybrids and mixtures of experts have before and after their products.
+void add_hybrids(std::vector<SelfTestCase>& all) {
+  constexpr uint32_t kIn = 128, kOut = 40;
+  const auto add = [&](std::string name, const FusedLinear& op, auto&& operands) {
+    Writer w("fused_linear " + name, FusedLinear::kName);
+    std::vector<ValueId> inputs = {w.row(kIn, 2)};
+    inputs.push_back(w.random("w", {kOut, kIn}, DType::kBF16, 0.1f));
+    operands(w, inputs);
+    all.push_back(w.finish(w.graph().add_node(op, inputs).front(), kOne, 2 * kFunction));
+  };
+  add("head_norm, gated",
+      {.prologue = Prologue::kHeadNorm, .eps = 1e-5f, .gated = true, .first = 8},
+      [](Writer& w, std::vector<ValueId>& inputs) {
+        inputs.push_back(w.random("norm", {32}));
+        inputs.push_back(w.row(kIn + 8, 2));
+      });
+  add("norm_add, scaled, gate",
+      {.prologue = Prologue::kNormAdd,
+       .epilogue = Epilogue::kGate,
+       .eps = 1e-5f,
+       .scaled = true,
+       .first = 3},
+      [](Writer& w, std::vector<ValueId>& inputs) {
+        inputs.push_back(w.row(kIn, 2));
+        inputs.push_back(w.random("norm", {kIn}));
+        inputs.push_back(w.random("k", {1}));
+        inputs.push_back(w.row(kOut + 3));
+      });
+  add("conv", {.epilogue = Epilogue::kConv}, [](Writer& w, std::vector<ValueId>& inputs) {
+    inputs.push_back(w.random("taps", {30, 4}));
+    inputs.push_back(w.graph().state("rows", {3, 30}, DType::kF32));
+  });
+  Writer w("expert_mix 3 of 5, adding", ExpertMix::kName);
+  const auto routed = w.graph().route(w.row(5, 3), {.top_k = 3});
+  std::vector<ValueId> inputs = {w.row(3 * 72)};
+  inputs.push_back(w.random("w", {5 * 70, 72}, DType::kBF16, 0.3f));
+  inputs.insert(inputs.end(), {routed.chosen, routed.shares, w.row(70)});
+  all.push_back(w.finish(w.graph().add_node(ExpertMix{5}, inputs).front(), kOne, 2 * kSum));
+}
+
+std::vector<SelfTestCase> make_cases() {
+  std::vector<SelfTestCase> all;
+  add_decode(all);
+  add_lists(all);
+  add_hybrids(all);
+  for (const Steps& steps : {kOne, kMany}) {
+    add_embed(all, steps);
+    add_products(all, steps);
+    add_packed(all, steps);
+    add_norms(all, steps);
+    add_elements(all, steps);
+    add_gather(all, steps);
+    add_scale(all, steps);
+    add_experts(all, steps);
+    add_rope(all, steps);
+    add_attention(all, steps);
+    add_recurrent(all, steps);
+  }
+  for (const DType dtype : {DType::kBF16, DType::kQ4_0})
+    add_products_of(all, dtype, 544, kSmallBatchSteps);
+  add_products_of_many_tokens(all);
+  return all;
+}
+
+}  // namespace
+
+const std::vector<SelfTestCase>& self_test_cases() {
+  static const std::vector<SelfTestCase> all = make_cases();
+  return all;
+}
+
+}  // namespace tokamak
