@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """check_style.py [ROOT]: fails on what the house rules forbid and a compiler accepts.
 
-Comments and string literals do not count, except for paths of somebody's machine, which may stand
-nowhere.
+Comments and string literals do not count, except for paths of somebody's machine and words that
+docs/words.md replaces, which may stand nowhere.
 """
 import pathlib
 import re
@@ -17,6 +17,22 @@ CORE = ("base", "formats", "text", "graph", "model", "fuse", "kernels", "plan", 
 THROWERS = ("src/base/json.cpp", "src/apps/cli/main.cpp", "src/apps/server/http.cpp")
 NATIVE_HEADERS = re.compile(r"#\s*include\s*<(filesystem|fstream|iostream|mutex|thread|future)>")
 MACHINE_PATH = re.compile(r"(?<![\w.~/-])/(" + "|".join(["work", "root", "home/[a-z]+"]) + r")/")
+# Words of the project's own in place of the field's: see docs/words.md.
+OLD_NAMES = re.compile(
+    r"\b(?:with_loops_written_out|written_out|WRITTEN_TURNS|kBeforeNames|kBehindNames|Deal|dealt|(?:\w+_)?deal(?=\()"
+    r"|(?:\w+_)?deal\.(?:h|cpp)|fold_(?:all|rows|each|four|narrow|shuffle|subgroup)|folds_four|kFold|Fold(?=::)"
+    r"|TEAMS?|\w+_TEAMS?|has_teams|team_\w+|kCores|core_deal|take_turns|turn_rows|\w*_?TURNS"
+    r"|Beside(?=[ ]\w+[({;]|::)|ask_until_true|Patience|kHurried|kAtLeisure|Drawing|Choosing|Chooser|DrawRule|DrawStart"
+    r"|DrawToken|draw_token\w*|BestBlocks|best_blocks\w*|BlockPeaks|block_peaks\w*|TopTokens|top_tokens\w*|kTopTokens"
+    r"|GatedDown|gated_down\w*|ExactSums?|exact_sums|add_exactly|\w*far_positions\w*|(?:decode|greedy|sampled)_far"
+    r"|kFar(?:Position|Splits)|kFewTokens|few_(?:refuses|plain|subgroup)\w*|is_spoilt_?|spoilt|DeviceNotes|device_notes\w*"
+    r"|device_knowledge\w*|k(?:Most|Fewest|Largest|Least)(?:[A-Z]\w*)?|EARLY|MADE|TOGETHER|(?:[A-Z]+_)?SHARES"
+    r"|(?:Before|Behind)::k[A-Z]\w*|\w+_behind|behind_\w+|\w*[a-z]Behind[A-Z]\w*)\b")
+OLD_PHRASES = re.compile(r"\b(?:behind|so many|exact sums?|written out, at most)\b", re.IGNORECASE)
+WITHOUT_SUBJECT = re.compile(r"(?:///?|#|\*|^)[ ]*(Of (?:an?|the|this|these|those|what|which|all|each|one)\b)", re.MULTILINE)
+# Texts that record what was, or are not about the project.
+OWN_WORDS = ("CHANGELOG.md", "docs/performance-history.md", "tools/check_style.py", "tools/test_checks.py",
+             "tools/storyteller/", "fuzz/corpus/")
 BANNED_PARTS = {"util", "utils", "helper", "helpers", "manager"}
 BANNED_STEMS = {"misc", "common", "impl", "data", "info", "stuff"}
 LITERAL = re.compile(
@@ -68,6 +84,15 @@ def check_name(name):
     return [f"\"{word}\" says nothing; name the file after what it is" for word in sorted(words)]
 
 
+def check_words(text):
+    """Problems of any text as (line, sentence)."""
+    for pattern in (OLD_NAMES, OLD_PHRASES):
+        for match in pattern.finditer(text):
+            yield text.count("\n", 0, match.start()) + 1, f"\"{match[0]}\": docs/words.md has the word for it"
+    for match in WITHOUT_SUBJECT.finditer(text):
+        yield text.count("\n", 0, match.start(1)) + 1, f"\"{match[1]} ...\": the sentence has no subject"
+
+
 def list_files(root):
     """Every file of the project, without asking git: an unpacked archive is checked as well."""
     files = [p for folder in FOLDERS for p in (root / folder).rglob("*")] + list(root.glob("*"))
@@ -87,6 +112,8 @@ def check(root):
         if path.suffix in CODE:
             errors += [f"{name}:{line}: {what}" for line, what in check_code(name, text, native)]
             errors += [f"{name}: {what}" for what in check_name(name)]
+        if not name.startswith(OWN_WORDS):
+            errors += [f"{name}:{line}: {what}" for line, what in check_words(text)]
         for match in MACHINE_PATH.finditer(text):
             line = text.count("\n", 0, match.start()) + 1
             errors.append(f"{name}:{line}: \"{match[0]}\" is a path of one machine")

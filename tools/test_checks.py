@@ -132,6 +132,30 @@ class Style(Tree):
         self.write("docs/a.md", "build/work/x, ~/work/y and https://a.b/work/z\n")
         self.assertEqual(check_style.check(self.root), [])
 
+    def test_finds_old_names_in_code_comments_and_shaders(self):
+        for name, text in (("src/kernels/a.cpp", "constexpr int kMostRows = 1;\n"),
+                           ("src/kernels/b.wgsl", "const TURNS = 4u;\n"),
+                           ("src/kernels/c.wgsl", "// see before\nlet rows = DOWN_TEAM;\n"),
+                           ("tests/d_test.cpp", "TEST(A, RowsBehindTheLast) {}\n"),
+                           ("tools/e.py", 'name = "gated_down.wgsl"\n'),
+                           ("docs/f.md", "`decode_far`\n"),
+                           ("src/fuse/g.cpp", "op.behind = Behind::kAdd;\n")):
+            self.write(name, text)
+            self.assertIn("docs/words.md", "".join(check_style.check(self.root)), name)
+            (self.root / name).unlink()
+
+    def test_finds_phrases_and_sentences_without_a_subject(self):
+        for text, line in (("one\n/// The token behind it.\n", 2), ("// Waits for so many tokens.\n", 1),
+                           ("// Adds to exact sums.\n", 1), ("int a;\n/// Of an H200: more.\n", 2),
+                           ("// Of the largest.\n", 1)):
+            self.assertIn(f"src/base/a.cpp:{line}:", self.one("src/base/a.cpp", text))
+
+    def test_leaves_other_words_and_the_history_alone(self):
+        self.write("src/kernels/a.cpp", "// A part of the sum, one of many; a turn of a chat.\nint after, kMaxRows, folded;\n")
+        self.write("docs/performance-history.md", "Of the best, so many behind it: kMostRows.\n")
+        self.write("docs/b.md", "The offset of an op, and what is left of the rows.\n")
+        self.assertEqual(check_style.check(self.root), [])
+
     def test_finds_names_that_say_nothing(self):
         self.assertIn("\"util\"", self.one("src/text/string_util.cpp", ""))
 
