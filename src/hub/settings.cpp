@@ -72,7 +72,7 @@ std::string cleaned(std::string token) {
   return token.substr(begin, token.find_last_not_of(kBlanks) - begin + 1);
 }
 
-/// Of a file that is not there "". What `hf auth login` stores beside it are tokens to choose from;
+/// "" where the file is not there. What `hf auth login` stores beside it are tokens to choose from;
 /// the chosen one is here.
 std::string token_from_file() {
   std::string path = expanded(environment_variable("HF_TOKEN_PATH"));

@@ -137,6 +137,28 @@ TEST_P(SessionInvariant, AnEarlierSequenceLeavesNoTrace) {
   expect_same_bits(fresh, logits_of(*engine, first));
 }
 
+/// Wherever the sequence and the next prompt part, and whatever the states can go back to.
+TEST_P(SessionInvariant, APrefixThatIsKeptChangesNothing) {
+  const auto engine = open_plain(false);
+  ASSERT_NE(engine, nullptr);
+  constexpr size_t kPrompt = 40;
+  for (const size_t shared : {0u, 17u, 90u, 119u, 120u}) {
+    std::vector<uint32_t> next(ids.begin(), ids.begin() + std::ptrdiff_t(shared));
+    next.insert(next.end(), ids.rbegin(), ids.rbegin() + kPrompt);
+    const std::vector<float> fresh = logits_of(*engine, next);
+    auto session = engine->start();
+    ASSERT_TRUE(session) << session.error().message;
+    ASSERT_TRUE(session->feed(ids));
+    const uint32_t kept = session->keep_prefix(next);
+    EXPECT_LE(kept, shared);
+    EXPECT_TRUE(shared < kTokensFed || kept == shared) << "nothing has to go";
+    const auto logits = session->feed(std::span(next).subspan(kept));
+    ASSERT_TRUE(logits) << logits.error().message;
+    EXPECT_LE(relative_error(fresh, {logits->begin(), logits->end()}), own_tolerance(setup))
+        << shared;
+  }
+}
+
 TEST_P(SessionInvariant, TheSameEngineOpenedTwiceGivesTheSameBits) {
   std::vector<std::vector<float>> runs;
   for (int run = 0; run < 2; ++run) {

@@ -48,8 +48,8 @@ TEST(KnownResults, AKeyChangesWithAllThatDecides) {
 TEST(KnownResults, AreKeptFromRunToRunWhereAFolderIsNamed) {
   const std::string folder = testing::TempDir() + "known_results";
   std::filesystem::remove_all(folder);
-  const char* before = std::getenv("TOKAMAK_TEST_RESULTS");
-  const std::string kept = prologue == nullptr ? "" : before;
+  const char* outer = std::getenv("TOKAMAK_TEST_RESULTS");
+  const std::string kept = outer == nullptr ? "" : outer;
   setenv("TOKAMAK_TEST_RESULTS", folder.c_str(), 1);
   KnownResults first;
   EXPECT_FALSE(first.has("key"));
@@ -59,7 +59,7 @@ TEST(KnownResults, AreKeptFromRunToRunWhereAFolderIsNamed) {
   EXPECT_FALSE(KnownResults().has("another"));
   unsetenv("TOKAMAK_TEST_RESULTS");
   EXPECT_FALSE(KnownResults().has("key"));
-  if (before != nullptr) setenv("TOKAMAK_TEST_RESULTS", kept.c_str(), 1);
+  if (outer != nullptr) setenv("TOKAMAK_TEST_RESULTS", kept.c_str(), 1);
 }
 
 }  // namespace

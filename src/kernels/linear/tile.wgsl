@@ -8,7 +8,7 @@ const STEP = 32u;
 const W_TILE = STEP * TILE_LINES / 4u;
 var<workgroup> tiles: array<vec4<f32>, STEP * (TILE_LINES + TILE_ROWS) / 4u>;
 
-// Of this lane, for its four lines: the sums of its four rows.
+// The sums of this lane's four rows, for its four lines.
 fn tile_products(first_line: u32, first_row: u32, lane: u32) -> array<vec4<f32>, 4> {
   let own_rows = lane % 16u;
   let own_lines = lane / 16u;

@@ -11,7 +11,7 @@ std::string digits_of(double whole) {
   return fmt::format("{:.0f}", whole);
 }
 
-/// Of an integer, or of a float without its fraction.
+/// The digits of an integer, or of a float without its fraction.
 std::string digits_of(const Value& number) {
   if (number.is_big_integer()) return number.as_digits();
   if (number.is_integer()) return fmt::format("{}", number.as_integer());
