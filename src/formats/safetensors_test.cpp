@@ -161,11 +161,10 @@ TEST(Safetensors, RejectsHeaderHugeNumber) {
     return message(file_of(
         two(fmt::format(R"({{"dtype": "BF16", "shape": [3, 1], "data_offsets": [4, {}]}})", end))));
   };
-  EXPECT_NE(with_end("1e400").find("m: The header is not valid JSON: The JSON text is malformed"),
-            std::string::npos);
   const std::string start = "m: Tensor \"b\": \"data_offsets\" holds ";
+  EXPECT_EQ(with_end("1e400"), start + "Infinity; only whole numbers from 0 are allowed.");
   EXPECT_EQ(with_end("99999999999999999999"),
-            start + "1e+20; only whole numbers from 0 are allowed.");
+            start + "99999999999999999999; only whole numbers from 0 are allowed.");
   EXPECT_EQ(with_end("-1"), start + "-1; only whole numbers from 0 are allowed.");
   EXPECT_EQ(with_end("1.5"), start + "1.5; only whole numbers from 0 are allowed.");
   EXPECT_EQ(with_end("\"0\""), start + "a string; only whole numbers from 0 are allowed.");
