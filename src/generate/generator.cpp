@@ -37,8 +37,8 @@ Result<Generation> generate(Session& session, const Tokenizer& tokenizer,
   out.seed = params.sampling.seed.value_or(0);
   const std::vector<uint32_t> end_ids = params.end_ids.value_or(std::vector<uint32_t>());
   if (prompt.size() > session.context()) {
-    return invalid_input("The prompt has {} tokens; the context has {}.", prompt.size(),
-                         session.context());
+    return invalid_input("The prompt has {} tokens, but the context has {} positions.",
+                         prompt.size(), session.context());
   }
   if (!prompt.empty()) out.cached_tokens = session.keep_prefix(prompt);
   auto logits = session.feed(prompt.subspan(out.cached_tokens), callbacks.cancelled);

@@ -72,7 +72,7 @@ class Cache(Cli):
 
     def test_asks_before_it_clears(self):
         self.fill()
-        self.refused(2, "remove 2 entries (300 B) of pipelines; --yes", "cache", "clear",
+        self.refused(2, "2 entries (300 B) of pipelines are not removed without being asked about; --yes", "cache", "clear",
                      "pipelines", env=self.env())
         self.assertEqual(self.shown()["pipelines"], (2, 300))
 
@@ -86,7 +86,7 @@ class Cache(Cli):
         self.assertEqual(self.shown()["weights"], (0, 0))
 
     def test_mistakes(self):
-        self.refused(2, ('"models" is no cache', "pipelines, weights, self-test, tuning, all"),
+        self.refused(2, ('CACHE is "models"', "pipelines, weights, self-test or tuning"),
                      "cache", "clear", "models", env=self.env())
         for command in ((), ("prune",)):
             self.refused(2, 'TOKAMAK_WEIGHTS_LIMIT is "much", expected a number of bytes',

@@ -62,14 +62,14 @@ Result<void> clear(const CacheFlags& flags) {
       bytes += entry.bytes;
     }
   }
+  const std::string what = fmt::format("{} entries ({}) of {}", entries, bytes_text(bytes),
+                                       flags.which == "all" ? "all caches" : flags.which);
   if (entries > 0 && !flags.yes) {
     if (!stdin_is_terminal()) {
-      return fail(ErrorCode::kUsage, "Nothing is removed without being asked about; --yes agrees.");
+      return fail(ErrorCode::kUsage, "{} are not removed without being asked about; --yes agrees.",
+                  what);
     }
-    const std::string question =
-        fmt::format("remove {} entries ({}) of {}", entries, bytes_text(bytes),
-                    flags.which == "all" ? "all caches" : flags.which);
-    if (!agreed(question, false)) {
+    if (!agreed("remove " + what, false)) {
       note("Nothing was removed.\n");
       return {};
     }

@@ -121,7 +121,7 @@ Result<Graph> build_gemma4(const ConfigReader& config, const TensorFile& file,
   ValueId x = b.scale(b.embed(b.token_ids(), table), std::sqrt(float(c.hidden)));
   std::optional<ValueId> per_layer;
   if (c.ple != 0) per_layer = per_layer_inputs(b, c, x);
-  for (uint32_t i = 0; i < c.layers && b.ok(); ++i) x = Layer{b, c, i}(x, per_layer);
+  for (uint32_t i = 0; i < c.layers && b.ok(); ++i) x = Layer{{b, c, i}}(x, per_layer);
   x = b.rms_norm(b.output_rows(x), b.vector("norm.weight", c.hidden), c.eps);
   if (!c.tied) table = b.matrix("lm_head.weight", c.vocab, c.hidden);
   ValueId logits = b.linear(x, table);

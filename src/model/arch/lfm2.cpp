@@ -129,7 +129,7 @@ Result<Graph> build_lfm2(const ConfigReader& config, const TensorFile& file,
   ModelBuilder b(file, options, "model.");
   ValueId table = b.matrix("embed_tokens.weight", c.vocab, c.hidden);
   ValueId x = b.embed(b.token_ids(), table);
-  for (uint32_t i = 0; i < c.layers && b.ok(); ++i) x = Layer{b, c, i}(x);
+  for (uint32_t i = 0; i < c.layers && b.ok(); ++i) x = Layer{{b, c, i}}(x);
   x = b.rms_norm(b.output_rows(x), b.vector("embedding_norm.weight", c.hidden), c.eps);
   if (!c.tied) table = b.matrix("lm_head.weight", c.vocab, c.hidden);
   return b.finish(b.linear(x, table));
