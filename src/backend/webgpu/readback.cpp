@@ -8,8 +8,8 @@ namespace {
 constexpr size_t kStagingBuffers = 3;
 
 // A driver that is asked when a step has ended says so some 200 us before it wakes who sleeps until
-// then (docs/performance.md). A device that has more to do meanwhile is polled with pauses from the
-// start. After a second, which no step of one token takes, the thread sleeps.
+// then (docs/performance-history.md). A device that has more to do meanwhile is polled with pauses
+// from the start. After a second, which no step of one token takes, the thread sleeps.
 constexpr std::chrono::microseconds kPause(50), kTimeout(1'000'000);
 constexpr Backoff kSpinFirst = {std::chrono::microseconds(2000), kPause, kTimeout};
 constexpr Backoff kSleepAtOnce = {std::chrono::microseconds(0), kPause, kTimeout};
