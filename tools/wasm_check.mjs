@@ -1,5 +1,5 @@
 // Runs the browser module in Node: what a model brings along is refused or rendered, but never traps,
-// however deeply it nests. `node tools/wasm_check.mjs build/wasm/tools/tokamak_wasm.wasm`
+// however deeply it nests. `node tools/wasm_check.mjs build/wasm/bin/tokamak_wasm.wasm`
 import { readFileSync } from "node:fs";
 
 // Texts of one kind at every depth: templates within their own limits, and far beyond them.

@@ -76,7 +76,7 @@ check_tidy() {
 wasm() {
   configure wasm
   compile wasm
-  ! command -v node >/dev/null || node "$root/tools/wasm_check.mjs" "$root/build/wasm/tools/tokamak_wasm.wasm"
+  ! command -v node >/dev/null || node "$root/tools/wasm_check.mjs" "$root/build/wasm/bin/tokamak_wasm.wasm"
 }
 check_wasm() { one wasm wasm; }
 
