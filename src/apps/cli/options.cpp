@@ -225,8 +225,8 @@ Option* App::add_option(const std::string& names, T& variable, std::string descr
   option->repeatable_ = kIsList<T>;
   // The first value that is given takes the place of a list's default.
   option->assign_ = [&variable, is_first = true](const std::string& text) mutable {
-    if constexpr (kIsList<T>) {
-      if (std::exchange(is_first, false)) variable.clear();
+    if (std::exchange(is_first, false)) {
+      if constexpr (kIsList<T>) variable.clear();
     }
     return read_value(text, variable);
   };
