@@ -10,7 +10,7 @@ import struct
 
 SOURCE = pathlib.Path(__file__).resolve().parent.parent / "src"
 # Where texts are read, and what stands before them in a key.
-READERS = {"formats/gguf.cpp": [""], "text/gguf_*.cpp": [], "engine/gguf_files.cpp": ["", "tokenizer.ggml."],
+READERS = {"formats/gguf.cpp": [""], "text/tokenizer/gguf_*.cpp": [], "engine/gguf_files.cpp": ["", "tokenizer.ggml."],
            "model/gguf/*.cpp": ["", "llama.", "gemma4."]}
 TEXT = re.compile(r'"([^"\\\n]{2,60})"')
 KEY = re.compile(r"[a-z][a-z0-9_]*(\.[a-z0-9_]+)*")
@@ -21,7 +21,10 @@ BROKEN = [b"\xe6\x97", b"\xff\xfe", b"\xf0\x9f\x98", b"\xc3", b"\xed\xa0\x80"]
 def readers():
     """(a text between quotes, what may stand before it), in the order of the files"""
     for pattern, prefixes in READERS.items():
-        for path in sorted(SOURCE.glob(pattern)):
+        paths = sorted(SOURCE.glob(pattern))
+        if not paths:
+            raise SystemExit(f"error: src/{pattern} matches no file")
+        for path in paths:
             if not path.name.endswith("_test.cpp"):
                 for text in TEXT.findall(path.read_text()):
                     if " " not in text and not text.endswith(".h"):
