@@ -94,6 +94,9 @@ class Cache(Cli):
         nowhere = environment(TOKAMAK_CACHE_DIR=None, XDG_CACHE_HOME=None, HOME=None)
         self.refused(3, "None of TOKAMAK_CACHE_DIR, XDG_CACHE_HOME and HOME is set", "cache",
                      env=nowhere)
+        nowhere.pop("HF_HOME", None)
+        nowhere.pop("HF_HUB_CACHE", None)
+        self.refused(2, "there is no place for models", "list", env=nowhere)
 
     def test_quantized_weights_are_used_again_and_told_of_when_they_cannot_be(self):
         run = ("run", "-p", "Once", *CPU, *FLAGS, "--quantize", "q8")

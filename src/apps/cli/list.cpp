@@ -30,7 +30,7 @@ std::string quantization_of(std::string path) {
 }
 
 Result<void> run(bool json) {
-  const std::string cache = hub::cache_folder();
+  TOK_TRY(const std::string cache, hub::known_cache_folder());
   TOK_TRY(const std::vector<hub::StoredModel> models, hub::stored_models(cache));
   Table table;
   table.column("model", "model").column("revision", "revisions");
