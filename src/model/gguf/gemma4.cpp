@@ -138,6 +138,12 @@ void gemma4(Fields& f) {
   slides.set("rope_type", "default").set("rope_theta", f.positive("rope.freq_base_swa", 1e4));
   ropes.set("full_attention", std::move(full)).set("sliding_attention", std::move(slides));
   f.config.set("rope_parameters", std::move(ropes));
+  // Its frequencies in rope_freqs.weight are those of "proportional"; another scaling would be
+  // lost.
+  const Json scaling = *f.config.find("rope_scaling");
+  if (!scaling.is_null() && *scaling.find("rope_type") != Json("explicit")) {
+    f.refuse("rope.scaling.type", "is set");
+  }
   f.replace("rope_scaling", Json());
 }
 

@@ -297,6 +297,14 @@ TEST(GgufImport, RefusesSizesThatCannotBeDoubled) {
   }
 }
 
+TEST(GgufImport, RefusesAScalingBesideTheRotationOfGemma4) {
+  Fake gemma("gemma4");
+  gemma.set("gemma4.attention.key_length", 16).set("gemma4.attention.sliding_window", 8);
+  EXPECT_EQ(gemma.message(), "no error");
+  gemma.set("gemma4.rope.scaling.type", "yarn").set("gemma4.rope.scaling.factor", 4.0);
+  EXPECT_MENTIONS(gemma.message(), "gemma4.rope.scaling.type is set");
+}
+
 TEST(GgufImport, ReadsYarnAsLlamaCppDoes) {
   Fake yarn("qwen3");
   const auto read = [&] {
