@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Prints libFuzzer's dictionary for the target regex: constructs of Oniguruma's syntax."""
+from print_words import print_words
 
 WORDS = (
     "[^", "[[", "]]", "&&", "[:alpha:]", "[:^word:]", "\\p{", "\\P{^", "\\p{Han}", "\\p{Lu}",
@@ -8,12 +9,4 @@ WORDS = (
     "(?#", "{2,3}", "{,3}", "{3,1}", "++", "*?", "ss", "ffi", "\n---\n",
 )
 
-
-def main():
-    for word in WORDS:
-        text = "".join(f"\\x{byte:02x}" for byte in word.encode())
-        print(f'"{text}"')
-
-
-if __name__ == "__main__":
-    main()
+print_words(WORDS)

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Prints libFuzzer's dictionary for the target tokenizer_json: members of the files of a tokenizer."""
+from print_words import print_words
 
 WORDS = (
     "\n---\n", '"add_bos_token"', '"add_eos_token"', '"added_tokens_decoder"',
@@ -10,12 +11,4 @@ WORDS = (
     '"TemplateProcessing"', '"Regex"',
 )
 
-
-def main():
-    for word in WORDS:
-        text = "".join(f"\\x{byte:02x}" for byte in word.encode())
-        print(f'"{text}"')
-
-
-if __name__ == "__main__":
-    main()
+print_words(WORDS)

@@ -21,6 +21,20 @@ std::vector<CacheKind> chosen(const std::string& which) {
   return kinds;
 }
 
+struct Held {
+  uint64_t entries = 0, bytes = 0;
+};
+
+/// Files that are not whole yet count with their bytes alone.
+Held held_by(const FileCache& cache) {
+  Held held;
+  for (const CacheEntry& entry : cache.entries()) {
+    held.entries += entry.is_partial ? 0 : 1;
+    held.bytes += entry.bytes;
+  }
+  return held;
+}
+
 Result<void> check_folder() {
   if (!cache_folder("").empty()) return {};
   return invalid_input(
@@ -37,13 +51,9 @@ Result<void> show(bool json) {
   for (const CacheKind& kind : kCacheKinds) {
     const FileCache cache(cache_folder(kind.folder), kind);
     TOK_TRY(const uint64_t limit, cache_limit(kind));
-    uint64_t entries = 0, bytes = 0;
-    for (const CacheEntry& entry : cache.entries()) {
-      entries += entry.is_partial ? 0 : 1;
-      bytes += entry.bytes;
-    }
-    table.row(
-        {kind.name, kind.holds, entries, bytes_cell(bytes), bytes_cell(limit), cache.folder()});
+    const Held held = held_by(cache);
+    table.row({kind.name, kind.holds, held.entries, bytes_cell(held.bytes), bytes_cell(limit),
+               cache.folder()});
   }
   return print(json ? table.json().dump(1) + "\n" : table.text());
 }
@@ -57,10 +67,9 @@ Result<void> clear(const CacheFlags& flags) {
   TOK_TRY(check_folder());
   uint64_t entries = 0, bytes = 0;
   for (const CacheKind& kind : chosen(flags.which)) {
-    for (const CacheEntry& entry : FileCache(cache_folder(kind.folder), kind).entries()) {
-      entries += entry.is_partial ? 0 : 1;
-      bytes += entry.bytes;
-    }
+    const Held held = held_by(FileCache(cache_folder(kind.folder), kind));
+    entries += held.entries;
+    bytes += held.bytes;
   }
   const std::string what = fmt::format("{} entries ({}) of {}", entries, bytes_text(bytes),
                                        flags.which == "all" ? "all caches" : flags.which);

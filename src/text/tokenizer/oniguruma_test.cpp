@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "text/tokenizer/regex.h"
+#include "text/tokenizer/regex_matches_test.h"
 
 namespace tokamak {
 namespace {
@@ -11,19 +11,6 @@ struct Row {
   std::string_view pattern, text;
   std::string_view matches;  // with "|" between them
 };
-
-std::string matches_of(std::string_view pattern, std::string_view text) {
-  auto regex = Regex::compile(pattern);
-  if (!regex) return regex.error().message;
-  std::vector<TextRange> matches;
-  if (auto found = regex->find_all(text, matches); !found) return found.error().message;
-  std::string joined;
-  for (const TextRange& match : matches) {
-    if (!joined.empty()) joined += '|';
-    joined += text.substr(match.begin, match.end - match.begin);
-  }
-  return joined;
-}
 
 // Every expectation is what Oniguruma 6.9.8 finds in its default syntax, as `tokenizers` uses it.
 constexpr Row kRows[] = {

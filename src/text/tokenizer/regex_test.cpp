@@ -2,22 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "text/tokenizer/regex_matches_test.h"
+
 namespace tokamak {
 namespace {
-
-/// The matches of `pattern` in `text`, with "|" between them.
-std::string matches_of(std::string_view pattern, std::string_view text) {
-  auto regex = Regex::compile(pattern);
-  if (!regex) return regex.error().message;
-  std::vector<TextRange> matches;
-  if (auto found = regex->find_all(text, matches); !found) return found.error().message;
-  std::string joined;
-  for (const TextRange& match : matches) {
-    if (!joined.empty()) joined += '|';
-    joined += text.substr(match.begin, match.end - match.begin);
-  }
-  return joined;
-}
 
 TEST(Regex, FindsAllMatchesFromLeftToRight) {
   EXPECT_EQ(matches_of("a+|b", "aab-ba"), "aa|b|b|a");
