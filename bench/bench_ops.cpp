@@ -110,9 +110,10 @@ void compute_expected(Bench& bench) {
       x.insert(x.end(), bench.x.begin() + t * columns, bench.x.begin() + (t + 1) * columns);
     }
     const uint32_t count = uint32_t(tokens.size());
-    CpuCall cpu{.op = &bench.node().op, .inputs = {}, .outputs = {}, .frame = {}};
-    cpu.frame.tokens = count;
-    cpu.frame.position = bench.depth + (one_by_one ? tokens[0] : 0);
+    const Slot slot = {.count = count, .position = bench.depth + (one_by_one ? tokens[0] : 0)};
+    std::vector<std::byte> batch;
+    write_batch({.rows = count}, {&slot, 1}, std::vector<uint32_t>(count), {}, batch);
+    CpuCall cpu{.op = &bench.node().op, .inputs = {}, .outputs = {}, .batch = {{}, batch.data()}};
     const auto add = [&](void* data, const TensorDesc& tensor, std::vector<CpuTensor>& to) {
       to.push_back({static_cast<std::byte*>(data), tensor.dtype, {}});
       for (const Dim dim : tensor.shape) {
@@ -279,10 +280,9 @@ Result<void> bench_variant(const Bench& bench, Backend& backend, const KernelVar
   }
   TOK_TRY(write(*program, phase.steps[0].inputs[0].buffer, bench.x.data(), 4 * bench.x.size()));
   const std::vector<uint32_t> tokens(bench.tokens);
-  StepRequest request{.phase = 0, .frame = {}, .tokens = tokens, .done = nullptr};
-  request.frame.tokens = bench.tokens;
-  request.frame.position = bench.depth;
-  request.frame.length = bench.depth + bench.tokens;
+  const Slot slot = {
+      .count = bench.tokens, .position = bench.depth, .length = bench.depth + bench.tokens};
+  const StepRequest request{.phase = 0, .slots = {slot}, .tokens = tokens, .done = nullptr};
   TOK_TRY(const double error, largest_error(bench, *program, request));
   TOK_TRY(const Times times, time_it(*program, request, number(options, "rounds", 5), copies));
   const Cost cost =

@@ -20,21 +20,32 @@ using ConstantReader =
 /// Called now and then, by the thread that loads: bytes loaded so far, bytes in all.
 using LoadProgress = std::function<void(uint64_t done, uint64_t total)>;
 
+/// What a step reads of one of its inputs of BufferUse::kInput.
+struct InputWrite {
+  BufferId buffer = {};
+  std::span<const std::byte> bytes;  // of the step's rows
+};
+
 struct StepRequest {
   size_t phase = 0;
-  Frame frame;
-  std::span<const uint32_t> tokens;  // frame.tokens of them; copied by submit()
+  std::vector<Slot> slots;           // the sequences that have rows in the step, slot by slot
+  std::span<const uint32_t> tokens;  // of their rows; copied by submit(), as all spans are
+  /// The rows whose results are wanted; none: the last of each slot. Of phases that end in them.
+  std::span<const uint32_t> outputs = {};
+  std::span<const InputWrite> inputs = {};
   /// Receives the phase's result, rows of f32, valid during the call; or why there is none. Null:
   /// the result is not read back.
   std::function<void(Result<std::span<const float>>)> done;
-  /// The phase runs that many times, one after the other, on the frame that the device makes for
+  /// The phase runs that many times, one after the other, on the batch that the device makes for
   /// itself; 0: not at all, for `done` to receive what the last step has left. REQUIRES: at most 1,
-  /// or a phase that ends in next_token or sample_token.
+  /// or a phase that chooses tokens.
   uint32_t repeat = 1;
-  /// What `done` receives; null: the phase's result. REQUIRES: an operand of one token that no step
-  /// of the phase after its own overwrites.
+  /// What `done` receives; null: the phase's result. REQUIRES: an operand that no step of the phase
+  /// after its own overwrites.
   const Operand* result = nullptr;
-  /// The frame is what the device made of the last one; `frame` and `tokens` are not read.
+  /// Of that so many bytes from there on, multiples of 4; 0 bytes: all that the step has written.
+  uint64_t result_first = 0, result_bytes = 0;
+  /// The batch is what the device made of the last one; slots, tokens and outputs are not read.
   bool continues = false;
   /// Made before the phase runs. REQUIRES: no buffer that is copied to is copied from.
   std::span<const BufferCopy> copies = {};
@@ -57,10 +68,12 @@ class Program {
   uint64_t begin_sequence() { return ++sequence_; }
   virtual const Plan& plan() const = 0;
   virtual CompileReport report() const { return {}; }
-  /// Overwrites the start of a buffer: a page table; in tests also states and activations, with
-  /// noise that no result may contain. REQUIRES: the buffer has at least that size.
-  virtual Result<void> write_table(BufferId buffer, std::span<const uint32_t> values) = 0;
-  /// Enqueues one step. REQUIRES: tokens fit the phase; position + tokens fit the cache.
+  /// Overwrites a buffer from word `first` on: a page table; in tests also states and activations,
+  /// with noise that no result may contain. REQUIRES: the buffer has at least that size.
+  virtual Result<void> write_table(BufferId buffer, std::span<const uint32_t> values,
+                                   uint64_t first = 0) = 0;
+  /// Enqueues one step. REQUIRES: the rows fit the phase, slots have
+  /// different indices, and every row's position has a page.
   virtual Result<void> submit(const StepRequest& request) = 0;
   /// Runs the callbacks of what has finished.
   virtual Result<void> poll() = 0;

@@ -268,19 +268,19 @@ Result<Engine::Compiled> compile_as_asked(const ModelFiles& files, const DeviceI
     capturing.phases.push_back({"short", kShortChunk});
   }
   if (build.chunk > kSmallBatch) capturing.phases.push_back({"small_batch", kSmallBatch});
-  capturing.phases.push_back({"decode", 1, &out.one_token});
+  capturing.phases.push_back({"decode", 1, PhaseKind::kDecode, &out.one_token});
   std::optional<Graph> long_context[3];
   if (!out.encoder) {
-    const auto add_long_context = [&](const char* phase, const Graph& near,
+    const auto add_long_context = [&](const char* phase, PhaseKind kind, const Graph& near,
                                       std::optional<Graph>& own) {
       if (out.context > kLongContext) own = fuse::for_long_context(near, out.target);
-      if (own) capturing.phases.push_back({phase, 1, &*own, kLongContext});
+      if (own) capturing.phases.push_back({phase, 1, kind, &*own, kLongContext});
     };
-    add_long_context("decode_long", out.one_token, long_context[0]);
-    capturing.phases.push_back({"sampled", 1, &out.sampled});
-    add_long_context("sampled_long", out.sampled, long_context[1]);
-    capturing.phases.push_back({"greedy", 1, &out.greedy});
-    add_long_context("greedy_long", out.greedy, long_context[2]);
+    add_long_context("decode_long", PhaseKind::kDecode, out.one_token, long_context[0]);
+    capturing.phases.push_back({"sampled", 1, PhaseKind::kSampled, &out.sampled});
+    add_long_context("sampled_long", PhaseKind::kSampled, out.sampled, long_context[1]);
+    capturing.phases.push_back({"greedy", 1, PhaseKind::kGreedy, &out.greedy});
+    add_long_context("greedy_long", PhaseKind::kGreedy, out.greedy, long_context[2]);
   }
   TOK_TRY(out.plan, capture_worthwhile(out.fused, device, std::move(capturing)));
   return out;
@@ -289,10 +289,10 @@ Result<Engine::Compiled> compile_as_asked(const ModelFiles& files, const DeviceI
 }  // namespace
 
 Graph Engine::unfused(const Compiled& compiled, const Phase& phase) {
-  if (phase.max_tokens > 1) return compiled.unfused;
+  if (!decodes(phase.kind)) return compiled.unfused;
   const Graph one = fuse::for_one_token(compiled.unfused);
-  if (phase.name.starts_with("greedy")) return fuse::with_argmax(one);
-  return phase.name.starts_with("sampled") ? fuse::with_list(one) : one;
+  if (phase.kind == PhaseKind::kGreedy) return fuse::with_argmax(one);
+  return phase.kind == PhaseKind::kSampled ? fuse::with_list(one) : one;
 }
 
 Result<Engine::Compiled> Engine::compile(const ModelFiles& files, const DeviceInfo& device,

@@ -11,8 +11,9 @@ Result<void> RestorableProgram::restore(const Error& loss) {
   return {};
 }
 
-Result<void> RestorableProgram::write_table(BufferId buffer, std::span<const uint32_t> values) {
-  return program_ ? program_->write_table(buffer, values) : Failure(loss_);
+Result<void> RestorableProgram::write_table(BufferId buffer, std::span<const uint32_t> values,
+                                             uint64_t first) {
+  return program_ ? program_->write_table(buffer, values, first) : Failure(loss_);
 }
 
 Result<void> RestorableProgram::submit(const StepRequest& request) {

@@ -18,7 +18,7 @@ class TimedProgram : public Program {
  public:
   TimedProgram(Plan plan, Seconds seconds) : plan_(std::move(plan)), seconds_(std::move(seconds)) {}
   const Plan& plan() const override { return plan_; }
-  Result<void> write_table(BufferId, std::span<const uint32_t>) override { return {}; }
+  Result<void> write_table(BufferId, std::span<const uint32_t>, uint64_t) override { return {}; }
   Result<void> submit(const StepRequest&) override { return {}; }
   Result<void> poll() override { return {}; }
   Result<void> wait() override { return {}; }

@@ -25,9 +25,9 @@ class FakeSampler : public Program {
     const auto result = [](Shape shape) {
       return Operand{BufferId(0), DType::kF32, std::move(shape)};
     };
-    Phase plain{.name = "decode", .max_tokens = 1};
+    Phase plain{.name = "decode", .max_tokens = 1, .kind = PhaseKind::kDecode};
     plain.result.shape = {1, kLogits};
-    Phase listing{.name = "sampled", .max_tokens = 1};
+    Phase listing{.name = "sampled", .max_tokens = 1, .kind = PhaseKind::kSampled};
     listing.steps = {{.op = TopKTokens{}, .inputs = {plain.result}, .outputs = {result({1, 3})}},
                      {.op = SampleToken{},
                       .outputs = {result({kLists, 4}), {kOccurred, DType::kU32, {kLogits / 32}}}}};
@@ -40,7 +40,7 @@ class FakeSampler : public Program {
     plan_.phases.back().from_position = position;
   }
   const Plan& plan() const override { return plan_; }
-  Result<void> write_table(BufferId buffer, std::span<const uint32_t> values) override {
+  Result<void> write_table(BufferId buffer, std::span<const uint32_t> values, uint64_t) override {
     EXPECT_EQ(buffer, kOccurred);
     occurred.assign(values.begin(), values.end());
     return {};
@@ -57,18 +57,18 @@ class FakeSampler : public Program {
     for (const auto& [from, to] : request.copies) states_[size_t(to)] = states_[size_t(from)];
     copies += request.copies.size();
     if (!request.continues) {
-      frame_ = request.frame;
+      slot_ = request.slots[0];
       token_ = request.tokens[0];
     }
     for (uint32_t i = 0; i < request.repeat; ++i) {
-      if (frame_.position == 0) states_[0].clear();
+      if (slot_.position == 0) states_[0].clear();
       states_[0] += fmt::format("{} ", token_);
       const char* long_context = request.phase == 2 ? "long " : "";
-      log += fmt::format("{}{}@{} ", long_context, token_, frame_.position++);
+      log += fmt::format("{}{}@{} ", long_context, token_, slot_.position++);
       const float sum = insufficient.contains(++token_) ? -1.0f : 1.0f;
       const float row[] = {0.5f, wrong_listed.value_or(float(token_)), sum,
                            wrong_token.value_or(float(token_))};
-      std::ranges::copy(row, rows_.begin() + std::ptrdiff_t(frame_.chosen++ % kLists * 4));
+      std::ranges::copy(row, rows_.begin() + std::ptrdiff_t(slot_.chosen++ % kLists * 4));
     }
     if (!request.done) return {};
     const bool reads_logits =
@@ -110,7 +110,7 @@ class FakeSampler : public Program {
   Plan plan_;
 
  private:
-  Frame frame_;
+  Slot slot_;
   uint32_t token_ = 0;
   std::vector<float> rows_ = std::vector<float>(4 * kLists);
   std::array<std::string, 1 + kStateCopies> states_;

@@ -15,7 +15,7 @@ using Ids = std::vector<uint32_t>;
 
 inline constexpr uint32_t kVocab = 10;
 
-/// Records the frames; the logits after a token are the token, the frame's length, and zeros.
+/// Records the slots; the logits after a token are the token, the slot's length, and zeros.
 class Recorder : public Program {
  public:
   explicit Recorder(uint32_t short_rows, bool all_logits = false) {
@@ -27,7 +27,7 @@ class Recorder : public Program {
     plan_.phases = {phase};
   }
   const Plan& plan() const override { return plan_; }
-  Result<void> write_table(BufferId, std::span<const uint32_t> values) override {
+  Result<void> write_table(BufferId, std::span<const uint32_t> values, uint64_t) override {
     table.assign(values.begin(), values.end());
     return {};
   }
@@ -38,12 +38,12 @@ class Recorder : public Program {
     }
     most_under_way = std::max(most_under_way, ++under_way);
     ++submitted;
-    const Frame& frame = request.frame;
-    log += fmt::format("{}+{}/{} ", frame.position, frame.tokens, frame.length);
+    const Slot& slot = request.slots[0];
+    log += fmt::format("{}+{}/{} ", slot.position, slot.count, slot.length);
     phases += plan_.phases[request.phase].name + " ";
     std::vector<float> rows;
     for (const uint32_t id : request.tokens) {
-      rows.insert(rows.end(), {float(id), float(frame.length)});
+      rows.insert(rows.end(), {float(id), float(slot.length)});
       rows.resize(rows.size() + kVocab - 2);
     }
     if (plan_.phases[0].result.shape[0] != kTokens) rows.erase(rows.begin(), rows.end() - kVocab);

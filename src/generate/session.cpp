@@ -95,15 +95,9 @@ void Session::find_sampling_phases(const Plan& plan) {
   greedy_phase_ = list_phase_ = plan.phases.size();
   ahead_ = kStepsAhead;
   if (vocab_ > kMaxExactVocab) return;
-  for (size_t i = 0; i < plan.phases.size(); ++i) {
-    if (plan.phases[i].from_position > 0) continue;
-    for (const Step& step : plan.phases[i].steps) {
-      if (std::holds_alternative<NextToken>(step.op)) greedy_phase_ = i;
-      if (!std::holds_alternative<SampleToken>(step.op)) continue;
-      list_phase_ = i;
-      occurred_ = step.outputs[1].buffer;
-    }
-  }
+  greedy_phase_ = plan.phase_for(1, PhaseKind::kGreedy);
+  list_phase_ = plan.phase_for(1, PhaseKind::kSampled);
+  if (list_phase_ < plan.phases.size()) occurred_ = plan.phases[list_phase_].steps.back().outputs[1].buffer;
   is_recurrent_ = !state_copies(plan, 0).empty();
   // A step writes into the cache of a window where the oldest position was: what is ahead must not
   // reach what the next position still sees.
@@ -131,12 +125,11 @@ StepRequest Session::step_of(std::span<const uint32_t> tokens) const {
 
 StepRequest Session::one_step(size_t phase, std::span<const uint32_t> tokens) const {
   StepRequest request{.phase = program_->plan().phase_at(phase, position_),
-                      .frame = {},
+                      .slots = {{.count = uint32_t(tokens.size()),
+                                 .position = position_,
+                                 .length = length_}},
                       .tokens = tokens,
                       .done = {}};
-  request.frame.tokens = uint32_t(tokens.size());
-  request.frame.position = position_;
-  request.frame.length = length_;
   return request;
 }
 
@@ -152,9 +145,10 @@ Result<void> Session::step(StepRequest request, bool read_back) {
   }
   TOK_TRY(submit(request));
   if (request.repeat > 0) {
-    position_ += request.frame.tokens;
+    const auto count = uint32_t(request.tokens.size());
+    position_ += count;
     written_ = std::max(written_, position_);
-    steps_.push_back(request.frame.tokens);
+    steps_.push_back(count);
   }
   if (!read_back) return {};
   Result<void> status = program_->wait();
@@ -246,7 +240,7 @@ Result<void> Session::put_back_states(std::span<const uint32_t> steps, uint32_t 
   if (!newest) return {};
   std::vector<BufferCopy> copies = state_copies(program_->plan(), uint32_t(*newest));
   for (BufferCopy& copy : copies) std::swap(copy.from, copy.to);
-  StepRequest request{.phase = 0, .frame = {}, .tokens = {}, .done = {}};
+  StepRequest request{.phase = 0, .slots = {}, .tokens = {}, .done = {}};
   request.repeat = 0;
   request.continues = true;
   request.copies = copies;
@@ -335,7 +329,7 @@ Result<std::span<const float>> Session::feed_for_list(uint32_t id, float inverse
   const auto attempt = [&] {
     return or_as_before([&] {
       StepRequest request = one_step(list_phase_, {&id, 1});
-      request.frame.rule.inverse_temperature = inverse_temperature;
+      request.slots[0].rule.inverse_temperature = inverse_temperature;
       request.result = &list_step().outputs.front();
       return step(std::move(request), true);
     });

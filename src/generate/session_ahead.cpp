@@ -38,14 +38,13 @@ Result<void> Session::submit_ahead(const AheadLoop& loop, uint32_t count,
   const uint32_t position = position_ + own->submitted;
   count = std::min(count, plan.change_after(loop.phase, position) - position);
   StepRequest request{
-      .phase = plan.phase_at(loop.phase, position), .frame = {}, .tokens = {}, .done = {}};
+      .phase = plan.phase_at(loop.phase, position), .slots = {}, .tokens = {}, .done = {}};
   request.repeat = count;
   request.continues = own->submitted > 0;
   if (!request.continues) {
     request.tokens = {&loop.id, 1};
-    request.frame = {.tokens = 1, .position = position_, .length = position_ + 1};
     const SamplingStart start = loop.start();
-    request.frame.rule = start.rule;
+    request.slots = {{.position = position_, .length = position_ + 1, .rule = start.rule}};
     if (start.rule.repetition_penalty != 1) TOK_TRY(write_occurred(start.previous_ids));
   }
   const uint32_t first = own->submitted;

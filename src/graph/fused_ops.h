@@ -153,7 +153,7 @@ struct GatedFfn {
 /// each part, one after the other, then of each part and head the base that its weights count from
 /// (its largest score, or one near it) and their total.
 ///     (row [T, at least (heads + 2 kv) d, (heads + kv) d or heads*d], table [rows, rotary], cache
-///     [slots, 2, kv, d],
+///     [cells, 2, kv, d],
 ///      pages u32[P], norms? [2*d] or [d])
 ///      -> [T, heads*d] or [T, splits*heads*(d + 2)], cache if it appends
 struct StepAttention {

@@ -9,20 +9,22 @@
 
 namespace tokamak {
 
-uint64_t element_count(const Shape& shape, uint64_t tokens) {
+uint64_t element_count(const Shape& shape, uint64_t tokens, uint64_t outputs) {
   uint64_t count = 1;
-  for (const Dim dim : shape) count *= dim == kTokens ? tokens : uint64_t(dim);
+  for (const Dim dim : shape) {
+    count *= dim == kTokens ? tokens : dim == kOutputs ? outputs : uint64_t(dim);
+  }
   return count;
 }
 
-uint64_t byte_count(DType dtype, const Shape& shape, uint64_t tokens) {
-  if (!is_packed(dtype)) return element_count(shape, tokens) * dtype_bytes(dtype);
+uint64_t byte_count(DType dtype, const Shape& shape, uint64_t tokens, uint64_t outputs) {
+  if (!is_packed(dtype)) return element_count(shape, tokens, outputs) * dtype_bytes(dtype);
   TOK_CHECK(shape.size() == 2);
   return matrix_bytes(dtype, uint64_t(shape[0]), uint64_t(shape[1]));
 }
 
-uint64_t byte_count(const TensorDesc& tensor, uint64_t tokens) {
-  return byte_count(tensor.dtype, tensor.shape, tokens);
+uint64_t byte_count(const TensorDesc& tensor, uint64_t tokens, uint64_t outputs) {
+  return byte_count(tensor.dtype, tensor.shape, tokens, outputs);
 }
 
 std::optional<size_t> changed_state(const Graph& graph, const Node& node, size_t output) {
@@ -65,7 +67,9 @@ std::string type_text(const TensorDesc& tensor) {
   text += '[';
   for (size_t i = 0; i < tensor.shape.size(); ++i) {
     if (i > 0) text += ',';
-    text += tensor.shape[i] == kTokens ? "T" : fmt::format("{}", tensor.shape[i]);
+    text += tensor.shape[i] == kTokens    ? "T"
+            : tensor.shape[i] == kOutputs ? "O"
+                                          : fmt::format("{}", tensor.shape[i]);
   }
   return text + ']';
 }
@@ -126,7 +130,7 @@ Result<void> verify(const Graph& graph) {
           value.name);
     }
     for (const Dim dim : value.shape) {
-      if (dim != kTokens && dim <= 0) {
+      if (dim != kTokens && dim != kOutputs && dim <= 0) {
         return invalid_input("Graph: value {} has the size {}, expected a positive one.", i, dim);
       }
     }

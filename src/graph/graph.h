@@ -21,9 +21,10 @@ namespace tokamak {
 /// Tokens in a KV cache page.
 inline constexpr uint32_t kPageTokens = 16;
 
-/// A dimension: a size, or the symbol T (tokens in this step).
+/// A dimension: a size, or a symbol: T, the tokens in this step, and O, those of its rows whose
+/// results are wanted (LastRow).
 using Dim = int64_t;
-inline constexpr Dim kTokens = -1;
+inline constexpr Dim kTokens = -1, kOutputs = -2;
 using Shape = std::vector<Dim>;
 
 enum class ValueId : uint32_t {};
@@ -121,11 +122,11 @@ struct Graph {
   TensorDesc& at(ValueId id) { return values[uint32_t(id)]; }
 };
 
-/// The number of elements with T = `tokens`.
-uint64_t element_count(const Shape& shape, uint64_t tokens);
+/// The number of elements with T = `tokens` and O = `outputs`.
+uint64_t element_count(const Shape& shape, uint64_t tokens, uint64_t outputs = 1);
 /// Bytes of a tensor of this type, packed or not.
-uint64_t byte_count(DType dtype, const Shape& shape, uint64_t tokens);
-uint64_t byte_count(const TensorDesc& tensor, uint64_t tokens);
+uint64_t byte_count(DType dtype, const Shape& shape, uint64_t tokens, uint64_t outputs = 1);
+uint64_t byte_count(const TensorDesc& tensor, uint64_t tokens, uint64_t outputs = 1);
 
 /// The operand of `node` that it changes in place and gives as that output: the states among its
 /// outputs are, in their order, the first ones among its operands. Nothing for most outputs.

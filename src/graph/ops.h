@@ -1,7 +1,8 @@
 // The operations of the graph: what is computed, not how. One struct per op; its fields are its
 // attributes, its shape rule is in shapes.cpp, and the text form is made from kName and fields().
 //
-// Activations are always matrices [T, n] in f32, row-major: T is the number of tokens of this step.
+// Activations are always matrices [T, n] in f32, row-major: T is the number of rows of this step,
+// tokens of one or more sequences, O the number of those whose results are wanted.
 // Heads are not an axis: [T, heads * head_dim]. Operand lists are written (inputs) -> outputs.
 #pragma once
 #include <cstdint>
@@ -72,10 +73,10 @@ struct Glu {
   bool operator==(const Glu&) const = default;
 };
 
-/// Rotates halves: within each head, (x[i], x[i + d/2]) turns by the angle of row frame.position +
-/// t of the table, which holds d/2 cosines, then d/2 sines (RoFormer, arXiv:2104.09864; halves as
+/// Rotates halves: within each head, (x[i], x[i + d/2]) turns by the angle of the table's row for the
+/// position, which holds d/2 cosines, then d/2 sines (RoFormer, arXiv:2104.09864; halves as
 /// transformers' rotate_half). Elements beyond d are copied. When the sequence is longer than
-/// short_rows (frame.length), the row is that many further down: the table's second part.
+/// short_rows (Slot::length), the row is that many further down: the table's second part.
 ///                                              (x [T, k*head_dim], table [rows, d]) -> same
 struct Rope {
   static constexpr std::string_view kName = "rope";
@@ -88,9 +89,9 @@ struct Rope {
   bool operator==(const Rope&) const = default;
 };
 
-/// Writes this step's keys and values into the cache, at the slots the page table gives for
-/// positions frame.position + t. The result is the same memory as `cache`.
-///     (k [T, kv*d], v [T, kv*d], cache [slots, 2, kv, d], pages u32 [P]) -> cache
+/// Writes this step's keys and values into the cache, at the cells that the sequence's page table
+/// gives for their positions. The result is the same memory as `cache`.
+///     (k [T, kv*d], v [T, kv*d], cache [cells, 2, kv, d], pages u32 [P]) -> cache
 struct KvAppend {
   static constexpr std::string_view kName = "kv_append";
   static void fields(auto&, auto&&) {}
@@ -101,7 +102,7 @@ struct KvAppend {
 /// h / (heads / kv). Causal: a position sees itself and what is before it, with a window of w > 0
 /// the last w of those. Otherwise it sees every position of the step, with a window those less than
 /// w away; the whole sequence is one step then.
-///     (q [T, heads*d], cache [slots, 2, kv, d], pages u32 [P]) -> [T, heads*d]
+///     (q [T, heads*d], cache [cells, 2, kv, d], pages u32 [P]) -> [T, heads*d]
 struct Attention {
   static constexpr std::string_view kName = "attention";
   float scale = 1;
@@ -119,7 +120,7 @@ struct Attention {
 
 /// Causal convolution over time, each column by itself:
 /// y[t, c] = activation(bias[c] + sum_j w[c, j] x[t - (k-1) + j, c]). The state holds the k-1 rows
-/// of x before this step, oldest first, and is changed to those before the next; at frame.position
+/// of x before this step, oldest first, and is changed to those before the next; at position
 /// 0 they count as zeros, whatever it holds. `gated`: a row is g, h, z of n columns each, x is g z,
 /// and the result is h y.
 ///     (x [T, n] or [T, 3*n], w [n, k], state [k-1, n], bias? [n]) -> [T, n], state
@@ -143,7 +144,7 @@ struct ShortConv {
 /// A row of qkv begins with key_heads q, then as many k, each of dk, then heads v of dv; a row of
 /// ab ends in the heads' a, then their b; rates are the log_rate (with `negated` -exp of it), then
 /// the bias. The state is S,
-/// zero at frame.position 0 whatever it holds.
+/// zero at position 0 whatever it holds.
 ///     (qkv [T, at least 2*key_heads*dk + heads*dv], ab [T, at least 2*heads], rates [2, heads],
 ///      state [heads, dk, dv]) -> [T, heads*dv], state
 struct GatedDelta {
@@ -178,14 +179,15 @@ struct GatherColumns {
   bool operator==(const GatherColumns&) const = default;
 };
 
-/// The mean of the step's rows                  (x [T, n]) -> [1, n]
+/// The mean of each slot's rows                 (x [T, n]) -> [O, n]
 struct MeanRows {
   static constexpr std::string_view kName = "mean_rows";
   static void fields(auto&, auto&&) {}
   bool operator==(const MeanRows&) const = default;
 };
 
-/// The row of the step's last token              (x [T, n]) -> [1, n]
+/// The rows that are wanted: of each slot the last one, unless the batch says otherwise.
+///                                              (x [T, n]) -> [O, n]
 struct LastRow {
   static constexpr std::string_view kName = "last_row";
   static void fields(auto&, auto&&) {}

@@ -16,9 +16,9 @@ struct BlockArgmax {
 };
 inline constexpr uint32_t kArgmaxBlock = 64;
 
-/// Chooses the next token and makes the frame that of the step after it: the column of the best
-/// candidate becomes the frame's token and, as a number, element frame.chosen of `ids`, counted
-/// around. It is -1 where no value was a finite number.
+/// Chooses the next token of each row and makes the batch that of the step after it: the column of
+/// the best candidate becomes the row's token and, as a number, element Slot::chosen of `ids`, counted
+/// around, which has as many numbers as the phase rows. It is -1 where no value was a finite number.
 ///     (candidates [1, 2*k], ids [n]) -> ids
 struct NextToken {
   static constexpr std::string_view kName = "next_token";
@@ -40,7 +40,7 @@ constexpr int64_t candidate_block(int64_t columns) {
 }
 
 /// The largest of each block of neighbours, then the sum of exp((x - largest) *
-/// frame.inverse_temperature) over the block. NaN, infinities and the lowest f32 do not count; a
+/// inverse_temperature) over the block. NaN, infinities and the lowest f32 do not count; a
 /// block of nothing else has the lowest f32 and 0. The sum is -1 where something is +infinity.
 ///                                              (x [T, n]) -> [T, 2*ceil(n/candidate_block(n))]
 struct BlockMaxima {
@@ -60,7 +60,7 @@ struct TopKBlocks {
 
 /// The list that sampling needs: the k = min(kTopK, n) largest values, each followed by its
 /// column as a number, best first, of equals the lowest column first; then the sum of exp((x -
-/// largest) * frame.inverse_temperature) over all columns. What does not count in BlockMaxima is
+/// largest) * inverse_temperature) over all columns. What does not count in BlockMaxima is
 /// not listed: pairs left over are the lowest f32 and -1. The sum is -1 where something is
 /// +infinity.
 ///     (x [T, n], maxima [T, 2*b], blocks [T, min(kTopK, b)]) -> [T, 2*k + 1]
@@ -81,14 +81,14 @@ constexpr void set_occurred(std::span<uint32_t> words, uint32_t id) {
   words[id / 32] |= 1u << id % 32;
 }
 
-/// Draws the next token from a list by frame.rule and makes the frame that of the step after it.
+/// Draws the next token of each row by its slot's rule and makes the batch that of the step after it.
 /// With a repetition penalty, the logits of tokens that have occurred are divided by it, or
 /// multiplied where they are below 0, and the list is taken in the order that leaves. Of the
 /// listed, those survive that are among the first top_k or equal to the last of these; then those
 /// with less than top_p of the mass before them; then those with min_p of the first one's
 /// probability. The random number, the top 24 bits of splitmix64's next, says in whose share of the
 /// mass it falls. The mass is that of the survivors where top_k, top_p or min_p is on, else the
-/// list's sum. Row frame.chosen of `lists`, counted around, gets the list as it was and the token
+/// list's sum. Row Slot::chosen of `lists`, counted around, gets the list as it was and the token
 /// as a number, -1 where it falls on no listed one; with a penalty, the token has then occurred.
 /// All in f32 and without regard to what the list leaves open: a guess that the list can confirm.
 ///     (list [1, 2*k + 1], lists [n, 2*k + 2], occurred u32[w]) -> lists, occurred

@@ -72,7 +72,7 @@ struct ShapeChecks {
     const TensorDesc& c = *in[operand];
     if (c.storage != Storage::kState || c.shape.size() != 4 || c.shape[1] != 2 ||
         c.shape[0] % kPageTokens != 0 || !(c.dtype == DType::kF32 || c.dtype == DType::kF16)) {
-      return wrong(operand, "a cache [slots, 2, kv_heads, head_dim] of whole pages");
+      return wrong(operand, "a cache [cells, 2, kv_heads, head_dim] of whole pages");
     }
     return {};
   }
@@ -101,12 +101,6 @@ struct ShapeChecks {
     TensorDesc out = *in[operand];
     out.name.clear();
     return out;
-  }
-  Result<void> one_row(size_t operand) const {
-    TOK_TRY(activation(operand));
-    const Dim rows = in[operand]->shape[0];
-    if (rows != 1 && rows != kTokens) return wrong(operand, "one row");
-    return {};
   }
   Result<void> state(size_t operand, const Shape& shape, DType dtype = DType::kF32) const {
     const TensorDesc& s = *in[operand];

@@ -187,12 +187,12 @@ struct Rule : ShapeChecks {
   Outputs operator()(const MeanRows&) const {
     TOK_TRY(count(1, 1));
     TOK_TRY(activation(0));
-    return {{matrix(1, in[0]->shape[1])}};
+    return {{matrix(kOutputs, in[0]->shape[1])}};
   }
   Outputs operator()(const LastRow&) const {
     TOK_TRY(count(1, 1));
     TOK_TRY(activation(0));
-    return {{matrix(1, in[0]->shape[1])}};
+    return {{matrix(kOutputs, in[0]->shape[1])}};
   }
   Outputs operator()(const BlockArgmax&) const {
     TOK_TRY(count(1, 1));
@@ -201,7 +201,7 @@ struct Rule : ShapeChecks {
   }
   Outputs operator()(const NextToken&) const {
     TOK_TRY(count(2, 2));
-    TOK_TRY(one_row(0));
+    TOK_TRY(activation(0));
     if (in[0]->shape[1] % 2 != 0) return wrong(0, "pairs of a value and a column");
     TOK_TRY(state(1, {in[1]->shape[0]}));
     return {{same_state(1)}};
@@ -229,7 +229,7 @@ struct Rule : ShapeChecks {
   }
   Outputs operator()(const SampleToken&) const {
     TOK_TRY(count(3, 3));
-    TOK_TRY(one_row(0));
+    TOK_TRY(activation(0));
     const Dim columns = in[0]->shape[1];
     if (columns % 2 == 0 || columns > 2 * Dim{kTopK} + 1) return wrong(0, "a list of tokens");
     TOK_TRY(state(1, {in[1]->shape[0], columns + 1}));

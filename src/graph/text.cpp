@@ -384,6 +384,10 @@ Result<TensorDesc> parse_type(Scanner& scan) {
       type.shape.push_back(kTokens);
       continue;
     }
+    if (scan.take("O")) {
+      type.shape.push_back(kOutputs);
+      continue;
+    }
     TOK_TRY(const uint64_t size, scan.integer());
     if (size == 0 || size > UINT32_MAX) return scan.wrong("a size between 1 and 2^32 - 1");
     type.shape.push_back(Dim(size));

@@ -35,6 +35,12 @@ uint32_t DeviceInfo::tier() const {
   return (features & kFeatureSubgroups) != 0 ? 1 : 2;
 }
 
+CpuTensor CpuTensor::of_slot(uint32_t index) const {
+  uint64_t count = 1;
+  for (const uint32_t dim : dims) count *= dim;
+  return {data + index * count * dtype_bytes(dtype), dtype, dims};
+}
+
 std::span<float> CpuTensor::f32() const {
   TOK_CHECK(dtype == DType::kF32);
   size_t count = 1;

@@ -9,8 +9,9 @@
 #include <variant>
 #include <vector>
 
+#include "base/bits.h"
 #include "graph/graph.h"
-#include "kernels/frame.h"
+#include "kernels/batch.h"
 
 namespace tokamak {
 
@@ -83,12 +84,14 @@ struct RowCut {
   bool operator==(const RowCut&) const = default;
 };
 
-/// One node as selection sees it. `max_tokens` bounds T; 1 in a decode phase.
+/// One node as selection sees it. `max_tokens` bounds T, which counts the output rows where `x` is
+/// made of those.
 struct Problem {
   const Op* op = nullptr;
   std::vector<TensorDesc> inputs, outputs;
   uint32_t max_tokens = 1;
   RowCut cut = {};
+  bool decodes = false;  // each row is the next token of another sequence
 
   template <typename T>
   const T& as() const {
@@ -96,14 +99,23 @@ struct Problem {
   }
 };
 
-/// `count` workgroups, or `count` for every `tokens_per_group` tokens of the step.
+/// How much a step runs: rows, which for kernels after last_row are its output rows, and slots.
+struct StepSize {
+  uint32_t rows = 1, slots = 1;
+  bool operator==(const StepSize&) const = default;
+};
+
+/// `count` workgroups, or `count` for every `tokens_per_group` rows of the step.
 struct Extent {
   uint32_t count = 1;
   uint32_t tokens_per_group = 0;
+  /// Not across sequences: as many more as tile_of() of wgsl/sequences.wgsl may need, or without
+  /// tokens_per_group `count` for every slot.
+  bool per_slot = false;
 
-  uint32_t at(uint32_t tokens) const {
-    return tokens_per_group == 0 ? count
-                                 : count * ((tokens + tokens_per_group - 1) / tokens_per_group);
+  uint32_t at(const StepSize& size) const {
+    if (tokens_per_group == 0) return per_slot ? count * size.slots : count;
+    return count * (ceil_div(size.rows, tokens_per_group) + (per_slot ? size.slots - 1 : 0));
   }
   bool operator==(const Extent&) const = default;
 };
@@ -126,17 +138,20 @@ struct Launch {
   std::vector<std::string> sources;  // names of embedded files, see sources.h
   Grid grid;
   std::vector<uint32_t> again = {};  // inputs that are bound once more, after the outputs
-  /// The kernel makes the frame that of the next step: it has wgsl/next_frame.wgsl at binding 0.
-  bool writes_frame = false;
+  /// The kernel makes the batch that of the next step: it has wgsl/next_batch.wgsl at binding 0.
+  bool writes_batch = false;
   bool operator==(const Launch&) const = default;
 };
 
-/// An operand as the CPU sees it; `dims` has T replaced by the step's tokens.
+/// An operand as the CPU sees it; `dims` has T replaced by the step's rows. Of states and page
+/// tables `data` is that of the first slot.
 struct CpuTensor {
   std::byte* data = nullptr;
   DType dtype = DType::kF32;
   std::vector<uint32_t> dims;
 
+  /// The tensor of that slot.
+  CpuTensor of_slot(uint32_t index) const;
   std::span<float> f32() const;
   std::span<uint32_t> u32() const;
   /// Element i as f32, whatever the type. REQUIRES: not packed.
@@ -150,10 +165,8 @@ struct CpuTensor {
 struct CpuCall {
   const Op* op = nullptr;
   std::vector<CpuTensor> inputs, outputs;
-  Frame frame;
-  /// For kernels that write the frame: the frame, and the first of its token ids.
-  Frame* next_frame = nullptr;
-  uint32_t* next_token = nullptr;
+  BatchView batch;
+  uint32_t max_rows = 1;  // of the phase
 
   template <typename T>
   const T& as() const {

@@ -135,7 +135,7 @@ void expect_whole_texts(const Problem& problem) {
     if (!takes(variant, problem)) continue;
     const Launch launch = variant.launch(problem, full_webgpu());
     const std::string text =
-        shader_text(variant.needs, launch, problem.inputs.size(), problem.outputs.size());
+        shader_text(variant.needs, launch, problem.inputs.size(), problem.outputs.size(), {});
     std::string sources;  // where loops are not unrolled
     for (const std::string& source : launch.sources) sources += source_text(source);
     std::set<std::string_view> words;
@@ -196,7 +196,11 @@ TEST(Variants, NamesOfASecondCodecAreItsOwn) {
 }
 
 TEST(Variants, EveryEmbeddedFileBelongsToAVariant) {
-  std::set<std::string> used = {"wgsl/frame.wgsl", "wgsl/this_frame.wgsl", "wgsl/next_frame.wgsl"};
+  std::set<std::string> used;
+  for (const char* name : {"slot", "this_batch", "row_tables", "next_batch", "one_sequence",
+                           "one_row_each", "sequences", "step_rows"}) {
+    used.insert(fmt::format("wgsl/{}.wgsl", name));
+  }
   const auto note = [&](const Problem& problem) {
     for (const KernelVariant& variant : all_variants()) {
       if (!takes(variant, problem)) continue;
@@ -348,43 +352,92 @@ TEST(Launches, TakeEveryProductOnDevicesOfEverySize) {
   }
 }
 
-TEST(Frame, HasTheLayoutOfTheShader) {
-  const std::string_view text = embedded_text("wgsl/frame.wgsl");
-  const size_t tokens = text.find("tokens: u32"), position = text.find("position: u32");
-  ASSERT_NE(tokens, std::string_view::npos);
-  ASSERT_NE(position, std::string_view::npos);
-  EXPECT_LT(tokens, position);
-  EXPECT_EQ(offsetof(Frame, tokens), 0u);
-  EXPECT_EQ(offsetof(Frame, position), 4u);
-  EXPECT_LT(position, text.find("length: u32"));
-  EXPECT_LT(text.find("length: u32"), text.find("chosen: u32"));
-  EXPECT_EQ(offsetof(Frame, length), 8u);
-  EXPECT_LT(text.find("chosen: u32"), text.find("inverse_temperature: f32"));
-  EXPECT_EQ(offsetof(Frame, rule.inverse_temperature), 16u);
-  const char* fields[] = {
-      "inverse_temperature: f32", "top_k: u32",      "top_p: f32",      "min_p: f32",
-      "repetition_penalty: f32",  "random_low: u32", "random_high: u32"};
-  size_t at = text.find("chosen: u32");
-  for (const char* field : fields) {
-    const size_t next = text.find(field);
-    ASSERT_NE(next, std::string_view::npos) << field;
-    EXPECT_LT(at, next) << field;
-    at = next;
+/// The fields of a struct of a shader, each of four bytes.
+std::vector<std::string> fields_of(std::string_view text, std::string_view name) {
+  std::vector<std::string> fields;
+  const size_t begin = text.find(fmt::format("struct {} {{", name));
+  std::string_view body = text.substr(begin, text.find('}', begin) - begin);
+  for (size_t colon = body.find(": "); colon != body.npos; colon = body.find(": ")) {
+    const size_t start = body.rfind(' ', colon - 1) + 1;
+    fields.emplace_back(body.substr(start, colon - start));
+    body.remove_prefix(colon + 1);
   }
-  EXPECT_NE(embedded_text("wgsl/next_frame.wgsl").find("frame: Frame"), std::string_view::npos);
-  EXPECT_EQ(offsetof(Frame, rule.top_k), 20u);
-  EXPECT_EQ(offsetof(Frame, rule.top_p), 24u);
-  EXPECT_EQ(offsetof(Frame, rule.min_p), 28u);
-  EXPECT_EQ(offsetof(Frame, rule.repetition_penalty), 32u);
-  EXPECT_EQ(offsetof(Frame, rule.random_low), 36u);
-  EXPECT_EQ(offsetof(Frame, rule.random_high), 40u);
-  EXPECT_EQ(sizeof(Frame), 48u);
+  return fields;
 }
 
-TEST(Extent, CountsWorkgroupsByTokens) {
-  EXPECT_EQ((Extent{7, 0}.at(100)), 7u);
-  EXPECT_EQ((Extent{3, 64}.at(1)), 3u);
-  EXPECT_EQ((Extent{3, 64}.at(65)), 6u);
+TEST(Batch, SlotsHaveTheLayoutOfTheShader) {
+  const std::vector<std::string> fields = fields_of(embedded_text("wgsl/slot.wgsl"), "Slot");
+  ASSERT_EQ(4 * fields.size(), sizeof(Slot));
+  const auto expect_at = [&](std::string_view name, size_t offset) {
+    ASSERT_LT(offset / 4, fields.size());
+    EXPECT_EQ(fields[offset / 4], name);
+  };
+  expect_at("start", offsetof(Slot, start));
+  expect_at("count", offsetof(Slot, count));
+  expect_at("position", offsetof(Slot, position));
+  expect_at("length", offsetof(Slot, length));
+  expect_at("index", offsetof(Slot, index));
+  expect_at("chosen", offsetof(Slot, chosen));
+  expect_at("inverse_temperature", offsetof(Slot, rule.inverse_temperature));
+  expect_at("top_k", offsetof(Slot, rule.top_k));
+  expect_at("top_p", offsetof(Slot, rule.top_p));
+  expect_at("min_p", offsetof(Slot, rule.min_p));
+  expect_at("repetition_penalty", offsetof(Slot, rule.repetition_penalty));
+  expect_at("random_low", offsetof(Slot, rule.random_low));
+  expect_at("random_high", offsetof(Slot, rule.random_high));
+  for (const char* file : {"this_batch", "row_tables", "next_batch"}) {
+    const auto header = fields_of(embedded_text(fmt::format("wgsl/{}.wgsl", file)), "Batch");
+    ASSERT_GE(header.size(), 5u) << file;
+    EXPECT_EQ(header[offsetof(BatchHeader, rows) / 4], "rows") << file;
+    EXPECT_EQ(header[offsetof(BatchHeader, slots) / 4], "slots") << file;
+    EXPECT_EQ(header[offsetof(BatchHeader, outputs) / 4], "outputs") << file;
+    EXPECT_EQ(header[sizeof(BatchHeader) / 4], "slot") << file;
+  }
+}
+
+TEST(Batch, RowsFollowTheirSlots) {
+  const BatchLayout layout = {.slots = 3, .rows = 8};
+  const Slot slots[] = {{.count = 2, .position = 7, .index = 2}, {.count = 3, .index = 0}};
+  const uint32_t ids[] = {10, 11, 12, 13, 14};
+  std::vector<std::byte> bytes;
+  write_batch(layout, slots, ids, {}, bytes);
+  EXPECT_LE(bytes.size(), layout.bytes());
+  BatchView view(layout, bytes.data());
+  EXPECT_EQ(view.rows(), 5u);
+  EXPECT_EQ(view.slots(), 2u);
+  EXPECT_EQ(view.outputs(), 2u);
+  EXPECT_EQ(view.output_row(0), 1u);
+  EXPECT_EQ(view.output_row(1), 4u);
+  EXPECT_EQ(view.slot_of(1).index, 2u);
+  EXPECT_EQ(view.slot_of(2).index, 0u);
+  EXPECT_EQ(view.position_of(1), 8u);
+  EXPECT_EQ(view.position_of(4), 2u);
+  EXPECT_EQ(view.ids()[3], 13u);
+  const uint32_t outputs[] = {3};
+  write_batch(layout, slots, ids, outputs, bytes);
+  view = BatchView(layout, bytes.data());
+  EXPECT_EQ(view.outputs(), 1u);
+  EXPECT_EQ(view.output_row(0), 3u);
+}
+
+TEST(Batch, ABoundRangeBeginsWhereEveryDeviceLetsIt) {
+  for (const uint32_t slots : {1u, 2u, 7u, 64u}) {
+    for (const uint32_t rows : {1u, 8u, 511u, 4096u}) {
+      const BatchLayout layout = {slots, rows};
+      EXPECT_EQ(layout.ids_offset() % 256, 0u);
+      EXPECT_GE(layout.ids_offset(), layout.table_bytes());
+      EXPECT_LE(layout.table_bytes(), 65536u) << "a uniform binding has no more";
+    }
+  }
+}
+
+TEST(Extent, CountsWorkgroupsByRowsAndSlots) {
+  EXPECT_EQ((Extent{7, 0}.at({100, 3})), 7u);
+  EXPECT_EQ((Extent{3, 64}.at({1, 3})), 3u);
+  EXPECT_EQ((Extent{3, 64}.at({65, 3})), 6u);
+  EXPECT_EQ((Extent{3, 64, true}.at({65, 1})), 6u);
+  EXPECT_EQ((Extent{3, 64, true}.at({65, 3})), 12u);
+  EXPECT_EQ((Extent{2, 0, true}.at({65, 3})), 6u);
 }
 
 }  // namespace

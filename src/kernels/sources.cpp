@@ -51,7 +51,26 @@ std::string source_text(std::string_view source) {
   return text;
 }
 
-std::string shader_text(Features features, const Launch& launch, size_t inputs, size_t outputs) {
+std::string batch_text(const BatchAccess& access) {
+  const uint32_t slots = access.has_tables() ? access.layout.slots : access.slots;
+  std::string text = fmt::format("const SLOTS = {}u;\nconst OUTPUT_ROWS = {};\n", slots,
+                                 access.output_rows);
+  if (access.has_tables()) text += fmt::format("const BATCH_ROWS = {}u;\n", access.layout.rows);
+  if (access.writes) text += fmt::format("const IDS_OFFSET = {}u;\n", access.layout.ids_offset());
+  const char* own = access.writes         ? "wgsl/next_batch.wgsl"
+                    : access.has_tables() ? "wgsl/row_tables.wgsl"
+                                          : "wgsl/this_batch.wgsl";
+  const char* rows = access.has_tables() ? "wgsl/sequences.wgsl"
+                     : access.slots > 1  ? "wgsl/one_row_each.wgsl"
+                                         : "wgsl/one_sequence.wgsl";
+  for (const char* name : {"wgsl/slot.wgsl", own, rows, "wgsl/step_rows.wgsl"}) {
+    text += embedded_text(name);
+  }
+  return text;
+}
+
+std::string shader_text(Features features, const Launch& launch, size_t inputs, size_t outputs,
+                        const BatchAccess& access) {
   std::string text;
   if ((features & kFeatureF16) != 0) text += "enable f16;\n";
   if ((features & kFeatureSubgroups) != 0) text += "enable subgroups;\n";
@@ -70,8 +89,7 @@ std::string shader_text(Features features, const Launch& launch, size_t inputs, 
   for (size_t i = 0; i < outputs; ++i) {
     text += fmt::format("const OUTPUT_{} = {};\n", i, 1 + inputs + i);
   }
-  text += embedded_text("wgsl/frame.wgsl");
-  text += embedded_text(launch.writes_frame ? "wgsl/next_frame.wgsl" : "wgsl/this_frame.wgsl");
+  text += batch_text(access);
   for (const std::string& source : launch.sources) {
     text += unroll_loops(source_text(source), launch.constants);
   }

@@ -27,8 +27,12 @@ std::string source_text(std::string_view source);
 /// changed.
 std::string_view kernel_sources_hash();
 
-/// The whole shader: enables, constants, binding numbers, sources. The binding numbers are FRAME =
-/// 0, then INPUT_0 ..., then OUTPUT_0 ..., counted in operand order.
-std::string shader_text(Features features, const Launch& launch, size_t inputs, size_t outputs);
+/// What every shader begins with: the batch, and which rows are whose.
+std::string batch_text(const BatchAccess& access);
+
+/// The whole shader: enables, constants, binding numbers, sources. The binding numbers are 0 for the
+/// batch, then INPUT_0 ..., then OUTPUT_0 ..., counted in operand order.
+std::string shader_text(Features features, const Launch& launch, size_t inputs, size_t outputs,
+                        const BatchAccess& access);
 
 }  // namespace tokamak

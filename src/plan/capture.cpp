@@ -11,9 +11,12 @@
 namespace tokamak {
 namespace {
 
-bool chooses(const Op& op) {
+bool chooses_token(const Op& op) {
   return std::holds_alternative<NextToken>(op) || std::holds_alternative<SampleToken>(op);
 }
+
+/// The input that holds the token ids, which are part of the batch.
+constexpr std::string_view kTokenIds = "tokens";
 
 class Capture {
  public:
@@ -21,11 +24,12 @@ class Capture {
       : device_(device), options_(options) {}
 
   Result<Plan> run(const Graph& graph) {
-    uint32_t chunk = 1;
     for (const PhaseRequest& request : options_.phases) {
-      chunk = std::max(chunk, request.max_tokens);
+      chunk_ = std::max(chunk_, request.max_tokens);
     }
-    plan_.frame = add_buffer(BufferUse::kFrame, kFrameTokensOffset + 4 * uint64_t{chunk}, {});
+    plan_.slots = options_.slots;
+    const BatchLayout layout = {.slots = plan_.slots, .rows = chunk_};
+    plan_.batch = add_buffer(BufferUse::kBatch, layout.bytes(), {});
     for (const PhaseRequest& request : options_.phases) {
       TOK_TRY(phase(request.graph != nullptr ? *request.graph : graph, request));
     }
@@ -44,13 +48,17 @@ class Capture {
   /// The buffer of a value that is not an activation; made at its first use, shared by all phases.
   BufferId permanent(const TensorDesc& tensor) {
     TOK_CHECK(tensor.storage != Storage::kActivation);
-    if (tensor.storage == Storage::kInput && tensor.shape[0] == kTokens) return plan_.frame;
+    const bool is_per_row = tensor.storage == Storage::kInput && tensor.shape[0] == kTokens;
+    if (is_per_row && tensor.name == kTokenIds) return plan_.batch;
     const auto [entry, is_new] = permanent_.try_emplace(tensor.name);
     if (is_new) {
       const BufferUse use = tensor.storage == Storage::kConstant ? BufferUse::kConstant
                             : tensor.storage == Storage::kState  ? BufferUse::kState
+                            : is_per_row                         ? BufferUse::kInput
                                                                  : BufferUse::kTable;
-      entry->second = add_buffer(use, byte_count(tensor, 1), tensor);
+      const bool is_shared = use == BufferUse::kConstant || is_kv_cache({use, 0, tensor});
+      const uint64_t bytes = byte_count(tensor, chunk_);
+      entry->second = add_buffer(use, is_shared || is_per_row ? bytes : plan_.slots * bytes, tensor);
     }
     return entry->second;
   }
@@ -64,30 +72,19 @@ class Capture {
     return shards;
   }
 
-  /// The frame holds one id per token, and kernels read it as that.
-  static Result<void> check_inputs(const Graph& graph) {
-    const TensorDesc* ids = nullptr;
+  /// The ids have a place of their own, where kernels read them as that.
+  static Result<void> check_ids(const Graph& graph) {
     for (const TensorDesc& value : graph.values) {
-      if (value.storage != Storage::kInput || value.shape[0] != kTokens) continue;
-      if (value.shape.size() != 1 || value.dtype != DType::kU32) {
-        return unsupported(
-            "The input \"{}\" has {} numbers of {} dimensions for its tokens, but a plan "
-            "takes only their ids: u32 numbers of one dimension.",
-            value.name, dtype_name(value.dtype), value.shape.size());
-      }
-      if (ids != nullptr) {
-        return unsupported(
-            "The inputs \"{}\" and \"{}\" both have a number per token, but a plan "
-            "takes only one: the token ids.",
-            ids->name, value.name);
-      }
-      ids = &value;
+      if (value.storage != Storage::kInput || value.name != kTokenIds) continue;
+      if (value.shape == Shape{kTokens} && value.dtype == DType::kU32) return {};
+      return unsupported("The input \"{}\" is {}, expected the token ids: u32[T].", value.name,
+                         type_text(value));
     }
     return {};
   }
 
   Result<void> phase(const Graph& graph, const PhaseRequest& request) {
-    TOK_TRY(check_inputs(graph));
+    TOK_TRY(check_ids(graph));
     const std::vector<LiveRange> ranges = live_ranges(graph);
     std::vector<BufferId> place(graph.values.size());
     std::map<ValueId, std::vector<Shard>> shards;
@@ -106,6 +103,7 @@ class Capture {
     }
     Phase phase{.name = request.name,
                 .max_tokens = request.max_tokens,
+                .kind = request.kind,
                 .from_position = request.from_position};
     for (const Node& node : graph.nodes) {
       for (size_t output = 0; output < node.outputs.size(); ++output) {
@@ -113,7 +111,7 @@ class Capture {
         const uint32_t i = uint32_t(id);
         if (const auto state = changed_state(graph, node, output)) {
           place[i] = place[uint32_t(node.inputs[*state])];
-          if (chooses(node.op)) plan_.buffers[uint32_t(place[i])].use = BufferUse::kSampled;
+          if (chooses_token(node.op)) plan_.buffers[uint32_t(place[i])].use = BufferUse::kSampled;
           continue;
         }
         if (const auto sums = added_sums(node.op); sums && id == node.outputs[0]) {
@@ -121,7 +119,8 @@ class Capture {
           lifetimes_[uint32_t(place[i]) - kFirstActivation].last = moments_ + ranges[i].last;
           continue;
         }
-        const uint64_t bytes = round_up<uint64_t>(byte_count(graph.at(id), request.max_tokens), 16);
+        const uint64_t bytes = round_up<uint64_t>(
+            byte_count(graph.at(id), request.max_tokens, max_slots(plan_, phase)), 16);
         place[i] = activation(lifetimes_.size());
         lifetimes_.push_back({moments_ + ranges[i].first, moments_ + ranges[i].last, bytes});
         ++phase.tensors;
@@ -129,11 +128,11 @@ class Capture {
       }
       const auto cut = node.inputs.size() < 2 ? shards.end() : shards.find(node.inputs[1]);
       if (cut == shards.end()) {
-        TOK_TRY(Step step, make_step(graph, node, place, request.max_tokens, nullptr));
+        TOK_TRY(Step step, make_step(graph, node, place, phase, nullptr));
         phase.steps.push_back(std::move(step));
       } else {
         for (const Shard& shard : cut->second) {
-          TOK_TRY(Step step, make_step(graph, node, place, request.max_tokens, &shard));
+          TOK_TRY(Step step, make_step(graph, node, place, phase, &shard));
           phase.steps.push_back(std::move(step));
         }
       }
@@ -147,7 +146,7 @@ class Capture {
   /// What the device runs ahead of the program must not reach states for good.
   void add_state_copies() {
     const auto runs_ahead = [](const Phase& phase) {
-      return std::ranges::any_of(phase.steps, [](const Step& step) { return chooses(step.op); });
+      return chooses(phase.kind);
     };
     if (std::ranges::none_of(plan_.phases, runs_ahead)) return;
     for (const Buffer& state : std::vector(plan_.buffers)) {
@@ -163,16 +162,29 @@ class Capture {
   }
 
   Result<Step> make_step(const Graph& graph, const Node& node, const std::vector<BufferId>& place,
-                         uint32_t max_tokens, const Shard* shard) {
+                         const Phase& phase, const Shard* shard) {
     Step step;
     step.op = node.op;
     if (shard != nullptr) step.cut = shard->cut;
-    Problem problem{
-        .op = &step.op, .inputs = {}, .outputs = {}, .max_tokens = max_tokens, .cut = step.cut};
     for (const ValueId id : node.outputs) {
       step.outputs.push_back(operand(place[uint32_t(id)], graph.at(id)));
-      problem.outputs.push_back(graph.at(id));
     }
+    // Kernels know of one number of rows: for output rows it is theirs.
+    const uint32_t outputs = max_slots(plan_, phase);
+    const bool is_for_outputs = step.outputs[0].shape[0] == kOutputs;
+    Problem problem{.op = &step.op,
+                    .inputs = {},
+                    .outputs = {},
+                    .max_tokens = is_for_outputs ? outputs : phase.max_tokens,
+                    .cut = step.cut,
+                    .decodes = decodes(phase.kind)};
+    const auto seen = [&](TensorDesc tensor) {
+      for (Dim& dim : tensor.shape) {
+        if (dim == kOutputs) dim = outputs > 1 ? kTokens : 1;
+      }
+      return tensor;
+    };
+    for (const ValueId id : node.outputs) problem.outputs.push_back(seen(graph.at(id)));
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       const ValueId id = node.inputs[i];
       const bool is_cut = shard != nullptr && i == 1;
@@ -183,7 +195,7 @@ class Capture {
                                          [&](const Operand& o) { return o.buffer == buffer; });
       if (is_output) continue;
       step.inputs.push_back(operand(buffer, tensor));
-      problem.inputs.push_back(tensor);
+      problem.inputs.push_back(seen(tensor));
     }
     TOK_TRY(Selection selection,
             select_variant(problem, device_, options_.forced, options_.advice));
@@ -256,6 +268,7 @@ class Capture {
   std::vector<Lifetime> lifetimes_;  // of all activations of all phases
   uint32_t moments_ = 0;             // of the phases so far
   std::map<std::string, BufferId> permanent_;
+  uint32_t chunk_ = 1;  // most tokens of a step
 };
 
 }  // namespace
@@ -362,7 +375,8 @@ Footprint footprint(const Plan& plan) {
       case BufferUse::kActivation:
         sum.activations += buffer.bytes;
         break;
-      case BufferUse::kFrame:
+      case BufferUse::kBatch:
+      case BufferUse::kInput:
       case BufferUse::kTable:
       case BufferUse::kSampled:
         sum.other += buffer.bytes;
@@ -374,8 +388,10 @@ Footprint footprint(const Plan& plan) {
 
 std::string_view use_name(BufferUse use) {
   switch (use) {
-    case BufferUse::kFrame:
-      return "frame";
+    case BufferUse::kBatch:
+      return "batch";
+    case BufferUse::kInput:
+      return "input";
     case BufferUse::kTable:
       return "table";
     case BufferUse::kConstant:

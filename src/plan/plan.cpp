@@ -13,10 +13,13 @@ uint32_t Plan::chunk() const {
   return most;
 }
 
-size_t Plan::phase_for(uint64_t tokens) const {
+size_t Plan::phase_for(uint64_t tokens, PhaseKind kind) const {
   size_t best = phases.size();
   for (size_t i = 0; i < phases.size(); ++i) {
-    if (phases[i].max_tokens < tokens) continue;
+    if (phases[i].max_tokens < tokens || phases[i].from_position > 0) continue;
+    const bool is_one = kind == PhaseKind::kPrefill && phases[i].max_tokens == 1 &&
+                        phases[i].kind == PhaseKind::kDecode;
+    if (phases[i].kind != kind && !is_one) continue;
     if (best == phases.size() || phases[i].max_tokens < phases[best].max_tokens) best = i;
   }
   return best;
@@ -33,8 +36,33 @@ uint32_t Plan::change_after(size_t phase, uint32_t position) const {
   return from > position ? from : kNowhere;
 }
 
-uint64_t bound_bytes(const Operand& operand, uint64_t tokens) {
-  return round_up<uint64_t>(byte_count(operand.dtype, operand.shape, tokens), 16);
+uint32_t max_slots(const Plan& plan, const Phase& phase) {
+  return std::min(plan.slots, phase.max_tokens);
+}
+
+bool is_for_outputs(const Plan& plan, const Phase& phase, const Step& step) {
+  return max_slots(plan, phase) > 1 && step.outputs[0].shape[0] == kOutputs;
+}
+
+BatchAccess batch_access(const Plan& plan, const Phase& phase, const Step& step) {
+  return {.layout = plan.layout(),
+          .slots = max_slots(plan, phase),
+          .decodes = decodes(phase.kind),
+          .output_rows = is_for_outputs(plan, phase, step),
+          .writes = step.launch.writes_batch};
+}
+
+uint64_t result_bytes(const Plan& plan, const Operand& result, const BatchSize& size) {
+  const uint64_t bytes = byte_count(result.dtype, result.shape, size.rows, size.outputs);
+  return plan.at(result.buffer).use == BufferUse::kSampled ? plan.slots * bytes : bytes;
+}
+
+uint64_t bound_bytes(const Plan& plan, const Operand& operand, uint64_t tokens) {
+  const Buffer& buffer = plan.at(operand.buffer);
+  const bool is_whole = buffer.use != BufferUse::kActivation && buffer.use != BufferUse::kBatch;
+  if (is_whole) return buffer.bytes;
+  const uint64_t outputs = std::min<uint64_t>(plan.slots, tokens);
+  return round_up<uint64_t>(byte_count(operand.dtype, operand.shape, tokens, outputs), 16);
 }
 
 bool is_written_by_device(BufferUse use) {

@@ -1,7 +1,7 @@
 // The plan: everything a backend needs to run a model, as plain data. docs/plan.md explains it.
 //
-// Buffers are made once; steps never change. What varies from step to step is in the frame
-// (kernels/frame.h), so a plan is captured once and replayed.
+// Buffers are made once; steps never change. What varies from step to step is in the batch
+// (kernels/batch.h), so a plan is captured once and replayed.
 #pragma once
 #include <string>
 #include <vector>
@@ -14,10 +14,12 @@ namespace tokamak {
 enum class BufferId : uint32_t {};
 
 enum class BufferUse : uint8_t {
-  kFrame,       // Frame and token ids, written by the host before every step
-  kTable,       // page tables, written when a sequence starts
+  kBatch,       // the batch and its token ids, written by the host before every step
+  kInput,       // what else the host writes for each row: embeddings, positions
+  kTable,       // page tables, one for each slot
   kConstant,    // weights, written at load
-  kState,       // KV caches, states of recurrent layers; live as long as the program
+  kState,       // KV caches, for all slots; states of recurrent layers, one for each slot; live as
+                // long as the program
   kCopy,        // of a recurrent state, to come back to
   kSampled,     // what the device knows of the tokens it chose: the last of them, for the host to
                 // read, and which have occurred
@@ -47,8 +49,6 @@ struct Operand {
   bool operator==(const Operand&) const = default;
 };
 
-/// The bytes of it that a step of that many tokens may touch: up to the end of a vec4.
-uint64_t bound_bytes(const Operand& operand, uint64_t tokens);
 
 /// "f32[T,64]"
 inline std::string type_text(const Operand& operand) {
@@ -65,10 +65,25 @@ struct Step {
   bool operator==(const Step&) const = default;
 };
 
+/// What a phase is for.
+enum class PhaseKind : uint8_t {
+  kPrefill,  // any number of tokens of each sequence
+  kDecode,   // one token of each, gives logits
+  kSampled,  // decode that ends in a list of the most probable tokens and a token drawn from it
+  kGreedy,   // decode that ends in the most probable token
+};
+inline constexpr std::string_view kPhaseKindNames[] = {"prefill", "decode", "sampled", "greedy"};
+inline bool decodes(PhaseKind kind) { return kind != PhaseKind::kPrefill; }
+/// Whether the device chooses the tokens of the next step.
+inline bool chooses(PhaseKind kind) {
+  return kind == PhaseKind::kSampled || kind == PhaseKind::kGreedy;
+}
+
 /// A step sequence for 1..max_tokens tokens.
 struct Phase {
   std::string name;
   uint32_t max_tokens = 1;
+  PhaseKind kind = PhaseKind::kPrefill;
   /// Not 0: it takes the place of the phase before it for steps from that position on.
   uint32_t from_position = 0;
   std::vector<Step> steps;
@@ -81,15 +96,17 @@ struct Phase {
 struct Plan {
   std::vector<Buffer> buffers;
   std::vector<Phase> phases;
-  BufferId frame = {};
+  BufferId batch = {};
+  uint32_t slots = 1;  // sequences that it holds at once
 
   const Buffer& at(BufferId id) const { return buffers[uint32_t(id)]; }
   /// Most tokens of a step; 1 without a phase.
   uint32_t chunk() const;
-  /// The phase that steps of that many tokens take: of the fewest tokens that are enough; of
-  /// several such the first, so that phases that do more than a step for one token stand after
-  /// them. The number of phases when none is enough.
-  size_t phase_for(uint64_t tokens) const;
+  BatchLayout layout() const { return {.slots = slots, .rows = chunk()}; }
+  /// The phase of that kind for steps of that many tokens: of the fewest tokens that are enough.
+  /// One token of one sequence is prefill and decoding: for prefill, a phase of one token that
+  /// decodes will do, too. The number of phases when there is none.
+  size_t phase_for(uint64_t tokens, PhaseKind kind = PhaseKind::kPrefill) const;
   /// `phase`, or the one that takes its place for a step at that position.
   size_t phase_at(size_t phase, uint32_t position) const;
   /// Where phase_at() changes after that position; the largest number when nowhere.
@@ -97,7 +114,22 @@ struct Plan {
   bool operator==(const Plan&) const = default;
 };
 
-/// KV caches are addressed by position: [slots, 2, heads, width]. What a recurrent state has taken
+/// Most sequences and most output rows of a step of that phase.
+uint32_t max_slots(const Plan& plan, const Phase& phase);
+/// Whether the rows of a step are output rows, of which there may be several.
+bool is_for_outputs(const Plan& plan, const Phase& phase, const Step& step);
+BatchAccess batch_access(const Plan& plan, const Phase& phase, const Step& step);
+/// What a step runs.
+struct BatchSize {
+  uint32_t rows = 1, slots = 1, outputs = 1;
+  bool operator==(const BatchSize&) const = default;
+};
+/// The bytes of a step's result. Where tokens are chosen it holds those of the last steps.
+uint64_t result_bytes(const Plan& plan, const Operand& result, const BatchSize& size);
+/// The bytes of an operand that a step of that many tokens may touch: up to the end of a vec4.
+uint64_t bound_bytes(const Plan& plan, const Operand& operand, uint64_t tokens);
+
+/// KV caches are addressed by position: [cells, 2, heads, width]. What a recurrent state has taken
 /// in cannot be taken back.
 bool is_kv_cache(const Buffer& buffer);
 bool is_recurrent_state(const Buffer& buffer);
@@ -116,6 +148,7 @@ std::vector<BufferCopy> state_copies(const Plan& plan, uint32_t which);
 struct PhaseRequest {
   std::string name;
   uint32_t max_tokens = 1;
+  PhaseKind kind = PhaseKind::kPrefill;
   /// The graph of this phase where it has one of its own; its inputs, constants and states are
   /// those of the others where they have the same names. REQUIRES: outlives the call.
   const Graph* graph = nullptr;
@@ -126,6 +159,7 @@ struct CaptureOptions {
   std::vector<PhaseRequest> phases;
   ForcedVariants forced;
   VariantAdvice advice = {};
+  uint32_t slots = 1;  // sequences that the plan shall hold at once
 };
 
 /// Chooses a kernel for every node, fixes its constants and grid, and places every tensor in a

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/packing.h"
 #include "graph/builder.h"
 #include "graph/text.h"
@@ -190,7 +192,7 @@ TEST(Capture, APhaseMayHaveAGraphOfItsOwn) {
   Graph shorter = graph;
   shorter.result = shorter.nodes[0].outputs[0];
   remove_unused(shorter);
-  const CaptureOptions options = {.phases = {{"prefill", 64}, {"decode", 1, &shorter}}};
+  const CaptureOptions options = {.phases = {{"prefill", 64}, {"decode", 1, PhaseKind::kDecode, &shorter}}};
   auto plan = capture(graph, webgpu_device(), options);
   ASSERT_TRUE(plan) << plan.error().message;
   EXPECT_EQ(plan->phases[0].steps.size(), graph.nodes.size());
@@ -453,7 +455,7 @@ TEST(PlanText, PrintsAndParsesBack) {
 
 TEST(PlanText, RefusesPartsBeyondTheWhole) {
   auto plan = parse_plan(
-      "buffer 0 frame 16\nphase p max_tokens=1 tensors=0 tensor_bytes=0 "
+      "buffer 0 batch 16\nphase p max_tokens=1 tensors=0 tensor_bytes=0 "
       "result=0:f32[1]\nstep linear.cpu rows 8/8 in 0:f32[1] out 0:f32[1] grid 1 1 1\n");
   ASSERT_FALSE(plan);
   EXPECT_NE(plan.error().message.find("a first row below"), std::string::npos);
@@ -461,38 +463,68 @@ TEST(PlanText, RefusesPartsBeyondTheWhole) {
 
 TEST(PlanText, RefusesWhatDoesNotExist) {
   EXPECT_FALSE(parse_plan(""));
-  EXPECT_FALSE(parse_plan("buffer 1 frame 16\n"));
+  EXPECT_FALSE(parse_plan("buffer 1 batch 16\n"));
   EXPECT_FALSE(
-      parse_plan("buffer 0 frame 16\nphase p max_tokens=1 tensors=0 tensor_bytes=0 "
+      parse_plan("buffer 0 batch 16\nphase p max_tokens=1 tensors=0 tensor_bytes=0 "
                  "result=3:f32[1]\n"));
   auto kernel = parse_plan(
-      "buffer 0 frame 16\nphase p max_tokens=1 tensors=0 tensor_bytes=0 "
+      "buffer 0 batch 16\nphase p max_tokens=1 tensors=0 tensor_bytes=0 "
       "result=0:f32[1]\nstep nothing in 0:f32[1] out 0:f32[1] grid 1 1 1\n");
   ASSERT_FALSE(kernel);
   EXPECT_NE(kernel.error().message.find("line 3"), std::string::npos);
 }
 
-/// What capture() says against a graph with another input beside the token ids.
-std::string refusal(std::string name, Shape shape, DType dtype) {
+Graph with_input(std::string name, Shape shape, DType dtype) {
   Graph graph = two_layers();
   graph.values.push_back({std::move(name), std::move(shape), dtype, Storage::kInput});
-  const auto plan = capture(graph, webgpu_device(), kBothPhases);
-  if (plan) return "";
-  EXPECT_EQ(plan.error().code, ErrorCode::kUnsupported);
-  return plan.error().message;
+  return graph;
 }
 
-TEST(Capture, RefusesInputsThatWouldBeTakenForTokenIds) {
-  EXPECT_EQ(refusal("table", {8}, DType::kU32), "") << "not of tokens";
-  EXPECT_EQ(
-      refusal("positions", {kTokens}, DType::kU32),
-      "The inputs \"tokens\" and \"positions\" both have a number per token, but a plan takes "
-      "only one: the token ids.");
-  EXPECT_EQ(
-      refusal("image", {kTokens, 16}, DType::kF32),
-      "The input \"image\" has f32 numbers of 2 dimensions for its tokens, but a plan takes only "
-      "their ids: u32 numbers of one dimension.");
-  EXPECT_NE(refusal("weights", {kTokens}, DType::kF32), "");
+TEST(Capture, GivesEveryInputOfItsRowsABufferOfItsOwn) {
+  const auto plan =
+      capture(with_input("image", {kTokens, 16}, DType::kF32), webgpu_device(), kBothPhases);
+  ASSERT_TRUE(plan) << plan.error().message;
+  const auto is_image = [](const Buffer& buffer) { return buffer.tensor.name == "image"; };
+  const auto image = std::ranges::find_if(plan->buffers, is_image);
+  ASSERT_NE(image, plan->buffers.end());
+  EXPECT_EQ(image->use, BufferUse::kInput);
+  EXPECT_EQ(image->bytes, 64u * 16 * 4) << "for the largest step";
+}
+
+TEST(Capture, RefusesTokenIdsThatAreNone) {
+  Graph graph = two_layers();
+  const auto is_ids = [](const TensorDesc& value) { return value.name == "tokens"; };
+  std::ranges::find_if(graph.values, is_ids)->name = "ids";
+  graph.values.push_back({"tokens", {kTokens, 16}, DType::kF32, Storage::kInput});
+  const auto plan = capture(graph, webgpu_device(), kBothPhases);
+  ASSERT_FALSE(plan);
+  EXPECT_EQ(plan.error().code, ErrorCode::kUnsupported);
+  EXPECT_EQ(plan.error().message,
+            "The input \"tokens\" is f32[T,16], expected the token ids: u32[T].");
+}
+
+TEST(Capture, EverySlotHasPageTablesAndStatesButCachesAreOne) {
+  CaptureOptions four = kBothPhases;
+  four.slots = 4;
+  const auto one = capture(two_layers(), webgpu_device(), kBothPhases);
+  const auto plan = capture(two_layers(), webgpu_device(), four);
+  ASSERT_TRUE(one && plan);
+  EXPECT_EQ(plan->layout(), (BatchLayout{.slots = 4, .rows = 64}));
+  for (size_t i = 0; i < one->buffers.size(); ++i) {
+    const Buffer &alone = one->buffers[i], &shared = plan->buffers[i];
+    const bool is_table = alone.use == BufferUse::kTable;
+    if (is_table || alone.use == BufferUse::kState) {
+      EXPECT_EQ(shared.bytes, (is_table ? 4 : 1) * alone.bytes);
+    }
+  }
+  const Phase& prefill = plan->phases[0];
+  EXPECT_EQ(max_slots(*plan, prefill), 4u);
+  EXPECT_TRUE(is_for_outputs(*plan, prefill, prefill.steps.back())) << "logits of the last rows";
+  EXPECT_FALSE(is_for_outputs(*plan, prefill, prefill.steps.front()));
+  EXPECT_EQ(max_slots(*plan, plan->phases[1]), 1u);
+  auto parsed = parse_plan(to_text(*plan));
+  ASSERT_TRUE(parsed) << parsed.error().message;
+  EXPECT_EQ(*parsed, *plan);
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "plan/text.h"
 
+#include <algorithm>
+
 #include "base/json.h"
 #include "base/scan.h"
 #include "graph/text.h"
@@ -12,8 +14,9 @@ std::string operand_text(const Operand& operand) {
 }
 
 std::string extent_text(const Extent& extent) {
-  return extent.tokens_per_group == 0 ? fmt::format("{}", extent.count)
-                                      : fmt::format("{}/{}", extent.count, extent.tokens_per_group);
+  std::string text = fmt::format("{}", extent.count);
+  if (extent.tokens_per_group != 0) text += fmt::format("/{}", extent.tokens_per_group);
+  return extent.per_slot ? text + "/slot" : text;
 }
 
 std::string buffer_text(size_t index, const Buffer& buffer) {
@@ -38,7 +41,7 @@ std::string step_text(const Step& step) {
       fmt::format(" grid {} {} {}", extent_text(grid.x), extent_text(grid.y), extent_text(grid.z));
   if (!step.launch.again.empty()) line += " again";
   for (const uint32_t input : step.launch.again) line += fmt::format(" {}", input);
-  if (step.launch.writes_frame) line += " next_frame";
+  if (step.launch.writes_batch) line += " next_batch";
   if (!step.launch.constants.empty()) line += " const";
   for (const Constant& constant : step.launch.constants) {
     if (const auto* value = std::get_if<uint32_t>(&constant.value)) {
@@ -60,7 +63,9 @@ class PlanParser {
 
   Result<Plan> run() {
     for (scan_.skip_lines(); !scan_.at_end(); scan_.skip_lines()) {
-      if (scan_.take("buffer")) {
+      if (scan_.take("slots")) {
+        TOK_TRY(plan_.slots, integer());
+      } else if (scan_.take("buffer")) {
         TOK_TRY(buffer());
       } else if (scan_.take("phase")) {
         TOK_TRY(phase());
@@ -90,7 +95,7 @@ class PlanParser {
     TOK_TRY(const std::string use, scan_.word());
     bool known = false;
     for (const BufferUse candidate :
-         {BufferUse::kFrame, BufferUse::kTable, BufferUse::kConstant, BufferUse::kState,
+         {BufferUse::kBatch, BufferUse::kInput, BufferUse::kTable, BufferUse::kConstant, BufferUse::kState,
           BufferUse::kCopy, BufferUse::kSampled, BufferUse::kActivation}) {
       if (use == use_name(candidate)) {
         buffer.use = candidate;
@@ -109,14 +114,15 @@ class PlanParser {
         TOK_TRY(scan_.expect("}"));
       }
       buffer.tensor.storage = buffer.use == BufferUse::kConstant ? Storage::kConstant
-                              : buffer.use == BufferUse::kTable  ? Storage::kInput
-                                                                 : Storage::kState;
+                              : buffer.use == BufferUse::kTable || buffer.use == BufferUse::kInput
+                                  ? Storage::kInput
+                                  : Storage::kState;
       if (buffer.use == BufferUse::kConstant) {
         TOK_TRY(scan_.expect("="));
         TOK_TRY(buffer.tensor.recipe, parse_recipe(scan_));
       }
     }
-    if (buffer.use == BufferUse::kFrame) plan_.frame = BufferId(index);
+    if (buffer.use == BufferUse::kBatch) plan_.batch = BufferId(index);
     plan_.buffers.push_back(std::move(buffer));
     return {};
   }
@@ -138,6 +144,12 @@ class PlanParser {
     TOK_TRY(phase.name, scan_.word());
     TOK_TRY(scan_.expect("max_tokens="));
     TOK_TRY(phase.max_tokens, integer());
+    if (scan_.take("kind=")) {
+      TOK_TRY(const std::string kind, scan_.word());
+      const auto found = std::ranges::find(kPhaseKindNames, kind);
+      if (found == std::end(kPhaseKindNames)) return scan_.wrong("a kind of a phase");
+      phase.kind = PhaseKind(found - std::begin(kPhaseKindNames));
+    }
     if (scan_.take("from_position=")) {
       TOK_TRY(phase.from_position, integer());
     }
@@ -154,8 +166,10 @@ class PlanParser {
   Result<Extent> extent() {
     Extent extent;
     TOK_TRY(extent.count, integer());
-    if (scan_.take("/")) {
+    extent.per_slot = scan_.take("/slot");
+    if (!extent.per_slot && scan_.take("/")) {
       TOK_TRY(extent.tokens_per_group, integer());
+      extent.per_slot = scan_.take("/slot");
     }
     return extent;
   }
@@ -196,7 +210,7 @@ class PlanParser {
         step.launch.again.push_back(input);
       }
     }
-    step.launch.writes_frame = scan_.take("next_frame");
+    step.launch.writes_batch = scan_.take("next_batch");
     if (scan_.take("const")) {
       while (!next_is_section()) {
         Constant constant;
@@ -218,7 +232,7 @@ class PlanParser {
 
   bool next_is_section() {
     Scanner ahead = scan_;
-    return ahead.take("next_frame") || ahead.take("const ") || ahead.take("source ") ||
+    return ahead.take("next_batch") || ahead.take("const ") || ahead.take("source ") ||
            ahead.take("passed ") || ahead.at_line_end();
   }
 
@@ -253,11 +267,12 @@ class PlanParser {
 }  // namespace
 
 std::string to_text(const Plan& plan) {
-  std::string text;
+  std::string text = plan.slots > 1 ? fmt::format("slots {}\n", plan.slots) : "";
   for (size_t i = 0; i < plan.buffers.size(); ++i) text += buffer_text(i, plan.buffers[i]);
   for (const Phase& phase : plan.phases) {
-    const std::string from =
-        phase.from_position > 0 ? fmt::format(" from_position={}", phase.from_position) : "";
+    std::string from;
+    if (decodes(phase.kind)) from = fmt::format(" kind={}", kPhaseKindNames[size_t(phase.kind)]);
+    if (phase.from_position > 0) from += fmt::format(" from_position={}", phase.from_position);
     text += fmt::format("phase {} max_tokens={}{} tensors={} tensor_bytes={} result={}\n",
                         phase.name, phase.max_tokens, from, phase.tensors, phase.tensor_bytes,
                         operand_text(phase.result));

@@ -80,14 +80,14 @@ Result<double> measure(Backend& backend, const Stream& stream, const Clock& cloc
   };
   TOK_TRY(const std::unique_ptr<Program> program, backend.compile(std::move(plan), fill));
   const std::vector<uint32_t> tokens(stream.tokens);
-  Frame frame;
-  frame.tokens = stream.tokens;
+  StepRequest request{.phase = 0, .slots = {{.count = stream.tokens}}, .tokens = tokens};
   bool right = false;
-  TOK_TRY(program->submit({0, frame, tokens, [&](Result<std::span<const float>> row) {
-                             right = row && std::all_of(row->begin(), row->end(), [](float value) {
-                                       return std::abs(value - 1) < 1e-3f;
-                                     });
-                           }}));
+  request.done = [&](Result<std::span<const float>> row) {
+    right = row && std::all_of(row->begin(), row->end(),
+                               [](float value) { return std::abs(value - 1) < 1e-3f; });
+  };
+  TOK_TRY(program->submit(request));
+  request.done = {};
   TOK_TRY(program->wait());
   if (!right) {
     return fail(ErrorCode::kDevice, "Measuring the bandwidth of \"{}\" gives wrong results.",
@@ -96,7 +96,7 @@ Result<double> measure(Backend& backend, const Stream& stream, const Clock& cloc
   double best = std::numeric_limits<double>::infinity();
   for (int i = 0; i < kTries; ++i) {
     const double start = clock();
-    for (int step = 0; step < kSteps; ++step) TOK_TRY(program->submit({0, frame, tokens, {}}));
+    for (int step = 0; step < kSteps; ++step) TOK_TRY(program->submit(request));
     TOK_TRY(program->wait());
     best = std::min(best, (clock() - start) / kSteps);
   }

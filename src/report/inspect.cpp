@@ -225,7 +225,7 @@ Result<void> add_launches(Facts& facts, const Engine::Compiled& compiled, const 
   std::deque<Graph> graphs;
   for (const Phase& phase : compiled.plan.phases) {
     graphs.push_back(Engine::unfused(compiled, phase));
-    unfused.phases.push_back({phase.name, phase.max_tokens, &graphs.back()});
+    unfused.phases.push_back({phase.name, phase.max_tokens, phase.kind, &graphs.back()});
   }
   TOK_TRY(const Plan before, capture(compiled.unfused, device, unfused));
   Json launches;

@@ -20,7 +20,8 @@ std::string weight_of(const Plan& plan, const Step& step) {
 std::string grid_text(const Step& step, uint32_t tokens) {
   const Grid& grid = step.launch.grid;
   if (step.kernel->launch == nullptr) return "-";
-  return fmt::format("{}x{}x{}", grid.x.at(tokens), grid.y.at(tokens), grid.z.at(tokens));
+  const StepSize size = {.rows = tokens};
+  return fmt::format("{}x{}x{}", grid.x.at(size), grid.y.at(size), grid.z.at(size));
 }
 
 /// Which kernels run how often, and why not the better ones: each reason once.
@@ -61,8 +62,8 @@ Json step_json(const Plan& plan, const Phase& phase, const Step& step,
   one.set("inputs", operands_json(step.inputs)).set("outputs", operands_json(step.outputs));
   if (step.kernel->launch != nullptr) {
     const Grid& grid = step.launch.grid;
-    one.set("grid", Json::Array{grid.x.at(phase.max_tokens), grid.y.at(phase.max_tokens),
-                                grid.z.at(phase.max_tokens)});
+    const StepSize size = {.rows = phase.max_tokens};
+    one.set("grid", Json::Array{grid.x.at(size), grid.y.at(size), grid.z.at(size)});
   }
   one.set("bytes", cost.bytes).set("flops", cost.flops);
   Json passed{Json::Array{}};
@@ -196,7 +197,7 @@ std::vector<std::pair<std::string, MemoryRow>> memory_rows(const Plan& plan) {
           {"recurrent states", recurrent},
           {"copies of recurrent states", copies},
           {"activations", activations},
-          {"frame, page tables, chosen tokens", host},
+          {"batch, page tables, chosen tokens", host},
           {"total", total}};
 }
 

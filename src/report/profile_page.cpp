@@ -37,7 +37,8 @@ std::string read_by(const Plan& plan, const Step& step) {
 
 Json grid_json(const Step& step, uint32_t tokens) {
   const Grid& grid = step.launch.grid;
-  return Json::Array{grid.x.at(tokens), grid.y.at(tokens), grid.z.at(tokens)};
+  const StepSize size = {.rows = tokens};
+  return Json::Array{grid.x.at(size), grid.y.at(size), grid.z.at(size)};
 }
 
 /// The steps, and the text of each kernel once.
@@ -50,7 +51,8 @@ void add_steps(Json& out, const Plan& plan, const Profile& profile) {
     int64_t source = -1;
     if (step.kernel->launch != nullptr) {
       std::string text =
-          shader_text(step.kernel->needs, step.launch, step.inputs.size(), step.outputs.size());
+          shader_text(step.kernel->needs, step.launch, step.inputs.size(), step.outputs.size(),
+                      batch_access(plan, phase, step));
       const auto [entry, is_new] = known.try_emplace(std::move(text), int64_t(sources.size()));
       source = entry->second;
       if (is_new) {

@@ -18,8 +18,9 @@ class ChangedProgram : public Program {
       : right_(std::move(right)), plan_(std::move(plan)), change_(std::move(change)) {}
 
   const Plan& plan() const override { return plan_; }
-  Result<void> write_table(BufferId buffer, std::span<const uint32_t> values) override {
-    return right_->write_table(buffer, values);
+  Result<void> write_table(BufferId buffer, std::span<const uint32_t> values,
+                           uint64_t first) override {
+    return right_->write_table(buffer, values, first);
   }
   Result<void> submit(const StepRequest& request) override {
     const float change = change_(plan_.phases[request.phase]);

@@ -38,13 +38,13 @@ double tolerance_of(const SelfTestCase& c, const KernelVariant& variant) {
 /// is read back need no more memory, and some rows of noise still lie after all steps.
 Plan merged(std::span<const Job> jobs) {
   Plan all;
-  all.buffers.push_back({BufferUse::kFrame, 0, {}});
+  all.buffers.push_back({BufferUse::kBatch, 0, {}});
   for (size_t j = 0; j < jobs.size(); ++j) {
     const Plan& plan = jobs[j].plan;
     std::vector<BufferId> place;
     for (uint32_t i = 0; i < plan.buffers.size(); ++i) {
-      if (BufferId(i) == plan.frame) {
-        place.push_back(all.frame);
+      if (BufferId(i) == plan.batch) {
+        place.push_back(all.batch);
         all.buffers[0].bytes = std::max(all.buffers[0].bytes, plan.buffers[i].bytes);
         continue;
       }
@@ -81,7 +81,7 @@ std::vector<uint64_t> touched_bytes(const Plan& plan) {
     const auto touch = [&](const Operand& operand) {
       if (!is_written_by_device(plan.at(operand.buffer).use)) return;
       uint64_t& most = bytes[uint32_t(operand.buffer)];
-      most = std::max(most, bound_bytes(operand, phase.max_tokens));
+      most = std::max(most, bound_bytes(plan, operand, phase.max_tokens));
     };
     for (const Step& step : phase.steps) {
       std::ranges::for_each(step.inputs, touch);
@@ -127,14 +127,14 @@ Result<std::vector<Results>> run(std::span<const Job> jobs, Backend& backend,
   std::optional<Error> error;
   size_t under_way = 0;
   for (size_t j = 0; j < jobs.size(); ++j) {
-    Frame frame;
+    Slot slot;
     for (const uint32_t chunk : jobs[j].test->chunks) {
       std::vector<uint32_t> tokens(chunk);
       for (uint32_t i = 0; i < chunk; ++i) tokens[i] = (i * 5 + 3) % 17;
-      frame.tokens = chunk;
+      slot.count = chunk;
       while (under_way >= kUnderWay) TOK_TRY(program->wait_for_result());
       ++under_way;
-      TOK_TRY(program->submit({j, frame, tokens, [&, j](Result<std::span<const float>> rows) {
+      TOK_TRY(program->submit({.phase = j, .slots = {slot}, .tokens = tokens, .done = [&, j](Result<std::span<const float>> rows) {
                                  --under_way;
                                  if (rows) {
                                    results[j].emplace_back(rows->begin(), rows->end());
@@ -142,7 +142,7 @@ Result<std::vector<Results>> run(std::span<const Job> jobs, Backend& backend,
                                    error = rows.error();
                                  }
                                }}));
-      frame.position += chunk;
+      slot.position += chunk;
     }
   }
   TOK_TRY(program->wait());

@@ -167,10 +167,11 @@ class Tuning {
     const uint32_t count = plan_.phases[trial.phase].max_tokens;
     const uint32_t depth = std::min(options_.depth, (context - count) / 2);
     const std::vector<uint32_t> tokens(count, 1);
-    StepRequest request{.phase = trial.phase, .frame = {}, .tokens = tokens, .done = {}};
-    request.frame.tokens = count;
-    request.frame.position = depth;
-    request.frame.length = depth + count;
+    const StepRequest request{
+        .phase = trial.phase,
+        .slots = {{.count = count, .position = depth, .length = depth + count}},
+        .tokens = tokens,
+        .done = {}};
     TOK_TRY(const std::vector<double> seconds, program.time_launches(request));
     if (warming_up) return {};
     for (const auto& [g, c] : trial.runs) {

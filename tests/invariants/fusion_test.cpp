@@ -38,8 +38,8 @@ std::vector<float> results_of(const Graph& graph, const TensorFile& constants, B
     StepRequest request;
     request.phase = phase;
     request.tokens = std::span(tokens).first(phase == 0 ? kStepTokens : 1);
-    request.frame.tokens = uint32_t(request.tokens.size());
-    request.frame.position = phase == 0 ? 0 : kStepTokens;
+    request.slots = {{.count = uint32_t(request.tokens.size()),
+                      .position = phase == 0 ? 0 : kStepTokens}};
     request.done = [&](Result<std::span<const float>> result) {
       EXPECT_TRUE(result) << result.error().message;
       if (result) all.insert(all.end(), result->begin(), result->end());

@@ -14,12 +14,26 @@
 namespace tokamak::parity {
 namespace {
 
+/// Pages that a slot has of a cache; 0 without a cache.
+uint32_t slot_pages(const Plan& plan) {
+  const auto cache = std::ranges::find_if(plan.buffers, is_kv_cache);
+  return cache == plan.buffers.end()
+             ? 0
+             : uint32_t(cache->tensor.shape[0]) / kPageTokens / plan.slots;
+}
+
 void fill(Program& program, const Case& c) {
   const Plan& plan = program.plan();
   for (uint32_t i = 0; i < plan.buffers.size(); ++i) {
     const Buffer& buffer = plan.buffers[i];
     if (buffer.use == BufferUse::kTable) {
-      ASSERT_TRUE(program.write_table(BufferId(i), c.tables.at(buffer.tensor.name)));
+      std::vector<uint32_t> tables;
+      for (uint32_t slot = 0; slot < plan.slots; ++slot) {
+        for (const uint32_t page : c.tables.at(buffer.tensor.name)) {
+          tables.push_back(slot * slot_pages(plan) + page);
+        }
+      }
+      ASSERT_TRUE(program.write_table(BufferId(i), tables));
     } else if (is_written_by_device(buffer.use)) {
       ASSERT_TRUE(program.write_table(BufferId(i),
                                       std::vector<uint32_t>(size_t(buffer.bytes / 4), kNoise)));
@@ -141,6 +155,17 @@ Result<Plan> plan_of(const Case& c, const Backend& backend, const ForcedVariants
                  {.phases = {{"phase", c.steps.max_tokens}}, .forced = forced});
 }
 
+Result<Plan> batch_plan_of(const Case& c, const Backend& backend, const ForcedVariants& forced) {
+  Graph graph = c.graph;
+  for (TensorDesc& value : graph.values) {
+    if (value.storage == Storage::kState && value.shape.size() == 4) value.shape[0] *= kBatchSlots;
+  }
+  const bool decodes = c.steps.max_tokens == 1;
+  PhaseRequest phase = {"phase", decodes ? kSequences : c.steps.max_tokens};
+  if (decodes) phase.kind = PhaseKind::kDecode;
+  return capture(graph, backend.device(), {.phases = {phase}, .forced = forced, .slots = kBatchSlots});
+}
+
 std::unique_ptr<Program> start(const Case& c, Backend& backend, Plan plan) {
   auto program = backend.compile(std::move(plan), reader(c));
   if (!program) {
@@ -163,13 +188,12 @@ Run run(const Case& c, Backend& backend, Plan plan) {
   const std::unique_ptr<Program> program = start(c, backend, std::move(plan));
   if (program == nullptr) return run;
   std::mt19937 random(1);
-  Frame frame;
+  Slot slot = {.rule = c.rule};
   for (const uint32_t chunk : c.steps.chunks) {
     std::vector<uint32_t> tokens(chunk);
     for (uint32_t& token : tokens) token = uint32_t(random()) % kVocab;
-    frame.rule = c.rule;
-    frame.tokens = chunk;
-    frame.length = frame.position + chunk;
+    slot.count = chunk;
+    slot.length = slot.position + chunk;
     const auto keep = [&run, &c](Result<std::span<const float>> result) {
       if (!result) {
         ADD_FAILURE() << c.name << ": " << result.error().message;
@@ -177,13 +201,89 @@ Run run(const Case& c, Backend& backend, Plan plan) {
       }
       run.results.emplace_back(result->begin(), result->end());
     };
-    const auto submitted = program->submit({0, frame, tokens, keep});
+    const auto submitted = program->submit({.phase = 0, .slots = {slot}, .tokens = tokens, .done = keep});
     EXPECT_TRUE(submitted) << c.name << ": " << submitted.error().message;
-    frame.position += chunk;
+    slot.position += chunk;
   }
   const auto waited = program->wait();
   EXPECT_TRUE(waited) << c.name << ": " << waited.error().message;
   return run;
+}
+
+std::vector<Part> parts_of(const Case& c, size_t step) {
+  const uint32_t chunk = c.steps.chunks[step];
+  std::vector<Part> parts;
+  for (uint32_t i = 0; i < kSequences; ++i) {
+    const uint32_t sequence = (i + uint32_t(step)) % kSequences;
+    uint32_t count = 1;
+    if (c.steps.max_tokens > 1) {
+      count = chunk < kSequences ? (i < chunk ? 1 : 0) : chunk / kSequences;
+      if (i == 0 && chunk >= kSequences) count += chunk % kSequences;
+    }
+    if (count > 0) parts.push_back({sequence, count});
+  }
+  return parts;
+}
+
+namespace {
+
+/// Token `position` of a sequence.
+uint32_t token_of(uint32_t sequence, uint32_t position) {
+  return (position * 13 + sequence * 7 + position * position) % kVocab;
+}
+
+Run run_slots(const Case& c, Backend& backend, Plan plan,
+                           std::span<const uint32_t> sequences) {
+  Run run;
+  const std::unique_ptr<Program> program = start(c, backend, std::move(plan));
+  if (program == nullptr) return run;
+  const Phase& phase = program->plan().phases[0];
+  const bool chooses = program->plan().at(phase.result.buffer).use == BufferUse::kSampled;
+  std::vector<uint32_t> positions(kSequences);
+  for (size_t step = 0; step < c.steps.chunks.size(); ++step) {
+    StepRequest request;
+    std::vector<uint32_t> tokens;
+    for (const auto& [sequence, count] : parts_of(c, step)) {
+      if (std::ranges::find(sequences, sequence) == sequences.end()) continue;
+      uint32_t& position = positions[sequence];
+      request.slots.push_back({.count = count,
+                               .position = position,
+                               .length = position + count,
+                               .index = sequences.size() == 1 ? 0 : kIndices[sequence],
+                               .rule = c.rule});
+      for (const uint32_t end = position + count; position < end; ++position) {
+        tokens.push_back(token_of(sequence, position));
+      }
+    }
+    if (tokens.empty()) continue;
+    request.tokens = tokens;
+    if (chooses) {
+      request.result_bytes =
+          phase.max_tokens * byte_count(phase.result.dtype, phase.result.shape, 1);
+    }
+    request.done = [&](Result<std::span<const float>> result) {
+      ASSERT_TRUE(result) << c.name << ": " << result.error().message;
+      run.results.emplace_back(result->begin(), result->end());
+    };
+    EXPECT_TRUE(program->submit(request)) << c.name;
+  }
+  EXPECT_TRUE(program->wait()) << c.name;
+  return run;
+}
+
+}  // namespace
+
+Run run_batch(const Case& c, Backend& backend, Plan plan) {
+  const uint32_t all[] = {0, 1, 2};
+  static_assert(std::size(all) == kSequences);
+  return run_slots(c, backend, std::move(plan), all);
+}
+
+Run run_alone(const Case& c, Backend& backend, uint32_t sequence) {
+  auto plan = plan_of(c, backend);
+  if (plan) return run_slots(c, backend, *std::move(plan), {&sequence, 1});
+  ADD_FAILURE() << c.name << ": " << plan.error().message;
+  return {};
 }
 
 void expect_close(const Case& c, const Run& expected, const Run& actual) {

@@ -80,6 +80,25 @@ Run run(const Case& c, Backend& backend, Plan plan);
 /// With the kernels that are chosen for it; fails the running test where there are none.
 Run run(const Case& c, Backend& backend);
 
+// The same with several sequences at once: the case's tokens are divided among kSequences of them,
+// in another order every step, whose slots are some of the kBatchSlots of the program.
+inline constexpr uint32_t kSequences = 3, kBatchSlots = 4;
+inline constexpr uint32_t kIndices[kSequences] = {2, 0, 3};
+
+/// A sequence's part of a step, in the order of the slots.
+struct Part {
+  uint32_t sequence = 0, count = 0;
+};
+std::vector<Part> parts_of(const Case& c, size_t step);
+
+/// Steps of one token decode: each of its rows is another sequence's.
+Result<Plan> batch_plan_of(const Case& c, const Backend& backend,
+                           const ForcedVariants& forced = {});
+/// Every step of all sequences.
+Run run_batch(const Case& c, Backend& backend, Plan plan);
+/// What of these steps is one sequence's, in a program for one; steps without any are left out.
+Run run_alone(const Case& c, Backend& backend, uint32_t sequence);
+
 /// Fails the running test where `actual` is not within the case's tolerance of `expected`.
 void expect_close(const Case& c, const Run& expected, const Run& actual);
 

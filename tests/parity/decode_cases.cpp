@@ -339,7 +339,7 @@ std::vector<Case> block_argmax_cases() {
   return all;
 }
 
-/// The frame's token is the one chosen the step before.
+/// The batch's token is the one chosen the step before.
 std::vector<Case> next_token_cases() {
   std::vector<Case> all;
   for (const uint32_t columns : {1u, 40u}) {

@@ -26,8 +26,10 @@ void expect_untouched(Backend& backend, const Op& op, const std::string& variant
   written.shape[0] = kMax;
   std::vector<float> rows;
   const std::vector<uint32_t> tokens(kTokensFed, 1);
-  StepRequest request{.phase = 0, .frame = {}, .tokens = tokens, .done = {}};
-  request.frame.tokens = request.frame.length = kTokensFed;
+  StepRequest request{.phase = 0,
+                      .slots = {{.count = kTokensFed, .length = kTokensFed}},
+                      .tokens = tokens,
+                      .done = {}};
   request.result = &written;
   request.done = [&](Result<std::span<const float>> result) {
     ASSERT_TRUE(result) << result.error().message;

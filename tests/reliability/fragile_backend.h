@@ -36,9 +36,10 @@ class FragileProgram : public Program {
       : real_(std::move(real)), device_(std::move(device)), fault_(fault) {}
 
   const Plan& plan() const override { return real_->plan(); }
-  Result<void> write_table(BufferId buffer, std::span<const uint32_t> values) override {
+  Result<void> write_table(BufferId buffer, std::span<const uint32_t> values,
+                           uint64_t first) override {
     if (is_lost_) return lost();
-    return real_->write_table(buffer, values);
+    return real_->write_table(buffer, values, first);
   }
   Result<void> submit(const StepRequest& request) override {
     const bool loses = !is_pulled_out_ && fault_.comes_now();

@@ -66,9 +66,11 @@ class CpuProgram : public Program {
 
   const Plan& plan() const override { return plan_; }
 
-  Result<void> write_table(BufferId buffer, std::span<const uint32_t> values) override {
-    TOK_CHECK(values.size_bytes() <= buffers_[uint32_t(buffer)].size());
-    std::memcpy(buffers_[uint32_t(buffer)].data(), values.data(), values.size_bytes());
+  Result<void> write_table(BufferId buffer, std::span<const uint32_t> values,
+                           uint64_t first) override {
+    const HostBuffer& to = buffers_[uint32_t(buffer)];
+    TOK_CHECK(4 * first + values.size_bytes() <= to.size());
+    std::memcpy(to.data() + 4 * first, values.data(), values.size_bytes());
     return {};
   }
 
@@ -79,13 +81,23 @@ class CpuProgram : public Program {
       std::memcpy(buffers_[uint32_t(to)].data(), buffers_[uint32_t(from)].data(),
                   size_t(buffers_[uint32_t(to)].size()));
     }
-    if (!request.continues) write_frame(request);
-    TOK_CHECK(request.repeat == 0 || (frame().tokens >= 1 && frame().tokens <= phase.max_tokens));
-    for (uint32_t i = 0; i < request.repeat; ++i) {
-      for (const Step& step : phase.steps) launch(step);
+    for (const InputWrite& input : request.inputs) {
+      TOK_CHECK(input.bytes.size() <= buffers_[uint32_t(input.buffer)].size());
+      std::ranges::copy(input.bytes, buffers_[uint32_t(input.buffer)].data());
     }
+    if (!request.continues) write(request);
+    const uint32_t rows = batch().rows();
+    TOK_CHECK(request.repeat == 0 || (rows >= 1 && rows <= phase.max_tokens));
+    for (uint32_t i = 0; i < request.repeat; ++i) {
+      for (const Step& step : phase.steps) launch(step, phase);
+    }
+    if (!request.done) return {};
     const Operand& result = request.result != nullptr ? *request.result : phase.result;
-    if (request.done) request.done(std::span<const float>(view(result).f32()));
+    const auto* first = reinterpret_cast<const float*>(buffers_[uint32_t(result.buffer)].data() +
+                                                       request.result_first);
+    const uint64_t bytes =
+        request.result_bytes != 0 ? request.result_bytes : result_bytes(plan_, result, size());
+    request.done(std::span(first, size_t(bytes / sizeof(float))));
     return {};
   }
 
@@ -93,45 +105,45 @@ class CpuProgram : public Program {
   Result<void> wait() override { return {}; }
 
   Result<std::vector<double>> time_launches(const StepRequest& request) override {
-    write_frame(request);
+    write(request);
     std::vector<double> seconds;
-    for (const Step& step : plan_.phases[request.phase].steps) {
+    const Phase& phase = plan_.phases[request.phase];
+    for (const Step& step : phase.steps) {
       const auto start = std::chrono::steady_clock::now();
-      launch(step);
+      launch(step, phase);
       seconds.push_back(seconds_since(start));
     }
     return seconds;
   }
 
  private:
-  std::byte* frame_bytes() { return buffers_[uint32_t(plan_.frame)].data(); }
-  Frame& frame() { return *reinterpret_cast<Frame*>(frame_bytes()); }
+  BatchView batch() { return {plan_.layout(), buffers_[uint32_t(plan_.batch)].data()}; }
+  BatchSize size() { return {batch().rows(), batch().slots(), batch().outputs()}; }
 
-  void write_frame(const StepRequest& request) {
-    TOK_CHECK(request.tokens.size() == request.frame.tokens);
-    std::memcpy(frame_bytes(), &request.frame, sizeof(Frame));
-    std::memcpy(frame_bytes() + kFrameTokensOffset, request.tokens.data(),
-                request.tokens.size_bytes());
+  void write(const StepRequest& request) {
+    write_batch(plan_.layout(), request.slots, request.tokens, request.outputs, batch_bytes_);
+    std::ranges::copy(batch_bytes_, buffers_[uint32_t(plan_.batch)].data());
   }
 
-  void launch(const Step& step) {
+  void launch(const Step& step, const Phase& phase) {
     CpuCall call{.op = &step.op,
                  .inputs = {},
                  .outputs = {},
-                 .frame = frame(),
-                 .next_frame = &frame(),
-                 .next_token = reinterpret_cast<uint32_t*>(frame_bytes() + kFrameTokensOffset)};
+                 .batch = batch(),
+                 .max_rows = phase.max_tokens};
     for (const Operand& in : step.inputs) call.inputs.push_back(view(in));
     for (const Operand& out : step.outputs) call.outputs.push_back(view(out));
     step.kernel->reference(call);
   }
 
   CpuTensor view(const Operand& operand) {
-    const uint32_t tokens = frame().tokens;
-    const size_t offset = operand.buffer == plan_.frame ? kFrameTokensOffset : 0;
+    const BatchSize now = size();
+    const size_t offset = operand.buffer == plan_.batch ? plan_.layout().ids_offset() : 0;
     CpuTensor tensor{buffers_[uint32_t(operand.buffer)].data() + offset, operand.dtype, {}};
     for (const Dim dim : operand.shape) {
-      tensor.dims.push_back(dim == kTokens ? tokens : uint32_t(dim));
+      tensor.dims.push_back(dim == kTokens    ? now.rows
+                            : dim == kOutputs ? now.outputs
+                                              : uint32_t(dim));
     }
     return tensor;
   }
@@ -139,6 +151,7 @@ class CpuProgram : public Program {
   Plan plan_;
   std::shared_ptr<uint64_t> alive_;  // bytes of all programs of the backend
   std::vector<HostBuffer> buffers_;
+  std::vector<std::byte> batch_bytes_;  // kept to allocate nothing per step
 };
 
 class CpuBackend : public Backend {

@@ -8,7 +8,7 @@ namespace {
 WGPUBufferUsage usage_of(BufferUse use) {
   const WGPUBufferUsage usage =
       WGPUBufferUsage_Storage | WGPUBufferUsage_CopyDst | WGPUBufferUsage_CopySrc;
-  return use == BufferUse::kFrame ? usage | WGPUBufferUsage_Uniform : usage;
+  return use == BufferUse::kBatch ? usage | WGPUBufferUsage_Uniform : usage;
 }
 
 std::string buffer_label(const Buffer& buffer) {

@@ -72,7 +72,7 @@ TEST(MatrixTexts, PassValidation) {
     for (const KernelVariant& variant : all_variants()) {
       if ((variant.needs & kFeatureSubgroupMatrix) == 0 || variant.op != op.index()) continue;
       const std::string text = shader_text(variant.needs, variant.launch(problem, device->info()),
-                                           problem.inputs.size(), problem.outputs.size());
+                                           problem.inputs.size(), problem.outputs.size(), {});
       const auto valid = device->checked(variant.name, [&] {
         WGPUShaderSourceWGSL source = {.chain = {.sType = WGPUSType_ShaderSourceWGSL},
                                        .code = wgpu_text(text)};

@@ -16,17 +16,16 @@ WGPUBindGroupLayoutEntry buffer_entry(size_t binding, WGPUBufferBindingType type
           .buffer = {.type = type, .minBindingSize = smallest}};
 }
 
-/// What is bound, in order: the frame, inputs, outputs, inputs once more.
+/// What is bound, in order: the batch, inputs, outputs, inputs once more.
 struct Bound {
-  bool writes_frame = false;
+  bool writes_batch = false;
   size_t inputs = 0, outputs = 0, again = 0;
   auto operator<=>(const Bound&) const = default;
 };
 
 BindGroupLayoutHandle make_layout(const WebGpuDevice& device, const Bound& bound) {
   std::vector<WGPUBindGroupLayoutEntry> entries = {buffer_entry(
-      0, bound.writes_frame ? WGPUBufferBindingType_Storage : WGPUBufferBindingType_Uniform,
-      frame_bytes(bound.writes_frame))};
+      0, bound.writes_batch ? WGPUBufferBindingType_Storage : WGPUBufferBindingType_Uniform, 0)};
   const auto add = [&](size_t count, WGPUBufferBindingType type) {
     for (size_t i = 0; i < count; ++i) entries.push_back(buffer_entry(entries.size(), type, 0));
   };
@@ -130,14 +129,15 @@ Result<PipelinesUnderWay> PipelinesUnderWay::begin(std::shared_ptr<WebGpuDevice>
     std::vector<size_t>& indices = pipelines.of_step.emplace_back();
     for (const Step& step : phase.steps) {
       std::string text =
-          shader_text(step.kernel->needs, step.launch, step.inputs.size(), step.outputs.size());
+          shader_text(step.kernel->needs, step.launch, step.inputs.size(), step.outputs.size(),
+                      batch_access(plan, phase, step));
       const auto [entry, is_new] = known.try_emplace(std::move(text), pipelines.all.size());
       indices.push_back(entry->second);
       if (!is_new) continue;
       const auto compilation = std::make_shared<Compilation>();
       compilation->kernel = step.kernel->name;
       TOK_TRY(device.checked(fmt::format("kernel {}", step.kernel->name), [&] {
-        const Bound bound = {step.launch.writes_frame, step.inputs.size(), step.outputs.size(),
+        const Bound bound = {step.launch.writes_batch, step.inputs.size(), step.outputs.size(),
                              step.launch.again.size()};
         WGPUBindGroupLayout& layout = layouts[bound];
         if (layout == nullptr) {

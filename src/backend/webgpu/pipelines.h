@@ -24,7 +24,7 @@ struct Pipelines {
 /// Pipelines that the device's threads compile while the program does something else.
 class PipelinesUnderWay {
  public:
-  /// Steps with the same text share a pipeline. Binding 0 is the frame, then come the inputs, then
+  /// Steps with the same text share a pipeline. Binding 0 is the batch, then come the inputs, then
   /// the outputs (kernels/sources.h). Errors: a text that is no WGSL, with the reason.
   static Result<PipelinesUnderWay> begin(std::shared_ptr<WebGpuDevice> device, const Plan& plan);
 

@@ -20,13 +20,16 @@ struct Dispatch {
   WGPUComputePipeline pipeline = nullptr;  // owned by Pipelines
   BindGroupHandle bindings;
   Grid grid;
+  bool for_outputs = false;
 };
 
 /// What the commands of a submission depend on: all else is in buffers.
 struct Submission {
   size_t phase = 0;
-  uint32_t tokens = 0, repeat = 0;
+  BatchSize size;
+  uint32_t repeat = 0;
   const Operand* result = nullptr;  // null: it is not read back
+  uint64_t result_first = 0, result_bytes = 0;
   bool operator==(const Submission&) const = default;
 };
 
@@ -36,14 +39,11 @@ struct Recorded {
   BufferHandle staging;  // receives the result
 };
 
-uint64_t operand_bytes(const Operand& operand, uint64_t tokens) {
-  return byte_count(operand.dtype, operand.shape, tokens);
-}
-
 uint64_t largest_result(const Plan& plan) {
   uint64_t bytes = 16;
   for (const Phase& phase : plan.phases) {
-    bytes = std::max(bytes, operand_bytes(phase.result, phase.max_tokens));
+    const uint32_t slots = max_slots(plan, phase);
+    bytes = std::max(bytes, result_bytes(plan, phase.result, {phase.max_tokens, slots, slots}));
   }
   return round_up<uint64_t>(bytes, 16);
 }
@@ -55,7 +55,9 @@ Result<void> check_grids(const Plan& plan, const DeviceInfo& device) {
     for (const Step& step : phase.steps) {
       const Grid& grid = step.launch.grid;
       for (const Extent& extent : {grid.x, grid.y, grid.z}) {
-        const uint32_t size = extent.at(phase.max_tokens);
+        const uint32_t slots = max_slots(plan, phase);
+        const bool outputs = is_for_outputs(plan, phase, step);
+        const uint32_t size = extent.at({outputs ? slots : phase.max_tokens, slots});
         if (size <= limit) continue;
         return unsupported(
             "kernel {} dispatches {} workgroups in one dimension, but \"{}\" runs at most {}.",
@@ -96,10 +98,11 @@ class WebGpuProgram : public Program {
         const Pipeline& pipeline = pipelines_.all[pipelines_.of_step[p][s]];
         dispatches.push_back({.pipeline = pipeline.handle.get(),
                               .bindings = {},
-                              .grid = phase.steps[s].launch.grid});
+                              .grid = phase.steps[s].launch.grid,
+                              .for_outputs = is_for_outputs(plan_, phase, phase.steps[s])});
         TOK_TRY(device_->checked(
             fmt::format("step {} of {} ({})", s, phase.name, phase.steps[s].kernel->name), [&] {
-              dispatches[s].bindings = bind(phase.steps[s], phase.max_tokens, pipeline.layout);
+              dispatches[s].bindings = bind(phase, phase.steps[s], pipeline.layout);
             }));
       }
     }
@@ -113,32 +116,42 @@ class WebGpuProgram : public Program {
     return now;
   }
 
-  Result<void> write_table(BufferId buffer, std::span<const uint32_t> values) override {
-    TOK_CHECK(values.size_bytes() <= plan_.at(buffer).bytes);
+  Result<void> write_table(BufferId buffer, std::span<const uint32_t> values,
+                           uint64_t first) override {
+    TOK_CHECK(4 * first + values.size_bytes() <= plan_.at(buffer).bytes);
     TOK_TRY(device_->status());
-    wgpuQueueWriteBuffer(device_->queue(), buffers_.at(buffer), 0, values.data(),
+    wgpuQueueWriteBuffer(device_->queue(), buffers_.at(buffer), 4 * first, values.data(),
                          values.size_bytes());
     return device_->status();
   }
 
   Result<void> submit(const StepRequest& request) override {
     const Phase& phase = plan_.phases[request.phase];
-    const uint32_t tokens = request.continues ? 1 : request.frame.tokens;
-    TOK_CHECK(tokens >= 1 && tokens <= phase.max_tokens);
     TOK_TRY(device_->status());
-    if (!request.continues) write_frame(request);
+    if (!request.continues) write(request);
+    TOK_CHECK(request.repeat == 0 || (size_.rows >= 1 && size_.rows <= phase.max_tokens));
+    for (const InputWrite& input : request.inputs) {
+      wgpuQueueWriteBuffer(device_->queue(), buffers_.at(input.buffer), 0, input.bytes.data(),
+                           input.bytes.size());
+    }
     const Operand* result = request.result != nullptr ? request.result : &phase.result;
-    const Submission own = {request.phase, tokens, request.repeat, request.done ? result : nullptr};
+    Submission own = {.phase = request.phase, .size = size_, .repeat = request.repeat};
+    if (request.done) {
+      own.result = result;
+      own.result_first = request.result_first;
+      own.result_bytes =
+          request.result_bytes != 0 ? request.result_bytes : result_bytes(plan_, *result, size_);
+    }
     const bool is_recorded = ahead_.commands && ahead_.of == own && request.copies.empty();
     Recorded now = is_recorded ? std::move(ahead_) : record(own, request.copies);
     const WGPUCommandBuffer list = now.commands.get();
     wgpuQueueSubmit(device_->queue(), 1, &list);
     TOK_TRY(device_->status());
     if (request.done) {
-      readback_.read(std::move(now.staging), operand_bytes(*result, tokens), request.done);
+      readback_.read(std::move(now.staging), own.result_bytes, request.done);
     }
     // One token after another: the commands for the next are recorded while the device is at this.
-    const bool goes_on = own == std::exchange(last_, own) && tokens == 1 && !request.continues;
+    const bool goes_on = own == std::exchange(last_, own) && size_.rows == 1 && !request.continues;
     if (goes_on && request.done) {
       if (ahead_.staging) readback_.give_back(std::move(ahead_.staging));
       ahead_ = record(own, {});
@@ -149,13 +162,13 @@ class WebGpuProgram : public Program {
   Result<std::vector<double>> time_launches(const StepRequest& request) override {
     const std::vector<Dispatch>& dispatches = phases_[request.phase];
     TOK_TRY(const LaunchTimer timer, LaunchTimer::make(device_, dispatches.size()));
-    write_frame(request);
+    write(request);
     const EncoderHandle encoder(wgpuDeviceCreateCommandEncoder(device_->handle(), nullptr));
     for (size_t i = 0; i < dispatches.size(); ++i) {
       const WGPUPassTimestampWrites writes = timer.writes(i);
       const WGPUComputePassDescriptor descriptor = {.timestampWrites = &writes};
       const PassHandle pass(wgpuCommandEncoderBeginComputePass(encoder.get(), &descriptor));
-      encode(pass.get(), std::span(dispatches).subspan(i, 1), request.frame.tokens);
+      encode(pass.get(), std::span(dispatches).subspan(i, 1), size_);
       wgpuComputePassEncoderEnd(pass.get());
     }
     timer.resolve(encoder.get());
@@ -198,29 +211,29 @@ class WebGpuProgram : public Program {
     }
     if (of.repeat > 0) {
       const PassHandle pass(wgpuCommandEncoderBeginComputePass(encoder.get(), nullptr));
-      for (uint32_t i = 0; i < of.repeat; ++i) encode(pass.get(), phases_[of.phase], of.tokens);
+      for (uint32_t i = 0; i < of.repeat; ++i) encode(pass.get(), phases_[of.phase], of.size);
       wgpuComputePassEncoderEnd(pass.get());
     }
     if (of.result != nullptr) {
       recorded.staging = readback_.take();
-      wgpuCommandEncoderCopyBufferToBuffer(encoder.get(), buffers_.at(of.result->buffer), 0,
-                                           recorded.staging.get(), 0,
-                                           operand_bytes(*of.result, of.tokens));
+      wgpuCommandEncoderCopyBufferToBuffer(encoder.get(), buffers_.at(of.result->buffer),
+                                           of.result_first, recorded.staging.get(), 0,
+                                           of.result_bytes);
     }
     recorded.commands = CommandsHandle(wgpuCommandEncoderFinish(encoder.get(), nullptr));
     return recorded;
   }
 
-  BindGroupHandle bind(const Step& step, uint32_t tokens, WGPUBindGroupLayout layout) const {
+  BindGroupHandle bind(const Phase& phase, const Step& step, WGPUBindGroupLayout layout) const {
     std::vector<WGPUBindGroupEntry> entries = {{.binding = 0,
-                                                .buffer = buffers_.at(plan_.frame),
+                                                .buffer = buffers_.at(plan_.batch),
                                                 .offset = 0,
-                                                .size = frame_bytes(step.launch.writes_frame)}};
+                                                .size = batch_access(plan_, phase, step).bytes()}};
     const auto add = [&](const Operand& operand) {
       entries.push_back({.binding = uint32_t(entries.size()),
                          .buffer = buffers_.at(operand.buffer),
-                         .offset = operand.buffer == plan_.frame ? kFrameTokensOffset : 0,
-                         .size = bound_bytes(operand, tokens)});
+                         .offset = operand.buffer == plan_.batch ? plan_.layout().ids_offset() : 0,
+                         .size = bound_bytes(plan_, operand, phase.max_tokens)});
     };
     for (const Operand& in : step.inputs) add(in);
     for (const Operand& out : step.outputs) add(out);
@@ -230,18 +243,16 @@ class WebGpuProgram : public Program {
     return BindGroupHandle(wgpuDeviceCreateBindGroup(device_->handle(), &descriptor));
   }
 
-  void write_frame(const StepRequest& request) {
-    TOK_CHECK(request.tokens.size() == request.frame.tokens);
-    frame_bytes_.assign(kFrameTokensOffset + request.tokens.size_bytes(), std::byte{0});
-    std::memcpy(frame_bytes_.data(), &request.frame, sizeof(Frame));
-    std::memcpy(frame_bytes_.data() + kFrameTokensOffset, request.tokens.data(),
-                request.tokens.size_bytes());
-    wgpuQueueWriteBuffer(device_->queue(), buffers_.at(plan_.frame), 0, frame_bytes_.data(),
-                         frame_bytes_.size());
+  void write(const StepRequest& request) {
+    write_batch(plan_.layout(), request.slots, request.tokens, request.outputs, batch_bytes_);
+    const BatchHeader& header = BatchView(plan_.layout(), batch_bytes_.data()).header();
+    size_ = {header.rows, header.slots, header.outputs};
+    wgpuQueueWriteBuffer(device_->queue(), buffers_.at(plan_.batch), 0, batch_bytes_.data(),
+                         batch_bytes_.size());
   }
 
   static void encode(WGPUComputePassEncoder pass, std::span<const Dispatch> dispatches,
-                     uint32_t tokens) {
+                     const BatchSize& batch) {
     WGPUComputePipeline current = nullptr;
     for (const Dispatch& dispatch : dispatches) {
       if (dispatch.pipeline != current) {
@@ -249,8 +260,9 @@ class WebGpuProgram : public Program {
         current = dispatch.pipeline;
       }
       wgpuComputePassEncoderSetBindGroup(pass, 0, dispatch.bindings.get(), 0, nullptr);
-      wgpuComputePassEncoderDispatchWorkgroups(
-          pass, dispatch.grid.x.at(tokens), dispatch.grid.y.at(tokens), dispatch.grid.z.at(tokens));
+      const StepSize size = {dispatch.for_outputs ? batch.outputs : batch.rows, batch.slots};
+      wgpuComputePassEncoderDispatchWorkgroups(pass, dispatch.grid.x.at(size),
+                                               dispatch.grid.y.at(size), dispatch.grid.z.at(size));
     }
   }
 
@@ -262,8 +274,9 @@ class WebGpuProgram : public Program {
   std::vector<std::vector<Dispatch>> phases_;
   std::deque<WGPUFuture> batches_;  // of limit_batches(), oldest first
   Submission last_;
+  BatchSize size_;  // of the last batch
   Recorded ahead_;                      // the next submission, if it is as the last two
-  std::vector<std::byte> frame_bytes_;  // kept to allocate nothing per step
+  std::vector<std::byte> batch_bytes_;  // kept to allocate nothing per step
   CompileReport report_;
 };
 

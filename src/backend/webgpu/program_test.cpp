@@ -168,7 +168,7 @@ TEST_F(WebGpuProgramTest, StepsOfOtherShapesComeBetweenThoseRecordedAhead) {
     ASSERT_TRUE(submit(i % kTinyVocab));
     if (i % 5 == 3) {
       ASSERT_TRUE(program_->submit(
-          {.phase = 0, .frame = {.tokens = 2}, .tokens = pair, .done = [&](auto rows) {
+          {.phase = 0, .slots = {{.count = 2}}, .tokens = pair, .done = [&](auto rows) {
              ASSERT_TRUE(rows);
              EXPECT_EQ(rows->size(), 2 * kTinyRows);
              ++pairs;
@@ -219,10 +219,10 @@ TEST_F(WebGpuProgramTest, SizesTheResultByTheTokensOfTheStep) {
   const uint32_t tokens[] = {4, 0, 2};
   Values rows;
   ASSERT_TRUE(
-      program_->submit({.phase = 0, .frame = {.tokens = 3}, .tokens = tokens, .done = [&](auto y) {
+      program_->submit({.phase = 0, .slots = {{.count = 3}}, .tokens = tokens, .done = [&](auto y) {
                           rows.assign(y->begin(), y->end());
                         }}));
-  ASSERT_TRUE(program_->submit({.phase = 0, .frame = {.tokens = 3}, .tokens = tokens, .done = {}}));
+  ASSERT_TRUE(program_->submit({.phase = 0, .slots = {{.count = 3}}, .tokens = tokens, .done = {}}));
   ASSERT_TRUE(program_->wait());
   ASSERT_EQ(rows.size(), 3 * kTinyRows);
   for (size_t t = 0; t < 3; ++t) {

@@ -72,7 +72,7 @@ inline std::shared_ptr<WebGpuDevice> tiny_device(const WebGpuOptions& options = 
 
 /// A request for one token of the decode phase.
 inline StepRequest tiny_step(const uint32_t& token, auto done) {
-  return {.phase = 1, .frame = {.tokens = 1}, .tokens = {&token, 1}, .done = std::move(done)};
+  return {.phase = 1, .slots = {{}}, .tokens = {&token, 1}, .done = std::move(done)};
 }
 
 }  // namespace tokamak

@@ -9,9 +9,13 @@ namespace tokamak {
 
 size_t cache_element(const CpuTensor& cache, std::span<const uint32_t> pages, size_t position,
                      size_t part, size_t head) {
-  const size_t slot = pages[position / kPageTokens] * kPageTokens + position % kPageTokens;
-  TOK_CHECK(slot < cache.dims[0]);
-  return ((slot * 2 + part) * cache.dims[2] + head) * cache.dims[3];
+  const size_t cell = pages[position / kPageTokens] * kPageTokens + position % kPageTokens;
+  TOK_CHECK(cell < cache.dims[0]);
+  return ((cell * 2 + part) * cache.dims[2] + head) * cache.dims[3];
+}
+
+std::span<const uint32_t> pages_of(const CpuCall& call, const CpuTensor& tables, size_t row) {
+  return tables.of_slot(call.batch.slot_of(row).index).u32();
 }
 
 void store_cached(const CpuTensor& cache, size_t i, float value) {
@@ -49,13 +53,13 @@ namespace {
 
 void kv_append_reference(const CpuCall& call) {
   const CpuTensor& cache = call.outputs[0];
-  const std::span<const uint32_t> pages = call.inputs[2].u32();
   const size_t heads = cache.dims[2], head_dim = cache.dims[3];
   for (size_t part = 0; part < 2; ++part) {
     const std::span<const float> x = call.inputs[part].f32();
-    for (size_t t = 0; t < call.frame.tokens; ++t) {
+    for (size_t t = 0; t < call.batch.rows(); ++t) {
+      const std::span<const uint32_t> pages = pages_of(call, call.inputs[2], t);
       for (size_t i = 0; i < heads * head_dim; ++i) {
-        const size_t start = cache_element(cache, pages, call.frame.position + t, part, 0);
+        const size_t start = cache_element(cache, pages, call.batch.position_of(t), part, 0);
         store_cached(cache, start + i, x[t * heads * head_dim + i]);
       }
     }
@@ -67,18 +71,19 @@ void attention_reference(const CpuCall& call) {
   const CpuTensor& cache = call.inputs[1];
   const size_t columns = call.inputs[0].dims[1], head_dim = cache.dims[3];
   const size_t heads = columns / head_dim, group = heads / cache.dims[2];
-  for (size_t t = 0; t < call.frame.tokens; ++t) {
-    const size_t position = call.frame.position + t, window = op.window;
+  for (size_t t = 0; t < call.batch.rows(); ++t) {
+    const Slot& slot = call.batch.slot_of(t);
+    const size_t position = call.batch.position_of(t), window = op.window;
     size_t end = position + 1;
     if (!op.causal) {
-      end = call.frame.position + call.frame.tokens;
+      end = slot.position + slot.count;
       if (window > 0) end = std::min(end, position + window);
     }
     for (size_t head = 0; head < heads; ++head) {
       const size_t at = t * columns + head * head_dim;
       const KeyRange keys{head / group, first_seen(position, window), end};
       const Attended seen = attend(call.inputs[0].f32().subspan(at, head_dim), cache,
-                                   call.inputs[2].u32(), keys, op.scale, op.softcap);
+                                   pages_of(call, call.inputs[2], t), keys, op.scale, op.softcap);
       for (size_t i = 0; i < head_dim; ++i) {
         call.outputs[0].f32()[at + i] = float(seen.sums[i] / seen.total);
       }
@@ -93,7 +98,9 @@ std::string cache_source(DType dtype) {
 Launch kv_append_launch(const Problem& p, const DeviceInfo&) {
   const TensorDesc& cache = p.outputs[0];
   const uint32_t columns = uint32_t(cache.shape[2] * cache.shape[3]);
-  return {.constants = {{"THREADS", kMapThreads}, {"COLUMNS", columns}},
+  return {.constants = {{"THREADS", kMapThreads},
+                        {"COLUMNS", columns},
+                        {"PAGES", uint32_t(p.inputs[2].shape[0])}},
           .sources = {cache_source(cache.dtype), "attention/kv_append.wgsl", "wgsl/entry.wgsl"},
           .grid = {.x = {ceil_div(columns / 2, kMapThreads)}, .y = {1, 1}}};
 }
@@ -122,6 +129,7 @@ Launch attention_base(const Problem& p, uint32_t threads) {
                         {"HEAD_DIM", head_dim},
                         {"WINDOW", op.window},
                         {"CAUSAL", op.causal ? 1u : 0u},
+                        {"PAGES", uint32_t(p.inputs[2].shape[0])},
                         {"SCALE", op.scale},
                         {"SOFTCAP", op.softcap}},
           .sources = {cache_source(cache.dtype), "attention/read_cache.wgsl",
@@ -195,7 +203,7 @@ Launch tile_launch(const Problem& p, const DeviceInfo&) {
   Launch launch = attention_base(p, kTileThreads);
   launch.constants.push_back({"TOKENS", tokens});
   launch.sources.insert(launch.sources.end(), {"attention/attention_tile.wgsl", "wgsl/entry.wgsl"});
-  launch.grid = {.x = {uint32_t(p.inputs[1].shape[2])}, .y = {1, tokens}};
+  launch.grid = {.x = {uint32_t(p.inputs[1].shape[2])}, .y = {1, tokens, true}};
   return launch;
 }
 
@@ -250,7 +258,7 @@ Launch matrix_launch(const Problem& p, const DeviceInfo&) {
   launch.sources[0] = "attention/cache_f16_wide.wgsl";
   launch.sources.insert(launch.sources.end(),
                         {"attention/attention_matrix.wgsl", "wgsl/entry_subgroup_id.wgsl"});
-  launch.grid = {.x = {uint32_t(p.inputs[1].shape[2])}, .y = {1, tokens}};
+  launch.grid = {.x = {uint32_t(p.inputs[1].shape[2])}, .y = {1, tokens, true}};
   return launch;
 }
 

@@ -1,15 +1,16 @@
 // Attention over the paged cache, and the append that fills it.
 //
-//   cache  f32|f16 [slots, 2, kv_heads, head_dim]   keys, then values, of each slot; in f16 what is
+//   cache  f32|f16 [cells, 2, kv_heads, head_dim]   keys, then values, of each cell; in f16 what is
 //                      beyond 65504 is held as that, since 0 * infinity is no number
-//   pages  u32 [P]     position p lives in slot pages[p / 16] * 16 + p % 16; the pages of a sliding
-//                      window recur, so a window layer never holds more than window + chunk tokens
+//   pages  u32 [P]     position p lives in cell pages[p / 16] * 16 + p % 16; the pages of a sliding
+//                      window recur, so a window layer never holds more than window + chunk tokens.
+//                      Each slot has such a table
 //
-//   kv_append  k, v f32 [T, kv_heads * head_dim], at positions frame.position + t
+//   kv_append  k, v f32 [T, kv_heads * head_dim], each at the position of its row
 //   attention  q f32 [T, heads * head_dim] -> y, the same shape: one pass over the keys with a
 //              running maximum (Milakov & Gimelshein 2018, arXiv:1805.02867). Query t sees the
-//              positions up to its own, or the last `window` of them; not causal, all of the
-//              step, or those less than `window` away. The lanes variant gives each key a few
+//              positions of its sequence up to its own, or the last `window` of them; not causal,
+//              all of the step, or those less than `window` away. The lanes variant gives each key a few
 //              neighbouring lanes and merges the partial sums of many keys at the end.
 // The tile variant computes all query heads of a key head for several tokens at a time, so that
 // they share what they read (Dao et al. 2022, arXiv:2205.14135). Accumulation in f32 on devices,
@@ -21,9 +22,12 @@
 
 namespace tokamak {
 
-/// The first element of head `head` in the slot of `position`; `part` 0: key, 1: value.
+/// The first element of head `head` in the cell of `position`; `part` 0: key, 1: value.
 size_t cache_element(const CpuTensor& cache, std::span<const uint32_t> pages, size_t position,
                      size_t part, size_t head);
+
+/// The page table of the sequence that the row is of.
+std::span<const uint32_t> pages_of(const CpuCall& call, const CpuTensor& tables, size_t row);
 
 /// Element i of the cache becomes `value`; what f16 cannot hold becomes its largest number.
 void store_cached(const CpuTensor& cache, size_t i, float value);

@@ -9,14 +9,15 @@ const LOWEST = -3.0e38;
 
 var<workgroup> query: array<vec2<f32>, PAIRS>;
 var<workgroup> weights: array<f32, THREADS>;
-var<workgroup> slots: array<u32, THREADS>;
+var<workgroup> cells: array<u32, THREADS>;
 
 fn run(group: vec3<u32>, lane: u32) {
   let head = group.x;
   let kv_head = head / (HEADS / KV_HEADS);
   let start = (group.y * HEADS + head) * PAIRS;
-  let end = seen_until(frame.position + group.y);
-  let first = seen_from(frame.position + group.y);
+  let slot = slot_of_row(group.y);
+  let end = seen_until(slot, position_of(group.y));
+  let first = seen_from(position_of(group.y));
   for (var i = lane; i < PAIRS; i += THREADS) {
     query[i] = q[start + i];
   }
@@ -28,10 +29,10 @@ fn run(group: vec3<u32>, lane: u32) {
   for (var block = first; block < end; block += THREADS) {
     let position = block + lane;
     var score = LOWEST;
-    var slot = 0u;
+    var cell = 0u;
     if (position < end) {
-      slot = pages[position / 16u] * 16u + position % 16u;
-      let key = (slot * 2u * KV_HEADS + kv_head) * PAIRS;
+      cell = cell_of(slot, position);
+      let key = (cell * 2u * KV_HEADS + kv_head) * PAIRS;
       var product = vec2<f32>();
       for (var i = 0u; i < PAIRS; i++) {
         product += query[i] * unpack_cache(cache[key + i]);
@@ -41,7 +42,7 @@ fn run(group: vec3<u32>, lane: u32) {
     let now_largest = max(largest, reduce_max(score, lane));
     let weight = select(0.0, exp(score - now_largest), position < end);
     weights[lane] = weight;
-    slots[lane] = slot;
+    cells[lane] = cell;
     let shrink = exp(largest - now_largest);
     total = total * shrink + reduce_sum(weight, lane);
     largest = now_largest;
@@ -51,7 +52,7 @@ fn run(group: vec3<u32>, lane: u32) {
       if (i < PAIRS) {
         var sum = sums[own] * shrink;
         for (var j = 0u; j < count; j++) {
-          let value = ((slots[j] * 2u + 1u) * KV_HEADS + kv_head) * PAIRS;
+          let value = ((cells[j] * 2u + 1u) * KV_HEADS + kv_head) * PAIRS;
           sum += weights[j] * unpack_cache(cache[value + i]);
         }
         sums[own] = sum;

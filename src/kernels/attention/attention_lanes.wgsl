@@ -28,8 +28,9 @@ fn run(group: vec3<u32>, lane: u32) {
   let part = lane % LANES;
   let own = lane / LANES;
   let start = (group.y * HEADS + head) * PAIRS + part;
-  let end = seen_until(frame.position + group.y);
-  let first = seen_from(frame.position + group.y);
+  let slot = slot_of_row(group.y);
+  let end = seen_until(slot, position_of(group.y));
+  let first = seen_from(position_of(group.y));
   var query: array<vec2<f32>, OWN_PAIRS>;
   var sums: array<vec2<f32>, OWN_PAIRS>;
   for (var i = 0u; i < OWN_PAIRS; i++) {
@@ -41,8 +42,7 @@ fn run(group: vec3<u32>, lane: u32) {
   for (var block = first; block < end; block += GROUPS) {
     // Groups past the end read the last key and give it no weight: shuffles need every lane.
     let position = min(block + own, end - 1u);
-    let slot = pages[position / 16u] * 16u + position % 16u;
-    let key = (slot * 2u * KV_HEADS + kv_head) * PAIRS + part;
+    let key = (cell_of(slot, position) * 2u * KV_HEADS + kv_head) * PAIRS + part;
     let value = key + KV_HEADS * PAIRS;
     var product = vec2(0.0);
     var values = array<vec2<f32>, OWN_PAIRS>();

@@ -32,29 +32,29 @@ alias Left = subgroup_matrix_left<f16, SIDE, SIDE>;
 alias Right = subgroup_matrix_right<f16, SIDE, SIDE>;
 alias Result = subgroup_matrix_result<f32, SIDE, SIDE>;
 
-fn token_of(row: u32, first_token: u32) -> u32 {
-  return min(first_token + row / GROUP, frame.tokens - 1u);
+fn token_of(row: u32, tile: Tile) -> u32 {
+  return min(tile.first + row / GROUP, tile.end - 1u);
 }
 
 // Where the elements of a row are in q and y.
-fn start_of(row: u32, first_token: u32, kv_head: u32) -> u32 {
+fn start_of(row: u32, tile: Tile, kv_head: u32) -> u32 {
   let head = kv_head * GROUP + row % GROUP;
-  return (token_of(row, first_token) * HEADS + head) * (HEAD_DIM / 4u);
+  return (token_of(row, tile) * HEADS + head) * (HEAD_DIM / 4u);
 }
 
-fn is_own(row: u32, first_token: u32) -> bool {
-  return row < TOKENS * GROUP && first_token + row / GROUP < frame.tokens;
+fn is_own(row: u32, tile: Tile) -> bool {
+  return row < TOKENS * GROUP && tile.first + row / GROUP < tile.end;
 }
 
 // What a lane brings in of the keys (part 0) or values (1) of a block: eights of positions that
 // some row sees.
 var<private> next: array<vec4<u32>, OWN_EIGHTS>;
 
-fn load_block(part: u32, block: u32, end: u32, lane: u32, kv_head: u32) {
+fn load_block(part: u32, block: u32, end: u32, slot: u32, lane: u32, kv_head: u32) {
   for (var i = 0u; i < OWN_EIGHTS; i++) {  // unroll
     let index = lane + i * THREADS;
-    let slot = slot_of(min(block + index / EIGHTS, end - 1u));
-    next[i] = cache[((slot * 2u + part) * KV_HEADS + kv_head) * EIGHTS + index % EIGHTS];
+    let cell = cell_of(slot, min(block + index / EIGHTS, end - 1u));
+    next[i] = cache[((cell * 2u + part) * KV_HEADS + kv_head) * EIGHTS + index % EIGHTS];
   }
 }
 
@@ -121,19 +121,22 @@ fn shown(block: u32, k: u32, lane: u32, seen_first: u32, seen_end: u32) -> vec4<
 
 fn run(group: vec3<u32>, lane: u32, subgroup: u32) {
   let kv_head = group.x;
-  let first_token = group.y * TOKENS;
-  let first = seen_from(frame.position + first_token);
-  let end = seen_until(frame.position + min(first_token + TOKENS, frame.tokens) - 1u);
-  let position = frame.position + token_of(lane / 2u, first_token);
+  let tile = tile_of(group.y, TOKENS);
+  if (tile.first >= tile.end) {
+    return;
+  }
+  let first = seen_from(position_of(tile.first));
+  let end = seen_until(tile.slot, position_of(tile.end - 1u));
+  let position = position_of(token_of(lane / 2u, tile));
   let seen_first = seen_from(position);
-  let seen_end = seen_until(position);
+  let seen_end = seen_until(tile.slot, position);
 
-  load_block(0u, first, end, lane, kv_head);
+  load_block(0u, first, end, tile.slot, lane, kv_head);
   var queries: array<Left, FRAGMENTS>;
   for (var i = 0u; i < OWN_STRIPS; i++) {  // unroll
     workgroupBarrier();
     for (var n = lane; n < 4u * ROWS; n += THREADS) {
-      let at = start_of(n / 4u, first_token, kv_head) + i * 8u + n % 4u * 2u;
+      let at = start_of(n / 4u, tile, kv_head) + i * 8u + n % 4u * 2u;
       let place = n / 4u % SIDE * PITCH + n % 4u * 2u;
       strips[n / 4u / SIDE][place] = vec4<f16>(q[at] * SCALE);
       strips[n / 4u / SIDE][place + 1u] = vec4<f16>(q[at + 1u] * SCALE);
@@ -150,7 +153,7 @@ fn run(group: vec3<u32>, lane: u32, subgroup: u32) {
     workgroupBarrier();
     store_block(lane);
     workgroupBarrier();
-    load_block(1u, block, end, lane, kv_head);
+    load_block(1u, block, end, tile.slot, lane, kv_head);
     multiply_keys(&queries, subgroup);
     workgroupBarrier();
     store_block(lane);
@@ -177,7 +180,7 @@ fn run(group: vec3<u32>, lane: u32, subgroup: u32) {
       total += dot(vec4<f32>(weight), vec4(1.0));
     }
     let risen = workgroupUniformLoad(&has_risen);
-    load_block(0u, block + KEYS, end, lane, kv_head);
+    load_block(0u, block + KEYS, end, tile.slot, lane, kv_head);
     var is_any = 0u;
     for (var i = 0u; i < SUBGROUPS; i++) {  // unroll
       is_any |= risen[i];
@@ -207,8 +210,8 @@ fn run(group: vec3<u32>, lane: u32, subgroup: u32) {
     workgroupBarrier();
     for (var n = lane; n < 8u * ROWS; n += THREADS) {
       let row = n / 8u;
-      if (is_own(row, first_token)) {
-        y[start_of(row, first_token, kv_head) + 8u * i + n % 8u] =
+      if (is_own(row, tile)) {
+        y[start_of(row, tile, kv_head) + 8u * i + n % 8u] =
             scores[row / SIDE][row % SIDE * SCORE_PITCH + n % 8u] / totals[row];
       }
     }

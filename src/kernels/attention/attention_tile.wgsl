@@ -26,8 +26,10 @@ fn cap_scores(scores: vec4<f32>) -> vec4<f32> {
 
 fn run(group: vec3<u32>, lane: u32) {
   let kv_head = group.x;
-  let first_token = group.y * TOKENS;
-  let last_token = min(first_token + TOKENS, frame.tokens) - 1u;
+  let tile = tile_of(group.y, TOKENS);
+  if (tile.first >= tile.end) {
+    return;
+  }
   let quad = lane / PARTS;
   let part = lane % PARTS;
   // Where the four rows are in q and y, and what they see.
@@ -36,13 +38,13 @@ fn run(group: vec3<u32>, lane: u32) {
   var until_positions: vec4<u32>;
   for (var i = 0u; i < 4u; i++) {
     let row = quad * 4u + i;
-    let token = min(first_token + row / GROUP, last_token);
+    let token = min(tile.first + row / GROUP, tile.end - 1u);
     starts[i] = (token * HEADS + kv_head * GROUP + row % GROUP) * PAIRS;
-    from_positions[i] = seen_from(frame.position + token);
-    until_positions[i] = seen_until(frame.position + token);
+    from_positions[i] = seen_from(position_of(token));
+    until_positions[i] = seen_until(tile.slot, position_of(token));
   }
-  let first = seen_from(frame.position + first_token);
-  let end = seen_until(frame.position + last_token);
+  let first = seen_from(position_of(tile.first));
+  let end = seen_until(tile.slot, position_of(tile.end - 1u));
 
   var sums: array<array<vec4<f32>, 2>, OWN_PAIRS>;
   var largest = vec4(LOWEST);
@@ -50,8 +52,7 @@ fn run(group: vec3<u32>, lane: u32) {
   for (var block = first; block < end; block += KEYS) {
     if (lane < KEYS) {
       let position = min(block + lane, end - 1u);
-      let slot = pages[position / 16u] * 16u + position % 16u;
-      places[lane] = (slot * 2u * KV_HEADS + kv_head) * PAIRS;
+      places[lane] = (cell_of(tile.slot, position) * 2u * KV_HEADS + kv_head) * PAIRS;
     }
     workgroupBarrier();
 
@@ -131,7 +132,7 @@ fn run(group: vec3<u32>, lane: u32) {
   }
   for (var i = 0u; i < 4u; i++) {
     let row = quad * 4u + i;
-    if (row < TOKENS * GROUP && first_token + row / GROUP < frame.tokens) {
+    if (row < TOKENS * GROUP && tile.first + row / GROUP < tile.end) {
       for (var own = 0u; own < OWN_PAIRS; own++) {
         let pair = part + own * PARTS;
         if (pair < PAIRS) {

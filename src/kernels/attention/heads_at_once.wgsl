@@ -3,16 +3,16 @@ var<private> values: array<vec2<f32>, OWN_PAIRS>;
 var<private> angles: array<vec2<f32>, OWN_PAIRS>;
 var<private> weights: array<vec2<f32>, OWN_PAIRS>;
 
-fn load_heads(first_head: u32, kv_head: u32, lane: u32) {
+fn load_heads(token: u32, first_head: u32, kv_head: u32, lane: u32) {
   for (var k = 0u; k < OWN_PAIRS; k++) {  // unroll
     let pair = pair_of(min(k * THREADS + lane, PREPARED_HEADS * HEAD_PAIRS - 1u));
-    values[k] = value_of(pair, first_head, kv_head);
+    values[k] = value_of(token, pair, first_head, kv_head);
     weights[k] = weights_of(pair);
-    angles[k] = angle_of(pair);
+    angles[k] = angle_of(token, pair);
   }
 }
 
-fn make_heads(first_head: u32, kv_head: u32, lane: u32) {
+fn make_heads(token: u32, first_head: u32, kv_head: u32, lane: u32) {
   for (var k = 0u; k < OWN_PAIRS; k++) {  // unroll
     record_squares(k * THREADS + lane, dot(values[k], values[k]));
   }

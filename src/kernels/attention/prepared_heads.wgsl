@@ -1,4 +1,4 @@
-// The heads that a workgroup makes ready for one token: its QUERIES, the step's own key and value;
+// The heads that a workgroup makes ready for a token: its QUERIES, the step's own key and value;
 // and the memory where it keeps them.
 @group(0) @binding(INPUT_0) var<storage, read> row: array<f32>;
 @group(0) @binding(INPUT_1) var<storage, read> table: array<f32>;
@@ -35,16 +35,17 @@ fn pair_of(i: u32) -> Pair {
 }
 
 // What the pair has in the row.
-fn value_of(pair: Pair, first_head: u32, kv_head: u32) -> vec2<f32> {
-  let start = head_start(pair.head, first_head, kv_head);
+fn value_of(token: u32, pair: Pair, first_head: u32, kv_head: u32) -> vec2<f32> {
+  let start = token * ROW_COLUMNS + head_start(pair.head, first_head, kv_head);
   return vec2(row[start + pair.a], row[start + pair.b]);
 }
 
 // Cosine and sine of the angle by which the pair turns.
-fn angle_of(pair: Pair) -> vec2<f32> {
+fn angle_of(token: u32, pair: Pair) -> vec2<f32> {
   var angle = vec2(1.0, 0.0);
   if (pair.a < HALF && pair.head != VALUE) {
-    let rotation = (frame.position + select(0u, SHORT_ROWS, frame.length > SHORT_ROWS)) * ROTARY;
+    let is_long = batch.slot[slot_of_row(token)].length > SHORT_ROWS;
+    let rotation = (position_of(token) + select(0u, SHORT_ROWS, is_long)) * ROTARY;
     angle = vec2(table[rotation + pair.a], table[rotation + HALF + pair.a]);
   }
   return angle;

@@ -42,7 +42,7 @@ Head prepared_head(const CpuCall& call, size_t t, size_t start, std::optional<si
   if (weights) {
     rms_norm(head, call.inputs[p.norms_index()].f32().subspan(*weights, d), op.eps, head);
   }
-  rotate(head, angles_of(call.inputs[1], call.frame, op.short_rows, t));
+  rotate(head, angles_of(call.inputs[1], call.batch, op.short_rows, t));
   return head;
 }
 
@@ -50,8 +50,8 @@ void append(const CpuCall& call, size_t t) {
   const auto& op = call.as<StepAttention>();
   const Parts<std::vector<CpuTensor>> p{op, call.inputs, call.outputs};
   const CpuTensor& cache = p.cache();
-  const std::span<const uint32_t> pages = call.inputs[p.pages_index()].u32();
-  const size_t position = call.frame.position + t, columns = call.inputs[0].dims[1];
+  const std::span<const uint32_t> pages = pages_of(call, call.inputs[p.pages_index()], t);
+  const size_t position = call.batch.position_of(t), columns = call.inputs[0].dims[1];
   const size_t kv = cache.dims[2], d = cache.dims[3];
   for (size_t h = 0; h < kv; ++h) {
     const size_t start = (op.heads + h) * d;
@@ -72,13 +72,13 @@ void reference(const CpuCall& call) {
   const auto& op = call.as<StepAttention>();
   const Parts<std::vector<CpuTensor>> p{op, call.inputs, call.outputs};
   const CpuTensor& cache = p.cache();
-  const std::span<const uint32_t> pages = call.inputs[p.pages_index()].u32();
   const size_t d = cache.dims[3], heads = op.heads, splits = op.splits;
-  for (size_t t = 0; t < call.frame.tokens; ++t) {
+  for (size_t t = 0; t < call.batch.rows(); ++t) {
     if (op.appends) append(call, t);
+    const std::span<const uint32_t> pages = pages_of(call, call.inputs[p.pages_index()], t);
     const size_t columns = call.outputs[0].dims[1];
     const std::span<float> y = call.outputs[0].f32().subspan(t * columns, columns);
-    const size_t position = call.frame.position + t, end = position + 1;
+    const size_t position = call.batch.position_of(t), end = position + 1;
     const size_t first = first_seen(position, op.window), length = ceil_div(end - first, splits);
     for (size_t h = 0; h < heads; ++h) {
       const Head query =
@@ -109,7 +109,7 @@ uint32_t lanes_per_key(const Problem& p, uint32_t most) {
 }
 
 std::string refuses(const Problem& p, const DeviceInfo&) {
-  if (p.max_tokens > 1) return "is for one token";
+  if (p.max_tokens > 1 && !p.decodes) return "is for one token of a sequence";
   const Dim head_dim = parts(p).cache().shape[3];
   if (head_dim % StepAttention::kPart != 0) {
     return fmt::format("head_dim = {} is no multiple of {}", head_dim, StepAttention::kPart);
@@ -144,6 +144,8 @@ Launch base_launch(const Problem& p, uint32_t threads, uint32_t queries, uint32_
                     {"KV_HEADS", kv},
                     {"VALUE_HEADS", op.k_is_v ? 0 : kv},
                     {"HEAD_DIM", d},
+                    {"ROW_COLUMNS", uint32_t(p.inputs[0].shape[1])},
+                    {"PAGES", uint32_t(p.inputs[operands.pages_index()].shape[0])},
                     {"ROTARY", uint32_t(p.inputs[1].shape[1])},
                     {"SHORT_ROWS", op.short_rows},
                     {"WINDOW", op.window},
@@ -158,7 +160,7 @@ Launch base_launch(const Problem& p, uint32_t threads, uint32_t queries, uint32_
                   // More pairs would not be in registers.
                   own_pairs <= kMaxRounds ? "attention/heads_at_once.wgsl"
                                           : "attention/heads_one_by_one.wgsl"},
-      .grid = {.x = {op.heads / queries}, .y = {op.splits}}};
+      .grid = {.x = {op.heads / queries}, .y = {op.splits}, .z = {1, 1}}};
   if (operands.has_norms()) {
     // Lanes that reach each other add up squares so, too.
     const uint32_t pairs = d / 2, lanes_per_sum = std::min(pairs & (0 - pairs), span);

@@ -15,10 +15,12 @@ fn run(group: vec3<u32>, lane: u32) {
   let kv_head = first_head / (HEADS / KV_HEADS);
   let part = lane % LANES;
   let own_group = lane / LANES;
-  let split = split_of(group.y);
+  let token = group.z;
+  let slot = slot_of_row(token);
+  let split = split_of(group.y, token);
   let begin = split.begin;
   let until = split.until;
-  begin_split(split, first_head, kv_head, lane);
+  begin_split(token, split, first_head, kv_head, lane);
   var query: array<array<vec4<f32>, 2>, HELD>;
   for (var i = 0u; i < HELD; i++) {  // unroll
     query[i] = prepared_unit(i / OWN, part + i % OWN * LANES);
@@ -34,9 +36,9 @@ fn run(group: vec3<u32>, lane: u32) {
       new_key[i] = pack_unit(prepared_unit(KEY, part + i * LANES));
       new_value[i] = pack_unit(prepared_unit(VALUE, part + i * LANES));
       if (own_group == 0u && first_head % (HEADS / KV_HEADS) == 0u) {
-        let slot = slot_of(frame.position);
-        append((slot * 2u * KV_HEADS + kv_head) * UNITS + part + i * LANES, new_key[i]);
-        append(((slot * 2u + 1u) * KV_HEADS + kv_head) * UNITS + part + i * LANES, new_value[i]);
+        let cell = cell_of(slot, position_of(token));
+        append((cell * 2u * KV_HEADS + kv_head) * UNITS + part + i * LANES, new_key[i]);
+        append(((cell * 2u + 1u) * KV_HEADS + kv_head) * UNITS + part + i * LANES, new_value[i]);
       }
     }
   }
@@ -54,11 +56,11 @@ fn run(group: vec3<u32>, lane: u32) {
     var keys = next_keys;
     var values = next_values;
     if (block + ITERATION_KEYS < until) {
-      load_next(first_key + ITERATION_KEYS, until, kv_head, part);
+      load_next(slot, first_key + ITERATION_KEYS, until, kv_head, part);
     }
     if (has_new) {
       for (var i = 0u; i < LOADS; i++) {  // unroll
-        if (first_key + i / OWN * GROUPS >= frame.position) {
+        if (first_key + i / OWN * GROUPS >= position_of(token)) {
           keys[i] = new_key[i % OWN];
           values[i] = new_value[i % OWN];
         }
@@ -127,10 +129,10 @@ fn run(group: vec3<u32>, lane: u32) {
       for (var g = 0u; g < MERGED; g++) {  // unroll
         sum += exp(group_scores[g].x - best) * heads[place_of(g, j)];
       }
-      store_sum(group.y, first_head + h, j, sum, all);
+      store_sum(token, group.y, first_head + h, j, sum, all);
     }
     if (lane == 0u) {
-      store_score(group.y, first_head + h, best, all);
+      store_score(token, group.y, first_head + h, best, all);
     }
   }
 }

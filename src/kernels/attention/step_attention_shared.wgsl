@@ -42,10 +42,12 @@ fn run(group: vec3<u32>, lane: u32) {
   let part = lane % LANES;
   let own = lane % HELD;
   let own_group = lane / LANES;
-  let split = split_of(group.y);
+  let token = group.z;
+  let slot = slot_of_row(token);
+  let split = split_of(group.y, token);
   let begin = split.begin;
   let until = split.until;
-  begin_split(split, first_head, kv_head, lane);
+  begin_split(token, split, first_head, kv_head, lane);
   var query: array<array<vec4<f32>, 2>, HELD>;
   for (var i = 0u; i < HELD; i++) {  // unroll
     query[i] = prepared_unit(min(own ^ i, QUERIES - 1u), part);
@@ -60,9 +62,9 @@ fn run(group: vec3<u32>, lane: u32) {
     new_key = pack_unit(prepared_unit(KEY, part));
     new_value = pack_unit(prepared_unit(VALUE, part));
     if (own_group == 0u) {
-      let slot = slot_of(frame.position);
-      append((slot * 2u * KV_HEADS + kv_head) * UNITS + part, new_key);
-      append(((slot * 2u + 1u) * KV_HEADS + kv_head) * UNITS + part, new_value);
+      let cell = cell_of(slot, position_of(token));
+      append((cell * 2u * KV_HEADS + kv_head) * UNITS + part, new_key);
+      append(((cell * 2u + 1u) * KV_HEADS + kv_head) * UNITS + part, new_value);
     }
   }
 
@@ -81,11 +83,11 @@ fn run(group: vec3<u32>, lane: u32) {
     var keys = next_keys;
     var values = next_values;
     if (block + ITERATION_KEYS < until) {
-      load_next(first_key + ITERATION_KEYS, until, kv_head, part);
+      load_next(slot, first_key + ITERATION_KEYS, until, kv_head, part);
     }
     if (has_new) {
       for (var i = 0u; i < KEYS; i++) {  // unroll
-        if (first_key + i * GROUPS >= frame.position) {
+        if (first_key + i * GROUPS >= position_of(token)) {
           keys[i] = new_key;
           values[i] = new_value;
         }
@@ -174,9 +176,9 @@ fn run(group: vec3<u32>, lane: u32) {
       all += share * group_scores[g * QUERIES + h].y;
       sum += share * heads[place_of(g * QUERIES + h, n % HEAD_DIM)];
     }
-    store_sum(group.y, first_head + h, n % HEAD_DIM, sum, all);
+    store_sum(token, group.y, first_head + h, n % HEAD_DIM, sum, all);
     if (n % HEAD_DIM == 0u) {
-      store_score(group.y, first_head + h, best, all);
+      store_score(token, group.y, first_head + h, best, all);
     }
   }
 }

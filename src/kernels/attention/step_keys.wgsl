@@ -11,9 +11,9 @@ struct Split {
   has_new: bool,  // the step's own key, which is not in the cache yet
 }
 
-fn split_of(index: u32) -> Split {
-  let end = frame.position + 1u;
-  let first = seen_from(frame.position);
+fn split_of(index: u32, token: u32) -> Split {
+  let end = position_of(token) + 1u;
+  let first = seen_from(position_of(token));
   let length = (end - first + SPLITS - 1u) / SPLITS;
   let begin = min(first + index * length, end);
   let until = min(begin + length, end);
@@ -27,10 +27,10 @@ const ITERATION_KEYS = GROUPS * KEYS;
 var<private> next_keys: array<CacheUnit, LOADS>;
 var<private> next_values: array<CacheUnit, LOADS>;
 
-fn load_next(first: u32, until: u32, kv_head: u32, part: u32) {
+fn load_next(slot: u32, first: u32, until: u32, kv_head: u32, part: u32) {
   for (var i = 0u; i < LOADS; i++) {  // unroll
     let position = min(first + i / OWN * GROUPS, until - 1u);
-    let at = (slot_of(position) * 2u * KV_HEADS + kv_head) * UNITS + part + i % OWN * LANES;
+    let at = (cell_of(slot, position) * 2u * KV_HEADS + kv_head) * UNITS + part + i % OWN * LANES;
     next_keys[i] = cache[at];
     next_values[i] = cache[at + KV_HEADS * UNITS];
   }
@@ -38,9 +38,9 @@ fn load_next(first: u32, until: u32, kv_head: u32, part: u32) {
 
 // Makes the workgroup's heads ready while its first keys are on their way: in this order, since where
 // keys are stored waits for the page table.
-fn begin_split(split: Split, first_head: u32, kv_head: u32, lane: u32) {
-  load_heads(first_head, kv_head, lane);
-  load_next(split.begin + lane / LANES, split.until, kv_head, lane % LANES);
-  make_heads(first_head, kv_head, lane);
+fn begin_split(token: u32, split: Split, first_head: u32, kv_head: u32, lane: u32) {
+  load_heads(token, first_head, kv_head, lane);
+  load_next(slot_of_row(token), split.begin + lane / LANES, split.until, kv_head, lane % LANES);
+  make_heads(token, first_head, kv_head, lane);
   workgroupBarrier();
 }

@@ -6,7 +6,7 @@
 //   bias   f32 [n]         optional
 //   y      f32 [T, n]
 //   state  f32 [k-1, n]    the rows of x before the step, oldest first; changed in place to those
-//                          before the next. Zeros at frame.position 0, whatever it holds.
+//                          before the next. Zeros at position 0, whatever it holds.
 // On devices one workgroup has all tokens that the state reaches, so nothing reads what another
 // writes. Sums in f32 on devices, in f64 in the reference.
 // Reference: transformers, modeling_lfm2.py, Lfm2ShortConv.slow_forward.

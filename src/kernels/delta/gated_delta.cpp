@@ -40,14 +40,15 @@ void delta_step(std::span<const float> q, std::span<const float> k, std::span<co
 void gated_delta_reference(const CpuCall& call) {
   const std::span<const float> qkv = call.inputs[0].f32(), ab = call.inputs[1].f32();
   const std::span<const float> rates = call.inputs[2].f32();
-  const std::span<float> y = call.outputs[0].f32(), state = call.outputs[1].f32();
+  const std::span<float> y = call.outputs[0].f32();
   const std::vector<uint32_t>& dims = call.outputs[1].dims;
   const size_t heads = dims[0], dk = dims[1], dv = dims[2], width = call.inputs[0].dims[1];
   const size_t ab_width = call.inputs[1].dims[1], ab_first = ab_width - 2 * heads;
   const auto& op = call.as<GatedDelta>();
   const size_t key_heads = op.key_heads;
-  if (call.frame.position == 0) std::fill(state.begin(), state.end(), 0.0f);
-  for (size_t t = 0; t < call.frame.tokens; ++t) {
+  for (size_t t = 0; t < call.batch.rows(); ++t) {
+    const std::span<float> state = call.outputs[1].of_slot(call.batch.slot_of(t).index).f32();
+    if (call.batch.position_of(t) == 0) std::ranges::fill(state, 0.0f);
     const std::span<const float> row = qkv.subspan(t * width, width);
     for (size_t h = 0; h < heads; ++h) {
       const size_t key_head = op.tiled ? h % key_heads : h / (heads / key_heads);
@@ -94,7 +95,7 @@ Launch gated_delta_launch(const Problem& p, const DeviceInfo&) {
                         {"TOKENS", tokens},
                         {"LOADERS", std::min(threads / tokens, 16u)}},
           .sources = {"delta/gated_delta.wgsl", "wgsl/entry.wgsl"},
-          .grid = {.x = {ceil_div(dv, cols)}, .y = {heads}}};
+          .grid = {.x = {ceil_div(dv, cols)}, .y = {heads}, .z = {1, 0, true}}};
 }
 
 constexpr KernelVariant kVariants[] = {

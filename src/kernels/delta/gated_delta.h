@@ -12,7 +12,7 @@
 //   ab     f32 [T, ... + 2*heads]   whatever, then the heads' a, then their b
 //   rates  f32 [2, heads]        log_rate (negated: -exp of it), bias
 //   y      f32 [T, heads * dv]
-//   state  f32 [heads, dk, dv]   S before the step; changed in place. Zero at frame.position 0,
+//   state  f32 [heads, dk, dv]   S before the step; changed in place. Zero at position 0,
 //                                whatever it holds.
 // The columns of S do not meet, so a workgroup of the device's kernel has some columns of one head
 // and walks the tokens by itself. It sums in f32; the reference sums in f64 and keeps S in f32.

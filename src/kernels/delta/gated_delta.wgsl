@@ -1,5 +1,5 @@
 // COLS columns of one head's state per workgroup: grid.x are the blocks of columns, grid.y the
-// heads. A lane holds 4 * QUADS rows of one column in registers, PARTS lanes share a column.
+// heads, grid.z the slots. A lane holds 4 * QUADS rows of one column in registers, PARTS lanes share a column.
 // Contract: gated_delta.h.
 //
 // Both products of a token with S come from the state before it, so that they meet in one barrier:
@@ -111,26 +111,29 @@ fn run(group: vec3<u32>, lane: u32) {
   let column = group.x * COLS + own_column;
   let part = lane / COLS;
   let own_quad = part * QUADS;
-  let state_start = (head * DK + 4u * own_quad) * DV + column;
+  let slot = group.z;
+  let start = batch.slot[slot].start;
+  let rows = batch.slot[slot].count;
+  let state_start = ((batch.slot[slot].index * HEADS + head) * DK + 4u * own_quad) * DV + column;
 
   var s: array<vec4<f32>, QUADS>;
   for (var i = 0u; i < QUADS; i++) {
     var four = vec4<f32>();
     for (var j = 0u; j < 4u; j++) {
-      if (frame.position != 0u && column < DV && 4u * (own_quad + i) + j < DK) {
+      if (batch.slot[slot].position != 0u && column < DV && 4u * (own_quad + i) + j < DK) {
         four[j] = state[state_start + (4u * i + j) * DV];
       }
     }
     s[i] = four;
   }
 
-  for (var first = 0u; first < frame.tokens; first += TOKENS) {
-    let count = min(TOKENS, frame.tokens - first);
+  for (var first = 0u; first < rows; first += TOKENS) {
+    let count = min(TOKENS, rows - first);
     workgroupBarrier();
-    stage(first, count, head, group.x * COLS, lane);
+    stage(start + first, count, head, group.x * COLS, lane);
     workgroupBarrier();
     if (lane < count) {
-      describe(first + lane, head, lane);
+      describe(start + first + lane, head, lane);
     }
     workgroupBarrier();
     for (var t = 0u; t < count; t++) {
@@ -150,7 +153,7 @@ fn run(group: vec3<u32>, lane: u32) {
       let d = token.step *
               (values[t * COLS + own_column] - token.decay * token.k_scale * total.x);
       if (part == 0u && column < DV) {
-        y[(first + t) * HEADS * DV + head * DV + column] =
+        y[(start + first + t) * HEADS * DV + head * DV + column] =
             token.decay * token.q_scale * total.y + token.qk * d;
       }
       for (var i = 0u; i < QUADS; i++) {

@@ -48,7 +48,11 @@ void columns_reference(const CpuCall& call) {
 void last_row_reference(const CpuCall& call) {
   const std::span<const float> x = call.inputs[0].f32();
   const std::span<float> y = call.outputs[0].f32();
-  std::copy_n(x.begin() + std::ptrdiff_t((call.frame.tokens - 1) * y.size()), y.size(), y.begin());
+  const size_t columns = call.inputs[0].dims[1];
+  for (size_t i = 0; i < call.outputs[0].dims[0]; ++i) {
+    std::ranges::copy(x.subspan(call.batch.output_row(i) * columns, columns),
+                      y.begin() + std::ptrdiff_t(i * columns));
+  }
 }
 
 void gather_columns_reference(const CpuCall& call) {
@@ -64,10 +68,14 @@ void gather_columns_reference(const CpuCall& call) {
 void mean_rows_reference(const CpuCall& call) {
   const std::span<const float> x = call.inputs[0].f32();
   const std::span<float> y = call.outputs[0].f32();
-  for (size_t i = 0; i < y.size(); ++i) {
-    double sum = 0;
-    for (size_t t = 0; t < call.frame.tokens; ++t) sum += x[t * y.size() + i];
-    y[i] = float(sum / call.frame.tokens);
+  const size_t columns = call.inputs[0].dims[1];
+  for (uint32_t s = 0; s < call.batch.slots(); ++s) {
+    const Slot& slot = call.batch.slot(s);
+    for (size_t i = 0; i < columns; ++i) {
+      double sum = 0;
+      for (size_t t = 0; t < slot.count; ++t) sum += x[(slot.start + t) * columns + i];
+      y[s * columns + i] = float(sum / slot.count);
+    }
   }
 }
 
@@ -115,7 +123,7 @@ Launch mean_rows_launch(const Problem& problem, const DeviceInfo&) {
   const uint32_t columns = uint32_t(problem.outputs[0].shape[1]);
   return {.constants = {{"THREADS", kThreads}, {"STRIP", kStrip}, {"COLUMNS", columns}},
           .sources = {"elementwise/mean_rows.wgsl", "wgsl/entry.wgsl"},
-          .grid = {.x = {ceil_div(columns, kStrip)}, .y = {1, 0}}};
+          .grid = {.x = {ceil_div(columns, kStrip)}, .y = {1, 0, true}}};
 }
 
 constexpr KernelVariant kVariants[] = {

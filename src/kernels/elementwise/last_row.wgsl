@@ -1,6 +1,6 @@
 @group(0) @binding(INPUT_0) var<storage, read> x: array<f32>;
 
 fn value(row: u32, column: u32) -> f32 {
-  return x[(frame.tokens - 1u) * COLUMNS + column];
+  return x[row_of_output(row) * COLUMNS + column];
 }
 

@@ -1,5 +1,5 @@
 // STRIP neighbouring columns per workgroup; THREADS / STRIP rows are in flight, and their partial sums
-// are added at the end. Contract: elementwise.h.
+// are added at the end. Slots are grid.y. Contract: elementwise.h.
 @group(0) @binding(INPUT_0) var<storage, read> x: array<f32>;
 @group(0) @binding(OUTPUT_0) var<storage, read_write> y: array<f32>;
 
@@ -8,11 +8,13 @@ const ROWS = THREADS / STRIP;
 var<workgroup> partial: array<f32, THREADS>;
 
 fn run(group: vec3<u32>, lane: u32) {
+  let start = batch.slot[group.y].start;
+  let count = batch.slot[group.y].count;
   let column = group.x * STRIP + lane % STRIP;
   var sum = 0.0;
   if (column < COLUMNS) {
-    for (var row = lane / STRIP; row < frame.tokens; row += ROWS) {
-      sum += x[row * COLUMNS + column];
+    for (var row = lane / STRIP; row < count; row += ROWS) {
+      sum += x[(start + row) * COLUMNS + column];
     }
   }
   partial[lane] = sum;
@@ -23,6 +25,6 @@ fn run(group: vec3<u32>, lane: u32) {
     }
   }
   if (lane < STRIP && column < COLUMNS) {
-    y[column] = partial[lane] / f32(frame.tokens);
+    y[group.y * COLUMNS + column] = partial[lane] / f32(count);
   }
 }

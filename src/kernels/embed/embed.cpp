@@ -12,7 +12,7 @@ void embed_reference(const CpuCall& call) {
   const CpuTensor& table = call.inputs[1];
   const std::span<float> y = call.outputs[0].f32();
   const size_t n = table.dims[1];
-  for (size_t t = 0; t < call.frame.tokens; ++t) {
+  for (size_t t = 0; t < y.size() / n; ++t) {
     const std::span<float> row = y.subspan(t * n, n);
     table.load_row(tokens[t], row);
     for (float& value : row) value *= scale;

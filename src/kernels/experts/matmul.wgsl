@@ -14,7 +14,7 @@ var<private> own_expert: u32;  // in this part of the matrix
 
 // REQUIRES: a token's experts differ, so that at most TOKENS slots are found.
 fn find_slots(first_token: u32, expert: u32, lane: u32) -> u32 {
-  let end = min(first_token + TOKENS, frame.tokens) * TOP_K;
+  let end = min(first_token + TOKENS, step_rows()) * TOP_K;
   if (lane == 0u) {
     atomicStore(&found, 0u);
   }

@@ -127,11 +127,15 @@ std::vector<float> prepared(const CpuCall& call) {
 void convolve(const CpuCall& call, std::span<const double> y) {
   const auto& op = call.as<FusedLinear>();
   const std::span<const float> w = call.inputs[op.r()].f32();
-  const std::span<float> rows = call.outputs.back().f32(), out = call.outputs[0].f32();
+  const std::span<float> out = call.outputs[0].f32();
   const size_t n = call.inputs[op.r()].dims[0], taps = call.inputs[op.r()].dims[1];
   const size_t columns = call.outputs[0].dims[1];
-  if (call.frame.position == 0) std::ranges::fill(rows, 0.0f);
   for (size_t at = 0; at < out.size(); ++at) {
+    const std::span<float> rows =
+        call.outputs.back().of_slot(call.batch.slot_of(at / columns).index).f32();
+    if (at % columns == 0 && call.batch.position_of(at / columns) == 0) {
+      std::ranges::fill(rows, 0.0f);
+    }
     const size_t c = at % columns;
     out[at] = float(y[at]);
     if (c >= n) continue;

@@ -5,7 +5,7 @@
 const TILE_LINES = 64u;
 
 fn tile_x(token: u32, column: u32) -> array<vec4<f32>, 2> {
-  if (token >= frame.tokens) {
+  if (token >= step_rows()) {
     return array<vec4<f32>, 2>();
   }
   let at = (token * IN + column) / 4u;
@@ -23,7 +23,7 @@ fn run(group: vec3<u32>, lane: u32) {
   let own_row = first_row + lane % 16u * 4u;
   for (var i = 0u; i < 4u; i++) {
     let own_token = first_token + lane / 16u * 4u + i;
-    if (own_token < frame.tokens) {
+    if (own_token < step_rows()) {
       if (own_row < ROWS) {
         store_pair(own_token, FIRST_ROW + own_row, sums[i].xy);
       }

@@ -45,7 +45,7 @@ var<workgroup> agreed: vec4<u32>;
 // After the last token stands the last, after the last row or column of weights the last; x is zero
 // after the last column. A branch instead would make every load wait for the one before.
 fn load_x(token: u32, column: u32) -> Eight {
-  let at = (min(token, frame.tokens - 1u) * IN + min(column, IN - 8u)) / 4u;
+  let at = (min(token, step_rows() - 1u) * IN + min(column, IN - 8u)) / 4u;
   let counts = IN % STEP == 0u || column < IN;
   return Eight(select(vec4<f32>(), x[at], counts), select(vec4<f32>(), x[at + 1u], counts));
 }
@@ -137,7 +137,7 @@ fn store_fragments(first_token: u32, first_row: u32, first: u32, lane: u32, scal
     let four = results[region][pair / 2u];
     let sum = select(four.xy, four.zw, pair % 2u == 1u);
     overflows |= any((bitcast<vec2<u32>>(sum) & vec2(0x7f800000u)) == vec2(0x7f800000u));
-    if (token < frame.tokens && row < ROWS) {
+    if (token < step_rows() && row < ROWS) {
       store_pair(token, FIRST_ROW + row, sum * inverse(scales.x) * inverse(scales.w));
     }
   }

@@ -26,7 +26,7 @@ fn quad_of(lane: u32) -> u32 {
 
 // Not what lies after the last token: nobody wrote that.
 fn brings_x(lane: u32) -> bool {
-  return quad_of(lane) < QUADS && 4u * quad_of(lane) < frame.tokens;
+  return quad_of(lane) < QUADS && 4u * quad_of(lane) < step_rows();
 }
 
 // Zeros after the last column, so that what is loaded there does not count.
@@ -38,7 +38,7 @@ fn load(row: u32, chunk: u32, lane: u32) {
   if (brings_x(lane)) {
     let at = 2u * min(unit, UNITS - 1u) + unit_half(lane);
     for (var i = 0u; i < 4u; i++) {  // unroll
-      let token = min(4u * quad_of(lane) + i, frame.tokens - 1u);
+      let token = min(4u * quad_of(lane) + i, step_rows() - 1u);
       taken[i] = select(vec4<f32>(), x[token * (IN / 4u) + at], unit < UNITS);
     }
   }
@@ -59,7 +59,7 @@ fn finish(first: u32, lane: u32) {
   for (var i = lane; i < PAIRS * 4u * QUADS; i += THREADS) {
     let token = i / PAIRS;
     let row = i % PAIRS * 2u;
-    if (token < frame.tokens && first + row < ROWS) {
+    if (token < step_rows() && first + row < ROWS) {
       let at = token * ROWS_AT_ONCE + row;
       store_pair(token, FIRST_ROW + first + row, vec2(total(at), total(at + 1u)));
     }
@@ -86,7 +86,7 @@ fn run(group: vec3<u32>, lane: u32) {
       load(first + row, chunk + 1u, lane);
     }
     for (var q = 0u; q < QUADS; q++) {  // unroll
-      if (4u * q < frame.tokens) {
+      if (4u * q < step_rows()) {
         for (var h = 0u; h < 2u; h++) {  // unroll
           let at = (8u * q + 4u * h) * LANES + lane % LANES;
           let values = mat4x4(staged[at], staged[at + LANES], staged[at + 2u * LANES],
@@ -99,7 +99,7 @@ fn run(group: vec3<u32>, lane: u32) {
     }
   }
   for (var q = 0u; q < QUADS; q++) {  // unroll
-    if (4u * q < frame.tokens) {
+    if (4u * q < step_rows()) {
       for (var i = 0u; i < 4u; i++) {  // unroll
         for (var r = 0u; r < BLOCK; r++) {  // unroll
           reduction((4u * q + i) * ROWS_AT_ONCE + row + r, sums[q * BLOCK + r][i], lane);

@@ -13,10 +13,10 @@ void rotate(std::span<float> head, std::span<const float> angles) {
   }
 }
 
-std::span<const float> angles_of(const CpuTensor& table, const Frame& frame, size_t short_rows,
-                                 size_t t) {
-  const size_t first = frame.position + (frame.length > short_rows ? short_rows : 0);
-  return table.f32().subspan((first + t) * table.dims[1], table.dims[1]);
+std::span<const float> angles_of(const CpuTensor& table, const BatchView& batch,
+                                 size_t short_rows, size_t row) {
+  const size_t first = batch.slot_of(row).length > short_rows ? short_rows : 0;
+  return table.f32().subspan((first + batch.position_of(row)) * table.dims[1], table.dims[1]);
 }
 
 namespace {
@@ -28,7 +28,7 @@ void rope_reference(const CpuCall& call) {
   const size_t columns = call.inputs[0].dims[1];
   for (size_t start = 0; start < y.size(); start += head_dim) {
     rotate(y.subspan(start, head_dim),
-           angles_of(call.inputs[1], call.frame, short_rows, start / columns));
+           angles_of(call.inputs[1], call.batch, short_rows, start / columns));
   }
 }
 

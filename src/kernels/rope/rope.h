@@ -20,7 +20,7 @@ namespace tokamak {
 void rotate(std::span<float> head, std::span<const float> angles);
 
 /// The row of the table for token t of the step.
-std::span<const float> angles_of(const CpuTensor& table, const Frame& frame, size_t short_rows,
+std::span<const float> angles_of(const CpuTensor& table, const BatchView& batch, size_t short_rows,
                                  size_t t);
 
 std::span<const KernelVariant> rope_variants();

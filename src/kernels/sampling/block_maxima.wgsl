@@ -1,4 +1,4 @@
-// LANES lanes for each block of neighbours. Contract: topk_tokens.h
+// LANES lanes for each block of neighbours; rows are grid.y. Contract: topk_tokens.h
 @group(0) @binding(INPUT_0) var<storage, read> x: array<u32>;  // as bits
 @group(0) @binding(OUTPUT_0) var<storage, read_write> y: array<vec2<f32>>;
 
@@ -15,7 +15,7 @@ fn run(group: vec3<u32>, lane: u32) {
   var best = 0u;
   for (var i = 0u; i < BLOCK / LANES; i++) {
     let column = block * BLOCK + i * LANES + part;
-    own[i] = select(NO_NUMBER, x[min(column, COLUMNS - 1u)], column < COLUMNS);
+    own[i] = select(NO_NUMBER, x[group.y * COLUMNS + min(column, COLUMNS - 1u)], column < COLUMNS);
     best = max(best, order_of(own[i]));
   }
   best_orders[lane] = best;
@@ -37,7 +37,7 @@ fn run(group: vec3<u32>, lane: u32) {
     } else if (order == best && order != 0u) {
       sum += 1.0;
     } else if (order != 0u) {
-      sum += exp((bitcast<f32>(bits) - peak) * frame.inverse_temperature);
+      sum += exp((bitcast<f32>(bits) - peak) * batch.slot[slot_of_row(group.y)].inverse_temperature);
     }
   }
   sums[lane] = sum;
@@ -48,6 +48,6 @@ fn run(group: vec3<u32>, lane: u32) {
     }
   }
   if (part == 0u && block < BLOCKS) {
-    y[block] = vec2(peak, select(sums[lane], -1.0, sums[lane] < 0.0));
+    y[group.y * BLOCKS + block] = vec2(peak, select(sums[lane], -1.0, sums[lane] < 0.0));
   }
 }

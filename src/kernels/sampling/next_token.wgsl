@@ -1,4 +1,4 @@
-// One workgroup for all candidates. Contract: choice.h
+// One workgroup for all candidates of a row; rows are grid.x. Contract: choice.h
 @group(0) @binding(INPUT_0) var<storage, read> candidates: array<vec2<f32>>;
 @group(0) @binding(OUTPUT_0) var<storage, read_write> ids: array<f32>;
 
@@ -6,13 +6,13 @@ fn run(group: vec3<u32>, lane: u32) {
   var best = vec2(LOWEST, 0.0);
   for (var first = lane; first < CANDIDATES; first += LOADS * THREADS) {
     for (var i = 0u; i < LOADS; i++) {  // unroll
-      best = better(best, candidates[min(first + i * THREADS, CANDIDATES - 1u)]);
+      best = better(best, candidates[group.x * CANDIDATES + min(first + i * THREADS, CANDIDATES - 1u)]);
     }
   }
   best = best_of_lanes(best, lane);
   if (lane == 0u) {
     let is_token = best.x > LOWEST && best.x <= -LOWEST;
-    ids[next_frame.frame.chosen % IDS] = select(-1.0, best.y, is_token);
-    to_next_step(select(0u, u32(best.y), is_token));
+    ids[batch.slot[group.x].chosen % IDS * MAX_ROWS + group.x] = select(-1.0, best.y, is_token);
+    to_next_step(group.x, select(0u, u32(best.y), is_token));
   }
 }

@@ -52,13 +52,12 @@ std::vector<double> surviving_weights(std::span<const float> list, const Samplin
   return weights;
 }
 
-void sample_token_reference(const CpuCall& call) {
-  const std::span<const float> list = call.inputs[0].f32();
-  Frame& frame = *call.next_frame;
-  const SamplingRule& rule = frame.rule;
+void sample_row(const CpuCall& call, uint32_t number, std::span<const float> list) {
+  Slot& slot = call.batch.slot(number);
+  const SamplingRule& rule = slot.rule;
   uint64_t state = rule.random();
   const double drawn = double(next_random(state) >> 40) * 0x1p-24;
-  const std::span<uint32_t> occurred = call.outputs[1].u32();
+  const std::span<uint32_t> occurred = call.outputs[1].of_slot(slot.index).u32();
   const std::vector<float> own_list = penalized(list, occurred, rule.repetition_penalty);
   const std::vector<double> weights = surviving_weights(own_list, rule);
   const bool is_limited = rule.top_k != 0 || rule.top_p < 1 || rule.min_p > 0;
@@ -71,32 +70,42 @@ void sample_token_reference(const CpuCall& call) {
     if (weights[i] > 0 && drawn * mass < share) token = own_list[2 * i + 1];
   }
   if (rule.repetition_penalty != 1 && token >= 0) set_occurred(occurred, uint32_t(token));
-  const size_t rows = call.outputs[0].dims[0], row = list.size() + 1;
-  const std::span<float> own = call.outputs[0].f32().subspan(frame.chosen % rows * row, row);
-  std::ranges::copy(list, own.begin());
-  own.back() = token;
-  frame.rule.set_random(state);
-  to_next_step(call, token < 0 ? 0 : uint32_t(token));
+  const size_t row = list.size() + 1;
+  const size_t place = slot.chosen % call.outputs[0].dims[0] * call.max_rows + number;
+  float* own = reinterpret_cast<float*>(call.outputs[0].data) + place * row;
+  std::ranges::copy(list, own);
+  own[list.size()] = token;
+  slot.rule.set_random(state);
+  to_next_step(call.batch, number, token < 0 ? 0 : uint32_t(token));
+}
+
+void sample_token_reference(const CpuCall& call) {
+  const size_t columns = call.inputs[0].dims[1];
+  for (uint32_t row = 0; row < call.batch.rows(); ++row) {
+    sample_row(call, row, call.inputs[0].f32().subspan(row * columns, columns));
+  }
 }
 
 Launch sample_token_launch(const Problem& p, const DeviceInfo&) {
   return {.constants = {{"THREADS", kTopK},
                         {"LISTED", uint32_t(p.inputs[0].shape[1] / 2)},
+                        {"MAX_ROWS", p.max_tokens},
+                        {"WORDS", uint32_t(p.outputs[1].shape[0])},
                         {"LISTS", uint32_t(p.outputs[0].shape[0])}},
           .sources = {"wgsl/splitmix.wgsl", "sampling/sample_token.wgsl", "wgsl/entry.wgsl"},
-          .grid = {},
-          .writes_frame = true};
+          .grid = {.x = {1, 1}},
+          .writes_batch = true};
 }
 
 constexpr KernelVariant kVariants[] = {
     {.name = "sample_token.wgsl",
      .op = op_index<SampleToken>(),
-     .refuses = for_one_token,
+     .refuses = for_decoding,
      .launch = sample_token_launch},
     {.name = "sample_token.cpu",
      .op = op_index<SampleToken>(),
      .backend = BackendKind::kCpu,
-     .refuses = for_one_token,
+     .refuses = for_decoding,
      .reference = sample_token_reference},
 };
 

@@ -1,4 +1,4 @@
-// One workgroup, a lane for each listed token. Contract: sample_token.h
+// A workgroup for each row, a lane for each listed token. Contract: sample_token.h
 @group(0) @binding(INPUT_0) var<storage, read> list: array<f32>;
 @group(0) @binding(OUTPUT_0) var<storage, read_write> lists: array<f32>;
 @group(0) @binding(OUTPUT_1) var<storage, read_write> occurred: array<u32>;
@@ -22,11 +22,11 @@ fn sum_up_to(lane: u32, own: f32) -> f32 {
   return sums[lane];
 }
 
-fn logit_with(penalty: f32, logit: f32, id: f32) -> f32 {
+fn logit_with(words: u32, penalty: f32, logit: f32, id: f32) -> f32 {
   if (penalty == 1.0 || id < 0.0) {
     return logit;
   }
-  let bit = (occurred[u32(id) / 32u] >> (u32(id) % 32u)) & 1u;
+  let bit = (occurred[words + u32(id) / 32u] >> (u32(id) % 32u)) & 1u;
   if (bit == 0u) {
     return logit;
   }
@@ -44,18 +44,20 @@ fn rank_of(lane: u32) -> u32 {
 }
 
 fn run(group: vec3<u32>, lane: u32) {
-  let top_k = next_frame.frame.top_k;
-  let top_p = next_frame.frame.top_p;
-  let min_p = next_frame.frame.min_p;
-  let penalty = next_frame.frame.repetition_penalty;
-  let row = next_frame.frame.chosen % LISTS * (2u * LISTED + 2u);
-  let state = next_state(vec2(next_frame.frame.random_low, next_frame.frame.random_high));
+  let top_k = batch.slot[group.x].top_k;
+  let top_p = batch.slot[group.x].top_p;
+  let min_p = batch.slot[group.x].min_p;
+  let penalty = batch.slot[group.x].repetition_penalty;
+  let row = (batch.slot[group.x].chosen % LISTS * MAX_ROWS + group.x) * (2u * LISTED + 2u);
+  let first_listed = group.x * (2u * LISTED + 1u);
+  let words = batch.slot[group.x].index * WORDS;
+  let state = next_state(vec2(batch.slot[group.x].random_low, batch.slot[group.x].random_high));
   let drawn = f32(random_of(state).y >> 8u) * 0x1p-24;
 
   let is_lane = lane < LISTED;
   let place = min(lane, LISTED - 1u);
-  let id = list[2u * place + 1u];
-  let listed = logit_with(penalty, list[2u * place], id);
+  let id = list[first_listed + 2u * place + 1u];
+  let listed = logit_with(words, penalty, list[first_listed + 2u * place], id);
   penalized[lane] = listed;
   workgroupBarrier();
   if (is_lane) {
@@ -71,15 +73,15 @@ fn run(group: vec3<u32>, lane: u32) {
   let last = tokens[min(max(top_k, 1u), LISTED) - 1u].x;
   let is_among_first = top_k == 0u || lane < top_k || own.x == last;
   let is_listed = is_lane && own.y >= 0.0;
-  let largest = select(0.0, exp((own.x - tokens[0].x) * next_frame.frame.inverse_temperature),
+  let largest = select(0.0, exp((own.x - tokens[0].x) * batch.slot[group.x].inverse_temperature),
                        is_listed && is_among_first);
   let before = sum_up_to(lane, largest) - largest;
-  let mass = select(list[2u * LISTED], sums[THREADS - 1u], top_k != 0u);
+  let mass = select(list[first_listed + 2u * LISTED], sums[THREADS - 1u], top_k != 0u);
   let is_beyond = top_p < 1.0 && before >= top_p * mass;
   let weight = select(largest, 0.0, is_beyond || largest < min_p);
   let share = sum_up_to(lane, weight);
   let is_limited = top_k != 0u || top_p < 1.0 || min_p > 0.0;
-  let kept = select(list[2u * LISTED], sums[THREADS - 1u], is_limited);
+  let kept = select(list[first_listed + 2u * LISTED], sums[THREADS - 1u], is_limited);
 
   if (lane == 0u) {
     atomicStore(&first, THREADS);
@@ -89,9 +91,9 @@ fn run(group: vec3<u32>, lane: u32) {
     atomicMin(&first, lane);
   }
   for (var i = lane; i < 2u * LISTED + 1u; i += THREADS) {
-    lists[row + i] = list[i];
+    lists[row + i] = list[first_listed + i];
   }
-  storageBarrier();  // all lanes have read the frame, and what has occurred
+  storageBarrier();  // all lanes have read the batch, and what has occurred
   workgroupBarrier();
   if (lane == 0u) {
     let found = atomicLoad(&first);
@@ -99,11 +101,11 @@ fn run(group: vec3<u32>, lane: u32) {
     let token = select(-1.0, tokens[min(found, LISTED - 1u)].y, is_found);
     let chosen = select(0u, u32(token), is_found);
     if (is_found && penalty != 1.0) {
-      occurred[chosen / 32u] |= 1u << (chosen % 32u);
+      occurred[words + chosen / 32u] |= 1u << (chosen % 32u);
     }
     lists[row + 2u * LISTED + 1u] = token;
-    next_frame.frame.random_low = state.x;
-    next_frame.frame.random_high = state.y;
-    to_next_step(chosen);
+    batch.slot[group.x].random_low = state.x;
+    batch.slot[group.x].random_high = state.y;
+    to_next_step(group.x, chosen);
   }
 }

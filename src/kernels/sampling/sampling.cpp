@@ -18,18 +18,21 @@ void block_argmax_reference(const CpuCall& call) {
 }
 
 void next_token_reference(const CpuCall& call) {
-  const std::span<const float> pairs = call.inputs[0].f32();
-  float best = -kMax, column = 0;
-  for (size_t i = 0; i < pairs.size(); i += 2) {
-    if (pairs[i] > best || (pairs[i] == best && pairs[i + 1] < column)) {
-      best = pairs[i];
-      column = pairs[i + 1];
+  const size_t columns = call.inputs[0].dims[1];
+  for (uint32_t row = 0; row < call.batch.rows(); ++row) {
+    const std::span<const float> pairs = call.inputs[0].f32().subspan(row * columns, columns);
+    float best = -kMax, column = 0;
+    for (size_t i = 0; i < pairs.size(); i += 2) {
+      if (pairs[i] > best || (pairs[i] == best && pairs[i + 1] < column)) {
+        best = pairs[i];
+        column = pairs[i + 1];
+      }
     }
+    const bool is_token = best > -kMax && best <= kMax;
+    const size_t step = call.batch.slot(row).chosen % call.outputs[0].dims[0];
+    call.outputs[0].store(step * call.max_rows + row, is_token ? column : -1.0f);
+    to_next_step(call.batch, row, is_token ? uint32_t(column) : 0);
   }
-  const bool is_token = best > -kMax && best <= kMax;
-  call.outputs[0].store(call.next_frame->chosen % call.outputs[0].dims[0],
-                        is_token ? column : -1.0f);
-  to_next_step(call, is_token ? uint32_t(column) : 0);
 }
 
 Launch block_argmax_launch(const Problem& p, const DeviceInfo&) {
@@ -48,11 +51,12 @@ Launch next_token_launch(const Problem& p, const DeviceInfo&) {
                         {"BEST_LANES", kThreads},
                         {"LOADS", 8u},
                         {"CANDIDATES", uint32_t(p.inputs[0].shape[1] / 2)},
+                        {"MAX_ROWS", p.max_tokens},
                         {"IDS", uint32_t(p.outputs[0].shape[0])}},
           .sources = {"sampling/best.wgsl", "sampling/best_memory.wgsl", "sampling/next_token.wgsl",
                       "wgsl/entry.wgsl"},
-          .grid = {},
-          .writes_frame = true};
+          .grid = {.x = {1, 1}},
+          .writes_batch = true};
 }
 
 constexpr KernelVariant kVariants[] = {
@@ -63,12 +67,12 @@ constexpr KernelVariant kVariants[] = {
      .reference = block_argmax_reference},
     {.name = "next_token.wgsl",
      .op = op_index<NextToken>(),
-     .refuses = for_one_token,
+     .refuses = for_decoding,
      .launch = next_token_launch},
     {.name = "next_token.cpu",
      .op = op_index<NextToken>(),
      .backend = BackendKind::kCpu,
-     .refuses = for_one_token,
+     .refuses = for_decoding,
      .reference = next_token_reference},
 };
 
@@ -89,15 +93,16 @@ void block_argmax(std::span<const float> x, std::span<float> pairs) {
   }
 }
 
-std::string for_one_token(const Problem& p, const DeviceInfo&) {
-  return p.max_tokens == 1 ? "" : "is for one token";
+std::string for_decoding(const Problem& p, const DeviceInfo&) {
+  return p.max_tokens == 1 || p.decodes ? "" : "is for one token of a sequence";
 }
 
-void to_next_step(const CpuCall& call, uint32_t token) {
-  *call.next_token = token;
-  ++call.next_frame->position;
-  ++call.next_frame->length;
-  ++call.next_frame->chosen;
+void to_next_step(const BatchView& batch, uint32_t row, uint32_t token) {
+  batch.ids()[row] = token;
+  Slot& slot = batch.slot(row);
+  ++slot.position;
+  ++slot.length;
+  ++slot.chosen;
 }
 
 std::span<const KernelVariant> sampling_variants() {

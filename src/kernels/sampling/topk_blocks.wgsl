@@ -1,5 +1,5 @@
 // The rank of a block is how many come before it. A workgroup ranks ITEMS blocks; the lanes of one
-// share the others. Loops have constant lengths, so that loads overlap: what follows the blocks
+// share the others; rows are grid.y. Loops have constant lengths, so that loads overlap: what follows the blocks
 // comes before none. Contract: topk_tokens.h
 @group(0) @binding(INPUT_0) var<storage, read> maxima: array<vec2<u32>>;  // as bits
 @group(0) @binding(OUTPUT_0) var<storage, read_write> y: array<f32>;
@@ -14,7 +14,7 @@ fn run(group: vec3<u32>, lane: u32) {
   }
   for (var round = 0u; round < ROUNDS; round++) {
     let i = round * THREADS + lane;
-    orders[i] = select(0u, order_of(maxima[min(i, BLOCKS - 1u)].x), i < BLOCKS);
+    orders[i] = select(0u, order_of(maxima[group.y * BLOCKS + min(i, BLOCKS - 1u)].x), i < BLOCKS);
   }
   workgroupBarrier();
   let item = lane % ITEMS;
@@ -33,7 +33,7 @@ fn run(group: vec3<u32>, lane: u32) {
   if (lane < ITEMS && block < BLOCKS) {
     let rank = atomicLoad(&ranks[item]);
     if (rank < KEPT) {
-      y[rank] = f32(block);
+      y[group.y * KEPT + rank] = f32(block);
     }
   }
 }

@@ -28,9 +28,7 @@ std::vector<uint32_t> best_of(std::span<const float> values, std::vector<uint32_
   return numbers;
 }
 
-void block_maxima_reference(const CpuCall& call) {
-  const std::span<const float> x = call.inputs[0].f32();
-  const std::span<float> y = call.outputs[0].f32();
+void block_maxima_row(std::span<const float> x, float inverse_temperature, std::span<float> y) {
   const size_t block = size_t(candidate_block(int64_t(x.size())));
   for (size_t first = 0; first < x.size(); first += block) {
     const auto values = x.subspan(first, std::min(block, x.size() - first));
@@ -43,16 +41,14 @@ void block_maxima_reference(const CpuCall& call) {
     double sum = 0;
     for (const float value : values) {
       if (!counts(value)) continue;
-      sum += std::exp((double(value) - double(peak)) * double(call.frame.rule.inverse_temperature));
+      sum += std::exp((double(value) - double(peak)) * double(inverse_temperature));
     }
     y[first / block * 2] = peak;
     y[first / block * 2 + 1] = is_infinite ? -1 : float(sum);
   }
 }
 
-void topk_blocks_reference(const CpuCall& call) {
-  const std::span<const float> maxima = call.inputs[0].f32();
-  const std::span<float> y = call.outputs[0].f32();
+void topk_blocks_row(std::span<const float> maxima, std::span<float> y) {
   std::vector<float> values;
   std::vector<uint32_t> blocks;
   for (uint32_t i = 0; i < maxima.size() / 2; ++i) {
@@ -62,12 +58,12 @@ void topk_blocks_reference(const CpuCall& call) {
   std::ranges::copy(best_of(values, std::move(blocks), y.size()), y.begin());
 }
 
-void topk_tokens_reference(const CpuCall& call) {
-  const std::span<const float> x = call.inputs[0].f32(), maxima = call.inputs[1].f32();
-  const std::span<float> y = call.outputs[0].f32();
+void topk_tokens_row(std::span<const float> x, std::span<const float> maxima,
+                     std::span<const float> blocks, float inverse_temperature,
+                     std::span<float> y) {
   const size_t block = size_t(candidate_block(int64_t(x.size()))), listed = y.size() / 2;
   std::vector<uint32_t> columns;
-  for (const float number : call.inputs[2].f32()) {
+  for (const float number : blocks) {
     const size_t first = size_t(number) * block;
     for (size_t i = first; i < std::min(first + block, x.size()); ++i) {
       columns.push_back(uint32_t(i));
@@ -83,10 +79,34 @@ void topk_tokens_reference(const CpuCall& call) {
   bool is_infinite = false;
   for (size_t i = 0; i < maxima.size(); i += 2) {
     is_infinite = is_infinite || maxima[i + 1] < 0;
-    sum += double(maxima[i + 1]) * std::exp((double(maxima[i]) - double(y[0])) *
-                                            double(call.frame.rule.inverse_temperature));
+    sum += double(maxima[i + 1]) *
+           std::exp((double(maxima[i]) - double(y[0])) * double(inverse_temperature));
   }
   y[2 * listed] = is_infinite ? -1 : float(sum);
+}
+
+std::span<float> row_of(const CpuTensor& tensor, size_t row) {
+  return tensor.f32().subspan(row * tensor.dims[1], tensor.dims[1]);
+}
+
+void block_maxima_reference(const CpuCall& call) {
+  for (size_t t = 0; t < call.inputs[0].dims[0]; ++t) {
+    block_maxima_row(row_of(call.inputs[0], t), call.batch.slot_of(t).rule.inverse_temperature,
+                     row_of(call.outputs[0], t));
+  }
+}
+
+void topk_blocks_reference(const CpuCall& call) {
+  for (size_t t = 0; t < call.inputs[0].dims[0]; ++t) {
+    topk_blocks_row(row_of(call.inputs[0], t), row_of(call.outputs[0], t));
+  }
+}
+
+void topk_tokens_reference(const CpuCall& call) {
+  for (size_t t = 0; t < call.inputs[0].dims[0]; ++t) {
+    topk_tokens_row(row_of(call.inputs[0], t), row_of(call.inputs[1], t), row_of(call.inputs[2], t),
+                    call.batch.slot_of(t).rule.inverse_temperature, row_of(call.outputs[0], t));
+  }
 }
 
 struct Sizes {
@@ -106,7 +126,7 @@ Launch block_maxima_launch(const Problem& p, const DeviceInfo&) {
                         {"BLOCKS", sizes.blocks},
                         {"LANES", kLanes}},
           .sources = {"sampling/order.wgsl", "sampling/block_maxima.wgsl", "wgsl/entry.wgsl"},
-          .grid = {.x = {ceil_div(sizes.blocks, kThreads / kLanes)}}};
+          .grid = {.x = {ceil_div(sizes.blocks, kThreads / kLanes)}, .y = {1, 1}}};
 }
 
 Launch topk_blocks_launch(const Problem& p, const DeviceInfo&) {
@@ -117,7 +137,7 @@ Launch topk_blocks_launch(const Problem& p, const DeviceInfo&) {
                         {"ITEMS", kItems},
                         {"KEPT", uint32_t(p.outputs[0].shape[1])}},
           .sources = {"sampling/order.wgsl", "sampling/topk_blocks.wgsl", "wgsl/entry.wgsl"},
-          .grid = {.x = {ceil_div(blocks, kItems)}}};
+          .grid = {.x = {ceil_div(blocks, kItems)}, .y = {1, 1}}};
 }
 
 Launch topk_tokens_launch(const Problem& p, const DeviceInfo&) {
@@ -133,36 +153,36 @@ Launch topk_tokens_launch(const Problem& p, const DeviceInfo&) {
                         {"LISTED", uint32_t(p.outputs[0].shape[1] / 2)}},
           .sources = {"wgsl/reduce.wgsl", "sampling/order.wgsl", "sampling/topk_tokens.wgsl",
                       "wgsl/entry.wgsl"},
-          .grid = {.x = {ceil_div(kept * sizes.block, kPiece) + 1}}};
+          .grid = {.x = {ceil_div(kept * sizes.block, kPiece) + 1}, .y = {1, 1}}};
 }
 
 constexpr KernelVariant kVariants[] = {
     {.name = "block_maxima.wgsl",
      .op = op_index<BlockMaxima>(),
-     .refuses = for_one_token,
+     .refuses = for_decoding,
      .launch = block_maxima_launch},
     {.name = "block_maxima.cpu",
      .op = op_index<BlockMaxima>(),
      .backend = BackendKind::kCpu,
-     .refuses = for_one_token,
+     .refuses = for_decoding,
      .reference = block_maxima_reference},
     {.name = "topk_blocks.wgsl",
      .op = op_index<TopKBlocks>(),
-     .refuses = for_one_token,
+     .refuses = for_decoding,
      .launch = topk_blocks_launch},
     {.name = "topk_blocks.cpu",
      .op = op_index<TopKBlocks>(),
      .backend = BackendKind::kCpu,
-     .refuses = for_one_token,
+     .refuses = for_decoding,
      .reference = topk_blocks_reference},
     {.name = "topk_tokens.wgsl",
      .op = op_index<TopKTokens>(),
-     .refuses = for_one_token,
+     .refuses = for_decoding,
      .launch = topk_tokens_launch},
     {.name = "topk_tokens.cpu",
      .op = op_index<TopKTokens>(),
      .backend = BackendKind::kCpu,
-     .refuses = for_one_token,
+     .refuses = for_decoding,
      .reference = topk_tokens_reference},
 };
 

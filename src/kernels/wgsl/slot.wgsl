@@ -1,8 +1,10 @@
-// Mirrors kernels/frame.h.
-struct Frame {
-  tokens: u32,
+// Mirrors kernels/batch.h.
+struct Slot {
+  start: u32,
+  count: u32,
   position: u32,
   length: u32,
+  index: u32,
   chosen: u32,
   inverse_temperature: f32,
   top_k: u32,
@@ -11,6 +13,7 @@ struct Frame {
   repetition_penalty: f32,
   random_low: u32,
   random_high: u32,
-  reserved: u32,
+  reserved_0: u32,
+  reserved_1: u32,
+  reserved_2: u32,
 }
-

@@ -1,2 +1,0 @@
-@group(0) @binding(0) var<uniform> frame: Frame;
-
