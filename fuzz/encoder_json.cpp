@@ -13,13 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + kBetween.size());
     return part;
   };
-  EncoderFiles files;
-  files.modules = next();
-  files.prompts = next();
-  files.transformer = next();
-  const auto modules = parse_modules(files.modules);
-  if (!modules) return 0;
-  for (const EncoderModule& module : *modules) files.configs.emplace_back(module.folder, next());
-  (void)read_encoder(files);
+  const auto files = read_encoder_files([&](const std::string&) { return next(); });
+  if (files && *files) (void)read_encoder(**files);
   return 0;
 }

@@ -34,7 +34,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* input, size_t size) {
     TOK_CHECK(is_valid_utf8(files.error().message));
     return 0;
   }
-  TOK_CHECK(Json::parse(files->generation_config));
+  TOK_CHECK(Json::parse(files->description.generation_config->dump()));
   for (const std::string& notice : files->notices) TOK_CHECK(is_valid_utf8(notice));
   if (!files->vocab) return 0;
   TOK_CHECK(Json::parse(files->tokenizer_config));

@@ -18,12 +18,6 @@
 namespace tokamak {
 namespace {
 
-Result<Json> parse_file(std::string_view file, std::string_view text) {
-  auto json = Json::parse(text);
-  if (!json) return Failure(json.error().within(file));
-  return json;
-}
-
 Result<DType> kv_dtype(const std::string& choice, const DeviceInfo& device) {
   if (choice == "f16") return DType::kF16;
   if (choice == "f32") return DType::kF32;
@@ -57,21 +51,20 @@ Result<SamplingParams> read_sampling(ConfigReader config) {
 }
 
 /// `sampling` says what is wrong with the fields that only sampling needs.
-Result<GenerationParams> read_defaults(const ModelFiles& files, const ConfigReader& config,
-                                       uint32_t vocab, Result<void>& sampling) {
+Result<GenerationParams> read_defaults(const ModelDescription& description, uint32_t vocab,
+                                       Result<void>& sampling) {
   GenerationParams params;
   params.sampling.temperature = 0;
-  ConfigReader model_config = config;
-  ConfigReader text_config = config.at("text_config");
+  ConfigReader model_config = description.reader();
+  ConfigReader text_config = model_config.at("text_config");
   std::vector<uint32_t> end_ids = model_config.ids("eos_token_id");
   if (end_ids.empty()) end_ids = text_config.ids("eos_token_id");
   TOK_TRY(model_config.status());
   TOK_TRY(text_config.status());
-  std::string where = config.where();
-  if (!files.generation_config.empty()) {
-    const std::string name = files.origin + "generation_config.json";
-    TOK_TRY(const Json json, parse_file(name, files.generation_config));
-    ConfigReader reader(json, name);
+  std::string where = model_config.where();
+  if (description.generation_config) {
+    ConfigReader reader(*description.generation_config,
+                        description.origin + "generation_config.json");
     if (reader.has("eos_token_id")) {
       end_ids = reader.ids("eos_token_id");
       where = reader.where();
@@ -89,12 +82,6 @@ Result<GenerationParams> read_defaults(const ModelFiles& files, const ConfigRead
   }
   params.end_ids = std::move(end_ids);
   return params;
-}
-
-Result<Quantization> find_quantization(const ConfigReader& config, const ModelFiles& files) {
-  if (files.quantize_config.empty()) return read_quantization(config, files.tensors);
-  TOK_TRY(const Json beside, parse_file("quantize_config.json", files.quantize_config));
-  return read_quantization(config, files.tensors, &beside);
 }
 
 bool has_tokenizer(const ModelFiles& files) {
@@ -188,8 +175,9 @@ Result<ChatTemplateSource> chat_templates(const ModelFiles& files, std::string_v
 }
 
 Failure no_tokenizer(const ModelFiles& files) {
-  return invalid_input("{} has no {}.", files.name,
-                       files.origin.empty() ? "tokenizer.json" : "tokenizer.ggml.model");
+  return invalid_input(
+      "{} has no {}.", files.name,
+      files.description.origin.empty() ? "tokenizer.json" : "tokenizer.ggml.model");
 }
 
 /// With phases for long contexts only where these have a kernel of their own.
@@ -239,23 +227,24 @@ Result<void> fuse_graphs(Engine::Compiled& compiled, const fuse::DisabledPasses&
 
 Result<Engine::Compiled> compile_as_asked(const ModelFiles& files, const DeviceInfo& device,
                                           const OpenOptions& options) {
-  const std::string name = files.origin + "config.json";
-  TOK_TRY(const Json json, parse_file(name, files.config));
-  const ConfigReader config(json, name);
+  const ModelDescription& description = files.description;
+  const ConfigReader config = description.reader();
   TOK_TRY(config.status());
   TOK_TRY(const Architecture* architecture, find_architecture(config));
   Engine::Compiled out;
   out.disabled_passes = options.disabled_passes;
   out.target = fusion_target(device);
   TOK_TRY(out.facts, architecture->facts(config));
-  TOK_TRY(out.encoder, find_encoder(files, options));
+  TOK_TRY(out.encoder, find_encoder(description, options));
   TOK_TRY(check_task(out, options.task));
   TOK_TRY(BuildOptions build, build_options(out, files.tensors, device, options));
-  TOK_TRY(out.hints, read_hints(files.hints, files.origin + "tokamak.json"));
+  TOK_TRY(out.hints, read_hints(description.hints, "tokamak.json"));
   const bool hinted = options.kv == "auto" && out.hints.kv;
   TOK_TRY(build.kv_dtype, kv_dtype(hinted ? *out.hints.kv : options.kv, device));
   out.context = build.context;
-  TOK_TRY(build.quantization, find_quantization(config, files));
+  const std::optional<Json>& quantize_config = description.quantize_config;
+  TOK_TRY(build.quantization,
+          read_quantization(config, files.tensors, quantize_config ? &*quantize_config : nullptr));
   TOK_TRY(build.quantize, quantized_type(options.quantize));
   TOK_TRY(out.unfused, architecture->build(config, files.tensors, build));
   TOK_TRY(fuse_graphs(out, options.disabled_passes));
@@ -331,10 +320,8 @@ Result<std::unique_ptr<Engine>> Engine::load(ModelFiles files, std::unique_ptr<B
   TOK_TRY(engine->compiled_, compile_for(*engine->backend_, engine->files_, options, clock,
                                          engine->times_.test_seconds));
   if (options.planned) options.planned(engine->compiled_.plan);
-  const std::string name = engine->files_.origin + "config.json";
-  TOK_TRY(const Json json, parse_file(name, engine->files_.config));
   TOK_TRY(engine->defaults_,
-          read_defaults(engine->files_, ConfigReader(json, name), engine->compiled_.facts.vocab,
+          read_defaults(engine->files_.description, engine->compiled_.facts.vocab,
                         engine->sampling_status_));
   if (options.notice) {
     for (const std::string& text : engine->files_.notices) options.notice(text);

@@ -19,7 +19,7 @@
 #include "fuse/pipeline.h"
 #include "generate/generator.h"
 #include "model/arch.h"
-#include "model/sentence_transformers.h"
+#include "model/description.h"
 #include "text/template/chat_template.h"
 #include "text/tokenizer/gguf_vocab.h"
 #include "text/tokenizer/tokenizer.h"
@@ -66,20 +66,16 @@ struct OpenOptions {
 };
 
 /// What a model folder holds, read but not interpreted. Texts are empty where there is no file.
-/// A GGUF file fills the same texts; its vocabulary stands apart.
+/// A GGUF file fills the same fields; its vocabulary stands apart.
 struct ModelFiles {
   std::string name;    // for messages: the folder or file
-  std::string origin;  // for messages: what stands before "config.json" when there is no such file
-  TensorFile tensors;
-  std::string config, generation_config, tokenizer, tokenizer_config, chat_template;
+  TensorFile tensors;  // those of an encoder's modules have their folder and '/' before their names
+  ModelDescription description;
+  std::string tokenizer, tokenizer_config, chat_template;
   std::string special_tokens_map, added_tokens;                     // .json, beside tokenizer.json
-  std::string quantize_config;                                      // of GPTQ's tools
-  std::string hints;                                                // tokamak.json
   std::vector<std::pair<std::string, std::string>> more_templates;  // additional_chat_templates/
   std::optional<GgufVocab> vocab;                                   // instead of `tokenizer`
-  std::string pooling;  // how a GGUF file makes embeddings: mean, cls, last or rank; "": not said
   std::vector<std::string> notices;  // what is odd in the files, for OpenOptions::notice
-  EncoderFiles encoder;  // tensors of its modules have their folder's name and '/' before theirs
 
   TokenizerFiles tokenizer_files() const {
     return {tokenizer, tokenizer_config, special_tokens_map, added_tokens};

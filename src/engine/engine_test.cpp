@@ -12,7 +12,10 @@ constexpr const char* kModel = TOKAMAK_SOURCE_DIR "/models/storyteller";
 Result<std::unique_ptr<Engine>> load(const std::string& generation_config,
                                      const OpenOptions& options = {}) {
   TOK_TRY(ModelFiles files, read_model_files(kModel));
-  files.generation_config = generation_config;
+  files.description.generation_config.reset();
+  if (!generation_config.empty()) {
+    TOK_TRY(files.description.generation_config, Json::parse(generation_config));
+  }
   return Engine::load(std::move(files), make_cpu_backend(), options, steady_clock());
 }
 

@@ -85,7 +85,7 @@ Result<std::optional<GgufVocab>> read_vocab(const GgufMetadata& metadata, Config
 }
 
 /// What generation_config.json says for other models.
-std::string generation_config(const std::optional<GgufVocab>& vocab, ConfigReader& reader) {
+Json generation_config(const std::optional<GgufVocab>& vocab, ConfigReader& reader) {
   Json out(Json::Object{});
   if (vocab) {
     Json::Array ids;
@@ -109,7 +109,8 @@ std::string generation_config(const std::optional<GgufVocab>& vocab, ConfigReade
   }
   const Json* temperature = out.find("temperature");
   const bool samples = temperature != nullptr && *temperature != Json(0.0);
-  return out.set("do_sample", samples).dump();
+  out.set("do_sample", samples);
+  return out;
 }
 
 /// The special tokens that chat templates print, as tokenizer_config.json has them.
@@ -160,13 +161,13 @@ void read_templates(const GgufMetadata& metadata, ModelFiles& files) {
 Result<ModelFiles> gguf_text_files(const GgufFile& file) {
   ModelFiles files;
   files.name = file.metadata.file_name();
-  files.origin = "metadata as ";
+  files.description.origin = "metadata as ";
   ConfigReader reader(file.metadata.values(), files.name);
   auto vocab = read_vocab(file.metadata, reader);
   if (!vocab) return Failure(vocab.error().within(files.name));
   if (*vocab) files.notices = settle_roles(**vocab);
-  files.pooling = pooling(reader);
-  files.generation_config = generation_config(*vocab, reader);
+  files.description.pooling = pooling(reader);
+  files.description.generation_config = generation_config(*vocab, reader);
   TOK_TRY(reader.status());
   if (*vocab) files.tokenizer_config = tokenizer_config(**vocab);
   read_templates(file.metadata, files);
@@ -177,7 +178,7 @@ Result<ModelFiles> gguf_text_files(const GgufFile& file) {
 Result<ModelFiles> gguf_model_files(const GgufFile& file) {
   TOK_TRY(GgufModel model, import_gguf(file));
   TOK_TRY(ModelFiles files, gguf_text_files(file));
-  files.config = std::move(model.config);
+  files.description.config = std::move(model.config);
   files.tensors = std::move(model.tensors);
   return files;
 }

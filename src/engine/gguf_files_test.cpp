@@ -21,7 +21,7 @@ TEST(GgufFiles, TellTheEndsOfATurnByNameToo) {
   const auto files = gguf_text_files(*file);
   ASSERT_TRUE(files) << files.error().message;
   // <eos>, which the file names, and <end_of_turn>, which it only has.
-  EXPECT_EQ(Json::parse(files->generation_config)->find("eos_token_id")->dump(), "[1, 5]");
+  EXPECT_EQ(files->description.generation_config->find("eos_token_id")->dump(), "[1, 5]");
   EXPECT_EQ(*Json::parse(files->tokenizer_config)->find("bos_token"), Json("<bos>"));
   ASSERT_TRUE(files->vocab);
   EXPECT_EQ(files->vocab->model, "llama");
@@ -54,7 +54,7 @@ TEST(GgufFiles, TellNoEndsThatAreText) {
                               {"tokenizer.ggml.token_type", GgufType::kI32, 2, types}})};
   const auto files = gguf_text_files(file);
   ASSERT_TRUE(files) << files.error().message;
-  EXPECT_EQ(Json::parse(files->generation_config)->find("eos_token_id")->dump(), "[1]");
+  EXPECT_EQ(files->description.generation_config->find("eos_token_id")->dump(), "[1]");
 }
 
 std::string end_ids(Json values) {
@@ -67,7 +67,7 @@ std::string end_ids(Json values) {
                                            {{"tokenizer.ggml.tokens", GgufType::kString, 8, 0}})};
   const auto files = gguf_text_files(file);
   if (!files) return files.error().message;
-  const Json config = *Json::parse(files->generation_config);
+  const Json config = *files->description.generation_config;
   const Json* ids = config.find("eos_token_id");
   return (ids == nullptr ? "none" : ids->dump()) + fmt::format(" {}", files->notices.size());
 }
@@ -100,7 +100,7 @@ TEST(GgufFiles, SayHowToPool) {
     Json values;
     values.set("general.architecture", "qwen3").set("qwen3.pooling_type", std::move(type));
     const auto files = gguf_text_files(file_of(std::move(values)));
-    return files ? files->pooling : files.error().message;
+    return files ? files->description.pooling : files.error().message;
   };
   EXPECT_EQ(pooling(0), "");
   EXPECT_EQ(pooling(-1), "");
@@ -110,7 +110,7 @@ TEST(GgufFiles, SayHowToPool) {
   EXPECT_EQ(pooling(3), "last");
   EXPECT_EQ(pooling(4), "rank");
   EXPECT_NE(pooling(5).find("qwen3.pooling_type is 5"), std::string::npos);
-  EXPECT_EQ(gguf_text_files(file_of(Json(Json::Object{})))->pooling, "");
+  EXPECT_EQ(gguf_text_files(file_of(Json(Json::Object{})))->description.pooling, "");
 }
 
 TEST(GgufFiles, KeepTheBytesOfTemplates) {
@@ -152,14 +152,29 @@ TEST(GgufFiles, RecommendSampling) {
   values.set("general.sampling.temp", 0.5).set("general.sampling.top_k", 20);
   const auto files = gguf_text_files(file_of(std::move(values)));
   ASSERT_TRUE(files) << files.error().message;
-  EXPECT_EQ(files->generation_config, R"({"temperature": 0.5, "top_k": 20, "do_sample": true})");
+  EXPECT_EQ(files->description.generation_config->dump(),
+            R"({"temperature": 0.5, "top_k": 20, "do_sample": true})");
   Json all;
   all.set("general.sampling.temp", 0.5).set("general.sampling.top_k", -1);
   all.set("general.sampling.min_p", 0.25);
-  EXPECT_EQ(gguf_text_files(file_of(std::move(all)))->generation_config,
+  EXPECT_EQ(gguf_text_files(file_of(std::move(all)))->description.generation_config->dump(),
             R"({"temperature": 0.5, "min_p": 0.25, "do_sample": true})");
-  EXPECT_EQ(gguf_text_files(file_of(Json(Json::Object{})))->generation_config,
+  EXPECT_EQ(gguf_text_files(file_of(Json(Json::Object{})))->description.generation_config->dump(),
             R"({"do_sample": false})");
+}
+
+TEST(GgufFiles, DescribeTheModelAsAFolderDoes) {
+  const auto file = open_gguf(kGemma);
+  ASSERT_TRUE(file) << file.error().message;
+  const auto files = gguf_model_files(*file);
+  ASSERT_TRUE(files) << files.error().message;
+  const ModelDescription& description = files->description;
+  EXPECT_EQ(description.reader().where(), "metadata as config.json");
+  EXPECT_EQ(*description.config.find("model_type"), Json("gemma3_text"));
+  ASSERT_TRUE(description.generation_config);
+  EXPECT_EQ(*description.generation_config->find("do_sample"), Json(false));
+  EXPECT_FALSE(description.quantize_config || description.hints || description.encoder);
+  EXPECT_EQ(description.pooling, "");
 }
 
 TEST(GgufFiles, RefuseAVocabularyOfTheWrongKind) {

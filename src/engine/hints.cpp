@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "base/json.h"
 #include "base/nearest.h"
 
 namespace tokamak {
@@ -77,10 +76,8 @@ Result<ModelHints> read(const Json& json) {
 
 }  // namespace
 
-Result<ModelHints> read_hints(std::string_view text, const std::string& where) {
-  if (text.empty()) return ModelHints{};
-  const auto json = Json::parse(text);
-  if (!json) return Failure(json.error().within(where));
+Result<ModelHints> read_hints(const std::optional<Json>& json, const std::string& where) {
+  if (!json) return ModelHints{};
   auto hints = read(*json);
   if (!hints) return Failure(hints.error().within(where));
   return hints;

@@ -8,8 +8,8 @@
 #pragma once
 #include <optional>
 #include <string>
-#include <string_view>
 
+#include "base/json.h"
 #include "kernels/select.h"
 
 namespace tokamak {
@@ -20,8 +20,8 @@ struct ModelHints {
   ForcedVariants kernels;
 };
 
-/// `text` "": no file. `where` is shown in messages. Errors: no JSON object, a name that is not
+/// `json` unset: no file. `where` is shown in messages. Errors: no JSON object, a name that is not
 /// known or occurs twice, a value of another kind, an op or a kernel that there is not.
-Result<ModelHints> read_hints(std::string_view text, const std::string& where);
+Result<ModelHints> read_hints(const std::optional<Json>& json, const std::string& where);
 
 }  // namespace tokamak

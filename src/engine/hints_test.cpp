@@ -6,7 +6,7 @@ namespace tokamak {
 namespace {
 
 std::string refused(std::string_view text) {
-  const auto hints = read_hints(text, "m/tokamak.json");
+  const auto hints = read_hints(*Json::parse(text), "m/tokamak.json");
   EXPECT_FALSE(hints) << text;
   if (hints) return "";
   EXPECT_EQ(hints.error().code, ErrorCode::kInvalidInput);
@@ -14,14 +14,14 @@ std::string refused(std::string_view text) {
 }
 
 TEST(Hints, AreNoneWithoutAFile) {
-  const auto hints = read_hints("", "tokamak.json");
+  const auto hints = read_hints(std::nullopt, "tokamak.json");
   ASSERT_TRUE(hints);
   EXPECT_FALSE(hints->present || hints->kv || !hints->kernels.empty());
 }
 
 TEST(Hints, AreReadInTheOrderOfTheFile) {
-  const auto hints = read_hints(R"({"kv": "f32", "kernels": {"rope": "rope.wgsl",
-      "linear": ["linear.wgsl.matmul", "linear.wgsl.any"]}})",
+  const auto hints = read_hints(*Json::parse(R"({"kv": "f32", "kernels": {"rope": "rope.wgsl",
+      "linear": ["linear.wgsl.matmul", "linear.wgsl.any"]}})"),
                                 "tokamak.json");
   ASSERT_TRUE(hints) << hints.error().message;
   EXPECT_EQ(hints->kv, "f32");
@@ -45,7 +45,6 @@ TEST(Hints, RefuseEveryMistakeInWords) {
   EXPECT_EQ(refused(R"({"kv": "bf16"})"),
             "m/tokamak.json: kv is \"bf16\", expected \"f16\" or \"f32\".");
   EXPECT_EQ(refused("[]"), "m/tokamak.json: The document is an array, expected an object.");
-  EXPECT_NE(refused("{").find("m/tokamak.json: "), std::string::npos);
   EXPECT_EQ(refused(R"({"kernels": "any"})"),
             "m/tokamak.json: kernels is a string, expected an object.");
   EXPECT_EQ(refused(R"({"kernels": {"linear": 3}})"),

@@ -30,22 +30,18 @@ Result<std::string> read_optional(const std::string& path, uint64_t max_bytes = 
   return text;
 }
 
-/// What modules.json names: config.json of each module, and weights of those that have some.
-Result<void> read_modules(const std::string& folder, ModelFiles& files) {
-  EncoderFiles& encoder = files.encoder;
-  TOK_TRY(encoder.modules, read_optional(folder + "/modules.json"));
-  if (encoder.modules.empty()) return {};
-  TOK_TRY(encoder.prompts, read_optional(folder + "/config_sentence_transformers.json"));
-  TOK_TRY(encoder.transformer, read_optional(folder + "/sentence_bert_config.json"));
-  const auto modules = parse_modules(encoder.modules);
-  if (!modules) return Failure(modules.error().within(folder));
-  for (const EncoderModule& module : *modules) {
-    const std::string own = folder + "/" + module.folder;
-    if (module.folder.empty() || !file_exists(own + "/config.json")) continue;
-    TOK_TRY(std::string config, read_text_file(own + "/config.json", kMaxTextBytes));
-    encoder.configs.emplace_back(module.folder, std::move(config));
-    if (module.type != "Dense") continue;
-    TOK_TRY(const TensorFile weights, open_safetensors_file(own + "/model.safetensors"));
+/// An error that names the model, if it does not by the path of a file in it.
+Failure within(const std::string& path, const Error& error) {
+  return Failure(error.message.starts_with(path) ? error : error.within(path));
+}
+
+/// Adds the weights of those modules that have some.
+Result<void> add_weights(const std::string& folder, const EncoderFiles& encoder,
+                         ModelFiles& files) {
+  for (const EncoderModule& module : encoder.modules) {
+    if (module.type != "Dense" || !encoder.configs.contains(module.folder)) continue;
+    TOK_TRY(const TensorFile weights,
+            open_safetensors_file(folder + "/" + module.folder + "/model.safetensors"));
     TOK_TRY(files.tensors, with_tensors(files.tensors, module.folder + "/", weights));
   }
   return {};
@@ -132,9 +128,6 @@ Result<ModelFiles> read_text_files(const std::string& path) {
   }
   ModelFiles files;
   files.name = folder;
-  TOK_TRY(files.config, read_optional(folder + "/config.json"));
-  TOK_TRY(files.generation_config, read_optional(folder + "/generation_config.json"));
-  TOK_TRY(files.quantize_config, read_optional(folder + "/quantize_config.json"));
   TOK_TRY(files.tokenizer, read_optional(folder + "/tokenizer.json"));
   TOK_TRY(files.tokenizer_config, read_optional(folder + "/tokenizer_config.json"));
   TOK_TRY(files.special_tokens_map, read_optional(folder + "/special_tokens_map.json"));
@@ -155,9 +148,14 @@ Result<ModelFiles> read_model_files(const std::string& path) {
     return invalid_input(
         "{} has no config.json; expected a model folder in the Hugging Face layout.", folder);
   }
-  TOK_TRY(files.hints, read_optional(folder + "/tokamak.json", kMaxHintBytes));
+  auto description = read_description([&](const std::string& file) {
+    return read_optional(folder + "/" + file,
+                         file == "tokamak.json" ? kMaxHintBytes : kMaxTextBytes);
+  });
+  if (!description) return within(folder, description.error());
+  files.description = *std::move(description);
   TOK_TRY(files.tensors, open_safetensors_folder(folder));
-  TOK_TRY(read_modules(folder, files));
+  if (files.description.encoder) TOK_TRY(add_weights(folder, *files.description.encoder, files));
   return files;
 }
 
@@ -264,8 +262,8 @@ Result<std::unique_ptr<Engine>> Engine::open(const OpenOptions& options) {
                       lost));
     }
   }
-  if (engine || engine.error().message.starts_with(path)) return engine;
-  return Failure(engine.error().within(path));
+  if (!engine) return within(path, engine.error());
+  return engine;
 }
 
 }  // namespace tokamak

@@ -24,23 +24,24 @@ uint64_t max_weights(const TensorInfo& tensor) {
 
 }  // namespace
 
-Result<std::optional<Encoder>> find_encoder(const ModelFiles& files, const OpenOptions& options) {
+Result<std::optional<Encoder>> find_encoder(const ModelDescription& description,
+                                            const OpenOptions& options) {
   std::optional<Encoder> encoder;
-  if (!files.encoder.modules.empty()) {
+  if (description.encoder) {
     if (!options.pooling.empty()) {
       return fail(ErrorCode::kUsage,
                   "pooling is for models without modules.json; this one's says how to pool.");
     }
-    TOK_TRY(encoder, read_encoder(files.encoder));
+    TOK_TRY(encoder, read_encoder(*description.encoder));
     return encoder;
   }
-  if (options.pooling.empty() && files.pooling == "rank") {
+  if (options.pooling.empty() && description.pooling == "rank") {
     if (options.task != Task::kEmbeddings) return encoder;
     return unsupported(
         "The file says that its model ranks texts (pooling_type 4), which this engine does not do; "
         "--pooling mean, last or cls makes embeddings all the same.");
   }
-  const std::string& pooling = options.pooling.empty() ? files.pooling : options.pooling;
+  const std::string& pooling = options.pooling.empty() ? description.pooling : options.pooling;
   if (!pooling.empty()) {
     encoder.emplace();
     TOK_TRY(encoder->head.pooling, parse_pooling(pooling));

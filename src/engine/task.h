@@ -9,7 +9,8 @@
 namespace tokamak {
 
 /// What the folder says about embeddings, or options.pooling where it says nothing.
-Result<std::optional<Encoder>> find_encoder(const ModelFiles& files, const OpenOptions& options);
+Result<std::optional<Encoder>> find_encoder(const ModelDescription& description,
+                                            const OpenOptions& options);
 
 /// Why the model cannot be used for `task`, with what it can be used for.
 Result<void> check_task(const Engine::Compiled& compiled, Task task);

@@ -61,12 +61,12 @@ TEST(FusionTarget, TakesNoMoreThanEveryDeviceGrantsAndWhatThisOneHas) {
 
 TEST(FindEncoder, FollowsTheFileUnlessToldOtherwise) {
   const auto found = [](std::string file, std::string asked, Task task) -> std::string {
-    ModelFiles files;
-    files.pooling = std::move(file);
+    ModelDescription description;
+    description.pooling = std::move(file);
     OpenOptions options;
     options.pooling = std::move(asked);
     options.task = task;
-    const auto encoder = find_encoder(files, options);
+    const auto encoder = find_encoder(description, options);
     if (!encoder) return encoder.error().message;
     if (!*encoder) return "none";
     return (*encoder)->head.pooling == Pooling::kMean   ? "mean"

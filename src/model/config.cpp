@@ -25,6 +25,14 @@ std::optional<int64_t> whole_number(const Json& value) {
 
 }  // namespace
 
+Result<std::optional<Json>> read_json(const ReadText& read, const std::string& file) {
+  TOK_TRY(const std::string text, read(file));
+  if (text.empty()) return std::nullopt;
+  auto json = Json::parse(text);
+  if (!json) return Failure(json.error().within(file));
+  return *std::move(json);
+}
+
 ConfigReader::ConfigReader(const Json& json, std::string where)
     : json_(json), where_(std::move(where)) {
   if (!json.is_object()) {

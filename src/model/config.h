@@ -6,6 +6,7 @@
 //   c.hidden = config.size("hidden_size");
 //   TOK_TRY(config.status());
 #pragma once
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +15,12 @@
 #include "base/json.h"
 
 namespace tokamak {
+
+/// Gives the text of a file of the model, named from its folder; "" when there is no such file.
+using ReadText = std::function<Result<std::string>(const std::string& file)>;
+
+/// That file as JSON; nothing when there is no such file. Errors name it.
+Result<std::optional<Json>> read_json(const ReadText& read, const std::string& file);
 
 class ConfigReader {
  public:

@@ -2,9 +2,6 @@
 
 #include <algorithm>
 
-#include "base/json.h"
-#include "model/config.h"
-
 namespace tokamak {
 namespace {
 
@@ -12,22 +9,19 @@ constexpr const char* kModules = "modules.json";
 constexpr const char* kPrompts = "config_sentence_transformers.json";
 constexpr const char* kTransformer = "sentence_bert_config.json";
 
-Result<Json> parse(const std::string& file, std::string_view text) {
-  auto json = Json::parse(text);
-  if (!json) return Failure(json.error().within(file));
-  return json;
-}
-
 /// Folders of a stranger's model stay inside it.
 bool is_plain_name(std::string_view name) {
   constexpr std::string_view kSeparators("/\\\0", 3);
   return name != "." && name != ".." && name.find_first_of(kSeparators) == std::string_view::npos;
 }
 
-Result<Json> module_config(const EncoderFiles& files, const EncoderModule& module) {
-  for (const auto& [folder, text] : files.configs) {
-    if (folder == module.folder) return parse(folder + "/config.json", text);
-  }
+std::string config_name(const EncoderModule& module) {
+  return module.folder + "/config.json";
+}
+
+Result<ConfigReader> module_config(const EncoderFiles& files, const EncoderModule& module) {
+  const auto found = files.configs.find(module.folder);
+  if (found != files.configs.end()) return ConfigReader(found->second, config_name(module));
   return invalid_input("{} names the folder \"{}\", which has no config.json.", kModules,
                        module.folder);
 }
@@ -65,8 +59,7 @@ Result<Pooling> read_mode(ConfigReader& config) {
 }
 
 Result<void> read_pooling(const EncoderFiles& files, const EncoderModule& module, Encoder& out) {
-  TOK_TRY(const Json json, module_config(files, module));
-  ConfigReader config(json, module.folder + "/config.json");
+  TOK_TRY(ConfigReader config, module_config(files, module));
   TOK_TRY(config.status());
   TOK_TRY(out.head.pooling, read_mode(config));
   out.width =
@@ -81,8 +74,7 @@ Result<void> read_pooling(const EncoderFiles& files, const EncoderModule& module
 }
 
 Result<void> read_dense(const EncoderFiles& files, const EncoderModule& module, Encoder& out) {
-  TOK_TRY(const Json json, module_config(files, module));
-  ConfigReader config(json, module.folder + "/config.json");
+  TOK_TRY(ConfigReader config, module_config(files, module));
   DenseLayer layer{.folder = module.folder};
   layer.inputs = config.size("in_features");
   layer.outputs = config.size("out_features");
@@ -113,9 +105,7 @@ Result<void> read_dense(const EncoderFiles& files, const EncoderModule& module, 
   return {};
 }
 
-Result<void> read_prompts(std::string_view text, Encoder& out) {
-  if (text.empty()) return {};
-  TOK_TRY(const Json json, parse(kPrompts, text));
+Result<void> read_prompts(const Json& json, Encoder& out) {
   ConfigReader config(json, kPrompts);
   ConfigReader prompts = config.at("prompts");
   TOK_TRY(config.status());
@@ -139,7 +129,7 @@ Result<void> read_prompts(std::string_view text, Encoder& out) {
 }
 
 Result<void> read_modules(const EncoderFiles& files, Encoder& out) {
-  TOK_TRY(const std::vector<EncoderModule> modules, parse_modules(files.modules));
+  const std::vector<EncoderModule>& modules = files.modules;
   out.normalize = false;
   for (size_t i = 0; i < modules.size(); ++i) {
     const EncoderModule& module = modules[i];
@@ -174,10 +164,7 @@ Result<void> read_modules(const EncoderFiles& files, Encoder& out) {
   return {};
 }
 
-}  // namespace
-
-Result<std::vector<EncoderModule>> parse_modules(std::string_view modules_json) {
-  TOK_TRY(const Json json, parse(kModules, modules_json));
+Result<std::vector<EncoderModule>> list_modules(const Json& json) {
   if (!json.is_array()) {
     return invalid_input("{}: found {}, expected a list of modules.", kModules,
                          kind_name(json.kind()));
@@ -202,13 +189,29 @@ Result<std::vector<EncoderModule>> parse_modules(std::string_view modules_json) 
   return modules;
 }
 
+}  // namespace
+
+Result<std::optional<EncoderFiles>> read_encoder_files(const ReadText& read) {
+  TOK_TRY(const std::optional<Json> modules, read_json(read, kModules));
+  if (!modules) return std::nullopt;
+  EncoderFiles out;
+  TOK_TRY(out.modules, list_modules(*modules));
+  TOK_TRY(out.prompts, read_json(read, kPrompts));
+  TOK_TRY(out.transformer, read_json(read, kTransformer));
+  for (const EncoderModule& module : out.modules) {
+    if (module.folder.empty() || out.configs.contains(module.folder)) continue;
+    TOK_TRY(std::optional<Json> config, read_json(read, config_name(module)));
+    if (config) out.configs.emplace(module.folder, *std::move(config));
+  }
+  return out;
+}
+
 Result<Encoder> read_encoder(const EncoderFiles& files) {
   Encoder out;
   TOK_TRY(read_modules(files, out));
-  TOK_TRY(read_prompts(files.prompts, out));
-  if (!files.transformer.empty()) {
-    TOK_TRY(const Json json, parse(kTransformer, files.transformer));
-    ConfigReader config(json, kTransformer);
+  if (files.prompts) TOK_TRY(read_prompts(*files.prompts, out));
+  if (files.transformer) {
+    ConfigReader config(*files.transformer, kTransformer);
     if (config.has("max_seq_length")) out.max_tokens = config.size("max_seq_length");
     out.lower_case = config.flag("do_lower_case", false);
     TOK_TRY(config.status());

@@ -4,6 +4,7 @@
 // kUnsupported by name. Reference: sentence-transformers, sentence_transformer/models/Pooling.py,
 // Dense.py, Normalize.py and sentence_transformer/model.py (prompts).
 #pragma once
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,18 +12,10 @@
 #include <vector>
 
 #include "base/result.h"
+#include "model/config.h"
 #include "model/embedding_head.h"
 
 namespace tokamak {
-
-/// The texts of those files, "" where there is none; `configs` has config.json of each module's
-/// folder.
-struct EncoderFiles {
-  std::string modules;      // modules.json
-  std::string prompts;      // config_sentence_transformers.json
-  std::string transformer;  // sentence_bert_config.json
-  std::vector<std::pair<std::string, std::string>> configs;
-};
 
 /// An entry of modules.json.
 struct EncoderModule {
@@ -30,7 +23,16 @@ struct EncoderModule {
   std::string folder;  // a plain name, or "" for the model's own
 };
 
-Result<std::vector<EncoderModule>> parse_modules(std::string_view modules_json);
+/// Those files, parsed.
+struct EncoderFiles {
+  std::vector<EncoderModule> modules;        // modules.json
+  std::optional<Json> prompts;               // config_sentence_transformers.json
+  std::optional<Json> transformer;           // sentence_bert_config.json
+  std::map<std::string, Json> configs = {};  // config.json of the modules' folders that have one
+};
+
+/// Nothing when there is no modules.json.
+Result<std::optional<EncoderFiles>> read_encoder_files(const ReadText& read);
 
 struct Encoder {
   EmbeddingHead head;
@@ -47,7 +49,6 @@ struct Encoder {
   }
 };
 
-/// REQUIRES: files.modules is not empty.
 Result<Encoder> read_encoder(const EncoderFiles& files);
 
 /// "mean", "last" or "cls", as the command line names them.

@@ -5,7 +5,7 @@
 namespace tokamak {
 namespace {
 
-using Files = std::vector<std::pair<std::string, std::string>>;
+using Files = std::map<std::string, std::string>;  // texts by name
 
 constexpr const char* kMean =
     R"({"word_embedding_dimension": 8, "pooling_mode_mean_tokens": true})";
@@ -24,8 +24,20 @@ std::string modules(const std::vector<std::string>& more = {}) {
   return text + "]";
 }
 
-Result<Encoder> read(const std::string& modules_json, Files configs = {{"1_Pooling", kMean}}) {
-  return read_encoder({modules_json, {}, {}, std::move(configs)});
+Result<Encoder> read_files(const Files& files) {
+  TOK_TRY(const auto read, read_encoder_files([&](const std::string& file) {
+            const auto found = files.find(file);
+            return found == files.end() ? "" : found->second;
+          }));
+  return read_encoder(*read);
+}
+
+/// `configs` by the folders of their modules.
+Result<Encoder> read(const std::string& modules_json,
+                     const Files& configs = {{"1_Pooling", kMean}}) {
+  Files files = {{"modules.json", modules_json}};
+  for (const auto& [folder, text] : configs) files[folder + "/config.json"] = text;
+  return read_files(files);
 }
 
 std::string error(const Result<Encoder>& encoder) {
@@ -101,7 +113,7 @@ TEST(Encoder, RefusesModulesItDoesNotKnow) {
 
 TEST(Encoder, StaysInsideTheFolder) {
   for (const char* path : {"..", "../other", "/etc", "a/b", "a\\\\b", "a\\u0000"}) {
-    const auto encoder = parse_modules(
+    const auto encoder = read(
         fmt::format(R"([{{"path": "{}", "type": "sentence_transformers.models.Dense"}}])", path));
     ASSERT_FALSE(encoder) << path;
     expect_has(encoder.error().message, {"entry 0: path", "name of a folder"});
@@ -124,30 +136,30 @@ TEST(Encoder, RefusesDenseLayersThatDoNotFit) {
 }
 
 TEST(Encoder, ReadsPromptsAndTheLongestText) {
-  EncoderFiles files{modules(),
-                     R"({"prompts": {"query": "q: ", "document": ""},
-                                    "default_prompt_name": "document"})",
-                     R"({"max_seq_length": 512, "do_lower_case": true})",
-                     {{"1_Pooling", kMean}}};
-  const auto encoder = read_encoder(files);
+  Files files = {{"modules.json", modules()}, {"1_Pooling/config.json", kMean}};
+  std::string& prompts = files["config_sentence_transformers.json"];
+  std::string& transformer = files["sentence_bert_config.json"];
+  prompts = R"({"prompts": {"query": "q: ", "document": ""}, "default_prompt_name": "document"})";
+  transformer = R"({"max_seq_length": 512, "do_lower_case": true})";
+  const auto encoder = read_files(files);
   ASSERT_TRUE(encoder) << error(encoder);
   ASSERT_EQ(encoder->prompts.size(), 2u);
   EXPECT_EQ(encoder->prompts[0], (std::pair<std::string, std::string>("query", "q: ")));
   EXPECT_EQ(encoder->default_prompt, "document");
   EXPECT_EQ(encoder->max_tokens, 512u);
   EXPECT_TRUE(encoder->lower_case);
-  files.prompts = R"({"prompts": {"query": "q: "}, "default_prompt_name": "passage"})";
-  expect_has(error(read_encoder(files)), {"default_prompt_name", "passage"});
-  files.prompts = R"({"prompts": {"query": 3}})";
-  expect_has(error(read_encoder(files)), {"prompts: query", "3"});
-  files.prompts = R"({"prompts": ["query"]})";
-  expect_has(error(read_encoder(files)), {"prompts", "an array"});
-  files.prompts = "";
-  files.transformer = R"({"max_seq_length": -1})";
-  expect_has(error(read_encoder(files)), {"sentence_bert_config.json", "max_seq_length"});
-  files.transformer = R"({"max_seq_length": null, "do_lower_case": false})";
-  EXPECT_EQ(read_encoder(files)->max_tokens, 0u);
-  EXPECT_FALSE(read_encoder(files)->lower_case);
+  prompts = R"({"prompts": {"query": "q: "}, "default_prompt_name": "passage"})";
+  expect_has(error(read_files(files)), {"default_prompt_name", "passage"});
+  prompts = R"({"prompts": {"query": 3}})";
+  expect_has(error(read_files(files)), {"prompts: query", "3"});
+  prompts = R"({"prompts": ["query"]})";
+  expect_has(error(read_files(files)), {"prompts", "an array"});
+  prompts = "";
+  transformer = R"({"max_seq_length": -1})";
+  expect_has(error(read_files(files)), {"sentence_bert_config.json", "max_seq_length"});
+  transformer = R"({"max_seq_length": null, "do_lower_case": false})";
+  EXPECT_EQ(read_files(files)->max_tokens, 0u);
+  EXPECT_FALSE(read_files(files)->lower_case);
 }
 
 }  // namespace

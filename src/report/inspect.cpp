@@ -156,8 +156,8 @@ Result<std::string> tokenizer_kind(const ModelFiles& files) {
 
 Result<void> add_texts(Facts& facts, const ModelFiles& files) {
   if (files.tokenizer.empty() && !files.vocab) {
-    facts.add("tokenizer", files.origin.empty() ? "none (no tokenizer.json)" : "none", "tokenizer",
-              nullptr);
+    facts.add("tokenizer", files.description.origin.empty() ? "none (no tokenizer.json)" : "none",
+              "tokenizer", nullptr);
   } else {
     TOK_TRY(const Tokenizer tokenizer, make_tokenizer(files));
     TOK_TRY(const std::string kind, tokenizer_kind(files));

@@ -117,8 +117,9 @@ TEST_F(InspectTest, PlanGroupsTheReasonsForOtherKernels) {
 TEST_F(InspectTest, TellsWhatBecomesOfTheModelsWishes) {
   DeviceInfo device;
   device.backend = BackendKind::kWebGpu;
-  files_.hints = R"({"kv": "f32", "kernels": {"qkv": ["qkv.wgsl.matvec_subgroup", "qkv.wgsl.any"],
-                     "rope": "rope.cpu", "route": "route.wgsl"}})";
+  files_.description.hints =
+      *Json::parse(R"({"kv": "f32", "kernels": {"qkv": ["qkv.wgsl.matvec_subgroup", "qkv.wgsl.any"],
+                     "rope": "rope.cpu", "route": "route.wgsl"}})");
   const auto told = [&] {
     const auto compiled = Engine::compile(files_, device, options_);
     EXPECT_TRUE(compiled) << compiled.error().message;
@@ -137,7 +138,7 @@ TEST_F(InspectTest, TellsWhatBecomesOfTheModelsWishes) {
       "tokamak.json   kv f32 (--kv f16 comes first), qkv.wgsl.matvec_subgroup (--force comes "
       "first), qkv.wgsl.any (--force comes first)"))
       << told();
-  files_.hints = "{}";
+  files_.description.hints = Json(Json::Object{});
   EXPECT_EQ(told(), "tokamak.json   wishes for nothing");
 }
 
@@ -151,7 +152,7 @@ TEST_F(InspectTest, AModelsWishIsItsCachesType) {
     return DType::kU8;
   };
   EXPECT_EQ(states(), DType::kF32);
-  files_.hints = R"({"kv": "f16"})";
+  files_.description.hints = Json(Json::Object{{"kv", "f16"}});
   EXPECT_EQ(states(), DType::kF16);
   options_.kv = "f32";
   EXPECT_EQ(states(), DType::kF32);

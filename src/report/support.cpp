@@ -20,9 +20,7 @@ SupportRow alike(std::string part, bool runs, std::string what) {
 }
 
 SupportRow architecture_row(const ModelFiles& files) {
-  const auto json = Json::parse(files.config);
-  if (!json) return alike("architecture", false, json.error().within("config.json").message);
-  const auto found = find_architecture(ConfigReader(*json, "config.json"));
+  const auto found = find_architecture(files.description.reader());
   if (!found) return alike("architecture", false, found.error().message);
   return alike("architecture", true, std::string((*found)->name));
 }

@@ -33,7 +33,7 @@ TEST(Support, SaysWhatRunsAndWhatIsLeftOut) {
 
 TEST(Support, OneStageThatFailsHidesNoOther) {
   ModelFiles files = read("llama_untied");
-  files.config = R"({"architectures": ["NobodyForCausalLM"]})";
+  files.description.config = *Json::parse(R"({"architectures": ["NobodyForCausalLM"]})");
   const auto rows = support(files, {});
   EXPECT_FALSE(find(rows, "architecture")->webgpu);
   EXPECT_NE(find(rows, "architecture")->what.find("NobodyForCausalLM"), std::string::npos);

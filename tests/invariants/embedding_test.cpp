@@ -31,9 +31,9 @@ struct EmbeddingInvariant : testing::TestWithParam<DeviceSetup> {
   std::unique_ptr<Engine> pooled(const char* folder, const char* mode, uint32_t chunk = 512) {
     auto files = read_model_files(folder);
     EXPECT_TRUE(files) << files.error().message;
-    files->encoder.modules = R"([{"path": "", "type": "sentence_transformers.models.Transformer"},
-        {"path": "1_Pooling", "type": "sentence_transformers.models.Pooling"}])";
-    files->encoder.configs = {{"1_Pooling", fmt::format(R"({{"pooling_mode": "{}"}})", mode)}};
+    files->description.encoder =
+        EncoderFiles{.modules = {{"Transformer", ""}, {"Pooling", "1_Pooling"}},
+                     .configs = {{"1_Pooling", Json(Json::Object{{"pooling_mode", mode}})}}};
     OpenOptions options = setup.options;
     options.chunk = chunk;
     auto backend = open_backend(options);

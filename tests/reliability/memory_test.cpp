@@ -80,9 +80,7 @@ struct Memory : testing::TestWithParam<DeviceSetup> {
 
   Result<std::unique_ptr<Engine>> load(uint32_t context) {
     TOK_TRY(ModelFiles files, read_model_files(model_folder("llama_tied_rope3")));
-    const std::string made_for = "\"max_position_embeddings\": 2048";
-    files.config.replace(files.config.find(made_for), made_for.size(),
-                         fmt::format("\"max_position_embeddings\": {}", kManyPositions));
+    files.description.config.set("max_position_embeddings", kManyPositions);
     OpenOptions options = setup.options;
     options.context = context;
     return Engine::load(std::move(files),

@@ -28,9 +28,9 @@ Result<ModelFiles> look_from_afar(const hub::Settings& settings, const hub::Mode
   if (!peeked) return Failure(peeked.error());
   ModelFiles files;
   files.name = name.text();
-  files.config = peeked->text("config.json");
-  files.generation_config = peeked->text("generation_config.json");
-  files.quantize_config = peeked->text("quantize_config.json");
+  auto description = read_description([&](const std::string& file) { return peeked->text(file); });
+  if (!description) return Failure(description.error().within(files.name));
+  files.description = *std::move(description);
   files.tokenizer = peeked->text("tokenizer.json");
   files.tokenizer_config = peeked->text("tokenizer_config.json");
   files.special_tokens_map = peeked->text("special_tokens_map.json");
@@ -78,16 +78,13 @@ void add_entries(Table& table, const std::string& prefix, const Json& values) {
 }
 
 /// The entries of a GGUF file, or of safetensors and of config.json beside it, as they are there.
-Result<std::string> metadata_of(const ModelFiles& files, bool as_json) {
-  const bool has_config = files.origin.empty() && !files.config.empty();
-  Json config(Json::Object{});
-  if (has_config) {
-    TOK_TRY(config, Json::parse(files.config));
-  }
+std::string metadata_of(const ModelFiles& files, bool as_json) {
+  const bool has_config = files.description.origin.empty();
+  const Json config = has_config ? files.description.config : Json();
   if (as_json) {
     Json out;
     out.set("metadata", files.tensors.metadata());
-    if (has_config) out.set("config", std::move(config));
+    if (has_config) out.set("config", config);
     return out.dump(1) + "\n";
   }
   Table table;
@@ -121,8 +118,7 @@ Result<void> run(const InspectFlags& flags) {
     if (flags.dot || flags.text) {
       return fail(ErrorCode::kUsage, "--metadata is shown as a table or with --json.");
     }
-    TOK_TRY(const std::string out, metadata_of(files, flags.json));
-    return print(out);
+    return print(metadata_of(files, flags.json));
   }
   if (flags.support) {
     if (flags.dot || flags.text) {

@@ -37,12 +37,12 @@ Result<const gguf::Architecture*> find_gguf_architecture(const GgufFile& file) {
 
 Result<GgufModel> import_gguf(const GgufFile& file) {
   TOK_TRY(const gguf::Architecture* architecture, find_gguf_architecture(file));
-  TOK_TRY(const Json config, gguf::make_config(file, *architecture));
+  TOK_TRY(Json config, gguf::make_config(file, *architecture));
   const auto sources = file.tensors.sources();
   TOK_TRY(TensorFile tensors, TensorFile::make({sources.begin(), sources.end()},
                                                gguf::rename_tensors(file, *architecture, config),
                                                file.metadata.values()));
-  return GgufModel{config.dump(), std::move(tensors)};
+  return GgufModel{std::move(config), std::move(tensors)};
 }
 
 std::string_view gguf_file_type_name(int64_t type) {

@@ -4,15 +4,16 @@
 // References: ggml-org/llama.cpp, gguf-py/gguf/constants.py and tensor_mapping.py (keys, names),
 // conversion/*.py (what a converter changes), src/models/*.cpp (what the architecture implies).
 #pragma once
-#include <string>
+#include <string_view>
 
+#include "base/json.h"
 #include "formats/gguf.h"
 #include "formats/tensor_file.h"
 
 namespace tokamak {
 
 struct GgufModel {
-  std::string config;  // the text of a config.json
+  Json config;         // what a config.json would say
   TensorFile tensors;  // tensors with unknown names keep them
 };
 
