@@ -43,7 +43,7 @@ struct StepRequest {
   /// What `done` receives; null: the phase's result. REQUIRES: an operand that no step of the phase
   /// after its own overwrites.
   const Operand* result = nullptr;
-  /// Of that so many bytes from there on, multiples of 4; 0 bytes: all that the step has written.
+  /// That number of bytes of it, from there on, multiples of 4; 0 bytes: all of the step's.
   uint64_t result_first = 0, result_bytes = 0;
   /// The batch is what the device made of the last one; slots, tokens and outputs are not read.
   bool continues = false;

@@ -12,7 +12,7 @@ Result<void> RestorableProgram::restore(const Error& loss) {
 }
 
 Result<void> RestorableProgram::write_table(BufferId buffer, std::span<const uint32_t> values,
-                                             uint64_t first) {
+                                            uint64_t first) {
   return program_ ? program_->write_table(buffer, values, first) : Failure(loss_);
 }
 

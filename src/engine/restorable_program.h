@@ -20,7 +20,8 @@ class RestorableProgram : public Program {
 
   const Plan& plan() const override { return program_ ? program_->plan() : plan_; }
   CompileReport report() const override { return program_ ? program_->report() : CompileReport(); }
-  Result<void> write_table(BufferId buffer, std::span<const uint32_t> values, uint64_t first) override;
+  Result<void> write_table(BufferId buffer, std::span<const uint32_t> values,
+                           uint64_t first) override;
   Result<void> submit(const StepRequest& request) override;
   Result<void> poll() override;
   Result<void> wait_for_result() override;

@@ -5,6 +5,7 @@
 namespace tokamak {
 namespace {
 
+constexpr uint32_t kMaxSequences = 64;
 constexpr uint32_t kDefaultContext = 4096, kDefaultEncoderContext = 2048;
 /// Logits of a whole chunk stay below this.
 constexpr uint64_t kAllLogitsBytes = uint64_t{64} << 20;
@@ -116,6 +117,20 @@ Result<BuildOptions> build_options(const Engine::Compiled& compiled, const Tenso
                              ? options.chunk
                              : default_chunk(weights.tensors(), compiled.facts.hidden, device);
   build.chunk = std::min(chunk, build.context);
+  if (options.sequences == 0 || options.sequences > kMaxSequences) {
+    return fail(ErrorCode::kUsage, "sequences is {}, expected 1 to {}.", options.sequences,
+                kMaxSequences);
+  }
+  if (!encoder && !options.all_logits) build.sequences = options.sequences;
+  const uint32_t pages = ceil_div(build.context, kPageTokens);
+  if (options.cache_tokens != 0) {
+    build.cache_pages = ceil_div(options.cache_tokens, kPageTokens);
+    if (build.cache_pages < pages) {
+      return fail(ErrorCode::kUsage,
+                  "cache_tokens is {}, expected at least the context's {} positions.",
+                  options.cache_tokens, build.context);
+    }
+  }
   if (encoder) {
     build.embedding = encoder->head;
     // What looks at all tokens must have them in one step.

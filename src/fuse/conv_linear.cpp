@@ -18,7 +18,7 @@ Pass conv_linear() {
       .patterns = {{node<ShortConv>(
           c, {node<Qkv>(q, {any(x), any(w)}, {z, ab}), any(taps), any(state)}, {kept})}},
       .outputs = {c, kept, z, ab},
-      .one_token = true,
+      .steps = Steps::kOne,
       .replace = [](Match& m) -> std::optional<Replacement> {
         const auto& conv = m.attributes<ShortConv>(c);
         const Qkv& parts = m.attributes<Qkv>(q);

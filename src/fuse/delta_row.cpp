@@ -17,7 +17,7 @@ Pass delta_row() {
           {node<Columns>(qkv, {any(row)}), node<Columns>(ab, {any(row)}), any(rates), any(state)},
           {kept})}},
       .outputs = {y, kept},
-      .one_token = true,
+      .steps = Steps::kDecode,
       .replace = [](Match& m) -> std::optional<Replacement> {
         const Columns& last = m.attributes<Columns>(ab);
         const bool ends = Dim{last.first} + Dim{last.count} == m.type(row).shape[1];

@@ -19,7 +19,7 @@ Pass expert_mix() {
                    {node<Add>(y, {any(r), mix})},
                    {node<Add>(y, {mix, any(r)})}},
       .outputs = {y},
-      .one_token = true,
+      .steps = Steps::kOne,
       .replace = [](Match& m) -> std::optional<Replacement> {
         if (const auto* mixed = m.as<ExpertMix>(d)) {
           return Replacement{*mixed, {m[x], m[w], m[chosen], m[shares], m[r]}};

@@ -22,7 +22,7 @@ Pass gate_linear() {
       .name = "gate_linear",
       .patterns = std::move(patterns),
       .outputs = {y},
-      .one_token = true,
+      .steps = Steps::kOne,
       .replace = [](Match& m) -> std::optional<Replacement> {
         const uint32_t first = m.has(row) ? m.attributes<Columns>(g).first : 0;
         if (!fits_fused_linear(m.type(w)) || first % 4 != 0) return std::nullopt;

@@ -101,7 +101,7 @@ Pass gated_ffn() {
   return {.name = "gated_ffn",
           .patterns = std::move(patterns),
           .outputs = {z, kept},
-          .one_token = true,
+          .steps = Steps::kOne,
           .replace = replace};
 }
 

@@ -19,7 +19,7 @@ Pass head_argmax() {
       .name = "head_argmax",
       .patterns = std::move(patterns),
       .outputs = {c},
-      .one_token = true,
+      .steps = Steps::kOne,
       .replace = [](Match& m) -> std::optional<Replacement> {
         FusedLinear op;
         if (const auto* fused = m.as<FusedLinear>(y)) {

@@ -14,7 +14,7 @@ Pass head_norm() {
       .name = "head_norm",
       .patterns = {{node<FusedLinear>(y, {node<RmsNorm>(n, {any(x), any(v)}), any(w), any(g)})}},
       .outputs = {y},
-      .one_token = true,
+      .steps = Steps::kOne,
       .replace = [](Match& m) -> std::optional<Replacement> {
         FusedLinear op = m.attributes<FusedLinear>(y);
         const Dim head = m.type(v).shape[0], heads = m.type(x).shape[1] / head;

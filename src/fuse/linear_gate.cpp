@@ -19,7 +19,7 @@ Pass linear_gate() {
       .name = "linear_gate",
       .patterns = std::move(patterns),
       .outputs = {y},
-      .one_token = true,
+      .steps = Steps::kOne,
       .replace = [](Match& m) -> std::optional<Replacement> {
         if (!fits_fused_linear(m.type(w))) return std::nullopt;
         const FusedLinear op{.epilogue = Epilogue::kGate,

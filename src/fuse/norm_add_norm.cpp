@@ -72,7 +72,7 @@ Pass norm_add_norm() {
   return {.name = "norm_add_norm",
           .patterns = std::move(patterns),
           .outputs = {y, s},
-          .one_token = true,
+          .steps = Steps::kOne,
           .replace = replace};
 }
 

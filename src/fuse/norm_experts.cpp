@@ -15,7 +15,7 @@ Pass norm_experts() {
       .patterns = {{node<ExpertGlu>(y, {node<RmsNorm>(n, {any(x), any(v)}), any(w), any(chosen)})}},
       .outputs = {y},
       .shared = {n},
-      .one_token = true,
+      .steps = Steps::kOne,
       .replace = [](Match& m) -> std::optional<Replacement> {
         if (m.type(v).shape[0] != m.type(x).shape[1]) return std::nullopt;  // a norm per head
         ExpertGlu op = m.attributes<ExpertGlu>(y);

@@ -24,7 +24,7 @@ Pass norm_linear() {
                    {node<FusedLinear>(y, three)}},
       .outputs = {y, kept},
       .shared = {n},
-      .one_token = true,
+      .steps = Steps::kOne,
       .replace = [](Match& m) -> std::optional<Replacement> {
         if (!fits_fused_linear(m.type(w))) return std::nullopt;
         if (m.type(v).shape[0] != m.type(x).shape[1]) return std::nullopt;  // a norm per head

@@ -16,6 +16,13 @@
 
 namespace tokamak::fuse {
 
+/// Which steps a graph is for, from all of them to the fewest.
+enum class Steps : uint8_t {
+  kMany,    // of any number of tokens
+  kDecode,  // of one token of each of several sequences
+  kOne,     // of one token
+};
+
 using Var = uint32_t;
 
 struct Pattern {
@@ -114,8 +121,8 @@ struct Pass {
   std::vector<Var> outputs;
   /// Captured nodes that stay when they have other users: each of those may fold them in, too.
   std::vector<Var> shared = {};
-  /// Whether it is for steps of one token only.
-  bool one_token = false;
+  /// The most steps that it is for.
+  Steps steps = Steps::kMany;
   /// Nothing: the pass declines this match.
   std::optional<Replacement> (*replace)(Match&) = nullptr;
 };

@@ -56,7 +56,7 @@ Result<std::vector<uint32_t>> run_pipeline(Graph& graph, Steps steps,
   }
   std::vector<uint32_t> counts;
   for (const Pass& pass : passes()) {
-    const bool runs = !disabled.contains(pass.name) && (steps == Steps::kOne || !pass.one_token);
+    const bool runs = !disabled.contains(pass.name) && pass.steps <= steps;
     counts.push_back(runs ? run(pass, graph, target) : 0);
   }
   return counts;

@@ -13,9 +13,6 @@ std::span<const Pass> passes();
 /// Names of passes that shall not run: what --disable-pass collects.
 using DisabledPasses = std::set<std::string, std::less<>>;
 
-/// Which steps a graph is for: those of one token have passes of their own.
-enum class Steps : uint8_t { kMany, kOne };
-
 /// How often each pass replaced something, in pipeline order. Errors: a disabled name that is no
 /// pass's, listing the names.
 Result<std::vector<uint32_t>> run_pipeline(Graph& graph, Steps steps,

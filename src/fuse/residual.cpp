@@ -23,7 +23,7 @@ Pass residual() {
       .name = "residual",
       .patterns = std::move(patterns),
       .outputs = {s},
-      .one_token = true,
+      .steps = Steps::kOne,
       .replace = [](Match& m) -> std::optional<Replacement> {
         FusedLinear op;
         if (const auto* fused = m.as<FusedLinear>(y)) {

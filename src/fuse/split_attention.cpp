@@ -64,7 +64,7 @@ Pass split_attention() {
   return {.name = "split_attention",
           .patterns = std::move(patterns),
           .outputs = {z, appended},
-          .one_token = true,
+          .steps = Steps::kOne,
           .replace = replace};
 }
 

@@ -126,7 +126,7 @@ Pass step_attention() {
   return {.name = "step_attention",
           .patterns = std::move(patterns),
           .outputs = {y, appended, g},
-          .one_token = true,
+          .steps = Steps::kDecode,
           .replace = replace};
 }
 

@@ -33,7 +33,9 @@ std::vector<uint32_t> page_table(const Plan& plan, BufferId table) {
       };
       for (const std::vector<Operand>* operands : {&step.inputs, &step.outputs}) {
         const auto cache = std::ranges::find_if(*operands, is_cache);
-        if (cache != operands->end()) own_pages = uint32_t(cache->shape[0]) / kPageTokens;
+        if (cache == operands->end()) continue;
+        const uint32_t held = uint32_t(cache->shape[0]) / kPageTokens;
+        own_pages = plan.at(table).tensor.window != 0 ? held / plan.slots : held;
       }
     }
   }
@@ -97,7 +99,8 @@ void Session::find_sampling_phases(const Plan& plan) {
   if (vocab_ > kMaxExactVocab) return;
   greedy_phase_ = plan.phase_for(1, PhaseKind::kGreedy);
   list_phase_ = plan.phase_for(1, PhaseKind::kSampled);
-  if (list_phase_ < plan.phases.size()) occurred_ = plan.phases[list_phase_].steps.back().outputs[1].buffer;
+  if (list_phase_ < plan.phases.size())
+    occurred_ = plan.phases[list_phase_].steps.back().outputs[1].buffer;
   is_recurrent_ = !state_copies(plan, 0).empty();
   // A step writes into the cache of a window where the oldest position was: what is ahead must not
   // reach what the next position still sees.
@@ -124,12 +127,11 @@ StepRequest Session::step_of(std::span<const uint32_t> tokens) const {
 }
 
 StepRequest Session::one_step(size_t phase, std::span<const uint32_t> tokens) const {
-  StepRequest request{.phase = program_->plan().phase_at(phase, position_),
-                      .slots = {{.count = uint32_t(tokens.size()),
-                                 .position = position_,
-                                 .length = length_}},
-                      .tokens = tokens,
-                      .done = {}};
+  StepRequest request{
+      .phase = program_->plan().phase_at(phase, position_),
+      .slots = {{.count = uint32_t(tokens.size()), .position = position_, .length = length_}},
+      .tokens = tokens,
+      .done = {}};
   return request;
 }
 

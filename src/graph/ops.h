@@ -73,8 +73,8 @@ struct Glu {
   bool operator==(const Glu&) const = default;
 };
 
-/// Rotates halves: within each head, (x[i], x[i + d/2]) turns by the angle of the table's row for the
-/// position, which holds d/2 cosines, then d/2 sines (RoFormer, arXiv:2104.09864; halves as
+/// Rotates halves: within each head, (x[i], x[i + d/2]) turns by the angle of the table's row for
+/// the position, which holds d/2 cosines, then d/2 sines (RoFormer, arXiv:2104.09864; halves as
 /// transformers' rotate_half). Elements beyond d are copied. When the sequence is longer than
 /// short_rows (Slot::length), the row is that many further down: the table's second part.
 ///                                              (x [T, k*head_dim], table [rows, d]) -> same

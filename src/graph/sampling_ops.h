@@ -17,8 +17,9 @@ struct BlockArgmax {
 inline constexpr uint32_t kArgmaxBlock = 64;
 
 /// Chooses the next token of each row and makes the batch that of the step after it: the column of
-/// the best candidate becomes the row's token and, as a number, element Slot::chosen of `ids`, counted
-/// around, which has as many numbers as the phase rows. It is -1 where no value was a finite number.
+/// the best candidate becomes the row's token and, as a number, element Slot::chosen of `ids`,
+/// counted around, which has as many numbers as the phase rows. It is -1 where no value was a
+/// finite number.
 ///     (candidates [1, 2*k], ids [n]) -> ids
 struct NextToken {
   static constexpr std::string_view kName = "next_token";
@@ -81,8 +82,8 @@ constexpr void set_occurred(std::span<uint32_t> words, uint32_t id) {
   words[id / 32] |= 1u << id % 32;
 }
 
-/// Draws the next token of each row by its slot's rule and makes the batch that of the step after it.
-/// With a repetition penalty, the logits of tokens that have occurred are divided by it, or
+/// Draws the next token of each row by its slot's rule and makes the batch that of the step after
+/// it. With a repetition penalty, the logits of tokens that have occurred are divided by it, or
 /// multiplied where they are below 0, and the list is taken in the order that leaves. Of the
 /// listed, those survive that are among the first top_k or equal to the last of these; then those
 /// with less than top_p of the mass before them; then those with min_p of the first one's

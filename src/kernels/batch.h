@@ -4,7 +4,8 @@
 //
 // The buffer of a batch holds, one after the other: BatchHeader; the slots; the output rows, u32;
 // the slot of each row, u32, where a program has more than one slot; and from ids_offset() on the
-// token ids, u32. Mirrored by wgsl/slot.wgsl and its neighbours; kernels_test.cpp holds them together.
+// token ids, u32. Mirrored by wgsl/slot.wgsl and its neighbours; kernels_test.cpp holds them
+// together.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -48,14 +49,14 @@ struct BatchHeader {
   uint32_t rows = 0, slots = 0, outputs = 0, reserved = 0;
 };
 
-/// Where things are in the buffer of a program for so many slots and rows.
+/// Where things are in the buffer of a program for that number of slots and rows.
 struct BatchLayout {
   uint32_t slots = 1;
   uint32_t rows = 1;
 
   uint32_t outputs_offset() const { return uint32_t(sizeof(BatchHeader) + slots * sizeof(Slot)); }
   uint32_t row_slots_offset() const { return outputs_offset() + 16 * ceil_div(slots, 4u); }
-  /// Of what kernels bind as uniform: everything but the ids.
+  /// The size of what kernels bind as uniform: everything but the ids.
   uint32_t table_bytes() const {
     return row_slots_offset() + (slots > 1 ? 16 * ceil_div(rows, 4u) : 0);
   }
@@ -82,9 +83,7 @@ class BatchView {
   uint32_t rows() const { return header().rows; }
   uint32_t slots() const { return header().slots; }
   uint32_t outputs() const { return header().outputs; }
-  Slot& slot(size_t i) const {
-    return reinterpret_cast<Slot*>(bytes_ + sizeof(BatchHeader))[i];
-  }
+  Slot& slot(size_t i) const { return reinterpret_cast<Slot*>(bytes_ + sizeof(BatchHeader))[i]; }
   Slot& slot_of(size_t row) const {
     return slot(layout_.slots == 1 ? 0 : words(layout_.row_slots_offset())[row]);
   }

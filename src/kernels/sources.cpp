@@ -53,8 +53,8 @@ std::string source_text(std::string_view source) {
 
 std::string batch_text(const BatchAccess& access) {
   const uint32_t slots = access.has_tables() ? access.layout.slots : access.slots;
-  std::string text = fmt::format("const SLOTS = {}u;\nconst OUTPUT_ROWS = {};\n", slots,
-                                 access.output_rows);
+  std::string text =
+      fmt::format("const SLOTS = {}u;\nconst OUTPUT_ROWS = {};\n", slots, access.output_rows);
   if (access.has_tables()) text += fmt::format("const BATCH_ROWS = {}u;\n", access.layout.rows);
   if (access.writes) text += fmt::format("const IDS_OFFSET = {}u;\n", access.layout.ids_offset());
   const char* own = access.writes         ? "wgsl/next_batch.wgsl"

@@ -30,8 +30,8 @@ std::string_view kernel_sources_hash();
 /// What every shader begins with: the batch, and which rows are whose.
 std::string batch_text(const BatchAccess& access);
 
-/// The whole shader: enables, constants, binding numbers, sources. The binding numbers are 0 for the
-/// batch, then INPUT_0 ..., then OUTPUT_0 ..., counted in operand order.
+/// The whole shader: enables, constants, binding numbers, sources. The binding numbers are 0 for
+/// the batch, then INPUT_0 ..., then OUTPUT_0 ..., counted in operand order.
 std::string shader_text(Features features, const Launch& launch, size_t inputs, size_t outputs,
                         const BatchAccess& access);
 

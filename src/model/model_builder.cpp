@@ -369,13 +369,16 @@ ValueId ModelBuilder::cached_attention(uint32_t layer, ValueId q, ValueId k, Val
           ? pages
           : std::min(pages, ceil_div(attributes.window + options_.chunk, kPageTokens));
   const uint32_t window = own_pages == pages ? 0 : attributes.window;
+  const uint32_t all_pages = window == 0 && options_.cache_pages != 0
+                                 ? options_.cache_pages
+                                 : options_.sequences * own_pages;
   const std::string table = window == 0 ? "pages" : fmt::format("pages.{}", window);
   auto found = made_.find(table);
   if (found == made_.end()) {
     found = made_.emplace(table, input(table, {Dim(pages)}, window)).first;
   }
   const ValueId cache =
-      state(fmt::format("kv.{}", layer), {Dim(own_pages) * kPageTokens, 2, kv_heads, head_dim},
+      state(fmt::format("kv.{}", layer), {Dim(all_pages) * kPageTokens, 2, kv_heads, head_dim},
             options_.kv_dtype, window);
   const Cache own{kv_append(k, v, cache, found->second), found->second};
   caches_[layer] = own;

@@ -16,8 +16,10 @@
 namespace tokamak {
 
 struct BuildOptions {
-  uint32_t context = 2048;  // positions a sequence may have
-  uint32_t chunk = 512;     // most tokens in one step
+  uint32_t context = 2048;   // positions a sequence may have
+  uint32_t chunk = 512;      // most tokens in one step
+  uint32_t sequences = 1;    // that are held at once
+  uint32_t cache_pages = 0;  // of layers that see everything, for all of them; 0: a context each
   DType kv_dtype = DType::kF32;
   bool all_logits = false;  // logits of every token of the step, not only of the last
   std::optional<EmbeddingHead> embedding;  // ends in this instead of logits

@@ -58,7 +58,8 @@ class Capture {
                                                                  : BufferUse::kTable;
       const bool is_shared = use == BufferUse::kConstant || is_kv_cache({use, 0, tensor});
       const uint64_t bytes = byte_count(tensor, chunk_);
-      entry->second = add_buffer(use, is_shared || is_per_row ? bytes : plan_.slots * bytes, tensor);
+      entry->second =
+          add_buffer(use, is_shared || is_per_row ? bytes : plan_.slots * bytes, tensor);
     }
     return entry->second;
   }
@@ -145,9 +146,7 @@ class Capture {
 
   /// What the device runs ahead of the program must not reach states for good.
   void add_state_copies() {
-    const auto runs_ahead = [](const Phase& phase) {
-      return chooses(phase.kind);
-    };
+    const auto runs_ahead = [](const Phase& phase) { return chooses(phase.kind); };
     if (std::ranges::none_of(plan_.phases, runs_ahead)) return;
     for (const Buffer& state : std::vector(plan_.buffers)) {
       if (!is_recurrent_state(state)) continue;

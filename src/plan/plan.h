@@ -49,7 +49,6 @@ struct Operand {
   bool operator==(const Operand&) const = default;
 };
 
-
 /// "f32[T,64]"
 inline std::string type_text(const Operand& operand) {
   return type_text(operand.tensor());
@@ -73,7 +72,9 @@ enum class PhaseKind : uint8_t {
   kGreedy,   // decode that ends in the most probable token
 };
 inline constexpr std::string_view kPhaseKindNames[] = {"prefill", "decode", "sampled", "greedy"};
-inline bool decodes(PhaseKind kind) { return kind != PhaseKind::kPrefill; }
+inline bool decodes(PhaseKind kind) {
+  return kind != PhaseKind::kPrefill;
+}
 /// Whether the device chooses the tokens of the next step.
 inline bool chooses(PhaseKind kind) {
   return kind == PhaseKind::kSampled || kind == PhaseKind::kGreedy;

@@ -9,43 +9,10 @@
 #include "graph/text.h"
 #include "plan/shards.h"
 #include "plan/text.h"
+#include "plan/two_layers_test.h"
 
 namespace tokamak {
 namespace {
-
-Graph two_layers() {
-  GraphBuilder b;
-  const ValueId tokens = b.input("tokens", {kTokens});
-  const auto weight = [&](const char* name, Shape shape, DType dtype) {
-    return b.constant(name, std::move(shape), dtype, Weight{{name}});
-  };
-  const ValueId table = weight("embed", {32, 16}, DType::kBF16);
-  ValueId x = b.embed(tokens, table);
-  const ValueId pages = b.input("pages", {4});
-  const ValueId rope = b.constant("rope", {64, 8}, DType::kF32, RopeTable{{1, 0.5f, 0.25f, 0.1f}});
-  for (const char* layer : {"0", "1"}) {
-    const std::string p = layer;
-    const ValueId n = b.rms_norm(x, weight(("norm" + p).c_str(), {16}, DType::kF32), 1e-6f);
-    const ValueId w = weight(("w" + p).c_str(), {16, 16}, DType::kF16);
-    const ValueId q = b.rope(b.linear(n, w), rope, 8);
-    const ValueId k = b.linear(n, w);
-    const ValueId cache = b.state("kv." + p, {64, 2, 2, 8}, DType::kF16);
-    const ValueId kv = b.kv_append(k, k, cache, pages);
-    x = b.add(x, b.attention(q, kv, pages, {.scale = 0.3f}));
-  }
-  auto graph = b.finish(b.linear(b.last_row(x), table));
-  EXPECT_TRUE(graph) << graph.error().message;
-  return *graph;
-}
-
-DeviceInfo webgpu_device() {
-  DeviceInfo device;
-  device.backend = BackendKind::kWebGpu;
-  device.name = "test device";
-  return device;
-}
-
-const CaptureOptions kBothPhases = {.phases = {{"prefill", 64}, {"decode", 1}}, .forced = {}};
 
 TEST(Cost, CountsTheExpertsThatAreChosenAndEachOnce) {
   GraphBuilder b;
@@ -192,7 +159,8 @@ TEST(Capture, APhaseMayHaveAGraphOfItsOwn) {
   Graph shorter = graph;
   shorter.result = shorter.nodes[0].outputs[0];
   remove_unused(shorter);
-  const CaptureOptions options = {.phases = {{"prefill", 64}, {"decode", 1, PhaseKind::kDecode, &shorter}}};
+  const CaptureOptions options = {
+      .phases = {{"prefill", 64}, {"decode", 1, PhaseKind::kDecode, &shorter}}};
   auto plan = capture(graph, webgpu_device(), options);
   ASSERT_TRUE(plan) << plan.error().message;
   EXPECT_EQ(plan->phases[0].steps.size(), graph.nodes.size());
@@ -472,59 +440,6 @@ TEST(PlanText, RefusesWhatDoesNotExist) {
       "result=0:f32[1]\nstep nothing in 0:f32[1] out 0:f32[1] grid 1 1 1\n");
   ASSERT_FALSE(kernel);
   EXPECT_NE(kernel.error().message.find("line 3"), std::string::npos);
-}
-
-Graph with_input(std::string name, Shape shape, DType dtype) {
-  Graph graph = two_layers();
-  graph.values.push_back({std::move(name), std::move(shape), dtype, Storage::kInput});
-  return graph;
-}
-
-TEST(Capture, GivesEveryInputOfItsRowsABufferOfItsOwn) {
-  const auto plan =
-      capture(with_input("image", {kTokens, 16}, DType::kF32), webgpu_device(), kBothPhases);
-  ASSERT_TRUE(plan) << plan.error().message;
-  const auto is_image = [](const Buffer& buffer) { return buffer.tensor.name == "image"; };
-  const auto image = std::ranges::find_if(plan->buffers, is_image);
-  ASSERT_NE(image, plan->buffers.end());
-  EXPECT_EQ(image->use, BufferUse::kInput);
-  EXPECT_EQ(image->bytes, 64u * 16 * 4) << "for the largest step";
-}
-
-TEST(Capture, RefusesTokenIdsThatAreNone) {
-  Graph graph = two_layers();
-  const auto is_ids = [](const TensorDesc& value) { return value.name == "tokens"; };
-  std::ranges::find_if(graph.values, is_ids)->name = "ids";
-  graph.values.push_back({"tokens", {kTokens, 16}, DType::kF32, Storage::kInput});
-  const auto plan = capture(graph, webgpu_device(), kBothPhases);
-  ASSERT_FALSE(plan);
-  EXPECT_EQ(plan.error().code, ErrorCode::kUnsupported);
-  EXPECT_EQ(plan.error().message,
-            "The input \"tokens\" is f32[T,16], expected the token ids: u32[T].");
-}
-
-TEST(Capture, EverySlotHasPageTablesAndStatesButCachesAreOne) {
-  CaptureOptions four = kBothPhases;
-  four.slots = 4;
-  const auto one = capture(two_layers(), webgpu_device(), kBothPhases);
-  const auto plan = capture(two_layers(), webgpu_device(), four);
-  ASSERT_TRUE(one && plan);
-  EXPECT_EQ(plan->layout(), (BatchLayout{.slots = 4, .rows = 64}));
-  for (size_t i = 0; i < one->buffers.size(); ++i) {
-    const Buffer &alone = one->buffers[i], &shared = plan->buffers[i];
-    const bool is_table = alone.use == BufferUse::kTable;
-    if (is_table || alone.use == BufferUse::kState) {
-      EXPECT_EQ(shared.bytes, (is_table ? 4 : 1) * alone.bytes);
-    }
-  }
-  const Phase& prefill = plan->phases[0];
-  EXPECT_EQ(max_slots(*plan, prefill), 4u);
-  EXPECT_TRUE(is_for_outputs(*plan, prefill, prefill.steps.back())) << "logits of the last rows";
-  EXPECT_FALSE(is_for_outputs(*plan, prefill, prefill.steps.front()));
-  EXPECT_EQ(max_slots(*plan, plan->phases[1]), 1u);
-  auto parsed = parse_plan(to_text(*plan));
-  ASSERT_TRUE(parsed) << parsed.error().message;
-  EXPECT_EQ(*parsed, *plan);
 }
 
 }  // namespace

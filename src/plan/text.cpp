@@ -95,8 +95,8 @@ class PlanParser {
     TOK_TRY(const std::string use, scan_.word());
     bool known = false;
     for (const BufferUse candidate :
-         {BufferUse::kBatch, BufferUse::kInput, BufferUse::kTable, BufferUse::kConstant, BufferUse::kState,
-          BufferUse::kCopy, BufferUse::kSampled, BufferUse::kActivation}) {
+         {BufferUse::kBatch, BufferUse::kInput, BufferUse::kTable, BufferUse::kConstant,
+          BufferUse::kState, BufferUse::kCopy, BufferUse::kSampled, BufferUse::kActivation}) {
       if (use == use_name(candidate)) {
         buffer.use = candidate;
         known = true;

@@ -29,9 +29,8 @@ Result<std::vector<double>> time_step(Engine& engine, size_t phase, const Profil
   TOK_TRY(Session session, engine.start());
   const std::vector<uint32_t> before(options.depth, 1), tokens(options.tokens, 1);
   if (options.depth > 0) TOK_TRY(session.feed(before));
-  const Slot slot = {.count = options.tokens,
-                     .position = options.depth,
-                     .length = options.depth + options.tokens};
+  const Slot slot = {
+      .count = options.tokens, .position = options.depth, .length = options.depth + options.tokens};
   const StepRequest request{.phase = phase, .slots = {slot}, .tokens = tokens, .done = {}};
   std::vector<std::vector<double>> samples;
   for (uint32_t i = 0; i <= options.repetitions; ++i) {

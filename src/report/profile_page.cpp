@@ -50,9 +50,8 @@ void add_steps(Json& out, const Plan& plan, const Profile& profile) {
     const Step& step = phase.steps[i];
     int64_t source = -1;
     if (step.kernel->launch != nullptr) {
-      std::string text =
-          shader_text(step.kernel->needs, step.launch, step.inputs.size(), step.outputs.size(),
-                      batch_access(plan, phase, step));
+      std::string text = shader_text(step.kernel->needs, step.launch, step.inputs.size(),
+                                     step.outputs.size(), batch_access(plan, phase, step));
       const auto [entry, is_new] = known.try_emplace(std::move(text), int64_t(sources.size()));
       source = entry->second;
       if (is_new) {

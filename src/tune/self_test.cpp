@@ -134,7 +134,10 @@ Result<std::vector<Results>> run(std::span<const Job> jobs, Backend& backend,
       slot.count = chunk;
       while (under_way >= kUnderWay) TOK_TRY(program->wait_for_result());
       ++under_way;
-      TOK_TRY(program->submit({.phase = j, .slots = {slot}, .tokens = tokens, .done = [&, j](Result<std::span<const float>> rows) {
+      TOK_TRY(program->submit({.phase = j,
+                               .slots = {slot},
+                               .tokens = tokens,
+                               .done = [&, j](Result<std::span<const float>> rows) {
                                  --under_way;
                                  if (rows) {
                                    results[j].emplace_back(rows->begin(), rows->end());

@@ -38,8 +38,8 @@ std::vector<float> results_of(const Graph& graph, const TensorFile& constants, B
     StepRequest request;
     request.phase = phase;
     request.tokens = std::span(tokens).first(phase == 0 ? kStepTokens : 1);
-    request.slots = {{.count = uint32_t(request.tokens.size()),
-                      .position = phase == 0 ? 0 : kStepTokens}};
+    request.slots = {
+        {.count = uint32_t(request.tokens.size()), .position = phase == 0 ? 0 : kStepTokens}};
     request.done = [&](Result<std::span<const float>> result) {
       EXPECT_TRUE(result) << result.error().message;
       if (result) all.insert(all.end(), result->begin(), result->end());
@@ -59,7 +59,7 @@ using Counts = std::map<std::string, uint32_t>;
 /// Passes that take what another one made, or ops that random graphs do not have.
 bool needs_others(const fuse::Pass& pass) {
   const bool knows_experts = pass.name == "expert_glu" || pass.name == "scale_route";
-  if (!pass.one_token) return knows_experts || pass.name == "qk";
+  if (pass.steps == fuse::Steps::kMany) return knows_experts || pass.name == "qk";
   return pass.name != "norm_linear" && pass.name != "residual" && pass.name != "gate_linear";
 }
 
@@ -70,7 +70,8 @@ void check(uint32_t seed, Backend& reference, Backend& backend, double tolerance
   EXPECT_LE(relative_error(expected, results_of(made.graph, made.constants, backend)), tolerance);
   const bool on_cpu = backend.device().backend == BackendKind::kCpu;
   for (const fuse::Pass& pass : fuse::passes()) {
-    if (pass.one_token && !on_cpu) continue;  // kernels of devices take one token there
+    if (pass.steps != fuse::Steps::kMany && !on_cpu)
+      continue;  // kernels of devices take one token there
     Graph fused = made.graph;
     const uint32_t count = fuse::run(pass, fused);
     if (count == 0) continue;
@@ -114,7 +115,7 @@ TEST(Fusion, RandomGraphsComputeTheSameOnWebGpu) {
     Counts counts;
     for (uint32_t seed = 1; seed <= 12; ++seed) check(seed, *cpu, **backend, kOnWebGpu, counts);
     for (const fuse::Pass& pass : fuse::passes()) {
-      if (pass.one_token || needs_others(pass)) continue;
+      if (pass.steps != fuse::Steps::kMany || needs_others(pass)) continue;
       EXPECT_GT(counts[std::string(pass.name)], 1u) << pass.name << " found too little to do";
     }
   }

@@ -17,9 +17,8 @@ namespace {
 /// Pages that a slot has of a cache; 0 without a cache.
 uint32_t slot_pages(const Plan& plan) {
   const auto cache = std::ranges::find_if(plan.buffers, is_kv_cache);
-  return cache == plan.buffers.end()
-             ? 0
-             : uint32_t(cache->tensor.shape[0]) / kPageTokens / plan.slots;
+  return cache == plan.buffers.end() ? 0
+                                     : uint32_t(cache->tensor.shape[0]) / kPageTokens / plan.slots;
 }
 
 void fill(Program& program, const Case& c) {
@@ -163,7 +162,8 @@ Result<Plan> batch_plan_of(const Case& c, const Backend& backend, const ForcedVa
   const bool decodes = c.steps.max_tokens == 1;
   PhaseRequest phase = {"phase", decodes ? kSequences : c.steps.max_tokens};
   if (decodes) phase.kind = PhaseKind::kDecode;
-  return capture(graph, backend.device(), {.phases = {phase}, .forced = forced, .slots = kBatchSlots});
+  return capture(graph, backend.device(),
+                 {.phases = {phase}, .forced = forced, .slots = kBatchSlots});
 }
 
 std::unique_ptr<Program> start(const Case& c, Backend& backend, Plan plan) {
@@ -201,7 +201,8 @@ Run run(const Case& c, Backend& backend, Plan plan) {
       }
       run.results.emplace_back(result->begin(), result->end());
     };
-    const auto submitted = program->submit({.phase = 0, .slots = {slot}, .tokens = tokens, .done = keep});
+    const auto submitted =
+        program->submit({.phase = 0, .slots = {slot}, .tokens = tokens, .done = keep});
     EXPECT_TRUE(submitted) << c.name << ": " << submitted.error().message;
     slot.position += chunk;
   }
@@ -232,8 +233,7 @@ uint32_t token_of(uint32_t sequence, uint32_t position) {
   return (position * 13 + sequence * 7 + position * position) % kVocab;
 }
 
-Run run_slots(const Case& c, Backend& backend, Plan plan,
-                           std::span<const uint32_t> sequences) {
+Run run_slots(const Case& c, Backend& backend, Plan plan, std::span<const uint32_t> sequences) {
   Run run;
   const std::unique_ptr<Program> program = start(c, backend, std::move(plan));
   if (program == nullptr) return run;

@@ -51,9 +51,8 @@ std::string key_of(const Case& c, const Plan& plan, const DeviceInfo& device,
   key.add(to_text(plan));
   for (const Phase& phase : plan.phases) {
     for (const Step& step : phase.steps) {
-      key.add(
-          shader_text(step.kernel->needs, step.launch, step.inputs.size(), step.outputs.size(),
-                      batch_access(plan, phase, step)));
+      key.add(shader_text(step.kernel->needs, step.launch, step.inputs.size(), step.outputs.size(),
+                          batch_access(plan, phase, step)));
     }
   }
   for (const auto& [name, bytes] : c.constants) {

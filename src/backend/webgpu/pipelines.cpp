@@ -128,9 +128,8 @@ Result<PipelinesUnderWay> PipelinesUnderWay::begin(std::shared_ptr<WebGpuDevice>
   for (const Phase& phase : plan.phases) {
     std::vector<size_t>& indices = pipelines.of_step.emplace_back();
     for (const Step& step : phase.steps) {
-      std::string text =
-          shader_text(step.kernel->needs, step.launch, step.inputs.size(), step.outputs.size(),
-                      batch_access(plan, phase, step));
+      std::string text = shader_text(step.kernel->needs, step.launch, step.inputs.size(),
+                                     step.outputs.size(), batch_access(plan, phase, step));
       const auto [entry, is_new] = known.try_emplace(std::move(text), pipelines.all.size());
       indices.push_back(entry->second);
       if (!is_new) continue;

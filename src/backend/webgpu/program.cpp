@@ -101,9 +101,8 @@ class WebGpuProgram : public Program {
                               .grid = phase.steps[s].launch.grid,
                               .for_outputs = is_for_outputs(plan_, phase, phase.steps[s])});
         TOK_TRY(device_->checked(
-            fmt::format("step {} of {} ({})", s, phase.name, phase.steps[s].kernel->name), [&] {
-              dispatches[s].bindings = bind(phase, phase.steps[s], pipeline.layout);
-            }));
+            fmt::format("step {} of {} ({})", s, phase.name, phase.steps[s].kernel->name),
+            [&] { dispatches[s].bindings = bind(phase, phase.steps[s], pipeline.layout); }));
       }
     }
     return {};
@@ -274,7 +273,7 @@ class WebGpuProgram : public Program {
   std::vector<std::vector<Dispatch>> phases_;
   std::deque<WGPUFuture> batches_;  // of limit_batches(), oldest first
   Submission last_;
-  BatchSize size_;  // of the last batch
+  BatchSize size_;                      // of the last batch
   Recorded ahead_;                      // the next submission, if it is as the last two
   std::vector<std::byte> batch_bytes_;  // kept to allocate nothing per step
   CompileReport report_;

@@ -222,7 +222,8 @@ TEST_F(WebGpuProgramTest, SizesTheResultByTheTokensOfTheStep) {
       program_->submit({.phase = 0, .slots = {{.count = 3}}, .tokens = tokens, .done = [&](auto y) {
                           rows.assign(y->begin(), y->end());
                         }}));
-  ASSERT_TRUE(program_->submit({.phase = 0, .slots = {{.count = 3}}, .tokens = tokens, .done = {}}));
+  ASSERT_TRUE(
+      program_->submit({.phase = 0, .slots = {{.count = 3}}, .tokens = tokens, .done = {}}));
   ASSERT_TRUE(program_->wait());
   ASSERT_EQ(rows.size(), 3 * kTinyRows);
   for (size_t t = 0; t < 3; ++t) {

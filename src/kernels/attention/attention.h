@@ -10,8 +10,8 @@
 //   attention  q f32 [T, heads * head_dim] -> y, the same shape: one pass over the keys with a
 //              running maximum (Milakov & Gimelshein 2018, arXiv:1805.02867). Query t sees the
 //              positions of its sequence up to its own, or the last `window` of them; not causal,
-//              all of the step, or those less than `window` away. The lanes variant gives each key a few
-//              neighbouring lanes and merges the partial sums of many keys at the end.
+//              all of the step, or those less than `window` away. The lanes variant gives each key
+//              a few neighbouring lanes and merges the partial sums of many keys at the end.
 // The tile variant computes all query heads of a key head for several tokens at a time, so that
 // they share what they read (Dao et al. 2022, arXiv:2205.14135). Accumulation in f32 on devices,
 // f64 in the reference. head_dim is even.

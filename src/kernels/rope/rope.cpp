@@ -13,8 +13,8 @@ void rotate(std::span<float> head, std::span<const float> angles) {
   }
 }
 
-std::span<const float> angles_of(const CpuTensor& table, const BatchView& batch,
-                                 size_t short_rows, size_t row) {
+std::span<const float> angles_of(const CpuTensor& table, const BatchView& batch, size_t short_rows,
+                                 size_t row) {
   const size_t first = batch.slot_of(row).length > short_rows ? short_rows : 0;
   return table.f32().subspan((first + batch.position_of(row)) * table.dims[1], table.dims[1]);
 }

@@ -1,5 +1,5 @@
-// Chooses the next token of each row on the device: the best of each block of columns, then the best
-// of those, which becomes the slot's next token. See graph/sampling_ops.h for the contract.
+// Chooses the next token of each row on the device: the best of each block of columns, then the
+// best of those, which becomes the slot's next token. See graph/sampling_ops.h for the contract.
 #pragma once
 #include <span>
 #include <string>

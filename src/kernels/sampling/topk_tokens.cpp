@@ -59,8 +59,7 @@ void topk_blocks_row(std::span<const float> maxima, std::span<float> y) {
 }
 
 void topk_tokens_row(std::span<const float> x, std::span<const float> maxima,
-                     std::span<const float> blocks, float inverse_temperature,
-                     std::span<float> y) {
+                     std::span<const float> blocks, float inverse_temperature, std::span<float> y) {
   const size_t block = size_t(candidate_block(int64_t(x.size()))), listed = y.size() / 2;
   std::vector<uint32_t> columns;
   for (const float number : blocks) {

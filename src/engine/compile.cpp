@@ -1,0 +1,180 @@
+// From a checkpoint to a plan: the graphs of all phases, fused, and the kernels for them.
+#include <algorithm>
+
+#include "base/background_task.h"
+#include "engine/engine.h"
+#include "engine/task.h"
+#include "fuse/long_context.h"
+#include "kernels/linear/small_batch.h"
+
+namespace tokamak {
+namespace {
+
+Result<DType> kv_dtype(const std::string& choice, const DeviceInfo& device) {
+  if (choice == "f16") return DType::kF16;
+  if (choice == "f32") return DType::kF32;
+  if (choice != "auto") {
+    return fail(ErrorCode::kUsage, "kv is \"{}\", expected auto, f16 or f32.", choice);
+  }
+  return device.backend == BackendKind::kCpu ? DType::kF32 : DType::kF16;
+}
+
+/// What `quantize` makes of matrices of floats.
+Result<std::optional<DType>> quantized_type(const std::string& choice) {
+  if (choice.empty()) return std::nullopt;
+  if (choice == "q8") return DType::kQ8_0;
+  if (choice == "q4") return DType::kQ4_0;
+  return fail(ErrorCode::kUsage, "quantize is \"{}\", expected q8 or q4.", choice);
+}
+
+/// With phases for long contexts only where these have a kernel of their own.
+Result<Plan> capture_worthwhile(const Graph& graph, const DeviceInfo& device,
+                                CaptureOptions options) {
+  TOK_TRY(Plan plan, capture(graph, device, options));
+  bool has_long_context = false;
+  for (size_t i = 1; i < plan.phases.size(); ++i) {
+    if (plan.phases[i].from_position == 0) continue;
+    has_long_context = true;
+    if (!std::ranges::equal(plan.phases[i].steps, plan.phases[i - 1].steps, {}, &Step::kernel,
+                            &Step::kernel)) {
+      return plan;
+    }
+  }
+  if (!has_long_context) return plan;
+  std::erase_if(options.phases, [](const PhaseRequest& one) { return one.from_position > 0; });
+  return capture(graph, device, options);
+}
+
+/// Makes the graphs of all phases from the unfused one, at the same time: each takes some 8 ms of a
+/// model of 30 layers.
+Result<void> fuse_graphs(Engine::Compiled& compiled, const fuse::DisabledPasses& disabled,
+                         bool has_batches) {
+  compiled.fused = compiled.unfused;
+  compiled.one_token = fuse::for_one_token(compiled.unfused);
+  compiled.sampled = fuse::with_list(compiled.one_token);
+  compiled.greedy = fuse::with_argmax(compiled.one_token);
+  Result<std::vector<uint32_t>> many, one, sampled, greedy;
+  const auto run = [&](Graph& graph, fuse::Steps steps, Result<std::vector<uint32_t>>& counts) {
+    counts = fuse::run_pipeline(graph, steps, disabled, compiled.target);
+  };
+  const bool has_logits = !compiled.encoder;
+  Result<std::vector<uint32_t>> batch_sampled, batch_greedy;
+  if (has_batches) {
+    compiled.batch_sampled = compiled.sampled;
+    compiled.batch_greedy = compiled.greedy;
+  }
+  {
+    const BackgroundTask run_batch([&] {
+      if (!has_batches) return;
+      run(compiled.batch_sampled, fuse::Steps::kDecode, batch_sampled);
+      run(compiled.batch_greedy, fuse::Steps::kDecode, batch_greedy);
+    });
+    const BackgroundTask run_many([&] { run(compiled.fused, fuse::Steps::kMany, many); });
+    const BackgroundTask run_sampled([&] {
+      if (has_logits) run(compiled.sampled, fuse::Steps::kOne, sampled);
+    });
+    const BackgroundTask run_greedy([&] {
+      if (has_logits) run(compiled.greedy, fuse::Steps::kOne, greedy);
+    });
+    run(compiled.one_token, fuse::Steps::kOne, one);
+  }
+  for (const auto* counts : {&many, &sampled, &greedy, &batch_sampled, &batch_greedy}) {
+    TOK_TRY(*counts);
+  }
+  TOK_TRY(compiled.replacements, std::move(one));
+  return {};
+}
+
+Result<Engine::Compiled> compile_as_asked(const ModelFiles& files, const DeviceInfo& device,
+                                          const OpenOptions& options) {
+  const ModelDescription& description = files.description;
+  const ConfigReader config = description.reader();
+  TOK_TRY(config.status());
+  TOK_TRY(const Architecture* architecture, find_architecture(config));
+  Engine::Compiled out;
+  out.disabled_passes = options.disabled_passes;
+  out.target = fusion_target(device);
+  TOK_TRY(out.facts, architecture->facts(config));
+  TOK_TRY(out.encoder, find_encoder(description, options));
+  TOK_TRY(check_task(out, options.task));
+  TOK_TRY(BuildOptions build, build_options(out, files.tensors, device, options));
+  TOK_TRY(out.hints, read_hints(description.hints, "tokamak.json"));
+  const bool hinted = options.kv == "auto" && out.hints.kv;
+  TOK_TRY(build.kv_dtype, kv_dtype(hinted ? *out.hints.kv : options.kv, device));
+  out.context = build.context;
+  const std::optional<Json>& quantize_config = description.quantize_config;
+  TOK_TRY(build.quantization,
+          read_quantization(config, files.tensors, quantize_config ? &*quantize_config : nullptr));
+  TOK_TRY(build.quantize, quantized_type(options.quantize));
+  TOK_TRY(out.unfused, architecture->build(config, files.tensors, build));
+  const bool has_batches = build.sequences > 1 && !out.encoder;
+  TOK_TRY(fuse_graphs(out, options.disabled_passes, has_batches));
+  CaptureOptions capturing{.phases = {}, .forced = options.forced, .advice = options.advice};
+  capturing.advice.preferred.insert(out.hints.kernels.begin(), out.hints.kernels.end());
+  if (build.chunk > 1) capturing.phases.push_back({"prefill", build.chunk});
+  // Without matrix units longer steps have the same kernels.
+  const bool has_matrix = (device.features & kFeatureSubgroupMatrix) != 0;
+  if (has_matrix && build.chunk > kShortChunk) {
+    capturing.phases.push_back({"short", kShortChunk});
+  }
+  if (build.chunk > kSmallBatch) capturing.phases.push_back({"small_batch", kSmallBatch});
+  capturing.phases.push_back({"decode", 1, PhaseKind::kDecode, &out.one_token});
+  std::optional<Graph> long_context[3];
+  if (!out.encoder) {
+    const auto add_long_context = [&](const char* phase, PhaseKind kind, const Graph& near,
+                                      std::optional<Graph>& own) {
+      if (out.context > kLongContext) own = fuse::for_long_context(near, out.target);
+      if (own) capturing.phases.push_back({phase, 1, kind, &*own, kLongContext});
+    };
+    add_long_context("decode_long", PhaseKind::kDecode, out.one_token, long_context[0]);
+    capturing.phases.push_back({"sampled", 1, PhaseKind::kSampled, &out.sampled});
+    add_long_context("sampled_long", PhaseKind::kSampled, out.sampled, long_context[1]);
+    capturing.phases.push_back({"greedy", 1, PhaseKind::kGreedy, &out.greedy});
+    add_long_context("greedy_long", PhaseKind::kGreedy, out.greedy, long_context[2]);
+  }
+  if (has_batches) {
+    // As many rows as the products of a few tokens take, and all there may be.
+    for (const uint32_t rows : {std::min(kSmallBatch, build.sequences), build.sequences}) {
+      if (rows == capturing.phases.back().max_tokens) continue;
+      capturing.phases.push_back(
+          {fmt::format("sampled_{}", rows), rows, PhaseKind::kSampled, &out.batch_sampled});
+      capturing.phases.push_back(
+          {fmt::format("greedy_{}", rows), rows, PhaseKind::kGreedy, &out.batch_greedy});
+    }
+  }
+  capturing.slots = build.sequences;
+  TOK_TRY(out.plan, capture_worthwhile(out.fused, device, std::move(capturing)));
+  return out;
+}
+
+}  // namespace
+
+Graph Engine::unfused(const Compiled& compiled, const Phase& phase) {
+  if (!decodes(phase.kind)) return compiled.unfused;
+  const Graph one = fuse::for_one_token(compiled.unfused);
+  if (phase.kind == PhaseKind::kGreedy) return fuse::with_argmax(one);
+  return phase.kind == PhaseKind::kSampled ? fuse::with_list(one) : one;
+}
+
+Result<Engine::Compiled> Engine::compile(const ModelFiles& files, const DeviceInfo& device,
+                                         const OpenOptions& options) {
+  auto compiled = compile_as_asked(files, device, options);
+  if (compiled || options.advice.wrong.empty()) return compiled;
+  OpenOptions trusting = options;
+  trusting.advice.wrong.clear();
+  if (!compile_as_asked(files, device, trusting)) return compiled;
+  // It is for want of right kernels: what a pass replaces may have some.
+  const auto without = [&](std::span<const fuse::Pass> passes) {
+    OpenOptions fewer = options;
+    for (const fuse::Pass& pass : passes) fewer.disabled_passes.insert(std::string(pass.name));
+    return compile_as_asked(files, device, fewer);
+  };
+  const std::span<const fuse::Pass> all = fuse::passes();
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (auto again = without(all.subspan(i, 1))) return again;
+  }
+  if (auto again = without(all)) return again;
+  return compiled;
+}
+
+}  // namespace tokamak

@@ -1,0 +1,55 @@
+// How a model is opened.
+#pragma once
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "backend/backend.h"
+#include "formats/tensor_file.h"
+#include "fuse/pipeline.h"
+
+namespace tokamak {
+
+/// What a model is opened for; opening fails at once when it cannot.
+enum class Task : uint8_t { kAny, kText, kEmbeddings };
+
+struct OpenOptions {
+  std::string model;               // as find_model takes it; "": the built-in model
+  std::string backend = "auto";    // auto, webgpu or cpu
+  std::optional<uint32_t> device;  // which WebGPU adapter, as `tokamak doctor` numbers them
+  Task task = Task::kAny;
+  uint32_t context = 0;         // positions; 0: what the model allows, at most 4096, for
+                                // embeddings 2048
+  uint32_t sequences = 1;       // that Engine::scheduler() runs at once, at most 64
+  uint32_t cache_tokens = 0;    // positions that they have together; 0: a context for each
+  uint32_t chunk = 0;           // most tokens of a prefill step; 0: 512, and up to 4096
+                                // where matrix units multiply
+  std::string kv = "auto";      // f16 or f32; auto: f16 on WebGPU, f32 on the CPU
+  bool all_logits = false;      // logits of every token, not only of the last
+  std::string quantize;         // q8 or q4: pack the matrices of floats at load
+  std::string pooling;          // mean, last or cls: embeddings of a model without modules.json
+  bool use_f16 = true;          // false: only kernels that need no f16
+  bool use_subgroups = true;    // false: only kernels that need no subgroups
+  bool use_matrix = true;       // false: products of several tokens in f32, not of f16 factors
+  bool default_limits = false;  // ask the device only for WebGPU's default limits
+  fuse::DisabledPasses disabled_passes;
+  ForcedVariants forced;
+  bool self_test = true;  // open() tests kernels that it has not seen compute rightly on the device
+  bool use_tuned = true;  // open() heeds what `tokamak tune` has found
+  VariantAdvice advice;   // open() adds to it what is known of the device
+  LoadProgress progress;
+  std::function<void(std::string_view)> notice;  // what the user should know: a slow device
+  /// Gives what the constants of the graph are read from instead of the checkpoint; open() looks
+  /// into the cache of quantised matrices.
+  std::function<Result<TensorFile>(const TensorFile&, const Graph&)> prepared;
+  /// Looks at a plan before it runs and gives the variants of it that compute wrongly, with what
+  /// shows it; open() asks the self-test. Asked again for what is chosen in their place.
+  std::function<Result<WrongVariants>(Backend&, const Plan&)> find_wrong;
+  std::function<void(const Plan&)> planned;  // sees the plan before it runs
+  /// Opens the device again after it was lost; open() sets it. Without it a loss is an error. Like
+  /// `notice`, which tells of it, it is called as long as the engine lives.
+  std::function<Result<std::unique_ptr<Backend>>()> reopen;
+};
+
+}  // namespace tokamak

@@ -1,0 +1,84 @@
+// The pages of a KV cache: who has which, and what of them is kept for prompts to come.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plan/plan.h"
+
+namespace tokamak {
+
+/// Counts who uses each page of a pool. Not for use by two threads at once.
+class PagePool {
+ public:
+  explicit PagePool(uint32_t pages);
+
+  uint32_t size() const { return uint32_t(users_.size()); }
+  uint32_t free_pages() const { return uint32_t(free_.size()); }
+  uint32_t users(uint32_t page) const { return users_[page]; }
+
+  /// A page that nobody uses, now with one user; nothing when there is none.
+  std::optional<uint32_t> take();
+  /// One user more. REQUIRES: the page has one.
+  void share(uint32_t page);
+  /// One user less; without any the page is free.
+  void drop(uint32_t page);
+
+ private:
+  std::vector<uint32_t> users_;
+  std::vector<uint32_t> free_;
+};
+
+/// Full pages by the tokens that they hold, and those before them: a tree, whose paths from a root
+/// are prefixes of sequences. Each tenant has a root of its own and never sees another's pages. A
+/// page stays until evict() takes it, the one that was used the longest time ago first.
+class PrefixCache {
+ public:
+  /// REQUIRES: the pool outlives this.
+  explicit PrefixCache(PagePool& pool) : pool_(&pool) {}
+  PrefixCache(const PrefixCache&) = delete;
+  PrefixCache& operator=(const PrefixCache&) = delete;
+  ~PrefixCache() { clear(); }
+
+  /// The pages of the longest prefix of `ids` that is known, each with the caller as one more user.
+  std::vector<uint32_t> find(std::string_view tenant, std::span<const uint32_t> ids);
+  /// Keeps the full pages of a sequence; of what is known already the pages that it knows.
+  void add(std::string_view tenant, std::span<const uint32_t> ids, std::span<const uint32_t> pages);
+  /// Gives back a page that nobody else uses; false when there is none.
+  bool evict();
+  /// Gives back everything, as when the device has lost what the pages held.
+  void clear();
+  uint32_t pages() const { return uint32_t(nodes_.size()); }
+
+ private:
+  using Block = std::array<uint32_t, kPageTokens>;
+  static constexpr uint32_t kRoot = 0;  // ids of nodes and roots count from 1
+
+  struct Node {
+    uint32_t parent = kRoot, page = 0, children = 0;
+    Block block = {};
+    uint64_t used = 0;
+  };
+
+  static Block block_at(std::span<const uint32_t> ids, size_t page);
+  /// The root of that tenant, made where there is none.
+  uint32_t root_of(std::string_view tenant);
+  std::optional<uint32_t> child_of(uint32_t parent, const Block& block) const;
+  void touch(uint32_t id);
+
+  PagePool* pool_;
+  std::map<std::string, uint32_t, std::less<>> roots_;
+  std::map<uint32_t, Node> nodes_;
+  std::map<std::pair<uint32_t, Block>, uint32_t> children_;
+  std::set<std::pair<uint64_t, uint32_t>> leaves_;  // by last use
+  uint32_t next_id_ = 1;
+  uint64_t clock_ = 0;
+};
+
+}  // namespace tokamak

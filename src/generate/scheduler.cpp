@@ -1,0 +1,352 @@
+// The part of Scheduler that decides who has slots and pages; scheduler_steps.cpp has the steps.
+#include "generate/scheduler.h"
+
+#include "base/check.h"
+#include "generate/scheduler_state.h"
+
+namespace tokamak {
+namespace {
+
+/// Numbers up to here are exact as f32, which is how ids come from the device.
+constexpr uint32_t kMaxExactVocab = 1u << 24;
+/// A device that is lost so often without a result in between will give none.
+constexpr uint32_t kMaxLosses = 3;
+
+uint32_t pages_for(uint32_t positions) {
+  return ceil_div(positions, kPageTokens);
+}
+
+/// Pages of the layers that see everything.
+uint32_t pool_size(const Plan& plan) {
+  for (const Buffer& buffer : plan.buffers) {
+    if (is_kv_cache(buffer) && buffer.tensor.window == 0) {
+      return uint32_t(buffer.tensor.shape[0]) / kPageTokens;
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Scheduler>> Scheduler::make(Program& program, const Tokenizer* tokenizer,
+                                                   const SchedulerOptions& options, Clock clock) {
+  const Plan& plan = program.plan();
+  for (const PhaseKind kind : {PhaseKind::kPrefill, PhaseKind::kSampled, PhaseKind::kGreedy}) {
+    if (plan.phase_for(1, kind) < plan.phases.size()) continue;
+    return unsupported("The plan has no phase that is for {}.", kPhaseKindNames[size_t(kind)]);
+  }
+  if (plan.phases[0].result.shape[0] == kTokens) {
+    return fail(ErrorCode::kUsage,
+                "The model was opened for the logits of every token, which requests do not use.");
+  }
+  if (options.vocab > kMaxExactVocab) {
+    return unsupported("The vocabulary has {} tokens, expected at most {}.", options.vocab,
+                       kMaxExactVocab);
+  }
+  auto scheduler =
+      std::unique_ptr<Scheduler>(new Scheduler(program, tokenizer, options, std::move(clock)));
+  scheduler->find_tables();
+  return scheduler;
+}
+
+Scheduler::Scheduler(Program& program, const Tokenizer* tokenizer, const SchedulerOptions& options,
+                     Clock clock)
+    : program_(&program),
+      tokenizer_(tokenizer),
+      options_(options),
+      clock_(std::move(clock)),
+      slots_(program.plan().slots),
+      pool_(pool_size(program.plan())),
+      prefixes_(pool_) {
+  stats_.pages = pool_.size();
+}
+
+Scheduler::~Scheduler() {
+  fail_all({ErrorCode::kCancelled, "The scheduler has ended."});
+}
+
+void Scheduler::find_tables() {
+  const Plan& plan = program_->plan();
+  for (uint32_t i = 0; i < plan.buffers.size(); ++i) {
+    const Buffer& buffer = plan.buffers[i];
+    if (const auto* rope = std::get_if<RopeTable>(&buffer.tensor.recipe)) {
+      short_rows_ = std::max(short_rows_, rope->short_rows);
+    }
+    is_recurrent_ = is_recurrent_ || is_recurrent_state(buffer);
+    if (buffer.use != BufferUse::kTable) continue;
+    Table table{.buffer = BufferId(i), .pages = uint32_t(buffer.tensor.shape[0])};
+    for (const Buffer& cache : plan.buffers) {
+      const uint32_t window = buffer.tensor.window;
+      if (window == 0 || !is_kv_cache(cache) || cache.tensor.window != window) continue;
+      table.ring = uint32_t(cache.tensor.shape[0]) / kPageTokens / plan.slots;
+    }
+    has_windows_ = has_windows_ || table.ring > 0;
+    if (table.ring == 0) pool_table_ = tables_.size();
+    tables_.push_back(table);
+  }
+  // What a window or a recurrent state has forgotten cannot be shared.
+  shares_prefixes_ = options_.shares_prefixes && !is_recurrent_ && !has_windows_;
+}
+
+Result<RequestId> Scheduler::add(Request request) {
+  if (request.prompt.empty()) return invalid_input("The prompt has no tokens.");
+  if (request.prompt.size() > options_.context) {
+    return invalid_input("The prompt has {} tokens, but the context has {} positions.",
+                         request.prompt.size(), options_.context);
+  }
+  for (const uint32_t id : request.prompt) {
+    if (id < options_.vocab) continue;
+    return invalid_input("Token id {} is beyond the vocabulary of {} tokens.", id, options_.vocab);
+  }
+  if (tokenizer_ == nullptr && (request.params.grammar || !request.params.stop.empty())) {
+    return invalid_input("The model has no tokenizer, which stop strings and grammars need.");
+  }
+  TOK_TRY(Sampler sampler, Sampler::make(request.params.sampling));
+  if (sequences_.empty()) epoch_ = program_->begin_sequence();
+  const auto id = RequestId(next_id_++);
+  sequences_.push_back(
+      std::make_unique<Sequence>(id, std::move(request), std::move(sampler), tokenizer_));
+  Sequence& own = *sequences_.back();
+  own.started = clock_();
+  own.text.generation().prompt_tokens = own.ids.size();
+  const GenerationParams& params = own.request.params;
+  own.reads_logits = params.logprobs || !can_take_lists(params.sampling, params.grammar != nullptr);
+  return id;
+}
+
+void Scheduler::cancel(RequestId id) {
+  for (const auto& sequence : sequences_) {
+    if (sequence->id == id) sequence->is_cancelled = true;
+  }
+}
+
+bool Scheduler::is_long(const Sequence& sequence) const {
+  return short_rows_ != 0 && sequence.ids.size() > short_rows_;
+}
+
+std::string Scheduler::tenant_of(const Sequence& sequence) const {
+  // Keys of the two parts of a rotary table are of no use to each other.
+  return sequence.request.tenant + (sequence.is_long ? "/long" : "/");
+}
+
+std::optional<uint32_t> Scheduler::free_page() {
+  if (pool_.free_pages() == 0) prefixes_.evict();
+  return pool_.take();
+}
+
+Result<bool> Scheduler::reserve(Sequence& sequence, uint32_t positions) {
+  if (pool_table_) {
+    while (sequence.pages.size() < pages_for(positions)) {
+      const std::optional<uint32_t> page = free_page();
+      if (!page) return false;
+      sequence.pages.push_back(*page);
+      if (!sequence.has_tables) continue;
+      const Table& table = tables_[*pool_table_];
+      const uint64_t place = uint64_t{*sequence.slot} * table.pages + sequence.pages.size() - 1;
+      TOK_TRY(program_->write_table(table.buffer, {&sequence.pages.back(), 1}, place));
+    }
+  }
+  TOK_TRY(write_tables(sequence));
+  return true;
+}
+
+bool Scheduler::has_room_for(const Sequence& sequence) {
+  if (pool_.size() == 0) return true;
+  const auto positions = std::min(uint32_t(sequence.ids.size()) + 1, options_.context);
+  const uint32_t known = shares_prefixes_ ? uint32_t(sequence.pages.size()) : 0;
+  const uint32_t needed = pages_for(positions) - known;
+  while (pool_.free_pages() < needed) {
+    if (!prefixes_.evict()) return false;
+  }
+  return true;
+}
+
+void Scheduler::admit() {
+  for (;;) {
+    const auto free = std::ranges::find(slots_, nullptr);
+    if (free == slots_.end()) return;
+    Sequence* next = nullptr;
+    for (const auto& sequence : sequences_) {
+      if (sequence->slot || sequence->is_finished) continue;
+      if (next == nullptr || sequence->request.priority > next->request.priority) {
+        next = sequence.get();
+      }
+    }
+    if (next == nullptr) return;
+    next->is_long = is_long(*next);
+    if (shares_prefixes_) {
+      // The last token runs in any case: somebody wants what follows it.
+      next->pages =
+          prefixes_.find(tenant_of(*next), std::span(next->ids).first(next->ids.size() - 1));
+    }
+    if (!has_room_for(*next)) {
+      release(*next);
+      return;
+    }
+    next->slot = uint32_t(free - slots_.begin());
+    *free = next;
+    next->position = uint32_t(next->pages.size()) * kPageTokens;
+    if (next->text.generation().ids.empty()) {
+      next->text.generation().cached_tokens = next->position;
+    }
+    stats_.cached_tokens += next->position;
+  }
+}
+
+Result<void> Scheduler::write_tables(Sequence& sequence) {
+  if (std::exchange(sequence.has_tables, true)) return {};
+  const uint64_t slot = *sequence.slot;
+  for (const Table& table : tables_) {
+    std::vector<uint32_t> pages = sequence.pages;
+    if (table.ring > 0) {
+      for (uint32_t i = 0; i < table.pages; ++i) {
+        pages.resize(table.pages);
+        pages[i] = uint32_t(slot) * table.ring + i % table.ring;
+      }
+    }
+    if (!pages.empty()) TOK_TRY(program_->write_table(table.buffer, pages, slot * table.pages));
+  }
+  return {};
+}
+
+void Scheduler::release(Sequence& sequence) {
+  for (const uint32_t page : sequence.pages) pool_.drop(page);
+  sequence.pages.clear();
+}
+
+void Scheduler::take_slot(Sequence& sequence) {
+  sequence.forget_steps();
+  if (sequence.slot) {
+    if (shares_prefixes_) {
+      const size_t run = std::min<size_t>(sequence.position, sequence.ids.size());
+      prefixes_.add(tenant_of(sequence), std::span(sequence.ids).first(run), sequence.pages);
+    }
+    slots_[*sequence.slot] = nullptr;
+    sequence.slot.reset();
+    sequence.has_tables = false;
+  }
+  release(sequence);
+}
+
+void Scheduler::start_again(Sequence& sequence) {
+  take_slot(sequence);
+  sequence.position = 0;
+}
+
+void Scheduler::preempt() {
+  Sequence* victim = nullptr;
+  for (const auto& other : sequences_) {
+    if (!other->slot || other->pages.empty()) continue;
+    if (victim == nullptr || other->request.priority <= victim->request.priority) {
+      victim = other.get();
+    }
+  }
+  TOK_CHECK(victim != nullptr);
+  ++stats_.preemptions;
+  start_again(*victim);
+}
+
+void Scheduler::finish(Sequence& sequence, std::optional<Error> error) {
+  take_slot(sequence);
+  sequence.is_finished = true;
+  if (error) {
+    if (sequence.request.done) sequence.request.done(Failure(*std::move(error)));
+    return;
+  }
+  sequence.text.finish();
+  Generation& out = sequence.text.generation();
+  const double first = out.ids.empty() ? clock_() : sequence.first_token;
+  out.prefill_seconds = first - sequence.started;
+  out.decode_seconds = clock_() - first;
+  if (sequence.request.done) sequence.request.done(std::move(out));
+}
+
+void Scheduler::end_overdue() {
+  for (const auto& sequence : sequences_) {
+    if (sequence->is_finished) continue;
+    const Request& request = sequence->request;
+    const bool is_overdue = request.deadline && clock_() >= *request.deadline;
+    const bool is_unwanted = request.callbacks.cancelled && request.callbacks.cancelled();
+    if (!sequence->is_cancelled && !is_overdue && !is_unwanted) continue;
+    sequence->text.end_for(FinishReason::kCancelled);
+    finish(*sequence);
+  }
+}
+
+void Scheduler::remove_finished() {
+  std::erase_if(sequences_, [](const auto& sequence) { return sequence->is_finished; });
+}
+
+void Scheduler::fail_all(const Error& error) {
+  under_way_.clear();
+  for (const auto& sequence : sequences_) {
+    if (!sequence->is_finished) finish(*sequence, error);
+  }
+  remove_finished();
+}
+
+Result<void> Scheduler::recover(const Error& loss) {
+  ++stats_.device_losses;
+  if (++losses_ >= kMaxLosses) {
+    return Failure(loss.within(fmt::format(
+        "The device was lost {} times in a row, and its requests are given up", losses_)));
+  }
+  under_way_.clear();
+  TOK_TRY(program_->restore(loss));
+  for (const auto& sequence : sequences_) start_again(*sequence);
+  prefixes_.clear();  // no page holds what it held
+  return {};
+}
+
+Result<bool> Scheduler::step() {
+  const auto attempt = [&]() -> Result<bool> {
+    TOK_TRY(program_->poll());
+    take_results();
+    end_overdue();
+    remove_finished();
+    if (sequences_.empty() && under_way_.empty()) return false;
+    TOK_TRY(submit_next());
+    return true;
+  };
+  if (!sequences_.empty() && program_->sequence() != epoch_) {
+    const Error taken = {ErrorCode::kUsage,
+                         "A session was started on the same model, whose requests it ended."};
+    fail_all(taken);
+    return Failure(taken);
+  }
+  Result<bool> goes_on = attempt();
+  if (!goes_on && goes_on.error().code == ErrorCode::kDeviceLost) {
+    const Result<void> recovered = recover(goes_on.error());
+    goes_on = recovered ? Result<bool>(true) : Failure(recovered.error());
+  }
+  if (!goes_on) fail_all(goes_on.error());
+  return goes_on;
+}
+
+Result<void> Scheduler::wait() {
+  if (under_way_.empty() || under_way_.front()->has_arrived) return {};
+  const Result<void> waited = program_->wait_for_result();
+  if (waited || waited.error().code == ErrorCode::kDeviceLost) return {};  // step() finds it
+  fail_all(waited.error());
+  return waited;
+}
+
+Result<void> Scheduler::run() {
+  for (;;) {
+    TOK_TRY(const bool goes_on, step());
+    if (!goes_on) return {};
+    TOK_TRY(wait());
+  }
+}
+
+SchedulerStats Scheduler::stats() const {
+  SchedulerStats now = stats_;
+  for (const auto& sequence : sequences_) {
+    ++(sequence->slot ? now.running : now.waiting);
+  }
+  now.free_pages = pool_.free_pages();
+  now.cached_pages = prefixes_.pages();
+  return now;
+}
+
+}  // namespace tokamak

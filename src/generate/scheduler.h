@@ -1,0 +1,153 @@
+// Scheduler: many sequences on one program. It admits requests as slots and pages allow, reads
+// prompts in chunks between the steps that decode, and never waits for the device: step() takes
+// what has arrived and submits what can run.
+//
+// A sequence gives the tokens that it gives alone (docs/scheduling.md says how exactly). Where
+// pages run out, the request that came last gives its pages back and is computed again later; where
+// the device is lost, all are. Neither is seen by the caller but as time.
+#pragma once
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backend/backend.h"
+#include "generate/page_pool.h"
+#include "generate/sampler.h"
+#include "generate/text_stream.h"
+
+namespace tokamak {
+
+enum class RequestId : uint64_t {};
+
+struct Request {
+  std::vector<uint32_t> prompt;
+  GenerationParams params;
+  GenerationCallbacks callbacks;  // called by step(); they must not call the scheduler
+  /// Receives the result, once, from step(); or why there is none.
+  std::function<void(Result<Generation>)> done;
+  /// The highest of those that wait goes first; of equals, the one that came first.
+  int priority = 0;
+  /// By the scheduler's clock; what there is by then comes back as cancelled. Unset: none.
+  std::optional<double> deadline;
+  /// Pages of prompts are shared only among requests of the same tenant.
+  std::string tenant;
+};
+
+struct SchedulerOptions {
+  uint32_t context = 0;  // positions that the plan was built for
+  uint32_t vocab = 0;
+  /// Most tokens of prompts that are read between two steps that decode; 0: those of a chunk.
+  uint32_t prefill_tokens = 256;
+  bool shares_prefixes = true;
+};
+
+struct SchedulerStats {
+  uint64_t steps = 0, prefill_steps = 0;  // submitted
+  uint64_t prefill_tokens = 0;            // that ran
+  uint64_t cached_tokens = 0;             // of prompts, that did not
+  uint64_t decoded_tokens = 0;            // that were taken
+  uint64_t discarded_tokens = 0;          // that the device made ahead for nothing
+  uint64_t preemptions = 0, device_losses = 0;
+  uint32_t waiting = 0, running = 0;                     // now
+  uint32_t pages = 0, free_pages = 0, cached_pages = 0;  // of layers that see everything
+};
+
+class Scheduler {
+ public:
+  /// `tokenizer`: null where there is none; what is generated has ids then, but no text. REQUIRES:
+  /// program and tokenizer outlive it. Errors: a plan without phases that sample and choose.
+  static Result<std::unique_ptr<Scheduler>> make(Program& program, const Tokenizer* tokenizer,
+                                                 const SchedulerOptions& options, Clock clock);
+  Scheduler(const Scheduler&) = delete;
+  Scheduler& operator=(const Scheduler&) = delete;
+  ~Scheduler();
+
+  /// Errors: an empty prompt, one that does not fit, ids beyond the vocabulary, parameters out of
+  /// range, stop strings or a grammar without a tokenizer.
+  Result<RequestId> add(Request request);
+  /// Ends a request, whose `done` receives what there is; does nothing where it has ended.
+  void cancel(RequestId id);
+  /// Takes what has arrived and submits what can run. False when there is nothing left to do.
+  /// Errors: the device's, after which every request has received it.
+  Result<bool> step();
+  /// Blocks until the oldest step under way has arrived, for programs whose thread may.
+  Result<void> wait();
+  /// step() and wait() until nothing is left to do.
+  Result<void> run();
+
+  SchedulerStats stats() const;
+
+ private:
+  struct Sequence;
+  struct Row;
+  struct UnderWay;
+  struct Table;
+
+  Scheduler(Program& program, const Tokenizer* tokenizer, const SchedulerOptions& options,
+            Clock clock);
+  void find_tables();
+  bool is_long(const Sequence& sequence) const;
+  /// Whose pages the sequence may share.
+  std::string tenant_of(const Sequence& sequence) const;
+
+  // Slots and pages.
+  void admit();
+  bool has_room_for(const Sequence& sequence);
+  /// Tells the program which pages the slot has, where it does not know.
+  Result<void> write_tables(Sequence& sequence);
+  void take_slot(Sequence& sequence);
+  /// Pages for that many positions. False where none are left.
+  Result<bool> reserve(Sequence& sequence, uint32_t positions);
+  std::optional<uint32_t> free_page();
+  /// Takes the pages of the one that came last among those of the lowest priority.
+  void preempt();
+  void release(Sequence& sequence);
+  /// It will be computed again from its first token on.
+  void start_again(Sequence& sequence);
+
+  // Steps.
+  Result<bool> submit_next();
+  Result<bool> submit_prefill();
+  Result<bool> submit_decode();
+  Result<bool> submit_ahead();
+  Result<void> submit_logits(const UnderWay& step, size_t row);
+  Result<void> submit(UnderWay step, std::vector<Slot> slots, std::vector<uint32_t> ids,
+                      std::vector<uint32_t> outputs);
+  bool may_run_ahead(const Sequence& sequence) const;
+  uint32_t tokens_left(const Sequence& sequence) const;
+
+  // Results.
+  void take_results();
+  void take_step(UnderWay& step);
+  void take_row(UnderWay& step, size_t row);
+  void take_logits(Sequence& sequence, std::span<const float> logits);
+  void take_token(Sequence& sequence, uint32_t id, const Logprobs* logprobs);
+  void finish(Sequence& sequence, std::optional<Error> error = std::nullopt);
+  void end_overdue();
+  Result<void> recover(const Error& loss);
+  void fail_all(const Error& error);
+  void remove_finished();
+
+  Program* program_;
+  const Tokenizer* tokenizer_;
+  SchedulerOptions options_;
+  Clock clock_;
+  uint64_t epoch_ = 0;  // Program::sequence(): nobody else's since
+  uint64_t next_id_ = 1;
+  std::vector<std::unique_ptr<Sequence>> sequences_;  // by arrival
+  std::vector<Sequence*> slots_;                      // who has which
+  std::vector<Table> tables_;
+  std::optional<size_t> pool_table_;  // the one of layers that see everything
+  PagePool pool_;
+  PrefixCache prefixes_;
+  bool shares_prefixes_ = false, is_recurrent_ = false, has_windows_ = false;
+  bool did_prefill_ = false;  // last
+  uint32_t short_rows_ = 0;
+  uint32_t losses_ = 0;  // since something arrived
+  std::deque<std::shared_ptr<UnderWay>> under_way_;
+  SchedulerStats stats_;
+};
+
+}  // namespace tokamak

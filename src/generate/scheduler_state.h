@@ -1,0 +1,78 @@
+// What a scheduler knows of a sequence and of a step under way; for scheduler*.cpp.
+#pragma once
+#include <algorithm>
+
+#include "generate/scheduler.h"
+#include "generate/token_list.h"
+
+namespace tokamak {
+
+/// A request on its way.
+struct Scheduler::Sequence {
+  Sequence(RequestId number, Request asked, Sampler own_sampler, const Tokenizer* tokenizer)
+      : id(number),
+        request(std::move(asked)),
+        sampler(std::move(own_sampler)),
+        text(tokenizer, request.params, request.callbacks),
+        ids(request.prompt) {}
+
+  /// Tokens that no step has run yet; those of steps ahead are not among them.
+  uint32_t left() const {
+    const auto known = uint32_t(ids.size());
+    return known - std::min(known, position);
+  }
+  /// Whether the next step decodes.
+  bool is_ready() const { return slot && left() == 1 && under_way == 0; }
+  bool reads_prompt() const { return slot && left() > 1; }
+  void forget_steps() {
+    ++version;
+    under_way = 0;
+  }
+
+  RequestId id;
+  Request request;
+  Sampler sampler;
+  TextStream text;
+  std::vector<uint32_t> ids;     // the prompt, and what was generated
+  uint32_t position = 0;         // tokens that the steps submitted so far have run
+  std::optional<uint32_t> slot;  // of the program
+  bool has_tables = false;       // the program knows its pages
+  std::vector<uint32_t> pages;   // of layers that see everything
+  uint32_t under_way = 0;        // steps with a row of it
+  uint64_t version = 0;          // of its place: steps of an older one count no more
+  bool is_long = false;          // which part of a rotary table its keys were turned by
+  bool reads_logits = false;     // a list tells nothing of it
+  bool needs_logits = false;     // the last list was not enough
+  bool is_finished = false, is_cancelled = false;
+  double started = 0, first_token = 0;  // seconds
+};
+
+/// A row of a step that somebody waits for.
+struct Scheduler::Row {
+  Sequence* sequence = nullptr;  // not read unless alive() says that it is there
+  RequestId id = {};
+  uint64_t version = 0;
+  uint32_t guess = UINT32_MAX;  // the token that the device went on with
+};
+
+enum class StepKind : uint8_t { kPrefill, kGreedy, kSampled, kLogits };
+
+struct Scheduler::UnderWay {
+  StepKind kind = StepKind::kPrefill;
+  size_t phase = 0;
+  std::vector<Row> rows;     // whose results there are, in their order
+  std::vector<Row> members;  // everyone with rows in it
+  uint32_t ahead = 0;        // how many steps the device is in front of what it was last told
+  bool has_arrived = false;
+  std::vector<float> values;
+  std::optional<Error> error;
+};
+
+/// A page table of the program. Layers with a window have a ring of pages for each slot.
+struct Scheduler::Table {
+  BufferId buffer = {};
+  uint32_t pages = 0;  // of a sequence
+  uint32_t ring = 0;   // 0: pages of the pool
+};
+
+}  // namespace tokamak

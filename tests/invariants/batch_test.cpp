@@ -1,0 +1,150 @@
+// Many requests at once give the tokens that each gives alone, whatever runs beside them.
+#include <algorithm>
+#include <map>
+#include <random>
+
+#include "golden/reference.h"
+
+namespace tokamak::golden {
+namespace {
+
+/// As in session_test.cpp: what of the passes rounds otherwise than the ops that it stands for.
+const fuse::DisabledPasses kRoundingPasses = {"split_attention", "gated_ffn"};
+
+constexpr uint32_t kContext = 96, kSequences = 3, kRequests = 7;
+
+struct Batch : testing::TestWithParam<std::tuple<std::string, DeviceSetup>> {
+  const std::string& model = std::get<0>(GetParam());
+  const DeviceSetup& setup = std::get<1>(GetParam());
+
+  void SetUp() override { require_device(setup); }
+
+  std::unique_ptr<Engine> open_for(uint32_t sequences, uint32_t cache_tokens = 0) {
+    DeviceSetup changed = setup;
+    if (setup.name == "cpu") changed.options.disabled_passes = kRoundingPasses;
+    changed.options.context = kContext;
+    changed.options.chunk = 24;
+    changed.options.sequences = sequences;
+    changed.options.cache_tokens = cache_tokens;
+    return open(model_folder(model), changed, false);
+  }
+};
+
+/// Prompts of which some share a beginning; greedy ones and ones with seeds.
+std::vector<Request> requests_for(uint32_t vocab) {
+  std::mt19937 random(5);
+  std::vector<uint32_t> shared(40);
+  for (uint32_t& id : shared) id = uint32_t(random()) % vocab;
+  std::vector<Request> all(kRequests);
+  for (uint32_t i = 0; i < kRequests; ++i) {
+    Request& one = all[i];
+    if (i % 2 == 1) one.prompt.assign(shared.begin(), shared.begin() + 17 + 3 * i);
+    for (uint32_t n = 1 + 5 * i; n > 0; --n) one.prompt.push_back(uint32_t(random()) % vocab);
+    one.params.sampling.temperature = i % 3 == 0 ? 0 : 0.9;
+    one.params.sampling.top_k = i % 3 == 2 ? 20 : 0;
+    one.params.sampling.seed = 100 + i;
+    one.params.max_tokens = 12 + i;
+  }
+  return all;
+}
+
+struct Outcome {
+  std::map<uint32_t, std::vector<uint32_t>> ids;
+  SchedulerStats stats;
+};
+
+/// All of them, of which some arrive while others run.
+Outcome run_all(Engine& engine, const std::vector<Request>& requests) {
+  Outcome outcome;
+  const auto scheduler = engine.scheduler();
+  EXPECT_TRUE(scheduler) << scheduler.error().message;
+  if (!scheduler) return outcome;
+  const auto add = [&](uint32_t i) {
+    Request own = requests[i];
+    own.done = [&outcome, i](Result<Generation> done) {
+      EXPECT_TRUE(done) << done.error().message;
+      if (done) outcome.ids[i] = done->ids;
+    };
+    const auto added = (*scheduler)->add(std::move(own));
+    EXPECT_TRUE(added) << added.error().message;
+  };
+  for (uint32_t i = 0; i < requests.size(); ++i) {
+    add(i);
+    for (uint32_t n = 0; n < 2; ++n) {
+      EXPECT_TRUE((*scheduler)->step());
+      EXPECT_TRUE((*scheduler)->wait());
+    }
+  }
+  const auto ran = (*scheduler)->run();
+  EXPECT_TRUE(ran) << ran.error().message;
+  outcome.stats = (*scheduler)->stats();
+  return outcome;
+}
+
+/// One after the other, on an engine for one.
+std::vector<std::vector<uint32_t>> run_alone(Engine& engine, const std::vector<Request>& requests) {
+  std::vector<std::vector<uint32_t>> all;
+  for (const Request& request : requests) {
+    const auto scheduler = engine.scheduler();
+    EXPECT_TRUE(scheduler) << scheduler.error().message;
+    std::vector<uint32_t> ids;
+    Request own = request;
+    own.done = [&](Result<Generation> done) {
+      EXPECT_TRUE(done) << done.error().message;
+      if (done) ids = done->ids;
+    };
+    EXPECT_TRUE((*scheduler)->add(std::move(own)));
+    EXPECT_TRUE((*scheduler)->run());
+    all.push_back(ids);
+  }
+  return all;
+}
+
+/// On the CPU the very same; on a device where it is sure of the token, which the small models here
+/// are often not: most of them must agree, and those that do not must begin alike.
+void expect_same(const std::vector<std::vector<uint32_t>>& alone, const Outcome& together,
+                 bool is_exact) {
+  ASSERT_EQ(together.ids.size(), alone.size());
+  size_t equal = 0;
+  for (uint32_t i = 0; i < alone.size(); ++i) {
+    const std::vector<uint32_t>& ids = together.ids.at(i);
+    EXPECT_FALSE(ids.empty());
+    EXPECT_TRUE(!is_exact || ids == alone[i]) << "request " << i;
+    equal += ids == alone[i] ? 1 : 0;
+  }
+  EXPECT_GE(equal, is_exact ? alone.size() : alone.size() - 1);
+}
+
+TEST_P(Batch, GivesEveryRequestTheTokensThatItGivesAlone) {
+  const auto alone = open_for(1), together = open_for(kSequences);
+  ASSERT_NE(alone, nullptr);
+  ASSERT_NE(together, nullptr);
+  const std::vector<Request> requests = requests_for(alone->compiled().facts.vocab);
+  const Outcome outcome = run_all(*together, requests);
+  expect_same(run_alone(*alone, requests), outcome, setup.name == "cpu");
+  EXPECT_EQ(outcome.stats.running + outcome.stats.waiting, 0u);
+  EXPECT_EQ(outcome.stats.free_pages + outcome.stats.cached_pages, outcome.stats.pages);
+}
+
+TEST_P(Batch, ComputesAgainWhatHadToGiveItsPagesBack) {
+  const auto alone = open_for(1), together = open_for(kSequences, kContext + 16);
+  ASSERT_NE(alone, nullptr);
+  ASSERT_NE(together, nullptr);
+  const std::vector<Request> requests = requests_for(alone->compiled().facts.vocab);
+  const Outcome outcome = run_all(*together, requests);
+  expect_same(run_alone(*alone, requests), outcome, setup.name == "cpu");
+  EXPECT_EQ(outcome.stats.free_pages + outcome.stats.cached_pages, outcome.stats.pages);
+  EXPECT_GT(outcome.stats.preemptions, 0u);
+}
+
+const std::string kModels[] = {"gemma3_hub",       "gemma4_moe",    "gemma4_ple",   "lfm2",
+                               "llama_tied_rope3", "phi3_longrope", "qwen3_5_text", "qwen3_moe"};
+
+INSTANTIATE_TEST_SUITE_P(Models, Batch,
+                         testing::ValuesIn(in_turn(kModels, {{"cpu", "webgpu_f32"}, {"cpu"}})),
+                         [](const auto& one) {
+                           return std::get<0>(one.param) + "_" + std::get<1>(one.param).name;
+                         });
+
+}  // namespace
+}  // namespace tokamak::golden
