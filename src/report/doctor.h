@@ -1,6 +1,7 @@
 // What `tokamak doctor` finds out: which devices there are, whether each computes rightly, and what
 // to do about what does not work.
 #pragma once
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -46,9 +47,10 @@ std::vector<std::string> advice(const DoctorReport& report);
 std::string doctor_text(const DoctorReport& report, bool kernels);
 Json doctor_json(const DoctorReport& report);
 
-/// Looks at the system and runs the self-test on every device, or only on `only`. Native programs
-/// only. Errors: there is no device `only`.
-Result<DoctorReport> examine(std::optional<uint32_t> only);
+/// Looks at the system and runs the self-test on every device, or only on `only`. `progress` hears
+/// what is being done. Native programs only. Errors: there is no device `only`.
+Result<DoctorReport> examine(std::optional<uint32_t> only,
+                             const std::function<void(const std::string& doing)>& progress = {});
 
 GraphicsSystem look_at_system();
 

@@ -55,7 +55,9 @@ std::string nvidia_version() {
   return "of unknown version";
 }
 
-Result<DeviceReport> examine_device(uint32_t index, DeviceInfo found) {
+using Progress = std::function<void(const std::string& doing)>;
+
+Result<DeviceReport> examine_device(uint32_t index, DeviceInfo found, const Progress& progress) {
   DeviceReport report{.index = index, .device = std::move(found), .self_test = {}, .error = {}};
   OpenOptions options;
   options.backend = "webgpu";
@@ -67,7 +69,13 @@ Result<DeviceReport> examine_device(uint32_t index, DeviceInfo found) {
     return report;
   }
   report.device = (*backend)->device();
-  auto tested = self_test(**backend, steady_clock());
+  SelfTestProgress tells;
+  if (progress) {
+    tells = [&](size_t kernel, size_t count) {
+      progress(fmt::format("device {}: kernel {} of {}", index, kernel, count));
+    };
+  }
+  auto tested = self_test(**backend, steady_clock(), tells);
   if (tested) {
     report.self_test = *std::move(tested);
   } else {
@@ -99,7 +107,7 @@ GraphicsSystem look_at_system() {
   return system;
 }
 
-Result<DoctorReport> examine(std::optional<uint32_t> only) {
+Result<DoctorReport> examine(std::optional<uint32_t> only, const Progress& progress) {
   DoctorReport report;
   report.system = look_at_system();
   auto found = list_webgpu_devices();
@@ -114,7 +122,7 @@ Result<DoctorReport> examine(std::optional<uint32_t> only) {
   }
   for (uint32_t i = 0; i < count; ++i) {
     if (only && *only != i) continue;
-    TOK_TRY(DeviceReport one, examine_device(i, std::move((*found)[i])));
+    TOK_TRY(DeviceReport one, examine_device(i, std::move((*found)[i]), progress));
     report.devices.push_back(std::move(one));
   }
   DeviceReport cpu;

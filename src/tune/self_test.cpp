@@ -225,12 +225,59 @@ bool is_about_kernel(const Error& error) {
   return error.code != ErrorCode::kDeviceLost && error.code != ErrorCode::kOutOfMemory;
 }
 
+void add(CompileReport& sum, const CompileReport& one) {
+  sum.pipelines += one.pipelines;
+  sum.cached += one.cached;
+  sum.compile_seconds += one.compile_seconds;
+  sum.load_seconds += one.load_seconds;
+  if (sum.cache_problem.empty()) sum.cache_problem = one.cache_problem;
+}
+
+/// REQUIRES, here and below: the jobs of one kernel follow one another.
+size_t kernels_of(std::span<const Job> jobs) {
+  size_t count = 0;
+  for (size_t j = 0; j < jobs.size(); ++j) {
+    if (j == 0 || jobs[j].kernel != jobs[j - 1].kernel) ++count;
+  }
+  return count;
+}
+
+/// The jobs of the first `count` kernels.
+std::span<const Job> first_kernels(std::span<const Job> jobs, size_t count) {
+  size_t end = 0;
+  while (end < jobs.size() && kernels_of(jobs.first(end + 1)) <= count) ++end;
+  return jobs.first(end);
+}
+
+/// As run(), a few kernels at a time, so that there is progress to tell of.
+Result<std::vector<Results>> run_with_progress(std::span<const Job> jobs, Backend& backend,
+                                               CompileReport& compiled,
+                                               const SelfTestProgress& progress) {
+  // A GPU's driver compiles on all cores of the host and is soon done with that many; a software
+  // device takes seconds for one.
+  const size_t at_once = backend.device().software ? 1 : 16;
+  const size_t count = kernels_of(jobs);
+  std::vector<Results> all;
+  for (size_t kernel = 1; !jobs.empty(); kernel += at_once) {
+    progress(kernel, count);
+    const std::span<const Job> group = first_kernels(jobs, at_once);
+    CompileReport own;
+    TOK_TRY(std::vector<Results> results, run(group, backend, &own));
+    add(compiled, own);
+    std::ranges::move(results, std::back_inserter(all));
+    jobs = jobs.subspan(group.size());
+  }
+  return all;
+}
+
 /// Runs the jobs and tells `judge` of each what is wrong, "" when nothing is.
 Result<void> run_and_judge(std::span<const Job> jobs, Backend& backend, CompileReport* compiled,
+                           const SelfTestProgress& progress,
                            const std::function<void(const Job&, const std::string&)>& judge) {
   std::optional<Result<std::map<const SelfTestCase*, Results>>> made;
   BackgroundTask reference([&] { made = references(jobs); });
-  const auto all = run(jobs, backend, compiled);
+  const auto all = progress ? run_with_progress(jobs, backend, *compiled, progress)
+                            : run(jobs, backend, compiled);
   reference.wait();
   TOK_TRY(const auto expected, *std::move(made));
   if (all) {
@@ -241,7 +288,9 @@ Result<void> run_and_judge(std::span<const Job> jobs, Backend& backend, CompileR
   }
   // One at a time, to see which kernel it is that the device refuses.
   size_t refused = 0;
+  const size_t count = kernels_of(jobs);
   for (const Job& job : jobs) {
+    if (progress) progress(kernels_of(jobs.first(size_t(&job - jobs.data()) + 1)), count);
     const auto one = run({&job, 1}, backend);
     if (!one && !is_about_kernel(one.error())) return Failure(one.error());
     refused += one ? 0 : 1;
@@ -319,17 +368,16 @@ size_t SelfTest::skipped() const {
                               [](const KernelCheck& check) { return !check.skipped.empty(); }));
 }
 
-Result<SelfTest> self_test(Backend& backend, const std::function<double()>& clock) {
+Result<SelfTest> self_test(Backend& backend, const std::function<double()>& clock,
+                           const SelfTestProgress& progress) {
   const double start = clock();
   SelfTest out;
   const std::vector<Job> jobs = make_jobs(backend.device(), out);
-  TOK_TRY(
-      run_and_judge(jobs, backend, &out.compiled, [&](const Job& job, const std::string& wrong) {
-        std::string& failure = out.kernels[job.kernel].failure;
-        if (failure.empty() && !wrong.empty()) {
-          failure = fmt::format("{}: {}", job.test->name, wrong);
-        }
-      }));
+  const auto judge = [&](const Job& job, const std::string& wrong) {
+    std::string& failure = out.kernels[job.kernel].failure;
+    if (failure.empty() && !wrong.empty()) failure = fmt::format("{}: {}", job.test->name, wrong);
+  };
+  TOK_TRY(run_and_judge(jobs, backend, &out.compiled, progress, judge));
   out.seconds = clock() - start;
   return out;
 }
@@ -345,7 +393,7 @@ Result<Verdicts> test_plan(Backend& backend, const Plan& plan, Verdicts known) {
   const std::vector<Job> jobs = jobs_for(plan, backend.device(), known, about);
   for (const std::string& program : about | std::views::join) known[program];
   if (jobs.empty()) return known;
-  TOK_TRY(run_and_judge(jobs, backend, nullptr, [&](const Job& job, const std::string& wrong) {
+  TOK_TRY(run_and_judge(jobs, backend, nullptr, {}, [&](const Job& job, const std::string& wrong) {
     for (const std::string& program : about[job.kernel]) {
       std::string& failure = known[program];
       if (!failure.empty() || wrong.empty()) continue;

@@ -45,9 +45,14 @@ struct SelfTest {
   size_t skipped() const;
 };
 
+/// Called before a kernel is compiled and run: which one it is, from 1, of how many that the device
+/// can run.
+using SelfTestProgress = std::function<void(size_t kernel, size_t kernels)>;
+
 /// All kernels of the backend's kind. The reference itself passes without being run. An error only
 /// when the device is lost or out of memory.
-Result<SelfTest> self_test(Backend& backend, const std::function<double()>& clock);
+Result<SelfTest> self_test(Backend& backend, const std::function<double()>& clock,
+                           const SelfTestProgress& progress = {});
 
 /// What a step runs but for its sizes: "linear.wgsl.any linear/any.wgsl quant/bf16.wgsl ...".
 std::string program_text(const Step& step);

@@ -132,6 +132,26 @@ TEST(SelfTest, PassesOnTheReference) {
   EXPECT_EQ(test->passed(), std::variant_size_v<Op>);
 }
 
+TEST(SelfTest, TellsHowFarItIsAndFindsTheSame) {
+  RefusingBackend refusing;
+  WrongBackend wrong(1e-2f);
+  for (Backend* backend : {static_cast<Backend*>(&refusing), static_cast<Backend*>(&wrong)}) {
+    std::vector<size_t> told;
+    const auto silent = self_test(*backend, no_time);
+    const auto test = self_test(*backend, no_time, [&](size_t kernel, size_t count) {
+      EXPECT_EQ(count, std::variant_size_v<Op>);
+      told.push_back(kernel);
+    });
+    ASSERT_TRUE(test && silent);
+    ASSERT_GT(told.size(), 2u);
+    EXPECT_EQ(told.front(), 1u);
+    EXPECT_LE(std::ranges::max(told), std::variant_size_v<Op>);
+    for (size_t k = 0; k < test->kernels.size(); ++k) {
+      EXPECT_EQ(test->kernels[k].failure, silent->kernels[k].failure);
+    }
+  }
+}
+
 TEST(SelfTest, NoticesOneWrongNumberInEveryKernel) {
   for (const float change : {1e-2f, std::numeric_limits<float>::quiet_NaN()}) {
     WrongBackend backend(change);

@@ -13,9 +13,12 @@ struct DoctorFlags {
 Result<void> run(const DoctorFlags& flags) {
   std::optional<uint32_t> only;
   if (flags.device >= 0) only = uint32_t(flags.device);
-  if (stderr_is_terminal()) note("running every kernel on every device ...");
-  const auto report = examine(only);
-  if (stderr_is_terminal()) note("\r\033[K");
+  std::optional<Waiting> waiting("looking for devices");
+  std::function<void(const std::string&)> progress;
+  // Without a terminal nobody sees it, and all kernels are compiled at the same time.
+  if (stderr_is_terminal()) progress = [&](const std::string& doing) { waiting->say(doing); };
+  const auto report = examine(only, progress);
+  waiting.reset();
   if (!report) return Failure(report.error());
   TOK_TRY(print(flags.json ? doctor_json(*report).dump(1) + "\n"
                            : doctor_text(*report, flags.kernels)));
