@@ -6,6 +6,8 @@ Run by CTest; by hand:
 """
 import json
 import os
+import pty
+import re
 import shutil
 import signal
 import struct
@@ -23,6 +25,7 @@ COMMANDS = [
     "profile", "tune",
     "sampler", "pull", "list", "rm", "cache",
 ]
+STORYTELLER = os.path.join(program.SOURCE, "models", "storyteller")
 STORY = ("run", "-p", "Once upon a time", *CPU)
 NO_GPU = environment(
     VK_DRIVER_FILES="/nonexistent", VK_ADD_DRIVER_FILES=None, VK_ICD_FILENAMES=None
@@ -625,17 +628,40 @@ class Run(Cli):
                 break
         self.assertEqual(json.loads(out)["finish"], "cancelled")
 
-    def test_interrupt_ends_loading_at_once(self):
-        with tempfile.TemporaryDirectory() as folder:
-            # Without caches a software driver compiles for many seconds.
-            process = subprocess.Popen([program.PROGRAM, "run", "-p", "x", "--backend", "webgpu"],
-                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                       env=environment(TOKAMAK_CACHE_DIR=folder,
-                                                       MESA_SHADER_CACHE_DISABLE="true"))
-            time.sleep(1.5)
+    def interrupt(self, *command, after, env=None):
+        """Ctrl-C ends the command within a moment and with nothing but a word."""
+        with self.subTest(command):
+            process = subprocess.Popen([program.PROGRAM, *command], stdin=subprocess.PIPE,
+                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env)
+            time.sleep(after)
             process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=20)
-        self.assertEqual((process.returncode, out, err), (130, b"", b"\nInterrupted.\n"))
+            start = time.monotonic()
+            out, err = process.communicate(timeout=60)
+            self.assertEqual((process.returncode, out, err), (130, b"", b"\nInterrupted.\n"))
+            self.assertLess(time.monotonic() - start, 1)
+
+    def test_interrupt_ends_loading_at_once(self):
+        commands = [("run", "-p", "x"), ("bench",), ("tune",), ("profile",), ("logits", "--tokens", "5"),
+                    ("embed", STORYTELLER, "-p", "x", "--pooling", "mean"), ("chat",)]
+        for command in commands:
+            with tempfile.TemporaryDirectory() as folder:
+                # Without caches a software driver compiles for many seconds.
+                self.interrupt(*command, "--backend", "webgpu", after=1.5,
+                               env=environment(TOKAMAK_CACHE_DIR=folder,
+                                               MESA_SHADER_CACHE_DISABLE="true"))
+
+    def test_interrupt_ends_what_waits_for_input(self):
+        for command in (("run",), ("embed", STORYTELLER), ("tokenize",), ("template",), ("sampler",)):
+            self.interrupt(*command, after=0.3)
+
+    def test_what_runs_in_the_background_of_a_script_hears_no_interrupt(self):
+        process = subprocess.Popen([program.PROGRAM, "tokenize"], stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(b'"a"\n', timeout=20)
+        self.assertEqual((process.returncode, err), (0, b""))
 
     def test_interrupt_stops_logits(self):
         ids = ",".join(["5"] * 2000)
@@ -711,6 +737,23 @@ class Devices(Cli):
         answer = tokamak("doctor", env=NO_GPU)
         self.assertIn(answer.status, (0, 5), answer)
         self.assertIn("driver", answer.out + "".join(answer.errors))
+
+    def test_doctor_says_how_far_it_is_on_a_terminal(self):
+        self.has_webgpu()
+        with tempfile.TemporaryDirectory() as folder:  # without caches it takes longer than a second
+            env = environment(TOKAMAK_CACHE_DIR=folder, MESA_SHADER_CACHE_DISABLE="true")
+            main, terminal = pty.openpty()
+            process = subprocess.Popen([program.PROGRAM, "doctor", "--device", "0"], stdin=terminal,
+                                       stdout=terminal, stderr=terminal, env=env)
+            os.close(terminal)
+            seen = ""
+            while not re.search(r"device 0: kernel \d+ of \d+ \.\.\. \d+ s", seen):
+                seen += os.read(main, 4096).decode()
+            process.send_signal(signal.SIGINT)
+            self.assertEqual(process.wait(timeout=20), 130)
+            while "Interrupted." not in seen:
+                seen += os.read(main, 4096).decode()
+            os.close(main)
 
     def test_a_device_number_that_is_none(self):
         self.has_webgpu()

@@ -22,19 +22,16 @@ Result<void> run(const BenchFlags& flags) {
   if (options.prompt == 0 && options.generate == 0) {
     return fail(ErrorCode::kUsage, "-p 0 and -n 0 leave nothing to measure.");
   }
-  catch_interrupts();
-  options.cancelled = interrupted;
-  const bool talking = stderr_is_terminal();
-  if (talking) {
-    options.progress = [](const std::string& doing) { note("\r\033[K" + doing + " ..."); };
-  }
   TOK_TRY(OpenOptions open, flags.model.options());
   open.task = Task::kText;
   const uint32_t needed = options.depth + std::max(options.prompt, options.generate);
   const bool enlarged = open.context == 0 && needed > kDefaultContext;
   if (enlarged) open.context = needed;
+  std::optional<Waiting> waiting(kLoading);
+  tell_loading(open, *waiting);
+  options.progress = [&](const std::string& doing) { waiting->say(doing); };
   const auto report = bench(open, options);
-  if (talking) note("\r\033[K");
+  waiting.reset();
   if (!report && enlarged && report.error().code == ErrorCode::kUsage) {
     return Failure(report.error().within(fmt::format("The tests need {} positions", needed)));
   }

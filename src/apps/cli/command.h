@@ -54,11 +54,11 @@ class ModelFlags {
   Result<std::unique_ptr<Engine>> open(bool all_logits = false) const;
   /// The same for embeddings; `pooling` as in OpenOptions.
   Result<std::unique_ptr<Engine>> open_encoder(const std::string& pooling) const;
+  static Result<std::unique_ptr<Engine>> open(OpenOptions options);
   /// As it was named; "" for the built-in one.
   const std::string& model() const { return repo_.empty() ? options_.model : repo_; }
 
  private:
-  Result<std::unique_ptr<Engine>> open(OpenOptions options) const;
   void add_device_options(App& command);
   void add_developer_options(App& command);
 
@@ -70,6 +70,11 @@ class ModelFlags {
   bool no_f16_ = false, no_subgroups_ = false, trace_kernels_ = false, no_self_test_ = false;
   bool no_tuned_ = false, no_matrix_ = false, default_limits_ = false, pull_ = false;
 };
+
+/// What an engine is busy with until it plans, for a Waiting.
+inline constexpr const char* kLoading = "testing kernels (first run on this device)";
+/// Lets `waiting` say what comes after. It must live as long as a model is opened with `options`.
+void tell_loading(OpenOptions& options, Waiting& waiting);
 
 /// How to sample; options that are not given keep the model's own defaults.
 class SamplingFlags {

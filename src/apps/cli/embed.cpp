@@ -74,7 +74,7 @@ Result<void> run(const EmbedFlags& flags) {
   options.truncate = flags.truncate;
   options.cancelled = interrupted;
   TOK_TRY(const std::vector<Input> inputs, read_inputs(flags));
-  end_soon_after_interrupts();
+  when_interrupted(OnInterrupt::kStopSoon);
   TOK_TRY(const std::unique_ptr<Engine> engine, flags.model.open_encoder(flags.pooling));
   const Clock clock = steady_clock();
   const double start = clock();

@@ -99,7 +99,7 @@ void note_default_choice(const hub::ModelName& name) {
 
 Result<std::string> fetch_model(const hub::ModelName& name) {
   TOK_TRY(const hub::Settings settings, hub::read_settings());
-  catch_interrupts();
+  const WhenInterrupted stop(OnInterrupt::kStop);
   ProgressLine line;
   const auto pulled =
       download::pull(settings, name,
@@ -107,6 +107,7 @@ Result<std::string> fetch_model(const hub::ModelName& name) {
                       .cancelled = interrupted});
   line.end();
   if (!pulled) return Failure(pulled.error());
+  if (interrupted()) return Failure(Error{ErrorCode::kCancelled, ""});
   if (pulled->chose_default) note_default_choice(name);
   note(fmt::format("{}: {} of {}, {} of them fetched now\n", name.text(),
                    counted(pulled->files, "file"), bytes_text(pulled->bytes),

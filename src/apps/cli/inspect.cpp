@@ -22,10 +22,11 @@ Result<ModelFiles> look_from_afar(const hub::Settings& settings, const hub::Mode
   const auto looking_at = [&](const std::string& what) {
     if (talking) note(fmt::format("\r\033[Klooking up {} ...", what));
   };
-  catch_interrupts();
+  const WhenInterrupted stop(OnInterrupt::kStop);
   auto peeked = download::peek(settings, name, looking_at, interrupted);
   if (talking) note("\r\033[K");
   if (!peeked) return Failure(peeked.error());
+  if (interrupted()) return Failure(Error{ErrorCode::kCancelled, ""});
   ModelFiles files;
   files.name = name.text();
   auto description = read_description([&](const std::string& file) { return peeked->text(file); });

@@ -27,7 +27,7 @@ Result<std::vector<float>> feed(Session& session, std::span<const uint32_t> ids,
 Result<void> run(const LogitsFlags& flags) {
   TOK_TRY(const std::vector<uint32_t> ids, parse_ids(flags.tokens));
   if (ids.empty()) return fail(ErrorCode::kUsage, "--tokens is empty, expected token ids.");
-  end_soon_after_interrupts();
+  when_interrupted(OnInterrupt::kStopSoon);
   TOK_TRY(const std::unique_ptr<Engine> engine, flags.model.open(flags.all));
   TOK_TRY(Session session, engine->start());
   // The last of the steps only chooses a token.

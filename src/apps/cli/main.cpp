@@ -83,5 +83,6 @@ int run(int argc, char** argv) {
 }  // namespace tokamak::cli
 
 int main(int argc, char** argv) {
+  tokamak::cli::handle_signals();
   return tokamak::cli::run(argc, argv);
 }

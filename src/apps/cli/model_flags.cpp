@@ -196,24 +196,28 @@ Result<std::unique_ptr<Engine>> ModelFlags::open_encoder(const std::string& pool
   return open(std::move(options));
 }
 
-Result<std::unique_ptr<Engine>> ModelFlags::open(OpenOptions options) const {
-  const EndsAtOnce at_once;
-  Waiting waiting("testing kernels (first run on this device)");
-  size_t kernels = 0;
-  options.planned = [&, trace = options.planned](const Plan& plan) {
-    kernels = kernels_of(plan);
+Result<std::unique_ptr<Engine>> ModelFlags::open(OpenOptions options) {
+  const WhenInterrupted end(OnInterrupt::kEnd);
+  Waiting waiting(kLoading);
+  tell_loading(options, waiting);
+  return Engine::open(options);
+}
+
+void tell_loading(OpenOptions& options, Waiting& waiting) {
+  const auto kernels = std::make_shared<size_t>();
+  options.planned = [&waiting, kernels, trace = options.planned](const Plan& plan) {
+    *kernels = kernels_of(plan);
     waiting.say("loading the weights");
     if (trace) trace(plan);
   };
-  options.progress = [&](uint64_t done, uint64_t total) {
+  options.progress = [&waiting, kernels](uint64_t done, uint64_t total) {
     if (done < total) {
       waiting.say(
           fmt::format("loading {:.0f} of {:.0f} MB", double(done) / 1e6, double(total) / 1e6));
     } else {
-      waiting.say(fmt::format("compiling {} kernels (first run on this device)", kernels));
+      waiting.say(fmt::format("compiling {} kernels (first run on this device)", *kernels));
     }
   };
-  return Engine::open(options);
 }
 
 }  // namespace tokamak::cli

@@ -123,7 +123,7 @@ Json result_json(const Engine& engine, const RunFlags& flags, const std::string&
 Result<void> run(const RunFlags& flags) {
   TOK_TRY(check_model_word(flags));
   TOK_TRY(const std::string prompt, read_prompt(flags));
-  end_soon_after_interrupts();
+  when_interrupted(OnInterrupt::kStopSoon);
   TOK_TRY(const std::unique_ptr<Engine> engine, flags.model.open());
   TOK_TRY(const Tokenizer* tokenizer, engine->tokenizer());
   TOK_TRY(const GenerationParams defaults, engine->defaults());
@@ -147,7 +147,7 @@ Result<void> run(const RunFlags& flags) {
     if (!flags.json) show(text);
   };
   callbacks.token = [&](uint32_t, const Logprobs* logprobs) {
-    catch_interrupts();  // a token is soon made: what there is can be told
+    when_interrupted(OnInterrupt::kStop);  // a token is soon made: what there is can be told
     if (!flags.json) show("");
     if (logprobs == nullptr) return;
     Json entry = logprob_json(*tokenizer, logprobs->chosen);

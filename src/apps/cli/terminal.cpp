@@ -15,7 +15,7 @@ namespace {
 
 constexpr unsigned kSecondsToEnd = 2;
 
-volatile std::sig_atomic_t g_interrupted = 0, g_at_once = 0, g_soon = 0;
+volatile std::sig_atomic_t g_interrupted = 0, g_reaction = int(OnInterrupt::kEnd);
 bool g_output_failed = false;
 
 void end(int) {
@@ -24,10 +24,10 @@ void end(int) {
   _exit(130);
 }
 
-void on_interrupt(int signal) {
-  if (g_interrupted != 0 || g_at_once != 0) end(signal);
+void on_signal(int signal) {
+  if (g_interrupted != 0 || g_reaction == int(OnInterrupt::kEnd)) end(signal);
   g_interrupted = 1;
-  if (g_soon != 0) alarm(kSecondsToEnd);
+  if (g_reaction == int(OnInterrupt::kStopSoon)) alarm(kSecondsToEnd);
 }
 
 void handle(int signal, void (*handler)(int)) {
@@ -38,32 +38,30 @@ void handle(int signal, void (*handler)(int)) {
 
 }  // namespace
 
+void handle_signals() {
+  struct sigaction inherited{};
+  sigaction(SIGINT, nullptr, &inherited);
+  // A shell starts what it runs in the background so that Ctrl-C is not for it.
+  if (inherited.sa_handler != SIG_IGN) handle(SIGINT, on_signal);
+  handle(SIGALRM, end);
+  signal(SIGPIPE, SIG_IGN);
+}
+
+void when_interrupted(OnInterrupt reaction) {
+  g_reaction = int(reaction);
+  if (reaction != OnInterrupt::kStopSoon) alarm(0);
+  if (reaction == OnInterrupt::kEnd && g_interrupted != 0) end(SIGINT);
+}
+
+WhenInterrupted::WhenInterrupted(OnInterrupt reaction) : before_(OnInterrupt(g_reaction)) {
+  when_interrupted(reaction);
+}
+WhenInterrupted::~WhenInterrupted() {
+  g_reaction = int(before_);
+}
+
 bool interrupted() {
   return g_interrupted != 0;
-}
-void clear_interrupt() {
-  g_interrupted = 0;
-}
-
-void catch_interrupts() {
-  g_soon = 0;
-  alarm(0);
-  handle(SIGINT, on_interrupt);
-  signal(SIGPIPE, SIG_IGN);  // sockets say it by an error; print() sees to standard output
-}
-
-void end_soon_after_interrupts() {
-  catch_interrupts();
-  handle(SIGALRM, end);
-  g_soon = 1;
-}
-
-EndsAtOnce::EndsAtOnce() {
-  g_at_once = 1;
-  if (g_interrupted != 0) end(SIGINT);
-}
-EndsAtOnce::~EndsAtOnce() {
-  g_at_once = 0;
 }
 
 bool stdin_is_terminal() {

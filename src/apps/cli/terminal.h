@@ -9,23 +9,31 @@
 
 namespace tokamak::cli {
 
-/// Set by Ctrl-C once catch_interrupts() was called; a second Ctrl-C ends the program.
-bool interrupted();
-void catch_interrupts();
-/// Until catch_interrupts() is called again, the program ends two seconds after a Ctrl-C at most.
-void end_soon_after_interrupts();
-/// Forgets an earlier Ctrl-C.
-void clear_interrupt();
-
-/// While it lives, Ctrl-C ends the program at once: for work that cannot be stopped and leaves
-/// nothing that is worth keeping.
-class EndsAtOnce {
- public:
-  EndsAtOnce();
-  ~EndsAtOnce();
-  EndsAtOnce(const EndsAtOnce&) = delete;
-  EndsAtOnce& operator=(const EndsAtOnce&) = delete;
+/// What Ctrl-C does.
+enum class OnInterrupt : uint8_t {
+  kEnd,       // the program ends at once: what is done leaves nothing that is worth keeping
+  kStopSoon,  // interrupted() is true, and the program ends two seconds later at most
+  kStop,      // interrupted() is true; a second Ctrl-C ends the program
 };
+
+/// For the start of the program: Ctrl-C ends it with a word and exit code 130 from here on, and a
+/// closed pipe is an error of print() or of a socket.
+void handle_signals();
+/// From here on. Ends the program when there was a Ctrl-C and `reaction` is kEnd.
+void when_interrupted(OnInterrupt reaction);
+/// The same for as long as it lives.
+class WhenInterrupted {
+ public:
+  explicit WhenInterrupted(OnInterrupt reaction);
+  ~WhenInterrupted();
+  WhenInterrupted(const WhenInterrupted&) = delete;
+  WhenInterrupted& operator=(const WhenInterrupted&) = delete;
+
+ private:
+  OnInterrupt before_;
+};
+/// There was a Ctrl-C that did not end the program.
+bool interrupted();
 
 bool stdin_is_terminal();
 bool stdout_is_terminal();

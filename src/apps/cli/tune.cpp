@@ -13,14 +13,10 @@ struct TuneFlags {
 Result<void> run(const TuneFlags& flags) {
   TOK_TRY(const OpenOptions open, flags.model.options());
   TuneOptions options = flags.options;
-  catch_interrupts();
-  options.cancelled = interrupted;
-  const bool talking = stderr_is_terminal();
-  if (talking) {
-    options.progress = [](const std::string& doing) { note("\r\033[K" + doing + " ..."); };
-  }
+  std::optional<Waiting> waiting("opening the model");
+  options.progress = [&](const std::string& doing) { waiting->say(doing); };
   const auto report = tune(open, options);
-  if (talking) note("\r\033[K");
+  waiting.reset();
   if (!report) return Failure(report.error());
   return print(flags.json ? tune_json(*report).dump(1) + "\n" : tune_text(*report));
 }
