@@ -1,11 +1,13 @@
-// The bandwidth that benchmarks compare with, measured through the same plans and kernels.
+// What benchmarks and profiles compare with, measured through the same plans and kernels.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
 
+#include "base/bits.h"
 #include "graph/builder.h"
 #include "report/bench.h"
+#include "report/roofline.h"
 
 namespace tokamak {
 namespace {
@@ -51,6 +53,31 @@ Result<Stream> reading(uint64_t bytes) {
   return stream;
 }
 
+struct ProductSize {
+  uint32_t n = 0, rows = 0;
+};
+
+/// Large enough to keep the device busy and done in a few seconds; powers of two, so that 1/n is a
+/// bf16.
+ProductSize product_size(const DeviceInfo& device) {
+  if (device.backend == BackendKind::kCpu) return {256, 4};
+  if (device.software) return {512, 32};
+  return {2048, 1024};
+}
+
+/// As reading(), of many rows.
+Result<Stream> multiplying(ProductSize size) {
+  Stream stream{.constant = 1.0f / float(size.n)};
+  stream.tokens = size.rows;
+  GraphBuilder b;
+  const ValueId tokens = b.input("tokens", {kTokens});
+  const ValueId w = b.constant("w", {size.n, size.n}, DType::kBF16, Weight{{"w"}});
+  ValueId x = b.scale(b.embed(tokens, w), float(size.n));
+  for (uint32_t i = 0; i < kChain; ++i) x = b.linear(x, w);
+  TOK_TRY(stream.graph, b.finish(b.last_row(x)));
+  return stream;
+}
+
 /// Many launches on next to no data.
 Result<Stream> launching() {
   constexpr uint32_t kLaunches = 256, kColumns = 64;
@@ -70,8 +97,11 @@ Result<double> measure(Backend& backend, const Stream& stream, const Clock& cloc
                              {.phases = {{"stream", stream.tokens}}, .forced = {}}));
   const auto fill = [&](const TensorDesc& tensor, Share share, const auto& write) -> Result<void> {
     if (share.index > 0) return {};
-    const std::vector<float> piece(size_t{1} << 20, stream.constant);
-    const auto bytes = std::as_bytes(std::span(piece));
+    const std::vector<float> floats(size_t{1} << 20, stream.constant);
+    const std::vector<uint16_t> halves(floats.size(), f32_to_bf16(stream.constant));
+    const bool is_half = tensor.dtype == DType::kBF16;
+    const auto bytes =
+        is_half ? std::as_bytes(std::span(halves)) : std::as_bytes(std::span(floats));
     const uint64_t end = byte_count(tensor, 1);
     for (uint64_t at = 0; at < end; at += bytes.size()) {
       TOK_TRY(write(at, bytes.first(size_t(std::min<uint64_t>(end - at, bytes.size())))));
@@ -140,6 +170,17 @@ Result<double> measure_launch(Backend& backend, const Clock& clock) {
   TOK_TRY(const Stream stream, launching());
   TOK_TRY(const double seconds, measure(backend, stream, clock));
   return seconds / double(stream.graph.nodes.size());
+}
+
+Result<Roofline> measure_roofline(Backend& backend, const Clock& clock) {
+  Roofline out;
+  TOK_TRY(out.bandwidth, measure_bandwidth(backend, clock));
+  TOK_TRY(out.launch_seconds, measure_launch(backend, clock));
+  const ProductSize size = product_size(backend.device());
+  TOK_TRY(const Stream stream, multiplying(size));
+  TOK_TRY(const double seconds, measure(backend, stream, clock));
+  out.flops = 2.0 * kChain * size.n * size.n * size.rows / seconds;
+  return out;
 }
 
 }  // namespace tokamak

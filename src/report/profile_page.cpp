@@ -1,5 +1,7 @@
 #include "report/profile_page.h"
 
+#include <algorithm>
+#include <charconv>
 #include <map>
 #include <set>
 
@@ -35,6 +37,34 @@ std::string read_by(const Plan& plan, const Step& step) {
   return "";
 }
 
+bool is_matrix(const Operand& operand) {
+  return operand.shape.size() >= 2;
+}
+
+/// "weights": what a step reads of the model, matrices first; "layer": theirs, else the states'.
+void add_weights(Json& out, const Plan& plan, const Step& step) {
+  std::vector<const Operand*> weights, states;
+  for (const Operand& in : step.inputs) {
+    const BufferUse use = plan.at(in.buffer).use;
+    if (use == BufferUse::kConstant) weights.push_back(&in);
+    if (use == BufferUse::kState) states.push_back(&in);
+  }
+  std::ranges::stable_partition(weights, [](const Operand* one) { return is_matrix(*one); });
+  for (const Operand& made : step.outputs) {
+    if (plan.at(made.buffer).use == BufferUse::kState) states.push_back(&made);
+  }
+  Json::Array list;
+  std::optional<uint32_t> layer;
+  for (const std::vector<const Operand*>& operands : {weights, states}) {
+    for (const Operand* one : operands) {
+      const std::string& name = plan.at(one->buffer).tensor.name;
+      if (!layer) layer = layer_of(name);
+      list.emplace_back(fmt::format("{} {}", name, type_text(*one)));
+    }
+  }
+  out.set("weights", std::move(list)).set("layer", layer ? Json(*layer) : Json());
+}
+
 Json grid_json(const Step& step, uint32_t tokens) {
   const Grid& grid = step.launch.grid;
   const StepSize size = {.rows = tokens};
@@ -65,6 +95,7 @@ void add_steps(Json& out, const Plan& plan, const Profile& profile) {
     one.set("op", op_name(step.op)).set("kernel", step.kernel->name);
     one.set("problem", step_problem(step)).set("makes", type_text(step.outputs.front()));
     one.set("reads", read_by(plan, step)).set("us", profile.steps[i] * 1e6);
+    add_weights(one, plan, step);
     one.set("bytes", cost.bytes).set("flops", cost.flops);
     one.set("grid", grid_json(step, profile.tokens)).set("source", source);
     one.set("inputs", buffer_ids(step.inputs)).set("outputs", buffer_ids(step.outputs));
@@ -141,6 +172,29 @@ void add_fusion(Json& out, Graph before, fuse::Steps steps, const Engine::Compil
   out.set("fusion", std::move(rows));
 }
 
+/// What was measured, by whom and when, in the page's own order.
+Json origin_json(const Engine& engine, const PageOrigin& origin) {
+  const Engine::Compiled& compiled = engine.compiled();
+  Json::Array rows;
+  const auto add = [&](const char* name, const std::string& value) {
+    if (!value.empty()) rows.push_back(Json::Array{name, value});
+  };
+  add("date", origin.date);
+  add("version", fmt::format("{}{}{}", origin.version, origin.version.empty() ? "" : ", ",
+                             "commit " TOKAMAK_COMMIT));
+  add("command", origin.command);
+  add("model", fmt::format("{} ({})", engine.files().name, compiled.facts.architecture));
+  add("device", fmt::format("{}, {}", engine.device().name, engine.device().driver));
+  add("context",
+      fmt::format("{} tokens, in chunks of {}", compiled.context, compiled.plan.chunk()));
+  for (const Buffer& buffer : compiled.plan.buffers) {
+    if (buffer.use != BufferUse::kState || !buffer.tensor.name.starts_with("kv.")) continue;
+    add("KV cache", std::string(dtype_name(buffer.tensor.dtype)));
+    break;
+  }
+  return rows;
+}
+
 void put(std::string& page, std::string_view place, std::string_view text) {
   const size_t at = page.find(place);
   TOK_CHECK(at != std::string::npos);
@@ -149,7 +203,19 @@ void put(std::string& page, std::string_view place, std::string_view text) {
 
 }  // namespace
 
-Result<Json> page_data(const Engine& engine, const Profile& profile, const Floor& floor) {
+std::optional<uint32_t> layer_of(std::string_view name) {
+  while (!name.empty()) {
+    const size_t end = std::min(name.find('.'), name.size());
+    uint32_t layer = 0;
+    const auto read = std::from_chars(name.data(), name.data() + end, layer);
+    if (end > 0 && read.ec == std::errc() && read.ptr == name.data() + end) return layer;
+    name.remove_prefix(std::min(end + 1, name.size()));
+  }
+  return std::nullopt;
+}
+
+Result<Json> page_data(const Engine& engine, const Profile& profile, const Roofline& roofline,
+                       const PageOrigin& origin) {
   const Engine::Compiled& compiled = engine.compiled();
   const DeviceInfo& device = engine.device();
   const uint32_t tokens = compiled.plan.phases[profile.phase_index].max_tokens;
@@ -163,7 +229,9 @@ Result<Json> page_data(const Engine& engine, const Profile& profile, const Floor
       .set("architecture", compiled.facts.architecture);
   out.set("device", device.name).set("driver", device.driver);
   out.set("phase", profile.phase).set("tokens", profile.tokens).set("depth", profile.depth);
-  out.set("bandwidth", floor.bandwidth).set("launch_seconds", floor.launch_seconds);
+  out.set("bandwidth", roofline.bandwidth).set("peak_flops", roofline.flops);
+  out.set("launch_seconds", roofline.launch_seconds);
+  out.set("origin", origin_json(engine, origin));
   out.set("unfused_steps", uint64_t{unfused.phases[0].steps.size()});
   add_steps(out, compiled.plan, profile);
   out.set("kernels", *profile_json(profile).find("lines"));
@@ -182,7 +250,11 @@ std::string profile_page(const Json& data) {
   }
   std::string page(find_text(page_files(), "page/profile.html"));
   put(page, "/*style*/", find_text(page_files(), "page/profile.css"));
-  put(page, "/*script*/", find_text(page_files(), "page/profile.js"));
+  std::string script;
+  for (const char* part : {"common", "timeline", "roofline", "profile"}) {
+    script += find_text(page_files(), fmt::format("page/{}.js", part));
+  }
+  put(page, "/*script*/", script);
   put(page, "/*data*/", text);
   return page;
 }
@@ -207,6 +279,7 @@ Json profile_trace(const Engine& engine, const Profile& profile) {
     arguments.set("step", uint64_t{i}).set("problem", step_problem(step));
     arguments.set("bytes", cost.bytes).set("flops", cost.flops);
     arguments.set("grid", grid_json(step, profile.tokens));
+    add_weights(arguments, plan, step);
     event.set("ph", "X").set("name", step.kernel->name).set("cat", op_name(step.op));
     event.set("pid", 1).set("tid", 1).set("ts", at).set("dur", us);
     events.push_back(event.set("args", std::move(arguments)));

@@ -1,26 +1,31 @@
 // A profile to look at: one page that carries everything it shows, and a trace for viewers of
 // Chrome's format.
 #pragma once
+#include <optional>
 #include <span>
 #include <string>
 
 #include "base/embedded_file.h"
 #include "report/profile.h"
+#include "report/roofline.h"
 
 namespace tokamak {
 
-/// What the launches are compared with; see bench.h.
-struct Floor {
-  double bandwidth = 0;       // bytes per second
-  double launch_seconds = 0;  // of one that computes next to nothing
+/// What tells two pages apart besides what was measured; "" is left out.
+struct PageOrigin {
+  std::string date, version, command;
 };
 
-/// The parts of the page, in src/engine/page.
+/// The layer that a weight or a state belongs to: 3 of "layers.3.mlp.down_proj.weight" and "kv.3".
+std::optional<uint32_t> layer_of(std::string_view name);
+
+/// The parts of the page, in src/report/page.
 std::span<const EmbeddedFile> page_files();
 
 /// What the page shows, as its script reads it: the steps, the graph before and after fusion, the
 /// buffers, the kernels' texts.
-Result<Json> page_data(const Engine& engine, const Profile& profile, const Floor& floor);
+Result<Json> page_data(const Engine& engine, const Profile& profile, const Roofline& roofline,
+                       const PageOrigin& origin);
 
 /// A page of HTML that needs nothing beside itself.
 std::string profile_page(const Json& data);

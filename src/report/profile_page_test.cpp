@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 namespace tokamak {
 namespace {
 
@@ -26,7 +28,8 @@ class ProfilePageTest : public testing::Test {
     }
   }
   Json data() const {
-    auto json = page_data(*engine_, profile_, {1e9, 1e-6});
+    auto json =
+        page_data(*engine_, profile_, {1e9, 1e12, 1e-6}, {"today", "1.2", "tokamak profile"});
     EXPECT_TRUE(json) << json.error().message;
     return json.value_or(Json());
   }
@@ -46,6 +49,45 @@ TEST_F(ProfilePageTest, DataHasEveryStepOnce) {
   EXPECT_EQ(*steps[2].find("us"), Json(3.0));
   EXPECT_EQ(json.find("buffers")->as_array().size(), plan.buffers.size());
   EXPECT_GT(json.find("unfused_steps")->as_integer(), int64_t(steps.size()));
+}
+
+TEST_F(ProfilePageTest, LaunchesNameTheirWeightsAndLayers) {
+  const Json json = data();
+  std::set<int64_t> layers;
+  size_t nameless = 0;
+  for (const Json& step : json.find("steps")->as_array()) {
+    if (!step.find("layer")->is_null()) layers.insert(step.find("layer")->as_integer());
+    const bool chooses = *step.find("op") == Json("next_token");
+    nameless += step.find("weights")->as_array().empty() && !chooses ? 1 : 0;
+  }
+  EXPECT_EQ(layers, (std::set<int64_t>{0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(nameless, 0u);
+  const Json& first = json.find("steps")->as_array()[1];
+  EXPECT_EQ(first.find("weights")->as_array()[0],
+            Json("layers.0.self_attn.q_proj.weight.qkv bf16[128,64]"));
+  EXPECT_EQ(layer_of("layers.12.mlp.experts.3.weight"), 12u);
+  EXPECT_EQ(layer_of("kv.7"), 7u);
+  for (const char* name :
+       {"", ".", "embed_tokens.weight", "rope.sliding", "a.1b", "x.99999999999"}) {
+    EXPECT_EQ(layer_of(name), std::nullopt) << name;
+  }
+}
+
+TEST_F(ProfilePageTest, SaysWhereItsFiguresComeFrom) {
+  const std::string origin = data().find("origin")->dump();
+  for (const char* fact : {"today", "1.2, commit ", "tokamak profile", "gemma3_mm (",
+                           "32 tokens, in chunks of 8", "KV cache"}) {
+    EXPECT_NE(origin.find(fact), std::string::npos) << fact << " in " << origin;
+  }
+}
+
+TEST(Roofline, IsMeasuredOnTheDevice) {
+  const auto backend = make_cpu_backend();
+  const auto found = measure_roofline(*backend, steady_clock());
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_GT(found->flops, 1e6);
+  EXPECT_GT(found->bandwidth, 1e6);
+  EXPECT_GT(found->launch_seconds, 0);
 }
 
 TEST_F(ProfilePageTest, EveryOperationStandsBesideWhatItBecame) {

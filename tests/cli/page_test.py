@@ -33,6 +33,12 @@ press("ArrowRight"); found.right = chosen();
 press("End"); found.end = chosen();
 found.active = document.getElementById("track").getAttribute("aria-activedescendant");
 document.getElementById("step-table").tBodies[0].rows[2].click(); found.clicked = chosen();
+const ticks = document.getElementById("axis").children;
+found.ticks = ticks.length; found.first_tick = ticks[0].textContent;
+found.layers = [...document.getElementById("layers").children].map((mark) => mark.title.split(":")[0]);
+found.origin = document.getElementById("origin").textContent;
+const dots = document.querySelectorAll("#roofline-chart circle");
+found.dots = dots.length;
 const changed = document.getElementById("changed");
 found.changed = document.getElementById("fusion-table").tBodies[0].rows.length;
 changed.click(); found.all = document.getElementById("fusion-table").tBodies[0].rows.length;
@@ -41,6 +47,7 @@ color.value = "floor"; color.dispatchEvent(new Event("change"));
 found.legend = document.getElementById("legend").textContent;
 found.title = document.getElementById("title").textContent;
 found.detail = document.getElementById("detail").textContent;
+dots[0].dispatchEvent(new MouseEvent("click")); found.dot = chosen();
 const out = document.createElement("div");
 out.id = "found"; out.textContent = JSON.stringify(found);
 document.body.append(out);
@@ -107,7 +114,15 @@ class Page(unittest.TestCase):
                 self.assertGreater(found["all"], found["changed"])
                 self.assertGreater(found["changed"], 0)
                 self.assertIn("gemma3_mm: greedy of 1 token after 3", found["title"])
-                self.assertIn("of the floor", found["legend"])
+                self.assertIn("of roofline", found["legend"])
+                self.assertEqual(found["dots"], sum(step["flops"] > 0 for step in steps))
+                self.assertEqual(found["dot"], "step-1", "a dot chooses its dispatch")
+                self.assertEqual(found["layers"], [f"layer {i}" for i in range(6)])
+                self.assertEqual(found["first_tick"], "0")
+                self.assertGreater(found["ticks"], 3)
+                self.assertIn("tokamak profile", found["origin"])
+                self.assertIn("commit", found["origin"])
+                self.assertIn(steps[2]["weights"][0], found["detail"])
                 self.assertIn(steps[2]["kernel"], found["detail"])
 
     @NEEDS_CHROMIUM
@@ -141,6 +156,40 @@ class Page(unittest.TestCase):
                          "--backend", "webgpu", "--trace", "/nonexistent/t.json")
         self.assertEqual(answer.status, 3, answer)
         self.assertIn("/nonexistent/t.json: The file cannot be written: No such", answer.errors[0])
+
+    def test_what_stood_in_a_file_stays_until_there_is_something_in_its_place(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "p.html")
+            with open(path, "w+", encoding="utf-8") as earlier:
+                earlier.write("earlier")
+                earlier.flush()
+                answer = tokamak("profile", model("gemma3_mm"), "-r", 1, "--context", 32, "--chunk", 8,
+                                 "--backend", "webgpu", "--html", path)
+                self.assertEqual(answer.status, 0, answer)
+                earlier.seek(0)
+                self.assertEqual(earlier.read(), "earlier", "who reads it sees all of it")
+            with open(path, encoding="utf-8") as file:
+                self.assertIn("</html>", file.read())
+            self.assertEqual(os.listdir(folder), ["p.html"])
+
+    def test_a_link_and_a_device_are_followed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            real, link = os.path.join(folder, "real.json"), os.path.join(folder, "link.json")
+            open(real, "w", encoding="utf-8").close()
+            os.symlink(real, link)
+            flags = ("profile", model("gemma3_mm"), "-r", 1, "--context", 32, "--chunk", 8, "--backend",
+                     "webgpu", "--trace")
+            self.assertEqual(tokamak(*flags, link).status, 0)
+            self.assertTrue(os.path.islink(link))
+            with open(real, encoding="utf-8") as file:
+                events = json.load(file)["traceEvents"]
+            self.assertIn("layers.0.", json.dumps(events))
+            answer = tokamak(*flags, "/dev/stdout")
+            self.assertEqual(answer.status, 0, answer)
+            self.assertIn('"traceEvents"', answer.out)
+            answer = tokamak(*flags, "/dev/full")
+            self.assertEqual(answer.status, 3, answer)
+            self.assertIn("/dev/full: The file cannot be written: No space left", answer.errors[0])
 
 
 if __name__ == "__main__":

@@ -113,4 +113,7 @@ Json to_json(float value);
 
 int exit_code(ErrorCode code);
 
+/// What the program was started with, to be pasted into a shell.
+const std::string& command_line();
+
 }  // namespace tokamak::cli

@@ -38,6 +38,20 @@ int failed(const Error& error, const App* command) {
   return output_failed() ? kOutputStatus : exit_code(error.code);
 }
 
+std::string& started_with() {
+  static std::string line = "tokamak";
+  return line;
+}
+
+std::string quoted(const std::string& word) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=,@%+";
+  if (!word.empty() && word.find_first_not_of(kPlain) == word.npos) return word;
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? "'\\''" : std::string(1, c);
+  return text + "'";
+}
+
 int run(int argc, char** argv) {
   App app("tokamak", "Runs language models on the GPU at hand.");
   app.footer(kExamples);
@@ -59,6 +73,7 @@ int run(int argc, char** argv) {
   add_logits(app, action);
   add_sampler(app, action);
   const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  for (const std::string& word : words) started_with() += ' ' + quoted(word);
   const auto parsed = app.parse(words);
   if (!parsed) return failed(parsed.error(), nullptr);
   const App* command = parsed->command;
@@ -80,6 +95,11 @@ int run(int argc, char** argv) {
 }
 
 }  // namespace
+
+const std::string& command_line() {
+  return started_with();
+}
+
 }  // namespace tokamak::cli
 
 int main(int argc, char** argv) {

@@ -1,14 +1,10 @@
 #include "report/profile.h"
 
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <memory>
+#include <ctime>
+#include <optional>
 
 #include "apps/cli/command.h"
-#include "report/bench.h"
+#include "apps/cli/output_file.h"
 #include "report/profile_page.h"
 
 namespace tokamak::cli {
@@ -21,52 +17,33 @@ struct ProfileFlags {
   bool json = false;
 };
 
-struct CloseFile {
-  void operator()(std::FILE* file) const { std::fclose(file); }
-};
-/// Opened before anything is measured, so that a bad path costs no measurement; what an earlier run
-/// has left there is kept until there is something in its place.
-struct OutputFile {
-  std::string path;
-  std::unique_ptr<std::FILE, CloseFile> file;  // none without a path
-};
-
-Failure cannot_write(const std::string& path) {
-  return invalid_input("{}: The file cannot be written: {}.", path, std::strerror(errno));
-}
-
-Result<OutputFile> open_output(const std::string& path) {
-  OutputFile out{.path = path, .file = nullptr};
-  if (path.empty()) return out;
-  out.file.reset(std::fopen(path.c_str(), "ab"));
-  if (!out.file) return cannot_write(path);
-  return out;
-}
-
-Result<void> write(OutputFile& out, std::string_view text) {
-  // What is no plain file, as /dev/stdout, has no length to cut.
-  if (ftruncate(fileno(out.file.get()), 0) != 0 && errno != EINVAL) return cannot_write(out.path);
-  const size_t written = std::fwrite(text.data(), 1, text.size(), out.file.get());
-  if (written != text.size() || std::fflush(out.file.get()) != 0) return cannot_write(out.path);
-  return {};
+std::string now() {
+  const std::time_t seconds = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&seconds, &utc);
+  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02} UTC", utc.tm_year + 1900, utc.tm_mon + 1,
+                     utc.tm_mday, utc.tm_hour, utc.tm_min);
 }
 
 Result<void> run(const ProfileFlags& flags) {
-  TOK_TRY(OutputFile html, open_output(flags.html));
-  TOK_TRY(OutputFile trace, open_output(flags.trace));
+  TOK_TRY(check_output(flags.html));
+  TOK_TRY(check_output(flags.trace));
   TOK_TRY(const OpenOptions open, flags.model.options());
-  TOK_TRY(const std::unique_ptr<Engine> engine, Engine::open(open));
+  TOK_TRY(const std::unique_ptr<Engine> engine, ModelFlags::open(open));
+  std::optional<Waiting> waiting("timing the kernels");
   TOK_TRY(const Profile found, profile(*engine, flags.options));
-  if (trace.file) TOK_TRY(write(trace, profile_trace(*engine, found).dump() + "\n"));
-  if (html.file) {
-    Floor floor;
-    const Clock clock = steady_clock();
-    TOK_TRY(const std::unique_ptr<Backend> backend, open_backend(open));
-    TOK_TRY(floor.bandwidth, measure_bandwidth(*backend, clock));
-    TOK_TRY(floor.launch_seconds, measure_launch(*backend, clock));
-    TOK_TRY(const Json data, page_data(*engine, found, floor));
-    TOK_TRY(write(html, profile_page(data)));
+  if (!flags.trace.empty()) {
+    TOK_TRY(write_output(flags.trace, profile_trace(*engine, found).dump() + "\n"));
   }
+  if (!flags.html.empty()) {
+    waiting->say("measuring what the device can do");
+    TOK_TRY(const std::unique_ptr<Backend> backend, open_backend(open));
+    TOK_TRY(const Roofline roofline, measure_roofline(*backend, steady_clock()));
+    const PageOrigin origin{now(), TOKAMAK_VERSION, command_line()};
+    TOK_TRY(const Json data, page_data(*engine, found, roofline, origin));
+    TOK_TRY(write_output(flags.html, profile_page(data)));
+  }
+  waiting.reset();
   return print(flags.json ? profile_json(found).dump(1) + "\n" : profile_text(found));
 }
 

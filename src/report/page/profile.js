@@ -1,138 +1,27 @@
 "use strict";
-// Draws the page from the document in #data, which report/profile_page.cpp writes.
-const data = JSON.parse(document.getElementById("data").textContent);
-const find = (id) => document.getElementById(id);
-
-/** An element with attributes and children; children are elements or text. */
-function make(name, attributes = {}, ...children) {
-  const svg = ["svg", "rect", "line", "text", "title"].includes(name);
-  const element = svg ? document.createElementNS("http://www.w3.org/2000/svg", name)
-                      : document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-  element.append(...children.filter((child) => child !== null));
-  return element;
-}
-
-const fixed = (value, digits) =>
-  value.toLocaleString("en-US", {minimumFractionDigits: digits, maximumFractionDigits: digits});
-const microseconds = (us) => (us >= 1000 ? `${fixed(us / 1000, 2)} ms` : `${fixed(us, 1)} µs`);
-function bytes(count) {
-  const units = ["B", "KiB", "MiB", "GiB"];
-  let unit = 0;
-  while (count >= 1024 && unit < 3) [count, unit] = [count / 1024, unit + 1];
-  return `${fixed(count, unit ? 2 : 0)} ${units[unit]}`;
-}
-const arrow = (text) => text.replace("->", "→");
-const percent = (share) => `${fixed(100 * share, 1)} %`;
-
-const steps = data.steps;
-const total = steps.reduce((sum, step) => sum + step.us, 0);
-for (const step of steps) {
-  step.floor = (step.bytes / data.bandwidth + data.launch_seconds) * 1e6;
-  step.share = step.us > 0 ? step.floor / step.us : 1;
-  step.moved = step.us > 0 ? step.bytes / step.us / 1e3 : 0;       // GB/s
-  step.computed = step.us > 0 ? step.flops / step.us / 1e6 : 0;    // TFLOP/s
-}
-const ops = [...new Set(steps.map((step) => step.op))].sort(
-  (a, b) => time_of(b) - time_of(a));
-function time_of(op) {
-  return steps.reduce((sum, step) => sum + (step.op === op ? step.us : 0), 0);
-}
-const op_color = (op) => `var(--c${Math.min(ops.indexOf(op), 9)})`;
-/** Green at the floor, red far above it. */
-const floor_color = (share) => `hsl(${Math.round(125 * Math.min(share, 1))} 48% var(--floor))`;
-
+// Heading, tables, graph, memory and sources; starts the drawing.
 function draw_header() {
   const floor = steps.reduce((sum, step) => sum + step.floor, 0);
   const moved = steps.reduce((sum, step) => sum + step.bytes, 0);
+  const computed = steps.reduce((sum, step) => sum + step.flops, 0);
   find("title").textContent = `${data.model}: ${data.phase} of ${data.tokens} token` +
     `${data.tokens === 1 ? "" : "s"} after ${data.depth}`;
   document.title = `Tokamak profile of ${data.model}`;
-  find("about").textContent = `${data.architecture} on ${data.device}, ${data.driver}. ` +
+  find("about").textContent =
     "Times are the device's own, of each dispatch by itself, so their sum is a little more than " +
     "the step takes when dispatches follow one another without a stop.";
+  find("origin").append(...data.origin.flatMap(([name, value]) =>
+    [make("dt", {}, name), make("dd", {}, value)]));
   const figures = [
     ["dispatches", `${steps.length} (${data.unfused_steps} unfused)`],
-    ["sum of their times", microseconds(total)],
-    ["floor", microseconds(floor)],
-    ["of the floor", percent(floor / total)],
-    ["moved", `${bytes(moved)}, ${fixed(moved / total / 1e3, 1)} GB/s`],
-    ["measured bandwidth", `${fixed(data.bandwidth / 1e9, 1)} GB/s`],
-    ["a dispatch at least", microseconds(data.launch_seconds * 1e6)],
+    ["total", microseconds(total)],
+    ["roofline", microseconds(floor)],
+    ["of roofline", percent(floor / total)],
+    ["memory traffic", `${bytes(moved)}, ${fixed(moved / total / 1e3, 1)} GB/s`],
+    ["computed", `${flops(computed)}, ${flop_rate(computed / total * 1e6)}`],
   ];
   find("figures").append(...figures.map(([name, value]) =>
     make("div", {}, make("dt", {}, name), make("dd", {}, value))));
-}
-
-let selected = 0;
-
-function draw_track() {
-  const by_floor = find("color").value === "floor";
-  const zoom = 2 ** Number(find("zoom").value);
-  const track = find("track");
-  track.style.width = `calc(${100 * zoom}% - 6px)`;
-  track.replaceChildren(...steps.map((step, index) => {
-    const share = total > 0 ? step.us / total : 0;
-    const part = make("div", {
-      role: "option", id: `step-${index}`, title: `${step.kernel}: ${microseconds(step.us)}`,
-      "aria-label": `${index}: ${step.kernel}, ${microseconds(step.us)}`,
-      "aria-selected": index === selected,
-    }, share * zoom > 0.06 ? step.op : "");
-    part.style.width = `${100 * share}%`;
-    part.style.background = by_floor ? floor_color(step.share) : op_color(step.op);
-    part.addEventListener("click", () => select(index));
-    return part;
-  }));
-  const entries = by_floor
-    ? [1, 0.75, 0.5, 0.25, 0].map((share) => [floor_color(share), `${100 * share} % of the floor`])
-    : ops.map((op) => [op_color(op), `${op} ${percent(time_of(op) / total)}`]);
-  find("legend").replaceChildren(...entries.map(([color, text]) => {
-    const mark = make("span");
-    mark.style.background = color;
-    return make("li", {}, mark, text);
-  }));
-  track.setAttribute("aria-activedescendant", `step-${selected}`);
-}
-
-function select(index, scroll = true) {
-  selected = Math.max(0, Math.min(steps.length - 1, index));
-  const step = steps[selected];
-  for (const part of find("track").children) {
-    part.setAttribute("aria-selected", part.id === `step-${selected}`);
-  }
-  find("track").setAttribute("aria-activedescendant", `step-${selected}`);
-  for (const row of find("step-table").tBodies[0].rows) {
-    row.setAttribute("aria-selected", row.sectionRowIndex === selected);
-  }
-  const source = step.source < 0 ? "none" : make("a", {href: `#source-${step.source}`}, "WGSL");
-  if (step.source >= 0) {
-    source.addEventListener("click", () => { find(`source-${step.source}`).open = true; });
-  }
-  const facts = [
-    ["time", `${microseconds(step.us)}, ${percent(step.us / total)} of the step`],
-    ["floor", `${microseconds(step.floor)}, reached to ${percent(step.share)}`],
-    ["moved", `${bytes(step.bytes)}, ${fixed(step.moved, 1)} GB/s`],
-    ["computed", `${fixed(step.flops / 1e6, 1)} MFLOP, ${fixed(step.computed, 3)} TFLOP/s`],
-    ["problem", make("code", {}, arrow(step.problem))],
-    ["workgroups", step.grid.join(" × ")],
-    ["passed over", step.passed_over.length ? step.passed_over.join("; ") : "nothing"],
-    ["source", source],
-  ];
-  find("detail").replaceChildren(
-    make("h3", {}, `${selected}: ${step.kernel}`),
-    make("dl", {}, ...facts.flatMap(([name, value]) =>
-      [make("dt", {}, name), make("dd", {}, value)])));
-  if (scroll) {
-    find(`step-${selected}`).scrollIntoView({block: "nearest", inline: "nearest"});
-  }
-}
-
-function on_key(event) {
-  const moves = {ArrowRight: selected + 1, ArrowDown: selected + 1, ArrowLeft: selected - 1,
-                 ArrowUp: selected - 1, Home: 0, End: steps.length - 1};
-  if (!(event.key in moves)) return;
-  event.preventDefault();
-  select(moves[event.key]);
 }
 
 /** `columns`: title, cell of a row (text, or [text] for numbers). */
@@ -151,16 +40,16 @@ function draw_kernels() {
   const longest = Math.max(...data.kernels.map((line) => line.microseconds));
   draw_table(find("kernel-table"), [
     ["kernel", (line) => line.kernel],
-    ["operand", (line) => line.operand],
-    ["launches", (line) => [`${line.launches}`]],
     ["µs", (line) => [fixed(line.microseconds, 1)]],
-    ["each", (line) => [fixed(line.microseconds / line.launches, 2)]],
     ["share", (line) => [percent(line.share)]],
     ["", (line) => {
       const bar = make("span", {class: "bar"});
       bar.style.width = `${Math.max(1, 90 * line.microseconds / longest)}px`;
       return bar;
     }],
+    ["operand", (line) => line.operand],
+    ["launches", (line) => [`${line.launches}`]],
+    ["each", (line) => [fixed(line.microseconds / line.launches, 2)]],
     ["GB/s", (line) => [fixed(line.bytes_per_second / 1e9, 1)]],
     ["GFLOP/s", (line) => [fixed(line.flops / 1e9, 1)]],
   ], data.kernels);
@@ -171,12 +60,15 @@ function draw_steps() {
   draw_table(table, [
     ["#", (step) => [`${steps.indexOf(step)}`]],
     ["kernel", (step) => step.kernel],
-    ["makes", (step) => step.makes],
-    ["reads", (step) => step.reads],
     ["µs", (step) => [fixed(step.us, 2)]],
+    ["layer", (step) => [step.layer === null ? "" : `${step.layer}`]],
+    ["weight", (step) => weight_of(step)],
+    ["reads", (step) => step.reads],
+    ["makes", (step) => step.makes],
     ["GB/s", (step) => [fixed(step.moved, 1)]],
-    ["TFLOP/s", (step) => [fixed(step.computed, 3)]],
-    ["of floor", (step) => [percent(step.share)]],
+    ["GFLOP/s", (step) => [fixed(step.computed * 1e3, 1)]],
+    ["of roofline", (step) => [percent(step.share)]],
+    ["bound by", (step) => step.bound],
   ], steps);
   [...table.tBodies[0].rows].forEach((row, index) =>
     row.addEventListener("click", () => select(index, false)));
@@ -269,12 +161,13 @@ function draw_sources() {
 draw_header();
 draw_kernels();
 draw_steps();
-draw_track();
+draw_timeline();
+draw_roofline();
 draw_fusion();
 draw_memory();
 draw_sources();
 select(steps.reduce((best, step, index) => (step.us > steps[best].us ? index : best), 0), false);
-find("color").addEventListener("change", draw_track);
-find("zoom").addEventListener("input", () => { draw_track(); select(selected); });
+find("color").addEventListener("change", draw_timeline);
+find("zoom").addEventListener("input", () => { draw_timeline(); select(selected); });
 find("changed").addEventListener("change", draw_fusion);
 find("track").addEventListener("keydown", on_key);

@@ -1,0 +1,65 @@
+#include "apps/cli/output_file.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <span>
+
+#include "base/whole_file.h"
+
+namespace tokamak::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+Failure cannot_write(const std::string& path) {
+  return invalid_input("{}: The file cannot be written: {}.", path, std::strerror(errno));
+}
+
+/// Where the file is that links lead to; "" for what is no plain file.
+std::string place_of(const std::string& path) {
+  std::error_code failed;
+  if (!fs::exists(path, failed)) return path;
+  if (!fs::is_regular_file(path, failed)) return "";
+  const fs::path real = fs::canonical(path, failed);
+  return failed ? path : real.string();
+}
+
+}  // namespace
+
+Result<void> check_output(const std::string& path) {
+  if (path.empty()) return {};
+  const std::string place = place_of(path);
+  if (access(path.c_str(), F_OK) == 0 && access(path.c_str(), W_OK) != 0) return cannot_write(path);
+  if (place.empty()) {
+    if (fs::is_directory(path))
+      return invalid_input("{}: Expected a file but found a directory.", path);
+    return {};
+  }
+  errno = 0;
+  const WholeFile file(place);  // gone with the object
+  if (!file.good()) return cannot_write(path);
+  return {};
+}
+
+Result<void> write_output(const std::string& path, std::string_view text) {
+  const std::string place = place_of(path);
+  const auto bytes = std::as_bytes(std::span(text));
+  errno = 0;
+  if (place.empty()) {
+    std::ofstream file(path, std::ios::binary);
+    file.write(text.data(), std::streamsize(text.size()));
+    file.close();
+    if (!file.good()) return cannot_write(path);
+    return {};
+  }
+  WholeFile file(place);
+  file.put(bytes);
+  if (!file.commit()) return cannot_write(path);
+  return {};
+}
+
+}  // namespace tokamak::cli

@@ -1,0 +1,17 @@
+// Files that a command writes at its end.
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace tokamak::cli {
+
+/// Whether the file can be written, so that a bad path is found before the work. "" can.
+Result<void> check_output(const std::string& path);
+
+/// Whoever reads the file meanwhile sees what was there or all of `text`. What is no plain file, as
+/// /dev/stdout, is written as it is.
+Result<void> write_output(const std::string& path, std::string_view text);
+
+}  // namespace tokamak::cli

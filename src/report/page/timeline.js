@@ -1,0 +1,124 @@
+"use strict";
+// The step over time: an axis, every dispatch, the layers below; and the dispatch that is chosen.
+let selected = 0;
+
+/** The first of 1, 2, 5, 10, 20, ... that is not below. */
+function round_up(value) {
+  const power = 10 ** Math.floor(Math.log10(value));
+  return [1, 2, 5, 10].map((digit) => digit * power).find((step) => step >= value * 0.999);
+}
+
+/** Something that begins and ends at shares of the step. */
+function placed(start, end, attributes, text) {
+  const element = make("span", attributes, text);
+  element.style.left = `${100 * start}%`;
+  element.style.width = `${100 * (end - start)}%`;
+  return element;
+}
+
+function draw_axis(zoom) {
+  const every = round_up(total / (8 * zoom));
+  const ticks = [];
+  for (let i = 0; i * every < total; ++i) {
+    const text = i === 0 ? "0" : microseconds(i * every).replace(/\.0+ /, " ");
+    ticks.push(placed(i * every / total, Math.min((i + 1) * every / total, 1), {}, text));
+  }
+  find("axis").replaceChildren(...ticks);
+}
+
+/** Neighbours of one layer are one mark. */
+function draw_layers(zoom) {
+  const marks = [];
+  let at = 0;
+  for (const step of steps) {
+    const last = marks[marks.length - 1];
+    if (last && last.layer === step.layer) last.end = at + step.us;
+    else marks.push({layer: step.layer, start: at, end: at + step.us});
+    at += step.us;
+  }
+  find("layers").replaceChildren(...marks.filter((mark) => mark.layer !== null).map((mark) => {
+    const room = (mark.end - mark.start) / total * zoom;
+    const text = room > 0.06 ? `layer ${mark.layer}` : room > 0.02 ? `${mark.layer}` : "";
+    return placed(mark.start / total, mark.end / total,
+      {title: `layer ${mark.layer}: ${microseconds(mark.end - mark.start)}`}, text);
+  }));
+}
+
+function draw_timeline() {
+  const by_floor = find("color").value === "floor";
+  const zoom = 2 ** Number(find("zoom").value);
+  const track = find("track");
+  for (const part of [track, find("axis"), find("layers")]) {
+    part.style.width = `calc(${100 * zoom}% - 6px)`;
+  }
+  draw_axis(zoom);
+  draw_layers(zoom);
+  track.replaceChildren(...steps.map((step, index) => {
+    const share = total > 0 ? step.us / total : 0;
+    const part = make("div", {
+      role: "option", id: `step-${index}`, title: `${step.kernel} ${weight_of(step)}: ${microseconds(step.us)}`,
+      "aria-label": `${index}: ${step.kernel}, ${microseconds(step.us)}`,
+      "aria-selected": index === selected,
+    }, share * zoom > 0.06 ? step.op : "");
+    part.style.width = `${100 * share}%`;
+    part.style.background = by_floor ? floor_color(step.share) : op_color(step.op);
+    part.addEventListener("click", () => select(index));
+    return part;
+  }));
+  const entries = by_floor
+    ? [1, 0.75, 0.5, 0.25, 0].map((share) => [floor_color(share), `${100 * share} % of roofline`])
+    : ops.map((op) => [op_color(op), `${op} ${percent(time_of(op) / total)}`]);
+  find("legend").replaceChildren(...entries.map(([color, text]) => {
+    const mark = make("span");
+    mark.style.background = color;
+    return make("li", {}, mark, text);
+  }));
+  track.setAttribute("aria-activedescendant", `step-${selected}`);
+}
+
+const list = (texts) => make("ul", {}, ...texts.map((text) => make("li", {}, text)));
+
+function select(index, scroll = true) {
+  selected = Math.max(0, Math.min(steps.length - 1, index));
+  const step = steps[selected];
+  for (const part of find("track").children) {
+    part.setAttribute("aria-selected", part.id === `step-${selected}`);
+  }
+  find("track").setAttribute("aria-activedescendant", `step-${selected}`);
+  for (const row of find("step-table").tBodies[0].rows) {
+    row.setAttribute("aria-selected", row.sectionRowIndex === selected);
+  }
+  const source = step.source < 0 ? "none" : make("a", {href: `#source-${step.source}`}, "WGSL");
+  if (step.source >= 0) {
+    source.addEventListener("click", () => { find(`source-${step.source}`).open = true; });
+  }
+  const facts = [
+    ["time", `${microseconds(step.us)}, ${percent(step.us / total)} of the step`],
+    ["layer", step.layer === null ? "none" : `${step.layer}`],
+    ["weights", step.weights.length ? list(step.weights) : "none"],
+    ["roofline", `${microseconds(step.floor)}, reached to ${percent(step.share)}; bound by ${step.bound}`],
+    ["memory traffic", `${bytes(step.bytes)}, ${fixed(step.moved, 1)} GB/s`],
+    ["computed", `${flops(step.flops)}, ${flop_rate(step.computed * 1e12)}`],
+    ["problem", make("code", {}, arrow(step.problem))],
+    ["workgroups", step.grid.join(" × ")],
+    ["passed over", step.passed_over.length ? list(step.passed_over) : "nothing"],
+    ["source", source],
+  ];
+  find("detail").replaceChildren(
+    make("h3", {}, `${selected}: ${step.kernel}`),
+    make("dl", {}, ...facts.flatMap(([name, value]) =>
+      [make("dt", {}, name), make("dd", {}, value)])));
+  mark_in_roofline();
+  if (scroll) {
+    find(`step-${selected}`).scrollIntoView({block: "nearest", inline: "nearest"});
+  }
+}
+
+function on_key(event) {
+  const moves = {ArrowRight: selected + 1, ArrowDown: selected + 1, ArrowLeft: selected - 1,
+                 ArrowUp: selected - 1, Home: 0, End: steps.length - 1};
+  if (!(event.key in moves)) return;
+  event.preventDefault();
+  select(moves[event.key]);
+}
+
