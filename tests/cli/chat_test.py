@@ -251,12 +251,28 @@ class InAPipe(unittest.TestCase):
             (("--chat-template", "nosuch"), 2, ['is "nosuch"', "neither a file", "none at all"]),
             (("--chat-template", broken.name), 3, [".jinja", "line 1"]),
         ):
-            answer = tokamak("chat", path, *CPU, *flags, text="never read")
-            self.assertEqual((answer.status, answer.out), (status, ""), answer)
-            for part in wanted:
-                self.assertIn(part, answer.errors[0])
-        answer = tokamak("chat", path, *CPU, "--chat-template", "chatml", "-n", 2, text="Hello\n")
-        self.assertEqual(answer.status, 0, answer)
+            for command in (("chat",), ("run", "--chat")):
+                answer = tokamak(*command, path, *CPU, *flags, text="never read")
+                self.assertEqual((answer.status, answer.out), (status, ""), answer)
+                for part in wanted:
+                    self.assertIn(part, answer.errors[0])
+
+    def test_a_template_means_the_same_to_run_and_chat(self):
+        path = os.path.join(DATA, "gguf", "llama-q4_0.gguf")
+        own = self.enterContext(tempfile.NamedTemporaryFile("w", suffix=".jinja"))
+        own.write("{{ bos_token }}Question: {{ messages[0].content }}\nAnswer:")
+        own.flush()
+        flags = (path, *CPU, "--greedy", "-n", 8)
+        answers = set()
+        for template in ("chatml", "llama3", own.name):
+            answer = tokamak("run", "--chat", "--chat-template", template, *flags, text="Hello\n")
+            self.assertEqual(answer.status, 0, answer)
+            chat = tokamak("chat", "--chat-template", template, *flags, text="Hello\n")
+            self.assertEqual(answer.out, chat.out)
+            answers.add(answer.out)
+        self.assertEqual(len(answers), 3, "each is another prompt")
+        plain = tokamak("run", *flags, text="Question: Hello\nAnswer:\n")
+        self.assertEqual(plain.out, "Question: Hello\nAnswer:" + answer.out)
 
 
 if __name__ == "__main__":

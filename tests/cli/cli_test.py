@@ -147,6 +147,7 @@ class Usage(Cli):
             (("-p", "y"), "--prompt is given 2 times, expected once"),
             (("--logprobs", "3"), "--logprobs does nothing without --json"),
             (("--system", "x"), "--system does nothing without --chat"),
+            (("--chat-template", "x"), "--chat-template does nothing without --chat"),
             (("-f", "x"), "--file does not go with --prompt"),
             (("-hf", "a/b"), "--hf-repo does not go with MODEL"),
             (("--json=maybe",), '--json is "maybe", expected no value'),

@@ -299,11 +299,7 @@ void add_chat(App& app, Action& action) {
   auto flags = std::make_shared<ChatFlags>();
   flags->model.add(*command, ModelFlags::Model::kOptional);
   command->add_option("--system", flags->system, "what the model is told first");
-  command
-      ->add_option("--chat-template", flags->chat_template,
-                   "chatml, gemma, llama3, the name of one of the model's own, or a file in Jinja; "
-                   "default: the model's")
-      ->check(not_empty("a name or a file"));
+  add_chat_template(*command, flags->chat_template);
   flags->sampling.add(*command);
   command->get_option("--max-tokens")->default_val("512");
   command->add_flag("-v,--stats", flags->stats, "tokens and speed after each answer");

@@ -36,6 +36,14 @@ std::string known_names() {
 
 }  // namespace
 
+Option* add_chat_template(App& command, std::string& flag) {
+  return command
+      .add_option("--chat-template", flag,
+                  "chatml, gemma, llama3, the name of one of the model's own, or a file in Jinja; "
+                  "default: the model's")
+      ->check(not_empty("a name or a file"));
+}
+
 Result<TemplateChoice> choose_template(const std::string& flag) {
   for (const KnownTemplate& one : kKnown) {
     if (one.name == flag) return TemplateChoice{std::string(one.jinja), std::string(one.end)};
@@ -55,8 +63,8 @@ Result<void> find_own_template(const std::string& flag, const ModelFiles& files,
     const auto own = chat_template_named(files, "default");
     if (own) return {};
     return invalid_input(
-        "{} A base model is for `tokamak run`; --chat-template NAME|FILE gives a template: {}or a "
-        "file in Jinja.",
+        "{} A base model is for `tokamak run` without --chat; --chat-template NAME|FILE gives a "
+        "template: {}or a file in Jinja.",
         own.error().message, known_names());
   }
   auto own = chat_template_named(files, flag);

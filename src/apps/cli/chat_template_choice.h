@@ -3,9 +3,12 @@
 #include <string>
 #include <string_view>
 
+#include "apps/cli/options.h"
 #include "engine/engine.h"
 
 namespace tokamak::cli {
+
+Option* add_chat_template(App& command, std::string& flag);
 
 struct TemplateChoice {
   std::string jinja;  // "": the model's own

@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "apps/cli/chat_template_choice.h"
 #include "apps/cli/command.h"
 
 namespace tokamak::cli {
@@ -8,7 +9,7 @@ namespace {
 struct RunFlags {
   ModelFlags model;
   SamplingFlags sampling;
-  std::string prompt, file, system;
+  std::string prompt, file, system, chat_template;
   bool prompt_given = false, json = false, stats = false, chat = false;
   int logprobs = -1;
 };
@@ -93,7 +94,7 @@ Result<std::string> read_prompt(const RunFlags& flags) {
 }
 
 Result<std::string> rendered_chat(const Engine& engine, const RunFlags& flags,
-                                  const std::string& prompt) {
+                                  const std::string& jinja, const std::string& prompt) {
   Json::Array messages;
   const auto add = [&](const char* role, const std::string& content) {
     Json message;
@@ -104,7 +105,7 @@ Result<std::string> rendered_chat(const Engine& engine, const RunFlags& flags,
   add("user", prompt);
   Json variables;
   variables.set("messages", std::move(messages)).set("add_generation_prompt", true);
-  return engine.render_chat(variables);
+  return render_chat(engine.files(), variables, jinja);
 }
 
 Json result_json(const Engine& engine, const RunFlags& flags, const std::string& prompt,
@@ -123,11 +124,16 @@ Json result_json(const Engine& engine, const RunFlags& flags, const std::string&
 Result<void> run(const RunFlags& flags) {
   TOK_TRY(check_model_word(flags));
   TOK_TRY(const std::string prompt, read_prompt(flags));
+  TOK_TRY(TemplateChoice choice, choose_template(flags.chat_template));
   when_interrupted(OnInterrupt::kStopSoon);
   TOK_TRY(const std::unique_ptr<Engine> engine, flags.model.open());
   TOK_TRY(const Tokenizer* tokenizer, engine->tokenizer());
   TOK_TRY(const GenerationParams defaults, engine->defaults());
   TOK_TRY(GenerationParams params, flags.sampling.params(defaults));
+  if (flags.chat) {
+    TOK_TRY(find_own_template(flags.chat_template, engine->files(), choice));
+    TOK_TRY(add_end(choice, *tokenizer, params));
+  }
   params.logprobs = flags.logprobs >= 0;
   params.top_logprobs = uint32_t(std::max(flags.logprobs, 0));
   // The prompt appears with what follows it, so that the line about the wait has the terminal.
@@ -158,7 +164,7 @@ Result<void> run(const RunFlags& flags) {
   };
   const Result<Generation> result = [&]() -> Result<Generation> {
     if (!flags.chat) return engine->generate(prompt, params, callbacks);
-    TOK_TRY(const std::string rendered, rendered_chat(*engine, flags, prompt));
+    TOK_TRY(const std::string rendered, rendered_chat(*engine, flags, choice.jinja, prompt));
     return engine->generate_rendered(rendered, params, callbacks);
   }();
   waiting.reset();
@@ -206,6 +212,7 @@ void add_run(App& app, Action& action) {
       command->add_flag("--chat", flags->chat, "put the prompt through the model's chat template");
   command->add_option("-sys,--system", flags->system, "with --chat: what the model is told first")
       ->needs(chat);
+  add_chat_template(*command, flags->chat_template)->needs(chat);
   flags->sampling.add(*command);
   Option* json =
       command->add_flag("--json", flags->json, "one JSON object instead of streamed text");
