@@ -167,6 +167,13 @@ TEST(JinjaFilters, TakeNoneAndUndefinedAsTheReferenceDoes) {
       {"[{'a': none}, {}] | rejectattr('a', 'defined') | list", "[{}]"},
       {"[none, 1] | reject('none') | list", "[1]"},
       {"[none, none, 1] | unique | list", "[None, 1]"},
+      {"[1, 1.0, true, 1.5, 'x', 0, false, -0.0] | unique | list", "[1, 1.5, 'x', 0]"},
+      {"[9007199254740993, 9007199254740992.0, 9007199254740992] | unique | list",
+       "[9007199254740993, 9007199254740992.0]"},
+      {"[9223372036854775807, 9223372036854775808.0, -9223372036854775808.0, 1e300] | unique | "
+       "list",
+       "[9223372036854775807, 9.223372036854776e+18, -9.223372036854776e+18, 1e+300]"},
+      {"['nan' | float, 'nan' | float, 1] | unique | list", "[nan, nan, 1]"},
       {"[none, ''] | join('-')", "None-"},
       {"zz | list", "[]"},
       {"zz | length", "0"},

@@ -1,4 +1,6 @@
 // Templates from strangers: each limit is an error that says so, and nothing crashes or hangs.
+#include <chrono>
+
 #include "text/template/test_render.h"
 
 namespace tokamak::jinja {
@@ -26,6 +28,22 @@ TEST(JinjaLimits, StepsAreCounted) {
   EXPECT_EQ(rendered("{% for i in range(50) %}{% endfor %}", {.max_steps = 100}),
             "error: line 1: The template takes more than 100 steps.");
   EXPECT_EQ(rendered("{% for i in range(50) %}{% endfor %}", {.max_steps = 1000}), "");
+}
+
+TEST(JinjaLimits, KeysThatAHashWouldPutTogetherAreFoundAsFastAsOthers) {
+  // As floats all of them are one number, and beyond the largest float infinite.
+  for (const size_t digits : {size_t{30}, size_t{400}}) {
+    std::string list = R"({"l": [0)";
+    for (int i = 10'000; i < 40'000; ++i) list += fmt::format(",1{:0{}}", i, digits);
+    const auto variables = Json::parse(list + "]}");
+    const auto parsed = ChatTemplate::parse("{{ l | unique | list | length }}");
+    ASSERT_TRUE(variables && parsed);
+    const auto start = std::chrono::steady_clock::now();
+    const auto text = parsed->render(*variables);
+    ASSERT_TRUE(text) << text.error().message;
+    EXPECT_EQ(*text, "30001");
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
+  }
 }
 
 TEST(JinjaLimits, RecursionOfMacrosIsCounted) {

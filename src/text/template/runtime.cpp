@@ -8,7 +8,7 @@ namespace tokamak::jinja {
 namespace {
 
 // What a map node and a vector element of a dict take, roughly.
-constexpr uint64_t kDictItemBytes = 80;
+constexpr uint64_t kDictItemBytes = 104;
 
 uint32_t depth_of(const Value& value) {
   if (value.is_sequence()) return value.as_sequence().depth;

@@ -89,30 +89,46 @@ std::string_view Value::type_name() const {
   return "object";
 }
 
+namespace {
+
+bool is_nan(const Value& key) {
+  return key.is_float() && std::isnan(key.as_number());
+}
+
+/// Exact, since an order in which 2^53 and 2^53 + 1 both equal a float is none.
+std::partial_ordering order_of(int64_t integer, double number) {
+  constexpr double kEnd = 9223372036854775808.0;  // 2^63
+  if (number >= kEnd) return std::partial_ordering::less;
+  if (number < -kEnd) return std::partial_ordering::greater;
+  const double whole = std::trunc(number);
+  if (integer != int64_t(whole)) return integer <=> int64_t(whole);
+  return 0.0 <=> number - whole;
+}
+
+/// REQUIRES: no NaN.
+std::partial_ordering order_of_numbers(const Value& a, const Value& b) {
+  if (a.is_big_integer() || b.is_big_integer()) return order_exactly(a, b);
+  if (a.is_float() && b.is_float()) return a.as_number() <=> b.as_number();
+  if (b.is_float()) return order_of(a.as_integer(), b.as_number());
+  if (a.is_float()) return 0 <=> order_of(b.as_integer(), a.as_number());
+  return a.as_integer() <=> b.as_integer();
+}
+
+}  // namespace
+
 bool Dict::can_be_key(const Value& key) {
   return key.is_text() || key.is_number() || key.is_none();
 }
 
-size_t Dict::KeyHash::operator()(const Value& key) const {
-  if (key.is_text()) return std::hash<std::string_view>{}(key.as_text());
-  // All numbers by their value as a double, so that equal keys of different types agree.
-  if (key.is_number()) return std::hash<double>{}(key.as_number());
-  return 0;
-}
-
-bool Dict::KeyEqual::operator()(const Value& a, const Value& b) const {
-  if (a.is_text() && b.is_text()) return a.as_text() == b.as_text();
-  if (a.is_integer() && b.is_integer()) return a.as_integer() == b.as_integer();
-  if (a.is_big_integer() && b.is_big_integer()) return a.as_digits() == b.as_digits();
-  if (a.is_big_integer() || b.is_big_integer()) {
-    return a.is_number() && b.is_number() && order_exactly(a, b) == 0;
-  }
-  if (a.is_number() && b.is_number()) return a.as_number() == b.as_number();
-  return a.is_none() && b.is_none();
+bool Dict::KeyLess::operator()(const Value& a, const Value& b) const {
+  const auto rank = [](const Value& key) { return key.is_none() ? 0 : key.is_number() ? 1 : 2; };
+  if (rank(a) != rank(b)) return rank(a) < rank(b);
+  if (a.is_text()) return a.as_text() < b.as_text();
+  return a.is_number() && order_of_numbers(a, b) < 0;
 }
 
 const Value* Dict::find(const Value& key) const {
-  if (!can_be_key(key)) return nullptr;
+  if (!can_be_key(key) || is_nan(key)) return nullptr;
   const auto place = places_.find(key);
   return place == places_.end() ? nullptr : &items[place->second].second;
 }
@@ -123,6 +139,10 @@ const Value* Dict::find(std::string_view key) const {
 }
 
 void Dict::set(const Value& key, const Value& value) {
+  if (is_nan(key)) {  // equals no key, not even itself
+    items.emplace_back(key, value);
+    return;
+  }
   const auto [place, is_new] = places_.try_emplace(key, items.size());
   if (is_new) {
     items.emplace_back(key, value);

@@ -5,9 +5,9 @@
 // itself except through a namespace, and nothing is freed before the rendering ends.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -153,13 +153,11 @@ struct Dict {
   void set(const Value& key, const Value& value);
 
  private:
-  struct KeyHash {
-    size_t operator()(const Value& key) const;
-  };
-  struct KeyEqual {
+  /// An order and no hash: keys are strangers', who could choose those that fall into one bucket.
+  struct KeyLess {
     bool operator()(const Value& a, const Value& b) const;
   };
-  std::unordered_map<Value, size_t, KeyHash, KeyEqual> places_;
+  std::map<Value, size_t, KeyLess> places_;
 };
 
 struct Namespace {
