@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstring>
 #include <utility>
 
@@ -14,35 +15,72 @@
 namespace tokamak {
 namespace {
 
-/// Owns the descriptor and the mapping. The descriptor stays open so that a file that shrinks is
-/// noticed before its lost pages are touched, which would end the process.
+/// O_NONBLOCK: opening a pipe would otherwise wait for a writer.
+constexpr int kHowToOpen = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
+
+/// The same from every working directory.
+std::string absolute(const std::string& path) {
+  char here[PATH_MAX];
+  if (path.starts_with('/') || ::getcwd(here, sizeof here) == nullptr) return path;
+  return fmt::format("{}/{}", here, path);
+}
+
+/// Closes it.
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
+/// Owns the mapping and no descriptor: a model may have more files than a process may hold open.
+/// So that a file that shrinks is noticed before its lost pages are touched, which would end the
+/// process, its name is looked up again each time. When the name leads elsewhere by then, the file
+/// has none to be shortened by.
 class MappedFile final : public ByteSource {
  public:
-  MappedFile(std::string name, uint64_t size, int file, const std::byte* begin)
-      : ByteSource(std::move(name), size), file_(file), begin_(begin) {}
+  MappedFile(std::string name, const struct stat& status, const std::byte* begin)
+      : ByteSource(std::move(name), uint64_t(status.st_size)),
+        path_(absolute(this->name())),
+        device_(status.st_dev),
+        inode_(status.st_ino),
+        begin_(begin) {}
 
   ~MappedFile() override {
     if (begin_ != nullptr) ::munmap(const_cast<std::byte*>(begin_), size_t(size()));
-    ::close(file_);
   }
 
   Result<std::span<const std::byte>> view(uint64_t offset, uint64_t length) const override {
     TOK_TRY(check_range(offset, length));
     struct stat status{};
-    if (::fstat(file_, &status) != 0) {
-      return invalid_input("{}: The file cannot be examined: {}.", name(), std::strerror(errno));
+    const bool is_found = ::stat(path_.c_str(), &status) == 0;
+    if (is_found && is_same(status) && uint64_t(status.st_size) < offset + length) {
+      return became_shorter(uint64_t(status.st_size));
     }
-    if (uint64_t(status.st_size) < offset + length) return became_shorter(uint64_t(status.st_size));
     if (length == 0) return std::span<const std::byte>();
     return std::span(begin_ + offset, size_t(length));
   }
 
   Result<void> read(uint64_t offset, std::span<std::byte> out) const override {
-    TOK_TRY(check_range(offset, out.size()));
+    TOK_TRY(const std::span<const std::byte> mapped, view(offset, out.size()));
+    // A disk's errors are results of pread(), and signals where the mapping is read.
+    const Descriptor file(::open(path_.c_str(), kHowToOpen));
+    struct stat status{};
+    if (file.number() < 0 || ::fstat(file.number(), &status) != 0 || !is_same(status)) {
+      std::ranges::copy(mapped, out.begin());
+      return {};
+    }
     size_t done = 0;
     while (done < out.size()) {
       const ssize_t count =
-          ::pread(file_, out.data() + done, out.size() - done, off_t(offset + done));
+          ::pread(file.number(), out.data() + done, out.size() - done, off_t(offset + done));
       if (count < 0 && errno == EINTR) continue;
       if (count < 0) {
         return invalid_input("{}: The file cannot be read: {}.", name(), std::strerror(errno));
@@ -54,12 +92,18 @@ class MappedFile final : public ByteSource {
   }
 
  private:
+  bool is_same(const struct stat& status) const {
+    return status.st_dev == device_ && status.st_ino == inode_;
+  }
+
   Failure became_shorter(uint64_t now) const {
     return invalid_input("{}: The file had {} bytes when it was opened and has {} bytes now.",
                          name(), size(), now);
   }
 
-  int file_;
+  std::string path_;  // the caller may change the working directory
+  dev_t device_;
+  ino_t inode_;
   const std::byte* begin_;  // null for an empty file
 };
 
@@ -67,28 +111,28 @@ class MappedFile final : public ByteSource {
 
 Result<std::shared_ptr<ByteSource>> open_file(const std::string& path) {
   if (path.find('\0') != path.npos) return invalid_input("A path contains a NUL character.");
-  // O_NONBLOCK: opening a pipe would otherwise wait for a writer.
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (file < 0) return invalid_input("{}: Cannot open the file: {}.", path, std::strerror(errno));
-
-  struct stat status{};
-  Failure failure = invalid_input("{}: Expected a file but found {}.", path, "a directory");
-  if (::fstat(file, &status) != 0) {
-    failure = invalid_input("{}: The file cannot be examined: {}.", path, std::strerror(errno));
-  } else if (S_ISREG(status.st_mode)) {
-    const uint64_t size = uint64_t(status.st_size);
-    if (size == 0) return std::make_shared<MappedFile>(path, size, file, nullptr);
-    void* begin = ::mmap(nullptr, size_t(size), PROT_READ, MAP_PRIVATE, file, 0);
-    if (begin != MAP_FAILED) {
-      return std::make_shared<MappedFile>(path, size, file, static_cast<const std::byte*>(begin));
-    }
-    failure = invalid_input("{}: Mapping {} bytes into memory fails: {}.", path, size,
-                            std::strerror(errno));
-  } else if (!S_ISDIR(status.st_mode)) {
-    failure = invalid_input("{}: Expected a file but found a device or a pipe.", path);
+  const Descriptor file(::open(path.c_str(), kHowToOpen));
+  if (file.number() < 0) {
+    return invalid_input("{}: Cannot open the file: {}.", path, std::strerror(errno));
   }
-  ::close(file);
-  return failure;
+  struct stat status{};
+  if (::fstat(file.number(), &status) != 0) {
+    return invalid_input("{}: The file cannot be examined: {}.", path, std::strerror(errno));
+  }
+  if (S_ISDIR(status.st_mode)) {
+    return invalid_input("{}: Expected a file but found a directory.", path);
+  }
+  if (!S_ISREG(status.st_mode)) {
+    return invalid_input("{}: Expected a file but found a device or a pipe.", path);
+  }
+  const uint64_t size = uint64_t(status.st_size);
+  if (size == 0) return std::make_shared<MappedFile>(path, status, nullptr);
+  void* begin = ::mmap(nullptr, size_t(size), PROT_READ, MAP_PRIVATE, file.number(), 0);
+  if (begin == MAP_FAILED) {
+    return invalid_input("{}: Mapping {} bytes into memory fails: {}.", path, size,
+                         std::strerror(errno));
+  }
+  return std::make_shared<MappedFile>(path, status, static_cast<const std::byte*>(begin));
 }
 
 Result<std::string> read_text_file(const std::string& path, uint64_t max_bytes) {

@@ -1,6 +1,7 @@
 #include "formats/byte_source.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -83,6 +84,42 @@ TEST_F(FileTest, ReportsAFileThatBecameShorter) {
   EXPECT_EQ((*file)->read(95, out).error().message,
             path + ": The file had 10000 bytes when it was opened and has 100 bytes now.");
   EXPECT_TRUE((*file)->view(90, 10));
+}
+
+TEST_F(FileTest, KeepsWhatItOpenedWhenTheNameLeadsElsewhere) {
+  const std::string path = write("replaced", "abcde");
+  const auto file = open_file(path);
+  ASSERT_TRUE(file);
+  std::filesystem::rename(write("other", "x"), path);
+  expect_reads_only_inside(**file);
+  std::filesystem::remove(path);
+  expect_reads_only_inside(**file);
+}
+
+TEST_F(FileTest, IsFoundAgainFromAnotherWorkingDirectory) {
+  const std::filesystem::path before = std::filesystem::current_path();
+  write("shrinks", "abcde");
+  std::filesystem::current_path(folder);
+  const auto file = open_file("shrinks");
+  std::filesystem::current_path(before);
+  ASSERT_TRUE(file);
+  std::filesystem::resize_file(folder / "shrinks", 2);
+  EXPECT_FALSE((*file)->view(1, 3));
+}
+
+TEST_F(FileTest, MoreFilesThanAProcessMayHoldOpen) {
+  rlimit limit{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
+  const rlimit few{64, limit.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+  std::vector<std::shared_ptr<ByteSource>> files;
+  for (int i = 0; i < 100; ++i) {
+    auto file = open_file(write(fmt::format("{}", i), "abcde"));
+    ASSERT_TRUE(file) << file.error().message;
+    files.push_back(*std::move(file));
+  }
+  for (const auto& file : files) expect_reads_only_inside(*file);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
 }
 
 TEST_F(FileTest, RefusesWhatIsNoFile) {

@@ -1,5 +1,6 @@
 // Model folders: the index, shards and their mistakes.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -50,6 +51,27 @@ TEST_F(SafetensorsFolder, ReadsAllShards) {
   for (const TensorInfo& tensor : file->tensors()) {
     EXPECT_EQ(file->data(tensor)->size(), tensor.bytes) << tensor.name;
   }
+}
+
+TEST_F(SafetensorsFolder, ReadsMoreShardsThanAProcessMayHoldOpen) {
+  std::string map;
+  for (int i = 0; i < 100; ++i) {
+    const std::string header =
+        fmt::format(R"({{"t{}":{{"dtype":"U8","shape":[2],"data_offsets":[0,2]}}}})", i);
+    const std::string size{char(header.size()), 0, 0, 0, 0, 0, 0, 0};
+    std::ofstream(folder / fmt::format("{}.safetensors", i), std::ios::binary)
+        << size << header << "ab";
+    map += fmt::format(R"({}"t{}":"{}.safetensors")", i == 0 ? "" : ",", i, i);
+  }
+  std::ofstream(index, std::ios::binary) << R"({"weight_map":{)" << map << "}}";
+  rlimit limit{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
+  const rlimit few{64, limit.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+  const auto file = open_safetensors_folder(folder.string());
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
+  ASSERT_TRUE(file) << file.error().message;
+  EXPECT_EQ(file->sources().size(), 100u);
 }
 
 TEST_F(SafetensorsFolder, ReadsASingleFile) {
