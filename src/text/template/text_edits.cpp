@@ -4,34 +4,11 @@
 #include "text/template/arguments.h"
 #include "text/template/format.h"
 #include "text/template/methods.h"
+#include "text/template/print.h"
 #include "text/template/unicode.h"
 
 namespace tokamak::jinja {
 namespace {
-
-Result<Value> transformed(Runtime& runtime, std::string_view owner, const Value& self,
-                          const Arguments& given, std::string (*change)(std::string_view)) {
-  TOK_TRY(bind(owner, given, {}));
-  TOK_TRY(runtime.check_room(self.as_text().size() * 3));
-  TOK_TRY(runtime.spend_reading(self.as_text().size()));
-  return runtime.text(change(self.as_text()));
-}
-
-Result<Value> upper(Runtime& runtime, const Value& self, const Arguments& given) {
-  return transformed(runtime, "upper", self, given, to_upper);
-}
-
-Result<Value> lower(Runtime& runtime, const Value& self, const Arguments& given) {
-  return transformed(runtime, "lower", self, given, to_lower);
-}
-
-Result<Value> casefold(Runtime& runtime, const Value& self, const Arguments& given) {
-  return transformed(runtime, "casefold", self, given, fold_case);
-}
-
-Result<Value> capitalized(Runtime& runtime, const Value& self, const Arguments& given) {
-  return transformed(runtime, "capitalize", self, given, capitalize);
-}
 
 /// A letter after anything but a letter is upper case, the others lower case.
 std::string to_title(std::string_view text) {
@@ -47,10 +24,6 @@ std::string to_title(std::string_view text) {
   return out;
 }
 
-Result<Value> title(Runtime& runtime, const Value& self, const Arguments& given) {
-  return transformed(runtime, "title", self, given, to_title);
-}
-
 std::string swap_case(std::string_view text) {
   std::string out;
   for (size_t at = 0; at < text.size();) {
@@ -62,21 +35,12 @@ std::string swap_case(std::string_view text) {
   return out;
 }
 
-Result<Value> swapcase(Runtime& runtime, const Value& self, const Arguments& given) {
-  return transformed(runtime, "swapcase", self, given, swap_case);
-}
+constexpr TextChange kCasefold{"casefold", fold_case}, kTitle{"title", to_title},
+    kSwapcase{"swapcase", swap_case};
 
 template <Side kSide>
 Result<Value> strip(Runtime& runtime, const Value& self, const Arguments& given) {
-  TOK_TRY(const auto all, bind("strip", given, {"chars"}));
-  const std::string_view text = self.as_text();
-  if (all[0].is_undefined() || all[0].is_none()) {
-    TOK_TRY(runtime.spend_reading(text.size()));
-    return runtime.text(std::string(strip_spaces(text, kSide)));
-  }
-  TOK_TRY(const std::string_view characters, text_or(all[0], "chars", ""));
-  TOK_TRY(spend_stripping(runtime, text, characters));
-  return runtime.text(std::string(strip_characters(text, characters, kSide)));
+  return strip_text(runtime, "strip", self, given, kSide);
 }
 
 Result<Value> replace(Runtime& runtime, const Value& self, const Arguments& given) {
@@ -175,12 +139,12 @@ Result<Value> expandtabs(Runtime& runtime, const Value& self, const Arguments& g
 }
 
 constexpr Method kMethods[] = {
-    {"upper", upper},
-    {"lower", lower},
-    {"casefold", casefold},
-    {"capitalize", capitalized},
-    {"title", title},
-    {"swapcase", swapcase},
+    {"upper", changed<kUpper>},
+    {"lower", changed<kLower>},
+    {"casefold", changed<kCasefold>},
+    {"capitalize", changed<kCapitalize>},
+    {"title", changed<kTitle>},
+    {"swapcase", changed<kSwapcase>},
     {"strip", strip<Side::kBoth>},
     {"lstrip", strip<Side::kLeft>},
     {"rstrip", strip<Side::kRight>},
@@ -201,8 +165,24 @@ std::span<const Method> text_change_methods() {
   return kMethods;
 }
 
-Result<void> spend_stripping(Runtime& runtime, std::string_view text, std::string_view characters) {
-  return runtime.spend_steps(1 + text.size() / 16 + text.size() * characters.size() / 64);
+Result<Value> apply_change(Runtime& runtime, const Value& input, const Arguments& given,
+                           const TextChange& change) {
+  TOK_TRY(bind(change.name, given, {}));
+  TOK_TRY(const std::string text, to_str(runtime, input));
+  TOK_TRY(runtime.check_room(text.size() * 6));
+  return runtime.text(change.change(text));
+}
+
+Result<Value> strip_text(Runtime& runtime, std::string_view owner, const Value& input,
+                         const Arguments& given, Side side) {
+  TOK_TRY(const auto all, bind(owner, given, {"chars"}));
+  TOK_TRY(const std::string text, to_str(runtime, input));
+  if (all[0].is_undefined() || all[0].is_none()) {
+    return runtime.text(std::string(strip_spaces(text, side)));
+  }
+  TOK_TRY(const std::string_view characters, text_or(all[0], "chars", ""));
+  TOK_TRY(runtime.spend_steps(1 + text.size() / 16 + text.size() * characters.size() / 64));
+  return runtime.text(std::string(strip_characters(text, characters, side)));
 }
 
 std::string capitalize(std::string_view text) {

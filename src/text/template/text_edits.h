@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "text/template/runtime.h"
+#include "text/template/unicode.h"
 
 namespace tokamak::jinja {
 
@@ -11,8 +12,29 @@ namespace tokamak::jinja {
 Result<Value> replace_text(Runtime& runtime, std::string_view text, std::string_view old,
                            std::string_view with, int64_t count);
 
+/// Without `chars`, the argument, or without spaces; errors say `owner`.
+Result<Value> strip_text(Runtime& runtime, std::string_view owner, const Value& input,
+                         const Arguments& given, Side side);
+
 /// The first character upper case, the others lower case.
 std::string capitalize(std::string_view text);
+
+/// A change without arguments: `input` is a text, or printed first.
+struct TextChange {
+  std::string_view name;
+  std::string (*change)(std::string_view);
+};
+Result<Value> apply_change(Runtime& runtime, const Value& input, const Arguments& given,
+                           const TextChange& change);
+
+/// For the tables of methods and of filters.
+template <const TextChange& kChange>
+Result<Value> changed(Runtime& runtime, const Value& input, const Arguments& given) {
+  return apply_change(runtime, input, given, kChange);
+}
+
+inline constexpr TextChange kUpper{"upper", to_upper}, kLower{"lower", to_lower},
+    kCapitalize{"capitalize", capitalize};
 
 /// `text` in the middle of `width` characters: the odd space stands where str.center puts it.
 Result<Value> center_text(Runtime& runtime, std::string_view text, int64_t width,
@@ -20,8 +42,5 @@ Result<Value> center_text(Runtime& runtime, std::string_view text, int64_t width
 
 /// The lines, without their ends unless `keep_ends`.
 std::vector<std::string_view> split_lines(std::string_view text, bool keep_ends);
-
-/// Spends what stripping `characters` from `text` may take.
-Result<void> spend_stripping(Runtime& runtime, std::string_view text, std::string_view characters);
 
 }  // namespace tokamak::jinja

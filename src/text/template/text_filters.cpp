@@ -11,32 +11,8 @@
 namespace tokamak::jinja {
 namespace {
 
-Result<Value> changed(Runtime& runtime, std::string_view owner, const Value& input,
-                      const Arguments& given, std::string (*change)(std::string_view)) {
-  TOK_TRY(bind(owner, given, {}));
-  TOK_TRY(const std::string text, to_str(runtime, input));
-  TOK_TRY(runtime.check_room(text.size() * 6));
-  return runtime.text(change(text));
-}
-
 std::string unchanged(std::string_view text) {
   return std::string(text);
-}
-
-Result<Value> string(Runtime& runtime, const Value& input, const Arguments& given) {
-  return changed(runtime, "string", input, given, unchanged);
-}
-
-Result<Value> upper(Runtime& runtime, const Value& input, const Arguments& given) {
-  return changed(runtime, "upper", input, given, to_upper);
-}
-
-Result<Value> lower(Runtime& runtime, const Value& input, const Arguments& given) {
-  return changed(runtime, "lower", input, given, to_lower);
-}
-
-Result<Value> capitalized(Runtime& runtime, const Value& input, const Arguments& given) {
-  return changed(runtime, "capitalize", input, given, capitalize);
 }
 
 /// Words begin after spaces, hyphens and opening brackets.
@@ -53,10 +29,6 @@ std::string title_words(std::string_view text) {
     text.remove_prefix(end);
   }
   return out;
-}
-
-Result<Value> title(Runtime& runtime, const Value& input, const Arguments& given) {
-  return changed(runtime, "title", input, given, title_words);
 }
 
 std::string escape_html(std::string_view text) {
@@ -85,10 +57,6 @@ std::string escape_html(std::string_view text) {
   return out;
 }
 
-Result<Value> escape(Runtime& runtime, const Value& input, const Arguments& given) {
-  return changed(runtime, "escape", input, given, escape_html);
-}
-
 std::string url_quoted(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -99,22 +67,18 @@ std::string url_quoted(std::string_view text) {
   return out;
 }
 
+constexpr TextChange kString{"string", unchanged}, kTitle{"title", title_words},
+    kEscape{"escape", escape_html}, kUrlencode{"urlencode", url_quoted};
+
 Result<Value> urlencode(Runtime& runtime, const Value& input, const Arguments& given) {
   if (input.is_dict() || input.is_sequence()) {
     return invalid_input("urlencode of a {} is not supported.", input.type_name());
   }
-  return changed(runtime, "urlencode", input, given, url_quoted);
+  return apply_change(runtime, input, given, kUrlencode);
 }
 
 Result<Value> trim(Runtime& runtime, const Value& input, const Arguments& given) {
-  TOK_TRY(const auto all, bind("trim", given, {"chars"}));
-  TOK_TRY(const std::string text, to_str(runtime, input));
-  if (all[0].is_undefined() || all[0].is_none()) {
-    return runtime.text(std::string(strip_spaces(text)));
-  }
-  TOK_TRY(const std::string_view characters, text_or(all[0], "chars", ""));
-  TOK_TRY(spend_stripping(runtime, text, characters));
-  return runtime.text(std::string(strip_characters(text, characters, Side::kBoth)));
+  return strip_text(runtime, "trim", input, given, Side::kBoth);
 }
 
 Result<Value> replace(Runtime& runtime, const Value& input, const Arguments& given) {
@@ -244,15 +208,15 @@ Result<Value> tojson(Runtime& runtime, const Value& input, const Arguments& give
 }
 
 constexpr Filter kFilters[] = {
-    {"string", string},
-    {"safe", string},
-    {"upper", upper},
-    {"lower", lower},
-    {"capitalize", capitalized},
-    {"title", title},
-    {"e", escape},
-    {"escape", escape},
-    {"forceescape", escape},
+    {"string", changed<kString>},
+    {"safe", changed<kString>},
+    {"upper", changed<kUpper>},
+    {"lower", changed<kLower>},
+    {"capitalize", changed<kCapitalize>},
+    {"title", changed<kTitle>},
+    {"e", changed<kEscape>},
+    {"escape", changed<kEscape>},
+    {"forceescape", changed<kEscape>},
     {"urlencode", urlencode},
     {"trim", trim},
     {"replace", replace},
