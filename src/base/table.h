@@ -6,6 +6,7 @@
 
 #include "base/bytes_text.h"
 #include "base/json.h"
+#include "base/wrap.h"
 
 namespace tokamak {
 
@@ -34,6 +35,11 @@ class Table {
 
   /// Aligned columns under their titles, no spaces at line ends.
   std::string text() const;
+  /// The same in at most `most` columns: of the widest left-aligned ones, cells break at spaces and
+  /// then in names after a '.'; what is still too wide loses its middle. Figures stay as they are.
+  std::string text(size_t most) const;
+  /// As Markdown, in `most` columns: what is too wide loses its middle.
+  std::string markdown(size_t most) const;
   /// A list of objects.
   Json json() const;
 
@@ -42,6 +48,11 @@ class Table {
     std::string title, key;
     Align align;
   };
+  /// How wide columns are that take `most` without what stands between them.
+  std::vector<size_t> widths(size_t most) const;
+  /// `text` at its side of the column.
+  std::string aligned(size_t column, const std::string& text, size_t width) const;
+
   std::vector<Column> columns_;
   std::vector<std::vector<Cell>> rows_;
 };

@@ -16,6 +16,60 @@ TEST(Table, AlignsColumnsAndLeavesNoSpacesAtLineEnds) {
             "longer  1234\n");
 }
 
+TEST(Table, FitsByBreakingCellsAtSpacesFirst) {
+  Table table;
+  table.column("op", "").column("n", "", Table::Align::kRight).column("weights", "");
+  table.row({"attention {scale=0.125, window=256}", 12345u, "a.weight b.weight"});
+  table.row({"add", 7u, ""});
+  EXPECT_EQ(table.text(34),
+            "op                 n  weights\n"
+            "attention      12345  a.weight\n"
+            "{scale=0.125,         b.weight\n"
+            "window=256}\n"
+            "add                7\n");
+  EXPECT_EQ(table.text(200), table.text());
+}
+
+TEST(Table, FitsByBreakingNamesAfterADot) {
+  Table table;
+  table.column("name", "name").column("±", "n", Table::Align::kRight);
+  table.row({"model.layers.0.self_attn.q_proj.weight", "1.5 ± 0.1"});
+  EXPECT_EQ(table.text(27),
+            "name                      ±\n"
+            "model.layers.0.   1.5 ± 0.1\n"
+            "self_attn.\n"
+            "q_proj.weight\n");
+  EXPECT_EQ(table.json().dump(),
+            R"([{"name": "model.layers.0.self_attn.q_proj.weight", "n": "1.5 ± 0.1"}])");
+}
+
+TEST(Table, FitsByLeavingOutTheMiddleOfWordsThatAreTooLong) {
+  Table table;
+  table.column("name", "").column("n", "", Table::Align::kRight);
+  table.row({"layers.post_feedforward_layernorm", 7u});
+  EXPECT_EQ(table.text(20),
+            "name               n\n"
+            "layers.            7\n"
+            "post_fe...yernorm\n");
+}
+
+TEST(Table, IsMarkdownToo) {
+  Table table;
+  table.column("model", "").column("t/s", "", Table::Align::kRight);
+  table.row({"a|b", "1.5 ± 0.1"});
+  table.row({"a-model-with-a-long-name", "12.5 ± 0.1"});
+  EXPECT_EQ(table.markdown(100),
+            "| model                    |        t/s |\n"
+            "| ------------------------ | ---------: |\n"
+            "| a/b                      |  1.5 ± 0.1 |\n"
+            "| a-model-with-a-long-name | 12.5 ± 0.1 |\n");
+  EXPECT_EQ(table.markdown(28),
+            "| model       |        t/s |\n"
+            "| ----------- | ---------: |\n"
+            "| a/b         |  1.5 ± 0.1 |\n"
+            "| a-mo...name | 12.5 ± 0.1 |\n");
+}
+
 TEST(Table, GivesProgramsTheValueAndPeopleTheText) {
   Table table;
   table.column("size", "bytes").column("only shown", "");

@@ -2,32 +2,18 @@
 #include <algorithm>
 
 #include "apps/cli/options.h"
+#include "base/wrap.h"
 
 namespace tokamak::cli {
 
 namespace {
 
-constexpr size_t kWidth = 100, kColumn = 30;
+constexpr size_t kColumn = 30;
 
-/// `text` in lines of at most kWidth columns, each but the first after `indent` blanks.
-std::string wrapped(std::string_view text, size_t indent) {
-  std::string out;
-  size_t column = indent;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find(' '), text.size());
-    const std::string_view word = text.substr(0, end);
-    if (column != indent && column + 1 + word.size() > kWidth) {
-      out += "\n" + std::string(indent, ' ');
-      column = indent;
-    } else if (column != indent) {
-      out += " ";
-      ++column;
-    }
-    out += word;
-    column += word.size();
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return out;
+/// `text` in lines of at most kScreenColumns, each but the first after `indent` blanks.
+std::string indented(std::string_view text, size_t indent) {
+  return fmt::format(
+      "{}", fmt::join(wrapped(text, kScreenColumns - indent), "\n" + std::string(indent, ' ')));
 }
 
 /// Two columns; a first one that is too wide has a line of its own.
@@ -38,7 +24,7 @@ std::string row(const std::string& left, std::string_view right) {
   } else {
     out += std::string(kColumn - out.size(), ' ');
   }
-  return out + wrapped(right, kColumn) + "\n";
+  return out + indented(right, kColumn) + "\n";
 }
 
 }  // namespace
@@ -47,7 +33,7 @@ class HelpText {
  public:
   static std::string of(const App& app, bool developer) {
     const std::string is = app.parent_ == nullptr ? "" : app.full_name() + ": ";
-    std::string out = wrapped(is + app.description_, 0) + "\n\n" + usage(app) + "\n";
+    std::string out = indented(is + app.description_, 0) + "\n\n" + usage(app) + "\n";
     out += app.commands_.empty() ? options(app, developer) : commands(app);
     out += "\n" + app.footer_ + "\n";
     if (!developer && std::ranges::any_of(app.options_, is_for_developers)) {
