@@ -173,7 +173,11 @@ std::string Facts::text() const {
   for (const Fact& fact : facts_) width = std::max(width, fact.title.size());
   std::string out;
   for (const Fact& fact : facts_) {
-    if (!fact.title.empty()) out += fmt::format("{:<{}}  {}\n", fact.title, width, fact.text);
+    if (fact.title.empty()) continue;
+    const size_t indent = width + kGap.size();
+    const std::string lines =
+        joined(wrapped(fact.text, kScreenColumns - indent), "\n" + std::string(indent, ' '));
+    out += fmt::format("{:<{}}{}\n", fact.title, indent, lines);
   }
   return out;
 }

@@ -65,6 +65,7 @@ class Facts {
   Facts& add(std::string title, std::string key, const Cell& cell) {
     return add(std::move(title), cell.text, std::move(key), cell.value);
   }
+  /// Long texts go on below their beginning, in kScreenColumns.
   std::string text() const;
   Json json() const;
 

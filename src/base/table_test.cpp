@@ -70,6 +70,13 @@ TEST(Table, IsMarkdownToo) {
             "| a-mo...name | 12.5 ± 0.1 |\n");
 }
 
+TEST(Facts, GoOnBelowTheirBeginning) {
+  Facts facts;
+  facts.add("fact", std::string(60, 'a') + " " + std::string(60, 'b'), "", nullptr);
+  EXPECT_EQ(facts.text(),
+            "fact  " + std::string(60, 'a') + "\n      " + std::string(60, 'b') + "\n");
+}
+
 TEST(Table, GivesProgramsTheValueAndPeopleTheText) {
   Table table;
   table.column("size", "bytes").column("only shown", "");

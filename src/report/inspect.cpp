@@ -7,9 +7,9 @@
 
 #include "formats/printable.h"
 #include "graph/text.h"
-#include "model/gguf/import.h"
 #include "plan/text.h"
 #include "report/inspect_views.h"
+#include "report/model_title.h"
 
 namespace tokamak::inspection {
 namespace {
@@ -64,9 +64,13 @@ void add_dimensions(Facts& facts, const Engine::Compiled& compiled) {
                         join_numbers(found.feed_forward)),
             "width", numbers_json(found.width));
   facts.add("", "", "feed_forward", numbers_json(found.feed_forward));
+  const auto heads = [](const std::set<uint64_t>& numbers, const char* kind) {
+    const bool one = numbers.size() == 1 && numbers.contains(1);
+    return fmt::format("{} {} head{}", join_numbers(numbers), kind, one ? "" : "s");
+  };
   facts.add("heads",
-            fmt::format("{} of {} numbers, {} for keys and values", join_numbers(found.heads),
-                        join_numbers(found.head_dim), join_numbers(found.kv_heads)),
+            fmt::format("{}, {}, head_dim {}", heads(found.heads, "query"),
+                        heads(found.kv_heads, "KV"), join_numbers(found.head_dim)),
             "heads", numbers_json(found.heads));
   facts.add("", "", "kv_heads", numbers_json(found.kv_heads));
   facts.add("", "", "head_dim", numbers_json(found.head_dim));
@@ -110,6 +114,18 @@ Json types_json(const std::map<std::string, uint64_t>& types) {
   return out;
 }
 
+/// "Q4_0, 4.50 bits per weight": what the file calls itself, else the type of most weights, and the
+/// average over the matrices.
+std::string quantization_text(const ModelFiles& files, const Engine::Compiled& compiled,
+                              const WeightUses& uses) {
+  const std::string name = quantization_name(files, compiled);
+  const auto type = dtype_from_name(name);
+  std::string text = type && is_float_weight(*type) ? fmt::format("none ({})", name) : name;
+  if (uses.matrices.parameters == 0) return text;
+  return text + fmt::format(", {:.2f} bits per weight",
+                            8 * double(uses.matrices.bytes) / double(uses.matrices.parameters));
+}
+
 /// Matrices that --quantize leaves as they are.
 uint64_t unquantized_matrices(const Graph& graph) {
   return uint64_t(std::ranges::count_if(graph.values, [](const TensorDesc& value) {
@@ -118,9 +134,9 @@ uint64_t unquantized_matrices(const Graph& graph) {
   }));
 }
 
-void add_parameters(Facts& facts, const ModelFiles& files, const Graph& graph,
+void add_parameters(Facts& facts, const ModelFiles& files, const Engine::Compiled& compiled,
                     const OpenOptions& options) {
-  const WeightUses uses = weight_uses(files, graph);
+  const WeightUses uses = weight_uses(files, compiled.fused);
   std::string text =
       fmt::format("{} ({})", count_text(uses.used.parameters), types_text(uses.stored_types));
   for (const auto& [part, use] : uses.skipped_parts) {
@@ -129,9 +145,10 @@ void add_parameters(Facts& facts, const ModelFiles& files, const Graph& graph,
   facts.add("parameters", text, "parameters", uses.used.parameters);
   facts.add("", "", "skipped_parameters", uses.skipped.parameters);
   facts.add("", "", "element_types", types_json(uses.stored_types));
+  facts.add("quantization", quantization_text(files, compiled, uses), "", nullptr);
   if (options.quantize.empty()) return;
   std::string device = types_text(uses.device_types);
-  const uint64_t plain = unquantized_matrices(graph);
+  const uint64_t plain = unquantized_matrices(compiled.fused);
   if (plain != 0) {
     device += fmt::format("; {} matri{} whose rows are no multiple of 32 stay as they are", plain,
                           plain == 1 ? "x" : "ces");
@@ -180,15 +197,13 @@ Result<void> add_texts(Facts& facts, const ModelFiles& files) {
 }
 
 /// What a GGUF file calls itself.
-void add_labels(Facts& facts, const Json& metadata) {
-  const Json* name = metadata.find("general.name");
+void add_labels(Facts& facts, const ModelFiles& files) {
+  const Json* name = files.tensors.metadata().find("general.name");
   if (name != nullptr && name->is_string()) {
     facts.add("name", printable(name->as_string()), "name", name->as_string());
   }
-  const Json* type = metadata.find("general.file_type");
-  if (type == nullptr || !type->is_integer()) return;
-  if (const auto label = gguf_file_type_name(type->as_integer()); !label.empty()) {
-    facts.add("quantization", std::string(label), "quantization", label);
+  if (const std::string_view label = quantization_label(files); !label.empty()) {
+    facts.add("", "", "quantization", label);
   }
 }
 
@@ -216,11 +231,14 @@ Result<void> add_launches(Facts& facts, const Engine::Compiled& compiled, const 
   Json fusions;
   for (size_t i = 0; i < compiled.replacements.size(); ++i) {
     const std::string_view name = fuse::passes()[i].name;
-    counts.push_back(fmt::format("{} {}", name, compiled.replacements[i]));
+    if (compiled.replacements[i] > 0) {
+      counts.push_back(fmt::format("{} {}", name, compiled.replacements[i]));
+    }
     fusions.set(std::string(name), compiled.replacements[i]);
   }
   // Steps of several tokens fuse less, those that choose a token more.
-  facts.add("fusions", "per decode step: " + joined(counts), "fusions", std::move(fusions));
+  facts.add("fusions", counts.empty() ? "none" : "per decode step: " + joined(counts), "fusions",
+            std::move(fusions));
   CaptureOptions unfused{.phases = {}, .forced = options.forced};
   std::deque<Graph> graphs;
   for (const Phase& phase : compiled.plan.phases) {
@@ -302,6 +320,12 @@ void add_memory(Facts& facts, const Plan& plan) {
 
 }  // namespace
 
+std::string dot_start(std::string_view name) {
+  return fmt::format(
+      "digraph {} {{\n  node [shape=box, fontname=monospace];\n  edge [fontname=monospace];\n",
+      name);
+}
+
 std::string dot_escape(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -323,10 +347,10 @@ std::string file_part(std::string_view path) {
 Result<Facts> summary(const ModelFiles& files, const Engine::Compiled& compiled,
                       const DeviceInfo& device, const OpenOptions& options) {
   Facts facts;
-  facts.add("model", "model", files.name);
-  add_labels(facts, files.tensors.metadata());
+  facts.add("model", model_title(files, options.model), "model", files.name);
+  add_labels(facts, files);
   facts.add("architecture", "architecture", compiled.facts.architecture);
-  add_parameters(facts, files, compiled.fused, options);
+  add_parameters(facts, files, compiled, options);
   add_dimensions(facts, compiled);
   facts.add("vocabulary", count_text(compiled.facts.vocab), "vocabulary", compiled.facts.vocab);
   facts.add("context",

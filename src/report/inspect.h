@@ -23,6 +23,9 @@ Result<std::string> inspect(const ModelFiles& files, const Engine::Compiled& com
                             const DeviceInfo& device, const OpenOptions& options,
                             const InspectRequest& request);
 
+/// What a GGUF file says that it is: "Q4_K_M"; "" where nothing does.
+std::string_view quantization_label(const ModelFiles& files);
+
 /// What the weights are stored as, in a word: "Q4_K_M" where a GGUF file says so, else the type of
 /// most of them.
 std::string quantization_name(const ModelFiles& files, const Engine::Compiled& compiled);

@@ -1,5 +1,6 @@
 #include "graph/row_range.h"
 #include "graph/text.h"
+#include "report/cost_table.h"
 #include "report/inspect_views.h"
 
 namespace tokamak::inspection {
@@ -82,32 +83,23 @@ Result<std::string> graph_table(const Graph& graph, const InspectRequest& reques
   TOK_TRY(const std::vector<Cost> costs,
           node_costs(graph, request.tokens, uint64_t{request.depth} + request.tokens));
   const std::vector<std::string> names = value_names(graph);
-  Table table;
-  table.column("node", "", Table::Align::kRight)
-      .column("op", "")
-      .column("inputs", "")
-      .column("output", "")
-      .column("bytes", "", Table::Align::kRight)
-      .column("FLOP", "", Table::Align::kRight)
-      .column("weights", "");
+  CostTable table("node", {"operation", "output"});
   Cost sum;
   for (size_t n = 0; n < graph.nodes.size(); ++n) {
     const Node& node = graph.nodes[n];
-    std::vector<std::string> inputs, weights, outputs;
+    std::vector<std::string> inputs, outputs;
     for (const ValueId id : node.inputs) {
       const TensorDesc& value = graph.at(id);
-      if (value.storage == Storage::kConstant) {
-        weights.push_back(fmt::format("{} {}", value.name, type_text(value)));
-      } else {
-        inputs.push_back(names[uint32_t(id)]);
-      }
+      inputs.push_back(value.storage == Storage::kConstant
+                           ? fmt::format("{} {}", value.name, type_text(value))
+                           : names[uint32_t(id)]);
     }
     for (const ValueId id : node.outputs) {
       outputs.push_back(fmt::format("{} {}", names[uint32_t(id)], type_text(graph.at(id))));
     }
-    table.row({uint64_t{n}, std::string(op_name(node.op)) + attributes_text(node.op),
-               joined(inputs), joined(outputs), bytes_cell(costs[n].bytes),
-               amount_text(double(costs[n].flops)), joined(weights)});
+    table.row({fmt::format("{}{} {}", op_name(node.op), attributes_text(node.op), joined(inputs)),
+               joined(outputs)},
+              costs[n]);
     sum.bytes += costs[n].bytes;
     sum.flops += costs[n].flops;
   }
@@ -153,8 +145,7 @@ Result<Json> graph_json(const Graph& graph, const InspectRequest& request) {
 }
 
 std::string graph_dot(const Graph& graph) {
-  std::string out =
-      "digraph model {\n  node [shape=box, fontname=monospace];\n  edge [fontname=monospace];\n";
+  std::string out = dot_start("model");
   std::vector<std::string> maker(graph.values.size());
   std::vector<bool> made(graph.values.size());
   for (const Node& node : graph.nodes) {

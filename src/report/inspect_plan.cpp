@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 
+#include "report/cost_table.h"
 #include "report/inspect_views.h"
 
 namespace tokamak::inspection {
@@ -35,7 +36,9 @@ std::string reasons_text(const Phase& phase) {
     if (group.second.empty()) continue;
     out +=
         fmt::format("{} in {} step{}, passing over\n", group.first, count, count == 1 ? "" : "s");
-    for (const std::string& reason : group.second) out += "  " + reason + "\n";
+    for (const std::string& reason : group.second) {
+      out += "  " + joined(wrapped(reason, kScreenColumns - 4), "\n    ") + "\n";
+    }
   }
   return out;
 }
@@ -92,19 +95,11 @@ std::string plan_table(const Plan& plan, const InspectRequest& request) {
   for (const Phase& phase : plan.phases) {
     const uint32_t tokens = phase.max_tokens;
     const Cost sum = phase_cost(plan, phase, tokens, kv_length(phase, request));
-    Table table;
-    table.column("step", "", Table::Align::kRight)
-        .column("kernel", "")
-        .column("output", "")
-        .column("weight", "")
-        .column("grid", "", Table::Align::kRight)
-        .column("bytes", "", Table::Align::kRight)
-        .column("FLOP", "", Table::Align::kRight);
-    for (size_t i = 0; i < phase.steps.size(); ++i) {
-      const Step& step = phase.steps[i];
-      const Cost cost = step_cost(plan, step, tokens, kv_length(phase, request));
-      table.row({uint64_t{i}, step.kernel->name, type_text(step.outputs[0]), weight_of(plan, step),
-                 grid_text(step, tokens), bytes_cell(cost.bytes), amount_text(double(cost.flops))});
+    CostTable table("step", {"kernel", "output", "weight", "grid"});
+    for (const Step& step : phase.steps) {
+      table.row({step.kernel->name, type_text(step.outputs[0]), weight_of(plan, step),
+                 grid_text(step, tokens)},
+                step_cost(plan, step, tokens, kv_length(phase, request)));
     }
     const std::string from =
         phase.from_position > 0 ? fmt::format(", from position {} on", phase.from_position) : "";
@@ -140,8 +135,7 @@ Json plan_json(const Plan& plan, const DeviceInfo& device, const InspectRequest&
 }
 
 std::string plan_dot(const Plan& plan) {
-  std::string out =
-      "digraph plan {\n  node [shape=box, fontname=monospace];\n  edge [fontname=monospace];\n";
+  std::string out = dot_start("plan");
   for (const Phase& phase : plan.phases) {
     out +=
         fmt::format("  subgraph \"cluster_{0}\" {{\n    label=\"{0}\";\n", dot_escape(phase.name));

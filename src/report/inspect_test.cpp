@@ -2,11 +2,37 @@
 
 #include <gtest/gtest.h>
 
+#include "base/wrap.h"
 #include "graph/text.h"
 #include "plan/text.h"
 
 namespace tokamak {
 namespace {
+
+size_t widest_line(std::string_view text) {
+  size_t widest = 0;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    widest = std::max(widest, columns_of(text.substr(at, end - at)));
+    at = end + 1;
+  }
+  return widest;
+}
+
+/// The words of a fact, without the line ends between them.
+std::string fact(const std::string& text, const std::string& title) {
+  const size_t start = ("\n" + text).find("\n" + title + "  ");
+  if (start == text.npos) return "";
+  std::string found;
+  for (size_t at = start; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    if (at != start && text[at] != ' ') break;
+    const size_t first = at == start ? at : text.find_first_not_of(' ', at);
+    found += (found.empty() ? "" : " ") + text.substr(first, end - first);
+    at = end + 1;
+  }
+  return found;
+}
 
 /// gemma3_mm has a vision tower, which the text model leaves out.
 class InspectTest : public testing::Test {
@@ -53,6 +79,77 @@ TEST_F(InspectTest, FusionsSayOfWhichStepTheyAre) {
   const auto text = show(InspectView::kSummary, InspectForm::kTable);
   ASSERT_TRUE(text);
   EXPECT_NE(text->find("per decode step: scale_embed 1, "), text->npos) << *text;
+}
+
+TEST_F(InspectTest, FusionsAreThoseThatFired) {
+  const auto text = show(InspectView::kSummary, InspectForm::kTable);
+  ASSERT_TRUE(text);
+  const std::string fired = fact(*text, "fusions");
+  EXPECT_NE(fired.find("qkv 6"), fired.npos) << fired;
+  EXPECT_EQ(fired.find(" 0"), fired.npos) << fired;
+  EXPECT_EQ(*json(InspectView::kSummary).find("fusions")->find("scale_route"), Json(0));
+}
+
+TEST_F(InspectTest, SummarySpellsOutHeads) {
+  const auto text = show(InspectView::kSummary, InspectForm::kTable);
+  ASSERT_TRUE(text);
+  EXPECT_EQ(fact(*text, "heads"), "heads          2 query heads, 1 KV head, head_dim 32");
+}
+
+TEST_F(InspectTest, TheModelIsCalledWhatItWasAskedFor) {
+  const auto told = [&] {
+    const auto text = show(InspectView::kSummary, InspectForm::kTable);
+    EXPECT_TRUE(text);
+    return fact(*text, "model");
+  };
+  EXPECT_EQ(told(), "model          gemma3_mm (built-in)");
+  options_.model = "org/name";
+  EXPECT_EQ(told(), "model          org/name");
+}
+
+/// What the summary says of a model of tests/data.
+std::string told_of(const std::string& model, const std::string& title) {
+  OpenOptions options{.model = TOKAMAK_TEST_DATA "/" + model};
+  const auto files = read_model_files(options.model);
+  EXPECT_TRUE(files) << files.error().message;
+  const auto cpu = make_cpu_backend();
+  const auto compiled = Engine::compile(*files, cpu->device(), options);
+  EXPECT_TRUE(compiled) << compiled.error().message;
+  const auto text = inspect(*files, *compiled, cpu->device(), options, {});
+  EXPECT_TRUE(text);
+  return fact(*text, title);
+}
+
+TEST(InspectQuantization, CountsTheBitsOfAWeightInMatrices) {
+  EXPECT_EQ(told_of("models/llama_untied", "quantization"),
+            "quantization   none (bf16), 16.00 bits per weight");
+  // 4.5 bits in a block of q4_0, but the largest matrix is in q6_k.
+  EXPECT_EQ(told_of("gguf/llama-q4_0.gguf", "quantization"),
+            "quantization   Q4_0, 4.68 bits per weight");
+  // A group of 64: 32 bytes of numbers, 2 each for its scale and its zero.
+  EXPECT_EQ(told_of("models/llama_mlx4_g64", "quantization"),
+            "quantization   affine4_g64_f16, 4.50 bits per weight");
+}
+
+/// What is read on a screen, on a device with long names of kernels.
+TEST(InspectScreen, HasAHundredColumns) {
+  const DeviceInfo device{.backend = BackendKind::kWebGpu,
+                          .features = kFeatureF16 | kFeatureSubgroups};
+  for (const char* model : {"gemma3_mm", "gemma4_moe", "llama_gptq4_g128_actorder", "lfm2",
+                            "qwen3_5_text", "qwen3_moe"}) {
+    OpenOptions options{.model = fmt::format(TOKAMAK_TEST_DATA "/models/{}", model)};
+    const auto files = read_model_files(options.model);
+    ASSERT_TRUE(files) << files.error().message;
+    const auto compiled = Engine::compile(*files, device, options);
+    ASSERT_TRUE(compiled) << compiled.error().message;
+    for (const InspectView view :
+         {InspectView::kSummary, InspectView::kGraph, InspectView::kFused, InspectView::kPlan,
+          InspectView::kWeights, InspectView::kMemory}) {
+      const auto text = inspect(*files, *compiled, device, options, {.view = view});
+      ASSERT_TRUE(text);
+      EXPECT_LE(widest_line(*text), kScreenColumns) << model << "\n" << *text;
+    }
+  }
 }
 
 TEST_F(InspectTest, TextFormsParseBack) {
@@ -125,8 +222,7 @@ TEST_F(InspectTest, TellsWhatBecomesOfTheModelsWishes) {
     EXPECT_TRUE(compiled) << compiled.error().message;
     const auto text = inspect(files_, *compiled, device, options_, {});
     EXPECT_TRUE(text);
-    const size_t start = text->find("tokamak.json");
-    return text->substr(start, text->find('\n', start) - start);
+    return fact(*text, "tokamak.json");
   };
   EXPECT_EQ(
       told(),

@@ -32,6 +32,7 @@ struct WeightUse {
 };
 struct WeightUses {
   WeightUse used, skipped;
+  WeightUse matrices;  // of those used, with the scales and zeros that belong to them
   std::vector<std::pair<std::string, WeightUse>> skipped_parts;  // by the first word of their names
   std::map<std::string, uint64_t> stored_types, device_types;    // name -> parameters
 };
@@ -40,6 +41,8 @@ WeightUses weight_uses(const ModelFiles& files, const Graph& graph);
 Result<Facts> summary(const ModelFiles& files, const Engine::Compiled& compiled,
                       const DeviceInfo& device, const OpenOptions& options);
 
+/// The beginning of a graph in DOT.
+std::string dot_start(std::string_view name);
 /// `text` inside the quotes of DOT.
 std::string dot_escape(std::string_view text);
 /// The last part of a path.

@@ -13,6 +13,7 @@ struct Reader {
   std::string constant;
   DType stored, device;
   uint64_t parameters;
+  bool is_matrix;
 };
 using Readers = std::map<std::string, Reader, std::less<>>;
 
@@ -21,7 +22,7 @@ void add_packed(Readers& out, const TensorFile& file, const std::string& name, D
                 const TensorDesc& constant) {
   const auto stored = locate(file, name, uint64_t(constant.shape[1]));
   if (!stored) return;
-  const Reader reader{constant.name, stored->dtype, device, 0};
+  const Reader reader{constant.name, stored->dtype, device, 0, true};
   for (const TensorInfo* info : {stored->scales, stored->zeros}) {
     if (info != nullptr) out.insert_or_assign(info->name, reader);
   }
@@ -35,7 +36,7 @@ Readers readers(const ModelFiles& files, const Graph& graph) {
   for (const TensorDesc& value : graph.values) {
     if (const auto* order = std::get_if<ColumnOrder>(&value.recipe)) {
       for (const std::string& groups : order->groups) {
-        out.insert_or_assign(groups, Reader{value.name, DType::kI32, value.dtype, 0});
+        out.insert_or_assign(groups, Reader{value.name, DType::kI32, value.dtype, 0, true});
       }
     }
     const auto* weight = std::get_if<Weight>(&value.recipe);
@@ -44,7 +45,8 @@ Readers readers(const ModelFiles& files, const Graph& graph) {
       const TensorInfo* info = files.tensors.find(part.name);
       const DType device = part.dtype.value_or(value.dtype);
       if (info != nullptr && is_float_weight(info->dtype)) {
-        out.insert_or_assign(part.name, Reader{value.name, info->dtype, device, info->elements()});
+        out.insert_or_assign(part.name, Reader{value.name, info->dtype, device, info->elements(),
+                                               value.shape.size() > 1});
       } else {
         add_packed(out, files.tensors, part.name, device, value);
       }
@@ -66,26 +68,51 @@ void count(WeightUse& use, const TensorInfo& tensor, uint64_t parameters) {
   use.bytes += tensor.bytes;
 }
 
-Table tensors_table(const ModelFiles& files, const Graph& graph) {
+/// `constant` in the line of `tensor`: the last three parts of its name say enough where the others
+/// are the tensor's, too.
+std::string constant_text(const std::string& tensor, const std::string& constant) {
+  if (("." + tensor).ends_with("." + constant)) return "itself";
+  size_t dot = constant.size();
+  for (int parts = 0; parts < 3; ++parts) {
+    dot = dot == 0 ? constant.npos : constant.rfind('.', dot - 1);
+    if (dot == constant.npos) return constant;
+  }
+  const bool shared = ("." + tensor).contains("." + constant.substr(0, dot + 1));
+  return shared ? constant.substr(dot + 1) : constant;
+}
+
+std::string type_of(const TensorInfo& tensor) {
+  return fmt::format("{}[{}]", dtype_name(tensor.dtype), fmt::join(tensor.shape, ","));
+}
+
+/// For people the files have numbers; one needs none.
+Table tensors_table(const ModelFiles& files, const Graph& graph, bool for_people) {
   const Readers used_by = readers(files, graph);
+  const bool has_files = !for_people || files.tensors.sources().size() > 1;
   Table table;
   table.column("tensor", "name")
       .column("type", "type")
-      .column("bytes", "bytes", Table::Align::kRight)
-      .column("file", "file")
-      .column("on the device", "device")
-      .column("goes into", "constant");
+      .column("bytes", "bytes", Table::Align::kRight);
+  if (has_files) table.column("file", "file", Table::Align::kRight);
+  table.column("device", "device").column("goes into", "constant");
   for (const TensorInfo& tensor : files.tensors.tensors()) {
     const auto reader = used_by.find(tensor.name);
     const bool used = reader != used_by.end();
-    const std::string constant = !used                                    ? "(skipped)"
-                                 : reader->second.constant == tensor.name ? "itself"
-                                                                          : reader->second.constant;
     const std::string device = used ? std::string(dtype_name(reader->second.device)) : "";
-    table.row({tensor.name, describe(tensor), bytes_cell(tensor.bytes),
-               file_part(files.tensors.file_name(tensor)),
-               Cell(device, used ? Json(device) : Json()),
-               Cell(constant, used ? Json(reader->second.constant) : Json())});
+    std::vector<Cell> cells = {tensor.name, Cell(type_of(tensor), describe(tensor)),
+                               bytes_cell(tensor.bytes)};
+    if (has_files) {
+      cells.emplace_back(std::to_string(tensor.shard + 1),
+                         file_part(files.tensors.file_name(tensor)));
+    }
+    cells.emplace_back(device, used ? Json(device) : Json());
+    if (used) {
+      const std::string& constant = reader->second.constant;
+      cells.emplace_back(constant_text(tensor.name, constant), constant);
+    } else {
+      cells.emplace_back("(skipped)", Json());
+    }
+    table.row(std::move(cells));
   }
   return table;
 }
@@ -111,6 +138,7 @@ WeightUses weight_uses(const ModelFiles& files, const Graph& graph) {
     const auto reader = used_by.find(tensor.name);
     if (reader != used_by.end()) {
       count(uses.used, tensor, reader->second.parameters);
+      if (reader->second.is_matrix) count(uses.matrices, tensor, reader->second.parameters);
       uses.stored_types[std::string(dtype_name(reader->second.stored))] +=
           reader->second.parameters;
       uses.device_types[std::string(dtype_name(reader->second.device))] +=
@@ -130,8 +158,12 @@ WeightUses weight_uses(const ModelFiles& files, const Graph& graph) {
 
 std::string weights_table(const ModelFiles& files, const Graph& graph) {
   const WeightUses uses = weight_uses(files, graph);
-  std::string out = tensors_table(files, graph).text();
-  out += fmt::format("\nused: {}\n", use_text(uses.used));
+  std::string out = tensors_table(files, graph, true).text(kScreenColumns) + "\n";
+  const auto& sources = files.tensors.sources();
+  for (size_t i = 0; sources.size() > 1 && i < sources.size(); ++i) {
+    out += fmt::format("file {}: {}\n", i + 1, file_part(sources[i]->name()));
+  }
+  out += fmt::format("used: {}\n", use_text(uses.used));
   for (const auto& [part, use] : uses.skipped_parts) {
     out += fmt::format("skipped: {}: {}\n", part, use_text(use));
   }
@@ -142,18 +174,22 @@ Json weights_json(const ModelFiles& files, const Graph& graph) {
   const WeightUses uses = weight_uses(files, graph);
   Json out;
   out.set("used", use_json(uses.used)).set("skipped", use_json(uses.skipped));
-  return out.set("tensors", tensors_table(files, graph).json());
+  return out.set("tensors", tensors_table(files, graph, false).json());
 }
 
 }  // namespace tokamak::inspection
 
 namespace tokamak {
 
-std::string quantization_name(const ModelFiles& files, const Engine::Compiled& compiled) {
+std::string_view quantization_label(const ModelFiles& files) {
   const Json* type = files.tensors.metadata().find("general.file_type");
-  if (type != nullptr && type->is_integer()) {
-    const std::string_view label = gguf_file_type_name(type->as_integer());
-    if (!label.empty()) return std::string(label);
+  if (type == nullptr || !type->is_integer()) return {};
+  return gguf_file_type_name(type->as_integer());
+}
+
+std::string quantization_name(const ModelFiles& files, const Engine::Compiled& compiled) {
+  if (const std::string_view label = quantization_label(files); !label.empty()) {
+    return std::string(label);
   }
   const auto types = inspection::weight_uses(files, compiled.unfused).stored_types;
   const auto most = std::ranges::max_element(types, {}, [](const auto& one) { return one.second; });
