@@ -41,7 +41,7 @@ std::pair<double, double> before_and_now(const TuneReport& report) {
 
 std::string tune_text(const TuneReport& report) {
   const auto [before, now] = before_and_now(report);
-  std::string out = problems_table(report).text();
+  std::string out = problems_table(report).text(kScreenColumns);
   out +=
       fmt::format("\n{} problems timed on {} in {:.1f} s: {} us in place of {} us a step of each\n",
                   report.problems.size(), report.device.name, report.seconds, microseconds(now),
