@@ -5,6 +5,7 @@
 #include <random>
 
 #include "generate/sampled_decoder.h"
+#include "report/inspect_views.h"
 
 namespace tokamak {
 namespace {
@@ -26,135 +27,137 @@ std::span<const float> last_row(std::span<const float> rows, size_t vocab) {
 
 class Bench {
  public:
-  Bench(Engine& engine, const BenchOptions& options, const Clock& clock)
+  Bench(Engine& engine, const BenchOptions& options, std::span<const BenchTest> tests,
+        const Clock& clock)
       : engine_(engine),
         options_(options),
         clock_(clock),
         vocab_(engine.compiled().facts.vocab),
-        ids_(random_ids(size_t{options.depth} + options.prompt + 1, vocab_)) {}
+        ids_(random_ids(size_t(largest(tests).positions()) + 1, vocab_)) {}
 
-  Result<void> run(BenchReport& report) {
-    if (options_.prompt > 0) TOK_TRY(prefill(report));
-    if (options_.generate == 0) return {};
-    TOK_TRY(decode(report));
-    for (const bool by_lists : {true, false}) {
-      if (options_.sampled) TOK_TRY(decode_sampled(report, by_lists));
+  Result<void> run(BenchTest test, BenchReport& report) {
+    if (test.generate == 0) {
+      TOK_TRY(prefill(test, report));
+    } else if (test.choice == BenchTest::Choice::kGreedy) {
+      TOK_TRY(decode(test));
+    } else {
+      TOK_TRY(decode_sampled(test));
     }
+    report.tests.push_back(std::move(test));
     return {};
   }
 
  private:
-  std::string named(const char* kind, uint32_t tokens) const {
-    return options_.depth == 0 ? fmt::format("{}{}", kind, tokens)
-                               : fmt::format("{}{} @ d{}", kind, tokens, options_.depth);
-  }
-
-  Result<Session> session_at_depth() {
+  Result<Session> session_at(uint32_t depth) {
     TOK_TRY(Session session, engine_.start());
-    if (options_.depth > 0) {
-      TOK_TRY(session.feed(std::span(ids_).first(options_.depth), options_.cancelled));
-    }
+    if (depth > 0) TOK_TRY(session.feed(std::span(ids_).first(depth), options_.cancelled));
     return session;
   }
 
-  void tell(const std::string& name, uint32_t repetition) const {
-    if (!options_.progress) return;
-    options_.progress(repetition == 0
-                          ? name + ": warming up"
-                          : fmt::format("{}: {} of {}", name, repetition, options_.repetitions));
+  std::span<const uint32_t> prompt_of(const BenchTest& test) const {
+    return std::span(ids_).subspan(test.depth, test.prompt);
   }
 
-  Result<void> prefill(BenchReport& report) {
-    BenchTest test{.name = named("pp", options_.prompt), .tokens = options_.prompt};
-    const std::span<const uint32_t> prompt =
-        std::span(ids_).subspan(options_.depth, options_.prompt);
-    std::vector<double> seconds, until_token;
+  bool is_cancelled() const { return options_.cancelled && options_.cancelled(); }
+  static Failure cancelled() {
+    return fail(ErrorCode::kCancelled, "The measurement was cancelled.");
+  }
+
+  /// `once(session, start)` does what is measured and gives when it was done.
+  Result<void> measure(BenchTest& test, auto&& once) {
     for (uint32_t i = 0; i <= options_.repetitions; ++i) {
-      tell(test.name, i);
-      TOK_TRY(Session session, session_at_depth());
+      if (options_.progress) {
+        options_.progress(i == 0
+                              ? test.name() + ": warming up"
+                              : fmt::format("{}: {} of {}", test.name(), i, options_.repetitions));
+      }
+      TOK_TRY(Session session, session_at(test.depth));
       const double start = clock_();
-      TOK_TRY(const std::span<const float> rows, session.feed(prompt, options_.cancelled));
+      TOK_TRY(const double end, once(session, start));
+      if (i > 0) test.seconds.push_back(end - start);
+    }
+    return {};
+  }
+
+  Result<void> prefill(BenchTest& test, BenchReport& report) {
+    std::vector<double> until_token;
+    const auto once = [&](Session& session, double start) -> Result<double> {
+      TOK_TRY(const std::span<const float> rows, session.feed(prompt_of(test), options_.cancelled));
       const double fed = clock_();
       TOK_TRY(greedy_token(last_row(rows, vocab_)));
-      if (i == 0) continue;
       until_token.push_back(clock_() - start);
-      seconds.push_back(fed - start);
-    }
-    test.seconds = timing_of(std::move(seconds));
-    report.first_token = timing_of(std::move(until_token));
+      return fed;
+    };
+    TOK_TRY(measure(test, once));
+    until_token.erase(until_token.begin());  // the one to warm up
+    if (!report.first_token) report.first_token = timing_of(std::move(until_token));
     count_prefill(test);
-    report.tests.push_back(std::move(test));
     return {};
   }
 
-  Result<void> decode(BenchReport& report) {
-    BenchTest test{.name = named("tg", options_.generate), .tokens = options_.generate};
-    std::vector<double> seconds;
-    for (uint32_t i = 0; i <= options_.repetitions; ++i) {
-      tell(test.name, i);
-      TOK_TRY(Session session, session_at_depth());
+  Result<void> decode(BenchTest& test) {
+    const auto once = [&](Session& session, double) -> Result<double> {
       uint32_t id = ids_.back();
-      const double start = clock_();
-      for (uint32_t step = 0; step < options_.generate;) {
-        if (options_.cancelled && options_.cancelled()) {
-          return fail(ErrorCode::kCancelled, "The measurement was cancelled.");
-        }
-        if (const uint32_t room = session.greedy_room(); room > 0) {
-          const uint32_t count = std::min(room, options_.generate - step);
-          step += count;
-          TOK_TRY(session.greedy(id, count, [&](uint32_t chosen) {
-            id = chosen;
-            return true;
-          }));
-        } else {
-          ++step;
-          TOK_TRY(const std::span<const float> rows, session.feed({&id, 1}, options_.cancelled));
-          TOK_TRY(id, greedy_token(last_row(rows, vocab_)));
-        }
+      if (test.prompt > 0) {
+        TOK_TRY(const std::span<const float> rows,
+                session.feed(prompt_of(test), options_.cancelled));
+        TOK_TRY(id, greedy_token(last_row(rows, vocab_)));
       }
-      if (i > 0) seconds.push_back(clock_() - start);
-    }
-    test.seconds = timing_of(std::move(seconds));
+      TOK_TRY(generate(session, id, test.generate));
+      return clock_();
+    };
+    TOK_TRY(measure(test, once));
+    count_prefill(test);
     count_steps(test, "greedy");
-    report.tests.push_back(std::move(test));
     return {};
   }
 
-  Result<void> decode_sampled(BenchReport& report, bool by_lists) {
-    const std::string name = named("tg", options_.generate);
-    BenchTest test{.name = name + (by_lists ? " sampled" : " sampled from all logits"),
-                   .tokens = options_.generate};
-    std::vector<double> seconds;
-    for (uint32_t i = 0; i <= options_.repetitions; ++i) {
-      tell(test.name, i);
-      TOK_TRY(Session session, session_at_depth());
-      SamplingParams sampling = kSampled;
-      sampling.repetition_penalty = options_.repetition_penalty;
+  Result<void> generate(Session& session, uint32_t id, uint32_t tokens) {
+    for (uint32_t step = 0; step < tokens;) {
+      if (is_cancelled()) return cancelled();
+      if (const uint32_t room = session.greedy_room(); room > 0) {
+        const uint32_t count = std::min(room, tokens - step);
+        step += count;
+        TOK_TRY(session.greedy(id, count, [&](uint32_t chosen) {
+          id = chosen;
+          return true;
+        }));
+      } else {
+        ++step;
+        TOK_TRY(const std::span<const float> rows, session.feed({&id, 1}, options_.cancelled));
+        TOK_TRY(id, greedy_token(last_row(rows, vocab_)));
+      }
+    }
+    return {};
+  }
+
+  Result<void> decode_sampled(BenchTest& test) {
+    const bool by_lists = test.choice == BenchTest::Choice::kSampled;
+    SamplingParams sampling = kSampled;
+    sampling.repetition_penalty = options_.repetition_penalty;
+    const auto once = [&](Session& session, double) -> Result<double> {
       TOK_TRY(Sampler sampler, Sampler::make(sampling));
       SampledDecoder decoding(session, sampler);
       std::vector<uint32_t> ids = {ids_.back()};
-      const auto is_cancelled = [&] { return options_.cancelled && options_.cancelled(); };
       const auto take = [&](uint32_t id) {
         ids.push_back(id);
         return !is_cancelled();
       };
-      const double start = clock_();
-      while (ids.size() <= options_.generate && !is_cancelled()) {
+      while (ids.size() <= test.generate && !is_cancelled()) {
         const size_t step = ids.size() - 1;
         if (by_lists) {
-          TOK_TRY(decoding.run(options_.generate - uint32_t(step), ids, step, take));
+          TOK_TRY(decoding.run(test.generate - uint32_t(step), ids, step, take));
         } else {
           TOK_TRY(const std::span<const float> rows, session.feed(std::span(ids).last(1)));
           TOK_TRY(const uint32_t id, sampler.next(last_row(rows, vocab_), ids, step));
           take(id);
         }
       }
-      if (is_cancelled()) return fail(ErrorCode::kCancelled, "The measurement was cancelled.");
-      if (i > 0) seconds.push_back(clock_() - start);
-    }
-    test.seconds = timing_of(std::move(seconds));
+      if (is_cancelled()) return cancelled();
+      return clock_();
+    };
+    TOK_TRY(measure(test, once));
     count_steps(test, by_lists ? "sampled" : "decode");
-    report.tests.push_back(std::move(test));
     return {};
   }
 
@@ -163,10 +166,10 @@ class Bench {
     const Plan& plan = engine_.compiled().plan;
     const auto named = std::ranges::find(plan.phases, name, &Phase::name);
     const size_t first = size_t(named - plan.phases.begin());
-    for (uint32_t step = 0; step < options_.generate; ++step) {
-      const Phase& phase = plan.phases[plan.phase_at(first, options_.depth + step)];
-      add(test, phase_cost(plan, phase, 1, uint64_t{options_.depth} + step + 1),
-          phase.steps.size());
+    for (uint32_t step = 0; step < test.generate; ++step) {
+      const uint32_t position = test.depth + test.prompt + step;
+      const Phase& phase = plan.phases[plan.phase_at(first, position)];
+      add(test, phase_cost(plan, phase, 1, uint64_t{position} + 1), phase.steps.size());
     }
   }
 
@@ -174,18 +177,18 @@ class Bench {
   void count_prefill(BenchTest& test) {
     const Plan& plan = engine_.compiled().plan;
     const uint32_t chunk = plan.chunk();
-    for (uint32_t at = 0; at < options_.prompt; at += chunk) {
-      const uint32_t tokens = std::min(chunk, options_.prompt - at);
+    for (uint32_t at = 0; at < test.prompt; at += chunk) {
+      const uint32_t tokens = std::min(chunk, test.prompt - at);
       const Phase& phase = plan.phases[plan.phase_for(tokens)];
-      add(test, phase_cost(plan, phase, tokens, uint64_t{options_.depth} + at + tokens),
+      add(test, phase_cost(plan, phase, tokens, uint64_t{test.depth} + at + tokens),
           phase.steps.size());
     }
   }
 
   static void add(BenchTest& test, const Cost& cost, size_t launches) {
-    test.bytes_per_token += double(cost.bytes) / test.tokens;
-    test.flops_per_token += double(cost.flops) / test.tokens;
-    test.launches_per_token += double(launches) / test.tokens;
+    test.bytes_per_token += double(cost.bytes) / test.tokens();
+    test.flops_per_token += double(cost.flops) / test.tokens();
+    test.launches_per_token += double(launches) / test.tokens();
   }
 
   Engine& engine_;
@@ -206,6 +209,59 @@ Timing timing_of(std::vector<double> seconds) {
   };
   const double median = at(0.5);
   return {median, median > 0 ? (at(0.75) - at(0.25)) / median : 0};
+}
+
+MeanAndDeviation mean_of(std::span<const double> samples) {
+  const double count = double(samples.size());
+  MeanAndDeviation found;
+  for (const double sample : samples) found.mean += sample / count;
+  if (samples.size() == 1) return found;
+  double squares = 0;
+  for (const double sample : samples) squares += std::pow(sample - found.mean, 2);
+  found.deviation = std::sqrt(squares / (count - 1));
+  return found;
+}
+
+std::string BenchTest::name() const {
+  constexpr std::string_view kChoices[] = {"", " sampled", " sampled from all logits"};
+  std::vector<std::string> parts;
+  if (prompt > 0) parts.push_back(fmt::format("pp{}", prompt));
+  if (generate > 0) parts.push_back(fmt::format("tg{}", generate));
+  std::string out = fmt::format("{}", fmt::join(parts, "+"));
+  if (depth > 0) out += fmt::format(" @ d{}", depth);
+  return out += kChoices[size_t(choice)];
+}
+
+std::vector<double> BenchTest::speeds() const {
+  std::vector<double> out;
+  for (const double one : seconds) out.push_back(tokens() / one);
+  return out;
+}
+
+std::vector<BenchTest> tests_of(const BenchOptions& options) {
+  using Choice = BenchTest::Choice;
+  std::vector<BenchTest> tests;
+  const auto add = [&](uint32_t prompt, uint32_t generate, uint32_t depth, Choice choice) {
+    if (prompt == 0 && generate == 0) return;
+    tests.push_back({.prompt = prompt, .generate = generate, .depth = depth, .choice = choice});
+  };
+  for (const uint32_t depth : options.depths) {
+    for (const uint32_t prompt : options.prompts) add(prompt, 0, depth, Choice::kGreedy);
+    for (const uint32_t generate : options.generate) {
+      add(0, generate, depth, Choice::kGreedy);
+      if (!options.sampled) continue;
+      add(0, generate, depth, Choice::kSampled);
+      add(0, generate, depth, Choice::kSampledFromAllLogits);
+    }
+    for (const auto& [prompt, generate] : options.prompts_and_generate) {
+      add(prompt, generate, depth, Choice::kGreedy);
+    }
+  }
+  return tests;
+}
+
+const BenchTest& largest(std::span<const BenchTest> tests) {
+  return *std::ranges::max_element(tests, {}, &BenchTest::positions);
 }
 
 Result<std::vector<float>> short_run(Engine& engine, std::vector<uint32_t>& ids) {
@@ -240,13 +296,11 @@ double relative_error(std::span<const float> a, std::span<const float> b) {
 
 Result<BenchReport> bench_engine(Engine& engine, const BenchOptions& options, const Clock& clock) {
   const Engine::Compiled& compiled = engine.compiled();
-  const uint64_t needed =
-      uint64_t{options.depth} + std::max({options.prompt, options.generate, 1u});
-  if (needed > compiled.context) {
-    return fail(ErrorCode::kUsage,
-                "The tests need {} positions (depth {} and the larger of -p {} and -n {}), but the "
-                "context has {} (see --context).",
-                needed, options.depth, options.prompt, options.generate, compiled.context);
+  const std::vector<BenchTest> tests = tests_of(options);
+  if (tests.empty()) return fail(ErrorCode::kUsage, "-p 0 and -n 0 leave nothing to measure.");
+  if (const BenchTest& most = largest(tests); most.positions() > compiled.context) {
+    return fail(ErrorCode::kUsage, "{} needs {} positions, but the context has {} (see --context).",
+                most.name(), most.positions(), compiled.context);
   }
   BenchReport report;
   report.model = engine.files().name;
@@ -255,10 +309,15 @@ Result<BenchReport> bench_engine(Engine& engine, const BenchOptions& options, co
   report.memory = footprint(compiled.plan);
   report.load = engine.load_times();
   report.compiled = engine.compile_report();
-  for (const TensorInfo& tensor : engine.files().tensors.tensors()) {
-    report.parameters += tensor.elements();
+  const auto used = inspection::weight_uses(engine.files(), compiled.fused).used;
+  report.parameters = used.parameters;
+  report.weight_bytes = used.bytes;
+  report.quantization = quantization_name(engine.files(), compiled);
+  for (const Buffer& buffer : compiled.plan.buffers) {
+    if (is_kv_cache(buffer)) report.kv = dtype_name(buffer.tensor.dtype);
   }
-  TOK_TRY(Bench(engine, options, clock).run(report));
+  Bench bench(engine, options, tests, clock);
+  for (const BenchTest& test : tests) TOK_TRY(bench.run(test, report));
   report.device_peak_bytes = engine.backend().device_bytes();
 
   std::vector<uint32_t> first, second;

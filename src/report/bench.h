@@ -2,12 +2,14 @@
 // same device shows in a copy, with checks that the numbers timed are right.
 //
 // Prompts are random token ids of a fixed seed. Each test is run once to warm up, then
-// `repetitions` times; medians are reported, and as spread the distance of the quartiles over the
-// median.
+// `repetitions` times. Every repetition is a measurement: speeds are their mean and standard
+// deviation, as llama-bench has them; lower bounds are compared with the median.
 #pragma once
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/engine.h"
@@ -15,12 +17,15 @@
 namespace tokamak {
 
 struct BenchOptions {
-  uint32_t prompt = 512;    // tokens of the prefill test; 0: no such test
-  uint32_t generate = 128;  // tokens of the decode test; 0: no such test
-  uint32_t depth = 0;       // positions taken before either test starts
+  // Numbers of tokens, one test for each of them at each depth; 0: no such test.
+  std::vector<uint32_t> prompts = {512};                                 // prefill
+  std::vector<uint32_t> generate = {128};                                // decode
+  std::vector<std::pair<uint32_t, uint32_t>> prompts_and_generate = {};  // one after the other
+  std::vector<uint32_t> depths = {0};  // positions taken before a test starts
   uint32_t repetitions = 5;
   bool sampled = false;  // decode by drawing, too: from the device's lists, and from all logits
   double repetition_penalty = 1;  // of what is drawn
+  bool bounds = true;             // measure what lower bounds need
   /// Compare with the CPU reference; by default when the weights are small.
   std::optional<bool> check;
   std::function<bool()> cancelled;
@@ -33,28 +38,50 @@ struct Timing {
 /// REQUIRES: at least one.
 Timing timing_of(std::vector<double> seconds);
 
+struct MeanAndDeviation {
+  double mean = 0, deviation = 0;  // of a sample: 0 when there is only one
+};
+/// REQUIRES: at least one.
+MeanAndDeviation mean_of(std::span<const double> samples);
+
 struct BenchTest {
-  std::string name;  // "pp512", "tg128", "tg128 @ d1024"
-  uint32_t tokens = 0;
-  Timing seconds;
+  enum class Choice : uint8_t { kGreedy, kSampled, kSampledFromAllLogits };
+
+  uint32_t prompt = 0, generate = 0;  // tokens fed at once, then tokens generated
+  uint32_t depth = 0;
+  Choice choice = Choice::kGreedy;   // of what is generated
+  std::vector<double> seconds = {};  // of each repetition
   double bytes_per_token = 0, flops_per_token = 0, launches_per_token = 0;
 
-  double tokens_per_second() const { return tokens / seconds.median; }
+  /// "pp512", "tg128", "pp512+tg128", "tg128 @ d1024", as llama-bench calls them.
+  std::string name() const;
+  uint32_t tokens() const { return prompt + generate; }
+  uint64_t positions() const { return uint64_t{depth} + prompt + generate; }
+  /// Tokens per second in each repetition.
+  std::vector<double> speeds() const;
+  double tokens_per_second() const { return tokens() / timing_of(seconds).median; }
   double bytes_per_second() const { return bytes_per_token * tokens_per_second(); }
   /// What the test takes at least: its bytes at `bandwidth`, its launches one after the other.
   double floor_seconds(double bandwidth, double launch_seconds) const {
-    return tokens * (bytes_per_token / bandwidth + launches_per_token * launch_seconds);
+    return tokens() * (bytes_per_token / bandwidth + launches_per_token * launch_seconds);
   }
 };
 
+/// The tests that the options ask for, in the order in which they run.
+std::vector<BenchTest> tests_of(const BenchOptions& options);
+/// The one that needs most positions. REQUIRES: at least one.
+const BenchTest& largest(std::span<const BenchTest> tests);
+
 struct BenchReport {
-  std::string model, architecture, commit;
+  std::string model, architecture, quantization, kv;
+  std::string title, short_name;      // of the model, for people
+  std::string version, commit, date;  // of the program; when it began, in UTC
   DeviceInfo device;
-  uint64_t parameters = 0;
+  uint64_t parameters = 0, weight_bytes = 0;  // of what the model reads
   std::vector<BenchTest> tests;
   double bandwidth = 0;               // bytes per second; see measure_bandwidth()
   double launch_seconds = 0;          // see measure_launch()
-  std::optional<Timing> first_token;  // prefill and the choice of a token
+  std::optional<Timing> first_token;  // first prefill test and the choice of a token
   LoadTimes load;
   CompileReport compiled;
   Footprint memory;
@@ -87,8 +114,18 @@ Result<double> stream_bandwidth(Backend& backend, uint64_t bytes, const Clock& c
 /// Seconds that a launch takes which does next to nothing but wait for the one before.
 Result<double> measure_launch(Backend& backend, const Clock& clock);
 
+/// Whether the results are right, in a sentence.
+std::string check_text(const BenchReport& report);
+
 std::string bench_text(const BenchReport& report);
 Json bench_json(const BenchReport& report);
+
+/// llama-bench's table in Markdown.
+std::string bench_markdown(const BenchReport& report);
+/// An object per test, with llama-bench's names where it has the same.
+Json bench_list(const BenchReport& report);
+/// The same with a line of names and one per test.
+std::string bench_csv(const BenchReport& report);
 
 /// Opens the model, measures, checks. Native programs only.
 Result<BenchReport> bench(const OpenOptions& open, const BenchOptions& options);

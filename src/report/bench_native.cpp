@@ -2,8 +2,10 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <ctime>
 
 #include "report/bench.h"
+#include "report/model_title.h"
 
 namespace tokamak {
 namespace {
@@ -17,6 +19,16 @@ uint64_t peak_host_bytes() {
   rusage usage = {};
   if (getrusage(RUSAGE_SELF, &usage) != 0) return 0;
   return uint64_t(usage.ru_maxrss) * 1024;
+}
+
+/// "2025-01-31T23:59:59Z"
+std::string now_in_utc() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts = {};
+  char text[32] = "";
+  if (gmtime_r(&now, &parts) == nullptr) return text;
+  std::strftime(text, sizeof text, "%FT%TZ", &parts);
+  return text;
 }
 
 bool uses_f16(const Plan& plan) {
@@ -47,10 +59,16 @@ Result<void> compare(Engine& engine, const OpenOptions& open, BenchReport& repor
 
 Result<BenchReport> bench(const OpenOptions& open, const BenchOptions& options) {
   const Clock clock = steady_clock();
+  const std::string date = now_in_utc();
   BenchReport report;
   {
     TOK_TRY(const std::unique_ptr<Engine> engine, Engine::open(open));
     TOK_TRY(report, bench_engine(*engine, options, clock));
+    report.date = date;
+    report.version = TOKAMAK_VERSION;
+    report.commit = TOKAMAK_COMMIT;
+    report.title = model_title(engine->files(), open.model);
+    report.short_name = short_model_name(engine->files(), open.model);
     report.host_peak_bytes = peak_host_bytes();
     const bool small = report.memory.constants < kCheckBytes;
     if (report.device.backend != BackendKind::kCpu && options.check.value_or(small)) {
@@ -58,12 +76,12 @@ Result<BenchReport> bench(const OpenOptions& open, const BenchOptions& options) 
       TOK_TRY(compare(*engine, open, report));
     }
   }
+  if (!options.bounds) return report;
   // On its own, so that its large buffers count in nobody's memory.
   if (options.progress) options.progress("measuring the bandwidth");
   TOK_TRY(const std::unique_ptr<Backend> backend, open_backend(open));
   TOK_TRY(report.bandwidth, measure_bandwidth(*backend, clock));
   TOK_TRY(report.launch_seconds, measure_launch(*backend, clock));
-  report.commit = TOKAMAK_COMMIT;
   return report;
 }
 

@@ -1,15 +1,14 @@
+#include <algorithm>
+#include <cmath>
+
 #include "base/table.h"
 #include "report/bench.h"
 
 namespace tokamak {
 namespace {
 
-Cell fixed(double value, int digits, double scale = 1) {
-  return {fmt::format("{:.{}f}", value * scale, digits), value};
-}
-
-Cell share(double value) {
-  return {fmt::format("{:.1f} %", 100 * value), value};
+std::string share(double value) {
+  return fmt::format("{:.1f} %", 100 * value);
 }
 
 /// "812.3 us", "4.21 ms", "1.33 s"
@@ -23,53 +22,64 @@ std::string per_second(double bytes) {
   return fmt::format("{:.2f} GB/s", bytes / 1e9);
 }
 
-Table tests_table(const BenchReport& report) {
+/// "9012.34 ± 12.30"
+std::string speed_text(const BenchTest& test) {
+  const MeanAndDeviation speed = mean_of(test.speeds());
+  return fmt::format("{:.2f} ± {:.2f}", speed.mean, speed.deviation);
+}
+
+double floor_of(const BenchTest& test, const BenchReport& report) {
+  return test.floor_seconds(report.bandwidth, report.launch_seconds);
+}
+
+Table speeds_table(const BenchReport& report) {
   const auto right = Table::Align::kRight;
   Table table;
-  table.column("test", "name")
-      .column("tok/s", "tokens_per_second", right)
-      .column("spread", "spread", right)
-      .column("median", "median_seconds", right)
-      .column("moved/token", "bytes_per_token", right)
-      .column("FLOP/token", "flops_per_token", right)
-      .column("GB/s", "bytes_per_second", right)
-      .column("of bandwidth", "bandwidth_share", right)
-      .column("launches/token", "launches_per_token", right)
-      .column("floor", "floor_seconds", right)
-      .column("of floor", "floor_share", right)
-      .column("", "tokens");
+  table.column("test", "").column("t/s", "", right).column("median", "", right);
+  table.column("floor", "", right).column("of floor", "", right);
   for (const BenchTest& test : report.tests) {
-    const double speed = test.tokens_per_second();
-    const double floor = test.floor_seconds(report.bandwidth, report.launch_seconds);
-    table.row({test.name,
-               fixed(speed, speed < 100 ? 2 : 1),
-               share(test.seconds.spread),
-               {seconds_text(test.seconds.median), test.seconds.median},
-               {bytes_text(uint64_t(test.bytes_per_token)), test.bytes_per_token},
-               {amount_text(test.flops_per_token), test.flops_per_token},
-               {fmt::format("{:.2f}", test.bytes_per_second() / 1e9), test.bytes_per_second()},
-               share(test.bytes_per_second() / report.bandwidth),
-               fixed(test.launches_per_token, 2),
-               {seconds_text(floor), floor},
-               share(floor / test.seconds.median),
-               {"", test.tokens}});
+    const double median = timing_of(test.seconds).median, floor = floor_of(test, report);
+    table.row({test.name(), speed_text(test), seconds_text(median), seconds_text(floor),
+               share(floor / median)});
   }
   return table;
 }
 
-std::string check_text(const BenchReport& report) {
-  std::vector<std::string> parts = {
-      report.greedy_repeats ? "greedy tokens repeat" : "GREEDY TOKENS DIFFER FROM RUN TO RUN",
-      report.logits_finite ? "logits are finite" : "LOGITS ARE NOT FINITE"};
-  if (report.error) {
-    parts.push_back(
-        fmt::format("{} the CPU reference: {:.1e} of the largest logit, limit {:.0e}",
-                    *report.error <= report.error_limit ? "agrees with" : "DIFFERS FROM",
-                    *report.error, report.error_limit));
-  } else if (report.device.backend != BackendKind::kCpu) {
-    parts.push_back("not compared with the CPU reference (--check does)");
+/// What a token costs.
+Table costs_table(const BenchReport& report) {
+  const auto right = Table::Align::kRight;
+  Table table;
+  table.column("test", "").column("moved/token", "", right).column("FLOP/token", "", right);
+  table.column("launches/token", "", right).column("GB/s", "", right);
+  table.column("of bandwidth", "", right);
+  for (const BenchTest& test : report.tests) {
+    table.row({test.name(), bytes_text(uint64_t(test.bytes_per_token)),
+               amount_text(test.flops_per_token), fmt::format("{:.2f}", test.launches_per_token),
+               fmt::format("{:.2f}", test.bytes_per_second() / 1e9),
+               share(test.bytes_per_second() / report.bandwidth)});
   }
-  return joined(parts, "; ");
+  return table;
+}
+
+Json tests_json(const BenchReport& report) {
+  Json::Array list;
+  for (const BenchTest& test : report.tests) {
+    const Timing timing = timing_of(test.seconds);
+    const MeanAndDeviation speed = mean_of(test.speeds());
+    const double floor = floor_of(test, report);
+    Json one;
+    one.set("name", test.name()).set("tokens_per_second", test.tokens_per_second());
+    one.set("spread", timing.spread).set("median_seconds", timing.median);
+    one.set("bytes_per_token", test.bytes_per_token).set("flops_per_token", test.flops_per_token);
+    one.set("bytes_per_second", test.bytes_per_second());
+    one.set("bandwidth_share", test.bytes_per_second() / report.bandwidth);
+    one.set("launches_per_token", test.launches_per_token);
+    one.set("floor_seconds", floor).set("floor_share", floor / timing.median);
+    one.set("tokens", test.tokens()).set("mean_tokens_per_second", speed.mean);
+    one.set("tokens_per_second_deviation", speed.deviation);
+    list.push_back(one.set("seconds", Json::Array(test.seconds.begin(), test.seconds.end())));
+  }
+  return list;
 }
 
 Json check_json(const BenchReport& report) {
@@ -84,8 +94,9 @@ Facts about(const BenchReport& report) {
   const DeviceInfo& device = report.device;
   Facts facts;
   facts.add("model",
-            fmt::format("{} ({}, {} parameters)", report.model, report.architecture,
-                        amount_text(double(report.parameters))),
+            fmt::format("{}: {}, {} parameters, {}, {}", report.title, report.architecture,
+                        amount_text(double(report.parameters)), report.quantization,
+                        bytes_text(report.weight_bytes)),
             "model", report.model);
   facts.add("", "", "architecture", report.architecture);
   facts.add("", "", "parameters", report.parameters);
@@ -101,6 +112,14 @@ Facts about(const BenchReport& report) {
   facts.add("", "", "features", features_text(device.features));
   facts.add("commit", "commit", report.commit);
   return facts;
+}
+
+/// "50.75 ms after a prompt of 512"
+std::string first_token_text(const BenchReport& report) {
+  const auto prefill = std::ranges::find(report.tests, 0u, &BenchTest::generate);
+  if (!report.first_token || prefill == report.tests.end()) return "";
+  return fmt::format("{} after a prompt of {}", seconds_text(report.first_token->median),
+                     prefill->prompt);
 }
 
 Facts figures(const BenchReport& report) {
@@ -134,11 +153,9 @@ Facts figures(const BenchReport& report) {
             fmt::format("{} in {}", pipelines_text(report.compiled),
                         seconds_text(report.compiled.compile_seconds)),
             "pipelines", std::move(pipelines));
-  facts.add(
-      report.first_token ? "first token" : "",
-      report.first_token ? seconds_text(report.first_token->median) + " after the prompt" : "",
-      "time_to_first_token_seconds",
-      report.first_token ? Json(report.first_token->median) : Json());
+  facts.add(report.first_token ? "first token" : "", first_token_text(report),
+            "time_to_first_token_seconds",
+            report.first_token ? Json(report.first_token->median) : Json());
   const Footprint& memory = report.memory;
   Json memory_json;
   memory_json.set("constants", memory.constants).set("kv_cache", memory.states);
@@ -156,15 +173,121 @@ Facts figures(const BenchReport& report) {
   return facts;
 }
 
+/// "storyteller bf16"
+std::string model_type(const BenchReport& report) {
+  return fmt::format("{} {}", report.short_name, report.quantization);
+}
+
+std::string_view backend_title(const BenchReport& report) {
+  return report.device.backend == BackendKind::kCpu ? "CPU" : "WebGPU";
+}
+
+/// "9.02 M", "1.24 B": of parameters, thousands of millions are billions.
+std::string parameters_text(uint64_t parameters) {
+  const double millions = double(parameters) / 1e6;
+  return millions < 1000 ? fmt::format("{:.2f} M", millions)
+                         : fmt::format("{:.2f} B", millions / 1000);
+}
+
+Json test_json(const BenchReport& report, const BenchTest& test) {
+  const std::vector<double> speeds = test.speeds();
+  const auto nanoseconds = [](double seconds) { return uint64_t(std::llround(seconds * 1e9)); };
+  const MeanAndDeviation time = mean_of(test.seconds), speed = mean_of(speeds);
+  Json::Array samples;
+  for (const double one : test.seconds) samples.emplace_back(nanoseconds(one));
+  Json out;
+  out.set("build_version", report.version).set("build_commit", report.commit);
+  out.set("backends", backend_title(report)).set("device", report.device.name);
+  out.set("driver", report.device.driver).set("model_filename", report.model);
+  out.set("model_type", model_type(report)).set("model_size", report.weight_bytes);
+  out.set("model_n_params", report.parameters);
+  out.set("type_k", report.kv).set("type_v", report.kv);
+  out.set("n_prompt", test.prompt).set("n_gen", test.generate).set("n_depth", test.depth);
+  out.set("test", test.name()).set("test_time", report.date);
+  out.set("avg_ns", nanoseconds(time.mean)).set("stddev_ns", nanoseconds(time.deviation));
+  out.set("avg_ts", speed.mean).set("stddev_ts", speed.deviation);
+  out.set("samples_ns", std::move(samples));
+  return out.set("samples_ts", Json::Array(speeds.begin(), speeds.end()));
+}
+
+/// A value of a CSV file; of a list, the numbers with spaces between.
+std::string csv_text(const Json& value) {
+  std::string text;
+  if (value.is_array()) {
+    std::vector<std::string> parts;
+    for (const Json& one : value.as_array()) parts.push_back(one.dump());
+    text = joined(parts, " ");
+  } else if (value.is_string()) {
+    text = value.as_string();
+  } else {
+    return value.dump();
+  }
+  std::string out = "\"";
+  for (const char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
+  return out + "\"";
+}
+
 }  // namespace
 
+std::string check_text(const BenchReport& report) {
+  std::vector<std::string> parts = {
+      report.greedy_repeats ? "greedy tokens repeat" : "GREEDY TOKENS DIFFER FROM RUN TO RUN",
+      report.logits_finite ? "logits are finite" : "LOGITS ARE NOT FINITE"};
+  if (report.error) {
+    parts.push_back(
+        fmt::format("{} the CPU reference: {:.1e} of the largest logit, limit {:.0e}",
+                    *report.error <= report.error_limit ? "agrees with" : "DIFFERS FROM",
+                    *report.error, report.error_limit));
+  } else if (report.device.backend != BackendKind::kCpu) {
+    parts.push_back("not compared with the CPU reference (--check does)");
+  }
+  return joined(parts, "; ");
+}
+
 std::string bench_text(const BenchReport& report) {
-  return about(report).text() + "\n" + tests_table(report).text() + "\n" + figures(report).text();
+  return about(report).text() + "\n" + speeds_table(report).text(kScreenColumns) + "\n" +
+         costs_table(report).text(kScreenColumns) + "\n" + figures(report).text();
+}
+
+std::string bench_markdown(const BenchReport& report) {
+  const auto right = Table::Align::kRight;
+  Table table;
+  table.column("model", "").column("size", "", right).column("params", "", right);
+  // Names of tests may be cut, figures may not.
+  table.column("backend", "").column("test", "").column("t/s", "", right);
+  for (const BenchTest& test : report.tests) {
+    table.row({model_type(report), bytes_text(report.weight_bytes),
+               parameters_text(report.parameters), backend_title(report), test.name(),
+               speed_text(test)});
+  }
+  return fmt::format("{}\nbuild: {} ({})\ndevice: {}\n", table.markdown(kScreenColumns),
+                     report.version, report.commit, report.device.name);
+}
+
+Json bench_list(const BenchReport& report) {
+  Json::Array list;
+  for (const BenchTest& test : report.tests) list.push_back(test_json(report, test));
+  return list;
+}
+
+std::string bench_csv(const BenchReport& report) {
+  std::string out;
+  for (const BenchTest& test : report.tests) {
+    const Json one = test_json(report, test);
+    std::vector<std::string> names, values;
+    for (const auto& [name, value] : one.as_object()) {
+      names.push_back(name);
+      values.push_back(csv_text(value));
+    }
+    if (out.empty()) out += joined(names, ",") + "\n";
+    out += joined(values, ",") + "\n";
+  }
+  return out;
 }
 
 Json bench_json(const BenchReport& report) {
   Json out = about(report).json();
-  out.set("tests", tests_table(report).json());
+  out.set("tests", tests_json(report));
   const Json more = figures(report).json();
   for (const auto& [name, value] : more.as_object()) out.set(name, value);
   return out;

@@ -20,6 +20,26 @@ TEST(BenchTiming, IsTheMedianAndTheQuartiles) {
   EXPECT_DOUBLE_EQ(timing_of({7}).median, 7);
 }
 
+TEST(BenchTiming, IsTheMeanAndTheDeviationOfASample) {
+  const std::vector<double> samples = {2, 4, 4, 4, 5, 5, 7, 9}, one = {3};
+  EXPECT_DOUBLE_EQ(mean_of(samples).mean, 5);
+  EXPECT_DOUBLE_EQ(mean_of(samples).deviation, std::sqrt(32.0 / 7));
+  EXPECT_DOUBLE_EQ(mean_of(one).mean, 3);
+  EXPECT_DOUBLE_EQ(mean_of(one).deviation, 0);
+}
+
+TEST(BenchTests, AreThoseOfEachNumberAtEachDepth) {
+  const BenchOptions options{.prompts = {128, 512},
+                             .generate = {0, 64},
+                             .prompts_and_generate = {{512, 128}},
+                             .depths = {0, 32}};
+  std::vector<std::string> names;
+  for (const BenchTest& test : tests_of(options)) names.push_back(test.name());
+  EXPECT_EQ(names, (std::vector<std::string>{"pp128", "pp512", "tg64", "pp512+tg128", "pp128 @ d32",
+                                             "pp512 @ d32", "tg64 @ d32", "pp512+tg128 @ d32"}));
+  EXPECT_TRUE(tests_of({.prompts = {0}, .generate = {0}}).empty());
+}
+
 TEST(BenchError, IsRelativeToTheLargestAndSeesNan) {
   const std::vector<float> want = {1, -4, 2}, have = {1, -4, 3};
   EXPECT_DOUBLE_EQ(relative_error(have, want), 0.25);
@@ -36,12 +56,8 @@ TEST(BenchBandwidth, KeepsOnesThroughCopiesAndProducts) {
 }
 
 TEST(BenchFloor, IsTheBytesAndTheLaunches) {
-  const BenchTest test{.name = "tg10",
-                       .tokens = 10,
-                       .seconds = {},
-                       .bytes_per_token = 2e6,
-                       .flops_per_token = 1,
-                       .launches_per_token = 100};
+  const BenchTest test{
+      .generate = 10, .bytes_per_token = 2e6, .flops_per_token = 1, .launches_per_token = 100};
   EXPECT_DOUBLE_EQ(test.floor_seconds(1e9, 1e-6), 10 * (2e-3 + 1e-4));
 }
 
@@ -56,30 +72,49 @@ TEST(BenchFloor, ALaunchTakesTime) {
 TEST(Bench, CountsLaunchesAndBytesPerToken) {
   const auto engine = open_small();
   ASSERT_TRUE(engine) << engine.error().message;
-  const auto report = bench_engine(
-      **engine, {.prompt = 17, .generate = 3, .depth = 2, .repetitions = 1}, steady_clock());
+  const auto report =
+      bench_engine(**engine, {.prompts = {17}, .generate = {3}, .depths = {2}, .repetitions = 1},
+                   steady_clock());
   ASSERT_TRUE(report) << report.error().message;
   ASSERT_EQ(report->tests.size(), 2u);
   const std::vector<Phase>& phases = (*engine)->compiled().plan.phases;
   const size_t prefill = phases[0].steps.size(), decode = phases[1].steps.size();
-  EXPECT_EQ(report->tests[0].name, "pp17 @ d2");
+  EXPECT_EQ(report->tests[0].name(), "pp17 @ d2");
   // Chunks of 8, 8 and 1.
   EXPECT_NEAR(report->tests[0].launches_per_token, double(2 * prefill + decode) / 17, 1e-9);
-  EXPECT_EQ(report->tests[1].name, "tg3 @ d2");
+  EXPECT_EQ(report->tests[1].name(), "tg3 @ d2");
   EXPECT_NEAR(report->tests[1].launches_per_token, double(phases[3].steps.size()), 1e-9);
   EXPECT_GE(report->tests[1].bytes_per_token, double(report->memory.constants) / 2);
   EXPECT_TRUE(report->greedy_repeats && report->logits_finite && report->correct());
 }
 
+TEST(Bench, MeasuresAPromptAndWhatComesAfterItTogether) {
+  const auto engine = open_small();
+  ASSERT_TRUE(engine) << engine.error().message;
+  const auto report = bench_engine(
+      **engine,
+      {.prompts = {0}, .generate = {0}, .prompts_and_generate = {{17, 3}}, .repetitions = 2},
+      steady_clock());
+  ASSERT_TRUE(report) << report.error().message;
+  ASSERT_EQ(report->tests.size(), 1u);
+  const BenchTest& test = report->tests[0];
+  EXPECT_EQ(test.name(), "pp17+tg3");
+  EXPECT_EQ(test.seconds.size(), 2u);
+  const std::vector<Phase>& phases = (*engine)->compiled().plan.phases;
+  const size_t prefill = phases[0].steps.size(), decode = phases[1].steps.size();
+  const double launches = double(2 * prefill + decode + 3 * phases[3].steps.size());
+  EXPECT_NEAR(test.launches_per_token, launches / 20, 1e-9);
+}
+
 TEST(Bench, DrawsFromListsAndFromAllLogits) {
   const auto engine = open_small();
   ASSERT_TRUE(engine) << engine.error().message;
-  BenchOptions options{.prompt = 0, .generate = 5, .repetitions = 1, .sampled = true};
+  BenchOptions options{.prompts = {0}, .generate = {5}, .repetitions = 1, .sampled = true};
   const auto report = bench_engine(**engine, options, steady_clock());
   ASSERT_TRUE(report) << report.error().message;
   ASSERT_EQ(report->tests.size(), 3u);
-  EXPECT_EQ(report->tests[1].name, "tg5 sampled");
-  EXPECT_EQ(report->tests[2].name, "tg5 sampled from all logits");
+  EXPECT_EQ(report->tests[1].name(), "tg5 sampled");
+  EXPECT_EQ(report->tests[2].name(), "tg5 sampled from all logits");
   EXPECT_NEAR(report->tests[1].launches_per_token, report->tests[2].launches_per_token + 4, 1e-9);
   options.repetition_penalty = 0;
   const auto refused = bench_engine(**engine, options, steady_clock());
@@ -90,13 +125,12 @@ TEST(Bench, DrawsFromListsAndFromAllLogits) {
 TEST(Bench, RefusesMoreTokensThanTheContextHas) {
   const auto engine = open_small();
   ASSERT_TRUE(engine) << engine.error().message;
-  const auto report =
-      bench_engine(**engine, {.prompt = 60, .generate = 3, .depth = 5}, steady_clock());
+  const auto report = bench_engine(
+      **engine, {.prompts = {1, 60}, .generate = {3}, .depths = {0, 5}}, steady_clock());
   ASSERT_FALSE(report);
   EXPECT_EQ(report.error().code, ErrorCode::kUsage);
   EXPECT_EQ(report.error().message,
-            "The tests need 65 positions (depth 5 and the larger of -p 60 and -n 3), but the "
-            "context has 64 (see --context).");
+            "pp60 @ d5 needs 65 positions, but the context has 64 (see --context).");
 }
 
 TEST(Bench, IsIncorrectBeyondTheLimit) {

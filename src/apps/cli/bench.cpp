@@ -8,38 +8,62 @@ namespace {
 struct BenchFlags {
   ModelFlags model;
   BenchOptions options;
+  std::vector<uint32_t> pairs;
+  std::string output;
   bool check = false, no_check = false, json = false;
 };
 
 constexpr uint32_t kDefaultContext = 4096;
 
-Result<void> run(const BenchFlags& flags) {
+Result<BenchOptions> options_of(const BenchFlags& flags) {
   BenchOptions options = flags.options;
   if (flags.check && flags.no_check) {
     return fail(ErrorCode::kUsage, "--check and --no-check exclude each other.");
   }
   if (flags.check || flags.no_check) options.check = flags.check;
-  if (options.prompt == 0 && options.generate == 0) {
+  if (flags.pairs.size() % 2 != 0) {
+    return fail(ErrorCode::kUsage, "--n-prompt-gen is \"{}\", expected pairs as in 512,128.",
+                fmt::join(flags.pairs, ","));
+  }
+  for (size_t i = 0; i < flags.pairs.size(); i += 2) {
+    options.prompts_and_generate.emplace_back(flags.pairs[i], flags.pairs[i + 1]);
+  }
+  options.bounds = flags.output.empty();
+  if (tests_of(options).empty()) {
     return fail(ErrorCode::kUsage, "-p 0 and -n 0 leave nothing to measure.");
   }
+  return options;
+}
+
+std::string shown(const BenchReport& report, const BenchFlags& flags) {
+  if (flags.output == "md") return bench_markdown(report);
+  if (flags.output == "csv") return bench_csv(report);
+  if (flags.output == "json") return bench_list(report).dump(1) + "\n";
+  return flags.json ? bench_json(report).dump(1) + "\n" : bench_text(report);
+}
+
+Result<void> run(const BenchFlags& flags) {
+  TOK_TRY(BenchOptions options, options_of(flags));
   TOK_TRY(OpenOptions open, flags.model.options());
   open.task = Task::kText;
-  const uint32_t needed = options.depth + std::max(options.prompt, options.generate);
-  const bool enlarged = open.context == 0 && needed > kDefaultContext;
-  if (enlarged) open.context = needed;
+  const std::vector<BenchTest> tests = tests_of(options);
+  const BenchTest& most = largest(tests);
+  const bool enlarged = open.context == 0 && most.positions() > kDefaultContext;
+  if (enlarged) open.context = uint32_t(most.positions());
   std::optional<Waiting> waiting(kLoading);
   tell_loading(open, *waiting);
   options.progress = [&](const std::string& doing) { waiting->say(doing); };
   const auto report = bench(open, options);
   waiting.reset();
   if (!report && enlarged && report.error().code == ErrorCode::kUsage) {
-    return Failure(report.error().within(fmt::format("The tests need {} positions", needed)));
+    return Failure(
+        report.error().within(fmt::format("{} needs {} positions", most.name(), most.positions())));
   }
   if (!report) return Failure(report.error());
-  TOK_TRY(print(flags.json ? bench_json(*report).dump(1) + "\n" : bench_text(*report)));
+  TOK_TRY(print(shown(*report, flags)));
   if (!report->correct()) {
-    return fail(ErrorCode::kDevice, "The results on \"{}\" are wrong; see the check above.",
-                report->device.name);
+    return fail(ErrorCode::kDevice, "The results on \"{}\" are wrong: {}.", report->device.name,
+                check_text(*report));
   }
   return {};
 }
@@ -51,27 +75,41 @@ void add_bench(App& app, Action& action) {
   command->footer(R"(Examples:
   tokamak bench                                   the built-in model on the best device
   tokamak bench path/to/model -p 2048 -n 256 -r 10
-  tokamak bench path/to/model -p 0 -n 64 -d 4000  decoding far into a text
+  tokamak bench path/to/model -p 128,512 -n 0     prompts of two lengths, no generation
+  tokamak bench path/to/model -p 0 -n 64 -d 0,4000   at the beginning and far into a text
+  tokamak bench path/to/model -pg 512,128         a prompt and 128 tokens after it, as one test
+  tokamak bench path/to/model -o md               a table to compare with llama-bench's
+  tokamak bench path/to/model -o csv > bench.csv
   tokamak bench path/to/model -p 4096 --chunk 1024 --kv f32   other steps and another cache
   tokamak bench path/to/model --json > bench.json
 pp512 feeds 512 random tokens and waits for the logits; tg128 generates 128 tokens greedily, one at
-a time. "of bandwidth" compares the bytes a token must move with what kernels that only copy or read
-reach on the same device. With --sampled, a second test draws from the list of the best tokens that
-the device makes, running ahead with what it guesses, and a third one from all logits.)");
+a time; "@ d4000" does so after 4000 others. Speeds are the mean and the standard deviation of -r
+repetitions. "of bandwidth" compares the bytes a token must move with what kernels that only copy or
+read reach on the same device. With --sampled, a second test draws from the list of the best tokens
+that the device makes, running ahead with what it guesses, and a third one from all logits.)");
   auto flags = std::make_shared<BenchFlags>();
   flags->model.add(*command, ModelFlags::Model::kOptional);
   BenchOptions& options = flags->options;
-  command->add_option("-p,--prompt", options.prompt, "tokens of the prompt test; 0: leave it out")
-      ->check(Range(0, 1 << 24))
+  const auto list = [&](const char* names, std::vector<uint32_t>& values, const char* meaning) {
+    return command->add_option(names, values, meaning)
+        ->type_name("N,...")
+        ->delimiter(',')
+        ->check(Range(0, 1 << 24));
+  };
+  list("-p,--n-prompt,--prompt", options.prompts,
+       "tokens of the prompt tests, one test for each number; 0: none")
       ->capture_default_str();
-  command->add_option("-n,--generate", options.generate, "tokens to generate; 0: leave it out")
-      ->check(Range(0, 1 << 24))
+  list("-n,--n-gen,--generate", options.generate,
+       "tokens to generate, one test for each number; 0: none")
+      ->capture_default_str();
+  list("-pg,--n-prompt-gen", flags->pairs,
+       "a prompt and tokens to generate after it, measured together; repeatable")
+      ->type_name("PP,TG");
+  list("-d,--n-depth,--depth", options.depths,
+       "positions already taken when a test starts; every test runs at each of them")
       ->capture_default_str();
   command->add_option("-r,--repetitions", options.repetitions, "runs after the one to warm up")
       ->check(Range(1, 1000))
-      ->capture_default_str();
-  command->add_option("-d,--depth", options.depth, "positions already taken when a test starts")
-      ->check(Range(0, 1 << 24))
       ->capture_default_str();
   Option* sampled =
       command->add_flag("--sampled", options.sampled,
@@ -84,7 +122,16 @@ the device makes, running ahead with what it guesses, and a third one from all l
   command->add_flag("--check", flags->check,
                     "compare with the CPU reference (default for weights below 64 MiB)");
   command->add_flag("--no-check", flags->no_check, "do not");
-  command->add_flag("--json", flags->json, "one JSON object");
+  Option* json = command->add_flag(
+      "--json", flags->json, "one JSON object with everything: bounds, memory, loading, the check");
+  command
+      ->add_option(
+          "-o,--output", flags->output,
+          "only the tests, in the form of llama-bench: md is a Markdown table, json a list "
+          "of objects with each repetition, csv the same as lines")
+      ->type_name("FORM")
+      ->check(OneOf({"md", "json", "csv"}))
+      ->excludes(json);
   command->callback([flags, &action] { action = [flags] { return run(*flags); }; });
 }
 
