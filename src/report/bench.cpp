@@ -5,6 +5,7 @@
 #include <random>
 
 #include "generate/sampled_decoder.h"
+#include "report/bench_batch.h"
 #include "report/inspect_views.h"
 
 namespace tokamak {
@@ -36,7 +37,10 @@ class Bench {
         ids_(random_ids(size_t(largest(tests).positions()) + 1, vocab_)) {}
 
   Result<void> run(BenchTest test, BenchReport& report) {
-    if (test.generate == 0) {
+    if (test.sequences > 1) {
+      TOK_TRY(time_sequences(engine_, ids_, options_, clock_, test, batches_repeat_));
+      count_batches(test);
+    } else if (test.generate == 0) {
       TOK_TRY(prefill(test, report));
     } else if (test.choice == BenchTest::Choice::kGreedy) {
       TOK_TRY(decode(test));
@@ -46,6 +50,9 @@ class Bench {
     report.tests.push_back(std::move(test));
     return {};
   }
+
+  /// Whether every repetition gave all its sequences the same tokens.
+  bool batches_repeat() const { return batches_repeat_; }
 
  private:
   Result<Session> session_at(uint32_t depth) {
@@ -173,6 +180,19 @@ class Bench {
     }
   }
 
+  /// Steps of a token of each sequence; every one of them reads its own keys and values.
+  void count_batches(BenchTest& test) {
+    const Plan& plan = engine_.compiled().plan;
+    const uint32_t rows = test.sequences;
+    const Phase& phase = plan.phases[plan.phase_for(rows, PhaseKind::kGreedy)];
+    for (uint32_t step = 0; step < test.generate; ++step) {
+      const uint64_t positions = uint64_t{test.depth} + step + 1;
+      Cost cost = phase_cost(plan, phase, rows, rows * positions);
+      cost.flops = phase_cost(plan, phase, rows, positions).flops;
+      add(test, cost, phase.steps.size());
+    }
+  }
+
   /// The chunks that Session makes of a prompt.
   void count_prefill(BenchTest& test) {
     const Plan& plan = engine_.compiled().plan;
@@ -196,6 +216,7 @@ class Bench {
   const Clock& clock_;
   const uint32_t vocab_;
   const std::vector<uint32_t> ids_;
+  bool batches_repeat_ = true;
 };
 
 }  // namespace
@@ -229,6 +250,7 @@ std::string BenchTest::name() const {
   if (generate > 0) parts.push_back(fmt::format("tg{}", generate));
   std::string out = fmt::format("{}", fmt::join(parts, "+"));
   if (depth > 0) out += fmt::format(" @ d{}", depth);
+  if (sequences > 1) out += fmt::format(" x {}", sequences);
   return out += kChoices[size_t(choice)];
 }
 
@@ -241,14 +263,21 @@ std::vector<double> BenchTest::speeds() const {
 std::vector<BenchTest> tests_of(const BenchOptions& options) {
   using Choice = BenchTest::Choice;
   std::vector<BenchTest> tests;
-  const auto add = [&](uint32_t prompt, uint32_t generate, uint32_t depth, Choice choice) {
+  const auto add = [&](uint32_t prompt, uint32_t generate, uint32_t depth, Choice choice,
+                       uint32_t sequences = 1) {
     if (prompt == 0 && generate == 0) return;
-    tests.push_back({.prompt = prompt, .generate = generate, .depth = depth, .choice = choice});
+    tests.push_back({.prompt = prompt,
+                     .generate = generate,
+                     .depth = depth,
+                     .sequences = sequences,
+                     .choice = choice});
   };
   for (const uint32_t depth : options.depths) {
     for (const uint32_t prompt : options.prompts) add(prompt, 0, depth, Choice::kGreedy);
     for (const uint32_t generate : options.generate) {
-      add(0, generate, depth, Choice::kGreedy);
+      for (const uint32_t sequences : options.sequences) {
+        add(0, generate, depth, Choice::kGreedy, sequences);
+      }
       if (!options.sampled) continue;
       add(0, generate, depth, Choice::kSampled);
       add(0, generate, depth, Choice::kSampledFromAllLogits);
@@ -323,7 +352,8 @@ Result<BenchReport> bench_engine(Engine& engine, const BenchOptions& options, co
   std::vector<uint32_t> first, second;
   TOK_TRY(const std::vector<float> once, short_run(engine, first));
   TOK_TRY(const std::vector<float> again, short_run(engine, second));
-  report.greedy_repeats = first == second && once.size() == again.size();
+  report.greedy_repeats =
+      first == second && once.size() == again.size() && bench.batches_repeat();
   report.logits_finite =
       std::all_of(once.begin(), once.end(), [](float value) { return std::isfinite(value); });
   return report;

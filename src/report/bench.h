@@ -22,6 +22,8 @@ struct BenchOptions {
   std::vector<uint32_t> generate = {128};                                // decode
   std::vector<std::pair<uint32_t, uint32_t>> prompts_and_generate = {};  // one after the other
   std::vector<uint32_t> depths = {0};  // positions taken before a test starts
+  /// Sequences that decode at once, one test for each number; 1: a session alone.
+  std::vector<uint32_t> sequences = {1};
   uint32_t repetitions = 5;
   bool sampled = false;  // decode by drawing, too: from the device's lists, and from all logits
   double repetition_penalty = 1;  // of what is drawn
@@ -49,14 +51,17 @@ struct BenchTest {
 
   uint32_t prompt = 0, generate = 0;  // tokens fed at once, then tokens generated
   uint32_t depth = 0;
+  uint32_t sequences = 1;            // each of which does this
   Choice choice = Choice::kGreedy;   // of what is generated
   std::vector<double> seconds = {};  // of each repetition
+  double host_step_seconds = 0;      // of several sequences: what a step takes the host
   double bytes_per_token = 0, flops_per_token = 0, launches_per_token = 0;
 
   /// "pp512", "tg128", "pp512+tg128", "tg128 @ d1024", as llama-bench calls them.
   std::string name() const;
-  uint32_t tokens() const { return prompt + generate; }
-  uint64_t positions() const { return uint64_t{depth} + prompt + generate; }
+  uint32_t tokens() const { return sequences * (prompt + generate); }
+  /// Of one sequence.
+  uint64_t positions() const { return uint64_t{depth} + prompt + generate + (sequences > 1); }
   /// Tokens per second in each repetition.
   std::vector<double> speeds() const;
   double tokens_per_second() const { return tokens() / timing_of(seconds).median; }

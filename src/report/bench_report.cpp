@@ -122,6 +122,16 @@ std::string first_token_text(const BenchReport& report) {
                      prefill->prompt);
 }
 
+/// "x 8: 40 us, x 64: 90 us"
+std::string host_steps_text(const BenchReport& report) {
+  std::vector<std::string> steps;
+  for (const BenchTest& test : report.tests) {
+    if (test.sequences == 1) continue;
+    steps.push_back(fmt::format("x {}: {}", test.sequences, seconds_text(test.host_step_seconds)));
+  }
+  return fmt::format("{}", fmt::join(steps, ", "));
+}
+
 Facts figures(const BenchReport& report) {
   Facts facts;
   facts.add("bandwidth",
@@ -156,6 +166,12 @@ Facts figures(const BenchReport& report) {
   facts.add(report.first_token ? "first token" : "", first_token_text(report),
             "time_to_first_token_seconds",
             report.first_token ? Json(report.first_token->median) : Json());
+  const std::string host = host_steps_text(report);
+  Json host_json{Json::Array{}};
+  for (const BenchTest& test : report.tests) {
+    if (test.sequences > 1) host_json.as_array().push_back(test.host_step_seconds);
+  }
+  facts.add(host.empty() ? "" : "host, a step", host, "host_step_seconds", std::move(host_json));
   const Footprint& memory = report.memory;
   Json memory_json;
   memory_json.set("constants", memory.constants).set("kv_cache", memory.states);
@@ -203,6 +219,8 @@ Json test_json(const BenchReport& report, const BenchTest& test) {
   out.set("model_n_params", report.parameters);
   out.set("type_k", report.kv).set("type_v", report.kv);
   out.set("n_prompt", test.prompt).set("n_gen", test.generate).set("n_depth", test.depth);
+  out.set("n_sequences", test.sequences);
+  if (test.sequences > 1) out.set("host_ns_per_step", nanoseconds(test.host_step_seconds));
   out.set("test", test.name()).set("test_time", report.date);
   out.set("avg_ns", nanoseconds(time.mean)).set("stddev_ns", nanoseconds(time.deviation));
   out.set("avg_ts", speed.mean).set("stddev_ts", speed.deviation);

@@ -1,5 +1,7 @@
 #include "report/bench.h"
 
+#include <algorithm>
+
 #include "apps/cli/command.h"
 
 namespace tokamak::cli {
@@ -50,6 +52,7 @@ Result<void> run(const BenchFlags& flags) {
   const BenchTest& most = largest(tests);
   const bool enlarged = open.context == 0 && most.positions() > kDefaultContext;
   if (enlarged) open.context = uint32_t(most.positions());
+  open.sequences = std::ranges::max(options.sequences);
   std::optional<Waiting> waiting(kLoading);
   tell_loading(open, *waiting);
   options.progress = [&](const std::string& doing) { waiting->say(doing); };
@@ -78,6 +81,7 @@ void add_bench(App& app, Action& action) {
   tokamak bench path/to/model -p 128,512 -n 0     prompts of two lengths, no generation
   tokamak bench path/to/model -p 0 -n 64 -d 0,4000   at the beginning and far into a text
   tokamak bench path/to/model -pg 512,128         a prompt and 128 tokens after it, as one test
+  tokamak bench path/to/model -p 0 -d 512 --sequences 1,8,32,64   many conversations at once
   tokamak bench path/to/model -o md               a table to compare with llama-bench's
   tokamak bench path/to/model -o csv > bench.csv
   tokamak bench path/to/model -p 4096 --chunk 1024 --kv f32   other steps and another cache
@@ -107,6 +111,13 @@ that the device makes, running ahead with what it guesses, and a third one from 
       ->type_name("PP,TG");
   list("-d,--n-depth,--depth", options.depths,
        "positions already taken when a test starts; every test runs at each of them")
+      ->capture_default_str();
+  command
+      ->add_option("--sequences", options.sequences,
+                   "sequences that generate at once, one test for each number; 1: one alone")
+      ->type_name("N,...")
+      ->delimiter(',')
+      ->check(Range(1, 64))
       ->capture_default_str();
   command->add_option("-r,--repetitions", options.repetitions, "runs after the one to warm up")
       ->check(Range(1, 1000))
