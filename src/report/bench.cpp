@@ -38,7 +38,7 @@ class Bench {
 
   Result<void> run(BenchTest test, BenchReport& report) {
     if (test.sequences > 1) {
-      TOK_TRY(time_sequences(engine_, ids_, options_, clock_, test, batches_repeat_));
+      TOK_TRY(time_sequences(engine_, ids_, options_, clock_, test, batches_are_right_));
       count_batches(test);
     } else if (test.generate == 0) {
       TOK_TRY(prefill(test, report));
@@ -51,8 +51,8 @@ class Bench {
     return {};
   }
 
-  /// Whether every repetition gave all its sequences the same tokens.
-  bool batches_repeat() const { return batches_repeat_; }
+  /// Whether sequences that ran at once gave tokens that are right.
+  bool batches_are_right() const { return batches_are_right_; }
 
  private:
   Result<Session> session_at(uint32_t depth) {
@@ -216,7 +216,7 @@ class Bench {
   const Clock& clock_;
   const uint32_t vocab_;
   const std::vector<uint32_t> ids_;
-  bool batches_repeat_ = true;
+  bool batches_are_right_ = true;
 };
 
 }  // namespace
@@ -352,8 +352,8 @@ Result<BenchReport> bench_engine(Engine& engine, const BenchOptions& options, co
   std::vector<uint32_t> first, second;
   TOK_TRY(const std::vector<float> once, short_run(engine, first));
   TOK_TRY(const std::vector<float> again, short_run(engine, second));
-  report.greedy_repeats =
-      first == second && once.size() == again.size() && bench.batches_repeat();
+  report.greedy_repeats = first == second && once.size() == again.size();
+  report.batches_are_right = bench.batches_are_right();
   report.logits_finite =
       std::all_of(once.begin(), once.end(), [](float value) { return std::isfinite(value); });
   return report;

@@ -93,10 +93,11 @@ struct BenchReport {
   uint64_t device_peak_bytes = 0, host_peak_bytes = 0;
 
   bool greedy_repeats = false, logits_finite = false;
+  bool batches_are_right = true;  // see time_sequences()
   std::optional<double> error;  // largest difference from the reference, of max|logit|
   double error_limit = 0;
   bool correct() const {
-    return greedy_repeats && logits_finite && (!error || *error <= error_limit);
+    return greedy_repeats && logits_finite && batches_are_right && (!error || *error <= error_limit);
   }
 };
 

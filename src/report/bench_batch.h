@@ -10,10 +10,11 @@ namespace tokamak {
 
 /// Generates `test.generate` tokens in each of `test.sequences` sequences of `test.depth` tokens,
 /// whose prompts begin at different ids. Time counts from when all of them have begun, and only for
-/// tokens from then on. `repeats` becomes false where a repetition gives other tokens than the
-/// first.
+/// tokens from then on. `are_right` becomes false where a session alone finds one of the tokens
+/// clearly less probable than another; which of two that are nearly as probable comes first may
+/// depend on what ran beside them.
 Result<void> time_sequences(Engine& engine, std::span<const uint32_t> ids,
                             const BenchOptions& options, const Clock& clock, BenchTest& test,
-                            bool& repeats);
+                            bool& are_right);
 
 }  // namespace tokamak

@@ -86,6 +86,7 @@ Json check_json(const BenchReport& report) {
   Json out;
   out.set("correct", report.correct());
   out.set("greedy_repeats", report.greedy_repeats).set("logits_finite", report.logits_finite);
+  out.set("batches_are_right", report.batches_are_right);
   out.set("max_relative_error", report.error ? Json(*report.error) : Json());
   return out.set("error_limit", report.error ? Json(report.error_limit) : Json());
 }
@@ -251,6 +252,7 @@ std::string check_text(const BenchReport& report) {
   std::vector<std::string> parts = {
       report.greedy_repeats ? "greedy tokens repeat" : "GREEDY TOKENS DIFFER FROM RUN TO RUN",
       report.logits_finite ? "logits are finite" : "LOGITS ARE NOT FINITE"};
+  if (!report.batches_are_right) parts.push_back("SEQUENCES AT ONCE GIVE WRONG TOKENS");
   if (report.error) {
     parts.push_back(
         fmt::format("{} the CPU reference: {:.1e} of the largest logit, limit {:.0e}",

@@ -16,7 +16,7 @@ namespace {
 constexpr const char* kOps[] = {"embed",          "rope",         "kv_append",    "attention",
                                 "step_attention", "short_conv",   "gated_delta",  "last_row",
                                 "mean_rows",      "block_maxima", "topk_blocks",  "topk_tokens",
-                                "next_token",     "sample_token", "block_argmax", "linear"};
+                                "next_token",     "sample_token", "block_argmax"};
 
 Backend& cpu() {
   static const std::unique_ptr<Backend> backend = make_cpu_backend();

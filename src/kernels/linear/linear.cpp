@@ -188,6 +188,7 @@ Launch any(const Problem& p, const DeviceInfo&) {
 constexpr Way kWays[] = {
     {"small_batch_subgroup", kFeatureSubgroups, small_batch_subgroup_refuses, small_batch_subgroup},
     {"small_batch", 0, small_batch_refuses, small_batch_plain},
+    {"matrix_narrow", kMatrixFeatures, narrow_matrix_refuses, narrow_matrix, kF16Rounding},
     {"matrix_large", kMatrixFeatures, large_matrix_refuses, large_matrix, kF16Rounding},
     {"matrix", kMatrixFeatures, small_matrix_refuses, small_matrix, kF16Rounding},
     {"matmul_f16", kFeatureF16, matmul_f16_refuses, matmul_f16},

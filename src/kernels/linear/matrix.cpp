@@ -26,6 +26,8 @@ struct MatrixTile {
 /// NVIDIA's driver sets 48 KiB of a multiprocessor's memory aside, so that two workgroups share it
 /// only below 23 KiB each; with one the kernels take twice as long (H200).
 constexpr MatrixTile kLarge = {2, 2, 4, 4, 2, 2}, kSmall = {2, 2, 2, 2, 4, 4};
+constexpr MatrixTile kNarrow = {4, 1, 1, 2, 4, 4}, kNarrowest = {4, 1, 1, 1, 4, 4};
+static_assert(kNarrow.bytes() <= 23 << 10 && kNarrow.tokens() == kSmall.tokens());
 static_assert(kLarge.bytes() <= 23 << 10 && kSmall.bytes() <= 23 << 10);
 
 /// With fewer workgroups for each multiprocessor some have none at times.
@@ -64,6 +66,20 @@ Launch matrix(const Problem& p, const MatrixTile& tile) {
 }
 
 }  // namespace
+
+std::string narrow_matrix_refuses(const Problem& p, const DeviceInfo& device) {
+  if (p.max_tokens > kNarrow.tokens()) {
+    return fmt::format("is for at most {} tokens, not {}", kNarrow.tokens(), p.max_tokens);
+  }
+  if (ceil_div(row_count(p), kSmall.rows()) >= device.size.groups(1)) {
+    return fmt::format("{} rows busy the device by {} a workgroup", row_count(p), kSmall.rows());
+  }
+  return refuses(p, device, kNarrow);
+}
+Launch narrow_matrix(const Problem& p, const DeviceInfo& device) {
+  const bool is_enough = ceil_div(row_count(p), kNarrow.rows()) >= device.size.groups(1);
+  return matrix(p, is_enough ? kNarrow : kNarrowest);
+}
 
 std::string large_matrix_refuses(const Problem& p, const DeviceInfo& device) {
   const uint32_t groups =
