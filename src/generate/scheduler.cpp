@@ -102,7 +102,10 @@ Result<RequestId> Scheduler::add(Request request) {
     return invalid_input("The model has no tokenizer, which stop strings and grammars need.");
   }
   TOK_TRY(Sampler sampler, Sampler::make(request.params.sampling));
-  if (sequences_.empty()) epoch_ = program_->begin_sequence();
+  if (sequences_.empty() && program_->sequence() != epoch_) {
+    prefixes_.clear();  // a session has written over the pages
+    epoch_ = program_->begin_sequence();
+  }
   const auto id = RequestId(next_id_++);
   sequences_.push_back(
       std::make_unique<Sequence>(id, std::move(request), std::move(sampler), tokenizer_));

@@ -60,7 +60,7 @@ struct BenchTest {
   /// "pp512", "tg128", "pp512+tg128", "tg128 @ d1024", as llama-bench calls them.
   std::string name() const;
   uint32_t tokens() const { return sequences * (prompt + generate); }
-  /// Of one sequence.
+  /// What one sequence needs.
   uint64_t positions() const { return uint64_t{depth} + prompt + generate + (sequences > 1); }
   /// Tokens per second in each repetition.
   std::vector<double> speeds() const;
@@ -94,10 +94,11 @@ struct BenchReport {
 
   bool greedy_repeats = false, logits_finite = false;
   bool batches_are_right = true;  // see time_sequences()
-  std::optional<double> error;  // largest difference from the reference, of max|logit|
+  std::optional<double> error;    // largest difference from the reference, of max|logit|
   double error_limit = 0;
   bool correct() const {
-    return greedy_repeats && logits_finite && batches_are_right && (!error || *error <= error_limit);
+    return greedy_repeats && logits_finite && batches_are_right &&
+           (!error || *error <= error_limit);
   }
 };
 

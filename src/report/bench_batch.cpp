@@ -44,7 +44,7 @@ Result<BatchRun> run_once(Engine& engine, std::span<const uint32_t> ids,
                           const BenchOptions& options, const Clock& clock, const BenchTest& test) {
   BatchRun run;
   run.ids.resize(test.sequences);
-  TOK_TRY(Scheduler* scheduler, engine.scheduler());
+  TOK_TRY(Scheduler * scheduler, engine.scheduler());
   std::vector<uint32_t> taken(test.sequences);
   uint32_t begun = 0;
   uint64_t all = 0;

@@ -42,15 +42,16 @@ TEST(BenchMarkdown, HasTheColumnsOfLlamaBench) {
 TEST(BenchList, HasEveryRepetitionAndWhatItWasMeasuredWith) {
   const Json list = bench_list(two_tests());
   ASSERT_EQ(list.as_array().size(), 2u);
-  EXPECT_EQ(list.as_array()[1].dump(),
-            R"({"build_version": "1.2.3", "build_commit": "0123456789", "backends": "WebGPU", )"
-            R"("device": "A GPU, \"fast\"", "driver": "1.0", "model_filename": "models/small", )"
-            R"("model_type": "small Q4_0", "model_size": 734003200, "model_n_params": 1240000000, )"
-            R"("type_k": "f16", "type_v": "f16", "n_prompt": 0, "n_gen": 128, "n_depth": 512, "n_sequences": 1, )"
-            R"("test": "tg128 @ d512", "test_time": "2025-01-31T23:59:59Z", )"
-            R"("avg_ns": 1500000000, "stddev_ns": 707106781, "avg_ts": 96, )"
-            R"("stddev_ts": 45.254833995939045, "samples_ns": [2000000000, 1000000000], )"
-            R"("samples_ts": [64, 128]})");
+  EXPECT_EQ(
+      list.as_array()[1].dump(),
+      R"({"build_version": "1.2.3", "build_commit": "0123456789", "backends": "WebGPU", )"
+      R"("device": "A GPU, \"fast\"", "driver": "1.0", "model_filename": "models/small", )"
+      R"("model_type": "small Q4_0", "model_size": 734003200, "model_n_params": 1240000000, )"
+      R"("type_k": "f16", "type_v": "f16", "n_prompt": 0, "n_gen": 128, "n_depth": 512, "n_sequences": 1, )"
+      R"("test": "tg128 @ d512", "test_time": "2025-01-31T23:59:59Z", )"
+      R"("avg_ns": 1500000000, "stddev_ns": 707106781, "avg_ts": 96, )"
+      R"("stddev_ts": 45.254833995939045, "samples_ns": [2000000000, 1000000000], )"
+      R"("samples_ts": [64, 128]})");
 }
 
 TEST(BenchCsv, HasALineOfNamesAndOnePerTest) {

@@ -126,6 +126,23 @@ TEST_P(Batch, GivesEveryRequestTheTokensThatItGivesAlone) {
   EXPECT_EQ(outcome.stats.free_pages + outcome.stats.cached_pages, outcome.stats.pages);
 }
 
+TEST_P(Batch, KeepsNoPrefixThatASessionHasWrittenOver) {
+  const auto engine = open_for(kSequences);
+  ASSERT_NE(engine, nullptr);
+  const uint32_t vocab = engine->compiled().facts.vocab;
+  const std::vector<Request> requests = requests_for(vocab);
+  const Outcome before = run_all(*engine, requests);
+  auto session = engine->start();
+  ASSERT_TRUE(session) << session.error().message;
+  const std::vector<uint32_t> other(kContext, vocab / 2);
+  ASSERT_TRUE(session->feed(other));
+  const Outcome after = run_all(*engine, requests);
+  if (setup.name == "cpu") {
+    EXPECT_EQ(before.ids, after.ids);
+  }
+  EXPECT_FALSE(session->feed({other.data(), 1})) << "requests have taken its place";
+}
+
 TEST_P(Batch, ComputesAgainWhatHadToGiveItsPagesBack) {
   const auto alone = open_for(1), together = open_for(kSequences, kContext + 16);
   ASSERT_NE(alone, nullptr);

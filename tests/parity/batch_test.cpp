@@ -13,9 +13,9 @@ namespace tokamak::parity {
 namespace {
 
 /// Ops whose kernels look at slots, positions or output rows.
-constexpr const char* kOps[] = {"embed",          "rope",         "kv_append",    "attention",
-                                "step_attention", "short_conv",   "gated_delta",  "last_row",
-                                "mean_rows",      "block_maxima", "topk_blocks",  "topk_tokens",
+constexpr const char* kOps[] = {"embed",          "rope",         "kv_append",   "attention",
+                                "step_attention", "short_conv",   "gated_delta", "last_row",
+                                "mean_rows",      "block_maxima", "topk_blocks", "topk_tokens",
                                 "next_token",     "sample_token", "block_argmax"};
 
 Backend& cpu() {
