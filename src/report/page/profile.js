@@ -107,7 +107,7 @@ function draw_memory() {
   for (const buffer of data.buffers) sums[buffer.use] = (sums[buffer.use] ?? 0) + buffer.bytes;
   const all = Object.values(sums).reduce((sum, count) => sum + count, 0);
   const names = {constant: "weights", state: "states and KV cache", copy: "copies of states", activation: "activations",
-                 table: "page tables", frame: "frame", choice: "chosen tokens"};
+                 table: "page tables", batch: "batch", input: "inputs", choice: "chosen tokens"};
   const uses = Object.keys(sums).sort((a, b) => sums[b] - sums[a]);
   find("memory-about").textContent = `${bytes(all)} on the device: ` +
     uses.map((use) => `${names[use] ?? use} ${bytes(sums[use])}`).join(", ") + ".";

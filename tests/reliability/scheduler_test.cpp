@@ -1,0 +1,214 @@
+// Many requests at once, whatever happens: arrivals, cancels, shared beginnings, too few pages, a
+// device that is lost in between. Every one gets its own tokens, and everything is given back.
+#include <map>
+#include <random>
+
+#include "golden/reference.h"
+#include "reliability/fragile_backend.h"
+
+namespace tokamak::golden {
+namespace {
+
+constexpr uint32_t kContext = 80, kSequences = 4;
+
+std::unique_ptr<Engine> open_fragile(const std::string& model, Fault& fault,
+                                     uint32_t cache_tokens = 0) {
+  OpenOptions options;
+  options.backend = "cpu";
+  options.disabled_passes = {"split_attention", "gated_ffn"};  // they round otherwise than alone
+  options.context = kContext;
+  options.chunk = 16;
+  options.sequences = kSequences;
+  options.cache_tokens = cache_tokens;
+  options.reopen = [=, &fault] { return FragileBackend::open(options, fault); };
+  auto files = read_model_files(model_folder(model));
+  EXPECT_TRUE(files) << files.error().message;
+  auto backend = FragileBackend::open(options, fault);
+  auto engine = Engine::load(*std::move(files), *std::move(backend), options, steady_clock());
+  EXPECT_TRUE(engine) << engine.error().message;
+  return engine ? *std::move(engine) : nullptr;
+}
+
+/// Request `number` of some that exist: the same every time. Its prompt begins like that of others
+/// and goes on with ids that only it has.
+Request request_of(uint32_t number, uint32_t vocab) {
+  std::mt19937 random(number);
+  Request request;
+  for (uint32_t i = 0; i < 16 * (number % 3) + 3; ++i) request.prompt.push_back(i % vocab);
+  for (uint32_t i = 0; i < 1 + random() % 20; ++i) {
+    request.prompt.push_back(uint32_t((number * 31 + random() % 7) % vocab));
+  }
+  request.params.sampling.temperature = number % 2 == 0 ? 0 : 1.1;
+  request.params.sampling.top_k = number % 4 == 1 ? 12 : 0;
+  request.params.sampling.seed = number;
+  request.params.max_tokens = 1 + number % 11;
+  request.tenant = number % 5 == 0 ? "other" : "";
+  return request;
+}
+
+struct Schedules : testing::TestWithParam<std::string> {};
+
+TEST_P(Schedules, GiveEveryRequestItsOwnTokens) {
+  constexpr uint32_t kNumbers = 24;
+  // TOKAMAK_SCHEDULES=1000 takes a minute and a half for the smallest model.
+  const std::string asked = environment_variable("TOKAMAK_SCHEDULES");
+  const uint32_t rounds = asked.empty() ? 24 : uint32_t(std::stoul(asked));
+  Fault fault;
+  fault.times = UINT32_MAX;
+  const auto roomy = open_fragile(GetParam(), fault);
+  const auto tight = open_fragile(GetParam(), fault, kContext + 16);
+  ASSERT_TRUE(roomy != nullptr && tight != nullptr);
+  const uint32_t vocab = roomy->compiled().facts.vocab;
+  std::vector<std::vector<uint32_t>> alone(kNumbers);
+  for (uint32_t i = 0; i < kNumbers; ++i) {
+    Scheduler* scheduler = *roomy->scheduler();
+    Request request = request_of(i, vocab);
+    request.done = [&](Result<Generation> done) {
+      ASSERT_TRUE(done) << done.error().message;
+      alone[i] = done->ids;
+    };
+    ASSERT_TRUE(scheduler->add(std::move(request)));
+    ASSERT_TRUE(scheduler->run());
+    ASSERT_FALSE(alone[i].empty());
+  }
+  std::mt19937 random(1);
+  uint64_t cancelled = 0;
+  for (uint32_t round = 0; round < rounds; ++round) {
+    SCOPED_TRACE(round);
+    Scheduler* scheduler = *(round % 2 == 0 ? roomy : tight)->scheduler();
+    std::map<RequestId, uint32_t> running;
+    uint32_t added = 0, finished = 0;
+    fault.count_from_here();
+    fault.after_steps = round % 3 == 2 ? 5 + uint32_t(random() % 20) : UINT32_MAX;
+    for (bool goes_on = true; goes_on || added < 10;) {
+      if (added < 10 && random() % 3 != 0) {
+        const auto number = uint32_t(random() % kNumbers);
+        Request request = request_of(number, vocab);
+        request.priority = int(random() % 2);
+        request.done = [&, number](Result<Generation> done) {
+          ++finished;
+          ASSERT_TRUE(done) << done.error().message;
+          const bool was_cancelled = done->finish == FinishReason::kCancelled;
+          cancelled += was_cancelled ? 1 : 0;
+          // What a cancelled one has is the beginning of what it would have had.
+          ASSERT_LE(done->ids.size(), alone[number].size());
+          EXPECT_TRUE(
+              std::ranges::equal(done->ids, std::span(alone[number]).first(done->ids.size())));
+          EXPECT_TRUE(was_cancelled || done->ids.size() == alone[number].size()) << number;
+        };
+        const auto id = scheduler->add(std::move(request));
+        ASSERT_TRUE(id) << id.error().message;
+        running[*id] = number;
+        ++added;
+      }
+      if (random() % 25 == 0 && !running.empty()) scheduler->cancel(running.begin()->first);
+      const auto stepped = scheduler->step();
+      ASSERT_TRUE(stepped) << stepped.error().message;
+      goes_on = *stepped;
+      if (random() % 2 == 0) {
+        ASSERT_TRUE(scheduler->wait());
+      }
+    }
+    EXPECT_EQ(finished, added);
+    const SchedulerStats stats = scheduler->stats();
+    EXPECT_EQ(stats.free_pages + stats.cached_pages, stats.pages);
+    EXPECT_EQ(stats.running + stats.waiting, 0u);
+  }
+  EXPECT_GT(cancelled, 0u);
+  EXPECT_GT(fault.losses, 3u);
+  EXPECT_GT((*tight->scheduler())->stats().preemptions, 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, Schedules,
+                         testing::Values("gemma3_hub", "lfm2", "llama_tied_rope3"),
+                         [](const auto& one) { return one.param; });
+
+TEST(Scheduler, EndsWhatIsCancelledOrOverdueAtTheNextStep) {
+  Fault fault;
+  const auto engine = open_fragile("llama_tied_rope3", fault);
+  Scheduler* scheduler = *engine->scheduler();
+  std::vector<FinishReason> ends;
+  const auto add = [&](std::optional<double> deadline) {
+    Request request = request_of(7, engine->compiled().facts.vocab);
+    request.params.max_tokens = 60;
+    request.deadline = deadline;
+    request.done = [&](Result<Generation> done) {
+      ASSERT_TRUE(done);
+      ends.push_back(done->finish);
+    };
+    return *scheduler->add(std::move(request));
+  };
+  const RequestId unwanted = add(std::nullopt);
+  add(steady_clock()() + 1e-9);
+  scheduler->cancel(unwanted);
+  ASSERT_TRUE(scheduler->step());
+  EXPECT_EQ(ends, (std::vector<FinishReason>(2, FinishReason::kCancelled)));
+  ASSERT_FALSE(*scheduler->step()) << "nothing is left";
+}
+
+TEST(Scheduler, SharesPrefixesOfOneTenantOnly) {
+  Fault fault;
+  const auto engine = open_fragile("llama_tied_rope3", fault);
+  Scheduler* scheduler = *engine->scheduler();
+  const auto cached = [&](const char* tenant) {
+    Request request = request_of(8, engine->compiled().facts.vocab);
+    request.tenant = tenant;
+    size_t tokens = 0;
+    request.done = [&](Result<Generation> done) { tokens = done->cached_tokens; };
+    EXPECT_TRUE(scheduler->add(std::move(request)));
+    EXPECT_TRUE(scheduler->run());
+    return tokens;
+  };
+  EXPECT_EQ(cached("a"), 0u);
+  EXPECT_GE(cached("a"), 32u);
+  EXPECT_EQ(cached("b"), 0u);
+}
+
+TEST(Scheduler, RefusesWhatCannotRun) {
+  Fault fault;
+  const auto engine = open_fragile("llama_tied_rope3", fault);
+  Scheduler* scheduler = *engine->scheduler();
+  const uint32_t vocab = engine->compiled().facts.vocab;
+  const auto refusal = [&](std::vector<uint32_t> prompt, double temperature = 1) {
+    Request request;
+    request.prompt = std::move(prompt);
+    request.params.sampling.temperature = temperature;
+    const auto added = scheduler->add(std::move(request));
+    return added ? "" : added.error().message;
+  };
+  EXPECT_EQ(refusal({}), "The prompt has no tokens.");
+  EXPECT_EQ(refusal(std::vector<uint32_t>(kContext + 1)),
+            "The prompt has 81 tokens, but the context has 80 positions.");
+  EXPECT_EQ(refusal({1, vocab}),
+            fmt::format("Token id {0} is beyond the vocabulary of {0} tokens.", vocab));
+  EXPECT_NE(refusal({1}, -1), "");
+  OpenOptions options;
+  options.backend = "cpu";
+  options.sequences = 65;
+  options.model = model_folder("llama_tied_rope3");
+  const auto opened = Engine::open(options);
+  ASSERT_FALSE(opened);
+  EXPECT_TRUE(opened.error().message.ends_with("sequences is 65, expected 1 to 64."))
+      << opened.error().message;
+}
+
+TEST(Scheduler, GivesEverythingBackAfterManyRequests) {
+  Fault fault;
+  const auto engine = open_fragile("llama_tied_rope3", fault, 2 * kContext);
+  Scheduler* scheduler = *engine->scheduler();
+  uint32_t finished = 0;
+  for (uint32_t i = 0; i < 600; ++i) {
+    Request request = request_of(i, engine->compiled().facts.vocab);
+    request.params.max_tokens = 1 + i % 3;
+    request.done = [&](Result<Generation> done) { finished += done ? 1 : 0; };
+    ASSERT_TRUE(scheduler->add(std::move(request)));
+    ASSERT_TRUE(scheduler->step());
+  }
+  ASSERT_TRUE(scheduler->run());
+  EXPECT_EQ(finished, 600u);
+  const SchedulerStats stats = scheduler->stats();
+  EXPECT_EQ(stats.free_pages + stats.cached_pages, stats.pages);
+}
+
+}  // namespace
+}  // namespace tokamak::golden
