@@ -7,8 +7,6 @@ namespace {
 
 /// Steps under way: the device has one to run while this program reads the other's results.
 constexpr size_t kMaxUnderWay = 2;
-/// Sequences whose prompts may end in one step: the logits of each are read back whole.
-constexpr uint32_t kMaxOutputs = 8;
 
 /// Numbers of a row in what a phase gives: a list and its token, or a token alone.
 uint32_t row_size(const Operand& result) {
@@ -92,7 +90,7 @@ Result<bool> Scheduler::submit_prefill() {
     if (!sequence->reads_prompt() || ids.size() == budget || slots.size() == plan.slots) continue;
     const auto count = std::min(sequence->left(), budget - uint32_t(ids.size()));
     const bool ends = count == sequence->left();
-    if (ends && step.rows.size() == kMaxOutputs) continue;
+    if (ends && step.rows.size() == kMaxPromptOutputs) continue;
     TOK_TRY(const bool has_pages, reserve(*sequence, sequence->position + count));
     if (!has_pages) {
       if (slots.empty()) preempt();

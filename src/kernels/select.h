@@ -1,4 +1,4 @@
-// AheadLoop a kernel variant, with reasons.
+// Chooses a kernel variant, with reasons.
 #pragma once
 #include <map>
 #include <span>

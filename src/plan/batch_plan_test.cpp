@@ -54,6 +54,12 @@ TEST(Capture, EverySlotHasPageTablesAndStatesButCachesAreOne) {
   }
   const Phase& prefill = plan->phases[0];
   EXPECT_EQ(max_slots(*plan, prefill), 4u);
+  EXPECT_EQ(max_outputs(*plan, prefill), 4u);
+  four.slots = 40;
+  const auto many = capture(two_layers(), webgpu_device(), four);
+  ASSERT_TRUE(many);
+  EXPECT_EQ(max_slots(*many, many->phases[0]), 40u);
+  EXPECT_EQ(max_outputs(*many, many->phases[0]), kMaxPromptOutputs);
   EXPECT_TRUE(is_for_outputs(*plan, prefill, prefill.steps.back())) << "logits of the last rows";
   EXPECT_FALSE(is_for_outputs(*plan, prefill, prefill.steps.front()));
   EXPECT_EQ(max_slots(*plan, plan->phases[1]), 1u);

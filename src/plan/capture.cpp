@@ -121,7 +121,7 @@ class Capture {
           continue;
         }
         const uint64_t bytes = round_up<uint64_t>(
-            byte_count(graph.at(id), request.max_tokens, max_slots(plan_, phase)), 16);
+            byte_count(graph.at(id), request.max_tokens, max_outputs(plan_, phase)), 16);
         place[i] = activation(lifetimes_.size());
         lifetimes_.push_back({moments_ + ranges[i].first, moments_ + ranges[i].last, bytes});
         ++phase.tensors;
@@ -169,7 +169,7 @@ class Capture {
       step.outputs.push_back(operand(place[uint32_t(id)], graph.at(id)));
     }
     // Kernels know of one number of rows: for output rows it is theirs.
-    const uint32_t outputs = max_slots(plan_, phase);
+    const uint32_t outputs = max_outputs(plan_, phase);
     const bool is_for_outputs = step.outputs[0].shape[0] == kOutputs;
     Problem problem{.op = &step.op,
                     .inputs = {},

@@ -40,8 +40,13 @@ uint32_t max_slots(const Plan& plan, const Phase& phase) {
   return std::min(plan.slots, phase.max_tokens);
 }
 
+uint32_t max_outputs(const Plan& plan, const Phase& phase) {
+  const uint32_t slots = max_slots(plan, phase);
+  return decodes(phase.kind) ? slots : std::min(slots, kMaxPromptOutputs);
+}
+
 bool is_for_outputs(const Plan& plan, const Phase& phase, const Step& step) {
-  return max_slots(plan, phase) > 1 && step.outputs[0].shape[0] == kOutputs;
+  return max_outputs(plan, phase) > 1 && step.outputs[0].shape[0] == kOutputs;
 }
 
 BatchAccess batch_access(const Plan& plan, const Phase& phase, const Step& step) {
@@ -52,17 +57,23 @@ BatchAccess batch_access(const Plan& plan, const Phase& phase, const Step& step)
           .writes = step.launch.writes_batch};
 }
 
+bool fits(const Plan& plan, const Phase& phase, const BatchSize& size) {
+  return size.rows >= 1 && size.rows <= phase.max_tokens && size.slots <= max_slots(plan, phase) &&
+         size.outputs <= max_outputs(plan, phase);
+}
+
 uint64_t result_bytes(const Plan& plan, const Operand& result, const BatchSize& size) {
   const uint64_t bytes = byte_count(result.dtype, result.shape, size.rows, size.outputs);
   return plan.at(result.buffer).use == BufferUse::kSampled ? plan.slots * bytes : bytes;
 }
 
-uint64_t bound_bytes(const Plan& plan, const Operand& operand, uint64_t tokens) {
+uint64_t bound_bytes(const Plan& plan, const Operand& operand, const Phase& phase) {
   const Buffer& buffer = plan.at(operand.buffer);
   const bool is_whole = buffer.use != BufferUse::kActivation && buffer.use != BufferUse::kBatch;
   if (is_whole) return buffer.bytes;
-  const uint64_t outputs = std::min<uint64_t>(plan.slots, tokens);
-  return round_up<uint64_t>(byte_count(operand.dtype, operand.shape, tokens, outputs), 16);
+  const uint64_t bytes =
+      byte_count(operand.dtype, operand.shape, phase.max_tokens, max_outputs(plan, phase));
+  return round_up<uint64_t>(bytes, 16);
 }
 
 bool is_written_by_device(BufferUse use) {

@@ -115,8 +115,11 @@ struct Plan {
   bool operator==(const Plan&) const = default;
 };
 
-/// Most sequences and most output rows of a step of that phase.
+/// Most sequences of a step of that phase.
 uint32_t max_slots(const Plan& plan, const Phase& phase);
+/// Most output rows. Over prompts they are few, since each has logits for the whole vocabulary.
+uint32_t max_outputs(const Plan& plan, const Phase& phase);
+inline constexpr uint32_t kMaxPromptOutputs = 8;
 /// Whether the rows of a step are output rows, of which there may be several.
 bool is_for_outputs(const Plan& plan, const Phase& phase, const Step& step);
 BatchAccess batch_access(const Plan& plan, const Phase& phase, const Step& step);
@@ -125,10 +128,12 @@ struct BatchSize {
   uint32_t rows = 1, slots = 1, outputs = 1;
   bool operator==(const BatchSize&) const = default;
 };
+/// Whether a step of that phase can be as large.
+bool fits(const Plan& plan, const Phase& phase, const BatchSize& size);
 /// The bytes of a step's result. Where tokens are chosen it holds those of the last steps.
 uint64_t result_bytes(const Plan& plan, const Operand& result, const BatchSize& size);
-/// The bytes of an operand that a step of that many tokens may touch: up to the end of a vec4.
-uint64_t bound_bytes(const Plan& plan, const Operand& operand, uint64_t tokens);
+/// The bytes of an operand that a step of that phase may touch: up to the end of a vec4.
+uint64_t bound_bytes(const Plan& plan, const Operand& operand, const Phase& phase);
 
 /// KV caches are addressed by position: [cells, 2, heads, width]. What a recurrent state has taken
 /// in cannot be taken back.

@@ -81,7 +81,7 @@ std::vector<uint64_t> touched_bytes(const Plan& plan) {
     const auto touch = [&](const Operand& operand) {
       if (!is_written_by_device(plan.at(operand.buffer).use)) return;
       uint64_t& most = bytes[uint32_t(operand.buffer)];
-      most = std::max(most, bound_bytes(plan, operand, phase.max_tokens));
+      most = std::max(most, bound_bytes(plan, operand, phase));
     };
     for (const Step& step : phase.steps) {
       std::ranges::for_each(step.inputs, touch);

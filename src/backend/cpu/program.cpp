@@ -86,8 +86,7 @@ class CpuProgram : public Program {
       std::ranges::copy(input.bytes, buffers_[uint32_t(input.buffer)].data());
     }
     if (!request.continues) write(request);
-    const uint32_t rows = batch().rows();
-    TOK_CHECK(request.repeat == 0 || (rows >= 1 && rows <= phase.max_tokens));
+    TOK_CHECK(request.repeat == 0 || fits(plan_, phase, size()));
     for (uint32_t i = 0; i < request.repeat; ++i) {
       for (const Step& step : phase.steps) launch(step, phase);
     }

@@ -42,8 +42,8 @@ struct Recorded {
 uint64_t largest_result(const Plan& plan) {
   uint64_t bytes = 16;
   for (const Phase& phase : plan.phases) {
-    const uint32_t slots = max_slots(plan, phase);
-    bytes = std::max(bytes, result_bytes(plan, phase.result, {phase.max_tokens, slots, slots}));
+    const BatchSize most = {phase.max_tokens, max_slots(plan, phase), max_outputs(plan, phase)};
+    bytes = std::max(bytes, result_bytes(plan, phase.result, most));
   }
   return round_up<uint64_t>(bytes, 16);
 }
@@ -55,9 +55,9 @@ Result<void> check_grids(const Plan& plan, const DeviceInfo& device) {
     for (const Step& step : phase.steps) {
       const Grid& grid = step.launch.grid;
       for (const Extent& extent : {grid.x, grid.y, grid.z}) {
-        const uint32_t slots = max_slots(plan, phase);
-        const bool outputs = is_for_outputs(plan, phase, step);
-        const uint32_t size = extent.at({outputs ? slots : phase.max_tokens, slots});
+        const uint32_t rows =
+            is_for_outputs(plan, phase, step) ? max_outputs(plan, phase) : phase.max_tokens;
+        const uint32_t size = extent.at({rows, max_slots(plan, phase)});
         if (size <= limit) continue;
         return unsupported(
             "kernel {} dispatches {} workgroups in one dimension, but \"{}\" runs at most {}.",
@@ -128,7 +128,7 @@ class WebGpuProgram : public Program {
     const Phase& phase = plan_.phases[request.phase];
     TOK_TRY(device_->status());
     if (!request.continues) write(request);
-    TOK_CHECK(request.repeat == 0 || (size_.rows >= 1 && size_.rows <= phase.max_tokens));
+    TOK_CHECK(request.repeat == 0 || fits(plan_, phase, size_));
     for (const InputWrite& input : request.inputs) {
       wgpuQueueWriteBuffer(device_->queue(), buffers_.at(input.buffer), 0, input.bytes.data(),
                            input.bytes.size());
@@ -232,7 +232,7 @@ class WebGpuProgram : public Program {
       entries.push_back({.binding = uint32_t(entries.size()),
                          .buffer = buffers_.at(operand.buffer),
                          .offset = operand.buffer == plan_.batch ? plan_.layout().ids_offset() : 0,
-                         .size = bound_bytes(plan_, operand, phase.max_tokens)});
+                         .size = bound_bytes(plan_, operand, phase)});
     };
     for (const Operand& in : step.inputs) add(in);
     for (const Operand& out : step.outputs) add(out);

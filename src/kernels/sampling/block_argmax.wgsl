@@ -1,4 +1,4 @@
-// One block of neighbours per workgroup; tokens are grid.y. Contract: choice.h
+// One block of neighbours per workgroup; tokens are grid.y. Contract: sampling.h
 @group(0) @binding(INPUT_0) var<storage, read> x: array<f32>;
 @group(0) @binding(OUTPUT_0) var<storage, read_write> y: array<vec2<f32>>;
 

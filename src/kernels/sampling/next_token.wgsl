@@ -1,4 +1,4 @@
-// One workgroup for all candidates of a row; rows are grid.x. Contract: choice.h
+// One workgroup for all candidates of a row; rows are grid.x. Contract: sampling.h
 @group(0) @binding(INPUT_0) var<storage, read> candidates: array<vec2<f32>>;
 @group(0) @binding(OUTPUT_0) var<storage, read_write> ids: array<f32>;
 
