@@ -236,7 +236,15 @@ void Scheduler::start_again(Sequence& sequence) {
   sequence.position = 0;
 }
 
-void Scheduler::preempt() {
+Result<bool> Scheduler::reserve_before_others(Sequence& sequence, uint32_t positions) {
+  for (;;) {
+    TOK_TRY(const bool has_pages, reserve(sequence, positions));
+    if (has_pages) return true;
+    if (&preempt() == &sequence) return false;
+  }
+}
+
+Scheduler::Sequence& Scheduler::preempt() {
   Sequence* victim = nullptr;
   for (const auto& other : sequences_) {
     if (!other->slot || other->pages.empty()) continue;
@@ -247,6 +255,7 @@ void Scheduler::preempt() {
   TOK_CHECK(victim != nullptr);
   ++stats_.preemptions;
   start_again(*victim);
+  return *victim;
 }
 
 void Scheduler::finish(Sequence& sequence, std::optional<Error> error) {

@@ -100,9 +100,12 @@ class Scheduler {
   void take_slot(Sequence& sequence);
   /// Pages for that many positions. False where none are left.
   Result<bool> reserve(Sequence& sequence, uint32_t positions);
+  /// The same, and where none are left others give back theirs, at once: who waits would take them
+  /// otherwise. False where the sequence itself is the one to give back its pages.
+  Result<bool> reserve_before_others(Sequence& sequence, uint32_t positions);
   std::optional<uint32_t> free_page();
   /// Takes the pages of the one that came last among those of the lowest priority.
-  void preempt();
+  Sequence& preempt();
   void release(Sequence& sequence);
   /// It will be computed again from its first token on.
   void start_again(Sequence& sequence);

@@ -91,11 +91,11 @@ Result<bool> Scheduler::submit_prefill() {
     const auto count = std::min(sequence->left(), budget - uint32_t(ids.size()));
     const bool ends = count == sequence->left();
     if (ends && step.rows.size() == kMaxPromptOutputs) continue;
-    TOK_TRY(const bool has_pages, reserve(*sequence, sequence->position + count));
-    if (!has_pages) {
-      if (slots.empty()) preempt();
-      break;
-    }
+    // Who has rows in this step already keeps its pages.
+    const uint32_t end = sequence->position + count;
+    TOK_TRY(const bool has_pages,
+            slots.empty() ? reserve_before_others(*sequence, end) : reserve(*sequence, end));
+    if (!has_pages) break;
     slots.push_back({.count = count,
                      .position = sequence->position,
                      .length = uint32_t(sequence->ids.size()),
@@ -111,7 +111,7 @@ Result<bool> Scheduler::submit_prefill() {
     sequence->position += count;
     ++sequence->under_way;
   }
-  if (slots.empty()) return true;  // somebody has just given back what the next call needs
+  if (slots.empty()) return true;  // the only one has given back its pages
   if (outputs.empty()) outputs.push_back(uint32_t(ids.size()) - 1);
   step.phase = plan.phase_for(ids.size());
   if (ids.size() == 1) step.phase = plan.phase_at(step.phase, slots[0].position);
@@ -135,11 +135,8 @@ Result<bool> Scheduler::submit_decode() {
       start_again(*sequence);
       continue;
     }
-    TOK_TRY(const bool has_pages, reserve(*sequence, sequence->position + 1));
-    if (!has_pages) {
-      preempt();  // what it gives back is for the next step
-      continue;
-    }
+    TOK_TRY(const bool has_pages, reserve_before_others(*sequence, sequence->position + 1));
+    if (!has_pages) continue;
     chosen.push_back(sequence.get());
     is_greedy = is_greedy && is_plain_greedy(sequence->request.params);
   }
