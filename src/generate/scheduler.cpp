@@ -153,14 +153,14 @@ Result<bool> Scheduler::reserve(Sequence& sequence, uint32_t positions) {
   return true;
 }
 
-bool Scheduler::has_room_for(const Sequence& sequence) {
-  if (pool_.size() == 0) return true;
+bool Scheduler::take_pages_to_begin(Sequence& sequence) {
+  if (!pool_table_) return true;
   const auto positions = std::min(uint32_t(sequence.ids.size()) + 1, options_.context);
-  const uint32_t known = shares_prefixes_ ? uint32_t(sequence.pages.size()) : 0;
-  const uint32_t needed = pages_for(positions) - known;
+  const uint32_t needed = pages_for(positions) - uint32_t(sequence.pages.size());
   while (pool_.free_pages() < needed) {
     if (!prefixes_.evict()) return false;
   }
+  for (uint32_t i = 0; i < needed; ++i) sequence.pages.push_back(*pool_.take());
   return true;
 }
 
@@ -182,13 +182,14 @@ void Scheduler::admit() {
       next->pages =
           prefixes_.find(tenant_of(*next), std::span(next->ids).first(next->ids.size() - 1));
     }
-    if (!has_room_for(*next)) {
+    const uint32_t shared = uint32_t(next->pages.size()) * kPageTokens;
+    if (!take_pages_to_begin(*next)) {
       release(*next);
       return;
     }
     next->slot = uint32_t(free - slots_.begin());
     *free = next;
-    next->position = uint32_t(next->pages.size()) * kPageTokens;
+    next->position = shared;
     if (next->text.generation().ids.empty()) {
       next->text.generation().cached_tokens = next->position;
     }

@@ -94,7 +94,8 @@ class Scheduler {
 
   // Slots and pages.
   void admit();
-  bool has_room_for(const Sequence& sequence);
+  /// Takes all pages that its prompt needs; false where there are too few.
+  bool take_pages_to_begin(Sequence& sequence);
   /// Tells the program which pages the slot has, where it does not know.
   Result<void> write_tables(Sequence& sequence);
   void take_slot(Sequence& sequence);
