@@ -157,7 +157,6 @@ class Engine {
   Compiled compiled_;
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<Program> program_;
-  std::unique_ptr<Scheduler> scheduler_;
   std::function<Result<std::unique_ptr<Backend>>()> reopen_;
   std::function<void(std::string_view)> notice_;
   std::optional<Tokenizer> tokenizer_;
@@ -165,8 +164,9 @@ class Engine {
   Result<void> sampling_status_;
   LoadTimes times_;
   Clock clock_;
-  bool is_busy_ = false;  // with a call that has callbacks
-  uint64_t calls_ = 0;    // of generate(), for seeds
+  bool is_busy_ = false;                  // with a call that has callbacks
+  uint64_t calls_ = 0;                    // of generate(), for seeds
+  std::unique_ptr<Scheduler> scheduler_;  // the last: it refers to others
 };
 
 /// Reads a model folder or a .gguf file. Errors name the file.

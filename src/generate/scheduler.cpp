@@ -2,15 +2,11 @@
 #include "generate/scheduler.h"
 
 #include "base/check.h"
+#include "generate/phase_results.h"
 #include "generate/scheduler_state.h"
 
 namespace tokamak {
 namespace {
-
-/// Numbers up to here are exact as f32, which is how ids come from the device.
-constexpr uint32_t kMaxExactVocab = 1u << 24;
-/// A device that is lost so often without a result in between will give none.
-constexpr uint32_t kMaxLosses = 3;
 
 uint32_t pages_for(uint32_t positions) {
   return ceil_div(positions, kPageTokens);
@@ -202,11 +198,9 @@ Result<void> Scheduler::write_tables(Sequence& sequence) {
   const uint64_t slot = *sequence.slot;
   for (const Table& table : tables_) {
     std::vector<uint32_t> pages = sequence.pages;
-    if (table.ring > 0) {
-      for (uint32_t i = 0; i < table.pages; ++i) {
-        pages.resize(table.pages);
-        pages[i] = uint32_t(slot) * table.ring + i % table.ring;
-      }
+    if (table.ring > 0) pages.resize(table.pages);
+    for (uint32_t i = 0; table.ring > 0 && i < table.pages; ++i) {
+      pages[i] = uint32_t(slot) * table.ring + i % table.ring;
     }
     if (!pages.empty()) TOK_TRY(program_->write_table(table.buffer, pages, slot * table.pages));
   }
@@ -235,6 +229,18 @@ void Scheduler::take_slot(Sequence& sequence) {
 void Scheduler::start_again(Sequence& sequence) {
   take_slot(sequence);
   sequence.position = 0;
+}
+
+void Scheduler::take_back_steps(Sequence& sequence) {
+  sequence.forget_steps();
+  sequence.position = uint32_t(sequence.ids.size()) - 1;
+  if (is_recurrent_) start_again(sequence);
+}
+
+bool Scheduler::is_current(const Row& row) const {
+  return std::ranges::any_of(sequences_, [&](const auto& one) {
+    return one->id == row.id && one->version == row.version && !one->is_finished;
+  });
 }
 
 Result<bool> Scheduler::reserve_before_others(Sequence& sequence, uint32_t positions) {

@@ -110,13 +110,19 @@ class Scheduler {
   void release(Sequence& sequence);
   /// It will be computed again from its first token on.
   void start_again(Sequence& sequence);
+  /// What is on its way of it counts no more; its last token runs once more.
+  void take_back_steps(Sequence& sequence);
+  /// Whether the row's sequence is there, and still where the step found it.
+  bool is_current(const Row& row) const;
 
   // Steps.
-  Result<bool> submit_next();
-  Result<bool> submit_prefill();
-  Result<bool> submit_decode();
-  Result<bool> submit_ahead();
+  Result<void> submit_next();
+  Result<void> submit_prefill();
+  Result<void> submit_decode();
+  Result<void> submit_ahead();
   Result<void> submit_logits(const UnderWay& step, size_t row);
+  /// Its results arrive in take_results().
+  Result<void> submit(std::shared_ptr<UnderWay> step, StepRequest request);
   Result<void> submit(UnderWay step, std::vector<Slot> slots, std::vector<uint32_t> ids,
                       std::vector<uint32_t> outputs);
   bool may_run_ahead(const Sequence& sequence) const;

@@ -49,10 +49,9 @@ struct Scheduler::Sequence {
 
 /// A row of a step that somebody waits for.
 struct Scheduler::Row {
-  Sequence* sequence = nullptr;  // not read unless alive() says that it is there
+  Sequence* sequence = nullptr;  // read only where is_current()
   RequestId id = {};
   uint64_t version = 0;
-  uint32_t guess = UINT32_MAX;  // the token that the device went on with
 };
 
 enum class StepKind : uint8_t { kPrefill, kGreedy, kSampled, kLogits };

@@ -1,5 +1,5 @@
 // The part of Scheduler that submits steps and takes their results.
-#include "base/check.h"
+#include "generate/phase_results.h"
 #include "generate/scheduler_state.h"
 
 namespace tokamak {
@@ -7,11 +7,6 @@ namespace {
 
 /// Steps under way: the device has one to run while this program reads the other's results.
 constexpr size_t kMaxUnderWay = 2;
-
-/// Numbers of a row in what a phase gives: a list and its token, or a token alone.
-uint32_t row_size(const Operand& result) {
-  return result.shape.size() == 2 ? uint32_t(result.shape[1]) : 1;
-}
 
 uint32_t max_rows(const Plan& plan, PhaseKind kind) {
   uint32_t most = 0;
@@ -21,18 +16,10 @@ uint32_t max_rows(const Plan& plan, PhaseKind kind) {
   return most;
 }
 
-/// The logits that a list was made of.
-const Operand& logits_of(const Phase& phase) {
-  const auto makes_list = [](const Step& step) {
-    return std::holds_alternative<TopKTokens>(step.op);
-  };
-  return std::ranges::find_if(phase.steps, makes_list)->inputs.front();
-}
-
 }  // namespace
 
-Result<bool> Scheduler::submit_next() {
-  if (under_way_.size() >= kMaxUnderWay) return true;
+Result<void> Scheduler::submit_next() {
+  if (under_way_.size() >= kMaxUnderWay) return {};
   admit();
   const auto any = [&](auto test) {
     return std::ranges::any_of(sequences_, [&](const auto& one) { return test(*one); });
@@ -42,6 +29,19 @@ Result<bool> Scheduler::submit_next() {
   if (prompts && !(decodes && did_prefill_)) return submit_prefill();
   if (decodes) return submit_decode();
   return prompts ? submit_prefill() : submit_ahead();
+}
+
+Result<void> Scheduler::submit(std::shared_ptr<UnderWay> step, StepRequest request) {
+  request.done = [step](Result<std::span<const float>> values) {
+    step->has_arrived = true;
+    if (values) {
+      step->values.assign(values->begin(), values->end());
+    } else {
+      step->error = std::move(values).error();
+    }
+  };
+  under_way_.push_back(std::move(step));
+  return program_->submit(request);
 }
 
 Result<void> Scheduler::submit(UnderWay step, std::vector<Slot> slots, std::vector<uint32_t> ids,
@@ -57,26 +57,16 @@ Result<void> Scheduler::submit(UnderWay step, std::vector<Slot> slots, std::vect
   if (step.kind == StepKind::kPrefill) {
     request.result_bytes = 4 * std::max<uint64_t>(step.rows.size() * options_.vocab, 1);
   } else {
-    const uint64_t row = 4 * uint64_t{row_size(phase.result)};
+    const uint64_t row = 4 * row_size(phase.result);
     const uint64_t kept = uint64_t(phase.result.shape[0]);
     request.result_first = step.ahead % kept * phase.max_tokens * row;
     request.result_bytes = step.rows.size() * row;
   }
-  auto own = std::make_shared<UnderWay>(std::move(step));
-  request.done = [own](Result<std::span<const float>> values) {
-    own->has_arrived = true;
-    if (values) {
-      own->values.assign(values->begin(), values->end());
-    } else {
-      own->error = std::move(values).error();
-    }
-  };
-  under_way_.push_back(own);
   ++stats_.steps;
-  return program_->submit(request);
+  return submit(std::make_shared<UnderWay>(std::move(step)), std::move(request));
 }
 
-Result<bool> Scheduler::submit_prefill() {
+Result<void> Scheduler::submit_prefill() {
   const Plan& plan = program_->plan();
   const bool decodes = std::ranges::any_of(
       sequences_, [](const auto& one) { return one->slot && one->left() <= 1; });
@@ -111,18 +101,17 @@ Result<bool> Scheduler::submit_prefill() {
     sequence->position += count;
     ++sequence->under_way;
   }
-  if (slots.empty()) return true;  // the only one has given back its pages
+  if (slots.empty()) return {};  // the only one has given back its pages
   if (outputs.empty()) outputs.push_back(uint32_t(ids.size()) - 1);
   step.phase = plan.phase_for(ids.size());
   if (ids.size() == 1) step.phase = plan.phase_at(step.phase, slots[0].position);
   did_prefill_ = true;
   ++stats_.prefill_steps;
   stats_.prefill_tokens += ids.size();
-  TOK_TRY(submit(std::move(step), std::move(slots), std::move(ids), std::move(outputs)));
-  return true;
+  return submit(std::move(step), std::move(slots), std::move(ids), std::move(outputs));
 }
 
-Result<bool> Scheduler::submit_decode() {
+Result<void> Scheduler::submit_decode() {
   const Plan& plan = program_->plan();
   did_prefill_ = false;
   std::vector<Sequence*> chosen;
@@ -141,7 +130,7 @@ Result<bool> Scheduler::submit_decode() {
     is_greedy = is_greedy && is_plain_greedy(sequence->request.params);
   }
   std::erase_if(chosen, [](const Sequence* one) { return !one->is_ready(); });  // preempted
-  if (chosen.empty()) return true;
+  if (chosen.empty()) return {};
   UnderWay step;
   step.kind = is_greedy ? StepKind::kGreedy : StepKind::kSampled;
   step.phase = plan.phase_for(chosen.size(), is_greedy ? PhaseKind::kGreedy : PhaseKind::kSampled);
@@ -162,14 +151,14 @@ Result<bool> Scheduler::submit_decode() {
   }
   step.members = step.rows;
   if (slots.size() == 1) step.phase = plan.phase_at(step.phase, slots[0].position);
-  const UnderWay own = step;
   TOK_TRY(submit(std::move(step), std::move(slots), std::move(ids), {}));
+  const std::shared_ptr<const UnderWay> submitted = under_way_.back();
   for (size_t row = 0; row < chosen.size(); ++row) {
     if (!is_greedy && (chosen[row]->reads_logits || chosen[row]->needs_logits)) {
-      TOK_TRY(submit_logits(own, row));
+      TOK_TRY(submit_logits(*submitted, row));
     }
   }
-  return true;
+  return {};
 }
 
 uint32_t Scheduler::tokens_left(const Sequence& sequence) const {
@@ -190,22 +179,20 @@ bool Scheduler::may_run_ahead(const Sequence& sequence) const {
          can_guess(sequence.request.params.sampling);
 }
 
-Result<bool> Scheduler::submit_ahead() {
-  if (under_way_.empty()) return true;
+Result<void> Scheduler::submit_ahead() {
+  if (under_way_.empty()) return {};
   const UnderWay& last = *under_way_.back();
-  if (last.kind != StepKind::kGreedy && last.kind != StepKind::kSampled) return true;
+  if (last.kind != StepKind::kGreedy && last.kind != StepKind::kSampled) return {};
   const Plan& plan = program_->plan();
   for (const Row& row : last.rows) {
-    const bool is_there = std::ranges::any_of(sequences_, [&](const auto& one) {
-      return one->id == row.id && one->version == row.version && one->under_way == 1;
-    });
-    if (!is_there || !may_run_ahead(*row.sequence)) return true;
+    const bool is_there = is_current(row) && row.sequence->under_way == 1;
+    if (!is_there || !may_run_ahead(*row.sequence)) return {};
     const uint32_t position = row.sequence->position;
     if (last.rows.size() == 1 && plan.change_after(last.phase, position - 1) == position) {
-      return true;  // another phase takes over
+      return {};  // another phase takes over
     }
     TOK_TRY(const bool has_pages, reserve(*row.sequence, position + 1));
-    if (!has_pages) return true;
+    if (!has_pages) return {};
   }
   UnderWay step;
   step.kind = last.kind;
@@ -216,8 +203,7 @@ Result<bool> Scheduler::submit_ahead() {
     ++row.sequence->position;
     ++row.sequence->under_way;
   }
-  TOK_TRY(submit(std::move(step), {}, {}, {}));
-  return true;
+  return submit(std::move(step), {}, {}, {});
 }
 
 Result<void> Scheduler::submit_logits(const UnderWay& step, size_t row) {
@@ -230,20 +216,10 @@ Result<void> Scheduler::submit_logits(const UnderWay& step, size_t row) {
   StepRequest request{.phase = step.phase, .slots = {}, .tokens = {}, .done = {}};
   request.repeat = 0;
   request.continues = true;
-  request.result = &logits_of(phase);
+  request.result = &list_step(phase).inputs.front();
   request.result_bytes = 4 * uint64_t{options_.vocab};
   request.result_first = row * request.result_bytes;
-  const auto shared = std::make_shared<UnderWay>(std::move(own));
-  request.done = [shared](Result<std::span<const float>> values) {
-    shared->has_arrived = true;
-    if (values) {
-      shared->values.assign(values->begin(), values->end());
-    } else {
-      shared->error = std::move(values).error();
-    }
-  };
-  under_way_.push_back(shared);
-  return program_->submit(request);
+  return submit(std::make_shared<UnderWay>(std::move(own)), std::move(request));
 }
 
 void Scheduler::take_results() {
@@ -256,16 +232,11 @@ void Scheduler::take_results() {
 }
 
 void Scheduler::take_step(UnderWay& step) {
-  const auto alive = [&](const Row& row) {
-    return std::ranges::any_of(sequences_, [&](const auto& one) {
-      return one->id == row.id && one->version == row.version && !one->is_finished;
-    });
-  };
   for (const Row& row : step.members) {
-    if (alive(row)) --row.sequence->under_way;
+    if (is_current(row)) --row.sequence->under_way;
   }
   for (size_t i = 0; i < step.rows.size(); ++i) {
-    if (!alive(step.rows[i])) {
+    if (!is_current(step.rows[i])) {
       ++stats_.discarded_tokens;
       continue;
     }
@@ -315,18 +286,13 @@ void Scheduler::take_row(UnderWay& step, size_t row) {
   if (!id) {
     // The logits are gone where the device has run on: the token runs once more.
     sequence.needs_logits = true;
-    sequence.forget_steps();
-    sequence.position = uint32_t(sequence.ids.size()) - 1;
-    if (is_recurrent_) start_again(sequence);
-    return;
+    return take_back_steps(sequence);
   }
   const uint64_t version = sequence.version;
   take_token(sequence, *id, nullptr);
   if (sequence.is_finished || sequence.version != version) return;
   if (sequence.under_way > 0 && float(*id) != chosen) {  // the device went on with another token
-    sequence.forget_steps();
-    sequence.position = uint32_t(sequence.ids.size()) - 1;
-    if (is_recurrent_) start_again(sequence);
+    take_back_steps(sequence);
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/scoped_flag.h"
+#include "generate/phase_results.h"
 
 namespace tokamak {
 namespace {
@@ -14,10 +15,6 @@ constexpr uint32_t kStepsAhead = 16;
 /// Chunks of a prompt that may be unfinished when the next is submitted: enough that the device
 /// never waits for this program, few enough that a call can be cancelled.
 constexpr uint32_t kChunksAhead = 2;
-/// Numbers up to here are exact as f32, which is how ids come from the device.
-constexpr uint32_t kMaxExactVocab = 1u << 24;
-/// A device that is lost so often in one call will not carry it out.
-constexpr uint32_t kMaxLosses = 3;
 
 /// Logical page -> page of the cache. Pages of a window recur: a new page takes the place of one
 /// that has slid out of the window. All caches that are read through a table are of one size.
@@ -312,13 +309,9 @@ Result<void> Session::run(std::span<const uint32_t> tokens,
   return status;
 }
 
-const Step& Session::list_step() const {
+const Step& Session::own_list_step() const {
   const Plan& plan = program_->plan();
-  const std::vector<Step>& steps = plan.phases[plan.phase_at(list_phase_, position_)].steps;
-  const auto makes_list = [](const Step& step) {
-    return std::holds_alternative<TopKTokens>(step.op);
-  };
-  return *std::ranges::find_if(steps, makes_list);
+  return list_step(plan.phases[plan.phase_at(list_phase_, position_)]);
 }
 
 Result<std::span<const float>> Session::feed_for_list(uint32_t id, float inverse_temperature) {
@@ -332,7 +325,7 @@ Result<std::span<const float>> Session::feed_for_list(uint32_t id, float inverse
     return or_as_before([&] {
       StepRequest request = one_step(list_phase_, {&id, 1});
       request.slots[0].rule.inverse_temperature = inverse_temperature;
-      request.result = &list_step().outputs.front();
+      request.result = &own_list_step().outputs.front();
       return step(std::move(request), true);
     });
   };
@@ -358,7 +351,7 @@ Result<std::span<const float>> Session::logits_after_list() {
       StepRequest request = one_step(list_phase_, {});
       request.repeat = 0;
       request.continues = true;
-      request.result = &list_step().inputs.front();
+      request.result = &own_list_step().inputs.front();
       TOK_TRY(step(std::move(request), true));
       ++position_;
       steps_.push_back(1);

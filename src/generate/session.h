@@ -155,7 +155,7 @@ class Session {
   Result<void> submit_ahead(const AheadLoop& loop, uint32_t count,
                             const std::shared_ptr<Ahead>& own);
   /// The step of the list phase, for the position, that makes the list of the logits.
-  const Step& list_step() const;
+  const Step& own_list_step() const;
   void find_sampling_phases(const Plan& plan);
 
   Program* program_;

@@ -4,17 +4,10 @@
 #include <optional>
 
 #include "base/check.h"
+#include "generate/phase_results.h"
 #include "generate/session.h"
 
 namespace tokamak {
-namespace {
-
-/// Numbers of a step in what a phase gives: a list and its token, or a token alone.
-size_t row_size(const Operand& result) {
-  return result.shape.size() == 2 ? size_t(result.shape[1]) : 1;
-}
-
-}  // namespace
 
 /// Steps on their way: the rows of a group arrive together.
 struct Session::Ahead {

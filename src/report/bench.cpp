@@ -115,7 +115,7 @@ class Bench {
     };
     TOK_TRY(measure(test, once));
     count_prefill(test);
-    count_steps(test, "greedy");
+    count_steps(test, PhaseKind::kGreedy);
     return {};
   }
 
@@ -164,15 +164,14 @@ class Bench {
       return clock_();
     };
     TOK_TRY(measure(test, once));
-    count_steps(test, by_lists ? "sampled" : "decode");
+    count_steps(test, by_lists ? PhaseKind::kSampled : PhaseKind::kDecode);
     return {};
   }
 
-  /// Steps of one token, by the phase of that name and those that take its place.
-  void count_steps(BenchTest& test, std::string_view name) {
+  /// Steps of one token, by the phase of that kind and those that take its place.
+  void count_steps(BenchTest& test, PhaseKind kind) {
     const Plan& plan = engine_.compiled().plan;
-    const auto named = std::ranges::find(plan.phases, name, &Phase::name);
-    const size_t first = size_t(named - plan.phases.begin());
+    const size_t first = plan.phase_for(1, kind);
     for (uint32_t step = 0; step < test.generate; ++step) {
       const uint32_t position = test.depth + test.prompt + step;
       const Phase& phase = plan.phases[plan.phase_at(first, position)];

@@ -25,6 +25,11 @@ struct DeviceSetup {
 /// The CPU reference, and WebGPU with and without what a device may lack.
 const std::vector<DeviceSetup>& setups();
 
+/// What tests do without on the CPU that ask for the same bits there: the references of fused ops
+/// round where the ops do that they stand for, except for parts of an attention and for fixed-point
+/// sums, whose addends are rounded to their step.
+inline const fuse::DisabledPasses kRoundingPasses = {"split_attention", "gated_ffn"};
+
 using ModelSetups = std::vector<std::tuple<std::string, DeviceSetup>>;
 /// Each model in the setups of one of `turns`, given by their names: of the first for the first
 /// model, of the second for the next, and from the beginning again. For what every model has in

@@ -8,9 +8,6 @@
 namespace tokamak::golden {
 namespace {
 
-/// As in session_test.cpp: what of the passes rounds otherwise than the ops that it stands for.
-const fuse::DisabledPasses kRoundingPasses = {"split_attention", "gated_ffn"};
-
 constexpr uint32_t kContext = 96, kSequences = 3, kRequests = 7;
 
 struct Batch : testing::TestWithParam<std::tuple<std::string, DeviceSetup>> {

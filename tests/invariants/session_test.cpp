@@ -12,11 +12,6 @@ namespace {
 
 constexpr size_t kTokensFed = 120;  // crosses every window of the test models more than three times
 
-/// What the tests below do without on the CPU, so that they can ask for the same bits there: the
-/// references of fused ops round where the ops do that they stand for, except for parts of an
-/// attention and for fixed-point sums, whose addends are rounded to their step.
-const fuse::DisabledPasses kRoundingPasses = {"split_attention", "gated_ffn"};
-
 /// Two runs of one setup: the same stored weights, keys and values, other orders of summing.
 double own_tolerance(const DeviceSetup& setup) {
   if (setup.name == "cpu") return 0;

@@ -15,7 +15,7 @@ std::unique_ptr<Engine> open_fragile(const std::string& model, Fault& fault,
                                      uint32_t cache_tokens = 0) {
   OpenOptions options;
   options.backend = "cpu";
-  options.disabled_passes = {"split_attention", "gated_ffn"};  // they round otherwise than alone
+  options.disabled_passes = kRoundingPasses;
   options.context = kContext;
   options.chunk = 16;
   options.sequences = kSequences;

@@ -30,7 +30,7 @@ class HostBuffer {
 class CpuProgram : public Program {
  public:
   CpuProgram(Plan plan, std::shared_ptr<uint64_t> alive)
-      : plan_(std::move(plan)), alive_(std::move(alive)) {}
+      : plan_(std::move(plan)), layout_(plan_.layout()), alive_(std::move(alive)) {}
   ~CpuProgram() override {
     for (const HostBuffer& buffer : buffers_) *alive_ -= buffer.exists() ? buffer.size() : 0;
   }
@@ -116,11 +116,11 @@ class CpuProgram : public Program {
   }
 
  private:
-  BatchView batch() { return {plan_.layout(), buffers_[uint32_t(plan_.batch)].data()}; }
+  BatchView batch() { return {layout_, buffers_[uint32_t(plan_.batch)].data()}; }
   BatchSize size() { return {batch().rows(), batch().slots(), batch().outputs()}; }
 
   void write(const StepRequest& request) {
-    write_batch(plan_.layout(), request.slots, request.tokens, request.outputs, batch_bytes_);
+    write_batch(layout_, request.slots, request.tokens, request.outputs, batch_bytes_);
     std::ranges::copy(batch_bytes_, buffers_[uint32_t(plan_.batch)].data());
   }
 
@@ -130,14 +130,14 @@ class CpuProgram : public Program {
                  .outputs = {},
                  .batch = batch(),
                  .max_rows = phase.max_tokens};
-    for (const Operand& in : step.inputs) call.inputs.push_back(view(in));
-    for (const Operand& out : step.outputs) call.outputs.push_back(view(out));
+    const BatchSize now = size();
+    for (const Operand& in : step.inputs) call.inputs.push_back(view(in, now));
+    for (const Operand& out : step.outputs) call.outputs.push_back(view(out, now));
     step.kernel->reference(call);
   }
 
-  CpuTensor view(const Operand& operand) {
-    const BatchSize now = size();
-    const size_t offset = operand.buffer == plan_.batch ? plan_.layout().ids_offset() : 0;
+  CpuTensor view(const Operand& operand, const BatchSize& now) {
+    const size_t offset = operand.buffer == plan_.batch ? layout_.ids_offset() : 0;
     CpuTensor tensor{buffers_[uint32_t(operand.buffer)].data() + offset, operand.dtype, {}};
     for (const Dim dim : operand.shape) {
       tensor.dims.push_back(dim == kTokens    ? now.rows
@@ -148,6 +148,7 @@ class CpuProgram : public Program {
   }
 
   Plan plan_;
+  BatchLayout layout_;
   std::shared_ptr<uint64_t> alive_;  // bytes of all programs of the backend
   std::vector<HostBuffer> buffers_;
   std::vector<std::byte> batch_bytes_;  // kept to allocate nothing per step

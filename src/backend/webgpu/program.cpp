@@ -74,6 +74,7 @@ class WebGpuProgram : public Program {
                 Readback readback)
       : device_(std::move(device)),
         plan_(std::move(plan)),
+        layout_(plan_.layout()),
         buffers_(std::move(buffers)),
         readback_(std::move(readback)) {}
 
@@ -231,7 +232,7 @@ class WebGpuProgram : public Program {
     const auto add = [&](const Operand& operand) {
       entries.push_back({.binding = uint32_t(entries.size()),
                          .buffer = buffers_.at(operand.buffer),
-                         .offset = operand.buffer == plan_.batch ? plan_.layout().ids_offset() : 0,
+                         .offset = operand.buffer == plan_.batch ? layout_.ids_offset() : 0,
                          .size = bound_bytes(plan_, operand, phase)});
     };
     for (const Operand& in : step.inputs) add(in);
@@ -243,8 +244,8 @@ class WebGpuProgram : public Program {
   }
 
   void write(const StepRequest& request) {
-    write_batch(plan_.layout(), request.slots, request.tokens, request.outputs, batch_bytes_);
-    const BatchHeader& header = BatchView(plan_.layout(), batch_bytes_.data()).header();
+    write_batch(layout_, request.slots, request.tokens, request.outputs, batch_bytes_);
+    const BatchHeader& header = BatchView(layout_, batch_bytes_.data()).header();
     size_ = {header.rows, header.slots, header.outputs};
     wgpuQueueWriteBuffer(device_->queue(), buffers_.at(plan_.batch), 0, batch_bytes_.data(),
                          batch_bytes_.size());
@@ -267,6 +268,7 @@ class WebGpuProgram : public Program {
 
   std::shared_ptr<WebGpuDevice> device_;
   Plan plan_;
+  BatchLayout layout_;
   DeviceBuffers buffers_;
   Readback readback_;
   Pipelines pipelines_;

@@ -1,0 +1,28 @@
+// What phases that choose tokens give, for those who read it.
+#pragma once
+#include <algorithm>
+#include <variant>
+
+#include "plan/plan.h"
+
+namespace tokamak {
+
+/// Numbers up to here are exact as f32, which is how ids come from the device.
+inline constexpr uint32_t kMaxExactVocab = 1u << 24;
+/// A device that is lost so often in a row will not carry out what it is asked.
+inline constexpr uint32_t kMaxLosses = 3;
+
+/// Numbers of a row of a result: a list and its token, or a token alone.
+inline size_t row_size(const Operand& result) {
+  return result.shape.size() == 2 ? size_t(result.shape[1]) : 1;
+}
+
+/// The step that makes the list of the most probable tokens. REQUIRES: the phase has one.
+inline const Step& list_step(const Phase& phase) {
+  const auto makes_list = [](const Step& step) {
+    return std::holds_alternative<TopKTokens>(step.op);
+  };
+  return *std::ranges::find_if(phase.steps, makes_list);
+}
+
+}  // namespace tokamak
