@@ -14,12 +14,9 @@ uint32_t pages_for(uint32_t positions) {
 
 /// Pages of the layers that see everything.
 uint32_t pool_size(const Plan& plan) {
-  for (const Buffer& buffer : plan.buffers) {
-    if (is_kv_cache(buffer) && buffer.tensor.window == 0) {
-      return uint32_t(buffer.tensor.shape[0]) / kPageTokens;
-    }
-  }
-  return 0;
+  uint32_t pages = 0;
+  for (const PageTable& table : page_tables(plan)) pages = std::max(pages, table.pool);
+  return pages;
 }
 
 }  // namespace
@@ -63,22 +60,16 @@ Scheduler::~Scheduler() {
 
 void Scheduler::find_tables() {
   const Plan& plan = program_->plan();
-  for (uint32_t i = 0; i < plan.buffers.size(); ++i) {
-    const Buffer& buffer = plan.buffers[i];
+  for (const Buffer& buffer : plan.buffers) {
     if (const auto* rope = std::get_if<RopeTable>(&buffer.tensor.recipe)) {
       short_rows_ = std::max(short_rows_, rope->short_rows);
     }
     is_recurrent_ = is_recurrent_ || is_recurrent_state(buffer);
-    if (buffer.use != BufferUse::kTable) continue;
-    Table table{.buffer = BufferId(i), .pages = uint32_t(buffer.tensor.shape[0])};
-    for (const Buffer& cache : plan.buffers) {
-      const uint32_t window = buffer.tensor.window;
-      if (window == 0 || !is_kv_cache(cache) || cache.tensor.window != window) continue;
-      table.ring = uint32_t(cache.tensor.shape[0]) / kPageTokens / plan.slots;
-    }
-    has_windows_ = has_windows_ || table.ring > 0;
-    if (table.ring == 0) pool_table_ = tables_.size();
-    tables_.push_back(table);
+  }
+  tables_ = page_tables(plan);
+  for (size_t i = 0; i < tables_.size(); ++i) {
+    has_windows_ = has_windows_ || tables_[i].ring > 0;
+    if (tables_[i].pool > 0) pool_table_ = i;
   }
   // What a window or a recurrent state has forgotten cannot be shared.
   shares_prefixes_ = options_.shares_prefixes && !is_recurrent_ && !has_windows_;
@@ -140,7 +131,7 @@ Result<bool> Scheduler::reserve(Sequence& sequence, uint32_t positions) {
       if (!page) return false;
       sequence.pages.push_back(*page);
       if (!sequence.has_tables) continue;
-      const Table& table = tables_[*pool_table_];
+      const PageTable& table = tables_[*pool_table_];
       const uint64_t place = uint64_t{*sequence.slot} * table.pages + sequence.pages.size() - 1;
       TOK_TRY(program_->write_table(table.buffer, {&sequence.pages.back(), 1}, place));
     }
@@ -196,12 +187,10 @@ void Scheduler::admit() {
 Result<void> Scheduler::write_tables(Sequence& sequence) {
   if (std::exchange(sequence.has_tables, true)) return {};
   const uint64_t slot = *sequence.slot;
-  for (const Table& table : tables_) {
-    std::vector<uint32_t> pages = sequence.pages;
-    if (table.ring > 0) pages.resize(table.pages);
-    for (uint32_t i = 0; table.ring > 0 && i < table.pages; ++i) {
-      pages[i] = uint32_t(slot) * table.ring + i % table.ring;
-    }
+  for (const PageTable& table : tables_) {
+    const std::vector<uint32_t> ring =
+        table.ring > 0 ? equal_part(table, *sequence.slot) : std::vector<uint32_t>{};
+    const std::vector<uint32_t>& pages = table.ring > 0 ? ring : sequence.pages;
     if (!pages.empty()) TOK_TRY(program_->write_table(table.buffer, pages, slot * table.pages));
   }
   return {};

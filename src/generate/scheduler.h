@@ -14,6 +14,7 @@
 
 #include "backend/backend.h"
 #include "generate/page_pool.h"
+#include "generate/page_tables.h"
 #include "generate/sampler.h"
 #include "generate/text_stream.h"
 
@@ -83,7 +84,6 @@ class Scheduler {
   struct Sequence;
   struct Row;
   struct UnderWay;
-  struct Table;
 
   Scheduler(Program& program, const Tokenizer* tokenizer, const SchedulerOptions& options,
             Clock clock);
@@ -148,7 +148,7 @@ class Scheduler {
   uint64_t next_id_ = 1;
   std::vector<std::unique_ptr<Sequence>> sequences_;  // by arrival
   std::vector<Sequence*> slots_;                      // who has which
-  std::vector<Table> tables_;
+  std::vector<PageTable> tables_;
   std::optional<size_t> pool_table_;  // the one of layers that see everything
   PagePool pool_;
   PrefixCache prefixes_;

@@ -67,11 +67,4 @@ struct Scheduler::UnderWay {
   std::optional<Error> error;
 };
 
-/// A page table of the program. Layers with a window have a ring of pages for each slot.
-struct Scheduler::Table {
-  BufferId buffer = {};
-  uint32_t pages = 0;  // of a sequence
-  uint32_t ring = 0;   // 0: pages of the pool
-};
-
 }  // namespace tokamak

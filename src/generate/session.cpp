@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/scoped_flag.h"
+#include "generate/page_tables.h"
 #include "generate/phase_results.h"
 
 namespace tokamak {
@@ -15,30 +16,6 @@ constexpr uint32_t kStepsAhead = 16;
 /// Chunks of a prompt that may be unfinished when the next is submitted: enough that the device
 /// never waits for this program, few enough that a call can be cancelled.
 constexpr uint32_t kChunksAhead = 2;
-
-/// Logical page -> page of the cache. Pages of a window recur: a new page takes the place of one
-/// that has slid out of the window. All caches that are read through a table are of one size.
-std::vector<uint32_t> page_table(const Plan& plan, BufferId table) {
-  std::vector<uint32_t> pages(size_t(plan.at(table).tensor.shape[0]));
-  uint32_t own_pages = uint32_t(pages.size());
-  for (const Phase& phase : plan.phases) {
-    for (const Step& step : phase.steps) {
-      const auto reads = [&](const Operand& in) { return in.buffer == table; };
-      if (std::ranges::none_of(step.inputs, reads)) continue;
-      const auto is_cache = [&](const Operand& operand) {
-        return is_kv_cache(plan.at(operand.buffer));
-      };
-      for (const std::vector<Operand>* operands : {&step.inputs, &step.outputs}) {
-        const auto cache = std::ranges::find_if(*operands, is_cache);
-        if (cache == operands->end()) continue;
-        const uint32_t held = uint32_t(cache->shape[0]) / kPageTokens;
-        own_pages = plan.at(table).tensor.window != 0 ? held / plan.slots : held;
-      }
-    }
-  }
-  for (uint32_t i = 0; i < pages.size(); ++i) pages[i] = i % own_pages;
-  return pages;
-}
 
 Failure was_cancelled() {
   return fail(ErrorCode::kCancelled, "Generation was cancelled.");
@@ -61,10 +38,8 @@ Result<Session> Session::start(Program& program, uint32_t context, uint32_t voca
 }
 
 Result<void> Session::write_tables() {
-  const Plan& plan = program_->plan();
-  for (uint32_t i = 0; i < plan.buffers.size(); ++i) {
-    if (plan.buffers[i].use != BufferUse::kTable) continue;
-    TOK_TRY(write_table(BufferId(i), page_table(plan, BufferId(i))));
+  for (const PageTable& table : page_tables(program_->plan())) {
+    TOK_TRY(write_table(table.buffer, equal_part(table, 0)));
   }
   return {};
 }

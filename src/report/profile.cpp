@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/table.h"
+#include "generate/page_tables.h"
 
 namespace tokamak {
 namespace {
@@ -29,9 +30,25 @@ Result<std::vector<double>> time_step(Engine& engine, size_t phase, const Profil
   TOK_TRY(Session session, engine.start());
   const std::vector<uint32_t> before(options.depth, 1), tokens(options.tokens, 1);
   if (options.depth > 0) TOK_TRY(session.feed(before));
-  const Slot slot = {
-      .count = options.tokens, .position = options.depth, .length = options.depth + options.tokens};
-  const StepRequest request{.phase = phase, .slots = {slot}, .tokens = tokens, .done = {}};
+  std::vector<Slot> slots;
+  if (options.sequences > 0) {
+    // What their caches hold does not matter, only that it lies in different places.
+    for (const PageTable& table : page_tables(engine.compiled().plan)) {
+      for (uint32_t i = 0; i < options.sequences; ++i) {
+        const uint64_t first = uint64_t{i} * table.pages;
+        TOK_TRY(engine.program().write_table(table.buffer, equal_part(table, i), first));
+      }
+    }
+    for (uint32_t i = 0; i < options.sequences; ++i) {
+      slots.push_back({.position = options.depth, .length = options.depth + 1, .index = i});
+    }
+  } else {
+    slots.push_back({.count = options.tokens,
+                     .position = options.depth,
+                     .length = options.depth + options.tokens});
+  }
+  const StepRequest request{
+      .phase = phase, .slots = std::move(slots), .tokens = tokens, .done = {}};
   std::vector<std::vector<double>> samples;
   for (uint32_t i = 0; i <= options.repetitions; ++i) {
     TOK_TRY(const std::vector<double> seconds, engine.program().time_launches(request));
@@ -44,6 +61,40 @@ Result<std::vector<double>> time_step(Engine& engine, size_t phase, const Profil
   std::vector<double> medians;
   for (std::vector<double>& sample : samples) medians.push_back(median(std::move(sample)));
   return medians;
+}
+
+/// The phase of such a step; of those that decode, the one in which the device chooses the most
+/// probable token, if there is one.
+Result<size_t> phase_to_time(const Plan& plan, const ProfileOptions& options) {
+  if (options.sequences > 0) {
+    if (options.sequences > plan.slots) {
+      return fail(ErrorCode::kUsage, "The model was opened for {} sequences, not {}.", plan.slots,
+                  options.sequences);
+    }
+    const size_t index = plan.phase_for(options.sequences, PhaseKind::kGreedy);
+    if (index < plan.phases.size()) return plan.phase_at(index, options.depth);
+    return unsupported("The model gives embeddings and does not decode.");
+  }
+  const auto takes = [&](const Phase& phase) {
+    return phase.max_tokens >= options.tokens && phase.from_position == 0 &&
+           (phase.kind == PhaseKind::kPrefill || options.tokens == 1);
+  };
+  const auto last = std::ranges::find_if(plan.phases.rbegin(), plan.phases.rend(), takes);
+  if (last == plan.phases.rend()) {
+    return fail(ErrorCode::kUsage, "A step takes at most {} tokens, not {} (see --chunk).",
+                plan.chunk(), options.tokens);
+  }
+  return plan.phase_at(size_t(plan.phases.rend() - last) - 1, options.depth);
+}
+
+/// Sequences read keys and values of their own, tokens of a sequence the same.
+Cost cost_of(const Plan& plan, const Step& step, const ProfileOptions& options) {
+  const uint64_t rows = options.tokens;
+  if (options.sequences == 0) return step_cost(plan, step, rows, options.depth + rows);
+  const uint64_t positions = uint64_t{options.depth} + 1;
+  Cost cost = step_cost(plan, step, rows, rows * positions);
+  cost.flops = step_cost(plan, step, rows, positions).flops;
+  return cost;
 }
 
 Table lines_table(const Profile& profile) {
@@ -71,7 +122,9 @@ Table lines_table(const Profile& profile) {
 
 }  // namespace
 
-Result<Profile> profile(Engine& engine, const ProfileOptions& options) {
+Result<Profile> profile(Engine& engine, const ProfileOptions& asked) {
+  ProfileOptions options = asked;
+  if (options.sequences > 0) options.tokens = options.sequences;
   const Plan& plan = engine.compiled().plan;
   const uint32_t context = engine.compiled().context;
   if (uint64_t{options.depth} + options.tokens > context) {
@@ -79,20 +132,13 @@ Result<Profile> profile(Engine& engine, const ProfileOptions& options) {
                 "A step of {} after {} positions does not fit the context of {} (see --context).",
                 options.tokens, options.depth, context);
   }
-  const auto takes = [&](const Phase& phase) {
-    return phase.max_tokens >= options.tokens && phase.from_position == 0;
-  };
-  const auto last = std::ranges::find_if(plan.phases.rbegin(), plan.phases.rend(), takes);
-  if (last == plan.phases.rend()) {
-    return fail(ErrorCode::kUsage, "A step takes at most {} tokens, not {} (see --chunk).",
-                plan.chunk(), options.tokens);
-  }
-  const size_t index = plan.phase_at(size_t(plan.phases.rend() - last) - 1, options.depth);
+  TOK_TRY(const size_t index, phase_to_time(plan, options));
   const Phase& phase = plan.phases[index];
   TOK_TRY(const std::vector<double> seconds, time_step(engine, index, options));
   Profile out{.phase = phase.name,
               .phase_index = index,
               .tokens = options.tokens,
+              .sequences = options.sequences,
               .depth = options.depth,
               .launches = uint32_t(seconds.size())};
   std::map<std::pair<std::string, std::string>, ProfileLine> lines;
@@ -102,7 +148,7 @@ Result<Profile> profile(Engine& engine, const ProfileOptions& options) {
     ProfileLine& line = lines[key];
     line.kernel = key.first;
     line.operand = key.second;
-    const Cost cost = step_cost(plan, step, options.tokens, options.depth + options.tokens);
+    const Cost cost = cost_of(plan, step, options);
     ++line.launches;
     line.seconds += seconds[i];
     line.bytes += cost.bytes;
@@ -116,15 +162,19 @@ Result<Profile> profile(Engine& engine, const ProfileOptions& options) {
 }
 
 std::string profile_text(const Profile& profile) {
+  const uint32_t count = profile.sequences > 0 ? profile.sequences : profile.tokens;
+  const std::string_view what = profile.sequences > 0 ? "sequence" : "token";
   return lines_table(profile).text() +
-         fmt::format("\n{}: {} token{} after {}, {} launches, {:.1f} us on the device\n",
-                     profile.phase, profile.tokens, profile.tokens == 1 ? "" : "s", profile.depth,
+         fmt::format("\n{}: {} {}{} after {}, {} launches, {:.1f} us on the device\n",
+                     profile.phase, count, what, count == 1 ? "" : "s", profile.depth,
                      profile.launches, profile.seconds * 1e6);
 }
 
 Json profile_json(const Profile& profile) {
   Json out;
-  out.set("phase", profile.phase).set("tokens", profile.tokens).set("depth", profile.depth);
+  out.set("phase", profile.phase).set("tokens", profile.tokens);
+  if (profile.sequences > 0) out.set("sequences", profile.sequences);
+  out.set("depth", profile.depth);
   out.set("launches", profile.launches).set("microseconds", profile.seconds * 1e6);
   return out.set("lines", lines_table(profile).json());
 }

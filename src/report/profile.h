@@ -9,8 +9,9 @@
 namespace tokamak {
 
 struct ProfileOptions {
-  uint32_t tokens = 1;  // of the step; 1: decode
-  uint32_t depth = 0;   // positions taken before it
+  uint32_t tokens = 1;     // of the step; 1: decode
+  uint32_t sequences = 0;  // not 0: a step that decodes a token of each of that many
+  uint32_t depth = 0;      // positions taken before it
   uint32_t repetitions = 7;
 };
 
@@ -25,13 +26,14 @@ struct ProfileLine {
 struct Profile {
   std::string phase;
   size_t phase_index = 0;  // in the plan
-  uint32_t tokens = 0, depth = 0, launches = 0;
+  uint32_t tokens = 0, sequences = 0, depth = 0, launches = 0;
   double seconds = 0;              // sum of the lines
   std::vector<ProfileLine> lines;  // the slowest first
   std::vector<double> steps;       // seconds of each launch, in the plan's order
 };
 
-/// Errors: more tokens than the context or a step takes, a device without timestamps.
+/// Errors: more tokens than the context or a step takes, more sequences than the engine was opened
+/// for, a device without timestamps.
 Result<Profile> profile(Engine& engine, const ProfileOptions& options);
 
 std::string profile_text(const Profile& profile);

@@ -28,7 +28,8 @@ std::string now() {
 Result<void> run(const ProfileFlags& flags) {
   TOK_TRY(check_output(flags.html));
   TOK_TRY(check_output(flags.trace));
-  TOK_TRY(const OpenOptions open, flags.model.options());
+  TOK_TRY(OpenOptions open, flags.model.options());
+  open.sequences = std::max(open.sequences, flags.options.sequences);
   TOK_TRY(const std::unique_ptr<Engine> engine, ModelFlags::open(open));
   std::optional<Waiting> waiting("timing the kernels");
   TOK_TRY(const Profile found, profile(*engine, flags.options));
@@ -54,6 +55,7 @@ void add_profile(App& app, Action& action) {
   command->footer(R"(Examples:
   tokamak profile path/to/model -d 512           one token after 512 others
   tokamak profile path/to/model --tokens 512     a chunk of a prompt
+  tokamak profile path/to/model --sequences 32   a token of each of 32 sequences
   tokamak profile path/to/model --html step.html a page that shows the step
   tokamak profile path/to/model --trace step.json for chrome://tracing
   tokamak profile --json > profile.json          the built-in model, for programs
@@ -65,6 +67,10 @@ takes when launches follow one another without a stop.)");
   command->add_option("--tokens", options.tokens, "tokens of the step")
       ->check(Range(1, 1 << 20))
       ->capture_default_str();
+  command
+      ->add_option("--sequences", options.sequences,
+                   "instead: a step that decodes a token of each of that many sequences")
+      ->check(Range(1, 64));
   command->add_option("-d,--depth", options.depth, "positions already taken")
       ->check(Range(0, 1 << 24))
       ->capture_default_str();
