@@ -133,9 +133,11 @@ Result<Engine::Compiled> compile_as_asked(const ModelFiles& files, const DeviceI
     add_long_context("greedy_long", PhaseKind::kGreedy, out.greedy, long_context[2]);
   }
   if (has_batches) {
-    // As many rows as the products of a few tokens take, and all there may be.
-    for (const uint32_t rows : {std::min(kSmallBatch, build.sequences), build.sequences}) {
-      if (rows == capturing.phases.back().max_tokens) continue;
+    // Kernels differ for few rows, some and many.
+    constexpr uint32_t kRows[] = {kSmallBatch, 32, kMaxSequences};
+    for (size_t i = 0; i < std::size(kRows); ++i) {
+      if (i > 0 && kRows[i - 1] >= build.sequences) break;
+      const uint32_t rows = std::min(kRows[i], build.sequences);
       capturing.phases.push_back(
           {fmt::format("sampled_{}", rows), rows, PhaseKind::kSampled, &out.batch_sampled});
       capturing.phases.push_back(

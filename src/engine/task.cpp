@@ -5,7 +5,6 @@
 namespace tokamak {
 namespace {
 
-constexpr uint32_t kMaxSequences = 64;
 constexpr uint32_t kDefaultContext = 4096, kDefaultEncoderContext = 2048;
 /// Logits of a whole chunk stay below this.
 constexpr uint64_t kAllLogitsBytes = uint64_t{64} << 20;
@@ -96,6 +95,7 @@ fuse::Target fusion_target(const DeviceInfo& device) {
   target.max_bindings = std::min(target.max_bindings, device.limits.storage_buffers);
   target.max_binding_bytes = std::min(target.max_binding_bytes, device.limits.binding_bytes);
   target.multiprocessors = device.size.multiprocessors;
+  target.is_parallel = device.backend == BackendKind::kWebGpu && !device.software;
   return target;
 }
 

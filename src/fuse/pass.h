@@ -121,8 +121,8 @@ struct Pass {
   std::vector<Var> outputs;
   /// Captured nodes that stay when they have other users: each of those may fold them in, too.
   std::vector<Var> shared = {};
-  /// The most steps that it is for.
-  Steps steps = Steps::kMany;
+  /// The most steps that it is for, and the fewest.
+  Steps steps = Steps::kMany, fewest = Steps::kOne;
   /// Nothing: the pass declines this match.
   std::optional<Replacement> (*replace)(Match&) = nullptr;
 };

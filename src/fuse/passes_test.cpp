@@ -13,6 +13,7 @@
 #include "fuse/residual.h"
 #include "fuse/scale_embed.h"
 #include "fuse/split_attention.h"
+#include "fuse/split_linear.h"
 #include "fuse/step_attention.h"
 
 namespace tokamak::fuse {
@@ -24,7 +25,7 @@ TEST_F(PassTest, AddRmsNormKeepsTheSumVisible) {
   Graph g = finish(b.add(sum, norm));
   EXPECT_EQ(run(add_rms_norm(), g), 1u);
   EXPECT_EQ(nodes_text(g), R"(%0: f32[T,8] = embed @tokens, @table {scale=1}
-%1: f32[T,8], %2: f32[T,8] = add_rms_norm %0, %0, @w {eps=1e-06}
+%1: f32[T,8], %2: f32[T,8] = add_rms_norm %0, %0, @w {eps=1e-06, parts=1}
 %3: f32[T,8] = add %1, %2
 return %3
 )");
@@ -37,6 +38,48 @@ TEST_F(PassTest, AddRmsNormLeavesAPlainNormAlone) {
 TEST_F(PassTest, AddRmsNormLeavesANormPerHeadAlone) {
   const ValueId sum = b.add(x, x);
   expect_alone(add_rms_norm(), finish(b.rms_norm(sum, vector("w", 4), 1e-6f)));
+}
+
+/// A residual, added to a product of that many columns, and a norm after it.
+struct SplitLinearTest : PassTest {
+  Graph residual_after(Dim columns) {
+    const ValueId wide = b.linear(x, weight("wide", {columns, 8}));
+    const auto both = b.add_node(AddRmsNorm{1e-6f},
+                                 {b.linear(wide, weight("o", {8, columns})), x, vector("n", 8)});
+    return finish(b.add(both[0], both[1]));
+  }
+};
+
+TEST_F(SplitLinearTest, TheNormAddsUpThePartsOfAProduct) {
+  Graph g = residual_after(1088);
+  EXPECT_EQ(run(split_linear(), g), 1u);
+  EXPECT_EQ(nodes_text(g), R"(%0: f32[T,8] = embed @tokens, @table {scale=1}
+%1: f32[T,1088] = linear %0, @wide
+%2: f32[T,32] = split_linear %1, @o {parts=4}
+%3: f32[T,8], %4: f32[T,8] = add_rms_norm %2, %0, @n {eps=1e-06, parts=4}
+%5: f32[T,8] = add %3, %4
+return %5
+)");
+}
+
+TEST_F(SplitLinearTest, FewColumnsStayTogether) {
+  expect_alone(split_linear(), residual_after(504));
+}
+
+TEST_F(SplitLinearTest, WorkgroupsThatTakeTurnsNeedNoParts) {
+  Graph g = residual_after(1088);
+  EXPECT_EQ(run(split_linear(), g, {.is_parallel = false}), 0u);
+}
+
+TEST_F(SplitLinearTest, OnlyStepsOfSeveralSequencesHaveParts) {
+  const Graph graph = residual_after(1088);
+  const auto count = [&](Steps steps) {
+    Graph g = graph;
+    return run_pipeline(g, steps)->back();
+  };
+  EXPECT_EQ(count(Steps::kMany), 0u);
+  EXPECT_EQ(count(Steps::kDecode), 1u);
+  EXPECT_EQ(count(Steps::kOne), 0u);
 }
 
 TEST_F(PassTest, ScaleMovesIntoTheLookup) {
@@ -338,7 +381,7 @@ TEST_F(PassTest, AttentionOfOneTokenIsOneKernelWhoseSplitsTheProductMerges) {
   EXPECT_EQ(run(split_attention(), g), 1u);
   EXPECT_EQ(nodes_text(g), R"(%0: f32[T,8] = embed @tokens, @table {scale=1}
 %1: f32[T,32] = linear %0, @q.qkv
-%2: f32[T,160], %3: f16[32,2,1,8] = step_attention %1, @angles, @kv, @pages {heads=2, appends=true, k_is_v=false, norm_v=false, eps=0, scale=0.5, window=0, softcap=0, short_rows=0, splits=8}
+%2: f32[T,160], %3: f16[32,2,1,8] = step_attention %1, @angles, @kv, @pages {heads=2, appends=true, k_is_v=false, norm_v=false, eps=0, scale=0.5, window=0, softcap=0, short_rows=0, splits=8, parts=1}
 %4: f32[T,8] = fused_linear %2, @o {prologue=merge_splits, epilogue=none, bias=false, eps=0, splits=8, activation=silu, softcap=0, scaled=false, gated=false, first=0, clears=false}
 return %4
 )");
@@ -364,7 +407,7 @@ TEST_F(PassTest, LongContextHasMoreSplitsWhereKeyHeadsAreManyAndShared) {
   ASSERT_TRUE(long_context);
   EXPECT_EQ(nodes_text(*long_context), R"(%0: f32[T,8] = embed @tokens, @table {scale=1}
 %1: f32[T,256] = linear %0, @row
-%2: f32[T,2560], %3: f16[32,2,8,8] = step_attention %1, @angles, @kv, @pages {heads=16, appends=true, k_is_v=false, norm_v=false, eps=0, scale=1, window=0, softcap=0, short_rows=0, splits=16}
+%2: f32[T,2560], %3: f16[32,2,8,8] = step_attention %1, @angles, @kv, @pages {heads=16, appends=true, k_is_v=false, norm_v=false, eps=0, scale=1, window=0, softcap=0, short_rows=0, splits=16, parts=1}
 %4: f32[T,8] = fused_linear %2, @w {prologue=merge_splits, epilogue=none, bias=false, eps=0, splits=16, activation=silu, softcap=0, scaled=false, gated=false, first=0, clears=false}
 return %4
 )");

@@ -22,6 +22,7 @@
 #include "fuse/scale_embed.h"
 #include "fuse/scale_route.h"
 #include "fuse/split_attention.h"
+#include "fuse/split_linear.h"
 #include "fuse/step_attention.h"
 
 namespace tokamak::fuse {
@@ -30,13 +31,14 @@ std::span<const Pass> passes() {
   // What is narrower comes first: gated_conv before gate_up, gate_up before qkv, linear_gate before
   // gate_linear. step_attention and conv_linear need the qkv, delta_row and the gates the columns
   // that those leave, split_attention the product after attention with its gate, and the norms the
-  // products as they end. What is left over of sums and norms goes to add_rms_norm.
+  // products as they end. What is left over of sums and norms goes to add_rms_norm,
+  // which adds up what split_linear leaves.
   static const std::vector<Pass> all = {
-      scale_embed(), scale_route(), gated_conv(),   gate_up(),         qkv(),
-      qk(),          expert_glu(),  conv_linear(),  delta_row(),       step_attention(),
-      linear_gate(), gate_linear(), head_norm(),    split_attention(), expert_mix(),
-      residual(),    norm_linear(), norm_experts(), head_argmax(),     norm_add_norm(),
-      gated_ffn(),   add_rms_norm()};
+      scale_embed(), scale_route(),  gated_conv(),   gate_up(),         qkv(),
+      qk(),          expert_glu(),   conv_linear(),  delta_row(),       step_attention(),
+      linear_gate(), gate_linear(),  head_norm(),    split_attention(), expert_mix(),
+      residual(),    norm_linear(),  norm_experts(), head_argmax(),     norm_add_norm(),
+      gated_ffn(),   add_rms_norm(), split_linear()};
   return all;
 }
 
@@ -56,7 +58,7 @@ Result<std::vector<uint32_t>> run_pipeline(Graph& graph, Steps steps,
   }
   std::vector<uint32_t> counts;
   for (const Pass& pass : passes()) {
-    const bool runs = !disabled.contains(pass.name) && pass.steps <= steps;
+    const bool runs = !disabled.contains(pass.name) && pass.steps <= steps && steps <= pass.fewest;
     counts.push_back(runs ? run(pass, graph, target) : 0);
   }
   return counts;

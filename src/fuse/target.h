@@ -10,6 +10,7 @@ struct Target {
   uint64_t max_binding_bytes = uint64_t{128} << 20;
   double launch_cost_us = 2.16;    // of one that returns at once
   uint32_t multiprocessors = 132;  // what runs workgroups at the same time
+  bool is_parallel = true;         // false: workgroups take turns on the cores of a processor
   bool operator==(const Target&) const = default;
 };
 

@@ -12,8 +12,22 @@ namespace tokamak {
 struct AddRmsNorm {
   static constexpr std::string_view kName = "add_rms_norm";
   float eps = 0;
-  static void fields(auto& op, auto&& visit) { visit("eps", op.eps); }
+  uint32_t parts = 1;  // of SplitLinear, in the first operand
+  static void fields(auto& op, auto&& visit) {
+    visit("eps", op.eps);
+    visit("parts", op.parts);
+  }
   bool operator==(const AddRmsNorm&) const = default;
+};
+
+/// A linear whose columns are in equal parts, each of which gives its own sum: who reads them adds
+/// them up. For steps of several rows, where a matrix of few rows would leave most of the device
+/// idle.                          (x [T, in], w [out, in]) -> [T, parts * out], part after part
+struct SplitLinear {
+  static constexpr std::string_view kName = "split_linear";
+  uint32_t parts = 1;
+  static void fields(auto& op, auto&& visit) { visit("parts", op.parts); }
+  bool operator==(const SplitLinear&) const = default;
 };
 
 /// Two to four linears of one input; w and bias are the concatenated rows. The last one has what
@@ -172,6 +186,7 @@ struct StepAttention {
   float softcap = 0;
   uint32_t short_rows = 0;  // of the rotary table; see Rope
   uint32_t splits = 1;
+  uint32_t parts = 1;  // of SplitLinear, in the row: each has all of its columns
   static void fields(auto& op, auto&& visit) {
     visit("heads", op.heads);
     visit("appends", op.appends);
@@ -183,6 +198,7 @@ struct StepAttention {
     visit("softcap", op.softcap);
     visit("short_rows", op.short_rows);
     visit("splits", op.splits);
+    visit("parts", op.parts);
   }
   bool operator==(const StepAttention&) const = default;
 };

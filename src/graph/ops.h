@@ -194,11 +194,12 @@ struct LastRow {
   bool operator==(const LastRow&) const = default;
 };
 
-using Op = std::variant<Embed, Linear, RmsNorm, Add, Scale, Softcap, Glu, Rope, KvAppend, Attention,
-                        ShortConv, GatedDelta, Route, ExpertLinear, ExpertSum, ExpertColumns,
-                        Columns, GatherColumns, MeanRows, LastRow, BlockArgmax, NextToken,
-                        BlockMaxima, TopKBlocks, TopKTokens, SampleToken, AddRmsNorm, Qkv,
-                        LinearGlu, FusedLinear, GatedFfn, StepAttention, ExpertGlu, ExpertMix>;
+using Op =
+    std::variant<Embed, Linear, RmsNorm, Add, Scale, Softcap, Glu, Rope, KvAppend, Attention,
+                 ShortConv, GatedDelta, Route, ExpertLinear, ExpertSum, ExpertColumns, Columns,
+                 GatherColumns, MeanRows, LastRow, BlockArgmax, NextToken, BlockMaxima, TopKBlocks,
+                 TopKTokens, SampleToken, AddRmsNorm, Qkv, SplitLinear, LinearGlu, FusedLinear,
+                 GatedFfn, StepAttention, ExpertGlu, ExpertMix>;
 
 /// The index of alternative T in Op: how patterns and kernel tables name an op without attributes.
 template <typename T, size_t kIndex = 0>

@@ -236,13 +236,22 @@ struct Rule : ShapeChecks {
     TOK_TRY(state(2, {in[2]->shape[0]}, DType::kU32));
     return {{same_state(1), same_state(2)}};
   }
-  Outputs operator()(const AddRmsNorm&) const {
+  Outputs operator()(const AddRmsNorm& op) const {
     TOK_TRY(count(3, 3));
     TOK_TRY(activation(0));
-    TOK_TRY(like(1, *in[0]));
-    TOK_TRY(vector(2, in[0]->shape[1]));
-    const TensorDesc out = matrix(in[0]->shape[0], in[0]->shape[1]);
+    TOK_TRY(activation(1));
+    const TensorDesc out = matrix(in[1]->shape[0], in[1]->shape[1]);
+    TOK_TRY(like(0, matrix(out.shape[0], Dim{op.parts} * out.shape[1])));
+    TOK_TRY(vector(2, out.shape[1]));
     return {{out, out}};
+  }
+  Outputs operator()(const SplitLinear& op) const {
+    TOK_TRY(count(2, 2));
+    TOK_TRY(const Dim out, linear());
+    if (op.parts == 0 || in[0]->shape[1] % Dim{op.parts} != 0) {
+      return wrong(0, fmt::format("columns in {} parts", op.parts));
+    }
+    return {{matrix(in[0]->shape[0], Dim{op.parts} * out)}};
   }
   Outputs operator()(const Qkv& op) const {
     TOK_TRY(const Dim out, linear());
@@ -385,9 +394,12 @@ struct Rule : ShapeChecks {
       return wrong(1, fmt::format("f32[more than {}, even and at most {}]", op.short_rows, d));
     }
     const Dim columns = (heads + (op.appends ? (op.k_is_v ? 1 : 2) * kv_heads : 0)) * d;
-    if (heads == 0 || heads % kv_heads != 0 || in[0]->shape[1] < columns) {
-      return wrong(0,
-                   fmt::format("at least {} columns, heads a multiple of {}", columns, kv_heads));
+    const Dim all = in[0]->shape[1];
+    if (op.parts == 0 || all % Dim{op.parts} != 0 || all / Dim{op.parts} < columns) {
+      return wrong(0, fmt::format("at least {} columns in {} parts", columns, op.parts));
+    }
+    if (heads == 0 || heads % kv_heads != 0) {
+      return wrong(0, fmt::format("heads, {}, a multiple of {}", heads, kv_heads));
     }
     if (in.size() == 5) TOK_TRY(vector(4, op.appends ? 2 * d : d));
     const Dim splits = op.splits;

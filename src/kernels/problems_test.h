@@ -43,8 +43,8 @@ inline Problem ordinary(const Op& op, uint32_t max_tokens = 1) {
     p.inputs = {x, tensor({64}, DType::kU32)};
   else if (std::holds_alternative<RmsNorm>(op))
     p.inputs = {x, tensor({64})};
-  else if (std::holds_alternative<AddRmsNorm>(op))
-    p.inputs = {x, x, tensor({64})};
+  else if (const auto* norm = std::get_if<AddRmsNorm>(&op))
+    p.inputs = {tensor({kTokens, norm->parts * 64}), x, tensor({64})};
   else if (std::holds_alternative<Attention>(op))
     p.inputs = {x, tensor({32, 2, 1, 32}, DType::kF16), pages};
   else if (std::holds_alternative<KvAppend>(op)) {
@@ -93,7 +93,8 @@ inline Problem ordinary(const Op& op, uint32_t max_tokens = 1) {
     p.outputs = {tensor({4, 130}), tensor({8}, DType::kU32)};
   } else if (const auto* attention = std::get_if<StepAttention>(&op)) {
     const Dim q_columns = Dim{attention->heads} * 16;
-    p.inputs = {tensor({kTokens, q_columns + (attention->appends ? 64 : 0)}), tensor({32, 16})};
+    const Dim columns = q_columns + (attention->appends ? 64 : 0);
+    p.inputs = {tensor({kTokens, attention->parts * columns}), tensor({32, 16})};
     if (!attention->appends) p.inputs.push_back(cache);
     p.inputs.push_back(pages);
     if (attention->eps > 0) p.inputs.push_back(tensor({attention->appends ? 32 : 16}));

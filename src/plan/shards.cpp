@@ -16,6 +16,7 @@ uint64_t rows_of_part(const Op& op, const TensorDesc& matrix) {
   if (experts != 0) return uint64_t(matrix.shape[0]) / experts;
   const bool any = std::holds_alternative<Embed>(op) || std::holds_alternative<Linear>(op) ||
                    std::holds_alternative<Qkv>(op) || std::holds_alternative<LinearGlu>(op) ||
+                   std::holds_alternative<SplitLinear>(op) ||
                    std::holds_alternative<FusedLinear>(op) || std::holds_alternative<GatedFfn>(op);
   return any ? 1 : 0;
 }

@@ -56,6 +56,11 @@ void add_products_of(std::vector<SelfTestCase>& all, DType dtype, uint32_t in, c
     const auto y = w.graph().add_node(LinearGlu{Activation::kGeluTanh}, {x, m});
     all.push_back(w.finish(y.front(), steps, kFunction));
   }
+  if (in % 16 == 0 && steps.max_tokens > 1) {
+    Writer w("split_linear " + shape, SplitLinear::kName);
+    const ValueId x = w.activation(in), m = w.random("w", {out, in}, dtype);
+    all.push_back(w.finish(w.graph().add_node(SplitLinear{2}, {x, m}).front(), steps, kSum));
+  }
   const uint32_t part = out / 6 * 2;
   Writer w("qkv " + shape, Qkv::kName);
   const ValueId x = x_of(w), m = w.random("w", {3 * part, in}, dtype);

@@ -67,6 +67,14 @@ std::vector<Case> add_rms_norm_cases() {
       all.push_back(b.finish(b.graph().add(both[0], norm), steps, kSum));
     }
   }
+  for (const uint32_t columns : {33u, 640u}) {
+    CaseBuilder b(fmt::format("add_rms_norm {} of 4 parts {}", columns, label(kChunks)));
+    const ValueId parts = b.activation(4 * columns), y = b.activation(columns);
+    const ValueId w = b.random("w", {columns}, DType::kF32, 2);
+    const auto both = b.graph().add_node(AddRmsNorm{1e-3f, 4}, {parts, y, w});
+    const ValueId norm = b.graph().scale(both[1], 0.7f);
+    all.push_back(b.finish(b.graph().add(both[0], norm), kChunks, kSum));
+  }
   return all;
 }
 
@@ -249,6 +257,7 @@ std::vector<Case> cases_of(std::string_view op) {
   if (op == "embed") return embed_cases();
   if (op == "linear") return linear_cases();
   if (op == "qkv") return qkv_cases();
+  if (op == "split_linear") return split_linear_cases();
   if (op == "linear_glu") return linear_glu_cases();
   if (op == "rms_norm") return rms_norm_cases();
   if (op == "add_rms_norm") return add_rms_norm_cases();

@@ -12,6 +12,7 @@ std::vector<Case> cases_of(std::string_view op);
 // Those in files of their own.
 std::vector<Case> linear_cases();
 std::vector<Case> qkv_cases();
+std::vector<Case> split_linear_cases();
 std::vector<Case> linear_glu_cases();
 std::vector<Case> short_conv_cases();
 std::vector<Case> gated_delta_cases();

@@ -93,11 +93,12 @@ struct StepShape {
 
 Case step_attention_case(StepShape shape, StepAttention op, bool norms, DType cache_type) {
   CaseBuilder b(fmt::format(
-      "step_attention {}/{}x{} turning {} {}{}{}{} window {} softcap {} splits {} {} range {} "
-      "positions {}",
+      "step_attention {}/{}x{} turning {} {}{}{}{} window {} softcap {} splits {} parts {} {} "
+      "range "
+      "{} positions {}",
       shape.heads, shape.kv_heads, shape.head_dim, shape.rotary, op.appends ? "appends" : "reads",
       norms ? " norms" : "", op.norm_v ? " of values" : "", op.k_is_v ? " of keys" : "", op.window,
-      op.softcap, op.splits, dtype_name(cache_type), shape.range, shape.positions));
+      op.softcap, op.splits, op.parts, dtype_name(cache_type), shape.range, shape.positions));
   const uint32_t kv_columns = shape.kv_heads * shape.head_dim;
   uint32_t slots = 0;
   const ValueId pages = b.pages(shape.positions, op.window == 0 ? 0 : op.window + 1, slots);
@@ -119,8 +120,8 @@ Case step_attention_case(StepShape shape, StepAttention op, bool norms, DType ca
   const uint32_t q_columns = shape.heads * shape.head_dim;
   // What is in the row after them is for others.
   const uint32_t others = op.k_is_v ? 0 : 4;
-  const ValueId row = b.activation(
-      q_columns + (op.appends ? (op.k_is_v ? 1 : 2) * kv_columns : 0) + others, shape.range);
+  const uint32_t columns = q_columns + (op.appends ? (op.k_is_v ? 1 : 2) * kv_columns : 0) + others;
+  const ValueId row = b.activation(op.parts * columns, shape.range);
   if (!op.appends) {
     const ValueId k = b.activation(kv_columns, 2), v = b.activation(kv_columns);
     cache = b.graph().kv_append(k, v, cache, pages);
@@ -321,6 +322,7 @@ std::vector<Case> step_attention_cases() {
   add(small, {.window = 20, .splits = 3});
   add(small, {.softcap = 3});
   add(small, {.short_rows = 30});
+  add(small, {.parts = 4}, true);
   add(small, {.appends = false});
   add(small, {.appends = false, .splits = 4}, true);
   return all;

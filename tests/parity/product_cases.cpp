@@ -164,6 +164,28 @@ std::vector<Case> qkv_cases() {
   return all;
 }
 
+std::vector<Case> split_linear_cases() {
+  std::vector<Case> all;
+  const auto add = [&](uint32_t parts, DType dtype, ProductShape shape, const Steps& steps) {
+    add_product(all, fmt::format("split_linear {} parts", parts), dtype, shape, steps, kSum,
+                [parts](CaseBuilder& b, std::vector<ValueId> operands) {
+                  return b.graph().add_node(SplitLinear{parts}, std::move(operands)).front();
+                });
+  };
+  for (const DType dtype : kWeights) add(4, dtype, {96, 70}, kSmallBatchSteps);
+  for (const DType dtype : every_text()) {
+    add(2, dtype, {2 * packing(dtype).row_unit(), 34}, kSmallBatchSteps);
+  }
+  // As many tokens as each tile is for, and more than fit one.
+  for (const uint32_t rows : {16u, 32u, 64u, 70u}) {
+    CaseBuilder b(fmt::format("split_linear 8 parts, {} tokens", rows));
+    const ValueId x = b.activation(1088), w = b.random("w", {134, 1088}, DType::kBF16);
+    const ValueId y = b.graph().add_node(SplitLinear{8}, {x, w}).front();
+    all.push_back(b.finish(y, {rows, {rows, rows / 3}}, kSum));
+  }
+  return all;
+}
+
 std::vector<Case> linear_glu_cases() {
   std::vector<Case> all;
   constexpr ProductShape kShapes[] = {{7, 6}, {8, 2}, {264, 134}};

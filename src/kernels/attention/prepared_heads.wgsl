@@ -1,6 +1,6 @@
 // The heads that a workgroup makes ready for a token: its QUERIES, the step's own key and value;
 // and the memory where it keeps them.
-@group(0) @binding(INPUT_0) var<storage, read> row: array<f32>;
+@group(0) @binding(INPUT_0) var<storage, read> rows: array<f32>;
 @group(0) @binding(INPUT_1) var<storage, read> table: array<f32>;
 
 const UNITS = HEAD_DIM / 8u;  // of a head; one is what a lane loads at once
@@ -34,10 +34,14 @@ fn pair_of(i: u32) -> Pair {
               select(2u * pair + 1u, pair + HALF, rotates));
 }
 
-// What the pair has in the row.
+// What the pair has in the row, of which each of the PARTS parts has all columns.
 fn value_of(token: u32, pair: Pair, first_head: u32, kv_head: u32) -> vec2<f32> {
-  let start = token * ROW_COLUMNS + head_start(pair.head, first_head, kv_head);
-  return vec2(row[start + pair.a], row[start + pair.b]);
+  let start = token * PARTS * ROW_COLUMNS + head_start(pair.head, first_head, kv_head);
+  var value = vec2(0.0);
+  for (var p = 0u; p < PARTS; p++) {  // unroll
+    value += vec2(rows[start + p * ROW_COLUMNS + pair.a], rows[start + p * ROW_COLUMNS + pair.b]);
+  }
+  return value;
 }
 
 // Cosine and sine of the angle by which the pair turns.

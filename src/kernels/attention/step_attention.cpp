@@ -32,13 +32,25 @@ Parts<std::vector<TensorDesc>> parts(const Problem& p) {
 
 using Head = std::vector<float>;
 
+/// The head of `d` elements that begins at column `start`.
+Head head_of_row(const CpuCall& call, size_t t, size_t start, size_t d) {
+  const size_t parts = call.as<StepAttention>().parts, all = call.inputs[0].dims[1];
+  const std::span<const float> row = call.inputs[0].f32().subspan(t * all, all);
+  Head head(d);
+  for (size_t i = 0; i < d; ++i) {
+    double sum = 0;
+    for (size_t p = 0; p < parts; ++p) sum += row[p * (all / parts) + start + i];
+    head[i] = float(sum);
+  }
+  return head;
+}
+
 /// The head that begins at column `start`, under norm weights from `weights` on, if it has any.
 Head prepared_head(const CpuCall& call, size_t t, size_t start, std::optional<size_t> weights) {
   const auto& op = call.as<StepAttention>();
   const Parts<std::vector<CpuTensor>> p{op, call.inputs, call.outputs};
-  const size_t d = p.cache().dims[3], columns = call.inputs[0].dims[1];
-  const std::span<const float> row = call.inputs[0].f32().subspan(t * columns + start, d);
-  Head head(row.begin(), row.end());
+  const size_t d = p.cache().dims[3];
+  Head head = head_of_row(call, t, start, d);
   if (weights) {
     rms_norm(head, call.inputs[p.norms_index()].f32().subspan(*weights, d), op.eps, head);
   }
@@ -51,15 +63,13 @@ void append(const CpuCall& call, size_t t) {
   const Parts<std::vector<CpuTensor>> p{op, call.inputs, call.outputs};
   const CpuTensor& cache = p.cache();
   const std::span<const uint32_t> pages = pages_of(call, call.inputs[p.pages_index()], t);
-  const size_t position = call.batch.position_of(t), columns = call.inputs[0].dims[1];
+  const size_t position = call.batch.position_of(t);
   const size_t kv = cache.dims[2], d = cache.dims[3];
   for (size_t h = 0; h < kv; ++h) {
     const size_t start = (op.heads + h) * d;
     const Head key = prepared_head(call, t, start, p.has_norms() ? std::optional(d) : std::nullopt);
     const size_t value_offset = op.k_is_v ? 0 : kv * d;
-    const std::span<const float> row =
-        call.inputs[0].f32().subspan(t * columns + start + value_offset, d);
-    Head value(row.begin(), row.end());
+    Head value = head_of_row(call, t, start + value_offset, d);
     if (op.norm_v) rms_norm(value, Head(d, 1.0f), op.eps, value);
     for (size_t i = 0; i < d; ++i) {
       store_cached(cache, cache_element(cache, pages, position, 0, h) + i, key[i]);
@@ -144,7 +154,8 @@ Launch base_launch(const Problem& p, uint32_t threads, uint32_t queries, uint32_
                     {"KV_HEADS", kv},
                     {"VALUE_HEADS", op.k_is_v ? 0 : kv},
                     {"HEAD_DIM", d},
-                    {"ROW_COLUMNS", uint32_t(p.inputs[0].shape[1])},
+                    {"ROW_COLUMNS", uint32_t(p.inputs[0].shape[1]) / op.parts},
+                    {"PARTS", op.parts},
                     {"PAGES", uint32_t(p.inputs[operands.pages_index()].shape[0])},
                     {"ROTARY", uint32_t(p.inputs[1].shape[1])},
                     {"SHORT_ROWS", op.short_rows},
@@ -189,16 +200,21 @@ Launch launch(const Problem& p, const DeviceInfo& device, uint32_t max_threads, 
   const uint32_t kv = uint32_t(cache.shape[2]), d = uint32_t(cache.shape[3]);
   const uint32_t lanes = lanes_per_key(p, max_lanes),
                  own = d / uint32_t(StepAttention::kPart) / lanes;
+  // Queries that share their keys' loads, as long as there are workgroups enough, and registers for
+  // their sums. Rows of a batch have a workgroup each for every key head, and as soon as that is
+  // enough, few lanes, which merge less, are as busy as many (H100, docs/performance-history.md).
+  const uint32_t rows = p.decodes ? p.max_tokens : 1;
+  const uint32_t enough = device.size.groups(rows > 1 ? 4 : 2);
+  const uint32_t groups = op.heads * op.splits * rows;
+  uint32_t queries = 1;
+  for (uint32_t q = 2; q <= op.heads / kv && q * own <= 8; ++q) {
+    if (op.heads / kv % q == 0 && groups / q >= enough) queries = q;
+  }
+  if (rows > 1 && groups / queries >= enough) max_threads = std::min(max_threads, 64u);
   // The sums of all groups must fit into 8 KiB of workgroup memory, and those of a lane into its
   // registers. Lanes that merge theirs do so as whole subgroups; others may be few.
   const uint32_t fit = std::min(2048 * std::max(span, lanes) / d, 512 / own);
   const uint32_t threads = power_of_two(fit, span > 0 ? std::max(lanes, 32u) : lanes, max_threads);
-  // Queries that share their keys' loads, as long as there are two workgroups for each
-  // multiprocessor, and registers for their sums.
-  uint32_t queries = 1;
-  for (uint32_t q = 2; q <= op.heads / kv && q * own <= 8; ++q) {
-    if (op.heads / kv % q == 0 && op.heads / q * op.splits >= device.size.groups(2)) queries = q;
-  }
   // As many keys an iteration as keep some eight loads under way in a lane.
   const uint32_t keys = std::max(1u, 4 / own);
   // Groups that are left when lanes have merged theirs.

@@ -18,14 +18,20 @@ uint32_t in_size(const Problem& p) {
 uint32_t row_count(const Problem& p) {
   return uint32_t(p.inputs[1].shape[0]);
 }
+uint32_t part_count(const Problem& p) {
+  const auto* split = std::get_if<SplitLinear>(p.op);
+  return split == nullptr ? 1 : split->parts;
+}
 bool per_token(const Problem& p) {
   return p.inputs[0].shape[0] == kTokens && p.max_tokens > 1;
 }
 
 std::string wide_rows(const Problem& p) {
-  return in_size(p) % kColumnsAtOnce == 0
+  const uint32_t columns = in_size(p) / part_count(p);
+  if (part_count(p) > 1 && row_count(p) % 2 != 0) return "pairs of rows do not end with a part";
+  return columns % kColumnsAtOnce == 0
              ? ""
-             : fmt::format("in = {} is no multiple of {}", in_size(p), kColumnsAtOnce);
+             : fmt::format("in = {} is no multiple of {}", columns, kColumnsAtOnce);
 }
 std::string is_f16(const Problem& p) {
   const DType dtype = p.inputs[1].dtype;
@@ -34,6 +40,11 @@ std::string is_f16(const Problem& p) {
 }
 
 namespace {
+
+/// Rows that the outputs have: more than the matrix at hand where that is cut.
+uint32_t all_rows(const Problem& p) {
+  return p.cut.total != 0 ? p.cut.total : row_count(p);
+}
 
 /// The ending of a fused linear that makes something of its rows.
 void add_fused_ending(Launch& launch, const Problem& p) {
@@ -58,7 +69,7 @@ void add_ending(Launch& launch, const Problem& p) {
   const bool has_bias = fused != nullptr ? fused->bias : p.inputs.size() == 3;
   const auto add = [&](std::string source) { launch.sources.push_back(std::move(source)); };
   add(has_bias ? "linear/epilogue/bias.wgsl" : "linear/epilogue/no_bias.wgsl");
-  launch.constants.push_back({"OUT", p.cut.total != 0 ? p.cut.total : row_count(p)});
+  launch.constants.push_back({"OUT", part_count(p) * all_rows(p)});
   const Epilogue epilogue = fused != nullptr ? fused->epilogue : Epilogue::kNone;
   if (const auto* glu = std::get_if<LinearGlu>(p.op)) {
     launch.constants.push_back(activation_constant(glu->activation));
@@ -101,6 +112,11 @@ std::vector<Constant> linear_sizes(const Problem& p, uint32_t threads) {
       {"THREADS", threads}, {"IN", in_size(p)}, {"ROWS", row_count(p)}, {"FIRST_ROW", p.cut.first}};
 }
 
+std::vector<Constant> part_sizes(const Problem& p, uint32_t threads) {
+  return {{"THREADS", threads},   {"COLUMNS", in_size(p)},    {"IN", in_size(p) / part_count(p)},
+          {"ROWS", row_count(p)}, {"PART_ROWS", all_rows(p)}, {"FIRST_ROW", p.cut.first}};
+}
+
 namespace {
 
 /// The product of an op whose inputs are x, W and, if it has one, a bias.
@@ -113,6 +129,23 @@ void linear_reference(const CpuCall& call) {
   const std::span<float> y = call.outputs[0].f32();
   const size_t out = call.outputs[0].dims[1];
   product_of(call, [&](size_t t, size_t r, double value) { y[t * out + r] = float(value); });
+}
+
+void split_linear_reference(const CpuCall& call) {
+  const uint32_t parts = call.as<SplitLinear>().parts;
+  const std::span<const float> x = call.inputs[0].f32();
+  const std::span<float> y = call.outputs[0].f32();
+  const CpuTensor& w = call.inputs[1];
+  const size_t out = w.dims[0], in = w.dims[1], columns = in / parts;
+  std::vector<float> part(x.size() / parts);
+  for (size_t p = 0; p < parts; ++p) {
+    for (size_t i = 0; i < part.size(); ++i) {
+      part[i] = x[i / columns * in + p * columns + i % columns];
+    }
+    product_of_columns(part, w, p * columns, columns, [&](size_t t, size_t r, double value) {
+      y[(t * parts + p) * out + r] = float(value);
+    });
+  }
 }
 
 void qkv_reference(const CpuCall& call) {
@@ -154,10 +187,16 @@ std::string matmul_f16_refuses(const Problem& p, const DeviceInfo& device) {
   return matmul_refuses(p, device);
 }
 
+std::string split_matmul_refuses(const Problem& p, const DeviceInfo&) {
+  return wide_rows(p);
+}
+
 Launch matmul_with(const Problem& p, Codec codec) {
-  Launch launch{.constants = linear_sizes(p, kMatmulThreads),
-                .sources = {"wgsl/entry.wgsl", "linear/tile.wgsl", "linear/matmul.wgsl"},
-                .grid = {.x = {ceil_div(row_count(p), kMatmulTile)}, .y = {1, kMatmulTile}}};
+  Launch launch{
+      .constants = part_sizes(p, kMatmulThreads),
+      .sources = {"wgsl/entry.wgsl", "linear/tile.wgsl", "linear/matmul.wgsl"},
+      .grid = {
+          .x = {ceil_div(row_count(p), kMatmulTile)}, .y = {1, kMatmulTile}, .z = {part_count(p)}}};
   add_ending(launch, p);
   return with_codec(std::move(codec), std::move(launch));
 }
@@ -186,14 +225,21 @@ Launch any(const Problem& p, const DeviceInfo&) {
 
 /// For each of the three ops, in the order of preference, after those for one token.
 constexpr Way kWays[] = {
+    {"matrix_narrow", kMatrixFeatures, narrow_matrix_refuses, narrow_matrix, kF16Rounding},
     {"small_batch_subgroup", kFeatureSubgroups, small_batch_subgroup_refuses, small_batch_subgroup},
     {"small_batch", 0, small_batch_refuses, small_batch_plain},
-    {"matrix_narrow", kMatrixFeatures, narrow_matrix_refuses, narrow_matrix, kF16Rounding},
     {"matrix_large", kMatrixFeatures, large_matrix_refuses, large_matrix, kF16Rounding},
     {"matrix", kMatrixFeatures, small_matrix_refuses, small_matrix, kF16Rounding},
     {"matmul_f16", kFeatureF16, matmul_f16_refuses, matmul_f16},
     {"matmul", 0, matmul_refuses, matmul},
     {"any", 0, any_refuses, any},
+};
+
+/// For those that take one part of the columns at a time.
+constexpr Way kSplitWays[] = {
+    {"matrix_narrow", kMatrixFeatures, narrow_matrix_refuses, narrow_matrix, kF16Rounding},
+    {"matrix", kMatrixFeatures, small_matrix_refuses, small_matrix, kF16Rounding},
+    {"matmul", 0, split_matmul_refuses, matmul},
 };
 
 template <typename T>
@@ -213,6 +259,9 @@ std::vector<KernelVariant> make_variants() {
   const std::span<const KernelVariant> down = gated_ffn_variants();
   all.insert(all.end(), down.begin(), down.end());
   add_family<LinearGlu>(all, linear_glu_reference);
+  add_ways<SplitLinear>(all, kSplitWays);
+  all.push_back({"split_linear.cpu", op_index<SplitLinear>(), BackendKind::kCpu, 0, nullptr,
+                 nullptr, split_linear_reference, 0});
   return all;
 }
 

@@ -6,6 +6,7 @@
 //   linear      y [T, out]
 //   qkv         two to four outputs, one after the other
 //   linear_glu  y [T, out / 2] = activation(even rows) * odd rows
+//   split_linear  y [T, parts * out], of each part of the columns its own sums; no bias
 //
 // OUT are all rows, as the outputs have them; of a cut weight (kernel.h) the matrix at hand holds
 // ROWS of them, from FIRST_ROW on.

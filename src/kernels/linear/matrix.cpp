@@ -1,5 +1,7 @@
 #include "kernels/linear/matrix.h"
 
+#include <algorithm>
+
 #include "kernels/linear/matvec.h"
 #include "kernels/quant/codec.h"
 
@@ -14,24 +16,34 @@ struct MatrixTile {
   uint32_t fragments_t, fragments_r;  // of each
   uint32_t step;                      // fragments of columns that lie in workgroup memory
   uint32_t regions;                   // subgroups whose results lie there at a time
+  uint32_t depth = 1;                 // steps that lie there at once
+  uint32_t ahead = 1;                 // steps that are on their way
 
   constexpr uint32_t threads() const { return kLanes * subgroups_t * subgroups_r; }
   constexpr uint32_t tokens() const { return kMatrixSide * subgroups_t * fragments_t; }
   constexpr uint32_t rows() const { return kMatrixSide * subgroups_r * fragments_r; }
   /// The workgroup memory for a step of each token and row, padded, and the results.
   constexpr uint32_t bytes() const {
-    return (32 * step + 16) * (tokens() + rows()) + 1024 * regions + 32;
+    return depth * (32 * step + 16) * (tokens() + rows()) + 1024 * regions + 32;
   }
 };
 /// NVIDIA's driver sets 48 KiB of a multiprocessor's memory aside, so that two workgroups share it
 /// only below 23 KiB each; with one the kernels take twice as long (H200).
 constexpr MatrixTile kLarge = {2, 2, 4, 4, 2, 2}, kSmall = {2, 2, 2, 2, 4, 4};
-constexpr MatrixTile kNarrow = {4, 1, 1, 2, 4, 4}, kNarrowest = {4, 1, 1, 1, 4, 4};
-static_assert(kNarrow.bytes() <= 23 << 10 && kNarrow.tokens() == kSmall.tokens());
+/// For at most 16, 32 and 64 tokens, as measured on an H100 (docs/performance-history.md).
+constexpr MatrixTile kFew[] = {
+    {1, 4, 1, 1, 4, 1, 2, 2}, {1, 4, 2, 1, 4, 4, 1, 2}, {2, 2, 2, 2, 4, 4}};
+static_assert(kFew[0].bytes() <= 24 << 10 && kFew[1].bytes() <= 23 << 10);
 static_assert(kLarge.bytes() <= 23 << 10 && kSmall.bytes() <= 23 << 10);
 
 /// With fewer workgroups for each multiprocessor some have none at times.
 constexpr uint32_t kGroupsEach = 2;
+
+const MatrixTile& few_tile(const Problem& p) {
+  return *std::ranges::find_if(kFew, [&](const MatrixTile& tile) {
+    return tile.tokens() >= std::min(p.max_tokens, kFew[2].tokens());
+  });
+}
 
 std::string refuses(const Problem& p, const DeviceInfo& device, const MatrixTile& tile) {
   if (!per_token(p)) return "is for several tokens";
@@ -47,9 +59,11 @@ std::string refuses(const Problem& p, const DeviceInfo& device, const MatrixTile
 }
 
 Launch matrix(const Problem& p, const MatrixTile& tile) {
-  Launch launch{.constants = linear_sizes(p, tile.threads()),
+  Launch launch{.constants = part_sizes(p, tile.threads()),
                 .sources = {"linear/matrix.wgsl", "wgsl/entry_subgroup_id.wgsl"},
-                .grid = {.x = {ceil_div(row_count(p), tile.rows())}, .y = {1, tile.tokens()}}};
+                .grid = {.x = {ceil_div(row_count(p), tile.rows())},
+                         .y = {1, tile.tokens()},
+                         .z = {part_count(p)}}};
   const uint32_t eights = kMatrixSide * tile.step / 8;
   launch.constants.insert(launch.constants.end(),
                           {{"LANES", kLanes},
@@ -58,8 +72,11 @@ Launch matrix(const Problem& p, const MatrixTile& tile) {
                            {"FRAGMENTS_T", tile.fragments_t},
                            {"FRAGMENTS_R", tile.fragments_r},
                            {"STEP_FRAGMENTS", tile.step},
+                           {"DEPTH", tile.depth},
+                           {"AHEAD", tile.ahead},
+                           {"UNROLL", std::max(tile.depth, tile.ahead)},
                            {"REGIONS", tile.regions},
-                           {"OWN_X", tile.tokens() * eights / tile.threads()},
+                           {"OWN_X", 2 * tile.tokens() * eights / tile.threads()},
                            {"OWN_W", tile.rows() * eights / tile.threads()}});
   add_ending(launch, p);
   return with_codec(wide_codec(p.inputs[1]), std::move(launch));
@@ -68,17 +85,13 @@ Launch matrix(const Problem& p, const MatrixTile& tile) {
 }  // namespace
 
 std::string narrow_matrix_refuses(const Problem& p, const DeviceInfo& device) {
-  if (p.max_tokens > kNarrow.tokens()) {
-    return fmt::format("is for at most {} tokens, not {}", kNarrow.tokens(), p.max_tokens);
+  if (p.max_tokens > kFew[2].tokens()) {
+    return fmt::format("is for at most {} tokens, not {}", kFew[2].tokens(), p.max_tokens);
   }
-  if (ceil_div(row_count(p), kSmall.rows()) >= device.size.groups(1)) {
-    return fmt::format("{} rows busy the device by {} a workgroup", row_count(p), kSmall.rows());
-  }
-  return refuses(p, device, kNarrow);
+  return refuses(p, device, few_tile(p));
 }
-Launch narrow_matrix(const Problem& p, const DeviceInfo& device) {
-  const bool is_enough = ceil_div(row_count(p), kNarrow.rows()) >= device.size.groups(1);
-  return matrix(p, is_enough ? kNarrow : kNarrowest);
+Launch narrow_matrix(const Problem& p, const DeviceInfo&) {
+  return matrix(p, few_tile(p));
 }
 
 std::string large_matrix_refuses(const Problem& p, const DeviceInfo& device) {

@@ -4,7 +4,7 @@
 
 namespace tokamak {
 
-/// For steps of few tokens, whose matrices have too few rows to busy a device by larger tiles.
+/// For steps of up to 64 tokens.
 std::string narrow_matrix_refuses(const Problem& p, const DeviceInfo& device);
 Launch narrow_matrix(const Problem& p, const DeviceInfo& device);
 std::string large_matrix_refuses(const Problem& p, const DeviceInfo& device);

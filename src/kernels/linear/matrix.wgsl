@@ -3,25 +3,29 @@
 //
 // SUBGROUPS_T x SUBGROUPS_R subgroups of LANES lanes; each owns FRAGMENTS_T x FRAGMENTS_R fragments
 // of the result and walks the columns in steps of 16 STEP_FRAGMENTS through workgroup memory, while
-// the next step is on its way from global memory.
+// the next AHEAD steps are on their way from global memory. DEPTH of them lie there. Of split_linear a workgroup has the IN
+// columns of one part; a row has COLUMNS of them.
 @group(0) @binding(INPUT_0) var<storage, read> x: array<vec4<f32>>;
 @group(0) @binding(INPUT_1) var<storage, read> weight_words: array<WeightWord>;
 
 const SIDE = 16u;
 const STEP = SIDE * STEP_FRAGMENTS;
+const ITERATION = STEP * UNROLL;
 const EIGHTS = STEP / 8u;
 const TOKEN_FRAGMENTS = SUBGROUPS_T * FRAGMENTS_T;
 const ROW_FRAGMENTS = SUBGROUPS_R * FRAGMENTS_R;
 const TOKEN_TILE = SIDE * TOKEN_FRAGMENTS;
 const ROW_TILE = SIDE * ROW_FRAGMENTS;
-const LINES = THREADS / EIGHTS;  // of x or the weights that the lanes bring in at once
+const LINES = THREADS / EIGHTS;  // of the weights that the lanes bring in at once
+const X_LINES = LINES / 2u;      // of x: a lane brings in four columns, so that neighbours load neighbours
 
 // Sixteen tokens or rows of one step; each is padded by eight columns, so that the rows of a
-// fragment begin in different banks.
+// fragment begin in different banks. The first halves of all eights of columns lie in front of the
+// second halves: neighbouring lanes store neighbours. Products do not mind the order of columns.
 const PITCH = STEP / 4u + 2u;
 alias Strip = array<vec4<f16>, SIDE * PITCH>;
-var<workgroup> x_strips: array<Strip, TOKEN_FRAGMENTS>;
-var<workgroup> w_strips: array<Strip, ROW_FRAGMENTS>;
+var<workgroup> x_strips: array<Strip, DEPTH * TOKEN_FRAGMENTS>;
+var<workgroup> w_strips: array<Strip, DEPTH * ROW_FRAGMENTS>;
 // One fragment each for REGIONS subgroups at a time. Fragments must begin at multiples of 16 bytes,
 // which no type of f16 asks for. So vec4<f32> here, and every variable has a multiple of 16 bytes,
 // whatever order they are placed in.
@@ -30,7 +34,6 @@ var<workgroup> results: array<array<vec4<f32>, SIDE * SIDE / 4u>, REGIONS>;
 alias Left = subgroup_matrix_left<f16, SIDE, SIDE>;
 alias Right = subgroup_matrix_right<f16, SIDE, SIDE>;
 alias Result = subgroup_matrix_result<f32, SIDE, SIDE>;
-alias Eight = array<vec4<f32>, 2>;
 
 // What x and the weights are multiplied by before they become f16, powers of two.
 struct Scales {
@@ -44,67 +47,87 @@ var<workgroup> agreed: vec4<u32>;
 
 // After the last token stands the last, after the last row or column of weights the last; x is zero
 // after the last column. A branch instead would make every load wait for the one before.
-fn load_x(token: u32, column: u32) -> Eight {
-  let at = (min(token, step_rows() - 1u) * IN + min(column, IN - 8u)) / 4u;
-  let counts = IN % STEP == 0u || column < IN;
-  return Eight(select(vec4<f32>(), x[at], counts), select(vec4<f32>(), x[at + 1u], counts));
+fn load_x(token: u32, part: u32, column: u32) -> vec4<f32> {
+  let at = (min(token, step_rows() - 1u) * COLUMNS + part * IN + min(column, IN - 4u)) / 4u;
+  return select(vec4<f32>(), x[at], IN % ITERATION == 0u || column < IN);
 }
 
-fn load_w(row: u32, column: u32) -> Stored8 {
-  return load8((min(row, ROWS - 1u) * IN + min(column, IN - 8u)) / 8u);
+fn load_w(row: u32, part: u32, column: u32) -> Stored8 {
+  return load8((min(row, ROWS - 1u) * COLUMNS + part * IN + min(column, IN - 8u)) / 8u);
 }
 
-fn multiply(first_token: u32, first_row: u32, lane: u32, subgroup: u32, scales: Scales) {
+// A token, a row and a part: where the tile of a workgroup begins.
+alias Place = vec3<u32>;
+
+fn multiply(place: Place, lane: u32, subgroup: u32, scales: Scales) {
+  let first_token = place.x;
+  let first_row = place.y;
+  let part = place.z;
   let own_t = subgroup / SUBGROUPS_R * FRAGMENTS_T;
   let own_r = subgroup % SUBGROUPS_R * FRAGMENTS_R;
-  let column = lane % EIGHTS * 8u;
+  let four = lane % (2u * EIGHTS);  // of the columns of x
+  let x_line = lane / (2u * EIGHTS);
+  let eight = lane % EIGHTS;  // of the columns of weights
   let line = lane / EIGHTS;
   var sums: array<Result, FRAGMENTS_T * FRAGMENTS_R>;
-  var next_x: array<Eight, OWN_X>;
-  var next_w: array<Stored8, OWN_W>;
-  for (var i = 0u; i < OWN_X; i++) {  // unroll
-    next_x[i] = load_x(first_token + line + i * LINES, column);
-  }
-  for (var i = 0u; i < OWN_W; i++) {  // unroll
-    next_w[i] = load_w(first_row + line + i * LINES, column);
-  }
-  for (var start = 0u; start < IN; start += STEP) {
-    workgroupBarrier();
+  var next_x: array<vec4<f32>, AHEAD * OWN_X>;
+  var next_w: array<Stored8, AHEAD * OWN_W>;
+  for (var d = 0u; d < AHEAD; d++) {  // unroll
     for (var i = 0u; i < OWN_X; i++) {  // unroll
-      let at = line + i * LINES;
-      let place = at % SIDE * PITCH + column / 4u;
-      x_strips[at / SIDE][place] = vec4<f16>(next_x[i][0] * scales.x);
-      x_strips[at / SIDE][place + 1u] = vec4<f16>(next_x[i][1] * scales.x);
+      next_x[d * OWN_X + i] = load_x(first_token + x_line + i * X_LINES, part, d * STEP + 4u * four);
     }
     for (var i = 0u; i < OWN_W; i++) {  // unroll
-      let at = line + i * LINES;
-      let place = at % SIDE * PITCH + column / 4u;
-      let w = decode8(next_w[i]);
-      w_strips[at / SIDE][place] = vec4<f16>(w[0] * scales.w);
-      w_strips[at / SIDE][place + 1u] = vec4<f16>(w[1] * scales.w);
+      next_w[d * OWN_W + i] = load_w(first_row + line + i * LINES, part, d * STEP + 8u * eight);
     }
-    workgroupBarrier();
-    for (var i = 0u; i < OWN_X; i++) {  // unroll
-      next_x[i] = load_x(first_token + line + i * LINES, start + STEP + column);
-    }
-    for (var i = 0u; i < OWN_W; i++) {  // unroll
-      next_w[i] = load_w(first_row + line + i * LINES, start + STEP + column);
-    }
-    // Offsets are constants: those that are not are checked at every load.
-    for (var k = 0u; k < STEP_FRAGMENTS; k++) {  // unroll
-      var left: array<Left, FRAGMENTS_T>;
-      for (var t = 0u; t < FRAGMENTS_T; t++) {  // unroll
-        left[t] = subgroupMatrixLoad<Left, row_major>(&x_strips[own_t + t], SIDE / 4u * k, PITCH);
+  }
+  for (var start = 0u; start < IN; start += ITERATION) {
+    for (var d = 0u; d < UNROLL; d++) {  // unroll
+      // With two steps in memory nobody reads any more what the barrier before the last step ended.
+      if (DEPTH == 1u) {
+        workgroupBarrier();
       }
-      for (var r = 0u; r < FRAGMENTS_R; r++) {  // unroll
-        let right = subgroupMatrixLoad<Right, col_major>(&w_strips[own_r + r], SIDE / 4u * k, PITCH);
+      for (var i = 0u; i < OWN_X; i++) {  // unroll
+        let at = x_line + i * X_LINES;
+        let to = at % SIDE * PITCH + four % 2u * EIGHTS + four / 2u;
+        let x4 = next_x[d % AHEAD * OWN_X + i];
+        x_strips[d % DEPTH * TOKEN_FRAGMENTS + at / SIDE][to] = vec4<f16>(x4 * scales.x);
+      }
+      for (var i = 0u; i < OWN_W; i++) {  // unroll
+        let at = line + i * LINES;
+        let to = at % SIDE * PITCH + eight;
+        let w = decode8(next_w[d % AHEAD * OWN_W + i]);
+        w_strips[d % DEPTH * ROW_FRAGMENTS + at / SIDE][to] = vec4<f16>(w[0] * scales.w);
+        w_strips[d % DEPTH * ROW_FRAGMENTS + at / SIDE][to + EIGHTS] = vec4<f16>(w[1] * scales.w);
+      }
+      let next = start + (d + AHEAD) * STEP;
+      for (var i = 0u; i < OWN_X; i++) {  // unroll
+        next_x[d % AHEAD * OWN_X + i] =
+            load_x(first_token + x_line + i * X_LINES, part, next + 4u * four);
+      }
+      for (var i = 0u; i < OWN_W; i++) {  // unroll
+        next_w[d % AHEAD * OWN_W + i] =
+            load_w(first_row + line + i * LINES, part, next + 8u * eight);
+      }
+      workgroupBarrier();
+      // Offsets are constants: those that are not are checked at every load.
+      for (var k = 0u; k < STEP_FRAGMENTS; k++) {  // unroll
+        var left: array<Left, FRAGMENTS_T>;
         for (var t = 0u; t < FRAGMENTS_T; t++) {  // unroll
-          sums[r * FRAGMENTS_T + t] =
-              subgroupMatrixMultiplyAccumulate(left[t], right, sums[r * FRAGMENTS_T + t]);
+          left[t] = subgroupMatrixLoad<Left, row_major>(&x_strips[d % DEPTH * TOKEN_FRAGMENTS + own_t + t],
+                                                        SIDE / 4u * k, PITCH);
+        }
+        for (var r = 0u; r < FRAGMENTS_R; r++) {  // unroll
+          let right = subgroupMatrixLoad<Right, col_major>(&w_strips[d % DEPTH * ROW_FRAGMENTS + own_r + r],
+                                                           SIDE / 4u * k, PITCH);
+          for (var t = 0u; t < FRAGMENTS_T; t++) {  // unroll
+            sums[r * FRAGMENTS_T + t] =
+                subgroupMatrixMultiplyAccumulate(left[t], right, sums[r * FRAGMENTS_T + t]);
+          }
         }
       }
     }
   }
+  workgroupBarrier();
   var overflows = false;
   for (var r = 0u; r < FRAGMENTS_R; r++) {  // unroll
     for (var t = 0u; t < FRAGMENTS_T; t++) {  // unroll
@@ -114,7 +137,8 @@ fn multiply(first_token: u32, first_row: u32, lane: u32, subgroup: u32, scales: 
                                          sums[r * FRAGMENTS_T + t], SIDE / 4u);
         }
         workgroupBarrier();
-        overflows |= store_fragments(first_token + t * SIDE, first_row + r * SIDE, iteration, lane, scales);
+        let first = place + Place(t * SIDE, r * SIDE, 0u);
+        overflows |= store_fragments(first, iteration, lane, scales);
         workgroupBarrier();
       }
     }
@@ -126,33 +150,30 @@ fn multiply(first_token: u32, first_row: u32, lane: u32, subgroup: u32, scales: 
 }
 
 // What lies in `results`, of subgroups from `first` on; true when it is no number.
-fn store_fragments(first_token: u32, first_row: u32, first: u32, lane: u32, scales: Scales) -> bool {
+fn store_fragments(place: Place, first: u32, lane: u32, scales: Scales) -> bool {
   var overflows = false;
   for (var i = lane; i < REGIONS * SIDE * SIDE / 2u; i += THREADS) {
     let region = i / (SIDE * SIDE / 2u);
     let pair = i % (SIDE * SIDE / 2u);
     let source = first + region;
-    let token = first_token + source / SUBGROUPS_R * (FRAGMENTS_T * SIDE) + pair / (SIDE / 2u);
-    let row = first_row + source % SUBGROUPS_R * (FRAGMENTS_R * SIDE) + pair % (SIDE / 2u) * 2u;
+    let token = place.x + source / SUBGROUPS_R * (FRAGMENTS_T * SIDE) + pair / (SIDE / 2u);
+    let row = place.y + source % SUBGROUPS_R * (FRAGMENTS_R * SIDE) + pair % (SIDE / 2u) * 2u;
     let four = results[region][pair / 2u];
     let sum = select(four.xy, four.zw, pair % 2u == 1u);
     overflows |= any((bitcast<vec2<u32>>(sum) & vec2(0x7f800000u)) == vec2(0x7f800000u));
     if (token < step_rows() && row < ROWS) {
-      store_pair(token, FIRST_ROW + row, sum * inverse(scales.x) * inverse(scales.w));
+      let value = sum * inverse(scales.x) * inverse(scales.w);
+      store_pair(token, place.z * PART_ROWS + FIRST_ROW + row, value);
     }
   }
   return overflows;
 }
 
 // The bits of the largest finite magnitude: of positive floats they are in the order of the floats.
-fn largest_bits(eight: Eight) -> u32 {
-  var largest = 0u;
-  for (var i = 0u; i < 2u; i++) {
-    let bits = bitcast<vec4<u32>>(eight[i]) & vec4(0x7fffffffu);
-    let finite = select(vec4(0u), bits, bits < vec4(0x7f800000u));
-    largest = max(max(largest, max(finite.x, finite.y)), max(finite.z, finite.w));
-  }
-  return largest;
+fn largest_bits(four: vec4<f32>) -> u32 {
+  let bits = bitcast<vec4<u32>>(four) & vec4(0x7fffffffu);
+  let finite = select(vec4(0u), bits, bits < vec4(0x7f800000u));
+  return max(max(finite.x, finite.y), max(finite.z, finite.w));
 }
 
 // The reciprocal of a power of two, exactly: a division may be off by some units of the last place.
@@ -165,16 +186,19 @@ fn fitting_scale(bits: u32) -> f32 {
   return bitcast<f32>(clamp(127u + 14u + 127u - (bits >> 23u), 1u, 253u) << 23u);
 }
 
-fn find_scales(first_token: u32, first_row: u32, lane: u32) -> Scales {
+fn find_scales(place: Place, lane: u32) -> Scales {
   for (var column = lane * 8u; column < IN; column += THREADS * 8u) {
     var own_x = 0u;
     for (var t = 0u; t < TOKEN_TILE; t++) {
-      own_x = max(own_x, largest_bits(load_x(first_token + t, column)));
+      for (var i = 0u; i < 8u; i += 4u) {
+        own_x = max(own_x, largest_bits(load_x(place.x + t, place.z, column + i)));
+      }
     }
     atomicMax(&notes[1], own_x);
     var own_w = 0u;
     for (var r = 0u; r < ROW_TILE; r++) {
-      own_w = max(own_w, largest_bits(decode8(load_w(first_row + r, column))));
+      let w = decode8(load_w(place.y + r, place.z, column));
+      own_w = max(own_w, max(largest_bits(w[0]), largest_bits(w[1])));
     }
     atomicMax(&notes[2], own_w);
   }
@@ -187,21 +211,20 @@ fn find_scales(first_token: u32, first_row: u32, lane: u32) -> Scales {
 }
 
 fn run(group: vec3<u32>, lane: u32, subgroup: u32) {
-  let first_token = group.y * TOKEN_TILE;
-  let first_row = group.x * ROW_TILE;
+  let place = Place(group.y * TOKEN_TILE, group.x * ROW_TILE, group.z);
   if (lane < 4u) {
     atomicStore(&notes[lane], 0u);  // read after a barrier of multiply()
   }
   var scales = Scales(256.0, 64.0);
   for (var attempt = 0u; attempt < 2u; attempt++) {
-    multiply(first_token, first_row, lane, subgroup, scales);
+    multiply(place, lane, subgroup, scales);
     if (lane == 0u) {
       agreed = vec4(atomicLoad(&notes[0]), 0u, 0u, 0u);
     }
     if (workgroupUniformLoad(&agreed).x == 0u) {
       break;
     }
-    scales = find_scales(first_token, first_row, lane);
+    scales = find_scales(place, lane);
   }
 }
 

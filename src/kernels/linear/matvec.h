@@ -19,8 +19,12 @@ uint32_t in_size(const Problem& p);
 uint32_t row_count(const Problem& p);
 /// T of the product: 1 when x is a single row, whatever the step's tokens.
 bool per_token(const Problem& p);
+/// Parts of the columns that give a sum each: see SplitLinear.
+uint32_t part_count(const Problem& p);
 /// The constants that every product has.
 std::vector<Constant> linear_sizes(const Problem& p, uint32_t threads);
+/// The same of products that take one part of the columns at a time, of which there may be one.
+std::vector<Constant> part_sizes(const Problem& p, uint32_t threads);
 /// The text that receives its results two by two, and what it needs to know.
 void add_ending(Launch& launch, const Problem& p);
 

@@ -26,20 +26,28 @@ void rms_norm_reference(const CpuCall& call) {
 void add_rms_norm_reference(const CpuCall& call) {
   const std::span<const float> a = call.inputs[0].f32(), b = call.inputs[1].f32();
   const std::span<float> sum = call.outputs[0].f32();
-  for (size_t i = 0; i < sum.size(); ++i) sum[i] = a[i] + b[i];
+  const size_t parts = call.as<AddRmsNorm>().parts, n = call.inputs[2].dims[0];
+  for (size_t i = 0; i < sum.size(); ++i) {
+    double all = b[i];
+    for (size_t p = 0; p < parts; ++p) all += a[(i / n * parts + p) * n + i % n];
+    sum[i] = float(all);
+  }
   rms_norm(sum, call.inputs[2].f32(), call.as<AddRmsNorm>().eps, call.outputs[1].f32());
 }
 
 Launch launch(const Problem& problem, float eps, size_t weight, const char* load, bool subgroups) {
-  const uint32_t columns = uint32_t(problem.inputs[0].shape[1]);
+  const uint32_t columns = uint32_t(problem.outputs[0].shape[1]);
   const uint32_t n = uint32_t(problem.inputs[weight].shape[0]);
   // A result of one row (after last_row) has no T; its grid must not grow with the step.
   const bool per_token = problem.outputs[0].shape[0] == kTokens;
+  const uint32_t unit = n % 4 == 0 ? 4 : 1;
+  const char* units = unit == 4 ? "norm/fours.wgsl" : "norm/ones.wgsl";
   return {.constants = {{"THREADS", power_of_two(n / 4, 32, 256)},
-                        {"COLUMNS", columns},
-                        {"GROUP", n},
+                        {"UNIT", unit},
+                        {"COLUMNS", columns / unit},
+                        {"GROUP", n / unit},
                         {"EPS", eps}},
-          .sources = with_reduction(subgroups, {load, "norm/rms_norm.wgsl"}),
+          .sources = with_reduction(subgroups, {units, load, "norm/rms_norm.wgsl"}),
           .grid = {.x = {columns / n}, .y = {1, per_token ? 1u : 0u}}};
 }
 
@@ -50,7 +58,10 @@ Launch rms_norm_launch(const Problem& problem, const DeviceInfo&) {
 
 template <bool kSubgroups>
 Launch add_rms_norm_launch(const Problem& problem, const DeviceInfo&) {
-  return launch(problem, problem.as<AddRmsNorm>().eps, 2, "norm/load_add.wgsl", kSubgroups);
+  const auto& op = problem.as<AddRmsNorm>();
+  Launch own = launch(problem, op.eps, 2, "norm/load_add.wgsl", kSubgroups);
+  own.constants.push_back({"PARTS", op.parts});
+  return own;
 }
 
 constexpr KernelVariant kVariants[] = {

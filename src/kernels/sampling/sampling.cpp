@@ -35,14 +35,24 @@ void next_token_reference(const CpuCall& call) {
   }
 }
 
+template <bool kSubgroups>
 Launch block_argmax_launch(const Problem& p, const DeviceInfo&) {
+  constexpr uint32_t kThreads = kSubgroups ? 256 : kArgmaxBlock;
   const uint32_t columns = uint32_t(p.inputs[0].shape[1]);
   const bool per_token = p.inputs[0].shape[0] == kTokens;
-  return {
-      .constants = {{"THREADS", kArgmaxBlock}, {"BEST_LANES", kArgmaxBlock}, {"COLUMNS", columns}},
-      .sources = {"sampling/best.wgsl", "sampling/best_memory.wgsl", "sampling/block_argmax.wgsl",
-                  "wgsl/entry.wgsl"},
-      .grid = {.x = {ceil_div(columns, kArgmaxBlock)}, .y = {1, per_token ? 1u : 0u}}};
+  return {.constants = {{"THREADS", kThreads}, {"BEST_LANES", kArgmaxBlock}, {"COLUMNS", columns}},
+          .sources = {"sampling/best.wgsl",
+                      kSubgroups ? "sampling/best_subgroup.wgsl" : "sampling/best_memory.wgsl",
+                      "sampling/block_argmax.wgsl",
+                      kSubgroups ? "wgsl/entry_subgroup.wgsl" : "wgsl/entry.wgsl"},
+          .grid = {.x = {ceil_div(columns, kThreads)}, .y = {1, per_token ? 1u : 0u}}};
+}
+
+std::string block_argmax_refuses(const Problem&, const DeviceInfo& device) {
+  return device.subgroup_max <= kArgmaxBlock
+             ? ""
+             : fmt::format("a subgroup may have {} lanes, and a block {}", device.subgroup_max,
+                           kArgmaxBlock);
 }
 
 Launch next_token_launch(const Problem& p, const DeviceInfo&) {
@@ -60,7 +70,14 @@ Launch next_token_launch(const Problem& p, const DeviceInfo&) {
 }
 
 constexpr KernelVariant kVariants[] = {
-    {.name = "block_argmax.wgsl", .op = op_index<BlockArgmax>(), .launch = block_argmax_launch},
+    {.name = "block_argmax.wgsl.subgroup",
+     .op = op_index<BlockArgmax>(),
+     .needs = kFeatureSubgroups,
+     .refuses = block_argmax_refuses,
+     .launch = block_argmax_launch<true>},
+    {.name = "block_argmax.wgsl",
+     .op = op_index<BlockArgmax>(),
+     .launch = block_argmax_launch<false>},
     {.name = "block_argmax.cpu",
      .op = op_index<BlockArgmax>(),
      .backend = BackendKind::kCpu,
