@@ -17,20 +17,17 @@ std::string buffer_label(const Buffer& buffer) {
 
 }  // namespace
 
-Result<DeviceBuffers> DeviceBuffers::make(std::shared_ptr<WebGpuDevice> device, const Plan& plan) {
-  WebGpuDevice& gpu = *device;
-  DeviceBuffers buffers(std::move(device));
+DeviceBuffers::DeviceBuffers(std::shared_ptr<WebGpuDevice> device, const Plan& plan, Checks& checks)
+    : device_(std::move(device)) {
   for (const Buffer& buffer : plan.buffers) {
     const std::string label = buffer_label(buffer);
     const WGPUBufferDescriptor descriptor = {
         .label = wgpu_text(label), .usage = usage_of(buffer.use), .size = buffer.bytes};
-    TOK_TRY(gpu.checked(
-        fmt::format("{} \"{}\" of {} bytes", use_name(buffer.use), label, buffer.bytes),
-        [&] { buffers.all_.emplace_back(wgpuDeviceCreateBuffer(gpu.handle(), &descriptor)); }));
-    buffers.bytes_ += int64_t(buffer.bytes);
-    gpu.count_bytes(int64_t(buffer.bytes));
+    checks.run(fmt::format("{} \"{}\" of {} bytes", use_name(buffer.use), label, buffer.bytes),
+               [&] { all_.emplace_back(wgpuDeviceCreateBuffer(device_->handle(), &descriptor)); });
+    bytes_ += int64_t(buffer.bytes);
   }
-  return buffers;
+  device_->count_bytes(bytes_);
 }
 
 DeviceBuffers::~DeviceBuffers() {

@@ -10,9 +10,9 @@ namespace tokamak {
 
 class DeviceBuffers {
  public:
-  /// Makes every buffer of the plan; WebGPU fills them with zeros. kOutOfMemory names the buffer
-  /// that did not fit.
-  static Result<DeviceBuffers> make(std::shared_ptr<WebGpuDevice> device, const Plan& plan);
+  /// Makes every buffer of the plan; WebGPU fills them with zeros. `checks` names the buffer that
+  /// did not fit.
+  DeviceBuffers(std::shared_ptr<WebGpuDevice> device, const Plan& plan, Checks& checks);
   DeviceBuffers(DeviceBuffers&&) = default;
   DeviceBuffers& operator=(DeviceBuffers&&) = delete;
   ~DeviceBuffers();
@@ -24,8 +24,6 @@ class DeviceBuffers {
                     const LoadProgress& progress);
 
  private:
-  explicit DeviceBuffers(std::shared_ptr<WebGpuDevice> device) : device_(std::move(device)) {}
-
   std::shared_ptr<WebGpuDevice> device_;  // empty after a move
   std::vector<BufferHandle> all_;
   int64_t bytes_ = 0;

@@ -11,26 +11,19 @@ ErrorCode code_of(WGPUErrorType type) {
   return type == WGPUErrorType_OutOfMemory ? ErrorCode::kOutOfMemory : ErrorCode::kDevice;
 }
 
-/// What a scope or a request has answered.
-struct Answer {
+/// What a request for a device has brought.
+struct Requested {
   std::optional<Error> error;
   WGPUDevice device = nullptr;
 };
 
 void on_device(WGPURequestDeviceStatus status, WGPUDevice device, WGPUStringView message,
-               void* answer, void*) {
-  const std::shared_ptr<Answer> out = of_callback<Answer>(answer);
+               void* requested, void*) {
+  const std::shared_ptr<Requested> out = of_callback<Requested>(requested);
   out->device = device;
   if (status != WGPURequestDeviceStatus_Success) {
     out->error = {ErrorCode::kDevice, text_of(message)};
   }
-}
-
-void on_scope(WGPUPopErrorScopeStatus, WGPUErrorType type, WGPUStringView message, void* answer,
-              void*) {
-  const std::shared_ptr<Answer> out = of_callback<Answer>(answer);
-  if (type == WGPUErrorType_NoError || type == WGPUErrorType{}) return;
-  out->error = {code_of(type), text_of(message)};
 }
 
 size_t load_entry(size_t key_size, const uint8_t* key, size_t value_size, uint8_t* value,
@@ -121,7 +114,7 @@ Result<std::shared_ptr<WebGpuDevice>> WebGpuDevice::open(InstanceHandle instance
                                  .callback = on_lost,
                                  .userdata1 = self.get()},
       .uncapturedErrorCallbackInfo = {.callback = on_error, .userdata1 = self.get()}};
-  const auto answer = std::make_shared<Answer>();
+  const auto answer = std::make_shared<Requested>();
   TOK_TRY(self->wait(wgpuAdapterRequestDevice(adapter.get(), &descriptor,
                                               {.mode = WGPUCallbackMode_WaitAnyOnly,
                                                .callback = on_device,
@@ -165,27 +158,6 @@ Result<void> WebGpuDevice::wait_for_queue() {
   return status();
 }
 
-Result<void> WebGpuDevice::checked(std::string_view what, const std::function<void()>& create) {
-  constexpr WGPUErrorFilter kFilters[] = {WGPUErrorFilter_Internal, WGPUErrorFilter_OutOfMemory,
-                                          WGPUErrorFilter_Validation};
-  for (const WGPUErrorFilter filter : kFilters) wgpuDevicePushErrorScope(device_.get(), filter);
-  create();
-  // Memory that ran out explains what else went wrong, so the order of the scopes decides.
-  std::optional<Error> first;
-  for (size_t i = 0; i < std::size(kFilters); ++i) {
-    const auto answer = std::make_shared<Answer>();
-    TOK_TRY(wait(wgpuDevicePopErrorScope(device_.get(), {.mode = WGPUCallbackMode_WaitAnyOnly,
-                                                         .callback = on_scope,
-                                                         .userdata1 = for_callback(answer)})));
-    if (answer->error && (!first || answer->error->code == ErrorCode::kOutOfMemory)) {
-      first = answer->error;
-    }
-  }
-  TOK_TRY(status());
-  if (first) return Failure(first->within(what));
-  return {};
-}
-
 Result<void> WebGpuDevice::status() {
   // What a lost device refuses is reported before its loss, whose callback may still be waiting.
   if (error_ && !loss_) process_events();
@@ -209,6 +181,65 @@ void WebGpuDevice::on_lost(WGPUDevice const*, WGPUDeviceLostReason, WGPUStringVi
   if (!why.ends_with('.')) why += why.empty() ? "no reason given." : ".";
   device.loss_ = {ErrorCode::kDeviceLost,
                   fmt::format("The device \"{}\" is lost: {}", device.info_.name, why)};
+}
+
+/// What the scopes around one creation have answered.
+struct Checks::Answer {
+  std::string what;
+  std::optional<Error> error;
+  std::vector<WGPUFuture> scopes;
+  size_t missing = 0;  // of them
+};
+
+void Checks::run(std::string_view what, const std::function<void()>& create) {
+  constexpr WGPUErrorFilter kFilters[] = {WGPUErrorFilter_Internal, WGPUErrorFilter_OutOfMemory,
+                                          WGPUErrorFilter_Validation};
+  const auto on_scope = [](WGPUPopErrorScopeStatus, WGPUErrorType type, WGPUStringView message,
+                           void* answer, void*) {
+    const std::shared_ptr<Answer> out = of_callback<Answer>(answer);
+    --out->missing;
+    if (type == WGPUErrorType_NoError || type == WGPUErrorType{}) return;
+    // Memory that ran out explains what else went wrong.
+    if (out->error && code_of(type) != ErrorCode::kOutOfMemory) return;
+    out->error = {code_of(type), text_of(message)};
+  };
+  for (const WGPUErrorFilter filter : kFilters) {
+    wgpuDevicePushErrorScope(device_.handle(), filter);
+  }
+  create();
+  const auto answer = std::make_shared<Answer>();
+  answer->what = what;
+  answer->missing = std::size(kFilters);
+  while (answer->scopes.size() < std::size(kFilters)) {
+    answer->scopes.push_back(
+        wgpuDevicePopErrorScope(device_.handle(), {.mode = WGPUCallbackMode_AllowProcessEvents,
+                                                   .callback = on_scope,
+                                                   .userdata1 = for_callback(answer)}));
+  }
+  answers_.push_back(answer);
+}
+
+Result<void> Checks::finish() {
+  const std::vector<std::shared_ptr<Answer>> answers = std::exchange(answers_, {});
+  // Scopes are answered in their order, so that waiting for the last is waiting for all of them. An
+  // implementation that thinks otherwise is waited for more often.
+  for (size_t i = answers.size(); i-- > 0;) {
+    for (size_t scope = answers[i]->scopes.size(); scope-- > 0 && answers[i]->missing > 0;) {
+      TOK_TRY(device_.wait(answers[i]->scopes[scope]));
+      device_.process_events();
+    }
+  }
+  TOK_TRY(device_.status());
+  const Answer* first = nullptr;
+  for (const std::shared_ptr<Answer>& answer : answers) {
+    if (!answer->error) continue;
+    const bool ran_out = answer->error->code == ErrorCode::kOutOfMemory;
+    if (first == nullptr || (ran_out && first->error->code != ErrorCode::kOutOfMemory)) {
+      first = answer.get();
+    }
+  }
+  if (first != nullptr) return Failure(first->error->within(first->what));
+  return {};
 }
 
 }  // namespace tokamak

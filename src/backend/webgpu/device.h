@@ -1,13 +1,14 @@
 // One opened WebGPU device and what it has to say: errors, loss, finished work.
 //
 // Errors come three ways, and all of them end in a Result: of creations through error scopes
-// (checked()), of submitted work through the uncaptured-error callback (status()), and the loss of
+// (Checks), of submitted work through the uncaptured-error callback (status()), and the loss of
 // the device through its own callback (status(), from then on always, kDeviceLost).
 #pragma once
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "backend/webgpu/handle.h"
 #include "backend/webgpu/pipeline_cache.h"
@@ -48,9 +49,6 @@ class WebGpuDevice {
   /// Blocks until the queue is empty.
   Result<void> wait_for_queue();
 
-  /// Runs `create` and returns the first error it caused: kOutOfMemory or kDevice, "what: message".
-  Result<void> checked(std::string_view what, const std::function<void()>& create);
-
   /// The loss of the device, or an error of submitted work that nobody has been told of yet.
   Result<void> status();
 
@@ -81,6 +79,25 @@ class WebGpuDevice {
   InstanceHandle instance_;
   DeviceHandle device_;
   QueueHandle queue_;
+};
+
+/// Creations whose errors are asked for together: waiting for each would cost a browser a turn of
+/// its event loop for every buffer and every bind group of a model.
+class Checks {
+ public:
+  explicit Checks(WebGpuDevice& device) : device_(device) {}
+
+  /// Runs `create` and keeps what the device says of it.
+  void run(std::string_view what, const std::function<void()>& create);
+  /// Blocks, once, until the device has answered for all that ran since the last call. The first
+  /// error, of memory that ran out before all others: kOutOfMemory or kDevice, "what: message".
+  Result<void> finish();
+
+ private:
+  struct Answer;
+
+  WebGpuDevice& device_;
+  std::vector<std::shared_ptr<Answer>> answers_;
 };
 
 /// As a tokamak limit; the WebGPU names are in the specification's table of limits.

@@ -88,24 +88,37 @@ BufferHandle make_buffer(const WebGpuDevice& device, uint64_t size, WGPUChainedS
   return BufferHandle(wgpuDeviceCreateBuffer(device.handle(), &descriptor));
 }
 
-TEST(WebGpuDevice, CheckedNamesWhatTheDeviceRefused) {
+TEST(WebGpuDevice, ChecksNameTheFirstThatTheDeviceRefused) {
   const auto device = tiny_device();
   ASSERT_NE(device, nullptr);
-  const auto result = device->checked("the huge one", [&] { make_buffer(*device, 1ull << 60); });
+  Checks checks(*device);
+  const auto make = [&](const char* what, uint64_t size) {
+    checks.run(what, [&] { make_buffer(*device, size); });
+  };
+  make("a small one", 16);
+  make("the huge one", 1ull << 60);
+  make("another huge one", 1ull << 61);
+  const auto result = checks.finish();
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, ErrorCode::kDevice);
   EXPECT_EQ(result.error().message.find("the huge one: "), 0u) << result.error().message;
-  EXPECT_TRUE(device->checked("a small one", [&] { make_buffer(*device, 16); }));
+  make("a small one", 16);
+  EXPECT_TRUE(checks.finish());
 }
 
-TEST(WebGpuDevice, CheckedTellsMemoryThatRanOut) {
+TEST(WebGpuDevice, ChecksTellMemoryThatRanOutBeforeAnythingElse) {
   const auto device = tiny_device();
   ASSERT_NE(device, nullptr);
   WGPUDawnFakeBufferOOMForTesting fake = {.chain = {.sType = WGPUSType_DawnFakeBufferOOMForTesting},
                                           .fakeOOMAtDevice = 1};
-  const auto result = device->checked("weights", [&] { make_buffer(*device, 16, &fake.chain); });
+  Checks checks(*device);
+  checks.run("the huge one", [&] { make_buffer(*device, 1ull << 60); });
+  checks.run("weights", [&] { make_buffer(*device, 16, &fake.chain); });
+  checks.run("more weights", [&] { make_buffer(*device, 16, &fake.chain); });
+  const auto result = checks.finish();
   ASSERT_FALSE(result);
-  EXPECT_EQ(result.error().code, ErrorCode::kOutOfMemory) << result.error().message;
+  EXPECT_EQ(result.error().code, ErrorCode::kOutOfMemory);
+  EXPECT_EQ(result.error().message.find("weights: "), 0u) << result.error().message;
 }
 
 TEST(WebGpuDevice, AnErrorOfTheQueueIsToldOnce) {

@@ -19,7 +19,8 @@ Result<LaunchTimer> LaunchTimer::make(std::shared_ptr<WebGpuDevice> device, size
                        launches, kMaxLaunches);
   }
   LaunchTimer timer(std::move(device), launches);
-  TOK_TRY(timer.device_->checked("timestamps", [&] {
+  Checks checks(*timer.device_);
+  checks.run("timestamps", [&] {
     const WGPUDevice gpu = timer.device_->handle();
     const WGPUQuerySetDescriptor queries = {.type = WGPUQueryType_Timestamp,
                                             .count = uint32_t(2 * launches)};
@@ -34,7 +35,8 @@ Result<LaunchTimer> LaunchTimer::make(std::shared_ptr<WebGpuDevice> device, size
         .usage = WGPUBufferUsage_MapRead | WGPUBufferUsage_CopyDst,
         .size = timer.bytes()};
     timer.staging_ = BufferHandle(wgpuDeviceCreateBuffer(gpu, &staging));
-  }));
+  });
+  TOK_TRY(checks.finish());
   return timer;
 }
 

@@ -73,12 +73,14 @@ TEST(MatrixTexts, PassValidation) {
       if ((variant.needs & kFeatureSubgroupMatrix) == 0 || variant.op != op.index()) continue;
       const std::string text = shader_text(variant.needs, variant.launch(problem, device->info()),
                                            problem.inputs.size(), problem.outputs.size(), {});
-      const auto valid = device->checked(variant.name, [&] {
+      Checks checks(*device);
+      checks.run(variant.name, [&] {
         WGPUShaderSourceWGSL source = {.chain = {.sType = WGPUSType_ShaderSourceWGSL},
                                        .code = wgpu_text(text)};
         const WGPUShaderModuleDescriptor module = {.nextInChain = &source.chain};
         const ShaderModuleHandle made(wgpuDeviceCreateShaderModule(device->handle(), &module));
       });
+      const auto valid = checks.finish();
       EXPECT_TRUE(valid) << valid.error().message;
       ++checked;
     }

@@ -115,8 +115,8 @@ PipelinesUnderWay::PipelinesUnderWay(std::unique_ptr<State> state) : state_(std:
 PipelinesUnderWay::PipelinesUnderWay(PipelinesUnderWay&&) noexcept = default;
 PipelinesUnderWay::~PipelinesUnderWay() = default;
 
-Result<PipelinesUnderWay> PipelinesUnderWay::begin(std::shared_ptr<WebGpuDevice> owner,
-                                                   const Plan& plan) {
+PipelinesUnderWay PipelinesUnderWay::begin(std::shared_ptr<WebGpuDevice> owner, const Plan& plan,
+                                           Checks& checks) {
   WebGpuDevice& device = *owner;
   const auto begun = std::chrono::steady_clock::now();
   auto state = std::make_unique<State>();
@@ -135,7 +135,7 @@ Result<PipelinesUnderWay> PipelinesUnderWay::begin(std::shared_ptr<WebGpuDevice>
       if (!is_new) continue;
       const auto compilation = std::make_shared<Compilation>();
       compilation->kernel = step.kernel->name;
-      TOK_TRY(device.checked(fmt::format("kernel {}", step.kernel->name), [&] {
+      checks.run(fmt::format("kernel {}", step.kernel->name), [&] {
         const Bound bound = {step.launch.writes_batch, step.inputs.size(), step.outputs.size(),
                              step.launch.again.size()};
         WGPUBindGroupLayout& layout = layouts[bound];
@@ -145,7 +145,7 @@ Result<PipelinesUnderWay> PipelinesUnderWay::begin(std::shared_ptr<WebGpuDevice>
         }
         parse(device, *compilation, entry->first, layout);
         pipelines.all.push_back({.handle = {}, .layout = layout});
-      }));
+      });
       start(device, state->compilations.emplace_back(compilation));
     }
   }

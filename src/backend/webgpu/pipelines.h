@@ -25,8 +25,9 @@ struct Pipelines {
 class PipelinesUnderWay {
  public:
   /// Steps with the same text share a pipeline. Binding 0 is the batch, then come the inputs, then
-  /// the outputs (kernels/sources.h). Errors: a text that is no WGSL, with the reason.
-  static Result<PipelinesUnderWay> begin(std::shared_ptr<WebGpuDevice> device, const Plan& plan);
+  /// the outputs (kernels/sources.h). `checks` names a text that is no WGSL, with the reason.
+  static PipelinesUnderWay begin(std::shared_ptr<WebGpuDevice> device, const Plan& plan,
+                                 Checks& checks);
 
   PipelinesUnderWay(PipelinesUnderWay&&) noexcept;
   /// Waits for those that are still under way.

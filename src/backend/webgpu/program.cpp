@@ -92,6 +92,7 @@ class WebGpuProgram : public Program {
     report_.pipelines = uint32_t(pipelines_.all.size());
     report_.cached = pipelines_.cached;
     report_.compile_seconds = pipelines_.seconds;
+    Checks checks(*device_);
     for (size_t p = 0; p < plan_.phases.size(); ++p) {
       const Phase& phase = plan_.phases[p];
       std::vector<Dispatch>& dispatches = phases_.emplace_back();
@@ -101,12 +102,11 @@ class WebGpuProgram : public Program {
                               .bindings = {},
                               .grid = phase.steps[s].launch.grid,
                               .for_outputs = is_for_outputs(plan_, phase, phase.steps[s])});
-        TOK_TRY(device_->checked(
-            fmt::format("step {} of {} ({})", s, phase.name, phase.steps[s].kernel->name),
-            [&] { dispatches[s].bindings = bind(phase, phase.steps[s], pipeline.layout); }));
+        checks.run(fmt::format("step {} of {} ({})", s, phase.name, phase.steps[s].kernel->name),
+                   [&] { dispatches[s].bindings = bind(phase, phase.steps[s], pipeline.layout); });
       }
     }
-    return {};
+    return checks.finish();
   }
 
   const Plan& plan() const override { return plan_; }
@@ -303,9 +303,11 @@ Result<std::unique_ptr<Program>> make_webgpu_program(std::shared_ptr<WebGpuDevic
                                                      const LoadProgress& progress) {
   TOK_TRY(device->status());
   TOK_TRY(check_grids(plan, device->info()));
-  TOK_TRY(PipelinesUnderWay pipelines, PipelinesUnderWay::begin(device, plan));
-  TOK_TRY(DeviceBuffers buffers, DeviceBuffers::make(device, plan));
-  TOK_TRY(Readback readback, Readback::make(device, largest_result(plan)));
+  Checks checks(*device);
+  PipelinesUnderWay pipelines = PipelinesUnderWay::begin(device, plan, checks);
+  DeviceBuffers buffers(device, plan, checks);
+  Readback readback(device, largest_result(plan), checks);
+  TOK_TRY(checks.finish());
   auto program = std::make_unique<WebGpuProgram>(std::move(device), std::move(plan),
                                                  std::move(buffers), std::move(readback));
   TOK_TRY(program->load(constants, progress));

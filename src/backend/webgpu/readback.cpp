@@ -16,14 +16,11 @@ constexpr Backoff kSleepAtOnce = {std::chrono::microseconds(0), kPause, kTimeout
 
 }  // namespace
 
-Result<Readback> Readback::make(std::shared_ptr<WebGpuDevice> device, uint64_t bytes) {
-  WebGpuDevice& gpu = *device;
-  Readback readback(std::move(device));
-  readback.bytes_ = bytes;
-  TOK_TRY(gpu.checked("staging memory for results", [&] {
-    for (size_t i = 0; i < kStagingBuffers; ++i) readback.free_.push_back(readback.make_staging());
-  }));
-  return readback;
+Readback::Readback(std::shared_ptr<WebGpuDevice> device, uint64_t bytes, Checks& checks)
+    : device_(std::move(device)), bytes_(bytes) {
+  checks.run("staging memory for results", [&] {
+    for (size_t i = 0; i < kStagingBuffers; ++i) free_.push_back(make_staging());
+  });
 }
 
 Readback::~Readback() {

@@ -16,7 +16,7 @@ class Readback {
   using Done = std::function<void(Result<std::span<const float>>)>;
 
   /// Staging for results of up to `bytes` bytes.
-  static Result<Readback> make(std::shared_ptr<WebGpuDevice> device, uint64_t bytes);
+  Readback(std::shared_ptr<WebGpuDevice> device, uint64_t bytes, Checks& checks);
   Readback(Readback&&) = default;
   Readback& operator=(Readback&&) = delete;
   ~Readback();
@@ -47,7 +47,6 @@ class Readback {
     std::string problem;
   };
 
-  explicit Readback(std::shared_ptr<WebGpuDevice> device) : device_(std::move(device)) {}
   BufferHandle make_staging();
   /// Answers all that is asked for.
   void give_up(const Error& why);

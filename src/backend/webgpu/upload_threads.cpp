@@ -183,7 +183,8 @@ class Copier {
 
   Result<void> make_chunks(size_t count, uint64_t bytes) {
     chunks_.resize(count);
-    TOK_TRY(device_.checked("staging memory for weights", [&] {
+    Checks checks(device_);
+    checks.run("staging memory for weights", [&] {
       for (Chunk& chunk : chunks_) {
         const WGPUBufferDescriptor descriptor = {
             .label = wgpu_text("weights on their way"),
@@ -193,7 +194,8 @@ class Copier {
         chunk.bytes = bytes;
         chunk.staging = BufferHandle(wgpuDeviceCreateBuffer(device_.handle(), &descriptor));
       }
-    }));
+    });
+    TOK_TRY(checks.finish());
     for (Chunk& chunk : chunks_) TOK_TRY(offer(chunk));
     return {};
   }
