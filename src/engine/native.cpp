@@ -88,18 +88,15 @@ std::string folder_of(const std::string& path) {
   return file_exists(folder + "/config.json") ? folder : path;
 }
 
-/// What TOKAMAK_MULTIPROCESSORS says; 0: it says nothing.
-Result<uint32_t> given_multiprocessors() {
-  constexpr uint32_t kMax = 4096;
-  const std::string text = environment_variable("TOKAMAK_MULTIPROCESSORS");
+/// What the environment says, a number from 1 to `most`; 0: it says nothing.
+Result<uint32_t> given_number(const char* name, uint32_t most, std::string_view what) {
+  const std::string text = environment_variable(name);
   if (text.empty()) return 0u;
   uint32_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < 1 || number > kMax) {
-    return fail(ErrorCode::kUsage,
-                "TOKAMAK_MULTIPROCESSORS is \"{}\", expected a number from 1 to {}: how many "
-                "multiprocessors the device has.",
-                text, kMax);
+  if (error != std::errc() || end != text.data() + text.size() || number < 1 || number > most) {
+    return fail(ErrorCode::kUsage, "{} is \"{}\", expected a number from 1 to {}: {}.", name, text,
+                most, what);
   }
   return number;
 }
@@ -191,7 +188,10 @@ Result<std::unique_ptr<Backend>> open_backend(const OpenOptions& options) {
   webgpu.device = options.device;
   webgpu.default_limits = options.default_limits;
   webgpu.cache_dir = cache_folder(kPipelineCache.folder);
-  TOK_TRY(webgpu.multiprocessors, given_multiprocessors());
+  TOK_TRY(webgpu.multiprocessors,
+          given_number("TOKAMAK_MULTIPROCESSORS", 4096, "how many multiprocessors the device has"));
+  TOK_TRY(webgpu.submit_dispatches,
+          given_number("TOKAMAK_SUBMIT_DISPATCHES", 1'000'000, "most dispatches of a submission"));
   if (!options.use_f16) webgpu.disabled |= kFeatureF16;
   if (!options.use_subgroups) webgpu.disabled |= kFeatureSubgroups;
   if (!options.use_matrix) webgpu.disabled |= kFeatureSubgroupMatrix;

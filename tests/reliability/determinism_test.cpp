@@ -2,6 +2,7 @@
 // logits they are drawn from, in one engine and in one opened again.
 #include <algorithm>
 
+#include "backend/webgpu/adapters.h"
 #include "generate/sampler.h"
 #include "reliability/model_on_device.h"
 
@@ -77,6 +78,28 @@ TEST_P(Determinism, SeededAndGreedyRunsRepeatBitForBit) {
     EXPECT_EQ(choices[run].ids, choices[0].ids) << run;
     EXPECT_TRUE(choices[run] == choices[0]) << "other bits in run " << run;
   }
+}
+
+TEST(SubmitLimits, ChangeNoBit) {
+  require_device(setups()[1]);
+  if (testing::Test::IsSkipped()) return;
+  std::vector<Answer> draws, choices;
+  for (const uint32_t dispatches : {0u, 3u}) {
+    auto files = read_model_files(model_folder("llama_tied_rope3"));
+    ASSERT_TRUE(files) << files.error().message;
+    auto device = open_webgpu_device({.submit_dispatches = dispatches});
+    ASSERT_TRUE(device) << device.error().message;
+    const auto engine = Engine::load(*std::move(files), make_webgpu_backend(*device),
+                                     setups()[1].options, steady_clock());
+    ASSERT_TRUE(engine) << engine.error().message;
+    auto drawn = sampled(**engine, prompt_ids(), 7), chosen = greedy(**engine, prompt_ids());
+    ASSERT_TRUE(drawn) << drawn.error().message;
+    ASSERT_TRUE(chosen) << chosen.error().message;
+    draws.push_back(*std::move(drawn));
+    choices.push_back(*std::move(chosen));
+  }
+  EXPECT_TRUE(draws[1] == draws[0]);
+  EXPECT_TRUE(choices[1] == choices[0]);
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, Determinism,

@@ -121,8 +121,7 @@ Result<Adapters> find_adapters() {
                                                             {.mode = WGPUCallbackMode_WaitAnyOnly,
                                                              .callback = on_adapter,
                                                              .userdata1 = for_callback(answer)});
-      WGPUFutureWaitInfo wait = {.future = request};
-      wgpuInstanceWaitAny(found.instance.get(), 1, &wait, UINT64_MAX);
+      wait_for(found.instance.get(), request);
       AdapterHandle adapter = std::move(*answer);
       if (!adapter) continue;
       DeviceInfo info = describe(found.instance.get(), adapter.get());

@@ -1,11 +1,19 @@
 #include "backend/webgpu/device.h"
 
 #include "base/check.h"
+#include "base/poll.h"
 
 namespace tokamak {
 namespace {
 
 constexpr uint64_t kForever = UINT64_MAX;
+
+// A driver that is asked when a step has ended says so some 200 us before it wakes who sleeps until
+// then (docs/performance-history.md). A device that has more to do meanwhile is polled with pauses
+// from the start. After a second, which no step of one token takes, the thread sleeps.
+constexpr std::chrono::microseconds kPause(50), kTimeout(1'000'000);
+constexpr Backoff kSpinFirst = {std::chrono::microseconds(2000), kPause, kTimeout};
+constexpr Backoff kSleepAtOnce = {std::chrono::microseconds(0), kPause, kTimeout};
 
 ErrorCode code_of(WGPUErrorType type) {
   return type == WGPUErrorType_OutOfMemory ? ErrorCode::kOutOfMemory : ErrorCode::kDevice;
@@ -81,6 +89,7 @@ Result<std::shared_ptr<WebGpuDevice>> WebGpuDevice::open(InstanceHandle instance
   self->instance_ = std::move(instance);
   self->info_ = std::move(found);
   self->info_.features &= ~options.disabled;
+  self->submit_dispatches_ = options.submit_dispatches;
   std::vector<WGPUFeatureName> features;
   if ((self->info_.features & kFeatureF16) != 0) features.push_back(WGPUFeatureName_ShaderF16);
   if ((self->info_.features & kFeatureSubgroups) != 0) {
@@ -139,12 +148,28 @@ WebGpuDevice::~WebGpuDevice() {
   process_events();
 }
 
-Result<void> WebGpuDevice::wait(WGPUFuture future) {
+bool wait_for(WGPUInstance instance, WGPUFuture future) {
   WGPUFutureWaitInfo info = {.future = future};
-  if (wgpuInstanceWaitAny(instance_.get(), 1, &info, kForever) == WGPUWaitStatus_Success) return {};
+  return wgpuInstanceWaitAny(instance, 1, &info, kForever) == WGPUWaitStatus_Success;
+}
+
+Result<void> WebGpuDevice::wait(WGPUFuture future) {
+  if (wait_for(instance_.get(), future)) return {};
   process_events();
   TOK_TRY(status());
   return fail(ErrorCode::kDevice, "Waiting for \"{}\" failed.", info_.name);
+}
+
+Result<void> WebGpuDevice::wait_awake(WGPUFuture future, const bool& has_arrived, bool has_more) {
+  const auto is_done = [&] {
+    process_events();
+    return has_arrived;
+  };
+  // A software device computes on the cores that would ask.
+  if (!has_arrived && !info_.software) {
+    poll_until_true(is_done, has_more ? kSleepAtOnce : kSpinFirst);
+  }
+  return has_arrived ? Result<void>() : wait(future);
 }
 
 WGPUFuture WebGpuDevice::when_queue_is_done() {

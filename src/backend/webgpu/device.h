@@ -23,7 +23,14 @@ struct WebGpuOptions {
   bool default_limits = false;     // ask for no more than every WebGPU device grants
   std::string cache_dir;           // compiled pipelines, kept between runs; "": none
   uint32_t multiprocessors = 0;    // of the device; 0: as device_size.h says
+  /// Most dispatches of a submission, for devices that are reset, or stop drawing the desktop, when
+  /// one takes long; longer steps are several submissions then. 0: any number.
+  uint32_t submit_dispatches = 0;
 };
+
+/// Blocks until the callback of `future` has run: where all waiting for WebGPU ends. False where it
+/// never will.
+bool wait_for(WGPUInstance instance, WGPUFuture future);
 
 class WebGpuDevice {
  public:
@@ -39,11 +46,16 @@ class WebGpuDevice {
   const DeviceInfo& info() const { return info_; }
   WGPUDevice handle() const { return device_.get(); }
   WGPUQueue queue() const { return queue_.get(); }
+  /// See WebGpuOptions.
+  uint32_t submit_dispatches() const { return submit_dispatches_; }
 
   /// Runs the callbacks of what has finished. Never blocks.
   void process_events() { wgpuInstanceProcessEvents(instance_.get()); }
-  /// Blocks until the callback of `future` has run.
+  /// Blocks until the callback of `future` has run. This and wait_awake() are all that blocks.
   Result<void> wait(WGPUFuture future);
+  /// The same for what is needed at once, a step's result, whose callback sets `has_arrived`: asks
+  /// for it for a while before the thread sleeps. `has_more`: the device has more to do after it.
+  Result<void> wait_awake(WGPUFuture future, const bool& has_arrived, bool has_more);
   /// For wait(): comes when what was submitted until now has finished.
   WGPUFuture when_queue_is_done();
   /// Blocks until the queue is empty.
@@ -72,6 +84,7 @@ class WebGpuDevice {
                       void* self, void*);
 
   DeviceInfo info_;
+  uint32_t submit_dispatches_ = 0;
   uint64_t bytes_ = 0;
   std::optional<Error> error_, loss_;
   // Callbacks reach what stands above, the cache included, until the instance is gone.

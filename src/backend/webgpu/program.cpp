@@ -35,8 +35,8 @@ struct Submission {
 
 struct Recorded {
   Submission of;
-  CommandsHandle commands;
-  BufferHandle staging;  // receives the result
+  std::vector<CommandsHandle> commands;  // each a submission of its own
+  BufferHandle staging;                  // receives the result
 };
 
 uint64_t largest_result(const Plan& plan) {
@@ -142,10 +142,12 @@ class WebGpuProgram : public Program {
       own.result_bytes =
           request.result_bytes != 0 ? request.result_bytes : result_bytes(plan_, *result, size_);
     }
-    const bool is_recorded = ahead_.commands && ahead_.of == own && request.copies.empty();
+    const bool is_recorded = !ahead_.commands.empty() && ahead_.of == own && request.copies.empty();
     Recorded now = is_recorded ? std::move(ahead_) : record(own, request.copies);
-    const WGPUCommandBuffer list = now.commands.get();
-    wgpuQueueSubmit(device_->queue(), 1, &list);
+    for (const CommandsHandle& commands : now.commands) {
+      const WGPUCommandBuffer list = commands.get();
+      wgpuQueueSubmit(device_->queue(), 1, &list);
+    }
     TOK_TRY(device_->status());
     if (request.done) {
       readback_.read(std::move(now.staging), own.result_bytes, request.done);
@@ -204,23 +206,41 @@ class WebGpuProgram : public Program {
  private:
   Recorded record(const Submission& of, std::span<const BufferCopy> copies) {
     Recorded recorded{.of = of, .commands = {}, .staging = {}};
-    const EncoderHandle encoder(wgpuDeviceCreateCommandEncoder(device_->handle(), nullptr));
+    EncoderHandle encoder(wgpuDeviceCreateCommandEncoder(device_->handle(), nullptr));
+    const auto finish = [&] {
+      recorded.commands.emplace_back(wgpuCommandEncoderFinish(encoder.get(), nullptr));
+    };
     for (const auto& [from, to] : copies) {
       wgpuCommandEncoderCopyBufferToBuffer(encoder.get(), buffers_.at(from), 0, buffers_.at(to), 0,
                                            plan_.at(to).bytes);
     }
-    if (of.repeat > 0) {
-      const PassHandle pass(wgpuCommandEncoderBeginComputePass(encoder.get(), nullptr));
-      for (uint32_t i = 0; i < of.repeat; ++i) encode(pass.get(), phases_[of.phase], of.size);
-      wgpuComputePassEncoderEnd(pass.get());
+    const size_t most = device_->submit_dispatches() == 0 ? SIZE_MAX : device_->submit_dispatches();
+    size_t room = most;
+    PassHandle pass;
+    for (uint32_t i = 0; i < of.repeat; ++i) {
+      for (std::span<const Dispatch> rest = phases_[of.phase]; !rest.empty();) {
+        if (room == 0) {
+          wgpuComputePassEncoderEnd(pass.get());
+          pass = {};
+          finish();
+          encoder = EncoderHandle(wgpuDeviceCreateCommandEncoder(device_->handle(), nullptr));
+          room = most;
+        }
+        if (!pass) pass = PassHandle(wgpuCommandEncoderBeginComputePass(encoder.get(), nullptr));
+        const auto part = rest.first(std::min(rest.size(), room));
+        encode(pass.get(), part, of.size);
+        rest = rest.subspan(part.size());
+        room -= part.size();
+      }
     }
+    if (pass) wgpuComputePassEncoderEnd(pass.get());
     if (of.result != nullptr) {
       recorded.staging = readback_.take();
       wgpuCommandEncoderCopyBufferToBuffer(encoder.get(), buffers_.at(of.result->buffer),
                                            of.result_first, recorded.staging.get(), 0,
                                            of.result_bytes);
     }
-    recorded.commands = CommandsHandle(wgpuCommandEncoderFinish(encoder.get(), nullptr));
+    finish();
     return recorded;
   }
 

@@ -5,11 +5,11 @@
 #include "backend/webgpu/tiny_plan.h"
 
 namespace {
-uint32_t g_waits = 0;                            // so far
+uint32_t g_waits = 0, g_submissions = 0;         // so far
 uint32_t g_good_waits = 0, g_failing_waits = 0;  // of the next ones, in this order
 }  // namespace
 
-// The linker puts this in place of the function (see CMakeLists.txt): no device fails on demand.
+// The linker puts these in place of the functions (see CMakeLists.txt): no device fails on demand.
 extern "C" WGPUWaitStatus __real_wgpuInstanceWaitAny(WGPUInstance instance, size_t count,
                                                      WGPUFutureWaitInfo* infos, uint64_t timeout);
 extern "C" WGPUWaitStatus __wrap_wgpuInstanceWaitAny(WGPUInstance instance, size_t count,
@@ -21,6 +21,14 @@ extern "C" WGPUWaitStatus __wrap_wgpuInstanceWaitAny(WGPUInstance instance, size
   }
   --g_failing_waits;
   return WGPUWaitStatus_Error;
+}
+
+extern "C" void __real_wgpuQueueSubmit(WGPUQueue queue, size_t count,
+                                       const WGPUCommandBuffer* commands);
+extern "C" void __wrap_wgpuQueueSubmit(WGPUQueue queue, size_t count,
+                                       const WGPUCommandBuffer* commands) {
+  ++g_submissions;
+  __real_wgpuQueueSubmit(queue, count, commands);
 }
 
 namespace tokamak {
@@ -306,6 +314,28 @@ TEST_F(WebGpuProgramTest, RefusesAGridThatTheDeviceCannotRun) {
   ASSERT_FALSE(program);
   EXPECT_EQ(program.error().code, ErrorCode::kUnsupported);
   EXPECT_NE(program.error().message.find("70000"), std::string::npos) << program.error().message;
+}
+
+TEST_F(WebGpuProgramTest, SplitsAStepOverSubmissionsAsTheDeviceWants) {
+  const size_t dispatches = program_->plan().phases[1].steps.size();
+  ASSERT_GT(dispatches, 1u);
+  for (const uint32_t limit : {0u, 1u, 2u, 1000u}) {
+    SCOPED_TRACE(limit);
+    device_ = tiny_device({.submit_dispatches = limit});
+    ASSERT_NE(device_, nullptr);
+    backend_ = make_webgpu_backend(device_);
+    compile();
+    results_.clear();
+    g_submissions = 0;
+    for (uint32_t token = 0; token < kTinyVocab; ++token) ASSERT_TRUE(submit(token));
+    EXPECT_EQ(g_submissions, kTinyVocab * (limit == 0 ? 1 : ceil_div<size_t>(dispatches, limit)));
+    ASSERT_TRUE(program_->wait());
+    ASSERT_EQ(results_.size(), kTinyVocab);
+    for (uint32_t token = 0; token < kTinyVocab; ++token) {
+      ASSERT_TRUE(results_[token]);
+      EXPECT_EQ(*results_[token], tiny_result(token)) << token;
+    }
+  }
 }
 
 TEST_F(WebGpuProgramTest, IsMadeWithAConstantNumberOfWaits) {

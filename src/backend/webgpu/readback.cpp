@@ -1,18 +1,9 @@
 #include "backend/webgpu/readback.h"
 
-#include "base/poll.h"
-
 namespace tokamak {
 namespace {
 
 constexpr size_t kStagingBuffers = 3;
-
-// A driver that is asked when a step has ended says so some 200 us before it wakes who sleeps until
-// then (docs/performance-history.md). A device that has more to do meanwhile is polled with pauses
-// from the start. After a second, which no step of one token takes, the thread sleeps.
-constexpr std::chrono::microseconds kPause(50), kTimeout(1'000'000);
-constexpr Backoff kSpinFirst = {std::chrono::microseconds(2000), kPause, kTimeout};
-constexpr Backoff kSleepAtOnce = {std::chrono::microseconds(0), kPause, kTimeout};
 
 }  // namespace
 
@@ -92,19 +83,11 @@ void Readback::deliver() {
 Result<void> Readback::wait_for_first() {
   if (waiting_.empty()) return {};
   const std::shared_ptr<Request> first = waiting_.front();
-  const auto is_done = [&] {
-    device_->process_events();
-    return first->arrived;
-  };
-  // A software device computes on the cores that would ask.
-  if (!first->arrived && !device_->info().software) {
-    poll_until_true(is_done, waiting_.size() > 1 ? kSleepAtOnce : kSpinFirst);
-  }
-  if (!first->arrived) {
-    if (const Result<void> status = device_->wait(first->future); !status) {
-      give_up(status.error());
-      return status;
-    }
+  const Result<void> status =
+      device_->wait_awake(first->future, first->arrived, waiting_.size() > 1);
+  if (!status) {
+    give_up(status.error());
+    return status;
   }
   deliver();
   return {};
