@@ -9,6 +9,14 @@ namespace tokamak {
 
 uint32_t Plan::chunk() const {
   uint32_t most = 1;
+  for (const Phase& phase : phases) {
+    if (phase.kind == PhaseKind::kPrefill) most = std::max(most, phase.max_tokens);
+  }
+  return most;
+}
+
+uint32_t Plan::max_rows() const {
+  uint32_t most = 1;
   for (const Phase& phase : phases) most = std::max(most, phase.max_tokens);
   return most;
 }

@@ -101,9 +101,11 @@ struct Plan {
   uint32_t slots = 1;  // sequences that it holds at once
 
   const Buffer& at(BufferId id) const { return buffers[uint32_t(id)]; }
-  /// Most tokens of a step; 1 without a phase.
+  /// Most tokens of a step that reads prompts; 1 without one.
   uint32_t chunk() const;
-  BatchLayout layout() const { return {.slots = slots, .rows = chunk()}; }
+  /// Most rows of any step: one that decodes may have more, one of each sequence.
+  uint32_t max_rows() const;
+  BatchLayout layout() const { return {.slots = slots, .rows = max_rows()}; }
   /// The phase of that kind for steps of that many tokens: of the fewest tokens that are enough.
   /// One token of one sequence is prefill and decoding: for prefill, a phase of one token that
   /// decodes will do, too. The number of phases when there is none.

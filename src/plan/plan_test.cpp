@@ -65,6 +65,10 @@ TEST(Plan, StepsTakeTheFirstOfTheSmallestPhasesThatHoldThem) {
   EXPECT_EQ(plan.phase_for(1), 0u) << "there is none";
   for (const uint32_t tokens : {64u, 512u, 8u, 1u, 1u}) plan.phases.push_back({"", tokens});
   EXPECT_EQ(plan.chunk(), 512u);
+  plan.phases.push_back({.name = "", .max_tokens = 600, .kind = PhaseKind::kGreedy});
+  EXPECT_EQ(plan.chunk(), 512u);
+  EXPECT_EQ(plan.layout().rows, 600u);
+  plan.phases.pop_back();
   EXPECT_EQ(plan.phase_for(1), 3u);
   EXPECT_EQ(plan.phase_for(2), 2u);
   EXPECT_EQ(plan.phase_for(9), 0u);

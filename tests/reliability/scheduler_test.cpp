@@ -3,30 +3,22 @@
 #include <map>
 #include <random>
 
-#include "golden/reference.h"
-#include "reliability/fragile_backend.h"
+#include "reliability/fragile_engine.h"
 
 namespace tokamak::golden {
 namespace {
 
 constexpr uint32_t kContext = 80, kSequences = 4;
 
-std::unique_ptr<Engine> open_fragile(const std::string& model, Fault& fault,
-                                     uint32_t cache_tokens = 0) {
+std::unique_ptr<Engine> open_small(const std::string& model, Fault& fault,
+                                   uint32_t cache_tokens = 0) {
   OpenOptions options;
   options.backend = "cpu";
-  options.disabled_passes = kRoundingPasses;
   options.context = kContext;
   options.chunk = 16;
   options.sequences = kSequences;
   options.cache_tokens = cache_tokens;
-  options.reopen = [=, &fault] { return FragileBackend::open(options, fault); };
-  auto files = read_model_files(model_folder(model));
-  EXPECT_TRUE(files) << files.error().message;
-  auto backend = FragileBackend::open(options, fault);
-  auto engine = Engine::load(*std::move(files), *std::move(backend), options, steady_clock());
-  EXPECT_TRUE(engine) << engine.error().message;
-  return engine ? *std::move(engine) : nullptr;
+  return open_fragile(model, fault, options);
 }
 
 /// Request `number` of some that exist: the same every time. Its prompt begins like that of others
@@ -55,8 +47,8 @@ TEST_P(Schedules, GiveEveryRequestItsOwnTokens) {
   const uint32_t rounds = asked.empty() ? 24 : uint32_t(std::stoul(asked));
   Fault fault;
   fault.times = UINT32_MAX;
-  const auto roomy = open_fragile(GetParam(), fault);
-  const auto tight = open_fragile(GetParam(), fault, kContext + 16);
+  const auto roomy = open_small(GetParam(), fault);
+  const auto tight = open_small(GetParam(), fault, kContext + 16);
   ASSERT_TRUE(roomy != nullptr && tight != nullptr);
   const uint32_t vocab = roomy->compiled().facts.vocab;
   std::vector<std::vector<uint32_t>> alone(kNumbers);
@@ -126,7 +118,7 @@ INSTANTIATE_TEST_SUITE_P(Models, Schedules,
 
 TEST(Scheduler, EndsWhatIsCancelledOrOverdueAtTheNextStep) {
   Fault fault;
-  const auto engine = open_fragile("llama_tied_rope3", fault);
+  const auto engine = open_small("llama_tied_rope3", fault);
   Scheduler* scheduler = *engine->scheduler();
   std::vector<FinishReason> ends;
   const auto add = [&](std::optional<double> deadline) {
@@ -149,7 +141,7 @@ TEST(Scheduler, EndsWhatIsCancelledOrOverdueAtTheNextStep) {
 
 TEST(Scheduler, SharesPrefixesOfOneTenantOnly) {
   Fault fault;
-  const auto engine = open_fragile("llama_tied_rope3", fault);
+  const auto engine = open_small("llama_tied_rope3", fault);
   Scheduler* scheduler = *engine->scheduler();
   const auto cached = [&](const char* tenant) {
     Request request = request_of(8, engine->compiled().facts.vocab);
@@ -167,7 +159,7 @@ TEST(Scheduler, SharesPrefixesOfOneTenantOnly) {
 
 TEST(Scheduler, RefusesWhatCannotRun) {
   Fault fault;
-  const auto engine = open_fragile("llama_tied_rope3", fault);
+  const auto engine = open_small("llama_tied_rope3", fault);
   Scheduler* scheduler = *engine->scheduler();
   const uint32_t vocab = engine->compiled().facts.vocab;
   const auto refusal = [&](std::vector<uint32_t> prompt, double temperature = 1) {
@@ -195,7 +187,7 @@ TEST(Scheduler, RefusesWhatCannotRun) {
 
 TEST(Scheduler, GivesPagesToWhoNeedsThemAndNotToWhoGaveThem) {
   Fault fault;
-  const auto engine = open_fragile("llama_tied_rope3", fault, kContext + 16);
+  const auto engine = open_small("llama_tied_rope3", fault, kContext + 16);
   Scheduler* scheduler = *engine->scheduler();
   uint32_t finished = 0;
   for (const int priority : {1, 0}) {
@@ -214,24 +206,6 @@ TEST(Scheduler, GivesPagesToWhoNeedsThemAndNotToWhoGaveThem) {
     ASSERT_TRUE(scheduler->step());
   }
   EXPECT_GT(scheduler->stats().preemptions, 0u);
-}
-
-TEST(Scheduler, GivesEverythingBackAfterManyRequests) {
-  Fault fault;
-  const auto engine = open_fragile("llama_tied_rope3", fault, 2 * kContext);
-  Scheduler* scheduler = *engine->scheduler();
-  uint32_t finished = 0;
-  for (uint32_t i = 0; i < 600; ++i) {
-    Request request = request_of(i, engine->compiled().facts.vocab);
-    request.params.max_tokens = 1 + i % 3;
-    request.done = [&](Result<Generation> done) { finished += done ? 1 : 0; };
-    ASSERT_TRUE(scheduler->add(std::move(request)));
-    ASSERT_TRUE(scheduler->step());
-  }
-  ASSERT_TRUE(scheduler->run());
-  EXPECT_EQ(finished, 600u);
-  const SchedulerStats stats = scheduler->stats();
-  EXPECT_EQ(stats.free_pages + stats.cached_pages, stats.pages);
 }
 
 }  // namespace
