@@ -19,6 +19,13 @@ uint32_t pool_size(const Plan& plan) {
   return pages;
 }
 
+PrefillBudget budget_for(const Plan& plan, const SchedulerOptions& options) {
+  const uint32_t chunk = plan.chunk();
+  const uint32_t most =
+      options.prefill_tokens == 0 ? chunk : std::min(chunk, options.prefill_tokens);
+  return {std::clamp(options.min_prefill_tokens, 1u, most), most};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Scheduler>> Scheduler::make(Program& program, const Tokenizer* tokenizer,
@@ -50,7 +57,8 @@ Scheduler::Scheduler(Program& program, const Tokenizer* tokenizer, const Schedul
       clock_(std::move(clock)),
       slots_(program.plan().slots),
       pool_(pool_size(program.plan())),
-      prefixes_(pool_) {
+      prefixes_(pool_),
+      budget_(budget_for(program.plan(), options)) {
   stats_.pages = pool_.size();
 }
 
@@ -352,6 +360,7 @@ SchedulerStats Scheduler::stats() const {
   for (const auto& sequence : sequences_) {
     ++(sequence->slot ? now.running : now.waiting);
   }
+  now.prefill_budget = budget_.tokens();
   now.free_pages = pool_.free_pages();
   now.cached_pages = prefixes_.pages();
   return now;

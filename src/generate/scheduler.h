@@ -15,6 +15,7 @@
 #include "backend/backend.h"
 #include "generate/page_pool.h"
 #include "generate/page_tables.h"
+#include "generate/prefill_budget.h"
 #include "generate/sampler.h"
 #include "generate/text_stream.h"
 
@@ -41,6 +42,9 @@ struct SchedulerOptions {
   uint32_t vocab = 0;
   /// Most tokens of prompts that are read between two steps that decode; 0: those of a chunk.
   uint32_t prefill_tokens = 256;
+  /// Fewer than those are read where they take longer than a step that decodes, but not fewer than
+  /// these. Where both are the same the number is fixed.
+  uint32_t min_prefill_tokens = 32;
   bool shares_prefixes = true;
 };
 
@@ -51,7 +55,8 @@ struct SchedulerStats {
   uint64_t decoded_tokens = 0;            // that were taken
   uint64_t discarded_tokens = 0;          // that the device made ahead for nothing
   uint64_t preemptions = 0, device_losses = 0;
-  uint32_t waiting = 0, running = 0;                     // now
+  uint32_t prefill_budget = 0;        // tokens of prompts between two steps that decode, now
+  uint32_t waiting = 0, running = 0;  // now
   uint32_t pages = 0, free_pages = 0, cached_pages = 0;  // of layers that see everything
 };
 
@@ -154,6 +159,8 @@ class Scheduler {
   PrefixCache prefixes_;
   bool shares_prefixes_ = false, is_recurrent_ = false, has_windows_ = false;
   bool did_prefill_ = false;  // last
+  PrefillBudget budget_;
+  double last_arrival_ = 0;  // when the device had done the step before, by the clock
   uint32_t short_rows_ = 0;
   uint32_t losses_ = 0;  // since something arrived
   std::deque<std::shared_ptr<UnderWay>> under_way_;

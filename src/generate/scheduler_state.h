@@ -63,6 +63,8 @@ struct Scheduler::UnderWay {
   std::vector<Row> members;  // everyone with rows in it
   uint32_t ahead = 0;        // how many steps the device is in front of what it was last told
   bool has_arrived = false;
+  uint32_t tokens = 0;                // that it runs
+  double submitted = 0, arrived = 0;  // by the clock
   std::vector<float> values;
   std::optional<Error> error;
 };

@@ -32,14 +32,16 @@ Result<void> Scheduler::submit_next() {
 }
 
 Result<void> Scheduler::submit(std::shared_ptr<UnderWay> step, StepRequest request) {
-  request.done = [step](Result<std::span<const float>> values) {
+  request.done = [step, clock = clock_](Result<std::span<const float>> values) {
     step->has_arrived = true;
+    step->arrived = clock();
     if (values) {
       step->values.assign(values->begin(), values->end());
     } else {
       step->error = std::move(values).error();
     }
   };
+  step->submitted = clock_();
   under_way_.push_back(std::move(step));
   return program_->submit(request);
 }
@@ -62,6 +64,7 @@ Result<void> Scheduler::submit(UnderWay step, std::vector<Slot> slots, std::vect
     request.result_first = step.ahead % kept * phase.max_tokens * row;
     request.result_bytes = step.rows.size() * row;
   }
+  step.tokens = uint32_t(ids.size());
   ++stats_.steps;
   return submit(std::make_shared<UnderWay>(std::move(step)), std::move(request));
 }
@@ -70,9 +73,7 @@ Result<void> Scheduler::submit_prefill() {
   const Plan& plan = program_->plan();
   const bool decodes = std::ranges::any_of(
       sequences_, [](const auto& one) { return one->slot && one->left() <= 1; });
-  const uint32_t chunk = plan.chunk();
-  const uint32_t budget =
-      decodes && options_.prefill_tokens > 0 ? std::min(chunk, options_.prefill_tokens) : chunk;
+  const uint32_t budget = decodes ? budget_.tokens() : plan.chunk();
   UnderWay step;
   std::vector<Slot> slots;
   std::vector<uint32_t> ids, outputs;
@@ -232,6 +233,14 @@ void Scheduler::take_results() {
 }
 
 void Scheduler::take_step(UnderWay& step) {
+  // The device began it when it had done the one before.
+  const double seconds = step.arrived - std::max(step.submitted, last_arrival_);
+  last_arrival_ = step.arrived;
+  if (step.kind == StepKind::kPrefill) {
+    budget_.read(step.tokens, seconds);
+  } else if (step.kind != StepKind::kLogits) {
+    budget_.decoded(seconds);
+  }
   for (const Row& row : step.members) {
     if (is_current(row)) --row.sequence->under_way;
   }

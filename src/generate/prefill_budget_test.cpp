@@ -1,0 +1,49 @@
+#include "generate/prefill_budget.h"
+
+#include <gtest/gtest.h>
+
+namespace tokamak {
+namespace {
+
+TEST(PrefillBudget, EndsWhereBothKindsOfStepsTakeAsLong) {
+  PrefillBudget budget(32, 512);
+  EXPECT_EQ(budget.tokens(), 512u);
+  for (int i = 0; i < 20; ++i) {
+    budget.decoded(0.010);
+    budget.read(budget.tokens(), 0.004 + 0.00005 * budget.tokens());
+  }
+  EXPECT_NEAR(budget.tokens(), 120, 6);
+  for (int i = 0; i < 20; ++i) budget.read(budget.tokens(), 0.00001 * budget.tokens());
+  EXPECT_EQ(budget.tokens(), 512u) << "a faster device reads more, up to the most";
+}
+
+TEST(PrefillBudget, HasALeast) {
+  PrefillBudget budget(32, 256);
+  budget.decoded(0.001);
+  for (int i = 0; i < 20; ++i) budget.read(budget.tokens(), 1);
+  EXPECT_EQ(budget.tokens(), 32u);
+}
+
+TEST(PrefillBudget, BelievesNoSingleStep) {
+  PrefillBudget budget(32, 256);
+  for (int i = 0; i < 10; ++i) budget.decoded(0.010);
+  budget.decoded(0.020);
+  budget.read(256, 10);
+  EXPECT_EQ(budget.tokens(), 128u) << "at most half of it goes at once";
+  budget.read(128, 0.005);
+  EXPECT_EQ(budget.tokens(), 256u);
+}
+
+TEST(PrefillBudget, IgnoresWhatSaysNothing) {
+  PrefillBudget budget(32, 256);
+  budget.read(256, 1);
+  EXPECT_EQ(budget.tokens(), 256u) << "nothing has decoded yet";
+  budget.decoded(0.010);
+  budget.read(16, 1);
+  EXPECT_EQ(budget.tokens(), 256u) << "the end of a prompt";
+  budget.read(256, 0);
+  EXPECT_EQ(budget.tokens(), 256u) << "a clock that stands still";
+}
+
+}  // namespace
+}  // namespace tokamak
