@@ -5,6 +5,7 @@
 #include <random>
 
 #include "generate/sampled_decoder.h"
+#include "report/bench_arrival.h"
 #include "report/bench_batch.h"
 #include "report/inspect_views.h"
 
@@ -39,6 +40,10 @@ class Bench {
   Result<void> run(BenchTest test, BenchReport& report) {
     if (test.sequences > 1) {
       TOK_TRY(time_sequences(engine_, ids_, options_, clock_, test, batches_are_right_));
+      if (test.arriving > 0) {
+        if (options_.progress) options_.progress(test.name() + ": a prompt arrives");
+        TOK_TRY(test.arrival, time_arrival(engine_, ids_, options_, clock_, test));
+      }
       count_batches(test);
     } else if (test.generate == 0) {
       TOK_TRY(prefill(test, report));
@@ -269,7 +274,8 @@ std::vector<BenchTest> tests_of(const BenchOptions& options) {
                      .generate = generate,
                      .depth = depth,
                      .sequences = sequences,
-                     .choice = choice});
+                     .choice = choice,
+                     .arriving = sequences > 1 ? options.arriving : 0});
   };
   for (const uint32_t depth : options.depths) {
     for (const uint32_t prompt : options.prompts) add(prompt, 0, depth, Choice::kGreedy);

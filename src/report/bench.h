@@ -5,6 +5,7 @@
 // `repetitions` times. Every repetition is a measurement: speeds are their mean and standard
 // deviation, as llama-bench has them; lower bounds are compared with the median.
 #pragma once
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <span>
@@ -24,6 +25,8 @@ struct BenchOptions {
   std::vector<uint32_t> depths = {0};  // positions taken before a test starts
   /// Sequences that decode at once, one test for each number; 1: a session alone.
   std::vector<uint32_t> sequences = {1};
+  /// Tokens of a prompt that arrives beside the sequences of tests of several; 0: none does.
+  uint32_t arriving = 0;
   uint32_t repetitions = 5;
   bool sampled = false;  // decode by drawing, too: from the device's lists, and from all logits
   double repetition_penalty = 1;  // of what is drawn
@@ -46,6 +49,16 @@ struct MeanAndDeviation {
 /// REQUIRES: at least one.
 MeanAndDeviation mean_of(std::span<const double> samples);
 
+/// What sequences that generate feel of a long prompt that arrives beside them.
+struct Arrival {
+  uint32_t prompt = 0;        // its tokens
+  double before_seconds = 0;  // between two tokens of a sequence before it arrives: the median
+  double median_seconds = 0, slow_seconds = 0;  // while it is read; the latter: of 100 the slowest
+  double first_token_seconds = 0;               // from its arrival on
+  /// From when another one is given up, with a step of it under way, to its end.
+  double cancel_seconds = 0;
+};
+
 struct BenchTest {
   enum class Choice : uint8_t { kGreedy, kSampled, kSampledFromAllLogits };
 
@@ -55,13 +68,18 @@ struct BenchTest {
   Choice choice = Choice::kGreedy;   // of what is generated
   std::vector<double> seconds = {};  // of each repetition
   double host_step_seconds = 0;      // of several sequences: what a step takes the host
+  uint32_t arriving = 0;             // tokens of a prompt that arrives beside several sequences
+  std::optional<Arrival> arrival = {};
   double bytes_per_token = 0, flops_per_token = 0, launches_per_token = 0;
 
   /// "pp512", "tg128", "pp512+tg128", "tg128 @ d1024", as llama-bench calls them.
   std::string name() const;
   uint32_t tokens() const { return sequences * (prompt + generate); }
-  /// What one sequence needs.
-  uint64_t positions() const { return uint64_t{depth} + prompt + generate + (sequences > 1); }
+  /// What one sequence needs; those beside which a prompt arrives generate until it has been read.
+  uint64_t positions() const {
+    const uint64_t own = uint64_t{depth} + prompt + generate + (sequences > 1);
+    return arriving == 0 ? own : std::max(own, uint64_t{depth} + arriving + 1);
+  }
   /// Tokens per second in each repetition.
   std::vector<double> speeds() const;
   double tokens_per_second() const { return tokens() / timing_of(seconds).median; }

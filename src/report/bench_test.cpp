@@ -122,6 +122,32 @@ TEST(Bench, DrawsFromListsAndFromAllLogits) {
   EXPECT_EQ(refused.error().message, "The repetition penalty is 0; it must be from 0.01 to 100.");
 }
 
+TEST(Bench, MeasuresWhatSequencesFeelOfAPromptThatArrives) {
+  const auto engine =
+      Engine::open({.model = kModel, .backend = "cpu", .context = 128, .sequences = 3, .chunk = 8});
+  ASSERT_TRUE(engine) << engine.error().message;
+  BenchOptions options{
+      .prompts = {0}, .generate = {2}, .sequences = {1, 3}, .arriving = 100, .repetitions = 1};
+  const auto report = bench_engine(**engine, options, steady_clock());
+  ASSERT_TRUE(report) << report.error().message;
+  ASSERT_EQ(report->tests.size(), 2u);
+  EXPECT_FALSE(report->tests[0].arrival) << "there is nobody beside it";
+  ASSERT_TRUE(report->tests[1].arrival);
+  const Arrival& arrival = *report->tests[1].arrival;
+  EXPECT_EQ(arrival.prompt, 100u);
+  EXPECT_GT(arrival.before_seconds, 0);
+  EXPECT_GT(arrival.median_seconds, 0);
+  EXPECT_GE(arrival.slow_seconds, arrival.median_seconds);
+  EXPECT_GT(arrival.first_token_seconds, arrival.median_seconds);
+  EXPECT_GT(arrival.cancel_seconds, 0);
+  EXPECT_EQ((*(*engine)->scheduler())->stats().running, 0u);
+  options.arriving = 128;
+  const auto refused = bench_engine(**engine, options, steady_clock());
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message,
+            "tg2 x 3 needs 129 positions, but the context has 128 (see --context).");
+}
+
 TEST(Bench, RefusesMoreTokensThanTheContextHas) {
   const auto engine = open_small();
   ASSERT_TRUE(engine) << engine.error().message;

@@ -65,6 +65,15 @@ class Bench(unittest.TestCase):
         self.assertTrue(re.search(r"^tg3 +[\d.]+ ± [\d.]+ +[\d.]+ [mu]?s ", out, re.MULTILINE), out)
         self.assertIn("greedy tokens repeat", out)
 
+    def test_sequences_feel_a_prompt_that_arrives(self):
+        flags = ("-p", 0, "-n", 2, "-r", 1, "-c", 128, "--sequences", 3, "--arriving", 100)
+        text = " ".join(self.out(*flags).split())
+        self.assertRegex(text, r"tg2 x 3 between tokens [\d.]+ [mu]?s, [\d.]+ [mu]?s while a prompt "
+                               r"of 100 is read, p99 [\d.]+ [mu]?s \([\d.]+ x\); its first token "
+                               r"after [\d.]+ [mu]?s; one given up ends after [\d.]+ [mu]?s")
+        arrival, = json.loads(self.out(*flags, "--json"))["arrivals"]
+        self.assertEqual((arrival["name"], arrival["prompt"]), ("tg2 x 3", 100))
+
     def test_one_object_has_everything(self):
         out = json.loads(self.out("-p", 4, "-n", 3, "-r", 2, "--json"))
         self.assertEqual([test["name"] for test in out["tests"]], ["pp4", "tg3"])

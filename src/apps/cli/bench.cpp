@@ -82,6 +82,7 @@ void add_bench(App& app, Action& action) {
   tokamak bench path/to/model -p 0 -n 64 -d 0,4000   at the beginning and far into a text
   tokamak bench path/to/model -pg 512,128         a prompt and 128 tokens after it, as one test
   tokamak bench path/to/model -p 0 -d 512 --sequences 1,8,32,64   many conversations at once
+  tokamak bench path/to/model -p 0 --sequences 32 --arriving 4000   beside a long prompt
   tokamak bench path/to/model -o md               a table to compare with llama-bench's
   tokamak bench path/to/model -o csv > bench.csv
   tokamak bench path/to/model -p 4096 --chunk 1024 --kv f32   other steps and another cache
@@ -112,13 +113,21 @@ that the device makes, running ahead with what it guesses, and a third one from 
   list("-d,--n-depth,--depth", options.depths,
        "positions already taken when a test starts; every test runs at each of them")
       ->capture_default_str();
+  Option* sequences =
+      command
+          ->add_option("--sequences", options.sequences,
+                       "sequences that generate at once, one test for each number; 1: one alone")
+          ->type_name("N,...")
+          ->delimiter(',')
+          ->check(Range(1, 64))
+          ->capture_default_str();
   command
-      ->add_option("--sequences", options.sequences,
-                   "sequences that generate at once, one test for each number; 1: one alone")
-      ->type_name("N,...")
-      ->delimiter(',')
-      ->check(Range(1, 64))
-      ->capture_default_str();
+      ->add_option("--arriving", options.arriving,
+                   "a prompt of that many tokens arrives beside the sequences of such a test: the "
+                   "time between their tokens meanwhile; 0: none")
+      ->type_name("N")
+      ->needs(sequences)
+      ->check(Range(0, 1 << 24));
   command->add_option("-r,--repetitions", options.repetitions, "runs after the one to warm up")
       ->check(Range(1, 1000))
       ->capture_default_str();

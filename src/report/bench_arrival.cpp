@@ -1,0 +1,132 @@
+#include "report/bench_arrival.h"
+
+#include <algorithm>
+
+namespace tokamak {
+namespace {
+
+/// Each sequence generates that many tokens before the prompt arrives.
+constexpr uint32_t kBefore = 16;
+
+class Arriving {
+ public:
+  Arriving(Scheduler& scheduler, std::span<const uint32_t> ids, const BenchOptions& options,
+           const Clock& clock, const BenchTest& test)
+      : scheduler_(scheduler),
+        ids_(ids),
+        options_(options),
+        clock_(clock),
+        test_(test),
+        last_token_(test.sequences - 1),
+        tokens_(test.sequences - 1) {}
+
+  Result<Arrival> run() {
+    Arrival out{.prompt = test_.arriving};
+    for (uint32_t i = 0; i + 1 < test_.sequences; ++i) TOK_TRY(add_stream(i));
+    const auto all_have = [&](uint32_t tokens) {
+      return step_until([this, tokens] { return std::ranges::min(tokens_) >= tokens; });
+    };
+    TOK_TRY(all_have(1));
+    gaps_.clear();  // some waited for the prompts of others
+    TOK_TRY(all_have(1 + kBefore));
+    out.before_seconds = quantile(gaps_, 0.5);
+    gaps_.clear();
+
+    double begun = clock_(), first_token = 0;
+    Request prompt = request_of(0, test_.arriving);
+    prompt.params.max_tokens = 1;
+    prompt.done = [&](Result<Generation>) { first_token = clock_(); };
+    TOK_TRY(scheduler_.add(std::move(prompt)));
+    TOK_TRY(step_until([&] { return first_token > 0; }));
+    out.first_token_seconds = first_token - begun;
+    out.median_seconds = quantile(gaps_, 0.5);
+    out.slow_seconds = quantile(gaps_, 0.99);
+
+    // Given up when a step of it has just been submitted, which has to be waited for.
+    double ended = 0;
+    Request unwanted = request_of(1, test_.arriving);
+    unwanted.params.max_tokens = 1;
+    unwanted.done = [&](Result<Generation>) { ended = clock_(); };
+    TOK_TRY(const RequestId id, scheduler_.add(std::move(unwanted)));
+    const uint64_t steps = scheduler_.stats().prefill_steps;
+    TOK_TRY(step_until([&] { return scheduler_.stats().prefill_steps > steps; }));
+    begun = clock_();
+    scheduler_.cancel(id);
+    TOK_TRY(scheduler_.wait());
+    TOK_TRY(step_until([&] { return ended > 0; }));
+    out.cancel_seconds = ended - begun;
+
+    for (const RequestId stream : streams_) scheduler_.cancel(stream);
+    TOK_TRY(scheduler_.run());
+    return out;
+  }
+
+ private:
+  Request request_of(uint32_t number, uint32_t tokens) const {
+    Request request;
+    for (uint32_t n = 0; n < std::max(tokens, 1u); ++n) {
+      request.prompt.push_back(ids_[(n + 37 * number) % ids_.size()]);
+    }
+    request.params.sampling.temperature = 0;
+    request.tenant = test_.name();  // no test finds the prompt of another
+    return request;
+  }
+
+  Result<void> add_stream(uint32_t i) {
+    Request request = request_of(i + 2, test_.depth);
+    request.params.max_tokens = UINT32_MAX;
+    request.callbacks.token = [this, i](uint32_t, const Logprobs*) {
+      const double now = clock_();
+      if (tokens_[i]++ > 0) gaps_.push_back(now - last_token_[i]);
+      last_token_[i] = now;
+    };
+    TOK_TRY(const RequestId id, scheduler_.add(std::move(request)));
+    streams_.push_back(id);
+    return {};
+  }
+
+  template <typename Condition>
+  Result<void> step_until(Condition is_over) {
+    for (;;) {
+      TOK_TRY(const bool goes_on, scheduler_.step());
+      if (is_over()) return {};
+      if (options_.cancelled && options_.cancelled()) {
+        return fail(ErrorCode::kCancelled, "The measurement was cancelled.");
+      }
+      if (!goes_on) {
+        return fail(ErrorCode::kUsage,
+                    "The sequences ended before a prompt of {} tokens was read beside them; a "
+                    "larger context lets them go on.",
+                    test_.arriving);
+      }
+      TOK_TRY(scheduler_.wait());
+    }
+  }
+
+  /// The value that this share of all are not above; 0 of none.
+  static double quantile(std::vector<double> values, double share) {
+    if (values.empty()) return 0;
+    std::ranges::sort(values);
+    return values[size_t(share * double(values.size() - 1))];
+  }
+
+  Scheduler& scheduler_;
+  std::span<const uint32_t> ids_;
+  const BenchOptions& options_;
+  const Clock& clock_;
+  const BenchTest& test_;
+  std::vector<double> last_token_, gaps_;
+  std::vector<uint32_t> tokens_;
+  std::vector<RequestId> streams_;
+};
+
+}  // namespace
+
+Result<Arrival> time_arrival(Engine& engine, std::span<const uint32_t> ids,
+                             const BenchOptions& options, const Clock& clock,
+                             const BenchTest& test) {
+  TOK_TRY(Scheduler * scheduler, engine.scheduler());
+  return Arriving(*scheduler, ids, options, clock, test).run();
+}
+
+}  // namespace tokamak
