@@ -7,7 +7,7 @@
 namespace tokamak {
 
 PrefillBudget::PrefillBudget(uint32_t least, uint32_t most)
-    : least_(least), most_(most), tokens_(most) {
+    : least_(least), most_(most), tokens_(least) {
   TOK_CHECK(least >= 1 && least <= most);
 }
 

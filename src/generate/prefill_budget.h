@@ -8,7 +8,7 @@ namespace tokamak {
 
 class PrefillBudget {
  public:
-  /// Starts at `most`. REQUIRES: 1 <= least <= most.
+  /// Starts at `least`: nobody has to wait. REQUIRES: 1 <= least <= most.
   PrefillBudget(uint32_t least, uint32_t most);
 
   uint32_t tokens() const { return tokens_; }

@@ -7,7 +7,7 @@ namespace {
 
 TEST(PrefillBudget, EndsWhereBothKindsOfStepsTakeAsLong) {
   PrefillBudget budget(32, 512);
-  EXPECT_EQ(budget.tokens(), 512u);
+  EXPECT_EQ(budget.tokens(), 32u);
   for (int i = 0; i < 20; ++i) {
     budget.decoded(0.010);
     budget.read(budget.tokens(), 0.004 + 0.00005 * budget.tokens());
@@ -20,6 +20,8 @@ TEST(PrefillBudget, EndsWhereBothKindsOfStepsTakeAsLong) {
 TEST(PrefillBudget, HasALeast) {
   PrefillBudget budget(32, 256);
   budget.decoded(0.001);
+  for (int i = 0; i < 3; ++i) budget.read(budget.tokens(), 0.0001);
+  EXPECT_EQ(budget.tokens(), 256u);
   for (int i = 0; i < 20; ++i) budget.read(budget.tokens(), 1);
   EXPECT_EQ(budget.tokens(), 32u);
 }
@@ -28,21 +30,23 @@ TEST(PrefillBudget, BelievesNoSingleStep) {
   PrefillBudget budget(32, 256);
   for (int i = 0; i < 10; ++i) budget.decoded(0.010);
   budget.decoded(0.020);
-  budget.read(256, 10);
-  EXPECT_EQ(budget.tokens(), 128u) << "at most half of it goes at once";
-  budget.read(128, 0.005);
-  EXPECT_EQ(budget.tokens(), 256u);
+  budget.read(32, 0.001);
+  EXPECT_EQ(budget.tokens(), 64u) << "at most as many come at once";
+  budget.read(64, 0.0055);
+  EXPECT_EQ(budget.tokens(), 128u) << "a decoding step that was interrupted counts an eighth";
+  budget.read(128, 10);
+  EXPECT_EQ(budget.tokens(), 64u) << "at most half of it goes at once";
 }
 
 TEST(PrefillBudget, IgnoresWhatSaysNothing) {
   PrefillBudget budget(32, 256);
-  budget.read(256, 1);
-  EXPECT_EQ(budget.tokens(), 256u) << "nothing has decoded yet";
+  budget.read(32, 0.001);
+  EXPECT_EQ(budget.tokens(), 32u) << "nothing has decoded yet";
   budget.decoded(0.010);
-  budget.read(16, 1);
-  EXPECT_EQ(budget.tokens(), 256u) << "the end of a prompt";
-  budget.read(256, 0);
-  EXPECT_EQ(budget.tokens(), 256u) << "a clock that stands still";
+  budget.read(15, 0.001);
+  EXPECT_EQ(budget.tokens(), 32u) << "the end of a prompt";
+  budget.read(32, 0);
+  EXPECT_EQ(budget.tokens(), 32u) << "a clock that stands still";
 }
 
 }  // namespace
