@@ -14,6 +14,9 @@ namespace {
 constexpr uint32_t kContext = 48, kSequences = 8;
 /// What the allocator may keep more of at one time than at another; a software device, too.
 constexpr int64_t kAllowedBytes = int64_t{256} << 10, kAllowedByDevice = int64_t{4} << 20;
+/// Results that are on their way at once have staging memory each: how many there ever were depends
+/// on the time that each took.
+constexpr uint64_t kAllowedStaging = uint64_t{128} << 10;
 
 int64_t held_bytes() {
   malloc_trim(0);
@@ -82,9 +85,10 @@ TEST_P(ManyRequests, GiveEverythingBack) {
   const SchedulerStats stats = scheduler->stats();
   EXPECT_GT(stats.preemptions, 0u);
   EXPECT_EQ(stats.free_pages + stats.cached_pages, stats.pages);
-  EXPECT_EQ(engine->backend().device_bytes(), on_device);
+  const bool is_cpu = setup.options.backend == "cpu";
+  EXPECT_LE(engine->backend().device_bytes(), on_device + (is_cpu ? 0 : kAllowedStaging));
   const int64_t grown = held_bytes() - held;
-  EXPECT_LE(grown, setup.options.backend == "cpu" ? kAllowedBytes : kAllowedByDevice);
+  EXPECT_LE(grown, is_cpu ? kAllowedBytes : kAllowedByDevice);
   fmt::print(
       "{} requests, {} steps, {} preemptions: {:.2f} MiB held, {:+.2f} MiB since the first "
       "{}; {:.2f} MiB on the device, {} of {} pages free, {} cached\n",
