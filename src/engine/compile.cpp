@@ -5,18 +5,16 @@
 #include "engine/engine.h"
 #include "engine/task.h"
 #include "fuse/long_context.h"
+#include "graph/kv_cache.h"
 #include "kernels/linear/small_batch.h"
 
 namespace tokamak {
 namespace {
 
 Result<DType> kv_dtype(const std::string& choice, const DeviceInfo& device) {
-  if (choice == "f16") return DType::kF16;
-  if (choice == "f32") return DType::kF32;
-  if (choice != "auto") {
-    return fail(ErrorCode::kUsage, "kv is \"{}\", expected auto, f16 or f32.", choice);
-  }
-  return device.backend == BackendKind::kCpu ? DType::kF32 : DType::kF16;
+  if (choice == "auto") return device.backend == BackendKind::kCpu ? DType::kF32 : DType::kF16;
+  if (const auto dtype = cache_type_from_name(choice)) return *dtype;
+  return fail(ErrorCode::kUsage, "kv is \"{}\", expected auto, f32, f16 or q8.", choice);
 }
 
 /// What `quantize` makes of matrices of floats.

@@ -4,11 +4,13 @@
 #include <vector>
 
 #include "base/nearest.h"
+#include "graph/kv_cache.h"
 
 namespace tokamak {
 namespace {
 
 constexpr std::string_view kNames[] = {"kv", "kernels"};
+constexpr std::string_view kCacheTypes = "\"f32\", \"f16\" or \"q8\"";
 /// For one op; there are not that many variants.
 constexpr size_t kMaxVariants = 64;
 
@@ -30,10 +32,10 @@ Result<void> check_names(const Json& json) {
 }
 
 Result<std::string> read_kv(const Json& value) {
-  if (!value.is_string()) return wrong_kind("kv", value, "\"f16\" or \"f32\"");
+  if (!value.is_string()) return wrong_kind("kv", value, kCacheTypes);
   const std::string& type = value.as_string();
-  if (type != "f16" && type != "f32") {
-    return invalid_input("kv is \"{}\", expected \"f16\" or \"f32\".", type);
+  if (!cache_type_from_name(type)) {
+    return invalid_input("kv is \"{}\", expected {}.", type, kCacheTypes);
   }
   return type;
 }

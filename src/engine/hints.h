@@ -16,7 +16,7 @@ namespace tokamak {
 
 struct ModelHints {
   bool present = false;           // there is such a file
-  std::optional<std::string> kv;  // "f16" or "f32": where --kv is auto
+  std::optional<std::string> kv;  // "f32", "f16" or "q8": where --kv is auto
   ForcedVariants kernels;
 };
 

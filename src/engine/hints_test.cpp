@@ -41,9 +41,9 @@ TEST(Hints, RefuseEveryMistakeInWords) {
       "kernels.");
   EXPECT_EQ(refused(R"({"kv": "f32", "kv": "f16"})"), "m/tokamak.json: \"kv\" occurs twice.");
   EXPECT_EQ(refused(R"({"kv": 16})"),
-            "m/tokamak.json: kv is an integer, expected \"f16\" or \"f32\".");
+            "m/tokamak.json: kv is an integer, expected \"f32\", \"f16\" or \"q8\".");
   EXPECT_EQ(refused(R"({"kv": "bf16"})"),
-            "m/tokamak.json: kv is \"bf16\", expected \"f16\" or \"f32\".");
+            "m/tokamak.json: kv is \"bf16\", expected \"f32\", \"f16\" or \"q8\".");
   EXPECT_EQ(refused("[]"), "m/tokamak.json: The document is an array, expected an object.");
   EXPECT_EQ(refused(R"({"kernels": "any"})"),
             "m/tokamak.json: kernels is a string, expected an object.");

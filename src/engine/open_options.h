@@ -25,7 +25,7 @@ struct OpenOptions {
   uint32_t cache_tokens = 0;    // positions that they have together; 0: a context for each
   uint32_t chunk = 0;           // most tokens of a prefill step; 0: 512, and up to 4096
                                 // where matrix units multiply
-  std::string kv = "auto";      // f16 or f32; auto: f16 on WebGPU, f32 on the CPU
+  std::string kv = "auto";      // f32, f16 or q8; auto: f16 on WebGPU, f32 on the CPU
   bool all_logits = false;      // logits of every token, not only of the last
   std::string quantize;         // q8 or q4: pack the matrices of floats at load
   std::string pooling;          // mean, last or cls: embeddings of a model without modules.json

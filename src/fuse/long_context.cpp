@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "base/check.h"
+#include "graph/kv_cache.h"
 
 namespace tokamak::fuse {
 namespace {
@@ -16,11 +17,12 @@ bool gains(const Graph& graph, const Node& node, const Target& target) {
   const auto* op = std::get_if<StepAttention>(&node.op);
   // Without splits another node merges nothing.
   if (op == nullptr || op->splits == 1 || op->splits >= kSplits || op->window > 0) return false;
-  const Shape& cache = graph.at(node.inputs[2]).shape;
-  const uint32_t kv = uint32_t(cache[2]);
+  const TensorDesc& cache = graph.at(node.inputs[2]);
+  const uint32_t kv = uint32_t(cache.shape[2]);
   // With fewer workgroups than that each head for itself is faster. Heads come in powers of two.
   const uint32_t enough = std::bit_floor(std::max(target.multiprocessors, 1u));
-  return op->heads > kv && kv * kSplits >= enough && cache[3] <= kHeadDim;
+  return op->heads > kv && kv * kSplits >= enough &&
+         cached_head_dim(cache.dtype, cache.shape) <= kHeadDim;
 }
 
 }  // namespace

@@ -11,6 +11,8 @@
 // it. Saves up to six dispatches per layer.
 #include "fuse/step_attention.h"
 
+#include "graph/kv_cache.h"
+
 namespace tokamak::fuse {
 namespace {
 
@@ -38,7 +40,7 @@ bool is_ones(const TensorDesc& weight) {
 
 std::optional<Replacement> replace(Match& m) {
   const auto& attention = m.attributes<Attention>(y);
-  const uint32_t head_dim = uint32_t(m.type(cache).shape[3]);
+  const uint32_t head_dim = uint32_t(cached_head_dim(m.type(cache).dtype, m.type(cache).shape));
   const auto& rope = m.attributes<Rope>(rq);
   if (!attention.causal || head_dim % StepAttention::kPart != 0 ||
       head_dim > StepAttention::kMaxHeadDim || rope.head_dim != head_dim) {

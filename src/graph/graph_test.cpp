@@ -4,6 +4,7 @@
 
 #include "graph/builder.h"
 #include "graph/fixed_point_sums.h"
+#include "graph/kv_cache.h"
 #include "graph/liveness.h"
 #include "graph/row_range.h"
 #include "graph/text.h"
@@ -214,6 +215,25 @@ TEST(GraphBuilder, ReportsTheFirstMistakeAtTheEnd) {
   auto graph = b.finish(b.add(b.linear(x, wrong), x));
   ASSERT_FALSE(graph);
   EXPECT_EQ(graph.error().message, "linear: operand 1 is bf16[8,9], expected a matrix [out, 8]");
+}
+
+TEST(GraphShapes, AQ8CacheHasAStepForEachHead) {
+  const auto error = [](Shape cache) -> std::string {
+    GraphBuilder b;
+    const ValueId tokens = b.input("tokens", {kTokens});
+    const ValueId x = b.embed(tokens, b.constant("e", {8, 8}, DType::kF32, Weight{{"e"}}));
+    const ValueId pages = b.input("pages", {4});
+    const ValueId kv = b.kv_append(x, x, b.state("kv", std::move(cache), kQ8Cache), pages);
+    auto graph = b.finish(b.attention(x, kv, pages, {}));
+    return graph ? "" : graph.error().message;
+  };
+  EXPECT_EQ(error({64, 2, 1, 12}), "");
+  EXPECT_EQ(error({64, 2, 2, 8}), "");
+  EXPECT_NE(error({64, 2, 1, 8}).find("expected 4 columns"), std::string::npos);
+  for (const Dim width : {4, 6}) {
+    EXPECT_NE(error({64, 2, 1, width}).find("heads of a multiple of 4 elements, and 4 bytes more"),
+              std::string::npos);
+  }
 }
 
 TEST(GraphVerify, RefusesASecondAppend) {

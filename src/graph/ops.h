@@ -91,7 +91,7 @@ struct Rope {
 
 /// Writes this step's keys and values into the cache, at the cells that the sequence's page table
 /// gives for their positions. The result is the same memory as `cache`.
-///     (k [T, kv*d], v [T, kv*d], cache [cells, 2, kv, d], pages u32 [P]) -> cache
+///     (k [T, kv*d], v [T, kv*d], cache of graph/kv_cache.h, pages u32 [P]) -> cache
 struct KvAppend {
   static constexpr std::string_view kName = "kv_append";
   static void fields(auto&, auto&&) {}

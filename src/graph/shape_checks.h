@@ -5,6 +5,7 @@
 
 #include "base/packing.h"
 #include "graph/graph.h"
+#include "graph/kv_cache.h"
 
 namespace tokamak {
 
@@ -71,8 +72,13 @@ struct ShapeChecks {
   Result<void> cache(size_t operand) const {
     const TensorDesc& c = *in[operand];
     if (c.storage != Storage::kState || c.shape.size() != 4 || c.shape[1] != 2 ||
-        c.shape[0] % kPageTokens != 0 || !(c.dtype == DType::kF32 || c.dtype == DType::kF16)) {
+        c.shape[0] % kPageTokens != 0 || !cache_type_from_name(cache_type_name(c.dtype))) {
       return wrong(operand, "a cache [cells, 2, kv_heads, head_dim] of whole pages");
+    }
+    const Dim head_dim = cached_head_dim(c.dtype, c.shape);
+    if (c.dtype == kQ8Cache && (head_dim <= 0 || head_dim % kQ8CacheMultiple != 0)) {
+      return wrong(operand, fmt::format("heads of a multiple of {} elements, and {} bytes more",
+                                        kQ8CacheMultiple, kCacheStepBytes));
     }
     return {};
   }

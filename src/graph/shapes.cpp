@@ -77,7 +77,7 @@ struct Rule : ShapeChecks {
     TOK_TRY(activation(0));
     TOK_TRY(cache(2));
     TOK_TRY(pages(3));
-    const Dim columns = in[2]->shape[2] * in[2]->shape[3];
+    const Dim columns = in[2]->shape[2] * cached_head_dim(in[2]->dtype, in[2]->shape);
     if (in[0]->shape[1] != columns) return wrong(0, fmt::format("{} columns", columns));
     TOK_TRY(like(1, *in[0]));
     return {{same_state(2)}};
@@ -87,7 +87,7 @@ struct Rule : ShapeChecks {
     TOK_TRY(activation(0));
     TOK_TRY(cache(1));
     TOK_TRY(pages(2));
-    const Dim kv_columns = in[1]->shape[2] * in[1]->shape[3];
+    const Dim kv_columns = in[1]->shape[2] * cached_head_dim(in[1]->dtype, in[1]->shape);
     if (in[0]->shape[1] % kv_columns != 0) {
       return wrong(0, fmt::format("a multiple of {} columns", kv_columns));
     }
@@ -387,7 +387,8 @@ struct Rule : ShapeChecks {
     TOK_TRY(activation(0));
     TOK_TRY(cache(2));
     TOK_TRY(pages(3));
-    const Dim kv_heads = in[2]->shape[2], d = in[2]->shape[3], heads = op.heads;
+    const Dim kv_heads = in[2]->shape[2], heads = op.heads;
+    const Dim d = cached_head_dim(in[2]->dtype, in[2]->shape);
     const TensorDesc& table = *in[1];
     if (table.shape.size() != 2 || table.dtype != DType::kF32 || table.shape[1] > d ||
         table.shape[1] % 2 != 0 || table.shape[0] <= Dim{op.short_rows}) {

@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "graph/kv_cache.h"
 #include "kernels/launch.h"
 #include "kernels/problems_test.h"
 #include "kernels/sources.h"
@@ -31,6 +32,19 @@ Problem with_matrix(Problem p, DType dtype) {
   }
   return p;
 }
+
+/// The problem with a cache of that type, where its op has one.
+Problem with_cache(Problem p, DType dtype) {
+  for (std::vector<TensorDesc>* operands : {&p.inputs, &p.outputs}) {
+    for (TensorDesc& one : *operands) {
+      if (one.shape.size() != 4) continue;
+      const Dim head_dim = cached_head_dim(one.dtype, one.shape);
+      one = tensor(cache_shape(dtype, one.shape[0], one.shape[2], head_dim), dtype);
+    }
+  }
+  return p;
+}
+constexpr DType kCacheTypes[] = {DType::kF32, DType::kF16, kQ8Cache};
 
 template <size_t... kIndices>
 std::vector<Op> every_op(std::index_sequence<kIndices...>) {
@@ -182,6 +196,11 @@ TEST(Variants, SourcesExistAndUseEveryConstant) {
         expect_whole_texts(with_matrix(ordinary(op, max_tokens), dtype));
       }
     }
+    for (const DType dtype : kCacheTypes) {
+      for (const uint32_t max_tokens : {1u, 64u}) {
+        expect_whole_texts(with_cache(ordinary(op, max_tokens), dtype));
+      }
+    }
   }
 }
 
@@ -220,12 +239,6 @@ TEST(Variants, EveryEmbeddedFileBelongsToAVariant) {
           if (auto* attention = std::get_if<Attention>(&op)) attention->softcap = cap;
           if (auto* attention = std::get_if<StepAttention>(&op)) attention->softcap = cap;
           Problem problem = with_matrix(ordinary(op, 64), dtype);
-          if (std::holds_alternative<Attention>(op) && dtype == DType::kF32) {
-            problem.inputs[1].dtype = dtype;
-          }
-          if (std::holds_alternative<StepAttention>(op) && dtype == DType::kF32) {
-            (problem.outputs.size() > 1 ? problem.outputs[1] : problem.inputs[2]).dtype = dtype;
-          }
           note(problem);
           problem.max_tokens = 8;
           note(problem);
@@ -246,6 +259,12 @@ TEST(Variants, EveryEmbeddedFileBelongsToAVariant) {
   odd.inputs = {tensor({kTokens, 63}), tensor({63})};
   odd.outputs = {tensor({kTokens, 63})};
   note(odd);
+  for (const Op& op : every_op()) {
+    for (const DType dtype : kCacheTypes) {
+      note(with_cache(ordinary(op, 64), dtype));
+      note(with_cache(ordinary(op, 1), dtype));
+    }
+  }
   const Op linear = Linear{};
   Problem tall = with_matrix(ordinary(linear), DType::kQ4_0);
   tall.inputs[1].shape[0] = 8192;

@@ -6,6 +6,7 @@
 #include "base/bits.h"
 #include "base/check.h"
 #include "base/packing.h"
+#include "graph/kv_cache.h"
 
 namespace tokamak {
 namespace {
@@ -361,6 +362,11 @@ ValueId ModelBuilder::rotate(ValueId x, uint32_t head_dim, const RopeTable& reci
 ValueId ModelBuilder::cached_attention(uint32_t layer, ValueId q, ValueId k, ValueId v,
                                        uint32_t kv_heads, uint32_t head_dim,
                                        const Attention& attributes) {
+  if (options_.kv_dtype == kQ8Cache && head_dim % kQ8CacheMultiple != 0) {
+    reject({ErrorCode::kUsage,
+            fmt::format("kv q8 is for heads of a multiple of {} elements; this model's have {}.",
+                        kQ8CacheMultiple, head_dim)});
+  }
   const uint32_t pages = ceil_div(options_.context, kPageTokens);
   // A window layer's pages recur; a step writes all its tokens before any of them attends, so the
   // cache holds a window and a chunk.
@@ -378,7 +384,8 @@ ValueId ModelBuilder::cached_attention(uint32_t layer, ValueId q, ValueId k, Val
     found = made_.emplace(table, input(table, {Dim(pages)}, window)).first;
   }
   const ValueId cache =
-      state(fmt::format("kv.{}", layer), {Dim(all_pages) * kPageTokens, 2, kv_heads, head_dim},
+      state(fmt::format("kv.{}", layer),
+            cache_shape(options_.kv_dtype, Dim(all_pages) * kPageTokens, kv_heads, head_dim),
             options_.kv_dtype, window);
   const Cache own{kv_append(k, v, cache, found->second), found->second};
   caches_[layer] = own;

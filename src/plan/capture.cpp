@@ -3,6 +3,7 @@
 
 #include "base/bits.h"
 #include "base/check.h"
+#include "graph/kv_cache.h"
 #include "graph/liveness.h"
 #include "plan/plan.h"
 #include "plan/pool.h"
@@ -295,8 +296,9 @@ void add_attention(Cost& cost, const Step& step, const Operand& cache, uint64_t 
   const bool causal = plain == nullptr || plain->causal;
   const uint64_t seen = window == 0 ? kv_length : std::min(kv_length, window * (causal ? 1 : 2));
   const uint64_t per_position = element_count(cache.shape, 1) / uint64_t(cache.shape[0]);
-  const uint64_t queries = fused != nullptr ? uint64_t{fused->heads} * uint64_t(cache.shape[3])
-                                            : element_count(step.outputs[0].shape, 1);
+  const uint64_t head_dim = uint64_t(cached_head_dim(cache.dtype, cache.shape));
+  const uint64_t queries =
+      fused != nullptr ? fused->heads * head_dim : element_count(step.outputs[0].shape, 1);
   cost.bytes += seen * per_position * dtype_bytes(cache.dtype);
   cost.flops += 2 * tokens * seen * queries * 2;
 }

@@ -408,6 +408,20 @@ TEST(Cost, CountsAChangedStateAsReadAndWritten) {
   EXPECT_EQ(step_cost(*plan, step, 5, 5).bytes, 5 * 2 * rows + taps + 2 * state);
 }
 
+/// A byte for each element, and four for the step of each head.
+TEST(Cost, OfAQ8CacheCountsItsSteps) {
+  constexpr uint64_t kQ8 = 2 * 2 * (8 + 4), kF16 = 2 * 2 * 8 * 2;  // of a position
+  for (const auto& [type, position] : {std::pair{kQ8Cache, kQ8}, {DType::kF16, kF16}}) {
+    auto plan = capture(two_layers(type), webgpu_device(), kBothPhases);
+    ASSERT_TRUE(plan) << plan.error().message;
+    EXPECT_EQ(footprint(*plan).states, 2 * 64 * position);
+    const auto bytes = [&](uint64_t kv_length) {
+      return phase_cost(*plan, plan->phases[1], 1, kv_length).bytes;
+    };
+    EXPECT_EQ(bytes(30) - bytes(10), 2 * 20 * position);
+  }
+}
+
 TEST(PlanText, PrintsAndParsesBack) {
   DeviceInfo device = webgpu_device();
   for (const Features features : {0u, kFeatureF16 | kFeatureSubgroups}) {

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "generate/sampled_decoder.h"
+#include "graph/kv_cache.h"
 #include "report/bench_arrival.h"
 #include "report/bench_batch.h"
 #include "report/inspect_views.h"
@@ -348,7 +349,7 @@ Result<BenchReport> bench_engine(Engine& engine, const BenchOptions& options, co
   report.weight_bytes = used.bytes;
   report.quantization = quantization_name(engine.files(), compiled);
   for (const Buffer& buffer : compiled.plan.buffers) {
-    if (is_kv_cache(buffer)) report.kv = dtype_name(buffer.tensor.dtype);
+    if (is_kv_cache(buffer)) report.kv = cache_type_name(buffer.tensor.dtype);
   }
   Bench bench(engine, options, tests, clock);
   for (const BenchTest& test : tests) TOK_TRY(bench.run(test, report));

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "formats/printable.h"
+#include "graph/kv_cache.h"
 #include "graph/text.h"
 #include "plan/text.h"
 #include "report/inspect_views.h"
@@ -41,10 +42,11 @@ Dimensions dimensions(const Graph& graph) {
     if (std::holds_alternative<Glu>(node.op)) found.feed_forward.insert(columns(node.outputs[0]));
     const auto* attention = std::get_if<Attention>(&node.op);
     if (attention == nullptr) continue;
-    const Shape& cache = graph.at(node.inputs[1]).shape;  // [slots, 2, kv, d]
-    found.kv_heads.insert(uint64_t(cache[2]));
-    found.head_dim.insert(uint64_t(cache[3]));
-    found.heads.insert(columns(node.inputs[0]) / uint64_t(cache[3]));
+    const TensorDesc& cache = graph.at(node.inputs[1]);
+    const auto head_dim = uint64_t(cached_head_dim(cache.dtype, cache.shape));
+    found.kv_heads.insert(uint64_t(cache.shape[2]));
+    found.head_dim.insert(head_dim);
+    found.heads.insert(columns(node.inputs[0]) / head_dim);
     ++found.windows[attention->window];
   }
   return found;

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/check.h"
+#include "graph/kv_cache.h"
 #include "graph/text.h"
 #include "kernels/sources.h"
 #include "report/inspect_views.h"
@@ -189,7 +190,7 @@ Json origin_json(const Engine& engine, const PageOrigin& origin) {
       fmt::format("{} tokens, in chunks of {}", compiled.context, compiled.plan.chunk()));
   for (const Buffer& buffer : compiled.plan.buffers) {
     if (buffer.use != BufferUse::kState || !buffer.tensor.name.starts_with("kv.")) continue;
-    add("KV cache", std::string(dtype_name(buffer.tensor.dtype)));
+    add("KV cache", std::string(cache_type_name(buffer.tensor.dtype)));
     break;
   }
   return rows;

@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "base/packing.h"
+#include "graph/kv_cache.h"
 #include "tune/self_test_writer.h"
 
 namespace tokamak {
@@ -16,7 +17,11 @@ constexpr uint32_t kOddHeads = 7, kOddHead = 43, kOdd = kOddHeads * kOddHead;
 
 // Relative to the largest magnitude in a result; tests/parity has the reasons.
 constexpr double kExact = 2e-7, kSum = 2e-6, kFunction = 4e-6, kAttention = 2e-5;
-constexpr double kAttentionF16 = 2e-3, kDelta = 1e-5;
+constexpr double kAttentionF16 = 2e-3, kAttentionQ8 = 1.0 / 127, kDelta = 1e-5;
+
+double attention_tolerance(DType cache) {
+  return cache == DType::kF32 ? kAttention : cache == DType::kF16 ? kAttentionF16 : kAttentionQ8;
+}
 
 constexpr float kFactor = -0.7f;  // of scale, where any will do
 
@@ -231,16 +236,17 @@ void add_attention(std::vector<SelfTestCase>& all, const Steps& steps) {
     bool causal;
   };
   for (const Kind& kind : {Kind{DType::kF32, 20, 0, 0, true}, Kind{DType::kF16, 64, 37, 2, true},
-                           Kind{DType::kF32, 32, 21, 0, false}}) {
+                           Kind{kQ8Cache, 64, 37, 2, true}, Kind{DType::kF32, 32, 21, 0, false}}) {
     for (const std::string_view op : {KvAppend::kName, Attention::kName}) {
       if (op == KvAppend::kName && !kind.causal) continue;
-      Writer w(fmt::format("{} {} 4/2x{} window {}{}", op, dtype_name(kind.cache), kind.head_dim,
-                           kind.window, kind.causal ? "" : " both ways"),
+      Writer w(fmt::format("{} {} 4/2x{} window {}{}", op, cache_type_name(kind.cache),
+                           kind.head_dim, kind.window, kind.causal ? "" : " both ways"),
                op);
       const uint32_t positions = std::accumulate(steps.chunks.begin(), steps.chunks.end(), 0u);
       uint32_t slots = 0;
       const ValueId pages = w.pages(positions, slots);
-      const ValueId cache = w.graph().state("cache", {slots, 2, 2, kind.head_dim}, kind.cache);
+      const ValueId cache =
+          w.graph().state("cache", cache_shape(kind.cache, slots, 2, kind.head_dim), kind.cache);
       const ValueId q = w.activation(4 * kind.head_dim, 2);
       const ValueId k = w.activation(2 * kind.head_dim, 2), v = w.activation(2 * kind.head_dim);
       const ValueId kv = w.graph().kv_append(k, v, cache, pages);
@@ -249,7 +255,7 @@ void add_attention(std::vector<SelfTestCase>& all, const Steps& steps) {
                                              .window = kind.window,
                                              .softcap = kind.softcap,
                                              .causal = kind.causal});
-      all.push_back(w.finish(y, steps, kind.cache == DType::kF16 ? kAttentionF16 : kAttention));
+      all.push_back(w.finish(y, steps, attention_tolerance(kind.cache)));
     }
   }
 }
@@ -353,13 +359,23 @@ void add_decode(std::vector<SelfTestCase>& all) {
     all.push_back(w.finish(y, kOne, 2 * kSum));
   }
   constexpr uint32_t kHeads = 4, kHeadDim = 64;
-  for (const auto& [op_tested, splits] :
-       {std::pair{StepAttention::kName, 3u}, std::pair{FusedLinear::kName, 3u},
-        std::pair{StepAttention::kName, StepAttention::kLongContextSplits}}) {
-    Writer w(fmt::format("{} 4/2x64 in {} splits", op_tested, splits), op_tested);
+  struct Split {
+    std::string_view op_tested;
+    uint32_t splits;
+    DType cache = DType::kF16;
+  };
+  constexpr uint32_t kLong = StepAttention::kLongContextSplits;
+  for (const auto& [op_tested, splits, cache_type] :
+       {Split{StepAttention::kName, 3}, Split{FusedLinear::kName, 3},
+        Split{StepAttention::kName, kLong}, Split{StepAttention::kName, 3, kQ8Cache},
+        Split{StepAttention::kName, kLong, kQ8Cache}}) {
+    Writer w(
+        fmt::format("{} {} 4/2x64 in {} splits", op_tested, cache_type_name(cache_type), splits),
+        op_tested);
     uint32_t slots = 0;
     const ValueId pages = w.pages(2, slots);
-    const ValueId cache = w.graph().state("cache", {slots, 2, 2, kHeadDim}, DType::kF16);
+    const ValueId cache =
+        w.graph().state("cache", cache_shape(cache_type, slots, 2, kHeadDim), cache_type);
     const RopeTable recipe{{1, 0.5f, 0.1f}, 1.25f};
     const ValueId table = w.constant("table", {8, 6}, rope_table(recipe, 8));
     const ValueId row = w.row((kHeads + 4) * kHeadDim, 2);
@@ -369,7 +385,7 @@ void add_decode(std::vector<SelfTestCase>& all) {
     const ValueId m = w.random("w", {24, kHeads * kHeadDim}, DType::kBF16, 0.1f);
     const FusedLinear merge{.prologue = Prologue::kMergeSplits, .splits = splits};
     const ValueId y = w.graph().add_node(merge, {parts, m}).front();
-    all.push_back(w.finish(y, kOne, kAttentionF16));
+    all.push_back(w.finish(y, kOne, attention_tolerance(cache_type)));
   }
   for (const std::string_view op : {BlockArgmax::kName, NextToken::kName}) {
     Writer w(fmt::format("{} of 131", op), op);

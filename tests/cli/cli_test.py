@@ -138,7 +138,7 @@ class Usage(Cli):
             (("--context", "0"), '--context is "0", expected a whole number from 1 to 16777216'),
             (("-c=x",), '--context is "x", expected a whole number from 1 to 16777216'),
             (("--seed", "-1"), '--seed is "-1", expected a whole number from 0 to'),
-            (("--kv", "q8"), '--kv is "q8", expected auto, f16 or f32'),
+            (("--kv", "q4"), '--kv is "q4", expected auto, f32, f16 or q8'),
             (("--quantize", "q5"), '--quantize is "q5", expected q8 or q4'),
             (("--backend", "cuda"), '--backend is "cuda", expected auto, webgpu or cpu'),
             (("--disable-pass", "frob"), '--disable-pass is "frob", expected '),

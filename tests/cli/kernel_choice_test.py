@@ -81,7 +81,7 @@ class Wishes(unittest.TestCase):
     def test_mistakes_are_errors(self):
         for text, mentions in (
             ({"kv": 16}, ["kv is an integer"]),
-            ({"kv": "q8"}, ['kv is "q8"']),
+            ({"kv": "q4"}, ['kv is "q4"']),
             ({"kernals": {}}, ['"kernals"', "did you mean kernels?"]),
             ({"kernels": {"linear": "linear.wgsl.none"}}, ["linear has no variant"]),
             ({"kernels": {"linear": {}}}, ["kernels.linear is an object"]),

@@ -129,6 +129,15 @@ INSTANTIATE_TEST_SUITE_P(Models, ModelGolden,
                            return std::get<0>(param.param) + "_" + std::get<1>(param.param).name;
                          });
 
+/// Heads of every kind: plain, windows and a cap, beside recurrent layers.
+INSTANTIATE_TEST_SUITE_P(Q8Cache, ModelGolden,
+                         testing::Combine(testing::Values("llama_untied", "gemma3_softcap",
+                                                          "qwen3_5_text"),
+                                          testing::ValuesIn(q8_setups())),
+                         [](const auto& param) {
+                           return std::get<0>(param.param) + "_" + std::get<1>(param.param).name;
+                         });
+
 INSTANTIATE_TEST_SUITE_P(Gguf, ModelGolden,
                          testing::Combine(testing::ValuesIn(gguf_names()),
                                           testing::ValuesIn(setups())),

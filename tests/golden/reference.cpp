@@ -19,9 +19,21 @@ constexpr double kCpu = 5e-5;
 constexpr double kWebGpu = 5e-4;
 /// Keys and values lose 13 bits of mantissa: half a thousandth each. Measured: 1.2e-3.
 constexpr double kF16Cache = 5e-3;
+/// Keys and values become one of 255 numbers, up to half a 127th of their head's largest away.
+/// Measured: 1.9e-2.
+constexpr double kQ8Cache = 0.05;
 
 /// Matrix units take f16: every factor of every product loses 13 bits of mantissa.
 constexpr double kMatrixUnits = 5e-3;
+
+OpenOptions with(const char* backend, const char* kv) {
+  OpenOptions options;
+  options.backend = backend;
+  options.kv = kv;
+  options.self_test = options.use_tuned = false;  // whatever is known of this device
+  options.use_matrix = false;
+  return options;
+}
 
 /// The first WebGPU device, or why there is none.
 const Result<DeviceInfo>& gpu() {
@@ -35,14 +47,6 @@ const Result<DeviceInfo>& gpu() {
 }  // namespace
 
 const std::vector<DeviceSetup>& setups() {
-  const auto with = [](const char* backend, const char* kv) {
-    OpenOptions options;
-    options.backend = backend;
-    options.kv = kv;
-    options.self_test = options.use_tuned = false;  // whatever is known of this device
-    options.use_matrix = false;
-    return options;
-  };
   const auto plain = [&](const char* kv) {
     OpenOptions options = with("webgpu", kv);
     options.use_f16 = options.use_subgroups = false;
@@ -59,6 +63,12 @@ const std::vector<DeviceSetup>& setups() {
       {"webgpu_plain_f16", plain("f16"), kF16Cache},
       {"webgpu_matrix", matrix, kMatrixUnits, kFeatureSubgroupMatrix},
   };
+  return all;
+}
+
+const std::vector<DeviceSetup>& q8_setups() {
+  static const std::vector<DeviceSetup> all = {{"cpu_q8", with("cpu", "q8"), kQ8Cache},
+                                               {"webgpu_q8", with("webgpu", "q8"), kQ8Cache}};
   return all;
 }
 

@@ -24,6 +24,8 @@ struct DeviceSetup {
 
 /// The CPU reference, and WebGPU with and without what a device may lack.
 const std::vector<DeviceSetup>& setups();
+/// Those with a KV cache in q8, for some models.
+const std::vector<DeviceSetup>& q8_setups();
 
 /// What tests do without on the CPU that ask for the same bits there: the references of fused ops
 /// round where the ops do that they stand for, except for parts of an attention and for fixed-point

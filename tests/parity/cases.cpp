@@ -170,13 +170,13 @@ Case attention_case(AttentionShape shape, uint32_t window, float softcap, DType 
                     const Steps& steps, bool causal = true, float range = 2, float values = 1) {
   CaseBuilder b(fmt::format("attention {}/{}x{} window {} softcap {} {} {}{} range {} values {}",
                             shape.heads, shape.kv_heads, shape.head_dim, window, softcap,
-                            dtype_name(cache_type), label(steps), causal ? "" : " both ways", range,
-                            values));
+                            cache_type_name(cache_type), label(steps), causal ? "" : " both ways",
+                            range, values));
   uint32_t positions = 0, slots = 0;
   for (const uint32_t chunk : steps.chunks) positions += chunk;
   const ValueId pages = b.pages(positions, window == 0 ? 0 : window + steps.max_tokens, slots);
-  const ValueId cache =
-      b.graph().state("cache", {slots, 2, shape.kv_heads, shape.head_dim}, cache_type, window);
+  const ValueId cache = b.graph().state(
+      "cache", cache_shape(cache_type, slots, shape.kv_heads, shape.head_dim), cache_type, window);
   const uint32_t kv_columns = shape.kv_heads * shape.head_dim;
   const ValueId q = b.activation(shape.heads * shape.head_dim, range);
   const ValueId k = b.activation(kv_columns, 2), v = b.activation(kv_columns, values);
@@ -186,7 +186,7 @@ Case attention_case(AttentionShape shape, uint32_t window, float softcap, DType 
                                          .window = window,
                                          .softcap = softcap,
                                          .causal = causal});
-  return b.finish(y, steps, cache_type == DType::kF16 ? kAttentionF16 : kAttention);
+  return b.finish(y, steps, attention_tolerance(cache_type));
 }
 
 // 233 positions: blocks of keys and the pages of windows wrap.
@@ -221,6 +221,12 @@ std::vector<Case> attention_cases() {
     all.push_back(attention_case({4, 2, 64}, 40, 0, cache, kLongChunks, true, 5));
     all.push_back(attention_case({4, 1, 128}, 40, 0, cache, kWhole, true, 5));
   }
+  all.push_back(attention_case({4, 2, 4}, 0, 0, kQ8Cache, kLongChunks));
+  all.push_back(attention_case({8, 1, 64}, 0, 0, kQ8Cache, kManyTokens));
+  all.push_back(attention_case({6, 3, 80}, 40, 0, kQ8Cache, kLongChunks));
+  all.push_back(attention_case({2, 1, 256}, 24, 3, kQ8Cache, kManyTokens));
+  all.push_back(attention_case({4, 1, 128}, 40, 0, kQ8Cache, kWhole, true, 5));
+  all.push_back(attention_case({4, 2, 16}, 5, 0, kQ8Cache, kWhole, false));
   return all;
 }
 
@@ -237,6 +243,25 @@ std::vector<Case> gather_columns_cases() {
   return all;
 }
 
+/// Who sees but its own position gets its value as the cache has rounded it.
+Case q8_rounding_case(AttentionShape shape, const Steps& steps) {
+  CaseBuilder b(fmt::format("kv_append q8 of half steps {}x{} {}", shape.kv_heads, shape.head_dim,
+                            label(steps)));
+  uint32_t positions = 0, slots = 0;
+  for (const uint32_t chunk : steps.chunks) positions += chunk;
+  const ValueId pages = b.pages(positions, 0, slots);
+  const ValueId cache = b.graph().state(
+      "cache", cache_shape(kQ8Cache, slots, shape.kv_heads, shape.head_dim), kQ8Cache, 0);
+  const uint32_t columns = shape.kv_heads * shape.head_dim;
+  const ValueId table =
+      b.constant("values", {kVocab, Dim{columns}}, half_steps(columns, shape.head_dim));
+  const ValueId values = b.graph().embed(b.tokens(), table);
+  const ValueId kv = b.graph().kv_append(b.activation(columns, 2), values, cache, pages);
+  const ValueId y = b.graph().attention(b.activation(shape.heads * shape.head_dim, 2), kv, pages,
+                                        {.scale = 0.2f, .window = 1});
+  return b.finish(y, steps, kExact);
+}
+
 /// What was appended shows in what attention reads.
 std::vector<Case> kv_append_cases() {
   std::vector<Case> all;
@@ -247,7 +272,14 @@ std::vector<Case> kv_append_cases() {
     }
   }
   // Values beyond the largest f16.
-  all.push_back(attention_case({2, 1, 16}, 0, 0, DType::kF16, kManyTokens, true, 2, 1e6f));
+  for (const DType cache : {DType::kF16, kQ8Cache}) {
+    all.push_back(attention_case({2, 1, 16}, 0, 0, cache, kManyTokens, true, 2, 1e6f));
+  }
+  for (const Steps& steps : {kManyTokens, kLongChunks}) {
+    all.push_back(attention_case({3, 3, 20}, 20, 0, kQ8Cache, steps));
+    all.push_back(q8_rounding_case({3, 3, 20}, steps));
+  }
+  all.push_back(q8_rounding_case({1, 1, 256}, kWhole));
   return all;
 }
 

@@ -89,21 +89,24 @@ struct StepShape {
   uint32_t heads, kv_heads, head_dim, rotary;
   float range = 2;  // of the row
   uint32_t positions = 70;
+  bool half_steps = false;  // the row is of those
 };
 
 Case step_attention_case(StepShape shape, StepAttention op, bool norms, DType cache_type) {
   CaseBuilder b(fmt::format(
       "step_attention {}/{}x{} turning {} {}{}{}{} window {} softcap {} splits {} parts {} {} "
       "range "
-      "{} positions {}",
+      "{} positions {}{}",
       shape.heads, shape.kv_heads, shape.head_dim, shape.rotary, op.appends ? "appends" : "reads",
       norms ? " norms" : "", op.norm_v ? " of values" : "", op.k_is_v ? " of keys" : "", op.window,
-      op.softcap, op.splits, op.parts, dtype_name(cache_type), shape.range, shape.positions));
+      op.softcap, op.splits, op.parts, cache_type_name(cache_type), shape.range, shape.positions,
+      shape.half_steps ? " of half steps" : ""));
   const uint32_t kv_columns = shape.kv_heads * shape.head_dim;
   uint32_t slots = 0;
   const ValueId pages = b.pages(shape.positions, op.window == 0 ? 0 : op.window + 1, slots);
   ValueId cache =
-      b.graph().state("cache", {slots, 2, shape.kv_heads, shape.head_dim}, cache_type, op.window);
+      b.graph().state("cache", cache_shape(cache_type, slots, shape.kv_heads, shape.head_dim),
+                      cache_type, op.window);
   RopeTable recipe{{}, 1.1f};
   for (uint32_t i = 0; i < shape.rotary / 2; ++i) {
     recipe.inverse_frequencies.push_back(1.0f / float(1 + i));
@@ -120,8 +123,13 @@ Case step_attention_case(StepShape shape, StepAttention op, bool norms, DType ca
   const uint32_t q_columns = shape.heads * shape.head_dim;
   // What is in the row after them is for others.
   const uint32_t others = op.k_is_v ? 0 : 4;
-  const uint32_t columns = q_columns + (op.appends ? (op.k_is_v ? 1 : 2) * kv_columns : 0) + others;
-  const ValueId row = b.activation(op.parts * columns, shape.range);
+  const uint32_t row_columns =
+      q_columns + (op.appends ? (op.k_is_v ? 1 : 2) * kv_columns : 0) + others;
+  const ValueId row =
+      shape.half_steps
+          ? b.graph().embed(b.tokens(), b.constant("row", {kVocab, Dim{row_columns}},
+                                                   half_steps(row_columns, shape.head_dim)))
+          : b.activation(op.parts * row_columns, shape.range);
   if (!op.appends) {
     const ValueId k = b.activation(kv_columns, 2), v = b.activation(kv_columns);
     cache = b.graph().kv_append(k, v, cache, pages);
@@ -135,7 +143,7 @@ Case step_attention_case(StepShape shape, StepAttention op, bool norms, DType ca
                            {y, w})[0];
   }
   return b.finish(y, {1, std::vector<uint32_t>(shape.positions, 1)},
-                  cache_type == DType::kF16 ? kAttentionF16 : kAttention);
+                  shape.half_steps ? kExact : attention_tolerance(cache_type));
 }
 
 }  // namespace
@@ -325,6 +333,16 @@ std::vector<Case> step_attention_cases() {
   add(small, {.parts = 4}, true);
   add(small, {.appends = false});
   add(small, {.appends = false, .splits = 4}, true);
+  add({8, 2, 64, 64, 2, 200}, {.splits = 8}, false, kQ8Cache);
+  add({8, 2, 64, 64, 6, 200}, {.splits = 16}, false, kQ8Cache);
+  add({4, 1, 256, 256}, {.window = 40, .softcap = 3, .splits = 4}, true, kQ8Cache);
+  add(small, {.k_is_v = true, .norm_v = true}, true, kQ8Cache);
+  add(small, {.appends = false}, false, kQ8Cache);
+  // Only the own position is seen, whose value is exact however many lanes have looked for its
+  // step.
+  add({2, 1, 16, 8, 0, 70, true}, {.window = 1}, false, kQ8Cache);
+  add({2, 1, 72, 72, 0, 70, true}, {.window = 1}, false, kQ8Cache);
+  add({4, 2, 256, 64, 0, 70, true}, {.window = 1}, false, kQ8Cache);
   return all;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/packing.h"
 #include "case.h"
+#include "graph/kv_cache.h"
 
 namespace tokamak::parity {
 
@@ -22,6 +23,12 @@ inline constexpr double kAttention = 2e-5;
 // A device may round to the other neighbour when it packs an f16: one unit of 2^-11, averaged over
 // the keys.
 inline constexpr double kAttentionF16 = 2e-3;
+// Where a device rounds to the other neighbour, which is seldom, an element of a cache in q8 is
+// wrong by a step, a 127th of its head's largest.
+inline constexpr double kAttentionQ8 = 1.0 / 127;
+inline double attention_tolerance(DType cache) {
+  return cache == DType::kF32 ? kAttention : cache == DType::kF16 ? kAttentionF16 : kAttentionQ8;
+}
 inline constexpr DType kWeights[] = {DType::kF32, DType::kF16, DType::kBF16};
 
 inline std::vector<DType> packed_types() {
@@ -34,6 +41,20 @@ inline std::vector<DType> packed_types() {
 inline const Steps kOneByOne = {1, {1, 1, 1}};
 inline const Steps kSmallBatchSteps = {8, {2, 3, 8, 1, 5}};
 inline const Steps kChunks = {130, {1, 3, 17, 64, 65, 130, 2}};
+
+/// [kVocab, columns]: heads whose elements in q8 are multiples of half a step, and their step 1 (of
+/// 2^-110, which counts as 0; or they are zeros). What a cache makes of them is exact.
+inline std::vector<float> half_steps(uint32_t columns, uint32_t head_dim) {
+  std::vector<float> values(size_t{kVocab} * columns);
+  for (uint32_t row = 0; row < kVocab; ++row) {
+    const float unit = row % 5 == 0 ? 0.0f : row % 5 == 1 ? 0x1p-110f : 1.0f;
+    for (uint32_t i = 0; i < columns; ++i) {
+      const float half = float((row * 31 + i * 17) % 509) * 0.5f - 127;
+      values[size_t{row} * columns + i] = unit * (i % head_dim == row % head_dim ? -127 : half);
+    }
+  }
+  return values;
+}
 
 inline std::string label(const Steps& steps) {
   if (steps.max_tokens == kSmallBatchSteps.max_tokens) return "a few at once";

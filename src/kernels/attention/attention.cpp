@@ -1,26 +1,14 @@
 #include "kernels/attention/attention.h"
 
-#include <algorithm>
 #include <cmath>
 
+#include "graph/kv_cache.h"
 #include "kernels/launch.h"
 
 namespace tokamak {
 
-size_t cache_element(const CpuTensor& cache, std::span<const uint32_t> pages, size_t position,
-                     size_t part, size_t head) {
-  const size_t cell = pages[position / kPageTokens] * kPageTokens + position % kPageTokens;
-  TOK_CHECK(cell < cache.dims[0]);
-  return ((cell * 2 + part) * cache.dims[2] + head) * cache.dims[3];
-}
-
 std::span<const uint32_t> pages_of(const CpuCall& call, const CpuTensor& tables, size_t row) {
   return tables.of_slot(call.batch.slot_of(row).index).u32();
-}
-
-void store_cached(const CpuTensor& cache, size_t i, float value) {
-  constexpr float kMax = 65504;
-  cache.store(i, cache.dtype == DType::kF16 ? std::clamp(value, -kMax, kMax) : value);
 }
 
 size_t first_seen(size_t position, size_t window) {
@@ -30,11 +18,12 @@ size_t first_seen(size_t position, size_t window) {
 Attended attend(std::span<const float> query, const CpuTensor& cache,
                 std::span<const uint32_t> pages, const KeyRange& keys, float scale, float softcap) {
   Attended out{.sums = std::vector<double>(query.size())};
+  std::vector<float> held(query.size());
   std::vector<double> scores;
   for (size_t at = keys.begin; at < keys.end; ++at) {
-    const size_t key = cache_element(cache, pages, at, 0, keys.head);
+    load_cached(cache, pages, {at, 0, keys.head}, held);
     double score = 0;
-    for (size_t i = 0; i < query.size(); ++i) score += double(query[i]) * cache.load(key + i);
+    for (size_t i = 0; i < query.size(); ++i) score += double(query[i]) * held[i];
     score *= scale;
     if (softcap > 0) score = softcap * std::tanh(score / softcap);
     scores.push_back(score);
@@ -42,9 +31,9 @@ Attended attend(std::span<const float> query, const CpuTensor& cache,
   }
   for (size_t at = keys.begin; at < keys.end; ++at) {
     const double weight = std::exp(scores[at - keys.begin] - double(out.largest));
-    const size_t value = cache_element(cache, pages, at, 1, keys.head);
+    load_cached(cache, pages, {at, 1, keys.head}, held);
     out.total += weight;
-    for (size_t i = 0; i < query.size(); ++i) out.sums[i] += weight * cache.load(value + i);
+    for (size_t i = 0; i < query.size(); ++i) out.sums[i] += weight * held[i];
   }
   return out;
 }
@@ -53,14 +42,14 @@ namespace {
 
 void kv_append_reference(const CpuCall& call) {
   const CpuTensor& cache = call.outputs[0];
-  const size_t heads = cache.dims[2], head_dim = cache.dims[3];
+  const size_t heads = cache.dims[2], head_dim = head_dim_of(cache);
   for (size_t part = 0; part < 2; ++part) {
     const std::span<const float> x = call.inputs[part].f32();
     for (size_t t = 0; t < call.batch.rows(); ++t) {
       const std::span<const uint32_t> pages = pages_of(call, call.inputs[2], t);
-      for (size_t i = 0; i < heads * head_dim; ++i) {
-        const size_t start = cache_element(cache, pages, call.batch.position_of(t), part, 0);
-        store_cached(cache, start + i, x[t * heads * head_dim + i]);
+      for (size_t h = 0; h < heads; ++h) {
+        store_cached(cache, pages, {call.batch.position_of(t), part, h},
+                     x.subspan((t * heads + h) * head_dim, head_dim));
       }
     }
   }
@@ -69,7 +58,7 @@ void kv_append_reference(const CpuCall& call) {
 void attention_reference(const CpuCall& call) {
   const Attention& op = call.as<Attention>();
   const CpuTensor& cache = call.inputs[1];
-  const size_t columns = call.inputs[0].dims[1], head_dim = cache.dims[3];
+  const size_t columns = call.inputs[0].dims[1], head_dim = head_dim_of(cache);
   const size_t heads = columns / head_dim, group = heads / cache.dims[2];
   for (size_t t = 0; t < call.batch.rows(); ++t) {
     const Slot& slot = call.batch.slot_of(t);
@@ -91,12 +80,30 @@ void attention_reference(const CpuCall& call) {
   }
 }
 
+uint32_t head_dim_of(const TensorDesc& cache) {
+  return uint32_t(cached_head_dim(cache.dtype, cache.shape));
+}
+
 std::string cache_source(DType dtype) {
-  return fmt::format("attention/cache_{}.wgsl", dtype_name(dtype));
+  return fmt::format("attention/cache_{}.wgsl", cache_type_name(dtype));
+}
+
+/// Of q8: a head a workgroup, whose elements have its step in common.
+Launch append_q8_launch(const Problem& p) {
+  const TensorDesc& cache = p.outputs[0];
+  const uint32_t kv_heads = uint32_t(cache.shape[2]), head_dim = head_dim_of(cache);
+  return {.constants = {{"THREADS", power_of_two(head_dim / 4, 8, 32)},
+                        {"KV_HEADS", kv_heads},
+                        {"HEAD_DIM", head_dim},
+                        {"PAGES", uint32_t(p.inputs[2].shape[0])}},
+          .sources = with_reduction(false, {cache_source(cache.dtype), "attention/steps_q8.wgsl",
+                                            "attention/kv_append_q8.wgsl"}),
+          .grid = {.x = {2 * kv_heads}, .y = {1, 1}}};
 }
 
 Launch kv_append_launch(const Problem& p, const DeviceInfo&) {
   const TensorDesc& cache = p.outputs[0];
+  if (cache.dtype == kQ8Cache) return append_q8_launch(p);
   const uint32_t columns = uint32_t(cache.shape[2] * cache.shape[3]);
   return {.constants = {{"THREADS", kMapThreads},
                         {"COLUMNS", columns},
@@ -106,12 +113,12 @@ Launch kv_append_launch(const Problem& p, const DeviceInfo&) {
 }
 
 std::string even_heads(const Problem& p, const DeviceInfo&) {
-  const Dim head_dim = p.outputs[0].shape.back();
+  const uint32_t head_dim = head_dim_of(p.outputs[0]);
   return head_dim % 2 == 0 ? "" : fmt::format("head_dim = {} is odd", head_dim);
 }
 
 std::string attention_refuses(const Problem& p, const DeviceInfo&) {
-  const Dim head_dim = p.inputs[1].shape[3];
+  const uint32_t head_dim = head_dim_of(p.inputs[1]);
   if (head_dim % 2 != 0) return fmt::format("head_dim = {} is odd", head_dim);
   if (head_dim > 1024) return fmt::format("head_dim = {} exceeds 1024", head_dim);
   return "";
@@ -121,7 +128,7 @@ std::string attention_refuses(const Problem& p, const DeviceInfo&) {
 Launch attention_base(const Problem& p, uint32_t threads) {
   const Attention& op = p.as<Attention>();
   const TensorDesc& cache = p.inputs[1];
-  const uint32_t kv_heads = uint32_t(cache.shape[2]), head_dim = uint32_t(cache.shape[3]);
+  const uint32_t kv_heads = uint32_t(cache.shape[2]), head_dim = head_dim_of(cache);
   const uint32_t heads = uint32_t(p.inputs[0].shape[1]) / head_dim;
   return {.constants = {{"THREADS", threads},
                         {"HEADS", heads},
@@ -133,13 +140,15 @@ Launch attention_base(const Problem& p, uint32_t threads) {
                         {"SCALE", op.scale},
                         {"SOFTCAP", op.softcap}},
           .sources = {cache_source(cache.dtype), "attention/read_cache.wgsl",
-                      "attention/positions.wgsl", "attention/softcap.wgsl"},
+                      "attention/positions.wgsl", "attention/softcap.wgsl",
+                      cache.dtype == kQ8Cache ? "attention/read_pairs_q8.wgsl"
+                                              : "attention/read_pairs.wgsl"},
           .grid = {.x = {heads}, .y = {1, 1}}};
 }
 
 template <bool kSubgroups>
 Launch attention_launch(const Problem& p, const DeviceInfo&) {
-  Launch launch = attention_base(p, power_of_two(uint32_t(p.inputs[1].shape[3]), 64, 128));
+  Launch launch = attention_base(p, power_of_two(head_dim_of(p.inputs[1]), 64, 128));
   launch.sources.push_back("attention/attention.wgsl");
   launch.sources = with_reduction(kSubgroups, std::move(launch.sources));
   return launch;
@@ -148,11 +157,11 @@ Launch attention_launch(const Problem& p, const DeviceInfo&) {
 // attention_lanes: a few neighbouring lanes per key.
 
 uint32_t lanes_per_key(const Problem& p) {
-  return p.inputs[1].shape[3] <= 64 ? 4 : 8;
+  return head_dim_of(p.inputs[1]) <= 64 ? 4 : 8;
 }
 
 std::string lanes_refuses(const Problem& p, const DeviceInfo& device) {
-  const uint32_t head_dim = uint32_t(p.inputs[1].shape[3]), lanes = lanes_per_key(p);
+  const uint32_t head_dim = head_dim_of(p.inputs[1]), lanes = lanes_per_key(p);
   if (head_dim % (2 * lanes) != 0) {
     return fmt::format("head_dim = {} is no multiple of {}", head_dim, 2 * lanes);
   }
@@ -163,7 +172,7 @@ std::string lanes_refuses(const Problem& p, const DeviceInfo& device) {
 Launch lanes_launch(const Problem& p, const DeviceInfo&) {
   // Half of the groups leave their sums in workgroup memory at once: 8 KiB of the 16 granted.
   constexpr uint32_t kMergeBytes = 8192;
-  const uint32_t head_dim = uint32_t(p.inputs[1].shape[3]), lanes = lanes_per_key(p);
+  const uint32_t head_dim = head_dim_of(p.inputs[1]), lanes = lanes_per_key(p);
   const uint32_t groups = 2 * kMergeBytes / (head_dim * uint32_t(sizeof(float)));
   Launch launch = attention_base(p, power_of_two(groups * lanes, 2 * lanes, 256));
   launch.constants.push_back({"LANES", lanes});
@@ -182,12 +191,12 @@ constexpr uint32_t kTileHeadDim = 128;
 /// Query heads of a key head.
 uint32_t head_group(const Problem& p) {
   const TensorDesc& cache = p.inputs[1];
-  return uint32_t(p.inputs[0].shape[1] / (cache.shape[2] * cache.shape[3]));
+  return uint32_t(p.inputs[0].shape[1] / (cache.shape[2] * head_dim_of(cache)));
 }
 
 std::string tile_refuses(const Problem& p, const DeviceInfo&) {
   if (p.max_tokens == 1) return "is for several tokens";
-  const Dim head_dim = p.inputs[1].shape[3];
+  const uint32_t head_dim = head_dim_of(p.inputs[1]);
   if (head_dim % 2 != 0) return fmt::format("head_dim = {} is odd", head_dim);
   if (head_dim > kTileHeadDim) {
     return fmt::format("head_dim = {} exceeds {}", head_dim, kTileHeadDim);
@@ -219,9 +228,9 @@ std::string matrix_refuses(const Problem& p, const DeviceInfo& device) {
   if (p.max_tokens == 1) return "is for several tokens";
   const TensorDesc& cache = p.inputs[1];
   if (cache.dtype != DType::kF16) {
-    return fmt::format("is for f16 caches, this one is {}", dtype_name(cache.dtype));
+    return fmt::format("is for f16 caches, this one is {}", cache_type_name(cache.dtype));
   }
-  const uint32_t head_dim = uint32_t(cache.shape[3]);
+  const uint32_t head_dim = head_dim_of(cache);
   if (head_dim % 32 != 0) return fmt::format("head_dim = {} is no multiple of 32", head_dim);
   if (head_dim > kMatrixHeadDim) {
     return fmt::format("head_dim = {} exceeds {}", head_dim, kMatrixHeadDim);
@@ -246,7 +255,7 @@ std::string matrix_refuses(const Problem& p, const DeviceInfo& device) {
 
 Launch matrix_launch(const Problem& p, const DeviceInfo&) {
   const uint32_t tokens = kMatrixRows / head_group(p), threads = kMatrixSubgroups * kMatrixLanes;
-  const uint32_t head_dim = uint32_t(p.inputs[1].shape[3]);
+  const uint32_t head_dim = head_dim_of(p.inputs[1]);
   Launch launch = attention_base(p, threads);
   launch.constants.insert(launch.constants.end(),
                           {{"TOKENS", tokens},
@@ -255,7 +264,8 @@ Launch matrix_launch(const Problem& p, const DeviceInfo&) {
                            {"FRAGMENTS", head_dim / kMatrixSide},
                            {"OWN_STRIPS", head_dim / 32},
                            {"OWN_EIGHTS", kMatrixKeys * head_dim / 8 / threads}});
-  launch.sources[0] = "attention/cache_f16_wide.wgsl";
+  launch.sources.front() = "attention/cache_f16_wide.wgsl";
+  launch.sources.pop_back();  // which reads pairs
   launch.sources.insert(launch.sources.end(),
                         {"attention/attention_matrix.wgsl", "wgsl/entry_subgroup_id.wgsl"});
   launch.grid = {.x = {uint32_t(p.inputs[1].shape[2])}, .y = {1, tokens, true}};

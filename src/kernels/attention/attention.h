@@ -2,6 +2,11 @@
 //
 //   cache  f32|f16 [cells, 2, kv_heads, head_dim]   keys, then values, of each cell; in f16 what is
 //                      beyond 65504 is held as that, since 0 * infinity is no number
+//          q8 [cells, 2, kv_heads, head_dim + 4]    bytes and steps, as graph/kv_cache.h says; a
+//          step
+//                      is a 127th of the head's largest magnitude, and an element the nearest whole
+//                      number of steps, of two the even one. Where the largest is below 2^-100 (an
+//                      inverse of its step would be no f32) all are zeros
 //   pages  u32 [P]     position p lives in cell pages[p / 16] * 16 + p % 16; the pages of a sliding
 //                      window recur, so a window layer never holds more than window + chunk tokens.
 //                      Each slot has such a table
@@ -22,15 +27,25 @@
 
 namespace tokamak {
 
-/// The first element of head `head` in the cell of `position`; `part` 0: key, 1: value.
-size_t cache_element(const CpuTensor& cache, std::span<const uint32_t> pages, size_t position,
-                     size_t part, size_t head);
+/// A head of the cache, in the cell of a position.
+struct CachedHead {
+  size_t position = 0;
+  size_t part = 0;  // 0: key, 1: value
+  size_t head = 0;
+};
+
+/// Elements of a head.
+size_t head_dim_of(const CpuTensor& cache);
 
 /// The page table of the sequence that the row is of.
 std::span<const uint32_t> pages_of(const CpuCall& call, const CpuTensor& tables, size_t row);
 
-/// Element i of the cache becomes `value`; what f16 cannot hold becomes its largest number.
-void store_cached(const CpuTensor& cache, size_t i, float value);
+/// The head becomes `values`, as far as the cache can hold them.
+void store_cached(const CpuTensor& cache, std::span<const uint32_t> pages, const CachedHead& head,
+                  std::span<const float> values);
+/// What it holds of that head.
+void load_cached(const CpuTensor& cache, std::span<const uint32_t> pages, const CachedHead& head,
+                 std::span<float> values);
 
 /// The first position that a query sees; `window` 0: all.
 size_t first_seen(size_t position, size_t window);

@@ -9,7 +9,7 @@ const LOWEST = -3.0e38;
 
 var<workgroup> query: array<vec2<f32>, PAIRS>;
 var<workgroup> weights: array<f32, THREADS>;
-var<workgroup> cells: array<u32, THREADS>;
+var<workgroup> values: array<CachedHead, THREADS>;
 
 fn run(group: vec3<u32>, lane: u32) {
   let head = group.x;
@@ -29,20 +29,19 @@ fn run(group: vec3<u32>, lane: u32) {
   for (var block = first; block < end; block += THREADS) {
     let position = block + lane;
     var score = LOWEST;
-    var cell = 0u;
     if (position < end) {
-      cell = cell_of(slot, position);
-      let key = (cell * 2u * KV_HEADS + kv_head) * PAIRS;
+      let cell = cell_of(slot, position);
+      let key = cached_head(cell, 0u, kv_head);
+      values[lane] = cached_head(cell, 1u, kv_head);
       var product = vec2<f32>();
       for (var i = 0u; i < PAIRS; i++) {
-        product += query[i] * unpack_cache(cache[key + i]);
+        product += query[i] * cached_pair(key, i);
       }
       score = cap_score((product.x + product.y) * SCALE);
     }
     let now_largest = max(largest, reduce_max(score, lane));
     let weight = select(0.0, exp(score - now_largest), position < end);
     weights[lane] = weight;
-    cells[lane] = cell;
     let shrink = exp(largest - now_largest);
     total = total * shrink + reduce_sum(weight, lane);
     largest = now_largest;
@@ -52,8 +51,7 @@ fn run(group: vec3<u32>, lane: u32) {
       if (i < PAIRS) {
         var sum = sums[own] * shrink;
         for (var j = 0u; j < count; j++) {
-          let value = ((cells[j] * 2u + 1u) * KV_HEADS + kv_head) * PAIRS;
-          sum += weights[j] * unpack_cache(cache[value + i]);
+          sum += weights[j] * cached_pair(values[j], i);
         }
         sums[own] = sum;
       }

@@ -42,13 +42,14 @@ fn run(group: vec3<u32>, lane: u32) {
   for (var block = first; block < end; block += GROUPS) {
     // Groups past the end read the last key and give it no weight: shuffles need every lane.
     let position = min(block + own, end - 1u);
-    let key = (cell_of(slot, position) * 2u * KV_HEADS + kv_head) * PAIRS + part;
-    let value = key + KV_HEADS * PAIRS;
+    let cell = cell_of(slot, position);
+    let key = cached_head(cell, 0u, kv_head);
+    let value = cached_head(cell, 1u, kv_head);
     var product = vec2(0.0);
     var values = array<vec2<f32>, OWN_PAIRS>();
     for (var i = 0u; i < OWN_PAIRS; i++) {
-      product += query[i] * unpack_cache(cache[key + i * LANES]);
-      values[i] = unpack_cache(cache[value + i * LANES]);
+      product += query[i] * cached_pair(key, part + i * LANES);
+      values[i] = cached_pair(value, part + i * LANES);
     }
     let score = cap_score(sum_of_lanes(product.x + product.y));
     let seen = block + own < end;

@@ -18,7 +18,8 @@ var<workgroup> q_tile: array<vec4<f32>, 2u * CHUNK * QUADS>;
 var<workgroup> k_tile: array<vec2<f32>, 2u * CHUNK * PARTS>;
 var<workgroup> weights: array<vec4<f32>, KEYS * QUADS>;
 var<workgroup> partial: array<vec4<f32>, PARTS * QUADS>;
-var<workgroup> places: array<u32, KEYS>;  // of the keys in the cache
+var<workgroup> key_heads: array<CachedHead, KEYS>;
+var<workgroup> value_heads: array<CachedHead, KEYS>;
 
 fn cap_scores(scores: vec4<f32>) -> vec4<f32> {
   return vec4(cap_score(scores.x), cap_score(scores.y), cap_score(scores.z), cap_score(scores.w));
@@ -52,7 +53,9 @@ fn run(group: vec3<u32>, lane: u32) {
   for (var block = first; block < end; block += KEYS) {
     if (lane < KEYS) {
       let position = min(block + lane, end - 1u);
-      places[lane] = (cell_of(tile.slot, position) * 2u * KV_HEADS + kv_head) * PAIRS;
+      let cell = cell_of(tile.slot, position);
+      key_heads[lane] = cached_head(cell, 0u, kv_head);
+      value_heads[lane] = cached_head(cell, 1u, kv_head);
     }
     workgroupBarrier();
 
@@ -65,7 +68,7 @@ fn run(group: vec3<u32>, lane: u32) {
       if (pair < PAIRS) {
         for (var i = 0u; i < 4u; i++) {
           rows[i] = q[starts[i] + pair] * SCALE;
-          keys[i] = unpack_cache(cache[places[quad * 4u + i] + pair]);
+          keys[i] = cached_pair(key_heads[quad * 4u + i], pair);
         }
       }
       for (var e = 0u; e < 2u; e++) {
@@ -113,10 +116,10 @@ fn run(group: vec3<u32>, lane: u32) {
     let count = min(KEYS, end - block);
     for (var j = 0u; j < count; j++) {
       let weight = weights[j * QUADS + quad];
-      let place = places[j] + KV_HEADS * PAIRS + part;
+      let head = value_heads[j];
       for (var i = 0u; i < OWN_PAIRS; i++) {
         if (part + i * PARTS < PAIRS) {
-          let value = unpack_cache(cache[place + i * PARTS]);
+          let value = cached_pair(head, part + i * PARTS);
           sums[i][0] += weight * value.x;
           sums[i][1] += weight * value.y;
         }

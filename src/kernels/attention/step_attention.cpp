@@ -3,6 +3,7 @@
 #include <bit>
 #include <optional>
 
+#include "graph/kv_cache.h"
 #include "kernels/attention/attention.h"
 #include "kernels/launch.h"
 #include "kernels/norm/rms_norm.h"
@@ -49,7 +50,7 @@ Head head_of_row(const CpuCall& call, size_t t, size_t start, size_t d) {
 Head prepared_head(const CpuCall& call, size_t t, size_t start, std::optional<size_t> weights) {
   const auto& op = call.as<StepAttention>();
   const Parts<std::vector<CpuTensor>> p{op, call.inputs, call.outputs};
-  const size_t d = p.cache().dims[3];
+  const size_t d = head_dim_of(p.cache());
   Head head = head_of_row(call, t, start, d);
   if (weights) {
     rms_norm(head, call.inputs[p.norms_index()].f32().subspan(*weights, d), op.eps, head);
@@ -64,17 +65,15 @@ void append(const CpuCall& call, size_t t) {
   const CpuTensor& cache = p.cache();
   const std::span<const uint32_t> pages = pages_of(call, call.inputs[p.pages_index()], t);
   const size_t position = call.batch.position_of(t);
-  const size_t kv = cache.dims[2], d = cache.dims[3];
+  const size_t kv = cache.dims[2], d = head_dim_of(cache);
   for (size_t h = 0; h < kv; ++h) {
     const size_t start = (op.heads + h) * d;
     const Head key = prepared_head(call, t, start, p.has_norms() ? std::optional(d) : std::nullopt);
     const size_t value_offset = op.k_is_v ? 0 : kv * d;
     Head value = head_of_row(call, t, start + value_offset, d);
     if (op.norm_v) rms_norm(value, Head(d, 1.0f), op.eps, value);
-    for (size_t i = 0; i < d; ++i) {
-      store_cached(cache, cache_element(cache, pages, position, 0, h) + i, key[i]);
-      store_cached(cache, cache_element(cache, pages, position, 1, h) + i, value[i]);
-    }
+    store_cached(cache, pages, {position, 0, h}, key);
+    store_cached(cache, pages, {position, 1, h}, value);
   }
 }
 
@@ -82,7 +81,7 @@ void reference(const CpuCall& call) {
   const auto& op = call.as<StepAttention>();
   const Parts<std::vector<CpuTensor>> p{op, call.inputs, call.outputs};
   const CpuTensor& cache = p.cache();
-  const size_t d = cache.dims[3], heads = op.heads, splits = op.splits;
+  const size_t d = head_dim_of(cache), heads = op.heads, splits = op.splits;
   for (size_t t = 0; t < call.batch.rows(); ++t) {
     if (op.appends) append(call, t);
     const std::span<const uint32_t> pages = pages_of(call, call.inputs[p.pages_index()], t);
@@ -111,16 +110,21 @@ void reference(const CpuCall& call) {
 
 // The kernel.
 
+uint32_t head_dim_of(const Problem& p) {
+  const TensorDesc& cache = parts(p).cache();
+  return uint32_t(cached_head_dim(cache.dtype, cache.shape));
+}
+
 /// Lanes that share a key, at most `most`, so that each has the same number of units: of long heads
 /// at least two, which takes a shuffle less.
 uint32_t lanes_per_key(const Problem& p, uint32_t most) {
-  const uint32_t units = uint32_t(parts(p).cache().shape[3]) / StepAttention::kPart;
+  const uint32_t units = head_dim_of(p) / uint32_t(StepAttention::kPart);
   return std::min(units & (0 - units), units < 32 ? most : std::min(most, units / 2));
 }
 
 std::string refuses(const Problem& p, const DeviceInfo&) {
   if (p.max_tokens > 1 && !p.decodes) return "is for one token of a sequence";
-  const Dim head_dim = parts(p).cache().shape[3];
+  const uint32_t head_dim = head_dim_of(p);
   if (head_dim % StepAttention::kPart != 0) {
     return fmt::format("head_dim = {} is no multiple of {}", head_dim, StepAttention::kPart);
   }
@@ -136,42 +140,62 @@ std::string subgroup_refuses(const Problem& p, const DeviceInfo& device) {
   return reason.empty() ? lacks_lanes(device, kMax) : reason;
 }
 
+/// How the cache is read and written. `span` lanes reach each other by shuffles.
+std::vector<std::string> cache_sources(const Problem& p, uint32_t span) {
+  const auto operands = parts(p);
+  const bool appends = operands.op.appends, is_q8 = operands.cache().dtype == kQ8Cache;
+  std::vector<std::string> sources = {
+      fmt::format("attention/unit_{}.wgsl", cache_type_name(operands.cache().dtype)),
+      appends ? "attention/step_appends.wgsl" : "attention/step_reads.wgsl"};
+  if (appends) {
+    sources.push_back(is_q8 ? "attention/append_q8.wgsl" : "attention/flat_append.wgsl");
+  }
+  if (!is_q8) {
+    sources.push_back("attention/flat_units.wgsl");
+    return sources;
+  }
+  sources.insert(sources.end(), {"attention/cache_q8.wgsl", "attention/steps_q8.wgsl",
+                                 span > 0 ? "attention/lanes_max_subgroup.wgsl"
+                                          : "attention/lanes_max_memory.wgsl"});
+  return sources;
+}
+
 /// The constants of every kernel whose workgroups make `queries` heads ready with `threads` lanes,
 /// of which `span` reach each other by shuffles.
 Launch base_launch(const Problem& p, uint32_t threads, uint32_t queries, uint32_t span) {
   const auto operands = parts(p);
   const StepAttention& op = operands.op;
   const TensorDesc& cache = operands.cache();
-  const uint32_t kv = uint32_t(cache.shape[2]), d = uint32_t(cache.shape[3]);
+  const uint32_t kv = uint32_t(cache.shape[2]), d = head_dim_of(p);
   const uint32_t prepared = queries + (op.appends ? 2 : 0);
   const uint32_t own_pairs = ceil_div(prepared * d / 2, threads);
-  Launch launch{
-      .constants = {{"THREADS", threads},
-                    {"QUERIES", queries},
-                    {"PREPARED_HEADS", prepared},
-                    {"OWN_PAIRS", own_pairs},
-                    {"HEADS", op.heads},
-                    {"KV_HEADS", kv},
-                    {"VALUE_HEADS", op.k_is_v ? 0 : kv},
-                    {"HEAD_DIM", d},
-                    {"ROW_COLUMNS", uint32_t(p.inputs[0].shape[1]) / op.parts},
-                    {"PARTS", op.parts},
-                    {"PAGES", uint32_t(p.inputs[operands.pages_index()].shape[0])},
-                    {"ROTARY", uint32_t(p.inputs[1].shape[1])},
-                    {"SHORT_ROWS", op.short_rows},
-                    {"WINDOW", op.window},
-                    {"CAUSAL", 1u},
-                    {"SCALE", op.scale},
-                    {"SOFTCAP", op.softcap},
-                    {"SPLITS", op.splits}},
-      .sources = {fmt::format("attention/unit_{}.wgsl", dtype_name(cache.dtype)),
-                  op.appends ? "attention/step_appends.wgsl" : "attention/step_reads.wgsl",
-                  "attention/positions.wgsl", "attention/softcap.wgsl", "attention/store_sums.wgsl",
-                  "attention/prepared_heads.wgsl", "attention/step_keys.wgsl",
-                  // More pairs would not be in registers.
-                  own_pairs <= kMaxRounds ? "attention/heads_at_once.wgsl"
-                                          : "attention/heads_one_by_one.wgsl"},
-      .grid = {.x = {op.heads / queries}, .y = {op.splits}, .z = {1, 1}}};
+  Launch launch{.constants = {{"THREADS", threads},
+                              {"QUERIES", queries},
+                              {"PREPARED_HEADS", prepared},
+                              {"OWN_PAIRS", own_pairs},
+                              {"HEADS", op.heads},
+                              {"KV_HEADS", kv},
+                              {"VALUE_HEADS", op.k_is_v ? 0 : kv},
+                              {"HEAD_DIM", d},
+                              {"ROW_COLUMNS", uint32_t(p.inputs[0].shape[1]) / op.parts},
+                              {"PARTS", op.parts},
+                              {"PAGES", uint32_t(p.inputs[operands.pages_index()].shape[0])},
+                              {"ROTARY", uint32_t(p.inputs[1].shape[1])},
+                              {"SHORT_ROWS", op.short_rows},
+                              {"WINDOW", op.window},
+                              {"CAUSAL", 1u},
+                              {"SCALE", op.scale},
+                              {"SOFTCAP", op.softcap},
+                              {"SPLITS", op.splits}},
+                .sources = cache_sources(p, span),
+                .grid = {.x = {op.heads / queries}, .y = {op.splits}, .z = {1, 1}}};
+  launch.sources.insert(
+      launch.sources.end(),
+      {"attention/positions.wgsl", "attention/softcap.wgsl", "attention/store_sums.wgsl",
+       "attention/prepared_heads.wgsl", "attention/step_keys.wgsl",
+       // More pairs would not be in registers.
+       own_pairs <= kMaxRounds ? "attention/heads_at_once.wgsl"
+                               : "attention/heads_one_by_one.wgsl"});
   if (operands.has_norms()) {
     // Lanes that reach each other add up squares so, too.
     const uint32_t pairs = d / 2, lanes_per_sum = std::min(pairs & (0 - pairs), span);
@@ -197,7 +221,7 @@ Launch launch(const Problem& p, const DeviceInfo& device, uint32_t max_threads, 
   const auto operands = parts(p);
   const StepAttention& op = operands.op;
   const TensorDesc& cache = operands.cache();
-  const uint32_t kv = uint32_t(cache.shape[2]), d = uint32_t(cache.shape[3]);
+  const uint32_t kv = uint32_t(cache.shape[2]), d = head_dim_of(p);
   const uint32_t lanes = lanes_per_key(p, max_lanes),
                  own = d / uint32_t(StepAttention::kPart) / lanes;
   // Queries that share their keys' loads, as long as there are workgroups enough, and registers for
@@ -246,8 +270,7 @@ uint32_t heads_of_key(const Problem& p) {
 template <uint32_t kSpan>
 std::string shared_refuses(const Problem& p, const DeviceInfo& device) {
   if (std::string reason = refuses(p, device); !reason.empty()) return reason;
-  const TensorDesc& cache = parts(p).cache();
-  const uint32_t d = uint32_t(cache.shape[3]), lanes = d / uint32_t(StepAttention::kPart);
+  const uint32_t d = head_dim_of(p), lanes = d / uint32_t(StepAttention::kPart);
   if (lanes > kSpan || !std::has_single_bit(lanes)) {
     return fmt::format("head_dim = {} is no power of two up to {}", d,
                        kSpan * StepAttention::kPart);
@@ -266,7 +289,7 @@ std::string shared_refuses(const Problem& p, const DeviceInfo& device) {
 
 template <uint32_t kSpan>
 Launch shared_launch(const Problem& p, const DeviceInfo&) {
-  const uint32_t d = uint32_t(parts(p).cache().shape[3]);
+  const uint32_t d = head_dim_of(p);
   const uint32_t lanes = d / uint32_t(StepAttention::kPart), queries = heads_of_key(p);
   const uint32_t held = std::bit_ceil(queries);
   // The sums of all queries of that many subgroups fit into 12 KiB, padding included.

@@ -32,13 +32,15 @@ fn run(group: vec3<u32>, lane: u32) {
   var new_value: array<CacheUnit, OWN>;
   let has_new = split.has_new;
   if (has_new) {
+    let key_step = step_of_head(KEY, part, lane);
+    let value_step = step_of_head(VALUE, part, lane);
     for (var i = 0u; i < OWN; i++) {  // unroll
-      new_key[i] = pack_unit(prepared_unit(KEY, part + i * LANES));
-      new_value[i] = pack_unit(prepared_unit(VALUE, part + i * LANES));
+      new_key[i] = pack_unit(prepared_unit(KEY, part + i * LANES), key_step);
+      new_value[i] = pack_unit(prepared_unit(VALUE, part + i * LANES), value_step);
       if (own_group == 0u && first_head % (HEADS / KV_HEADS) == 0u) {
         let cell = cell_of(slot, position_of(token));
-        append((cell * 2u * KV_HEADS + kv_head) * UNITS + part + i * LANES, new_key[i]);
-        append(((cell * 2u + 1u) * KV_HEADS + kv_head) * UNITS + part + i * LANES, new_value[i]);
+        append(cell, 0u, kv_head, part + i * LANES, new_key[i]);
+        append(cell, 1u, kv_head, part + i * LANES, new_value[i]);
       }
     }
   }

@@ -59,12 +59,12 @@ fn run(group: vec3<u32>, lane: u32) {
   var new_value: CacheUnit;
   let has_new = split.has_new;
   if (has_new) {
-    new_key = pack_unit(prepared_unit(KEY, part));
-    new_value = pack_unit(prepared_unit(VALUE, part));
+    new_key = pack_unit(prepared_unit(KEY, part), step_of_head(KEY, part, lane));
+    new_value = pack_unit(prepared_unit(VALUE, part), step_of_head(VALUE, part, lane));
     if (own_group == 0u) {
       let cell = cell_of(slot, position_of(token));
-      append((cell * 2u * KV_HEADS + kv_head) * UNITS + part, new_key);
-      append(((cell * 2u + 1u) * KV_HEADS + kv_head) * UNITS + part, new_value);
+      append(cell, 0u, kv_head, part, new_key);
+      append(cell, 1u, kv_head, part, new_value);
     }
   }
 

@@ -30,9 +30,9 @@ var<private> next_values: array<CacheUnit, LOADS>;
 fn load_next(slot: u32, first: u32, until: u32, kv_head: u32, part: u32) {
   for (var i = 0u; i < LOADS; i++) {  // unroll
     let position = min(first + i / OWN * GROUPS, until - 1u);
-    let at = (cell_of(slot, position) * 2u * KV_HEADS + kv_head) * UNITS + part + i % OWN * LANES;
-    next_keys[i] = cache[at];
-    next_values[i] = cache[at + KV_HEADS * UNITS];
+    let cell = cell_of(slot, position);
+    next_keys[i] = load_unit(cell, 0u, kv_head, part + i % OWN * LANES);
+    next_values[i] = load_unit(cell, 1u, kv_head, part + i % OWN * LANES);
   }
 }
 

@@ -7,6 +7,6 @@ struct CacheUnit {
 fn unpack_unit(unit: CacheUnit) -> array<vec4<f32>, 2> {
   return array(unit.low, unit.high);
 }
-fn pack_unit(values: array<vec4<f32>, 2>) -> CacheUnit {
+fn pack_unit(values: array<vec4<f32>, 2>, step: f32) -> CacheUnit {
   return CacheUnit(values[0], values[1]);
 }

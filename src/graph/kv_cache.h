@@ -1,0 +1,42 @@
+// How the KV cache of a layer stores what it holds, by its type: f32, f16, or u8, which users know
+// as q8.
+//
+// In q8 an element is a byte, 128 plus a whole number of steps from -127 to 127; a step is an f32
+// of which each key and each value has its own for every head. A cell holds the bytes of its keys,
+// those of its values, and then for each head the step of its key and that of its value. That is
+// four bytes more for each head, which the shape says: [cells, 2, kv_heads, head_dim + 4].
+#pragma once
+#include <optional>
+#include <string_view>
+
+#include "graph/graph.h"
+
+namespace tokamak {
+
+inline constexpr DType kQ8Cache = DType::kU8;
+/// The bytes of a step.
+inline constexpr Dim kCacheStepBytes = 4;
+/// In q8 heads have a multiple of that many elements.
+inline constexpr Dim kQ8CacheMultiple = 4;
+
+inline Shape cache_shape(DType dtype, Dim cells, Dim kv_heads, Dim head_dim) {
+  return {cells, 2, kv_heads, dtype == kQ8Cache ? head_dim + kCacheStepBytes : head_dim};
+}
+
+/// Elements of a head in a cache of that type and shape.
+inline Dim cached_head_dim(DType dtype, const Shape& shape) {
+  return dtype == kQ8Cache ? shape.back() - kCacheStepBytes : shape.back();
+}
+
+/// "f32", "f16" or "q8".
+inline std::string_view cache_type_name(DType dtype) {
+  return dtype == kQ8Cache ? "q8" : dtype_name(dtype);
+}
+inline std::optional<DType> cache_type_from_name(std::string_view name) {
+  for (const DType dtype : {DType::kF32, DType::kF16, kQ8Cache}) {
+    if (cache_type_name(dtype) == name) return dtype;
+  }
+  return std::nullopt;
+}
+
+}  // namespace tokamak
