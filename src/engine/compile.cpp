@@ -3,6 +3,7 @@
 
 #include "base/background_task.h"
 #include "engine/engine.h"
+#include "engine/memory.h"
 #include "engine/task.h"
 #include "fuse/long_context.h"
 #include "graph/kv_cache.h"
@@ -156,7 +157,10 @@ Graph Engine::unfused(const Compiled& compiled, const Phase& phase) {
   return phase.kind == PhaseKind::kSampled ? fuse::with_list(one) : one;
 }
 
-Result<Engine::Compiled> Engine::compile(const ModelFiles& files, const DeviceInfo& device,
+namespace {
+
+/// Without kernels that are known to be wrong, if there are others.
+Result<Engine::Compiled> compile_rightly(const ModelFiles& files, const DeviceInfo& device,
                                          const OpenOptions& options) {
   auto compiled = compile_as_asked(files, device, options);
   if (compiled || options.advice.wrong.empty()) return compiled;
@@ -175,6 +179,18 @@ Result<Engine::Compiled> Engine::compile(const ModelFiles& files, const DeviceIn
   }
   if (auto again = without(all)) return again;
   return compiled;
+}
+
+}  // namespace
+
+Result<Engine::Compiled> Engine::compile(const ModelFiles& files, const DeviceInfo& device,
+                                         const OpenOptions& options) {
+  TOK_TRY(Compiled compiled, compile_rightly(files, device, options));
+  TOK_TRY(const std::optional<uint32_t> positions, smaller_cache(compiled, device, options));
+  if (!positions) return compiled;
+  OpenOptions smaller = options;
+  smaller.cache_tokens = *positions;
+  return compile_rightly(files, device, smaller);
 }
 
 }  // namespace tokamak

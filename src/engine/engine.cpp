@@ -178,6 +178,10 @@ Result<std::unique_ptr<Engine>> Engine::load(ModelFiles files, std::unique_ptr<B
   TOK_TRY(engine->compiled_, compile_for(*engine->backend_, engine->files_, options, clock,
                                          engine->times_.test_seconds));
   if (options.planned) options.planned(engine->compiled_.plan);
+  // The context says all of it where there is but one sequence.
+  if (options.notice && (options.sequences > 1 || !options.memory.empty())) {
+    options.notice(memory_text(engine->compiled_, options));
+  }
   TOK_TRY(engine->defaults_,
           read_defaults(engine->files_.description, engine->compiled_.facts.vocab,
                         engine->sampling_status_));

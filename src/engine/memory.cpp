@@ -1,8 +1,122 @@
 #include "engine/memory.h"
 
-#include "base/table.h"
+#include <algorithm>
+#include <charconv>
+
+#include "base/bits.h"
+#include "base/bytes_text.h"
+#include "graph/kv_cache.h"
 
 namespace tokamak {
+namespace {
+
+/// Where nothing is said: what is left is for the program itself and for others.
+constexpr uint32_t kDefaultPercent = 90;
+
+/// N of "N%", from 1 to 100.
+std::optional<uint32_t> percent_of(std::string_view text) {
+  if (!text.ends_with('%')) return std::nullopt;
+  text.remove_suffix(1);
+  uint32_t percent = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), percent);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  if (percent < 1 || percent > 100) return std::nullopt;
+  return percent;
+}
+
+uint64_t share_of(uint64_t bytes, uint32_t percent) {
+  return uint64_t(double(bytes) * percent / 100);
+}
+
+/// What the limit is a share of.
+std::string limit_text(uint64_t limit, const OpenOptions& options, const DeviceInfo& device) {
+  const bool is_share = options.memory.empty() || options.memory.ends_with('%');
+  if (!is_share) return fmt::format("memory allows {}", bytes_text(limit));
+  const std::string share =
+      options.memory.empty() ? fmt::format("{}%", kDefaultPercent) : options.memory;
+  return fmt::format("{} of the {} that are free on \"{}\" are {}", share,
+                     bytes_text(options.free_memory), device.name, bytes_text(limit));
+}
+
+std::string_view cache_type(const Plan& plan) {
+  const auto cache = std::ranges::find_if(plan.buffers, is_kv_cache);
+  return cache == plan.buffers.end() ? "no cache" : cache_type_name(cache->tensor.dtype);
+}
+
+}  // namespace
+
+CachePool cache_pool(const Plan& plan) {
+  CachePool pool;
+  for (const Buffer& buffer : plan.buffers) {
+    if (!is_kv_cache(buffer) || buffer.tensor.window > 0) continue;
+    pool.pages = uint64_t(buffer.tensor.shape[0]) / kPageTokens;
+    pool.page_bytes += buffer.bytes / pool.pages;
+  }
+  return pool;
+}
+
+Result<std::optional<uint64_t>> memory_limit(const OpenOptions& options, const DeviceInfo& device) {
+  const uint64_t free = options.free_memory;
+  if (options.memory.empty()) {
+    return free == 0 ? std::nullopt : std::optional(share_of(free, kDefaultPercent));
+  }
+  if (const auto bytes = parse_bytes(options.memory); bytes && *bytes > 0) return bytes;
+  const auto percent = percent_of(options.memory);
+  if (!percent) {
+    return fail(ErrorCode::kUsage,
+                "memory is \"{}\", expected a size as \"6GiB\" or a share as \"70%\".",
+                options.memory);
+  }
+  if (free == 0) {
+    return fail(ErrorCode::kUsage,
+                "memory is \"{}\", but how much \"{}\" has is not known; expected a size as "
+                "\"6GiB\".",
+                options.memory, device.name);
+  }
+  return share_of(free, *percent);
+}
+
+Result<std::optional<uint32_t>> smaller_cache(const Engine::Compiled& compiled,
+                                              const DeviceInfo& device,
+                                              const OpenOptions& options) {
+  TOK_TRY(const std::optional<uint64_t> limit, memory_limit(options, device));
+  const Footprint needed = footprint(compiled.plan);
+  if (!limit || needed.total() <= *limit) return std::nullopt;
+  const CachePool pool = cache_pool(compiled.plan);
+  const uint64_t least =
+      options.cache_tokens != 0
+          ? pool.pages
+          : std::min<uint64_t>(pool.pages, ceil_div(compiled.context, kPageTokens));
+  const uint64_t without = needed.total() - pool.pages * pool.page_bytes;
+  const uint64_t room = *limit > without ? *limit - without : 0;
+  if (pool.pages > least && room >= least * pool.page_bytes) {
+    return uint32_t(std::min(room / pool.page_bytes, pool.pages) * kPageTokens);
+  }
+  const uint64_t states = needed.states - (pool.pages - least) * pool.page_bytes;
+  return fail(
+      ErrorCode::kOutOfMemory,
+      "The model needs {}: {} of weights and tables, {} of KV cache ({}) and states for {} "
+      "positions, and {} for steps of {} tokens; {}. A smaller context or chunk needs less, and so "
+      "do kv q8 and weights of floats that are quantized (quantize q8 or q4); memory "
+      "(--max-memory) sets the limit.",
+      bytes_text(without + least * pool.page_bytes), bytes_text(needed.constants),
+      bytes_text(states), cache_type(compiled.plan),
+      options.cache_tokens != 0 ? least * kPageTokens : compiled.context,
+      bytes_text(needed.activations + needed.other), compiled.plan.chunk(),
+      limit_text(*limit, options, device));
+}
+
+std::string memory_text(const Engine::Compiled& compiled, const OpenOptions& options) {
+  const Footprint needed = footprint(compiled.plan);
+  const uint64_t positions = cache_pool(compiled.plan).pages * kPageTokens;
+  std::string text =
+      fmt::format("Memory: {} of weights, {} of cache for {} positions ({}), {} of activations",
+                  bytes_text(needed.constants), bytes_text(needed.states),
+                  positions == 0 ? compiled.context : positions, cache_type(compiled.plan),
+                  bytes_text(needed.activations + needed.other));
+  if (options.free_memory != 0) text += fmt::format("; {} free", bytes_text(options.free_memory));
+  return text + ".";
+}
 
 Error does_not_fit(const Engine::Compiled& compiled, const DeviceInfo& device, const Error& why) {
   const Footprint needed = footprint(compiled.plan);

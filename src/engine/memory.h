@@ -1,10 +1,36 @@
-// What a model takes of a device's memory, told to a person for whom it is too much.
+// What a model takes of a device's memory: how much it may be, how many positions of cache that
+// leaves, and how it is told to a person.
 #pragma once
 #include "engine/engine.h"
 
 namespace tokamak {
 
+/// Pages of the layers that see everything, which all sequences share; none where there are no such
+/// layers.
+struct CachePool {
+  uint64_t pages = 0;
+  uint64_t page_bytes = 0;  // in all of those layers
+};
+CachePool cache_pool(const Plan& plan);
+
+/// Bytes that a model may take, by `options.memory`: a size, or a share of `options.free_memory`,
+/// 90 % where nothing is said. Nothing where nothing is said and nothing known.
+Result<std::optional<uint64_t>> memory_limit(const OpenOptions& options, const DeviceInfo& device);
+
+/// How many positions the pool must have instead for the plan to stay within that limit; nothing
+/// when it does already. An error that says what needs how much when not even one context fits, or
+/// `options.cache_tokens` says how many there are.
+Result<std::optional<uint32_t>> smaller_cache(const Engine::Compiled& compiled,
+                                              const DeviceInfo& device, const OpenOptions& options);
+
+/// "Memory: 2.35 GiB of weights, 1.12 GiB of cache for 36864 positions (f16), ..."
+std::string memory_text(const Engine::Compiled& compiled, const OpenOptions& options);
+
 /// `why` with what the model needs, and what would need less.
 Error does_not_fit(const Engine::Compiled& compiled, const DeviceInfo& device, const Error& why);
+
+/// Bytes of the device that are free, where its memory is the host's; 0: not known. Native programs
+/// only.
+uint64_t free_memory(const DeviceInfo& device);
 
 }  // namespace tokamak

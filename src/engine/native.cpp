@@ -9,6 +9,7 @@
 #include "base/environment.h"
 #include "engine/engine.h"
 #include "engine/gguf_files.h"
+#include "engine/memory.h"
 #include "formats/native_files.h"
 #include "hub/cache.h"
 #include "hub/settings.h"
@@ -239,6 +240,7 @@ Result<std::unique_ptr<Engine>> Engine::open(const OpenOptions& options) {
     notice(fmt::format("The pipeline cache is off, so that every start compiles all kernels: {}.",
                        problem));
   recall_device(backend->device(), own);
+  if (own.free_memory == 0) own.free_memory = free_memory(backend->device());
   if (options.self_test && !options.find_wrong) {
     own.find_wrong = [](Backend& on, const Plan& plan) {
       return find_wrong_kernels(on, plan, self_test_cache(on.device()));

@@ -22,7 +22,11 @@ struct OpenOptions {
   uint32_t context = 0;         // positions; 0: what the model allows, at most 4096, for
                                 // embeddings 2048
   uint32_t sequences = 1;       // that Engine::scheduler() runs at once, at most 64
-  uint32_t cache_tokens = 0;    // positions that they have together; 0: a context for each
+  uint32_t cache_tokens = 0;    // positions that they have together; 0: a context for each, or
+                                // as many as `memory` has room for
+  std::string memory;           // most that the model may take of the device's: a size as "6GiB",
+                                // or a share of what is free as "70%"; "": 90% where that is known
+  uint64_t free_memory = 0;     // bytes; 0: not known; open() asks where it is the host's memory
   uint32_t chunk = 0;           // most tokens of a prefill step; 0: 512, and up to 4096
                                 // where matrix units multiply
   std::string kv = "auto";      // f32, f16 or q8; auto: f16 on WebGPU, f32 on the CPU

@@ -207,6 +207,48 @@ Table rows_table(const Plan& plan) {
   return table;
 }
 
+/// What layers of one kind keep of sequences.
+struct KeptRow {
+  uint64_t layers = 0, positions = 0, position_bytes = 0, bytes = 0;
+};
+
+/// By the window of the caches, 0: all positions; recurrent states last.
+std::vector<std::pair<std::string, KeptRow>> kept_rows(const Plan& plan) {
+  std::map<uint32_t, KeptRow> caches;
+  KeptRow recurrent;
+  for (const Buffer& buffer : plan.buffers) {
+    if (is_recurrent_state(buffer)) {
+      ++recurrent.layers;
+      recurrent.bytes += buffer.bytes;
+    }
+    if (!is_kv_cache(buffer)) continue;
+    KeptRow& row = caches[buffer.tensor.window];
+    ++row.layers;
+    row.positions = uint64_t(buffer.tensor.shape[0]);
+    row.position_bytes += buffer.bytes / row.positions;
+    row.bytes += buffer.bytes;
+  }
+  std::vector<std::pair<std::string, KeptRow>> rows;
+  for (const auto& [window, row] : caches) {
+    rows.emplace_back(window == 0 ? "all positions" : fmt::format("window of {}", window), row);
+  }
+  if (recurrent.layers > 0) rows.emplace_back("recurrent states", recurrent);
+  return rows;
+}
+
+Table kept_table(const Plan& plan) {
+  Table table;
+  table.column("kept by layers", "kept")
+      .column("layers", "layers", Table::Align::kRight)
+      .column("positions", "positions", Table::Align::kRight)
+      .column("bytes a position", "position_bytes", Table::Align::kRight)
+      .column("bytes", "bytes", Table::Align::kRight);
+  for (const auto& [what, row] : kept_rows(plan)) {
+    table.row({what, row.layers, row.positions, row.position_bytes, bytes_cell(row.bytes)});
+  }
+  return table;
+}
+
 }  // namespace
 
 std::string memory_table(const Plan& plan) {
@@ -221,6 +263,10 @@ std::string memory_table(const Plan& plan) {
     pooled += buffer.bytes;
   }
   std::string out = rows_table(plan).text() + "\n";
+  if (const Table kept = kept_table(plan); kept.rows() > 0) {
+    out +=
+        fmt::format("{}for {} sequence{}\n\n", kept.text(), plan.slots, plan.slots == 1 ? "" : "s");
+  }
   for (const auto& [cache, count] : caches) {
     out += fmt::format("{} KV cache{} of {} (slots, k and v, heads, width), {} each\n", count,
                        count == 1 ? "" : "s", cache.first, bytes_text(cache.second));
@@ -238,7 +284,7 @@ std::string memory_table(const Plan& plan) {
 
 Json memory_json(const Plan& plan) {
   Json out;
-  out.set("memory", rows_table(plan).json());
+  out.set("memory", rows_table(plan).json()).set("kept", kept_table(plan).json());
   Json::Array phases;
   for (const Phase& phase : plan.phases) {
     Json one;

@@ -60,6 +60,7 @@ class ModelFlags {
 
  private:
   void add_device_options(App& command);
+  void add_memory_option(App& command);
   void add_developer_options(App& command);
 
   App* command_ = nullptr;

@@ -3,6 +3,7 @@
 #include "apps/cli/command.h"
 #include "base/table.h"
 #include "download/peek.h"
+#include "engine/memory.h"
 #include "report/support.h"
 
 namespace tokamak::cli {
@@ -14,6 +15,7 @@ struct InspectFlags {
   bool summary = false, graph = false, fused = false, plan = false, weights = false, memory = false;
   bool support = false, metadata = false;
   bool text = false, dot = false, json = false;
+  uint32_t sequences = 1;
 };
 
 /// A model of the hub as far as it shows without its weights.
@@ -130,6 +132,8 @@ Result<void> run(const InspectFlags& flags) {
   }
   TOK_TRY(const std::unique_ptr<Backend> backend, open_backend(options));
   recall_device(backend->device(), options);
+  options.free_memory = free_memory(backend->device());
+  options.sequences = flags.sequences;
   auto compiled = Engine::compile(files, backend->device(), options);
   if (!compiled) return Failure(compiled.error().within(files.name));
   if (options.planned) options.planned(compiled->plan);
@@ -181,6 +185,11 @@ No weights are loaded.)");
       ->add_option("--tokens", flags->request.tokens,
                    "bytes and FLOP of a step of that many tokens")
       ->check(Range(1, 1 << 20))
+      ->capture_default_str();
+  command
+      ->add_option("--sequences", flags->sequences,
+                   "sequences that run at once: the KV cache and states of --memory are for all")
+      ->check(Range(1, 64))
       ->capture_default_str();
   command->add_option("-d,--depth", flags->request.depth, "... after this many others")
       ->capture_default_str();

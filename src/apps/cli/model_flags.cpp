@@ -109,6 +109,17 @@ void ModelFlags::add_device_options(App& command) {
       ->capture_default_str()
       ->check(OneOf({"auto", "f32", "f16", "q8"}))
       ->group(kDeviceOptions);
+  add_memory_option(command);
+}
+
+void ModelFlags::add_memory_option(App& command) {
+  command
+      .add_option("--max-memory", options_.memory,
+                  "most that the model may take of the device's memory, a size as 6GiB or a share "
+                  "of what is free as 70%: how much KV cache several sequences share; default: "
+                  "90% where it is known what is free")
+      ->type_name("SIZE")
+      ->group(kDeviceOptions);
 }
 
 void ModelFlags::add_developer_options(App& command) {

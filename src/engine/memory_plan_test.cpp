@@ -1,0 +1,120 @@
+// How much memory a model may take, and what of its cache is given up for that.
+#include <gtest/gtest.h>
+
+#include "base/bytes_text.h"
+#include "engine/memory.h"
+
+namespace tokamak {
+namespace {
+
+constexpr uint64_t kMiB = uint64_t{1} << 20;
+
+struct MemoryPlan : testing::Test {
+  ModelFiles files;
+  DeviceInfo device;
+  OpenOptions options;
+
+  void SetUp() override {
+    auto read = read_model_files("tests/data/models/gemma3_softcap");
+    ASSERT_TRUE(read) << read.error().message;
+    files = *std::move(read);
+    device = make_cpu_backend()->device();
+    options.backend = "cpu";
+    options.context = 64;
+    options.chunk = 16;
+    options.sequences = 8;
+  }
+  Result<Engine::Compiled> compile() const { return Engine::compile(files, device, options); }
+  Footprint needed(uint32_t cache_tokens) {
+    OpenOptions own = options;
+    own.cache_tokens = cache_tokens;
+    own.memory = "1T";
+    const auto compiled = Engine::compile(files, device, own);
+    EXPECT_TRUE(compiled) << compiled.error().message;
+    return compiled ? footprint(compiled->plan) : Footprint();
+  }
+  std::string error() const {
+    const auto compiled = compile();
+    return compiled ? "" : compiled.error().message;
+  }
+};
+
+TEST_F(MemoryPlan, TheLimitIsASizeOrAShareOfWhatIsFree) {
+  const auto limit = [&](const char* memory, uint64_t free) {
+    options.memory = memory;
+    options.free_memory = free;
+    return memory_limit(options, device);
+  };
+  EXPECT_EQ(*limit("", 0), std::nullopt);
+  EXPECT_EQ(*limit("", 100 * kMiB), 90 * kMiB);
+  EXPECT_EQ(*limit("70%", 100 * kMiB), 70 * kMiB);
+  EXPECT_EQ(*limit("6GiB", 0), 6 * 1024 * kMiB);
+  for (const char* wrong : {"six", "0", "0%", "101%", "%", "7 %", "-1"}) {
+    const auto refused = limit(wrong, 100 * kMiB);
+    ASSERT_FALSE(refused) << wrong;
+    EXPECT_EQ(
+        refused.error().message,
+        fmt::format("memory is \"{}\", expected a size as \"6GiB\" or a share as \"70%\".", wrong));
+  }
+  const auto unknown = limit("70%", 0);
+  ASSERT_FALSE(unknown);
+  EXPECT_NE(unknown.error().message.find("is not known; expected a size"), std::string::npos);
+}
+
+TEST_F(MemoryPlan, SequencesShareTheCacheThatThereIsRoomFor) {
+  const Footprint one_context = needed(64), all = needed(8 * 64);
+  ASSERT_GT(all.states, one_context.states);
+  options.memory = fmt::format("{}", all.total());
+  auto compiled = compile();
+  ASSERT_TRUE(compiled) << compiled.error().message;
+  EXPECT_EQ(cache_pool(compiled->plan).pages, 8u * 64 / kPageTokens);
+  options.memory = fmt::format("{}", (all.total() + one_context.total()) / 2);
+  compiled = compile();
+  ASSERT_TRUE(compiled) << compiled.error().message;
+  const CachePool pool = cache_pool(compiled->plan);
+  EXPECT_GT(pool.pages, 64 / kPageTokens);
+  EXPECT_LT(pool.pages, 8 * 64 / kPageTokens);
+  const uint64_t total = footprint(compiled->plan).total();
+  EXPECT_LE(total, *parse_bytes(options.memory));
+  EXPECT_GT(total + pool.page_bytes, *parse_bytes(options.memory)) << "another page fits";
+  options.memory = fmt::format("{}", one_context.total());
+  EXPECT_EQ(error(), "");
+}
+
+TEST_F(MemoryPlan, NotEvenOneContextIsAnErrorWithSizes) {
+  const Footprint one_context = needed(64);
+  options.memory = fmt::format("{}", one_context.total() - 1);
+  const std::string message = error();
+  for (const std::string& part :
+       {"The model needs " + bytes_text(one_context.total()),
+        bytes_text(one_context.constants) + " of weights", std::string("(f32) and states for 64 "),
+        "memory allows " + bytes_text(one_context.total() - 1), std::string("--max-memory")}) {
+    EXPECT_NE(message.find(part), std::string::npos) << message << "\nlacks " << part;
+  }
+  options.memory.clear();
+  options.free_memory = one_context.total();
+  EXPECT_NE(error().find("90% of the " + bytes_text(one_context.total()) + " that are free"),
+            std::string::npos);
+}
+
+TEST_F(MemoryPlan, WhatIsTakenIsToldInALine) {
+  const auto compiled = compile();
+  ASSERT_TRUE(compiled) << compiled.error().message;
+  options.free_memory = 8 * kMiB;
+  const std::string text = memory_text(*compiled, options);
+  EXPECT_NE(text.find("of cache for 512 positions (f32), "), std::string::npos) << text;
+  EXPECT_TRUE(text.ends_with("of activations; 8.00 MiB free.")) << text;
+}
+
+TEST(FreeMemory, IsKnownOfTheHostAlone) {
+  DeviceInfo device = make_cpu_backend()->device();
+  EXPECT_GT(free_memory(device), kMiB);
+  device.backend = BackendKind::kWebGpu;
+  device.software = false;
+  EXPECT_EQ(free_memory(device), 0u);
+  device.software = true;
+  EXPECT_GT(free_memory(device), kMiB);
+}
+
+}  // namespace
+}  // namespace tokamak
