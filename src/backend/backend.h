@@ -17,8 +17,13 @@ namespace tokamak {
 using ConstantReader =
     std::function<Result<void>(const TensorDesc& tensor, Share share, const WriteBytes& write)>;
 
-/// Called now and then, by the thread that loads: bytes loaded so far, bytes in all.
-using LoadProgress = std::function<void(uint64_t done, uint64_t total)>;
+/// Called now and then, by the thread that loads: bytes loaded so far, bytes in all. False ends the
+/// loading with loading_cancelled().
+using LoadProgress = std::function<bool(uint64_t done, uint64_t total)>;
+
+inline Failure loading_cancelled() {
+  return fail(ErrorCode::kCancelled, "Loading the model was cancelled.");
+}
 
 /// What a step reads of one of its inputs of BufferUse::kInput.
 struct InputWrite {

@@ -263,6 +263,7 @@ TEST_P(LostDevice, WhileTheModelLoadsIsAnError) {
   OpenOptions options = setup.options;
   options.progress = [&](uint64_t, uint64_t) {
     wgpuDeviceForceLoss((*device)->handle(), WGPUDeviceLostReason_Unknown, wgpu_text("pulled out"));
+    return true;
   };
   const auto engine =
       Engine::load(std::move(files), make_webgpu_backend(*device), options, steady_clock());

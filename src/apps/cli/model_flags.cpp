@@ -229,6 +229,7 @@ void tell_loading(OpenOptions& options, Waiting& waiting) {
     } else {
       waiting.say(fmt::format("compiling {} kernels (first run on this device)", *kernels));
     }
+    return true;
   };
 }
 

@@ -59,7 +59,7 @@ class CpuProgram : public Program {
       };
       TOK_TRY(constants(plan_.buffers[i].tensor, {}, write));
       done += plan_.buffers[i].bytes;
-      if (progress) progress(done, total);
+      if (progress && !progress(done, total)) return loading_cancelled();
     }
     return {};
   }

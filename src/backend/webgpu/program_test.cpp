@@ -98,6 +98,7 @@ TEST_F(WebGpuProgramTest, ReportsProgressAndTheReadersError) {
   const Plan plan = tiny_plan(backend_->device());
   ASSERT_TRUE(backend_->compile(plan, tiny_reader(), [&](uint64_t done, uint64_t total) {
     progress.push_back({done, total});
+    return true;
   }));
   ASSERT_FALSE(progress.empty());
   EXPECT_TRUE(std::ranges::is_sorted(progress));
@@ -112,6 +113,15 @@ TEST_F(WebGpuProgramTest, ReportsProgressAndTheReadersError) {
       });
   ASSERT_FALSE(broken);
   EXPECT_EQ(broken.error().message, "The file ends early.");
+}
+
+TEST_F(WebGpuProgramTest, LoadingEndsWhereItsCallerSaysSo) {
+  const Plan plan = tiny_plan(backend_->device());
+  const auto cancelled =
+      backend_->compile(plan, tiny_reader(), [](uint64_t, uint64_t) { return false; });
+  ASSERT_FALSE(cancelled);
+  EXPECT_EQ(cancelled.error().code, ErrorCode::kCancelled);
+  EXPECT_TRUE(backend_->compile(plan, tiny_reader()));
 }
 
 TEST_F(WebGpuProgramTest, GivesResultsInOrderHoweverFarAheadTheCallerIs) {

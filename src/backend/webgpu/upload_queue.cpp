@@ -64,7 +64,7 @@ Result<void> upload_constants(WebGpuDevice& device, std::vector<UploadJob> jobs,
     done += job.bytes;
     TOK_CHECK(uploader.given() == done);
     TOK_TRY(device.status());
-    if (progress) progress(done, total);
+    if (progress && !progress(done, total)) return loading_cancelled();
   }
   wgpuQueueSubmit(device.queue(), 0, nullptr);
   return {};

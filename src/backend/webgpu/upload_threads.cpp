@@ -310,7 +310,10 @@ Result<void> upload_constants(WebGpuDevice& device, std::vector<UploadJob> jobs,
         break;
       }
       done += *bytes;
-      if (progress) progress(done, total);
+      if (progress && !progress(done, total)) {
+        exchange.stop(loading_cancelled().error());
+        break;
+      }
     }
     if (Result<void> status = copier.poll(); !status) {
       exchange.stop(std::move(status).error());
