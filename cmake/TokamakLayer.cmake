@@ -30,6 +30,8 @@ function(tokamak_layer name)
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} CXX_EXTENSIONS OFF)
   target_include_directories(${target} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/tokamak>)
   target_compile_features(${target} PUBLIC cxx_std_23)
   target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:tokamak_flags>)

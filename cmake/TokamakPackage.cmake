@@ -15,6 +15,7 @@ list(REMOVE_DUPLICATES _layers)
 install(TARGETS tokamak ${_layers} EXPORT tokamakTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/tokamak)
 
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/tokamak DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 # The headers keep their folders, so that they find each other as they do in src/. Those of a
 # device's backend need its SDK and stay here.
 set(_folders base formats hub text graph model fuse kernels plan backend generate tune engine report)

@@ -7,7 +7,7 @@ longer needed is an error too.
 import pathlib
 import sys
 
-FOLDERS = ("src", "tests", "fuzz", "bench", "examples")
+FOLDERS = ("include", "src", "tests", "fuzz", "bench", "examples")
 
 
 def ceiling(path):

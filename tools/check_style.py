@@ -10,7 +10,7 @@ import sys
 
 CODE = {".h", ".cpp", ".cu", ".cuh"}
 TEXT = CODE | {".py", ".sh", ".md", ".txt", ".cmake", ".json", ".wgsl", ".ts", ".html", ""}
-FOLDERS = ("src", "tests", "fuzz", "bench", "examples", "tools", "docs", "cmake", ".ci")
+FOLDERS = ("include", "src", "tests", "fuzz", "bench", "examples", "tools", "docs", "cmake", ".ci")
 CORE = ("base", "formats", "text", "graph", "model", "fuse", "kernels", "plan", "generate")
 
 # The files around the libraries that throw.

@@ -24,6 +24,7 @@
 #include "text/template/chat_template.h"
 #include "text/tokenizer/gguf_vocab.h"
 #include "text/tokenizer/tokenizer.h"
+#include "tokamak/embedding.h"
 
 namespace tokamak {
 
@@ -42,14 +43,6 @@ struct ModelFiles {
   TokenizerFiles tokenizer_files() const {
     return {tokenizer, tokenizer_config, special_tokens_map, added_tokens};
   }
-};
-
-struct EmbedOptions {
-  std::optional<std::string> prompt;  // a name in the model's prompts; "": none; unset: its default
-  uint32_t dimensions = 0;            // only that many of the first numbers; 0: all
-  std::optional<bool> normalize;      // to unit length; unset: as the model's modules say
-  bool truncate = false;              // cut a text that does not fit, instead of an error
-  std::function<bool()> cancelled;    // asked between the steps of a long text
 };
 
 struct LoadTimes {

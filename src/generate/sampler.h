@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "tokamak/generation.h"
 
 namespace tokamak {
 
@@ -45,16 +46,6 @@ Result<Candidates> sample_distribution(std::span<const float> logits,
 
 /// The index of the largest logit; the lowest among equals; NaN never wins. Errors as above.
 Result<uint32_t> greedy_token(std::span<const float> logits);
-
-struct TokenLogprob {
-  uint32_t id = 0;
-  float logprob = 0.0f;
-};
-
-struct Logprobs {
-  TokenLogprob chosen;
-  std::vector<TokenLogprob> top;  // best first; the lower id first among equals
-};
 
 /// log_softmax of the logits as they are, before any rule; at most `top_n` entries in `top`.
 Result<Logprobs> logprobs(std::span<const float> logits, uint32_t id, uint32_t top_n);
