@@ -8,7 +8,7 @@
 #   TOKAMAK_DAWN_LINKED       true when find_package(Dawn) succeeded
 #   TOKAMAK_WEBGPU_INCLUDE    the folder that holds webgpu/webgpu.h
 #   TOKAMAK_DAWN_FILE         the library to open at run time
-#   TOKAMAK_DAWN_GENERATED    the folder of the generated dawn_jumps.S, dawn_functions.inc
+#   TOKAMAK_DAWN_GENERATED    the folder of the generated dawn_jumps.S, dawn_functions.inc, node_stubs.S
 
 # Header and library belong together: a wrong pair does not crash, it enables other features.
 set(TOKAMAK_DAWN_VERSION 77f9a9aa5f7180958480de17680c61a84c006842)
@@ -65,8 +65,9 @@ function(tokamak_npm_package out package version sha512)
   file(REMOVE_RECURSE ${partial})
 endfunction()
 
-# One jump through a table for each function of webgpu.h, the table's names in the same order, and
-# one aborting stub for each function of Node that the library mentions but Tokamak never reaches.
+# One jump through a table for each function of webgpu.h, the table's names in the same order, and,
+# apart from these, one aborting stub for each function of Node that the library mentions but Tokamak
+# never reaches.
 function(tokamak_generate_dawn_jumps header library folder)
   file(STRINGS ${header} declarations REGEX "^WGPU_EXPORT .* wgpu[A-Za-z0-9]+\\(")
   file(STRINGS ${library} node_functions REGEX "^napi_[a-z0-9_]+$")
@@ -87,18 +88,20 @@ function(tokamak_generate_dawn_jumps header library folder)
     endif()
     math(EXPR offset "${offset} + 8")
   endforeach()
-  string(APPEND code ".p2align 4\n")
+  set(no_stack ".section .note.GNU-stack,\"\",%progbits\n")
+  string(APPEND code ".bss\n.globl tokamak_dawn_table\n.hidden tokamak_dawn_table\n.p2align 4\n"
+    "tokamak_dawn_table:\n  .skip ${offset}\n${no_stack}")
+  file(CONFIGURE OUTPUT ${folder}/dawn_jumps.S CONTENT "${code}" @ONLY)
+  set(code ".text\n.p2align 4\n")
   foreach(name IN LISTS node_functions)
     string(APPEND code ".globl ${name}\n.type ${name}, %function\n${name}:\n")
   endforeach()
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
-    string(APPEND code "  b abort\n")
+    string(APPEND code "  b abort\n${no_stack}")
   else()
-    string(APPEND code "  jmp abort@PLT\n")
+    string(APPEND code "  jmp abort@PLT\n${no_stack}")
   endif()
-  string(APPEND code ".bss\n.globl tokamak_dawn_table\n.hidden tokamak_dawn_table\n.p2align 4\n"
-    "tokamak_dawn_table:\n  .skip ${offset}\n.section .note.GNU-stack,\"\",%progbits\n")
-  file(CONFIGURE OUTPUT ${folder}/dawn_jumps.S CONTENT "${code}" @ONLY)
+  file(CONFIGURE OUTPUT ${folder}/node_stubs.S CONTENT "${code}" @ONLY)
   file(CONFIGURE OUTPUT ${folder}/dawn_functions.inc CONTENT "${names}" @ONLY)
 endfunction()
 

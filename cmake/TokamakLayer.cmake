@@ -22,12 +22,22 @@ if(TOKAMAK_FUZZ)
   target_compile_options(tokamak_flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
+# The same objects stand in the static layers and in libtokamak.so, so that nothing is compiled
+# twice. Hidden symbols cost nothing where a program is linked, and calls among them stay direct.
+function(tokamak_for_shared_library target)
+  if(NOT CMAKE_SYSTEM_NAME STREQUAL "WASI")
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON
+      CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+  endif()
+endfunction()
+
 function(tokamak_layer name)
   cmake_parse_arguments(ARG "PRIVATE" "" "SOURCES;USES;LIBRARIES;TESTS" ${ARGN})
   set(target tokamak_${name})
   add_library(${target} STATIC ${ARG_SOURCES})
   add_library(tokamak::${name} ALIAS ${target})
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} CXX_EXTENSIONS OFF)
+  tokamak_for_shared_library(${target})
   target_include_directories(${target} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>

@@ -1,5 +1,8 @@
 #include "base/environment.h"
 
+#include <dlfcn.h>
+#include <link.h>
+
 #include <cstdlib>
 #include <filesystem>
 
@@ -13,6 +16,19 @@ std::string environment_variable(const char* name) {
 std::string executable_folder() {
   std::error_code failed;
   const std::filesystem::path path = std::filesystem::read_symlink("/proc/self/exe", failed);
+  return failed ? "" : path.parent_path().string();
+}
+
+std::string library_folder() {
+  static const int here = 0;
+  Dl_info found = {};
+  void* map = nullptr;
+  if (::dladdr1(&here, &found, &map, RTLD_DL_LINKMAP) == 0) return "";
+  // The program itself has no name there.
+  const std::string_view name = static_cast<const link_map*>(map)->l_name;
+  if (name.empty()) return "";
+  std::error_code failed;
+  const std::filesystem::path path = std::filesystem::canonical(name, failed);
   return failed ? "" : path.parent_path().string();
 }
 

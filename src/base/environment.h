@@ -11,6 +11,9 @@ std::string environment_variable(const char* name);
 /// The folder of the running executable, or "" when the system does not tell.
 std::string executable_folder();
 
+/// The folder of the shared library that this code is part of; "" when it is part of the program.
+std::string library_folder();
+
 /// A folder of this program's cache for `purpose`: below TOKAMAK_CACHE_DIR, else XDG_CACHE_HOME,
 /// else ~/.cache; "" when none of them is set. It may not exist yet.
 std::string cache_folder(std::string_view purpose);

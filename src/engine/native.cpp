@@ -158,12 +158,14 @@ Result<ModelFiles> read_model_files(const std::string& path) {
 }
 
 Result<std::string> builtin_model_folder() {
-  // Installed: <prefix>/bin beside <prefix>/share. In a build tree the sources are further up.
-  std::filesystem::path folder = executable_folder();
-  for (int up = 0; up < 5 && !folder.empty(); ++up, folder = folder.parent_path()) {
-    for (const char* place : {"share/tokamak/models/storyteller", "models/storyteller"}) {
-      const std::string candidate = (folder / place).string();
-      if (file_exists(candidate + "/config.json")) return candidate;
+  // Installed: <prefix>/bin or lib beside <prefix>/share. In a build tree the sources are further
+  // up.
+  for (std::filesystem::path folder : {executable_folder(), library_folder()}) {
+    for (int up = 0; up < 5 && !folder.empty(); ++up, folder = folder.parent_path()) {
+      for (const char* place : {"share/tokamak/models/storyteller", "models/storyteller"}) {
+        const std::string candidate = (folder / place).string();
+        if (file_exists(candidate + "/config.json")) return candidate;
+      }
     }
   }
   const std::string installed = TOKAMAK_DATA_FOLDER "/models/storyteller";

@@ -2,7 +2,7 @@
 //
 // An ordinary shared Dawn exports wgpuGetProcAddress. The build from npm is an addon for Node: it
 // exports nothing of the sort, but it carries its symbol table, where the same function is found by
-// its C++ name. What it expects of Node is never called and stubbed in dawn_jumps.S.
+// its C++ name. What it expects of Node is never called; node_stubs.so has it.
 #include "backend/webgpu/dawn/loader.h"
 
 #include <dlfcn.h>
@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <webgpu/webgpu.h>
 
+#include <algorithm>
 #include <iterator>
 #include <mutex>
 #include <vector>
@@ -31,9 +32,23 @@ constexpr std::string_view kGetProcAddress =
     "_ZN4dawn6native20NativeGetProcAddressE14WGPUStringView";
 constexpr std::string_view kDawnVersion = "_ZN4dawnL12kDawnVersionE";  // 20 raw bytes
 
-std::vector<std::string> candidates() {
-  return {executable_folder() + "/../" TOKAMAK_DAWN_INSTALLED,
-          TOKAMAK_INSTALL_PREFIX "/" TOKAMAK_DAWN_INSTALLED, TOKAMAK_DAWN_FILE};
+/// Where `name` may lie: installed beside the program or the shared library, or as it was built.
+std::vector<std::string> candidates(const std::string& name, const std::string& built) {
+  const std::string installed = "/" TOKAMAK_DAWN_FOLDER "/" + name;
+  std::vector<std::string> paths = {executable_folder() + "/.." + installed};
+  if (const std::string own = library_folder(); !own.empty()) {
+    paths.push_back(own + "/tokamak/" + name);
+  }
+  paths.push_back(TOKAMAK_INSTALL_PREFIX + installed);
+  paths.push_back(built);
+  return paths;
+}
+
+/// The first that is there; "" when none is.
+std::string first_readable(const std::vector<std::string>& paths) {
+  const auto found = std::ranges::find_if(
+      paths, [](const std::string& path) { return ::access(path.c_str(), R_OK) == 0; });
+  return found == paths.end() ? "" : *found;
 }
 
 /// An opened library; closed again unless keep() is called.
@@ -90,6 +105,9 @@ Result<void> check_version(const Library& library, const ElfFile& file, const st
 
 Result<void> load(const std::string& path) {
   TOK_TRY(const ElfFile file, ElfFile::open(path));
+  // It stays open. Where there is none, an ordinary Dawn opens, and the addon says what it misses.
+  const std::string stubs = first_readable(candidates("node_stubs.so", TOKAMAK_NODE_STUBS));
+  if (!stubs.empty()) ::dlopen(stubs.c_str(), RTLD_LAZY | RTLD_GLOBAL);
   Library library(path);
   if (!library.is_open()) {
     return fail(ErrorCode::kDevice, "Dawn cannot be opened: {}.", ::dlerror());
@@ -123,17 +141,13 @@ Result<void> load_dawn(const std::string& path) {
   static bool loaded = false;
   const std::scoped_lock lock(mutex);
   if (loaded) return {};
-  std::string chosen = path;
-  if (path.empty()) {
-    for (const std::string& candidate : candidates()) {
-      if (chosen.empty() && ::access(candidate.c_str(), R_OK) == 0) chosen = candidate;
-    }
-  }
+  const std::vector<std::string> paths = candidates("dawn.node", TOKAMAK_DAWN_FILE);
+  const std::string chosen = path.empty() ? first_readable(paths) : path;
   if (chosen.empty()) {
     return fail(
         ErrorCode::kDevice,
         "Dawn, the WebGPU library, is not installed: there is no {}. ./dev setup fetches it.",
-        fmt::join(candidates(), ", "));
+        fmt::join(paths, ", "));
   }
   TOK_TRY(load(chosen));
   loaded = true;
