@@ -1,7 +1,6 @@
 #include "engine/engine.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "base/background_task.h"
 #include "base/check.h"
@@ -72,12 +71,6 @@ bool has_tokenizer(const ModelFiles& files) {
 Result<Tokenizer> tokenizer_of(const ModelFiles& files) {
   if (files.vocab) return Tokenizer::from_gguf(*files.vocab);
   return Tokenizer::from_files(files.tokenizer_files());
-}
-
-/// Another one for every call and at every time; what JSON and --seed hold.
-uint64_t fresh_seed(double seconds, uint64_t call) {
-  uint64_t state = std::bit_cast<uint64_t>(seconds) + call;
-  return next_random(state) >> 1;
 }
 
 /// What the self-test has taken away from this plan; "" when nothing.

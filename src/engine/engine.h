@@ -1,10 +1,11 @@
-// The public API. A program includes this one header:
+// Engine: a model on a device, from its files to its text, for one thread. What programs outside
+// include is tokamak/tokamak.h, which runs an engine for the threads of its callers.
 //
 //   auto engine = tokamak::Engine::open({.model = "path/to/model"});
 //   if (!engine) return report(engine.error());
 //   auto result = (*engine)->generate("Once upon a time", {.max_tokens = 64}, callbacks);
 //
-// An engine is one model on one device. It is not for use by two threads at once.
+// It is not for use by two threads at once.
 #pragma once
 #include <memory>
 #include <optional>

@@ -83,7 +83,7 @@ void Scheduler::find_tables() {
   shares_prefixes_ = options_.shares_prefixes && !is_recurrent_ && !has_windows_;
 }
 
-Result<RequestId> Scheduler::add(Request request) {
+Result<void> Scheduler::check(const Request& request) const {
   if (request.prompt.empty()) return invalid_input("The prompt has no tokens.");
   if (request.prompt.size() > options_.context) {
     return invalid_input("The prompt has {} tokens, but the context has {} positions.",
@@ -96,6 +96,11 @@ Result<RequestId> Scheduler::add(Request request) {
   if (tokenizer_ == nullptr && (request.params.grammar || !request.params.stop.empty())) {
     return invalid_input("The model has no tokenizer, which stop strings and grammars need.");
   }
+  return request.params.sampling.validate();
+}
+
+Result<RequestId> Scheduler::add(Request request) {
+  TOK_TRY(check(request));
   TOK_TRY(Sampler sampler, Sampler::make(request.params.sampling));
   if (sequences_.empty() && program_->sequence() != epoch_) {
     prefixes_.clear();  // a session has written over the pages

@@ -73,6 +73,8 @@ class Scheduler {
   /// Errors: an empty prompt, one that does not fit, ids beyond the vocabulary, parameters out of
   /// range, stop strings or a grammar without a tokenizer.
   Result<RequestId> add(Request request);
+  /// Whether add() would take it. The one call that any thread may make at any time.
+  Result<void> check(const Request& request) const;
   /// Ends a request, whose `done` receives what there is; does nothing where it has ended.
   void cancel(RequestId id);
   /// Takes what has arrived and submits what can run. False when there is nothing left to do.

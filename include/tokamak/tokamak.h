@@ -1,0 +1,189 @@
+// The public API: a model on a device, asked for text or for vectors.
+//
+//   auto model = tokamak::Model::open({.model = "path/to/model"});
+//   if (!model) return report(model.error());
+//   auto stream = model->start({.prompt = "Once upon a time", .max_tokens = 64});
+//   if (!stream) return report(stream.error());
+//   while (auto piece = stream->next()) std::cout << piece->text;
+//   auto result = stream->result();
+//
+// Errors are values: every function that can fail returns Result<T>, which is std::expected with
+// one sentence for a person and a code (tokamak/error.h). Nothing throws.
+//
+// Threads: a model has a thread of its own, which runs everything on the device. Every function of
+// Model may be called by any number of threads at once, but for moving and destroying. A Stream is
+// for one thread at a time; cancel() may come from any. Callbacks must not block, and must not
+// close the model.
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tokamak/embedding.h"
+#include "tokamak/error.h"
+#include "tokamak/generation.h"
+
+namespace tokamak {
+
+/// What open() does at the moment: it reads the files, loads the weights, compiles kernels.
+enum class LoadPhase : uint8_t { kFiles, kWeights, kKernels };
+
+struct ModelOptions {
+  std::string model;               // a folder, a .gguf file, or org/name[@revision][:file] in the
+                                   // Hugging Face cache; "": the built-in model
+  std::string backend = "auto";    // auto, webgpu or cpu
+  std::optional<uint32_t> device;  // which WebGPU adapter, as `tokamak doctor` numbers them
+  uint32_t context = 0;       // tokens of a request at most, its prompt included; 0: what the model
+                              // allows, at most 4096, for embeddings 2048
+  uint32_t sequences = 1;     // requests that run at the same time, at most 64; others wait
+  uint32_t cache_tokens = 0;  // that the requests have together; 0: a context for each
+  std::string kv = "auto";    // type of the cache: f16 or f32; auto: f16 on WebGPU, f32 on the CPU
+  std::string quantize;       // q8 or q4: pack matrices of floats while loading
+  std::string pooling;        // mean, last or cls: embeddings of a model without modules.json
+  /// Called by open(), now and then; bytes of the weights. False cancels: open() gives kCancelled.
+  std::function<bool(LoadPhase phase, uint64_t done, uint64_t total)> progress;
+  /// Receives what the user should know, a sentence at a time: a slow device, a device that was
+  /// lost and opened again. Called by open() and by the model's thread, as long as the model lives.
+  std::function<void(std::string_view)> notice;
+  /// False: the model has no thread. Whatever it does it does in pump(), Stream::next(), result()
+  /// and embed(), and one thread makes all calls.
+  bool has_thread = true;
+};
+
+struct ChatMessage {
+  std::string role, content;  // roles as the model's template has them: "system", "user", ...
+};
+
+/// What to continue, and how. Only one of `prompt`, `ids` and a chat is given; a number of sampling
+/// that is unset is the one that the model recommends.
+struct TextRequest {
+  std::string prompt;         // special tokens are added as the model's tokenizer does
+  std::vector<uint32_t> ids;  // tokens as they are
+  std::vector<ChatMessage> messages;
+  /// A JSON object with more that the chat template reads: {"tools": [...]}. It may have `messages`
+  /// of its own, with parts and tool calls, in place of the above.
+  std::string chat_variables;
+
+  uint32_t max_tokens = 128;
+  std::optional<double> temperature;             // 0: the most probable token, nothing is drawn
+  std::optional<uint32_t> top_k;                 // 0: off
+  std::optional<double> top_p;                   // 1: off
+  std::optional<double> min_p;                   // 0: off
+  std::optional<double> typical_p;               // 1: off
+  std::optional<double> repetition_penalty;      // 1: off
+  std::optional<uint64_t> seed;                  // unset: another one for every request
+  std::vector<std::string> stop;                 // end the text and are not part of it
+  std::optional<std::vector<uint32_t>> end_ids;  // end it as well; unset: the model's own
+  bool logprobs = false;                         // of every token
+  uint32_t top_logprobs = 0;                     // of the most probable ones too, that number
+  std::string grammar;                           // GBNF; only texts of it are generated; "": any
+
+  int priority = 0;  // of requests that wait the highest goes first
+  /// From start() on; what there is by then comes back as cancelled.
+  std::optional<std::chrono::nanoseconds> deadline;
+  /// The beginnings of prompts are kept and shared among requests of the same tenant only.
+  std::string tenant;
+  /// Called by the model's thread when Stream::next(0s) has something new, the end included: wakes
+  /// an event loop.
+  std::function<void()> notify;
+};
+
+/// What has come since the last piece.
+struct TextPiece {
+  struct Token {
+    uint32_t id = 0;
+    std::optional<Logprobs> logprobs;  // where they were asked for
+  };
+  std::string text;  // whole characters of UTF-8; may be empty
+  std::vector<Token> tokens;
+};
+
+struct StreamState;  // what a stream has in common with its model
+
+/// A request that was started. Dropping it cancels the request. What is not read yet is kept, at
+/// most `max_tokens` tokens, so that a slow reader holds up nobody; a stream may outlive its model.
+class Stream {
+ public:
+  Stream(Stream&&) noexcept;
+  Stream& operator=(Stream&&) noexcept;
+  ~Stream();
+
+  /// Blocks until there is more; nothing when the request has ended.
+  std::optional<TextPiece> next();
+  /// The same, but nothing as well when the time is over; ended() tells the two apart.
+  std::optional<TextPiece> next(std::chrono::nanoseconds timeout);
+  /// Whether the request has ended and every piece was taken.
+  bool ended() const;
+  /// Ends the request within a step or two; result() has what there is.
+  void cancel();
+  /// Blocks until the request has ended. Being cancelled is no error. Errors: a device that is gone
+  /// for good, a grammar that no token follows, logits that are no numbers.
+  Result<Generation> result();
+
+ private:
+  friend class Model;
+  explicit Stream(std::shared_ptr<StreamState> state);
+  std::optional<TextPiece> take(std::optional<std::chrono::nanoseconds> timeout);
+  std::shared_ptr<StreamState> state_;
+};
+
+/// What was opened. It does not change.
+struct ModelDetails {
+  std::string name;                        // the folder or file
+  std::string architecture;                // as config.json names it
+  std::string device;                      // its name
+  uint32_t context = 0, sequences = 0;     // as they were settled
+  uint32_t vocabulary = 0;                 // tokens
+  uint32_t dimensions = 0;                 // of its embeddings; 0: it generates text
+  std::vector<std::string> embed_prompts;  // names for EmbedOptions::prompt
+  uint64_t device_bytes = 0;               // that its buffers take
+};
+
+class Model {
+ public:
+  /// Errors: a model that is not there, damaged or not supported, options out of range, no device,
+  /// too little memory, kCancelled.
+  static Result<Model> open(const ModelOptions& options);
+  Model(Model&&) noexcept;
+  Model& operator=(Model&&) noexcept;
+  ~Model();  // as close()
+
+  /// Begins a request and returns at once. Errors: a prompt that is empty or does not fit, ids
+  /// beyond the vocabulary, a chat that the template refuses, numbers out of range, a grammar that
+  /// is none, an embedding model, a closed model.
+  Result<Stream> start(const TextRequest& request);
+
+  /// One vector per text; blocks. Texts are cut off or refused one by one, as the options say; an
+  /// error names the text. Errors: a model that gives no embeddings, an unknown prompt, more
+  /// dimensions than there are, a closed model, kCancelled.
+  Result<std::vector<std::vector<float>>> embed(std::span<const std::string> texts,
+                                                const EmbedOptions& options = {});
+
+  /// `add_special`: with what the tokenizer puts around a text, <bos> for example.
+  Result<std::vector<uint32_t>> tokenize(std::string_view text, bool add_special = true) const;
+  Result<std::string> detokenize(std::span<const uint32_t> ids) const;
+  /// The text of a chat: `variables` is a JSON object with `messages` and whatever else the model's
+  /// template reads. For a request set TextRequest::messages instead.
+  Result<std::string> render_chat(std::string_view variables) const;
+  const ModelDetails& details() const;
+
+  /// Without a thread of its own: takes what has arrived and submits what can run, without waiting
+  /// for the device. False when nothing is left to do. With a thread: always false.
+  bool pump();
+
+  /// Ends everything that runs as cancelled; later calls are errors (kUsage). May be called twice.
+  void close();
+
+ private:
+  struct State;
+  explicit Model(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace tokamak

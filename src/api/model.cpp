@@ -1,0 +1,149 @@
+#include <future>
+
+#include "api/engine_loop.h"
+#include "api/text_request.h"
+#include "base/splitmix.h"
+#include "engine/task.h"
+
+namespace tokamak {
+namespace {
+
+OpenOptions open_options(const ModelOptions& options) {
+  OpenOptions own;
+  own.model = options.model;
+  own.backend = options.backend;
+  own.device = options.device;
+  own.context = options.context;
+  own.sequences = options.sequences;
+  own.cache_tokens = options.cache_tokens;
+  own.kv = options.kv;
+  own.quantize = options.quantize;
+  own.pooling = options.pooling;
+  own.notice = options.notice;
+  if (options.progress) {
+    own.progress = [progress = options.progress](uint64_t done, uint64_t total) {
+      return progress(done < total ? LoadPhase::kWeights : LoadPhase::kKernels, done, total);
+    };
+  }
+  return own;
+}
+
+ModelDetails details_of(const Engine& engine, const ModelOptions& options) {
+  const Engine::Compiled& compiled = engine.compiled();
+  ModelDetails details{.name = engine.files().name,
+                       .architecture = compiled.facts.architecture,
+                       .device = engine.device().name,
+                       .context = compiled.context,
+                       .sequences = compiled.encoder ? 1 : options.sequences,
+                       .vocabulary = compiled.facts.vocab,
+                       .device_bytes = engine.backend().device_bytes()};
+  if (compiled.encoder) {
+    details.dimensions = compiled.encoder->dimensions(compiled.facts.hidden);
+    for (const auto& [name, text] : compiled.encoder->prompts)
+      details.embed_prompts.push_back(name);
+  }
+  return details;
+}
+
+Failure is_closed() {
+  return fail(ErrorCode::kUsage, "The model is closed.");
+}
+
+}  // namespace
+
+struct Model::State {
+  std::shared_ptr<EngineLoop> loop;  // streams of a model without a thread look for it
+  ModelDetails details;
+  std::atomic<uint64_t> requests = 0;  // for seeds
+
+  const Engine& engine() const { return loop->engine(); }
+};
+
+Result<Model> Model::open(const ModelOptions& options) {
+  if (options.progress && !options.progress(LoadPhase::kFiles, 0, 0)) return loading_cancelled();
+  TOK_TRY(auto engine, Engine::open(open_options(options)));
+  Scheduler* scheduler = nullptr;
+  if (!engine->compiled().encoder) {
+    TOK_TRY(scheduler, engine->scheduler());
+  }
+  auto state = std::make_unique<State>();
+  state->details = details_of(*engine, options);
+  state->loop = std::make_shared<EngineLoop>(std::move(engine), scheduler, options.has_thread);
+  return Model(std::move(state));
+}
+
+Model::Model(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Model::Model(Model&&) noexcept = default;
+
+Model& Model::operator=(Model&& other) noexcept {
+  if (this == &other) return *this;
+  if (state_ != nullptr) close();
+  state_ = std::move(other.state_);
+  return *this;
+}
+
+Model::~Model() {
+  if (state_ != nullptr) close();
+}
+
+Result<Stream> Model::start(const TextRequest& asked) {
+  EngineLoop& loop = *state_->loop;
+  TOK_TRY(check_task(state_->engine().compiled(), Task::kText));
+  TOK_TRY(Request request, scheduler_request(state_->engine(), asked));
+  const double now = steady_clock()();
+  if (asked.deadline)
+    request.deadline = now + std::chrono::duration<double>(*asked.deadline).count();
+  if (!asked.seed) request.params.sampling.seed = fresh_seed(now, state_->requests++);
+  TOK_TRY(loop.scheduler()->check(request));
+  auto stream = std::make_shared<StreamState>();
+  stream->notify = asked.notify;
+  if (!loop.has_thread()) stream->pump = state_->loop;
+  if (!loop.start(std::move(request), stream)) return is_closed();
+  return Stream(std::move(stream));
+}
+
+Result<std::vector<std::vector<float>>> Model::embed(std::span<const std::string> texts,
+                                                     const EmbedOptions& options) {
+  using Vectors = Result<std::vector<std::vector<float>>>;
+  EngineLoop& loop = *state_->loop;
+  const auto made = std::make_shared<std::promise<Vectors>>();
+  auto vectors = made->get_future();
+  EmbedOptions own = options;
+  own.cancelled = [&loop, asked = options.cancelled] {
+    return loop.is_closing() || (asked && asked());
+  };
+  const bool is_open =
+      loop.post([=](Engine& engine) { made->set_value(engine.embed(texts, own)); });
+  if (!is_open) return is_closed();
+  if (!loop.has_thread()) loop.turn(false);
+  return vectors.get();
+}
+
+Result<std::vector<uint32_t>> Model::tokenize(std::string_view text, bool add_special) const {
+  TOK_TRY(const Tokenizer* tokenizer, state_->engine().tokenizer());
+  return tokenizer->encode(text, {.add_special = add_special});
+}
+
+Result<std::string> Model::detokenize(std::span<const uint32_t> ids) const {
+  TOK_TRY(const Tokenizer* tokenizer, state_->engine().tokenizer());
+  return tokenizer->decode(ids);
+}
+
+Result<std::string> Model::render_chat(std::string_view variables) const {
+  TOK_TRY(const Json parsed, Json::parse(variables));
+  return state_->engine().render_chat(parsed);
+}
+
+const ModelDetails& Model::details() const {
+  return state_->details;
+}
+
+bool Model::pump() {
+  return !state_->loop->has_thread() && state_->loop->turn(false);
+}
+
+void Model::close() {
+  state_->loop->close();
+}
+
+}  // namespace tokamak

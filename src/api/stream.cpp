@@ -1,0 +1,99 @@
+#include <algorithm>
+#include <utility>
+
+#include "api/engine_loop.h"
+
+namespace tokamak {
+
+void StreamState::publish() {
+  const bool has_more = !staged.text.empty() || !staged.tokens.empty();
+  if (!has_more && !staged_end) return;
+  {
+    const std::scoped_lock lock(mutex);
+    if (has_more) {
+      if (!piece) piece.emplace();
+      piece->text += staged.text;
+      std::ranges::move(staged.tokens, std::back_inserter(piece->tokens));
+      staged = {};
+    }
+    if (staged_end) end = *staged_end;
+  }
+  arrived.notify_all();
+  if (notify) notify();
+}
+
+namespace {
+
+/// Waits, or runs the model where nobody else does, until `state` has something to take.
+/// False when the time is over. `deadline` unset: without end.
+template <typename Test>
+bool wait_until(StreamState& state, std::optional<std::chrono::steady_clock::time_point> deadline,
+                const Test& has_come) {
+  const auto is_over = [&] { return deadline && std::chrono::steady_clock::now() >= *deadline; };
+  std::unique_lock lock(state.mutex);
+  if (const auto pump = state.pump.lock()) {
+    while (!has_come() && !is_over()) {
+      lock.unlock();
+      pump->turn(true);
+      lock.lock();
+    }
+    return has_come();
+  }
+  if (!deadline) {
+    state.arrived.wait(lock, has_come);
+    return true;
+  }
+  return state.arrived.wait_until(lock, *deadline, has_come);
+}
+
+}  // namespace
+
+Stream::Stream(std::shared_ptr<StreamState> state) : state_(std::move(state)) {}
+Stream::Stream(Stream&&) noexcept = default;
+
+Stream& Stream::operator=(Stream&& other) noexcept {
+  if (this == &other) return *this;
+  if (state_ != nullptr) cancel();
+  state_ = std::move(other.state_);
+  return *this;
+}
+
+Stream::~Stream() {
+  if (state_ != nullptr) cancel();
+}
+
+std::optional<TextPiece> Stream::take(std::optional<std::chrono::nanoseconds> timeout) {
+  std::optional<std::chrono::steady_clock::time_point> deadline;
+  // What is longer than a year is for ever: no sum of clock and duration may overflow.
+  if (timeout && *timeout < std::chrono::years(1)) {
+    deadline = std::chrono::steady_clock::now() + *timeout;
+  }
+  wait_until(*state_, deadline, [&] { return state_->piece || state_->end; });
+  const std::scoped_lock lock(state_->mutex);
+  return std::exchange(state_->piece, std::nullopt);
+}
+
+std::optional<TextPiece> Stream::next() {
+  return take(std::nullopt);
+}
+
+std::optional<TextPiece> Stream::next(std::chrono::nanoseconds timeout) {
+  return take(timeout);
+}
+
+bool Stream::ended() const {
+  const std::scoped_lock lock(state_->mutex);
+  return state_->end && !state_->piece;
+}
+
+void Stream::cancel() {
+  state_->is_cancelled = true;
+}
+
+Result<Generation> Stream::result() {
+  wait_until(*state_, std::nullopt, [&] { return state_->end.has_value(); });
+  const std::scoped_lock lock(state_->mutex);
+  return *state_->end;
+}
+
+}  // namespace tokamak

@@ -1,0 +1,35 @@
+// What a Stream and the thread that runs its request have in common.
+#pragma once
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "tokamak/tokamak.h"
+
+namespace tokamak {
+
+class EngineLoop;
+
+struct StreamState {
+  std::weak_ptr<EngineLoop> pump;  // where the model has no thread
+  std::atomic<bool> is_cancelled = false;
+  std::function<void()> notify;
+
+  // What a step has brought, until publish(); for the thread that runs the engine.
+  TextPiece staged;
+  std::optional<Result<Generation>> staged_end;
+
+  // What the stream may take.
+  std::mutex mutex;
+  std::condition_variable arrived;
+  std::optional<TextPiece> piece;
+  std::optional<Result<Generation>> end;
+
+  /// Gives the stream what is staged, a whole step at once: tokens never come without their text.
+  void publish();
+};
+
+}  // namespace tokamak
