@@ -1,0 +1,188 @@
+#include "tokamak/c.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace {
+
+constexpr const char* kModel = TOKAMAK_SOURCE_DIR "/models/storyteller";
+
+/// Frees the error and gives what it says.
+std::string said(tokamak_error* error) {
+  const std::string message = error == nullptr ? "" : tokamak_error_message(error);
+  tokamak_error_free(error);
+  return message;
+}
+
+struct C : testing::Test {
+  void SetUp() override {
+    set("model", kModel);
+    set("backend", "cpu");
+    set("context", "96");
+  }
+  ~C() override {
+    tokamak_request_free(request);
+    tokamak_model_free(model);
+    tokamak_options_free(options);
+  }
+  void set(const char* name, const char* value) {
+    tokamak_error* error = nullptr;
+    EXPECT_TRUE(tokamak_options_set(options, name, value, &error)) << said(error);
+  }
+  void open() {
+    tokamak_error* error = nullptr;
+    model = tokamak_model_open(options, &error);
+    ASSERT_NE(model, nullptr) << said(error);
+  }
+  void ask(const char* name, const char* value) {
+    tokamak_error* error = nullptr;
+    EXPECT_TRUE(tokamak_request_set(request, name, value, &error)) << said(error);
+  }
+
+  tokamak_options* options = tokamak_options_new();
+  tokamak_request* request = tokamak_request_new();
+  tokamak_model* model = nullptr;
+};
+
+TEST_F(C, StreamsText) {
+  open();
+  ask("prompt", "Once upon a time");
+  ask("temperature", "0");
+  ask("max_tokens", "3");
+  ask("logprobs", "true");
+  ask("deadline", "1e6");
+  tokamak_stream* stream = tokamak_model_start(model, request, nullptr);
+  ASSERT_NE(stream, nullptr);
+  std::string text;
+  size_t tokens = 0;
+  tokamak_piece piece;
+  while (tokamak_stream_next(stream, -1, &piece) == TOKAMAK_STREAM_PIECE) {
+    text.append(piece.text, piece.text_bytes);
+    tokens += piece.count;
+    ASSERT_NE(piece.logprobs, nullptr);
+    EXPECT_LT(piece.logprobs[0], 0);
+  }
+  tokamak_result result = {};
+  result.size = sizeof result;
+  ASSERT_TRUE(tokamak_stream_result(stream, &result, nullptr));
+  EXPECT_EQ(text, ", there lived");
+  EXPECT_EQ(result.text, text);
+  EXPECT_EQ(result.count, tokens);
+  EXPECT_STREQ(result.finish, "length");
+  EXPECT_GT(result.prompt_tokens, 3u);
+  // A caller that knows of less gets no more.
+  tokamak_result older = {};
+  older.size = offsetof(tokamak_result, seed);
+  older.seed = 99;
+  ASSERT_TRUE(tokamak_stream_result(stream, &older, nullptr));
+  EXPECT_EQ(older.seed, 99u);
+  EXPECT_STREQ(older.stop, "");
+  tokamak_stream_free(stream);
+}
+
+TEST_F(C, ErrorsAreHandles) {
+  tokamak_error* error = nullptr;
+  EXPECT_FALSE(tokamak_options_set(options, "colour", "red", &error));
+  EXPECT_EQ(said(error),
+            "There is no option \"colour\", but model, backend, device, context, sequences, "
+            "cache_tokens, kv, quantize, pooling, has_thread.");
+  EXPECT_FALSE(tokamak_options_set(options, "context", "-1", &error));
+  EXPECT_EQ(said(error), "context is \"-1\", expected a whole number that is not negative.");
+  EXPECT_FALSE(tokamak_options_set(options, "has_thread", "no", &error));
+  EXPECT_EQ(said(error), "has_thread is \"no\", expected true or false.");
+  EXPECT_FALSE(tokamak_request_set(request, "temperature", "0.5x", &error));
+  EXPECT_EQ(said(error), "temperature is \"0.5x\", expected a number.");
+  EXPECT_FALSE(tokamak_request_set(request, "deadline", "-1", nullptr));
+  open();
+  ask("grammar", "root = 1");
+  EXPECT_EQ(tokamak_model_start(model, request, &error), nullptr);
+  EXPECT_EQ(tokamak_error_get_code(error), TOKAMAK_INVALID_INPUT);
+  EXPECT_NE(said(error).find("grammar: "), std::string::npos);
+  set("model", "no/such/folder/anywhere");
+  EXPECT_EQ(tokamak_model_open(options, &error), nullptr);
+  EXPECT_NE(said(error).find("no/such/folder"), std::string::npos);
+}
+
+TEST_F(C, CallsBackWithTheCallersPointer) {
+  struct Seen {
+    int calls = 0;
+    bool goes_on = true;
+  } seen;
+  tokamak_options_on_progress(
+      options,
+      [](void* user, int phase, uint64_t done, uint64_t total) {
+        auto* own = static_cast<Seen*>(user);
+        ++own->calls;
+        EXPECT_TRUE(phase >= 0 && phase <= 2 && done <= total);
+        return own->goes_on;
+      },
+      &seen);
+  open();
+  EXPECT_GT(seen.calls, 2);
+  seen.goes_on = false;
+  tokamak_error* error = nullptr;
+  EXPECT_EQ(tokamak_model_open(options, &error), nullptr);
+  EXPECT_EQ(tokamak_error_get_code(error), TOKAMAK_CANCELLED);
+  tokamak_error_free(error);
+}
+
+TEST_F(C, TokenizesAndRendersChats) {
+  open();
+  size_t count = 0;
+  uint32_t* ids = tokamak_model_tokenize(model, "a fox", false, &count, nullptr);
+  ASSERT_NE(ids, nullptr);
+  char* text = tokamak_model_detokenize(model, ids, count, nullptr);
+  EXPECT_STREQ(text, "a fox");
+  tokamak_text_free(text);
+  tokamak_request_set_ids(request, ids, count);
+  tokamak_ids_free(ids);
+  tokamak_request_add_message(request, "user", "Hello");
+  tokamak_error* error = nullptr;
+  EXPECT_EQ(tokamak_model_start(model, request, &error), nullptr);
+  EXPECT_NE(said(error).find("more than one of prompt, ids and a chat"), std::string::npos);
+  text = tokamak_model_render_chat(model, R"({"messages": [{"role": "user", "content": "Hello"}]})",
+                                   nullptr);
+  ASSERT_NE(text, nullptr);
+  EXPECT_NE(std::string(text).find("user\nHello"), std::string::npos);
+  tokamak_text_free(text);
+  EXPECT_NE(std::string(tokamak_model_details(model)).find(R"("context": 96)"), std::string::npos)
+      << tokamak_model_details(model);
+}
+
+TEST_F(C, Embeds) {
+  set("pooling", "mean");
+  open();
+  const char* texts[] = {"A fox", "The sea"};
+  tokamak_vectors* vectors = tokamak_model_embed(model, texts, 2, nullptr, 8, false, nullptr);
+  ASSERT_NE(vectors, nullptr);
+  size_t dimensions = 0;
+  EXPECT_NE(tokamak_vectors_at(vectors, 0, &dimensions)[0],
+            tokamak_vectors_at(vectors, 1, &dimensions)[0]);
+  EXPECT_EQ(dimensions, 8u);
+  tokamak_vectors_free(vectors);
+}
+
+TEST_F(C, PumpsCancelsAndCloses) {
+  set("has_thread", "false");
+  open();
+  ask("prompt", "Once upon a time");
+  tokamak_stream* stream = tokamak_model_start(model, request, nullptr);
+  tokamak_piece piece;
+  EXPECT_EQ(tokamak_stream_next(stream, 0, &piece), TOKAMAK_STREAM_TIMEOUT);
+  EXPECT_TRUE(tokamak_model_pump(model));
+  tokamak_stream_cancel(stream);
+  while (tokamak_stream_next(stream, -1, &piece) != TOKAMAK_STREAM_END) {
+  }
+  tokamak_result result = {};
+  result.size = sizeof result;
+  EXPECT_TRUE(tokamak_stream_result(stream, &result, nullptr));
+  EXPECT_STREQ(result.finish, "cancelled");
+  tokamak_model_close(model);
+  EXPECT_EQ(tokamak_model_start(model, request, nullptr), nullptr);
+  tokamak_model_free(model);
+  model = nullptr;
+  tokamak_stream_free(stream);
+}
+
+}  // namespace

@@ -1,0 +1,118 @@
+#include "api/settings.h"
+
+#include <charconv>
+#include <cmath>
+
+#include "base/result.h"
+
+namespace tokamak {
+namespace {
+
+// read(TEXT, VALUE): the kind of value that was expected where TEXT is none; "" otherwise.
+
+std::string_view read(std::string_view text, std::string& value) {
+  value = text;
+  return "";
+}
+
+std::string_view read(std::string_view text, std::vector<std::string>& values) {
+  values.emplace_back(text);
+  return "";
+}
+
+std::string_view read(std::string_view text, bool& value) {
+  value = text == "true";
+  return value || text == "false" ? "" : "true or false";
+}
+
+template <typename Number>
+  requires std::is_arithmetic_v<Number>
+std::string_view read(std::string_view text, Number& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc() && end == text.data() + text.size()) return "";
+  if (std::is_floating_point_v<Number>) return "a number";
+  return std::is_signed_v<Number> ? "a whole number" : "a whole number that is not negative";
+}
+
+std::string_view read(std::string_view text, std::chrono::nanoseconds& value) {
+  constexpr double kMaxSeconds = 1e9;  // thirty years, which nanoseconds can hold
+  double seconds = 0;
+  if (!read(text, seconds).empty() || !(seconds >= 0)) return "a number of seconds";
+  value = std::chrono::nanoseconds(std::llround(std::min(seconds, kMaxSeconds) * 1e9));
+  return "";
+}
+
+template <typename T>
+std::string_view read(std::string_view text, std::optional<T>& value) {
+  return read(text, value.emplace());
+}
+
+template <typename Options>
+struct Setting {
+  std::string_view name;
+  std::string_view (*set)(Options&, std::string_view text);
+};
+
+template <auto kMember, typename Options>
+std::string_view set(Options& options, std::string_view text) {
+  return read(text, options.*kMember);
+}
+
+constexpr Setting<ModelOptions> kModelSettings[] = {
+    {"model", set<&ModelOptions::model>},
+    {"backend", set<&ModelOptions::backend>},
+    {"device", set<&ModelOptions::device>},
+    {"context", set<&ModelOptions::context>},
+    {"sequences", set<&ModelOptions::sequences>},
+    {"cache_tokens", set<&ModelOptions::cache_tokens>},
+    {"kv", set<&ModelOptions::kv>},
+    {"quantize", set<&ModelOptions::quantize>},
+    {"pooling", set<&ModelOptions::pooling>},
+    {"has_thread", set<&ModelOptions::has_thread>},
+};
+
+constexpr Setting<TextRequest> kRequestSettings[] = {
+    {"prompt", set<&TextRequest::prompt>},
+    {"chat_variables", set<&TextRequest::chat_variables>},
+    {"max_tokens", set<&TextRequest::max_tokens>},
+    {"temperature", set<&TextRequest::temperature>},
+    {"top_k", set<&TextRequest::top_k>},
+    {"top_p", set<&TextRequest::top_p>},
+    {"min_p", set<&TextRequest::min_p>},
+    {"typical_p", set<&TextRequest::typical_p>},
+    {"repetition_penalty", set<&TextRequest::repetition_penalty>},
+    {"seed", set<&TextRequest::seed>},
+    {"stop", set<&TextRequest::stop>},
+    {"logprobs", set<&TextRequest::logprobs>},
+    {"grammar", set<&TextRequest::grammar>},
+    {"priority", set<&TextRequest::priority>},
+    {"deadline", set<&TextRequest::deadline>},
+    {"tenant", set<&TextRequest::tenant>},
+};
+
+template <typename Options>
+Result<void> set_of(std::span<const Setting<Options>> settings, Options& options,
+                    std::string_view name, std::string_view text) {
+  std::string names;
+  for (const Setting<Options>& setting : settings) {
+    if (setting.name == name) {
+      const std::string_view expected = setting.set(options, text);
+      if (expected.empty()) return {};
+      return fail(ErrorCode::kUsage, "{} is \"{}\", expected {}.", name, text, expected);
+    }
+    names.append(names.empty() ? "" : ", ").append(setting.name);
+  }
+  return fail(ErrorCode::kUsage, "There is no option \"{}\", but {}.", name, names);
+}
+
+}  // namespace
+
+Result<void> set_by_name(ModelOptions& options, std::string_view name, std::string_view value) {
+  return set_of<ModelOptions>(kModelSettings, options, name, value);
+}
+
+Result<void> set_by_name(TextRequest& request, std::string_view name, std::string_view value) {
+  return set_of<TextRequest>(kRequestSettings, request, name, value);
+}
+
+}  // namespace tokamak
