@@ -1,10 +1,14 @@
 # Installation and the exported package: find_package(tokamak 0.1 CONFIG REQUIRED), tokamak::tokamak.
 include(CMakePackageConfigHelpers)
 
-# What programs link, installed or as a subproject; <engine/engine.h> is the header to include.
+# What programs link, installed or as a subproject; <tokamak/tokamak.h> is the header to include.
 add_library(tokamak INTERFACE)
 add_library(tokamak::tokamak ALIAS tokamak)
-target_link_libraries(tokamak INTERFACE tokamak_engine)
+if(CMAKE_SYSTEM_NAME STREQUAL "WASI")
+  target_link_libraries(tokamak INTERFACE tokamak_engine)
+else()
+  target_link_libraries(tokamak INTERFACE tokamak_api)
+endif()
 
 if(NOT TOKAMAK_INSTALL)
   return()
@@ -15,16 +19,17 @@ list(REMOVE_DUPLICATES _layers)
 install(TARGETS tokamak ${_layers} EXPORT tokamakTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/tokamak)
 
+# Headers of src/ promise nothing and stay here.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/tokamak DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-# The headers keep their folders, so that they find each other as they do in src/. Those of a
-# device's backend need its SDK and stay here.
-set(_folders base formats hub text graph model fuse kernels plan backend generate tune engine report)
-list(TRANSFORM _folders PREPEND ${PROJECT_SOURCE_DIR}/src/)
-install(DIRECTORY ${_folders} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tokamak
-  FILES_MATCHING PATTERN "*.h"
-  PATTERN "*_test*" EXCLUDE
-  PATTERN webgpu EXCLUDE
-  PATTERN wgsl EXCLUDE)
+
+# For programs in C and other languages: the shared library, and where pkg-config finds it.
+if(TARGET tokamak_shared)
+  install(TARGETS tokamak_shared EXPORT tokamakTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  set(_pkgconfig ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  file(RELATIVE_PATH _to_prefix /${_pkgconfig} /)
+  configure_file(${CMAKE_CURRENT_LIST_DIR}/tokamak.pc.in ${PROJECT_BINARY_DIR}/tokamak.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/tokamak.pc DESTINATION ${_pkgconfig})
+endif()
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/models/storyteller
   DESTINATION ${CMAKE_INSTALL_DATADIR}/tokamak/models)

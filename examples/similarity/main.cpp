@@ -1,10 +1,10 @@
 // similarity MODEL QUERY TEXT...: how near each text is to the query, from -1 to 1, best first.
 // MODEL is the folder of an embedding model.
+#include <tokamak/tokamak.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <numeric>
-
-#include "engine/engine.h"
 
 namespace {
 
@@ -14,11 +14,9 @@ int report(const tokamak::Error& error) {
 }
 
 /// "query" where the model has a prompt of that name, else none.
-std::string prompt_named(const tokamak::Engine& engine, const char* name) {
-  for (const auto& prompt : engine.compiled().encoder->prompts) {
-    if (prompt.first == name) return name;
-  }
-  return "";
+std::string prompt_named(const tokamak::Model& model, const std::string& name) {
+  const auto& prompts = model.details().embed_prompts;
+  return std::ranges::find(prompts, name) == prompts.end() ? "" : name;
 }
 
 }  // namespace
@@ -28,20 +26,21 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: similarity MODEL QUERY TEXT...\n");
     return 2;
   }
-  tokamak::OpenOptions options{.model = argv[1], .task = tokamak::Task::kEmbeddings};
-  auto engine = tokamak::Engine::open(options);
-  if (!engine) return report(engine.error());
+  auto model = tokamak::Model::open({.model = argv[1]});
+  if (!model) return report(model.error());
 
-  auto query = (*engine)->embed(argv[2], {.prompt = prompt_named(**engine, "query")});
-  if (!query) return report(query.error());
   const std::vector<std::string> texts(argv + 3, argv + argc);
-  auto documents = (*engine)->embed(texts, {.prompt = prompt_named(**engine, "document")});
+  auto query =
+      model->embed(std::vector<std::string>{argv[2]}, {.prompt = prompt_named(*model, "query")});
+  if (!query) return report(query.error());
+  auto documents = model->embed(texts, {.prompt = prompt_named(*model, "document")});
   if (!documents) return report(documents.error());
 
   std::vector<std::pair<float, std::string>> found;
   for (size_t i = 0; i < texts.size(); ++i) {
     const std::vector<float>& one = (*documents)[i];  // of length 1, like the query's
-    found.emplace_back(std::inner_product(one.begin(), one.end(), query->begin(), 0.0f), texts[i]);
+    found.emplace_back(std::inner_product(one.begin(), one.end(), query->at(0).begin(), 0.0f),
+                       texts[i]);
   }
   std::sort(found.rbegin(), found.rend());
   for (const auto& [similarity, text] : found) std::printf("%.3f  %s\n", similarity, text.c_str());

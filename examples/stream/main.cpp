@@ -1,8 +1,8 @@
 // stream [MODEL [PROMPT [BACKEND]]]: continues PROMPT with a model and shows the text as it comes.
 // MODEL is a folder, or "" for the model that is installed with Tokamak.
-#include <cstdio>
+#include <tokamak/tokamak.h>
 
-#include "engine/engine.h"
+#include <cstdio>
 
 namespace {
 
@@ -14,23 +14,22 @@ int report(const tokamak::Error& error) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  tokamak::OpenOptions options;
+  tokamak::ModelOptions options;
   if (argc > 1) options.model = argv[1];
   if (argc > 3) options.backend = argv[3];
   const char* prompt = argc > 2 ? argv[2] : "Once upon a time";
 
-  auto engine = tokamak::Engine::open(options);
-  if (!engine) return report(engine.error());
+  auto model = tokamak::Model::open(options);
+  if (!model) return report(model.error());
 
-  tokamak::GenerationParams params;
-  params.sampling.temperature = 0;  // always the most likely token: the same story every time
-  params.max_tokens = 32;
-  tokamak::GenerationCallbacks callbacks;
-  callbacks.text = [](std::string_view text) {
-    std::fwrite(text.data(), 1, text.size(), stdout);
+  // Temperature 0 is always the most likely token: the same story every time.
+  auto stream = model->start({.prompt = prompt, .max_tokens = 32, .temperature = 0});
+  if (!stream) return report(stream.error());
+  while (const auto piece = stream->next()) {
+    std::fwrite(piece->text.data(), 1, piece->text.size(), stdout);
     std::fflush(stdout);
-  };
-  auto result = (*engine)->generate(prompt, params, callbacks);
+  }
+  const auto result = stream->result();
   if (!result) return report(result.error());
   std::printf("\n");
 }

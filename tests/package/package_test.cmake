@@ -1,6 +1,7 @@
 # Installs BUILD into an empty folder, builds EXAMPLE with nothing but that, lets it and the installed
 # tokamak continue the first prompt of GOLDEN and compares the beginning of what they write. Then
-# SIMILARITY, with the installed model made an encoder.
+# SIMILARITY, with the installed model made an encoder; C_SOURCE, a program in C that only pkg-config helps;
+# and PYTHON_SOURCE with the shared library.
 cmake_minimum_required(VERSION 3.25)
 
 set(prefix ${BUILD}/package_test)
@@ -60,6 +61,24 @@ run("Building the second example" ${CMAKE_COMMAND} --build ${prefix}/similarity)
 run("The second example" ${prefix}/similarity/similarity ${prefix}/encoder "A fox" "The sea" "A fox")
 if(NOT output MATCHES "^1\\.000  A fox\n0\\.[0-9]+  The sea\n$")
   message(FATAL_ERROR "The second example writes \"${output}\", expected the same text first.")
+endif()
+
+if(EXISTS ${prefix}/lib/pkgconfig/tokamak.pc)
+  find_program(cc NAMES cc gcc clang REQUIRED)
+  find_program(pkg_config pkg-config REQUIRED)
+  set(ENV{PKG_CONFIG_PATH} ${prefix}/lib/pkgconfig)
+  run("pkg-config" ${pkg_config} --cflags --libs tokamak)
+  separate_arguments(flags UNIX_COMMAND "${output}")
+  run("Compiling the program in C" ${cc} -std=c11 -Wall -Wextra -Werror ${C_SOURCE} -o ${prefix}/c ${flags}
+    -Wl,-rpath,${prefix}/lib)
+  run("The program in C" ${prefix}/c ${prefix}/share/tokamak/models/storyteller ${prompt} cpu)
+  expect_story("The program in C" "${output}")
+  # The model beside the library, the device that there is: Python is elsewhere, and shows no symbols to Dawn.
+  execute_process(COMMAND ${PYTHON} ${PYTHON_SOURCE} ${prefix}/lib/libtokamak.so "" ${prompt} webgpu
+    OUTPUT_VARIABLE output ERROR_VARIABLE errors)
+  if(NOT errors MATCHES "no WebGPU|No WebGPU")
+    expect_story("The program in Python" "${output}${errors}")
+  endif()
 endif()
 
 if(EXISTS ${prefix}/bin/tokamak)
