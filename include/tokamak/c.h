@@ -67,7 +67,7 @@ TOKAMAK_API void tokamak_ids_free(uint32_t* ids);
 /* What a model is opened with; as it is, the built-in model on the best device. */
 TOKAMAK_API tokamak_options* tokamak_options_new(void);
 TOKAMAK_API void tokamak_options_free(tokamak_options* options);
-/* Names: model, backend, device, context, sequences, cache_tokens, kv, quantize, pooling,
+/* Names: model, backend, device, context, sequences, cache_tokens, memory, kv, quantize, pooling,
  * has_thread; tokamak/tokamak.h says what they mean. */
 TOKAMAK_API bool tokamak_options_set(tokamak_options* options, const char* name, const char* value,
                                      tokamak_error** error);

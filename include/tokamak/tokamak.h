@@ -42,10 +42,14 @@ struct ModelOptions {
   uint32_t context = 0;       // tokens of a request at most, its prompt included; 0: what the model
                               // allows, at most 4096, for embeddings 2048
   uint32_t sequences = 1;     // requests that run at the same time, at most 64; others wait
-  uint32_t cache_tokens = 0;  // that the requests have together; 0: a context for each
-  std::string kv = "auto";    // type of the cache: f16 or f32; auto: f16 on WebGPU, f32 on the CPU
-  std::string quantize;       // q8 or q4: pack matrices of floats while loading
-  std::string pooling;        // mean, last or cls: embeddings of a model without modules.json
+  uint32_t cache_tokens = 0;  // that the requests have together; 0: a context for each, or as many
+                              // as `memory` has room for
+  std::string memory;         // most that the model may take of the device's: "6GiB", or "70%" of
+                              // what is free; "": 90 % of it where that is known, else no limit
+  std::string kv =
+      "auto";            // type of the cache: f16, f32 or q8; auto: f16 on WebGPU, f32 on the CPU
+  std::string quantize;  // q8 or q4: pack matrices of floats while loading
+  std::string pooling;   // mean, last or cls: embeddings of a model without modules.json
   /// Called by open(), now and then; bytes of the weights. False cancels: open() gives kCancelled.
   std::function<bool(LoadPhase phase, uint64_t done, uint64_t total)> progress;
   /// Receives what the user should know, a sentence at a time: a slow device, a device that was

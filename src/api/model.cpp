@@ -16,6 +16,7 @@ OpenOptions open_options(const ModelOptions& options) {
   own.context = options.context;
   own.sequences = options.sequences;
   own.cache_tokens = options.cache_tokens;
+  own.memory = options.memory;
   own.kv = options.kv;
   own.quantize = options.quantize;
   own.pooling = options.pooling;

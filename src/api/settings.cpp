@@ -65,6 +65,7 @@ constexpr Setting<ModelOptions> kModelSettings[] = {
     {"context", set<&ModelOptions::context>},
     {"sequences", set<&ModelOptions::sequences>},
     {"cache_tokens", set<&ModelOptions::cache_tokens>},
+    {"memory", set<&ModelOptions::memory>},
     {"kv", set<&ModelOptions::kv>},
     {"quantize", set<&ModelOptions::quantize>},
     {"pooling", set<&ModelOptions::pooling>},
