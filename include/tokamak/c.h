@@ -138,7 +138,7 @@ TOKAMAK_API void tokamak_stream_free(tokamak_stream* stream);
 /* Ends the request within a step or two; the result is what there is. */
 TOKAMAK_API void tokamak_stream_cancel(tokamak_stream* stream);
 
-/* What has come since the last piece. */
+/* What has come since the last piece. It stays as it is. */
 typedef struct {
   const char* text; /* whole characters; may be empty */
   size_t text_bytes;

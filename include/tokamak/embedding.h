@@ -12,7 +12,8 @@ struct EmbedOptions {
   uint32_t dimensions = 0;            // only that many of the first numbers; 0: all
   std::optional<bool> normalize;      // to unit length; unset: as the model's modules say
   bool truncate = false;              // cut a text that does not fit, instead of an error
-  std::function<bool()> cancelled;    // asked between the steps of a long text
+  std::function<bool()> cancelled;    // asked between the steps of a long text, by the
+                                      // model's thread; must not block
 };
 
 }  // namespace tokamak

@@ -45,7 +45,7 @@ struct ModelOptions {
   uint32_t cache_tokens = 0;  // that the requests have together; 0: a context for each, or as many
                               // as `memory` has room for
   std::string memory;         // most that the model may take of the device's: "6GiB", or "70%" of
-                              // what is free; "": 90 % of it where that is known, else no limit
+                              // what is free; "": 90 % of it on software drivers, else no limit
   std::string kv =
       "auto";            // type of the cache: f16, f32 or q8; auto: f16 on WebGPU, f32 on the CPU
   std::string quantize;  // q8 or q4: pack matrices of floats while loading
@@ -56,7 +56,9 @@ struct ModelOptions {
   /// lost and opened again. Called by open() and by the model's thread, as long as the model lives.
   std::function<void(std::string_view)> notice;
   /// False: the model has no thread. Whatever it does it does in pump(), Stream::next(), result()
-  /// and embed(), and one thread makes all calls.
+  /// and embed(), and one thread makes all calls; callbacks must call neither the model nor its
+  /// streams then. next(0s) only looks, and a longer wait ends after the step in which its time is
+  /// over.
   bool has_thread = true;
 };
 
@@ -94,7 +96,7 @@ struct TextRequest {
   /// The beginnings of prompts are kept and shared among requests of the same tenant only.
   std::string tenant;
   /// Called by the model's thread when Stream::next(0s) has something new, the end included: wakes
-  /// an event loop.
+  /// an event loop. Not after the stream was dropped.
   std::function<void()> notify;
 };
 

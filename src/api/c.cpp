@@ -122,12 +122,16 @@ bool tokamak_options_set(tokamak_options* options, const char* name, const char*
 }
 
 void tokamak_options_on_progress(tokamak_options* options, tokamak_progress progress, void* user) {
+  options->options.progress = nullptr;
+  if (progress == nullptr) return;
   options->options.progress = [=](LoadPhase phase, uint64_t done, uint64_t total) {
     return progress(user, int(phase), done, total);
   };
 }
 
 void tokamak_options_on_notice(tokamak_options* options, tokamak_notice notice, void* user) {
+  options->options.notice = nullptr;
+  if (notice == nullptr) return;
   options->options.notice = [=](std::string_view text) { notice(user, std::string(text).c_str()); };
 }
 
@@ -275,6 +279,8 @@ tokamak_vectors* tokamak_model_embed(tokamak_model* model, const char* const* te
 }
 
 const float* tokamak_vectors_at(const tokamak_vectors* vectors, size_t index, size_t* dimensions) {
+  *dimensions = 0;
+  if (index >= vectors->vectors.size()) return nullptr;
   const std::vector<float>& vector = vectors->vectors[index];
   *dimensions = vector.size();
   return vector.data();

@@ -8,7 +8,8 @@
 namespace tokamak {
 namespace {
 
-// read(TEXT, VALUE): the kind of value that was expected where TEXT is none; "" otherwise.
+// read(TEXT, VALUE): the kind of value that was expected where TEXT is none, and VALUE stays; ""
+// otherwise.
 
 std::string_view read(std::string_view text, std::string& value) {
   value = text;
@@ -21,15 +22,20 @@ std::string_view read(std::string_view text, std::vector<std::string>& values) {
 }
 
 std::string_view read(std::string_view text, bool& value) {
+  if (text != "true" && text != "false") return "true or false";
   value = text == "true";
-  return value || text == "false" ? "" : "true or false";
+  return "";
 }
 
 template <typename Number>
   requires std::is_arithmetic_v<Number>
 std::string_view read(std::string_view text, Number& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error == std::errc() && end == text.data() + text.size()) return "";
+  Number found{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), found);
+  if (error == std::errc() && end == text.data() + text.size()) {
+    value = found;
+    return "";
+  }
   if (std::is_floating_point_v<Number>) return "a number";
   return std::is_signed_v<Number> ? "a whole number" : "a whole number that is not negative";
 }
@@ -44,7 +50,10 @@ std::string_view read(std::string_view text, std::chrono::nanoseconds& value) {
 
 template <typename T>
 std::string_view read(std::string_view text, std::optional<T>& value) {
-  return read(text, value.emplace());
+  T found{};
+  const std::string_view expected = read(text, found);
+  if (expected.empty()) value = std::move(found);
+  return expected;
 }
 
 template <typename Options>

@@ -19,7 +19,8 @@ void StreamState::publish() {
     if (staged_end) end = *staged_end;
   }
   arrived.notify_all();
-  if (notify) notify();
+  const std::scoped_lock lock(notifying);
+  if (notify && !is_dropped) notify();
 }
 
 namespace {
@@ -46,6 +47,13 @@ bool wait_until(StreamState& state, std::optional<std::chrono::steady_clock::tim
   return state.arrived.wait_until(lock, *deadline, has_come);
 }
 
+/// What was to be told of it may be gone.
+void drop(StreamState& state) {
+  state.is_cancelled = true;
+  const std::scoped_lock lock(state.notifying);
+  state.is_dropped = true;
+}
+
 }  // namespace
 
 Stream::Stream(std::shared_ptr<StreamState> state) : state_(std::move(state)) {}
@@ -53,13 +61,13 @@ Stream::Stream(Stream&&) noexcept = default;
 
 Stream& Stream::operator=(Stream&& other) noexcept {
   if (this == &other) return *this;
-  if (state_ != nullptr) cancel();
+  if (state_ != nullptr) drop(*state_);
   state_ = std::move(other.state_);
   return *this;
 }
 
 Stream::~Stream() {
-  if (state_ != nullptr) cancel();
+  if (state_ != nullptr) drop(*state_);
 }
 
 std::optional<TextPiece> Stream::take(std::optional<std::chrono::nanoseconds> timeout) {

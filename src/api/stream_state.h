@@ -17,6 +17,9 @@ struct StreamState {
   std::weak_ptr<EngineLoop> pump;  // where the model has no thread
   std::atomic<bool> is_cancelled = false;
   std::function<void()> notify;
+  /// Held while `notify` runs, which may drop the stream: then it is called no more.
+  std::recursive_mutex notifying;
+  bool is_dropped = false;
 
   // What a step has brought, until publish(); for the thread that runs the engine.
   TextPiece staged;

@@ -48,11 +48,11 @@ Result<Plan> capture_worthwhile(const Graph& graph, const DeviceInfo& device,
 /// model of 30 layers.
 Result<void> fuse_graphs(Engine::Compiled& compiled, const fuse::DisabledPasses& disabled,
                          bool has_batches) {
-  compiled.fused = compiled.unfused;
+  compiled.fused = compiled.short_steps = compiled.unfused;
   compiled.one_token = fuse::for_one_token(compiled.unfused);
   compiled.sampled = fuse::with_list(compiled.one_token);
   compiled.greedy = fuse::with_argmax(compiled.one_token);
-  Result<std::vector<uint32_t>> many, one, sampled, greedy;
+  Result<std::vector<uint32_t>> many, short_steps, one, sampled, greedy;
   const auto run = [&](Graph& graph, fuse::Steps steps, Result<std::vector<uint32_t>>& counts) {
     counts = fuse::run_pipeline(graph, steps, disabled, compiled.target);
   };
@@ -69,6 +69,8 @@ Result<void> fuse_graphs(Engine::Compiled& compiled, const fuse::DisabledPasses&
       run(compiled.batch_greedy, fuse::Steps::kDecode, batch_greedy);
     });
     const BackgroundTask run_many([&] { run(compiled.fused, fuse::Steps::kMany, many); });
+    const BackgroundTask run_short(
+        [&] { run(compiled.short_steps, fuse::Steps::kShort, short_steps); });
     const BackgroundTask run_sampled([&] {
       if (has_logits) run(compiled.sampled, fuse::Steps::kOne, sampled);
     });
@@ -77,7 +79,8 @@ Result<void> fuse_graphs(Engine::Compiled& compiled, const fuse::DisabledPasses&
     });
     run(compiled.one_token, fuse::Steps::kOne, one);
   }
-  for (const auto* counts : {&many, &sampled, &greedy, &batch_sampled, &batch_greedy}) {
+  for (const auto* counts :
+       {&many, &short_steps, &sampled, &greedy, &batch_sampled, &batch_greedy}) {
     TOK_TRY(*counts);
   }
   TOK_TRY(compiled.replacements, std::move(one));
@@ -116,7 +119,13 @@ Result<Engine::Compiled> compile_as_asked(const ModelFiles& files, const DeviceI
   if (has_matrix && build.chunk > kShortChunk) {
     capturing.phases.push_back({"short", kShortChunk});
   }
-  if (build.chunk > kSmallBatch) capturing.phases.push_back({"small_batch", kSmallBatch});
+  const auto add_short = [&](const char* phase, uint32_t tokens) {
+    if (build.chunk <= tokens) return;
+    capturing.phases.push_back({phase, tokens, PhaseKind::kPrefill, &out.short_steps});
+  };
+  // On a processor's cores they have the kernels of longer steps.
+  if (out.target.is_parallel) add_short("short_64", fuse::kShortStep);
+  add_short("small_batch", kSmallBatch);
   capturing.phases.push_back({"decode", 1, PhaseKind::kDecode, &out.one_token});
   std::optional<Graph> long_context[3];
   if (!out.encoder) {

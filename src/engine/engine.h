@@ -68,6 +68,7 @@ class Engine {
   struct Compiled {
     ModelFacts facts;
     Graph unfused, fused;
+    Graph short_steps;  // fused for steps of at most fuse::kShortStep tokens
     /// Those of steps of one token: with logits, with a list of the most probable tokens, and with
     /// the choice of the next one. The last two are of no use where the model gives no logits.
     Graph one_token, sampled, greedy;

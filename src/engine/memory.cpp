@@ -58,7 +58,9 @@ CachePool cache_pool(const Plan& plan) {
 Result<std::optional<uint64_t>> memory_limit(const OpenOptions& options, const DeviceInfo& device) {
   const uint64_t free = options.free_memory;
   if (options.memory.empty()) {
-    return free == 0 ? std::nullopt : std::optional(share_of(free, kDefaultPercent));
+    // The CPU reads weights from files that are mapped, which take no memory that others need.
+    const bool is_known = free != 0 && device.backend != BackendKind::kCpu;
+    return is_known ? std::optional(share_of(free, kDefaultPercent)) : std::nullopt;
   }
   if (const auto bytes = parse_bytes(options.memory); bytes && *bytes > 0) return bytes;
   const auto percent = percent_of(options.memory);

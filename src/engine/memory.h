@@ -14,7 +14,7 @@ struct CachePool {
 CachePool cache_pool(const Plan& plan);
 
 /// Bytes that a model may take, by `options.memory`: a size, or a share of `options.free_memory`,
-/// 90 % where nothing is said. Nothing where nothing is said and nothing known.
+/// 90 % where nothing is said. Nothing where nothing is said and nothing known, or on the CPU.
 Result<std::optional<uint64_t>> memory_limit(const OpenOptions& options, const DeviceInfo& device);
 
 /// How many positions the pool must have instead for the plan to stay within that limit; nothing

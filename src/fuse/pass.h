@@ -19,9 +19,12 @@ namespace tokamak::fuse {
 /// Which steps a graph is for, from all of them to the fewest.
 enum class Steps : uint8_t {
   kMany,    // of any number of tokens
+  kShort,   // of at most kShortStep tokens
   kDecode,  // of one token of each of several sequences
   kOne,     // of one token
 };
+
+inline constexpr uint32_t kShortStep = 64;
 
 using Var = uint32_t;
 

@@ -71,13 +71,14 @@ TEST_F(SplitLinearTest, WorkgroupsThatTakeTurnsNeedNoParts) {
   EXPECT_EQ(run(split_linear(), g, {.is_parallel = false}), 0u);
 }
 
-TEST_F(SplitLinearTest, OnlyStepsOfSeveralSequencesHaveParts) {
+TEST_F(SplitLinearTest, OnlyStepsOfSomeTokensHaveParts) {
   const Graph graph = residual_after(1088);
   const auto count = [&](Steps steps) {
     Graph g = graph;
     return run_pipeline(g, steps)->back();
   };
   EXPECT_EQ(count(Steps::kMany), 0u);
+  EXPECT_EQ(count(Steps::kShort), 1u);
   EXPECT_EQ(count(Steps::kDecode), 1u);
   EXPECT_EQ(count(Steps::kOne), 0u);
 }

@@ -61,7 +61,7 @@ Pass split_linear() {
   return {.name = "split_linear",
           .patterns = std::move(patterns),
           .outputs = {sum, norm, y, appended},
-          .steps = Steps::kDecode,
+          .steps = Steps::kShort,
           .fewest = Steps::kDecode,
           .replace = replace};
 }

@@ -352,6 +352,12 @@ Cost step_cost(const Plan& plan, const Step& step, uint64_t tokens, uint64_t kv_
   return cost;
 }
 
+Cost batch_step_cost(const Plan& plan, const Step& step, uint64_t rows, uint64_t kv_length) {
+  Cost cost = step_cost(plan, step, rows, kv_length);
+  cost.bytes += (rows - 1) * (cost.bytes - step_cost(plan, step, rows, 0).bytes);
+  return cost;
+}
+
 Cost phase_cost(const Plan& plan, const Phase& phase, uint64_t tokens, uint64_t kv_length) {
   Cost sum;
   for (const Step& step : phase.steps) {

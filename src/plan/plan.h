@@ -183,6 +183,9 @@ struct Cost {
   uint64_t flops = 0;
 };
 Cost step_cost(const Plan& plan, const Step& step, uint64_t tokens, uint64_t kv_length);
+/// The same of steps of a token of each of `rows` sequences, which read keys and values of their
+/// own.
+Cost batch_step_cost(const Plan& plan, const Step& step, uint64_t rows, uint64_t kv_length);
 Cost phase_cost(const Plan& plan, const Phase& phase, uint64_t tokens, uint64_t kv_length);
 
 /// Bytes per use, for footprints printed before anything is allocated.

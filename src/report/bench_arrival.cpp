@@ -20,13 +20,21 @@ class Arriving {
         last_token_(test.sequences - 1),
         tokens_(test.sequences - 1) {}
 
+  Arriving(const Arriving&) = delete;
+  Arriving& operator=(const Arriving&) = delete;
+  /// Ends what an error has left, whose callbacks refer to this.
+  ~Arriving() {
+    for (const RequestId request : requests_) scheduler_.cancel(request);
+    static_cast<void>(scheduler_.run());
+  }
+
   Result<Arrival> run() {
     Arrival out{.prompt = test_.arriving};
     // Software drivers compile a kernel for their processor at its first launch.
     Request warm_up = request_of(2, test_.arriving);
     warm_up.params.max_tokens = 1;
     warm_up.tenant += ", warming up";
-    TOK_TRY(scheduler_.add(std::move(warm_up)));
+    TOK_TRY(add(std::move(warm_up)));
     TOK_TRY(scheduler_.run());
     for (uint32_t i = 0; i + 1 < test_.sequences; ++i) TOK_TRY(add_stream(i));
     const auto all_have = [&](uint32_t tokens) {
@@ -38,32 +46,28 @@ class Arriving {
     out.before_seconds = quantile(gaps_, 0.5);
     gaps_.clear();
 
-    double begun = clock_(), first_token = 0;
+    double begun = clock_();
     Request prompt = request_of(0, test_.arriving);
     prompt.params.max_tokens = 1;
-    prompt.done = [&](Result<Generation>) { first_token = clock_(); };
-    TOK_TRY(scheduler_.add(std::move(prompt)));
-    TOK_TRY(step_until([&] { return first_token > 0; }));
-    out.first_token_seconds = first_token - begun;
+    prompt.done = [this](Result<Generation>) { first_token_ = clock_(); };
+    TOK_TRY(add(std::move(prompt)));
+    TOK_TRY(step_until([&] { return first_token_ > 0; }));
+    out.first_token_seconds = first_token_ - begun;
     out.median_seconds = quantile(gaps_, 0.5);
     out.slow_seconds = quantile(gaps_, 0.99);
 
     // Given up when a step of it has just been submitted, which has to be waited for.
-    double ended = 0;
     Request unwanted = request_of(1, test_.arriving);
     unwanted.params.max_tokens = 1;
-    unwanted.done = [&](Result<Generation>) { ended = clock_(); };
-    TOK_TRY(const RequestId id, scheduler_.add(std::move(unwanted)));
+    unwanted.done = [this](Result<Generation>) { ended_ = clock_(); };
+    TOK_TRY(const RequestId id, add(std::move(unwanted)));
     const uint64_t steps = scheduler_.stats().prefill_steps;
     TOK_TRY(step_until([&] { return scheduler_.stats().prefill_steps > steps; }));
     begun = clock_();
     scheduler_.cancel(id);
     TOK_TRY(scheduler_.wait());
-    TOK_TRY(step_until([&] { return ended > 0; }));
-    out.cancel_seconds = ended - begun;
-
-    for (const RequestId stream : streams_) scheduler_.cancel(stream);
-    TOK_TRY(scheduler_.run());
+    TOK_TRY(step_until([&] { return ended_ > 0; }));
+    out.cancel_seconds = ended_ - begun;
     return out;
   }
 
@@ -86,9 +90,14 @@ class Arriving {
       if (tokens_[i]++ > 0) gaps_.push_back(now - last_token_[i]);
       last_token_[i] = now;
     };
-    TOK_TRY(const RequestId id, scheduler_.add(std::move(request)));
-    streams_.push_back(id);
+    TOK_TRY(add(std::move(request)));
     return {};
+  }
+
+  Result<RequestId> add(Request request) {
+    TOK_TRY(const RequestId id, scheduler_.add(std::move(request)));
+    requests_.push_back(id);
+    return id;
   }
 
   template <typename Condition>
@@ -123,7 +132,8 @@ class Arriving {
   const BenchTest& test_;
   std::vector<double> last_token_, gaps_;
   std::vector<uint32_t> tokens_;
-  std::vector<RequestId> streams_;
+  std::vector<RequestId> requests_;
+  double first_token_ = 0, ended_ = 0;  // when
 };
 
 }  // namespace

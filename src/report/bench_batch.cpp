@@ -46,7 +46,7 @@ Result<BatchRun> run_once(Engine& engine, std::span<const uint32_t> ids,
   run.ids.resize(test.sequences);
   TOK_TRY(Scheduler * scheduler, engine.scheduler());
   std::vector<uint32_t> taken(test.sequences);
-  uint32_t begun = 0;
+  uint32_t begun = 0, ended = 0;
   uint64_t all = 0;
   std::optional<Error> error;
   for (uint32_t i = 0; i < test.sequences; ++i) {
@@ -60,6 +60,7 @@ Result<BatchRun> run_once(Engine& engine, std::span<const uint32_t> ids,
     };
     request.callbacks.cancelled = options.cancelled;
     request.done = [&, i](Result<Generation> done) {
+      ++ended;
       if (done) {
         run.ids[i] = std::move(done->ids);
       } else {
@@ -68,27 +69,33 @@ Result<BatchRun> run_once(Engine& engine, std::span<const uint32_t> ids,
     };
     TOK_TRY(scheduler->add(std::move(request)));
   }
-  double start = 0;
+  // Timed while all of them generate, or, where the first ends before the last begins, to the end.
+  std::optional<double> start;
   uint64_t before = 0, steps_before = 0;
+  bool is_over = false, all_generate = false;
   for (bool goes_on = true; goes_on;) {
-    const bool is_timed = begun == test.sequences;
-    if (is_timed && start == 0) {
+    if (begun == test.sequences && !start) {
+      all_generate = ended == 0;
       start = clock();
       before = all;
       steps_before = scheduler->stats().steps;
     }
+    const bool is_timed = start && !is_over;
     const double entered = clock();
     TOK_TRY(goes_on, scheduler->step());
-    if (is_timed) run.host_seconds += clock() - entered;
+    if (is_timed) {
+      run.host_seconds += clock() - entered;
+      run.seconds = clock() - *start;
+      run.tokens = all - before;
+      run.steps = scheduler->stats().steps - steps_before;
+      is_over = all_generate && ended > 0;
+    }
     if (goes_on) TOK_TRY(scheduler->wait());
   }
   if (error) return Failure(*error);
   if (options.cancelled && options.cancelled()) {
     return fail(ErrorCode::kCancelled, "The measurement was cancelled.");
   }
-  run.seconds = clock() - start;
-  run.tokens = all - before;
-  run.steps = scheduler->stats().steps - steps_before;
   return run;
 }
 

@@ -87,16 +87,6 @@ Result<size_t> phase_to_time(const Plan& plan, const ProfileOptions& options) {
   return plan.phase_at(size_t(plan.phases.rend() - last) - 1, options.depth);
 }
 
-/// Sequences read keys and values of their own, tokens of a sequence the same.
-Cost cost_of(const Plan& plan, const Step& step, const ProfileOptions& options) {
-  const uint64_t rows = options.tokens;
-  if (options.sequences == 0) return step_cost(plan, step, rows, options.depth + rows);
-  const uint64_t positions = uint64_t{options.depth} + 1;
-  Cost cost = step_cost(plan, step, rows, rows * positions);
-  cost.flops = step_cost(plan, step, rows, positions).flops;
-  return cost;
-}
-
 Table lines_table(const Profile& profile) {
   Table table;
   table.column("kernel", "kernel")
@@ -121,6 +111,12 @@ Table lines_table(const Profile& profile) {
 }
 
 }  // namespace
+
+Cost launch_cost(const Plan& plan, const Step& step, const Profile& profile) {
+  const uint64_t rows = profile.tokens;
+  if (profile.sequences == 0) return step_cost(plan, step, rows, profile.depth + rows);
+  return batch_step_cost(plan, step, rows, uint64_t{profile.depth} + 1);
+}
 
 Result<Profile> profile(Engine& engine, const ProfileOptions& asked) {
   ProfileOptions options = asked;
@@ -148,7 +144,7 @@ Result<Profile> profile(Engine& engine, const ProfileOptions& asked) {
     ProfileLine& line = lines[key];
     line.kernel = key.first;
     line.operand = key.second;
-    const Cost cost = cost_of(plan, step, options);
+    const Cost cost = launch_cost(plan, step, out);
     ++line.launches;
     line.seconds += seconds[i];
     line.bytes += cost.bytes;

@@ -36,6 +36,9 @@ struct Profile {
 /// for, a device without timestamps.
 Result<Profile> profile(Engine& engine, const ProfileOptions& options);
 
+/// What a launch of the profile's step moves and computes.
+Cost launch_cost(const Plan& plan, const Step& step, const Profile& profile);
+
 std::string profile_text(const Profile& profile);
 Json profile_json(const Profile& profile);
 

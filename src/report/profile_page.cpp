@@ -66,9 +66,9 @@ void add_weights(Json& out, const Plan& plan, const Step& step) {
   out.set("weights", std::move(list)).set("layer", layer ? Json(*layer) : Json());
 }
 
-Json grid_json(const Step& step, uint32_t tokens) {
+Json grid_json(const Step& step, const Profile& profile) {
   const Grid& grid = step.launch.grid;
-  const StepSize size = {.rows = tokens};
+  const StepSize size = {.rows = profile.tokens, .slots = std::max(profile.sequences, 1u)};
   return Json::Array{grid.x.at(size), grid.y.at(size), grid.z.at(size)};
 }
 
@@ -90,7 +90,7 @@ void add_steps(Json& out, const Plan& plan, const Profile& profile) {
         sources.push_back(one.set("kernel", step.kernel->name).set("text", entry->first));
       }
     }
-    const Cost cost = step_cost(plan, step, profile.tokens, profile.depth + profile.tokens);
+    const Cost cost = launch_cost(plan, step, profile);
     Json::Array passed_over(step.passed_over.begin(), step.passed_over.end());
     Json one;
     one.set("op", op_name(step.op)).set("kernel", step.kernel->name);
@@ -98,7 +98,7 @@ void add_steps(Json& out, const Plan& plan, const Profile& profile) {
     one.set("reads", read_by(plan, step)).set("us", profile.steps[i] * 1e6);
     add_weights(one, plan, step);
     one.set("bytes", cost.bytes).set("flops", cost.flops);
-    one.set("grid", grid_json(step, profile.tokens)).set("source", source);
+    one.set("grid", grid_json(step, profile)).set("source", source);
     one.set("inputs", buffer_ids(step.inputs)).set("outputs", buffer_ids(step.outputs));
     steps.push_back(one.set("passed_over", std::move(passed_over)));
   }
@@ -202,6 +202,14 @@ void put(std::string& page, std::string_view place, std::string_view text) {
   page.replace(at, place.size(), text);
 }
 
+/// Which passes the phase's graph was made with.
+fuse::Steps steps_of(const Plan& plan, size_t index) {
+  const Phase& phase = plan.phases[index];
+  if (decodes(phase.kind)) return phase.max_tokens > 1 ? fuse::Steps::kDecode : fuse::Steps::kOne;
+  return index > 0 && phase.max_tokens <= fuse::kShortStep ? fuse::Steps::kShort
+                                                           : fuse::Steps::kMany;
+}
+
 }  // namespace
 
 std::optional<uint32_t> layer_of(std::string_view name) {
@@ -236,7 +244,7 @@ Result<Json> page_data(const Engine& engine, const Profile& profile, const Roofl
   out.set("unfused_steps", uint64_t{unfused.phases[0].steps.size()});
   add_steps(out, compiled.plan, profile);
   out.set("kernels", *profile_json(profile).find("lines"));
-  add_fusion(out, before, tokens > 1 ? fuse::Steps::kMany : fuse::Steps::kOne, compiled);
+  add_fusion(out, before, steps_of(compiled.plan, profile.phase_index), compiled);
   return out.set("buffers", inspection::buffers_json(compiled.plan));
 }
 
@@ -275,11 +283,11 @@ Json profile_trace(const Engine& engine, const Profile& profile) {
   for (size_t i = 0; i < phase.steps.size(); ++i) {
     const Step& step = phase.steps[i];
     const double us = profile.steps[i] * 1e6;
-    const Cost cost = step_cost(plan, step, profile.tokens, profile.depth + profile.tokens);
+    const Cost cost = launch_cost(plan, step, profile);
     Json event, arguments;
     arguments.set("step", uint64_t{i}).set("problem", step_problem(step));
     arguments.set("bytes", cost.bytes).set("flops", cost.flops);
-    arguments.set("grid", grid_json(step, profile.tokens));
+    arguments.set("grid", grid_json(step, profile));
     add_weights(arguments, plan, step);
     event.set("ph", "X").set("name", step.kernel->name).set("cat", op_name(step.op));
     event.set("pid", 1).set("tid", 1).set("ts", at).set("dur", us);

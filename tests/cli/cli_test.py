@@ -771,7 +771,7 @@ class Devices(Cli):
                               "".join(answer.errors))
         answer = tokamak("run", "-p", "x", env=environment(TOKAMAK_SUBMIT_DISPATCHES="some"))
         self.assertIn('TOKAMAK_SUBMIT_DISPATCHES is "some", expected a number from 1 to 1000000: '
-                      "most dispatches of a submission.", "".join(answer.errors))
+                      "most dispatches of a submission", "".join(answer.errors))
 
     def test_a_cache_folder_that_cannot_be_written(self):
         self.has_webgpu()

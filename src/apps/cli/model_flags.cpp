@@ -101,10 +101,12 @@ void ModelFlags::add_device_options(App& command) {
       ->check(Range(1, 1 << 24))
       ->group(kDeviceOptions);
   command
-      .add_option("--kv", options_.kv,
-                  "element type of the KV cache: f32; f16 takes half of it, with answers as good; "
-                  "q8 (bytes) a quarter, with errors of some hundredths of the largest logit; "
-                  "auto: as the model's tokamak.json says, else f16 on a GPU and f32 on the CPU")
+      .add_option(
+          "--kv", options_.kv,
+          "element type of the KV cache: f32; f16 takes half of it, with answers as good; "
+          "q8 (bytes) a little more than a quarter, with errors of a hundredth or two of the "
+          "largest logit; "
+          "auto: as the model's tokamak.json says, else f16 on a GPU and f32 on the CPU")
       ->type_name("TYPE")
       ->capture_default_str()
       ->check(OneOf({"auto", "f32", "f16", "q8"}))

@@ -2,11 +2,10 @@
 //
 //   cache  f32|f16 [cells, 2, kv_heads, head_dim]   keys, then values, of each cell; in f16 what is
 //                      beyond 65504 is held as that, since 0 * infinity is no number
-//          q8 [cells, 2, kv_heads, head_dim + 4]    bytes and steps, as graph/kv_cache.h says; a
-//          step
-//                      is a 127th of the head's largest magnitude, and an element the nearest whole
-//                      number of steps, of two the even one. Where the largest is below 2^-100 (an
-//                      inverse of its step would be no f32) all are zeros
+//          q8 [cells, 2, kv_heads, head_dim + 4]    bytes and steps, as graph/kv_cache.h says.
+//                      A step is a 127th of the head's largest magnitude, and an element the
+//                      nearest whole number of steps, of two the even one. Where the largest is
+//                      below 2^-100 (an inverse of its step would be no f32) all are zeros
 //   pages  u32 [P]     position p lives in cell pages[p / 16] * 16 + p % 16; the pages of a sliding
 //                      window recur, so a window layer never holds more than window + chunk tokens.
 //                      Each slot has such a table

@@ -45,10 +45,14 @@ void store_q8(const Q8Head& head, std::span<const float> values) {
   float largest = 0;
   for (const float value : values) largest = std::max(largest, std::abs(value));
   largest = largest < kZero ? 0 : std::min(largest, kMax);
-  const float step = largest / kMaxSteps, inverse = step == 0 ? 0 : 1 / step;
+  float step = largest / kMaxSteps;
+  const float inverse = step == 0 ? 0 : 1 / step;
   for (size_t i = 0; i < values.size(); ++i) {
     const float steps = std::nearbyint(values[i] * inverse);
-    head.bytes[i] = uint8_t(128 + int(std::clamp(steps, -kMaxSteps, kMaxSteps)));
+    // A byte cannot tell what is no number, but the step can, and whoever reads the head sees it.
+    if (std::isnan(steps)) step = steps;
+    const float held = std::isnan(steps) ? 1 : std::clamp(steps, -kMaxSteps, kMaxSteps);
+    head.bytes[i] = uint8_t(128 + int(held));
   }
   std::memcpy(head.step, &step, sizeof step);
 }

@@ -3,8 +3,8 @@
 //
 // SUBGROUPS_T x SUBGROUPS_R subgroups of LANES lanes; each owns FRAGMENTS_T x FRAGMENTS_R fragments
 // of the result and walks the columns in steps of 16 STEP_FRAGMENTS through workgroup memory, while
-// the next AHEAD steps are on their way from global memory. DEPTH of them lie there. Of split_linear a workgroup has the IN
-// columns of one part; a row has COLUMNS of them.
+// the next AHEAD steps are on their way from global memory. DEPTH steps lie in workgroup memory. Of
+// split_linear a workgroup has the IN columns of one part; a row has COLUMNS of them.
 @group(0) @binding(INPUT_0) var<storage, read> x: array<vec4<f32>>;
 @group(0) @binding(INPUT_1) var<storage, read> weight_words: array<WeightWord>;
 
@@ -82,7 +82,7 @@ fn multiply(place: Place, lane: u32, subgroup: u32, scales: Scales) {
   }
   for (var start = 0u; start < IN; start += ITERATION) {
     for (var d = 0u; d < UNROLL; d++) {  // unroll
-      // With two steps in memory nobody reads any more what the barrier before the last step ended.
+      // Of two steps in memory the one that is overwritten was read before the last barrier.
       if (DEPTH == 1u) {
         workgroupBarrier();
       }
