@@ -227,7 +227,7 @@ TEST_F(InspectTest, TellsWhatBecomesOfTheModelsWishes) {
   EXPECT_EQ(
       told(),
       "tokamak.json   kv f32, qkv.wgsl.matvec_subgroup (device lacks subgroups), qkv.wgsl.any "
-      "(in 12 of 12 steps), rope.cpu (is for cpu), route.wgsl (the plan has no route)");
+      "(in 18 of 18 steps), rope.cpu (is for cpu), route.wgsl (the plan has no route)");
   options_.kv = "f16";
   options_.forced = {{"qkv", "qkv.wgsl.matvec"}, {"qkv", "qkv.wgsl.matmul"}};
   EXPECT_TRUE(told().starts_with(

@@ -39,8 +39,8 @@ TEST_P(ModelPlan, GraphsAndPlansPrintAndParseBack) {
         const auto compiled = Engine::compile(*files, device, options);
         ASSERT_TRUE(compiled) << compiled.error().message;
         expect_same_text(compiled->unfused);
-        for (const Graph* graph :
-             {&compiled->fused, &compiled->one_token, &compiled->sampled, &compiled->greedy}) {
+        for (const Graph* graph : {&compiled->fused, &compiled->short_steps, &compiled->one_token,
+                                   &compiled->sampled, &compiled->greedy}) {
           expect_same_text(*graph);
           EXPECT_LT(graph->nodes.size(), compiled->unfused.nodes.size());
         }
@@ -49,6 +49,10 @@ TEST_P(ModelPlan, GraphsAndPlansPrintAndParseBack) {
         for (const Phase& phase : compiled->plan.phases) phases.push_back(phase.name);
         std::vector<std::string> expected = {"decode", "sampled", "greedy"};
         if (chunk > 1) expected.insert(expected.begin(), {"prefill", "small_batch"});
+        const bool is_gpu = device.backend == BackendKind::kWebGpu && !device.software;
+        if (is_gpu && std::min(chunk, compiled->context) > 64) {
+          expected.insert(expected.begin() + 1, "short_64");
+        }
         const bool has_matrix = (device.features & kFeatureSubgroupMatrix) != 0;
         if (has_matrix && std::min(chunk, compiled->context) > 512) {
           expected.insert(expected.begin() + 1, "short");
