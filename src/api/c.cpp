@@ -65,6 +65,13 @@ std::string_view text_or_empty(const char* text) {
   return text == nullptr ? "" : text;
 }
 
+template <typename Options>
+bool set_option(Options& options, const char* name, const char* value, tokamak_error** error) {
+  const auto set = set_by_name(options, text_or_empty(name), text_or_empty(value));
+  if (!set) give(error, set.error());
+  return set.has_value();
+}
+
 std::string details_text(const ModelDetails& details) {
   Json::Array prompts(details.embed_prompts.begin(), details.embed_prompts.end());
   Json out;
@@ -116,9 +123,7 @@ void tokamak_options_free(tokamak_options* options) {
 
 bool tokamak_options_set(tokamak_options* options, const char* name, const char* value,
                          tokamak_error** error) {
-  const auto set = set_by_name(options->options, text_or_empty(name), text_or_empty(value));
-  if (!set) give(error, set.error());
-  return set.has_value();
+  return set_option(options->options, name, value, error);
 }
 
 void tokamak_options_on_progress(tokamak_options* options, tokamak_progress progress, void* user) {
@@ -192,9 +197,7 @@ void tokamak_request_free(tokamak_request* request) {
 
 bool tokamak_request_set(tokamak_request* request, const char* name, const char* value,
                          tokamak_error** error) {
-  const auto set = set_by_name(request->request, text_or_empty(name), text_or_empty(value));
-  if (!set) give(error, set.error());
-  return set.has_value();
+  return set_option(request->request, name, value, error);
 }
 
 void tokamak_request_set_ids(tokamak_request* request, const uint32_t* ids, size_t count) {

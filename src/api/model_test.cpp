@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "api/settings.h"
 #include "engine/engine.h"
 #include "tokamak/tokamak.h"
 
@@ -268,6 +269,35 @@ TEST(Model, DroppedAndOverdueRequestsMakeRoom) {
   auto overdue = model.start({.prompt = kPrompt, .deadline = 0s});
   EXPECT_EQ(overdue->result()->finish, FinishReason::kCancelled);
   EXPECT_TRUE(overdue->result()->ids.empty());
+}
+
+TEST(Settings, KeepTheirValuesWhereATextIsRefused) {
+  ModelOptions options;
+  options.context = 7;
+  EXPECT_FALSE(set_by_name(options, "has_thread", "no"));
+  EXPECT_FALSE(set_by_name(options, "context", "12x"));
+  EXPECT_TRUE(options.has_thread);
+  EXPECT_EQ(options.context, 7u);
+  TextRequest request;
+  EXPECT_FALSE(set_by_name(request, "temperature", "0.5x"));
+  EXPECT_FALSE(request.temperature);
+}
+
+TEST(Stream, IsSilentOnceItWasDropped) {
+  ModelOptions options = small();
+  options.has_thread = false;
+  Model model = open(options);
+  int calls = 0;
+  {
+    auto stream = model.start({.prompt = kPrompt, .max_tokens = 8, .notify = [&] { ++calls; }});
+    ASSERT_TRUE(stream) << stream.error().message;
+    ASSERT_TRUE(stream->next());
+  }
+  const int before = calls;
+  EXPECT_GT(before, 0);
+  while (model.pump()) {
+  }
+  EXPECT_EQ(calls, before);
 }
 
 }  // namespace

@@ -57,6 +57,8 @@ Result<void> fuse_graphs(Engine::Compiled& compiled, const fuse::DisabledPasses&
     counts = fuse::run_pipeline(graph, steps, disabled, compiled.target);
   };
   const bool has_logits = !compiled.encoder;
+  // Where workgroups take turns, short steps are as all others.
+  const bool has_short = compiled.target.is_parallel;
   Result<std::vector<uint32_t>> batch_sampled, batch_greedy;
   if (has_batches) {
     compiled.batch_sampled = compiled.sampled;
@@ -69,8 +71,9 @@ Result<void> fuse_graphs(Engine::Compiled& compiled, const fuse::DisabledPasses&
       run(compiled.batch_greedy, fuse::Steps::kDecode, batch_greedy);
     });
     const BackgroundTask run_many([&] { run(compiled.fused, fuse::Steps::kMany, many); });
-    const BackgroundTask run_short(
-        [&] { run(compiled.short_steps, fuse::Steps::kShort, short_steps); });
+    const BackgroundTask run_short([&] {
+      if (has_short) run(compiled.short_steps, fuse::Steps::kShort, short_steps);
+    });
     const BackgroundTask run_sampled([&] {
       if (has_logits) run(compiled.sampled, fuse::Steps::kOne, sampled);
     });
@@ -83,6 +86,7 @@ Result<void> fuse_graphs(Engine::Compiled& compiled, const fuse::DisabledPasses&
        {&many, &short_steps, &sampled, &greedy, &batch_sampled, &batch_greedy}) {
     TOK_TRY(*counts);
   }
+  if (!has_short) compiled.short_steps = compiled.fused;
   TOK_TRY(compiled.replacements, std::move(one));
   return {};
 }
@@ -142,14 +146,13 @@ Result<Engine::Compiled> compile_as_asked(const ModelFiles& files, const DeviceI
   }
   if (has_batches) {
     // Kernels differ for few rows, some and many.
-    constexpr uint32_t kRows[] = {kSmallBatch, 32, kMaxSequences};
-    for (size_t i = 0; i < std::size(kRows); ++i) {
-      if (i > 0 && kRows[i - 1] >= build.sequences) break;
-      const uint32_t rows = std::min(kRows[i], build.sequences);
+    for (const uint32_t most : {kSmallBatch, 32u, kMaxSequences}) {
+      const uint32_t rows = std::min(most, build.sequences);
       capturing.phases.push_back(
           {fmt::format("sampled_{}", rows), rows, PhaseKind::kSampled, &out.batch_sampled});
       capturing.phases.push_back(
           {fmt::format("greedy_{}", rows), rows, PhaseKind::kGreedy, &out.batch_greedy});
+      if (rows == build.sequences) break;
     }
   }
   capturing.slots = build.sequences;

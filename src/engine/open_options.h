@@ -14,6 +14,9 @@ namespace tokamak {
 /// What a model is opened for; opening fails at once when it cannot.
 enum class Task : uint8_t { kAny, kText, kEmbeddings };
 
+/// Sequences that a scheduler runs at once.
+inline constexpr uint32_t kMaxSequences = 64;
+
 struct OpenOptions {
   std::string model;               // as find_model takes it; "": the built-in model
   std::string backend = "auto";    // auto, webgpu or cpu

@@ -8,9 +8,6 @@
 
 namespace tokamak {
 
-/// Sequences that a scheduler runs at once.
-inline constexpr uint32_t kMaxSequences = 64;
-
 /// What the folder says about embeddings, or options.pooling where it says nothing.
 Result<std::optional<Encoder>> find_encoder(const ModelDescription& description,
                                             const OpenOptions& options);

@@ -24,6 +24,7 @@ enum class Steps : uint8_t {
   kOne,     // of one token
 };
 
+/// Tokens up to which the workgroups of a product have some rows of the matrix for all tokens.
 inline constexpr uint32_t kShortStep = 64;
 
 using Var = uint32_t;

@@ -13,9 +13,9 @@ uint32_t pages_for(uint32_t positions) {
 }
 
 /// Pages of the layers that see everything.
-uint32_t pool_size(const Plan& plan) {
+uint32_t pool_size(std::span<const PageTable> tables) {
   uint32_t pages = 0;
-  for (const PageTable& table : page_tables(plan)) pages = std::max(pages, table.pool);
+  for (const PageTable& table : tables) pages = std::max(pages, table.pool);
   return pages;
 }
 
@@ -56,7 +56,8 @@ Scheduler::Scheduler(Program& program, const Tokenizer* tokenizer, const Schedul
       options_(options),
       clock_(std::move(clock)),
       slots_(program.plan().slots),
-      pool_(pool_size(program.plan())),
+      tables_(page_tables(program.plan())),
+      pool_(pool_size(tables_)),
       prefixes_(pool_),
       budget_(budget_for(program.plan(), options)) {
   stats_.pages = pool_.size();
@@ -67,14 +68,12 @@ Scheduler::~Scheduler() {
 }
 
 void Scheduler::find_tables() {
-  const Plan& plan = program_->plan();
-  for (const Buffer& buffer : plan.buffers) {
+  for (const Buffer& buffer : program_->plan().buffers) {
     if (const auto* rope = std::get_if<RopeTable>(&buffer.tensor.recipe)) {
       short_rows_ = std::max(short_rows_, rope->short_rows);
     }
     is_recurrent_ = is_recurrent_ || is_recurrent_state(buffer);
   }
-  tables_ = page_tables(plan);
   for (size_t i = 0; i < tables_.size(); ++i) {
     has_windows_ = has_windows_ || tables_[i].ring > 0;
     if (tables_[i].pool > 0) pool_table_ = i;

@@ -23,9 +23,12 @@ inline Shape cache_shape(DType dtype, Dim cells, Dim kv_heads, Dim head_dim) {
   return {cells, 2, kv_heads, dtype == kQ8Cache ? head_dim + kCacheStepBytes : head_dim};
 }
 
-/// Elements of a head in a cache of that type and shape.
+/// Elements of a head in a cache of that type, whose last dimension is `width`.
+inline Dim cached_head_dim(DType dtype, Dim width) {
+  return dtype == kQ8Cache ? width - kCacheStepBytes : width;
+}
 inline Dim cached_head_dim(DType dtype, const Shape& shape) {
-  return dtype == kQ8Cache ? shape.back() - kCacheStepBytes : shape.back();
+  return cached_head_dim(dtype, shape.back());
 }
 
 /// "f32", "f16" or "q8".

@@ -289,7 +289,7 @@ bool reads_cache(const Op& op) {
 
 /// The keys and values of the positions that a step of attention sees.
 void add_attention(Cost& cost, const Step& step, const Operand& cache, uint64_t tokens,
-                   uint64_t kv_length) {
+                   uint64_t kv_length, uint64_t sequences) {
   const auto* plain = std::get_if<Attention>(&step.op);
   const auto* fused = std::get_if<StepAttention>(&step.op);
   const uint64_t window = plain != nullptr ? plain->window : fused->window;
@@ -299,13 +299,14 @@ void add_attention(Cost& cost, const Step& step, const Operand& cache, uint64_t 
   const uint64_t head_dim = uint64_t(cached_head_dim(cache.dtype, cache.shape));
   const uint64_t queries =
       fused != nullptr ? fused->heads * head_dim : element_count(step.outputs[0].shape, 1);
-  cost.bytes += seen * per_position * dtype_bytes(cache.dtype);
+  cost.bytes += sequences * seen * per_position * dtype_bytes(cache.dtype);
   cost.flops += 2 * tokens * seen * queries * 2;
 }
 
 }  // namespace
 
-Cost step_cost(const Plan& plan, const Step& step, uint64_t tokens, uint64_t kv_length) {
+Cost step_cost(const Plan& plan, const Step& step, uint64_t tokens, uint64_t kv_length,
+               uint64_t sequences) {
   Cost cost;
   const bool gathers =
       std::holds_alternative<Embed>(step.op) || std::holds_alternative<Rope>(step.op);
@@ -318,7 +319,7 @@ Cost step_cost(const Plan& plan, const Step& step, uint64_t tokens, uint64_t kv_
   for (const Operand& in : step.inputs) {
     const BufferUse use = plan.at(in.buffer).use;
     if (use == BufferUse::kState && reads_cache(step.op)) {
-      add_attention(cost, step, in, tokens, kv_length);
+      add_attention(cost, step, in, tokens, kv_length, sequences);
     } else if (use == BufferUse::kConstant && gathers && in.shape.size() == 2) {
       cost.bytes += shared(tokens * (bytes(in) / uint64_t(in.shape[0])));
     } else if (use == BufferUse::kConstant && experts != 0 && in.shape.size() == 2) {
@@ -339,7 +340,7 @@ Cost step_cost(const Plan& plan, const Step& step, uint64_t tokens, uint64_t kv_
     const bool is_state = plan.at(out.buffer).use == BufferUse::kState;
     if (!is_state) cost.bytes += shared(bytes(out));
     if (is_state && reads_cache(step.op)) {
-      add_attention(cost, step, out, tokens, kv_length);
+      add_attention(cost, step, out, tokens, kv_length, sequences);
     } else if (is_state && !appends) {
       cost.bytes += 2 * bytes(out);  // read and written
     }
@@ -352,16 +353,11 @@ Cost step_cost(const Plan& plan, const Step& step, uint64_t tokens, uint64_t kv_
   return cost;
 }
 
-Cost batch_step_cost(const Plan& plan, const Step& step, uint64_t rows, uint64_t kv_length) {
-  Cost cost = step_cost(plan, step, rows, kv_length);
-  cost.bytes += (rows - 1) * (cost.bytes - step_cost(plan, step, rows, 0).bytes);
-  return cost;
-}
-
-Cost phase_cost(const Plan& plan, const Phase& phase, uint64_t tokens, uint64_t kv_length) {
+Cost phase_cost(const Plan& plan, const Phase& phase, uint64_t tokens, uint64_t kv_length,
+                uint64_t sequences) {
   Cost sum;
   for (const Step& step : phase.steps) {
-    const Cost cost = step_cost(plan, step, tokens, kv_length);
+    const Cost cost = step_cost(plan, step, tokens, kv_length, sequences);
     sum.bytes += cost.bytes;
     sum.flops += cost.flops;
   }

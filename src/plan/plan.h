@@ -177,16 +177,16 @@ struct CaptureOptions {
 Result<Plan> capture(const Graph& graph, const DeviceInfo& device, const CaptureOptions& options);
 
 /// What one step of `tokens` tokens moves and computes; attention and kv_append count the keys and
-/// values of `kv_length` positions (within the window). For the roofline in `inspect` and `bench`.
+/// values of `kv_length` positions (within the window), which each of `sequences` has of its own.
+/// For the roofline in `inspect` and `bench`.
 struct Cost {
   uint64_t bytes = 0;
   uint64_t flops = 0;
 };
-Cost step_cost(const Plan& plan, const Step& step, uint64_t tokens, uint64_t kv_length);
-/// The same of steps of a token of each of `rows` sequences, which read keys and values of their
-/// own.
-Cost batch_step_cost(const Plan& plan, const Step& step, uint64_t rows, uint64_t kv_length);
-Cost phase_cost(const Plan& plan, const Phase& phase, uint64_t tokens, uint64_t kv_length);
+Cost step_cost(const Plan& plan, const Step& step, uint64_t tokens, uint64_t kv_length,
+               uint64_t sequences = 1);
+Cost phase_cost(const Plan& plan, const Phase& phase, uint64_t tokens, uint64_t kv_length,
+                uint64_t sequences = 1);
 
 /// Bytes per use, for footprints printed before anything is allocated.
 struct Footprint {

@@ -419,6 +419,8 @@ TEST(Cost, OfAQ8CacheCountsItsSteps) {
       return phase_cost(*plan, plan->phases[1], 1, kv_length).bytes;
     };
     EXPECT_EQ(bytes(30) - bytes(10), 2 * 20 * position);
+    const uint64_t three = phase_cost(*plan, plan->phases[1], 1, 30, 3).bytes;
+    EXPECT_EQ(three - bytes(30), 2 * 2 * 30 * position) << "two more sequences";
   }
 }
 

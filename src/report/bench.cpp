@@ -192,13 +192,7 @@ class Bench {
     const Phase& phase = plan.phases[plan.phase_for(rows, PhaseKind::kGreedy)];
     for (uint32_t step = 0; step < test.generate; ++step) {
       const uint64_t positions = uint64_t{test.depth} + step + 1;
-      Cost cost;
-      for (const Step& one : phase.steps) {
-        const Cost own = batch_step_cost(plan, one, rows, positions);
-        cost.bytes += own.bytes;
-        cost.flops += own.flops;
-      }
-      add(test, cost, phase.steps.size());
+      add(test, phase_cost(plan, phase, rows, positions, rows), phase.steps.size());
     }
   }
 

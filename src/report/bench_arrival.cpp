@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "report/bench_batch.h"
+
 namespace tokamak {
 namespace {
 
@@ -74,9 +76,7 @@ class Arriving {
  private:
   Request request_of(uint32_t number, uint32_t tokens) const {
     Request request;
-    for (uint32_t n = 0; n < std::max(tokens, 1u); ++n) {
-      request.prompt.push_back(ids_[(n + 37 * number) % ids_.size()]);
-    }
+    request.prompt = bench_prompt(ids_, tokens, number);
     request.params.sampling.temperature = 0;
     request.tenant = test_.name();  // no test finds the prompt of another
     return request;

@@ -12,15 +12,6 @@ struct BatchRun {
   std::vector<std::vector<uint32_t>> ids;
 };
 
-std::vector<uint32_t> prompt_of(std::span<const uint32_t> ids, const BenchTest& test,
-                                uint32_t sequence) {
-  std::vector<uint32_t> prompt;
-  for (uint32_t n = 0; n < std::max(test.depth, 1u); ++n) {
-    prompt.push_back(ids[(n + 37 * sequence) % ids.size()]);
-  }
-  return prompt;
-}
-
 /// How far below the largest logit that of a chosen token may be, of the largest magnitude: what
 /// f16 factors of one kernel and not of another make of it.
 constexpr float kTolerance = 0.02f;
@@ -51,7 +42,7 @@ Result<BatchRun> run_once(Engine& engine, std::span<const uint32_t> ids,
   std::optional<Error> error;
   for (uint32_t i = 0; i < test.sequences; ++i) {
     Request request;
-    request.prompt = prompt_of(ids, test, i);
+    request.prompt = bench_prompt(ids, test.depth, i);
     request.params.sampling.temperature = 0;
     request.params.max_tokens = test.generate + 1;
     request.callbacks.token = [&, i](uint32_t, const Logprobs*) {
@@ -101,6 +92,15 @@ Result<BatchRun> run_once(Engine& engine, std::span<const uint32_t> ids,
 
 }  // namespace
 
+std::vector<uint32_t> bench_prompt(std::span<const uint32_t> ids, uint32_t tokens,
+                                   uint32_t number) {
+  std::vector<uint32_t> prompt;
+  for (uint32_t n = 0; n < std::max(tokens, 1u); ++n) {
+    prompt.push_back(ids[(n + 37 * number) % ids.size()]);
+  }
+  return prompt;
+}
+
 Result<void> time_sequences(Engine& engine, std::span<const uint32_t> ids,
                             const BenchOptions& options, const Clock& clock, BenchTest& test,
                             bool& are_right) {
@@ -118,7 +118,7 @@ Result<void> time_sequences(Engine& engine, std::span<const uint32_t> ids,
   }
   for (const uint32_t sequence : {0u, test.sequences - 1}) {
     TOK_TRY(const bool is_right,
-            is_most_probable(engine, prompt_of(ids, test, sequence), generated[sequence]));
+            is_most_probable(engine, bench_prompt(ids, test.depth, sequence), generated[sequence]));
     are_right = are_right && is_right;
   }
   return {};

@@ -8,6 +8,9 @@
 
 namespace tokamak {
 
+/// A prompt of that many of `ids`, at least one, that begins at another one for every number.
+std::vector<uint32_t> bench_prompt(std::span<const uint32_t> ids, uint32_t tokens, uint32_t number);
+
 /// Generates `test.generate` tokens in each of `test.sequences` sequences of `test.depth` tokens,
 /// whose prompts begin at different ids. Time counts from when all of them have begun, and only for
 /// tokens from then on. `are_right` becomes false where a session alone finds one of the tokens

@@ -115,7 +115,7 @@ Table lines_table(const Profile& profile) {
 Cost launch_cost(const Plan& plan, const Step& step, const Profile& profile) {
   const uint64_t rows = profile.tokens;
   if (profile.sequences == 0) return step_cost(plan, step, rows, profile.depth + rows);
-  return batch_step_cost(plan, step, rows, uint64_t{profile.depth} + 1);
+  return step_cost(plan, step, rows, uint64_t{profile.depth} + 1, rows);
 }
 
 Result<Profile> profile(Engine& engine, const ProfileOptions& asked) {

@@ -119,7 +119,7 @@ that the device makes, running ahead with what it guesses, and a third one from 
                        "sequences that generate at once, one test for each number; 1: one alone")
           ->type_name("N,...")
           ->delimiter(',')
-          ->check(Range(1, 64))
+          ->check(Range(1, kMaxSequences))
           ->capture_default_str();
   command
       ->add_option("--arriving", options.arriving,

@@ -190,7 +190,7 @@ No weights are loaded.)");
   command
       ->add_option("--sequences", flags->sequences,
                    "sequences that run at once: the KV cache and states of --memory are for all")
-      ->check(Range(1, 64))
+      ->check(Range(1, kMaxSequences))
       ->capture_default_str();
   command->add_option("-d,--depth", flags->request.depth, "... after this many others")
       ->capture_default_str();

@@ -70,7 +70,7 @@ takes when launches follow one another without a stop.)");
   command
       ->add_option("--sequences", options.sequences,
                    "instead: a step that decodes a token of each of that many sequences")
-      ->check(Range(1, 64));
+      ->check(Range(1, kMaxSequences));
   command->add_option("-d,--depth", options.depth, "positions already taken")
       ->check(Range(0, 1 << 24))
       ->capture_default_str();

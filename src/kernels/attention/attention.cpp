@@ -80,10 +80,6 @@ void attention_reference(const CpuCall& call) {
   }
 }
 
-uint32_t head_dim_of(const TensorDesc& cache) {
-  return uint32_t(cached_head_dim(cache.dtype, cache.shape));
-}
-
 std::string cache_source(DType dtype) {
   return fmt::format("attention/cache_{}.wgsl", cache_type_name(dtype));
 }

@@ -35,6 +35,7 @@ struct CachedHead {
 
 /// Elements of a head.
 size_t head_dim_of(const CpuTensor& cache);
+uint32_t head_dim_of(const TensorDesc& cache);
 
 /// The page table of the sequence that the row is of.
 std::span<const uint32_t> pages_of(const CpuCall& call, const CpuTensor& tables, size_t row);

@@ -66,7 +66,10 @@ void load_q8(const Q8Head& head, std::span<float> values) {
 }  // namespace
 
 size_t head_dim_of(const CpuTensor& cache) {
-  return cache.dims[3] - (cache.dtype == kQ8Cache ? size_t(kCacheStepBytes) : 0);
+  return size_t(cached_head_dim(cache.dtype, Dim{cache.dims[3]}));
+}
+uint32_t head_dim_of(const TensorDesc& cache) {
+  return uint32_t(cached_head_dim(cache.dtype, cache.shape));
 }
 
 void store_cached(const CpuTensor& cache, std::span<const uint32_t> pages, const CachedHead& head,

@@ -110,21 +110,16 @@ void reference(const CpuCall& call) {
 
 // The kernel.
 
-uint32_t head_dim_of(const Problem& p) {
-  const TensorDesc& cache = parts(p).cache();
-  return uint32_t(cached_head_dim(cache.dtype, cache.shape));
-}
-
 /// Lanes that share a key, at most `most`, so that each has the same number of units: of long heads
 /// at least two, which takes a shuffle less.
 uint32_t lanes_per_key(const Problem& p, uint32_t most) {
-  const uint32_t units = head_dim_of(p) / uint32_t(StepAttention::kPart);
+  const uint32_t units = head_dim_of(parts(p).cache()) / uint32_t(StepAttention::kPart);
   return std::min(units & (0 - units), units < 32 ? most : std::min(most, units / 2));
 }
 
 std::string refuses(const Problem& p, const DeviceInfo&) {
   if (p.max_tokens > 1 && !p.decodes) return "is for one token of a sequence";
-  const uint32_t head_dim = head_dim_of(p);
+  const uint32_t head_dim = head_dim_of(parts(p).cache());
   if (head_dim % StepAttention::kPart != 0) {
     return fmt::format("head_dim = {} is no multiple of {}", head_dim, StepAttention::kPart);
   }
@@ -166,7 +161,7 @@ Launch base_launch(const Problem& p, uint32_t threads, uint32_t queries, uint32_
   const auto operands = parts(p);
   const StepAttention& op = operands.op;
   const TensorDesc& cache = operands.cache();
-  const uint32_t kv = uint32_t(cache.shape[2]), d = head_dim_of(p);
+  const uint32_t kv = uint32_t(cache.shape[2]), d = head_dim_of(parts(p).cache());
   const uint32_t prepared = queries + (op.appends ? 2 : 0);
   const uint32_t own_pairs = ceil_div(prepared * d / 2, threads);
   Launch launch{.constants = {{"THREADS", threads},
@@ -221,7 +216,7 @@ Launch launch(const Problem& p, const DeviceInfo& device, uint32_t max_threads, 
   const auto operands = parts(p);
   const StepAttention& op = operands.op;
   const TensorDesc& cache = operands.cache();
-  const uint32_t kv = uint32_t(cache.shape[2]), d = head_dim_of(p);
+  const uint32_t kv = uint32_t(cache.shape[2]), d = head_dim_of(parts(p).cache());
   const uint32_t lanes = lanes_per_key(p, max_lanes),
                  own = d / uint32_t(StepAttention::kPart) / lanes;
   // Queries that share their keys' loads, as long as there are workgroups enough, and registers for
@@ -270,7 +265,7 @@ uint32_t heads_of_key(const Problem& p) {
 template <uint32_t kSpan>
 std::string shared_refuses(const Problem& p, const DeviceInfo& device) {
   if (std::string reason = refuses(p, device); !reason.empty()) return reason;
-  const uint32_t d = head_dim_of(p), lanes = d / uint32_t(StepAttention::kPart);
+  const uint32_t d = head_dim_of(parts(p).cache()), lanes = d / uint32_t(StepAttention::kPart);
   if (lanes > kSpan || !std::has_single_bit(lanes)) {
     return fmt::format("head_dim = {} is no power of two up to {}", d,
                        kSpan * StepAttention::kPart);
@@ -289,7 +284,7 @@ std::string shared_refuses(const Problem& p, const DeviceInfo& device) {
 
 template <uint32_t kSpan>
 Launch shared_launch(const Problem& p, const DeviceInfo&) {
-  const uint32_t d = head_dim_of(p);
+  const uint32_t d = head_dim_of(parts(p).cache());
   const uint32_t lanes = d / uint32_t(StepAttention::kPart), queries = heads_of_key(p);
   const uint32_t held = std::bit_ceil(queries);
   // The sums of all queries of that many subgroups fit into 12 KiB, padding included.
