@@ -1,0 +1,13 @@
+// Normal forms of texts that are not ASCII. Two versions: utf8proc's (native) and the browser's.
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "text/unicode/unicode.h"
+
+namespace tokamak {
+
+/// Appends the normal form of `text`, whose neighbours do not interact with it.
+void append_normal_form(std::string& out, std::string_view text, NormalForm form);
+
+}  // namespace tokamak
