@@ -3,21 +3,11 @@
 #include <algorithm>
 #include <cstring>
 
-#include "backend/webgpu/dawn/loader.h"
+#include "backend/webgpu/adapter_list.h"
 #include "backend/webgpu/device_size.h"
 
 namespace tokamak {
 namespace {
-
-struct Adapter {
-  AdapterHandle handle;
-  DeviceInfo info;
-};
-
-struct Adapters {
-  InstanceHandle instance;
-  std::vector<Adapter> all;
-};
 
 std::string_view api_name(WGPUBackendType type) {
   switch (type) {
@@ -55,6 +45,18 @@ bool has_matrix_units(WGPUAdapter adapter, const DeviceInfo& device) {
   return !std::ranges::search(words, kWanted).empty();
 }
 
+void on_adapter(WGPURequestAdapterStatus, WGPUAdapter adapter, WGPUStringView, void* out, void*) {
+  *of_callback<AdapterHandle>(out) = AdapterHandle(adapter);
+}
+
+void set_size(DeviceInfo& info, const WebGpuOptions& options) {
+  if (options.multiprocessors == 0) return;
+  info.size.multiprocessors = options.multiprocessors;
+  info.size.source = "as TOKAMAK_MULTIPROCESSORS says";
+}
+
+}  // namespace
+
 DeviceInfo describe(WGPUInstance instance, WGPUAdapter adapter) {
   WGPUAdapterInfo info = {};
   wgpuAdapterGetInfo(adapter, &info);
@@ -84,75 +86,15 @@ DeviceInfo describe(WGPUInstance instance, WGPUAdapter adapter) {
   return device;
 }
 
-void on_adapter(WGPURequestAdapterStatus, WGPUAdapter adapter, WGPUStringView, void* out, void*) {
-  *of_callback<AdapterHandle>(out) = AdapterHandle(adapter);
+AdapterHandle request_adapter(WGPUInstance instance, const WGPURequestAdapterOptions& options) {
+  const auto answer = std::make_shared<AdapterHandle>();
+  const WGPUFuture request = wgpuInstanceRequestAdapter(instance, &options,
+                                                        {.mode = WGPUCallbackMode_WaitAnyOnly,
+                                                         .callback = on_adapter,
+                                                         .userdata1 = for_callback(answer)});
+  wait_for(instance, request);
+  return std::move(*answer);
 }
-
-/// Drivers go with the last instance that uses them, and NVIDIA's cannot be loaded any more after
-/// it was unloaded some dozen times: a program that opens and closes models would lose its device.
-/// So the first instance stays as long as the program.
-void keep_drivers_loaded(WGPUInstance instance) {
-  static const WGPUInstance kept = (wgpuInstanceAddRef(instance), instance);
-  static_cast<void>(kept);
-}
-
-/// The standard has no list of adapters, only requests that prefer one or another.
-Result<Adapters> find_adapters() {
-  TOK_TRY(load_dawn());
-  WGPUDawnTogglesDescriptor toggles = dawn_toggles();
-  const WGPUInstanceFeatureName feature = WGPUInstanceFeatureName_TimedWaitAny;
-  const WGPUInstanceDescriptor descriptor = {
-      .nextInChain = &toggles.chain, .requiredFeatureCount = 1, .requiredFeatures = &feature};
-  Adapters found{InstanceHandle(wgpuCreateInstance(&descriptor)), {}};
-  if (!found.instance) return fail(ErrorCode::kDevice, "WebGPU does not start.");
-  for (const WGPUBackendType api :
-       {WGPUBackendType_D3D12, WGPUBackendType_Metal, WGPUBackendType_Vulkan}) {
-    for (const auto& [power, software] :
-         {std::pair{WGPUPowerPreference_HighPerformance, WGPUBool{0}},
-          std::pair{WGPUPowerPreference_LowPower, WGPUBool{0}},
-          std::pair{WGPUPowerPreference_Undefined, WGPUBool{1}}}) {
-      const WGPURequestAdapterOptions options = {.nextInChain = &toggles.chain,
-                                                 .featureLevel = WGPUFeatureLevel_Core,
-                                                 .powerPreference = power,
-                                                 .forceFallbackAdapter = software,
-                                                 .backendType = api};
-      const auto answer = std::make_shared<AdapterHandle>();
-      const WGPUFuture request = wgpuInstanceRequestAdapter(found.instance.get(), &options,
-                                                            {.mode = WGPUCallbackMode_WaitAnyOnly,
-                                                             .callback = on_adapter,
-                                                             .userdata1 = for_callback(answer)});
-      wait_for(found.instance.get(), request);
-      AdapterHandle adapter = std::move(*answer);
-      if (!adapter) continue;
-      DeviceInfo info = describe(found.instance.get(), adapter.get());
-      const bool known = std::any_of(found.all.begin(), found.all.end(), [&](const Adapter& other) {
-        return other.info.name == info.name && other.info.driver == info.driver;
-      });
-      if (known) continue;
-      const auto first_software =
-          std::find_if(found.all.begin(), found.all.end(),
-                       [](const Adapter& other) { return other.info.software; });
-      const auto place = info.software ? found.all.end() : first_software;
-      found.all.insert(place, {std::move(adapter), std::move(info)});
-    }
-  }
-  keep_drivers_loaded(found.instance.get());
-  if (found.all.empty()) {
-    return fail(ErrorCode::kDevice,
-                "No WebGPU device was found. Install the Vulkan driver of your graphics card; "
-                "./dev setup fetches a software driver, and VK_DRIVER_FILES names a driver that "
-                "is not where Vulkan looks for it.");
-  }
-  return found;
-}
-
-void set_size(DeviceInfo& info, const WebGpuOptions& options) {
-  if (options.multiprocessors == 0) return;
-  info.size.multiprocessors = options.multiprocessors;
-  info.size.source = "as TOKAMAK_MULTIPROCESSORS says";
-}
-
-}  // namespace
 
 Result<std::vector<DeviceInfo>> list_webgpu_devices() {
   TOK_TRY(Adapters found, find_adapters());
