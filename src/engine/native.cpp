@@ -1,7 +1,6 @@
 // What an engine needs from the operating system: files, devices, a clock.
 #include <algorithm>
 #include <charconv>
-#include <chrono>
 #include <cstring>
 #include <filesystem>
 
@@ -213,13 +212,6 @@ Result<std::unique_ptr<Backend>> open_backend(const OpenOptions& options) {
         (*backend)->device().name));
   }
   return backend;
-}
-
-Clock steady_clock() {
-  return [] {
-    const auto now = std::chrono::steady_clock::now().time_since_epoch();
-    return std::chrono::duration<double>(now).count();
-  };
 }
 
 void recall_device(const DeviceInfo& device, OpenOptions& options) {

@@ -1,0 +1,20 @@
+// What an engine needs from the browser. Files come from the page: files_in_memory.h.
+#include "backend/webgpu/adapters.h"
+#include "engine/engine.h"
+
+namespace tokamak {
+
+Result<std::unique_ptr<Backend>> open_backend(const OpenOptions& options) {
+  if (options.backend == "cpu") return make_cpu_backend();
+  if (options.backend != "auto" && options.backend != "webgpu") {
+    return fail(ErrorCode::kUsage, "backend is \"{}\", expected auto, webgpu or cpu.",
+                options.backend);
+  }
+  WebGpuOptions webgpu;
+  webgpu.default_limits = options.default_limits;
+  if (!options.use_f16) webgpu.disabled |= kFeatureF16;
+  if (!options.use_subgroups) webgpu.disabled |= kFeatureSubgroups;
+  return open_webgpu_backend(webgpu);
+}
+
+}  // namespace tokamak
