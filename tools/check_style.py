@@ -9,8 +9,8 @@ import re
 import sys
 
 CODE = {".h", ".cpp", ".cu", ".cuh"}
-TEXT = CODE | {".py", ".sh", ".md", ".txt", ".cmake", ".json", ".wgsl", ".ts", ".html", ""}
-FOLDERS = ("include", "src", "tests", "fuzz", "bench", "examples", "tools", "docs", "cmake", ".ci")
+TEXT = CODE | {".py", ".sh", ".md", ".txt", ".cmake", ".json", ".wgsl", ".js", ".mjs", ".ts", ".html", ""}
+FOLDERS = ("include", "src", "tests", "fuzz", "bench", "examples", "tools", "docs", "cmake", "web", ".ci")
 CORE = ("base", "formats", "text", "graph", "model", "fuse", "kernels", "plan", "generate")
 
 # The files around the libraries that throw.

@@ -72,11 +72,14 @@ check_tidy() {
   one tidy tidy
 }
 
-# The module is run where there is a Node to run it.
+# The modules are run where there is a Node to run them, and in a browser where there is one.
 wasm() {
   configure wasm
   compile wasm
-  ! command -v node >/dev/null || node "$root/tools/wasm_check.mjs" "$root/build/wasm/bin/tokamak_wasm.wasm"
+  if command -v node >/dev/null; then
+    node "$root/tools/wasm_check.mjs" "$root/build/wasm/bin/tokamak_wasm.wasm" || return 1
+  fi
+  ctest --test-dir "$root/build/wasm" --output-on-failure
 }
 check_wasm() { one wasm wasm; }
 

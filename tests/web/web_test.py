@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""web_test.py MODULE: the engine in a tab of a headless Chromium, with its software driver of WebGPU.
+
+Run by CTest in the browser build. Without a Chromium it ends with status 77, which CTest shows as skipped.
+"""
+import http.server
+import json
+import os
+import pathlib
+import queue
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+import urllib.parse
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+MODULE = pathlib.Path(sys.argv[1])
+MODEL = SOURCE / "models" / "storyteller"
+FILES = ("config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json",
+         "special_tokens_map.json", "chat_template.jinja", "model.safetensors")
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+FLAGS = ("--headless", "--no-sandbox", "--disable-quic", "--no-first-run", "--disable-background-networking",
+         "--disable-component-update", "--disable-sync", "--enable-unsafe-webgpu")
+TYPES = {".html": "text/html", ".js": "text/javascript", ".json": "application/json", ".wasm": "application/wasm"}
+SKIPPED = 77
+TIMEOUT_S = 240
+
+
+class Pages(http.server.BaseHTTPRequestHandler):
+    """web/, the model, the module and the page of the test; what the page posts goes to `results`."""
+    results = queue.Queue()
+
+    def do_GET(self):
+        path = urllib.parse.urlsplit(self.path).path
+        places = {"/page.html": SOURCE / "tests" / "web" / "page.html", "/tokamak_web.wasm": MODULE}
+        place = places.get(path)
+        if place is None and path.startswith(("/web/", "/models/")) and ".." not in path:
+            place = SOURCE / path[1:]
+        if place is None or not place.is_file():
+            self.send_error(404)
+            return
+        body = place.read_bytes()
+        self.send_response(200)
+        self.send_header("Content-Type", TYPES.get(place.suffix, "application/octet-stream"))
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_POST(self):
+        self.results.put(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+        self.send_response(204)
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+class Web(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Pages)
+        cls.addClassCleanup(cls.server.server_close)
+        cls.addClassCleanup(cls.server.shutdown)
+        threading.Thread(target=cls.server.serve_forever, daemon=True).start()
+
+    def in_a_tab(self, files, texts):
+        """What the page posts about opening those files and continuing those texts."""
+        task = {"open": {"wasm": "/tokamak_web.wasm", "files": {name: f"/models/storyteller/{name}" for name in files}},
+                "texts": texts}
+        address = "http://127.0.0.1:{}/page.html?{}".format(
+            self.server.server_port, urllib.parse.urlencode({"task": json.dumps(task)}))
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+            with open(f"{folder}/errors", "w+", encoding="utf-8") as errors, subprocess.Popen(
+                    [CHROMIUM, *FLAGS, f"--user-data-dir={folder}/profile", "--remote-debugging-port=0",
+                     "--enable-logging=stderr", address],
+                    stdout=subprocess.DEVNULL, stderr=errors) as browser:
+                try:
+                    return Pages.results.get(timeout=TIMEOUT_S)
+                except queue.Empty:
+                    errors.seek(0)
+                    self.fail(f"The page has not answered in {TIMEOUT_S} s.\n{errors.read()[-3000:]}")
+                finally:
+                    browser.terminate()
+
+    def test_a_tab_gives_the_recorded_tokens(self):
+        golden = json.loads((SOURCE / "tests" / "data" / "storyteller" / "golden.json").read_text(encoding="utf-8"))
+        case = golden["cases"][0]
+        ask = {"prompt": case["prompt"], "maxTokens": 20, "temperature": 0}
+        found = self.in_a_tab(FILES, [ask, {**ask, "maxTokens": 64, "cancel": True}])
+        self.assertNotIn("failed", found, found.get("failed"))
+        self.assertIn("WebGPU", found["device"])
+        whole, cancelled = found["results"]
+        self.assertEqual(whole["ids"], case["greedy_ids"][:20])
+        self.assertEqual("".join(whole["pieces"]), whole["text"])
+        self.assertGreater(len(whole["pieces"]), 1, "the text streams")
+        self.assertTrue(case["greedy_text"].startswith(whole["text"].rstrip()), whole["text"])
+        count = len(cancelled["ids"])
+        self.assertLess(count, 64, "the second text ends where it is cancelled")
+        self.assertEqual(cancelled["ids"], case["greedy_ids"][:count])
+
+    def test_a_tab_says_what_is_wrong_with_a_model(self):
+        found = self.in_a_tab(("config.json",), [])
+        self.assertIn("The model has neither model.safetensors nor model.safetensors.index.json.", found["failed"])
+
+
+if __name__ == "__main__":
+    if CHROMIUM is None and "TOKAMAK_REQUIRE_BROWSER" not in os.environ:
+        print("There is no Chromium; `./dev setup check` installs one.")
+        sys.exit(SKIPPED)
+    assert CHROMIUM, "TOKAMAK_REQUIRE_BROWSER is set, and there is no Chromium"
+    unittest.main(argv=sys.argv[:1])
