@@ -79,7 +79,7 @@ wasm() {
   if command -v node >/dev/null; then
     node "$root/tools/wasm_check.mjs" "$root/build/wasm/bin/tokamak_wasm.wasm" || return 1
   fi
-  ctest --test-dir "$root/build/wasm" --output-on-failure
+  ctest --test-dir "$root/build/wasm" --output-on-failure -LE matrix
 }
 check_wasm() { one wasm wasm; }
 
