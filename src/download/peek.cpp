@@ -18,13 +18,13 @@ class HeaderSource final : public ByteSource {
   HeaderSource(std::string name, uint64_t size, std::string bytes)
       : ByteSource(std::move(name), size), bytes_(std::move(bytes)) {}
 
-  Result<std::span<const std::byte>> view(uint64_t offset, uint64_t length) const override {
+  Result<FileBytes> view(uint64_t offset, uint64_t length) const override {
     TOK_TRY(check_range(offset, length));
     if (offset + length > bytes_.size()) {
       return invalid_input("{}: Only the header was fetched; pull the model to read its weights.",
                            name());
     }
-    return std::as_bytes(std::span(bytes_)).subspan(size_t(offset), size_t(length));
+    return FileBytes(std::as_bytes(std::span(bytes_)).subspan(size_t(offset), size_t(length)));
   }
 
   Result<void> read(uint64_t offset, std::span<std::byte> out) const override {

@@ -11,9 +11,9 @@ class MemorySource final : public ByteSource {
   MemorySource(std::string name, std::vector<std::byte> bytes)
       : ByteSource(std::move(name), bytes.size()), bytes_(std::move(bytes)) {}
 
-  Result<std::span<const std::byte>> view(uint64_t offset, uint64_t length) const override {
+  Result<FileBytes> view(uint64_t offset, uint64_t length) const override {
     TOK_TRY(check_range(offset, length));
-    return std::span(bytes_).subspan(size_t(offset), size_t(length));
+    return FileBytes(std::span(bytes_).subspan(size_t(offset), size_t(length)));
   }
 
   Result<void> read(uint64_t offset, std::span<std::byte> out) const override {

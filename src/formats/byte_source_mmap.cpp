@@ -57,19 +57,19 @@ class MappedFile final : public ByteSource {
     if (begin_ != nullptr) ::munmap(const_cast<std::byte*>(begin_), size_t(size()));
   }
 
-  Result<std::span<const std::byte>> view(uint64_t offset, uint64_t length) const override {
+  Result<FileBytes> view(uint64_t offset, uint64_t length) const override {
     TOK_TRY(check_range(offset, length));
     struct stat status{};
     const bool is_found = ::stat(path_.c_str(), &status) == 0;
     if (is_found && is_same(status) && uint64_t(status.st_size) < offset + length) {
       return became_shorter(uint64_t(status.st_size));
     }
-    if (length == 0) return std::span<const std::byte>();
-    return std::span(begin_ + offset, size_t(length));
+    if (length == 0) return FileBytes();
+    return FileBytes(std::span(begin_ + offset, size_t(length)));
   }
 
   Result<void> read(uint64_t offset, std::span<std::byte> out) const override {
-    TOK_TRY(const std::span<const std::byte> mapped, view(offset, out.size()));
+    TOK_TRY(const FileBytes mapped, view(offset, out.size()));
     // A disk's errors are results of pread(), and signals where the mapping is read.
     const Descriptor file(::open(path_.c_str(), kHowToOpen));
     struct stat status{};

@@ -295,8 +295,7 @@ Result<uint32_t> read_start(GgufCursor& cursor) {
 }
 
 Result<GgufPart> read_part(const std::shared_ptr<ByteSource>& source) {
-  TOK_TRY(const auto bytes, source->view(0, source->size()));
-  GgufCursor cursor(bytes);
+  GgufCursor cursor(*source);
   TOK_TRY(read_start(cursor));
   TOK_TRY(const auto tensors, cursor.number<uint64_t>("the number of tensors"));
   TOK_TRY(const auto entries, cursor.number<uint64_t>("the number of metadata entries"));

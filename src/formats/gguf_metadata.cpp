@@ -23,8 +23,7 @@ Result<Json> integer(GgufCursor& cursor, std::string_view what) {
 template <typename T, typename Read>
 Result<std::vector<T>> elements(const ByteSource& source, const GgufMetadata::Array& array,
                                 Read read) {
-  TOK_TRY(const auto bytes, source.view(0, source.size()));
-  GgufCursor cursor(bytes, array.offset);
+  GgufCursor cursor(source, array.offset);
   std::vector<T> out;
   out.reserve(size_t(array.count));  // the part's reader has seen as many
   for (uint64_t i = 0; i < array.count; ++i) {

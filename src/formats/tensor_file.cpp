@@ -44,9 +44,22 @@ const TensorInfo* TensorFile::find(std::string_view name) const {
   return found != tensors_.end() && found->name == name ? &*found : nullptr;
 }
 
-Result<std::span<const std::byte>> TensorFile::data(const TensorInfo& tensor) const {
+Result<FileBytes> TensorFile::data(const TensorInfo& tensor) const {
   TOK_CHECK(tensor.shard < sources_.size());
   return sources_[tensor.shard]->view(tensor.offset, tensor.bytes);
+}
+
+Result<TensorBytes> TensorFile::pieces(const TensorInfo& tensor) const {
+  TOK_CHECK(tensor.shard < sources_.size());
+  TensorBytes bytes;
+  const ByteSource& source = *sources_[tensor.shard];
+  if (source.is_in_memory()) {
+    TOK_TRY(bytes.whole_, data(tensor));  // once, and not each time, it is asked what has changed
+  } else {
+    bytes.source_ = &source;
+    bytes.begin_ = tensor.offset;
+  }
+  return bytes;
 }
 
 const std::string& TensorFile::file_name(const TensorInfo& tensor) const {

@@ -33,6 +33,24 @@ struct TensorInfo {
 /// "bf16[512, 64]", for messages and tables.
 std::string describe(const TensorInfo& tensor);
 
+/// The bytes of a tensor, some at a time.
+class TensorBytes {
+ public:
+  TensorBytes() = default;  // no bytes
+
+  /// REQUIRES: the range lies inside the tensor. Errors: those of reading.
+  Result<FileBytes> view(uint64_t offset, uint64_t length) const {
+    if (source_ == nullptr) return whole_.part(size_t(offset), size_t(length));
+    return source_->view(begin_ + offset, length);
+  }
+
+ private:
+  friend class TensorFile;
+  FileBytes whole_;                     // of a source in memory
+  const ByteSource* source_ = nullptr;  // another
+  uint64_t begin_ = 0;                  // of the tensor in it
+};
+
 class TensorFile {
  public:
   TensorFile() = default;  // no tensors
@@ -48,9 +66,12 @@ class TensorFile {
   /// Sorted by name.
   std::span<const TensorInfo> tensors() const { return tensors_; }
 
-  /// The tensor's bytes, little end first, without a copy; valid as long as this file lives.
+  /// The tensor's bytes, little end first, as ByteSource::view gives them.
   /// The address has no particular alignment: copy elements out, never cast the pointer.
-  Result<std::span<const std::byte>> data(const TensorInfo& tensor) const;
+  Result<FileBytes> data(const TensorInfo& tensor) const;
+
+  /// The same for those who take some of them at a time; for as long as this file lives.
+  Result<TensorBytes> pieces(const TensorInfo& tensor) const;
 
   /// The file that holds the tensor, for messages.
   const std::string& file_name(const TensorInfo& tensor) const;

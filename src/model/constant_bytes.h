@@ -1,11 +1,12 @@
 // The bytes of a constant, for the tests of this folder and of engine: as they come in one share,
-// and the same in several.
+// and the same in several, from a file in memory and from one that is read in pieces.
 #pragma once
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <vector>
 
+#include "formats/copied_source_test.h"
 #include "model/weights.h"
 
 namespace tokamak {
@@ -34,7 +35,7 @@ inline Result<std::vector<std::byte>> constant_bytes(const TensorFile& file,
   return bytes;
 }
 
-/// The bytes, which must not depend on the number of shares.
+/// The bytes, which must not depend on the number of shares and on where the file is.
 inline std::vector<std::byte> constant_bytes(const TensorFile& file, const TensorDesc& constant) {
   const auto whole = constant_bytes(file, constant, 1);
   EXPECT_TRUE(whole) << whole.error().message;
@@ -43,6 +44,8 @@ inline std::vector<std::byte> constant_bytes(const TensorFile& file, const Tenso
     const auto divided = constant_bytes(file, constant, shares);
     EXPECT_TRUE(divided && *divided == *whole) << constant.name << " in " << shares << " shares";
   }
+  const auto read = constant_bytes(in_pieces(file), constant, 1);
+  EXPECT_TRUE(read && *read == *whole) << constant.name << " read in pieces";
   return *whole;
 }
 

@@ -59,23 +59,25 @@ void quantize_q4(std::span<const float> values, std::byte* out) {
 
 class QuantizedRows final : public RowSource {
  public:
-  QuantizedRows(std::span<const std::byte> floats, DType stored, uint64_t columns, DType type)
-      : floats_(floats), stored_(stored), columns_(size_t(columns)), type_(type) {}
+  QuantizedRows(TensorBytes floats, DType stored, uint64_t columns, DType type)
+      : floats_(std::move(floats)), stored_(stored), columns_(size_t(columns)), type_(type) {}
 
-  void write(Stream stream, uint64_t first, uint64_t count, std::byte* out,
-             size_t stride) const override {
+  Result<void> write(Stream stream, uint64_t first, uint64_t count, std::byte* out,
+                     size_t stride) const override {
+    const uint64_t row_bytes = uint64_t{columns_} * dtype_bytes(stored_);
+    TOK_TRY(const FileBytes floats, floats_.view(first * row_bytes, count * row_bytes));
     std::vector<float> row(columns_);
     std::vector<std::byte> blocks(size_t(block_row_bytes(type_, columns_)));
     for (uint64_t i = 0; i < count; ++i) {
-      load_floats(stored_, floats_.data() + size_t(first + i) * columns_ * dtype_bytes(stored_),
-                  row);
+      load_floats(stored_, floats.data() + size_t(i * row_bytes), row);
       quantize_row(type_, row, blocks.data());
       repack_block_row(type_, stream, blocks.data(), columns_, out + size_t(i) * stride);
     }
+    return {};
   }
 
  private:
-  std::span<const std::byte> floats_;
+  TensorBytes floats_;
   DType stored_;
   size_t columns_;
   DType type_;
@@ -96,9 +98,9 @@ void quantize_row(DType type, std::span<const float> row, std::byte* blocks) {
   }
 }
 
-std::unique_ptr<RowSource> quantize_rows(std::span<const std::byte> floats, DType stored,
-                                         uint64_t columns, DType type) {
-  return std::make_unique<QuantizedRows>(floats, stored, columns, type);
+std::unique_ptr<RowSource> quantize_rows(TensorBytes floats, DType stored, uint64_t columns,
+                                         DType type) {
+  return std::make_unique<QuantizedRows>(std::move(floats), stored, columns, type);
 }
 
 }  // namespace tokamak

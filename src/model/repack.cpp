@@ -11,19 +11,20 @@ namespace {
 
 class FloatRows final : public RowSource {
  public:
-  FloatRows(std::span<const std::byte> bytes, DType stored, uint64_t columns, DType type,
-            bool add_one)
-      : bytes_(bytes),
+  FloatRows(TensorBytes bytes, DType stored, uint64_t columns, DType type, bool add_one)
+      : bytes_(std::move(bytes)),
         stored_(stored),
         columns_(size_t(columns)),
         stored_row_(size_t(columns) * dtype_bytes(stored)),
         same_(stored == type && !add_one),
         add_one_(add_one) {}
 
-  void write(Stream, uint64_t first, uint64_t count, std::byte* out, size_t stride) const override {
+  Result<void> write(Stream, uint64_t first, uint64_t count, std::byte* out,
+                     size_t stride) const override {
+    TOK_TRY(const FileBytes rows, bytes_.view(first * stored_row_, count * stored_row_));
     std::vector<float> row(same_ ? 0 : columns_);
     for (uint64_t i = 0; i < count; ++i) {
-      const std::byte* from = bytes_.data() + size_t(first + i) * stored_row_;
+      const std::byte* from = rows.data() + size_t(i) * stored_row_;
       std::byte* place = out + size_t(i) * stride;
       if (same_) {
         std::memcpy(place, from, stored_row_);
@@ -35,15 +36,16 @@ class FloatRows final : public RowSource {
       }
       std::memcpy(place, row.data(), row.size() * sizeof(float));
     }
+    return {};
   }
 
-  std::span<const std::byte> view(Stream, uint64_t first, uint64_t count) const override {
-    if (!same_) return {};
-    return bytes_.subspan(size_t(first) * stored_row_, size_t(count) * stored_row_);
+  Result<FileBytes> view(Stream, uint64_t first, uint64_t count) const override {
+    if (!same_) return FileBytes();
+    return bytes_.view(first * stored_row_, count * stored_row_);
   }
 
  private:
-  std::span<const std::byte> bytes_;
+  TensorBytes bytes_;
   DType stored_;
   size_t columns_, stored_row_;
   bool same_, add_one_;
@@ -58,13 +60,15 @@ class WidenedRows final : public RowSource {
     if (is_packed(type)) begin_ = stream_offsets(packing(type), 1, columns);
   }
 
-  void write(Stream, uint64_t first, uint64_t count, std::byte* out, size_t stride) const override {
+  Result<void> write(Stream, uint64_t first, uint64_t count, std::byte* out,
+                     size_t stride) const override {
     std::vector<std::byte> bytes(static_cast<size_t>(begin_.back()));
     std::vector<float> row(static_cast<size_t>(columns_));
     for (uint64_t i = 0; i < count; ++i) {
       for (const Stream stream : kStreams) {
         if (row_bytes(type_, stream, columns_) == 0) continue;
-        source_->write(stream, first + i, 1, bytes.data() + begin_[size_t(stream)], 0);
+        std::byte* const place = bytes.data() + begin_[size_t(stream)];
+        TOK_TRY(source_->write(stream, first + i, 1, place, 0));
       }
       if (is_packed(type_)) {
         unpack_row(type_, bytes, 1, 0, row);
@@ -73,6 +77,7 @@ class WidenedRows final : public RowSource {
       }
       std::memcpy(out + size_t(i) * stride, row.data(), row.size() * sizeof(float));
     }
+    return {};
   }
 
  private:
@@ -118,12 +123,13 @@ Result<std::unique_ptr<RowSource>> open_rows(const TensorFile& file, const Store
       if (stored.format == StoredMatrix::Format::kAffine) return open_affine(file, stored);
       return open_gptq(file, stored);
     case StoredMatrix::Format::kPlain: {
-      TOK_TRY(const std::span<const std::byte> bytes, file.data(*stored.weight));
+      TOK_TRY(TensorBytes bytes, file.pieces(*stored.weight));
       if (type == stored.dtype || type == DType::kF32) {
-        return std::make_unique<FloatRows>(bytes, stored.dtype, stored.columns, type, add_one);
+        return std::make_unique<FloatRows>(std::move(bytes), stored.dtype, stored.columns, type,
+                                           add_one);
       }
       if ((type == DType::kQ8_0 || type == DType::kQ4_0) && stored.columns % 32 == 0 && !add_one) {
-        return quantize_rows(bytes, stored.dtype, stored.columns, type);
+        return quantize_rows(std::move(bytes), stored.dtype, stored.columns, type);
       }
       break;
     }

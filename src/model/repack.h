@@ -16,12 +16,13 @@ class RowSource {
   virtual ~RowSource() = default;
 
   /// Writes what rows [first, first + count) have in `stream`: row first + i to out + i * stride.
-  virtual void write(Stream stream, uint64_t first, uint64_t count, std::byte* out,
-                     size_t stride) const = 0;
+  /// Errors: those of reading.
+  virtual Result<void> write(Stream stream, uint64_t first, uint64_t count, std::byte* out,
+                             size_t stride) const = 0;
 
   /// The same bytes where the file has them one after the other; else empty.
-  virtual std::span<const std::byte> view(Stream, uint64_t /*first*/, uint64_t /*count*/) const {
-    return {};
+  virtual Result<FileBytes> view(Stream, uint64_t /*first*/, uint64_t /*count*/) const {
+    return FileBytes();
   }
 };
 
@@ -34,17 +35,17 @@ Result<std::unique_ptr<RowSource>> open_rows(const TensorFile& file, const Store
 std::unique_ptr<RowSource> widen_rows(std::unique_ptr<RowSource> source, DType type,
                                       uint64_t columns);
 
-/// Bytes of a row in `stream`, for types packed and not.
+/// FileBytes of a row in `stream`, for types packed and not.
 uint64_t row_bytes(DType type, Stream stream, uint64_t columns);
 
 // The parts of open_rows.
 Result<std::unique_ptr<RowSource>> open_blocks(const TensorFile& file, const StoredMatrix& stored);
 Result<std::unique_ptr<RowSource>> open_affine(const TensorFile& file, const StoredMatrix& stored);
 Result<std::unique_ptr<RowSource>> open_gptq(const TensorFile& file, const StoredMatrix& stored);
-std::unique_ptr<RowSource> quantize_rows(std::span<const std::byte> floats, DType stored,
-                                         uint64_t columns, DType type);
+std::unique_ptr<RowSource> quantize_rows(TensorBytes floats, DType stored, uint64_t columns,
+                                         DType type);
 
-/// Bytes of a row in the blocks of a GGUF file. REQUIRES: a type that GGUF has.
+/// FileBytes of a row in the blocks of a GGUF file. REQUIRES: a type that GGUF has.
 uint64_t block_row_bytes(DType type, uint64_t columns);
 
 /// What a row of GGUF blocks has in `stream`.

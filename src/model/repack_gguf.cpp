@@ -184,22 +184,23 @@ auto repack_of(DType type) {
 
 class BlockRows final : public RowSource {
  public:
-  BlockRows(DType type, uint64_t columns, std::span<const std::byte> bytes)
-      : type_(type), columns_(columns), bytes_(bytes) {}
+  BlockRows(DType type, uint64_t columns, TensorBytes bytes)
+      : type_(type), columns_(columns), bytes_(std::move(bytes)) {}
 
-  void write(Stream stream, uint64_t first, uint64_t count, std::byte* out,
-             size_t stride) const override {
+  Result<void> write(Stream stream, uint64_t first, uint64_t count, std::byte* out,
+                     size_t stride) const override {
     const uint64_t row = block_row_bytes(type_, columns_);
+    TOK_TRY(const FileBytes rows, bytes_.view(first * row, count * row));
     for (uint64_t i = 0; i < count; ++i) {
-      repack_block_row(type_, stream, bytes_.data() + (first + i) * row, columns_,
-                       out + i * stride);
+      repack_block_row(type_, stream, rows.data() + i * row, columns_, out + i * stride);
     }
+    return {};
   }
 
  private:
   DType type_;
   uint64_t columns_;
-  std::span<const std::byte> bytes_;
+  TensorBytes bytes_;
 };
 
 }  // namespace
@@ -215,8 +216,8 @@ void repack_block_row(DType type, Stream stream, const std::byte* blocks, uint64
 }
 
 Result<std::unique_ptr<RowSource>> open_blocks(const TensorFile& file, const StoredMatrix& stored) {
-  TOK_TRY(const std::span<const std::byte> bytes, file.data(*stored.weight));
-  return std::make_unique<BlockRows>(stored.dtype, stored.columns, bytes);
+  TOK_TRY(TensorBytes bytes, file.pieces(*stored.weight));
+  return std::make_unique<BlockRows>(stored.dtype, stored.columns, std::move(bytes));
 }
 
 }  // namespace tokamak

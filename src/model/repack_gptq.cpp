@@ -20,20 +20,19 @@ uint32_t word_at(std::span<const std::byte> bytes, uint64_t i) {
 class GptqRows final : public RowSource {
  public:
   /// `order`: the stored column of each column; empty when they are the same.
-  GptqRows(const StoredMatrix& stored, std::vector<uint32_t> order,
-           std::span<const std::byte> weight, std::span<const std::byte> scales,
-           std::span<const std::byte> zeros)
+  GptqRows(const StoredMatrix& stored, std::vector<uint32_t> order, FileBytes weight,
+           FileBytes scales, FileBytes zeros)
       : rows_(stored.rows),
         columns_(stored.columns),
         groups_(stored.columns / packing(stored.dtype).group),
         per_stored_(stored.group / packing(stored.dtype).group),
         order_(std::move(order)),
-        weight_(weight),
-        scales_(scales),
-        zeros_(zeros) {}
+        weight_(std::move(weight)),
+        scales_(std::move(scales)),
+        zeros_(std::move(zeros)) {}
 
-  void write(Stream stream, uint64_t first, uint64_t count, std::byte* out,
-             size_t stride) const override {
+  Result<void> write(Stream stream, uint64_t first, uint64_t count, std::byte* out,
+                     size_t stride) const override {
     for (uint64_t at = 0; at < count; at += kTile) {
       const uint64_t rows = std::min(kTile, count - at);
       std::byte* place = out + at * stride;
@@ -47,6 +46,7 @@ class GptqRows final : public RowSource {
         write_ordered(first + at, rows, place, stride);
       }
     }
+    return {};
   }
 
  private:
@@ -101,13 +101,13 @@ class GptqRows final : public RowSource {
   uint64_t rows_, columns_;
   uint64_t groups_, per_stored_;  // groups of the type, of which that many are one of the file
   std::vector<uint32_t> order_;
-  std::span<const std::byte> weight_, scales_, zeros_;
+  FileBytes weight_, scales_, zeros_;  // whole: a row has something everywhere in them
 };
 
 }  // namespace
 
 Result<bool> counts_up(const TensorFile& file, const TensorInfo& groups, uint64_t size) {
-  TOK_TRY(const std::span<const std::byte> bytes, file.data(groups));
+  TOK_TRY(const FileBytes bytes, file.data(groups));
   for (uint64_t i = 0; i < bytes.size() / sizeof(uint32_t); ++i) {
     if (word_at(bytes, i) != i / size) return false;
   }
@@ -115,7 +115,7 @@ Result<bool> counts_up(const TensorFile& file, const TensorInfo& groups, uint64_
 }
 
 Result<std::vector<uint32_t>> column_order(const TensorFile& file, const StoredMatrix& stored) {
-  TOK_TRY(const std::span<const std::byte> bytes, file.data(*stored.groups));
+  TOK_TRY(const FileBytes bytes, file.data(*stored.groups));
   const uint64_t groups = stored.columns / stored.group;
   std::vector<uint32_t> next(
       static_cast<size_t>(groups));  // where the next column of each group goes
@@ -143,10 +143,11 @@ Result<std::unique_ptr<RowSource>> open_gptq(const TensorFile& file, const Store
   if (stored.groups != nullptr) {
     TOK_TRY(order, column_order(file, stored));
   }
-  TOK_TRY(const std::span<const std::byte> weight, file.data(*stored.weight));
-  TOK_TRY(const std::span<const std::byte> scales, file.data(*stored.scales));
-  TOK_TRY(const std::span<const std::byte> zeros, file.data(*stored.zeros));
-  return std::make_unique<GptqRows>(stored, std::move(order), weight, scales, zeros);
+  TOK_TRY(FileBytes weight, file.data(*stored.weight));
+  TOK_TRY(FileBytes scales, file.data(*stored.scales));
+  TOK_TRY(FileBytes zeros, file.data(*stored.zeros));
+  return std::make_unique<GptqRows>(stored, std::move(order), std::move(weight), std::move(scales),
+                                    std::move(zeros));
 }
 
 }  // namespace tokamak

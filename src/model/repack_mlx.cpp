@@ -9,48 +9,55 @@ namespace {
 
 class AffineRows final : public RowSource {
  public:
-  AffineRows(const StoredMatrix& stored, std::span<const std::byte> weight,
-             std::span<const std::byte> scales, std::span<const std::byte> biases)
+  AffineRows(const StoredMatrix& stored, TensorBytes weight, TensorBytes scales, TensorBytes biases)
       : low_bytes_(size_t(row_bytes(stored.dtype, Stream::kLow, stored.columns))),
         groups_(size_t(stored.columns / stored.group)),
         width_(dtype_bytes(stored.scales->dtype)),
-        weight_(weight),
-        scales_(scales),
-        biases_(biases) {}
+        weight_(std::move(weight)),
+        scales_(std::move(scales)),
+        biases_(std::move(biases)) {}
 
-  void write(Stream stream, uint64_t first, uint64_t count, std::byte* out,
-             size_t stride) const override {
-    for (uint64_t row = first; row < first + count; ++row, out += stride) {
-      if (stream == Stream::kLow) {
-        std::memcpy(out, weight_.data() + size_t(row) * low_bytes_, low_bytes_);
-        continue;
+  Result<void> write(Stream stream, uint64_t first, uint64_t count, std::byte* out,
+                     size_t stride) const override {
+    if (stream == Stream::kLow) {
+      TOK_TRY(const FileBytes rows, view(stream, first, count));
+      for (size_t i = 0; i < count; ++i) {
+        std::memcpy(out + i * stride, rows.data() + i * low_bytes_, low_bytes_);
       }
+      return {};
+    }
+    const size_t row = groups_ * width_;
+    TOK_TRY(const FileBytes scales, scales_.view(first * row, count * row));
+    TOK_TRY(const FileBytes biases, biases_.view(first * row, count * row));
+    for (size_t i = 0; i < count; ++i, out += stride) {
       for (size_t group = 0; group < groups_; ++group) {
-        const size_t from = (size_t(row) * groups_ + group) * width_;
-        std::memcpy(out + 2 * group * width_, scales_.data() + from, width_);
-        std::memcpy(out + (2 * group + 1) * width_, biases_.data() + from, width_);
+        const size_t from = i * row + group * width_;
+        std::memcpy(out + 2 * group * width_, scales.data() + from, width_);
+        std::memcpy(out + (2 * group + 1) * width_, biases.data() + from, width_);
       }
     }
+    return {};
   }
 
-  std::span<const std::byte> view(Stream stream, uint64_t first, uint64_t count) const override {
-    if (stream != Stream::kLow) return {};
-    return weight_.subspan(size_t(first) * low_bytes_, size_t(count) * low_bytes_);
+  Result<FileBytes> view(Stream stream, uint64_t first, uint64_t count) const override {
+    if (stream != Stream::kLow) return FileBytes();
+    return weight_.view(first * low_bytes_, count * low_bytes_);
   }
 
  private:
   size_t low_bytes_, groups_;
   uint32_t width_;
-  std::span<const std::byte> weight_, scales_, biases_;
+  TensorBytes weight_, scales_, biases_;
 };
 
 }  // namespace
 
 Result<std::unique_ptr<RowSource>> open_affine(const TensorFile& file, const StoredMatrix& stored) {
-  TOK_TRY(const std::span<const std::byte> weight, file.data(*stored.weight));
-  TOK_TRY(const std::span<const std::byte> scales, file.data(*stored.scales));
-  TOK_TRY(const std::span<const std::byte> biases, file.data(*stored.zeros));
-  return std::make_unique<AffineRows>(stored, weight, scales, biases);
+  TOK_TRY(TensorBytes weight, file.pieces(*stored.weight));
+  TOK_TRY(TensorBytes scales, file.pieces(*stored.scales));
+  TOK_TRY(TensorBytes biases, file.pieces(*stored.zeros));
+  return std::make_unique<AffineRows>(stored, std::move(weight), std::move(scales),
+                                      std::move(biases));
 }
 
 }  // namespace tokamak

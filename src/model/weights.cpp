@@ -46,15 +46,17 @@ struct Part {
     return row - in_head + 2 * (in_head % half) + in_head / half;
   }
 
-  void write(Stream stream, uint64_t at, uint64_t count, std::byte* out, size_t stride) const {
+  Result<void> write(Stream stream, uint64_t at, uint64_t count, std::byte* out,
+                     size_t stride) const {
     if (head == 0) return source->write(stream, first + at, count, out, stride);
     for (uint64_t i = 0; i < count; ++i) {
-      source->write(stream, file_row(at + i), 1, out + size_t(i) * stride, stride);
+      TOK_TRY(source->write(stream, file_row(at + i), 1, out + size_t(i) * stride, stride));
     }
+    return {};
   }
 
-  std::span<const std::byte> view(Stream stream, uint64_t at, uint64_t count) const {
-    return head == 0 ? source->view(stream, first + at, count) : std::span<const std::byte>();
+  Result<FileBytes> view(Stream stream, uint64_t at, uint64_t count) const {
+    return head == 0 ? source->view(stream, first + at, count) : FileBytes();
   }
 };
 
@@ -150,7 +152,7 @@ class Writer {
     for (const Part& part : parts_) {
       const uint64_t first = part.before(at);
       if (part.before(at + count) - first != count) continue;
-      const std::span<const std::byte> view = part.view(stream, first, count);
+      TOK_TRY(const FileBytes view, part.view(stream, first, count));
       if (view.size() == size) return write_(offset, view);
     }
     if (piece_.size() < size) piece_.resize(size_t(size));
@@ -159,7 +161,8 @@ class Writer {
       const uint64_t first = part.before(at), rows = part.before(at + count) - first;
       if (rows == 0) continue;
       const uint64_t place = part.place + first * part.step - at;
-      part.write(stream, first, rows, piece.data() + place * row, size_t(part.step * row));
+      std::byte* const out = piece.data() + place * row;
+      TOK_TRY(part.write(stream, first, rows, out, size_t(part.step * row)));
     }
     std::ranges::fill(piece.subspan(size_t(count * row)), std::byte{0});
     return write_(offset, piece);

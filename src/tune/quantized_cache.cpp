@@ -151,7 +151,7 @@ std::string header(const WantedByName& wanted, const std::string& identity) {
 
 /// Rounds the rows of a matrix, some MiB at a time; gives the checksum of the blocks.
 Result<uint64_t> put_matrix(WholeFile& out, const TensorFile& tensors, const Wanted& matrix) {
-  TOK_TRY(const std::span<const std::byte> floats, tensors.data(*matrix.info));
+  TOK_TRY(const FileBytes floats, tensors.data(*matrix.info));
   const size_t row_blocks = size_t(block_row_bytes(matrix.type, matrix.columns));
   const size_t row_floats = size_t(matrix.columns) * dtype_bytes(matrix.info->dtype);
   const uint64_t piece_rows = std::max<uint64_t>(1, kPieceBytes / row_blocks);
