@@ -11,6 +11,7 @@ import sys
 CODE = {".h", ".cpp", ".cu", ".cuh"}
 TEXT = CODE | {".py", ".sh", ".md", ".txt", ".cmake", ".json", ".wgsl", ".js", ".mjs", ".ts", ".html", ""}
 FOLDERS = ("include", "src", "tests", "fuzz", "bench", "examples", "tools", "docs", "cmake", "web", ".ci")
+GENERATED = {"node_modules", "dist"}
 CORE = ("base", "formats", "text", "graph", "model", "fuse", "kernels", "plan", "generate")
 
 # The files around the libraries that throw.
@@ -96,7 +97,8 @@ def check_words(text):
 def list_files(root):
     """Every file of the project, without asking git: an unpacked archive is checked as well."""
     files = [p for folder in FOLDERS for p in (root / folder).rglob("*")] + list(root.glob("*"))
-    return sorted(p.relative_to(root).as_posix() for p in files if p.is_file())
+    names = (p.relative_to(root) for p in files if p.is_file())
+    return sorted(name.as_posix() for name in names if not GENERATED & set(name.parts))
 
 
 def check(root):

@@ -70,6 +70,12 @@ class Size(Tree):
         self.write("src/model/arch/a.cpp", "\n" * 151)
         self.assertEqual(len(check_size.check(self.root)), 3)
 
+    def test_leaves_out_what_npm_and_vite_have_made(self):
+        for name in ("web/node_modules/a/b.js", "web/package/dist/b.js"):
+            self.write(name, "\n" * 301)
+        self.write("web/package/src/b.ts", "\n" * 301)
+        self.assertEqual(check_size.check(self.root), ["web/package/src/b.ts: 301 lines, at most 300 are allowed"])
+
     def test_accepts_an_exception_with_a_reason_only(self):
         self.write("src/base/a.cpp", "\n" * 501)
         self.write("tools/size_exceptions.txt", "src/base/a.cpp: a table\n")
@@ -127,6 +133,11 @@ class Style(Tree):
 
     def test_finds_paths_of_one_machine_everywhere(self):
         self.assertIn("docs/a.md:2", self.one("docs/a.md", "\nsee /" + "root/x.txt\n"))
+
+    def test_leaves_out_what_npm_and_vite_have_made(self):
+        for name in ("web/node_modules/a/b.js", "web/package/dist/b.js"):
+            self.write(name, "// in /wo" "rk/a\n")
+        self.assertEqual(check_style.check(self.root), [])
 
     def test_leaves_other_paths_alone(self):
         self.write("docs/a.md", "build/work/x, ~/work/y and https://a.b/work/z\n")

@@ -1,7 +1,7 @@
 #include <future>
 
 #include "api/engine_loop.h"
-#include "api/text_request.h"
+#include "engine/text_request.h"
 #include "base/splitmix.h"
 #include "engine/task.h"
 

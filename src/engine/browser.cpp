@@ -1,4 +1,4 @@
-// What an engine needs from the browser. Files come from the page: files_in_memory.h.
+// What an engine needs from the browser. Files come from the page: source_files.h.
 #include "backend/webgpu/adapters.h"
 #include "engine/engine.h"
 
@@ -12,6 +12,7 @@ Result<std::unique_ptr<Backend>> open_backend(const OpenOptions& options) {
   }
   WebGpuOptions webgpu;
   webgpu.default_limits = options.default_limits;
+  webgpu.submit_dispatches = options.submit_dispatches;
   if (!options.use_f16) webgpu.disabled |= kFeatureF16;
   if (!options.use_subgroups) webgpu.disabled |= kFeatureSubgroups;
   return open_webgpu_backend(webgpu);

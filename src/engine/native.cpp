@@ -194,6 +194,7 @@ Result<std::unique_ptr<Backend>> open_backend(const OpenOptions& options) {
           given_number("TOKAMAK_MULTIPROCESSORS", 4096, "how many multiprocessors the device has"));
   TOK_TRY(webgpu.submit_dispatches,
           given_number("TOKAMAK_SUBMIT_DISPATCHES", 1'000'000, "most dispatches of a submission"));
+  if (options.submit_dispatches != 0) webgpu.submit_dispatches = options.submit_dispatches;
   if (!options.use_f16) webgpu.disabled |= kFeatureF16;
   if (!options.use_subgroups) webgpu.disabled |= kFeatureSubgroups;
   if (!options.use_matrix) webgpu.disabled |= kFeatureSubgroupMatrix;

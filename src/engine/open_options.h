@@ -40,6 +40,7 @@ struct OpenOptions {
   bool use_subgroups = true;    // false: only kernels that need no subgroups
   bool use_matrix = true;       // false: products of several tokens in f32, not of f16 factors
   bool default_limits = false;  // ask the device only for WebGPU's default limits
+  uint32_t submit_dispatches = 0;  // most of a submission to the device; 0: a step's
   fuse::DisabledPasses disabled_passes;
   ForcedVariants forced;
   bool self_test = true;  // open() tests kernels that it has not seen compute rightly on the device

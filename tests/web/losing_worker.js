@@ -1,5 +1,5 @@
-// web/worker.js with a device that is lost when the page says so.
-import "/web/worker.js";
+// The package's Worker with a device that is lost when the page says so.
+importScripts("/web/tokamak-web/dist/worker.js");
 
 const devices = [];
 const request = GPUAdapter.prototype.requestDevice;

@@ -72,10 +72,26 @@ check_tidy() {
   one tidy tidy
 }
 
+# The npm workspace's tools, where its lock file is newer than what is installed.
+npm_packages() {
+  local installed=$root/web/node_modules/.package-lock.json
+  [ ! "$root/web/package-lock.json" -nt "$installed" ] ||
+    PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 npm --prefix "$root/web" ci --no-audit --no-fund
+}
+# Types, tests and the build of the packages; the modules of the wasm preset go in if they are there.
+web() {
+  npm_packages &&
+    npm --prefix "$root/web" run check &&
+    npm --prefix "$root/web" test &&
+    npm --prefix "$root/web" run build
+}
+check_web() { one web web; }
+
 # The modules are run where there is a Node to run them, and in a browser where there is one.
 wasm() {
   configure wasm
   compile wasm
+  { npm_packages && npm --prefix "$root/web" run build; } || return 1
   if command -v node >/dev/null; then
     node "$root/tools/wasm_check.mjs" "$root/build/wasm/bin/tokamak_wasm.wasm" || return 1
   fi
@@ -99,10 +115,10 @@ check_fuzz() {
 run_checks() {
   local name
   local -a names=("$@")
-  [ $# -gt 0 ] || names=(layers size style format tidy wasm asan fuzz)
+  [ $# -gt 0 ] || names=(layers size style format tidy web wasm asan fuzz)
   for name in "${names[@]}"; do
     case $name in
-      layers | size | style | format | tidy | wasm | asan | fuzz) ;;
+      layers | size | style | format | tidy | web | wasm | asan | fuzz) ;;
       *) usage_error "Unknown check \"$name\"; ./dev --help lists them." ;;
     esac
   done

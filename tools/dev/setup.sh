@@ -80,6 +80,11 @@ setup() {
     if ! dawn_is_there && ! command -v npm >/dev/null; then packages+=(npm ca-certificates); fi
     ;;
   esac
+  case " $* " in *" check "*)
+    # The tools of web/ come through npm.
+    command -v npm >/dev/null || packages+=(npm ca-certificates)
+    ;;
+  esac
   install_packages "${packages[@]}"
   case " $* " in *" run "*) setup_mesa ;; esac
 }

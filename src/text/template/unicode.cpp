@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "text/unicode/normal_form.h"
+
 namespace tokamak::jinja {
 namespace {
 
@@ -168,15 +170,8 @@ std::string to_lower(std::string_view text) {
 }
 
 std::string fold_case(std::string_view text) {
-  constexpr int kLongestFolding = 4;  // three are known
   std::string out;
-  for (size_t at = 0; at < text.size();) {
-    utf8proc_int32_t folded[kLongestFolding];
-    int ignored = 0;
-    const auto count = utf8proc_decompose_char(utf8proc_int32_t(take_character(text, at)), folded,
-                                               kLongestFolding, UTF8PROC_CASEFOLD, &ignored);
-    for (utf8proc_ssize_t i = 0; i < count; ++i) append_utf8(out, char32_t(folded[i]));
-  }
+  for (size_t at = 0; at < text.size();) append_folded(out, take_character(text, at));
   return out;
 }
 

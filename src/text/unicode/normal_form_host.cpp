@@ -11,6 +11,9 @@ extern "C" {
 /// The form as NormalForm numbers it. Writes at most `capacity` bytes; how many there are.
 __attribute__((import_module("text"), import_name("normalize"))) size_t
 tokamak_normalize(uint32_t form, const char* text, size_t bytes, char* out, size_t capacity);
+/// Writes at most 12 bytes; how many there are.
+__attribute__((import_module("text"), import_name("fold"))) size_t tokamak_fold(uint32_t character,
+                                                                                char* out);
 }
 
 }  // namespace
@@ -25,6 +28,11 @@ void append_normal_form(std::string& out, std::string_view text, NormalForm form
   found.resize(size);
   if (!fits) write(found);
   out += found;
+}
+
+void append_folded(std::string& out, char32_t character) {
+  char folded[12];
+  out.append(folded, tokamak_fold(character, folded));
 }
 
 }  // namespace tokamak

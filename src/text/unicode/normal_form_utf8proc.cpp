@@ -73,4 +73,13 @@ void append_normal_form(std::string& out, std::string_view text, NormalForm form
   for (utf8proc_ssize_t i = 0; i < size; ++i) append_utf8(out, char32_t(chars[size_t(i)]));
 }
 
+void append_folded(std::string& out, char32_t character) {
+  constexpr int kLongestFolding = 4;  // three are known
+  utf8proc_int32_t folded[kLongestFolding];
+  int ignored = 0;
+  const auto count = utf8proc_decompose_char(utf8proc_int32_t(character), folded, kLongestFolding,
+                                             UTF8PROC_CASEFOLD, &ignored);
+  for (utf8proc_ssize_t i = 0; i < count; ++i) append_utf8(out, char32_t(folded[i]));
+}
+
 }  // namespace tokamak

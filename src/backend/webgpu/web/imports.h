@@ -1,4 +1,4 @@
-// What the page gives the module of WebGPU: the imports "gpu", which web/host/gpu.js implements.
+// What the page gives the module of WebGPU: the imports "gpu", which web/tokamak-web/src/host/gpu.ts implements.
 // They are flat, so that JavaScript knows no layout of C: objects are numbers above 0 in a table of
 // the page, 0 is none; sizes and offsets are doubles; texts are a pointer and bytes of UTF-8.
 // Nothing here calls back into the module.

@@ -1,0 +1,23 @@
+// What the page does for the module beside WebGPU, files and texts: it hears of what goes on, may
+// end it, and keeps small notes between visits.
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/json.h"
+
+namespace tokamak::web {
+
+/// Tells the page: "progress" {phase, done, total}, "notice" {text}.
+void tell(std::string_view kind, const Json& what);
+void notice(std::string_view text);
+
+/// Whether the page wants the call under way to end.
+bool cancelled();
+
+/// A text that the page has kept under a name; nothing where there is none.
+std::optional<std::string> read_note(std::string_view name);
+void write_note(std::string_view name, std::string_view text);
+
+}  // namespace tokamak::web

@@ -1,0 +1,160 @@
+// Models: what the device is, whether a model fits it, and opening one.
+#include "apps/web/fields.h"
+#include "apps/web/host.h"
+#include "apps/web/open_options.h"
+#include "apps/web/verbs.h"
+#include "engine/source_files.h"
+#include "formats/piecewise_source.h"
+#include "kernels/sources.h"
+#include "plan/plan.h"
+#include "report/inspect.h"
+#include "tune/self_test.h"
+
+namespace tokamak::web {
+namespace {
+
+Json device_json(const DeviceInfo& device) {
+  Json::Array features;
+  for (const auto& [feature, name] :
+       {std::pair(kFeatureF16, "shader-f16"), std::pair(kFeatureSubgroups, "subgroups"),
+        std::pair(kFeatureDot4, "packed_4x8_integer_dot_product")}) {
+    if ((device.features & feature) != 0) features.emplace_back(name);
+  }
+  const DeviceLimits& own = device.limits;
+  Json limits, out;
+  limits.set("maxComputeInvocationsPerWorkgroup", own.workgroup_threads);
+  limits.set("maxComputeWorkgroupStorageSize", own.workgroup_bytes);
+  limits.set("maxStorageBuffersPerShaderStage", own.storage_buffers);
+  limits.set("maxStorageBufferBindingSize", own.binding_bytes);
+  limits.set("maxBufferSize", own.buffer_bytes);
+  out.set("name", device.name).set("driver", device.driver).set("software", device.software);
+  out.set("features", std::move(features)).set("limits", std::move(limits));
+  out.set("tier", device.tier());
+  return out;
+}
+
+Json memory_json(const Plan& plan) {
+  const Footprint bytes = footprint(plan);
+  Json out;
+  out.set("weights", bytes.constants).set("cache", bytes.states);
+  out.set("activations", bytes.activations).set("other", bytes.other).set("total", bytes.total());
+  return out;
+}
+
+Json model_json(const ModelFiles& files, const Engine::Compiled& compiled) {
+  Json out;
+  out.set("name", files.name).set("architecture", compiled.facts.architecture);
+  out.set("layers", compiled.facts.layers).set("hidden", compiled.facts.hidden);
+  out.set("vocabulary", compiled.facts.vocab).set("context", compiled.context);
+  out.set("maxContext", compiled.facts.max_context);
+  out.set("quantization", quantization_name(files, compiled));
+  out.set("embeds", compiled.encoder.has_value());
+  out.set("hasTemplate", !files.chat_template.empty() ||
+                             files.tokenizer_config.find("chat_template") != std::string::npos);
+  out.set("memory", memory_json(compiled.plan));
+  return out;
+}
+
+Json defaults_json(const GenerationParams& params) {
+  const SamplingParams& sampling = params.sampling;
+  Json out;
+  out.set("maxTokens", params.max_tokens).set("temperature", sampling.temperature);
+  out.set("topK", sampling.top_k).set("topP", sampling.top_p).set("minP", sampling.min_p);
+  out.set("typicalP", sampling.typical_p);
+  out.set("repetitionPenalty", sampling.repetition_penalty);
+  return out;
+}
+
+Result<ModelFiles> read_files(const Opening& opening) {
+  SourceFiles sources;
+  for (const HostFile& file : opening.files) {
+    sources[file.name] = host_file(file.name, file.size, file.id);
+  }
+  return read_model_files(opening.name, sources);
+}
+
+/// Tests what no visit before this one has, and keeps the verdicts in a note of the page.
+Result<WrongVariants> find_wrong(Backend& backend, const Plan& plan) {
+  const DeviceInfo& device = backend.device();
+  const std::string name = fmt::format("verdicts {} {} {} {}", device.name, device.driver,
+                                       features_text(device.features), kernel_sources_hash());
+  Verdicts known;
+  const auto kept = Json::parse(read_note(name).value_or("{}"));
+  if (kept && kept->is_object()) {
+    for (const auto& [program, verdict] : kept->as_object()) {
+      if (verdict.is_string()) known[program] = verdict.as_string();
+    }
+  }
+  const size_t count = known.size();
+  TOK_TRY(known, test_plan(backend, plan, std::move(known)));
+  if (known.size() != count) {
+    Json verdicts(Json::Object{});
+    for (const auto& [program, verdict] : known) verdicts.set(program, verdict);
+    write_note(name, verdicts.dump());
+  }
+  return wrong_variants(plan, known);
+}
+
+}  // namespace
+
+/// {} -> what the model would run on
+Result<Json> adapter(State&, const Json& options) {
+  TOK_TRY(const Opening opening, read_opening(options));
+  TOK_TRY(const std::unique_ptr<Backend> backend, open_backend(opening.options));
+  return device_json(backend->device());
+}
+
+/// As open(), but reads the headers of the weights alone -> {model, device}, or why it does not
+/// run.
+Result<Json> check(State&, const Json& options) {
+  TOK_TRY(const Opening opening, read_opening(options));
+  TOK_TRY(const ModelFiles files, read_files(opening));
+  TOK_TRY(const std::unique_ptr<Backend> backend, open_backend(opening.options));
+  TOK_TRY(const Engine::Compiled compiled,
+          Engine::compile(files, backend->device(), opening.options));
+  Json out;
+  out.set("model", model_json(files, compiled)).set("device", device_json(backend->device()));
+  return out;
+}
+
+/// {name, files, ...}, see read_opening() -> {model, device, defaults, loadTimes, pipelines}
+Result<Json> open(State& state, const Json& options) {
+  TOK_TRY(Opening opening, read_opening(options));
+  state.requests.clear();
+  state.engine.reset();
+  OpenOptions& own = opening.options;
+  own.notice = notice;
+  own.reopen = [again = own] { return open_backend(again); };
+  own.progress = [](uint64_t done, uint64_t total) {
+    Json what;
+    what.set("phase", "upload").set("done", done).set("total", total);
+    tell("progress", what);
+    return !cancelled();
+  };
+  if (opening.self_test) own.find_wrong = find_wrong;
+  TOK_TRY(ModelFiles files, read_files(opening));
+  TOK_TRY(std::unique_ptr<Backend> backend, open_backend(own));
+  TOK_TRY(state.engine, Engine::load(std::move(files), std::move(backend), own, steady_clock()));
+  const Engine& engine = *state.engine;
+  Json times, out;
+  times.set("total", engine.load_times().total_seconds);
+  times.set("compile", engine.load_times().compile_seconds);
+  times.set("upload", engine.load_times().upload_seconds);
+  times.set("test", engine.load_times().test_seconds);
+  out.set("model", model_json(engine.files(), engine.compiled()));
+  out.set("device", device_json(engine.device())).set("loadTimes", std::move(times));
+  out.set("pipelines", engine.compile_report().pipelines);
+  const auto defaults = engine.defaults();
+  if (defaults) out.set("defaults", defaults_json(*defaults));
+  return out;
+}
+
+/// {} -> {}
+Result<Json> close(State& state, const Json& options) {
+  TOK_TRY(Fields(options).done());
+  state.requests.clear();
+  state.engine.reset();
+  return Json(Json::Object{});
+}
+
+}  // namespace tokamak::web

@@ -1,0 +1,180 @@
+// What there is to see of a model and its device.
+#include <algorithm>
+
+#include "apps/web/fields.h"
+#include "apps/web/host.h"
+#include "apps/web/verbs.h"
+#include "kernels/select.h"
+#include "kernels/sources.h"
+#include "report/bench.h"
+#include "report/inspect.h"
+#include "report/profile.h"
+#include "report/support.h"
+#include "tune/self_test.h"
+
+namespace tokamak::web {
+namespace {
+
+constexpr std::pair<std::string_view, InspectView> kViews[] = {
+    {"summary", InspectView::kSummary}, {"graph", InspectView::kGraph},
+    {"fused", InspectView::kFused},     {"plan", InspectView::kPlan},
+    {"weights", InspectView::kWeights}, {"memory", InspectView::kMemory}};
+constexpr std::pair<std::string_view, InspectForm> kForms[] = {{"table", InspectForm::kTable},
+                                                               {"text", InspectForm::kText},
+                                                               {"dot", InspectForm::kDot},
+                                                               {"json", InspectForm::kJson}};
+
+template <typename T, size_t kCount>
+Result<T> choice_of(const std::pair<std::string_view, T> (&choices)[kCount], std::string_view what,
+                    std::string_view name) {
+  std::string names;
+  for (const auto& [known, value] : choices) {
+    if (known == name) return value;
+    names.append(names.empty() ? "" : ", ").append(known);
+  }
+  return fail(ErrorCode::kUsage, "\"{}\" is \"{}\", expected one of {}.", what, name, names);
+}
+
+}  // namespace
+
+/// {view, form, tokens, depth} -> {text}, or {json} in the form "json"
+Result<Json> inspect(State& state, const Json& options) {
+  std::string view = "summary", form = "table";
+  InspectRequest request;
+  TOK_TRY(Fields(options)
+              .take("view", view)
+              .take("form", form)
+              .take("tokens", request.tokens)
+              .take("depth", request.depth)
+              .done());
+  TOK_TRY(Engine* const engine, open_engine(state));
+  Json out;
+  if (view == "support") {
+    const std::vector<SupportRow> rows = support(engine->files(), {});
+    if (form == "json") return std::move(out.set("json", support_json(rows)));
+    return std::move(out.set("text", support_text(rows)));
+  }
+  TOK_TRY(request.view, choice_of(kViews, "view", view));
+  TOK_TRY(request.form, choice_of(kForms, "form", form));
+  TOK_TRY(const std::string text,
+          tokamak::inspect(engine->files(), engine->compiled(), engine->device(), {}, request));
+  if (request.form != InspectForm::kJson) return std::move(out.set("text", text));
+  TOK_TRY(Json json, Json::parse(text));
+  return std::move(out.set("json", std::move(json)));
+}
+
+/// {} -> {kernels: [{name, needs, launches: [{phase, step}]}]}: every variant for GPUs, and which
+/// steps of the open model's plan run it
+Result<Json> kernels(State& state, const Json& options) {
+  TOK_TRY(Fields(options).done());
+  Json::Array list;
+  for (const KernelVariant& variant : all_variants()) {
+    if (variant.backend != BackendKind::kWebGpu) continue;
+    Json one;
+    one.set("name", variant.name).set("needs", features_text(variant.needs));
+    Json::Array launches;
+    if (state.engine != nullptr) {
+      const Plan& plan = state.engine->compiled().plan;
+      for (size_t phase = 0; phase < plan.phases.size(); ++phase) {
+        const std::vector<Step>& steps = plan.phases[phase].steps;
+        for (size_t step = 0; step < steps.size(); ++step) {
+          if (steps[step].kernel != &variant) continue;
+          Json launch;
+          launch.set("phase", uint64_t(phase)).set("step", uint64_t(step));
+          launches.push_back(std::move(launch));
+        }
+      }
+    }
+    one.set("launches", std::move(launches));
+    list.push_back(std::move(one));
+  }
+  Json out;
+  out.set("kernels", std::move(list));
+  return out;
+}
+
+/// {phase, step} -> {kernel, wgsl, passedOver}: what a step of the open model's plan runs, and why
+/// no other variant
+Result<Json> kernel(State& state, const Json& options) {
+  size_t phase_index = 0, step_index = 0;
+  TOK_TRY(Fields(options).take("phase", phase_index).take("step", step_index).done());
+  TOK_TRY(const Engine* const engine, open_engine(state));
+  const Plan& plan = engine->compiled().plan;
+  if (phase_index >= plan.phases.size() || step_index >= plan.phases[phase_index].steps.size()) {
+    return fail(ErrorCode::kUsage, "The plan has no step {} of phase {}.", step_index, phase_index);
+  }
+  const Phase& phase = plan.phases[phase_index];
+  const Step& step = phase.steps[step_index];
+  Json::Array passed_over;
+  for (const std::string& reason : step.passed_over) passed_over.emplace_back(reason);
+  Json out;
+  out.set("kernel", step.kernel->name).set("phase", phase.name);
+  if (step.kernel->launch != nullptr) {
+    out.set("wgsl", shader_text(step.kernel->needs, step.launch, step.inputs.size(),
+                                step.outputs.size(), batch_access(plan, phase, step)));
+  }
+  out.set("passedOver", std::move(passed_over));
+  return out;
+}
+
+/// {tokens, sequences, depth, repetitions} -> as `tokamak profile --json`
+Result<Json> profile(State& state, const Json& options) {
+  ProfileOptions how;
+  TOK_TRY(Fields(options)
+              .take("tokens", how.tokens)
+              .take("sequences", how.sequences)
+              .take("depth", how.depth)
+              .take("repetitions", how.repetitions)
+              .done());
+  TOK_TRY(Engine* const engine, open_engine(state));
+  TOK_TRY(const Profile found, tokamak::profile(*engine, how));
+  return profile_json(found);
+}
+
+/// {prompts, generate, depths, repetitions, bounds, check} -> as `tokamak bench -o json`
+Result<Json> bench(State& state, const Json& options) {
+  BenchOptions how;
+  TOK_TRY(Fields(options)
+              .take("prompts", how.prompts)
+              .take("generate", how.generate)
+              .take("depths", how.depths)
+              .take("sequences", how.sequences)
+              .take("repetitions", how.repetitions)
+              .take("bounds", how.bounds)
+              .take("check", how.check)
+              .done());
+  TOK_TRY(Engine* const engine, open_engine(state));
+  how.cancelled = cancelled;
+  how.progress = [](const std::string& doing) {
+    Json what;
+    what.set("phase", "bench").set("doing", doing);
+    tell("progress", what);
+  };
+  TOK_TRY(const BenchReport report, bench_engine(*engine, how, steady_clock()));
+  return bench_json(report);
+}
+
+/// {} -> {kernels: [{kernel, cases, failure, skipped}]}: of the device, whatever model is open
+Result<Json> self_test(State&, const Json& options) {
+  TOK_TRY(Fields(options).done());
+  TOK_TRY(const std::unique_ptr<Backend> backend, open_backend({.backend = "webgpu"}));
+  TOK_TRY(const SelfTest found,
+          tokamak::self_test(*backend, steady_clock(), [](size_t kernel, size_t count) {
+            Json what;
+            what.set("phase", "self-test").set("done", uint64_t(kernel - 1));
+            what.set("total", uint64_t(count));
+            tell("progress", what);
+          }));
+  Json::Array list;
+  for (const KernelCheck& check : found.kernels) {
+    Json one;
+    one.set("kernel", check.kernel).set("cases", check.cases);
+    one.set("failure", check.failure).set("skipped", check.skipped);
+    list.push_back(std::move(one));
+  }
+  Json out;
+  out.set("kernels", std::move(list)).set("seconds", found.seconds);
+  return out;
+}
+
+}  // namespace tokamak::web

@@ -1,0 +1,164 @@
+// Requests for texts and for vectors, and what tokenizer and template make of a text.
+#include <algorithm>
+
+#include "apps/web/fields.h"
+#include "apps/web/host.h"
+#include "apps/web/verbs.h"
+#include "base/splitmix.h"
+#include "engine/text_request.h"
+
+namespace tokamak::web {
+namespace {
+
+constexpr uint64_t kMaxSafeInteger = (uint64_t{1} << 53) - 1;  // of JavaScript
+
+/// The chat of `messages`, `tools` and `variables`, as a template's variables; "" where there are
+/// no messages.
+Result<std::string> chat_of(Fields& fields) {
+  const Json *messages = fields.find("messages"), *tools = fields.find("tools"),
+             *variables = fields.find("variables");
+  if (messages == nullptr) return std::string();
+  if (!messages->is_array()) return fail(ErrorCode::kUsage, "\"messages\" is no list.");
+  Json chat;
+  chat.set("messages", *messages).set("add_generation_prompt", true);
+  if (tools != nullptr) chat.set("tools", *tools);
+  if (variables != nullptr) {
+    if (!variables->is_object()) return fail(ErrorCode::kUsage, "\"variables\" is no object.");
+    for (const auto& [name, value] : variables->as_object()) chat.set(name, value);
+  }
+  return chat.dump();
+}
+
+Result<TextRequest> text_request(const Json& options) {
+  TextRequest request;
+  Fields fields(options);
+  TOK_TRY(request.chat_variables, chat_of(fields));
+  std::optional<uint32_t> logprobs;
+  fields.take("prompt", request.prompt)
+      .take("ids", request.ids)
+      .take("maxTokens", request.max_tokens)
+      .take("temperature", request.temperature)
+      .take("topK", request.top_k)
+      .take("topP", request.top_p)
+      .take("minP", request.min_p)
+      .take("typicalP", request.typical_p)
+      .take("repetitionPenalty", request.repetition_penalty)
+      .take("seed", request.seed)
+      .take("stop", request.stop)
+      .take("grammar", request.grammar)
+      .take("logprobs", logprobs)
+      .take("priority", request.priority);
+  TOK_TRY(fields.done());
+  request.logprobs = logprobs.has_value();
+  request.top_logprobs = logprobs.value_or(0);
+  return request;
+}
+
+}  // namespace
+
+/// {prompt | ids | messages[, tools, variables], maxTokens, temperature, topK, topP, minP,
+/// typicalP, repetitionPenalty, seed, stop, grammar, logprobs, priority} -> {request}
+Result<Json> generate(State& state, const Json& options) {
+  TOK_TRY(Engine* const engine, open_engine(state));
+  TOK_TRY(const TextRequest asked, text_request(options));
+  TOK_TRY(Request request, scheduler_request(*engine, asked));
+  std::optional<uint64_t>& seed = request.params.sampling.seed;
+  if (!seed) seed = fresh_seed(steady_clock()(), ++state.seeds) & kMaxSafeInteger;
+  TOK_TRY(Scheduler* const scheduler, engine->scheduler());
+  TOK_TRY(const uint32_t number, state.requests.add(*scheduler, std::move(request)));
+  Json out;
+  out.set("request", number);
+  return out;
+}
+
+/// {} -> {more, events}. Waits until the oldest step under way has arrived.
+Result<Json> step(State& state, const Json& options) {
+  TOK_TRY(Fields(options).done());
+  TOK_TRY(Engine* const engine, open_engine(state));
+  TOK_TRY(Scheduler* const scheduler, engine->scheduler());
+  TOK_TRY(const bool has_more, scheduler->step());
+  if (has_more) TOK_TRY(scheduler->wait());
+  Json out;
+  out.set("more", has_more).set("events", state.requests.take_events());
+  return out;
+}
+
+/// {request} -> {}
+Result<Json> cancel(State& state, const Json& options) {
+  uint32_t request = 0;
+  TOK_TRY(Fields(options).take("request", request).done());
+  TOK_TRY(Engine* const engine, open_engine(state));
+  TOK_TRY(Scheduler* const scheduler, engine->scheduler());
+  state.requests.cancel(*scheduler, request);
+  return Json(Json::Object{});
+}
+
+/// {text, special} -> {ids, pieces}: special: with what the tokenizer puts around a text.
+Result<Json> tokenize(State& state, const Json& options) {
+  std::string text;
+  bool special = true;
+  TOK_TRY(Fields(options).take("text", text).take("special", special).done());
+  TOK_TRY(Engine* const engine, open_engine(state));
+  TOK_TRY(const Tokenizer* const tokenizer, engine->tokenizer());
+  TOK_TRY(const std::vector<uint32_t> ids, tokenizer->encode(text, {.add_special = special}));
+  Json::Array numbers, pieces;
+  for (const uint32_t id : ids) {
+    numbers.emplace_back(id);
+    pieces.emplace_back(tokenizer->bytes(id));
+  }
+  Json out;
+  out.set("ids", std::move(numbers)).set("pieces", std::move(pieces));
+  return out;
+}
+
+/// {ids} -> {text}
+Result<Json> detokenize(State& state, const Json& options) {
+  std::vector<uint32_t> ids;
+  TOK_TRY(Fields(options).take("ids", ids).done());
+  TOK_TRY(Engine* const engine, open_engine(state));
+  TOK_TRY(const Tokenizer* const tokenizer, engine->tokenizer());
+  Json out;
+  out.set("text", tokenizer->decode(ids));
+  return out;
+}
+
+/// {messages, tools, variables} -> {text}: the prompt that a chat becomes.
+Result<Json> render(State& state, const Json& options) {
+  Fields fields(options);
+  TOK_TRY(const std::string chat, chat_of(fields));
+  TOK_TRY(fields.done());
+  TOK_TRY(Engine* const engine, open_engine(state));
+  if (chat.empty()) return fail(ErrorCode::kUsage, "There are no \"messages\".");
+  TOK_TRY(const Json variables, Json::parse(chat));
+  TOK_TRY(std::string text, engine->render_chat(variables));
+  Json out;
+  out.set("text", std::move(text));
+  return out;
+}
+
+/// {texts, prompt, dimensions, normalize, truncate} -> {vectors}
+Result<Json> embed(State& state, const Json& options) {
+  std::vector<std::string> texts;
+  EmbedOptions how;
+  TOK_TRY(Fields(options)
+              .take("texts", texts)
+              .take("prompt", how.prompt)
+              .take("dimensions", how.dimensions)
+              .take("normalize", how.normalize)
+              .take("truncate", how.truncate)
+              .done());
+  TOK_TRY(Engine* const engine, open_engine(state));
+  how.cancelled = cancelled;
+  TOK_TRY(const auto vectors, engine->embed(texts, how));
+  Json::Array lists;
+  for (const std::vector<float>& vector : vectors) {
+    Json::Array numbers;
+    for (const float number : vector) numbers.emplace_back(double(number));
+    lists.emplace_back(std::move(numbers));
+  }
+  Json out;
+  out.set("vectors", std::move(lists));
+  return out;
+}
+
+}  // namespace tokamak::web

@@ -1,0 +1,56 @@
+#include "apps/web/verbs.h"
+
+#include <algorithm>
+
+namespace tokamak::web {
+namespace {
+
+constexpr Verb kVerbs[] = {
+    {"adapter", adapter},   {"bench", bench},         {"cancel", cancel},
+    {"check", check},       {"close", close},         {"detokenize", detokenize},
+    {"embed", embed},       {"generate", generate},   {"hub_files", hub_files},
+    {"hub_name", hub_name}, {"inspect", inspect},     {"kernel", kernel},
+    {"kernels", kernels},   {"open", open},           {"profile", profile},
+    {"render", render},     {"self_test", self_test}, {"step", step},
+    {"tokenize", tokenize},
+};
+
+std::string_view code_name(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kUsage:
+      return "usage";
+    case ErrorCode::kInvalidInput:
+      return "invalid-input";
+    case ErrorCode::kUnsupported:
+      return "unsupported";
+    case ErrorCode::kDevice:
+      return "device";
+    case ErrorCode::kDeviceLost:
+      return "device-lost";
+    case ErrorCode::kOutOfMemory:
+      return "out-of-memory";
+    case ErrorCode::kCancelled:
+      return "cancelled";
+  }
+  return "";
+}
+
+}  // namespace
+
+const Verb* find_verb(std::string_view name) {
+  const auto found = std::ranges::find(kVerbs, name, &Verb::name);
+  return found != std::end(kVerbs) ? found : nullptr;
+}
+
+Result<Engine*> open_engine(State& state) {
+  if (state.engine == nullptr) return fail(ErrorCode::kUsage, "No model is open.");
+  return state.engine.get();
+}
+
+Json error_json(const Error& error) {
+  Json out;
+  out.set("code", code_name(error.code)).set("message", error.message);
+  return out;
+}
+
+}  // namespace tokamak::web

@@ -1,0 +1,57 @@
+// What the module does when the page calls it: one model, several requests at once. Each verb takes
+// the options that its function names and gives a JSON object; docs/browser.md has them all.
+#pragma once
+#include <memory>
+#include <string_view>
+
+#include "apps/web/requests.h"
+#include "engine/engine.h"
+
+namespace tokamak::web {
+
+struct State {
+  std::unique_ptr<Engine> engine;  // null: no model is open
+  Requests requests;               // of the engine
+  uint64_t seeds = 0;              // chosen for requests that gave none
+};
+
+struct Verb {
+  std::string_view name;
+  Result<Json> (*run)(State& state, const Json& options);
+};
+
+/// Null where there is none of that name.
+const Verb* find_verb(std::string_view name);
+
+/// kUsage where no model is open.
+Result<Engine*> open_engine(State& state);
+
+/// {"code": "invalid-input", "message": ...}
+Json error_json(const Error& error);
+
+// Models: open_verbs.cpp, hub_verbs.cpp.
+Result<Json> adapter(State& state, const Json& options);
+Result<Json> check(State& state, const Json& options);
+Result<Json> open(State& state, const Json& options);
+Result<Json> close(State& state, const Json& options);
+Result<Json> hub_name(State& state, const Json& options);
+Result<Json> hub_files(State& state, const Json& options);
+
+// Texts: request_verbs.cpp, text_verbs.cpp.
+Result<Json> generate(State& state, const Json& options);
+Result<Json> step(State& state, const Json& options);
+Result<Json> cancel(State& state, const Json& options);
+Result<Json> tokenize(State& state, const Json& options);
+Result<Json> detokenize(State& state, const Json& options);
+Result<Json> render(State& state, const Json& options);
+Result<Json> embed(State& state, const Json& options);
+
+// What there is to see: report_verbs.cpp.
+Result<Json> inspect(State& state, const Json& options);
+Result<Json> kernel(State& state, const Json& options);
+Result<Json> kernels(State& state, const Json& options);
+Result<Json> profile(State& state, const Json& options);
+Result<Json> bench(State& state, const Json& options);
+Result<Json> self_test(State& state, const Json& options);
+
+}  // namespace tokamak::web

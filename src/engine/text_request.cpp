@@ -1,0 +1,77 @@
+#include "engine/text_request.h"
+
+namespace tokamak {
+namespace {
+
+/// What the chat template reads. The caller's own variables come last, so that they win.
+Result<Json> chat_variables(const TextRequest& asked) {
+  Json::Array messages;
+  for (const ChatMessage& message : asked.messages) {
+    Json one;
+    one.set("role", message.role);
+    one.set("content", message.content);
+    messages.push_back(std::move(one));
+  }
+  Json variables;
+  variables.set("messages", std::move(messages));
+  variables.set("add_generation_prompt", true);
+  if (asked.chat_variables.empty()) return variables;
+  const auto more = Json::parse(asked.chat_variables);
+  if (!more) return Failure(more.error().within("chat_variables"));
+  if (!more->is_object()) return invalid_input("chat_variables: expected a JSON object.");
+  if (!asked.messages.empty() && more->find("messages") != nullptr) {
+    return fail(ErrorCode::kUsage, "The request has messages, and chat_variables has others.");
+  }
+  for (const auto& [name, value] : more->as_object()) variables.set(name, value);
+  return variables;
+}
+
+Result<std::vector<uint32_t>> prompt_ids(const Engine& engine, const TextRequest& asked) {
+  const bool is_chat = !asked.messages.empty() || !asked.chat_variables.empty();
+  if (int(is_chat) + int(!asked.prompt.empty()) + int(!asked.ids.empty()) > 1) {
+    return fail(ErrorCode::kUsage, "The request has more than one of prompt, ids and a chat.");
+  }
+  if (!asked.ids.empty()) return asked.ids;
+  TOK_TRY(const Tokenizer* tokenizer, engine.tokenizer());
+  if (!is_chat) return tokenizer->encode(asked.prompt);
+  TOK_TRY(const Json variables, chat_variables(asked));
+  TOK_TRY(const std::string text, engine.render_chat(variables));
+  return tokenizer->encode(text, {.add_special = false, .parse_special = true});
+}
+
+template <typename T>
+void override_with(T& value, const std::optional<T>& asked) {
+  if (asked) value = *asked;
+}
+
+}  // namespace
+
+Result<Request> scheduler_request(const Engine& engine, const TextRequest& asked) {
+  Request request;
+  TOK_TRY(request.prompt, prompt_ids(engine, asked));
+  TOK_TRY(GenerationParams params, engine.defaults());
+  SamplingParams& sampling = params.sampling;
+  override_with(sampling.temperature, asked.temperature);
+  override_with(sampling.top_k, asked.top_k);
+  override_with(sampling.top_p, asked.top_p);
+  override_with(sampling.min_p, asked.min_p);
+  override_with(sampling.typical_p, asked.typical_p);
+  override_with(sampling.repetition_penalty, asked.repetition_penalty);
+  sampling.seed = asked.seed;
+  params.max_tokens = asked.max_tokens;
+  params.stop = asked.stop;
+  if (asked.end_ids) params.end_ids = asked.end_ids;
+  params.logprobs = asked.logprobs || asked.top_logprobs > 0;
+  params.top_logprobs = asked.top_logprobs;
+  if (!asked.grammar.empty()) {
+    auto grammar = Grammar::parse(asked.grammar);
+    if (!grammar) return Failure(grammar.error().within("grammar"));
+    params.grammar = std::make_shared<const Grammar>(*std::move(grammar));
+  }
+  request.params = std::move(params);
+  request.priority = asked.priority;
+  request.tenant = asked.tenant;
+  return request;
+}
+
+}  // namespace tokamak

@@ -1,0 +1,256 @@
+// The types of the API. Sizes are bytes, times seconds.
+import type { StoredModel } from "./models/types.ts";
+
+export interface Progress {
+  phase:
+    | "look-up"
+    | "download"
+    | "verify"
+    | "read"
+    | "self-test"
+    | "compile"
+    | "upload"
+    | "ready";
+  /** Bytes; in `compile` and `self-test` pipelines. */
+  loaded: number;
+  total: number;
+  /** All phases together, 0 to 1; never falls. */
+  overall: number;
+  /** Whether the bytes were in the browser already. */
+  cached: boolean;
+  file?: string;
+  bytesPerSecond?: number;
+}
+
+export interface OpenOptions {
+  backend?: "webgpu" | "cpu";
+  /** Tokens; the model's own, or what the device has room for, unless given. */
+  context?: number;
+  kv?: "auto" | "f16" | "f32";
+  /** Texts that are generated side by side. */
+  sequences?: number;
+  /** Tokens of all texts together that the cache has room for. */
+  cacheTokens?: number;
+  quantize?: "q8" | "q4";
+  pooling?: "mean" | "last" | "cls";
+  /** Tokens of a prompt that are read at a time. */
+  chunk?: number;
+  cache?: "opfs" | "none";
+  selfTest?: boolean;
+  /** Ask for the limits that every device has, in place of the adapter's. */
+  defaultLimits?: boolean;
+  /** Dispatches of one submission, for devices that do not survive long ones; 0: all of a step. */
+  submitDispatches?: number;
+  /** False: without this feature, though the device has it. */
+  f16?: boolean;
+  subgroups?: boolean;
+  token?: string;
+  endpoint?: string;
+  signal?: AbortSignal;
+  /** The Worker's script, or the Worker itself, where the one beside this module is not reachable. */
+  worker?: URL | string | Worker;
+  /** tokamak_web.wasm; its twin tokamak_web.asyncify.wasm is expected beside it. */
+  wasm?: URL | string;
+  /** How the module waits; what the browser has unless given. */
+  wait?: "jspi" | "asyncify";
+  onProgress?(progress: Progress): void;
+  onNotice?(text: string): void;
+  /** Whether these models may be removed to make room; nothing is removed unless it says so. */
+  onEvict?(models: StoredModel[]): boolean | Promise<boolean>;
+}
+
+export interface Adapter {
+  name: string;
+  driver: string;
+  features: string[];
+  limits: Record<string, number>;
+  /** What the kernels can be at best, by the features. */
+  tier: number;
+  /** A driver that computes on the CPU. */
+  software: boolean;
+  waiting: "jspi" | "asyncify";
+}
+
+/** Bytes on the device. */
+export interface DeviceMemory {
+  weights: number;
+  cache: number;
+  activations: number;
+  other: number;
+  total: number;
+}
+
+export interface ModelFacts {
+  name: string;
+  architecture: string;
+  layers: number;
+  hidden: number;
+  vocabulary: number;
+  /** Tokens that fit here, and that the model was made for. */
+  context: number;
+  maxContext: number;
+  quantization: string;
+  /** Whether it gives vectors in place of texts. */
+  embeds: boolean;
+  hasTemplate: boolean;
+  memory: DeviceMemory;
+}
+
+export interface LoadTimes {
+  total: number;
+  compile: number;
+  upload: number;
+  /** Of the kernels' self-test. */
+  test: number;
+}
+
+export interface Check {
+  runs: boolean;
+  /** Why it does not run. */
+  reason?: string;
+  verdict: "fits" | "tight" | "too-large" | "unsupported";
+  /** Bytes to download, and bytes that are here. */
+  download: number;
+  cached: number;
+  /** What the browser may still store; absent where it does not say. */
+  quota?: number;
+  /** Absent where it does not run. */
+  model?: ModelFacts;
+  adapter: Adapter;
+}
+
+export type Message = {
+  role: "system" | "user" | "assistant" | "tool";
+  content: string;
+  [more: string]: unknown;
+};
+
+export interface GenerateOptions {
+  maxTokens?: number;
+  temperature?: number;
+  topK?: number;
+  topP?: number;
+  minP?: number;
+  typicalP?: number;
+  repetitionPenalty?: number;
+  seed?: number;
+  stop?: string[];
+  grammar?: string;
+  jsonSchema?: object;
+  /** Alternatives that are told for each token. */
+  logprobs?: number;
+  priority?: number;
+  tools?: object[];
+  templateVariables?: object;
+  /** Ends the text with what there is, as `cancel` does. */
+  signal?: AbortSignal;
+}
+
+export interface TokenLogprob {
+  id: number;
+  logprob: number;
+}
+
+export interface Logprob extends TokenLogprob {
+  /** The likeliest tokens, as many as were asked for. */
+  top: TokenLogprob[];
+}
+
+export interface Piece {
+  text: string;
+  ids: number[];
+  logprobs?: Logprob[];
+}
+
+export interface Generation {
+  text: string;
+  ids: number[];
+  tokens: number;
+  finish: "end" | "stop" | "length" | "context" | "cancelled" | "grammar";
+  /** The stop text that was found, "" if none. */
+  stop: string;
+  seed: number;
+  promptTokens: number;
+  cachedTokens: number;
+  prefillSeconds: number;
+  decodeSeconds: number;
+}
+
+/** A text under way: its pieces as they come, and all of it. Leaving the loop cancels. */
+export interface Run extends AsyncIterable<Piece> {
+  readonly result: Promise<Generation>;
+  /** Ends the text with what there is; `result` has it, with `finish: "cancelled"`. */
+  cancel(): void;
+}
+
+export interface EmbedOptions {
+  prompt?: string;
+  dimensions?: number;
+  normalize?: boolean;
+  truncate?: boolean;
+  signal?: AbortSignal;
+}
+
+export type View = "summary" | "graph" | "fused" | "plan" | "weights" | "memory" | "support";
+
+export interface InspectOptions {
+  form?: "table" | "text" | "dot" | "json";
+  tokens?: number;
+  depth?: number;
+}
+
+export interface EngineState {
+  status: "ready" | "busy" | "closed" | "crashed";
+  /** Texts under way or waiting. */
+  runs: number;
+  /** Tokens of all texts so far. */
+  tokens: number;
+  /** Whether the device is lost at the moment. */
+  lost: boolean;
+  lastResult?: Generation;
+  lastNotice?: string;
+}
+
+/** An answer of the OpenAI-shaped API. */
+export interface Exchange {
+  status: number;
+  contentType: string;
+  body: ReadableStream<string>;
+}
+
+export interface Engine {
+  readonly model: ModelFacts;
+  /** What the model runs on: the browser's GPU, or the CPU. */
+  readonly adapter: Adapter;
+  /** Sampling as the model recommends it; empty where it gives vectors. */
+  readonly defaults: GenerateOptions;
+  readonly loadTimes: LoadTimes;
+  /** Pipelines that were compiled. */
+  readonly pipelines: number;
+  /** Continues a text or, given as tokens, a prompt. */
+  generate(prompt: string | number[], options?: GenerateOptions): Run;
+  chat(messages: Message[], options?: GenerateOptions): Run;
+  embed(texts: string | string[], options?: EmbedOptions): Promise<Float32Array[]>;
+  tokenize(text: string, options?: { special?: boolean }): Promise<Uint32Array>;
+  detokenize(ids: Iterable<number>): Promise<string>;
+  /** The prompt that the model's template makes of messages. */
+  render(messages: Message[], variables?: object): Promise<string>;
+  /** A view of the model as text, or in the form "json" as data. */
+  inspect(view: View, options?: InspectOptions): Promise<unknown>;
+  /** Every WGSL kernel and variant, and the steps of the plan that run it. */
+  kernels(): Promise<unknown>;
+  /** What a step of the plan runs, its WGSL, and why no other variant. */
+  kernel(place: { phase: number; step: number }): Promise<unknown>;
+  bench(options?: object & { signal?: AbortSignal }): Promise<unknown>;
+  profile(options?: object & { signal?: AbortSignal }): Promise<unknown>;
+  selfTest(options?: { signal?: AbortSignal }): Promise<unknown>;
+  /** A request of the OpenAI-shaped API; `openaiFetch` makes a `fetch` of it. */
+  exchange(
+    request: { method: string; path: string; body: string },
+    options?: { signal?: AbortSignal },
+  ): Promise<Exchange>;
+  on(event: "notice" | "lost" | "restored", listener: (text: string) => void): () => void;
+  readonly store: { subscribe(listener: () => void): () => void; getSnapshot(): EngineState };
+  /** Ends every run with an error of code `cancelled`, and the Worker. */
+  close(): Promise<void>;
+}

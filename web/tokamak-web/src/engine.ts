@@ -1,0 +1,184 @@
+// An open model, as the page has it: everything happens in the Worker at the end of the connection.
+import type {
+  Adapter,
+  EmbedOptions,
+  Engine,
+  EngineState,
+  Exchange,
+  GenerateOptions,
+  Generation,
+  InspectOptions,
+  LoadTimes,
+  Message,
+  ModelFacts,
+  View,
+} from "./api.ts";
+import type { Connection } from "./connection.ts";
+import { TokamakError } from "./errors.ts";
+import { openExchange } from "./exchange.ts";
+import type { Ending } from "./protocol.ts";
+import { RunUnderWay } from "./run.ts";
+import { Store } from "./store.ts";
+
+/** The answer of the Worker's `open`. */
+export interface Facts {
+  model: ModelFacts;
+  adapter: Adapter;
+  defaults?: GenerateOptions;
+  loadTimes: LoadTimes;
+  pipelines: number;
+}
+
+type EventName = "notice" | "lost" | "restored";
+type WithSignal = { signal?: AbortSignal };
+
+export class WorkerEngine implements Engine {
+  readonly model: ModelFacts;
+  readonly adapter: Adapter;
+  readonly defaults: GenerateOptions;
+  readonly loadTimes: LoadTimes;
+  readonly pipelines: number;
+  readonly store: Store<EngineState>;
+  readonly #connection: Connection;
+  readonly #listeners = new Map<EventName, Set<(text: string) => void>>();
+
+  constructor(connection: Connection, facts: Facts) {
+    this.model = facts.model;
+    this.adapter = facts.adapter;
+    this.defaults = facts.defaults ?? {};
+    this.loadTimes = facts.loadTimes;
+    this.pipelines = facts.pipelines;
+    this.store = new Store<EngineState>({ status: "ready", runs: 0, tokens: 0, lost: false });
+    this.#connection = connection;
+    const { event, ...others } = connection.listener;
+    connection.listener = {
+      ...others,
+      event: (name, text) => {
+        event?.(name, text);
+        this.#tell(name, text);
+      },
+      crashed: () => this.store.set({ status: "crashed", runs: 0 }),
+    };
+  }
+
+  generate(prompt: string | number[], options: GenerateOptions = {}): RunUnderWay {
+    return this.#start(typeof prompt === "string" ? { prompt } : { ids: prompt }, options);
+  }
+
+  chat(messages: Message[], options: GenerateOptions = {}): RunUnderWay {
+    return this.#start({ messages }, options);
+  }
+
+  async embed(texts: string | string[], options: EmbedOptions = {}): Promise<Float32Array[]> {
+    const { signal, ...values } = options;
+    const all = typeof texts === "string" ? [texts] : texts;
+    const reply = await this.#verb<{ vectors: number[][] }>("embed", { ...values, texts: all }, signal);
+    return reply.vectors.map((vector) => Float32Array.from(vector));
+  }
+
+  async tokenize(text: string, { special }: { special?: boolean } = {}): Promise<Uint32Array> {
+    const values = { text, ...(special !== undefined && { special }) };
+    const { ids } = await this.#verb<{ ids: number[] }>("tokenize", values);
+    return Uint32Array.from(ids);
+  }
+
+  async detokenize(ids: Iterable<number>): Promise<string> {
+    return (await this.#verb<{ text: string }>("detokenize", { ids: [...ids] })).text;
+  }
+
+  async render(messages: Message[], variables: object = {}): Promise<string> {
+    return (await this.#verb<{ text: string }>("render", { messages, variables })).text;
+  }
+
+  async inspect(view: View, options: InspectOptions = {}): Promise<unknown> {
+    const reply = await this.#verb<{ text?: string; json?: unknown }>("inspect", { ...options, view });
+    return options.form === "json" ? reply.json : reply.text;
+  }
+
+  kernels(): Promise<unknown> {
+    return this.#verb("kernels", {});
+  }
+
+  kernel({ phase, step }: { phase: number; step: number }): Promise<unknown> {
+    return this.#verb("kernel", { phase, step });
+  }
+
+  bench({ signal, ...values }: object & WithSignal = {}): Promise<unknown> {
+    return this.#verb("bench", values, signal);
+  }
+
+  profile({ signal, ...values }: object & WithSignal = {}): Promise<unknown> {
+    return this.#verb("profile", values, signal);
+  }
+
+  selfTest({ signal }: WithSignal = {}): Promise<unknown> {
+    return this.#verb("self_test", {}, signal);
+  }
+
+  exchange(
+    request: { method: string; path: string; body: string },
+    { signal }: WithSignal = {},
+  ): Promise<Exchange> {
+    return openExchange(this.#connection, request, signal);
+  }
+
+  on(event: EventName, listener: (text: string) => void): () => void {
+    const listeners = this.#listeners.get(event) ?? new Set();
+    this.#listeners.set(event, listeners.add(listener));
+    return () => listeners.delete(listener);
+  }
+
+  async close(): Promise<void> {
+    if (this.store.getSnapshot().status === "closed") return;
+    this.store.set({ status: "closed", runs: 0 });
+    // The Worker's end gives everything back: memory, buffers and files.
+    this.#connection.end(new TokamakError("cancelled", "The engine is closed."));
+  }
+
+  #start(given: object, options: GenerateOptions): RunUnderWay {
+    const { signal, templateVariables: variables, ...rest } = options;
+    const values = { ...rest, ...given, ...(variables && { variables }) };
+    const whole: Pick<Generation, "text" | "ids"> = { text: "", ids: [] };
+    const run = new RunUnderWay((piece) => {
+      const { result, cancel } = this.#connection.send(
+        { kind: "generate", values },
+        (part) => {
+          if (part.kind !== "piece") return;
+          whole.text += part.piece.text;
+          whole.ids.push(...part.piece.ids);
+          this.#count(part.piece.ids.length);
+          piece(part.piece);
+        },
+        signal,
+      );
+      return { result: result.then((end) => ({ ...whole, ...(end as Ending) })), cancel };
+    });
+    this.#runs(+1);
+    run.result.then(
+      (lastResult) => this.#runs(-1, { lastResult }),
+      () => this.#runs(-1),
+    );
+    return run;
+  }
+
+  async #verb<Reply>(verb: string, values: object, signal?: AbortSignal): Promise<Reply> {
+    return (await this.#connection.send({ kind: "verb", verb, values }, undefined, signal)
+      .result) as Reply;
+  }
+
+  #runs(change: number, more: Partial<EngineState> = {}): void {
+    const { status, runs } = this.store.getSnapshot();
+    if (status === "closed" || status === "crashed") return;
+    const now = runs + change;
+    this.store.set({ ...more, runs: now, status: now > 0 ? "busy" : "ready" });
+  }
+
+  #count(tokens: number): void {
+    this.store.set({ tokens: this.store.getSnapshot().tokens + tokens });
+  }
+
+  #tell(name: EventName, text: string): void {
+    this.store.set(name === "notice" ? { lastNotice: text } : { lost: name === "lost" });
+    for (const listener of this.#listeners.get(name) ?? []) listener(text);
+  }
+}

@@ -1,0 +1,162 @@
+// The engine as a WebAssembly module. It has one stack: a call that suspends must have returned before
+// the next one begins, so that calls wait for their turn. It computes on the thread it is called on and
+// belongs in a Worker.
+import { type ErrorData, TokamakError, errorFrom } from "../errors.ts";
+import { Files } from "./file.ts";
+import { type DeviceWatch, gpuImports } from "./gpu.ts";
+import { Memory, utf8 } from "./memory.ts";
+import { Notes } from "./notes.ts";
+import { textImports, unicodeImports } from "./text.ts";
+import { type Export, type Waiting, chooseWaiting } from "./waiting.ts";
+import { wasiImports } from "./wasi.ts";
+
+export interface Host {
+  gpu: GPU | undefined;
+  waiting: Waiting;
+  notes: Notes;
+  /** Lines that the module writes to the console. */
+  tell(line: string): void;
+  /** What the module reports while a call is under way. */
+  event(kind: string, values: unknown): void;
+  device: DeviceWatch;
+}
+
+interface ModuleExports {
+  memory: WebAssembly.Memory;
+  _initialize(): void;
+  tokamak_memory(bytes: number): number;
+  tokamak_free(address: number): void;
+  tokamak_call: Export;
+  tokamak_reply(): number;
+  tokamak_reply_bytes(): number;
+}
+
+/** What the module imports. */
+export function hostImports(
+  host: Host,
+  memory: Memory,
+  files: Files,
+  cancelled: () => boolean,
+): Record<string, Record<string, WebAssembly.ImportValue>> {
+  const gpu = gpuImports(host.gpu, memory, host.device);
+  return {
+    gpu: { ...gpu.imports, wait: host.waiting.suspending((future = 0) => gpu.wait(future)) },
+    file: files.imports(memory, host.waiting),
+    host: {
+      ...host.notes.imports(memory),
+      event: (kind: number, kindBytes: number, json: number, bytes: number) =>
+        host.event(memory.text(kind, kindBytes), JSON.parse(memory.text(json, bytes))),
+      cancelled: () => Number(cancelled()),
+    },
+    text: textImports(memory),
+    env: unicodeImports(),
+    wasi_snapshot_preview1: wasiImports(memory, host.tell),
+  };
+}
+
+interface Inside {
+  memory: Memory;
+  files: Files;
+  waiting: Waiting;
+  /** The signal of the call that is under way. */
+  current: { signal: AbortSignal | undefined };
+}
+
+export class Module {
+  readonly files: Files;
+  readonly #exports: ModuleExports;
+  readonly #memory: Memory;
+  readonly #current: Inside["current"];
+  readonly #suspending: (...values: number[]) => Promise<number>;
+  #last: Promise<unknown> = Promise.resolve();
+  #trap: TokamakError | null = null;
+
+  /** Fails where the browser refuses the module or cannot suspend it. */
+  static async start(compiled: WebAssembly.Module, given: Partial<Host> = {}): Promise<Module> {
+    const host: Host = {
+      gpu: globalThis.navigator?.gpu,
+      waiting: given.waiting ?? chooseWaiting(),
+      notes: given.notes ?? new Notes(),
+      tell: (line) => console.log(line),
+      event: () => {},
+      device: { lost() {}, restored() {} },
+      ...given,
+    };
+    const inside: Inside = {
+      memory: new Memory(),
+      files: new Files(),
+      waiting: host.waiting,
+      current: { signal: undefined },
+    };
+    const cancelled = () => inside.current.signal?.aborted ?? false;
+    const imports = hostImports(host, inside.memory, inside.files, cancelled);
+    const { exports } = await WebAssembly.instantiate(compiled, imports);
+    return new Module(exports as unknown as ModuleExports, inside);
+  }
+
+  constructor(exports: ModuleExports, { memory, files, waiting, current }: Inside) {
+    this.files = files;
+    this.#exports = exports;
+    this.#memory = memory;
+    this.#current = current;
+    memory.attach(exports.memory as { readonly buffer: ArrayBuffer });
+    exports._initialize();
+    waiting.attach(exports as unknown as WebAssembly.Exports);
+    this.#suspending = waiting.promising(exports.tokamak_call);
+  }
+
+  /** Why nothing can be called any more. */
+  get trap(): TokamakError | null {
+    return this.#trap;
+  }
+
+  /**
+   * Calls a verb once the calls before it have ended. Fails with the module's TokamakError; with
+   * `cancelled` where the signal has ended it, before its turn or when the module asks; with `crashed`
+   * after a trap, and from then on always.
+   */
+  call<Reply>(verb: string, values: object, signal?: AbortSignal): Promise<Reply> {
+    const turn = this.#last.then(() => this.#call(verb, values, signal));
+    this.#last = turn.catch(() => {});
+    return turn as Promise<Reply>;
+  }
+
+  async #call(verb: string, values: object, signal: AbortSignal | undefined): Promise<unknown> {
+    if (this.#trap) throw this.#trap;
+    if (signal?.aborted) throw new TokamakError("cancelled", `${verb} was cancelled.`);
+    this.#current.signal = signal;
+    let status = 0;
+    let reply = "";
+    try {
+      const [verbAt, verbBytes] = this.#put(verb);
+      const [jsonAt, jsonBytes] = this.#put(JSON.stringify(values));
+      status = await this.#suspending(verbAt, verbBytes, jsonAt, jsonBytes);
+      reply = this.#memory.text(this.#exports.tokamak_reply(), this.#exports.tokamak_reply_bytes());
+      this.#exports.tokamak_free(verbAt);
+      this.#exports.tokamak_free(jsonAt);
+    } catch (error) {
+      throw this.#trapped(error);
+    } finally {
+      this.#current.signal = undefined;
+    }
+    if (status < 0) throw errorFrom(JSON.parse(reply) as ErrorData);
+    return JSON.parse(reply || "{}");
+  }
+
+  #put(text: string): [address: number, bytes: number] {
+    const bytes = utf8(text);
+    const address = this.#exports.tokamak_memory(bytes.length);
+    this.#memory.bytes(address, bytes.length).set(bytes);
+    return [address, bytes.length];
+  }
+
+  /** What ends a call has left the module's memory in the middle of things: there is no next one. */
+  #trapped(error: unknown): TokamakError {
+    const reason = error instanceof Error ? error.message : String(error);
+    this.#trap = new TokamakError(
+      "crashed",
+      `The engine has stopped: ${reason}. The model has to be opened again.`,
+    );
+    return this.#trap;
+  }
+}

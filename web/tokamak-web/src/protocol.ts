@@ -1,0 +1,77 @@
+// What the page and the Worker post each other. Every call of the page has a number, which the messages
+// that answer it carry.
+import type { Generation, OpenOptions, Piece, Progress } from "./api.ts";
+import type { ErrorData } from "./errors.ts";
+import type { PostedSource, StoredModel } from "./models/types.ts";
+
+/** The options of `open` that can be posted. */
+export type PostedOptions = Omit<
+  OpenOptions,
+  "signal" | "worker" | "wasm" | "onProgress" | "onNotice" | "onEvict"
+> & { wasm: string };
+
+export interface OpenCall {
+  kind: "open" | "check";
+  source: PostedSource;
+  options: PostedOptions;
+}
+/** A verb of the module that has one answer. */
+export interface VerbCall {
+  kind: "verb";
+  verb: string;
+  values: object;
+}
+/** A text: pieces until the result. */
+export interface GenerateCall {
+  kind: "generate";
+  values: object;
+}
+/** A request of the OpenAI-shaped API: head, bodies, result. */
+export interface OpenAiCall {
+  kind: "openai";
+  method: string;
+  path: string;
+  body: string;
+}
+export type Call = OpenCall | VerbCall | GenerateCall | OpenAiCall;
+
+export type ToWorker =
+  | { kind: "call"; id: number; call: Call }
+  /** Ends the call: with what there is where it is a text, with `cancelled` otherwise. */
+  | { kind: "cancel"; id: number }
+  | { kind: "evict"; question: number; allowed: boolean };
+
+/** What comes before the end of a call. */
+export type Part =
+  | { kind: "progress"; progress: Progress }
+  | { kind: "piece"; piece: Piece }
+  | { kind: "head"; status: number; contentType: string }
+  | { kind: "body"; text: string };
+
+export type ToPage =
+  | { kind: "part"; id: number; part: Part }
+  | { kind: "result"; id: number; result: unknown }
+  | { kind: "error"; id: number; error: ErrorData }
+  | { kind: "event"; event: "notice" | "lost" | "restored"; text: string }
+  | { kind: "evict"; question: number; models: StoredModel[] };
+
+/** A text's end; its text and ids have come in pieces. */
+export type Ending = Omit<Generation, "text" | "ids">;
+
+/** One event of the module's verb `step`. */
+export type StepEvent =
+  | ({ request: number } & Piece & { done?: never; error?: never })
+  | { request: number; done: Ending; error?: never }
+  | { request: number; error: ErrorData; done?: never }
+  | {
+      exchange: number;
+      status?: number;
+      contentType?: string;
+      body?: string;
+      end?: boolean;
+    };
+
+export interface StepReply {
+  more: boolean;
+  events: StepEvent[];
+}

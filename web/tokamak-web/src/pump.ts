@@ -1,0 +1,95 @@
+// Steps the module while a text or a request is under way, and hands out what the steps bring.
+import { type ErrorData, TokamakError, errorData } from "./errors.ts";
+import { Gather } from "./gather.ts";
+import type { VerbCaller } from "./models/types.ts";
+import type { Part, StepEvent, StepReply } from "./protocol.ts";
+
+/** Whom the answers of a text or a request go to. */
+export interface Asker {
+  part(part: Part): void;
+  result(result: unknown): void;
+  error(error: ErrorData): void;
+}
+
+interface Active {
+  asker: Asker;
+  pieces: Gather;
+}
+
+/** Lets messages of the page have their turn, which a module that does not suspend would keep from it. */
+function turn(): Promise<void> {
+  return new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      port1.close();
+      resolve();
+    };
+    port2.postMessage(null);
+  });
+}
+
+export class Pump {
+  readonly #module: VerbCaller;
+  readonly #active = new Map<string, Active>();
+  #runs = false;
+
+  constructor(module: VerbCaller) {
+    this.#module = module;
+  }
+
+  /** A text (`request`) or a request of the OpenAI-shaped API (`exchange`) that the module has begun. */
+  add(kind: "request" | "exchange", number: number, asker: Asker): void {
+    const pieces = new Gather((piece) => asker.part({ kind: "piece", piece }));
+    this.#active.set(`${kind} ${number}`, { asker, pieces });
+    if (!this.#runs) void this.#pump();
+  }
+
+  async #pump(): Promise<void> {
+    this.#runs = true;
+    try {
+      while (this.#active.size > 0) {
+        const { more, events } = (await this.#module.call("step", {})) as StepReply;
+        for (const event of events) this.#route(event);
+        if (!more && this.#active.size > 0) {
+          throw new TokamakError("internal", "The engine has left a text without its end.");
+        }
+        await turn();
+      }
+    } catch (error) {
+      const active = [...this.#active.values()];
+      this.#active.clear();
+      for (const { asker, pieces } of active) {
+        pieces.flush();
+        asker.error(errorData(error));
+      }
+    } finally {
+      this.#runs = false;
+    }
+  }
+
+  #route(event: StepEvent): void {
+    if ("request" in event) {
+      const key = `request ${event.request}`;
+      const active = this.#active.get(key);
+      if (!active) return; // its page has gone
+      const { done, error } = event;
+      if (done) this.#end(key, active, (asker) => asker.result(done));
+      else if (error) this.#end(key, active, (asker) => asker.error(error));
+      else active.pieces.add(event);
+      return;
+    }
+    const key = `exchange ${event.exchange}`;
+    const active = this.#active.get(key);
+    if (!active) return;
+    const { status, contentType = "application/json", body, end } = event;
+    if (status !== undefined) active.asker.part({ kind: "head", status, contentType });
+    if (body) active.asker.part({ kind: "body", text: body });
+    if (end) this.#end(key, active, (asker) => asker.result({}));
+  }
+
+  #end(key: string, { asker, pieces }: Active, tell: (asker: Asker) => void): void {
+    pieces.flush();
+    this.#active.delete(key);
+    tell(asker);
+  }
+}

@@ -1,0 +1,257 @@
+// The Worker's side of the protocol: opens a model, calls the module, sends what comes of it.
+import type { Check, Progress } from "./api.ts";
+import { TokamakError, errorData } from "./errors.ts";
+import type { Files } from "./host/file.ts";
+import type { DeviceWatch } from "./host/gpu.ts";
+import type { Waiting } from "./host/waiting.ts";
+import type { ModelFile, Resolve, ResolvedModel, StoredModel } from "./models/types.ts";
+import { OverallProgress } from "./progress.ts";
+import type {
+  Call,
+  GenerateCall,
+  OpenAiCall,
+  OpenCall,
+  PostedOptions,
+  ToPage,
+  ToWorker,
+} from "./protocol.ts";
+import { type Asker, Pump } from "./pump.ts";
+import { type DeviceReply, type OpenReply, checkOf, refusal } from "./verdict.ts";
+
+/** The part of `Module` that a session needs. */
+export interface SessionModule {
+  readonly files: Pick<Files, "add" | "remove">;
+  call<Reply>(verb: string, values: object, signal?: AbortSignal): Promise<Reply>;
+}
+
+export interface StartOptions {
+  wasm: string;
+  wait: Waiting["kind"] | undefined;
+  event(kind: string, values: unknown): void;
+  device: DeviceWatch;
+  tell(line: string): void;
+}
+
+export interface SessionHost {
+  post(message: ToPage): void;
+  start(options: StartOptions): Promise<{ module: SessionModule; waiting: Waiting["kind"] }>;
+  resolve: Resolve;
+}
+
+interface Opened {
+  module: SessionModule;
+  pump: Pump;
+}
+
+export class Session {
+  readonly #host: SessionHost;
+  readonly #calls = new Map<number, AbortController>();
+  readonly #questions = new Map<number, (allowed: boolean) => void>();
+  #opened: Opened | null = null;
+  #question = 0;
+  /** Where the module's reports of progress go. */
+  #progress: ((progress: Omit<Progress, "overall">) => void) | null = null;
+
+  constructor(host: SessionHost) {
+    this.#host = host;
+  }
+
+  receive(message: ToWorker): void {
+    switch (message.kind) {
+      case "call":
+        void this.#answer(message.id, message.call);
+        break;
+      case "cancel":
+        this.#calls.get(message.id)?.abort();
+        break;
+      case "evict":
+        this.#questions.get(message.question)?.(message.allowed);
+        this.#questions.delete(message.question);
+    }
+  }
+
+  /** Runs a call to its end, whichever it is: nothing is thrown. */
+  async #answer(id: number, call: Call): Promise<void> {
+    const { post } = this.#host;
+    const abort = new AbortController();
+    this.#calls.set(id, abort);
+    const asker: Asker = {
+      part: (part) => post({ kind: "part", id, part }),
+      result: (result) => post({ kind: "result", id, result }),
+      error: (error) => post({ kind: "error", id, error }),
+    };
+    try {
+      asker.result(await this.#run(call, asker, abort.signal));
+    } catch (error) {
+      asker.error(errorData(error));
+    } finally {
+      this.#calls.delete(id);
+    }
+  }
+
+  #run(call: Call, asker: Asker, signal: AbortSignal): Promise<unknown> {
+    switch (call.kind) {
+      case "open":
+        return this.#open(call, asker, signal);
+      case "check":
+        return this.#check(call, asker, signal);
+      case "verb":
+        return this.#model.module.call(call.verb, call.values, signal);
+      case "generate":
+        return this.#generate(call, asker, signal);
+      case "openai":
+        return this.#exchange(call, asker, signal);
+    }
+  }
+
+  get #model(): Opened {
+    if (!this.#opened) throw new TokamakError("usage", "No model is open.");
+    return this.#opened;
+  }
+
+  async #open(call: OpenCall, asker: Asker, signal: AbortSignal): Promise<unknown> {
+    if (this.#opened) throw new TokamakError("usage", "The Worker has a model already.");
+    const { module, waiting } = await this.#start(call.options, asker);
+    const found = await this.#find(call, module, signal);
+    try {
+      const files = found.files.map((file) => given(module, file));
+      const values = { ...openValues(call.options), name: found.name, files };
+      const { device, ...facts } = await module.call<OpenReply>("open", values, signal);
+      this.#opened = { module, pump: new Pump(module) };
+      this.#progress?.({ phase: "ready", loaded: 1, total: 1, cached: false });
+      // The files stay open: after a loss of the device the weights are read again.
+      return { ...facts, adapter: { ...device, waiting } };
+    } catch (error) {
+      await found.close();
+      throw error;
+    } finally {
+      this.#progress = null;
+    }
+  }
+
+  async #check(call: OpenCall, asker: Asker, signal: AbortSignal): Promise<Check> {
+    const { module, waiting } = await this.#start(call.options, asker);
+    const found = await this.#find(call, module, signal, true);
+    try {
+      const files = found.files.map((file) => given(module, file));
+      const device = await module.call<DeviceReply>("adapter", openValues(call.options), signal);
+      const values = { ...openValues(call.options), name: found.name, files };
+      const outcome = await module.call<OpenReply>("check", values, signal).catch(refusal);
+      const total = found.files.reduce((sum, { size }) => sum + size, 0);
+      const cached = found.cachedBytes ?? 0;
+      const { quota, usage = 0 } = (await globalThis.navigator?.storage?.estimate?.()) ?? {};
+      const room = quota === undefined ? undefined : quota - usage;
+      return checkOf(outcome, { ...device, waiting }, { total, cached, room });
+    } finally {
+      await found.close();
+    }
+  }
+
+  #start(options: PostedOptions, asker: Asker) {
+    const overall = new OverallProgress();
+    this.#progress = (progress) =>
+      asker.part({ kind: "progress", progress: overall.add(progress) });
+    const { post } = this.#host;
+    return this.#host.start({
+      wasm: options.wasm,
+      wait: options.wait,
+      event: (kind, values) => this.#reported(kind, values),
+      device: {
+        lost: (text) => post({ kind: "event", event: "lost", text }),
+        restored: (text) => post({ kind: "event", event: "restored", text }),
+      },
+      tell: (text) => post({ kind: "event", event: "notice", text }),
+    });
+  }
+
+  #reported(kind: string, values: unknown): void {
+    if (kind === "notice") {
+      const { text } = values as { text: string };
+      this.#host.post({ kind: "event", event: "notice", text });
+    } else if (kind === "progress" && this.#progress) {
+      const { phase, done, total } = values as {
+        phase: Progress["phase"];
+        done: number;
+        total: number;
+      };
+      this.#progress({ phase, loaded: done, total, cached: phase === "read" });
+    }
+  }
+
+  #find(
+    { source, options }: OpenCall,
+    module: SessionModule,
+    signal: AbortSignal,
+    headersOnly = false,
+  ): Promise<ResolvedModel> {
+    const { token, endpoint, cache = "opfs" } = options;
+    return this.#host.resolve(source, {
+      module,
+      signal,
+      cache,
+      headersOnly,
+      ...(token !== undefined && { token }),
+      ...(endpoint !== undefined && { endpoint }),
+      onProgress: (progress) => this.#progress?.(progress),
+      onNotice: (text) => this.#host.post({ kind: "event", event: "notice", text }),
+      onEvict: (models) => this.#askToEvict(models),
+    });
+  }
+
+  #askToEvict(models: StoredModel[]): Promise<boolean> {
+    this.#question += 1;
+    const question = this.#question;
+    this.#host.post({ kind: "evict", question, models });
+    return new Promise((resolve) => this.#questions.set(question, resolve));
+  }
+
+  async #generate(call: GenerateCall, asker: Asker, signal: AbortSignal): Promise<unknown> {
+    const { module, pump } = this.#model;
+    // Begun in any case: a text that is cancelled before its turn has a result like any other.
+    const { request } = await module.call<{ request: number }>("generate", call.values);
+    return ended(asker, signal, () => module.call("cancel", { request }), (own) =>
+      pump.add("request", request, own),
+    );
+  }
+
+  async #exchange(call: OpenAiCall, asker: Asker, signal: AbortSignal): Promise<unknown> {
+    const { module, pump } = this.#model;
+    const { method, path, body } = call;
+    const values = { method, path, body };
+    const { exchange } = await module.call<{ exchange: number }>("openai", values);
+    return ended(asker, signal, () => module.call("openai_cancel", { exchange }), (own) =>
+      pump.add("exchange", exchange, own),
+    );
+  }
+}
+
+/** A file's line in the module's list. */
+function given(module: SessionModule, file: ModelFile) {
+  const read = (offset: number, into: Uint8Array) => file.read(offset, into);
+  return { name: file.name, size: file.size, id: module.files.add(read) };
+}
+
+/** What the module's `open` and `check` take of the options. */
+function openValues({ wasm, wait, cache, token, endpoint, ...values }: PostedOptions) {
+  return values;
+}
+
+/** The result that the pump brings; the signal cancels, and the text ends with what there is. */
+function ended(
+  asker: Asker,
+  signal: AbortSignal,
+  cancel: () => Promise<unknown>,
+  add: (asker: Asker) => void,
+): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    // A module that cannot cancel any more fails in the pump as well, which tells the page.
+    const stop = () => void cancel().catch(() => {});
+    if (signal.aborted) stop();
+    else signal.addEventListener("abort", stop, { once: true });
+    add({
+      part: (part) => asker.part(part),
+      result: resolve,
+      error: (error) => reject(new TokamakError(error.code, error.message, error.details)),
+    });
+  });
+}

@@ -1,0 +1,52 @@
+// Whether a model fits a device.
+import type { Adapter, Check, ModelFacts } from "./api.ts";
+import { type ErrorCode, TokamakError } from "./errors.ts";
+
+const GIB = 1024 ** 3;
+// A phone's browser ends a tab at some 1.5 GB, of which the page and the module take their part.
+const SMALL_BUFFER = GIB;
+const SMALL_BUDGET = 1.2e9;
+const TIGHT = 0.8;
+
+/** Errors that say that the model does not run here; any other is about the model or the way to it. */
+const REFUSALS: readonly ErrorCode[] = ["unsupported", "out-of-memory", "device"];
+
+export type DeviceReply = Omit<Adapter, "waiting">;
+
+/** What the module's `check` and `open` say. */
+export interface OpenReply {
+  model: ModelFacts;
+  device: DeviceReply;
+}
+
+/** The error of a model that does not run; throws any other. */
+export function refusal(error: unknown): TokamakError {
+  if (error instanceof TokamakError && REFUSALS.includes(error.code)) return error;
+  throw error;
+}
+
+function verdictOf({ total }: ModelFacts["memory"], { limits }: Adapter): Check["verdict"] {
+  const buffer = limits["maxBufferSize"] ?? Infinity;
+  if (buffer > SMALL_BUFFER) return "fits"; // no browser says how much memory the device has
+  if (total > SMALL_BUDGET) return "too-large";
+  return total > TIGHT * SMALL_BUDGET ? "tight" : "fits";
+}
+
+/** `total`, `cached` and `room` (in the browser's storage) are bytes. */
+export function checkOf(
+  outcome: OpenReply | TokamakError,
+  adapter: Adapter,
+  { total, cached, room }: { total: number; cached: number; room: number | undefined },
+): Check {
+  const bytes = {
+    download: Math.max(0, total - cached),
+    cached,
+    ...(room !== undefined && { quota: room }),
+  };
+  if (outcome instanceof TokamakError) {
+    const verdict = outcome.code === "out-of-memory" ? "too-large" : "unsupported";
+    return { runs: false, reason: outcome.message, verdict, ...bytes, adapter };
+  }
+  const { model } = outcome;
+  return { runs: true, verdict: verdictOf(model.memory, adapter), ...bytes, model, adapter };
+}

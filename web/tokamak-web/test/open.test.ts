@@ -1,0 +1,102 @@
+// Opening a model, over a fake module: what the Worker is given, progress, errors.
+import { expect, test } from "vitest";
+import type { Progress } from "../src/api.ts";
+import { type ErrorCode, TokamakError } from "../src/errors.ts";
+import { check, open } from "../src/index.ts";
+import { DEVICE, FACTS, FakeModule, RUNS, WASM, fakeWorker, oneFile, opened } from "./fakes.ts";
+
+const MODEL = "https://x.invalid/m/";
+
+test("a model opens with its facts, its files as numbers and no option of the page's", async () => {
+  const { engine, module, worker } = await opened({});
+  expect(engine.model).toEqual(FACTS.model);
+  expect(engine.adapter).toMatchObject({ name: "fake GPU", tier: 1, waiting: "jspi" });
+  const open = module.calls.find(({ verb }) => verb === "open");
+  expect(open?.values).toEqual({ name: "fake", files: [{ name: "config.json", size: 2, id: 1 }] });
+  expect(worker.start?.wasm).toBe(WASM);
+});
+
+test("progress is one number that never falls and ends at 1", async () => {
+  const reports: [string, number, number][] = [
+    ["compile", 0, 30],
+    ["read", 10, 100],
+    ["compile", 30, 30],
+    ["read", 100, 100],
+    ["upload", 50, 100],
+    ["compile", 1, 30],
+    ["upload", 100, 100],
+    ["read", 2, 100],
+  ];
+  const module = new FakeModule({
+    ...RUNS,
+    open: () => {
+      for (const [phase, done, total] of reports) {
+        worker.start?.event("progress", { phase, done, total });
+      }
+      return { ...FACTS, device: DEVICE };
+    },
+  });
+  const worker = fakeWorker(module);
+  const seen: Progress[] = [];
+  const onProgress = (progress: Progress) => seen.push(progress);
+  await open(MODEL, { worker: worker as never, wasm: WASM, onProgress });
+  const overall = seen.map((progress) => progress.overall);
+  expect(overall).toEqual(overall.toSorted((a, b) => a - b));
+  expect(overall.slice(0, -1).every((value) => value < 1)).toBe(true);
+  expect(new Set(overall).size).toBeGreaterThan(4);
+  expect(seen.at(-1)).toMatchObject({ phase: "ready", overall: 1 });
+});
+
+test("a model that cannot be opened ends the Worker and gives its files back", async () => {
+  let closed = 0;
+  const module = new FakeModule({
+    ...RUNS,
+    open: () => {
+      throw new TokamakError("unsupported", "The architecture is not known.");
+    },
+  });
+  const worker = fakeWorker(module, async (source, options) => ({
+    ...(await oneFile(source, options)),
+    close: () => void (closed += 1),
+  }));
+  const opening = open(MODEL, { worker: worker as never, wasm: WASM });
+  await expect(opening).rejects.toMatchObject({ code: "unsupported" });
+  expect([closed, worker.terminated]).toEqual([1, true]);
+});
+
+test("a check says what a model takes, or why it does not run", async () => {
+  const model = { context: 2048, memory: { weights: 1e9, total: 1.1e9 } };
+  const checked = (verb: () => unknown) => {
+    const worker = fakeWorker(new FakeModule({ ...RUNS, check: verb }));
+    return check(MODEL, { worker: worker as never, wasm: WASM }).finally(() =>
+      expect(worker.terminated).toBe(true),
+    );
+  };
+  expect(await checked(() => ({ model, device: DEVICE }))).toMatchObject({
+    runs: true,
+    verdict: "tight",
+    download: 2,
+    model,
+  });
+  const refused = (code: ErrorCode) => () => {
+    throw new TokamakError(code, `It is ${code}.`);
+  };
+  expect(await checked(refused("unsupported"))).toMatchObject({
+    runs: false,
+    verdict: "unsupported",
+    reason: "It is unsupported.",
+  });
+  await expect(checked(refused("invalid-input"))).rejects.toMatchObject({ code: "invalid-input" });
+});
+
+test("nothing is removed from the browser's files unless the page allows it", async () => {
+  const answers: boolean[] = [];
+  for (const options of [{}, { onEvict: () => true }]) {
+    const worker = fakeWorker(new FakeModule(RUNS), async (source, given) => {
+      answers.push(await given.onEvict([]));
+      return oneFile(source, given);
+    });
+    await open(MODEL, { ...options, worker: worker as never, wasm: WASM });
+  }
+  expect(answers).toEqual([false, true]);
+});

@@ -1,0 +1,56 @@
+// Two builds: the page's modules, and (--mode worker) the Worker as one classic script, since module
+// Workers fail in some browsers' web views.
+import { copyFileSync, existsSync } from "node:fs";
+import { basename, join } from "node:path";
+import { type Plugin } from "vite";
+import { defineConfig } from "vitest/config";
+
+const MODULES = ["tokamak_web.wasm", "tokamak_web.asyncify.wasm"];
+
+/** The license, and the module and its twin where ./dev build wasm has made them. */
+function copyBeside(): Plugin {
+  const root = join(import.meta.dirname, "../..");
+  const files = ["LICENSE", ...MODULES.map((name) => `build/wasm/bin/${name}`)];
+  return {
+    name: "copy-beside",
+    writeBundle: ({ dir = "dist" }) => {
+      for (const file of files.map((name) => join(root, name)).filter(existsSync)) {
+        copyFileSync(file, join(dir, basename(file)));
+      }
+    },
+  };
+}
+
+const ADDRESSES: Record<string, string> = {
+  TOKAMAK_WORKER_URL: "worker.js",
+  TOKAMAK_WASM_URL: "tokamak_web.wasm",
+};
+
+/** The files beside the package, by an expression that this build would itself follow. */
+function addresses(): Plugin {
+  return {
+    name: "addresses",
+    generateBundle: (_options, bundle) => {
+      for (const chunk of Object.values(bundle)) {
+        if (chunk.type !== "chunk") continue;
+        for (const [name, file] of Object.entries(ADDRESSES)) {
+          chunk.code = chunk.code.replaceAll(name, `new URL("./${file}",import.meta.url)`);
+        }
+      }
+    },
+  };
+}
+
+export default defineConfig(({ mode }) => ({
+  build: {
+    target: "es2023",
+    minify: true,
+    emptyOutDir: mode !== "worker",
+    lib:
+      mode === "worker"
+        ? { entry: "src/worker.ts", formats: ["iife"], name: "tokamak", fileName: () => "worker.js" }
+        : { entry: { index: "src/index.ts", openai: "src/openai.ts" }, formats: ["es"] },
+  },
+  plugins: [addresses(), copyBeside()],
+  test: { include: ["test/*.test.ts"] },
+}));
