@@ -41,7 +41,7 @@ export class CachedFile implements ModelFile {
     Promise<CachedFile> {
     const file = new CachedFile(cache, info, key);
     try {
-      while (!((await file.#openWhole(signal, onWait)) || (await file.#begin(signal))));
+      while (!((await file.#openWhole(signal, onWait)) || (await file.#begin(signal, onWait))));
       return file;
     } catch (error) {
       file.close();
@@ -49,13 +49,16 @@ export class CachedFile implements ModelFile {
     }
   }
 
+  async #lock(mode: "shared" | "exclusive", signal: AbortSignal, onWait: () => void): Promise<void> {
+    const { locks } = this.cache;
+    this.#release = await hold(locks, blobLock(this.key), mode, { ifAvailable: true });
+    if (this.#release) return;
+    onWait();
+    this.#release = await hold(locks, blobLock(this.key), mode, { signal });
+  }
+
   async #openWhole(signal: AbortSignal, onWait: () => void): Promise<boolean> {
-    const name = blobLock(this.key);
-    this.#release = await hold(this.cache.locks, name, "shared", { ifAvailable: true });
-    if (!this.#release) {
-      onWait();
-      this.#release = await hold(this.cache.locks, name, "shared", { signal });
-    }
+    await this.#lock("shared", signal, onWait);
     if ((await this.cache.wholeSize(this.key)) === this.size) {
       await this.#openForReading();
       return true;
@@ -76,9 +79,9 @@ export class CachedFile implements ModelFile {
   }
 
   /** False where another tab has been faster. */
-  async #begin(signal: AbortSignal): Promise<boolean> {
-    const { blobs, locks } = this.cache;
-    this.#release = await hold(locks, blobLock(this.key), "exclusive", { signal });
+  async #begin(signal: AbortSignal, onWait: () => void): Promise<boolean> {
+    const { blobs } = this.cache;
+    await this.#lock("exclusive", signal, onWait);
     if ((await this.cache.wholeSize(this.key)) === this.size) {
       this.#unlock();
       return false;

@@ -86,6 +86,11 @@ export class Download {
     }
   }
 
+  /** All bytes are there, and no request is about to save so. */
+  isArrived(): boolean {
+    return this.parts.isWhole() && this.taken.size === 0;
+  }
+
   wanted(): Span[] {
     return [...this.#waiting].map(({ span }) => span);
   }
@@ -242,7 +247,7 @@ export async function downloadAll(
           download.taken.delete(part);
         }
       }
-      if (download.parts.isWhole() && !download.isFinishing) {
+      if (download.isArrived() && !download.isFinishing) {
         download.isFinishing = true;
         onChange(download, "verify");
         await download.finish();
@@ -266,7 +271,7 @@ export async function downloadAll(
 function choose(downloads: readonly Download[]): { download: Download; part: number | undefined } | undefined {
   const open = downloads.filter(({ isFinishing }) => !isFinishing);
   for (const download of [...open.filter((one) => one.wanted().length > 0), ...open]) {
-    if (download.parts.isWhole()) return { download, part: undefined };
+    if (download.isArrived()) return { download, part: undefined };
     if (download.inOnePiece && download.taken.size > 0) continue;
     const part = download.parts.next(download.taken, download.wanted());
     if (part !== undefined) return { download, part };

@@ -59,6 +59,7 @@ export class Parts {
   }
 
   has({ begin, end }: Span): boolean {
+    if (begin >= end) return true;
     for (let part = Math.floor(begin / this.partBytes); part < this.done.length && this.begin(part) < end; ++part) {
       if (this.begin(part) + this.done[part]! < Math.min(end, this.end(part))) return false;
     }
