@@ -4,7 +4,7 @@ import { createSHA256, type IHasher } from "hash-wasm";
 
 import { TokamakError } from "../errors.ts";
 import { get, NetworkError, type Network, pieces, type Request, retry, throwIfCancelled } from "./http.ts";
-import { formatState, parseState, Parts, type Span } from "./parts.ts";
+import { formatState, parseState, PART_BYTES, Parts, type Span } from "./parts.ts";
 
 const AT_A_TIME = 3;
 const SAVE_MS = 1000;
@@ -58,7 +58,7 @@ export class Download {
     readonly info: RemoteFileInfo,
     readonly target: Target,
   ) {
-    this.parts = new Parts(info.size);
+    this.parts = new Parts(info.size, PART_BYTES);
     this.#version = info.version;
   }
 

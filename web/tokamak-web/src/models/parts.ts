@@ -20,7 +20,7 @@ export class Parts {
 
   constructor(
     readonly size: number,
-    readonly partBytes: number = PART_BYTES,
+    readonly partBytes: number,
   ) {
     this.done = new Array<number>(Math.ceil(size / partBytes)).fill(0);
   }

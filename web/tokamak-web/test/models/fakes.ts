@@ -18,7 +18,10 @@ class FakeFile implements FileEntry {
   constructor(readonly disk: FakeStorage) {}
 
   async getFile(): Promise<Blob> {
-    return new Blob([this.bytes]);
+    const { bytes } = this; // a Blob of them would be a copy
+    const { length: size } = bytes;
+    const slice = (begin: number, end: number) => new Blob([bytes.subarray(begin, end)]);
+    return { size, slice, text: async () => new TextDecoder().decode(bytes) } as Blob;
   }
 
   async createSyncAccessHandle(options?: { mode: "read-only" | "readwrite" }): Promise<SyncHandle> {
@@ -210,7 +213,7 @@ export class FakeServer {
   readonly files = new Map<string, Served>();
   readonly requests: { url: string; range: string; headers: Headers }[] = [];
   isReachable = true;
-  chunk = 1 << 20;
+  chunk = 1 << 16;
 
   put(url: string, bytes: Uint8Array, more: Omit<Served, "bytes"> = {}): Served {
     const served = { bytes, ...more };

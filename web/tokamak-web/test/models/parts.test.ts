@@ -34,7 +34,7 @@ describe("Parts", () => {
   });
 
   it("counts an empty file as whole", () => {
-    expect(new Parts(0).isWhole()).toBe(true);
+    expect(new Parts(0, 10).isWhole()).toBe(true);
   });
 });
 
