@@ -52,5 +52,5 @@ export default defineConfig(({ mode }) => ({
         : { entry: { index: "src/index.ts", openai: "src/openai.ts" }, formats: ["es"] },
   },
   plugins: [addresses(), copyBeside()],
-  test: { include: ["test/*.test.ts"] },
+  test: { include: ["test/**/*.test.ts"] },
 }));

@@ -24,11 +24,14 @@ export class CachedFile implements ModelFile {
   #exchange: Promise<void> | undefined;
   #isClosed = false;
 
-  private constructor(
-    readonly cache: Cache,
-    readonly info: RemoteFileInfo,
-    readonly key: string,
-  ) {
+  readonly cache: Cache;
+  readonly info: RemoteFileInfo;
+  readonly key: string;
+
+  private constructor(cache: Cache, info: RemoteFileInfo, key: string) {
+    this.cache = cache;
+    this.info = info;
+    this.key = key;
     this.name = info.name;
     this.size = info.size;
   }

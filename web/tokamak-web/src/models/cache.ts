@@ -36,12 +36,17 @@ const MODELS_LOCK = "tokamak:models";
 const LONGEST_NAME = 200; // file names may have 255 bytes
 
 export class Cache {
-  private constructor(
-    readonly blobs: Folder,
-    readonly models: Folder,
-    readonly storage: Storage,
-    readonly locks: Locks,
-  ) {}
+  readonly blobs: Folder;
+  readonly models: Folder;
+  readonly storage: Storage;
+  readonly locks: Locks;
+
+  private constructor(blobs: Folder, models: Folder, storage: Storage, locks: Locks) {
+    this.blobs = blobs;
+    this.models = models;
+    this.storage = storage;
+    this.locks = locks;
+  }
 
   /** Undefined where the browser keeps no files: private windows, pages without TLS, old browsers. */
   static async open(storage: Storage | undefined, locks: Locks | undefined): Promise<Cache | undefined> {

@@ -2,7 +2,7 @@
 import { TokamakError } from "../errors.ts";
 import { CachedFile } from "./blob.ts";
 import { blobKey, type Cache, type KeptFile } from "./cache.ts";
-import { downloadAll } from "./download.ts";
+import { downloadAll, type RemoteFileInfo } from "./download.ts";
 import type { Description } from "./hub.ts";
 import type { Network } from "./http.ts";
 import { Meter } from "./meter.ts";
@@ -10,18 +10,24 @@ import { isFull } from "./opfs.ts";
 import { makeRoom, noRoom } from "./room.ts";
 import type { ResolvedModel, ResolveOptions } from "./types.ts";
 
+/** The files as they are stored; their blobs may be there or not. */
+const keptFiles = (files: readonly RemoteFileInfo[]): Promise<KeptFile[]> =>
+  Promise.all(files.map(async ({ token: _, ...file }) => ({ ...file, blob: await blobKey(file) })));
+
+/** Bytes that are still to be stored. */
+export async function missingBytes(cache: Cache, files: readonly RemoteFileInfo[]): Promise<number> {
+  const counts = await Promise.all((await keptFiles(files)).map((file) => cache.missing(file)));
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
 export async function openCached(
   cache: Cache,
   { name, title, revision, files }: Description,
   network: Network,
   { signal, onProgress, onEvict, onNotice }: ResolveOptions,
 ): Promise<ResolvedModel> {
-  const kept = await Promise.all(files.map(async ({ token: _, ...file }): Promise<KeptFile> =>
-    ({ ...file, blob: await blobKey(file) })));
-  const missing = async () => {
-    const counts = await Promise.all(kept.map((file) => cache.missing(file)));
-    return counts.reduce((sum, count) => sum + count, 0);
-  };
+  const kept = await keptFiles(files);
+  const missing = () => missingBytes(cache, files);
   /** A full storage as the error that says so. What is stored stays: the next try needs less. */
   const explain = async (error: unknown) =>
     isFull(error) ? noRoom(title, await missing(), await cache.storage.estimate()) : error;
@@ -54,6 +60,7 @@ export async function openCached(
   const total = all.reduce((sum, { size }) => sum + size, 0);
   const loaded = () => all.reduce((sum, { size, download }) => sum + (download?.parts.total() ?? size), 0);
   const meter = new Meter(total, loaded, onProgress);
+  const cachedBytes = loaded();
   meter.begin();
   const until = AbortSignal.any([signal, closed.signal]);
   const complete = downloadAll(downloads, network, until, ({ info }, phase) => meter.change(phase, info.name))
@@ -76,6 +83,7 @@ export async function openCached(
       read: (offset, into) => opened.get(blob)!.read(offset, into),
     })),
     complete,
+    cachedBytes,
     close: async () => {
       closed.abort(new TokamakError("cancelled", `${title} has been closed.`));
       await complete.catch(() => undefined); // it saves how far it has come, through the handles

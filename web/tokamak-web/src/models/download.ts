@@ -54,10 +54,12 @@ export class Download {
   /** Ends the requests of an abandoned beginning. */
   #attempt = new AbortController();
 
-  private constructor(
-    readonly info: RemoteFileInfo,
-    readonly target: Target,
-  ) {
+  readonly info: RemoteFileInfo;
+  readonly target: Target;
+
+  private constructor(info: RemoteFileInfo, target: Target) {
+    this.info = info;
+    this.target = target;
     this.parts = new Parts(info.size, PART_BYTES);
     this.#version = info.version;
   }

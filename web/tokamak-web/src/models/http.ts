@@ -19,15 +19,17 @@ export interface Network {
 }
 
 export class NetworkError extends TokamakError {
-  constructor(
-    message: string,
-    /** Whether trying again may help. */
-    readonly passes: boolean,
-    readonly status?: number,
-    /** How long the server wants to be left alone. */
-    readonly waitMs?: number,
-  ) {
+  /** Whether trying again may help. */
+  readonly passes: boolean;
+  readonly status: number | undefined;
+  /** How long the server wants to be left alone. */
+  readonly waitMs: number | undefined;
+
+  constructor(message: string, passes: boolean, status?: number, waitMs?: number) {
     super("network", message, status === undefined ? undefined : { status });
+    this.passes = passes;
+    this.status = status;
+    this.waitMs = waitMs;
   }
 }
 

@@ -38,12 +38,8 @@ export function modelOfFiles(files: readonly File[]): ResolvedModel {
   const chosen = files.filter((_, i) => paths[i]!.length === depth);
   const folder = depth > 1 ? paths[0]![depth - 2] : undefined;
   const gguf = chosen.find(({ name }) => /\.gguf$/i.test(name));
-  return {
-    name: folder ?? (gguf ?? chosen[0]!).name,
-    files: named(chosen.map((file) => modelFile(file.name, file))),
-    complete: Promise.resolve(),
-    close: () => undefined,
-  };
+  const found = chosen.map((file) => modelFile(file.name, file));
+  return modelOf(folder ?? (gguf ?? chosen[0]!).name, found);
 }
 
 export async function modelOfFolder(folder: FileSystemDirectoryHandle): Promise<ResolvedModel> {
@@ -54,15 +50,15 @@ export async function modelOfFolder(folder: FileSystemDirectoryHandle): Promise<
       throw new TokamakError("usage", `The folder ${folder.name} has more than ${LARGEST_FOLDER} files.`);
     }
   }
-  return { name: folder.name, files: named(files), complete: Promise.resolve(), close: () => undefined };
+  return modelOf(folder.name, files);
 }
 
-/** The files, if there is a model among them. */
-function named(files: ModelFile[]): ModelFile[] {
-  if (!files.some(({ name }) => name === "config.json" || /\.gguf$/i.test(name))) {
-    const names = files.slice(0, 5).map(({ name }) => name).join(", ");
+function modelOf(name: string, files: ModelFile[]): ResolvedModel {
+  if (!files.some((file) => file.name === "config.json" || /\.gguf$/i.test(file.name))) {
+    const names = files.slice(0, 5).map((file) => file.name).join(", ");
     throw new TokamakError("invalid-input", "There is neither a config.json nor a .gguf file; found: " +
       `${names || "nothing"}${files.length > 5 ? ` and ${files.length - 5} more` : ""}.`);
   }
-  return files;
+  const cachedBytes = files.reduce((sum, { size }) => sum + size, 0);
+  return { name, files, complete: Promise.resolve(), cachedBytes, close: () => undefined };
 }

@@ -7,12 +7,15 @@ const SPEED_MS = 5000; // over which the speed is averaged
 export class Meter {
   #toldAt = -Infinity;
   #samples: { at: number; loaded: number }[] = [];
+  readonly total: number;
+  readonly loaded: () => number;
+  readonly tell: (progress: DownloadProgress) => void;
 
-  constructor(
-    readonly total: number,
-    readonly loaded: () => number,
-    readonly tell: (progress: DownloadProgress) => void,
-  ) {}
+  constructor(total: number, loaded: () => number, tell: (progress: DownloadProgress) => void) {
+    this.total = total;
+    this.loaded = loaded;
+    this.tell = tell;
+  }
 
   /** Whether nothing is missing; said once, before anything else. */
   begin(): void {

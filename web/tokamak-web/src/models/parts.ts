@@ -18,10 +18,12 @@ export interface Span {
 export class Parts {
   readonly done: number[];
 
-  constructor(
-    readonly size: number,
-    readonly partBytes: number,
-  ) {
+  readonly size: number;
+  readonly partBytes: number;
+
+  constructor(size: number, partBytes: number) {
+    this.size = size;
+    this.partBytes = partBytes;
     this.done = new Array<number>(Math.ceil(size / partBytes)).fill(0);
   }
 

@@ -18,12 +18,15 @@ interface Block {
 /** What was read ahead of the files of a model, used longest ago first. */
 export class ReadAhead {
   #blocks: Block[] = [];
+  readonly network: Network;
+  readonly signal: AbortSignal;
+  readonly onBytes: (count: number) => void;
 
-  constructor(
-    readonly network: Network,
-    readonly signal: AbortSignal,
-    readonly onBytes: (count: number) => void = () => undefined,
-  ) {}
+  constructor(network: Network, signal: AbortSignal, onBytes: (count: number) => void) {
+    this.network = network;
+    this.signal = signal;
+    this.onBytes = onBytes;
+  }
 
   find(url: string, offset: number): Block | undefined {
     const at = this.#blocks.findIndex((block) => block.url === url && block.begin <= offset &&
@@ -52,10 +55,12 @@ export class RemoteFile implements ModelFile {
   #end = 0;
   #ahead = FIRST_BYTES;
 
-  constructor(
-    readonly info: RemoteFileInfo,
-    readonly shared: ReadAhead,
-  ) {
+  readonly info: RemoteFileInfo;
+  readonly shared: ReadAhead;
+
+  constructor(info: RemoteFileInfo, shared: ReadAhead) {
+    this.info = info;
+    this.shared = shared;
     this.name = info.name;
     this.size = info.size;
     this.#version = info.version;

@@ -1,7 +1,7 @@
 // From what `open` was given to files that can be read, whatever kind it is.
 import { TokamakError } from "../errors.ts";
 import { Cache, type KeptModel } from "./cache.ts";
-import { openCached } from "./cached.ts";
+import { missingBytes, openCached } from "./cached.ts";
 import { describeFolder, describeGguf, titleOf } from "./folder.ts";
 import { describeRepo, type Description, type HubName, hubOf, nameText } from "./hub.ts";
 import { type Network, throwIfCancelled, WAITS_MS } from "./http.ts";
@@ -79,8 +79,11 @@ export async function resolveIn(
   } else {
     description = await describe(network, signal);
   }
-  if (cache && (!options.headersOnly || isWhole)) return openCached(cache, description, network, options);
-  return openRemote(description, network, options);
+  const missing = cache ? await missingBytes(cache, description.files) : Infinity;
+  if (cache && (!options.headersOnly || missing === 0)) return openCached(cache, description, network, options);
+  const model = openRemote(description, network, options);
+  const size = model.files.reduce((sum, file) => sum + file.size, 0);
+  return { ...model, cachedBytes: Math.max(0, size - missing) };
 }
 
 /** The public hub's models by their names alone, as people write them. */

@@ -52,7 +52,9 @@ export interface ResolvedModel {
    * Settles when all bytes are here and have the right hash; fails as reads do. What was read before may be
    * wrong until then, so that a model counts as opened only after it.
    */
-  complete: Promise<void>;
+  complete?: Promise<void>;
+  /** Bytes of these files that are here already, of a visitor's files all. */
+  cachedBytes?: number;
   /** Ends downloads that are still under way and gives file handles back; called once, always. */
   close(): void | Promise<void>;
 }

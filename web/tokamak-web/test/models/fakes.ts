@@ -15,7 +15,11 @@ class FakeFile implements FileEntry {
   writers = 0;
   readers = 0;
 
-  constructor(readonly disk: FakeStorage) {}
+  readonly disk: FakeStorage;
+
+  constructor(disk: FakeStorage) {
+    this.disk = disk;
+  }
 
   async getFile(): Promise<Blob> {
     const { bytes } = this; // a Blob of them would be a copy
@@ -73,7 +77,11 @@ class FakeFile implements FileEntry {
 class FakeFolder implements Folder {
   readonly entries = new Map<string, FakeFolder | FakeFile>();
 
-  constructor(readonly disk: FakeStorage) {}
+  readonly disk: FakeStorage;
+
+  constructor(disk: FakeStorage) {
+    this.disk = disk;
+  }
 
   async #get<T extends FakeFolder | FakeFile>(kind: new (disk: FakeStorage) => T, name: string, create = false) {
     let entry = this.entries.get(name);

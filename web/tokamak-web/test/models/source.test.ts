@@ -253,6 +253,21 @@ describe("without a cache", () => {
     await model.close();
   });
 
+  it("reads headers only for a check, and tells what is stored", async () => {
+    const it = world();
+    const checked = await it.open({ headersOnly: true });
+    const file = checked.files.find(({ name }) => name === "model.safetensors")!;
+    await file.read(0, new Uint8Array(100));
+    expect([checked.cachedBytes, it.storage.used(), ranges(it).length]).toEqual([0, 0, 1]);
+    await checked.close();
+    const model = await it.open();
+    await model.complete;
+    await model.close();
+    const again = await it.open({ headersOnly: true });
+    expect(again.cachedBytes).toBe(usual.length + config.length);
+    await again.close();
+  });
+
   it("takes over, with a notice, where the browser keeps no files", async () => {
     const it = world();
     const broken = { getDirectory: () => Promise.reject(new DOMException("no", "SecurityError")), estimate: async () => ({}) };
