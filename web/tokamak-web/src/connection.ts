@@ -14,6 +14,7 @@ export interface WorkerLike {
 
 export interface Listener {
   event(name: "notice" | "lost" | "restored", text: string): void;
+  /** Without it, no. */
   evict(models: StoredModel[]): boolean | Promise<boolean>;
   /** The Worker or its module has stopped: every call fails from now on. */
   crashed(error: TokamakError): void;

@@ -50,7 +50,7 @@ function start(kind: "open" | "check", source: Source, options: OpenOptions): St
     event: (name, text) => {
       if (name === "notice") onNotice?.(text);
     },
-    evict: (models) => onEvict?.(models) ?? false,
+    ...(onEvict && { evict: onEvict }),
   };
   const { result } = connection.send(
     { kind, source: posted(source), options: values },

@@ -21,8 +21,7 @@ export class OverallProgress {
   add(progress: Omit<Progress, "overall">): Progress {
     const weighed = WEIGHED[progress.phase];
     if (weighed && progress.total > 0) {
-      const share = Math.min(1, progress.loaded / progress.total);
-      this.#shares.set(weighed, Math.max(share, this.#shares.get(weighed) ?? 0));
+      this.#shares.set(weighed, Math.min(1, progress.loaded / progress.total));
     }
     let sum = 0;
     for (const [name, share] of this.#shares) sum += WEIGHTS[name] * share;

@@ -127,7 +127,12 @@ test("cancelling ends a text with what there is", async () => {
 });
 
 test("a signal that was aborted before ends a text at once, with a result", async () => {
-  const { engine } = await opened(writer());
+  const verbs = writer();
+  const slowly = async (values: never) => {
+    await soon();
+    return verbs["generate"]?.(values);
+  };
+  const { engine } = await opened({ ...verbs, generate: slowly });
   const run = engine.generate("a", { maxTokens: 10_000, signal: AbortSignal.abort() });
   expect(await run.result).toMatchObject({ finish: "cancelled" });
 });
@@ -203,7 +208,9 @@ test("the store tells of changes, with one object per state", async () => {
   const seen: string[] = [];
   const leave = engine.store.subscribe(() => seen.push(engine.store.getSnapshot().status));
   expect(engine.store.getSnapshot()).toBe(engine.store.getSnapshot());
+  const before = engine.store.getSnapshot();
   const { ids } = await engine.generate("a", { maxTokens: 3 }).result;
+  expect(engine.store.getSnapshot()).not.toBe(before);
   expect(seen[0]).toBe("busy");
   expect(engine.store.getSnapshot()).toMatchObject({ status: "ready", runs: 0, tokens: 3 });
   expect(engine.store.getSnapshot().lastResult?.ids).toEqual(ids);

@@ -136,8 +136,6 @@ export class Module {
       this.#exports.tokamak_free(jsonAt);
     } catch (error) {
       throw this.#trapped(error);
-    } finally {
-      this.#current.signal = undefined;
     }
     if (status < 0) throw errorFrom(JSON.parse(reply) as ErrorData);
     return JSON.parse(reply || "{}");
