@@ -8,6 +8,7 @@ import type { PostedOptions } from "./protocol.ts";
 
 export type * from "./api.ts";
 export { type ErrorCode, TokamakError } from "./errors.ts";
+export { models } from "./models/stored.ts";
 export type { Source, StoredModel } from "./models/types.ts";
 
 // The files beside the built package. The build writes `new URL("./worker.js", import.meta.url)` in their

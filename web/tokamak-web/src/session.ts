@@ -113,10 +113,14 @@ export class Session {
     if (this.#opened) throw new TokamakError("usage", "The Worker has a model already.");
     const { module, waiting } = await this.#start(call.options, asker);
     const found = await this.#find(call, module, signal);
+    // A read that fails says the same, and is told instead.
+    found.complete?.catch(() => {});
     try {
       const files = found.files.map((file) => given(module, file));
       const values = { ...openValues(call.options), name: found.name, files };
       const { device, ...facts } = await module.call<OpenReply>("open", values, signal);
+      // What was read before all bytes have the right hash may be wrong.
+      await found.complete;
       this.#opened = { module, pump: new Pump(module) };
       this.#progress?.({ phase: "ready", loaded: 1, total: 1, cached: false });
       // The files stay open: after a loss of the device the weights are read again.

@@ -85,6 +85,20 @@ test("facts of Unicode have utf8proc's numbers", () => {
   expect(["Ä", "ß", "İ", "Σ"].map(lower)).toEqual(["ä", "ß", "i", "σ"]);
 });
 
+test("letters have one upper case, and a fold that all their forms share", () => {
+  const { utf8proc_toupper } = unicodeImports();
+  const upper = (c: string) => String.fromCodePoint(utf8proc_toupper(c.codePointAt(0) ?? 0));
+  expect(["a", "ß", "ŉ", "ᾀ", "ᾈ", "ᾳ", "ǆ", "7"].map(upper)).toEqual([
+    "A", "ẞ", "ŉ", "ᾈ", "ᾈ", "ᾼ", "Ǆ", "7",
+  ]);
+  const { memory } = memoryWith("");
+  const { fold } = textImports(memory);
+  const folded = (c: string) => memory.text(0, fold(c.codePointAt(0) ?? 0, 0));
+  expect(["A", "ß", "ẞ", "ς", "ſ", "İ", "ı", "ΐ", "ᾈ", "K", "ꭰ", "Ꭰ"].map(folded)).toEqual([
+    "a", "ss", "ss", "σ", "s", "i\u0307", "ı", "ι\u0308\u0301", "ἀι", "k", "Ꭰ", "Ꭰ",
+  ]);
+});
+
 test("lines that the module writes are told whole", () => {
   const { memory, bytes } = memoryWith("one\ntwo\nthr");
   const lines: string[] = [];

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { Progress } from "../src/api.ts";
 import { type ErrorCode, TokamakError } from "../src/errors.ts";
 import { check, open } from "../src/index.ts";
-import { DEVICE, FACTS, FakeModule, RUNS, WASM, fakeWorker, oneFile, opened } from "./fakes.ts";
+import { DEVICE, FACTS, FakeModule, RUNS, WASM, fakeWorker, oneFile, opened, soon } from "./fakes.ts";
 
 const MODEL = "https://x.invalid/m/";
 
@@ -62,6 +62,26 @@ test("a model that cannot be opened ends the Worker and gives its files back", a
   const opening = open(MODEL, { worker: worker as never, wasm: WASM });
   await expect(opening).rejects.toMatchObject({ code: "unsupported" });
   expect([closed, worker.terminated]).toEqual([1, true]);
+});
+
+test("a model is open once all its bytes have the right hash, and not with wrong ones", async () => {
+  const opening = (complete: Promise<void>) => {
+    const worker = fakeWorker(new FakeModule(RUNS), async (source, options) => ({
+      ...(await oneFile(source, options)),
+      complete,
+    }));
+    return open(MODEL, { worker: worker as never, wasm: WASM });
+  };
+  const late = Promise.withResolvers<void>();
+  let isOpen = false;
+  const first = opening(late.promise).then(() => (isOpen = true));
+  await soon(20);
+  expect(isOpen).toBe(false);
+  late.resolve();
+  await first;
+  const wrong = Promise.reject(new TokamakError("hash", "model.safetensors has another hash."));
+  wrong.catch(() => {});
+  await expect(opening(wrong)).rejects.toMatchObject({ code: "hash" });
 });
 
 test("a check says what a model takes, or why it does not run", async () => {

@@ -25,6 +25,30 @@ function byteOffsets(text: string) {
   };
 }
 
+/**
+ * Full case folding of one character, which JavaScript has not. Where characters have several forms, the
+ * lower case of the upper case is the one that they share; Cherokee folds to the upper case.
+ */
+function fold(character: string): string {
+  if (character === "ı") return character;
+  const upper = character.toLowerCase().toUpperCase();
+  return /\p{Script=Cherokee}/u.test(character) ? upper : upper.toLowerCase();
+}
+
+/** One character for one, as Unicode has it where the context does not matter. */
+function single(codePoint: number, changed: string): number {
+  const characters = [...changed];
+  return characters.length === 1 ? (changed.codePointAt(0) ?? codePoint) : codePoint;
+}
+
+/** Letters whose upper case is two characters, and of one character something else: ẞ, ᾈ, ᾼ. */
+function upper(codePoint: number): number {
+  if (codePoint === 0xdf) return 0x1e9e;
+  if (codePoint >= 0x1f80 && codePoint <= 0x1faf) return codePoint | 8;
+  if ([0x1fb3, 0x1fc3, 0x1ff3].includes(codePoint)) return codePoint + 9;
+  return single(codePoint, String.fromCodePoint(codePoint).toUpperCase());
+}
+
 export function textImports(memory: Memory) {
   const expressions = new Handles();
   return {
@@ -53,6 +77,9 @@ export function textImports(memory: Memory) {
       memory.numbers(bounds, 2 * capacity).set(found.slice(0, 2 * capacity));
       return Math.min(found.length / 2, capacity);
     },
+    // At most 12 bytes, which no fold exceeds.
+    fold: (codePoint: number, out: number) =>
+      memory.write(fold(String.fromCodePoint(codePoint)), out, 12),
     regex_release: (expression: number) => {
       expressions.take(expression);
     },
@@ -77,12 +104,8 @@ export function unicodeImports() {
       }
       return category;
     },
-    // One character for one, as Unicode has it where the context does not matter.
-    utf8proc_tolower: (codePoint: number) => {
-      const lower = [...String.fromCodePoint(codePoint).toLowerCase()];
-      return (lower.length === 1 || codePoint === 0x130) && lower[0]
-        ? (lower[0].codePointAt(0) ?? codePoint)
-        : codePoint;
-    },
+    utf8proc_tolower: (codePoint: number) =>
+      codePoint === 0x130 ? 0x69 : single(codePoint, String.fromCodePoint(codePoint).toLowerCase()),
+    utf8proc_toupper: upper,
   };
 }
