@@ -1,0 +1,189 @@
+// The panel in which a visitor chooses a model and sees it open, on every page that runs one.
+import { type Check, type Engine, type OpenOptions, type Progress, type Source, check, models, open } from "tokamak-web";
+import { byId, h } from "./dom.ts";
+import { bytes } from "./numbers.ts";
+import { showError } from "./shell.ts";
+
+export const BUILTIN = "built-in";
+
+const SUGGESTED = [
+  { name: "HuggingFaceTB/SmolLM2-135M-Instruct", about: "269 MB, quick, small talk" },
+  { name: "Qwen/Qwen3-0.6B", about: "1.5 GB, many languages" },
+  { name: "google/gemma-3-270m-it", about: "536 MB, needs a token of the hub" },
+];
+
+/**
+ * The page's address may choose: ?model=NAME-OR-URL &cpu &limits=default &wait=asyncify &context=N
+ * &selfTest=0
+ */
+export function settings(): { model: string | null; options: OpenOptions } {
+  const asked = new URLSearchParams(location.search);
+  const options: OpenOptions = {};
+  if (asked.has("cpu")) options.backend = "cpu";
+  if (asked.get("limits") === "default") options.defaultLimits = true;
+  const wait = asked.get("wait");
+  if (wait === "asyncify" || wait === "jspi") options.wait = wait;
+  if (asked.has("context")) options.context = Number(asked.get("context"));
+  if (asked.get("selfTest") === "0") options.selfTest = false;
+  return { model: asked.get("model"), options };
+}
+
+/** What is opened for a name: the model beside the site, else what tokamak-web takes. */
+export function sourceOf(name: string): Source {
+  return name === BUILTIN ? new URL("./models/storyteller/", document.baseURI) : name;
+}
+
+const PHASES: Record<Progress["phase"], string> = {
+  "look-up": "Looking the model up",
+  download: "Downloading",
+  verify: "Checking what was downloaded",
+  read: "Reading",
+  "self-test": "Testing the kernels on this device",
+  compile: "Compiling the kernels",
+  upload: "Loading the weights into the GPU",
+  ready: "Ready",
+};
+
+/** A sentence on how far opening is. */
+function told(progress: Progress): string {
+  const { phase, loaded, total } = progress;
+  const isBytes = phase !== "compile" && phase !== "self-test";
+  const amount = !total ? "" : isBytes ? ` ${bytes(loaded)} of ${bytes(total)}` : ` ${loaded} of ${total}`;
+  const speed = progress.bytesPerSecond ? `, ${bytes(progress.bytesPerSecond)}/s` : "";
+  return `${PHASES[phase]}${amount}${speed}`;
+}
+
+function verdictText(found: Check): string {
+  if (!found.runs) return found.reason ?? "It does not run here.";
+  const left = Math.max(0, found.download - found.cached);
+  const size = left > 0 ? `${bytes(left)} to download` : "all of it is in this browser";
+  const device = found.model ? `, ${bytes(found.model.memory.total)} on the GPU, ${found.model.context} tokens of context` : "";
+  const fit = { fits: "It fits this device", tight: "It may be too much for this device", "too-large": "It is too large for this device", unsupported: "It does not run here" };
+  return `${fit[found.verdict]}: ${size}${device}.`;
+}
+
+export interface Opener {
+  readonly element: HTMLElement;
+  /** Opens what the page's address names, else what is chosen first. */
+  start(): Promise<void>;
+}
+
+/**
+ * `opened` gets each model that was opened, in place of the one before, which is closed. `lazy`: only
+ * a click opens the first one.
+ */
+export function opener(opened: (engine: Engine, name: string) => void, lazy = false): Opener {
+  let engine: Engine | null = null;
+  let abort: AbortController | null = null;
+  const asked = settings();
+
+  const name = h("input", { id: "model", list: "known-models", autocomplete: "off", spellcheck: "false", value: asked.model ?? BUILTIN });
+  const known = h("datalist", { id: "known-models" }, h("option", { value: BUILTIN }, "Storyteller, 18 MB, answers offline"), ...SUGGESTED.map((one) => h("option", { value: one.name }, one.about)));
+  const files = h("input", { type: "file", id: "files", multiple: true, class: "visually-hidden" });
+  const status = h("p", { class: "status", role: "status", id: "model-status" });
+  const bar = h("progress", { max: 1, value: 0, hidden: true, "aria-label": "Opening the model" });
+  const openButton = h("button", { type: "submit" }, "Open");
+  const checkButton = h("button", { type: "button", class: "quiet" }, "Does it fit?");
+  const stop = h("button", { type: "button", class: "quiet", hidden: true }, "Stop");
+  const form = h(
+    "form",
+    { class: "opener" },
+    h("label", { for: "model" }, "Model"),
+    h("div", { class: "row" }, name, known, openButton, checkButton, stop, h("label", { class: "button quiet", for: "files" }, "Files …"), files),
+    h("p", { class: "hint" }, "A name on Hugging Face, an address, or a folder or .gguf file dropped here. Nothing is uploaded."),
+    bar,
+    status,
+  );
+
+  const busy = (is: boolean) => {
+    openButton.disabled = checkButton.disabled = is;
+    stop.hidden = bar.hidden = !is;
+  };
+  const withSignal = async (what: (signal: AbortSignal) => Promise<void>) => {
+    abort?.abort();
+    abort = new AbortController();
+    const { signal } = abort;
+    form.querySelector(".error")?.remove();
+    busy(true);
+    try {
+      await what(signal);
+    } catch (error) {
+      status.textContent = "";
+      if ((error as { code?: string }).code === "cancelled") status.textContent = "Stopped.";
+      else showError(form, error);
+    } finally {
+      if (abort.signal === signal) busy(false);
+    }
+  };
+  const ask = (kept: { name: string; bytes?: number }[]) =>
+    confirm(`The browser's storage is full. Remove ${kept.map((one) => one.name).join(", ")} to make room?`);
+
+  const openModel = (source: Source, title: string) =>
+    withSignal(async (signal) => {
+      await engine?.close();
+      engine = null;
+      engine = await open(source, {
+        ...asked.options,
+        signal,
+        onProgress: (progress) => {
+          bar.value = progress.overall;
+          status.textContent = `${told(progress)} …`;
+        },
+        onNotice: (text) => (status.textContent = text),
+        onEvict: ask,
+      });
+      const { model, adapter } = engine;
+      status.textContent = `${model.name}: ${model.architecture}, ${model.quantization}, ${bytes(model.memory.total)} on ${adapter.name}.`;
+      opened(engine, title);
+    });
+
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    void openModel(sourceOf(name.value.trim()), name.value.trim());
+  });
+  checkButton.addEventListener("click", () =>
+    withSignal(async (signal) => {
+      status.textContent = "Looking at the model's headers …";
+      status.textContent = verdictText(await check(sourceOf(name.value.trim()), { ...asked.options, signal }));
+    }),
+  );
+  stop.addEventListener("click", () => abort?.abort());
+  files.addEventListener("change", () => {
+    const chosen = [...(files.files ?? [])];
+    if (chosen.length > 0) void openModel(chosen, chosen[0]?.name ?? "files");
+  });
+  form.addEventListener("dragover", (event) => event.preventDefault());
+  form.addEventListener("drop", (event) => {
+    event.preventDefault();
+    void dropped(event).then((found) => found && openModel(found.source, found.name));
+  });
+  void models.list().then((kept) => {
+    for (const one of kept) known.prepend(h("option", { value: one.name }, "in this browser"));
+  }, () => undefined);
+
+  return {
+    element: form,
+    start: async () => {
+      if (!lazy || asked.model) await openModel(sourceOf(name.value), name.value);
+    },
+  };
+}
+
+/** What was dropped: a folder, or files. */
+async function dropped(event: DragEvent): Promise<{ source: Source; name: string } | null> {
+  const items = [...(event.dataTransfer?.items ?? [])].filter((item) => item.kind === "file");
+  const first = items[0];
+  if (!first) return null;
+  const list = items.map((item) => item.getAsFile()).filter((file): file is File => file !== null);
+  const withHandles = first as DataTransferItem & { getAsFileSystemHandle?(): Promise<FileSystemHandle | null> };
+  const handle = await withHandles.getAsFileSystemHandle?.();
+  if (handle?.kind === "directory") return { source: handle as FileSystemDirectoryHandle, name: handle.name };
+  return list[0] ? { source: list, name: list[0].name } : null;
+}
+
+/** Puts the panel into the page's element "opener". */
+export function mountOpener(opened: (engine: Engine, name: string) => void, lazy = false): Opener {
+  const made = opener(opened, lazy);
+  byId("opener").replaceChildren(made.element);
+  return made;
+}

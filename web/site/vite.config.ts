@@ -1,0 +1,73 @@
+// The pages. Beside them go the built-in model, the module's twin for browsers that cannot suspend it,
+// and a service worker that knows every file, so that all of it works offline after one visit.
+import { createHash } from "node:crypto";
+import { cpSync, existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import { type Plugin, defineConfig } from "vite";
+import { docs } from "./docs.ts";
+
+const here = import.meta.dirname;
+const root = join(here, "../..");
+const dist = join(here, "dist");
+const MODEL = join(root, "models/storyteller");
+const MODEL_FILES = /\.(json|jinja|safetensors)$/;
+const pages = readdirSync(here).filter((name) => name.endsWith(".html"));
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+    .sort();
+}
+
+/** The model, and what tokamak-web expects beside its module. */
+function copied(): Plugin {
+  return {
+    name: "copied",
+    apply: "build",
+    writeBundle: () => {
+      cpSync(MODEL, join(dist, "models/storyteller"), {
+        recursive: true,
+        filter: (from) => from === MODEL || MODEL_FILES.test(from),
+      });
+      const twin = join(here, "../tokamak-web/dist/tokamak_web.asyncify.wasm");
+      if (existsSync(twin)) cpSync(twin, join(dist, "assets/tokamak_web.asyncify.wasm"));
+    },
+  };
+}
+
+/** dist/sw.js: the service worker with the names of all files and their hash, which is its version. */
+function offline(): Plugin {
+  return {
+    name: "offline",
+    apply: "build",
+    enforce: "post",
+    closeBundle: () => {
+      const hash = createHash("sha256");
+      const files = filesBelow(dist).filter((name) => name !== "sw.js");
+      for (const name of files) hash.update(name).update(readFileSync(join(dist, name)));
+      const text = readFileSync(join(here, "src/sw.js"), "utf8")
+        .replace("__VERSION__", hash.digest("hex").slice(0, 16))
+        .replace("__FILES__", JSON.stringify(files));
+      writeFileSync(join(dist, "sw.js"), text);
+    },
+  };
+}
+
+export default defineConfig({
+  base: "./",
+  root: here,
+  build: {
+    target: "es2023",
+    outDir: dist,
+    emptyOutDir: true,
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    rollupOptions: {
+      input: pages.map((name) => join(here, name)),
+      // tokamak-web looks for the module's twin by the module's name.
+      output: { assetFileNames: (asset) => (asset.names[0]?.endsWith(".wasm") ? "assets/[name][extname]" : "assets/[name]-[hash][extname]") },
+    },
+  },
+  plugins: [docs(root), copied(), offline()],
+});
