@@ -83,7 +83,8 @@ class Tab(unittest.TestCase):
 
     def in_a_tab(self, source, texts, **options):
         """What the page posts about opening that model and continuing those texts."""
-        options = {"wasm": "/tokamak_web.wasm", "cache": "none", **options}
+        # The self-test would compile as many kernels again, and a long chunk has kernels of its own.
+        options = {"wasm": "/tokamak_web.wasm", "cache": "none", "selfTest": False, "chunk": 8, **options}
         task = {"source": source, "options": options, "texts": texts}
         address = "http://127.0.0.1:{}/tests/web/page.html?{}".format(
             self.server.server_port, urllib.parse.urlencode({"task": json.dumps(task)}))

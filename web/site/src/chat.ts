@@ -1,5 +1,193 @@
+// The chat page: conversations with the open model, kept in this browser.
+import MarkdownIt from "markdown-it";
+import type { Engine, Message, Run } from "tokamak-web";
+import { type Conversation, type Turn, all, asMarkdown, create, keep, remove, titleOf } from "./conversations.ts";
+import { byId, copyButton, download, h } from "./dom.ts";
+import { figure, seconds } from "./numbers.ts";
 import { mountOpener } from "./opener.ts";
-import { startPage } from "./shell.ts";
+import { sampling } from "./sampling.ts";
+import { showError, startPage } from "./shell.ts";
+
+const DEFAULT_TOKENS = 512;
+/** Between two times that Markdown is laid out while an answer streams, in milliseconds. */
+const REDRAW_MS = 50;
+
+const markdown = new MarkdownIt({ html: false, linkify: true, breaks: true });
+const settings = sampling();
+let engine: Engine | null = null;
+let run: Run | null = null;
+let current: Conversation = create();
+
+const list = h("ul", { class: "conversations" });
+const log = h("div", { class: "log", "aria-label": "Conversation" });
+/** Whole sentences of the answer, for those who hear the page. */
+const spoken = h("p", { class: "visually-hidden", "aria-live": "polite" });
+const input = h("textarea", { id: "message", rows: 3, placeholder: "Opening the model …", disabled: true });
+const send = h("button", { type: "submit", disabled: true }, "Send");
+const stop = h("button", { type: "button", class: "quiet", hidden: true }, "Stop");
+const speed = h("p", { class: "status", role: "status" });
+
+function drawn(turn: Turn): HTMLElement {
+  const text = h("div", { class: "text" });
+  if (turn.role === "user") text.textContent = turn.content;
+  else text.innerHTML = markdown.render(turn.content);
+  return text;
+}
+
+function turnElement(turn: Turn, index: number): HTMLElement {
+  const actions = h("div", { class: "row actions" }, copyButton(() => turn.content));
+  const action = (label: string, what: () => void) => {
+    const button = h("button", { type: "button", class: "quiet" }, label);
+    button.addEventListener("click", what);
+    actions.append(button);
+  };
+  if (turn.role === "user") action("Edit", () => edit(index));
+  else if (index === current.turns.length - 1) action("Regenerate", () => void regenerate(index));
+  return h("article", { class: `turn ${turn.role}` }, h("h2", {}, turn.role === "user" ? "You" : "Model"), drawn(turn), actions);
+}
+
+function drawLog(): void {
+  log.replaceChildren(...current.turns.map(turnElement));
+}
+
+function drawList(): void {
+  const entry = (one: Conversation) => {
+    const choose = h("button", { type: "button", class: "quiet", "aria-current": one.id === current.id && "true" }, titleOf(one));
+    choose.addEventListener("click", () => show(one));
+    const bin = h("button", { type: "button", class: "quiet", "aria-label": `Delete “${titleOf(one)}”` }, "×");
+    bin.addEventListener("click", () => {
+      remove(one.id);
+      if (one.id === current.id) show(create());
+      else drawList();
+    });
+    return h("li", {}, choose, bin);
+  };
+  list.replaceChildren(...all().map(entry));
+}
+
+function show(conversation: Conversation): void {
+  run?.cancel();
+  current = conversation;
+  speed.textContent = "";
+  drawLog();
+  drawList();
+}
+
+function edit(index: number): void {
+  run?.cancel();
+  input.value = current.turns[index]?.content ?? "";
+  current.turns = current.turns.slice(0, index);
+  drawLog();
+  input.focus();
+}
+
+async function regenerate(index: number): Promise<void> {
+  current.turns = current.turns.slice(0, index);
+  drawLog();
+  await answer();
+}
+
+/** What the model continues: a chat, or for a model without a template the text so far. */
+function begin(own: Engine, turns: Turn[]): Run {
+  const options = { maxTokens: DEFAULT_TOKENS, ...settings.values() };
+  if (own.model.hasTemplate) return own.chat(turns as Message[], options);
+  return own.generate(turns.map(({ content }) => content).join("\n"), options);
+}
+
+async function answer(): Promise<void> {
+  if (!engine || engine.model.embeds) return;
+  const conversation = current;
+  const turn: Turn = { role: "assistant", content: "" };
+  conversation.turns.push(turn);
+  drawLog();
+  const text = log.lastElementChild?.querySelector(".text") as HTMLElement;
+  const started = performance.now();
+  let first = 0;
+  let tokens = 0;
+  let drawnAt = 0;
+  let said = 0;
+  busy(true);
+  try {
+    const own = begin(engine, conversation.turns.slice(0, -1));
+    run = own;
+    for await (const piece of own) {
+      first ||= performance.now();
+      tokens += piece.ids.length;
+      turn.content += piece.text;
+      const now = performance.now();
+      if (now - drawnAt > REDRAW_MS) {
+        drawnAt = now;
+        text.innerHTML = markdown.render(turn.content);
+        speed.textContent = `${figure(tokens / Math.max(1e-3, (now - first) / 1000))} tokens/s`;
+      }
+      const end = turn.content.lastIndexOf(". ") + 1;
+      if (end > said) {
+        spoken.textContent = turn.content.slice(said, end);
+        said = end;
+      }
+    }
+    const result = await own.result;
+    const rate = result.decodeSeconds > 0 ? `, ${figure((result.tokens - 1) / result.decodeSeconds)} tokens/s` : "";
+    const reused = result.cachedTokens > 0 ? `, ${result.cachedTokens} of them kept from before` : "";
+    speed.textContent =
+      `${result.tokens} tokens${rate}; first after ${seconds((first - started) / 1000)}; ` +
+      `prompt of ${result.promptTokens} tokens${reused}. ${{ end: "", stop: "", length: "The answer was cut at its longest.", context: "The context is full.", cancelled: "Stopped.", grammar: "" }[result.finish]}`;
+    spoken.textContent = turn.content.slice(said);
+  } catch (error) {
+    if (turn.content === "") conversation.turns.pop();
+    showError(byId("chat"), error);
+  } finally {
+    run = null;
+    busy(false);
+    conversation.changed = Date.now();
+    if (!keep(conversation)) showError(byId("chat"), new Error("This browser keeps no more conversations; this one ends with the tab."));
+    if (conversation === current) drawLog();
+    drawList();
+  }
+}
+
+function busy(is: boolean): void {
+  send.disabled = is || !engine;
+  stop.hidden = !is;
+}
+
+function page(): HTMLElement {
+  const form = h("form", { class: "compose" }, h("label", { for: "message", class: "visually-hidden" }, "Message"), input, h("div", { class: "row" }, send, stop, speed));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const content = input.value.trim();
+    if (content === "" || send.disabled) return;
+    byId("chat").querySelector(":scope > .error")?.remove();
+    current.turns.push({ role: "user", content });
+    input.value = "";
+    void answer();
+  });
+  input.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+    event.preventDefault();
+    form.requestSubmit();
+  });
+  stop.addEventListener("click", () => run?.cancel());
+  const fresh = h("button", { type: "button" }, "New conversation");
+  fresh.addEventListener("click", () => {
+    show(create());
+    input.focus();
+  });
+  const exported = h("button", { type: "button", class: "quiet" }, "Export");
+  exported.addEventListener("click", () => download("conversation.md", asMarkdown(current), "text/markdown"));
+  const side = h("aside", { "aria-label": "Conversations" }, h("div", { class: "row" }, fresh, exported), list, settings.element);
+  return h("div", { class: "chat" }, side, h("div", { class: "talk" }, log, spoken, form));
+}
 
 startPage("index");
-void mountOpener(() => undefined).start();
+byId("chat").append(page());
+show(all()[0] ?? create());
+void mountOpener((opened) => {
+  engine = opened;
+  settings.recommend(opened.defaults);
+  const able = !opened.model.embeds;
+  input.disabled = !able;
+  input.placeholder = able ? "Say something; Enter sends, Shift and Enter begins a new line." : "This model makes vectors, not texts.";
+  busy(false);
+  if (able) input.focus();
+}).start();
