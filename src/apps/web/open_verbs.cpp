@@ -105,15 +105,19 @@ Result<Json> adapter(State&, const Json& options) {
 }
 
 /// As open(), but reads the headers of the weights alone -> {model, device}, or why it does not
-/// run.
-Result<Json> check(State&, const Json& options) {
+/// run. What there is to see of the model can be seen then, until another one is checked or opened.
+Result<Json> check(State& state, const Json& options) {
   TOK_TRY(const Opening opening, read_opening(options));
-  TOK_TRY(const ModelFiles files, read_files(opening));
+  CheckedModel checked;
+  TOK_TRY(checked.files, read_files(opening));
   TOK_TRY(const std::unique_ptr<Backend> backend, open_backend(opening.options));
-  TOK_TRY(const Engine::Compiled compiled,
-          Engine::compile(files, backend->device(), opening.options));
+  checked.device = backend->device();
+  TOK_TRY(checked.compiled, Engine::compile(checked.files, checked.device, opening.options));
+  if (auto tokenizer = make_tokenizer(checked.files)) checked.tokenizer = *std::move(tokenizer);
   Json out;
-  out.set("model", model_json(files, compiled)).set("device", device_json(backend->device()));
+  out.set("model", model_json(checked.files, checked.compiled));
+  out.set("device", device_json(checked.device));
+  state.checked = std::move(checked);
   return out;
 }
 
@@ -122,6 +126,7 @@ Result<Json> open(State& state, const Json& options) {
   TOK_TRY(Opening opening, read_opening(options));
   state.requests.clear();
   state.engine.reset();
+  state.checked.reset();
   OpenOptions& own = opening.options;
   own.notice = notice;
   own.reopen = [again = own] { return open_backend(again); };
@@ -154,6 +159,7 @@ Result<Json> close(State& state, const Json& options) {
   TOK_TRY(Fields(options).done());
   state.requests.clear();
   state.engine.reset();
+  state.checked.reset();
   return Json(Json::Object{});
 }
 

@@ -9,6 +9,7 @@
 #include "report/bench.h"
 #include "report/inspect.h"
 #include "report/profile.h"
+#include "report/profile_page.h"
 #include "report/support.h"
 #include "tune/self_test.h"
 
@@ -47,17 +48,17 @@ Result<Json> inspect(State& state, const Json& options) {
               .take("tokens", request.tokens)
               .take("depth", request.depth)
               .done());
-  TOK_TRY(Engine* const engine, open_engine(state));
+  TOK_TRY(const Seen model, seen(state));
   Json out;
   if (view == "support") {
-    const std::vector<SupportRow> rows = support(engine->files(), {});
+    const std::vector<SupportRow> rows = support(model.files, {});
     if (form == "json") return std::move(out.set("json", support_json(rows)));
     return std::move(out.set("text", support_text(rows)));
   }
   TOK_TRY(request.view, choice_of(kViews, "view", view));
   TOK_TRY(request.form, choice_of(kForms, "form", form));
   TOK_TRY(const std::string text,
-          tokamak::inspect(engine->files(), engine->compiled(), engine->device(), {}, request));
+          tokamak::inspect(model.files, model.compiled, model.device, {}, request));
   if (request.form != InspectForm::kJson) return std::move(out.set("text", text));
   TOK_TRY(Json json, Json::parse(text));
   return std::move(out.set("json", std::move(json)));
@@ -73,8 +74,8 @@ Result<Json> kernels(State& state, const Json& options) {
     Json one;
     one.set("name", variant.name).set("needs", features_text(variant.needs));
     Json::Array launches;
-    if (state.engine != nullptr) {
-      const Plan& plan = state.engine->compiled().plan;
+    if (const auto model = seen(state)) {
+      const Plan& plan = model->compiled.plan;
       for (size_t phase = 0; phase < plan.phases.size(); ++phase) {
         const std::vector<Step>& steps = plan.phases[phase].steps;
         for (size_t step = 0; step < steps.size(); ++step) {
@@ -98,8 +99,8 @@ Result<Json> kernels(State& state, const Json& options) {
 Result<Json> kernel(State& state, const Json& options) {
   size_t phase_index = 0, step_index = 0;
   TOK_TRY(Fields(options).take("phase", phase_index).take("step", step_index).done());
-  TOK_TRY(const Engine* const engine, open_engine(state));
-  const Plan& plan = engine->compiled().plan;
+  TOK_TRY(const Seen model, seen(state));
+  const Plan& plan = model.compiled.plan;
   if (phase_index >= plan.phases.size() || step_index >= plan.phases[phase_index].steps.size()) {
     return fail(ErrorCode::kUsage, "The plan has no step {} of phase {}.", step_index, phase_index);
   }
@@ -117,18 +118,24 @@ Result<Json> kernel(State& state, const Json& options) {
   return out;
 }
 
-/// {tokens, sequences, depth, repetitions} -> as `tokamak profile --json`
+/// {tokens, sequences, depth, repetitions, page} -> as `tokamak profile --json`, or with `page`
+/// what the page of `tokamak profile --html` shows
 Result<Json> profile(State& state, const Json& options) {
   ProfileOptions how;
+  bool page = false;
   TOK_TRY(Fields(options)
               .take("tokens", how.tokens)
               .take("sequences", how.sequences)
               .take("depth", how.depth)
               .take("repetitions", how.repetitions)
+              .take("page", page)
               .done());
   TOK_TRY(Engine* const engine, open_engine(state));
   TOK_TRY(const Profile found, tokamak::profile(*engine, how));
-  return profile_json(found);
+  if (!page) return profile_json(found);
+  TOK_TRY(const std::unique_ptr<Backend> backend, open_backend({.backend = "webgpu"}));
+  TOK_TRY(const Roofline roofline, measure_roofline(*backend, steady_clock()));
+  return page_data(*engine, found, roofline, {});
 }
 
 /// {prompts, generate, depths, repetitions, bounds, check} -> as `tokamak bench -o json`

@@ -98,13 +98,12 @@ Result<Json> tokenize(State& state, const Json& options) {
   std::string text;
   bool special = true;
   TOK_TRY(Fields(options).take("text", text).take("special", special).done());
-  TOK_TRY(Engine* const engine, open_engine(state));
-  TOK_TRY(const Tokenizer* const tokenizer, engine->tokenizer());
-  TOK_TRY(const std::vector<uint32_t> ids, tokenizer->encode(text, {.add_special = special}));
+  TOK_TRY(const Tokenizer* const own, tokenizer(state));
+  TOK_TRY(const std::vector<uint32_t> ids, own->encode(text, {.add_special = special}));
   Json::Array numbers, pieces;
   for (const uint32_t id : ids) {
     numbers.emplace_back(id);
-    pieces.emplace_back(tokenizer->bytes(id));
+    pieces.emplace_back(own->bytes(id));
   }
   Json out;
   out.set("ids", std::move(numbers)).set("pieces", std::move(pieces));
@@ -115,10 +114,9 @@ Result<Json> tokenize(State& state, const Json& options) {
 Result<Json> detokenize(State& state, const Json& options) {
   std::vector<uint32_t> ids;
   TOK_TRY(Fields(options).take("ids", ids).done());
-  TOK_TRY(Engine* const engine, open_engine(state));
-  TOK_TRY(const Tokenizer* const tokenizer, engine->tokenizer());
+  TOK_TRY(const Tokenizer* const own, tokenizer(state));
   Json out;
-  out.set("text", tokenizer->decode(ids));
+  out.set("text", own->decode(ids));
   return out;
 }
 
@@ -127,10 +125,10 @@ Result<Json> render(State& state, const Json& options) {
   Fields fields(options);
   TOK_TRY(const std::string chat, chat_of(fields));
   TOK_TRY(fields.done());
-  TOK_TRY(Engine* const engine, open_engine(state));
+  TOK_TRY(const Seen model, seen(state));
   if (chat.empty()) return fail(ErrorCode::kUsage, "There are no \"messages\".");
   TOK_TRY(const Json variables, Json::parse(chat));
-  TOK_TRY(std::string text, engine->render_chat(variables));
+  TOK_TRY(std::string text, render_chat(model.files, variables));
   Json out;
   out.set("text", std::move(text));
   return out;

@@ -47,6 +47,24 @@ Result<Engine*> open_engine(State& state) {
   return state.engine.get();
 }
 
+Result<Seen> seen(const State& state) {
+  if (state.engine != nullptr) {
+    const Engine& engine = *state.engine;
+    return Seen{engine.files(), engine.compiled(), engine.device()};
+  }
+  if (!state.checked) return fail(ErrorCode::kUsage, "No model is open, and none was checked.");
+  return Seen{state.checked->files, state.checked->compiled, state.checked->device};
+}
+
+Result<const Tokenizer*> tokenizer(const State& state) {
+  if (state.engine != nullptr) return state.engine->tokenizer();
+  TOK_TRY(const Seen model, seen(state));
+  if (!state.checked->tokenizer) {
+    return invalid_input("{} has no tokenizer.", model.files.name);
+  }
+  return &*state.checked->tokenizer;
+}
+
 Json error_json(const Error& error) {
   Json out;
   out.set("code", code_name(error.code)).set("message", error.message);

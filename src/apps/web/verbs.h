@@ -9,10 +9,19 @@
 
 namespace tokamak::web {
 
+/// A model of which only the headers were read: it can be looked at, but not run.
+struct CheckedModel {
+  ModelFiles files;
+  Engine::Compiled compiled;
+  DeviceInfo device;
+  std::optional<Tokenizer> tokenizer;  // where there is one
+};
+
 struct State {
-  std::unique_ptr<Engine> engine;  // null: no model is open
-  Requests requests;               // of the engine
-  uint64_t seeds = 0;              // chosen for requests that gave none
+  std::unique_ptr<Engine> engine;       // null: no model is open
+  std::optional<CheckedModel> checked;  // the last one, while none is open
+  Requests requests;                    // of the engine
+  uint64_t seeds = 0;                   // chosen for requests that gave none
 };
 
 struct Verb {
@@ -25,6 +34,15 @@ const Verb* find_verb(std::string_view name);
 
 /// kUsage where no model is open.
 Result<Engine*> open_engine(State& state);
+
+/// What there is to see of the model that is open, or else was checked; kUsage where there is none.
+struct Seen {
+  const ModelFiles& files;
+  const Engine::Compiled& compiled;
+  const DeviceInfo& device;
+};
+Result<Seen> seen(const State& state);
+Result<const Tokenizer*> tokenizer(const State& state);
 
 /// {"code": "invalid-input", "message": ...}
 Json error_json(const Error& error);
