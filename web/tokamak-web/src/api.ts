@@ -100,7 +100,7 @@ export interface LoadTimes {
   total: number;
   compile: number;
   upload: number;
-  /** Of the kernels' self-test. */
+  /** What the kernels' self-test took. */
   test: number;
 }
 

@@ -13,20 +13,33 @@ const WEIGHED: Partial<Record<Progress["phase"], Weighed>> = {
   "self-test": "self-test",
 };
 
+const LEAST_MS = 50;
+
 export class OverallProgress {
   readonly #shares = new Map<Weighed, number>();
+  readonly #told = new Map<Progress["phase"], { loaded: number; at: number }>();
   #overall = 0;
 
-  /** The progress with its `overall`, which is never less than the last one. */
-  add(progress: Omit<Progress, "overall">): Progress {
-    const weighed = WEIGHED[progress.phase];
-    if (weighed && progress.total > 0) {
-      this.#shares.set(weighed, Math.min(1, progress.loaded / progress.total));
-    }
+  /**
+   * The progress with its `overall`, which is never less than the last one. Null where nobody needs to
+   * hear of it: nothing is new, or the phase has been told of less than 50 ms ago and goes on.
+   */
+  add(progress: Omit<Progress, "overall">): Progress | null {
+    const { phase, loaded, total } = progress;
+    const weighed = WEIGHED[phase];
+    if (weighed && total > 0) this.#shares.set(weighed, Math.min(1, loaded / total));
     let sum = 0;
     for (const [name, share] of this.#shares) sum += WEIGHTS[name] * share;
     // Phases may come to an end, be left out and come again; only `ready` is the end of them all.
-    this.#overall = progress.phase === "ready" ? 1 : Math.max(this.#overall, Math.min(sum, 0.999));
-    return { ...progress, overall: this.#overall };
+    this.#overall = phase === "ready" ? 1 : Math.max(this.#overall, Math.min(sum, 0.999));
+    return this.#isNews(phase, loaded, total) ? { ...progress, overall: this.#overall } : null;
+  }
+
+  #isNews(phase: Progress["phase"], loaded: number, total: number): boolean {
+    const last = this.#told.get(phase);
+    const now = performance.now();
+    if (last && (last.loaded === loaded || (loaded < total && now < last.at + LEAST_MS))) return false;
+    this.#told.set(phase, { loaded, at: now });
+    return true;
   }
 }

@@ -153,8 +153,10 @@ export class Session {
 
   #start(options: PostedOptions, asker: Asker) {
     const overall = new OverallProgress();
-    this.#progress = (progress) =>
-      asker.part({ kind: "progress", progress: overall.add(progress) });
+    this.#progress = (reported) => {
+      const progress = overall.add(reported);
+      if (progress) asker.part({ kind: "progress", progress });
+    };
     const { post } = this.#host;
     return this.#host.start({
       wasm: options.wasm,

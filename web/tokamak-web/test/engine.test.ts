@@ -1,5 +1,5 @@
 // The page and the Worker, over a fake module: runs, turns, cancelling, errors.
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { Piece } from "../src/api.ts";
 import { TokamakError } from "../src/errors.ts";
 import type { StepEvent, StepReply } from "../src/protocol.ts";
@@ -79,7 +79,7 @@ test("tokens of 16 ms come in one message", async () => {
   const took = performance.now() - began;
   const parts = worker.toPage.filter((message) => message.kind === "part" && message.part.kind === "piece");
   expect(parts.length).toBeGreaterThan(1);
-  expect(parts.length).toBeLessThan(Math.min(40, took / 16 + 3));
+  expect(parts.length).toBeLessThan(took / 16 + 3);
 });
 
 test("several texts run side by side, and a verb has its turn between two steps", async () => {
@@ -87,7 +87,6 @@ test("several texts run side by side, and a verb has its turn between two steps"
   const { engine } = await opened(writer(log));
   const first = engine.generate("a", { maxTokens: 30 });
   const second = engine.generate("b", { maxTokens: 5 });
-  await soon(10);
   expect(await engine.tokenize("x")).toEqual(Uint32Array.of(1, 2));
   expect((await second.result).text).toBe("22222");
   expect((await first.result).text).toBe("1".repeat(30));
@@ -215,13 +214,12 @@ test("the store tells of changes, with one object per state", async () => {
   expect(engine.store.getSnapshot()).toMatchObject({ status: "ready", runs: 0, tokens: 3 });
   expect(engine.store.getSnapshot().lastResult?.ids).toEqual(ids);
   worker.start?.device.lost("The driver has been reset.");
-  await soon();
-  expect(engine.store.getSnapshot().lost).toBe(true);
+  await vi.waitFor(() => expect(engine.store.getSnapshot().lost).toBe(true));
   leave();
   const count = seen.length;
   worker.start?.device.restored("again");
-  await soon();
-  expect([seen.length, engine.store.getSnapshot().lost]).toEqual([count, false]);
+  await vi.waitFor(() => expect(engine.store.getSnapshot().lost).toBe(false));
+  expect(seen.length).toBe(count);
 });
 
 test("notices reach those who listen", async () => {
@@ -229,7 +227,7 @@ test("notices reach those who listen", async () => {
   const told: string[] = [];
   const leave = engine.on("notice", (text) => told.push(text));
   worker.start?.event("notice", { text: "slow kernel" });
-  await soon();
+  await vi.waitFor(() => expect(told).toEqual(["slow kernel"]));
   leave();
   worker.start?.event("notice", { text: "unheard" });
   await soon();

@@ -29,9 +29,10 @@ test("progress is one number that never falls and ends at 1", async () => {
   ];
   const module = new FakeModule({
     ...RUNS,
-    open: () => {
+    open: async () => {
       for (const [phase, done, total] of reports) {
         worker.start?.event("progress", { phase, done, total });
+        await soon(60);
       }
       return { ...FACTS, device: DEVICE };
     },
@@ -45,6 +46,27 @@ test("progress is one number that never falls and ends at 1", async () => {
   expect(overall.slice(0, -1).every((value) => value < 1)).toBe(true);
   expect(new Set(overall).size).toBeGreaterThan(4);
   expect(seen.at(-1)).toMatchObject({ phase: "ready", overall: 1 });
+});
+
+test("progress is told 20 times a second, and the end of each phase always", async () => {
+  const module = new FakeModule({
+    ...RUNS,
+    open: () => {
+      for (let done = 0; done <= 1000; done += 1) {
+        worker.start?.event("progress", { phase: "upload", done, total: 1000 });
+      }
+      worker.start?.event("progress", { phase: "upload", done: 1000, total: 1000 });
+      return { ...FACTS, device: DEVICE };
+    },
+  });
+  const worker = fakeWorker(module);
+  const seen: [string, number][] = [];
+  const onProgress = ({ phase, loaded }: Progress) => seen.push([phase, loaded]);
+  await open(MODEL, { worker: worker as never, wasm: WASM, onProgress });
+  expect(seen[0]).toEqual(["upload", 0]);
+  expect(seen.slice(-2)).toEqual([["upload", 1000], ["ready", 1]]);
+  expect(seen.filter(([, loaded]) => loaded === 1000)).toHaveLength(1);
+  expect(seen.length).toBeLessThan(8);
 });
 
 test("a model that cannot be opened ends the Worker and gives its files back", async () => {

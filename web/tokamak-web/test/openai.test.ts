@@ -1,5 +1,5 @@
 // The OpenAI-shaped API as a fetch, over a fake module.
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { openaiFetch } from "../src/openai.ts";
 import { openExchange } from "../src/exchange.ts";
 import type { StepReply } from "../src/protocol.ts";
@@ -101,8 +101,7 @@ test("an aborted signal ends the request in the engine and the stream with the s
     while (!(await reader.read()).done);
   };
   await expect(rest()).rejects.toMatchObject({ name: "AbortError" });
-  await soon(10);
-  expect(log.filter((line) => line === "cancel 1")).toHaveLength(1);
+  await vi.waitFor(() => expect(log.filter((line) => line === "cancel 1")).toHaveLength(1));
 });
 
 test("a reader that leaves ends the request in the engine", async () => {
@@ -110,8 +109,7 @@ test("a reader that leaves ends the request in the engine", async () => {
   const { fetch } = fetchOver(endless(log));
   const { body } = await fetch(URL_CHAT, { method: "POST", body: "{}" });
   await (body as ReadableStream<Uint8Array>).cancel();
-  await soon(20);
-  expect(log).toContain("cancel 1");
+  await vi.waitFor(() => expect(log).toContain("cancel 1"));
 });
 
 test("a signal that was aborted before is an abort, and nothing is asked", async () => {
