@@ -7,7 +7,7 @@ import type { Description } from "./hub.ts";
 import type { Network } from "./http.ts";
 import { Meter } from "./meter.ts";
 import { isFull } from "./opfs.ts";
-import { makeRoom, noRoom } from "./room.ts";
+import { makeMoreRoom, makeRoom, noRoom } from "./room.ts";
 import type { ResolvedModel, ResolveOptions } from "./types.ts";
 
 /** The files as they are stored; their blobs may be there or not. */
@@ -63,7 +63,16 @@ export async function openCached(
   const cachedBytes = loaded();
   meter.begin();
   const until = AbortSignal.any([signal, closed.signal]);
-  const complete = downloadAll(downloads, network, until, ({ info }, phase) => meter.change(phase, info.name))
+  const bring = async (): Promise<void> => {
+    try {
+      await downloadAll(downloads, network, until, ({ info }, phase) => meter.change(phase, info.name));
+    } catch (error) {
+      if (!isFull(error)) throw error;
+      await makeMoreRoom(cache, name, await missing(), onEvict);
+      await bring();
+    }
+  };
+  const complete = bring()
     .then(
       () => downloads.length > 0 && meter.end(),
       async (error: unknown) => {

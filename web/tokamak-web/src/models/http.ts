@@ -5,6 +5,7 @@ import type { Span } from "./parts.ts";
 /** Before the second try and those after it, on average. */
 export const WAITS_MS: readonly number[] = [1000, 4000, 16_000];
 const LONGEST_WAIT_MS = 60_000; // of a server's Retry-After
+const PIECE_BYTES = 1 << 20;
 const STALL_MS = 30_000; // without a byte
 
 /** What a browser gives, and tests replace. */
@@ -149,20 +150,44 @@ export async function get(network: Network, request: Request): Promise<Answer> {
   return { body: response.body, isWhole, size, version };
 }
 
-/** The body's pieces as they come. Ends the transfer when the loop is left. */
+/** The next bytes of an answer, until they are asked for again; undefined at its end. */
+type Next = () => Promise<Uint8Array | undefined>;
+
+/** Where the browser can, all bytes of an answer pass through the same memory, instead of garbage of its size. */
+function reading(body: ReadableStream<Uint8Array>): { next: Next; cancel(): Promise<void> } {
+  let reader: ReadableStreamBYOBReader;
+  try {
+    reader = body.getReader({ mode: "byob" });
+  } catch {
+    const plain = body.getReader();
+    return { next: async () => (await plain.read()).value, cancel: () => plain.cancel() };
+  }
+  let buffer = new ArrayBuffer(PIECE_BYTES);
+  const next = async () => {
+    const { done, value } = await reader.read(new Uint8Array(buffer));
+    if (done || !value) return undefined;
+    buffer = value.buffer;
+    return value;
+  };
+  return { next, cancel: () => reader.cancel() };
+}
+
+/**
+ * The body's bytes as they come; each piece is valid until the next. Ends the transfer when the loop is left.
+ */
 export async function* pieces(network: Network, request: Request, answer: Answer): AsyncGenerator<Uint8Array> {
   if (!answer.body) return;
-  const reader = answer.body.getReader();
+  const reader = reading(answer.body);
   let timer: ReturnType<typeof setTimeout> | undefined;
   const stalled = () => new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`no byte came for ${STALL_MS / 1000} s`)), STALL_MS);
   });
   try {
     for (;;) {
-      const { done, value } = await Promise.race([reader.read(), stalled()]).finally(() => clearTimeout(timer));
+      const piece = await Promise.race([reader.next(), stalled()]).finally(() => clearTimeout(timer));
       throwIfCancelled(request.signal);
-      if (done) return;
-      yield value;
+      if (!piece) return;
+      yield piece;
     }
   } catch (error) {
     throwIfCancelled(request.signal);
@@ -184,7 +209,7 @@ export async function getBytes(network: Network, request: Request, maxBytes: num
       if (size > maxBytes) {
         throw new NetworkError(`${request.what} has more than ${maxBytes} bytes; ${request.url}`, false);
       }
-      got.push(piece);
+      got.push(piece.slice());
     }
     if (size < (request.range ? 0 : answer.size ?? 0)) {
       throw broken(network, request, new Error(`the answer ended after ${size} of ${answer.size} bytes`));

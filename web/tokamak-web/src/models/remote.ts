@@ -12,7 +12,7 @@ const LARGEST_WITHOUT_RANGES = 16 << 20;
 interface Block {
   url: string;
   begin: number;
-  bytes: Uint8Array;
+  bytes: Uint8Array<ArrayBuffer>;
 }
 
 /** What was read ahead of the files of a model, used longest ago first. */
@@ -37,8 +37,13 @@ export class ReadAhead {
     return block;
   }
 
+  /** Memory for a block, of the one used longest ago once there are enough. */
+  take(): ArrayBuffer {
+    const oldest = this.#blocks.length === BLOCKS ? this.#blocks.shift() : undefined;
+    return oldest?.bytes.buffer ?? new ArrayBuffer(MOST_BYTES);
+  }
+
   add(block: Block): void {
-    if (this.#blocks.length === BLOCKS) this.#blocks.shift();
     this.#blocks.push(block);
   }
 
@@ -93,7 +98,8 @@ export class RemoteFile implements ModelFile {
     // Further ahead while one read follows the other; after a jump little of it may be asked for.
     this.#ahead = offset === this.#end ? Math.min(2 * this.#ahead, MOST_BYTES) : FIRST_BYTES;
     const end = Math.min(this.size, offset + Math.max(into.length, this.#ahead));
-    const ahead = new Uint8Array(Math.max(0, end - offset - into.length));
+    const count = Math.max(0, end - offset - into.length);
+    const ahead = count > 0 ? new Uint8Array(this.shared.take(), 0, count) : new Uint8Array(0);
     await retry(this.shared.network, this.shared.signal, () => this.#get(offset, into, ahead));
     this.#end = end;
     if (ahead.length > 0) this.shared.add({ url: this.info.url, begin: offset + into.length, bytes: ahead });

@@ -47,6 +47,23 @@ export async function makeRoom(
   if (planRoom(needed, after, []) !== "enough") throw noRoom(name, needed, after);
 }
 
+/**
+ * Makes room once the browser has refused to store more, whatever it says of its quota: some tell every site the same
+ * number. Fails with the code quota where that cannot be.
+ */
+export async function makeMoreRoom(
+  cache: Cache,
+  name: string,
+  needed: number,
+  onEvict: (models: StoredModel[]) => Promise<boolean>,
+): Promise<void> {
+  const others = (await cache.list()).filter((model) => model.name !== name);
+  const room = planRoom(needed, { quota: 0 }, others);
+  if (typeof room !== "object" || !(await onEvict(room.evict))) throw noRoom(name, needed, await cache.storage.estimate());
+  const gone = await Promise.all(room.evict.map((model) => cache.remove(model.name)));
+  if (!gone.includes(true)) throw noRoom(name, needed, await cache.storage.estimate());
+}
+
 /** `needed`: bytes still to be stored. */
 export function noRoom(
   name: string,
@@ -54,7 +71,9 @@ export function noRoom(
   { quota = 0, usage = 0 }: { quota?: number; usage?: number },
 ): TokamakError {
   const free = Math.max(0, quota - usage);
-  return new TokamakError("quota", `${name} needs ${needed} bytes more, but the browser has room for ${free} only ` +
-    `(${usage} of ${quota} are in use). Remove other models, or open it with cache: "none", which reads it from ` +
-    "the network each time.", { needed, free, quota, usage });
+  const room = free < needed
+    ? `has room for ${free} only (${usage} of ${quota} are in use)`
+    : `stores no more (${usage} are in use; it allows ${quota}, but the disk may be full)`;
+  return new TokamakError("quota", `${name} needs ${needed} bytes more, but the browser ${room}. Remove other models, ` +
+    'or open it with cache: "none", which reads it from the network each time.', { needed, free, quota, usage });
 }

@@ -77,7 +77,8 @@ export async function resolveIn(
   if (isWhole) {
     description = (await newerThan(place, network, options, describe)) ?? ofKept(kept, place, options.token);
   } else {
-    description = await describe(network, signal);
+    // Nothing is under way yet that a pause could save.
+    description = await describe(network.isOnline() ? network : { ...network, waitsMs: [] }, signal);
   }
   const missing = cache ? await missingBytes(cache, description.files) : Infinity;
   if (cache && (!options.headersOnly || missing === 0)) return openCached(cache, description, network, options);
