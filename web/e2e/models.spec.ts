@@ -8,8 +8,8 @@ import { launch } from "./browser.ts";
 import { heapOfWorker } from "./heap.ts";
 import { serve, type Served } from "./serve.ts";
 
-/** Of the file that shows how fast and how large everything is. */
-const LARGE_MIB = Number(process.env["MODEL_MIB"] ?? 192);
+/** The size of the file that shows how fast and how large everything is. */
+const LARGE_MIB = Number(process.env["MODEL_MIB"] ?? 128);
 const MOST_HEAP = 64e6; // bytes
 
 type Answer = { result?: unknown; error?: { code: string; message: string; details?: Record<string, number> } };

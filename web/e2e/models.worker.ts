@@ -24,7 +24,7 @@ let model: ResolvedModel | undefined;
 let abort = new AbortController();
 let progress: DownloadProgress[] = [];
 let notices: string[] = [];
-/** Of the module's memory, as the engine reads into it. */
+/** In place of the module's, which the engine reads into. */
 const memory = new WebAssembly.Memory({ initial: 64 });
 
 const commands = {

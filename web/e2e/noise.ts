@@ -18,7 +18,9 @@ export function isRight(bytes: Uint8Array, offset: number): boolean {
   for (let at = 0; at < bytes.length; at += BLOCK) {
     const found = new Uint32Array(bytes.buffer, bytes.byteOffset + at, BLOCK / 4);
     const expected = new Uint32Array(block((offset + at) / BLOCK).buffer);
-    if (found.some((word, i) => word !== expected[i])) return false;
+    for (let i = 0; i < found.length; ++i) {
+      if (found[i] !== expected[i]) return false;
+    }
   }
   return true;
 }

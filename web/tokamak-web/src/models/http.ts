@@ -5,7 +5,7 @@ import type { Span } from "./parts.ts";
 /** Before the second try and those after it, on average. */
 export const WAITS_MS: readonly number[] = [1000, 4000, 16_000];
 const LONGEST_WAIT_MS = 60_000; // of a server's Retry-After
-const PIECE_BYTES = 1 << 20;
+const PIECE_BYTES = 256 << 10;
 const STALL_MS = 30_000; // without a byte
 
 /** What a browser gives, and tests replace. */

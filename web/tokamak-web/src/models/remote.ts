@@ -1,4 +1,4 @@
-// A file that stays on its server: each read asks for a range, and for some more behind it, since the next read
+// A file that stays on its server: each read asks for a range and for some bytes after it, since the next read
 // is mostly there. A model of 2 GB so never lies in memory.
 import { TokamakError } from "../errors.ts";
 import type { RemoteFileInfo } from "./download.ts";

@@ -38,7 +38,7 @@ class FakeFile implements FileEntry {
     };
     const resize = (size: number) => {
       if (this.disk.used() + size - this.bytes.length > this.disk.quota) throw named("QuotaExceededError");
-      // With room behind, so that growing by pieces does not copy all each time.
+      // With room to spare, so that growing by pieces does not copy all each time.
       const { buffer } = this.bytes, old = this.bytes.length;
       if (size > buffer.byteLength) {
         const bytes = new Uint8Array(2 * size);

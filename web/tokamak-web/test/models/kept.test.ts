@@ -18,10 +18,10 @@ describe("without a cache", () => {
     expect(same(await bytesOf(model), large)).toBe(true);
     expect(ranges(it).length).toBeLessThanOrEqual(10);
     const file = model.files.find(({ name }) => name === "model.safetensors")!;
-    const into = new Uint8Array(4096);
+    const into = new Uint8Array(1 << 16);
     const before = ranges(it).length;
-    for (let at = 0; at < 1 << 20; at += 4096) await file.read(at, into);
-    expect(ranges(it).length).toBe(before + 1);
+    for (let at = 0; at < large.length; at += into.length) await file.read(at, into);
+    expect(ranges(it).length - before).toBeLessThanOrEqual(8);
     expect(it.storage.used()).toBe(0);
     await model.close();
   });

@@ -152,6 +152,37 @@ describe("a model of the hub", () => {
     await second.close();
   });
 
+  it("is read, with a pause, while its handle changes from writing to reading", async () => {
+    const it = world();
+    const model = await it.open();
+    const file = model.files.find(({ name }) => name === "model.safetensors")!;
+    const blobs = await (await it.storage.root.getDirectoryHandle("tokamak")).getDirectoryHandle("blobs");
+    const remove = blobs.removeEntry.bind(blobs), into = new Uint8Array(8);
+    let reading: void | Promise<void>;
+    blobs.removeEntry = async (name) => {
+      if (name === `${WEIGHTS_HASH}.state`) reading = file.read(PART, into);
+      await remove(name);
+    };
+    await model.complete;
+    expect(reading).toBeInstanceOf(Promise);
+    await reading;
+    expect(same(into, weights.subarray(PART, PART + 8))).toBe(true);
+    await model.close();
+  });
+
+  it("does not make two tabs wait for each other, in whichever order they have its files", async () => {
+    const it = world();
+    const { module } = it.options();
+    const reversed = { call: async (verb: string, values: object) => {
+      const reply = (await module.call(verb, values)) as { files?: unknown[] };
+      return reply.files ? { files: reply.files.toReversed() } : reply;
+    } };
+    const [first, second] = await Promise.all([it.open(), it.open({ module: reversed })]);
+    expect(same(await bytesOf(second), weights)).toBe(true);
+    await first.close();
+    await second.close();
+  });
+
   it("is read by two tabs also where only one handle is given", async () => {
     const it = world();
     it.storage.knowsModes = false;
