@@ -1,10 +1,11 @@
 // The repository's markdown as pages: docs/NAME.md becomes docs/NAME.html, with one index to search.
 import { readFileSync, readdirSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, dirname, join, posix } from "node:path";
 import MarkdownIt from "markdown-it";
 import type { Plugin } from "vite";
 
-interface Section {
+/** A heading and what stands below it; `src/search.ts` reads them. */
+export interface Section {
   page: string;
   title: string;
   anchor: string;
@@ -12,58 +13,135 @@ interface Section {
   text: string;
 }
 
-const anchorOf = (heading: string) =>
-  heading.toLowerCase().replace(/[^\p{L}\p{N} _-]/gu, "").trim().replace(/ /g, "-");
+type Markdown = InstanceType<typeof MarkdownIt>;
 
-/** README first, then the guides, then the decisions. */
-function sources(root: string): { page: string; file: string }[] {
-  const below = (folder: string, prefix: string) =>
+interface Source {
+  page: string;
+  file: string;
+  group: string;
+}
+
+interface Rendered extends Source {
+  title: string;
+  html: string;
+  sections: Section[];
+}
+
+// What most visitors come for stands first; every other file of docs/ follows by name.
+const FIRST: [page: string, file: string][] = [
+  ["readme", "README.md"],
+  ["tokamak-web", "web/tokamak-web/README.md"],
+  ["browser", "docs/browser.md"],
+  ["models", "docs/models.md"],
+  ["options", "docs/options.md"],
+  ["cpp-guide", "docs/cpp-guide.md"],
+  ["troubleshooting", "docs/troubleshooting.md"],
+  ["errors", "docs/errors.md"],
+];
+const QUICK_START = "web/tokamak-web/README.md";
+/** Characters of a section that can be searched. */
+const SEARCHED = 2000;
+
+const escaped = (text: string) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/"/g, "&quot;");
+
+/** As GitHub makes them, so that links between the files stay right. */
+function anchors(): (heading: string) => string {
+  const taken = new Map<string, number>();
+  return (heading) => {
+    const plain = heading.toLowerCase().replace(/[^\p{L}\p{N} _-]/gu, "").trim().replace(/ /g, "-");
+    const count = taken.get(plain) ?? 0;
+    taken.set(plain, count + 1);
+    return count === 0 ? plain : `${plain}-${count}`;
+  };
+}
+
+function sources(root: string): Source[] {
+  const first = FIRST.map(([page, file]) => ({ page, file, group: "Using it" }));
+  const below = (folder: string, prefix: string, group: string) =>
     readdirSync(join(root, folder))
       .filter((name) => name.endsWith(".md"))
       .sort()
-      .map((name) => ({ page: `${prefix}${basename(name, ".md")}`, file: `${folder}/${name}` }));
-  return [
-    { page: "readme", file: "README.md" },
-    { page: "tokamak-web", file: "web/tokamak-web/README.md" },
-    ...below("docs", ""),
-    ...below("docs/decisions", "decision-"),
-  ];
+      .map((name) => ({ page: `${prefix}${basename(name, ".md")}`, file: `${folder}/${name}`, group }))
+      .filter(({ file }) => !FIRST.some(([, known]) => known === file));
+  return [...first, ...below("docs", "", "How it works"), ...below("docs/decisions", "decision-", "Decisions")];
 }
 
-/** Links between markdown files lead to their pages; others to the repository are left as text. */
-function linkTo(href: string, known: Map<string, string>): string | null {
+/** Links between markdown files lead to their pages; there is no page for anything else in the repository. */
+function linkTo(href: string, file: string, known: Map<string, string>): string | null {
   if (/^[a-z]+:/.test(href) || href.startsWith("#")) return href;
   const [path = "", anchor] = href.split("#");
-  const page = known.get(basename(path));
+  const target = posix.join(dirname(file), path).replace(/\/$/, "");
+  if (target === "docs/decisions") return "../docs.html#pages-decisions";
+  const page = known.get(target);
   return page === undefined ? null : `${page}.html${anchor ? `#${anchor}` : ""}`;
 }
 
-function render(text: string, page: string, known: Map<string, string>) {
+/** What is wider than a phone scrolls by itself, and can be reached by keyboard. */
+function renderer(): Markdown {
   const markdown = new MarkdownIt({ html: false, linkify: false });
+  const { rules } = markdown.renderer;
+  rules["table_open"] = () => '<div class="scroll" tabindex="0" role="group" aria-label="Table"><table>\n';
+  rules["table_close"] = () => "</table></div>\n";
+  const { fence } = rules;
+  rules["fence"] = (...all) => (fence?.(...all) ?? "").replace("<pre>", '<pre tabindex="0">');
+  return markdown;
+}
+
+function render(markdown: Markdown, text: string, source: Source, known: Map<string, string>): Rendered {
   const tokens = markdown.parse(text, {});
+  const anchorOf = anchors();
   const sections: Section[] = [];
   let title = "";
   for (const [index, token] of tokens.entries()) {
     const inline = tokens[index + 1];
     if (token.type === "heading_open" && inline) {
-      const heading = inline.content.replace(/[`*]/g, "");
+      const heading = inline.content.replace(/[`*]/g, "").replace(/\[([^\]]*)\]\([^)]*\)/g, "$1");
       title ||= heading;
-      token.attrSet("id", anchorOf(heading));
-      sections.push({ page, title, anchor: anchorOf(heading), heading, text: "" });
+      const anchor = anchorOf(heading);
+      token.attrSet("id", anchor);
+      sections.push({ page: source.page, title, anchor, heading, text: "" });
     }
     for (const child of token.children ?? []) {
       if (child.type !== "link_open") continue;
-      const href = linkTo(String(child.attrGet("href")), known);
+      const href = linkTo(String(child.attrGet("href")), source.file, known);
       if (href === null) child.attrs = null;
       else child.attrSet("href", href);
     }
     const last = sections.at(-1);
-    if (last && (token.type === "inline" || token.type === "fence")) last.text += `${token.content} `;
+    const isHeading = tokens[index - 1]?.type === "heading_open";
+    if (last && !isHeading && (token.type === "inline" || token.type === "fence")) {
+      last.text += `${plain(token.content)} `;
+    }
   }
-  return { title, sections, html: markdown.renderer.render(tokens, markdown.options, {}) };
+  return { ...source, title, sections, html: markdown.renderer.render(tokens, markdown.options, {}) };
 }
 
-/** Makes the pages while building, from docs-page.html, and docs/search.json. */
+/** Markdown as it reads: marks and the targets of links left out. */
+function plain(text: string): string {
+  return text.replace(/\[([^\]]*)\]\([^)]*\)/g, "$1").replace(/[`*]/g, "").replace(/\s+/g, " ");
+}
+
+/** The list of pages; `folder` leads to them from where it stands. */
+function contents(made: Rendered[], current: string, folder: string): string {
+  const link = ({ page, title }: Rendered) =>
+    `<li><a href="${folder}${page}.html"${page === current ? ' aria-current="page"' : ""}>${escaped(title)}</a></li>`;
+  return [...new Set(made.map(({ group }) => group))]
+    .map((group) => {
+      const links = made.filter((one) => one.group === group).map(link);
+      return `<p class="group" id="pages-${group.toLowerCase().replace(/ /g, "-")}">${group}</p>\n<ul>\n${links.join("\n")}\n</ul>`;
+    })
+    .join("\n");
+}
+
+/** The first example of the package's README, which docs.html shows with a button that runs it. */
+function quickStart(markdown: Markdown, root: string): string {
+  const tokens = markdown.parse(readFileSync(join(root, QUICK_START), "utf8"), {});
+  const example = tokens.find(({ type, info }) => type === "fence" && info === "js");
+  if (!example) throw new Error(`${QUICK_START} has no example.`);
+  return markdown.renderer.render([example], markdown.options, {});
+}
+
+/** docs/NAME.html for each file, from docs.html; docs/search.json; the contents of docs.html itself. */
 export function docs(root: string): Plugin {
   return {
     name: "docs",
@@ -73,26 +151,29 @@ export function docs(root: string): Plugin {
       const shell = bundle["docs.html"];
       if (shell?.type !== "asset") return;
       const frame = String(shell.source);
+      const markdown = renderer();
       const list = sources(root);
-      const known = new Map(list.map(({ page, file }) => [basename(file), page]));
-      known.set("README.md", "readme");
-      const made = list.map(({ page, file }) => ({ page, ...render(readFileSync(join(root, file), "utf8"), page, known) }));
-      const index = made.flatMap((one) => one.sections.map((section) => ({ ...section, text: section.text.slice(0, 2000) })));
+      const known = new Map(list.map(({ page, file }) => [file, page]));
+      const made = list.map((source) =>
+        render(markdown, readFileSync(join(root, source.file), "utf8"), source, known),
+      );
+      const index = made.flatMap(({ sections }) =>
+        sections.map((section) => ({ ...section, text: section.text.slice(0, SEARCHED) })),
+      );
       this.emitFile({ type: "asset", fileName: "docs/search.json", source: JSON.stringify(index) });
-      const contents = (current: string) =>
-        made.map(({ page, title }) => `<li><a href="${page}.html"${page === current ? ' aria-current="page"' : ""}>${title.replace(/</g, "&lt;")}</a></li>`).join("\n");
+      // Texts have "$&" and the like in them: a function's result is taken as it is.
+      const filled = (text: string, title: string, menu: string, html: string) =>
+        text
+          .replace("<title>Docs", () => `<title>${escaped(title)}`)
+          .replace("<!--contents-->", () => menu)
+          .replace("<!--text-->", () => html);
       for (const { page, title, html } of made) {
         const below = frame.replaceAll('="./', '="../');
-        this.emitFile({
-          type: "asset",
-          fileName: `docs/${page}.html`,
-          source: below
-            .replace("<title>Docs", `<title>${title.replace(/</g, "&lt;")}`)
-            .replace("<!--contents-->", contents(page))
-            .replace("<!--text-->", html),
-        });
+        const source = filled(below, title, contents(made, page, ""), html);
+        this.emitFile({ type: "asset", fileName: `docs/${page}.html`, source });
       }
-      shell.source = frame.replace("<!--contents-->", contents("").replaceAll('href="', 'href="docs/')).replace("<!--text-->", "");
+      const start = `<h1>Docs</h1>\n<p>A model in a page takes these lines:</p>\n${quickStart(markdown, root)}`;
+      shell.source = filled(frame, "Docs", contents(made, "", "docs/"), start);
     },
   };
 }

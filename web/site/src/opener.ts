@@ -29,8 +29,8 @@ export function settings(): { model: string | null; options: OpenOptions } {
 }
 
 /** What is opened for a name: the model beside the site, else what tokamak-web takes. */
-export function sourceOf(name: string): Source {
-  return name === BUILTIN ? new URL("./models/storyteller/", document.baseURI) : name;
+export function sourceOf(name: string, base = "./"): Source {
+  return name === BUILTIN ? new URL(`${base}models/storyteller/`, document.baseURI) : name;
 }
 
 const PHASES: Record<Progress["phase"], string> = {

@@ -1,0 +1,25 @@
+// The pages of the documentation: the search, the list of pages, and the example that can be run.
+import { byId } from "./dom.ts";
+import { makeRunnable } from "./run_example.ts";
+import { mountSearch } from "./search.ts";
+import { startPage } from "./shell.ts";
+
+const base = /\/docs\/[^/]*$/.test(location.pathname) ? "../" : "./";
+startPage("docs", base);
+mountSearch(byId("search"), base);
+
+// Where there is room the list stands open beside the text. It is closed without scripts, which is well.
+const contents = byId<HTMLDetailsElement>("contents");
+const wide = matchMedia("(min-width: 900px)");
+const follow = () => (contents.open = wide.matches);
+wide.addEventListener("change", follow);
+follow();
+// On narrow screens docs.html is the list of pages.
+if (base === "./") contents.open = true;
+contents.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
+
+// The pages that show the package's README: its first example opens a model and continues a text.
+const first = [...document.querySelectorAll<HTMLElement>("pre > code.language-js")].find((code) =>
+  code.textContent?.includes('from "tokamak-web"'),
+);
+if (first?.parentElement) makeRunnable(first.parentElement, base);
