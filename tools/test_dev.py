@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
 """Tests of ./dev: what it refuses, and that a dry run only says what it would do."""
+import http.client
 import os
 import pathlib
 import pty
+import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -33,6 +36,10 @@ class Dev(unittest.TestCase):
         self.refused("nonsense", "check", "nonsense")
         self.refused("nonsense", "setup", "nonsense")
         self.refused("seconds", "fuzz", "safetensors", "long")
+        self.refused("--port N or --build DIR", "web", "nonsense")
+        self.refused("--port of ./dev web needs a value", "web", "--port")
+        for port in ("0", "65536", "x", "-1"):
+            self.refused(f'"{port}" is no port', "web", "--port", port)
         for part in ("0/4", "5/4", "x/y", "1/0"):
             self.refused(f'"{part}" is no shard', "test", "all", part)
 
@@ -62,12 +69,81 @@ class Dev(unittest.TestCase):
         for words, mention in ((("fuzz", "safetensors", "300"), "fuzz_safetensors for 300 s"),
                                (("build", "release"), "ninja"), (("test", "formats"), "ctest"),
                                (("test",), "-LE matrix"), (("test", "all"), "-LE quick"),
-                               (("format",), "clang-format-22"), (("run", "-p", "x"), "run -p x")):
+                               (("format",), "clang-format-22"), (("run", "-p", "x"), "run -p x"),
+                               (("web", "--port", "8100"), "serve.py web/site/dist --port 8100"),
+                               (("web", "--build", "site"), "write the site to site")):
             with self.subTest(words[0]):
                 answer = dev("--dry-run", *words)
                 self.assertEqual(answer.returncode, 0, answer)
                 self.assertIn("would run", answer.stderr)
                 self.assertIn(mention, answer.stderr)
+
+
+    def test_a_site_is_not_written_over_other_files(self):
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "mine.txt").write_text("mine")
+            answer = dev("--dry-run", "web", "--build", folder)
+            self.assertEqual(answer.returncode, 1, answer)
+            self.assertIn("has other files in it", answer.stderr)
+
+
+class Serve(unittest.TestCase):
+    """tools/dev/serve.py, which ./dev web ends with."""
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = pathlib.Path(folder.name, "site")
+        (cls.folder / "docs").mkdir(parents=True)
+        (cls.folder / "index.html").write_text("first")
+        (cls.folder / "a.wasm").write_bytes(bytes(range(100)))
+        (cls.folder.parent / "secret").write_text("secret")
+        (cls.folder.parent / "also").mkdir()
+        (cls.folder.parent / "also" / "b.json").write_text("{}")
+        words = [sys.executable, ROOT / "tools/dev/serve.py", cls.folder, "--port"]
+        cls.server = subprocess.Popen([*words, "0", "--also", f"/more/={cls.folder.parent / 'also'}"],
+                                      stdout=subprocess.PIPE, text=True)
+        cls.addClassCleanup(cls.server.stdout.close)
+        cls.addClassCleanup(cls.server.wait)
+        cls.addClassCleanup(cls.server.send_signal, signal.SIGINT)
+        cls.port = int(re.search(r"127\.0\.0\.1:(\d+)/", cls.server.stdout.readline())[1])
+        cls.words = words
+
+    def get(self, path, **headers):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        connection.request(headers.pop("method", "GET"), path, headers=headers)
+        answer = connection.getresponse()
+        body = answer.read()
+        connection.close()
+        return answer, body
+
+    def test_gives_files_with_their_types_and_asks_for_no_cache(self):
+        for path, kind, body in (("/", "text/html; charset=utf-8", b"first"),
+                                 ("/a.wasm?x=1", "application/wasm", bytes(range(100))),
+                                 ("/more/b.json", "application/json", b"{}")):
+            answer, found = self.get(path)
+            self.assertEqual((answer.status, answer.headers["Content-Type"], found), (200, kind, body))
+            self.assertEqual(answer.headers["Cache-Control"], "no-cache")
+        self.assertEqual(self.get("/a.wasm", method="HEAD")[1], b"")
+
+    def test_gives_parts(self):
+        whole = bytes(range(100))
+        for asked, part in (("10-19", whole[10:20]), ("90-", whole[90:]), ("-5", whole[-5:]), ("98-500", whole[98:])):
+            answer, found = self.get("/a.wasm", Range=f"bytes={asked}")
+            self.assertEqual((answer.status, found), (206, part), asked)
+        self.assertEqual(self.get("/a.wasm", Range="bytes=3-7")[0].headers["Content-Range"], "bytes 3-7/100")
+        self.assertEqual(self.get("/a.wasm", Range="bytes=100-")[0].status, 416)
+        for senseless in ("bytes=9-3", "bytes=-", "lines=1-2"):
+            self.assertEqual(self.get("/a.wasm", Range=senseless)[0].status, 200, senseless)
+
+    def test_gives_nothing_else(self):
+        for path in ("/../secret", "/%2e%2e/secret", "/more/../../secret", "/docs", "/none", "/%00"):
+            self.assertEqual(self.get(path)[0].status, 404, path)
+
+    def test_a_port_that_is_taken_is_an_error(self):
+        answer = subprocess.run([*self.words, str(self.port)], capture_output=True, text=True, timeout=20)
+        self.assertEqual(answer.returncode, 1)
+        self.assertEqual(answer.stderr, f"error: Port {self.port} is taken; --port N chooses another one.\n")
 
 
 class Shards(unittest.TestCase):
