@@ -5,6 +5,7 @@ import { cpSync, existsSync, readFileSync, readdirSync, writeFileSync } from "no
 import { join, relative } from "node:path";
 import { type Plugin, defineConfig } from "vite";
 import { docs } from "./docs.ts";
+import { goldens } from "./goldens.ts";
 
 const here = import.meta.dirname;
 const root = join(here, "../..");
@@ -69,5 +70,5 @@ export default defineConfig({
       output: { assetFileNames: (asset) => (asset.names[0]?.endsWith(".wasm") ? "assets/[name][extname]" : "assets/[name]-[hash][extname]") },
     },
   },
-  plugins: [docs(root), copied(), offline()],
+  plugins: [docs(root), goldens(root), copied(), offline()],
 });

@@ -199,6 +199,34 @@ export interface InspectOptions {
   depth?: number;
 }
 
+/** How far `bench` or `selfTest` is: a sentence, or kernels done of all. */
+export interface Doing {
+  phase: "bench" | "self-test";
+  doing?: string;
+  done?: number;
+  total?: number;
+}
+
+export interface LongOptions {
+  signal?: AbortSignal;
+  onProgress?(doing: Doing): void;
+}
+
+/** As of `tokamak bench`; lists give one test for each number. */
+export interface BenchOptions extends LongOptions {
+  /** Tokens of prompts that are read, and tokens that are generated; 0: no such test. */
+  prompts?: number[];
+  generate?: number[];
+  /** Tokens that are in the cache before a test starts. */
+  depths?: number[];
+  sequences?: number[];
+  repetitions?: number;
+  /** Measure the bandwidth and the launches that lower bounds need. */
+  bounds?: boolean;
+  /** Compare with the CPU; small models are compared unless it says no. */
+  check?: boolean;
+}
+
 export interface EngineState {
   status: "ready" | "busy" | "closed" | "crashed";
   /** Texts under way or waiting. */
@@ -241,9 +269,9 @@ export interface Engine {
   kernels(): Promise<unknown>;
   /** What a step of the plan runs, its WGSL, and why no other variant. */
   kernel(place: { phase: number; step: number }): Promise<unknown>;
-  bench(options?: object & { signal?: AbortSignal }): Promise<unknown>;
+  bench(options?: BenchOptions): Promise<unknown>;
   profile(options?: object & { signal?: AbortSignal }): Promise<unknown>;
-  selfTest(options?: { signal?: AbortSignal }): Promise<unknown>;
+  selfTest(options?: LongOptions): Promise<unknown>;
   /** A request of the OpenAI-shaped API; `openaiFetch` makes a `fetch` of it. */
   exchange(
     request: { method: string; path: string; body: string },

@@ -1,6 +1,8 @@
 // An open model, as the page has it: everything happens in the Worker at the end of the connection.
 import type {
   Adapter,
+  BenchOptions,
+  Doing,
   EmbedOptions,
   Engine,
   EngineState,
@@ -9,6 +11,7 @@ import type {
   Generation,
   InspectOptions,
   LoadTimes,
+  LongOptions,
   Message,
   ModelFacts,
   View,
@@ -103,16 +106,16 @@ export class WorkerEngine implements Engine {
     return this.#verb("kernel", { phase, step });
   }
 
-  bench({ signal, ...values }: object & WithSignal = {}): Promise<unknown> {
-    return this.#verb("bench", values, signal);
+  bench({ signal, onProgress, ...values }: BenchOptions = {}): Promise<unknown> {
+    return this.#verb("bench", values, signal, onProgress);
   }
 
   profile({ signal, ...values }: object & WithSignal = {}): Promise<unknown> {
     return this.#verb("profile", values, signal);
   }
 
-  selfTest({ signal }: WithSignal = {}): Promise<unknown> {
-    return this.#verb("self_test", {}, signal);
+  selfTest({ signal, onProgress }: LongOptions = {}): Promise<unknown> {
+    return this.#verb("self_test", {}, signal, onProgress);
   }
 
   exchange(
@@ -161,9 +164,20 @@ export class WorkerEngine implements Engine {
     return run;
   }
 
-  async #verb<Reply>(verb: string, values: object, signal?: AbortSignal): Promise<Reply> {
-    return (await this.#connection.send({ kind: "verb", verb, values }, undefined, signal)
-      .result) as Reply;
+  async #verb<Reply>(
+    verb: string,
+    values: object,
+    signal?: AbortSignal,
+    doing?: (doing: Doing) => void,
+  ): Promise<Reply> {
+    const { result } = this.#connection.send(
+      { kind: "verb", verb, values },
+      (part) => {
+        if (part.kind === "doing") doing?.(part.doing);
+      },
+      signal,
+    );
+    return (await result) as Reply;
   }
 
   #runs(change: number, more: Partial<EngineState> = {}): void {

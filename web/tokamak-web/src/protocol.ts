@@ -1,6 +1,6 @@
 // What the page and the Worker post each other. Every call of the page has a number, which the messages
 // that answer it carry.
-import type { Generation, OpenOptions, Piece, Progress } from "./api.ts";
+import type { Doing, Generation, OpenOptions, Piece, Progress } from "./api.ts";
 import type { ErrorData } from "./errors.ts";
 import type { PostedSource, StoredModel } from "./models/types.ts";
 
@@ -44,6 +44,7 @@ export type ToWorker =
 /** What comes before the end of a call. */
 export type Part =
   | { kind: "progress"; progress: Progress }
+  | { kind: "doing"; doing: Doing }
   | { kind: "piece"; piece: Piece }
   | { kind: "head"; status: number; contentType: string }
   | { kind: "body"; text: string };

@@ -1,5 +1,5 @@
 // The Worker's side of the protocol: opens a model, calls the module, sends what comes of it.
-import type { Check, Progress } from "./api.ts";
+import type { Check, Doing, Progress } from "./api.ts";
 import { TokamakError, errorData } from "./errors.ts";
 import type { Files } from "./host/file.ts";
 import type { DeviceWatch } from "./host/gpu.ts";
@@ -14,6 +14,7 @@ import type {
   PostedOptions,
   ToPage,
   ToWorker,
+  VerbCall,
 } from "./protocol.ts";
 import { type Asker, Pump } from "./pump.ts";
 import { type DeviceReply, type OpenReply, checkOf, refusal } from "./verdict.ts";
@@ -51,6 +52,8 @@ export class Session {
   #question = 0;
   /** Where the module's reports of progress go. */
   #progress: ((progress: Omit<Progress, "overall">) => void) | null = null;
+  /** Who has asked for what takes long, and hears how far it is. */
+  readonly #waiting = new Map<Doing["phase"], Asker>();
 
   constructor(host: SessionHost) {
     this.#host = host;
@@ -96,7 +99,7 @@ export class Session {
       case "check":
         return this.#check(call, asker, signal);
       case "verb":
-        return this.#model.module.call(call.verb, call.values, signal);
+        return this.#verb(call, asker, signal);
       case "generate":
         return this.#generate(call, asker, signal);
       case "openai":
@@ -181,6 +184,9 @@ export class Session {
         total: number;
       };
       this.#progress({ phase, loaded: done, total, cached: phase === "read" });
+    } else if (kind === "progress") {
+      const doing = values as Doing;
+      this.#waiting.get(doing.phase)?.part({ kind: "doing", doing });
     }
   }
 
@@ -209,6 +215,18 @@ export class Session {
     const question = this.#question;
     this.#host.post({ kind: "evict", question, models });
     return new Promise((resolve) => this.#questions.set(question, resolve));
+  }
+
+  async #verb({ verb, values }: VerbCall, asker: Asker, signal: AbortSignal): Promise<unknown> {
+    const { module } = this.#model;
+    const phase = verb === "self_test" ? "self-test" : verb === "bench" ? "bench" : null;
+    if (!phase) return module.call(verb, values, signal);
+    this.#waiting.set(phase, asker);
+    try {
+      return await module.call(verb, values, signal);
+    } finally {
+      if (this.#waiting.get(phase) === asker) this.#waiting.delete(phase);
+    }
   }
 
   async #generate(call: GenerateCall, asker: Asker, signal: AbortSignal): Promise<unknown> {

@@ -1,6 +1,6 @@
 // The page and the Worker, over a fake module: runs, turns, cancelling, errors.
 import { expect, test, vi } from "vitest";
-import type { Piece } from "../src/api.ts";
+import type { Doing, Piece } from "../src/api.ts";
 import { TokamakError } from "../src/errors.ts";
 import type { StepEvent, StepReply } from "../src/protocol.ts";
 import { type Verbs, opened, soon } from "./fakes.ts";
@@ -163,6 +163,26 @@ test("a long verb is cancelled by its signal", async () => {
   const vectors = engine.embed("a", { signal: abort.signal });
   setTimeout(() => abort.abort(), 10);
   await expect(vectors).rejects.toMatchObject({ code: "cancelled" });
+});
+
+test("long verbs tell how far they are, each to the one who asked", async () => {
+  const { engine, worker } = await opened({
+    ...writer(),
+    bench: () => worker.start?.event("progress", { phase: "bench", doing: "tg32" }) ?? {},
+    self_test: () => {
+      worker.start?.event("progress", { phase: "self-test", done: 1, total: 9 });
+      return { kernels: [] };
+    },
+  });
+  const seen: Doing[] = [];
+  const onProgress = (doing: Doing) => seen.push(doing);
+  await engine.bench({ prompts: [1], onProgress });
+  await engine.selfTest({ onProgress });
+  await engine.selfTest();
+  expect(seen).toEqual([
+    { phase: "bench", doing: "tg32" },
+    { phase: "self-test", done: 1, total: 9 },
+  ]);
 });
 
 test("a trap in a step ends every text and the engine, and says so", async () => {

@@ -1,0 +1,177 @@
+// The page that tells whether this device computes right.
+import type { Engine } from "tokamak-web";
+import { byId, copyButton, download, h, table } from "./dom.ts";
+import { seconds } from "./numbers.ts";
+import { mountOpener } from "./opener.ts";
+import { reportText, resultOf } from "./report.ts";
+import { showError, startPage } from "./shell.ts";
+import { type Golden, type Outcome, type SelfTest, isRight, isWrong, readGoldens, runGolden } from "./suite.ts";
+import { outcomeDetails } from "./outcome.ts";
+
+/** Prompts of more tokens than this take the CPU minutes. */
+const LONG = 100;
+
+let engine: Engine | null = null;
+let model = "";
+let goldens: Golden[] = [];
+let outcomes: Outcome[] = [];
+let selfTest: SelfTest | null = null;
+let abort: AbortController | null = null;
+
+const runPrompts = h("button", { type: "button", disabled: true }, "Check the answers");
+const runKernels = h("button", { type: "button", class: "quiet", disabled: true }, "Test every kernel");
+const stop = h("button", { type: "button", class: "quiet", hidden: true }, "Stop");
+const bar = h("progress", { max: 1, value: 0, hidden: true, "aria-label": "Progress" });
+const status = h("p", { class: "status", role: "status" });
+const verdict = h("p", { class: "verdict", role: "status" });
+const promptPlace = h("section", { "aria-label": "Answers" });
+const kernelPlace = h("section", { "aria-label": "Kernels" });
+const copy = copyButton(() => report(), "Copy the report");
+const save = h("button", { type: "button", class: "quiet" }, "Save as JSON");
+const reportRow = h("div", { class: "row", hidden: true }, copy, save);
+
+const report = () => (engine ? reportText(engine, model, outcomes, selfTest) : "");
+
+/** Runs one of the two checks with its buttons, and shows what goes wrong. */
+async function under(what: (engine: Engine, signal: AbortSignal) => Promise<void>): Promise<void> {
+  if (!engine) return;
+  const own = new AbortController();
+  abort = own;
+  runPrompts.disabled = runKernels.disabled = true;
+  stop.hidden = bar.hidden = false;
+  bar.value = 0;
+  byId("validate").querySelector(":scope > .error")?.remove();
+  try {
+    await what(engine, own.signal);
+    status.textContent = "";
+  } catch (error) {
+    status.textContent = own.signal.aborted ? "Stopped." : "";
+    if (!own.signal.aborted) showError(byId("validate"), error);
+  } finally {
+    // A model that was opened meanwhile has its own state.
+    if (abort === own) {
+      runPrompts.disabled = goldens.length === 0;
+      runKernels.disabled = false;
+      stop.hidden = bar.hidden = true;
+    }
+    drawVerdict();
+  }
+}
+
+function drawVerdict(): void {
+  const { wrong, right } = resultOf(outcomes, selfTest);
+  reportRow.hidden = right + wrong === 0;
+  verdict.className = `verdict ${wrong > 0 ? "wrong" : "right"}`;
+  if (right + wrong === 0) verdict.textContent = "";
+  else if (wrong > 0) verdict.textContent = `✗ Wrong on this device: ${wrong} of ${right + wrong} checks.`;
+  else verdict.textContent = `✓ Right on this device: all ${right} checks.`;
+}
+
+function resultCell(outcome: Outcome): HTMLElement {
+  if (outcome.skipped) return h("span", { class: "faint" }, outcome.skipped);
+  if (isRight(outcome)) return h("span", { class: "right" }, "✓ right");
+  return h("span", { class: "wrong" }, "✗ wrong");
+}
+
+function drawPrompts(): void {
+  const rows = outcomes.map((outcome) => {
+    const { kind, prompt, promptIds, ids } = outcome.golden;
+    const text = h("span", { class: "clipped", title: prompt }, prompt);
+    return [text, kind, promptIds.length, ids.length, resultCell(outcome), outcome.seconds ? seconds(outcome.seconds) : ""];
+  });
+  const titles = ["Prompt", "Kind", "Tokens", "Answer", "Result", "Time"];
+  const scroll = h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "Table of answers" }, table(titles, rows));
+  promptPlace.replaceChildren(h("h2", {}, "Answers"), scroll);
+  for (const outcome of outcomes.filter(isWrong)) {
+    promptPlace.append(outcomeDetails(outcome, (ids) => engine?.detokenize(ids) ?? Promise.resolve("")));
+  }
+}
+
+async function checkPrompts(on: Engine, signal: AbortSignal): Promise<void> {
+  outcomes = [];
+  const slow = on.adapter.features.length === 0 || on.adapter.software;
+  for (const [index, golden] of goldens.entries()) {
+    bar.value = index / goldens.length;
+    status.textContent = `Answer ${index + 1} of ${goldens.length} …`;
+    const leaveOut = slow && golden.promptIds.length > LONG;
+    const outcome = leaveOut
+      ? { golden, skipped: "left out: long, and this is a CPU" }
+      : await runGolden(on, golden, signal);
+    outcomes.push(outcome);
+    drawPrompts();
+  }
+}
+
+function drawKernels({ kernels, seconds: time }: SelfTest): void {
+  const wrong = kernels.filter(({ failure }) => failure);
+  const skipped = kernels.filter((one) => !one.failure && one.skipped);
+  const right = kernels.length - wrong.length - skipped.length;
+  const text = `${right} right, ${wrong.length} wrong, ${skipped.length} not for this device, in ${seconds(time)}.`;
+  const row = ({ kernel, cases, failure, skipped: why }: SelfTest["kernels"][number]) => [
+    h("code", {}, kernel),
+    failure || why ? "" : cases,
+    failure ? h("span", { class: "wrong" }, `✗ ${failure}`) : why ? h("span", { class: "faint" }, why) : h("span", { class: "right" }, "✓ right"),
+  ];
+  const all = (list: SelfTest["kernels"], label: string) =>
+    h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": label }, table(["Kernel", "Cases", "Result"], list.map(row)));
+  kernelPlace.replaceChildren(
+    h("h2", {}, "Kernels"),
+    h("p", { class: wrong.length > 0 ? "wrong" : "" }, text),
+    ...(wrong.length > 0 ? [all(wrong, "Kernels that are wrong")] : []),
+    h("details", {}, h("summary", {}, "All kernels"), all(kernels, "All kernels")),
+  );
+}
+
+async function checkKernels(on: Engine, signal: AbortSignal): Promise<void> {
+  status.textContent = "Compiling the kernels …";
+  const found = await on.selfTest({
+    signal,
+    onProgress: ({ done = 0, total = 0 }) => {
+      bar.value = total ? done / total : 0;
+      status.textContent = `Kernel ${done + 1} of ${total} …`;
+    },
+  });
+  selfTest = found as SelfTest;
+  drawKernels(selfTest);
+}
+
+async function opened(found: Engine, name: string): Promise<void> {
+  abort?.abort();
+  abort = null;
+  engine = found;
+  model = name;
+  outcomes = [];
+  promptPlace.replaceChildren();
+  stop.hidden = bar.hidden = true;
+  runKernels.disabled = false;
+  try {
+    goldens = (await readGoldens())[name] ?? [];
+  } catch (error) {
+    goldens = [];
+    showError(byId("validate"), error);
+  }
+  runPrompts.disabled = goldens.length === 0;
+  status.textContent = goldens.length > 0 ? "" : "There are no recorded answers of this model; the kernels can be tested.";
+  drawVerdict();
+}
+
+runPrompts.addEventListener("click", () => void under(checkPrompts));
+runKernels.addEventListener("click", () => void under(checkKernels));
+stop.addEventListener("click", () => abort?.abort());
+save.addEventListener("click", () => {
+  if (!engine) return;
+  const { model: facts, adapter } = engine;
+  download("tokamak-validate.json", JSON.stringify({ model: facts, adapter, browser: navigator.userAgent, outcomes, selfTest }, null, 1));
+});
+
+startPage("validate");
+byId("validate").append(
+  h("div", { class: "row" }, runPrompts, runKernels, stop),
+  bar,
+  status,
+  verdict,
+  reportRow,
+  promptPlace,
+  kernelPlace,
+);
+void mountOpener((found, name) => void opened(found, name)).start();
