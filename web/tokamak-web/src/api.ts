@@ -260,6 +260,8 @@ export interface Engine {
   chat(messages: Message[], options?: GenerateOptions): Run;
   embed(texts: string | string[], options?: EmbedOptions): Promise<Float32Array[]>;
   tokenize(text: string, options?: { special?: boolean }): Promise<Uint32Array>;
+  /** As `tokenize`, with the text of each token; bytes that are no whole character are "\ufffd". */
+  tokens(text: string, options?: { special?: boolean }): Promise<{ id: number; text: string }[]>;
   detokenize(ids: Iterable<number>): Promise<string>;
   /** The prompt that the model's template makes of messages. */
   render(messages: Message[], variables?: object): Promise<string>;

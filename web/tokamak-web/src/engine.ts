@@ -79,10 +79,17 @@ export class WorkerEngine implements Engine {
     return reply.vectors.map((vector) => Float32Array.from(vector));
   }
 
-  async tokenize(text: string, { special }: { special?: boolean } = {}): Promise<Uint32Array> {
+  async tokenize(text: string, options: { special?: boolean } = {}): Promise<Uint32Array> {
+    return Uint32Array.from(await this.tokens(text, options), ({ id }) => id);
+  }
+
+  async tokens(
+    text: string,
+    { special }: { special?: boolean } = {},
+  ): Promise<{ id: number; text: string }[]> {
     const values = { text, ...(special !== undefined && { special }) };
-    const { ids } = await this.#verb<{ ids: number[] }>("tokenize", values);
-    return Uint32Array.from(ids);
+    const { ids, pieces } = await this.#verb<{ ids: number[]; pieces?: string[] }>("tokenize", values);
+    return ids.map((id, index) => ({ id, text: pieces?.[index] ?? "" }));
   }
 
   async detokenize(ids: Iterable<number>): Promise<string> {
