@@ -75,7 +75,7 @@ export function templatePreview(panel: HTMLElement, engine: Engine): void {
   panel.replaceChildren(
     list,
     h("p", { class: "row" }, addButton, h("label", { for: "template-variables" }, "Variables"), variables),
-    h("h3", {}, "Prompt"),
+    h("h2", {}, "Prompt"),
     h("div", { class: "row" }, copyButton(() => prompt.textContent ?? "")),
     count,
     prompt,

@@ -1,0 +1,72 @@
+// The built site and a tiny model from one origin, as the site's content security policy asks.
+import { createReadStream, statSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { extname, join, normalize } from "node:path";
+
+const web = join(import.meta.dirname, "..");
+const SITE = join(web, "site/dist");
+export const DATA = join(web, "../tests/data");
+const TYPES: Record<string, string> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript",
+  ".css": "text/css",
+  ".json": "application/json",
+  ".svg": "image/svg+xml",
+  ".wasm": "application/wasm",
+  ".webmanifest": "application/manifest+json",
+};
+
+/** Files of several models, put together to one that has a tokenizer and a template: "tiny/". */
+const TINY: Record<string, string> = {
+  "config.json": "models/qwen3_qknorm/config.json",
+  "model.safetensors": "models/qwen3_qknorm/model.safetensors",
+  "tokenizer.json": "tokenizers/gpt2/tokenizer.json",
+  "tokenizer_config.json": "tokenizers/gpt2/tokenizer_config.json",
+  "chat_template.jinja": "chat/chatml.jinja",
+};
+
+export interface PagesServer {
+  /** With a slash at its end. */
+  readonly address: string;
+  close(): void;
+}
+
+function fileOf(url: string): string {
+  const path = normalize(decodeURIComponent(new URL(url, "http://localhost").pathname));
+  if (path.startsWith("/tiny/")) return join(DATA, TINY[path.slice(6)] ?? "none");
+  return join(SITE, path.endsWith("/") ? `${path}index.html` : path);
+}
+
+export async function serve(): Promise<PagesServer> {
+  const server = createServer((request, response) => {
+    const file = fileOf(request.url ?? "/");
+    const stat = statSync(file, { throwIfNoEntry: false });
+    if (!stat?.isFile()) {
+      response.writeHead(404).end();
+      return;
+    }
+    const { size } = stat;
+    const { range } = request.headers;
+    const [, from = "0", to = ""] = /^bytes=(\d+)-(\d*)$/.exec(range ?? "") ?? [];
+    const start = Number(from);
+    const end = Math.min(to ? Number(to) : size - 1, size - 1);
+    response.writeHead(range ? 206 : 200, {
+      "Content-Type": TYPES[extname(file)] ?? "application/octet-stream",
+      "Content-Length": end - start + 1,
+      "Accept-Ranges": "bytes",
+      ...(range && { "Content-Range": `bytes ${start}-${end}/${size}` }),
+    });
+    if (request.method === "HEAD" || size === 0) response.end();
+    else createReadStream(file, { start, end }).pipe(response);
+  });
+  await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
+  const { port } = server.address() as AddressInfo;
+  return {
+    address: `http://127.0.0.1:${port}/`,
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
