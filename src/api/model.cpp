@@ -1,9 +1,9 @@
 #include <future>
 
 #include "api/engine_loop.h"
-#include "engine/text_request.h"
 #include "base/splitmix.h"
 #include "engine/task.h"
+#include "engine/text_request.h"
 
 namespace tokamak {
 namespace {

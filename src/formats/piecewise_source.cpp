@@ -18,16 +18,16 @@ Result<FileBytes> PiecewiseSource::view(uint64_t offset, uint64_t length) const 
     const auto bytes = std::span(*piece.bytes);
     return FileBytes(bytes.subspan(size_t(offset - piece.begin), size_t(length)), piece.bytes);
   }
-  const uint64_t fetched = std::max(length, std::min(kLeastFetched, size() - offset));
-  if (fetched <= kMostKept && kept_.size() == kPiecesKept) kept_.pop_back();
+  const uint64_t fetched = std::max(length, std::min(kMinFetchedBytes, size() - offset));
+  if (fetched <= kMaxKeptBytes && kept_.size() == kPiecesKept) kept_.pop_back();
   auto bytes = std::make_shared<std::vector<std::byte>>(static_cast<size_t>(fetched));
   TOK_TRY(fetch(offset, *bytes));
-  if (fetched <= kMostKept) kept_.push_front({offset, bytes});
+  if (fetched <= kMaxKeptBytes) kept_.push_front({offset, bytes});
   return FileBytes(std::span(*bytes).first(size_t(length)), bytes);
 }
 
 Result<void> PiecewiseSource::read(uint64_t offset, std::span<std::byte> out) const {
-  if (out.size() > kMostKept) {
+  if (out.size() > kMaxKeptBytes) {
     TOK_TRY(check_range(offset, out.size()));
     return fetch(offset, out);
   }

@@ -22,8 +22,8 @@ class PiecewiseSource : public ByteSource {
   virtual Result<void> fetch(uint64_t offset, std::span<std::byte> out) const = 0;
 
  private:
-  static constexpr uint64_t kLeastFetched = uint64_t{512} << 10;
-  static constexpr uint64_t kMostKept = uint64_t{1} << 20;  // of one piece; longer ones are not
+  static constexpr uint64_t kMinFetchedBytes = uint64_t{512} << 10;
+  static constexpr uint64_t kMaxKeptBytes = uint64_t{1} << 20;  // of one piece; longer ones are not
   static constexpr size_t kPiecesKept = 4;
 
   struct Piece {

@@ -80,7 +80,9 @@ npm_packages() {
 }
 # Types, tests and the build of the packages; the modules of the wasm preset go in if they are there.
 web() {
+  # The site is checked against the types that the package's build writes.
   npm_packages &&
+    npm --prefix "$root/web" run build --workspace tokamak-web &&
     npm --prefix "$root/web" run check &&
     npm --prefix "$root/web" test &&
     npm --prefix "$root/web" run build

@@ -11,6 +11,11 @@
 namespace tokamak::web {
 namespace {
 
+Result<std::string> choice_of(const std::string& name) {
+  TOK_TRY(hub::ModelName parsed, hub::parse_model_name(name));
+  return std::move(parsed.choice);
+}
+
 /// What the files that had to be read first say: `texts`, by their paths.
 Result<hub::LookedUp> looked_up(const Json* texts) {
   hub::LookedUp found;
@@ -29,23 +34,24 @@ Result<hub::LookedUp> looked_up(const Json* texts) {
 
 }  // namespace
 
-/// {name} -> {repo, revision, choice}
+/// {name} -> {repo, revision, file}: file is what stands after ":", a file or a quantization
 Result<Json> hub_name(State&, const Json& options) {
   std::string text;
   TOK_TRY(Fields(options).take("name", text).done());
   TOK_TRY(const hub::ModelName name, hub::parse_model_name(text));
   Json out;
-  out.set("repo", name.repo).set("revision", name.revision).set("choice", name.choice);
+  out.set("repo", name.repo).set("revision", name.revision).set("file", name.choice);
   return out;
 }
 
-/// {listing, choice[, texts]} -> {commit, lookUp, files}: `listing` is the hub's answer. Files that
+/// {name, listing[, texts]} -> {commit, lookUp, files}: `listing` is the hub's answer. Files that
 /// `lookUp` names are to be read first and given in `texts`: {path: text}; `files` is right then.
 Result<Json> hub_files(State&, const Json& options) {
-  std::string text, choice;
+  std::string name, text;
   Fields fields(options);
   const Json* const texts = fields.find("texts");
-  TOK_TRY(fields.take("listing", text).take("choice", choice).done());
+  TOK_TRY(fields.take("name", name).take("listing", text).done());
+  TOK_TRY(const std::string choice, choice_of(name));
   TOK_TRY(const hub::RepoListing listing, hub::parse_repo_reply(text));
   Json out;
   out.set("commit", listing.commit);

@@ -5,10 +5,8 @@
 #include "apps/web/verbs.h"
 #include "engine/source_files.h"
 #include "formats/piecewise_source.h"
-#include "kernels/sources.h"
-#include "plan/plan.h"
 #include "report/inspect.h"
-#include "tune/self_test.h"
+#include "tune/kept_verdicts.h"
 
 namespace tokamak::web {
 namespace {
@@ -73,28 +71,6 @@ Result<ModelFiles> read_files(const Opening& opening) {
   return read_model_files(opening.name, sources);
 }
 
-/// Tests what no visit before this one has, and keeps the verdicts in a note of the page.
-Result<WrongVariants> find_wrong(Backend& backend, const Plan& plan) {
-  const DeviceInfo& device = backend.device();
-  const std::string name = fmt::format("verdicts {} {} {} {}", device.name, device.driver,
-                                       features_text(device.features), kernel_sources_hash());
-  Verdicts known;
-  const auto kept = Json::parse(read_note(name).value_or("{}"));
-  if (kept && kept->is_object()) {
-    for (const auto& [program, verdict] : kept->as_object()) {
-      if (verdict.is_string()) known[program] = verdict.as_string();
-    }
-  }
-  const size_t count = known.size();
-  TOK_TRY(known, test_plan(backend, plan, std::move(known)));
-  if (known.size() != count) {
-    Json verdicts(Json::Object{});
-    for (const auto& [program, verdict] : known) verdicts.set(program, verdict);
-    write_note(name, verdicts.dump());
-  }
-  return wrong_variants(plan, known);
-}
-
 }  // namespace
 
 /// {} -> what the model would run on
@@ -136,7 +112,11 @@ Result<Json> open(State& state, const Json& options) {
     tell("progress", what);
     return !cancelled();
   };
-  if (opening.self_test) own.find_wrong = find_wrong;
+  if (opening.self_test) {
+    own.find_wrong = [](Backend& backend, const Plan& plan) {
+      return find_wrong_kernels(backend, plan, {read_note, write_note});
+    };
+  }
   TOK_TRY(ModelFiles files, read_files(opening));
   TOK_TRY(std::unique_ptr<Backend> backend, open_backend(own));
   TOK_TRY(state.engine, Engine::load(std::move(files), std::move(backend), own, steady_clock()));

@@ -4,10 +4,9 @@
 #include "apps/web/fields.h"
 #include "apps/web/host.h"
 #include "apps/web/verbs.h"
-#include "kernels/select.h"
-#include "kernels/sources.h"
 #include "report/bench.h"
 #include "report/inspect.h"
+#include "report/kernel_catalogue.h"
 #include "report/profile.h"
 #include "report/profile_page.h"
 #include "report/support.h"
@@ -64,58 +63,21 @@ Result<Json> inspect(State& state, const Json& options) {
   return std::move(out.set("json", std::move(json)));
 }
 
-/// {} -> {kernels: [{name, needs, launches: [{phase, step}]}]}: every variant for GPUs, and which
-/// steps of the open model's plan run it
+/// {} -> {kernels}: see kernel_catalogue()
 Result<Json> kernels(State& state, const Json& options) {
   TOK_TRY(Fields(options).done());
-  Json::Array list;
-  for (const KernelVariant& variant : all_variants()) {
-    if (variant.backend != BackendKind::kWebGpu) continue;
-    Json one;
-    one.set("name", variant.name).set("needs", features_text(variant.needs));
-    Json::Array launches;
-    if (const auto model = seen(state)) {
-      const Plan& plan = model->compiled.plan;
-      for (size_t phase = 0; phase < plan.phases.size(); ++phase) {
-        const std::vector<Step>& steps = plan.phases[phase].steps;
-        for (size_t step = 0; step < steps.size(); ++step) {
-          if (steps[step].kernel != &variant) continue;
-          Json launch;
-          launch.set("phase", uint64_t(phase)).set("step", uint64_t(step));
-          launches.push_back(std::move(launch));
-        }
-      }
-    }
-    one.set("launches", std::move(launches));
-    list.push_back(std::move(one));
-  }
+  const auto model = seen(state);
   Json out;
-  out.set("kernels", std::move(list));
+  out.set("kernels", kernel_catalogue(model ? &model->compiled.plan : nullptr));
   return out;
 }
 
-/// {phase, step} -> {kernel, wgsl, passedOver}: what a step of the open model's plan runs, and why
-/// no other variant
+/// {phase, step} -> see kernel_of_step()
 Result<Json> kernel(State& state, const Json& options) {
-  size_t phase_index = 0, step_index = 0;
-  TOK_TRY(Fields(options).take("phase", phase_index).take("step", step_index).done());
+  size_t phase = 0, step = 0;
+  TOK_TRY(Fields(options).take("phase", phase).take("step", step).done());
   TOK_TRY(const Seen model, seen(state));
-  const Plan& plan = model.compiled.plan;
-  if (phase_index >= plan.phases.size() || step_index >= plan.phases[phase_index].steps.size()) {
-    return fail(ErrorCode::kUsage, "The plan has no step {} of phase {}.", step_index, phase_index);
-  }
-  const Phase& phase = plan.phases[phase_index];
-  const Step& step = phase.steps[step_index];
-  Json::Array passed_over;
-  for (const std::string& reason : step.passed_over) passed_over.emplace_back(reason);
-  Json out;
-  out.set("kernel", step.kernel->name).set("phase", phase.name);
-  if (step.kernel->launch != nullptr) {
-    out.set("wgsl", shader_text(step.kernel->needs, step.launch, step.inputs.size(),
-                                step.outputs.size(), batch_access(plan, phase, step)));
-  }
-  out.set("passedOver", std::move(passed_over));
-  return out;
+  return kernel_of_step(model.compiled.plan, phase, step);
 }
 
 /// {tokens, sequences, depth, repetitions, page} -> as `tokamak profile --json`, or with `page`

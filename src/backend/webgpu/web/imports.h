@@ -1,10 +1,10 @@
-// What the page gives the module of WebGPU: the imports "gpu", which web/tokamak-web/src/host/gpu.ts implements.
+// What the page gives the module of WebGPU: the imports "gpu", of web/tokamak-web/src/host/gpu.ts.
 // They are flat, so that JavaScript knows no layout of C: objects are numbers above 0 in a table of
 // the page, 0 is none; sizes and offsets are doubles; texts are a pointer and bytes of UTF-8.
 // Nothing here calls back into the module.
 //
 // What takes time gives a future. Its answer is there when gpu_ready() says so, or after
-// gpu_wait(), the one import that suspends the module: no other import may return a promise.
+// gpu_wait(), which suspends the module; beside file_read() no other import may return a promise.
 #pragma once
 #include <cstddef>
 #include <cstdint>
