@@ -55,8 +55,7 @@ function told(progress: Progress): string {
 
 function verdictText(found: Check): string {
   if (!found.runs) return found.reason ?? "It does not run here.";
-  const left = Math.max(0, found.download - found.cached);
-  const size = left > 0 ? `${bytes(left)} to download` : "all of it is in this browser";
+  const size = found.download > 0 ? `${bytes(found.download)} to download` : "all of it is in this browser";
   const device = found.model ? `, ${bytes(found.model.memory.total)} on the GPU, ${found.model.context} tokens of context` : "";
   const fit = { fits: "It fits this device", tight: "It may be too much for this device", "too-large": "It is too large for this device", unsupported: "It does not run here" };
   return `${fit[found.verdict]}: ${size}${device}.`;

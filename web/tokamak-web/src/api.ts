@@ -246,19 +246,11 @@ export interface Exchange {
   body: ReadableStream<string>;
 }
 
-export interface Engine {
+/** What there is to see of a model. */
+export interface Look {
   readonly model: ModelFacts;
   /** What the model runs on: the browser's GPU, or the CPU. */
   readonly adapter: Adapter;
-  /** Sampling as the model recommends it; empty where it gives vectors. */
-  readonly defaults: GenerateOptions;
-  readonly loadTimes: LoadTimes;
-  /** Pipelines that were compiled. */
-  readonly pipelines: number;
-  /** Continues a text or, given as tokens, a prompt. */
-  generate(prompt: string | number[], options?: GenerateOptions): Run;
-  chat(messages: Message[], options?: GenerateOptions): Run;
-  embed(texts: string | string[], options?: EmbedOptions): Promise<Float32Array[]>;
   tokenize(text: string, options?: { special?: boolean }): Promise<Uint32Array>;
   /** As `tokenize`, with the text of each token; bytes that are no whole character are "\ufffd". */
   tokens(text: string, options?: { special?: boolean }): Promise<{ id: number; text: string }[]>;
@@ -271,6 +263,19 @@ export interface Engine {
   kernels(): Promise<unknown>;
   /** What a step of the plan runs, its WGSL, and why no other variant. */
   kernel(place: { phase: number; step: number }): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+export interface Engine extends Look {
+  /** Sampling as the model recommends it; empty where it gives vectors. */
+  readonly defaults: GenerateOptions;
+  readonly loadTimes: LoadTimes;
+  /** Pipelines that were compiled. */
+  readonly pipelines: number;
+  /** Continues a text or, given as tokens, a prompt. */
+  generate(prompt: string | number[], options?: GenerateOptions): Run;
+  chat(messages: Message[], options?: GenerateOptions): Run;
+  embed(texts: string | string[], options?: EmbedOptions): Promise<Float32Array[]>;
   bench(options?: BenchOptions): Promise<unknown>;
   profile(options?: object & { signal?: AbortSignal }): Promise<unknown>;
   selfTest(options?: LongOptions): Promise<unknown>;

@@ -1,5 +1,5 @@
 // Language models in a browser tab: `open` starts a Worker with the engine and opens a model in it.
-import type { Check, Engine, OpenOptions } from "./api.ts";
+import type { Check, Engine, Look, OpenOptions } from "./api.ts";
 import { Connection, type WorkerLike } from "./connection.ts";
 import { type Facts, WorkerEngine } from "./engine.ts";
 import { TokamakError } from "./errors.ts";
@@ -36,13 +36,15 @@ function workerOf(worker: OpenOptions["worker"]): WorkerLike {
   return worker === undefined ? new Worker(TOKAMAK_WORKER_URL) : new Worker(worker);
 }
 
+const NO_TIMES = { total: 0, compile: 0, upload: 0, test: 0 };
+
 interface Start {
   connection: Connection;
   /** The call's answer; the Worker is ended where it fails. */
   result: Promise<unknown>;
 }
 
-function start(kind: "open" | "check", source: Source, options: OpenOptions): Start {
+function start(kind: "open" | "check" | "look", source: Source, options: OpenOptions): Start {
   const { signal, worker, wasm, onProgress, onNotice, onEvict, ...rest } = options;
   const module = wasm ?? TOKAMAK_WASM_URL;
   const values: PostedOptions = { ...rest, wasm: absolute(module) };
@@ -76,6 +78,16 @@ export async function check(source: Source, options: OpenOptions = {}): Promise<
   const found = await result;
   connection.end(new TokamakError("usage", "The check has ended."));
   return found as Check;
+}
+
+/**
+ * Shows what a model becomes on this device without running it: its headers are read, no weights. Fails
+ * as `open` does, and where the model does not run here.
+ */
+export async function look(source: Source, options: OpenOptions = {}): Promise<Look> {
+  const { connection, result } = start("look", source, options);
+  const { model, adapter } = (await result) as Pick<Facts, "model" | "adapter">;
+  return new WorkerEngine(connection, { model, adapter, loadTimes: NO_TIMES, pipelines: 0 });
 }
 
 /**

@@ -11,7 +11,7 @@ export type PostedOptions = Omit<
 > & { wasm: string };
 
 export interface OpenCall {
-  kind: "open" | "check";
+  kind: "open" | "check" | "look";
   source: PostedSource;
   options: PostedOptions;
 }

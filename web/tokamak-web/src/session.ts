@@ -98,6 +98,8 @@ export class Session {
         return this.#open(call, asker, signal);
       case "check":
         return this.#check(call, asker, signal);
+      case "look":
+        return this.#look(call, asker, signal);
       case "verb":
         return this.#verb(call, asker, signal);
       case "generate":
@@ -149,6 +151,21 @@ export class Session {
       const { quota, usage = 0 } = (await globalThis.navigator?.storage?.estimate?.()) ?? {};
       const room = quota === undefined ? undefined : quota - usage;
       return checkOf(outcome, { ...device, waiting }, { total, cached, room });
+    } finally {
+      await found.close();
+    }
+  }
+
+  /** As `check`, but the module stays for what there is to see of the model. */
+  async #look(call: OpenCall, asker: Asker, signal: AbortSignal): Promise<unknown> {
+    const { module, waiting } = await this.#start(call.options, asker);
+    const found = await this.#find(call, module, signal, true);
+    try {
+      const files = found.files.map((file) => given(module, file));
+      const values = { ...openValues(call.options), name: found.name, files };
+      const { device, model } = await module.call<OpenReply>("check", values, signal);
+      this.#opened = { module, pump: new Pump(module) };
+      return { model, adapter: { ...device, waiting } };
     } finally {
       await found.close();
     }

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import type { Progress } from "../src/api.ts";
 import { type ErrorCode, TokamakError } from "../src/errors.ts";
-import { check, open } from "../src/index.ts";
+import { check, look, open } from "../src/index.ts";
 import { DEVICE, FACTS, FakeModule, RUNS, WASM, fakeWorker, oneFile, opened, soon } from "./fakes.ts";
 
 const MODEL = "https://x.invalid/m/";
@@ -141,4 +141,23 @@ test("nothing is removed from the browser's files unless the page allows it", as
     await open(MODEL, { ...options, worker: worker as never, wasm: WASM });
   }
   expect(answers).toEqual([false, true]);
+});
+
+test("a model can be looked at from its headers, its files given back at once", async () => {
+  let closed = 0;
+  const module = new FakeModule({
+    ...RUNS,
+    check: () => ({ model: FACTS.model, device: DEVICE }),
+    inspect: () => ({ text: "a graph" }),
+  });
+  const worker = fakeWorker(module, async (source, options) => {
+    expect(options.headersOnly).toBe(true);
+    return { ...(await oneFile(source, options)), close: () => void (closed += 1) };
+  });
+  const seen = await look(MODEL, { worker: worker as never, wasm: WASM });
+  expect(seen.model).toEqual(FACTS.model);
+  expect(closed).toBe(1);
+  expect(await seen.inspect("graph")).toBe("a graph");
+  expect(module.calls.map(({ verb }) => verb)).not.toContain("open");
+  await seen.close();
 });
