@@ -82,14 +82,18 @@ Result<std::vector<float>> Engine::embed(std::span<const uint32_t> ids,
   return finish(first ? rows.first(dimensions) : rows.last(dimensions), encoder, options);
 }
 
-Result<std::vector<float>> Engine::embed(std::string_view text, const EmbedOptions& options) {
+Result<std::vector<uint32_t>> Engine::embedding_ids(std::string_view text,
+                                                    const EmbedOptions& options) const {
   TOK_TRY(check_task(compiled_, Task::kEmbeddings));
   TOK_TRY(const Tokenizer* own, tokenizer());
   TOK_TRY(const std::string prompt, find_prompt(*compiled_.encoder, options));
   std::string whole = prompt + std::string(text);
   if (compiled_.encoder->lower_case) whole = to_lower(repair_utf8(whole));
-  TOK_TRY(const std::vector<uint32_t> ids,
-          encode(*own, whole, compiled_.context, options.truncate));
+  return encode(*own, whole, compiled_.context, options.truncate);
+}
+
+Result<std::vector<float>> Engine::embed(std::string_view text, const EmbedOptions& options) {
+  TOK_TRY(const std::vector<uint32_t> ids, embedding_ids(text, options));
   return embed(ids, options);
 }
 

@@ -136,6 +136,9 @@ class Engine {
   Result<std::vector<float>> embed(std::string_view text, const EmbedOptions& options = {});
   /// The same of token ids, as they are: without a prompt, without special tokens.
   Result<std::vector<float>> embed(std::span<const uint32_t> ids, const EmbedOptions& options = {});
+  /// What embed() makes of a text before the model runs: for counting its tokens.
+  Result<std::vector<uint32_t>> embedding_ids(std::string_view text,
+                                              const EmbedOptions& options = {}) const;
   /// One embedding per text. They run one after the other; an error names the text.
   Result<std::vector<std::vector<float>>> embed(std::span<const std::string> texts,
                                                 const EmbedOptions& options = {});
