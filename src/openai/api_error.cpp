@@ -1,0 +1,52 @@
+#include "openai/api_error.h"
+
+#include "base/utf8.h"
+
+namespace tokamak::openai {
+namespace {
+
+constexpr size_t kQuotedBytes = 100;
+
+Json text_or_null(const std::string& text) {
+  return text.empty() ? Json() : Json(text);
+}
+
+}  // namespace
+
+Json ApiError::body() const {
+  Json error;
+  error.set("message", message);
+  error.set("type", status >= 500 ? "server_error" : "invalid_request_error");
+  error.set("param", text_or_null(param));
+  error.set("code", text_or_null(code));
+  return Json(Json::Object{{"error", std::move(error)}});
+}
+
+ApiError api_error(const Error& error, std::string_view param) {
+  int status = 500;
+  switch (error.code) {
+    case ErrorCode::kUsage:
+    case ErrorCode::kInvalidInput:
+    case ErrorCode::kUnsupported:
+      status = 400;
+      break;
+    case ErrorCode::kOutOfMemory:
+    case ErrorCode::kCancelled:
+      status = 503;
+      break;
+    case ErrorCode::kDevice:
+    case ErrorCode::kDeviceLost:
+      break;
+  }
+  return {.status = status, .message = error.message, .param = std::string(param)};
+}
+
+std::string quoted(const Json& value) {
+  std::string text = shown(value);
+  if (text.size() <= kQuotedBytes) return text;
+  size_t end = kQuotedBytes;
+  while ((uint8_t(text[end]) & 0xC0) == 0x80) --end;  // not within a character
+  return text.substr(0, end) + "...";
+}
+
+}  // namespace tokamak::openai

@@ -1,0 +1,53 @@
+// What a client is told when a request cannot be answered.
+#pragma once
+#include <expected>
+#include <string>
+#include <utility>
+
+#include "base/json.h"
+#include "base/result.h"
+
+namespace tokamak::openai {
+
+/// OpenAI's error body and the HTTP status it comes with. `param` is the field that is wrong,
+/// `code` a word for programs; both become null where they are empty.
+struct ApiError {
+  int status = 400;
+  std::string message;
+  std::string param;
+  std::string code;
+
+  /// {"error": {"message", "type", "param", "code"}}
+  Json body() const;
+};
+
+template <typename T>
+using Answer = std::expected<T, ApiError>;
+
+using Refusal = std::unexpected<ApiError>;
+
+/// 400: a field is wrong. `return wrong("stop", "stop is {}, expected ...", shown(value));`
+template <typename... Args>
+Refusal wrong(std::string_view param, fmt::format_string<Args...> format, Args&&... args) {
+  return Refusal(ApiError{.message = fmt::format(format, std::forward<Args>(args)...),
+                          .param = std::string(param)});
+}
+
+/// The engine's error: what the request said is 400, what the device did is 500.
+ApiError api_error(const Error& error, std::string_view param = {});
+
+/// The value of an expression of Result, or the error as above.
+template <typename T>
+Answer<T> answer(Result<T> result, std::string_view param = {}) {
+  if (!result) return Refusal(api_error(result.error(), param));
+  if constexpr (std::is_void_v<T>) {
+    return {};
+  } else {
+    return *std::move(result);
+  }
+}
+
+/// `value` as JSON for a message, with its end cut off where it is long.
+std::string quoted(const Json& value);
+
+}  // namespace tokamak::openai

@@ -1,0 +1,82 @@
+#include <bit>
+
+#include "openai/plain_answers.h"
+#include "openai/text_job.h"
+
+namespace tokamak::openai {
+namespace {
+
+constexpr size_t kMaxInputs = 2048;
+
+/// Little-endian f32 in base64, with its padding.
+std::string base64_of(std::span<const float> numbers) {
+  constexpr std::string_view kLetters =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string bytes;
+  for (const float number : numbers) {
+    const auto bits = std::bit_cast<uint32_t>(number);
+    for (int shift = 0; shift < 32; shift += 8) bytes += char(uint8_t(bits >> shift));
+  }
+  std::string out;
+  for (size_t i = 0; i < bytes.size(); i += 3) {
+    uint32_t group = 0;
+    for (size_t k = 0; k < 3; ++k) {
+      group = group << 8 | (i + k < bytes.size() ? uint8_t(bytes[i + k]) : 0u);
+    }
+    for (size_t k = 0; k < 4; ++k) {
+      out += i + k > bytes.size() ? '=' : kLetters[group >> (18 - 6 * k) & 63];
+    }
+  }
+  return out;
+}
+
+Json numbers_json(std::span<const float> numbers) {
+  Json::Array out;
+  for (const float number : numbers) out.push_back(double(number));
+  return out;
+}
+
+}  // namespace
+
+Answer<Json> embeddings(Engine& engine, const Fields& fields, std::string_view model) {
+  const std::string format = fields.encoding_format.value_or("float");
+  if (format != "float" && format != "base64") {
+    return wrong("encoding_format", "encoding_format is {}, expected float or base64.",
+                 quoted(format));
+  }
+  const uint32_t vocab = engine.compiled().facts.vocab;
+  TOK_TRY(const Texts input, texts_of(fields.input, "input", vocab, kMaxInputs));
+  EmbedOptions options;
+  if (fields.dimensions) {
+    options.dimensions = uint32_t(*fields.dimensions);
+    const auto& encoder = engine.compiled().encoder;
+    const uint32_t most = encoder ? encoder->dimensions(engine.compiled().facts.hidden) : 0;
+    if (encoder && options.dimensions > most) {
+      return wrong("dimensions", "dimensions is {}, but the model's embeddings have {}.",
+                   options.dimensions, most);
+    }
+  }
+  uint64_t tokens = 0;
+  Json::Array data;
+  for (size_t i = 0; i < input.texts.size() + input.ids.size(); ++i) {
+    std::vector<uint32_t> ids;
+    if (input.ids.empty()) {
+      TOK_TRY(ids, answer(engine.embedding_ids(input.texts[i], options), "input"));
+    } else {
+      ids = input.ids[i];
+    }
+    TOK_TRY(const std::vector<float> vector, answer(engine.embed(ids, options), "input"));
+    tokens += ids.size();
+    data.push_back(Json(Json::Object{
+        {"object", "embedding"},
+        {"index", uint64_t(i)},
+        {"embedding", format == "base64" ? Json(base64_of(vector)) : numbers_json(vector)}}));
+  }
+  Json usage(Json::Object{{"prompt_tokens", tokens}, {"total_tokens", tokens}});
+  return Json(Json::Object{{"object", "list"},
+                           {"data", std::move(data)},
+                           {"model", model},
+                           {"usage", std::move(usage)}});
+}
+
+}  // namespace tokamak::openai

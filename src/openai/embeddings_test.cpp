@@ -1,0 +1,120 @@
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+
+#include "openai/service.h"
+
+namespace tokamak::openai {
+namespace {
+
+/// An encoder without a tokenizer.
+Engine& engine() {
+  static const std::unique_ptr<Engine> kEngine = [] {
+    auto opened =
+        Engine::open({.model = TOKAMAK_TEST_DATA "/embeddings/qwen3_embedding", .backend = "cpu"});
+    EXPECT_TRUE(opened) << opened.error().message;
+    return *std::move(opened);
+  }();
+  return *kEngine;
+}
+
+struct Received {
+  int status = 0;
+  Json json;
+};
+
+Received ask(std::string_view path, std::string_view body) {
+  auto service = Service::make(
+      engine(), {.model = "m", .unix_seconds = [] { return 0; }, .random = [] { return 4u; }});
+  EXPECT_TRUE(service) << service.error().message;
+  Received received;
+  std::string text;
+  (*service)->begin({"POST", std::string(path), std::string(body)},
+                    {.begin = [&](int status, std::string_view) { received.status = status; },
+                     .write = [&](std::string_view more) { text += more; },
+                     .end = [] {}});
+  auto parsed = Json::parse(text);
+  EXPECT_TRUE(parsed) << text;
+  if (parsed) received.json = *std::move(parsed);
+  return received;
+}
+
+const Json& data_at(const Received& received, size_t index) {
+  return received.json.find("data")->as_array().at(index);
+}
+
+std::vector<float> vector_at(const Received& received, size_t index) {
+  std::vector<float> out;
+  for (const Json& number : data_at(received, index).find("embedding")->as_array()) {
+    out.push_back(float(number.as_number()));
+  }
+  return out;
+}
+
+std::vector<float> decoded(std::string_view base64) {
+  std::string bytes;
+  uint32_t bits = 0, count = 0;
+  for (const char c : base64) {
+    if (c == '=') break;
+    const std::string_view letters =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    bits = bits << 6 | uint32_t(letters.find(c));
+    count += 6;
+    if (count < 8) continue;
+    count -= 8;
+    bytes += char(uint8_t(bits >> count));
+  }
+  std::vector<float> out;
+  for (size_t i = 0; i + 4 <= bytes.size(); i += 4) {
+    uint32_t word = 0;
+    for (size_t k = 0; k < 4; ++k) word |= uint32_t{uint8_t(bytes[i + k])} << (8 * k);
+    out.push_back(std::bit_cast<float>(word));
+  }
+  return out;
+}
+
+TEST(Embeddings, AreWhatTheEngineMakes) {
+  const Received received =
+      ask("/v1/embeddings", R"({"model": "m", "input": [[5, 6, 7], [8, 9]]})");
+  ASSERT_EQ(received.status, 200) << received.json.dump();
+  const uint32_t ids[] = {8, 9};
+  EXPECT_EQ(vector_at(received, 1), *engine().embed(ids));
+  EXPECT_EQ(*data_at(received, 1).find("index"), Json(1));
+  EXPECT_EQ(*received.json.find("usage"),
+            *Json::parse(R"({"prompt_tokens": 5, "total_tokens": 5})"));
+}
+
+TEST(Embeddings, ComeAsTextToo) {
+  for (const int dimensions : {1, 2, 3, 4, 8}) {
+    const std::string rest = fmt::format(R"("input": [5, 6], "dimensions": {})", dimensions);
+    const Received numbers = ask("/embeddings", "{" + rest + "}");
+    const Received text = ask("/embeddings", "{" + rest + R"(, "encoding_format": "base64"})");
+    ASSERT_EQ(text.status, 200) << text.json.dump();
+    EXPECT_EQ(vector_at(numbers, 0).size(), size_t(dimensions));
+    const std::string base64 = data_at(text, 0).find("embedding")->as_string();
+    EXPECT_EQ(decoded(base64), vector_at(numbers, 0));
+    EXPECT_EQ(base64.size() % 4, 0u);
+  }
+}
+
+TEST(Embeddings, WhatTheModelCannotDoIsAnError) {
+  const std::pair<const char*, const char*> cases[] = {
+      {R"({"input": [5], "dimensions": 1000000})", "dimensions"},
+      {R"({"input": [99999999]})", "input"},
+      {R"({"input": []})", "input"},
+      {R"({"input": "a text without a tokenizer"})", "input"},
+  };
+  for (const auto& [body, param] : cases) {
+    const Received received = ask("/v1/embeddings", body);
+    EXPECT_EQ(received.status, 400) << body;
+    EXPECT_EQ(*received.json.find("error")->find("param"), Json(param)) << body;
+  }
+  const Received chat =
+      ask("/v1/chat/completions", R"({"messages": [{"role": "user", "content": "a"}]})");
+  EXPECT_EQ(chat.status, 400);
+  EXPECT_EQ(*chat.json.find("error")->find("param"), Json("model"));
+}
+
+}  // namespace
+}  // namespace tokamak::openai

@@ -1,0 +1,171 @@
+#include "openai/exchange.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+namespace tokamak::openai {
+namespace {
+
+const Tokenizer& tokenizer() {
+  static const Tokenizer kTokenizer = [] {
+    std::ifstream file(TOKAMAK_SOURCE_DIR "/models/storyteller/tokenizer.json");
+    std::stringstream text;
+    text << file.rdbuf();
+    return *Tokenizer::from_json(text.str());
+  }();
+  return kTokenizer;
+}
+
+/// An exchange whose scheduler is the test.
+struct Exchange {
+  Exchange(TextJob job, ToolFormat tools = ToolFormat::kHermes)
+      : sink{.begin = [this](int code, std::string_view) { status = code; },
+             .write = [this](std::string_view text) { body += text; },
+             .end = [this] { ++ends; }},
+        exchange(std::make_shared<TextExchange>(
+            tokenizer(), AnswerHead{.is_chat = job.is_chat, .id = "id", .model = "m"},
+            std::move(job), tools, [this] { return ++drawn; }, sink)) {
+    for (size_t i = 0; i < exchange->size(); ++i) requests.push_back(exchange->request(i));
+  }
+
+  void write(size_t choice, std::string_view text) {
+    requests[choice].callbacks.token(7, nullptr);
+    requests[choice].callbacks.text(text);
+  }
+  void finish(size_t choice, FinishReason reason = FinishReason::kEndToken) {
+    requests[choice].done(
+        Generation{.ids = {7, 1}, .finish = reason, .prompt_tokens = 5, .cached_tokens = 3});
+  }
+  /// A choice of the whole answer.
+  Json choice(size_t index) const {
+    return Json::parse(body)->find("choices")->as_array().at(index);
+  }
+
+  int status = 0;
+  std::string body;
+  uint32_t ends = 0;
+  uint64_t drawn = 0;
+  Sink sink;
+  std::shared_ptr<TextExchange> exchange;
+  std::vector<Request> requests;
+};
+
+TextJob chat_job(bool streams, uint32_t choices = 1) {
+  TextJob job;
+  job.is_chat = true;
+  job.prompts.emplace_back();
+  job.prompts.back().params.end_ids = {1};
+  job.echoes.emplace_back();
+  job.choices = choices;
+  job.streams = streams;
+  job.has_tools = true;
+  return job;
+}
+
+constexpr const char* kCall = R"(<tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call>)";
+
+TEST(Exchange, CallsOfToolsStandBesideTheContent) {
+  Exchange one(chat_job(false));
+  one.write(0, std::string("Yes. ") + kCall + kCall);
+  one.finish(0);
+  const Json choice = one.choice(0);
+  const Json& message = *choice.find("message");
+  EXPECT_EQ(*message.find("content"), Json("Yes. "));
+  const Json::Array& calls = message.find("tool_calls")->as_array();
+  ASSERT_EQ(calls.size(), 2u);
+  EXPECT_EQ(*calls[0].find("type"), Json("function"));
+  EXPECT_EQ(*calls[0].find("function"),
+            *Json::parse(R"({"name": "f", "arguments": "{\"a\": 1}"})"));
+  EXPECT_TRUE(calls[0].find("id")->as_string().starts_with("call_"));
+  EXPECT_NE(*calls[0].find("id"), *calls[1].find("id"));
+  EXPECT_EQ(*choice.find("finish_reason"), Json("tool_calls"));
+}
+
+TEST(Exchange, ContentIsNullOnlyBesideCalls) {
+  Exchange call(chat_job(false)), nothing(chat_job(false));
+  call.write(0, kCall);
+  call.finish(0);
+  nothing.finish(0);
+  EXPECT_TRUE(call.choice(0).find("message")->find("content")->is_null());
+  EXPECT_EQ(*nothing.choice(0).find("message")->find("content"), Json(""));
+}
+
+TEST(Exchange, ACallIsOneDeltaWithItsIndex) {
+  Exchange one(chat_job(true));
+  one.write(0, kCall);
+  one.write(0, kCall);
+  one.finish(0);
+  for (const char* part : {R"("tool_calls": [{"index": 0, "id": "call_)", R"([{"index": 1, )",
+                           R"("function": {"name": "f", "arguments": "{\"a\": 1}"})",
+                           R"("finish_reason": "tool_calls")"}) {
+    EXPECT_NE(one.body.find(part), std::string::npos) << part << " in " << one.body;
+  }
+}
+
+TEST(Exchange, OnlyTheFirstCallCountsWhereOneIsAskedFor) {
+  TextJob job = chat_job(false);
+  job.one_call_only = true;
+  Exchange one(std::move(job));
+  one.write(0, std::string(kCall) + kCall);
+  one.finish(0);
+  EXPECT_EQ(one.choice(0).find("message")->find("tool_calls")->as_array().size(), 1u);
+}
+
+TEST(Exchange, WithoutToolsACallIsText) {
+  TextJob job = chat_job(false);
+  job.has_tools = false;
+  Exchange one(std::move(job));
+  one.write(0, kCall);
+  one.finish(0);
+  EXPECT_EQ(*one.choice(0).find("message")->find("content"), Json(kCall));
+  EXPECT_EQ(*one.choice(0).find("finish_reason"), Json("stop"));
+}
+
+TEST(Exchange, UsageCountsThePromptOnceAndEveryAnswer) {
+  Exchange three(chat_job(false, 3));
+  for (const size_t choice : {2u, 0u, 1u}) {
+    EXPECT_EQ(three.ends, 0u);
+    three.finish(choice);
+  }
+  EXPECT_EQ(three.ends, 1u);
+  EXPECT_EQ(*Json::parse(three.body)->find("usage"), *Json::parse(R"({"prompt_tokens": 5,
+      "completion_tokens": 6, "total_tokens": 11, "prompt_tokens_details": {"cached_tokens": 3}})"));
+}
+
+TEST(Exchange, EveryReasonHasAWord) {
+  const std::pair<FinishReason, const char*> words[] = {
+      {FinishReason::kEndToken, "stop"},    {FinishReason::kStopString, "stop"},
+      {FinishReason::kMaxTokens, "length"}, {FinishReason::kContextFull, "length"},
+      {FinishReason::kGrammar, "stop"},
+  };
+  for (const auto& [reason, word] : words) {
+    Exchange one(chat_job(false));
+    one.finish(0, reason);
+    EXPECT_EQ(*one.choice(0).find("finish_reason"), Json(word));
+  }
+}
+
+TEST(Exchange, AnErrorEndsAllChoices) {
+  Exchange two(chat_job(false, 2));
+  EXPECT_FALSE(two.requests[1].callbacks.cancelled());
+  two.requests[0].done(Failure(Error{ErrorCode::kDeviceLost, "The device is gone."}));
+  EXPECT_EQ(two.status, 500);
+  EXPECT_EQ(two.ends, 1u);
+  EXPECT_EQ(*Json::parse(two.body), *Json::parse(R"({"error": {"message": "The device is gone.",
+      "type": "server_error", "param": null, "code": null}})"));
+  EXPECT_TRUE(two.requests[1].callbacks.cancelled());
+  two.write(1, "more");
+  two.finish(1, FinishReason::kCancelled);
+  EXPECT_EQ(two.ends, 1u);
+}
+
+TEST(Exchange, WhatTheEngineCancelsIsNoAnswer) {
+  Exchange one(chat_job(false));
+  one.finish(0, FinishReason::kCancelled);
+  EXPECT_EQ(one.status, 503);
+}
+
+}  // namespace
+}  // namespace tokamak::openai

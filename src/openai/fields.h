@@ -1,0 +1,68 @@
+// The fields of requests: one table drives what is read, what is refused, and docs/openai.md.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "base/json.h"
+#include "openai/api_error.h"
+
+namespace tokamak::openai {
+
+/// What a body is for; a set of them says where a field counts.
+enum Endpoint : uint8_t {
+  kChat = 1,
+  kCompletions = 2,
+  kEmbeddings = 4,
+  kTokenize = 8,
+  kDetokenize = 16,
+  kApplyTemplate = 32,
+};
+
+/// Values as a body gives them, within the table's ranges. A field that is absent or null is unset,
+/// or null JSON; what stands in JSON has the right kind and is looked into by those who use it.
+struct Fields {
+  std::optional<std::string> model, cache_salt, grammar, encoding_format, content, suffix;
+  std::optional<double> temperature, top_p, min_p, typical_p, repetition_penalty;
+  std::optional<double> presence_penalty, frequency_penalty;
+  std::optional<int64_t> max_tokens, max_completion_tokens, top_k, seed, n, best_of;
+  std::optional<int64_t> top_logprobs, logprobs_count, min_tokens, dimensions;
+  std::optional<bool> stream, logprobs, echo, ignore_eos, parallel_tool_calls;
+  std::optional<bool> add_special, parse_special, with_pieces;
+  Json messages, prompt, stop, stream_options, logit_bias, response_format, tools, tool_choice;
+  Json chat_template_kwargs, input, tokens, json_schema, regex, functions, function_call;
+};
+
+using Member = std::variant<std::optional<bool> Fields::*, std::optional<int64_t> Fields::*,
+                            std::optional<double> Fields::*, std::optional<std::string> Fields::*,
+                            Json Fields::*>;
+
+/// A row of the table.
+struct Field {
+  std::string_view name;
+  uint8_t endpoints = 0;
+  Member member;
+  /// Least and most: of a number, or of the bytes of a text.
+  double min = 0, max = 0;
+  /// What JSON is expected, in words, and its kinds, a bit each.
+  std::string_view expected = {};
+  uint8_t kinds = 0;
+  std::string_view fallback = {};  // what counts where it is absent
+  std::string_view meaning = {};
+  /// Known, but nothing does it yet: only a value that changes nothing is taken.
+  bool is_unsupported = false;
+};
+
+std::span<const Field> fields();
+
+/// "a number from 0 to 2", for messages and documents.
+std::string expected_of(const Field& field);
+
+/// Reads the body of a request. Errors: what is no JSON object in UTF-8, and the first field whose
+/// value is wrong. Fields that the table does not have are ignored.
+Answer<Fields> read_fields(std::string_view body, Endpoint endpoint);
+
+}  // namespace tokamak::openai

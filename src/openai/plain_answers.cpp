@@ -1,0 +1,53 @@
+#include "openai/plain_answers.h"
+
+#include "base/utf8.h"
+#include "openai/messages.h"
+#include "openai/text_job.h"
+
+namespace tokamak::openai {
+namespace {
+
+Json piece_json(const std::string& bytes) {
+  if (is_valid_utf8(bytes)) return bytes;
+  Json::Array numbers;
+  for (const char byte : bytes) numbers.push_back(uint32_t{uint8_t(byte)});
+  return numbers;
+}
+
+}  // namespace
+
+Answer<Json> tokenize(const Engine& engine, std::string_view body) {
+  TOK_TRY(const Fields fields, read_fields(body, kTokenize));
+  if (!fields.content) return wrong("content", "content is missing.");
+  TOK_TRY(const Tokenizer* tokenizer, answer(engine.tokenizer()));
+  const EncodeOptions options = {.add_special = fields.add_special.value_or(false),
+                                 .parse_special = fields.parse_special.value_or(false)};
+  TOK_TRY(const auto ids, answer(tokenizer->encode(*fields.content, options), "content"));
+  Json::Array tokens;
+  for (const uint32_t id : ids) {
+    if (!fields.with_pieces.value_or(false)) {
+      tokens.push_back(id);
+      continue;
+    }
+    const Json piece = piece_json(tokenizer->bytes(id, tokens.empty()));
+    tokens.push_back(Json(Json::Object{{"id", id}, {"piece", piece}}));
+  }
+  return Json(Json::Object{{"tokens", std::move(tokens)}});
+}
+
+Answer<Json> detokenize(const Engine& engine, std::string_view body) {
+  TOK_TRY(const Fields fields, read_fields(body, kDetokenize));
+  if (fields.tokens.is_null()) return wrong("tokens", "tokens is missing.");
+  TOK_TRY(const Tokenizer* tokenizer, answer(engine.tokenizer()));
+  TOK_TRY(const auto ids, token_ids(fields.tokens, "tokens", engine.compiled().facts.vocab));
+  return Json(Json::Object{{"content", tokenizer->decode(ids)}});
+}
+
+Answer<Json> apply_template(const Engine& engine, std::string_view body) {
+  TOK_TRY(const Fields fields, read_fields(body, kApplyTemplate));
+  TOK_TRY(const Json variables, chat_variables(fields));
+  TOK_TRY(std::string text, answer(engine.render_chat(variables), "messages"));
+  return Json(Json::Object{{"prompt", std::move(text)}});
+}
+
+}  // namespace tokamak::openai

@@ -1,0 +1,68 @@
+// OpenAI's protocol for one engine: requests in, texts out. No sockets, no threads, no clock.
+//
+//   auto service = openai::Service::make(engine, {.model = "storyteller", ...});
+//   (*service)->begin({"POST", "/v1/chat/completions", body}, sink);
+//   (*engine.scheduler())->run();
+//
+// What is wrong with a request is an answer in OpenAI's dialect, never an error of begin().
+// docs/openai.md says which endpoints and fields there are.
+#pragma once
+#include <map>
+#include <memory>
+
+#include "engine/engine.h"
+#include "openai/exchange.h"
+#include "openai/sink.h"
+
+namespace tokamak::openai {
+
+struct ServiceOptions {
+  std::string model;                      // its id, for clients
+  int64_t created = 0;                    // of the model, in unix seconds
+  std::function<int64_t()> unix_seconds;  // now
+  std::function<uint64_t()> random;       // 64 random bits: ids and seeds are made of them
+};
+
+enum class ExchangeId : uint64_t {};
+
+/// For one thread, which also runs the engine's scheduler: who calls begin() calls
+/// Scheduler::step() until it has nothing left to do. Embeddings are made within begin().
+class Service {
+ public:
+  /// The engine outlives it. Errors: an option that is missing.
+  static Result<std::unique_ptr<Service>> make(Engine& engine, ServiceOptions options);
+  Service(const Service&) = delete;
+  Service& operator=(const Service&) = delete;
+  /// Cancels what is on its way.
+  ~Service();
+
+  ExchangeId begin(const HttpRequest& request, Sink sink);
+  /// The client is gone: its sink is not called again, its tokens are not computed. Does nothing
+  /// where the exchange has ended.
+  void cancel(ExchangeId id);
+  /// Exchanges on their way.
+  size_t running();
+
+ private:
+  struct Running {
+    std::shared_ptr<TextExchange> exchange;
+    std::vector<RequestId> requests;
+  };
+
+  Service(Engine& engine, ServiceOptions options);
+
+  Answer<Json> plain_answer(const HttpRequest& request, std::string_view path);
+  Answer<Running> start_text(std::string_view body, Endpoint endpoint, const Sink& sink);
+  Answer<void> check_model(const Fields& fields) const;
+  Json model_json() const;
+  void forget_ended();
+
+  Engine* engine_;
+  ServiceOptions options_;
+  std::string fingerprint_;
+  ToolFormat tools_ = ToolFormat::kNone;
+  uint64_t next_id_ = 1;
+  std::map<ExchangeId, Running> running_;
+};
+
+}  // namespace tokamak::openai

@@ -1,0 +1,27 @@
+// What goes in and comes out: HTTP without sockets.
+#pragma once
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace tokamak::openai {
+
+struct HttpRequest {
+  std::string method, path, body;  // what stands after '?' in the path is not read
+};
+
+/// Receives one answer: begin() once, write() any number of times, end() once. They are called by
+/// Service::begin() and by the scheduler's step(), and must call neither of the two.
+struct Sink {
+  std::function<void(int status, std::string_view content_type)> begin;
+  std::function<void(std::string_view)> write;
+  std::function<void()> end;
+
+  void whole(int status, std::string_view json) const {
+    begin(status, "application/json");
+    write(json);
+    end();
+  }
+};
+
+}  // namespace tokamak::openai
