@@ -100,6 +100,7 @@ Result<Json> check(State& state, const Json& options) {
 /// {name, files, ...}, see read_opening() -> {model, device, defaults, loadTimes, pipelines}
 Result<Json> open(State& state, const Json& options) {
   TOK_TRY(Opening opening, read_opening(options));
+  state.exchanges.clear();
   state.requests.clear();
   state.engine.reset();
   state.checked.reset();
@@ -137,6 +138,7 @@ Result<Json> open(State& state, const Json& options) {
 /// {} -> {}
 Result<Json> close(State& state, const Json& options) {
   TOK_TRY(Fields(options).done());
+  state.exchanges.clear();
   state.requests.clear();
   state.engine.reset();
   state.checked.reset();

@@ -1,5 +1,6 @@
 // Requests for texts and for vectors, and what tokenizer and template make of a text.
 #include <algorithm>
+#include <iterator>
 
 #include "apps/web/fields.h"
 #include "apps/web/host.h"
@@ -78,8 +79,10 @@ Result<Json> step(State& state, const Json& options) {
   TOK_TRY(Scheduler* const scheduler, engine->scheduler());
   TOK_TRY(const bool has_more, scheduler->step());
   if (has_more) TOK_TRY(scheduler->wait());
+  Json::Array events = state.requests.take_events();
+  std::ranges::move(state.exchanges.take_events(), std::back_inserter(events));
   Json out;
-  out.set("more", has_more).set("events", state.requests.take_events());
+  out.set("more", has_more).set("events", std::move(events));
   return out;
 }
 
@@ -90,6 +93,29 @@ Result<Json> cancel(State& state, const Json& options) {
   TOK_TRY(Engine* const engine, open_engine(state));
   TOK_TRY(Scheduler* const scheduler, engine->scheduler());
   state.requests.cancel(*scheduler, request);
+  return Json(Json::Object{});
+}
+
+/// {method, path, body} -> {exchange}: a request of OpenAI's protocol, whose answer step() brings
+Result<Json> openai(State& state, const Json& options) {
+  openai::HttpRequest request;
+  TOK_TRY(Fields(options)
+              .take("method", request.method)
+              .take("path", request.path)
+              .take("body", request.body)
+              .done());
+  TOK_TRY(Engine* const engine, open_engine(state));
+  TOK_TRY(const uint32_t exchange, state.exchanges.begin(*engine, request));
+  Json out;
+  out.set("exchange", exchange);
+  return out;
+}
+
+/// {exchange} -> {}
+Result<Json> openai_cancel(State& state, const Json& options) {
+  uint32_t exchange = 0;
+  TOK_TRY(Fields(options).take("exchange", exchange).done());
+  state.exchanges.cancel(exchange);
   return Json(Json::Object{});
 }
 

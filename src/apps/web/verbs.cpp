@@ -6,12 +6,16 @@ namespace tokamak::web {
 namespace {
 
 constexpr Verb kVerbs[] = {
-    {"adapter", adapter},   {"bench", bench},         {"cancel", cancel},
-    {"check", check},       {"close", close},         {"detokenize", detokenize},
-    {"embed", embed},       {"generate", generate},   {"hub_files", hub_files},
-    {"hub_name", hub_name}, {"inspect", inspect},     {"kernel", kernel},
-    {"kernels", kernels},   {"open", open},           {"profile", profile},
-    {"render", render},     {"self_test", self_test}, {"step", step},
+    {"adapter", adapter},     {"bench", bench},
+    {"cancel", cancel},       {"check", check},
+    {"close", close},         {"detokenize", detokenize},
+    {"embed", embed},         {"generate", generate},
+    {"hub_files", hub_files}, {"hub_name", hub_name},
+    {"inspect", inspect},     {"kernel", kernel},
+    {"kernels", kernels},     {"open", open},
+    {"openai", web::openai},  {"openai_cancel", openai_cancel},
+    {"profile", profile},     {"render", render},
+    {"self_test", self_test}, {"step", step},
     {"tokenize", tokenize},
 };
 

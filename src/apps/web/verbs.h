@@ -4,6 +4,7 @@
 #include <memory>
 #include <string_view>
 
+#include "apps/web/exchanges.h"
 #include "apps/web/requests.h"
 #include "engine/engine.h"
 
@@ -20,6 +21,7 @@ struct CheckedModel {
 struct State {
   std::unique_ptr<Engine> engine;       // null: no model is open
   std::optional<CheckedModel> checked;  // the last one, while none is open
+  Exchanges exchanges;                  // of the engine
   Requests requests;                    // of the engine
   uint64_t seeds = 0;                   // chosen for requests that gave none
 };
@@ -59,6 +61,8 @@ Result<Json> hub_files(State& state, const Json& options);
 Result<Json> generate(State& state, const Json& options);
 Result<Json> step(State& state, const Json& options);
 Result<Json> cancel(State& state, const Json& options);
+Result<Json> openai(State& state, const Json& options);
+Result<Json> openai_cancel(State& state, const Json& options);
 Result<Json> tokenize(State& state, const Json& options);
 Result<Json> detokenize(State& state, const Json& options);
 Result<Json> render(State& state, const Json& options);
