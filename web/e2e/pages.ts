@@ -25,7 +25,7 @@ interface Own {
    * Opens a page of the site with the tiny model on the CPU, and waits until the model is open. Errors
    * of the console, and pages that throw, fail the test.
    */
-  open(page: string, prepare?: (page: Page) => Promise<void>): Promise<Page>;
+  open(page: string, prepare?: (page: Page) => Promise<unknown>): Promise<Page>;
 }
 
 export const test = base.extend<Own, Shared>({

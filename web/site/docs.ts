@@ -133,6 +133,17 @@ function contents(made: Rendered[], current: string, folder: string): string {
     .join("\n");
 }
 
+/** What most visitors come for, each with its first sentence. */
+function cards(made: Rendered[]): string {
+  const card = ({ page, title, sections }: Rendered) => {
+    const first = sections.find(({ text }) => text !== "")?.text ?? "";
+    const sentence = /^.*?[.:](?= )/.exec(first)?.[0] ?? first;
+    return `<li><a href="docs/${page}.html"><strong>${escaped(title)}</strong><span>${escaped(sentence)}</span></a></li>`;
+  };
+  const group = made[0]?.group;
+  return `<ul class="cards">\n${made.filter((one) => one.group === group).map(card).join("\n")}\n</ul>`;
+}
+
 /** The first example of the package's README, which docs.html shows with a button that runs it. */
 function quickStart(markdown: Markdown, root: string): string {
   const tokens = markdown.parse(readFileSync(join(root, QUICK_START), "utf8"), {});
@@ -172,7 +183,11 @@ export function docs(root: string): Plugin {
         const source = filled(below, title, contents(made, page, ""), html);
         this.emitFile({ type: "asset", fileName: `docs/${page}.html`, source });
       }
-      const start = `<h1>Docs</h1>\n<p>A model in a page takes these lines:</p>\n${quickStart(markdown, root)}`;
+      const start = `<h1>Docs</h1>
+<p>An inference engine that runs in a browser tab and natively, and what stands in its repository about it. A model in
+a page takes these lines:</p>
+${quickStart(markdown, root)}<h2>Using it</h2>
+${cards(made)}`;
       shell.source = filled(frame, "Docs", contents(made, "", "docs/"), start);
     },
   };

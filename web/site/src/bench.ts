@@ -86,7 +86,7 @@ function draw(report: BenchReport, on: Engine): void {
   const rows = report.tests.map(testCells);
   const speeds = table(TITLES, rows);
   for (const row of speeds.rows) {
-    for (const cell of [...row.cells].slice(2)) cell.classList.add("number");
+    for (const cell of [...row.cells].slice(2)) cell.classList.add("number"); // numbers with their units
   }
   const picture = h("button", { type: "button", class: "quiet" }, "Save a picture");
   picture.addEventListener("click", () => savePicture(report, on).catch((error: unknown) => showError(results, error)));

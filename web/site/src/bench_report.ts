@@ -53,7 +53,7 @@ export const speedText = (test: BenchTest) =>
 const known = (value: number | null, text: (value: number) => string) =>
   value !== null && Number.isFinite(value) && value > 0 ? text(value) : "–";
 
-export const TITLES = ["Test", "", "Tokens/s", "Median", "Lower bound", "Of it", "Launches/token", "Moved/token"];
+export const TITLES = ["Test", "What", "Tokens/s", "Median", "Lower bound", "Of it", "Launches/token", "Moved/token"];
 
 export function testCells(test: BenchTest): string[] {
   return [
@@ -92,7 +92,8 @@ export function facts(report: BenchReport, engine: Engine): [string, string][] {
   return [
     ...(first === null ? [] : [["First token", `${seconds(first)} after the first prompt`] as [string, string]]),
     ["Load", `${seconds(engine.loadTimes.total)}: plan and kernels ${seconds(load.plan_seconds)}, weights ${seconds(load.device_seconds)}`],
-    ["Pipelines", `${pipelines.compiled} compiled in ${seconds(pipelines.seconds)}`],
+    // The CPU has none.
+    ...(pipelines.compiled === 0 ? [] : [["Pipelines", `${pipelines.compiled} compiled in ${seconds(pipelines.seconds)}`] as [string, string]]),
     ...(bound ? [["Bandwidth", `${bytes(report.bandwidth_bytes_per_second)}/s, a launch ${seconds(report.launch_seconds)}`] as [string, string]] : []),
     ["Memory", `${bytes(report.memory_bytes.device_peak)} on the device at most`],
   ];
@@ -100,12 +101,11 @@ export function facts(report: BenchReport, engine: Engine): [string, string][] {
 
 export function markdown(report: BenchReport, engine: Engine): string {
   const row = (cells: string[]) => `| ${cells.join(" | ")} |`;
-  const titles = TITLES.map((title) => title || "What");
   return [
     ...deviceLines(engine),
     "",
-    row(titles),
-    row(titles.map((_, index) => (index < 2 ? "---" : "---:"))),
+    row(TITLES),
+    row(TITLES.map((_, index) => (index < 2 ? "---" : "---:"))),
     ...report.tests.map((test) => row(testCells(test))),
     "",
     ...facts(report, engine).map(([name, value]) => `- ${name}: ${value}`),

@@ -19,7 +19,7 @@ let run: Run | null = null;
 let current: Conversation = create();
 
 const list = h("ul", { class: "conversations" });
-const log = h("div", { class: "log", "aria-label": "Conversation" });
+const log = h("div", { class: "log", role: "region", "aria-label": "Conversation" });
 /** Whole sentences of the answer, for those who hear the page. */
 const spoken = h("p", { class: "visually-hidden", "aria-live": "polite" });
 const input = h("textarea", { id: "message", rows: 3, placeholder: "Opening the model …", disabled: true });

@@ -36,7 +36,7 @@ export function table(titles: string[], rows: (string | number | Node)[][]): HTM
   return h(
     "table",
     {},
-    h("thead", {}, h("tr", {}, ...titles.map((title) => h("th", { scope: "col" }, title)))),
+    h("thead", {}, h("tr", {}, ...titles.map((title, at) => h("th", { scope: "col", class: typeof rows[0]?.[at] === "number" && "number" }, title)))),
     h("tbody", {}, ...rows.map((row) => h("tr", {}, ...row.map(cell)))),
   );
 }

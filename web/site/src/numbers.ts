@@ -12,10 +12,10 @@ export function bytes(count: number): string {
   return `${unit === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`;
 }
 
-/** "850 ms", "2.4 s", "3 min 5 s" */
+/** "6.25 ms", "850 ms", "2.4 s", "3 min 5 s" */
 export function seconds(value: number): string {
   if (value < 1e-3) return `${Math.round(value * 1e6)} µs`;
-  if (value < 1) return `${Math.round(value * 1000)} ms`;
+  if (value < 1) return `${figure(value * 1000)} ms`;
   if (value < 60) return `${value.toFixed(1)} s`;
   return `${Math.floor(value / 60)} min ${Math.round(value % 60)} s`;
 }

@@ -6,7 +6,8 @@ import { seconds } from "./numbers.ts";
 import { BUILTIN, settings, sourceOf } from "./opener.ts";
 import { showError } from "./shell.ts";
 
-const QUESTION = "Why is the sky blue?";
+/** What the example asks, by which it is known among others. */
+export const QUESTION = "Why is the sky blue?";
 
 export function makeRunnable(pre: HTMLElement, base: string): void {
   const button = h("button", { type: "button" }, "Run");

@@ -44,12 +44,13 @@ function excerpt(text: string, words: string[]): HTMLElement {
   const at = words.map((word) => low.indexOf(word)).filter((index) => index >= 0);
   const first = at.length > 0 ? Math.min(...at) : 0;
   const from = Math.max(0, text.lastIndexOf(" ", Math.max(0, first - 40)) + 1);
-  const part = text.slice(from, from + EXCERPT);
+  const end = from + EXCERPT < text.length ? text.lastIndexOf(" ", from + EXCERPT) : text.length;
+  const part = text.slice(from, end);
   const escape = (word: string) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
   const pieces = part.split(new RegExp(`(${words.map(escape).join("|")})`, "gi"));
   // split() puts what the group matched at the odd places.
   const marked = pieces.map((piece, index) => (index % 2 === 1 ? h("mark", {}, piece) : piece));
-  return h("p", {}, from > 0 && "… ", ...marked, from + EXCERPT < text.length && " …");
+  return h("p", {}, from > 0 && "… ", ...marked, end < text.length && " …");
 }
 
 /** The field with its results below. `/` goes to it, the arrows go through the results. */

@@ -34,6 +34,7 @@ function schemeButton(): HTMLButtonElement {
     applyScheme(next);
     label();
   });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", label);
   label();
   return button;
 }

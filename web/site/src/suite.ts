@@ -7,7 +7,7 @@ export interface Golden {
   promptIds: number[];
   /** The answer's tokens, each the most probable one. */
   ids: number[];
-  /** Whether the answer ends by itself after them. */
+  /** Whether the last of them is one that ends the answer. */
   ends: boolean;
   /** By how much each was ahead of the second one, in logits. */
   margins: number[];
@@ -47,7 +47,7 @@ export const isWrong = (outcome: Outcome) => !isRight(outcome) && outcome.skippe
 /** Continues the prompt as greedily as the recording was made. Fails only where it is cancelled. */
 export async function runGolden(engine: Engine, golden: Golden, signal: AbortSignal): Promise<Outcome> {
   const { kind, prompt, promptIds, ids } = golden;
-  const options = { maxTokens: ids.length + (golden.ends ? 1 : 0), temperature: 0, repetitionPenalty: 1, signal };
+  const options = { maxTokens: ids.length, temperature: 0, repetitionPenalty: 1, signal };
   const started = performance.now();
   try {
     const run =

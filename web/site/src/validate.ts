@@ -10,6 +10,8 @@ import { outcomeDetails } from "./outcome.ts";
 
 /** Prompts of more tokens than this take the CPU minutes. */
 const LONG = 100;
+/** Characters of a prompt in the table. */
+const SHOWN = 120;
 
 let engine: Engine | null = null;
 let model = "";
@@ -64,7 +66,7 @@ function drawVerdict(): void {
   verdict.className = `verdict ${wrong > 0 ? "wrong" : "right"}`;
   if (right + wrong === 0) verdict.textContent = "";
   else if (wrong > 0) verdict.textContent = `✗ Wrong on this device: ${wrong} of ${right + wrong} checks.`;
-  else verdict.textContent = `✓ Right on this device: all ${right} checks.`;
+  else verdict.textContent = `✓ Right on this device: ${right} of ${right} checks.`;
 }
 
 function resultCell(outcome: Outcome): HTMLElement {
@@ -76,7 +78,7 @@ function resultCell(outcome: Outcome): HTMLElement {
 function drawPrompts(): void {
   const rows = outcomes.map((outcome) => {
     const { kind, prompt, promptIds, ids } = outcome.golden;
-    const text = h("span", { class: "clipped", title: prompt }, prompt);
+    const text = h("span", { class: "clipped", title: prompt.slice(0, SHOWN) }, prompt.slice(0, SHOWN));
     return [text, kind, promptIds.length, ids.length, resultCell(outcome), outcome.seconds ? seconds(outcome.seconds) : ""];
   });
   const titles = ["Prompt", "Kind", "Tokens", "Answer", "Result", "Time"];

@@ -1,0 +1,30 @@
+// After one visit the site works without a network.
+import { expect, test } from "./pages.ts";
+
+test("pages, documentation and search work offline after one visit", async ({ shared, server }) => {
+  const context = await shared.newContext({ baseURL: server.address });
+  const page = await context.newPage();
+  await page.goto("docs.html");
+  await page.evaluate(async () => {
+    await navigator.serviceWorker.ready;
+    if (navigator.serviceWorker.controller) return;
+    await new Promise((resolve) => navigator.serviceWorker.addEventListener("controllerchange", resolve, { once: true }));
+  });
+  await context.setOffline(true);
+  await page.reload();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Docs");
+  await page.goto("docs/errors.html");
+  await page.keyboard.press("/");
+  await page.keyboard.type("tokenizer");
+  await expect(page.locator("#results a").first()).toBeVisible();
+  await page.goto("./");
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Chat");
+  // The model's files and the module are there as well, in parts too.
+  const [type, status, size] = await page.evaluate(async () => {
+    const wasm = await fetch("./assets/tokamak_web.wasm");
+    const part = await fetch("./models/storyteller/model.safetensors", { headers: { Range: "bytes=10-19" } });
+    return [wasm.headers.get("Content-Type"), part.status, (await part.arrayBuffer()).byteLength];
+  });
+  expect([type, status, size]).toEqual(["application/wasm", 206, 10]);
+  await context.close();
+});
