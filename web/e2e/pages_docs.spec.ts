@@ -88,14 +88,11 @@ test("the search is used by keyboard", async ({ visit }) => {
 });
 
 test("the example of the package's README runs", async ({ visit }) => {
-  const page = await visit("docs.html?cpu&model=/tiny/");
+  const page = await visit("docs.html?cpu&model=/talking/");
   const panel = page.locator(".example");
   await panel.getByRole("button", { name: "Run" }).focus();
   await page.keyboard.press("Enter");
   await expect(panel.locator(".output")).not.toBeEmpty();
-  await panel.getByRole("button", { name: "Stop" }).press("Enter");
   await expect(panel.getByRole("status")).toHaveText(/^finish: \w+, promptTokens: \d+/);
   await checkLooks(page, "docs-example");
-  await panel.getByRole("button", { name: "Run" }).press("Enter");
-  await expect(panel.getByRole("button", { name: "Stop" })).toBeVisible();
 });

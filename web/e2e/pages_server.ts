@@ -1,5 +1,5 @@
 // The built site and a tiny model from one origin, as the site's content security policy asks.
-import { createReadStream, statSync } from "node:fs";
+import { createReadStream, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { extname, join, normalize } from "node:path";
@@ -26,6 +26,21 @@ const TINY: Record<string, string> = {
   "chat_template.jinja": "chat/chatml.jinja",
 };
 
+/**
+ * "talking/": the same, but for a tokenizer without merges. Texts become bytes, whose ids the tiny model
+ * knows, so that it can be talked to.
+ */
+const BYTES = join(web, "../build/web/bytes_tokenizer.json");
+
+function writeBytesTokenizer(): void {
+  const tokenizer = JSON.parse(readFileSync(join(DATA, "tokenizers/gpt2/tokenizer.json"), "utf8")) as {
+    model: { merges: unknown[] };
+  };
+  tokenizer.model.merges = [];
+  mkdirSync(join(BYTES, ".."), { recursive: true });
+  writeFileSync(BYTES, JSON.stringify(tokenizer));
+}
+
 export interface PagesServer {
   /** With a slash at its end. */
   readonly address: string;
@@ -35,10 +50,13 @@ export interface PagesServer {
 function fileOf(url: string): string {
   const path = normalize(decodeURIComponent(new URL(url, "http://localhost").pathname));
   if (path.startsWith("/tiny/")) return join(DATA, TINY[path.slice(6)] ?? "none");
+  if (path === "/talking/tokenizer.json") return BYTES;
+  if (path.startsWith("/talking/")) return join(DATA, TINY[path.slice(9)] ?? "none");
   return join(SITE, path.endsWith("/") ? `${path}index.html` : path);
 }
 
 export async function serve(): Promise<PagesServer> {
+  writeBytesTokenizer();
   const server = createServer((request, response) => {
     const file = fileOf(request.url ?? "/");
     const stat = statSync(file, { throwIfNoEntry: false });
