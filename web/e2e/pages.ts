@@ -67,6 +67,32 @@ export const test = base.extend<Own, Shared>({
   },
 });
 
+export interface Reply {
+  verb: string;
+  /** Only for calls with these values. */
+  values?: Record<string, unknown>;
+  result: unknown;
+}
+
+/**
+ * Answers verbs in the Worker's place. A model on the CPU has no WGSL and no times, and one on a software
+ * driver takes half a minute to open.
+ */
+export function answer(page: Page, replies: Reply[]): Promise<unknown> {
+  return page.addInitScript((given: Reply[]) => {
+    const post = Worker.prototype.postMessage as (this: Worker, message: unknown) => void;
+    Worker.prototype.postMessage = function (this: Worker, message: { id?: number; call?: { kind: string; verb?: string; values: Record<string, unknown> } }) {
+      const { id, call } = message;
+      const fits = ({ verb, values = {} }: Reply) =>
+        call?.verb === verb && Object.entries(values).every(([name, value]) => call.values[name] === value);
+      const reply = given.find(fits);
+      if (!reply) return post.call(this, message);
+      const data = { kind: "result", id, result: reply.result };
+      queueMicrotask(() => this.dispatchEvent(new MessageEvent("message", { data })));
+    } as Worker["postMessage"];
+  }, replies);
+}
+
 /** axe finds nothing, and nothing makes the page scroll sideways on a phone. Leaves pictures. */
 export async function checkLooks(page: Page, name: string): Promise<void> {
   for (const width of [1280, 390]) {

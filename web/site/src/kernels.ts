@@ -1,0 +1,91 @@
+// Every WGSL kernel of the engine, and what the open model does with it.
+import type { Engine } from "tokamak-web";
+import { byId, h } from "./dom.ts";
+import { type Compiler, openCompiler } from "./kernels/compile.ts";
+import { type Catalogue, type Kernel, type KernelText, catalogueOf } from "./kernels/data.ts";
+import { kernelDetail } from "./kernels/detail.ts";
+import { type KernelList, kernelList } from "./kernels/list.ts";
+import { seconds } from "./numbers.ts";
+import { mountOpener } from "./opener.ts";
+import { showError, startPage } from "./shell.ts";
+
+/** The texts of a kernel, one for each kind of operands that the model gives it. */
+async function textsOf(kernel: Kernel, engine: Engine): Promise<Set<string>> {
+  const texts = new Set<string>();
+  for (const place of kernel.launches) {
+    const { wgsl } = (await engine.kernel(place)) as KernelText;
+    if (wgsl) texts.add(wgsl);
+  }
+  return texts;
+}
+
+/** Compiles what the model runs, and notes in the list what came of it. Gives a sentence. */
+async function compileAll(
+  engine: Engine,
+  { kernels }: Catalogue,
+  { note }: KernelList,
+  compiler: Compiler,
+  tell: (text: string) => void,
+): Promise<string> {
+  const used = kernels.filter(({ launches }) => launches.length > 0);
+  let count = 0;
+  let failed = 0;
+  let all = 0;
+  for (const [index, kernel] of used.entries()) {
+    tell(`Compiling ${kernel.name}, ${index + 1} of ${used.length} …`);
+    const texts = await textsOf(kernel, engine);
+    let time = 0;
+    let failure = "";
+    for (const text of texts) {
+      const found = await compiler.compile(text);
+      time += found.seconds;
+      failure ||= found.failure;
+    }
+    count += texts.size;
+    all += time;
+    failed += failure ? 1 : 0;
+    const times = texts.size === 1 ? "compiled" : `${texts.size} texts compiled`;
+    note(kernel.name, failure ? `✗ ${failure}` : `✓ ${times} in ${seconds(time)}`, failure ? "wrong" : "right");
+  }
+  const outcome = failed > 0 ? `${failed} do not compile.` : "all compile.";
+  return `${used.length} kernels, ${count} texts, ${seconds(all)}: ${outcome}`;
+}
+
+function compilePanel(engine: Engine, catalogue: Catalogue, list: KernelList): HTMLElement {
+  const status = h("span", { class: "status", role: "status" });
+  const button = h("button", { type: "button" }, "Compile here");
+  const panel = h("div", { class: "row" }, button, status);
+  const tell = (text: string) => (status.textContent = text);
+  if (catalogue.kernels.every(({ launches }) => launches.length === 0)) {
+    button.disabled = true;
+    tell("The model runs on the CPU, so that it has no texts to compile.");
+  } else {
+    tell("Compiles what the model runs, each text for itself.");
+  }
+  button.addEventListener("click", async () => {
+    button.disabled = true;
+    panel.parentElement?.querySelector(":scope > .error")?.remove();
+    let compiler: Compiler | null = null;
+    try {
+      compiler = await openCompiler();
+      tell(await compileAll(engine, catalogue, list, compiler, tell));
+    } catch (error) {
+      tell("");
+      showError(panel.parentElement ?? panel, error);
+    } finally {
+      compiler?.close();
+      button.disabled = false;
+    }
+  });
+  return panel;
+}
+
+async function show(engine: Engine): Promise<void> {
+  const catalogue = await catalogueOf(engine);
+  const detail = kernelDetail(engine, catalogue);
+  const list = kernelList(catalogue.kernels, detail.show);
+  byId("kernels").replaceChildren(compilePanel(engine, catalogue, list), h("div", { class: "beside" }, list.element, detail.element));
+}
+
+startPage("kernels");
+void mountOpener((engine) => void show(engine).catch((error: unknown) => showError(byId("kernels"), error))).start();
