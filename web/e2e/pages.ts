@@ -71,7 +71,8 @@ export interface Reply {
   verb: string;
   /** Only for calls with these values. */
   values?: Record<string, unknown>;
-  result: unknown;
+  result?: unknown;
+  error?: { code: string; message: string };
 }
 
 /**
@@ -87,7 +88,8 @@ export function answer(page: Page, replies: Reply[]): Promise<unknown> {
         call?.verb === verb && Object.entries(values).every(([name, value]) => call.values[name] === value);
       const reply = given.find(fits);
       if (!reply) return post.call(this, message);
-      const data = { kind: "result", id, result: reply.result };
+      const { result, error } = reply;
+      const data = error ? { kind: "error", id, error } : { kind: "result", id, result };
       queueMicrotask(() => this.dispatchEvent(new MessageEvent("message", { data })));
     } as Worker["postMessage"];
   }, replies);

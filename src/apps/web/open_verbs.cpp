@@ -104,6 +104,7 @@ Result<Json> open(State& state, const Json& options) {
   state.requests.clear();
   state.engine.reset();
   state.checked.reset();
+  state.roofline.reset();
   OpenOptions& own = opening.options;
   own.notice = notice;
   own.reopen = [again = own] { return open_backend(again); };

@@ -95,9 +95,11 @@ Result<Json> profile(State& state, const Json& options) {
   TOK_TRY(Engine* const engine, open_engine(state));
   TOK_TRY(const Profile found, tokamak::profile(*engine, how));
   if (!page) return profile_json(found);
-  TOK_TRY(const std::unique_ptr<Backend> backend, open_backend({.backend = "webgpu"}));
-  TOK_TRY(const Roofline roofline, measure_roofline(*backend, steady_clock()));
-  return page_data(*engine, found, roofline, {});
+  if (!state.roofline) {
+    TOK_TRY(const std::unique_ptr<Backend> backend, open_backend({.backend = "webgpu"}));
+    TOK_TRY(state.roofline, measure_roofline(*backend, steady_clock()));
+  }
+  return page_data(*engine, found, *state.roofline, {});
 }
 
 /// {prompts, generate, depths, repetitions, bounds, check} -> as `tokamak bench -o json`

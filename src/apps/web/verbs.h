@@ -7,6 +7,7 @@
 #include "apps/web/exchanges.h"
 #include "apps/web/requests.h"
 #include "engine/engine.h"
+#include "report/roofline.h"
 
 namespace tokamak::web {
 
@@ -22,6 +23,7 @@ struct State {
   std::unique_ptr<Engine> engine;       // null: no model is open
   std::optional<CheckedModel> checked;  // the last one, while none is open
   Exchanges exchanges;                  // of the engine
+  std::optional<Roofline> roofline;     // of the device, once a profile has asked for it
   Requests requests;                    // of the engine
   uint64_t seeds = 0;                   // chosen for requests that gave none
 };

@@ -8,7 +8,11 @@ function make(name, attributes = {}, ...children) {
   const svg = ["svg", "rect", "line", "path", "circle", "text", "title"].includes(name);
   const element = svg ? document.createElementNS("http://www.w3.org/2000/svg", name)
                       : document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  for (const [key, value] of Object.entries(attributes)) {
+    // As an attribute it would need a content security policy that allows inline styles.
+    if (key === "style") element.style.cssText = value;
+    else element.setAttribute(key, value);
+  }
   element.append(...children.filter((child) => child !== null));
   return element;
 }

@@ -114,8 +114,22 @@ function select(index, scroll = true) {
   }
 }
 
+/** The first dispatch of the layer after the chosen one's, or before it. */
+function next_layer(by) {
+  let index = selected;
+  const leave = () => {
+    const {layer} = steps[index];
+    while (index in steps && steps[index].layer === layer) index += by;
+  };
+  leave();
+  if (!(index in steps)) return selected;
+  if (by > 0) return index;
+  leave();
+  return index + 1;
+}
+
 function on_key(event) {
-  const moves = {ArrowRight: selected + 1, ArrowDown: selected + 1, ArrowLeft: selected - 1,
+  const moves = event.shiftKey ? {ArrowRight: next_layer(1), ArrowLeft: next_layer(-1)} : {ArrowRight: selected + 1, ArrowDown: selected + 1, ArrowLeft: selected - 1,
                  ArrowUp: selected - 1, Home: 0, End: steps.length - 1};
   if (!(event.key in moves)) return;
   event.preventDefault();

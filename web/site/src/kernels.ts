@@ -47,7 +47,7 @@ async function compileAll(
     const times = texts.size === 1 ? "compiled" : `${texts.size} texts compiled`;
     note(kernel.name, failure ? `✗ ${failure}` : `✓ ${times} in ${seconds(time)}`, failure ? "wrong" : "right");
   }
-  const outcome = failed > 0 ? `${failed} do not compile.` : "all compile.";
+  const outcome = failed === 0 ? "all compile." : failed === 1 ? "one does not compile." : `${failed} do not compile.`;
   return `${used.length} kernels, ${count} texts, ${seconds(all)}: ${outcome}`;
 }
 

@@ -1,0 +1,60 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { answer, checkLooks, expect, test } from "./pages.ts";
+
+interface Recorded {
+  steps: { kernel: string; layer: number | null; us: number }[];
+}
+
+// Of the tiny model on a software driver, by `tokamak profile --html`; its texts are cut.
+const RECORDED = JSON.parse(readFileSync(join(import.meta.dirname, "data/profile.json"), "utf8")) as Recorded;
+
+test("timeline: draws a step, goes through it by keyboard, plays", async ({ open }) => {
+  test.setTimeout(120_000);
+  const { steps } = RECORDED;
+  const page = await open("timeline", async (made) => {
+    await answer(made, [{ verb: "profile", result: RECORDED }]);
+  });
+  const track = page.getByRole("listbox", { name: "Dispatches of the step" });
+  await expect(track.getByRole("option")).toHaveCount(steps.length);
+  expect(await page.title()).toContain("Timeline");
+  const detail = page.locator("#detail h3");
+  const at = async (index: number) => expect(detail).toHaveText(`${index}: ${steps[index]?.kernel}`);
+  await track.focus();
+  await page.keyboard.press("Home");
+  await at(0);
+  await page.keyboard.press("ArrowRight");
+  await at(1);
+  const firstOf = (layer: number) => steps.findIndex((step) => step.layer === layer);
+  await page.keyboard.press("Home");
+  await page.keyboard.press("Shift+ArrowRight");
+  await at(firstOf(0));
+  await page.keyboard.press("Shift+ArrowRight");
+  await at(firstOf(1));
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("Shift+ArrowLeft");
+  await at(firstOf(0));
+
+  await page.getByLabel("Color").selectOption("floor");
+  await expect(page.locator("#legend")).toContainText("100 % of roofline");
+  await page.getByRole("button", { name: "Measure" }).click();
+  await expect(page.locator("#legend")).toContainText("100 % of roofline"); // what was chosen stays
+  await at(firstOf(0));
+  await page.getByLabel("Color").selectOption("op");
+  await checkLooks(page, "timeline");
+
+  await page.getByRole("button", { name: "Play" }).click();
+  await at(steps.length - 1);
+  await expect(page.getByRole("button", { name: "Play" })).toBeVisible();
+});
+
+test("timeline: counts where there is no clock", async ({ open }) => {
+  const message = "The device has no timestamps to time kernels with.";
+  const page = await open("timeline", async (made) => {
+    await answer(made, [{ verb: "profile", error: { code: "unsupported", message } }]);
+  });
+  await expect(page.getByText(message)).toBeVisible();
+  await expect(page.getByRole("heading", { name: "prefill: 29 dispatches for up to 512 tokens" })).toBeVisible();
+  await expect(page.getByRole("cell", { name: "rms_norm.cpu", exact: true }).first()).toBeVisible();
+  await checkLooks(page, "timeline-counts");
+});

@@ -1,0 +1,44 @@
+// The page that `tokamak profile --html` writes, as a module of the site: "virtual:profile-page" has its
+// markup and its scripts as a function, and its style sheet holds below ".profile" only. Nothing is
+// drawn twice.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Plugin } from "vite";
+
+const ID = "virtual:profile-page";
+// In the order in which src/report/profile_page.cpp puts them together.
+const SCRIPTS = ["common.js", "timeline.js", "roofline.js", "profile.js"];
+
+/** What stands between the tags, with the header's own parts before it. */
+function markup(page: string): string {
+  const header = /<header>([\s\S]*)<\/header>/.exec(page)?.[1] ?? "";
+  const main = /<main>([\s\S]*)<\/main>/.exec(page)?.[1] ?? "";
+  // The site's page has the heading of the first level.
+  return header.replace("<h1", "<h2").replace("</h1>", "</h2>") + main.replace(/<noscript>.*<\/noscript>/s, "");
+}
+
+export function profilePage(root: string): Plugin {
+  const folder = join(root, "src/report/page");
+  return {
+    name: "profile-page",
+    enforce: "pre",
+    resolveId: (id) => (id === ID ? `\0${ID}` : null),
+    load(id) {
+      if (id !== `\0${ID}`) return null;
+      const paths = [...SCRIPTS, "profile.html"].map((name) => join(folder, name));
+      for (const path of paths) this.addWatchFile(path);
+      const [html = "", ...scripts] = paths.map((path) => readFileSync(path, "utf8")).toReversed();
+      const script = scripts.toReversed().join("\n");
+      return `export const markup = ${JSON.stringify(markup(html))};
+export function draw() {
+${script}
+return {steps, select, selected: () => selected};
+}`;
+    },
+    transform(code, id) {
+      if (!id.split("?")[0]?.endsWith("report/page/profile.css")) return null;
+      const own = code.replace(/^(:root|body) \{/gm, "& {").replace("color-scheme: light dark;", "");
+      return `.profile {\n${own}\n}`;
+    },
+  };
+}

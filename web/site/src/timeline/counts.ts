@@ -1,0 +1,34 @@
+// What there is to see of a step without the device's clock: its dispatches, counted.
+import type { Engine } from "tokamak-web";
+import { h, table } from "../dom.ts";
+import { bytes } from "../numbers.ts";
+
+interface Phase {
+  name: string;
+  max_tokens: number;
+  bytes: number;
+  steps: { kernel: string; bytes: number; outputs: { type: string }[] }[];
+}
+
+function phaseTable({ steps }: Phase): HTMLElement {
+  const kernels = new Map<string, { count: number; moved: number }>();
+  for (const { kernel, bytes: moved } of steps) {
+    const line = kernels.get(kernel) ?? { count: 0, moved: 0 };
+    kernels.set(kernel, { count: line.count + 1, moved: line.moved + moved });
+  }
+  const rows = [...kernels].sort(([, a], [, b]) => b.moved - a.moved);
+  return h(
+    "div",
+    { class: "scroll" },
+    table(["kernel", "dispatches", "bytes"], rows.map(([name, { count, moved }]) => [h("span", { class: "mono" }, name), count, bytes(moved)])),
+  );
+}
+
+/** Each phase of the plan: prompts, decoding. */
+export async function counts(engine: Engine): Promise<HTMLElement[]> {
+  const { phases } = (await engine.inspect("plan", { form: "json" })) as { phases: Phase[] };
+  return phases.flatMap((phase) => [
+    h("h2", {}, `${phase.name}: ${phase.steps.length} dispatches for up to ${phase.max_tokens} token${phase.max_tokens === 1 ? "" : "s"}`),
+    phaseTable(phase),
+  ]);
+}

@@ -1,0 +1,57 @@
+// A profile drawn by the scripts of the page that `tokamak profile --html` writes.
+import { draw, markup } from "virtual:profile-page";
+import "../../../../src/report/page/profile.css";
+import { byId, h } from "../dom.ts";
+
+export type Drawn = ReturnType<typeof draw>;
+
+/** What a reader has set, which a new measurement leaves as it is. */
+interface Kept {
+  selected: number;
+  color: string;
+  zoom: string;
+  changed: boolean;
+  hasFocus: boolean;
+}
+
+function kept(drawn: Drawn): Kept {
+  return {
+    selected: drawn.selected(),
+    color: byId<HTMLSelectElement>("color").value,
+    zoom: byId<HTMLInputElement>("zoom").value,
+    changed: byId<HTMLInputElement>("changed").checked,
+    hasFocus: document.activeElement === byId("track"),
+  };
+}
+
+function restore({ selected, color, zoom, changed, hasFocus }: Kept, drawn: Drawn): void {
+  const set = (id: string, event: string, change: (element: HTMLInputElement) => void) => {
+    const element = byId<HTMLInputElement>(id);
+    change(element);
+    element.dispatchEvent(new Event(event));
+  };
+  set("color", "change", (element) => (element.value = color));
+  set("zoom", "input", (element) => (element.value = zoom));
+  set("changed", "change", (element) => (element.checked = changed));
+  drawn.select(selected);
+  if (hasFocus) byId("track").focus();
+}
+
+/** Draws into `place`, in place of what was drawn there `before`. */
+export function drawProfile(place: HTMLElement, data: object, before: Drawn | null): Drawn {
+  const settings = before && kept(before);
+  const { title } = document;
+  const scroll = [scrollX, scrollY] as const;
+  // The markup is the repository's own and made at build time; data comes in as text.
+  const parsed = new DOMParser().parseFromString(markup, "text/html");
+  place.replaceChildren(
+    h("script", { type: "application/json", id: "data" }, JSON.stringify(data)),
+    ...parsed.body.childNodes,
+  );
+  const drawn = draw();
+  document.title = title;
+  if (settings) restore(settings, drawn);
+  // Without a measurement before, the slowest dispatch is chosen, but the page stays where it is.
+  scrollTo(...scroll);
+  return drawn;
+}
