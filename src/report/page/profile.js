@@ -42,7 +42,7 @@ function draw_kernels() {
     ["kernel", (line) => line.kernel],
     ["µs", (line) => [fixed(line.microseconds, 1)]],
     ["share", (line) => [percent(line.share)]],
-    ["", (line) => {
+    ["beside the longest", (line) => {
       const bar = make("span", {class: "bar"});
       bar.style.width = `${Math.max(1, 90 * line.microseconds / longest)}px`;
       return bar;

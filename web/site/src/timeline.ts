@@ -35,10 +35,8 @@ function show(engine: Engine): Panel {
   const form = h(
     "form",
     { class: "row panel", id: "step" },
-    h("label", { for: "step-tokens" }, "Tokens"),
-    tokens,
-    h("label", { for: "step-depth" }, "after"),
-    depth,
+    h("span", { class: "check" }, h("label", { for: "step-tokens" }, "Tokens"), tokens),
+    h("span", { class: "check" }, h("label", { for: "step-depth" }, "after"), depth),
     measureButton,
     h("label", { class: "check" }, live, "again and again"),
     play,
