@@ -53,6 +53,7 @@ test("no speed is shown where the results are wrong", async ({ open }) => {
   const wrong: BenchReport = {
     model: "m",
     device: "d",
+    backend: "webgpu",
     tests: [test],
     bandwidth_bytes_per_second: 1,
     launch_seconds: 1,

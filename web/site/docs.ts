@@ -41,6 +41,8 @@ const FIRST: [page: string, file: string][] = [
 const QUICK_START = "web/tokamak-web/README.md";
 /** Characters of a section that can be searched. */
 const SEARCHED = 2000;
+/** And of a card. */
+const CARD = 130;
 
 const escaped = (text: string) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/"/g, "&quot;");
 
@@ -137,7 +139,8 @@ function contents(made: Rendered[], current: string, folder: string): string {
 function cards(made: Rendered[]): string {
   const card = ({ page, title, sections }: Rendered) => {
     const first = sections.find(({ text }) => text !== "")?.text ?? "";
-    const sentence = /^.*?[.:](?= )/.exec(first)?.[0] ?? first;
+    const whole = /^.*?\.(?= )/.exec(first)?.[0] ?? first;
+    const sentence = whole.length <= CARD ? whole : `${whole.slice(0, whole.lastIndexOf(" ", CARD))} …`;
     return `<li><a href="docs/${page}.html"><strong>${escaped(title)}</strong><span>${escaped(sentence)}</span></a></li>`;
   };
   const group = made[0]?.group;

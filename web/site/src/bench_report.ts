@@ -27,6 +27,7 @@ export interface BenchCheck {
 export interface BenchReport {
   model: string;
   device: string;
+  backend: string;
   tests: BenchTest[];
   bandwidth_bytes_per_second: number;
   launch_seconds: number;
