@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
-#include <cmath>
 
 #include "openai/service.h"
 
@@ -95,6 +95,7 @@ TEST(Embeddings, ComeAsTextToo) {
     const std::string base64 = data_at(text, 0).find("embedding")->as_string();
     EXPECT_EQ(decoded(base64), vector_at(numbers, 0));
     EXPECT_EQ(base64.size() % 4, 0u);
+    EXPECT_EQ(std::ranges::count(base64, '='), (3 - 4 * dimensions % 3) % 3);
   }
 }
 

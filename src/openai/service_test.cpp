@@ -21,7 +21,11 @@ struct Received {
     EXPECT_TRUE(parsed) << body;
     return parsed ? *parsed : Json();
   }
-  std::string error() const { return json().find("error")->find("message")->as_string(); }
+  std::string error() const {
+    const Json whole = json();
+    const Json* found = whole.find("error");
+    return found == nullptr ? "no error" : found->find("message")->as_string();
+  }
 };
 
 /// The engine is opened once for all tests; nothing of one may be left for the next.
@@ -349,7 +353,7 @@ TEST_F(ServiceTest, TheAnswerEndsWhereTheContextDoes) {
   EXPECT_EQ(at(at(answer, "usage"), "completion_tokens"), Json(3));
   const Received received = ask(kTextPath, body(kContext - 1));
   EXPECT_EQ(received.status, 400);
-  EXPECT_EQ(at(at(received.json(), "error"), "code"), Json("context_length_exceeded"));
+  EXPECT_NE(received.body.find("\"code\": \"context_length_exceeded\""), std::string::npos);
   EXPECT_EQ(received.error(),
             "The prompt has 48 tokens, but the context has 48, in which the answer must have room, "
             "too.");
