@@ -1,5 +1,5 @@
 // The page that measures how fast a model runs, and shows it only where the results are right.
-import type { BenchOptions, Engine } from "tokamak-web";
+import { type BenchOptions, type Engine, open } from "tokamak-web";
 import { type BenchReport, TITLES, checkLines, facts, markdown, testCells } from "./bench_report.ts";
 import { byId, copyButton, download, h, table } from "./dom.ts";
 import { mountOpener } from "./opener.ts";
@@ -150,4 +150,4 @@ stop.addEventListener("click", () => abort?.abort());
 
 startPage("bench");
 byId("bench").append(form, results);
-void mountOpener(opened).start();
+void mountOpener(open, opened).start();

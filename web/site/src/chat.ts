@@ -1,6 +1,6 @@
 // The chat page: conversations with the open model, kept in this browser.
 import MarkdownIt from "markdown-it";
-import type { Engine, Message, Run } from "tokamak-web";
+import { type Engine, type Message, type Run, open } from "tokamak-web";
 import { type Conversation, type Turn, all, asMarkdown, create, keep, remove, titleOf } from "./conversations.ts";
 import { byId, copyButton, download, h } from "./dom.ts";
 import { figure, seconds } from "./numbers.ts";
@@ -182,7 +182,7 @@ function page(): HTMLElement {
 startPage("index");
 byId("chat").append(page());
 show(all()[0] ?? create());
-void mountOpener((opened) => {
+void mountOpener(open, (opened) => {
   engine = opened;
   settings.recommend(opened.defaults);
   const able = !opened.model.embeds;

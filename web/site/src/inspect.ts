@@ -1,5 +1,5 @@
 // What a model becomes between its files and the device, as `tokamak inspect` shows it.
-import type { Engine, InspectOptions, View } from "tokamak-web";
+import { type InspectOptions, type Look, type View, look } from "tokamak-web";
 import { byId, h } from "./dom.ts";
 import { type Finder, finder } from "./finder.ts";
 import { mountOpener } from "./opener.ts";
@@ -24,7 +24,7 @@ const VIEWS: { view: View; title: string; about: string; forms: Form[] }[] = [
 ];
 
 /** One of the views, read when it is first looked at. */
-function viewTab({ view, title, about, forms }: (typeof VIEWS)[number], engine: Engine): Tab {
+function viewTab({ view, title, about, forms }: (typeof VIEWS)[number], engine: Look): Tab {
   const form = h("select", { "aria-label": `Form of the ${title.toLowerCase()}` }, ...forms.map((one) => h("option", { value: one }, FORMS[one])));
   const text: Finder = finder(title, form);
   const panel = h("section", {}, h("p", { class: "hint" }, about), text.element);
@@ -55,7 +55,7 @@ function lazyTab(id: string, title: string, panel: HTMLElement, make: () => void
   return { id, title, panel, shown };
 }
 
-function show(engine: Engine): void {
+function show(engine: Look): void {
   const tokens = h("section");
   const template = h("section");
   const all = [
@@ -69,4 +69,4 @@ function show(engine: Engine): void {
 }
 
 startPage("inspect");
-void mountOpener(show).start();
+void mountOpener(look, show).start();

@@ -1,5 +1,5 @@
 // Every WGSL kernel of the engine, and what the open model does with it.
-import type { Engine } from "tokamak-web";
+import { type Look, look } from "tokamak-web";
 import { byId, h } from "./dom.ts";
 import { type Compiler, openCompiler } from "./kernels/compile.ts";
 import { type Catalogue, type Kernel, type KernelText, catalogueOf } from "./kernels/data.ts";
@@ -10,7 +10,7 @@ import { mountOpener } from "./opener.ts";
 import { showError, startPage } from "./shell.ts";
 
 /** The texts of a kernel, one for each kind of operands that the model gives it. */
-async function textsOf(kernel: Kernel, engine: Engine): Promise<Set<string>> {
+async function textsOf(kernel: Kernel, engine: Look): Promise<Set<string>> {
   const texts = new Set<string>();
   for (const place of kernel.launches) {
     const { wgsl } = (await engine.kernel(place)) as KernelText;
@@ -21,7 +21,7 @@ async function textsOf(kernel: Kernel, engine: Engine): Promise<Set<string>> {
 
 /** Compiles what the model runs, and notes in the list what came of it. Gives a sentence. */
 async function compileAll(
-  engine: Engine,
+  engine: Look,
   { kernels }: Catalogue,
   { note }: KernelList,
   compiler: Compiler,
@@ -51,7 +51,7 @@ async function compileAll(
   return `${used.length} kernels, ${count} texts, ${seconds(all)}: ${outcome}`;
 }
 
-function compilePanel(engine: Engine, catalogue: Catalogue, list: KernelList): HTMLElement {
+function compilePanel(engine: Look, catalogue: Catalogue, list: KernelList): HTMLElement {
   const status = h("span", { class: "status", role: "status" });
   const button = h("button", { type: "button" }, "Compile here");
   const panel = h("div", { class: "row" }, button, status);
@@ -80,7 +80,7 @@ function compilePanel(engine: Engine, catalogue: Catalogue, list: KernelList): H
   return panel;
 }
 
-async function show(engine: Engine): Promise<void> {
+async function show(engine: Look): Promise<void> {
   const catalogue = await catalogueOf(engine);
   const detail = kernelDetail(engine, catalogue);
   const list = kernelList(catalogue.kernels, detail.show);
@@ -88,4 +88,4 @@ async function show(engine: Engine): Promise<void> {
 }
 
 startPage("kernels");
-void mountOpener((engine) => void show(engine).catch((error: unknown) => showError(byId("kernels"), error))).start();
+void mountOpener(look, (engine) => void show(engine).catch((error: unknown) => showError(byId("kernels"), error))).start();

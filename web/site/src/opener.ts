@@ -1,5 +1,5 @@
 // The panel in which a visitor chooses a model and sees it open, on every page that runs one.
-import { type Check, type Engine, type OpenOptions, type Progress, type Source, check, models, open } from "tokamak-web";
+import { type Check, type Look, type OpenOptions, type Progress, type Source, check, models } from "tokamak-web";
 import { byId, h } from "./dom.ts";
 import { bytes } from "./numbers.ts";
 import { showError } from "./shell.ts";
@@ -68,11 +68,14 @@ export interface Opener {
 }
 
 /**
- * `opened` gets each model that was opened, in place of the one before, which is closed. `lazy`: only
- * a click opens the first one.
+ * `begin` is `open`, or `look` for pages that run nothing. `opened` gets each model, in place of the one
+ * before, which is closed.
  */
-export function opener(opened: (engine: Engine, name: string) => void, lazy = false): Opener {
-  let engine: Engine | null = null;
+export function opener<T extends Look>(
+  begin: (source: Source, options: OpenOptions) => Promise<T>,
+  opened: (model: T, name: string) => void,
+): Opener {
+  let engine: T | null = null;
   let abort: AbortController | null = null;
   const asked = settings();
 
@@ -121,7 +124,7 @@ export function opener(opened: (engine: Engine, name: string) => void, lazy = fa
     withSignal(async (signal) => {
       await engine?.close();
       engine = null;
-      engine = await open(source, {
+      engine = await begin(source, {
         ...asked.options,
         signal,
         onProgress: (progress) => {
@@ -163,7 +166,7 @@ export function opener(opened: (engine: Engine, name: string) => void, lazy = fa
   return {
     element: form,
     start: async () => {
-      if (!lazy || asked.model) await openModel(sourceOf(name.value), name.value);
+      await openModel(sourceOf(name.value), name.value);
     },
   };
 }
@@ -181,8 +184,11 @@ async function dropped(event: DragEvent): Promise<{ source: Source; name: string
 }
 
 /** Puts the panel into the page's element "opener". */
-export function mountOpener(opened: (engine: Engine, name: string) => void, lazy = false): Opener {
-  const made = opener(opened, lazy);
+export function mountOpener<T extends Look>(
+  begin: (source: Source, options: OpenOptions) => Promise<T>,
+  opened: (model: T, name: string) => void,
+): Opener {
+  const made = opener(begin, opened);
   byId("opener").replaceChildren(made.element);
   return made;
 }

@@ -1,5 +1,5 @@
 // The prompt that the model's chat template makes of messages.
-import type { Engine, Message } from "tokamak-web";
+import type { Look, Message } from "tokamak-web";
 import { copyButton, h } from "./dom.ts";
 import { showError } from "./shell.ts";
 
@@ -10,7 +10,7 @@ interface Row {
   message(): Message;
 }
 
-export function templatePreview(panel: HTMLElement, engine: Engine): void {
+export function templatePreview(panel: HTMLElement, engine: Look): void {
   const rows: Row[] = [];
   const list = h("ol", { class: "messages", "aria-label": "Messages" });
   const variables = h("input", { id: "template-variables", class: "mono", spellcheck: "false", placeholder: '{"enable_thinking": false}' });

@@ -1,5 +1,5 @@
 // A step of the model on this device, dispatch by dispatch, measured by the device's own clock.
-import type { Engine } from "tokamak-web";
+import { type Engine, open } from "tokamak-web";
 import { byId, h } from "./dom.ts";
 import { mountOpener } from "./opener.ts";
 import { showError, startPage } from "./shell.ts";
@@ -114,7 +114,7 @@ function show(engine: Engine): Panel {
 
 startPage("timeline");
 let panel: Panel | null = null;
-void mountOpener((engine) => {
+void mountOpener(open, (engine) => {
   panel?.end();
   panel = show(engine);
 }).start();

@@ -1,5 +1,5 @@
 // What the model's tokenizer makes of a text, as it is typed.
-import type { Engine } from "tokamak-web";
+import type { Look } from "tokamak-web";
 import { copyButton, h } from "./dom.ts";
 import { showError } from "./shell.ts";
 
@@ -10,7 +10,7 @@ const COLOURS = 6;
 /** Spaces and ends of lines are seen. */
 const seen = (text: string) => text.replaceAll(" ", "·").replaceAll("\t", "→").replaceAll("\n", "⏎") || "∅";
 
-export function tokenPlayground(panel: HTMLElement, engine: Engine): void {
+export function tokenPlayground(panel: HTMLElement, engine: Look): void {
   const input = h("textarea", { id: "token-text", rows: 4, spellcheck: "false" });
   input.value = SAMPLE;
   const special = h("input", { type: "checkbox", id: "token-special", checked: true });

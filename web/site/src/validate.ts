@@ -1,5 +1,5 @@
 // The page that tells whether this device computes right.
-import type { Engine } from "tokamak-web";
+import { type Engine, open } from "tokamak-web";
 import { byId, copyButton, download, h, table } from "./dom.ts";
 import { seconds } from "./numbers.ts";
 import { mountOpener } from "./opener.ts";
@@ -176,4 +176,4 @@ byId("validate").append(
   promptPlace,
   kernelPlace,
 );
-void mountOpener((found, name) => void opened(found, name)).start();
+void mountOpener(open, (found, name) => void opened(found, name)).start();

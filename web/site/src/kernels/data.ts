@@ -1,5 +1,5 @@
 // The catalogue of kernels beside the plan of the open model.
-import type { Adapter, Engine } from "tokamak-web";
+import type { Adapter, Look } from "tokamak-web";
 
 export interface Place {
   phase: number;
@@ -61,7 +61,7 @@ const FEATURES: Record<string, string> = {
   dot4: "packed_4x8_integer_dot_product",
 };
 
-export async function catalogueOf(engine: Engine): Promise<Catalogue> {
+export async function catalogueOf(engine: Look): Promise<Catalogue> {
   const { kernels } = (await engine.kernels()) as { kernels: { name: string; needs: string; launches: Place[] }[] };
   const plan = (await engine.inspect("plan", { form: "json" })) as Plan;
   const list = kernels.map(({ name, needs, launches }): Kernel => {

@@ -1,5 +1,5 @@
 // One kernel: what it needs, where the model runs it, its text there, and which others were passed over.
-import type { Engine } from "tokamak-web";
+import type { Look } from "tokamak-web";
 import { h } from "../dom.ts";
 import { finder } from "../finder.ts";
 import { showError } from "../shell.ts";
@@ -19,7 +19,7 @@ export interface KernelDetail {
   show(kernel: Kernel): void;
 }
 
-export function kernelDetail(engine: Engine, catalogue: Catalogue): KernelDetail {
+export function kernelDetail(engine: Look, catalogue: Catalogue): KernelDetail {
   const element = h("section", { class: "detail-of-kernel", "aria-label": "The chosen kernel" });
   const wgsl = finder("WGSL");
   let shown: Kernel | null = null;
