@@ -52,6 +52,7 @@ function fileOf(url: string): string {
   if (path.startsWith("/tiny/")) return join(DATA, TINY[path.slice(6)] ?? "none");
   if (path === "/talking/tokenizer.json") return BYTES;
   if (path.startsWith("/talking/")) return join(DATA, TINY[path.slice(9)] ?? "none");
+  if (path.startsWith("/package/")) return join(web, "tokamak-web/dist", path.slice(9));
   return join(SITE, path.endsWith("/") ? `${path}index.html` : path);
 }
 
