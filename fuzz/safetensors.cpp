@@ -20,7 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* input, size_t size) {
       TOK_CHECK(bytes && bytes->size() == tensor.bytes);
       if (!bytes->empty()) {
         TOK_CHECK((*bytes)[0] == begin[tensor.offset]);
-        TOK_CHECK(bytes->back() == begin[tensor.offset + tensor.bytes - 1]);
+        TOK_CHECK((*bytes)[bytes->size() - 1] == begin[tensor.offset + tensor.bytes - 1]);
       }
       total += tensor.bytes;
     }

@@ -89,7 +89,7 @@ web() {
 }
 check_web() { one web web; }
 
-# The modules are run where there is a Node to run them, and in a browser where there is one.
+# The modules are run where there is a Node to run them, and with the pages in a browser where there is one.
 wasm() {
   configure wasm
   compile wasm
@@ -97,7 +97,10 @@ wasm() {
   if command -v node >/dev/null; then
     node "$root/tools/wasm_check.mjs" "$root/build/wasm/bin/tokamak_wasm.wasm" || return 1
   fi
-  ctest --test-dir "$root/build/wasm" --output-on-failure -LE matrix
+  ctest --test-dir "$root/build/wasm" --output-on-failure -LE matrix || return 1
+  if command -v chromium >/dev/null || [ -n "${TOKAMAK_REQUIRE_BROWSER:-}" ]; then
+    npm --prefix "$root/web" run e2e
+  fi
 }
 check_wasm() { one wasm wasm; }
 
