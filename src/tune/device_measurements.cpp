@@ -8,29 +8,11 @@
 
 #include "base/environment.h"
 #include "base/file_cache.h"
+#include "tune/kept_verdicts.h"
 #include "tune/measurement_cache.h"
 #include "tune/tune.h"
 
 namespace tokamak {
-namespace {
-
-Verdicts read_verdicts(const Json& cache) {
-  Verdicts verdicts;
-  if (!cache.is_object()) return verdicts;
-  for (const auto& [program, verdict] : cache.as_object()) {
-    if (verdict.is_string()) verdicts[program] = verdict.as_string();
-  }
-  return verdicts;
-}
-
-Json to_json(const Verdicts& verdicts) {
-  Json out{Json::Object{}};
-  for (const auto& [program, verdict] : verdicts) out.set(program, verdict);
-  return out;
-}
-
-}  // namespace
-
 MeasurementCache self_test_cache(const DeviceInfo& device) {
   return {cache_folder(kSelfTestCache.folder), kSelfTestCache, device};
 }
@@ -61,11 +43,9 @@ void recall_verdicts(const DeviceInfo& device, VariantAdvice& advice) {
 
 Result<WrongVariants> find_wrong_kernels(Backend& backend, const Plan& plan,
                                          const MeasurementCache& cache) {
-  if (backend.device().backend == BackendKind::kCpu) return WrongVariants();
-  const Verdicts known = read_verdicts(cache.read());
-  TOK_TRY(const Verdicts verdicts, test_plan(backend, plan, known));
-  if (verdicts != known) cache.write(to_json(verdicts));
-  return wrong_variants(plan, verdicts);
+  return find_wrong_kernels(backend, plan,
+                            {.read = [&] { return cache.read(); },
+                             .write = [&](const Json& verdicts) { cache.write(verdicts); }});
 }
 
 }  // namespace tokamak

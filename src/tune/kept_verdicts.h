@@ -1,22 +1,28 @@
-// Verdicts of the self-test where there are no files: the host keeps them as one text per device.
+// Verdicts of the self-test that outlive a run, wherever they are kept: in a file natively, in a
+// note of the page in the browser.
 #pragma once
 #include <functional>
-#include <optional>
 #include <string>
 
+#include "base/json.h"
 #include "tune/self_test.h"
 
 namespace tokamak {
 
-/// Small texts by name, kept between runs.
-struct NoteStore {
-  std::function<std::optional<std::string>(std::string_view name)> read;
-  std::function<void(std::string_view name, std::string_view text)> write;
+/// What of a JSON object are verdicts; none where it is something else.
+Verdicts read_verdicts(const Json& kept);
+
+/// Names the device, its driver and these kernels: verdicts on others count for nothing.
+std::string verdicts_name(const DeviceInfo& device);
+
+/// Where the verdicts on a device and its kernels are kept, as a JSON object.
+struct KeptVerdicts {
+  std::function<Json()> read;  // null where there are none
+  std::function<void(const Json&)> write;
 };
 
-/// Tests what `notes` say nothing of, and keeps the verdicts there. Notes that are damaged, or of
-/// another device or other kernels, are as good as none.
+/// Tests what `kept` says nothing of, and keeps the verdicts there.
 Result<WrongVariants> find_wrong_kernels(Backend& backend, const Plan& plan,
-                                         const NoteStore& notes);
+                                         const KeptVerdicts& kept);
 
 }  // namespace tokamak

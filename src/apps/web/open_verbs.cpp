@@ -63,6 +63,17 @@ Json defaults_json(const GenerationParams& params) {
   return out;
 }
 
+/// In a note of the page.
+KeptVerdicts kept_verdicts(const DeviceInfo& device) {
+  const std::string name = verdicts_name(device);
+  return {.read =
+              [name] {
+                const std::optional<std::string> note = read_note(name);
+                return note ? Json::parse(*note).value_or(Json()) : Json();
+              },
+          .write = [name](const Json& verdicts) { write_note(name, verdicts.dump()); }};
+}
+
 Result<ModelFiles> read_files(const Opening& opening) {
   SourceFiles sources;
   for (const HostFile& file : opening.files) {
@@ -89,7 +100,6 @@ Result<Json> check(State& state, const Json& options) {
   TOK_TRY(const std::unique_ptr<Backend> backend, open_backend(opening.options));
   checked.device = backend->device();
   TOK_TRY(checked.compiled, Engine::compile(checked.files, checked.device, opening.options));
-  if (auto tokenizer = make_tokenizer(checked.files)) checked.tokenizer = *std::move(tokenizer);
   Json out;
   out.set("model", model_json(checked.files, checked.compiled));
   out.set("device", device_json(checked.device));
@@ -100,11 +110,7 @@ Result<Json> check(State& state, const Json& options) {
 /// {name, files, ...}, see read_opening() -> {model, device, defaults, loadTimes, pipelines}
 Result<Json> open(State& state, const Json& options) {
   TOK_TRY(Opening opening, read_opening(options));
-  state.exchanges.clear();
-  state.requests.clear();
-  state.engine.reset();
-  state.checked.reset();
-  state.roofline.reset();
+  state.clear();
   OpenOptions& own = opening.options;
   own.notice = notice;
   own.reopen = [again = own] { return open_backend(again); };
@@ -116,7 +122,7 @@ Result<Json> open(State& state, const Json& options) {
   };
   if (opening.self_test) {
     own.find_wrong = [](Backend& backend, const Plan& plan) {
-      return find_wrong_kernels(backend, plan, {read_note, write_note});
+      return find_wrong_kernels(backend, plan, kept_verdicts(backend.device()));
     };
   }
   TOK_TRY(ModelFiles files, read_files(opening));
@@ -139,10 +145,7 @@ Result<Json> open(State& state, const Json& options) {
 /// {} -> {}
 Result<Json> close(State& state, const Json& options) {
   TOK_TRY(Fields(options).done());
-  state.exchanges.clear();
-  state.requests.clear();
-  state.engine.reset();
-  state.checked.reset();
+  state.clear();
   return Json(Json::Object{});
 }
 

@@ -13,12 +13,12 @@ namespace {
 
 constexpr uint64_t kMaxSafeInteger = (uint64_t{1} << 53) - 1;  // of JavaScript
 
-/// The chat of `messages`, `tools` and `variables`, as a template's variables; "" where there are
+/// The chat of `messages`, `tools` and `variables`, as a template's variables; null where there are
 /// no messages.
-Result<std::string> chat_of(Fields& fields) {
+Result<Json> chat_of(Fields& fields) {
   const Json *messages = fields.find("messages"), *tools = fields.find("tools"),
              *variables = fields.find("variables");
-  if (messages == nullptr) return std::string();
+  if (messages == nullptr) return Json();
   if (!messages->is_array()) return fail(ErrorCode::kUsage, "\"messages\" is no list.");
   Json chat;
   chat.set("messages", *messages).set("add_generation_prompt", true);
@@ -27,13 +27,14 @@ Result<std::string> chat_of(Fields& fields) {
     if (!variables->is_object()) return fail(ErrorCode::kUsage, "\"variables\" is no object.");
     for (const auto& [name, value] : variables->as_object()) chat.set(name, value);
   }
-  return chat.dump();
+  return chat;
 }
 
 Result<TextRequest> text_request(const Json& options) {
   TextRequest request;
   Fields fields(options);
-  TOK_TRY(request.chat_variables, chat_of(fields));
+  TOK_TRY(const Json chat, chat_of(fields));
+  if (!chat.is_null()) request.chat_variables = chat.dump();
   std::optional<uint32_t> logprobs;
   fields.take("prompt", request.prompt)
       .take("ids", request.ids)
@@ -149,12 +150,11 @@ Result<Json> detokenize(State& state, const Json& options) {
 /// {messages, tools, variables} -> {text}: the prompt that a chat becomes.
 Result<Json> render(State& state, const Json& options) {
   Fields fields(options);
-  TOK_TRY(const std::string chat, chat_of(fields));
+  TOK_TRY(const Json chat, chat_of(fields));
   TOK_TRY(fields.done());
   TOK_TRY(const Seen model, seen(state));
-  if (chat.empty()) return fail(ErrorCode::kUsage, "There are no \"messages\".");
-  TOK_TRY(const Json variables, Json::parse(chat));
-  TOK_TRY(std::string text, render_chat(model.files, variables));
+  if (chat.is_null()) return fail(ErrorCode::kUsage, "There are no \"messages\".");
+  TOK_TRY(std::string text, render_chat(model.files, chat));
   Json out;
   out.set("text", std::move(text));
   return out;

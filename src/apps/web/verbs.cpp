@@ -41,6 +41,14 @@ std::string_view code_name(ErrorCode code) {
 
 }  // namespace
 
+void State::clear() {
+  exchanges.clear();  // before the engine that they refer to
+  requests.clear();
+  engine.reset();
+  checked.reset();
+  roofline.reset();
+}
+
 const Verb* find_verb(std::string_view name) {
   const auto found = std::ranges::find(kVerbs, name, &Verb::name);
   return found != std::end(kVerbs) ? found : nullptr;
@@ -60,13 +68,14 @@ Result<Seen> seen(const State& state) {
   return Seen{state.checked->files, state.checked->compiled, state.checked->device};
 }
 
-Result<const Tokenizer*> tokenizer(const State& state) {
+Result<const Tokenizer*> tokenizer(State& state) {
   if (state.engine != nullptr) return state.engine->tokenizer();
   TOK_TRY(const Seen model, seen(state));
-  if (!state.checked->tokenizer) {
-    return invalid_input("{} has no tokenizer.", model.files.name);
+  std::optional<Tokenizer>& own = state.checked->tokenizer;
+  if (!own) {
+    TOK_TRY(own, make_tokenizer(model.files));
   }
-  return &*state.checked->tokenizer;
+  return &*own;
 }
 
 Json error_json(const Error& error) {

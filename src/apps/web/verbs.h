@@ -16,7 +16,7 @@ struct CheckedModel {
   ModelFiles files;
   Engine::Compiled compiled;
   DeviceInfo device;
-  std::optional<Tokenizer> tokenizer;  // where there is one
+  std::optional<Tokenizer> tokenizer;  // made when somebody needs it
 };
 
 struct State {
@@ -26,6 +26,9 @@ struct State {
   std::optional<Roofline> roofline;     // of the device, once a profile has asked for it
   Requests requests;                    // of the engine
   uint64_t seeds = 0;                   // chosen for requests that gave none
+
+  /// Ends what runs, and forgets the model.
+  void clear();
 };
 
 struct Verb {
@@ -46,7 +49,7 @@ struct Seen {
   const DeviceInfo& device;
 };
 Result<Seen> seen(const State& state);
-Result<const Tokenizer*> tokenizer(const State& state);
+Result<const Tokenizer*> tokenizer(State& state);
 
 /// {"code": "invalid-input", "message": ...}
 Json error_json(const Error& error);
