@@ -93,3 +93,23 @@ export class Pump {
     tell(asker);
   }
 }
+
+/** The result that a pump brings; the signal cancels, and the text ends with what there is. */
+export function ended(
+  asker: Asker,
+  signal: AbortSignal,
+  cancel: () => Promise<unknown>,
+  add: (asker: Asker) => void,
+): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    // A module that cannot cancel any more fails in the pump as well, which tells the page.
+    const stop = () => void cancel().catch(() => {});
+    if (signal.aborted) stop();
+    else signal.addEventListener("abort", stop, { once: true });
+    add({
+      part: (part) => asker.part(part),
+      result: resolve,
+      error: (error) => reject(new TokamakError(error.code, error.message, error.details)),
+    });
+  });
+}

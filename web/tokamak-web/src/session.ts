@@ -4,7 +4,8 @@ import { TokamakError, errorData } from "./errors.ts";
 import type { Files } from "./host/file.ts";
 import type { DeviceWatch } from "./host/gpu.ts";
 import type { Waiting } from "./host/waiting.ts";
-import type { ModelFile, Resolve, ResolvedModel, StoredModel } from "./models/types.ts";
+import type { Resolve, ResolvedModel, StoredModel } from "./models/types.ts";
+import { modelValues, openValues } from "./model_values.ts";
 import { OverallProgress } from "./progress.ts";
 import type {
   Call,
@@ -16,7 +17,7 @@ import type {
   ToWorker,
   VerbCall,
 } from "./protocol.ts";
-import { type Asker, Pump } from "./pump.ts";
+import { type Asker, Pump, ended } from "./pump.ts";
 import { type DeviceReply, type OpenReply, checkOf, refusal } from "./verdict.ts";
 
 /** The part of `Module` that a session needs. */
@@ -42,6 +43,13 @@ export interface SessionHost {
 interface Opened {
   module: SessionModule;
   pump: Pump;
+}
+
+interface ModelHeaders {
+  module: SessionModule;
+  waiting: Waiting["kind"];
+  found: ResolvedModel;
+  values: object;
 }
 
 export class Session {
@@ -121,8 +129,7 @@ export class Session {
     // A read that fails says the same, and is told instead.
     found.complete?.catch(() => {});
     try {
-      const files = found.files.map((file) => given(module, file));
-      const values = { ...openValues(call.options), name: found.name, files };
+      const values = modelValues(call, module, found);
       const { device, ...facts } = await module.call<OpenReply>("open", values, signal);
       // What was read before all bytes have the right hash may be wrong.
       await found.complete;
@@ -138,34 +145,42 @@ export class Session {
     }
   }
 
-  async #check(call: OpenCall, asker: Asker, signal: AbortSignal): Promise<Check> {
-    const { module, waiting } = await this.#start(call.options, asker);
-    const found = await this.#find(call, module, signal, true);
-    try {
-      const files = found.files.map((file) => given(module, file));
-      const device = await module.call<DeviceReply>("adapter", openValues(call.options), signal);
-      const values = { ...openValues(call.options), name: found.name, files };
+  #check(call: OpenCall, asker: Asker, signal: AbortSignal): Promise<Check> {
+    return this.#withHeaders(call, asker, signal, async ({ module, waiting, found, values }) => {
       const outcome = await module.call<OpenReply>("check", values, signal).catch(refusal);
+      // A refusal does not say what the device is.
+      const device =
+        outcome instanceof TokamakError
+          ? await module.call<DeviceReply>("adapter", openValues(call.options), signal)
+          : outcome.device;
       const total = found.files.reduce((sum, { size }) => sum + size, 0);
       const cached = found.cachedBytes ?? 0;
       const { quota, usage = 0 } = (await globalThis.navigator?.storage?.estimate?.()) ?? {};
       const room = quota === undefined ? undefined : quota - usage;
       return checkOf(outcome, { ...device, waiting }, { total, cached, room });
-    } finally {
-      await found.close();
-    }
+    });
   }
 
   /** As `check`, but the module stays for what there is to see of the model. */
-  async #look(call: OpenCall, asker: Asker, signal: AbortSignal): Promise<unknown> {
-    const { module, waiting } = await this.#start(call.options, asker);
-    const found = await this.#find(call, module, signal, true);
-    try {
-      const files = found.files.map((file) => given(module, file));
-      const values = { ...openValues(call.options), name: found.name, files };
+  #look(call: OpenCall, asker: Asker, signal: AbortSignal): Promise<unknown> {
+    return this.#withHeaders(call, asker, signal, async ({ module, waiting, values }) => {
       const { device, model } = await module.call<OpenReply>("check", values, signal);
       this.#opened = { module, pump: new Pump(module) };
       return { model, adapter: { ...device, waiting } };
+    });
+  }
+
+  /** Starts a module that can read the headers of the model's files while `use` runs. */
+  async #withHeaders<T>(
+    call: OpenCall,
+    asker: Asker,
+    signal: AbortSignal,
+    use: (headers: ModelHeaders) => Promise<T>,
+  ): Promise<T> {
+    const { module, waiting } = await this.#start(call.options, asker);
+    const found = await this.#find(call, module, signal, true);
+    try {
+      return await use({ module, waiting, found, values: modelValues(call, module, found) });
     } finally {
       await found.close();
     }
@@ -264,35 +279,4 @@ export class Session {
       pump.add("exchange", exchange, own),
     );
   }
-}
-
-/** A file's line in the module's list. */
-function given(module: SessionModule, file: ModelFile) {
-  const read = (offset: number, into: Uint8Array) => file.read(offset, into);
-  return { name: file.name, size: file.size, id: module.files.add(read) };
-}
-
-/** What the module's `open` and `check` take of the options. */
-function openValues({ wasm, wait, cache, token, endpoint, ...values }: PostedOptions) {
-  return values;
-}
-
-/** The result that the pump brings; the signal cancels, and the text ends with what there is. */
-function ended(
-  asker: Asker,
-  signal: AbortSignal,
-  cancel: () => Promise<unknown>,
-  add: (asker: Asker) => void,
-): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    // A module that cannot cancel any more fails in the pump as well, which tells the page.
-    const stop = () => void cancel().catch(() => {});
-    if (signal.aborted) stop();
-    else signal.addEventListener("abort", stop, { once: true });
-    add({
-      part: (part) => asker.part(part),
-      result: resolve,
-      error: (error) => reject(new TokamakError(error.code, error.message, error.details)),
-    });
-  });
 }

@@ -1,0 +1,20 @@
+// What the module is told of a model: its name, its files by number, and how it shall be opened.
+import type { ModelFile, ResolvedModel } from "./models/types.ts";
+import type { OpenCall, PostedOptions } from "./protocol.ts";
+import type { SessionModule } from "./session.ts";
+
+/** What the module's `open` and `check` take of a model. */
+export function modelValues({ options }: OpenCall, module: SessionModule, { name, files }: ResolvedModel) {
+  return { ...openValues(options), name, files: files.map((file) => given(module, file)) };
+}
+
+/** A file's line in the module's list. */
+function given(module: SessionModule, file: ModelFile) {
+  const read = (offset: number, into: Uint8Array) => file.read(offset, into);
+  return { name: file.name, size: file.size, id: module.files.add(read) };
+}
+
+/** What they take of the options. */
+export function openValues({ wasm, wait, cache, token, endpoint, ...values }: PostedOptions) {
+  return values;
+}
