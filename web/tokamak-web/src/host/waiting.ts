@@ -2,6 +2,7 @@
 // browser's JavaScript Promise Integration, or by code that Binaryen's Asyncify has put into a twin of
 // the module.
 import { TokamakError } from "../errors.ts";
+import { Asyncify } from "./asyncify.ts";
 
 /** A function that the module imports. */
 export type Import = (...values: number[]) => number | void;
@@ -36,12 +37,10 @@ export function jspi(): Waiting | null {
   };
 }
 
-// The twin's driver takes this place.
-const asyncify = (): Waiting | null => null;
-
 /** The way that was asked for, or the best there is; fails with `unsupported`. */
 export function chooseWaiting(asked?: Waiting["kind"]): Waiting {
-  const found = asked === "asyncify" ? asyncify() : (jspi() ?? (asked ? null : asyncify()));
+  const own = asked === "asyncify" ? null : jspi();
+  const found = own ?? (asked === "jspi" ? null : new Asyncify());
   if (found) return found;
   throw new TokamakError(
     "unsupported",
