@@ -31,6 +31,13 @@ function(tokamak_for_shared_library target)
   endif()
 endfunction()
 
+# tokamak_fast(SOURCES...): what goes through all bytes of a model. In the browser the rest is compiled for size.
+function(tokamak_fast)
+  if(CMAKE_SYSTEM_NAME STREQUAL "WASI")
+    set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS -O2)
+  endif()
+endfunction()
+
 function(tokamak_layer name)
   cmake_parse_arguments(ARG "PRIVATE" "" "SOURCES;USES;LIBRARIES;TESTS" ${ARGN})
   set(target tokamak_${name})

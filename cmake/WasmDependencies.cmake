@@ -14,7 +14,8 @@ endforeach()
 
 add_library(tokamak_wasm_headers INTERFACE)
 target_include_directories(tokamak_wasm_headers SYSTEM INTERFACE ${wasm_include})
-target_compile_definitions(tokamak_wasm_headers INTERFACE FMT_HEADER_ONLY)
+# fmt would ask std::locale for it, and all locales are a tenth of the module.
+target_compile_definitions(tokamak_wasm_headers INTERFACE FMT_HEADER_ONLY "FMT_STATIC_THOUSANDS_SEPARATOR=','")
 foreach(library fmt::fmt PkgConfig::PCRE2 PkgConfig::UTF8PROC Threads::Threads)
   add_library(${library} INTERFACE IMPORTED)
   target_link_libraries(${library} INTERFACE tokamak_wasm_headers)

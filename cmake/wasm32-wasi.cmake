@@ -12,13 +12,16 @@ set(CMAKE_ASM_COMPILER clang-22)
 set(CMAKE_AR ar)  # wasm-ld reads archives without an index
 set(CMAKE_RANLIB ranlib)
 
-# Debian's libc++abi for wasm has no unwinder; Tokamak does not throw.
-set(CMAKE_CXX_FLAGS_INIT "-fno-exceptions -msimd128 -Wno-deprecated")
+# Debian's libc++abi for wasm has no unwinder; Tokamak does not throw. It does not ask for types at run time either, and
+# there is one thread.
+set(CMAKE_CXX_FLAGS_INIT
+  "-fno-exceptions -fno-rtti -fno-threadsafe-statics -msimd128 -Wno-deprecated")
 set(CMAKE_C_FLAGS_INIT "-msimd128")
 # The default stack of 64 KiB is less than what a nested chat template may take before its own limits
-# refuse it. It comes first, so that beyond its end there is no data but a trap.
+# refuse it. It comes first, so that beyond its end there is no data but a trap. The names of functions stay, for
+# Binaryen, which takes them out in the end.
 set(CMAKE_EXE_LINKER_FLAGS_INIT
-  "-mexec-model=reactor --no-wasm-opt -Wl,--strip-all,-z,stack-size=1048576,--stack-first")
+  "-mexec-model=reactor --no-wasm-opt -Wl,--strip-debug,-z,stack-size=1048576,--stack-first")
 
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
