@@ -92,8 +92,9 @@ check_web() { one web web; }
 # The modules are run where there is a Node to run them, and with the pages in a browser where there is one.
 wasm() {
   configure wasm
+  npm_packages || return 1 # Binaryen is among them
   compile wasm
-  { npm_packages && npm --prefix "$root/web" run build; } || return 1
+  npm --prefix "$root/web" run build || return 1
   if command -v node >/dev/null; then
     node "$root/tools/wasm_check.mjs" "$root/build/wasm/bin/tokamak_wasm.wasm" || return 1
   fi

@@ -12,10 +12,10 @@ site_may_go_to() {
 
 build_site() {
   setup check
-  configure wasm
-  compile wasm tokamak_web
-  say "building the site"
   logged "npm could not install the tools of web/; is the network there?" npm_packages
+  configure wasm
+  compile wasm tokamak_web_modules
+  say "building the site"
   logged "The site could not be built" npm --prefix "$root/web" run build
 }
 

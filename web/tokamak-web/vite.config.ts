@@ -10,7 +10,7 @@ const MODULES = ["tokamak_web.wasm", "tokamak_web.asyncify.wasm"];
 /** The license, and the module and its twin where ./dev build wasm has made them. */
 function copyBeside(): Plugin {
   const root = join(import.meta.dirname, "../..");
-  const files = ["LICENSE", ...MODULES.map((name) => `build/wasm/bin/${name}`)];
+  const files = ["LICENSE", ...MODULES.map((name) => `build/web/${name}`)];
   return {
     name: "copy-beside",
     writeBundle: ({ dir = "dist" }) => {
