@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""web_test.py MODULE [TESTS...]: the package in a tab of a headless Chromium, with its software driver of WebGPU.
+"""web_test.py FOLDER BROWSER [TESTS...]: the package in a tab of a headless browser, on a software driver of WebGPU.
 
-Run by CTest in the browser build. Without a Chromium or the built package (./dev check web) it ends with status 77,
-which CTest shows as skipped.
+FOLDER has the modules that tools/web/optimize.py makes; BROWSER is chromium, whose own driver it is, or firefox, which
+takes Vulkan's: VK_DRIVER_FILES says which. Run by CTest in the browser build. Where the browser or the built package
+(./dev check web) is missing it ends with status 77, which CTest shows as skipped.
 """
 import http.server
 import json
@@ -19,30 +20,63 @@ import unittest
 import urllib.parse
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
-MODULE = pathlib.Path(sys.argv[1])
+MODULES = pathlib.Path(sys.argv[1])
 MODEL = SOURCE / "models" / "storyteller"
+MODELS = SOURCE / "tests" / "data" / "models"
+GGUF = SOURCE / "tests" / "data" / "gguf"
 PACKAGE = SOURCE / "web" / "tokamak-web" / "dist"
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-FLAGS = ("--headless", "--no-sandbox", "--disable-quic", "--no-first-run", "--disable-background-networking",
-         "--disable-component-update", "--disable-sync", "--enable-unsafe-webgpu")
 TYPES = {".html": "text/html", ".js": "text/javascript", ".json": "application/json", ".wasm": "application/wasm"}
 SKIPPED = 77
+# Compiling is what takes the time: a long chunk has kernels of its own, and the self-test would compile as many again.
+FEW_KERNELS = {"chunk": 8, "context": 128, "sequences": 1, "selfTest": False}
 TIMEOUT_S = 500  # the driver compiles the kernels; on busy cores that takes minutes instead of 20 s
 
 
+def chromium(folder, address):
+    return [PROGRAM, "--headless", "--no-sandbox", "--disable-quic", "--no-first-run", "--disable-background-networking",
+            "--disable-component-update", "--disable-sync", "--enable-unsafe-webgpu", "--remote-debugging-port=0",
+            "--enable-logging=stderr", f"--user-data-dir={folder}", address]
+
+
+# Software drivers are on the blocklist of WebGPU; the rest keeps Firefox from calling home.
+PREFERENCES = {
+    "dom.webgpu.enabled": True, "dom.webgpu.workers.enabled": True, "gfx.webgpu.ignore-blocklist": True,
+    "browser.shell.checkDefaultBrowser": False, "datareporting.policy.dataSubmissionEnabled": False,
+    "toolkit.telemetry.enabled": False, "app.normandy.enabled": False, "network.captive-portal-service.enabled": False,
+    "network.connectivity-service.enabled": False, "browser.safebrowsing.update.enabled": False,
+}
+
+
+def firefox(folder, address):
+    lines = [f"user_pref({json.dumps(name)}, {json.dumps(value)});\n" for name, value in PREFERENCES.items()]
+    (folder / "user.js").write_text("".join(lines), encoding="utf-8")
+    return [PROGRAM, "--headless", "--no-remote", "--profile", folder, address]
+
+
+BROWSER = sys.argv[2]
+COMMAND, NAMES = {"chromium": (chromium, ("chromium", "chromium-browser", "google-chrome")),
+                  "firefox": (firefox, ("firefox-esr", "firefox"))}[BROWSER]
+PROGRAM = next(filter(None, map(shutil.which, NAMES)), None)
+# Mesa keeps the kernels it has compiled there, though the browser's home is another one.
+os.environ.setdefault("MESA_SHADER_CACHE_DIR", os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))
+
+
 class Pages(http.server.BaseHTTPRequestHandler):
-    """web/, the model, the module and the page of the test; what the page posts goes to `results`."""
+    """web/, models, the modules and the page of the test; what the page posts goes to `results`."""
     results = queue.Queue()
+    tasks = []
 
     def do_GET(self):
         path = urllib.parse.urlsplit(self.path).path
-        place = {"/tokamak_web.wasm": MODULE, "/no-weights/config.json": MODEL / "config.json"}.get(path)
-        if path.startswith(("/web/", "/models/", "/tests/web/")) and ".." not in path:
+        place = MODEL / "config.json" if path == "/no-weights/config.json" else None
+        if path.startswith("/modules/") and ".." not in path:
+            place = MODULES / path.removeprefix("/modules/")
+        if path.startswith(("/web/", "/models/", "/tests/")) and ".." not in path:
             place = SOURCE / path[1:]
-        if place is None or not place.is_file():
+        if path != "/tasks" and (place is None or not place.is_file()):
             self.send_error(404)
             return
-        body = place.read_bytes()
+        body = json.dumps(self.tasks).encode() if place is None else place.read_bytes()
         size = len(body)
         asked = re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range", ""))
         if asked:
@@ -53,7 +87,7 @@ class Pages(http.server.BaseHTTPRequestHandler):
         else:
             self.send_response(200)
         self.send_header("Accept-Ranges", "bytes")
-        self.send_header("Content-Type", TYPES.get(place.suffix, "application/octet-stream"))
+        self.send_header("Content-Type", TYPES.get(pathlib.PurePath(path).suffix, "application/octet-stream"))
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         if self.command != "HEAD":
@@ -70,6 +104,26 @@ class Pages(http.server.BaseHTTPRequestHandler):
         pass
 
 
+def task(source, texts, **options):
+    """A model for the page to open, and what to have it continue."""
+    return {"source": source, "options": {"wasm": "/modules/tokamak_web.wasm", "cache": "none", **FEW_KERNELS, **options},
+            "texts": texts}
+
+
+def source_of(name):
+    return f"/tests/data/gguf/{name}" if name.endswith(".gguf") else f"/tests/data/models/{name}/"
+
+
+def golden_of(name):
+    """What to ask a small model for, and the tokens it gives: prompts that fit in FEW_KERNELS."""
+    file = GGUF / name.replace(".gguf", ".golden.json") if name.endswith(".gguf") else MODELS / name / "golden.json"
+    prompts = json.loads(file.read_text(encoding="utf-8"))["prompts"]
+    fitting = [one for one in prompts if len(one["ids"]) + len(one["greedy"]["ids"]) < FEW_KERNELS["context"]]
+    ids = [one["greedy"]["ids"] for one in fitting]
+    return {"ids": ids, "texts": [{"prompt": one["ids"], "maxTokens": len(wanted), "temperature": 0}
+                                  for one, wanted in zip(fitting, ids, strict=True)]}
+
+
 class Tab(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -81,18 +135,16 @@ class Tab(unittest.TestCase):
         golden = json.loads((SOURCE / "tests" / "data" / "storyteller" / "golden.json").read_text(encoding="utf-8"))
         cls.case = golden["cases"][0]
 
-    def in_a_tab(self, source, texts, **options):
-        """What the page posts about opening that model and continuing those texts."""
-        # The self-test would compile as many kernels again, and a long chunk has kernels of its own.
-        options = {"wasm": "/tokamak_web.wasm", "cache": "none", "selfTest": False, "chunk": 8, **options}
-        task = {"source": source, "options": options, "texts": texts}
-        address = "http://127.0.0.1:{}/tests/web/page.html?{}".format(
-            self.server.server_port, urllib.parse.urlencode({"task": json.dumps(task)}))
+    def in_a_tab(self, *tasks):
+        """What the page posts about opening those models and continuing those texts: one outcome for each."""
+        Pages.tasks = tasks
+        address = f"http://127.0.0.1:{self.server.server_port}/tests/web/page.html?tasks=/tasks"
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+            profile = pathlib.Path(folder) / "profile"
+            profile.mkdir()
             with open(f"{folder}/errors", "w+", encoding="utf-8") as errors, subprocess.Popen(
-                    [CHROMIUM, *FLAGS, f"--user-data-dir={folder}/profile", "--remote-debugging-port=0",
-                     "--enable-logging=stderr", address],
-                    stdout=subprocess.DEVNULL, stderr=errors) as browser:
+                    COMMAND(profile, address), stdout=subprocess.DEVNULL, stderr=errors,
+                    env={**os.environ, "HOME": folder}) as browser:
                 try:
                     return Pages.results.get(timeout=TIMEOUT_S)
                 except queue.Empty:
@@ -101,15 +153,13 @@ class Tab(unittest.TestCase):
                 finally:
                     browser.terminate()
 
-
-class Web(Tab):
-    def test_a_tab_gives_the_recorded_tokens(self):
+    def expect_recorded_tokens(self, waiting, **options):
         case = self.case
         ask = {"prompt": case["prompt"], "maxTokens": 20, "temperature": 0}
-        found = self.in_a_tab("/models/storyteller/", [ask, {**ask, "maxTokens": 64, "cancel": True}])
+        [found] = self.in_a_tab(task("/models/storyteller/", [ask, {**ask, "maxTokens": 64, "cancel": True}], **options))
         self.assertNotIn("failed", found, found.get("failed"))
         self.assertTrue(found["adapter"]["name"])
-        self.assertEqual(found["adapter"]["waiting"], "jspi")
+        self.assertEqual(found["adapter"]["waiting"], waiting)
         self.assertEqual(found["overall"], sorted(found["overall"]))
         self.assertEqual(found["overall"][-1], 1)
         whole, cancelled = found["results"]
@@ -123,23 +173,59 @@ class Web(Tab):
         self.assertEqual(cancelled["finish"], "cancelled")
         self.assertEqual(cancelled["ids"], case["greedy_ids"][:count])
 
+    def expect_goldens(self, names):
+        """Each of these small models gives the tokens that transformers did, one after the other in one page."""
+        wanted = {name: golden_of(name) for name in names}
+        found = self.in_a_tab(*(task(source_of(name), wanted[name]["texts"]) for name in names))
+        for name, outcome in zip(names, found, strict=True):
+            with self.subTest(name):
+                self.assertNotIn("failed", outcome, outcome.get("failed"))
+                self.assertTrue(wanted[name]["ids"])
+                for result, ids in zip(outcome["results"], wanted[name]["ids"], strict=True):
+                    # The recorded ones go on after a token that ends a text.
+                    count = len(ids) if result["finish"] == "length" else len(result["ids"])
+                    self.assertEqual(result["ids"], ids[:count])
+
+
+class Web(Tab):
+    def test_a_tab_gives_the_recorded_tokens(self):
+        self.expect_recorded_tokens("jspi")
+
     def test_a_tab_computes_without_a_gpu(self):
         case = self.case
-        found = self.in_a_tab("/models/storyteller/", [{"prompt": case["prompt"], "maxTokens": 5, "temperature": 0}],
-                              backend="cpu")
+        ask = {"prompt": case["prompt"], "maxTokens": 5, "temperature": 0}
+        [found] = self.in_a_tab(task("/models/storyteller/", [ask], backend="cpu"))
         self.assertNotIn("failed", found, found.get("failed"))
         self.assertEqual(found["results"][0]["ids"], case["greedy_ids"][:5])
 
     def test_a_tab_says_what_is_wrong_with_a_model(self):
-        found = self.in_a_tab("/no-weights/", [])
+        [found] = self.in_a_tab(task("/no-weights/", []))
         self.assertIn("has neither model.safetensors nor model.safetensors.index.json.", found["failed"]["message"])
         self.assertEqual(found["failed"]["code"], "invalid-input")
+
+
+class Asyncify(Tab):
+    def test_a_tab_gives_the_recorded_tokens(self):
+        self.expect_recorded_tokens("asyncify", wait="asyncify")
+
+
+class Models(Tab):
+    def test_a_small_model_of_every_family_gives_its_recorded_tokens(self):
+        self.expect_goldens([
+            "gemma3_mm", "gemma4_moe", "gemma4_ple", "lfm2", "llama_gptq4_g128", "llama_mlx4_g64", "llama_sharded",
+            "mistral_swa", "phi3_longrope", "qwen2_bias", "qwen3_5_text", "qwen3_moe", "qwen3_qknorm",
+            "llama-q4_k_m.gguf"])
+
+
+class FewModels(Tab):
+    def test_small_models_give_their_recorded_tokens(self):
+        self.expect_goldens(["lfm2", "qwen3_5_text", "llama-q4_k_m.gguf"])
 
 
 class Loss(Tab):
     def test_a_lost_device_is_opened_again_and_nobody_notices(self):
         ask = {"prompt": self.case["prompt"], "maxTokens": 40, "temperature": 0, "lose": True}
-        found = self.in_a_tab("/models/storyteller/", [ask], worker="/tests/web/losing_worker.js")
+        [found] = self.in_a_tab(task("/models/storyteller/", [ask], worker="/tests/web/losing_worker.js"))
         self.assertNotIn("failed", found, found.get("failed"))
         self.assertEqual(len([text for text in found["notices"] if "is lost" in text]), 1, found["notices"])
         self.assertEqual(found["events"], ["lost", "restored"])
@@ -147,11 +233,11 @@ class Loss(Tab):
 
 
 if __name__ == "__main__":
-    if CHROMIUM is None and "TOKAMAK_REQUIRE_BROWSER" not in os.environ:
-        print("There is no Chromium; `./dev setup check` installs one.")
+    if PROGRAM is None and "TOKAMAK_REQUIRE_BROWSER" not in os.environ:
+        print(f"There is no {BROWSER}; `./dev setup check` installs one.")
         sys.exit(SKIPPED)
-    assert CHROMIUM, "TOKAMAK_REQUIRE_BROWSER is set, and there is no Chromium"
+    assert PROGRAM, f"TOKAMAK_REQUIRE_BROWSER is set, and there is no {BROWSER}"
     if not (PACKAGE / "worker.js").is_file():
         print("The package is not built; `./dev check web` builds it.")
         sys.exit(1 if "TOKAMAK_REQUIRE_BROWSER" in os.environ else SKIPPED)
-    unittest.main(argv=[sys.argv[0], *sys.argv[2:]])
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
