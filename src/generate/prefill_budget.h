@@ -12,6 +12,8 @@ class PrefillBudget {
   PrefillBudget(uint32_t least, uint32_t most);
 
   uint32_t tokens() const { return tokens_; }
+  /// How long a step that decodes takes, lately; 0: none has run.
+  double decode_seconds() const { return decode_seconds_; }
   /// What a step took that decoded. Times of 0 say nothing.
   void decoded(double seconds);
   /// What a step took that read that many tokens of prompts.

@@ -1,4 +1,5 @@
-// The part of Scheduler that decides who has slots and pages; scheduler_steps.cpp has the steps.
+// The part of Scheduler that decides who has slots and pages. scheduler_steps.cpp submits steps,
+// scheduler_results.cpp takes what they give.
 #include "generate/scheduler.h"
 
 #include "base/check.h"
@@ -325,7 +326,12 @@ Result<bool> Scheduler::step() {
     end_overdue();
     remove_finished();
     if (sequences_.empty() && under_way_.empty()) return false;
-    TOK_TRY(submit_next());
+    // Until nothing more can run: the device must not wait for the next call.
+    for (bool submits = true; submits;) {
+      const uint64_t before = stats_.steps;
+      TOK_TRY(submit_next());
+      submits = stats_.steps != before;
+    }
     return true;
   };
   if (!sequences_.empty() && program_->sequence() != epoch_) {

@@ -132,13 +132,18 @@ class Scheduler {
   Result<void> submit(std::shared_ptr<UnderWay> step, StepRequest request);
   Result<void> submit(UnderWay step, std::vector<Slot> slots, std::vector<uint32_t> ids,
                       std::vector<uint32_t> outputs);
-  bool may_run_ahead(const Sequence& sequence) const;
+  /// How many steps more the device may make of it on tokens that it chose itself.
+  uint32_t room_ahead(const Sequence& sequence) const;
+  /// How many steps of one phase may be under way.
+  uint32_t max_steps_ahead() const;
   uint32_t tokens_left(const Sequence& sequence) const;
 
   // Results.
   void take_results();
-  void take_step(UnderWay& step);
-  void take_row(UnderWay& step, size_t row);
+  void take_all(const UnderWay& step);
+  /// Takes the results of step `number` of those.
+  void take_step(const UnderWay& step, uint32_t number);
+  void take_row(const UnderWay& step, uint32_t number, size_t row);
   void take_logits(Sequence& sequence, std::span<const float> logits);
   void take_token(Sequence& sequence, uint32_t id, const Logprobs* logprobs);
   void finish(Sequence& sequence, std::optional<Error> error = std::nullopt);

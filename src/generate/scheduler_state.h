@@ -38,7 +38,7 @@ struct Scheduler::Sequence {
   std::optional<uint32_t> slot;  // of the program
   bool has_tables = false;       // the program knows its pages
   std::vector<uint32_t> pages;   // of layers that see everything
-  uint32_t under_way = 0;        // steps with a row of it
+  uint32_t under_way = 0;        // steps with a row of it that were not taken yet
   uint64_t version = 0;          // of its place: steps of an older one count no more
   bool is_long = false;          // which part of a rotary table its keys were turned by
   bool reads_logits = false;     // a list tells nothing of it
@@ -56,12 +56,16 @@ struct Scheduler::Row {
 
 enum class StepKind : uint8_t { kPrefill, kGreedy, kSampled, kLogits };
 
+/// A step, or several of the same rows, one after the other, whose results arrive together.
 struct Scheduler::UnderWay {
+  bool decodes() const { return kind == StepKind::kGreedy || kind == StepKind::kSampled; }
+
   StepKind kind = StepKind::kPrefill;
   size_t phase = 0;
   std::vector<Row> rows;     // whose results there are, in their order
   std::vector<Row> members;  // everyone with rows in it
-  uint32_t ahead = 0;        // how many steps the device is in front of what it was last told
+  uint32_t steps = 1;
+  uint32_t ahead = 0;  // how many steps the first is in front of what the device was last told
   bool has_arrived = false;
   uint32_t tokens = 0;                // that it runs
   double submitted = 0, arrived = 0;  // by the clock

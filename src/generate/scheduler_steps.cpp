@@ -1,12 +1,16 @@
-// The part of Scheduler that submits steps and takes their results.
+// The part of Scheduler that submits steps.
 #include "generate/phase_results.h"
 #include "generate/scheduler_state.h"
 
 namespace tokamak {
 namespace {
 
-/// Steps under way: the device has one to run while this program reads the other's results.
+/// Submissions under way: the device has one to run while this program reads the other's results.
 constexpr size_t kMaxUnderWay = 2;
+/// The device runs ahead by steps that take about as long as that. In a browser's tab results
+/// arrive some milliseconds after they were made; a request that comes waits for those steps.
+constexpr double kSecondsAhead = 0.008;
+constexpr uint32_t kMaxStepsAhead = 32;
 
 uint32_t max_rows(const Plan& plan, PhaseKind kind) {
   uint32_t most = 0;
@@ -27,8 +31,11 @@ Result<void> Scheduler::submit_next() {
   const bool decodes = any([](const Sequence& one) { return one.is_ready(); });
   const bool prompts = any([](const Sequence& one) { return one.reads_prompt(); });
   if (prompts && !(decodes && did_prefill_)) return submit_prefill();
-  if (decodes) return submit_decode();
-  return prompts ? submit_prefill() : submit_ahead();
+  if (!decodes) return prompts ? submit_prefill() : submit_ahead();
+  // Who is ready while others decode joins them after that: one step for all, not one for each.
+  const bool others_decode = std::ranges::any_of(
+      under_way_, [](const auto& one) { return one->kind != StepKind::kPrefill; });
+  return others_decode ? Result<void>() : submit_decode();
 }
 
 Result<void> Scheduler::submit(std::shared_ptr<UnderWay> step, StepRequest request) {
@@ -62,10 +69,11 @@ Result<void> Scheduler::submit(UnderWay step, std::vector<Slot> slots, std::vect
     const uint64_t row = 4 * row_size(phase.result);
     const uint64_t kept = uint64_t(phase.result.shape[0]);
     request.result_first = step.ahead % kept * phase.max_tokens * row;
-    request.result_bytes = step.rows.size() * row;
+    request.result_bytes = ((step.steps - 1) * phase.max_tokens + step.rows.size()) * row;
+    request.repeat = step.steps;
   }
   step.tokens = uint32_t(ids.size());
-  ++stats_.steps;
+  stats_.steps += step.steps;
   return submit(std::make_shared<UnderWay>(std::move(step)), std::move(request));
 }
 
@@ -167,42 +175,61 @@ uint32_t Scheduler::tokens_left(const Sequence& sequence) const {
   return wanted - std::min(wanted, uint32_t(sequence.text.generation().ids.size()));
 }
 
-bool Scheduler::may_run_ahead(const Sequence& sequence) const {
-  const auto known = uint32_t(sequence.ids.size());
-  const uint32_t next = sequence.position + 1;  // positions that are taken then
-  if (tokens_left(sequence) <= sequence.under_way || next > options_.context) return false;
-  if (short_rows_ != 0 && known <= short_rows_ && next + 1 > short_rows_) return false;
-  if (is_plain_greedy(sequence.request.params)) return true;
+uint32_t Scheduler::room_ahead(const Sequence& sequence) const {
+  const bool is_greedy = is_plain_greedy(sequence.request.params);
   // What was guessed wrongly must be taken back, which recurrent states cannot.
-  return !is_recurrent_ && !sequence.reads_logits && !sequence.needs_logits &&
-         !sequence.request.params.grammar &&
-         sequence.request.params.sampling.repetition_penalty == 1 &&
-         can_guess(sequence.request.params.sampling);
+  const bool is_guessed = !is_recurrent_ && !sequence.reads_logits && !sequence.needs_logits &&
+                          !sequence.request.params.grammar &&
+                          sequence.request.params.sampling.repetition_penalty == 1 &&
+                          can_guess(sequence.request.params.sampling);
+  if (!is_greedy && !is_guessed) return 0;
+  const auto above = [](uint32_t most, uint32_t taken) { return most - std::min(most, taken); };
+  uint32_t room = std::min(above(tokens_left(sequence), sequence.under_way),
+                           above(options_.context, sequence.position));
+  if (short_rows_ != 0 && sequence.ids.size() <= short_rows_) {
+    room = std::min(room, above(short_rows_, sequence.position + 1));
+  }
+  return room;
+}
+
+uint32_t Scheduler::max_steps_ahead() const {
+  const double seconds = budget_.decode_seconds();
+  const double most = seconds > 0 ? kSecondsAhead / seconds : 0;
+  return uint32_t(std::clamp<double>(most, kMaxUnderWay, kMaxStepsAhead));
 }
 
 Result<void> Scheduler::submit_ahead() {
-  if (under_way_.empty()) return {};
+  if (under_way_.empty() || !under_way_.back()->decodes()) return {};
   const UnderWay& last = *under_way_.back();
-  if (last.kind != StepKind::kGreedy && last.kind != StepKind::kSampled) return {};
   const Plan& plan = program_->plan();
-  for (const Row& row : last.rows) {
-    const bool is_there = is_current(row) && row.sequence->under_way == 1;
-    if (!is_there || !may_run_ahead(*row.sequence)) return {};
-    const uint32_t position = row.sequence->position;
-    if (last.rows.size() == 1 && plan.change_after(last.phase, position - 1) == position) {
-      return {};  // another phase takes over
-    }
-    TOK_TRY(const bool has_pages, reserve(*row.sequence, position + 1));
-    if (!has_pages) return {};
-  }
+  const auto kept = uint32_t(plan.phases[last.phase].result.shape[0]);
   UnderWay step;
   step.kind = last.kind;
   step.phase = last.phase;
   step.rows = step.members = last.rows;
-  step.ahead = last.ahead + 1;
+  step.ahead = last.ahead + last.steps;
+  // Twice those before, so that the first token does not wait for many.
+  step.steps = std::min(
+      {2 * last.steps, max_steps_ahead() / uint32_t(kMaxUnderWay), kept - step.ahead % kept});
   for (const Row& row : step.rows) {
-    ++row.sequence->position;
-    ++row.sequence->under_way;
+    if (!is_current(row)) return {};
+    step.steps = std::min(step.steps, room_ahead(*row.sequence));
+  }
+  if (step.rows.size() == 1) {
+    const uint32_t position = step.rows[0].sequence->position;
+    step.steps = std::min(step.steps, plan.change_after(last.phase, position - 1) - position);
+  }
+  for (const Row& row : step.rows) {
+    Sequence& sequence = *row.sequence;
+    TOK_TRY(const bool has_pages, reserve(sequence, sequence.position + step.steps));
+    if (has_pages) continue;
+    const auto held = uint32_t(sequence.pages.size()) * kPageTokens;
+    step.steps = std::min(step.steps, held - std::min(held, sequence.position));
+  }
+  if (step.steps == 0) return {};
+  for (const Row& row : step.rows) {
+    row.sequence->position += step.steps;
+    row.sequence->under_way += step.steps;
   }
   return submit(std::move(step), {}, {}, {});
 }
@@ -221,118 +248,6 @@ Result<void> Scheduler::submit_logits(const UnderWay& step, size_t row) {
   request.result_bytes = 4 * uint64_t{options_.vocab};
   request.result_first = row * request.result_bytes;
   return submit(std::make_shared<UnderWay>(std::move(own)), std::move(request));
-}
-
-void Scheduler::take_results() {
-  while (!under_way_.empty() && under_way_.front()->has_arrived) {
-    const std::shared_ptr<UnderWay> step = under_way_.front();
-    under_way_.pop_front();
-    losses_ = 0;
-    take_step(*step);
-  }
-}
-
-void Scheduler::take_step(UnderWay& step) {
-  // The device began it when it had done the one before.
-  const double seconds = step.arrived - std::max(step.submitted, last_arrival_);
-  last_arrival_ = step.arrived;
-  if (step.kind == StepKind::kPrefill) {
-    budget_.read(step.tokens, seconds);
-  } else if (step.kind != StepKind::kLogits) {
-    budget_.decoded(seconds);
-  }
-  for (const Row& row : step.members) {
-    if (is_current(row)) --row.sequence->under_way;
-  }
-  for (size_t i = 0; i < step.rows.size(); ++i) {
-    if (!is_current(step.rows[i])) {
-      ++stats_.discarded_tokens;
-      continue;
-    }
-    if (step.error) {
-      finish(*step.rows[i].sequence, *step.error);
-    } else {
-      take_row(step, i);
-    }
-  }
-}
-
-void Scheduler::take_row(UnderWay& step, size_t row) {
-  Sequence& sequence = *step.rows[row].sequence;
-  const std::span<const float> values = step.values;
-  if (step.kind == StepKind::kPrefill || step.kind == StepKind::kLogits) {
-    if (step.kind == StepKind::kPrefill && shares_prefixes_) {
-      prefixes_.add(tenant_of(sequence), sequence.ids, sequence.pages);
-    }
-    take_logits(sequence, values.subspan(row * options_.vocab, options_.vocab));
-    return;
-  }
-  const size_t size = row_size(program_->plan().phases[step.phase].result);
-  const std::span<const float> own = values.subspan(row * size, size);
-  const float chosen = own.back();
-  if (step.kind == StepKind::kGreedy) {
-    if (chosen >= 0 && chosen < float(options_.vocab)) {
-      take_token(sequence, uint32_t(chosen), nullptr);
-    } else {
-      finish(sequence, Error{ErrorCode::kInvalidInput,
-                             fmt::format("The logits after position {} have no finite largest "
-                                         "value.",
-                                         sequence.ids.size() - 1)});
-    }
-    return;
-  }
-  if (sequence.under_way > 0 && (sequence.reads_logits || sequence.needs_logits)) return;
-  const std::span<const float> list = own.first(own.size() - 1);
-  GrammarFilter* filter = sequence.text.filter();
-  std::optional<uint32_t> id;
-  if (filter == nullptr) {
-    id = sequence.sampler.next_of_list(list, sequence.ids);
-  } else {
-    id = sequence.sampler.next_of_list(list, sequence.ids,
-                                       [&](uint32_t other) { return filter->allows(other); });
-    if (!filter->is_sure()) id.reset();
-  }
-  if (!id) {
-    // The logits are gone where the device has run on: the token runs once more.
-    sequence.needs_logits = true;
-    return take_back_steps(sequence);
-  }
-  const uint64_t version = sequence.version;
-  take_token(sequence, *id, nullptr);
-  if (sequence.is_finished || sequence.version != version) return;
-  if (sequence.under_way > 0 && float(*id) != chosen) {  // the device went on with another token
-    take_back_steps(sequence);
-  }
-}
-
-void Scheduler::take_logits(Sequence& sequence, std::span<const float> logits) {
-  sequence.needs_logits = false;
-  const GenerationParams& params = sequence.request.params;
-  if (params.max_tokens == 0) return finish(sequence);
-  std::span<const float> allowed = logits;
-  if (GrammarFilter* filter = sequence.text.filter()) {
-    const auto filtered = filter->allowed(logits);
-    if (!filtered) return finish(sequence, filtered.error());
-    allowed = *filtered;
-  }
-  const auto id =
-      sequence.sampler.next(allowed, sequence.ids, sequence.text.generation().ids.size());
-  if (!id) return finish(sequence, id.error());
-  if (!params.logprobs) return take_token(sequence, *id, nullptr);
-  const auto own = logprobs(logits, *id, params.top_logprobs);
-  if (!own) return finish(sequence, own.error());
-  take_token(sequence, *id, &*own);
-}
-
-void Scheduler::take_token(Sequence& sequence, uint32_t id, const Logprobs* logprobs) {
-  ++stats_.decoded_tokens;
-  if (sequence.text.generation().ids.empty()) sequence.first_token = clock_();
-  sequence.ids.push_back(id);
-  if (!sequence.text.take(id, logprobs)) return finish(sequence);
-  if (sequence.ids.size() > options_.context) {
-    sequence.text.end_for(FinishReason::kContextFull);
-    finish(sequence);
-  }
 }
 
 }  // namespace tokamak

@@ -1,5 +1,8 @@
-// A device that is lost when a test wants it: in place of its n-th step, or right after it.
+// A device that is lost when a test wants it: in place of its n-th step, or right after it. And one
+// that takes its time: results arrive when somebody waits for them.
 #pragma once
+#include <deque>
+
 #include "backend/webgpu/adapters.h"
 #include "base/environment.h"
 #include "base/file_cache.h"
@@ -13,6 +16,7 @@ struct Fault {
   bool before_it_runs = false;        // the device is lost before that step reaches it
   uint32_t times = 1;                 // on each device of them, after that many steps
   bool destroys = false;              // by destroying the device
+  bool delays_results = false;        // until they are waited for
   uint32_t losses = 0, opened = 0;
   std::vector<std::string> notices;
 
@@ -45,18 +49,42 @@ class FragileProgram : public Program {
     const bool loses = !is_pulled_out_ && fault_.comes_now();
     if (loses && fault_.before_it_runs) lose();
     if (is_lost_) return lost();
-    const Result<void> submitted = real_->submit(request);
+    StepRequest own = request;
+    if (own.done && fault_.delays_results) own.done = delayed(std::move(own.done));
+    const Result<void> submitted = real_->submit(own);
     if (loses && !fault_.before_it_runs) lose();
     return submitted;
   }
   Result<void> poll() override { return is_lost_ ? lost() : real_->poll(); }
-  Result<void> wait_for_result() override { return is_lost_ ? lost() : real_->wait_for_result(); }
+  Result<void> wait_for_result() override {
+    TOK_TRY(is_lost_ ? lost() : real_->wait_for_result());
+    if (!late_.empty()) deliver_first();
+    return {};
+  }
   Result<void> limit_batches(uint32_t most) override {
     return is_lost_ ? lost() : real_->limit_batches(most);
   }
-  Result<void> wait() override { return is_lost_ ? lost() : real_->wait(); }
+  Result<void> wait() override {
+    TOK_TRY(is_lost_ ? lost() : real_->wait());
+    while (!late_.empty()) deliver_first();
+    return {};
+  }
 
  private:
+  using Done = decltype(StepRequest::done);
+
+  Done delayed(Done done) {
+    return [this, done = std::move(done)](Result<std::span<const float>> values) {
+      if (!values) return done(std::move(values));
+      late_.emplace_back(done, std::vector<float>(values->begin(), values->end()));
+    };
+  }
+  void deliver_first() {
+    const auto [done, values] = std::move(late_.front());
+    late_.pop_front();
+    done(std::span(values));
+  }
+
   /// A device of WebGPU tells of it itself.
   void lose() {
     is_pulled_out_ = true;
@@ -73,6 +101,7 @@ class FragileProgram : public Program {
   std::unique_ptr<Program> real_;
   std::shared_ptr<WebGpuDevice> device_;  // null: the CPU's
   Fault& fault_;
+  std::deque<std::pair<Done, std::vector<float>>> late_;
   bool is_pulled_out_ = false, is_lost_ = false;  // the latter: as far as this class has to tell
 };
 

@@ -11,14 +11,19 @@ namespace {
 constexpr uint32_t kContext = 80, kSequences = 4;
 
 std::unique_ptr<Engine> open_small(const std::string& model, Fault& fault,
-                                   uint32_t cache_tokens = 0) {
+                                   uint32_t cache_tokens = 0, Clock clock = steady_clock()) {
   OpenOptions options;
   options.backend = "cpu";
   options.context = kContext;
   options.chunk = 16;
   options.sequences = kSequences;
   options.cache_tokens = cache_tokens;
-  return open_fragile(model, fault, options);
+  return open_fragile(model, fault, options, std::move(clock));
+}
+
+/// A clock that goes on by as much whenever it is read.
+Clock clock_of(double seconds) {
+  return [seconds, now = std::make_shared<double>(0)] { return *now += seconds; };
 }
 
 /// Request `number` of some that exist: the same every time. Its prompt begins like that of others
@@ -71,6 +76,7 @@ TEST_P(Schedules, GiveEveryRequestItsOwnTokens) {
     std::map<RequestId, uint32_t> running;
     uint32_t added = 0, finished = 0, steps = 0;
     fault.count_from_here();
+    fault.delays_results = round % 4 != 0;
     fault.after_steps = round % 3 == 2 ? 5 + uint32_t(random() % 20) : UINT32_MAX;
     for (bool goes_on = true; goes_on || added < 10;) {
       if (added < 10 && random() % 3 != 0) {
@@ -155,6 +161,50 @@ TEST(Scheduler, SharesPrefixesOfOneTenantOnly) {
   EXPECT_EQ(cached("a"), 0u);
   EXPECT_GE(cached("a"), 32u);
   EXPECT_EQ(cached("b"), 0u);
+}
+
+TEST(Scheduler, SubmitsStepsTogetherWhereTheyAreQuick) {
+  const auto submissions = [](double seconds) {
+    Fault fault;
+    fault.delays_results = true;
+    const auto engine = open_small("llama_tied_rope3", fault, 0, clock_of(seconds));
+    Scheduler* scheduler = *engine->scheduler();
+    Request request = request_of(0, engine->compiled().facts.vocab);
+    request.params.max_tokens = 60;
+    size_t tokens = 0;
+    request.done = [&](Result<Generation> done) { tokens = done->ids.size(); };
+    fault.count_from_here();
+    EXPECT_TRUE(scheduler->add(std::move(request)));
+    EXPECT_TRUE(scheduler->run());
+    EXPECT_EQ(tokens, 60u);
+    EXPECT_EQ(scheduler->stats().discarded_tokens, 0u);
+    return fault.counted();
+  };
+  EXPECT_GE(submissions(1), 60u) << "a step that takes seconds is submitted alone";
+  EXPECT_LE(submissions(1e-5), 12u);
+}
+
+TEST(Scheduler, DecodesWhoCameLaterInTheSameSteps) {
+  Fault fault;
+  fault.delays_results = true;
+  const auto engine = open_small("llama_tied_rope3", fault, 0, clock_of(1e-3));
+  Scheduler* scheduler = *engine->scheduler();
+  uint32_t finished = 0;
+  for (uint32_t i = 0; i < kSequences; ++i) {
+    Request request = request_of(0, engine->compiled().facts.vocab);
+    request.tenant = fmt::format("{}", i);  // nobody finds another's prefix
+    request.params.max_tokens = 40;
+    request.done = [&](Result<Generation> done) { finished += done && done->ids.size() == 40; };
+    ASSERT_TRUE(scheduler->add(std::move(request)));
+    for (uint32_t step = 0; step < 3; ++step) {
+      ASSERT_TRUE(scheduler->step());
+      ASSERT_TRUE(scheduler->wait());
+    }
+  }
+  ASSERT_TRUE(scheduler->run());
+  EXPECT_EQ(finished, kSequences);
+  const SchedulerStats stats = scheduler->stats();
+  EXPECT_LT(stats.steps, 40u + 20u) << "not 40 for each of the four";
 }
 
 TEST(Scheduler, RefusesWhatCannotRun) {
