@@ -27,6 +27,28 @@ def patterns(file):
     return "\n".join(line for line in lines if line.strip() and not line.startswith("#"))
 
 
+def names_functions(module):
+    """Whether the module has a section with the names of its functions, without which no pattern finds any."""
+    data, at = module.read_bytes(), 8  # magic number and version
+
+    def number():  # LEB128
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte, at, shift = data[at], at + 1, shift + 7
+            value |= (byte & 127) << (shift - 7)
+            if byte < 128:
+                return value
+
+    while at < len(data):
+        kind, size = number(), number()
+        end = at + size
+        if kind == 0 and data[at:end].startswith(b"\x04name"):
+            return True
+        at = end
+    return False
+
+
 def digest(*inputs):
     known = hashlib.sha256()
     for one in inputs:
@@ -64,6 +86,9 @@ def main():
     options = parser.parse_args()
     if not options.wasm_opt.is_file():
         sys.exit(f"error: {options.wasm_opt} is missing; `npm --prefix web ci` installs it.")
+    if not names_functions(options.module):
+        sys.exit(f"error: {options.module} was linked without the names of its functions, by settings of an earlier "
+                 "version; `rm -r build/wasm` and build again.")
     options.folder.mkdir(parents=True, exist_ok=True)
     # --converge would take twice as long, for half a percent.
     small = run(options, options.module, ["-Oz", "--debuginfo"])

@@ -56,7 +56,7 @@ test.runIf(isTwin)("it waits for the browser's GPU in the middle of the C++", as
   }
 });
 
-test.runIf(isTwin).each([...models.keys()])("%s", async (name) => {
+test.runIf(isTwin).each([...models.keys()])("%s", { timeout: 120_000 }, async (name) => {
   const { files, golden } = models.get(name)!();
   const module = await started();
   let reads = 0;
