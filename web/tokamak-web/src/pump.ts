@@ -17,15 +17,24 @@ interface Active {
 }
 
 /** Lets messages of the page have their turn, which a module that does not suspend would keep from it. */
-function turn(): Promise<void> {
-  return new Promise((resolve) => {
-    const { port1, port2 } = new MessageChannel();
-    port1.onmessage = () => {
-      port1.close();
-      resolve();
-    };
-    port2.postMessage(null);
-  });
+class Turns {
+  readonly #channel = new MessageChannel();
+  #resolve = () => {};
+
+  constructor() {
+    this.#channel.port1.onmessage = () => this.#resolve();
+  }
+
+  next(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#resolve = resolve;
+      this.#channel.port2.postMessage(null);
+    });
+  }
+
+  end(): void {
+    this.#channel.port1.close();
+  }
 }
 
 export class Pump {
@@ -46,6 +55,7 @@ export class Pump {
 
   async #pump(): Promise<void> {
     this.#runs = true;
+    const turns = new Turns(); // one channel for all steps: making one takes as long as a small step
     try {
       while (this.#active.size > 0) {
         const { more, events } = (await this.#module.call("step", {})) as StepReply;
@@ -53,7 +63,7 @@ export class Pump {
         if (!more && this.#active.size > 0) {
           throw new TokamakError("internal", "The engine has left a text without its end.");
         }
-        await turn();
+        await turns.next();
       }
     } catch (error) {
       const active = [...this.#active.values()];
@@ -63,6 +73,7 @@ export class Pump {
         asker.error(errorData(error));
       }
     } finally {
+      turns.end();
       this.#runs = false;
     }
   }
