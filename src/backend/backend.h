@@ -52,7 +52,7 @@ struct StepRequest {
   uint64_t result_first = 0, result_bytes = 0;
   /// The batch is what the device made of the last one; slots, tokens and outputs are not read.
   bool continues = false;
-  /// Made before the phase runs. REQUIRES: no buffer that is copied to is copied from.
+  /// Made before the phase runs, one after the other. REQUIRES: none is within one buffer.
   std::span<const BufferCopy> copies = {};
 };
 

@@ -19,8 +19,9 @@ class FakeSampler : public Program {
  public:
   explicit FakeSampler(bool is_recurrent = false) {
     if (is_recurrent) {
-      plan_.buffers.assign(1 + kStateCopies, {.use = BufferUse::kCopy, .tensor = {.shape = {8}}});
-      plan_.buffers[0].use = BufferUse::kState;
+      const TensorDesc state = {.name = "state", .shape = {8}};
+      plan_.buffers = {{BufferUse::kState, kStateBytes, state},
+                       {BufferUse::kCopy, kMinCheckpoints * kStateBytes, state}};
     }
     const auto result = [](Shape shape) {
       return Operand{BufferId(0), DType::kF32, std::move(shape)};
@@ -54,7 +55,12 @@ class FakeSampler : public Program {
       --failures;
       return fail(ErrorCode::kOutOfMemory, "There is no memory for the result.");
     }
-    for (const auto& [from, to] : request.copies) states_[size_t(to)] = states_[size_t(from)];
+    const auto place = [](BufferId buffer, uint64_t first) {
+      return size_t(buffer) + size_t(first / kStateBytes);
+    };
+    for (const BufferCopy& copy : request.copies) {
+      states_[place(copy.to, copy.to_first)] = states_[place(copy.from, copy.from_first)];
+    }
     copies += request.copies.size();
     if (!request.continues) {
       slot_ = request.slots[0];
@@ -98,7 +104,7 @@ class FakeSampler : public Program {
   }
   const std::string& state() const { return states_[0]; }
 
-  static constexpr uint32_t kLists = 4, kLogits = 256;
+  static constexpr uint32_t kLists = 4, kLogits = 256, kStateBytes = 32;
   static constexpr BufferId kOccurred = BufferId(100);
   std::vector<uint32_t> occurred;  // as last written
   std::string log;
@@ -113,7 +119,7 @@ class FakeSampler : public Program {
   Slot slot_;
   uint32_t token_ = 0;
   std::vector<float> rows_ = std::vector<float>(4 * kLists);
-  std::array<std::string, 1 + kStateCopies> states_;
+  std::array<std::string, 1 + kMinCheckpoints> states_;  // its own, and those of the checkpoints
   std::deque<std::pair<decltype(StepRequest::done), std::vector<float>>> results_;  // on their way
 };
 

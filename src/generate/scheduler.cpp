@@ -60,6 +60,7 @@ Scheduler::Scheduler(Program& program, const Tokenizer* tokenizer, const Schedul
       tables_(page_tables(program.plan())),
       pool_(pool_size(tables_)),
       prefixes_(pool_),
+      checkpoints_(checkpoints(program.plan())),
       budget_(budget_for(program.plan(), options)) {
   stats_.pages = pool_.size();
 }
@@ -79,8 +80,10 @@ void Scheduler::find_tables() {
     has_windows_ = has_windows_ || tables_[i].ring > 0;
     if (tables_[i].pool > 0) pool_table_ = i;
   }
-  // What a window or a recurrent state has forgotten cannot be shared.
-  shares_prefixes_ = options_.shares_prefixes && !is_recurrent_ && !has_windows_;
+  // What a window or a recurrent state has forgotten is shared by checkpoints only.
+  const bool has_states = is_recurrent_ || has_windows_;
+  shares_prefixes_ = options_.shares_prefixes && (!has_states || checkpoints(program_->plan()) > 0);
+  uses_checkpoints_ = shares_prefixes_ && has_states;
 }
 
 Result<void> Scheduler::check(const Request& request) const {
@@ -103,7 +106,7 @@ Result<RequestId> Scheduler::add(Request request) {
   TOK_TRY(check(request));
   TOK_TRY(Sampler sampler, Sampler::make(request.params.sampling));
   if (sequences_.empty() && program_->sequence() != epoch_) {
-    prefixes_.clear();  // a session has written over the pages
+    forget_prefixes();  // a session has written over the pages
     epoch_ = program_->begin_sequence();
   }
   const auto id = RequestId(next_id_++);
@@ -153,6 +156,11 @@ Result<bool> Scheduler::reserve(Sequence& sequence, uint32_t positions) {
   return true;
 }
 
+void Scheduler::forget_prefixes() {
+  prefixes_.clear();
+  checkpoints_.clear();
+}
+
 bool Scheduler::take_pages_to_begin(Sequence& sequence) {
   if (!pool_table_) return true;
   const auto positions = std::min(uint32_t(sequence.ids.size()) + 1, options_.context);
@@ -164,10 +172,10 @@ bool Scheduler::take_pages_to_begin(Sequence& sequence) {
   return true;
 }
 
-void Scheduler::admit() {
+Result<void> Scheduler::admit() {
   for (;;) {
     const auto free = std::ranges::find(slots_, nullptr);
-    if (free == slots_.end()) return;
+    if (free == slots_.end()) return {};
     Sequence* next = nullptr;
     for (const auto& sequence : sequences_) {
       if (sequence->slot || sequence->is_finished) continue;
@@ -175,17 +183,12 @@ void Scheduler::admit() {
         next = sequence.get();
       }
     }
-    if (next == nullptr) return;
+    if (next == nullptr) return {};
     next->is_long = is_long(*next);
-    if (shares_prefixes_) {
-      // The last token runs in any case: somebody wants what follows it.
-      next->pages =
-          prefixes_.find(tenant_of(*next), std::span(next->ids).first(next->ids.size() - 1));
-    }
-    const uint32_t shared = uint32_t(next->pages.size()) * kPageTokens;
+    const uint32_t shared = shares_prefixes_ ? share_prefix(*next) : 0;
     if (!take_pages_to_begin(*next)) {
       release(*next);
-      return;
+      return {};
     }
     next->slot = uint32_t(free - slots_.begin());
     *free = next;
@@ -194,6 +197,11 @@ void Scheduler::admit() {
       next->text.generation().cached_tokens = next->position;
     }
     stats_.cached_tokens += next->position;
+    if (const auto number = std::exchange(next->checkpoint, std::nullopt)) {
+      auto copies = checkpoint_copies(program_->plan(), *next->slot, *number);
+      for (BufferCopy& copy : copies) copy = copy.reversed();
+      TOK_TRY(submit_copies(copies));
+    }
   }
 }
 
@@ -212,6 +220,7 @@ Result<void> Scheduler::write_tables(Sequence& sequence) {
 void Scheduler::release(Sequence& sequence) {
   for (const uint32_t page : sequence.pages) pool_.drop(page);
   sequence.pages.clear();
+  sequence.checkpoint.reset();
 }
 
 void Scheduler::take_slot(Sequence& sequence) {
@@ -315,7 +324,7 @@ Result<void> Scheduler::recover(const Error& loss) {
   under_way_.clear();
   TOK_TRY(program_->restore(loss));
   for (const auto& sequence : sequences_) start_again(*sequence);
-  prefixes_.clear();  // no page holds what it held
+  forget_prefixes();  // no page holds what it held
   return {};
 }
 

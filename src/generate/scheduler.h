@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "generate/checkpoints.h"
 #include "generate/page_pool.h"
 #include "generate/page_tables.h"
 #include "generate/prefill_budget.h"
@@ -100,7 +101,16 @@ class Scheduler {
   std::string tenant_of(const Sequence& sequence) const;
 
   // Slots and pages.
-  void admit();
+  Result<void> admit();
+  /// Finds the pages that hold the beginning of its prompt, and where a checkpoint is needed one
+  /// after some of them. Gives the tokens that need not run.
+  uint32_t share_prefix(Sequence& sequence);
+  /// The program makes the copies before what is submitted next.
+  Result<void> submit_copies(std::span<const BufferCopy> copies);
+  /// Where a step over the prompt has to end for a checkpoint to be made; 0: nowhere.
+  uint32_t next_checkpoint(const Sequence& sequence) const;
+  /// After the tokens that the steps submitted so far have run.
+  Result<void> add_checkpoint(const Sequence& sequence);
   /// Takes all pages that its prompt needs; false where there are too few.
   bool take_pages_to_begin(Sequence& sequence);
   /// Tells the program which pages the slot has, where it does not know.
@@ -112,6 +122,7 @@ class Scheduler {
   /// otherwise. False where the sequence itself is the one to give back its pages.
   Result<bool> reserve_before_others(Sequence& sequence, uint32_t positions);
   std::optional<uint32_t> free_page();
+  void forget_prefixes();
   /// Takes the pages of the one that came last among those of the lowest priority.
   Sequence& preempt();
   void release(Sequence& sequence);
@@ -164,7 +175,9 @@ class Scheduler {
   std::optional<size_t> pool_table_;  // the one of layers that see everything
   PagePool pool_;
   PrefixCache prefixes_;
-  bool shares_prefixes_ = false, is_recurrent_ = false, has_windows_ = false;
+  Checkpoints checkpoints_;
+  bool shares_prefixes_ = false, uses_checkpoints_ = false;
+  bool is_recurrent_ = false, has_windows_ = false;
   bool did_prefill_ = false;  // last
   PrefillBudget budget_;
   double last_arrival_ = 0;  // when the device had done the step before, by the clock

@@ -38,11 +38,15 @@ struct Scheduler::Sequence {
   std::optional<uint32_t> slot;  // of the program
   bool has_tables = false;       // the program knows its pages
   std::vector<uint32_t> pages;   // of layers that see everything
-  uint32_t under_way = 0;        // steps with a row of it that were not taken yet
-  uint64_t version = 0;          // of its place: steps of an older one count no more
-  bool is_long = false;          // which part of a rotary table its keys were turned by
-  bool reads_logits = false;     // a list tells nothing of it
-  bool needs_logits = false;     // the last list was not enough
+  /// Its states and windows begin as this checkpoint.
+  std::optional<uint32_t> checkpoint;
+  /// Another sequence began with that many tokens too, but there is no checkpoint after them.
+  uint32_t branch = 0;
+  uint32_t under_way = 0;     // steps with a row of it that were not taken yet
+  uint64_t version = 0;       // of its place: steps of an older one count no more
+  bool is_long = false;       // which part of a rotary table its keys were turned by
+  bool reads_logits = false;  // a list tells nothing of it
+  bool needs_logits = false;  // the last list was not enough
   bool is_finished = false, is_cancelled = false;
   double started = 0, first_token = 0;  // seconds
 };

@@ -24,7 +24,7 @@ uint32_t max_rows(const Plan& plan, PhaseKind kind) {
 
 Result<void> Scheduler::submit_next() {
   if (under_way_.size() >= kMaxUnderWay) return {};
-  admit();
+  TOK_TRY(admit());
   const auto any = [&](auto test) {
     return std::ranges::any_of(sequences_, [&](const auto& one) { return test(*one); });
   };
@@ -85,9 +85,12 @@ Result<void> Scheduler::submit_prefill() {
   UnderWay step;
   std::vector<Slot> slots;
   std::vector<uint32_t> ids, outputs;
+  std::vector<Sequence*> at_checkpoints;
   for (const auto& sequence : sequences_) {
     if (!sequence->reads_prompt() || ids.size() == budget || slots.size() == plan.slots) continue;
-    const auto count = std::min(sequence->left(), budget - uint32_t(ids.size()));
+    auto count = std::min(sequence->left(), budget - uint32_t(ids.size()));
+    const uint32_t checkpoint = next_checkpoint(*sequence);
+    if (checkpoint > 0) count = std::min(count, checkpoint - sequence->position);
     const bool ends = count == sequence->left();
     if (ends && step.rows.size() == kMaxPromptOutputs) continue;
     // Who has rows in this step already keeps its pages.
@@ -103,6 +106,7 @@ Result<void> Scheduler::submit_prefill() {
     ids.insert(ids.end(), fed.begin(), fed.end());
     const Row row = {sequence.get(), sequence->id, sequence->version};
     step.members.push_back(row);
+    if (sequence->position + count == checkpoint) at_checkpoints.push_back(sequence.get());
     if (ends) {
       step.rows.push_back(row);
       outputs.push_back(uint32_t(ids.size()) - 1);
@@ -117,7 +121,9 @@ Result<void> Scheduler::submit_prefill() {
   did_prefill_ = true;
   ++stats_.prefill_steps;
   stats_.prefill_tokens += ids.size();
-  return submit(std::move(step), std::move(slots), std::move(ids), std::move(outputs));
+  TOK_TRY(submit(std::move(step), std::move(slots), std::move(ids), std::move(outputs)));
+  for (const Sequence* sequence : at_checkpoints) TOK_TRY(add_checkpoint(*sequence));
+  return {};
 }
 
 Result<void> Scheduler::submit_decode() {

@@ -73,7 +73,7 @@ void Session::find_sampling_phases(const Plan& plan) {
   list_phase_ = plan.phase_for(1, PhaseKind::kSampled);
   if (list_phase_ < plan.phases.size())
     occurred_ = plan.phases[list_phase_].steps.back().outputs[1].buffer;
-  is_recurrent_ = !state_copies(plan, 0).empty();
+  is_recurrent_ = !state_copies(plan, 0, 0).empty();
   // A step writes into the cache of a window where the oldest position was: what is ahead must not
   // reach what the next position still sees.
   for (const Buffer& buffer : plan.buffers) {
@@ -206,14 +206,14 @@ std::vector<BufferCopy> Session::copies_at(uint32_t position) {
   // from will not be taken back.
   const size_t which = newest ? (*newest + 1) % copied_.size() : 0;
   copied_[which] = position;
-  return state_copies(program_->plan(), uint32_t(which));
+  return state_copies(program_->plan(), 0, uint32_t(which));
 }
 
 Result<void> Session::put_back_states(std::span<const uint32_t> steps, uint32_t position) {
   const std::optional<size_t> newest = newest_copy(position);
   if (!newest) return {};
-  std::vector<BufferCopy> copies = state_copies(program_->plan(), uint32_t(*newest));
-  for (BufferCopy& copy : copies) std::swap(copy.from, copy.to);
+  std::vector<BufferCopy> copies = state_copies(program_->plan(), 0, uint32_t(*newest));
+  for (BufferCopy& copy : copies) copy = copy.reversed();
   StepRequest request{.phase = 0, .slots = {}, .tokens = {}, .done = {}};
   request.repeat = 0;
   request.continues = true;

@@ -175,7 +175,8 @@ class Session {
   uint32_t ahead_ = 1;           // most steps under way at once
   bool is_recurrent_ = false;    // has states that cannot be taken back, but copies of them
   bool is_corrupted_ = false;    // these states hold tokens that are no longer part of the sequence
-  std::array<std::optional<uint32_t>, kStateCopies> copied_;  // the positions the copies are from
+  std::array<std::optional<uint32_t>, kMinCheckpoints>
+      copied_;                 // the positions the copies are from
   bool holds_logits_ = false;  // the device still has those of the last list
   std::shared_ptr<Arrived> arrived_ = std::make_shared<Arrived>();
 };

@@ -145,15 +145,16 @@ class Capture {
     return {};
   }
 
-  /// What the device runs ahead of the program must not reach states for good.
+  /// What the device runs ahead of the program must not reach states for good, and prompts that
+  /// begin alike shall not run their beginning twice.
   void add_state_copies() {
     const auto runs_ahead = [](const Phase& phase) { return chooses(phase.kind); };
     if (std::ranges::none_of(plan_.phases, runs_ahead)) return;
+    const uint32_t count = std::max(plan_.slots, kMinCheckpoints);
     for (const Buffer& state : std::vector(plan_.buffers)) {
-      if (!is_recurrent_state(state)) continue;
-      for (uint32_t i = 0; i < kStateCopies; ++i) {
-        add_buffer(BufferUse::kCopy, state.bytes, state.tensor);
-      }
+      const bool is_window = is_kv_cache(state) && state.tensor.window > 0 && plan_.slots > 1;
+      if (!is_recurrent_state(state) && !is_window) continue;
+      add_buffer(BufferUse::kCopy, count * (state.bytes / plan_.slots), state.tensor);
     }
   }
 
@@ -235,6 +236,7 @@ class Capture {
   }
 
   static std::string_view what_takes_less(const Buffer& buffer) {
+    if (buffer.use == BufferUse::kCopy) return " Fewer sequences take less.";
     if (buffer.use == BufferUse::kState || buffer.use == BufferUse::kTable ||
         std::holds_alternative<RopeTable>(buffer.tensor.recipe)) {
       return " A smaller context takes less.";
@@ -246,11 +248,15 @@ class Capture {
     const uint64_t limit = binding_limit();
     if (device_.backend == BackendKind::kCpu) return {};
     for (const Buffer& buffer : plan_.buffers) {
-      if (buffer.bytes > limit) {
+      // No kernel binds a copy.
+      const uint64_t most = buffer.use == BufferUse::kCopy ? device_.limits.buffer_bytes : limit;
+      if (buffer.bytes > most) {
         std::string name(use_name(buffer.use));
         if (!buffer.tensor.name.empty()) name += fmt::format(" \"{}\"", buffer.tensor.name);
-        return unsupported("{} takes {} bytes, but \"{}\" binds at most {} bytes at once.{}", name,
-                           buffer.bytes, device_.name, limit, what_takes_less(buffer));
+        return unsupported("{} takes {} bytes, but \"{}\" {} at most {} bytes at once.{}", name,
+                           buffer.bytes, device_.name,
+                           buffer.use == BufferUse::kCopy ? "allows" : "binds", most,
+                           what_takes_less(buffer));
       }
     }
     for (const Phase& phase : plan_.phases) {

@@ -97,20 +97,51 @@ bool is_recurrent_state(const Buffer& buffer) {
   return buffer.use == BufferUse::kState && !is_kv_cache(buffer);
 }
 
-std::vector<BufferCopy> state_copies(const Plan& plan, uint32_t which) {
-  TOK_CHECK(which < kStateCopies);
-  std::vector<uint32_t> states, copies;
+namespace {
+
+/// Layers with a window keep a ring of pages for each slot.
+bool is_window(const Buffer& buffer) {
+  return is_kv_cache(buffer) && buffer.tensor.window > 0;
+}
+
+/// From what a slot has of each buffer of a kind to the place `number` of its copy.
+template <typename IsKind>
+void add_copies(const Plan& plan, IsKind is_kind, uint32_t slot, uint32_t number,
+                std::vector<BufferCopy>& copies) {
   for (uint32_t i = 0; i < plan.buffers.size(); ++i) {
-    if (is_recurrent_state(plan.buffers[i])) states.push_back(i);
-    if (plan.buffers[i].use == BufferUse::kCopy) copies.push_back(i);
+    const Buffer& state = plan.buffers[i];
+    if (!is_kind(state)) continue;
+    const auto copy = std::ranges::find_if(plan.buffers, [&](const Buffer& other) {
+      return other.use == BufferUse::kCopy && other.tensor.name == state.tensor.name;
+    });
+    if (copy == plan.buffers.end()) continue;
+    const uint64_t bytes = state.bytes / plan.slots;
+    TOK_CHECK(bytes % 4 == 0 && (number + 1) * bytes <= copy->bytes);
+    const auto to = BufferId(uint32_t(copy - plan.buffers.begin()));
+    copies.push_back({BufferId(i), to, slot * bytes, number * bytes, bytes});
   }
-  std::vector<BufferCopy> pairs;
-  if (copies.empty()) return pairs;
-  TOK_CHECK(copies.size() == kStateCopies * states.size());
-  for (size_t i = 0; i < states.size(); ++i) {
-    pairs.push_back({BufferId(states[i]), BufferId(copies[kStateCopies * i + which])});
-  }
-  return pairs;
+}
+
+}  // namespace
+
+uint32_t checkpoints(const Plan& plan) {
+  const auto any = [&](auto test) { return std::ranges::any_of(plan.buffers, test); };
+  const bool has_copies = any([](const Buffer& one) { return one.use == BufferUse::kCopy; });
+  if (!has_copies) return 0;
+  if (plan.slots == 1 && any(is_window)) return 0;
+  return std::max(plan.slots, kMinCheckpoints);
+}
+
+std::vector<BufferCopy> state_copies(const Plan& plan, uint32_t slot, uint32_t number) {
+  std::vector<BufferCopy> copies;
+  add_copies(plan, is_recurrent_state, slot, number, copies);
+  return copies;
+}
+
+std::vector<BufferCopy> checkpoint_copies(const Plan& plan, uint32_t slot, uint32_t number) {
+  std::vector<BufferCopy> copies = state_copies(plan, slot, number);
+  add_copies(plan, is_window, slot, number, copies);
+  return copies;
 }
 
 }  // namespace tokamak

@@ -20,7 +20,7 @@ enum class BufferUse : uint8_t {
   kConstant,    // weights, written at load
   kState,       // KV caches, for all slots; states of recurrent layers, one for each slot; live as
                 // long as the program
-  kCopy,        // of a recurrent state, to come back to
+  kCopy,        // of states and windows, to come back to: one place after the other
   kSampled,     // what the device knows of the tokens it chose: the last of them, for the host to
                 // read, and which have occurred
   kActivation,  // reused by liveness; meaningless between steps
@@ -142,16 +142,24 @@ uint64_t bound_bytes(const Plan& plan, const Operand& operand, const Phase& phas
 bool is_kv_cache(const Buffer& buffer);
 bool is_recurrent_state(const Buffer& buffer);
 
-/// Copies that a plan in which the device runs ahead has of each recurrent state.
-inline constexpr uint32_t kStateCopies = 2;
-
-/// One buffer's bytes for another of the same size.
+/// Bytes of one buffer for another; multiples of 4.
 struct BufferCopy {
   BufferId from = {}, to = {};
+  uint64_t from_first = 0, to_first = 0, bytes = 0;
+
+  BufferCopy reversed() const { return {to, from, to_first, from_first, bytes}; }
 };
-/// From each recurrent state to its copy number `which`; empty where there are none. Their buffers
-/// stand after all others that last, in the order of the states.
-std::vector<BufferCopy> state_copies(const Plan& plan, uint32_t which);
+
+/// What no page holds of a sequence, to come back to: recurrent states, and the keys and values in
+/// windows. A plan in which the device runs ahead has room for some checkpoints of the first, a
+/// plan for several sequences for one of each sequence, of both.
+inline constexpr uint32_t kMinCheckpoints = 2;
+/// How many checkpoints hold all that a sequence has; 0: none do, or there is nothing to hold.
+uint32_t checkpoints(const Plan& plan);
+/// From the recurrent states of a slot to checkpoint `number`; empty where there are none.
+std::vector<BufferCopy> state_copies(const Plan& plan, uint32_t slot, uint32_t number);
+/// The same, with the windows. REQUIRES: number < checkpoints(plan).
+std::vector<BufferCopy> checkpoint_copies(const Plan& plan, uint32_t slot, uint32_t number);
 
 struct PhaseRequest {
   std::string name;

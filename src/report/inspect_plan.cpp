@@ -189,7 +189,7 @@ std::vector<std::pair<std::string, MemoryRow>> memory_rows(const Plan& plan) {
           {"rotary tables", tables},
           {"KV cache", cache},
           {"recurrent states", recurrent},
-          {"copies of recurrent states", copies},
+          {"copies of states and windows", copies},
           {"activations", activations},
           {"batch, page tables, chosen tokens", host},
           {"total", total}};

@@ -76,10 +76,12 @@ class CpuProgram : public Program {
 
   Result<void> submit(const StepRequest& request) override {
     const Phase& phase = plan_.phases[request.phase];
-    for (const auto& [from, to] : request.copies) {
-      TOK_CHECK(buffers_[uint32_t(from)].size() == buffers_[uint32_t(to)].size());
-      std::memcpy(buffers_[uint32_t(to)].data(), buffers_[uint32_t(from)].data(),
-                  size_t(buffers_[uint32_t(to)].size()));
+    for (const BufferCopy& copy : request.copies) {
+      const HostBuffer& from = buffers_[uint32_t(copy.from)];
+      const HostBuffer& to = buffers_[uint32_t(copy.to)];
+      TOK_CHECK(copy.from_first + copy.bytes <= from.size());
+      TOK_CHECK(copy.to_first + copy.bytes <= to.size());
+      std::memcpy(to.data() + copy.to_first, from.data() + copy.from_first, size_t(copy.bytes));
     }
     for (const InputWrite& input : request.inputs) {
       TOK_CHECK(input.bytes.size() <= buffers_[uint32_t(input.buffer)].size());

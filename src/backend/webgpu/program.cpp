@@ -210,9 +210,9 @@ class WebGpuProgram : public Program {
     const auto finish = [&] {
       recorded.commands.emplace_back(wgpuCommandEncoderFinish(encoder.get(), nullptr));
     };
-    for (const auto& [from, to] : copies) {
-      wgpuCommandEncoderCopyBufferToBuffer(encoder.get(), buffers_.at(from), 0, buffers_.at(to), 0,
-                                           plan_.at(to).bytes);
+    for (const BufferCopy& copy : copies) {
+      wgpuCommandEncoderCopyBufferToBuffer(encoder.get(), buffers_.at(copy.from), copy.from_first,
+                                           buffers_.at(copy.to), copy.to_first, copy.bytes);
     }
     const size_t most = device_->submit_dispatches() == 0 ? SIZE_MAX : device_->submit_dispatches();
     size_t room = most;
