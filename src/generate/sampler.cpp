@@ -31,6 +31,14 @@ Result<void> check_logits(std::span<const float> logits) {
   return {};
 }
 
+Result<void> check_ids(std::span<const uint32_t> ids, size_t vocab) {
+  for (const uint32_t id : ids) {
+    if (id < vocab) continue;
+    return invalid_input("Token id {} is outside the vocabulary of {} tokens.", id, vocab);
+  }
+  return {};
+}
+
 /// score < 0 ? score * penalty : score / penalty, once for every token that occurred.
 void penalize_repetition(std::span<float> scores, std::span<const uint32_t> previous_ids,
                          float penalty) {
@@ -38,6 +46,32 @@ void penalize_repetition(std::span<float> scores, std::span<const uint32_t> prev
   std::ranges::sort(ids);
   ids.erase(std::ranges::unique(ids).begin(), ids.end());
   for (const uint32_t id : ids) scores[id] = penalized(scores[id], penalty);
+}
+
+/// OpenAI's: count * frequency + (count > 0) * presence, off the score of what was generated.
+void penalize_presence(std::span<float> scores, std::span<const uint32_t> generated,
+                       const SamplingParams& params) {
+  std::vector<uint32_t> ids(generated.begin(), generated.end());
+  std::ranges::sort(ids);
+  for (auto first = ids.begin(); first != ids.end();) {
+    const auto last = std::upper_bound(first, ids.end(), *first);
+    const double penalty =
+        params.presence_penalty + params.frequency_penalty * double(last - first);
+    scores[*first] = float(double(scores[*first]) - penalty);
+    first = last;
+  }
+}
+
+/// Unless nothing else is left.
+void remove_late(std::span<float> scores, std::span<const uint32_t> late_ids) {
+  std::vector<std::pair<uint32_t, float>> removed;
+  for (const uint32_t id : late_ids) {
+    removed.emplace_back(id, std::exchange(scores[id], kRemoved));
+  }
+  if (std::ranges::any_of(scores, [](float score) { return score > kRemoved; })) return;
+  for (const auto& [id, score] : removed) {
+    if (score > kRemoved) scores[id] = score;
+  }
 }
 
 /// In [0, 1), exact.
@@ -59,18 +93,23 @@ uint32_t argmax(std::span<const float> scores) {
 
 /// What is left after all rules; never empty.
 Result<Pool> surviving(std::span<const float> logits, std::span<const uint32_t> previous_ids,
-                       const SamplingParams& params) {
+                       const SamplingParams& params, uint64_t generated) {
   TOK_TRY(check_logits(logits));
-  for (const uint32_t id : previous_ids) {
-    if (id >= logits.size()) {
-      return invalid_input("Token id {} is outside the vocabulary of {} tokens.", id,
-                           logits.size());
-    }
-  }
+  TOK_TRY(check_ids(previous_ids, logits.size()));
+  TOK_TRY(check_ids(params.late_ids, logits.size()));
   std::vector<float> scores(logits.begin(), logits.end());
+  for (const auto& [id, bias] : params.logit_bias) {
+    TOK_TRY(check_ids({&id, 1}, logits.size()));
+    scores[id] += bias;
+  }
   if (params.repetition_penalty != 1.0) {
     penalize_repetition(scores, previous_ids, float(params.repetition_penalty));
   }
+  if (params.presence_penalty != 0 || params.frequency_penalty != 0) {
+    penalize_presence(scores, previous_ids.last(std::min(generated, uint64_t(previous_ids.size()))),
+                      params);
+  }
+  if (generated < params.min_tokens) remove_late(scores, params.late_ids);
   if (params.temperature == 0) return Pool{{argmax(scores), 0.0f}};
   Pool pool;
   pool.reserve(scores.size());
@@ -106,14 +145,27 @@ Result<void> SamplingParams::validate() const {
     return invalid_input("The repetition penalty is {}; it must be from 0.01 to 100.",
                          repetition_penalty);
   }
+  for (const auto& [name, penalty] :
+       {std::pair("presence", presence_penalty), std::pair("frequency", frequency_penalty)}) {
+    if (penalty >= -2 && penalty <= 2) continue;
+    return invalid_input("The {} penalty is {}; it must be from -2 to 2.", name, penalty);
+  }
+  for (const auto& [id, bias] : logit_bias) {
+    if (bias >= -100 && bias <= 100) continue;
+    return invalid_input("The bias of token {} is {}; it must be from -100 to 100.", id, bias);
+  }
   return {};
+}
+
+bool SamplingParams::needs_all_logits() const {
+  return presence_penalty != 0 || frequency_penalty != 0 || !logit_bias.empty() || min_tokens > 0;
 }
 
 Result<Candidates> sample_distribution(std::span<const float> logits,
                                        std::span<const uint32_t> previous_ids,
-                                       const SamplingParams& params) {
+                                       const SamplingParams& params, uint64_t generated) {
   TOK_TRY(params.validate());
-  TOK_TRY(const Pool pool, surviving(logits, previous_ids, params));
+  TOK_TRY(const Pool pool, surviving(logits, previous_ids, params, generated));
   Candidates candidates;
   for (const Scored& token : pool) candidates.ids.push_back(token.id);
   for (const double prob : softmax(pool)) candidates.probs.push_back(float(prob));
@@ -159,7 +211,7 @@ Result<Sampler> Sampler::make(const SamplingParams& params) {
 
 Result<uint32_t> Sampler::next(std::span<const float> logits,
                                std::span<const uint32_t> previous_ids, uint64_t step) {
-  const auto pool = surviving(logits, previous_ids, params_);
+  const auto pool = surviving(logits, previous_ids, params_, step);
   if (!pool) return Failure(pool.error().within(fmt::format("Generation step {}", step)));
   if (params_.temperature == 0) return pool->front().id;
   // One number is drawn at every step, also when only one token is left, so that the sequence does

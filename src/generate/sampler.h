@@ -1,15 +1,16 @@
 // From logits to one token: the sampling rules of Hugging Face transformers, in its order
 //
-//   repetition penalty, temperature, top-k, top-p, min-p, typical-p
+//   bias, repetition, presence and frequency penalties, temperature, top-k, top-p, min-p, typical-p
 //
-// with its ties and thresholds (transformers/generation/logits_process.py), then an exact, seeded
-// choice among the tokens in the order of their probability: the same seed gives the same tokens on
-// every platform.
+// (bias and the penalties of presence and frequency are OpenAI's) with its ties and thresholds
+// (transformers/generation/logits_process.py), then an exact, seeded choice among the tokens in the
+// order of their probability: the same seed gives the same tokens on every platform.
 #pragma once
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -27,6 +28,15 @@ struct SamplingParams {
   double repetition_penalty = 1.0;  // 1: off; above 1 makes tokens that occurred less likely
   std::optional<uint64_t> seed;     // unset: an Engine takes a new one each time, others take 0
 
+  // Any of these needs all logits of every step: a list of the most probable tokens says nothing.
+  double presence_penalty = 0.0;   // off the scores of tokens that were generated
+  double frequency_penalty = 0.0;  // the same, for every time
+  std::vector<std::pair<uint32_t, float>> logit_bias = {};  // by token; added before all else
+  uint32_t min_tokens = 0;              // until that many are generated, none of late_ids comes,
+  std::vector<uint32_t> late_ids = {};  // where any other token can
+
+  bool needs_all_logits() const;
+
   /// An error names the parameter, its value and the allowed range.
   Result<void> validate() const;
 };
@@ -37,12 +47,13 @@ struct Candidates {
   std::vector<float> probs;
 };
 
-/// logits: [vocab]. With temperature 0 the one candidate is the greedy token.
+/// logits: [vocab]. With temperature 0 the one candidate is the greedy token. The last `generated`
+/// of the previous ids are those that were generated.
 /// Errors: parameters out of range, no logits, previous ids beyond the vocabulary, logits of which
 /// none is a finite number or one is +infinity. NaN and -infinity never survive.
 Result<Candidates> sample_distribution(std::span<const float> logits,
                                        std::span<const uint32_t> previous_ids,
-                                       const SamplingParams& params);
+                                       const SamplingParams& params, uint64_t generated = 0);
 
 /// The index of the largest logit; the lowest among equals; NaN never wins. Errors as above.
 Result<uint32_t> greedy_token(std::span<const float> logits);
@@ -59,7 +70,7 @@ class Sampler {
   /// Checks the parameters.
   static Result<Sampler> make(const SamplingParams& params);
 
-  /// The next token. `step` counts the generated tokens and is only for the message of an error.
+  /// The next token. `step` counts the generated tokens, which end the previous ids.
   Result<uint32_t> next(std::span<const float> logits, std::span<const uint32_t> previous_ids,
                         uint64_t step);
 

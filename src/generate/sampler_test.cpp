@@ -224,6 +224,12 @@ TEST(SamplingParams, NamesValueAndRange) {
   EXPECT_EQ(message({.typical_p = 0}), "typical_p is 0; it must be above 0 and at most 1.");
   EXPECT_EQ(message({.repetition_penalty = 0}),
             "The repetition penalty is 0; it must be from 0.01 to 100.");
+  EXPECT_EQ(message({.presence_penalty = 2.5}),
+            "The presence penalty is 2.5; it must be from -2 to 2.");
+  EXPECT_EQ(message({.frequency_penalty = double(kNan)}),
+            "The frequency penalty is nan; it must be from -2 to 2.");
+  EXPECT_EQ(message({.logit_bias = {{7, 101.0f}}}),
+            "The bias of token 7 is 101; it must be from -100 to 100.");
   const std::vector<float> logits = {1, 2};
   EXPECT_FALSE(sample_distribution(logits, {}, {.top_p = 2}));
   EXPECT_FALSE(Sampler::make({.top_p = 2}));
@@ -278,6 +284,48 @@ TEST(Sampler, AppliesItsParameters) {
   const std::vector<float> logits = {1, 1.1f, 0.9f, 1.05f};
   EXPECT_EQ(draw({.temperature = 0}, logits, 5), (std::vector<uint32_t>(5, 1)));
   EXPECT_EQ(draw({.top_k = 1}, logits, 5), (std::vector<uint32_t>(5, 1)));
+}
+
+/// The greedy token where the last `generated` of the previous ids were generated.
+uint32_t greedy_after(SamplingParams params, const std::vector<float>& logits,
+                      const std::vector<uint32_t>& previous_ids, uint64_t generated) {
+  params.temperature = 0;
+  const auto id = Sampler::make(params)->next(logits, previous_ids, generated);
+  EXPECT_TRUE(id) << id.error().message;
+  return id.value_or(~0u);
+}
+
+TEST(Sampler, PenaltiesOfPresenceAndFrequencyCountWhatWasGenerated) {
+  const std::vector<float> logits = {1, 2, 1.4f};
+  const SamplingParams presence = {.presence_penalty = 0.7}, frequency = {.frequency_penalty = 0.4};
+  EXPECT_EQ(greedy_after(presence, logits, {1, 1}, 0), 1u) << "the prompt does not count";
+  EXPECT_EQ(greedy_after(presence, logits, {1, 1}, 1), 2u);
+  EXPECT_EQ(greedy_after(frequency, logits, {1, 1}, 1), 1u);
+  EXPECT_EQ(greedy_after(frequency, logits, {1, 1}, 2), 2u);
+  EXPECT_EQ(greedy_after({.presence_penalty = -1.5}, logits, {0}, 1), 0u);
+}
+
+TEST(Sampler, ABiasIsAddedBeforeAllElse) {
+  const std::vector<float> logits = {1, 2, 1.4f};
+  EXPECT_EQ(greedy_after({.logit_bias = {{0, 100}}}, logits, {}, 0), 0u);
+  EXPECT_EQ(greedy_after({.logit_bias = {{1, -100}}}, logits, {}, 0), 2u);
+  // (2 - 1) / 2 is less than 1, where 2 / 2 - 1 would be 0.
+  EXPECT_EQ(greedy_after({.repetition_penalty = 2, .logit_bias = {{1, -1}, {2, -0.5f}}}, logits,
+                         {1, 2}, 0),
+            0u);
+  EXPECT_EQ(Sampler::make({.temperature = 0, .logit_bias = {{3, 1}}})
+                ->next(logits, {}, 0)
+                .error()
+                .message,
+            "Generation step 0: Token id 3 is outside the vocabulary of 3 tokens.");
+}
+
+TEST(Sampler, LateTokensComeWhenEnoughIsThere) {
+  const std::vector<float> logits = {1, 2, 1.4f};
+  const SamplingParams params = {.min_tokens = 2, .late_ids = {1}};
+  EXPECT_EQ(greedy_after(params, logits, {0}, 1), 2u);
+  EXPECT_EQ(greedy_after(params, logits, {0, 0}, 2), 1u);
+  EXPECT_EQ(greedy_after(params, {-kInf, 2, -kInf}, {0}, 1), 1u) << "nothing else can come";
 }
 
 TEST(Sampler, NamesTheStepOfBadLogits) {

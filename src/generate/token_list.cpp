@@ -134,6 +134,7 @@ std::optional<uint32_t> draw(const Known& known, double drawn) {
 }  // namespace
 
 bool can_take_lists(const SamplingParams& params, bool has_grammar) {
+  if (params.needs_all_logits()) return false;
   // A penalty below 1 lifts tokens that are not listed.
   if (params.repetition_penalty < 1) return false;
   if (params.temperature == 0) return true;

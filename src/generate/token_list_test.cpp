@@ -76,6 +76,14 @@ const Setting kSettings[] = {
     {{.temperature = 1e-30}, 0.5},
 };
 
+TEST(TokenList, IsNotEnoughWhereTokensAreTreatedOneByOne) {
+  EXPECT_TRUE(can_take_lists({.temperature = 0}));
+  EXPECT_FALSE(can_take_lists({.temperature = 0, .presence_penalty = 1}));
+  EXPECT_FALSE(can_take_lists({.temperature = 0, .frequency_penalty = -1}));
+  EXPECT_FALSE(can_take_lists({.temperature = 0, .logit_bias = {{1, 1.0f}}}));
+  EXPECT_FALSE(can_take_lists({.temperature = 0, .min_tokens = 1}));
+}
+
 TEST(TokenList, GivesTheTokenOfAllLogitsOrNone) {
   std::mt19937 random(5);
   for (const Setting& setting : kSettings) {

@@ -16,6 +16,7 @@ struct ApiError {
   std::string message;
   std::string param;
   std::string code;
+  std::string allow = {};  // of 405: the methods that there are
 
   /// {"error": {"message", "type", "param", "code"}}
   Json body() const;

@@ -11,7 +11,8 @@ constexpr std::string_view kEventStream = "text/event-stream; charset=utf-8";
 
 uint64_t seed_of(uint64_t first, size_t choice) {
   if (choice == 0) return first;
-  uint64_t state = first + choice;
+  uint64_t state = first;
+  state = next_random(state) + choice;
   return next_random(state) >> 1;
 }
 

@@ -39,7 +39,8 @@ Answer<void> check_route(const HttpRequest& request, std::string_view path) {
   if (method == request.method) return {};
   return Refusal(ApiError{.status = 405,
                           .message = fmt::format("{} takes {}, not {}.", quoted(request.path),
-                                                 method, quoted(request.method))});
+                                                 method, quoted(request.method)),
+                          .allow = std::string(method)});
 }
 
 int hex_digit(char c) {
@@ -109,13 +110,14 @@ ExchangeId Service::begin(const HttpRequest& request, Sink sink) {
   const auto id = ExchangeId(next_id_++);
   const std::string_view path = without_version(request.path);
   const auto refuse = [&](const ApiError& error) {
+    if (!error.allow.empty() && sink.header) sink.header("Allow", error.allow);
     sink.whole(error.status, error.body().dump());
     return id;
   };
   if (const auto known = check_route(request, path); !known) return refuse(known.error());
   if (path == "/chat/completions" || path == "/completions") {
     const Endpoint endpoint = path == "/completions" ? kCompletions : kChat;
-    auto started = start_text(request.body, endpoint, sink);
+    auto started = start_text(request, endpoint, sink);
     if (!started) return refuse(started.error());
     running_.emplace(id, *std::move(started));
     return id;
@@ -150,14 +152,17 @@ Answer<void> Service::check_model(const Fields& fields) const {
   return Refusal(unknown_model(*fields.model, options_.model));
 }
 
-Answer<Service::Running> Service::start_text(std::string_view body, Endpoint endpoint,
+Answer<Service::Running> Service::start_text(const HttpRequest& request, Endpoint endpoint,
                                              const Sink& sink) {
-  TOK_TRY(const Fields fields, read_fields(body, endpoint));
+  TOK_TRY(const Fields fields, read_fields(request.body, endpoint));
   TOK_TRY(check_model(fields));
   TOK_TRY(Scheduler * scheduler, answer(engine_->scheduler(), "model"));
   TOK_TRY(const Tokenizer* tokenizer, answer(engine_->tokenizer(), "model"));
   TOK_TRY(TextJob job, read_text_job(*engine_, fields, endpoint));
-  for (const Request& prompt : job.prompts) {
+  for (Request& prompt : job.prompts) {
+    // The length keeps apart what the two say together.
+    prompt.tenant = fmt::format("{}:{}{}", request.tenant.size(), request.tenant,
+                                fields.cache_salt.value_or(""));
     TOK_TRY(answer(scheduler->check(prompt), job.is_chat ? "messages" : "prompt"));
   }
   AnswerHead head = {.is_chat = job.is_chat,

@@ -52,7 +52,7 @@ class Service {
   Service(Engine& engine, ServiceOptions options);
 
   Answer<Json> plain_answer(const HttpRequest& request, std::string_view path);
-  Answer<Running> start_text(std::string_view body, Endpoint endpoint, const Sink& sink);
+  Answer<Running> start_text(const HttpRequest& request, Endpoint endpoint, const Sink& sink);
   Answer<void> check_model(const Fields& fields) const;
   Json model_json() const;
   void forget_ended();

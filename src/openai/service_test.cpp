@@ -1,144 +1,7 @@
-#include "openai/service.h"
-
-#include <gtest/gtest.h>
-
-#include "base/utf8.h"
+#include "openai/service_fixture_test.h"
 
 namespace tokamak::openai {
 namespace {
-
-constexpr const char* kModel = TOKAMAK_SOURCE_DIR "/models/storyteller";
-constexpr uint32_t kContext = 48;
-
-/// What a client received.
-struct Received {
-  int status = 0;
-  std::string content_type, body;
-  uint32_t ends = 0;
-
-  Json json() const {
-    const auto parsed = Json::parse(body);
-    EXPECT_TRUE(parsed) << body;
-    return parsed ? *parsed : Json();
-  }
-  std::string error() const {
-    const Json whole = json();
-    const Json* found = whole.find("error");
-    return found == nullptr ? "no error" : found->find("message")->as_string();
-  }
-};
-
-/// The engine is opened once for all tests; nothing of one may be left for the next.
-class ServiceTest : public testing::Test {
- protected:
-  static void SetUpTestSuite() {
-    auto opened =
-        Engine::open({.model = kModel, .backend = "cpu", .context = kContext, .sequences = 2});
-    ASSERT_TRUE(opened) << opened.error().message;
-    engine_ = opened->release();
-  }
-  static void TearDownTestSuite() { delete engine_; }
-
-  void SetUp() override {
-    ASSERT_NE(engine_, nullptr);
-    auto made = Service::make(*engine_, {.model = "org/storyteller",
-                                         .created = 1700000000,
-                                         .unix_seconds = [] { return int64_t{1800000000}; },
-                                         .random = [this] { return ++drawn_; }});
-    ASSERT_TRUE(made) << made.error().message;
-    service_ = *std::move(made);
-  }
-
-  static Sink sink_of(Received& received) {
-    return {.begin =
-                [&received](int status, std::string_view type) {
-                  EXPECT_EQ(received.status, 0) << "begins twice";
-                  received.status = status;
-                  received.content_type = type;
-                },
-            .write =
-                [&received](std::string_view text) {
-                  EXPECT_NE(received.status, 0) << "writes before it begins";
-                  EXPECT_EQ(received.ends, 0u) << "writes after the end";
-                  EXPECT_TRUE(is_valid_utf8(text));
-                  received.body += text;
-                },
-            .end = [&received] { ++received.ends; }};
-  }
-  ExchangeId begin(Received& received, std::string_view path, std::string_view body,
-                   std::string_view method = "POST") {
-    return service_->begin({std::string(method), std::string(path), std::string(body)},
-                           sink_of(received));
-  }
-  static void run() { EXPECT_TRUE((*engine_->scheduler())->run()); }
-  Received ask(std::string_view path, std::string_view body, std::string_view method = "POST") {
-    Received received;
-    begin(received, path, body, method);
-    run();
-    EXPECT_EQ(received.ends, 1u);
-    EXPECT_EQ(service_->running(), 0u);
-    return received;
-  }
-
-  static inline Engine* engine_ = nullptr;
-  uint64_t drawn_ = 0;
-  std::unique_ptr<Service> service_;
-};
-
-/// The events of a stream, without the last, which is [DONE].
-std::vector<Json> events(const Received& received) {
-  EXPECT_EQ(received.status, 200);
-  EXPECT_EQ(received.content_type, "text/event-stream; charset=utf-8");
-  std::vector<Json> out;
-  std::string_view rest = received.body;
-  bool is_done = false;
-  while (!rest.empty()) {
-    EXPECT_TRUE(rest.starts_with("data: ")) << rest;
-    const size_t end = rest.find("\n\n");
-    EXPECT_NE(end, std::string_view::npos) << rest;
-    if (end == std::string_view::npos) break;
-    const std::string_view data = rest.substr(6, end - 6);
-    rest.remove_prefix(end + 2);
-    EXPECT_FALSE(is_done) << "an event after [DONE]";
-    is_done = data == "[DONE]";
-    if (is_done) continue;
-    const auto parsed = Json::parse(data);
-    EXPECT_TRUE(parsed) << data;
-    if (parsed) out.push_back(*parsed);
-  }
-  EXPECT_TRUE(is_done);
-  return out;
-}
-
-const Json& at(const Json& value, std::string_view name) {
-  static const Json kNone;
-  const Json* found = value.find(name);
-  EXPECT_NE(found, nullptr) << name << " in " << value.dump();
-  return found == nullptr ? kNone : *found;
-}
-const Json& choice_at(const Json& answer, size_t index) {
-  return at(answer, "choices").as_array().at(index);
-}
-std::string text_at(const Json& answer, size_t index) {
-  return at(choice_at(answer, index), "text").as_string();
-}
-std::string content_at(const Json& answer) {
-  return at(at(choice_at(answer, 0), "message"), "content").as_string();
-}
-std::string finish_at(const Json& answer, size_t index) {
-  return at(choice_at(answer, index), "finish_reason").as_string();
-}
-
-constexpr std::string_view kChatPath = "/v1/chat/completions", kTextPath = "/v1/completions";
-
-std::string chat_body(std::string_view more) {
-  return fmt::format(
-      R"({{"messages": [{{"role": "user", "content": "Tell me of a king."}}], "max_tokens": 12{}}})",
-      more);
-}
-std::string text_body(std::string_view more) {
-  return fmt::format(R"({{"prompt": "Once upon a time", "max_tokens": 8{}}})", more);
-}
 
 TEST_F(ServiceTest, AChatIsAnsweredInOpenAIsShape) {
   const Received received = ask(kChatPath, chat_body(R"(, "temperature": 0)"));
@@ -389,78 +252,59 @@ TEST_F(ServiceTest, TextsBecomeTokensAndComeBack) {
   EXPECT_EQ(count(R"(, "parse_special": true)"), 1u);
 }
 
-struct Refused {
-  std::string method, path, body;
-  int status;
-  const char* param;
-  const char* code = "";
-};
+TEST_F(ServiceTest, PenaltiesAndBiasesChangeTheAnswer) {
+  const std::string greedy = R"(, "temperature": 0)";
+  const Json plain = ask(kTextPath, text_body(greedy)).json();
+  const Json tokens =
+      ask("/tokenize", Json(Json::Object{{"content", text_at(plain, 0)}}).dump()).json();
+  const int64_t first = at(tokens, "tokens").as_array()[0].as_integer();
+  const auto with = [&](const std::string& more) {
+    return text_at(ask(kTextPath, text_body(greedy + more)).json(), 0);
+  };
+  EXPECT_NE(with(fmt::format(R"(, "logit_bias": {{"{}": -100}})", first)), text_at(plain, 0));
+  EXPECT_NE(with(R"(, "presence_penalty": 2, "max_tokens": 32)"), with(R"(, "max_tokens": 32)"));
+  EXPECT_NE(with(R"(, "frequency_penalty": 2, "max_tokens": 32)"), with(R"(, "max_tokens": 32)"));
+}
 
-TEST_F(ServiceTest, ErrorsHaveOpenAIsBody) {
-  const std::string chat(kChatPath), text(kTextPath);
-  const auto completion = [&](std::string_view more, const char* param) {
-    return Refused{"POST", text, text_body(more), 400, param};
+TEST_F(ServiceTest, AnAnswerHasAtLeastItsLeastTokens) {
+  // The end token is as good as forced.
+  const uint32_t end = engine_->defaults()->end_ids->front();
+  const std::string bias = fmt::format(R"(, "logit_bias": {{"{}": 100}})", end);
+  EXPECT_EQ(at(at(ask(kTextPath, text_body(bias)).json(), "usage"), "completion_tokens"), Json(1));
+  const Json longer = ask(kTextPath, text_body(bias + R"(, "min_tokens": 5)")).json();
+  EXPECT_EQ(at(at(longer, "usage"), "completion_tokens"), Json(6));
+}
+
+TEST_F(ServiceTest, TenantsShareNoPrompts) {
+  std::string words;
+  for (int i = 0; i < 20; ++i) words += " king";
+  Json body(Json::Object{{"prompt", words}, {"max_tokens", 1}});
+  const auto cached = [&](std::string tenant) {
+    Received received;
+    service_->begin({"POST", std::string(kTextPath), body.dump(), std::move(tenant)},
+                    sink_of(received));
+    run();
+    return at(at(at(received.json(), "usage"), "prompt_tokens_details"), "cached_tokens");
   };
-  const auto conversation = [&](std::string_view more, const char* param) {
-    return Refused{"POST", chat, chat_body(more), 400, param};
+  EXPECT_EQ(cached("ann"), Json(0));
+  EXPECT_EQ(cached("ann"), Json(16));
+  EXPECT_EQ(cached("bob"), Json(0));
+  body.set("cache_salt", "a");
+  EXPECT_EQ(cached("bob"), Json(0));
+  EXPECT_EQ(cached("bob"), Json(16));
+}
+
+TEST_F(ServiceTest, AWrongMethodIsToldWhichThereAre) {
+  Received received;
+  Sink sink = sink_of(received);
+  std::string allowed;
+  sink.header = [&](std::string_view name, std::string_view value) {
+    EXPECT_EQ(received.status, 0) << "headers come before the answer";
+    allowed += fmt::format("{}: {}\n", name, value);
   };
-  const std::string texts17 = R"(, "stop": [)" + [] {
-    std::string all = "\"a\"";
-    for (int i = 0; i < 16; ++i) all += ", \"a\"";
-    return all;
-  }() + "]";
-  const Refused cases[] = {
-      {"GET", "/v2/nothing", "", 404, ""},
-      {"GET", chat, "", 405, ""},
-      {"POST", "/v1/models", "", 405, ""},
-      {"GET", "/v1/models/other", "", 404, "model", "model_not_found"},
-      {"POST", text, text_body(R"(, "model": "other")"), 404, "model", "model_not_found"},
-      {"POST", chat, "{", 400, ""},
-      {"POST", chat, "{}", 400, "messages"},
-      {"POST", text, "{}", 400, "prompt"},
-      {"POST", text, R"({"prompt": []})", 400, "prompt"},
-      {"POST", text, R"({"prompt": ["a", 5]})", 400, "prompt"},
-      {"POST", text, R"({"prompt": [5, "a"]})", 400, "prompt"},
-      {"POST", text, R"({"prompt": [[]]})", 400, "prompt"},
-      {"POST", text, R"({"prompt": [99999999]})", 400, "prompt"},
-      {"POST", text, R"({"prompt": [-1]})", 400, "prompt"},
-      {"POST", "/tokenize", "{}", 400, "content"},
-      {"POST", "/detokenize", "{}", 400, "tokens"},
-      {"POST", "/detokenize", R"({"tokens": [99999999]})", 400, "tokens"},
-      {"POST", "/v1/embeddings", "{}", 400, "input"},
-      {"POST", "/v1/embeddings", R"({"input": "a"})", 400, "input"},
-      {"POST", "/v1/embeddings", R"({"input": "a", "encoding_format": "x"})", 400,
-       "encoding_format"},
-      completion(R"(, "stop": 5)", "stop"),
-      completion(R"(, "stop": [5])", "stop"),
-      completion(texts17, "stop"),
-      completion(R"(, "best_of": 2)", "best_of"),
-      completion(R"(, "echo": true, "logprobs": 1)", "echo"),
-      completion(R"(, "grammar": "root := 1")", "grammar"),
-      completion(R"(, "stream_options": {})", "stream_options"),
-      completion(R"(, "stream": true, "stream_options": {"include_usage": 1})", "stream_options"),
-      conversation(R"(, "top_logprobs": 2)", "top_logprobs"),
-      conversation(R"(, "response_format": {})", "response_format"),
-      conversation(R"(, "response_format": {"type": "json_schema"})", "response_format"),
-      conversation(R"(, "response_format": {"type": "json_object"}, "grammar": "root ::= \"a\"")",
-                   "grammar"),
-      {"POST", chat,
-       R"({"messages": [{"role": "assistant", "content": "The template wants a user."}]})", 400,
-       "messages"},
-  };
-  for (const Refused& one : cases) {
-    const Received received = ask(one.path, one.body, one.method);
-    EXPECT_EQ(received.status, one.status) << one.path << " " << one.body << received.body;
-    EXPECT_EQ(received.content_type, "application/json");
-    const Json body = received.json();
-    const Json& error = at(body, "error");
-    EXPECT_FALSE(at(error, "message").as_string().empty());
-    EXPECT_EQ(at(error, "type"), Json("invalid_request_error"));
-    const std::string param = one.param, code = one.code;
-    EXPECT_EQ(at(error, "param"), param.empty() ? Json() : Json(param))
-        << one.body << received.body;
-    EXPECT_EQ(at(error, "code"), code.empty() ? Json() : Json(code)) << one.body;
-  }
+  service_->begin({"DELETE", "/v1/models", ""}, sink);
+  EXPECT_EQ(received.status, 405);
+  EXPECT_EQ(allowed, "Allow: GET\n");
 }
 
 }  // namespace

@@ -8,6 +8,8 @@ namespace tokamak::openai {
 
 struct HttpRequest {
   std::string method, path, body;  // what stands after '?' in the path is not read
+  /// Whose request it is: beginnings of prompts are shared among those of the same tenant only.
+  std::string tenant = {};
 };
 
 /// Receives one answer: begin() once, write() any number of times, end() once. They are called by
@@ -16,6 +18,8 @@ struct Sink {
   std::function<void(int status, std::string_view content_type)> begin;
   std::function<void(std::string_view)> write;
   std::function<void()> end;
+  /// May be unset. Before begin(): a header that the answer should have, such as Allow with 405.
+  std::function<void(std::string_view name, std::string_view value)> header = {};
 
   void whole(int status, std::string_view json) const {
     begin(status, "application/json");

@@ -1,6 +1,8 @@
 #include "openai/text_job.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <limits>
 
 #include "engine/text_request.h"
@@ -11,6 +13,8 @@ namespace {
 
 constexpr size_t kMaxPrompts = 128, kMaxStops = 16, kMaxStopBytes = 256;
 constexpr uint32_t kCompletionTokens = 16;
+constexpr size_t kMaxBiases = 1024;
+constexpr double kMaxBias = 100;
 
 /// An object in JSON, as docs/grammars.md says grammars; white space has an end, models may not.
 constexpr std::string_view kJsonObject = R"(
@@ -104,8 +108,45 @@ Answer<TextRequest> rules_of(const Fields& fields, Endpoint endpoint) {
     out.logprobs = fields.logprobs_count.has_value();
     out.top_logprobs = uint32_t(fields.logprobs_count.value_or(0));
   }
-  out.tenant = fields.cache_salt.value_or("");
   return out;
+}
+
+Answer<std::vector<std::pair<uint32_t, float>>> biases_of(const Json& bias, uint32_t vocab) {
+  std::vector<std::pair<uint32_t, float>> out;
+  if (bias.is_null()) return out;
+  if (bias.as_object().size() > kMaxBiases) {
+    return wrong("logit_bias", "logit_bias has {} entries, expected at most {}.",
+                 bias.as_object().size(), kMaxBiases);
+  }
+  for (const auto& [name, value] : bias.as_object()) {
+    uint32_t id = 0;
+    const char* end = name.data() + name.size();
+    const auto read = std::from_chars(name.data(), end, id);
+    if (read.ec != std::errc() || read.ptr != end || id >= vocab) {
+      return wrong("logit_bias", "logit_bias has {}, expected token ids from 0 to {}.",
+                   quoted(name), vocab - 1);
+    }
+    if (!value.is_number() || !(std::abs(value.as_number()) <= kMaxBias)) {
+      return wrong("logit_bias", "logit_bias has {} for token {}, expected a number from {} to {}.",
+                   quoted(value), id, -kMaxBias, kMaxBias);
+    }
+    out.emplace_back(id, float(value.as_number()));
+  }
+  return out;
+}
+
+/// What the public TextRequest does not have.
+Answer<void> add_rules(SamplingParams& sampling, const GenerationParams& params,
+                       const Fields& fields, uint32_t vocab) {
+  sampling.presence_penalty = fields.presence_penalty.value_or(0);
+  sampling.frequency_penalty = fields.frequency_penalty.value_or(0);
+  TOK_TRY(sampling.logit_bias, biases_of(fields.logit_bias, vocab));
+  constexpr int64_t kMaxMinTokens = std::numeric_limits<int32_t>::max();
+  sampling.min_tokens = uint32_t(std::min(fields.min_tokens.value_or(0), kMaxMinTokens));
+  for (const uint32_t id : params.end_ids.value_or(std::vector<uint32_t>())) {
+    if (id < vocab) sampling.late_ids.push_back(id);
+  }
+  return {};
 }
 
 /// What the fields leave of the context for the answer.
@@ -178,6 +219,8 @@ Answer<TextJob> read_text_job(const Engine& engine, const Fields& fields, Endpoi
     TOK_TRY(Request request, answer(scheduler_request(engine, asked), where));
     TOK_TRY(request.params.max_tokens,
             token_limit(fields, endpoint, request.prompt.size(), engine.compiled().context));
+    TOK_TRY(
+        add_rules(request.params.sampling, request.params, fields, engine.compiled().facts.vocab));
     request.params.grammar = grammar;
     job.prompts.push_back(std::move(request));
     TOK_TRY(std::string echo, echoes ? echo_of(engine, asked) : Answer<std::string>(""));
