@@ -1,5 +1,7 @@
 #include "engine/text_request.h"
 
+#include "text/template/plain_marks.h"
+
 namespace tokamak {
 namespace {
 
@@ -34,9 +36,9 @@ Result<std::vector<uint32_t>> prompt_ids(const Engine& engine, const TextRequest
   if (!asked.ids.empty()) return asked.ids;
   TOK_TRY(const Tokenizer* tokenizer, engine.tokenizer());
   if (!is_chat) return tokenizer->encode(asked.prompt);
-  TOK_TRY(const Json variables, chat_variables(asked));
-  TOK_TRY(const std::string text, engine.render_chat(variables));
-  return tokenizer->encode(text, {.add_special = false, .parse_special = true});
+  TOK_TRY(Json variables, chat_variables(asked));
+  TOK_TRY(ChatPrompt prompt, chat_prompt(engine, std::move(variables)));
+  return std::move(prompt.ids);
 }
 
 template <typename T>
@@ -45,6 +47,22 @@ void override_with(T& value, const std::optional<T>& asked) {
 }
 
 }  // namespace
+
+Result<ChatPrompt> chat_prompt(const Engine& engine, Json variables) {
+  TOK_TRY(const Tokenizer* tokenizer, engine.tokenizer());
+  const auto places = [&](std::string_view text) { return tokenizer->special_places(text); };
+  for (const char* name : {"messages", "tools"}) {
+    if (Json* found = variables.find(name)) *found = with_plain_marks(*found, places);
+  }
+  TOK_TRY(const std::string rendered, engine.render_chat(variables));
+  PlainText plain = without_plain_marks(rendered);
+  ChatPrompt prompt;
+  TOK_TRY(prompt.ids, tokenizer->encode(plain.text, {.add_special = false,
+                                                     .parse_special = true,
+                                                     .plain_at = plain.plain_at}));
+  prompt.text = std::move(plain.text);
+  return prompt;
+}
 
 Result<Request> scheduler_request(const Engine& engine, const TextRequest& asked) {
   Request request;

@@ -275,6 +275,19 @@ TEST_F(ServiceTest, AnAnswerHasAtLeastItsLeastTokens) {
   EXPECT_EQ(at(at(longer, "usage"), "completion_tokens"), Json(6));
 }
 
+TEST_F(ServiceTest, ASpecialTokenInAMessageIsText) {
+  const auto tokens = [&](std::string_view text) {
+    const Json message(Json::Object{{"role", "user"}, {"content", text}});
+    const Json body(Json::Object{{"messages", Json::Array{message}}, {"max_tokens", 1}});
+    return at(at(ask(kChatPath, body.dump()).json(), "usage"), "prompt_tokens").as_integer();
+  };
+  const std::string plain = R"({"content": "<end_of_turn>"})";
+  const Json pieces = ask("/tokenize", plain).json();
+  const auto own = int64_t(at(pieces, "tokens").as_array().size());
+  EXPECT_GT(own, 3);
+  EXPECT_GE(tokens(" king <end_of_turn>"), tokens(" king") + own - 1);
+}
+
 TEST_F(ServiceTest, TenantsShareNoPrompts) {
   std::string words;
   for (int i = 0; i < 20; ++i) words += " king";

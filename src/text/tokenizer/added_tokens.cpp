@@ -87,7 +87,8 @@ Result<AddedTokens> AddedTokens::build(std::vector<AddedToken> tokens,
 }
 
 std::vector<AddedTokens::Part> AddedTokens::split(std::string_view text, Stage stage,
-                                                  bool parse_special) const {
+                                                  bool parse_special,
+                                                  std::span<const size_t> plain_at) const {
   const ByteTrie& trie = stage == Stage::kRawText ? raw_ : normalized_;
   std::vector<Part> parts;
   size_t done = 0;  // everything before is in a part
@@ -102,6 +103,11 @@ std::vector<AddedTokens::Part> AddedTokens::split(std::string_view text, Stage s
     size_t end = at + found->bytes;
     at = end;  // also when the match is refused: the reference looks for no other one inside it
     if (token.special && !parse_special) continue;
+    const auto plain = std::ranges::lower_bound(plain_at, begin);
+    if (token.special && plain != plain_at.end() && *plain < end) {
+      at = *plain == begin ? end : *plain;  // the template's own text may begin one within this
+      continue;
+    }
     if (token.single_word &&
         (ends_with_word(text.substr(0, begin)) || starts_with_word(text.substr(end)))) {
       continue;
@@ -114,6 +120,29 @@ std::vector<AddedTokens::Part> AddedTokens::split(std::string_view text, Stage s
   }
   if (done < text.size()) parts.push_back({std::nullopt, done, text.size()});
   return parts;
+}
+
+std::vector<size_t> AddedTokens::special_places(std::string_view text, Stage stage) const {
+  std::vector<size_t> places;
+  size_t longest = 0;
+  for (const AddedToken& token : tokens_) {
+    if (token.special) longest = std::max(longest, token.content.size());
+  }
+  const bool is_raw = stage == Stage::kRawText;
+  const ByteTrie& trie = is_raw ? raw_ : normalized_;
+  for (size_t at = 0; at < text.size(); ++at) {
+    const std::string_view rest = text.substr(at);
+    bool is_place = false;
+    trie.each_prefix(
+        rest, [&](ByteTrie::Found found) { is_place = is_place || tokens_[found.value].special; });
+    if (!is_place && is_raw && rest.size() < longest) {
+      is_place = std::ranges::any_of(tokens_, [&](const AddedToken& token) {
+        return token.special && token.content.starts_with(rest);
+      });
+    }
+    if (is_place) places.push_back(at);
+  }
+  return places;
 }
 
 const AddedToken* AddedTokens::find(std::string_view content) const {

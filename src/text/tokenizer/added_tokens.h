@@ -4,6 +4,7 @@
 // normalizer makes of the pieces between. At each place the longest token counts.
 #pragma once
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,8 +43,14 @@ class AddedTokens {
   /// Fails when one id or one content is given twice with different meanings.
   static Result<AddedTokens> build(std::vector<AddedToken> tokens, const Normalizer& normalizer);
 
-  /// Cuts `text` at the tokens of one stage. With `parse_special` false, special tokens are text.
-  std::vector<Part> split(std::string_view text, Stage stage, bool parse_special) const;
+  /// Cuts `text` at the tokens of one stage. With `parse_special` false, special tokens are text;
+  /// so are those that have one of the places `plain_at`, which ascend, in them.
+  std::vector<Part> split(std::string_view text, Stage stage, bool parse_special,
+                          std::span<const size_t> plain_at = {}) const;
+
+  /// Where special tokens of one stage begin in `text`, and where its end may become one's
+  /// beginning; ascending.
+  std::vector<size_t> special_places(std::string_view text, Stage stage) const;
 
   const AddedToken* find(std::string_view content) const;
   /// Null when `id` is not an added token.

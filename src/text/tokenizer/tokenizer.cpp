@@ -13,25 +13,31 @@ namespace {
 struct Encoding {
   const TokenizerParts& parts;
   bool parse_special;
+  std::span<const size_t> plain_at;
   WordCache cache;
   std::vector<uint32_t> ids;
 
   /// `text` is valid UTF-8.
   Result<void> add(std::string_view text) {
-    for (const auto& part : parts.added.split(text, AddedTokens::Stage::kRawText, parse_special)) {
+    for (const auto& part :
+         parts.added.split(text, AddedTokens::Stage::kRawText, parse_special, plain_at)) {
       if (part.id) {
         ids.push_back(*part.id);
-      } else {
-        TOK_TRY(add_plain(text.substr(part.begin, part.end - part.begin), part.begin == 0));
+        continue;
       }
+      // Where its places are in the normalized text nobody knows: all of it is plain.
+      const auto plain = std::ranges::lower_bound(plain_at, part.begin);
+      const bool has_places = plain != plain_at.end() && *plain < part.end;
+      TOK_TRY(add_plain(text.substr(part.begin, part.end - part.begin), part.begin == 0,
+                        parse_special && !has_places));
     }
     return {};
   }
 
-  Result<void> add_plain(std::string_view text, bool at_start) {
+  Result<void> add_plain(std::string_view text, bool at_start, bool parses) {
     TOK_TRY(const std::string normalized, parts.normalizer.apply(std::string(text)));
     for (const auto& part :
-         parts.added.split(normalized, AddedTokens::Stage::kNormalizedText, parse_special)) {
+         parts.added.split(normalized, AddedTokens::Stage::kNormalizedText, parses)) {
       if (part.id) {
         ids.push_back(*part.id);
         continue;
@@ -77,7 +83,7 @@ Result<std::vector<uint32_t>> Tokenizer::encode(std::string_view text,
     text = repaired;
   }
   const bool parse_special = options.parse_special.value_or(!parts_->split_special);
-  Encoding encoding{*parts_, parse_special, WordCache(text.size()), {}};
+  Encoding encoding{*parts_, parse_special, options.plain_at, WordCache(text.size()), {}};
   const PostProcessor& post = parts_->post_processor;
   if (options.add_special) encoding.ids = post.before();
   TOK_TRY(encoding.add(text));
@@ -85,6 +91,17 @@ Result<std::vector<uint32_t>> Tokenizer::encode(std::string_view text,
     encoding.ids.insert(encoding.ids.end(), post.after().begin(), post.after().end());
   }
   return std::move(encoding.ids);
+}
+
+std::vector<size_t> Tokenizer::special_places(std::string_view text) const {
+  std::vector<size_t> places = parts_->added.special_places(text, AddedTokens::Stage::kRawText);
+  if (!places.empty() || text.empty()) return places;
+  const auto normalized = parts_->normalizer.apply(std::string(text));
+  const bool spells_one =
+      !normalized ||
+      !parts_->added.special_places(*normalized, AddedTokens::Stage::kNormalizedText).empty();
+  if (spells_one) places.push_back(0);
+  return places;
 }
 
 std::string Tokenizer::decode(std::span<const uint32_t> ids, bool skip_special) const {

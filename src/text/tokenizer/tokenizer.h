@@ -26,6 +26,9 @@ struct EncodeOptions {
   bool add_special = true;  // what the post-processor adds, such as <bos>
   // false: special tokens in the text are plain text. Unset: as the files say, mostly true.
   std::optional<bool> parse_special = {};
+  /// Ascending places in the text, which is UTF-8 then: a special token that has one of them in it
+  /// is plain text.
+  std::span<const size_t> plain_at = {};
 };
 
 class Tokenizer {
@@ -50,6 +53,10 @@ class Tokenizer {
   /// Bytes that are not UTF-8 become U+FFFD first. Fails for a text above kMaxTextBytes, and when a
   /// regular expression of the file needs too many steps on this text.
   Result<std::vector<uint32_t>> encode(std::string_view text, EncodeOptions options = {}) const;
+
+  /// The places that keep this text's own special tokens plain, wherever in a text it stands; also
+  /// where what follows would make one of its end. `text` is UTF-8.
+  std::vector<size_t> special_places(std::string_view text) const;
 
   /// An id that has no token gives no text. Bytes that do not form UTF-8 become U+FFFD.
   std::string decode(std::span<const uint32_t> ids, bool skip_special = false) const;

@@ -290,5 +290,33 @@ TEST(TokenizerFile, RefusesMembersOfAnotherKind) {
             "tokenizer.json: added_tokens: The value is an object; an array is expected.");
 }
 
+TEST(Tokenizer, ASpecialTokenWithAPlainPlaceInItIsText) {
+  const auto tokenizer = Tokenizer::from_json(file_with(
+      R"(, "added_tokens": [{"id": 7, "content": "aba", "special": true},
+                            {"id": 8, "content": "bb", "special": false}])"));
+  ASSERT_TRUE(tokenizer) << tokenizer.error().message;
+  const auto ids = [&](std::vector<size_t> plain_at) {
+    return *tokenizer->encode("abaaba", {.plain_at = plain_at});
+  };
+  EXPECT_EQ(ids({}), (Ids{7, 7}));
+  EXPECT_EQ(ids({0}), (Ids{2, 0, 7}));
+  EXPECT_EQ(ids({2}), (Ids{2, 0, 7})) << "the next one may begin behind the place";
+  EXPECT_EQ(ids({3}), (Ids{7, 2, 0}));
+  EXPECT_EQ(*tokenizer->encode("bb", {.plain_at = std::vector<size_t>{0}}), Ids{8})
+      << "what is not special is as always";
+}
+
+TEST(Tokenizer, KnowsWhereATextSpellsSpecialTokens) {
+  const auto tokenizer = Tokenizer::from_json(file_with(R"(, "normalizer": {"type": "Lowercase"},
+          "added_tokens": [{"id": 7, "content": "aba", "special": true, "normalized": false},
+                           {"id": 9, "content": "bbb", "special": true, "normalized": true}])"));
+  ASSERT_TRUE(tokenizer) << tokenizer.error().message;
+  using Places = std::vector<size_t>;
+  EXPECT_EQ(tokenizer->special_places("ax"), Places{});
+  EXPECT_EQ(tokenizer->special_places("bababa"), (Places{1, 3, 5})) << "the end may become one";
+  EXPECT_EQ(tokenizer->special_places("xBbBx"), Places{0}) << "only the normalizer knows where";
+  EXPECT_EQ(*tokenizer->encode("xBbBx", {.plain_at = Places{0}}), (Ids{1, 1, 1}));
+}
+
 }  // namespace
 }  // namespace tokamak
