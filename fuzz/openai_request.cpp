@@ -1,33 +1,49 @@
-// The body of a request must be read or refused with a sentence, and what a model writes must give
-// the same calls in any pieces. The first byte says for which endpoint, and how long the pieces
-// are.
+// The body of a request must be read or refused with a sentence, and what a model writes must be
+// told apart alike in any pieces, whatever its family. The first byte says for which endpoint, and
+// how long the pieces are.
 #include <cstdlib>
 
 #include "base/utf8.h"
 #include "openai/messages.h"
-#include "openai/tool_calls.h"
+#include "openai/output_reader.h"
+#include "openai/readers.h"
 
 namespace {
 
 using namespace tokamak::openai;
 
+constexpr uint8_t kEndpoints = 14;
+
 void check_refusal(const ApiError& error) {
   if (error.message.empty() || !tokamak::is_valid_utf8(error.message)) std::abort();
-  if (error.status != 400 || error.body().find("error") == nullptr) std::abort();
+  for (const auto dialect : {Dialect::kOpenAi, Dialect::kAnthropic, Dialect::kOllama}) {
+    if (error.status != 400 || error.body(dialect).find("error") == nullptr) std::abort();
+  }
 }
 
-struct Read {
-  std::string content;
-  std::vector<ToolCall> calls;
-  bool operator==(const Read&) const = default;
-};
+void read_request(std::string_view text, Endpoint endpoint) {
+  const auto body = read_text_body(text, endpoint);
+  if (!body) return check_refusal(body.error());
+  if (!body->is_chat || body->only_loads) return;
+  const auto variables = chat_variables(body->fields);
+  if (!variables) return check_refusal(variables.error());
+  const auto choice = tool_choice_of(body->fields);
+  if (!choice) check_refusal(choice.error());
+}
 
-Read read(ToolFormat format, std::string_view text, size_t size) {
-  ToolCallReader reader(format);
-  Read all;
-  const auto add = [&](const ToolCallReader::Piece& piece) {
-    all.content += piece.content;
-    all.calls.insert(all.calls.end(), piece.calls.begin(), piece.calls.end());
+/// Pieces of one kind, one after the other, as one.
+OutputParts read(const OutputForm& form, std::string_view text, size_t size) {
+  OutputReader reader(form);
+  OutputParts all;
+  const auto add = [&](OutputParts parts) {
+    for (OutputPart& part : parts) {
+      const bool goes_on = !all.empty() && all.back().kind == part.kind;
+      if (goes_on) {
+        all.back().text += part.text;
+      } else {
+        all.push_back(std::move(part));
+      }
+    }
   };
   for (size_t i = 0; i < text.size(); i += size) add(reader.push(text.substr(i, size)));
   add(reader.finish());
@@ -39,16 +55,14 @@ Read read(ToolFormat format, std::string_view text, size_t size) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
-  const auto endpoint = Endpoint(1u << (data[0] % 6));
-  const auto fields = read_fields(text, endpoint);
-  if (!fields) {
-    check_refusal(fields.error());
-  } else if (endpoint == kChat || endpoint == kApplyTemplate) {
-    const auto variables = chat_variables(*fields);
-    if (!variables) check_refusal(variables.error());
-  }
-  for (const auto format : {ToolFormat::kNone, ToolFormat::kHermes, ToolFormat::kLlama3}) {
-    if (read(format, text, size) != read(format, text, 1 + data[0] / 6)) std::abort();
+  read_request(text, Endpoint(1u << (data[0] % kEndpoints)));
+  for (const ToolFamily& family : tool_families()) {
+    OutputForm form;
+    form.reasoning_open = "<think>";
+    form.reasoning_close = "</think>";
+    form.starts_in_reasoning = data[0] % 2 == 1;
+    form.tools = &family;
+    if (read(form, text, size) != read(form, text, 1 + data[0] / kEndpoints)) std::abort();
   }
   return 0;
 }

@@ -11,12 +11,39 @@ Json text_or_null(const std::string& text) {
   return text.empty() ? Json() : Json(text);
 }
 
+const char* anthropic_type(int status) {
+  switch (status) {
+    case 401:
+      return "authentication_error";
+    case 404:
+      return "not_found_error";
+    case 413:
+      return "request_too_large";
+    case 429:
+      return "rate_limit_error";
+    case 503:
+      return "overloaded_error";
+    default:
+      return status >= 500 ? "api_error" : "invalid_request_error";
+  }
+}
+
+const char* openai_type(int status) {
+  if (status == 401) return "authentication_error";
+  return status >= 500 ? "server_error" : "invalid_request_error";
+}
+
 }  // namespace
 
-Json ApiError::body() const {
+Json ApiError::body(Dialect dialect) const {
+  if (dialect == Dialect::kOllama) return Json(Json::Object{{"error", message}});
   Json error;
+  if (dialect == Dialect::kAnthropic) {
+    error.set("type", anthropic_type(status)).set("message", message);
+    return Json(Json::Object{{"type", "error"}, {"error", std::move(error)}});
+  }
   error.set("message", message);
-  error.set("type", status >= 500 ? "server_error" : "invalid_request_error");
+  error.set("type", openai_type(status));
   error.set("param", text_or_null(param));
   error.set("code", text_or_null(code));
   return Json(Json::Object{{"error", std::move(error)}});

@@ -9,8 +9,11 @@
 
 namespace tokamak::openai {
 
-/// OpenAI's error body and the HTTP status it comes with. `param` is the field that is wrong,
-/// `code` a word for programs; both become null where they are empty.
+/// Whose protocol a path belongs to: errors look differently in each.
+enum class Dialect : uint8_t { kOpenAi, kAnthropic, kOllama };
+
+/// What is wrong and the HTTP status it comes with. `param` is the field that is wrong, `code` a
+/// word for programs; OpenAI's errors have both, null where they are empty.
 struct ApiError {
   int status = 400;
   std::string message;
@@ -18,8 +21,9 @@ struct ApiError {
   std::string code;
   std::string allow = {};  // of 405: the methods that there are
 
-  /// {"error": {"message", "type", "param", "code"}}
-  Json body() const;
+  /// OpenAI: {"error": {"message", "type", "param", "code"}}; Anthropic: {"type": "error", "error":
+  /// {"type", "message"}}; Ollama: {"error": message}
+  Json body(Dialect dialect) const;
 };
 
 template <typename T>

@@ -36,14 +36,13 @@ Json numbers_json(std::span<const float> numbers) {
   return out;
 }
 
-}  // namespace
+/// What was embedded, one vector for each input.
+struct Embedded {
+  std::vector<std::vector<float>> vectors;
+  uint64_t tokens = 0;
+};
 
-Answer<Json> embeddings(Engine& engine, const Fields& fields, std::string_view model) {
-  const std::string format = fields.encoding_format.value_or("float");
-  if (format != "float" && format != "base64") {
-    return wrong("encoding_format", "encoding_format is {}, expected float or base64.",
-                 quoted(format));
-  }
+Answer<Embedded> embed_all(Engine& engine, const Fields& fields) {
   const uint32_t vocab = engine.compiled().facts.vocab;
   TOK_TRY(const Texts input, texts_of(fields.input, "input", vocab, kMaxInputs));
   EmbedOptions options;
@@ -56,8 +55,7 @@ Answer<Json> embeddings(Engine& engine, const Fields& fields, std::string_view m
                    options.dimensions, most);
     }
   }
-  uint64_t tokens = 0;
-  Json::Array data;
+  Embedded out;
   for (size_t i = 0; i < input.texts.size() + input.ids.size(); ++i) {
     std::vector<uint32_t> ids;
     if (input.ids.empty()) {
@@ -65,18 +63,48 @@ Answer<Json> embeddings(Engine& engine, const Fields& fields, std::string_view m
     } else {
       ids = input.ids[i];
     }
-    TOK_TRY(const std::vector<float> vector, answer(engine.embed(ids, options), "input"));
-    tokens += ids.size();
-    data.push_back(Json(Json::Object{
-        {"object", "embedding"},
-        {"index", uint64_t(i)},
-        {"embedding", format == "base64" ? Json(base64_of(vector)) : numbers_json(vector)}}));
+    TOK_TRY(std::vector<float> vector, answer(engine.embed(ids, options), "input"));
+    out.tokens += ids.size();
+    out.vectors.push_back(std::move(vector));
   }
-  Json usage(Json::Object{{"prompt_tokens", tokens}, {"total_tokens", tokens}});
+  return out;
+}
+
+Json openai_shape(const Embedded& embedded, bool is_base64, std::string_view model) {
+  Json::Array data;
+  for (const auto& vector : embedded.vectors) {
+    data.push_back(Json(
+        Json::Object{{"object", "embedding"},
+                     {"index", uint64_t(data.size())},
+                     {"embedding", is_base64 ? Json(base64_of(vector)) : numbers_json(vector)}}));
+  }
+  Json usage(Json::Object{{"prompt_tokens", embedded.tokens}, {"total_tokens", embedded.tokens}});
   return Json(Json::Object{{"object", "list"},
                            {"data", std::move(data)},
                            {"model", model},
                            {"usage", std::move(usage)}});
+}
+
+Json ollama_shape(const Embedded& embedded, std::string_view model) {
+  Json::Array vectors;
+  for (const auto& vector : embedded.vectors) vectors.push_back(numbers_json(vector));
+  return Json(Json::Object{{"model", model},
+                           {"embeddings", std::move(vectors)},
+                           {"prompt_eval_count", embedded.tokens}});
+}
+
+}  // namespace
+
+Answer<Json> embeddings(Engine& engine, const Fields& fields, std::string_view model,
+                        Endpoint endpoint) {
+  const std::string format = fields.encoding_format.value_or("float");
+  if (format != "float" && format != "base64") {
+    return wrong("encoding_format", "encoding_format is {}, expected float or base64.",
+                 quoted(format));
+  }
+  TOK_TRY(const Embedded embedded, embed_all(engine, fields));
+  if (endpoint == kOllamaEmbed) return ollama_shape(embedded, model);
+  return openai_shape(embedded, format == "base64", model);
 }
 
 }  // namespace tokamak::openai

@@ -7,7 +7,9 @@
 namespace tokamak::openai {
 namespace {
 
-constexpr std::string_view kEventStream = "text/event-stream; charset=utf-8";
+using Kind = OutputPart::Kind;
+
+constexpr size_t kShortIdLetters = 9;
 
 uint64_t seed_of(uint64_t first, size_t choice) {
   if (choice == 0) return first;
@@ -16,18 +18,27 @@ uint64_t seed_of(uint64_t first, size_t choice) {
   return next_random(state) >> 1;
 }
 
+Finish finish_of(FinishReason reason, bool has_calls) {
+  if (reason == FinishReason::kMaxTokens || reason == FinishReason::kContextFull) {
+    return Finish::kLength;
+  }
+  return has_calls ? Finish::kToolCalls : Finish::kStop;
+}
+
 }  // namespace
 
-TextExchange::TextExchange(const Tokenizer& tokenizer, AnswerHead head, TextJob job,
-                           ToolFormat tools, Random random, Sink sink)
+TextExchange::TextExchange(const Tokenizer& tokenizer, std::unique_ptr<AnswerWriter> writer,
+                           Dialect dialect, TextJob job, Random random, Sink sink)
     : tokenizer_(&tokenizer),
-      head_(std::move(head)),
+      writer_(std::move(writer)),
+      dialect_(dialect),
       job_(std::move(job)),
       random_(std::move(random)),
       sink_(std::move(sink)) {
   if (!job_.seed) job_.seed = random_() >> 1;
+  choices_.reserve(job_.prompts.size() * job_.choices);
   for (size_t i = 0; i < job_.prompts.size() * job_.choices; ++i) {
-    choices_.emplace_back(job_.has_tools ? tools : ToolFormat::kNone);
+    choices_.emplace_back(*tokenizer_, job_);
   }
 }
 
@@ -38,10 +49,9 @@ Request TextExchange::request(size_t index) {
                                                               const Logprobs* logprobs) {
     if (!own->is_over_) own->take_token(index, id, logprobs);
   };
-  request.callbacks.text = [own = shared_from_this(), index](std::string_view text) {
-    if (!own->is_over_) own->take_text(index, text);
+  request.callbacks.cancelled = [own = shared_from_this(), index] {
+    return own->is_over_ || own->choices_[index].is_cut;
   };
-  request.callbacks.cancelled = [own = shared_from_this()] { return own->is_over_; };
   request.done = [own = shared_from_this(), index](Result<Generation> end) {
     if (!own->is_over_) own->take_end(index, std::move(end));
   };
@@ -50,135 +60,152 @@ Request TextExchange::request(size_t index) {
 
 void TextExchange::fail(const ApiError& error) {
   if (std::exchange(is_over_, true)) return;
-  if (!has_begun_) return sink_.whole(error.status, error.body().dump());
-  sink_.write(event(error.body()));
+  if (!has_begun_) return sink_.whole(error.status, error.body(dialect_).dump());
+  sink_.write(writer_->error(error));
   sink_.end();
 }
 
 void TextExchange::take_token(size_t index, uint32_t id, const Logprobs* logprobs) {
-  if (job_.streams) begin_stream(index);
-  const auto& ends = prompt_of(index).params.end_ids;
-  const bool is_end = ends && std::ranges::find(*ends, id) != ends->end();
-  if (logprobs != nullptr && !is_end) choices_[index].logprobs.push_back(*logprobs);
-}
-
-void TextExchange::take_text(size_t index, std::string_view text) {
-  take_piece(index, choices_[index].reader.push(text));
-}
-
-void TextExchange::take_piece(size_t index, ToolCallReader::Piece piece) {
   Choice& choice = choices_[index];
-  if (job_.streams && !piece.content.empty()) {
-    const Json content(piece.content);
-    write_chunk(index, job_.is_chat ? Json(Json::Object{{"content", content}}) : content, "");
+  begin_stream(index);
+  ++choice.tokens;
+  if (logprobs != nullptr) choice.logprob += double(logprobs->chosen.logprob);
+  const auto& ends = prompt_of(index).params.end_ids;
+  if (ends && std::ranges::find(*ends, id) != ends->end()) return;
+  if (logprobs != nullptr && job_.has_logprobs) choice.said.logprobs.push_back(*logprobs);
+  const bool was_reasoning = choice.reader.is_reasoning();
+  const auto mark = std::ranges::find(job_.marks, id, &TokenMark::id);
+  if (mark == job_.marks.end()) {
+    take_parts(index, choice.reader.push(choice.decoder->push(id)));
   } else {
-    choice.content += piece.content;
+    take_parts(index, choice.reader.push(choice.decoder->finish()));
+    choice.decoder.emplace(*tokenizer_, true);
+    take_parts(index, choice.reader.push_mark(mark->text));
   }
-  for (const ToolCall& call : piece.calls) {
-    if (job_.one_call_only && choice.call_count > 0) return;
-    Json json = call_json(call, random_id("call_", random_));
-    if (job_.streams)
-      json.as_object().insert(json.as_object().begin(), {"index", choice.call_count});
-    ++choice.call_count;
-    if (job_.streams) {
-      Json::Array one = {std::move(json)};
-      write_chunk(index, Json(Json::Object{{"tool_calls", std::move(one)}}), "");
-    } else {
-      choice.calls.push_back(std::move(json));
+  choice.said.reasoning_tokens += was_reasoning || choice.reader.is_reasoning();
+}
+
+void TextExchange::take_parts(size_t index, const OutputParts& parts) {
+  for (const OutputPart& part : parts) {
+    Choice& choice = choices_[index];
+    if (choice.is_cut) return;
+    if (part.kind == Kind::kContent) {
+      take_content(index, part.text);
+      continue;
     }
+    const std::string held = choice.stop.finish();
+    if (!held.empty()) say(index, {Kind::kContent, held});
+    say(index, part);
+    if (part.kind == Kind::kCallEnd && job_.one_call_only) choice.is_cut = true;
   }
+}
+
+void TextExchange::take_content(size_t index, std::string_view text) {
+  Choice& choice = choices_[index];
+  const bool may_stop = choice.tokens >= prompt_of(index).params.sampling.min_tokens;
+  const std::string safe = may_stop ? choice.stop.push(text) : std::string(text);
+  if (!safe.empty()) say(index, {Kind::kContent, safe});
+  if (!choice.stop.stopped()) return;
+  choice.said.stop = *choice.stop.matched();
+  choice.is_cut = true;
+}
+
+void TextExchange::say(size_t index, const OutputPart& part) {
+  Said& said = choices_[index].said;
+  switch (part.kind) {
+    case Kind::kReasoning:
+    case Kind::kContent:
+      if (said.items.empty() || said.items.back().kind != part.kind) {
+        said.items.push_back({.kind = part.kind});
+      }
+      said.items.back().text += part.text;
+      break;
+    case Kind::kCallBegin: {
+      const bool is_short = job_.form.tools != nullptr && job_.form.tools->has_short_ids;
+      std::string id = is_short ? random_id("", random_, kShortIdLetters)
+                                : random_id(writer_->call_prefix(), random_);
+      said.items.push_back({.kind = part.kind, .text = {}, .name = part.text, .id = std::move(id)});
+      break;
+    }
+    case Kind::kCallArguments:
+      said.items.back().text += part.text;
+      break;
+    case Kind::kCallEnd:
+      break;
+  }
+  if (!job_.streams) return;
+  const std::string written = writer_->part(index, said, part);
+  if (!written.empty()) sink_.write(written);
+}
+
+void TextExchange::begin_stream(size_t index) {
+  Choice& choice = choices_[index];
+  if (std::exchange(choice.has_begun, true)) return;
+  if (job_.streams) {
+    if (!std::exchange(has_begun_, true)) sink_.begin(200, writer_->stream_type());
+    const std::string written = writer_->begin(index, choice.said);
+    if (!written.empty()) sink_.write(written);
+  }
+  const std::string& echo = job_.echoes[index / job_.choices];
+  if (!echo.empty()) say(index, {Kind::kContent, echo});
 }
 
 void TextExchange::take_end(size_t index, Result<Generation> end) {
   if (!end) return fail(api_error(end.error()));
-  if (end->finish == FinishReason::kCancelled) {
+  Choice& choice = choices_[index];
+  if (end->finish == FinishReason::kCancelled && !choice.is_cut) {
     return fail({.status = 503, .message = "The request was cancelled by the server."});
   }
-  Choice& choice = choices_[index];
-  take_piece(index, choice.reader.finish());
-  choice.end = *std::move(end);
+  begin_stream(index);
+  take_parts(index, choice.reader.push(choice.decoder->finish()));
+  take_parts(index, choice.reader.finish());
+  const std::string held = choice.stop.finish();
+  if (!choice.is_cut && !held.empty()) say(index, {Kind::kContent, held});
+  Said& said = choice.said;
+  said.end = *std::move(end);
+  const bool has_calls = said.calls_until(said.items.size()) > 0;
+  said.finish = finish_of(choice.is_cut ? FinishReason::kStopString : said.end.finish, has_calls);
   choice.has_ended = true;
-  if (job_.streams) {
-    begin_stream(index);
-    const Json nothing = job_.is_chat ? Json(Json::Object{}) : Json("");
-    write_chunk(index, nothing, finish_of(choice));
-  }
+  if (job_.streams) sink_.write(writer_->end(index, said));
   if (std::ranges::all_of(choices_, &Choice::has_ended)) finish_all();
 }
 
-void TextExchange::begin_stream(size_t index) {
-  if (!std::exchange(has_begun_, true)) sink_.begin(200, kEventStream);
-  if (std::exchange(choices_[index].has_begun, true)) return;
-  if (job_.is_chat) {
-    write_chunk(index, Json(Json::Object{{"role", "assistant"}, {"content", ""}}), "");
-  } else if (const std::string& echo = job_.echoes[index / job_.choices]; !echo.empty()) {
-    write_chunk(index, echo, "");
+std::vector<Said> TextExchange::shown() {
+  std::vector<Said> out;
+  for (size_t first = 0; first < choices_.size(); first += job_.choices) {
+    const auto own = std::span(choices_).subspan(first, job_.choices);
+    if (job_.shown < job_.choices) {
+      const auto mean = [](const Choice& one) {
+        return one.logprob / double(std::max<uint64_t>(one.tokens, 1));
+      };
+      std::ranges::stable_sort(own, std::greater(), mean);
+    }
+    for (Choice& choice : own.first(job_.shown)) out.push_back(std::move(choice.said));
   }
-}
-
-void TextExchange::write_chunk(size_t index, Json delta, std::string_view finish) {
-  Choice& choice = choices_[index];
-  Json one(Json::Object{{"index", uint64_t(index)}});
-  one.set(job_.is_chat ? "delta" : "text", std::move(delta));
-  one.set("logprobs", choice.logprobs.empty() ? Json() : logprobs_of(choice));
-  one.set("finish_reason", finish.empty() ? Json() : Json(finish));
-  choice.logprobs.clear();
-  sink_.write(event(answer_object(head_, true, {std::move(one)})));
-}
-
-Json TextExchange::logprobs_of(Choice& choice) {
-  if (job_.is_chat) return chat_logprobs(*tokenizer_, choice.logprobs);
-  return completion_logprobs(*tokenizer_, choice.logprobs, choice.text_offset);
-}
-
-std::string_view TextExchange::finish_of(const Choice& choice) const {
-  return choice.call_count > 0 ? "tool_calls" : finish_word(choice.end.finish);
-}
-
-Json TextExchange::whole_choice(size_t index) {
-  Choice& choice = choices_[index];
-  Json one(Json::Object{{"index", uint64_t(index)}});
-  if (job_.is_chat) {
-    const bool has_content = !choice.content.empty() || choice.calls.empty();
-    Json message(Json::Object{{"role", "assistant"},
-                              {"content", has_content ? Json(choice.content) : Json()},
-                              {"refusal", nullptr}});
-    if (!choice.calls.empty()) message.set("tool_calls", choice.calls);
-    one.set("message", std::move(message));
-  } else {
-    one.set("text", job_.echoes[index / job_.choices] + choice.content);
-  }
-  one.set("logprobs", prompt_of(index).params.logprobs ? logprobs_of(choice) : Json());
-  one.set("finish_reason", finish_of(choice));
-  return one;
+  return out;
 }
 
 Usage TextExchange::usage() const {
   Usage all;
+  all.prefill_seconds = choices_.front().said.end.prefill_seconds;
+  all.decode_seconds = choices_.front().said.end.decode_seconds;
   for (size_t i = 0; i < choices_.size(); ++i) {
-    all.completion_tokens += choices_[i].end.ids.size();
+    const Said& said = choices_[i].said;
+    all.completion_tokens += said.end.ids.size();
+    all.reasoning_tokens += said.reasoning_tokens;
     if (i % job_.choices != 0) continue;  // a prompt counts once
-    all.prompt_tokens += choices_[i].end.prompt_tokens;
-    all.cached_tokens += choices_[i].end.cached_tokens;
+    all.prompt_tokens += said.end.prompt_tokens;
+    all.cached_tokens += said.end.cached_tokens;
   }
   return all;
 }
 
 void TextExchange::finish_all() {
   is_over_ = true;
-  if (!job_.streams) {
-    Json::Array choices;
-    for (size_t i = 0; i < choices_.size(); ++i) choices.push_back(whole_choice(i));
-    Json answer = answer_object(head_, false, std::move(choices));
-    answer.set("usage", usage().json());
-    return sink_.whole(200, answer.dump());
-  }
-  if (job_.counts_usage) {
-    Json chunk = answer_object(head_, true, {});
-    chunk.set("usage", usage().json());
-    sink_.write(event(chunk));
-  }
-  sink_.write("data: [DONE]\n\n");
+  const Usage counted = usage();
+  const std::vector<Said> said = shown();
+  if (!job_.streams) return sink_.whole(200, writer_->whole(said, counted).dump());
+  sink_.write(writer_->finish(said, counted));
   sink_.end();
 }
 

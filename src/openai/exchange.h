@@ -2,7 +2,8 @@
 #pragma once
 #include <memory>
 
-#include "openai/answers.h"
+#include "generate/stop.h"
+#include "openai/answer_writer.h"
 #include "openai/sink.h"
 #include "openai/text_job.h"
 
@@ -13,8 +14,8 @@ class TextExchange : public std::enable_shared_from_this<TextExchange> {
   using Random = std::function<uint64_t()>;
 
   /// `tokenizer` outlives it; so does what `random` refers to.
-  TextExchange(const Tokenizer& tokenizer, AnswerHead head, TextJob job, ToolFormat tools,
-               Random random, Sink sink);
+  TextExchange(const Tokenizer& tokenizer, std::unique_ptr<AnswerWriter> writer, Dialect dialect,
+               TextJob job, Random random, Sink sink);
 
   /// Answers to all prompts.
   size_t size() const { return choices_.size(); }
@@ -29,35 +30,34 @@ class TextExchange : public std::enable_shared_from_this<TextExchange> {
 
  private:
   struct Choice {
-    explicit Choice(ToolFormat tools) : reader(tools) {}
+    Choice(const Tokenizer& tokenizer, const TextJob& job)
+        : decoder(std::in_place, tokenizer, true), stop(job.stop), reader(job.form) {}
 
-    ToolCallReader reader;
-    std::string content;  // of a whole answer
-    Json::Array calls;    // the same
-    uint32_t call_count = 0;
-    std::vector<Logprobs> logprobs;  // that no chunk has yet; all of a whole answer
-    uint64_t text_offset = 0;
-    Generation end;
+    std::optional<StreamDecoder> decoder;  // between two marks
+    StopMatcher stop;                      // of content
+    OutputReader reader;
+    Said said;
+    uint64_t tokens = 0;
+    double logprob = 0;  // of all tokens, for the best of them
     bool has_begun = false, has_ended = false;
+    bool is_cut = false;  // it has said what was asked for: the rest does not count
   };
 
   void take_token(size_t index, uint32_t id, const Logprobs* logprobs);
-  void take_text(size_t index, std::string_view text);
   void take_end(size_t index, Result<Generation> end);
-  void take_piece(size_t index, ToolCallReader::Piece piece);
-
+  void take_parts(size_t index, const OutputParts& parts);
+  void take_content(size_t index, std::string_view text);
+  void say(size_t index, const OutputPart& part);
   void begin_stream(size_t index);
-  /// A chunk of a stream; `delta`: of a chat its delta, of a completion its text.
-  void write_chunk(size_t index, Json delta, std::string_view finish);
   void finish_all();
-  Json whole_choice(size_t index);
-  Json logprobs_of(Choice& choice);
-  std::string_view finish_of(const Choice& choice) const;
+  /// The choices that are shown: the best of each prompt.
+  std::vector<Said> shown();
   Usage usage() const;
   const Request& prompt_of(size_t index) const { return job_.prompts[index / job_.choices]; }
 
   const Tokenizer* tokenizer_;
-  AnswerHead head_;
+  std::unique_ptr<AnswerWriter> writer_;
+  Dialect dialect_;
   TextJob job_;
   Random random_;
   Sink sink_;

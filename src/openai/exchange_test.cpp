@@ -20,19 +20,31 @@ const Tokenizer& tokenizer() {
 
 /// An exchange whose scheduler is the test.
 struct Exchange {
-  Exchange(TextJob job, ToolFormat tools = ToolFormat::kHermes)
+  using WriterMaker = std::unique_ptr<AnswerWriter> (*)(AnswerHead);
+
+  explicit Exchange(TextJob job, WriterMaker writer = chat_writer,
+                    Dialect dialect = Dialect::kOpenAi)
       : sink{.begin = [this](int code, std::string_view) { status = code; },
              .write = [this](std::string_view text) { body += text; },
              .end = [this] { ++ends; }},
         exchange(std::make_shared<TextExchange>(
-            tokenizer(), AnswerHead{.is_chat = job.is_chat, .id = "id", .model = "m"},
-            std::move(job), tools, [this] { return ++drawn; }, sink)) {
+            tokenizer(),
+            writer(AnswerHead{.id = "id",
+                              .created = 1700000000,
+                              .model = "m",
+                              .prompt_tokens = 5,
+                              .tokenizer = &tokenizer(),
+                              .random = [this] { return ++drawn; }}),
+            dialect, std::move(job), [this] { return ++drawn; }, sink)) {
     for (size_t i = 0; i < exchange->size(); ++i) requests.push_back(exchange->request(i));
   }
 
   void write(size_t choice, std::string_view text) {
-    requests[choice].callbacks.token(7, nullptr);
-    requests[choice].callbacks.text(text);
+    const std::vector<uint32_t> ids = *tokenizer().encode(text, {.add_special = false});
+    for (const uint32_t id : ids) {
+      if (requests[choice].callbacks.cancelled()) return;
+      requests[choice].callbacks.token(id, nullptr);
+    }
   }
   void finish(size_t choice, FinishReason reason = FinishReason::kEndToken) {
     requests[choice].done(
@@ -54,13 +66,15 @@ struct Exchange {
 
 TextJob chat_job(bool streams, uint32_t choices = 1) {
   TextJob job;
-  job.is_chat = true;
+  job.shown = choices;
   job.prompts.emplace_back();
   job.prompts.back().params.end_ids = {1};
   job.echoes.emplace_back();
   job.choices = choices;
   job.streams = streams;
-  job.has_tools = true;
+  job.form.tools = &tool_families().front();
+  job.form.reasoning_open = "<think>";
+  job.form.reasoning_close = "</think>";
   return job;
 }
 
@@ -92,13 +106,14 @@ TEST(Exchange, ContentIsNullOnlyBesideCalls) {
   EXPECT_EQ(*nothing.choice(0).find("message")->find("content"), Json(""));
 }
 
-TEST(Exchange, ACallIsOneDeltaWithItsIndex) {
+TEST(Exchange, ACallBeginsWithItsNameAndGoesOnWithArguments) {
   Exchange one(chat_job(true));
   one.write(0, kCall);
   one.write(0, kCall);
   one.finish(0);
-  for (const char* part : {R"("tool_calls": [{"index": 0, "id": "call_)", R"([{"index": 1, )",
-                           R"("function": {"name": "f", "arguments": "{\"a\": 1}"})",
+  for (const char* part : {R"("tool_calls": [{"index": 0, "id": "call_)", R"([{"index": 1, "id")",
+                           R"("type": "function", "function": {"name": "f", "arguments": ""})",
+                           R"([{"index": 1, "function": {"arguments": "{\"a\": 1}"}}])",
                            R"("finish_reason": "tool_calls")"}) {
     EXPECT_NE(one.body.find(part), std::string::npos) << part << " in " << one.body;
   }
@@ -115,7 +130,7 @@ TEST(Exchange, OnlyTheFirstCallCountsWhereOneIsAskedFor) {
 
 TEST(Exchange, WithoutToolsACallIsText) {
   TextJob job = chat_job(false);
-  job.has_tools = false;
+  job.form.tools = nullptr;
   Exchange one(std::move(job));
   one.write(0, kCall);
   one.finish(0);
@@ -131,7 +146,8 @@ TEST(Exchange, UsageCountsThePromptOnceAndEveryAnswer) {
   }
   EXPECT_EQ(three.ends, 1u);
   EXPECT_EQ(*Json::parse(three.body)->find("usage"), *Json::parse(R"({"prompt_tokens": 5,
-      "completion_tokens": 6, "total_tokens": 11, "prompt_tokens_details": {"cached_tokens": 3}})"));
+      "completion_tokens": 6, "total_tokens": 11, "prompt_tokens_details": {"cached_tokens": 3},
+      "completion_tokens_details": {"reasoning_tokens": 0}})"));
 }
 
 TEST(Exchange, EveryReasonHasAWord) {
@@ -165,6 +181,66 @@ TEST(Exchange, WhatTheEngineCancelsIsNoAnswer) {
   Exchange one(chat_job(false));
   one.finish(0, FinishReason::kCancelled);
   EXPECT_EQ(one.status, 503);
+}
+
+TEST(Exchange, StopTextsAreLookedForInContentOnly) {
+  TextJob job = chat_job(false);
+  job.stop = {"end"};
+  Exchange one(std::move(job));
+  one.write(0, "<think>the end</think>An end of it.");
+  EXPECT_TRUE(one.requests[0].callbacks.cancelled()) << "nothing more is needed";
+  one.finish(0, FinishReason::kCancelled);
+  const Json choice = one.choice(0);
+  EXPECT_EQ(*choice.find("message")->find("reasoning_content"), Json("the end"));
+  EXPECT_EQ(*choice.find("message")->find("content"), Json("An "));
+  EXPECT_EQ(*choice.find("finish_reason"), Json("stop"));
+  EXPECT_GT(Json::parse(one.body)
+                ->find("usage")
+                ->find("completion_tokens_details")
+                ->as_object()[0]
+                .second.as_integer(),
+            2);
+}
+
+TEST(Exchange, AStopTextWaitsForTheLeastTokens) {
+  TextJob job = chat_job(false);
+  job.stop = {"a"};
+  job.prompts[0].params.sampling.min_tokens = 3;
+  Exchange one(std::move(job));
+  for (int i = 0; i < 4; ++i) one.write(0, "a");
+  one.finish(0, FinishReason::kCancelled);
+  EXPECT_EQ(*one.choice(0).find("message")->find("content"), Json("aa"));
+}
+
+TEST(Exchange, TheBestOfSeveralAreShown) {
+  TextJob job = chat_job(false, 3);
+  job.shown = 1;
+  Exchange three(std::move(job));
+  const float logprobs[] = {-2, -1, -3};
+  for (size_t i = 0; i < 3; ++i) {
+    const Logprobs own = {.chosen = {40, logprobs[i]}, .top = {}};
+    three.requests[i].callbacks.token(uint32_t(40 + i), &own);
+    three.finish(i);
+  }
+  const Json answer = *Json::parse(three.body);
+  EXPECT_EQ(answer.find("choices")->as_array().size(), 1u);
+  EXPECT_EQ(*three.choice(0).find("message")->find("content"),
+            Json(tokenizer().decode(std::vector<uint32_t>{41})));
+  EXPECT_EQ(*answer.find("usage")->find("completion_tokens"), Json(6));
+}
+
+TEST(Exchange, AMarkThatIsATokenIsReadAsOne) {
+  TextJob job = chat_job(false);
+  job.marks = {{300, "<think>", true}, {301, "</think>", true}};
+  job.form.token_marks = {"<think>", "</think>"};
+  Exchange one(std::move(job));
+  one.requests[0].callbacks.token(300, nullptr);
+  one.write(0, "why </think> not");
+  one.requests[0].callbacks.token(301, nullptr);
+  one.write(0, "Yes.");
+  one.finish(0);
+  EXPECT_EQ(*one.choice(0).find("message")->find("reasoning_content"), Json("why </think> not"));
+  EXPECT_EQ(*one.choice(0).find("message")->find("content"), Json("Yes."));
 }
 
 }  // namespace

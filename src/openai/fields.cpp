@@ -119,6 +119,16 @@ std::string expected_of(const Field& field) {
   return std::visit(ExpectedWords{field}, field.member);
 }
 
+Answer<void> read_members(const Json& object, Endpoint endpoint, Fields& out) {
+  for (const Field& field : fields()) {
+    if ((field.endpoints & endpoint) == 0) continue;
+    const Json* value = object.find(field.name);
+    if (value == nullptr || value->is_null()) continue;
+    TOK_TRY(read_field(out, field, *value));
+  }
+  return {};
+}
+
 Answer<Fields> read_fields(std::string_view body, Endpoint endpoint) {
   if (!is_valid_utf8(body)) return wrong("", "The body is not valid UTF-8.");
   const auto parsed = Json::parse(body);
@@ -130,12 +140,7 @@ Answer<Fields> read_fields(std::string_view body, Endpoint endpoint) {
     return wrong("", "The body nests more than {} lists and objects.", kMaxDepth);
   }
   Fields out;
-  for (const Field& field : fields()) {
-    if ((field.endpoints & endpoint) == 0) continue;
-    const Json* value = parsed->find(field.name);
-    if (value == nullptr || value->is_null()) continue;
-    TOK_TRY(read_field(out, field, *value));
-  }
+  TOK_TRY(read_members(*parsed, endpoint, out));
   return out;
 }
 

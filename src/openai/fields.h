@@ -13,27 +13,37 @@
 namespace tokamak::openai {
 
 /// What a body is for; a set of them says where a field counts.
-enum Endpoint : uint8_t {
-  kChat = 1,
-  kCompletions = 2,
-  kEmbeddings = 4,
-  kTokenize = 8,
-  kDetokenize = 16,
-  kApplyTemplate = 32,
+enum Endpoint : uint32_t {
+  kChat = 1 << 0,
+  kCompletions = 1 << 1,
+  kEmbeddings = 1 << 2,
+  kTokenize = 1 << 3,
+  kDetokenize = 1 << 4,
+  kApplyTemplate = 1 << 5,
+  kResponses = 1 << 6,
+  kMessages = 1 << 7,  // Anthropic's
+  kCountTokens = 1 << 8,
+  kOllamaChat = 1 << 9,
+  kOllamaGenerate = 1 << 10,
+  kOllamaOptions = 1 << 11,  // the member `options` of those two
+  kOllamaEmbed = 1 << 12,
+  kOllamaShow = 1 << 13,
 };
 
 /// Values as a body gives them, within the table's ranges. A field that is absent or null is unset,
 /// or null JSON; what stands in JSON has the right kind and is looked into by those who use it.
 struct Fields {
   std::optional<std::string> model, cache_salt, grammar, encoding_format, content, suffix;
+  std::optional<std::string> instructions, previous_response_id, reasoning_format;
   std::optional<double> temperature, top_p, min_p, typical_p, repetition_penalty;
   std::optional<double> presence_penalty, frequency_penalty;
   std::optional<int64_t> max_tokens, max_completion_tokens, top_k, seed, n, best_of;
-  std::optional<int64_t> top_logprobs, logprobs_count, min_tokens, dimensions;
+  std::optional<int64_t> top_logprobs, logprobs_count, min_tokens, dimensions, num_predict;
   std::optional<bool> stream, logprobs, echo, ignore_eos, parallel_tool_calls;
-  std::optional<bool> add_special, parse_special, with_pieces;
+  std::optional<bool> add_special, parse_special, with_pieces, raw;
   Json messages, prompt, stop, stream_options, logit_bias, response_format, tools, tool_choice;
   Json chat_template_kwargs, input, tokens, json_schema, regex, functions, function_call;
+  Json system, text, format, options, think, images;
 };
 
 using Member = std::variant<std::optional<bool> Fields::*, std::optional<int64_t> Fields::*,
@@ -43,7 +53,7 @@ using Member = std::variant<std::optional<bool> Fields::*, std::optional<int64_t
 /// A row of the table.
 struct Field {
   std::string_view name;
-  uint8_t endpoints = 0;
+  uint32_t endpoints = 0;
   Member member;
   /// Least and most: of a number, or of the bytes of a text.
   double min = 0, max = 0;
@@ -60,6 +70,9 @@ std::span<const Field> fields();
 
 /// "a number from 0 to 2", for messages and documents.
 std::string expected_of(const Field& field);
+
+/// Reads the members of an object into `out`. Errors: the first field whose value is wrong.
+Answer<void> read_members(const Json& object, Endpoint endpoint, Fields& out);
 
 /// Reads the body of a request. Errors: what is no JSON object in UTF-8, and the first field whose
 /// value is wrong. Fields that the table does not have are ignored.

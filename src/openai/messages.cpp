@@ -144,25 +144,34 @@ Answer<void> check_tools(const Json& tools) {
   return {};
 }
 
-/// Whether the tools are shown to the model.
-Answer<bool> shows_tools(const Fields& fields) {
+}  // namespace
+
+Answer<ToolChoice> tool_choice_of(const Fields& fields) {
   const Json& choice = fields.tool_choice;
   const bool has_tools = fields.tools.is_array() && !fields.tools.as_array().empty();
-  if (choice.is_null()) return has_tools;
+  ToolChoice out = {.shows = has_tools};
   const std::string* word = text_of(&choice);
-  if (word != nullptr && *word == "none") return false;
-  if (word != nullptr && *word == "auto") return has_tools;
-  if (word != nullptr && *word != "required") {
+  if (choice.is_null() || (word != nullptr && *word == "auto")) return out;
+  if (word != nullptr && *word == "none") return ToolChoice{};
+  const Json* function = choice.find("function");
+  const std::string* name = function == nullptr ? nullptr : text_of(function->find("name"));
+  if (word != nullptr ? *word != "required" : name == nullptr) {
     return wrong("tool_choice", "tool_choice is {}, expected {}.", quoted(choice),
                  "\"auto\", \"none\", \"required\" or a function");
   }
-  return wrong(
-      "tool_choice",
-      "tool_choice is {}, but this server cannot hold a model to a call yet: say \"auto\".",
-      quoted(choice));
+  if (!has_tools) {
+    return wrong("tool_choice", "tool_choice is {}, but there are no tools.", quoted(choice));
+  }
+  for (const Json& tool : fields.tools.as_array()) {
+    const std::string* own = text_of(tool.find("function")->find("name"));
+    if (name == nullptr || *own == *name) out.names.push_back(*own);
+  }
+  if (out.names.empty()) {
+    return wrong("tool_choice", "tool_choice is {}, which none of the tools is called.",
+                 quoted(*name));
+  }
+  return out;
 }
-
-}  // namespace
 
 Answer<Json> chat_variables(const Fields& fields) {
   if (fields.messages.is_null()) return wrong("messages", "messages is missing.");
@@ -174,10 +183,10 @@ Answer<Json> chat_variables(const Fields& fields) {
     checked.push_back(std::move(message));
   }
   if (fields.tools.is_array()) TOK_TRY(check_tools(fields.tools));
-  TOK_TRY(const bool has_tools, shows_tools(fields));
+  TOK_TRY(const ToolChoice choice, tool_choice_of(fields));
   Json variables;
   variables.set("messages", std::move(checked));
-  if (has_tools) variables.set("tools", fields.tools);
+  if (choice.shows) variables.set("tools", fields.tools);
   variables.set("add_generation_prompt", true);
   if (fields.chat_template_kwargs.is_null()) return variables;
   for (const auto& [name, value] : fields.chat_template_kwargs.as_object()) {

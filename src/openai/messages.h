@@ -1,5 +1,8 @@
 // The conversation of a chat request, checked and as chat templates read it.
 #pragma once
+#include <string>
+#include <vector>
+
 #include "openai/fields.h"
 
 namespace tokamak::openai {
@@ -8,10 +11,14 @@ namespace tokamak::openai {
 /// chat_template_kwargs. Contents in parts become one text, a line for each; "developer" becomes
 /// "system"; arguments of earlier calls that are JSON are no longer a text.
 /// Errors say which message and which part of it is wrong.
-///
-/// Special tokens that a message spells are special to the model, too: the template's text and the
-/// messages' are one text when they are tokenized, as in transformers. Telling them apart needs a
-/// template engine that knows where each piece of its output came from.
 Answer<Json> chat_variables(const Fields& fields);
+
+struct ToolChoice {
+  bool shows = false;              // the tools to the model
+  std::vector<std::string> names;  // of which the answer must call one or more; empty: it need not
+};
+
+/// REQUIRES: tools that chat_variables() has taken.
+Answer<ToolChoice> tool_choice_of(const Fields& fields);
 
 }  // namespace tokamak::openai

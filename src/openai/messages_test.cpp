@@ -104,12 +104,16 @@ TEST(Messages, ToolsThatAreNoneAreNamed) {
     ASSERT_FALSE(found) << tools;
     EXPECT_EQ(found.error().param, "tools");
   }
-  for (const char* choice : {"\"required\"", "\"any\"", R"({"type": "function"})"}) {
+  for (const char* choice : {"\"any\"", R"({"type": "function"})",
+                             R"({"type": "function", "function": {"name": "other"}})"}) {
     const auto found =
         with_tools(fmt::format("[{}]", kTool), fmt::format(", \"tool_choice\": {}", choice));
     ASSERT_FALSE(found) << choice;
     EXPECT_EQ(found.error().param, "tool_choice");
   }
+  const auto none = with_tools("[]", R"(, "tool_choice": "required")");
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().message, "tool_choice is \"required\", but there are no tools.");
 }
 
 TEST(Messages, TheTemplateGetsItsOwnVariables) {

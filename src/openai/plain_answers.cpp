@@ -1,7 +1,7 @@
 #include "openai/plain_answers.h"
 
 #include "base/utf8.h"
-#include "openai/messages.h"
+#include "engine/text_request.h"
 #include "openai/text_job.h"
 
 namespace tokamak::openai {
@@ -43,9 +43,15 @@ Answer<Json> detokenize(const Engine& engine, std::string_view body) {
   return Json(Json::Object{{"content", tokenizer->decode(ids)}});
 }
 
-Answer<Json> apply_template(const Engine& engine, std::string_view body) {
+Answer<Json> count_tokens(const Engine& engine, const Fields& fields, const ChatForm& chat) {
+  TOK_TRY(Json variables, chat_prompt_variables(fields, chat));
+  TOK_TRY(const ChatPrompt prompt, answer(chat_prompt(engine, std::move(variables)), "messages"));
+  return Json(Json::Object{{"input_tokens", uint64_t(prompt.ids.size())}});
+}
+
+Answer<Json> apply_template(const Engine& engine, std::string_view body, const ChatForm& chat) {
   TOK_TRY(const Fields fields, read_fields(body, kApplyTemplate));
-  TOK_TRY(const Json variables, chat_variables(fields));
+  TOK_TRY(const Json variables, chat_prompt_variables(fields, chat));
   TOK_TRY(std::string text, answer(engine.render_chat(variables), "messages"));
   return Json(Json::Object{{"prompt", std::move(text)}});
 }

@@ -1,65 +1,13 @@
 #include "openai/service.h"
 
-#include <array>
-
 #include "base/hash.h"
+#include "engine/text_request.h"
+#include "openai/ollama_time.h"
 #include "openai/plain_answers.h"
+#include "openai/readers.h"
 
 namespace tokamak::openai {
 namespace {
-
-struct Route {
-  std::string_view path, method;
-};
-
-// All of them with and without /v1 in front.
-constexpr Route kRoutes[] = {
-    {"/chat/completions", "POST"}, {"/completions", "POST"},
-    {"/embeddings", "POST"},       {"/models", "GET"},
-    {"/tokenize", "POST"},         {"/detokenize", "POST"},
-    {"/apply-template", "POST"},   {"/health", "GET"},
-};
-constexpr std::string_view kOneModel = "/models/";
-
-std::string_view without_version(std::string_view path) {
-  path = path.substr(0, path.find('?'));
-  return path.starts_with("/v1/") ? path.substr(3) : path;
-}
-
-Answer<void> check_route(const HttpRequest& request, std::string_view path) {
-  std::string_view method;
-  for (const Route& route : kRoutes) {
-    if (route.path == path) method = route.method;
-  }
-  if (path.starts_with(kOneModel)) method = "GET";
-  if (method.empty()) {
-    return Refusal(ApiError{
-        .status = 404, .message = fmt::format("There is nothing at {}.", quoted(request.path))});
-  }
-  if (method == request.method) return {};
-  return Refusal(ApiError{.status = 405,
-                          .message = fmt::format("{} takes {}, not {}.", quoted(request.path),
-                                                 method, quoted(request.method)),
-                          .allow = std::string(method)});
-}
-
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
-/// "%2F" is '/': ids of models have some.
-std::string percent_decoded(std::string_view text) {
-  std::string out;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const bool is_escape = text[i] == '%' && i + 2 < text.size() && hex_digit(text[i + 1]) >= 0 &&
-                           hex_digit(text[i + 2]) >= 0;
-    out += is_escape ? char(hex_digit(text[i + 1]) * 16 + hex_digit(text[i + 2])) : text[i];
-    if (is_escape) i += 2;
-  }
-  return out;
-}
 
 ApiError unknown_model(std::string_view asked, std::string_view known) {
   return {.status = 404,
@@ -79,11 +27,36 @@ std::string fingerprint_of(const Engine& engine) {
   return fmt::format("fp_{:016x}", hash);
 }
 
-ToolFormat tool_format_of_model(const ModelFiles& files) {
-  for (const char* name : {"tool_use", "default"}) {
-    if (const auto text = chat_template_named(files, name)) return tool_format_of(*text);
+std::unique_ptr<AnswerWriter> writer_for(Endpoint endpoint, AnswerHead head) {
+  const auto named = [&](std::string_view prefix) {
+    head.id = random_id(prefix, head.random);
+    return std::move(head);
+  };
+  switch (endpoint) {
+    case kCompletions:
+      return completion_writer(named("cmpl-"));
+    case kResponses:
+      return responses_writer(named("resp_"));
+    case kMessages:
+      return anthropic_writer(named("msg_"));
+    case kOllamaChat:
+      return ollama_chat_writer(std::move(head));
+    case kOllamaGenerate:
+      return ollama_generate_writer(std::move(head));
+    default:
+      return chat_writer(named("chatcmpl-"));
   }
-  return ToolFormat::kNone;
+}
+
+/// Ollama's answer to a request that only wants the model to be there.
+Json loaded_json(const AnswerHead& head, Endpoint endpoint) {
+  Json out(Json::Object{{"model", head.model}, {"created_at", utc_time(head.created)}});
+  if (endpoint == kOllamaChat) {
+    out.set("message", Json(Json::Object{{"role", "assistant"}, {"content", ""}}));
+  } else {
+    out.set("response", "");
+  }
+  return out.set("done", true).set("done_reason", "load");
 }
 
 }  // namespace
@@ -99,7 +72,7 @@ Service::Service(Engine& engine, ServiceOptions options)
     : engine_(&engine),
       options_(std::move(options)),
       fingerprint_(fingerprint_of(engine)),
-      tools_(tool_format_of_model(engine.files())) {}
+      chat_(find_chat_form(engine)) {}
 
 Service::~Service() {
   while (!running_.empty()) cancel(running_.begin()->first);
@@ -108,21 +81,20 @@ Service::~Service() {
 ExchangeId Service::begin(const HttpRequest& request, Sink sink) {
   forget_ended();
   const auto id = ExchangeId(next_id_++);
-  const std::string_view path = without_version(request.path);
   const auto refuse = [&](const ApiError& error) {
     if (!error.allow.empty() && sink.header) sink.header("Allow", error.allow);
-    sink.whole(error.status, error.body().dump());
+    sink.whole(error.status, error.body(dialect_of(request.path)).dump());
     return id;
   };
-  if (const auto known = check_route(request, path); !known) return refuse(known.error());
-  if (path == "/chat/completions" || path == "/completions") {
-    const Endpoint endpoint = path == "/completions" ? kCompletions : kChat;
-    auto started = start_text(request, endpoint, sink);
+  const auto route = find_route(request);
+  if (!route) return refuse(route.error());
+  if ((*route)->action == Action::kText) {
+    auto started = start_text(request, **route, sink);
     if (!started) return refuse(started.error());
-    running_.emplace(id, *std::move(started));
+    if (*started) running_.emplace(id, **std::move(started));
     return id;
   }
-  const auto answer = plain_answer(request, path);
+  const auto answer = plain_answer(request, **route);
   if (!answer) return refuse(answer.error());
   sink.whole(200, answer->dump());
   return id;
@@ -148,31 +120,46 @@ void Service::forget_ended() {
 }
 
 Answer<void> Service::check_model(const Fields& fields) const {
-  if (!fields.model || *fields.model == options_.model) return {};
+  constexpr std::string_view kLatest = ":latest";
+  if (!fields.model || fields.model->empty()) return {};
+  std::string_view asked = *fields.model;
+  if (asked == options_.model) return {};
+  if (asked.ends_with(kLatest)) asked.remove_suffix(kLatest.size());
+  if (asked == options_.model) return {};
   return Refusal(unknown_model(*fields.model, options_.model));
 }
 
-Answer<Service::Running> Service::start_text(const HttpRequest& request, Endpoint endpoint,
-                                             const Sink& sink) {
-  TOK_TRY(const Fields fields, read_fields(request.body, endpoint));
+Answer<std::optional<Service::Running>> Service::start_text(const HttpRequest& request,
+                                                            const Route& route, const Sink& sink) {
+  TOK_TRY(const TextBody body, read_text_body(request.body, route.endpoint));
+  const Fields& fields = body.fields;
   TOK_TRY(check_model(fields));
+  AnswerHead head = {.id = {},
+                     .created = options_.unix_seconds(),
+                     .model = options_.model,
+                     .fingerprint = fingerprint_,
+                     .random = options_.random};
+  if (body.only_loads) {
+    sink.whole(200, loaded_json(head, route.endpoint).dump());
+    return std::nullopt;
+  }
   TOK_TRY(Scheduler * scheduler, answer(engine_->scheduler(), "model"));
   TOK_TRY(const Tokenizer* tokenizer, answer(engine_->tokenizer(), "model"));
-  TOK_TRY(TextJob job, read_text_job(*engine_, fields, endpoint));
+  TOK_TRY(TextJob job, read_text_job(*engine_, chat_, fields, body.is_chat));
   for (Request& prompt : job.prompts) {
     // The length keeps apart what the two say together.
     prompt.tenant = fmt::format("{}:{}{}", request.tenant.size(), request.tenant,
                                 fields.cache_salt.value_or(""));
-    TOK_TRY(answer(scheduler->check(prompt), job.is_chat ? "messages" : "prompt"));
+    TOK_TRY(answer(scheduler->check(prompt), body.is_chat ? "messages" : "prompt"));
+    head.prompt_tokens += prompt.prompt.size();
   }
-  AnswerHead head = {.is_chat = job.is_chat,
-                     .id = random_id(job.is_chat ? "chatcmpl-" : "cmpl-", options_.random),
-                     .created = options_.unix_seconds(),
-                     .model = options_.model,
-                     .fingerprint = fingerprint_};
+  head.counts_usage = job.counts_usage;
+  head.has_logprobs = job.has_logprobs;
+  head.tokenizer = tokenizer;
   Running running;
-  running.exchange = std::make_shared<TextExchange>(*tokenizer, std::move(head), std::move(job),
-                                                    tools_, options_.random, sink);
+  running.exchange =
+      std::make_shared<TextExchange>(*tokenizer, writer_for(route.endpoint, std::move(head)),
+                                     route.dialect, std::move(job), options_.random, sink);
   for (size_t i = 0; i < running.exchange->size(); ++i) {
     const auto id = scheduler->add(running.exchange->request(i));
     if (!id) {
@@ -192,22 +179,51 @@ Json Service::model_json() const {
                            {"max_model_len", engine_->compiled().context}});
 }
 
-Answer<Json> Service::plain_answer(const HttpRequest& request, std::string_view path) {
-  if (path == "/tokenize") return tokenize(*engine_, request.body);
-  if (path == "/detokenize") return detokenize(*engine_, request.body);
-  if (path == "/apply-template") return apply_template(*engine_, request.body);
-  if (path == "/health") return Json(Json::Object{{"status", "ok"}});
-  if (path == "/models") {
-    return Json(Json::Object{{"object", "list"}, {"data", Json::Array{model_json()}}});
+Answer<Json> Service::plain_answer(const HttpRequest& request, const Route& route) {
+  const ModelAbout about = {options_.model, options_.created, options_.unix_seconds()};
+  switch (route.action) {
+    case Action::kText:
+      break;
+    case Action::kCountTokens: {
+      TOK_TRY(const TextBody body, read_text_body(request.body, route.endpoint));
+      TOK_TRY(check_model(body.fields));
+      return count_tokens(*engine_, body.fields, chat_);
+    }
+    case Action::kEmbeddings: {
+      TOK_TRY(const Fields fields, read_fields(request.body, route.endpoint));
+      TOK_TRY(check_model(fields));
+      return embeddings(*engine_, fields, options_.model, route.endpoint);
+    }
+    case Action::kTokenize:
+      return tokenize(*engine_, request.body);
+    case Action::kDetokenize:
+      return detokenize(*engine_, request.body);
+    case Action::kApplyTemplate:
+      return apply_template(*engine_, request.body, chat_);
+    case Action::kModels:
+      return Json(Json::Object{{"object", "list"}, {"data", Json::Array{model_json()}}});
+    case Action::kModel: {
+      const std::string asked = asked_model(request.path);
+      if (asked != options_.model) return Refusal(unknown_model(asked, options_.model));
+      return model_json();
+    }
+    case Action::kHealth:
+      return Json(Json::Object{{"status", "ok"}});
+    case Action::kProps:
+      return props(*engine_, about, chat_);
+    case Action::kOllamaTags:
+      return ollama_tags(*engine_, about);
+    case Action::kOllamaPs:
+      return ollama_ps(*engine_, about);
+    case Action::kOllamaShow: {
+      TOK_TRY(const Fields fields, read_fields(request.body, route.endpoint));
+      TOK_TRY(check_model(fields));
+      return ollama_show(*engine_, about, chat_);
+    }
+    case Action::kOllamaVersion:
+      return Json(Json::Object{{"version", TOKAMAK_VERSION}});
   }
-  if (path == "/embeddings") {
-    TOK_TRY(const Fields fields, read_fields(request.body, kEmbeddings));
-    TOK_TRY(check_model(fields));
-    return embeddings(*engine_, fields, options_.model);
-  }
-  const std::string asked = percent_decoded(path.substr(kOneModel.size()));
-  if (asked != options_.model) return Refusal(unknown_model(asked, options_.model));
-  return model_json();
+  return Refusal(ApiError{.status = 500, .message = "The request has no answer."});
 }
 
 }  // namespace tokamak::openai

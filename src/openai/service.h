@@ -1,10 +1,11 @@
-// OpenAI's protocol for one engine: requests in, texts out. No sockets, no threads, no clock.
+// The protocols of OpenAI, Anthropic and Ollama for one engine: requests in, texts out. No sockets,
+// no threads, no clock.
 //
 //   auto service = openai::Service::make(engine, {.model = "storyteller", ...});
 //   (*service)->begin({"POST", "/v1/chat/completions", body}, sink);
 //   (*engine.scheduler())->run();
 //
-// What is wrong with a request is an answer in OpenAI's dialect, never an error of begin().
+// What is wrong with a request is an answer in the dialect of its path, never an error of begin().
 // docs/openai.md says which endpoints and fields there are.
 #pragma once
 #include <map>
@@ -12,7 +13,7 @@
 
 #include "engine/engine.h"
 #include "openai/exchange.h"
-#include "openai/sink.h"
+#include "openai/routes.h"
 
 namespace tokamak::openai {
 
@@ -42,6 +43,8 @@ class Service {
   void cancel(ExchangeId id);
   /// Exchanges on their way.
   size_t running();
+  /// What the owner should know of the model's chat template; empty where there is nothing.
+  const std::string& notice() const { return chat_.notice; }
 
  private:
   struct Running {
@@ -51,8 +54,10 @@ class Service {
 
   Service(Engine& engine, ServiceOptions options);
 
-  Answer<Json> plain_answer(const HttpRequest& request, std::string_view path);
-  Answer<Running> start_text(const HttpRequest& request, Endpoint endpoint, const Sink& sink);
+  Answer<Json> plain_answer(const HttpRequest& request, const Route& route);
+  /// Null where the answer was there at once.
+  Answer<std::optional<Running>> start_text(const HttpRequest& request, const Route& route,
+                                            const Sink& sink);
   Answer<void> check_model(const Fields& fields) const;
   Json model_json() const;
   void forget_ended();
@@ -60,7 +65,7 @@ class Service {
   Engine* engine_;
   ServiceOptions options_;
   std::string fingerprint_;
-  ToolFormat tools_ = ToolFormat::kNone;
+  ChatForm chat_;
   uint64_t next_id_ = 1;
   std::map<ExchangeId, Running> running_;
 };

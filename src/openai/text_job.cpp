@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "engine/text_request.h"
+#include "openai/answer_grammar.h"
 #include "openai/messages.h"
 
 namespace tokamak::openai {
@@ -15,18 +16,6 @@ constexpr size_t kMaxPrompts = 128, kMaxStops = 16, kMaxStopBytes = 256;
 constexpr uint32_t kCompletionTokens = 16;
 constexpr size_t kMaxBiases = 1024;
 constexpr double kMaxBias = 100;
-
-/// An object in JSON, as docs/grammars.md says grammars; white space has an end, models may not.
-constexpr std::string_view kJsonObject = R"(
-root   ::= object
-value  ::= object | array | string | number | "true" | "false" | "null"
-object ::= "{" ws (member ("," ws member)*)? "}"
-member ::= string ":" ws value ws
-array  ::= "[" ws (value ws ("," ws value ws)*)? "]"
-string ::= "\"" ([^"\\\x00-\x1F] | "\\" (["\\/bfnrt] | "u" [0-9a-fA-F]{4}))* "\""
-number ::= "-"? ("0" | [1-9] [0-9]{0,15}) ("." [0-9]{1,15})? ([eE] [-+]? [0-9]{1,2})?
-ws     ::= (" " | "\n" " "{0,16})?
-)";
 
 Answer<std::vector<std::string>> stops_of(const Json& stop) {
   if (stop.is_null()) return {};
@@ -46,28 +35,6 @@ Answer<std::vector<std::string>> stops_of(const Json& stop) {
   return out;
 }
 
-/// The GBNF that the answer is held to, and the field that says so.
-Answer<std::pair<std::string, std::string_view>> grammar_of(const Fields& fields) {
-  std::pair<std::string, std::string_view> out = {fields.grammar.value_or(""), "grammar"};
-  if (fields.response_format.is_null()) return out;
-  const Json* type = fields.response_format.find("type");
-  const std::string word = type != nullptr && type->is_string() ? type->as_string() : "";
-  if (word == "text") return out;
-  if (word == "json_schema" || fields.response_format.find("schema") != nullptr) {
-    return wrong("response_format",
-                 "response_format has a JSON Schema, which this server does not support yet: use "
-                 "\"json_object\" or grammar.");
-  }
-  if (word != "json_object") {
-    return wrong("response_format", "response_format is {}, expected the type \"text\" or {}.",
-                 quoted(fields.response_format), "\"json_object\"");
-  }
-  if (!out.first.empty()) {
-    return wrong("grammar", "grammar and response_format hold the answer to two forms: leave one.");
-  }
-  return std::pair(std::string(kJsonObject), std::string_view("response_format"));
-}
-
 Answer<bool> counts_usage(const Fields& fields) {
   const Json& options = fields.stream_options;
   if (options.is_null()) return false;
@@ -84,7 +51,7 @@ Answer<bool> counts_usage(const Fields& fields) {
 }
 
 /// What a text request says apart from its prompt.
-Answer<TextRequest> rules_of(const Fields& fields, Endpoint endpoint) {
+Answer<TextRequest> rules_of(const Fields& fields) {
   TextRequest out;
   out.temperature = fields.temperature;
   // The sampler keeps the first token in any case, but 0 is not among its numbers.
@@ -96,17 +63,11 @@ Answer<TextRequest> rules_of(const Fields& fields, Endpoint endpoint) {
   out.min_p = fields.min_p;
   out.typical_p = fields.typical_p;
   out.repetition_penalty = fields.repetition_penalty;
-  TOK_TRY(out.stop, stops_of(fields.stop));
   if (fields.ignore_eos.value_or(false)) out.end_ids.emplace();
-  if (endpoint == kChat) {
-    out.logprobs = fields.logprobs.value_or(false);
-    if (fields.top_logprobs.value_or(0) > 0 && !out.logprobs) {
-      return wrong("top_logprobs", "top_logprobs needs logprobs to be true.");
-    }
-    out.top_logprobs = uint32_t(fields.top_logprobs.value_or(0));
-  } else {
-    out.logprobs = fields.logprobs_count.has_value();
-    out.top_logprobs = uint32_t(fields.logprobs_count.value_or(0));
+  out.logprobs = fields.logprobs.value_or(false) || fields.logprobs_count.has_value();
+  out.top_logprobs = uint32_t(fields.top_logprobs.value_or(fields.logprobs_count.value_or(0)));
+  if (fields.top_logprobs.value_or(0) > 0 && !out.logprobs) {
+    return wrong("top_logprobs", "top_logprobs needs logprobs to be true.");
   }
   return out;
 }
@@ -150,37 +111,20 @@ Answer<void> add_rules(SamplingParams& sampling, const GenerationParams& params,
 }
 
 /// What the fields leave of the context for the answer.
-Answer<uint32_t> token_limit(const Fields& fields, Endpoint endpoint, size_t prompt,
-                             uint32_t context) {
+Answer<uint32_t> token_limit(const Fields& fields, bool is_chat, size_t prompt, uint32_t context) {
   if (prompt >= context) {
     return Refusal(ApiError{
         .message = fmt::format("The prompt has {} tokens, but the context has {}, in which the "
                                "answer must have room, too.",
                                prompt, context),
-        .param = endpoint == kChat ? "messages" : "prompt",
+        .param = is_chat ? "messages" : "prompt",
         .code = "context_length_exceeded"});
   }
   const auto left = uint32_t(context - prompt);
-  const uint32_t fallback = endpoint == kChat ? left : kCompletionTokens;
+  const uint32_t fallback = is_chat ? left : kCompletionTokens;
   const auto asked =
       fields.max_completion_tokens ? fields.max_completion_tokens : fields.max_tokens;
   return uint32_t(std::min<int64_t>(asked.value_or(fallback), left));
-}
-
-/// The prompts of the body; everything else of a TextRequest stays as `rules` has it.
-Answer<std::vector<TextRequest>> prompts_of(const Engine& engine, const Fields& fields,
-                                            Endpoint endpoint, TextRequest rules) {
-  if (endpoint == kChat) {
-    TOK_TRY(const Json variables, chat_variables(fields));
-    rules.chat_variables = variables.dump();
-    return std::vector<TextRequest>{std::move(rules)};
-  }
-  TOK_TRY(Texts prompts,
-          texts_of(fields.prompt, "prompt", engine.compiled().facts.vocab, kMaxPrompts));
-  std::vector<TextRequest> out;
-  for (std::string& text : prompts.texts) out.emplace_back(rules).prompt = std::move(text);
-  for (auto& ids : prompts.ids) out.emplace_back(rules).ids = std::move(ids);
-  return out;
 }
 
 Answer<std::string> echo_of(const Engine& engine, const TextRequest& asked) {
@@ -189,46 +133,107 @@ Answer<std::string> echo_of(const Engine& engine, const TextRequest& asked) {
   return tokenizer->decode(asked.ids, true);
 }
 
+/// How many answers are made of each prompt, and how many of them are shown.
+Answer<void> read_counts(const Fields& fields, TextJob& job) {
+  job.shown = uint32_t(fields.n.value_or(1));
+  job.choices = uint32_t(fields.best_of.value_or(fields.n.value_or(1)));
+  if (job.choices < job.shown) {
+    return wrong("best_of", "best_of is {}, expected at least n, which is {}.", job.choices,
+                 job.shown);
+  }
+  if (job.streams && job.choices > job.shown) {
+    return wrong("best_of", "best_of is {}, but only n answers ({}) can be streamed.", job.choices,
+                 job.shown);
+  }
+  return {};
+}
+
+/// How the answers to a chat are read; whether they start within reasoning its prompt says.
+OutputForm output_form(const ChatForm& chat, const Fields& fields, const ChatPrompt& prompt,
+                       bool has_tools) {
+  OutputForm form;
+  if (fields.reasoning_format.value_or("auto") != "none") {
+    form.reasoning_open = chat.reasoning_open;
+    form.reasoning_close = chat.reasoning_close;
+  }
+  std::string_view text = prompt.text;
+  text = text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
+  form.starts_in_reasoning = !form.reasoning_open.empty() && text.ends_with(form.reasoning_open);
+  if (has_tools) {
+    form.tools = chat.tools;
+    form.tool_list = fields.tools;
+  }
+  return form;
+}
+
+/// The one prompt of a chat, and how its answers are read.
+Answer<TextRequest> read_chat(const Engine& engine, const ChatForm& chat, const Fields& fields,
+                              TextRequest rules, TextJob& job) {
+  TOK_TRY(Json variables, chat_prompt_variables(fields, chat));
+  TOK_TRY(ChatPrompt prompt, answer(chat_prompt(engine, std::move(variables)), "messages"));
+  TOK_TRY(const ToolChoice choice, tool_choice_of(fields));
+  job.form = output_form(chat, fields, prompt, choice.shows);
+  job.marks = chat.marks;
+  for (const TokenMark& mark : chat.marks) {
+    // A grammar spells marks as text, since it lets no special token come.
+    if (choice.names.empty()) job.form.token_marks.push_back(mark.text);
+  }
+  job.one_call_only = !fields.parallel_tool_calls.value_or(true);
+  rules.ids = std::move(prompt.ids);
+  return rules;
+}
+
+/// The prompts of a completion; everything else of a TextRequest stays as `rules` has it.
+Answer<std::vector<TextRequest>> read_prompts(const Engine& engine, const Fields& fields,
+                                              const TextRequest& rules) {
+  TOK_TRY(Texts prompts,
+          texts_of(fields.prompt, "prompt", engine.compiled().facts.vocab, kMaxPrompts));
+  std::vector<TextRequest> out;
+  for (std::string& text : prompts.texts) out.emplace_back(rules).prompt = std::move(text);
+  for (auto& ids : prompts.ids) out.emplace_back(rules).ids = std::move(ids);
+  return out;
+}
+
 }  // namespace
 
-Answer<TextJob> read_text_job(const Engine& engine, const Fields& fields, Endpoint endpoint) {
+Answer<TextJob> read_text_job(const Engine& engine, const ChatForm& chat, const Fields& fields,
+                              bool is_chat) {
   TextJob job;
-  job.is_chat = endpoint == kChat;
-  job.choices = uint32_t(fields.n.value_or(1));
-  if (fields.best_of && *fields.best_of != fields.n.value_or(1)) {
-    return wrong("best_of", "best_of is {}, but this server supports only n ({}) yet.",
-                 *fields.best_of, job.choices);
-  }
   if (fields.seed && *fields.seed != -1) job.seed = uint64_t(*fields.seed);
   job.streams = fields.stream.value_or(false);
+  TOK_TRY(read_counts(fields, job));
   TOK_TRY(job.counts_usage, counts_usage(fields));
-  TOK_TRY(TextRequest rules, rules_of(fields, endpoint));
+  TOK_TRY(job.stop, stops_of(fields.stop));
+  TOK_TRY(TextRequest rules, rules_of(fields));
+  job.has_logprobs = rules.logprobs;
+  rules.logprobs = rules.logprobs || job.choices > job.shown;
   const bool echoes = fields.echo.value_or(false);
-  if (echoes && rules.logprobs) {
-    return wrong("echo", "echo with logprobs is not supported yet: leave out one of them.");
+  if (echoes && job.has_logprobs) {
+    return wrong(
+        "echo",
+        "echo with logprobs is not supported: the logits of a prompt's tokens are not kept. "
+        "Leave out one of them.");
   }
-  TOK_TRY(const auto gbnf, grammar_of(fields));
-  std::shared_ptr<const Grammar> grammar;
-  if (!gbnf.first.empty()) {
-    TOK_TRY(Grammar parsed, answer(Grammar::parse(gbnf.first), gbnf.second));
-    grammar = std::make_shared<const Grammar>(std::move(parsed));
+  std::vector<TextRequest> prompts;
+  if (is_chat) {
+    TOK_TRY(TextRequest prompt, read_chat(engine, chat, fields, std::move(rules), job));
+    prompts.push_back(std::move(prompt));
+  } else {
+    TOK_TRY(prompts, read_prompts(engine, fields, rules));
   }
-  TOK_TRY(const auto prompts, prompts_of(engine, fields, endpoint, std::move(rules)));
-  const std::string_view where = job.is_chat ? "messages" : "prompt";
+  TOK_TRY(const auto grammar, answer_grammar(fields, job.form));
+  const std::string_view where = is_chat ? "messages" : "prompt";
+  const auto& compiled = engine.compiled();
   for (const TextRequest& asked : prompts) {
     TOK_TRY(Request request, answer(scheduler_request(engine, asked), where));
     TOK_TRY(request.params.max_tokens,
-            token_limit(fields, endpoint, request.prompt.size(), engine.compiled().context));
-    TOK_TRY(
-        add_rules(request.params.sampling, request.params, fields, engine.compiled().facts.vocab));
+            token_limit(fields, is_chat, request.prompt.size(), compiled.context));
+    TOK_TRY(add_rules(request.params.sampling, request.params, fields, compiled.facts.vocab));
     request.params.grammar = grammar;
     job.prompts.push_back(std::move(request));
     TOK_TRY(std::string echo, echoes ? echo_of(engine, asked) : Answer<std::string>(""));
     job.echoes.push_back(std::move(echo));
   }
-  job.has_tools = job.is_chat && fields.tools.is_array() && !fields.tools.as_array().empty() &&
-                  fields.tool_choice != Json("none");
-  job.one_call_only = !fields.parallel_tool_calls.value_or(true);
   return job;
 }
 

@@ -1,23 +1,27 @@
 // What a request for text asks of the engine: one job for each prompt, and how to answer.
 #pragma once
 #include "engine/engine.h"
+#include "openai/chat_form.h"
 #include "openai/fields.h"
 
 namespace tokamak::openai {
 
 struct TextJob {
-  bool is_chat = false;
   std::vector<Request> prompts;     // without callbacks and seeds; max_tokens fit the context
   std::vector<std::string> echoes;  // for each prompt, what stands in front of its answers
   uint32_t choices = 1;             // answers to each prompt
+  uint32_t shown = 1;               // of them, the best
   std::optional<uint64_t> seed;     // of the first choice; unset: a random one
-  bool streams = false, counts_usage = false;
-  bool has_tools = false;  // shown to the model
+  bool streams = false, counts_usage = false, has_logprobs = false;
+  std::vector<std::string> stop;  // looked for in content only
+  OutputForm form;                // how answers are read
+  std::vector<TokenMark> marks;   // tokens that the form gives a meaning
   bool one_call_only = false;
 };
 
-/// Errors name the field. `endpoint`: kChat or kCompletions.
-Answer<TextJob> read_text_job(const Engine& engine, const Fields& fields, Endpoint endpoint);
+/// Errors name the field. `is_chat`: the prompt is the messages and not `prompt`.
+Answer<TextJob> read_text_job(const Engine& engine, const ChatForm& chat, const Fields& fields,
+                              bool is_chat);
 
 /// A list of token ids, each of them of the model's vocabulary.
 Answer<std::vector<uint32_t>> token_ids(const Json& list, std::string_view field, uint32_t vocab);

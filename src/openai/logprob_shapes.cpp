@@ -1,4 +1,4 @@
-#include "openai/answers.h"
+#include "openai/logprob_shapes.h"
 
 #include <algorithm>
 
@@ -23,29 +23,6 @@ uint64_t characters(std::string_view bytes) {
 }
 
 }  // namespace
-
-Json Usage::json() const {
-  return Json(Json::Object{
-      {"prompt_tokens", prompt_tokens},
-      {"completion_tokens", completion_tokens},
-      {"total_tokens", prompt_tokens + completion_tokens},
-      {"prompt_tokens_details", Json(Json::Object{{"cached_tokens", cached_tokens}})}});
-}
-
-Json answer_object(const AnswerHead& head, bool is_chunk, Json::Array choices) {
-  const char* chat = is_chunk ? "chat.completion.chunk" : "chat.completion";
-  return Json(Json::Object{{"id", head.id},
-                           {"object", head.is_chat ? chat : "text_completion"},
-                           {"created", head.created},
-                           {"model", head.model},
-                           {"system_fingerprint", head.fingerprint},
-                           {"choices", std::move(choices)}});
-}
-
-std::string_view finish_word(FinishReason reason) {
-  const bool is_full = reason == FinishReason::kMaxTokens || reason == FinishReason::kContextFull;
-  return is_full ? "length" : "stop";
-}
 
 Json chat_logprobs(const Tokenizer& tokenizer, std::span<const Logprobs> tokens) {
   Json::Array content;
@@ -78,28 +55,6 @@ Json completion_logprobs(const Tokenizer& tokenizer, std::span<const Logprobs> t
                            {"token_logprobs", std::move(logprobs)},
                            {"top_logprobs", std::move(tops)},
                            {"text_offset", std::move(offsets)}});
-}
-
-Json call_json(const ToolCall& call, std::string id) {
-  return Json(Json::Object{
-      {"id", std::move(id)},
-      {"type", "function"},
-      {"function", Json(Json::Object{{"name", call.name}, {"arguments", call.arguments}})}});
-}
-
-std::string event(const Json& data) {
-  return "data: " + data.dump() + "\n\n";
-}
-
-std::string random_id(std::string_view prefix, const std::function<uint64_t()>& random) {
-  constexpr std::string_view kLetters =
-      "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-  std::string id(prefix);
-  for (int word = 0; word < 3; ++word) {
-    uint64_t bits = random();
-    for (int i = 0; i < 8; ++i, bits /= kLetters.size()) id += kLetters[bits % kLetters.size()];
-  }
-  return id;
 }
 
 }  // namespace tokamak::openai

@@ -1,0 +1,97 @@
+// Writers make bytes of what models say, each in the shape of one protocol. All get the same
+// events, so that answers agree whatever protocol they are asked for in.
+#pragma once
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "openai/api_error.h"
+#include "openai/output_reader.h"
+#include "text/tokenizer/tokenizer.h"
+#include "tokamak/generation.h"
+
+namespace tokamak::openai {
+
+/// What every answer to one request, and every chunk of it, begins with.
+struct AnswerHead {
+  std::string id;
+  int64_t created = 0;  // unix seconds
+  std::string model, fingerprint;
+  uint64_t prompt_tokens = 0;  // of all prompts, before anything has run
+  bool counts_usage = false;   // in streams that tell it on request only
+  bool has_logprobs = false;   // asked for
+  const Tokenizer* tokenizer = nullptr;
+  std::function<uint64_t()> random;  // for ids of parts
+};
+
+/// A stretch of an answer: reasoning, content, or a call.
+struct SaidItem {
+  OutputPart::Kind kind = OutputPart::Kind::kContent;  // kCallBegin: a call
+  std::string text;                                    // of a call its arguments
+  std::string name, id;                                // of a call
+};
+
+enum class Finish : uint8_t { kStop, kLength, kToolCalls };
+
+/// What one choice has said so far.
+struct Said {
+  std::vector<SaidItem> items;
+  std::vector<Logprobs> logprobs;  // of a stream: that no chunk has yet
+  Finish finish = Finish::kStop;
+  std::string stop;  // the stop text that ended it
+  uint64_t reasoning_tokens = 0;
+  Generation end;
+
+  /// All texts of that kind.
+  std::string text_of(OutputPart::Kind kind) const;
+  /// How many of the items up to `item` are calls: the index of a call is one less.
+  uint64_t calls_until(size_t item) const;
+};
+
+struct Usage {
+  uint64_t prompt_tokens = 0, completion_tokens = 0, cached_tokens = 0, reasoning_tokens = 0;
+  double prefill_seconds = 0, decode_seconds = 0;  // of the first choice
+};
+
+class AnswerWriter {
+ public:
+  explicit AnswerWriter(AnswerHead head) : head_(std::move(head)) {}
+  AnswerWriter(const AnswerWriter&) = delete;
+  virtual ~AnswerWriter() = default;
+
+  virtual std::string_view stream_type() const { return "text/event-stream; charset=utf-8"; }
+  virtual std::string_view call_prefix() const { return "call_"; }
+
+  // Texts of a stream, in this order; each takes said.logprobs where it has a place for them.
+  virtual std::string begin(size_t choice, Said& said) = 0;
+  /// `part` is the last of said.items, or more of it.
+  virtual std::string part(size_t choice, Said& said, const OutputPart& part) = 0;
+  virtual std::string end(size_t choice, Said& said) = 0;
+  virtual std::string finish(std::span<const Said> said, const Usage& usage) = 0;
+  virtual std::string error(const ApiError& error) const = 0;
+
+  /// In place of a stream.
+  virtual Json whole(std::span<const Said> said, const Usage& usage) = 0;
+
+ protected:
+  const AnswerHead& head() const { return head_; }
+
+ private:
+  AnswerHead head_;
+};
+
+std::unique_ptr<AnswerWriter> chat_writer(AnswerHead head);
+std::unique_ptr<AnswerWriter> completion_writer(AnswerHead head);
+std::unique_ptr<AnswerWriter> responses_writer(AnswerHead head);
+std::unique_ptr<AnswerWriter> anthropic_writer(AnswerHead head);
+std::unique_ptr<AnswerWriter> ollama_chat_writer(AnswerHead head);
+std::unique_ptr<AnswerWriter> ollama_generate_writer(AnswerHead head);
+
+/// One event of text/event-stream, of a type where it has one.
+std::string event(const Json& data, std::string_view type = {});
+
+/// A prefix and letters and digits from `random`.
+std::string random_id(std::string_view prefix, const std::function<uint64_t()>& random,
+                      size_t letters = 24);
+
+}  // namespace tokamak::openai

@@ -1,0 +1,153 @@
+#include "openai/chat_form.h"
+
+#include <algorithm>
+#include <array>
+
+namespace tokamak::openai {
+namespace {
+
+struct ReasoningMarks {
+  std::string_view open, close;
+};
+
+constexpr ReasoningMarks kReasoning[] = {
+    {"<think>", "</think>"},
+    {"[THINK]", "[/THINK]"},
+    {"<|channel>thought", "<channel|>"},
+};
+
+std::string template_of(const ModelFiles& files) {
+  for (const char* name : {"tool_use", "default"}) {
+    if (const auto text = chat_template_named(files, name)) return *text;
+  }
+  return {};
+}
+
+void find_reasoning(const Engine& engine, std::string_view text, ChatForm& form) {
+  const auto tokenizer = engine.tokenizer();
+  const auto is_token = [&](std::string_view mark) {
+    return tokenizer && (*tokenizer)->token_to_id(mark).has_value();
+  };
+  for (const auto& [open, close] : kReasoning) {
+    const bool is_shown = text.find(close) != std::string_view::npos;
+    if (!is_shown && !(is_token(open) && is_token(close))) continue;
+    form.reasoning_open = open;
+    form.reasoning_close = close;
+    return;
+  }
+}
+
+void find_marks(const Engine& engine, ChatForm& form) {
+  const auto tokenizer = engine.tokenizer();
+  if (!tokenizer) return;
+  std::vector<std::string_view> texts = {form.reasoning_open, form.reasoning_close};
+  if (form.tools != nullptr) {
+    texts.push_back(form.tools->open);
+    texts.push_back(form.tools->close);
+    texts.insert(texts.end(), form.tools->inner.begin(), form.tools->inner.end());
+  }
+  for (const std::string_view text : texts) {
+    if (text.empty()) continue;
+    if (const auto id = (*tokenizer)->token_to_id(text)) {
+      form.marks.push_back({*id, std::string(text), (*tokenizer)->is_special(*id)});
+    }
+  }
+}
+
+Json call_json(std::string_view id, const Json& arguments) {
+  Json function(Json::Object{{"name", "lookup_place"}, {"arguments", arguments}});
+  return Json(Json::Object{{"id", id}, {"type", "function"}, {"function", std::move(function)}});
+}
+
+/// A tool, and a conversation with `calls` calls of it and their results.
+Json conversation(size_t calls, bool has_answer) {
+  Json out = *Json::parse(R"({"tools": [{"type": "function", "function": {
+      "name": "lookup_place", "description": "Finds a place.", "parameters": {"type": "object",
+      "properties": {"text": {"type": "string"}, "count": {"type": "integer"},
+                     "options": {"type": "object"}}, "required": ["text"]}}}],
+      "messages": [{"role": "user", "content": "Where is it?"}]})");
+  out.set("add_generation_prompt", !has_answer);
+  if (!has_answer) return out;
+  const Json arguments =
+      *Json::parse(R"({"text": "a \"b\" c", "count": 42, "options": {"deep": [1, true]}})");
+  Json::Array made;
+  for (size_t i = 0; i < calls; ++i) {
+    made.push_back(call_json(fmt::format("call{:05}", i), arguments));
+  }
+  Json::Array& messages = out.find("messages")->as_array();
+  messages.push_back(
+      Json(Json::Object{{"role", "assistant"}, {"content", ""}, {"tool_calls", std::move(made)}}));
+  return out;
+}
+
+/// The text that the template makes of an assistant's calls.
+std::string calls_text(const Engine& engine, size_t calls) {
+  const auto before = engine.render_chat(conversation(calls, false));
+  const auto whole = engine.render_chat(conversation(calls, true));
+  if (!before || !whole) return {};
+  const auto differ = std::ranges::mismatch(*before, *whole);
+  return std::string(differ.in2, whole->end());
+}
+
+/// Where the turn ends in the rendered text only tokens tell: it is cut at the family's own end.
+bool comes_back(const Engine& engine, const ToolFamily& family) {
+  const size_t calls = family.has_one_call ? 1 : 2;
+  std::string text = calls_text(engine, calls);
+  if (family.close.empty()) {
+    const size_t end = text.find_last_of("}]");
+    text.resize(end == std::string::npos ? 0 : end + 1);
+  }
+  if (!family.is_whole_message) {
+    const size_t begin = text.find(family.open);
+    text.erase(0, std::min(begin, text.size()));
+  } else {
+    text.erase(0, std::min(text.find('{'), text.size()));
+  }
+  OutputForm form;
+  form.tools = &family;
+  form.tool_list = *conversation(calls, false).find("tools");
+  OutputReader reader(form);
+  OutputParts parts = reader.push(text);
+  for (OutputPart& part : reader.finish()) parts.push_back(std::move(part));
+  const Json expected = *conversation(1, true)
+                             .find("messages")
+                             ->as_array()[1]
+                             .find("tool_calls")
+                             ->as_array()[0]
+                             .find("function")
+                             ->find("arguments");
+  size_t found = 0;
+  for (size_t i = 0; i + 1 < parts.size(); ++i) {
+    if (parts[i].kind != OutputPart::Kind::kCallBegin || parts[i].text != "lookup_place") continue;
+    const auto arguments = Json::parse(parts[i + 1].text);
+    found += arguments && *arguments == expected;
+  }
+  return found == calls;
+}
+
+}  // namespace
+
+ChatForm find_chat_form(const Engine& engine) {
+  ChatForm form;
+  const std::string text = template_of(engine.files());
+  find_reasoning(engine, text, form);
+  form.tools = tool_family_of(text);
+  if (form.tools != nullptr && !comes_back(engine, *form.tools)) {
+    form.notice = fmt::format(
+        "The chat template shows calls of tools otherwise than models of the form \"{}\" write "
+        "them: instructions of Tokamak's own take their place.",
+        form.tools->name);
+    form.tools = nullptr;
+  }
+  form.is_generic = form.tools == nullptr;
+  if (form.is_generic) {
+    form.tools = &tool_families().front();
+    const Json with_system = *Json::parse(R"({"messages": [
+        {"role": "system", "content": "a"}, {"role": "user", "content": "b"}]})");
+    form.has_system = engine.render_chat(with_system).has_value();
+  }
+  find_marks(engine, form);
+  return form;
+}
+
+}  // namespace tokamak::openai

@@ -1,0 +1,33 @@
+// How the model of an engine reasons and calls tools: found once, from its own chat template.
+#pragma once
+#include "engine/engine.h"
+#include "openai/fields.h"
+#include "openai/output_reader.h"
+
+namespace tokamak::openai {
+
+/// A token that is a mark of reasoning or of calls.
+struct TokenMark {
+  uint32_t id = 0;
+  std::string text;
+  bool is_special = false;  // it is no part of texts otherwise
+};
+
+struct ChatForm {
+  std::string reasoning_open, reasoning_close;
+  const ToolFamily* tools = nullptr;
+  /// The template knows no tools, or shows calls as its family does not: an instruction of ours
+  /// says how to call them, in a system message or, where there can be none, in the user's.
+  bool is_generic = false, has_system = true;
+  std::vector<TokenMark> marks;
+  std::string notice;  // why the form is the generic one; empty where it is not, or no wonder
+};
+
+/// Renders a conversation with calls and reads them back: what does not come back is not believed.
+ChatForm find_chat_form(const Engine& engine);
+
+/// What the model's template gets for a chat (chat_variables() of messages.h), with tools in words
+/// of our own where it knows none, and ids of calls as it wants them.
+Answer<Json> chat_prompt_variables(const Fields& fields, const ChatForm& form);
+
+}  // namespace tokamak::openai

@@ -1,0 +1,88 @@
+// The bodies of Ollama's chat and generate: sampling in `options`, calls without ids.
+#include "openai/readers.h"
+
+namespace tokamak::openai {
+namespace {
+
+constexpr int64_t kUnlimited = int64_t{1} << 53;  // the context is the limit
+
+/// Calls and results belong together by their order alone: they get ids.
+Answer<void> read_messages(Fields& fields) {
+  uint64_t calls = 0, results = 0;
+  Json::Array& messages = fields.messages.as_array();
+  for (size_t i = 0; i < messages.size(); ++i) {
+    Json& message = messages[i];
+    const Json* images = message.find("images");
+    if (images != nullptr && images->is_array() && !images->as_array().empty()) {
+      return wrong("messages", "messages[{}].images has some, but this server takes texts only.",
+                   i);
+    }
+    const Json* role = message.find("role");
+    if (role != nullptr && *role == Json("tool") && message.find("tool_call_id") == nullptr) {
+      message.set("tool_call_id", fmt::format("call_{}", results++));
+    }
+    const Json* thinking = message.find("thinking");
+    if (thinking != nullptr && thinking->is_string()) {
+      message.set("reasoning_content", *thinking);
+    }
+    Json* made = message.find("tool_calls");
+    if (made == nullptr || !made->is_array()) continue;
+    for (Json& call : made->as_array()) {
+      if (!call.is_object() || call.find("id") != nullptr) continue;
+      call.set("id", fmt::format("call_{}", calls++)).set("type", "function");
+    }
+  }
+  return {};
+}
+
+Answer<void> read_format(Fields& fields) {
+  const Json& format = fields.format;
+  if (format.is_null() || format == Json("")) return {};
+  if (format.is_string() && format != Json("json")) {
+    return wrong("format", "format is {}, expected json or a JSON Schema.", quoted(format));
+  }
+  if (format.is_string()) {
+    fields.response_format = Json(Json::Object{{"type", "json_object"}});
+  } else {
+    Json schema(Json::Object{{"schema", format}});
+    fields.response_format =
+        Json(Json::Object{{"type", "json_schema"}, {"json_schema", std::move(schema)}});
+  }
+  return {};
+}
+
+}  // namespace
+
+Answer<void> read_ollama(TextBody& body, Endpoint endpoint) {
+  Fields& fields = body.fields;
+  if (!fields.options.is_null()) {
+    const Json options = fields.options;
+    TOK_TRY(read_members(options, kOllamaOptions, fields));
+  }
+  if (fields.num_predict.value_or(0) > 0) fields.max_tokens = fields.num_predict;
+  if (!fields.stream) fields.stream = true;
+  TOK_TRY(read_format(fields));
+  if (fields.think.is_bool()) {
+    fields.chat_template_kwargs = Json(Json::Object{{"enable_thinking", fields.think}});
+  }
+  if (endpoint == kOllamaChat) {
+    body.only_loads = fields.messages.is_null() || fields.messages.as_array().empty();
+    return body.only_loads ? Answer<void>() : read_messages(fields);
+  }
+  const std::string prompt = fields.prompt.is_string() ? fields.prompt.as_string() : "";
+  body.only_loads = prompt.empty();
+  body.is_chat = !fields.raw.value_or(false);
+  if (!body.is_chat) {
+    if (!fields.max_tokens) fields.max_tokens = kUnlimited;
+    return {};
+  }
+  Json::Array messages;
+  if (fields.system.is_string() && !fields.system.as_string().empty()) {
+    messages.push_back(message_json("system", fields.system.as_string()));
+  }
+  messages.push_back(message_json("user", prompt));
+  fields.messages = std::move(messages);
+  return {};
+}
+
+}  // namespace tokamak::openai

@@ -1,0 +1,198 @@
+// OpenAI's chats and completions: whole answers, and chunks of streams.
+#include "openai/answer_writer.h"
+#include "openai/logprob_shapes.h"
+
+namespace tokamak::openai {
+namespace {
+
+using Kind = OutputPart::Kind;
+
+std::string_view finish_word(Finish finish) {
+  switch (finish) {
+    case Finish::kLength:
+      return "length";
+    case Finish::kToolCalls:
+      return "tool_calls";
+    case Finish::kStop:
+      break;
+  }
+  return "stop";
+}
+
+Json usage_json(const Usage& usage) {
+  return Json(Json::Object{
+      {"prompt_tokens", usage.prompt_tokens},
+      {"completion_tokens", usage.completion_tokens},
+      {"total_tokens", usage.prompt_tokens + usage.completion_tokens},
+      {"prompt_tokens_details", Json(Json::Object{{"cached_tokens", usage.cached_tokens}})},
+      {"completion_tokens_details",
+       Json(Json::Object{{"reasoning_tokens", usage.reasoning_tokens}})}});
+}
+
+/// What chats and completions have in common.
+class OpenAiWriter : public AnswerWriter {
+ public:
+  using AnswerWriter::AnswerWriter;
+
+  std::string end(size_t choice, Said& said) override {
+    return chunk(choice, said, nothing(), Json(finish_word(said.finish)));
+  }
+  std::string finish(std::span<const Said>, const Usage& usage) override {
+    std::string out;
+    if (head().counts_usage) {
+      Json last = answer(chunk_object(), {});
+      last.set("usage", usage_json(usage));
+      out = event(last);
+    }
+    return out + "data: [DONE]\n\n";
+  }
+  std::string error(const ApiError& error) const override {
+    return event(error.body(Dialect::kOpenAi));
+  }
+  Json whole(std::span<const Said> said, const Usage& usage) override {
+    Json::Array choices;
+    for (size_t i = 0; i < said.size(); ++i) {
+      Json one(Json::Object{{"index", uint64_t(i)}});
+      one.set(std::string(whole_name()), whole_choice(said[i]));
+      one.set("logprobs", head().has_logprobs ? logprobs_json(i, said[i].logprobs) : Json());
+      one.set("finish_reason", finish_word(said[i].finish));
+      choices.push_back(std::move(one));
+    }
+    Json out = answer(whole_object(), std::move(choices));
+    out.set("usage", usage_json(usage));
+    return out;
+  }
+
+ protected:
+  virtual std::string_view whole_object() const = 0;
+  virtual std::string_view chunk_object() const = 0;
+  virtual std::string_view whole_name() const = 0;
+  virtual std::string_view chunk_name() const = 0;
+  virtual Json whole_choice(const Said& said) const = 0;
+  virtual Json nothing() const = 0;
+  virtual Json logprobs_json(size_t choice, std::span<const Logprobs> tokens) = 0;
+
+  std::string chunk(size_t choice, Said& said, Json delta, Json finish = {}) {
+    Json one(Json::Object{{"index", uint64_t(choice)}});
+    one.set(std::string(chunk_name()), std::move(delta));
+    one.set("logprobs", said.logprobs.empty() ? Json() : logprobs_json(choice, said.logprobs));
+    one.set("finish_reason", std::move(finish));
+    said.logprobs.clear();
+    return event(answer(chunk_object(), {std::move(one)}));
+  }
+
+ private:
+  Json answer(std::string_view object, Json::Array choices) const {
+    return Json(Json::Object{{"id", head().id},
+                             {"object", object},
+                             {"created", head().created},
+                             {"model", head().model},
+                             {"system_fingerprint", head().fingerprint},
+                             {"choices", std::move(choices)}});
+  }
+};
+
+class ChatWriter : public OpenAiWriter {
+ public:
+  using OpenAiWriter::OpenAiWriter;
+
+  std::string begin(size_t choice, Said& said) override {
+    return chunk(choice, said, Json(Json::Object{{"role", "assistant"}, {"content", ""}}));
+  }
+  std::string part(size_t choice, Said& said, const OutputPart& part) override {
+    Json delta(Json::Object{});
+    const SaidItem& item = said.items.back();
+    switch (part.kind) {
+      case Kind::kReasoning:
+        delta.set("reasoning_content", part.text);
+        break;
+      case Kind::kContent:
+        delta.set("content", part.text);
+        break;
+      case Kind::kCallBegin:
+        delta.set("tool_calls", call_delta(said, call_json(item, "")));
+        break;
+      case Kind::kCallArguments:
+        delta.set(
+            "tool_calls",
+            call_delta(said, Json(Json::Object{
+                                 {"function", Json(Json::Object{{"arguments", part.text}})}})));
+        break;
+      case Kind::kCallEnd:
+        return {};
+    }
+    return chunk(choice, said, std::move(delta));
+  }
+
+ private:
+  static Json call_json(const SaidItem& item, std::string_view arguments) {
+    Json function(Json::Object{{"name", item.name}, {"arguments", arguments}});
+    return Json(
+        Json::Object{{"id", item.id}, {"type", "function"}, {"function", std::move(function)}});
+  }
+  static Json call_delta(const Said& said, Json call) {
+    const uint64_t index = said.calls_until(said.items.size()) - 1;
+    call.as_object().insert(call.as_object().begin(), {"index", index});
+    return Json::Array{std::move(call)};
+  }
+
+  std::string_view whole_object() const override { return "chat.completion"; }
+  std::string_view chunk_object() const override { return "chat.completion.chunk"; }
+  std::string_view whole_name() const override { return "message"; }
+  std::string_view chunk_name() const override { return "delta"; }
+  Json nothing() const override { return Json(Json::Object{}); }
+  Json logprobs_json(size_t, std::span<const Logprobs> tokens) override {
+    return chat_logprobs(*head().tokenizer, tokens);
+  }
+  Json whole_choice(const Said& said) const override {
+    Json::Array calls;
+    for (const SaidItem& item : said.items) {
+      if (item.kind == Kind::kCallBegin) calls.push_back(call_json(item, item.text));
+    }
+    const std::string content = said.text_of(Kind::kContent);
+    const std::string reasoning = said.text_of(Kind::kReasoning);
+    const bool has_content = !content.empty() || calls.empty();
+    Json message(Json::Object{{"role", "assistant"},
+                              {"content", has_content ? Json(content) : Json()},
+                              {"refusal", nullptr}});
+    if (!reasoning.empty()) message.set("reasoning_content", reasoning);
+    if (!calls.empty()) message.set("tool_calls", std::move(calls));
+    return message;
+  }
+};
+
+class CompletionWriter : public OpenAiWriter {
+ public:
+  using OpenAiWriter::OpenAiWriter;
+
+  std::string begin(size_t, Said&) override { return {}; }
+  std::string part(size_t choice, Said& said, const OutputPart& part) override {
+    return chunk(choice, said, part.text);
+  }
+
+ private:
+  std::string_view whole_object() const override { return "text_completion"; }
+  std::string_view chunk_object() const override { return "text_completion"; }
+  std::string_view whole_name() const override { return "text"; }
+  std::string_view chunk_name() const override { return "text"; }
+  Json nothing() const override { return ""; }
+  Json whole_choice(const Said& said) const override { return said.text_of(Kind::kContent); }
+  Json logprobs_json(size_t choice, std::span<const Logprobs> tokens) override {
+    if (choice >= offsets_.size()) offsets_.resize(choice + 1);
+    return completion_logprobs(*head().tokenizer, tokens, offsets_[choice]);
+  }
+
+  std::vector<uint64_t> offsets_;  // characters of each choice so far
+};
+
+}  // namespace
+
+std::unique_ptr<AnswerWriter> chat_writer(AnswerHead head) {
+  return std::make_unique<ChatWriter>(std::move(head));
+}
+
+std::unique_ptr<AnswerWriter> completion_writer(AnswerHead head) {
+  return std::make_unique<CompletionWriter>(std::move(head));
+}
+
+}  // namespace tokamak::openai

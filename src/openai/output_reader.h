@@ -1,0 +1,72 @@
+// What a model says, told apart while it comes: reasoning, content and calls of tools.
+//
+// It never fails: what does not parse is content. Where a mark is one token, only that token counts
+// and not a text that spells it; else texts are held back as long as they may become a mark.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "openai/tool_family.h"
+
+namespace tokamak::openai {
+
+/// Part of an answer, in the order of the model's words. A call is a beginning with its name, its
+/// arguments in any number of pieces, and an end.
+struct OutputPart {
+  enum class Kind : uint8_t { kReasoning, kContent, kCallBegin, kCallArguments, kCallEnd };
+  Kind kind = Kind::kContent;
+  std::string text;
+  bool operator==(const OutputPart&) const = default;
+};
+
+using OutputParts = std::vector<OutputPart>;
+
+struct OutputForm {
+  std::string reasoning_open, reasoning_close;  // empty: it is content
+  bool starts_in_reasoning = false;             // the prompt has opened it
+  const ToolFamily* tools = nullptr;            // null: calls are content
+  Json tool_list;                               // as in the request
+  std::vector<std::string> token_marks;         // which come by push_mark() only
+};
+
+class OutputReader {
+ public:
+  /// `form` outlives it.
+  explicit OutputReader(const OutputForm& form);
+
+  OutputParts push(std::string_view text);
+  /// A token that is one of the form's marks.
+  OutputParts push_mark(std::string_view mark);
+  /// What was held back, as it might have become a mark or a call.
+  OutputParts finish();
+
+  bool is_reasoning() const { return state_ == State::kReasoning; }
+
+ private:
+  enum class State : uint8_t { kReasoning, kContent, kCall, kMaybeCall };
+
+  struct Mark {
+    size_t at = std::string::npos;
+    std::string_view text;
+  };
+
+  std::vector<std::string_view> watched() const;
+  Mark first_mark() const;
+  void take_pending(OutputParts& out);
+  void enter(std::string_view mark);
+  State at_beginning() const;
+  void say(std::string_view text, OutputParts& out);
+  bool say_calls(std::string_view text, OutputParts& out);
+  bool may_be_whole_call() const;
+
+  const OutputForm* form_;
+  State state_;
+  std::string pending_;       // not yet told what it is
+  std::string space_;         // of reasoning, left out where nothing follows
+  bool has_begun_ = false;    // something but white space is content
+  bool skips_space_ = false;  // after reasoning or a call
+};
+
+}  // namespace tokamak::openai

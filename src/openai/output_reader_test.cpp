@@ -1,0 +1,237 @@
+#include "openai/output_reader.h"
+
+#include <gtest/gtest.h>
+
+namespace tokamak::openai {
+namespace {
+
+/// What is said, with pieces of one kind joined.
+struct Read {
+  std::string reasoning, content;
+  std::vector<ToolCall> calls;
+  bool operator==(const Read&) const = default;
+};
+
+void add(Read& all, const OutputParts& parts) {
+  using Kind = OutputPart::Kind;
+  for (const OutputPart& part : parts) {
+    switch (part.kind) {
+      case Kind::kReasoning:
+        all.reasoning += part.text;
+        break;
+      case Kind::kContent:
+        all.content += part.text;
+        break;
+      case Kind::kCallBegin:
+        all.calls.push_back({part.text, ""});
+        break;
+      case Kind::kCallArguments:
+        all.calls.back().arguments += part.text;
+        break;
+      case Kind::kCallEnd:
+        break;
+    }
+  }
+}
+
+void PrintTo(const Read& read, std::ostream* out) {
+  *out << "reasoning \"" << read.reasoning << "\", content \"" << read.content << "\"";
+  for (const ToolCall& call : read.calls) *out << ", " << call.name << " " << call.arguments;
+}
+
+/// The text cut at every place, and in pieces of every size.
+void expect_in_any_pieces(const OutputForm& form, std::string_view text, const Read& expected) {
+  const auto check = [&](const std::vector<std::string_view>& pieces) {
+    OutputReader reader(form);
+    Read all;
+    for (const std::string_view piece : pieces) add(all, reader.push(piece));
+    add(all, reader.finish());
+    EXPECT_EQ(all, expected) << text << " in " << pieces.size() << " pieces, the first "
+                             << pieces[0];
+  };
+  for (size_t at = 0; at <= text.size(); ++at) check({text.substr(0, at), text.substr(at)});
+  for (size_t size = 1; size <= text.size(); ++size) {
+    std::vector<std::string_view> pieces;
+    for (size_t i = 0; i < text.size(); i += size) pieces.push_back(text.substr(i, size));
+    check(pieces);
+  }
+}
+
+const Json& tools() {
+  static const Json kTools = *Json::parse(R"([
+      {"type": "function", "function": {"name": "f", "parameters": {"type": "object",
+       "properties": {"a": {"type": "string"}, "n": {"type": "integer"}}}}},
+      {"type": "function", "function": {"name": "g"}}])");
+  return kTools;
+}
+
+OutputForm form_of(std::string_view family) {
+  OutputForm form;
+  for (const ToolFamily& one : tool_families()) {
+    if (one.name == family) form.tools = &one;
+  }
+  EXPECT_EQ(form.tools == nullptr, family.empty()) << family;
+  form.tool_list = tools();
+  form.reasoning_open = "<think>";
+  form.reasoning_close = "</think>";
+  return form;
+}
+
+TEST(OutputReader, TextWithoutMarksStaysAsItIs) {
+  for (const ToolFamily& family : tool_families()) {
+    const std::string text = " a < b, and <tool_box> [TOOL] {x} ";
+    expect_in_any_pieces(form_of(family.name), text, {"", text, {}});
+  }
+  const std::string call = "<tool_call>{\"name\": \"f\"}</tool_call>";
+  expect_in_any_pieces(form_of(""), call, {"", call, {}});
+}
+
+TEST(OutputReader, EveryFamilyWritesCallsItsOwnWay) {
+  const ToolCall f = {"f", R"({"a": "it's", "n": 42})"};
+  const struct {
+    const char* family;
+    const char* text;
+    Read expected;
+  } cases[] = {
+      {"hermes",
+       "Yes.\n<tool_call>\n{\"name\": \"f\", \"arguments\": {\"a\": \"it's\", \"n\": 42}}\n"
+       "</tool_call>\n<tool_call>\n{\"name\": \"g\"}\n</tool_call>\n",
+       {"", "Yes.\n", {f, {"g", "{}"}}}},
+      {"qwen3-coder",
+       "<tool_call>\n<function=f>\n<parameter=a>\nit's\n</parameter>\n<parameter=n>\n42\n"
+       "</parameter>\n</function>\n</tool_call>",
+       {"", "", {f}}},
+      {"llama3",
+       "\n{\"name\": \"f\", \"parameters\": {\"a\": \"it's\", \"n\": 42}}",
+       {"", "", {f}}},
+      {"llama3", "<|python_tag|>f.call(a=\"it's\", n=42)", {"", "", {f}}},
+      {"mistral",
+       "[TOOL_CALLS] [{\"name\": \"f\", \"arguments\": {\"a\": \"it's\", \"n\": 42}, \"id\": "
+       "\"123456789\"}, {\"name\": \"g\"}]",
+       {"", "", {f, {"g", "{}"}}}},
+      {"mistral",
+       "[TOOL_CALLS]f[CALL_ID]123456789[ARGS]{\"a\": \"it's\", \"n\": 42}[TOOL_CALLS]g[ARGS]{}",
+       {"", "", {f, {"g", "{}"}}}},
+      {"deepseek",
+       "Yes. <｜tool▁calls▁begin｜><｜tool▁call▁begin｜>f<｜tool▁sep｜>{\"a\": \"it's\", \"n\": 42}"
+       "<｜tool▁call▁end｜><｜tool▁call▁begin｜>g<｜tool▁sep｜>{}<｜tool▁call▁end｜>"
+       "<｜tool▁calls▁end｜>",
+       {"", "Yes. ", {f, {"g", "{}"}}}},
+      {"deepseek",
+       "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>f\n```json\n"
+       "{\"a\": \"it's\", \"n\": 42}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
+       {"", "", {f}}},
+      {"gemma4",
+       "<|tool_call>call:f{a:<|\"|>it's<|\"|>,n:42}<tool_call|><|tool_call>call:g{}<tool_call|>",
+       {"", "", {f, {"g", "{}"}}}},
+      {"gemma4",
+       "<|tool_call>call:f{l:[1.5,<|\"|>x\\<|\"|>],o:{deep:true,no:null}}<tool_call|>",
+       {"", "", {{"f", R"({"l": [1.5, "x\\"], "o": {"deep": true, "no": null}})"}}}},
+      {"functiongemma",
+       "<start_function_call>call:f{a:<escape>it's<escape>,n:42}<end_function_call>",
+       {"", "", {f}}},
+      {"lfm2",
+       "<|tool_call_start|>[f(a='it\\'s', n=42), g()]<|tool_call_end|>Done.",
+       {"", "Done.", {f, {"g", "{}"}}}},
+      {"lfm2",
+       "<|tool_call_start|>[f(a=\"\\u00e9\\n\", l=[True, None, (1, -2e3)], o={'k': False})]"
+       "<|tool_call_end|>",
+       {"",
+        "",
+        {{"f", "{\"a\": \"é\\n\", \"l\": [true, null, [1, -2000]], \"o\": {\"k\": false}}"}}}},
+  };
+  for (const auto& [family, text, expected] : cases) {
+    SCOPED_TRACE(family);
+    expect_in_any_pieces(form_of(family), text, expected);
+  }
+}
+
+TEST(OutputReader, WhatIsNoCallIsContent) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"hermes", "<tool_call>{\"name\": }</tool_call> end"},
+      {"hermes", "<tool_call>{\"arguments\": {}}</tool_call>"},
+      {"hermes", "<tool_call>{\"name\": \"f\", \"arguments\": [1]}</tool_call>"},
+      {"hermes", "<tool_call>{\"name\": \"f"},
+      {"qwen3-coder", "<tool_call><function=f><parameter=a>1</function></tool_call>"},
+      {"llama3", "{\"name\": 1}"},
+      {"llama3", "{\"name\": \"f\", \"parameters\""},
+      {"llama3", "{\"name\": \"unknown\", \"parameters\": {}}"},
+      {"llama3", " {"},
+      {"llama3", "See: {\"name\": \"f\", \"parameters\": {}}"},
+      {"mistral", "[TOOL_CALLS][{\"arguments\": {}}]"},
+      {"mistral", "[TOOL_CALLS]f[ARGS]{\"a\": "},
+      {"deepseek", "<｜tool▁calls▁begin｜>f<｜tool▁calls▁end｜>"},
+      {"gemma4", "<|tool_call>call:f{a:<|\"|>b}<tool_call|>"},
+      {"functiongemma", "<start_function_call>f{}<end_function_call>"},
+      {"lfm2", "<|tool_call_start|>[f(a=b)]<|tool_call_end|>"},
+      {"lfm2", "<|tool_call_start|>[f(a='b]<|tool_call_end|>"},
+  };
+  for (const auto& [family, text] : cases) {
+    SCOPED_TRACE(family);
+    expect_in_any_pieces(form_of(family), text, {"", text, {}});
+  }
+}
+
+TEST(OutputReader, ACallWhoseEndIsMissingIsOne) {
+  expect_in_any_pieces(form_of("hermes"), "<tool_call>{\"name\": \"f\", \"arguments\": {}}",
+                       {"", "", {{"f", "{}"}}});
+}
+
+TEST(OutputReader, ReasoningComesBeforeTheContent) {
+  OutputForm form = form_of("hermes");
+  expect_in_any_pieces(form, "<think>\nwhy\n\nnot \n</think>\n\nYes <think>.",
+                       {"why\n\nnot", "Yes <think>.", {}});
+  expect_in_any_pieces(form, "<think></think><tool_call>{\"name\": \"g\"}</tool_call>",
+                       {"", "", {{"g", "{}"}}});
+  expect_in_any_pieces(form, "<think>a <tool_call> is not called",
+                       {"a <tool_call> is not called", "", {}});
+  form.starts_in_reasoning = true;
+  expect_in_any_pieces(form, "\nwhy\n</think>\nYes.", {"why", "Yes.", {}});
+  expect_in_any_pieces(form, "why", {"why", "", {}});
+  OutputForm whole = form_of("llama3");
+  whole.starts_in_reasoning = true;
+  expect_in_any_pieces(whole, "why</think>{\"name\": \"g\"}", {"why", "", {{"g", "{}"}}});
+  form.reasoning_open = form.reasoning_close = "";
+  form.starts_in_reasoning = false;
+  expect_in_any_pieces(form, "<think>why</think>", {"", "<think>why</think>", {}});
+}
+
+TEST(OutputReader, AMarkThatIsATokenIsNotReadFromText) {
+  OutputForm form = form_of("gemma4");
+  form.token_marks = {"<|tool_call>", "<tool_call|>", "<|\"|>", "<think>", "</think>"};
+  OutputReader reader(form);
+  Read all;
+  add(all, reader.push_mark("<think>"));
+  EXPECT_TRUE(reader.is_reasoning());
+  add(all, reader.push("a </think> b"));
+  add(all, reader.push_mark("</think>"));
+  EXPECT_FALSE(reader.is_reasoning());
+  add(all, reader.push("Type <|tool_call>call:f{}<tool_call|>. "));
+  add(all, reader.push_mark("<|\"|>"));
+  add(all, reader.push_mark("<|tool_call>"));
+  add(all, reader.push("call:f{a:"));
+  add(all, reader.push_mark("<|\"|>"));
+  add(all, reader.push("<tool_call|>"));
+  add(all, reader.push_mark("<|\"|>"));
+  add(all, reader.push("}"));
+  add(all, reader.push_mark("<tool_call|>"));
+  add(all, reader.finish());
+  EXPECT_EQ(all, (Read{"a </think> b",
+                       "Type <|tool_call>call:f{}<tool_call|>. ",
+                       {{"f", R"({"a": "<tool_call|>"})"}}}));
+}
+
+TEST(OutputReader, TheTemplateSaysWhichFamily) {
+  const auto name = [](std::string_view text) {
+    const ToolFamily* family = tool_family_of(text);
+    return family == nullptr ? std::string_view("none") : family->name;
+  };
+  EXPECT_EQ(name("<tool_call>\n{\"name\": ..., \"arguments\": ...}\n</tool_call>"), "hermes");
+  EXPECT_EQ(name("<tool_call><function=f> \"arguments\""), "qwen3-coder");
+  EXPECT_EQ(name("Environment: ipython ... \"parameters\": "), "llama3");
+  EXPECT_EQ(name("[AVAILABLE_TOOLS] [TOOL_CALLS]"), "mistral");
+  EXPECT_EQ(name("{{ messages[0].content }}"), "none");
+}
+
+}  // namespace
+}  // namespace tokamak::openai

@@ -1,0 +1,86 @@
+#include "openai/routes.h"
+
+namespace tokamak::openai {
+namespace {
+
+// Those without /api also with /v1 in front.
+constexpr Route kRoutes[] = {
+    {"/chat/completions", "POST", Action::kText, kChat},
+    {"/completions", "POST", Action::kText, kCompletions},
+    {"/responses", "POST", Action::kText, kResponses},
+    {"/embeddings", "POST", Action::kEmbeddings, kEmbeddings},
+    {"/models", "GET", Action::kModels},
+    {"/messages", "POST", Action::kText, kMessages, Dialect::kAnthropic},
+    {"/messages/count_tokens", "POST", Action::kCountTokens, kCountTokens, Dialect::kAnthropic},
+    {"/tokenize", "POST", Action::kTokenize, kTokenize},
+    {"/detokenize", "POST", Action::kDetokenize, kDetokenize},
+    {"/apply-template", "POST", Action::kApplyTemplate, kApplyTemplate},
+    {"/health", "GET", Action::kHealth},
+    {"/props", "GET", Action::kProps},
+    {"/api/chat", "POST", Action::kText, kOllamaChat, Dialect::kOllama},
+    {"/api/generate", "POST", Action::kText, kOllamaGenerate, Dialect::kOllama},
+    {"/api/embed", "POST", Action::kEmbeddings, kOllamaEmbed, Dialect::kOllama},
+    {"/api/show", "POST", Action::kOllamaShow, kOllamaShow, Dialect::kOllama},
+    {"/api/tags", "GET", Action::kOllamaTags, {}, Dialect::kOllama},
+    {"/api/ps", "GET", Action::kOllamaPs, {}, Dialect::kOllama},
+    {"/api/version", "GET", Action::kOllamaVersion, {}, Dialect::kOllama},
+};
+constexpr std::string_view kOneModel = "/models/";
+constexpr Route kOneModelRoute = {kOneModel, "GET", Action::kModel};
+
+int hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/// "%2F" is '/': ids of models have some.
+std::string percent_decoded(std::string_view text) {
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const bool is_escape = text[i] == '%' && i + 2 < text.size() && hex_digit(text[i + 1]) >= 0 &&
+                           hex_digit(text[i + 2]) >= 0;
+    out += is_escape ? char(hex_digit(text[i + 1]) * 16 + hex_digit(text[i + 2])) : text[i];
+    if (is_escape) i += 2;
+  }
+  return out;
+}
+
+const Route* route_of(std::string_view path) {
+  for (const Route& route : kRoutes) {
+    if (route.path == path) return &route;
+  }
+  return path.starts_with(kOneModel) ? &kOneModelRoute : nullptr;
+}
+
+}  // namespace
+
+std::string_view plain_path(std::string_view path) {
+  path = path.substr(0, path.find('?'));
+  return path.starts_with("/v1/") ? path.substr(3) : path;
+}
+
+Answer<const Route*> find_route(const HttpRequest& request) {
+  const Route* route = route_of(plain_path(request.path));
+  if (route == nullptr) {
+    return Refusal(ApiError{
+        .status = 404, .message = fmt::format("There is nothing at {}.", quoted(request.path))});
+  }
+  if (route->method == request.method) return route;
+  return Refusal(ApiError{.status = 405,
+                          .message = fmt::format("{} takes {}, not {}.", quoted(request.path),
+                                                 route->method, quoted(request.method)),
+                          .allow = std::string(route->method)});
+}
+
+Dialect dialect_of(std::string_view path) {
+  path = plain_path(path);
+  if (const Route* route = route_of(path)) return route->dialect;
+  return path.starts_with("/api/") ? Dialect::kOllama : Dialect::kOpenAi;
+}
+
+std::string asked_model(std::string_view path) {
+  return percent_decoded(plain_path(path).substr(kOneModel.size()));
+}
+
+}  // namespace tokamak::openai

@@ -1,0 +1,44 @@
+// Which paths there are, and what each of them is for.
+#pragma once
+#include "openai/fields.h"
+#include "openai/sink.h"
+
+namespace tokamak::openai {
+
+enum class Action : uint8_t {
+  kText,  // of the route's endpoint
+  kCountTokens,
+  kEmbeddings,
+  kTokenize,
+  kDetokenize,
+  kApplyTemplate,
+  kModels,
+  kModel,
+  kHealth,
+  kProps,
+  kOllamaTags,
+  kOllamaPs,
+  kOllamaShow,
+  kOllamaVersion,
+};
+
+struct Route {
+  std::string_view path, method;
+  Action action = Action::kText;
+  Endpoint endpoint = {};  // of those with a body
+  Dialect dialect = Dialect::kOpenAi;
+};
+
+/// The request's path without what follows '?' and without /v1 in front.
+std::string_view plain_path(std::string_view path);
+
+/// Errors: 404, 405.
+Answer<const Route*> find_route(const HttpRequest& request);
+
+/// Of a path that may be none.
+Dialect dialect_of(std::string_view path);
+
+/// The model that /v1/models/ID asks for.
+std::string asked_model(std::string_view path);
+
+}  // namespace tokamak::openai

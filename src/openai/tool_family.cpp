@@ -1,0 +1,209 @@
+#include "openai/tool_family.h"
+
+#include "openai/json_rules.h"
+#include "openai/literals.h"
+#include "openai/tagged_calls.h"
+
+namespace tokamak::openai {
+namespace {
+
+using Calls = std::optional<std::vector<ToolCall>>;
+
+bool has(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+/// {"name": "f", ARGUMENTS: {...}}; none without arguments.
+std::optional<ToolCall> call_of(const Json& value) {
+  const Json* name = value.find("name");
+  if (name == nullptr || !name->is_string() || name->as_string().empty()) return std::nullopt;
+  const Json* arguments = value.find("arguments");
+  if (arguments == nullptr) arguments = value.find("parameters");
+  if (arguments == nullptr || arguments->is_null()) return ToolCall{name->as_string(), "{}"};
+  if (!arguments->is_object()) return std::nullopt;
+  return ToolCall{name->as_string(), arguments->dump()};
+}
+
+/// One call, or a list of them.
+Calls parse_json(std::string_view text, const Json&) {
+  const auto parsed = Json::parse(text);
+  if (!parsed) return std::nullopt;
+  const Json::Array all = parsed->is_array() ? parsed->as_array() : Json::Array{*parsed};
+  std::vector<ToolCall> calls;
+  for (const Json& one : all) {
+    auto call = call_of(one);
+    if (!call) return std::nullopt;
+    calls.push_back(*std::move(call));
+  }
+  if (calls.empty()) return std::nullopt;
+  return calls;
+}
+
+/// name.call(k="v") and [f(k='v', n=1), g()]
+Calls parse_python(std::string_view text, const Json&) {
+  LiteralReader reader(text);
+  const bool is_list = reader.take("[");
+  std::vector<ToolCall> calls;
+  do {
+    auto name = reader.name();
+    if (!name || !reader.take("(")) return std::nullopt;
+    if (!is_list && name->ends_with(".call")) name->remove_suffix(5);
+    Json arguments(Json::Object{});
+    while (!reader.take(")")) {
+      const auto key = reader.name();
+      if (!key || !reader.take("=")) return std::nullopt;
+      auto value = reader.value();
+      if (!value) return std::nullopt;
+      arguments.set(std::string(*key), *std::move(value));
+      if (!reader.take(",") && !reader.rest().starts_with(")")) return std::nullopt;
+    }
+    calls.push_back({std::string(*name), arguments.dump()});
+  } while (is_list && reader.take(","));
+  if (is_list && !reader.take("]")) return std::nullopt;
+  if (!reader.rest().empty()) return std::nullopt;
+  return calls;
+}
+
+Calls parse_llama3(std::string_view text, const Json& tools) {
+  Calls calls = parse_json(text, tools);
+  return calls ? calls : parse_python(text, tools);
+}
+
+/// f[ARGS]{...}, perhaps with [CALL_ID]id between; or the list of earlier models.
+Calls parse_mistral(std::string_view text, const Json& tools) {
+  constexpr std::string_view kArguments = "[ARGS]", kId = "[CALL_ID]";
+  if (Calls listed = parse_json(text, tools)) return listed;
+  std::vector<ToolCall> calls;
+  LiteralReader reader(text);
+  while (!reader.rest().empty()) {
+    if (!calls.empty() && !reader.take("[TOOL_CALLS]")) return std::nullopt;
+    const auto name = reader.name();
+    if (!name) return std::nullopt;
+    if (reader.take(kId) && !reader.name()) return std::nullopt;
+    if (!reader.take(kArguments)) return std::nullopt;
+    const auto arguments = reader.value();
+    if (!arguments || !arguments->is_object()) return std::nullopt;
+    calls.push_back({std::string(*name), arguments->dump()});
+  }
+  if (calls.empty()) return std::nullopt;
+  return calls;
+}
+
+/// call:f{k:<mark>text<mark>,n:42}
+Calls parse_gemma(std::string_view text, std::string_view mark) {
+  LiteralReader reader(text, mark);
+  if (!reader.take("call:")) return std::nullopt;
+  const auto name = reader.name();
+  if (!name || !reader.rest().starts_with("{")) return std::nullopt;
+  const auto arguments = reader.value();
+  if (!arguments || !reader.rest().empty()) return std::nullopt;
+  return std::vector<ToolCall>{{std::string(*name), arguments->dump()}};
+}
+
+Calls parse_gemma4(std::string_view text, const Json&) {
+  return parse_gemma(text, "<|\"|>");
+}
+Calls parse_function_gemma(std::string_view text, const Json&) {
+  return parse_gemma(text, "<escape>");
+}
+
+// The more particular come first: some templates show what several of them look for.
+const ToolFamily kFamilies[] = {
+    {.name = "hermes",
+     .open = "<tool_call>",
+     .close = "</tool_call>",
+     .inner = {},
+     .fits =
+         [](std::string_view t) {
+           return has(t, "<tool_call>") && has(t, "\"arguments\"") && !has(t, "<function=");
+         },
+     .parse = parse_json,
+     .call_rule =
+         R"("<tool_call>\n{\"name\": \"" NAME "\", \"arguments\": " object "}\n</tool_call>")"},
+    {.name = "qwen3-coder",
+     .open = "<tool_call>",
+     .close = "</tool_call>",
+     .inner = {},
+     .fits = [](std::string_view t) { return has(t, "<function=") && has(t, "<tool_call>"); },
+     .parse = parse_tagged_call,
+     .call_rule = {}},
+    {.name = "gemma4",
+     .open = "<|tool_call>",
+     .close = "<tool_call|>",
+     .inner = {"<|\"|>"},
+     .fits = [](std::string_view t) { return has(t, "<|tool_call>"); },
+     .parse = parse_gemma4,
+     .call_rule = {}},
+    {.name = "functiongemma",
+     .open = "<start_function_call>",
+     .close = "<end_function_call>",
+     .inner = {"<escape>"},
+     .fits = [](std::string_view t) { return has(t, "<start_function_call>"); },
+     .parse = parse_function_gemma,
+     .call_rule = {}},
+    {.name = "lfm2",
+     .open = "<|tool_call_start|>",
+     .close = "<|tool_call_end|>",
+     .inner = {},
+     .fits = [](std::string_view t) { return has(t, "<|tool_call_start|>"); },
+     .parse = parse_python,
+     .call_rule = {}},
+    {.name = "deepseek",
+     .open = "<｜tool▁calls▁begin｜>",
+     .close = "<｜tool▁calls▁end｜>",
+     .inner = {"<｜tool▁call▁begin｜>", "<｜tool▁sep｜>", "<｜tool▁call▁end｜>"},
+     .fits = [](std::string_view t) { return has(t, "<｜tool▁calls▁begin｜>"); },
+     .parse = parse_deepseek_calls,
+     .call_rule = {}},
+    {.name = "mistral",
+     .open = "[TOOL_CALLS]",
+     .close = {},
+     .inner = {"[ARGS]", "[CALL_ID]"},
+     .fits = [](std::string_view t) { return has(t, "[TOOL_CALLS]"); },
+     .parse = parse_mistral,
+     .call_rule = {},
+     .has_short_ids = true},
+    {.name = "llama3",
+     .open = "<|python_tag|>",
+     .close = {},
+     .inner = {},
+     .fits =
+         [](std::string_view t) {
+           return has(t, "\"parameters\"") && (has(t, "<|python_tag|>") || has(t, "ipython"));
+         },
+     .parse = parse_llama3,
+     .call_rule = R"("{\"name\": \"" NAME "\", \"parameters\": " object "}")",
+     .is_whole_message = true,
+     .has_one_call = true},
+};
+
+}  // namespace
+
+std::span<const ToolFamily> tool_families() {
+  return kFamilies;
+}
+
+const ToolFamily* tool_family_of(std::string_view chat_template) {
+  for (const ToolFamily& family : kFamilies) {
+    if (family.fits(chat_template)) return &family;
+  }
+  return nullptr;
+}
+
+std::string call_grammar(const ToolFamily& family, std::span<const std::string> names,
+                         bool is_one_only, std::string_view before) {
+  std::string choices;
+  for (const std::string& name : names) {
+    choices += (choices.empty() ? "\"" : " | \"") + name + "\"";
+  }
+  std::string rule(family.call_rule);
+  rule.replace(rule.find("NAME"), 4, "name");
+  const bool is_one = is_one_only || family.has_one_call;
+  std::string out = "root ::= ";
+  if (!before.empty()) out += "before ";
+  out += is_one ? "call\n" : "call (\"\\n\" call)*\n";
+  if (!before.empty()) out += "before ::= " + std::string(before) + "\n";
+  return out + "call ::= " + rule + "\nname ::= " + choices + "\n" + std::string(kJsonRules);
+}
+
+}  // namespace tokamak::openai
