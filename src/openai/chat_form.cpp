@@ -23,10 +23,9 @@ std::string template_of(const ModelFiles& files) {
   return {};
 }
 
-void find_reasoning(const Engine& engine, std::string_view text, ChatForm& form) {
-  const auto tokenizer = engine.tokenizer();
+void find_reasoning(const Tokenizer* tokenizer, std::string_view text, ChatForm& form) {
   const auto is_token = [&](std::string_view mark) {
-    return tokenizer && (*tokenizer)->token_to_id(mark).has_value();
+    return tokenizer != nullptr && tokenizer->token_to_id(mark).has_value();
   };
   for (const auto& [open, close] : kReasoning) {
     const bool is_shown = text.find(close) != std::string_view::npos;
@@ -37,9 +36,8 @@ void find_reasoning(const Engine& engine, std::string_view text, ChatForm& form)
   }
 }
 
-void find_marks(const Engine& engine, ChatForm& form) {
-  const auto tokenizer = engine.tokenizer();
-  if (!tokenizer) return;
+void find_marks(const Tokenizer* tokenizer, ChatForm& form) {
+  if (tokenizer == nullptr) return;
   std::vector<std::string_view> texts = {form.reasoning_open, form.reasoning_close};
   if (form.tools != nullptr) {
     texts.push_back(form.tools->open);
@@ -48,8 +46,8 @@ void find_marks(const Engine& engine, ChatForm& form) {
   }
   for (const std::string_view text : texts) {
     if (text.empty()) continue;
-    if (const auto id = (*tokenizer)->token_to_id(text)) {
-      form.marks.push_back({*id, std::string(text), (*tokenizer)->is_special(*id)});
+    if (const auto id = tokenizer->token_to_id(text)) {
+      form.marks.push_back({*id, std::string(text), tokenizer->is_special(*id)});
     }
   }
 }
@@ -81,18 +79,18 @@ Json conversation(size_t calls, bool has_answer) {
 }
 
 /// The text that the template makes of an assistant's calls.
-std::string calls_text(const Engine& engine, size_t calls) {
-  const auto before = engine.render_chat(conversation(calls, false));
-  const auto whole = engine.render_chat(conversation(calls, true));
+std::string calls_text(const ModelFiles& files, size_t calls) {
+  const auto before = render_chat(files, conversation(calls, false));
+  const auto whole = render_chat(files, conversation(calls, true));
   if (!before || !whole) return {};
   const auto differ = std::ranges::mismatch(*before, *whole);
   return std::string(differ.in2, whole->end());
 }
 
 /// Where the turn ends in the rendered text only tokens tell: it is cut at the family's own end.
-bool comes_back(const Engine& engine, const ToolFamily& family) {
+bool comes_back(const ModelFiles& files, const ToolFamily& family) {
   const size_t calls = family.has_one_call ? 1 : 2;
-  std::string text = calls_text(engine, calls);
+  std::string text = calls_text(files, calls);
   if (family.close.empty()) {
     const size_t end = text.find_last_of("}]");
     text.resize(end == std::string::npos ? 0 : end + 1);
@@ -127,12 +125,12 @@ bool comes_back(const Engine& engine, const ToolFamily& family) {
 
 }  // namespace
 
-ChatForm find_chat_form(const Engine& engine) {
+ChatForm find_chat_form(const ModelFiles& files, const Tokenizer* tokenizer) {
   ChatForm form;
-  const std::string text = template_of(engine.files());
-  find_reasoning(engine, text, form);
+  const std::string text = template_of(files);
+  find_reasoning(tokenizer, text, form);
   form.tools = tool_family_of(text);
-  if (form.tools != nullptr && !comes_back(engine, *form.tools)) {
+  if (form.tools != nullptr && !comes_back(files, *form.tools)) {
     form.notice = fmt::format(
         "The chat template shows calls of tools otherwise than models of the form \"{}\" write "
         "them: instructions of Tokamak's own take their place.",
@@ -144,9 +142,9 @@ ChatForm find_chat_form(const Engine& engine) {
     form.tools = &tool_families().front();
     const Json with_system = *Json::parse(R"({"messages": [
         {"role": "system", "content": "a"}, {"role": "user", "content": "b"}]})");
-    form.has_system = engine.render_chat(with_system).has_value();
+    form.has_system = render_chat(files, with_system).has_value();
   }
-  find_marks(engine, form);
+  find_marks(tokenizer, form);
   return form;
 }
 

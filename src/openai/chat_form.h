@@ -24,7 +24,8 @@ struct ChatForm {
 };
 
 /// Renders a conversation with calls and reads them back: what does not come back is not believed.
-ChatForm find_chat_form(const Engine& engine);
+/// `tokenizer`: null where there is none.
+ChatForm find_chat_form(const ModelFiles& files, const Tokenizer* tokenizer);
 
 /// What the model's template gets for a chat (chat_variables() of messages.h), with tools in words
 /// of our own where it knows none, and ids of calls as it wants them.

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view kSpace = " \t\r\n";
 using Kind = OutputPart::Kind;
-// Of a call as the whole message: names have at most 64 bytes.
+// What a call that is the whole message begins with fits in it: names have at most 64 bytes.
 constexpr size_t kMaxCallStart = 128;
 
 /// How many bytes at the end of `text` may be the beginning of `mark`.
@@ -76,7 +76,7 @@ OutputReader::Mark OutputReader::first_mark() const {
   for (const std::string_view mark : watched()) {
     const size_t at = pending_.find(mark);
     if (at >= first.at) continue;
-    // Reasoning comes before everything else: behind some content the mark is content.
+    // Reasoning comes before everything else: after some content the mark is content.
     const bool is_late = state_ != State::kReasoning && mark == form_->reasoning_open &&
                          pending_.find_first_not_of(kSpace) < at;
     if (!is_late) first = {at, mark};

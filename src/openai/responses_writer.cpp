@@ -31,8 +31,9 @@ class ResponsesWriter : public AnswerWriter {
   using AnswerWriter::AnswerWriter;
 
   std::string begin(size_t, Said&) override {
-    return whole_event("response.created", response_json("in_progress")) +
-           whole_event("response.in_progress", response_json("in_progress"));
+    std::string out = whole_event("response.created", response_json("in_progress"));
+    out += whole_event("response.in_progress", response_json("in_progress"));
+    return out;
   }
   std::string part(size_t, Said& said, const OutputPart& part) override {
     std::string out;
@@ -135,13 +136,13 @@ class ResponsesWriter : public AnswerWriter {
   std::string whole_event(std::string_view type, Json response) {
     return numbered(type, {{"response", std::move(response)}});
   }
-  /// Of the last item.
+  /// An event about the last item.
   std::string item_event(std::string_view type, Json::Object members) {
     Json::Object all = {{"item_id", ids_.back()}, {"output_index", uint64_t(ids_.size() - 1)}};
     for (auto& member : members) all.push_back(std::move(member));
     return numbered(type, std::move(all));
   }
-  /// Of its only part.
+  /// An event about its only part.
   std::string part_event(std::string_view type, Json::Object members) {
     members.insert(members.begin(), {"content_index", 0});
     return item_event(type, std::move(members));

@@ -35,7 +35,7 @@ std::string_view plain_path(std::string_view path);
 /// Errors: 404, 405.
 Answer<const Route*> find_route(const HttpRequest& request);
 
-/// Of a path that may be none.
+/// Whose errors a path gets, even where there is nothing at it.
 Dialect dialect_of(std::string_view path);
 
 /// The model that /v1/models/ID asks for.

@@ -72,7 +72,7 @@ Service::Service(Engine& engine, ServiceOptions options)
     : engine_(&engine),
       options_(std::move(options)),
       fingerprint_(fingerprint_of(engine)),
-      chat_(find_chat_form(engine)) {}
+      chat_(find_chat_form(engine.files(), engine.tokenizer().value_or(nullptr))) {}
 
 Service::~Service() {
   while (!running_.empty()) cancel(running_.begin()->first);

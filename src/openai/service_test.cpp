@@ -262,8 +262,8 @@ TEST_F(ServiceTest, PenaltiesAndBiasesChangeTheAnswer) {
     return text_at(ask(kTextPath, text_body(greedy + more)).json(), 0);
   };
   EXPECT_NE(with(fmt::format(R"(, "logit_bias": {{"{}": -100}})", first)), text_at(plain, 0));
-  EXPECT_NE(with(R"(, "presence_penalty": 2, "max_tokens": 32)"), with(R"(, "max_tokens": 32)"));
-  EXPECT_NE(with(R"(, "frequency_penalty": 2, "max_tokens": 32)"), with(R"(, "max_tokens": 32)"));
+  EXPECT_NE(with(R"(, "presence_penalty": -2)"), with(R"(, "presence_penalty": 2)"));
+  EXPECT_NE(with(R"(, "frequency_penalty": -2)"), with(R"(, "frequency_penalty": 2)"));
 }
 
 TEST_F(ServiceTest, AnAnswerHasAtLeastItsLeastTokens) {

@@ -300,7 +300,7 @@ TEST(Tokenizer, ASpecialTokenWithAPlainPlaceInItIsText) {
   };
   EXPECT_EQ(ids({}), (Ids{7, 7}));
   EXPECT_EQ(ids({0}), (Ids{2, 0, 7}));
-  EXPECT_EQ(ids({2}), (Ids{2, 0, 7})) << "the next one may begin behind the place";
+  EXPECT_EQ(ids({2}), (Ids{2, 0, 7})) << "the next one may begin after the place";
   EXPECT_EQ(ids({3}), (Ids{7, 2, 0}));
   EXPECT_EQ(*tokenizer->encode("bb", {.plain_at = std::vector<size_t>{0}}), Ids{8})
       << "what is not special is as always";

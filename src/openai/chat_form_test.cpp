@@ -1,0 +1,133 @@
+#include "openai/chat_form.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "text/grammar/matcher.h"
+
+namespace tokamak::openai {
+namespace {
+
+ModelFiles files_with(std::string chat_template) {
+  ModelFiles files;
+  files.chat_template = std::move(chat_template);
+  files.tokenizer_config = R"({"bos_token": "<s>", "eos_token": "</s>"})";
+  return files;
+}
+
+ModelFiles files_of(const std::string& name) {
+  std::ifstream file(TOKAMAK_TEST_DATA "/chat/" + name, std::ios::binary);
+  return files_with(std::string(std::istreambuf_iterator<char>(file), {}));
+}
+
+ChatForm form_of(const ModelFiles& files) {
+  return find_chat_form(files, nullptr);
+}
+
+TEST(ChatForm, CallsOfTheTemplateComeBack) {
+  const std::pair<const char*, const char*> templates[] = {
+      {"qwen3_tools.jinja", "hermes"}, {"llama3.jinja", "llama3"}, {"mistral.jinja", "mistral"}};
+  for (const auto& [name, family] : templates) {
+    const ChatForm form = form_of(files_of(name));
+    EXPECT_FALSE(form.is_generic) << form.notice;
+    EXPECT_EQ(form.tools->name, family);
+    EXPECT_EQ(form.notice, "");
+  }
+}
+
+TEST(ChatForm, ATemplateWithoutToolsGetsTheGenericForm) {
+  const ChatForm form = form_of(files_of("gemma.jinja"));
+  EXPECT_TRUE(form.is_generic);
+  EXPECT_EQ(form.notice, "");
+  const ChatForm other = form_of(
+      files_with("<tool_call> \"arguments\" {% for m in messages %}{{ m.content }}{% endfor %}"));
+  EXPECT_TRUE(other.is_generic) << "it shows no calls";
+  EXPECT_NE(other.notice.find("\"hermes\""), std::string::npos);
+}
+
+TEST(ChatForm, ReasoningIsFoundInTheTemplate) {
+  EXPECT_EQ(form_of(files_of("qwen3_tools.jinja")).reasoning_close, "</think>");
+  EXPECT_EQ(form_of(files_of("chatml.jinja")).reasoning_close, "");
+}
+
+Fields conversation() {
+  Fields fields;
+  fields.messages = *Json::parse(R"([
+      {"role": "user", "content": "Where?"},
+      {"role": "assistant", "content": null, "tool_calls": [
+          {"id": "call_1", "function": {"name": "f", "arguments": "{\"a\": 1}"}},
+          {"id": "call_2", "function": {"name": "f", "arguments": "{}"}}]},
+      {"role": "tool", "tool_call_id": "call_1", "content": "Here."},
+      {"role": "tool", "tool_call_id": "call_2", "content": "There."}])");
+  fields.tools = *Json::parse(R"([{"type": "function", "function": {"name": "f"}}])");
+  return fields;
+}
+
+TEST(ChatForm, TheGenericFormTellsOfToolsInWords) {
+  ChatForm form = form_of(files_of("chatml.jinja"));
+  const Json variables = *chat_prompt_variables(conversation(), form);
+  EXPECT_EQ(variables.find("tools"), nullptr);
+  const Json::Array& messages = variables.find("messages")->as_array();
+  ASSERT_EQ(messages.size(), 4u);
+  EXPECT_EQ(*messages[0].find("role"), Json("system"));
+  EXPECT_NE(messages[0].find("content")->as_string().find(R"({"name": "f"})"), std::string::npos);
+  EXPECT_EQ(*messages[2].find("content"),
+            Json("<tool_call>\n{\"name\": \"f\", \"arguments\": {\"a\": 1}}\n</tool_call>\n"
+                 "<tool_call>\n{\"name\": \"f\", \"arguments\": {}}\n</tool_call>"));
+  EXPECT_EQ(messages[3], *Json::parse(R"({"role": "user", "content":
+      "<tool_response>\nHere.\n</tool_response>\n<tool_response>\nThere.\n</tool_response>"})"));
+  form.has_system = false;
+  const Json in_user = *chat_prompt_variables(conversation(), form);
+  const std::string first = in_user.find("messages")->as_array()[0].find("content")->as_string();
+  EXPECT_TRUE(first.ends_with("\n\nWhere?")) << first;
+}
+
+TEST(ChatForm, MistralsIdsHaveNineLetters) {
+  const ChatForm form = form_of(files_of("mistral.jinja"));
+  const Json variables = *chat_prompt_variables(conversation(), form);
+  const Json::Array& messages = variables.find("messages")->as_array();
+  const Json& first = messages[1].find("tool_calls")->as_array()[0];
+  EXPECT_EQ(first.find("id")->as_string().size(), 9u);
+  EXPECT_EQ(*first.find("id"), *messages[2].find("tool_call_id"));
+  EXPECT_NE(*first.find("id"), *messages[3].find("tool_call_id"));
+}
+
+bool matches(const std::string& gbnf, std::string_view text) {
+  const auto grammar = Grammar::parse(gbnf);
+  EXPECT_TRUE(grammar) << grammar.error().message << "\n" << gbnf;
+  if (!grammar) return false;
+  GrammarMatcher matcher(*grammar);
+  if (!matcher.allows(text)) return false;
+  matcher.push(text);
+  return matcher.may_end();
+}
+
+TEST(ChatForm, AGrammarHoldsAnAnswerToCalls) {
+  const std::vector<std::string> names = {"f", "g_2"};
+  for (const ToolFamily& family : tool_families()) {
+    if (family.call_rule.empty()) continue;
+    const bool is_llama = family.name == "llama3";
+    const auto call = [&](std::string_view name, std::string_view arguments) {
+      const std::string json = fmt::format(R"({{"name": "{}", "{}": {}}})", name,
+                                           is_llama ? "parameters" : "arguments", arguments);
+      return is_llama ? json : fmt::format("<tool_call>\n{}\n</tool_call>", json);
+    };
+    const std::string any = call_grammar(family, names, false, "");
+    EXPECT_TRUE(matches(any, call("f", R"({"a": [1, "x"]})")));
+    EXPECT_TRUE(matches(any, call("g_2", "{}")));
+    EXPECT_FALSE(matches(any, call("h", "{}")));
+    EXPECT_FALSE(matches(any, call("f", "1")));
+    EXPECT_FALSE(matches(any, "Hello"));
+    const std::string two = call("f", "{}") + "\n" + call("g_2", "{}");
+    EXPECT_EQ(matches(any, two), !family.has_one_call);
+    EXPECT_FALSE(matches(call_grammar(family, names, true, ""), two));
+    const auto calls =
+        family.parse(is_llama ? call("f", "{}") : R"({"name": "f", "arguments": {}})", Json());
+    EXPECT_EQ(calls, (std::vector<ToolCall>{{"f", "{}"}}));
+  }
+}
+
+}  // namespace
+}  // namespace tokamak::openai

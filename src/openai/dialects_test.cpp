@@ -1,0 +1,128 @@
+// The same conversation through every protocol: the same text, the same counts of tokens.
+#include "openai/service_fixture_test.h"
+
+namespace tokamak::openai {
+namespace {
+
+struct Said {
+  std::string text;
+  int64_t prompt = 0, generated = 0;
+  bool operator==(const Said&) const = default;
+};
+
+void PrintTo(const Said& said, std::ostream* out) {
+  *out << '"' << said.text << "\", " << said.prompt << " and " << said.generated << " tokens";
+}
+
+Said from_chat(const Json& body) {
+  return {content_at(body), at(at(body, "usage"), "prompt_tokens").as_integer(),
+          at(at(body, "usage"), "completion_tokens").as_integer()};
+}
+Said from_responses(const Json& body) {
+  const Json& item = at(body, "output").as_array().at(0);
+  return {at(at(item, "content").as_array().at(0), "text").as_string(),
+          at(at(body, "usage"), "input_tokens").as_integer(),
+          at(at(body, "usage"), "output_tokens").as_integer()};
+}
+Said from_messages(const Json& body) {
+  const Json& usage = at(body, "usage");
+  return {
+      at(at(body, "content").as_array().at(0), "text").as_string(),
+      at(usage, "input_tokens").as_integer() + at(usage, "cache_read_input_tokens").as_integer(),
+      at(usage, "output_tokens").as_integer()};
+}
+Said from_ollama(const Json& body, const std::string& text) {
+  return {text, at(body, "prompt_eval_count").as_integer(), at(body, "eval_count").as_integer()};
+}
+
+TEST_F(ServiceTest, EveryProtocolGivesTheSameAnswer) {
+  const std::string messages = R"("messages": [{"role": "user", "content": "Tell me of a king."}])";
+  const Said expected =
+      from_chat(ask(kChatPath, "{" + messages + R"(, "temperature": 0, "max_tokens": 4})").json());
+  EXPECT_FALSE(expected.text.empty());
+  EXPECT_EQ(expected.generated, 4);
+
+  EXPECT_EQ(from_responses(ask("/v1/responses", R"({"input": "Tell me of a king.",
+      "temperature": 0, "max_output_tokens": 4})")
+                               .json()),
+            expected);
+  EXPECT_EQ(
+      from_messages(
+          ask("/v1/messages", "{" + messages + R"(, "temperature": 0, "max_tokens": 4})").json()),
+      expected);
+  const std::string options =
+      R"(, "stream": false, "options": {"temperature": 0, "num_predict": 4}})";
+  const Json chat = ask("/api/chat", "{" + messages + options).json();
+  EXPECT_EQ(from_ollama(chat, at(at(chat, "message"), "content").as_string()), expected);
+  const Json generated =
+      ask("/api/generate", R"({"prompt": "Tell me of a king.")" + options).json();
+  EXPECT_EQ(from_ollama(generated, at(generated, "response").as_string()), expected);
+
+  const Json counted = ask("/v1/messages/count_tokens", "{" + messages + "}").json();
+  EXPECT_EQ(at(counted, "input_tokens"), Json(expected.prompt));
+  Json rendered = ask("/apply-template", "{" + messages + "}").json();
+  Json body(Json::Object{{"content", at(rendered, "prompt")}, {"parse_special", true}});
+  EXPECT_EQ(int64_t(at(ask("/tokenize", body.dump()).json(), "tokens").as_array().size()),
+            expected.prompt);
+}
+
+TEST_F(ServiceTest, StreamsOfOtherProtocolsAreTheirWholeAnswers) {
+  const std::string input =
+      R"({"input": "Tell me of a king.", "temperature": 0, "max_output_tokens": 4)";
+  const Json whole = ask("/v1/responses", input + "}").json();
+  const Received streamed = ask("/v1/responses", input + R"(, "stream": true})");
+  EXPECT_EQ(streamed.content_type, "text/event-stream; charset=utf-8");
+  const size_t last = streamed.body.rfind("data: ");
+  const auto end = Json::parse(std::string_view(streamed.body).substr(last + 6));
+  ASSERT_TRUE(end) << streamed.body;
+  EXPECT_EQ(at(*end, "type"), Json("response.incomplete"));
+  EXPECT_EQ(from_responses(at(*end, "response")), from_responses(whole));
+
+  const Received lines = ask("/api/generate", R"({"prompt": "Tell me of a king.",
+      "options": {"temperature": 0, "num_predict": 4}})");
+  EXPECT_EQ(lines.content_type, "application/x-ndjson");
+  std::string text;
+  Json line;
+  for (size_t begin = 0; begin < lines.body.size(); begin = lines.body.find('\n', begin) + 1) {
+    line = *Json::parse(lines.body.substr(begin, lines.body.find('\n', begin) - begin));
+    text += at(line, "response").as_string();
+  }
+  EXPECT_EQ(from_ollama(line, text), from_responses(whole));
+  EXPECT_EQ(at(line, "done_reason"), Json("length"));
+}
+
+TEST_F(ServiceTest, ErrorsAreInTheDialectOfThePath) {
+  const Json messages = ask("/v1/messages", "{}").json();
+  EXPECT_EQ(messages, *Json::parse(R"({"type": "error", "error": {"type": "invalid_request_error",
+      "message": "max_tokens is missing."}})"));
+  const Json unknown = ask("/v1/messages", R"({"model": "x", "max_tokens": 1,
+      "messages": [{"role": "user", "content": "a"}]})")
+                           .json();
+  EXPECT_EQ(at(at(unknown, "error"), "type"), Json("not_found_error"));
+  EXPECT_EQ(ask("/api/chat", R"({"messages": 5})").json(),
+            *Json::parse(R"({"error": "messages is 5, expected a list of messages."})"));
+  EXPECT_EQ(ask("/api/nothing", "").json(),
+            *Json::parse(R"({"error": "There is nothing at \"/api/nothing\"."})"));
+  EXPECT_EQ(ask("/api/tags", "").status, 405);
+  EXPECT_TRUE(at(ask("/v1/responses", "{").json(), "error").is_object());
+}
+
+TEST_F(ServiceTest, OllamasListsHaveTheModel) {
+  for (const char* path : {"/api/tags", "/api/ps"}) {
+    const Json list = ask(path, "", "GET").json();
+    const Json& model = at(list, "models").as_array().at(0);
+    EXPECT_EQ(at(model, "name"), Json("org/storyteller"));
+    EXPECT_GT(at(model, "size").as_integer(), 100000);
+  }
+  EXPECT_TRUE(at(ask("/api/version", "", "GET").json(), "version").is_string());
+  const Json shown = ask("/api/show", R"({"model": "org/storyteller:latest"})").json();
+  EXPECT_FALSE(at(shown, "template").as_string().empty());
+  EXPECT_EQ(at(shown, "capabilities").as_array().at(0), Json("completion"));
+  EXPECT_EQ(ask("/api/show", R"({"model": "other"})").status, 404);
+  const Json loaded = ask("/api/generate", R"({"model": "org/storyteller"})").json();
+  EXPECT_EQ(at(loaded, "done_reason"), Json("load"));
+  EXPECT_EQ(at(ask("/props", "", "GET").json(), "tool_calls"), Json("generic"));
+}
+
+}  // namespace
+}  // namespace tokamak::openai

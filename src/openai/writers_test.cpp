@@ -1,0 +1,229 @@
+// What clients of each protocol receive for the same words of a model.
+#include "openai/exchange_fixture_test.h"
+
+namespace tokamak::openai {
+namespace {
+
+constexpr const char* kWords =
+    "<think>\nwhy\n</think>\nYes. <tool_call>{\"name\": \"f\", \"arguments\": {\"a\": "
+    "1}}</tool_call>";
+
+/// The answer to kWords.
+std::string said(bool streams, Exchange::WriterMaker writer, Dialect dialect,
+                 FinishReason reason = FinishReason::kEndToken) {
+  Exchange one(chat_job(streams), writer, dialect);
+  one.write(0, kWords);
+  one.finish(0, reason);
+  EXPECT_EQ(one.status, 200);
+  EXPECT_EQ(one.ends, 1u);
+  return one.body;
+}
+
+struct Event {
+  std::string type;
+  Json data;
+};
+
+std::vector<Event> events_of(std::string_view body) {
+  std::vector<Event> out;
+  while (!body.empty()) {
+    const size_t end = body.find("\n\n");
+    std::string_view one = body.substr(0, end);
+    body.remove_prefix(end + 2);
+    Event event;
+    if (one.starts_with("event: ")) {
+      event.type = one.substr(7, one.find('\n') - 7);
+      one.remove_prefix(one.find('\n') + 1);
+    }
+    EXPECT_TRUE(one.starts_with("data: ")) << one;
+    const auto data = Json::parse(one.substr(6));
+    EXPECT_TRUE(data || one == "data: [DONE]") << one;
+    if (data) event.data = *data;
+    out.push_back(std::move(event));
+  }
+  return out;
+}
+
+/// Types of events, those of deltas in a row once.
+std::vector<std::string> order_of(const std::vector<Event>& events) {
+  std::vector<std::string> out;
+  for (const Event& event : events) {
+    EXPECT_EQ(*event.data.find("type"), Json(event.type));
+    if (out.empty() || out.back() != event.type) out.push_back(event.type);
+  }
+  return out;
+}
+
+/// All of a member's texts in events of one type.
+std::string texts(const std::vector<Event>& events, std::string_view type,
+                  std::string_view member) {
+  std::string all;
+  for (const Event& event : events) {
+    if (event.type == type) all += event.data.find(member)->as_string();
+  }
+  return all;
+}
+
+TEST(Writers, ChatsStreamReasoningContentAndCalls) {
+  std::string reasoning, content, arguments;
+  for (const Event& event : events_of(said(true, chat_writer, Dialect::kOpenAi))) {
+    const Json* choices = event.data.find("choices");
+    if (choices == nullptr) continue;
+    const Json delta = *choices->as_array()[0].find("delta");
+    if (const Json* text = delta.find("reasoning_content")) reasoning += text->as_string();
+    if (const Json* text = delta.find("content")) content += text->as_string();
+    const Json* calls = delta.find("tool_calls");
+    if (calls == nullptr) continue;
+    arguments += calls->as_array()[0].find("function")->find("arguments")->as_string();
+  }
+  EXPECT_EQ(reasoning, "why");
+  EXPECT_EQ(content, "Yes. ");
+  EXPECT_EQ(arguments, R"({"a": 1})");
+}
+
+TEST(Writers, ResponsesSayWhereEachItemBeginsAndEnds) {
+  const std::vector<Event> events = events_of(said(true, responses_writer, Dialect::kOpenAi));
+  EXPECT_EQ(
+      order_of(events),
+      (std::vector<std::string>{
+          "response.created", "response.in_progress", "response.output_item.added",
+          "response.content_part.added", "response.reasoning_text.delta",
+          "response.reasoning_text.done", "response.content_part.done", "response.output_item.done",
+          "response.output_item.added", "response.content_part.added", "response.output_text.delta",
+          "response.output_text.done", "response.content_part.done", "response.output_item.done",
+          "response.output_item.added", "response.function_call_arguments.delta",
+          "response.function_call_arguments.done", "response.output_item.done",
+          "response.completed"}));
+  for (size_t i = 0; i < events.size(); ++i) {
+    EXPECT_EQ(*events[i].data.find("sequence_number"), Json(uint64_t(i)));
+  }
+  EXPECT_EQ(texts(events, "response.reasoning_text.delta", "delta"), "why");
+  EXPECT_EQ(texts(events, "response.output_text.delta", "delta"), "Yes. ");
+  EXPECT_EQ(texts(events, "response.function_call_arguments.delta", "delta"), R"({"a": 1})");
+
+  const Json& last = *events.back().data.find("response");
+  EXPECT_EQ(*last.find("status"), Json("completed"));
+  const Json::Array& items = last.find("output")->as_array();
+  ASSERT_EQ(items.size(), 3u);
+  size_t done = 0;
+  for (const Event& event : events) {
+    if (event.type != "response.output_item.done") continue;
+    EXPECT_EQ(*event.data.find("item"), items.at(done++)) << "the end repeats what was told";
+  }
+  EXPECT_EQ(*items[1].find("content"), *Json::parse(R"([{"type": "output_text", "text": "Yes. ",
+      "annotations": [], "logprobs": []}])"));
+  EXPECT_EQ(*items[2].find("name"), Json("f"));
+  EXPECT_TRUE(items[2].find("id")->as_string().starts_with("fc_"));
+  EXPECT_TRUE(items[2].find("call_id")->as_string().starts_with("call_"));
+  EXPECT_EQ(
+      *last.find("usage"),
+      *Json::parse(R"({"input_tokens": 5, "input_tokens_details":
+      {"cached_tokens": 3}, "output_tokens": 2, "output_tokens_details": {"reasoning_tokens": )" +
+                   last.find("usage")->find("output_tokens_details")->as_object()[0].second.dump() +
+                   R"(}, "total_tokens": 7})"));
+}
+
+TEST(Writers, AResponseThatIsCutIsIncomplete) {
+  const auto body =
+      Json::parse(said(false, responses_writer, Dialect::kOpenAi, FinishReason::kMaxTokens));
+  EXPECT_EQ(*body->find("status"), Json("incomplete"));
+  EXPECT_EQ(*body->find("incomplete_details"), *Json::parse(R"({"reason": "max_output_tokens"})"));
+  EXPECT_EQ(body->find("output")->as_array().size(), 3u);
+}
+
+TEST(Writers, AnthropicsMessagesAreBlocks) {
+  const std::vector<Event> events = events_of(said(true, anthropic_writer, Dialect::kAnthropic));
+  EXPECT_EQ(order_of(events),
+            (std::vector<std::string>{
+                "message_start", "ping", "content_block_start", "content_block_delta",
+                "content_block_stop", "content_block_start", "content_block_delta",
+                "content_block_stop", "content_block_start", "content_block_delta",
+                "content_block_stop", "message_delta", "message_stop"}));
+  std::string thinking, text, input;
+  for (const Event& event : events) {
+    if (event.type != "content_block_delta") continue;
+    const Json& delta = *event.data.find("delta");
+    if (const Json* found = delta.find("thinking")) thinking += found->as_string();
+    if (const Json* found = delta.find("text")) text += found->as_string();
+    if (const Json* found = delta.find("partial_json")) input += found->as_string();
+  }
+  EXPECT_EQ(thinking, "why");
+  EXPECT_EQ(text, "Yes. ");
+  EXPECT_EQ(input, R"({"a": 1})");
+  const Json& end = events[events.size() - 2].data;
+  EXPECT_EQ(*end.find("delta"),
+            *Json::parse(R"({"stop_reason": "tool_use", "stop_sequence": null})"));
+  EXPECT_EQ(*end.find("usage"), *Json::parse(R"({"input_tokens": 2,
+      "cache_creation_input_tokens": 0, "cache_read_input_tokens": 3, "output_tokens": 2})"));
+
+  const auto whole = Json::parse(said(false, anthropic_writer, Dialect::kAnthropic));
+  const Json::Array& blocks = whole->find("content")->as_array();
+  ASSERT_EQ(blocks.size(), 3u);
+  EXPECT_EQ(*blocks[0].find("thinking"), Json("why"));
+  EXPECT_EQ(*blocks[1].find("text"), Json("Yes. "));
+  EXPECT_EQ(*blocks[2].find("input"), *Json::parse(R"({"a": 1})"));
+  EXPECT_TRUE(blocks[2].find("id")->as_string().starts_with("toolu_"));
+}
+
+TEST(Writers, AnthropicIsToldWhichStopTextItWas) {
+  for (const bool streams : {false, true}) {
+    TextJob job = chat_job(streams);
+    job.stop = {"x", "end"};
+    Exchange one(std::move(job), anthropic_writer, Dialect::kAnthropic);
+    one.write(0, "The end.");
+    one.finish(0, FinishReason::kCancelled);
+    EXPECT_NE(one.body.find(R"("stop_reason": "stop_sequence", "stop_sequence": "end")"),
+              std::string::npos)
+        << one.body;
+  }
+}
+
+TEST(Writers, OllamaWritesLines) {
+  const std::string body = said(true, ollama_chat_writer, Dialect::kOllama);
+  std::string thinking, content;
+  std::vector<Json> lines;
+  for (size_t begin = 0; begin < body.size(); begin = body.find('\n', begin) + 1) {
+    const auto line = Json::parse(body.substr(begin, body.find('\n', begin) - begin));
+    ASSERT_TRUE(line);
+    lines.push_back(*line);
+    EXPECT_EQ(*line->find("created_at"), Json("2023-11-14T22:13:20Z"));
+    const Json& message = *line->find("message");
+    content += message.find("content")->as_string();
+    if (const Json* found = message.find("thinking")) thinking += found->as_string();
+  }
+  EXPECT_EQ(thinking, "why");
+  EXPECT_EQ(content, "Yes. ");
+  const Json& call = lines[lines.size() - 2].find("message")->find("tool_calls")->as_array()[0];
+  EXPECT_EQ(*call.find("function"), *Json::parse(R"({"name": "f", "arguments": {"a": 1}})"));
+  EXPECT_EQ(*lines.back().find("done"), Json(true));
+  EXPECT_EQ(*lines.back().find("done_reason"), Json("stop"));
+  EXPECT_EQ(*lines.back().find("prompt_eval_count"), Json(5));
+  EXPECT_EQ(*lines.back().find("eval_count"), Json(2));
+  const auto whole = Json::parse(said(false, ollama_generate_writer, Dialect::kOllama));
+  EXPECT_EQ(*whole->find("response"), Json("Yes. "));
+  EXPECT_EQ(*whole->find("thinking"), Json("why"));
+}
+
+TEST(Writers, AnErrorOnTheWayIsTheLastEvent) {
+  const struct {
+    Exchange::WriterMaker writer;
+    Dialect dialect;
+    const char* start;
+  } cases[] = {
+      {chat_writer, Dialect::kOpenAi, "data: {\"error\": {\"message\": \"Gone.\""},
+      {responses_writer, Dialect::kOpenAi, "event: error\ndata: {\"type\": \"error\""},
+      {anthropic_writer, Dialect::kAnthropic, "event: error\ndata: {\"type\": \"error\""},
+      {ollama_chat_writer, Dialect::kOllama, "{\"error\": \"Gone.\"}"},
+  };
+  for (const auto& [writer, dialect, start] : cases) {
+    Exchange one(chat_job(true), writer, dialect);
+    one.write(0, "Yes");
+    const size_t before = one.body.size();
+    one.requests[0].done(Failure(Error{ErrorCode::kDeviceLost, "Gone."}));
+    EXPECT_TRUE(std::string_view(one.body).substr(before).starts_with(start)) << one.body;
+    EXPECT_EQ(one.ends, 1u);
+  }
+}
+
+}  // namespace
+}  // namespace tokamak::openai
