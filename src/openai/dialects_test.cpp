@@ -83,8 +83,9 @@ TEST_F(ServiceTest, StreamsOfOtherProtocolsAreTheirWholeAnswers) {
   EXPECT_EQ(lines.content_type, "application/x-ndjson");
   std::string text;
   Json line;
-  for (size_t begin = 0; begin < lines.body.size(); begin = lines.body.find('\n', begin) + 1) {
-    line = *Json::parse(lines.body.substr(begin, lines.body.find('\n', begin) - begin));
+  for (size_t begin = 0, end = 0; (end = lines.body.find('\n', begin)) != std::string::npos;
+       begin = end + 1) {
+    line = *Json::parse(lines.body.substr(begin, end - begin));
     text += at(line, "response").as_string();
   }
   EXPECT_EQ(from_ollama(line, text), from_responses(whole));

@@ -182,8 +182,9 @@ TEST(Writers, OllamaWritesLines) {
   const std::string body = said(true, ollama_chat_writer, Dialect::kOllama);
   std::string thinking, content;
   std::vector<Json> lines;
-  for (size_t begin = 0; begin < body.size(); begin = body.find('\n', begin) + 1) {
-    const auto line = Json::parse(body.substr(begin, body.find('\n', begin) - begin));
+  for (size_t begin = 0, end = 0; (end = body.find('\n', begin)) != std::string::npos;
+       begin = end + 1) {
+    const auto line = Json::parse(body.substr(begin, end - begin));
     ASSERT_TRUE(line);
     lines.push_back(*line);
     EXPECT_EQ(*line->find("created_at"), Json("2023-11-14T22:13:20Z"));
