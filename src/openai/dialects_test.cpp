@@ -83,9 +83,9 @@ TEST_F(ServiceTest, StreamsOfOtherProtocolsAreTheirWholeAnswers) {
   EXPECT_EQ(lines.content_type, "application/x-ndjson");
   std::string text;
   Json line;
-  for (size_t begin = 0, end = 0; (end = lines.body.find('\n', begin)) != std::string::npos;
-       begin = end + 1) {
-    line = *Json::parse(lines.body.substr(begin, end - begin));
+  for (size_t begin = 0, after = 0; (after = lines.body.find('\n', begin)) != std::string::npos;
+       begin = after + 1) {
+    line = *Json::parse(lines.body.substr(begin, after - begin));
     text += at(line, "response").as_string();
   }
   EXPECT_EQ(from_ollama(line, text), from_responses(whole));

@@ -59,6 +59,7 @@ TEST_F(ServiceTest, ErrorsHaveOpenAIsBody) {
       completion(R"(, "stream_options": {})", "stream_options"),
       completion(R"(, "stream": true, "stream_options": {"include_usage": 1})", "stream_options"),
       conversation(R"(, "top_logprobs": 2)", "top_logprobs"),
+      conversation(R"(, "reasoning_format": "x")", "reasoning_format"),
       conversation(R"(, "response_format": {})", "response_format"),
       conversation(R"(, "response_format": {"type": "json_schema"})", "response_format"),
       conversation(R"(, "response_format": {"type": "json_object"}, "grammar": "root ::= \"a\"")",

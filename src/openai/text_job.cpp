@@ -169,6 +169,11 @@ OutputForm output_form(const ChatForm& chat, const Fields& fields, const ChatPro
 /// The one prompt of a chat, and how its answers are read.
 Answer<TextRequest> read_chat(const Engine& engine, const ChatForm& chat, const Fields& fields,
                               TextRequest rules, TextJob& job) {
+  const std::string format = fields.reasoning_format.value_or("auto");
+  if (format != "auto" && format != "none") {
+    return wrong("reasoning_format", "reasoning_format is {}, expected auto or none.",
+                 quoted(format));
+  }
   TOK_TRY(Json variables, chat_prompt_variables(fields, chat));
   TOK_TRY(ChatPrompt prompt, answer(chat_prompt(engine, std::move(variables)), "messages"));
   TOK_TRY(const ToolChoice choice, tool_choice_of(fields));
