@@ -12,6 +12,7 @@ else()
     pkg_check_modules(CURL REQUIRED IMPORTED_TARGET libcurl>=7.85)
     pkg_check_modules(CRYPTO REQUIRED IMPORTED_TARGET libcrypto)
     pkg_check_modules(EDIT IMPORTED_TARGET libedit)
+    find_package(Boost 1.74 REQUIRED)  # headers only
   endif()
   if(TOKAMAK_TESTS)
     find_package(GTest REQUIRED)

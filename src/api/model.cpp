@@ -1,6 +1,6 @@
 #include <future>
 
-#include "api/engine_loop.h"
+#include "api/stream_loop.h"
 #include "base/splitmix.h"
 #include "engine/task.h"
 #include "engine/text_request.h"
@@ -53,7 +53,7 @@ Failure is_closed() {
 }  // namespace
 
 struct Model::State {
-  std::shared_ptr<EngineLoop> loop;  // streams of a model without a thread look for it
+  std::shared_ptr<StreamLoop> loop;  // streams of a model without a thread look for it
   ModelDetails details;
   std::atomic<uint64_t> requests = 0;  // for seeds
 
@@ -69,7 +69,7 @@ Result<Model> Model::open(const ModelOptions& options) {
   }
   auto state = std::make_unique<State>();
   state->details = details_of(*engine, options);
-  state->loop = std::make_shared<EngineLoop>(std::move(engine), scheduler, options.has_thread);
+  state->loop = std::make_shared<StreamLoop>(std::move(engine), scheduler, options.has_thread);
   return Model(std::move(state));
 }
 
@@ -88,7 +88,7 @@ Model::~Model() {
 }
 
 Result<Stream> Model::start(const TextRequest& asked) {
-  EngineLoop& loop = *state_->loop;
+  EngineLoop& loop = state_->loop->loop();
   TOK_TRY(check_task(state_->engine().compiled(), Task::kText));
   TOK_TRY(Request request, scheduler_request(state_->engine(), asked));
   const double now = steady_clock()();
@@ -99,14 +99,14 @@ Result<Stream> Model::start(const TextRequest& asked) {
   auto stream = std::make_shared<StreamState>();
   stream->notify = asked.notify;
   if (!loop.has_thread()) stream->pump = state_->loop;
-  if (!loop.start(std::move(request), stream)) return is_closed();
+  if (!state_->loop->start(std::move(request), stream)) return is_closed();
   return Stream(std::move(stream));
 }
 
 Result<std::vector<std::vector<float>>> Model::embed(std::span<const std::string> texts,
                                                      const EmbedOptions& options) {
   using Vectors = Result<std::vector<std::vector<float>>>;
-  EngineLoop& loop = *state_->loop;
+  EngineLoop& loop = state_->loop->loop();
   const auto made = std::make_shared<std::promise<Vectors>>();
   auto vectors = made->get_future();
   EmbedOptions own = options;
@@ -140,11 +140,12 @@ const ModelDetails& Model::details() const {
 }
 
 bool Model::pump() {
-  return !state_->loop->has_thread() && state_->loop->turn(false);
+  EngineLoop& loop = state_->loop->loop();
+  return !loop.has_thread() && loop.turn(false);
 }
 
 void Model::close() {
-  state_->loop->close();
+  state_->loop->loop().close();
 }
 
 }  // namespace tokamak

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "api/engine_loop.h"
+#include "api/stream_loop.h"
 
 namespace tokamak {
 
@@ -35,7 +35,7 @@ bool wait_until(StreamState& state, std::optional<std::chrono::steady_clock::tim
   if (const auto pump = state.pump.lock()) {
     while (!has_come() && !is_over()) {
       lock.unlock();
-      pump->turn(true);
+      pump->loop().turn(true);
       lock.lock();
     }
     return has_come();

@@ -11,10 +11,10 @@
 
 namespace tokamak {
 
-class EngineLoop;
+class StreamLoop;
 
 struct StreamState {
-  std::weak_ptr<EngineLoop> pump;  // where the model has no thread
+  std::weak_ptr<StreamLoop> pump;  // where the model has no thread
   std::atomic<bool> is_cancelled = false;
   std::function<void()> notify;
   /// Held while `notify` runs, which may drop the stream: then it is called no more.

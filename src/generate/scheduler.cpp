@@ -126,6 +126,10 @@ void Scheduler::cancel(RequestId id) {
   }
 }
 
+void Scheduler::cancel_all() {
+  for (const auto& sequence : sequences_) sequence->is_cancelled = true;
+}
+
 bool Scheduler::is_long(const Sequence& sequence) const {
   return short_rows_ != 0 && sequence.ids.size() > short_rows_;
 }

@@ -78,6 +78,7 @@ class Scheduler {
   Result<void> check(const Request& request) const;
   /// Ends a request, whose `done` receives what there is; does nothing where it has ended.
   void cancel(RequestId id);
+  void cancel_all();
   /// Takes what has arrived and submits what can run. False when there is nothing left to do.
   /// Errors: the device's, after which every request has received it.
   Result<bool> step();

@@ -1,6 +1,5 @@
 // tokamak chat: a conversation at a terminal, or with the lines of a pipe.
 #include <array>
-#include <filesystem>
 
 #include "apps/cli/chat_conversation.h"
 #include "apps/cli/chat_input.h"
@@ -37,16 +36,6 @@ lines are one message. A space before a / sends it to the model. Ctrl-C ends an 
 constexpr std::array<std::string_view, 13> kCommands = {
     "/help", "/clear", "/reset", "/system", "/retry", "/set", "/save",
     "/load", "/stats", "/bye",   "/quit",   "/exit",  "/?"};
-
-/// A model as a person calls it, not where it lies.
-std::string model_name(const std::string& typed, const ModelFiles& files) {
-  namespace fs = std::filesystem;
-  if (!typed.empty() && !file_exists(typed)) return typed;  // org/name
-  std::error_code ignored;
-  const fs::path path = fs::weakly_canonical(typed.empty() ? files.name : typed, ignored);
-  const fs::path name = path.extension() == ".gguf" ? path.stem() : path.filename();
-  return name.string() + (typed.empty() ? " (built-in)" : "");
-}
 
 class Chat {
  public:
@@ -284,7 +273,8 @@ Result<void> run(const ChatFlags& flags) {
   TOK_TRY(Session session, engine->start());
   const ChatTerminal terminal(paste_terminal());
   Chat chat(flags, *engine, std::move(session), std::move(choice));
-  return chat.talk(model_name(options.model, engine->files()));
+  const bool is_own = !options.model.empty();
+  return chat.talk(model_id(options.model, engine->files()) + (is_own ? "" : " (built-in)"));
 }
 
 }  // namespace

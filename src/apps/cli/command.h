@@ -20,6 +20,7 @@ using Action = std::function<Result<void>()>;
 /// Each adds one subcommand to `app` and sets `action` when it is chosen.
 void add_run(App& app, Action& action);
 void add_chat(App& app, Action& action);
+void add_serve(App& app, Action& action);
 void add_embed(App& app, Action& action);
 void add_logits(App& app, Action& action);
 void add_tokenize(App& app, Action& action);
@@ -40,6 +41,10 @@ inline constexpr const char* kCheckingCommands = "Commands for checking and scri
 
 /// Adds MODEL, which goes by -m and --model, too. `meaning`: what it may be.
 Option* add_model(App& command, std::string& model, const std::string& meaning);
+
+/// A model as a person calls it, not where it lies: org/name, or the name of its folder or file.
+/// `typed`: what MODEL was; "" for the built-in one.
+std::string model_id(const std::string& typed, const ModelFiles& files);
 
 /// MODEL and where it runs.
 class ModelFlags {

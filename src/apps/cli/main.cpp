@@ -12,6 +12,7 @@ Examples:
   tokamak run -p "Once upon a time"            the built-in storyteller
   tokamak run path/to/model -p "Hello" -n 64   a Hugging Face folder or a .gguf file
   tokamak chat                                 talk to it
+  tokamak serve                                answer programs, by OpenAI's protocol
   tokamak pull org/name                        fetch a model; then its name is enough
   tokamak doctor                               which devices work, and what to do about the others
 
@@ -58,6 +59,7 @@ int run(int argc, char** argv) {
   Action action;
   add_run(app, action);
   add_chat(app, action);
+  add_serve(app, action);
   add_embed(app, action);
   add_pull(app, action);
   add_list(app, action);

@@ -1,3 +1,4 @@
+#include <filesystem>
 #include <memory>
 #include <set>
 
@@ -54,6 +55,14 @@ size_t kernels_of(const Plan& plan) {
 
 Option* add_model(App& command, std::string& model, const std::string& meaning) {
   return command.add_option("MODEL,-m,--model", model, meaning)->check(not_empty("a MODEL"));
+}
+
+std::string model_id(const std::string& typed, const ModelFiles& files) {
+  namespace fs = std::filesystem;
+  if (!typed.empty() && !file_exists(typed)) return typed;  // org/name
+  std::error_code ignored;
+  const fs::path path = fs::weakly_canonical(typed.empty() ? files.name : typed, ignored);
+  return (path.extension() == ".gguf" ? path.stem() : path.filename()).string();
 }
 
 void ModelFlags::add(App& command, Model model) {

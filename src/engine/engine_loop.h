@@ -9,15 +9,21 @@
 #include <thread>
 #include <vector>
 
-#include "api/stream_state.h"
 #include "engine/engine.h"
 
 namespace tokamak {
 
 class EngineLoop {
  public:
+  struct Options {
+    bool has_thread = true;
+    /// Called at the end of every turn, on the thread that runs the engine: what jobs and requests
+    /// have brought can be handed on, a whole step at once.
+    std::function<void()> turned;
+  };
+
   /// `scheduler`: the engine's; null for an embedding model.
-  EngineLoop(std::unique_ptr<Engine> engine, Scheduler* scheduler, bool has_thread);
+  EngineLoop(std::unique_ptr<Engine> engine, Scheduler* scheduler, Options options);
   EngineLoop(const EngineLoop&) = delete;
   EngineLoop& operator=(const EngineLoop&) = delete;
   ~EngineLoop() { close(); }
@@ -25,30 +31,26 @@ class EngineLoop {
   /// What any thread may use: its files, its tokenizer, what was compiled.
   const Engine& engine() const { return *engine_; }
   const Scheduler* scheduler() const { return scheduler_; }
-  bool has_thread() const { return has_thread_; }
+  bool has_thread() const { return options_.has_thread; }
   bool is_closing() const { return is_closing_; }
 
   /// Runs `job` between two steps, after those that came before; also when the loop closes. False
   /// when it has closed: `job` will not run.
   bool post(std::function<void(Engine&)> job);
-  /// Begins a request whose results `stream` receives. False as post().
-  bool start(Request request, std::shared_ptr<StreamState> stream);
 
   /// Runs what was posted, then a step. False when nothing is left to do. `waits`: for the step's
   /// results too. REQUIRES: no thread of its own.
   bool turn(bool waits);
-  /// Ends what runs as cancelled, and the thread.
+  /// Runs what was posted, then the requests that are there to their ends, and ends the thread. Who
+  /// wants them to end at once cancels them when is_closing().
   void close();
 
  private:
   void run();
-  void add(Request request, std::shared_ptr<StreamState> stream);
-  void publish();
 
   std::unique_ptr<Engine> engine_;
   Scheduler* scheduler_;
-  const bool has_thread_;
-  std::vector<std::shared_ptr<StreamState>> running_;  // of the thread that runs the engine
+  const Options options_;
 
   std::mutex mutex_;
   std::condition_variable wakes_;

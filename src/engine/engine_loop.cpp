@@ -1,0 +1,59 @@
+#include "engine/engine_loop.h"
+
+namespace tokamak {
+
+EngineLoop::EngineLoop(std::unique_ptr<Engine> engine, Scheduler* scheduler, Options options)
+    : engine_(std::move(engine)), scheduler_(scheduler), options_(std::move(options)) {
+  if (options_.has_thread) thread_ = std::thread([this] { run(); });
+}
+
+bool EngineLoop::post(std::function<void(Engine&)> job) {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (is_closing_) return false;
+    jobs_.push_back(std::move(job));
+  }
+  wakes_.notify_one();
+  return true;
+}
+
+bool EngineLoop::turn(bool waits) {
+  std::vector<std::function<void(Engine&)>> jobs;
+  {
+    const std::scoped_lock lock(mutex_);
+    jobs.swap(jobs_);
+  }
+  for (const auto& job : jobs) job(*engine_);
+  // An error has been given to every request that it ended.
+  const bool goes_on = scheduler_ != nullptr && scheduler_->step().value_or(false);
+  if (options_.turned) options_.turned();
+  if (goes_on && waits) static_cast<void>(scheduler_->wait());
+  return goes_on;
+}
+
+void EngineLoop::run() {
+  bool goes_on = false;
+  for (;;) {
+    {
+      std::unique_lock lock(mutex_);
+      wakes_.wait(lock, [&] { return goes_on || is_closing_ || !jobs_.empty(); });
+      if (!goes_on && jobs_.empty()) return;
+    }
+    goes_on = turn(true);
+  }
+}
+
+void EngineLoop::close() {
+  const std::scoped_lock only(closing_);
+  {
+    const std::scoped_lock lock(mutex_);
+    is_closing_ = true;
+  }
+  wakes_.notify_one();
+  if (thread_.joinable()) thread_.join();
+  // Without a thread; and with one there is nothing left.
+  while (turn(true)) {
+  }
+}
+
+}  // namespace tokamak

@@ -1,0 +1,365 @@
+#include "serve/http/connection.h"
+
+#include <algorithm>
+#include <ctime>
+
+namespace tokamak::serve {
+namespace {
+
+constexpr std::string_view kComment = ": wait\n\n";
+constexpr int kClientGone = 499;
+
+constexpr std::pair<int, std::string_view> kReasons[] = {
+    {200, "OK"},
+    {204, "No Content"},
+    {400, "Bad Request"},
+    {401, "Unauthorized"},
+    {403, "Forbidden"},
+    {404, "Not Found"},
+    {405, "Method Not Allowed"},
+    {408, "Request Timeout"},
+    {413, "Content Too Large"},
+    {414, "URI Too Long"},
+    {429, "Too Many Requests"},
+    {431, "Request Header Fields Too Large"},
+    {500, "Internal Server Error"},
+    {501, "Not Implemented"},
+    {503, "Service Unavailable"},
+    {505, "HTTP Version Not Supported"},
+};
+
+/// What follows the status, for people; it may be missing.
+std::string_view reason_of(int status) {
+  for (const auto& [known, reason] : kReasons) {
+    if (known == status) return reason;
+  }
+  return "";
+}
+
+std::string date_text() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[40] = "";
+  std::strftime(text, sizeof text, "%a, %d %b %Y %H:%M:%S GMT", &parts);
+  return text;
+}
+
+TimePoint now() {
+  return std::chrono::steady_clock::now();
+}
+
+}  // namespace
+
+Connection::Connection(Server::State& server, tcp::socket socket, std::string remote)
+    : server_(server),
+      socket_(std::move(socket)),
+      remote_(std::move(remote)),
+      reader_(server.options.limits.request),
+      since_(now()),
+      moved_(since_) {}
+
+double Connection::seconds_since(TimePoint point) const {
+  return std::chrono::duration<double>(now() - point).count();
+}
+
+void Connection::start() {
+  wait_for_bytes();
+}
+
+void Connection::turn_away() {
+  refuse(503, "There are too many connections.");
+}
+
+// Reading.
+
+void Connection::wait_for_bytes() {
+  const bool is_full = call_ && unread_.size() >= server_.options.limits.unread_bytes;
+  if (is_closed_ || waits_to_read_ || is_full) return;
+  waits_to_read_ = true;
+  socket_.async_wait(tcp::socket::wait_read, [own = shared_from_this()](boost::system::error_code) {
+    own->waits_to_read_ = false;
+    if (!own->is_closed_) own->read_some();
+  });
+}
+
+void Connection::read_some() {
+  boost::system::error_code error;
+  const size_t count = socket_.read_some(asio::buffer(server_.buffer), error);
+  if (error && error != asio::error::would_block) return take_end();
+  if (!lingers_ && !ends_) {
+    unread_.append(server_.buffer.data(), count);
+    take_requests();
+  }
+  wait_for_bytes();
+}
+
+void Connection::take_end() {
+  if (call_) return give_up();
+  if (lingers_ || unwritten_.empty()) return close();
+  ends_ = true;  // what has been answered may still be read
+}
+
+void Connection::take_requests() {
+  if (std::exchange(is_taking_, true)) return;
+  while (!is_closed_ && !ends_ && !call_ && take_request()) {
+  }
+  is_taking_ = false;
+}
+
+bool Connection::take_request() {
+  reader_.read(unread_);
+  using Stage = RequestReader::Stage;
+  const Stage stage = reader_.stage();
+  if (stage != seen_) since_ = now();
+  seen_ = stage;
+  if (stage == Stage::kRefused) {
+    refuse(reader_.refusal().status, reader_.refusal().message);
+    return false;
+  }
+  if (stage != Stage::kBody && stage != Stage::kWhole) return false;
+  if (!is_checked_ && !check_head()) return !ends_;
+  if (stage != Stage::kWhole) return false;
+  call_ = new_call();
+  const CallId id = call_->id;
+  server_.calls[id] = weak_from_this();
+  const RequestHead head = reader_.head();
+  std::string body = reader_.take_body();
+  reader_ = RequestReader(server_.options.limits.request);
+  seen_ = RequestReader::Stage::kNothing;
+  is_checked_ = false;
+  server_.handler.call(id, head, std::move(body));
+  return true;
+}
+
+/// What the handler says to the head; false where that was all.
+bool Connection::check_head() {
+  is_checked_ = true;
+  Verdict verdict = server_.handler.check(reader_.head());
+  fields_ = std::move(verdict.fields);
+  if (!verdict.refusal) {
+    if (reader_.head().expects_continue && reader_.stage() == RequestReader::Stage::kBody) {
+      unwritten_ += "HTTP/1.1 100 Continue\r\n\r\n";
+      flush();
+    }
+    return true;
+  }
+  const bool is_whole = reader_.stage() == RequestReader::Stage::kWhole;
+  call_ = new_call();
+  // A body that nobody reads would be taken for the next request.
+  call_->keeps_alive = call_->keeps_alive && is_whole;
+  reader_ = RequestReader(server_.options.limits.request);
+  seen_ = RequestReader::Stage::kNothing;
+  is_checked_ = false;
+  reply(*std::move(verdict.refusal));
+  return false;
+}
+
+Connection::Call Connection::new_call() {
+  const RequestHead& head = reader_.head();
+  return {.id = CallId(server_.next_call++),
+          .request_id = fmt::format("req_{:016x}", server_.options.random()),
+          .method = head.method,
+          .path = std::string(head.path()),
+          .fields = std::exchange(fields_, {}),
+          .started = now(),
+          .is_head = head.method == "HEAD",
+          .is_http_1_0 = head.is_http_1_0,
+          .keeps_alive = head.keeps_alive && !server_.is_stopping};
+}
+
+void Connection::refuse(int status, std::string_view message) {
+  call_ = new_call();
+  call_->keeps_alive = false;
+  reply(server_.handler.refuse(status, message, call_->path));
+}
+
+// Writing.
+
+void Connection::put_head(const Reply& reply, std::optional<uint64_t> length) {
+  Call& call = *call_;
+  call.has_begun = true;
+  call.status = reply.status;
+  call.is_event_stream = reply.content_type.starts_with("text/event-stream");
+  const auto field = [&](std::string_view name, std::string_view value) {
+    unwritten_ += fmt::format("{}: {}\r\n", name, value);
+  };
+  unwritten_ += fmt::format("HTTP/1.1 {} {}\r\n", reply.status, reason_of(reply.status));
+  field("Date", date_text());
+  field("x-request-id", call.request_id);
+  if (!reply.content_type.empty()) field("Content-Type", reply.content_type);
+  for (const Field& one : reply.fields) field(one.name, one.value);
+  for (const Field& one : call.fields) field(one.name, one.value);
+  if (length) {
+    call.framing = Framing::kLength;
+    if (reply.status != 204) field("Content-Length", std::to_string(*length));
+  } else if (call.is_http_1_0) {
+    call.framing = Framing::kUntilClose;
+    call.keeps_alive = false;
+  } else {
+    call.framing = Framing::kChunked;
+    field("Transfer-Encoding", "chunked");
+  }
+  field("Connection", call.keeps_alive ? "keep-alive" : "close");
+  unwritten_ += "\r\n";
+}
+
+void Connection::put_body(std::string_view bytes) {
+  call_->bytes += bytes.size();
+  if (call_->is_head || bytes.empty()) return;
+  if (call_->framing == Framing::kChunked) unwritten_ += fmt::format("{:x}\r\n", bytes.size());
+  unwritten_ += bytes;
+  if (call_->framing == Framing::kChunked) unwritten_ += "\r\n";
+  was_loud_ = now();
+}
+
+void Connection::reply(Reply reply) {
+  if (!call_ || is_closed_) return;
+  put_head(reply, reply.body.size());
+  put_body(reply.body);
+  end_call();
+}
+
+void Connection::begin(Reply head) {
+  if (!call_ || is_closed_) return;
+  put_head(head, std::nullopt);
+  was_loud_ = now();
+  flush();
+}
+
+void Connection::write(std::string_view bytes) {
+  if (!call_ || is_closed_) return;
+  put_body(bytes);
+  flush();
+  if (is_closed_ || !call_ || call_->is_held) return;
+  if (unwritten_.size() - written_ <= server_.options.limits.unwritten_bytes) return;
+  call_->is_held = true;
+  server_.handler.hold(call_->id, true);
+}
+
+void Connection::end() {
+  if (!call_ || is_closed_) return;
+  if (call_->framing == Framing::kChunked && !call_->is_head) unwritten_ += "0\r\n\r\n";
+  end_call();
+}
+
+void Connection::end_call() {
+  report(call_->status);
+  if (!call_->keeps_alive) ends_ = true;
+  server_.calls.erase(call_->id);
+  call_.reset();
+  since_ = now();
+  flush();
+  if (is_closed_ || ends_) return;
+  take_requests();  // that came meanwhile
+  wait_for_bytes();
+}
+
+void Connection::flush() {
+  if (waits_to_write_ || is_closed_) return;
+  moved_ = now();  // all was out, or there is room again
+  while (written_ < unwritten_.size()) {
+    boost::system::error_code error;
+    const auto rest = asio::buffer(unwritten_) + written_;
+    const size_t count = socket_.write_some(rest, error);
+    if (error == asio::error::would_block) return wait_to_write();
+    if (error) return give_up();
+    written_ += count;
+  }
+  unwritten_.clear();
+  written_ = 0;
+  if (unwritten_.capacity() > server_.options.limits.unread_bytes) unwritten_.shrink_to_fit();
+  if (call_ && std::exchange(call_->is_held, false)) server_.handler.hold(call_->id, false);
+  if (ends_ && !call_) linger();
+}
+
+void Connection::wait_to_write() {
+  waits_to_write_ = true;
+  socket_.async_wait(tcp::socket::wait_write,
+                     [own = shared_from_this()](boost::system::error_code) {
+                       own->waits_to_write_ = false;
+                       if (!own->is_closed_) own->flush();
+                     });
+}
+
+// Ending.
+
+void Connection::report(int status) {
+  server_.handler.answered({.request_id = call_->request_id,
+                            .remote = remote_,
+                            .method = call_->method,
+                            .path = call_->path,
+                            .status = status,
+                            .bytes = call_->bytes,
+                            .seconds = seconds_since(call_->started)});
+}
+
+/// The client is gone.
+void Connection::give_up() {
+  if (call_) {
+    report(kClientGone);
+    server_.calls.erase(call_->id);
+    server_.handler.gone(call_->id);
+    call_.reset();
+  }
+  close();
+}
+
+/// A socket that is closed while bytes of the client are under way takes back what was written
+/// last: the client's end comes first.
+void Connection::linger() {
+  if (std::exchange(lingers_, true)) return;
+  since_ = now();
+  boost::system::error_code error;
+  socket_.shutdown(tcp::socket::shutdown_send, error);
+  if (error) return close();
+  wait_for_bytes();
+}
+
+void Connection::close() {
+  if (std::exchange(is_closed_, true)) return;
+  boost::system::error_code ignored;
+  socket_.close(ignored);
+  server_.forget(shared_from_this());
+}
+
+void Connection::finish() {
+  ends_ = true;
+  if (call_) {
+    call_->keeps_alive = false;
+  } else {
+    flush();
+  }
+}
+
+void Connection::check_time() {
+  const ServerLimits& limits = server_.options.limits;
+  const double waited = seconds_since(since_);
+  if (lingers_) {
+    if (waited > limits.linger_seconds) close();
+    return;
+  }
+  if (written_ < unwritten_.size() && seconds_since(moved_) > limits.write_seconds) {
+    return give_up();
+  }
+  if (call_) {
+    const bool is_quiet = call_->has_begun && call_->is_event_stream && unwritten_.empty();
+    if (is_quiet && seconds_since(was_loud_) > limits.quiet_seconds) write(kComment);
+    return;
+  }
+  using Stage = RequestReader::Stage;
+  if (ends_) return;
+  if (reader_.stage() == Stage::kNothing && waited > limits.idle_seconds) return close();
+  if (reader_.stage() == Stage::kHeader && waited > limits.header_seconds) {
+    return refuse(408,
+                  fmt::format("The header did not come within {} seconds.", limits.header_seconds));
+  }
+  if (reader_.stage() != Stage::kBody) return;
+  const uint64_t size = reader_.head().length.value_or(reader_.body_bytes());
+  const double allowed = limits.body_seconds + double(size >> 16);
+  if (waited > allowed) {
+    refuse(408, fmt::format("The body did not come within {:.0f} seconds.", allowed));
+  }
+}
+
+}  // namespace tokamak::serve

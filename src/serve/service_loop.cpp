@@ -1,0 +1,91 @@
+#include "serve/service_loop.h"
+
+#include <algorithm>
+
+namespace tokamak::serve {
+
+Result<std::unique_ptr<ServiceLoop>> ServiceLoop::make(std::unique_ptr<Engine> engine,
+                                                       openai::ServiceOptions options,
+                                                       Deliver deliver) {
+  Scheduler* scheduler = nullptr;
+  if (!engine->compiled().encoder) {
+    TOK_TRY(scheduler, engine->scheduler());
+  }
+  TOK_TRY(auto service, openai::Service::make(*engine, std::move(options)));
+  auto own = std::unique_ptr<ServiceLoop>(
+      new ServiceLoop(std::move(service), scheduler, std::move(deliver)));
+  own->loop_ = std::make_unique<EngineLoop>(
+      std::move(engine), scheduler,
+      EngineLoop::Options{.turned = [loop = own.get()] { loop->end_turn(); }});
+  return own;
+}
+
+ServiceLoop::ServiceLoop(std::unique_ptr<openai::Service> service, Scheduler* scheduler,
+                         Deliver deliver)
+    : service_(std::move(service)), scheduler_(scheduler), deliver_(std::move(deliver)) {}
+
+ServiceLoop::~ServiceLoop() {
+  if (loop_ == nullptr) return;
+  loop_->post([this](Engine&) {
+    for (const auto& [id, exchange] : running_) service_->cancel(exchange);
+    running_.clear();
+  });
+  loop_->close();
+  service_.reset();  // it refers to the engine
+}
+
+void ServiceLoop::begin(CallId id, openai::HttpRequest request) {
+  loop_->post([this, id, request = std::move(request)](Engine&) { start(id, request); });
+}
+
+void ServiceLoop::cancel(CallId id) {
+  loop_->post([this, id](Engine&) {
+    const auto found = running_.find(id);
+    if (found == running_.end()) return;
+    service_->cancel(found->second);
+    running_.erase(found);
+  });
+}
+
+void ServiceLoop::cancel_all() {
+  loop_->post([this](Engine&) {
+    if (scheduler_ != nullptr) scheduler_->cancel_all();
+  });
+}
+
+SchedulerStats ServiceLoop::stats() const {
+  const std::scoped_lock lock(mutex_);
+  return stats_;
+}
+
+Part& ServiceLoop::part_of(CallId id) {
+  const auto found = std::ranges::find(parts_, id, &Part::id);
+  if (found != parts_.end()) return *found;
+  parts_.push_back({.id = id});
+  return parts_.back();
+}
+
+void ServiceLoop::start(CallId id, const openai::HttpRequest& request) {
+  openai::Sink sink;
+  sink.begin = [this, id](int status, std::string_view type) {
+    part_of(id).head = Reply{.status = status, .content_type = std::string(type)};
+  };
+  sink.write = [this, id](std::string_view bytes) { part_of(id).bytes += bytes; };
+  sink.end = [this, id] {
+    part_of(id).ends = true;
+    running_.erase(id);
+  };
+  const auto exchange = service_->begin(request, sink);
+  const auto part = std::ranges::find(parts_, id, &Part::id);
+  if (part == parts_.end() || !part->ends) running_[id] = exchange;
+}
+
+void ServiceLoop::end_turn() {
+  if (scheduler_ != nullptr) {
+    const std::scoped_lock lock(mutex_);
+    stats_ = scheduler_->stats();
+  }
+  if (!parts_.empty()) deliver_(std::exchange(parts_, {}));
+}
+
+}  // namespace tokamak::serve

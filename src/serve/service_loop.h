@@ -1,0 +1,62 @@
+// ServiceLoop: the engine and what answers by it, on a thread of their own.
+#pragma once
+#include <map>
+#include <mutex>
+
+#include "engine/engine_loop.h"
+#include "openai/service.h"
+#include "serve/http/message.h"
+
+namespace tokamak::serve {
+
+/// What a turn of the engine has brought for a call.
+struct Part {
+  CallId id = {};
+  std::optional<Reply> head;  // the answer begins
+  std::string bytes;
+  bool ends = false;
+};
+
+class ServiceLoop {
+ public:
+  /// Called once a turn, on the engine's thread.
+  using Deliver = std::function<void(std::vector<Part>)>;
+
+  /// Errors: those of Service::make, a scheduler that does not fit the model.
+  static Result<std::unique_ptr<ServiceLoop>> make(std::unique_ptr<Engine> engine,
+                                                   openai::ServiceOptions options, Deliver deliver);
+  ServiceLoop(const ServiceLoop&) = delete;
+  ServiceLoop& operator=(const ServiceLoop&) = delete;
+  /// Ends what runs.
+  ~ServiceLoop();
+
+  // Any thread may call these.
+  const Engine& engine() const { return loop_->engine(); }
+  void begin(CallId id, openai::HttpRequest request);
+  /// Nothing more is delivered of it than a turn under way may bring.
+  void cancel(CallId id);
+  /// Calls that run are answered with an error.
+  void cancel_all();
+  /// What the scheduler said at the end of the last turn.
+  SchedulerStats stats() const;
+
+ private:
+  ServiceLoop(std::unique_ptr<openai::Service> service, Scheduler* scheduler, Deliver deliver);
+
+  void start(CallId id, const openai::HttpRequest& request);
+  Part& part_of(CallId id);
+  void end_turn();
+
+  // On the engine's thread.
+  std::unique_ptr<openai::Service> service_;
+  Scheduler* scheduler_;
+  std::map<CallId, openai::ExchangeId> running_;
+  std::vector<Part> parts_;
+  Deliver deliver_;
+
+  mutable std::mutex mutex_;
+  SchedulerStats stats_;
+  std::unique_ptr<EngineLoop> loop_;  // the last: its thread uses the others
+};
+
+}  // namespace tokamak::serve
