@@ -130,6 +130,12 @@ void Scheduler::cancel_all() {
   for (const auto& sequence : sequences_) sequence->is_cancelled = true;
 }
 
+void Scheduler::hold(RequestId id, bool is_held) {
+  for (const auto& sequence : sequences_) {
+    if (sequence->id == id) sequence->is_held = is_held;
+  }
+}
+
 bool Scheduler::is_long(const Sequence& sequence) const {
   return short_rows_ != 0 && sequence.ids.size() > short_rows_;
 }
@@ -195,6 +201,7 @@ Result<void> Scheduler::admit() {
       return {};
     }
     next->slot = uint32_t(free - slots_.begin());
+    if (!next->admitted) next->admitted = clock_();
     *free = next;
     next->position = shared;
     if (next->text.generation().ids.empty()) {
@@ -292,6 +299,9 @@ void Scheduler::finish(Sequence& sequence, std::optional<Error> error) {
   const double first = out.ids.empty() ? clock_() : sequence.first_token;
   out.prefill_seconds = first - sequence.started;
   out.decode_seconds = clock_() - first;
+  if (observer_.finished) {
+    observer_.finished(out, sequence.admitted.value_or(clock_()) - sequence.started);
+  }
   if (sequence.request.done) sequence.request.done(std::move(out));
 }
 
@@ -345,7 +355,11 @@ Result<bool> Scheduler::step() {
       TOK_TRY(submit_next());
       submits = stats_.steps != before;
     }
-    return true;
+    const bool some_are_held =
+        std::ranges::any_of(sequences_, [](const auto& sequence) { return sequence->is_held; });
+    if (!some_are_held || !under_way_.empty()) return true;
+    TOK_TRY(submit_next());  // one that has just given back its pages may have them again
+    return !under_way_.empty();
   };
   if (!sequences_.empty() && program_->sequence() != epoch_) {
     const Error taken = {ErrorCode::kUsage,

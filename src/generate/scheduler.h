@@ -61,6 +61,16 @@ struct SchedulerStats {
   uint32_t pages = 0, free_pages = 0, cached_pages = 0;  // of layers that see everything
 };
 
+/// What step() tells of its work, for metrics. None of them may call the scheduler.
+struct SchedulerObserver {
+  /// A token came; `seconds`: since the one before, of the first one since the request was added.
+  std::function<void(double seconds, bool is_first)> token;
+  /// A step ran that many tokens, by the time on the device.
+  std::function<void(uint32_t tokens, double seconds, bool is_prefill)> step;
+  /// A request ended otherwise than by an error; `seconds`: until it was given its slot.
+  std::function<void(const Generation&, double seconds)> finished;
+};
+
 class Scheduler {
  public:
   /// `tokenizer`: null where there is none; what is generated has ids then, but no text. REQUIRES:
@@ -79,6 +89,10 @@ class Scheduler {
   /// Ends a request, whose `done` receives what there is; does nothing where it has ended.
   void cancel(RequestId id);
   void cancel_all();
+  /// Nothing more is computed of a request, which keeps its slot and its pages, until it goes on:
+  /// for a reader that does not keep up. step() is false where all that is left is held.
+  void hold(RequestId id, bool is_held);
+  void observe(SchedulerObserver observer) { observer_ = std::move(observer); }
   /// Takes what has arrived and submits what can run. False when there is nothing left to do.
   /// Errors: the device's, after which every request has received it.
   Result<bool> step();
@@ -186,6 +200,7 @@ class Scheduler {
   uint32_t losses_ = 0;  // since something arrived
   std::deque<std::shared_ptr<UnderWay>> under_way_;
   SchedulerStats stats_;
+  SchedulerObserver observer_;
 };
 
 }  // namespace tokamak

@@ -17,7 +17,13 @@ void Scheduler::take_all(const UnderWay& step) {
   // The device began it when it had done the one before.
   const double seconds = step.arrived - std::max(step.submitted, last_arrival_);
   last_arrival_ = step.arrived;
-  if (step.kind == StepKind::kPrefill) {
+  const bool is_prefill = step.kind == StepKind::kPrefill;
+  if (observer_.step && step.kind != StepKind::kLogits) {
+    const auto tokens = is_prefill ? step.tokens : uint32_t(step.rows.size());
+    for (uint32_t i = 0; i < step.steps; ++i)
+      observer_.step(tokens, seconds / step.steps, is_prefill);
+  }
+  if (is_prefill) {
     budget_.read(step.tokens, seconds);
   } else if (step.decodes()) {
     budget_.decoded(seconds / step.steps);
@@ -112,7 +118,13 @@ void Scheduler::take_logits(Sequence& sequence, std::span<const float> logits) {
 
 void Scheduler::take_token(Sequence& sequence, uint32_t id, const Logprobs* logprobs) {
   ++stats_.decoded_tokens;
-  if (sequence.text.generation().ids.empty()) sequence.first_token = clock_();
+  const double now = clock_();
+  const bool is_first = sequence.text.generation().ids.empty();
+  if (is_first) sequence.first_token = now;
+  if (observer_.token) {
+    observer_.token(now - (is_first ? sequence.started : sequence.last_token), is_first);
+  }
+  sequence.last_token = now;
   sequence.ids.push_back(id);
   if (!sequence.text.take(id, logprobs)) return finish(sequence);
   if (sequence.ids.size() > options_.context) {

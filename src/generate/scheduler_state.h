@@ -22,8 +22,8 @@ struct Scheduler::Sequence {
     return known - std::min(known, position);
   }
   /// Whether the next step decodes.
-  bool is_ready() const { return slot && left() == 1 && under_way == 0; }
-  bool reads_prompt() const { return slot && left() > 1; }
+  bool is_ready() const { return slot && left() == 1 && under_way == 0 && !is_held; }
+  bool reads_prompt() const { return slot && left() > 1 && !is_held; }
   void forget_steps() {
     ++version;
     under_way = 0;
@@ -47,8 +47,9 @@ struct Scheduler::Sequence {
   bool is_long = false;       // which part of a rotary table its keys were turned by
   bool reads_logits = false;  // a list tells nothing of it
   bool needs_logits = false;  // the last list was not enough
-  bool is_finished = false, is_cancelled = false;
-  double started = 0, first_token = 0;  // seconds
+  bool is_finished = false, is_cancelled = false, is_held = false;
+  double started = 0, first_token = 0, last_token = 0;  // seconds
+  std::optional<double> admitted;                       // the first time
 };
 
 /// A row of a step that somebody waits for.

@@ -188,7 +188,7 @@ uint32_t Scheduler::room_ahead(const Sequence& sequence) const {
                           !sequence.request.params.grammar &&
                           sequence.request.params.sampling.repetition_penalty == 1 &&
                           can_guess(sequence.request.params.sampling);
-  if (!is_greedy && !is_guessed) return 0;
+  if (sequence.is_held || (!is_greedy && !is_guessed)) return 0;
   const auto above = [](uint32_t most, uint32_t taken) { return most - std::min(most, taken); };
   uint32_t room = std::min(above(tokens_left(sequence), sequence.under_way),
                            above(options_.context, sequence.position));

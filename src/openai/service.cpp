@@ -110,6 +110,13 @@ void Service::cancel(ExchangeId id) {
   running_.erase(found);
 }
 
+void Service::hold(ExchangeId id, bool is_held) {
+  const auto found = running_.find(id);
+  const auto scheduler = engine_->scheduler();
+  if (found == running_.end() || !scheduler) return;
+  for (const RequestId request : found->second.requests) (*scheduler)->hold(request, is_held);
+}
+
 size_t Service::running() {
   forget_ended();
   return running_.size();

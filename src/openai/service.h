@@ -41,6 +41,8 @@ class Service {
   /// The client is gone: its sink is not called again, its tokens are not computed. Does nothing
   /// where the exchange has ended.
   void cancel(ExchangeId id);
+  /// The client does not keep up: no more is computed for it until it does (Scheduler::hold).
+  void hold(ExchangeId id, bool is_held);
   /// Exchanges on their way.
   size_t running();
   /// What the owner should know of the model's chat template; empty where there is nothing.
