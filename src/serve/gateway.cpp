@@ -4,6 +4,7 @@
 
 #include "engine/engine.h"
 #include "serve/error_body.h"
+#include "serve/page.h"
 
 namespace tokamak::serve {
 namespace {
@@ -19,14 +20,22 @@ bool is_public(std::string_view path) {
   return path == "/" || path == "/health" || path == "/v1/health";
 }
 
-bool is_get(const RequestHead& head) {
-  return head.method == "GET" || head.method == "HEAD";
+/// What a client may do where the service takes `method`.
+std::string all_methods(std::string_view method) {
+  return fmt::format("{}{}, OPTIONS", method, method == "GET" ? ", HEAD" : "");
+}
+
+void widen_allow(Reply& reply) {
+  for (Field& field : reply.fields) {
+    if (field.name == "Allow") field.value = all_methods(field.value);
+  }
 }
 
 }  // namespace
 
-Gateway::Gateway(Server& server, GatewayOptions options)
+Gateway::Gateway(Server& server, Metrics& metrics, GatewayOptions options)
     : server_(server),
+      metrics_(metrics),
       options_(std::move(options)),
       access_(options_.access),
       admission_(options_.sequences, options_.max_queue) {}
@@ -37,15 +46,14 @@ Handler Gateway::handler() {
                          std::string body) { call(id, head, std::move(body)); },
           .refuse = [](int status, std::string_view message,
                        std::string_view path) { return error_reply(path, status, message); },
-          .gone =
-              [this](CallId id) {
-                if (!calls_.contains(id)) return;
-                loop_->cancel(id);
-                forget(id);
+          .gone = [this](CallId id) { gone(id); },
+          .hold =
+              [this](CallId id, bool is_held) {
+                if (calls_.contains(id)) loop_->hold(id, is_held);
               },
-          .hold = [](CallId, bool) {},
           .answered =
               [this](const Answered& answered) {
+                metrics_.answered(answered);
                 if (options_.log) options_.log(answered);
               }};
 }
@@ -73,9 +81,8 @@ std::optional<Reply> Gateway::refusal(const RequestHead& head) {
     reply.fields.push_back({"WWW-Authenticate", "Bearer"});
     return reply;
   }
-  if (is_public(path)) return std::nullopt;
-  if (auto reply = refusal_of_state(path)) return reply;
   if (head.method != "POST") return std::nullopt;
+  if (auto reply = refusal_of_state(path)) return reply;
   const auto seconds = admission_.wait_seconds();
   if (!seconds) return std::nullopt;
   Reply reply = error_reply(
@@ -101,34 +108,116 @@ Reply Gateway::health() const {
   return {.body = R"({"status":"ok"})"};
 }
 
+Reply Gateway::metrics() const {
+  const SchedulerStats stats = loop_ == nullptr ? SchedulerStats{} : loop_->stats();
+  return {.content_type = "text/plain; version=0.0.4; charset=utf-8",
+          .body = metrics_.text(stats, server_.connections())};
+}
+
+Reply Gateway::props() const {
+  if (auto reply = refusal_of_state("/props")) return *reply;
+  const Engine& engine = loop_->engine();
+  const Engine::Compiled& compiled = engine.compiled();
+  return {.body = Json(Json::Object{{"model", loop_->model()},
+                                    {"architecture", compiled.facts.architecture},
+                                    {"backend", backend_name(engine.device().backend)},
+                                    {"device", engine.device().name},
+                                    {"context", compiled.context},
+                                    {"vocabulary", compiled.facts.vocab},
+                                    {"max_sequences", options_.sequences},
+                                    {"max_queue", options_.max_queue},
+                                    {"is_embedding", compiled.encoder.has_value()}})
+                      .dump()};
+}
+
+/// What runs, without a word of what is asked or answered.
+Reply Gateway::slots() const {
+  Json::Array slots;
+  for (const auto& [id, call] : calls_) {
+    slots.push_back(Json(Json::Object{{"id", uint64_t(id)},
+                                      {"path", call.path},
+                                      {"state", call.has_begun ? "answering" : "waiting"},
+                                      {"seconds", steady_clock()() - call.started}}));
+  }
+  return {.body = Json(Json::Object{{"slots", std::move(slots)}}).dump()};
+}
+
+Reply Gateway::root(const RequestHead& head) const {
+  const std::string* accepts = head.find("accept");
+  if (accepts != nullptr && accepts->find("text/html") != accepts->npos) {
+    return chat_page(options_.random());
+  }
+  return {.content_type = "text/plain; charset=utf-8",
+          .body =
+              "Tokamak is running. POST /v1/chat/completions answers; a browser shows a page "
+              "to chat here.\n"};
+}
+
 std::optional<Reply> Gateway::own_reply(const RequestHead& head) {
   const std::string_view path = head.path();
-  if ((path == "/health" || path == "/v1/health") && is_get(head)) return health();
-  return std::nullopt;
+  using Maker = Reply (Gateway::*)() const;
+  constexpr std::pair<std::string_view, Maker> kOwn[] = {
+      {"/health", &Gateway::health},   {"/v1/health", &Gateway::health},
+      {"/metrics", &Gateway::metrics}, {"/props", &Gateway::props},
+      {"/slots", &Gateway::slots},
+  };
+  Maker maker = nullptr;
+  for (const auto& [own, function] : kOwn) {
+    if (own == path) maker = function;
+  }
+  if (maker == nullptr && path != "/") return std::nullopt;
+  if (path == "/slots" && !options_.shows_slots) {
+    return error_reply(path, 501, "The server shows its slots only when started with --slots.");
+  }
+  if (head.method == "OPTIONS") {
+    return Reply{.status = 204, .content_type = "", .fields = {{"Allow", all_methods("GET")}}};
+  }
+  if (head.method != "GET" && head.method != "HEAD") {
+    Reply reply = error_reply(path, 405, fmt::format("{} takes GET only.", path));
+    reply.fields.push_back({"Allow", all_methods("GET")});
+    return reply;
+  }
+  return path == "/" ? root(head) : (this->*maker)();
 }
 
 void Gateway::call(CallId id, const RequestHead& head, std::string body) {
   if (auto reply = own_reply(head)) return server_.reply(id, *std::move(reply));
-  // It may have changed since the head came.
+  // Of requests without a body this is the first look; the state may have changed since the head
+  // of others came.
   if (auto reply = refusal_of_state(head.path())) return server_.reply(id, *std::move(reply));
-  calls_[id] = {.started = steady_clock()()};
-  admission_.begin();
-  loop_->begin(id, {.method = head.method == "HEAD" ? "GET" : head.method,
-                    .path = head.target,
-                    .body = std::move(body)});
+  const bool is_counted = head.method == "POST";
+  calls_[id] = {.method = head.method,
+                .path = std::string(head.path()),
+                .started = steady_clock()(),
+                .is_counted = is_counted};
+  if (is_counted) admission_.begin();
+  openai::HttpRequest request = {.method = head.method == "HEAD" ? "GET" : head.method,
+                                 .path = head.target,
+                                 .body = std::move(body)};
+  if (const auto key = access_.key_of(head)) request.tenant = fmt::format("key {}", *key);
+  loop_->begin(id, std::move(request));
 }
 
 void Gateway::take(std::vector<Part> parts) {
   for (Part& part : parts) {
-    if (!calls_.contains(part.id)) continue;  // gone meanwhile
+    const auto found = calls_.find(part.id);
+    if (found == calls_.end()) continue;  // gone meanwhile
+    Call& call = found->second;
+    if (part.head) widen_allow(*part.head);
     if (part.head && part.ends) {
-      part.head->body = std::move(part.bytes);
+      Reply reply = *std::move(part.head);
+      reply.body = std::move(part.bytes);
+      if (call.method == "OPTIONS" && reply.status == 405) {
+        reply = {.status = 204, .content_type = "", .fields = std::move(reply.fields)};
+      }
       forget(part.id);
-      server_.reply(part.id, *std::move(part.head));
+      server_.reply(part.id, std::move(reply));
       continue;
     }
     if (part.head) {
-      part.head->fields = {{"Cache-Control", "no-cache"}, {"X-Accel-Buffering", "no"}};
+      call.has_begun = true;
+      part.head->fields.push_back({"Cache-Control", "no-cache"});
+      part.head->fields.push_back({"X-Accel-Buffering", "no"});
       server_.begin(part.id, *std::move(part.head));
     }
     if (!part.bytes.empty()) server_.write(part.id, part.bytes);
@@ -138,10 +227,17 @@ void Gateway::take(std::vector<Part> parts) {
   }
 }
 
+void Gateway::gone(CallId id) {
+  if (!calls_.contains(id)) return;
+  loop_->cancel(id);
+  forget(id);
+}
+
 void Gateway::forget(CallId id) {
   const auto found = calls_.find(id);
-  admission_.end(steady_clock()() - found->second.started);
+  if (found->second.is_counted) admission_.end(steady_clock()() - found->second.started);
   calls_.erase(found);
+  // What is being written ends first.
   if (state_ == State::kDraining && calls_.empty()) server_.post([this] { server_.stop(); });
 }
 

@@ -6,6 +6,7 @@
 #include "serve/access.h"
 #include "serve/admission.h"
 #include "serve/http/server.h"
+#include "serve/metrics.h"
 #include "serve/service_loop.h"
 
 namespace tokamak::serve {
@@ -15,13 +16,15 @@ struct GatewayOptions {
   uint32_t sequences = 1;    // that run at once
   uint32_t max_queue = 512;  // requests that wait for one of those to end
   double drain_seconds = 30;
+  bool shows_slots = false;
   std::function<void(const Answered&)> log;
+  std::function<uint64_t()> random;  // 64 bits
 };
 
 class Gateway {
  public:
-  /// `server` outlives it.
-  Gateway(Server& server, GatewayOptions options);
+  /// `server` and `metrics` outlive it.
+  Gateway(Server& server, Metrics& metrics, GatewayOptions options);
   Gateway(const Gateway&) = delete;
   Gateway& operator=(const Gateway&) = delete;
 
@@ -36,26 +39,35 @@ class Gateway {
 
  private:
   enum class State : uint8_t { kLoading, kReady, kDraining };
-  struct Waiting {
+  struct Call {
+    std::string method, path;
     double started = 0;
+    bool is_counted = false;  // among those that may wait
+    bool has_begun = false;   // to be answered
   };
 
   Verdict check(const RequestHead& head);
   std::optional<Reply> refusal(const RequestHead& head);
   std::optional<Reply> refusal_of_state(std::string_view path) const;
   void call(CallId id, const RequestHead& head, std::string body);
-  /// An answer that needs no engine; nothing where the service makes it.
+  /// The answer to a path of the gateway's own; nothing where it is the service's.
   std::optional<Reply> own_reply(const RequestHead& head);
+  Reply root(const RequestHead& head) const;
   Reply health() const;
+  Reply metrics() const;
+  Reply props() const;
+  Reply slots() const;
+  void gone(CallId id);
   void forget(CallId id);
 
   Server& server_;
+  Metrics& metrics_;
   GatewayOptions options_;
   Access access_;
   Admission admission_;
   State state_ = State::kLoading;
   ServiceLoop* loop_ = nullptr;
-  std::map<CallId, Waiting> calls_;  // that the engine answers
+  std::map<CallId, Call> calls_;  // that the engine answers
 };
 
 }  // namespace tokamak::serve

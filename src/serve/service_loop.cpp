@@ -6,14 +6,18 @@ namespace tokamak::serve {
 
 Result<std::unique_ptr<ServiceLoop>> ServiceLoop::make(std::unique_ptr<Engine> engine,
                                                        openai::ServiceOptions options,
-                                                       Deliver deliver) {
+                                                       Metrics& metrics, Deliver deliver) {
   Scheduler* scheduler = nullptr;
   if (!engine->compiled().encoder) {
     TOK_TRY(scheduler, engine->scheduler());
+    scheduler->observe(metrics.observer());
   }
+  metrics.name_model(options.model);
+  std::string model = options.model;
   TOK_TRY(auto service, openai::Service::make(*engine, std::move(options)));
   auto own = std::unique_ptr<ServiceLoop>(
-      new ServiceLoop(std::move(service), scheduler, std::move(deliver)));
+      new ServiceLoop(std::move(service), scheduler, metrics, std::move(deliver)));
+  own->model_ = std::move(model);
   own->loop_ = std::make_unique<EngineLoop>(
       std::move(engine), scheduler,
       EngineLoop::Options{.turned = [loop = own.get()] { loop->end_turn(); }});
@@ -21,8 +25,11 @@ Result<std::unique_ptr<ServiceLoop>> ServiceLoop::make(std::unique_ptr<Engine> e
 }
 
 ServiceLoop::ServiceLoop(std::unique_ptr<openai::Service> service, Scheduler* scheduler,
-                         Deliver deliver)
-    : service_(std::move(service)), scheduler_(scheduler), deliver_(std::move(deliver)) {}
+                         Metrics& metrics, Deliver deliver)
+    : service_(std::move(service)),
+      scheduler_(scheduler),
+      metrics_(&metrics),
+      deliver_(std::move(deliver)) {}
 
 ServiceLoop::~ServiceLoop() {
   if (loop_ == nullptr) return;
@@ -44,6 +51,14 @@ void ServiceLoop::cancel(CallId id) {
     if (found == running_.end()) return;
     service_->cancel(found->second);
     running_.erase(found);
+    metrics_->cancelled();
+  });
+}
+
+void ServiceLoop::hold(CallId id, bool is_held) {
+  loop_->post([this, id, is_held](Engine&) {
+    const auto found = running_.find(id);
+    if (found != running_.end()) service_->hold(found->second, is_held);
   });
 }
 
@@ -65,15 +80,24 @@ Part& ServiceLoop::part_of(CallId id) {
   return parts_.back();
 }
 
+Reply& ServiceLoop::head_of(CallId id) {
+  auto& head = part_of(id).head;
+  return head ? *head : head.emplace();
+}
+
 void ServiceLoop::start(CallId id, const openai::HttpRequest& request) {
   openai::Sink sink;
+  sink.header = [this, id](std::string_view name, std::string_view value) {
+    head_of(id).fields.push_back({std::string(name), std::string(value)});
+  };
   sink.begin = [this, id](int status, std::string_view type) {
-    part_of(id).head = Reply{.status = status, .content_type = std::string(type)};
+    head_of(id).status = status;
+    head_of(id).content_type = type;
   };
   sink.write = [this, id](std::string_view bytes) { part_of(id).bytes += bytes; };
   sink.end = [this, id] {
     part_of(id).ends = true;
-    running_.erase(id);
+    if (running_.erase(id) > 0) metrics_->succeeded();
   };
   const auto exchange = service_->begin(request, sink);
   const auto part = std::ranges::find(parts_, id, &Part::id);

@@ -6,6 +6,7 @@
 #include "engine/engine_loop.h"
 #include "openai/service.h"
 #include "serve/http/message.h"
+#include "serve/metrics.h"
 
 namespace tokamak::serve {
 
@@ -22,9 +23,11 @@ class ServiceLoop {
   /// Called once a turn, on the engine's thread.
   using Deliver = std::function<void(std::vector<Part>)>;
 
-  /// Errors: those of Service::make, a scheduler that does not fit the model.
+  /// `metrics` outlives it. Errors: those of Service::make, a scheduler that does not fit the
+  /// model.
   static Result<std::unique_ptr<ServiceLoop>> make(std::unique_ptr<Engine> engine,
-                                                   openai::ServiceOptions options, Deliver deliver);
+                                                   openai::ServiceOptions options, Metrics& metrics,
+                                                   Deliver deliver);
   ServiceLoop(const ServiceLoop&) = delete;
   ServiceLoop& operator=(const ServiceLoop&) = delete;
   /// Ends what runs.
@@ -32,19 +35,24 @@ class ServiceLoop {
 
   // Any thread may call these.
   const Engine& engine() const { return loop_->engine(); }
+  const std::string& model() const { return model_; }
   void begin(CallId id, openai::HttpRequest request);
   /// Nothing more is delivered of it than a turn under way may bring.
   void cancel(CallId id);
+  /// The client does not keep up: no more is computed for it until it does.
+  void hold(CallId id, bool is_held);
   /// Calls that run are answered with an error.
   void cancel_all();
   /// What the scheduler said at the end of the last turn.
   SchedulerStats stats() const;
 
  private:
-  ServiceLoop(std::unique_ptr<openai::Service> service, Scheduler* scheduler, Deliver deliver);
+  ServiceLoop(std::unique_ptr<openai::Service> service, Scheduler* scheduler, Metrics& metrics,
+              Deliver deliver);
 
   void start(CallId id, const openai::HttpRequest& request);
   Part& part_of(CallId id);
+  Reply& head_of(CallId id);
   void end_turn();
 
   // On the engine's thread.
@@ -52,8 +60,10 @@ class ServiceLoop {
   Scheduler* scheduler_;
   std::map<CallId, openai::ExchangeId> running_;
   std::vector<Part> parts_;
+  Metrics* metrics_;
   Deliver deliver_;
 
+  std::string model_;  // its id
   mutable std::mutex mutex_;
   SchedulerStats stats_;
   std::unique_ptr<EngineLoop> loop_;  // the last: its thread uses the others

@@ -5,6 +5,7 @@
 
 #include "apps/cli/command.h"
 #include "base/splitmix.h"
+#include "serve/access_log.h"
 #include "serve/gateway.h"
 
 namespace tokamak::cli {
@@ -14,8 +15,10 @@ struct ServeFlags {
   ModelFlags model;
   serve::ServerOptions server;
   serve::GatewayOptions gateway;
-  uint32_t port = 8080, sequences = 16;
-  std::string alias;
+  uint32_t port = 8080, sequences = 16, max_body_mib = 32;
+  std::string alias, log = "text";
+  std::vector<std::string> key_files;
+  double time_scale = 1;
 };
 
 std::function<uint64_t()> random_numbers() {
@@ -57,32 +60,85 @@ class ServerThread {
   std::thread thread_;
 };
 
-Result<void> run(ServeFlags flags) {
-  TOK_TRY(OpenOptions options, flags.model.options());
-  options.sequences = flags.sequences;
+serve::LogFormat log_format(const std::string& name) {
+  if (name == "off") return serve::LogFormat::kOff;
+  return name == "json" ? serve::LogFormat::kJson : serve::LogFormat::kText;
+}
+
+std::function<void(const serve::Answered&)> log_to_stderr(const std::string& format) {
+  return [format = log_format(format)](const serve::Answered& answered) {
+    using std::chrono::system_clock;
+    const double now =
+        std::chrono::duration<double>(system_clock::now().time_since_epoch()).count();
+    const std::string line = serve::log_line(answered, format, now);
+    if (!line.empty()) note(line);
+  };
+}
+
+/// Keys of --api-key and of files, of which each must have one.
+Result<void> add_keys_of_files(ServeFlags& flags) {
+  constexpr uint64_t kMaxBytes = uint64_t{1} << 20;
+  for (const std::string& path : flags.key_files) {
+    TOK_TRY(const std::string text, read_text_file(path, kMaxBytes));
+    const auto keys = serve::keys_in(text);
+    if (!keys) return Failure(keys.error().within(path));
+    auto& all = flags.gateway.access.keys;
+    all.insert(all.end(), keys->begin(), keys->end());
+  }
+  return {};
+}
+
+void scale_times(serve::ServerLimits& limits, double scale) {
+  for (double* seconds : {&limits.idle_seconds, &limits.header_seconds, &limits.body_seconds,
+                          &limits.write_seconds, &limits.quiet_seconds}) {
+    *seconds *= scale;
+  }
+}
+
+/// What is listened with before there is a model, so that a port that is taken shows at once.
+Result<std::unique_ptr<serve::Server>> listen(ServeFlags& flags) {
   flags.server.port = uint16_t(flags.port);
   flags.server.random = random_numbers();
-  TOK_TRY(const auto server, serve::Server::listen(flags.server));
+  flags.server.limits.request.body_bytes = uint64_t{flags.max_body_mib} << 20;
+  scale_times(flags.server.limits, flags.time_scale);
+  TOK_TRY(auto server, serve::Server::listen(flags.server));
   flags.gateway.sequences = flags.sequences;
+  flags.gateway.random = random_numbers();
+  flags.gateway.log = log_to_stderr(flags.log);
   flags.gateway.access.checks_host = server->is_loopback();
-  serve::Gateway gateway(*server, flags.gateway);
+  if (!server->is_loopback() && flags.gateway.access.keys.empty()) {
+    note(
+        fmt::format("warning: {} can be reached from other machines, and everyone may ask: "
+                    "--api-key or --api-key-file lets in only who has a key.\n",
+                    server->address()));
+  }
+  return server;
+}
+
+Result<void> run(ServeFlags flags) {
+  TOK_TRY(OpenOptions options, flags.model.options());
+  TOK_TRY(add_keys_of_files(flags));
+  options.sequences = flags.sequences;
+  TOK_TRY(const auto server, listen(flags));
+  serve::Metrics metrics;
+  serve::Gateway gateway(*server, metrics, flags.gateway);
   std::unique_ptr<serve::ServiceLoop> loop;  // ends after the server, which calls it
   ServerThread thread(*server, gateway);
 
   TOK_TRY(auto engine, ModelFlags::open(std::move(options)));
   const std::string id =
       flags.alias.empty() ? model_id(flags.model.model(), engine->files()) : flags.alias;
-  TOK_TRY(loop,
-          serve::ServiceLoop::make(std::move(engine),
-                                   {.model = id,
-                                    .created = unix_seconds(),
-                                    .unix_seconds = unix_seconds,
-                                    .random = random_numbers()},
-                                   [&](std::vector<serve::Part> parts) {
-                                     server->post([&gateway, parts = std::move(parts)]() mutable {
-                                       gateway.take(std::move(parts));
-                                     });
-                                   }));
+  const auto deliver = [&](std::vector<serve::Part> parts) {
+    // A job is copied where std::function is.
+    auto shared = std::make_shared<std::vector<serve::Part>>(std::move(parts));
+    server->post([&gateway, shared] { gateway.take(std::move(*shared)); });
+  };
+  TOK_TRY(loop, serve::ServiceLoop::make(std::move(engine),
+                                         {.model = id,
+                                          .created = unix_seconds(),
+                                          .unix_seconds = unix_seconds,
+                                          .random = random_numbers()},
+                                         metrics, deliver));
   server->post([&] {
     gateway.open(*loop);
     server->on_signal([&] {
@@ -98,6 +154,59 @@ Result<void> run(ServeFlags flags) {
   return {};
 }
 
+void add_network_options(App& command, ServeFlags& flags) {
+  command.add_option("--host", flags.server.host, "the address to listen at; 0.0.0.0: all of them")
+      ->type_name("ADDRESS")
+      ->capture_default_str()
+      ->check(not_empty("an address"));
+  command.add_option("--port", flags.port, "the port; 0: one that is free, which the output says")
+      ->capture_default_str()
+      ->check(Range(0, 65535));
+  command
+      .add_option("--drain", flags.gateway.drain_seconds,
+                  "seconds that requests under way have to end when the server is told to stop")
+      ->capture_default_str()
+      ->check(Range(0.0, 86400.0));
+  command
+      .add_option("--log", flags.log, "a line for each answer on standard error: text, json, off")
+      ->type_name("FORMAT")
+      ->capture_default_str()
+      ->check(OneOf({"text", "json", "off"}));
+  command.add_flag("--slots", flags.gateway.shows_slots,
+                   "let /slots show which requests run, without their texts");
+  command
+      .add_option("--time-scale", flags.time_scale,
+                  "multiplies the times that a connection has: for tests")
+      ->check(Range(0.001, 1000.0))
+      ->group(kDeveloperOptions);
+}
+
+void add_access_options(App& command, ServeFlags& flags) {
+  constexpr const char* kGroup = "Access";
+  command
+      .add_option("--api-key", flags.gateway.access.keys,
+                  "a key that requests must show (repeatable); a file hides it from `ps`")
+      ->type_name("KEY")
+      ->check(not_empty("a key"))
+      ->group(kGroup);
+  command.add_option("--api-key-file", flags.key_files, "keys, one in each line (repeatable)")
+      ->type_name("FILE")
+      ->check(not_empty("the path of a file"))
+      ->group(kGroup);
+  command
+      .add_option("--allowed-host", flags.gateway.access.hosts,
+                  "on a loopback address: another name that requests may be sent to (repeatable)")
+      ->type_name("NAME")
+      ->check(not_empty("a name"))
+      ->group(kGroup);
+  command
+      .add_option("--cors-origin", flags.gateway.access.origins,
+                  "pages of this origin may read answers, \"*\": of any (repeatable)")
+      ->type_name("ORIGIN")
+      ->check(not_empty("an origin as https://name"))
+      ->group(kGroup);
+}
+
 }  // namespace
 
 void add_serve(App& app, Action& action) {
@@ -108,13 +217,7 @@ void add_serve(App& app, Action& action) {
   tokamak serve path/to/model --host 0.0.0.0 --api-key-file keys.txt)");
   auto flags = std::make_shared<ServeFlags>();
   flags->model.add(*command, ModelFlags::Model::kOptional);
-  command->add_option("--host", flags->server.host, "the address to listen at")
-      ->type_name("ADDRESS")
-      ->capture_default_str()
-      ->check(not_empty("an address"));
-  command->add_option("--port", flags->port, "the port; 0: one that is free, which the output says")
-      ->capture_default_str()
-      ->check(Range(0, 65535));
+  add_network_options(*command, *flags);
   command
       ->add_option("-a,--alias", flags->alias,
                    "the model's id for clients; default: the name of its folder or file")
@@ -123,6 +226,16 @@ void add_serve(App& app, Action& action) {
   command->add_option("--max-sequences", flags->sequences, "answers that are generated at once")
       ->capture_default_str()
       ->check(Range(1, int(kMaxSequences)));
+  command
+      ->add_option("--max-queue", flags->gateway.max_queue,
+                   "requests that wait for one of those to end; more are told to come again")
+      ->capture_default_str()
+      ->check(Range(0, 1 << 20));
+  command->add_option("--max-body", flags->max_body_mib, "largest body of a request, in MiB")
+      ->type_name("MIB")
+      ->capture_default_str()
+      ->check(Range(1, 1024));
+  add_access_options(*command, *flags);
   command->callback([flags, &action] { action = [flags] { return run(*flags); }; });
 }
 

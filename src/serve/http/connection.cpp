@@ -327,8 +327,8 @@ void Connection::finish() {
   ends_ = true;
   if (call_) {
     call_->keeps_alive = false;
-  } else {
-    flush();
+  } else if (unwritten_.empty() && !lingers_) {
+    close();
   }
 }
 

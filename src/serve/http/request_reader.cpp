@@ -26,6 +26,15 @@ std::string_view view(boost::beast::string_view text) {
   return {text.data(), text.size()};
 }
 
+/// Whether the line ends as one of HTTP does, whatever its version: "GET / HTTP/2.0\r\n".
+bool names_a_version(std::string_view bytes) {
+  const std::string_view line = bytes.substr(0, bytes.find("\r\n"));
+  const size_t at = line.rfind(" HTTP/");
+  if (at == line.npos || line.size() != at + 9) return false;
+  const auto is_digit = [&](size_t index) { return line[index] >= '0' && line[index] <= '9'; };
+  return is_digit(at + 6) && line[at + 7] == '.' && is_digit(at + 8);
+}
+
 }  // namespace
 
 struct RequestReader::Parser {
@@ -75,10 +84,11 @@ void RequestReader::read(std::string& bytes) {
   }
   auto& parser = parser_->request;
   while (stage_ == Stage::kHeader || stage_ == Stage::kBody) {
-    if (bytes.empty() || (!parser.got_some() && !line_fits(bytes))) return;
+    if (bytes.empty() || (!has_line_ && !line_fits(bytes))) return;
     boost::system::error_code& error = parser_->error;
     const size_t used = parser.put(boost::asio::buffer(bytes), error);
     bytes.erase(0, used);
+    has_line_ = has_line_ || used > 0;
     if (error == http::error::need_more) {
       // Only within a line of the chunked coding: the parser has limits for all else.
       if (stage_ == Stage::kBody && bytes.size() > kMaxChunkLine) {
@@ -86,13 +96,13 @@ void RequestReader::read(std::string& bytes) {
       }
       return;
     }
-    if (error) return refuse_parsed();
+    if (error) return refuse_parsed(bytes);
     if (stage_ == Stage::kHeader && parser.is_header_done()) take_head();
     if (stage_ == Stage::kBody && parser.is_done()) stage_ = Stage::kWhole;
   }
 }
 
-void RequestReader::refuse_parsed() {
+void RequestReader::refuse_parsed(std::string_view rest) {
   // What is known of the head says in which dialect the answer is.
   const auto& message = parser_->request.get();
   head_.method = view(message.method_string());
@@ -104,7 +114,7 @@ void RequestReader::refuse_parsed() {
   if (error == http::error::body_limit) {
     return refuse(413, fmt::format("The body has more than {} bytes.", limits_.body_bytes));
   }
-  if (error == http::error::bad_version) {
+  if (error == http::error::bad_version && names_a_version(rest)) {
     return refuse(505, "Only HTTP/1.1 and HTTP/1.0 are spoken here.");
   }
   refuse(400, fmt::format("The request is not well formed: {}.", error.message()));

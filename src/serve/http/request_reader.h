@@ -54,13 +54,15 @@ class RequestReader {
   struct Parser;
 
   void refuse(int status, std::string message);
-  void refuse_parsed();
+  /// What the parser says is wrong; `rest` begins where it stands.
+  void refuse_parsed(std::string_view rest);
   bool skip_line_ends(std::string& bytes);
   bool line_fits(const std::string& bytes);
   void take_head();
 
   Limits limits_;
   Stage stage_ = Stage::kNothing;
+  bool has_line_ = false;
   RequestHead head_;
   Refusal refusal_;
   std::unique_ptr<Parser> parser_;

@@ -14,6 +14,10 @@ constexpr auto kTick = std::chrono::milliseconds(50);
 /// Until descriptors may be there again.
 constexpr auto kAcceptPause = std::chrono::milliseconds(100);
 constexpr int kBacklog = 1024;
+/// What the system keeps of an answer that the client has not taken; left to itself, megabytes.
+constexpr int kSendBytes = 64 << 10;
+/// Connections beyond the limit that hear of it; further ones are closed without a word.
+constexpr size_t kMaxTurnedAway = 256;
 
 /// Every connection takes a descriptor; shells allow 1024 of them and often many more on request.
 void allow_descriptors(rlim_t wanted) {
@@ -113,7 +117,8 @@ void Server::State::take(tcp::socket socket) {
   const auto remote = socket.remote_endpoint(error);
   if (!error) socket.non_blocking(true, error);
   if (!error) socket.set_option(tcp::no_delay(true), error);
-  if (error) return;  // gone already
+  if (!error) socket.set_option(tcp::socket::send_buffer_size(kSendBytes), error);
+  if (error || connections.size() >= options.limits.connections + kMaxTurnedAway) return;
   const std::string address = remote.address().to_string(error);
   const bool has_room = connections.size() < options.limits.connections &&
                         by_address[address] < options.limits.connections_of_one;

@@ -1,0 +1,15 @@
+// A line of the log for each answer; none of it is what a client said or was told.
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "serve/http/server.h"
+
+namespace tokamak::serve {
+
+enum class LogFormat : uint8_t { kOff, kText, kJson };
+
+/// `unix_seconds`: now. "" where there is no log.
+std::string log_line(const Answered& answered, LogFormat format, double unix_seconds);
+
+}  // namespace tokamak::serve

@@ -1,0 +1,151 @@
+#include "serve/access.h"
+
+#include <gtest/gtest.h>
+
+#include "base/json.h"
+#include "serve/access_log.h"
+#include "serve/admission.h"
+#include "serve/error_body.h"
+#include "serve/page.h"
+
+namespace tokamak::serve {
+namespace {
+
+RequestHead head_with(std::string name, std::string value) {
+  return {.method = "POST", .target = "/", .fields = {{std::move(name), std::move(value)}}};
+}
+
+TEST(Access, KnowsKeysOfBothKinds) {
+  const Access access({.keys = {"first", "second"}});
+  EXPECT_EQ(access.key_of(head_with("authorization", "Bearer first")), 0u);
+  EXPECT_EQ(access.key_of(head_with("authorization", "bearer  second ")), 1u);
+  EXPECT_EQ(access.key_of(head_with("x-api-key", "second")), 1u);
+}
+
+TEST(Access, RefusesWhatIsNoKey) {
+  const Access access({.keys = {"first", "second"}});
+  for (const char* shown : {"", "Bearer", "Bearer ", "Bearer firs", "Bearer firsts", "Bearer First",
+                            "Basic first", "first", "Bearer second first"}) {
+    EXPECT_FALSE(access.key_of(head_with("authorization", shown))) << shown;
+  }
+  EXPECT_FALSE(access.key_of({.method = "GET", .target = "/"}));
+}
+
+TEST(Access, ReadsKeysLineByLine) {
+  EXPECT_EQ(*keys_in("# who\n\n one \r\ntwo"), (std::vector<std::string>{"one", "two"}));
+  EXPECT_FALSE(keys_in("# nobody\n"));
+}
+
+TEST(Access, LetsInHostsOfThisMachineOnly) {
+  const Access access({.checks_host = true, .hosts = {"box.local"}});
+  for (const char* host : {"localhost", "LocalHost:8080", "127.0.0.1:1", "[::1]:80", "box.local"}) {
+    EXPECT_TRUE(access.is_host_right(head_with("host", host))) << host;
+  }
+  for (const char* host : {"evil.example", "localhost.evil.example:8080", "127.0.0.1.nip.io", ""}) {
+    EXPECT_FALSE(access.is_host_right(head_with("host", host))) << host;
+  }
+  EXPECT_TRUE(Access({}).is_host_right(head_with("host", "any.example")));
+}
+
+std::string value_of(const std::vector<Field>& fields, std::string_view name) {
+  for (const Field& field : fields) {
+    if (field.name == name) return field.value;
+  }
+  return "none";
+}
+
+TEST(Access, LetsNamedOriginsReadAnswers) {
+  constexpr std::string_view kAllow = "Access-Control-Allow-Origin";
+  const auto asked = head_with("origin", "https://page.example");
+  EXPECT_TRUE(Access({}).origin_fields(asked).empty());
+  EXPECT_EQ(value_of(Access({.origins = {"*"}}).origin_fields(asked), kAllow), "*");
+  const Access named({.origins = {"https://page.example"}});
+  EXPECT_EQ(value_of(named.origin_fields(asked), kAllow), "https://page.example");
+  EXPECT_EQ(value_of(named.origin_fields(asked), "Vary"), "Origin");
+  const auto other = head_with("origin", "https://other.example");
+  EXPECT_EQ(value_of(named.origin_fields(other), kAllow), "none");
+}
+
+TEST(Access, AnswersAQuestionBeforeARequest) {
+  RequestHead head = head_with("origin", "https://page.example");
+  head.method = "OPTIONS";
+  head.fields.push_back({"access-control-request-headers", "authorization, content-type"});
+  const auto fields = Access({.origins = {"https://page.example"}}).origin_fields(head);
+  EXPECT_EQ(value_of(fields, "Access-Control-Allow-Headers"), "authorization, content-type");
+  EXPECT_EQ(value_of(fields, "Access-Control-Allow-Methods"), "GET, HEAD, POST");
+}
+
+TEST(Admission, LetsWaitAsManyAsMay) {
+  Admission admission(2, 3);
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_FALSE(admission.wait_seconds()) << i;
+    admission.begin();
+  }
+  EXPECT_TRUE(admission.wait_seconds());
+  admission.end(1);
+  EXPECT_FALSE(admission.wait_seconds());
+}
+
+TEST(Admission, WithoutAQueueLetsInWhatRunsAtOnce) {
+  Admission admission(1, 0);
+  EXPECT_FALSE(admission.wait_seconds());
+  admission.begin();
+  EXPECT_EQ(admission.wait_seconds(), 1u);
+}
+
+TEST(Admission, TellsSlowModelsFromFastOnes) {
+  const auto seconds_of = [](double each) {
+    Admission admission(1, 9);
+    for (int i = 0; i < 100; ++i) {
+      admission.begin();
+      admission.end(each);
+    }
+    for (int i = 0; i < 10; ++i) admission.begin();
+    return *admission.wait_seconds();
+  };
+  EXPECT_EQ(seconds_of(0.01), 1u);
+  EXPECT_EQ(seconds_of(2), 10u);
+  EXPECT_EQ(seconds_of(1000), 120u) << "at most";
+}
+
+TEST(ErrorReply, SpeaksTheDialectOfThePath) {
+  EXPECT_EQ(error_reply("/v1/chat/completions", 401, "No.", "invalid_api_key").body,
+            R"({"error": {"message": "No.", "type": "invalid_request_error", "param": null, )"
+            R"("code": "invalid_api_key"}})");
+  EXPECT_EQ(error_reply("/v1/messages", 401, "No.").body,
+            R"({"type": "error", "error": {"type": "authentication_error", "message": "No."}})");
+  EXPECT_EQ(error_reply("/api/chat", 401, "No.").body, R"({"error": "No."})");
+}
+
+TEST(AccessLog, QuotesWhatAClientChose) {
+  const Answered answered = {.request_id = "req_1",
+                             .remote = "127.0.0.1",
+                             .method = "GET",
+                             .path = "/\x1b[2J\n\"" + std::string(200, 'x'),
+                             .status = 404,
+                             .bytes = 7,
+                             .seconds = 0.0123};
+  const std::string line = log_line(answered, LogFormat::kText, 1.5);
+  EXPECT_TRUE(line.starts_with("1970-01-01T00:00:01.500Z 127.0.0.1 GET /\\x1b[2J\\x0a\"xxx"))
+      << line;
+  EXPECT_TRUE(line.ends_with(" 404 7 bytes 12.3 ms req_1\n")) << line;
+  EXPECT_LT(line.size(), 220u);
+  const auto json = Json::parse(log_line(answered, LogFormat::kJson, 1.5));
+  ASSERT_TRUE(json);
+  EXPECT_EQ(*json->find("status"), Json(404));
+  EXPECT_EQ(log_line(answered, LogFormat::kOff, 1.5), "");
+}
+
+TEST(ChatPage, RunsOnlyWhatCarriesItsWord) {
+  const Reply page = chat_page(0xabcdef0123456789);
+  EXPECT_EQ(page.body.find("NONCE"), page.body.npos);
+  EXPECT_NE(page.body.find("<script nonce=\"abcdef0123456789\">"), page.body.npos);
+  EXPECT_NE(value_of(page.fields, "Content-Security-Policy").find("'nonce-abcdef0123456789'"),
+            std::string::npos);
+  for (const char* outside : {"http://", "https://", "src=", "@import", "url("}) {
+    EXPECT_EQ(page.body.find(outside), page.body.npos) << outside;
+  }
+}
+
+}  // namespace
+}  // namespace tokamak::serve
