@@ -204,7 +204,8 @@ void Gateway::take(std::vector<Part> parts) {
     if (found == calls_.end()) continue;  // gone meanwhile
     Call& call = found->second;
     if (part.head) widen_allow(*part.head);
-    if (part.head && part.ends) {
+    const bool is_stream = part.head && part.head->content_type.starts_with("text/event-stream");
+    if (part.head && part.ends && !is_stream) {
       Reply reply = *std::move(part.head);
       reply.body = std::move(part.bytes);
       if (call.method == "OPTIONS" && reply.status == 405) {
@@ -216,8 +217,10 @@ void Gateway::take(std::vector<Part> parts) {
     }
     if (part.head) {
       call.has_begun = true;
-      part.head->fields.push_back({"Cache-Control", "no-cache"});
-      part.head->fields.push_back({"X-Accel-Buffering", "no"});
+      if (is_stream) {
+        part.head->fields.push_back({"Cache-Control", "no-cache"});
+        part.head->fields.push_back({"X-Accel-Buffering", "no"});
+      }
       server_.begin(part.id, *std::move(part.head));
     }
     if (!part.bytes.empty()) server_.write(part.id, part.bytes);

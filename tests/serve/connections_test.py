@@ -61,6 +61,13 @@ class Connections(unittest.TestCase):
             last = time.monotonic()
         self.assertGreater(last - first, 0.02)
 
+    def test_a_stream_of_one_token_is_a_stream(self):
+        sock, reader = self.open()
+        sock.sendall(request_bytes(stream=True, max_tokens=1))
+        status, fields, body = reader.answer()
+        self.assertEqual((status, fields["transfer-encoding"], fields["cache-control"]), (200, "chunked", "no-cache"))
+        self.assertEqual(events(body)[-1], "[DONE]")
+
     def test_every_answer_has_an_id_of_its_own(self):
         seen = {self.server.get(path)[1]["x-request-id"] for path in ("/health", "/v1/models", "/no", "/")}
         self.assertEqual(len(seen), 4)
