@@ -5,7 +5,7 @@
 #include "base/json.h"
 #include "serve/access_log.h"
 #include "serve/admission.h"
-#include "serve/error_body.h"
+#include "serve/error_reply.h"
 #include "serve/page.h"
 
 namespace tokamak::serve {
@@ -110,7 +110,7 @@ TEST(Admission, TellsSlowModelsFromFastOnes) {
 
 TEST(ErrorReply, SpeaksTheDialectOfThePath) {
   EXPECT_EQ(error_reply("/v1/chat/completions", 401, "No.", "invalid_api_key").body,
-            R"({"error": {"message": "No.", "type": "invalid_request_error", "param": null, )"
+            R"({"error": {"message": "No.", "type": "authentication_error", "param": null, )"
             R"("code": "invalid_api_key"}})");
   EXPECT_EQ(error_reply("/v1/messages", 401, "No.").body,
             R"({"type": "error", "error": {"type": "authentication_error", "message": "No."}})");

@@ -3,7 +3,7 @@
 #include <array>
 
 #include "engine/engine.h"
-#include "serve/error_body.h"
+#include "serve/error_reply.h"
 #include "serve/page.h"
 
 namespace tokamak::serve {
@@ -81,12 +81,15 @@ std::optional<Reply> Gateway::refusal(const RequestHead& head) {
     reply.fields.push_back({"WWW-Authenticate", "Bearer"});
     return reply;
   }
-  if (head.method != "POST") return std::nullopt;
-  if (auto reply = refusal_of_state(path)) return reply;
+  return head.method == "POST" ? refusal_of_work(head) : std::nullopt;
+}
+
+std::optional<Reply> Gateway::refusal_of_work(const RequestHead& head) const {
+  if (auto reply = refusal_of_state(head.path())) return reply;
   const auto seconds = admission_.wait_seconds();
-  if (!seconds) return std::nullopt;
+  if (head.method != "POST" || !seconds) return std::nullopt;
   Reply reply = error_reply(
-      path, 429,
+      head.path(), 429,
       fmt::format("{} requests are waiting already; come again later.", options_.max_queue),
       "queue_full");
   reply.fields.push_back(retry_after(*seconds));
@@ -112,22 +115,6 @@ Reply Gateway::metrics() const {
   const SchedulerStats stats = loop_ == nullptr ? SchedulerStats{} : loop_->stats();
   return {.content_type = "text/plain; version=0.0.4; charset=utf-8",
           .body = metrics_.text(stats, server_.connections())};
-}
-
-Reply Gateway::props() const {
-  if (auto reply = refusal_of_state("/props")) return *reply;
-  const Engine& engine = loop_->engine();
-  const Engine::Compiled& compiled = engine.compiled();
-  return {.body = Json(Json::Object{{"model", loop_->model()},
-                                    {"architecture", compiled.facts.architecture},
-                                    {"backend", backend_name(engine.device().backend)},
-                                    {"device", engine.device().name},
-                                    {"context", compiled.context},
-                                    {"vocabulary", compiled.facts.vocab},
-                                    {"max_sequences", options_.sequences},
-                                    {"max_queue", options_.max_queue},
-                                    {"is_embedding", compiled.encoder.has_value()}})
-                      .dump()};
 }
 
 /// What runs, without a word of what is asked or answered.
@@ -157,8 +144,9 @@ std::optional<Reply> Gateway::own_reply(const RequestHead& head) {
   const std::string_view path = head.path();
   using Maker = Reply (Gateway::*)() const;
   constexpr std::pair<std::string_view, Maker> kOwn[] = {
-      {"/health", &Gateway::health},   {"/v1/health", &Gateway::health},
-      {"/metrics", &Gateway::metrics}, {"/props", &Gateway::props},
+      {"/health", &Gateway::health},
+      {"/v1/health", &Gateway::health},
+      {"/metrics", &Gateway::metrics},
       {"/slots", &Gateway::slots},
   };
   Maker maker = nullptr;
@@ -182,9 +170,8 @@ std::optional<Reply> Gateway::own_reply(const RequestHead& head) {
 
 void Gateway::call(CallId id, const RequestHead& head, std::string body) {
   if (auto reply = own_reply(head)) return server_.reply(id, *std::move(reply));
-  // Of requests without a body this is the first look; the state may have changed since the head
-  // of others came.
-  if (auto reply = refusal_of_state(head.path())) return server_.reply(id, *std::move(reply));
+  // Much may have changed since the head came.
+  if (auto reply = refusal_of_work(head)) return server_.reply(id, *std::move(reply));
   const bool is_counted = head.method == "POST";
   calls_[id] = {.method = head.method,
                 .path = std::string(head.path()),
@@ -204,8 +191,10 @@ void Gateway::take(std::vector<Part> parts) {
     if (found == calls_.end()) continue;  // gone meanwhile
     Call& call = found->second;
     if (part.head) widen_allow(*part.head);
-    const bool is_stream = part.head && part.head->content_type.starts_with("text/event-stream");
-    if (part.head && part.ends && !is_stream) {
+    // Events are a stream also where one turn has brought all of them.
+    const bool is_stream =
+        !part.ends || (part.head && part.head->content_type.starts_with("text/event-stream"));
+    if (part.head && !is_stream) {
       Reply reply = *std::move(part.head);
       reply.body = std::move(part.bytes);
       if (call.method == "OPTIONS" && reply.status == 405) {
@@ -217,10 +206,8 @@ void Gateway::take(std::vector<Part> parts) {
     }
     if (part.head) {
       call.has_begun = true;
-      if (is_stream) {
-        part.head->fields.push_back({"Cache-Control", "no-cache"});
-        part.head->fields.push_back({"X-Accel-Buffering", "no"});
-      }
+      part.head->fields.push_back({"Cache-Control", "no-cache"});
+      part.head->fields.push_back({"X-Accel-Buffering", "no"});
       server_.begin(part.id, *std::move(part.head));
     }
     if (!part.bytes.empty()) server_.write(part.id, part.bytes);

@@ -49,13 +49,14 @@ class Gateway {
   Verdict check(const RequestHead& head);
   std::optional<Reply> refusal(const RequestHead& head);
   std::optional<Reply> refusal_of_state(std::string_view path) const;
+  /// Why the engine cannot take it now.
+  std::optional<Reply> refusal_of_work(const RequestHead& head) const;
   void call(CallId id, const RequestHead& head, std::string body);
   /// The answer to a path of the gateway's own; nothing where it is the service's.
   std::optional<Reply> own_reply(const RequestHead& head);
   Reply root(const RequestHead& head) const;
   Reply health() const;
   Reply metrics() const;
-  Reply props() const;
   Reply slots() const;
   void gone(CallId id);
   void forget(CallId id);

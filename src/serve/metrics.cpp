@@ -46,6 +46,13 @@ std::string_view known_path(std::string_view path) {
   return known == std::end(kPaths) ? "other" : *known;
 }
 
+/// As OpenAI's clients call it; "" where the answer is not whole.
+std::string_view finish_word(FinishReason reason) {
+  if (reason == FinishReason::kCancelled) return "";
+  const bool is_full = reason == FinishReason::kMaxTokens || reason == FinishReason::kContextFull;
+  return is_full ? "length" : "stop";
+}
+
 std::string escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -142,12 +149,11 @@ void Metrics::step(uint32_t tokens, double seconds, bool is_prefill) {
 
 void Metrics::finished(const Generation& generation, double queue_seconds) {
   const std::scoped_lock lock(mutex_);
-  const bool is_whole = generation.finish != FinishReason::kCancelled;
-  last_finish_ = is_whole ? finish_name(generation.finish) : "";
+  last_finish_ = finish_word(generation.finish);
   prompt_tokens_ += generation.prompt_tokens;
   cached_tokens_ += generation.cached_tokens;
   generated_tokens_ += generation.ids.size();
-  if (!is_whole) return;
+  if (last_finish_.empty()) return;
   queue_.add(queue_seconds);
   prefill_.add(std::max(generation.prefill_seconds - queue_seconds, 0.0));
   decode_.add(generation.decode_seconds);

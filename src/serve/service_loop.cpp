@@ -13,11 +13,11 @@ Result<std::unique_ptr<ServiceLoop>> ServiceLoop::make(std::unique_ptr<Engine> e
     scheduler->observe(metrics.observer());
   }
   metrics.name_model(options.model);
-  std::string model = options.model;
   TOK_TRY(auto service, openai::Service::make(*engine, std::move(options)));
+  const std::string notice = service->notice();
   auto own = std::unique_ptr<ServiceLoop>(
       new ServiceLoop(std::move(service), scheduler, metrics, std::move(deliver)));
-  own->model_ = std::move(model);
+  own->notice_ = notice;
   own->loop_ = std::make_unique<EngineLoop>(
       std::move(engine), scheduler,
       EngineLoop::Options{.turned = [loop = own.get()] { loop->end_turn(); }});

@@ -34,8 +34,8 @@ class ServiceLoop {
   ~ServiceLoop();
 
   // Any thread may call these.
-  const Engine& engine() const { return loop_->engine(); }
-  const std::string& model() const { return model_; }
+  /// What the owner should know of the model's chat template; empty where there is nothing.
+  const std::string& notice() const { return notice_; }
   void begin(CallId id, openai::HttpRequest request);
   /// Nothing more is delivered of it than a turn under way may bring.
   void cancel(CallId id);
@@ -63,7 +63,7 @@ class ServiceLoop {
   Metrics* metrics_;
   Deliver deliver_;
 
-  std::string model_;  // its id
+  std::string notice_;
   mutable std::mutex mutex_;
   SchedulerStats stats_;
   std::unique_ptr<EngineLoop> loop_;  // the last: its thread uses the others

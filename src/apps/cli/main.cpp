@@ -12,7 +12,7 @@ Examples:
   tokamak run -p "Once upon a time"            the built-in storyteller
   tokamak run path/to/model -p "Hello" -n 64   a Hugging Face folder or a .gguf file
   tokamak chat                                 talk to it
-  tokamak serve                                answer programs, by OpenAI's protocol
+  tokamak serve                                answer programs over HTTP
   tokamak pull org/name                        fetch a model; then its name is enough
   tokamak doctor                               which devices work, and what to do about the others
 

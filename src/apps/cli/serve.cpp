@@ -139,6 +139,7 @@ Result<void> run(ServeFlags flags) {
                                           .unix_seconds = unix_seconds,
                                           .random = random_numbers()},
                                          metrics, deliver));
+  if (!loop->notice().empty()) note(fmt::format("note: {}\n", loop->notice()));
   server->post([&] {
     gateway.open(*loop);
     server->on_signal([&] {
@@ -210,7 +211,7 @@ void add_access_options(App& command, ServeFlags& flags) {
 }  // namespace
 
 void add_serve(App& app, Action& action) {
-  App* command = app.add_subcommand("serve", "answer programs over HTTP, by OpenAI's protocol");
+  App* command = app.add_subcommand("serve", "answer programs over HTTP");
   command->footer(R"(Examples:
   tokamak serve
   tokamak serve path/to/model --port 9000 --max-sequences 32

@@ -1,0 +1,174 @@
+#include "serve/service_loop.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <condition_variable>
+
+namespace tokamak::serve {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr auto kLongest = std::chrono::seconds(60);
+constexpr CallId kCall = CallId(1);
+
+struct Answer {
+  std::optional<Reply> head;
+  std::string bytes;
+  bool has_ended = false;
+};
+
+class ServiceLoopTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto engine = Engine::open({.model = TOKAMAK_SOURCE_DIR "/models/storyteller",
+                                .backend = "cpu",
+                                .context = 512,
+                                .sequences = 2});
+    ASSERT_TRUE(engine) << engine.error().message;
+    auto made = ServiceLoop::make(*std::move(engine),
+                                  {.model = "storyteller",
+                                   .unix_seconds = [] { return int64_t{1}; },
+                                   .random = [this] { return ++drawn_; }},
+                                  metrics_, [this](std::vector<Part> parts) { take(parts); });
+    ASSERT_TRUE(made) << made.error().message;
+    loop_ = *std::move(made);
+  }
+
+  void take(const std::vector<Part>& parts) {
+    const std::scoped_lock lock(mutex_);
+    for (const Part& part : parts) {
+      Answer& answer = answers_[part.id];
+      EXPECT_FALSE(answer.has_ended);
+      if (part.head) answer.head = part.head;
+      answer.bytes += part.bytes;
+      answer.has_ended = part.ends;
+    }
+    arrived_.notify_all();
+  }
+
+  /// What there is of the answer once `test` holds of it.
+  template <typename Test>
+  Answer wait_for(CallId id, const Test& test) {
+    std::unique_lock lock(mutex_);
+    EXPECT_TRUE(arrived_.wait_for(lock, kLongest, [&] { return test(answers_[id]); }));
+    return answers_[id];
+  }
+  bool has_ended(CallId id) {
+    const std::scoped_lock lock(mutex_);
+    return answers_[id].has_ended;
+  }
+  Answer wait_for_end(CallId id) {
+    return wait_for(id, [](const Answer& answer) { return answer.has_ended; });
+  }
+  void wait_for_bytes(CallId id) {
+    wait_for(id, [](const Answer& answer) { return !answer.bytes.empty(); });
+  }
+
+  void stream(CallId id, int tokens) {
+    loop_->begin(id, {"POST", "/v1/completions",
+                      fmt::format(R"({{"prompt": "The king", "stream": true, "max_tokens": {}, )"
+                                  R"("ignore_eos": true, "seed": 1}})",
+                                  tokens)});
+  }
+
+  /// Whether the engine does nothing for as long as many steps would take.
+  bool is_at_rest() {
+    for (int i = 0; i < 200; ++i) {
+      const uint64_t before = loop_->stats().steps;
+      std::this_thread::sleep_for(milliseconds(200));
+      if (loop_->stats().steps == before) return true;
+    }
+    return false;
+  }
+
+  Metrics metrics_;
+  uint64_t drawn_ = 0;
+  std::mutex mutex_;
+  std::condition_variable arrived_;
+  std::map<CallId, Answer> answers_;
+  std::unique_ptr<ServiceLoop> loop_;
+};
+
+TEST_F(ServiceLoopTest, AnswersWhatNeedsNoStep) {
+  loop_->begin(kCall, {"GET", "/v1/models", ""});
+  const Answer answer = wait_for_end(kCall);
+  ASSERT_TRUE(answer.head);
+  EXPECT_EQ(answer.head->status, 200);
+  EXPECT_NE(answer.bytes.find("storyteller"), std::string::npos);
+}
+
+TEST_F(ServiceLoopTest, SaysWhichMethodsThereAre) {
+  loop_->begin(kCall, {"PUT", "/v1/models", ""});
+  const Answer answer = wait_for_end(kCall);
+  ASSERT_TRUE(answer.head);
+  EXPECT_EQ(answer.head->status, 405);
+  ASSERT_EQ(answer.head->fields.size(), 1u);
+  EXPECT_EQ(answer.head->fields[0].value, "GET");
+}
+
+TEST_F(ServiceLoopTest, ComputesNothingForWhomIsHeld) {
+  stream(kCall, 100);
+  const std::string whole = wait_for_end(kCall).bytes;
+  constexpr auto kHeld = CallId(2);
+  constexpr auto kOther = CallId(3);
+  stream(kHeld, 100);
+  wait_for_bytes(kHeld);
+  loop_->hold(kHeld, true);
+  EXPECT_TRUE(is_at_rest());
+  EXPECT_EQ(loop_->stats().running, 1u);
+  stream(kOther, 5);
+  wait_for_end(kOther);
+  EXPECT_FALSE(has_ended(kHeld));
+  loop_->hold(kHeld, false);
+  const auto events = [](const std::string& bytes) { return std::ranges::count(bytes, '\n'); };
+  EXPECT_EQ(events(wait_for_end(kHeld).bytes), events(whole));
+}
+
+TEST_F(ServiceLoopTest, SaysNothingMoreToWhoIsGone) {
+  stream(kCall, 400);
+  wait_for_bytes(kCall);
+  loop_->cancel(kCall);
+  EXPECT_TRUE(is_at_rest());
+  EXPECT_EQ(loop_->stats().running, 0u);
+  EXPECT_FALSE(has_ended(kCall));
+  EXPECT_NE(metrics_.text({}, 0).find("requests_cancelled_total{model_name=\"storyteller\"} 1\n"),
+            std::string::npos);
+}
+
+TEST_F(ServiceLoopTest, EndsAHeldRequestThatIsCancelled) {
+  stream(kCall, 400);
+  wait_for_bytes(kCall);
+  loop_->hold(kCall, true);
+  EXPECT_TRUE(is_at_rest());
+  loop_->cancel(kCall);
+  stream(CallId(2), 1);
+  wait_for_end(CallId(2));
+  EXPECT_TRUE(is_at_rest());
+  EXPECT_EQ(loop_->stats().running, 0u);
+}
+
+TEST_F(ServiceLoopTest, TellsThoseItCancelsItself) {
+  for (uint64_t i = 1; i <= 3; ++i) stream(CallId(i), 400);
+  wait_for_bytes(CallId(1));
+  loop_->cancel_all();
+  const Answer begun = wait_for_end(CallId(1));
+  EXPECT_EQ(begun.head->status, 200);
+  EXPECT_NE(begun.bytes.find("cancelled by the server"), std::string::npos);
+  EXPECT_EQ(wait_for_end(CallId(3)).head->status, 503) << "it waited";
+}
+
+TEST_F(ServiceLoopTest, CountsTokens) {
+  stream(kCall, 4);
+  wait_for_end(kCall);
+  const std::string text = metrics_.text(loop_->stats(), 0);
+  const auto has = [&](std::string_view line) { return text.find(line) != text.npos; };
+  EXPECT_TRUE(has("generation_tokens_total{model_name=\"storyteller\"} 4\n")) << text;
+  EXPECT_TRUE(has("time_to_first_token_seconds_count{model_name=\"storyteller\"} 1\n")) << text;
+  EXPECT_TRUE(has("inter_token_latency_seconds_count{model_name=\"storyteller\"} 3\n")) << text;
+  EXPECT_TRUE(has("finished_reason=\"length\"} 1\n")) << text;
+}
+
+}  // namespace
+}  // namespace tokamak::serve
