@@ -12,7 +12,8 @@ Result<Generation> generate(Session& session, const Tokenizer& tokenizer,
                             const GenerationCallbacks& callbacks, const Clock& clock) {
   TOK_TRY(Sampler sampler, Sampler::make(params.sampling));
   const double start = clock();
-  TextStream stream(&tokenizer, params, callbacks);
+  GrammarCache grammars;
+  TextStream stream(&tokenizer, params, callbacks, grammars);
   Generation& out = stream.generation();
   out.prompt_tokens = prompt.size();
   if (prompt.size() > session.context()) {

@@ -1,34 +1,53 @@
 #include "generate/grammar_filter.h"
 
+#include <algorithm>
+#include <bit>
+
 namespace tokamak {
 
-GrammarFilter::GrammarFilter(const Grammar& grammar, const Tokenizer& tokenizer,
+GrammarFilter::GrammarFilter(std::shared_ptr<GrammarMasks> masks, const Tokenizer& tokenizer,
                              std::span<const uint32_t> end_ids)
-    : matcher_(grammar), tokenizer_(&tokenizer), end_ids_(end_ids.begin(), end_ids.end()) {}
+    : masks_(std::move(masks)),
+      places_(masks_->places()),
+      matcher_(places_),
+      tokenizer_(&tokenizer),
+      end_ids_(end_ids.begin(), end_ids.end()) {}
+
+void GrammarFilter::use_shared_tables() {
+  masks_->renew_if_full();
+  if (places_ == masks_->places()) return;
+  places_ = masks_->places();
+  matcher_.move_to(places_);
+}
 
 bool GrammarFilter::allows(uint32_t id) {
   if (end_ids_.contains(id)) return matcher_.may_end();
-  // Special tokens are not shown, so they would follow each other for ever.
+  use_shared_tables();
+  if (const TokenSet* known = masks_->known_after(matcher_.here(), begins_)) {
+    return has_token(*known, id);
+  }
   if (tokenizer_->is_special(id)) return false;
-  if (!begins_ && id < bytes_.size()) return !bytes_[id].empty() && matcher_.allows(bytes_[id]);
   const std::string bytes = tokenizer_->bytes(id, begins_);
   return !bytes.empty() && matcher_.allows(bytes);
 }
 
 Result<std::span<const float>> GrammarFilter::allowed(std::span<const float> logits) {
-  if (!begins_ && bytes_.empty()) {
-    for (uint32_t id = 0; id < tokenizer_->vocab_size(); ++id) {
-      bytes_.push_back(tokenizer_->bytes(id));
+  use_shared_tables();
+  const TokenSet& mask = masks_->after(matcher_.here(), begins_);
+  logits_.assign(logits.size(), kRemoved);
+  bool any = false;
+  for (size_t i = 0; i < mask.size(); ++i) {
+    for (uint64_t word = mask[i]; word != 0; word &= word - 1) {
+      const size_t id = 64 * i + size_t(std::countr_zero(word));
+      if (id >= logits.size() || end_ids_.contains(uint32_t(id))) continue;
+      logits_[id] = logits[id];
+      any = true;
     }
   }
-  logits_.assign(logits.begin(), logits.end());
-  bool any = false;
-  for (uint32_t id = 0; id < logits_.size(); ++id) {
-    if (allows(id)) {
-      any = true;
-    } else {
-      logits_[id] = kRemoved;
-    }
+  for (const uint32_t id : end_ids_) {
+    if (!matcher_.may_end() || id >= logits.size()) continue;
+    logits_[id] = logits[id];
+    any = true;
   }
   if (!is_sure()) {
     return invalid_input(
@@ -46,6 +65,7 @@ Result<std::span<const float>> GrammarFilter::allowed(std::span<const float> log
 
 void GrammarFilter::push(uint32_t id) {
   if (end_ids_.contains(id)) return;
+  use_shared_tables();
   matcher_.push(tokenizer_->bytes(id, begins_));
   begins_ = false;
 }

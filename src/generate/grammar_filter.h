@@ -4,9 +4,9 @@
 #include <memory>
 #include <set>
 #include <span>
-#include <string>
 #include <vector>
 
+#include "text/grammar/masks.h"
 #include "text/grammar/matcher.h"
 #include "text/tokenizer/tokenizer.h"
 
@@ -14,8 +14,9 @@ namespace tokamak {
 
 class GrammarFilter {
  public:
-  /// Everything outlives this. `end_ids`: tokens that end the text, where the grammar lets it end.
-  GrammarFilter(const Grammar& grammar, const Tokenizer& tokenizer,
+  /// The tokenizer, whose vocabulary `masks` has, outlives this. `end_ids`: tokens that end the
+  /// text, where the grammar lets it end.
+  GrammarFilter(std::shared_ptr<GrammarMasks> masks, const Tokenizer& tokenizer,
                 std::span<const uint32_t> end_ids);
 
   bool allows(uint32_t id);
@@ -32,12 +33,15 @@ class GrammarFilter {
  private:
   static constexpr float kRemoved = -std::numeric_limits<float>::infinity();
 
+  /// Others that share the tables may have had them made anew.
+  void use_shared_tables();
+
+  std::shared_ptr<GrammarMasks> masks_;
+  std::shared_ptr<GrammarPlaces> places_;
   GrammarMatcher matcher_;
   const Tokenizer* tokenizer_;
   std::set<uint32_t> end_ids_;
   bool begins_ = true;
-  // What tokens add to a text that has begun, of all of them once all have been asked for.
-  std::vector<std::string> bytes_;
   std::vector<float> logits_;
 };
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "generate/grammar_cache.h"
+
 namespace tokamak {
 namespace {
 
@@ -20,10 +22,10 @@ const Tokenizer& tokenizer() {
   return made;
 }
 
-Grammar grammar(std::string_view text) {
+std::shared_ptr<GrammarMasks> masks(std::string_view text, const Tokenizer& own = tokenizer()) {
   auto made = Grammar::parse(text);
   EXPECT_TRUE(made) << made.error().message;
-  return *std::move(made);
+  return GrammarCache().masks(std::make_shared<const Grammar>(*std::move(made)), own);
 }
 
 constexpr uint32_t kEnd[] = {6};
@@ -39,7 +41,7 @@ std::vector<uint32_t> allowed(GrammarFilter& filter) {
 using Ids = std::vector<uint32_t>;
 
 TEST(GrammarFilter, AllowsTokensThatBeginOrGoOnWithTheText) {
-  const Grammar words = grammar("root ::= (\"abc\" | \"b\" | \" \" \"a\")+");
+  const auto words = masks("root ::= (\"abc\" | \"b\" | \" \" \"a\")+");
   GrammarFilter filter(words, tokenizer(), kEnd);
   EXPECT_EQ(allowed(filter), (Ids{0, 1, 2, 5}));
   filter.push(0);
@@ -49,14 +51,14 @@ TEST(GrammarFilter, AllowsTokensThatBeginOrGoOnWithTheText) {
 }
 
 TEST(GrammarFilter, LetsTheTextEndWhereTheGrammarDoes) {
-  const Grammar one = grammar("root ::= \"a\"");
+  const auto one = masks("root ::= \"a\"");
   GrammarFilter filter(one, tokenizer(), kEnd);
   EXPECT_FALSE(filter.allows(6));
   filter.push(0);
   EXPECT_EQ(allowed(filter), (Ids{6})) << "the end, but no other special token";
   EXPECT_TRUE(filter.is_finished());
   filter.push(6);
-  const Grammar many = grammar("root ::= \"a\"+");
+  const auto many = masks("root ::= \"a\"+");
   GrammarFilter open(many, tokenizer(), kEnd);
   open.push(0);
   EXPECT_EQ(allowed(open), (Ids{0, 6}));
@@ -64,7 +66,7 @@ TEST(GrammarFilter, LetsTheTextEndWhereTheGrammarDoes) {
 }
 
 TEST(GrammarFilter, FollowsCharactersThatAreCutBetweenTokens) {
-  const Grammar accents = grammar("root ::= [\\u00e0-\\u00ff] \"b\"");
+  const auto accents = masks("root ::= [\\u00e0-\\u00ff] \"b\"");
   GrammarFilter filter(accents, tokenizer(), kEnd);
   EXPECT_EQ(allowed(filter), (Ids{3}));
   filter.push(3);
@@ -74,7 +76,7 @@ TEST(GrammarFilter, FollowsCharactersThatAreCutBetweenTokens) {
 }
 
 TEST(GrammarFilter, RemovesLogitsOfWhatMayNotFollow) {
-  const Grammar grammar_of_b = grammar("root ::= \"b\" \"a\"");
+  const auto grammar_of_b = masks("root ::= \"b\" \"a\"");
   GrammarFilter filter(grammar_of_b, tokenizer(), kEnd);
   const std::vector<float> logits = {9, 1, 8, 7, 6, 5, 4, 3, 2};
   for (const uint32_t next : {1u, 0u}) {
@@ -88,14 +90,14 @@ TEST(GrammarFilter, RemovesLogitsOfWhatMayNotFollow) {
 }
 
 TEST(GrammarFilter, SaysThatNothingCanFollow) {
-  const Grammar unknown = grammar("root ::= \"x\"");
+  const auto unknown = masks("root ::= \"x\"");
   const std::vector<float> logits(9);
   GrammarFilter filter(unknown, tokenizer(), kEnd);
   const auto none = filter.allowed(logits);
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().message,
             "No token of the vocabulary goes on with the text so far as the grammar says.");
-  const Grammar wide = grammar("root ::= ((\"a\"?){1000}){6}");
+  const auto wide = masks("root ::= ((\"a\"?){1000}){6}");
   GrammarFilter too_wide(wide, tokenizer(), kEnd);
   EXPECT_FALSE(too_wide.is_sure()) << "lists must not count either";
   const auto refused = too_wide.allowed(logits);
@@ -113,7 +115,7 @@ TEST(GrammarFilter, KnowsThatABeginningIsWrittenOtherwise) {
       "\"ByteFallback\"}, {\"type\": \"Fuse\"}, {\"type\": \"Strip\", \"content\": \" \", "
       "\"start\": 1, \"stop\": 0}]}}");
   ASSERT_TRUE(metaspace) << metaspace.error().message;
-  const Grammar words = grammar("root ::= \"a\" \" a\" \"\u00e9\"");
+  const auto words = masks("root ::= \"a\" \" a\" \"\u00e9\"", *metaspace);
   GrammarFilter filter(words, *metaspace, {});
   for (const uint32_t id : {0u, 0u, 1u, 2u}) {
     ASSERT_TRUE(filter.allows(id)) << id;

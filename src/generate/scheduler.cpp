@@ -110,8 +110,8 @@ Result<RequestId> Scheduler::add(Request request) {
     epoch_ = program_->begin_sequence();
   }
   const auto id = RequestId(next_id_++);
-  sequences_.push_back(
-      std::make_unique<Sequence>(id, std::move(request), std::move(sampler), tokenizer_));
+  sequences_.push_back(std::make_unique<Sequence>(id, std::move(request), std::move(sampler),
+                                                  tokenizer_, grammars_));
   Sequence& own = *sequences_.back();
   own.started = clock_();
   own.text.generation().prompt_tokens = own.ids.size();

@@ -180,6 +180,7 @@ class Scheduler {
 
   Program* program_;
   const Tokenizer* tokenizer_;
+  GrammarCache grammars_;
   SchedulerOptions options_;
   Clock clock_;
   uint64_t epoch_ = 0;  // Program::sequence(): nobody else's since

@@ -9,11 +9,12 @@ namespace tokamak {
 
 /// A request on its way.
 struct Scheduler::Sequence {
-  Sequence(RequestId number, Request asked, Sampler own_sampler, const Tokenizer* tokenizer)
+  Sequence(RequestId number, Request asked, Sampler own_sampler, const Tokenizer* tokenizer,
+           GrammarCache& grammars)
       : id(number),
         request(std::move(asked)),
         sampler(std::move(own_sampler)),
-        text(tokenizer, request.params, request.callbacks),
+        text(tokenizer, request.params, request.callbacks, grammars),
         ids(request.prompt) {}
 
   /// Tokens that no step has run yet; those of steps ahead are not among them.

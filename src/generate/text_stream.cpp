@@ -5,13 +5,15 @@
 namespace tokamak {
 
 TextStream::TextStream(const Tokenizer* tokenizer, const GenerationParams& params,
-                       const GenerationCallbacks& callbacks)
+                       const GenerationCallbacks& callbacks, GrammarCache& grammars)
     : end_ids_(params.end_ids.value_or(std::vector<uint32_t>())),
       max_tokens_(params.max_tokens),
       callbacks_(&callbacks),
       stop_(params.stop) {
   if (tokenizer != nullptr) decoder_.emplace(*tokenizer, true);
-  if (params.grammar) filter_.emplace(*params.grammar, *tokenizer, end_ids_);
+  if (params.grammar) {
+    filter_.emplace(grammars.masks(params.grammar, *tokenizer), *tokenizer, end_ids_);
+  }
   out_.seed = params.sampling.seed.value_or(0);
 }
 

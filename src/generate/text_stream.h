@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "generate/generation.h"
+#include "generate/grammar_cache.h"
 #include "generate/grammar_filter.h"
 #include "generate/stop.h"
 
@@ -17,7 +18,7 @@ class TextStream {
   /// Everything outlives this. Without a tokenizer there are ids, but no text, no stop strings and
   /// no grammar.
   TextStream(const Tokenizer* tokenizer, const GenerationParams& params,
-             const GenerationCallbacks& callbacks);
+             const GenerationCallbacks& callbacks, GrammarCache& grammars);
   TextStream(TextStream&&) = default;
 
   /// Takes the next token, with its logprobs where they are asked for. False where it is the last,

@@ -256,10 +256,7 @@ Result<Grammar> Grammar::parse(std::string_view gbnf) {
     return invalid_input("The grammar takes more than {} states; its repetitions are too many.",
                          kMaxStates);
   }
-  Grammar made;
-  made.states_ = builder.take();
-  made.root_ = root->second;
-  return made;
+  return Grammar(builder.take(), root->second, fmt::format("gbnf:{}", gbnf));
 }
 
 }  // namespace tokamak

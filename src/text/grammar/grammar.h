@@ -1,6 +1,8 @@
 // Grammar: which texts may be generated, as an automaton with a stack over the bytes of UTF-8.
 #pragma once
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -17,12 +19,15 @@ class Grammar {
       kByte,    // a byte in [low, high], then `next`
       kSplit,   // `next` or `other`
       kCall,    // the rule that begins at `other`, then `next`
+      kRepeat,  // the same, `least` to `most` times; the rule has no empty text
       kReturn,  // the end of the rule
     };
     Kind kind = Kind::kReturn;
     uint8_t low = 0, high = 0;
     uint32_t next = 0, other = 0;
+    uint32_t least = 0, most = 0;
   };
+  static constexpr uint32_t kNoLimit = UINT32_MAX;  // of `most`
   static constexpr size_t kMaxTextBytes = size_t{1} << 20;
   /// Repetitions are written out, so that a short text may ask for many.
   static constexpr size_t kMaxStates = 1000000;
@@ -32,14 +37,23 @@ class Grammar {
   /// with itself, which no automaton of this kind can follow.
   static Result<Grammar> parse(std::string_view gbnf);
 
+  /// REQUIRES: no rule begins with itself. `source`: what it was made from, as source() has it.
+  Grammar(std::vector<State> states, uint32_t root, std::string source)
+      : states_(std::move(states)), root_(root), source_(std::move(source)) {}
+
   const std::vector<State>& states() const { return states_; }
   uint32_t root() const { return root_; }
+  /// Grammars from the same text in the same notation are the same.
+  const std::string& source() const { return source_; }
+  /// The rule for a character of a JSON string, where the grammar has one that takes all of them.
+  std::optional<uint32_t> json_character() const { return json_character_; }
+  void set_json_character(uint32_t rule) { json_character_ = rule; }
 
  private:
-  Grammar() = default;
-
   std::vector<State> states_;
   uint32_t root_ = 0;
+  std::string source_;
+  std::optional<uint32_t> json_character_;
 };
 
 }  // namespace tokamak

@@ -1,0 +1,78 @@
+// GrammarMasks: which tokens of a vocabulary may follow where a text stands in a grammar.
+//
+// What a place lets follow by itself is found once by a walk through the vocabulary, with the
+// beginnings of tokens that end what the place belongs to; those alone are tried on the stack.
+#pragma once
+#include <list>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "text/grammar/places.h"
+#include "text/grammar/token_trie.h"
+
+namespace tokamak {
+
+/// Of one grammar; shared by all texts that follow it on the same thread.
+class GrammarMasks {
+ public:
+  GrammarMasks(std::shared_ptr<const Grammar> grammar,
+               std::shared_ptr<const GrammarVocabulary> vocabulary);
+
+  const Grammar& grammar() const { return *grammar_; }
+  const GrammarVocabulary& vocabulary() const { return *vocabulary_; }
+  const std::shared_ptr<GrammarPlaces>& places() const { return places_; }
+
+  /// What may follow; `begins`: the text has no tokens yet. Valid until the next call. REQUIRES:
+  /// a position of places().
+  const TokenSet& after(GrammarPlaces::Position position, bool begins);
+  /// The same where it is kept, otherwise null.
+  const TokenSet* known_after(GrammarPlaces::Position position, bool begins);
+  /// Starts with empty tables where the old ones are full. What still uses those must move.
+  void renew_if_full();
+
+ private:
+  static constexpr size_t kMaxKeptBytes = size_t{64} << 20, kMaxKept = 4096;
+  using Position = GrammarPlaces::Position;
+
+  /// A node at which a token has ended what its place belongs to.
+  struct Leave {
+    const TokenTrie* trie = nullptr;
+    uint32_t node = 0;
+  };
+  struct Inner {
+    TokenSet set;               // where there are many, or
+    std::vector<uint32_t> ids;  // where there are few
+    std::vector<Leave> leaves;
+    bool leaves_at_once = false;
+  };
+  struct Kept {
+    Position position;
+    TokenSet set;
+  };
+  struct Frame {
+    uint32_t end = 0;
+    Position position;
+  };
+
+  const Inner& inner(uint32_t place);
+  void walk(const TokenTrie& trie, uint32_t root, Position start, TokenSet& allowed,
+            std::vector<Leave>* leaves);
+  bool take_plain(uint32_t place, TokenSet& allowed, std::vector<Leave>& leaves);
+  TokenSet made(Position position);
+  uint32_t uncounted(uint32_t place);
+
+  std::shared_ptr<const Grammar> grammar_;
+  std::shared_ptr<const GrammarVocabulary> vocabulary_;
+  std::shared_ptr<GrammarPlaces> places_;
+  std::vector<uint32_t> characters_;  // states before a character of a JSON string
+  std::unordered_map<uint32_t, uint32_t> uncounted_;
+  std::unordered_map<uint32_t, Inner> inner_;
+  size_t inner_bytes_ = 0;
+  std::list<Kept> kept_;  // last used first
+  std::unordered_map<uint64_t, std::list<Kept>::iterator> kept_index_;
+  TokenSet first_;
+  std::vector<Frame> frames_;
+};
+
+}  // namespace tokamak

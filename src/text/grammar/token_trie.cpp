@@ -1,0 +1,77 @@
+#include "text/grammar/token_trie.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "text/tokenizer/tokenizer.h"
+#include "text/unicode/unicode.h"
+
+namespace tokamak {
+namespace {
+
+/// Longer tokens are few, and a set for each length has the size of the vocabulary.
+constexpr uint32_t kMaxPlain = 32;
+
+/// How many characters of a JSON string the bytes are; nothing where some are none.
+std::optional<uint32_t> plain_characters(std::string_view bytes) {
+  const auto stands_for_itself = [](char c) { return c != '"' && c != '\\' && uint8_t(c) >= 0x20; };
+  if (!std::ranges::all_of(bytes, stands_for_itself) || !is_valid_utf8(bytes)) return {};
+  return uint32_t(std::ranges::count_if(bytes, [](char c) { return (uint8_t(c) & 0xC0) != 0x80; }));
+}
+
+}  // namespace
+
+TokenTrie::TokenTrie(std::vector<std::pair<std::string, uint32_t>> tokens) {
+  std::erase_if(tokens, [](const auto& token) { return token.first.empty(); });
+  std::ranges::sort(tokens);
+  std::vector<uint32_t> path = {0};  // nodes from the root to the last token's
+  nodes_.push_back({});
+  std::string_view last;
+  for (const auto& [text, id] : tokens) {
+    const std::string_view bytes = text;
+    const size_t same = size_t(std::ranges::mismatch(last, bytes).in1 - last.begin());
+    while (path.size() > same + 1) {
+      nodes_[path.back()].end = uint32_t(nodes_.size());
+      path.pop_back();
+    }
+    for (const char byte : bytes.substr(same)) {
+      path.push_back(uint32_t(nodes_.size()));
+      nodes_.push_back({.end = 0, .first_token = uint32_t(tokens_.size()), .byte = uint8_t(byte)});
+    }
+    tokens_.push_back(id);
+    last = bytes;
+  }
+  for (const uint32_t node : path) nodes_[node].end = uint32_t(nodes_.size());
+  nodes_.push_back({.end = 0, .first_token = uint32_t(tokens_.size()), .byte = 0});
+}
+
+GrammarVocabulary::GrammarVocabulary(const Tokenizer& tokenizer) : size_(tokenizer.vocab_size()) {
+  std::vector<std::pair<std::string, uint32_t>> all, others, beginnings;
+  std::vector<std::pair<uint32_t, uint32_t>> plain;  // characters, id
+  for (uint32_t id = 0; id < size_; ++id) {
+    // Special tokens are not shown, so they would follow each other for ever.
+    if (!tokenizer.token(id) || tokenizer.is_special(id)) continue;
+    std::string bytes = tokenizer.bytes(id), begin = tokenizer.bytes(id, true);
+    max_bytes_ = std::max({max_bytes_, uint32_t(bytes.size()), uint32_t(begin.size())});
+    begins_differ_ = begins_differ_ || begin != bytes;
+    const auto characters = plain_characters(bytes);
+    if (characters && *characters <= kMaxPlain) {
+      if (*characters > 0) plain.emplace_back(*characters, id);
+    } else {
+      others.emplace_back(bytes, id);
+    }
+    all.emplace_back(std::move(bytes), id);
+    beginnings.emplace_back(std::move(begin), id);
+  }
+  all_ = TokenTrie(std::move(all));
+  others_ = TokenTrie(std::move(others));
+  if (begins_differ_) beginnings_ = TokenTrie(std::move(beginnings));
+  std::ranges::sort(plain);
+  plain_.push_back(empty_set());
+  for (const auto& [characters, id] : plain) {
+    while (plain_.size() <= characters) plain_.push_back(TokenSet(plain_.back()));
+    add_token(plain_.back(), id);
+  }
+}
+
+}  // namespace tokamak
