@@ -4,8 +4,8 @@
 #include <map>
 #include <span>
 
+#include "text/grammar/state_builder.h"
 #include "text/grammar/syntax.h"
-#include "text/unicode/unicode.h"
 
 namespace tokamak {
 namespace {
@@ -118,40 +118,23 @@ class Builder {
  public:
   Builder(std::span<const Rule> rules, const RuleIndex& index) : index_(index) {
     // A rule begins with a split of its own, so that rules can call those that come later.
-    for (size_t i = 0; i < rules.size(); ++i) states_.push_back({.kind = State::Kind::kSplit});
-    const uint32_t end = add({.kind = State::Kind::kReturn});
-    for (uint32_t i = 0; i < rules.size(); ++i) {
-      const uint32_t begin = before(rules[i].body, end);
-      states_[i].next = states_[i].other = begin;
-    }
+    for (size_t i = 0; i < rules.size(); ++i) states_.reserve();
+    const uint32_t end = states_.add({.kind = State::Kind::kReturn});
+    for (uint32_t i = 0; i < rules.size(); ++i) states_.define(i, before(rules[i].body, end));
   }
 
-  bool is_full() const { return states_.size() >= Grammar::kMaxStates; }
-  std::vector<State> take() { return std::move(states_); }
+  bool is_full() const { return states_.is_full(); }
+  std::vector<State> take() { return states_.take(); }
 
  private:
-  /// A full one goes on without growing; its states are not used.
-  uint32_t add(const State& state) {
-    if (is_full()) return 0;
-    states_.push_back(state);
-    return uint32_t(states_.size() - 1);
-  }
-  uint32_t split(uint32_t next, uint32_t other) {
-    return add({.kind = State::Kind::kSplit, .next = next, .other = other});
-  }
-
   uint32_t before(const Node& node, uint32_t next) {
     switch (node.kind) {
       case Node::Kind::kLiteral:
-        for (auto c = node.text.rbegin(); c != node.text.rend(); ++c) {
-          next = byte(uint8_t(*c), uint8_t(*c), next);
-        }
-        return next;
+        return states_.text(node.text, next);
       case Node::Kind::kClass:
-        return before_class(node, next);
+        return states_.characters(node.ranges, next);
       case Node::Kind::kRule:
-        return add(
-            {.kind = State::Kind::kCall, .next = next, .other = index_.find(node.text)->second});
+        return states_.call(index_.find(node.text)->second, next);
       case Node::Kind::kSequence:
         for (auto child = node.children.rbegin(); child != node.children.rend(); ++child) {
           next = before(*child, next);
@@ -160,7 +143,7 @@ class Builder {
       case Node::Kind::kChoice: {
         uint32_t begin = before(node.children.back(), next);
         for (size_t i = node.children.size() - 1; i-- > 0;) {
-          begin = split(before(node.children[i], next), begin);
+          begin = states_.split(before(node.children[i], next), begin);
         }
         return begin;
       }
@@ -173,66 +156,21 @@ class Builder {
   uint32_t before_repeat(const Node& node, uint32_t next) {
     const Node& child = node.children.front();
     if (node.most == Node::kNoLimit) {
-      const uint32_t loop = split(next, next);
-      const uint32_t begin = before(child, loop);
-      states_[loop].other = begin;
+      const uint32_t loop = states_.reserve();
+      states_.define(loop, next, before(child, loop));
       next = loop;
     } else {
       const uint32_t end = next;
       for (uint32_t i = node.least; i < node.most && !is_full(); ++i) {
-        next = split(before(child, next), end);
+        next = states_.split(before(child, next), end);
       }
     }
     for (uint32_t i = 0; i < node.least && !is_full(); ++i) next = before(child, next);
     return next;
   }
 
-  uint32_t byte(uint8_t low, uint8_t high, uint32_t next) {
-    return add({.kind = State::Kind::kByte, .low = low, .high = high, .next = next});
-  }
-
-  /// An empty class takes no byte at all.
-  uint32_t before_class(const Node& node, uint32_t next) {
-    begins_.clear();
-    for (const auto& [first, last] : node.ranges) add_range(first, last, next);
-    if (begins_.empty()) return byte(1, 0, next);
-    uint32_t begin = begins_.back();
-    for (size_t i = begins_.size() - 1; i-- > 0;) begin = split(begins_[i], begin);
-    return begin;
-  }
-
-  /// Characters whose UTF-8 has the same length, and differs in bytes that are all free or all
-  /// fixed, are one sequence of ranges of bytes.
-  void add_range(char32_t first, char32_t last, uint32_t next) {
-    if (first > last) return;
-    for (const char32_t end : {0x7Fu, 0x7FFu, 0xD7FFu, 0xDFFFu, 0xFFFFu}) {
-      if (first <= end && last > end) {
-        add_range(first, end, next);
-        return add_range(end + 1, last, next);
-      }
-    }
-    if (first >= 0xD800 && last <= 0xDFFF) return;          // surrogates are no characters
-    for (const char32_t low : {0x3Fu, 0xFFFu, 0x3FFFFu}) {  // of the last bytes
-      if (last <= 0x7F || (first & ~low) == (last & ~low)) continue;
-      if ((first & low) != 0) {
-        add_range(first, first | low, next);
-        return add_range((first | low) + 1, last, next);
-      }
-      if ((last & low) != low) {
-        add_range(first, (last & ~low) - 1, next);
-        return add_range(last & ~low, last, next);
-      }
-    }
-    std::string from, to;
-    append_utf8(from, first);
-    append_utf8(to, last);
-    for (size_t i = from.size(); i-- > 0;) next = byte(uint8_t(from[i]), uint8_t(to[i]), next);
-    begins_.push_back(next);
-  }
-
   const RuleIndex& index_;
-  std::vector<State> states_;
-  std::vector<uint32_t> begins_;  // of the sequences of a class
+  grammar::StateBuilder states_;
 };
 
 }  // namespace

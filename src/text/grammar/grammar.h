@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +37,16 @@ class Grammar {
   /// Errors name the line and the rule: what is no GBNF, a rule that is missing, or that begins
   /// with itself, which no automaton of this kind can follow.
   static Result<Grammar> parse(std::string_view gbnf);
+  /// JSON that satisfies a JSON schema (docs/grammars.md has the table of keywords). All that it
+  /// lets through is valid. Errors name the keyword and its place where something cannot be held.
+  static Result<Grammar> from_json_schema(std::string_view schema);
+  /// Texts that a regular expression of ECMA-262 describes as a whole, without what no automaton
+  /// can hold: back references, look-around, word boundaries.
+  static Result<Grammar> from_regex(std::string_view expression);
+  /// One of these texts.
+  static Result<Grammar> from_choices(std::span<const std::string> texts);
+  /// Any JSON object whose parts lie at most 32 levels deep.
+  static Grammar json_object();
 
   /// REQUIRES: no rule begins with itself. `source`: what it was made from, as source() has it.
   Grammar(std::vector<State> states, uint32_t root, std::string source)
