@@ -69,7 +69,7 @@ Result<std::vector<Branch>> Compiler::expanded(Partial start) {
       if (std::ranges::find(own.branch.schemas, id) != own.branch.schemas.end()) continue;
       const auto index = uint32_t(own.branch.schemas.size());
       own.branch.schemas.push_back(id);
-      own.branch.parents.push_back(parent);
+      own.branch.parents.push_back(opposites_.contains(id) ? Branch::kNoParent : parent);
       bool integers_only = false;
       TOK_TRY(const uint8_t types, types_of(id, integers_only));
       own.types &= types;

@@ -156,7 +156,9 @@ class Compiler {
   std::map<Goal, std::vector<Branch>> branches_;
   std::map<Goal, bool> never_;
   std::map<std::string, Automaton> patterns_;
+  std::map<std::vector<uint32_t>, uint32_t> string_rules_;  // by their automata
   std::map<SchemaId, std::vector<SchemaId>> negations_;
+  std::set<SchemaId> opposites_;  // what these have evaluated counts for nothing
   std::set<SchemaId> negating_;
   size_t steps_ = 0;
 };

@@ -1,6 +1,7 @@
 #include "text/schema/document.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 namespace tokamak::schema {
@@ -32,6 +33,22 @@ std::string percent_decoded(std::string_view text) {
     }
   }
   return out;
+}
+
+using Content = Document::Content;
+
+/// What a keyword's value is.
+Content content_of(std::string_view keyword) {
+  constexpr std::array<std::string_view, 7> kByName = {
+      "properties",  "patternProperties", "$defs",       "definitions",
+      "dependencies", "dependentSchemas",  "$definitions"};
+  constexpr std::array<std::string_view, 16> kSchemas = {
+      "items",    "prefixItems", "additionalItems", "additionalProperties", "contains",
+      "not",      "if",          "then",            "else",                 "allOf",
+      "anyOf",    "oneOf",       "propertyNames",   "unevaluatedItems",     "unevaluatedProperties",
+      "contentSchema"};
+  if (std::ranges::find(kByName, keyword) != kByName.end()) return Content::kSchemasByName;
+  return std::ranges::find(kSchemas, keyword) != kSchemas.end() ? Content::kSchema : Content::kOther;
 }
 
 /// RFC 3986, section 5.2, for what identifiers of schemas use.
@@ -97,24 +114,43 @@ Result<Document> Document::parse(std::string_view text) {
   made.text_ = std::make_unique<const Json>(std::move(json));
   made.draft_ = draft_of(*made.text_);
   made.targets_.emplace("", Target{made.text_.get(), "#"});
-  TOK_TRY(made.index(*made.text_, "#", 0, 0));
+  TOK_TRY(made.index(*made.text_, "#", 0, 0, Content::kSchema));
   made.node_of(*made.text_, "#", 0);
   return made;
 }
 
-/// Finds identifiers and anchors, which change what references mean.
+/// Finds identifiers and anchors, which change what references mean. They count only where schemas
+/// may stand; everything is looked at for its depth.
 Result<void> Document::index(const Json& json, const std::string& place, uint32_t base,
-                             uint32_t depth) {
+                             uint32_t depth, Content content) {
   if (depth > 2 * kMaxDepth) {
     return unsupported("{}: A schema of more than {} levels is not supported.", place, kMaxDepth);
   }
   if (json.is_array()) {
     size_t i = 0;
     for (const Json& one : json.as_array()) {
-      TOK_TRY(index(one, fmt::format("{}/{}", place, i++), base, depth + 1));
+      TOK_TRY(index(one, fmt::format("{}/{}", place, i++), base, depth + 1, content));
     }
   }
   if (!json.is_object()) return {};
+  if (content == Content::kSchema) {
+    base = find_names(json, place, base);
+    base_of_.emplace(&json, base);
+  }
+  for (const auto& [name, value] : json.as_object()) {
+    if (name.starts_with('\1')) {  // names of ours begin so
+      return unsupported("{}: The name {} is not supported.", place, shown(Json(name)));
+    }
+    const Content inner = content == Content::kSchema         ? content_of(name)
+                          : content == Content::kSchemasByName ? Content::kSchema
+                                                               : Content::kOther;
+    TOK_TRY(index(value, fmt::format("{}/{}", place, pointer_part(name)), base, depth + 1, inner));
+  }
+  return {};
+}
+
+/// Identifiers and anchors of one schema. Gives the base of what is in it.
+uint32_t Document::find_names(const Json& json, const std::string& place, uint32_t base) {
   const bool is_reference = draft_ <= Draft::k7 && json.find("$ref") != nullptr;
   const Json* id = json.find(draft_ == Draft::k4 ? "id" : "$id");
   if (id != nullptr && id->is_string() && !is_reference) {
@@ -129,20 +165,10 @@ Result<void> Document::index(const Json& json, const std::string& place, uint32_
     const Json* anchor = json.find(name);
     if (anchor == nullptr || !anchor->is_string()) continue;
     targets_.try_emplace(bases_[base] + "#" + anchor->as_string(), Target{&json, place});
-  }
-  if (const Json* anchor = json.find("$dynamicAnchor"); anchor != nullptr && anchor->is_string()) {
-    ++dynamic_anchors_[anchor->as_string()];
+    if (name[1] == 'd') ++dynamic_anchors_[anchor->as_string()];
   }
   if (json.find("$recursiveAnchor") != nullptr) ++dynamic_anchors_[""];
-  base_of_.emplace(&json, base);
-  for (const auto& [name, value] : json.as_object()) {
-    if (name.starts_with('\1')) {  // names of ours begin so
-      return unsupported("{}: The name {} is not supported.", place, shown(Json(name)));
-    }
-    if (name == "enum" || name == "const" || name == "default" || name == "examples") continue;
-    TOK_TRY(index(value, fmt::format("{}/{}", place, pointer_part(name)), base, depth + 1));
-  }
-  return {};
+  return base;
 }
 
 SchemaId Document::node_of(const Json& json, std::string place, uint32_t base) {

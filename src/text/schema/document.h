@@ -22,6 +22,9 @@ class Document {
   static constexpr size_t kMaxTextBytes = size_t{1} << 20;
   static constexpr uint32_t kMaxDepth = 128;
 
+  /// What stands in a place: a schema or a list of some, schemas by name, or something else.
+  enum class Content : uint8_t { kSchema, kSchemasByName, kOther };
+
   /// Errors: no JSON, or no schema; too long, too deep.
   static Result<Document> parse(std::string_view text);
 
@@ -53,7 +56,9 @@ class Document {
     uint32_t base = 0;
   };
 
-  Result<void> index(const Json& json, const std::string& place, uint32_t base, uint32_t depth);
+  Result<void> index(const Json& json, const std::string& place, uint32_t base, uint32_t depth,
+                     Content content);
+  uint32_t find_names(const Json& json, const std::string& place, uint32_t base);
   SchemaId node_of(const Json& json, std::string place, uint32_t base);
 
   Draft draft_ = Draft::k2020;

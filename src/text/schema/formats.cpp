@@ -53,7 +53,7 @@ std::string ipv6() {
 }
 
 // RFC 3986.
-const std::string kUnreserved = "A-Za-z0-9._~-";
+const std::string kUnreserved = "A-Za-z0-9._~\\-";
 const std::string kPercent = "%[0-9A-Fa-f]{2}";
 const std::string kPathChar = "([" + kUnreserved + "!$&'()*+,;=:@]|" + kPercent + ")";
 const std::string kSegmentNoColon = "([" + kUnreserved + "!$&'()*+,;=@]|" + kPercent + ")+";
@@ -66,6 +66,12 @@ const std::string kUri = "[A-Za-z][A-Za-z0-9+.-]*:(//" + kAuthority + kPath + "|
 const std::string kUriReference = "(" + kUri + "|(//" + kAuthority + kPath + "|/(" + kPathChar +
                                   "+" + kPath + ")?|" + kSegmentNoColon + kPath + ")?" + kRest +
                                   ")";
+
+// RFC 6570.
+const std::string kVariable = "([A-Za-z0-9_]|" + kPercent + ")(\\.?([A-Za-z0-9_]|" + kPercent +
+                              "))*(:[1-9][0-9]{0,3}|\\*)?";
+const std::string kUriTemplate = "([!#$&()*+,./0-9:;=?@A-Z\\[\\]_a-z~-]|" + kPercent +
+                                 "|\\{[+#./;?&]?" + kVariable + "(," + kVariable + ")*\\})*";
 
 // RFC 5321: dots between atoms; a name with at least one dot or one label.
 const std::string kAtom = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]{1,20}";
@@ -92,6 +98,7 @@ const std::vector<std::pair<std::string_view, std::string>>& table() {
       {"iri", kUri},
       {"uri-reference", kUriReference},
       {"iri-reference", kUriReference},
+      {"uri-template", kUriTemplate},
       {"uuid", "[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}"},
       {"json-pointer", "(/([^/~]|~[01])*)*"},
       {"relative-json-pointer", "(0|[1-9][0-9]*)(#|(/([^/~]|~[01])*)*)"},

@@ -50,6 +50,7 @@ Result<std::vector<SchemaId>> Compiler::negated(SchemaId id) {
   }
   negating_.erase(id);
   negations_.emplace(id, out);
+  opposites_.insert(out.begin(), out.end());
   return out;
 }
 

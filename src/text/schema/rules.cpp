@@ -63,9 +63,24 @@ uint32_t Compiler::quoted(std::string_view text, uint32_t next) {
 uint32_t Compiler::string_of(const std::optional<Automaton>& set, uint32_t least, uint32_t most,
                              uint32_t next) {
   if (!set && least == 0 && most == Grammar::kNoLimit) return states_.call(string_, next);
-  const uint32_t close = states_.byte('"', '"', next);
-  return states_.byte('"', '"', set ? states_.automaton(*set, true, close)
-                                    : states_.repeat(character_, least, most, close));
+  if (!set) {
+    return states_.byte('"', '"', states_.repeat(character_, least, most,
+                                                 states_.byte('"', '"', next)));
+  }
+  // The same set is the same rule, so that what follows it by itself is found once.
+  std::vector<uint32_t> key;
+  for (const Automaton::State& state : set->states()) {
+    key.push_back(uint32_t(state.edges.size() << 1 | size_t{state.accepts}));
+    for (const auto& edge : state.edges) {
+      key.insert(key.end(), {uint32_t(edge.first), uint32_t(edge.last), edge.next});
+    }
+  }
+  const auto [known, is_new] = string_rules_.try_emplace(std::move(key), 0);
+  if (is_new) {
+    known->second = states_.byte(
+        '"', '"', states_.automaton(*set, true, states_.byte('"', '"', end_)));
+  }
+  return states_.call(known->second, next);
 }
 
 uint32_t Compiler::rule(const Goal& goal) {
