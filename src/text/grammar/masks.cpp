@@ -53,6 +53,7 @@ void GrammarMasks::renew_if_full() {
   inner_.clear();
   inner_bytes_ = 0;
   uncounted_.clear();
+  free_.clear();
   kept_.clear();
   kept_index_.clear();
 }
@@ -78,7 +79,12 @@ const TokenSet* GrammarMasks::known_after(Position position, bool begins) {
 const TokenSet& GrammarMasks::after(Position position, bool begins) {
   if (begins) {
     first_ = vocabulary_->empty_set();
-    walk(vocabulary_->beginnings(), 0, position, first_, nullptr);
+    if (const TokenTrie* beginnings = vocabulary_->beginnings()) {
+      walk(*beginnings, 0, position, first_, nullptr);
+    } else {
+      walk(vocabulary_->plain(), 0, position, first_, nullptr);
+      walk(vocabulary_->others(), 0, position, first_, nullptr);
+    }
     return first_;
   }
   if (const TokenSet* known = known_after(position, begins)) return *known;
@@ -125,7 +131,8 @@ const GrammarMasks::Inner& GrammarMasks::inner(uint32_t place) {
   made.set = vocabulary_->empty_set();
   made.leaves_at_once = places_->place(place).leaves;
   if (!take_plain(place, made.set, made.leaves)) {
-    walk(vocabulary_->all(), 0, {place, GrammarPlaces::kNone}, made.set, &made.leaves);
+    walk(vocabulary_->plain(), 0, {place, GrammarPlaces::kNone}, made.set, &made.leaves);
+    walk(vocabulary_->others(), 0, {place, GrammarPlaces::kNone}, made.set, &made.leaves);
   }
   if (count_of(made.set) < vocabulary_->size() / kFew) {
     made.ids = ids_of(made.set);
@@ -166,8 +173,22 @@ bool GrammarMasks::take_plain(uint32_t place, TokenSet& allowed, std::vector<Lea
   walk(vocabulary_->others(), 0, {place, GrammarPlaces::kNone}, allowed, &leaves);
   if (rest.empty()) return true;
   const Position alone = places_->place_of(std::move(rest));
-  walk(vocabulary_->all(), 0, alone, allowed, &leaves);
+  walk(vocabulary_->plain(), 0, alone, allowed, &leaves);
   return true;
+}
+
+/// Whether more plain tokens begin with a character that leads to a free place than with others.
+bool GrammarMasks::is_mostly_free(Position start) {
+  const TokenTrie& trie = vocabulary_->plain();
+  const std::span<const TokenTrie::Node> nodes = trie.nodes();
+  size_t count = 0;
+  for (uint32_t i = 1; i < nodes[0].end; i = nodes[i].end) {
+    const Position next = places_->step(start, nodes[i].byte);
+    if (next.place != GrammarPlaces::kDead && is_free(next.place)) {
+      count += trie.tokens_below(i).size();
+    }
+  }
+  return 2 * count > trie.tokens_below(0).size();
 }
 
 /// Adds the tokens of `trie` below `root` that may follow `start`. With `leaves` the stack ends
@@ -176,13 +197,27 @@ void GrammarMasks::walk(const TokenTrie& trie, uint32_t root, Position start, To
                         std::vector<Leave>* leaves) {
   const std::span<const TokenTrie::Node> nodes = trie.nodes();
   const uint32_t end = nodes[root].end;
+  const bool is_plain = &trie == &vocabulary_->plain();
+  start = places_->settled(start);
+  const bool takes_away = is_plain && root == 0 && is_mostly_free(start);
+  if (takes_away) unite(allowed, vocabulary_->plain(UINT32_MAX));
   frames_.clear();
-  frames_.push_back({end, places_->settled(start)});
+  frames_.push_back({end, start});
   for (uint32_t i = root + 1; i < end;) {
     while (frames_.back().end <= i) frames_.pop_back();
     const TokenTrie::Node& node = nodes[i];
     Position next = places_->step(frames_.back().position, node.byte);
     if (next.place == GrammarPlaces::kDead) {
+      if (takes_away) {
+        for (const uint32_t id : trie.tokens_below(i)) remove_token(allowed, id);
+      }
+      i = node.end;
+      continue;
+    }
+    if (is_plain && is_free(next.place)) {
+      if (!takes_away) {
+        for (const uint32_t id : trie.tokens_below(i)) add_token(allowed, id);
+      }
       i = node.end;
       continue;
     }

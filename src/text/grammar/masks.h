@@ -61,11 +61,15 @@ class GrammarMasks {
   bool take_plain(uint32_t place, TokenSet& allowed, std::vector<Leave>& leaves);
   TokenSet made(Position position);
   uint32_t uncounted(uint32_t place);
+  bool is_free(uint32_t place);
+  bool is_mostly_free(Position start);
 
   std::shared_ptr<const Grammar> grammar_;
   std::shared_ptr<const GrammarVocabulary> vocabulary_;
   std::shared_ptr<GrammarPlaces> places_;
   std::vector<uint32_t> characters_;  // states before a character of a JSON string
+  enum class Free : uint8_t { kUnknown, kNo, kYes };
+  std::vector<Free> free_;  // by place
   std::unordered_map<uint32_t, uint32_t> uncounted_;
   std::unordered_map<uint32_t, Inner> inner_;
   size_t inner_bytes_ = 0;

@@ -44,7 +44,7 @@ GrammarPlaces::Position GrammarPlaces::below(uint32_t stack) {
   if (top.room == 0) return enter(top.state, top.below);
   std::vector<Thread> threads;
   go_on_with(top, threads);
-  const Position made = place_of(std::move(threads));
+  const Position made = place_of(threads);
   return {made.place, on_top(made.stack, top.below)};
 }
 
@@ -74,20 +74,36 @@ GrammarPlaces::Position GrammarPlaces::step(Position position, uint8_t byte) {
 
 uint32_t GrammarPlaces::find_next(uint32_t place, uint8_t byte) {
   std::vector<Thread> threads;
+  std::vector<uint32_t> key;
+  uint8_t low = 0, high = 255;  // of the bytes for which the same threads go on
   for (const Thread& thread : places_[place].threads) {
     const Grammar::State& state = grammar_->states()[thread.state];
-    if (state.low <= byte && byte <= state.high) threads.push_back({state.next, thread.stack});
+    if (byte < state.low) {
+      high = std::min(high, uint8_t(state.low - 1));
+    } else if (byte > state.high) {
+      low = std::max(low, uint8_t(state.high + 1));
+    } else {
+      low = std::max(low, state.low);
+      high = std::min(high, state.high);
+      threads.push_back({state.next, thread.stack});
+      key.insert(key.end(), {state.next, thread.stack});
+    }
   }
   uint32_t next = kDead;
   if (!threads.empty()) {
-    const Position made = place_of(std::move(threads));
+    auto known = closed_.find(key);
+    if (known == closed_.end()) {
+      if (closed_.size() > 4 * kMaxPlaces) closed_.clear();
+      known = closed_.emplace(std::move(key), place_of(threads)).first;
+    }
+    const Position made = known->second;
     next = made.place;
     if (made.stack != kNone) {
       next = kEdge | uint32_t(edges_.size());
       edges_.push_back(made);
     }
   }
-  places_[place].next[byte] = next;
+  std::fill(places_[place].next.begin() + low, places_[place].next.begin() + high + 1, next);
   return next;
 }
 
@@ -103,7 +119,7 @@ GrammarPlaces::Position GrammarPlaces::resolved(uint32_t place, const Open& top)
     threads.push_back({thread.state, on_top(thread.stack, own)});
   }
   go_on_with(top, threads);
-  const Position made = place_of(std::move(threads));
+  const Position made = place_of(threads);
   resolved_.emplace(std::move(key), made);
   return made;
 }
@@ -123,17 +139,27 @@ void GrammarPlaces::go_on_with(const Open& top, std::vector<Thread>& threads) {
 }
 
 /// Follows what takes no byte. It comes to an end, since no rule begins with itself.
-GrammarPlaces::Position GrammarPlaces::place_of(std::vector<Thread> begins) {
+GrammarPlaces::Position GrammarPlaces::place_of(const std::vector<Thread>& begins) {
   const std::vector<Grammar::State>& states = grammar_->states();
-  std::set<Thread> seen(begins.begin(), begins.end());
-  std::vector<Thread> open(seen.begin(), seen.end()), found;
+  std::set<Thread> seen;
+  std::vector<Thread> open, found;
+  size_t count = 0;
+  seen_in_.resize(states.size());
+  ++closure_;
   const auto add = [&](const Thread& thread) {
-    if (seen.size() >= kMaxThreads) {
+    if (thread.stack == kNone ? seen_in_[thread.state] == closure_ : seen.contains(thread)) return;
+    if (++count > kMaxThreads) {
       is_too_wide_ = true;
-    } else if (seen.insert(thread).second) {
-      open.push_back(thread);
+      return;
     }
+    if (thread.stack == kNone) {
+      seen_in_[thread.state] = closure_;
+    } else {
+      seen.insert(thread);
+    }
+    open.push_back(thread);
   };
+  for (const Thread& thread : begins) add(thread);
   bool leaves = false;
   while (!open.empty()) {
     const Thread thread = open.back();

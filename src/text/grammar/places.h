@@ -67,7 +67,7 @@ class GrammarPlaces {
   const Place& place(uint32_t number) const { return places_[number]; }
   const Open& open(uint32_t stack) const { return stacks_[stack]; }
   uint32_t stack_of(const Open& open);
-  Position place_of(std::vector<Thread> begins);
+  Position place_of(const std::vector<Thread>& begins);
 
   /// The place with all counts of `limit` or more endless: until so many bytes have followed, it is
   /// the same.
@@ -89,7 +89,6 @@ class GrammarPlaces {
     size_t operator()(const Open& open) const;
     size_t operator()(const Position& position) const;
   };
-  struct Closure;
 
   uint32_t find_next(uint32_t place, uint8_t byte);
   Position resolved(uint32_t place, const Open& top);
@@ -109,6 +108,10 @@ class GrammarPlaces {
   std::unordered_map<std::vector<uint32_t>, Position, Hash> resolved_;
   std::unordered_map<Position, Position, Hash> settled_;
   std::unordered_map<uint32_t, Position> entered_;
+  std::unordered_map<std::vector<uint32_t>, Position, Hash> closed_;  // of what a byte leads to
+  // Of a closure: who was seen in it, those without a stack by state.
+  std::vector<uint32_t> seen_in_;
+  uint32_t closure_ = 0;
   bool is_too_wide_ = false;
 };
 

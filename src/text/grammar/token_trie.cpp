@@ -46,31 +46,29 @@ TokenTrie::TokenTrie(std::vector<std::pair<std::string, uint32_t>> tokens) {
 }
 
 GrammarVocabulary::GrammarVocabulary(const Tokenizer& tokenizer) : size_(tokenizer.vocab_size()) {
-  std::vector<std::pair<std::string, uint32_t>> all, others, beginnings;
-  std::vector<std::pair<uint32_t, uint32_t>> plain;  // characters, id
+  std::vector<std::pair<std::string, uint32_t>> others, plain, beginnings;
+  std::vector<std::vector<uint32_t>> by_length(kMaxPlain + 1);
   for (uint32_t id = 0; id < size_; ++id) {
     // Special tokens are not shown, so they would follow each other for ever.
     if (!tokenizer.token(id) || tokenizer.is_special(id)) continue;
     std::string bytes = tokenizer.bytes(id), begin = tokenizer.bytes(id, true);
     max_bytes_ = std::max({max_bytes_, uint32_t(bytes.size()), uint32_t(begin.size())});
     begins_differ_ = begins_differ_ || begin != bytes;
-    const auto characters = plain_characters(bytes);
-    if (characters && *characters <= kMaxPlain) {
-      if (*characters > 0) plain.emplace_back(*characters, id);
-    } else {
-      others.emplace_back(bytes, id);
-    }
-    all.emplace_back(std::move(bytes), id);
     beginnings.emplace_back(std::move(begin), id);
+    if (const auto characters = plain_characters(bytes); characters && *characters <= kMaxPlain) {
+      if (*characters > 0) by_length[*characters].push_back(id);
+      plain.emplace_back(std::move(bytes), id);
+    } else {
+      others.emplace_back(std::move(bytes), id);
+    }
   }
-  all_ = TokenTrie(std::move(all));
   others_ = TokenTrie(std::move(others));
+  plain_trie_ = TokenTrie(std::move(plain));
   if (begins_differ_) beginnings_ = TokenTrie(std::move(beginnings));
-  std::ranges::sort(plain);
-  plain_.push_back(empty_set());
-  for (const auto& [characters, id] : plain) {
-    while (plain_.size() <= characters) plain_.push_back(TokenSet(plain_.back()));
-    add_token(plain_.back(), id);
+  TokenSet set = empty_set();
+  for (const std::vector<uint32_t>& ids : by_length) {
+    for (const uint32_t id : ids) add_token(set, id);
+    plain_.push_back(set);
   }
 }
 

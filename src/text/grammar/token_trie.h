@@ -27,12 +27,17 @@ class TokenTrie {
 
   /// Node 0 is the root, and one more ends the array.
   std::span<const Node> nodes() const { return nodes_; }
-  std::span<const uint32_t> tokens_at(uint32_t node) const {
-    return std::span(tokens_).subspan(nodes_[node].first_token,
-                                      nodes_[node + 1].first_token - nodes_[node].first_token);
+  std::span<const uint32_t> tokens_at(uint32_t node) const { return tokens(node, node + 1); }
+  std::span<const uint32_t> tokens_below(uint32_t node) const {
+    return tokens(node, nodes_[node].end);
   }
 
  private:
+  std::span<const uint32_t> tokens(uint32_t first, uint32_t end) const {
+    const uint32_t begin = nodes_[first].first_token;
+    return std::span(tokens_).subspan(begin, nodes_[end].first_token - begin);
+  }
+
   std::vector<Node> nodes_;
   std::vector<uint32_t> tokens_;
 };
@@ -41,6 +46,9 @@ class TokenTrie {
 using TokenSet = std::vector<uint64_t>;
 inline bool has_token(const TokenSet& set, uint32_t id) {
   return id / 64 < set.size() && (set[id / 64] >> (id % 64) & 1) != 0;
+}
+inline void remove_token(TokenSet& set, uint32_t id) {
+  set[id / 64] &= ~(uint64_t{1} << (id % 64));
 }
 inline void add_token(TokenSet& set, uint32_t id) {
   set[id / 64] |= uint64_t{1} << (id % 64);
@@ -52,12 +60,12 @@ class GrammarVocabulary {
   explicit GrammarVocabulary(const Tokenizer& tokenizer);
 
   uint32_t size() const { return size_; }
-  const TokenTrie& all() const { return all_; }
-  /// What tokens add to a text that they begin; it is all() where that is the same.
-  const TokenTrie& beginnings() const { return begins_differ_ ? beginnings_ : all_; }
-  /// Tokens that are in no plain().
+  /// What tokens add to a text that they begin; null where that is the same as later.
+  const TokenTrie* beginnings() const { return begins_differ_ ? &beginnings_ : nullptr; }
+  /// Tokens of whole characters that stand for themselves in a JSON string; all but long ones.
+  const TokenTrie& plain() const { return plain_trie_; }
   const TokenTrie& others() const { return others_; }
-  /// Whole characters that stand for themselves in a JSON string, at most `count` of them.
+  /// Those of plain() with at most `count` characters.
   const TokenSet& plain(uint32_t count) const {
     return plain_[std::min<size_t>(count, plain_.size() - 1)];
   }
@@ -69,7 +77,7 @@ class GrammarVocabulary {
   uint32_t size_;
   uint32_t max_bytes_ = 0;
   bool begins_differ_ = false;
-  TokenTrie all_, beginnings_, others_;
+  TokenTrie plain_trie_, beginnings_, others_;
   std::vector<TokenSet> plain_;
 };
 
