@@ -88,7 +88,11 @@ struct TextRequest {
   std::optional<std::vector<uint32_t>> end_ids;  // end it as well; unset: the model's own
   bool logprobs = false;                         // of every token
   uint32_t top_logprobs = 0;                     // of the most probable ones too, that number
-  std::string grammar;                           // GBNF; only texts of it are generated; "": any
+  // Only texts of it are generated; at most one of them is given.
+  std::string grammar;               // GBNF
+  std::string json_schema;           // a JSON schema; "{}" is any JSON
+  std::string regex;                 // of ECMA-262, for the whole text
+  std::vector<std::string> choices;  // one of these
 
   int priority = 0;  // of requests that wait the highest goes first
   /// From start() on; what there is by then comes back as cancelled.
@@ -161,8 +165,8 @@ class Model {
   ~Model();  // as close()
 
   /// Begins a request and returns at once. Errors: a prompt that is empty or does not fit, ids
-  /// beyond the vocabulary, a chat that the template refuses, numbers out of range, a grammar that
-  /// is none, an embedding model, a closed model.
+  /// beyond the vocabulary, a chat that the template refuses, numbers out of range, a grammar or
+  /// schema that is none or cannot be held, an embedding model, a closed model.
   Result<Stream> start(const TextRequest& request);
 
   /// One vector per text; blocks. Texts are cut off or refused one by one, as the options say; an

@@ -41,6 +41,26 @@ Result<std::vector<uint32_t>> prompt_ids(const Engine& engine, const TextRequest
   return std::move(prompt.ids);
 }
 
+/// What the text is held to; null for nothing.
+Result<std::shared_ptr<const Grammar>> grammar_of(const TextRequest& asked) {
+  const int given = int(!asked.grammar.empty()) + int(!asked.json_schema.empty()) +
+                    int(!asked.regex.empty()) + int(!asked.choices.empty());
+  if (given > 1) {
+    return fail(ErrorCode::kUsage,
+                "The request has more than one of grammar, json_schema, regex and choices.");
+  }
+  if (given == 0) return std::shared_ptr<const Grammar>();
+  const auto named = [](const char* name,
+                        Result<Grammar> grammar) -> Result<std::shared_ptr<const Grammar>> {
+    if (!grammar) return Failure(grammar.error().within(name));
+    return std::make_shared<const Grammar>(*std::move(grammar));
+  };
+  if (!asked.grammar.empty()) return named("grammar", Grammar::parse(asked.grammar));
+  if (!asked.regex.empty()) return named("regex", Grammar::from_regex(asked.regex));
+  if (!asked.choices.empty()) return named("choices", Grammar::from_choices(asked.choices));
+  return named("json_schema", Grammar::from_json_schema(asked.json_schema));
+}
+
 template <typename T>
 void override_with(T& value, const std::optional<T>& asked) {
   if (asked) value = *asked;
@@ -81,11 +101,7 @@ Result<Request> scheduler_request(const Engine& engine, const TextRequest& asked
   if (asked.end_ids) params.end_ids = asked.end_ids;
   params.logprobs = asked.logprobs || asked.top_logprobs > 0;
   params.top_logprobs = asked.top_logprobs;
-  if (!asked.grammar.empty()) {
-    auto grammar = Grammar::parse(asked.grammar);
-    if (!grammar) return Failure(grammar.error().within("grammar"));
-    params.grammar = std::make_shared<const Grammar>(*std::move(grammar));
-  }
+  TOK_TRY(params.grammar, grammar_of(asked));
   request.params = std::move(params);
   request.priority = asked.priority;
   request.tenant = asked.tenant;

@@ -97,7 +97,7 @@ class SamplingFlags {
   uint64_t seed_ = 0;
   bool greedy_ = false;
   std::vector<std::string> stop_;
-  std::string grammar_text_;
+  std::string grammar_text_, schema_path_, regex_;
   std::shared_ptr<const Grammar> grammar_;
 };
 

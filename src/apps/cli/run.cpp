@@ -197,6 +197,8 @@ void add_run(App& app, Action& action) {
   tokamak run path/to/model -p "A list:" --stop "The end" --stop "THE END"
   tokamak run path/to/model -p "The sea" --quantize q4    weights in 4 bits
   tokamak run path/to/model -p "Yes or no? " --grammar 'root ::= "yes" | "no"'
+  tokamak run path/to/model --chat -p "Who wrote Emma?" --json-schema answer.json
+  tokamak run path/to/model -p "The year of the fire: " --regex '1[0-9]{3}'
   echo "Dear diary," | tokamak run path/to/model --json)");
   command->extra_words("a prompt is given by -p TEXT");
   auto flags = std::make_shared<RunFlags>();

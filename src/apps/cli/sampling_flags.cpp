@@ -59,6 +59,26 @@ Result<std::shared_ptr<const Grammar>> read_grammar(const std::string& given) {
   return std::make_shared<const Grammar>(*std::move(grammar));
 }
 
+Result<std::shared_ptr<const Grammar>> read_schema(const std::string& path) {
+  std::string text;
+  if (path == "-") {
+    TOK_TRY(text, read_stdin());
+  } else {
+    TOK_TRY(text, read_text_file(path, Grammar::kMaxTextBytes));
+  }
+  auto grammar = Grammar::from_json_schema(text);
+  if (!grammar) return Failure(grammar.error().within(path));
+  return std::make_shared<const Grammar>(*std::move(grammar));
+}
+
+Result<std::shared_ptr<const Grammar>> read_regex(const std::string& text) {
+  TOK_TRY(Grammar grammar, Grammar::from_regex(text));
+  if (is_empty(grammar)) {
+    return invalid_input("it describes nothing but the empty text; an answer needs one token.");
+  }
+  return std::make_shared<const Grammar>(std::move(grammar));
+}
+
 }  // namespace
 
 void SamplingFlags::add(App& command) {
@@ -67,18 +87,40 @@ void SamplingFlags::add(App& command) {
       ->capture_default_str();
   command.add_option("--stop", stop_, "end at this text, which is not shown (repeatable)")
       ->check(not_empty("a text"));
+  // The grammar of an option whose text `read` understands.
+  const auto held_to = [this](auto read) {
+    return [this, read](const std::string& text) -> std::string {
+      auto grammar = read(text);
+      if (!grammar) return ": " + without_period(grammar.error().message);
+      grammar_ = *std::move(grammar);
+      return "";
+    };
+  };
+  Option* grammar =
+      command
+          .add_option("--grammar", grammar_text_,
+                      "generate only what this grammar in GBNF describes (docs/grammars.md); "
+                      "@file reads a file")
+          ->type_name("GBNF")
+          ->check(not_empty("a grammar, or @file"))
+          ->check(held_to(read_grammar));
+  Option* schema =
+      command
+          .add_option("--json-schema", schema_path_,
+                      "generate only JSON that satisfies the JSON schema in this file; "
+                      "- is standard input")
+          ->type_name("FILE|-")
+          ->check(not_empty("the path of a file, or -"))
+          ->check(held_to(read_schema))
+          ->excludes(grammar);
   command
-      .add_option("--grammar", grammar_text_,
-                  "generate only what this grammar in GBNF describes (docs/grammars.md); "
-                  "@file reads a file")
-      ->type_name("GBNF")
-      ->check(not_empty("a grammar, or @file"))
-      ->check([this](const std::string& text) -> std::string {
-        auto grammar = read_grammar(text);
-        if (!grammar) return ": " + without_period(grammar.error().message);
-        grammar_ = *std::move(grammar);
-        return "";
-      });
+      .add_option("--regex", regex_,
+                  "generate only what this regular expression describes as a whole")
+      ->type_name("REGEX")
+      ->check(not_empty("a regular expression"))
+      ->check(held_to(read_regex))
+      ->excludes(grammar)
+      ->excludes(schema);
   const char* group = "Sampling options (default: as the model recommends)";
   command.add_flag("--greedy", greedy_, "always the most probable token")->group(group);
   command.add_option("--temp,--temperature", temperature_, "temperature; 0 is greedy")

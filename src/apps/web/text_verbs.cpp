@@ -35,6 +35,7 @@ Result<TextRequest> text_request(const Json& options) {
   Fields fields(options);
   TOK_TRY(const Json chat, chat_of(fields));
   if (!chat.is_null()) request.chat_variables = chat.dump();
+  if (const Json* schema = fields.find("jsonSchema")) request.json_schema = schema->dump();
   std::optional<uint32_t> logprobs;
   fields.take("prompt", request.prompt)
       .take("ids", request.ids)
@@ -48,6 +49,7 @@ Result<TextRequest> text_request(const Json& options) {
       .take("seed", request.seed)
       .take("stop", request.stop)
       .take("grammar", request.grammar)
+      .take("regex", request.regex)
       .take("logprobs", logprobs)
       .take("priority", request.priority);
   TOK_TRY(fields.done());
@@ -59,7 +61,8 @@ Result<TextRequest> text_request(const Json& options) {
 }  // namespace
 
 /// {prompt | ids | messages[, tools, variables], maxTokens, temperature, topK, topP, minP,
-/// typicalP, repetitionPenalty, seed, stop, grammar, logprobs, priority} -> {request}
+/// typicalP, repetitionPenalty, seed, stop, grammar, jsonSchema, regex, logprobs, priority} ->
+/// {request}
 Result<Json> generate(State& state, const Json& options) {
   TOK_TRY(Engine* const engine, open_engine(state));
   TOK_TRY(const TextRequest asked, text_request(options));

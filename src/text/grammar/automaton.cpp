@@ -49,13 +49,14 @@ AutomatonOr product(const Automaton& a, const Automaton& b, Keeps keeps) {
     for (char32_t at = 0; at <= kLastCharacter;) {
       while (l != left.end() && l->last < at) ++l;
       while (r != right.end() && r->last < at) ++r;
-      const bool in_l = l != left.end() && l->first <= at, in_r = r != right.end() && r->first <= at;
+      const bool in_l = l != left.end() && l->first <= at,
+                 in_r = r != right.end() && r->first <= at;
       char32_t last = kLastCharacter;
       if (l != left.end()) last = std::min<char32_t>(last, in_l ? l->last : l->first - 1);
       if (r != right.end()) last = std::min<char32_t>(last, in_r ? r->last : r->first - 1);
       // Whatever follows in neither is in no result; so is what only one has, for some of them.
-      const bool may_keep = (in_l && in_r) || (in_l && keeps(true, false)) ||
-                            (in_r && keeps(false, true));
+      const bool may_keep =
+          (in_l && in_r) || (in_l && keeps(true, false)) || (in_r && keeps(false, true));
       if (may_keep) {
         add_edge(state.edges, {at, last, number(in_l ? l->next : kDead, in_r ? r->next : kDead)});
       }

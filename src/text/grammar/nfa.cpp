@@ -44,8 +44,7 @@ uint32_t Nfa::add(const State& state) {
 
 uint32_t Nfa::character(CharacterRanges ranges, uint32_t next) {
   if (classes_.empty() || classes_.back() != ranges) classes_.push_back(std::move(ranges));
-  return add(
-      {.kind = Kind::kCharacter, .next = next, .ranges = uint32_t(classes_.size() - 1)});
+  return add({.kind = Kind::kCharacter, .next = next, .ranges = uint32_t(classes_.size() - 1)});
 }
 
 /// Follows what takes no character. Assertions of the end hold only `at_end`, and nothing but the

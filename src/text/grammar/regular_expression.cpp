@@ -30,10 +30,9 @@ const CharacterRanges& word_characters() {
 }
 /// WhiteSpace and LineTerminator of ECMA-262.
 const CharacterRanges& white_space() {
-  static const CharacterRanges ranges = {{9, 13},          {32, 32},         {0xA0, 0xA0},
-                                         {0x1680, 0x1680}, {0x2000, 0x200A}, {0x2028, 0x2029},
-                                         {0x202F, 0x202F}, {0x205F, 0x205F}, {0x3000, 0x3000},
-                                         {0xFEFF, 0xFEFF}};
+  static const CharacterRanges ranges = {
+      {9, 13},          {32, 32},         {0xA0, 0xA0},     {0x1680, 0x1680}, {0x2000, 0x200A},
+      {0x2028, 0x2029}, {0x202F, 0x202F}, {0x205F, 0x205F}, {0x3000, 0x3000}, {0xFEFF, 0xFEFF}};
   return ranges;
 }
 

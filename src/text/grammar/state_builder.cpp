@@ -33,8 +33,7 @@ uint32_t StateBuilder::call(uint32_t rule, uint32_t next) {
 }
 
 uint32_t StateBuilder::repeat(uint32_t rule, uint32_t least, uint32_t most, uint32_t next) {
-  return add(
-      {.kind = Kind::kRepeat, .next = next, .other = rule, .least = least, .most = most});
+  return add({.kind = Kind::kRepeat, .next = next, .other = rule, .least = least, .most = most});
 }
 
 uint32_t StateBuilder::choice(const std::vector<uint32_t>& begins) {
@@ -130,7 +129,8 @@ uint32_t StateBuilder::automaton(const Automaton& automaton, bool in_json, uint3
       for (; k < state.edges.size() && state.edges[k].next == to; ++k) {
         ranges.emplace_back(state.edges[k].first, state.edges[k].last);
       }
-      ways.push_back(in_json ? json_characters(ranges, begins[to]) : characters(ranges, begins[to]));
+      ways.push_back(in_json ? json_characters(ranges, begins[to])
+                             : characters(ranges, begins[to]));
     }
     define(begins[i], choice(ways));
   }

@@ -35,7 +35,8 @@ Result<Goal> Compiler::item_goal(const Branch& branch, std::optional<size_t> pla
       if (list == nullptr || !list->is_array()) continue;
       if (name == std::string_view("prefixItems") && document_.draft() != Draft::k2020) continue;
       if (!place || *place >= list->as_array().size()) continue;
-      add_to(goal, document_.child(id, list->as_array()[*place], fmt::format("{}/{}", name, *place)));
+      add_to(goal,
+             document_.child(id, list->as_array()[*place], fmt::format("{}/{}", name, *place)));
       has_own = true;
     }
     const char* rest_name = is_list ? "additionalItems" : "items";
@@ -151,7 +152,9 @@ Result<uint32_t> Compiler::containing(const Branch& branch, const Array& own) {
   if (top > kMaxStates || found_top > kMaxStates || (top + 1) * (found_top + 1) > kMaxStates) {
     return document_.refused(place, "contains in so long a list");
   }
-  const auto index = [&](uint64_t i, uint64_t found) { return size_t(i * (found_top + 1) + found); };
+  const auto index = [&](uint64_t i, uint64_t found) {
+    return size_t(i * (found_top + 1) + found);
+  };
   std::vector<uint32_t> begins;
   for (size_t i = 0; i <= index(top, found_top); ++i) begins.push_back(states_.reserve());
   const uint32_t close = states_.byte(']', ']', end_), space_close = space(close);

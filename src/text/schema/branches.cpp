@@ -7,9 +7,13 @@
 namespace tokamak::schema {
 namespace {
 
-bool is_compound(const Json& value) { return value.is_array() || value.is_object(); }
+bool is_compound(const Json& value) {
+  return value.is_array() || value.is_object();
+}
 
-Json list(std::initializer_list<Json> values) { return Json(Json::Array(values)); }
+Json list(std::initializer_list<Json> values) {
+  return Json(Json::Array(values));
+}
 
 }  // namespace
 
@@ -62,9 +66,9 @@ Result<std::vector<Branch>> Compiler::expanded(Partial start) {
         continue;
       }
       if (!json.is_object()) {
-        return document_.invalid(
-            id, fmt::format("a schema is an object, true or false, but this is {}",
-                            kind_name(json.kind())));
+        return document_.invalid(id,
+                                 fmt::format("a schema is an object, true or false, but this is {}",
+                                             kind_name(json.kind())));
       }
       if (std::ranges::find(own.branch.schemas, id) != own.branch.schemas.end()) continue;
       const auto index = uint32_t(own.branch.schemas.size());
@@ -94,7 +98,8 @@ Result<std::vector<Branch>> Compiler::expanded(Partial start) {
     own.choices.pop_back();
     for (auto way = choice.ways.rbegin(); way != choice.ways.rend(); ++way) {
       Partial next = own;
-      for (const SchemaId one : std::views::reverse(*way)) next.open.emplace_back(one, choice.parent);
+      for (const SchemaId one : std::views::reverse(*way))
+        next.open.emplace_back(one, choice.parent);
       partials.push_back(std::move(next));
     }
   }
@@ -109,7 +114,8 @@ Result<Compiler::Ways> Compiler::ways(SchemaId id, const Partial& partial) {
     if (reference == nullptr) continue;
     if (!reference->is_string()) return document_.invalid(id, fmt::format("{} is no text", name));
     if (name != std::string_view("$ref") && !document_.is_static(reference->as_string())) {
-      return document_.refused(id, fmt::format("{}, whose meaning depends on what leads to it,", name));
+      return document_.refused(id,
+                               fmt::format("{}, whose meaning depends on what leads to it,", name));
     }
     TOK_TRY(const SchemaId target, document_.resolve(id, reference->as_string()));
     out.all.push_back(target);
@@ -191,8 +197,9 @@ Result<void> Compiler::add_conditions(SchemaId id, Ways& out) {
     if (then != nullptr) first.push_back(document_.child(id, *then, "then"));
     auto negations = negated(holds);
     if (!negations) {
-      return document_.refused(id, fmt::format("if with a condition that cannot be turned round ({})",
-                                               negations.error().message));
+      return document_.refused(id,
+                               fmt::format("if with a condition that cannot be turned round ({})",
+                                           negations.error().message));
     }
     auto& choice = out.choices.emplace_back();
     choice.push_back(std::move(first));

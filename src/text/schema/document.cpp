@@ -40,15 +40,27 @@ using Content = Document::Content;
 /// What a keyword's value is.
 Content content_of(std::string_view keyword) {
   constexpr std::array<std::string_view, 7> kByName = {
-      "properties",  "patternProperties", "$defs",       "definitions",
+      "properties",   "patternProperties", "$defs",       "definitions",
       "dependencies", "dependentSchemas",  "$definitions"};
-  constexpr std::array<std::string_view, 16> kSchemas = {
-      "items",    "prefixItems", "additionalItems", "additionalProperties", "contains",
-      "not",      "if",          "then",            "else",                 "allOf",
-      "anyOf",    "oneOf",       "propertyNames",   "unevaluatedItems",     "unevaluatedProperties",
-      "contentSchema"};
+  constexpr std::array<std::string_view, 16> kSchemas = {"items",
+                                                         "prefixItems",
+                                                         "additionalItems",
+                                                         "additionalProperties",
+                                                         "contains",
+                                                         "not",
+                                                         "if",
+                                                         "then",
+                                                         "else",
+                                                         "allOf",
+                                                         "anyOf",
+                                                         "oneOf",
+                                                         "propertyNames",
+                                                         "unevaluatedItems",
+                                                         "unevaluatedProperties",
+                                                         "contentSchema"};
   if (std::ranges::find(kByName, keyword) != kByName.end()) return Content::kSchemasByName;
-  return std::ranges::find(kSchemas, keyword) != kSchemas.end() ? Content::kSchema : Content::kOther;
+  return std::ranges::find(kSchemas, keyword) != kSchemas.end() ? Content::kSchema
+                                                                : Content::kOther;
 }
 
 /// RFC 3986, section 5.2, for what identifiers of schemas use.
@@ -59,7 +71,8 @@ std::string joined(const std::string& base, const std::string& reference) {
   const std::string root = base.substr(0, base.find('#'));
   if (own.empty() || own.starts_with('#')) return root + reference;
   const size_t scheme = root.find("://");
-  const size_t host_end = scheme == root.npos ? 0 : std::min(root.find('/', scheme + 3), root.size());
+  const size_t host_end =
+      scheme == root.npos ? 0 : std::min(root.find('/', scheme + 3), root.size());
   if (own.starts_with('/')) return root.substr(0, host_end) + reference;
   const size_t last = root.rfind('/');
   if (last == root.npos || last < host_end) {
@@ -141,7 +154,7 @@ Result<void> Document::index(const Json& json, const std::string& place, uint32_
     if (name.starts_with('\1')) {  // names of ours begin so
       return unsupported("{}: The name {} is not supported.", place, shown(Json(name)));
     }
-    const Content inner = content == Content::kSchema         ? content_of(name)
+    const Content inner = content == Content::kSchema          ? content_of(name)
                           : content == Content::kSchemasByName ? Content::kSchema
                                                                : Content::kOther;
     TOK_TRY(index(value, fmt::format("{}/{}", place, pointer_part(name)), base, depth + 1, inner));
@@ -208,7 +221,8 @@ Result<SchemaId> Document::resolve(SchemaId from, const std::string& reference) 
   }
   const std::string pointer = hash == uri.npos ? "" : percent_decoded(uri.substr(hash + 1));
   if (!pointer.empty() && pointer[0] != '/') {
-    return invalid(from, fmt::format("$ref leads to \"{}\", but there is no such anchor", reference));
+    return invalid(from,
+                   fmt::format("$ref leads to \"{}\", but there is no such anchor", reference));
   }
   const Json* at = resource->second.json;
   std::string place = resource->second.place;
@@ -229,14 +243,16 @@ Result<SchemaId> Document::resolve(SchemaId from, const std::string& reference) 
       at = at->find(part);
     }
     if (at == nullptr) {
-      return invalid(from, fmt::format("$ref leads to \"{}\", but there is no such place", reference));
+      return invalid(from,
+                     fmt::format("$ref leads to \"{}\", but there is no such place", reference));
     }
   }
   return node_of(*at, std::move(place), nodes_[size_t(from)].base);
 }
 
 bool Document::is_static(const std::string& reference) const {
-  const std::string name = reference.substr(std::min(reference.find('#'), std::max(reference.size(), size_t{1}) - 1) + 1);
+  const std::string name = reference.substr(
+      std::min(reference.find('#'), std::max(reference.size(), size_t{1}) - 1) + 1);
   const auto known = dynamic_anchors_.find(name);
   return known == dynamic_anchors_.end() || known->second <= 1;
 }

@@ -12,16 +12,16 @@ namespace {
 const std::string kLeap =
     "((([0-9]{2}(0[48]|[2468][048]|[13579][26]))|((0[48]|[2468][048]|[13579][26])00)))";
 const std::string kYear = "([0-9]{3}[1-9]|[0-9]{2}[1-9]0|[0-9][1-9]00|[1-9]000)";
-const std::string kDate = "(" + kYear +
-                          "-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]"
-                          "|30)|02-(0[1-9]|1[0-9]|2[0-8]))|" +
-                          kLeap + "-02-29)";
+const std::string kDate =
+    "(" + kYear +
+    "-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]"
+    "|30)|02-(0[1-9]|1[0-9]|2[0-8]))|" +
+    kLeap + "-02-29)";
 const std::string kTime =
     "([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])";
 
 // ISO 8601, of RFC 3339 appendix A.
-const std::string kDurationTime =
-    "T([0-9]+H([0-9]+M([0-9]+S)?)?|[0-9]+M([0-9]+S)?|[0-9]+S)";
+const std::string kDurationTime = "T([0-9]+H([0-9]+M([0-9]+S)?)?|[0-9]+M([0-9]+S)?|[0-9]+S)";
 const std::string kDuration = "P([0-9]+W|" + kDurationTime +
                               "|([0-9]+Y([0-9]+M([0-9]+D)?)?|[0-9]+M([0-9]+D)?|[0-9]+D)(" +
                               kDurationTime + ")?)";
@@ -68,8 +68,8 @@ const std::string kUriReference = "(" + kUri + "|(//" + kAuthority + kPath + "|/
                                   ")";
 
 // RFC 6570.
-const std::string kVariable = "([A-Za-z0-9_]|" + kPercent + ")(\\.?([A-Za-z0-9_]|" + kPercent +
-                              "))*(:[1-9][0-9]{0,3}|\\*)?";
+const std::string kVariable =
+    "([A-Za-z0-9_]|" + kPercent + ")(\\.?([A-Za-z0-9_]|" + kPercent + "))*(:[1-9][0-9]{0,3}|\\*)?";
 const std::string kUriTemplate = "([!#$&()*+,./0-9:;=?@A-Z\\[\\]_a-z~-]|" + kPercent +
                                  "|\\{[+#./;?&]?" + kVariable + "(," + kVariable + ")*\\})*";
 
@@ -78,8 +78,9 @@ const std::string kAtom = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]{1,20}";
 const std::string kEmail = kAtom + "(\\." + kAtom + "){0,2}@" + kHostname;
 
 // A part of all regular expressions: characters, groups of them, repetitions.
-const std::string kRegexAtom = "([A-Za-z0-9 _,:;@#%&=!<>/'\"~`-]|\\.|\\\\[dwsDWStnr.^$*+?()\\[\\]{}|/\\\\]|"
-                               "\\[\\^?[A-Za-z0-9_]+\\])";
+const std::string kRegexAtom =
+    "([A-Za-z0-9 _,:;@#%&=!<>/'\"~`-]|\\.|\\\\[dwsDWStnr.^$*+?()\\[\\]{}|/\\\\]|"
+    "\\[\\^?[A-Za-z0-9_]+\\])";
 const std::string kRegex = "\\^?(" + kRegexAtom + "[*+?]?)*(\\|(" + kRegexAtom + "[*+?]?)*)*\\$?";
 
 const std::vector<std::pair<std::string_view, std::string>>& table() {

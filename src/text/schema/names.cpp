@@ -103,8 +103,8 @@ Result<std::vector<Compiler::Names>> Compiler::other_names(const Branch& branch,
   }
   const SchemaId place = place_of(branch);
   const std::vector<std::string_view> listed(known.begin(), known.end());
-  const AutomatonOr all = grammar::difference(limits ? *limits : Automaton::any(),
-                                              Automaton::of(listed));
+  const AutomatonOr all =
+      grammar::difference(limits ? *limits : Automaton::any(), Automaton::of(listed));
   if (!all) return document_.refused(place, "an object with so many names");
   std::vector<Part> parts = {{*all, {}}};
   for (size_t i = 0; i < patterns.size(); ++i) {

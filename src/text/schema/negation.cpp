@@ -11,15 +11,27 @@ namespace {
 constexpr std::array<std::string_view, 7> kTypeNames = {"null",   "boolean", "number", "integer",
                                                         "string", "array",   "object"};
 
-Json typed(const char* type) { return Json().set("type", type); }
+Json typed(const char* type) {
+  return Json().set("type", type);
+}
 
 /// Keywords whose opposite is not known.
 bool is_hard(std::string_view name) {
-  static const std::set<std::string_view> names = {
-      "oneOf",         "if",          "dependentRequired",     "dependentSchemas",
-      "dependencies",  "uniqueItems", "unevaluatedProperties", "unevaluatedItems",
-      "propertyNames", "patternProperties", "additionalProperties", "prefixItems",
-      "additionalItems", "$dynamicRef", "$recursiveRef"};
+  static const std::set<std::string_view> names = {"oneOf",
+                                                   "if",
+                                                   "dependentRequired",
+                                                   "dependentSchemas",
+                                                   "dependencies",
+                                                   "uniqueItems",
+                                                   "unevaluatedProperties",
+                                                   "unevaluatedItems",
+                                                   "propertyNames",
+                                                   "patternProperties",
+                                                   "additionalProperties",
+                                                   "prefixItems",
+                                                   "additionalItems",
+                                                   "$dynamicRef",
+                                                   "$recursiveRef"};
   return names.contains(name) || name.starts_with('\1');
 }
 
@@ -65,8 +77,8 @@ Result<void> Compiler::negate_keyword(SchemaId id, const std::string& name, cons
     bool integers_only = false;
     TOK_TRY(const uint8_t types, types_of(id, integers_only));
     Json::Array others;
-    constexpr std::array<uint8_t, 7> kBits = {kNullType, kBooleanType, kNumberType, 0,
-                                              kStringType, kArrayType, kObjectType};
+    constexpr std::array<uint8_t, 7> kBits = {kNullType,   kBooleanType, kNumberType, 0,
+                                              kStringType, kArrayType,   kObjectType};
     for (size_t i = 0; i < kBits.size(); ++i) {
       if ((kBits[i] & kAllTypes & ~types) != 0) others.emplace_back(kTypeNames[i]);
     }
@@ -143,15 +155,15 @@ Result<void> Compiler::negate_keyword(SchemaId id, const std::string& name, cons
     add(Json().set("allOf", std::move(none)));
   } else if (name == "not") {
     add(value);
-  } else if (name == "items" && !value.is_array() && document_.keyword(id, "prefixItems") == nullptr) {
+  } else if (name == "items" && !value.is_array() &&
+             document_.keyword(id, "prefixItems") == nullptr) {
     add(typed("array").set("contains", Json().set("not", value)));
   } else if (name == "contains" && document_.keyword(id, "minContains") == nullptr &&
              document_.keyword(id, "maxContains") == nullptr) {
     add(typed("array").set("items", Json().set("not", value)));
   } else if (name == "contains" || name == "items" || is_hard(name)) {
-    return document_.refused(id, fmt::format("the opposite of {}", name.starts_with('\1')
-                                                                       ? name.substr(1)
-                                                                       : name));
+    return document_.refused(
+        id, fmt::format("the opposite of {}", name.starts_with('\1') ? name.substr(1) : name));
   }
   return {};  // everything else lets all values through, and its opposite none
 }

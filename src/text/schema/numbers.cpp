@@ -153,9 +153,9 @@ Automaton at_most(const Decimal& value, Border border) {
 }
 
 Automaton equal_to(const Decimal& value) {
-  return made(fmt::format("{}{}{}", value.is_negative ? "-" : "", value.whole,
-                          value.fraction.empty() ? R"((\.0+)?)"
-                                                 : fmt::format(R"(\.{}0*)", value.fraction)));
+  return made(fmt::format(
+      "{}{}{}", value.is_negative ? "-" : "", value.whole,
+      value.fraction.empty() ? R"((\.0+)?)" : fmt::format(R"(\.{}0*)", value.fraction)));
 }
 
 /// The digits so far, as a number, leave a remainder; behind the point only as many digits count as

@@ -119,12 +119,13 @@ Result<uint32_t> Compiler::object_rule(const Branch& branch) {
   const SchemaId place = place_of(branch);
   // Other names may be the same, so that only the first of them counts for sure.
   if (own.least > members + 1) {
-    return document_.refused(place, fmt::format("minProperties {}, beyond the names in properties,",
-                                                own.least));
+    return document_.refused(
+        place, fmt::format("minProperties {}, beyond the names in properties,", own.least));
   }
   const uint64_t counted = own.most == UINT64_MAX ? own.least : own.most;
   if (counted > kMaxCount) {
-    return document_.refused(place, fmt::format("minProperties or maxProperties above {}", kMaxCount));
+    return document_.refused(place,
+                             fmt::format("minProperties or maxProperties above {}", kMaxCount));
   }
   return object_states(own);
 }
@@ -173,8 +174,8 @@ uint32_t Compiler::object_states(const Object& own) {
   std::vector<uint32_t> keys(top + 1), tails(top + 1);
   const auto add_tails = [&](size_t from) {
     for (uint32_t written = 0; written <= top; ++written) {
-      std::vector<uint32_t> ways = {
-          written == 0 ? keys[0] : states_.byte(',', ',', space(keys[written]))};
+      std::vector<uint32_t> ways = {written == 0 ? keys[0]
+                                                 : states_.byte(',', ',', space(keys[written]))};
       if (may_close(from, written)) ways.push_back(written == 0 ? close : space_close);
       tails[written] = states_.choice(ways);
     }

@@ -10,7 +10,9 @@ constexpr uint32_t kMaxIndent = 32;
 
 }  // namespace
 
-Compiler::Compiler(Document& document) : document_(document) { make_shared_rules(); }
+Compiler::Compiler(Document& document) : document_(document) {
+  make_shared_rules();
+}
 
 void Compiler::make_shared_rules() {
   end_ = states_.end();
@@ -44,10 +46,10 @@ void Compiler::make_shared_rules() {
   };
   integer_ = whole(end_);
   const uint32_t power = digits(1, 2, end_);
-  const uint32_t sign = states_.choice(
-      {power, states_.byte('+', '+', power), states_.byte('-', '-', power)});
-  const uint32_t exponent = states_.choice(
-      {end_, states_.byte('e', 'e', sign), states_.byte('E', 'E', sign)});
+  const uint32_t sign =
+      states_.choice({power, states_.byte('+', '+', power), states_.byte('-', '-', power)});
+  const uint32_t exponent =
+      states_.choice({end_, states_.byte('e', 'e', sign), states_.byte('E', 'E', sign)});
   const uint32_t fraction =
       states_.split(exponent, states_.byte('.', '.', digits(1, Grammar::kNoLimit, exponent)));
   const uint32_t minus_zero = states_.text("-0", fraction);
@@ -64,8 +66,8 @@ uint32_t Compiler::string_of(const std::optional<Automaton>& set, uint32_t least
                              uint32_t next) {
   if (!set && least == 0 && most == Grammar::kNoLimit) return states_.call(string_, next);
   if (!set) {
-    return states_.byte('"', '"', states_.repeat(character_, least, most,
-                                                 states_.byte('"', '"', next)));
+    return states_.byte('"', '"',
+                        states_.repeat(character_, least, most, states_.byte('"', '"', next)));
   }
   // The same set is the same rule, so that what follows it by itself is found once.
   std::vector<uint32_t> key;
@@ -77,8 +79,8 @@ uint32_t Compiler::string_of(const std::optional<Automaton>& set, uint32_t least
   }
   const auto [known, is_new] = string_rules_.try_emplace(std::move(key), 0);
   if (is_new) {
-    known->second = states_.byte(
-        '"', '"', states_.automaton(*set, true, states_.byte('"', '"', end_)));
+    known->second =
+        states_.byte('"', '"', states_.automaton(*set, true, states_.byte('"', '"', end_)));
   }
   return states_.call(known->second, next);
 }
@@ -117,8 +119,8 @@ Result<Grammar> Compiler::compile(std::string source) {
     }
     states_.define(rules_[goal], states_.choice(begins));
     if (states_.is_full() || rules_.size() > kMaxRules) {
-      return document_.refused(document_.root(), fmt::format("a schema of more than {} states",
-                                                             Grammar::kMaxStates));
+      return document_.refused(document_.root(),
+                               fmt::format("a schema of more than {} states", Grammar::kMaxStates));
     }
   }
   std::vector<Grammar::State> states = states_.take();

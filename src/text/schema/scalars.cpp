@@ -75,10 +75,10 @@ Result<Automaton> Compiler::pattern(SchemaId id, const std::string& expression) 
   auto made = grammar::automaton_of(expression, grammar::Match::kAnywhere);
   if (!made) {
     return made.error().code == ErrorCode::kUnsupported
-               ? document_.refused(id, fmt::format("pattern \"{}\" ({})", expression,
-                                                   made.error().message))
-               : document_.invalid(id, fmt::format("pattern \"{}\": {}", expression,
-                                                   made.error().message));
+               ? document_.refused(
+                     id, fmt::format("pattern \"{}\" ({})", expression, made.error().message))
+               : document_.invalid(
+                     id, fmt::format("pattern \"{}\": {}", expression, made.error().message));
   }
   patterns_.emplace(expression, *made);
   return *std::move(made);
@@ -120,7 +120,8 @@ Result<void> Compiler::narrow_numbers(SchemaId id, Scalars& own) {
     if (value == nullptr || value->is_bool()) return {};
     if (!value->is_number()) return document_.invalid(id, fmt::format("{} is no number", name));
     auto decimal = decimal_of(*value);
-    if (!decimal) return document_.refused(id, fmt::format("{} ({})", name, decimal.error().message));
+    if (!decimal)
+      return document_.refused(id, fmt::format("{} ({})", name, decimal.error().message));
     const Border border = excluded ? Border::kExcluded : Border::kIncluded;
     return narrow(id, name, own.numbers,
                   is_low ? at_least(*decimal, border) : at_most(*decimal, border));
@@ -149,8 +150,8 @@ Result<void> Compiler::narrow_numbers(SchemaId id, Scalars& own) {
     AutomatonOr set;
     if (decimal) set = multiples_of(*decimal);
     if (!set) {
-      return document_.refused(id, fmt::format("multipleOf {}, of more than 10000 parts,",
-                                               shown(*value)));
+      return document_.refused(
+          id, fmt::format("multipleOf {}, of more than 10000 parts,", shown(*value)));
     }
     if (*name == '\1') set = grammar::difference(all_numbers(), *set);
     TOK_TRY(narrow(id, "multipleOf", own.numbers, std::move(set)));
@@ -202,7 +203,8 @@ Result<void> Compiler::narrow_to_values(SchemaId id, Scalars& own) {
       has_objects = has_objects || value.is_object();
       if (!value.is_number() || (own.types & kNumberType) == 0) continue;
       const auto decimal = decimal_of(value);
-      if (!decimal) return document_.refused(id, fmt::format("{} ({})", name, decimal.error().message));
+      if (!decimal)
+        return document_.refused(id, fmt::format("{} ({})", name, decimal.error().message));
       const AutomatonOr more = grammar::united(numbers, equal_to(*decimal));
       if (!more) return document_.refused(id, "an enum of so many numbers");
       numbers = *more;
@@ -211,8 +213,9 @@ Result<void> Compiler::narrow_to_values(SchemaId id, Scalars& own) {
     if (!has_objects) own.types &= ~kObjectType;
     if (own.types & kNumberType) {
       if (!excludes || !numbers.is_empty()) {
-        TOK_TRY(narrow(id, name, own.numbers,
-                       excludes ? grammar::difference(all_numbers(), numbers) : AutomatonOr(numbers)));
+        TOK_TRY(
+            narrow(id, name, own.numbers,
+                   excludes ? grammar::difference(all_numbers(), numbers) : AutomatonOr(numbers)));
       }
     }
     if ((own.types & kStringType) == 0 || (excludes && texts.empty())) continue;

@@ -137,6 +137,7 @@ export interface GenerateOptions {
   stop?: string[];
   grammar?: string;
   jsonSchema?: object;
+  regex?: string;
   /** Alternatives that are told for each token. */
   logprobs?: number;
   priority?: number;
