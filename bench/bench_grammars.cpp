@@ -20,7 +20,8 @@ namespace tokamak {
 namespace {
 
 double microseconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
+  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start)
+      .count();
 }
 
 std::string text_of(const Json& value) {
@@ -88,10 +89,10 @@ int run(int argc, char** argv) {
     }
   }
   if (masks_us.empty()) return 3;
-  fmt::print("{{\"vocabulary\": {}, \"vocabulary_us\": {:.0f}, \"mask_us\": {}, \"push_us\": {}, "
-             "\"compile_us\": {}}}\n",
-             vocabulary->size(), vocabulary_us, shares(masks_us), shares(pushes_us),
-             shares(compiles_us));
+  fmt::print(
+      "{{\"vocabulary\": {}, \"vocabulary_us\": {:.0f}, \"mask_us\": {}, \"push_us\": {}, "
+      "\"compile_us\": {}}}\n",
+      vocabulary->size(), vocabulary_us, shares(masks_us), shares(pushes_us), shares(compiles_us));
   return 0;
 }
 

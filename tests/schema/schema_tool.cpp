@@ -1,7 +1,8 @@
 // schema_tool [TOKENIZER_JSON]: what JSON schemas become, for the Python tests beside it. Each line
 // of the standard input is a JSON object, and is answered by another one:
 //
-//   {"schema": TEXT, "texts": [TEXT, ...]}  whether each text is one of the schema's: {"taken": [...]}
+//   {"schema": TEXT, "texts": [TEXT, ...]}  whether each text is one of the schema's: {"taken":
+//   [...]}
 //   {"schema": TEXT, "walks": N, "seed": N, "tokens": N}  texts by chance, token by token under the
 //                                            masks, with the token at which some had no end yet
 //
@@ -99,7 +100,8 @@ int run(int argc, char** argv) {
   std::shared_ptr<const GrammarVocabulary> vocabulary;
   if (argc > 1) {
     std::ifstream file(argv[1], std::ios::binary);
-    const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    const std::string text((std::istreambuf_iterator<char>(file)),
+                           std::istreambuf_iterator<char>());
     auto read = Tokenizer::from_json(text);
     if (!read) {
       fmt::print(stderr, "error: {}\n", read.error().message);
@@ -123,4 +125,6 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace tokamak
 
-int main(int argc, char** argv) { return tokamak::run(argc, argv); }
+int main(int argc, char** argv) {
+  return tokamak::run(argc, argv);
+}

@@ -52,7 +52,7 @@ using AutomatonOr = std::optional<Automaton>;
 AutomatonOr united(const Automaton& a, const Automaton& b);
 AutomatonOr intersection(const Automaton& a, const Automaton& b);
 AutomatonOr difference(const Automaton& a, const Automaton& b);
-/// The texts of `a` with so many characters.
+/// The texts of `a` with `least` to `most` characters.
 AutomatonOr with_length(const Automaton& a, uint32_t least, uint32_t most);
 
 }  // namespace tokamak::grammar

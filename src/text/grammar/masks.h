@@ -13,7 +13,7 @@
 
 namespace tokamak {
 
-/// Of one grammar; shared by all texts that follow it on the same thread.
+/// The masks belong to one grammar, and are shared by all texts that follow it on the same thread.
 class GrammarMasks {
  public:
   GrammarMasks(std::shared_ptr<const Grammar> grammar,

@@ -48,7 +48,7 @@ uint32_t Nfa::character(CharacterRanges ranges, uint32_t next) {
 }
 
 /// Follows what takes no character. Assertions of the end hold only `at_end`, and nothing but the
-/// match is of interest behind them.
+/// match is of interest after them.
 Nfa::Set Nfa::closed(Set open, bool at_begin, bool at_end) const {
   Set found;
   std::vector<bool> seen(states_.size());

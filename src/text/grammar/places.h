@@ -22,7 +22,7 @@ class GrammarPlaces {
   static constexpr uint32_t kNone = UINT32_MAX;
   /// More threads at once are taken for a grammar that goes wrong.
   static constexpr size_t kMaxThreads = 4096;
-  /// Of a number of repetitions: no end to them, or to the need for more.
+  /// What a number of repetitions is that has no end, or a need for more that has none.
   static constexpr uint32_t kEndless = UINT32_MAX;
 
   /// A return that is open and those below it; where room > 0, a repetition that the state is and
@@ -69,8 +69,8 @@ class GrammarPlaces {
   uint32_t stack_of(const Open& open);
   Position place_of(const std::vector<Thread>& begins);
 
-  /// The place with all counts of `limit` or more endless: until so many bytes have followed, it is
-  /// the same.
+  /// The place with all counts of `limit` or more endless: until that many bytes have followed, it
+  /// is the same.
   uint32_t without_counts_from(uint32_t limit, uint32_t place);
 
   /// Whether some place had more than kMaxThreads, so that "no" need not be true.
@@ -109,7 +109,7 @@ class GrammarPlaces {
   std::unordered_map<Position, Position, Hash> settled_;
   std::unordered_map<uint32_t, Position> entered_;
   std::unordered_map<std::vector<uint32_t>, Position, Hash> closed_;  // of what a byte leads to
-  // Of a closure: who was seen in it, those without a stack by state.
+  // Who was seen in which closure: those without a stack, by state.
   std::vector<uint32_t> seen_in_;
   uint32_t closure_ = 0;
   bool is_too_wide_ = false;

@@ -14,7 +14,7 @@ class Tokenizer;
 
 class TokenTrie {
  public:
-  /// A node's children come right behind it; `end` is the node behind the last of its descendants.
+  /// A node's children come right after it; `end` is the node after the last of its descendants.
   /// The tokens that end at node i are those from its first to the first of node i + 1.
   struct Node {
     uint32_t end = 0, first_token = 0;

@@ -18,7 +18,7 @@ void add_to(Goal& goal, SchemaId id) {
 
 }  // namespace
 
-/// What the item at `place` must satisfy, or those behind all that have schemas of their own.
+/// What the item at `place` must satisfy, or those after all that have schemas of their own.
 Result<Goal> Compiler::item_goal(const Branch& branch, std::optional<size_t> place) {
   Goal goal;
   std::vector<bool> evaluates(branch.schemas.size());

@@ -19,7 +19,7 @@ Json list(std::initializer_list<Json> values) {
 
 Result<void> Compiler::spend(SchemaId id) {
   if (++steps_ <= kMaxSteps) return {};
-  return document_.refused(id, "a schema with so many combinations of its parts");
+  return document_.refused(id, "a schema with more combinations of its parts than are tried");
 }
 
 Result<std::vector<SchemaId>> Compiler::list_of(SchemaId id, std::string_view name) {

@@ -73,7 +73,7 @@ class Document {
     const Json* json = nullptr;
     std::string place;
   };
-  std::unordered_map<std::string, Target> targets_;  // by URI, an anchor behind # included
+  std::unordered_map<std::string, Target> targets_;  // by URI, with the anchor after #
 };
 
 /// A name as a part of a JSON pointer.

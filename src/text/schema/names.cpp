@@ -38,7 +38,7 @@ Result<std::optional<Automaton>> Compiler::name_limits(const Branch& branch) {
                                    scalars_of_one.max_length);
       }
       if (set) set = grammar::united(names, *set);
-      if (!set) return document_.refused(id, "propertyNames with so many states");
+      if (!set) return document_.refused(id, "propertyNames beyond 20000 states");
       names = *std::move(set);
     }
     TOK_TRY(narrow(id, "propertyNames", limits, std::move(names)));
@@ -105,7 +105,7 @@ Result<std::vector<Compiler::Names>> Compiler::other_names(const Branch& branch,
   const std::vector<std::string_view> listed(known.begin(), known.end());
   const AutomatonOr all =
       grammar::difference(limits ? *limits : Automaton::any(), Automaton::of(listed));
-  if (!all) return document_.refused(place, "an object with so many names");
+  if (!all) return document_.refused(place, "an object whose names take more than 20000 states");
   std::vector<Part> parts = {{*all, {}}};
   for (size_t i = 0; i < patterns.size(); ++i) {
     std::vector<Part> next;
@@ -114,7 +114,7 @@ Result<std::vector<Compiler::Names>> Compiler::other_names(const Branch& branch,
       AutomatonOr in = grammar::intersection(part.set, patterns[i].set),
                   out = grammar::difference(part.set, patterns[i].set);
       if (!in || !out || next.size() > kMaxParts) {
-        return document_.refused(place, "patternProperties with so many states");
+        return document_.refused(place, "patternProperties beyond 20000 states");
       }
       if (!in->is_empty()) {
         next.push_back({*std::move(in), part.patterns});

@@ -158,7 +158,7 @@ Automaton equal_to(const Decimal& value) {
       value.fraction.empty() ? R"((\.0+)?)" : fmt::format(R"(\.{}0*)", value.fraction)));
 }
 
-/// The digits so far, as a number, leave a remainder; behind the point only as many digits count as
+/// The digits so far, as a number, leave a remainder; after the point only as many digits count as
 /// the divisor has.
 AutomatonOr multiples_of(const Decimal& value) {
   const std::string text = value.whole + value.fraction;
@@ -167,7 +167,7 @@ AutomatonOr multiples_of(const Decimal& value) {
   if (read.ec != std::errc() || divisor == 0 || divisor > kMaxDivisor) return {};
   const auto places = uint32_t(value.fraction.size());
   if (uint64_t{divisor} * (places + 2) > Automaton::kMaxStates) return {};
-  // States: the remainder of the whole part; that with so many digits of the fraction, from 0 on;
+  // States: the remainder of the whole part; that with each number of digits of the fraction;
   // only zeros from there on.
   std::vector<Automaton::State> states(size_t{divisor} * (places + 2) + 1);
   const auto zeros = uint32_t(states.size() - 1);

@@ -11,7 +11,7 @@ namespace tokamak::schema {
 using grammar::Automaton;
 using grammar::AutomatonOr;
 
-/// Digits without leading zeros (but a 0 before the point) or, behind the point, trailing ones.
+/// Digits without leading zeros (but a 0 before the point) or, after the point, trailing ones.
 struct Decimal {
   bool is_negative = false;
   std::string whole = "0", fraction;

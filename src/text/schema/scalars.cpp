@@ -64,7 +64,7 @@ Result<std::optional<uint64_t>> Compiler::count(SchemaId id, std::string_view na
 Result<void> Compiler::narrow(SchemaId id, std::string_view name, std::optional<Automaton>& set,
                               AutomatonOr other) {
   if (other && set) other = intersection(*set, *other);
-  if (!other) return document_.refused(id, fmt::format("{} with so many states", name));
+  if (!other) return document_.refused(id, fmt::format("{} beyond 20000 states", name));
   set = std::move(other);
   return {};
 }
@@ -105,7 +105,8 @@ Result<Scalars> Compiler::scalars(const Branch& branch) {
   if (own.strings && (own.min_length > 0 || own.max_length != Grammar::kNoLimit)) {
     own.strings = grammar::with_length(*own.strings, own.min_length, own.max_length);
     if (!own.strings) {
-      return document_.refused(place_of(branch), "a pattern with lengths of so many states");
+      return document_.refused(place_of(branch),
+                               "a pattern whose lengths take more than 20000 states");
     }
     if (own.strings->is_empty()) own.types &= ~kStringType;
   }
@@ -206,7 +207,7 @@ Result<void> Compiler::narrow_to_values(SchemaId id, Scalars& own) {
       if (!decimal)
         return document_.refused(id, fmt::format("{} ({})", name, decimal.error().message));
       const AutomatonOr more = grammar::united(numbers, equal_to(*decimal));
-      if (!more) return document_.refused(id, "an enum of so many numbers");
+      if (!more) return document_.refused(id, "an enum whose numbers take more than 20000 states");
       numbers = *more;
     }
     if (!has_arrays) own.types &= ~kArrayType;
