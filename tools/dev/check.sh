@@ -72,11 +72,11 @@ check_tidy() {
   one tidy tidy
 }
 
-# The npm workspace's tools, where its lock file is newer than what is installed.
+# npm_packages [FOLDER]: what its lock file (web's) lists, where that is newer than what is installed.
 npm_packages() {
-  local installed=$root/web/node_modules/.package-lock.json
-  [ ! "$root/web/package-lock.json" -nt "$installed" ] ||
-    PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 npm --prefix "$root/web" ci --no-audit --no-fund
+  local folder=$root/${1:-web}
+  [ ! "$folder/package-lock.json" -nt "$folder/node_modules/.package-lock.json" ] ||
+    PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 npm --prefix "$folder" ci --no-audit --no-fund
 }
 # Types, tests and the build of the packages; the modules of the wasm preset go in if they are there.
 web() {
@@ -88,6 +88,16 @@ web() {
     npm --prefix "$root/web" run build
 }
 check_web() { one web web; }
+
+# Types and tests of the clients that people use, against the program of the release preset.
+clients() {
+  npm_packages && npm_packages tests/clients &&
+    "$root/web/node_modules/.bin/tsc" -p "$root/tests/clients" || return 1
+  configure release -DTOKAMAK_TESTS=ON
+  compile release bin/tokamak
+  ctest --test-dir "$root/build/release" --output-on-failure -L clients
+}
+check_clients() { one clients clients; }
 
 # The modules are run where there is a Node to run them, and with the pages in a browser where there is one.
 wasm() {
@@ -121,10 +131,10 @@ check_fuzz() {
 run_checks() {
   local name
   local -a names=("$@")
-  [ $# -gt 0 ] || names=(layers size style format tidy web wasm asan fuzz)
+  [ $# -gt 0 ] || names=(layers size style format tidy web clients wasm asan fuzz)
   for name in "${names[@]}"; do
     case $name in
-      layers | size | style | format | tidy | web | wasm | asan | fuzz) ;;
+      layers | size | style | format | tidy | web | clients | wasm | asan | fuzz) ;;
       *) usage_error "Unknown check \"$name\"; ./dev --help lists them." ;;
     esac
   done
