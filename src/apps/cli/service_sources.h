@@ -1,0 +1,13 @@
+// What a service of OpenAI's protocol takes from the machine: a clock and random numbers.
+#pragma once
+#include <cstdint>
+#include <functional>
+
+namespace tokamak::cli {
+
+/// Never the same ones in another run.
+std::function<uint64_t()> random_numbers();
+
+int64_t unix_seconds();
+
+}  // namespace tokamak::cli

@@ -1,0 +1,70 @@
+// A session of the Model Context Protocol: lines of JSON-RPC in and out, tools that a model
+// answers. No pipes, no threads.
+//
+//   mcp::Session session(*service, {.version = "1.0"}, [](std::string_view line) { ... });
+//   session.receive(line);
+//   (*engine.scheduler())->run();
+#pragma once
+#include <map>
+
+#include "mcp/tools.h"
+#include "openai/service.h"
+
+namespace tokamak::mcp {
+
+struct SessionOptions {
+  std::string version;      // the program's
+  bool is_encoder = false;  // the model makes vectors, no texts
+};
+
+/// For one thread, which also runs the engine's scheduler, as a Service is.
+class Session {
+ public:
+  /// Gets whole messages, without the end of a line.
+  using Write = std::function<void(std::string_view)>;
+
+  /// `service` outlives it.
+  Session(openai::Service& service, SessionOptions options, Write write);
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  /// Cancels what runs.
+  ~Session();
+
+  /// What is wrong with a message is answered.
+  void receive(std::string_view line);
+
+ private:
+  /// A call of a tool on its way.
+  struct Call {
+    Json id;
+    const Tool* tool = nullptr;
+    Json progress_token;  // null: nobody wants to know
+    openai::ExchangeId exchange = {};
+    int status = 0;
+    std::string received;  // that is not read yet: a part of an event, or of a whole body
+    std::string text, finish_reason, error;
+    Json usage;
+    uint64_t pieces = 0;
+  };
+
+  void request(const Json& id, std::string_view method, const Json& params);
+  void notice(std::string_view method, const Json& params);
+  void call(const Json& id, const Json& params);
+  void cancel(const Json& params);
+
+  void take(Call& call, std::string_view bytes);
+  void take_event(Call& call, std::string_view event);
+  void end(const std::string& key);
+  Json result_of(const Call& call) const;
+
+  Json greeting(const Json& params) const;
+  void answer(const Json& id, Json result);
+  void refuse(const Json& id, int code, std::string_view message);
+
+  openai::Service& service_;
+  SessionOptions options_;
+  Write write_;
+  std::map<std::string, Call> calls_;  // by the text of their ids
+};
+
+}  // namespace tokamak::mcp
