@@ -111,6 +111,8 @@ constexpr Field kFields[] = {
    "the logarithm of every token's probability, and of that many of the most probable ones"},
   {"response_format", kChat, &Fields::response_format, 0, 0, "an object with a type", kObject,
    "text", "`text` or `json_object`; `json_schema` not yet"},
+  {"reasoning_format", kChat, &Fields::reasoning_format, 0, kAny, "auto or none", 0, "auto",
+   "none: reasoning stays in the content, with its marks"},
   {"grammar", kText, &Fields::grammar, 0, kAny, {}, 0, "none",
    "GBNF (docs/grammars.md): only texts of it are generated"},
   {"json_schema", kText, &Fields::json_schema, 0, 0, "an object", kObject, "none", "not yet", true},
