@@ -106,7 +106,8 @@ Result<Pool> surviving(std::span<const float> logits, std::span<const uint32_t> 
     penalize_repetition(scores, previous_ids, float(params.repetition_penalty));
   }
   if (params.presence_penalty != 0 || params.frequency_penalty != 0) {
-    penalize_presence(scores, previous_ids.last(std::min(generated, uint64_t(previous_ids.size()))),
+    penalize_presence(scores,
+                      previous_ids.last(size_t(std::min(generated, uint64_t(previous_ids.size())))),
                       params);
   }
   if (generated < params.min_tokens) remove_late(scores, params.late_ids);
