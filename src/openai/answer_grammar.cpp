@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "openai/json_rules.h"
 #include "openai/messages.h"
 
 namespace tokamak::openai {
@@ -27,19 +26,8 @@ std::string text_up_to(std::string_view mark) {
   return fmt::format("({})* \"{}\" (\"\\n\" | \"\\n\\n\")?", others, start);
 }
 
-/// GBNF of response_format; empty where the answer is any text.
-Answer<std::string> format_grammar(const Fields& fields, const OutputForm& form) {
-  const Json& format = fields.response_format;
-  const Json* type = format.find("type");
-  const std::string word = type != nullptr && type->is_string() ? type->as_string() : "";
-  if (word == "text") return "";
-  if (word != "json_object") {
-    return wrong("response_format", "response_format is {}, expected the type \"text\" or {}.",
-                 quoted(format), "\"json_object\"");
-  }
-  if (!form.starts_in_reasoning) return "root ::= object\n" + std::string(kJsonRules);
-  return "root ::= before object\nbefore ::= " + text_up_to(form.reasoning_close) + "\n" +
-         std::string(kJsonRules);
+Answer<Grammar> schema_grammar(const Json& schema, std::string_view field) {
+  return answer(Grammar::from_json_schema(schema.dump()), field);
 }
 
 /// The schema that response_format has, in any of its places.
@@ -51,63 +39,102 @@ const Json* schema_of(const Json& format) {
   return format.find("schema");
 }
 
-Answer<std::string> forced_calls(const Fields& fields, const ToolChoice& choice,
-                                 const OutputForm& form) {
-  const std::string quoted_choice = quoted(fields.tool_choice);
+/// Of response_format; nothing where the answer is any text.
+Answer<std::optional<Grammar>> format_grammar(const Json& format) {
+  constexpr std::string_view kField = "response_format";
+  const Json* type = format.find("type");
+  const std::string word = type != nullptr && type->is_string() ? type->as_string() : "";
+  const Json* schema = schema_of(format);
+  if (word == "text") return std::nullopt;
+  if (word == "json_schema" && schema == nullptr) {
+    return wrong(kField,
+                 "response_format has the type \"json_schema\", but no json_schema.schema.");
+  }
+  if (word != "json_object" && word != "json_schema") {
+    return wrong(kField, "response_format is {}, expected the type \"text\", {}.", quoted(format),
+                 "\"json_object\" or \"json_schema\"");
+  }
+  if (schema == nullptr) return Grammar::json_object();
+  return schema_grammar(*schema, kField);
+}
+
+/// Of the arguments of the function with that name. REQUIRES: there is one.
+Answer<Grammar> arguments_grammar(const Json& tools, const std::string& name) {
+  const Json::Array& all = tools.as_array();
+  for (size_t i = 0; i < all.size(); ++i) {
+    const Json& function = *all[i].find("function");
+    if (*function.find("name") != Json(name)) continue;
+    const Json* parameters = function.find("parameters");
+    if (parameters == nullptr || parameters->is_null()) return Grammar::json_object();
+    return schema_grammar(*parameters, fmt::format("tools[{}].function.parameters", i));
+  }
+  return Grammar::json_object();
+}
+
+Answer<Grammar> forced_calls(const Fields& fields, const ToolChoice& choice,
+                             const OutputForm& form) {
   if (form.tools == nullptr || form.tools->call_rule.empty()) {
     return wrong("tool_choice",
                  "tool_choice is {}, but this model's calls are not written as JSON, and only to "
                  "those it can be held: say \"auto\".",
-                 quoted_choice);
+                 quoted(fields.tool_choice));
   }
-  const std::string before =
-      form.starts_in_reasoning ? text_up_to(form.reasoning_close) : std::string();
+  std::vector<Grammar> arguments;
+  for (const std::string& name : choice.names) {
+    TOK_TRY(Grammar own, arguments_grammar(fields.tools, name));
+    arguments.push_back(std::move(own));
+  }
+  std::vector<std::string> rules;
+  for (size_t i = 0; i < arguments.size(); ++i) rules.push_back(fmt::format("arguments-{}", i));
+  std::vector<Grammar::Named> others;
+  for (size_t i = 0; i < arguments.size(); ++i) others.push_back({rules[i], &arguments[i]});
   const bool is_one = fields.tool_choice.is_object() || !fields.parallel_tool_calls.value_or(true);
-  return call_grammar(*form.tools, choice.names, is_one, before);
+  return answer(Grammar::parse(call_grammar(*form.tools, choice.names, is_one), others),
+                "tool_choice");
+}
+
+/// The grammar after any text that ends with `mark`.
+Answer<Grammar> after(std::string_view mark, const Grammar& grammar) {
+  const std::string gbnf = "root ::= before answer\nbefore ::= " + text_up_to(mark);
+  const Grammar::Named others[] = {{"answer", &grammar}};
+  return answer(Grammar::parse(gbnf, others));
 }
 
 }  // namespace
 
-Answer<Grammar> schema_grammar(const Json&, std::string_view field) {
-  return wrong(field,
-               "{} has a JSON Schema, which this server does not support yet: use \"json_object\" "
-               "or grammar.",
-               field);
-}
-
 Answer<std::shared_ptr<const Grammar>> answer_grammar(const Fields& fields,
                                                       const OutputForm& form) {
   TOK_TRY(const ToolChoice choice, tool_choice_of(fields));
-  const Json* type = fields.response_format.find("type");
-  const bool has_schema = (type != nullptr && *type == Json("json_schema")) ||
-                          schema_of(fields.response_format) != nullptr;
-  std::string gbnf = fields.grammar.value_or("");
-  std::string_view field = "grammar";
-  size_t forms = !gbnf.empty();
+  std::vector<Grammar> forms;
+  const auto add = [&](Answer<Grammar> made) -> Answer<void> {
+    TOK_TRY(Grammar grammar, std::move(made));
+    forms.push_back(std::move(grammar));
+    return {};
+  };
+  if (const std::string gbnf = fields.grammar.value_or(""); !gbnf.empty()) {
+    TOK_TRY(add(answer(Grammar::parse(gbnf), "grammar")));
+  }
+  if (const std::string regex = fields.regex.value_or(""); !regex.empty()) {
+    TOK_TRY(add(answer(Grammar::from_regex(regex), "regex")));
+  }
+  if (!fields.json_schema.is_null()) {
+    TOK_TRY(add(schema_grammar(fields.json_schema, "json_schema")));
+  }
   if (!fields.response_format.is_null()) {
-    if (has_schema) {
-      const Json* schema = schema_of(fields.response_format);
-      TOK_TRY(Grammar held,
-              schema_grammar(schema == nullptr ? Json() : *schema, "response_format"));
-      if (forms == 0) return std::make_shared<const Grammar>(std::move(held));
-    }
-    TOK_TRY(std::string own, format_grammar(fields, form));
-    forms += !own.empty();
-    if (!own.empty()) std::tie(gbnf, field) = std::pair(std::move(own), "response_format");
+    TOK_TRY(auto format, format_grammar(fields.response_format));
+    if (format) forms.push_back(*std::move(format));
   }
-  if (!choice.names.empty()) {
-    TOK_TRY(gbnf, forced_calls(fields, choice, form));
-    field = "tool_choice";
-    ++forms;
-  }
-  if (forms > 1) {
+  if (!choice.names.empty()) TOK_TRY(add(forced_calls(fields, choice, form)));
+  if (forms.size() > 1) {
     return wrong("grammar",
-                 "grammar, response_format and tool_choice hold the answer to more than one form: "
-                 "leave one.");
+                 "grammar, regex, json_schema, response_format and tool_choice hold the answer to "
+                 "more than one form: leave one.");
   }
-  if (gbnf.empty()) return nullptr;
-  TOK_TRY(Grammar parsed, answer(Grammar::parse(gbnf), field));
-  return std::make_shared<const Grammar>(std::move(parsed));
+  if (forms.empty()) return nullptr;
+  if (form.starts_in_reasoning) {
+    TOK_TRY(forms[0], after(form.reasoning_close, forms[0]));
+  }
+  return std::make_shared<const Grammar>(std::move(forms[0]));
 }
 
 }  // namespace tokamak::openai

@@ -95,7 +95,9 @@ TEST(ChatForm, MistralsIdsHaveNineLetters) {
 }
 
 bool matches(const std::string& gbnf, std::string_view text) {
-  const auto grammar = Grammar::parse(gbnf);
+  const Grammar object = Grammar::json_object();
+  const Grammar::Named others[] = {{"arguments-0", &object}, {"arguments-1", &object}};
+  const auto grammar = Grammar::parse(gbnf, others);
   EXPECT_TRUE(grammar) << grammar.error().message << "\n" << gbnf;
   if (!grammar) return false;
   GrammarMatcher matcher(*grammar);
@@ -114,7 +116,7 @@ TEST(ChatForm, AGrammarHoldsAnAnswerToCalls) {
                                            is_llama ? "parameters" : "arguments", arguments);
       return is_llama ? json : fmt::format("<tool_call>\n{}\n</tool_call>", json);
     };
-    const std::string any = call_grammar(family, names, false, "");
+    const std::string any = call_grammar(family, names, false);
     EXPECT_TRUE(matches(any, call("f", R"({"a": [1, "x"]})")));
     EXPECT_TRUE(matches(any, call("g_2", "{}")));
     EXPECT_FALSE(matches(any, call("h", "{}")));
@@ -122,7 +124,7 @@ TEST(ChatForm, AGrammarHoldsAnAnswerToCalls) {
     EXPECT_FALSE(matches(any, "Hello"));
     const std::string two = call("f", "{}") + "\n" + call("g_2", "{}");
     EXPECT_EQ(matches(any, two), !family.has_one_call);
-    EXPECT_FALSE(matches(call_grammar(family, names, true, ""), two));
+    EXPECT_FALSE(matches(call_grammar(family, names, true), two));
     const auto calls =
         family.parse(is_llama ? call("f", "{}") : R"({"name": "f", "arguments": {}})", Json());
     EXPECT_EQ(calls, (std::vector<ToolCall>{{"f", "{}"}}));

@@ -33,7 +33,7 @@ enum Endpoint : uint32_t {
 /// Values as a body gives them, within the table's ranges. A field that is absent or null is unset,
 /// or null JSON; what stands in JSON has the right kind and is looked into by those who use it.
 struct Fields {
-  std::optional<std::string> model, cache_salt, grammar, encoding_format, content, suffix;
+  std::optional<std::string> model, cache_salt, grammar, regex, encoding_format, content, suffix;
   std::optional<std::string> instructions, previous_response_id, reasoning_format;
   std::optional<double> temperature, top_p, min_p, typical_p, repetition_penalty;
   std::optional<double> presence_penalty, frequency_penalty;
@@ -42,7 +42,7 @@ struct Fields {
   std::optional<bool> stream, logprobs, echo, ignore_eos, parallel_tool_calls;
   std::optional<bool> add_special, parse_special, with_pieces, raw;
   Json messages, prompt, stop, stream_options, logit_bias, response_format, tools, tool_choice;
-  Json chat_template_kwargs, input, tokens, json_schema, regex, functions, function_call;
+  Json chat_template_kwargs, input, tokens, json_schema, functions, function_call;
   Json system, text, format, options, think, images;
 };
 

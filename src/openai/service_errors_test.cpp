@@ -62,6 +62,13 @@ TEST_F(ServiceTest, ErrorsHaveOpenAIsBody) {
       conversation(R"(, "reasoning_format": "x")", "reasoning_format"),
       conversation(R"(, "response_format": {})", "response_format"),
       conversation(R"(, "response_format": {"type": "json_schema"})", "response_format"),
+      conversation(R"(, "json_schema": {"$ref": "https://example.com/schema"})", "json_schema"),
+      conversation(R"(, "regex": "(")", "regex"),
+      conversation(R"(, "regex": "a", "json_schema": {})", "grammar"),
+      conversation(
+          R"(, "tools": [{"type": "function", "function": {"name": "f", "parameters": {"not": {}}}}],
+             "tool_choice": "required")",
+          "tools[0].function.parameters"),
       conversation(R"(, "response_format": {"type": "json_object"}, "grammar": "root ::= \"a\"")",
                    "grammar"),
       {"POST", chat,

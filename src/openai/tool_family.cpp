@@ -1,6 +1,5 @@
 #include "openai/tool_family.h"
 
-#include "openai/json_rules.h"
 #include "openai/literals.h"
 #include "openai/tagged_calls.h"
 
@@ -119,7 +118,7 @@ const ToolFamily kFamilies[] = {
          },
      .parse = parse_json,
      .call_rule =
-         R"("<tool_call>\n{\"name\": \"" NAME "\", \"arguments\": " object "}\n</tool_call>")"},
+         R"("<tool_call>\n{\"name\": \"" NAME "\", \"arguments\": " ARGUMENTS "}\n</tool_call>")"},
     {.name = "qwen3-coder",
      .open = "<tool_call>",
      .close = "</tool_call>",
@@ -172,7 +171,7 @@ const ToolFamily kFamilies[] = {
            return has(t, "\"parameters\"") && (has(t, "<|python_tag|>") || has(t, "ipython"));
          },
      .parse = parse_llama3,
-     .call_rule = R"("{\"name\": \"" NAME "\", \"parameters\": " object "}")",
+     .call_rule = R"("{\"name\": \"" NAME "\", \"parameters\": " ARGUMENTS "}")",
      .is_whole_message = true,
      .has_one_call = true},
 };
@@ -191,19 +190,21 @@ const ToolFamily* tool_family_of(std::string_view chat_template) {
 }
 
 std::string call_grammar(const ToolFamily& family, std::span<const std::string> names,
-                         bool is_one_only, std::string_view before) {
-  std::string choices;
-  for (const std::string& name : names) {
-    choices += (choices.empty() ? "\"" : " | \"") + name + "\"";
+                         bool is_one_only) {
+  std::string calls, rules;
+  for (size_t i = 0; i < names.size(); ++i) {
+    std::string rule(family.call_rule);
+    const auto fill_in = [&](std::string_view what, const std::string& text) {
+      rule.replace(rule.find(what), what.size(), text);
+    };
+    fill_in("NAME", "\"" + names[i] + "\"");
+    fill_in("ARGUMENTS", fmt::format("arguments-{}", i));
+    calls += fmt::format("{}call-{}", i == 0 ? "" : " | ", i);
+    rules += fmt::format("call-{} ::= {}\n", i, rule);
   }
-  std::string rule(family.call_rule);
-  rule.replace(rule.find("NAME"), 4, "name");
   const bool is_one = is_one_only || family.has_one_call;
-  std::string out = "root ::= ";
-  if (!before.empty()) out += "before ";
-  out += is_one ? "call\n" : "call (\"\\n\" call)*\n";
-  if (!before.empty()) out += "before ::= " + std::string(before) + "\n";
-  return out + "call ::= " + rule + "\nname ::= " + choices + "\n" + std::string(kJsonRules);
+  return fmt::format("root ::= {}\ncall ::= {}\n{}", is_one ? "call" : "call (\"\\n\" call)*",
+                     calls, rules);
 }
 
 }  // namespace tokamak::openai

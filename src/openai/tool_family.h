@@ -21,8 +21,8 @@ struct ToolFamily {
   bool (*fits)(std::string_view chat_template);
   /// The calls between the marks; nothing where the text is none. `tools` as in a request.
   std::optional<std::vector<ToolCall>> (*parse)(std::string_view text, const Json& tools);
-  /// The rule of a single call in GBNF, in which NAME is one of the names and `object` is JSON's;
-  /// empty where models cannot be held to a call yet.
+  /// The rule of a single call in GBNF, in which NAME is a function's name and ARGUMENTS a rule for
+  /// its arguments; empty where models cannot be held to a call yet.
   std::string_view call_rule;
   bool is_whole_message = false;  // a call without `open` may be, if it is all of it
   bool has_one_call = false;      // a message has one at most
@@ -36,9 +36,9 @@ std::span<const ToolFamily> tool_families();
 /// Null where the template knows none of them.
 const ToolFamily* tool_family_of(std::string_view chat_template);
 
-/// GBNF of one or more calls of functions with those names; `before`: the body of a rule for what
-/// comes first, or empty.
+/// GBNF of one or more calls of functions with those names, in which the rules arguments-0,
+/// arguments-1 and so on are missing: those of each function's arguments.
 std::string call_grammar(const ToolFamily& family, std::span<const std::string> names,
-                         bool is_one_only, std::string_view before);
+                         bool is_one_only);
 
 }  // namespace tokamak::openai

@@ -4,6 +4,7 @@
 #include <map>
 #include <span>
 
+#include "text/grammar/matcher.h"
 #include "text/grammar/state_builder.h"
 #include "text/grammar/syntax.h"
 
@@ -25,11 +26,17 @@ Result<void> check_names(const Node& node, const RuleIndex& index) {
   return {};
 }
 
-/// Finds rules that may call themselves before any byte is taken.
+/// Finds rules that may call themselves before any byte is taken. Those of the index beyond
+/// `rules` are other grammars.
 class LeftRecursion {
  public:
-  LeftRecursion(std::span<const Rule> rules, const RuleIndex& index)
-      : rules_(rules), index_(index), may_be_empty_(rules.size()), marks_(rules.size()) {}
+  LeftRecursion(std::span<const Rule> rules, std::span<const Grammar::Named> others,
+                const RuleIndex& index)
+      : rules_(rules), index_(index), may_be_empty_(rules.size()), marks_(rules.size()) {
+    for (const Grammar::Named& other : others) {
+      may_be_empty_.push_back(GrammarMatcher(*other.grammar).may_end());
+    }
+  }
 
   Result<void> check() {
     for (bool changed = true; changed;) {
@@ -67,7 +74,10 @@ class LeftRecursion {
 
   /// Rules with which `node` may begin.
   void add_firsts(const Node& node, std::vector<uint32_t>& firsts) const {
-    if (node.kind == Node::Kind::kRule) firsts.push_back(index_.find(node.text)->second);
+    if (node.kind == Node::Kind::kRule) {
+      const uint32_t rule = index_.find(node.text)->second;
+      if (rule < rules_.size()) firsts.push_back(rule);  // another grammar calls no rule of this
+    }
     for (const Node& child : node.children) {
       add_firsts(child, firsts);
       if (node.kind == Node::Kind::kSequence && !is_empty(child)) return;
@@ -116,15 +126,27 @@ class LeftRecursion {
 /// Makes states from the end: each part is given the state after it and gives the one before it.
 class Builder {
  public:
-  Builder(std::span<const Rule> rules, const RuleIndex& index) : index_(index) {
+  Builder(std::span<const Rule> rules, std::span<const Grammar::Named> others,
+          const RuleIndex& index)
+      : index_(index) {
     // A rule begins with a split of its own, so that rules can call those that come later.
-    for (size_t i = 0; i < rules.size(); ++i) states_.reserve();
+    for (size_t i = 0; i < rules.size() + others.size(); ++i) states_.reserve();
+    for (size_t i = 0; i < others.size(); ++i) {
+      const Grammar& other = *others[i].grammar;
+      const uint32_t first = states_.append(other.states());
+      states_.define(uint32_t(rules.size() + i), first + other.root());
+      if (!json_character_ && other.json_character()) {
+        json_character_ = first + *other.json_character();
+      }
+    }
     const uint32_t end = states_.add({.kind = State::Kind::kReturn});
     for (uint32_t i = 0; i < rules.size(); ++i) states_.define(i, before(rules[i].body, end));
   }
 
   bool is_full() const { return states_.is_full(); }
   std::vector<State> take() { return states_.take(); }
+  /// As Grammar has it: the first of the other grammars'.
+  std::optional<uint32_t> json_character() const { return json_character_; }
 
  private:
   uint32_t before(const Node& node, uint32_t next) {
@@ -171,11 +193,12 @@ class Builder {
 
   const RuleIndex& index_;
   grammar::StateBuilder states_;
+  std::optional<uint32_t> json_character_;
 };
 
 }  // namespace
 
-Result<Grammar> Grammar::parse(std::string_view gbnf) {
+Result<Grammar> Grammar::parse(std::string_view gbnf, std::span<const Named> others) {
   if (gbnf.size() > kMaxTextBytes) {
     return invalid_input("The grammar has {} bytes; at most {} are read.", gbnf.size(),
                          kMaxTextBytes);
@@ -183,18 +206,25 @@ Result<Grammar> Grammar::parse(std::string_view gbnf) {
   TOK_TRY(const std::vector<Rule> rules, grammar::parse(gbnf));
   RuleIndex index;
   for (uint32_t i = 0; i < rules.size(); ++i) index.emplace(rules[i].name, i);
+  std::string source = fmt::format("gbnf:{}", gbnf);
+  for (uint32_t i = 0; i < others.size(); ++i) {
+    index.emplace(others[i].name, uint32_t(rules.size()) + i);
+    source += fmt::format("\n{}={}", others[i].name, others[i].grammar->source());
+  }
   const auto root = index.find("root");
   if (root == index.end()) {
     return invalid_input("The grammar has no rule \"root\", which says what a whole text is.");
   }
   for (const Rule& rule : rules) TOK_TRY(check_names(rule.body, index));
-  TOK_TRY(LeftRecursion(rules, index).check());
-  Builder builder(rules, index);
+  TOK_TRY(LeftRecursion(rules, others, index).check());
+  Builder builder(rules, others, index);
   if (builder.is_full()) {
     return invalid_input("The grammar takes more than {} states; its repetitions are too many.",
                          kMaxStates);
   }
-  return Grammar(builder.take(), root->second, fmt::format("gbnf:{}", gbnf));
+  Grammar grammar(builder.take(), root->second, std::move(source));
+  if (const auto rule = builder.json_character()) grammar.set_json_character(*rule);
+  return grammar;
 }
 
 }  // namespace tokamak

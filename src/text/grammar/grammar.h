@@ -36,7 +36,13 @@ class Grammar {
   /// GBNF (text/grammar/syntax.h); the text that may be generated is what the rule `root` says.
   /// Errors name the line and the rule: what is no GBNF, a rule that is missing, or that begins
   /// with itself, which no automaton of this kind can follow.
-  static Result<Grammar> parse(std::string_view gbnf);
+  static Result<Grammar> parse(std::string_view gbnf) { return parse(gbnf, {}); }
+  /// The same, where the text may call these grammars as rules that it does not have.
+  struct Named {
+    std::string_view name;
+    const Grammar* grammar = nullptr;
+  };
+  static Result<Grammar> parse(std::string_view gbnf, std::span<const Named> others);
   /// JSON that satisfies a JSON schema (docs/grammars.md has the table of keywords). All that it
   /// lets through is valid. Errors name the keyword and its place where something cannot be held.
   static Result<Grammar> from_json_schema(std::string_view schema);

@@ -43,6 +43,16 @@ uint32_t StateBuilder::choice(const std::vector<uint32_t>& begins) {
   return begin;
 }
 
+uint32_t StateBuilder::append(std::span<const State> states) {
+  const auto first = uint32_t(states_.size());
+  for (State state : states) {
+    state.next += first;
+    state.other += first;
+    add(state);
+  }
+  return first;
+}
+
 uint32_t StateBuilder::text(std::string_view text, uint32_t next) {
   for (auto c = text.rbegin(); c != text.rend(); ++c) next = byte(uint8_t(*c), uint8_t(*c), next);
   return next;

@@ -1,6 +1,7 @@
 // StateBuilder: the states of a grammar, made from the end: every part is given the state after it
 // and gives the one before it.
 #pragma once
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -34,6 +35,8 @@ class StateBuilder {
   uint32_t call(uint32_t rule, uint32_t next);
   uint32_t repeat(uint32_t rule, uint32_t least, uint32_t most, uint32_t next);
   uint32_t choice(const std::vector<uint32_t>& begins);
+  /// Adds the states of a whole grammar; gives the number that its first one has now.
+  uint32_t append(std::span<const State> states);
   uint32_t text(std::string_view text, uint32_t next);
   /// A character of one of the ranges, in UTF-8.
   uint32_t characters(const std::vector<std::pair<char32_t, char32_t>>& ranges, uint32_t next);
