@@ -154,6 +154,9 @@ class Usage(Cli):
             (("--grammar", 'root ::= ("a"'), '--grammar: line 1: Expected ")", but the text ends'),
             (("--grammar", "@nowhere.gbnf"), "--grammar: nowhere.gbnf: "),
             (("--grammar", "root ::= "), "--grammar: root describes nothing but the empty text"),
+            (("--json-schema", "/nonexistent.json"), "--json-schema: /nonexistent.json: "),
+            (("--regex", "a("), '--regex: character 3 of the expression: expected ")"'),
+            (("--regex", "a", "--grammar", 'root ::= "a"'), "--grammar does not go with --regex"),
             (("hello",), '"hello" is a word too many: MODEL is "/nonexistent"; a prompt is given by'),
             (("--device", "0", "--backend", "cpu"), "--device chooses a WebGPU device"),
         ]:
@@ -528,6 +531,28 @@ class Run(Cli):
         json_file = os.path.join(program.SOURCE, "examples", "grammars", "json.gbnf")
         out = json.loads(self.ok(*STORY, *flags, "-n", 4, "--grammar", "@" + json_file).out)
         self.assertRegex(out["text"], r'^[\[{"0-9tfn-]')
+
+    def test_a_json_schema_is_held(self):
+        schema = {"type": "object", "properties": {"n": {"type": "integer", "maximum": 9},
+                                                   "who": {"enum": ["king", "queen"]}},
+                  "required": ["n", "who"], "additionalProperties": False}
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "schema.json")
+            with open(path, "w", encoding="utf-8") as file:
+                json.dump(schema, file)
+            flags = ("--temp", 1, "--seed", 5, "-n", 200, "--json", "--json-schema", path)
+            out = json.loads(self.ok(*STORY, *flags).out)
+            made = json.loads(out["text"])
+            self.assertEqual(list(made), ["n", "who"])
+            self.assertLessEqual(made["n"], 9)
+            self.assertEqual(out["finish"], "grammar")
+            with open(path, "w", encoding="utf-8") as file:
+                json.dump({"uniqueItems": True}, file)
+            self.refused(2, "#: uniqueItems for items of more than 10", *STORY, "--json-schema", path)
+
+    def test_a_regular_expression_describes_the_answer(self):
+        out = json.loads(self.ok(*STORY, "--greedy", "--json", "--regex", " (a|the) [a-z]{3,5}!").out)
+        self.assertRegex(out["text"], r"^ (a|the) [a-z]{3,5}!$")
 
     def test_a_grammar_that_is_none(self):
         self.refused(2, "a grammar, or @file", *STORY, "--grammar", "")

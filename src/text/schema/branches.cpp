@@ -17,8 +17,10 @@ Json list(std::initializer_list<Json> values) {
 
 }  // namespace
 
-Result<void> Compiler::spend(SchemaId id) {
-  if (++steps_ <= kMaxSteps) return {};
+/// Bounds the time that a schema takes.
+Result<void> Compiler::spend(SchemaId id, size_t steps) {
+  steps_ += steps;
+  if (steps_ <= kMaxSteps) return {};
   return document_.refused(id, "a schema with more combinations of its parts than are tried");
 }
 
@@ -127,9 +129,7 @@ Result<Compiler::Ways> Compiler::ways(SchemaId id, const Partial& partial) {
     auto& choice = out.choices.emplace_back();
     for (const SchemaId one : any) choice.push_back({one});
   }
-  if (const Json* one_of = document_.keyword(id, "oneOf")) {
-    TOK_TRY(add_one_of(id, *one_of, partial, out));
-  }
+  if (document_.keyword(id, "oneOf") != nullptr) TOK_TRY(add_one_of(id, partial, out));
   if (const Json* other = document_.keyword(id, "not")) {
     TOK_TRY(const auto negations, negated(document_.child(id, *other, "not")));
     auto& choice = out.choices.emplace_back();
@@ -142,8 +142,10 @@ Result<Compiler::Ways> Compiler::ways(SchemaId id, const Partial& partial) {
 
 /// Exactly one of several is any of them where no two can be at once; of two that can, each without
 /// the other.
-Result<void> Compiler::add_one_of(SchemaId id, const Json&, const Partial& partial, Ways& out) {
+Result<void> Compiler::add_one_of(SchemaId id, const Partial& partial, Ways& out) {
   TOK_TRY(const auto list, list_of(id, "oneOf"));
+  if (nesting_ >= kMaxNesting) return document_.refused(id, "oneOf in more than 64 others");
+  ++nesting_;
   auto& choice = out.choices.emplace_back();
   std::vector<std::vector<SchemaId>> others(list.size());
   for (size_t i = 0; i < list.size(); ++i) {
@@ -184,6 +186,7 @@ Result<void> Compiler::add_one_of(SchemaId id, const Json&, const Partial& parti
     }
     choice.insert(choice.end(), all.begin(), all.end());
   }
+  --nesting_;
   return {};
 }
 

@@ -60,7 +60,8 @@ class Compiler {
   Result<Grammar> compile(std::string source);
 
  private:
-  static constexpr size_t kMaxBranches = 256, kMaxRules = 20000, kMaxSteps = 200000;
+  static constexpr size_t kMaxBranches = 256, kMaxRules = 20000, kMaxSteps = 300000,
+                          kMaxNesting = 64;
 
   // Goals and branches: branches.cpp, negation.cpp.
   struct Partial;
@@ -69,7 +70,7 @@ class Compiler {
   Result<std::vector<Branch>> expanded(Partial start);
   Result<Ways> ways(SchemaId id, const Partial& partial);
   Result<void> add_conditions(SchemaId id, Ways& ways);
-  Result<void> add_one_of(SchemaId id, const Json& list, const Partial& partial, Ways& ways);
+  Result<void> add_one_of(SchemaId id, const Partial& partial, Ways& ways);
   Result<void> add_values(SchemaId id, Ways& ways);
   Result<std::vector<SchemaId>> list_of(SchemaId id, std::string_view name);
   Result<bool> is_never(const Goal& goal, uint32_t depth);
@@ -79,7 +80,7 @@ class Compiler {
                               std::vector<SchemaId>& out);
   SchemaId structure(SchemaId origin, const Json& value);
   Result<uint8_t> types_of(SchemaId id, bool& integers_only);
-  Result<void> spend(SchemaId id);
+  Result<void> spend(SchemaId id, size_t steps = 1);
   /// For messages.
   SchemaId place_of(const Branch& branch) const {
     return branch.schemas.empty() ? document_.root() : branch.schemas.front();
@@ -160,7 +161,7 @@ class Compiler {
   std::map<SchemaId, std::vector<SchemaId>> negations_;
   std::set<SchemaId> opposites_;  // what these have evaluated counts for nothing
   std::set<SchemaId> negating_;
-  size_t steps_ = 0;
+  size_t steps_ = 0, nesting_ = 0;
 };
 
 }  // namespace tokamak::schema

@@ -4,6 +4,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/check.h"
+#include "text/grammar/regular_expression.h"
+
 namespace tokamak::schema {
 namespace {
 
@@ -108,13 +111,32 @@ const std::vector<std::pair<std::string_view, std::string>>& table() {
   return formats;
 }
 
+constexpr size_t kFormats = 19;
+
+/// Each is a static object of its own, so that no more are made than are asked for.
+template <size_t kIndex>
+const grammar::Automaton& made() {
+  static const auto automaton =
+      grammar::automaton_of(table()[kIndex].second, grammar::Match::kWhole);
+  TOK_CHECK(automaton.has_value());
+  return *automaton;
+}
+
+template <size_t... kIndices>
+const grammar::Automaton& made(size_t index, std::index_sequence<kIndices...>) {
+  using Maker = const grammar::Automaton& (*)();
+  constexpr Maker kMakers[] = {made<kIndices>...};
+  return kMakers[index]();
+}
+
 }  // namespace
 
-std::string_view expression_of_format(std::string_view name) {
-  for (const auto& [known, expression] : table()) {
-    if (known == name) return expression;
+const grammar::Automaton* automaton_of_format(std::string_view name) {
+  TOK_CHECK(table().size() == kFormats);
+  for (size_t i = 0; i < kFormats; ++i) {
+    if (table()[i].first == name) return &made(i, std::make_index_sequence<kFormats>());
   }
-  return "";
+  return nullptr;
 }
 
 }  // namespace tokamak::schema

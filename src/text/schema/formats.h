@@ -1,11 +1,13 @@
-// Formats of strings that JSON Schema names, as regular expressions that have no text that is not
-// of the format.
+// Formats of strings that JSON Schema names, as sets that have no text that is not of the
+// format.
 #pragma once
 #include <string_view>
 
+#include "text/grammar/automaton.h"
+
 namespace tokamak::schema {
 
-/// For the whole text; "" for a name that is not known, which says nothing then.
-std::string_view expression_of_format(std::string_view name);
+/// Null for a name that is not known, which says nothing then. Made when it is first asked for.
+const grammar::Automaton* automaton_of_format(std::string_view name);
 
 }  // namespace tokamak::schema

@@ -47,7 +47,8 @@ Result<std::vector<SchemaId>> Compiler::negated(SchemaId id) {
     return out;
   }
   if (!json.is_object()) return document_.invalid(id, "this is no schema");
-  if (!negating_.insert(id).second) return document_.refused(id, "the opposite of itself");
+  if (negating_.size() >= kMaxNesting || !negating_.insert(id).second)
+    return document_.refused(id, "the opposite of itself");
   const bool only_reference = document_.draft() <= Draft::k7 && json.find("$ref") != nullptr;
   std::set<std::string_view> seen;
   for (const auto& [name, value] : json.as_object()) {
@@ -124,7 +125,7 @@ Result<void> Compiler::negate_keyword(SchemaId id, const std::string& name, cons
   } else if (name == "pattern") {
     add(typed("string").set("\1notPattern", value));
   } else if (name == "format") {
-    if (value.is_string() && !expression_of_format(value.as_string()).empty()) {
+    if (value.is_string() && automaton_of_format(value.as_string()) != nullptr) {
       return document_.refused(id, "the opposite of format");
     }
   } else if (name.starts_with("min") || (name.starts_with("max") && name != "maxContains")) {

@@ -66,7 +66,7 @@ Result<void> Compiler::narrow(SchemaId id, std::string_view name, std::optional<
   if (other && set) other = intersection(*set, *other);
   if (!other) return document_.refused(id, fmt::format("{} beyond 20000 states", name));
   set = std::move(other);
-  return {};
+  return spend(id, set->states().size());
 }
 
 Result<Automaton> Compiler::pattern(SchemaId id, const std::string& expression) {
@@ -80,6 +80,7 @@ Result<Automaton> Compiler::pattern(SchemaId id, const std::string& expression) 
                : document_.invalid(
                      id, fmt::format("pattern \"{}\": {}", expression, made.error().message));
   }
+  TOK_TRY(spend(id, made->states().size()));
   patterns_.emplace(expression, *made);
   return *std::move(made);
 }
@@ -178,10 +179,9 @@ Result<void> Compiler::narrow_strings(SchemaId id, Scalars& own) {
   }
   const Json* format = document_.keyword(id, "format");
   if (format == nullptr || !format->is_string()) return {};
-  const std::string expression(expression_of_format(format->as_string()));
-  if (expression.empty()) return {};
-  TOK_TRY(const Automaton set, pattern(id, "^(" + expression + ")$"));
-  return narrow(id, "format", own.strings, set);
+  const Automaton* set = automaton_of_format(format->as_string());
+  if (set == nullptr) return {};
+  return narrow(id, "format", own.strings, *set);
 }
 
 /// enum, const, and values that are excluded.
