@@ -39,7 +39,7 @@ const Json* schema_of(const Json& format) {
   return format.find("schema");
 }
 
-/// Of response_format; nothing where the answer is any text.
+/// What response_format asks for; nothing where the answer is any text.
 Answer<std::optional<Grammar>> format_grammar(const Json& format) {
   constexpr std::string_view kField = "response_format";
   const Json* type = format.find("type");
@@ -58,7 +58,7 @@ Answer<std::optional<Grammar>> format_grammar(const Json& format) {
   return schema_grammar(*schema, kField);
 }
 
-/// Of the arguments of the function with that name. REQUIRES: there is one.
+/// What the arguments of the function with that name may be. REQUIRES: there is one.
 Answer<Grammar> arguments_grammar(const Json& tools, const std::string& name) {
   const Json::Array& all = tools.as_array();
   for (size_t i = 0; i < all.size(); ++i) {
