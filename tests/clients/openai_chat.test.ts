@@ -60,6 +60,13 @@ test("a seed repeats an answer, another one does not", async () => {
   assert.notEqual(other.choices[0]!.message.content, plain.choices[0]!.message.content);
 });
 
+test("answers without a seed differ, and so do their ids", async () => {
+  const random = { ...request, seed: undefined, temperature: 1.5 };
+  const answers = [await answer(random), await answer(random)];
+  assert.equal(new Set(answers.map(({ id }) => id)).size, 2);
+  assert.equal(new Set(answers.map(({ choices }) => choices[0]!.message.content)).size, 2);
+});
+
 test("a stop text ends an answer and is no part of it", async () => {
   const whole = plain.choices[0]!.message.content!;
   const stop = middleOf(whole);

@@ -1,10 +1,9 @@
 // tokamak serve: answers programs over HTTP.
 #include <filesystem>
-#include <random>
 #include <thread>
 
 #include "apps/cli/command.h"
-#include "base/splitmix.h"
+#include "apps/cli/service_sources.h"
 #include "serve/access_log.h"
 #include "serve/gateway.h"
 
@@ -20,18 +19,6 @@ struct ServeFlags {
   std::vector<std::string> key_files;
   double time_scale = 1;
 };
-
-std::function<uint64_t()> random_numbers() {
-  std::random_device device;
-  const uint64_t seed = (uint64_t{device()} << 32) | device();
-  return [state = seed]() mutable { return next_random(state); };
-}
-
-int64_t unix_seconds() {
-  return std::chrono::duration_cast<std::chrono::seconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
 
 std::string example(const std::string& url, const std::string& model) {
   return fmt::format(

@@ -1,6 +1,7 @@
 #include "apps/cli/service_sources.h"
 
 #include <chrono>
+#include <memory>
 #include <random>
 
 #include "base/splitmix.h"
@@ -10,7 +11,7 @@ namespace tokamak::cli {
 std::function<uint64_t()> random_numbers() {
   std::random_device device;
   const uint64_t seed = (uint64_t{device()} << 32) | device();
-  return [state = seed]() mutable { return next_random(state); };
+  return [state = std::make_shared<uint64_t>(seed)] { return next_random(*state); };
 }
 
 int64_t unix_seconds() {

@@ -5,7 +5,7 @@
 
 namespace tokamak::cli {
 
-/// Never the same ones in another run.
+/// Never the same ones in another run. Copies go on with one state: none of them repeats another.
 std::function<uint64_t()> random_numbers();
 
 int64_t unix_seconds();
