@@ -30,15 +30,15 @@ async def stream(port, prompt, tokens, seed):
     writer.write(b"POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
     head = await reader.readuntil(b"\r\n\r\n")
     if b" 200 " not in head.split(b"\r\n")[0]:
-        raise SystemExit(f"the server answers {head.decode()}")
+        raise SystemExit(f"the server answers {head.decode()}{(await reader.read(1000)).decode()}")
     times, text = [], b""
     while size := int(await reader.readline(), 16):
         data = await reader.readexactly(size + 2)
         times += [time.monotonic()] * data.count(b"data: {")
         text += data[:-2]
     writer.close()
-    usage = [json.loads(line[6:])["usage"] for line in text.split(b"\n") if line.startswith(b"data: {") and b'"usage":{' in line]
-    return start, times[:-1], usage[-1]["completion_tokens"]
+    events = [json.loads(line[6:]) for line in text.split(b"\n") if line.startswith(b"data: {")]
+    return start, times[:-1], events[-1]["usage"]["completion_tokens"]
 
 
 async def streams(port, prompt, tokens, seeds):

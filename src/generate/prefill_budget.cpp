@@ -18,8 +18,10 @@ void PrefillBudget::decoded(double seconds) {
 }
 
 void PrefillBudget::read(uint32_t tokens, double seconds) {
-  // The end of a prompt, whose step may have taken as long as one of more tokens, says nothing.
-  if (seconds <= 0 || decode_seconds_ == 0 || 2 * tokens < tokens_) return;
+  // Neither the end of a prompt says anything, whose step may have taken as long as one of more
+  // tokens, nor a step of many more, whose tokens take less time each.
+  if (seconds <= 0 || decode_seconds_ == 0) return;
+  if (2 * tokens < tokens_ || tokens > 2 * tokens_) return;
   const double wanted = tokens * decode_seconds_ / seconds;
   // By no more than half or double at once, since a step may have been interrupted.
   const double next = std::clamp(wanted, 0.5 * tokens_, 2.0 * tokens_);

@@ -49,5 +49,12 @@ TEST(PrefillBudget, IgnoresWhatSaysNothing) {
   EXPECT_EQ(budget.tokens(), 32u) << "a clock that stands still";
 }
 
+TEST(PrefillBudget, LearnsNothingFromStepsOfManyMoreTokens) {
+  PrefillBudget budget(32, 256);
+  budget.decoded(0.002);
+  budget.read(512, 0.009);
+  EXPECT_EQ(budget.tokens(), 32u) << "a token of such a step takes a part of the time";
+}
+
 }  // namespace
 }  // namespace tokamak

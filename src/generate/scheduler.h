@@ -151,6 +151,8 @@ class Scheduler {
   // Steps.
   Result<void> submit_next();
   Result<void> submit_prefill();
+  /// Most tokens of prompts in the next step over prompts.
+  uint32_t prefill_tokens() const;
   Result<void> submit_decode();
   Result<void> submit_ahead();
   Result<void> submit_logits(const UnderWay& step, size_t row);

@@ -77,11 +77,21 @@ Result<void> Scheduler::submit(UnderWay step, std::vector<Slot> slots, std::vect
   return submit(std::make_shared<UnderWay>(std::move(step)), std::move(request));
 }
 
+uint32_t Scheduler::prefill_tokens() const {
+  uint64_t reading = 0, decoding = 0;
+  for (const auto& sequence : sequences_) {
+    if (sequence->slot) ++(sequence->left() > 1 ? reading : decoding);
+  }
+  const uint64_t chunk = program_->plan().chunk();
+  if (decoding == 0) return uint32_t(chunk);
+  // Many who wait for their first token may keep a few waiting for their next.
+  const uint64_t fair = budget_.tokens() * std::max(reading, decoding) / decoding;
+  return uint32_t(std::min(fair, chunk));
+}
+
 Result<void> Scheduler::submit_prefill() {
   const Plan& plan = program_->plan();
-  const bool decodes = std::ranges::any_of(
-      sequences_, [](const auto& one) { return one->slot && one->left() <= 1; });
-  const uint32_t budget = decodes ? budget_.tokens() : plan.chunk();
+  const uint32_t budget = prefill_tokens();
   UnderWay step;
   std::vector<Slot> slots;
   std::vector<uint32_t> ids, outputs;

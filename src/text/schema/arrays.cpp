@@ -129,7 +129,7 @@ Result<uint32_t> Compiler::array_rule(const Branch& branch) {
   }
   if (own.most == 0) return states_.byte('[', '[', space(close));
   for (uint64_t i = places; i-- > 1;) {
-    const uint32_t next = more(item(own.prefix[i], after));
+    const uint32_t next = more(item(own.prefix[size_t(i)], after));
     after = i >= own.least ? states_.split(next, space_close) : next;
   }
   const uint32_t first = item(own.item(0), after);

@@ -129,7 +129,7 @@ class Compiler {
     std::optional<SchemaId> contains;
     uint64_t least_contained = 0, most_contained = UINT64_MAX;
     bool is_unique = false;
-    const Goal& item(uint64_t i) const { return i < prefix.size() ? prefix[i] : rest; }
+    const Goal& item(uint64_t i) const { return i < prefix.size() ? prefix[size_t(i)] : rest; }
   };
   Result<Array> array(const Branch& branch, uint32_t depth);
   Result<Goal> item_goal(const Branch& branch, std::optional<size_t> place);
