@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""serve_load.py PORT [--streams 1,8,32,64] [--prompt 512] [--tokens 128] [--repeat 2]: how fast a server answers.
+"""serve_load.py PORT [--streams 1,8,32,64] [--prompt 512] [--tokens 128] [--repeat 2] [--cached]: how fast a server answers.
 
 Streams that begin together, each with a prompt of its own of random token ids and a fixed number of tokens, ask
 /v1/completions. For each number of streams the median repetition is shown: tokens a second while all of them generate,
 the time to the first event and the time between two events, median and 99 of 100. Events may come several in one
-piece where the device runs ahead; the time between them is then that of the piece.
+piece where the device runs ahead; the time between them is then that of the piece. With --cached every prompt is asked
+for once before, so that its pages are in the cache and all streams generate from the start.
 
   tokamak serve MODEL --port 8080 --sequences 64 --context 1024 &
   python3 bench/serve_load.py 8080
@@ -66,7 +67,7 @@ def measure(pool, port, prompt, tokens, count, seed):
     inside = sum(tokens * sum(begin < t <= end for t in times) / len(times) for _, times, _ in found)
     gaps = [b - a for _, times, _ in found for a, b in zip(times, times[1:]) if a >= begin and b > a]
     first = [times[0] - start for start, times, _ in found]
-    return inside / (end - begin), first, gaps or [0.0]
+    return inside / (end - begin) if end > begin else 0.0, first, gaps or [0.0]
 
 
 def main():
@@ -76,10 +77,14 @@ def main():
     parser.add_argument("--prompt", type=int, default=512)
     parser.add_argument("--tokens", type=int, default=128)
     parser.add_argument("--repeat", type=int, default=2)
+    parser.add_argument("--cached", action="store_true")
     options = parser.parse_args()
     print("streams    tok/s   first event p50    p99   between events p50     p99")
     with multiprocessing.Pool(CLIENTS) as pool:
         for count in map(int, options.streams.split(",")):
+            if options.cached:
+                for seed in range(1, options.repeat + 1):
+                    measure(pool, options.port, options.prompt, 1, count, seed)
             runs = [measure(pool, options.port, options.prompt, options.tokens, count, seed)
                     for seed in range(1, options.repeat + 1)]
             rate = statistics.median(one[0] for one in runs)
