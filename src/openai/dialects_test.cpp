@@ -119,6 +119,7 @@ TEST_F(ServiceTest, OllamasListsHaveTheModel) {
   const Json shown = ask("/api/show", R"({"model": "org/storyteller:latest"})").json();
   EXPECT_FALSE(at(shown, "template").as_string().empty());
   EXPECT_EQ(at(shown, "capabilities").as_array().at(0), Json("completion"));
+  EXPECT_EQ(at(at(shown, "details"), "family"), Json("gemma3"));
   EXPECT_EQ(ask("/api/show", R"({"model": "other"})").status, 404);
   const Json loaded = ask("/api/generate", R"({"model": "org/storyteller"})").json();
   EXPECT_EQ(at(loaded, "done_reason"), Json("load"));

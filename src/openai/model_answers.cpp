@@ -15,8 +15,18 @@ uint64_t bytes_of(const Engine& engine) {
   return bytes;
 }
 
+/// "gemma3" of "Gemma3ForCausalLM", as Ollama calls families.
+std::string family_of(const Engine& engine) {
+  const std::string& architecture = engine.compiled().facts.architecture;
+  std::string family = architecture.substr(0, architecture.find("For"));
+  for (char& c : family) {
+    if (c >= 'A' && c <= 'Z') c = char(c - 'A' + 'a');
+  }
+  return family;
+}
+
 Json details(const Engine& engine) {
-  const std::string& family = engine.compiled().facts.architecture;
+  const std::string family = family_of(engine);
   return Json(Json::Object{{"parent_model", ""},
                            {"format", engine.files().vocab ? "gguf" : "safetensors"},
                            {"family", family},
@@ -61,7 +71,7 @@ Json ollama_ps(const Engine& engine, const ModelAbout& about) {
 }
 
 Json ollama_show(const Engine& engine, const ModelAbout& about, const ChatForm& chat) {
-  const std::string& family = engine.compiled().facts.architecture;
+  const std::string family = family_of(engine);
   Json::Array capabilities;
   if (engine.compiled().encoder) {
     capabilities.push_back("embedding");
