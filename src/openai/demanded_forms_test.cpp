@@ -23,7 +23,7 @@ Json choice_of(Json body, std::string_view likely) {
   }
   body.set("messages", *Json::parse(R"([{"role": "user", "content": "Hello."}])"));
   body.set("temperature", 0);
-  body.set("max_tokens", 60);
+  body.set("max_tokens", 90);
   body.set("logit_bias", std::move(bias));
   Json answer;
   Sink sink;

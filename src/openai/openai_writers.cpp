@@ -1,4 +1,6 @@
 // OpenAI's chats and completions: whole answers, and chunks of streams.
+#include <set>
+
 #include "openai/answer_writer.h"
 #include "openai/logprob_shapes.h"
 
@@ -96,10 +98,31 @@ class ChatWriter : public OpenAiWriter {
  public:
   using OpenAiWriter::OpenAiWriter;
 
-  std::string begin(size_t choice, Said& said) override {
-    return chunk(choice, said, Json(Json::Object{{"role", "assistant"}, {"content", ""}}));
+  std::string begin(size_t choice, Said&) override {
+    silent_.insert(choice);
+    return {};
+  }
+  std::string end(size_t choice, Said& said) override {
+    std::string role = role_of(choice, said, "");
+    return role + OpenAiWriter::end(choice, said);
   }
   std::string part(size_t choice, Said& said, const OutputPart& part) override {
+    std::string role = role_of(choice, said, part.kind == Kind::kCallBegin ? Json() : Json(""));
+    return role + delta_of(choice, said, part);
+  }
+
+ private:
+  /// The chunk that says who speaks, before the first part: clients that gather chunks have null
+  /// in place of a content where a choice is calls only.
+  std::string role_of(size_t choice, Said& said, Json content) {
+    if (silent_.erase(choice) == 0) return {};
+    std::vector<Logprobs> of_part = std::exchange(said.logprobs, {});
+    std::string role = chunk(
+        choice, said, Json(Json::Object{{"role", "assistant"}, {"content", std::move(content)}}));
+    said.logprobs = std::move(of_part);
+    return role;
+  }
+  std::string delta_of(size_t choice, Said& said, const OutputPart& part) {
     Json delta(Json::Object{});
     const SaidItem& item = said.items.back();
     switch (part.kind) {
@@ -123,8 +146,6 @@ class ChatWriter : public OpenAiWriter {
     }
     return chunk(choice, said, std::move(delta));
   }
-
- private:
   static Json call_json(const SaidItem& item, std::string_view arguments) {
     Json function(Json::Object{{"name", item.name}, {"arguments", arguments}});
     return Json(
@@ -159,6 +180,8 @@ class ChatWriter : public OpenAiWriter {
     if (!calls.empty()) message.set("tool_calls", std::move(calls));
     return message;
   }
+
+  std::set<size_t> silent_;  // choices that have said nothing yet
 };
 
 class CompletionWriter : public OpenAiWriter {

@@ -64,6 +64,14 @@ std::string texts(const std::vector<Event>& events, std::string_view type,
   return all;
 }
 
+TEST(Writers, AChatOfCallsOnlyHasNoContent) {
+  Exchange one(chat_job(true), chat_writer, Dialect::kOpenAi);
+  one.write(0, R"(<tool_call>{"name": "f", "arguments": {}}</tool_call>)");
+  one.finish(0, FinishReason::kEndToken);
+  const Json first = *events_of(one.body)[0].data.find("choices")->as_array()[0].find("delta");
+  EXPECT_EQ(first, *Json::parse(R"({"role": "assistant", "content": null})"));
+}
+
 TEST(Writers, ChatsStreamReasoningContentAndCalls) {
   std::string reasoning, content, arguments;
   for (const Event& event : events_of(said(true, chat_writer, Dialect::kOpenAi))) {

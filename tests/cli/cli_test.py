@@ -156,7 +156,7 @@ class Usage(Cli):
             (("--grammar", "root ::= "), "--grammar: root describes nothing but the empty text"),
             (("--json-schema", "/nonexistent.json"), "--json-schema: /nonexistent.json: "),
             (("--regex", "a("), '--regex: character 3 of the expression: expected ")"'),
-            (("--regex", "a", "--grammar", 'root ::= "a"'), "--grammar does not go with --regex"),
+            (("--regex", "a", "--grammar", 'root ::= "a"'), "--regex does not go with --grammar"),
             (("hello",), '"hello" is a word too many: MODEL is "/nonexistent"; a prompt is given by'),
             (("--device", "0", "--backend", "cpu"), "--device chooses a WebGPU device"),
         ]:

@@ -76,7 +76,8 @@ class Operations(unittest.TestCase):
 
     def test_a_model_that_is_loading_is_no_mistake(self):
         port = free_port()
-        with Server("--log", "off", port=port, wait=False) as server:
+        # The tiny model may be there before anybody has asked.
+        with Server("--log", "off", port=port, wait=False, is_tiny=False) as server:
             seen = set()
 
             def is_ready():

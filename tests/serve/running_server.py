@@ -28,9 +28,9 @@ def wait_until(test, seconds=20, what="it"):
 
 
 class Server:
-    """The tiny model on the CPU. `wait`: until it listens."""
+    """The tiny model on the CPU, or the built-in one. `wait`: until it listens."""
 
-    def __init__(self, *arguments, wait=True, port=0):
+    def __init__(self, *arguments, wait=True, port=0, is_tiny=True):
         self.log = tempfile.TemporaryFile()
         self.out = tempfile.TemporaryFile()
         self.folder = tempfile.TemporaryDirectory()
@@ -38,7 +38,8 @@ class Server:
         os.mkdir(path)
         tiny_model.write(path)
         self.process = subprocess.Popen(
-            [PROGRAM, "serve", path, "--backend", "cpu", "--port", str(port), *map(str, arguments)],
+            [PROGRAM, "serve", *([path] if is_tiny else []), "--backend", "cpu", "--port", str(port),
+             *map(str, arguments)],
             stdout=self.out, stderr=self.log)
         self.port = port
         if wait:
