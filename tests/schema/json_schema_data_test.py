@@ -82,7 +82,7 @@ def main():
     folder = data_folder()
     if not (folder / "real").is_dir():
         print(f"skipped: there is no folder {folder} with data")
-        return 0
+        return tool.SKIPPED
     engine = tool.SchemaTool()
     counts = collections.defaultdict(collections.Counter)
     refused = collections.Counter()

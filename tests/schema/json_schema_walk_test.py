@@ -147,7 +147,7 @@ def simple(rng):
 def main():
     if jsonschema is None:
         print("skipped: python3-jsonschema is not installed")
-        return 0
+        return tool.SKIPPED
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 150
     rng = random.Random(int(sys.argv[2]) if len(sys.argv) > 2 else 1)
     engine = tool.SchemaTool(os.path.join(tool.SOURCE, "models/storyteller/tokenizer.json"))

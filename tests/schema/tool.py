@@ -4,6 +4,7 @@ import os
 import subprocess
 
 SOURCE = os.environ.get("TOKAMAK_SOURCE_DIR", ".")
+SKIPPED = 77  # what ctest takes for a test that did not run
 
 
 class SchemaTool:
