@@ -3,10 +3,10 @@
 #include <curl/curl.h>
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <map>
 
+#include "base/ascii.h"
 #include "base/check.h"
 
 namespace tokamak::download {
@@ -30,12 +30,6 @@ std::string part_of(const std::string& url, CURLUPart part, unsigned flags = 0) 
   }
   std::string out(text);
   curl_free(text);
-  return out;
-}
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = char(std::tolower(static_cast<unsigned char>(c)));
   return out;
 }
 
@@ -75,7 +69,7 @@ size_t on_header(const char* data, size_t size, size_t count, void* user) {
   }
   const size_t colon = line.find(':');
   if (colon != line.npos) {
-    const std::string name = lower(line.substr(0, colon));
+    const std::string name = ascii_lower(line.substr(0, colon));
     const std::string_view value = trimmed(line.substr(colon + 1));
     if (name == "x-error-code") reply.error_code = value;
     if (name == "content-range") reply.content_range = value;
@@ -189,10 +183,10 @@ void Http::stop() {
 }
 
 std::string origin_of(const std::string& url) {
-  const std::string scheme = lower(part_of(url, CURLUPART_SCHEME));
+  const std::string scheme = ascii_lower(part_of(url, CURLUPART_SCHEME));
   if (scheme != "http" && scheme != "https") return "";
   const std::string port = part_of(url, CURLUPART_PORT, CURLU_DEFAULT_PORT);
-  return fmt::format("{}://{}:{}", scheme, lower(part_of(url, CURLUPART_HOST)), port);
+  return fmt::format("{}://{}:{}", scheme, ascii_lower(part_of(url, CURLUPART_HOST)), port);
 }
 
 std::string escaped(std::string_view text) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <variant>
 
-#include "plan/plan.h"
+#include "backend/backend.h"
 
 namespace tokamak {
 
@@ -15,6 +15,15 @@ inline constexpr uint32_t kMaxLosses = 3;
 /// Numbers of a row of a result: a list and its token, or a token alone.
 inline size_t row_size(const Operand& result) {
   return result.shape.size() == 2 ? size_t(result.shape[1]) : 1;
+}
+
+/// Makes copies on the device and runs nothing. `copies` outlives it.
+inline StepRequest copies_alone(std::span<const BufferCopy> copies) {
+  StepRequest request{.phase = 0, .slots = {}, .tokens = {}, .done = {}};
+  request.repeat = 0;
+  request.continues = true;
+  request.copies = copies;
+  return request;
 }
 
 /// The step that makes the list of the most probable tokens. REQUIRES: the phase has one.

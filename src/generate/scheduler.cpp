@@ -76,12 +76,13 @@ void Scheduler::find_tables() {
     }
     is_recurrent_ = is_recurrent_ || is_recurrent_state(buffer);
   }
+  bool has_windows = false;
   for (size_t i = 0; i < tables_.size(); ++i) {
-    has_windows_ = has_windows_ || tables_[i].ring > 0;
+    has_windows = has_windows || tables_[i].ring > 0;
     if (tables_[i].pool > 0) pool_table_ = i;
   }
   // What a window or a recurrent state has forgotten is shared by checkpoints only.
-  const bool has_states = is_recurrent_ || has_windows_;
+  const bool has_states = is_recurrent_ || has_windows;
   shares_prefixes_ = options_.shares_prefixes && (!has_states || checkpoints(program_->plan()) > 0);
   uses_checkpoints_ = shares_prefixes_ && has_states;
 }
@@ -211,7 +212,7 @@ Result<void> Scheduler::admit() {
     if (const auto number = std::exchange(next->checkpoint, std::nullopt)) {
       auto copies = checkpoint_copies(program_->plan(), *next->slot, *number);
       for (BufferCopy& copy : copies) copy = copy.reversed();
-      TOK_TRY(submit_copies(copies));
+      TOK_TRY(program_->submit(copies_alone(copies)));
     }
   }
 }

@@ -120,8 +120,6 @@ class Scheduler {
   /// Finds the pages that hold the beginning of its prompt, and where a checkpoint is needed one
   /// after some of them. Gives the tokens that need not run.
   uint32_t share_prefix(Sequence& sequence);
-  /// The program makes the copies before what is submitted next.
-  Result<void> submit_copies(std::span<const BufferCopy> copies);
   /// Where a step over the prompt has to end for a checkpoint to be made; 0: nowhere.
   uint32_t next_checkpoint(const Sequence& sequence) const;
   /// After the tokens that the steps submitted so far have run.
@@ -195,7 +193,7 @@ class Scheduler {
   PrefixCache prefixes_;
   Checkpoints checkpoints_;
   bool shares_prefixes_ = false, uses_checkpoints_ = false;
-  bool is_recurrent_ = false, has_windows_ = false;
+  bool is_recurrent_ = false;
   bool did_prefill_ = false;  // last
   PrefillBudget budget_;
   double last_arrival_ = 0;  // when the device had done the step before, by the clock

@@ -1,4 +1,5 @@
 // The part of Scheduler that finds what a prompt shares with those before it.
+#include "generate/phase_results.h"
 #include "generate/scheduler_state.h"
 
 namespace tokamak {
@@ -29,14 +30,6 @@ uint32_t Scheduler::share_prefix(Sequence& sequence) {
   return shared;
 }
 
-Result<void> Scheduler::submit_copies(std::span<const BufferCopy> copies) {
-  StepRequest request{.phase = 0, .slots = {}, .tokens = {}, .done = {}};
-  request.repeat = 0;
-  request.continues = true;
-  request.copies = copies;
-  return program_->submit(request);
-}
-
 uint32_t Scheduler::next_checkpoint(const Sequence& sequence) const {
   if (!uses_checkpoints_) return 0;
   const auto last = uint32_t(sequence.ids.size() - 1) / kPageTokens * kPageTokens;
@@ -50,7 +43,8 @@ Result<void> Scheduler::add_checkpoint(const Sequence& sequence) {
   const auto number =
       checkpoints_.add(tenant_of(sequence), std::span(sequence.ids).first(sequence.position));
   if (!number) return {};
-  return submit_copies(checkpoint_copies(program_->plan(), *sequence.slot, *number));
+  return program_->submit(
+      copies_alone(checkpoint_copies(program_->plan(), *sequence.slot, *number)));
 }
 
 }  // namespace tokamak

@@ -214,11 +214,7 @@ Result<void> Session::put_back_states(std::span<const uint32_t> steps, uint32_t 
   if (!newest) return {};
   std::vector<BufferCopy> copies = state_copies(program_->plan(), 0, uint32_t(*newest));
   for (BufferCopy& copy : copies) copy = copy.reversed();
-  StepRequest request{.phase = 0, .slots = {}, .tokens = {}, .done = {}};
-  request.repeat = 0;
-  request.continues = true;
-  request.copies = copies;
-  TOK_TRY(submit(request));
+  TOK_TRY(submit(copies_alone(copies)));
   while (position_ < *copied_[*newest]) {
     const uint32_t count = steps[steps_.size()];
     steps_.push_back(count);

@@ -58,17 +58,11 @@ Answer<std::optional<Grammar>> format_grammar(const Json& format) {
   return schema_grammar(*schema, kField);
 }
 
-/// What the arguments of the function with that name may be. REQUIRES: there is one.
-Answer<Grammar> arguments_grammar(const Json& tools, const std::string& name) {
-  const Json::Array& all = tools.as_array();
-  for (size_t i = 0; i < all.size(); ++i) {
-    const Json& function = *all[i].find("function");
-    if (*function.find("name") != Json(name)) continue;
-    const Json* parameters = function.find("parameters");
-    if (parameters == nullptr || parameters->is_null()) return Grammar::json_object();
-    return schema_grammar(*parameters, fmt::format("tools[{}].function.parameters", i));
-  }
-  return Grammar::json_object();
+/// What the arguments of tool `place` may be.
+Answer<Grammar> arguments_grammar(const Json& function, size_t place) {
+  const Json* parameters = function.find("parameters");
+  if (parameters == nullptr || parameters->is_null()) return Grammar::json_object();
+  return schema_grammar(*parameters, fmt::format("tools[{}].function.parameters", place));
 }
 
 Answer<Grammar> forced_calls(const Fields& fields, const ToolChoice& choice,
@@ -80,17 +74,18 @@ Answer<Grammar> forced_calls(const Fields& fields, const ToolChoice& choice,
                  quoted(fields.tool_choice));
   }
   std::vector<Grammar> arguments;
-  for (const std::string& name : choice.names) {
-    TOK_TRY(Grammar own, arguments_grammar(fields.tools, name));
+  std::vector<std::string> names, rules;
+  for (const size_t place : choice.called) {
+    const Json& function = *fields.tools.as_array()[place].find("function");
+    names.push_back(function.find("name")->as_string());
+    TOK_TRY(Grammar own, arguments_grammar(function, place));
     arguments.push_back(std::move(own));
   }
-  std::vector<std::string> rules;
   for (size_t i = 0; i < arguments.size(); ++i) rules.push_back(fmt::format("arguments-{}", i));
   std::vector<Grammar::Named> others;
   for (size_t i = 0; i < arguments.size(); ++i) others.push_back({rules[i], &arguments[i]});
   const bool is_one = fields.tool_choice.is_object() || !fields.parallel_tool_calls.value_or(true);
-  return answer(Grammar::parse(call_grammar(*form.tools, choice.names, is_one), others),
-                "tool_choice");
+  return answer(Grammar::parse(call_grammar(*form.tools, names, is_one), others), "tool_choice");
 }
 
 /// The grammar after any text that ends with `mark`.
@@ -124,7 +119,7 @@ Answer<std::shared_ptr<const Grammar>> answer_grammar(const Fields& fields,
     TOK_TRY(auto format, format_grammar(fields.response_format));
     if (format) forms.push_back(*std::move(format));
   }
-  if (!choice.names.empty()) TOK_TRY(add(forced_calls(fields, choice, form)));
+  if (!choice.called.empty()) TOK_TRY(add(forced_calls(fields, choice, form)));
   if (forms.size() > 1) {
     return wrong("grammar",
                  "grammar, regex, json_schema, response_format and tool_choice hold the answer to "

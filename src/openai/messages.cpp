@@ -162,11 +162,12 @@ Answer<ToolChoice> tool_choice_of(const Fields& fields) {
   if (!has_tools) {
     return wrong("tool_choice", "tool_choice is {}, but there are no tools.", quoted(choice));
   }
-  for (const Json& tool : fields.tools.as_array()) {
-    const std::string* own = text_of(tool.find("function")->find("name"));
-    if (name == nullptr || *own == *name) out.names.push_back(*own);
+  const Json::Array& tools = fields.tools.as_array();
+  for (size_t i = 0; i < tools.size(); ++i) {
+    const std::string* own = text_of(tools[i].find("function")->find("name"));
+    if (name == nullptr || *own == *name) out.called.push_back(i);
   }
-  if (out.names.empty()) {
+  if (out.called.empty()) {
     return wrong("tool_choice", "tool_choice is {}, which none of the tools is called.",
                  quoted(*name));
   }

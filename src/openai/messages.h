@@ -14,8 +14,9 @@ namespace tokamak::openai {
 Answer<Json> chat_variables(const Fields& fields);
 
 struct ToolChoice {
-  bool shows = false;              // the tools to the model
-  std::vector<std::string> names;  // of which the answer must call one or more; empty: it need not
+  bool shows = false;  // the tools to the model
+  std::vector<size_t>
+      called;  // places in tools; the answer must call one or more; none: it need not
 };
 
 /// REQUIRES: tools that chat_variables() has taken.

@@ -1,4 +1,5 @@
 // What clients are told about the model.
+#include "base/ascii.h"
 #include "openai/ollama_time.h"
 #include "openai/plain_answers.h"
 
@@ -18,11 +19,7 @@ uint64_t bytes_of(const Engine& engine) {
 /// "gemma3" of "Gemma3ForCausalLM", as Ollama calls families.
 std::string family_of(const Engine& engine) {
   const std::string& architecture = engine.compiled().facts.architecture;
-  std::string family = architecture.substr(0, architecture.find("For"));
-  for (char& c : family) {
-    if (c >= 'A' && c <= 'Z') c = char(c - 'A' + 'a');
-  }
-  return family;
+  return ascii_lower(architecture.substr(0, architecture.find("For")));
 }
 
 Json details(const Engine& engine) {

@@ -181,7 +181,7 @@ Answer<TextRequest> read_chat(const Engine& engine, const ChatForm& chat, const 
   job.marks = chat.marks;
   for (const TokenMark& mark : chat.marks) {
     // A grammar spells marks as text, since it lets no special token come.
-    if (choice.names.empty()) job.form.token_marks.push_back(mark.text);
+    if (choice.called.empty()) job.form.token_marks.push_back(mark.text);
   }
   job.one_call_only = !fields.parallel_tool_calls.value_or(true);
   rules.ids = std::move(prompt.ids);

@@ -2,17 +2,15 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
+
 namespace tokamak::serve {
 namespace {
 
 constexpr std::string_view kBearer = "bearer ";
 
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;
-}
-
 bool equals_in_any_case(std::string_view a, std::string_view b) {
-  return std::ranges::equal(a, b, {}, lower, lower);
+  return ascii_lower(a) == ascii_lower(b);
 }
 
 std::string_view trimmed(std::string_view text) {

@@ -6,6 +6,8 @@
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
 
+#include "base/ascii.h"
+
 namespace tokamak::serve {
 namespace {
 
@@ -13,14 +15,6 @@ namespace http = boost::beast::http;
 
 /// Most of a chunk's first line or of the fields after the last chunk, which nobody needs.
 constexpr size_t kMaxChunkLine = size_t{8} << 10;
-
-std::string lower_case(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = char(c - 'A' + 'a');
-  }
-  return out;
-}
 
 std::string_view view(boost::beast::string_view text) {
   return {text.data(), text.size()};
@@ -131,13 +125,13 @@ void RequestReader::take_head() {
   size_t hosts = 0;
   for (const auto& field : message) {
     head_.fields.push_back(
-        {lower_case(view(field.name_string())), std::string(view(field.value()))});
+        {ascii_lower(view(field.name_string())), std::string(view(field.value()))});
     const auto& [name, value] = head_.fields.back();
     if (name == "host") ++hosts;
-    if (name == "expect") head_.expects_continue = lower_case(value) == "100-continue";
+    if (name == "expect") head_.expects_continue = ascii_lower(value) == "100-continue";
     if (name != "transfer-encoding") continue;
     if (head_.is_http_1_0) return refuse(400, "HTTP/1.0 has no Transfer-Encoding.");
-    if (lower_case(value) != "chunked") {
+    if (ascii_lower(value) != "chunked") {
       return refuse(501, "Of the transfer codings only chunked is supported.");
     }
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 
+#include "base/ascii.h"
 #include "text/unicode/unicode.h"
 
 namespace tokamak {
@@ -81,7 +82,7 @@ std::string normalized_name(std::string_view name) {
   std::string out;
   for (const char c : name) {
     if (c == ' ' || c == '-' || c == '_') continue;
-    out += c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;
+    out += ascii_lower(c);
   }
   return out;
 }
