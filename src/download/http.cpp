@@ -33,13 +33,6 @@ std::string part_of(const std::string& url, CURLUPart part, unsigned flags = 0) 
   return out;
 }
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r\n";
-  const size_t begin = text.find_first_not_of(kBlanks);
-  if (begin == text.npos) return "";
-  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
-}
-
 struct Transfer {
   CURL* curl = nullptr;
   curl_slist* headers = nullptr;

@@ -2,16 +2,12 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
+
 namespace tokamak::openai {
 namespace {
 
 constexpr std::string_view kSpace = " \t\r\n";
-
-std::string_view trimmed(std::string_view text) {
-  text.remove_prefix(std::min(text.find_first_not_of(kSpace), text.size()));
-  text.remove_suffix(text.size() - std::min(text.find_last_not_of(kSpace) + 1, text.size()));
-  return text;
-}
 
 /// Takes what stands before `end`, and `end` itself. False where it is not there.
 bool take_until(std::string_view& text, std::string_view end, std::string_view& out) {

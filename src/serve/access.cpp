@@ -13,13 +13,6 @@ bool equals_in_any_case(std::string_view a, std::string_view b) {
   return ascii_lower(a) == ascii_lower(b);
 }
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kSpace = " \t\r\n";
-  const size_t first = std::min(text.find_first_not_of(kSpace), text.size());
-  const size_t last = text.find_last_not_of(kSpace);
-  return last == text.npos ? "" : text.substr(first, last + 1 - first);
-}
-
 /// Looks at every byte whatever it finds: how long it takes tells nothing of where they differ.
 bool equals_in_constant_time(std::string_view shown, std::string_view key) {
   volatile uint8_t differs = shown.size() == key.size() ? 0 : 1;
