@@ -1,0 +1,76 @@
+// JPEG by libjpeg-turbo's own interface, which needs no longjmp. Its accurate DCT and smooth
+// upsampling give the bytes that Pillow gives.
+#include <turbojpeg.h>
+
+#include <memory>
+#include <string_view>
+#include <type_traits>
+
+#include "image/decoders.h"
+
+namespace tokamak {
+namespace {
+
+struct Destroy {
+  void operator()(void* decompressor) const { tjDestroy(decompressor); }
+};
+
+/// The orientation in the APP1 segment that holds EXIF, between the start of the image and its
+/// first scan:  { FF MARKER LENGTH PAYLOAD }, with LENGTH of two bytes that count themselves.
+Orientation orientation_of(std::span<const std::byte> file) {
+  constexpr uint32_t kApp1 = 0xe1, kStartOfScan = 0xda;
+  const auto byte = [&](size_t i) { return std::to_integer<uint32_t>(file[i]); };
+  size_t at = 2;
+  while (at + 4 <= file.size() && byte(at) == 0xff && byte(at + 1) != kStartOfScan) {
+    const uint32_t marker = byte(at + 1);
+    if (marker == 0xff) {  // a fill byte
+      ++at;
+      continue;
+    }
+    const size_t length = byte(at + 2) << 8 | byte(at + 3);
+    if (length < 2 || at + 2 + length > file.size()) break;
+    const auto payload = file.subspan(at + 4, length - 2);
+    const std::string_view text(reinterpret_cast<const char*>(payload.data()), payload.size());
+    if (marker == kApp1 && text.starts_with("Exif")) return exif_orientation(payload);
+    at += 2 + length;
+  }
+  return Orientation::kUpright;
+}
+
+}  // namespace
+
+Result<StoredImage> decode_jpeg(std::span<const std::byte> file, const ImageLimits& limits) {
+  const std::unique_ptr<void, Destroy> decompressor(tjInitDecompress());
+  if (!decompressor)
+    return fail(ErrorCode::kOutOfMemory, "There is no memory to decode the image.");
+  const auto* const bytes = reinterpret_cast<const unsigned char*>(file.data());
+  const auto reason = [&] { return std::string_view(tjGetErrorStr2(decompressor.get())); };
+  int width = 0, height = 0, subsampling = 0, colours = 0;
+  if (tjDecompressHeader3(decompressor.get(), bytes, file.size(), &width, &height, &subsampling,
+                          &colours) != 0) {
+    return invalid_input("The file is damaged or cut off: {}.", reason());
+  }
+  if (width <= 0 || height <= 0) {  // a file of tables only is no error to the library
+    return invalid_input("The file is damaged or cut off: it ends before the size of the image.");
+  }
+  TOK_TRY(check_image_size(uint64_t(width), uint64_t(height), limits));
+  if (colours == TJCS_CMYK || colours == TJCS_YCCK) {
+    return unsupported("The image has CMYK colours, for print; convert it to RGB first.");
+  }
+
+  StoredImage stored = {.image = black_image(uint32_t(width), uint32_t(height))};
+  // The limit of scans is for files whose many progressive scans would take minutes.
+  const int failed =
+      tjDecompress2(decompressor.get(), bytes, file.size(), stored.image.rgb.data(), width, 0,
+                    height, TJPF_RGB, TJFLAG_ACCURATEDCT | TJFLAG_LIMITSCANS);
+  // Stray bytes, which some cameras leave, are warnings; so is a missing end, which is not
+  // harmless.
+  if (failed != 0 && (tjGetErrorCode(decompressor.get()) == TJERR_FATAL ||
+                      reason().find("remature end") != std::string_view::npos)) {
+    return invalid_input("The file is damaged or cut off: {}.", reason());
+  }
+  stored.orientation = orientation_of(file);
+  return stored;
+}
+
+}  // namespace tokamak

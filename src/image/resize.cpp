@@ -1,0 +1,123 @@
+#include "image/resize.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+namespace tokamak {
+namespace {
+
+double bilinear(double x) {
+  return std::max(0.0, 1.0 - std::abs(x));
+}
+
+double bicubic(double x) {
+  constexpr double a = -0.5;
+  x = std::abs(x);
+  if (x < 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
+  if (x < 2) return (((x - 5) * x + 8) * x - 4) * a;
+  return 0;
+}
+
+/// What the outputs of an axis take from its inputs: output i mixes inputs first[i], ... with
+/// weights[start[i]], ..., weights[start[i + 1] - 1], all of `bits` fraction bits.
+struct Axis {
+  std::vector<uint32_t> first;
+  std::vector<uint32_t> start = {0};
+  std::vector<int32_t> weights;
+  uint32_t bits = 0;
+
+  std::span<const int32_t> weights_of(uint32_t i) const {
+    return std::span(weights).subspan(start[i], start[i + 1] - start[i]);
+  }
+};
+
+/// Most fraction bits of which the largest weight still fits 15 bits.
+uint32_t fraction_bits(double largest_weight) {
+  constexpr uint32_t kMaxBits = 22;  // of sums: 8 bits of a pixel and a sign are left
+  constexpr double kTooLarge = 1 << 15;
+  uint32_t bits = 0;
+  while (bits < kMaxBits &&
+         std::floor(0.5 + std::ldexp(largest_weight, int(bits) + 1)) < kTooLarge) {
+    ++bits;
+  }
+  return bits;
+}
+
+Axis make_axis(uint32_t in, uint32_t out, ResizeFilter filter) {
+  const bool cubic = filter == ResizeFilter::kBicubic;
+  const double scale = double(in) / double(out);
+  const double widening = std::max(scale, 1.0);
+  const double support = (cubic ? 2.0 : 1.0) * widening;
+  Axis axis;
+  std::vector<double> weights;
+  double largest = 0;
+  for (uint32_t i = 0; i < out; ++i) {
+    const double centre = (i + 0.5) * scale;
+    const auto low = int64_t(std::max(0.0, centre - support + 0.5));
+    const auto high = int64_t(std::min(double(in), centre + support + 0.5));
+    double sum = 0;
+    for (int64_t j = low; j < high; ++j) {
+      const double x = (double(j) - centre + 0.5) / widening;
+      weights.push_back(cubic ? bicubic(x) : bilinear(x));
+      sum += weights.back();
+    }
+    for (double& weight : std::span(weights).subspan(axis.start.back())) {
+      weight /= sum;
+      largest = std::max(largest, weight);
+    }
+    axis.first.push_back(uint32_t(low));
+    axis.start.push_back(uint32_t(weights.size()));
+  }
+  axis.bits = fraction_bits(largest);
+  for (const double weight : weights) {
+    axis.weights.push_back(int32_t(std::round(std::ldexp(weight, int(axis.bits)))));
+  }
+  return axis;
+}
+
+/// The sum of `weights` times bytes that are `stride` apart, rounded.
+uint8_t mixed(std::span<const int32_t> weights, const uint8_t* from, size_t stride, uint32_t bits) {
+  int32_t sum = bits > 0 ? 1 << (bits - 1) : 0;
+  for (size_t j = 0; j < weights.size(); ++j) sum += weights[j] * int32_t{from[j * stride]};
+  return uint8_t(std::clamp(sum >> bits, 0, 255));
+}
+
+Image resized_x(const Image& image, uint32_t width, ResizeFilter filter) {
+  const Axis axis = make_axis(image.width, width, filter);
+  Image out = black_image(width, image.height);
+  uint8_t* to = out.rgb.data();
+  for (uint32_t y = 0; y < image.height; ++y) {
+    const uint8_t* const row = &image.rgb[size_t{y} * image.width * 3];
+    for (uint32_t x = 0; x < width; ++x) {
+      for (uint32_t c = 0; c < 3; ++c) {
+        *to++ = mixed(axis.weights_of(x), row + size_t{axis.first[x]} * 3 + c, 3, axis.bits);
+      }
+    }
+  }
+  return out;
+}
+
+Image resized_y(const Image& image, uint32_t height, ResizeFilter filter) {
+  const Axis axis = make_axis(image.height, height, filter);
+  Image out = black_image(image.width, height);
+  const size_t row_bytes = size_t{image.width} * 3;
+  uint8_t* to = out.rgb.data();
+  for (uint32_t y = 0; y < height; ++y) {
+    const uint8_t* const first = &image.rgb[axis.first[y] * row_bytes];
+    for (size_t x = 0; x < row_bytes; ++x) {
+      *to++ = mixed(axis.weights_of(y), first + x, row_bytes, axis.bits);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+Image resized(Image image, ImageSize size, ResizeFilter filter) {
+  if (image.width != size.width) image = resized_x(image, size.width, filter);
+  if (image.height != size.height) image = resized_y(image, size.height, filter);
+  return image;
+}
+
+}  // namespace tokamak

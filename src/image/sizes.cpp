@@ -1,0 +1,67 @@
+#include "image/sizes.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tokamak {
+namespace {
+
+/// The nearest whole number, halves to the even one, as Python rounds.
+double rounded_half_even(double x) {
+  const double below = std::floor(x);
+  const double rest = x - below;
+  if (rest != 0.5) return std::round(x);
+  return std::fmod(below, 2.0) == 0 ? below : below + 1;
+}
+
+/// Where min_pixels is small, the shorter side of a long image is rounded to nothing.
+ImageSize at_least_one_factor(double height, double width, uint32_t factor) {
+  return {.width = std::max(factor, uint32_t(width)), .height = std::max(factor, uint32_t(height))};
+}
+
+}  // namespace
+
+Result<ImageSize> size_in_pixel_budget(ImageSize image, const PixelBudget& budget) {
+  constexpr double kMaxRatio = 200;
+  const double h = image.height, w = image.width, f = budget.factor;
+  if (std::max(h, w) / std::min(h, w) > kMaxRatio) {
+    return invalid_input(
+        "The image is {} x {} pixels, one side more than {} times the other; cut it first.",
+        image.width, image.height, kMaxRatio);
+  }
+  double height = rounded_half_even(h / f) * f, width = rounded_half_even(w / f) * f;
+  if (height * width > double(budget.max_pixels)) {
+    const double shrink = std::sqrt(h * w / double(budget.max_pixels));
+    height = std::floor(h / shrink / f) * f;
+    width = std::floor(w / shrink / f) * f;
+  } else if (height * width < double(budget.min_pixels)) {
+    const double grow = std::sqrt(double(budget.min_pixels) / (h * w));
+    height = std::ceil(h * grow / f) * f;
+    width = std::ceil(w * grow / f) * f;
+  }
+  return at_least_one_factor(height, width, budget.factor);
+}
+
+Result<ImageSize> size_in_token_budget(ImageSize image, const TokenBudget& budget) {
+  const double h = image.height, w = image.width;
+  const double square = double(budget.patch) * budget.pooling;
+  const double factor = std::sqrt(square * square * budget.max_soft_tokens / (h * w));
+  double height = std::floor(factor * h / square) * square;
+  double width = std::floor(factor * w / square) * square;
+  const double longest = square * budget.max_soft_tokens;
+  if (height == 0 && width == 0) {
+    return invalid_input(
+        "The image is {} x {} pixels and would become 0 x 0; make it larger first.", image.width,
+        image.height);
+  }
+  if (height == 0) {
+    height = square;
+    width = std::min(std::floor(w / h) * square, longest);
+  } else if (width == 0) {
+    width = square;
+    height = std::min(std::floor(h / w) * square, longest);
+  }
+  return ImageSize{.width = uint32_t(width), .height = uint32_t(height)};
+}
+
+}  // namespace tokamak
