@@ -5,12 +5,15 @@
 
 namespace tokamak {
 
-enum class Activation : uint8_t { kSilu, kGeluTanh, kSigmoid, kIdentity };
-inline constexpr Activation kActivations[] = {Activation::kSilu, Activation::kGeluTanh,
-                                              Activation::kSigmoid, Activation::kIdentity};
+/// kGeluErf is x * P(X <= x) of a normal X, by the error function; kGeluTanh its approximation.
+enum class Activation : uint8_t { kSilu, kGeluTanh, kSigmoid, kIdentity, kGeluErf, kTanh, kRelu };
+inline constexpr Activation kActivations[] = {
+    Activation::kSilu,    Activation::kGeluTanh, Activation::kSigmoid, Activation::kIdentity,
+    Activation::kGeluErf, Activation::kTanh,     Activation::kRelu};
 
 constexpr std::string_view activation_name(Activation activation) {
-  constexpr std::string_view kNames[] = {"silu", "gelu_tanh", "sigmoid", "identity"};
+  constexpr std::string_view kNames[] = {"silu",     "gelu_tanh", "sigmoid", "identity",
+                                         "gelu_erf", "tanh",      "relu"};
   return kNames[uint32_t(activation)];
 }
 

@@ -24,6 +24,15 @@ ValueId GraphBuilder::linear(ValueId x, ValueId w, std::optional<ValueId> bias) 
   return bias ? one(Linear{}, {x, w, *bias}) : one(Linear{}, {x, w});
 }
 
+ValueId GraphBuilder::layer_norm(ValueId x, ValueId w, float eps, std::optional<ValueId> bias) {
+  return bias ? one(LayerNorm{eps}, {x, w, *bias}) : one(LayerNorm{eps}, {x, w});
+}
+
+ValueId GraphBuilder::attention(ValueId q, ValueId cache, ValueId pages, Attention attributes,
+                                std::optional<ValueId> bias) {
+  return bias ? one(attributes, {q, cache, pages, *bias}) : one(attributes, {q, cache, pages});
+}
+
 ValueId GraphBuilder::short_conv(ValueId x, ValueId w, ValueId state, Activation activation,
                                  std::optional<ValueId> bias) {
   std::vector<ValueId> inputs = {x, w, state};

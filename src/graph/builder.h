@@ -22,10 +22,12 @@ class GraphBuilder {
   ValueId embed(ValueId tokens, ValueId table) { return one(Embed{}, {tokens, table}); }
   ValueId linear(ValueId x, ValueId w, std::optional<ValueId> bias = {});
   ValueId rms_norm(ValueId x, ValueId w, float eps) { return one(RmsNorm{eps}, {x, w}); }
+  ValueId layer_norm(ValueId x, ValueId w, float eps, std::optional<ValueId> bias = {});
   ValueId add(ValueId a, ValueId b) { return one(Add{}, {a, b}); }
   ValueId scale(ValueId x, float factor) { return one(Scale{factor}, {x}); }
   ValueId scale(ValueId x, float factor, ValueId s) { return one(Scale{factor}, {x, s}); }
   ValueId softcap(ValueId x, float cap) { return one(Softcap{cap}, {x}); }
+  ValueId activate(Activation activation, ValueId x) { return one(Activate{activation}, {x}); }
   ValueId glu(Activation activation, ValueId gate, ValueId up) {
     return one(Glu{activation}, {gate, up});
   }
@@ -35,8 +37,10 @@ class GraphBuilder {
   ValueId kv_append(ValueId k, ValueId v, ValueId cache, ValueId pages) {
     return one(KvAppend{}, {k, v, cache, pages});
   }
-  ValueId attention(ValueId q, ValueId cache, ValueId pages, Attention attributes) {
-    return one(attributes, {q, cache, pages});
+  ValueId attention(ValueId q, ValueId cache, ValueId pages, Attention attributes,
+                    std::optional<ValueId> bias = {});
+  ValueId add_positions(ValueId x, ValueId table, uint32_t offset = 0) {
+    return one(AddPositions{offset}, {x, table});
   }
   ValueId short_conv(ValueId x, ValueId w, ValueId state, Activation activation,
                      std::optional<ValueId> bias = {});
@@ -59,6 +63,7 @@ class GraphBuilder {
     return one(Columns{first, count}, {x});
   }
   ValueId gather_columns(ValueId x, ValueId order) { return one(GatherColumns{}, {x, order}); }
+  ValueId first_row(ValueId x) { return one(FirstRow{}, {x}); }
   ValueId mean_rows(ValueId x) { return one(MeanRows{}, {x}); }
   ValueId last_row(ValueId x) { return one(LastRow{}, {x}); }
 

@@ -12,6 +12,7 @@
 #include <variant>
 
 #include "graph/activation.h"
+#include "graph/encoder_ops.h"
 #include "graph/expert_ops.h"
 #include "graph/fused_ops.h"
 #include "graph/sampling_ops.h"
@@ -101,8 +102,10 @@ struct KvAppend {
 /// Attention over the cache: softmax(softcap(scale * q kᵀ)) v, query head h reading key head
 /// h / (heads / kv). Causal: a position sees itself and what is before it, with a window of w > 0
 /// the last w of those. Otherwise it sees every position of the step, with a window those less than
-/// w away; the whole sequence is one step then.
-///     (q [T, heads*d], cache [cells, 2, kv, d], pages u32 [P]) -> [T, heads*d]
+/// w away; the whole sequence is one step then. A bias by distance is added to the scores: of head
+/// h and a key that is j - i positions after the query, bias[h, r + clamp(j - i, -r, r)].
+///     (q [T, heads*d], cache [cells, 2, kv, d], pages u32 [P], bias? [heads, 2*r + 1])
+///         -> [T, heads*d]
 struct Attention {
   static constexpr std::string_view kName = "attention";
   float scale = 1;
@@ -179,13 +182,6 @@ struct GatherColumns {
   bool operator==(const GatherColumns&) const = default;
 };
 
-/// The mean of each slot's rows                 (x [T, n]) -> [O, n]
-struct MeanRows {
-  static constexpr std::string_view kName = "mean_rows";
-  static void fields(auto&, auto&&) {}
-  bool operator==(const MeanRows&) const = default;
-};
-
 /// The rows that are wanted: of each slot the last one, unless the batch says otherwise.
 ///                                              (x [T, n]) -> [O, n]
 struct LastRow {
@@ -194,12 +190,12 @@ struct LastRow {
   bool operator==(const LastRow&) const = default;
 };
 
-using Op =
-    std::variant<Embed, Linear, RmsNorm, Add, Scale, Softcap, Glu, Rope, KvAppend, Attention,
-                 ShortConv, GatedDelta, Route, ExpertLinear, ExpertSum, ExpertColumns, Columns,
-                 GatherColumns, MeanRows, LastRow, BlockArgmax, NextToken, BlockMaxima, TopKBlocks,
-                 TopKTokens, SampleToken, AddRmsNorm, Qkv, SplitLinear, LinearGlu, FusedLinear,
-                 GatedFfn, StepAttention, ExpertGlu, ExpertMix>;
+using Op = std::variant<Embed, Linear, RmsNorm, Add, Scale, Softcap, Glu, Rope, KvAppend, Attention,
+                        ShortConv, GatedDelta, Route, ExpertLinear, ExpertSum, ExpertColumns,
+                        Columns, GatherColumns, LayerNorm, Activate, AddPositions, FirstRow,
+                        MeanRows, LastRow, BlockArgmax, NextToken, BlockMaxima, TopKBlocks,
+                        TopKTokens, SampleToken, AddRmsNorm, Qkv, SplitLinear, LinearGlu,
+                        FusedLinear, GatedFfn, StepAttention, ExpertGlu, ExpertMix>;
 
 /// The index of alternative T in Op: how patterns and kernel tables name an op without attributes.
 template <typename T, size_t kIndex = 0>

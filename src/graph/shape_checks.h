@@ -82,6 +82,15 @@ struct ShapeChecks {
     }
     return {};
   }
+  /// A number for every head and distance.
+  Result<void> distances(size_t operand, Dim heads) const {
+    const TensorDesc& bias = *in[operand];
+    if (bias.shape.size() != 2 || bias.dtype != DType::kF32 || bias.shape[0] != heads ||
+        bias.shape[1] % 2 != 1) {
+      return wrong(operand, fmt::format("f32[{}, an odd number]", heads));
+    }
+    return {};
+  }
   /// The experts that each row of `x` chose.
   Result<void> choice(size_t operand, const TensorDesc& x) const {
     const TensorDesc& chosen = *in[operand];

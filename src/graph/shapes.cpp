@@ -26,15 +26,18 @@ struct Rule : ShapeChecks {
     TOK_TRY(const Dim out, linear());
     return {{matrix(in[0]->shape[0], out)}};
   }
-  Outputs operator()(const RmsNorm&) const {
-    TOK_TRY(count(2, 2));
+  Outputs norm(size_t most_operands) const {
+    TOK_TRY(count(2, most_operands));
     TOK_TRY(activation(0));
     if (in[1]->shape.size() != 1 || in[1]->dtype != DType::kF32 ||
         in[0]->shape[1] % in[1]->shape[0] != 0) {
       return wrong(1, fmt::format("f32[n] with n dividing {}", in[0]->shape[1]));
     }
+    if (in.size() == 3) TOK_TRY(like(2, *in[1]));
     return {{matrix(in[0]->shape[0], in[0]->shape[1])}};
   }
+  Outputs operator()(const RmsNorm&) const { return norm(2); }
+  Outputs operator()(const LayerNorm&) const { return norm(3); }
   Outputs two_alike() const {
     TOK_TRY(count(2, 2));
     TOK_TRY(activation(0));
@@ -55,6 +58,18 @@ struct Rule : ShapeChecks {
     return {{matrix(in[0]->shape[0], in[0]->shape[1])}};
   }
   Outputs operator()(const Softcap&) const { return one(); }
+  Outputs operator()(const Activate&) const { return one(); }
+  Outputs operator()(const AddPositions& op) const {
+    TOK_TRY(count(2, 2));
+    TOK_TRY(activation(0));
+    const TensorDesc& table = *in[1];
+    if (!is_matrix(table) || is_packed(table.dtype) || table.shape[1] != in[0]->shape[1] ||
+        table.shape[0] <= Dim{op.offset}) {
+      return wrong(1, fmt::format("a table [more than {}, {}] that is not packed", op.offset,
+                                  in[0]->shape[1]));
+    }
+    return {{matrix(in[0]->shape[0], in[0]->shape[1])}};
+  }
   Outputs operator()(const Rope& op) const {
     TOK_TRY(count(2, 2));
     TOK_TRY(activation(0));
@@ -83,7 +98,7 @@ struct Rule : ShapeChecks {
     return {{same_state(2)}};
   }
   Outputs operator()(const Attention&) const {
-    TOK_TRY(count(3, 3));
+    TOK_TRY(count(3, 4));
     TOK_TRY(activation(0));
     TOK_TRY(cache(1));
     TOK_TRY(pages(2));
@@ -91,6 +106,7 @@ struct Rule : ShapeChecks {
     if (in[0]->shape[1] % kv_columns != 0) {
       return wrong(0, fmt::format("a multiple of {} columns", kv_columns));
     }
+    if (in.size() == 4) TOK_TRY(distances(3, in[0]->shape[1] / kv_columns * in[1]->shape[2]));
     return {{matrix(in[0]->shape[0], in[0]->shape[1])}};
   }
   Outputs operator()(const ShortConv& op) const {
@@ -184,16 +200,14 @@ struct Rule : ShapeChecks {
     }
     return {{matrix(in[0]->shape[0], in[0]->shape[1])}};
   }
-  Outputs operator()(const MeanRows&) const {
+  Outputs row_of_each_slot() const {
     TOK_TRY(count(1, 1));
     TOK_TRY(activation(0));
     return {{matrix(kOutputs, in[0]->shape[1])}};
   }
-  Outputs operator()(const LastRow&) const {
-    TOK_TRY(count(1, 1));
-    TOK_TRY(activation(0));
-    return {{matrix(kOutputs, in[0]->shape[1])}};
-  }
+  Outputs operator()(const FirstRow&) const { return row_of_each_slot(); }
+  Outputs operator()(const MeanRows&) const { return row_of_each_slot(); }
+  Outputs operator()(const LastRow&) const { return row_of_each_slot(); }
   Outputs operator()(const BlockArgmax&) const {
     TOK_TRY(count(1, 1));
     TOK_TRY(activation(0));

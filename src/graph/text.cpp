@@ -51,7 +51,7 @@ Result<void> parse_value(Scanner& scan, Activation& value) {
       return {};
     }
   }
-  return scan.wrong("an activation (silu, gelu_tanh, sigmoid, identity)");
+  return scan.wrong("an activation (silu, gelu_tanh, sigmoid, identity, gelu_erf, tanh, relu)");
 }
 
 template <typename Enum, size_t kCount>

@@ -246,8 +246,12 @@ TEST(Variants, EveryEmbeddedFileBelongsToAVariant) {
           note(problem);
           if (std::holds_alternative<Linear>(op) || std::holds_alternative<Scale>(op) ||
               std::holds_alternative<Route>(op) || std::holds_alternative<ShortConv>(op) ||
-              std::holds_alternative<ExpertMix>(op)) {
+              std::holds_alternative<ExpertMix>(op) || std::holds_alternative<LayerNorm>(op)) {
             problem.inputs.push_back(tensor({64}));
+            note(problem);
+          }
+          if (std::holds_alternative<Attention>(op)) {
+            problem.inputs.push_back(tensor({2, 9}));
             note(problem);
           }
         }

@@ -41,8 +41,12 @@ inline Problem ordinary(const Op& op, uint32_t max_tokens = 1) {
     p.inputs = {x, tensor({32, 16})};
   else if (std::holds_alternative<GatherColumns>(op))
     p.inputs = {x, tensor({64}, DType::kU32)};
-  else if (std::holds_alternative<RmsNorm>(op))
+  else if (std::holds_alternative<RmsNorm>(op) || std::holds_alternative<LayerNorm>(op))
     p.inputs = {x, tensor({64})};
+  else if (std::holds_alternative<Activate>(op))
+    p.inputs = {x};
+  else if (std::holds_alternative<AddPositions>(op))
+    p.inputs = {x, tensor({32, 64})};
   else if (const auto* norm = std::get_if<AddRmsNorm>(&op))
     p.inputs = {tensor({kTokens, norm->parts * 64}), x, tensor({64})};
   else if (std::holds_alternative<Attention>(op))
@@ -70,7 +74,7 @@ inline Problem ordinary(const Op& op, uint32_t max_tokens = 1) {
     p.outputs = {tensor({kTokens, 1})};
   } else if (std::holds_alternative<Scale>(op)) {
     p.inputs = {x};
-  } else if (std::holds_alternative<MeanRows>(op)) {
+  } else if (std::holds_alternative<MeanRows>(op) || std::holds_alternative<FirstRow>(op)) {
     p.inputs = {x};
     p.outputs = {tensor({1, 64})};
   } else if (std::holds_alternative<BlockArgmax>(op)) {

@@ -13,9 +13,11 @@
 #include "kernels/delta/gated_delta.h"
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/embed/embed.h"
+#include "kernels/embed/positions.h"
 #include "kernels/experts/experts.h"
 #include "kernels/experts/fused_experts.h"
 #include "kernels/linear/linear.h"
+#include "kernels/norm/layer_norm.h"
 #include "kernels/norm/rms_norm.h"
 #include "kernels/rope/rope.h"
 #include "kernels/sampling/sample_token.h"
@@ -28,10 +30,11 @@ namespace {
 std::vector<KernelVariant> collect() {
   std::vector<KernelVariant> all;
   for (const std::span<const KernelVariant> family :
-       {embed_variants(), linear_variants(), norm_variants(), elementwise_variants(),
-        rope_variants(), attention_variants(), step_attention_variants(), conv_variants(),
-        delta_variants(), expert_variants(), fused_expert_variants(), sampling_variants(),
-        sample_token_variants(), top_token_variants()}) {
+       {embed_variants(), position_variants(), linear_variants(), rms_norm_variants(),
+        layer_norm_variants(), elementwise_variants(), rope_variants(), attention_variants(),
+        step_attention_variants(), conv_variants(), delta_variants(), expert_variants(),
+        fused_expert_variants(), sampling_variants(), sample_token_variants(),
+        top_token_variants()}) {
     all.insert(all.end(), family.begin(), family.end());
   }
   return all;

@@ -24,8 +24,11 @@ Activation read_activation(ConfigReader& config, std::string_view name, std::str
   const std::string found = config.word(name, std::move(otherwise));
   if (found == "silu" || found == "swish") return Activation::kSilu;
   if (found == "gelu_pytorch_tanh" || found == "gelu_new") return Activation::kGeluTanh;
+  if (found == "gelu") return Activation::kGeluErf;
+  if (found == "relu") return Activation::kRelu;
   config.reject({ErrorCode::kUnsupported,
-                 fmt::format("{} is \"{}\"; this engine knows silu and gelu_pytorch_tanh.",
+                 fmt::format("{} is \"{}\"; this engine knows silu, gelu, gelu_pytorch_tanh and "
+                             "relu.",
                              config.path(name), found)});
   return Activation::kSilu;
 }

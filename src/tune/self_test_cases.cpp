@@ -11,12 +11,12 @@ namespace {
 using Steps = SelfTestSteps;
 using Writer = SelfTestWriter;
 constexpr uint32_t kVocab = kSelfTestVocab;
-/// Columns where any number will do: odd, more than a workgroup has lanes, and the same ones, so
-/// that cases share the kernels that make their x and add their results up.
-constexpr uint32_t kOddHeads = 7, kOddHead = 43, kOdd = kOddHeads * kOddHead;
+constexpr uint32_t kOddHeads = kSelfTestHeads, kOddHead = kSelfTestHead;
+constexpr uint32_t kOdd = kOddHeads * kOddHead;
 
+constexpr double kExact = kSelfTestExact, kSum = kSelfTestSum, kFunction = kSelfTestFunction;
 // Relative to the largest magnitude in a result; tests/parity has the reasons.
-constexpr double kExact = 2e-7, kSum = 2e-6, kFunction = 4e-6, kAttention = 2e-5;
+constexpr double kAttention = 2e-5;
 constexpr double kAttentionF16 = 2e-3, kAttentionQ8 = 1.0 / 127, kDelta = 1e-5;
 
 double attention_tolerance(DType cache) {
@@ -481,6 +481,7 @@ std::vector<SelfTestCase> make_cases() {
     add_rope(all, steps);
     add_attention(all, steps);
     add_recurrent(all, steps);
+    add_encoder_cases(all, steps);
   }
   for (const DType dtype : {DType::kBF16, DType::kQ4_0})
     add_products_of(all, dtype, 544, kSmallBatchSteps);

@@ -15,6 +15,11 @@ namespace tokamak {
 
 /// Token ids of cases are below this.
 inline constexpr uint32_t kSelfTestVocab = 17;
+/// Columns where any number will do: odd, more than a workgroup has lanes, and the same ones, so
+/// that cases share the kernels that make their x and add their results up.
+inline constexpr uint32_t kSelfTestHeads = 7, kSelfTestHead = 43;
+/// Tolerances, relative to the largest magnitude in a result; tests/parity has the reasons.
+inline constexpr double kSelfTestExact = 2e-7, kSelfTestSum = 2e-6, kSelfTestFunction = 4e-6;
 
 /// Tokens of a phase at most, and of its steps.
 struct SelfTestSteps {
@@ -91,5 +96,8 @@ class SelfTestWriter {
   ValueId tokens_ = {};
   uint32_t count_ = 0;
 };
+
+/// Cases of what encoders have beside the ops of decoders.
+void add_encoder_cases(std::vector<SelfTestCase>& all, const SelfTestSteps& steps);
 
 }  // namespace tokamak

@@ -94,13 +94,16 @@ std::vector<Case> element_cases(
   return all;
 }
 
-std::vector<Case> glu_cases() {
+/// Every activation, near zero and far from it.
+std::vector<Case> activation_cases(
+    std::string_view op,
+    const std::function<ValueId(GraphBuilder&, Activation, ValueId, ValueId)>& make) {
   std::vector<Case> all;
   for (const Activation activation : kActivations) {
     for (const float range : {4.f, 500.f}) {
       const auto some = element_cases(
-          std::string(activation_name(activation)), range, kFunction,
-          [&](GraphBuilder& g, ValueId x, ValueId y) { return g.glu(activation, x, y); });
+          fmt::format("{} {}", op, activation_name(activation)), range, kFunction,
+          [&](GraphBuilder& g, ValueId x, ValueId y) { return make(g, activation, x, y); });
       all.insert(all.end(), some.begin(), some.end());
     }
   }
@@ -164,14 +167,16 @@ std::vector<Case> rope_cases() {
 
 struct AttentionShape {
   uint32_t heads, kv_heads, head_dim;
+  uint32_t radius = 0;  // of the bias by distance; 0: none
 };
 
 Case attention_case(AttentionShape shape, uint32_t window, float softcap, DType cache_type,
                     const Steps& steps, bool causal = true, float range = 2, float values = 1) {
-  CaseBuilder b(fmt::format("attention {}/{}x{} window {} softcap {} {} {}{} range {} values {}",
+  CaseBuilder b(fmt::format("attention {}/{}x{} window {} softcap {} {} {}{} range {} values {}{}",
                             shape.heads, shape.kv_heads, shape.head_dim, window, softcap,
                             cache_type_name(cache_type), label(steps), causal ? "" : " both ways",
-                            range, values));
+                            range, values,
+                            shape.radius > 0 ? fmt::format(" radius {}", shape.radius) : ""));
   uint32_t positions = 0, slots = 0;
   for (const uint32_t chunk : steps.chunks) positions += chunk;
   const ValueId pages = b.pages(positions, window == 0 ? 0 : window + steps.max_tokens, slots);
@@ -181,11 +186,15 @@ Case attention_case(AttentionShape shape, uint32_t window, float softcap, DType 
   const ValueId q = b.activation(shape.heads * shape.head_dim, range);
   const ValueId k = b.activation(kv_columns, 2), v = b.activation(kv_columns, values);
   const ValueId kv = b.graph().kv_append(k, v, cache, pages);
+  std::optional<ValueId> bias;
+  if (shape.radius > 0)
+    bias = b.random("bias", {shape.heads, 2 * shape.radius + 1}, DType::kF32, 3);
   const ValueId y = b.graph().attention(q, kv, pages,
                                         {.scale = 1.5f / std::sqrt(float(shape.head_dim)),
                                          .window = window,
                                          .softcap = softcap,
-                                         .causal = causal});
+                                         .causal = causal},
+                                        bias);
   return b.finish(y, steps, attention_tolerance(cache_type));
 }
 
@@ -217,6 +226,11 @@ std::vector<Case> attention_cases() {
     }
     all.push_back(attention_case({2, 1, 256}, 17, 3, cache, kShort, false));
     all.push_back(attention_case({3, 1, 6}, 0, 0, cache, kWhole, false));
+    // A bias by distance, whose table ends within the sequence or beyond it.
+    all.push_back(attention_case({4, 4, 8, 128}, 0, 0, cache, kWhole, false));
+    all.push_back(attention_case({4, 2, 16, 5}, 40, 3, cache, kWhole, false));
+    all.push_back(attention_case({2, 1, 64, 400}, 0, 0, cache, kManyTokens));
+    all.push_back(attention_case({6, 3, 80, 20}, 0, 0, cache, kLongChunks));
     // Scores far apart: the largest of a row turns up after others that count for nothing then.
     all.push_back(attention_case({4, 2, 64}, 40, 0, cache, kLongChunks, true, 5));
     all.push_back(attention_case({4, 1, 128}, 40, 0, cache, kWhole, true, 5));
@@ -293,6 +307,12 @@ std::vector<Case> cases_of(std::string_view op) {
   if (op == "linear_glu") return linear_glu_cases();
   if (op == "rms_norm") return rms_norm_cases();
   if (op == "add_rms_norm") return add_rms_norm_cases();
+  if (op == "layer_norm") return layer_norm_cases();
+  if (op == "activate") {
+    return activation_cases(
+        op, [](GraphBuilder& g, Activation a, ValueId x, ValueId) { return g.activate(a, x); });
+  }
+  if (op == "add_positions") return add_positions_cases();
   if (op == "rope") return rope_cases();
   if (op == "attention") return attention_cases();
   if (op == "kv_append") return kv_append_cases();
@@ -314,7 +334,10 @@ std::vector<Case> cases_of(std::string_view op) {
   if (op == "topk_blocks") return topk_blocks_cases();
   if (op == "topk_tokens") return topk_tokens_cases();
   if (op == "sample_token") return sample_token_cases();
-  if (op == "glu") return glu_cases();
+  if (op == "glu") {
+    return activation_cases(
+        op, [](GraphBuilder& g, Activation a, ValueId x, ValueId y) { return g.glu(a, x, y); });
+  }
   if (op == "softcap") return softcap_cases();
   const auto of_elements = [&](auto make) {
     return element_cases(std::string(op), 3, kExact, make);
@@ -337,6 +360,9 @@ std::vector<Case> cases_of(std::string_view op) {
   if (op == "mean_rows") {
     return element_cases("mean_rows", 3, kSum,
                          [](GraphBuilder& g, ValueId x, ValueId) { return g.mean_rows(x); });
+  }
+  if (op == "first_row") {
+    return of_elements([](GraphBuilder& g, ValueId x, ValueId) { return g.first_row(x); });
   }
   if (op == "last_row") {
     return of_elements([](GraphBuilder& g, ValueId x, ValueId) { return g.last_row(x); });

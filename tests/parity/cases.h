@@ -14,6 +14,8 @@ std::vector<Case> linear_cases();
 std::vector<Case> qkv_cases();
 std::vector<Case> split_linear_cases();
 std::vector<Case> linear_glu_cases();
+std::vector<Case> layer_norm_cases();
+std::vector<Case> add_positions_cases();
 std::vector<Case> short_conv_cases();
 std::vector<Case> gated_delta_cases();
 std::vector<Case> route_cases();

@@ -15,8 +15,16 @@ size_t first_seen(size_t position, size_t window) {
   return window > 0 && position >= window ? position + 1 - window : 0;
 }
 
+double DistanceBias::of(size_t key) const {
+  if (numbers.empty()) return 0;
+  const auto radius = std::ptrdiff_t(numbers.size() / 2);
+  const std::ptrdiff_t distance = std::ptrdiff_t(key) - std::ptrdiff_t(position);
+  return numbers[size_t(radius + std::clamp(distance, -radius, radius))];
+}
+
 Attended attend(std::span<const float> query, const CpuTensor& cache,
-                std::span<const uint32_t> pages, const KeyRange& keys, float scale, float softcap) {
+                std::span<const uint32_t> pages, const KeyRange& keys, float scale, float softcap,
+                const DistanceBias& bias) {
   Attended out{.sums = std::vector<double>(query.size())};
   std::vector<float> held(query.size());
   std::vector<double> scores;
@@ -26,6 +34,7 @@ Attended attend(std::span<const float> query, const CpuTensor& cache,
     for (size_t i = 0; i < query.size(); ++i) score += double(query[i]) * held[i];
     score *= scale;
     if (softcap > 0) score = softcap * std::tanh(score / softcap);
+    score += bias.of(at);
     scores.push_back(score);
     out.largest = std::max(out.largest, float(score));
   }
@@ -60,6 +69,8 @@ void attention_reference(const CpuCall& call) {
   const CpuTensor& cache = call.inputs[1];
   const size_t columns = call.inputs[0].dims[1], head_dim = head_dim_of(cache);
   const size_t heads = columns / head_dim, group = heads / cache.dims[2];
+  const bool has_bias = call.inputs.size() == 4;
+  const size_t distances = has_bias ? call.inputs[3].dims[1] : 0;
   for (size_t t = 0; t < call.batch.rows(); ++t) {
     const Slot& slot = call.batch.slot_of(t);
     const size_t position = call.batch.position_of(t), window = op.window;
@@ -71,8 +82,11 @@ void attention_reference(const CpuCall& call) {
     for (size_t head = 0; head < heads; ++head) {
       const size_t at = t * columns + head * head_dim;
       const KeyRange keys{head / group, first_seen(position, window), end};
-      const Attended seen = attend(call.inputs[0].f32().subspan(at, head_dim), cache,
-                                   pages_of(call, call.inputs[2], t), keys, op.scale, op.softcap);
+      DistanceBias bias{.numbers = {}, .position = position};
+      if (has_bias) bias.numbers = call.inputs[3].f32().subspan(head * distances, distances);
+      const Attended seen =
+          attend(call.inputs[0].f32().subspan(at, head_dim), cache,
+                 pages_of(call, call.inputs[2], t), keys, op.scale, op.softcap, bias);
       for (size_t i = 0; i < head_dim; ++i) {
         call.outputs[0].f32()[at + i] = float(seen.sums[i] / seen.total);
       }
@@ -126,20 +140,24 @@ Launch attention_base(const Problem& p, uint32_t threads) {
   const TensorDesc& cache = p.inputs[1];
   const uint32_t kv_heads = uint32_t(cache.shape[2]), head_dim = head_dim_of(cache);
   const uint32_t heads = uint32_t(p.inputs[0].shape[1]) / head_dim;
-  return {.constants = {{"THREADS", threads},
-                        {"HEADS", heads},
-                        {"KV_HEADS", kv_heads},
-                        {"HEAD_DIM", head_dim},
-                        {"WINDOW", op.window},
-                        {"CAUSAL", op.causal ? 1u : 0u},
-                        {"PAGES", uint32_t(p.inputs[2].shape[0])},
-                        {"SCALE", op.scale},
-                        {"SOFTCAP", op.softcap}},
-          .sources = {cache_source(cache.dtype), "attention/read_cache.wgsl",
-                      "attention/positions.wgsl", "attention/softcap.wgsl",
-                      cache.dtype == kQ8Cache ? "attention/read_pairs_q8.wgsl"
-                                              : "attention/read_pairs.wgsl"},
-          .grid = {.x = {heads}, .y = {1, 1}}};
+  const bool has_bias = p.inputs.size() == 4;
+  Launch launch{.constants = {{"THREADS", threads},
+                              {"HEADS", heads},
+                              {"KV_HEADS", kv_heads},
+                              {"HEAD_DIM", head_dim},
+                              {"WINDOW", op.window},
+                              {"CAUSAL", op.causal ? 1u : 0u},
+                              {"PAGES", uint32_t(p.inputs[2].shape[0])},
+                              {"SCALE", op.scale},
+                              {"SOFTCAP", op.softcap}},
+                .sources = {cache_source(cache.dtype), "attention/read_cache.wgsl",
+                            "attention/positions.wgsl", "attention/softcap.wgsl",
+                            has_bias ? "attention/distance_bias.wgsl" : "attention/no_bias.wgsl",
+                            cache.dtype == kQ8Cache ? "attention/read_pairs_q8.wgsl"
+                                                    : "attention/read_pairs.wgsl"},
+                .grid = {.x = {heads}, .y = {1, 1}}};
+  if (has_bias) launch.constants.push_back({"DISTANCES", uint32_t(p.inputs[3].shape[1])});
+  return launch;
 }
 
 template <bool kSubgroups>
@@ -222,6 +240,7 @@ constexpr uint32_t kMatrixHeadDim = 256;  // whose sums a lane's registers hold
 
 std::string matrix_refuses(const Problem& p, const DeviceInfo& device) {
   if (p.max_tokens == 1) return "is for several tokens";
+  if (p.inputs.size() == 4) return "adds nothing to the scores";
   const TensorDesc& cache = p.inputs[1];
   if (cache.dtype != DType::kF16) {
     return fmt::format("is for f16 caches, this one is {}", cache_type_name(cache.dtype));

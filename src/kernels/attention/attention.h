@@ -16,6 +16,8 @@
 //              positions of its sequence up to its own, or the last `window` of them; not causal,
 //              all of the step, or those less than `window` away. The lanes variant gives each key
 //              a few neighbouring lanes and merges the partial sums of many keys at the end.
+//              bias f32 [heads, 2 * r + 1], which may be missing: added to the scores, the number
+//              of the head and of the distance from query to key, at most r before or after it.
 // The tile variant computes all query heads of a key head for several tokens at a time, so that
 // they share what they read (Dao et al. 2022, arXiv:2205.14135). Accumulation in f32 on devices,
 // f64 in the reference. head_dim is even.
@@ -55,6 +57,15 @@ struct KeyRange {
   size_t head = 0, begin = 0, end = 0;
 };
 
+/// What is added to the scores of a query at `position`, by the distance of the keys: the middle
+/// number is that of its own position, the outermost are those of all that is farther.
+struct DistanceBias {
+  std::span<const float> numbers;  // none: 0
+  size_t position = 0;
+
+  double of(size_t key) const;
+};
+
 /// A query's sum of values with weights exp(score - largest), and the total of the weights. The
 /// largest score is rounded before it is used, so that those who get it as f32 have it exactly.
 struct Attended {
@@ -65,7 +76,8 @@ struct Attended {
 
 /// In f64, for every reference that attends.
 Attended attend(std::span<const float> query, const CpuTensor& cache,
-                std::span<const uint32_t> pages, const KeyRange& keys, float scale, float softcap);
+                std::span<const uint32_t> pages, const KeyRange& keys, float scale, float softcap,
+                const DistanceBias& bias = {});
 
 std::span<const KernelVariant> attention_variants();
 

@@ -38,6 +38,7 @@ fn run(group: vec3<u32>, lane: u32) {
         product += query[i] * cached_pair(key, i);
       }
       score = cap_score((product.x + product.y) * SCALE);
+      score += bias_of(head, position_of(group.y), position);
     }
     let now_largest = max(largest, reduce_max(score, lane));
     let weight = select(0.0, exp(score - now_largest), position < end);

@@ -51,7 +51,8 @@ fn run(group: vec3<u32>, lane: u32) {
       product += query[i] * cached_pair(key, part + i * LANES);
       values[i] = cached_pair(value, part + i * LANES);
     }
-    let score = cap_score(sum_of_lanes(product.x + product.y));
+    let score = cap_score(sum_of_lanes(product.x + product.y)) +
+        bias_of(head, position_of(group.y), position);
     let seen = block + own < end;
     let now_largest = select(largest, max(largest, score), seen);
     let weight = select(0.0, exp(score - now_largest), seen);

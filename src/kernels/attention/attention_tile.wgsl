@@ -33,16 +33,20 @@ fn run(group: vec3<u32>, lane: u32) {
   }
   let quad = lane / PARTS;
   let part = lane % PARTS;
-  // Where the four rows are in q and y, and what they see.
+  // Where the four rows are in q and y, of which head and position, and what they see.
   var starts: array<u32, 4>;
+  var heads: vec4<u32>;
+  var positions: vec4<u32>;
   var from_positions: vec4<u32>;
   var until_positions: vec4<u32>;
   for (var i = 0u; i < 4u; i++) {
     let row = quad * 4u + i;
     let token = min(tile.first + row / GROUP, tile.end - 1u);
-    starts[i] = (token * HEADS + kv_head * GROUP + row % GROUP) * PAIRS;
-    from_positions[i] = seen_from(position_of(token));
-    until_positions[i] = seen_until(tile.slot, position_of(token));
+    heads[i] = kv_head * GROUP + row % GROUP;
+    positions[i] = position_of(token);
+    starts[i] = (token * HEADS + heads[i]) * PAIRS;
+    from_positions[i] = seen_from(positions[i]);
+    until_positions[i] = seen_until(tile.slot, positions[i]);
   }
   let first = seen_from(position_of(tile.first));
   let end = seen_until(tile.slot, position_of(tile.end - 1u));
@@ -90,9 +94,13 @@ fn run(group: vec3<u32>, lane: u32) {
 
     var seen = array<vec4<bool>, 2>();
     for (var i = 0u; i < 2u; i++) {
-      let position = vec4(block + 2u * part + i);
-      seen[i] = (position >= from_positions) & (position < until_positions);
-      scores[i] = select(vec4(LOWEST), cap_scores(scores[i]), seen[i]);
+      let key = block + 2u * part + i;
+      seen[i] = (vec4(key) >= from_positions) & (vec4(key) < until_positions);
+      var score = cap_scores(scores[i]);
+      for (var j = 0u; j < 4u; j++) {
+        score[j] += bias_of(heads[j], positions[j], key);
+      }
+      scores[i] = select(vec4(LOWEST), score, seen[i]);
     }
     partial[part * QUADS + quad] = max(scores[0], scores[1]);
     workgroupBarrier();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "kernels/launch.h"
 
@@ -28,6 +29,14 @@ void softcap_reference(const CpuCall& call) {
   for (size_t i = 0; i < y.size(); ++i) y[i] = float(cap * std::tanh(x[i] / cap));
 }
 
+void activate_reference(const CpuCall& call) {
+  const std::span<const float> x = call.inputs[0].f32();
+  const std::span<float> y = call.outputs[0].f32();
+  for (size_t i = 0; i < y.size(); ++i) {
+    y[i] = float(activate(call.as<Activate>().activation, x[i]));
+  }
+}
+
 void glu_reference(const CpuCall& call) {
   const std::span<const float> gate = call.inputs[0].f32(), up = call.inputs[1].f32();
   const std::span<float> y = call.outputs[0].f32();
@@ -45,14 +54,23 @@ void columns_reference(const CpuCall& call) {
   }
 }
 
-void last_row_reference(const CpuCall& call) {
+/// Copies row `row_of(i)` to row i of the output.
+void copy_rows(const CpuCall& call, auto&& row_of) {
   const std::span<const float> x = call.inputs[0].f32();
   const std::span<float> y = call.outputs[0].f32();
   const size_t columns = call.inputs[0].dims[1];
   for (size_t i = 0; i < call.outputs[0].dims[0]; ++i) {
-    std::ranges::copy(x.subspan(call.batch.output_row(i) * columns, columns),
+    std::ranges::copy(x.subspan(row_of(i) * columns, columns),
                       y.begin() + std::ptrdiff_t(i * columns));
   }
+}
+
+void last_row_reference(const CpuCall& call) {
+  copy_rows(call, [&](size_t i) { return call.batch.output_row(i); });
+}
+
+void first_row_reference(const CpuCall& call) {
+  copy_rows(call, [&](size_t i) { return call.batch.slot(i).start; });
 }
 
 void gather_columns_reference(const CpuCall& call) {
@@ -101,6 +119,10 @@ Launch scale_launch(const Problem& p, const DeviceInfo&) {
 Launch softcap_launch(const Problem& p, const DeviceInfo&) {
   return map_launch(p, {"elementwise/softcap.wgsl"}, {{"CAP", p.as<Softcap>().cap}});
 }
+Launch activate_launch(const Problem& p, const DeviceInfo&) {
+  return map_launch(p, {kActivationSource, "elementwise/activation.wgsl"},
+                    {activation_constant(p.as<Activate>().activation)});
+}
 Launch glu_launch(const Problem& p, const DeviceInfo&) {
   return map_launch(p, {kActivationSource, "elementwise/glu.wgsl"},
                     {activation_constant(p.as<Glu>().activation)});
@@ -112,6 +134,9 @@ Launch columns_launch(const Problem& p, const DeviceInfo&) {
 }
 Launch last_row_launch(const Problem& p, const DeviceInfo&) {
   return map_launch(p, {"elementwise/last_row.wgsl"});
+}
+Launch first_row_launch(const Problem& p, const DeviceInfo&) {
+  return map_launch(p, {"elementwise/first_row.wgsl"});
 }
 Launch gather_columns_launch(const Problem& p, const DeviceInfo&) {
   return map_launch(p, {"elementwise/gather_columns.wgsl"});
@@ -142,6 +167,11 @@ constexpr KernelVariant kVariants[] = {
      .op = op_index<Softcap>(),
      .backend = BackendKind::kCpu,
      .reference = softcap_reference},
+    {.name = "activate.wgsl", .op = op_index<Activate>(), .launch = activate_launch},
+    {.name = "activate.cpu",
+     .op = op_index<Activate>(),
+     .backend = BackendKind::kCpu,
+     .reference = activate_reference},
     {.name = "glu.wgsl", .op = op_index<Glu>(), .launch = glu_launch},
     {.name = "glu.cpu",
      .op = op_index<Glu>(),
@@ -162,6 +192,11 @@ constexpr KernelVariant kVariants[] = {
      .op = op_index<LastRow>(),
      .backend = BackendKind::kCpu,
      .reference = last_row_reference},
+    {.name = "first_row.wgsl", .op = op_index<FirstRow>(), .launch = first_row_launch},
+    {.name = "first_row.cpu",
+     .op = op_index<FirstRow>(),
+     .backend = BackendKind::kCpu,
+     .reference = first_row_reference},
     {.name = "gather_columns.wgsl",
      .op = op_index<GatherColumns>(),
      .launch = gather_columns_launch},
@@ -187,6 +222,12 @@ double activate(Activation activation, double x) {
     }
     case Activation::kSigmoid:
       return 1.0 / (1.0 + std::exp(-x));
+    case Activation::kGeluErf:
+      return 0.5 * x * std::erfc(-x / std::numbers::sqrt2);
+    case Activation::kTanh:
+      return std::tanh(x);
+    case Activation::kRelu:
+      return std::max(x, 0.0);
     case Activation::kIdentity:
       break;
   }
@@ -195,7 +236,9 @@ double activate(Activation activation, double x) {
 
 Constant activation_constant(Activation activation) {
   static_assert(uint32_t(Activation::kSilu) == 0 && uint32_t(Activation::kGeluTanh) == 1 &&
-                uint32_t(Activation::kSigmoid) == 2);  // as activate.wgsl has them
+                uint32_t(Activation::kSigmoid) == 2 && uint32_t(Activation::kGeluErf) == 4 &&
+                uint32_t(Activation::kTanh) == 5 &&
+                uint32_t(Activation::kRelu) == 6);  // as activate.wgsl has them
   return {"ACTIVATION", uint32_t(activation)};
 }
 

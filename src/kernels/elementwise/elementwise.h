@@ -1,10 +1,10 @@
-// Ops that compute each element by itself: add, scale, softcap, glu, and those that copy: columns,
-// gather_columns and last_row; and mean_rows, which sums columns.
+// Ops that compute each element by itself: add, scale, softcap, activate, glu, and those that copy:
+// columns, gather_columns, first_row and last_row; and mean_rows, which sums columns.
 //
-//   inputs f32 [T, n], output f32 [T, n]    (columns: [T, count]; last_row, mean_rows: [1, n];
-//   gather_columns: also order u32[n])
+//   inputs f32 [T, n], output f32 [T, n]    (columns: [T, count]; first_row, last_row, mean_rows:
+//   [O, n]; gather_columns: also order u32[n])
 //   scale: also s f32 [1], a factor that the checkpoint holds
-//   glu: activation(gate) * up; gelu_tanh as torch's gelu(approximate="tanh")
+//   glu: activation(gate) * up; gelu_tanh as torch's gelu(approximate="tanh"), gelu_erf as its gelu
 // Arguments of tanh and exp are clamped on devices, where fast-math would give NaN for large ones.
 #pragma once
 #include <span>

@@ -35,31 +35,38 @@ void add_rms_norm_reference(const CpuCall& call) {
   rms_norm(sum, call.inputs[2].f32(), call.as<AddRmsNorm>().eps, call.outputs[1].f32());
 }
 
-Launch launch(const Problem& problem, float eps, size_t weight, const char* load, bool subgroups) {
+}  // namespace
+
+Launch norm_launch(const Problem& problem, float eps, size_t weight,
+                   std::vector<std::string> sources, bool subgroups) {
   const uint32_t columns = uint32_t(problem.outputs[0].shape[1]);
   const uint32_t n = uint32_t(problem.inputs[weight].shape[0]);
   // A result of one row (after last_row) has no T; its grid must not grow with the step.
   const bool per_token = problem.outputs[0].shape[0] == kTokens;
   const uint32_t unit = n % 4 == 0 ? 4 : 1;
-  const char* units = unit == 4 ? "norm/fours.wgsl" : "norm/ones.wgsl";
+  sources.insert(sources.begin(), unit == 4 ? "norm/fours.wgsl" : "norm/ones.wgsl");
   return {.constants = {{"THREADS", power_of_two(n / 4, 32, 256)},
                         {"UNIT", unit},
                         {"COLUMNS", columns / unit},
                         {"GROUP", n / unit},
                         {"EPS", eps}},
-          .sources = with_reduction(subgroups, {units, load, "norm/rms_norm.wgsl"}),
+          .sources = with_reduction(subgroups, std::move(sources)),
           .grid = {.x = {columns / n}, .y = {1, per_token ? 1u : 0u}}};
 }
 
+namespace {
+
 template <bool kSubgroups>
 Launch rms_norm_launch(const Problem& problem, const DeviceInfo&) {
-  return launch(problem, problem.as<RmsNorm>().eps, 1, "norm/load.wgsl", kSubgroups);
+  return norm_launch(problem, problem.as<RmsNorm>().eps, 1,
+                     {"norm/load.wgsl", "norm/rms_norm.wgsl"}, kSubgroups);
 }
 
 template <bool kSubgroups>
 Launch add_rms_norm_launch(const Problem& problem, const DeviceInfo&) {
   const auto& op = problem.as<AddRmsNorm>();
-  Launch own = launch(problem, op.eps, 2, "norm/load_add.wgsl", kSubgroups);
+  Launch own =
+      norm_launch(problem, op.eps, 2, {"norm/load_add.wgsl", "norm/rms_norm.wgsl"}, kSubgroups);
   own.constants.push_back({"PARTS", op.parts});
   return own;
 }
@@ -89,7 +96,7 @@ constexpr KernelVariant kVariants[] = {
 
 }  // namespace
 
-std::span<const KernelVariant> norm_variants() {
+std::span<const KernelVariant> rms_norm_variants() {
   return kVariants;
 }
 

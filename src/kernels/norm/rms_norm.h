@@ -9,6 +9,8 @@
 // Reference: Zhang & Sennrich 2019, arXiv:1910.07467, equation 4.
 #pragma once
 #include <span>
+#include <string>
+#include <vector>
 
 #include "kernels/kernel.h"
 
@@ -18,6 +20,11 @@ namespace tokamak {
 /// may be x.
 void rms_norm(std::span<const float> x, std::span<const float> w, float eps, std::span<float> y);
 
-std::span<const KernelVariant> norm_variants();
+/// For every kernel with a workgroup per group of as many numbers as operand `weight` has, in units
+/// of one or four: `sources` without those of the units and of the reduction.
+Launch norm_launch(const Problem& problem, float eps, size_t weight,
+                   std::vector<std::string> sources, bool subgroups);
+
+std::span<const KernelVariant> rms_norm_variants();
 
 }  // namespace tokamak

@@ -1,0 +1,3 @@
+fn bias_at(i: u32) -> Unit {
+  return Unit();
+}

@@ -1,0 +1,55 @@
+#include "graph/kv_cache.h"
+#include "tune/self_test_writer.h"
+
+namespace tokamak {
+namespace {
+
+using Writer = SelfTestWriter;
+constexpr uint32_t kColumns = kSelfTestHeads * kSelfTestHead;
+
+/// Both ways, with scores that depend on the distance, which is farther than the table goes.
+SelfTestCase biased_attention(const SelfTestSteps& steps) {
+  constexpr uint32_t kHeads = 4, kHeadDim = 16, kRadius = 11;
+  Writer w(fmt::format("attention {}x{} with a bias", kHeads, kHeadDim), Attention::kName);
+  uint32_t positions = 0, slots = 0;
+  for (const uint32_t chunk : steps.chunks) positions += chunk;
+  const ValueId pages = w.pages(positions, slots);
+  const ValueId cache =
+      w.graph().state("cache", cache_shape(DType::kF32, slots, kHeads, kHeadDim), DType::kF32);
+  const uint32_t columns = kHeads * kHeadDim;
+  const ValueId q = w.activation(columns), k = w.activation(columns), v = w.activation(columns);
+  const ValueId bias = w.random("bias", {kHeads, 2 * kRadius + 1});
+  const ValueId kv = w.graph().kv_append(k, v, cache, pages);
+  const Attention op{.scale = 0.3f, .causal = false};
+  return w.finish(w.graph().attention(q, kv, pages, op, bias), steps, 10 * kSelfTestSum);
+}
+
+}  // namespace
+
+void add_encoder_cases(std::vector<SelfTestCase>& all, const SelfTestSteps& steps) {
+  {
+    Writer w(fmt::format("layer_norm {} x {}", kSelfTestHeads, kSelfTestHead), LayerNorm::kName);
+    const ValueId x = w.activation(kColumns), weight = w.random("w", {kSelfTestHead});
+    const ValueId bias = w.random("bias", {kSelfTestHead});
+    const ValueId y = w.graph().layer_norm(x, weight, 1e-3f, bias);
+    all.push_back(w.finish(y, steps, kSelfTestSum));
+  }
+  for (const Activation activation : kActivations) {
+    Writer w(fmt::format("activate {} {}", activation_name(activation), kColumns), Activate::kName);
+    const ValueId x = w.activation(kColumns, 500);
+    all.push_back(w.finish(w.graph().activate(activation, x), steps, kSelfTestFunction));
+  }
+  {
+    Writer w(fmt::format("add_positions {}", kColumns), AddPositions::kName);
+    const ValueId x = w.activation(kColumns), table = w.random("table", {80, kColumns});
+    all.push_back(w.finish(w.graph().add_positions(x, table, 2), steps, kSelfTestExact));
+  }
+  {
+    Writer w(fmt::format("first_row {}", kColumns), FirstRow::kName);
+    const ValueId x = w.activation(kColumns, 3);
+    all.push_back(w.finish(w.graph().first_row(x), steps, kSelfTestExact));
+  }
+  all.push_back(biased_attention(steps));
+}
+
+}  // namespace tokamak

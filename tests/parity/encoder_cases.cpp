@@ -1,0 +1,57 @@
+// Cases of what encoders have beside the ops of decoders.
+#include "cases.h"
+#include "steps.h"
+
+namespace tokamak::parity {
+namespace {
+
+/// The mean is far from zero, as it may be in rows that were added up.
+Case layer_norm_case(uint32_t groups, uint32_t size, bool has_bias, bool last, const Steps& steps) {
+  CaseBuilder b(fmt::format("layer_norm {}x{}{}{} {}", groups, size, has_bias ? " with a bias" : "",
+                            last ? " of the last row" : "", label(steps)));
+  const uint32_t columns = groups * size;
+  std::vector<float> far(kVocab * columns);
+  for (size_t i = 0; i < far.size(); ++i) far[i] = float(i / columns) * 0.2f - 4;
+  const ValueId mean = b.graph().embed(b.tokens(), b.constant("far", {kVocab, Dim{columns}}, far));
+  ValueId x = b.graph().add(b.activation(columns), mean);
+  if (last) x = b.graph().last_row(x);
+  const ValueId w = b.random("w", {size}, DType::kF32, 2);
+  std::optional<ValueId> bias;
+  if (has_bias) bias = b.random("bias", {size}, DType::kF32, 2);
+  return b.finish(b.graph().layer_norm(x, w, 1e-3f, bias), steps, kSum);
+}
+
+}  // namespace
+
+std::vector<Case> layer_norm_cases() {
+  struct Shape {
+    uint32_t groups, size;
+  };
+  std::vector<Case> all;
+  for (const Shape shape : {Shape{1, 1}, {1, 7}, {3, 33}, {4, 32}, {2, 256}, {1, 640}, {1, 2050}}) {
+    for (const bool has_bias : {false, true}) {
+      all.push_back(layer_norm_case(shape.groups, shape.size, has_bias, !has_bias, kOneByOne));
+      all.push_back(layer_norm_case(shape.groups, shape.size, has_bias, has_bias, kChunks));
+    }
+  }
+  return all;
+}
+
+std::vector<Case> add_positions_cases() {
+  std::vector<Case> all;
+  for (const DType dtype : kWeights) {
+    for (const uint32_t columns : {1u, 7u, 128u, 300u}) {
+      for (const Steps& steps : {kOneByOne, kChunks}) {
+        const uint32_t offset = columns == 7 ? 2 : 0;
+        CaseBuilder b(fmt::format("add_positions {} {} from {} {}", dtype_name(dtype), columns,
+                                  offset, label(steps)));
+        const ValueId table = b.random("table", {400, columns}, dtype);
+        const ValueId x = b.activation(columns);
+        all.push_back(b.finish(b.graph().add_positions(x, table, offset), steps, kExact));
+      }
+    }
+  }
+  return all;
+}
+
+}  // namespace tokamak::parity
