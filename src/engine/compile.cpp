@@ -26,6 +26,23 @@ Result<std::optional<DType>> quantized_type(const std::string& choice) {
   return fail(ErrorCode::kUsage, "quantize is \"{}\", expected q8 or q4.", choice);
 }
 
+/// The tower, where images are asked for.
+Result<std::optional<VisionTower>> vision_tower(const Architecture& architecture,
+                                                const ModelFiles& files,
+                                                const OpenOptions& options) {
+  if (options.image_pixels == 0) return std::nullopt;
+  if (architecture.vision == nullptr) {
+    std::string known;
+    for (const auto& other : architectures()) {
+      if (other.vision != nullptr)
+        known += fmt::format("{}{}", known.empty() ? "" : ", ", other.name);
+    }
+    return unsupported("{} is a {}, which reads text only here; images are for {}.", files.name,
+                       architecture.name, known);
+  }
+  return architecture.vision(files.description.reader(), files.tensors, options.image_pixels);
+}
+
 /// With phases for long contexts only where these have a kernel of their own.
 Result<Plan> capture_worthwhile(const Graph& graph, const DeviceInfo& device,
                                 CaptureOptions options) {
@@ -108,6 +125,8 @@ Result<Engine::Compiled> compile_as_asked(const ModelFiles& files, const DeviceI
   const bool hinted = options.kv == "auto" && out.hints.kv;
   TOK_TRY(build.kv_dtype, kv_dtype(hinted ? *out.hints.kv : options.kv, device));
   out.context = build.context;
+  TOK_TRY(out.vision, vision_tower(*architecture, files, options));
+  if (out.vision) build.image_rows = out.vision->max_rows();
   const std::optional<Json>& quantize_config = description.quantize_config;
   TOK_TRY(build.quantization,
           read_quantization(config, files.tensors, quantize_config ? &*quantize_config : nullptr));
@@ -115,6 +134,12 @@ Result<Engine::Compiled> compile_as_asked(const ModelFiles& files, const DeviceI
   TOK_TRY(out.unfused, architecture->build(config, files.tensors, build));
   const bool has_batches = build.sequences > 1 && !out.encoder;
   TOK_TRY(fuse_graphs(out, options.disabled_passes, has_batches));
+  if (out.vision) {
+    build.own_angles = out.vision->angles.has_value();
+    TOK_TRY(out.images, architecture->build(config, files.tensors, build));
+    TOK_TRY(
+        fuse::run_pipeline(out.images, fuse::Steps::kMany, options.disabled_passes, out.target));
+  }
   CaptureOptions capturing{.phases = {}, .forced = options.forced, .advice = options.advice};
   capturing.advice.preferred.insert(out.hints.kernels.begin(), out.hints.kernels.end());
   if (build.chunk > 1) capturing.phases.push_back({"prefill", build.chunk});
@@ -130,6 +155,9 @@ Result<Engine::Compiled> compile_as_asked(const ModelFiles& files, const DeviceI
   // On a processor's cores they have the kernels of longer steps.
   if (out.target.is_parallel) add_short("short_64", fuse::kShortStep);
   add_short("small_batch", kSmallBatch);
+  if (out.vision) {
+    capturing.phases.push_back({"images", build.chunk, PhaseKind::kImages, &out.images});
+  }
   capturing.phases.push_back({"decode", 1, PhaseKind::kDecode, &out.one_token});
   std::optional<Graph> long_context[3];
   if (!out.encoder) {

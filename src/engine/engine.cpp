@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/scoped_flag.h"
 #include "base/splitmix.h"
+#include "engine/images.h"
 #include "engine/memory.h"
 #include "engine/restorable_program.h"
 #include "engine/task.h"
@@ -156,6 +157,9 @@ Failure no_tokenizer(const ModelFiles& files) {
 
 }  // namespace
 
+Engine::Engine() = default;
+Engine::~Engine() = default;
+
 Result<std::unique_ptr<Engine>> Engine::load(ModelFiles files, std::unique_ptr<Backend> backend,
                                              const OpenOptions& options, const Clock& clock) {
   const double start = clock();
@@ -191,6 +195,9 @@ Result<std::unique_ptr<Engine>> Engine::load(ModelFiles files, std::unique_ptr<B
     TOK_TRY(engine->constants_, options.prepared(engine->constants_, engine->compiled_.fused));
   }
   TOK_TRY(engine->program_, engine->make_program(engine->compiled_.plan, options.progress));
+  if (engine->compiled_.vision) {
+    TOK_TRY(engine->sight_, Sight::make(engine->compiled_, engine->files_, options));
+  }
   reading.wait();
   if (tokenizer) {
     TOK_TRY(engine->tokenizer_, *std::move(tokenizer));
@@ -312,7 +319,8 @@ Result<Session> Engine::start_session() {
   }
   const Graph& graph = compiled_.unfused;
   const bool all_rows = graph.at(graph.result).shape[0] == kTokens;
-  return Session::start(*program_, compiled_.context, compiled_.facts.vocab, all_rows);
+  ImageRows* const images = sight_ ? &sight_->rows() : nullptr;
+  return Session::start(*program_, compiled_.context, compiled_.facts.vocab, all_rows, images);
 }
 
 Result<Generation> Engine::generate_ids(Session& session, std::span<const uint32_t> ids,

@@ -20,6 +20,7 @@
 #include "formats/tensor_file.h"
 #include "generate/generator.h"
 #include "generate/scheduler.h"
+#include "image/image.h"
 #include "model/arch.h"
 #include "model/description.h"
 #include "text/template/chat_template.h"
@@ -51,9 +52,12 @@ struct LoadTimes {
   double test_seconds = 0;  // of compile_seconds: looking for wrong kernels
 };
 
+class Sight;
+
 class Engine {
  public:
-  Engine() = default;
+  Engine();
+  ~Engine();
   Engine(const Engine&) = delete;  // its program refers to it
   Engine& operator=(const Engine&) = delete;
 
@@ -80,7 +84,9 @@ class Engine {
     fuse::Target target;  // what the passes counted on
     Plan plan;
     uint32_t context = 0;
-    std::optional<Encoder> encoder;  // set: the result is an embedding
+    std::optional<VisionTower> vision;  // set: the plan reads images
+    Graph images;                       // fused for steps with images
+    std::optional<Encoder> encoder;     // set: the result is an embedding
     ModelHints hints;
   };
   /// What was fused for that phase, as it was before.
@@ -127,6 +133,20 @@ class Engine {
                                        const GenerationParams& params,
                                        const GenerationCallbacks& callbacks = {});
 
+  /// The same of ids, as encode_with_images() gives them.
+  Result<Generation> generate_ids(Session& session, std::span<const uint32_t> ids,
+                                  GenerationParams params,
+                                  const GenerationCallbacks& callbacks = {});
+
+  /// The ids of a rendered prompt with images, one for each place that it has for one: those beyond
+  /// the vocabulary are theirs, for sessions of this engine. Errors: the model was opened without
+  /// OpenOptions::image_pixels; not as many places as images; an image of no use.
+  Result<std::vector<uint32_t>> encode_with_images(std::string_view prompt,
+                                                   std::span<const Image> images);
+  /// The same of a prompt's ids, in which a placeholder stands for each image.
+  Result<std::vector<uint32_t>> with_images(std::span<const uint32_t> ids,
+                                            std::span<const Image> images);
+
   /// Many requests at once, as many as OpenOptions::sequences of them running. It uses the cache of
   /// the engine: a session that starts ends its requests. An error for an embedding model.
   Result<Scheduler*> scheduler();
@@ -147,8 +167,6 @@ class Engine {
   Result<std::unique_ptr<Program>> make_program(const Plan& plan, const LoadProgress& progress);
   Result<std::unique_ptr<Program>> make_program_again(const Plan& plan, const Error& loss);
   Result<Session> start_session();
-  Result<Generation> generate_ids(Session& session, std::span<const uint32_t> ids,
-                                  GenerationParams params, const GenerationCallbacks& callbacks);
 
   ModelFiles files_;
   TensorFile constants_;  // what the weights are read from, at load and after a loss
@@ -164,6 +182,7 @@ class Engine {
   Clock clock_;
   bool is_busy_ = false;                  // with a call that has callbacks
   uint64_t calls_ = 0;                    // of generate(), for seeds
+  std::unique_ptr<Sight> sight_;          // null: for text only
   std::unique_ptr<Scheduler> scheduler_;  // the last: it refers to others
 };
 

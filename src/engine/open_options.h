@@ -22,24 +22,26 @@ struct OpenOptions {
   std::string backend = "auto";    // auto, webgpu or cpu
   std::optional<uint32_t> device;  // which WebGPU adapter, as `tokamak doctor` numbers them
   Task task = Task::kAny;
-  uint32_t context = 0;         // positions; 0: what the model allows, at most 4096, for
-                                // embeddings 2048
-  uint32_t sequences = 1;       // that Engine::scheduler() runs at once, at most 64
-  uint32_t cache_tokens = 0;    // positions that they have together; 0: a context for each, or
-                                // as many as `memory` has room for
-  std::string memory;           // most that the model may take of the device's: a size as "6GiB",
-                                // or a share of what is free as "70%"; "": 90% where that is known
-  uint64_t free_memory = 0;     // bytes; 0: not known; open() asks where it is the host's memory
-  uint32_t chunk = 0;           // most tokens of a prefill step; 0: 512, and up to 4096
-                                // where matrix units multiply
-  std::string kv = "auto";      // f32, f16 or q8; auto: f16 on WebGPU, f32 on the CPU
-  bool all_logits = false;      // logits of every token, not only of the last
-  std::string quantize;         // q8 or q4: pack the matrices of floats at load
-  std::string pooling;          // mean, last or cls: embeddings of a model without modules.json
-  bool use_f16 = true;          // false: only kernels that need no f16
-  bool use_subgroups = true;    // false: only kernels that need no subgroups
-  bool use_matrix = true;       // false: products of several tokens in f32, not of f16 factors
-  bool default_limits = false;  // ask the device only for WebGPU's default limits
+  uint32_t context = 0;       // positions; 0: what the model allows, at most 4096, for
+                              // embeddings 2048
+  uint32_t sequences = 1;     // that Engine::scheduler() runs at once, at most 64
+  uint32_t cache_tokens = 0;  // positions that they have together; 0: a context for each, or
+                              // as many as `memory` has room for
+  std::string memory;         // most that the model may take of the device's: a size as "6GiB",
+                              // or a share of what is free as "70%"; "": 90% where that is known
+  uint64_t free_memory = 0;   // bytes; 0: not known; open() asks where it is the host's memory
+  uint32_t chunk = 0;         // most tokens of a prefill step; 0: 512, and up to 4096
+                              // where matrix units multiply
+  std::string kv = "auto";    // f32, f16 or q8; auto: f16 on WebGPU, f32 on the CPU
+  /// Most pixels of an image, to which larger ones are made smaller; 0: the model reads text only.
+  uint64_t image_pixels = 0;
+  bool all_logits = false;         // logits of every token, not only of the last
+  std::string quantize;            // q8 or q4: pack the matrices of floats at load
+  std::string pooling;             // mean, last or cls: embeddings of a model without modules.json
+  bool use_f16 = true;             // false: only kernels that need no f16
+  bool use_subgroups = true;       // false: only kernels that need no subgroups
+  bool use_matrix = true;          // false: products of several tokens in f32, not of f16 factors
+  bool default_limits = false;     // ask the device only for WebGPU's default limits
   uint32_t submit_dispatches = 0;  // most of a submission to the device; 0: a step's
   fuse::DisabledPasses disabled_passes;
   ForcedVariants forced;

@@ -28,7 +28,10 @@ Result<Generation> generate(Session& session, const Tokenizer& tokenizer,
   }
   if (!logits) return Failure(std::move(logits).error());
   if (params.max_tokens == 0) out.prefill_seconds = clock() - start;
-  std::vector<uint32_t> history(prompt.begin(), prompt.end());
+  // Penalties are for tokens, and an image is none.
+  std::vector<uint32_t> history;
+  std::ranges::copy_if(prompt, std::back_inserter(history),
+                       [&](uint32_t id) { return id < session.vocab(); });
   const auto take = [&](uint32_t id, const Logprobs* own) {
     if (out.ids.empty()) out.prefill_seconds = clock() - start;
     history.push_back(id);

@@ -23,9 +23,10 @@ Failure was_cancelled() {
 
 }  // namespace
 
-Result<Session> Session::start(Program& program, uint32_t context, uint32_t vocab, bool all_rows) {
+Result<Session> Session::start(Program& program, uint32_t context, uint32_t vocab, bool all_rows,
+                               ImageRows* images) {
   const Plan& plan = program.plan();
-  Session session(program, context, vocab, all_rows);
+  Session session(program, context, vocab, all_rows, images);
   session.sequence_ = program.begin_sequence();
   for (uint32_t i = 0; i < plan.buffers.size(); ++i) {
     if (const auto* rope = std::get_if<RopeTable>(&plan.buffers[i].tensor.recipe)) {
@@ -38,6 +39,7 @@ Result<Session> Session::start(Program& program, uint32_t context, uint32_t voca
 }
 
 Result<void> Session::write_tables() {
+  if (images_ != nullptr) images_->forget_device();
   for (const PageTable& table : page_tables(program_->plan())) {
     TOK_TRY(write_table(table.buffer, equal_part(table, 0)));
   }
@@ -88,22 +90,47 @@ bool Session::is_lost(const Result<void>& status) {
 }
 
 Result<void> Session::check_id(uint32_t id) const {
-  if (id < vocab_) return {};
+  if (id < vocab_ || (images_ != nullptr && images_->find(id) != nullptr)) return {};
   return invalid_input("Token id {} is beyond the vocabulary of {} tokens.", id, vocab_);
 }
 
-StepRequest Session::step_of(std::span<const uint32_t> tokens) const {
+Result<void> Session::token_step(std::span<const uint32_t> tokens, bool read_back) {
+  if (places_.has_image(position_, uint32_t(tokens.size()))) return image_step(tokens, read_back);
   const size_t phase = program_->plan().phase_for(tokens.size());
   TOK_CHECK(phase < program_->plan().phases.size());
-  return one_step(phase, tokens);
+  return step(one_step(phase, tokens), read_back);
+}
+
+Result<void> Session::image_step(std::span<const uint32_t> tokens, bool read_back) {
+  const Plan& plan = program_->plan();
+  const size_t phase = plan.phase_for(tokens.size(), PhaseKind::kImages);
+  TOK_CHECK(phase < plan.phases.size());
+  TOK_TRY(images_->bring(*program_, tokens));
+  StepRequest request = one_step(phase, tokens);
+  std::vector<float> angles;
+  std::vector<InputWrite> inputs;
+  for (uint32_t i = 0; i < plan.buffers.size(); ++i) {
+    if (plan.buffers[i].use != BufferUse::kInput) continue;
+    const auto width = size_t(plan.buffers[i].tensor.shape[1]);
+    angles.resize(tokens.size() * width);
+    for (uint32_t t = 0; t < tokens.size(); ++t) {
+      images_->write_angles(places_.place(position_ + t),
+                            std::span(angles).subspan(t * width, width));
+    }
+    inputs.push_back({BufferId(i), std::as_bytes(std::span<const float>(angles))});
+  }
+  request.inputs = inputs;
+  return step(std::move(request), read_back);
 }
 
 StepRequest Session::one_step(size_t phase, std::span<const uint32_t> tokens) const {
-  StepRequest request{
-      .phase = program_->plan().phase_at(phase, position_),
-      .slots = {{.count = uint32_t(tokens.size()), .position = position_, .length = length_}},
-      .tokens = tokens,
-      .done = {}};
+  StepRequest request{.phase = program_->plan().phase_at(phase, position_),
+                      .slots = {{.count = uint32_t(tokens.size()),
+                                 .position = position_,
+                                 .length = length_,
+                                 .rotary_shift = places_.shift(position_)}},
+                      .tokens = tokens,
+                      .done = {}};
   return request;
 }
 
@@ -150,6 +177,7 @@ Result<std::span<const float>> Session::feed(std::span<const uint32_t> tokens,
   length_ = length;
   ids_.resize(before);
   ids_.insert(ids_.end(), tokens.begin(), tokens.end());
+  places_ = TokenPlaces(ids_, images_);
   // The keys in the cache may be turned as in a sequence of the other kind.
   const bool again = short_rows_ != 0 && was_long != is_long;
   if (before == 0 || again) {
@@ -230,7 +258,7 @@ Result<void> Session::replay(const std::function<bool()>& cancelled) {
   for (const uint32_t count : std::span(steps).subspan(steps_.size())) {
     if (status && cancelled && cancelled()) status = was_cancelled();
     const std::span<const uint32_t> tokens = std::span(ids_).subspan(position_, count);
-    if (status) status = step(step_of(tokens), false);
+    if (status) status = token_step(tokens, false);
     if (status) status = program_->limit_batches(count == 1 ? kStepsAhead : kChunksAhead);
     if (!status) break;
   }
@@ -268,11 +296,11 @@ Result<void> Session::run(std::span<const uint32_t> tokens,
                           const std::function<bool()>& cancelled) {
   const size_t chunk = program_->plan().chunk();
   const Result<void> status = or_as_before([&]() -> Result<void> {
-    for (size_t at = 0; at < tokens.size(); at += chunk) {
+    for (size_t at = 0, count = 0; at < tokens.size(); at += count) {
       if (cancelled && cancelled()) return was_cancelled();
-      const size_t count = std::min(chunk, tokens.size() - at);
+      count = places_.until_second_image(position_, uint32_t(std::min(chunk, tokens.size() - at)));
       const bool last = at + count == tokens.size();
-      TOK_TRY(step(step_of(tokens.subspan(at, count)), all_rows_ || last));
+      TOK_TRY(token_step(tokens.subspan(at, count), all_rows_ || last));
       if (!last) TOK_TRY(program_->limit_batches(kChunksAhead));
     }
     return {};
@@ -317,7 +345,7 @@ Result<std::span<const float>> Session::logits_after_list() {
   const auto attempt = [&] {
     return or_as_before([&]() -> Result<void> {
       if (!std::exchange(is_there, false)) {
-        return step(step_of({&ids_.back(), 1}), true);
+        return token_step({&ids_.back(), 1}, true);
       }
       StepRequest request = one_step(list_phase_, {});
       request.repeat = 0;

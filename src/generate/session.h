@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "generate/image_rows.h"
 
 namespace tokamak {
 
@@ -28,15 +29,19 @@ class Session {
   /// `vocab`: token ids must be below it; `all_rows`: whether the plan was built to give a row for
   /// every token, not only for the last. The program serves one session at a time: every call of an
   /// older one is an error (kUsage), and so is a call from inside a callback of the same session.
-  /// REQUIRES: the program outlives the session; one of its phases takes one token.
+  /// With `images`, ids beyond the vocabulary may be theirs. REQUIRES: the program and the images
+  /// outlive the session; one of its phases takes one token.
   static Result<Session> start(Program& program, uint32_t context, uint32_t vocab,
-                               bool all_rows = false);
+                               bool all_rows = false, ImageRows* images = nullptr);
 
   Session(Session&&) = default;  // a copy would write into the same cache
   Session& operator=(Session&&) = default;
 
   uint32_t position() const { return position_; }
   uint32_t context() const { return context_; }
+  uint32_t vocab() const { return vocab_; }
+  /// What is added to the number of tokens for the rotation of the next one.
+  uint32_t rotary_shift() const { return places_.shift(position_); }
   /// Whether taking back what the device has run too far runs some steps again.
   bool is_recurrent() const { return is_recurrent_; }
 
@@ -96,8 +101,12 @@ class Session {
   Result<std::span<const float>> logits_after_list();
 
  private:
-  Session(Program& program, uint32_t context, uint32_t vocab, bool all_rows)
-      : program_(&program), context_(context), vocab_(vocab), all_rows_(all_rows) {}
+  Session(Program& program, uint32_t context, uint32_t vocab, bool all_rows, ImageRows* images)
+      : program_(&program),
+        context_(context),
+        vocab_(vocab),
+        all_rows_(all_rows),
+        images_(images) {}
   static bool is_lost(const Result<void>& status);
   /// Whether this session may use the program now.
   Result<void> check_turn() const;
@@ -112,8 +121,9 @@ class Session {
   uint32_t room_for_steps() const;
   /// By that phase, or the one that takes its place at the position.
   StepRequest one_step(size_t phase, std::span<const uint32_t> tokens) const;
-  /// By the phase for that many tokens.
-  StepRequest step_of(std::span<const uint32_t> tokens) const;
+  /// Runs tokens, by the phase for that many of them, or for images.
+  Result<void> token_step(std::span<const uint32_t> tokens, bool read_back);
+  Result<void> image_step(std::span<const uint32_t> tokens, bool read_back);
   /// Submits; with `read_back`, waits for the result and adds it to the logits.
   Result<void> step(StepRequest request, bool read_back);
   /// Makes `attempt` until it ends in anything but a lost device, restoring what was before it, and
@@ -162,6 +172,8 @@ class Session {
   uint64_t sequence_ = 0;
   uint32_t context_, vocab_;
   bool all_rows_;
+  ImageRows* images_;        // null: there are none
+  TokenPlaces places_;       // of the tokens of the last feed()
   bool is_running_ = false;  // in the middle of a call
   uint32_t position_ = 0;
   uint32_t length_ = 0;          // position_ after the current call, also where it was cancelled

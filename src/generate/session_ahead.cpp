@@ -37,7 +37,10 @@ Result<void> Session::submit_ahead(const AheadLoop& loop, uint32_t count,
   if (!request.continues) {
     request.tokens = {&loop.id, 1};
     const SamplingStart start = loop.start();
-    request.slots = {{.position = position_, .length = position_ + 1, .rule = start.rule}};
+    request.slots = {{.position = position_,
+                      .length = position_ + 1,
+                      .rule = start.rule,
+                      .rotary_shift = places_.shift(position_)}};
     if (start.rule.repetition_penalty != 1) TOK_TRY(write_occurred(start.previous_ids));
   }
   const uint32_t first = own->submitted;

@@ -11,6 +11,14 @@ ValueId GraphBuilder::input(std::string name, Shape shape, uint32_t window) {
   return declare({std::move(name), std::move(shape), DType::kU32, Storage::kInput, {}, window});
 }
 
+ValueId GraphBuilder::row_input(std::string name, uint32_t columns) {
+  return declare({std::move(name), {kTokens, columns}, DType::kF32, Storage::kInput, {}, 0});
+}
+
+ValueId GraphBuilder::host_rows(std::string name, uint32_t rows, uint32_t columns) {
+  return declare({std::move(name), {rows, columns}, DType::kF32, Storage::kInput, {}, 0});
+}
+
 ValueId GraphBuilder::constant(std::string name, Shape shape, DType dtype, Recipe recipe) {
   return declare(
       {std::move(name), std::move(shape), dtype, Storage::kConstant, std::move(recipe), 0});

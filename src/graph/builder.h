@@ -16,10 +16,17 @@ namespace tokamak {
 class GraphBuilder {
  public:
   ValueId input(std::string name, Shape shape, uint32_t window = 0);
+  /// Floats of each row of a step.
+  ValueId row_input(std::string name, uint32_t columns);
+  /// Rows of floats that the host writes now and then, for all steps.
+  ValueId host_rows(std::string name, uint32_t rows, uint32_t columns);
   ValueId constant(std::string name, Shape shape, DType dtype, Recipe recipe);
   ValueId state(std::string name, Shape shape, DType dtype, uint32_t window = 0);
 
   ValueId embed(ValueId tokens, ValueId table) { return one(Embed{}, {tokens, table}); }
+  ValueId embed(ValueId tokens, ValueId table, ValueId rows, float scale) {
+    return one(Embed{scale}, {tokens, table, rows});
+  }
   ValueId linear(ValueId x, ValueId w, std::optional<ValueId> bias = {});
   ValueId rms_norm(ValueId x, ValueId w, float eps) { return one(RmsNorm{eps}, {x, w}); }
   ValueId layer_norm(ValueId x, ValueId w, float eps, std::optional<ValueId> bias = {});

@@ -19,7 +19,8 @@
 
 namespace tokamak {
 
-/// y[t, :] = scale * table[tokens[t], :]        (tokens u32 [T], table [vocab, n]) -> [T, n]
+/// y[t, :] = scale * table[tokens[t], :]; tokens beyond the table are rows[token - vocab, :],
+/// around and around.      (tokens u32 [T], table [vocab, n], rows? [capacity, n]) -> [T, n]
 struct Embed {
   static constexpr std::string_view kName = "embed";
   float scale = 1;
@@ -75,8 +76,9 @@ struct Glu {
 };
 
 /// Rotates halves: within each head, (x[i], x[i + d/2]) turns by the angle of the table's row for
-/// the position, which holds d/2 cosines, then d/2 sines (RoFormer, arXiv:2104.09864; halves as
-/// transformers' rotate_half). Elements beyond d are copied. When the sequence is longer than
+/// the position (and Slot::rotary_shift), which holds d/2 cosines, then d/2 sines (RoFormer,
+/// arXiv:2104.09864; halves as transformers' rotate_half); with a table [T, d], an input, by the
+/// step's own row. Elements beyond d are copied. When the sequence is longer than
 /// short_rows (Slot::length), the row is that many further down: the table's second part.
 ///                                              (x [T, k*head_dim], table [rows, d]) -> same
 struct Rope {

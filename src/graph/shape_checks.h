@@ -57,6 +57,10 @@ struct ShapeChecks {
     }
     return {};
   }
+  Result<void> rows_like(size_t operand, size_t other) const {
+    if (in[operand]->shape[0] == in[other]->shape[0]) return {};
+    return wrong(operand, fmt::format("as many rows as operand {}", other));
+  }
   Result<void> vector(size_t operand, Dim size) const {
     if (in[operand]->shape != Shape{size} || in[operand]->dtype != DType::kF32) {
       return wrong(operand, fmt::format("f32[{}]", size));

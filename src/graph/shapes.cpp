@@ -17,9 +17,15 @@ Dim maxima_columns(Dim columns) {
 
 struct Rule : ShapeChecks {
   Outputs operator()(const Embed&) const {
-    TOK_TRY(count(2, 2));
+    TOK_TRY(count(2, 3));
     if (in[0]->shape.size() != 1 || in[0]->dtype != DType::kU32) return wrong(0, "u32[T]");
     if (!is_matrix(*in[1])) return wrong(1, "a table [vocab, n]");
+    if (in.size() == 3) {
+      TOK_TRY(activation(2));
+      if (in[2]->shape[1] != in[1]->shape[1]) {
+        return wrong(2, fmt::format("rows of {} columns", in[1]->shape[1]));
+      }
+    }
     return {{matrix(in[0]->shape[0], in[1]->shape[1])}};
   }
   Outputs operator()(const Linear&) const {
@@ -82,7 +88,10 @@ struct Rule : ShapeChecks {
         table.shape[1] % 2 != 0) {
       return wrong(1, fmt::format("f32[context, d] with an even d of at most {}", head_dim));
     }
-    if (table.shape[0] <= Dim{op.short_rows}) {
+    if (table.shape[0] == kTokens) {
+      if (op.short_rows != 0) return wrong(1, "a row for each position");
+      TOK_TRY(rows_like(1, 0));
+    } else if (table.shape[0] <= Dim{op.short_rows}) {
       return wrong(1, fmt::format("more than {} rows", op.short_rows));
     }
     return {{matrix(in[0]->shape[0], in[0]->shape[1])}};

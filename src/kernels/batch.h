@@ -41,7 +41,10 @@ struct Slot {
   uint32_t index = 0;     // which page tables and which recurrent states of the program are its own
   uint32_t chosen = 0;    // tokens the device chose since the host last wrote the batch
   SamplingRule rule;      // of steps that end in a list of candidates
-  uint32_t reserved[3] = {};
+  /// Added to positions where rows are rotated, around and around: after an image, whose rows share
+  /// positions, those of the text are smaller than its rows are many.
+  uint32_t rotary_shift = 0;
+  uint32_t reserved[2] = {};
 };
 static_assert(sizeof(Slot) == 64);
 

@@ -254,6 +254,14 @@ TEST(Variants, EveryEmbeddedFileBelongsToAVariant) {
             problem.inputs.push_back(tensor({2, 9}));
             note(problem);
           }
+          if (std::holds_alternative<Embed>(op)) {
+            problem.inputs.push_back(tensor({3, 64}));
+            note(problem);
+          }
+          if (std::holds_alternative<Rope>(op)) {
+            problem.inputs[1] = tensor({kTokens, 16});
+            note(problem);
+          }
         }
       }
     }

@@ -7,6 +7,7 @@
 #include "formats/tensor_file.h"
 #include "model/config.h"
 #include "model/model_builder.h"
+#include "model/vision.h"
 
 namespace tokamak {
 
@@ -18,6 +19,7 @@ struct ModelFacts {
   uint32_t max_context = 0;  // positions the model was trained for
   uint32_t hidden = 0;       // columns of the last hidden states
   bool causal = true;        // false: every token sees all others; embeddings only, in one step
+  RopeTable rope;            // of layers that see everything
 };
 
 struct Architecture {
@@ -25,6 +27,8 @@ struct Architecture {
   std::string_view model_type;  // used when "architectures" is absent
   Result<ModelFacts> (*facts)(const ConfigReader&);
   Result<Graph> (*build)(const ConfigReader&, const TensorFile&, const BuildOptions&);
+  /// Its vision tower for images of at most that many pixels; null where it reads text only.
+  Result<VisionTower> (*vision)(const ConfigReader&, const TensorFile&, uint64_t pixels) = nullptr;
 };
 
 std::span<const Architecture> architectures();
@@ -51,6 +55,7 @@ Result<ModelFacts> qwen3_facts(const ConfigReader&);
 Result<Graph> build_qwen3(const ConfigReader&, const TensorFile&, const BuildOptions&);
 Result<ModelFacts> qwen3_5_facts(const ConfigReader&);
 Result<Graph> build_qwen3_5(const ConfigReader&, const TensorFile&, const BuildOptions&);
+Result<VisionTower> build_qwen3_5_vision(const ConfigReader&, const TensorFile&, uint64_t pixels);
 Result<ModelFacts> qwen3_moe_facts(const ConfigReader&);
 Result<Graph> build_qwen3_moe(const ConfigReader&, const TensorFile&, const BuildOptions&);
 

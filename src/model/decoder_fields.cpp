@@ -139,14 +139,15 @@ Result<std::vector<uint32_t>> read_optional_windows(ConfigReader& config, uint32
 }
 
 Result<std::string> find_prefix(const TensorFile& file,
-                                std::initializer_list<std::string_view> prefixes) {
+                                std::initializer_list<std::string_view> prefixes,
+                                std::string_view tensor, std::string_view what) {
   std::string tried;
   for (const std::string_view prefix : prefixes) {
-    const std::string name = std::string(prefix) + "embed_tokens.weight";
+    const std::string name = std::string(prefix).append(tensor);
     if (file.find(name) != nullptr) return std::string(prefix);
     tried += fmt::format("{}\"{}\"", tried.empty() ? "" : ", ", name);
   }
-  return invalid_input("The checkpoint has no token embedding; looked for {}.", tried);
+  return invalid_input("The checkpoint has no {}; looked for {}.", what, tried);
 }
 
 }  // namespace tokamak

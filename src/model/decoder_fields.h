@@ -49,8 +49,10 @@ uint32_t read_taps(ConfigReader& config, std::string_view name, uint32_t otherwi
 /// the layers from max_window_layers on, or where layer_types says.
 Result<std::vector<uint32_t>> read_optional_windows(ConfigReader& config, uint32_t layers);
 
-/// The first of `prefixes` under which the checkpoint has "embed_tokens.weight".
+/// The first of `prefixes` under which the checkpoint has `tensor`, which tells of `what`.
 Result<std::string> find_prefix(const TensorFile& file,
-                                std::initializer_list<std::string_view> prefixes);
+                                std::initializer_list<std::string_view> prefixes,
+                                std::string_view tensor = "embed_tokens.weight",
+                                std::string_view what = "token embedding");
 
 }  // namespace tokamak

@@ -52,8 +52,12 @@ Result<void> read_dense_rope(ConfigReader config, DenseConfig& c) {
 }
 
 ModelFacts dense_facts(std::string_view architecture, const DenseConfig& config) {
-  return {std::string(architecture), config.vocab, config.layers, config.max_context,
-          config.hidden};
+  return {.architecture = std::string(architecture),
+          .vocab = config.vocab,
+          .layers = config.layers,
+          .max_context = config.max_context,
+          .hidden = config.hidden,
+          .rope = config.rope};
 }
 
 ValueId DenseDecoder::norm(std::string_view name, ValueId x, uint32_t size) {
@@ -98,7 +102,7 @@ ValueId DenseDecoder::mlp(uint32_t, ValueId x) {
 
 Result<Graph> DenseDecoder::build() {
   ValueId table = b.matrix("embed_tokens.weight", c.vocab, c.hidden);
-  ValueId x = b.embed(b.token_ids(), table);
+  ValueId x = b.embedded(table);
   for (uint32_t i = 0; i < c.layers && b.ok(); ++i) {
     p = fmt::format("layers.{}.", i);
     x = b.add(x, attention(i, norm("input_layernorm", x, c.hidden)));

@@ -15,6 +15,7 @@ struct ModelDescription {
   std::optional<Json> generation_config;
   std::optional<Json> quantize_config;  // of GPTQ's tools
   std::optional<Json> hints;            // tokamak.json
+  std::optional<Json> image_processor;  // how images are made ready; of the reference's processors
   std::optional<EncoderFiles> encoder;
   std::string pooling;  // how a GGUF file makes embeddings: mean, cls, last or rank; "": not said
 

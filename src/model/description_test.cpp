@@ -37,6 +37,8 @@ TEST(Description, AsksForEveryFileOfAFolderOnce) {
                                            {"generation_config.json", 1},
                                            {"quantize_config.json", 1},
                                            {"tokamak.json", 1},
+                                           {"preprocessor_config.json", 1},
+                                           {"processor_config.json", 1},
                                            {"modules.json", 1},
                                            {"config_sentence_transformers.json", 1},
                                            {"sentence_bert_config.json", 1},

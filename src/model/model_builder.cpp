@@ -257,6 +257,26 @@ ValueId ModelBuilder::stacked(std::string_view name, uint32_t count, Rows rows, 
   return in_own_order(full, {id, column_order(own_rows.groups, columns)});
 }
 
+ValueId ModelBuilder::flat_matrix(std::string_view name, uint32_t rows, uint32_t columns) {
+  const std::string full = full_name(name);
+  const TensorInfo* info = file_.find(full);
+  DType dtype = DType::kF32;
+  if (info == nullptr) {
+    reject({ErrorCode::kInvalidInput,
+            fmt::format(
+                "The checkpoint has no tensor \"{}\"; the config asks for one of {} rows of {}.",
+                full, rows, columns)});
+  } else if (!is_float_weight(info->dtype) || info->elements() != uint64_t{rows} * columns) {
+    reject({ErrorCode::kInvalidInput,
+            fmt::format("{}: tensor \"{}\" is {}, expected {} rows of {} in f32, f16 or bf16 as "
+                        "config.json says.",
+                        file_.file_name(*info), full, describe(*info), rows, columns)});
+  } else {
+    dtype = info->dtype;
+  }
+  return constant(value_name(full), {rows, columns}, dtype, Weight{{full}});
+}
+
 ValueId ModelBuilder::vector(std::string_view name, uint32_t size, bool add_one) {
   if (const auto found = made_.find(name); found != made_.end()) return found->second;
   const std::string full = full_name(name);
@@ -341,8 +361,27 @@ ValueId ModelBuilder::token_ids() {
   return *tokens_;
 }
 
+ValueId ModelBuilder::embedded(ValueId table, float scale) {
+  const ValueId tokens = token_ids();
+  if (options_.image_rows > 0) {
+    const uint32_t columns = uint32_t(at(table).shape[1]);
+    const ValueId rows = host_rows(std::string(kImageRows), options_.image_rows, columns);
+    return embed(tokens, table, rows, scale);
+  }
+  const ValueId rows = embed(tokens, table);
+  return scale == 1 ? rows : this->scale(rows, scale);
+}
+
 ValueId ModelBuilder::rotate(ValueId x, uint32_t head_dim, const RopeTable& recipe,
                              std::string_view name) {
+  if (options_.own_angles) {
+    auto angles = made_.find(kAngles);
+    if (angles == made_.end()) {
+      const auto columns = uint32_t(recipe.inverse_frequencies.size() * 2);
+      angles = made_.emplace(kAngles, row_input(std::string(kAngles), columns)).first;
+    }
+    return rope(x, angles->second, head_dim);
+  }
   // A session that never gets long needs no second part.
   const uint32_t short_rows = recipe.short_rows < options_.context ? recipe.short_rows : 0;
   auto found = made_.find(name);

@@ -15,6 +15,10 @@
 
 namespace tokamak {
 
+/// Inputs of graphs that read images: the rows that tokens beyond the vocabulary name, and the
+/// angles of each row of a step, d/2 cosines, then d/2 sines.
+inline constexpr std::string_view kImageRows = "image_rows", kAngles = "angles";
+
 struct BuildOptions {
   uint32_t context = 2048;   // positions a sequence may have
   uint32_t chunk = 512;      // most tokens in one step
@@ -23,6 +27,8 @@ struct BuildOptions {
   DType kv_dtype = DType::kF32;
   bool all_logits = false;  // logits of every token of the step, not only of the last
   std::optional<EmbeddingHead> embedding;  // ends in this instead of logits
+  uint32_t image_rows = 0;                 // that token ids beyond the vocabulary name; 0: none
+  bool own_angles = false;  // the host gives the angles of each row, as those of images need
   Quantization quantization;
   std::optional<DType> quantize;  // what matrices of floats become: kQ8_0 or kQ4_0
 };
@@ -48,6 +54,8 @@ class ModelBuilder : public GraphBuilder {
   };
   /// The same rows of each matrix in a tensor [count, rows.of, columns], one after another.
   ValueId stacked(std::string_view name, uint32_t count, Rows rows, uint32_t columns);
+  /// A matrix in its own float type from a tensor of any number of dimensions.
+  ValueId flat_matrix(std::string_view name, uint32_t rows, uint32_t columns);
   /// A vector [size] in f32; `add_one` for norms stored as w - 1.
   ValueId vector(std::string_view name, uint32_t size, bool add_one = false);
   ValueId vector(std::string_view name, Rows rows);
@@ -70,6 +78,8 @@ class ModelBuilder : public GraphBuilder {
                       Activation activation, bool bias = false);
 
   ValueId token_ids();
+  /// The rows of `table` for the step's tokens, times `scale`, and those of images, as they are.
+  ValueId embedded(ValueId table, float scale = 1);
   /// The table of `rope`, made once per `name`.
   ValueId rotate(ValueId x, uint32_t head_dim, const RopeTable& rope, std::string_view name);
 

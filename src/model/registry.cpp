@@ -16,7 +16,8 @@ constexpr Architecture kArchitectures[] = {
     {"Qwen2ForCausalLM", "qwen2", qwen2_facts, build_qwen2},
     {"Qwen3ForCausalLM", "qwen3", qwen3_facts, build_qwen3},
     {"Qwen3_5ForCausalLM", "qwen3_5_text", qwen3_5_facts, build_qwen3_5},
-    {"Qwen3_5ForConditionalGeneration", "qwen3_5", qwen3_5_facts, build_qwen3_5},
+    {"Qwen3_5ForConditionalGeneration", "qwen3_5", qwen3_5_facts, build_qwen3_5,
+     build_qwen3_5_vision},
     {"Qwen3MoeForCausalLM", "qwen3_moe", qwen3_moe_facts, build_qwen3_moe},
     {"Qwen3Model", "qwen3", qwen3_facts, build_qwen3},
 };

@@ -46,8 +46,9 @@ class Capture {
     return BufferId(plan_.buffers.size() - 1);
   }
 
-  /// The buffer of a value that is not an activation; made at its first use, shared by all phases.
-  BufferId permanent(const TensorDesc& tensor) {
+  /// The buffer of a value that is not an activation; made at its first use, shared by all phases,
+  /// this one of at most `tokens`.
+  BufferId permanent(const TensorDesc& tensor, uint32_t tokens) {
     TOK_CHECK(tensor.storage != Storage::kActivation);
     const bool is_per_row = tensor.storage == Storage::kInput && tensor.shape[0] == kTokens;
     if (is_per_row && tensor.name == kTokenIds) return plan_.batch;
@@ -56,11 +57,16 @@ class Capture {
       const BufferUse use = tensor.storage == Storage::kConstant ? BufferUse::kConstant
                             : tensor.storage == Storage::kState  ? BufferUse::kState
                             : is_per_row                         ? BufferUse::kInput
+                            : tensor.shape.size() == 2           ? BufferUse::kRows
                                                                  : BufferUse::kTable;
-      const bool is_shared = use == BufferUse::kConstant || is_kv_cache({use, 0, tensor});
-      const uint64_t bytes = byte_count(tensor, chunk_);
-      entry->second =
-          add_buffer(use, is_shared || is_per_row ? bytes : plan_.slots * bytes, tensor);
+      const bool is_per_slot =
+          use == BufferUse::kTable || (use == BufferUse::kState && !is_kv_cache({use, 0, tensor}));
+      const uint64_t bytes = byte_count(tensor, tokens);
+      entry->second = add_buffer(use, is_per_slot ? plan_.slots * bytes : bytes, tensor);
+    }
+    if (is_per_row) {
+      Buffer& buffer = plan_.buffers[uint32_t(entry->second)];
+      buffer.bytes = std::max(buffer.bytes, round_up<uint64_t>(byte_count(tensor, tokens), 16));
     }
     return entry->second;
   }
@@ -70,7 +76,7 @@ class Capture {
     const uint64_t together = device_.backend == BackendKind::kCpu ? 0 : rows_together(graph, id);
     if (together == 0) return {};
     std::vector<Shard> shards = cut_rows(graph.at(id), binding_limit(), together);
-    for (Shard& shard : shards) shard.buffer = permanent(shard.tensor);
+    for (Shard& shard : shards) shard.buffer = permanent(shard.tensor, chunk_);
     return shards;
   }
 
@@ -98,7 +104,7 @@ class Capture {
       if (made[i]) continue;
       auto cut = shards_of(graph, ValueId(i));
       if (cut.empty()) {
-        place[i] = permanent(graph.values[i]);
+        place[i] = permanent(graph.values[i], request.max_tokens);
       } else {
         shards[ValueId(i)] = std::move(cut);
       }
@@ -386,6 +392,7 @@ Footprint footprint(const Plan& plan) {
         break;
       case BufferUse::kBatch:
       case BufferUse::kInput:
+      case BufferUse::kRows:
       case BufferUse::kTable:
       case BufferUse::kSampled:
         sum.other += buffer.bytes;
@@ -401,6 +408,8 @@ std::string_view use_name(BufferUse use) {
       return "batch";
     case BufferUse::kInput:
       return "input";
+    case BufferUse::kRows:
+      return "rows";
     case BufferUse::kTable:
       return "table";
     case BufferUse::kConstant:

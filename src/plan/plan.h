@@ -16,6 +16,7 @@ enum class BufferId : uint32_t {};
 enum class BufferUse : uint8_t {
   kBatch,       // the batch and its token ids, written by the host before every step
   kInput,       // what else the host writes for each row: embeddings, positions
+  kRows,        // rows for all steps, which the host writes now and then: images
   kTable,       // page tables, one for each slot
   kConstant,    // weights, written at load
   kState,       // KV caches, for all slots; states of recurrent layers, one for each slot; live as
@@ -67,13 +68,15 @@ struct Step {
 /// What a phase is for.
 enum class PhaseKind : uint8_t {
   kPrefill,  // any number of tokens of each sequence
-  kDecode,   // one token of each, gives logits
+  kImages,  // the same, where the host gives the angles of each row: images stand in two dimensions
+  kDecode,  // one token of each, gives logits
   kSampled,  // decode that ends in a list of the most probable tokens and a token drawn from it
   kGreedy,   // decode that ends in the most probable token
 };
-inline constexpr std::string_view kPhaseKindNames[] = {"prefill", "decode", "sampled", "greedy"};
+inline constexpr std::string_view kPhaseKindNames[] = {"prefill", "images", "decode", "sampled",
+                                                       "greedy"};
 inline bool decodes(PhaseKind kind) {
-  return kind != PhaseKind::kPrefill;
+  return kind != PhaseKind::kPrefill && kind != PhaseKind::kImages;
 }
 /// Whether the device chooses the tokens of the next step.
 inline bool chooses(PhaseKind kind) {

@@ -95,8 +95,9 @@ class PlanParser {
     TOK_TRY(const std::string use, scan_.word());
     bool known = false;
     for (const BufferUse candidate :
-         {BufferUse::kBatch, BufferUse::kInput, BufferUse::kTable, BufferUse::kConstant,
-          BufferUse::kState, BufferUse::kCopy, BufferUse::kSampled, BufferUse::kActivation}) {
+         {BufferUse::kBatch, BufferUse::kInput, BufferUse::kRows, BufferUse::kTable,
+          BufferUse::kConstant, BufferUse::kState, BufferUse::kCopy, BufferUse::kSampled,
+          BufferUse::kActivation}) {
       if (use == use_name(candidate)) {
         buffer.use = candidate;
         known = true;
@@ -114,7 +115,9 @@ class PlanParser {
         TOK_TRY(scan_.expect("}"));
       }
       buffer.tensor.storage = buffer.use == BufferUse::kConstant ? Storage::kConstant
-                              : buffer.use == BufferUse::kTable || buffer.use == BufferUse::kInput
+                              : buffer.use == BufferUse::kTable ||
+                                      buffer.use == BufferUse::kInput ||
+                                      buffer.use == BufferUse::kRows
                                   ? Storage::kInput
                                   : Storage::kState;
       if (buffer.use == BufferUse::kConstant) {
@@ -271,7 +274,8 @@ std::string to_text(const Plan& plan) {
   for (size_t i = 0; i < plan.buffers.size(); ++i) text += buffer_text(i, plan.buffers[i]);
   for (const Phase& phase : plan.phases) {
     std::string from;
-    if (decodes(phase.kind)) from = fmt::format(" kind={}", kPhaseKindNames[size_t(phase.kind)]);
+    if (phase.kind != PhaseKind::kPrefill)
+      from = fmt::format(" kind={}", kPhaseKindNames[size_t(phase.kind)]);
     if (phase.from_position > 0) from += fmt::format(" from_position={}", phase.from_position);
     text += fmt::format("phase {} max_tokens={}{} tensors={} tensor_bytes={} result={}\n",
                         phase.name, phase.max_tokens, from, phase.tensors, phase.tensor_bytes,

@@ -21,7 +21,7 @@ from program import DATA, environment, model, on_terminal, tokamak
 
 CPU = ("--backend", "cpu")
 COMMANDS = [
-    "run", "chat", "embed", "logits", "tokenize", "template", "inspect", "bench", "doctor",
+    "run", "chat", "describe", "embed", "logits", "tokenize", "template", "inspect", "bench", "doctor",
     "profile", "tune",
     "sampler", "pull", "list", "rm", "cache",
 ]

@@ -26,6 +26,13 @@ std::vector<Case> embed_cases() {
     const ValueId y = b.graph().add_node(Embed{2.5f}, {ValueId{0}, table}).front();
     all.push_back(b.finish(y, kChunks, kExact));
   }
+  // The last tokens are beyond the table, and the other table begins again for some of them.
+  for (const DType dtype : {DType::kF32, DType::kQ8_0}) {
+    CaseBuilder b(fmt::format("embed {} and rows beyond", dtype_name(dtype)));
+    const ValueId table = b.random("table", {kVocab - 9, 288}, dtype);
+    const ValueId rows = b.random("rows", {5, 288});
+    all.push_back(b.finish(b.graph().embed(b.tokens(), table, rows, 2.5f), kChunks, kExact));
+  }
   return all;
 }
 
@@ -162,6 +169,9 @@ std::vector<Case> rope_cases() {
     }
   }
   all.push_back(two_part_rope_case());
+  CaseBuilder b("rope 3x16 turning 12 by angles of the rows");
+  const ValueId x = b.activation(48), angles = b.activation(12);
+  all.push_back(b.finish(b.graph().rope(x, angles, 16), kChunks, kSum));
   return all;
 }
 

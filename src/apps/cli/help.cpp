@@ -55,7 +55,8 @@ class HelpText {
       if (option->positional_.empty()) continue;
       const bool required =
           option->required_ || std::ranges::find(app.one_of_, option.get()) != app.one_of_.end();
-      out += required ? " " + option->positional_ : " [" + option->positional_ + "]";
+      const std::string name = option->positional_ + (option->repeatable_ ? "..." : "");
+      out += required ? " " + name : " [" + name + "]";
     }
     return out + " [OPTIONS]\n";
   }

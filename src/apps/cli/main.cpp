@@ -59,6 +59,7 @@ int run(int argc, char** argv) {
   Action action;
   add_run(app, action);
   add_chat(app, action);
+  add_describe(app, action);
   add_serve(app, action);
   add_mcp(app, action);
   add_embed(app, action);

@@ -48,8 +48,10 @@ fn value_of(token: u32, pair: Pair, first_head: u32, kv_head: u32) -> vec2<f32> 
 fn angle_of(token: u32, pair: Pair) -> vec2<f32> {
   var angle = vec2(1.0, 0.0);
   if (pair.a < HALF && pair.head != VALUE) {
-    let is_long = batch.slot[slot_of_row(token)].length > SHORT_ROWS;
-    let rotation = (position_of(token) + select(0u, SHORT_ROWS, is_long)) * ROTARY;
+    let slot = slot_of_row(token);
+    let is_long = batch.slot[slot].length > SHORT_ROWS;
+    let angles = position_of(token) + batch.slot[slot].rotary_shift;
+    let rotation = (angles + select(0u, SHORT_ROWS, is_long)) * ROTARY;
     angle = vec2(table[rotation + pair.a], table[rotation + HALF + pair.a]);
   }
   return angle;

@@ -14,21 +14,34 @@ void embed_reference(const CpuCall& call) {
   const size_t n = table.dims[1];
   for (size_t t = 0; t < y.size() / n; ++t) {
     const std::span<float> row = y.subspan(t * n, n);
+    if (tokens[t] >= table.dims[0]) {
+      const CpuTensor& others = call.inputs[2];
+      others.load_row((tokens[t] - table.dims[0]) % others.dims[0], row);
+      continue;
+    }
     table.load_row(tokens[t], row);
     for (float& value : row) value *= scale;
   }
 }
 
-/// `lanes` of them write a row.
-Launch gather(const Problem& problem, const char* source, uint32_t lanes, Codec codec) {
+/// `lanes` of them write a row, as `own` says.
+Launch gather(const Problem& problem, const std::string& own, uint32_t lanes, Codec codec) {
   const uint32_t columns = uint32_t(problem.outputs[0].shape[1]);
-  return with_codec(std::move(codec), {.constants = {{"THREADS", kMapThreads},
-                                                     {"COLUMNS", columns},
-                                                     {"ROWS", uint32_t(problem.inputs[1].shape[0])},
-                                                     {"FIRST_ROW", problem.cut.first},
-                                                     {"SCALE", problem.as<Embed>().scale}},
-                                       .sources = {source, "wgsl/entry.wgsl"},
-                                       .grid = {.x = {ceil_div(lanes, kMapThreads)}, .y = {1, 1}}});
+  const uint32_t rows = uint32_t(problem.inputs[1].shape[0]);
+  Launch launch = {
+      .constants = {{"THREADS", kMapThreads},
+                    {"COLUMNS", columns},
+                    {"ROWS", rows},
+                    {"FIRST_ROW", problem.cut.first},
+                    {"SCALE", problem.as<Embed>().scale}},
+      .sources = {"embed/no_rows.wgsl", fmt::format("embed/embed{}.wgsl", own), "wgsl/entry.wgsl"},
+      .grid = {.x = {ceil_div(lanes, kMapThreads)}, .y = {1, 1}}};
+  if (problem.inputs.size() == 3) {
+    launch.constants.push_back({"VOCAB", problem.cut.total != 0 ? problem.cut.total : rows});
+    launch.constants.push_back({"OTHER_ROWS", uint32_t(problem.inputs[2].shape[0])});
+    launch.sources[0] = fmt::format("embed/rows{}.wgsl", own);
+  }
+  return with_codec(std::move(codec), std::move(launch));
 }
 
 std::string single_refuses(const Problem& problem, const DeviceInfo&) {
@@ -36,7 +49,7 @@ std::string single_refuses(const Problem& problem, const DeviceInfo&) {
   return is_packed(dtype) ? fmt::format("reads weights one by one, not {}", dtype_name(dtype)) : "";
 }
 Launch single(const Problem& problem, const DeviceInfo&) {
-  return gather(problem, "embed/embed.wgsl", uint32_t(problem.outputs[0].shape[1]),
+  return gather(problem, "", uint32_t(problem.outputs[0].shape[1]),
                 single_codec(problem.inputs[1]));
 }
 
@@ -45,7 +58,7 @@ std::string packed_refuses(const Problem& problem, const DeviceInfo&) {
   return is_packed(dtype) ? "" : fmt::format("is for packed weights, not {}", dtype_name(dtype));
 }
 Launch packed(const Problem& problem, const DeviceInfo&) {
-  return gather(problem, "embed/embed_packed.wgsl", uint32_t(problem.outputs[0].shape[1] / 8),
+  return gather(problem, "_packed", uint32_t(problem.outputs[0].shape[1] / 8),
                 wide_codec(problem.inputs[1]));
 }
 

@@ -10,5 +10,6 @@ fn run(group: vec3<u32>, lane: u32) {
   if (column < COLUMNS && row < ROWS) {
     y[group.y * COLUMNS + column] = SCALE * weight1(row * COLUMNS + column);
   }
+  write_other(group.y, column);
 }
 

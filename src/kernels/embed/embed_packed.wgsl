@@ -15,5 +15,6 @@ fn run(group: vec3<u32>, lane: u32) {
     y[at] = SCALE * w[0];
     y[at + 1u] = SCALE * w[1];
   }
+  write_other(group.y, i);
 }
 

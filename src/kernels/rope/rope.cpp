@@ -15,21 +15,46 @@ void rotate(std::span<float> head, std::span<const float> angles) {
 
 std::span<const float> angles_of(const CpuTensor& table, const BatchView& batch, size_t short_rows,
                                  size_t row) {
-  const size_t first = batch.slot_of(row).length > short_rows ? short_rows : 0;
-  return table.f32().subspan((first + batch.position_of(row)) * table.dims[1], table.dims[1]);
+  const Slot& slot = batch.slot_of(row);
+  const size_t first = slot.length > short_rows ? short_rows : 0;
+  const uint32_t angle = batch.position_of(row) + slot.rotary_shift;
+  return table.f32().subspan((first + angle) * table.dims[1], table.dims[1]);
 }
 
 namespace {
 
-void rope_reference(const CpuCall& call) {
-  const size_t head_dim = call.as<Rope>().head_dim, short_rows = call.as<Rope>().short_rows;
+/// Rotates the heads of each row by `angles` of it.
+template <typename Angles>
+void rotate_heads(const CpuCall& call, Angles angles) {
+  const size_t head_dim = call.as<Rope>().head_dim;
   const std::span<float> y = call.outputs[0].f32();
   std::ranges::copy(call.inputs[0].f32(), y.begin());
   const size_t columns = call.inputs[0].dims[1];
   for (size_t start = 0; start < y.size(); start += head_dim) {
-    rotate(y.subspan(start, head_dim),
-           angles_of(call.inputs[1], call.batch, short_rows, start / columns));
+    rotate(y.subspan(start, head_dim), angles(start / columns));
   }
+}
+
+void rope_reference(const CpuCall& call) {
+  rotate_heads(call, [&](size_t row) {
+    return angles_of(call.inputs[1], call.batch, call.as<Rope>().short_rows, row);
+  });
+}
+
+void own_angles_reference(const CpuCall& call) {
+  const CpuTensor& table = call.inputs[1];
+  rotate_heads(call,
+               [&](size_t row) { return table.f32().subspan(row * table.dims[1], table.dims[1]); });
+}
+
+bool has_own_angles(const Problem& problem) {
+  return problem.inputs[1].shape[0] == kTokens;
+}
+std::string own_refuses(const Problem& problem, const DeviceInfo&) {
+  return has_own_angles(problem) ? "" : "is for rows that have angles of their own";
+}
+std::string table_refuses(const Problem& problem, const DeviceInfo&) {
+  return has_own_angles(problem) ? "is for a table of positions" : "";
 }
 
 Launch rope_launch(const Problem& problem, const DeviceInfo&) {
@@ -39,7 +64,8 @@ Launch rope_launch(const Problem& problem, const DeviceInfo&) {
                         {"HEAD_DIM", problem.as<Rope>().head_dim},
                         {"SHORT_ROWS", problem.as<Rope>().short_rows},
                         {"ROTARY", uint32_t(problem.inputs[1].shape[1])}},
-          .sources = {"rope/rope.wgsl", "wgsl/entry.wgsl"},
+          .sources = {has_own_angles(problem) ? "rope/own_angles.wgsl" : "rope/angles.wgsl",
+                      "rope/rope.wgsl", "wgsl/entry.wgsl"},
           .grid = {.x = {ceil_div(columns, kMapThreads)}, .y = {1, 1}}};
 }
 
@@ -48,7 +74,13 @@ constexpr KernelVariant kVariants[] = {
     {.name = "rope.cpu",
      .op = op_index<Rope>(),
      .backend = BackendKind::kCpu,
+     .refuses = table_refuses,
      .reference = rope_reference},
+    {.name = "rope.cpu.own_angles",
+     .op = op_index<Rope>(),
+     .backend = BackendKind::kCpu,
+     .refuses = own_refuses,
+     .reference = own_angles_reference},
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 //   table  f32 [rows, d]    row p: d/2 cosines, then d/2 sines of position p; d <= head_dim
 //          with short_rows: that many rows for sequences of at most that many tokens, then the rows
 //          of longer ones, from position 0 on
+//          or f32 [T, d], an input: row t is for row t of the step, wherever that stands
 //   y      f32 [T, heads * head_dim]    elements from d on are copied
 // The angles are made on the host in the reference's own precision, because sin and cos of large
 // arguments are loose on devices. Reference: transformers, modeling_llama.py, apply_rotary_pos_emb.

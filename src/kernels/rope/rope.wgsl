@@ -10,8 +10,7 @@ fn run(group: vec3<u32>, lane: u32) {
   }
   let i = group.y * COLUMNS + column;
   let j = column % HEAD_DIM;
-  let is_long = batch.slot[slot_of_row(group.y)].length > SHORT_ROWS;
-  let row = (position_of(group.y) + select(0u, SHORT_ROWS, is_long)) * ROTARY;
+  let row = angles_of(group.y) * ROTARY;
   let half = ROTARY / 2u;
   if (j < half) {
     y[i] = x[i] * table[row + j] - x[i + half] * table[row + half + j];

@@ -13,7 +13,7 @@ struct Slot {
   repetition_penalty: f32,
   random_low: u32,
   random_high: u32,
+  rotary_shift: u32,
   reserved_0: u32,
   reserved_1: u32,
-  reserved_2: u32,
 }

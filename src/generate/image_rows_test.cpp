@@ -1,0 +1,134 @@
+#include "generate/image_rows.h"
+
+#include <gtest/gtest.h>
+
+namespace tokamak {
+namespace {
+
+constexpr uint32_t kVocab = 100;
+
+Plan plan_with_rows(uint32_t capacity, uint32_t width) {
+  Plan plan;
+  plan.buffers.push_back({.use = BufferUse::kRows,
+                          .bytes = uint64_t{capacity} * width * sizeof(float),
+                          .tensor = {.name = "rows", .shape = {capacity, width}}});
+  return plan;
+}
+
+/// Rows of 2 floats, for images of at most 8 tokens, that stand in rows and columns.
+ImageRows some_rows() {
+  return ImageRows(plan_with_rows(8, 2), kVocab, [](const TokenPlace&, std::span<float>) {});
+}
+
+/// What was written to the device.
+class Written : public Program {
+ public:
+  const Plan& plan() const override { return plan_; }
+  Result<void> write_table(BufferId, std::span<const uint32_t> values, uint64_t first) override {
+    writes.emplace_back(first, values.size());
+    return {};
+  }
+  Result<void> submit(const StepRequest&) override { return {}; }
+  Result<void> poll() override { return {}; }
+  Result<void> wait() override { return {}; }
+
+  std::vector<std::pair<uint64_t, size_t>> writes;
+
+ private:
+  Plan plan_;
+};
+
+TEST(ImageRows, GiveEachImageIdsOfItsOwnThatDoNotWrap) {
+  ImageRows rows = some_rows();
+  EXPECT_EQ(rows.add(1, 6, std::vector<float>(12)).first_id, kVocab);
+  const auto second = rows.add(2, 2, std::vector<float>(8));
+  EXPECT_EQ(second.first_id, kVocab + 8) << "6 and 4 rows do not fit in 8 places without a gap";
+  EXPECT_EQ(rows.find(kVocab + 5)->tokens(), 6u);
+  EXPECT_EQ(rows.find(kVocab + 6), nullptr);
+  EXPECT_EQ(rows.find(kVocab + 11)->first_id, second.first_id);
+  EXPECT_EQ(rows.find(kVocab - 1), nullptr);
+}
+
+TEST(ImageRows, AreWrittenWhereTheDeviceDoesNotHoldThem) {
+  ImageRows rows = some_rows();
+  rows.add(1, 6, std::vector<float>(12));
+  rows.add(2, 2, std::vector<float>(8));
+  Written program;
+  const std::vector<uint32_t> first = {3, kVocab, kVocab + 1}, second = {kVocab + 8};
+  ASSERT_TRUE(rows.bring(program, first));
+  ASSERT_TRUE(rows.bring(program, first));
+  ASSERT_TRUE(rows.bring(program, second));
+  ASSERT_TRUE(rows.bring(program, first));
+  using Write = std::pair<uint64_t, size_t>;
+  EXPECT_EQ(program.writes, (std::vector<Write>{{0, 12}, {0, 8}, {0, 12}}));
+  rows.forget_device();
+  ASSERT_TRUE(rows.bring(program, first));
+  EXPECT_EQ(program.writes.size(), 4u);
+}
+
+TEST(ImageRows, SayThatAnImageIsNotKeptAnyMore) {
+  ImageRows rows = some_rows();
+  for (uint32_t i = 0; i < 65; ++i) rows.add(1, 1, std::vector<float>(2));
+  Written program;
+  const std::vector<uint32_t> ids = {kVocab};
+  const auto brought = rows.bring(program, ids);
+  ASSERT_FALSE(brought);
+  EXPECT_EQ(brought.error().message,
+            "An earlier image of the text is not kept any more; add it again.");
+}
+
+std::vector<uint32_t> with_images(const ImageRows::Named& a, const ImageRows::Named& b) {
+  std::vector<uint32_t> ids = {1, 2, 3};
+  for (uint32_t i = 0; i < a.tokens(); ++i) ids.push_back(a.first_id + i);
+  ids.push_back(4);
+  for (uint32_t i = 0; i < b.tokens(); ++i) ids.push_back(b.first_id + i);
+  ids.push_back(5);
+  return ids;
+}
+
+TEST(TokenPlaces, LetTheTextGoOnAfterTheLongerSideOfAnImage) {
+  ImageRows rows = some_rows();
+  const auto a = rows.add(2, 3, std::vector<float>(12));
+  const auto b = rows.add(1, 2, std::vector<float>(4));
+  const auto ids = with_images(a, b);
+  const TokenPlaces places(ids, &rows);
+  const auto expect_place = [&](uint32_t index, uint32_t time, uint32_t row, uint32_t column) {
+    const TokenPlace place = places.place(index);
+    EXPECT_EQ(place.time, time) << index;
+    EXPECT_EQ(place.row, row) << index;
+    EXPECT_EQ(place.column, column) << index;
+  };
+  expect_place(2, 2, 2, 2);
+  expect_place(3, 3, 3, 3);
+  expect_place(5, 3, 3, 5);
+  expect_place(8, 3, 4, 5);
+  expect_place(9, 6, 6, 6);
+  expect_place(11, 7, 7, 8);
+  expect_place(12, 9, 9, 9);
+  EXPECT_EQ(places.shift(2), 0u);
+  EXPECT_EQ(places.shift(12), uint32_t(-3));
+}
+
+TEST(TokenPlaces, FindImagesInChunks) {
+  ImageRows rows = some_rows();
+  const auto a = rows.add(2, 3, std::vector<float>(12));
+  const auto ids = with_images(a, rows.add(1, 2, std::vector<float>(4)));
+  const TokenPlaces places(ids, &rows);
+  EXPECT_FALSE(places.has_image(0, 3));
+  EXPECT_TRUE(places.has_image(0, 4));
+  EXPECT_TRUE(places.has_image(8, 1));
+  EXPECT_FALSE(places.has_image(9, 1));
+  EXPECT_EQ(places.until_second_image(0, 13), 10u);
+  EXPECT_EQ(places.until_second_image(9, 4), 4u);
+}
+
+TEST(TokenPlaces, CountOnWhereImagesHaveNoPlaces) {
+  ImageRows rows(plan_with_rows(8, 2), kVocab, {});
+  const auto a = rows.add(2, 3, std::vector<float>(12));
+  const TokenPlaces places(with_images(a, a), &rows);
+  EXPECT_EQ(places.shift(15), 0u);
+  EXPECT_TRUE(places.has_image(3, 1));
+}
+
+}  // namespace
+}  // namespace tokamak

@@ -1,0 +1,65 @@
+#include "model/vision.h"
+
+#include "base/bits.h"
+#include "graph/kv_cache.h"
+
+namespace tokamak {
+
+VisionBuilder::VisionBuilder(const TensorFile& file, std::string prefix, uint32_t patches)
+    : ModelBuilder(file, {.context = patches, .chunk = patches}, prefix),
+      patches_(patches),
+      prefix_(std::move(prefix)) {}
+
+ValueId VisionBuilder::embedded_patches(std::string_view name, uint32_t rows, uint32_t columns) {
+  const ValueId pixels = row_input(std::string(kPatchPixels), columns);
+  return linear(pixels, flat_matrix(fmt::format("{}.weight", name), rows, columns),
+                vector(fmt::format("{}.bias", name), rows));
+}
+
+ValueId VisionBuilder::with_positions(ValueId x) {
+  const ValueId rows = row_input(std::string(kPatchPositions), uint32_t(at(x).shape[1]));
+  return add(x, rows);
+}
+
+ValueId VisionBuilder::norm(ValueId x, std::string_view name, float eps) {
+  const auto columns = uint32_t(at(x).shape[1]);
+  const ValueId w = vector(fmt::format("{}.weight", name), columns);
+  return layer_norm(x, w, eps, vector(fmt::format("{}.bias", name), columns));
+}
+
+ValueId VisionBuilder::turned(ValueId x, uint32_t head_dim) {
+  if (!angles_) angles_ = row_input(std::string(kAngles), head_dim);
+  return rope(x, *angles_, head_dim);
+}
+
+ValueId VisionBuilder::attention_both_ways(ValueId q, ValueId k, ValueId v, uint32_t head_dim,
+                                           float scale) {
+  const uint32_t pages = ceil_div(patches_, kPageTokens);
+  if (!cache_) {
+    // One for all layers: nothing reads a layer's keys after it.
+    const auto heads = uint32_t(at(k).shape[1]) / head_dim;
+    pages_ = input("pages", {pages});
+    cache_ = state("kv", cache_shape(DType::kF32, Dim{pages} * kPageTokens, heads, head_dim),
+                   DType::kF32);
+  }
+  cache_ = kv_append(k, v, *cache_, *pages_);
+  return attention(q, *cache_, *pages_, {.scale = scale, .causal = false});
+}
+
+Result<TensorDesc> position_table(const TensorFile& file, const std::string& name, uint32_t rows,
+                                  uint32_t columns) {
+  const TensorInfo* info = file.find(name);
+  if (info == nullptr) return invalid_input("The checkpoint has no tensor \"{}\".", name);
+  if (info->elements() != uint64_t{rows} * columns) {
+    return invalid_input("{}: tensor \"{}\" is {}, expected [{}, {}] as config.json says.",
+                         file.file_name(*info), name, describe(*info), rows, columns);
+  }
+  // A vector, since these are widened to f32.
+  return TensorDesc{.name = name,
+                    .shape = {Dim{rows} * columns},
+                    .dtype = DType::kF32,
+                    .storage = Storage::kConstant,
+                    .recipe = Weight{{name}}};
+}
+
+}  // namespace tokamak

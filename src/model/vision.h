@@ -1,0 +1,85 @@
+// Vision towers: graphs that turn the patches of one image into rows of the text model's hidden
+// states, and what the host must give them. One tower file per family in arch/.
+//
+// A tower is two graphs, since neighbouring patches become one row in between:
+//   patches   [T patches] -> [T, hidden], in the order of image/patches.h, where patches that
+//             become one row are neighbours
+//   merge     [T rows, merge² hidden], the same numbers -> [T, out]
+// The host gives each patch its position, as a row that is added to its embedding, and the angles
+// by which its heads turn: both follow from where the patch is in its image, and from no weights
+// but a table.
+#pragma once
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "formats/tensor_file.h"
+#include "graph/graph.h"
+#include "model/config.h"
+#include "model/model_builder.h"
+
+namespace tokamak {
+
+/// Inputs of the graph of patches: pixels, the rows of positions and the angles; and of the other.
+inline constexpr std::string_view kPatchPixels = "pixels", kPatchPositions = "positions";
+inline constexpr std::string_view kUnmerged = "unmerged";
+
+/// Which frequencies turn by the time, the row and the column of a token (M-RoPE, interleaved:
+/// arXiv:2409.12191 and Qwen3-VL): i with i mod 3 = 1 and i < 3 rows turns by the row, with 2 and
+/// i < 3 columns by the column, all others by the time.
+struct ImageAngles {
+  RopeTable rope;
+  uint32_t rows = 0, columns = 0;
+};
+
+struct VisionTower {
+  Graph patches, merge;
+  uint32_t max_patches = 0;
+  /// Most rows of an image.
+  uint32_t max_rows() const { return max_patches / (side * side); }
+  uint32_t patch = 16;  // pixels of a side
+  uint32_t frames = 1;  // how often a patch repeats its pixels
+  uint32_t side = 2;    // of the squares of patches that become one row
+  uint32_t head_dim = 0;
+  TensorDesc positions;               // a square table of rows, read by the host
+  std::optional<double> angle_base;   // of angles by row and column; none: heads do not turn
+  std::optional<ImageAngles> angles;  // of the text's tokens; none: they count on as text does
+  uint32_t placeholder = 0;           // the token that a prompt has for each row
+  std::string words;                  // what stands for an image in a rendered prompt
+};
+
+/// What the towers' files share when they write their graphs.
+class VisionBuilder : public ModelBuilder {
+ public:
+  /// REQUIRES: the file outlives the builder. `prefix` stands before the tower's tensors; `patches`
+  /// is the most that an image may have.
+  VisionBuilder(const TensorFile& file, std::string prefix, uint32_t patches);
+
+  /// The convolution that cuts an image into patches, as a product: pixels [T, columns] -> [T,
+  /// rows].
+  ValueId embedded_patches(std::string_view name, uint32_t rows, uint32_t columns);
+  /// Plus the rows that the host gives.
+  ValueId with_positions(ValueId x);
+  ValueId norm(ValueId x, std::string_view name, float eps);
+  /// Turns the heads of x by the angles that the host gives.
+  ValueId turned(ValueId x, uint32_t head_dim);
+  /// Every patch sees all others. q, k, v: [T, heads head_dim].
+  ValueId attention_both_ways(ValueId q, ValueId k, ValueId v, uint32_t head_dim, float scale);
+
+ private:
+  uint32_t patches_;
+  std::string prefix_;
+  std::optional<ValueId> cache_, pages_, angles_;
+};
+
+/// Most patches of images of that many pixels; as many as make a row are fewest.
+inline uint32_t patches_of_pixels(uint64_t pixels, uint32_t patch, uint32_t side) {
+  return uint32_t(std::max<uint64_t>(pixels / (uint64_t{patch} * patch), uint64_t{side} * side));
+}
+
+/// The table of positions as a constant f32 [rows, columns], whatever type the tensor has. An error
+/// where there is no such tensor.
+Result<TensorDesc> position_table(const TensorFile& file, const std::string& name, uint32_t rows,
+                                  uint32_t columns);
+
+}  // namespace tokamak

@@ -1,0 +1,31 @@
+// What preprocessor_config.json says: to which size images are brought and how they are cut.
+#pragma once
+#include <optional>
+#include <variant>
+
+#include "base/json.h"
+#include "image/patches.h"
+#include "image/resize.h"
+#include "image/sizes.h"
+#include "model/vision.h"
+
+namespace tokamak {
+
+class ImageProcessor {
+ public:
+  /// `file` is null where the model has none: the family's own values hold then. `max_pixels` is
+  /// the user's limit. Errors name the field.
+  static Result<ImageProcessor> read(const Json* file, const VisionTower& tower,
+                                     uint64_t max_pixels);
+
+  /// The image as the tower takes it: resized, so that its patches are whole.
+  Result<Image> resize(Image image) const;
+  /// REQUIRES: an image of resize().
+  Patches cut(const Image& image) const { return patches_of(image, layout_); }
+
+ private:
+  PatchLayout layout_;
+  PixelBudget budget_;
+};
+
+}  // namespace tokamak

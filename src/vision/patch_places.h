@@ -1,0 +1,38 @@
+// Where the patches of a grid are, as numbers for a tower: rows that are added to their embeddings
+// and angles by which their heads turn. Both in the order of image/patches.h.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "model/vision.h"
+
+namespace tokamak {
+
+/// `rows` x `columns` patches, of which `side` x `side` are neighbours.
+struct PatchGrid {
+  uint32_t rows = 0, columns = 0, side = 1;
+
+  uint32_t patches() const { return rows * columns; }
+  struct Place {
+    uint32_t row, column;
+  };
+  /// Of patch `i` in the order of rows.
+  Place place(uint32_t i) const;
+};
+
+/// A square `table` of rows of `width` floats, mixed bilinearly where a patch is between four of
+/// them; the corners are those of the grid. [patches, width]
+std::vector<float> mixed_positions(std::span<const float> table, uint32_t width,
+                                   const PatchGrid& grid);
+
+/// Half of a head's frequencies turn by the row, half by the column: d/2 cosines, then as many
+/// sines, with frequencies base^(-2i / (d/2)). [patches, head_dim]
+std::vector<float> grid_angles(double base, uint32_t head_dim, const PatchGrid& grid);
+
+/// The angles of a token at a place, a row of a rotary table: see ImageAngles.
+void write_angles(const ImageAngles& angles, const std::array<uint32_t, 3>& time_row_column,
+                  std::span<float> out);
+
+}  // namespace tokamak

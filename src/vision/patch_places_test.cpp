@@ -1,0 +1,56 @@
+#include "vision/patch_places.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace tokamak {
+namespace {
+
+TEST(PatchGrid, HasTheSquaresOfOneRowAsNeighbours) {
+  const PatchGrid grid = {4, 6, 2};
+  const auto expect_place = [&](uint32_t i, uint32_t row, uint32_t column) {
+    EXPECT_EQ(grid.place(i).row, row) << i;
+    EXPECT_EQ(grid.place(i).column, column) << i;
+  };
+  expect_place(0, 0, 0);
+  expect_place(1, 0, 1);
+  expect_place(2, 1, 0);
+  expect_place(5, 0, 3);
+  expect_place(12, 2, 0);
+  expect_place(23, 3, 5);
+}
+
+TEST(MixedPositions, AreTheTableForItsOwnGrid) {
+  const std::vector<float> table = {1, 2, 3, 4};
+  EXPECT_EQ(mixed_positions(table, 1, {2, 2, 1}), table);
+}
+
+TEST(MixedPositions, MixFourNeighboursAndKeepTheCorners) {
+  const std::vector<float> table = {0, 2, 10, 12};
+  EXPECT_EQ(mixed_positions(table, 1, {3, 3, 1}),
+            (std::vector<float>{0, 1, 2, 5, 6, 7, 10, 11, 12}));
+  EXPECT_EQ(mixed_positions(table, 1, {1, 2, 1}), (std::vector<float>{0, 2}));
+}
+
+TEST(GridAngles, TurnHalfByTheRowAndHalfByTheColumn) {
+  const auto angles = grid_angles(10000, 8, {1, 2, 1});
+  // The patch in column 1: frequencies 1 and 1/100, first those of the row.
+  const std::vector<float> expected = {1, 1, std::cos(1.0f), std::cos(0.01f),
+                                       0, 0, std::sin(1.0f), std::sin(0.01f)};
+  for (size_t i = 0; i < 8; ++i) EXPECT_FLOAT_EQ(angles[8 + i], expected[i]) << i;
+}
+
+TEST(WriteAngles, TakeEachFrequencyFromItsAxis) {
+  const ImageAngles angles = {.rope = {{1, 1, 1, 1, 1, 1}}, .rows = 1, .columns = 2};
+  std::vector<float> out(12);
+  write_angles(angles, {10, 20, 30}, out);
+  const float axes[] = {10, 20, 30, 10, 10, 30};
+  for (size_t i = 0; i < 6; ++i) {
+    EXPECT_FLOAT_EQ(out[i], std::cos(axes[i])) << i;
+    EXPECT_FLOAT_EQ(out[6 + i], std::sin(axes[i])) << i;
+  }
+}
+
+}  // namespace
+}  // namespace tokamak

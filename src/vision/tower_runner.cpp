@@ -1,0 +1,122 @@
+#include "vision/tower_runner.h"
+
+#include <cstring>
+#include <numeric>
+
+#include "base/check.h"
+#include "plan/plan.h"
+
+namespace tokamak {
+namespace {
+
+constexpr size_t kPatchesPhase = 0, kMergePhase = 1;
+
+/// The floats of a constant.
+Result<std::vector<float>> read_floats(const ConstantReader& constants, const TensorDesc& tensor) {
+  std::vector<float> out(size_t(element_count(tensor.shape, 1)));
+  TOK_TRY(constants(tensor, {}, [&](uint64_t offset, std::span<const std::byte> bytes) {
+    TOK_CHECK(offset + bytes.size() <= out.size() * sizeof(float));
+    std::memcpy(reinterpret_cast<std::byte*>(out.data()) + offset, bytes.data(), bytes.size());
+    return Result<void>();
+  }));
+  return out;
+}
+
+Result<Plan> make_plan(const VisionTower& tower, const DeviceInfo& device,
+                       const TowerOptions& options) {
+  Graph first = tower.patches, second = tower.merge;
+  for (Graph* graph : {&first, &second}) {
+    TOK_TRY(
+        fuse::run_pipeline(*graph, fuse::Steps::kMany, options.disabled_passes, options.target));
+  }
+  const uint32_t patches = tower.max_patches, rows = patches / (tower.side * tower.side);
+  return capture(first, device,
+                 {.phases = {{"patches", patches, PhaseKind::kPrefill, &first},
+                             {"merge", rows, PhaseKind::kPrefill, &second}},
+                  .forced = options.forced,
+                  .advice = options.advice});
+}
+
+/// The buffer of that name; every plan of a tower has it.
+BufferId buffer_named(const Plan& plan, std::string_view name) {
+  for (uint32_t i = 0; i < plan.buffers.size(); ++i) {
+    if (plan.buffers[i].tensor.name == name) return BufferId(i);
+  }
+  TOK_CHECK(!"a buffer of that name");
+  return {};
+}
+
+InputWrite input(const Plan& plan, std::string_view name, std::span<const float> values) {
+  return {buffer_named(plan, name), std::as_bytes(values)};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<TowerRunner>> TowerRunner::open(const VisionTower& tower, Backend& backend,
+                                                       const TowerOptions& options,
+                                                       const ConstantReader& constants) {
+  std::unique_ptr<TowerRunner> own(new TowerRunner());
+  own->side_ = tower.side;
+  own->head_dim_ = tower.head_dim;
+  own->angle_base_ = tower.angle_base;
+  own->width_ = uint32_t(tower.patches.at(tower.patches.result).shape[1]);
+  TOK_TRY(own->table_, read_floats(constants, tower.positions));
+  TOK_TRY(Plan plan, make_plan(tower, backend.device(), options));
+  TOK_TRY(own->program_, backend.compile(std::move(plan), constants));
+  // One sequence has all pages, in order.
+  const BufferId pages = buffer_named(own->plan(), "pages");
+  std::vector<uint32_t> all(size_t(own->plan().at(pages).tensor.shape[0]));
+  std::iota(all.begin(), all.end(), 0);
+  TOK_TRY(own->program_->write_table(pages, all));
+  return own;
+}
+
+Result<std::vector<float>> TowerRunner::step(StepRequest request) {
+  std::vector<float> rows;
+  std::optional<Error> error;
+  request.done = [&](Result<std::span<const float>> result) {
+    if (result) {
+      rows.assign(result->begin(), result->end());
+    } else {
+      error = std::move(result).error();
+    }
+  };
+  TOK_TRY(program_->submit(request));
+  TOK_TRY(program_->wait());
+  if (error) return Failure(*std::move(error));
+  return rows;
+}
+
+Result<std::vector<float>> TowerRunner::run(const Patches& patches) {
+  const PatchGrid grid = {patches.rows, patches.columns, side_};
+  const uint32_t most = plan().phases[kPatchesPhase].max_tokens;
+  if (grid.patches() > most) {
+    return invalid_input("The image has {} patches, expected at most {}.", grid.patches(), most);
+  }
+  const std::vector<float> positions = mixed_positions(table_, width_, grid);
+  std::vector<InputWrite> inputs = {input(plan(), kPatchPixels, patches.values),
+                                    input(plan(), kPatchPositions, positions)};
+  std::vector<float> angles;
+  if (angle_base_) {
+    angles = grid_angles(*angle_base_, head_dim_, grid);
+    inputs.push_back(input(plan(), kAngles, angles));
+  }
+  const std::vector<uint32_t> no_tokens(grid.patches());
+  TOK_TRY(program_->submit({.phase = kPatchesPhase,
+                            .slots = {{.count = grid.patches(), .length = grid.patches()}},
+                            .tokens = no_tokens,
+                            .inputs = inputs,
+                            .done = {}}));
+  // Neighbouring patches are one row from here on: the same bytes, in another buffer.
+  const Operand& made = plan().phases[kPatchesPhase].result;
+  const BufferCopy joined = {.from = made.buffer,
+                             .to = buffer_named(plan(), kUnmerged),
+                             .bytes = uint64_t{grid.patches()} * width_ * sizeof(float)};
+  const uint32_t rows = grid.patches() / (side_ * side_);
+  return step({.phase = kMergePhase,
+               .slots = {{.count = rows, .length = rows}},
+               .tokens = std::span(no_tokens).first(rows),
+               .copies = {&joined, 1}});
+}
+
+}  // namespace tokamak

@@ -1,0 +1,45 @@
+// TowerRunner: a vision tower on a device, for one image at a time.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "backend/backend.h"
+#include "fuse/pipeline.h"
+#include "image/patches.h"
+#include "model/vision.h"
+#include "vision/patch_places.h"
+
+namespace tokamak {
+
+struct TowerOptions {
+  fuse::Target target;
+  fuse::DisabledPasses disabled_passes;
+  ForcedVariants forced;
+  VariantAdvice advice;
+};
+
+class TowerRunner {
+ public:
+  /// Compiles the graphs and loads the weights.
+  static Result<std::unique_ptr<TowerRunner>> open(const VisionTower& tower, Backend& backend,
+                                                   const TowerOptions& options,
+                                                   const ConstantReader& constants);
+
+  /// The text model's rows for an image: [patches / side², hidden], blocks from left to right and
+  /// from top to bottom.
+  Result<std::vector<float>> run(const Patches& patches);
+
+  const Plan& plan() const { return program_->plan(); }
+
+ private:
+  TowerRunner() = default;
+  Result<std::vector<float>> step(StepRequest request);
+
+  uint32_t side_ = 1, head_dim_ = 0;
+  std::optional<double> angle_base_;
+  std::vector<float> table_;  // of positions
+  uint32_t width_ = 0;        // of its rows
+  std::unique_ptr<Program> program_;
+};
+
+}  // namespace tokamak
