@@ -9,7 +9,15 @@
 namespace tokamak {
 
 std::string_view backend_name(BackendKind kind) {
-  return kind == BackendKind::kCpu ? "cpu" : "webgpu";
+  switch (kind) {
+    case BackendKind::kCpu:
+      return "cpu";
+    case BackendKind::kWebGpu:
+      return "webgpu";
+    case BackendKind::kCuda:
+      break;
+  }
+  return "cuda";
 }
 
 std::string features_text(Features features) {

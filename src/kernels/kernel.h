@@ -15,7 +15,7 @@
 
 namespace tokamak {
 
-enum class BackendKind : uint8_t { kCpu, kWebGpu };
+enum class BackendKind : uint8_t { kCpu, kWebGpu, kCuda };
 std::string_view backend_name(BackendKind kind);
 
 /// A set of optional device features.
@@ -131,8 +131,7 @@ struct Constant {
   bool operator==(const Constant&) const = default;
 };
 
-/// How a WGSL variant runs a problem on a device: its text is the constants followed by the
-/// sources.
+/// How a variant runs a problem on a device: its text is the constants followed by the sources.
 struct Launch {
   std::vector<Constant> constants;
   std::vector<std::string> sources;  // names of embedded files, see sources.h
@@ -181,7 +180,7 @@ struct KernelVariant {
   Features needs = 0;
   /// Why this variant does not take the problem on that device; "" if it does. Null: takes all.
   std::string (*refuses)(const Problem&, const DeviceInfo&) = nullptr;
-  Launch (*launch)(const Problem&, const DeviceInfo&) = nullptr;  // WGSL
+  Launch (*launch)(const Problem&, const DeviceInfo&) = nullptr;  // WGSL and CUDA
   void (*reference)(const CpuCall&) = nullptr;                    // CPU
   /// How far, relatively, the kernel rounds operands that the reference takes as they are: what
   /// tests allow beside the error of sums in f32.

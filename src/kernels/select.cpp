@@ -10,6 +10,7 @@
 #include "kernels/attention/attention.h"
 #include "kernels/attention/step_attention.h"
 #include "kernels/conv/short_conv.h"
+#include "kernels/cuda/variants.h"
 #include "kernels/delta/gated_delta.h"
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/embed/embed.h"
@@ -37,6 +38,8 @@ std::vector<KernelVariant> collect() {
         top_token_variants()}) {
     all.insert(all.end(), family.begin(), family.end());
   }
+  const std::vector<KernelVariant> cuda = cuda_variants(all);
+  all.insert(all.end(), cuda.begin(), cuda.end());
   return all;
 }
 

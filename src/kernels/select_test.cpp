@@ -313,9 +313,9 @@ TEST(Select, ChecksNamesOfOpsAndVariants) {
       "There is no op \"linaer\" (did you mean linear?); there are embed, linear,"));
   const auto variant = check_variants({{"rope", "linear.wgsl.any"}});
   ASSERT_FALSE(variant);
-  EXPECT_EQ(
-      variant.error().message,
-      "rope has no variant \"linear.wgsl.any\"; it has rope.wgsl, rope.cpu, rope.cpu.own_angles.");
+  EXPECT_EQ(variant.error().message,
+            "rope has no variant \"linear.wgsl.any\"; it has rope.wgsl, rope.cpu, "
+            "rope.cpu.own_angles, rope.cuda.");
 }
 
 }  // namespace

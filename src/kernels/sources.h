@@ -3,6 +3,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/embedded_file.h"
 #include "kernels/kernel.h"
@@ -27,11 +28,19 @@ std::string source_text(std::string_view source);
 /// changed.
 std::string_view kernel_sources_hash();
 
-/// What every shader begins with: the batch, and which rows are whose.
-std::string batch_text(const BatchAccess& access);
+/// A part of a shader with a name for messages: that of its file, or what it is.
+struct ShaderPiece {
+  std::string name;
+  std::string text;
+};
 
-/// The whole shader: enables, constants, binding numbers, sources. The binding numbers are 0 for
-/// the batch, then INPUT_0 ..., then OUTPUT_0 ..., counted in operand order.
+/// The shader without enables, its loops as they are written: constants, binding numbers, the
+/// batch and which rows are whose, sources. The binding numbers are 0 for the batch, then
+/// INPUT_0 ..., then OUTPUT_0 ..., counted in operand order.
+std::vector<ShaderPiece> shader_pieces(const Launch& launch, size_t inputs, size_t outputs,
+                                       const BatchAccess& access);
+
+/// The whole shader in WGSL: enables and shader_pieces(), with loops unrolled.
 std::string shader_text(Features features, const Launch& launch, size_t inputs, size_t outputs,
                         const BatchAccess& access);
 

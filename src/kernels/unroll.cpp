@@ -7,8 +7,7 @@
 namespace tokamak {
 namespace {
 
-constexpr std::string_view kMark = "{  // unroll";
-constexpr std::string_view kLimit = ", at most ";
+constexpr std::string_view kMark = "{  // unroll";  // kUnrollMark
 
 std::string_view line_at(std::string_view text, size_t start) {
   return text.substr(start, text.find('\n', start) - start);
@@ -54,9 +53,10 @@ std::string unroll_loops(std::string_view text, std::span<const Constant> consta
       body_end < body_start ? "" : text.substr(body_start, body_end + 1 - body_start), constants);
   const uint32_t rounds = rounds_of(count, constants);
   std::string out(text.substr(0, start));
-  const size_t limit = head.find(kLimit);
-  const uint32_t most =
-      limit == head.npos ? kMaxRounds : rounds_of(head.substr(limit + kLimit.size()), constants);
+  const size_t limit = head.find(kUnrollLimit);
+  const uint32_t most = limit == head.npos
+                            ? kMaxRounds
+                            : rounds_of(head.substr(limit + kUnrollLimit.size()), constants);
   if (rounds > most) {
     out += fmt::format("{}\n{}{}}}\n", head.substr(0, head.find("  //")), body, indent);
   } else {

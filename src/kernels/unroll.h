@@ -11,6 +11,10 @@
 
 namespace tokamak {
 
+/// What stands after the brace of a loop.
+inline constexpr std::string_view kUnrollMark = "// unroll";
+inline constexpr std::string_view kUnrollLimit = ", at most ";
+
 /// Loops of up to this many rounds are unrolled; longer ones stay loops.
 inline constexpr uint32_t kMaxRounds = 8;
 

@@ -1,0 +1,166 @@
+#include "kernels/cuda/writer.h"
+
+#include "kernels/cuda/writer_state.h"
+
+namespace tokamak::wgsl {
+
+Result<std::string> written(const Module& module, std::span<const ShaderPiece> pieces) {
+  return Writer(module, pieces).kernel();
+}
+
+Writer::Writer(const Module& module, std::span<const ShaderPiece> pieces)
+    : module_(module), pieces_(pieces) {
+  for (size_t i = 0; i < module.size(); ++i) {
+    if (const auto* constant = std::get_if<Constant>(&module[i].node)) {
+      before_[constant->name] = i;
+    } else if (const auto* alias = std::get_if<Alias>(&module[i].node)) {
+      before_[alias->name] = i;
+      aliases_.insert(alias->name);
+    } else if (const auto* own = std::get_if<Struct>(&module[i].node)) {
+      before_[own->name] = i;
+      structs_.insert(own->name);
+    } else if (const auto* function = std::get_if<Function>(&module[i].node)) {
+      functions_.insert(function->name);
+    }
+  }
+}
+
+Result<std::string> Writer::kernel() {
+  text_ = "#include \"device.cuh\"\n#include \"wgsl.cuh\"\n\nnamespace wgsl {\nstruct Kernel {\n";
+  depth_ = 1;
+  types_and_constants();
+  shared();
+  variables();
+  constructor();
+  for (const Function* one : all<Function>()) function(*one);
+  entry();
+  text_ += "};\n}  // namespace wgsl\n\nENTRY(wgsl::Kernel)\n";
+  if (error_) return Failure(*error_);
+  return std::move(text_);
+}
+
+void Writer::types_and_constants() {
+  std::vector<bool> is_written(module_.size());
+  for (const auto& [name, index] : before_) in_order(index, is_written);
+  for (const Assertion* one : all<Assertion>()) {
+    line(fmt::format("static_assert({});", expression(*one->condition)));
+  }
+}
+
+/// What a declaration is made of comes first. (WGSL has no circles there, and would tell.)
+void Writer::in_order(size_t index, std::vector<bool>& is_written) {
+  if (is_written[index]) return;
+  is_written[index] = true;
+  const Declaration& own = module_[index];
+  const auto visit = [&](std::string_view name) {
+    const auto found = before_.find(name);
+    if (found != before_.end()) in_order(found->second, is_written);
+  };
+  if (const auto* constant = std::get_if<Constant>(&own.node)) {
+    each_name(constant->type, visit);
+    each_name(constant->value, visit);
+  } else if (const auto* alias = std::get_if<Alias>(&own.node)) {
+    each_name(alias->type, visit);
+  } else if (const auto* structure = std::get_if<Struct>(&own.node)) {
+    for (const Field& field : structure->fields) each_name(field.type, visit);
+  }
+  declaration(own);
+}
+
+void Writer::declaration(const Declaration& declaration) {
+  if (const auto* own = std::get_if<Constant>(&declaration.node)) {
+    line(fmt::format("static constexpr {} {} = {};",
+                     own->type.name.empty() ? "auto" : type(own->type), own->name,
+                     expression(*own->value)));
+  } else if (const auto* alias = std::get_if<Alias>(&declaration.node)) {
+    line(fmt::format("using {} = {};", alias->name, type(alias->type)));
+  } else {
+    structure(std::get<Struct>(declaration.node));
+  }
+}
+
+void Writer::structure(const Struct& own) {
+  line(fmt::format("struct {} {{", own.name));
+  for (const Field& field : own.fields) {
+    line(fmt::format("  {} {};", type(field.type), field.name));
+  }
+  line("};");
+}
+
+void Writer::shared() {
+  line("struct Shared {");
+  for (const Variable* one : all<Variable>()) {
+    if (one->space == "workgroup") line(fmt::format("  {} {};", type(one->type), one->name));
+  }
+  line("};");
+}
+
+/// What a pointer to the buffer points to.
+std::string Writer::element_type(const Variable& variable) {
+  const bool is_any_length = variable.type.name == "array" && variable.type.count == nullptr;
+  const std::string element = type(is_any_length ? variable.type.of.front() : variable.type);
+  return (variable.access == "read_write" ? "" : "const ") + element + (is_any_length ? "*" : "&");
+}
+
+void Writer::variables() {
+  for (const Variable* one : all<Variable>()) {
+    if (one->space == "workgroup") {
+      line(fmt::format("{}& {};", type(one->type), one->name));
+    } else if (one->space == "private") {
+      const std::string value = one->value == nullptr ? "" : expression(*one->value);
+      const std::string own_type =
+          one->type.name.empty() ? fmt::format("decltype({})", value) : type(one->type);
+      line(fmt::format("{} {}{{{}}};", own_type, one->name, value));
+    } else {
+      line(fmt::format("{} {};", element_type(*one), one->name));
+    }
+  }
+}
+
+void Writer::constructor() {
+  std::string members;
+  for (const Variable* one : all<Variable>()) {
+    std::string value;
+    if (one->space == "workgroup") {
+      value = fmt::format("shared.{}", one->name);
+    } else if (one->binding != nullptr) {
+      std::string element = element_type(*one);
+      const bool is_pointer = element.back() == '*';
+      element.pop_back();
+      value = fmt::format("{}static_cast<{}*>(bound.at[{}])", is_pointer ? "" : "*", element,
+                          expression(*one->binding));
+    } else {
+      continue;
+    }
+    members += fmt::format(", {}({})", one->name, value);
+  }
+  line("const Bound& bound_buffers;");
+  line(fmt::format(
+      "DEVICE Kernel(Shared& shared, const Bound& bound) : bound_buffers(bound){} {{}}", members));
+}
+
+void Writer::function(const Function& own) {
+  std::string parameters;
+  for (const Field& one : own.parameters) {
+    parameters += fmt::format("{}{} {}", parameters.empty() ? "" : ", ", type(one.type), one.name);
+  }
+  line(fmt::format("DEVICE {} {}({}) {{", own.result.name.empty() ? "void" : type(own.result),
+                   own.name, parameters));
+  block(own.body);
+  line("}");
+}
+
+/// How device.cuh comes in: how many lanes there shall be, and what each of them runs.
+void Writer::entry() {
+  for (const Function* one : all<Function>()) {
+    if (one->lanes == nullptr) continue;
+    std::string builtins;
+    for (const Field& parameter : one->parameters) {
+      builtins += fmt::format("{}{}()", builtins.empty() ? "" : ", ", parameter.builtin);
+    }
+    line(fmt::format("static constexpr u32 workgroup_lanes = {};", expression(*one->lanes)));
+    line(fmt::format("DEVICE void enter() {{ {}({}); }}", one->name, builtins));
+  }
+}
+
+}  // namespace tokamak::wgsl

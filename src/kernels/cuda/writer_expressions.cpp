@@ -1,0 +1,153 @@
+#include <algorithm>
+
+#include "kernels/cuda/writer_state.h"
+
+namespace tokamak::wgsl {
+namespace {
+
+constexpr std::string_view kScalars[] = {"f32", "u32", "i32", "f16", "bool"};
+constexpr std::string_view kVectors[] = {"vec2", "vec3", "vec4", "array", "mat4x4"};
+/// What wgsl.cuh has of the language's functions.
+constexpr std::string_view kFunctions[] = {"abs",
+                                           "any",
+                                           "atomicAdd",
+                                           "atomicLoad",
+                                           "atomicMax",
+                                           "atomicMin",
+                                           "atomicStore",
+                                           "bitcast",
+                                           "clamp",
+                                           "dot",
+                                           "dot4I8Packed",
+                                           "exp",
+                                           "inverseSqrt",
+                                           "log",
+                                           "max",
+                                           "min",
+                                           "pack4xI8",
+                                           "pack2x16float",
+                                           "round",
+                                           "select",
+                                           "storageBarrier",
+                                           "subgroupAdd",
+                                           "subgroupAny",
+                                           "subgroupMax",
+                                           "subgroupMin",
+                                           "subgroupShuffleXor",
+                                           "tanh",
+                                           "unpack2x16float",
+                                           "workgroupBarrier",
+                                           "workgroupUniformLoad"};
+/// Vectors of vectors' components that wgsl.cuh has.
+constexpr std::string_view kSwizzles[] = {"xy", "zw", "xz", "yw"};
+
+bool has(const auto& list, std::string_view name) {
+  return std::ranges::count(list, name) != 0;
+}
+
+bool is_swizzle(std::string_view member) {
+  return member.size() > 1 && member.find_first_not_of("xyzw") == member.npos;
+}
+
+/// Numbers with a fraction or an exponent are f32 where nothing else is said.
+std::string literal(std::string_view text) {
+  if (text == "true" || text == "false") return std::string(text);
+  const bool is_hex = text.starts_with("0x");
+  const bool is_float = text.find_first_of(is_hex ? ".p" : ".eE") != text.npos;
+  if (is_float && (is_hex || !text.ends_with('f'))) return std::string(text) + 'f';
+  if (text.ends_with('i')) text.remove_suffix(1);
+  return std::string(text);
+}
+
+}  // namespace
+
+std::string Writer::type(const Type& own) {
+  const bool is_ours = structs_.contains(own.name) || aliases_.contains(own.name);
+  if (!is_ours && !has(kScalars, own.name) && !has(kVectors, own.name) && own.name != "atomic") {
+    wrong(own.at, fmt::format("type \"{}\" has no translation", own.name));
+  }
+  std::string text(own.name);
+  if (own.of.empty()) return text;
+  text += '<';
+  for (const Type& one : own.of) text += type(one);
+  if (own.count != nullptr) text += ", " + expression(*own.count);
+  return text + '>';
+}
+
+std::string Writer::joined(const std::vector<ExpressionPtr>& list) {
+  std::string text;
+  for (const ExpressionPtr& one : list) {
+    if (!text.empty()) text += ", ";
+    text += expression(*one);
+  }
+  return text;
+}
+
+std::string Writer::call(const Call& own) {
+  const std::string_view name = own.callee.name;
+  if (name == "arrayLength" && own.arguments.size() == 1) return length(own);
+  const std::string arguments = joined(own.arguments);
+  if (structs_.contains(name)) return fmt::format("{}{{{}}}", name, arguments);
+  if (functions_.contains(name)) return fmt::format("{}({})", name, arguments);
+  if (has(kFunctions, name)) {
+    if (own.callee.of.empty()) return fmt::format("{}({})", name, arguments);
+    return fmt::format("{}<{}>({})", name, type(own.callee.of.front()), arguments);
+  }
+  if (has(kScalars, name) && !own.arguments.empty())
+    return fmt::format("to<{}>({})", name, arguments);
+  if (!aliases_.contains(name) && !has(kScalars, name) && !has(kVectors, name)) {
+    wrong(own.callee.at, fmt::format("\"{}\" has no translation", name));
+  }
+  return fmt::format("{}({})", type(own.callee), arguments);
+}
+
+/// The length of a buffer, whose size comes with the launch.
+std::string Writer::length(const Call& own) {
+  std::string_view name;
+  each_name(own.arguments.front(), [&](std::string_view one) { name = one; });
+  for (const Variable* one : all<Variable>()) {
+    if (one->name != name || one->binding == nullptr || one->type.of.empty()) continue;
+    return fmt::format("length_of<{}>(bound_buffers, {})", type(one->type.of.front()),
+                       expression(*one->binding));
+  }
+  wrong(own.callee.at, fmt::format("\"{}\" is no buffer that has a length", name));
+  return "";
+}
+
+std::string Writer::binary(const Binary& own) {
+  if (own.op == "<<" || own.op == ">>") {
+    return fmt::format("{}({}, {})", own.op == "<<" ? "shift_left" : "shift_right",
+                       expression(*own.left), expression(*own.right));
+  }
+  return fmt::format("{} {} {}", operand(*own.left), own.op, operand(*own.right));
+}
+
+/// In parentheses where another operator may stand beside it.
+std::string Writer::operand(const Expression& own) {
+  const auto* binary = std::get_if<Binary>(&own.node);
+  const bool is_one = binary == nullptr || binary->op == "<<" || binary->op == ">>";
+  return is_one ? expression(own) : fmt::format("({})", expression(own));
+}
+
+std::string Writer::expression(const Expression& own) {
+  if (const auto* number = std::get_if<Literal>(&own.node)) return literal(number->text);
+  if (const auto* name = std::get_if<Name>(&own.node)) return std::string(name->text);
+  if (const auto* one = std::get_if<Call>(&own.node)) return call(*one);
+  if (const auto* one = std::get_if<Binary>(&own.node)) return binary(*one);
+  if (const auto* index = std::get_if<Index>(&own.node)) {
+    return fmt::format("{}[{}]", operand(*index->object), expression(*index->index));
+  }
+  if (const auto* member = std::get_if<Member>(&own.node)) {
+    const bool is_vector = is_swizzle(member->name);
+    if (is_vector && !has(kSwizzles, member->name)) {
+      wrong(own.at, fmt::format("\".{}\" has no translation", member->name));
+    }
+    return fmt::format("{}.{}{}", operand(*member->object), member->name, is_vector ? "()" : "");
+  }
+  const auto& unary = std::get<Unary>(own.node);
+  // Functions that take an address take a reference here.
+  if (unary.op == "&") return expression(*unary.operand);
+  return fmt::format("{}{}", unary.op, operand(*unary.operand));
+}
+
+}  // namespace tokamak::wgsl
