@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "backend/pipeline_cache.h"
 #include "backend/webgpu/handle.h"
-#include "backend/webgpu/pipeline_cache.h"
 #include "base/result.h"
 #include "kernels/kernel.h"
 

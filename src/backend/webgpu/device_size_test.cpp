@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "backend/webgpu/tiny_plan.h"
+#include "backend/webgpu/tiny_device.h"
 
 namespace tokamak {
 namespace {

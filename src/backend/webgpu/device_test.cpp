@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <thread>
 
-#include "backend/webgpu/tiny_plan.h"
+#include "backend/webgpu/tiny_device.h"
 
 namespace tokamak {
 namespace {

@@ -1,11 +1,11 @@
-// The smallest model, for the tests of this folder: y = W x, x an embedding, in f16.
+// The smallest model, for the tests of devices: y = W x, x an embedding, in f16.
 #pragma once
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <vector>
 
-#include "backend/webgpu/adapters.h"
+#include "backend/backend.h"
 #include "base/bits.h"
 
 namespace tokamak {
@@ -62,12 +62,6 @@ inline ConstantReader tiny_reader(size_t piece = 64) {
     }
     return {};
   };
-}
-
-inline std::shared_ptr<WebGpuDevice> tiny_device(const WebGpuOptions& options = {}) {
-  auto device = open_webgpu_device(options);
-  EXPECT_TRUE(device) << device.error().message;
-  return device ? *device : nullptr;
 }
 
 /// A request for one token of the decode phase.

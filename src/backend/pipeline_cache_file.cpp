@@ -8,7 +8,7 @@
 #include <system_error>
 #include <vector>
 
-#include "backend/webgpu/pipeline_cache.h"
+#include "backend/pipeline_cache.h"
 #include "base/file_cache.h"
 #include "base/hash.h"
 

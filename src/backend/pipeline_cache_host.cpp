@@ -1,5 +1,5 @@
 // In the browser, which keeps compiled pipelines itself.
-#include "backend/webgpu/pipeline_cache.h"
+#include "backend/pipeline_cache.h"
 
 namespace tokamak {
 

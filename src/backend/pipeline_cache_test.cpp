@@ -1,11 +1,11 @@
-#include "backend/webgpu/pipeline_cache.h"
+#include "backend/pipeline_cache.h"
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
 
-#include "backend/webgpu/tiny_plan.h"
+#include "backend/webgpu/tiny_device.h"
 
 namespace tokamak {
 namespace {

@@ -1,5 +1,6 @@
-// Compiled pipelines kept between runs, under keys that the WebGPU implementation makes from the
-// shader, the device and the driver.
+// Compiled kernels kept between runs: pipelines under keys that the WebGPU implementation makes
+// from the shader, the device and the driver; CUDA's machine code under keys of
+// backend/cuda/modules.cpp.
 #pragma once
 #include <atomic>
 #include <cstdint>

@@ -1,0 +1,123 @@
+// The functions of the CUDA driver and of NVRTC that the backend uses: declared here, found at run
+// time (library.h). This table is the seam of the backend: tests/emulator has functions of the same
+// names that run kernels on the processor. docs/decisions/0035-cuda-at-run-time.md says why no
+// header of CUDA's is used; api_test.cpp compares with one where there is one.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace tokamak::cuda {
+
+/// CUresult. The names of others come from the driver.
+enum class Status : int {
+  kSuccess = 0,
+  kOutOfMemory = 2,
+  kNoDevice = 100,
+  kNotReady = 600,
+};
+
+/// CUdevice_attribute.
+enum class Attribute : int {
+  kWarpSize = 10,
+  kMultiprocessors = 16,
+  kCacheBytes = 38,  // of the second level
+  kMajor = 75,       // of the compute capability
+  kMinor = 76,
+};
+
+inline constexpr unsigned kStreamNonBlocking = 1;   // CU_STREAM_NON_BLOCKING
+inline constexpr unsigned kEventDisableTiming = 2;  // CU_EVENT_DISABLE_TIMING
+inline constexpr unsigned kHostAllocPortable = 1;   // CU_MEMHOSTALLOC_PORTABLE
+
+using Device = int;
+using DevicePointer = uint64_t;
+using Context = struct ContextOf*;
+using Stream = struct StreamOf*;
+using Event = struct EventOf*;
+using Module = struct ModuleOf*;
+using Function = struct FunctionOf*;
+using Graph = struct GraphOf*;
+using GraphNode = struct GraphNodeOf*;
+using GraphExec = struct GraphExecOf*;
+
+/// CUDA_KERNEL_NODE_PARAMS_v2.
+struct KernelNodeParameters {
+  Function function = nullptr;
+  unsigned grid_x = 1, grid_y = 1, grid_z = 1;
+  unsigned block_x = 1, block_y = 1, block_z = 1;
+  unsigned shared_bytes = 0;
+  void** parameters = nullptr;
+  void** extra = nullptr;
+  void* kernel = nullptr;
+  Context context = nullptr;
+};
+static_assert(sizeof(KernelNodeParameters) == 72);
+
+struct DriverApi {
+  Status (*init)(unsigned flags);
+  Status (*driver_version)(int* version);
+  Status (*error_name)(Status status, const char** text);
+  Status (*error_string)(Status status, const char** text);
+  Status (*device_count)(int* count);
+  Status (*device_get)(Device* device, int number);
+  Status (*device_name)(char* name, int size, Device device);
+  Status (*device_attribute)(int* value, Attribute attribute, Device device);
+  Status (*context_retain)(Context* context, Device device);
+  Status (*context_release)(Device device);
+  Status (*context_reset)(Device device);
+  Status (*context_set)(Context context);
+  Status (*memory_alloc)(DevicePointer* memory, size_t bytes);
+  Status (*memory_free)(DevicePointer memory);
+  Status (*host_alloc)(void** memory, size_t bytes, unsigned flags);
+  Status (*host_free)(void* memory);
+  Status (*copy_to_host)(void* to, DevicePointer from, size_t bytes);
+  Status (*copy_to_device_async)(DevicePointer to, const void* from, size_t bytes, Stream stream);
+  Status (*copy_to_host_async)(void* to, DevicePointer from, size_t bytes, Stream stream);
+  Status (*copy_async)(DevicePointer to, DevicePointer from, size_t bytes, Stream stream);
+  Status (*fill_async)(DevicePointer to, unsigned char value, size_t bytes, Stream stream);
+  Status (*stream_create)(Stream* stream, unsigned flags);
+  Status (*stream_destroy)(Stream stream);
+  Status (*stream_synchronize)(Stream stream);
+  Status (*event_create)(Event* event, unsigned flags);
+  Status (*event_destroy)(Event event);
+  Status (*event_record)(Event event, Stream stream);
+  Status (*event_query)(Event event);
+  Status (*event_synchronize)(Event event);
+  Status (*event_elapsed)(float* milliseconds, Event from, Event to);
+  Status (*module_load)(Module* module, const void* image);
+  Status (*module_unload)(Module module);
+  Status (*module_function)(Function* function, Module module, const char* name);
+  Status (*module_global)(DevicePointer* address, size_t* bytes, Module module, const char* name);
+  Status (*launch)(Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                   unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+                   Stream stream, void** parameters, void** extra);
+  Status (*graph_create)(Graph* graph, unsigned flags);
+  Status (*graph_add_kernel)(GraphNode* node, Graph graph, const GraphNode* before, size_t count,
+                             const KernelNodeParameters* parameters);
+  Status (*graph_destroy)(Graph graph);
+  Status (*graph_instantiate)(GraphExec* exec, Graph graph, unsigned long long flags);
+  Status (*graph_launch)(GraphExec exec, Stream stream);
+  Status (*graph_exec_destroy)(GraphExec exec);
+};
+
+/// nvrtcResult.
+enum class CompileStatus : int { kSuccess = 0 };
+using CompilerProgram = struct CompilerProgramOf*;
+
+struct CompilerApi {
+  CompileStatus (*version)(int* major, int* minor);
+  CompileStatus (*architecture_count)(int* count);
+  CompileStatus (*architectures)(int* all);
+  const char* (*error_string)(CompileStatus status);
+  CompileStatus (*create)(CompilerProgram* program, const char* text, const char* name,
+                          int header_count, const char* const* headers,
+                          const char* const* header_names);
+  CompileStatus (*destroy)(CompilerProgram* program);
+  CompileStatus (*compile)(CompilerProgram program, int count, const char* const* options);
+  CompileStatus (*log_size)(CompilerProgram program, size_t* size);
+  CompileStatus (*log)(CompilerProgram program, char* text);
+  CompileStatus (*cubin_size)(CompilerProgram program, size_t* size);
+  CompileStatus (*cubin)(CompilerProgram program, char* bytes);
+};
+
+}  // namespace tokamak::cuda

@@ -1,0 +1,150 @@
+#include "backend/cuda/device.h"
+
+#include <algorithm>
+
+namespace tokamak {
+namespace cuda {
+namespace {
+
+/// As all drivers allow without being asked, and as WebGPU grants on the same devices: launches
+/// are sized by it.
+constexpr uint32_t kWorkgroupBytes = 49152;
+/// device.cuh's Bound has room for as many, and one for the batch.
+constexpr uint32_t kMaxBuffers = 31;
+constexpr int kOldestArchitecture = 75;
+
+/// The errors after which no call of the process on this device succeeds: illegal addresses and
+/// instructions, failed launches, errors of memory and of the hardware, unknown ones.
+bool poisons(Status status) {
+  const int code = int(status);
+  return code == 214 || code == 220 || (code >= 700 && code <= 719 && code != 701) || code == 999;
+}
+
+Result<int> attribute(const Driver& driver, Device device, Attribute which) {
+  int value = 0;
+  TOK_TRY(checked(driver, driver.api.device_attribute(&value, which, device),
+                  "The device does not describe itself"));
+  return value;
+}
+
+Result<int> architecture_of(const Driver& driver, Device device) {
+  TOK_TRY(const int major, attribute(driver, device, Attribute::kMajor));
+  TOK_TRY(const int minor, attribute(driver, device, Attribute::kMinor));
+  return 10 * major + minor;
+}
+
+Result<DeviceInfo> described(const Driver& driver, Device device) {
+  char name[256] = {};
+  TOK_TRY(checked(driver, driver.api.device_name(name, int(sizeof name) - 1, device),
+                  "The device has no name"));
+  TOK_TRY(const int multiprocessors, attribute(driver, device, Attribute::kMultiprocessors));
+  TOK_TRY(const int cache_bytes, attribute(driver, device, Attribute::kCacheBytes));
+  TOK_TRY(const int lanes, attribute(driver, device, Attribute::kWarpSize));
+  TOK_TRY(const int architecture, architecture_of(driver, device));
+  DeviceInfo info;
+  info.backend = BackendKind::kCuda;
+  info.name = name;
+  info.driver = fmt::format("CUDA {}, sm_{}", version_text(driver.version), architecture);
+  info.features = kFeatureF16 | kFeatureSubgroups | kFeatureDot4;
+  info.subgroup_min = info.subgroup_max = uint32_t(lanes);
+  info.limits = {.workgroup_threads = 1024,
+                 .workgroup_bytes = kWorkgroupBytes,
+                 .storage_buffers = kMaxBuffers,
+                 .grid_dimension = 65535,
+                 .binding_bytes = uint64_t{1} << 40,  // any number
+                 .buffer_bytes = uint64_t{1} << 40};
+  info.size = {.multiprocessors = uint32_t(multiprocessors),
+               .cache_bytes = uint64_t(cache_bytes),
+               .source = "the CUDA driver"};
+  return info;
+}
+
+/// The devices, a bit for each, whose context some error has poisoned since it was made.
+std::atomic<uint64_t> g_lost = 0;
+
+uint64_t bit_of(Device device) {
+  return uint64_t{1} << (device % 64);
+}
+
+}  // namespace
+
+Result<std::shared_ptr<CudaDevice>> CudaDevice::open(const CudaOptions& options) {
+  const Result<Driver>& found = cuda::driver();
+  if (!found) return Failure(found.error());
+  const Driver& driver = *found;
+  int count = 0;
+  TOK_TRY(checked(driver, driver.api.device_count(&count), "The devices cannot be counted"));
+  if (count == 0) return unsupported("The NVIDIA driver has no GPU.");
+  const uint32_t number = options.device.value_or(0);
+  if (number >= uint32_t(count)) {
+    return fail(ErrorCode::kUsage, "There is no CUDA device {}; there are {}.", number, count);
+  }
+  std::shared_ptr<CudaDevice> own(new CudaDevice(driver));
+  TOK_TRY(checked(driver, driver.api.device_get(&own->device_, int(number)), "No device"));
+  TOK_TRY(own->architecture_, architecture_of(driver, own->device_));
+  TOK_TRY(own->info_, described(driver, own->device_));
+  if (own->architecture_ < kOldestArchitecture) {
+    return unsupported("\"{}\" is sm_{}; the oldest GPUs that work are sm_{} (Turing).",
+                       own->info_.name, own->architecture_, kOldestArchitecture);
+  }
+  if ((g_lost.fetch_and(~bit_of(own->device_)) & bit_of(own->device_)) != 0) {
+    TOK_TRY(checked(driver, driver.api.context_reset(own->device_), "The device does not recover"));
+  }
+  TOK_TRY(checked(driver, driver.api.context_retain(&own->context_, own->device_),
+                  "The device cannot be opened"));
+  TOK_TRY(own->enter());
+  TOK_TRY(own->check(driver.api.stream_create(&own->stream_, kStreamNonBlocking), "No stream"));
+  if (!options.cache_dir.empty()) own->cache_ = open_pipeline_cache(options.cache_dir);
+  return own;
+}
+
+CudaDevice::~CudaDevice() {
+  // Whatever belonged to a lost context is gone with it, or will be.
+  if (context_ == nullptr || !enter()) return;
+  if (stream_ != nullptr) driver_.api.stream_destroy(stream_);
+  driver_.api.context_release(device_);
+}
+
+Result<void> CudaDevice::enter() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (loss_) return Failure(*loss_);
+  }
+  return check(driver_.api.context_set(context_), "The device's context is gone");
+}
+
+Result<void> CudaDevice::check(Status status, std::string_view what) {
+  if (status == Status::kSuccess) return {};
+  const std::lock_guard lock(mutex_);
+  if (loss_) return Failure(*loss_);
+  Result<void> failed = checked(driver_, status, what);
+  if (!poisons(status)) return failed;
+  loss_ = Error{ErrorCode::kDeviceLost, failed.error().message};
+  g_lost |= bit_of(device_);
+  return Failure(*loss_);
+}
+
+}  // namespace cuda
+
+Result<std::vector<DeviceInfo>> list_cuda_devices() {
+  const Result<cuda::Driver>& driver = cuda::driver();
+  if (!driver) return Failure(driver.error());
+  int count = 0;
+  TOK_TRY(cuda::checked(*driver, driver->api.device_count(&count), "The devices are not counted"));
+  std::vector<DeviceInfo> all;
+  for (int number = 0; number < count; ++number) {
+    cuda::Device device = 0;
+    TOK_TRY(cuda::checked(*driver, driver->api.device_get(&device, number), "No device"));
+    TOK_TRY(DeviceInfo info, cuda::described(*driver, device));
+    all.push_back(std::move(info));
+  }
+  return all;
+}
+
+Result<std::string> cuda_compiler_text() {
+  const Result<cuda::Compiler>& compiler = cuda::compiler();
+  if (!compiler) return Failure(compiler.error());
+  return fmt::format("NVRTC {}.{} ({})", compiler->major, compiler->minor, compiler->path);
+}
+
+}  // namespace tokamak

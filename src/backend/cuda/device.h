@@ -1,0 +1,73 @@
+// One opened CUDA device: its context, the stream that everything runs on, and what it has to say.
+#pragma once
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "backend/backend.h"
+#include "backend/cuda/library.h"
+#include "backend/pipeline_cache.h"
+
+namespace tokamak {
+
+struct CudaOptions {
+  std::optional<uint32_t> device;  // its number; the first one otherwise
+  std::string cache_dir;           // compiled kernels, kept between runs; "": none
+};
+
+/// What there is of CUDA, for `doctor`: descriptions of all devices, or why there are none.
+Result<std::vector<DeviceInfo>> list_cuda_devices();
+/// "NVRTC 13.0 (/usr/local/cuda-13.0/lib/libnvrtc.so.13)"; or why there is none.
+Result<std::string> cuda_compiler_text();
+
+/// Errors: why CUDA cannot be used, in a sentence that says what to do.
+Result<std::unique_ptr<Backend>> open_cuda_backend(const CudaOptions& options);
+
+namespace cuda {
+
+class CudaDevice {
+ public:
+  static Result<std::shared_ptr<CudaDevice>> open(const CudaOptions& options);
+  CudaDevice(const CudaDevice&) = delete;
+  CudaDevice& operator=(const CudaDevice&) = delete;
+  ~CudaDevice();
+
+  const DeviceInfo& info() const { return info_; }
+  const DriverApi& api() const { return driver_.api; }
+  Stream stream() const { return stream_; }
+  /// 90 of compute capability 9.0.
+  int architecture() const { return architecture_; }
+  /// Null when there is none.
+  PipelineCache* cache() const { return cache_.get(); }
+
+  /// Makes the context that of the calling thread: before its first call of any other function.
+  /// After a loss it fails, and nothing may be freed: the handles are those of a context that is
+  /// gone, perhaps of one that has been made since.
+  Result<void> enter();
+  /// What a call has given. An error that poisons the context is kDeviceLost, then and from then
+  /// on.
+  Result<void> check(Status status, std::string_view what);
+
+  /// Counts memory; see Backend::device_bytes().
+  void count_bytes(int64_t change) { bytes_ += uint64_t(change); }
+  uint64_t bytes() const { return bytes_; }
+
+ private:
+  explicit CudaDevice(const Driver& driver) : driver_(driver) {}
+
+  const Driver& driver_;
+  DeviceInfo info_;
+  Device device_ = 0;
+  int architecture_ = 0;
+  Context context_ = nullptr;
+  Stream stream_ = nullptr;
+  std::unique_ptr<PipelineCache> cache_;
+  std::atomic<uint64_t> bytes_ = 0;
+  std::mutex mutex_;  // of loss_
+  std::optional<Error> loss_;
+};
+
+}  // namespace cuda
+}  // namespace tokamak

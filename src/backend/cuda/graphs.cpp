@@ -1,0 +1,90 @@
+#include "backend/cuda/graphs.h"
+
+#include <algorithm>
+
+namespace tokamak::cuda {
+namespace {
+
+/// Shapes that are kept: those of one model's decoding, with some sequences that come and go.
+constexpr size_t kMaxEntries = 32;
+
+/// A graph while it is being built.
+struct Building {
+  const DriverApi& api;
+  Graph graph = nullptr;
+  ~Building() {
+    if (graph != nullptr) api.graph_destroy(graph);
+  }
+};
+
+}  // namespace
+
+Graphs::~Graphs() {
+  if (!device_->enter()) return;
+  for (const Entry& entry : entries_) {
+    if (entry.exec != nullptr) device_->api().graph_exec_destroy(entry.exec);
+  }
+}
+
+Result<void> Graphs::run(const StepShape& shape, std::span<const PreparedLaunch> launches) {
+  const auto found = std::ranges::find(entries_, shape, &Entry::shape);
+  if (found == entries_.end()) {
+    if (entries_.size() == kMaxEntries) {
+      TOK_TRY(forget_oldest());
+    }
+    entries_.push_back({shape});
+    for (uint32_t i = 0; i < shape.repeat; ++i) TOK_TRY(launch(*device_, launches, shape.size));
+    return {};
+  }
+  Entry own = *found;
+  if (own.exec == nullptr) {
+    TOK_TRY(own.exec, make(shape, launches));
+  }
+  entries_.erase(found);
+  entries_.push_back(own);
+  return device_->check(device_->api().graph_launch(own.exec, device_->stream()),
+                        "A step cannot be launched");
+}
+
+Result<void> Graphs::forget_oldest() {
+  const Entry oldest = entries_.front();
+  entries_.pop_front();
+  if (oldest.exec == nullptr) return {};
+  // It may still run.
+  TOK_TRY(device_->check(device_->api().stream_synchronize(device_->stream()),
+                         "The device has failed"));
+  device_->api().graph_exec_destroy(oldest.exec);
+  return {};
+}
+
+Result<GraphExec> Graphs::make(const StepShape& shape, std::span<const PreparedLaunch> launches) {
+  const DriverApi& api = device_->api();
+  Building building{api};
+  TOK_TRY(device_->check(api.graph_create(&building.graph, 0), "No graph"));
+  GraphNode last = nullptr;
+  for (uint32_t i = 0; i < shape.repeat; ++i) {
+    for (const PreparedLaunch& own : launches) {
+      const Workgroups groups = workgroups_of(own, shape.size);
+      Bound bound = own.bound;
+      void* parameters[] = {&bound};  // copied by the call
+      const KernelNodeParameters node = {.function = own.kernel.function,
+                                         .grid_x = groups.x,
+                                         .grid_y = groups.y,
+                                         .grid_z = groups.z,
+                                         .block_x = own.kernel.lanes,
+                                         .block_y = 1,
+                                         .block_z = 1,
+                                         .shared_bytes = own.kernel.shared_bytes,
+                                         .parameters = parameters};
+      const GraphNode before = last;
+      TOK_TRY(device_->check(
+          api.graph_add_kernel(&last, building.graph, &before, before == nullptr ? 0 : 1, &node),
+          "A graph takes no kernel"));
+    }
+  }
+  GraphExec exec = nullptr;
+  TOK_TRY(device_->check(api.graph_instantiate(&exec, building.graph, 0), "A graph is refused"));
+  return exec;
+}
+
+}  // namespace tokamak::cuda

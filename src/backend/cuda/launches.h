@@ -1,0 +1,39 @@
+// The launches of a plan: what of them does not change from step to step.
+#pragma once
+#include <span>
+#include <vector>
+
+#include "backend/cuda/buffers.h"
+#include "backend/cuda/modules.h"
+
+namespace tokamak::cuda {
+
+/// Mirrors Bound of kernels/cuda/device.cuh.
+struct Bound {
+  DevicePointer at[32] = {};
+  uint32_t bytes[32] = {};
+};
+
+struct PreparedLaunch {
+  Kernel kernel;
+  Grid grid;
+  bool for_outputs = false;
+  Bound bound;
+};
+
+/// How many workgroups a launch has in a step of that size.
+struct Workgroups {
+  uint32_t x = 1, y = 1, z = 1;
+};
+Workgroups workgroups_of(const PreparedLaunch& launch, const BatchSize& batch);
+
+/// [phase][step]
+std::vector<std::vector<PreparedLaunch>> prepare_launches(const Plan& plan, const Buffers& buffers,
+                                                          const Compiled& compiled,
+                                                          const Modules& modules);
+
+/// Puts the launches onto the device's stream, for a step of that size.
+Result<void> launch(CudaDevice& device, std::span<const PreparedLaunch> launches,
+                    const BatchSize& batch);
+
+}  // namespace tokamak::cuda

@@ -1,0 +1,151 @@
+#include "backend/cuda/modules.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <thread>
+
+#include "backend/cuda/compile.h"
+#include "base/hash.h"
+#include "base/seconds.h"
+#include "kernels/cuda/translate.h"
+#include "kernels/sources.h"
+
+namespace tokamak::cuda {
+namespace {
+
+/// Changes with what a cached entry is.
+constexpr int kCacheFormat = 1;
+
+/// Whatever the machine code depends on: the text, what it includes, the compiler, the device.
+std::string key_of(const Compiler& compiler, const std::string& text, int architecture) {
+  uint64_t headers = kHashStart;
+  for (const EmbeddedFile& header : wgsl::headers()) {
+    headers = hash_bytes<char>(header.text, headers);
+  }
+  return fmt::format("cuda {} NVRTC {}.{} {} {:016x}\n{}", kCacheFormat, compiler.major,
+                     compiler.minor, fmt::join(compile_options(architecture), " "), headers, text);
+}
+
+/// Empty when the cache does not have it.
+std::vector<uint8_t> cached_code(PipelineCache* cache, std::span<const uint8_t> key) {
+  if (cache == nullptr) return {};
+  std::vector<uint8_t> code(cache->load(key, {}));
+  if (!code.empty() && cache->load(key, code) != code.size()) code.clear();
+  cache->count(!code.empty());
+  return code;
+}
+
+/// The distinct texts of a plan, in the order of their first steps.
+struct Texts {
+  std::vector<const std::string*> all;
+  std::map<std::string, size_t> known;
+};
+
+Result<void> collect(const Plan& plan, Texts& texts, Compiled& compiled) {
+  for (const Phase& phase : plan.phases) {
+    std::vector<size_t>& indices = compiled.of_step.emplace_back();
+    for (const Step& step : phase.steps) {
+      TOK_TRY(std::string text,
+              wgsl::translated(shader_pieces(step.launch, step.inputs.size(), step.outputs.size(),
+                                             batch_access(plan, phase, step))));
+      const auto [entry, is_new] = texts.known.try_emplace(std::move(text), texts.all.size());
+      indices.push_back(entry->second);
+      if (!is_new) continue;
+      texts.all.push_back(&entry->first);
+      compiled.names.push_back(step.kernel->name);
+    }
+  }
+  return {};
+}
+
+/// The newest architecture that NVRTC knows and the device runs.
+Result<int> target_of(const Compiler& compiler, const CudaDevice& device) {
+  if (std::ranges::count(compiler.architectures, device.architecture()) != 0) {
+    return device.architecture();
+  }
+  return unsupported("{} knows no sm_{}, as \"{}\" is; a newer one does.", compiler.path,
+                     device.architecture(), device.info().name);
+}
+
+}  // namespace
+
+Result<Compiled> compile_plan(CudaDevice& device, const Plan& plan) {
+  const auto begun = std::chrono::steady_clock::now();
+  const Result<Compiler>& found = compiler();
+  if (!found) return Failure(found.error());
+  TOK_TRY(const int architecture, target_of(*found, device));
+  Compiled compiled;
+  Texts texts;
+  TOK_TRY(collect(plan, texts, compiled));
+  compiled.cubins.resize(texts.all.size());
+  std::vector<Result<void>> results(texts.all.size());
+  std::atomic<size_t> next = 0;
+  std::atomic<uint32_t> cached = 0;
+  const auto compile_some = [&] {
+    for (size_t i = next++; i < texts.all.size(); i = next++) {
+      const std::string key = key_of(*found, *texts.all[i], architecture);
+      const std::span key_bytes(reinterpret_cast<const uint8_t*>(key.data()), key.size());
+      compiled.cubins[i] = cached_code(device.cache(), key_bytes);
+      if (!compiled.cubins[i].empty()) {
+        ++cached;
+        continue;
+      }
+      auto cubin = compile_text(*found, compiled.names[i], *texts.all[i], architecture);
+      if (!cubin) {
+        results[i] = Failure(cubin.error());
+        continue;
+      }
+      compiled.cubins[i] = *std::move(cubin);
+      if (device.cache() != nullptr) device.cache()->store(key_bytes, compiled.cubins[i]);
+    }
+  };
+  {
+    const size_t workers =
+        std::clamp<size_t>(std::thread::hardware_concurrency(), 1, texts.all.size() + 1);
+    std::vector<std::jthread> threads;
+    for (size_t i = 0; i < workers; ++i) threads.emplace_back(compile_some);
+  }
+  for (const Result<void>& result : results) TOK_TRY(result);
+  compiled.cached = cached;
+  compiled.seconds = seconds_since(begun);
+  return compiled;
+}
+
+Result<Modules> Modules::load(std::shared_ptr<CudaDevice> device, const Compiled& compiled) {
+  Modules own;
+  own.device_ = std::move(device);
+  CudaDevice& on = *own.device_;
+  for (size_t i = 0; i < compiled.cubins.size(); ++i) {
+    Kernel& kernel = own.all_.emplace_back();
+    const std::string what = fmt::format("kernel {} cannot be loaded", compiled.names[i]);
+    TOK_TRY(on.check(on.api().module_load(&kernel.module, compiled.cubins[i].data()), what));
+    TOK_TRY(on.check(on.api().module_function(&kernel.function, kernel.module, "entry"), what));
+    DevicePointer shape = 0;
+    size_t bytes = 0;
+    TOK_TRY(on.check(on.api().module_global(&shape, &bytes, kernel.module, "launch_shape"), what));
+    uint32_t numbers[2] = {};  // see kernels/cuda/device.cuh
+    TOK_TRY(on.check(on.api().copy_to_host(numbers, shape, sizeof numbers), what));
+    kernel.lanes = numbers[0];
+    kernel.shared_bytes = numbers[1];
+  }
+  return own;
+}
+
+Modules& Modules::operator=(Modules&& other) noexcept {
+  std::swap(device_, other.device_);
+  std::swap(all_, other.all_);
+  return *this;
+}
+
+Modules::~Modules() {
+  if (device_ == nullptr || !device_->enter()) return;
+  for (const Kernel& kernel : all_) {
+    if (kernel.module != nullptr) device_->api().module_unload(kernel.module);
+  }
+}
+
+}  // namespace tokamak::cuda

@@ -1,0 +1,47 @@
+// Every kernel of a plan as machine code on the device.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "backend/cuda/device.h"
+#include "plan/plan.h"
+
+namespace tokamak::cuda {
+
+/// A text that is ready to be launched.
+struct Kernel {
+  Module module = nullptr;
+  Function function = nullptr;
+  uint32_t lanes = 0, shared_bytes = 0;  // of a workgroup
+};
+
+struct Compiled {
+  std::vector<std::vector<uint8_t>> cubins;
+  std::vector<std::string_view> names;       // of a kernel that has the text
+  std::vector<std::vector<size_t>> of_step;  // [phase][step] -> index into `cubins`
+  uint32_t cached = 0;                       // how many were compiled by an earlier run
+  double seconds = 0;
+};
+
+/// Translates the kernels of the plan and compiles those that the cache does not have, on all
+/// processors at once. Steps with the same text share one. Errors: a text that has no translation
+/// or is refused; that NVRTC is not there, and needed.
+Result<Compiled> compile_plan(CudaDevice& device, const Plan& plan);
+
+/// What is loaded, unloaded with it.
+class Modules {
+ public:
+  Modules() = default;
+  static Result<Modules> load(std::shared_ptr<CudaDevice> device, const Compiled& compiled);
+  Modules(Modules&& other) noexcept = default;
+  Modules& operator=(Modules&& other) noexcept;
+  ~Modules();
+
+  const Kernel& operator[](size_t i) const { return all_[i]; }
+
+ private:
+  std::shared_ptr<CudaDevice> device_;
+  std::vector<Kernel> all_;
+};
+
+}  // namespace tokamak::cuda

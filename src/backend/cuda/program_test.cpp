@@ -1,0 +1,158 @@
+// Programs on the first CUDA device there is: in these tests the emulator's.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "backend/cuda/device.h"
+#include "backend/tiny_plan.h"
+
+namespace tokamak {
+namespace {
+
+std::unique_ptr<Backend> open() {
+  auto backend = open_cuda_backend({});
+  EXPECT_TRUE(backend) << backend.error().message;
+  return backend ? *std::move(backend) : nullptr;
+}
+
+std::unique_ptr<Program> make(Backend& backend) {
+  auto program = backend.compile(tiny_plan(backend.device()), tiny_reader());
+  EXPECT_TRUE(program) << program.error().message;
+  return program ? *std::move(program) : nullptr;
+}
+
+TEST(CudaProgram, GivesResultsInTheOrderOfTheirSteps) {
+  const auto backend = open();
+  ASSERT_NE(backend, nullptr);
+  const auto program = make(*backend);
+  ASSERT_NE(program, nullptr);
+  std::vector<std::vector<float>> results;
+  const auto keep = [&](Result<std::span<const float>> result) {
+    ASSERT_TRUE(result) << result.error().message;
+    results.emplace_back(result->begin(), result->end());
+  };
+  for (uint32_t token = 0; token < kTinyVocab; ++token) {
+    ASSERT_TRUE(program->submit(tiny_step(token, keep)));
+  }
+  ASSERT_TRUE(program->wait());
+  ASSERT_EQ(results.size(), kTinyVocab);
+  for (uint32_t token = 0; token < kTinyVocab; ++token) {
+    EXPECT_EQ(results[token], tiny_result(token));
+  }
+}
+
+TEST(CudaProgram, DeliversWhenPolledAndWhenWaitedFor) {
+  const auto backend = open();
+  ASSERT_NE(backend, nullptr);
+  const auto program = make(*backend);
+  ASSERT_NE(program, nullptr);
+  int delivered = 0;
+  const auto count = [&](Result<std::span<const float>> result) { delivered += result ? 1 : 0; };
+  const uint32_t token = 1;
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(program->submit(tiny_step(token, count)));
+  ASSERT_TRUE(program->wait_for_result());
+  EXPECT_GE(delivered, 1);
+  ASSERT_TRUE(program->limit_batches(0));
+  ASSERT_TRUE(program->poll());
+  EXPECT_EQ(delivered, 3);
+  EXPECT_TRUE(program->wait_for_result());
+}
+
+TEST(CudaProgram, CountsItsMemoryAndGivesItBack) {
+  const auto backend = open();
+  ASSERT_NE(backend, nullptr);
+  uint64_t bytes = 0;
+  for (const Buffer& buffer : tiny_plan(backend->device()).buffers) bytes += buffer.bytes;
+  {
+    const auto program = make(*backend);
+    EXPECT_EQ(backend->device_bytes(), bytes);
+  }
+  EXPECT_EQ(backend->device_bytes(), 0u);
+}
+
+/// Steps that come again become graphs.
+TEST(CudaProgram, GivesTheSameResultsFromGraphs) {
+  const auto backend = open();
+  ASSERT_NE(backend, nullptr);
+  const auto program = make(*backend);
+  ASSERT_NE(program, nullptr);
+  size_t right = 0;
+  for (uint32_t turn = 0; turn < 3; ++turn) {
+    for (uint32_t token = 0; token < kTinyVocab; ++token) {
+      ASSERT_TRUE(program->submit(tiny_step(token, [&right, token](auto result) {
+        right += result && std::ranges::equal(*result, tiny_result(token)) ? 1 : 0;
+      })));
+    }
+  }
+  ASSERT_TRUE(program->wait());
+  EXPECT_EQ(right, 3 * kTinyVocab);
+}
+
+TEST(CudaProgram, TimesEveryLaunchOfAStep) {
+  const auto backend = open();
+  ASSERT_NE(backend, nullptr);
+  const auto program = make(*backend);
+  ASSERT_NE(program, nullptr);
+  const uint32_t token = 2;
+  const auto seconds = program->time_launches(tiny_step(token, nullptr));
+  ASSERT_TRUE(seconds) << seconds.error().message;
+  EXPECT_EQ(seconds->size(), program->plan().phases[1].steps.size());
+}
+
+TEST(CudaProgram, FinishesLoadingWithTheReadersError) {
+  const auto backend = open();
+  ASSERT_NE(backend, nullptr);
+  const auto program =
+      backend->compile(tiny_plan(backend->device()),
+                       [](const TensorDesc&, Share, const WriteBytes&) -> Result<void> {
+                         return invalid_input("The file is too short.");
+                       });
+  ASSERT_FALSE(program);
+  EXPECT_EQ(program.error().message, "The file is too short.");
+  const auto cancelled = backend->compile(tiny_plan(backend->device()), tiny_reader(),
+                                          [](uint64_t, uint64_t) { return false; });
+  ASSERT_FALSE(cancelled);
+  EXPECT_EQ(cancelled.error().code, ErrorCode::kCancelled);
+}
+
+/// The emulator's device fails at its third launch, and never works again before it is reset.
+TEST(CudaProgram, TellsOfALostDeviceAndRunsAfterItIsOpenedAgain) {
+  setenv("TOKAMAK_EMULATED_FAULT", "launch:3:719", 1);
+  const auto backend = open();
+  unsetenv("TOKAMAK_EMULATED_FAULT");
+  ASSERT_NE(backend, nullptr);
+  auto lost_program = make(*backend);
+  ASSERT_NE(lost_program, nullptr);
+  std::vector<ErrorCode> answers;
+  const auto keep = [&](Result<std::span<const float>> result) {
+    if (!result) answers.push_back(result.error().code);
+  };
+  uint32_t token = 0;
+  ASSERT_TRUE(lost_program->submit(tiny_step(token, keep)));
+  const auto lost = lost_program->submit(tiny_step(token, keep));
+  ASSERT_FALSE(lost);
+  EXPECT_EQ(lost.error().code, ErrorCode::kDeviceLost);
+  EXPECT_NE(lost.error().message.find("CUDA_ERROR_LAUNCH_FAILED"), std::string::npos);
+  const auto waited = lost_program->wait();
+  ASSERT_FALSE(waited);
+  EXPECT_EQ(waited.error().code, ErrorCode::kDeviceLost);
+  EXPECT_EQ(answers, std::vector{ErrorCode::kDeviceLost});
+
+  // As the engine does it: the program goes first, the device when there is another.
+  lost_program.reset();
+  const auto again = open();
+  ASSERT_NE(again, nullptr);
+  const auto program = make(*again);
+  ASSERT_NE(program, nullptr);
+  std::vector<float> result;
+  token = 3;
+  ASSERT_TRUE(program->submit(tiny_step(token, [&](Result<std::span<const float>> values) {
+    if (values) result.assign(values->begin(), values->end());
+  })));
+  ASSERT_TRUE(program->wait());
+  EXPECT_EQ(result, tiny_result(token));
+}
+
+}  // namespace
+}  // namespace tokamak

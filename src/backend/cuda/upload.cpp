@@ -1,0 +1,194 @@
+// Threads read shares of constants into pinned chunks of their own, each with a stream of its own:
+// while one of a thread's chunks is on its way, it fills the other.
+#include "backend/cuda/upload.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstring>
+#include <thread>
+
+#include "base/bits.h"
+#include "base/check.h"
+
+namespace tokamak::cuda {
+namespace {
+
+constexpr size_t kChunkBytes = size_t{4} << 20;
+constexpr size_t kChunks = 2;  // of a thread
+constexpr size_t kMaxWorkers = 8;
+/// Constants above this are read by several threads.
+constexpr uint64_t kShareBytes = uint64_t{16} << 20;
+
+struct Task {
+  const UploadJob* job;
+  Share share;
+};
+
+/// The shares of the largest constants first: one that is begun last would leave the other threads
+/// idle.
+std::vector<Task> divide(std::vector<UploadJob>& jobs) {
+  std::ranges::stable_sort(jobs, std::greater{}, &UploadJob::bytes);
+  std::vector<Task> tasks;
+  for (const UploadJob& job : jobs) {
+    const auto count = uint32_t(std::max<uint64_t>(1, ceil_div(job.bytes, kShareBytes)));
+    for (uint32_t i = 0; i < count; ++i) tasks.push_back({&job, {.index = i, .count = count}});
+  }
+  return tasks;
+}
+
+/// What the threads and the one that waits for them share.
+class Tally {
+ public:
+  explicit Tally(size_t tasks) : tasks_(tasks) {}
+
+  /// The number of a task that nobody has taken, or that of tasks when there is none or all stop.
+  size_t take() {
+    const std::lock_guard lock(mutex_);
+    return error_ || next_ == tasks_ ? tasks_ : next_++;
+  }
+  void add(uint64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    done_ += bytes;
+    changed_.notify_one();
+  }
+  void stop(Error error) {
+    const std::lock_guard lock(mutex_);
+    if (!error_) error_ = std::move(error);
+    changed_.notify_one();
+  }
+  void leave() {
+    const std::lock_guard lock(mutex_);
+    ++left_;
+    changed_.notify_one();
+  }
+  bool is_stopped() {
+    const std::lock_guard lock(mutex_);
+    return error_.has_value();
+  }
+
+  /// Calls `progress` at changes until all `workers` have left.
+  void wait(size_t workers, uint64_t total, const LoadProgress& progress) {
+    std::unique_lock lock(mutex_);
+    for (uint64_t told = 0; left_ < workers;) {
+      changed_.wait(lock, [&] { return left_ == workers || done_ != told; });
+      told = done_;
+      lock.unlock();
+      if (progress && !progress(told, total)) stop(loading_cancelled().error());
+      lock.lock();
+    }
+  }
+  Result<void> result(uint64_t total) {
+    if (error_) return Failure(*error_);
+    TOK_CHECK(done_ == total);
+    return {};
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  size_t tasks_, next_ = 0, left_ = 0;
+  uint64_t done_ = 0;
+  std::optional<Error> error_;
+};
+
+class Worker {
+ public:
+  Worker(std::shared_ptr<CudaDevice> device, Tally& tally)
+      : device_(std::move(device)), tally_(tally) {}
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+  ~Worker() {
+    if (stream_ != nullptr && device_->enter()) device_->api().stream_destroy(stream_);
+  }
+
+  Result<void> begin() {
+    TOK_TRY(device_->enter());
+    TOK_TRY(
+        device_->check(device_->api().stream_create(&stream_, kStreamNonBlocking), "No stream"));
+    for (Chunk& chunk : chunks_) {
+      TOK_TRY(chunk.memory, PinnedMemory::make(device_, kChunkBytes));
+      TOK_TRY(chunk.sent, Mark::make(device_));
+    }
+    return {};
+  }
+
+  Result<void> load(const Task& task, const ConstantReader& constants) {
+    return constants(*task.job->constant, task.share,
+                     [&](uint64_t offset, std::span<const std::byte> bytes) {
+                       return send(*task.job, offset, bytes);
+                     });
+  }
+
+  Result<void> finish() {
+    return device_->check(device_->api().stream_synchronize(stream_), "Weights do not arrive");
+  }
+
+ private:
+  struct Chunk {
+    PinnedMemory memory;
+    Mark sent;
+  };
+
+  Result<void> send(const UploadJob& job, uint64_t offset, std::span<const std::byte> bytes) {
+    TOK_CHECK(offset + bytes.size() <= job.bytes);
+    while (!bytes.empty()) {
+      if (tally_.is_stopped()) return fail(ErrorCode::kCancelled, "Loading has failed.");
+      Chunk& chunk = chunks_[next_++ % kChunks];
+      TOK_TRY(chunk.sent.wait());  // of what was in it
+      const size_t size = std::min(bytes.size(), kChunkBytes);
+      std::memcpy(chunk.memory.data(), bytes.data(), size);
+      TOK_TRY(device_->check(device_->api().copy_to_device_async(
+                                 job.memory + offset, chunk.memory.data(), size, stream_),
+                             "Weights cannot be copied"));
+      TOK_TRY(chunk.sent.record(stream_));
+      tally_.add(size);
+      offset += size;
+      bytes = bytes.subspan(size);
+    }
+    return {};
+  }
+
+  std::shared_ptr<CudaDevice> device_;
+  Tally& tally_;
+  Stream stream_ = nullptr;
+  Chunk chunks_[kChunks];
+  size_t next_ = 0;
+};
+
+/// One thread's part: takes tasks until there are none left.
+Result<void> work(const std::shared_ptr<CudaDevice>& device, const std::vector<Task>& tasks,
+                  const ConstantReader& constants, Tally& tally) {
+  Worker worker(device, tally);
+  TOK_TRY(worker.begin());
+  for (size_t task = tally.take(); task < tasks.size(); task = tally.take()) {
+    TOK_TRY(worker.load(tasks[task], constants));
+  }
+  return worker.finish();
+}
+
+}  // namespace
+
+Result<void> upload_constants(const std::shared_ptr<CudaDevice>& device,
+                              std::vector<UploadJob> jobs, const ConstantReader& constants,
+                              const LoadProgress& progress) {
+  uint64_t total = 0;
+  for (const UploadJob& job : jobs) total += job.bytes;
+  const std::vector<Task> tasks = divide(jobs);
+  Tally tally(tasks.size());
+  const size_t workers = std::clamp<size_t>(
+      std::min<size_t>(std::thread::hardware_concurrency(), tasks.size()), 1, kMaxWorkers);
+  {
+    std::vector<std::jthread> threads;
+    for (size_t i = 0; i < workers; ++i) {
+      threads.emplace_back([&] {
+        const Result<void> status = work(device, tasks, constants, tally);
+        if (!status) tally.stop(status.error());
+        tally.leave();
+      });
+    }
+    tally.wait(workers, total, progress);
+  }
+  return tally.result(total);
+}
+
+}  // namespace tokamak::cuda

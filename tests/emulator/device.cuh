@@ -1,0 +1,90 @@
+// What kernels/cuda/device.cuh is for a GPU, for a processor: a lane is a fiber (fibers.h), and the
+// emulator that loads the kernel says through `machine` where it is and lets it wait for others.
+#define DEVICE inline
+
+namespace wgsl {
+
+typedef unsigned int u32;
+typedef int i32;
+typedef float f32;
+typedef unsigned short u16;
+
+constexpr u32 kSubgroupLanes = 32;
+
+// Mirrors Machine of fibers.h.
+struct Machine {
+  u32 group[3];
+  u32 lane;
+  void (*sync_workgroup)();
+  u32 (*shuffle_xor)(u32 value, u32 mask);
+  u32 (*any_lane)(u32 value);
+};
+
+}  // namespace wgsl
+
+extern "C" {
+wgsl::Machine* machine;
+}
+
+namespace wgsl {
+
+DEVICE u32 workgroup(u32 axis) { return machine->group[axis]; }
+DEVICE u32 lane_of_workgroup() { return machine->lane; }
+
+DEVICE void sync_workgroup() { machine->sync_workgroup(); }
+DEVICE u32 shuffle_xor(u32 value, u32 mask) { return machine->shuffle_xor(value, mask); }
+DEVICE bool any_lane(bool value) { return machine->any_lane(value) != 0; }
+
+// Lanes take turns only where they wait: nothing comes in between.
+template <class T>
+DEVICE T exchanged(T* to, T value) {
+  const T before = *to;
+  *to = value;
+  return before;
+}
+template <class T>
+DEVICE T atomic_add(T* to, T value) { return exchanged(to, T(*to + value)); }
+template <class T>
+DEVICE T atomic_min(T* to, T value) { return exchanged(to, value < *to ? value : *to); }
+template <class T>
+DEVICE T atomic_max(T* to, T value) { return exchanged(to, value < *to ? *to : value); }
+
+DEVICE u16 f16_bits(f32 value) { return __builtin_bit_cast(u16, _Float16(value)); }
+DEVICE f32 f16_value(u16 bits) { return f32(__builtin_bit_cast(_Float16, bits)); }
+
+DEVICE u32 truncated_u32(f32 value) {
+  return !(value > 0.0f) ? 0u : value >= 4294967296.0f ? ~0u : u32(value);
+}
+DEVICE i32 truncated_i32(f32 value) {
+  if (value != value) return 0;
+  return value <= -2147483648.0f ? -2147483647 - 1 : value >= 2147483648.0f ? 2147483647 : i32(value);
+}
+
+DEVICE i32 dot_bytes(u32 a, u32 b) {
+  i32 sum = 0;
+  for (u32 i = 0; i < 32; i += 8) sum += i32(static_cast<signed char>(a >> i)) * i32(static_cast<signed char>(b >> i));
+  return sum;
+}
+
+DEVICE f32 exp_of(f32 x) { return __builtin_expf(x); }
+DEVICE f32 log_of(f32 x) { return __builtin_logf(x); }
+DEVICE f32 tanh_of(f32 x) { return __builtin_tanhf(x); }
+DEVICE f32 inverse_sqrt_of(f32 x) { return 1.0f / __builtin_sqrtf(x); }
+DEVICE f32 abs_of(f32 x) { return __builtin_fabsf(x); }
+DEVICE f32 min_of(f32 a, f32 b) { return __builtin_fminf(a, b); }
+DEVICE f32 max_of(f32 a, f32 b) { return __builtin_fmaxf(a, b); }
+DEVICE f32 nearest_even(f32 x) { return __builtin_rintf(x); }
+
+struct Bound {
+  void* at[32];
+  u32 bytes[32];
+};
+
+}  // namespace wgsl
+
+#define ENTRY(Kernel)                                                                       \
+  extern "C" unsigned int launch_shape[2] = {Kernel::workgroup_lanes, sizeof(Kernel::Shared)}; \
+  extern "C" void entry(const wgsl::Bound* bound, void* workgroup_memory) {                 \
+    Kernel kernel(*static_cast<Kernel::Shared*>(workgroup_memory), *bound);                 \
+    kernel.enter();                                                                         \
+  }

@@ -1,0 +1,199 @@
+// The entry points of the CUDA driver that src/backend/cuda/api.h names, for one device without
+// hardware: everything is done at once, kernels by fibers (launches.cpp). Allocations end at a page
+// that nobody may touch. TOKAMAK_EMULATED_FAULT=launch:17:719 lets the 17th launch, and every call
+// after it, fail with error 719; TOKAMAK_EMULATED_ORDER=backward takes lanes the other way round.
+#include <dlfcn.h>
+#include <sys/mman.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+
+#include "backend/cuda/api.h"
+#include "state.h"
+
+using namespace tokamak::cuda;
+using namespace emulator;
+
+namespace {
+
+constexpr size_t kPage = 4096;
+
+struct Mapping {
+  void* start;
+  size_t bytes;
+};
+
+struct RecordedEvent {
+  std::chrono::steady_clock::time_point at;
+};
+
+std::mutex g_mutex;
+std::map<DevicePointer, Mapping> g_memory;
+
+size_t pages(size_t bytes) {
+  return (bytes + kPage - 1) / kPage * kPage;
+}
+
+template <typename T>
+T* as(DevicePointer address) {
+  return reinterpret_cast<T*>(address);
+}
+
+}  // namespace
+
+extern "C" {
+
+Status cuInit(unsigned) {
+  return kOk;
+}
+Status cuDriverGetVersion(int* version) {
+  *version = 13000;
+  return kOk;
+}
+Status cuGetErrorName(Status status, const char** text) {
+  *text = status == kLaunchFailed ? "CUDA_ERROR_LAUNCH_FAILED" : "CUDA_ERROR_EMULATED";
+  return kOk;
+}
+Status cuGetErrorString(Status, const char** text) {
+  *text = "the emulator says so";
+  return kOk;
+}
+Status cuDeviceGetCount(int* count) {
+  *count = 1;
+  return kOk;
+}
+Status cuDeviceGet(Device* device, int number) {
+  *device = number;
+  return number == 0 ? kOk : kInvalidValue;
+}
+Status cuDeviceGetName(char* name, int size, Device) {
+  const bool is_backward = order() == Order::kBackward;
+  std::snprintf(name, size_t(size), "emulated CUDA device%s", is_backward ? ", backward" : "");
+  return kOk;
+}
+Status cuDeviceGetAttribute(int* value, Attribute attribute, Device) {
+  static const std::map<Attribute, int> values = {{Attribute::kWarpSize, 32},
+                                                  {Attribute::kMultiprocessors, 132},
+                                                  {Attribute::kCacheBytes, 1 << 20},
+                                                  {Attribute::kMajor, 9},
+                                                  {Attribute::kMinor, 0}};
+  const auto found = values.find(attribute);
+  if (found == values.end()) return kInvalidValue;
+  *value = found->second;
+  return kOk;
+}
+Status cuDevicePrimaryCtxRetain(Context* context, Device) {
+  read_fault();
+  *context = reinterpret_cast<Context>(&fault());
+  return kOk;
+}
+Status cuDevicePrimaryCtxRelease(Device) {
+  return kOk;
+}
+Status cuDevicePrimaryCtxReset(Device) {
+  fault().has_failed = false;
+  return kOk;
+}
+Status cuCtxSetCurrent(Context) {
+  return kOk;
+}
+
+Status cuMemAlloc(DevicePointer* memory, size_t bytes) {
+  if (now() != kOk) return now();
+  const size_t room = pages(bytes);
+  void* start =
+      mmap(nullptr, room + kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (start == MAP_FAILED) return Status::kOutOfMemory;
+  mprotect(static_cast<char*>(start) + room, kPage, PROT_NONE);
+  // After the last 16 bytes there is nothing.
+  const size_t offset = room - (bytes + 15) / 16 * 16;
+  *memory = reinterpret_cast<DevicePointer>(start) + offset;
+  std::memset(as<void>(*memory), 0xff, bytes);
+  const std::lock_guard lock(g_mutex);
+  g_memory[*memory] = {start, room + kPage};
+  return kOk;
+}
+Status cuMemFree(DevicePointer memory) {
+  const std::lock_guard lock(g_mutex);
+  const auto found = g_memory.find(memory);
+  if (found == g_memory.end()) return kInvalidValue;
+  munmap(found->second.start, found->second.bytes);
+  g_memory.erase(found);
+  return kOk;
+}
+Status cuMemHostAlloc(void** memory, size_t bytes, unsigned) {
+  *memory = std::malloc(bytes);
+  return *memory == nullptr ? Status::kOutOfMemory : kOk;
+}
+Status cuMemFreeHost(void* memory) {
+  std::free(memory);
+  return kOk;
+}
+Status cuMemcpyDtoH(void* to, DevicePointer from, size_t bytes) {
+  if (now() == kOk) std::memcpy(to, as<void>(from), bytes);
+  return now();
+}
+Status cuMemcpyHtoDAsync(DevicePointer to, const void* from, size_t bytes, Stream) {
+  if (now() == kOk) std::memcpy(as<void>(to), from, bytes);
+  return now();
+}
+Status cuMemcpyDtoHAsync(void* to, DevicePointer from, size_t bytes, Stream) {
+  return cuMemcpyDtoH(to, from, bytes);
+}
+Status cuMemcpyDtoDAsync(DevicePointer to, DevicePointer from, size_t bytes, Stream) {
+  if (now() == kOk) std::memmove(as<void>(to), as<void>(from), bytes);
+  return now();
+}
+Status cuMemsetD8Async(DevicePointer to, unsigned char value, size_t bytes, Stream) {
+  if (now() == kOk) std::memset(as<void>(to), value, bytes);
+  return now();
+}
+
+Status cuStreamCreate(Stream* stream, unsigned) {
+  *stream = reinterpret_cast<Stream>(&fault());
+  return kOk;
+}
+Status cuStreamDestroy(Stream) {
+  return kOk;
+}
+Status cuStreamSynchronize(Stream) {
+  return now();
+}
+Status cuEventCreate(Event* event, unsigned) {
+  *event = reinterpret_cast<Event>(new RecordedEvent);
+  return kOk;
+}
+Status cuEventDestroy(Event event) {
+  delete reinterpret_cast<RecordedEvent*>(event);
+  return kOk;
+}
+Status cuEventRecord(Event event, Stream) {
+  reinterpret_cast<RecordedEvent*>(event)->at = std::chrono::steady_clock::now();
+  return now();
+}
+Status cuEventQuery(Event) {
+  return now();
+}
+Status cuEventSynchronize(Event) {
+  return now();
+}
+Status cuEventElapsedTime(float* milliseconds, Event from, Event to) {
+  const auto passed =
+      reinterpret_cast<RecordedEvent*>(to)->at - reinterpret_cast<RecordedEvent*>(from)->at;
+  *milliseconds = std::chrono::duration<float, std::milli>(passed).count();
+  return kOk;
+}
+
+Status cuGetProcAddress_v2(const char* name, void** function, int, uint64_t, int*) {
+  Dl_info own = {};
+  dladdr(reinterpret_cast<void*>(&cuInit), &own);
+  void* library = dlopen(own.dli_fname, RTLD_NOW | RTLD_NOLOAD);
+  *function = dlsym(library, name);
+  return *function == nullptr ? Status(500) : kOk;
+}
+
+}  // extern "C"

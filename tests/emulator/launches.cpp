@@ -1,0 +1,185 @@
+// The entry points of modules, launches and graphs.
+#include <dlfcn.h>
+
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <vector>
+
+#include "fibers.h"
+#include "state.h"
+
+using namespace tokamak::cuda;
+using namespace emulator;
+
+namespace {
+
+std::mutex g_mutex;  // one launch at a time
+
+struct LoadedModule {
+  void* library;
+  emulator::Lane entry;
+};
+
+/// As large as Bound of device.cuh.
+struct BoundBuffers {
+  unsigned char bytes[32 * sizeof(void*) + 32 * sizeof(uint32_t)];
+};
+
+struct RecordedLaunch {
+  emulator::Lane entry;
+  uint32_t grid[3];
+  uint32_t lanes, shared_bytes;
+  const void* bound;
+};
+
+struct RecordedGraph {
+  std::vector<RecordedLaunch> launches;
+  std::vector<std::unique_ptr<BoundBuffers>> bound;
+};
+
+/// One workgroup after the other.
+Status run(const RecordedLaunch& launch) {
+  if (now() != kOk) return now();
+  if (++fault().launches == fault().launch) {
+    fault().has_failed = true;
+    return now();
+  }
+  const auto [x_count, y_count, z_count] = launch.grid;
+  if (x_count * y_count * z_count == 0 || launch.lanes == 0 || launch.lanes > 1024) {
+    return kInvalidValue;
+  }
+  std::vector<std::max_align_t> shared(launch.shared_bytes / sizeof(std::max_align_t) + 1);
+  emulator::Machine& machine = emulator::machine();
+  uint32_t (&group)[3] = machine.group;
+  for (group[2] = 0; group[2] < z_count; ++group[2]) {
+    for (group[1] = 0; group[1] < y_count; ++group[1]) {
+      for (group[0] = 0; group[0] < x_count; ++group[0]) {
+        // What no lane has written is no number.
+        std::memset(shared.data(), 0xff, shared.size() * sizeof(std::max_align_t));
+        if (!emulator::run_workgroup(launch.entry, launch.bound, shared.data(), launch.lanes,
+                                     order())) {
+          fault().status = kLaunchFailed;
+          fault().has_failed = true;
+          return now();
+        }
+      }
+    }
+  }
+  return kOk;
+}
+
+}  // namespace
+
+namespace emulator {
+
+Fault& fault() {
+  static Fault own;
+  return own;
+}
+
+Order order() {
+  const char* text = std::getenv("TOKAMAK_EMULATED_ORDER");
+  const bool is_backward = text != nullptr && std::string_view(text) == "backward";
+  return is_backward ? Order::kBackward : Order::kForward;
+}
+
+void read_fault() {
+  if (fault().has_failed) return;
+  fault() = {};
+  const char* text = std::getenv("TOKAMAK_EMULATED_FAULT");
+  int status = 0;
+  if (text != nullptr && std::sscanf(text, "launch:%lu:%d", &fault().launch, &status) == 2) {
+    fault().status = Status(status);
+  }
+}
+
+}  // namespace emulator
+
+extern "C" {
+
+/// `image` is the path of a shared library; see compiler.cpp.
+Status cuModuleLoadData(Module* module, const void* image) {
+  void* library = dlopen(static_cast<const char*>(image), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return Status(200);  // CUDA_ERROR_INVALID_IMAGE
+  auto** machine = static_cast<emulator::Machine**>(dlsym(library, "machine"));
+  *machine = &emulator::machine();
+  const auto entry = reinterpret_cast<emulator::Lane>(dlsym(library, "entry"));
+  *module = reinterpret_cast<Module>(new LoadedModule{library, entry});
+  return kOk;
+}
+Status cuModuleUnload(Module module) {
+  auto* own = reinterpret_cast<LoadedModule*>(module);
+  dlclose(own->library);
+  delete own;
+  return kOk;
+}
+Status cuModuleGetFunction(Function* function, Module module, const char*) {
+  *function = reinterpret_cast<Function>(reinterpret_cast<LoadedModule*>(module)->entry);
+  return kOk;
+}
+Status cuModuleGetGlobal(DevicePointer* address, size_t* bytes, Module module, const char* name) {
+  void* found = dlsym(reinterpret_cast<LoadedModule*>(module)->library, name);
+  *address = reinterpret_cast<DevicePointer>(found);
+  *bytes = 2 * sizeof(uint32_t);
+  return found == nullptr ? Status(500) : kOk;  // CUDA_ERROR_NOT_FOUND
+}
+
+Status cuLaunchKernel(Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                      unsigned lanes, unsigned, unsigned, unsigned shared_bytes, Stream,
+                      void** parameters, void**) {
+  const std::lock_guard lock(g_mutex);
+  return run({reinterpret_cast<emulator::Lane>(function),
+              {grid_x, grid_y, grid_z},
+              lanes,
+              shared_bytes,
+              parameters[0]});
+}
+
+Status cuGraphCreate(Graph* graph, unsigned) {
+  *graph = reinterpret_cast<Graph>(new RecordedGraph);
+  return now();
+}
+Status cuGraphAddKernelNode(GraphNode* node, Graph graph, const GraphNode* before, size_t count,
+                            const KernelNodeParameters* parameters) {
+  RecordedGraph& own = *reinterpret_cast<RecordedGraph*>(graph);
+  // A chain: each node waits for the one before it.
+  const bool follows = count == 1 && size_t(*before) == own.launches.size();
+  if (!follows && !(count == 0 && own.launches.empty())) return kInvalidValue;
+  const auto& bound = *static_cast<const BoundBuffers*>(parameters->parameters[0]);
+  own.bound.push_back(std::make_unique<BoundBuffers>(bound));
+  own.launches.push_back({reinterpret_cast<emulator::Lane>(parameters->function),
+                          {parameters->grid_x, parameters->grid_y, parameters->grid_z},
+                          parameters->block_x,
+                          parameters->shared_bytes,
+                          own.bound.back().get()});
+  *node = reinterpret_cast<GraphNode>(own.launches.size());
+  return now();
+}
+Status cuGraphInstantiateWithFlags(GraphExec* exec, Graph graph, unsigned long long) {
+  auto own = std::make_unique<RecordedGraph>();
+  std::swap(*own, *reinterpret_cast<RecordedGraph*>(graph));
+  *exec = reinterpret_cast<GraphExec>(own.release());
+  return now();
+}
+Status cuGraphDestroy(Graph graph) {
+  delete reinterpret_cast<RecordedGraph*>(graph);
+  return kOk;
+}
+Status cuGraphExecDestroy(GraphExec exec) {
+  delete reinterpret_cast<RecordedGraph*>(exec);
+  return kOk;
+}
+Status cuGraphLaunch(GraphExec exec, Stream) {
+  const std::lock_guard lock(g_mutex);
+  for (const RecordedLaunch& launch : reinterpret_cast<RecordedGraph*>(exec)->launches) {
+    if (const Status status = run(launch); status != kOk) return status;
+  }
+  return now();
+}
+
+}  // extern "C"

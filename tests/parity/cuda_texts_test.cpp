@@ -1,0 +1,89 @@
+// Every kernel for CUDA at its parity problems: all its texts have a translation, and NVRTC, where
+// it is, takes one of them for an old and for a new device.
+#include <gtest/gtest.h>
+
+#include "backend/cuda/compile.h"
+#include "base/environment.h"
+#include "cases.h"
+#include "kernel_check.h"
+#include "kernels/cuda/translate.h"
+#include "kernels/sources.h"
+
+namespace tokamak::parity {
+namespace {
+
+/// A device to make plans for, which runs nothing.
+class Described : public Backend {
+ public:
+  explicit Described(Features features) {
+    device_.backend = BackendKind::kCuda;
+    device_.name = "described";
+    device_.features = features;
+    device_.subgroup_min = device_.subgroup_max = 32;
+    device_.limits = {.workgroup_threads = 1024,
+                      .workgroup_bytes = 65536,
+                      .storage_buffers = 31,
+                      .grid_dimension = 65535,
+                      .binding_bytes = uint64_t{1} << 40,
+                      .buffer_bytes = uint64_t{1} << 40};
+  }
+  const DeviceInfo& device() const override { return device_; }
+  uint64_t device_bytes() const override { return 0; }
+  Result<std::unique_ptr<Program>> compile(Plan, const ConstantReader&,
+                                           const LoadProgress&) override {
+    return unsupported("It runs nothing.");
+  }
+
+ private:
+  DeviceInfo device_;
+};
+
+void add_texts(const KernelVariant& variant, const Plan& plan, std::vector<std::string>& texts) {
+  for (const Phase& phase : plan.phases) {
+    for (const Step& step : phase.steps) {
+      if (step.kernel != &variant) continue;
+      const auto pieces = shader_pieces(step.launch, step.inputs.size(), step.outputs.size(),
+                                        batch_access(plan, phase, step));
+      Result<std::string> text = wgsl::translated(pieces);
+      EXPECT_TRUE(text) << variant.name << ": " << text.error().message;
+      if (text) texts.push_back(*std::move(text));
+    }
+  }
+}
+
+/// Those of the variant in all its cases, for one sequence and for several.
+std::vector<std::string> texts_of(const KernelVariant& variant) {
+  constexpr Features kAll = kFeatureF16 | kFeatureSubgroups | kFeatureDot4;
+  // Some kernels are for devices that multiply no bytes.
+  static const Described all(kAll), without_bytes(kAll & ~kFeatureDot4);
+  std::vector<std::string> texts;
+  const ForcedVariants forced = {{std::string(op_name_at(variant.op)), std::string(variant.name)}};
+  for (const Case& c : cases_of(op_name_at(variant.op))) {
+    for (const Described* device : {&all, &without_bytes}) {
+      for (const auto& plan : {plan_of(c, *device, forced), batch_plan_of(c, *device, forced)}) {
+        if (plan) add_texts(variant, *plan, texts);  // else another variant's shape
+      }
+    }
+  }
+  return texts;
+}
+
+class CudaTexts : public testing::TestWithParam<const KernelVariant*> {};
+
+TEST_P(CudaTexts, Compile) {
+  const std::vector<std::string> texts = texts_of(*GetParam());
+  ASSERT_FALSE(texts.empty()) << GetParam()->name << " takes none of the cases";
+  const Result<cuda::Compiler>& compiler = cuda::compiler();
+  if (!compiler) GTEST_SKIP() << "translated, not compiled: " << compiler.error().message;
+  for (const int architecture : {75, 90}) {
+    const auto cubin = cuda::compile_text(*compiler, GetParam()->name, texts.front(), architecture);
+    ASSERT_TRUE(cubin) << cubin.error().message << "\n" << texts.front();
+    if (environment_variable("TOKAMAK_PARITY") == "smallest") break;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, CudaTexts, testing::ValuesIn(variants_for(BackendKind::kCuda)),
+                         test_name);
+
+}  // namespace
+}  // namespace tokamak::parity
