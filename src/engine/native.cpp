@@ -4,6 +4,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "backend/cuda/device.h"
 #include "backend/webgpu/adapters.h"
 #include "base/environment.h"
 #include "engine/engine.h"
@@ -102,9 +103,9 @@ Result<uint32_t> given_number(const char* name, uint32_t most, std::string_view 
 }
 
 /// Those that choose the same device once more, and no other.
-OpenOptions device_options(const OpenOptions& options) {
+OpenOptions device_options(const OpenOptions& options, const DeviceInfo& device) {
   OpenOptions again = options;
-  again.backend = "webgpu";
+  again.backend = backend_name(device.backend);
   again.notice = {};
   return again;
 }
@@ -180,12 +181,16 @@ Result<std::string> find_model(const std::string& model) {
   return folder_of(path);
 }
 
-Result<std::unique_ptr<Backend>> open_backend(const OpenOptions& options) {
-  if (options.backend == "cpu") return make_cpu_backend();
-  if (options.backend != "auto" && options.backend != "webgpu") {
-    return fail(ErrorCode::kUsage, "backend is \"{}\", expected auto, webgpu or cpu.",
-                options.backend);
-  }
+namespace {
+
+Result<std::unique_ptr<Backend>> open_cuda(const OpenOptions& options) {
+  auto backend = open_cuda_backend(
+      {.device = options.device, .cache_dir = cache_folder(kPipelineCache.folder)});
+  if (backend || backend.error().code == ErrorCode::kUsage) return backend;
+  return fail(ErrorCode::kDevice, "CUDA cannot be used. {}", backend.error().message);
+}
+
+Result<std::unique_ptr<Backend>> open_webgpu(const OpenOptions& options) {
   WebGpuOptions webgpu;
   webgpu.device = options.device;
   webgpu.default_limits = options.default_limits;
@@ -198,11 +203,28 @@ Result<std::unique_ptr<Backend>> open_backend(const OpenOptions& options) {
   if (!options.use_f16) webgpu.disabled |= kFeatureF16;
   if (!options.use_subgroups) webgpu.disabled |= kFeatureSubgroups;
   if (!options.use_matrix) webgpu.disabled |= kFeatureSubgroupMatrix;
+  return open_webgpu_backend(webgpu);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Backend>> open_backend(const OpenOptions& options) {
+  if (options.backend == "cpu") return make_cpu_backend();
+  if (options.backend == "cuda") return open_cuda(options);
+  if (options.backend != "auto" && options.backend != "webgpu") {
+    return fail(ErrorCode::kUsage, "backend is \"{}\", expected auto, cuda, webgpu or cpu.",
+                options.backend);
+  }
   const auto notice = [&](const std::string& text) {
     if (options.notice) options.notice(text);
   };
-  auto backend = open_webgpu_backend(webgpu);
-  if (!backend && options.backend == "auto" && !options.device) {
+  auto backend = open_webgpu(options);
+  const bool any = options.backend == "auto" && !options.device;
+  if (any && (!backend || (*backend)->device().software)) {
+    // A container often has what CUDA needs of a GPU's driver, and nothing that draws.
+    if (auto cuda = open_cuda(options)) return cuda;
+  }
+  if (!backend && any) {
     notice("Running on the CPU reference, which is slow. " + backend.error().message);
     return make_cpu_backend();
   }
@@ -230,7 +252,7 @@ Result<std::unique_ptr<Engine>> Engine::open(const OpenOptions& options) {
     if (options.notice) options.notice(text);
   };
   std::string problem;
-  if (backend->device().backend == BackendKind::kWebGpu) problem = cache_problem();
+  if (backend->device().backend != BackendKind::kCpu) problem = cache_problem();
   if (!problem.empty())
     notice(fmt::format("The pipeline cache is off, so that every start compiles all kernels: {}.",
                        problem));
@@ -246,8 +268,10 @@ Result<std::unique_ptr<Engine>> Engine::open(const OpenOptions& options) {
       return with_quantized_cache(tensors, graph, cache_folder(kWeightCache.folder), notice);
     };
   }
-  if (backend->device().backend == BackendKind::kWebGpu && !options.reopen) {
-    own.reopen = [again = device_options(options)] { return open_backend(again); };
+  if (backend->device().backend != BackendKind::kCpu && !options.reopen) {
+    own.reopen = [again = device_options(options, backend->device())] {
+      return open_backend(again);
+    };
   }
   auto engine = load(std::move(files), std::move(backend), own, steady_clock());
   if (engine && problem.empty()) {

@@ -19,8 +19,8 @@ inline constexpr uint32_t kMaxSequences = 64;
 
 struct OpenOptions {
   std::string model;               // as find_model takes it; "": the built-in model
-  std::string backend = "auto";    // auto, webgpu or cpu
-  std::optional<uint32_t> device;  // which WebGPU adapter, as `tokamak doctor` numbers them
+  std::string backend = "auto";    // auto, cuda, webgpu or cpu
+  std::optional<uint32_t> device;  // which one of the backend, as `tokamak doctor` numbers them
   Task task = Task::kAny;
   uint32_t context = 0;       // positions; 0: what the model allows, at most 4096, for
                               // embeddings 2048

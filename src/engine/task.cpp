@@ -95,7 +95,7 @@ fuse::Target fusion_target(const DeviceInfo& device) {
   target.max_bindings = std::min(target.max_bindings, device.limits.storage_buffers);
   target.max_binding_bytes = std::min(target.max_binding_bytes, device.limits.binding_bytes);
   target.multiprocessors = device.size.multiprocessors;
-  target.is_parallel = device.backend == BackendKind::kWebGpu && !device.software;
+  target.is_parallel = device.backend != BackendKind::kCpu && !device.software;
   return target;
 }
 

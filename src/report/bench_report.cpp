@@ -223,7 +223,15 @@ std::string model_type(const BenchReport& report) {
 }
 
 std::string_view backend_title(const BenchReport& report) {
-  return report.device.backend == BackendKind::kCpu ? "CPU" : "WebGPU";
+  switch (report.device.backend) {
+    case BackendKind::kCpu:
+      return "CPU";
+    case BackendKind::kWebGpu:
+      return "WebGPU";
+    case BackendKind::kCuda:
+      break;
+  }
+  return "CUDA";
 }
 
 /// "9.02 M", "1.24 B": of parameters, thousands of millions are billions.

@@ -151,9 +151,14 @@ Json self_test_json(const SelfTest& test) {
   return out.set("kernels", std::move(kernels));
 }
 
+std::string device_number(const DeviceReport& report) {
+  const bool is_cuda = report.device.backend == BackendKind::kCuda;
+  return fmt::format("{}device {}", is_cuda ? "CUDA " : "", *report.index);
+}
+
 std::string device_title(const DeviceReport& report) {
   if (!report.index) return "cpu: " + report.device.name;
-  return fmt::format("device {}: {}{}", *report.index, report.device.name,
+  return fmt::format("{}: {}{}", device_number(report), report.device.name,
                      report.device.software ? " (software)" : "");
 }
 
@@ -241,14 +246,22 @@ std::string doctor_text(const DoctorReport& report, bool kernels) {
   if (!report.webgpu_problem.empty()) {
     out += fmt::format("no WebGPU device\n  {}\n\n", report.webgpu_problem);
   }
+  if (!report.cuda_problem.empty()) {
+    out += fmt::format("CUDA is not used\n  {}\n\n", report.cuda_problem);
+  }
+  if (!report.cuda_compiler.empty()) {
+    out += fmt::format("CUDA is compiled by {}\n\n", report.cuda_compiler);
+  }
   for (const DeviceReport& one : report.devices) out += device_text(one, kernels) + "\n";
   for (const std::string& sentence : advice(report)) out += "* " + sentence + "\n";
+  const DeviceReport* chosen = nullptr;
   for (const DeviceReport& one : report.devices) {
-    if (!one.works()) continue;
-    return out + fmt::format("Models run on {} unless --backend or --device says otherwise.\n",
-                             one.index ? fmt::format("device {}", *one.index) : "the CPU");
+    const bool is_better = chosen == nullptr || (is_gpu(one) && !is_gpu(*chosen));
+    if (one.works() && is_better) chosen = &one;
   }
-  return out;
+  if (chosen == nullptr) return out;
+  return out + fmt::format("Models run on {} unless --backend or --device says otherwise.\n",
+                           chosen->index ? device_number(*chosen) : "the CPU");
 }
 
 Json doctor_json(const DoctorReport& report) {
@@ -277,6 +290,7 @@ Json doctor_json(const DoctorReport& report) {
   Json out;
   out.set("healthy", report.healthy()).set("devices", std::move(devices));
   out.set("webgpu_problem", report.webgpu_problem.empty() ? Json() : Json(report.webgpu_problem));
+  out.set("cuda_problem", report.cuda_problem.empty() ? Json() : Json(report.cuda_problem));
   return out.set("advice", std::move(sentences));
 }
 

@@ -32,8 +32,10 @@ struct GraphicsSystem {
 };
 
 struct DoctorReport {
-  std::vector<DeviceReport> devices;  // WebGPU devices in their order, then the CPU
+  std::vector<DeviceReport> devices;  // WebGPU's in their order, then CUDA's, then the CPU
   std::string webgpu_problem;         // why there is no WebGPU device at all
+  std::string cuda_problem;           // why CUDA is not used; "": it is, or nobody looked
+  std::string cuda_compiler;          // which one is used
   GraphicsSystem system;
 
   /// No device that is there fails.

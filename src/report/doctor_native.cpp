@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "backend/cuda/device.h"
 #include "backend/webgpu/adapters.h"
 #include "formats/native_files.h"
 #include "report/doctor.h"
@@ -60,7 +61,7 @@ using Progress = std::function<void(const std::string& doing)>;
 Result<DeviceReport> examine_device(uint32_t index, DeviceInfo found, const Progress& progress) {
   DeviceReport report{.index = index, .device = std::move(found), .self_test = {}, .error = {}};
   OpenOptions options;
-  options.backend = "webgpu";
+  options.backend = backend_name(report.device.backend);
   options.device = index;
   const auto backend = open_backend(options);
   if (!backend && backend.error().code == ErrorCode::kUsage) return Failure(backend.error());
@@ -82,6 +83,21 @@ Result<DeviceReport> examine_device(uint32_t index, DeviceInfo found, const Prog
     report.error = tested.error().message;
   }
   return report;
+}
+
+Result<void> examine_cuda(DoctorReport& report, const Progress& progress) {
+  auto found = list_cuda_devices();
+  const auto compiler = cuda_compiler_text();
+  if (!found || !compiler) {
+    report.cuda_problem = found ? compiler.error().message : found.error().message;
+    return {};
+  }
+  report.cuda_compiler = *compiler;
+  for (uint32_t i = 0; i < found->size(); ++i) {
+    TOK_TRY(DeviceReport one, examine_device(i, std::move((*found)[i]), progress));
+    report.devices.push_back(std::move(one));
+  }
+  return {};
 }
 
 }  // namespace
@@ -125,6 +141,7 @@ Result<DoctorReport> examine(std::optional<uint32_t> only, const Progress& progr
     TOK_TRY(DeviceReport one, examine_device(i, std::move((*found)[i]), progress));
     report.devices.push_back(std::move(one));
   }
+  if (!only) TOK_TRY(examine_cuda(report, progress));
   DeviceReport cpu;
   cpu.device = make_cpu_backend()->device();
   report.devices.push_back(std::move(cpu));

@@ -140,7 +140,7 @@ class Usage(Cli):
             (("--seed", "-1"), '--seed is "-1", expected a whole number from 0 to'),
             (("--kv", "q4"), '--kv is "q4", expected auto, f32, f16 or q8'),
             (("--quantize", "q5"), '--quantize is "q5", expected q8 or q4'),
-            (("--backend", "cuda"), '--backend is "cuda", expected auto, webgpu or cpu'),
+            (("--backend", "metal"), '--backend is "metal", expected auto, cuda, webgpu or cpu'),
             (("--disable-pass", "frob"), '--disable-pass is "frob", expected '),
             (("--force", "linear"), '--force is "linear", expected op=variant'),
             (("--force", "linaer=x"), "--force: "),

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <limits>
 
+#include "backend/cuda/device.h"
 #include "backend/webgpu/adapters.h"
 #include "base/check.h"
 
@@ -44,6 +45,11 @@ const Result<DeviceInfo>& gpu() {
   return found;
 }
 
+bool has_cuda() {
+  static const bool has = open_cuda_backend({}).has_value();
+  return has;
+}
+
 }  // namespace
 
 const std::vector<DeviceSetup>& setups() {
@@ -55,14 +61,19 @@ const std::vector<DeviceSetup>& setups() {
   };
   OpenOptions matrix = with("webgpu", "f16");
   matrix.use_matrix = true;
-  static const std::vector<DeviceSetup> all = {
-      {"cpu", with("cpu", "f32"), kCpu},
-      {"webgpu_f32", with("webgpu", "f32"), kWebGpu},
-      {"webgpu_f16", with("webgpu", "f16"), kF16Cache},
-      {"webgpu_plain", plain("f32"), kWebGpu},
-      {"webgpu_plain_f16", plain("f16"), kF16Cache},
-      {"webgpu_matrix", matrix, kMatrixUnits, kFeatureSubgroupMatrix},
-  };
+  static const std::vector<DeviceSetup> all = [&] {
+    std::vector<DeviceSetup> setups = {
+        {"cpu", with("cpu", "f32"), kCpu},
+        {"webgpu_f32", with("webgpu", "f32"), kWebGpu},
+        {"webgpu_f16", with("webgpu", "f16"), kF16Cache},
+        {"webgpu_plain", plain("f32"), kWebGpu},
+        {"webgpu_plain_f16", plain("f16"), kF16Cache},
+        {"webgpu_matrix", matrix, kMatrixUnits, kFeatureSubgroupMatrix},
+    };
+    // Where there is CUDA: a GPU, or the emulator of tests/emulator.
+    if (has_cuda()) setups.push_back({"cuda_f16", with("cuda", "f16"), kF16Cache});
+    return setups;
+  }();
   return all;
 }
 
@@ -86,7 +97,7 @@ ModelSetups in_turn(std::span<const std::string> models,
 }
 
 void require_device(const DeviceSetup& setup) {
-  if (setup.options.backend == "cpu") return;
+  if (setup.options.backend != "webgpu") return;
   if (gpu()) {
     const Features missing = setup.needs & ~gpu()->features;
     if (missing == 0) return;

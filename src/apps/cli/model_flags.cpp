@@ -95,13 +95,13 @@ void ModelFlags::add_device_options(App& command) {
   command
       .add_option(
           "--backend", options_.backend,
-          "webgpu, or cpu (the slow reference); auto: WebGPU on the best GPU there is, else "
-          "the CPU")
+          "webgpu, cuda, or cpu (the slow reference); auto: WebGPU on the best GPU there is, "
+          "else CUDA, else the CPU")
       ->type_name("NAME")
       ->capture_default_str()
-      ->check(OneOf({"auto", "webgpu", "cpu"}))
+      ->check(OneOf({"auto", "cuda", "webgpu", "cpu"}))
       ->group(kDeviceOptions);
-  command.add_option("--device", device_, "WebGPU device, numbered as by `tokamak doctor`")
+  command.add_option("--device", device_, "device of the backend, numbered as by `tokamak doctor`")
       ->check(Range(0, 65535))
       ->group(kDeviceOptions);
   command
@@ -194,7 +194,8 @@ Result<OpenOptions> ModelFlags::options_of_any_model() const {
   };
   if (trace_kernels_) options.planned = [](const Plan& plan) { note(kernel_trace(plan)); };
   if (options.backend == "cpu" && options.device) {
-    return fail(ErrorCode::kUsage, "--device chooses a WebGPU device and does not go with cpu.");
+    return fail(ErrorCode::kUsage,
+                "--device chooses a WebGPU or CUDA device and does not go with cpu.");
   }
   return options;
 }
