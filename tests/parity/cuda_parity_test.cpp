@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "backend/cuda/device.h"
+#include "base/environment.h"
 #include "kernel_check.h"
 
 namespace tokamak::parity {
@@ -17,7 +18,11 @@ Backend* backend() {
 class CudaParity : public testing::TestWithParam<const KernelVariant*> {};
 
 TEST_P(CudaParity, MatchesTheReference) {
-  if (backend() == nullptr) GTEST_SKIP() << open_cuda_backend({}).error().message;
+  if (backend() == nullptr) {
+    const std::string why = open_cuda_backend({}).error().message;
+    if (!environment_variable("TOKAMAK_REQUIRE_GPU").empty()) FAIL() << why;
+    GTEST_SKIP() << why;
+  }
   check(*GetParam(), *backend());
 }
 

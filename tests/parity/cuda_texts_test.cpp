@@ -20,6 +20,7 @@ class Described : public Backend {
     device_.name = "described";
     device_.features = features;
     device_.subgroup_min = device_.subgroup_max = 32;
+    device_.size.multiprocessors = 132;
     device_.limits = {.workgroup_threads = 1024,
                       .workgroup_bytes = 65536,
                       .storage_buffers = 31,
