@@ -73,7 +73,7 @@ Result<void> fuse_graphs(Engine::Compiled& compiled, const fuse::DisabledPasses&
   const auto run = [&](Graph& graph, fuse::Steps steps, Result<std::vector<uint32_t>>& counts) {
     counts = fuse::run_pipeline(graph, steps, disabled, compiled.target);
   };
-  const bool has_logits = !compiled.encoder;
+  const bool has_logits = compiled.gives_text();
   // Where workgroups take turns, short steps are as all others.
   const bool has_short = compiled.target.is_parallel;
   Result<std::vector<uint32_t>> batch_sampled, batch_greedy;
@@ -132,7 +132,7 @@ Result<Engine::Compiled> compile_as_asked(const ModelFiles& files, const DeviceI
           read_quantization(config, files.tensors, quantize_config ? &*quantize_config : nullptr));
   TOK_TRY(build.quantize, quantized_type(options.quantize));
   TOK_TRY(out.unfused, architecture->build(config, files.tensors, build));
-  const bool has_batches = build.sequences > 1 && !out.encoder;
+  const bool has_batches = build.sequences > 1 && out.gives_text();
   TOK_TRY(fuse_graphs(out, options.disabled_passes, has_batches));
   if (out.vision) {
     build.own_angles = out.vision->angles.has_value();
@@ -160,7 +160,7 @@ Result<Engine::Compiled> compile_as_asked(const ModelFiles& files, const DeviceI
   }
   capturing.phases.push_back({"decode", 1, PhaseKind::kDecode, &out.one_token});
   std::optional<Graph> long_context[3];
-  if (!out.encoder) {
+  if (out.gives_text()) {
     const auto add_long_context = [&](const char* phase, PhaseKind kind, const Graph& near,
                                       std::optional<Graph>& own) {
       if (out.context > kLongContext) own = fuse::for_long_context(near, out.target);

@@ -1,4 +1,4 @@
-// Embeddings: one text through the model, the vector cut and brought to unit length.
+// Embeddings: texts through the model, the vectors cut and brought to unit length.
 #include <algorithm>
 #include <cmath>
 
@@ -61,25 +61,46 @@ Result<std::vector<float>> finish(std::span<const float> row, const Encoder& enc
 
 }  // namespace
 
+Result<std::vector<std::vector<float>>> Engine::rows_of(std::span<const EncoderInput> inputs,
+                                                        const std::function<bool()>& cancelled) {
+  TOK_TRY(check_idle());
+  const ScopedFlag busy(is_busy_);
+  return run_encoder(*program_, compiled_.facts.vocab, inputs, cancelled);
+}
+
+Result<std::span<const uint32_t>> Engine::fitting(std::span<const uint32_t> ids,
+                                                  bool truncate) const {
+  if (ids.empty()) return invalid_input("There are no tokens to run the model on.");
+  if (ids.size() <= compiled_.context) return ids;
+  if (truncate) return ids.first(compiled_.context);
+  return invalid_input(
+      "The text has {} tokens, but the context has {} positions; it may have up to {}, and "
+      "truncate (--truncate) cuts the text.",
+      ids.size(), compiled_.context, compiled_.facts.max_context);
+}
+
+Result<std::vector<std::vector<float>>> Engine::embed(std::span<const std::vector<uint32_t>> texts,
+                                                      const EmbedOptions& options) {
+  TOK_TRY(check_task(compiled_, Task::kEmbeddings));
+  std::vector<EncoderInput> inputs;
+  for (const std::vector<uint32_t>& text : texts) {
+    auto ids = fitting(text, options.truncate);
+    if (!ids && texts.size() == 1) return Failure(ids.error());
+    if (!ids) return Failure(ids.error().within(fmt::format("text {}", inputs.size() + 1)));
+    inputs.push_back({.ids = *ids});
+  }
+  TOK_TRY(auto rows, rows_of(inputs, options.cancelled));
+  for (std::vector<float>& row : rows) {
+    TOK_TRY(row, finish(row, *compiled_.encoder, options));
+  }
+  return rows;
+}
+
 Result<std::vector<float>> Engine::embed(std::span<const uint32_t> ids,
                                          const EmbedOptions& options) {
-  TOK_TRY(check_task(compiled_, Task::kEmbeddings));
-  const Encoder& encoder = *compiled_.encoder;
-  if (ids.size() > compiled_.context) {
-    if (!options.truncate) {
-      return invalid_input(
-          "The text has {} tokens, but the context has {} positions; it may have up to {}, and "
-          "truncate (--truncate) cuts the text.",
-          ids.size(), compiled_.context, compiled_.facts.max_context);
-    }
-    ids = ids.first(compiled_.context);
-  }
-  TOK_TRY(Session session, start_session());
-  const ScopedFlag busy(is_busy_);
-  TOK_TRY(const std::span<const float> rows, session.feed(ids, options.cancelled));
-  const size_t dimensions = encoder.dimensions(compiled_.facts.hidden);
-  const bool first = encoder.head.pooling == Pooling::kFirst;
-  return finish(first ? rows.first(dimensions) : rows.last(dimensions), encoder, options);
+  const std::vector<uint32_t> own(ids.begin(), ids.end());
+  TOK_TRY(auto rows, embed(std::span(&own, 1), options));
+  return std::move(rows.front());
 }
 
 Result<std::vector<uint32_t>> Engine::embedding_ids(std::string_view text,
@@ -99,13 +120,13 @@ Result<std::vector<float>> Engine::embed(std::string_view text, const EmbedOptio
 
 Result<std::vector<std::vector<float>>> Engine::embed(std::span<const std::string> texts,
                                                       const EmbedOptions& options) {
-  std::vector<std::vector<float>> all;
+  std::vector<std::vector<uint32_t>> all;
   for (const std::string& text : texts) {
-    auto one = embed(text, options);
-    if (!one) return Failure(one.error().within(fmt::format("text {}", all.size() + 1)));
-    all.push_back(*std::move(one));
+    auto ids = embedding_ids(text, options);
+    if (!ids) return Failure(ids.error().within(fmt::format("text {}", all.size() + 1)));
+    all.push_back(*std::move(ids));
   }
-  return all;
+  return embed(all, options);
 }
 
 }  // namespace tokamak

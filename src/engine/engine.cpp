@@ -311,12 +311,15 @@ Result<Session> Engine::start() {
   return start_session();
 }
 
+Result<void> Engine::check_idle() const {
+  if (!is_busy_) return {};
+  return fail(ErrorCode::kUsage,
+              "The model is in the middle of a call: a callback must not start another one. Do it "
+              "when the call has returned, or open the model once more.");
+}
+
 Result<Session> Engine::start_session() {
-  if (is_busy_) {
-    return fail(ErrorCode::kUsage,
-                "The model is in the middle of a call: a callback must not start another one. Do "
-                "it when the call has returned, or open the model once more.");
-  }
+  TOK_TRY(check_idle());
   const Graph& graph = compiled_.unfused;
   const bool all_rows = graph.at(graph.result).shape[0] == kTokens;
   ImageRows* const images = sight_ ? &sight_->rows() : nullptr;

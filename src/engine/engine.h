@@ -18,6 +18,7 @@
 #include "engine/open_options.h"
 #include "formats/native_files.h"
 #include "formats/tensor_file.h"
+#include "generate/encoder_steps.h"
 #include "generate/generator.h"
 #include "generate/scheduler.h"
 #include "image/image.h"
@@ -88,6 +89,9 @@ class Engine {
     Graph images;                       // fused for steps with images
     std::optional<Encoder> encoder;     // set: the result is an embedding
     ModelHints hints;
+
+    /// Otherwise the result is a row of each whole sequence: an embedding, or a logit of a pair.
+    bool gives_text() const { return !encoder && !facts.score; }
   };
   /// What was fused for that phase, as it was before.
   static Graph unfused(const Compiled& compiled, const Phase& phase);
@@ -159,7 +163,9 @@ class Engine {
   /// What embed() makes of a text before the model runs: for counting its tokens.
   Result<std::vector<uint32_t>> embedding_ids(std::string_view text,
                                               const EmbedOptions& options = {}) const;
-  /// One embedding per text. They run one after the other; an error names the text.
+  /// One embedding per text; several run in one step, without padding. An error names the text.
+  Result<std::vector<std::vector<float>>> embed(std::span<const std::vector<uint32_t>> texts,
+                                                const EmbedOptions& options = {});
   Result<std::vector<std::vector<float>>> embed(std::span<const std::string> texts,
                                                 const EmbedOptions& options = {});
 
@@ -167,6 +173,13 @@ class Engine {
   Result<std::unique_ptr<Program>> make_program(const Plan& plan, const LoadProgress& progress);
   Result<std::unique_ptr<Program>> make_program_again(const Plan& plan, const Error& loss);
   Result<Session> start_session();
+  /// Why a call cannot begin now.
+  Result<void> check_idle() const;
+  /// The rows that a model without text gives of whole sequences.
+  Result<std::vector<std::vector<float>>> rows_of(std::span<const EncoderInput> inputs,
+                                                  const std::function<bool()>& cancelled);
+  /// The ids that the context has room for; an error where there are more and no `truncate`.
+  Result<std::span<const uint32_t>> fitting(std::span<const uint32_t> ids, bool truncate) const;
 
   ModelFiles files_;
   TensorFile constants_;  // what the weights are read from, at load and after a loss

@@ -51,8 +51,18 @@ Result<std::optional<Encoder>> find_encoder(const ModelDescription& description,
 
 Result<void> check_task(const Engine::Compiled& compiled, Task task) {
   const std::optional<Encoder>& encoder = compiled.encoder;
-  if (encoder && task == Task::kText) {
-    return unsupported("This is an embedding model: it gives vectors, not text (tokamak embed).");
+  if (encoder && (task == Task::kText || task == Task::kRanking)) {
+    return unsupported("This is an embedding model: it gives vectors, {} (tokamak embed).",
+                       task == Task::kText ? "not text" : "no scores of pairs");
+  }
+  if (compiled.facts.score && encoder) {
+    return unsupported("pooling is for models that embed texts; this one ranks them.");
+  }
+  if (compiled.facts.score) {
+    if (task == Task::kAny || task == Task::kRanking) return {};
+    return unsupported(
+        "This model ranks texts for a query: it gives scores, no {} (tokamak rerank).",
+        task == Task::kText ? "text" : "vectors");
   }
   if (!encoder && task == Task::kEmbeddings) {
     return unsupported(
@@ -107,8 +117,9 @@ Result<BuildOptions> build_options(const Engine::Compiled& compiled, const Tenso
                 options.context, made_for);
   }
   const std::optional<Encoder>& encoder = compiled.encoder;
+  const bool gives_text = compiled.gives_text();
   BuildOptions build;
-  build.context = std::min(made_for, encoder ? kDefaultEncoderContext : kDefaultContext);
+  build.context = std::min(made_for, gives_text ? kDefaultContext : kDefaultEncoderContext);
   if (encoder && encoder->max_tokens != 0) {
     build.context = std::min(build.context, encoder->max_tokens);
   }
@@ -121,7 +132,7 @@ Result<BuildOptions> build_options(const Engine::Compiled& compiled, const Tenso
     return fail(ErrorCode::kUsage, "sequences is {}, expected 1 to {}.", options.sequences,
                 kMaxSequences);
   }
-  if (!encoder && !options.all_logits) build.sequences = options.sequences;
+  if (gives_text && !options.all_logits) build.sequences = options.sequences;
   const uint32_t pages = ceil_div(build.context, kPageTokens);
   if (options.cache_tokens != 0) {
     build.cache_pages = ceil_div(options.cache_tokens, kPageTokens);
@@ -131,11 +142,15 @@ Result<BuildOptions> build_options(const Engine::Compiled& compiled, const Tenso
                   options.cache_tokens, build.context);
     }
   }
-  if (encoder) {
-    build.embedding = encoder->head;
+  if (!gives_text) {
+    if (encoder) build.embedding = encoder->head;
     // What looks at all tokens must have them in one step.
-    const bool in_chunks = compiled.facts.causal && encoder->head.pooling == Pooling::kLast;
+    const bool in_chunks =
+        compiled.facts.causal && encoder && encoder->head.pooling == Pooling::kLast;
     if (!in_chunks) build.chunk = build.context;
+    // Several texts are in a step, which they fill but for parts of pages, or one is in several.
+    build.sequences = std::min(kMaxPromptOutputs, build.chunk);
+    build.cache_pages = std::max(pages, ceil_div(build.chunk, kPageTokens) + build.sequences);
   } else if (options.all_logits) {
     const uint64_t vocab = compiled.facts.vocab;
     const uint64_t rows = std::max<uint64_t>(1, kAllLogitsBytes / (4 * vocab));

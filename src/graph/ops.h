@@ -105,8 +105,8 @@ struct KvAppend {
 /// h / (heads / kv). Causal: a position sees itself and what is before it, with a window of w > 0
 /// the last w of those. Otherwise it sees every position of the step, with a window those less than
 /// w away; the whole sequence is one step then. A bias by distance is added to the scores: of head
-/// h and a key that is j - i positions after the query, bias[h, r + clamp(j - i, -r, r)].
-///     (q [T, heads*d], cache [cells, 2, kv, d], pages u32 [P], bias? [heads, 2*r + 1])
+/// h and a key that is j - i positions after the query, bias[r + clamp(j - i, -r, r), h].
+///     (q [T, heads*d], cache [cells, 2, kv, d], pages u32 [P], bias? [2*r + 1, heads])
 ///         -> [T, heads*d]
 struct Attention {
   static constexpr std::string_view kName = "attention";

@@ -86,12 +86,12 @@ struct ShapeChecks {
     }
     return {};
   }
-  /// A number for every head and distance.
+  /// A number for every distance and head.
   Result<void> distances(size_t operand, Dim heads) const {
     const TensorDesc& bias = *in[operand];
-    if (bias.shape.size() != 2 || bias.dtype != DType::kF32 || bias.shape[0] != heads ||
-        bias.shape[1] % 2 != 1) {
-      return wrong(operand, fmt::format("f32[{}, an odd number]", heads));
+    if (bias.shape.size() != 2 || bias.dtype != DType::kF32 || bias.shape[1] != heads ||
+        bias.shape[0] % 2 != 1) {
+      return wrong(operand, fmt::format("f32[an odd number, {}]", heads));
     }
     return {};
   }

@@ -251,7 +251,7 @@ TEST(Variants, EveryEmbeddedFileBelongsToAVariant) {
             note(problem);
           }
           if (std::holds_alternative<Attention>(op)) {
-            problem.inputs.push_back(tensor({2, 9}));
+            problem.inputs.push_back(tensor({9, 2}));
             note(problem);
           }
           if (std::holds_alternative<Embed>(op)) {

@@ -11,6 +11,9 @@
 
 namespace tokamak {
 
+/// How the logit that a cross-encoder gives of a pair of texts becomes a score.
+enum class ScoreFunction : uint8_t { kSigmoid, kIdentity };
+
 /// What the engine needs to know beside the graph.
 struct ModelFacts {
   std::string architecture;  // as config.json names it
@@ -18,8 +21,10 @@ struct ModelFacts {
   uint32_t layers = 0;
   uint32_t max_context = 0;  // positions the model was trained for
   uint32_t hidden = 0;       // columns of the last hidden states
-  bool causal = true;        // false: every token sees all others; embeddings only, in one step
+  bool causal = true;        // false: every token sees all others; no text, in one step
   RopeTable rope;            // of layers that see everything
+  /// Set: a cross-encoder, whose result is a logit for each sequence, a pair of texts.
+  std::optional<ScoreFunction> score = std::nullopt;
 };
 
 struct Architecture {
@@ -58,5 +63,22 @@ Result<Graph> build_qwen3_5(const ConfigReader&, const TensorFile&, const BuildO
 Result<VisionTower> build_qwen3_5_vision(const ConfigReader&, const TensorFile&, uint64_t pixels);
 Result<ModelFacts> qwen3_moe_facts(const ConfigReader&);
 Result<Graph> build_qwen3_moe(const ConfigReader&, const TensorFile&, const BuildOptions&);
+// Encoders, and those with a classifier at their end: rankers.
+Result<ModelFacts> bert_facts(const ConfigReader&);
+Result<Graph> build_bert(const ConfigReader&, const TensorFile&, const BuildOptions&);
+Result<ModelFacts> bert_ranker_facts(const ConfigReader&);
+Result<Graph> build_bert_ranker(const ConfigReader&, const TensorFile&, const BuildOptions&);
+Result<ModelFacts> roberta_facts(const ConfigReader&);
+Result<Graph> build_roberta(const ConfigReader&, const TensorFile&, const BuildOptions&);
+Result<ModelFacts> roberta_ranker_facts(const ConfigReader&);
+Result<Graph> build_roberta_ranker(const ConfigReader&, const TensorFile&, const BuildOptions&);
+Result<ModelFacts> mpnet_facts(const ConfigReader&);
+Result<Graph> build_mpnet(const ConfigReader&, const TensorFile&, const BuildOptions&);
+Result<ModelFacts> modernbert_facts(const ConfigReader&);
+Result<Graph> build_modernbert(const ConfigReader&, const TensorFile&, const BuildOptions&);
+Result<ModelFacts> modernbert_ranker_facts(const ConfigReader&);
+Result<Graph> build_modernbert_ranker(const ConfigReader&, const TensorFile&, const BuildOptions&);
+Result<ModelFacts> nomic_bert_facts(const ConfigReader&);
+Result<Graph> build_nomic_bert(const ConfigReader&, const TensorFile&, const BuildOptions&);
 
 }  // namespace tokamak

@@ -5,6 +5,7 @@
 
 #include "base/bits.h"
 #include "base/check.h"
+#include "base/input_names.h"
 #include "base/packing.h"
 #include "graph/kv_cache.h"
 
@@ -38,6 +39,7 @@ bool ModelBuilder::has(std::string_view name) const {
 
 /// "lm_head.weight" stands beside "model.", whatever comes before or after that.
 std::string ModelBuilder::full_name(std::string_view name) const {
+  if (name.starts_with('/')) return std::string(name.substr(1));
   if (name.find('/') != std::string_view::npos) return std::string(name);
   std::string prefix = prefix_;
   if (name.starts_with("lm_head.")) {
@@ -300,6 +302,45 @@ ValueId ModelBuilder::plain_norm(ValueId x, uint32_t size, float eps) {
   return rms_norm(x, found->second, eps);
 }
 
+ValueId ModelBuilder::normed(ValueId x, std::string_view name, float eps, bool bias) {
+  const uint32_t size = uint32_t(at(x).shape[1]);
+  const ValueId w = vector(fmt::format("{}.weight", name), size);
+  if (!bias) return layer_norm(x, w, eps);
+  return layer_norm(x, w, eps, vector(fmt::format("{}.bias", name), size));
+}
+
+const TensorInfo* ModelBuilder::stored_floats(const std::string& full, uint32_t rows,
+                                              uint32_t columns) {
+  const TensorInfo* info = file_.find(full);
+  const std::vector<uint64_t> shape = {rows, columns};
+  if (info != nullptr && info->shape == shape && is_float_weight(info->dtype)) return info;
+  reject({ErrorCode::kInvalidInput,
+          fmt::format("The checkpoint has {} \"{}\"{}; the config asks for [{}, {}] of f32, f16 or "
+                      "bf16.",
+                      info == nullptr ? "no tensor" : "the tensor", full,
+                      info == nullptr ? "" : " as " + describe(*info), rows, columns)});
+  return nullptr;
+}
+
+ValueId ModelBuilder::with_positions(ValueId x, std::string_view name, uint32_t rows,
+                                     uint32_t offset) {
+  const uint32_t columns = uint32_t(at(x).shape[1]);
+  const std::string full = full_name(name);
+  const TensorInfo* info = stored_floats(full, rows, columns);
+  const ValueId table = constant(value_name(name), {rows, columns},
+                                 info != nullptr ? info->dtype : DType::kF32, Weight{{full}});
+  return add_positions(x, table, offset);
+}
+
+ValueId ModelBuilder::listed_rows(std::string_view key, std::string_view name, uint32_t of,
+                                  uint32_t columns, const std::vector<uint32_t>& rows) {
+  const std::string full = full_name(name);
+  stored_floats(full, of, columns);
+  Weight weight{.parts = {}, .order = RowOrder::kConcat};
+  for (const uint32_t row : rows) weight.parts.emplace_back(full, row, 1);
+  return constant(value_name(key), {Dim(rows.size()), columns}, DType::kF32, std::move(weight));
+}
+
 ValueId ModelBuilder::projection(ValueId x, std::string_view name, uint32_t rows, bool bias) {
   return projection(x, name, Rows{0, rows, rows}, bias);
 }
@@ -372,6 +413,12 @@ ValueId ModelBuilder::embedded(ValueId table, float scale) {
   return scale == 1 ? rows : this->scale(rows, scale);
 }
 
+ValueId ModelBuilder::token_types() {
+  const auto [found, is_new] = made_.try_emplace(std::string(kTokenTypes));
+  if (is_new) found->second = input(std::string(kTokenTypes), {kTokens});
+  return found->second;
+}
+
 ValueId ModelBuilder::rotate(ValueId x, uint32_t head_dim, const RopeTable& recipe,
                              std::string_view name) {
   if (options_.own_angles) {
@@ -400,7 +447,7 @@ ValueId ModelBuilder::rotate(ValueId x, uint32_t head_dim, const RopeTable& reci
 
 ValueId ModelBuilder::cached_attention(uint32_t layer, ValueId q, ValueId k, ValueId v,
                                        uint32_t kv_heads, uint32_t head_dim,
-                                       const Attention& attributes) {
+                                       const Attention& attributes, std::optional<ValueId> bias) {
   if (options_.kv_dtype == kQ8Cache && head_dim % kQ8CacheMultiple != 0) {
     reject({ErrorCode::kUsage,
             fmt::format("kv q8 is for heads of a multiple of {} elements; this model's have {}.",
@@ -428,7 +475,7 @@ ValueId ModelBuilder::cached_attention(uint32_t layer, ValueId q, ValueId k, Val
             options_.kv_dtype, window);
   const Cache own{kv_append(k, v, cache, found->second), found->second};
   caches_[layer] = own;
-  return attention(q, own.appended, own.pages, attributes);
+  return attention(q, own.appended, own.pages, attributes, bias);
 }
 
 ValueId ModelBuilder::shared_attention(uint32_t layer, ValueId q, const Attention& attributes) {
@@ -440,6 +487,7 @@ ValueId ModelBuilder::shared_attention(uint32_t layer, ValueId q, const Attentio
 Result<Graph> ModelBuilder::finish_embedding(ValueId x) {
   const EmbeddingHead& head = options_.embedding.value();
   if (head.pooling == Pooling::kMean) x = mean_rows(x);
+  if (head.pooling == Pooling::kFirst) x = first_row(x);
   for (const DenseLayer& layer : head.dense) {
     x = projection(x, layer.folder + "/linear", layer.outputs, layer.bias);
     if (layer.tanh) x = softcap(x, 1);  // 1 * tanh(x / 1)
@@ -448,7 +496,9 @@ Result<Graph> ModelBuilder::finish_embedding(ValueId x) {
 }
 
 Result<Graph> ModelBuilder::finish(ValueId logits) {
-  if (embeds()) return unsupported("This architecture gives logits only, no embeddings.");
+  if (embeds()) {
+    return unsupported("This architecture gives logits or scores only, no embeddings.");
+  }
   return GraphBuilder::finish(logits);
 }
 

@@ -39,8 +39,8 @@ class ModelBuilder : public GraphBuilder {
   ModelBuilder(const TensorFile& file, const BuildOptions& options, std::string prefix);
 
   /// A matrix [rows, columns] in the checkpoint's own element type or packing. `name` is without
-  /// the prefix; one with a folder is whole. An error when its columns are in another order: those
-  /// go with projection().
+  /// the prefix; one with a folder is whole, and so is what follows a '/' in front. An error when
+  /// its columns are in another order: those go with projection().
   ValueId matrix(std::string_view name, uint32_t rows, uint32_t columns);
   /// Some rows of a matrix that has more: several matrices stored in one.
   struct Rows {
@@ -63,6 +63,13 @@ class ModelBuilder : public GraphBuilder {
   ValueId vectors(std::string_view name, const std::vector<std::string>& tensors, uint32_t size);
   /// A norm that has no weight.
   ValueId plain_norm(ValueId x, uint32_t size, float eps);
+  /// A layer norm with the tensors name + ".weight" and, where `bias`, name + ".bias".
+  ValueId normed(ValueId x, std::string_view name, float eps, bool bias = true);
+  /// x plus the rows of the table [rows, columns] for the tokens' positions; the first is `offset`.
+  ValueId with_positions(ValueId x, std::string_view name, uint32_t rows, uint32_t offset);
+  /// Rows of a matrix [of, columns], each as often as it is listed, in f32; `key` names the value.
+  ValueId listed_rows(std::string_view key, std::string_view name, uint32_t of, uint32_t columns,
+                      const std::vector<uint32_t>& rows);
   /// x Wᵀ (+ bias) with the tensors name + ".weight" and, where `bias`, name + ".bias".
   ValueId projection(ValueId x, std::string_view name, uint32_t rows, bool bias = false);
   ValueId projection(ValueId x, std::string_view name, Rows rows, bool bias = false);
@@ -80,13 +87,16 @@ class ModelBuilder : public GraphBuilder {
   ValueId token_ids();
   /// The rows of `table` for the step's tokens, times `scale`, and those of images, as they are.
   ValueId embedded(ValueId table, float scale = 1);
+  /// The input kTokenTypes.
+  ValueId token_types();
   /// The table of `rope`, made once per `name`.
   ValueId rotate(ValueId x, uint32_t head_dim, const RopeTable& rope, std::string_view name);
 
   /// Appends k and v to the cache of `layer` and attends. q: [T, heads * head_dim], k and v:
-  /// [T, kv_heads * head_dim] -> [T, heads * head_dim].
+  /// [T, kv_heads * head_dim] -> [T, heads * head_dim]. `bias`: as of Attention.
   ValueId cached_attention(uint32_t layer, ValueId q, ValueId k, ValueId v, uint32_t kv_heads,
-                           uint32_t head_dim, const Attention& attributes);
+                           uint32_t head_dim, const Attention& attributes,
+                           std::optional<ValueId> bias = {});
   /// Attends to the cache of an earlier layer, which has that layer's window, and adds nothing.
   /// REQUIRES: cached_attention() was called for `layer`.
   ValueId shared_attention(uint32_t layer, ValueId q, const Attention& attributes);
@@ -99,8 +109,7 @@ class ModelBuilder : public GraphBuilder {
   }
   /// True when the graph ends in finish_embedding() of those rows, normed, instead of logits.
   bool embeds() const { return options_.embedding.has_value(); }
-  /// Pools the rows and applies the dense layers: [1, dimensions], or [T, dimensions] of which the
-  /// first row is meant. x: the normed output_rows().
+  /// Pools the rows and applies the dense layers: [O, dimensions]. x: the normed output_rows().
   Result<Graph> finish_embedding(ValueId x);
   /// As GraphBuilder's, for logits: an error where an embedding is asked for.
   Result<Graph> finish(ValueId logits);
@@ -140,6 +149,8 @@ class ModelBuilder : public GraphBuilder {
   Ordered joined(std::string_view name, const std::vector<Piece>& pieces, uint32_t columns);
   /// The matrix of `w`, whose columns must be in their own order.
   ValueId in_own_order(std::string_view name, const Ordered& w);
+  /// The tensor of a matrix of floats; null after a mistake.
+  const TensorInfo* stored_floats(const std::string& full, uint32_t rows, uint32_t columns);
   /// The tensor of a vector; null after a mistake.
   const TensorInfo* stored_vector(const std::string& full, uint32_t size);
 

@@ -3,7 +3,12 @@
 namespace tokamak {
 namespace {
 
+// What model_type alone means comes before others of that type.
 constexpr Architecture kArchitectures[] = {
+    {"BertModel", "bert", bert_facts, build_bert},
+    {"BertForMaskedLM", "bert", bert_facts, build_bert},
+    {"BertForSequenceClassification", "bert", bert_ranker_facts, build_bert_ranker},
+    {"CamembertModel", "camembert", roberta_facts, build_roberta},
     {"Gemma3ForCausalLM", "gemma3_text", gemma3_facts, build_gemma3},
     {"Gemma3ForConditionalGeneration", "gemma3", gemma3_facts, build_gemma3},
     {"Gemma3TextModel", "gemma3_text", gemma3_facts, build_gemma3},
@@ -11,7 +16,14 @@ constexpr Architecture kArchitectures[] = {
     {"Gemma4ForConditionalGeneration", "gemma4", gemma4_facts, build_gemma4},
     {"Lfm2ForCausalLM", "lfm2", lfm2_facts, build_lfm2},
     {"LlamaForCausalLM", "llama", llama_facts, build_llama},
+    {"MPNetModel", "mpnet", mpnet_facts, build_mpnet},
+    {"MPNetForMaskedLM", "mpnet", mpnet_facts, build_mpnet},
     {"MistralForCausalLM", "mistral", mistral_facts, build_mistral},
+    {"ModernBertModel", "modernbert", modernbert_facts, build_modernbert},
+    {"ModernBertForMaskedLM", "modernbert", modernbert_facts, build_modernbert},
+    {"ModernBertForSequenceClassification", "modernbert", modernbert_ranker_facts,
+     build_modernbert_ranker},
+    {"NomicBertModel", "nomic_bert", nomic_bert_facts, build_nomic_bert},
     {"Phi3ForCausalLM", "phi3", phi3_facts, build_phi3},
     {"Qwen2ForCausalLM", "qwen2", qwen2_facts, build_qwen2},
     {"Qwen3ForCausalLM", "qwen3", qwen3_facts, build_qwen3},
@@ -20,6 +32,13 @@ constexpr Architecture kArchitectures[] = {
      build_qwen3_5_vision},
     {"Qwen3MoeForCausalLM", "qwen3_moe", qwen3_moe_facts, build_qwen3_moe},
     {"Qwen3Model", "qwen3", qwen3_facts, build_qwen3},
+    {"RobertaModel", "roberta", roberta_facts, build_roberta},
+    {"RobertaForMaskedLM", "roberta", roberta_facts, build_roberta},
+    {"RobertaForSequenceClassification", "roberta", roberta_ranker_facts, build_roberta_ranker},
+    {"XLMRobertaModel", "xlm-roberta", roberta_facts, build_roberta},
+    {"XLMRobertaForMaskedLM", "xlm-roberta", roberta_facts, build_roberta},
+    {"XLMRobertaForSequenceClassification", "xlm-roberta", roberta_ranker_facts,
+     build_roberta_ranker},
 };
 
 }  // namespace

@@ -6,10 +6,12 @@
 namespace tokamak {
 namespace {
 
-/// Towers and heads beside the language model, by the first word of their tensors' names.
+/// Towers and heads beside the language model, by the first word of their tensors' names; of
+/// encoders also the pooler and what guesses masked words.
 constexpr std::string_view kParts[] = {
-    "audio_tower",           "embed_audio",  "embed_vision", "mtp",
-    "multi_modal_projector", "vision_model", "vision_tower", "visual",
+    "audio_tower",  "cls",     "decoder",      "embed_audio", "embed_vision",
+    "head",         "lm_head", "mtp",          "pooler",      "multi_modal_projector",
+    "vision_model", "visual",  "vision_tower",
 };
 
 /// What quantised matrices consist of beside or in place of "x.weight".
@@ -43,7 +45,8 @@ bool is_companion(std::string_view name, const std::set<std::string, std::less<>
 /// are read as its config, and the copy of a tied head.
 bool is_redundant(std::string_view name) {
   return name.ends_with("rotary_emb.inv_freq") || name == "rope_freqs.weight" ||
-         name.starts_with("rope_factors_") || name.ends_with("lm_head.weight");
+         name.starts_with("rope_factors_") || name.ends_with("lm_head.weight") ||
+         name.ends_with("embeddings.position_ids");
 }
 
 }  // namespace
@@ -53,11 +56,13 @@ UnusedTensors unused_tensors(const TensorFile& file, const Graph& graph) {
   UnusedTensors unused;
   for (const TensorInfo& tensor : file.tensors()) {
     if (read.contains(tensor.name) || is_companion(tensor.name, read)) continue;
+    if (is_redundant(tensor.name)) continue;
     std::string_view name = without(without(tensor.name, "model."), "language_model.");
+    for (const std::string_view encoder : {"bert.", "roberta."}) name = without(name, encoder);
     name = name.substr(0, name.find('.'));
     if (std::ranges::find(kParts, name) != std::end(kParts)) {
       ++unused.parts[std::string(name)];
-    } else if (!is_redundant(tensor.name)) {
+    } else {
       unused.unknown.push_back(tensor.name);
     }
   }

@@ -18,7 +18,7 @@ SelfTestCase biased_attention(const SelfTestSteps& steps) {
       w.graph().state("cache", cache_shape(DType::kF32, slots, kHeads, kHeadDim), DType::kF32);
   const uint32_t columns = kHeads * kHeadDim;
   const ValueId q = w.activation(columns), k = w.activation(columns), v = w.activation(columns);
-  const ValueId bias = w.random("bias", {kHeads, 2 * kRadius + 1});
+  const ValueId bias = w.random("bias", {2 * kRadius + 1, kHeads});
   const ValueId kv = w.graph().kv_append(k, v, cache, pages);
   const Attention op{.scale = 0.3f, .causal = false};
   return w.finish(w.graph().attention(q, kv, pages, op, bias), steps, 10 * kSelfTestSum);

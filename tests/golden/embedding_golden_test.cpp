@@ -8,7 +8,7 @@
 namespace tokamak::golden {
 namespace {
 
-struct EmbeddingGolden : testing::TestWithParam<std::tuple<const char*, DeviceSetup>> {
+struct EmbeddingGolden : testing::TestWithParam<std::tuple<std::string, DeviceSetup>> {
   const std::string model = std::get<0>(GetParam());
   const DeviceSetup& setup = std::get<1>(GetParam());
   const std::string folder = TOKAMAK_TEST_DATA "/embeddings/" + model;
@@ -57,11 +57,48 @@ TEST_P(EmbeddingGolden, ShorterVectorsAreTheBeginningOfTheWhole) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, EmbeddingGolden,
-                         testing::Combine(testing::Values("embeddinggemma", "qwen3_embedding"),
+                         testing::Combine(testing::Values(std::string("embeddinggemma"),
+                                                          std::string("qwen3_embedding")),
                                           testing::ValuesIn(setups())),
                          [](const auto& param) {
-                           return std::string(std::get<0>(param.param)) + "_" +
-                                  std::get<1>(param.param).name;
+                           return std::get<0>(param.param) + "_" + std::get<1>(param.param).name;
+                         });
+
+/// Models whose texts do not follow from what is in front of them.
+struct EncoderGolden : EmbeddingGolden {};
+
+/// Each alone, then more than a step takes, short ones and long ones next to each other.
+TEST_P(EncoderGolden, TextsAloneAndTogetherAreAsRecorded) {
+  std::vector<std::vector<uint32_t>> texts;
+  std::vector<std::vector<float>> expected;
+  double error = 0;
+  for (size_t i = 0; i < 4; ++i) {
+    for (const Json& c : golden.find("cases")->as_array()) {
+      texts.push_back(ids_of(*c.find("ids")));
+      expected.push_back(floats_of(*c.find("embedding")));
+      if (i > 0) continue;
+      const auto alone = engine->embed(texts.back());
+      ASSERT_TRUE(alone) << alone.error().message;
+      error = std::max(error, relative_error(expected.back(), *alone));
+    }
+  }
+  const auto together = engine->embed(texts);
+  ASSERT_TRUE(together) << together.error().message;
+  ASSERT_EQ(together->size(), texts.size());
+  for (size_t i = 0; i < texts.size(); ++i) {
+    error = std::max(error, relative_error(expected[i], (*together)[i]));
+  }
+  EXPECT_LE(error, setup.tolerance);
+  fmt::print("embedding {} {}: within {:.1e}\n", model, setup.name, error);
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, EncoderGolden,
+                         testing::ValuesIn(in_turn(std::vector<std::string>{"bert", "minilm",
+                                                                            "modernbert", "mpnet",
+                                                                            "nomic_bert", "xlmr"},
+                                                   {{"cpu", "webgpu_f16"}, {"cpu", "webgpu_f32"}})),
+                         [](const auto& param) {
+                           return std::get<0>(param.param) + "_" + std::get<1>(param.param).name;
                          });
 
 }  // namespace

@@ -198,7 +198,7 @@ Case attention_case(AttentionShape shape, uint32_t window, float softcap, DType 
   const ValueId kv = b.graph().kv_append(k, v, cache, pages);
   std::optional<ValueId> bias;
   if (shape.radius > 0)
-    bias = b.random("bias", {shape.heads, 2 * shape.radius + 1}, DType::kF32, 3);
+    bias = b.random("bias", {2 * shape.radius + 1, shape.heads}, DType::kF32, 3);
   const ValueId y = b.graph().attention(q, kv, pages,
                                         {.scale = 1.5f / std::sqrt(float(shape.head_dim)),
                                          .window = window,

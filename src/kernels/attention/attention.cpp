@@ -17,9 +17,9 @@ size_t first_seen(size_t position, size_t window) {
 
 double DistanceBias::of(size_t key) const {
   if (numbers.empty()) return 0;
-  const auto radius = std::ptrdiff_t(numbers.size() / 2);
+  const auto radius = std::ptrdiff_t(numbers.size() / heads / 2);
   const std::ptrdiff_t distance = std::ptrdiff_t(key) - std::ptrdiff_t(position);
-  return numbers[size_t(radius + std::clamp(distance, -radius, radius))];
+  return numbers[size_t(radius + std::clamp(distance, -radius, radius)) * heads + head];
 }
 
 Attended attend(std::span<const float> query, const CpuTensor& cache,
@@ -69,8 +69,8 @@ void attention_reference(const CpuCall& call) {
   const CpuTensor& cache = call.inputs[1];
   const size_t columns = call.inputs[0].dims[1], head_dim = head_dim_of(cache);
   const size_t heads = columns / head_dim, group = heads / cache.dims[2];
-  const bool has_bias = call.inputs.size() == 4;
-  const size_t distances = has_bias ? call.inputs[3].dims[1] : 0;
+  std::span<const float> bias;
+  if (call.inputs.size() == 4) bias = call.inputs[3].f32();
   for (size_t t = 0; t < call.batch.rows(); ++t) {
     const Slot& slot = call.batch.slot_of(t);
     const size_t position = call.batch.position_of(t), window = op.window;
@@ -82,11 +82,10 @@ void attention_reference(const CpuCall& call) {
     for (size_t head = 0; head < heads; ++head) {
       const size_t at = t * columns + head * head_dim;
       const KeyRange keys{head / group, first_seen(position, window), end};
-      DistanceBias bias{.numbers = {}, .position = position};
-      if (has_bias) bias.numbers = call.inputs[3].f32().subspan(head * distances, distances);
       const Attended seen =
           attend(call.inputs[0].f32().subspan(at, head_dim), cache,
-                 pages_of(call, call.inputs[2], t), keys, op.scale, op.softcap, bias);
+                 pages_of(call, call.inputs[2], t), keys, op.scale, op.softcap,
+                 {.numbers = bias, .heads = heads, .head = head, .position = position});
       for (size_t i = 0; i < head_dim; ++i) {
         call.outputs[0].f32()[at + i] = float(seen.sums[i] / seen.total);
       }
@@ -156,7 +155,7 @@ Launch attention_base(const Problem& p, uint32_t threads) {
                             cache.dtype == kQ8Cache ? "attention/read_pairs_q8.wgsl"
                                                     : "attention/read_pairs.wgsl"},
                 .grid = {.x = {heads}, .y = {1, 1}}};
-  if (has_bias) launch.constants.push_back({"DISTANCES", uint32_t(p.inputs[3].shape[1])});
+  if (has_bias) launch.constants.push_back({"DISTANCES", uint32_t(p.inputs[3].shape[0])});
   return launch;
 }
 

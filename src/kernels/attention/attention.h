@@ -16,8 +16,8 @@
 //              positions of its sequence up to its own, or the last `window` of them; not causal,
 //              all of the step, or those less than `window` away. The lanes variant gives each key
 //              a few neighbouring lanes and merges the partial sums of many keys at the end.
-//              bias f32 [heads, 2 * r + 1], which may be missing: added to the scores, the number
-//              of the head and of the distance from query to key, at most r before or after it.
+//              bias f32 [2 * r + 1, heads], which may be missing: added to the scores, the number
+//              of the distance from query to key, at most r before or after it, and of the head.
 // The tile variant computes all query heads of a key head for several tokens at a time, so that
 // they share what they read (Dao et al. 2022, arXiv:2205.14135). Accumulation in f32 on devices,
 // f64 in the reference. head_dim is even.
@@ -60,8 +60,8 @@ struct KeyRange {
 /// What is added to the scores of a query at `position`, by the distance of the keys: the middle
 /// number is that of its own position, the outermost are those of all that is farther.
 struct DistanceBias {
-  std::span<const float> numbers;  // none: 0
-  size_t position = 0;
+  std::span<const float> numbers;  // of each distance, one for every head; none: 0
+  size_t heads = 1, head = 0, position = 0;
 
   double of(size_t key) const;
 };

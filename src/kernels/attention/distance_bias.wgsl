@@ -4,5 +4,5 @@
 fn bias_of(head: u32, query: u32, key: u32) -> f32 {
   let radius = i32(DISTANCES / 2u);
   let distance = clamp(i32(key) - i32(query), -radius, radius);
-  return bias[head * DISTANCES + u32(radius + distance)];
+  return bias[u32(radius + distance) * HEADS + head];
 }
