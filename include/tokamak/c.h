@@ -194,6 +194,14 @@ TOKAMAK_API const float* tokamak_vectors_at(const tokamak_vectors* vectors, size
                                             size_t* dimensions);
 TOKAMAK_API void tokamak_vectors_free(tokamak_vectors* vectors);
 
+/* Scores -------------------------------------------------------------------------------------- */
+
+/* Writes `count` scores, one for each document: how well it answers the query, more is better;
+ * blocks. `truncate`: cut a document that does not fit, instead of an error. */
+TOKAMAK_API bool tokamak_model_rerank(tokamak_model* model, const char* query,
+                                      const char* const* documents, size_t count, bool truncate,
+                                      float* scores, tokamak_error** error);
+
 #ifdef __cplusplus
 }
 #endif

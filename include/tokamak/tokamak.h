@@ -28,6 +28,7 @@
 #include "tokamak/embedding.h"
 #include "tokamak/error.h"
 #include "tokamak/generation.h"
+#include "tokamak/ranking.h"
 
 namespace tokamak {
 
@@ -174,6 +175,12 @@ class Model {
   /// dimensions than there are, a closed model, kCancelled.
   Result<std::vector<std::vector<float>>> embed(std::span<const std::string> texts,
                                                 const EmbedOptions& options = {});
+
+  /// How well each document answers the query, in their order: more is better; blocks. Errors: a
+  /// model that does not rank, a query that leaves no room for a document, a closed model,
+  /// kCancelled.
+  Result<std::vector<float>> rerank(std::string_view query, std::span<const std::string> documents,
+                                    const RerankOptions& options = {});
 
   /// `add_special`: with what the tokenizer puts around a text, <bos> for example.
   Result<std::vector<uint32_t>> tokenize(std::string_view text, bool add_special = true) const;

@@ -1,5 +1,6 @@
 #include "tokamak/c.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -291,4 +292,17 @@ const float* tokamak_vectors_at(const tokamak_vectors* vectors, size_t index, si
 
 void tokamak_vectors_free(tokamak_vectors* vectors) {
   delete vectors;
+}
+
+bool tokamak_model_rerank(tokamak_model* model, const char* query, const char* const* documents,
+                          size_t count, bool truncate, float* scores, tokamak_error** error) {
+  const RerankOptions options{.truncate = truncate};
+  const std::vector<std::string> own(documents, documents + count);
+  auto found = model->model.rerank(query, own, options);
+  if (!found) {
+    give(error, std::move(found).error());
+    return false;
+  }
+  std::ranges::copy(*found, scores);
+  return true;
 }

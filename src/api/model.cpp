@@ -35,7 +35,7 @@ ModelDetails details_of(const Engine& engine, const ModelOptions& options) {
                        .architecture = compiled.facts.architecture,
                        .device = engine.device().name,
                        .context = compiled.context,
-                       .sequences = compiled.encoder ? 1 : options.sequences,
+                       .sequences = compiled.gives_text() ? options.sequences : 1,
                        .vocabulary = compiled.facts.vocab,
                        .device_bytes = engine.backend().device_bytes()};
   if (compiled.encoder) {
@@ -64,7 +64,7 @@ Result<Model> Model::open(const ModelOptions& options) {
   if (options.progress && !options.progress(LoadPhase::kFiles, 0, 0)) return loading_cancelled();
   TOK_TRY(auto engine, Engine::open(open_options(options)));
   Scheduler* scheduler = nullptr;
-  if (!engine->compiled().encoder) {
+  if (engine->compiled().gives_text()) {
     TOK_TRY(scheduler, engine->scheduler());
   }
   auto state = std::make_unique<State>();
@@ -118,6 +118,23 @@ Result<std::vector<std::vector<float>>> Model::embed(std::span<const std::string
   if (!is_open) return is_closed();
   if (!loop.has_thread()) loop.turn(false);
   return vectors.get();
+}
+
+Result<std::vector<float>> Model::rerank(std::string_view query,
+                                         std::span<const std::string> documents,
+                                         const RerankOptions& options) {
+  EngineLoop& loop = state_->loop->loop();
+  const auto made = std::make_shared<std::promise<Result<std::vector<float>>>>();
+  auto scores = made->get_future();
+  RerankOptions own = options;
+  own.cancelled = [&loop, asked = options.cancelled] {
+    return loop.is_closing() || (asked && asked());
+  };
+  const bool is_open =
+      loop.post([=](Engine& engine) { made->set_value(engine.rerank(query, documents, own)); });
+  if (!is_open) return is_closed();
+  if (!loop.has_thread()) loop.turn(false);
+  return scores.get();
 }
 
 Result<std::vector<uint32_t>> Model::tokenize(std::string_view text, bool add_special) const {

@@ -209,6 +209,19 @@ TEST(Model, TellsWhatItIs) {
   EXPECT_GT(details.device_bytes, 1000000u);
 }
 
+TEST(Model, Ranks) {
+  ModelOptions options = small();
+  options.model = TOKAMAK_TEST_DATA "/rerank/cross_bert";
+  Model model = open(options);
+  const std::vector<std::string> documents = {"the fox", "a river", "an owl"};
+  const auto scores = model.rerank("a fox", documents);
+  ASSERT_TRUE(scores) << scores.error().message;
+  const auto alone = Engine::open({.model = options.model, .backend = "cpu"});
+  EXPECT_EQ(*scores, *(*alone)->rerank("a fox", documents));
+  EXPECT_EQ(model.start({.prompt = "A fox"}).error().code, ErrorCode::kUnsupported);
+  EXPECT_EQ(model.embed(documents).error().code, ErrorCode::kUnsupported);
+}
+
 TEST(Model, EmbedsInBatches) {
   ModelOptions options = small();
   options.pooling = "mean";

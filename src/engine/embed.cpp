@@ -68,6 +68,7 @@ Result<std::vector<std::vector<float>>> Engine::rows_of(std::span<const EncoderI
   return run_encoder(*program_, compiled_.facts.vocab, inputs, cancelled);
 }
 
+/// The ids that the context has room for; an error where there are more and no `truncate`.
 Result<std::span<const uint32_t>> Engine::fitting(std::span<const uint32_t> ids,
                                                   bool truncate) const {
   if (ids.empty()) return invalid_input("There are no tokens to run the model on.");

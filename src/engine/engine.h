@@ -28,6 +28,7 @@
 #include "text/tokenizer/gguf_vocab.h"
 #include "text/tokenizer/tokenizer.h"
 #include "tokamak/embedding.h"
+#include "tokamak/ranking.h"
 
 namespace tokamak {
 
@@ -169,16 +170,24 @@ class Engine {
   Result<std::vector<std::vector<float>>> embed(std::span<const std::string> texts,
                                                 const EmbedOptions& options = {});
 
+  /// How well each document answers the query, in their order: more is better. Models that are no
+  /// cross-encoders are asked as Qwen3-Reranker is. Errors: a model that can do neither.
+  Result<std::vector<float>> rerank(std::string_view query, std::span<const std::string> documents,
+                                    const RerankOptions& options = {});
+  /// The same of pairs as token ids, as they are, by a cross-encoder.
+  Result<std::vector<float>> scores(std::span<const EncoderInput> pairs,
+                                    const RerankOptions& options = {});
+
  private:
   Result<std::unique_ptr<Program>> make_program(const Plan& plan, const LoadProgress& progress);
   Result<std::unique_ptr<Program>> make_program_again(const Plan& plan, const Error& loss);
   Result<Session> start_session();
-  /// Why a call cannot begin now.
   Result<void> check_idle() const;
-  /// The rows that a model without text gives of whole sequences.
   Result<std::vector<std::vector<float>>> rows_of(std::span<const EncoderInput> inputs,
                                                   const std::function<bool()>& cancelled);
-  /// The ids that the context has room for; an error where there are more and no `truncate`.
+  Result<std::vector<float>> rerank_by_answers(std::string_view query,
+                                               std::span<const std::string> documents,
+                                               const RerankOptions& options);
   Result<std::span<const uint32_t>> fitting(std::span<const uint32_t> ids, bool truncate) const;
 
   ModelFiles files_;

@@ -55,18 +55,14 @@ Answer<Embedded> embed_all(Engine& engine, const Fields& fields) {
                    options.dimensions, most);
     }
   }
-  Embedded out;
-  for (size_t i = 0; i < input.texts.size() + input.ids.size(); ++i) {
-    std::vector<uint32_t> ids;
-    if (input.ids.empty()) {
-      TOK_TRY(ids, answer(engine.embedding_ids(input.texts[i], options), "input"));
-    } else {
-      ids = input.ids[i];
-    }
-    TOK_TRY(std::vector<float> vector, answer(engine.embed(ids, options), "input"));
-    out.tokens += ids.size();
-    out.vectors.push_back(std::move(vector));
+  std::vector<std::vector<uint32_t>> all = input.ids;
+  for (const std::string& text : input.texts) {
+    TOK_TRY(std::vector<uint32_t> ids, answer(engine.embedding_ids(text, options), "input"));
+    all.push_back(std::move(ids));
   }
+  Embedded out;
+  for (const std::vector<uint32_t>& ids : all) out.tokens += ids.size();
+  TOK_TRY(out.vectors, answer(engine.embed(all, options), "input"));
   return out;
 }
 

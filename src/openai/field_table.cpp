@@ -21,7 +21,7 @@ constexpr uint8_t kBool = bit(Json::Kind::kBool);
 
 // clang-format off
 constexpr Field kFields[] = {
-  {"model", kText | kEmbeddings | kAnthropic | kOllama | kOllamaEmbed | kOllamaShow, &Fields::model, 0,
+  {"model", kText | kEmbeddings | kRerank | kAnthropic | kOllama | kOllamaEmbed | kOllamaShow, &Fields::model, 0,
    kAny, {}, 0, "the one there is",
    "the model's id, as `/v1/models` lists it"},
   {"messages", kTemplate, &Fields::messages, 0, 0, "a list of messages", kList, "required",
@@ -152,6 +152,16 @@ constexpr Field kFields[] = {
    "required", "what to embed; at most 2048 of them"},
   {"dimensions", kEmbeddings | kOllamaEmbed, &Fields::dimensions, 1, 1048576, {}, 0, "all",
    "only that many of the first numbers"},
+  {"query", kRerank, &Fields::query, 0, kAny, {}, 0, "required", "what the documents should answer"},
+  {"documents", kRerank, &Fields::documents, 0, 0, "a list of texts or of objects with a text", kList,
+   "required", "what to rank; at most 2048 of them"},
+  {"top_n", kRerank, &Fields::top_n, 1, kAny, {}, 0, "all", "only that many of the best"},
+  {"return_documents", kRerank, &Fields::return_documents, 0, 0, {}, 0, "false",
+   "the texts beside their scores"},
+  {"truncation", kRerank, &Fields::truncation, 0, 0, {}, 0, "true",
+   "false: a document that does not fit is an error, and is not cut at its end"},
+  {"instruction", kRerank, &Fields::instruction, 0, kAny, {}, 0, "the model's",
+   "what counts as an answer, for models that are told, such as Qwen3-Reranker"},
   {"content", kTokenize, &Fields::content, 0, kAny, {}, 0, "required", "the text"},
   {"prompt", kTokenize, &Fields::content, 0, kAny, {}, 0, "required", "the same"},
   {"add_special", kTokenize, &Fields::add_special, 0, 0, {}, 0, "false",

@@ -28,6 +28,7 @@ enum Endpoint : uint32_t {
   kOllamaOptions = 1 << 11,  // the member `options` of those two
   kOllamaEmbed = 1 << 12,
   kOllamaShow = 1 << 13,
+  kRerank = 1 << 14,
 };
 
 /// Values as a body gives them, within the table's ranges. A field that is absent or null is unset,
@@ -35,15 +36,16 @@ enum Endpoint : uint32_t {
 struct Fields {
   std::optional<std::string> model, cache_salt, grammar, regex, encoding_format, content, suffix;
   std::optional<std::string> instructions, previous_response_id, reasoning_format;
+  std::optional<std::string> query, instruction;
   std::optional<double> temperature, top_p, min_p, typical_p, repetition_penalty;
   std::optional<double> presence_penalty, frequency_penalty;
   std::optional<int64_t> max_tokens, max_completion_tokens, top_k, seed, n, best_of;
-  std::optional<int64_t> top_logprobs, logprobs_count, min_tokens, dimensions, num_predict;
+  std::optional<int64_t> top_logprobs, logprobs_count, min_tokens, dimensions, num_predict, top_n;
   std::optional<bool> stream, logprobs, echo, ignore_eos, parallel_tool_calls;
-  std::optional<bool> add_special, parse_special, with_pieces, raw;
+  std::optional<bool> add_special, parse_special, with_pieces, raw, return_documents, truncation;
   Json messages, prompt, stop, stream_options, logit_bias, response_format, tools, tool_choice;
   Json chat_template_kwargs, input, tokens, json_schema, functions, function_call;
-  Json system, text, format, options, think, images;
+  Json system, text, format, options, think, images, documents;
 };
 
 using Member = std::variant<std::optional<bool> Fields::*, std::optional<int64_t> Fields::*,

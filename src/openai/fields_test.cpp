@@ -28,6 +28,7 @@ constexpr EndpointName kEndpoints[] = {
     {kOllamaOptions, "options"},
     {kOllamaEmbed, "api/embed"},
     {kOllamaShow, "api/show"},
+    {kRerank, "rerank"},
 };
 
 std::string error_of(const std::string& body, Endpoint endpoint = kChat) {

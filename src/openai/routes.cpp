@@ -9,6 +9,7 @@ constexpr Route kRoutes[] = {
     {"/completions", "POST", Action::kText, kCompletions},
     {"/responses", "POST", Action::kText, kResponses},
     {"/embeddings", "POST", Action::kEmbeddings, kEmbeddings},
+    {"/rerank", "POST", Action::kRerank, kRerank},
     {"/models", "GET", Action::kModels},
     {"/messages", "POST", Action::kText, kMessages, Dialect::kAnthropic},
     {"/messages/count_tokens", "POST", Action::kCountTokens, kCountTokens, Dialect::kAnthropic},

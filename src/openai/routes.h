@@ -9,6 +9,7 @@ enum class Action : uint8_t {
   kText,  // of the route's endpoint
   kCountTokens,
   kEmbeddings,
+  kRerank,
   kTokenize,
   kDetokenize,
   kApplyTemplate,

@@ -201,6 +201,11 @@ Answer<Json> Service::plain_answer(const HttpRequest& request, const Route& rout
       TOK_TRY(check_model(fields));
       return embeddings(*engine_, fields, options_.model, route.endpoint);
     }
+    case Action::kRerank: {
+      TOK_TRY(const Fields fields, read_fields(request.body, route.endpoint));
+      TOK_TRY(check_model(fields));
+      return rerank(*engine_, fields, options_.model);
+    }
     case Action::kTokenize:
       return tokenize(*engine_, request.body);
     case Action::kDetokenize:

@@ -8,7 +8,7 @@ Result<std::unique_ptr<ServiceLoop>> ServiceLoop::make(std::unique_ptr<Engine> e
                                                        openai::ServiceOptions options,
                                                        Metrics& metrics, Deliver deliver) {
   Scheduler* scheduler = nullptr;
-  if (!engine->compiled().encoder) {
+  if (engine->compiled().gives_text()) {
     TOK_TRY(scheduler, engine->scheduler());
     scheduler->observe(metrics.observer());
   }

@@ -21,7 +21,7 @@ from program import DATA, environment, model, on_terminal, tokamak
 
 CPU = ("--backend", "cpu")
 COMMANDS = [
-    "run", "chat", "describe", "embed", "logits", "tokenize", "template", "inspect", "bench", "doctor",
+    "run", "chat", "describe", "embed", "rerank", "logits", "tokenize", "template", "inspect", "bench", "doctor",
     "profile", "tune",
     "sampler", "pull", "list", "rm", "cache",
 ]
@@ -279,6 +279,36 @@ class Embed(Cli):
                 name, *flags = command
                 self.refused(4, "tokamak embed", name, self.ENCODER, *flags, *CPU)
         self.ok("inspect", self.ENCODER, *CPU)
+
+
+class Rerank(Cli):
+    RANKER = os.path.join(DATA, "rerank", "cross_bert")
+    QUERY = (RANKER, "-q", "When do foxes sleep?", *CPU)
+    DOCUMENTS = ["Foxes rest by day.", "Owls hunt at night.", "The king had three sons."]
+
+    def test_the_best_comes_first(self):
+        flags = [flag for text in self.DOCUMENTS for flag in ("-d", text)]
+        lines = [line.split("\t") for line in self.ok("rerank", *self.QUERY, *flags).out.splitlines()]
+        scores = [float(line[0]) for line in lines]
+        self.assertEqual(scores, sorted(scores, reverse=True))
+        self.assertTrue(all(0 <= score <= 1 for score in scores), scores)
+        self.assertEqual(sorted(line[1] for line in lines), ["0", "1", "2"])
+        self.assertEqual([line[2] for line in lines], [self.DOCUMENTS[int(line[1])] for line in lines])
+        out = self.ok("rerank", *self.QUERY, "--json", "--top", 2, text="\n".join(self.DOCUMENTS)).out
+        best = [json.loads(line) for line in out.splitlines()]
+        self.assertEqual([str(one["index"]) for one in best], [line[1] for line in lines[:2]])
+        for one, score in zip(best, scores):
+            self.assertAlmostEqual(one["score"], score, delta=1e-6)
+
+    def test_documents_are_cut_unless_asked_not_to_be(self):
+        words = "the fox " * 100
+        self.ok("rerank", *self.QUERY, "-d", words)
+        self.refused(3, "truncate", "rerank", *self.QUERY, "-d", words, "--no-truncate")
+
+    def test_models_that_do_not_rank_say_so(self):
+        self.refused(4, "embedding model", "rerank", Embed.ENCODER, "-q", "a", "-d", "b", *CPU)
+        self.refused(4, "cannot rank", "rerank", Embed.STORYTELLER, "-q", "a", "-d", "b", *CPU)
+        self.refused(4, "tokamak rerank", "embed", self.RANKER, "-p", "a", *CPU)
 
 
 class Logits(Cli):

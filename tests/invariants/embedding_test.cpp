@@ -75,7 +75,10 @@ TEST_P(EmbeddingInvariant, SeveralTextsGiveWhatEachGives) {
   const auto all = engine->embed(texts);
   ASSERT_TRUE(all) << all.error().message;
   ASSERT_EQ(all->size(), texts.size());
-  for (size_t i = 0; i < texts.size(); ++i) EXPECT_EQ(*engine->embed(texts[i]), (*all)[i]);
+  for (size_t i = 0; i < texts.size(); ++i) {
+    // A step of several texts may have other kernels than one of few tokens.
+    EXPECT_LE(relative_error(*engine->embed(texts[i]), (*all)[i]), own_tolerance());
+  }
 }
 
 /// The first token's own vector: changed by the last token only where attention looks both ways.

@@ -24,6 +24,7 @@ void add_describe(App& app, Action& action);
 void add_serve(App& app, Action& action);
 void add_mcp(App& app, Action& action);
 void add_embed(App& app, Action& action);
+void add_rerank(App& app, Action& action);
 void add_logits(App& app, Action& action);
 void add_tokenize(App& app, Action& action);
 void add_template(App& app, Action& action);

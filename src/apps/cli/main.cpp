@@ -63,6 +63,7 @@ int run(int argc, char** argv) {
   add_serve(app, action);
   add_mcp(app, action);
   add_embed(app, action);
+  add_rerank(app, action);
   add_pull(app, action);
   add_list(app, action);
   add_rm(app, action);

@@ -54,14 +54,54 @@ Result<void> PostProcessor::add_template(const Json& json) {
   if (!has_text) return unsupported("A template without its text is not supported.");
   before_.insert(before_.begin(), before.begin(), before.end());
   after_.insert(after_.end(), after.begin(), after.end());
+  pair_ = template_pair(json);
   return {};
 }
 
-Result<void> PostProcessor::add_pair(const Json& json) {
+/// Nothing where it lacks or repeats a text, or names tokens that are not there: few who read a
+/// tokenizer have two texts for it.
+std::optional<std::vector<PostProcessor::PairPart>> PostProcessor::template_pair(const Json& json) {
+  const Json* pieces = json.find("pair");
+  if (pieces == nullptr || !pieces->is_array()) return std::nullopt;
+  std::vector<PairPart> parts;
+  uint32_t texts = 0;  // a bit for each
+  for (const Json& piece : pieces->as_array()) {
+    PairPart part;
+    const Json* sequence = piece.find("Sequence");
+    const auto named = require_field(piece, sequence != nullptr ? "Sequence" : "SpecialToken",
+                                     Json::Kind::kObject);
+    if (!named) return std::nullopt;
+    const auto name = string_field(**named, "id");
+    if (!name) return std::nullopt;
+    if (sequence != nullptr) {
+      part.text = *name == "B" ? 2 : 1;
+      if ((texts & part.text) != 0) return std::nullopt;
+      texts |= part.text;
+    } else {
+      auto ids = template_token(json, *name);
+      if (!ids) return std::nullopt;
+      part.ids = *std::move(ids);
+    }
+    const Json* type = (*named)->find("type_id");
+    part.type = type != nullptr && type->is_integer() && type->as_integer() == 1 ? 1 : 0;
+    parts.push_back(std::move(part));
+  }
+  if (texts != 3) return std::nullopt;
+  return parts;
+}
+
+/// Of two texts, BERT separates them by one token, RoBERTa by two, and has one type for all.
+Result<void> PostProcessor::add_sep_cls(const Json& json, bool is_roberta) {
   TOK_TRY(const uint32_t cls, pair_id(json, "cls"));
   TOK_TRY(const uint32_t sep, pair_id(json, "sep"));
   before_.insert(before_.begin(), cls);
   after_.push_back(sep);
+  const uint32_t second = is_roberta ? 0 : 1;
+  std::vector<PairPart> parts = {{.ids = {cls}}, {.text = 1}, {.ids = {sep}}};
+  if (is_roberta) parts.push_back({.ids = {sep}});
+  parts.push_back({.text = 2, .ids = {}, .type = second});
+  parts.push_back({.ids = {sep}, .type = second});
+  pair_ = std::move(parts);
   return {};
 }
 
@@ -69,7 +109,8 @@ Result<void> PostProcessor::add(const Json& json) {
   TOK_TRY(const std::string type, string_field(json, "type"));
   if (type == "ByteLevel") return {};  // moves offsets only
   if (type == "TemplateProcessing") return add_template(json);
-  if (type == "RobertaProcessing" || type == "BertProcessing") return add_pair(json);
+  if (type == "RobertaProcessing") return add_sep_cls(json, true);
+  if (type == "BertProcessing") return add_sep_cls(json, false);
   if (type == "Sequence") {
     TOK_TRY(const Json* parts, require_field(json, "processors", Json::Kind::kArray));
     for (const Json& part : parts->as_array()) TOK_TRY(add(part));

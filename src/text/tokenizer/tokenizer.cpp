@@ -93,6 +93,28 @@ Result<std::vector<uint32_t>> Tokenizer::encode(std::string_view text,
   return std::move(encoding.ids);
 }
 
+Result<PairEncoding> Tokenizer::encode_pair(std::string_view first, std::string_view second,
+                                            size_t room) const {
+  const EncodeOptions plain{.add_special = false, .parse_special = false};
+  TOK_TRY(const std::vector<uint32_t> a, encode(first, plain));
+  TOK_TRY(std::vector<uint32_t> b, encode(second, plain));
+  const auto& template_of_two = parts_->post_processor.pair();
+  if (!template_of_two) {
+    return unsupported("The tokenizer's post_processor does not say how two texts go together.");
+  }
+  const std::vector<PostProcessor::PairPart>& parts = *template_of_two;
+  size_t all = a.size() + b.size();
+  for (const auto& part : parts) all += part.ids.size();
+  if (all > room) b.resize(b.size() - std::min(b.size(), all - room));
+  PairEncoding pair;
+  for (const auto& part : parts) {
+    const std::vector<uint32_t>& ids = part.text == 0 ? part.ids : part.text == 1 ? a : b;
+    pair.ids.insert(pair.ids.end(), ids.begin(), ids.end());
+    pair.types.resize(pair.ids.size(), part.type);
+  }
+  return pair;
+}
+
 std::vector<size_t> Tokenizer::special_places(std::string_view text) const {
   std::vector<size_t> places = parts_->added.special_places(text, AddedTokens::Stage::kRawText);
   if (!places.empty() || text.empty()) return places;

@@ -31,6 +31,11 @@ struct EncodeOptions {
   std::span<const size_t> plain_at = {};
 };
 
+/// Two texts as one sequence, and which of them each token is of: 0 or 1.
+struct PairEncoding {
+  std::vector<uint32_t> ids, types;
+};
+
 class Tokenizer {
  public:
   static constexpr size_t kMaxTextBytes = size_t{1} << 30;
@@ -53,6 +58,12 @@ class Tokenizer {
   /// Bytes that are not UTF-8 become U+FFFD first. Fails for a text above kMaxTextBytes, and when a
   /// regular expression of the file needs too many steps on this text.
   Result<std::vector<uint32_t>> encode(std::string_view text, EncodeOptions options = {}) const;
+
+  /// Two texts with what the post-processor puts around and between them; special tokens in the
+  /// texts are plain text. Where all are more than `room` tokens, the second is cut at its end, as
+  /// far as that helps.
+  Result<PairEncoding> encode_pair(std::string_view first, std::string_view second,
+                                   size_t room = SIZE_MAX) const;
 
   /// The places that keep this text's own special tokens plain, wherever in a text it stands; also
   /// where what follows would make one of its end. `text` is UTF-8.

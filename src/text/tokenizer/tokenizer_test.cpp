@@ -167,6 +167,37 @@ TEST(Tokenizer, WrapsTheTextAsTheTemplateSays) {
   EXPECT_EQ(pair->encode("a"), (Ids{2, 0, 1}));
 }
 
+TEST(Tokenizer, PutsTwoTextsTogetherAsTheTemplateSays) {
+  const auto bert = Tokenizer::from_json(
+      file_with(R"(, "post_processor": {"type": "BertProcessing", "sep": ["b", 1],
+                                        "cls": ["ab", 2]})"));
+  ASSERT_TRUE(bert) << bert.error().message;
+  const auto pair = bert->encode_pair("a", "aa");
+  ASSERT_TRUE(pair) << pair.error().message;
+  EXPECT_EQ(pair->ids, (Ids{2, 0, 1, 0, 0, 1}));
+  EXPECT_EQ(pair->types, (Ids{0, 0, 0, 1, 1, 1}));
+  EXPECT_EQ(bert->encode_pair("a", "aaaa", 6)->ids, pair->ids) << "the second is cut";
+  EXPECT_EQ(bert->encode_pair("aa", "a", 3)->ids, (Ids{2, 0, 0, 1, 1})) << "only the second is";
+  const auto roberta = Tokenizer::from_json(
+      file_with(R"(, "post_processor": {"type": "RobertaProcessing", "sep": ["b", 1],
+                                        "cls": ["ab", 2]})"));
+  ASSERT_TRUE(roberta) << roberta.error().message;
+  EXPECT_EQ(roberta->encode_pair("a", "a")->ids, (Ids{2, 0, 1, 1, 0, 1}));
+  EXPECT_EQ(roberta->encode_pair("a", "a")->types, (Ids{0, 0, 0, 0, 0, 0}));
+  const auto other = Tokenizer::from_json(file_with(R"(, "post_processor":
+      {"type": "TemplateProcessing", "single": [{"Sequence": {"id": "A", "type_id": 0}}],
+       "pair": [{"SpecialToken": {"id": "x", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}},
+                {"Sequence": {"id": "A", "type_id": 0}}],
+       "special_tokens": {"x": {"ids": [1]}}})"));
+  ASSERT_TRUE(other) << other.error().message;
+  EXPECT_EQ(other->encode_pair("a", "aa")->ids, (Ids{1, 0, 0, 0}));
+  EXPECT_EQ(other->encode_pair("a", "aa")->types, (Ids{0, 1, 1, 0}));
+  const auto none = Tokenizer::from_json(file_with(""));
+  ASSERT_TRUE(none) << none.error().message;
+  EXPECT_EQ(none->encode_pair("a", "a").error().message,
+            "The tokenizer's post_processor does not say how two texts go together.");
+}
+
 TEST(Tokenizer, NestsOnePostProcessorInTheNext) {
   const auto tokenizer =
       Tokenizer::from_json(file_with(R"(, "post_processor": {"type": "Sequence", "processors": [

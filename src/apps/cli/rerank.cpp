@@ -1,0 +1,81 @@
+#include <algorithm>
+#include <numeric>
+
+#include "apps/cli/command.h"
+
+namespace tokamak::cli {
+namespace {
+
+struct RerankFlags {
+  ModelFlags model;
+  std::string query, instruction;
+  std::vector<std::string> documents;
+  uint32_t top = 0;
+  bool json = false, no_truncate = false;
+};
+
+Result<std::vector<std::string>> read_documents(const RerankFlags& flags) {
+  if (!flags.documents.empty()) return flags.documents;
+  if (stdin_is_terminal()) note("One document per line, Ctrl-D at the end.\n");
+  TOK_TRY(const std::string all, read_stdin());
+  std::vector<std::string> documents;
+  for (const std::string_view line : lines_of(all)) documents.emplace_back(line);
+  if (documents.empty()) {
+    return invalid_input("Standard input is empty, expected a document per line (or --document).");
+  }
+  return documents;
+}
+
+Result<void> run(const RerankFlags& flags) {
+  TOK_TRY(const std::vector<std::string> documents, read_documents(flags));
+  when_interrupted(OnInterrupt::kStopSoon);
+  TOK_TRY(OpenOptions opening, flags.model.options());
+  opening.task = Task::kRanking;
+  TOK_TRY(const std::unique_ptr<Engine> engine, ModelFlags::open(std::move(opening)));
+  const RerankOptions options{
+      .instruction = flags.instruction, .truncate = !flags.no_truncate, .cancelled = interrupted};
+  TOK_TRY(const std::vector<float> scores, engine->rerank(flags.query, documents, options));
+  std::vector<size_t> order(scores.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::ranges::stable_sort(order, [&](size_t a, size_t b) { return scores[a] > scores[b]; });
+  if (flags.top != 0) order.resize(std::min<size_t>(order.size(), flags.top));
+  for (const size_t i : order) {
+    if (flags.json) {
+      Json json(Json::Object{{"index", uint64_t(i)}, {"score", to_json(scores[i])}});
+      json.set("document", documents[i]);
+      TOK_TRY(print(json.dump() + "\n"));
+    } else {
+      TOK_TRY(print(fmt::format("{:.6f}\t{}\t{}\n", scores[i], i, documents[i])));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+void add_rerank(App& app, Action& action) {
+  App* command = app.add_subcommand("rerank", "documents in the order of how they answer a query");
+  command->footer(
+      R"(Each document gives one line: its score, its number from 0, and its text, with tabs between them; the
+best comes first. MODEL is a cross-encoder, such as bge-reranker or ms-marco-MiniLM, or Qwen3-Reranker.
+Examples:
+  tokamak rerank path/to/model -q "when do foxes sleep" -d "Foxes rest by day." -d "Owls hunt at night."
+  tokamak rerank path/to/model -q "when do foxes sleep" --top 3 --json < documents.txt)");
+  auto flags = std::make_shared<RerankFlags>();
+  flags->model.add(*command, ModelFlags::Model::kRequired);
+  command->extra_words("a document is given by -d TEXT");
+  command->add_option("-q,--query", flags->query, "what the documents should answer")->required();
+  command->add_option("-d,--document", flags->documents,
+                      "a document (repeatable); without it, one per line of standard input");
+  command->add_option("--top", flags->top, "only the best N")->check(Range(1, 1 << 20));
+  command
+      ->add_option("--instruction", flags->instruction,
+                   "what counts as an answer, for models that are told (Qwen3-Reranker)")
+      ->type_name("TEXT");
+  command->add_flag("--no-truncate", flags->no_truncate,
+                    "an error for documents that are too long, instead of cutting them");
+  command->add_flag("--json", flags->json, "one JSON object per document");
+  command->callback([flags, &action] { action = [flags] { return run(*flags); }; });
+}
+
+}  // namespace tokamak::cli

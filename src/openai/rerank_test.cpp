@@ -1,0 +1,85 @@
+#include <gtest/gtest.h>
+
+#include "openai/service.h"
+
+namespace tokamak::openai {
+namespace {
+
+Engine& engine() {
+  static const std::unique_ptr<Engine> kEngine = [] {
+    auto opened = Engine::open({.model = TOKAMAK_TEST_DATA "/rerank/cross_bert", .backend = "cpu"});
+    EXPECT_TRUE(opened) << opened.error().message;
+    return *std::move(opened);
+  }();
+  return *kEngine;
+}
+
+struct Received {
+  int status = 0;
+  Json json;
+};
+
+Received ask(std::string_view body) {
+  auto service = Service::make(
+      engine(), {.model = "m", .unix_seconds = [] { return 0; }, .random = [] { return 4u; }});
+  EXPECT_TRUE(service) << service.error().message;
+  Received received;
+  std::string text;
+  (*service)->begin({"POST", "/v1/rerank", std::string(body)},
+                    {.begin = [&](int status, std::string_view) { received.status = status; },
+                     .write = [&](std::string_view more) { text += more; },
+                     .end = [] {}});
+  auto parsed = Json::parse(text);
+  EXPECT_TRUE(parsed) << text;
+  if (parsed) received.json = *std::move(parsed);
+  return received;
+}
+
+TEST(Rerank, TheBestDocumentComesFirst) {
+  const Received received = ask(
+      R"({"model": "m", "query": "a fox", "documents": ["a river", {"text": "an owl"}, "the fox"]})");
+  ASSERT_EQ(received.status, 200) << received.json.dump();
+  const std::vector<std::string> documents = {"a river", "an owl", "the fox"};
+  const auto scores = engine().rerank("a fox", documents);
+  ASSERT_TRUE(scores) << scores.error().message;
+  const auto& results = received.json.find("results")->as_array();
+  ASSERT_EQ(results.size(), 3u);
+  double before = 2;
+  for (const Json& one : results) {
+    const double score = one.find("relevance_score")->as_number();
+    EXPECT_LE(score, before);
+    before = score;
+    EXPECT_EQ(float(score), (*scores)[size_t(one.find("index")->as_integer())]);
+    EXPECT_EQ(one.find("document"), nullptr);
+  }
+}
+
+TEST(Rerank, AsManyAsAreAskedForWithTheirTexts) {
+  const Received received = ask(
+      R"({"query": "a fox", "documents": ["a river", "an owl"], "top_n": 1, "return_documents": true})");
+  ASSERT_EQ(received.status, 200) << received.json.dump();
+  const auto& results = received.json.find("results")->as_array();
+  ASSERT_EQ(results.size(), 1u);
+  const bool is_first = *results[0].find("index") == Json(0);
+  EXPECT_EQ(*results[0].find("document")->find("text"), Json(is_first ? "a river" : "an owl"));
+}
+
+TEST(Rerank, WhatIsMissingOrDoesNotFitIsAnError) {
+  const std::pair<std::string, const char*> cases[] = {
+      {R"({"documents": ["a"]})", "query"},
+      {R"({"query": "a"})", "documents"},
+      {R"({"query": "a", "documents": []})", "documents"},
+      {R"({"query": "a", "documents": [5]})", "documents"},
+      {R"({"query": "a", "documents": ["a"], "top_n": 0})", "top_n"},
+      {R"({"query": "a", "truncation": false, "documents": [")" + std::string(400, '.') + "\"]}",
+       "documents"},
+  };
+  for (const auto& [body, param] : cases) {
+    const Received received = ask(body);
+    EXPECT_EQ(received.status, 400) << body;
+    EXPECT_EQ(*received.json.find("error")->find("param"), Json(param)) << body;
+  }
+}
+
+}  // namespace
+}  // namespace tokamak::openai
