@@ -136,6 +136,13 @@ Result<Engine::Compiled> compile_as_asked(const ModelFiles& files, const DeviceI
   TOK_TRY(fuse_graphs(out, options.disabled_passes, has_batches));
   if (out.vision) {
     build.own_angles = out.vision->angles.has_value();
+    build.own_ends_in_windows = out.vision->only_in_windows;
+    build.own_ends = out.vision->sees_whole_images && !out.vision->only_in_windows;
+    if (out.vision->sees_whole_images && build.chunk < out.vision->max_rows()) {
+      return fail(ErrorCode::kUsage,
+                  "chunk is {}, but images of this model take {} tokens at once.", build.chunk,
+                  out.vision->max_rows());
+    }
     TOK_TRY(out.images, architecture->build(config, files.tensors, build));
     TOK_TRY(
         fuse::run_pipeline(out.images, fuse::Steps::kMany, options.disabled_passes, out.target));

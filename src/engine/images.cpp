@@ -19,7 +19,7 @@ Result<std::unique_ptr<Sight>> Sight::make(const Engine::Compiled& compiled,
       write_angles(own, {place.time, place.row, place.column}, out);
     };
   }
-  ImageRows rows(compiled.plan, compiled.facts.vocab, std::move(angles));
+  ImageRows rows(compiled.plan, compiled.facts.vocab, std::move(angles), tower.sees_whole_images);
   TowerOptions tower_options = {.target = compiled.target,
                                 .disabled_passes = compiled.disabled_passes,
                                 .forced = options.forced,
@@ -78,11 +78,30 @@ Result<std::vector<uint32_t>> Sight::in_place(std::span<const uint32_t> ids,
   return out;
 }
 
+namespace {
+
+/// A rendered prompt with what the model was trained on where its template writes a word for that.
+std::string with_image_words(const VisionTower& tower, std::string_view prompt) {
+  if (tower.template_word.empty()) return std::string(prompt);
+  std::string out;
+  for (;;) {
+    const size_t at = prompt.find(tower.template_word);
+    out += prompt.substr(0, at);
+    if (at == prompt.npos) return out;
+    out += tower.words;
+    prompt.remove_prefix(at + tower.template_word.size());
+  }
+}
+
+}  // namespace
+
 Result<std::vector<uint32_t>> Engine::encode_with_images(std::string_view prompt,
                                                          std::span<const Image> images) {
   TOK_TRY(const Tokenizer* own, tokenizer());
+  const std::string text =
+      compiled_.vision ? with_image_words(*compiled_.vision, prompt) : std::string(prompt);
   TOK_TRY(const std::vector<uint32_t> ids,
-          own->encode(prompt, {.add_special = false, .parse_special = true}));
+          own->encode(text, {.add_special = false, .parse_special = true}));
   return with_images(ids, images);
 }
 

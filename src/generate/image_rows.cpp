@@ -7,8 +7,8 @@
 
 namespace tokamak {
 
-ImageRows::ImageRows(const Plan& plan, uint32_t vocab, WriteAngles angles)
-    : vocab_(vocab), angles_(std::move(angles)), next_id_(vocab) {
+ImageRows::ImageRows(const Plan& plan, uint32_t vocab, WriteAngles angles, bool needs_whole)
+    : vocab_(vocab), angles_(std::move(angles)), needs_whole_(needs_whole), next_id_(vocab) {
   for (uint32_t i = 0; i < plan.buffers.size(); ++i) {
     if (plan.buffers[i].use != BufferUse::kRows) continue;
     buffer_ = BufferId(i);
@@ -78,6 +78,7 @@ void ImageRows::forget_device() {
 
 TokenPlaces::TokenPlaces(std::span<const uint32_t> ids, const ImageRows* images) {
   if (images == nullptr) return;
+  needs_whole_ = images->needs_whole();
   uint32_t shift = 0;
   for (uint32_t i = 0; i < ids.size();) {
     const ImageRows::Named* image = images->find(ids[i]);
@@ -102,15 +103,21 @@ bool TokenPlaces::has_image(uint32_t first, uint32_t count) const {
   return last != nullptr && last->first + last->count > first;
 }
 
-uint32_t TokenPlaces::until_second_image(uint32_t first, uint32_t count) const {
+uint32_t TokenPlaces::step_tokens(uint32_t first, uint32_t count) const {
   bool has_one = false;
   for (const Span& span : spans_) {
     if (span.first + span.count <= first) continue;
     if (span.first >= first + count) break;
-    if (has_one) return span.first - first;
+    const bool is_cut = needs_whole_ && span.first + span.count > first + count;
+    if (has_one || (is_cut && span.first > first)) return span.first - first;
     has_one = true;
   }
   return count;
+}
+
+uint32_t TokenPlaces::end(uint32_t index) const {
+  const Span* last = before(index);
+  return last != nullptr && index < last->first + last->count ? last->first + last->count : 0;
 }
 
 uint32_t TokenPlaces::shift(uint32_t index) const {

@@ -31,12 +31,14 @@ class ImageRows {
   /// Writes the angles of a place, as a row of a rotary table.
   using WriteAngles = std::function<void(const TokenPlace&, std::span<float>)>;
 
-  /// Ids begin at `vocab`. Without `angles` the tokens of images count on as those of text do.
+  /// Ids begin at `vocab`. Without `angles` the tokens of images count on as those of text do. An
+  /// image whose rows see all of it `needs_whole` steps: one that has its first row has all.
   /// REQUIRES: the plan has a buffer for rows of images.
-  ImageRows(const Plan& plan, uint32_t vocab, WriteAngles angles);
+  ImageRows(const Plan& plan, uint32_t vocab, WriteAngles angles, bool needs_whole = false);
 
   uint32_t capacity() const { return capacity_; }
   bool has_places() const { return angles_ != nullptr; }
+  bool needs_whole() const { return needs_whole_; }
 
   /// Takes the rows of an image, [rows columns, hidden]. REQUIRES: no more than the capacity.
   Named add(uint32_t rows, uint32_t columns, std::vector<float> values);
@@ -68,6 +70,7 @@ class ImageRows {
   uint32_t vocab_, capacity_ = 0, width_ = 0;
   BufferId buffer_ = {};
   WriteAngles angles_;
+  bool needs_whole_;
   uint32_t next_id_;
   std::deque<Kept> images_;  // by id
 };
@@ -82,8 +85,11 @@ class TokenPlaces {
 
   /// Whether some of `count` tokens from `first` on are an image's.
   bool has_image(uint32_t first, uint32_t count) const;
-  /// As many of `count` tokens from `first` on as have no more than one image among them.
-  uint32_t until_second_image(uint32_t first, uint32_t count) const;
+  /// As many of `count` tokens from `first` on as have no more than one image among them, and where
+  /// images need whole steps, no beginning of one.
+  uint32_t step_tokens(uint32_t first, uint32_t count) const;
+  /// Where the image ends that the token is of; 0 for text.
+  uint32_t end(uint32_t index) const;
   /// What is added to the index of a token that is text.
   uint32_t shift(uint32_t index) const;
   TokenPlace place(uint32_t index) const;
@@ -97,6 +103,7 @@ class TokenPlaces {
   const Span* before(uint32_t index) const;  // the last that begins at `index` or before it
 
   std::vector<Span> spans_;
+  bool needs_whole_ = false;
 };
 
 }  // namespace tokamak

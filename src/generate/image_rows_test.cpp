@@ -118,8 +118,9 @@ TEST(TokenPlaces, FindImagesInChunks) {
   EXPECT_TRUE(places.has_image(0, 4));
   EXPECT_TRUE(places.has_image(8, 1));
   EXPECT_FALSE(places.has_image(9, 1));
-  EXPECT_EQ(places.until_second_image(0, 13), 10u);
-  EXPECT_EQ(places.until_second_image(9, 4), 4u);
+  EXPECT_EQ(places.step_tokens(0, 13), 10u);
+  EXPECT_EQ(places.step_tokens(0, 5), 5u);
+  EXPECT_EQ(places.step_tokens(9, 4), 4u);
 }
 
 TEST(TokenPlaces, CountOnWhereImagesHaveNoPlaces) {
@@ -128,6 +129,19 @@ TEST(TokenPlaces, CountOnWhereImagesHaveNoPlaces) {
   const TokenPlaces places(with_images(a, a), &rows);
   EXPECT_EQ(places.shift(15), 0u);
   EXPECT_TRUE(places.has_image(3, 1));
+}
+
+TEST(TokenPlaces, KeepImagesWholeThatSeeAllOfThemselves) {
+  ImageRows rows(plan_with_rows(8, 2), kVocab, {}, true);
+  const auto a = rows.add(2, 3, std::vector<float>(12));
+  const TokenPlaces places(with_images(a, a), &rows);
+  EXPECT_EQ(places.step_tokens(0, 5), 3u) << "the text before it";
+  EXPECT_EQ(places.step_tokens(3, 5), 5u) << "there is nothing before it";
+  EXPECT_EQ(places.step_tokens(3, 6), 6u);
+  EXPECT_EQ(places.end(2), 0u);
+  EXPECT_EQ(places.end(3), 9u);
+  EXPECT_EQ(places.end(8), 9u);
+  EXPECT_EQ(places.end(9), 0u);
 }
 
 }  // namespace

@@ -108,9 +108,15 @@ Result<void> Session::image_step(std::span<const uint32_t> tokens, bool read_bac
   TOK_TRY(images_->bring(*program_, tokens));
   StepRequest request = one_step(phase, tokens);
   std::vector<float> angles;
+  std::vector<uint32_t> ends;
   std::vector<InputWrite> inputs;
   for (uint32_t i = 0; i < plan.buffers.size(); ++i) {
     if (plan.buffers[i].use != BufferUse::kInput) continue;
+    if (plan.buffers[i].tensor.dtype == DType::kU32) {
+      for (uint32_t t = 0; t < tokens.size(); ++t) ends.push_back(places_.end(position_ + t));
+      inputs.push_back({BufferId(i), std::as_bytes(std::span<const uint32_t>(ends))});
+      continue;
+    }
     const auto width = size_t(plan.buffers[i].tensor.shape[1]);
     angles.resize(tokens.size() * width);
     for (uint32_t t = 0; t < tokens.size(); ++t) {
@@ -298,7 +304,7 @@ Result<void> Session::run(std::span<const uint32_t> tokens,
   const Result<void> status = or_as_before([&]() -> Result<void> {
     for (size_t at = 0, count = 0; at < tokens.size(); at += count) {
       if (cancelled && cancelled()) return was_cancelled();
-      count = places_.until_second_image(position_, uint32_t(std::min(chunk, tokens.size() - at)));
+      count = places_.step_tokens(position_, uint32_t(std::min(chunk, tokens.size() - at)));
       const bool last = at + count == tokens.size();
       TOK_TRY(token_step(tokens.subspan(at, count), all_rows_ || last));
       if (!last) TOK_TRY(program_->limit_batches(kChunksAhead));

@@ -105,9 +105,9 @@ struct KvAppend {
 /// h / (heads / kv). Causal: a position sees itself and what is before it, with a window of w > 0
 /// the last w of those. Otherwise it sees every position of the step, with a window those less than
 /// w away; the whole sequence is one step then. A bias by distance is added to the scores: of head
-/// h and a key that is j - i positions after the query, bias[r + clamp(j - i, -r, r), h].
-///     (q [T, heads*d], cache [cells, 2, kv, d], pages u32 [P], bias? [2*r + 1, heads])
-///         -> [T, heads*d]
+/// h and a key that is j - i positions after the query, bias[r + clamp(j - i, -r, r), h]. With ends
+/// instead, row t sees what is before position ends[t], too. (q [T, heads*d], cache [cells, 2, kv,
+///     d], pages u32 [P], bias? [2*r + 1, heads] or ends? u32 [T]) -> [T, heads*d]
 struct Attention {
   static constexpr std::string_view kName = "attention";
   float scale = 1;

@@ -253,6 +253,8 @@ TEST(Variants, EveryEmbeddedFileBelongsToAVariant) {
           if (std::holds_alternative<Attention>(op)) {
             problem.inputs.push_back(tensor({9, 2}));
             note(problem);
+            problem.inputs[3] = tensor({kTokens}, DType::kU32);
+            note(problem);
           }
           if (std::holds_alternative<Embed>(op)) {
             problem.inputs.push_back(tensor({3, 64}));

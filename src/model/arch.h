@@ -44,8 +44,10 @@ Result<const Architecture*> find_architecture(const ConfigReader& config);
 // One line per file in arch/.
 Result<ModelFacts> gemma3_facts(const ConfigReader&);
 Result<Graph> build_gemma3(const ConfigReader&, const TensorFile&, const BuildOptions&);
+Result<VisionTower> build_gemma3_vision(const ConfigReader&, const TensorFile&, uint64_t pixels);
 Result<ModelFacts> gemma4_facts(const ConfigReader&);
 Result<Graph> build_gemma4(const ConfigReader&, const TensorFile&, const BuildOptions&);
+Result<VisionTower> build_gemma4_vision(const ConfigReader&, const TensorFile&, uint64_t pixels);
 Result<ModelFacts> lfm2_facts(const ConfigReader&);
 Result<Graph> build_lfm2(const ConfigReader&, const TensorFile&, const BuildOptions&);
 Result<ModelFacts> llama_facts(const ConfigReader&);

@@ -278,6 +278,28 @@ ValueId ModelBuilder::flat_matrix(std::string_view name, uint32_t rows, uint32_t
   return constant(value_name(full), {rows, columns}, dtype, Weight{{full}});
 }
 
+ValueId ModelBuilder::table_row(std::string_view name, uint32_t row, uint32_t columns) {
+  const std::string full = full_name(name);
+  const TensorInfo* info = file_.find(full);
+  if (info == nullptr || !is_float_weight(info->dtype)) {
+    reject({ErrorCode::kUnsupported,
+            fmt::format("Tensor \"{}\" is missing or packed; images need it in floats.", full)});
+  }
+  return constant(fmt::format("{}.{}", value_name(full), row), {1, columns}, DType::kF32,
+                  Weight{{WeightPart(full, row, 1)}});
+}
+
+ValueId ModelBuilder::pieces_of_vector(const std::string& name, const std::vector<Rows>& pieces) {
+  Weight weight{.parts = {}, .order = RowOrder::kConcat};
+  uint32_t size = 0;
+  for (const Rows& piece : pieces) {
+    weight.parts.emplace_back(full_name(name), piece.first, piece.count);
+    stored_vector(weight.parts.back().name, piece.of);
+    size += piece.count;
+  }
+  return constant(value_name(name), {size}, DType::kF32, std::move(weight));
+}
+
 ValueId ModelBuilder::vector(std::string_view name, uint32_t size, bool add_one) {
   if (const auto found = made_.find(name); found != made_.end()) return found->second;
   const std::string full = full_name(name);
@@ -429,13 +451,23 @@ ValueId ModelBuilder::cached_attention(uint32_t layer, ValueId q, ValueId k, Val
             options_.kv_dtype, window);
   const Cache own{kv_append(k, v, cache, found->second), found->second};
   caches_[layer] = own;
-  return attention(q, own.appended, own.pages, attributes, bias);
+  return attention(q, own.appended, own.pages, attributes, bias ? bias : ends(attributes.window));
 }
 
 ValueId ModelBuilder::shared_attention(uint32_t layer, ValueId q, const Attention& attributes) {
   const auto found = caches_.find(layer);
   TOK_CHECK(found != caches_.end());
-  return attention(q, found->second.appended, found->second.pages, attributes);
+  return attention(q, found->second.appended, found->second.pages, attributes,
+                   ends(attributes.window));
+}
+
+std::optional<ValueId> ModelBuilder::ends(uint32_t window) {
+  if (!options_.own_ends && !(options_.own_ends_in_windows && window > 0)) return std::nullopt;
+  auto found = made_.find(kEnds);
+  if (found == made_.end()) {
+    found = made_.emplace(kEnds, input(std::string(kEnds), {kTokens})).first;
+  }
+  return found->second;
 }
 
 Result<Graph> ModelBuilder::finish_embedding(ValueId x) {

@@ -16,8 +16,8 @@
 namespace tokamak {
 
 /// Inputs of graphs that read images: the rows that tokens beyond the vocabulary name, and the
-/// angles of each row of a step, d/2 cosines, then d/2 sines.
-inline constexpr std::string_view kImageRows = "image_rows", kAngles = "angles";
+/// angles of each row of a step, d/2 cosines, then d/2 sines, or up to where it sees.
+inline constexpr std::string_view kImageRows = "image_rows", kAngles = "angles", kEnds = "ends";
 
 struct BuildOptions {
   uint32_t context = 2048;   // positions a sequence may have
@@ -29,6 +29,8 @@ struct BuildOptions {
   std::optional<EmbeddingHead> embedding;  // ends in this instead of logits
   uint32_t image_rows = 0;                 // that token ids beyond the vocabulary name; 0: none
   bool own_angles = false;  // the host gives the angles of each row, as those of images need
+  bool own_ends = false;    // and up to where it sees, as images that see all of themselves need
+  bool own_ends_in_windows = false;  // the same, but only where layers see a window
   Quantization quantization;
   std::optional<DType> quantize;  // what matrices of floats become: kQ8_0 or kQ4_0
 };
@@ -56,6 +58,10 @@ class ModelBuilder : public GraphBuilder {
   ValueId stacked(std::string_view name, uint32_t count, Rows rows, uint32_t columns);
   /// A matrix in its own float type from a tensor of any number of dimensions.
   ValueId flat_matrix(std::string_view name, uint32_t rows, uint32_t columns);
+  /// A row of a table of floats, as f32 [1, columns].
+  ValueId table_row(std::string_view name, uint32_t row, uint32_t columns);
+  /// Pieces of a vector in f32, one after another.
+  ValueId pieces_of_vector(const std::string& name, const std::vector<Rows>& pieces);
   /// A vector [size] in f32; `add_one` for norms stored as w - 1.
   ValueId vector(std::string_view name, uint32_t size, bool add_one = false);
   ValueId vector(std::string_view name, Rows rows);
@@ -108,6 +114,7 @@ class ModelBuilder : public GraphBuilder {
     return last ? last_row(x) : x;
   }
   /// True when the graph ends in finish_embedding() of those rows, normed, instead of logits.
+  bool reads_images() const { return options_.image_rows > 0; }
   bool embeds() const { return options_.embedding.has_value(); }
   /// Pools the rows and applies the dense layers: [O, dimensions]. x: the normed output_rows().
   Result<Graph> finish_embedding(ValueId x);
@@ -119,6 +126,8 @@ class ModelBuilder : public GraphBuilder {
 
  private:
   std::string full_name(std::string_view name) const;
+  /// Up to where rows see in layers of that window; none where that follows from their positions.
+  std::optional<ValueId> ends(uint32_t window);
   /// The matrix, and the constant with the order of its columns where they have one.
   struct Ordered {
     ValueId matrix;

@@ -10,10 +10,22 @@ VisionBuilder::VisionBuilder(const TensorFile& file, std::string prefix, uint32_
       patches_(patches),
       prefix_(std::move(prefix)) {}
 
-ValueId VisionBuilder::embedded_patches(std::string_view name, uint32_t rows, uint32_t columns) {
+ValueId VisionBuilder::embedded_patches(std::string_view name, uint32_t rows, uint32_t columns,
+                                        bool bias) {
   const ValueId pixels = row_input(std::string(kPatchPixels), columns);
+  if (!bias) return linear(pixels, flat_matrix(fmt::format("{}.weight", name), rows, columns));
   return linear(pixels, flat_matrix(fmt::format("{}.weight", name), rows, columns),
                 vector(fmt::format("{}.bias", name), rows));
+}
+
+ValueId VisionBuilder::averaged(uint32_t count, uint32_t size) {
+  const ValueId x = row_input(std::string(kUnmerged), count * size);
+  ValueId sum = columns(x, 0, size);
+  for (uint32_t i = 1; i < count; ++i) {
+    const ValueId other = columns(x, i * size, size);
+    sum = add(sum, other);
+  }
+  return scale(sum, 1 / float(count));
 }
 
 ValueId VisionBuilder::with_positions(ValueId x) {

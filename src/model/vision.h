@@ -32,6 +32,11 @@ struct ImageAngles {
   uint32_t rows = 0, columns = 0;
 };
 
+enum class PatchPositions : uint8_t {
+  kSquare,  // a square of rows, mixed bilinearly for other grids
+  kByAxis,  // rows for columns of patches, then as many for rows, of which two are added
+};
+
 struct VisionTower {
   Graph patches, merge;
   uint32_t max_patches = 0;
@@ -41,11 +46,20 @@ struct VisionTower {
   uint32_t frames = 1;  // how often a patch repeats its pixels
   uint32_t side = 2;    // of the squares of patches that become one row
   uint32_t head_dim = 0;
-  TensorDesc positions;               // a square table of rows, read by the host
-  std::optional<double> angle_base;   // of angles by row and column; none: heads do not turn
+  bool channels_last = false;  // of the pixels of a patch
+  uint32_t image_side = 0;     // pixels, of all images; 0: they keep their shape
+  bool fills_tokens = false;   // and are brought to as many tokens as a budget allows
+  TensorDesc positions;        // a table of rows, read by the host
+  PatchPositions positions_are = PatchPositions::kSquare;
+  std::optional<double> angle_base;     // of angles by row and column; none: heads do not turn
+  bool columns_first = false;           // the first half of the frequencies is the column's
+  std::vector<std::string> transposed;  // matrices that are stored [in, out]
+  /// Whether the text's rows of an image see all of it, and whether only where layers see a window.
+  bool sees_whole_images = false, only_in_windows = false;
   std::optional<ImageAngles> angles;  // of the text's tokens; none: they count on as text does
   uint32_t placeholder = 0;           // the token that a prompt has for each row
-  std::string words;                  // what stands for an image in a rendered prompt
+  std::string words;                  // what stands for an image in a prompt
+  std::string template_word;          // what templates write in place of that; "": the same
 };
 
 /// What the towers' files share when they write their graphs.
@@ -57,7 +71,9 @@ class VisionBuilder : public ModelBuilder {
 
   /// The convolution that cuts an image into patches, as a product: pixels [T, columns] -> [T,
   /// rows].
-  ValueId embedded_patches(std::string_view name, uint32_t rows, uint32_t columns);
+  ValueId embedded_patches(std::string_view name, uint32_t rows, uint32_t columns, bool bias);
+  /// The mean of the `count` patches that become one row: [T, count size] -> [T, size].
+  ValueId averaged(uint32_t count, uint32_t size);
   /// Plus the rows that the host gives.
   ValueId with_positions(ValueId x);
   ValueId norm(ValueId x, std::string_view name, float eps);

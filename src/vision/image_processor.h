@@ -25,7 +25,9 @@ class ImageProcessor {
 
  private:
   PatchLayout layout_;
-  PixelBudget budget_;
+  /// A budget, or the square that all images become.
+  std::variant<PixelBudget, TokenBudget, ImageSize> size_;
+  ResizeFilter filter_ = ResizeFilter::kBicubic;
 };
 
 }  // namespace tokamak

@@ -35,6 +35,28 @@ TEST(ImageProcessor, ObeysTheLimitOfTheUser) {
   EXPECT_EQ(resized_size(processor, 640, 640), (ImageSize{64, 64}));
 }
 
+TEST(ImageProcessor, MakesSquaresOfAllImagesWhereTheTowerTakesOneSize) {
+  const VisionTower tower = {.patch = 14, .side = 2, .image_side = 56};
+  const Json file = *Json::parse(R"({"size": {"height": 56, "width": 56}})");
+  EXPECT_EQ(resized_size(ImageProcessor::read(&file, tower, 1), 300, 20), (ImageSize{56, 56}));
+  const Json other = *Json::parse(R"({"size": {"height": 896, "width": 896}})");
+  const auto refused = ImageProcessor::read(&other, tower, 1);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message,
+            "preprocessor_config.json: size: height is 896, but config.json says 56.");
+  const Json cropped = *Json::parse(R"({"do_pan_and_scan": true})");
+  EXPECT_FALSE(ImageProcessor::read(&cropped, tower, 1));
+}
+
+TEST(ImageProcessor, FillsTheBudgetOfTokensWithinTheLimitOfTheUser) {
+  VisionTower tower = {.max_patches = 90, .patch = 8, .side = 3};
+  tower.fills_tokens = true;
+  const Json file =
+      *Json::parse(R"({"patch_size": 8, "max_soft_tokens": 70, "image_mean": [0, 0, 0]})");
+  // 10 squares of 24 x 24 pixels.
+  EXPECT_EQ(resized_size(ImageProcessor::read(&file, tower, 1), 100, 100), (ImageSize{72, 72}));
+}
+
 TEST(ImageProcessor, RefusesSizesThatTheTowerWasNotBuiltFor) {
   const auto processor = read(R"({"patch_size": 14})");
   ASSERT_FALSE(processor);

@@ -47,7 +47,22 @@ std::vector<float> mixed_positions(std::span<const float> table, uint32_t width,
   return out;
 }
 
-std::vector<float> grid_angles(double base, uint32_t head_dim, const PatchGrid& grid) {
+std::vector<float> added_positions(std::span<const float> table, uint32_t width,
+                                   const PatchGrid& grid) {
+  const size_t size = table.size() / width / 2;
+  std::vector<float> out(size_t{grid.patches()} * width);
+  for (uint32_t i = 0; i < grid.patches(); ++i) {
+    const auto [row, column] = grid.place(i);
+    const size_t x = std::min<size_t>(column, size - 1), y = size + std::min<size_t>(row, size - 1);
+    for (uint32_t c = 0; c < width; ++c) {
+      out[size_t{i} * width + c] = table[x * width + c] + table[y * width + c];
+    }
+  }
+  return out;
+}
+
+std::vector<float> grid_angles(double base, uint32_t head_dim, const PatchGrid& grid,
+                               bool columns_first) {
   const uint32_t half = head_dim / 2, each = half / 2;
   std::vector<float> out(size_t{grid.patches()} * head_dim);
   for (uint32_t i = 0; i < grid.patches(); ++i) {
@@ -55,7 +70,7 @@ std::vector<float> grid_angles(double base, uint32_t head_dim, const PatchGrid& 
     float* const to = &out[size_t{i} * head_dim];
     for (uint32_t j = 0; j < half; ++j) {
       const auto frequency = float(std::pow(base, -2.0 * (j % each) / half));
-      const float angle = float(j < each ? row : column) * frequency;
+      const float angle = float((j < each) != columns_first ? row : column) * frequency;
       to[j] = std::cos(angle);
       to[half + j] = std::sin(angle);
     }

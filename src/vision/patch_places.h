@@ -27,9 +27,15 @@ struct PatchGrid {
 std::vector<float> mixed_positions(std::span<const float> table, uint32_t width,
                                    const PatchGrid& grid);
 
-/// Half of a head's frequencies turn by the row, half by the column: d/2 cosines, then as many
-/// sines, with frequencies base^(-2i / (d/2)). [patches, head_dim]
-std::vector<float> grid_angles(double base, uint32_t head_dim, const PatchGrid& grid);
+/// The row of the patch's column in the first half of `table`, plus that of its row in the second;
+/// patches beyond the table take its last. [patches, width]
+std::vector<float> added_positions(std::span<const float> table, uint32_t width,
+                                   const PatchGrid& grid);
+
+/// Half of a head's frequencies turn by the row, half by the column, or the other way round: d/2
+/// cosines, then as many sines, with frequencies base^(-2i / (d/2)). [patches, head_dim]
+std::vector<float> grid_angles(double base, uint32_t head_dim, const PatchGrid& grid,
+                               bool columns_first = false);
 
 /// The angles of a token at a place, a row of a rotary table: see ImageAngles.
 void write_angles(const ImageAngles& angles, const std::array<uint32_t, 3>& time_row_column,

@@ -33,6 +33,18 @@ TEST(MixedPositions, MixFourNeighboursAndKeepTheCorners) {
   EXPECT_EQ(mixed_positions(table, 1, {1, 2, 1}), (std::vector<float>{0, 2}));
 }
 
+TEST(AddedPositions, TakeOneRowForTheColumnAndOneForTheRow) {
+  const std::vector<float> table = {1, 2, 3, 10, 20, 30};
+  EXPECT_EQ(added_positions(table, 1, {2, 3, 1}), (std::vector<float>{11, 12, 13, 21, 22, 23}));
+  EXPECT_EQ(added_positions(table, 1, {1, 4, 1}).back(), 13) << "beyond the table: its last";
+}
+
+TEST(GridAngles, MayHaveTheColumnFirst) {
+  const auto angles = grid_angles(10000, 8, {1, 2, 1}, true);
+  EXPECT_FLOAT_EQ(angles[8], std::cos(1.0f));
+  EXPECT_FLOAT_EQ(angles[10], 1);
+}
+
 TEST(GridAngles, TurnHalfByTheRowAndHalfByTheColumn) {
   const auto angles = grid_angles(10000, 8, {1, 2, 1});
   // The patch in column 1: frequencies 1 and 1/100, first those of the row.

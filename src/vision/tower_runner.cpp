@@ -1,5 +1,6 @@
 #include "vision/tower_runner.h"
 
+#include <algorithm>
 #include <cstring>
 #include <numeric>
 
@@ -20,6 +21,35 @@ Result<std::vector<float>> read_floats(const ConstantReader& constants, const Te
     return Result<void>();
   }));
   return out;
+}
+
+/// The rows of a matrix of `columns` become its columns.
+std::vector<std::byte> transposed(std::span<const std::byte> bytes, size_t columns, size_t each) {
+  std::vector<std::byte> out(bytes.size());
+  const size_t rows = bytes.size() / each / columns;
+  for (size_t i = 0; i < rows * columns; ++i) {
+    const size_t to = i % columns * rows + i / columns;
+    std::ranges::copy(bytes.subspan(i * each, each), out.begin() + std::ptrdiff_t(to * each));
+  }
+  return out;
+}
+
+/// `constants`, with those matrices as products take them that the checkpoint has as [in, out].
+ConstantReader with_transposed(const ConstantReader& constants, std::vector<std::string> names) {
+  return [constants, names = std::move(names)](const TensorDesc& tensor, Share share,
+                                               const WriteBytes& write) -> Result<void> {
+    const auto* weight = std::get_if<Weight>(&tensor.recipe);
+    if (weight == nullptr || std::ranges::find(names, weight->parts[0].name) == names.end()) {
+      return constants(tensor, share, write);
+    }
+    std::vector<std::byte> stored(size_t(byte_count(tensor, 1)));
+    TOK_TRY(constants(tensor, {}, [&](uint64_t offset, std::span<const std::byte> bytes) {
+      std::ranges::copy(bytes, stored.begin() + std::ptrdiff_t(offset));
+      return Result<void>();
+    }));
+    const size_t each = stored.size() / size_t(element_count(tensor.shape, 1));
+    return write_whole(transposed(stored, size_t(tensor.shape[0]), each), share, write);
+  };
 }
 
 Result<Plan> make_plan(const VisionTower& tower, const DeviceInfo& device,
@@ -59,10 +89,13 @@ Result<std::unique_ptr<TowerRunner>> TowerRunner::open(const VisionTower& tower,
   own->side_ = tower.side;
   own->head_dim_ = tower.head_dim;
   own->angle_base_ = tower.angle_base;
+  own->columns_first_ = tower.columns_first;
+  own->positions_are_ = tower.positions_are;
   own->width_ = uint32_t(tower.patches.at(tower.patches.result).shape[1]);
   TOK_TRY(own->table_, read_floats(constants, tower.positions));
   TOK_TRY(Plan plan, make_plan(tower, backend.device(), options));
-  TOK_TRY(own->program_, backend.compile(std::move(plan), constants));
+  TOK_TRY(own->program_,
+          backend.compile(std::move(plan), with_transposed(constants, tower.transposed)));
   // One sequence has all pages, in order.
   const BufferId pages = buffer_named(own->plan(), "pages");
   std::vector<uint32_t> all(size_t(own->plan().at(pages).tensor.shape[0]));
@@ -93,12 +126,14 @@ Result<std::vector<float>> TowerRunner::run(const Patches& patches) {
   if (grid.patches() > most) {
     return invalid_input("The image has {} patches, expected at most {}.", grid.patches(), most);
   }
-  const std::vector<float> positions = mixed_positions(table_, width_, grid);
+  const bool is_square = positions_are_ == PatchPositions::kSquare;
+  const std::vector<float> positions =
+      is_square ? mixed_positions(table_, width_, grid) : added_positions(table_, width_, grid);
   std::vector<InputWrite> inputs = {input(plan(), kPatchPixels, patches.values),
                                     input(plan(), kPatchPositions, positions)};
   std::vector<float> angles;
   if (angle_base_) {
-    angles = grid_angles(*angle_base_, head_dim_, grid);
+    angles = grid_angles(*angle_base_, head_dim_, grid, columns_first_);
     inputs.push_back(input(plan(), kAngles, angles));
   }
   const std::vector<uint32_t> no_tokens(grid.patches());

@@ -37,6 +37,8 @@ class TowerRunner {
 
   uint32_t side_ = 1, head_dim_ = 0;
   std::optional<double> angle_base_;
+  bool columns_first_ = false;
+  PatchPositions positions_are_ = PatchPositions::kSquare;
   std::vector<float> table_;  // of positions
   uint32_t width_ = 0;        // of its rows
   std::unique_ptr<Program> program_;

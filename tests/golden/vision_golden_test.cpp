@@ -68,7 +68,8 @@ TEST_P(VisionGolden, TowersGiveTheRecordedRows) {
     SCOPED_TRACE(file);
     const auto named = (*sight)->see(image_of(file), **backend);
     ASSERT_TRUE(named) << named.error().message;
-    const TensorInfo* expected = arrays->find(entry.find("merged")->as_string());
+    const TensorInfo* expected = arrays->find(
+        entry.find(entry.find("merged") != nullptr ? "merged" : "projected")->as_string());
     ASSERT_NE(expected, nullptr);
     const auto bytes = arrays->data(*expected);
     ASSERT_TRUE(bytes);
@@ -112,7 +113,8 @@ TEST_P(VisionGolden, PromptsWithImagesHaveTheRecordedLogitsAndTokens) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, VisionGolden,
-                         testing::Combine(testing::Values("qwen3_5_vl_images"),
+                         testing::Combine(testing::Values("gemma3_vl", "gemma4_vl",
+                                                          "qwen3_5_vl_images"),
                                           testing::ValuesIn(setups())),
                          [](const auto& one) {
                            return fmt::format("{}_{}", std::get<0>(one.param),

@@ -108,7 +108,7 @@ Result<void> describe(const DescribeFlags& flags) {
 void add_describe(App& app, Action& action) {
   App* command = app.add_subcommand("describe", "answer about images");
   command->footer(
-      R"(MODEL must be one that reads images: Qwen3.5. Files are PNG, JPEG or WebP.
+      R"(MODEL must be one that reads images: Qwen3.5, Gemma 3 or Gemma 4. Files are PNG, JPEG or WebP.
 Examples:
   tokamak describe org/name photo.jpg
   tokamak describe path/to/model receipt.png -p "What is the total?" -n 20 --greedy

@@ -64,13 +64,22 @@ void kv_append_reference(const CpuCall& call) {
   }
 }
 
+/// The fourth operand is the ends of rows or a bias by distance.
+bool has_ends(const Problem& p) {
+  return p.inputs.size() == 4 && p.inputs[3].dtype == DType::kU32;
+}
+bool has_bias(const Problem& p) {
+  return p.inputs.size() == 4 && !has_ends(p);
+}
+
 void attention_reference(const CpuCall& call) {
   const Attention& op = call.as<Attention>();
   const CpuTensor& cache = call.inputs[1];
   const size_t columns = call.inputs[0].dims[1], head_dim = head_dim_of(cache);
   const size_t heads = columns / head_dim, group = heads / cache.dims[2];
+  const bool ends_given = call.inputs.size() == 4 && call.inputs[3].dtype == DType::kU32;
   std::span<const float> bias;
-  if (call.inputs.size() == 4) bias = call.inputs[3].f32();
+  if (call.inputs.size() == 4 && !ends_given) bias = call.inputs[3].f32();
   for (size_t t = 0; t < call.batch.rows(); ++t) {
     const Slot& slot = call.batch.slot_of(t);
     const size_t position = call.batch.position_of(t), window = op.window;
@@ -79,6 +88,7 @@ void attention_reference(const CpuCall& call) {
       end = slot.position + slot.count;
       if (window > 0) end = std::min(end, position + window);
     }
+    if (ends_given) end = std::max<size_t>(end, call.inputs[3].u32()[t]);
     for (size_t head = 0; head < heads; ++head) {
       const size_t at = t * columns + head * head_dim;
       const KeyRange keys{head / group, first_seen(position, window), end};
@@ -139,7 +149,6 @@ Launch attention_base(const Problem& p, uint32_t threads) {
   const TensorDesc& cache = p.inputs[1];
   const uint32_t kv_heads = uint32_t(cache.shape[2]), head_dim = head_dim_of(cache);
   const uint32_t heads = uint32_t(p.inputs[0].shape[1]) / head_dim;
-  const bool has_bias = p.inputs.size() == 4;
   Launch launch{.constants = {{"THREADS", threads},
                               {"HEADS", heads},
                               {"KV_HEADS", kv_heads},
@@ -150,12 +159,14 @@ Launch attention_base(const Problem& p, uint32_t threads) {
                               {"SCALE", op.scale},
                               {"SOFTCAP", op.softcap}},
                 .sources = {cache_source(cache.dtype), "attention/read_cache.wgsl",
-                            "attention/positions.wgsl", "attention/softcap.wgsl",
-                            has_bias ? "attention/distance_bias.wgsl" : "attention/no_bias.wgsl",
+                            "attention/positions.wgsl",
+                            has_ends(p) ? "attention/until_ends.wgsl" : "attention/until.wgsl",
+                            "attention/softcap.wgsl",
+                            has_bias(p) ? "attention/distance_bias.wgsl" : "attention/no_bias.wgsl",
                             cache.dtype == kQ8Cache ? "attention/read_pairs_q8.wgsl"
                                                     : "attention/read_pairs.wgsl"},
                 .grid = {.x = {heads}, .y = {1, 1}}};
-  if (has_bias) launch.constants.push_back({"DISTANCES", uint32_t(p.inputs[3].shape[0])});
+  if (has_bias(p)) launch.constants.push_back({"DISTANCES", uint32_t(p.inputs[3].shape[0])});
   return launch;
 }
 
@@ -239,7 +250,7 @@ constexpr uint32_t kMatrixHeadDim = 256;  // whose sums a lane's registers hold
 
 std::string matrix_refuses(const Problem& p, const DeviceInfo& device) {
   if (p.max_tokens == 1) return "is for several tokens";
-  if (p.inputs.size() == 4) return "adds nothing to the scores";
+  if (has_bias(p)) return "adds nothing to the scores";
   const TensorDesc& cache = p.inputs[1];
   if (cache.dtype != DType::kF16) {
     return fmt::format("is for f16 caches, this one is {}", cache_type_name(cache.dtype));

@@ -3,14 +3,7 @@ fn cell_of(slot: u32, position: u32) -> u32 {
   return pages[batch.slot[slot].index * PAGES + position / 16u] * 16u + position % 16u;
 }
 
-// The positions that a query at `position` sees: from the one up to and without the other.
+// The positions that a query at `position` sees begin here; where they end, seen_until() says.
 fn seen_from(position: u32) -> u32 {
   return select(0u, position + 1u - WINDOW, WINDOW > 0u && position >= WINDOW);
-}
-fn seen_until(slot: u32, position: u32) -> u32 {
-  if (CAUSAL == 1u) {
-    return position + 1u;
-  }
-  let end = batch.slot[slot].position + batch.slot[slot].count;
-  return select(end, min(end, position + WINDOW), WINDOW > 0u);
 }

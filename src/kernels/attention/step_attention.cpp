@@ -178,7 +178,6 @@ Launch base_launch(const Problem& p, uint32_t threads, uint32_t queries, uint32_
                               {"ROTARY", uint32_t(p.inputs[1].shape[1])},
                               {"SHORT_ROWS", op.short_rows},
                               {"WINDOW", op.window},
-                              {"CAUSAL", 1u},
                               {"SCALE", op.scale},
                               {"SOFTCAP", op.softcap},
                               {"SPLITS", op.splits}},

@@ -130,7 +130,7 @@ Result<Graph> build_gemma3(const ConfigReader& config, const TensorFile& file,
           find_prefix(file, {"model.", "language_model.model.", "model.language_model.", ""}));
   ModelBuilder b(file, options, prefix);
   ValueId table = b.matrix("embed_tokens.weight", c.vocab, c.hidden);
-  ValueId x = b.scale(b.embed(b.token_ids(), table), std::sqrt(float(c.hidden)));
+  ValueId x = b.embedded(table, std::sqrt(float(c.hidden)));
   for (uint32_t i = 0; i < c.layers && b.ok(); ++i) x = Layer{{b, c, i}}(x);
   x = b.rms_norm(b.output_rows(x), b.vector("norm.weight", c.hidden, true), c.eps);
   if (b.embeds()) return b.finish_embedding(x);

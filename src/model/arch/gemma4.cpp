@@ -94,10 +94,21 @@ struct Layer : LayerBase<Gemma4Config> {
 };
 
 /// What per-layer embeddings give all layers: x: [T, hidden] -> [T, layers * ple]
+/// Images have the row of padding in the second table, and their own in x.
 ValueId per_layer_inputs(ModelBuilder& b, const Gemma4Config& c, ValueId x) {
   const uint32_t columns = c.layers * c.ple;
-  ValueId table = b.matrix("embed_tokens_per_layer.weight", c.ple_vocab, columns);
-  ValueId token = b.scale(b.embed(b.token_ids(), table), std::sqrt(float(c.ple)));
+  constexpr const char* kTable = "embed_tokens_per_layer.weight";
+  // Ids from vocab on are images, whatever the table has for them.
+  const uint32_t rows = b.reads_images() ? c.vocab : c.ple_vocab;
+  ValueId table = b.matrix(kTable, {0, rows, c.ple_vocab}, columns);
+  ValueId token = {};
+  if (b.reads_images()) {
+    const ValueId padding = b.table_row(kTable, c.pad, columns);
+    token = b.embed(b.token_ids(), table, padding, 1);
+  } else {
+    token = b.embed(b.token_ids(), table);
+  }
+  token = b.scale(token, std::sqrt(float(c.ple)));
   ValueId context = b.projection(x, "per_layer_model_projection", columns);
   // The reference divides by sqrt(hidden) before it norms: only eps sees that.
   context = b.rms_norm(context, b.vector("per_layer_projection_norm.weight", c.ple),
@@ -118,7 +129,7 @@ Result<Graph> build_gemma4(const ConfigReader& config, const TensorFile& file,
   TOK_TRY(const std::string prefix, find_prefix(file, {"model.", "model.language_model."}));
   ModelBuilder b(file, options, prefix);
   ValueId table = b.matrix("embed_tokens.weight", c.vocab, c.hidden);
-  ValueId x = b.scale(b.embed(b.token_ids(), table), std::sqrt(float(c.hidden)));
+  ValueId x = b.embedded(table, std::sqrt(float(c.hidden)));
   std::optional<ValueId> per_layer;
   if (c.ple != 0) per_layer = per_layer_inputs(b, c, x);
   for (uint32_t i = 0; i < c.layers && b.ok(); ++i) x = Layer{{b, c, i}}(x, per_layer);

@@ -106,6 +106,7 @@ Result<Gemma4Config> read_gemma4(const ConfigReader& whole) {
   c.wide_shared = config.flag("use_double_wide_mlp", false);
   c.ple = config.mentions(kPle) && !config.has(kPle) ? 0 : config.count(kPle, 256);
   c.ple_vocab = config.size("vocab_size_per_layer_input", 262144);
+  c.pad = config.count("pad_token_id", 0);
   c.eps = float(config.positive("rms_norm_eps", 1e-6));
   c.logit_cap = read_cap(config, "final_logit_softcapping");
   c.bias = config.flag("attention_bias", false);

@@ -19,6 +19,7 @@ struct Gemma4Config {
   uint32_t shared_from;     // the layers from here on read the cache of an earlier one
   bool wide_shared;         // their MLPs are twice as wide
   uint32_t ple, ple_vocab;  // per-layer embeddings: 0: none
+  uint32_t pad;             // the token whose per-layer embedding images have
   float eps, logit_cap;     // 0: no cap
   bool bias, tied;
   Activation activation;

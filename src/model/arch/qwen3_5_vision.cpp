@@ -75,7 +75,7 @@ Result<Graph> patches_graph(const Config& c, const TensorFile& file, const std::
                             uint32_t patches) {
   VisionBuilder b(file, prefix, patches);
   const uint32_t pixels = 3 * c.frames * c.patch * c.patch;
-  ValueId x = b.with_positions(b.embedded_patches("patch_embed.proj", c.hidden, pixels));
+  ValueId x = b.with_positions(b.embedded_patches("patch_embed.proj", c.hidden, pixels, true));
   for (uint32_t i = 0; i < c.depth && b.ok(); ++i) {
     x = block(b, c, fmt::format("blocks.{}.", i), x);
   }

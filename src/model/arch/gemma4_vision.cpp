@@ -1,0 +1,147 @@
+// The vision tower of Gemma 4. Reference: transformers/models/gemma4/modeling_gemma4.py
+// (Gemma4VisionModel, Gemma4MultimodalEmbedder) and image_processing_gemma4.py.
+//
+// What differs from Gemma 3's:
+//   images keep their shape, in as many patches as fit a budget of tokens
+//   blocks are those of the text: four norms, a gated MLP, no biases, q, k and v normed per head,
+//   scores not scaled
+//   a patch has the rows of its column and of its row added; of each head one half turns by the
+//   column and one by the row, each in halves of its own
+//   squares of patches are averaged, normed without a weight and projected
+// The rows of q and k are put in another order, in which the two halves of a head turn as one does.
+#include <cmath>
+
+#include "model/arch.h"
+#include "model/decoder_fields.h"
+
+namespace tokamak {
+namespace {
+
+struct Config {
+  uint32_t layers, hidden, heads, head_dim, ffn, patch, side, positions, out;
+  float eps;
+  Activation activation;
+};
+
+Result<Config> read(const ConfigReader& whole) {
+  ConfigReader config = whole.at("vision_config"), text = whole.at("text_config");
+  Config c{};
+  c.layers = config.size("num_hidden_layers", 16);
+  c.hidden = config.size("hidden_size", 768);
+  c.heads = config.size("num_attention_heads", 12);
+  c.ffn = config.size("intermediate_size", 3072);
+  c.head_dim = config.size("head_dim", 64);
+  c.patch = config.size("patch_size", 16);
+  c.side = config.size("pooling_kernel_size", 3);
+  c.positions = config.size("position_embedding_size", 10240);
+  c.eps = float(config.positive("rms_norm_eps", 1e-6));
+  c.activation = read_activation(config, "hidden_activation", "gelu_pytorch_tanh");
+  c.out = text.size("hidden_size");
+  const uint32_t kv_heads = config.size("num_key_value_heads", c.heads);
+  for (const char* const name : {"standardize", "use_clipped_linears"}) {
+    if (!config.flag(name, false)) continue;
+    return unsupported("{} is true; this engine runs the tower without.", config.path(name));
+  }
+  TOK_TRY(config.status());
+  TOK_TRY(text.status());
+  if (kv_heads == c.heads && c.head_dim % 4 == 0) return c;
+  return unsupported(
+      "{}: {} heads of {} with {} key heads; this engine runs as many of both, of a "
+      "multiple of 4.",
+      config.where(), c.heads, c.head_dim, kv_heads);
+}
+
+struct Block {
+  VisionBuilder& b;
+  const Config& c;
+  std::string p;
+
+  ValueId norm(const char* name, ValueId x) {
+    return b.rms_norm(x, b.vector(fmt::format("{}{}.weight", p, name), c.hidden), c.eps);
+  }
+
+  /// Quarters of a head in the order in which halves turn together: x, y, x, y.
+  std::vector<ModelBuilder::Rows> quarters(uint32_t head, uint32_t of) const {
+    const uint32_t d = c.head_dim, first = head * d, n = d / 4;
+    return {{first, n, of}, {first + d / 2, n, of}, {first + n, n, of}, {first + d / 2 + n, n, of}};
+  }
+
+  /// x: [T, hidden] -> [T, hidden], normed per head and turned.
+  ValueId turned(const std::string& name, const char* norm_name, ValueId x) {
+    const std::string tensor = fmt::format("{}self_attn.{}.linear.weight", p, name);
+    std::vector<ModelBuilder::Piece> rows;
+    for (uint32_t head = 0; head < c.heads; ++head) {
+      for (const auto& quarter : quarters(head, c.heads * c.head_dim)) {
+        rows.push_back({tensor, quarter});
+      }
+    }
+    ValueId h = b.projection(x, p + "self_attn." + name, rows);
+    const std::string weight = fmt::format("{}self_attn.{}.weight", p, norm_name);
+    h = b.rms_norm(h, b.pieces_of_vector(weight, quarters(0, c.head_dim)), c.eps);
+    return b.turned(h, c.head_dim);
+  }
+
+  ValueId attention(ValueId x) {
+    const uint32_t columns = c.heads * c.head_dim;
+    ValueId q = turned("q_proj", "q_norm", x);
+    ValueId k = turned("k_proj", "k_norm", x);
+    ValueId v = b.projection(x, p + "self_attn.v_proj.linear", columns);
+    v = b.plain_norm(v, c.head_dim, c.eps);
+    ValueId o = b.attention_both_ways(q, k, v, c.head_dim, 1);
+    return b.projection(o, p + "self_attn.o_proj.linear", c.hidden);
+  }
+
+  ValueId mlp(ValueId x) {
+    ValueId gate = b.projection(x, p + "mlp.gate_proj.linear", c.ffn);
+    ValueId up = b.projection(x, p + "mlp.up_proj.linear", c.ffn);
+    return b.projection(b.glu(c.activation, gate, up), p + "mlp.down_proj.linear", c.hidden);
+  }
+
+  ValueId operator()(ValueId x) {
+    ValueId h = attention(norm("input_layernorm", x));
+    x = b.add(x, norm("post_attention_layernorm", h));
+    h = mlp(norm("pre_feedforward_layernorm", x));
+    return b.add(x, norm("post_feedforward_layernorm", h));
+  }
+};
+
+}  // namespace
+
+Result<VisionTower> build_gemma4_vision(const ConfigReader& config, const TensorFile& file,
+                                        uint64_t pixels) {
+  TOK_TRY(const Config c, read(config));
+  const std::string prefix = "model.vision_tower.";
+  VisionTower tower = {.max_patches = patches_of_pixels(pixels, c.patch, c.side),
+                       .patch = c.patch,
+                       .side = c.side,
+                       .head_dim = c.head_dim};
+  ConfigReader reader = config, text = config.at("text_config");
+  tower.placeholder = reader.size("image_token_id");
+  const std::string sees = text.word("use_bidirectional_attention", "");
+  TOK_TRY(reader.status());
+  TOK_TRY(text.status());
+  tower.sees_whole_images = tower.only_in_windows = sees == "vision";
+  tower.channels_last = true;
+  tower.fills_tokens = true;
+  tower.positions_are = PatchPositions::kByAxis;
+  tower.angle_base = 100.0;
+  tower.columns_first = true;
+  tower.template_word = "<|image|>";
+  tower.words = "<|image><|image|><image|>";
+  TOK_TRY(tower.positions, position_table(file, prefix + "patch_embedder.position_embedding_table",
+                                          2 * c.positions, c.hidden));
+  VisionBuilder patches(file, prefix, tower.max_patches);
+  ValueId x = patches.with_positions(patches.embedded_patches("patch_embedder.input_proj", c.hidden,
+                                                              3 * c.patch * c.patch, false));
+  for (uint32_t i = 0; i < c.layers && patches.ok(); ++i) {
+    x = Block{patches, c, fmt::format("encoder.layers.{}.", i)}(x);
+  }
+  TOK_TRY(tower.patches, patches.finish(x));
+  VisionBuilder merge(file, "model.embed_vision.", tower.max_patches);
+  ValueId rows = merge.scale(merge.averaged(c.side * c.side, c.hidden), std::sqrt(float(c.hidden)));
+  rows = merge.plain_norm(rows, c.hidden, c.eps);
+  TOK_TRY(tower.merge, merge.finish(merge.projection(rows, "embedding_projection", c.out)));
+  return tower;
+}
+
+}  // namespace tokamak
