@@ -166,12 +166,16 @@ std::string Json::dump(uint32_t indent) const {
   return out;
 }
 
-std::string shown(const Json& value) {
+std::string shown(const Json& value, size_t max_bytes) {
   if (value.kind() == Json::Kind::kNumber && !std::isfinite(value.as_number())) {
     if (std::isnan(value.as_number())) return "NaN";
     return value.as_number() > 0 ? "Infinity" : "-Infinity";
   }
-  return value.dump();
+  constexpr std::string_view kLeftOut = "...";
+  std::string text = value.dump();
+  if (text.size() <= max_bytes) return text;
+  text.resize(utf8_prefix(text, max_bytes - kLeftOut.size()).size());
+  return text += kLeftOut;
 }
 
 std::string_view kind_name(Json::Kind kind) {

@@ -103,8 +103,9 @@ class Json {
       value_;
 };
 
-/// As dump(), but NaN and infinities as Python spells them: for messages.
-std::string shown(const Json& value);
+/// As dump(), but NaN and infinities as Python spells them: for messages. What is longer than
+/// `max_bytes` is cut between two characters, and ends in "...". REQUIRES: max_bytes >= 3.
+std::string shown(const Json& value, size_t max_bytes = SIZE_MAX);
 
 /// "an object", "a string", ...: for messages that say what was found.
 std::string_view kind_name(Json::Kind kind);

@@ -119,5 +119,13 @@ TEST(Json, FindsTheLastOfDuplicateNames) {
   EXPECT_EQ(*Json::parse(R"({"a":1,"b":3,"a":2})")->find("a"), Json(2));
 }
 
+TEST(Json, IsShownWholeOrCutBetweenCharacters) {
+  const Json value("\u20ac\u20ac");  // 3 bytes each, between quotes
+  EXPECT_EQ(shown(value), "\"\u20ac\u20ac\"");
+  EXPECT_EQ(shown(value, 8), "\"\u20ac\u20ac\"");
+  EXPECT_EQ(shown(value, 7), "\"\u20ac...");
+  EXPECT_EQ(shown(value, 6), "\"...");
+}
+
 }  // namespace
 }  // namespace tokamak

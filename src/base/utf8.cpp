@@ -74,6 +74,13 @@ void append_utf8(std::string& out, char32_t value) {
   }
 }
 
+std::string_view utf8_prefix(std::string_view text, size_t bytes) {
+  const auto goes_on = [&](size_t at) { return (uint8_t(text[at]) & 0xC0) == 0x80; };
+  size_t end = std::min(text.size(), bytes);
+  while (end > 0 && end < text.size() && goes_on(end)) --end;
+  return text.substr(0, end);
+}
+
 bool is_ascii(std::string_view bytes) {
   return std::all_of(bytes.begin(), bytes.end(), [](char c) { return uint8_t(c) < 0x80; });
 }

@@ -27,6 +27,8 @@ Utf8Char last_char(std::string_view text);
 
 void append_utf8(std::string& out, char32_t value);
 bool is_valid_utf8(std::string_view bytes);
+/// The longest beginning of `text` of at most `bytes` bytes that does not end within a character.
+std::string_view utf8_prefix(std::string_view text, size_t bytes);
 bool is_ascii(std::string_view bytes);
 
 /// `bytes` with every ill-formed part replaced by U+FFFD.

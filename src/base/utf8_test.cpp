@@ -54,6 +54,15 @@ TEST(Utf8, ReadsFirstAndLastCharacters) {
   }
 }
 
+TEST(Utf8, CutsOnlyBetweenCharacters) {
+  const std::string text = "a\u00e9\u20ac\U0001F600";  // of 1, 2, 3 and 4 bytes
+  const size_t kept[] = {0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10, 10};
+  for (size_t bytes = 0; bytes < std::size(kept); ++bytes) {
+    EXPECT_EQ(utf8_prefix(text, bytes).size(), kept[bytes]) << bytes;
+  }
+  EXPECT_EQ(utf8_prefix("\x80\x80\x80", 2), "") << "ends nowhere";
+}
+
 TEST(Utf8, WalksThroughAnyBytesWithoutLeavingThem) {
   const auto is = [](Utf8Char c, char32_t value, uint32_t bytes) {
     return c.value == value && c.bytes == bytes;

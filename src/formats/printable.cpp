@@ -22,18 +22,16 @@ bool has_control_character(std::string_view text) {
 
 std::string printable(std::string_view text) {
   constexpr size_t kMaxBytes = 200;
-  size_t end = std::min(text.size(), kMaxBytes);
-  // Never cut a UTF-8 character: step back over its continuation bytes.
-  while (end < text.size() && end > 0 && (uint8_t(text[end]) & 0xc0) == 0x80) --end;
+  const std::string_view begin = utf8_prefix(text, kMaxBytes);
   std::string out;
-  for (const char c : repair_utf8(text.substr(0, end))) {
+  for (const char c : repair_utf8(begin)) {
     if (is_control(c)) {
       out += fmt::format("\\x{:02x}", uint8_t(c));
     } else {
       out += c;
     }
   }
-  return end < text.size() ? out + "..." : out;
+  return begin.size() < text.size() ? out + "..." : out;
 }
 
 }  // namespace tokamak

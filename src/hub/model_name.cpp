@@ -46,15 +46,19 @@ std::string_view take_part(std::string_view& text) {
   return part;
 }
 
+constexpr std::string_view kHubs[] = {"huggingface.co/", "hf.co/"};
+
+bool take_hub(std::string_view& text) {
+  return std::ranges::any_of(kHubs, [&](std::string_view hub) { return take_prefix(text, hub); });
+}
+
 /// "https://huggingface.co/org/name/blob/main/a.gguf?download=true" -> "org/name@main:a.gguf"; a
 /// text without the name of the hub stays as it is.
 std::string without_address(std::string_view text) {
   std::string_view rest = text;
   const bool has_scheme = take_prefix(rest, "https://") || take_prefix(rest, "http://");
   take_prefix(rest, "www.");
-  if (!take_prefix(rest, "huggingface.co/") && !take_prefix(rest, "hf.co/")) {
-    return std::string(text);
-  }
+  if (!take_hub(rest)) return std::string(text);
   if (has_scheme) rest = rest.substr(0, rest.find_first_of("?#"));
   while (rest.ends_with('/')) rest.remove_suffix(1);
   const std::string_view org = take_part(rest), name = take_part(rest);
@@ -103,7 +107,8 @@ Result<ModelName> parse_model_name(std::string_view text) {
                   text);
     }
   }
-  if (!is_repo(rest)) {
+  // An organisation of the hub's own name would be read as its address the next time.
+  if (std::string_view org = rest; !is_repo(rest) || take_hub(org)) {
     return fail(ErrorCode::kUsage,
                 "\"{}\" names no model on Hugging Face; expected org/name[@revision][:file].",
                 text);

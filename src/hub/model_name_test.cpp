@@ -39,11 +39,34 @@ TEST(ModelName, MayBeAnAddress) {
 }
 
 TEST(ModelName, RefusesWhatCouldLeadElsewhere) {
-  for (const char* text :
-       {"",         "a",        "/",        "a/",      "/b",        "a/b/c",    "../b",
-        "a/..",     ".a/b",     "a/b-",     "a--b/c",  "a/b--c",    "a b/c",    "a/b@",
-        "a/b@../c", "a/b@/c",   "a/b@c//d", "a/b@c d", "a/b:",      "a/b:../c", "a/b:/c",
-        "a\\b/c",   "a/b:c\\d", "a/b\n",    "a/b.git", "a/\xc3\xa9"}) {
+  for (const char* text : {"",
+                           "a",
+                           "/",
+                           "a/",
+                           "/b",
+                           "a/b/c",
+                           "../b",
+                           "a/..",
+                           ".a/b",
+                           "a/b-",
+                           "a--b/c",
+                           "a/b--c",
+                           "a b/c",
+                           "a/b@",
+                           "a/b@../c",
+                           "a/b@/c",
+                           "a/b@c//d",
+                           "a/b@c d",
+                           "a/b:",
+                           "a/b:../c",
+                           "a/b:/c",
+                           "a\\b/c",
+                           "a/b:c\\d",
+                           "a/b\n",
+                           "a/b.git",
+                           "a/\xc3\xa9",
+                           "hf.co/hf.co/b",
+                           "huggingface.co/huggingface.co/b:c"}) {
     const auto name = parse_model_name(text);
     ASSERT_FALSE(name) << text;
     EXPECT_EQ(name.error().code, ErrorCode::kUsage);

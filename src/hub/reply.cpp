@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/json.h"
+#include "base/utf8.h"
 #include "hub/model_name.h"
 
 namespace tokamak::hub {
@@ -11,7 +12,7 @@ namespace {
 constexpr uint64_t kMaxFileBytes = uint64_t{1} << 50;
 
 std::string shown(std::string_view path) {
-  return Json(path.substr(0, 200)).dump();  // quoted, control characters escaped
+  return Json(utf8_prefix(path, 200)).dump();  // quoted, control characters escaped
 }
 
 Result<std::string_view> text_of(const Json& object, std::string_view name, size_t digits) {

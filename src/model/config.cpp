@@ -6,12 +6,9 @@
 namespace tokamak {
 namespace {
 
-const Json kEmpty{Json::Object{}};
+constexpr size_t kMaxShownBytes = 60;
 
-std::string shortened(const Json& value) {
-  std::string text = shown(value);
-  return text.size() <= 60 ? text : text.substr(0, 57) + "...";
-}
+const Json kEmpty{Json::Object{}};
 
 /// An integer, in whichever type it is stored: 4096 or 4096.0. Converters to GGUF choose types
 /// freely.
@@ -82,8 +79,8 @@ const Json* ConfigReader::field(std::string_view name, bool required, std::strin
 }
 
 void ConfigReader::wrong(std::string_view name, const Json& found, std::string_view expected) {
-  reject({ErrorCode::kInvalidInput,
-          fmt::format("{} is {}, expected {}.", path(name), shortened(found), expected)});
+  reject({ErrorCode::kInvalidInput, fmt::format("{} is {}, expected {}.", path(name),
+                                                shown(found, kMaxShownBytes), expected)});
 }
 
 uint32_t ConfigReader::size(std::string_view name, std::optional<uint32_t> otherwise) {

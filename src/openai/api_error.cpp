@@ -69,11 +69,7 @@ ApiError api_error(const Error& error, std::string_view param) {
 }
 
 std::string quoted(const Json& value) {
-  std::string text = shown(value);
-  if (text.size() <= kQuotedBytes) return text;
-  size_t end = kQuotedBytes;
-  while ((uint8_t(text[end]) & 0xC0) == 0x80) --end;  // not within a character
-  return text.substr(0, end) + "...";
+  return shown(value, kQuotedBytes);
 }
 
 }  // namespace tokamak::openai

@@ -15,6 +15,9 @@ namespace http = boost::beast::http;
 
 /// Most of a chunk's first line or of the fields after the last chunk, which nobody needs.
 constexpr size_t kMaxChunkLine = size_t{8} << 10;
+/// Bytes of the last chunk without fields after it, "0\r\n\r\n". A chunked body that is not whole
+/// still has at least that many to come; the parser takes no fewer once it has seen the first line.
+constexpr size_t kLastChunk = 5;
 
 std::string_view view(boost::beast::string_view text) {
   return {text.data(), text.size()};
@@ -79,6 +82,7 @@ void RequestReader::read(std::string& bytes) {
   auto& parser = parser_->request;
   while (stage_ == Stage::kHeader || stage_ == Stage::kBody) {
     if (bytes.empty() || (!has_line_ && !line_fits(bytes))) return;
+    if (stage_ == Stage::kBody && parser.chunked() && bytes.size() < kLastChunk) return;
     boost::system::error_code& error = parser_->error;
     const size_t used = parser.put(boost::asio::buffer(bytes), error);
     bytes.erase(0, used);

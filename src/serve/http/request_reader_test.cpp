@@ -52,6 +52,17 @@ TEST(RequestReader, ReadsARequestInPiecesOfAnySize) {
   }
 }
 
+TEST(RequestReader, ReadsABodyOfNoChunksInPiecesOfAnySize) {
+  for (const size_t size : {size_t{1}, size_t{2}, size_t{3}, size_t{4}}) {
+    std::string rest;
+    RequestReader reader =
+        read_in_pieces(with_fields("Transfer-Encoding: chunked\r\n", "0\r\n\r\n"), size, rest);
+    ASSERT_EQ(reader.stage(), Stage::kWhole) << size;
+    EXPECT_EQ(reader.take_body(), "");
+    EXPECT_EQ(rest, "");
+  }
+}
+
 TEST(RequestReader, ReadsChunks) {
   const std::string body = "3;a=b\r\nabc\r\nA\r\n0123456789\r\n0\r\nTrailer: x\r\n\r\n";
   for (const size_t size : {size_t{1}, size_t{3}, size_t{1000}}) {
