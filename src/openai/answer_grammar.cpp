@@ -95,11 +95,21 @@ Answer<Grammar> after(std::string_view mark, const Grammar& grammar) {
   return answer(Grammar::parse(gbnf, others));
 }
 
-}  // namespace
+/// All that the grammar of an answer depends on.
+std::string key_of(const Fields& fields, const ToolChoice& choice, const OutputForm& form) {
+  Json::Array key = {fields.grammar.value_or(""), fields.regex.value_or(""), fields.json_schema,
+                     fields.response_format};
+  if (form.starts_in_reasoning) key.emplace_back(form.reasoning_close);
+  if (!choice.called.empty()) {
+    key.emplace_back(fields.parallel_tool_calls.value_or(true));
+    key.push_back(fields.tool_choice);
+    key.push_back(fields.tools);
+  }
+  return Json(std::move(key)).dump();
+}
 
-Answer<std::shared_ptr<const Grammar>> answer_grammar(const Fields& fields,
-                                                      const OutputForm& form) {
-  TOK_TRY(const ToolChoice choice, tool_choice_of(fields));
+Answer<std::shared_ptr<const Grammar>> make_grammar(const Fields& fields, const ToolChoice& choice,
+                                                    const OutputForm& form) {
   std::vector<Grammar> forms;
   const auto add = [&](Answer<Grammar> made) -> Answer<void> {
     TOK_TRY(Grammar grammar, std::move(made));
@@ -130,6 +140,24 @@ Answer<std::shared_ptr<const Grammar>> answer_grammar(const Fields& fields,
     TOK_TRY(forms[0], after(form.reasoning_close, forms[0]));
   }
   return std::make_shared<const Grammar>(std::move(forms[0]));
+}
+
+}  // namespace
+
+Answer<std::shared_ptr<const Grammar>> AnswerGrammars::of(const Fields& fields,
+                                                          const OutputForm& form) {
+  TOK_TRY(const ToolChoice choice, tool_choice_of(fields));
+  std::string key = key_of(fields, choice, form);
+  const auto known = std::ranges::find(kept_, key, &Kept::key);
+  if (known != kept_.end()) {
+    kept_.splice(kept_.begin(), kept_, known);
+    return kept_.front().grammar;
+  }
+  TOK_TRY(auto grammar, make_grammar(fields, choice, form));
+  if (grammar == nullptr || key.size() > kMaxKeyBytes) return grammar;
+  kept_.push_front({std::move(key), grammar});
+  if (kept_.size() > kMaxKept) kept_.pop_back();
+  return grammar;
 }
 
 }  // namespace tokamak::openai

@@ -1,6 +1,8 @@
 // What the answer to a request is held to.
 #pragma once
+#include <list>
 #include <memory>
+#include <string>
 
 #include "openai/fields.h"
 #include "openai/output_reader.h"
@@ -8,9 +10,24 @@
 
 namespace tokamak::openai {
 
-/// From response_format, json_schema, regex, grammar or a tool_choice that demands a call, of which
-/// only one may be there; null where none is. It binds after the reasoning of an answer that begins
-/// with some. `form`: how the answer is read.
-Answer<std::shared_ptr<const Grammar>> answer_grammar(const Fields& fields, const OutputForm& form);
+/// Grammars of one service, which clients ask for again and again: a large schema takes longer to
+/// compile than a token to make.
+class AnswerGrammars {
+ public:
+  /// From response_format, json_schema, regex, grammar or a tool_choice that demands a call, of
+  /// which only one may be there; null where none is. It binds after the reasoning of an answer
+  /// that begins with some. `form`: how the answer is read. REQUIRES: the tools' family is always
+  /// the same.
+  Answer<std::shared_ptr<const Grammar>> of(const Fields& fields, const OutputForm& form);
+
+ private:
+  static constexpr size_t kMaxKept = 64, kMaxKeyBytes = size_t{64} << 10;
+  struct Kept {
+    std::string key;  // all that the grammar is made of
+    std::shared_ptr<const Grammar> grammar;
+  };
+
+  std::list<Kept> kept_;  // last used first
+};
 
 }  // namespace tokamak::openai

@@ -152,7 +152,7 @@ Answer<std::optional<Service::Running>> Service::start_text(const HttpRequest& r
   }
   TOK_TRY(Scheduler * scheduler, answer(engine_->scheduler(), "model"));
   TOK_TRY(const Tokenizer* tokenizer, answer(engine_->tokenizer(), "model"));
-  TOK_TRY(TextJob job, read_text_job(*engine_, chat_, fields, body.is_chat));
+  TOK_TRY(TextJob job, read_text_job(*engine_, chat_, grammars_, fields, body.is_chat));
   for (Request& prompt : job.prompts) {
     // The length keeps apart what the two say together.
     prompt.tenant = fmt::format("{}:{}{}", request.tenant.size(), request.tenant,

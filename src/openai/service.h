@@ -12,6 +12,7 @@
 #include <memory>
 
 #include "engine/engine.h"
+#include "openai/answer_grammar.h"
 #include "openai/exchange.h"
 #include "openai/routes.h"
 
@@ -68,6 +69,7 @@ class Service {
   ServiceOptions options_;
   std::string fingerprint_;
   ChatForm chat_;
+  AnswerGrammars grammars_;
   uint64_t next_id_ = 1;
   std::map<ExchangeId, Running> running_;
 };

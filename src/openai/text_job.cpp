@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "engine/text_request.h"
-#include "openai/answer_grammar.h"
 #include "openai/messages.h"
 
 namespace tokamak::openai {
@@ -201,8 +200,8 @@ Answer<std::vector<TextRequest>> read_prompts(const Engine& engine, const Fields
 
 }  // namespace
 
-Answer<TextJob> read_text_job(const Engine& engine, const ChatForm& chat, const Fields& fields,
-                              bool is_chat) {
+Answer<TextJob> read_text_job(const Engine& engine, const ChatForm& chat, AnswerGrammars& grammars,
+                              const Fields& fields, bool is_chat) {
   TextJob job;
   if (fields.seed && *fields.seed != -1) job.seed = uint64_t(*fields.seed);
   job.streams = fields.stream.value_or(false);
@@ -226,7 +225,7 @@ Answer<TextJob> read_text_job(const Engine& engine, const ChatForm& chat, const 
   } else {
     TOK_TRY(prompts, read_prompts(engine, fields, rules));
   }
-  TOK_TRY(const auto grammar, answer_grammar(fields, job.form));
+  TOK_TRY(const auto grammar, grammars.of(fields, job.form));
   const std::string_view where = is_chat ? "messages" : "prompt";
   const auto& compiled = engine.compiled();
   for (const TextRequest& asked : prompts) {

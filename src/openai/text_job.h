@@ -1,6 +1,7 @@
 // What a request for text asks of the engine: one job for each prompt, and how to answer.
 #pragma once
 #include "engine/engine.h"
+#include "openai/answer_grammar.h"
 #include "openai/chat_form.h"
 #include "openai/fields.h"
 
@@ -20,8 +21,8 @@ struct TextJob {
 };
 
 /// Errors name the field. `is_chat`: the prompt is the messages and not `prompt`.
-Answer<TextJob> read_text_job(const Engine& engine, const ChatForm& chat, const Fields& fields,
-                              bool is_chat);
+Answer<TextJob> read_text_job(const Engine& engine, const ChatForm& chat, AnswerGrammars& grammars,
+                              const Fields& fields, bool is_chat);
 
 /// A list of token ids, each of them of the model's vocabulary.
 Answer<std::vector<uint32_t>> token_ids(const Json& list, std::string_view field, uint32_t vocab);

@@ -25,7 +25,8 @@ GraphicsSystem good_system() {
 
 std::string advice_of(std::vector<DeviceReport> devices, const GraphicsSystem& system) {
   std::string all;
-  for (const std::string& sentence : advice({std::move(devices), "", system})) all += sentence;
+  const DoctorReport report{.devices = std::move(devices), .system = system};
+  for (const std::string& sentence : advice(report)) all += sentence;
   return all;
 }
 
@@ -96,7 +97,7 @@ TEST(DoctorAdvice, MentionsMissingF16) {
 }
 
 TEST(DoctorReport, SaysHowLargeADeviceIsAndHowThatIsKnown) {
-  DoctorReport report{{gpu("A")}, "", good_system()};
+  DoctorReport report{.devices = {gpu("A")}, .system = good_system()};
   EXPECT_TRUE(
       has(doctor_text(report, false),
           "64 multiprocessors (assumed); if it has others, TOKAMAK_MULTIPROCESSORS=n says"));
@@ -109,13 +110,27 @@ TEST(DoctorReport, SaysHowLargeADeviceIsAndHowThatIsKnown) {
 }
 
 TEST(DoctorReport, IsUnhealthyWhenOneDeviceFails) {
-  DoctorReport report{{gpu("A"), gpu("B")}, "", good_system()};
+  DoctorReport report{.devices = {gpu("A"), gpu("B")}, .system = good_system()};
   EXPECT_TRUE(report.healthy());
   EXPECT_TRUE(has(doctor_text(report, false), "Models run on device 0"));
   report.devices[1].self_test.kernels.push_back({"add.wgsl", 1, "element 0 is 1", ""});
   EXPECT_FALSE(report.healthy());
   EXPECT_TRUE(has(doctor_text(report, false), "wrong    add.wgsl: element 0 is 1"));
   EXPECT_TRUE(has(doctor_json(report).dump(), "\"failed\": 1"));
+}
+
+TEST(DoctorReport, SaysWhyCudaIsNotUsedOrWhatCompilesForIt) {
+  DoctorReport report{.devices = {gpu("A")}, .system = good_system()};
+  report.cuda_problem = "libcuda.so.1 is not there.";
+  EXPECT_TRUE(has(doctor_text(report, false), "CUDA is not used\n  libcuda.so.1 is not there.\n"));
+  EXPECT_TRUE(has(doctor_json(report).dump(), "\"cuda_problem\": \"libcuda.so.1 is not there.\""));
+  report.cuda_problem.clear();
+  report.cuda_compiler = "NVRTC 13.0 (libnvrtc.so.13)";
+  DeviceReport cuda = gpu("H200");
+  cuda.device.backend = BackendKind::kCuda;
+  report.devices.push_back(cuda);
+  EXPECT_TRUE(has(doctor_text(report, false), "CUDA is compiled by NVRTC 13.0 (libnvrtc.so.13)\n"));
+  EXPECT_TRUE(has(doctor_text(report, false), "CUDA device "));
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ struct Driver {
   int version = 0;  // of CUDA, that it speaks: 13000
 };
 
-/// NVRTC. Without one, what the cache has still runs.
+/// NVRTC.
 struct Compiler {
   CompilerApi api = {};
   int major = 0, minor = 0;

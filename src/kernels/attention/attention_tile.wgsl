@@ -96,10 +96,7 @@ fn run(group: vec3<u32>, lane: u32) {
     for (var i = 0u; i < 2u; i++) {
       let key = block + 2u * part + i;
       seen[i] = (vec4(key) >= from_positions) & (vec4(key) < until_positions);
-      var score = cap_scores(scores[i]);
-      for (var j = 0u; j < 4u; j++) {
-        score[j] += bias_of(heads[j], positions[j], key);
-      }
+      let score = cap_scores(scores[i]) + biases_of(heads, positions, key);
       scores[i] = select(vec4(LOWEST), score, seen[i]);
     }
     partial[part * QUADS + quad] = max(scores[0], scores[1]);
