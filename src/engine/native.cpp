@@ -219,6 +219,7 @@ Result<std::unique_ptr<Backend>> open_backend(const OpenOptions& options) {
     if (options.notice) options.notice(text);
   };
   auto backend = open_webgpu(options);
+  if (!backend && backend.error().code == ErrorCode::kUsage) return backend;
   const bool any = options.backend == "auto" && !options.device;
   if (any && (!backend || (*backend)->device().software)) {
     // A container often has what CUDA needs of a GPU's driver, and nothing that draws.

@@ -123,13 +123,17 @@ TEST(SelfTest, SaysNothingOfKernelsForWhichThereIsNoMemory) {
   EXPECT_EQ(refused.error().code, ErrorCode::kOutOfMemory);
 }
 
+size_t reference_kernels() {
+  return size_t(std::ranges::count(all_variants(), BackendKind::kCpu, &KernelVariant::backend));
+}
+
 TEST(SelfTest, PassesOnTheReference) {
   const auto backend = make_cpu_backend();
   const auto test = self_test(*backend, no_time);
   ASSERT_TRUE(test) << test.error().message;
   EXPECT_EQ(test->failed(), 0u);
   EXPECT_EQ(test->skipped(), 0u);
-  EXPECT_EQ(test->passed(), std::variant_size_v<Op>);
+  EXPECT_EQ(test->passed(), reference_kernels());
 }
 
 TEST(SelfTest, TellsHowFarItIsAndFindsTheSame) {
@@ -139,13 +143,13 @@ TEST(SelfTest, TellsHowFarItIsAndFindsTheSame) {
     std::vector<size_t> told;
     const auto silent = self_test(*backend, no_time);
     const auto test = self_test(*backend, no_time, [&](size_t kernel, size_t count) {
-      EXPECT_EQ(count, std::variant_size_v<Op>);
+      EXPECT_EQ(count, reference_kernels());
       told.push_back(kernel);
     });
     ASSERT_TRUE(test && silent);
     ASSERT_GT(told.size(), 2u);
     EXPECT_EQ(told.front(), 1u);
-    EXPECT_LE(std::ranges::max(told), std::variant_size_v<Op>);
+    EXPECT_LE(std::ranges::max(told), reference_kernels());
     for (size_t k = 0; k < test->kernels.size(); ++k) {
       EXPECT_EQ(test->kernels[k].failure, silent->kernels[k].failure);
     }

@@ -158,7 +158,7 @@ class Usage(Cli):
             (("--regex", "a("), '--regex: character 3 of the expression: expected ")"'),
             (("--regex", "a", "--grammar", 'root ::= "a"'), "--regex does not go with --grammar"),
             (("hello",), '"hello" is a word too many: MODEL is "/nonexistent"; a prompt is given by'),
-            (("--device", "0", "--backend", "cpu"), "--device chooses a WebGPU device"),
+            (("--device", "0", "--backend", "cpu"), "--device chooses a WebGPU or CUDA device"),
         ]:
             with self.subTest(flags):
                 answer = self.refused(2, expected, *nowhere, *flags)

@@ -56,10 +56,11 @@ Result<void> run(const RerankFlags& flags) {
 void add_rerank(App& app, Action& action) {
   App* command = app.add_subcommand("rerank", "documents in the order of how they answer a query");
   command->footer(
-      R"(Each document gives one line: its score, its number from 0, and its text, with tabs between them; the
-best comes first. MODEL is a cross-encoder, such as bge-reranker or ms-marco-MiniLM, or Qwen3-Reranker.
+      R"(Each document gives one line: its score, its number from 0, and its text, with tabs between
+them; the best comes first. MODEL is a cross-encoder, such as bge-reranker or ms-marco-MiniLM,
+or Qwen3-Reranker.
 Examples:
-  tokamak rerank path/to/model -q "when do foxes sleep" -d "Foxes rest by day." -d "Owls hunt at night."
+  tokamak rerank path/to/model -q "when do foxes sleep" -d "They rest by day." -d "Owls hunt."
   tokamak rerank path/to/model -q "when do foxes sleep" --top 3 --json < documents.txt)");
   auto flags = std::make_shared<RerankFlags>();
   flags->model.add(*command, ModelFlags::Model::kRequired);
