@@ -69,11 +69,10 @@ Result<Plan> make_plan(const VisionTower& tower, const DeviceInfo& device,
 
 /// The buffer of that name; every plan of a tower has it.
 BufferId buffer_named(const Plan& plan, std::string_view name) {
-  for (uint32_t i = 0; i < plan.buffers.size(); ++i) {
-    if (plan.buffers[i].tensor.name == name) return BufferId(i);
-  }
-  TOK_CHECK(!"a buffer of that name");
-  return {};
+  const auto found = std::ranges::find(
+      plan.buffers, name, [](const Buffer& one) { return std::string_view(one.tensor.name); });
+  TOK_CHECK(found != plan.buffers.end());
+  return BufferId(found - plan.buffers.begin());
 }
 
 InputWrite input(const Plan& plan, std::string_view name, std::span<const float> values) {
