@@ -225,10 +225,6 @@ void add_rope(std::vector<SelfTestCase>& all, const Steps& steps) {
   const ValueId table = w.constant("table", {80, 6}, rope_table(recipe, 80));
   const ValueId x = w.activation(kOdd);
   all.push_back(w.finish(w.graph().rope(x, table, kOddHead), steps, kSum));
-
-  Writer own(fmt::format("rope {} x {} by rows of the step", kOddHeads, kOddHead), Rope::kName);
-  const ValueId rows = own.activation(kOdd);
-  all.push_back(own.finish(own.graph().rope(rows, own.activation(6), kOddHead), steps, kSum));
 }
 
 /// Grouped heads, a window, scattered pages; kv_append and attention are tested together.

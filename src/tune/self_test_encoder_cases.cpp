@@ -49,6 +49,12 @@ void add_encoder_cases(std::vector<SelfTestCase>& all, const SelfTestSteps& step
     const ValueId x = w.activation(kColumns, 3);
     all.push_back(w.finish(w.graph().first_row(x), steps, kSelfTestExact));
   }
+  {
+    Writer w(fmt::format("rope {} x {} by rows of the step", kSelfTestHeads, kSelfTestHead),
+             Rope::kName);
+    const ValueId x = w.activation(kColumns), angles = w.activation(6);
+    all.push_back(w.finish(w.graph().rope(x, angles, kSelfTestHead), steps, kSelfTestSum));
+  }
   all.push_back(biased_attention(steps));
 }
 
