@@ -6,22 +6,13 @@
 
 #include "backend/cuda/graphs.h"
 #include "backend/cuda/readback.h"
-#include "base/bits.h"
+#include "backend/result_size.h"
 #include "base/check.h"
 #include "base/seconds.h"
 
 namespace tokamak {
 namespace cuda {
 namespace {
-
-size_t largest_result(const Plan& plan) {
-  uint64_t bytes = 16;
-  for (const Phase& phase : plan.phases) {
-    const BatchSize most = {phase.max_tokens, max_slots(plan, phase), max_outputs(plan, phase)};
-    bytes = std::max(bytes, result_bytes(plan, phase.result, most));
-  }
-  return size_t(round_up<uint64_t>(bytes, 16));
-}
 
 class CudaProgram : public Program {
  public:
@@ -30,7 +21,7 @@ class CudaProgram : public Program {
         plan_(std::move(plan)),
         layout_(plan_.layout()),
         buffers_(std::move(buffers)),
-        readback_(device_, largest_result(plan_)),
+        readback_(device_, size_t(largest_result(plan_))),
         graphs_(device_) {}
   ~CudaProgram() override {
     // What runs still reads the buffers.

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <thread>
 
-#include "base/bits.h"
+#include "backend/native_upload.h"
 #include "base/check.h"
 
 namespace tokamak::cuda {
@@ -15,26 +15,8 @@ namespace {
 
 constexpr size_t kChunkBytes = size_t{4} << 20;
 constexpr size_t kChunks = 2;  // of a thread
-constexpr size_t kMaxWorkers = 8;
-/// Constants above this are read by several threads.
-constexpr uint64_t kShareBytes = uint64_t{16} << 20;
 
-struct Task {
-  const UploadJob* job;
-  Share share;
-};
-
-/// The shares of the largest constants first: one that is begun last would leave the other threads
-/// idle.
-std::vector<Task> divide(std::vector<UploadJob>& jobs) {
-  std::ranges::stable_sort(jobs, std::greater{}, &UploadJob::bytes);
-  std::vector<Task> tasks;
-  for (const UploadJob& job : jobs) {
-    const auto count = uint32_t(std::max<uint64_t>(1, ceil_div(job.bytes, kShareBytes)));
-    for (uint32_t i = 0; i < count; ++i) tasks.push_back({&job, {.index = i, .count = count}});
-  }
-  return tasks;
-}
+using Task = UploadTask<UploadJob>;
 
 /// What the threads and the one that waits for them share.
 class Tally {
@@ -173,10 +155,10 @@ Result<void> upload_constants(const std::shared_ptr<CudaDevice>& device,
                               const LoadProgress& progress) {
   uint64_t total = 0;
   for (const UploadJob& job : jobs) total += job.bytes;
-  const std::vector<Task> tasks = divide(jobs);
+  const std::vector<Task> tasks = divide_upload(jobs);
   Tally tally(tasks.size());
   const size_t workers = std::clamp<size_t>(
-      std::min<size_t>(std::thread::hardware_concurrency(), tasks.size()), 1, kMaxWorkers);
+      std::min<size_t>(std::thread::hardware_concurrency(), tasks.size()), 1, kMaxUploadThreads);
   {
     std::vector<std::jthread> threads;
     for (size_t i = 0; i < workers; ++i) {

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <deque>
 
+#include "backend/result_size.h"
 #include "backend/webgpu/adapters.h"
 #include "backend/webgpu/buffers.h"
 #include "backend/webgpu/launch_timer.h"
@@ -38,15 +39,6 @@ struct Recorded {
   std::vector<CommandsHandle> commands;  // each a submission of its own
   BufferHandle staging;                  // receives the result
 };
-
-uint64_t largest_result(const Plan& plan) {
-  uint64_t bytes = 16;
-  for (const Phase& phase : plan.phases) {
-    const BatchSize most = {phase.max_tokens, max_slots(plan, phase), max_outputs(plan, phase)};
-    bytes = std::max(bytes, result_bytes(plan, phase.result, most));
-  }
-  return round_up<uint64_t>(bytes, 16);
-}
 
 /// Errors: a step that needs more workgroups in a row than the device runs.
 Result<void> check_grids(const Plan& plan, const DeviceInfo& device) {

@@ -10,6 +10,7 @@
 #include <optional>
 #include <thread>
 
+#include "backend/native_upload.h"
 #include "backend/webgpu/upload.h"
 #include "base/bits.h"
 
@@ -18,9 +19,6 @@ namespace {
 
 constexpr uint64_t kMaxChunkBytes = uint64_t{4} << 20, kMinChunkBytes = uint64_t{64} << 10;
 constexpr size_t kMaxChunks = 12;  // 48 MiB: see loading in docs/performance.md
-constexpr size_t kMaxWorkers = 8;
-/// Constants above this are read by several workers.
-constexpr uint64_t kShareBytes = uint64_t{16} << 20;
 
 /// What lies in a chunk: `size` bytes at `offset`, for `target` from `target_offset` on.
 struct Piece {
@@ -107,23 +105,7 @@ class Exchange {
   std::optional<Error> error_;
 };
 
-/// A share of a constant: what a thread takes at once.
-struct Task {
-  const UploadJob* job;
-  Share share;
-};
-
-/// The shares of the largest constants first: one that is begun last would leave the other workers
-/// idle.
-std::vector<Task> divide(std::vector<UploadJob>& jobs) {
-  std::ranges::stable_sort(jobs, std::greater{}, &UploadJob::bytes);
-  std::vector<Task> tasks;
-  for (const UploadJob& job : jobs) {
-    const auto count = uint32_t(std::max<uint64_t>(1, ceil_div(job.bytes, kShareBytes)));
-    for (uint32_t i = 0; i < count; ++i) tasks.push_back({&job, {.index = i, .count = count}});
-  }
-  return tasks;
-}
+using Task = UploadTask<UploadJob>;
 
 /// One thread's part: takes tasks until there are none left.
 class Worker {
@@ -276,10 +258,11 @@ Result<void> upload_constants(WebGpuDevice& device, std::vector<UploadJob> jobs,
                               const ConstantReader& constants, const LoadProgress& progress) {
   uint64_t total = 0, done = 0;
   for (const UploadJob& job : jobs) total += job.bytes;
-  const std::vector<Task> tasks = divide(jobs);
+  const std::vector<Task> tasks = divide_upload(jobs);
   Exchange exchange;
   Copier copier(device, exchange);
-  const size_t workers = std::clamp<size_t>(std::thread::hardware_concurrency(), 1, kMaxWorkers);
+  const size_t workers =
+      std::clamp<size_t>(std::thread::hardware_concurrency(), 1, kMaxUploadThreads);
   // Devices set staging memory to zeros first, which must not take longer than a small model does.
   const uint64_t chunk_bytes = std::clamp(round_up<uint64_t>(ceil_div(total, workers), 4096),
                                           kMinChunkBytes, kMaxChunkBytes);
