@@ -39,23 +39,26 @@ std::vector<uint8_t> cached_code(PipelineCache* cache, std::span<const uint8_t> 
   return code;
 }
 
-/// The distinct texts of a plan, in the order of their first steps.
+/// The distinct texts of a plan, in the order of their first steps. Most steps share one of some 25
+/// kernels, so that a text is translated once.
 struct Texts {
-  std::vector<const std::string*> all;
-  std::map<std::string, size_t> known;
+  std::vector<std::string> all;
+  std::map<std::string, size_t> known;  // by the WGSL
 };
 
 Result<void> collect(const Plan& plan, Texts& texts, Compiled& compiled) {
   for (const Phase& phase : plan.phases) {
     std::vector<size_t>& indices = compiled.of_step.emplace_back();
     for (const Step& step : phase.steps) {
-      TOK_TRY(std::string text,
-              wgsl::translated(shader_pieces(step.launch, step.inputs.size(), step.outputs.size(),
-                                             batch_access(plan, phase, step))));
-      const auto [entry, is_new] = texts.known.try_emplace(std::move(text), texts.all.size());
+      const std::vector<ShaderPiece> pieces = shader_pieces(
+          step.launch, step.inputs.size(), step.outputs.size(), batch_access(plan, phase, step));
+      std::string source;
+      for (const ShaderPiece& piece : pieces) source += piece.text;
+      const auto [entry, is_new] = texts.known.try_emplace(std::move(source), texts.all.size());
       indices.push_back(entry->second);
       if (!is_new) continue;
-      texts.all.push_back(&entry->first);
+      TOK_TRY(std::string text, wgsl::translated(pieces));
+      texts.all.push_back(std::move(text));
       compiled.names.push_back(step.kernel->name);
     }
   }
@@ -87,14 +90,14 @@ Result<Compiled> compile_plan(CudaDevice& device, const Plan& plan) {
   std::atomic<uint32_t> cached = 0;
   const auto compile_some = [&] {
     for (size_t i = next++; i < texts.all.size(); i = next++) {
-      const std::string key = key_of(*found, *texts.all[i], architecture);
+      const std::string key = key_of(*found, texts.all[i], architecture);
       const std::span key_bytes(reinterpret_cast<const uint8_t*>(key.data()), key.size());
       compiled.cubins[i] = cached_code(device.cache(), key_bytes);
       if (!compiled.cubins[i].empty()) {
         ++cached;
         continue;
       }
-      auto cubin = compile_text(*found, compiled.names[i], *texts.all[i], architecture);
+      auto cubin = compile_text(*found, compiled.names[i], texts.all[i], architecture);
       if (!cubin) {
         results[i] = Failure(cubin.error());
         continue;
