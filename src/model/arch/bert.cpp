@@ -7,6 +7,7 @@
 //   attention both ways, norms after the additions, biases everywhere
 //   a ranker has a layer with tanh over the first row, BERT's pooler or RoBERTa's own, then a row
 #include "model/arch/encoder.h"
+#include "model/decoder_fields.h"
 
 namespace tokamak {
 namespace {
@@ -55,7 +56,7 @@ Result<Graph> build(const ConfigReader& config, const TensorFile& file, const Bu
   TOK_TRY(const Config c, read(config, family));
   const char* prefix = family == Family::kBert ? "bert." : "roberta.";
   TOK_TRY(const std::string found,
-          encoder_prefix(file, "embeddings.word_embeddings.weight", {"", prefix}));
+          find_prefix(file, {"", prefix}, "embeddings.word_embeddings.weight"));
   ModelBuilder b(file, options, found);
   ValueId x = hidden_states(b, c);
   if (!ranks) return b.finish_embedding(b.output_rows(x));

@@ -27,17 +27,6 @@ Result<ScoreFunction> read_score_function(const ConfigReader& whole) {
                      name);
 }
 
-Result<std::string> encoder_prefix(const TensorFile& file, std::string_view name,
-                                   std::initializer_list<std::string_view> prefixes) {
-  std::string tried;
-  for (const std::string_view prefix : prefixes) {
-    std::string full = std::string(prefix) + std::string(name);
-    if (file.find(full) != nullptr) return std::string(prefix);
-    tried += (tried.empty() ? "\"" : " nor \"") + std::move(full) + '"';
-  }
-  return invalid_input("The checkpoint has neither {}.", tried);
-}
-
 ModelFacts encoder_facts(const char* architecture, const EncoderConfig& c) {
   return {architecture, c.vocab, c.layers, c.max_context, c.hidden, false};
 }
@@ -93,6 +82,12 @@ ValueId bert_block(ModelBuilder& b, const EncoderConfig& c, uint32_t index, cons
   ValueId f = b.projection(x, p + "intermediate.dense", c.ffn, true);
   f = b.projection(b.activate(c.activation, f), p + "output.dense", c.hidden, true);
   return b.normed(b.add(x, f), p + "output.LayerNorm", c.eps);
+}
+
+ValueId packed_qkv(ModelBuilder& b, const EncoderConfig& c, ValueId x, const std::string& name,
+                   uint32_t part, bool bias) {
+  return b.projection(x, name, {.first = part * c.hidden, .count = c.hidden, .of = 3 * c.hidden},
+                      bias);
 }
 
 }  // namespace tokamak

@@ -12,10 +12,6 @@ namespace tokamak {
 /// ranks nothing.
 Result<ScoreFunction> read_score_function(const ConfigReader& config);
 
-/// The first of `prefixes` under which the checkpoint has `name`.
-Result<std::string> encoder_prefix(const TensorFile& file, std::string_view name,
-                                   std::initializer_list<std::string_view> prefixes);
-
 /// The sizes that all encoders have.
 struct EncoderConfig {
   uint32_t vocab = 0, hidden = 0, layers = 0, heads = 0, ffn = 0;
@@ -46,5 +42,9 @@ ValueId bert_block(ModelBuilder& b, const EncoderConfig& c, uint32_t index, cons
 ValueId attention_both_ways(ModelBuilder& b, const EncoderConfig& c, uint32_t index, ValueId q,
                             ValueId k, ValueId v, uint32_t window = 0,
                             std::optional<ValueId> bias = {});
+
+/// q, k or v, part 0, 1 or 2, whose matrices are rows of one tensor, name + ".weight".
+ValueId packed_qkv(ModelBuilder& b, const EncoderConfig& c, ValueId x, const std::string& name,
+                   uint32_t part, bool bias);
 
 }  // namespace tokamak

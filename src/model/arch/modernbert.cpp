@@ -63,9 +63,8 @@ Result<Config> read(ConfigReader config) {
 
 ValueId attention(ModelBuilder& b, const Config& c, uint32_t index, ValueId x) {
   const std::string p = fmt::format("layers.{}.attn.", index);
-  const auto part = [&](uint32_t first) {
-    const ModelBuilder::Rows rows{.first = first * c.hidden, .count = c.hidden, .of = 3 * c.hidden};
-    return b.projection(x, p + "Wqkv", rows, c.attention_bias);
+  const auto part = [&](uint32_t number) {
+    return packed_qkv(b, c, x, p + "Wqkv", number, c.attention_bias);
   };
   const auto turned = [&](ValueId heads) {
     return c.full[index] ? b.rotate(heads, c.head_dim(), c.rope_full, "rope.full")
@@ -111,7 +110,7 @@ Result<Graph> build_modernbert(const ConfigReader& config, const TensorFile& fil
                                const BuildOptions& options) {
   TOK_TRY(const Config c, read(config));
   TOK_TRY(const std::string prefix,
-          encoder_prefix(file, "embeddings.tok_embeddings.weight", {"", "model."}));
+          find_prefix(file, {"", "model."}, "embeddings.tok_embeddings.weight"));
   ModelBuilder b(file, options, prefix);
   const ValueId x = b.output_rows(blocks(b, c));
   return b.finish_embedding(b.normed(x, "final_norm", c.eps, c.norm_bias));

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "model/arch/encoder.h"
+#include "model/decoder_fields.h"
 
 namespace tokamak {
 namespace {
@@ -64,7 +65,7 @@ Result<Graph> build_mpnet(const ConfigReader& config, const TensorFile& file,
                                  "attention.attn.o", "attention.LayerNorm"};
   TOK_TRY(const Config c, read(config));
   TOK_TRY(const std::string prefix,
-          encoder_prefix(file, "embeddings.word_embeddings.weight", {"", "mpnet."}));
+          find_prefix(file, {"", "mpnet."}, "embeddings.word_embeddings.weight"));
   ModelBuilder b(file, options, prefix);
   ValueId words = b.matrix("embeddings.word_embeddings.weight", c.vocab, c.hidden);
   ValueId x = b.embed(b.token_ids(), words);

@@ -90,9 +90,8 @@ Result<Config> read(ConfigReader config) {
 
 ValueId block(ModelBuilder& b, const Config& c, uint32_t index, ValueId x) {
   const std::string p = fmt::format("encoder.layers.{}.", index);
-  const auto part = [&](uint32_t first) {
-    const ModelBuilder::Rows rows{.first = first * c.hidden, .count = c.hidden, .of = 3 * c.hidden};
-    return b.projection(x, p + "attn.Wqkv", rows, c.qkv_bias);
+  const auto part = [&](uint32_t number) {
+    return packed_qkv(b, c, x, p + "attn.Wqkv", number, c.qkv_bias);
   };
   ValueId q = b.rotate(part(0), c.head_dim(), c.rope, "rope");
   ValueId k = b.rotate(part(1), c.head_dim(), c.rope, "rope");
@@ -117,7 +116,7 @@ Result<Graph> build_nomic_bert(const ConfigReader& config, const TensorFile& fil
                                const BuildOptions& options) {
   TOK_TRY(const Config c, read(config));
   TOK_TRY(const std::string prefix,
-          encoder_prefix(file, "embeddings.word_embeddings.weight", {"", "bert."}));
+          find_prefix(file, {"", "bert."}, "embeddings.word_embeddings.weight"));
   ModelBuilder b(file, options, prefix);
   ValueId words = b.matrix("embeddings.word_embeddings.weight", c.vocab, c.hidden);
   ValueId x = b.embed(b.token_ids(), words);
