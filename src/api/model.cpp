@@ -50,6 +50,20 @@ Failure is_closed() {
   return fail(ErrorCode::kUsage, "The model is closed.");
 }
 
+/// What `call` gives by the engine's thread; it is cancelled when the model closes.
+template <typename T, typename Options>
+Result<T> run_and_wait(EngineLoop& loop, Options options, auto call) {
+  const auto made = std::make_shared<std::promise<Result<T>>>();
+  auto result = made->get_future();
+  options.cancelled = [&loop, asked = options.cancelled] {
+    return loop.is_closing() || (asked && asked());
+  };
+  const bool is_open = loop.post([=](Engine& engine) { made->set_value(call(engine, options)); });
+  if (!is_open) return is_closed();
+  if (!loop.has_thread()) loop.turn(false);
+  return result.get();
+}
+
 }  // namespace
 
 struct Model::State {
@@ -105,36 +119,18 @@ Result<Stream> Model::start(const TextRequest& asked) {
 
 Result<std::vector<std::vector<float>>> Model::embed(std::span<const std::string> texts,
                                                      const EmbedOptions& options) {
-  using Vectors = Result<std::vector<std::vector<float>>>;
-  EngineLoop& loop = state_->loop->loop();
-  const auto made = std::make_shared<std::promise<Vectors>>();
-  auto vectors = made->get_future();
-  EmbedOptions own = options;
-  own.cancelled = [&loop, asked = options.cancelled] {
-    return loop.is_closing() || (asked && asked());
-  };
-  const bool is_open =
-      loop.post([=](Engine& engine) { made->set_value(engine.embed(texts, own)); });
-  if (!is_open) return is_closed();
-  if (!loop.has_thread()) loop.turn(false);
-  return vectors.get();
+  return run_and_wait<std::vector<std::vector<float>>>(
+      state_->loop->loop(), options,
+      [=](Engine& engine, const EmbedOptions& own) { return engine.embed(texts, own); });
 }
 
 Result<std::vector<float>> Model::rerank(std::string_view query,
                                          std::span<const std::string> documents,
                                          const RerankOptions& options) {
-  EngineLoop& loop = state_->loop->loop();
-  const auto made = std::make_shared<std::promise<Result<std::vector<float>>>>();
-  auto scores = made->get_future();
-  RerankOptions own = options;
-  own.cancelled = [&loop, asked = options.cancelled] {
-    return loop.is_closing() || (asked && asked());
-  };
-  const bool is_open =
-      loop.post([=](Engine& engine) { made->set_value(engine.rerank(query, documents, own)); });
-  if (!is_open) return is_closed();
-  if (!loop.has_thread()) loop.turn(false);
-  return scores.get();
+  return run_and_wait<std::vector<float>>(state_->loop->loop(), options,
+                                          [=](Engine& engine, const RerankOptions& own) {
+                                            return engine.rerank(query, documents, own);
+                                          });
 }
 
 Result<std::vector<uint32_t>> Model::tokenize(std::string_view text, bool add_special) const {

@@ -1,6 +1,4 @@
-#include <algorithm>
-#include <numeric>
-
+#include "engine/best_first.h"
 #include "openai/plain_answers.h"
 
 namespace tokamak::openai {
@@ -22,7 +20,7 @@ Answer<std::vector<std::string>> documents_of(const Json& value) {
     const Json* text = one.is_object() ? one.find("text") : &one;
     if (text == nullptr || !text->is_string()) {
       return wrong("documents", "documents[{}] is {}, expected a text or an object with one.",
-                   texts.size(), one.dump());
+                   texts.size(), quoted(one));
     }
     texts.push_back(text->as_string());
   }
@@ -38,12 +36,9 @@ Answer<Json> rerank(Engine& engine, const Fields& fields, std::string_view model
                               .truncate = fields.truncation.value_or(true)};
   TOK_TRY(const std::vector<float> scores,
           answer(engine.rerank(*fields.query, documents, options), "documents"));
-  std::vector<size_t> order(scores.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::ranges::stable_sort(order, [&](size_t a, size_t b) { return scores[a] > scores[b]; });
-  if (fields.top_n) order.resize(std::min(order.size(), size_t(*fields.top_n)));
+  const size_t most = fields.top_n ? size_t(*fields.top_n) : scores.size();
   Json::Array results;
-  for (const size_t i : order) {
+  for (const size_t i : best_first(scores, most)) {
     Json result(Json::Object{{"index", uint64_t(i)}, {"relevance_score", double(scores[i])}});
     if (fields.return_documents.value_or(false)) {
       result.set("document", Json(Json::Object{{"text", documents[i]}}));

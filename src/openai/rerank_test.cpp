@@ -1,38 +1,15 @@
-#include <gtest/gtest.h>
-
-#include "openai/service.h"
+#include "openai/plain_fixture_test.h"
 
 namespace tokamak::openai {
 namespace {
 
 Engine& engine() {
-  static const std::unique_ptr<Engine> kEngine = [] {
-    auto opened = Engine::open({.model = TOKAMAK_TEST_DATA "/rerank/cross_bert", .backend = "cpu"});
-    EXPECT_TRUE(opened) << opened.error().message;
-    return *std::move(opened);
-  }();
+  static const std::unique_ptr<Engine> kEngine = open_encoder("rerank/cross_bert");
   return *kEngine;
 }
 
-struct Received {
-  int status = 0;
-  Json json;
-};
-
 Received ask(std::string_view body) {
-  auto service = Service::make(
-      engine(), {.model = "m", .unix_seconds = [] { return 0; }, .random = [] { return 4u; }});
-  EXPECT_TRUE(service) << service.error().message;
-  Received received;
-  std::string text;
-  (*service)->begin({"POST", "/v1/rerank", std::string(body)},
-                    {.begin = [&](int status, std::string_view) { received.status = status; },
-                     .write = [&](std::string_view more) { text += more; },
-                     .end = [] {}});
-  auto parsed = Json::parse(text);
-  EXPECT_TRUE(parsed) << text;
-  if (parsed) received.json = *std::move(parsed);
-  return received;
+  return response(engine(), "/v1/rerank", body);
 }
 
 TEST(Rerank, TheBestDocumentComesFirst) {

@@ -1,7 +1,5 @@
-#include <algorithm>
-#include <numeric>
-
 #include "apps/cli/command.h"
+#include "engine/best_first.h"
 
 namespace tokamak::cli {
 namespace {
@@ -35,11 +33,8 @@ Result<void> run(const RerankFlags& flags) {
   const RerankOptions options{
       .instruction = flags.instruction, .truncate = !flags.no_truncate, .cancelled = interrupted};
   TOK_TRY(const std::vector<float> scores, engine->rerank(flags.query, documents, options));
-  std::vector<size_t> order(scores.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::ranges::stable_sort(order, [&](size_t a, size_t b) { return scores[a] > scores[b]; });
-  if (flags.top != 0) order.resize(std::min<size_t>(order.size(), flags.top));
-  for (const size_t i : order) {
+  const size_t most = flags.top != 0 ? flags.top : scores.size();
+  for (const size_t i : best_first(scores, most)) {
     if (flags.json) {
       Json json(Json::Object{{"index", uint64_t(i)}, {"score", to_json(scores[i])}});
       json.set("document", documents[i]);

@@ -1,0 +1,37 @@
+// A service over an encoder on the CPU, and one request to it.
+#pragma once
+#include <gtest/gtest.h>
+
+#include "openai/service.h"
+
+namespace tokamak::openai {
+
+/// An engine of the model below tests/data.
+inline std::unique_ptr<Engine> open_encoder(const std::string& model) {
+  auto opened = Engine::open({.model = TOKAMAK_TEST_DATA "/" + model, .backend = "cpu"});
+  EXPECT_TRUE(opened) << opened.error().message;
+  return *std::move(opened);
+}
+
+struct Received {
+  int status = 0;
+  Json json;
+};
+
+inline Received response(Engine& engine, std::string_view path, std::string_view body) {
+  auto service = Service::make(
+      engine, {.model = "m", .unix_seconds = [] { return 0; }, .random = [] { return 4u; }});
+  EXPECT_TRUE(service) << service.error().message;
+  Received received;
+  std::string text;
+  (*service)->begin({"POST", std::string(path), std::string(body)},
+                    {.begin = [&](int status, std::string_view) { received.status = status; },
+                     .write = [&](std::string_view more) { text += more; },
+                     .end = [] {}});
+  auto parsed = Json::parse(text);
+  EXPECT_TRUE(parsed) << text;
+  if (parsed) received.json = *std::move(parsed);
+  return received;
+}
+
+}  // namespace tokamak::openai
