@@ -1,5 +1,6 @@
 #include <bit>
 
+#include "base/base64.h"
 #include "openai/plain_answers.h"
 #include "openai/text_job.h"
 
@@ -8,26 +9,14 @@ namespace {
 
 constexpr size_t kMaxInputs = 2048;
 
-/// Little-endian f32 in base64, with its padding.
-std::string base64_of(std::span<const float> numbers) {
-  constexpr std::string_view kLetters =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string bytes;
+/// Little-endian f32 in base64.
+std::string numbers_base64(std::span<const float> numbers) {
+  std::vector<std::byte> bytes;
   for (const float number : numbers) {
     const auto bits = std::bit_cast<uint32_t>(number);
-    for (int shift = 0; shift < 32; shift += 8) bytes += char(uint8_t(bits >> shift));
+    for (int shift = 0; shift < 32; shift += 8) bytes.push_back(std::byte(bits >> shift & 255));
   }
-  std::string out;
-  for (size_t i = 0; i < bytes.size(); i += 3) {
-    uint32_t group = 0;
-    for (size_t k = 0; k < 3; ++k) {
-      group = group << 8 | (i + k < bytes.size() ? uint8_t(bytes[i + k]) : 0u);
-    }
-    for (size_t k = 0; k < 4; ++k) {
-      out += i + k > bytes.size() ? '=' : kLetters[group >> (18 - 6 * k) & 63];
-    }
-  }
-  return out;
+  return base64_of(bytes);
 }
 
 Json numbers_json(std::span<const float> numbers) {
@@ -69,10 +58,10 @@ Answer<Embedded> embed_all(Engine& engine, const Fields& fields) {
 Json openai_shape(const Embedded& embedded, bool is_base64, std::string_view model) {
   Json::Array data;
   for (const auto& vector : embedded.vectors) {
-    data.push_back(Json(
-        Json::Object{{"object", "embedding"},
-                     {"index", uint64_t(data.size())},
-                     {"embedding", is_base64 ? Json(base64_of(vector)) : numbers_json(vector)}}));
+    data.push_back(Json(Json::Object{
+        {"object", "embedding"},
+        {"index", uint64_t(data.size())},
+        {"embedding", is_base64 ? Json(numbers_base64(vector)) : numbers_json(vector)}}));
   }
   Json usage(Json::Object{{"prompt_tokens", embedded.tokens}, {"total_tokens", embedded.tokens}});
   return Json(Json::Object{{"object", "list"},
