@@ -12,7 +12,7 @@ CODE = {".h", ".cpp", ".cu", ".cuh"}
 TEXT = CODE | {".py", ".sh", ".md", ".txt", ".cmake", ".json", ".wgsl", ".js", ".mjs", ".ts", ".html", ""}
 FOLDERS = ("include", "src", "tests", "fuzz", "bench", "examples", "tools", "docs", "cmake", "web", ".ci")
 GENERATED = {"node_modules", "dist"}
-CORE = ("base", "formats", "image", "text", "graph", "model", "fuse", "kernels", "plan", "generate")
+CORE = ("base", "formats", "image", "audio", "text", "graph", "model", "fuse", "kernels", "plan", "generate")
 
 # The files around the libraries that throw.
 THROWERS = ("src/base/json.cpp", "src/apps/cli/main.cpp", "src/apps/server/http.cpp")

@@ -1,0 +1,42 @@
+// Log-mel features, as Whisper takes sound: how strong each of some bands of pitch is, every 10 ms.
+//
+// Frames of 400 samples, every 160, in a Hann window; the squares of their Fourier transform,
+// added up by triangles that lie evenly on Slaney's mel scale from 0 to 8 kHz; log10, held to at
+// most 8 below the largest; (x + 4) / 4. What stands before the first and after the last sample is
+// their mirror image. The reference is WhisperFeatureExtractor of transformers.
+#pragma once
+#include <span>
+#include <vector>
+
+#include "audio/sound.h"
+
+namespace tokamak {
+
+class LogMel {
+ public:
+  static constexpr uint32_t kHop = 160, kWindow = 400;
+  static constexpr uint32_t kFrequencies = kWindow / 2 + 1;
+
+  explicit LogMel(uint32_t bins);
+
+  /// [samples / kHop, bins]. REQUIRES: samples.size() > kWindow / 2.
+  std::vector<float> of(std::span<const float> samples) const;
+
+  uint32_t bins() const { return uint32_t(bands_.size()); }
+  /// How much frequency `frequency` counts in a bin.
+  float weight(uint32_t frequency, uint32_t bin) const;
+
+ private:
+  /// A triangle: weights of neighbouring frequencies.
+  struct Band {
+    uint32_t first = 0;
+    std::vector<double> weights;
+  };
+  void find_powers(std::span<const double> frame, std::span<double> powers) const;
+
+  std::vector<Band> bands_;
+  std::vector<double> window_;           // [kWindow]
+  std::vector<double> cosines_, sines_;  // [kFrequencies, kWindow / 2], of the samples 1 ..
+};
+
+}  // namespace tokamak
