@@ -13,8 +13,7 @@ Result<std::unique_ptr<Backend>> open_backend(const OpenOptions& options) {
   WebGpuOptions webgpu;
   webgpu.default_limits = options.default_limits;
   webgpu.submit_dispatches = options.submit_dispatches;
-  if (!options.use_f16) webgpu.disabled |= kFeatureF16;
-  if (!options.use_subgroups) webgpu.disabled |= kFeatureSubgroups;
+  webgpu.disabled = options.disabled_features();
   return open_webgpu_backend(webgpu);
 }
 

@@ -184,8 +184,9 @@ Result<std::string> find_model(const std::string& model) {
 namespace {
 
 Result<std::unique_ptr<Backend>> open_cuda(const OpenOptions& options) {
-  auto backend = open_cuda_backend(
-      {.device = options.device, .cache_dir = cache_folder(kPipelineCache.folder)});
+  auto backend = open_cuda_backend({.device = options.device,
+                                    .disabled = options.disabled_features(),
+                                    .cache_dir = cache_folder(kPipelineCache.folder)});
   if (backend || backend.error().code == ErrorCode::kUsage) return backend;
   return fail(ErrorCode::kDevice, "CUDA cannot be used. {}", backend.error().message);
 }
@@ -200,9 +201,7 @@ Result<std::unique_ptr<Backend>> open_webgpu(const OpenOptions& options) {
   TOK_TRY(webgpu.submit_dispatches,
           given_number("TOKAMAK_SUBMIT_DISPATCHES", 1'000'000, "most dispatches of a submission"));
   if (options.submit_dispatches != 0) webgpu.submit_dispatches = options.submit_dispatches;
-  if (!options.use_f16) webgpu.disabled |= kFeatureF16;
-  if (!options.use_subgroups) webgpu.disabled |= kFeatureSubgroups;
-  if (!options.use_matrix) webgpu.disabled |= kFeatureSubgroupMatrix;
+  webgpu.disabled = options.disabled_features();
   return open_webgpu_backend(webgpu);
 }
 

@@ -60,6 +60,15 @@ struct OpenOptions {
   /// Opens the device again after it was lost; open() sets it. Without it a loss is an error. Like
   /// `notice`, which tells of it, it is called as long as the engine lives.
   std::function<Result<std::unique_ptr<Backend>>()> reopen;
+
+  /// Features of the device that kernels do without.
+  Features disabled_features() const {
+    Features disabled = 0;
+    if (!use_f16) disabled |= kFeatureF16;
+    if (!use_subgroups) disabled |= kFeatureSubgroups;
+    if (!use_matrix) disabled |= kFeatureSubgroupMatrix;
+    return disabled;
+  }
 };
 
 }  // namespace tokamak

@@ -75,6 +75,59 @@ DEVICE f32 min_of(f32 a, f32 b) { return __builtin_fminf(a, b); }
 DEVICE f32 max_of(f32 a, f32 b) { return __builtin_fmaxf(a, b); }
 DEVICE f32 nearest_even(f32 x) { return __builtin_rintf(x); }
 
+// As in the device's text a lane has parts of matrices, but of its operands all that its sums need.
+struct MatrixLeft {
+  f32 rows[2][16];
+};
+struct MatrixRight {
+  f32 columns[4][16];
+};
+struct MatrixResult {
+  f32 sums[8];
+};
+
+DEVICE u32 result_row(u32 i) { return machine->lane % 32 / 4 + i / 2 % 2 * 8; }
+DEVICE u32 result_column(u32 i) { return machine->lane % 4 * 2 + i / 4 * 8 + i % 2; }
+
+// A device does not load rows that begin anywhere else.
+DEVICE const u16* fragment_row(const unsigned char* from) {
+  if (reinterpret_cast<unsigned long>(from) % 16 != 0) __builtin_trap();
+  return reinterpret_cast<const u16*>(from);
+}
+DEVICE MatrixLeft load_left(const unsigned char* from, u32 stride) {
+  MatrixLeft left;
+  for (u32 r = 0; r < 2; ++r) {
+    const u16* row = fragment_row(from + result_row(2 * r) * stride);
+    for (u32 k = 0; k < 16; ++k) left.rows[r][k] = f16_value(row[k]);
+  }
+  return left;
+}
+DEVICE MatrixRight load_right_columns(const unsigned char* from, u32 stride) {
+  MatrixRight right;
+  for (u32 c = 0; c < 4; ++c) {
+    const u16* column = fragment_row(from + result_column(c / 2 * 4 + c % 2) * stride);
+    for (u32 k = 0; k < 16; ++k) right.columns[c][k] = f16_value(column[k]);
+  }
+  return right;
+}
+DEVICE MatrixRight load_right_rows(const unsigned char* from, u32 stride) {
+  MatrixRight right;
+  for (u32 k = 0; k < 16; ++k) {
+    const u16* row = fragment_row(from + k * stride);
+    for (u32 c = 0; c < 4; ++c) right.columns[c][k] = f16_value(row[result_column(c / 2 * 4 + c % 2)]);
+  }
+  return right;
+}
+DEVICE MatrixResult multiply_add(const MatrixLeft& left, const MatrixRight& right,
+                                 MatrixResult result) {
+  for (u32 i = 0; i < 8; ++i) {
+    const f32* row = left.rows[i / 2 % 2];
+    const f32* column = right.columns[i / 4 * 2 + i % 2];
+    for (u32 k = 0; k < 16; ++k) result.sums[i] += row[k] * column[k];
+  }
+  return result;
+}
+
 struct Bound {
   void* at[32];
   u32 bytes[32];

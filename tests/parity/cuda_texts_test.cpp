@@ -54,9 +54,8 @@ void add_texts(const KernelVariant& variant, const Plan& plan, std::vector<std::
 
 /// Those of the variant in all its cases, for one sequence and for several.
 std::vector<std::string> texts_of(const KernelVariant& variant) {
-  constexpr Features kAll = kFeatureF16 | kFeatureSubgroups | kFeatureDot4;
   // Some kernels are for devices that multiply no bytes.
-  static const Described all(kAll), without_bytes(kAll & ~kFeatureDot4);
+  static const Described all(kAllFeatures), without_bytes(kAllFeatures & ~kFeatureDot4);
   std::vector<std::string> texts;
   const ForcedVariants forced = {{std::string(op_name_at(variant.op)), std::string(variant.name)}};
   for (const Case& c : cases_of(op_name_at(variant.op))) {
@@ -77,7 +76,8 @@ TEST_P(CudaTexts, Compile) {
   if (environment_variable("TOKAMAK_PARITY") == "smallest") return;  // compiling takes longer
   const Result<cuda::Compiler>& compiler = cuda::compiler();
   if (!compiler) GTEST_SKIP() << "translated, not compiled: " << compiler.error().message;
-  for (const int architecture : {75, 90}) {
+  const bool is_matrix = (GetParam()->needs & kFeatureSubgroupMatrix) != 0;
+  for (const int architecture : {is_matrix ? 80 : 75, 90}) {
     const auto cubin = cuda::compile_text(*compiler, GetParam()->name, texts.front(), architecture);
     ASSERT_TRUE(cubin) << cubin.error().message << "\n" << texts.front();
   }

@@ -12,6 +12,8 @@ constexpr uint32_t kWorkgroupBytes = 49152;
 /// device.cuh's Bound has room for as many, and one for the batch.
 constexpr uint32_t kMaxBuffers = 31;
 constexpr int kOldestArchitecture = 75;
+/// The first with the matrix products that device.cuh is written in.
+constexpr int kMatrixArchitecture = 80;
 
 /// The errors after which no call of the process on this device succeeds: illegal addresses and
 /// instructions, failed launches, errors of memory and of the hardware, unknown ones.
@@ -46,6 +48,7 @@ Result<DeviceInfo> described(const Driver& driver, Device device) {
   info.name = name;
   info.driver = fmt::format("CUDA {}, sm_{}", version_text(driver.version), architecture);
   info.features = kFeatureF16 | kFeatureSubgroups | kFeatureDot4;
+  if (architecture >= kMatrixArchitecture) info.features |= kFeatureSubgroupMatrix;
   info.subgroup_min = info.subgroup_max = uint32_t(lanes);
   info.limits = {.workgroup_threads = 1024,
                  .workgroup_bytes = kWorkgroupBytes,
@@ -83,6 +86,7 @@ Result<std::shared_ptr<CudaDevice>> CudaDevice::open(const CudaOptions& options)
   TOK_TRY(checked(driver, driver.api.device_get(&own->device_, int(number)), "No device"));
   TOK_TRY(own->architecture_, architecture_of(driver, own->device_));
   TOK_TRY(own->info_, described(driver, own->device_));
+  own->info_.features &= ~options.disabled;
   if (own->architecture_ < kOldestArchitecture) {
     return unsupported("\"{}\" is sm_{}; the oldest GPUs that work are sm_{} (Turing).",
                        own->info_.name, own->architecture_, kOldestArchitecture);

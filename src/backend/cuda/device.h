@@ -14,6 +14,7 @@ namespace tokamak {
 
 struct CudaOptions {
   std::optional<uint32_t> device;  // its number; the first one otherwise
+  Features disabled = 0;           // features to do without
   std::string cache_dir;           // compiled kernels, kept between runs; "": none
 };
 

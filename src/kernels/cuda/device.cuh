@@ -68,6 +68,70 @@ DEVICE f32 min_of(f32 a, f32 b) { return ::fminf(a, b); }
 DEVICE f32 max_of(f32 a, f32 b) { return ::fmaxf(a, b); }
 DEVICE f32 nearest_even(f32 x) { return ::rintf(x); }
 
+// Fragments of 16 x 16 as mma.m16n8k16 has them: f16 in pairs, sums in f32. Of a left one a lane has
+// columns of two rows, of a right one rows of two columns, of a result four columns of two rows.
+struct MatrixLeft {
+  u32 pairs[4];
+};
+struct MatrixRight {
+  u32 pairs[4];
+};
+struct MatrixResult {
+  f32 sums[8];
+};
+
+// Four matrices of 8 x 8: lanes 8 i to 8 i + 7 say where the rows of the i-th one are.
+DEVICE void load_eights(u32 (&to)[4], const unsigned char* row) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+               : "r"(u32(__cvta_generic_to_shared(row)))
+               : "memory");
+}
+DEVICE void load_transposed_eights(u32 (&to)[4], const unsigned char* row) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+               : "r"(u32(__cvta_generic_to_shared(row)))
+               : "memory");
+}
+
+// From workgroup memory, `stride` bytes from row to row or, of a right one in the order of columns,
+// from column to column; all begin at multiples of 16 bytes.
+DEVICE MatrixLeft load_left(const unsigned char* from, u32 stride) {
+  const u32 lane = threadIdx.x % 32;
+  MatrixLeft left;
+  load_eights(left.pairs, from + lane % 16 * stride + lane / 16 * 16);
+  return left;
+}
+DEVICE MatrixRight load_right_columns(const unsigned char* from, u32 stride) {
+  const u32 lane = threadIdx.x % 32;
+  MatrixRight right;
+  load_eights(right.pairs, from + (lane % 8 + lane / 16 * 8) * stride + lane / 8 % 2 * 16);
+  return right;
+}
+DEVICE MatrixRight load_right_rows(const unsigned char* from, u32 stride) {
+  const u32 lane = threadIdx.x % 32;
+  MatrixRight right;
+  load_transposed_eights(right.pairs, from + lane % 16 * stride + lane / 16 * 16);
+  return right;
+}
+
+// The row and the column of a lane's i-th sum.
+DEVICE u32 result_row(u32 i) { return threadIdx.x % 32 / 4 + i / 2 % 2 * 8; }
+DEVICE u32 result_column(u32 i) { return threadIdx.x % 4 * 2 + i / 4 * 8 + i % 2; }
+
+DEVICE void multiply_eights(f32* sums, const u32* left, const u32* right) {
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+      "{%8, %9}, {%0, %1, %2, %3};"
+      : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
+      : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "r"(right[0]), "r"(right[1]));
+}
+DEVICE MatrixResult multiply_add(const MatrixLeft& left, const MatrixRight& right,
+                                 MatrixResult result) {
+  multiply_eights(result.sums, left.pairs, right.pairs);
+  multiply_eights(result.sums + 4, left.pairs, right.pairs + 2);
+  return result;
+}
+
 // The buffers of a launch, by their binding numbers, and their sizes as far as 32 bits go.
 struct Bound {
   void* at[32];

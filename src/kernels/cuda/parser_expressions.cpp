@@ -17,8 +17,19 @@ constexpr Operator kOperators[] = {{"||", 1}, {"&&", 2}, {"|", 3}, {"^", 4},  {"
 constexpr int kInTypeArguments = 9;
 
 /// What may have type arguments. (Of a name of the text's own, < is a comparison.)
-constexpr std::string_view kGenerics[] = {"vec2",  "vec3",   "vec4",   "mat4x4",
-                                          "array", "atomic", "bitcast"};
+constexpr std::string_view kGenerics[] = {"vec2",
+                                          "vec3",
+                                          "vec4",
+                                          "mat4x4",
+                                          "array",
+                                          "atomic",
+                                          "bitcast",
+                                          "ptr",
+                                          "subgroup_matrix_left",
+                                          "subgroup_matrix_right",
+                                          "subgroup_matrix_result",
+                                          "subgroupMatrixLoad",
+                                          "subgroupMatrixStore"};
 
 ExpressionPtr made(Place at, auto&& node) {
   return std::make_unique<Expression>(Expression{at, std::forward<decltype(node)>(node)});
@@ -39,10 +50,16 @@ Result<void> Parser::type_arguments(Type& own) {
     return text_error(pieces_, own.at, fmt::format("\"{}\" has no translation", own.name));
   }
   TOK_TRY(expect("<"));
+  if (own.name == "ptr") {
+    if (!is("function")) return wrong("a pointer to a variable of a function");
+    TOK_TRY(word("an address space"));
+    TOK_TRY(expect(","));
+  }
   TOK_TRY(Type element, type());
   own.of.push_back(std::move(element));
-  if (skip(",")) {
-    TOK_TRY(own.count, expression(kInTypeArguments));
+  while (skip(",")) {
+    TOK_TRY(ExpressionPtr value, expression(kInTypeArguments));
+    own.values.push_back(std::move(value));
   }
   return expect_close();
 }
@@ -68,7 +85,7 @@ Result<ExpressionPtr> Parser::expression(int weakest) {
 
 Result<ExpressionPtr> Parser::unary() {
   const Place at = now().at;
-  for (const std::string_view op : {"-", "!", "~", "&"}) {
+  for (const std::string_view op : {"-", "!", "~", "&", "*"}) {
     if (!skip(op)) continue;
     TOK_TRY(ExpressionPtr operand, unary());
     return made(at, Unary{op, std::move(operand)});

@@ -83,6 +83,23 @@ TEST(Translate, TheEntrySaysHowManyLanesThereAre) {
   EXPECT_TRUE(has(text, "{ main(workgroup_id(), subgroup_id()); }")) << text;
 }
 
+TEST(Translate, PointersAreReferences) {
+  const std::string text = of("fn f(a: ptr<function, array<u32, 2>>) { (*a)[0] = 1u; }\n"
+                              "fn g() { var a: array<u32, 2>; f(&a); }\n");
+  EXPECT_TRUE(has(text, "void f(array<u32, 2>& a) {\n    a[0] = 1u;")) << text;
+  EXPECT_TRUE(has(text, "f(a);")) << text;
+}
+
+TEST(Translate, MatricesHaveSizesAndOrders) {
+  EXPECT_EQ(statements("var a = subgroup_matrix_left<f16, 16, SIDE>();"),
+            "    auto a = subgroup_matrix_left<f16, 16, SIDE>();\n");
+  EXPECT_TRUE(has(of("alias Left = subgroup_matrix_left<f16, 16, 16>;\n"
+                     "fn f() { let a = subgroupMatrixLoad<Left, row_major>(&strips[0], 4u, 8u); }"),
+                  "const auto a = subgroupMatrixLoad<Left, row_major>(strips[0], 4u, 8u);\n"));
+  EXPECT_EQ(statements("subgroupMatrixStore<row_major>(&results, 0u, a, 4u);"),
+            "    subgroupMatrixStore<row_major>(results, 0u, a, 4u);\n");
+}
+
 TEST(Translate, WhatHasNoTranslationIsAnErrorThatSaysWhere) {
   EXPECT_EQ(of("fn f() {\n  while (true) {}\n}\n"),
             "some/kernel.wgsl:2: expected \";\", found \"{\"");
@@ -92,8 +109,8 @@ TEST(Translate, WhatHasNoTranslationIsAnErrorThatSaysWhere) {
             "some/kernel.wgsl:2: \".wx\" has no translation");
   EXPECT_EQ(of("var<private> a: texture;\n"),
             "some/kernel.wgsl:1: type \"texture\" has no translation");
-  EXPECT_EQ(of("fn f(a: ptr<function, f32>) {}\n"),
-            "some/kernel.wgsl:1: \"ptr\" has no translation");
+  EXPECT_EQ(of("fn f(a: ptr<storage, f32>) {}\n"),
+            "some/kernel.wgsl:1: expected a pointer to a variable of a function, found \"storage\"");
   EXPECT_EQ(of("fn f() {\n  let a = `b`;\n}\n"), "some/kernel.wgsl:2: \"`\" begins nothing");
   EXPECT_EQ(of("override SIZE = 1;\n"),
             "some/kernel.wgsl:1: expected a declaration, found \"override\"");

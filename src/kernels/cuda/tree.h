@@ -24,7 +24,9 @@ struct Type {
   Place at;
   std::string_view name;
   std::vector<Type> of;  // the types between < and >
-  ExpressionPtr count;   // of an array; null: of any length
+  /// What stands after them: how many an array has (nothing: any number), the columns and rows of a
+  /// matrix, the order in which a function of matrices finds its elements.
+  std::vector<ExpressionPtr> values;
 };
 
 struct Literal {

@@ -19,10 +19,7 @@ std::string_view kept(std::string name) {
 std::vector<KernelVariant> cuda_variants(std::span<const KernelVariant> webgpu) {
   std::vector<KernelVariant> rows;
   for (const KernelVariant& variant : webgpu) {
-    if (variant.backend != BackendKind::kWebGpu || variant.name.ends_with("software") ||
-        (variant.needs & kFeatureSubgroupMatrix) != 0) {
-      continue;
-    }
+    if (variant.backend != BackendKind::kWebGpu || variant.name.ends_with("software")) continue;
     KernelVariant& own = rows.emplace_back(variant);
     std::string name(variant.name);
     own.name = kept(name.replace(name.find(kWgsl), kWgsl.size(), ".cuda"));

@@ -348,4 +348,71 @@ DEVICE T subgroupMin(T value) {
 }
 DEVICE bool subgroupAny(bool value) { return any_lane(value); }
 
+// Fragments that a subgroup's matrix unit multiplies, of the one size that kernels ask for.
+enum MatrixOrder { row_major, col_major };
+
+template <class T, u32 Columns, u32 Rows>
+struct subgroup_matrix_left;
+template <class T, u32 Columns, u32 Rows>
+struct subgroup_matrix_right;
+template <class T, u32 Columns, u32 Rows>
+struct subgroup_matrix_result;
+
+template <>
+struct subgroup_matrix_left<f16, 16, 16> {
+  MatrixLeft own;
+  template <MatrixOrder order>
+  static DEVICE subgroup_matrix_left loaded(const unsigned char* from, u32 stride) {
+    static_assert(order == row_major);
+    return {load_left(from, stride)};
+  }
+};
+template <>
+struct subgroup_matrix_right<f16, 16, 16> {
+  MatrixRight own;
+  template <MatrixOrder order>
+  static DEVICE subgroup_matrix_right loaded(const unsigned char* from, u32 stride) {
+    if constexpr (order == row_major) return {load_right_rows(from, stride)};
+    return {load_right_columns(from, stride)};
+  }
+};
+template <>
+struct subgroup_matrix_result<f32, 16, 16> {
+  MatrixResult own;
+  template <MatrixOrder order>
+  static DEVICE subgroup_matrix_result loaded(const unsigned char* from, u32 stride) {
+    static_assert(order == row_major);
+    subgroup_matrix_result result;
+    for (u32 i = 0; i < 8; i += 2) {
+      const unsigned char* at = from + result_row(i) * stride + result_column(i) * sizeof(f32);
+      const vec2<f32> pair = *reinterpret_cast<const vec2<f32>*>(at);
+      result.own.sums[i] = pair.x;
+      result.own.sums[i + 1] = pair.y;
+    }
+    return result;
+  }
+};
+
+// Offsets and strides count elements of the array that the matrix lies in.
+template <class Matrix, MatrixOrder order, class T, u32 N>
+DEVICE Matrix subgroupMatrixLoad(const array<T, N>& from, u32 offset, u32 stride) {
+  return Matrix::template loaded<order>(
+      reinterpret_cast<const unsigned char*>(from.items + offset), stride * u32(sizeof(T)));
+}
+template <MatrixOrder order, class T, u32 N>
+DEVICE void subgroupMatrixStore(array<T, N>& to, u32 offset,
+                                const subgroup_matrix_result<f32, 16, 16>& matrix, u32 stride) {
+  static_assert(order == row_major);
+  auto* first = reinterpret_cast<unsigned char*>(to.items + offset);
+  for (u32 i = 0; i < 8; i += 2) {
+    auto* at = first + result_row(i) * stride * u32(sizeof(T)) + result_column(i) * sizeof(f32);
+    *reinterpret_cast<vec2<f32>*>(at) = {matrix.own.sums[i], matrix.own.sums[i + 1]};
+  }
+}
+DEVICE subgroup_matrix_result<f32, 16, 16> subgroupMatrixMultiplyAccumulate(
+    const subgroup_matrix_left<f16, 16, 16>& left, const subgroup_matrix_right<f16, 16, 16>& right,
+    const subgroup_matrix_result<f32, 16, 16>& sum) {
+  return {multiply_add(left.own, right.own, sum.own)};
+}
+
 }  // namespace wgsl

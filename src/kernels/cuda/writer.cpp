@@ -97,7 +97,7 @@ void Writer::shared() {
 
 /// What a pointer to the buffer points to.
 std::string Writer::element_type(const Variable& variable) {
-  const bool is_any_length = variable.type.name == "array" && variable.type.count == nullptr;
+  const bool is_any_length = variable.type.name == "array" && variable.type.values.empty();
   const std::string element = type(is_any_length ? variable.type.of.front() : variable.type);
   return (variable.access == "read_write" ? "" : "const ") + element + (is_any_length ? "*" : "&");
 }

@@ -6,7 +6,16 @@ namespace tokamak::wgsl {
 namespace {
 
 constexpr std::string_view kScalars[] = {"f32", "u32", "i32", "f16", "bool"};
-constexpr std::string_view kVectors[] = {"vec2", "vec3", "vec4", "array", "mat4x4"};
+constexpr std::string_view kVectors[] = {"vec2",
+                                         "vec3",
+                                         "vec4",
+                                         "array",
+                                         "mat4x4",
+                                         "subgroup_matrix_left",
+                                         "subgroup_matrix_right",
+                                         "subgroup_matrix_result"};
+/// The orders of a matrix' elements.
+constexpr std::string_view kOrders[] = {"row_major", "col_major"};
 /// What wgsl.cuh has of the language's functions.
 constexpr std::string_view kFunctions[] = {"abs",
                                            "any",
@@ -31,6 +40,9 @@ constexpr std::string_view kFunctions[] = {"abs",
                                            "storageBarrier",
                                            "subgroupAdd",
                                            "subgroupAny",
+                                           "subgroupMatrixLoad",
+                                           "subgroupMatrixMultiplyAccumulate",
+                                           "subgroupMatrixStore",
                                            "subgroupMax",
                                            "subgroupMin",
                                            "subgroupShuffleXor",
@@ -62,15 +74,20 @@ std::string literal(std::string_view text) {
 }  // namespace
 
 std::string Writer::type(const Type& own) {
+  // Functions that take a pointer take a reference here.
+  if (own.name == "ptr") return type(own.of.front()) + "&";
   const bool is_ours = structs_.contains(own.name) || aliases_.contains(own.name);
-  if (!is_ours && !has(kScalars, own.name) && !has(kVectors, own.name) && own.name != "atomic") {
+  if (!is_ours && !has(kScalars, own.name) && !has(kVectors, own.name) && own.name != "atomic" &&
+      !has(kOrders, own.name)) {
     wrong(own.at, fmt::format("type \"{}\" has no translation", own.name));
   }
-  std::string text(own.name);
-  if (own.of.empty()) return text;
-  text += '<';
-  for (const Type& one : own.of) text += type(one);
-  if (own.count != nullptr) text += ", " + expression(*own.count);
+  return std::string(own.name) + type_arguments(own);
+}
+
+std::string Writer::type_arguments(const Type& own) {
+  if (own.of.empty()) return "";
+  std::string text = "<" + type(own.of.front());
+  for (const ExpressionPtr& value : own.values) text += ", " + expression(*value);
   return text + '>';
 }
 
@@ -90,8 +107,7 @@ std::string Writer::call(const Call& own) {
   if (structs_.contains(name)) return fmt::format("{}{{{}}}", name, arguments);
   if (functions_.contains(name)) return fmt::format("{}({})", name, arguments);
   if (has(kFunctions, name)) {
-    if (own.callee.of.empty()) return fmt::format("{}({})", name, arguments);
-    return fmt::format("{}<{}>({})", name, type(own.callee.of.front()), arguments);
+    return fmt::format("{}{}({})", name, type_arguments(own.callee), arguments);
   }
   if (has(kScalars, name) && !own.arguments.empty())
     return fmt::format("to<{}>({})", name, arguments);
@@ -145,8 +161,8 @@ std::string Writer::expression(const Expression& own) {
     return fmt::format("{}.{}{}", operand(*member->object), member->name, is_vector ? "()" : "");
   }
   const auto& unary = std::get<Unary>(own.node);
-  // Functions that take an address take a reference here.
-  if (unary.op == "&") return expression(*unary.operand);
+  // Where the language has pointers, references stand here.
+  if (unary.op == "&" || unary.op == "*") return expression(*unary.operand);
   return fmt::format("{}{}", unary.op, operand(*unary.operand));
 }
 

@@ -37,6 +37,7 @@ class Writer {
   void loop(const For& own);
   // writer_expressions.cpp
   std::string type(const Type& type);
+  std::string type_arguments(const Type& type);
   std::string expression(const Expression& expression);
   std::string operand(const Expression& expression);
   std::string call(const Call& own);
@@ -83,7 +84,7 @@ void each_name(const ExpressionPtr& expression, const auto& visit) {
 void each_name(const Type& type, const auto& visit) {
   if (!type.name.empty()) visit(type.name);
   for (const Type& one : type.of) each_name(one, visit);
-  each_name(type.count, visit);
+  for (const ExpressionPtr& one : type.values) each_name(one, visit);
 }
 
 void each_name(const Expression& expression, const auto& visit) {
