@@ -38,7 +38,7 @@ enum class LoadPhase : uint8_t { kFiles, kWeights, kKernels };
 struct ModelOptions {
   std::string model;               // a folder, a .gguf file, or org/name[@revision][:file] in the
                                    // Hugging Face cache; "": the built-in model
-  std::string backend = "auto";    // auto, webgpu or cpu
+  std::string backend = "auto";    // auto, cuda, webgpu or cpu
   std::optional<uint32_t> device;  // which WebGPU adapter, as `tokamak doctor` numbers them
   uint32_t context = 0;       // tokens of a request at most, its prompt included; 0: what the model
                               // allows, at most 4096, for embeddings 2048
@@ -47,10 +47,9 @@ struct ModelOptions {
                               // as `memory` has room for
   std::string memory;         // most that the model may take of the device's: "6GiB", or "70%" of
                               // what is free; "": 90 % of it on software drivers, else no limit
-  std::string kv =
-      "auto";            // type of the cache: f16, f32 or q8; auto: f16 on WebGPU, f32 on the CPU
-  std::string quantize;  // q8 or q4: pack matrices of floats while loading
-  std::string pooling;   // mean, last or cls: embeddings of a model without modules.json
+  std::string kv = "auto";  // type of the cache: f16, f32 or q8; auto: f16 on a GPU, f32 on the CPU
+  std::string quantize;     // q8 or q4: pack matrices of floats while loading
+  std::string pooling;      // mean, last or cls: embeddings of a model without modules.json
   /// Called by open(), now and then; bytes of the weights. False cancels: open() gives kCancelled.
   std::function<bool(LoadPhase phase, uint64_t done, uint64_t total)> progress;
   /// Receives what the user should know, a sentence at a time: a slow device, a device that was

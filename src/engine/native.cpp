@@ -183,12 +183,36 @@ Result<std::string> find_model(const std::string& model) {
 
 namespace {
 
+Result<CudaLaunches> cuda_launches() {
+  constexpr const char* kName = "TOKAMAK_CUDA_LAUNCHES";
+  const std::string text = environment_variable(kName);
+  if (text.empty()) return CudaLaunches::kDependent;
+  const auto* found = std::ranges::find(kCudaLaunchesNames, text);
+  if (found == std::end(kCudaLaunchesNames)) {
+    return fail(ErrorCode::kUsage, "{} is \"{}\", expected eager, graph or dependent.", kName,
+                text);
+  }
+  return CudaLaunches(found - std::begin(kCudaLaunchesNames));
+}
+
 Result<std::unique_ptr<Backend>> open_cuda(const OpenOptions& options) {
+  TOK_TRY(const CudaLaunches launches, cuda_launches());
   auto backend = open_cuda_backend({.device = options.device,
                                     .disabled = options.disabled_features(),
+                                    .launches = launches,
                                     .cache_dir = cache_folder(kPipelineCache.folder)});
   if (backend || backend.error().code == ErrorCode::kUsage) return backend;
   return fail(ErrorCode::kDevice, "CUDA cannot be used. {}", backend.error().message);
+}
+
+/// Null where the machine has no device for CUDA. What keeps one from being used is a notice.
+Result<std::unique_ptr<Backend>> open_cuda_where_it_is(const OpenOptions& options) {
+  const auto devices = list_cuda_devices();
+  if (!devices || devices->empty()) return nullptr;
+  auto backend = open_cuda(options);
+  if (backend || backend.error().code == ErrorCode::kUsage) return backend;
+  if (options.notice) options.notice(backend.error().message);
+  return nullptr;
 }
 
 Result<std::unique_ptr<Backend>> open_webgpu(const OpenOptions& options) {
@@ -217,13 +241,13 @@ Result<std::unique_ptr<Backend>> open_backend(const OpenOptions& options) {
   const auto notice = [&](const std::string& text) {
     if (options.notice) options.notice(text);
   };
+  const bool any = options.backend == "auto" && !options.device;
+  if (any) {
+    TOK_TRY(std::unique_ptr<Backend> cuda, open_cuda_where_it_is(options));
+    if (cuda != nullptr) return cuda;
+  }
   auto backend = open_webgpu(options);
   if (!backend && backend.error().code == ErrorCode::kUsage) return backend;
-  const bool any = options.backend == "auto" && !options.device;
-  if (any && (!backend || (*backend)->device().software)) {
-    // A container often has what CUDA needs of a GPU's driver, and nothing that draws.
-    if (auto cuda = open_cuda(options)) return cuda;
-  }
   if (!backend && any) {
     notice("Running on the CPU reference, which is slow. " + backend.error().message);
     return make_cpu_backend();

@@ -18,6 +18,7 @@ struct Machine {
   void (*sync_workgroup)();
   u32 (*shuffle_xor)(u32 value, u32 mask);
   u32 (*any_lane)(u32 value);
+  void (*await_inputs)();
 };
 
 }  // namespace wgsl
@@ -31,6 +32,7 @@ namespace wgsl {
 DEVICE u32 workgroup(u32 axis) { return machine->group[axis]; }
 DEVICE u32 lane_of_workgroup() { return machine->lane; }
 
+DEVICE void await_inputs() { machine->await_inputs(); }
 DEVICE void sync_workgroup() { machine->sync_workgroup(); }
 DEVICE u32 shuffle_xor(u32 value, u32 mask) { return machine->shuffle_xor(value, mask); }
 DEVICE bool any_lane(bool value) { return machine->any_lane(value) != 0; }

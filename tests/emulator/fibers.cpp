@@ -16,7 +16,13 @@ namespace {
 constexpr size_t kStackBytes = 256 << 10, kGuardBytes = 4096;
 constexpr uint32_t kSubgroupLanes = 32;
 
-enum class State : uint8_t { kRuns, kAtWorkgroupBarrier, kAtSubgroupBarrier, kEnded };
+enum class State : uint8_t {
+  kRuns,
+  kAtWorkgroupBarrier,
+  kAtSubgroupBarrier,
+  kAwaitsInputs,
+  kEnded
+};
 
 struct Fiber {
   ucontext_t made;
@@ -27,23 +33,21 @@ struct Fiber {
   uint32_t turn = 0;
 };
 
-struct Work {
-  Lane lane = nullptr;
-  const void* bound = nullptr;
-  void* memory = nullptr;
-  uint32_t lanes = 0;
-  Order order = Order::kForward;
+/// The lanes of one workgroup.
+struct Lanes {
+  Work work;
+  std::vector<std::unique_ptr<Fiber>> fibers;
+  bool is_early = false;  // it may not see yet what the launch before it writes
+  bool is_stuck = false;
 };
 
 Machine g_machine = {};
-Work g_work;
-std::vector<std::unique_ptr<Fiber>> g_fibers;
+Lanes* g_lanes = nullptr;  // of the workgroup that runs
 jmp_buf g_home;
-bool g_is_stuck = false;
 
 void fiber_main();
 
-Fiber& make_fiber() {
+void make_fiber(Lanes& lanes) {
   auto fiber = std::make_unique<Fiber>();
   auto* stack = static_cast<char*>(mmap(nullptr, kGuardBytes + kStackBytes, PROT_READ | PROT_WRITE,
                                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
@@ -53,13 +57,12 @@ Fiber& make_fiber() {
   fiber->made.uc_stack.ss_size = kStackBytes;
   fiber->made.uc_link = nullptr;
   makecontext(&fiber->made, fiber_main, 0);
-  g_fibers.push_back(std::move(fiber));
-  return *g_fibers.back();
+  lanes.fibers.push_back(std::move(fiber));
 }
 
 /// Goes on with fiber `lane`, for ever as far as the caller is concerned.
 [[noreturn]] void go_on(uint32_t lane) {
-  Fiber& fiber = *g_fibers[lane];
+  Fiber& fiber = *g_lanes->fibers[lane];
   g_machine.lane = lane;
   if (!fiber.is_new) _longjmp(fiber.here, 1);
   fiber.is_new = false;
@@ -69,14 +72,17 @@ Fiber& make_fiber() {
 
 /// The next lane that can run, or home when there is none.
 [[noreturn]] void leave() {
-  const uint32_t step = g_work.order == Order::kForward ? 1 : g_work.lanes - 1;
+  const uint32_t count = g_lanes->work.lanes;
+  const uint32_t step = g_lanes->work.order == Order::kForward ? 1 : count - 1;
   uint32_t lane = g_machine.lane;
-  for (uint32_t i = 0; i < g_work.lanes; ++i) {
-    lane = (lane + step) % g_work.lanes;
-    if (g_fibers[lane]->state == State::kRuns) go_on(lane);
+  for (uint32_t i = 0; i < count; ++i) {
+    lane = (lane + step) % count;
+    if (g_lanes->fibers[lane]->state == State::kRuns) go_on(lane);
   }
-  for (uint32_t i = 0; i < g_work.lanes; ++i) {
-    g_is_stuck = g_is_stuck || g_fibers[i]->state != State::kEnded;
+  for (uint32_t i = 0; i < count; ++i) {
+    const State own = g_lanes->fibers[i]->state;
+    const bool is_early = own == State::kAwaitsInputs && g_lanes->is_early;
+    g_lanes->is_stuck = g_lanes->is_stuck || (own != State::kEnded && !is_early);
   }
   _longjmp(g_home, 1);
 }
@@ -84,11 +90,12 @@ Fiber& make_fiber() {
 /// Lets lanes [first, end) run again if all of them that have not ended wait in `state`.
 bool release(State state, uint32_t first, uint32_t end) {
   for (uint32_t i = first; i < end; ++i) {
-    const State own = g_fibers[i]->state;
+    const State own = g_lanes->fibers[i]->state;
     if (own != state && own != State::kEnded) return false;
   }
   for (uint32_t i = first; i < end; ++i) {
-    if (g_fibers[i]->state == state) g_fibers[i]->state = State::kRuns;
+    State& own = g_lanes->fibers[i]->state;
+    if (own == state) own = State::kRuns;
   }
   return true;
 }
@@ -98,23 +105,23 @@ struct Range {
 };
 Range subgroup_of(uint32_t lane) {
   const uint32_t first = lane / kSubgroupLanes * kSubgroupLanes;
-  return {first, std::min(first + kSubgroupLanes, g_work.lanes)};
+  return {first, std::min(first + kSubgroupLanes, g_lanes->work.lanes)};
 }
 
 void wait_in(State state, Range range) {
-  Fiber& own = *g_fibers[g_machine.lane];
+  Fiber& own = *g_lanes->fibers[g_machine.lane];
   own.state = state;
   if (release(state, range.first, range.end)) return;
   if (_setjmp(own.here) == 0) leave();
 }
 
 void sync_workgroup() {
-  wait_in(State::kAtWorkgroupBarrier, {0, g_work.lanes});
+  wait_in(State::kAtWorkgroupBarrier, {0, g_lanes->work.lanes});
 }
 
 /// All lanes of the subgroup give a value; each sees those of all.
 uint32_t exchange(uint32_t value) {
-  Fiber& own = *g_fibers[g_machine.lane];
+  Fiber& own = *g_lanes->fibers[g_machine.lane];
   const uint32_t turn = own.turn;
   own.turn ^= 1;
   own.exchanged[turn] = value;
@@ -124,28 +131,64 @@ uint32_t exchange(uint32_t value) {
 
 uint32_t shuffle_xor(uint32_t value, uint32_t mask) {
   const uint32_t turn = exchange(value);
-  return g_fibers[g_machine.lane ^ mask]->exchanged[turn];
+  return g_lanes->fibers[g_machine.lane ^ mask]->exchanged[turn];
 }
 
 uint32_t any_lane(uint32_t value) {
   const uint32_t turn = exchange(value);
   const Range range = subgroup_of(g_machine.lane);
   uint32_t any = 0;
-  for (uint32_t i = range.first; i < range.end; ++i) any |= g_fibers[i]->exchanged[turn];
+  for (uint32_t i = range.first; i < range.end; ++i) any |= g_lanes->fibers[i]->exchanged[turn];
   return any;
+}
+
+void await_inputs() {
+  if (!g_lanes->is_early) return;
+  Fiber& own = *g_lanes->fibers[g_machine.lane];
+  own.state = State::kAwaitsInputs;
+  if (_setjmp(own.here) == 0) leave();
 }
 
 void fiber_main() {
   while (true) {
-    g_work.lane(g_work.bound, g_work.memory);
-    Fiber& own = *g_fibers[g_machine.lane];
+    const Work& work = g_lanes->work;
+    work.lane(work.bound, work.memory);
+    Fiber& own = *g_lanes->fibers[g_machine.lane];
     own.state = State::kEnded;
     // Those that wait may have waited for this one alone.
-    release(State::kAtWorkgroupBarrier, 0, g_work.lanes);
+    release(State::kAtWorkgroupBarrier, 0, g_lanes->work.lanes);
     const Range range = subgroup_of(g_machine.lane);
     release(State::kAtSubgroupBarrier, range.first, range.end);
     if (_setjmp(own.here) == 0) leave();
   }
+}
+
+void start(Lanes& lanes, const Work& work) {
+  lanes.work = work;
+  lanes.is_stuck = false;
+  // A workgroup that began early never ends when the launch before it fails.
+  const auto has_ended = [](const auto& fiber) { return fiber->state == State::kEnded; };
+  if (!std::ranges::all_of(lanes.fibers, has_ended)) lanes.fibers.clear();
+  // Whole subgroups: a shuffle may ask for a lane that is not there.
+  while (lanes.fibers.size() < work.lanes || lanes.fibers.size() % kSubgroupLanes != 0) {
+    make_fiber(lanes);
+  }
+  for (uint32_t i = 0; i < work.lanes; ++i) {
+    lanes.fibers[i]->state = State::kRuns;
+    lanes.fibers[i]->turn = 0;
+  }
+}
+
+/// Until no lane can go on. False when some wait for ever.
+bool go_to_end(Lanes& lanes) {
+  g_lanes = &lanes;
+  const Work& work = lanes.work;
+  std::ranges::copy(work.group, g_machine.group);
+  g_machine.lane = work.order == Order::kForward ? work.lanes - 1 : 0;
+  if (_setjmp(g_home) == 0) leave();
+  // Fibers that are stuck stay where they are; others take their places.
+  if (lanes.is_stuck) lanes.fibers.clear();
+  return !lanes.is_stuck;
 }
 
 }  // namespace
@@ -154,24 +197,34 @@ Machine& machine() {
   g_machine.sync_workgroup = sync_workgroup;
   g_machine.shuffle_xor = shuffle_xor;
   g_machine.any_lane = any_lane;
+  g_machine.await_inputs = await_inputs;
   return g_machine;
 }
 
-bool run_workgroup(Lane lane, const void* bound, void* workgroup_memory, uint32_t lanes,
-                   Order order) {
-  g_work = {lane, bound, workgroup_memory, lanes, order};
-  g_is_stuck = false;
-  // Whole subgroups: a shuffle may ask for a lane that is not there.
-  while (g_fibers.size() < lanes || g_fibers.size() % kSubgroupLanes != 0) make_fiber();
-  for (uint32_t i = 0; i < lanes; ++i) {
-    g_fibers[i]->state = State::kRuns;
-    g_fibers[i]->turn = 0;
+struct Workgroup::Fibers : Lanes {};
+
+Workgroup::Workgroup() : fibers_(std::make_unique<Fibers>()) {}
+Workgroup::~Workgroup() = default;
+
+void Workgroup::begin_early(const Work& work) {
+  fibers_->is_early = true;
+  start(*fibers_, work);
+  go_to_end(*fibers_);
+}
+
+bool Workgroup::run(const Work& work) {
+  fibers_->is_early = false;
+  start(*fibers_, work);
+  return go_to_end(*fibers_);
+}
+
+bool Workgroup::finish() {
+  fibers_->is_early = false;
+  for (uint32_t i = 0; i < fibers_->work.lanes; ++i) {
+    State& own = fibers_->fibers[i]->state;
+    if (own == State::kAwaitsInputs) own = State::kRuns;
   }
-  g_machine.lane = order == Order::kForward ? lanes - 1 : 0;
-  if (_setjmp(g_home) == 0) leave();
-  // Fibers that are stuck stay where they are; others take their places.
-  if (g_is_stuck) g_fibers.clear();
-  return !g_is_stuck;
+  return go_to_end(*fibers_);
 }
 
 }  // namespace emulator

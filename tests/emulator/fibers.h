@@ -1,7 +1,8 @@
 // The lanes of a workgroup as fibers on one thread: each runs until it waits for others.
 #pragma once
+#include <array>
 #include <cstdint>
-#include <string>
+#include <memory>
 
 namespace emulator {
 
@@ -12,6 +13,7 @@ struct Machine {
   void (*sync_workgroup)();
   uint32_t (*shuffle_xor)(uint32_t value, uint32_t mask);
   uint32_t (*any_lane)(uint32_t value);
+  void (*await_inputs)();
 };
 Machine& machine();
 
@@ -20,9 +22,32 @@ enum class Order { kForward, kBackward };
 
 using Lane = void (*)(const void* bound, void* workgroup_memory);
 
-/// Runs `lanes` lanes of one workgroup to their ends. False when they wait for each other for ever:
-/// a barrier that some lanes do not reach.
-bool run_workgroup(Lane lane, const void* bound, void* workgroup_memory, uint32_t lanes,
-                   Order order);
+/// What a workgroup runs.
+struct Work {
+  Lane lane = nullptr;
+  const void* bound = nullptr;
+  void* memory = nullptr;  // its own
+  uint32_t lanes = 0;
+  std::array<uint32_t, 3> group = {};
+  Order order = Order::kForward;
+};
+
+/// One workgroup after the other. Its fibers stay for the next one.
+class Workgroup {
+ public:
+  Workgroup();
+  ~Workgroup();
+
+  /// As a device does while the launch before still runs: up to where lanes wait for its results.
+  void begin_early(const Work& work);
+  /// Runs it to its end, or the one that began early. False when lanes wait for each other for
+  /// ever: a barrier that some of them do not reach.
+  bool run(const Work& work);
+  bool finish();
+
+ private:
+  struct Fibers;
+  std::unique_ptr<Fibers> fibers_;
+};
 
 }  // namespace emulator

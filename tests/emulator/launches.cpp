@@ -1,6 +1,7 @@
 // The entry points of modules, launches and graphs.
 #include <dlfcn.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
@@ -8,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "fibers.h"
@@ -35,6 +37,7 @@ struct RecordedLaunch {
   uint32_t grid[3];
   uint32_t lanes, shared_bytes;
   const void* bound;
+  bool begins_early = false;  // while the one before it runs
 };
 
 struct RecordedGraph {
@@ -42,8 +45,23 @@ struct RecordedGraph {
   std::vector<std::unique_ptr<BoundBuffers>> bound;
 };
 
-/// One workgroup after the other.
-Status run(const RecordedLaunch& launch) {
+/// A workgroup and the memory that is its own.
+struct Place {
+  emulator::Workgroup workgroup;
+  std::vector<std::max_align_t> shared;
+
+  emulator::Work work(const RecordedLaunch& launch, std::array<uint32_t, 3> group) {
+    shared.resize(launch.shared_bytes / sizeof(std::max_align_t) + 1);
+    // What no lane has written is no number.
+    std::memset(shared.data(), 0xff, shared.size() * sizeof(std::max_align_t));
+    return {launch.entry, launch.bound, shared.data(), launch.lanes, group, order()};
+  }
+};
+
+Place g_places[2];  // what runs, and the first workgroup of what begins early
+
+/// One workgroup after the other. `place` has the first one, where the launch began early.
+Status run(const RecordedLaunch& launch, Place& place = g_places[0]) {
   if (now() != kOk) return now();
   if (++fault().launches == fault().launch) {
     fault().has_failed = true;
@@ -53,16 +71,15 @@ Status run(const RecordedLaunch& launch) {
   if (x_count * y_count * z_count == 0 || launch.lanes == 0 || launch.lanes > 1024) {
     return kInvalidValue;
   }
-  std::vector<std::max_align_t> shared(launch.shared_bytes / sizeof(std::max_align_t) + 1);
-  emulator::Machine& machine = emulator::machine();
-  uint32_t (&group)[3] = machine.group;
+  bool is_begun = launch.begins_early;
+  std::array<uint32_t, 3> group;
   for (group[2] = 0; group[2] < z_count; ++group[2]) {
     for (group[1] = 0; group[1] < y_count; ++group[1]) {
       for (group[0] = 0; group[0] < x_count; ++group[0]) {
-        // What no lane has written is no number.
-        std::memset(shared.data(), 0xff, shared.size() * sizeof(std::max_align_t));
-        if (!emulator::run_workgroup(launch.entry, launch.bound, shared.data(), launch.lanes,
-                                     order())) {
+        const bool has_ended = std::exchange(is_begun, false)
+                                   ? place.workgroup.finish()
+                                   : place.workgroup.run(place.work(launch, group));
+        if (!has_ended) {
           fault().status = kLaunchFailed;
           fault().has_failed = true;
           return now();
@@ -147,9 +164,8 @@ Status cuGraphCreate(Graph* graph, unsigned) {
 Status cuGraphAddKernelNode(GraphNode* node, Graph graph, const GraphNode* before, size_t count,
                             const KernelNodeParameters* parameters) {
   RecordedGraph& own = *reinterpret_cast<RecordedGraph*>(graph);
-  // A chain: each node waits for the one before it.
-  const bool follows = count == 1 && size_t(*before) == own.launches.size();
-  if (!follows && !(count == 0 && own.launches.empty())) return kInvalidValue;
+  // A chain: each node waits for the one before it, as this call says or the next one.
+  if (count > 1 || (count == 1 && size_t(*before) != own.launches.size())) return kInvalidValue;
   const auto& bound = *static_cast<const BoundBuffers*>(parameters->parameters[0]);
   own.bound.push_back(std::make_unique<BoundBuffers>(bound));
   own.launches.push_back({reinterpret_cast<emulator::Lane>(parameters->function),
@@ -158,6 +174,15 @@ Status cuGraphAddKernelNode(GraphNode* node, Graph graph, const GraphNode* befor
                           parameters->shared_bytes,
                           own.bound.back().get()});
   *node = reinterpret_cast<GraphNode>(own.launches.size());
+  return now();
+}
+Status cuGraphAddDependencies(Graph graph, const GraphNode* from, const GraphNode* to,
+                              const GraphEdge* edge, size_t count) {
+  RecordedGraph& own = *reinterpret_cast<RecordedGraph*>(graph);
+  const size_t node = size_t(*to);
+  if (count != 1 || node != own.launches.size() || size_t(*from) + 1 != node) return kInvalidValue;
+  if (edge->type != kEdgeProgrammatic || edge->from_port != kPortProgrammatic) return kInvalidValue;
+  own.launches.back().begins_early = true;
   return now();
 }
 Status cuGraphInstantiateWithFlags(GraphExec* exec, Graph graph, unsigned long long) {
@@ -176,8 +201,13 @@ Status cuGraphExecDestroy(GraphExec exec) {
 }
 Status cuGraphLaunch(GraphExec exec, Stream) {
   const std::lock_guard lock(g_mutex);
-  for (const RecordedLaunch& launch : reinterpret_cast<RecordedGraph*>(exec)->launches) {
-    if (const Status status = run(launch); status != kOk) return status;
+  const auto& launches = reinterpret_cast<RecordedGraph*>(exec)->launches;
+  for (size_t i = 0; i < launches.size(); ++i) {
+    Place& next = g_places[(i + 1) % 2];
+    if (i + 1 < launches.size() && launches[i + 1].begins_early) {
+      next.workgroup.begin_early(next.work(launches[i + 1], {}));
+    }
+    if (const Status status = run(launches[i], g_places[i % 2]); status != kOk) return status;
   }
   return now();
 }

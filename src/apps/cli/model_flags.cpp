@@ -95,8 +95,8 @@ void ModelFlags::add_device_options(App& command) {
   command
       .add_option(
           "--backend", options_.backend,
-          "webgpu, cuda, or cpu (the slow reference); auto: WebGPU on the best GPU there is, "
-          "else CUDA, else the CPU")
+          "cuda, webgpu, or cpu (the slow reference); auto: CUDA on an NVIDIA GPU, else WebGPU "
+          "on the best GPU there is, else the CPU")
       ->type_name("NAME")
       ->capture_default_str()
       ->check(OneOf({"auto", "cuda", "webgpu", "cpu"}))

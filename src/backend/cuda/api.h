@@ -53,6 +53,15 @@ struct KernelNodeParameters {
 };
 static_assert(sizeof(KernelNodeParameters) == 72);
 
+/// CUgraphEdgeData.
+struct GraphEdge {
+  unsigned char from_port = 0, to_port = 0, type = 0;
+  unsigned char reserved[5] = {};
+};
+static_assert(sizeof(GraphEdge) == 8);
+inline constexpr unsigned char kEdgeProgrammatic = 1;  // CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC
+inline constexpr unsigned char kPortProgrammatic = 1;  // CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC
+
 struct DriverApi {
   Status (*init)(unsigned flags);
   Status (*driver_version)(int* version);
@@ -94,6 +103,9 @@ struct DriverApi {
   Status (*graph_create)(Graph* graph, unsigned flags);
   Status (*graph_add_kernel)(GraphNode* node, Graph graph, const GraphNode* before, size_t count,
                              const KernelNodeParameters* parameters);
+  /// Null where the driver is older than 12.3.
+  Status (*graph_add_dependencies)(Graph graph, const GraphNode* from, const GraphNode* to,
+                                   const GraphEdge* edges, size_t count);
   Status (*graph_destroy)(Graph graph);
   Status (*graph_instantiate)(GraphExec* exec, Graph graph, unsigned long long flags);
   Status (*graph_launch)(GraphExec exec, Stream stream);

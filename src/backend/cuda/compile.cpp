@@ -52,7 +52,8 @@ std::string architecture_name(int architecture) {
 }
 
 std::vector<std::string> compile_options(int architecture) {
-  return {"--gpu-architecture=" + architecture_name(architecture), "--std=c++20",
+  return {"--gpu-architecture=" + architecture_name(architecture),
+          fmt::format("--define-macro=ARCHITECTURE={}", architecture), "--std=c++20",
           "-default-device"};
 }
 

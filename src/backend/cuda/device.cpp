@@ -14,6 +14,8 @@ constexpr uint32_t kMaxBuffers = 31;
 constexpr int kOldestArchitecture = 75;
 /// The first with the matrix products that device.cuh is written in.
 constexpr int kMatrixArchitecture = 80;
+/// The first where a launch can begin while the one before ends.
+constexpr int kDependentArchitecture = 90;
 
 /// The errors after which no call of the process on this device succeeds: illegal addresses and
 /// instructions, failed launches, errors of memory and of the hardware, unknown ones.
@@ -87,6 +89,10 @@ Result<std::shared_ptr<CudaDevice>> CudaDevice::open(const CudaOptions& options)
   TOK_TRY(own->architecture_, architecture_of(driver, own->device_));
   TOK_TRY(own->info_, described(driver, own->device_));
   own->info_.features &= ~options.disabled;
+  const bool has_dependent =
+      own->architecture_ >= kDependentArchitecture && driver.api.graph_add_dependencies != nullptr;
+  own->launches_ =
+      has_dependent ? options.launches : std::min(options.launches, CudaLaunches::kGraph);
   if (own->architecture_ < kOldestArchitecture) {
     return unsupported("\"{}\" is sm_{}; the oldest GPUs that work are sm_{} (Turing).",
                        own->info_.name, own->architecture_, kOldestArchitecture);

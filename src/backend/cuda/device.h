@@ -12,10 +12,19 @@
 
 namespace tokamak {
 
+/// How the launches of a step reach the device; all give the same bits.
+enum class CudaLaunches : uint8_t {
+  kEager,      // one by one: for looking for faults
+  kGraph,      // as a graph, each after the end of the one before
+  kDependent,  // as a graph, each begins while the one before ends
+};
+inline constexpr std::string_view kCudaLaunchesNames[] = {"eager", "graph", "dependent"};
+
 struct CudaOptions {
-  std::optional<uint32_t> device;  // its number; the first one otherwise
-  Features disabled = 0;           // features to do without
-  std::string cache_dir;           // compiled kernels, kept between runs; "": none
+  std::optional<uint32_t> device;                    // its number; the first one otherwise
+  Features disabled = 0;                             // features to do without
+  CudaLaunches launches = CudaLaunches::kDependent;  // or kGraph, where the device is older
+  std::string cache_dir;  // compiled kernels, kept between runs; "": none
 };
 
 /// What there is of CUDA, for `doctor`: descriptions of all devices, or why there are none.
@@ -40,6 +49,7 @@ class CudaDevice {
   Stream stream() const { return stream_; }
   /// 90 of compute capability 9.0.
   int architecture() const { return architecture_; }
+  CudaLaunches launches() const { return launches_; }
   /// Null when there is none.
   PipelineCache* cache() const { return cache_.get(); }
 
@@ -64,6 +74,7 @@ class CudaDevice {
   int architecture_ = 0;
   Context context_ = nullptr;
   Stream stream_ = nullptr;
+  CudaLaunches launches_ = CudaLaunches::kDependent;
   std::unique_ptr<PipelineCache> cache_;
   std::atomic<uint64_t> bytes_ = 0;
   std::mutex mutex_;  // of loss_

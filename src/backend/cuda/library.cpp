@@ -13,6 +13,8 @@ namespace fs = std::filesystem;
 
 /// What the backend asks of the driver exists since then.
 constexpr int kOldestDriver = 12000;
+/// Launches that depend on each other in part have edges with ports since then.
+constexpr int kEdgeDriver = 12030;
 
 /// cuGetProcAddress_v2: the plain names stand for other versions of the functions from header to
 /// header; this one is asked for those of kOldestDriver.
@@ -34,17 +36,23 @@ class DriverFunctions {
 
   template <typename F>
   void take(F& function, const char* name) {
-    void* address = nullptr;
-    int why = 0;
-    if (find_(name, &address, kOldestDriver, 0, &why) != Status::kSuccess || address == nullptr) {
-      if (missing_ == nullptr) missing_ = name;
-      return;
-    }
-    function = as_function<F>(address);
+    function = as_function<F>(address_of(name, kOldestDriver));
+    if (function == nullptr && missing_ == nullptr) missing_ = name;
+  }
+  /// Null when the driver is older.
+  template <typename F>
+  void take_if_there(F& function, const char* name, int version) {
+    function = as_function<F>(address_of(name, version));
   }
   const char* missing() const { return missing_; }
 
  private:
+  void* address_of(const char* name, int version) const {
+    void* address = nullptr;
+    int why = 0;
+    return find_(name, &address, version, 0, &why) == Status::kSuccess ? address : nullptr;
+  }
+
   FindFunction find_;
   const char* missing_ = nullptr;
 };
@@ -87,6 +95,7 @@ const char* find_all(DriverFunctions functions, DriverApi& api) {
   functions.take(api.launch, "cuLaunchKernel");
   functions.take(api.graph_create, "cuGraphCreate");
   functions.take(api.graph_add_kernel, "cuGraphAddKernelNode");
+  functions.take_if_there(api.graph_add_dependencies, "cuGraphAddDependencies", kEdgeDriver);
   functions.take(api.graph_destroy, "cuGraphDestroy");
   functions.take(api.graph_instantiate, "cuGraphInstantiateWithFlags");
   functions.take(api.graph_launch, "cuGraphLaunch");

@@ -72,10 +72,12 @@ TEST(CudaProgram, CountsItsMemoryAndGivesItBack) {
 }
 
 /// Steps that come again become graphs.
-TEST(CudaProgram, GivesTheSameResultsFromGraphs) {
-  const auto backend = open();
-  ASSERT_NE(backend, nullptr);
-  const auto program = make(*backend);
+class CudaProgramLaunches : public testing::TestWithParam<CudaLaunches> {};
+
+TEST_P(CudaProgramLaunches, GiveTheSameResults) {
+  const auto backend = open_cuda_backend({.launches = GetParam()});
+  ASSERT_TRUE(backend) << backend.error().message;
+  const auto program = make(**backend);
   ASSERT_NE(program, nullptr);
   size_t right = 0;
   for (uint32_t turn = 0; turn < 3; ++turn) {
@@ -88,6 +90,13 @@ TEST(CudaProgram, GivesTheSameResultsFromGraphs) {
   ASSERT_TRUE(program->wait());
   EXPECT_EQ(right, 3 * kTinyVocab);
 }
+
+INSTANTIATE_TEST_SUITE_P(All, CudaProgramLaunches,
+                         testing::Values(CudaLaunches::kEager, CudaLaunches::kGraph,
+                                         CudaLaunches::kDependent),
+                         [](const auto& test) {
+                           return std::string(kCudaLaunchesNames[size_t(test.param)]);
+                         });
 
 TEST(CudaProgram, TimesEveryLaunchOfAStep) {
   const auto backend = open();

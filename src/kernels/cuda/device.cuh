@@ -1,5 +1,5 @@
 // What of a kernel's text only a CUDA device has: its place in the grid, barriers, shuffles, atomics,
-// conversions of f16, and how it is entered. All of PTX is here. tests/emulator has a second text of
+// conversions of f16, and how it is entered. All of PTX is here. ARCHITECTURE is 90 for sm_90. tests/emulator has a second text of
 // this name, for which a lane is a fiber of a processor.
 #define DEVICE __device__ __forceinline__
 
@@ -16,6 +16,15 @@ DEVICE u32 workgroup(u32 axis) {
   return axis == 0 ? blockIdx.x : axis == 1 ? blockIdx.y : blockIdx.z;
 }
 DEVICE u32 lane_of_workgroup() { return threadIdx.x; }
+
+// A launch may begin while the one before it ends: what that writes may be read, and what it reads
+// be written, from here on only. Then the next one may begin.
+DEVICE void await_inputs() {
+  if constexpr (ARCHITECTURE >= 90) {
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+    asm volatile("griddepcontrol.launch_dependents;");
+  }
+}
 
 DEVICE void sync_workgroup() { __syncthreads(); }
 DEVICE u32 shuffle_xor(u32 value, u32 mask) { return __shfl_xor_sync(~0u, value, mask); }

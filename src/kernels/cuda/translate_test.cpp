@@ -80,12 +80,21 @@ TEST(Translate, TheEntrySaysHowManyLanesThereAre) {
       of("@compute @workgroup_size(64)\n"
          "fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(subgroup_id) own: u32) {}\n");
   EXPECT_TRUE(has(text, "workgroup_lanes = 64;")) << text;
-  EXPECT_TRUE(has(text, "{ main(workgroup_id(), subgroup_id()); }")) << text;
+  EXPECT_TRUE(has(text, "{ await_inputs(); main(workgroup_id(), subgroup_id()); }")) << text;
+}
+
+TEST(Translate, AKernelMayWaitForItsInputsItself) {
+  const std::string text =
+      of("@compute @workgroup_size(64)\nfn main() { await_inputs(); }\nfn await_inputs() {}\n");
+  EXPECT_TRUE(has(text, "DEVICE void main() {\n    await_inputs();\n")) << text;
+  EXPECT_TRUE(has(text, "DEVICE void enter() { main(); }")) << text;
+  EXPECT_FALSE(has(text, "void await_inputs()")) << text;
 }
 
 TEST(Translate, PointersAreReferences) {
-  const std::string text = of("fn f(a: ptr<function, array<u32, 2>>) { (*a)[0] = 1u; }\n"
-                              "fn g() { var a: array<u32, 2>; f(&a); }\n");
+  const std::string text =
+      of("fn f(a: ptr<function, array<u32, 2>>) { (*a)[0] = 1u; }\n"
+         "fn g() { var a: array<u32, 2>; f(&a); }\n");
   EXPECT_TRUE(has(text, "void f(array<u32, 2>& a) {\n    a[0] = 1u;")) << text;
   EXPECT_TRUE(has(text, "f(a);")) << text;
 }
@@ -109,8 +118,9 @@ TEST(Translate, WhatHasNoTranslationIsAnErrorThatSaysWhere) {
             "some/kernel.wgsl:2: \".wx\" has no translation");
   EXPECT_EQ(of("var<private> a: texture;\n"),
             "some/kernel.wgsl:1: type \"texture\" has no translation");
-  EXPECT_EQ(of("fn f(a: ptr<storage, f32>) {}\n"),
-            "some/kernel.wgsl:1: expected a pointer to a variable of a function, found \"storage\"");
+  EXPECT_EQ(
+      of("fn f(a: ptr<storage, f32>) {}\n"),
+      "some/kernel.wgsl:1: expected a pointer to a variable of a function, found \"storage\"");
   EXPECT_EQ(of("fn f() {\n  let a = `b`;\n}\n"), "some/kernel.wgsl:2: \"`\" begins nothing");
   EXPECT_EQ(of("override SIZE = 1;\n"),
             "some/kernel.wgsl:1: expected a declaration, found \"override\"");

@@ -4,6 +4,10 @@
 
 namespace tokamak::wgsl {
 
+namespace {
+constexpr std::string_view kAwaitInputs = "await_inputs";
+}
+
 Result<std::string> written(const Module& module, std::span<const ShaderPiece> pieces) {
   return Writer(module, pieces).kernel();
 }
@@ -140,6 +144,7 @@ void Writer::constructor() {
 }
 
 void Writer::function(const Function& own) {
+  if (own.name == kAwaitInputs) return;  // device.cuh has it
   std::string parameters;
   for (const Field& one : own.parameters) {
     parameters += fmt::format("{}{} {}", parameters.empty() ? "" : ", ", type(one.type), one.name);
@@ -150,7 +155,8 @@ void Writer::function(const Function& own) {
   line("}");
 }
 
-/// How device.cuh comes in: how many lanes there shall be, and what each of them runs.
+/// How device.cuh comes in: how many lanes there shall be, and what each of them runs. A kernel
+/// that reads weights first says itself when it comes to what the launch before it writes.
 void Writer::entry() {
   for (const Function* one : all<Function>()) {
     if (one->lanes == nullptr) continue;
@@ -159,7 +165,9 @@ void Writer::entry() {
       builtins += fmt::format("{}{}()", builtins.empty() ? "" : ", ", parameter.builtin);
     }
     line(fmt::format("static constexpr u32 workgroup_lanes = {};", expression(*one->lanes)));
-    line(fmt::format("DEVICE void enter() {{ {}({}); }}", one->name, builtins));
+    line(fmt::format("DEVICE void enter() {{ {}{}({}); }}",
+                     functions_.contains(kAwaitInputs) ? "" : "await_inputs(); ", one->name,
+                     builtins));
   }
 }
 

@@ -43,6 +43,10 @@ fn load_parts(chunk: u32, lane: u32) {
   }
 }
 
+// Where a launch can begin before the one in front has ended, only weights may be read up to here:
+// cuda/device.cuh has the wait.
+fn await_inputs() {}
+
 fn load_next(first: u32, iteration: u32, lane: u32) {
   if (iteration + 1u < ITERATIONS) {
     if (CHUNKS > 1u) {
@@ -67,6 +71,7 @@ fn run(group: vec3<u32>, lane: u32) {
     return;
   }
   load_units(first, 0u, lane);
+  await_inputs();
   is_first = FIRST_ROW + first == 0u;
   load_parts(0u, lane);
   begin_finish(first, lane);
