@@ -16,6 +16,7 @@ else()
   if(TOKAMAK_APPS)
     pkg_check_modules(CURL REQUIRED IMPORTED_TARGET libcurl>=7.85)
     pkg_check_modules(CRYPTO REQUIRED IMPORTED_TARGET libcrypto)
+    pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3>=3.40)
     pkg_check_modules(EDIT IMPORTED_TARGET libedit)
     find_package(Boost 1.74 REQUIRED)  # headers only
   endif()

@@ -44,4 +44,12 @@ std::string cache_folder(std::string_view purpose) {
   return folder.empty() ? "" : folder.append("/").append(purpose);
 }
 
+std::string data_folder() {
+  if (const std::string xdg = environment_variable("XDG_DATA_HOME"); !xdg.empty()) {
+    return xdg + "/tokamak";
+  }
+  const std::string home = environment_variable("HOME");
+  return home.empty() ? "" : home + "/.local/share/tokamak";
+}
+
 }  // namespace tokamak

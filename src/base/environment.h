@@ -18,4 +18,8 @@ std::string library_folder();
 /// else ~/.cache; "" when none of them is set. It may not exist yet.
 std::string cache_folder(std::string_view purpose);
 
+/// This program's folder for what its user wants to keep: below XDG_DATA_HOME, else ~/.local/share;
+/// "" when neither is known. It may not exist yet.
+std::string data_folder();
+
 }  // namespace tokamak

@@ -25,6 +25,7 @@ void add_serve(App& app, Action& action);
 void add_mcp(App& app, Action& action);
 void add_embed(App& app, Action& action);
 void add_rerank(App& app, Action& action);
+void add_memory(App& app, Action& action);
 void add_logits(App& app, Action& action);
 void add_tokenize(App& app, Action& action);
 void add_template(App& app, Action& action);
@@ -52,11 +53,14 @@ std::string model_id(const std::string& typed, const ModelFiles& files);
 /// MODEL and where it runs.
 class ModelFlags {
  public:
-  enum class Model : uint8_t { kRequired, kOptional };
+  /// kByName: by -m alone, for commands whose words are something else.
+  enum class Model : uint8_t { kRequired, kOptional, kByName };
   void add(App& command, Model model);
   /// With a progress line on a terminal. Fetches the model first when it is not there and --pull or
   /// the person at the terminal says so. Errors: flags that make no sense together, no such model.
-  Result<OpenOptions> options() const;
+  Result<OpenOptions> options() const { return options_of(model()); }
+  /// Another model on the same device.
+  Result<OpenOptions> options_of(const std::string& model) const;
   /// The same without looking for the model.
   Result<OpenOptions> options_of_any_model() const;
   Result<std::unique_ptr<Engine>> open(bool all_logits = false) const;

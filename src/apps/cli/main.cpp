@@ -64,6 +64,7 @@ int run(int argc, char** argv) {
   add_mcp(app, action);
   add_embed(app, action);
   add_rerank(app, action);
+  add_memory(app, action);
   add_pull(app, action);
   add_list(app, action);
   add_rm(app, action);
@@ -89,8 +90,7 @@ int run(int argc, char** argv) {
       break;
     case App::Asked::kHelp:
     case App::Asked::kHelpAll:
-      status =
-          print((command == nullptr ? app : *command).help(parsed->asked == App::Asked::kHelpAll));
+      status = print(command->help(parsed->asked == App::Asked::kHelpAll));
       break;
     case App::Asked::kCommand:
       status = action();

@@ -70,7 +70,11 @@ void ModelFlags::add(App& command, Model model) {
   std::string meaning =
       "model folder (Hugging Face layout), .gguf file, or org/name of a model on Hugging Face";
   if (model == Model::kOptional) meaning += "; the built-in model without";
-  Option* path = add_model(command, options_.model, meaning);
+  Option* path = model == Model::kByName
+                     ? command.add_option("-m,--model", options_.model, meaning)
+                           ->type_name("MODEL")
+                           ->check(not_empty("a MODEL"))
+                     : add_model(command, options_.model, meaning);
   Option* repo = command
                      .add_option("-hf,--hf-repo", repo_,
                                  "the same as --pull with org/name or org/name:QUANTIZATION")
@@ -200,8 +204,9 @@ Result<OpenOptions> ModelFlags::options_of_any_model() const {
   return options;
 }
 
-Result<OpenOptions> ModelFlags::options() const {
+Result<OpenOptions> ModelFlags::options_of(const std::string& model) const {
   TOK_TRY(OpenOptions options, options_of_any_model());
+  options.model = model;
   TOK_TRY(find_or_fetch(options.model, pull_ || !repo_.empty()));
   return options;
 }

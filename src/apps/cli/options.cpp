@@ -331,21 +331,31 @@ Result<App*> App::command(std::string_view name) {
   return unknown_command(name);
 }
 
-Result<App::Parsed> App::parse(std::span<const std::string> words) {
-  if (words.empty()) return mistake("A command is missing, such as run, chat or pull");
-  const std::string& first = words.front();
-  if (first == "-h" || first == "--help") return Parsed{Asked::kHelp};
-  if (first == "--help-all") return Parsed{Asked::kHelpAll};
-  if (first == "-v" || first == "--version" || first == "version") return Parsed{Asked::kVersion};
-  if (first == "help") {
-    if (words.size() == 1) return Parsed{Asked::kHelp};
-    TOK_TRY(App * asked_for, command(words[1]));
-    return Parsed{Asked::kHelp, asked_for};
+Result<App::Parsed> App::help_of(std::span<const std::string> words) {
+  App* asked_for = this;
+  for (const std::string& word : words) {
+    if (asked_for->commands_.empty()) break;
+    TOK_TRY(asked_for, asked_for->command(word));
   }
+  return Parsed{Asked::kHelp, asked_for};
+}
+
+Result<App::Parsed> App::parse(std::span<const std::string> words) {
+  const std::string& some = commands_.front()->name_;
+  if (words.empty()) return mistake(fmt::format("A command is missing, such as {}", some));
+  const std::string& first = words.front();
+  if (first == "-h" || first == "--help") return Parsed{Asked::kHelp, this};
+  if (first == "--help-all") return Parsed{Asked::kHelpAll, this};
+  if (first == "help") return help_of(words.subspan(1));
+  const bool asks_version = first == "-v" || first == "--version" || first == "version";
+  if (asks_version && parent_ == nullptr) return Parsed{Asked::kVersion, this};
+  if (looks_like_option(first) && parent_ != nullptr) return unknown_option(first);
   if (looks_like_option(first)) {
-    return mistake(fmt::format("\"{}\" stands before a command, expected one such as run", first));
+    return mistake(
+        fmt::format("\"{}\" stands before a command, expected one such as {}", first, some));
   }
   TOK_TRY(App * chosen, command(first));
+  if (!chosen->commands_.empty()) return chosen->parse(words.subspan(1));
   TOK_TRY(const Asked asked, chosen->read(words.subspan(1)));
   if (asked == Asked::kCommand) {
     TOK_TRY(chosen->finish());

@@ -78,6 +78,7 @@ class App {
  public:
   App(std::string name, std::string description);
 
+  /// A command that has commands of its own takes nothing else.
   App* add_subcommand(const std::string& name, std::string description);
   /// `variable`: a string, a number, an optional number, or a vector of either, which makes the
   /// option repeatable. It keeps its value when the option is not given.
@@ -105,7 +106,7 @@ class App {
   enum class Asked : uint8_t { kCommand, kHelp, kHelpAll, kVersion };
   struct Parsed {
     Asked asked = Asked::kCommand;
-    App* command = nullptr;  // null: help of the program itself
+    App* command = nullptr;
   };
   /// Reads the words after the program's name and runs the command's callback. Errors are kUsage
   /// and name the option and the help that explains it.
@@ -123,6 +124,7 @@ class App {
   Failure unknown_option(std::string_view word) const;
   Failure unknown_command(std::string_view word) const;
   Result<App*> command(std::string_view name);
+  Result<Parsed> help_of(std::span<const std::string> words);
   Result<Asked> read(std::span<const std::string> words);
   Result<void> read_word(const std::string& word);
   /// How many of `words` belong to the option that the first one names.

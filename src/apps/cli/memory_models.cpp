@@ -1,0 +1,124 @@
+#include "apps/cli/memory_models.h"
+
+#include <array>
+#include <filesystem>
+
+namespace tokamak::cli {
+namespace {
+
+/// What models call the prompt of either side; those without any have none of these.
+constexpr std::array<std::string_view, 2> kQueryPrompts = {"query", "search_query"};
+constexpr std::array<std::string_view, 3> kDocumentPrompts = {"document", "search_document",
+                                                              "passage"};
+
+std::optional<std::string> prompt_of(const Encoder& encoder,
+                                     std::span<const std::string_view> names) {
+  for (const std::string_view name : names) {
+    for (const auto& [known, text] : encoder.prompts) {
+      if (known == name) return known;
+    }
+  }
+  return std::nullopt;
+}
+
+EmbedOptions embed_options(const Engine& engine, memory::Side side) {
+  const Encoder& encoder = *engine.compiled().encoder;
+  const bool is_query = side == memory::Side::kQuery;
+  return {
+      .prompt = is_query ? prompt_of(encoder, kQueryPrompts) : prompt_of(encoder, kDocumentPrompts),
+      .normalize = true,
+      .truncate = true,
+      .cancelled = interrupted};
+}
+
+/// A folder stays the same one wherever the next command is started.
+std::string kept_name(const std::string& model) {
+  std::error_code failed;
+  const auto path = std::filesystem::canonical(model, failed);
+  return failed ? model : path.string();
+}
+
+}  // namespace
+
+Result<OpenEmbedder> open_embedder(OpenOptions options, const std::string& pooling) {
+  OpenEmbedder out;
+  out.embedder.name = kept_name(options.model);
+  out.embedder.pooling = pooling;
+  options.task = Task::kEmbeddings;
+  options.pooling = pooling;
+  TOK_TRY(out.engine, ModelFlags::open(std::move(options)));
+  Engine& engine = *out.engine;
+  TOK_TRY(const Tokenizer* tokenizer, engine.tokenizer());
+  out.embedder.count = [tokenizer](std::string_view text) -> Result<size_t> {
+    TOK_TRY(const auto ids, tokenizer->encode(text, {.add_special = false}));
+    return ids.size();
+  };
+  // What the model puts around a text takes its share of the context.
+  TOK_TRY(const auto around,
+          engine.embedding_ids("", embed_options(engine, memory::Side::kDocument)));
+  const uint32_t context = engine.compiled().context;
+  if (around.size() >= context) {
+    return invalid_input("The context has {} positions, and the model's own prompt {} tokens.",
+                         context, around.size());
+  }
+  out.embedder.max_tokens = context - around.size();
+  out.embedder.embed = [&engine](std::span<const std::string> texts, memory::Side side) {
+    return engine.embed(texts, embed_options(engine, side));
+  };
+  return out;
+}
+
+void EmbedderFlags::add(App& command) {
+  model_.add(command, ModelFlags::Model::kByName);
+  command.add_option("--pooling", pooling_, "mean, last or cls: for a model without modules.json")
+      ->type_name("KIND")
+      ->check(OneOf({"mean", "last", "cls"}));
+}
+
+Result<OpenEmbedder> EmbedderFlags::open(const memory::Store& store) const {
+  TOK_TRY(const std::optional<memory::Model> stored, store.model());
+  const bool is_named = !model_.model().empty();
+  if (!is_named && !stored) {
+    return fail(ErrorCode::kUsage,
+                "{} has no model yet: -m MODEL names the embedding model, such as "
+                "google/embeddinggemma-300m or Qwen/Qwen3-Embedding-0.6B.",
+                store.path());
+  }
+  TOK_TRY(OpenOptions options, model_.options_of(is_named ? model_.model() : stored->name));
+  const bool is_stored = stored && kept_name(options.model) == stored->name;
+  return open_embedder(std::move(options),
+                       pooling_.empty() && is_stored ? stored->pooling : pooling_);
+}
+
+Result<OpenEmbedder> open_stored_embedder(const memory::Store& store, const ModelFlags& flags) {
+  TOK_TRY(const std::optional<memory::Model> stored, store.model());
+  if (!stored) {
+    return invalid_input("{} has no documents yet; `tokamak memory add` adds some.", store.path());
+  }
+  TOK_TRY(OpenOptions options, flags.options_of(stored->name));
+  return open_embedder(std::move(options), stored->pooling);
+}
+
+Result<memory::Rerank> open_reranker(const std::string& model, const ModelFlags& flags) {
+  TOK_TRY(OpenOptions options, flags.options_of(model));
+  options.task = Task::kRanking;
+  TOK_TRY(auto opened, ModelFlags::open(std::move(options)));
+  const std::shared_ptr<Engine> engine = std::move(opened);
+  return [engine](std::string_view query, std::span<const std::string> documents) {
+    return engine->rerank(query, documents, {.instruction = "", .cancelled = interrupted});
+  };
+}
+
+Result<memory::CountTokens> token_counter(const std::string& model) {
+  TOK_TRY(const std::string path, find_or_fetch(model, false));
+  TOK_TRY(const ModelFiles files, read_text_files(path));
+  TOK_TRY(Tokenizer made, make_tokenizer(files));
+  const auto tokenizer = std::make_shared<const Tokenizer>(std::move(made));
+  return [tokenizer](std::string_view text) -> Result<size_t> {
+    TOK_TRY(const auto ids,
+            tokenizer->encode(text, {.add_special = false, .parse_special = false}));
+    return ids.size();
+  };
+}
+
+}  // namespace tokamak::cli
