@@ -68,13 +68,13 @@ void override_with(T& value, const std::optional<T>& asked) {
 
 }  // namespace
 
-Result<ChatPrompt> chat_prompt(const Engine& engine, Json variables) {
+Result<ChatPrompt> chat_prompt(const Engine& engine, Json variables, std::string_view instead) {
   TOK_TRY(const Tokenizer* tokenizer, engine.tokenizer());
   const auto places = [&](std::string_view text) { return tokenizer->special_places(text); };
   for (const char* name : {"messages", "tools"}) {
     if (Json* found = variables.find(name)) *found = with_plain_marks(*found, places);
   }
-  TOK_TRY(const std::string rendered, engine.render_chat(variables));
+  TOK_TRY(const std::string rendered, render_chat(engine.files(), variables, instead));
   PlainText plain = without_plain_marks(rendered);
   ChatPrompt prompt;
   TOK_TRY(prompt.ids, tokenizer->encode(plain.text, {.add_special = false,

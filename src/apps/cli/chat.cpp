@@ -3,11 +3,13 @@
 
 #include "apps/cli/chat_conversation.h"
 #include "apps/cli/chat_input.h"
+#include "apps/cli/chat_memory.h"
 #include "apps/cli/chat_settings.h"
 #include "apps/cli/chat_template_choice.h"
 #include "apps/cli/chat_terminal.h"
 #include "apps/cli/command.h"
 #include "base/nearest.h"
+#include "engine/text_request.h"
 #include "report/inspect.h"
 
 namespace tokamak::cli {
@@ -16,13 +18,15 @@ namespace {
 struct ChatFlags {
   ModelFlags model;
   SamplingFlags sampling;
-  std::string system, chat_template;
+  std::string system, chat_template, memory;
+  uint32_t memory_budget = 0;  // 0: a quarter of the context, at most 1024
   bool stats = false;
 };
 
 constexpr const char* kHelp = R"(/help                 this
 /clear, /reset        forget the conversation
 /system TEXT          set what the model is told first, and start over
+/memory               what --memory has put before the last message
 /retry                answer the last message again
 /set [NAME VALUE]     change how tokens are sampled: /set temperature 0.7; without a name: list
 /save FILE            write the conversation as JSON
@@ -33,17 +37,20 @@ A message of several lines begins and ends with """, or has \ at the ends of its
 lines are one message. A space before a / sends it to the model. Ctrl-C ends an answer.
 )";
 
-constexpr std::array<std::string_view, 13> kCommands = {
+constexpr std::array<std::string_view, 14> kCommands = {
     "/help", "/clear", "/reset", "/system", "/retry", "/set", "/save",
-    "/load", "/stats", "/bye",   "/quit",   "/exit",  "/?"};
+    "/load", "/stats", "/bye",   "/quit",   "/exit",  "/?",   "/memory"};
 
 class Chat {
  public:
-  Chat(const ChatFlags& flags, Engine& engine, Session session, TemplateChoice choice)
+  /// `memory`: null for none.
+  Chat(const ChatFlags& flags, Engine& engine, Session session, TemplateChoice choice,
+       std::unique_ptr<ChatMemory> memory)
       : flags_(flags),
         engine_(engine),
         session_(std::move(session)),
         template_(std::move(choice)),
+        memory_(std::move(memory)),
         conversation_(flags.system) {}
 
   Result<void> talk(const std::string& name);
@@ -66,6 +73,7 @@ class Chat {
   Engine& engine_;
   Session session_;
   TemplateChoice template_;
+  std::unique_ptr<ChatMemory> memory_;
   Conversation conversation_;
   ChatSettings settings_;
   std::optional<Generation> last_;
@@ -160,6 +168,8 @@ Result<bool> Chat::obey(std::string_view command, std::string argument) {
       const auto status = conversation_.load(argument);
       report(status, fmt::format("{} messages were read.\n", conversation_.messages()));
     }
+  } else if (command == "/memory") {
+    note(memory_ ? memory_->shown() : "`tokamak chat --memory FILE` has one.\n");
   } else if (command == "/stats") {
     note(last_ ? stats() : "There has been no answer yet.\n");
   } else {
@@ -184,20 +194,21 @@ void Chat::set(std::string_view argument) {
 
 Result<Generation> Chat::generate(Result<void>& printed) {
   TOK_TRY(const GenerationParams params, this->params());
-  TOK_TRY(const std::string rendered,
-          render_chat(engine_.files(), conversation_.variables(), template_.jinja));
+  Json variables = conversation_.variables();
+  if (memory_ != nullptr) {
+    TOK_TRY(memory_->put_before_last(variables));
+    note(memory_->sources());
+  }
+  TOK_TRY(const ChatPrompt prompt, chat_prompt(engine_, std::move(variables), template_.jinja));
   GenerationCallbacks callbacks;
   callbacks.cancelled = [&] { return ChatTerminal::interrupted() || !printed; };
   callbacks.text = [&](std::string_view text) {
     if (printed) printed = print(text);
   };
-  auto result = engine_.generate_rendered(session_, rendered, params, callbacks);
+  auto result = engine_.generate_ids(session_, prompt.ids, params, callbacks);
   if (result || result.error().code != ErrorCode::kInvalidInput) return result;
-  TOK_TRY(const Tokenizer* tokenizer, engine_.tokenizer());
-  TOK_TRY(const auto ids,
-          tokenizer->encode(rendered, {.add_special = false, .parse_special = true}));
-  if (ids.size() <= session_.context()) return result;
-  return invalid_input("The conversation has {} tokens and the context {}. {}", ids.size(),
+  if (prompt.ids.size() <= session_.context()) return result;
+  return invalid_input("The conversation has {} tokens and the context {}. {}", prompt.ids.size(),
                        session_.context(), room_hint());
 }
 
@@ -262,6 +273,16 @@ std::string Chat::stats() const {
       per_second(decoded, last.decode_seconds), session_.position(), session_.context());
 }
 
+Result<std::unique_ptr<ChatMemory>> open_memory(const ChatFlags& flags, const Engine& engine,
+                                                uint32_t context) {
+  constexpr uint32_t kMaxBudget = 1024;
+  if (flags.memory.empty()) return nullptr;
+  TOK_TRY(const Tokenizer* tokenizer, engine.tokenizer());
+  const uint32_t budget =
+      flags.memory_budget != 0 ? flags.memory_budget : std::min(kMaxBudget, context / 4);
+  return ChatMemory::open(flags.memory, flags.model, *tokenizer, budget);
+}
+
 Result<void> run(const ChatFlags& flags) {
   TOK_TRY(TemplateChoice choice, choose_template(flags.chat_template));
   TOK_TRY(const OpenOptions options, flags.model.options());
@@ -271,8 +292,9 @@ Result<void> run(const ChatFlags& flags) {
   TOK_TRY(const GenerationParams defaults, engine->defaults());
   TOK_TRY(flags.sampling.params(defaults));  // mistakes in flags show at once
   TOK_TRY(Session session, engine->start());
+  TOK_TRY(std::unique_ptr<ChatMemory> memory, open_memory(flags, *engine, session.context()));
   const ChatTerminal terminal(paste_terminal());
-  Chat chat(flags, *engine, std::move(session), std::move(choice));
+  Chat chat(flags, *engine, std::move(session), std::move(choice), std::move(memory));
   const bool is_own = !options.model.empty();
   return chat.talk(model_id(options.model, engine->files()) + (is_own ? "" : " (built-in)"));
 }
@@ -285,6 +307,7 @@ void add_chat(App& app, Action& action) {
   tokamak chat
   tokamak chat path/to/model --system "Answer briefly." --temp 0.7
   tokamak chat path/to/model --chat-template chatml      a model that comes without a template
+  tokamak chat --memory default                          with what `tokamak memory` keeps
   echo "Tell me a story about a fox." | tokamak chat)");
   auto flags = std::make_shared<ChatFlags>();
   flags->model.add(*command, ModelFlags::Model::kOptional);
@@ -292,6 +315,18 @@ void add_chat(App& app, Action& action) {
   add_chat_template(*command, flags->chat_template);
   flags->sampling.add(*command);
   command->get_option("--max-tokens")->default_val("512");
+  Option* memory =
+      command
+          ->add_option("--memory", flags->memory,
+                       "a store of `tokamak memory`: what it knows about a message stands before "
+                       "it, quoted; default: the usual place")
+          ->type_name("FILE")
+          ->check(not_empty("a file or default"));
+  command
+      ->add_option("--memory-budget", flags->memory_budget,
+                   "most tokens of it; default: a quarter of the context, at most 1024")
+      ->check(Range(1, 1 << 20))
+      ->needs(memory);
   command->add_flag("-v,--stats", flags->stats, "tokens and speed after each answer");
   command->callback([flags, &action] { action = [flags] { return run(*flags); }; });
 }

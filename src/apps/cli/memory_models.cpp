@@ -96,6 +96,9 @@ Result<OpenEmbedder> open_stored_embedder(const memory::Store& store, const Mode
     return invalid_input("{} has no documents yet; `tokamak memory add` adds some.", store.path());
   }
   TOK_TRY(OpenOptions options, flags.options_of(stored->name));
+  // These are for the other model.
+  options.context = 0;
+  options.quantize = "";
   return open_embedder(std::move(options), stored->pooling);
 }
 
