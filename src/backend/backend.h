@@ -114,6 +114,8 @@ class Backend {
                                                    const LoadProgress& progress = {}) = 0;
   /// Bytes of buffers alive on the device.
   virtual uint64_t device_bytes() const = 0;
+  /// Bytes of the device's memory that nobody has taken; 0 where the backend cannot tell.
+  virtual uint64_t free_bytes() const { return 0; }
 };
 
 /// The reference backend: every step by its naive f32 function with f64 sums.

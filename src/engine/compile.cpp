@@ -233,11 +233,21 @@ Result<Engine::Compiled> compile_rightly(const ModelFiles& files, const DeviceIn
 Result<Engine::Compiled> Engine::compile(const ModelFiles& files, const DeviceInfo& device,
                                          const OpenOptions& options) {
   TOK_TRY(Compiled compiled, compile_rightly(files, device, options));
-  TOK_TRY(const std::optional<uint32_t> positions, smaller_cache(compiled, device, options));
-  if (!positions) return compiled;
+  const auto positions = smaller_cache(compiled, device, options);
+  if (positions && !*positions) return compiled;
   OpenOptions smaller = options;
-  smaller.cache_tokens = *positions;
-  return compile_rightly(files, device, smaller);
+  if (positions) {
+    smaller.cache_tokens = **positions;
+  } else if (options.cache_tokens == 0 && reads_host_memory(device)) {
+    smaller.cache_tokens = compiled.context;
+  } else if (!reads_host_memory(device)) {
+    return Failure(positions.error());
+  }
+  TOK_TRY(compiled, compile_rightly(files, device, smaller));
+  if (positions) return compiled;
+  TOK_TRY(const std::optional<uint64_t> limit, memory_limit(options, device));
+  if (!leave_on_host(compiled.plan, *limit)) return Failure(positions.error());
+  return compiled;
 }
 
 }  // namespace tokamak

@@ -176,7 +176,8 @@ Result<std::unique_ptr<Engine>> Engine::load(ModelFiles files, std::unique_ptr<B
                                          engine->times_.test_seconds));
   if (options.planned) options.planned(engine->compiled_.plan);
   // The context says all of it where there is but one sequence.
-  if (options.notice && (options.sequences > 1 || !options.memory.empty())) {
+  const bool is_split = footprint(engine->compiled_.plan).on_host != 0;
+  if (options.notice && (options.sequences > 1 || !options.memory.empty() || is_split)) {
     options.notice(memory_text(engine->compiled_, options));
   }
   TOK_TRY(engine->defaults_,

@@ -21,8 +21,13 @@ uint64_t available_bytes() {
 
 }  // namespace
 
-uint64_t free_memory(const DeviceInfo& device) {
-  if (device.backend != BackendKind::kCpu && !device.software) return 0;
+uint64_t free_memory(const Backend& backend) {
+  const DeviceInfo& device = backend.device();
+  const bool is_host = device.backend == BackendKind::kCpu || device.software;
+  return is_host ? free_host_memory() : backend.free_bytes();
+}
+
+uint64_t free_host_memory() {
   const uint64_t available = available_bytes();
   if (available != 0) return available;
   const long pages = ::sysconf(_SC_PHYS_PAGES), page_bytes = ::sysconf(_SC_PAGESIZE);

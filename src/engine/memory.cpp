@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 
 #include "base/bits.h"
 #include "base/bytes_text.h"
@@ -41,6 +42,41 @@ std::string limit_text(uint64_t limit, const OpenOptions& options, const DeviceI
 std::string_view cache_type(const Plan& plan) {
   const auto cache = std::ranges::find_if(plan.buffers, is_kv_cache);
   return cache == plan.buffers.end() ? "no cache" : cache_type_name(cache->tensor.dtype);
+}
+
+/// Small constants stay on the device: they free little, and cost a way over the bus each.
+constexpr uint64_t kLeastOnHost = 64 << 10;
+/// Of PCIe 4.0 with 16 lanes, for the cost that is told.
+constexpr double kBusBytesPerSecond = 25e9;
+
+/// Constants of which every step that uses them reads a row for each token.
+std::set<BufferId> tables_read_by_rows(const Plan& plan) {
+  std::set<BufferId> by_rows, whole;
+  for (const Phase& phase : plan.phases) {
+    for (const Step& step : phase.steps) {
+      const bool is_embed = std::holds_alternative<Embed>(step.op);
+      for (const Operand& input : step.inputs) {
+        if (plan.at(input.buffer).use != BufferUse::kConstant) continue;
+        (is_embed ? by_rows : whole).insert(input.buffer);
+      }
+    }
+  }
+  std::erase_if(by_rows, [&](BufferId id) { return whole.contains(id); });
+  return by_rows;
+}
+
+/// What is left in the host's memory, and the time that reading it takes.
+std::string host_text(const Plan& plan) {
+  const uint64_t on_host = footprint(plan).on_host;
+  if (on_host == 0) return "";
+  uint64_t each_step = on_host;
+  for (const BufferId table : tables_read_by_rows(plan)) {
+    if (plan.at(table).on_host) each_step -= plan.at(table).bytes;
+  }
+  return fmt::format(
+      ", and {} of weights that stay in the host's memory: {} of them are read over the bus for "
+      "every token, about {:.0f} ms at 25 GB/s (PCIe 4.0)",
+      bytes_text(on_host), bytes_text(each_step), 1e3 * double(each_step) / kBusBytesPerSecond);
 }
 
 }  // namespace
@@ -108,6 +144,30 @@ Result<std::optional<uint32_t>> smaller_cache(const Engine::Compiled& compiled,
       limit_text(*limit, options, device));
 }
 
+bool reads_host_memory(const DeviceInfo& device) {
+  return device.backend == BackendKind::kCuda;
+}
+
+bool leave_on_host(Plan& plan, uint64_t limit) {
+  const std::set<BufferId> by_rows = tables_read_by_rows(plan);
+  uint64_t needed = footprint(plan).total();
+  std::vector<Buffer*> left;
+  const auto leave = [&](size_t i) {
+    Buffer& buffer = plan.buffers[i];
+    if (needed <= limit || buffer.use != BufferUse::kConstant || buffer.on_host) return;
+    buffer.on_host = true;
+    needed -= buffer.bytes;
+    left.push_back(&buffer);
+  };
+  for (const BufferId table : by_rows) leave(uint32_t(table));
+  for (size_t i = plan.buffers.size(); i > 0; --i) {
+    if (plan.buffers[i - 1].bytes >= kLeastOnHost) leave(i - 1);
+  }
+  if (needed <= limit) return true;
+  for (Buffer* buffer : left) buffer->on_host = false;
+  return false;
+}
+
 std::string memory_text(const Engine::Compiled& compiled, const OpenOptions& options) {
   const Footprint needed = footprint(compiled.plan);
   const uint64_t positions = cache_pool(compiled.plan).pages * kPageTokens;
@@ -116,6 +176,7 @@ std::string memory_text(const Engine::Compiled& compiled, const OpenOptions& opt
                   bytes_text(needed.constants), bytes_text(needed.states),
                   positions == 0 ? compiled.context : positions, cache_type(compiled.plan),
                   bytes_text(needed.activations + needed.other));
+  text += host_text(compiled.plan);
   if (options.free_memory != 0) text += fmt::format("; {} free", bytes_text(options.free_memory));
   return text + ".";
 }

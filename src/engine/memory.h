@@ -23,14 +23,22 @@ Result<std::optional<uint64_t>> memory_limit(const OpenOptions& options, const D
 Result<std::optional<uint32_t>> smaller_cache(const Engine::Compiled& compiled,
                                               const DeviceInfo& device, const OpenOptions& options);
 
+/// Whether kernels can read weights that stay in the host's memory.
+bool reads_host_memory(const DeviceInfo& device);
+/// Leaves weights in the host's memory until the rest of the plan is within the limit: tables that
+/// are read row by row first, since a step reads but few of their rows, then the weights that a
+/// step comes to last. False where even all of them are not enough; then the plan is as it was.
+bool leave_on_host(Plan& plan, uint64_t limit);
+
 /// "Memory: 2.35 GiB of weights, 1.12 GiB of cache for 36864 positions (f16), ..."
 std::string memory_text(const Engine::Compiled& compiled, const OpenOptions& options);
 
 /// `why` with what the model needs, and what would need less.
 Error does_not_fit(const Engine::Compiled& compiled, const DeviceInfo& device, const Error& why);
 
-/// Bytes of the device that are free, where its memory is the host's; 0: not known. Native programs
-/// only.
-uint64_t free_memory(const DeviceInfo& device);
+/// Bytes that are free: those of the device that its backend tells, or of the host where that is
+/// its memory; 0: not known. Native programs only.
+uint64_t free_memory(const Backend& backend);
+uint64_t free_host_memory();
 
 }  // namespace tokamak

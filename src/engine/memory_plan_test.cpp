@@ -107,14 +107,65 @@ TEST_F(MemoryPlan, WhatIsTakenIsToldInALine) {
   EXPECT_TRUE(text.ends_with("of activations; 8.00 MiB free.")) << text;
 }
 
-TEST(FreeMemory, IsKnownOfTheHostAlone) {
-  DeviceInfo device = make_cpu_backend()->device();
-  EXPECT_GT(free_memory(device), kMiB);
-  device.backend = BackendKind::kWebGpu;
-  device.software = false;
-  EXPECT_EQ(free_memory(device), 0u);
-  device.software = true;
-  EXPECT_GT(free_memory(device), kMiB);
+/// Weights that CUDA's kernels read over the bus.
+TEST_F(MemoryPlan, WeightsStayInTheHostsMemoryWhereTheDeviceReadsThem) {
+  device = DeviceInfo();
+  device.backend = BackendKind::kCuda;
+  device.features = kAllFeatures;
+  device.subgroup_min = device.subgroup_max = 32;
+  device.limits = {.workgroup_threads = 1024,
+                   .workgroup_bytes = 49152,
+                   .storage_buffers = 31,
+                   .grid_dimension = 65535,
+                   .binding_bytes = uint64_t{1} << 40,
+                   .buffer_bytes = uint64_t{1} << 40};
+  const Footprint one_context = needed(64);
+  ASSERT_EQ(one_context.on_host, 0u);
+  options.memory = fmt::format("{}", one_context.total() - 200'000);
+  const auto compiled = compile();
+  ASSERT_TRUE(compiled) << compiled.error().message;
+  const Footprint split = footprint(compiled->plan);
+  EXPECT_GE(split.on_host, 200'000u);
+  EXPECT_EQ(split.on_host + split.constants, one_context.constants);
+  EXPECT_LE(split.total(), *parse_bytes(options.memory));
+  // The last layers go first.
+  bool has_begun = false;
+  for (const Buffer& buffer : compiled->plan.buffers) {
+    if (buffer.use != BufferUse::kConstant || buffer.bytes < 65536) continue;
+    EXPECT_TRUE(buffer.on_host || !has_begun) << buffer.tensor.name;
+    has_begun = has_begun || buffer.on_host;
+  }
+  const std::string text = memory_text(*compiled, options);
+  EXPECT_NE(text.find(bytes_text(split.on_host) + " of weights that stay in the host's memory"),
+            std::string::npos)
+      << text;
+  options.memory = fmt::format("{}", one_context.total() - one_context.constants);
+  EXPECT_NE(error().find("The model needs " + bytes_text(one_context.total())), std::string::npos);
+}
+
+/// A device that knows how much of its memory is free, or that has none of its own.
+class SomeDevice : public Backend {
+ public:
+  explicit SomeDevice(bool is_software) {
+    info_.backend = BackendKind::kWebGpu;
+    info_.software = is_software;
+  }
+  const DeviceInfo& device() const override { return info_; }
+  uint64_t device_bytes() const override { return 0; }
+  uint64_t free_bytes() const override { return 12; }
+  Result<std::unique_ptr<Program>> compile(Plan, const ConstantReader&,
+                                           const LoadProgress&) override {
+    return unsupported("It runs nothing.");
+  }
+
+ private:
+  DeviceInfo info_;
+};
+
+TEST(FreeMemory, IsTheHostsWhereADeviceHasNone) {
+  EXPECT_GT(free_memory(*make_cpu_backend()), kMiB);
+  EXPECT_GT(free_memory(SomeDevice(true)), kMiB);
+  EXPECT_EQ(free_memory(SomeDevice(false)), 12u);
 }
 
 }  // namespace

@@ -281,7 +281,7 @@ Result<std::unique_ptr<Engine>> Engine::open(const OpenOptions& options) {
     notice(fmt::format("The pipeline cache is off, so that every start compiles all kernels: {}.",
                        problem));
   recall_device(backend->device(), own);
-  if (own.free_memory == 0) own.free_memory = free_memory(backend->device());
+  if (own.free_memory == 0) own.free_memory = free_memory(*backend);
   if (options.self_test && !options.find_wrong) {
     own.find_wrong = [](Backend& on, const Plan& plan) {
       return find_wrong_kernels(on, plan, self_test_cache(on.device()));

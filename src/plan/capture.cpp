@@ -381,7 +381,7 @@ Footprint footprint(const Plan& plan) {
   for (const Buffer& buffer : plan.buffers) {
     switch (buffer.use) {
       case BufferUse::kConstant:
-        sum.constants += buffer.bytes;
+        (buffer.on_host ? sum.on_host : sum.constants) += buffer.bytes;
         break;
       case BufferUse::kState:
       case BufferUse::kCopy:

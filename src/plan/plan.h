@@ -37,6 +37,9 @@ struct Buffer {
   /// each part is a constant of its own, whose recipe names its rows. Activation buffers hold one
   /// tensor after another and have no description.
   TensorDesc tensor;
+  /// A constant that stays in the host's memory, where kernels read it over the bus; only for
+  /// backends that can (CUDA).
+  bool on_host = false;
   bool operator==(const Buffer&) const = default;
 };
 
@@ -201,7 +204,8 @@ Cost phase_cost(const Plan& plan, const Phase& phase, uint64_t tokens, uint64_t 
 
 /// Bytes per use, for footprints printed before anything is allocated.
 struct Footprint {
-  uint64_t constants = 0, states = 0, activations = 0, other = 0;
+  uint64_t constants = 0, states = 0, activations = 0, other = 0;  // of the device's memory
+  uint64_t on_host = 0;                                            // constants that stay there
   uint64_t total() const { return constants + states + activations + other; }
 };
 Footprint footprint(const Plan& plan);

@@ -21,6 +21,7 @@ std::string extent_text(const Extent& extent) {
 
 std::string buffer_text(size_t index, const Buffer& buffer) {
   std::string line = fmt::format("buffer {} {} {}", index, use_name(buffer.use), buffer.bytes);
+  if (buffer.on_host) line += " on_host";
   if (!buffer.tensor.name.empty()) {
     line += fmt::format(" @{}: {}", buffer.tensor.name, type_text(buffer.tensor));
     if (buffer.tensor.window != 0) line += fmt::format(" {{window={}}}", buffer.tensor.window);

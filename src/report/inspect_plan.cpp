@@ -82,6 +82,7 @@ Json buffers_json(const Plan& plan) {
     const Buffer& buffer = plan.buffers[i];
     Json one;
     one.set("id", uint64_t{i}).set("use", use_name(buffer.use)).set("bytes", buffer.bytes);
+    if (buffer.on_host) one.set("on_host", true);
     if (!buffer.tensor.name.empty()) {
       one.set("tensor", buffer.tensor.name).set("type", type_text(buffer.tensor));
     }

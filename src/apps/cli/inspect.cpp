@@ -133,7 +133,7 @@ Result<void> run(const InspectFlags& flags) {
   TOK_TRY(const std::unique_ptr<Backend> backend, open_backend(options));
   recall_device(backend->device(), options);
   // A model may be looked at where it does not fit.
-  if (!options.memory.empty()) options.free_memory = free_memory(backend->device());
+  if (!options.memory.empty()) options.free_memory = free_memory(*backend);
   options.sequences = flags.sequences;
   auto compiled = Engine::compile(files, backend->device(), options);
   if (!compiled) return Failure(compiled.error().within(files.name));

@@ -75,6 +75,7 @@ struct DriverApi {
   Status (*context_release)(Device device);
   Status (*context_reset)(Device device);
   Status (*context_set)(Context context);
+  Status (*memory_info)(size_t* free, size_t* total);
   Status (*memory_alloc)(DevicePointer* memory, size_t bytes);
   Status (*memory_free)(DevicePointer memory);
   Status (*host_alloc)(void** memory, size_t bytes, unsigned flags);

@@ -70,6 +70,7 @@ const char* find_all(DriverFunctions functions, DriverApi& api) {
   functions.take(api.context_release, "cuDevicePrimaryCtxRelease");
   functions.take(api.context_reset, "cuDevicePrimaryCtxReset");
   functions.take(api.context_set, "cuCtxSetCurrent");
+  functions.take(api.memory_info, "cuMemGetInfo");
   functions.take(api.memory_alloc, "cuMemAlloc");
   functions.take(api.memory_free, "cuMemFree");
   functions.take(api.host_alloc, "cuMemHostAlloc");

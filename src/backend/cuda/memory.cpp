@@ -18,10 +18,11 @@ DeviceMemory::~DeviceMemory() {
   device_->count_bytes(-int64_t(bytes_));
 }
 
-Result<PinnedMemory> PinnedMemory::make(std::shared_ptr<CudaDevice> device, size_t bytes) {
+Result<PinnedMemory> PinnedMemory::make(std::shared_ptr<CudaDevice> device, size_t bytes,
+                                        const std::string& what) {
   PinnedMemory own;
   TOK_TRY(device->check(device->api().host_alloc(&own.memory_, bytes, kHostAllocPortable),
-                        fmt::format("{} bytes of staging memory", bytes)));
+                        fmt::format("{} bytes of the host's memory for {}", bytes, what)));
   own.bytes_ = bytes;
   own.device_ = std::move(device);
   return own;

@@ -30,11 +30,14 @@ class DeviceMemory {
   uint64_t bytes_ = 0;
 };
 
-/// Copies between it and the device need no other copy and do not block.
+/// Copies between it and the device need no other copy and do not block; kernels read it over the
+/// bus, at the same address.
 class PinnedMemory {
  public:
   PinnedMemory() = default;
-  static Result<PinnedMemory> make(std::shared_ptr<CudaDevice> device, size_t bytes);
+  /// `what` names it in the error when the host does not give it.
+  static Result<PinnedMemory> make(std::shared_ptr<CudaDevice> device, size_t bytes,
+                                   const std::string& what = "staging memory");
   PinnedMemory(PinnedMemory&& other) noexcept { *this = std::move(other); }
   PinnedMemory& operator=(PinnedMemory&& other) noexcept {
     std::swap(device_, other.device_);

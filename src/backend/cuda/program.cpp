@@ -177,6 +177,12 @@ class CudaBackend : public Backend {
 
   const DeviceInfo& device() const override { return device_->info(); }
   uint64_t device_bytes() const override { return device_->bytes(); }
+  uint64_t free_bytes() const override {
+    size_t free = 0, total = 0;
+    const bool is_known =
+        device_->enter() && device_->api().memory_info(&free, &total) == Status::kSuccess;
+    return is_known ? free : 0;
+  }
   Result<std::unique_ptr<Program>> compile(Plan plan, const ConstantReader& constants,
                                            const LoadProgress& progress) override {
     return make_program(device_, std::move(plan), constants, progress);

@@ -71,6 +71,27 @@ TEST(CudaProgram, CountsItsMemoryAndGivesItBack) {
   EXPECT_EQ(backend->device_bytes(), 0u);
 }
 
+TEST(CudaProgram, ReadsWeightsThatStayInTheHostsMemory) {
+  const auto backend = open();
+  ASSERT_NE(backend, nullptr);
+  Plan plan = tiny_plan(backend->device());
+  uint64_t bytes = 0;
+  for (Buffer& buffer : plan.buffers) {
+    buffer.on_host = buffer.use == BufferUse::kConstant;
+    if (!buffer.on_host) bytes += buffer.bytes;
+  }
+  const auto program = backend->compile(std::move(plan), tiny_reader());
+  ASSERT_TRUE(program) << program.error().message;
+  EXPECT_EQ(backend->device_bytes(), bytes);
+  std::vector<float> result;
+  const uint32_t token = 2;
+  ASSERT_TRUE((*program)->submit(tiny_step(token, [&](auto values) {
+    if (values) result.assign(values->begin(), values->end());
+  })));
+  ASSERT_TRUE((*program)->wait());
+  EXPECT_EQ(result, tiny_result(token));
+}
+
 /// Steps that come again become graphs.
 class CudaProgramLaunches : public testing::TestWithParam<CudaLaunches> {};
 

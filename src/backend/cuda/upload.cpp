@@ -115,19 +115,28 @@ class Worker {
     TOK_CHECK(offset + bytes.size() <= job.bytes);
     while (!bytes.empty()) {
       if (tally_.is_stopped()) return fail(ErrorCode::kCancelled, "Loading has failed.");
-      Chunk& chunk = chunks_[next_++ % kChunks];
-      TOK_TRY(chunk.sent.wait());  // of what was in it
-      const size_t size = std::min(bytes.size(), kChunkBytes);
-      std::memcpy(chunk.memory.data(), bytes.data(), size);
-      TOK_TRY(device_->check(device_->api().copy_to_device_async(
-                                 job.memory + offset, chunk.memory.data(), size, stream_),
-                             "Weights cannot be copied"));
-      TOK_TRY(chunk.sent.record(stream_));
-      tally_.add(size);
-      offset += size;
-      bytes = bytes.subspan(size);
+      const std::span<const std::byte> piece = bytes.first(std::min(bytes.size(), kChunkBytes));
+      if (job.on_host) {
+        std::memcpy(reinterpret_cast<std::byte*>(job.memory + offset), piece.data(), piece.size());
+      } else {
+        TOK_TRY(copy(job.memory + offset, piece));
+      }
+      tally_.add(piece.size());
+      offset += piece.size();
+      bytes = bytes.subspan(piece.size());
     }
     return {};
+  }
+
+  /// At most a chunk.
+  Result<void> copy(DevicePointer to, std::span<const std::byte> bytes) {
+    Chunk& chunk = chunks_[next_++ % kChunks];
+    TOK_TRY(chunk.sent.wait());  // of what was in it
+    std::memcpy(chunk.memory.data(), bytes.data(), bytes.size());
+    TOK_TRY(device_->check(
+        device_->api().copy_to_device_async(to, chunk.memory.data(), bytes.size(), stream_),
+        "Weights cannot be copied"));
+    return chunk.sent.record(stream_);
   }
 
   std::shared_ptr<CudaDevice> device_;

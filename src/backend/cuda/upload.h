@@ -1,4 +1,4 @@
-// Streams constants into memory of the device.
+// Streams constants into memory of the device, or of the host where they stay there.
 #pragma once
 #include <vector>
 
@@ -10,6 +10,7 @@ struct UploadJob {
   const TensorDesc* constant = nullptr;
   DevicePointer memory = 0;
   uint64_t bytes = 0;  // what the reader gives
+  bool on_host = false;
 };
 
 /// Reads every constant; a reader that gives another number of bytes breaks an invariant. Returns

@@ -8,7 +8,7 @@ namespace tokamak {
 std::string narrow_matrix_refuses(const Problem& p, const DeviceInfo& device);
 Launch narrow_matrix(const Problem& p, const DeviceInfo& device);
 std::string large_matrix_refuses(const Problem& p, const DeviceInfo& device);
-Launch large_matrix(const Problem& p, const DeviceInfo&);
+Launch large_matrix(const Problem& p, const DeviceInfo& device);
 std::string small_matrix_refuses(const Problem& p, const DeviceInfo& device);
 Launch small_matrix(const Problem& p, const DeviceInfo&);
 

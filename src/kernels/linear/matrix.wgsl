@@ -45,16 +45,25 @@ struct Scales {
 var<workgroup> notes: array<atomic<u32>, 4>;
 var<workgroup> agreed: vec4<u32>;
 
-// After the last token stands the last, after the last row or column of weights the last; x is zero
-// after the last column. A branch instead would make every load wait for the one before.
+// After the last token stands the last, which callers see to, after the last row or column of
+// weights the last; x is zero after the last column. A branch instead would make every load wait
+// for the one before.
 fn load_x(token: u32, part: u32, column: u32) -> vec4<f32> {
-  let at = (min(token, step_rows() - 1u) * COLUMNS + part * IN + min(column, IN - 4u)) / 4u;
+  let at = (token * COLUMNS + part * IN + min(column, IN - 4u)) / 4u;
   return select(vec4<f32>(), x[at], IN % ITERATION == 0u || column < IN);
 }
 
 fn load_w(row: u32, part: u32, column: u32) -> Stored8 {
   return load8((min(row, ROWS - 1u) * COLUMNS + part * IN + min(column, IN - 8u)) / 8u);
 }
+
+// The line of the `index`-th of as many lanes as bring in a line: sixteen lanes store at a time, and
+// their lines are as far apart as lie in different banks.
+fn spread_line(index: u32, lanes: u32) -> u32 {
+  let lines = max(16u / lanes, 1u);
+  return index / 8u * 8u + index % lines * (8u / lines) + index % 8u / lines;
+}
+const_assert X_LINES % 8u == 0u;
 
 // A token, a row and a part: where the tile of a workgroup begins.
 alias Place = vec3<u32>;
@@ -65,16 +74,18 @@ fn multiply(place: Place, lane: u32, subgroup: u32, scales: Scales) {
   let part = place.z;
   let own_t = subgroup / SUBGROUPS_R * FRAGMENTS_T;
   let own_r = subgroup % SUBGROUPS_R * FRAGMENTS_R;
+  let last_token = step_rows() - 1u;
   let four = lane % (2u * EIGHTS);  // of the columns of x
-  let x_line = lane / (2u * EIGHTS);
+  let x_line = spread_line(lane / (2u * EIGHTS), 2u * EIGHTS);
   let eight = lane % EIGHTS;  // of the columns of weights
-  let line = lane / EIGHTS;
+  let line = spread_line(lane / EIGHTS, EIGHTS);
   var sums: array<Result, FRAGMENTS_T * FRAGMENTS_R>;
   var next_x: array<vec4<f32>, AHEAD * OWN_X>;
   var next_w: array<Stored8, AHEAD * OWN_W>;
   for (var d = 0u; d < AHEAD; d++) {  // unroll
     for (var i = 0u; i < OWN_X; i++) {  // unroll
-      next_x[d * OWN_X + i] = load_x(first_token + x_line + i * X_LINES, part, d * STEP + 4u * four);
+      let token = min(first_token + x_line + i * X_LINES, last_token);
+      next_x[d * OWN_X + i] = load_x(token, part, d * STEP + 4u * four);
     }
     for (var i = 0u; i < OWN_W; i++) {  // unroll
       next_w[d * OWN_W + i] = load_w(first_row + line + i * LINES, part, d * STEP + 8u * eight);
@@ -101,8 +112,8 @@ fn multiply(place: Place, lane: u32, subgroup: u32, scales: Scales) {
       }
       let next = start + (d + AHEAD) * STEP;
       for (var i = 0u; i < OWN_X; i++) {  // unroll
-        next_x[d % AHEAD * OWN_X + i] =
-            load_x(first_token + x_line + i * X_LINES, part, next + 4u * four);
+        let token = min(first_token + x_line + i * X_LINES, last_token);
+        next_x[d % AHEAD * OWN_X + i] = load_x(token, part, next + 4u * four);
       }
       for (var i = 0u; i < OWN_W; i++) {  // unroll
         next_w[d % AHEAD * OWN_W + i] =
@@ -190,8 +201,9 @@ fn find_scales(place: Place, lane: u32) -> Scales {
   for (var column = lane * 8u; column < IN; column += THREADS * 8u) {
     var own_x = 0u;
     for (var t = 0u; t < TOKEN_TILE; t++) {
+      let token = min(place.x + t, step_rows() - 1u);
       for (var i = 0u; i < 8u; i += 4u) {
-        own_x = max(own_x, largest_bits(load_x(place.x + t, place.z, column + i)));
+        own_x = max(own_x, largest_bits(load_x(token, place.z, column + i)));
       }
     }
     atomicMax(&notes[1], own_x);
