@@ -49,6 +49,10 @@ class GraphBuilder {
   ValueId add_positions(ValueId x, ValueId table, uint32_t offset = 0) {
     return one(AddPositions{offset}, {x, table});
   }
+  ValueId unfold(ValueId x, Unfold attributes) { return one(attributes, {x}); }
+  ValueId group_norm(ValueId x, ValueId w, ValueId bias, float eps) {
+    return one(GroupNorm{eps}, {x, w, bias});
+  }
   ValueId short_conv(ValueId x, ValueId w, ValueId state, Activation activation,
                      std::optional<ValueId> bias = {});
   ValueId gated_delta(ValueId qkv, ValueId ab, ValueId rates, ValueId state,

@@ -175,6 +175,23 @@ TEST(GraphShapes, ExpertsHaveAnOrderForEachColumn) {
   EXPECT_NE(error({16}, 0).find("operand 1 is u32[16]"), std::string::npos);
 }
 
+TEST(GraphShapes, ConvolutionsReadRowsOfAllSteps) {
+  GraphBuilder b;
+  const ValueId rows = b.host_rows("sound", 40, 3);
+  const ValueId y = b.unfold(rows, {.taps = 5, .stride = 2});
+  EXPECT_EQ(b.at(y).shape, (Shape{kTokens, 15}));
+  EXPECT_TRUE(b.finish(y));
+  const auto error = [](const Unfold& op, bool of_step) {
+    GraphBuilder own;
+    const ValueId x = of_step ? own.row_input("x", 3) : own.host_rows("x", 40, 3);
+    auto graph = own.finish(own.unfold(x, op));
+    return graph ? "" : graph.error().message;
+  };
+  EXPECT_EQ(error({.taps = 2}, true), "unfold: operand 0 is f32[T,3], expected rows for all steps");
+  EXPECT_EQ(error({.taps = 0}, false),
+            "unfold: operand 0 is f32[40,3], expected at least one tap and a stride");
+}
+
 TEST(GraphShapes, AListHasTheMaximaAndBlocksOfItsLogits) {
   const auto message = [](Dim columns, Dim maxima) {
     GraphBuilder b;

@@ -16,6 +16,7 @@
 #include "graph/expert_ops.h"
 #include "graph/fused_ops.h"
 #include "graph/sampling_ops.h"
+#include "graph/sound_ops.h"
 
 namespace tokamak {
 
@@ -106,8 +107,9 @@ struct KvAppend {
 /// the last w of those. Otherwise it sees every position of the step, with a window those less than
 /// w away; the whole sequence is one step then. A bias by distance is added to the scores: of head
 /// h and a key that is j - i positions after the query, bias[r + clamp(j - i, -r, r), h]. With ends
-/// instead, row t sees what is before position ends[t], too. (q [T, heads*d], cache [cells, 2, kv,
-///     d], pages u32 [P], bias? [2*r + 1, heads] or ends? u32 [T]) -> [T, heads*d]
+/// instead, row t sees what is before position ends[t], too; not causal, that alone: keys may be of
+/// another sequence then, such as what a model hears. (q [T, heads*d], cache [cells, 2, kv, d],
+///     pages u32 [P], bias? [2*r + 1, heads] or ends? u32 [T]) -> [T, heads*d]
 struct Attention {
   static constexpr std::string_view kName = "attention";
   float scale = 1;
@@ -195,9 +197,9 @@ struct LastRow {
 using Op = std::variant<Embed, Linear, RmsNorm, Add, Scale, Softcap, Glu, Rope, KvAppend, Attention,
                         ShortConv, GatedDelta, Route, ExpertLinear, ExpertSum, ExpertColumns,
                         Columns, GatherColumns, LayerNorm, Activate, AddPositions, FirstRow,
-                        MeanRows, LastRow, BlockArgmax, NextToken, BlockMaxima, TopKBlocks,
-                        TopKTokens, SampleToken, AddRmsNorm, Qkv, SplitLinear, LinearGlu,
-                        FusedLinear, GatedFfn, StepAttention, ExpertGlu, ExpertMix>;
+                        MeanRows, Unfold, GroupNorm, LastRow, BlockArgmax, NextToken, BlockMaxima,
+                        TopKBlocks, TopKTokens, SampleToken, AddRmsNorm, Qkv, SplitLinear,
+                        LinearGlu, FusedLinear, GatedFfn, StepAttention, ExpertGlu, ExpertMix>;
 
 /// The index of alternative T in Op: how patterns and kernel tables name an op without attributes.
 template <typename T, size_t kIndex = 0>

@@ -65,6 +65,20 @@ struct Rule : ShapeChecks {
   }
   Outputs operator()(const Softcap&) const { return one(); }
   Outputs operator()(const Activate&) const { return one(); }
+  Outputs operator()(const Unfold& op) const {
+    TOK_TRY(count(1, 1));
+    TOK_TRY(activation(0));
+    if (in[0]->shape[0] < 1) return wrong(0, "rows for all steps");
+    if (op.taps == 0 || op.stride == 0) return wrong(0, "at least one tap and a stride");
+    return {{matrix(kTokens, in[0]->shape[1] * Dim{op.taps})}};
+  }
+  Outputs operator()(const GroupNorm&) const {
+    TOK_TRY(count(3, 3));
+    TOK_TRY(activation(0));
+    TOK_TRY(vector(1, in[0]->shape[1]));
+    TOK_TRY(vector(2, in[0]->shape[1]));
+    return {{matrix(in[0]->shape[0], in[0]->shape[1])}};
+  }
   Outputs operator()(const AddPositions& op) const {
     TOK_TRY(count(2, 2));
     TOK_TRY(activation(0));

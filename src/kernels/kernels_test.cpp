@@ -250,11 +250,14 @@ TEST(Variants, EveryEmbeddedFileBelongsToAVariant) {
             problem.inputs.push_back(tensor({64}));
             note(problem);
           }
-          if (std::holds_alternative<Attention>(op)) {
+          if (auto* both_ways = std::get_if<Attention>(&op)) {
             problem.inputs.push_back(tensor({9, 2}));
             note(problem);
             problem.inputs[3] = tensor({kTokens}, DType::kU32);
-            note(problem);
+            for (const bool causal : {false, true}) {
+              both_ways->causal = causal;
+              note(problem);
+            }
           }
           if (std::holds_alternative<Embed>(op)) {
             problem.inputs.push_back(tensor({3, 64}));

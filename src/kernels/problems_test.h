@@ -47,6 +47,11 @@ inline Problem ordinary(const Op& op, uint32_t max_tokens = 1) {
     p.inputs = {x};
   else if (std::holds_alternative<AddPositions>(op))
     p.inputs = {x, tensor({32, 64})};
+  else if (std::holds_alternative<Unfold>(op)) {
+    p.inputs = {tensor({32, 32})};
+    p.outputs = {tensor({kTokens, 32})};
+  } else if (std::holds_alternative<GroupNorm>(op))
+    p.inputs = {x, tensor({64}), tensor({64})};
   else if (const auto* norm = std::get_if<AddRmsNorm>(&op))
     p.inputs = {tensor({kTokens, norm->parts * 64}), x, tensor({64})};
   else if (std::holds_alternative<Attention>(op))

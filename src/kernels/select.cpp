@@ -10,6 +10,7 @@
 #include "kernels/attention/attention.h"
 #include "kernels/attention/step_attention.h"
 #include "kernels/conv/short_conv.h"
+#include "kernels/conv/unfold.h"
 #include "kernels/cuda/variants.h"
 #include "kernels/delta/gated_delta.h"
 #include "kernels/elementwise/elementwise.h"
@@ -18,6 +19,7 @@
 #include "kernels/experts/experts.h"
 #include "kernels/experts/fused_experts.h"
 #include "kernels/linear/linear.h"
+#include "kernels/norm/group_norm.h"
 #include "kernels/norm/layer_norm.h"
 #include "kernels/norm/rms_norm.h"
 #include "kernels/rope/rope.h"
@@ -32,10 +34,10 @@ std::vector<KernelVariant> collect() {
   std::vector<KernelVariant> all;
   for (const std::span<const KernelVariant> family :
        {embed_variants(), position_variants(), linear_variants(), rms_norm_variants(),
-        layer_norm_variants(), elementwise_variants(), rope_variants(), attention_variants(),
-        step_attention_variants(), conv_variants(), delta_variants(), expert_variants(),
-        fused_expert_variants(), sampling_variants(), sample_token_variants(),
-        top_token_variants()}) {
+        layer_norm_variants(), group_norm_variants(), unfold_variants(), elementwise_variants(),
+        rope_variants(), attention_variants(), step_attention_variants(), conv_variants(),
+        delta_variants(), expert_variants(), fused_expert_variants(), sampling_variants(),
+        sample_token_variants(), top_token_variants()}) {
     all.insert(all.end(), family.begin(), family.end());
   }
   const std::vector<KernelVariant> cuda = cuda_variants(all);

@@ -55,6 +55,17 @@ void add_encoder_cases(std::vector<SelfTestCase>& all, const SelfTestSteps& step
     const ValueId x = w.activation(kColumns), angles = w.activation(6);
     all.push_back(w.finish(w.graph().rope(x, angles, kSelfTestHead), steps, kSelfTestSum));
   }
+  {
+    Writer w("unfold 90 x 7", Unfold::kName);
+    const Unfold op{.taps = 5, .stride = 2, .pad = 3};
+    all.push_back(w.finish(w.graph().unfold(w.random("x", {90, 7}), op), steps, kSelfTestExact));
+  }
+  {
+    Writer w(fmt::format("group_norm {}", kColumns), GroupNorm::kName);
+    const ValueId x = w.activation(kColumns), weight = w.random("w", {kColumns});
+    const ValueId y = w.graph().group_norm(x, weight, w.random("bias", {kColumns}), 1e-3f);
+    all.push_back(w.finish(y, steps, kSelfTestSum));
+  }
   all.push_back(biased_attention(steps));
 }
 

@@ -140,6 +140,11 @@ ValueId CaseBuilder::pages(uint32_t positions, uint32_t kept, uint32_t& slots) {
   return builder_.input("pages", {Dim{count}});
 }
 
+ValueId CaseBuilder::ends(uint32_t end) {
+  case_.end = end;
+  return builder_.input("ends", {kTokens});
+}
+
 Case CaseBuilder::finish(ValueId result, Steps steps, double tolerance) {
   auto graph = builder_.finish(result);
   EXPECT_TRUE(graph) << case_.name << ": " << graph.error().message;
@@ -176,6 +181,28 @@ std::unique_ptr<Program> start(const Case& c, Backend& backend, Plan plan) {
   return *std::move(program);
 }
 
+namespace {
+
+/// The ends of a step's rows.
+class Ends {
+ public:
+  Ends(const Case& c, const Plan& plan, size_t rows) : values_(rows, c.end) {
+    for (uint32_t i = 0; i < plan.buffers.size(); ++i) {
+      if (plan.buffers[i].use != BufferUse::kInput) continue;
+      write_ = {BufferId(i), std::as_bytes(std::span<const uint32_t>(values_))};
+      count_ = 1;
+    }
+  }
+  std::span<const InputWrite> writes() const { return {&write_, count_}; }
+
+ private:
+  std::vector<uint32_t> values_;
+  InputWrite write_;
+  size_t count_ = 0;
+};
+
+}  // namespace
+
 Run run(const Case& c, Backend& backend) {
   auto plan = plan_of(c, backend);
   if (plan) return run(c, backend, *std::move(plan));
@@ -201,8 +228,9 @@ Run run(const Case& c, Backend& backend, Plan plan) {
       }
       run.results.emplace_back(result->begin(), result->end());
     };
-    const auto submitted =
-        program->submit({.phase = 0, .slots = {slot}, .tokens = tokens, .done = keep});
+    const Ends ends(c, program->plan(), chunk);
+    const auto submitted = program->submit(
+        {.phase = 0, .slots = {slot}, .tokens = tokens, .inputs = ends.writes(), .done = keep});
     EXPECT_TRUE(submitted) << c.name << ": " << submitted.error().message;
     slot.position += chunk;
   }
@@ -257,6 +285,8 @@ Run run_slots(const Case& c, Backend& backend, Plan plan, std::span<const uint32
     }
     if (tokens.empty()) continue;
     request.tokens = tokens;
+    const Ends ends(c, program->plan(), tokens.size());
+    request.inputs = ends.writes();
     if (chooses) {
       request.result_bytes =
           phase.max_tokens * byte_count(phase.result.dtype, phase.result.shape, 1);

@@ -24,6 +24,7 @@ struct Case {
   Steps steps;
   double tolerance = 0;  // of the largest magnitude in the step's result, at least 1
   SamplingRule rule;     // of every step
+  uint32_t end = 0;      // of every row, where the graph has ends
 };
 
 /// Token ids are below this; tables of embeddings have that many rows.
@@ -49,6 +50,8 @@ class CaseBuilder {
   /// A page table that scatters `positions` positions over the cache, or keeps reusing the pages of
   /// a window that holds `kept` positions; `slots` receives the slots the cache needs.
   ValueId pages(uint32_t positions, uint32_t kept, uint32_t& slots);
+  /// u32 [T]: that of every row.
+  ValueId ends(uint32_t end);
 
   Case finish(ValueId result, Steps steps, double tolerance);
 

@@ -245,6 +245,10 @@ std::vector<Case> attention_cases() {
     all.push_back(attention_case({4, 2, 64}, 40, 0, cache, kLongChunks, true, 5));
     all.push_back(attention_case({4, 1, 128}, 40, 0, cache, kWhole, true, 5));
   }
+  for (const DType cache : {DType::kF32, DType::kF16, kQ8Cache}) {
+    all.push_back(cross_attention_case(cache, kWhole, 37));
+    all.push_back(cross_attention_case(cache, kOneByOne, 1));
+  }
   all.push_back(attention_case({4, 2, 4}, 0, 0, kQ8Cache, kLongChunks));
   all.push_back(attention_case({8, 1, 64}, 0, 0, kQ8Cache, kManyTokens));
   all.push_back(attention_case({6, 3, 80}, 40, 0, kQ8Cache, kLongChunks));
@@ -323,6 +327,8 @@ std::vector<Case> cases_of(std::string_view op) {
         op, [](GraphBuilder& g, Activation a, ValueId x, ValueId) { return g.activate(a, x); });
   }
   if (op == "add_positions") return add_positions_cases();
+  if (op == "unfold") return unfold_cases();
+  if (op == "group_norm") return group_norm_cases();
   if (op == "rope") return rope_cases();
   if (op == "attention") return attention_cases();
   if (op == "kv_append") return kv_append_cases();

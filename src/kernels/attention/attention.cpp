@@ -72,6 +72,12 @@ bool has_bias(const Problem& p) {
   return p.inputs.size() == 4 && !has_ends(p);
 }
 
+/// The text that says where what a row sees ends.
+const char* until_source(const Problem& p) {
+  if (!has_ends(p)) return "attention/until.wgsl";
+  return p.as<Attention>().causal ? "attention/until_ends.wgsl" : "attention/until_only_ends.wgsl";
+}
+
 void attention_reference(const CpuCall& call) {
   const Attention& op = call.as<Attention>();
   const CpuTensor& cache = call.inputs[1];
@@ -88,7 +94,7 @@ void attention_reference(const CpuCall& call) {
       end = slot.position + slot.count;
       if (window > 0) end = std::min(end, position + window);
     }
-    if (ends_given) end = std::max<size_t>(end, call.inputs[3].u32()[t]);
+    if (ends_given) end = std::max<size_t>(op.causal ? end : 0, call.inputs[3].u32()[t]);
     for (size_t head = 0; head < heads; ++head) {
       const size_t at = t * columns + head * head_dim;
       const KeyRange keys{head / group, first_seen(position, window), end};
@@ -159,9 +165,7 @@ Launch attention_base(const Problem& p, uint32_t threads) {
                               {"SCALE", op.scale},
                               {"SOFTCAP", op.softcap}},
                 .sources = {cache_source(cache.dtype), "attention/read_cache.wgsl",
-                            "attention/positions.wgsl",
-                            has_ends(p) ? "attention/until_ends.wgsl" : "attention/until.wgsl",
-                            "attention/softcap.wgsl",
+                            "attention/positions.wgsl", until_source(p), "attention/softcap.wgsl",
                             has_bias(p) ? "attention/distance_bias.wgsl" : "attention/no_bias.wgsl",
                             cache.dtype == kQ8Cache ? "attention/read_pairs_q8.wgsl"
                                                     : "attention/read_pairs.wgsl"},

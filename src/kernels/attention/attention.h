@@ -18,7 +18,8 @@
 //              a few neighbouring lanes and merges the partial sums of many keys at the end.
 //              bias f32 [2 * r + 1, heads], which may be missing: added to the scores, the number
 //              of the distance from query to key, at most r before or after it, and of the head.
-//              ends u32 [T], instead: row t sees up to position ends[t] as well, and without that
+//              ends u32 [T], instead: row t sees up to position ends[t] as well, and without that;
+//              not causal, it sees that alone, and at least one position
 // The tile variant computes all query heads of a key head for several tokens at a time, so that
 // they share what they read (Dao et al. 2022, arXiv:2205.14135). Accumulation in f32 on devices,
 // f64 in the reference. head_dim is even.

@@ -1,0 +1,50 @@
+#include "kernels/conv/unfold.h"
+
+#include "kernels/launch.h"
+
+namespace tokamak {
+namespace {
+
+void unfold_reference(const CpuCall& call) {
+  const Unfold& op = call.as<Unfold>();
+  const std::span<const float> x = call.inputs[0].f32();
+  const size_t rows = call.inputs[0].dims[0], n = call.inputs[0].dims[1];
+  const std::span<float> y = call.outputs[0].f32();
+  for (size_t t = 0; t < call.batch.rows(); ++t) {
+    const size_t first = size_t{op.stride} * call.batch.position_of(t);
+    for (size_t i = 0; i < n * op.taps; ++i) {
+      const size_t row = first + i % op.taps;  // and pad more
+      const bool is_there = row >= op.pad && row - op.pad < rows;
+      y[t * n * op.taps + i] = is_there ? x[(row - op.pad) * n + i / op.taps] : 0;
+    }
+  }
+}
+
+Launch unfold_launch(const Problem& problem, const DeviceInfo&) {
+  const Unfold& op = problem.as<Unfold>();
+  const uint32_t columns = uint32_t(problem.outputs[0].shape[1]);
+  return {.constants = {{"THREADS", kMapThreads},
+                        {"COLUMNS", columns},
+                        {"ROWS", uint32_t(problem.inputs[0].shape[0])},
+                        {"TAPS", op.taps},
+                        {"STRIDE", op.stride},
+                        {"PAD", op.pad}},
+          .sources = {"conv/unfold.wgsl", "elementwise/map.wgsl", "wgsl/entry.wgsl"},
+          .grid = {.x = {ceil_div(columns, kMapThreads)}, .y = {1, 1}}};
+}
+
+constexpr KernelVariant kVariants[] = {
+    {.name = "unfold.wgsl", .op = op_index<Unfold>(), .launch = unfold_launch},
+    {.name = "unfold.cpu",
+     .op = op_index<Unfold>(),
+     .backend = BackendKind::kCpu,
+     .reference = unfold_reference},
+};
+
+}  // namespace
+
+std::span<const KernelVariant> unfold_variants() {
+  return kVariants;
+}
+
+}  // namespace tokamak
