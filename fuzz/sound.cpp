@@ -8,6 +8,11 @@
 
 using namespace tokamak;
 
+// libvorbis forgets some kilobytes of a damaged header (Debian 12's 1.3.7).
+extern "C" const char* __lsan_default_suppressions() {
+  return "leak:libvorbis";
+}
+
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* input, size_t size) {
   constexpr SoundLimits kLimits = {.max_seconds = 20};
   if (const auto samples = decode_sound(std::as_bytes(std::span(input, size)), kLimits)) {

@@ -131,6 +131,13 @@ Result<Engine::Compiled> compile_as_asked(const ModelFiles& files, const DeviceI
   TOK_TRY(build.quantization,
           read_quantization(config, files.tensors, quantize_config ? &*quantize_config : nullptr));
   TOK_TRY(build.quantize, quantized_type(options.quantize));
+  if (architecture->speech != nullptr) {
+    TOK_TRY(out.speech, architecture->speech(config, files.tensors, build));
+    for (const SoundStage& stage : out.speech->stages) {
+      Graph& graph = out.stages.emplace_back(stage.graph);
+      TOK_TRY(fuse::run_pipeline(graph, fuse::Steps::kMany, options.disabled_passes, out.target));
+    }
+  }
   TOK_TRY(out.unfused, architecture->build(config, files.tensors, build));
   const bool has_batches = build.sequences > 1 && out.gives_text();
   TOK_TRY(fuse_graphs(out, options.disabled_passes, has_batches));
@@ -165,6 +172,10 @@ Result<Engine::Compiled> compile_as_asked(const ModelFiles& files, const DeviceI
   if (out.vision) {
     capturing.phases.push_back({"images", build.chunk, PhaseKind::kImages, &out.images});
   }
+  for (size_t i = 0; i < out.stages.size(); ++i) {
+    capturing.phases.push_back(
+        {stage_input(i), out.speech->stages[i].max_rows, PhaseKind::kSound, &out.stages[i]});
+  }
   capturing.phases.push_back({"decode", 1, PhaseKind::kDecode, &out.one_token});
   std::optional<Graph> long_context[3];
   if (out.gives_text()) {
@@ -198,6 +209,9 @@ Result<Engine::Compiled> compile_as_asked(const ModelFiles& files, const DeviceI
 }  // namespace
 
 Graph Engine::unfused(const Compiled& compiled, const Phase& phase) {
+  for (size_t i = 0; i < compiled.stages.size(); ++i) {
+    if (phase.name == stage_input(i)) return compiled.speech->stages[i].graph;
+  }
   if (!decodes(phase.kind)) return compiled.unfused;
   const Graph one = fuse::for_one_token(compiled.unfused);
   if (phase.kind == PhaseKind::kGreedy) return fuse::with_argmax(one);

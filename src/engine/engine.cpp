@@ -149,6 +149,12 @@ Result<ChatTemplateSource> chat_templates(const ModelFiles& files, std::string_v
   return read_chat_templates(files.tokenizer_files(), jinja, additional);
 }
 
+UnusedTensors unused_of(const ModelFiles& files, const Engine::Compiled& compiled) {
+  std::span<const SoundStage> stages;
+  if (compiled.speech) stages = compiled.speech->stages;
+  return unused_tensors(files.tensors, compiled.unfused, stages);
+}
+
 Failure no_tokenizer(const ModelFiles& files) {
   return invalid_input(
       "{} has no {}.", files.name,
@@ -185,9 +191,8 @@ Result<std::unique_ptr<Engine>> Engine::load(ModelFiles files, std::unique_ptr<B
                         engine->sampling_status_));
   if (options.notice) {
     for (const std::string& text : engine->files_.notices) options.notice(text);
-    const std::string text =
-        unknown_tensors_notice(unused_tensors(engine->files_.tensors, engine->compiled_.unfused),
-                               engine->compiled_.facts.architecture);
+    const std::string text = unknown_tensors_notice(unused_of(engine->files_, engine->compiled_),
+                                                    engine->compiled_.facts.architecture);
     if (!text.empty()) options.notice(text);
   }
   const double compiled = clock();

@@ -15,6 +15,7 @@
 #include "backend/backend.h"
 #include "base/json.h"
 #include "engine/hints.h"
+#include "engine/model_files.h"
 #include "engine/open_options.h"
 #include "formats/native_files.h"
 #include "formats/tensor_file.h"
@@ -32,29 +33,13 @@
 
 namespace tokamak {
 
-/// What a model folder holds, read but not interpreted. Texts are empty where there is no file.
-/// A GGUF file fills the same fields; its vocabulary stands apart.
-struct ModelFiles {
-  std::string name;    // for messages: the folder or file
-  TensorFile tensors;  // those of an encoder's modules have their folder and '/' before their names
-  ModelDescription description;
-  std::string tokenizer, tokenizer_config, chat_template;
-  std::string special_tokens_map, added_tokens;                     // .json, beside tokenizer.json
-  std::vector<std::pair<std::string, std::string>> more_templates;  // additional_chat_templates/
-  std::optional<GgufVocab> vocab;                                   // instead of `tokenizer`
-  std::vector<std::string> notices;  // what is odd in the files, for OpenOptions::notice
-
-  TokenizerFiles tokenizer_files() const {
-    return {tokenizer, tokenizer_config, special_tokens_map, added_tokens};
-  }
-};
-
 struct LoadTimes {
   double total_seconds = 0, compile_seconds = 0, upload_seconds = 0;
   double test_seconds = 0;  // of compile_seconds: looking for wrong kernels
 };
 
 class Sight;
+class Transcriber;
 
 class Engine {
  public:
@@ -89,10 +74,13 @@ class Engine {
     std::optional<VisionTower> vision;  // set: the plan reads images
     Graph images;                       // fused for steps with images
     std::optional<Encoder> encoder;     // set: the result is an embedding
+    std::optional<SpeechModel> speech;  // set: the plan hears
+    std::vector<Graph> stages;          // of that, fused
     ModelHints hints;
 
-    /// Otherwise the result is a row of each whole sequence: an embedding, or a logit of a pair.
-    bool gives_text() const { return !encoder && !facts.score; }
+    /// Otherwise the result is a row of each whole sequence, an embedding or a logit of a pair, or
+    /// what a model hears.
+    bool gives_text() const { return !encoder && !facts.score && !facts.hears; }
   };
   /// What was fused for that phase, as it was before.
   static Graph unfused(const Compiled& compiled, const Phase& phase);
@@ -178,6 +166,10 @@ class Engine {
   Result<std::vector<float>> scores(std::span<const EncoderInput> pairs,
                                     const RerankOptions& options = {});
 
+  /// What writes down recordings, as transcriber.h says. It uses the engine's program: one call
+  /// after another. Native programs only. Errors: a model that does not hear.
+  Result<Transcriber*> transcriber();
+
  private:
   Result<std::unique_ptr<Program>> make_program(const Plan& plan, const LoadProgress& progress);
   Result<std::unique_ptr<Program>> make_program_again(const Plan& plan, const Error& loss);
@@ -202,9 +194,11 @@ class Engine {
   Result<void> sampling_status_;
   LoadTimes times_;
   Clock clock_;
-  bool is_busy_ = false;                  // with a call that has callbacks
-  uint64_t calls_ = 0;                    // of generate(), for seeds
-  std::unique_ptr<Sight> sight_;          // null: for text only
+  bool is_busy_ = false;          // with a call that has callbacks
+  uint64_t calls_ = 0;            // of generate(), for seeds
+  std::unique_ptr<Sight> sight_;  // null: for text only
+  /// Shared, since only native programs know what it takes to destroy it.
+  std::shared_ptr<Transcriber> transcriber_;
   std::unique_ptr<Scheduler> scheduler_;  // the last: it refers to others
 };
 

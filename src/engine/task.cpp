@@ -50,6 +50,15 @@ Result<std::optional<Encoder>> find_encoder(const ModelDescription& description,
 }
 
 Result<void> check_task(const Engine::Compiled& compiled, Task task) {
+  if (compiled.facts.hears) {
+    if (task == Task::kAny || task == Task::kSpeech) return {};
+    return unsupported(
+        "This model writes down what it hears: it takes recordings, no texts (tokamak "
+        "transcribe).");
+  }
+  if (task == Task::kSpeech) {
+    return unsupported("This model does not hear; recordings are for Moonshine and Whisper.");
+  }
   const std::optional<Encoder>& encoder = compiled.encoder;
   if (encoder && (task == Task::kText || task == Task::kRanking)) {
     return unsupported("This is an embedding model: it gives vectors, {} (tokamak embed).",
@@ -142,7 +151,9 @@ Result<BuildOptions> build_options(const Engine::Compiled& compiled, const Tenso
                   options.cache_tokens, build.context);
     }
   }
-  if (!gives_text) {
+  if (compiled.facts.hears) {
+    build.sequences = 1;
+  } else if (!gives_text) {
     if (encoder) build.embedding = encoder->head;
     // What looks at all tokens must have them in one step.
     const bool in_chunks =

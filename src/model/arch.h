@@ -7,6 +7,7 @@
 #include "formats/tensor_file.h"
 #include "model/config.h"
 #include "model/model_builder.h"
+#include "model/speech.h"
 #include "model/vision.h"
 
 namespace tokamak {
@@ -25,6 +26,7 @@ struct ModelFacts {
   RopeTable rope;            // of layers that see everything
   /// Set: a cross-encoder, whose result is a logit for each sequence, a pair of texts.
   std::optional<ScoreFunction> score = std::nullopt;
+  bool hears = false;  // a model that writes down what it hears: build() is its decoder
 };
 
 struct Architecture {
@@ -34,6 +36,9 @@ struct Architecture {
   Result<Graph> (*build)(const ConfigReader&, const TensorFile&, const BuildOptions&);
   /// Its vision tower for images of at most that many pixels; null where it reads text only.
   Result<VisionTower> (*vision)(const ConfigReader&, const TensorFile&, uint64_t pixels) = nullptr;
+  /// What it hears with; null where it does not.
+  Result<SpeechModel> (*speech)(const ConfigReader&, const TensorFile&,
+                                const BuildOptions&) = nullptr;
 };
 
 std::span<const Architecture> architectures();
@@ -65,6 +70,20 @@ Result<Graph> build_qwen3_5(const ConfigReader&, const TensorFile&, const BuildO
 Result<VisionTower> build_qwen3_5_vision(const ConfigReader&, const TensorFile&, uint64_t pixels);
 Result<ModelFacts> qwen3_moe_facts(const ConfigReader&);
 Result<Graph> build_qwen3_moe(const ConfigReader&, const TensorFile&, const BuildOptions&);
+// Models that hear.
+Result<ModelFacts> moonshine_facts(const ConfigReader&);
+Result<Graph> build_moonshine(const ConfigReader&, const TensorFile&, const BuildOptions&);
+Result<SpeechModel> build_moonshine_speech(const ConfigReader&, const TensorFile&,
+                                           const BuildOptions&);
+Result<ModelFacts> moonshine_streaming_facts(const ConfigReader&);
+Result<Graph> build_moonshine_streaming(const ConfigReader&, const TensorFile&,
+                                        const BuildOptions&);
+Result<SpeechModel> build_moonshine_streaming_speech(const ConfigReader&, const TensorFile&,
+                                                     const BuildOptions&);
+Result<ModelFacts> whisper_facts(const ConfigReader&);
+Result<Graph> build_whisper(const ConfigReader&, const TensorFile&, const BuildOptions&);
+Result<SpeechModel> build_whisper_speech(const ConfigReader&, const TensorFile&,
+                                         const BuildOptions&);
 // Encoders, and those with a classifier at their end: rankers.
 Result<ModelFacts> bert_facts(const ConfigReader&);
 Result<Graph> build_bert(const ConfigReader&, const TensorFile&, const BuildOptions&);

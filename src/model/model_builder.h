@@ -79,6 +79,9 @@ class ModelBuilder : public GraphBuilder {
   /// x Wᵀ (+ bias) with the tensors name + ".weight" and, where `bias`, name + ".bias".
   ValueId projection(ValueId x, std::string_view name, uint32_t rows, bool bias = false);
   ValueId projection(ValueId x, std::string_view name, Rows rows, bool bias = false);
+  /// The same, where neighbours within each of `heads` heads turn together: they come to stand half
+  /// a head apart, as rotate() turns them.
+  ValueId pairs_projection(ValueId x, std::string_view name, uint32_t rows, uint32_t heads);
   /// `name` is the matrix's own.
   ValueId projection(ValueId x, std::string_view name, const std::vector<Piece>& pieces);
   /// The products of the experts that each token chose; `pieces` has the matrix of each expert.

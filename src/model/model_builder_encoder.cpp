@@ -1,4 +1,4 @@
-// The part of ModelBuilder that encoders use.
+// The part of ModelBuilder that encoders and models of speech use.
 #include "base/input_names.h"
 #include "model/model_builder.h"
 
@@ -41,6 +41,17 @@ ValueId ModelBuilder::listed_rows(std::string_view key, std::string_view name, u
   Weight weight{.parts = {}, .order = RowOrder::kConcat};
   for (const uint32_t row : rows) weight.parts.emplace_back(full, row, 1);
   return constant(std::string(key), {Dim(rows.size()), columns}, DType::kF32, std::move(weight));
+}
+
+ValueId ModelBuilder::pairs_projection(ValueId x, std::string_view name, uint32_t rows,
+                                       uint32_t heads) {
+  const uint32_t columns = uint32_t(at(x).shape[1]);
+  WeightPart part(full_name(fmt::format("{}.weight", name)));
+  const Located own = located(part.name, rows, columns);
+  part.rope_heads = heads;
+  const std::string key = part.name;
+  const ValueId w = constant(key, {rows, columns}, own.dtype, Weight{{std::move(part)}});
+  return linear(x, in_own_order(key, {w, column_order(own.groups, columns)}));
 }
 
 ValueId ModelBuilder::token_types() {

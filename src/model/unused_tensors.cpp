@@ -23,17 +23,17 @@ std::string_view without(std::string_view name, std::string_view prefix) {
   return name.starts_with(prefix) ? name.substr(prefix.size()) : name;
 }
 
-std::set<std::string, std::less<>> read_names(const Graph& graph) {
-  std::set<std::string, std::less<>> names;
+using Names = std::set<std::string, std::less<>>;
+
+void add_read_names(const Graph& graph, Names& names) {
   for (const TensorDesc& value : graph.values) {
     const auto* weight = std::get_if<Weight>(&value.recipe);
     if (weight == nullptr) continue;
     for (const WeightPart& part : weight->parts) names.insert(part.name);
   }
-  return names;
 }
 
-bool is_companion(std::string_view name, const std::set<std::string, std::less<>>& read) {
+bool is_companion(std::string_view name, const Names& read) {
   return std::ranges::any_of(kCompanions, [&](std::string_view ending) {
     if (!name.ends_with(ending)) return false;
     name.remove_suffix(ending.size());
@@ -46,13 +46,16 @@ bool is_companion(std::string_view name, const std::set<std::string, std::less<>
 bool is_redundant(std::string_view name) {
   return name.ends_with("rotary_emb.inv_freq") || name == "rope_freqs.weight" ||
          name.starts_with("rope_factors_") || name.ends_with("lm_head.weight") ||
-         name.ends_with("embeddings.position_ids");
+         name == "proj_out.weight" || name.ends_with("embeddings.position_ids");
 }
 
 }  // namespace
 
-UnusedTensors unused_tensors(const TensorFile& file, const Graph& graph) {
-  const auto read = read_names(graph);
+UnusedTensors unused_tensors(const TensorFile& file, const Graph& graph,
+                             std::span<const SoundStage> stages) {
+  Names read;
+  add_read_names(graph, read);
+  for (const SoundStage& stage : stages) add_read_names(stage.graph, read);
   UnusedTensors unused;
   for (const TensorInfo& tensor : file.tensors()) {
     if (read.contains(tensor.name) || is_companion(tensor.name, read)) continue;

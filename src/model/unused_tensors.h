@@ -3,11 +3,13 @@
 // weight that is not used is often the sign of an answer that is not right.
 #pragma once
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "formats/tensor_file.h"
 #include "graph/graph.h"
+#include "model/speech.h"
 
 namespace tokamak {
 
@@ -18,7 +20,8 @@ struct UnusedTensors {
   std::vector<std::string> unknown;
 };
 
-UnusedTensors unused_tensors(const TensorFile& file, const Graph& graph);
+UnusedTensors unused_tensors(const TensorFile& file, const Graph& graph,
+                             std::span<const SoundStage> stages = {});
 
 /// One sentence on the unknown ones; "" when there are none.
 std::string unknown_tensors_notice(const UnusedTensors& unused, std::string_view architecture);

@@ -72,14 +72,15 @@ struct Step {
 enum class PhaseKind : uint8_t {
   kPrefill,  // any number of tokens of each sequence
   kImages,  // the same, where the host gives the angles of each row: images stand in two dimensions
+  kSound,   // a stage of what a model hears; its rows are no tokens
   kDecode,  // one token of each, gives logits
   kSampled,  // decode that ends in a list of the most probable tokens and a token drawn from it
   kGreedy,   // decode that ends in the most probable token
 };
-inline constexpr std::string_view kPhaseKindNames[] = {"prefill", "images", "decode", "sampled",
-                                                       "greedy"};
+inline constexpr std::string_view kPhaseKindNames[] = {"prefill", "images",  "sound",
+                                                       "decode",  "sampled", "greedy"};
 inline bool decodes(PhaseKind kind) {
-  return kind != PhaseKind::kPrefill && kind != PhaseKind::kImages;
+  return kind != PhaseKind::kPrefill && kind != PhaseKind::kImages && kind != PhaseKind::kSound;
 }
 /// Whether the device chooses the tokens of the next step.
 inline bool chooses(PhaseKind kind) {

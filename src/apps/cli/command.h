@@ -21,6 +21,7 @@ using Action = std::function<Result<void>()>;
 void add_run(App& app, Action& action);
 void add_chat(App& app, Action& action);
 void add_describe(App& app, Action& action);
+void add_transcribe(App& app, Action& action);
 void add_serve(App& app, Action& action);
 void add_mcp(App& app, Action& action);
 void add_embed(App& app, Action& action);

@@ -60,6 +60,7 @@ int run(int argc, char** argv) {
   add_run(app, action);
   add_chat(app, action);
   add_describe(app, action);
+  add_transcribe(app, action);
   add_serve(app, action);
   add_mcp(app, action);
   add_embed(app, action);

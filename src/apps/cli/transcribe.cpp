@@ -1,0 +1,146 @@
+#include "apps/cli/command.h"
+#include "apps/cli/output_file.h"
+#include "audio/decode.h"
+#include "speech/transcriber.h"
+#include "speech/transcript_text.h"
+
+namespace tokamak::cli {
+namespace {
+
+struct TranscribeFlags {
+  ModelFlags model;
+  std::vector<std::string> files;
+  std::string format = "text", output;
+  TranscribeOptions options;
+  bool no_timestamps = false, no_fallback = false;
+};
+
+Result<Samples> read_sound(const std::string& path) {
+  const auto samples = [&]() -> Result<Samples> {
+    if (path == "-") {
+      TOK_TRY(const std::string bytes, read_stdin());
+      return decode_sound(std::as_bytes(std::span(bytes)));
+    }
+    TOK_TRY(const auto file, open_file(path));
+    TOK_TRY(const FileBytes bytes, file->view(0, file->size()));
+    return decode_sound({bytes.data(), bytes.size()});
+  }();
+  if (samples) return samples;
+  return Failure(samples.error().within(path == "-" ? "standard input" : path));
+}
+
+/// What a person reads meanwhile: each segment as soon as it is there.
+class LiveText {
+ public:
+  explicit LiveText(bool is_on) : is_on_(is_on) {}
+  void add(const Segment& segment) {
+    if (!is_on_ || !status_) return;
+    const bool begins = !std::exchange(has_begun_, true);
+    const size_t first = begins ? segment.text.find_first_not_of(' ') : 0;
+    if (first != segment.text.npos) status_ = print(std::string_view(segment.text).substr(first));
+  }
+  const Result<void>& status() const { return status_; }
+
+ private:
+  bool is_on_, has_begun_ = false;
+  Result<void> status_;
+};
+
+Result<Transcript> transcribe_one(Transcriber& transcriber, const TranscribeFlags& flags,
+                                  const Samples& samples, LiveText& live) {
+  auto waiting = std::make_unique<Waiting>("listening");
+  const TranscribeCallbacks callbacks = {
+      .segment =
+          [&](const Segment& segment) {
+            waiting.reset();
+            live.add(segment);
+          },
+      .cancelled = [&] { return interrupted() || !live.status(); }};
+  TOK_TRY(transcriber.begin(flags.options, callbacks));
+  TOK_TRY(transcriber.add(samples));
+  return transcriber.finish();
+}
+
+Result<void> transcribe(TranscribeFlags flags) {
+  const auto format = transcript_format(flags.format);
+  if (!format) {
+    return fail(ErrorCode::kUsage, "--format is \"{}\", expected text, json, srt or vtt.",
+                flags.format);
+  }
+  const bool is_one = flags.files.size() == 1;
+  if (!is_one && (*format == TranscriptFormat::kSrt || *format == TranscriptFormat::kVtt)) {
+    return fail(ErrorCode::kUsage, "Subtitles are of one recording; give one FILE.");
+  }
+  TOK_TRY(check_output(flags.output));
+  flags.options.timestamps = !flags.no_timestamps;
+  flags.options.fallback = !flags.no_fallback;
+  // Whatever is wrong with a file shows before a model is loaded.
+  std::vector<Samples> sounds;
+  for (const std::string& path : flags.files) {
+    TOK_TRY(sounds.emplace_back(), read_sound(path));
+  }
+  when_interrupted(OnInterrupt::kStopSoon);
+  TOK_TRY(OpenOptions options, flags.model.options());
+  options.task = Task::kSpeech;
+  TOK_TRY(const std::unique_ptr<Engine> engine, ModelFlags::open(std::move(options)));
+  TOK_TRY(engine->tokenizer());
+  TOK_TRY(Transcriber* const transcriber, engine->transcriber());
+  std::string text;
+  for (size_t i = 0; i < sounds.size(); ++i) {
+    const bool is_live = *format == TranscriptFormat::kText && flags.output.empty();
+    if (is_live && !is_one) TOK_TRY(print(fmt::format("{}: ", flags.files[i])));
+    LiveText live(is_live);
+    const auto transcript = transcribe_one(*transcriber, flags, sounds[i], live);
+    if (!transcript) return Failure(transcript.error().within(flags.files[i]));
+    TOK_TRY(live.status());
+    if (is_live) {
+      TOK_TRY(print("\n"));
+    } else {
+      text += transcript_text(*transcript, *format);
+    }
+  }
+  if (flags.output.empty()) return print(text);
+  return write_output(flags.output, text);
+}
+
+}  // namespace
+
+void add_transcribe(App& app, Action& action) {
+  App* command = app.add_subcommand("transcribe", "write down what is said in recordings");
+  command->footer(
+      R"(MODEL must be one that hears: Moonshine (English) or Whisper. Files are WAV, FLAC, Ogg (Vorbis,
+Opus) or MP3 of any rate; - is standard input. Recordings may be two hours long.
+Examples:
+  tokamak transcribe openai/whisper-small talk.mp3
+  tokamak transcribe path/to/model film.wav --format srt -o film.srt
+  tokamak transcribe path/to/model interview.flac --language de --translate
+  ffmpeg -i film.mkv -f wav - | tokamak transcribe path/to/model -)");
+  auto flags = std::make_shared<TranscribeFlags>();
+  flags->model.add(*command, ModelFlags::Model::kRequired);
+  command->add_option("FILE", flags->files, "recordings")
+      ->required()
+      ->check(not_empty("the path of a file"));
+  command
+      ->add_option("-f,--format", flags->format, "text, json (with times and tokens), srt or vtt")
+      ->capture_default_str();
+  command->add_option("-o,--output", flags->output, "a file to write instead of standard output");
+  command->add_option("-l,--language", flags->options.language,
+                      "what is spoken, as en or de; without it the model finds out (Whisper)");
+  command->add_flag("--translate", flags->options.translate, "into English (Whisper)");
+  command->add_option("-p,--prompt", flags->options.prompt,
+                      "a text that the recording goes on from: names, spelling (Whisper)");
+  command
+      ->add_option("-t,--temperature", flags->options.temperature,
+                   "how freely words are chosen in the first attempt")
+      ->capture_default_str()
+      ->check(Range(0.0, 1.0));
+  command->add_option("--seed", flags->options.seed, "of what is chosen freely")
+      ->capture_default_str();
+  command->add_flag("--no-timestamps", flags->no_timestamps,
+                    "without times within a window of 30 seconds (Whisper)");
+  command->add_flag("--no-fallback", flags->no_fallback,
+                    "one attempt, also where the text looks wrong (Whisper)");
+  command->callback([flags, &action] { action = [flags] { return transcribe(*flags); }; });
+}
+
+}  // namespace tokamak::cli

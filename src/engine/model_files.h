@@ -1,0 +1,32 @@
+// ModelFiles: what a model folder holds.
+#pragma once
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "formats/tensor_file.h"
+#include "model/description.h"
+#include "text/tokenizer/gguf_vocab.h"
+#include "text/tokenizer/tokenizer.h"
+
+namespace tokamak {
+
+/// What a model folder holds, read but not interpreted. Texts are empty where there is no file.
+/// A GGUF file fills the same fields; its vocabulary stands apart.
+struct ModelFiles {
+  std::string name;    // for messages: the folder or file
+  TensorFile tensors;  // those of an encoder's modules have their folder and '/' before their names
+  ModelDescription description;
+  std::string tokenizer, tokenizer_config, chat_template;
+  std::string special_tokens_map, added_tokens;                     // .json, beside tokenizer.json
+  std::vector<std::pair<std::string, std::string>> more_templates;  // additional_chat_templates/
+  std::optional<GgufVocab> vocab;                                   // instead of `tokenizer`
+  std::vector<std::string> notices;  // what is odd in the files, for OpenOptions::notice
+
+  TokenizerFiles tokenizer_files() const {
+    return {tokenizer, tokenizer_config, special_tokens_map, added_tokens};
+  }
+};
+
+}  // namespace tokamak

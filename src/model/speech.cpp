@@ -1,0 +1,104 @@
+#include "model/speech.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "base/bits.h"
+#include "graph/kv_cache.h"
+
+namespace tokamak {
+
+uint32_t SoundStage::rows_of(uint32_t rows) const {
+  const uint32_t padded = rows + reads.pad + pad_after;
+  return padded < reads.taps ? 0 : (padded - reads.taps) / reads.stride + 1;
+}
+
+uint32_t SpeechModel::min_rows() const {
+  uint32_t rows = 1;
+  for (auto stage = stages.rbegin(); stage != stages.rend(); ++stage) {
+    const uint32_t needed = (rows - 1) * stage->reads.stride + stage->reads.taps;
+    rows = std::max(needed, stage->reads.pad + stage->pad_after + 1) - stage->reads.pad -
+           stage->pad_after;
+  }
+  return rows;
+}
+
+std::string stage_input(size_t index) {
+  return fmt::format("sound.{}", index);
+}
+
+std::string ahead_input(uint32_t ahead) {
+  return fmt::format("ahead.{}", ahead);
+}
+
+Result<float> scalar(const TensorFile& file, const std::string& name) {
+  const TensorInfo* const info = file.find(name);
+  if (info == nullptr || info->elements() != 1 || !is_float_weight(info->dtype)) {
+    return invalid_input("The checkpoint has {} \"{}\"; expected one number of f32, f16 or bf16.",
+                         info == nullptr ? "no tensor" : "another tensor", name);
+  }
+  TOK_TRY(const auto bytes, file.data(*info));
+  uint32_t bits = 0;
+  std::memcpy(&bits, bytes.data(), dtype_bytes(info->dtype));
+  if (info->dtype == DType::kBF16) return bf16_to_f32(uint16_t(bits));
+  return info->dtype == DType::kF16 ? f16_to_f32(uint16_t(bits)) : std::bit_cast<float>(bits);
+}
+
+ValueId SpeechBuilder::convolution(size_t index, uint32_t rows, uint32_t columns,
+                                   std::string_view name, uint32_t out, const Unfold& op,
+                                   bool bias) {
+  const ValueId x = unfold(host_rows(stage_input(index), rows, columns), op);
+  const ValueId w = flat_matrix(fmt::format("{}.weight", name), out, columns * op.taps);
+  if (!bias) return linear(x, w);
+  return linear(x, w, vector(fmt::format("{}.bias", name), out));
+}
+
+ValueId SpeechBuilder::pages() {
+  if (!pages_) pages_ = input("heard_pages", {Dim{ceil_div(frames_, kPageTokens)}});
+  return *pages_;
+}
+
+ValueId SpeechBuilder::cache(const std::string& name, uint32_t heads, uint32_t head_dim) {
+  const Dim cells = Dim{ceil_div(frames_, kPageTokens)} * kPageTokens;
+  return state(name, cache_shape(kv_dtype_, cells, heads, head_dim), kv_dtype_);
+}
+
+ValueId SpeechBuilder::appended(ValueId k, ValueId v, uint32_t head_dim) {
+  const ValueId table = pages();
+  // One for all layers: nothing reads a layer's keys after it.
+  if (!own_cache_) own_cache_ = cache("encoder", uint32_t(at(k).shape[1]) / head_dim, head_dim);
+  own_cache_ = kv_append(k, v, *own_cache_, table);
+  return *own_cache_;
+}
+
+ValueId SpeechBuilder::attention_both_ways(ValueId q, ValueId k, ValueId v, uint32_t head_dim) {
+  const ValueId all = appended(k, v, head_dim);
+  return attention(q, all, pages(), {.scale = 1 / std::sqrt(float(head_dim)), .causal = false});
+}
+
+ValueId SpeechBuilder::attention_in_window(ValueId q, ValueId k, ValueId v, uint32_t head_dim,
+                                           uint32_t back, uint32_t ahead) {
+  const auto [found, is_new] = aheads_.try_emplace(ahead);
+  if (is_new) found->second = input(ahead_input(ahead), {kTokens});
+  const ValueId all = appended(k, v, head_dim);
+  return attention(q, all, pages(), {.scale = 1 / std::sqrt(float(head_dim)), .window = back},
+                   found->second);
+}
+
+void SpeechBuilder::keep(uint32_t layer, ValueId k, ValueId v, uint32_t head_dim) {
+  const ValueId table = pages();
+  const uint32_t heads = uint32_t(at(k).shape[1]) / head_dim;
+  kv_append(k, v, cache(fmt::format("heard.{}", layer), heads, head_dim), table);
+}
+
+ValueId SpeechBuilder::attention_to_heard(uint32_t layer, ValueId q, uint32_t heads,
+                                          uint32_t head_dim) {
+  const ValueId table = pages();
+  if (!ends_) ends_ = input(std::string(kHeardEnds), {kTokens});
+  const ValueId heard = cache(fmt::format("heard.{}", layer), heads, head_dim);
+  return attention(q, heard, table, {.scale = 1 / std::sqrt(float(head_dim)), .causal = false},
+                   *ends_);
+}
+
+}  // namespace tokamak

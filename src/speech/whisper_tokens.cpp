@@ -1,0 +1,131 @@
+#include "speech/whisper_tokens.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/check.h"
+
+namespace tokamak {
+namespace {
+
+constexpr float kNever = -std::numeric_limits<float>::infinity();
+constexpr const char* kFile = "generation_config.json";
+
+/// log(sum(exp(x))); minus infinity of nothing.
+double log_sum_exp(std::span<const float> x) {
+  const float largest = x.empty() ? kNever : *std::ranges::max_element(x);
+  if (largest == kNever) return double(kNever);
+  double sum = 0;
+  for (const float one : x) sum += std::exp(double(one) - double(largest));
+  return double(largest) + std::log(sum);
+}
+
+void forbid_all(std::span<float> logits) {
+  std::ranges::fill(logits, kNever);
+}
+
+/// {"<|en|>": 50259, ...} without the marks around the names.
+Result<std::map<std::string, uint32_t>> read_names(const ConfigReader& config,
+                                                   std::string_view name) {
+  std::map<std::string, uint32_t> ids;
+  const Json* const field = config.find(name);
+  if (field == nullptr) return ids;
+  if (!field->is_object()) return invalid_input("{} is not an object.", config.path(name));
+  ConfigReader own = config.at(name);
+  for (const auto& [key, value] : field->as_object()) {
+    std::string_view word = key;
+    if (word.starts_with("<|") && word.ends_with("|>")) word = word.substr(2, word.size() - 4);
+    ids.emplace(word, own.count(key, 0));
+  }
+  TOK_TRY(own.status());
+  return ids;
+}
+
+}  // namespace
+
+Result<WhisperTokens> WhisperTokens::read(const ModelDescription& description, uint32_t start,
+                                          uint32_t vocab) {
+  if (!description.generation_config) {
+    return invalid_input("The model has no {}, which numbers the tokens that steer it.", kFile);
+  }
+  ConfigReader config(*description.generation_config, description.origin + kFile);
+  WhisperTokens t;
+  t.start = start;
+  t.end = config.size("eos_token_id");
+  t.no_timestamps = config.size("no_timestamps_token_id");
+  t.first_timestamp = t.no_timestamps + 1;
+  t.no_speech = t.no_timestamps - 1;
+  TOK_TRY(t.languages, read_names(config, "lang_to_id"));
+  TOK_TRY(const auto tasks, read_names(config, "task_to_id"));
+  if (const auto found = tasks.find("transcribe"); found != tasks.end())
+    t.transcribe = found->second;
+  if (const auto found = tasks.find("translate"); found != tasks.end()) t.translate = found->second;
+  if (config.has("prev_sot_token_id")) t.previous = config.size("prev_sot_token_id");
+  if (config.has("max_initial_timestamp_index")) {
+    t.max_first_timestamp = config.count("max_initial_timestamp_index", 0);
+  }
+  t.suppressed = config.ids("suppress_tokens");
+  t.suppressed_first = config.ids("begin_suppress_tokens");
+  TOK_TRY(config.status());
+  std::vector<uint32_t> all = {t.start, t.end, t.first_timestamp};
+  for (const auto& [name, id] : t.languages) all.push_back(id);
+  for (const auto& one : {t.transcribe, t.translate, t.previous}) all.push_back(one.value_or(0));
+  for (const uint32_t id : all) {
+    if (id >= vocab) {
+      return invalid_input("{}: token {} is beyond the vocabulary of {} tokens.", config.where(),
+                           id, vocab);
+    }
+  }
+  return t;
+}
+
+const std::string& WhisperTokens::language_of(std::span<const float> logits) const {
+  TOK_CHECK(!languages.empty());
+  return std::ranges::max_element(languages, {},
+                                  [&](const auto& one) { return logits[one.second]; })
+      ->first;
+}
+
+double WhisperTokens::no_speech_prob(std::span<const float> logits) const {
+  return std::exp(double(logits[no_speech]) - log_sum_exp(logits));
+}
+
+void WhisperTokens::forbid(std::span<const uint32_t> written, bool timestamps,
+                           std::span<float> logits) const {
+  const auto forbid_each = [&](const std::vector<uint32_t>& ids) {
+    for (const uint32_t id : ids) {
+      if (id < logits.size()) logits[id] = kNever;
+    }
+  };
+  forbid_each(suppressed);
+  if (written.empty()) forbid_each(suppressed_first);
+  if (timestamps) forbid_by_timestamps(written, logits);
+}
+
+void WhisperTokens::forbid_by_timestamps(std::span<const uint32_t> written,
+                                         std::span<float> logits) const {
+  const std::span<float> texts = logits.first(first_timestamp);
+  const std::span<float> times = logits.subspan(first_timestamp);
+  logits[no_timestamps] = kNever;
+  if (written.empty()) {
+    forbid_all(texts);
+    const size_t most = max_first_timestamp.value_or(times.size());
+    if (most + 1 < times.size()) forbid_all(times.subspan(most + 1));
+    return;
+  }
+  const bool after_time = is_timestamp(written.back());
+  const bool after_two = written.size() < 2 || is_timestamp(written[written.size() - 2]);
+  if (after_time && after_two) forbid_all(times);
+  if (after_time && !after_two) forbid_all(logits.first(end));
+  const auto last = std::ranges::find_if(written.rbegin(), written.rend(),
+                                         [&](uint32_t id) { return is_timestamp(id); });
+  if (last != written.rend()) {
+    // Nothing is said in no time: only the beginning of what comes next may be the end of the last.
+    const size_t passed = *last - first_timestamp + (after_time && !after_two ? 0 : 1);
+    forbid_all(times.first(std::min(passed, times.size())));
+  }
+  if (log_sum_exp(times) > double(*std::ranges::max_element(texts))) forbid_all(texts);
+}
+
+}  // namespace tokamak

@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+"""`tokamak transcribe`: recordings to the recorded texts, as what they are written, and what it refuses.
+
+Run by CTest; by hand as cli_test.py.
+"""
+import json
+import os
+import re
+import shutil
+import struct
+import tempfile
+import unittest
+
+import program
+from cli_test import CPU, STORYTELLER, Cli
+from program import DATA
+
+SPEECH = os.path.join(DATA, "speech")
+
+
+def make_model(name, vocab):
+    """A recorded model with a tokenizer that has the word <N> for each id N."""
+    folder = tempfile.mkdtemp()
+    for file in os.listdir(os.path.join(SPEECH, name)):
+        if not file.startswith(("golden", "audio")):
+            shutil.copy(os.path.join(SPEECH, name, file), folder)
+    added = [{"id": i, "content": f"<{i}>", "special": False, "normalized": False, "lstrip": False,
+              "rstrip": False, "single_word": False} for i in range(vocab)]
+    tokenizer = {"added_tokens": added, "pre_tokenizer": None, "decoder": None, "normalizer": None,
+                 "post_processor": None,
+                 "model": {"type": "BPE", "vocab": {f"<{i}>": i for i in range(vocab)}, "merges": []}}
+    with open(os.path.join(folder, "tokenizer.json"), "w", encoding="utf-8") as file:
+        json.dump(tokenizer, file)
+    return folder
+
+
+def golden(name):
+    with open(os.path.join(SPEECH, name, "golden.json"), encoding="utf-8") as file:
+        return json.load(file)
+
+
+def words(ids):
+    return " ".join(f"<{i}>" for i in ids)
+
+
+WORDS = r"<[0-9]+>( <[0-9]+>)*"
+
+
+class Transcribe(Cli):
+    @classmethod
+    def setUpClass(cls):
+        cls.moonshine = make_model("moonshine", 512)
+        cls.whisper = make_model("whisper", 480)
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.moonshine)
+        shutil.rmtree(cls.whisper)
+
+    def wav(self, model, number=0):
+        return os.path.join(SPEECH, model, f"audio{number}.wav")
+
+    def json(self, folder, *arguments):
+        return json.loads(self.ok("transcribe", folder, *arguments, *CPU, "--format", "json").out)
+
+    def test_moonshine_writes_what_was_recorded(self):
+        for number, case in enumerate(golden("moonshine")["cases"]):
+            found = self.json(self.moonshine, self.wav("moonshine", number))
+            self.assertEqual(found["duration"], case["samples"] / 16000)
+            (segment,) = found["segments"]
+            ids = case["greedy"]["ids"]
+            self.assertGreater(len(segment["tokens"]), 10)
+            self.assertEqual(segment["tokens"][:len(ids)], ids[:len(segment["tokens"])])
+            self.assertEqual(found["text"], words(segment["tokens"]))
+
+    def test_whisper_writes_what_was_recorded(self):
+        for number, case in enumerate(golden("whisper")["cases"]):
+            for arguments, run in ((("--language", "de"), "timestamps"),
+                                   (("--language", "en", "--no-timestamps"), "no_timestamps")):
+                found = self.json(self.whisper, self.wav("whisper", number), "--no-fallback", *arguments)
+                ids = [i for i in case["runs"][run]["ids"] if i < golden("whisper")["special_ids"]["<|endoftext|>"]]
+                # A segment that does not end in its window is heard again, in one that begins there.
+                tokens = found["segments"][0]["tokens"]
+                self.assertGreater(len(tokens), 0)
+                self.assertEqual(tokens[:len(ids)], ids[:len(tokens)], run)
+
+    def test_whisper_finds_out_the_language(self):
+        for number, case in enumerate(golden("whisper")["cases"]):
+            found = self.json(self.whisper, self.wav("whisper", number), "--no-fallback")
+            self.assertEqual("<|" + found["language"] + "|>", case["language"]["detected"])
+
+    def test_text_comes_with_the_names_of_several_files(self):
+        one, other = self.wav("moonshine"), self.wav("moonshine", 1)
+        out = self.ok("transcribe", self.moonshine, one, other, *CPU).out
+        self.assertRegex(out, "^" + re.escape(one) + f": {WORDS}\n" + re.escape(other) + f": {WORDS}\n$")
+        alone = self.ok("transcribe", self.moonshine, one, *CPU).out
+        self.assertRegex(alone, f"^{WORDS}\n$")
+        self.assertIn(alone, out)
+
+    def test_subtitles_go_into_a_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "a.srt")
+            self.ok("transcribe", self.moonshine, self.wav("moonshine"), *CPU, "--format", "srt", "-o", path)
+            with open(path, encoding="utf-8") as file:
+                self.assertRegex(file.read(), f"^1\n00:00:00,000 --> 00:00:01,000\n{WORDS}\n\n$")
+        out = self.ok("transcribe", self.moonshine, self.wav("moonshine"), *CPU, "--format", "vtt").out
+        self.assertRegex(out, f"^WEBVTT\n\n00:00:00.000 --> 00:00:01.000\n{WORDS}\n\n$")
+
+    def test_other_rates_and_formats_are_heard(self):
+        for name in ("s16.flac", "layer3.mp3", "u8_11k.wav", "opus.opus"):
+            found = self.json(self.moonshine, os.path.join(DATA, "audio", name))
+            self.assertGreater(len(found["segments"]), 0, name)
+
+    def test_silence_has_no_text(self):
+        with tempfile.NamedTemporaryFile(suffix=".wav") as file:
+            data = bytes(32000)
+            file.write(b"RIFF" + struct.pack("<I", 36 + len(data)) + b"WAVEfmt " +
+                       struct.pack("<IHHIIHH", 16, 1, 1, 16000, 32000, 2, 16) + b"data" +
+                       struct.pack("<I", len(data)) + data)
+            file.flush()
+            self.assertEqual(self.json(self.moonshine, file.name)["segments"], [])
+
+    def test_what_is_no_sound_is_refused_before_the_model_is_looked_at(self):
+        self.refused(3, ["nothing.wav", "No such file"], "transcribe", self.moonshine, "nothing.wav", *CPU)
+        readme = os.path.join(DATA, "audio", "README.md")
+        self.refused(4, ["README.md", "expected WAV, FLAC, Ogg"], "transcribe", self.moonshine, readme, *CPU)
+        with tempfile.NamedTemporaryFile(suffix=".wav") as cut:
+            with open(self.wav("moonshine"), "rb") as whole:
+                cut.write(whole.read()[:9000])
+            cut.flush()
+            self.refused(3, ["cut off", "32000 bytes"], "transcribe", self.moonshine, cut.name, *CPU)
+
+    def test_models_and_options_that_do_not_go_together_say_so(self):
+        wav = self.wav("moonshine")
+        self.refused(4, "does not hear", "transcribe", STORYTELLER, wav, *CPU)
+        self.refused(4, "tokamak transcribe", "run", self.moonshine, "-p", "x", *CPU)
+        self.refused(2, "for Whisper", "transcribe", self.moonshine, wav, "--language", "de", *CPU)
+        self.refused(2, "takes no translation", "transcribe", self.moonshine, wav, "--translate", *CPU)
+        self.refused(2, ['"xx"', "de, en, fr"], "transcribe", self.whisper, wav, "--language", "xx", *CPU)
+        self.refused(2, "expected text, json, srt or vtt", "transcribe", self.moonshine, wav, "--format", "doc", *CPU)
+        self.refused(2, "give one FILE", "transcribe", self.moonshine, wav, wav, "--format", "srt", *CPU)
+        self.refused(2, "FILE is missing", "transcribe", self.moonshine, *CPU)
+
+
+if __name__ == "__main__":
+    program.main(unittest)
