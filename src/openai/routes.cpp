@@ -10,6 +10,8 @@ constexpr Route kRoutes[] = {
     {"/responses", "POST", Action::kText, kResponses},
     {"/embeddings", "POST", Action::kEmbeddings, kEmbeddings},
     {"/rerank", "POST", Action::kRerank, kRerank},
+    {"/audio/transcriptions", "POST", Action::kTranscribe},
+    {"/audio/translations", "POST", Action::kTranslate},
     {"/models", "GET", Action::kModels},
     {"/messages", "POST", Action::kText, kMessages, Dialect::kAnthropic},
     {"/messages/count_tokens", "POST", Action::kCountTokens, kCountTokens, Dialect::kAnthropic},

@@ -10,6 +10,8 @@ enum class Action : uint8_t {
   kCountTokens,
   kEmbeddings,
   kRerank,
+  kTranscribe,
+  kTranslate,
   kTokenize,
   kDetokenize,
   kApplyTemplate,

@@ -5,6 +5,7 @@
 #include "openai/ollama_time.h"
 #include "openai/plain_answers.h"
 #include "openai/readers.h"
+#include "openai/transcriptions.h"
 
 namespace tokamak::openai {
 namespace {
@@ -94,6 +95,14 @@ ExchangeId Service::begin(const HttpRequest& request, Sink sink) {
     if (*started) running_.emplace(id, **std::move(started));
     return id;
   }
+  if (const Action action = (*route)->action;
+      action == Action::kTranscribe || action == Action::kTranslate) {
+    const auto heard = transcribe(*engine_, request, action == Action::kTranslate,
+                                  [this](std::string_view model) { return check_model(model); });
+    if (!heard) return refuse(heard.error());
+    sink.whole(200, heard->text, heard->content_type);
+    return id;
+  }
   const auto answer = plain_answer(request, **route);
   if (!answer) return refuse(answer.error());
   sink.whole(200, answer->dump());
@@ -127,13 +136,16 @@ void Service::forget_ended() {
 }
 
 Answer<void> Service::check_model(const Fields& fields) const {
+  return check_model(fields.model ? std::string_view(*fields.model) : "");
+}
+
+Answer<void> Service::check_model(std::string_view asked) const {
   constexpr std::string_view kLatest = ":latest";
-  if (!fields.model || fields.model->empty()) return {};
-  std::string_view asked = *fields.model;
-  if (asked == options_.model) return {};
-  if (asked.ends_with(kLatest)) asked.remove_suffix(kLatest.size());
-  if (asked == options_.model) return {};
-  return Refusal(unknown_model(*fields.model, options_.model));
+  if (asked.empty() || asked == options_.model) return {};
+  std::string_view plain = asked;
+  if (plain.ends_with(kLatest)) plain.remove_suffix(kLatest.size());
+  if (plain == options_.model) return {};
+  return Refusal(unknown_model(asked, options_.model));
 }
 
 Answer<std::optional<Service::Running>> Service::start_text(const HttpRequest& request,
@@ -190,6 +202,8 @@ Answer<Json> Service::plain_answer(const HttpRequest& request, const Route& rout
   const ModelAbout about = {options_.model, options_.created, options_.unix_seconds()};
   switch (route.action) {
     case Action::kText:
+    case Action::kTranscribe:
+    case Action::kTranslate:
       break;
     case Action::kCountTokens: {
       TOK_TRY(const TextBody body, read_text_body(request.body, route.endpoint));

@@ -28,7 +28,8 @@ struct ServiceOptions {
 enum class ExchangeId : uint64_t {};
 
 /// For one thread, which also runs the engine's scheduler: who calls begin() calls
-/// Scheduler::step() until it has nothing left to do. Embeddings are made within begin().
+/// Scheduler::step() until it has nothing left to do. Embeddings and transcripts are made within
+/// begin().
 class Service {
  public:
   /// The engine outlives it. Errors: an option that is missing.
@@ -62,6 +63,7 @@ class Service {
   Answer<std::optional<Running>> start_text(const HttpRequest& request, const Route& route,
                                             const Sink& sink);
   Answer<void> check_model(const Fields& fields) const;
+  Answer<void> check_model(std::string_view asked) const;
   Json model_json() const;
   void forget_ended();
 

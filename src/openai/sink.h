@@ -10,6 +10,7 @@ struct HttpRequest {
   std::string method, path, body;  // what stands after '?' in the path is not read
   /// Whose request it is: beginnings of prompts are shared among those of the same tenant only.
   std::string tenant = {};
+  std::string content_type = {};  // of the body, where it matters: forms
 };
 
 /// Receives one answer: begin() once, write() any number of times, end() once. They are called by
@@ -21,9 +22,10 @@ struct Sink {
   /// May be unset. Before begin(): a header that the answer should have, such as Allow with 405.
   std::function<void(std::string_view name, std::string_view value)> header = {};
 
-  void whole(int status, std::string_view json) const {
-    begin(status, "application/json");
-    write(json);
+  void whole(int status, std::string_view text,
+             std::string_view content_type = "application/json") const {
+    begin(status, content_type);
+    write(text);
     end();
   }
 };

@@ -181,6 +181,7 @@ void Gateway::call(CallId id, const RequestHead& head, std::string body) {
   openai::HttpRequest request = {.method = head.method == "HEAD" ? "GET" : head.method,
                                  .path = head.target,
                                  .body = std::move(body)};
+  if (const std::string* type = head.find("content-type")) request.content_type = *type;
   if (const auto key = access_.key_of(head)) request.tenant = fmt::format("key {}", *key);
   loop_->begin(id, std::move(request));
 }

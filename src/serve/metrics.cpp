@@ -26,6 +26,8 @@ constexpr std::string_view kPaths[] = {
     "/v1/responses",
     "/v1/embeddings",
     "/v1/rerank",
+    "/v1/audio/transcriptions",
+    "/v1/audio/translations",
     "/v1/messages",
     "/v1/messages/count_tokens",
     "/v1/models",

@@ -1,0 +1,104 @@
+#include <fstream>
+
+#include "openai/plain_fixture_test.h"
+
+namespace tokamak::openai {
+namespace {
+
+struct Heard {
+  int status = 0;
+  std::string type, text;
+
+  Json json() const {
+    auto parsed = Json::parse(text);
+    EXPECT_TRUE(parsed) << text;
+    return parsed ? *std::move(parsed) : Json();
+  }
+};
+
+using Form = std::vector<std::pair<std::string, std::string>>;
+
+Heard ask(Engine& engine, const Form& form, std::string_view path = "/v1/audio/transcriptions",
+          std::string type = "multipart/form-data; boundary=b") {
+  std::string body;
+  for (const auto& [name, value] : form) {
+    body += "--b\r\nContent-Disposition: form-data; name=\"" + name + "\"\r\n\r\n" + value + "\r\n";
+  }
+  HttpRequest request = {.method = "POST", .path = std::string(path), .body = body + "--b--\r\n"};
+  request.content_type = std::move(type);
+  auto service = Service::make(
+      engine, {.model = "m", .unix_seconds = [] { return 0; }, .random = [] { return 4u; }});
+  EXPECT_TRUE(service) << service.error().message;
+  Heard heard;
+  (*service)->begin(request, {.begin =
+                                  [&](int status, std::string_view content_type) {
+                                    heard.status = status;
+                                    heard.type = content_type;
+                                  },
+                              .write = [&](std::string_view more) { heard.text += more; },
+                              .end = [] {}});
+  return heard;
+}
+
+Engine& moonshine() {
+  static const std::unique_ptr<Engine> kEngine = open_encoder("speech/moonshine");
+  return *kEngine;
+}
+
+std::string recording() {
+  std::ifstream file(TOKAMAK_TEST_DATA "/speech/moonshine/audio0.wav", std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST(Transcriptions, ComeInTheFormatThatIsAskedFor) {
+  const Heard json = ask(moonshine(), {{"model", "m"}, {"file", recording()}});
+  ASSERT_EQ(json.status, 200) << json.text;
+  EXPECT_EQ(json.type, "application/json");
+  EXPECT_TRUE(json.json().find("text")->is_string());
+  const Heard verbose =
+      ask(moonshine(), {{"file", recording()}, {"response_format", "verbose_json"}});
+  EXPECT_EQ(verbose.json().find("duration")->as_number(), 1);
+  EXPECT_EQ(*verbose.json().find("task"), Json("transcribe"));
+  EXPECT_GT(verbose.json().find("segments")->as_array()[0].find("tokens")->as_array().size(), 10u);
+  const Heard srt = ask(moonshine(), {{"file", recording()}, {"response_format", "srt"}});
+  EXPECT_EQ(srt.type, "text/plain; charset=utf-8");
+  EXPECT_TRUE(srt.text.starts_with("1\n00:00:00,000 --> 00:00:01,000\n")) << srt.text;
+  const Heard vtt = ask(moonshine(), {{"file", recording()}, {"response_format", "vtt"}});
+  EXPECT_TRUE(vtt.text.starts_with("WEBVTT\n")) << vtt.text;
+  EXPECT_EQ(vtt.type, "text/vtt; charset=utf-8");
+  EXPECT_EQ(ask(moonshine(), {{"file", recording()}, {"response_format", "text"}}).status, 200);
+}
+
+TEST(Transcriptions, SayWhatIsWrongWithTheForm) {
+  const std::string sound = recording();
+  const std::pair<Form, const char*> cases[] = {
+      {{{"model", "m"}}, "file"},
+      {{{"file", "no sound"}}, "file"},
+      {{{"file", sound.substr(0, 1000)}}, "file"},
+      {{{"file", sound}, {"response_format", "doc"}}, "response_format"},
+      {{{"file", sound}, {"temperature", "2"}}, "temperature"},
+      {{{"file", sound}, {"temperature", "warm"}}, "temperature"},
+      {{{"file", sound}, {"stream", "true"}}, "stream"},
+      {{{"file", sound}, {"timestamp_granularities[]", "word"}}, "timestamp_granularities"},
+      {{{"file", sound}, {"language", "de"}}, "language"},
+  };
+  for (const auto& [form, param] : cases) {
+    const Heard heard = ask(moonshine(), form);
+    EXPECT_EQ(heard.status, 400) << param << ": " << heard.text;
+    EXPECT_EQ(*heard.json().find("error")->find("param"), Json(param));
+  }
+  EXPECT_EQ(ask(moonshine(), {{"file", sound}, {"model", "other"}}).status, 404);
+  EXPECT_EQ(ask(moonshine(), {}, "/v1/audio/transcriptions", "application/json").status, 415);
+  EXPECT_EQ(ask(moonshine(), {{"file", sound}}, "/v1/audio/translations").status, 400)
+      << "it has one language";
+}
+
+TEST(Transcriptions, AreOfModelsThatHear) {
+  const auto encoder = open_encoder("rerank/cross_bert");
+  const Heard heard = ask(*encoder, {{"file", recording()}});
+  EXPECT_EQ(heard.status, 400);
+  EXPECT_NE(heard.text.find("does not hear"), std::string::npos) << heard.text;
+}
+
+}  // namespace
+}  // namespace tokamak::openai
