@@ -45,7 +45,7 @@ std::string_view cache_type(const Plan& plan) {
 }
 
 /// Small constants stay on the device: they free little, and cost a way over the bus each.
-constexpr uint64_t kLeastOnHost = 64 << 10;
+constexpr uint64_t kMinBytesOnHost = 64 << 10;
 /// Of PCIe 4.0 with 16 lanes, for the cost that is told.
 constexpr double kBusBytesPerSecond = 25e9;
 
@@ -161,7 +161,7 @@ bool leave_on_host(Plan& plan, uint64_t limit) {
   };
   for (const BufferId table : by_rows) leave(uint32_t(table));
   for (size_t i = plan.buffers.size(); i > 0; --i) {
-    if (plan.buffers[i - 1].bytes >= kLeastOnHost) leave(i - 1);
+    if (plan.buffers[i - 1].bytes >= kMinBytesOnHost) leave(i - 1);
   }
   if (needed <= limit) return true;
   for (Buffer* buffer : left) buffer->on_host = false;
