@@ -18,6 +18,7 @@ struct MatrixTile {
   uint32_t regions;                   // subgroups whose results lie there at a time
   uint32_t depth = 1;                 // steps that lie there at once
   uint32_t ahead = 1;                 // steps that are on their way
+  bool spreads_lines = true;          // that lanes store at a time, over the banks of that memory
 
   constexpr uint32_t threads() const { return kLanes * subgroups_t * subgroups_r; }
   constexpr uint32_t unroll() const { return std::max(depth, ahead); }
@@ -30,7 +31,15 @@ struct MatrixTile {
 };
 /// NVIDIA's driver sets 48 KiB of a multiprocessor's memory aside, so that two workgroups share it
 /// only below 23 KiB each; with one the kernels take twice as long (H200).
-constexpr MatrixTile kLarge = {2, 2, 4, 4, 2, 2}, kSmall = {2, 2, 2, 2, 4, 4};
+constexpr MatrixTile kSmall = {2, 2, 2, 2, 4, 4};
+/// It has so few registers left that lines that are spread make it slower there, by a seventh.
+constexpr MatrixTile kLarge = {.subgroups_t = 2,
+                               .subgroups_r = 2,
+                               .fragments_t = 4,
+                               .fragments_r = 4,
+                               .step = 2,
+                               .regions = 2,
+                               .spreads_lines = false};
 /// CUDA leaves a multiprocessor all of its memory: the results of all subgroups lie there at once,
 /// which saves half the barriers of an ending.
 constexpr MatrixTile kLargeCuda = {2, 2, 4, 4, 2, 4};
@@ -88,6 +97,7 @@ Launch matrix(const Problem& p, const MatrixTile& tile) {
                            {"AHEAD", tile.ahead},
                            {"UNROLL", tile.unroll()},
                            {"REGIONS", tile.regions},
+                           {"SPREADS_LINES", tile.spreads_lines ? 1u : 0u},
                            {"OWN_X", 2 * tile.tokens() * eights / tile.threads()},
                            {"OWN_W", tile.rows() * eights / tile.threads()}});
   add_ending(launch, p);

@@ -60,6 +60,9 @@ fn load_w(row: u32, part: u32, column: u32) -> Stored8 {
 // The line of the `index`-th of as many lanes as bring in a line: sixteen lanes store at a time, and
 // their lines are as far apart as lie in different banks.
 fn spread_line(index: u32, lanes: u32) -> u32 {
+  if (SPREADS_LINES == 0u) {
+    return index;
+  }
   let lines = max(16u / lanes, 1u);
   return index / 8u * 8u + index % lines * (8u / lines) + index % 8u / lines;
 }
