@@ -52,7 +52,15 @@ TEST(Chunks, GoOnUntilTheyAreHalfFull) {
   EXPECT_EQ(texts("a.\n\nb c d. e f g. h i.", 7), (Texts{"a.\n\nb c d. e f g. ", "h i."}));
 }
 
+TEST(Chunks, AreCutAtTheLaterOfEqualPlaces) {
+  EXPECT_EQ(texts("a b c d.\n\ne.\n\nf. g h i.", 7), (Texts{"a b c d.\n\ne.\n\n", "f. g h i."}));
+}
+
 TEST(Chunks, LeaveAHeadingWithWhatFollows) {
+  EXPECT_EQ(texts("one two three.\n\n## Next\n\nfour five six.", 6),
+            (Texts{"one two three.\n\n", "## Next\n\nfour five six."}));
+  EXPECT_EQ(texts("## A long heading here\n\nfour five six. seven eight.", 8),
+            (Texts{"## A long heading here\n\nfour five six. ", "seven eight."}));
   EXPECT_EQ(texts("one two three four.\n\n## Next\n\nfive six seven.", 6),
             (Texts{"one two three four.\n\n", "## Next\n\nfive six seven."}));
 }

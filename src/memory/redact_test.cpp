@@ -67,6 +67,7 @@ TEST(Redact, TakesOutAddresses) {
 TEST(Redact, TakesOutCardsWhoseCheckDigitIsRight) {
   EXPECT_EQ(redacted("pay with 4111 1111 1111 1111 now").text, "pay with [REDACTED] now");
   EXPECT_EQ(redacted("5500-0000-0000-0004, 378282246310005").text, "[REDACTED], [REDACTED]");
+  EXPECT_EQ(redacted("4111 1111 1111 1111 5500 0000 0000 0004").text, "[REDACTED] [REDACTED]");
   EXPECT_EQ(redacted("room 12 4111111111111111 12").text, "room 12 [REDACTED] 12");
   EXPECT_EQ(redacted("4111 1111 1111 1112").text, "4111 1111 1111 1112");
   EXPECT_EQ(redacted("0000 0000 0000 0000").text, "0000 0000 0000 0000");

@@ -64,8 +64,7 @@ class Splitter {
         piece(fence_end(end, fence), Cut::kParagraph);
       } else if (is_heading(line)) {
         piece(end, Cut::kHeading);
-        best_ = Cut::kWord;  // a heading stays with what it is about
-        is_after_heading_ = true;
+        is_after_heading_ = true;  // it stays with what it is about
       } else if (line.front() == '|') {
         piece(end, Cut::kSentence);
       } else {
@@ -83,7 +82,7 @@ class Splitter {
       pieces_.back().stop = end;
     }
     at_ = end;
-    if (!is_after_heading_) best_ = Cut::kParagraph;
+    best_ = Cut::kParagraph;
   }
 
   /// `cut`: how good a place it is by itself; a blank line or a heading before it decides.

@@ -130,6 +130,8 @@ TEST_F(RebuildTest, MakesEverythingAgainByAnotherModel) {
   EXPECT_EQ(documents[3].chunks, 1u);
   EXPECT_EQ(value(own().text(4)), "Fox 3 sleeps. Owl 3 hunts.");
   EXPECT_EQ(value(own().model())->name, "other");
+  expect_ok(own().erase_traces());
+  EXPECT_EQ(all_bytes().find("fake"), std::string::npos);
   EXPECT_EQ(value(own().vectors()).size(), 6u);
   expect_ok(own().check());
   Searcher searcher(own(), &other_embedder_);
