@@ -67,8 +67,8 @@ TOKAMAK_API void tokamak_ids_free(uint32_t* ids);
 /* What a model is opened with; as it is, the built-in model on the best device. */
 TOKAMAK_API tokamak_options* tokamak_options_new(void);
 TOKAMAK_API void tokamak_options_free(tokamak_options* options);
-/* Names: model, backend, device, context, sequences, cache_tokens, memory, kv, quantize, pooling,
- * has_thread; tokamak/tokamak.h says what they mean. */
+/* Names: model, backend, device, context, sequences, cache_tokens, memory, kv, quantize,
+ * image_pixels, pooling, has_thread; tokamak/tokamak.h says what they mean. */
 TOKAMAK_API bool tokamak_options_set(tokamak_options* options, const char* name, const char* value,
                                      tokamak_error** error);
 
@@ -129,6 +129,14 @@ TOKAMAK_API void tokamak_request_set_ids(tokamak_request* request, const uint32_
 /* Adds a message to the chat; roles as the model's template has them: "system", "user", ... */
 TOKAMAK_API void tokamak_request_add_message(tokamak_request* request, const char* role,
                                              const char* content);
+/* Adds an image, which stands before the content of the last message: the bytes of a file in PNG,
+ * JPEG or WebP, which are copied. Fails where there is no message. The model must have been opened
+ * with image_pixels. */
+TOKAMAK_API bool tokamak_request_add_image(tokamak_request* request, const void* bytes,
+                                           size_t count, tokamak_error** error);
+/* The same of a file, which tokamak_model_start() reads. */
+TOKAMAK_API bool tokamak_request_add_image_file(tokamak_request* request, const char* path,
+                                                tokamak_error** error);
 
 /* Begins a request and returns at once. `request` stays the caller's. */
 TOKAMAK_API tokamak_stream* tokamak_model_start(tokamak_model* model,

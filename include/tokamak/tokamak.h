@@ -16,6 +16,7 @@
 // close the model.
 #pragma once
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -46,10 +47,12 @@ struct ModelOptions {
   uint32_t cache_tokens = 0;  // that the requests have together; 0: a context for each, or as many
                               // as `memory` has room for
   std::string memory;         // most that the model may take of the device's: "6GiB", or "70%" of
-                              // what is free; "": 90 % of it on software drivers, else no limit
+                              // what is free; "": 90 % of it where it is known, else no limit
   std::string kv = "auto";  // type of the cache: f16, f32 or q8; auto: f16 on a GPU, f32 on the CPU
   std::string quantize;     // q8 or q4: pack matrices of floats while loading
-  std::string pooling;      // mean, last or cls: embeddings of a model without modules.json
+  uint64_t image_pixels = 0;  // most of an image, to which larger ones are made smaller, 1 << 20
+                              // for example; 0: the model is opened for text only
+  std::string pooling;        // mean, last or cls: embeddings of a model without modules.json
   /// Called by open(), now and then; bytes of the weights. False cancels: open() gives kCancelled.
   std::function<bool(LoadPhase phase, uint64_t done, uint64_t total)> progress;
   /// Receives what the user should know, a sentence at a time: a slow device, a device that was
@@ -62,8 +65,15 @@ struct ModelOptions {
   bool has_thread = true;
 };
 
+/// An image as a file is: PNG, JPEG or WebP, of at most 64 MiB and 64 million pixels.
+struct ChatImage {
+  std::string path;                   // of a file, which start() reads; or
+  std::vector<std::byte> bytes = {};  // what is in one
+};
+
 struct ChatMessage {
   std::string role, content;  // roles as the model's template has them: "system", "user", ...
+  std::vector<ChatImage> images = {};  // that stand before the content
 };
 
 /// What to continue, and how. Only one of `prompt`, `ids` and a chat is given; a number of sampling
@@ -166,7 +176,9 @@ class Model {
 
   /// Begins a request and returns at once. Errors: a prompt that is empty or does not fit, ids
   /// beyond the vocabulary, a chat that the template refuses, numbers out of range, a grammar or
-  /// schema that is none or cannot be held, an embedding model, a closed model.
+  /// schema that is none or cannot be held, an image that is none, images for a model that was
+  /// opened for text, an embedding model, a closed model. Images become part of the prompt by the
+  /// model's thread: result() says where there are more than fit.
   Result<Stream> start(const TextRequest& request);
 
   /// One vector per text; blocks. Texts are cut off or refused one by one, as the options say; an

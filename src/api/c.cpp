@@ -73,6 +73,15 @@ bool set_option(Options& options, const char* name, const char* value, tokamak_e
   return set.has_value();
 }
 
+bool add_image(TextRequest& request, ChatImage image, tokamak_error** error) {
+  if (!request.messages.empty()) {
+    request.messages.back().images.push_back(std::move(image));
+    return true;
+  }
+  give(error, {ErrorCode::kUsage, "There is no message yet that the image could belong to."});
+  return false;
+}
+
 std::string details_text(const ModelDetails& details) {
   Json::Array prompts(details.embed_prompts.begin(), details.embed_prompts.end());
   Json out;
@@ -208,6 +217,17 @@ void tokamak_request_set_ids(tokamak_request* request, const uint32_t* ids, size
 void tokamak_request_add_message(tokamak_request* request, const char* role, const char* content) {
   request->request.messages.push_back(
       {std::string(text_or_empty(role)), std::string(text_or_empty(content))});
+}
+
+bool tokamak_request_add_image(tokamak_request* request, const void* bytes, size_t count,
+                               tokamak_error** error) {
+  const auto* first = static_cast<const std::byte*>(bytes);
+  return add_image(request->request, {.path = {}, .bytes = {first, first + count}}, error);
+}
+
+bool tokamak_request_add_image_file(tokamak_request* request, const char* path,
+                                    tokamak_error** error) {
+  return add_image(request->request, {.path = std::string(text_or_empty(path))}, error);
 }
 
 tokamak_stream* tokamak_model_start(tokamak_model* model, const tokamak_request* request,

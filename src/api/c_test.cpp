@@ -81,12 +81,39 @@ TEST_F(C, StreamsText) {
   tokamak_stream_free(stream);
 }
 
+TEST_F(C, TakesImagesOfMessages) {
+  constexpr const char* kImage = TOKAMAK_TEST_DATA "/images/wide.png";
+  set("model", TOKAMAK_TEST_DATA "/vision/qwen3_5_vl_images");
+  set("context", "128");
+  set("image_pixels", "65536");
+  open();
+  tokamak_error* error = nullptr;
+  EXPECT_FALSE(tokamak_request_add_image_file(request, kImage, &error));
+  EXPECT_EQ(said(error), "There is no message yet that the image could belong to.");
+  tokamak_request_add_message(request, "user", "What is it?");
+  EXPECT_TRUE(tokamak_request_add_image_file(request, kImage, nullptr));
+  ask("max_tokens", "4");
+  tokamak_stream* stream = tokamak_model_start(model, request, &error);
+  ASSERT_NE(stream, nullptr) << said(error);
+  tokamak_result result = {};
+  result.size = sizeof result;
+  EXPECT_TRUE(tokamak_stream_result(stream, &result, &error)) << said(error);
+  EXPECT_EQ(result.count, 4u);
+  tokamak_stream_free(stream);
+  const char none[] = "no image";
+  EXPECT_TRUE(tokamak_request_add_image(request, none, sizeof none, nullptr));
+  EXPECT_EQ(tokamak_model_start(model, request, &error), nullptr);
+  EXPECT_EQ(said(error),
+            "messages[0]: The file is not an image that is read here, expected PNG, JPEG or WebP; "
+            "convert it first.");
+}
+
 TEST_F(C, ErrorsAreHandles) {
   tokamak_error* error = nullptr;
   EXPECT_FALSE(tokamak_options_set(options, "colour", "red", &error));
   EXPECT_EQ(said(error),
             "There is no option \"colour\", but model, backend, device, context, sequences, "
-            "cache_tokens, memory, kv, quantize, pooling, has_thread.");
+            "cache_tokens, memory, kv, quantize, image_pixels, pooling, has_thread.");
   EXPECT_FALSE(tokamak_options_set(options, "context", "-1", &error));
   EXPECT_EQ(said(error), "context is \"-1\", expected a whole number that is not negative.");
   EXPECT_FALSE(tokamak_options_set(options, "has_thread", "no", &error));

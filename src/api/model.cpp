@@ -20,6 +20,7 @@ OpenOptions open_options(const ModelOptions& options) {
   own.kv = options.kv;
   own.quantize = options.quantize;
   own.pooling = options.pooling;
+  own.image_pixels = options.image_pixels;
   own.notice = options.notice;
   if (options.progress) {
     own.progress = [progress = options.progress](uint64_t done, uint64_t total) {
@@ -109,11 +110,16 @@ Result<Stream> Model::start(const TextRequest& asked) {
   if (asked.deadline)
     request.deadline = now + std::chrono::duration<double>(*asked.deadline).count();
   if (!asked.seed) request.params.sampling.seed = fresh_seed(now, state_->requests++);
-  TOK_TRY(loop.scheduler()->check(request));
+  TOK_TRY(std::vector<Image> images, images_of(asked));
+  if (images.empty()) {
+    TOK_TRY(loop.scheduler()->check(request));
+  } else {
+    TOK_TRY(state_->engine().check_images());
+  }
   auto stream = std::make_shared<StreamState>();
   stream->notify = asked.notify;
   if (!loop.has_thread()) stream->pump = state_->loop;
-  if (!state_->loop->start(std::move(request), stream)) return is_closed();
+  if (!state_->loop->start(std::move(request), std::move(images), stream)) return is_closed();
   return Stream(std::move(stream));
 }
 

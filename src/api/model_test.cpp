@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <fstream>
 
 #include "api/settings.h"
 #include "engine/engine.h"
+#include "engine/image_files.h"
 #include "tokamak/tokamak.h"
 
 namespace tokamak {
@@ -311,6 +313,73 @@ TEST(Stream, IsSilentOnceItWasDropped) {
   while (model.pump()) {
   }
   EXPECT_EQ(calls, before);
+}
+
+/// A model that reads images, and files of some.
+ModelOptions with_images() {
+  ModelOptions options = small();
+  options.model = TOKAMAK_TEST_DATA "/vision/qwen3_5_vl_images";
+  options.context = 128;
+  options.image_pixels = 1 << 16;
+  return options;
+}
+std::string image_file(const std::string& name) {
+  return TOKAMAK_TEST_DATA "/images/" + name;
+}
+
+TEST(ModelImages, GiveTheTokensThatAnEngineGivesAlone) {
+  Model model = open(with_images());
+  const auto alone = Engine::open(
+      {.model = with_images().model, .backend = "cpu", .context = 128, .image_pixels = 1 << 16});
+  ASSERT_TRUE(alone) << alone.error().message;
+  const std::string path = image_file("wide.png");
+  const auto image = image_of_file(path);
+  ASSERT_TRUE(image) << image.error().message;
+  const auto encoded = (*alone)->encode_image(*image);
+  ASSERT_TRUE(encoded) << encoded.error().message;
+  const auto ids = (*alone)->encode_with_images(
+      "user:<|vision_start|><|image_pad|><|vision_end|>What is it?\nassistant:", {&*encoded, 1});
+  ASSERT_TRUE(ids) << ids.error().message;
+  GenerationParams params;
+  params.sampling.temperature = 0;
+  params.max_tokens = 8;
+  auto session = (*alone)->start();
+  const auto expected = (*alone)->generate_ids(*session, *ids, params);
+  ASSERT_TRUE(expected) << expected.error().message;
+  std::ifstream file(path, std::ios::binary);
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  const auto bytes = std::as_bytes(std::span(text));
+  for (const ChatImage& one :
+       {ChatImage{.path = path}, ChatImage{.path = {}, .bytes = {bytes.begin(), bytes.end()}}}) {
+    auto stream = model.start({.messages = {{"user", "What is it?", {one}}}, .max_tokens = 8});
+    ASSERT_TRUE(stream) << stream.error().message;
+    const auto said = stream->result();
+    ASSERT_TRUE(said) << said.error().message;
+    EXPECT_EQ(said->ids, expected->ids);
+    EXPECT_EQ(said->prompt_tokens, expected->prompt_tokens);
+  }
+}
+
+TEST(ModelImages, ThatAreWrongAreRefused) {
+  Model model = open(with_images());
+  const auto error_of = [](Model& own, ChatImage image) {
+    const auto stream = own.start({.messages = {{"user", "?", {std::move(image)}}}});
+    return stream ? std::string("no error") : stream.error().message;
+  };
+  EXPECT_EQ(error_of(model, {}),
+            "messages[0]: an image has a path or bytes, expected one of both.");
+  EXPECT_NE(error_of(model, {.path = "no/such.png"}).find("no/such.png"), std::string::npos);
+  Model text = open();
+  EXPECT_NE(error_of(text, {.path = image_file("wide.png")}).find("was opened for text only"),
+            std::string::npos);
+  // More than fit is known when they are counted.
+  ChatMessage many = {"user", "?"};
+  many.images.assign(16, {.path = image_file("photo420.jpg")});
+  auto stream = model.start({.messages = {many}});
+  ASSERT_TRUE(stream) << stream.error().message;
+  const auto said = stream->result();
+  ASSERT_FALSE(said);
+  EXPECT_NE(said.error().message.find("but the context has 128 positions."), std::string::npos);
 }
 
 }  // namespace

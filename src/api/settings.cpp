@@ -77,6 +77,7 @@ constexpr Setting<ModelOptions> kModelSettings[] = {
     {"memory", set<&ModelOptions::memory>},
     {"kv", set<&ModelOptions::kv>},
     {"quantize", set<&ModelOptions::quantize>},
+    {"image_pixels", set<&ModelOptions::image_pixels>},
     {"pooling", set<&ModelOptions::pooling>},
     {"has_thread", set<&ModelOptions::has_thread>},
 };

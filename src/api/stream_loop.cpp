@@ -1,12 +1,15 @@
 #include "api/stream_loop.h"
 
+#include "engine/text_request.h"
+
 namespace tokamak {
 
 StreamLoop::StreamLoop(std::unique_ptr<Engine> engine, Scheduler* scheduler, bool has_thread)
     : loop_(std::move(engine), scheduler,
             {.has_thread = has_thread, .turned = [this] { publish(); }}) {}
 
-bool StreamLoop::start(Request request, std::shared_ptr<StreamState> stream) {
+bool StreamLoop::start(Request request, std::vector<Image> images,
+                       std::shared_ptr<StreamState> stream) {
   request.callbacks.text = [own = stream.get()](std::string_view text) {
     own->staged.text += text;
   };
@@ -19,16 +22,21 @@ bool StreamLoop::start(Request request, std::shared_ptr<StreamState> stream) {
     return own->is_cancelled || loop_.is_closing();
   };
   request.done = [own = stream](Result<Generation> end) { own->staged_end = std::move(end); };
-  // A job is copied where std::function is; a request holds much.
-  auto shared = std::make_shared<Request>(std::move(request));
+  // A job is copied where std::function is; a request and its images hold much.
+  struct Asked {
+    Request request;
+    std::vector<Image> images;
+  };
+  auto shared = std::make_shared<Asked>(std::move(request), std::move(images));
   return loop_.post([this, shared, stream](Engine& engine) {
     running_.push_back(stream);
-    const auto scheduler = engine.scheduler();
-    if (!scheduler) {
-      stream->staged_end = Failure(scheduler.error());
-      return;
-    }
-    const auto id = (*scheduler)->add(std::move(*shared));
+    const auto add = [&]() -> Result<RequestId> {
+      TOK_TRY(Scheduler* const scheduler, engine.scheduler());
+      const auto image = [&](size_t i) -> Result<Image> { return std::move(shared->images[i]); };
+      TOK_TRY(add_images(engine, shared->images.size(), image, shared->request));
+      return scheduler->add(std::move(shared->request));
+    };
+    const auto id = add();
     if (!id) stream->staged_end = Failure(id.error());
   });
 }

@@ -17,8 +17,8 @@ class StreamLoop {
   const Engine& engine() const { return loop_.engine(); }
 
   /// Begins a request whose results `stream` receives; it ends as cancelled when the loop closes.
-  /// False as EngineLoop::post().
-  bool start(Request request, std::shared_ptr<StreamState> stream);
+  /// Its images become part of its prompt first. False as EngineLoop::post().
+  bool start(Request request, std::vector<Image> images, std::shared_ptr<StreamState> stream);
 
  private:
   void publish();

@@ -26,11 +26,15 @@ Result<std::optional<DType>> quantized_type(const std::string& choice) {
   return fail(ErrorCode::kUsage, "quantize is \"{}\", expected q8 or q4.", choice);
 }
 
-/// The tower, where images are asked for.
-Result<std::optional<VisionTower>> vision_tower(const Architecture& architecture,
-                                                const ModelFiles& files,
-                                                const OpenOptions& options) {
-  if (options.image_pixels == 0) return std::nullopt;
+/// The tower of a model for steps of at most `chunk` tokens.
+Result<VisionTower> vision_tower(const Architecture& architecture, const ModelFiles& files,
+                                 const OpenOptions& options, uint32_t chunk) {
+  if (options.image_pixels == 0) {
+    return fail(ErrorCode::kUsage,
+                "{} was opened for text only: image_pixels (--megapixels) lets it read images, "
+                "where the model does.",
+                files.name);
+  }
   if (architecture.vision == nullptr) {
     std::string known;
     for (const auto& other : architectures()) {
@@ -40,7 +44,13 @@ Result<std::optional<VisionTower>> vision_tower(const Architecture& architecture
     return unsupported("{} is a {}, which reads text only here; images are for {}.", files.name,
                        architecture.name, known);
   }
-  return architecture.vision(files.description.reader(), files.tensors, options.image_pixels);
+  TOK_TRY(VisionTower tower,
+          architecture.vision(files.description.reader(), files.tensors, options.image_pixels));
+  if (tower.sees_whole_images && chunk < tower.max_rows()) {
+    return fail(ErrorCode::kUsage, "chunk is {}, but images of this model take {} tokens at once.",
+                chunk, tower.max_rows());
+  }
+  return tower;
 }
 
 /// With phases for long contexts only where these have a kernel of their own.
@@ -125,7 +135,14 @@ Result<Engine::Compiled> compile_as_asked(const ModelFiles& files, const DeviceI
   const bool hinted = options.kv == "auto" && out.hints.kv;
   TOK_TRY(build.kv_dtype, kv_dtype(hinted ? *out.hints.kv : options.kv, device));
   out.context = build.context;
-  TOK_TRY(out.vision, vision_tower(*architecture, files, options));
+  auto tower = vision_tower(*architecture, files, options, build.chunk);
+  if (tower) {
+    out.vision = *std::move(tower);
+  } else if (options.image_pixels != 0 && options.needs_images) {
+    return Failure(tower.error());
+  } else {
+    out.text_only = tower.error();
+  }
   if (out.vision) build.image_rows = out.vision->max_rows();
   const std::optional<Json>& quantize_config = description.quantize_config;
   TOK_TRY(build.quantization,
@@ -145,11 +162,6 @@ Result<Engine::Compiled> compile_as_asked(const ModelFiles& files, const DeviceI
     build.own_angles = out.vision->angles.has_value();
     build.own_ends_in_windows = out.vision->only_in_windows;
     build.own_ends = out.vision->sees_whole_images && !out.vision->only_in_windows;
-    if (out.vision->sees_whole_images && build.chunk < out.vision->max_rows()) {
-      return fail(ErrorCode::kUsage,
-                  "chunk is {}, but images of this model take {} tokens at once.", build.chunk,
-                  out.vision->max_rows());
-    }
     TOK_TRY(out.images, architecture->build(config, files.tensors, build));
     TOK_TRY(
         fuse::run_pipeline(out.images, fuse::Steps::kMany, options.disabled_passes, out.target));

@@ -6,7 +6,7 @@
 #include "base/check.h"
 #include "base/scoped_flag.h"
 #include "base/splitmix.h"
-#include "engine/images.h"
+#include "engine/image_encoder.h"
 #include "engine/memory.h"
 #include "engine/restorable_program.h"
 #include "engine/task.h"
@@ -202,7 +202,7 @@ Result<std::unique_ptr<Engine>> Engine::load(ModelFiles files, std::unique_ptr<B
   }
   TOK_TRY(engine->program_, engine->make_program(engine->compiled_.plan, options.progress));
   if (engine->compiled_.vision) {
-    TOK_TRY(engine->sight_, Sight::make(engine->compiled_, engine->files_, options));
+    TOK_TRY(engine->image_encoder_, ImageEncoder::make(engine->compiled_, engine->files_, options));
   }
   reading.wait();
   if (tokenizer) {
@@ -212,10 +212,12 @@ Result<std::unique_ptr<Engine>> Engine::load(ModelFiles files, std::unique_ptr<B
   if (options.reopen) {
     engine->reopen_ = options.reopen;
     engine->notice_ = options.notice;
-    engine->program_ = std::make_unique<RestorableProgram>(
+    auto restorable = std::make_unique<RestorableProgram>(
         std::move(engine->program_), [own = engine.get()](const Plan& plan, const Error& loss) {
           return own->make_program_again(plan, loss);
         });
+    engine->restorable_ = restorable.get();
+    engine->program_ = std::move(restorable);
   }
   engine->times_.compile_seconds = compiled - start;
   engine->times_.upload_seconds = clock() - compiled;
@@ -247,6 +249,7 @@ Result<std::unique_ptr<Program>> Engine::make_program_again(const Plan& plan, co
                 "{} In its place there is \"{}\"; open the model again to run on that.",
                 loss.message, (*again)->device().name);
   }
+  if (image_encoder_) image_encoder_->forget_device();
   backend_ = *std::move(again);
   if (notice_) {
     notice_(loss.message + " It has been opened again, and what ran goes on from where it was.");
@@ -304,10 +307,10 @@ Result<Scheduler*> Engine::scheduler() {
   TOK_TRY(check_task(compiled_, Task::kText));
   if (scheduler_ == nullptr) {
     const Tokenizer* own = tokenizer_ ? &*tokenizer_ : nullptr;
-    TOK_TRY(
-        scheduler_,
-        Scheduler::make(*program_, own,
-                        {.context = compiled_.context, .vocab = compiled_.facts.vocab}, clock_));
+    const SchedulerOptions options = {.context = compiled_.context,
+                                      .vocab = compiled_.facts.vocab,
+                                      .images = image_encoder_ ? &image_encoder_->rows() : nullptr};
+    TOK_TRY(scheduler_, Scheduler::make(*program_, own, options, clock_));
   }
   return scheduler_.get();
 }
@@ -328,7 +331,7 @@ Result<Session> Engine::start_session() {
   TOK_TRY(check_idle());
   const Graph& graph = compiled_.unfused;
   const bool all_rows = graph.at(graph.result).shape[0] == kTokens;
-  ImageRows* const images = sight_ ? &sight_->rows() : nullptr;
+  ImageRows* const images = image_encoder_ ? &image_encoder_->rows() : nullptr;
   return Session::start(*program_, compiled_.context, compiled_.facts.vocab, all_rows, images);
 }
 

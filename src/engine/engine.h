@@ -38,7 +38,8 @@ struct LoadTimes {
   double test_seconds = 0;  // of compile_seconds: looking for wrong kernels
 };
 
-class Sight;
+class ImageEncoder;
+class RestorableProgram;
 class Transcriber;
 
 class Engine {
@@ -72,6 +73,7 @@ class Engine {
     Plan plan;
     uint32_t context = 0;
     std::optional<VisionTower> vision;  // set: the plan reads images
+    Error text_only;                    // not set: why it does not
     Graph images;                       // fused for steps with images
     std::optional<Encoder> encoder;     // set: the result is an embedding
     std::optional<SpeechModel> speech;  // set: the plan hears
@@ -131,14 +133,18 @@ class Engine {
                                   GenerationParams params,
                                   const GenerationCallbacks& callbacks = {});
 
-  /// The ids of a rendered prompt with images, one for each place that it has for one: those beyond
-  /// the vocabulary are theirs, for sessions of this engine. Errors: the model was opened without
-  /// OpenOptions::image_pixels; not as many places as images; an image of no use.
-  Result<std::vector<uint32_t>> encode_with_images(std::string_view prompt,
-                                                   std::span<const Image> images);
-  /// The same of a prompt's ids, in which a placeholder stands for each image.
-  Result<std::vector<uint32_t>> with_images(std::span<const uint32_t> ids,
-                                            std::span<const Image> images);
+  /// Why it reads no images: the model does not, or was opened for text. Any thread may ask this
+  /// and how many tokens of a prompt an image of that size takes.
+  Result<void> check_images() const;
+  Result<uint32_t> image_tokens(ImageSize image) const;
+  /// What the model's tower makes of an image; at once where it has encoded the same lately. A
+  /// device that is lost meanwhile is opened again.
+  Result<ImageRef> encode_image(const Image& image);
+  /// A prompt's ids with those of the images, for which placeholders stand. Errors: not as many.
+  Result<std::vector<uint32_t>> place_images(std::span<const uint32_t> ids,
+                                             std::span<const ImageRef> images) const;
+  Result<std::vector<uint32_t>> encode_with_images(std::string_view rendered,
+                                                   std::span<const ImageRef> images) const;
 
   /// Many requests at once, as many as OpenOptions::sequences of them running. It uses the cache of
   /// the engine: a session that starts ends its requests. An error for an embedding model.
@@ -187,6 +193,7 @@ class Engine {
   Compiled compiled_;
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<Program> program_;
+  RestorableProgram* restorable_ = nullptr;  // the same; null: what is lost stays lost
   std::function<Result<std::unique_ptr<Backend>>()> reopen_;
   std::function<void(std::string_view)> notice_;
   std::optional<Tokenizer> tokenizer_;
@@ -194,9 +201,9 @@ class Engine {
   Result<void> sampling_status_;
   LoadTimes times_;
   Clock clock_;
-  bool is_busy_ = false;          // with a call that has callbacks
-  uint64_t calls_ = 0;            // of generate(), for seeds
-  std::unique_ptr<Sight> sight_;  // null: for text only
+  bool is_busy_ = false;                         // with a call that has callbacks
+  uint64_t calls_ = 0;                           // of generate(), for seeds
+  std::unique_ptr<ImageEncoder> image_encoder_;  // null: for text only
   /// Shared, since only native programs know what it takes to destroy it.
   std::shared_ptr<Transcriber> transcriber_;
   std::unique_ptr<Scheduler> scheduler_;  // the last: it refers to others
@@ -226,14 +233,6 @@ Result<std::unique_ptr<Backend>> open_backend(const OpenOptions& options);
 /// Adds to `options.advice` what earlier runs have kept about the device: what `tokamak tune` found
 /// and which kernels failed the self-test. Native programs only.
 void recall_device(const DeviceInfo& device, OpenOptions& options);
-
-/// What to open for a MODEL that a person named: `model` itself when it exists, else the model
-/// org/name[@revision][:file] in the cache of Hugging Face; "" is the built-in model. Errors say
-/// how to get what is not there. Native programs only.
-Result<std::string> find_model(const std::string& model);
-
-/// The folder of the model that comes with the program.
-Result<std::string> builtin_model_folder();
 
 /// "31 compiled, 0 cached"
 std::string pipelines_text(const CompileReport& report);

@@ -35,6 +35,8 @@ struct OpenOptions {
   std::string kv = "auto";    // f32, f16 or q8; auto: f16 on WebGPU, f32 on the CPU
   /// Most pixels of an image, to which larger ones are made smaller; 0: the model reads text only.
   uint64_t image_pixels = 0;
+  /// False: a model that reads no images is opened for text all the same.
+  bool needs_images = true;
   bool all_logits = false;         // logits of every token, not only of the last
   std::string quantize;            // q8 or q4: pack the matrices of floats at load
   std::string pooling;             // mean, last or cls: embeddings of a model without modules.json
@@ -70,5 +72,13 @@ struct OpenOptions {
     return disabled;
   }
 };
+
+/// What to open for a MODEL that a person named: `model` itself when it exists, else the model
+/// org/name[@revision][:file] in the cache of Hugging Face; "" is the built-in model. Errors say
+/// how to get what is not there. Native programs only.
+Result<std::string> find_model(const std::string& model);
+
+/// The folder of the model that comes with the program.
+Result<std::string> builtin_model_folder();
 
 }  // namespace tokamak

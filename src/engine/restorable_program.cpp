@@ -2,7 +2,7 @@
 
 namespace tokamak {
 
-Result<void> RestorableProgram::restore(const Error& loss) {
+Result<void> RestorableProgram::make_again(const Error& loss) {
   if (program_) plan_ = program_->plan();
   loss_ = loss;
   program_.reset();  // its memory is needed again
@@ -11,34 +11,55 @@ Result<void> RestorableProgram::restore(const Error& loss) {
   return {};
 }
 
+Result<void> RestorableProgram::restore(const Error& loss) {
+  if (std::exchange(is_untold_, false) && program_) return {};
+  return make_again(loss);
+}
+
+Result<void> RestorableProgram::restore_for_others(const Error& loss) {
+  is_untold_ = true;
+  return make_again(loss);
+}
+
+Result<Program*> RestorableProgram::usable() const {
+  if (!program_ || is_untold_) return Failure(loss_);
+  return program_.get();
+}
+
 Result<void> RestorableProgram::write_table(BufferId buffer, std::span<const uint32_t> values,
                                             uint64_t first) {
-  return program_ ? program_->write_table(buffer, values, first) : Failure(loss_);
+  TOK_TRY(Program* const program, usable());
+  return program->write_table(buffer, values, first);
 }
 
 Result<void> RestorableProgram::submit(const StepRequest& request) {
-  return program_ ? program_->submit(request) : Failure(loss_);
+  TOK_TRY(Program* const program, usable());
+  return program->submit(request);
 }
 
 Result<void> RestorableProgram::poll() {
-  return program_ ? program_->poll() : Failure(loss_);
+  TOK_TRY(Program* const program, usable());
+  return program->poll();
 }
 
 Result<void> RestorableProgram::wait_for_result() {
-  return program_ ? program_->wait_for_result() : Failure(loss_);
+  TOK_TRY(Program* const program, usable());
+  return program->wait_for_result();
 }
 
 Result<void> RestorableProgram::limit_batches(uint32_t most) {
-  return program_ ? program_->limit_batches(most) : Failure(loss_);
+  TOK_TRY(Program* const program, usable());
+  return program->limit_batches(most);
 }
 
 Result<void> RestorableProgram::wait() {
-  return program_ ? program_->wait() : Failure(loss_);
+  TOK_TRY(Program* const program, usable());
+  return program->wait();
 }
 
 Result<std::vector<double>> RestorableProgram::time_launches(const StepRequest& request) {
-  if (!program_) return Failure(loss_);
-  return program_->time_launches(request);
+  TOK_TRY(Program* const program, usable());
+  return program->time_launches(request);
 }
 
 }  // namespace tokamak

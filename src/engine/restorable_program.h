@@ -17,6 +17,9 @@ class RestorableProgram : public Program {
       : program_(std::move(program)), make_(std::move(make)) {}
 
   Result<void> restore(const Error& loss) override;
+  /// The same for one who has found the loss elsewhere on the device. Who uses this program hears
+  /// of it from its next call.
+  Result<void> restore_for_others(const Error& loss);
 
   const Plan& plan() const override { return program_ ? program_->plan() : plan_; }
   CompileReport report() const override { return program_ ? program_->report() : CompileReport(); }
@@ -30,10 +33,15 @@ class RestorableProgram : public Program {
   Result<std::vector<double>> time_launches(const StepRequest& request) override;
 
  private:
+  Result<void> make_again(const Error& loss);
+  /// The program, or the loss that its user has to hear of.
+  Result<Program*> usable() const;
+
   std::unique_ptr<Program> program_;  // null: lost, and not yet made again
   Make make_;
   Plan plan_;   // while there is no program
-  Error loss_;  // the same
+  Error loss_;  // the same, and while it is untold
+  bool is_untold_ = false;
 };
 
 }  // namespace tokamak

@@ -1,9 +1,18 @@
 #include "engine/text_request.h"
 
+#include "engine/image_encoder.h"
 #include "text/template/plain_marks.h"
 
 namespace tokamak {
 namespace {
+
+/// The images, then the text: what models were trained on.
+Json content_of(const ChatMessage& message) {
+  if (message.images.empty()) return message.content;
+  Json::Array parts(message.images.size(), Json(Json::Object{{"type", "image"}}));
+  parts.push_back(Json(Json::Object{{"type", "text"}, {"text", message.content}}));
+  return parts;
+}
 
 /// What the chat template reads. The caller's own variables come last, so that they win.
 Result<Json> chat_variables(const TextRequest& asked) {
@@ -11,7 +20,7 @@ Result<Json> chat_variables(const TextRequest& asked) {
   for (const ChatMessage& message : asked.messages) {
     Json one;
     one.set("role", message.role);
-    one.set("content", message.content);
+    one.set("content", content_of(message));
     messages.push_back(std::move(one));
   }
   Json variables;
@@ -76,6 +85,8 @@ Result<ChatPrompt> chat_prompt(const Engine& engine, Json variables, std::string
   }
   TOK_TRY(const std::string rendered, render_chat(engine.files(), variables, instead));
   PlainText plain = without_plain_marks(rendered);
+  const auto& vision = engine.compiled().vision;
+  if (vision) plain = with_image_words(*vision, std::move(plain));
   ChatPrompt prompt;
   TOK_TRY(prompt.ids, tokenizer->encode(plain.text, {.add_special = false,
                                                      .parse_special = true,
@@ -106,6 +117,29 @@ Result<Request> scheduler_request(const Engine& engine, const TextRequest& asked
   request.priority = asked.priority;
   request.tenant = asked.tenant;
   return request;
+}
+
+Result<void> add_images(Engine& engine, size_t count,
+                        const std::function<Result<Image>(size_t)>& image, Request& request) {
+  if (count == 0) return {};
+  TOK_TRY(engine.check_images());
+  size_t tokens = request.prompt.size();
+  for (size_t i = 0; i < count; ++i) {
+    TOK_TRY(const Image own, image(i));
+    TOK_TRY(const uint32_t more, engine.image_tokens({own.width, own.height}));
+    tokens += more - 1;
+    const uint32_t context = engine.compiled().context;
+    if (tokens > context) {
+      return invalid_input(
+          "The prompt has {} tokens with its first {} images, but the context has "
+          "{} positions.",
+          tokens, i + 1, context);
+    }
+    TOK_TRY(ImageRef encoded, engine.encode_image(own));
+    request.images.push_back(std::move(encoded));
+  }
+  TOK_TRY(request.prompt, engine.place_images(request.prompt, request.images));
+  return {};
 }
 
 }  // namespace tokamak

@@ -1,5 +1,7 @@
 // A TextRequest becomes what the scheduler takes.
 #pragma once
+#include <functional>
+
 #include "engine/engine.h"
 #include "tokamak/tokamak.h"
 
@@ -7,7 +9,7 @@ namespace tokamak {
 
 struct ChatPrompt {
   std::string text;
-  std::vector<uint32_t> ids;
+  std::vector<uint32_t> ids;  // a placeholder for each image
 };
 
 /// The prompt that the model's template makes of `variables`. Only the template's own text makes
@@ -16,7 +18,17 @@ struct ChatPrompt {
 Result<ChatPrompt> chat_prompt(const Engine& engine, Json variables, std::string_view instead = {});
 
 /// Errors: more than one kind of prompt, a chat that the template refuses, a grammar that is none.
-/// Reads only what of an engine does not change. Without a seed it has none.
+/// Reads only what of an engine does not change. Without a seed it has none. Images of messages are
+/// placeholders until add_images().
 Result<Request> scheduler_request(const Engine& engine, const TextRequest& asked);
+
+/// The images of its messages in their order, decoded. An error names the file or the message.
+Result<std::vector<Image>> images_of(const TextRequest& asked);
+
+/// `count` images, of which `image` gives each when it is its turn, go through the tower and take
+/// their places in the prompt. By the thread that runs the engine. Errors: the model reads text
+/// only; not as many places; more tokens than the context has; those of `image`.
+Result<void> add_images(Engine& engine, size_t count,
+                        const std::function<Result<Image>(size_t)>& image, Request& request);
 
 }  // namespace tokamak

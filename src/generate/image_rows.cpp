@@ -18,77 +18,81 @@ ImageRows::ImageRows(const Plan& plan, uint32_t vocab, WriteAngles angles, bool 
   TOK_CHECK(capacity_ > 0);
 }
 
-ImageRows::Named ImageRows::add(uint32_t rows, uint32_t columns, std::vector<float> values) {
+ImageRef ImageRows::add(uint32_t rows, uint32_t columns, std::vector<float> values) {
   const uint32_t tokens = rows * columns;
   TOK_CHECK(tokens > 0 && tokens <= capacity_ && values.size() == size_t{tokens} * width_);
   // Its rows are neighbours on the device, too.
-  const uint32_t place = (next_id_ - vocab_) % capacity_;
+  const uint32_t place = first_row(next_id_);
   if (place + tokens > capacity_) next_id_ += capacity_ - place;
-  images_.push_back({.named = {next_id_, rows, columns}, .values = std::move(values)});
+  if (next_id_ > UINT32_MAX - 2 * capacity_) {  // also where the gap would not fit next time
+    images_.clear();
+    on_device_.clear();
+    next_id_ = vocab_;
+    ++epoch_;
+  }
+  images_.push_back(
+      std::make_shared<const EncodedImage>(next_id_, rows, columns, std::move(values)));
   next_id_ += tokens;
   // Who asks for older ones makes them again.
   constexpr size_t kMaxKept = 64;
-  if (images_.size() > kMaxKept) images_.pop_front();
-  return images_.back().named;
+  if (images_.size() > kMaxKept) {
+    const auto is_free = [](const ImageRef& image) { return image.use_count() == 1; };
+    const auto oldest = std::find_if(images_.begin(), std::prev(images_.end()), is_free);
+    if (oldest != std::prev(images_.end())) images_.erase(oldest);
+  }
+  return images_.back();
 }
 
-const ImageRows::Kept* ImageRows::kept(uint32_t id) const {
+ImageRef ImageRows::find(uint32_t id) const {
   // The first that begins after it follows the one that may have it.
   const auto after = std::ranges::upper_bound(
-      images_, id, {}, [](const Kept& image) { return image.named.first_id; });
+      images_, id, {}, [](const ImageRef& image) { return image->first_id; });
   if (after == images_.begin()) return nullptr;
-  const Kept& found = *std::prev(after);
-  return id - found.named.first_id < found.named.tokens() ? &found : nullptr;
+  const ImageRef& found = *std::prev(after);
+  return found->has(id) ? found : nullptr;
 }
 
-const ImageRows::Named* ImageRows::find(uint32_t id) const {
-  const Kept* image = kept(id);
-  return image == nullptr ? nullptr : &image->named;
-}
-
-std::span<const float> ImageRows::values(uint32_t first_id) const {
-  const Kept* image = kept(first_id);
-  TOK_CHECK(image != nullptr);
-  return image->values;
-}
-
-Result<void> ImageRows::bring(Program& program, std::span<const uint32_t> ids) {
-  for (const uint32_t id : ids) {
-    if (id < vocab_) continue;
-    const Kept* const image = kept(id);
-    if (image == nullptr) {
-      return invalid_input("An earlier image of the text is not kept any more; add it again.");
-    }
-    if (image->is_on_device) continue;
-    std::vector<uint32_t> words(image->values.size());
-    std::memcpy(words.data(), image->values.data(), words.size() * sizeof(uint32_t));
-    const uint32_t first = first_row(*image), count = image->named.tokens();
-    TOK_TRY(program.write_table(buffer_, words, uint64_t{first} * width_));
-    for (Kept& other : images_) {
-      const uint32_t begin = first_row(other), end = begin + other.named.tokens();
-      if (begin < first + count && first < end) other.is_on_device = &other == image;
-    }
-  }
+Result<void> ImageRows::upload(Program& program, const EncodedImage& image) {
+  const auto is_it = [&](const OnDevice& one) { return one.first_id == image.first_id; };
+  if (std::ranges::any_of(on_device_, is_it)) return {};
+  const uint32_t first = first_row(image.first_id), count = image.tokens();
+  std::erase_if(on_device_, [&](const OnDevice& other) {
+    const uint32_t begin = first_row(other.first_id);
+    return begin < first + count && first < begin + other.count;
+  });
+  std::vector<uint32_t> words(image.values.size());
+  std::memcpy(words.data(), image.values.data(), words.size() * sizeof(uint32_t));
+  TOK_TRY(program.write_table(buffer_, words, uint64_t{first} * width_));
+  on_device_.push_back({image.first_id, count});
   return {};
 }
 
-void ImageRows::forget_device() {
-  for (Kept& image : images_) image.is_on_device = false;
+TokenPlaces::TokenPlaces(std::span<const uint32_t> ids, const ImageRows* rows) {
+  if (rows != nullptr) find_spans(ids, *rows, [&](uint32_t id) { return rows->find(id); });
 }
 
-TokenPlaces::TokenPlaces(std::span<const uint32_t> ids, const ImageRows* images) {
-  if (images == nullptr) return;
-  needs_whole_ = images->needs_whole();
+TokenPlaces::TokenPlaces(std::span<const uint32_t> ids, const ImageRows& rows,
+                         std::span<const ImageRef> images) {
+  find_spans(ids, rows, [&](uint32_t id) {
+    const auto has_it = [id](const ImageRef& image) { return image->has(id); };
+    const auto found = std::ranges::find_if(images, has_it);
+    return found == images.end() ? ImageRef() : *found;
+  });
+}
+
+void TokenPlaces::find_spans(std::span<const uint32_t> ids, const ImageRows& rows,
+                             const std::function<ImageRef(uint32_t id)>& find) {
+  needs_whole_ = rows.needs_whole();
   uint32_t shift = 0;
   for (uint32_t i = 0; i < ids.size();) {
-    const ImageRows::Named* image = images->find(ids[i]);
+    ImageRef image = find(ids[i]);
     if (image == nullptr) {
       ++i;
       continue;
     }
     const uint32_t start = i + shift, count = image->tokens();
-    if (images->has_places()) shift += std::max(image->rows, image->columns) - count;
-    spans_.push_back({i, count, image->columns, start, shift});
+    if (rows.has_places()) shift += std::max(image->rows, image->columns) - count;
+    spans_.push_back({std::move(image), i, start, shift});
     i += count;
   }
 }
@@ -98,26 +102,35 @@ const TokenPlaces::Span* TokenPlaces::before(uint32_t index) const {
   return after == spans_.begin() ? nullptr : &*std::prev(after);
 }
 
-bool TokenPlaces::has_image(uint32_t first, uint32_t count) const {
-  const Span* last = before(first + count - 1);
-  return last != nullptr && last->first + last->count > first;
+const EncodedImage* TokenPlaces::image(uint32_t first, uint32_t count) const {
+  for (const Span& span : spans_) {
+    if (span.end() > first) return span.first < first + count ? span.image.get() : nullptr;
+  }
+  return nullptr;
 }
 
-uint32_t TokenPlaces::step_tokens(uint32_t first, uint32_t count) const {
-  bool has_one = false;
+uint32_t TokenPlaces::step_tokens(uint32_t first, uint32_t count, uint32_t most,
+                                  bool has_image) const {
   for (const Span& span : spans_) {
-    if (span.first + span.count <= first) continue;
+    if (span.end() <= first) continue;
     if (span.first >= first + count) break;
-    const bool is_cut = needs_whole_ && span.first + span.count > first + count;
-    if (has_one || (is_cut && span.first > first)) return span.first - first;
-    has_one = true;
+    if (has_image) return std::max(span.first, first) - first;
+    has_image = true;
+    if (!needs_whole_ || span.end() <= first + count) continue;
+    if (span.first > first) return span.first - first;
+    return span.end() - first <= most ? span.end() - first : 0;
   }
   return count;
 }
 
+bool TokenPlaces::can_part(uint32_t index) const {
+  const Span* last = before(index);
+  return !needs_whole_ || last == nullptr || index == last->first || index >= last->end();
+}
+
 uint32_t TokenPlaces::end(uint32_t index) const {
   const Span* last = before(index);
-  return last != nullptr && index < last->first + last->count ? last->first + last->count : 0;
+  return last != nullptr && index < last->end() ? last->end() : 0;
 }
 
 uint32_t TokenPlaces::shift(uint32_t index) const {
@@ -127,12 +140,12 @@ uint32_t TokenPlaces::shift(uint32_t index) const {
 
 TokenPlace TokenPlaces::place(uint32_t index) const {
   const Span* last = before(index);
-  if (last == nullptr || index >= last->first + last->count) {
+  if (last == nullptr || index >= last->end()) {
     const uint32_t at = index + shift(index);
     return {at, at, at};
   }
-  const uint32_t inside = index - last->first;
-  return {last->start, last->start + inside / last->columns, last->start + inside % last->columns};
+  const uint32_t inside = index - last->first, columns = last->image->columns;
+  return {last->start, last->start + inside / columns, last->start + inside % columns};
 }
 
 }  // namespace tokamak

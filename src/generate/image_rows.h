@@ -1,12 +1,13 @@
 // ImageRows: the images that prompts name, by token ids beyond the vocabulary.
 //
 // An image's rows are hidden states for the text model, made by its tower. Each has an id of its
-// own, vocab + n, that no other content ever gets: so prompts with images are lists of ids like all
-// others, and what is kept of them is found again by these. On the device row n is n modulo the
-// capacity; the host keeps the rows and writes them before a step that reads them.
+// own, vocab + n, that no other content gets within an epoch: so prompts with images are lists of
+// ids like all others, and what is kept of them is found again by these. On the device row n is n
+// modulo the capacity; the host keeps the rows and writes them before a step that reads them.
 #pragma once
 #include <deque>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -20,14 +21,21 @@ struct TokenPlace {
   uint32_t time = 0, row = 0, column = 0;
 };
 
+/// What a tower made of an image, and the ids of that.
+struct EncodedImage {
+  uint32_t first_id = 0;
+  uint32_t rows = 0, columns = 0;  // of its tokens, from left to right and from top to bottom
+  std::vector<float> values;       // [rows columns, hidden]
+
+  uint32_t tokens() const { return rows * columns; }
+  bool has(uint32_t id) const { return id - first_id < tokens(); }
+};
+
+/// It lives as long as somebody has it, whatever else is encoded.
+using ImageRef = std::shared_ptr<const EncodedImage>;
+
 class ImageRows {
  public:
-  struct Named {
-    uint32_t first_id = 0;
-    uint32_t rows = 0, columns = 0;  // of its tokens, from left to right and from top to bottom
-    uint32_t tokens() const { return rows * columns; }
-  };
-
   /// Writes the angles of a place, as a row of a rotary table.
   using WriteAngles = std::function<void(const TokenPlace&, std::span<float>)>;
 
@@ -39,55 +47,58 @@ class ImageRows {
   uint32_t capacity() const { return capacity_; }
   bool has_places() const { return angles_ != nullptr; }
   bool needs_whole() const { return needs_whole_; }
+  /// Counts how often ids began again, as they do after some billions: what was kept by older ones
+  /// must be forgotten.
+  uint32_t epoch() const { return epoch_; }
 
   /// Takes the rows of an image, [rows columns, hidden]. REQUIRES: no more than the capacity.
-  Named add(uint32_t rows, uint32_t columns, std::vector<float> values);
-  /// The image that has this id; null when there is none, or not any more.
-  const Named* find(uint32_t id) const;
+  ImageRef add(uint32_t rows, uint32_t columns, std::vector<float> values);
+  /// The image that has this id; null when there is none, or not any more: the newest are kept, and
+  /// those that somebody has.
+  ImageRef find(uint32_t id) const;
 
-  /// The rows of that image. REQUIRES: it is kept.
-  std::span<const float> values(uint32_t first_id) const;
-
-  /// Before a step: writes what it reads of images and the device does not hold. An error where an
-  /// image is not kept any more. REQUIRES: the ids are of one image and of text.
-  Result<void> bring(Program& program, std::span<const uint32_t> ids);
+  /// Before a step that reads of the image: writes its rows where the device does not hold them.
+  Result<void> upload(Program& program, const EncodedImage& image);
   /// The device holds nothing any more.
-  void forget_device();
+  void forget_device() { on_device_.clear(); }
   /// REQUIRES: has_places().
   void write_angles(const TokenPlace& place, std::span<float> out) const { angles_(place, out); }
 
  private:
-  struct Kept {
-    Named named;
-    std::vector<float> values;
-    bool is_on_device = false;
+  uint32_t first_row(uint32_t first_id) const { return (first_id - vocab_) % capacity_; }
+
+  struct OnDevice {
+    uint32_t first_id, count;
   };
-  const Kept* kept(uint32_t id) const;
-  uint32_t first_row(const Kept& image) const {
-    return (image.named.first_id - vocab_) % capacity_;
-  }
 
   uint32_t vocab_, capacity_ = 0, width_ = 0;
   BufferId buffer_ = {};
   WriteAngles angles_;
   bool needs_whole_;
-  uint32_t next_id_;
-  std::deque<Kept> images_;  // by id
+  uint32_t next_id_, epoch_ = 0;
+  std::deque<ImageRef> images_;  // by id
+  std::vector<OnDevice> on_device_;
 };
 
 /// Where the tokens of a sequence stand. An image's tokens share a time and stand in rows and
-/// columns from there on; the text after it goes on after the larger of both.
+/// columns from there on; the text after it goes on after the larger of both. Has the images.
 class TokenPlaces {
  public:
   TokenPlaces() = default;
-  /// REQUIRES: `images` is null or knows all ids beyond the vocabulary.
-  TokenPlaces(std::span<const uint32_t> ids, const ImageRows* images);
+  /// REQUIRES: `rows` is null or knows all ids beyond the vocabulary.
+  TokenPlaces(std::span<const uint32_t> ids, const ImageRows* rows);
+  /// The same where the images are at hand, of which the ids name whole ones.
+  TokenPlaces(std::span<const uint32_t> ids, const ImageRows& rows,
+              std::span<const ImageRef> images);
 
-  /// Whether some of `count` tokens from `first` on are an image's.
-  bool has_image(uint32_t first, uint32_t count) const;
-  /// As many of `count` tokens from `first` on as have no more than one image among them, and where
-  /// images need whole steps, no beginning of one.
-  uint32_t step_tokens(uint32_t first, uint32_t count) const;
+  /// The first image that `count` tokens from `first` on have something of; null: they are text.
+  const EncodedImage* image(uint32_t first, uint32_t count) const;
+  /// How many tokens from `first` on a step takes: `count`, or fewer that have of one image at
+  /// most, of none where it `has_image` already. Where images need whole steps, as many more as
+  /// these take, up to `most`; 0: they are more.
+  uint32_t step_tokens(uint32_t first, uint32_t count, uint32_t most, bool has_image = false) const;
+  /// Whether a step may end in front of the token.
+  bool can_part(uint32_t index) const;
   /// Where the image ends that the token is of; 0 for text.
   uint32_t end(uint32_t index) const;
   /// What is added to the index of a token that is text.
@@ -96,10 +107,15 @@ class TokenPlaces {
 
  private:
   struct Span {
-    uint32_t first, count, columns;
+    ImageRef image;
+    uint32_t first;
     uint32_t start;  // the time
     uint32_t shift;  // of the text after it
+
+    uint32_t end() const { return first + image->tokens(); }
   };
+  void find_spans(std::span<const uint32_t> ids, const ImageRows& rows,
+                  const std::function<ImageRef(uint32_t id)>& find);
   const Span* before(uint32_t index) const;  // the last that begins at `index` or before it
 
   std::vector<Span> spans_;

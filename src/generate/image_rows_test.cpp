@@ -38,58 +38,71 @@ class Written : public Program {
   Plan plan_;
 };
 
+ImageRef add(ImageRows& rows, uint32_t height, uint32_t width) {
+  return rows.add(height, width, std::vector<float>(2 * height * width));
+}
+
 TEST(ImageRows, GiveEachImageIdsOfItsOwnThatDoNotWrap) {
   ImageRows rows = some_rows();
-  EXPECT_EQ(rows.add(1, 6, std::vector<float>(12)).first_id, kVocab);
-  const auto second = rows.add(2, 2, std::vector<float>(8));
-  EXPECT_EQ(second.first_id, kVocab + 8) << "6 and 4 rows do not fit in 8 places without a gap";
+  EXPECT_EQ(add(rows, 1, 6)->first_id, kVocab);
+  const ImageRef second = add(rows, 2, 2);
+  EXPECT_EQ(second->first_id, kVocab + 8) << "6 and 4 rows do not fit in 8 places without a gap";
   EXPECT_EQ(rows.find(kVocab + 5)->tokens(), 6u);
   EXPECT_EQ(rows.find(kVocab + 6), nullptr);
-  EXPECT_EQ(rows.find(kVocab + 11)->first_id, second.first_id);
+  EXPECT_EQ(rows.find(kVocab + 11), second);
   EXPECT_EQ(rows.find(kVocab - 1), nullptr);
 }
 
 TEST(ImageRows, AreWrittenWhereTheDeviceDoesNotHoldThem) {
   ImageRows rows = some_rows();
-  rows.add(1, 6, std::vector<float>(12));
-  rows.add(2, 2, std::vector<float>(8));
+  const ImageRef first = add(rows, 1, 6), second = add(rows, 2, 2);
   Written program;
-  const std::vector<uint32_t> first = {3, kVocab, kVocab + 1}, second = {kVocab + 8};
-  ASSERT_TRUE(rows.bring(program, first));
-  ASSERT_TRUE(rows.bring(program, first));
-  ASSERT_TRUE(rows.bring(program, second));
-  ASSERT_TRUE(rows.bring(program, first));
+  for (const ImageRef& image : {first, first, second, first}) {
+    ASSERT_TRUE(rows.upload(program, *image));
+  }
   using Write = std::pair<uint64_t, size_t>;
   EXPECT_EQ(program.writes, (std::vector<Write>{{0, 12}, {0, 8}, {0, 12}}));
   rows.forget_device();
-  ASSERT_TRUE(rows.bring(program, first));
+  ASSERT_TRUE(rows.upload(program, *first));
   EXPECT_EQ(program.writes.size(), 4u);
 }
 
-TEST(ImageRows, SayThatAnImageIsNotKeptAnyMore) {
+TEST(ImageRows, KeepTheNewestAndThoseThatSomebodyHas) {
   ImageRows rows = some_rows();
-  for (uint32_t i = 0; i < 65; ++i) rows.add(1, 1, std::vector<float>(2));
-  Written program;
-  const std::vector<uint32_t> ids = {kVocab};
-  const auto brought = rows.bring(program, ids);
-  ASSERT_FALSE(brought);
-  EXPECT_EQ(brought.error().message,
-            "An earlier image of the text is not kept any more; add it again.");
+  const ImageRef held = add(rows, 1, 1);
+  const uint32_t dropped = add(rows, 1, 1)->first_id;
+  for (uint32_t i = 0; i < 63; ++i) add(rows, 1, 1);
+  EXPECT_EQ(rows.find(dropped), nullptr);
+  EXPECT_EQ(rows.find(held->first_id), held);
 }
 
-std::vector<uint32_t> with_images(const ImageRows::Named& a, const ImageRows::Named& b) {
+TEST(ImageRows, CountAnEpochWhereIdsBeginAgain) {
+  constexpr uint32_t kLate = UINT32_MAX - 23;
+  ImageRows rows(plan_with_rows(8, 2), kLate, {});
+  const ImageRef first = add(rows, 1, 8);
+  EXPECT_EQ(rows.epoch(), 0u);
+  const ImageRef second = add(rows, 1, 8);
+  EXPECT_EQ(rows.epoch(), 1u);
+  EXPECT_EQ(second->first_id, kLate);
+  EXPECT_EQ(rows.find(kLate), second) << "and not the first, which had these ids before";
+  Written program;
+  ASSERT_TRUE(rows.upload(program, *second));
+  EXPECT_EQ(program.writes.size(), 1u);
+}
+
+std::vector<uint32_t> with_images(const ImageRef& a, const ImageRef& b) {
   std::vector<uint32_t> ids = {1, 2, 3};
-  for (uint32_t i = 0; i < a.tokens(); ++i) ids.push_back(a.first_id + i);
+  for (uint32_t i = 0; i < a->tokens(); ++i) ids.push_back(a->first_id + i);
   ids.push_back(4);
-  for (uint32_t i = 0; i < b.tokens(); ++i) ids.push_back(b.first_id + i);
+  for (uint32_t i = 0; i < b->tokens(); ++i) ids.push_back(b->first_id + i);
   ids.push_back(5);
   return ids;
 }
 
 TEST(TokenPlaces, LetTheTextGoOnAfterTheLongerSideOfAnImage) {
   ImageRows rows = some_rows();
-  const auto a = rows.add(2, 3, std::vector<float>(12));
-  const auto b = rows.add(1, 2, std::vector<float>(4));
+  const auto a = add(rows, 2, 3);
+  const auto b = add(rows, 1, 2);
   const auto ids = with_images(a, b);
   const TokenPlaces places(ids, &rows);
   const auto expect_place = [&](uint32_t index, uint32_t time, uint32_t row, uint32_t column) {
@@ -111,33 +124,41 @@ TEST(TokenPlaces, LetTheTextGoOnAfterTheLongerSideOfAnImage) {
 
 TEST(TokenPlaces, FindImagesInChunks) {
   ImageRows rows = some_rows();
-  const auto a = rows.add(2, 3, std::vector<float>(12));
-  const auto ids = with_images(a, rows.add(1, 2, std::vector<float>(4)));
+  const auto a = add(rows, 2, 3);
+  const auto ids = with_images(a, add(rows, 1, 2));
   const TokenPlaces places(ids, &rows);
-  EXPECT_FALSE(places.has_image(0, 3));
-  EXPECT_TRUE(places.has_image(0, 4));
-  EXPECT_TRUE(places.has_image(8, 1));
-  EXPECT_FALSE(places.has_image(9, 1));
-  EXPECT_EQ(places.step_tokens(0, 13), 10u);
-  EXPECT_EQ(places.step_tokens(0, 5), 5u);
-  EXPECT_EQ(places.step_tokens(9, 4), 4u);
+  EXPECT_EQ(places.image(0, 3), nullptr);
+  EXPECT_EQ(places.image(0, 4), a.get());
+  EXPECT_EQ(places.image(8, 1), a.get());
+  EXPECT_EQ(places.image(9, 1), nullptr);
+  EXPECT_EQ(places.step_tokens(0, 13, 13), 10u);
+  EXPECT_EQ(places.step_tokens(0, 5, 13), 5u);
+  EXPECT_EQ(places.step_tokens(9, 4, 13), 4u);
+  EXPECT_EQ(places.step_tokens(0, 13, 13, true), 3u) << "the step has another's already";
+  EXPECT_EQ(places.step_tokens(4, 5, 13, true), 0u);
+  EXPECT_TRUE(places.can_part(5));
 }
 
 TEST(TokenPlaces, CountOnWhereImagesHaveNoPlaces) {
   ImageRows rows(plan_with_rows(8, 2), kVocab, {});
-  const auto a = rows.add(2, 3, std::vector<float>(12));
+  const auto a = add(rows, 2, 3);
   const TokenPlaces places(with_images(a, a), &rows);
   EXPECT_EQ(places.shift(15), 0u);
-  EXPECT_TRUE(places.has_image(3, 1));
+  EXPECT_EQ(places.image(3, 1), a.get());
 }
 
 TEST(TokenPlaces, KeepImagesWholeThatSeeAllOfThemselves) {
   ImageRows rows(plan_with_rows(8, 2), kVocab, {}, true);
-  const auto a = rows.add(2, 3, std::vector<float>(12));
+  const auto a = add(rows, 2, 3);
   const TokenPlaces places(with_images(a, a), &rows);
-  EXPECT_EQ(places.step_tokens(0, 5), 3u) << "the text before it";
-  EXPECT_EQ(places.step_tokens(3, 5), 5u) << "there is nothing before it";
-  EXPECT_EQ(places.step_tokens(3, 6), 6u);
+  EXPECT_EQ(places.step_tokens(0, 5, 8), 3u) << "the text before it";
+  EXPECT_EQ(places.step_tokens(3, 5, 8), 6u) << "more than asked for: all of it";
+  EXPECT_EQ(places.step_tokens(3, 5, 5), 0u) << "there is no room for it";
+  EXPECT_EQ(places.step_tokens(4, 2, 8), 5u) << "what is left of it";
+  EXPECT_EQ(places.step_tokens(3, 6, 8), 6u);
+  EXPECT_TRUE(places.can_part(3));
+  EXPECT_FALSE(places.can_part(4));
+  EXPECT_TRUE(places.can_part(9));
   EXPECT_EQ(places.end(2), 0u);
   EXPECT_EQ(places.end(3), 9u);
   EXPECT_EQ(places.end(8), 9u);

@@ -93,10 +93,7 @@ Result<void> Scheduler::check(const Request& request) const {
     return invalid_input("The prompt has {} tokens, but the context has {} positions.",
                          request.prompt.size(), options_.context);
   }
-  for (const uint32_t id : request.prompt) {
-    if (id < options_.vocab) continue;
-    return invalid_input("Token id {} is beyond the vocabulary of {} tokens.", id, options_.vocab);
-  }
+  TOK_TRY(check_images(request));
   if (tokenizer_ == nullptr && (request.params.grammar || !request.params.stop.empty())) {
     return invalid_input("The model has no tokenizer, which stop strings and grammars need.");
   }
@@ -110,11 +107,20 @@ Result<RequestId> Scheduler::add(Request request) {
     forget_prefixes();  // a session has written over the pages
     epoch_ = program_->begin_sequence();
   }
+  if (options_.images != nullptr && options_.images->epoch() != image_epoch_) {
+    forget_prefixes();  // their ids may be those of other images now
+    image_epoch_ = options_.images->epoch();
+  }
   const auto id = RequestId(next_id_++);
   sequences_.push_back(std::make_unique<Sequence>(id, std::move(request), std::move(sampler),
                                                   tokenizer_, grammars_));
   Sequence& own = *sequences_.back();
   own.started = clock_();
+  if (!own.request.images.empty()) {
+    own.places = TokenPlaces(own.ids, *options_.images, own.request.images);
+    std::ranges::copy_if(own.ids, std::back_inserter(own.text_ids),
+                         [&](uint32_t token) { return token < options_.vocab; });
+  }
   own.text.generation().prompt_tokens = own.ids.size();
   const GenerationParams& params = own.request.params;
   own.reads_logits = params.logprobs || !can_take_lists(params.sampling, params.grammar != nullptr);
@@ -338,6 +344,7 @@ Result<void> Scheduler::recover(const Error& loss) {
   }
   under_way_.clear();
   TOK_TRY(program_->restore(loss));
+  if (options_.images != nullptr) options_.images->forget_device();
   for (const auto& sequence : sequences_) start_again(*sequence);
   forget_prefixes();  // no page holds what it held
   return {};

@@ -14,6 +14,7 @@
 
 #include "backend/backend.h"
 #include "generate/checkpoints.h"
+#include "generate/image_rows.h"
 #include "generate/page_pool.h"
 #include "generate/page_tables.h"
 #include "generate/prefill_budget.h"
@@ -26,6 +27,9 @@ enum class RequestId : uint64_t {};
 
 struct Request {
   std::vector<uint32_t> prompt;
+  /// Those whose ids the prompt has, each with all of its ids wherever it stands. The request keeps
+  /// them for as long as it may have to be computed again.
+  std::vector<ImageRef> images;
   GenerationParams params;
   GenerationCallbacks callbacks;  // called by step(); they must not call the scheduler
   /// Receives the result, once, from step(); or why there is none.
@@ -47,6 +51,8 @@ struct SchedulerOptions {
   /// these. Where both are the same the number is fixed.
   uint32_t min_prefill_tokens = 32;
   bool shares_prefixes = true;
+  /// The images that prompts may name; null: they are text. REQUIRES: outlives the scheduler.
+  ImageRows* images = nullptr;
 };
 
 struct SchedulerStats {
@@ -71,6 +77,8 @@ struct SchedulerObserver {
   std::function<void(const Generation&, double seconds)> finished;
 };
 
+class ImageStepInputs;
+
 class Scheduler {
  public:
   /// `tokenizer`: null where there is none; what is generated has ids then, but no text. REQUIRES:
@@ -81,8 +89,8 @@ class Scheduler {
   Scheduler& operator=(const Scheduler&) = delete;
   ~Scheduler();
 
-  /// Errors: an empty prompt, one that does not fit, ids beyond the vocabulary, parameters out of
-  /// range, stop strings or a grammar without a tokenizer.
+  /// Errors: an empty prompt, one that does not fit, ids beyond the vocabulary that are no image's,
+  /// parts of images, parameters out of range, stop strings or a grammar without a tokenizer.
   Result<RequestId> add(Request request);
   /// Whether add() would take it. The one call that any thread may make at any time.
   Result<void> check(const Request& request) const;
@@ -111,6 +119,7 @@ class Scheduler {
   Scheduler(Program& program, const Tokenizer* tokenizer, const SchedulerOptions& options,
             Clock clock);
   void find_tables();
+  Result<void> check_images(const Request& request) const;
   bool is_long(const Sequence& sequence) const;
   /// Whose pages the sequence may share.
   std::string tenant_of(const Sequence& sequence) const;
@@ -151,13 +160,20 @@ class Scheduler {
   Result<void> submit_prefill();
   /// Most tokens of prompts in the next step over prompts.
   uint32_t prefill_tokens() const;
+  /// How many tokens of its prompt the next step takes, which has `taken` of its budget; 0: none.
+  uint32_t step_tokens(const Sequence& sequence, uint32_t budget, uint32_t taken,
+                       bool has_image) const;
+  /// Before a step that reads of an image: brings that to the device, and gives what the step reads
+  /// of each row, as long as `inputs` lives.
+  Result<std::vector<InputWrite>> prepare_images(ImageStepInputs& inputs,
+                                                 std::span<const Slot> slots);
   Result<void> submit_decode();
   Result<void> submit_ahead();
   Result<void> submit_logits(const UnderWay& step, size_t row);
   /// Its results arrive in take_results().
   Result<void> submit(std::shared_ptr<UnderWay> step, StepRequest request);
   Result<void> submit(UnderWay step, std::vector<Slot> slots, std::vector<uint32_t> ids,
-                      std::vector<uint32_t> outputs);
+                      std::vector<uint32_t> outputs, std::span<const InputWrite> inputs = {});
   /// How many steps more the device may make of it on tokens that it chose itself.
   uint32_t room_ahead(const Sequence& sequence) const;
   /// How many steps of one phase may be under way.
@@ -183,7 +199,8 @@ class Scheduler {
   GrammarCache grammars_;
   SchedulerOptions options_;
   Clock clock_;
-  uint64_t epoch_ = 0;  // Program::sequence(): nobody else's since
+  uint64_t epoch_ = 0;        // Program::sequence(): nobody else's since
+  uint32_t image_epoch_ = 0;  // ImageRows::epoch()
   uint64_t next_id_ = 1;
   std::vector<std::unique_ptr<Sequence>> sequences_;  // by arrival
   std::vector<Sequence*> slots_;                      // who has which

@@ -33,7 +33,8 @@ uint32_t Scheduler::share_prefix(Sequence& sequence) {
 uint32_t Scheduler::next_checkpoint(const Sequence& sequence) const {
   if (!uses_checkpoints_) return 0;
   const auto last = uint32_t(sequence.ids.size() - 1) / kPageTokens * kPageTokens;
-  for (const uint32_t end : {std::min(sequence.branch, last), last}) {
+  for (uint32_t end : {std::min(sequence.branch, last), last}) {
+    while (!sequence.places.can_part(end)) end -= kPageTokens;
     if (end >= kMinCheckpointTokens && end > sequence.position) return end;
   }
   return 0;

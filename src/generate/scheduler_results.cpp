@@ -78,9 +78,9 @@ void Scheduler::take_row(const UnderWay& step, uint32_t number, size_t row) {
   GrammarFilter* filter = sequence.text.filter();
   std::optional<uint32_t> id;
   if (filter == nullptr) {
-    id = sequence.sampler.next_of_list(list, sequence.ids);
+    id = sequence.sampler.next_of_list(list, sequence.previous_ids());
   } else {
-    id = sequence.sampler.next_of_list(list, sequence.ids,
+    id = sequence.sampler.next_of_list(list, sequence.previous_ids(),
                                        [&](uint32_t other) { return filter->allows(other); });
     if (!filter->is_sure()) id.reset();
   }
@@ -107,8 +107,8 @@ void Scheduler::take_logits(Sequence& sequence, std::span<const float> logits) {
     if (!filtered) return finish(sequence, filtered.error());
     allowed = *filtered;
   }
-  const auto id =
-      sequence.sampler.next(allowed, sequence.ids, sequence.text.generation().ids.size());
+  const auto id = sequence.sampler.next(allowed, sequence.previous_ids(),
+                                        sequence.text.generation().ids.size());
   if (!id) return finish(sequence, id.error());
   if (!params.logprobs) return take_token(sequence, *id, nullptr);
   const auto own = logprobs(logits, *id, params.top_logprobs);
@@ -125,7 +125,7 @@ void Scheduler::take_token(Sequence& sequence, uint32_t id, const Logprobs* logp
     observer_.token(now - (is_first ? sequence.started : sequence.last_token), is_first);
   }
   sequence.last_token = now;
-  sequence.ids.push_back(id);
+  sequence.add_id(id);
   if (!sequence.text.take(id, logprobs)) return finish(sequence);
   if (sequence.ids.size() > options_.context) {
     sequence.text.end_for(FinishReason::kContextFull);

@@ -17,6 +17,17 @@ struct Scheduler::Sequence {
         text(tokenizer, request.params, request.callbacks, grammars),
         ids(request.prompt) {}
 
+  /// What is added to the position of the next token for its rotation.
+  uint32_t rotary_shift() const { return places.shift(position); }
+  /// What has occurred, for penalties: ids of images are none of the vocabulary.
+  const std::vector<uint32_t>& previous_ids() const {
+    return request.images.empty() ? ids : text_ids;
+  }
+  void add_id(uint32_t token) {
+    ids.push_back(token);
+    if (!request.images.empty()) text_ids.push_back(token);
+  }
+
   /// Tokens that no step has run yet; those of steps ahead are not among them.
   uint32_t left() const {
     const auto known = uint32_t(ids.size());
@@ -34,11 +45,13 @@ struct Scheduler::Sequence {
   Request request;
   Sampler sampler;
   TextStream text;
-  std::vector<uint32_t> ids;     // the prompt, and what was generated
-  uint32_t position = 0;         // tokens that the steps submitted so far have run
-  std::optional<uint32_t> slot;  // of the program
-  bool has_tables = false;       // the program knows its pages
-  std::vector<uint32_t> pages;   // of layers that see everything
+  std::vector<uint32_t> ids;       // the prompt, and what was generated
+  std::vector<uint32_t> text_ids;  // of them those that are no image's, where it has images
+  TokenPlaces places;              // of the prompt's images, and what comes after them
+  uint32_t position = 0;           // tokens that the steps submitted so far have run
+  std::optional<uint32_t> slot;    // of the program
+  bool has_tables = false;         // the program knows its pages
+  std::vector<uint32_t> pages;     // of layers that see everything
   /// Its states and windows begin as this checkpoint.
   std::optional<uint32_t> checkpoint;
   /// Another sequence began with that many tokens too, but there is no checkpoint after them.

@@ -1,4 +1,5 @@
 // The part of Scheduler that submits steps.
+#include "generate/image_step.h"
 #include "generate/phase_results.h"
 #include "generate/scheduler_state.h"
 
@@ -54,13 +55,14 @@ Result<void> Scheduler::submit(std::shared_ptr<UnderWay> step, StepRequest reque
 }
 
 Result<void> Scheduler::submit(UnderWay step, std::vector<Slot> slots, std::vector<uint32_t> ids,
-                               std::vector<uint32_t> outputs) {
+                               std::vector<uint32_t> outputs, std::span<const InputWrite> inputs) {
   const Plan& plan = program_->plan();
   const Phase& phase = plan.phases[step.phase];
   StepRequest request{.phase = step.phase,
                       .slots = std::move(slots),
                       .tokens = ids,
                       .outputs = outputs,
+                      .inputs = inputs,
                       .done = {}};
   request.continues = step.ahead > 0;
   if (step.kind == StepKind::kPrefill) {
@@ -96,11 +98,12 @@ Result<void> Scheduler::submit_prefill() {
   std::vector<Slot> slots;
   std::vector<uint32_t> ids, outputs;
   std::vector<Sequence*> at_checkpoints;
+  bool has_image = false;
   for (const auto& sequence : sequences_) {
-    if (!sequence->reads_prompt() || ids.size() == budget || slots.size() == plan.slots) continue;
-    auto count = std::min(sequence->left(), budget - uint32_t(ids.size()));
+    if (!sequence->reads_prompt() || ids.size() >= budget || slots.size() == plan.slots) continue;
+    const uint32_t count = step_tokens(*sequence, budget, uint32_t(ids.size()), has_image);
+    if (count == 0) continue;  // its image has a step to itself
     const uint32_t checkpoint = next_checkpoint(*sequence);
-    if (checkpoint > 0) count = std::min(count, checkpoint - sequence->position);
     const bool ends = count == sequence->left();
     if (ends && step.rows.size() == kMaxPromptOutputs) continue;
     // Who has rows in this step already keeps its pages.
@@ -111,7 +114,9 @@ Result<void> Scheduler::submit_prefill() {
     slots.push_back({.count = count,
                      .position = sequence->position,
                      .length = uint32_t(sequence->ids.size()),
-                     .index = *sequence->slot});
+                     .index = *sequence->slot,
+                     .rotary_shift = sequence->rotary_shift()});
+    has_image = has_image || sequence->places.image(sequence->position, count) != nullptr;
     const auto fed = std::span(sequence->ids).subspan(sequence->position, count);
     ids.insert(ids.end(), fed.begin(), fed.end());
     const Row row = {sequence.get(), sequence->id, sequence->version};
@@ -126,12 +131,18 @@ Result<void> Scheduler::submit_prefill() {
   }
   if (slots.empty()) return {};  // the only one has given back its pages
   if (outputs.empty()) outputs.push_back(uint32_t(ids.size()) - 1);
-  step.phase = plan.phase_for(ids.size());
+  step.phase = plan.phase_for(ids.size(), has_image ? PhaseKind::kImages : PhaseKind::kPrefill);
   if (ids.size() == 1) step.phase = plan.phase_at(step.phase, slots[0].position);
   did_prefill_ = true;
   ++stats_.prefill_steps;
   stats_.prefill_tokens += ids.size();
-  TOK_TRY(submit(std::move(step), std::move(slots), std::move(ids), std::move(outputs)));
+  std::optional<ImageStepInputs> own_inputs;
+  std::vector<InputWrite> inputs;
+  if (has_image) {
+    own_inputs.emplace(plan, *options_.images);
+    TOK_TRY(inputs, prepare_images(*own_inputs, slots));
+  }
+  TOK_TRY(submit(std::move(step), std::move(slots), std::move(ids), std::move(outputs), inputs));
   for (const Sequence* sequence : at_checkpoints) TOK_TRY(add_checkpoint(*sequence));
   return {};
 }
@@ -168,7 +179,8 @@ Result<void> Scheduler::submit_decode() {
     slots.push_back({.position = sequence->position,
                      .length = uint32_t(sequence->ids.size()),
                      .index = *sequence->slot,
-                     .rule = rule});
+                     .rule = rule,
+                     .rotary_shift = sequence->rotary_shift()});
     ids.push_back(sequence->ids.back());
     step.rows.push_back({sequence, sequence->id, sequence->version});
     ++sequence->position;

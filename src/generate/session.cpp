@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/scoped_flag.h"
+#include "generate/image_step.h"
 #include "generate/page_tables.h"
 #include "generate/phase_results.h"
 
@@ -95,7 +96,8 @@ Result<void> Session::check_id(uint32_t id) const {
 }
 
 Result<void> Session::token_step(std::span<const uint32_t> tokens, bool read_back) {
-  if (places_.has_image(position_, uint32_t(tokens.size()))) return image_step(tokens, read_back);
+  const bool has_image = places_.image(position_, uint32_t(tokens.size())) != nullptr;
+  if (has_image) return image_step(tokens, read_back);
   const size_t phase = program_->plan().phase_for(tokens.size());
   TOK_CHECK(phase < program_->plan().phases.size());
   return step(one_step(phase, tokens), read_back);
@@ -103,28 +105,14 @@ Result<void> Session::token_step(std::span<const uint32_t> tokens, bool read_bac
 
 Result<void> Session::image_step(std::span<const uint32_t> tokens, bool read_back) {
   const Plan& plan = program_->plan();
-  const size_t phase = plan.phase_for(tokens.size(), PhaseKind::kImages);
+  const auto count = uint32_t(tokens.size());
+  const size_t phase = plan.phase_for(count, PhaseKind::kImages);
   TOK_CHECK(phase < plan.phases.size());
-  TOK_TRY(images_->bring(*program_, tokens));
+  TOK_TRY(images_->upload(*program_, *places_.image(position_, count)));
+  ImageStepInputs own(plan, *images_);
+  own.add(places_, position_, count);
+  const std::vector<InputWrite> inputs = own.writes();
   StepRequest request = one_step(phase, tokens);
-  std::vector<float> angles;
-  std::vector<uint32_t> ends;
-  std::vector<InputWrite> inputs;
-  for (uint32_t i = 0; i < plan.buffers.size(); ++i) {
-    if (plan.buffers[i].use != BufferUse::kInput) continue;
-    if (plan.buffers[i].tensor.dtype == DType::kU32) {
-      for (uint32_t t = 0; t < tokens.size(); ++t) ends.push_back(places_.end(position_ + t));
-      inputs.push_back({BufferId(i), std::as_bytes(std::span<const uint32_t>(ends))});
-      continue;
-    }
-    const auto width = size_t(plan.buffers[i].tensor.shape[1]);
-    angles.resize(tokens.size() * width);
-    for (uint32_t t = 0; t < tokens.size(); ++t) {
-      images_->write_angles(places_.place(position_ + t),
-                            std::span(angles).subspan(t * width, width));
-    }
-    inputs.push_back({BufferId(i), std::as_bytes(std::span<const float>(angles))});
-  }
   request.inputs = inputs;
   return step(std::move(request), read_back);
 }
@@ -304,7 +292,9 @@ Result<void> Session::run(std::span<const uint32_t> tokens,
   const Result<void> status = or_as_before([&]() -> Result<void> {
     for (size_t at = 0, count = 0; at < tokens.size(); at += count) {
       if (cancelled && cancelled()) return was_cancelled();
-      count = places_.step_tokens(position_, uint32_t(std::min(chunk, tokens.size() - at)));
+      const size_t left = tokens.size() - at;
+      count = places_.step_tokens(position_, uint32_t(std::min(chunk, left)), uint32_t(chunk));
+      count = std::min(count, left);
       const bool last = at + count == tokens.size();
       TOK_TRY(token_step(tokens.subspan(at, count), all_rows_ || last));
       if (!last) TOK_TRY(program_->limit_batches(kChunksAhead));

@@ -1,4 +1,5 @@
 // The body of Anthropic's Messages: blocks in place of texts, results of tools in the user's turn.
+#include "openai/image_parts.h"
 #include "openai/readers.h"
 
 namespace tokamak::openai {
@@ -11,21 +12,47 @@ std::string type_of(const Json& block) {
   return type != nullptr && type->is_string() ? type->as_string() : "";
 }
 
-void add_text(std::string& all, const std::string& text) {
-  all += (all.empty() ? "" : "\n") + text;
-}
-
 /// A turn while its blocks are read.
 struct Turn {
   std::string text;
+  Json::Array parts;  // the same with the images
+  bool has_image = false;
   Json::Array calls, results;
+
+  void add_text(const std::string& more) {
+    text += (text.empty() ? "" : "\n") + more;
+    parts.push_back(text_part(more));
+  }
+  Json content() { return has_image ? Json(std::move(parts)) : Json(std::move(text)); }
 };
+
+/// An image's block as a part of OpenAI's.
+Answer<Json> image_of(const Json& block, const std::string& where) {
+  const Json* source = block.find("source");
+  const Json none;
+  const std::string type = type_of(source == nullptr ? none : *source);
+  if (type == "base64") {
+    TOK_TRY(const std::string media, text_member(*source, "media_type", kField, where + ".source"));
+    TOK_TRY(const std::string data, text_member(*source, "data", kField, where + ".source"));
+    return image_part(data_url(media, data));
+  }
+  if (type == "url") {
+    TOK_TRY(std::string url, text_member(*source, "url", kField, where + ".source"));
+    return image_part(std::move(url));
+  }
+  return wrong(kField, "{}.source is {}, expected the type \"base64\", with media_type and data.",
+               where, source == nullptr ? "missing" : quoted(*source));
+}
 
 Answer<void> add_block(const Json& block, const std::string& where, Turn& turn) {
   const std::string type = type_of(block);
   if (type == "text") {
     TOK_TRY(const std::string text, text_member(block, "text", kField, where));
-    add_text(turn.text, text);
+    turn.add_text(text);
+  } else if (type == "image") {
+    TOK_TRY(Json part, image_of(block, where));
+    turn.parts.push_back(std::move(part));
+    turn.has_image = true;
   } else if (type == "tool_use") {
     TOK_TRY(const std::string id, text_member(block, "id", kField, where));
     TOK_TRY(const std::string name, text_member(block, "name", kField, where));
@@ -44,8 +71,10 @@ Answer<void> add_block(const Json& block, const std::string& where, Turn& turn) 
     turn.results.push_back(message_json("tool", std::move(text)));
     turn.results.back().set("tool_call_id", id);
   } else if (type != "thinking" && type != "redacted_thinking") {
-    return wrong(kField, "{} is {}, expected a block of the type \"text\", \"tool_use\" or {}.",
-                 where, quoted(block), "\"tool_result\"");
+    return wrong(kField,
+                 "{} is {}, expected a block of the type \"text\", \"image\", \"tool_use\" "
+                 "or \"tool_result\".",
+                 where, quoted(block));
   }
   return {};
 }
@@ -71,8 +100,8 @@ Answer<void> add_message(const Json& message, const std::string& where, Json::Ar
   }
   const bool has_results = !turn.results.empty();
   for (Json& result : turn.results) out.push_back(std::move(result));
-  if (has_results && turn.text.empty()) return {};
-  out.push_back(message_json(role, std::move(turn.text)));
+  if (has_results && turn.text.empty() && !turn.has_image) return {};
+  out.push_back(message_json(role, turn.content()));
   for (Json& call : turn.calls) add_call(out, std::move(call));
   return {};
 }

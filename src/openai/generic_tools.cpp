@@ -46,6 +46,17 @@ void set_content(Json& message, std::string content) {
   *message.find("content") = std::move(content);
 }
 
+/// In front of all that the message says, images among it.
+void add_before(Json& message, const std::string& text) {
+  Json& content = *message.find("content");
+  if (content.is_array()) {
+    content.as_array().insert(content.as_array().begin(),
+                              Json(Json::Object{{"type", "text"}, {"text", text}}));
+  } else {
+    content = text + text_of(message);
+  }
+}
+
 Json message_of(std::string_view role, std::string content) {
   return Json(Json::Object{{"role", role}, {"content", std::move(content)}});
 }
@@ -73,7 +84,7 @@ Json with_generic_tools(const Json& variables, const ChatForm& form) {
     const std::string_view place = form.has_system ? "system" : "user";
     const bool has_place = *out.front().find("role") == Json(place);
     if (has_place) {
-      set_content(out.front(), instruction(*tools) + "\n\n" + text_of(out.front()));
+      add_before(out.front(), instruction(*tools) + "\n\n");
     } else {
       out.insert(out.begin(), message_of(place, instruction(*tools)));
     }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "openai/image_parts.h"
+
 namespace tokamak::openai {
 namespace {
 
@@ -19,27 +21,40 @@ const Json* present(const Json& object, std::string_view name) {
   return found == nullptr || found->is_null() ? nullptr : found;
 }
 
-/// A text, or parts of it: each on a line of its own.
-Answer<Json> content_text(const Json& content, const std::string& where) {
+/// A text, or parts of it: each on a line of its own. With images the parts, as templates read
+/// them.
+Answer<Json> content_of(const Json& content, const std::string& where, bool takes_images) {
   if (content.is_string()) return content;
   if (!content.is_array()) {
     return wrong("messages", "{} is {}, expected a text or a list of parts.", where,
                  kind_name(content.kind()));
   }
   std::string all;
+  Json::Array parts;
   for (size_t i = 0; i < content.as_array().size(); ++i) {
     const Json& part = content.as_array()[i];
+    if (is_image_part(part)) {
+      if (!takes_images) {
+        return wrong("messages", "{}[{}] is an image, which only messages of the user have.", where,
+                     i);
+      }
+      parts.push_back(Json(Json::Object{{"type", "image"}}));
+      continue;
+    }
     const std::string* type = text_of(part.find("type"));
     const std::string* text = text_of(part.find("text"));
     if (type == nullptr || *type != "text") {
-      return wrong("messages", "{}[{}] is {}, expected a part of the type \"text\".", where, i,
-                   quoted(part));
+      return wrong("messages", "{}[{}] is {}, expected a part of the type \"text\"{}.", where, i,
+                   quoted(part), takes_images ? " or \"image_url\"" : "");
     }
     if (text == nullptr) {
       return wrong("messages", "{}[{}].text is missing or no text.", where, i);
     }
+    parts.push_back(Json(Json::Object{{"type", "text"}, {"text", *text}}));
     all += (i == 0 ? "" : "\n") + *text;
   }
+  const auto is_image = [](const Json& part) { return part.find("text") == nullptr; };
+  if (std::ranges::any_of(parts, is_image)) return Json(std::move(parts));
   return Json(std::move(all));
 }
 
@@ -82,8 +97,8 @@ Answer<Json> message_of(const Json& message, const std::string& where) {
   const Json* content = present(message, "content");
   const Json* calls = *role == "assistant" ? present(message, "tool_calls") : nullptr;
   if (content != nullptr) {
-    TOK_TRY(Json text, content_text(*content, where + ".content"));
-    out.set("content", std::move(text));
+    TOK_TRY(Json own, content_of(*content, where + ".content", *role == "user"));
+    out.set("content", std::move(own));
   } else if (calls != nullptr) {
     out.set("content", "");
   } else {

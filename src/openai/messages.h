@@ -8,8 +8,9 @@
 namespace tokamak::openai {
 
 /// What the chat template gets: messages, tools, add_generation_prompt, and the members of
-/// chat_template_kwargs. Contents in parts become one text, a line for each; "developer" becomes
-/// "system"; arguments of earlier calls that are JSON are no longer a text.
+/// chat_template_kwargs. Contents in parts become one text, a line for each, and where images are
+/// among them parts {"type": "image"} and {"type": "text"}; "developer" becomes "system"; arguments
+/// of earlier calls that are JSON are no longer a text.
 /// Errors say which message and which part of it is wrong.
 Answer<Json> chat_variables(const Fields& fields);
 

@@ -39,6 +39,14 @@ TEST(Messages, AreHandedToTheTemplateAsItReadsThem) {
       "add_generation_prompt": true})"));
 }
 
+TEST(Messages, KeepTheirPartsWhereImagesAreAmongThem) {
+  const Json found = read(R"({"messages": [{"role": "user", "content": [
+      {"type": "text", "text": "One"}, {"type": "image_url", "image_url": {"url": "data:,"}},
+      {"type": "text", "text": "Two"}]}]})");
+  EXPECT_EQ(*found.find("messages"), json(R"([{"role": "user", "content": [
+      {"type": "text", "text": "One"}, {"type": "image"}, {"type": "text", "text": "Two"}]}])"));
+}
+
 TEST(Messages, ErrorsSayWhichOne) {
   const std::pair<const char*, const char*> cases[] = {
       {"[]", "messages is empty, expected at least one."},
@@ -52,9 +60,11 @@ TEST(Messages, ErrorsSayWhichOne) {
       {R"([{"role": "user"}])", "messages[0].content is missing."},
       {R"([{"role": "user", "content": 1}])",
        "messages[0].content is an integer, expected a text or a list of parts."},
-      {R"([{"role": "user", "content": [{"type": "image_url"}]}])",
-       "messages[0].content[0] is {\"type\": \"image_url\"}, expected a part of the type "
-       "\"text\"."},
+      {R"([{"role": "user", "content": [{"type": "file"}]}])",
+       "messages[0].content[0] is {\"type\": \"file\"}, expected a part of the type \"text\" or "
+       "\"image_url\"."},
+      {R"([{"role": "assistant", "content": [{"type": "image_url"}]}])",
+       "messages[0].content[0] is an image, which only messages of the user have."},
       {R"([{"role": "user", "content": [{"type": "text"}]}])",
        "messages[0].content[0].text is missing or no text."},
       {R"([{"role": "assistant", "tool_calls": 1}])",

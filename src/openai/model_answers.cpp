@@ -75,6 +75,7 @@ Json ollama_show(const Engine& engine, const ModelAbout& about, const ChatForm& 
   } else {
     capabilities = {"completion", "tools"};
     if (!chat.reasoning_open.empty()) capabilities.push_back("thinking");
+    if (engine.check_images()) capabilities.push_back("vision");
   }
   Json info(Json::Object{{"general.architecture", family}});
   info.set(family + ".context_length", engine.compiled().context);

@@ -1,4 +1,5 @@
 // The bodies of Ollama's chat and generate: sampling in `options`, calls without ids.
+#include "openai/image_parts.h"
 #include "openai/readers.h"
 
 namespace tokamak::openai {
@@ -6,16 +7,36 @@ namespace {
 
 constexpr int64_t kUnlimited = int64_t{1} << 53;  // the context is the limit
 
+/// The images of a message, then its text. `where` names the list in errors.
+Answer<Json> with_images(const Json& images, std::string_view text, const std::string& where) {
+  Json::Array parts;
+  for (const Json& image : images.as_array()) {
+    if (!image.is_string()) {
+      return wrong(where.starts_with("messages") ? "messages" : "images",
+                   "{}[{}] is {}, expected an image in base64.", where, parts.size(),
+                   quoted(image));
+    }
+    parts.push_back(image_part(data_url("image", image.as_string())));
+  }
+  parts.push_back(text_part(text));
+  return parts;
+}
+
+bool has_some(const Json* list) {
+  return list != nullptr && list->is_array() && !list->as_array().empty();
+}
+
 /// Calls and results belong together by their order alone: they get ids.
 Answer<void> read_messages(Fields& fields) {
   uint64_t calls = 0, results = 0;
   Json::Array& messages = fields.messages.as_array();
   for (size_t i = 0; i < messages.size(); ++i) {
     Json& message = messages[i];
-    const Json* images = message.find("images");
-    if (images != nullptr && images->is_array() && !images->as_array().empty()) {
-      return wrong("messages", "messages[{}].images has some, but this server takes texts only.",
-                   i);
+    const Json* content = message.find("content");
+    if (has_some(message.find("images")) && content != nullptr && content->is_string()) {
+      TOK_TRY(Json parts, with_images(*message.find("images"), content->as_string(),
+                                      fmt::format("messages[{}].images", i)));
+      message.set("content", std::move(parts));
     }
     const Json* role = message.find("role");
     if (role != nullptr && *role == Json("tool") && message.find("tool_call_id") == nullptr) {
@@ -72,7 +93,13 @@ Answer<void> read_ollama(TextBody& body, Endpoint endpoint) {
   const std::string prompt = fields.prompt.is_string() ? fields.prompt.as_string() : "";
   body.only_loads = prompt.empty();
   body.is_chat = !fields.raw.value_or(false);
+  const bool has_images = has_some(&fields.images);
   if (!body.is_chat) {
+    if (has_images) {
+      return wrong("images",
+                   "images has some, but a raw prompt has no place for them: leave raw "
+                   "out.");
+    }
     if (!fields.max_tokens) fields.max_tokens = kUnlimited;
     return {};
   }
@@ -80,7 +107,12 @@ Answer<void> read_ollama(TextBody& body, Endpoint endpoint) {
   if (fields.system.is_string() && !fields.system.as_string().empty()) {
     messages.push_back(message_json("system", fields.system.as_string()));
   }
-  messages.push_back(message_json("user", prompt));
+  if (has_images) {
+    TOK_TRY(Json parts, with_images(fields.images, prompt, "images"));
+    messages.push_back(message_json("user", std::move(parts)));
+  } else {
+    messages.push_back(message_json("user", prompt));
+  }
   fields.messages = std::move(messages);
   return {};
 }

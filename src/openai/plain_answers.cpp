@@ -44,9 +44,11 @@ Answer<Json> detokenize(const Engine& engine, std::string_view body) {
 }
 
 Answer<Json> count_tokens(const Engine& engine, const Fields& fields, const ChatForm& chat) {
+  TOK_TRY(const std::vector<ImageFile> images, chat_images(engine, fields));
   TOK_TRY(Json variables, chat_prompt_variables(fields, chat));
   TOK_TRY(const ChatPrompt prompt, answer(chat_prompt(engine, std::move(variables)), "messages"));
-  return Json(Json::Object{{"input_tokens", uint64_t(prompt.ids.size())}});
+  TOK_TRY(const uint64_t tokens, tokens_with_images(engine, prompt.ids.size(), images));
+  return Json(Json::Object{{"input_tokens", tokens}});
 }
 
 Answer<Json> apply_template(const Engine& engine, std::string_view body, const ChatForm& chat) {

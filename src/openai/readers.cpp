@@ -13,18 +13,25 @@ Answer<std::string> text_member(const Json& object, std::string_view name, std::
   return found->as_string();
 }
 
-Answer<std::string> parts_text(const Json& content, std::string_view field,
-                               const std::string& where,
-                               std::initializer_list<std::string_view> types) {
-  if (content.is_string()) return content.as_string();
+Answer<Json> parts_content(const Json& content, std::string_view field, const std::string& where,
+                           std::initializer_list<std::string_view> types, const ReadImage& image) {
+  if (content.is_string()) return content;
   if (!content.is_array()) {
     return wrong(field, "{} is {}, expected a text or a list of parts.", where,
                  kind_name(content.kind()));
   }
   std::string all;
+  Json::Array parts;
+  bool has_image = false;
   for (size_t i = 0; i < content.as_array().size(); ++i) {
     const Json& part = content.as_array()[i];
     const std::string place = fmt::format("{}[{}]", where, i);
+    TOK_TRY(std::optional<Json> own, image(part, place));
+    if (own) {
+      has_image = true;
+      parts.push_back(*std::move(own));
+      continue;
+    }
     const Json* type = part.find("type");
     const bool is_known = type != nullptr && type->is_string() &&
                           std::ranges::find(types, type->as_string()) != types.end();
@@ -34,11 +41,27 @@ Answer<std::string> parts_text(const Json& content, std::string_view field,
     }
     TOK_TRY(const std::string text, text_member(part, "text", field, place));
     all += (i == 0 ? "" : "\n") + text;
+    parts.push_back(text_part(text));
   }
-  return all;
+  if (has_image) return Json(std::move(parts));
+  return Json(std::move(all));
 }
 
-Json message_json(std::string_view role, std::string content) {
+Answer<std::string> parts_text(const Json& content, std::string_view field,
+                               const std::string& where,
+                               std::initializer_list<std::string_view> types) {
+  const auto none = [](const Json&, const std::string&) -> Answer<std::optional<Json>> {
+    return std::nullopt;
+  };
+  TOK_TRY(const Json text, parts_content(content, field, where, types, none));
+  return text.as_string();
+}
+
+Json text_part(std::string_view text) {
+  return Json(Json::Object{{"type", "text"}, {"text", text}});
+}
+
+Json message_json(std::string_view role, Json content) {
   return Json(Json::Object{{"role", role}, {"content", std::move(content)}});
 }
 

@@ -1,5 +1,7 @@
 // Bodies of other protocols become the request that a chat of OpenAI's is.
 #pragma once
+#include <functional>
+
 #include "openai/fields.h"
 
 namespace tokamak::openai {
@@ -26,12 +28,20 @@ Answer<std::string> parts_text(const Json& content, std::string_view field,
                                const std::string& where,
                                std::initializer_list<std::string_view> types);
 
+/// The same with images among them, as `image` makes parts of OpenAI's of those that are some:
+/// nothing of all others. Without any image a text.
+using ReadImage =
+    std::function<Answer<std::optional<Json>>(const Json& part, const std::string& where)>;
+Answer<Json> parts_content(const Json& content, std::string_view field, const std::string& where,
+                           std::initializer_list<std::string_view> types, const ReadImage& image);
+
 /// The member `name` as a text; an error where it is missing or none.
 Answer<std::string> text_member(const Json& object, std::string_view name, std::string_view field,
                                 const std::string& where);
 
 // Parts of a chat of OpenAI's.
-Json message_json(std::string_view role, std::string content);
+Json text_part(std::string_view text);
+Json message_json(std::string_view role, Json content);
 Json call_json(std::string_view id, std::string_view name, Json arguments);
 Json tool_json(const Json& tool, std::string_view parameters);
 /// To the calls of the last message, where that is an assistant's; else a new message has them.

@@ -148,7 +148,9 @@ TEST(Readers, ErrorsSayWhichPart) {
        "input[0] is {\"type\": \"web\"}, expected the type \"message\", \"function_call\", "
        "\"function_call_output\" or \"reasoning\"."},
       {kResponses, R"({"input": [{"role": "user", "content": [{"type": "input_image"}]}]})",
-       "input[0].content[0] is {\"type\": \"input_image\"}, expected a part of the type "
+       "input[0].content[0].image_url is missing or no text; files are not stored here."},
+      {kResponses, R"({"input": [{"role": "user", "content": [{"type": "input_audio"}]}]})",
+       "input[0].content[0] is {\"type\": \"input_audio\"}, expected a part of the type "
        "\"input_text\"."},
       {kResponses, R"({"input": [{"type": "function_call", "name": "f"}]})",
        "input[0].call_id is missing or no text."},
@@ -159,12 +161,16 @@ TEST(Readers, ErrorsSayWhichPart) {
       {kMessages, R"({"max_tokens": 1, "messages": [{"role": "system", "content": "a"}]})",
        "messages[0].role is \"system\", expected \"user\" or \"assistant\"."},
       {kMessages, R"({"max_tokens": 1, "messages": [{"role": "user", "content": [7]}]})",
-       "messages[0].content[0] is 7, expected a block of the type \"text\", \"tool_use\" or "
-       "\"tool_result\"."},
+       "messages[0].content[0] is 7, expected a block of the type \"text\", \"image\", "
+       "\"tool_use\" or \"tool_result\"."},
+      {kMessages,
+       R"({"max_tokens": 1, "messages": [{"role": "user", "content": [{"type": "image"}]}]})",
+       "messages[0].content[0].source is missing, expected the type \"base64\", with media_type "
+       "and data."},
       {kMessages, R"({"max_tokens": 1, "messages": [7]})",
        "messages[0].role is missing or no text."},
-      {kOllamaChat, R"({"messages": [{"role": "user", "content": "a", "images": ["x"]}]})",
-       "messages[0].images has some, but this server takes texts only."},
+      {kOllamaChat, R"({"messages": [{"role": "user", "content": "a", "images": [7]}]})",
+       "messages[0].images[0] is 7, expected an image in base64."},
       {kOllamaChat, R"({"messages": [], "options": {"temperature": 5}})",
        "temperature is 5, expected a number from 0 to 2."},
       {kOllamaGenerate, R"({"prompt": "a", "format": "xml"})",

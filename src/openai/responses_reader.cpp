@@ -1,4 +1,5 @@
 // The body of OpenAI's Responses: items in place of messages, functions without a wrapping.
+#include "openai/image_parts.h"
 #include "openai/readers.h"
 
 namespace tokamak::openai {
@@ -10,15 +11,28 @@ std::string type_of(const Json& item) {
   return item.find("role") == nullptr ? "" : "message";
 }
 
+/// {"type": "input_image", "image_url": "data:...", "detail"} as a part of a chat.
+Answer<std::optional<Json>> image_of(const Json& part, const std::string& where) {
+  const Json* type = part.find("type");
+  if (type == nullptr || *type != Json("input_image")) return std::nullopt;
+  const Json* url = part.find("image_url");
+  if (url == nullptr || !url->is_string()) {
+    return wrong("input", "{}.image_url is missing or no text; files are not stored here.", where);
+  }
+  Json made = image_part(url->as_string());
+  if (const Json* detail = part.find("detail")) made.find("image_url")->set("detail", *detail);
+  return made;
+}
+
 Answer<void> add_item(const Json& item, const std::string& where, Json::Array& messages) {
   const std::string type = type_of(item);
   if (type == "message") {
     TOK_TRY(const std::string role, text_member(item, "role", "input", where));
     const Json* content = item.find("content");
     if (content == nullptr) return wrong("input", "{}.content is missing.", where);
-    TOK_TRY(std::string text, parts_text(*content, "input", where + ".content",
-                                         {"input_text", "output_text", "text"}));
-    messages.push_back(message_json(role, std::move(text)));
+    TOK_TRY(Json own, parts_content(*content, "input", where + ".content",
+                                    {"input_text", "output_text", "text"}, image_of));
+    messages.push_back(message_json(role, std::move(own)));
   } else if (type == "function_call") {
     TOK_TRY(const std::string id, text_member(item, "call_id", "input", where));
     TOK_TRY(const std::string name, text_member(item, "name", "input", where));

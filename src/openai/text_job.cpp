@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/image_files.h"
 #include "engine/text_request.h"
 #include "openai/messages.h"
 
@@ -187,6 +188,12 @@ Answer<TextRequest> read_chat(const Engine& engine, const ChatForm& chat, const 
   return rules;
 }
 
+Result<Image> decoded(const ImageFile& file) {
+  auto image = image_of_bytes(file.bytes);
+  if (!image) return Failure(image.error().within(file.where));
+  return image;
+}
+
 /// The prompts of a completion; everything else of a TextRequest stays as `rules` has it.
 Answer<std::vector<TextRequest>> read_prompts(const Engine& engine, const Fields& fields,
                                               const TextRequest& rules) {
@@ -200,7 +207,24 @@ Answer<std::vector<TextRequest>> read_prompts(const Engine& engine, const Fields
 
 }  // namespace
 
-Answer<TextJob> read_text_job(const Engine& engine, const ChatForm& chat, AnswerGrammars& grammars,
+Answer<std::vector<ImageFile>> chat_images(const Engine& engine, const Fields& fields) {
+  if (!fields.messages.is_array()) return {};
+  TOK_TRY(std::vector<ImageFile> images, image_files(fields.messages));
+  if (!images.empty()) TOK_TRY(answer(engine.check_images(), "messages"));
+  return images;
+}
+
+Answer<uint64_t> tokens_with_images(const Engine& engine, uint64_t tokens,
+                                    std::span<const ImageFile> images) {
+  for (const ImageFile& file : images) {
+    TOK_TRY(const Image image, answer(decoded(file), "messages"));
+    TOK_TRY(const uint32_t more, answer(engine.image_tokens({image.width, image.height})));
+    tokens += more - 1;  // its placeholder is there
+  }
+  return tokens;
+}
+
+Answer<TextJob> read_text_job(Engine& engine, const ChatForm& chat, AnswerGrammars& grammars,
                               const Fields& fields, bool is_chat) {
   TextJob job;
   if (fields.seed && *fields.seed != -1) job.seed = uint64_t(*fields.seed);
@@ -219,7 +243,9 @@ Answer<TextJob> read_text_job(const Engine& engine, const ChatForm& chat, Answer
         "Leave out one of them.");
   }
   std::vector<TextRequest> prompts;
+  std::vector<ImageFile> images;
   if (is_chat) {
+    TOK_TRY(images, chat_images(engine, fields));
     TOK_TRY(TextRequest prompt, read_chat(engine, chat, fields, std::move(rules), job));
     prompts.push_back(std::move(prompt));
   } else {
@@ -230,6 +256,8 @@ Answer<TextJob> read_text_job(const Engine& engine, const ChatForm& chat, Answer
   const auto& compiled = engine.compiled();
   for (const TextRequest& asked : prompts) {
     TOK_TRY(Request request, answer(scheduler_request(engine, asked), where));
+    const auto image = [&](size_t i) { return decoded(images[i]); };
+    TOK_TRY(answer(add_images(engine, images.size(), image, request), where));
     TOK_TRY(request.params.max_tokens,
             token_limit(fields, is_chat, request.prompt.size(), compiled.context));
     TOK_TRY(add_rules(request.params.sampling, request.params, fields, compiled.facts.vocab));

@@ -4,6 +4,7 @@
 #include "openai/answer_grammar.h"
 #include "openai/chat_form.h"
 #include "openai/fields.h"
+#include "openai/image_parts.h"
 
 namespace tokamak::openai {
 
@@ -20,9 +21,16 @@ struct TextJob {
   bool one_call_only = false;
 };
 
-/// Errors name the field. `is_chat`: the prompt is the messages and not `prompt`.
-Answer<TextJob> read_text_job(const Engine& engine, const ChatForm& chat, AnswerGrammars& grammars,
+/// Errors name the field. `is_chat`: the prompt is the messages and not `prompt`. Their images go
+/// through the model's tower.
+Answer<TextJob> read_text_job(Engine& engine, const ChatForm& chat, AnswerGrammars& grammars,
                               const Fields& fields, bool is_chat);
+
+/// The files of the images of a chat. Errors: a model that reads text only.
+Answer<std::vector<ImageFile>> chat_images(const Engine& engine, const Fields& fields);
+/// How many tokens a prompt of that many has, in which each image is one, when they are in place.
+Answer<uint64_t> tokens_with_images(const Engine& engine, uint64_t tokens,
+                                    std::span<const ImageFile> images);
 
 /// A list of token ids, each of them of the model's vocabulary.
 Answer<std::vector<uint32_t>> token_ids(const Json& list, std::string_view field, uint32_t vocab);

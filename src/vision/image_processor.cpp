@@ -61,13 +61,13 @@ TokenBudget read_tokens(ConfigReader& config, const VisionTower& tower) {
           .max_soft_tokens = std::min(tokens, tower.max_rows())};
 }
 
-Result<ImageSize> size_for(ImageSize image, const PixelBudget& budget) {
+Result<ImageSize> size_by(ImageSize image, const PixelBudget& budget) {
   return size_in_pixel_budget(image, budget);
 }
-Result<ImageSize> size_for(ImageSize image, const TokenBudget& budget) {
+Result<ImageSize> size_by(ImageSize image, const TokenBudget& budget) {
   return size_in_token_budget(image, budget);
 }
-Result<ImageSize> size_for(ImageSize, const ImageSize& square) {
+Result<ImageSize> size_by(ImageSize, const ImageSize& square) {
   return square;
 }
 
@@ -101,10 +101,12 @@ Result<ImageProcessor> ImageProcessor::read(const Json* file, const VisionTower&
   return own;
 }
 
+Result<ImageSize> ImageProcessor::size_for(ImageSize image) const {
+  return std::visit([&](const auto& rule) { return size_by(image, rule); }, size_);
+}
+
 Result<Image> ImageProcessor::resize(Image image) const {
-  const ImageSize own = {image.width, image.height};
-  TOK_TRY(const ImageSize size,
-          std::visit([&](const auto& rule) { return size_for(own, rule); }, size_));
+  TOK_TRY(const ImageSize size, size_for({image.width, image.height}));
   return resized(std::move(image), size, filter_);
 }
 

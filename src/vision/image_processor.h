@@ -18,6 +18,8 @@ class ImageProcessor {
   static Result<ImageProcessor> read(const Json* file, const VisionTower& tower,
                                      uint64_t max_pixels);
 
+  /// The size to which an image is brought.
+  Result<ImageSize> size_for(ImageSize image) const;
   /// The image as the tower takes it: resized, so that its patches are whole.
   Result<Image> resize(Image image) const;
   /// REQUIRES: an image of resize().

@@ -275,5 +275,42 @@ class InAPipe(unittest.TestCase):
         self.assertEqual(plain.out, "Question: Hello\nAnswer:" + answer.out)
 
 
+class Images(unittest.TestCase):
+    """Messages with images, on a pipe."""
+
+    MODEL = os.path.join(DATA, "vision", "qwen3_5_vl_images")
+    IMAGE = os.path.join(DATA, "images", "wide.png")
+
+    def chat(self, *lines, model=MODEL):
+        model = [model] if model else []
+        return tokamak("chat", *model, *CPU, "--greedy", "-n", 4, "-v",
+                       text="".join(line + "\n" for line in lines))
+
+    def prompt_tokens(self, answer):
+        return [int(n) for line in answer.other for n in re.findall(r"\[(\d+) prompt tokens", line)]
+
+    def test_an_image_is_part_of_the_next_message(self):
+        shown = self.chat(f"/image {self.IMAGE}", "What is it?", "And now?")
+        plain = self.chat("What is it?", "And now?")
+        self.assertIn(f"{self.IMAGE} goes with the next message, 10 tokens.", shown.other)
+        # Its tokens and the two around them, in that message only.
+        for with_it, without in zip(self.prompt_tokens(shown), self.prompt_tokens(plain), strict=True):
+            self.assertEqual(with_it, without + 12)
+
+    def test_a_conversation_with_images_is_saved_and_loaded(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "chat.json")
+            before = self.chat(f"/image {self.IMAGE}", "What is it?", f"/save {file}", "/retry")
+            with open(file, encoding="utf-8") as saved:
+                self.assertEqual(json.load(saved)[0]["images"], [self.IMAGE])
+            after = self.chat(f"/load {file}", "/retry")
+            self.assertEqual(self.prompt_tokens(after), self.prompt_tokens(before)[1:])
+
+    def test_what_is_no_image_is_said(self):
+        self.assertIn("no/such.png", self.chat("/image no/such.png").errors[0])
+        self.assertIn("is a Gemma3ForCausalLM, which reads text only",
+                      self.chat(f"/image {self.IMAGE}", model=None).errors[0])
+
+
 if __name__ == "__main__":
     program.main(unittest)

@@ -37,7 +37,7 @@ def image(name):
 def make_model(folder):
     """The recorded model with a tokenizer that has the word <N> for each id N."""
     for name in os.listdir(RECORDED):
-        if not name.startswith("golden"):
+        if not name.startswith(("golden", "chat_template")):
             shutil.copy(os.path.join(RECORDED, name), folder)
     added = [{"id": i, "content": f"<{i}>", "special": True, "normalized": False, "lstrip": False,
               "rstrip": False, "single_word": False} for i in range(VOCAB)]

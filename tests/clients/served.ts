@@ -2,10 +2,15 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 
-const [stories = "", scripted = "", vectors = ""] = (process.env.TOKAMAK_SERVED ?? "").split(" ");
+const [stories = "", scripted = "", vectors = "", images = ""] = (
+  process.env.TOKAMAK_SERVED ?? ""
+).split(" ");
 
-/** Servers of the built-in model, of the scripted one, and of one that makes vectors of texts. */
-export const served = { stories, scripted, vectors };
+/**
+ * Servers of the built-in model, of the scripted one, of one that makes vectors of texts, and of one
+ * that reads images.
+ */
+export const served = { stories, scripted, vectors, images };
 
 /** The third one answers nobody without it. */
 export const vectorsKey = "open-sesame";

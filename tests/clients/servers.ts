@@ -49,6 +49,7 @@ export async function globalSetup(): Promise<void> {
     started(stories, "--alias", "storyteller", "--context", "512", "--max-sequences", "4"),
     started(scripted, "--alias", "scripted"),
     started(vectors, "--alias", "vectors", "--api-key", vectorsKey),
+    started(join(source, "tests/data/vision/qwen3_5_vl_images"), "--alias", "images"),
   ]);
   process.env.TOKAMAK_SERVED = addresses.join(" ");
   process.env.TOKAMAK_VECTORS = vectors;

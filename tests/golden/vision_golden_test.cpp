@@ -2,15 +2,14 @@
 // tower gives for each image, the logits after prompts with images, and the tokens that follow.
 #include <algorithm>
 
-#include "engine/images.h"
-#include "golden/reference.h"
-#include "image/decode.h"
+#include "engine/image_encoder.h"
+#include "golden/vision_prompts.h"
 
 namespace tokamak::golden {
 namespace {
 
 struct VisionGolden : testing::TestWithParam<std::tuple<const char*, DeviceSetup>> {
-  const std::string folder = std::string(TOKAMAK_TEST_DATA "/vision/") + std::get<0>(GetParam());
+  const std::string folder = vision_folder(std::get<0>(GetParam()));
   DeviceSetup setup = std::get<1>(GetParam());
   Json golden;
   std::unique_ptr<Engine> engine;
@@ -20,54 +19,24 @@ struct VisionGolden : testing::TestWithParam<std::tuple<const char*, DeviceSetup
     if (IsSkipped()) return;
     golden = read_json(folder + "/golden.json");
     ASSERT_NE(golden.find("chats"), nullptr);
-    setup.options.image_pixels = 1 << 16;
+    setup.options.image_pixels = kImagePixels;
     engine = open(folder, setup);
     ASSERT_NE(engine, nullptr);
-  }
-
-  static Image image_of(const std::string& file) {
-    const auto source = open_file(TOKAMAK_TEST_DATA "/images/" + file);
-    EXPECT_TRUE(source);
-    const auto bytes = (*source)->view(0, (*source)->size());
-    EXPECT_TRUE(bytes);
-    auto image = decode_image({bytes->data(), bytes->size()});
-    EXPECT_TRUE(image) << image.error().message;
-    return image ? *std::move(image) : Image();
-  }
-
-  /// A chat's prompt, in which the images stand as the engine names them.
-  std::vector<uint32_t> prompt_of(const Json& chat) {
-    std::vector<Image> images;
-    for (const Json& segment : chat.find("segments")->as_array()) {
-      if (segment.is_string()) images.push_back(image_of(segment.as_string()));
-    }
-    const std::vector<uint32_t> ids = ids_of(*chat.find("ids"));
-    const uint32_t placeholder = engine->compiled().vision->placeholder;
-    // The recorded ids have a placeholder for each row, a prompt has one for each image.
-    std::vector<uint32_t> written;
-    for (size_t i = 0; i < ids.size(); ++i) {
-      if (ids[i] != placeholder || i == 0 || ids[i - 1] != placeholder) written.push_back(ids[i]);
-    }
-    const auto named = engine->with_images(written, images);
-    EXPECT_TRUE(named) << named.error().message;
-    if (!named) return {};
-    EXPECT_EQ(named->size(), ids.size());
-    return *named;
   }
 };
 
 TEST_P(VisionGolden, TowersGiveTheRecordedRows) {
   const auto arrays = open_safetensors_file(folder + "/golden.safetensors");
   ASSERT_TRUE(arrays);
-  const auto sight = Sight::make(engine->compiled(), engine->files(), setup.options);
-  ASSERT_TRUE(sight) << sight.error().message;
+  const auto encoder = ImageEncoder::make(engine->compiled(), engine->files(), setup.options);
+  ASSERT_TRUE(encoder) << encoder.error().message;
   const auto backend = open_backend(setup.options);
   ASSERT_TRUE(backend);
   for (const Json& entry : golden.find("tower")->as_array()) {
     const std::string& file = entry.find("file")->as_string();
     SCOPED_TRACE(file);
-    const auto named = (*sight)->see(image_of(file), **backend);
-    ASSERT_TRUE(named) << named.error().message;
+    const auto encoded = (*encoder)->encode(image_of(file), **backend);
+    ASSERT_TRUE(encoded) << encoded.error().message;
     const TensorInfo* expected = arrays->find(
         entry.find(entry.find("merged") != nullptr ? "merged" : "projected")->as_string());
     ASSERT_NE(expected, nullptr);
@@ -75,7 +44,7 @@ TEST_P(VisionGolden, TowersGiveTheRecordedRows) {
     ASSERT_TRUE(bytes);
     std::vector<float> rows(bytes->size() / sizeof(float));
     std::memcpy(rows.data(), bytes->data(), bytes->size());
-    const double error = relative_error(rows, (*sight)->rows().values(named->first_id));
+    const double error = relative_error(rows, (*encoded)->values);
     EXPECT_LE(error, std::min(setup.tolerance, 1e-4));
     fmt::print("tower {} {} {}: within {:.1e}\n", std::get<0>(GetParam()), setup.name, file, error);
   }
@@ -84,7 +53,7 @@ TEST_P(VisionGolden, TowersGiveTheRecordedRows) {
 TEST_P(VisionGolden, PromptsWithImagesHaveTheRecordedLogitsAndTokens) {
   for (const Json& chat : golden.find("chats")->as_array()) {
     SCOPED_TRACE(chat.find("name")->as_string());
-    const std::vector<uint32_t> ids = prompt_of(chat);
+    const std::vector<uint32_t> ids = prompt_of(*engine, chat).ids;
     ASSERT_FALSE(ids.empty());
     auto session = engine->start();
     ASSERT_TRUE(session) << session.error().message;

@@ -9,6 +9,7 @@
 #include "apps/cli/chat_terminal.h"
 #include "apps/cli/command.h"
 #include "base/nearest.h"
+#include "engine/image_files.h"
 #include "engine/text_request.h"
 #include "report/inspect.h"
 
@@ -20,12 +21,14 @@ struct ChatFlags {
   SamplingFlags sampling;
   std::string system, chat_template, memory;
   uint32_t memory_budget = 0;  // 0: a quarter of the context, at most 1024
+  double megapixels = 1;
   bool stats = false;
 };
 
 constexpr const char* kHelp = R"(/help                 this
 /clear, /reset        forget the conversation
 /system TEXT          set what the model is told first, and start over
+/image FILE           show an image with the next message, or several one by one
 /memory               what --memory has put before the last message
 /retry                answer the last message again
 /set [NAME VALUE]     change how tokens are sampled: /set temperature 0.7; without a name: list
@@ -37,9 +40,9 @@ A message of several lines begins and ends with """, or has \ at the ends of its
 lines are one message. A space before a / sends it to the model. Ctrl-C ends an answer.
 )";
 
-constexpr std::array<std::string_view, 14> kCommands = {
-    "/help", "/clear", "/reset", "/system", "/retry", "/set", "/save",
-    "/load", "/stats", "/bye",   "/quit",   "/exit",  "/?",   "/memory"};
+constexpr std::array<std::string_view, 15> kCommands = {
+    "/help", "/clear", "/reset", "/system", "/image", "/retry", "/set",   "/save",
+    "/load", "/stats", "/bye",   "/quit",   "/exit",  "/?",     "/memory"};
 
 class Chat {
  public:
@@ -61,8 +64,11 @@ class Chat {
   Result<bool> take(std::string message);
   Result<bool> obey(std::string_view command, std::string argument);
   void set(std::string_view argument);
+  void show(const std::string& path);
   /// Errors are those that end the chat.
-  Result<void> answer(std::string question);
+  Result<void> answer(Question question);
+  /// The image of a file, encoded.
+  Result<AttachedImage> attach(const std::string& path);
   Result<Generation> generate(Result<void>& printed);
   void say_why_it_ended(const Generation& result) const;
   Result<void> explain(const Error& error) const;
@@ -75,6 +81,7 @@ class Chat {
   TemplateChoice template_;
   std::unique_ptr<ChatMemory> memory_;
   Conversation conversation_;
+  std::vector<AttachedImage> images_;  // for the next message
   ChatSettings settings_;
   std::optional<Generation> last_;
   bool is_at_terminal_ = false;
@@ -130,7 +137,7 @@ Result<bool> Chat::take(std::string message) {
     return obey(std::string_view(message).substr(0, end), std::move(argument));
   }
   if (message.starts_with(" /")) message.erase(0, 1);
-  TOK_TRY(answer(std::move(message)));
+  TOK_TRY(answer({std::move(message), std::exchange(images_, {})}));
   return true;
 }
 
@@ -147,11 +154,14 @@ Result<bool> Chat::obey(std::string_view command, std::string argument) {
     note(kHelp);
   } else if (command == "/clear" || command == "/reset") {
     conversation_.clear();
+    images_.clear();
   } else if (command == "/system") {
     if (needs("a text")) conversation_.start_over(std::move(argument));
+  } else if (command == "/image") {
+    if (needs("a file")) show(argument);
   } else if (command == "/retry") {
-    std::string question = conversation_.take_back();
-    if (!question.empty()) {
+    Question question = conversation_.take_back();
+    if (!question.text.empty()) {
       TOK_TRY(answer(std::move(question)));
     } else {
       note("There is nothing to retry.\n");
@@ -165,7 +175,8 @@ Result<bool> Chat::obey(std::string_view command, std::string argument) {
     }
   } else if (command == "/load") {
     if (needs("a file")) {
-      const auto status = conversation_.load(argument);
+      const auto status =
+          conversation_.load(argument, [&](const std::string& path) { return attach(path); });
       report(status, fmt::format("{} messages were read.\n", conversation_.messages()));
     }
   } else if (command == "/memory") {
@@ -205,14 +216,34 @@ Result<Generation> Chat::generate(Result<void>& printed) {
   callbacks.text = [&](std::string_view text) {
     if (printed) printed = print(text);
   };
-  auto result = engine_.generate_ids(session_, prompt.ids, params, callbacks);
+  TOK_TRY(const auto ids, engine_.place_images(prompt.ids, conversation_.images()));
+  auto result = engine_.generate_ids(session_, ids, params, callbacks);
   if (result || result.error().code != ErrorCode::kInvalidInput) return result;
-  if (prompt.ids.size() <= session_.context()) return result;
-  return invalid_input("The conversation has {} tokens and the context {}. {}", prompt.ids.size(),
+  if (ids.size() <= session_.context()) return result;
+  return invalid_input("The conversation has {} tokens and the context {}. {}", ids.size(),
                        session_.context(), room_hint());
 }
 
-Result<void> Chat::answer(std::string question) {
+Result<AttachedImage> Chat::attach(const std::string& path) {
+  TOK_TRY(engine_.check_images());
+  TOK_TRY(const Image image, image_of_file(expanded(path)));
+  const Waiting waiting("encoding the image");
+  TOK_TRY(ImageRef encoded, engine_.encode_image(image));
+  return AttachedImage{path, std::move(encoded)};
+}
+
+void Chat::show(const std::string& path) {
+  auto image = attach(path);
+  if (!image) {
+    note(fmt::format("error: {}\n", image.error().message));
+    return;
+  }
+  images_.push_back(*std::move(image));
+  note(fmt::format("{} goes with the next message, {} tokens.\n", path,
+                   images_.back().image->tokens()));
+}
+
+Result<void> Chat::answer(Question question) {
   conversation_.ask(std::move(question));
   Result<void> printed;
   auto result = generate(printed);
@@ -285,8 +316,12 @@ Result<std::unique_ptr<ChatMemory>> open_memory(const ChatFlags& flags, const En
 
 Result<void> run(const ChatFlags& flags) {
   TOK_TRY(TemplateChoice choice, choose_template(flags.chat_template));
-  TOK_TRY(const OpenOptions options, flags.model.options());
-  TOK_TRY(const std::unique_ptr<Engine> engine, flags.model.open());
+  TOK_TRY(OpenOptions options, flags.model.options());
+  options.image_pixels = uint64_t(flags.megapixels * (1 << 20));
+  options.needs_images = false;
+  options.task = Task::kText;
+  const std::string model = options.model;
+  TOK_TRY(const std::unique_ptr<Engine> engine, ModelFlags::open(std::move(options)));
   TOK_TRY(engine->tokenizer());
   TOK_TRY(find_own_template(flags.chat_template, engine->files(), choice));
   TOK_TRY(const GenerationParams defaults, engine->defaults());
@@ -295,8 +330,8 @@ Result<void> run(const ChatFlags& flags) {
   TOK_TRY(std::unique_ptr<ChatMemory> memory, open_memory(flags, *engine, session.context()));
   const ChatTerminal terminal(paste_terminal());
   Chat chat(flags, *engine, std::move(session), std::move(choice), std::move(memory));
-  const bool is_own = !options.model.empty();
-  return chat.talk(model_id(options.model, engine->files()) + (is_own ? "" : " (built-in)"));
+  const bool is_own = !model.empty();
+  return chat.talk(model_id(model, engine->files()) + (is_own ? "" : " (built-in)"));
 }
 
 }  // namespace
@@ -327,6 +362,11 @@ void add_chat(App& app, Action& action) {
                    "most tokens of it; default: a quarter of the context, at most 1024")
       ->check(Range(1, 1 << 20))
       ->needs(memory);
+  command
+      ->add_option("--megapixels", flags->megapixels,
+                   "images of /image are made smaller, to this; 0: text only")
+      ->capture_default_str()
+      ->check(Range(0.0, 16.0));
   command->add_flag("-v,--stats", flags->stats, "tokens and speed after each answer");
   command->callback([flags, &action] { action = [flags] { return run(*flags); }; });
 }

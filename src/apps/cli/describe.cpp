@@ -1,6 +1,6 @@
 #include "apps/cli/chat_template_choice.h"
 #include "apps/cli/command.h"
-#include "image/decode.h"
+#include "engine/image_files.h"
 
 namespace tokamak::cli {
 namespace {
@@ -13,14 +13,6 @@ struct DescribeFlags {
   double megapixels = 1;
   bool json = false;
 };
-
-Result<Image> read_image(const std::string& path) {
-  TOK_TRY(const auto file, open_file(path));
-  TOK_TRY(const FileBytes bytes, file->view(0, file->size()));
-  auto image = decode_image({bytes.data(), bytes.size()});
-  if (!image) return Failure(image.error().within(path));
-  return image;
-}
 
 /// The images, then the question: what models were trained on.
 Json message_with(size_t images, const std::string& prompt) {
@@ -57,11 +49,21 @@ Json result_json(const DescribeFlags& flags, const Generation& result) {
   return out;
 }
 
+Result<std::vector<ImageRef>> encoded_images(Engine& engine, std::span<const Image> images) {
+  std::vector<ImageRef> out;
+  for (size_t i = 0; i < images.size(); ++i) {
+    auto image = engine.encode_image(images[i]);
+    if (!image) return Failure(image.error().within(fmt::format("image {}", i + 1)));
+    out.push_back(*std::move(image));
+  }
+  return out;
+}
+
 Result<void> describe(const DescribeFlags& flags) {
   // Whatever is wrong with a file shows before a model is loaded.
   std::vector<Image> images;
   for (const std::string& path : flags.images) {
-    TOK_TRY(Image image, read_image(path));
+    TOK_TRY(Image image, image_of_file(path));
     images.push_back(std::move(image));
   }
   TOK_TRY(TemplateChoice choice, choose_template(flags.chat_template));
@@ -77,8 +79,8 @@ Result<void> describe(const DescribeFlags& flags) {
   TOK_TRY(add_end(choice, *tokenizer, params));
   TOK_TRY(const std::string prompt,
           render_chat(engine->files(), variables_of(flags), choice.jinja));
-  auto waiting = std::make_unique<Waiting>(images.size() == 1 ? "looking at the image"
-                                                              : "looking at the images");
+  auto waiting =
+      std::make_unique<Waiting>(images.size() == 1 ? "encoding the image" : "encoding the images");
   Result<void> printed;
   const auto show = [&](std::string_view text) {
     waiting.reset();
@@ -89,7 +91,8 @@ Result<void> describe(const DescribeFlags& flags) {
   callbacks.text = show;
   callbacks.token = [&](uint32_t, const Logprobs*) { when_interrupted(OnInterrupt::kStop); };
   const Result<Generation> result = [&]() -> Result<Generation> {
-    TOK_TRY(const std::vector<uint32_t> ids, engine->encode_with_images(prompt, images));
+    TOK_TRY(const std::vector<ImageRef> encoded, encoded_images(*engine, images));
+    TOK_TRY(const std::vector<uint32_t> ids, engine->encode_with_images(prompt, encoded));
     waiting->say("reading the prompt");
     TOK_TRY(Session session, engine->start());
     return engine->generate_ids(session, ids, params, callbacks);

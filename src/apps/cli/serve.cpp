@@ -17,7 +17,7 @@ struct ServeFlags {
   uint32_t port = 8080, sequences = 16, max_body_mib = 32;
   std::string alias, log = "text";
   std::vector<std::string> key_files;
-  double time_scale = 1;
+  double time_scale = 1, megapixels = 1;
 };
 
 std::string example(const std::string& url, const std::string& model) {
@@ -106,6 +106,8 @@ Result<void> run(ServeFlags flags) {
   TOK_TRY(OpenOptions options, flags.model.options());
   TOK_TRY(add_keys_of_files(flags));
   options.sequences = flags.sequences;
+  options.image_pixels = uint64_t(flags.megapixels * (1 << 20));
+  options.needs_images = false;
   TOK_TRY(const auto server, listen(flags));
   serve::Metrics metrics;
   serve::Gateway gateway(*server, metrics, flags.gateway);
@@ -219,6 +221,12 @@ void add_serve(App& app, Action& action) {
                    "requests that wait for one of those to end; more are told to come again")
       ->capture_default_str()
       ->check(Range(0, 1 << 20));
+  command
+      ->add_option(
+          "--megapixels", flags->megapixels,
+          "larger images are made smaller, to this, by models that read some; 0: text only")
+      ->capture_default_str()
+      ->check(Range(0.0, 16.0));
   command->add_option("--max-body", flags->max_body_mib, "largest body of a request, in MiB")
       ->type_name("MIB")
       ->capture_default_str()

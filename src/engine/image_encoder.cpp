@@ -1,0 +1,151 @@
+#include "engine/image_encoder.h"
+
+#include <algorithm>
+
+#include "engine/restorable_program.h"
+#include "generate/phase_results.h"
+#include "model/weights.h"
+#include "vision/patch_places.h"
+
+namespace tokamak {
+
+Result<std::unique_ptr<ImageEncoder>> ImageEncoder::make(const Engine::Compiled& compiled,
+                                                         const ModelFiles& files,
+                                                         const OpenOptions& options) {
+  const VisionTower& tower = *compiled.vision;
+  const std::optional<Json>& file = files.description.image_processor;
+  TOK_TRY(ImageProcessor processor,
+          ImageProcessor::read(file ? &*file : nullptr, tower, options.image_pixels));
+  ImageRows::WriteAngles angles;
+  if (tower.angles) {
+    angles = [&own = *tower.angles](const TokenPlace& place, std::span<float> out) {
+      write_angles(own, {place.time, place.row, place.column}, out);
+    };
+  }
+  ImageRows rows(compiled.plan, compiled.facts.vocab, std::move(angles), tower.sees_whole_images);
+  TowerOptions tower_options = {.target = compiled.target,
+                                .disabled_passes = compiled.disabled_passes,
+                                .forced = options.forced,
+                                .advice = options.advice};
+  return std::unique_ptr<ImageEncoder>(new ImageEncoder(tower, files, std::move(processor),
+                                                        std::move(rows), std::move(tower_options)));
+}
+
+Result<std::vector<float>> ImageEncoder::run_tower(const Patches& patches, Backend& backend) {
+  if (runner_ == nullptr) {
+    const auto constants = [this](const TensorDesc& constant, Share share,
+                                  const WriteBytes& write) {
+      return read_constant(files_.tensors, constant, share, write);
+    };
+    TOK_TRY(runner_, TowerRunner::open(tower_, backend, options_, constants));
+  }
+  return runner_->run(patches);
+}
+
+Result<uint32_t> ImageEncoder::tokens(ImageSize image) const {
+  TOK_TRY(const ImageSize size, processor_.size_for(image));
+  const uint32_t side = tower_.patch * tower_.side;
+  return (size.width / side) * (size.height / side);
+}
+
+Result<ImageRef> ImageEncoder::encode(Image image, Backend& backend) {
+  TOK_TRY(Image resized, processor_.resize(std::move(image)));
+  std::erase_if(encoded_, [&](const Encoded& one) {
+    const ImageRef kept = one.image.lock();
+    return kept == nullptr || rows_.find(kept->first_id) != kept;
+  });
+  for (const Encoded& one : encoded_) {
+    const bool is_same = one.resized.width == resized.width && one.resized.rgb == resized.rgb;
+    if (is_same) return one.image.lock();
+  }
+  const Patches patches = processor_.cut(resized);
+  TOK_TRY(std::vector<float> values, run_tower(patches, backend));
+  ImageRef encoded =
+      rows_.add(patches.rows / tower_.side, patches.columns / tower_.side, std::move(values));
+  encoded_.push_back({std::move(resized), encoded});
+  return encoded;
+}
+
+Result<std::vector<uint32_t>> ImageEncoder::expand_placeholders(
+    std::span<const uint32_t> ids, std::span<const ImageRef> images) const {
+  const auto places = size_t(std::ranges::count(ids, tower_.placeholder));
+  if (places != images.size()) {
+    return invalid_input(
+        "The prompt has {} places for images, but there are {} images; each image needs one {}.",
+        places, images.size(), tower_.words);
+  }
+  std::vector<uint32_t> out;
+  size_t next = 0;
+  for (const uint32_t id : ids) {
+    if (id != tower_.placeholder) {
+      out.push_back(id);
+      continue;
+    }
+    const EncodedImage& image = *images[next++];
+    for (uint32_t i = 0; i < image.tokens(); ++i) out.push_back(image.first_id + i);
+  }
+  return out;
+}
+
+Result<void> Engine::check_images() const {
+  if (image_encoder_ != nullptr) return {};
+  return Failure(compiled_.text_only);
+}
+
+Result<uint32_t> Engine::image_tokens(ImageSize image) const {
+  TOK_TRY(check_images());
+  return image_encoder_->tokens(image);
+}
+
+Result<ImageRef> Engine::encode_image(const Image& image) {
+  TOK_TRY(check_images());
+  auto encoded = image_encoder_->encode(image, *backend_);
+  for (uint32_t losses = 1; !encoded && encoded.error().code == ErrorCode::kDeviceLost; ++losses) {
+    if (restorable_ == nullptr || losses == kMaxLosses) break;
+    TOK_TRY(restorable_->restore_for_others(encoded.error()));
+    encoded = image_encoder_->encode(image, *backend_);
+  }
+  return encoded;
+}
+
+Result<std::vector<uint32_t>> Engine::place_images(std::span<const uint32_t> ids,
+                                                   std::span<const ImageRef> images) const {
+  if (images.empty()) return std::vector<uint32_t>(ids.begin(), ids.end());
+  TOK_TRY(check_images());
+  return image_encoder_->expand_placeholders(ids, images);
+}
+
+Result<std::vector<uint32_t>> Engine::encode_with_images(std::string_view prompt,
+                                                         std::span<const ImageRef> images) const {
+  TOK_TRY(const Tokenizer* own, tokenizer());
+  std::string text(prompt);
+  if (compiled_.vision) text = with_image_words(*compiled_.vision, {std::move(text), {}}).text;
+  TOK_TRY(const std::vector<uint32_t> ids,
+          own->encode(text, {.add_special = false, .parse_special = true}));
+  return place_images(ids, images);
+}
+
+PlainText with_image_words(const VisionTower& tower, PlainText prompt) {
+  const std::string& word = tower.template_word;
+  if (word.empty()) return prompt;
+  PlainText out;
+  auto plain = prompt.plain_at.begin();
+  size_t from = 0;
+  for (;;) {
+    size_t at = prompt.text.find(word, from);
+    // What a message spells is not the template's.
+    while (at != std::string::npos && std::ranges::binary_search(prompt.plain_at, at)) {
+      at = prompt.text.find(word, at + 1);
+    }
+    const size_t end = std::min(at, prompt.text.size());
+    for (; plain != prompt.plain_at.end() && *plain < end; ++plain) {
+      out.plain_at.push_back(out.text.size() + *plain - from);
+    }
+    out.text.append(prompt.text, from, end - from);
+    if (at == std::string::npos) return out;
+    out.text += tower.words;
+    from = at + word.size();
+  }
+}
+
+}  // namespace tokamak

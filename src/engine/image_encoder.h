@@ -1,0 +1,68 @@
+// ImageEncoder: what an engine has for images: the processor, the tower from the first image on,
+// and the rows of the images that it has encoded.
+#pragma once
+#include <deque>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "engine/engine.h"
+#include "generate/image_rows.h"
+#include "image/image.h"
+#include "text/template/plain_marks.h"
+#include "vision/image_processor.h"
+#include "vision/tower_runner.h"
+
+namespace tokamak {
+
+class ImageEncoder {
+ public:
+  /// REQUIRES: compiled.vision; it and the files outlive the encoder.
+  static Result<std::unique_ptr<ImageEncoder>> make(const Engine::Compiled& compiled,
+                                                    const ModelFiles& files,
+                                                    const OpenOptions& options);
+
+  ImageRows& rows() { return rows_; }
+
+  /// How many tokens an image of that size has.
+  Result<uint32_t> tokens(ImageSize image) const;
+  /// The image by ids that a prompt may have. One that was encoded before does not go through the
+  /// tower again. The first one loads the tower. REQUIRES: the backend lives until forget_device().
+  Result<ImageRef> encode(Image image, Backend& backend);
+  /// Before the backend goes: the tower is loaded again by the next image.
+  void forget_device() { runner_.reset(); }
+
+  /// `ids` with as many ids as each image has in place of its placeholder. Errors: not as many
+  /// placeholders as images.
+  Result<std::vector<uint32_t>> expand_placeholders(std::span<const uint32_t> ids,
+                                                    std::span<const ImageRef> images) const;
+
+ private:
+  ImageEncoder(const VisionTower& tower, const ModelFiles& files, ImageProcessor processor,
+               ImageRows rows, TowerOptions options)
+      : tower_(tower),
+        files_(files),
+        processor_(std::move(processor)),
+        rows_(std::move(rows)),
+        options_(std::move(options)) {}
+  Result<std::vector<float>> run_tower(const Patches& patches, Backend& backend);
+
+  struct Encoded {
+    Image resized;
+    std::weak_ptr<const EncodedImage> image;  // the rows keep it as long as there is room
+  };
+
+  const VisionTower& tower_;
+  const ModelFiles& files_;
+  ImageProcessor processor_;
+  ImageRows rows_;
+  TowerOptions options_;
+  std::unique_ptr<TowerRunner> runner_;
+  std::deque<Encoded> encoded_;
+};
+
+/// A rendered prompt with what the model was trained on where its template writes a word for an
+/// image. Words at `plain_at` are a message's.
+PlainText with_image_words(const VisionTower& tower, PlainText prompt);
+
+}  // namespace tokamak

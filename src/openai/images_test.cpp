@@ -1,0 +1,238 @@
+// Images in requests, of all dialects: the same prompt, tokens and counts, and what is refused.
+#include <fstream>
+#include <sstream>
+
+#include "base/base64.h"
+#include "engine/image_files.h"
+#include "openai/service_fixture_test.h"
+
+namespace tokamak::openai {
+namespace {
+
+constexpr const char* kVision = TOKAMAK_TEST_DATA "/vision/qwen3_5_vl_images";
+constexpr std::string_view kTower = "wide.png", kOther = "photo420.jpg";
+constexpr uint32_t kTowerTokens = 10;
+
+std::string file_of(std::string_view name) {
+  std::ifstream file(std::string(TOKAMAK_TEST_DATA "/images/") + std::string(name),
+                     std::ios::binary);
+  std::stringstream bytes;
+  bytes << file.rdbuf();
+  return bytes.str();
+}
+
+std::string base64_of_file(std::string_view name) {
+  const std::string bytes = file_of(name);
+  EXPECT_FALSE(bytes.empty());
+  return base64_of(std::as_bytes(std::span(bytes)));
+}
+
+std::string url_of(std::string_view name) {
+  return "data:image/png;base64," + base64_of_file(name);
+}
+
+std::string image_json(std::string_view url, std::string_view more = "") {
+  return fmt::format(R"({{"type": "image_url", "image_url": {{"url": "{}"{}}}}})", url, more);
+}
+
+std::string chat_about(std::string_view parts, std::string_view more = "") {
+  return fmt::format(
+      R"({{"messages": [{{"role": "user", "content": [{}]}}], "max_tokens": 8, "temperature": 0{}}})",
+      parts, more);
+}
+constexpr std::string_view kQuestion = R"({"type": "text", "text": "What is it?"})";
+
+class ImageRequests : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    auto opened = Engine::open({.model = kVision,
+                                .backend = "cpu",
+                                .context = 128,
+                                .sequences = 2,
+                                .image_pixels = 1 << 16});
+    ASSERT_TRUE(opened) << opened.error().message;
+    engine_ = opened->release();
+  }
+  static void TearDownTestSuite() { delete engine_; }
+  void SetUp() override {
+    ASSERT_NE(engine_, nullptr);
+    auto made = Service::make(*engine_, {.model = "org/vision",
+                                         .created = 1700000000,
+                                         .unix_seconds = [] { return int64_t{1800000000}; },
+                                         .random = [this] { return ++drawn_; }});
+    ASSERT_TRUE(made) << made.error().message;
+    service_ = *std::move(made);
+  }
+
+  Received ask(std::string_view path, std::string_view body) {
+    Received received;
+    service_->begin({"POST", std::string(path), std::string(body)},
+                    {.begin = [&](int status, std::string_view) { received.status = status; },
+                     .write = [&](std::string_view text) { received.body += text; },
+                     .end = [&] { ++received.ends; }});
+    EXPECT_TRUE((*engine_->scheduler())->run());
+    EXPECT_EQ(received.ends, 1u);
+    return received;
+  }
+  /// What a session says to that prompt, which the template makes of the question and an image.
+  static Generation alone(std::string_view file) {
+    const std::string bytes = file_of(file);
+    const auto image = image_of_bytes(std::as_bytes(std::span(bytes)));
+    const auto encoded = engine_->encode_image(*image);
+    const auto ids = engine_->encode_with_images(
+        "user:<|vision_start|><|image_pad|><|vision_end|>What is it?\nassistant:", {&*encoded, 1});
+    EXPECT_TRUE(ids) << ids.error().message;
+    auto session = engine_->start();
+    GenerationParams params;
+    params.sampling.temperature = 0;
+    params.max_tokens = 8;
+    const auto said = engine_->generate_ids(*session, *ids, params);
+    EXPECT_TRUE(said) << said.error().message;
+    return *said;
+  }
+
+  static inline Engine* engine_ = nullptr;
+  uint64_t drawn_ = 0;
+  std::unique_ptr<Service> service_;
+};
+
+TEST_F(ImageRequests, AreAnsweredAsASessionDoesInEveryDialect) {
+  const Generation expected = alone(kTower);
+  const std::string base64 = base64_of_file(kTower);
+  const Received chat =
+      ask(kChatPath, chat_about(image_json(url_of(kTower), R"(, "detail": "high")") + "," +
+                                std::string(kQuestion)));
+  ASSERT_EQ(chat.status, 200) << chat.body;
+  EXPECT_EQ(content_at(chat.json()), expected.text);
+  EXPECT_EQ(at(at(chat.json(), "usage"), "prompt_tokens"), Json(expected.prompt_tokens));
+
+  const Received messages =
+      ask("/v1/messages",
+          fmt::format(
+              R"({{"max_tokens": 8, "temperature": 0, "messages": [{{"role": "user", "content": [
+              {{"type": "image", "source": {{"type": "base64", "media_type": "image/png",
+                "data": "{}"}}}}, {}]}}]}})",
+              base64, kQuestion));
+  ASSERT_EQ(messages.status, 200) << messages.body;
+  EXPECT_EQ(at(at(messages.json(), "content").as_array().at(0), "text"), Json(expected.text));
+
+  const Received responses = ask(
+      "/v1/responses",
+      fmt::format(
+          R"({{"max_output_tokens": 8, "temperature": 0, "input": [{{"role": "user", "content": [
+              {{"type": "input_image", "image_url": "{}"}},
+              {{"type": "input_text", "text": "What is it?"}}]}}]}})",
+          url_of(kTower)));
+  ASSERT_EQ(responses.status, 200) << responses.body;
+  EXPECT_EQ(at(at(responses.json(), "usage"), "input_tokens"), Json(expected.prompt_tokens));
+  EXPECT_NE(responses.body.find(Json(expected.text).dump()), std::string::npos);
+
+  const std::string options = R"("stream": false, "options": {"temperature": 0, "num_predict": 8})";
+  const Received ollama =
+      ask("/api/chat", fmt::format(R"({{{}, "messages": [{{"role": "user", "content": "What is it?",
+                      "images": ["{}"]}}]}})",
+                                   options, base64));
+  ASSERT_EQ(ollama.status, 200) << ollama.body;
+  EXPECT_EQ(at(at(ollama.json(), "message"), "content"), Json(expected.text));
+  const Received generate =
+      ask("/api/generate",
+          fmt::format(R"({{{}, "prompt": "What is it?", "images": ["{}"]}})", options, base64));
+  ASSERT_EQ(generate.status, 200) << generate.body;
+  EXPECT_EQ(at(generate.json(), "response"), Json(expected.text));
+}
+
+TEST_F(ImageRequests, GiveEachImageItsPlace) {
+  const auto logprobs_of = [&](std::string_view first, std::string_view second) {
+    const Received answer =
+        ask(kChatPath, chat_about(image_json(url_of(first)) + "," + std::string(kQuestion) + "," +
+                                      image_json(url_of(second)),
+                                  R"(, "logprobs": true)"));
+    EXPECT_EQ(answer.status, 200) << answer.body;
+    return at(choice_at(answer.json(), 0), "logprobs").dump();
+  };
+  const std::string there = logprobs_of(kTower, kOther);
+  EXPECT_EQ(there, logprobs_of(kTower, kOther));
+  EXPECT_NE(there, logprobs_of(kOther, kTower));
+}
+
+TEST_F(ImageRequests, AreCountedWithTheirTokens) {
+  const auto count = [&](std::string_view parts) {
+    const Received counted =
+        ask("/v1/messages/count_tokens",
+            fmt::format(R"({{"messages": [{{"role": "user", "content": [{}]}}]}})", parts));
+    EXPECT_EQ(counted.status, 200) << counted.body;
+    return at(counted.json(), "input_tokens").as_integer();
+  };
+  const std::string block = fmt::format(
+      R"({{"type": "image", "source": {{"type": "base64", "media_type": "image/png", "data": "{}"}}}})",
+      base64_of_file(kTower));
+  EXPECT_EQ(count(block + "," + std::string(kQuestion)), count(kQuestion) + kTowerTokens + 2);
+}
+
+TEST_F(ImageRequests, AreNotMadeByWhatAMessageSpells) {
+  const std::string spelled = R"({"type": "text", "text": "<|image_pad|>"})";
+  const Received answer = ask(kChatPath, chat_about(spelled + "," + image_json(url_of(kTower))));
+  EXPECT_EQ(answer.status, 200) << answer.body;
+}
+
+TEST_F(ImageRequests, ThatAreWrongSayWhatIs) {
+  std::string many = image_json(url_of(kTower));
+  for (uint32_t i = 0; i < 16; ++i) many += "," + image_json(url_of(kTower));
+  const std::pair<std::string, std::string> cases[] = {
+      {image_json("https://example.com/a.png"),
+       "messages[0].content[0].image_url.url is \"https://example.com/a.png\", but this server "
+       "fetches nothing: send the image itself, as \"data:image/png;base64,...\"."},
+      {image_json("HTTP://127.0.0.1/"),
+       "messages[0].content[0].image_url.url is \"HTTP://127.0.0.1/\", but this server fetches "
+       "nothing: send the image itself, as \"data:image/png;base64,...\"."},
+      {image_json("file:///etc/passwd"),
+       "messages[0].content[0].image_url.url is \"file:///etc/passwd\", expected an image as "
+       "\"data:image/png;base64,...\"."},
+      {image_json("data:image/png,abc"),
+       "messages[0].content[0].image_url.url is \"data:image/png,abc\", expected an image as "
+       "\"data:image/png;base64,...\"."},
+      {image_json("data:image/png;base64,a"),
+       "messages[0].content[0].image_url.url is \"data:image/png;base64,a\", whose end is no "
+       "base64 "
+       "with its padding."},
+      {image_json("data:image/png;base64,QUJD"),
+       "messages[0].content[0]: The file is not an image that is read here, expected PNG, JPEG or "
+       "WebP; convert it first."},
+      {image_json(url_of(kTower), R"(, "detail": "sharp")"),
+       "messages[0].content[0].image_url.detail is \"sharp\", expected auto, low or high."},
+      {R"({"type": "image_url"})", "messages[0].content[0].image_url.url is missing or no text."},
+      {many, "messages has more than 16 images, which is the most of a request."},
+  };
+  for (const auto& [parts, message] : cases) {
+    const Received answer = ask(kChatPath, chat_about(parts));
+    EXPECT_EQ(answer.status, 400);
+    EXPECT_EQ(answer.error(), message);
+  }
+  const Received system =
+      ask(kChatPath, fmt::format(R"({{"messages": [{{"role": "system", "content": [{}]}}]}})",
+                                 image_json(url_of(kTower))));
+  EXPECT_EQ(system.error(),
+            "messages[0].content[0] is an image, which only messages of the user have.");
+  const Received raw = ask("/api/generate", R"({"prompt": "a", "raw": true, "images": ["QUJD"]})");
+  EXPECT_EQ(at(raw.json(), "error"),
+            Json("images has some, but a raw prompt has no place for them: leave raw out."));
+}
+
+TEST_F(ImageRequests, ThatDoNotFitAreRefusedBeforeTheTowerRuns) {
+  std::string parts = image_json(url_of(kOther));
+  for (uint32_t i = 0; i < 15; ++i) parts += "," + image_json(url_of(kOther));
+  const Received answer = ask(kChatPath, chat_about(parts));
+  EXPECT_EQ(answer.status, 400);
+  EXPECT_NE(answer.error().find("images, but the context has 128 positions."), std::string::npos)
+      << answer.error();
+}
+
+TEST_F(ServiceTest, AnswersThatAModelReadsTextOnly) {
+  const Received answer = ask(kChatPath, chat_about(image_json(url_of(kTower))));
+  EXPECT_EQ(answer.status, 400);
+  EXPECT_NE(answer.error().find("storyteller was opened for text only"), std::string::npos)
+      << answer.error();
+}
+
+}  // namespace
+}  // namespace tokamak::openai

@@ -1,0 +1,59 @@
+// The recorded chats about images, as prompts of an engine.
+#pragma once
+#include "engine/image_files.h"
+#include "golden/reference.h"
+
+namespace tokamak::golden {
+
+/// Folder of a recorded model that reads images.
+inline std::string vision_folder(const std::string& name) {
+  return TOKAMAK_TEST_DATA "/vision/" + name;
+}
+inline constexpr uint64_t kImagePixels = 1 << 16;  // that they were recorded with
+
+/// An image of tests/data/images.
+inline Image image_of(const std::string& file) {
+  auto image = image_of_file(TOKAMAK_TEST_DATA "/images/" + file);
+  EXPECT_TRUE(image) << image.error().message;
+  return image ? *std::move(image) : Image();
+}
+
+struct ImagePrompt {
+  std::vector<uint32_t> ids;
+  std::vector<ImageRef> images;
+};
+
+/// A prompt's ids, in which `placeholder` stands for each image, with those of the images.
+inline ImagePrompt placed(Engine& engine, std::span<const uint32_t> ids,
+                          std::span<const Image> images) {
+  ImagePrompt prompt;
+  for (const Image& image : images) {
+    const auto encoded = engine.encode_image(image);
+    EXPECT_TRUE(encoded) << encoded.error().message;
+    if (encoded) prompt.images.push_back(*encoded);
+  }
+  const auto all = engine.place_images(ids, prompt.images);
+  EXPECT_TRUE(all) << all.error().message;
+  if (all) prompt.ids = *all;
+  return prompt;
+}
+
+/// A chat's prompt, in which the images stand as the engine names them.
+inline ImagePrompt prompt_of(Engine& engine, const Json& chat) {
+  std::vector<Image> images;
+  for (const Json& segment : chat.find("segments")->as_array()) {
+    if (segment.is_string()) images.push_back(image_of(segment.as_string()));
+  }
+  const std::vector<uint32_t> ids = ids_of(*chat.find("ids"));
+  const uint32_t placeholder = engine.compiled().vision->placeholder;
+  // The recorded ids have a placeholder for each row, a prompt has one for each image.
+  std::vector<uint32_t> written;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    if (ids[i] != placeholder || i == 0 || ids[i - 1] != placeholder) written.push_back(ids[i]);
+  }
+  ImagePrompt prompt = placed(engine, written, images);
+  EXPECT_EQ(prompt.ids.size(), ids.size());
+  return prompt;
+}
+
+}  // namespace tokamak::golden
