@@ -7,6 +7,8 @@
 #include <cstring>
 #include <filesystem>
 
+#include "memory/numbers.h"
+
 namespace tokamak::memory {
 namespace {
 
@@ -44,12 +46,6 @@ Result<void> make_file(const std::string& path) {
   if (file < 0) return invalid_input("{} cannot be made: {}.", path, std::strerror(errno));
   ::close(file);
   return {};
-}
-
-std::vector<float> floats_of(std::span<const std::byte> bytes) {
-  std::vector<float> out(bytes.size() / sizeof(float));
-  std::memcpy(out.data(), bytes.data(), out.size() * sizeof(float));
-  return out;
 }
 
 }  // namespace
@@ -109,7 +105,7 @@ Result<std::optional<Model>> Store::model() const {
   return Model{.name = std::string(statement.text(0)),
                .pooling = std::string(statement.text(1)),
                .dimension = uint32_t(statement.integer(2)),
-               .fingerprint = floats_of(statement.bytes(3))};
+               .fingerprint = numbers_of<float>(statement.bytes(3))};
 }
 
 Result<void> Store::add_model(const Model& model) const {

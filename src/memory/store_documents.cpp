@@ -1,8 +1,8 @@
 // What a store holds of documents: written, put together again, deleted without a trace.
 #include <algorithm>
-#include <cstring>
 
 #include "base/hash.h"
+#include "memory/numbers.h"
 #include "memory/store.h"
 
 namespace tokamak::memory {
@@ -174,15 +174,13 @@ Result<std::vector<StoredChunk>> Store::chunks(int64_t document, bool with_vecto
   for (;;) {
     TOK_TRY(const bool goes_on, statement.step());
     if (!goes_on) return out;
-    const std::span<const std::byte> numbers = statement.bytes(5);
     out.push_back({.id = statement.integer(0),
                    .document = document,
                    .start = uint64_t(statement.integer(1)),
                    .stop = uint64_t(statement.integer(2)),
                    .tokens = uint32_t(statement.integer(3)),
                    .text = std::string(statement.text(4)),
-                   .vector = std::vector<uint16_t>(numbers.size() / sizeof(uint16_t))});
-    std::memcpy(out.back().vector.data(), numbers.data(), numbers.size() / 2 * 2);
+                   .vector = numbers_of<uint16_t>(statement.bytes(5))});
   }
 }
 

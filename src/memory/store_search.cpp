@@ -1,5 +1,5 @@
 // What a store is asked for: chunks by filters, by words, and all vectors.
-#include <cstring>
+#include <algorithm>
 
 #include "memory/store.h"
 #include "memory/words.h"
@@ -99,7 +99,7 @@ Result<VectorIndex> Store::vectors() const {
           "all of them again.",
           path(), statement.integer(0), bytes.size(), numbers.size() * sizeof(uint16_t));
     }
-    std::memcpy(numbers.data(), bytes.data(), bytes.size());
+    std::ranges::copy(bytes, std::as_writable_bytes(std::span(numbers)).begin());
     index.add(statement.integer(0), numbers);
   }
 }

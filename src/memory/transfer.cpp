@@ -1,12 +1,12 @@
 #include "memory/transfer.h"
 
 #include <cmath>
-#include <cstring>
 
 #include "base/base64.h"
 #include "base/bits.h"
 #include "base/utf8.h"
 #include "memory/embedder.h"
+#include "memory/numbers.h"
 
 namespace tokamak::memory {
 namespace {
@@ -24,9 +24,7 @@ Result<std::vector<Number>> numbers(const std::string& text, const char* name) {
   if (!bytes || bytes->size() % sizeof(Number) != 0) {
     return invalid_input("\"{}\" is no base64 of whole numbers.", name);
   }
-  std::vector<Number> out(bytes->size() / sizeof(Number));
-  std::memcpy(out.data(), bytes->data(), bytes->size());
-  return out;
+  return numbers_of<Number>(*bytes);
 }
 
 Result<const Json*> member(const Json& object, const char* name, Json::Kind kind) {
