@@ -112,7 +112,12 @@ TEST_P(VisionBatch, GivesTheRecordedTokensBesideText) {
   EXPECT_EQ(stats.preemptions, 0u);
 }
 
-struct VisionBatchOnTheCpu : VisionBatch {};
+struct VisionBatchOnTheCpu : VisionBatch {
+  /// One by which every run has the same steps.
+  static Clock clock() {
+    return [now = std::make_shared<double>(0)] { return *now += 1e-3; };
+  }
+};
 
 TEST_P(VisionBatchOnTheCpu, GivesThemAgainWherePagesWereTaken) {
   setup.options.cache_tokens = setup.options.context + 16;
@@ -150,6 +155,32 @@ TEST_P(VisionBatchOnTheCpu, SharesNoPageOfAnotherImage) {
   EXPECT_GT(again.cached_tokens, text) << "the same image is part of what is known";
 }
 
+TEST_P(VisionBatchOnTheCpu, HasTheLogitsOfASession) {
+  const auto engine = open(folder, setup);
+  ASSERT_NE(engine, nullptr);
+  for (const Json& chat : chats()) {
+    SCOPED_TRACE(chat.find("name")->as_string());
+    Request request = request_of(prompt_of(*engine, chat));
+    const std::vector<uint32_t> prompt = request.prompt;
+    std::vector<float> together;
+    request.params.logprobs = true;
+    request.callbacks.token = [&](uint32_t, const Logprobs* own) {
+      together.push_back(own->chosen.logprob);
+    };
+    const std::vector<uint32_t> ids = run(*engine, {request}).at(0).ids;
+    auto session = engine->start();
+    ASSERT_TRUE(session) << session.error().message;
+    std::vector<float> alone;
+    for (std::span<const uint32_t> fed = prompt; const uint32_t& id : ids) {
+      const auto logits = session->feed(fed);
+      ASSERT_TRUE(logits) << logits.error().message;
+      alone.push_back(logprobs(*logits, id, 0)->chosen.logprob);
+      fed = {&id, 1};
+    }
+    EXPECT_LE(relative_error(alone, together), 1e-6);
+  }
+}
+
 TEST_P(VisionBatchOnTheCpu, GivesThemAgainAfterALoss) {
   Fault fault;
   setup.options.reopen = [&] { return FragileBackend::open(setup.options, fault); };
@@ -158,7 +189,7 @@ TEST_P(VisionBatchOnTheCpu, GivesThemAgainAfterALoss) {
     auto files = read_model_files(folder);
     ASSERT_TRUE(files) << files.error().message;
     const auto engine = Engine::load(*std::move(files), *FragileBackend::open(setup.options, fault),
-                                     setup.options, steady_clock());
+                                     setup.options, clock());
     ASSERT_TRUE(engine) << engine.error().message;
     fault.after_steps = step == 0 ? UINT32_MAX : step - 1;  // none, to count them
     fault.losses = 0;
