@@ -3,6 +3,8 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 namespace tokamak {
 
@@ -51,6 +53,14 @@ inline uint16_t f32_to_f16(float value) {
   }
   const uint32_t rebased = magnitude - (112u << 23);
   return uint16_t(sign | ((rebased + 0xfffu + ((rebased >> 13) & 1u)) >> 13));
+}
+
+/// The bits of floats, for what takes words.
+inline std::vector<uint32_t> words_of(std::span<const float> values) {
+  std::vector<uint32_t> words;
+  words.reserve(values.size());
+  for (const float value : values) words.push_back(std::bit_cast<uint32_t>(value));
+  return words;
 }
 
 }  // namespace tokamak

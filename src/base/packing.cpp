@@ -52,11 +52,7 @@ struct Bytes {
 
   uint32_t u8(uint64_t i) const { return uint32_t(data[i]); }
   float number(DType dtype, uint64_t i) const {
-    const uint32_t width = dtype_bytes(dtype);
-    uint32_t bits = 0;
-    std::memcpy(&bits, data + i * width, width);
-    if (dtype == DType::kF32) return std::bit_cast<float>(bits);
-    return dtype == DType::kF16 ? f16_to_f32(uint16_t(bits)) : bf16_to_f32(uint16_t(bits));
+    return number_at(dtype, data + i * dtype_bytes(dtype));
   }
   uint32_t nibble(uint64_t i) const { return (u8(i / 2) >> (4 * (i % 2))) & 15; }
 };
@@ -123,6 +119,13 @@ std::array<uint64_t, 5> stream_offsets(const Packing& p, uint64_t rows, uint64_t
 uint64_t matrix_bytes(DType dtype, uint64_t rows, uint64_t columns) {
   if (is_packed(dtype)) return stream_offsets(packing(dtype), rows, columns).back();
   return rows * columns * dtype_bytes(dtype);
+}
+
+float number_at(DType dtype, const std::byte* bytes) {
+  uint32_t bits = 0;
+  std::memcpy(&bits, bytes, dtype_bytes(dtype));
+  if (dtype == DType::kF32) return std::bit_cast<float>(bits);
+  return dtype == DType::kF16 ? f16_to_f32(uint16_t(bits)) : bf16_to_f32(uint16_t(bits));
 }
 
 void unpack_row(DType dtype, std::span<const std::byte> bytes, uint64_t rows, uint64_t row,

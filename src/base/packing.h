@@ -65,6 +65,9 @@ std::array<uint64_t, 5> stream_offsets(const Packing& packing, uint64_t rows, ui
 /// Bytes of a matrix [rows, columns] of any type, packed or not.
 uint64_t matrix_bytes(DType dtype, uint64_t rows, uint64_t columns);
 
+/// The f32, f16 or bf16 at an address of no particular alignment.
+float number_at(DType dtype, const std::byte* bytes);
+
 /// A row of a packed matrix as f32: the reference of every kernel that reads such weights.
 /// `out` has a row's length. REQUIRES: `bytes` are those of [rows, out.size()].
 void unpack_row(DType dtype, std::span<const std::byte> bytes, uint64_t rows, uint64_t row,

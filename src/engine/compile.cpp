@@ -261,15 +261,17 @@ Result<Engine::Compiled> Engine::compile(const ModelFiles& files, const DeviceIn
   TOK_TRY(Compiled compiled, compile_rightly(files, device, options));
   const auto positions = smaller_cache(compiled, device, options);
   if (positions && !*positions) return compiled;
+  if (!positions && !reads_host_memory(device)) return Failure(positions.error());
+  // Where not even one context fits, weights stay elsewhere.
   OpenOptions smaller = options;
   if (positions) {
     smaller.cache_tokens = **positions;
-  } else if (options.cache_tokens == 0 && reads_host_memory(device)) {
+  } else if (options.cache_tokens == 0) {
     smaller.cache_tokens = compiled.context;
-  } else if (!reads_host_memory(device)) {
-    return Failure(positions.error());
   }
-  TOK_TRY(compiled, compile_rightly(files, device, smaller));
+  if (smaller.cache_tokens != options.cache_tokens) {
+    TOK_TRY(compiled, compile_rightly(files, device, smaller));
+  }
   if (positions) return compiled;
   TOK_TRY(const std::optional<uint64_t> limit, memory_limit(options, device));
   if (!leave_on_host(compiled.plan, *limit)) return Failure(positions.error());

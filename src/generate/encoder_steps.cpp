@@ -6,8 +6,8 @@
 
 #include "base/check.h"
 #include "base/input_names.h"
+#include "generate/call_errors.h"
 #include "generate/page_tables.h"
-#include "generate/phase_results.h"
 
 namespace tokamak {
 namespace {
@@ -69,7 +69,7 @@ class EncoderRun {
     TOK_TRY(write_pages(group));
     const size_t chunk = program_.plan().chunk(), most = inputs_[group.front()].ids.size();
     for (size_t first = 0; first < most; first += chunk) {
-      if (cancelled && cancelled()) return fail(ErrorCode::kCancelled, "The call was cancelled.");
+      if (cancelled && cancelled()) return call_was_cancelled();
       TOK_TRY(submit_step(group, first, first + chunk >= most));
       TOK_TRY(program_.limit_batches(kStepsAhead));
       TOK_TRY(program_.poll());
@@ -168,8 +168,7 @@ Result<std::vector<std::vector<float>>> run_encoder(Program& program, uint32_t v
   Result<void> status = run.submit_all(cancelled);
   for (uint32_t losses = 1; !status && status.error().code == ErrorCode::kDeviceLost; ++losses) {
     if (losses == kMaxLosses) {
-      return Failure(status.error().within(
-          fmt::format("The device was lost {} times in a row, and this call is given up", losses)));
+      return given_up(status.error(), losses, "this call is");
     }
     TOK_TRY(program.restore(status.error()));
     status = run.submit_all(cancelled);

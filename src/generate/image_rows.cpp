@@ -1,8 +1,8 @@
 #include "generate/image_rows.h"
 
 #include <algorithm>
-#include <cstring>
 
+#include "base/bits.h"
 #include "base/check.h"
 
 namespace tokamak {
@@ -60,9 +60,7 @@ Result<void> ImageRows::upload(Program& program, const EncodedImage& image) {
     const uint32_t begin = first_row(other.first_id);
     return begin < first + count && first < begin + other.count;
   });
-  std::vector<uint32_t> words(image.values.size());
-  std::memcpy(words.data(), image.values.data(), words.size() * sizeof(uint32_t));
-  TOK_TRY(program.write_table(buffer_, words, uint64_t{first} * width_));
+  TOK_TRY(program.write_table(buffer_, words_of(image.values), uint64_t{first} * width_));
   on_device_.push_back({image.first_id, count});
   return {};
 }

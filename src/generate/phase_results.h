@@ -9,8 +9,6 @@ namespace tokamak {
 
 /// Numbers up to here are exact as f32, which is how ids come from the device.
 inline constexpr uint32_t kMaxExactVocab = 1u << 24;
-/// A device that is lost so often in a row will not carry out what it is asked.
-inline constexpr uint32_t kMaxLosses = 3;
 
 /// Numbers of a row of a result: a list and its token, or a token alone.
 inline size_t row_size(const Operand& result) {

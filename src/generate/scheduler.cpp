@@ -3,6 +3,7 @@
 #include "generate/scheduler.h"
 
 #include "base/check.h"
+#include "generate/call_errors.h"
 #include "generate/phase_results.h"
 #include "generate/scheduler_state.h"
 
@@ -339,8 +340,7 @@ void Scheduler::fail_all(const Error& error) {
 Result<void> Scheduler::recover(const Error& loss) {
   ++stats_.device_losses;
   if (++losses_ >= kMaxLosses) {
-    return Failure(loss.within(fmt::format(
-        "The device was lost {} times in a row, and its requests are given up", losses_)));
+    return given_up(loss, losses_, "its requests are");
   }
   under_way_.clear();
   TOK_TRY(program_->restore(loss));

@@ -161,8 +161,9 @@ class Scheduler {
   /// Most tokens of prompts in the next step over prompts.
   uint32_t prefill_tokens() const;
   /// How many tokens of its prompt the next step takes, which has `taken` of its budget; 0: none.
-  uint32_t step_tokens(const Sequence& sequence, uint32_t budget, uint32_t taken,
-                       bool has_image) const;
+  /// `checkpoint`: of next_checkpoint().
+  uint32_t step_tokens(const Sequence& sequence, uint32_t checkpoint, uint32_t budget,
+                       uint32_t taken, bool has_image) const;
   /// Before a step that reads of an image: brings that to the device, and gives what the step reads
   /// of each row, as long as `inputs` lives.
   Result<std::vector<InputWrite>> prepare_images(ImageStepInputs& inputs,

@@ -32,10 +32,9 @@ Result<void> Scheduler::check_images(const Request& request) const {
   return {};
 }
 
-uint32_t Scheduler::step_tokens(const Sequence& sequence, uint32_t budget, uint32_t taken,
-                                bool has_image) const {
+uint32_t Scheduler::step_tokens(const Sequence& sequence, uint32_t checkpoint, uint32_t budget,
+                                uint32_t taken, bool has_image) const {
   auto count = std::min(sequence.left(), budget - taken);
-  const uint32_t checkpoint = next_checkpoint(sequence);
   if (checkpoint > 0) count = std::min(count, checkpoint - sequence.position);
   // An image that must be whole may be more than the budget, where nothing else is in the step.
   const uint32_t most = taken == 0 ? program_->plan().chunk() : count;

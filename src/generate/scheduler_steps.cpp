@@ -101,9 +101,10 @@ Result<void> Scheduler::submit_prefill() {
   bool has_image = false;
   for (const auto& sequence : sequences_) {
     if (!sequence->reads_prompt() || ids.size() >= budget || slots.size() == plan.slots) continue;
-    const uint32_t count = step_tokens(*sequence, budget, uint32_t(ids.size()), has_image);
-    if (count == 0) continue;  // its image has a step to itself
     const uint32_t checkpoint = next_checkpoint(*sequence);
+    const uint32_t count =
+        step_tokens(*sequence, checkpoint, budget, uint32_t(ids.size()), has_image);
+    if (count == 0) continue;  // its image has a step to itself
     const bool ends = count == sequence->left();
     if (ends && step.rows.size() == kMaxPromptOutputs) continue;
     // Who has rows in this step already keeps its pages.

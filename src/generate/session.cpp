@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/scoped_flag.h"
+#include "generate/call_errors.h"
 #include "generate/image_step.h"
 #include "generate/page_tables.h"
 #include "generate/phase_results.h"
@@ -192,8 +193,7 @@ Result<void> Session::outlive_device(const std::function<Result<void>()>& attemp
   if (status) status = attempt();
   for (uint32_t losses = 1; is_lost(status); ++losses) {
     if (losses == kMaxLosses) {
-      return Failure(status.error().within(
-          fmt::format("The device was lost {} times in a row, and this call is given up", losses)));
+      return given_up(status.error(), losses, "this call is");
     }
     TOK_TRY(program_->restore(status.error()));
     copied_ = {};

@@ -47,6 +47,15 @@ Result<void> Statement::run() {
   }
 }
 
+Result<std::vector<int64_t>> Statement::integers() {
+  std::vector<int64_t> out;
+  for (;;) {
+    TOK_TRY(const bool goes_on, step());
+    if (!goes_on) return out;
+    out.push_back(integer(0));
+  }
+}
+
 int64_t Statement::integer(int column) const {
   return sqlite3_column_int64(statement_.get(), column);
 }

@@ -31,6 +31,8 @@ class Statement {
   Result<bool> step();
   /// All of it, whatever rows it has.
   Result<void> run();
+  /// The first column of all rows.
+  Result<std::vector<int64_t>> integers();
 
   // Columns of the row, from 0; texts and bytes live until the next step().
   int64_t integer(int column) const;

@@ -13,15 +13,6 @@ int64_t hash_of(std::string_view text) {
   return int64_t(hash_bytes(std::span(text)));
 }
 
-Result<std::vector<int64_t>> ids(Statement statement) {
-  std::vector<int64_t> out;
-  for (;;) {
-    TOK_TRY(const bool goes_on, statement.step());
-    if (!goes_on) return out;
-    out.push_back(statement.integer(0));
-  }
-}
-
 }  // namespace
 
 Result<std::vector<Document>> Store::documents(const Filter& filter) const {
@@ -51,7 +42,7 @@ Result<std::optional<int64_t>> Store::find(std::string_view source, std::string_
   TOK_TRY(Statement statement,
           database_->prepare("SELECT id FROM document WHERE hash = ? AND source = ?"));
   statement.bind(hash_of(text)).bind(source);
-  TOK_TRY(const std::vector<int64_t> candidates, ids(std::move(statement)));
+  TOK_TRY(const std::vector<int64_t> candidates, statement.integers());
   for (const int64_t id : candidates) {
     TOK_TRY(const std::string own, this->text(id));
     if (own == text) return id;
@@ -62,7 +53,7 @@ Result<std::optional<int64_t>> Store::find(std::string_view source, std::string_
 Result<std::vector<int64_t>> Store::of_source(std::string_view source) const {
   TOK_TRY(Statement statement, database_->prepare("SELECT id FROM document WHERE source = ?"));
   statement.bind(source);
-  return ids(std::move(statement));
+  return statement.integers();
 }
 
 Result<bool> Store::has_document(int64_t id) const {

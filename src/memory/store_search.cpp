@@ -29,12 +29,7 @@ Result<std::vector<int64_t>> Store::chunk_ids(const Filter& filter) const {
                                                   "ON chunk.document = document.id WHERE " +
                                                   condition(filter) + " ORDER BY chunk.id"));
   bind(statement, filter);
-  std::vector<int64_t> out;
-  for (;;) {
-    TOK_TRY(const bool goes_on, statement.step());
-    if (!goes_on) return out;
-    out.push_back(statement.integer(0));
-  }
+  return statement.integers();
 }
 
 Result<std::vector<std::string>> Store::rare_words(std::string_view query) const {
@@ -61,8 +56,7 @@ Result<std::vector<std::string>> Store::rare_words(std::string_view query) const
 
 Result<std::vector<int64_t>> Store::match_words(std::span<const std::string> any,
                                                 const Filter& filter, size_t most) const {
-  std::vector<int64_t> out;
-  if (any.empty()) return out;
+  if (any.empty()) return std::vector<int64_t>();
   const std::string words = any_of(any);
   const std::string sql =
       filter.is_empty()
@@ -76,11 +70,7 @@ Result<std::vector<int64_t>> Store::match_words(std::span<const std::string> any
   statement.bind(std::string_view(words));
   bind(statement, filter);
   statement.bind(int64_t(most));
-  for (;;) {
-    TOK_TRY(const bool goes_on, statement.step());
-    if (!goes_on) return out;
-    out.push_back(statement.integer(0));
-  }
+  return statement.integers();
 }
 
 Result<VectorIndex> Store::vectors() const {

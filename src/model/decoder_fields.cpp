@@ -3,12 +3,11 @@
 namespace tokamak {
 
 uint32_t read_layers(ConfigReader& config) {
-  constexpr uint32_t kMax = 4096;
   const uint32_t layers = config.size("num_hidden_layers");
-  if (layers <= kMax) return layers;
-  config.reject(
-      {ErrorCode::kInvalidInput, fmt::format("{} is {}, expected at most {}.",
-                                             config.path("num_hidden_layers"), layers, kMax)});
+  if (layers <= kMaxLayers) return layers;
+  config.reject({ErrorCode::kInvalidInput,
+                 fmt::format("{} is {}, expected at most {}.", config.path("num_hidden_layers"),
+                             layers, kMaxLayers)});
   return 1;
 }
 

@@ -11,7 +11,9 @@
 
 namespace tokamak {
 
-/// num_hidden_layers, at most 4096: loops and lists are made from it.
+/// Most layers of a model: loops and lists are made from their number.
+inline constexpr uint32_t kMaxLayers = 4096;
+/// num_hidden_layers, at most kMaxLayers.
 uint32_t read_layers(ConfigReader& config);
 
 /// tie_word_embeddings. Where the text is a part of a multimodal config, `whole`, the reference

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "base/bits.h"
+#include "base/packing.h"
 #include "graph/kv_cache.h"
 
 namespace tokamak {
@@ -39,10 +39,7 @@ Result<float> scalar(const TensorFile& file, const std::string& name) {
                          info == nullptr ? "no tensor" : "another tensor", name);
   }
   TOK_TRY(const auto bytes, file.data(*info));
-  uint32_t bits = 0;
-  std::memcpy(&bits, bytes.data(), dtype_bytes(info->dtype));
-  if (info->dtype == DType::kBF16) return bf16_to_f32(uint16_t(bits));
-  return info->dtype == DType::kF16 ? f16_to_f32(uint16_t(bits)) : std::bit_cast<float>(bits);
+  return number_at(info->dtype, bytes.data());
 }
 
 ValueId SpeechBuilder::convolution(size_t index, uint32_t rows, uint32_t columns,

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "openai/image_parts.h"
+#include "openai/readers.h"
 
 namespace tokamak::openai {
 namespace {
@@ -50,7 +51,7 @@ Answer<Json> content_of(const Json& content, const std::string& where, bool take
     if (text == nullptr) {
       return wrong("messages", "{}[{}].text is missing or no text.", where, i);
     }
-    parts.push_back(Json(Json::Object{{"type", "text"}, {"text", *text}}));
+    parts.push_back(text_part(*text));
     all += (i == 0 ? "" : "\n") + *text;
   }
   const auto is_image = [](const Json& part) { return part.find("text") == nullptr; };

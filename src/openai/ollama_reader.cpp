@@ -7,13 +7,13 @@ namespace {
 
 constexpr int64_t kUnlimited = int64_t{1} << 53;  // the context is the limit
 
-/// The images of a message, then its text. `where` names the list in errors.
-Answer<Json> with_images(const Json& images, std::string_view text, const std::string& where) {
+/// The images of a message, then its text. `where` names the list in errors, in `field`.
+Answer<Json> with_images(const Json& images, std::string_view text, std::string_view field,
+                         const std::string& where) {
   Json::Array parts;
   for (const Json& image : images.as_array()) {
     if (!image.is_string()) {
-      return wrong(where.starts_with("messages") ? "messages" : "images",
-                   "{}[{}] is {}, expected an image in base64.", where, parts.size(),
+      return wrong(field, "{}[{}] is {}, expected an image in base64.", where, parts.size(),
                    quoted(image));
     }
     parts.push_back(image_part(data_url("image", image.as_string())));
@@ -34,7 +34,7 @@ Answer<void> read_messages(Fields& fields) {
     Json& message = messages[i];
     const Json* content = message.find("content");
     if (has_some(message.find("images")) && content != nullptr && content->is_string()) {
-      TOK_TRY(Json parts, with_images(*message.find("images"), content->as_string(),
+      TOK_TRY(Json parts, with_images(*message.find("images"), content->as_string(), "messages",
                                       fmt::format("messages[{}].images", i)));
       message.set("content", std::move(parts));
     }
@@ -108,7 +108,7 @@ Answer<void> read_ollama(TextBody& body, Endpoint endpoint) {
     messages.push_back(message_json("system", fields.system.as_string()));
   }
   if (has_images) {
-    TOK_TRY(Json parts, with_images(fields.images, prompt, "images"));
+    TOK_TRY(Json parts, with_images(fields.images, prompt, "images", "images"));
     messages.push_back(message_json("user", std::move(parts)));
   } else {
     messages.push_back(message_json("user", prompt));

@@ -7,6 +7,13 @@
 
 namespace tokamak {
 
+BufferId Plan::named(std::string_view name) const {
+  const auto found = std::ranges::find(
+      buffers, name, [](const Buffer& one) { return std::string_view(one.tensor.name); });
+  TOK_CHECK(found != buffers.end());
+  return BufferId(uint32_t(found - buffers.begin()));
+}
+
 uint32_t Plan::chunk() const {
   uint32_t most = 1;
   for (const Phase& phase : phases) {

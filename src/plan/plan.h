@@ -108,6 +108,8 @@ struct Plan {
   uint32_t slots = 1;  // sequences that it holds at once
 
   const Buffer& at(BufferId id) const { return buffers[uint32_t(id)]; }
+  /// The buffer of the tensor of that name. REQUIRES: there is one.
+  BufferId named(std::string_view name) const;
   /// Most tokens of a step that reads prompts; 1 without one.
   uint32_t chunk() const;
   /// Most rows of any step: one that decodes may have more, one of each sequence.

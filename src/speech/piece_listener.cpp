@@ -4,10 +4,11 @@
 #include <cmath>
 
 #include "audio/frames.h"
-#include "generate/sampler.h"
+#include "generate/call_errors.h"
 #include "speech/compression.h"
 #include "speech/listener.h"
 #include "speech/silence.h"
+#include "speech/text_sampler.h"
 
 namespace tokamak {
 namespace {
@@ -59,23 +60,17 @@ class PieceListener final : public Listener {
     samples.resize(std::max(samples.size(), least));
     if (has_frames) samples = levelled_frames(samples, parts_.model.gain);
     TOK_TRY(steps_.hear(std::move(samples)));
-    TOK_TRY(Sampler sampler,
-            Sampler::make({.temperature = options_.temperature, .seed = options_.seed}));
+    TOK_TRY(TextSampler sampler, TextSampler::make(options_.temperature, options_.seed));
     Segment out{.temperature = options_.temperature};
-    double sum = 0;
-    size_t count = 0;
     for (uint32_t id = parts_.model.start; steps_.room() > 0;) {
-      if (cancelled && cancelled()) return fail(ErrorCode::kCancelled, "The call was cancelled.");
+      if (cancelled && cancelled()) return call_was_cancelled();
       TOK_TRY(const std::span<const float> logits, steps_.feed({&id, 1}));
-      TOK_TRY(id, sampler.next(logits, out.ids, count));
-      TOK_TRY(const Logprobs own, logprobs(logits, id, 0));
-      sum += double(own.chosen.logprob);
-      ++count;
+      TOK_TRY(id, sampler.next(logits, out.ids));
       if (std::ranges::find(parts_.end_ids, id) != parts_.end_ids.end()) break;
       out.ids.push_back(id);
       if (out.ids.size() >= max_tokens(sound.size())) break;
     }
-    out.average_log_prob = count == 0 ? 0 : sum / double(count);
+    out.average_log_prob = sampler.average_log_prob();
     out.text = parts_.text_of(out.ids);
     out.compression_ratio = compression_ratio(out.text);
     if (!out.text.empty()) out.text.insert(0, " ");  // pieces are words apart

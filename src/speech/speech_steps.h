@@ -38,7 +38,6 @@ class SpeechSteps {
  private:
   SpeechSteps(Program& program, const SpeechModel& model) : program_(&program), model_(&model) {}
   Result<void> outlive_device(const std::function<Result<void>()>& attempt);
-  Result<void> write_tables();
   /// What the rows of a stage must be told: up to where they see, in windows.
   struct Ends {
     std::deque<std::vector<uint32_t>> values;  // which the writes refer to
@@ -47,7 +46,6 @@ class SpeechSteps {
   Ends ends_of_windows(size_t stage, uint32_t rows) const;
   Result<void> run_stages(std::vector<float>* encoded);
   Result<void> run_text(std::span<const uint32_t> ids, uint32_t position);
-  Result<void> submit(StepRequest request, std::vector<float>* result);
 
   Program* program_;
   const SpeechModel* model_;

@@ -6,9 +6,10 @@
 #include <optional>
 
 #include "audio/log_mel.h"
-#include "generate/sampler.h"
+#include "generate/call_errors.h"
 #include "speech/compression.h"
 #include "speech/listener.h"
+#include "speech/text_sampler.h"
 #include "speech/whisper_segments.h"
 #include "speech/whisper_tokens.h"
 
@@ -105,10 +106,7 @@ class WhisperListener final : public Listener {
  private:
   WindowSegments segments_of(const Attempt& attempt, double seconds) const {
     if (options_.timestamps) return cut_into_segments(tokens_, attempt.ids, seconds);
-    Segment all{.start = 0, .end = seconds};
-    std::ranges::copy_if(attempt.ids, std::back_inserter(all.ids),
-                         [&](uint32_t id) { return tokens_.is_text(id); });
-    return {{std::move(all)}, seconds};
+    return {{Segment{.start = 0, .end = seconds, .ids = tokens_.text_ids(attempt.ids)}}, seconds};
   }
 
   /// Feeds what comes before the text; the logits after it, and how probable silence is.
@@ -137,27 +135,19 @@ class WhisperListener final : public Listener {
     Attempt out{.temperature = temperature};
     steps_.restart();
     TOK_TRY(std::span<const float> logits, begin_text(out.no_speech_prob));
-    TOK_TRY(Sampler sampler, Sampler::make({.temperature = temperature, .seed = options_.seed}));
-    double sum = 0;
-    size_t count = 0;
+    TOK_TRY(TextSampler sampler, TextSampler::make(temperature, options_.seed));
     for (;;) {
-      if (cancelled && cancelled()) return fail(ErrorCode::kCancelled, "The call was cancelled.");
+      if (cancelled && cancelled()) return call_was_cancelled();
       std::vector<float> allowed(logits.begin(), logits.end());
       tokens_.forbid(out.ids, options_.timestamps, allowed);
-      TOK_TRY(const uint32_t id, sampler.next(allowed, out.ids, count));
-      TOK_TRY(const Logprobs own, logprobs(allowed, id, 0));
-      sum += double(own.chosen.logprob);
-      ++count;
+      TOK_TRY(const uint32_t id, sampler.next(allowed, out.ids));
       if (id == tokens_.end) break;
       out.ids.push_back(id);
       if (steps_.room() == 0) break;
       TOK_TRY(logits, steps_.feed({&id, 1}));
     }
-    out.average_log_prob = sum / double(count);
-    std::vector<uint32_t> text;
-    std::ranges::copy_if(out.ids, std::back_inserter(text),
-                         [&](uint32_t one) { return tokens_.is_text(one); });
-    out.text = parts_.text_of(text);
+    out.average_log_prob = sampler.average_log_prob();
+    out.text = parts_.text_of(tokens_.text_ids(out.ids));
     out.compression = compression_ratio(out.text);
     return out;
   }

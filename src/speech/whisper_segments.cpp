@@ -11,9 +11,7 @@ WindowSegments cut_into_segments(const WhisperTokens& tokens, std::span<const ui
     return std::min(double(id - tokens.first_timestamp) * kSecondsPerTimestamp, window_seconds);
   };
   const auto add = [&](double start, double end, std::span<const uint32_t> ids) {
-    Segment segment{.start = start, .end = std::max(start, end)};
-    std::ranges::copy_if(ids, std::back_inserter(segment.ids),
-                         [&](uint32_t id) { return tokens.is_text(id); });
+    Segment segment{.start = start, .end = std::max(start, end), .ids = tokens.text_ids(ids)};
     if (!segment.ids.empty()) out.segments.push_back(std::move(segment));
   };
   // A segment ends where two timestamps follow each other: its own, and that of the next.

@@ -80,6 +80,12 @@ Result<WhisperTokens> WhisperTokens::read(const ModelDescription& description, u
   return t;
 }
 
+std::vector<uint32_t> WhisperTokens::text_ids(std::span<const uint32_t> ids) const {
+  std::vector<uint32_t> out;
+  std::ranges::copy_if(ids, std::back_inserter(out), [this](uint32_t id) { return is_text(id); });
+  return out;
+}
+
 const std::string& WhisperTokens::language_of(std::span<const float> logits) const {
   TOK_CHECK(!languages.empty());
   return std::ranges::max_element(languages, {},

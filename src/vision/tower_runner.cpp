@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
 
+#include "backend/one_sequence.h"
 #include "base/check.h"
 #include "plan/plan.h"
 
@@ -67,16 +67,8 @@ Result<Plan> make_plan(const VisionTower& tower, const DeviceInfo& device,
                   .advice = options.advice});
 }
 
-/// The buffer of that name; every plan of a tower has it.
-BufferId buffer_named(const Plan& plan, std::string_view name) {
-  const auto found = std::ranges::find(
-      plan.buffers, name, [](const Buffer& one) { return std::string_view(one.tensor.name); });
-  TOK_CHECK(found != plan.buffers.end());
-  return BufferId(found - plan.buffers.begin());
-}
-
 InputWrite input(const Plan& plan, std::string_view name, std::span<const float> values) {
-  return {buffer_named(plan, name), std::as_bytes(values)};
+  return {plan.named(name), std::as_bytes(values)};
 }
 
 }  // namespace
@@ -95,28 +87,8 @@ Result<std::unique_ptr<TowerRunner>> TowerRunner::open(const VisionTower& tower,
   TOK_TRY(Plan plan, make_plan(tower, backend.device(), options));
   TOK_TRY(own->program_,
           backend.compile(std::move(plan), with_transposed(constants, tower.transposed)));
-  // One sequence has all pages, in order.
-  const BufferId pages = buffer_named(own->plan(), "pages");
-  std::vector<uint32_t> all(size_t(own->plan().at(pages).tensor.shape[0]));
-  std::iota(all.begin(), all.end(), 0);
-  TOK_TRY(own->program_->write_table(pages, all));
+  TOK_TRY(write_all_pages(*own->program_));
   return own;
-}
-
-Result<std::vector<float>> TowerRunner::step(StepRequest request) {
-  std::vector<float> rows;
-  std::optional<Error> error;
-  request.done = [&](Result<std::span<const float>> result) {
-    if (result) {
-      rows.assign(result->begin(), result->end());
-    } else {
-      error = std::move(result).error();
-    }
-  };
-  TOK_TRY(program_->submit(request));
-  TOK_TRY(program_->wait());
-  if (error) return Failure(*std::move(error));
-  return rows;
 }
 
 Result<std::vector<float>> TowerRunner::run(const Patches& patches) {
@@ -144,13 +116,14 @@ Result<std::vector<float>> TowerRunner::run(const Patches& patches) {
   // Neighbouring patches are one row from here on: the same bytes, in another buffer.
   const Operand& made = plan().phases[kPatchesPhase].result;
   const BufferCopy joined = {.from = made.buffer,
-                             .to = buffer_named(plan(), kUnmerged),
+                             .to = plan().named(kUnmerged),
                              .bytes = uint64_t{grid.patches()} * width_ * sizeof(float)};
   const uint32_t rows = grid.patches() / (side_ * side_);
-  return step({.phase = kMergePhase,
-               .slots = {{.count = rows, .length = rows}},
-               .tokens = std::span(no_tokens).first(rows),
-               .copies = {&joined, 1}});
+  return run_and_read(*program_, {.phase = kMergePhase,
+                                  .slots = {{.count = rows, .length = rows}},
+                                  .tokens = std::span(no_tokens).first(rows),
+                                  .copies = {&joined, 1},
+                                  .done = {}});
 }
 
 }  // namespace tokamak

@@ -33,7 +33,6 @@ class TowerRunner {
 
  private:
   TowerRunner() = default;
-  Result<std::vector<float>> step(StepRequest request);
 
   uint32_t side_ = 1, head_dim_ = 0;
   std::optional<double> angle_base_;

@@ -3,48 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
 
-#include "audio/decode.h"
 #include "audio/log_mel.h"
-#include "base/json.h"
-#include "formats/native_files.h"
-#include "formats/tensor_file.h"
+#include "golden/recorded_sounds.h"
 
 namespace tokamak::golden {
 namespace {
 
 const std::string kFolder = TOKAMAK_TEST_DATA "/audio/";
-
-Json read_golden() {
-  const auto text = read_text_file(kFolder + "golden.json", 1 << 20);
-  EXPECT_TRUE(text);
-  auto json = text ? Json::parse(*text) : Json();
-  EXPECT_TRUE(json);
-  return json ? *std::move(json) : Json();
-}
-
-std::vector<float> recorded(const TensorFile& arrays, const std::string& name) {
-  const TensorInfo* info = arrays.find(name);
-  EXPECT_NE(info, nullptr) << name;
-  if (info == nullptr) return {};
-  const auto bytes = arrays.data(*info);
-  EXPECT_TRUE(bytes);
-  std::vector<float> out(size_t(info->elements()));
-  if (bytes) std::memcpy(out.data(), bytes->data(), out.size() * sizeof(float));
-  return out;
-}
-
-Samples samples_of(const Json& entry) {
-  const auto file = open_file(kFolder + entry.find("file")->as_string());
-  EXPECT_TRUE(file);
-  if (!file) return {};
-  const auto bytes = (*file)->view(0, (*file)->size());
-  EXPECT_TRUE(bytes);
-  auto samples = decode_sound({bytes->data(), bytes->size()});
-  EXPECT_TRUE(samples) << samples.error().message;
-  return samples ? *std::move(samples) : Samples();
-}
 
 double rms(const Samples& samples) {
   double sum = 0;
@@ -53,12 +19,12 @@ double rms(const Samples& samples) {
 }
 
 TEST(AudioGolden, EveryKindOfWavIsOneChannelAt16Kilohertz) {
-  const Json golden = read_golden();
+  const Json golden = read_json(kFolder + "golden.json");
   const auto arrays = open_safetensors_file(kFolder + "golden.safetensors");
   ASSERT_TRUE(arrays) << arrays.error().message;
   for (const Json& entry : golden.find("files")->as_array()) {
     SCOPED_TRACE(entry.find("file")->as_string());
-    const Samples samples = samples_of(entry);
+    const Samples samples = samples_of(kFolder + entry.find("file")->as_string());
     const auto expected_size = size_t(entry.find("samples_16k")->as_integer());
     if (entry.find("sample_rate")->as_integer() != kSampleRate) {
       ASSERT_NEAR(double(samples.size()), double(expected_size), 1);
@@ -82,10 +48,10 @@ TEST(AudioGolden, EveryKindOfWavIsOneChannelAt16Kilohertz) {
 }
 
 TEST(AudioGolden, CompressedSoundsAreAsRecorded) {
-  const Json golden = read_golden();
+  const Json golden = read_json(kFolder + "golden.json");
   for (const Json& entry : golden.find("compressed")->as_array()) {
     SCOPED_TRACE(entry.find("file")->as_string());
-    const Samples samples = samples_of(entry);
+    const Samples samples = samples_of(kFolder + entry.find("file")->as_string());
     ASSERT_NEAR(double(samples.size()), double(entry.find("mono_16k_samples")->as_integer()), 1);
     const double expected_rms = entry.find("mono_16k_rms")->as_number();
     EXPECT_NEAR(rms(samples), expected_rms, 0.02 * expected_rms);
@@ -97,12 +63,12 @@ TEST(AudioGolden, CompressedSoundsAreAsRecorded) {
 }
 
 TEST(AudioGolden, LogMelIsAsRecorded) {
-  const Json golden = read_golden();
+  const Json golden = read_json(kFolder + "golden.json");
   const auto arrays = open_safetensors_file(kFolder + "golden.safetensors");
   ASSERT_TRUE(arrays) << arrays.error().message;
   for (const Json& entry : golden.find("log_mel")->as_array()) {
     SCOPED_TRACE(entry.find("mel")->as_string());
-    Samples samples = samples_of(entry);
+    Samples samples = samples_of(kFolder + entry.find("file")->as_string());
     samples.resize(size_t(entry.find("chunk_seconds")->as_integer()) * kSampleRate);
     const auto bins = uint32_t(entry.find("mel_bins")->as_integer());
     const std::vector<float> mel = LogMel(bins).of(samples);

@@ -3,9 +3,8 @@
 // itself, so that a failure says which one differs.
 #include <gtest/gtest.h>
 
-#include "base/json.h"
 #include "download/digest.h"
-#include "formats/native_files.h"
+#include "golden/recorded_files.h"
 #include "image/decode.h"
 #include "image/patches.h"
 #include "image/resize.h"
@@ -15,14 +14,6 @@ namespace tokamak::golden {
 namespace {
 
 const std::string kFolder = TOKAMAK_TEST_DATA "/images/";
-
-Json read_golden() {
-  const auto text = read_text_file(kFolder + "golden.json", 1 << 20);
-  EXPECT_TRUE(text);
-  auto json = text ? Json::parse(*text) : Json();
-  EXPECT_TRUE(json);
-  return json ? *std::move(json) : Json();
-}
 
 uint32_t number(const Json& object, const char* name) {
   return uint32_t(object.find(name)->as_integer());
@@ -100,7 +91,7 @@ void expect_processed(const Image& image, const Processor& processor, const Json
 }
 
 TEST(ImageGolden, FilesAreDecodedResizedAndCutAsRecorded) {
-  const Json golden = read_golden();
+  const Json golden = read_json(kFolder + "golden.json");
   ASSERT_NE(golden.find("images"), nullptr);
   for (const Json& entry : golden.find("images")->as_array()) {
     const std::string& name = entry.find("file")->as_string();
@@ -131,7 +122,7 @@ void expect_size(const Json& row, const Result<ImageSize>& size) {
 }
 
 TEST(ImageGolden, SizesAreAsRecordedAndErrorsWhereTheReferenceRaises) {
-  const Json golden = read_golden();
+  const Json golden = read_json(kFolder + "golden.json");
   const Json& table = *golden.find("size_table");
   for (const Json& row : table.find("qwen3_5")->as_array()) {
     expect_size(row,

@@ -146,18 +146,6 @@ std::string gguf_file(const std::string& name) {
   return TOKAMAK_TEST_DATA "/gguf/" + name + ".gguf";
 }
 
-Json read_json(const std::string& path) {
-  auto text = read_text_file(path, uint64_t{64} << 20);
-  if (!text) {
-    ADD_FAILURE() << text.error().message;
-    return {};
-  }
-  auto json = Json::parse(*text);
-  if (json) return *std::move(json);
-  ADD_FAILURE() << path << ": " << json.error().message;
-  return {};
-}
-
 std::vector<uint32_t> ids_of(const Json& json) {
   std::vector<uint32_t> ids;
   for (const Json& id : json.as_array()) ids.push_back(uint32_t(id.as_integer()));

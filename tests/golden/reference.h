@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/engine.h"
+#include "golden/recorded_files.h"
 
 namespace tokamak::golden {
 
@@ -56,8 +57,6 @@ std::string model_folder(const std::string& name);
 std::vector<std::string> gguf_names();
 std::string gguf_file(const std::string& name);
 
-/// Fails the running test and gives null when the file is missing or malformed.
-Json read_json(const std::string& path);
 std::vector<uint32_t> ids_of(const Json& json);
 std::vector<float> floats_of(const Json& json);
 

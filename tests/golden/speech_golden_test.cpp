@@ -2,13 +2,11 @@
 // Each stage is compared by itself, so that a failure says which one differs.
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <optional>
 
-#include "audio/decode.h"
 #include "audio/frames.h"
 #include "audio/log_mel.h"
-#include "formats/native_files.h"
+#include "golden/recorded_sounds.h"
 #include "golden/reference.h"
 #include "speech/speech_steps.h"
 #include "speech/transcriber.h"
@@ -18,28 +16,6 @@ namespace tokamak::golden {
 namespace {
 
 const std::string kFolder = TOKAMAK_TEST_DATA "/speech/";
-
-std::vector<float> recorded(const TensorFile& arrays, const std::string& name) {
-  const TensorInfo* info = arrays.find(name);
-  EXPECT_NE(info, nullptr) << name;
-  if (info == nullptr) return {};
-  const auto bytes = arrays.data(*info);
-  EXPECT_TRUE(bytes);
-  std::vector<float> out(size_t(info->elements()));
-  if (bytes) std::memcpy(out.data(), bytes->data(), out.size() * sizeof(float));
-  return out;
-}
-
-Samples samples_of(const std::string& path) {
-  const auto file = open_file(path);
-  EXPECT_TRUE(file) << path;
-  if (!file) return {};
-  const auto bytes = (*file)->view(0, (*file)->size());
-  EXPECT_TRUE(bytes);
-  auto samples = decode_sound({bytes->data(), bytes->size()});
-  EXPECT_TRUE(samples) << samples.error().message;
-  return samples ? *std::move(samples) : Samples();
-}
 
 class SpeechGolden : public testing::TestWithParam<std::tuple<std::string, DeviceSetup>> {
  protected:

@@ -317,7 +317,7 @@ Result<std::unique_ptr<ChatMemory>> open_memory(const ChatFlags& flags, const En
 Result<void> run(const ChatFlags& flags) {
   TOK_TRY(TemplateChoice choice, choose_template(flags.chat_template));
   TOK_TRY(OpenOptions options, flags.model.options());
-  options.image_pixels = uint64_t(flags.megapixels * (1 << 20));
+  options.image_pixels = pixels_of(flags.megapixels);
   options.needs_images = false;
   options.task = Task::kText;
   const std::string model = options.model;

@@ -130,4 +130,9 @@ int exit_code(ErrorCode code);
 /// What the program was started with, to be pasted into a shell.
 const std::string& command_line();
 
+/// Of --megapixels.
+inline uint64_t pixels_of(double megapixels) {
+  return uint64_t(megapixels * (1 << 20));
+}
+
 }  // namespace tokamak::cli

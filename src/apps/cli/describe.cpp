@@ -70,7 +70,7 @@ Result<void> describe(const DescribeFlags& flags) {
   when_interrupted(OnInterrupt::kStopSoon);
   TOK_TRY(OpenOptions options, flags.model.options());
   options.task = Task::kText;
-  options.image_pixels = uint64_t(flags.megapixels * (1 << 20));
+  options.image_pixels = pixels_of(flags.megapixels);
   TOK_TRY(const std::unique_ptr<Engine> engine, ModelFlags::open(std::move(options)));
   TOK_TRY(const Tokenizer* tokenizer, engine->tokenizer());
   TOK_TRY(const GenerationParams defaults, engine->defaults());

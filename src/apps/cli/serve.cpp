@@ -106,7 +106,7 @@ Result<void> run(ServeFlags flags) {
   TOK_TRY(OpenOptions options, flags.model.options());
   TOK_TRY(add_keys_of_files(flags));
   options.sequences = flags.sequences;
-  options.image_pixels = uint64_t(flags.megapixels * (1 << 20));
+  options.image_pixels = pixels_of(flags.megapixels);
   options.needs_images = false;
   TOK_TRY(const auto server, listen(flags));
   serve::Metrics metrics;

@@ -60,7 +60,6 @@ Result<Config> read(ConfigReader config) {
   }
   TOK_TRY(config.status());
   if (bias) return unsupported("{} is true, expected false.", config.path("attention_bias"));
-  constexpr uint32_t kMaxLayers = 4096;  // loops are made from it
   if (c.layers > kMaxLayers || c.encoder.layers > kMaxLayers) {
     return invalid_input("{}: {} and {} layers, expected at most {}.", config.where(),
                          c.encoder.layers, c.layers, kMaxLayers);

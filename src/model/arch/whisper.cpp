@@ -19,7 +19,6 @@ Result<Half> read_half(ConfigReader& config, const std::string& side, uint32_t h
   half.heads = config.size(side + "_attention_heads");
   half.ffn = config.size(side + "_ffn_dim");
   TOK_TRY(config.status());
-  constexpr uint32_t kMaxLayers = 4096;  // loops are made from it
   if (half.layers > kMaxLayers || hidden % half.heads != 0) {
     return invalid_input("{}: {} layers with {} heads of {} elements together.", config.path(side),
                          half.layers, half.heads, hidden);

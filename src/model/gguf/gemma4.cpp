@@ -7,12 +7,12 @@
 #include <algorithm>
 #include <cstring>
 
+#include "model/decoder_fields.h"
 #include "model/gguf/architecture.h"
 
 namespace tokamak::gguf {
 namespace {
 
-constexpr uint32_t kMaxLayers = 4096;
 constexpr float kStill = 1e20f;  // a pair whose frequency is divided by more does not turn
 
 /// Which layers slide: a list, or the period of those that do not.
