@@ -122,8 +122,8 @@ Result<std::vector<float>> TowerRunner::run(const Patches& patches) {
   return run_and_read(*program_, {.phase = kMergePhase,
                                   .slots = {{.count = rows, .length = rows}},
                                   .tokens = std::span(no_tokens).first(rows),
-                                  .copies = {&joined, 1},
-                                  .done = {}});
+                                  .done = {},
+                                  .copies = {&joined, 1}});
 }
 
 }  // namespace tokamak
