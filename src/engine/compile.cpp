@@ -155,6 +155,9 @@ Result<Engine::Compiled> compile_as_asked(const ModelFiles& files, const DeviceI
       TOK_TRY(fuse::run_pipeline(graph, fuse::Steps::kMany, options.disabled_passes, out.target));
     }
   }
+  if (architecture->voice != nullptr) {
+    TOK_TRY(out.voice, architecture->voice(config, files.tensors));
+  }
   TOK_TRY(out.unfused, architecture->build(config, files.tensors, build));
   const bool has_batches = build.sequences > 1 && out.gives_text();
   TOK_TRY(fuse_graphs(out, options.disabled_passes, has_batches));

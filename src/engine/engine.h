@@ -78,11 +78,14 @@ class Engine {
     std::optional<Encoder> encoder;     // set: the result is an embedding
     std::optional<SpeechModel> speech;  // set: the plan hears
     std::vector<Graph> stages;          // of that, fused
+    std::optional<VoiceModel> voice;    // set: the plan speaks
     ModelHints hints;
 
     /// Otherwise the result is a row of each whole sequence, an embedding or a logit of a pair, or
-    /// what a model hears.
-    bool gives_text() const { return !encoder && !facts.score && !facts.hears; }
+    /// what a model hears or says.
+    bool gives_text() const { return !encoder && !facts.score && !is_for_sound(); }
+    /// Such models run one sequence at a time, beside the scheduler.
+    bool is_for_sound() const { return facts.hears || facts.speaks; }
   };
   /// What was fused for that phase, as it was before.
   static Graph unfused(const Compiled& compiled, const Phase& phase);

@@ -122,7 +122,7 @@ Result<std::optional<uint32_t>> smaller_cache(const Engine::Compiled& compiled,
   if (!limit || needed.total() <= *limit) return std::nullopt;
   const CachePool pool = cache_pool(compiled.plan);
   const uint64_t least =
-      options.cache_tokens != 0 || compiled.facts.hears
+      options.cache_tokens != 0 || compiled.is_for_sound()
           ? pool.pages
           : std::min<uint64_t>(pool.pages, ceil_div(compiled.context, kPageTokens));
   const uint64_t without = needed.total() - pool.pages * pool.page_bytes;

@@ -12,7 +12,7 @@
 namespace tokamak {
 
 /// What a model is opened for; opening fails at once when it cannot.
-enum class Task : uint8_t { kAny, kText, kEmbeddings, kRanking, kSpeech };
+enum class Task : uint8_t { kAny, kText, kEmbeddings, kRanking, kSpeech, kVoice };
 
 /// Sequences that a scheduler runs at once.
 inline constexpr uint32_t kMaxSequences = 64;

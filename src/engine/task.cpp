@@ -56,6 +56,13 @@ Result<void> check_task(const Engine::Compiled& compiled, Task task) {
         "This model writes down what it hears: it takes recordings, no texts (tokamak "
         "transcribe).");
   }
+  if (compiled.facts.speaks) {
+    if (task == Task::kAny || task == Task::kVoice) return {};
+    return unsupported("This model speaks: it says texts and writes none (tokamak speak).");
+  }
+  if (task == Task::kVoice) {
+    return unsupported("This model does not speak; texts are said by Kani-TTS-2.");
+  }
   if (task == Task::kSpeech) {
     return unsupported("This model does not hear; recordings are for Moonshine and Whisper.");
   }
@@ -128,7 +135,8 @@ Result<BuildOptions> build_options(const Engine::Compiled& compiled, const Tenso
   const std::optional<Encoder>& encoder = compiled.encoder;
   const bool gives_text = compiled.gives_text();
   BuildOptions build;
-  build.context = std::min(made_for, gives_text ? kDefaultContext : kDefaultEncoderContext);
+  const bool goes_on = gives_text || compiled.facts.speaks;
+  build.context = std::min(made_for, goes_on ? kDefaultContext : kDefaultEncoderContext);
   if (encoder && encoder->max_tokens != 0) {
     build.context = std::min(build.context, encoder->max_tokens);
   }
@@ -151,7 +159,7 @@ Result<BuildOptions> build_options(const Engine::Compiled& compiled, const Tenso
                   options.cache_tokens, build.context);
     }
   }
-  if (compiled.facts.hears) {
+  if (compiled.is_for_sound()) {
     build.sequences = 1;
   } else if (!gives_text) {
     if (encoder) build.embedding = encoder->head;

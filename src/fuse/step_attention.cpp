@@ -42,6 +42,8 @@ std::optional<Replacement> replace(Match& m) {
   const auto& attention = m.attributes<Attention>(y);
   const uint32_t head_dim = uint32_t(cached_head_dim(m.type(cache).dtype, m.type(cache).shape));
   const auto& rope = m.attributes<Rope>(rq);
+  // The kernel finds a row's angles by its position.
+  if (m.type(table).shape[0] == kTokens) return std::nullopt;
   if (!attention.causal || head_dim % StepAttention::kPart != 0 ||
       head_dim > StepAttention::kMaxHeadDim || rope.head_dim != head_dim) {
     return std::nullopt;

@@ -9,6 +9,7 @@
 #include "model/model_builder.h"
 #include "model/speech.h"
 #include "model/vision.h"
+#include "model/voice.h"
 
 namespace tokamak {
 
@@ -26,7 +27,8 @@ struct ModelFacts {
   RopeTable rope;            // of layers that see everything
   /// Set: a cross-encoder, whose result is a logit for each sequence, a pair of texts.
   std::optional<ScoreFunction> score = std::nullopt;
-  bool hears = false;  // a model that writes down what it hears: build() is its decoder
+  bool hears = false;   // a model that writes down what it hears: build() is its decoder
+  bool speaks = false;  // its tokens after a text are the codes of a sound
 };
 
 struct Architecture {
@@ -39,6 +41,8 @@ struct Architecture {
   /// What it hears with; null where it does not.
   Result<SpeechModel> (*speech)(const ConfigReader&, const TensorFile&,
                                 const BuildOptions&) = nullptr;
+  /// How it speaks; null where it does not.
+  Result<VoiceModel> (*voice)(const ConfigReader&, const TensorFile&) = nullptr;
 };
 
 std::span<const Architecture> architectures();
@@ -53,6 +57,9 @@ Result<VisionTower> build_gemma3_vision(const ConfigReader&, const TensorFile&, 
 Result<ModelFacts> gemma4_facts(const ConfigReader&);
 Result<Graph> build_gemma4(const ConfigReader&, const TensorFile&, const BuildOptions&);
 Result<VisionTower> build_gemma4_vision(const ConfigReader&, const TensorFile&, uint64_t pixels);
+Result<ModelFacts> kani_tts2_facts(const ConfigReader&);
+Result<Graph> build_kani_tts2(const ConfigReader&, const TensorFile&, const BuildOptions&);
+Result<VoiceModel> kani_tts2_voice(const ConfigReader&, const TensorFile&);
 Result<ModelFacts> lfm2_facts(const ConfigReader&);
 Result<Graph> build_lfm2(const ConfigReader&, const TensorFile&, const BuildOptions&);
 Result<ModelFacts> llama_facts(const ConfigReader&);

@@ -395,15 +395,20 @@ ValueId ModelBuilder::embedded(ValueId table, float scale) {
   return scale == 1 ? rows : this->scale(rows, scale);
 }
 
+ValueId ModelBuilder::rotate_by_row(ValueId x, uint32_t head_dim, std::string_view name,
+                                    uint32_t columns) {
+  auto angles = made_.find(name);
+  if (angles == made_.end()) {
+    angles = made_.emplace(name, row_input(std::string(name), columns)).first;
+  }
+  return rope(x, angles->second, head_dim);
+}
+
 ValueId ModelBuilder::rotate(ValueId x, uint32_t head_dim, const RopeTable& recipe,
                              std::string_view name) {
   if (options_.own_angles) {
-    auto angles = made_.find(kAngles);
-    if (angles == made_.end()) {
-      const auto columns = uint32_t(recipe.inverse_frequencies.size() * 2);
-      angles = made_.emplace(kAngles, row_input(std::string(kAngles), columns)).first;
-    }
-    return rope(x, angles->second, head_dim);
+    const auto columns = uint32_t(recipe.inverse_frequencies.size() * 2);
+    return rotate_by_row(x, head_dim, kAngles, columns);
   }
   // A session that never gets long needs no second part.
   const uint32_t short_rows = recipe.short_rows < options_.context ? recipe.short_rows : 0;

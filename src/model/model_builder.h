@@ -100,6 +100,8 @@ class ModelBuilder : public GraphBuilder {
   ValueId token_types();
   /// The table of `rope`, made once per `name`.
   ValueId rotate(ValueId x, uint32_t head_dim, const RopeTable& rope, std::string_view name);
+  /// By the angles that the host gives of each row, under that name: `columns` of them.
+  ValueId rotate_by_row(ValueId x, uint32_t head_dim, std::string_view name, uint32_t columns);
 
   /// Appends k and v to the cache of `layer` and attends. q: [T, heads * head_dim], k and v:
   /// [T, kv_heads * head_dim] -> [T, heads * head_dim]. `bias`: as of Attention.

@@ -15,6 +15,8 @@ constexpr Architecture kArchitectures[] = {
     {"Gemma4ForCausalLM", "gemma4_text", gemma4_facts, build_gemma4},
     {"Gemma4ForConditionalGeneration", "gemma4", gemma4_facts, build_gemma4, build_gemma4_vision},
     {"Lfm2ForCausalLM", "lfm2", lfm2_facts, build_lfm2},
+    {"KaniTTS2ForCausalLM", "lfm2", kani_tts2_facts, build_kani_tts2, nullptr, nullptr,
+     kani_tts2_voice},
     {"LlamaForCausalLM", "llama", llama_facts, build_llama},
     {"MPNetModel", "mpnet", mpnet_facts, build_mpnet},
     {"MPNetForMaskedLM", "mpnet", mpnet_facts, build_mpnet},

@@ -7,11 +7,24 @@ namespace tokamak {
 namespace {
 
 /// Towers and heads beside the language model, by the first word of their tensors' names; of
-/// encoders also the pooler and what guesses masked words.
+/// encoders also the pooler and what guesses masked words, of models that speak what the host
+/// reads.
 constexpr std::string_view kParts[] = {
-    "audio_tower",  "cls",     "decoder",      "embed_audio", "embed_vision",
-    "head",         "lm_head", "mtp",          "pooler",      "multi_modal_projector",
-    "vision_model", "visual",  "vision_tower",
+    "audio_tower",
+    "cls",
+    "decoder",
+    "embed_audio",
+    "embed_vision",
+    "head",
+    "learnable_rope_layers",
+    "lm_head",
+    "mtp",
+    "pooler",
+    "multi_modal_projector",
+    "speaker_emb_projection",
+    "vision_model",
+    "visual",
+    "vision_tower",
 };
 
 /// What quantised matrices consist of beside or in place of "x.weight".

@@ -5,7 +5,6 @@
 #include "backend/one_sequence.h"
 #include "base/bits.h"
 #include "base/check.h"
-#include "generate/call_errors.h"
 
 namespace tokamak {
 
@@ -24,23 +23,12 @@ Result<SpeechSteps> SpeechSteps::start(Program& program, const SpeechModel& mode
 }
 
 Result<void> SpeechSteps::outlive_device(const std::function<Result<void>()>& attempt) {
-  for (uint32_t losses = 0;;) {
-    const Result<void> status = [&]() -> Result<void> {
-      if (is_lost_) {
-        TOK_TRY(write_all_pages(*program_));
-        if (!heard_.empty()) TOK_TRY(run_stages(nullptr));
-        if (!ids_.empty()) TOK_TRY(run_text(ids_, 0));
-        is_lost_ = false;
-      }
-      return attempt();
-    }();
-    if (status || status.error().code != ErrorCode::kDeviceLost) return status;
-    if (++losses == kMaxLosses) {
-      return given_up(status.error(), losses, "this call is");
-    }
-    is_lost_ = true;
-    TOK_TRY(program_->restore(status.error()));
-  }
+  const auto bring_back = [&]() -> Result<void> {
+    TOK_TRY(write_all_pages(*program_));
+    if (!heard_.empty()) TOK_TRY(run_stages(nullptr));
+    return ids_.empty() ? Result<void>() : run_text(ids_, 0);
+  };
+  return losses_.outlive(*program_, bring_back, attempt);
 }
 
 SpeechSteps::Ends SpeechSteps::ends_of_windows(size_t stage, uint32_t rows) const {

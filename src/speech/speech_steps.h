@@ -1,15 +1,13 @@
-// SpeechSteps: one window of a sound on a program, and texts about it, token by token.
-//
-// A device may be lost at any time. What was heard and fed runs once more then, and callers notice
-// nothing but the time that takes.
+// SpeechSteps: one window of a sound on a program, and texts about it, token by token. After a loss
+// of the device what was heard and fed runs once more.
 #pragma once
 #include <deque>
-#include <functional>
 #include <span>
 #include <vector>
 
 #include "backend/backend.h"
 #include "model/speech.h"
+#include "speech/device_losses.h"
 
 namespace tokamak {
 
@@ -56,7 +54,7 @@ class SpeechSteps {
   uint32_t frames_ = 0;
   std::vector<uint32_t> ids_;  // of the text
   std::vector<float> logits_;
-  bool is_lost_ = false;  // nothing of this is on the device
+  DeviceLosses losses_;
 };
 
 }  // namespace tokamak

@@ -6,23 +6,18 @@
 //   and x are parts of one projection, and its state is the last rows of B * x
 //   the others norm q and k per head; the norm after the last layer is called embedding_norm
 //   the size of the MLP is two thirds of what the config says, rounded up, unless it says not to
+#include "model/arch/lfm2.h"
+
 #include <cmath>
 
+#include "model/arch.h"
 #include "model/arch/layer.h"
 #include "model/decoder_fields.h"
-#include "model/dense_decoder.h"
 #include "model/rope_config.h"
+#include "model/voice.h"
 
 namespace tokamak {
 namespace {
-
-struct Config {
-  uint32_t vocab, hidden, layers, heads, kv_heads, head_dim, ffn, max_context, taps;
-  float eps;
-  bool conv_bias, tied;
-  std::vector<bool> full;  // per layer: attention
-  RopeTable rope;
-};
 
 /// block_ff_dim is the older name; the adjustment is Lfm2MLP's, in its arithmetic.
 uint32_t read_ffn(ConfigReader& config) {
@@ -43,8 +38,10 @@ uint32_t read_ffn(ConfigReader& config) {
   return 1;
 }
 
-Result<Config> read(ConfigReader config) {
-  Config c{};
+}  // namespace
+
+Result<Lfm2Config> read_lfm2(ConfigReader config) {
+  Lfm2Config c{};
   // The defaults are Lfm2Config's.
   c.vocab = config.size("vocab_size", 65536);
   c.hidden = config.size("hidden_size", 2560);
@@ -68,7 +65,9 @@ Result<Config> read(ConfigReader config) {
   return c;
 }
 
-struct Layer : LayerBase<Config> {
+namespace {
+
+struct Layer : LayerBase<Lfm2Config> {
   /// Part `n` of B, C and x.
   ValueId part(ValueId x, uint32_t n) {
     return b.projection(x, p + "conv.in_proj",
@@ -90,6 +89,7 @@ struct Layer : LayerBase<Config> {
   ValueId heads(const char* projection, const char* norm_name, ValueId x, uint32_t n) {
     ValueId h = b.projection(x, p + projection, n * c.head_dim);
     h = norm(norm_name, h, c.head_dim);
+    if (c.own_angles) return b.rotate_by_row(h, c.head_dim, voice_angles(index), c.head_dim);
     return b.rotate(h, c.head_dim, c.rope, "rope");
   }
 
@@ -118,21 +118,26 @@ struct Layer : LayerBase<Config> {
 
 }  // namespace
 
+Result<Graph> build_lfm2_decoder(const Lfm2Config& c, const TensorFile& file,
+                                 const BuildOptions& options) {
+  ModelBuilder b(file, options, "model.");
+  ValueId table = b.matrix("embed_tokens.weight", c.vocab, c.hidden);
+  ValueId x = b.embedded(table);
+  for (uint32_t i = 0; i < c.layers && b.ok(); ++i) x = Layer{{b, c, i}}(x);
+  x = b.rms_norm(b.output_rows(x), b.vector("embedding_norm.weight", c.hidden), c.eps);
+  if (!c.tied) table = b.matrix("lm_head.weight", c.vocab, c.hidden);
+  return b.finish(b.linear(x, table));
+}
+
 Result<ModelFacts> lfm2_facts(const ConfigReader& config) {
-  TOK_TRY(const Config c, read(config));
+  TOK_TRY(const Lfm2Config c, read_lfm2(config));
   return ModelFacts{"Lfm2ForCausalLM", c.vocab, c.layers, c.max_context};
 }
 
 Result<Graph> build_lfm2(const ConfigReader& config, const TensorFile& file,
                          const BuildOptions& options) {
-  TOK_TRY(const Config c, read(config));
-  ModelBuilder b(file, options, "model.");
-  ValueId table = b.matrix("embed_tokens.weight", c.vocab, c.hidden);
-  ValueId x = b.embed(b.token_ids(), table);
-  for (uint32_t i = 0; i < c.layers && b.ok(); ++i) x = Layer{{b, c, i}}(x);
-  x = b.rms_norm(b.output_rows(x), b.vector("embedding_norm.weight", c.hidden), c.eps);
-  if (!c.tied) table = b.matrix("lm_head.weight", c.vocab, c.hidden);
-  return b.finish(b.linear(x, table));
+  TOK_TRY(const Lfm2Config c, read_lfm2(config));
+  return build_lfm2_decoder(c, file, options);
 }
 
 }  // namespace tokamak

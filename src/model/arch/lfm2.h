@@ -1,0 +1,23 @@
+// The decoder of LFM2, which models that speak have as well.
+#pragma once
+#include <vector>
+
+#include "model/config.h"
+#include "model/model_builder.h"
+
+namespace tokamak {
+
+struct Lfm2Config {
+  uint32_t vocab, hidden, layers, heads, kv_heads, head_dim, ffn, max_context, taps;
+  float eps;
+  bool conv_bias, tied;
+  std::vector<bool> full;  // per layer: attention
+  RopeTable rope;
+  bool own_angles;  // the host gives the angles of each row, other ones to each layer: voice_angles
+};
+
+Result<Lfm2Config> read_lfm2(ConfigReader config);
+Result<Graph> build_lfm2_decoder(const Lfm2Config& c, const TensorFile& file,
+                                 const BuildOptions& options);
+
+}  // namespace tokamak
