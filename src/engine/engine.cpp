@@ -250,6 +250,7 @@ Result<std::unique_ptr<Program>> Engine::make_program_again(const Plan& plan, co
                 loss.message, (*again)->device().name);
   }
   if (image_encoder_) image_encoder_->forget_device();
+  if (device_goes_) device_goes_();
   backend_ = *std::move(again);
   if (notice_) {
     notice_(loss.message + " It has been opened again, and what ran goes on from where it was.");

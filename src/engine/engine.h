@@ -38,6 +38,7 @@ struct LoadTimes {
   double test_seconds = 0;  // of compile_seconds: looking for wrong kernels
 };
 
+class Codec;
 class ImageEncoder;
 class RestorableProgram;
 class Transcriber;
@@ -179,6 +180,10 @@ class Engine {
   /// after another. Native programs only. Errors: a model that does not hear.
   Result<Transcriber*> transcriber();
 
+  /// The codec that `model` names, as OpenOptions do, on the engine's device: engine/codec.h. There
+  /// is one: another takes its place. Native programs only.
+  Result<Codec*> codec(const std::string& model);
+
  private:
   Result<std::unique_ptr<Program>> make_program(const Plan& plan, const LoadProgress& progress);
   Result<std::unique_ptr<Program>> make_program_again(const Plan& plan, const Error& loss);
@@ -209,6 +214,8 @@ class Engine {
   std::unique_ptr<ImageEncoder> image_encoder_;  // null: for text only
   /// Shared, since only native programs know what it takes to destroy it.
   std::shared_ptr<Transcriber> transcriber_;
+  std::shared_ptr<Codec> codec_;          // the same
+  std::function<void()> device_goes_;     // tells the codec
   std::unique_ptr<Scheduler> scheduler_;  // the last: it refers to others
 };
 

@@ -50,6 +50,10 @@ Result<std::optional<Encoder>> find_encoder(const ModelDescription& description,
 }
 
 Result<void> check_task(const Engine::Compiled& compiled, Task task) {
+  if (compiled.facts.is_codec) {
+    return unsupported(
+        "This is a codec: it makes a sound from codes, which a model that speaks generates.");
+  }
   if (compiled.facts.hears) {
     if (task == Task::kAny || task == Task::kSpeech) return {};
     return unsupported(

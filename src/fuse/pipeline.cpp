@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "fuse/add_rms_norm.h"
+#include "fuse/conv_add.h"
 #include "fuse/conv_linear.h"
 #include "fuse/delta_row.h"
 #include "fuse/expert_glu.h"
@@ -21,6 +22,7 @@
 #include "fuse/residual.h"
 #include "fuse/scale_embed.h"
 #include "fuse/scale_route.h"
+#include "fuse/snake_conv.h"
 #include "fuse/split_attention.h"
 #include "fuse/split_linear.h"
 #include "fuse/step_attention.h"
@@ -34,11 +36,11 @@ std::span<const Pass> passes() {
   // products as they end. What is left over of sums and norms goes to add_rms_norm,
   // which adds up what split_linear leaves.
   static const std::vector<Pass> all = {
-      scale_embed(), scale_route(),  gated_conv(),   gate_up(),         qkv(),
-      qk(),          expert_glu(),   conv_linear(),  delta_row(),       step_attention(),
-      linear_gate(), gate_linear(),  head_norm(),    split_attention(), expert_mix(),
-      residual(),    norm_linear(),  norm_experts(), head_argmax(),     norm_add_norm(),
-      gated_ffn(),   add_rms_norm(), split_linear()};
+      scale_embed(), scale_route(), gated_conv(),   gate_up(),         qkv(),
+      qk(),          expert_glu(),  conv_linear(),  delta_row(),       step_attention(),
+      linear_gate(), gate_linear(), head_norm(),    split_attention(), expert_mix(),
+      residual(),    norm_linear(), norm_experts(), head_argmax(),     norm_add_norm(),
+      snake_conv(),  conv_add(),    gated_ffn(),    add_rms_norm(),    split_linear()};
   return all;
 }
 

@@ -53,6 +53,14 @@ class GraphBuilder {
   ValueId group_norm(ValueId x, ValueId w, ValueId bias, float eps) {
     return one(GroupNorm{eps}, {x, w, bias});
   }
+  ValueId clamp(ValueId x, float low, float high) { return one(Clamp{low, high}, {x}); }
+  ValueId half_snake(ValueId x, ValueId rates) { return one(HalfSnake{}, {x, rates}); }
+  ValueId causal_conv(ValueId x, ValueId w, ValueId bias, uint32_t dilation = 1) {
+    return one(CausalConv{dilation}, {x, w, bias});
+  }
+  ValueId transposed_conv(ValueId x, ValueId w, ValueId bias) {
+    return one(TransposedConv{}, {x, w, bias});
+  }
   ValueId short_conv(ValueId x, ValueId w, ValueId state, Activation activation,
                      std::optional<ValueId> bias = {});
   ValueId gated_delta(ValueId qkv, ValueId ab, ValueId rates, ValueId state,

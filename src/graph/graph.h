@@ -95,7 +95,14 @@ struct ColumnOrder {
   bool operator==(const ColumnOrder&) const = default;
 };
 
-using Recipe = std::variant<std::monostate, Weight, RopeTable, Fill, ColumnOrder>;
+/// Rows of f32 that the checkpoint has as directions and their lengths (arXiv:1602.07868): row i is
+/// magnitude[i] v / |v| of row v of `direction`.
+struct WeightNorm {
+  std::string magnitude, direction;
+  bool operator==(const WeightNorm&) const = default;
+};
+
+using Recipe = std::variant<std::monostate, Weight, RopeTable, Fill, ColumnOrder, WeightNorm>;
 
 struct TensorDesc {
   std::string name;

@@ -197,9 +197,10 @@ struct LastRow {
 using Op = std::variant<Embed, Linear, RmsNorm, Add, Scale, Softcap, Glu, Rope, KvAppend, Attention,
                         ShortConv, GatedDelta, Route, ExpertLinear, ExpertSum, ExpertColumns,
                         Columns, GatherColumns, LayerNorm, Activate, AddPositions, FirstRow,
-                        MeanRows, Unfold, GroupNorm, LastRow, BlockArgmax, NextToken, BlockMaxima,
-                        TopKBlocks, TopKTokens, SampleToken, AddRmsNorm, Qkv, SplitLinear,
-                        LinearGlu, FusedLinear, GatedFfn, StepAttention, ExpertGlu, ExpertMix>;
+                        MeanRows, Unfold, GroupNorm, Clamp, HalfSnake, CausalConv, TransposedConv,
+                        LastRow, BlockArgmax, NextToken, BlockMaxima, TopKBlocks, TopKTokens,
+                        SampleToken, AddRmsNorm, Qkv, SplitLinear, LinearGlu, FusedLinear, GatedFfn,
+                        StepAttention, ExpertGlu, ExpertMix>;
 
 /// The index of alternative T in Op: how patterns and kernel tables name an op without attributes.
 template <typename T, size_t kIndex = 0>

@@ -1,11 +1,9 @@
 // The shape rule of every op: infer_outputs.
 #include "base/bits.h"
-#include "graph/shape_checks.h"
+#include "graph/sound_shapes.h"
 
 namespace tokamak {
 namespace {
-
-using Outputs = Result<std::vector<TensorDesc>>;
 
 Dim argmax_columns(Dim columns) {
   return 2 * ceil_div(columns, Dim{kArgmaxBlock});
@@ -15,7 +13,8 @@ Dim maxima_columns(Dim columns) {
   return 2 * ceil_div(columns, candidate_block(columns));
 }
 
-struct Rule : ShapeChecks {
+struct Rule : SoundRules {
+  using SoundRules::operator();
   Outputs operator()(const Embed&) const {
     TOK_TRY(count(2, 3));
     if (in[0]->shape.size() != 1 || in[0]->dtype != DType::kU32) return wrong(0, "u32[T]");
@@ -65,20 +64,6 @@ struct Rule : ShapeChecks {
   }
   Outputs operator()(const Softcap&) const { return one(); }
   Outputs operator()(const Activate&) const { return one(); }
-  Outputs operator()(const Unfold& op) const {
-    TOK_TRY(count(1, 1));
-    TOK_TRY(activation(0));
-    if (in[0]->shape[0] < 1) return wrong(0, "rows for all steps");
-    if (op.taps == 0 || op.stride == 0) return wrong(0, "at least one tap and a stride");
-    return {{matrix(kTokens, in[0]->shape[1] * Dim{op.taps})}};
-  }
-  Outputs operator()(const GroupNorm&) const {
-    TOK_TRY(count(3, 3));
-    TOK_TRY(activation(0));
-    TOK_TRY(vector(1, in[0]->shape[1]));
-    TOK_TRY(vector(2, in[0]->shape[1]));
-    return {{matrix(in[0]->shape[0], in[0]->shape[1])}};
-  }
   Outputs operator()(const AddPositions& op) const {
     TOK_TRY(count(2, 2));
     TOK_TRY(activation(0));
@@ -487,7 +472,7 @@ Result<std::vector<TensorDesc>> infer_outputs(const Graph& graph, const Op& op,
                                               const std::vector<ValueId>& inputs) {
   std::vector<const TensorDesc*> operands;
   for (const ValueId id : inputs) operands.push_back(&graph.at(id));
-  return std::visit(Rule{{operands, op_name(op)}}, op);
+  return std::visit(Rule{{{operands, op_name(op)}}}, op);
 }
 
 }  // namespace tokamak

@@ -291,6 +291,10 @@ std::string recipe_text(const Recipe& recipe) {
     return text + fmt::format(" short {} {}", table->short_rows,
                               frequencies_text(table->short_frequencies));
   }
+  if (const auto* norm = std::get_if<WeightNorm>(&recipe)) {
+    return fmt::format("weight_norm {} {}", Json(norm->magnitude).dump(),
+                       Json(norm->direction).dump());
+  }
   return "none";
 }
 
@@ -355,13 +359,19 @@ Result<Recipe> parse_recipe(Scanner& scan) {
     } while (!scan.at_line_end());
     return Recipe(std::move(order));
   }
+  if (kind == "weight_norm") {
+    WeightNorm norm;
+    TOK_TRY(norm.magnitude, scan.quoted());
+    TOK_TRY(norm.direction, scan.quoted());
+    return Recipe(std::move(norm));
+  }
   Weight weight;
   if (kind == "concat") {
     weight.order = RowOrder::kConcat;
   } else if (kind == "interleave") {
     weight.order = RowOrder::kInterleave;
   } else if (kind != "weight") {
-    return scan.wrong("weight, concat, interleave, rope, fill or order");
+    return scan.wrong("weight, concat, interleave, rope, fill, order or weight_norm");
   }
   while (!scan.at_line_end()) {
     if (scan.take("+ 1")) {

@@ -8,6 +8,7 @@
 //   const  @rope.0: f32[2048,32] = rope {factor=1} [1 0.5 0.25]
 //   const  @rope.1: f32[2112,32] = rope {factor=1} [1 0.5 0.25] short 64 [1 0.6 0.4]
 //   const  @one.32: f32[32] = fill 1
+//   const  @conv.weight: f32[12,48] = weight_norm "conv.weight_g" "conv.weight_v"
 //   state  @kv.0: f16[2048,2,2,32] {window=32}
 //   %0: f32[T,64] = embed @tokens, @model.embed_tokens.weight {scale=8}
 //   return %0

@@ -80,6 +80,9 @@ std::vector<Op> every_op(std::index_sequence<kIndices...>) {
   ops.emplace_back(FusedLinear{.epilogue = Epilogue::kAdd, .clears = true});
   ops.emplace_back(GatedFfn{
       .glu = {.prologue = Prologue::kNormAddNorm, .epilogue = Epilogue::kGlu, .eps = 1e-5f}});
+  ops.emplace_back(CausalConv{.snake = true});
+  ops.emplace_back(CausalConv{.adds = true});
+  ops.emplace_back(CausalConv{.dilation = 3, .snake = true, .adds = true});
   for (const bool appends : {false, true}) {
     ops.emplace_back(
         StepAttention{.heads = 4, .appends = appends, .eps = 1e-5f, .softcap = 5, .splits = 2});

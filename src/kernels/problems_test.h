@@ -50,6 +50,17 @@ inline Problem ordinary(const Op& op, uint32_t max_tokens = 1) {
   else if (std::holds_alternative<Unfold>(op)) {
     p.inputs = {tensor({32, 32})};
     p.outputs = {tensor({kTokens, 32})};
+  } else if (std::holds_alternative<Clamp>(op))
+    p.inputs = {x};
+  else if (std::holds_alternative<HalfSnake>(op))
+    p.inputs = {x, tensor({32})};
+  else if (const auto* conv = std::get_if<CausalConv>(&op)) {
+    p.inputs = {x, tensor({64, 3 * 64}), tensor({64})};
+    if (conv->snake) p.inputs.push_back(tensor({32}));
+    if (conv->adds) p.inputs.push_back(x);
+  } else if (std::holds_alternative<TransposedConv>(op)) {
+    p.inputs = {x, tensor({64, 8}), tensor({32})};
+    p.outputs = {tensor({kTokens, 4 * 32})};
   } else if (std::holds_alternative<GroupNorm>(op))
     p.inputs = {x, tensor({64}), tensor({64})};
   else if (const auto* norm = std::get_if<AddRmsNorm>(&op))

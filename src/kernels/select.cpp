@@ -9,7 +9,10 @@
 #include "graph/text.h"
 #include "kernels/attention/attention.h"
 #include "kernels/attention/step_attention.h"
+#include "kernels/conv/causal_conv.h"
+#include "kernels/conv/half_snake.h"
 #include "kernels/conv/short_conv.h"
+#include "kernels/conv/transposed_conv.h"
 #include "kernels/conv/unfold.h"
 #include "kernels/cuda/variants.h"
 #include "kernels/delta/gated_delta.h"
@@ -33,11 +36,13 @@ namespace {
 std::vector<KernelVariant> collect() {
   std::vector<KernelVariant> all;
   for (const std::span<const KernelVariant> family :
-       {embed_variants(), position_variants(), linear_variants(), rms_norm_variants(),
-        layer_norm_variants(), group_norm_variants(), unfold_variants(), elementwise_variants(),
-        rope_variants(), attention_variants(), step_attention_variants(), conv_variants(),
-        delta_variants(), expert_variants(), fused_expert_variants(), sampling_variants(),
-        sample_token_variants(), top_token_variants()}) {
+       {embed_variants(),           position_variants(),       linear_variants(),
+        rms_norm_variants(),        layer_norm_variants(),     group_norm_variants(),
+        unfold_variants(),          half_snake_variants(),     causal_conv_variants(),
+        transposed_conv_variants(), elementwise_variants(),    rope_variants(),
+        attention_variants(),       step_attention_variants(), conv_variants(),
+        delta_variants(),           expert_variants(),         fused_expert_variants(),
+        sampling_variants(),        sample_token_variants(),   top_token_variants()}) {
     all.insert(all.end(), family.begin(), family.end());
   }
   const std::vector<KernelVariant> cuda = cuda_variants(all);

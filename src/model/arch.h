@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "formats/tensor_file.h"
+#include "model/codec.h"
 #include "model/config.h"
 #include "model/model_builder.h"
 #include "model/speech.h"
@@ -27,14 +28,16 @@ struct ModelFacts {
   RopeTable rope;            // of layers that see everything
   /// Set: a cross-encoder, whose result is a logit for each sequence, a pair of texts.
   std::optional<ScoreFunction> score = std::nullopt;
-  bool hears = false;   // a model that writes down what it hears: build() is its decoder
-  bool speaks = false;  // its tokens after a text are the codes of a sound
+  bool hears = false;     // a model that writes down what it hears: build() is its decoder
+  bool speaks = false;    // its tokens after a text are the codes of a sound
+  bool is_codec = false;  // what makes a sound from codes: codec() instead of build()
 };
 
 struct Architecture {
   std::string_view name;        // an entry of config.json's "architectures"
   std::string_view model_type;  // used when "architectures" is absent
   Result<ModelFacts> (*facts)(const ConfigReader&);
+  /// Null where it is a codec.
   Result<Graph> (*build)(const ConfigReader&, const TensorFile&, const BuildOptions&);
   /// Its vision tower for images of at most that many pixels; null where it reads text only.
   Result<VisionTower> (*vision)(const ConfigReader&, const TensorFile&, uint64_t pixels) = nullptr;
@@ -43,6 +46,8 @@ struct Architecture {
                                 const BuildOptions&) = nullptr;
   /// How it speaks; null where it does not.
   Result<VoiceModel> (*voice)(const ConfigReader&, const TensorFile&) = nullptr;
+  /// What it makes a sound from codes with; null where it does not.
+  Result<CodecModel> (*codec)(const ConfigReader&, const TensorFile&) = nullptr;
 };
 
 std::span<const Architecture> architectures();
@@ -91,6 +96,9 @@ Result<ModelFacts> whisper_facts(const ConfigReader&);
 Result<Graph> build_whisper(const ConfigReader&, const TensorFile&, const BuildOptions&);
 Result<SpeechModel> build_whisper_speech(const ConfigReader&, const TensorFile&,
                                          const BuildOptions&);
+// Codecs, for models that speak.
+Result<ModelFacts> nanocodec_facts(const ConfigReader&);
+Result<CodecModel> build_nanocodec(const ConfigReader&, const TensorFile&);
 // Encoders, and those with a classifier at their end: rankers.
 Result<ModelFacts> bert_facts(const ConfigReader&);
 Result<Graph> build_bert(const ConfigReader&, const TensorFile&, const BuildOptions&);

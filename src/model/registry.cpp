@@ -29,6 +29,8 @@ constexpr Architecture kArchitectures[] = {
      build_moonshine_speech},
     {"MoonshineStreamingForConditionalGeneration", "moonshine_streaming", moonshine_streaming_facts,
      build_moonshine_streaming, nullptr, build_moonshine_streaming_speech},
+    {"NanoCodecDecoder", "nanocodec", nanocodec_facts, nullptr, nullptr, nullptr, nullptr,
+     build_nanocodec},
     {"NomicBertModel", "nomic_bert", nomic_bert_facts, build_nomic_bert},
     {"Phi3ForCausalLM", "phi3", phi3_facts, build_phi3},
     {"Qwen2ForCausalLM", "qwen2", qwen2_facts, build_qwen2},

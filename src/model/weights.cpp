@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <memory>
 #include <numeric>
 #include <vector>
 
 #include "base/bits.h"
 #include "base/check.h"
+#include "base/packing.h"
 #include "model/repack.h"
 
 namespace tokamak {
@@ -225,6 +227,37 @@ Result<void> read_orders(const TensorFile& file, const TensorDesc& constant,
   return write(0, std::as_bytes(std::span(orders)));
 }
 
+Result<void> read_weight_norm(const TensorFile& file, const TensorDesc& constant,
+                              const WeightNorm& recipe, Share share, const WriteBytes& write) {
+  const TensorInfo* const magnitude = file.find(recipe.magnitude);
+  const TensorInfo* const direction = file.find(recipe.direction);
+  TOK_CHECK(magnitude != nullptr && direction != nullptr);  // of the same file as the graph
+  const uint64_t rows = uint64_t(constant.shape[0]), columns = columns_of(constant);
+  const uint64_t each = dtype_bytes(direction->dtype), length_bytes = dtype_bytes(magnitude->dtype);
+  TOK_TRY(const FileBytes lengths, file.data(*magnitude));
+  TOK_TRY(const TensorBytes directions, file.pieces(*direction));
+  const uint64_t piece = std::max<uint64_t>(1, kPieceBytes / (columns * sizeof(float)));
+  const uint64_t end = share_begin(rows, share.index + 1, share.count);
+  std::vector<float> values;
+  for (uint64_t at = share_begin(rows, share.index, share.count); at < end; at += piece) {
+    const uint64_t count = std::min(piece, end - at);
+    TOK_TRY(const FileBytes bytes, directions.view(at * columns * each, count * columns * each));
+    values.resize(size_t(count * columns));
+    for (uint64_t row = 0; row < count; ++row) {
+      const std::span<float> own = std::span(values).subspan(row * columns, columns);
+      double squares = 0;
+      for (uint64_t i = 0; i < columns; ++i) {
+        own[i] = number_at(direction->dtype, bytes.data() + (row * columns + i) * each);
+        squares += double(own[i]) * own[i];
+      }
+      const double length = number_at(magnitude->dtype, lengths.data() + (at + row) * length_bytes);
+      for (float& value : own) value = float(value * (length / std::sqrt(squares)));
+    }
+    TOK_TRY(write(at * columns * sizeof(float), std::as_bytes(std::span(values))));
+  }
+  return {};
+}
+
 /// As long as the context, so it comes in pieces too.
 Result<void> write_rope_table(const TensorDesc& constant, const RopeTable& recipe, Share share,
                               const WriteBytes& write) {
@@ -253,6 +286,9 @@ Result<void> read_constant(const TensorFile& file, const TensorDesc& constant, S
   }
   if (const auto* order = std::get_if<ColumnOrder>(&constant.recipe)) {
     return read_orders(file, constant, *order, share, write);
+  }
+  if (const auto* norm = std::get_if<WeightNorm>(&constant.recipe)) {
+    return read_weight_norm(file, constant, *norm, share, write);
   }
   const auto* weight = std::get_if<Weight>(&constant.recipe);
   TOK_CHECK(weight != nullptr);

@@ -66,6 +66,30 @@ void add_encoder_cases(std::vector<SelfTestCase>& all, const SelfTestSteps& step
     const ValueId y = w.graph().group_norm(x, weight, w.random("bias", {kColumns}), 1e-3f);
     all.push_back(w.finish(y, steps, kSelfTestSum));
   }
+  {
+    Writer w(fmt::format("clamp {}", kColumns), Clamp::kName);
+    const ValueId x = w.activation(kColumns, 3);
+    all.push_back(w.finish(w.graph().clamp(x, -1, 1), steps, kSelfTestExact));
+  }
+  {
+    Writer w(fmt::format("half_snake {}", kColumns), HalfSnake::kName);
+    const ValueId x = w.activation(kColumns, 20), rates = w.random("rates", {kColumns / 2});
+    all.push_back(w.finish(w.graph().half_snake(x, rates), steps, kSelfTestFunction));
+  }
+  {
+    Writer w("causal_conv 38 to 35 with a snake and a sum", CausalConv::kName);
+    const ValueId x = w.activation(38), weight = w.random("w", {35, 38 * 7});
+    const ValueId bias = w.random("bias", {35}), rates = w.random("rates", {19});
+    const CausalConv op = {.dilation = 3, .snake = true, .adds = true};
+    const ValueId y = w.graph().add_node(op, {x, weight, bias, rates, w.activation(35)}).front();
+    all.push_back(w.finish(y, steps, kSelfTestFunction));
+  }
+  {
+    Writer w("transposed_conv 38 to 19", TransposedConv::kName);
+    const ValueId x = w.activation(38), weight = w.random("w", {38, 10});
+    const ValueId y = w.graph().transposed_conv(x, weight, w.random("bias", {19}));
+    all.push_back(w.finish(y, steps, kSelfTestSum));
+  }
   all.push_back(biased_attention(steps));
 }
 

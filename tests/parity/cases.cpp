@@ -328,6 +328,9 @@ std::vector<Case> cases_of(std::string_view op) {
   }
   if (op == "add_positions") return add_positions_cases();
   if (op == "unfold") return unfold_cases();
+  if (op == "half_snake") return half_snake_cases();
+  if (op == "causal_conv") return causal_conv_cases();
+  if (op == "transposed_conv") return transposed_conv_cases();
   if (op == "group_norm") return group_norm_cases();
   if (op == "rope") return rope_cases();
   if (op == "attention") return attention_cases();
@@ -360,6 +363,9 @@ std::vector<Case> cases_of(std::string_view op) {
   };
   if (op == "add") {
     return of_elements([](GraphBuilder& g, ValueId x, ValueId y) { return g.add(x, y); });
+  }
+  if (op == "clamp") {
+    return of_elements([](GraphBuilder& g, ValueId x, ValueId) { return g.clamp(x, -1, 0.5f); });
   }
   if (op == "scale") {
     std::vector<Case> all =

@@ -17,6 +17,9 @@ std::vector<Case> linear_glu_cases();
 std::vector<Case> layer_norm_cases();
 std::vector<Case> add_positions_cases();
 std::vector<Case> unfold_cases();
+std::vector<Case> half_snake_cases();
+std::vector<Case> causal_conv_cases();
+std::vector<Case> transposed_conv_cases();
 std::vector<Case> group_norm_cases();
 /// Attention to keys of another sequence, of which each row sees as many.
 Case cross_attention_case(DType cache, const Steps& steps, uint32_t end);

@@ -44,6 +44,73 @@ std::vector<Case> group_norm_cases() {
   return all;
 }
 
+namespace {
+
+/// What a convolution looks back to is in its step: sequences begin anew with each.
+const Steps kWholeSequences = {150, {150, 1, 7, 64, 65}};
+
+/// Rates of snakes from slow to fast, with one that counts as none.
+ValueId snake_rates(CaseBuilder& b, uint32_t columns) {
+  std::vector<float> rates(columns / 2);
+  for (size_t i = 0; i < rates.size(); ++i) rates[i] = float(i % 7) * 0.9f;
+  return b.constant("rates", {Dim{columns / 2}}, rates);
+}
+
+}  // namespace
+
+std::vector<Case> half_snake_cases() {
+  std::vector<Case> all;
+  for (const uint32_t columns : {2u, 27u, 300u}) {
+    for (const float range : {1.f, 40.f}) {
+      CaseBuilder b(fmt::format("half_snake {} up to {} {}", columns, range, label(kChunks)));
+      const ValueId x = b.activation(columns, range);
+      const ValueId y = b.graph().half_snake(x, snake_rates(b, columns));
+      all.push_back(b.finish(y, kChunks, kFunction));
+    }
+  }
+  return all;
+}
+
+std::vector<Case> causal_conv_cases() {
+  struct Shape {
+    uint32_t columns, out, taps, dilation;
+    bool snake, adds;
+  };
+  std::vector<Case> all;
+  for (const Shape& shape : {Shape{1, 1, 1, 1, false, false}, Shape{3, 5, 3, 3, true, false},
+                             Shape{27, 27, 11, 5, true, true}, Shape{40, 33, 7, 1, false, true},
+                             Shape{64, 70, 3, 1, true, true}, Shape{27, 1, 3, 1, true, false}}) {
+    CaseBuilder b(fmt::format("causal_conv {} to {} taps {} dilation {}{}{}", shape.columns,
+                              shape.out, shape.taps, shape.dilation, shape.snake ? " snake" : "",
+                              shape.adds ? " adds" : ""));
+    std::vector<ValueId> inputs = {b.activation(shape.columns, 2)};
+    inputs.push_back(b.random("w", {shape.out, Dim{shape.columns} * shape.taps}));
+    inputs.push_back(b.random("bias", {shape.out}));
+    if (shape.snake) inputs.push_back(snake_rates(b, shape.columns));
+    if (shape.adds) inputs.push_back(b.activation(shape.out, 3));
+    const CausalConv op = {shape.dilation, shape.snake, shape.adds};
+    const ValueId y = b.graph().add_node(op, inputs).front();
+    all.push_back(b.finish(y, kWholeSequences, shape.snake ? kFunction : kSum));
+  }
+  return all;
+}
+
+std::vector<Case> transposed_conv_cases() {
+  struct Shape {
+    uint32_t columns, out, rate;
+  };
+  std::vector<Case> all;
+  for (const Shape& shape : {Shape{1, 1, 1}, Shape{6, 3, 2}, Shape{54, 27, 7}, Shape{15, 5, 3}}) {
+    CaseBuilder b(
+        fmt::format("transposed_conv {} to {} rate {}", shape.columns, shape.out, shape.rate));
+    const ValueId x = b.activation(shape.columns, 2);
+    const ValueId w = b.random("w", {shape.columns, 2 * Dim{shape.rate}});
+    const ValueId y = b.graph().transposed_conv(x, w, b.random("bias", {shape.out}));
+    all.push_back(b.finish(y, kWholeSequences, kSum));
+  }
+  return all;
+}
+
 Case cross_attention_case(DType cache_type, const Steps& steps, uint32_t end) {
   constexpr uint32_t kHeads = 4, kHeadDim = 32;
   CaseBuilder b(fmt::format("attention {}x{} {} to the first {} {}", kHeads, kHeadDim,

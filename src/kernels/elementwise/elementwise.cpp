@@ -37,6 +37,13 @@ void activate_reference(const CpuCall& call) {
   }
 }
 
+void clamp_reference(const CpuCall& call) {
+  const std::span<const float> x = call.inputs[0].f32();
+  const std::span<float> y = call.outputs[0].f32();
+  const Clamp& op = call.as<Clamp>();
+  for (size_t i = 0; i < y.size(); ++i) y[i] = std::clamp(x[i], op.low, op.high);
+}
+
 void glu_reference(const CpuCall& call) {
   const std::span<const float> gate = call.inputs[0].f32(), up = call.inputs[1].f32();
   const std::span<float> y = call.outputs[0].f32();
@@ -127,6 +134,10 @@ Launch glu_launch(const Problem& p, const DeviceInfo&) {
   return map_launch(p, {kActivationSource, "elementwise/glu.wgsl"},
                     {activation_constant(p.as<Glu>().activation)});
 }
+Launch clamp_launch(const Problem& p, const DeviceInfo&) {
+  const Clamp& op = p.as<Clamp>();
+  return map_launch(p, {"elementwise/clamp.wgsl"}, {{"LOW", op.low}, {"HIGH", op.high}});
+}
 Launch columns_launch(const Problem& p, const DeviceInfo&) {
   return map_launch(
       p, {"elementwise/columns.wgsl"},
@@ -172,6 +183,11 @@ constexpr KernelVariant kVariants[] = {
      .op = op_index<Activate>(),
      .backend = BackendKind::kCpu,
      .reference = activate_reference},
+    {.name = "clamp.wgsl", .op = op_index<Clamp>(), .launch = clamp_launch},
+    {.name = "clamp.cpu",
+     .op = op_index<Clamp>(),
+     .backend = BackendKind::kCpu,
+     .reference = clamp_reference},
     {.name = "glu.wgsl", .op = op_index<Glu>(), .launch = glu_launch},
     {.name = "glu.cpu",
      .op = op_index<Glu>(),

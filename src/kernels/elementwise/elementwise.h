@@ -1,5 +1,5 @@
-// Ops that compute each element by itself: add, scale, softcap, activate, glu, and those that copy:
-// columns, gather_columns, first_row and last_row; and mean_rows, which sums columns.
+// Ops that compute each element by itself: add, scale, softcap, clamp, activate, glu, and those
+// that copy: columns, gather_columns, first_row and last_row; and mean_rows, which sums columns.
 //
 //   inputs f32 [T, n], output f32 [T, n]    (columns: [T, count]; first_row, last_row, mean_rows:
 //   [O, n]; gather_columns: also order u32[n])

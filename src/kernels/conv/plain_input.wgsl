@@ -1,0 +1,3 @@
+fn activated(value: f32, column: u32) -> f32 {
+  return value;
+}

@@ -1,0 +1,5 @@
+@group(0) @binding(INPUT_0) var<storage, read> x: array<f32>;
+
+fn value(row: u32, column: u32) -> f32 {
+  return half_snake(x[row * COLUMNS + column], column);
+}
