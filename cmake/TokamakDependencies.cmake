@@ -13,6 +13,7 @@ else()
   pkg_check_modules(WEBP REQUIRED IMPORTED_TARGET libwebp libwebpdemux)
   pkg_check_modules(SNDFILE REQUIRED IMPORTED_TARGET sndfile>=1.1)  # the first with MP3
   pkg_check_modules(SOXR REQUIRED IMPORTED_TARGET soxr)
+  pkg_check_modules(YAML REQUIRED IMPORTED_TARGET yaml-0.1)
   pkg_check_modules(ZLIB REQUIRED IMPORTED_TARGET zlib)
   if(TOKAMAK_APPS)
     pkg_check_modules(CURL REQUIRED IMPORTED_TARGET libcurl>=7.85)

@@ -219,13 +219,6 @@ class Engine {
   std::unique_ptr<Scheduler> scheduler_;  // the last: it refers to others
 };
 
-/// Reads a model folder or a .gguf file. Errors name the file.
-Result<ModelFiles> read_model_files(const std::string& path);
-
-/// As read_model_files for folders that need have no weights and no config, and files of any
-/// architecture: for tokenizing.
-Result<ModelFiles> read_text_files(const std::string& path);
-
 /// The tokenizer of those files; an error that names the model when it has none.
 Result<Tokenizer> make_tokenizer(const ModelFiles& files);
 

@@ -29,4 +29,11 @@ struct ModelFiles {
   }
 };
 
+/// Reads a model folder, a .gguf or a .nemo file. Errors name the file.
+Result<ModelFiles> read_model_files(const std::string& path);
+
+/// As read_model_files for folders that need have no weights and no config, and files of any
+/// architecture: for tokenizing.
+Result<ModelFiles> read_text_files(const std::string& path);
+
 }  // namespace tokamak

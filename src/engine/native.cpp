@@ -10,6 +10,7 @@
 #include "engine/engine.h"
 #include "engine/gguf_files.h"
 #include "engine/memory.h"
+#include "engine/nemo_files.h"
 #include "formats/native_files.h"
 #include "hub/cache.h"
 #include "hub/settings.h"
@@ -140,6 +141,7 @@ Result<ModelFiles> read_model_files(const std::string& path) {
     TOK_TRY(const GgufFile file, open_gguf(path));
     return gguf_model_files(file);
   }
+  if (const std::string nemo = find_nemo(path); !nemo.empty()) return nemo_model_files(nemo);
   const std::string& folder = path;
   TOK_TRY(ModelFiles files, read_text_files(folder));
   if (!file_exists(folder + "/config.json")) {

@@ -137,6 +137,15 @@ TEST_P(CodecGolden, SamplesAreAsRecorded) {
   }
 }
 
+TEST_P(CodecGolden, NemosFileGivesTheSameBits) {
+  const auto codec = open(kFolder + "/tiny-codec.nemo");
+  ASSERT_NE(codec, nullptr);
+  const auto folder = codec_->decode(codes_of(cases()[0]));
+  const auto nemo = codec->decode(codes_of(cases()[0]));
+  ASSERT_TRUE(folder && nemo);
+  EXPECT_EQ(*nemo, *folder);
+}
+
 TEST_P(CodecGolden, PiecesAreBitByBitTheWhole) {
   // Long enough for pieces without their beginning, and for more than one step of the whole.
   std::vector<uint32_t> codes;

@@ -1,0 +1,152 @@
+#include "formats/nemo.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+
+#include "formats/archive.h"
+#include "formats/printable.h"
+#include "formats/torch_pickle.h"
+#include "formats/yaml.h"
+
+namespace tokamak {
+namespace {
+
+constexpr uint64_t kMaxConfigBytes = uint64_t{1} << 20;
+/// What is unpacked is held in memory; a codec has a tenth of that.
+constexpr uint64_t kMaxUnpackedBytes = uint64_t{2} << 30;
+
+/// The end of zlib's work, whatever it was.
+struct Inflater {
+  z_stream stream = {};
+  ~Inflater() { inflateEnd(&stream); }
+};
+
+/// What gzip has packed, in memory.
+Result<std::shared_ptr<ByteSource>> unpacked(const ByteSource& source) {
+  constexpr uint64_t kPiece = uint64_t{1} << 20;
+  constexpr int kGzip = 16 + MAX_WBITS;
+  Inflater inflater;
+  z_stream& stream = inflater.stream;
+  if (inflateInit2(&stream, kGzip) != Z_OK) {
+    return fail(ErrorCode::kOutOfMemory, "There is no memory to unpack the file.");
+  }
+  std::vector<std::byte> out;
+  uint64_t filled = 0;
+  for (uint64_t at = 0; at < source.size();) {
+    const uint64_t count = std::min(kPiece, source.size() - at);
+    TOK_TRY(const FileBytes piece, source.view(at, count));
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(piece.data()));
+    stream.avail_in = uInt(count);
+    at += count;
+    while (stream.avail_in > 0) {
+      if (filled == out.size()) {
+        if (filled >= kMaxUnpackedBytes) {
+          return invalid_input("Unpacked it has more than {} bytes.", kMaxUnpackedBytes);
+        }
+        out.resize(std::min(kMaxUnpackedBytes, std::max(kPiece, 2 * filled)));
+      }
+      const uint64_t room = std::min<uint64_t>(out.size() - filled, UINT32_MAX);
+      stream.next_out = reinterpret_cast<Bytef*>(out.data() + filled);
+      stream.avail_out = uInt(room);
+      const int status = inflate(&stream, Z_NO_FLUSH);
+      filled += room - stream.avail_out;
+      if (status == Z_STREAM_END) {
+        out.resize(filled);
+        return memory_source(source.name(), std::move(out));
+      }
+      if (status != Z_OK) return invalid_input("It is packed by gzip, and damaged.");
+    }
+  }
+  return invalid_input("It is packed by gzip, and ends too early.");
+}
+
+uint64_t packed_bytes(const PickledTensor& tensor) {
+  return tensor.elements * dtype_bytes(tensor.dtype);
+}
+
+/// The tensors of model_weights.ckpt, a zip archive whose files begin with its name.
+Result<TensorFile> read_weights(std::shared_ptr<ByteSource> source, const ArchivedFile& weights) {
+  TOK_TRY(std::vector<ArchivedFile> files, list_zip(*source, weights));
+  constexpr std::string_view kPickle = "/data.pkl";
+  const auto pickle = std::ranges::find_if(
+      files, [&](const ArchivedFile& file) { return file.name.ends_with(kPickle); });
+  if (pickle == files.end()) {
+    return invalid_input("\"{}\" has no data.pkl: torch.save has not written it.", weights.name);
+  }
+  const std::string folder = pickle->name.substr(0, pickle->name.size() - kPickle.size());
+  if (pickle->bytes > kMaxPickleBytes) {
+    return invalid_input("\"{}\" has {} bytes; at most {} are allowed.", printable(pickle->name),
+                         pickle->bytes, kMaxPickleBytes);
+  }
+  TOK_TRY(const FileBytes bytes, source->view(pickle->offset, pickle->bytes));
+  TOK_TRY(const std::vector<PickledTensor> pickled,
+          read_torch_pickle({bytes.data(), bytes.size()}));
+  std::ranges::sort(files, {}, &ArchivedFile::name);
+  const auto find = [&](const std::string& name) -> const ArchivedFile* {
+    const auto found = std::ranges::lower_bound(files, name, {}, &ArchivedFile::name);
+    return found != files.end() && found->name == name ? &*found : nullptr;
+  };
+  if (const ArchivedFile* order = find(folder + "/byteorder")) {
+    TOK_TRY(const FileBytes text, source->view(order->offset, order->bytes));
+    if (std::string_view(reinterpret_cast<const char*>(text.data()), text.size()) != "little") {
+      return unsupported("Its numbers do not have the little end first.");
+    }
+  }
+  std::vector<TensorInfo> tensors;
+  for (const PickledTensor& one : pickled) {
+    const ArchivedFile* const file = find(folder + "/data/" + one.storage);
+    const uint64_t each = dtype_bytes(one.dtype);
+    if (file == nullptr || file->bytes / each != one.storage_size || file->bytes % each != 0) {
+      return invalid_input(
+          "Tensor \"{}\": its storage \"{}\" has {} bytes, expected {} elements of {}.",
+          printable(one.name), printable(one.storage), file == nullptr ? 0 : file->bytes,
+          one.storage_size, dtype_name(one.dtype));
+    }
+    if (one.name.empty() || has_control_character(one.name)) {
+      return invalid_input("The tensor name \"{}\" is empty or contains a control character.",
+                           printable(one.name));
+    }
+    tensors.push_back({.name = one.name,
+                       .dtype = one.dtype,
+                       .shape = one.shape,
+                       .offset = file->offset + one.first * each,
+                       .bytes = packed_bytes(one)});
+  }
+  return TensorFile::make({std::move(source)}, std::move(tensors), Json(Json::Object()));
+}
+
+Result<NemoFile> read(std::shared_ptr<ByteSource> source) {
+  constexpr std::byte kGzipMagic[] = {std::byte{0x1f}, std::byte{0x8b}};
+  if (source->size() >= 2) {
+    TOK_TRY(const FileBytes magic, source->view(0, 2));
+    if (std::ranges::equal(magic, kGzipMagic)) {
+      TOK_TRY(source, unpacked(*source));
+    }
+  }
+  TOK_TRY(const std::vector<ArchivedFile> files, list_tar(*source));
+  TOK_TRY(const ArchivedFile config, only_file(files, "model_config.yaml"));
+  TOK_TRY(const ArchivedFile weights, only_file(files, "model_weights.ckpt"));
+  if (config.bytes > kMaxConfigBytes) {
+    return invalid_input("\"{}\" has {} bytes; at most {} are allowed.", config.name, config.bytes,
+                         kMaxConfigBytes);
+  }
+  TOK_TRY(const FileBytes text, source->view(config.offset, config.bytes));
+  NemoFile nemo;
+  auto parsed = parse_yaml({reinterpret_cast<const char*>(text.data()), text.size()});
+  if (!parsed) return Failure(parsed.error().within(config.name));
+  nemo.config = *std::move(parsed);
+  TOK_TRY(nemo.tensors, read_weights(std::move(source), weights));
+  return nemo;
+}
+
+}  // namespace
+
+Result<NemoFile> read_nemo(std::shared_ptr<ByteSource> source) {
+  const std::string name = source->name();
+  auto nemo = read(std::move(source));
+  if (!nemo && !nemo.error().message.starts_with(name)) return Failure(nemo.error().within(name));
+  return nemo;
+}
+
+}  // namespace tokamak
