@@ -117,6 +117,7 @@ Http::Id Http::start(const Request& request, Body body) {
   curl_easy_setopt(curl, CURLOPT_HEADERDATA, transfer.get());
   curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_body);
   curl_easy_setopt(curl, CURLOPT_WRITEDATA, transfer.get());
+  if (request.is_direct) curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
   // Lengths are those of the file, never of a packed form of it.
   transfer->headers = curl_slist_append(nullptr, "Accept-Encoding: identity");
   if (!request.token.empty()) {

@@ -21,6 +21,7 @@ struct Range {
 struct Request {
   std::string url, token;      // no token: ""
   std::optional<Range> range;  // none: the whole
+  bool is_direct = false;      // past any proxy: of a server that is this user's
 };
 
 /// What came back. The head is complete before the first byte of a body is handed over.

@@ -79,6 +79,13 @@ std::string host_text(const Plan& plan) {
       bytes_text(on_host), bytes_text(each_step), 1e3 * double(each_step) / kBusBytesPerSecond);
 }
 
+/// Pages that there have to be.
+uint64_t least_pages(const Engine::Compiled& compiled, const OpenOptions& options) {
+  const CachePool pool = cache_pool(compiled.plan);
+  if (options.cache_tokens != 0 || compiled.is_for_sound()) return pool.pages;
+  return std::min<uint64_t>(pool.pages, ceil_div(compiled.context, kPageTokens));
+}
+
 }  // namespace
 
 CachePool cache_pool(const Plan& plan) {
@@ -121,10 +128,7 @@ Result<std::optional<uint32_t>> smaller_cache(const Engine::Compiled& compiled,
   const Footprint needed = footprint(compiled.plan);
   if (!limit || needed.total() <= *limit) return std::nullopt;
   const CachePool pool = cache_pool(compiled.plan);
-  const uint64_t least =
-      options.cache_tokens != 0 || compiled.is_for_sound()
-          ? pool.pages
-          : std::min<uint64_t>(pool.pages, ceil_div(compiled.context, kPageTokens));
+  const uint64_t least = least_pages(compiled, options);
   const uint64_t without = needed.total() - pool.pages * pool.page_bytes;
   const uint64_t room = *limit > without ? *limit - without : 0;
   if (pool.pages > least && room >= least * pool.page_bytes) {
@@ -142,6 +146,15 @@ Result<std::optional<uint32_t>> smaller_cache(const Engine::Compiled& compiled,
       options.cache_tokens != 0 ? least * kPageTokens : compiled.context,
       bytes_text(needed.activations + needed.other), compiled.plan.chunk(),
       limit_text(*limit, options, device));
+}
+
+uint64_t needed_bytes(const Engine::Compiled& compiled) {
+  return footprint(compiled.plan).total();
+}
+
+uint64_t least_bytes(const Engine::Compiled& compiled, const OpenOptions& options) {
+  const CachePool pool = cache_pool(compiled.plan);
+  return needed_bytes(compiled) - (pool.pages - least_pages(compiled, options)) * pool.page_bytes;
 }
 
 bool reads_host_memory(const DeviceInfo& device) {

@@ -23,6 +23,10 @@ Result<std::optional<uint64_t>> memory_limit(const OpenOptions& options, const D
 Result<std::optional<uint32_t>> smaller_cache(const Engine::Compiled& compiled,
                                               const DeviceInfo& device, const OpenOptions& options);
 
+/// Bytes of the device's memory that it takes, and that it needs with a cache of one context only.
+uint64_t needed_bytes(const Engine::Compiled& compiled);
+uint64_t least_bytes(const Engine::Compiled& compiled, const OpenOptions& options);
+
 /// Whether kernels can read weights that stay in the host's memory.
 bool reads_host_memory(const DeviceInfo& device);
 /// Leaves weights in the host's memory until the rest of the plan is within the limit: tables that

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "openai/api_error.h"
+#include "openai/fields.h"
 #include "openai/output_reader.h"
 #include "text/tokenizer/tokenizer.h"
 #include "tokamak/generation.h"
@@ -86,6 +87,10 @@ std::unique_ptr<AnswerWriter> responses_writer(AnswerHead head);
 std::unique_ptr<AnswerWriter> anthropic_writer(AnswerHead head);
 std::unique_ptr<AnswerWriter> ollama_chat_writer(AnswerHead head);
 std::unique_ptr<AnswerWriter> ollama_generate_writer(AnswerHead head);
+
+/// Ollama's answer to a request that only wants the model to be there, or gone: "load", "unload".
+Json ollama_load_json(std::string_view model, int64_t created, Endpoint endpoint,
+                      std::string_view reason);
 
 /// One event of text/event-stream, of a type where it has one.
 std::string event(const Json& data, std::string_view type = {});

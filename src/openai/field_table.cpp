@@ -18,11 +18,12 @@ constexpr uint8_t kString = bit(Json::Kind::kString);
 constexpr uint8_t kList = bit(Json::Kind::kArray);
 constexpr uint8_t kObject = bit(Json::Kind::kObject);
 constexpr uint8_t kBool = bit(Json::Kind::kBool);
+constexpr uint8_t kNumber = bit(Json::Kind::kInteger) | bit(Json::Kind::kNumber);
 
 // clang-format off
 constexpr Field kFields[] = {
   {"model", kText | kEmbeddings | kRerank | kAnthropic | kOllama | kOllamaEmbed | kOllamaShow, &Fields::model, 0,
-   kAny, {}, 0, "the one there is",
+   kAny, {}, 0, "the one there is, of several the first",
    "the model's id, as `/v1/models` lists it"},
   {"messages", kTemplate, &Fields::messages, 0, 0, "a list of messages", kList, "required",
    "the conversation; content is a text or a list of parts text and image_url, whose url is `data:image/png;base64,...`; at most 16 images; detail changes nothing"},
@@ -52,6 +53,8 @@ constexpr Field kFields[] = {
    "json: an object in JSON; or a JSON Schema"},
   {"think", kOllama, &Fields::think, 0, 0, "true, false or a text", kBool | kString, "the model's",
    "whether the model reasons first, where its template asks"},
+  {"keep_alive", kOllama | kOllamaEmbed, &Fields::keep_alive, 0, 0, "seconds or a duration", kString | kNumber,
+   "the server's", "how long the model stays in memory after the answer, 300 or \"5m\"; 0: not at all, below 0: for ever (docs/serve.md)"},
   {"images", kOllamaGenerate, &Fields::images, 0, 0, "a list of texts", kList, "none",
    "images in base64, before the prompt; at most 16 of them"},
   {"input", kResponses, &Fields::input, 0, 0, "a text or a list of items", kString | kList, "required",

@@ -45,7 +45,7 @@ struct Fields {
   std::optional<bool> add_special, parse_special, with_pieces, raw, return_documents, truncation;
   Json messages, prompt, stop, stream_options, logit_bias, response_format, tools, tool_choice;
   Json chat_template_kwargs, input, tokens, json_schema, functions, function_call;
-  Json system, text, format, options, think, images, documents;
+  Json system, text, format, options, think, images, documents, keep_alive;
 };
 
 using Member = std::variant<std::optional<bool> Fields::*, std::optional<int64_t> Fields::*,

@@ -63,8 +63,8 @@ struct WrongValues {
     return out;
   }
   std::vector<std::string> operator()(Json Fields::*) const {
-    std::vector<std::string> out = {"1"};
-    for (const char* value : {"true", "\"a\"", "[]", "{}"}) {
+    std::vector<std::string> out;
+    for (const char* value : {"1", "true", "\"a\"", "[]", "{}"}) {
       const auto kind = uint8_t(Json::parse(value)->kind());
       if ((field.kinds >> kind & 1) == 0) out.push_back(value);
     }

@@ -132,6 +132,17 @@ std::string utc_time(int64_t unix_seconds) {
                      clock.minutes().count(), clock.seconds().count());
 }
 
+Json ollama_load_json(std::string_view model, int64_t created, Endpoint endpoint,
+                      std::string_view reason) {
+  Json out(Json::Object{{"model", model}, {"created_at", utc_time(created)}});
+  if (endpoint == kOllamaChat) {
+    out.set("message", Json(Json::Object{{"role", "assistant"}, {"content", ""}}));
+  } else {
+    out.set("response", "");
+  }
+  return out.set("done", true).set("done_reason", reason);
+}
+
 std::unique_ptr<AnswerWriter> ollama_chat_writer(AnswerHead head) {
   return std::make_unique<OllamaChatWriter>(std::move(head));
 }

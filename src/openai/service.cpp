@@ -1,21 +1,14 @@
 #include "openai/service.h"
 
 #include "base/hash.h"
+#include "engine/memory.h"
 #include "engine/text_request.h"
-#include "openai/ollama_time.h"
 #include "openai/plain_answers.h"
 #include "openai/readers.h"
 #include "openai/transcriptions.h"
 
 namespace tokamak::openai {
 namespace {
-
-ApiError unknown_model(std::string_view asked, std::string_view known) {
-  return {.status = 404,
-          .message = fmt::format("There is no model {}, but {}.", quoted(asked), quoted(known)),
-          .param = "model",
-          .code = "model_not_found"};
-}
 
 /// Changes where answers to the same request may.
 std::string fingerprint_of(const Engine& engine) {
@@ -49,17 +42,6 @@ std::unique_ptr<AnswerWriter> writer_for(Endpoint endpoint, AnswerHead head) {
   }
 }
 
-/// Ollama's answer to a request that only wants the model to be there.
-Json loaded_json(const AnswerHead& head, Endpoint endpoint) {
-  Json out(Json::Object{{"model", head.model}, {"created_at", utc_time(head.created)}});
-  if (endpoint == kOllamaChat) {
-    out.set("message", Json(Json::Object{{"role", "assistant"}, {"content", ""}}));
-  } else {
-    out.set("response", "");
-  }
-  return out.set("done", true).set("done_reason", "load");
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Service>> Service::make(Engine& engine, ServiceOptions options) {
@@ -72,8 +54,14 @@ Result<std::unique_ptr<Service>> Service::make(Engine& engine, ServiceOptions op
 Service::Service(Engine& engine, ServiceOptions options)
     : engine_(&engine),
       options_(std::move(options)),
+      names_({options_.model}),
       fingerprint_(fingerprint_of(engine)),
-      chat_(find_chat_form(engine.files(), engine.tokenizer().value_or(nullptr))) {}
+      chat_(find_chat_form(engine.files(), engine.tokenizer().value_or(nullptr))),
+      card_(model_card(engine.files(), engine.compiled(), chat_)) {
+  names_.insert(names_.end(), options_.aliases.begin(), options_.aliases.end());
+  card_.id = options_.model;
+  card_.created = options_.created;
+}
 
 Service::~Service() {
   while (!running_.empty()) cancel(running_.begin()->first);
@@ -140,12 +128,8 @@ Answer<void> Service::check_model(const Fields& fields) const {
 }
 
 Answer<void> Service::check_model(std::string_view asked) const {
-  constexpr std::string_view kLatest = ":latest";
-  if (asked.empty() || asked == options_.model) return {};
-  std::string_view plain = asked;
-  if (plain.ends_with(kLatest)) plain.remove_suffix(kLatest.size());
-  if (plain == options_.model) return {};
-  return Refusal(unknown_model(asked, options_.model));
+  if (asked.empty() || is_name_of(asked, names_)) return {};
+  return Refusal(unknown_model(asked, std::span(&names_, 1)));
 }
 
 Answer<std::optional<Service::Running>> Service::start_text(const HttpRequest& request,
@@ -159,7 +143,7 @@ Answer<std::optional<Service::Running>> Service::start_text(const HttpRequest& r
                      .fingerprint = fingerprint_,
                      .random = options_.random};
   if (body.only_loads) {
-    sink.whole(200, loaded_json(head, route.endpoint).dump());
+    sink.whole(200, ollama_load_json(head.model, head.created, route.endpoint, "load").dump());
     return std::nullopt;
   }
   TOK_TRY(Scheduler * scheduler, answer(engine_->scheduler(), "model"));
@@ -190,16 +174,7 @@ Answer<std::optional<Service::Running>> Service::start_text(const HttpRequest& r
   return running;
 }
 
-Json Service::model_json() const {
-  return Json(Json::Object{{"id", options_.model},
-                           {"object", "model"},
-                           {"created", options_.created},
-                           {"owned_by", "tokamak"},
-                           {"max_model_len", engine_->compiled().context}});
-}
-
 Answer<Json> Service::plain_answer(const HttpRequest& request, const Route& route) {
-  const ModelAbout about = {options_.model, options_.created, options_.unix_seconds()};
   switch (route.action) {
     case Action::kText:
     case Action::kTranscribe:
@@ -227,24 +202,30 @@ Answer<Json> Service::plain_answer(const HttpRequest& request, const Route& rout
     case Action::kApplyTemplate:
       return apply_template(*engine_, request.body, chat_);
     case Action::kModels:
-      return Json(Json::Object{{"object", "list"}, {"data", Json::Array{model_json()}}});
+      return models_json(std::span(&card_, 1));
     case Action::kModel: {
       const std::string asked = asked_model(request.path);
-      if (asked != options_.model) return Refusal(unknown_model(asked, options_.model));
-      return model_json();
+      if (is_name_of(asked, names_)) return model_json(card_);
+      return Refusal(unknown_model(asked, std::span(&names_, 1)));
     }
     case Action::kHealth:
       return Json(Json::Object{{"status", "ok"}});
     case Action::kProps:
-      return props(*engine_, about, chat_);
+      return props(card_, chat_);
     case Action::kOllamaTags:
-      return ollama_tags(*engine_, about);
-    case Action::kOllamaPs:
-      return ollama_ps(*engine_, about);
+      return ollama_tags(std::span(&card_, 1));
+    case Action::kOllamaPs: {
+      constexpr int64_t kYear = 365 * 24 * 3600;  // it stays as long as the service does
+      const ResidentModel own = {.card = &card_,
+                                 .bytes = needed_bytes(engine_->compiled()),
+                                 .is_gpu = engine_->device().backend != BackendKind::kCpu,
+                                 .expires = options_.unix_seconds() + kYear};
+      return ollama_ps(std::span(&own, 1));
+    }
     case Action::kOllamaShow: {
       TOK_TRY(const Fields fields, read_fields(request.body, route.endpoint));
       TOK_TRY(check_model(fields));
-      return ollama_show(*engine_, about, chat_);
+      return ollama_show(card_);
     }
     case Action::kOllamaVersion:
       return Json(Json::Object{{"version", TOKAMAK_VERSION}});

@@ -14,12 +14,14 @@
 #include "engine/engine.h"
 #include "openai/answer_grammar.h"
 #include "openai/exchange.h"
-#include "openai/routes.h"
+#include "openai/model_card.h"
+#include "openai/requested_model.h"
 
 namespace tokamak::openai {
 
 struct ServiceOptions {
   std::string model;                      // its id, for clients
+  std::vector<std::string> aliases;       // other names that requests may have for it
   int64_t created = 0;                    // of the model, in unix seconds
   std::function<int64_t()> unix_seconds;  // now
   std::function<uint64_t()> random;       // 64 random bits: ids and seeds are made of them
@@ -49,6 +51,7 @@ class Service {
   size_t running();
   /// What the owner should know of the model's chat template; empty where there is nothing.
   const std::string& notice() const { return chat_.notice; }
+  const ModelCard& card() const { return card_; }
 
  private:
   struct Running {
@@ -64,13 +67,14 @@ class Service {
                                             const Sink& sink);
   Answer<void> check_model(const Fields& fields) const;
   Answer<void> check_model(std::string_view asked) const;
-  Json model_json() const;
   void forget_ended();
 
   Engine* engine_;
   ServiceOptions options_;
+  ModelNames names_;
   std::string fingerprint_;
   ChatForm chat_;
+  ModelCard card_;
   AnswerGrammars grammars_;
   uint64_t next_id_ = 1;
   std::map<ExchangeId, Running> running_;

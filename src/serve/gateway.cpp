@@ -33,12 +33,8 @@ void widen_allow(Reply& reply) {
 
 }  // namespace
 
-Gateway::Gateway(Server& server, Metrics& metrics, GatewayOptions options)
-    : server_(server),
-      metrics_(metrics),
-      options_(std::move(options)),
-      access_(options_.access),
-      admission_(options_.sequences, options_.max_queue) {}
+Gateway::Gateway(Server& server, GatewayOptions options)
+    : server_(server), options_(std::move(options)), access_(options_.access) {}
 
 Handler Gateway::handler() {
   return {.check = [this](const RequestHead& head) { return check(head); },
@@ -49,7 +45,7 @@ Handler Gateway::handler() {
           .gone = [this](CallId id) { gone(id); },
           .hold =
               [this](CallId id, bool is_held) {
-                if (calls_.contains(id)) loop_->hold(id, is_held);
+                if (calls_.contains(id)) pool_->hold(id, is_held);
               },
           .answered =
               [this](const Answered& answered) {
@@ -58,9 +54,10 @@ Handler Gateway::handler() {
               }};
 }
 
-void Gateway::open(ServiceLoop& loop) {
-  loop_ = &loop;
+void Gateway::open(ModelPool& pool) {
+  pool_ = &pool;
   if (state_ == State::kLoading) state_ = State::kReady;
+  pool.advance();
 }
 
 Verdict Gateway::check(const RequestHead& head) {
@@ -86,12 +83,11 @@ std::optional<Reply> Gateway::refusal(const RequestHead& head) {
 
 std::optional<Reply> Gateway::refusal_of_work(const RequestHead& head) const {
   if (auto reply = refusal_of_state(head.path())) return reply;
-  const auto seconds = admission_.wait_seconds();
+  const auto seconds = pool_->wait_seconds();
   if (head.method != "POST" || !seconds) return std::nullopt;
-  Reply reply = error_reply(
-      head.path(), 429,
-      fmt::format("{} requests are waiting already; come again later.", options_.max_queue),
-      "queue_full");
+  Reply reply =
+      error_reply(head.path(), 429,
+                  "As many requests as may are waiting already; come again later.", "queue_full");
   reply.fields.push_back(retry_after(*seconds));
   return reply;
 }
@@ -112,9 +108,9 @@ Reply Gateway::health() const {
 }
 
 Reply Gateway::metrics() const {
-  const SchedulerStats stats = loop_ == nullptr ? SchedulerStats{} : loop_->stats();
+  const auto models = pool_ == nullptr ? std::vector<ModelSample>{} : pool_->samples();
   return {.content_type = "text/plain; version=0.0.4; charset=utf-8",
-          .body = metrics_.text(stats, server_.connections())};
+          .body = metrics_.text(models, server_.connections())};
 }
 
 /// What runs, without a word of what is asked or answered.
@@ -122,6 +118,7 @@ Reply Gateway::slots() const {
   Json::Array slots;
   for (const auto& [id, call] : calls_) {
     slots.push_back(Json(Json::Object{{"id", uint64_t(id)},
+                                      {"model", pool_->model_of(id)},
                                       {"path", call.path},
                                       {"state", call.has_begun ? "answering" : "waiting"},
                                       {"seconds", steady_clock()() - call.started}}));
@@ -172,18 +169,14 @@ void Gateway::call(CallId id, const RequestHead& head, std::string body) {
   if (auto reply = own_reply(head)) return server_.reply(id, *std::move(reply));
   // Much may have changed since the head came.
   if (auto reply = refusal_of_work(head)) return server_.reply(id, *std::move(reply));
-  const bool is_counted = head.method == "POST";
-  calls_[id] = {.method = head.method,
-                .path = std::string(head.path()),
-                .started = steady_clock()(),
-                .is_counted = is_counted};
-  if (is_counted) admission_.begin();
+  calls_[id] = {
+      .method = head.method, .path = std::string(head.path()), .started = steady_clock()()};
   openai::HttpRequest request = {.method = head.method == "HEAD" ? "GET" : head.method,
                                  .path = head.target,
                                  .body = std::move(body)};
   if (const std::string* type = head.find("content-type")) request.content_type = *type;
   if (const auto key = access_.key_of(head)) request.tenant = fmt::format("key {}", *key);
-  loop_->begin(id, std::move(request));
+  pool_->begin(id, std::move(request));
 }
 
 void Gateway::take(std::vector<Part> parts) {
@@ -220,13 +213,12 @@ void Gateway::take(std::vector<Part> parts) {
 
 void Gateway::gone(CallId id) {
   if (!calls_.contains(id)) return;
-  loop_->cancel(id);
+  pool_->cancel(id);
   forget(id);
 }
 
 void Gateway::forget(CallId id) {
   const auto found = calls_.find(id);
-  if (found->second.is_counted) admission_.end(steady_clock()() - found->second.started);
   calls_.erase(found);
   // What is being written ends first.
   if (state_ == State::kDraining && calls_.empty()) server_.post([this] { server_.stop(); });
@@ -235,7 +227,7 @@ void Gateway::forget(CallId id) {
 void Gateway::drain() {
   if (std::exchange(state_, State::kDraining) == State::kDraining) return;
   if (calls_.empty()) return server_.stop();
-  server_.after(options_.drain_seconds, [this] { loop_->cancel_all(); });
+  server_.after(options_.drain_seconds, [this] { pool_->cancel_all(); });
 }
 
 }  // namespace tokamak::serve

@@ -1,20 +1,17 @@
-// Gateway: what stands between connections and the engine. It decides who may ask and how many may
-// wait, answers what needs no engine, and hands on everything else. On the thread of the server.
+// Gateway: what stands between connections and the models. It decides who may ask, answers what is
+// about the server, and hands on everything else. On the thread of the server.
 #pragma once
 #include <map>
 
 #include "serve/access.h"
-#include "serve/admission.h"
 #include "serve/http/server.h"
 #include "serve/metrics.h"
-#include "serve/service_loop.h"
+#include "serve/model_pool.h"
 
 namespace tokamak::serve {
 
 struct GatewayOptions {
   AccessRules access;
-  uint32_t sequences = 1;    // that run at once
-  uint32_t max_queue = 512;  // requests that wait for one of those to end
   double drain_seconds = 30;
   bool shows_slots = false;
   std::function<void(const Answered&)> log;
@@ -23,14 +20,14 @@ struct GatewayOptions {
 
 class Gateway {
  public:
-  /// `server` and `metrics` outlive it.
-  Gateway(Server& server, Metrics& metrics, GatewayOptions options);
+  /// `server` outlives it.
+  Gateway(Server& server, GatewayOptions options);
   Gateway(const Gateway&) = delete;
   Gateway& operator=(const Gateway&) = delete;
 
   Handler handler();
-  /// From here on there is a model. `loop` outlives the server's run().
-  void open(ServiceLoop& loop);
+  /// From here on there is a model. `pool` outlives the server's run().
+  void open(ModelPool& pool);
   void take(std::vector<Part> parts);
   /// Takes no new requests, and stops the server when those that run have ended; they are cancelled
   /// after some time.
@@ -42,14 +39,13 @@ class Gateway {
   struct Call {
     std::string method, path;
     double started = 0;
-    bool is_counted = false;  // among those that may wait
-    bool has_begun = false;   // to be answered
+    bool has_begun = false;  // to be answered
   };
 
   Verdict check(const RequestHead& head);
   std::optional<Reply> refusal(const RequestHead& head);
   std::optional<Reply> refusal_of_state(std::string_view path) const;
-  /// Why the engine cannot take it now.
+  /// Why no model can take it now.
   std::optional<Reply> refusal_of_work(const RequestHead& head) const;
   void call(CallId id, const RequestHead& head, std::string body);
   /// The answer to a path of the gateway's own; nothing where it is the service's.
@@ -62,13 +58,12 @@ class Gateway {
   void forget(CallId id);
 
   Server& server_;
-  Metrics& metrics_;
   GatewayOptions options_;
   Access access_;
-  Admission admission_;
+  HttpMetrics metrics_;
   State state_ = State::kLoading;
-  ServiceLoop* loop_ = nullptr;
-  std::map<CallId, Call> calls_;  // that the engine answers
+  ModelPool* pool_ = nullptr;
+  std::map<CallId, Call> calls_;  // that the pool answers
 };
 
 }  // namespace tokamak::serve

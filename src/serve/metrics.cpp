@@ -69,37 +69,47 @@ double share_used(const SchedulerStats& stats) {
   return double(stats.pages - std::min(stats.pages, stats.free_pages)) / stats.pages;
 }
 
-/// The text of one scrape.
+/// The text of one scrape: each metric once, with the samples of all models.
 class Page {
  public:
-  explicit Page(std::string_view model)
-      : labels_(fmt::format("model_name=\"{}\"", escaped(model))) {}
+  explicit Page(std::span<const ModelSample> models) : models_(models) {}
 
   void head(std::string_view name, std::string_view type, std::string_view help) {
     text_ += fmt::format("# HELP tokamak:{0} {2}\n# TYPE tokamak:{0} {1}\n", name, type, help);
   }
-  void sample(std::string_view name, const std::string& more, double value) {
-    text_ += fmt::format("tokamak:{}{{{}{}}} {}\n", name, labels_, more, value);
+  void sample(std::string_view name, const std::string& labels, double value) {
+    text_ += labels.empty() ? fmt::format("tokamak:{} {}\n", name, value)
+                            : fmt::format("tokamak:{}{{{}}} {}\n", name, labels, value);
   }
-  void gauge(std::string_view name, double value, std::string_view help) {
+  /// `value`: of a ModelSample.
+  template <typename Value>
+  void gauge(std::string_view name, std::string_view help, const Value& value) {
     head(name, "gauge", help);
-    sample(name, "", value);
+    for (const ModelSample& model : models_) sample(name, labels_of(model), double(value(model)));
   }
-  void counter(std::string_view name, uint64_t value, std::string_view help) {
+  template <typename Value>
+  void counter(std::string_view name, std::string_view help, const Value& value) {
     head(name, "counter", help);
-    sample(name, "", double(value));
+    for (const ModelSample& model : models_) sample(name, labels_of(model), double(value(model)));
   }
-  void histogram(std::string_view name, const Histogram& values, std::string_view help) {
+  void histogram(std::string_view name, std::string_view help, Histogram ModelCounters::* values) {
     head(name, "histogram", help);
     series(name, "", values);
   }
-  void series(std::string_view name, const std::string& more, const Histogram& values) {
-    text_ += values.text(fmt::format("tokamak:{}", name), labels_ + more);
+  void series(std::string_view name, std::string_view more, Histogram ModelCounters::* values) {
+    for (const ModelSample& model : models_) {
+      text_ += (model.counters.*values)
+                   .text(fmt::format("tokamak:{}", name), labels_of(model) + std::string(more));
+    }
+  }
+  static std::string labels_of(const ModelSample& model) {
+    return fmt::format("model_name=\"{}\"", escaped(model.name));
   }
   std::string take() { return std::move(text_); }
 
  private:
-  std::string labels_, text_;
+  std::span<const ModelSample> models_;
+  std::string text_;
 };
 
 }  // namespace
@@ -117,20 +127,20 @@ std::string Histogram::text(std::string_view name, std::string_view labels) cons
   return out;
 }
 
-Metrics::Metrics()
-    : first_token_(kSeconds),
-      next_token_(kShortSeconds),
-      whole_(kSeconds),
-      queue_(kSeconds),
-      prefill_(kSeconds),
-      decode_(kSeconds),
-      prompts_(kTokens),
-      generations_(kTokens),
-      step_tokens_(kTokens),
-      prefill_steps_(kShortSeconds),
-      decode_steps_(kShortSeconds) {}
+ModelCounters::ModelCounters()
+    : first_token(kSeconds),
+      next_token(kShortSeconds),
+      whole(kSeconds),
+      queue(kSeconds),
+      prefill(kSeconds),
+      decode(kSeconds),
+      prompts(kTokens),
+      generations(kTokens),
+      step_tokens(kTokens),
+      prefill_steps(kShortSeconds),
+      decode_steps(kShortSeconds) {}
 
-SchedulerObserver Metrics::observer() {
+SchedulerObserver ModelMetrics::observer() {
   return {.token = [this](double seconds, bool is_first) { token(seconds, is_first); },
           .step = [this](uint32_t tokens, double seconds,
                          bool is_prefill) { step(tokens, seconds, is_prefill); },
@@ -138,91 +148,111 @@ SchedulerObserver Metrics::observer() {
                              double seconds) { finished(generation, seconds); }};
 }
 
-void Metrics::token(double seconds, bool is_first) {
+void ModelMetrics::token(double seconds, bool is_first) {
   const std::scoped_lock lock(mutex_);
-  (is_first ? first_token_ : next_token_).add(seconds);
+  (is_first ? counters_.first_token : counters_.next_token).add(seconds);
 }
 
-void Metrics::step(uint32_t tokens, double seconds, bool is_prefill) {
+void ModelMetrics::step(uint32_t tokens, double seconds, bool is_prefill) {
   const std::scoped_lock lock(mutex_);
-  step_tokens_.add(tokens);
-  (is_prefill ? prefill_steps_ : decode_steps_).add(seconds);
+  counters_.step_tokens.add(tokens);
+  (is_prefill ? counters_.prefill_steps : counters_.decode_steps).add(seconds);
 }
 
-void Metrics::finished(const Generation& generation, double queue_seconds) {
+void ModelMetrics::finished(const Generation& generation, double queue_seconds) {
   const std::scoped_lock lock(mutex_);
   last_finish_ = finish_word(generation.finish);
-  prompt_tokens_ += generation.prompt_tokens;
-  cached_tokens_ += generation.cached_tokens;
-  generated_tokens_ += generation.ids.size();
+  counters_.prompt_tokens += generation.prompt_tokens;
+  counters_.cached_tokens += generation.cached_tokens;
+  counters_.generated_tokens += generation.ids.size();
   if (last_finish_.empty()) return;
-  queue_.add(queue_seconds);
-  prefill_.add(std::max(generation.prefill_seconds - queue_seconds, 0.0));
-  decode_.add(generation.decode_seconds);
-  whole_.add(generation.prefill_seconds + generation.decode_seconds);
-  prompts_.add(double(generation.prompt_tokens));
-  generations_.add(double(generation.ids.size()));
+  counters_.queue.add(queue_seconds);
+  counters_.prefill.add(std::max(generation.prefill_seconds - queue_seconds, 0.0));
+  counters_.decode.add(generation.decode_seconds);
+  counters_.whole.add(generation.prefill_seconds + generation.decode_seconds);
+  counters_.prompts.add(double(generation.prompt_tokens));
+  counters_.generations.add(double(generation.ids.size()));
 }
 
-void Metrics::succeeded() {
+void ModelMetrics::succeeded() {
   const std::scoped_lock lock(mutex_);
   const std::string finish = std::exchange(last_finish_, "");
-  if (!finish.empty()) ++successes_[finish];
+  if (!finish.empty()) ++counters_.successes[finish];
 }
 
-void Metrics::cancelled() {
+void ModelMetrics::cancelled() {
   const std::scoped_lock lock(mutex_);
-  ++cancelled_;
+  ++counters_.cancelled;
 }
 
-void Metrics::answered(const Answered& answered) {
+ModelCounters ModelMetrics::counters() const {
   const std::scoped_lock lock(mutex_);
+  return counters_;
+}
+
+void HttpMetrics::answered(const Answered& answered) {
   ++answers_[{std::string(known_path(answered.path)), answered.status}];
 }
 
-void Metrics::name_model(std::string model) {
-  const std::scoped_lock lock(mutex_);
-  model_ = std::move(model);
-}
-
-std::string Metrics::text(const SchedulerStats& stats, size_t connections) const {
-  const std::scoped_lock lock(mutex_);
-  Page page(model_);
-  page.gauge("num_requests_running", stats.running, "Requests that have a place in the batch.");
-  page.gauge("num_requests_waiting", stats.waiting, "Requests that wait for one.");
-  page.gauge("kv_cache_usage_perc", share_used(stats),
-             "Share of the pages that are in use, 0 to 1.");
-  page.gauge("http_connections", double(connections), "Connections that are open.");
-  page.counter("prompt_tokens_total", prompt_tokens_, "Tokens of prompts, cached ones too.");
-  page.counter("generation_tokens_total", generated_tokens_, "Tokens that were generated.");
-  page.counter("prefix_cache_queries_total", prompt_tokens_, "Tokens looked for in the cache.");
-  page.counter("prefix_cache_hits_total", cached_tokens_, "Tokens found there.");
-  page.counter("num_preemptions_total", stats.preemptions, "Requests that gave back their pages.");
-  page.counter("device_lost_total", stats.device_losses, "How often the device was lost.");
-  page.counter("requests_cancelled_total", cancelled_, "Requests whose client went.");
+std::string HttpMetrics::text(std::span<const ModelSample> models, size_t connections) const {
+  using Sample = const ModelSample&;
+  using Counters = ModelCounters;
+  Page page(models);
+  page.gauge("model_loaded", "1: the model is in memory.", [](Sample m) { return m.is_loaded; });
+  page.counter("model_loads_total", "How often the model was loaded.",
+               [](Sample m) { return m.loads; });
+  page.gauge("num_requests_running", "Requests that have a place in the batch.",
+             [](Sample m) { return m.stats.running; });
+  page.gauge("num_requests_waiting", "Requests that wait for one, or for the model.",
+             [](Sample m) { return m.stats.waiting; });
+  page.gauge("kv_cache_usage_perc", "Share of the pages that are in use, 0 to 1.",
+             [](Sample m) { return share_used(m.stats); });
+  page.counter("prompt_tokens_total", "Tokens of prompts, cached ones too.",
+               [](Sample m) { return m.counters.prompt_tokens; });
+  page.counter("generation_tokens_total", "Tokens that were generated.",
+               [](Sample m) { return m.counters.generated_tokens; });
+  page.counter("prefix_cache_queries_total", "Tokens looked for in the cache.",
+               [](Sample m) { return m.counters.prompt_tokens; });
+  page.counter("prefix_cache_hits_total", "Tokens found there.",
+               [](Sample m) { return m.counters.cached_tokens; });
+  page.counter("num_preemptions_total", "Requests that gave back their pages.",
+               [](Sample m) { return m.stats.preemptions; });
+  page.counter("device_lost_total", "How often the device was lost.",
+               [](Sample m) { return m.stats.device_losses; });
+  page.counter("requests_cancelled_total", "Requests whose client went.",
+               [](Sample m) { return m.counters.cancelled; });
   page.head("request_success_total", "counter", "Requests that were answered whole.");
-  for (const auto& [finish, count] : successes_) {
-    page.sample("request_success_total", fmt::format(",finished_reason=\"{}\"", finish),
-                double(count));
+  for (const ModelSample& model : models) {
+    for (const auto& [finish, count] : model.counters.successes) {
+      page.sample("request_success_total",
+                  fmt::format("{},finished_reason=\"{}\"", Page::labels_of(model), finish),
+                  double(count));
+    }
   }
+  page.head("http_connections", "gauge", "Connections that are open.");
+  page.sample("http_connections", "", double(connections));
   page.head("http_requests_total", "counter", "Answers; 499: the client went before the end.");
   for (const auto& [answer, count] : answers_) {
     page.sample("http_requests_total",
-                fmt::format(",path=\"{}\",status=\"{}\"", answer.first, answer.second),
+                fmt::format("path=\"{}\",status=\"{}\"", answer.first, answer.second),
                 double(count));
   }
-  page.histogram("time_to_first_token_seconds", first_token_, "From arrival to the first token.");
-  page.histogram("inter_token_latency_seconds", next_token_, "From token to token.");
-  page.histogram("e2e_request_latency_seconds", whole_, "From arrival to the end.");
-  page.histogram("request_queue_time_seconds", queue_, "From arrival to a place in the batch.");
-  page.histogram("request_prefill_time_seconds", prefill_, "From there to the first token.");
-  page.histogram("request_decode_time_seconds", decode_, "From the first token to the last.");
-  page.histogram("request_prompt_tokens", prompts_, "Tokens of a prompt.");
-  page.histogram("request_generation_tokens", generations_, "Tokens of an answer.");
-  page.histogram("iteration_tokens_total", step_tokens_, "Tokens of a step.");
+  page.histogram("time_to_first_token_seconds", "From arrival to the first token.",
+                 &Counters::first_token);
+  page.histogram("inter_token_latency_seconds", "From token to token.", &Counters::next_token);
+  page.histogram("e2e_request_latency_seconds", "From arrival to the end.", &Counters::whole);
+  page.histogram("request_queue_time_seconds", "From arrival to a place in the batch.",
+                 &Counters::queue);
+  page.histogram("request_prefill_time_seconds", "From there to the first token.",
+                 &Counters::prefill);
+  page.histogram("request_decode_time_seconds", "From the first token to the last.",
+                 &Counters::decode);
+  page.histogram("request_prompt_tokens", "Tokens of a prompt.", &Counters::prompts);
+  page.histogram("request_generation_tokens", "Tokens of an answer.", &Counters::generations);
+  page.histogram("iteration_tokens_total", "Tokens of a step.", &Counters::step_tokens);
   page.head("step_seconds", "histogram", "Time of a step on the device.");
-  page.series("step_seconds", ",kind=\"prefill\"", prefill_steps_);
-  page.series("step_seconds", ",kind=\"decode\"", decode_steps_);
+  page.series("step_seconds", ",kind=\"prefill\"", &Counters::prefill_steps);
+  page.series("step_seconds", ",kind=\"decode\"", &Counters::decode_steps);
   return page.take();
 }
 

@@ -10,21 +10,25 @@
 
 namespace tokamak::serve {
 
-class Metrics {
- public:
-  Metrics();
+/// What has been counted of one model.
+struct ModelCounters {
+  ModelCounters();
 
+  std::map<std::string, uint64_t, std::less<>> successes;  // by why they ended
+  uint64_t prompt_tokens = 0, cached_tokens = 0, generated_tokens = 0, cancelled = 0;
+  Histogram first_token, next_token, whole, queue, prefill, decode;
+  Histogram prompts, generations, step_tokens, prefill_steps, decode_steps;
+};
+
+class ModelMetrics {
+ public:
   /// What a scheduler tells of its work.
   SchedulerObserver observer();
   /// An answer is whole; it is counted where the scheduler has just finished the last part of it.
   void succeeded();
   void cancelled();
-  void answered(const Answered& answered);
-  /// What the model is called from here on.
-  void name_model(std::string model);
 
-  /// `stats`: the scheduler's, now. The text format 0.0.4.
-  std::string text(const SchedulerStats& stats, size_t connections) const;
+  ModelCounters counters() const;
 
  private:
   void token(double seconds, bool is_first);
@@ -32,13 +36,29 @@ class Metrics {
   void finished(const Generation& generation, double queue_seconds);
 
   mutable std::mutex mutex_;
-  std::string model_;
-  std::map<std::pair<std::string, int>, uint64_t> answers_;  // by path and status
-  std::map<std::string, uint64_t, std::less<>> successes_;   // by why they ended
+  ModelCounters counters_;
   std::string last_finish_;
-  uint64_t prompt_tokens_ = 0, cached_tokens_ = 0, generated_tokens_ = 0, cancelled_ = 0;
-  Histogram first_token_, next_token_, whole_, queue_, prefill_, decode_;
-  Histogram prompts_, generations_, step_tokens_, prefill_steps_, decode_steps_;
+};
+
+/// A model at the time of a scrape.
+struct ModelSample {
+  std::string name;
+  ModelCounters counters;
+  SchedulerStats stats;  // all 0 where it is not loaded, but for what is counted
+  bool is_loaded = false;
+  uint64_t loads = 0;
+};
+
+/// What has been counted of the server as a whole, on its thread.
+class HttpMetrics {
+ public:
+  void answered(const Answered& answered);
+
+  /// The text format 0.0.4.
+  std::string text(std::span<const ModelSample> models, size_t connections) const;
+
+ private:
+  std::map<std::pair<std::string, int>, uint64_t> answers_;  // by path and status
 };
 
 }  // namespace tokamak::serve

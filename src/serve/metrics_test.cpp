@@ -17,9 +17,12 @@ TEST(Histogram, CountsWhatIsBelowEachBound) {
 }
 
 struct MetricsTest : testing::Test {
+  std::string text() {
+    samples[0].counters = metrics.counters();
+    return http.text(samples, 3);
+  }
   bool has(std::string_view line) {
-    const std::string text = metrics.text(stats, 3);
-    return text.find(fmt::format("\n{}\n", line)) != text.npos;
+    return text().find(fmt::format("\n{}\n", line)) != std::string::npos;
   }
   void finish(FinishReason reason) {
     Generation generation;
@@ -30,15 +33,28 @@ struct MetricsTest : testing::Test {
     metrics.observer().finished(generation, 0.25);
   }
 
-  Metrics metrics;
-  SchedulerStats stats;
+  ModelMetrics metrics;
+  HttpMetrics http;
+  std::vector<ModelSample> samples = {{.name = "m"}};
 };
 
 TEST_F(MetricsTest, NamesTheModel) {
-  metrics.name_model("org/\"x\"");
-  stats.running = 2;
+  samples[0].name = "org/\"x\"";
+  samples[0].stats.running = 2;
   EXPECT_TRUE(has("tokamak:num_requests_running{model_name=\"org/\\\"x\\\"\"} 2"));
-  EXPECT_TRUE(has("tokamak:http_connections{model_name=\"org/\\\"x\\\"\"} 3"));
+  EXPECT_TRUE(has("tokamak:http_connections 3"));
+}
+
+TEST_F(MetricsTest, HasEveryMetricOnceAndASampleForEachModel) {
+  samples.push_back({.name = "n", .is_loaded = true, .loads = 4});
+  EXPECT_TRUE(
+      has("# TYPE tokamak:model_loaded gauge\ntokamak:model_loaded{model_name=\"m\"} 0\n"
+          "tokamak:model_loaded{model_name=\"n\"} 1"));
+  EXPECT_TRUE(has("tokamak:model_loads_total{model_name=\"n\"} 4"));
+  const std::string all = text();
+  const size_t first = all.find("# TYPE tokamak:step_seconds ");
+  EXPECT_NE(first, all.npos);
+  EXPECT_EQ(all.find("# TYPE tokamak:step_seconds ", first + 1), all.npos);
 }
 
 TEST_F(MetricsTest, CountsAnAnswerOnceHoweverManyChoicesItHas) {
@@ -46,33 +62,32 @@ TEST_F(MetricsTest, CountsAnAnswerOnceHoweverManyChoicesItHas) {
   finish(FinishReason::kMaxTokens);
   metrics.succeeded();
   metrics.succeeded();  // of an answer without text
-  EXPECT_TRUE(has("tokamak:request_success_total{model_name=\"\",finished_reason=\"length\"} 1"));
-  EXPECT_TRUE(has("tokamak:prompt_tokens_total{model_name=\"\"} 14"));
-  EXPECT_TRUE(has("tokamak:generation_tokens_total{model_name=\"\"} 4"));
-  EXPECT_TRUE(has("tokamak:prefix_cache_hits_total{model_name=\"\"} 8"));
-  EXPECT_TRUE(has("tokamak:request_queue_time_seconds_count{model_name=\"\"} 2"));
+  EXPECT_TRUE(has("tokamak:request_success_total{model_name=\"m\",finished_reason=\"length\"} 1"));
+  EXPECT_TRUE(has("tokamak:prompt_tokens_total{model_name=\"m\"} 14"));
+  EXPECT_TRUE(has("tokamak:generation_tokens_total{model_name=\"m\"} 4"));
+  EXPECT_TRUE(has("tokamak:prefix_cache_hits_total{model_name=\"m\"} 8"));
+  EXPECT_TRUE(has("tokamak:request_queue_time_seconds_count{model_name=\"m\"} 2"));
 }
 
 TEST_F(MetricsTest, DoesNotTakeWhatWasCancelledForASuccess) {
   finish(FinishReason::kCancelled);
   metrics.succeeded();
-  EXPECT_EQ(metrics.text(stats, 0).find("finished_reason"), std::string::npos);
-  EXPECT_TRUE(has("tokamak:e2e_request_latency_seconds_count{model_name=\"\"} 0"));
+  EXPECT_EQ(text().find("finished_reason"), std::string::npos);
+  EXPECT_TRUE(has("tokamak:e2e_request_latency_seconds_count{model_name=\"m\"} 0"));
 }
 
 TEST_F(MetricsTest, MakesNoSeriesOfPathsThatStrangersInvent) {
-  metrics.answered({.path = "/v1/models", .status = 200});
-  metrics.answered({.path = "/a", .status = 404});
-  metrics.answered({.path = "/b", .status = 404});
-  EXPECT_TRUE(
-      has("tokamak:http_requests_total{model_name=\"\",path=\"/v1/models\",status=\"200\"} 1"));
-  EXPECT_TRUE(has("tokamak:http_requests_total{model_name=\"\",path=\"other\",status=\"404\"} 2"));
+  http.answered({.path = "/v1/models", .status = 200});
+  http.answered({.path = "/a", .status = 404});
+  http.answered({.path = "/b", .status = 404});
+  EXPECT_TRUE(has("tokamak:http_requests_total{path=\"/v1/models\",status=\"200\"} 1"));
+  EXPECT_TRUE(has("tokamak:http_requests_total{path=\"other\",status=\"404\"} 2"));
 }
 
 TEST_F(MetricsTest, ShowsTheShareOfPagesInUse) {
-  stats.pages = 8;
-  stats.free_pages = 2;
-  EXPECT_TRUE(has("tokamak:kv_cache_usage_perc{model_name=\"\"} 0.75"));
+  samples[0].stats.pages = 8;
+  samples[0].stats.free_pages = 2;
+  EXPECT_TRUE(has("tokamak:kv_cache_usage_perc{model_name=\"m\"} 0.75"));
 }
 
 }  // namespace

@@ -6,18 +6,19 @@ namespace tokamak::serve {
 
 Result<std::unique_ptr<ServiceLoop>> ServiceLoop::make(std::unique_ptr<Engine> engine,
                                                        openai::ServiceOptions options,
-                                                       Metrics& metrics, Deliver deliver) {
+                                                       ModelMetrics& metrics, Deliver deliver) {
   Scheduler* scheduler = nullptr;
   if (engine->compiled().gives_text()) {
     TOK_TRY(scheduler, engine->scheduler());
     scheduler->observe(metrics.observer());
   }
-  metrics.name_model(options.model);
   TOK_TRY(auto service, openai::Service::make(*engine, std::move(options)));
   const std::string notice = service->notice();
+  const openai::ModelCard card = service->card();
   auto own = std::unique_ptr<ServiceLoop>(
       new ServiceLoop(std::move(service), scheduler, metrics, std::move(deliver)));
   own->notice_ = notice;
+  own->card_ = card;
   own->loop_ = std::make_unique<EngineLoop>(
       std::move(engine), scheduler,
       EngineLoop::Options{.turned = [loop = own.get()] { loop->end_turn(); }});
@@ -25,7 +26,7 @@ Result<std::unique_ptr<ServiceLoop>> ServiceLoop::make(std::unique_ptr<Engine> e
 }
 
 ServiceLoop::ServiceLoop(std::unique_ptr<openai::Service> service, Scheduler* scheduler,
-                         Metrics& metrics, Deliver deliver)
+                         ModelMetrics& metrics, Deliver deliver)
     : service_(std::move(service)),
       scheduler_(scheduler),
       metrics_(&metrics),

@@ -26,8 +26,8 @@ class ServiceLoop {
   /// `metrics` outlives it. Errors: those of Service::make, a scheduler that does not fit the
   /// model.
   static Result<std::unique_ptr<ServiceLoop>> make(std::unique_ptr<Engine> engine,
-                                                   openai::ServiceOptions options, Metrics& metrics,
-                                                   Deliver deliver);
+                                                   openai::ServiceOptions options,
+                                                   ModelMetrics& metrics, Deliver deliver);
   ServiceLoop(const ServiceLoop&) = delete;
   ServiceLoop& operator=(const ServiceLoop&) = delete;
   /// Ends what runs.
@@ -36,6 +36,7 @@ class ServiceLoop {
   // Any thread may call these.
   /// What the owner should know of the model's chat template; empty where there is nothing.
   const std::string& notice() const { return notice_; }
+  const openai::ModelCard& card() const { return card_; }
   void begin(CallId id, openai::HttpRequest request);
   /// Nothing more is delivered of it than a turn under way may bring.
   void cancel(CallId id);
@@ -47,7 +48,7 @@ class ServiceLoop {
   SchedulerStats stats() const;
 
  private:
-  ServiceLoop(std::unique_ptr<openai::Service> service, Scheduler* scheduler, Metrics& metrics,
+  ServiceLoop(std::unique_ptr<openai::Service> service, Scheduler* scheduler, ModelMetrics& metrics,
               Deliver deliver);
 
   void start(CallId id, const openai::HttpRequest& request);
@@ -60,10 +61,11 @@ class ServiceLoop {
   Scheduler* scheduler_;
   std::map<CallId, openai::ExchangeId> running_;
   std::vector<Part> parts_;
-  Metrics* metrics_;
+  ModelMetrics* metrics_;
   Deliver deliver_;
 
   std::string notice_;
+  openai::ModelCard card_;
   mutable std::mutex mutex_;
   SchedulerStats stats_;
   std::unique_ptr<EngineLoop> loop_;  // the last: its thread uses the others

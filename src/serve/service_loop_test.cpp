@@ -86,7 +86,7 @@ class ServiceLoopTest : public testing::Test {
     return loop_->stats().steps == before;
   }
 
-  Metrics metrics_;
+  ModelMetrics metrics_;
   uint64_t drawn_ = 0, turns_ = 0;
   std::mutex mutex_;
   std::condition_variable arrived_;
@@ -136,8 +136,7 @@ TEST_F(ServiceLoopTest, SaysNothingMoreToWhoIsGone) {
   wait_for_turn();
   EXPECT_EQ(loop_->stats().running, 0u);
   EXPECT_FALSE(has_ended(kCall));
-  EXPECT_NE(metrics_.text({}, 0).find("requests_cancelled_total{model_name=\"storyteller\"} 1\n"),
-            std::string::npos);
+  EXPECT_EQ(metrics_.counters().cancelled, 1u);
 }
 
 TEST_F(ServiceLoopTest, EndsAHeldRequestThatIsCancelled) {
@@ -163,7 +162,8 @@ TEST_F(ServiceLoopTest, TellsThoseItCancelsItself) {
 TEST_F(ServiceLoopTest, CountsTokens) {
   stream(kCall, 4);
   wait_for_end(kCall);
-  const std::string text = metrics_.text(loop_->stats(), 0);
+  const std::string text = HttpMetrics().text(
+      std::vector<ModelSample>{{.name = "storyteller", .counters = metrics_.counters()}}, 0);
   const auto has = [&](std::string_view line) { return text.find(line) != text.npos; };
   EXPECT_TRUE(has("generation_tokens_total{model_name=\"storyteller\"} 4\n")) << text;
   EXPECT_TRUE(has("time_to_first_token_seconds_count{model_name=\"storyteller\"} 1\n")) << text;

@@ -331,7 +331,7 @@ Result<void> run(const ChatFlags& flags) {
   const ChatTerminal terminal(paste_terminal());
   Chat chat(flags, *engine, std::move(session), std::move(choice), std::move(memory));
   const bool is_own = !model.empty();
-  return chat.talk(model_id(model, engine->files()) + (is_own ? "" : " (built-in)"));
+  return chat.talk(model_id(model, engine->files().name) + (is_own ? "" : " (built-in)"));
 }
 
 }  // namespace

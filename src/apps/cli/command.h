@@ -23,6 +23,7 @@ void add_chat(App& app, Action& action);
 void add_describe(App& app, Action& action);
 void add_transcribe(App& app, Action& action);
 void add_serve(App& app, Action& action);
+void add_ps(App& app, Action& action);
 void add_mcp(App& app, Action& action);
 void add_embed(App& app, Action& action);
 void add_rerank(App& app, Action& action);
@@ -48,14 +49,15 @@ inline constexpr const char* kCheckingCommands = "Commands for checking and scri
 Option* add_model(App& command, std::string& model, const std::string& meaning);
 
 /// A model as a person calls it, not where it lies: org/name, or the name of its folder or file.
-/// `typed`: what MODEL was; "" for the built-in one.
-std::string model_id(const std::string& typed, const ModelFiles& files);
+/// `typed`: what MODEL was, "" for the built-in one; `path`: where that is.
+std::string model_id(const std::string& typed, const std::string& path);
 
 /// MODEL and where it runs.
 class ModelFlags {
  public:
-  /// kByName: by -m alone, for commands whose words are something else.
-  enum class Model : uint8_t { kRequired, kOptional, kByName };
+  /// kSeveral: any number of them; kByName: by -m alone, for commands whose words are something
+  /// else.
+  enum class Model : uint8_t { kRequired, kOptional, kSeveral, kByName };
   void add(App& command, Model model);
   /// With a progress line on a terminal. Fetches the model first when it is not there and --pull or
   /// the person at the terminal says so. Errors: flags that make no sense together, no such model.
@@ -70,14 +72,20 @@ class ModelFlags {
   static Result<std::unique_ptr<Engine>> open(OpenOptions options);
   /// As it was named; "" for the built-in one.
   const std::string& model() const { return repo_.empty() ? options_.model : repo_; }
+  /// The same of kSeveral; none where none was named.
+  std::vector<std::string> models() const {
+    return repo_.empty() ? models_ : std::vector<std::string>{repo_};
+  }
 
  private:
+  Option* add_model_option(App& command, Model model);
   void add_device_options(App& command);
   void add_memory_option(App& command);
   void add_developer_options(App& command);
 
   App* command_ = nullptr;
   OpenOptions options_;
+  std::vector<std::string> models_;
   std::string repo_;
   int device_ = -1;
   std::vector<std::string> disabled_, forced_;

@@ -62,6 +62,7 @@ int run(int argc, char** argv) {
   add_describe(app, action);
   add_transcribe(app, action);
   add_serve(app, action);
+  add_ps(app, action);
   add_mcp(app, action);
   add_embed(app, action);
   add_rerank(app, action);

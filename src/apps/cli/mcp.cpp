@@ -25,11 +25,12 @@ Result<void> run(const McpFlags& flags) {
     TOK_TRY(scheduler, engine.scheduler());
   }
   EngineLoop loop(std::move(opened), scheduler, {});
-  TOK_TRY(const auto service,
-          openai::Service::make(engine, {.model = model_id(flags.model.model(), engine.files()),
-                                         .created = unix_seconds(),
-                                         .unix_seconds = unix_seconds,
-                                         .random = random_numbers()}));
+  TOK_TRY(
+      const auto service,
+      openai::Service::make(engine, {.model = model_id(flags.model.model(), engine.files().name),
+                                     .created = unix_seconds(),
+                                     .unix_seconds = unix_seconds,
+                                     .random = random_numbers()}));
   Result<void> written;
   mcp::Session session(*service, {.version = TOKAMAK_VERSION, .is_encoder = is_encoder},
                        [&written](std::string_view line) {

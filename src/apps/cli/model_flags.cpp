@@ -57,24 +57,31 @@ Option* add_model(App& command, std::string& model, const std::string& meaning) 
   return command.add_option("MODEL,-m,--model", model, meaning)->check(not_empty("a MODEL"));
 }
 
-std::string model_id(const std::string& typed, const ModelFiles& files) {
+std::string model_id(const std::string& typed, const std::string& path) {
   namespace fs = std::filesystem;
   if (!typed.empty() && !file_exists(typed)) return typed;  // org/name
   std::error_code ignored;
-  const fs::path path = fs::weakly_canonical(typed.empty() ? files.name : typed, ignored);
-  return (path.extension() == ".gguf" ? path.stem() : path.filename()).string();
+  const fs::path real = fs::weakly_canonical(typed.empty() ? path : typed, ignored);
+  return (real.extension() == ".gguf" ? real.stem() : real.filename()).string();
+}
+
+Option* ModelFlags::add_model_option(App& command, Model model) {
+  std::string meaning =
+      "model folder (Hugging Face layout), .gguf file, or org/name of a model on Hugging Face";
+  if (model == Model::kOptional) meaning += "; the built-in model without";
+  if (model == Model::kSeveral) meaning += " (repeatable); the built-in model without";
+  if (model == Model::kRequired || model == Model::kOptional) {
+    return add_model(command, options_.model, meaning);
+  }
+  Option* option = model == Model::kByName
+                       ? command.add_option("-m,--model", options_.model, meaning)
+                       : command.add_option("MODEL,-m,--model", models_, meaning);
+  return option->type_name("MODEL")->check(not_empty("a MODEL"));
 }
 
 void ModelFlags::add(App& command, Model model) {
   command_ = &command;
-  std::string meaning =
-      "model folder (Hugging Face layout), .gguf file, or org/name of a model on Hugging Face";
-  if (model == Model::kOptional) meaning += "; the built-in model without";
-  Option* path = model == Model::kByName
-                     ? command.add_option("-m,--model", options_.model, meaning)
-                           ->type_name("MODEL")
-                           ->check(not_empty("a MODEL"))
-                     : add_model(command, options_.model, meaning);
+  Option* path = add_model_option(command, model);
   Option* repo = command
                      .add_option("-hf,--hf-repo", repo_,
                                  "the same as --pull with org/name or org/name:QUANTIZATION")

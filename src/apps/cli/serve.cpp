@@ -1,8 +1,7 @@
 // tokamak serve: answers programs over HTTP.
-#include <filesystem>
 #include <thread>
 
-#include "apps/cli/command.h"
+#include "apps/cli/served_models.h"
 #include "apps/cli/service_sources.h"
 #include "serve/access_log.h"
 #include "serve/gateway.h"
@@ -14,10 +13,11 @@ struct ServeFlags {
   ModelFlags model;
   serve::ServerOptions server;
   serve::GatewayOptions gateway;
-  uint32_t port = 8080, sequences = 16, max_body_mib = 32;
-  std::string alias, log = "text";
+  PoolFlags pool;
+  uint32_t port = 8080, max_body_mib = 32;
+  std::string log = "text";
   std::vector<std::string> key_files;
-  double time_scale = 1, megapixels = 1;
+  double time_scale = 1;
 };
 
 std::string example(const std::string& url, const std::string& model) {
@@ -89,7 +89,6 @@ Result<std::unique_ptr<serve::Server>> listen(ServeFlags& flags) {
   flags.server.limits.request.body_bytes = uint64_t{flags.max_body_mib} << 20;
   scale_times(flags.server.limits, flags.time_scale);
   TOK_TRY(auto server, serve::Server::listen(flags.server));
-  flags.gateway.sequences = flags.sequences;
   flags.gateway.random = random_numbers();
   flags.gateway.log = log_to_stderr(flags.log);
   flags.gateway.access.checks_host = server->is_loopback();
@@ -103,34 +102,17 @@ Result<std::unique_ptr<serve::Server>> listen(ServeFlags& flags) {
 }
 
 Result<void> run(ServeFlags flags) {
-  TOK_TRY(OpenOptions options, flags.model.options());
+  TOK_TRY(const std::vector<ServedModel> models, served_models(flags.model, flags.pool));
   TOK_TRY(add_keys_of_files(flags));
-  options.sequences = flags.sequences;
-  options.image_pixels = pixels_of(flags.megapixels);
-  options.needs_images = false;
   TOK_TRY(const auto server, listen(flags));
-  serve::Metrics metrics;
-  serve::Gateway gateway(*server, metrics, flags.gateway);
-  std::unique_ptr<serve::ServiceLoop> loop;  // ends after the server, which calls it
+  serve::Gateway gateway(*server, flags.gateway);
+  std::unique_ptr<serve::ModelPool> pool;  // ends after the server, which calls it
   ServerThread thread(*server, gateway);
 
-  TOK_TRY(auto engine, ModelFlags::open(std::move(options)));
-  const std::string id =
-      flags.alias.empty() ? model_id(flags.model.model(), engine->files()) : flags.alias;
-  const auto deliver = [&](std::vector<serve::Part> parts) {
-    // A job is copied where std::function is.
-    auto shared = std::make_shared<std::vector<serve::Part>>(std::move(parts));
-    server->post([&gateway, shared] { gateway.take(std::move(*shared)); });
-  };
-  TOK_TRY(loop, serve::ServiceLoop::make(std::move(engine),
-                                         {.model = id,
-                                          .created = unix_seconds(),
-                                          .unix_seconds = unix_seconds,
-                                          .random = random_numbers()},
-                                         metrics, deliver));
-  if (!loop->notice().empty()) note(fmt::format("note: {}\n", loop->notice()));
+  TOK_TRY(pool, open_pool(models, flags.pool, *server,
+                          [&](std::vector<serve::Part> parts) { gateway.take(std::move(parts)); }));
   server->post([&] {
-    gateway.open(*loop);
+    gateway.open(*pool);
     server->on_signal([&] {
       if (gateway.is_draining()) std::_Exit(exit_code(ErrorCode::kCancelled));
       note("Stopping when the requests under way have ended; once more stops at once.\n");
@@ -139,7 +121,7 @@ Result<void> run(ServeFlags flags) {
   });
   const std::string url = "http://" + server->address();
   TOK_TRY(print(fmt::format("Listening on {}\n", url)));
-  note(fmt::format("Try:\n{}", example(url, id)));
+  note(fmt::format("Try:\n{}", example(url, models.front().names.front())));
   thread.wait();
   return {};
 }
@@ -204,33 +186,18 @@ void add_serve(App& app, Action& action) {
   command->footer(R"(Examples:
   tokamak serve
   tokamak serve path/to/model --port 9000 --max-sequences 32
-  tokamak serve path/to/model --host 0.0.0.0 --api-key-file keys.txt)");
+  tokamak serve org/chat org/embedder --pin org/embedder --max-loaded 2
+  tokamak serve --alias big=path/to/a --alias small=path/to/b --keep-alive 10m
+  tokamak serve path/to/model --host 0.0.0.0 --api-key-file keys.txt
+`tokamak ps` shows which models are in memory.)");
   auto flags = std::make_shared<ServeFlags>();
-  flags->model.add(*command, ModelFlags::Model::kOptional);
+  flags->model.add(*command, ModelFlags::Model::kSeveral);
   add_network_options(*command, *flags);
-  command
-      ->add_option("-a,--alias", flags->alias,
-                   "the model's id for clients; default: the name of its folder or file")
-      ->type_name("NAME")
-      ->check(not_empty("a name"));
-  command->add_option("--max-sequences", flags->sequences, "answers that are generated at once")
-      ->capture_default_str()
-      ->check(Range(1, int(kMaxSequences)));
-  command
-      ->add_option("--max-queue", flags->gateway.max_queue,
-                   "requests that wait for one of those to end; more are told to come again")
-      ->capture_default_str()
-      ->check(Range(0, 1 << 20));
-  command
-      ->add_option(
-          "--megapixels", flags->megapixels,
-          "larger images are made smaller, to this, by models that read some; 0: text only")
-      ->capture_default_str()
-      ->check(Range(0.0, 16.0));
   command->add_option("--max-body", flags->max_body_mib, "largest body of a request, in MiB")
       ->type_name("MIB")
       ->capture_default_str()
       ->check(Range(1, 1024));
+  add_pool_options(*command, flags->pool);
   add_access_options(*command, *flags);
   command->callback([flags, &action] { action = [flags] { return run(*flags); }; });
 }

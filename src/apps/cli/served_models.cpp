@@ -1,0 +1,218 @@
+#include "apps/cli/served_models.h"
+
+#include <set>
+
+#include "apps/cli/service_sources.h"
+#include "engine/memory.h"
+
+namespace tokamak::cli {
+namespace {
+
+/// The one that was typed so, or a new one.
+ServedModel& model_typed(std::vector<ServedModel>& models, const std::string& typed) {
+  const auto found = std::ranges::find(models, typed, &ServedModel::typed);
+  return found != models.end() ? *found : models.emplace_back(ServedModel{.typed = typed});
+}
+
+/// By what was typed; a name where two are called the same is an error.
+Result<std::vector<ServedModel>> named_models(const ModelFlags& flags,
+                                              const std::vector<std::string>& aliases) {
+  std::vector<ServedModel> models;
+  for (const std::string& typed : flags.models()) models.push_back({.typed = typed});
+  const auto is_plain = [](const std::string& alias) { return !alias.contains('='); };
+  if (models.empty() && (aliases.empty() || std::ranges::any_of(aliases, is_plain))) {
+    models.emplace_back();  // the built-in one
+  }
+  for (const std::string& alias : aliases) {
+    const size_t equals = alias.find('=');
+    ServedModel& model =
+        is_plain(alias) ? models.front() : model_typed(models, alias.substr(equals + 1));
+    model.names.push_back(alias.substr(0, equals));
+  }
+  std::set<std::string> taken;
+  for (ServedModel& model : models) {
+    TOK_TRY(model.options, flags.options_of(model.typed));
+    if (model.typed.empty()) {
+      TOK_TRY(model.options.model, builtin_model_folder());
+    }
+    if (model.names.empty()) model.names.push_back(model_id(model.typed, model.options.model));
+    for (const std::string& name : model.names) {
+      if (taken.insert(name).second) continue;
+      return fail(ErrorCode::kUsage,
+                  "Two models are called \"{}\"; --alias NAME=MODEL gives one another name.", name);
+    }
+  }
+  return models;
+}
+
+bool is_any_of(const std::vector<std::string>& names, const std::vector<std::string>& of) {
+  return std::ranges::find_first_of(names, of) != names.end();
+}
+
+/// What the files of a model tell before it is loaded.
+serve::PoolModel described(const ServedModel& model, const DeviceInfo& device) {
+  serve::PoolModel out = {.names = model.names, .path = model.options.model};
+  out.card.created = unix_seconds();
+  const auto path = find_model(model.options.model);
+  const auto files = path ? read_model_files(*path) : Result<ModelFiles>(Failure(path.error()));
+  OpenOptions options = model.options;
+  options.memory.clear();  // what it needs, not what it may take
+  const auto compiled = files ? Engine::compile(*files, device, options)
+                              : Result<Engine::Compiled>(Failure(files.error()));
+  if (!compiled) {
+    note(fmt::format("note: {} cannot be loaded as it is: {}\n", model.names.front(),
+                     compiled.error().message));
+    return out;
+  }
+  const int64_t created = out.card.created;
+  out.card = openai::model_card(*files, *compiled, openai::find_chat_form(*files, nullptr));
+  out.card.created = created;
+  out.least_bytes = least_bytes(*compiled, options);
+  return out;
+}
+
+/// Bytes that all models may take together, of which one is loaded; 0: not known.
+Result<uint64_t> memory_of_all(const Engine& first, const OpenOptions& options) {
+  OpenOptions own = options;
+  own.free_memory = free_memory(first.backend());
+  // What it was before the first one was loaded.
+  if (own.free_memory != 0) own.free_memory += needed_bytes(first.compiled());
+  TOK_TRY(const std::optional<uint64_t> limit, memory_limit(own, first.device()));
+  return limit.value_or(0);
+}
+
+/// How the pool opens one of `models` while others run.
+auto opener(const std::vector<ServedModel>& models) {
+  std::vector<OpenOptions> all;
+  for (const ServedModel& model : models) all.push_back(model.options);
+  return [all = std::move(all)](size_t model, uint64_t room, const std::atomic<bool>& cancelled) {
+    OpenOptions options = all[model];
+    if (!options.memory.empty() && room != 0) options.memory = std::to_string(room);
+    options.progress = [&cancelled](uint64_t, uint64_t) { return !cancelled; };
+    return Engine::open(options);
+  };
+}
+
+serve::PoolOptions pool_options(const PoolFlags& flags, const std::vector<ServedModel>& models) {
+  serve::PoolOptions options = {.limits = {.models = flags.max_loaded},
+                                .sequences = flags.sequences,
+                                .max_queue = flags.max_queue,
+                                .open = opener(models),
+                                .note = [](std::string_view text) { note(text); },
+                                .unix_seconds = unix_seconds,
+                                .random = random_numbers};
+  if (!flags.keep_alive.empty()) {
+    options.keep_seconds = **openai::read_keep_alive(Json(flags.keep_alive));
+  }
+  return options;
+}
+
+}  // namespace
+
+void add_pool_options(App& command, PoolFlags& flags) {
+  constexpr const char* kGroup = "Several models";
+  command
+      .add_option("-a,--alias", flags.aliases,
+                  "NAME: what clients call the first MODEL; NAME=MODEL: what they call that one, "
+                  "which need not be named otherwise (repeatable); default: the name of its folder "
+                  "or file")
+      ->type_name("NAME[=MODEL]")
+      ->check([](const std::string& text) {
+        const bool is_named = !text.empty() && text.front() != '=';
+        return is_named ? "" : not_expected(text, "a name or NAME=MODEL");
+      })
+      ->group(kGroup);
+  command
+      .add_flag("--preload", flags.preload,
+                "load all models at the start; otherwise the first one, and others when a "
+                "request asks for them")
+      ->group(kGroup);
+  command
+      .add_option("--max-loaded", flags.max_loaded,
+                  "most models in memory at once; the one that was used least recently leaves; "
+                  "default: as many as fit")
+      ->check(Range(1, 4096))
+      ->group(kGroup);
+  command.add_option("--pin", flags.pins, "a model that never leaves memory (repeatable)")
+      ->type_name("NAME")
+      ->check(not_empty("a name"))
+      ->group(kGroup);
+  command
+      .add_option("--keep-alive", flags.keep_alive,
+                  "how long a model stays in memory after its last request, in seconds or as 5m; "
+                  "requests of Ollama's protocol may say so themselves; default: until its room is "
+                  "needed")
+      ->type_name("TIME")
+      ->check([](const std::string& text) {
+        return openai::read_keep_alive(Json(text)) ? "" : not_expected(text, "seconds or 5m");
+      })
+      ->group(kGroup);
+  command
+      .add_option("--max-sequences", flags.sequences,
+                  "answers of a model that are generated at once")
+      ->capture_default_str()
+      ->check(Range(1, int(kMaxSequences)));
+  command
+      .add_option("--max-queue", flags.max_queue,
+                  "requests of a model that wait for one of those to end; more are told to come "
+                  "again")
+      ->capture_default_str()
+      ->check(Range(0, 1 << 20));
+  command
+      .add_option("--megapixels", flags.megapixels,
+                  "larger images are made smaller, to this, by models that read some; 0: text only")
+      ->capture_default_str()
+      ->check(Range(0.0, 16.0));
+}
+
+Result<std::vector<ServedModel>> served_models(const ModelFlags& flags, const PoolFlags& pool) {
+  TOK_TRY(std::vector<ServedModel> models, named_models(flags, pool.aliases));
+  for (const std::string& pin : pool.pins) {
+    const auto has_name = [&](const ServedModel& one) { return is_any_of(one.names, {pin}); };
+    if (std::ranges::none_of(models, has_name)) {
+      return fail(ErrorCode::kUsage, "--pin is \"{}\", but no model has that name.", pin);
+    }
+  }
+  if (pool.preload && pool.max_loaded != 0 && pool.max_loaded < models.size()) {
+    return fail(ErrorCode::kUsage, "--preload loads {} models, but --max-loaded allows {}.",
+                models.size(), pool.max_loaded);
+  }
+  for (ServedModel& model : models) {
+    model.options.sequences = pool.sequences;
+    model.options.image_pixels = pixels_of(pool.megapixels);
+    model.options.needs_images = false;
+  }
+  return models;
+}
+
+Result<std::unique_ptr<serve::ModelPool>> open_pool(const std::vector<ServedModel>& models,
+                                                    const PoolFlags& flags, serve::Server& server,
+                                                    serve::ModelPool::Deliver deliver) {
+  TOK_TRY(auto engine, ModelFlags::open(models.front().options));
+  serve::PoolOptions options = pool_options(flags, models);
+  TOK_TRY(options.limits.bytes, memory_of_all(*engine, models.front().options));
+  std::vector<serve::PoolModel> all;
+  for (const ServedModel& model : models) {
+    serve::PoolModel& own =
+        all.emplace_back(all.empty() ? serve::PoolModel{.names = model.names,
+                                                        .path = model.options.model,
+                                                        .card = {.created = unix_seconds()},
+                                                        .least_bytes = 0}
+                                     : described(model, engine->device()));
+    // A server of one model is there for that one.
+    own.is_pinned =
+        (models.size() == 1 && flags.keep_alive.empty()) || is_any_of(model.names, flags.pins);
+  }
+  auto pool = std::make_unique<serve::ModelPool>(server, std::move(all), std::move(options),
+                                                 std::move(deliver));
+  TOK_TRY(pool->add(0, std::move(engine)));
+  for (size_t i = 1; flags.preload && i < models.size(); ++i) {
+    OpenOptions one = models[i].options;
+    if (!one.memory.empty()) one.memory = std::to_string(pool->room());
+    TOK_TRY(auto next, ModelFlags::open(std::move(one)));
+    TOK_TRY(pool->add(i, std::move(next)));
+  }
+  return pool;
+}
+
+}  // namespace tokamak::cli

@@ -1,0 +1,36 @@
+// Which models `tokamak serve` offers, by which names, and how they are opened.
+#pragma once
+#include "apps/cli/command.h"
+#include "serve/model_pool.h"
+
+namespace tokamak::cli {
+
+struct ServedModel {
+  std::string typed;               // as MODEL was; "": the built-in one
+  std::vector<std::string> names;  // the first is its id
+  OpenOptions options;
+};
+
+/// What `tokamak serve` is told of its models and of who may wait for them.
+struct PoolFlags {
+  uint32_t sequences = 16, max_queue = 512, max_loaded = 0;
+  double megapixels = 1;
+  std::vector<std::string> aliases, pins;
+  std::string keep_alive;
+  bool preload = false;
+};
+void add_pool_options(App& command, PoolFlags& flags);
+
+/// The models of MODEL and of --alias: NAME, of the first of them, or NAME=MODEL, of one of them or
+/// of one more. The first name of a model is its id; without one it is called as its folder or
+/// file. Models that are not there are fetched as for all commands. Errors: a name that two have,
+/// --pin of none, more to load at the start than may be loaded.
+Result<std::vector<ServedModel>> served_models(const ModelFlags& flags, const PoolFlags& pool);
+
+/// Opens the first model, or all, and looks at the files of the others: what is wrong with those is
+/// a note.
+Result<std::unique_ptr<serve::ModelPool>> open_pool(const std::vector<ServedModel>& models,
+                                                    const PoolFlags& flags, serve::Server& server,
+                                                    serve::ModelPool::Deliver deliver);
+
+}  // namespace tokamak::cli

@@ -1,0 +1,103 @@
+#include "openai/model_card.h"
+
+#include "base/ascii.h"
+#include "openai/ollama_time.h"
+
+namespace tokamak::openai {
+namespace {
+
+/// "gemma3" of "Gemma3ForCausalLM", as Ollama calls families.
+std::string family_of(const std::string& architecture) {
+  return ascii_lower(architecture.substr(0, architecture.find("For")));
+}
+
+Json details(const ModelCard& card) {
+  return Json(Json::Object{{"parent_model", ""},
+                           {"format", card.format},
+                           {"family", card.family},
+                           {"families", Json::Array{card.family}}});
+}
+
+Json listed(const ModelCard& card, uint64_t bytes) {
+  return Json(Json::Object{
+      {"name", card.id}, {"model", card.id}, {"size", bytes}, {"details", details(card)}});
+}
+
+}  // namespace
+
+ModelCard model_card(const ModelFiles& files, const Engine::Compiled& compiled,
+                     const ChatForm& chat) {
+  ModelCard card;
+  for (const auto& tensor : files.tensors.tensors()) card.bytes += tensor.bytes;
+  card.format = files.vocab ? "gguf" : "safetensors";
+  card.family = family_of(compiled.facts.architecture);
+  card.context = compiled.context;
+  card.hidden = compiled.facts.hidden;
+  card.chat_template = chat_template_named(files, "default").value_or("");
+  if (compiled.encoder) {
+    card.capabilities = {"embedding"};
+    return card;
+  }
+  card.capabilities = {"completion", "tools"};
+  if (!chat.reasoning_open.empty()) card.capabilities.emplace_back("thinking");
+  if (compiled.vision) card.capabilities.emplace_back("vision");
+  return card;
+}
+
+Json model_json(const ModelCard& card) {
+  Json out(Json::Object{
+      {"id", card.id}, {"object", "model"}, {"created", card.created}, {"owned_by", "tokamak"}});
+  if (card.context != 0) out.set("max_model_len", card.context);
+  return out;
+}
+
+Json models_json(std::span<const ModelCard> cards) {
+  Json::Array data;
+  for (const ModelCard& card : cards) data.push_back(model_json(card));
+  return Json(Json::Object{{"object", "list"}, {"data", std::move(data)}});
+}
+
+Json ollama_tags(std::span<const ModelCard> cards) {
+  Json::Array models;
+  for (const ModelCard& card : cards) {
+    models.push_back(listed(card, card.bytes).set("modified_at", utc_time(card.created)));
+  }
+  return Json(Json::Object{{"models", std::move(models)}});
+}
+
+Json ollama_ps(std::span<const ResidentModel> models) {
+  Json::Array all;
+  for (const ResidentModel& model : models) {
+    Json one = listed(*model.card, model.bytes);
+    one.set("expires_at", utc_time(model.expires));
+    one.set("size_vram", model.is_gpu ? model.bytes : 0);
+    one.set("context_length", model.card->context);
+    for (const auto& [name, value] : model.more) one.set(name, value);
+    all.push_back(std::move(one));
+  }
+  return Json(Json::Object{{"models", std::move(all)}});
+}
+
+Json ollama_show(const ModelCard& card) {
+  Json::Array capabilities(card.capabilities.begin(), card.capabilities.end());
+  Json info(Json::Object{{"general.architecture", card.family}});
+  info.set(card.family + ".context_length", card.context);
+  info.set(card.family + ".embedding_length", card.hidden);
+  return Json(Json::Object{{"modified_at", utc_time(card.created)},
+                           {"template", card.chat_template},
+                           {"parameters", ""},
+                           {"details", details(card)},
+                           {"model_info", std::move(info)},
+                           {"capabilities", std::move(capabilities)}});
+}
+
+Json props(const ModelCard& card, const ChatForm& chat) {
+  return Json(Json::Object{
+      {"model", card.id},
+      {"context", card.context},
+      {"chat_template", card.chat_template},
+      {"tool_calls", chat.is_generic ? std::string_view("generic") : chat.tools->name},
+      {"reasoning", chat.reasoning_open.empty() ? Json() : Json(chat.reasoning_open)}});
+}
+
+}  // namespace tokamak::openai

@@ -1,0 +1,44 @@
+// What clients are told of models, whether they are in memory or not.
+#pragma once
+#include <span>
+
+#include "engine/engine.h"
+#include "openai/chat_form.h"
+
+namespace tokamak::openai {
+
+struct ModelCard {
+  std::string id;
+  int64_t created = 0;  // unix seconds
+  uint64_t bytes = 0;   // of its weights
+  std::string format, family;
+  uint32_t context = 0, hidden = 0;  // 0: not known
+  std::string chat_template;
+  std::vector<std::string> capabilities;  // as Ollama calls them
+};
+
+ModelCard model_card(const ModelFiles& files, const Engine::Compiled& compiled,
+                     const ChatForm& chat);
+
+/// A model that is in memory, or on its way there.
+struct ResidentModel {
+  const ModelCard* card = nullptr;
+  uint64_t bytes = 0;   // that it takes
+  bool is_gpu = false;  // of the GPU's memory
+  int64_t expires = 0;  // unix seconds
+  Json::Object more;    // beyond Ollama's members
+};
+
+// OpenAI's list and its items.
+Json model_json(const ModelCard& card);
+Json models_json(std::span<const ModelCard> cards);
+
+// Ollama's.
+Json ollama_tags(std::span<const ModelCard> cards);
+Json ollama_ps(std::span<const ResidentModel> models);
+Json ollama_show(const ModelCard& card);
+
+/// Model, context, chat template, and how calls and reasoning are read.
+Json props(const ModelCard& card, const ChatForm& chat);
+
+}  // namespace tokamak::openai

@@ -1,0 +1,212 @@
+#include "serve/model_pool.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/check.h"
+#include "engine/memory.h"
+#include "openai/api_error.h"
+#include "serve/error_reply.h"
+
+namespace tokamak::serve {
+namespace {
+
+constexpr uint32_t kRetrySeconds = 30;  // after which it may be worth asking again
+
+}  // namespace
+
+ModelPool::ModelPool(Server& server, std::vector<PoolModel> models, PoolOptions options,
+                     Deliver deliver)
+    : server_(server), options_(std::move(options)), deliver_(std::move(deliver)) {
+  TOK_CHECK(!models.empty());
+  for (PoolModel& one : models) {
+    names_.push_back(one.names);
+    Model& own = models_.emplace_back();
+    static_cast<PoolModel&>(own) = std::move(one);
+    own.card.id = own.names.front();
+    own.keep_seconds = options_.keep_seconds;
+    own.admission = Admission(options_.sequences, options_.max_queue);
+  }
+}
+
+ModelPool::~ModelPool() {
+  is_ending_ = true;
+  change_.reset();
+}
+
+Result<LoadedModel> ModelPool::make_loaded(size_t model, std::unique_ptr<Engine> engine) {
+  Model& own = models_[model];
+  LoadedModel loaded;
+  loaded.bytes = needed_bytes(engine->compiled());
+  loaded.device = engine->device().name;
+  loaded.is_gpu = engine->device().backend != BackendKind::kCpu;
+  openai::ServiceOptions service = {.model = own.names.front(),
+                                    .aliases = {own.names.begin() + 1, own.names.end()},
+                                    .created = own.card.created,
+                                    .unix_seconds = options_.unix_seconds,
+                                    .random = options_.random()};
+  const auto deliver = [this](std::vector<Part> parts) {
+    // A job is copied where std::function is.
+    auto shared = std::make_shared<std::vector<Part>>(std::move(parts));
+    server_.post([this, shared] { take(std::move(*shared)); });
+  };
+  TOK_TRY(loaded.loop,
+          ServiceLoop::make(std::move(engine), std::move(service), own.metrics, deliver));
+  if (!loaded.loop->notice().empty()) {
+    options_.note(fmt::format("note: {}\n", loaded.loop->notice()));
+  }
+  return loaded;
+}
+
+Result<void> ModelPool::add(size_t model, std::unique_ptr<Engine> engine) {
+  TOK_TRY(LoadedModel loaded, make_loaded(model, std::move(engine)));
+  finish_load(model, std::move(loaded));
+  return {};
+}
+
+void ModelPool::reply(CallId id, Reply reply) {
+  std::vector<Part> parts(1);
+  parts[0].id = id;
+  parts[0].bytes = std::move(reply.body);
+  parts[0].head = std::move(reply);
+  parts[0].ends = true;
+  deliver_(std::move(parts));
+}
+
+void ModelPool::refuse(CallId id, std::string_view path, const openai::ApiError& error,
+                       std::optional<uint32_t> retry_seconds) {
+  Reply out = {.status = error.status, .body = error.body(openai::dialect_of(path)).dump()};
+  if (!error.allow.empty()) out.fields.push_back({"Allow", error.allow});
+  if (retry_seconds) out.fields.push_back({"Retry-After", std::to_string(*retry_seconds)});
+  reply(id, std::move(out));
+}
+
+void ModelPool::begin(CallId id, openai::HttpRequest request) {
+  const auto asked = openai::requested_model(request, names_);
+  if (!asked) return refuse(id, request.path, asked.error());
+  if (auto answer = own_answer(request, *asked)) return reply(id, *std::move(answer));
+  const size_t index = preferred_model(*asked);
+  Model& model = models_[index];
+  const bool is_counted = request.method == "POST";
+  if (is_counted) {
+    if (const auto seconds = model.admission.wait_seconds()) {
+      const bool is_there = model.loaded && !model.is_leaving;
+      return refuse(id, request.path,
+                    {.status = is_there ? 429 : 503,
+                     .message = fmt::format("{} requests are waiting already{}; come again later.",
+                                            options_.max_queue,
+                                            is_there ? "" : " for the model to be loaded"),
+                     .code = "queue_full"},
+                    seconds);
+    }
+    model.admission.begin();
+    model.keep_seconds = asked->keep_seconds.value_or(options_.keep_seconds);
+    if (asked->keep_seconds) model.is_kept = std::isinf(*asked->keep_seconds);
+  }
+  calls_[id] = {.model = index, .started = now(), .is_counted = is_counted};
+  if (model.loaded && !model.is_leaving) return start(model, {id, std::move(request)});
+  model.waiting.push_back({id, std::move(request)});
+  if (std::ranges::find(to_load_, index) == to_load_.end()) to_load_.push_back(index);
+  advance();
+}
+
+void ModelPool::start(Model& model, Waiting waiting) {
+  ++model.calls;
+  model.last_use = now();
+  model.loaded->loop->begin(waiting.id, std::move(waiting.request));
+}
+
+void ModelPool::take(std::vector<Part> parts) {
+  std::vector<CallId> ended;
+  for (const Part& part : parts) {
+    if (part.ends) ended.push_back(part.id);
+  }
+  deliver_(std::move(parts));
+  for (const CallId id : ended) end_call(id);
+}
+
+void ModelPool::end_call(CallId id) {
+  const auto found = calls_.find(id);
+  if (found == calls_.end()) return;  // the client went before
+  Model& model = models_[found->second.model];
+  if (found->second.is_counted) model.admission.end(now() - found->second.started);
+  calls_.erase(found);
+  if (const auto waits = std::ranges::find(model.waiting, id, &Waiting::id);
+      waits != model.waiting.end()) {
+    model.waiting.erase(waits);
+    model.metrics.cancelled();
+  } else {
+    --model.calls;
+    model.last_use = now();
+  }
+  if (model.calls == 0) advance();
+}
+
+void ModelPool::cancel(CallId id) {
+  const auto found = calls_.find(id);
+  if (found == calls_.end()) return;
+  Model& model = models_[found->second.model];
+  if (model.loaded) model.loaded->loop->cancel(id);  // it may not have got there
+  end_call(id);
+}
+
+void ModelPool::hold(CallId id, bool is_held) {
+  const auto found = calls_.find(id);
+  if (found == calls_.end()) return;
+  if (auto& loaded = models_[found->second.model].loaded) loaded->loop->hold(id, is_held);
+}
+
+void ModelPool::cancel_all() {
+  is_ending_ = true;
+  for (Model& model : models_) {
+    refuse_waiting(model, {.status = 503, .message = "The request was cancelled by the server."});
+    if (model.loaded) model.loaded->loop->cancel_all();
+  }
+}
+
+void ModelPool::refuse_waiting(Model& model, const openai::ApiError& error) {
+  for (const Waiting& one : std::exchange(model.waiting, {})) {
+    const auto call = calls_.extract(one.id).mapped();
+    if (call.is_counted) model.admission.end(now() - call.started);
+    refuse(one.id, one.request.path, error,
+           error.status == 503 ? std::optional(kRetrySeconds) : std::nullopt);
+  }
+}
+
+void ModelPool::begin_waiting(Model& model) {
+  if (!model.loaded || model.is_leaving) return;
+  for (Waiting& one : std::exchange(model.waiting, {})) start(model, std::move(one));
+}
+
+std::optional<uint32_t> ModelPool::wait_seconds() const {
+  std::optional<uint32_t> least;
+  for (const Model& model : models_) {
+    const auto seconds = model.admission.wait_seconds();
+    if (!seconds) return std::nullopt;
+    least = std::min(least.value_or(*seconds), *seconds);
+  }
+  return least;
+}
+
+std::string_view ModelPool::model_of(CallId id) const {
+  const auto found = calls_.find(id);
+  return found == calls_.end() ? "" : std::string_view(models_[found->second.model].names.front());
+}
+
+std::vector<ModelSample> ModelPool::samples() const {
+  std::vector<ModelSample> out;
+  for (const Model& model : models_) {
+    ModelSample sample = {.name = model.names.front(),
+                          .counters = model.metrics.counters(),
+                          .is_loaded = model.loaded.has_value(),
+                          .loads = model.loads};
+    if (model.loaded) sample.stats = model.loaded->loop->stats();
+    sample.stats.waiting += uint32_t(model.waiting.size());
+    sample.stats.preemptions += model.preemptions;
+    sample.stats.device_losses += model.device_losses;
+    out.push_back(std::move(sample));
+  }
+  return out;
+}
+
+}  // namespace tokamak::serve

@@ -1,0 +1,162 @@
+// ModelPool: the models of a server, of which some are in memory, each with an engine and a thread
+// of its own. It finds the model of a request, loads it where it must, and lets others leave for
+// it. Residency decides who; here is when: a model that is to leave takes no new requests, leaves
+// when those under way have ended, and comes back when its turn is.
+//
+// On the thread of the server. Loading and unloading happen one after the other on one more thread,
+// so that the memory of those that leave is free before the next one asks for it.
+#pragma once
+#include <atomic>
+#include <deque>
+#include <limits>
+#include <map>
+
+#include "base/background_task.h"
+#include "openai/requested_model.h"
+#include "serve/admission.h"
+#include "serve/http/server.h"
+#include "serve/residency.h"
+#include "serve/service_loop.h"
+
+namespace tokamak::serve {
+
+/// A model that a server offers.
+struct PoolModel {
+  openai::ModelNames names;  // the first is its id
+  std::string path;          // where its files are, of which clients are not told
+  bool is_pinned = false;
+  openai::ModelCard card;    // as far as its files tell
+  uint64_t least_bytes = 0;  // of the device's memory that it needs; 0: not known
+};
+
+/// A model in memory.
+struct LoadedModel {
+  std::unique_ptr<ServiceLoop> loop;
+  uint64_t bytes = 0;  // that it takes
+  std::string device;
+  bool is_gpu = false;
+};
+
+struct PoolOptions {
+  ResidencyLimits limits;
+  double keep_seconds = std::numeric_limits<double>::infinity();  // where a request says nothing
+  uint32_t sequences = 1;                                         // that a model runs at once
+  uint32_t max_queue = 512;  // requests of a model that wait for one of those to end
+  /// Opens a model that is to take `room` bytes at most (0: as many as there are), on a thread of
+  /// its own; gives up soon after `cancelled`.
+  std::function<Result<std::unique_ptr<Engine>>(size_t model, uint64_t room,
+                                                const std::atomic<bool>& cancelled)>
+      open;
+  std::function<void(std::string_view)> note;  // for the owner of the server; any thread
+  std::function<int64_t()> unix_seconds;
+  /// A source of random numbers for one thread, another one each time.
+  std::function<std::function<uint64_t()>()> random;
+};
+
+class ModelPool {
+ public:
+  using Deliver = std::function<void(std::vector<Part>)>;
+
+  /// `server` outlives it. `deliver` is called on the server's thread. REQUIRES: models.
+  ModelPool(Server& server, std::vector<PoolModel> models, PoolOptions options, Deliver deliver);
+  ModelPool(const ModelPool&) = delete;
+  ModelPool& operator=(const ModelPool&) = delete;
+  /// Ends what runs. REQUIRES: the server has stopped, or has never called.
+  ~ModelPool();
+
+  /// Puts a model in its place that was opened before the server calls. Errors: those of
+  /// ServiceLoop::make.
+  Result<void> add(size_t model, std::unique_ptr<Engine> engine);
+  /// Bytes of the device's memory that are left for one more; 0: not known.
+  uint64_t room() const;
+
+  /// Does what can be done now: begins requests that wait, loads and unloads.
+  void advance();
+  void begin(CallId id, openai::HttpRequest request);
+  void cancel(CallId id);
+  void hold(CallId id, bool is_held);
+  /// Requests under way are answered with an error; nothing is loaded any more.
+  void cancel_all();
+
+  /// Seconds after which a model will have room in its queue, where now none has.
+  std::optional<uint32_t> wait_seconds() const;
+  /// The id of the model of a request under way; "" where there is none.
+  std::string_view model_of(CallId id) const;
+  std::vector<ModelSample> samples() const;
+
+ private:
+  struct Waiting {
+    CallId id = {};
+    openai::HttpRequest request;
+  };
+  struct Model : PoolModel {
+    std::optional<LoadedModel> loaded;
+    bool is_kept = false;  // pinned by a request
+    bool is_loading = false;
+    bool is_leaving = false;  // it makes room as soon as it is idle
+    bool must_evict = false;  // it did not fit beside what was there
+    std::deque<Waiting> waiting;
+    uint32_t calls = 0;  // that its engine answers
+    uint64_t loads = 0;
+    double last_use = 0, keep_seconds = 0;
+    uint64_t preemptions = 0, device_losses = 0;  // of engines that are gone
+    ModelMetrics metrics;
+    Admission admission{1, 0};
+  };
+  struct Call {
+    size_t model = 0;
+    double started = 0;
+    bool is_counted = false;  // among those that may wait
+  };
+
+  static double now() { return steady_clock()(); }
+
+  // model_pool.cpp: requests on their way.
+  Result<LoadedModel> make_loaded(size_t model, std::unique_ptr<Engine> engine);
+  void take(std::vector<Part> parts);
+  void end_call(CallId id);
+  void start(Model& model, Waiting waiting);
+  /// Answers those that wait for a model.
+  void refuse_waiting(Model& model, const openai::ApiError& error);
+  void refuse(CallId id, std::string_view path, const openai::ApiError& error,
+              std::optional<uint32_t> retry_seconds = {});
+  void reply(CallId id, Reply reply);
+  void begin_waiting(Model& model);
+
+  // pool_changes.cpp: models come and go.
+  std::vector<ResidencyFacts> facts() const;
+  /// The next model to be loaded, for which others must leave; nothing where all is done.
+  struct Change {
+    std::optional<size_t> model;
+    std::vector<size_t> leaving;
+  };
+  std::optional<Change> next_change();
+  void make_change(const Change& change);
+  void finish_load(size_t model, Result<LoadedModel> loaded);
+  LoadedModel take_out(size_t model);
+  void set_alarm();
+
+  // pool_answers.cpp: what needs no engine.
+  std::optional<Reply> own_answer(const openai::HttpRequest& request,
+                                  const openai::RequestedModel& asked);
+  std::optional<Reply> unload_answer(const openai::HttpRequest& request,
+                                     const openai::RequestedModel& asked);
+  std::vector<openai::ModelCard> cards() const;
+  Json residents() const;
+  double expiry_of(const Model& model) const;
+  size_t preferred_model(const openai::RequestedModel& asked) const;
+
+  Server& server_;
+  const PoolOptions options_;
+  const Deliver deliver_;
+  std::deque<Model> models_;  // whose metrics stay where they are
+  std::vector<openai::ModelNames> names_;
+  std::map<CallId, Call> calls_;
+  std::deque<size_t> to_load_;  // in the order in which they were asked for
+  bool is_changing_ = false;    // the other thread loads or unloads
+  double alarm_ = std::numeric_limits<double>::infinity();
+  std::atomic<bool> is_ending_ = false;
+  std::unique_ptr<BackgroundTask> change_;  // the last: its thread uses the others
+};
+
+}  // namespace tokamak::serve

@@ -1,0 +1,120 @@
+// What a pool answers itself: lists of models, whether they are in memory or not.
+#include <cmath>
+
+#include "openai/answer_writer.h"
+#include "openai/readers.h"
+#include "serve/model_pool.h"
+
+namespace tokamak::serve {
+namespace {
+
+using openai::Action;
+
+Reply json_reply(const Json& json) {
+  return {.body = json.dump()};
+}
+
+}  // namespace
+
+size_t ModelPool::preferred_model(const openai::RequestedModel& asked) const {
+  if (asked.model) return *asked.model;
+  // Nothing is loaded for those who only look, where something is.
+  if (asked.route->action != Action::kProps || models_.front().loaded) return 0;
+  for (size_t i = 0; i < models_.size(); ++i) {
+    if (models_[i].loaded) return i;
+  }
+  return 0;
+}
+
+std::vector<openai::ModelCard> ModelPool::cards() const {
+  std::vector<openai::ModelCard> out;
+  for (const Model& model : models_) {
+    for (const std::string& name : model.names) {
+      out.push_back(model.card);
+      out.back().id = name;
+    }
+  }
+  return out;
+}
+
+double ModelPool::expiry_of(const Model& model) const {
+  if (model.is_pinned || model.is_kept) return std::numeric_limits<double>::infinity();
+  return model.keep_seconds + (model.calls > 0 ? now() : model.last_use);
+}
+
+Json ModelPool::residents() const {
+  constexpr double kYear = 365 * 24 * 3600;  // as good as for ever
+  const double time = now();
+  std::vector<openai::ResidentModel> all;
+  for (const Model& model : models_) {
+    if (!model.loaded && !model.is_loading) continue;
+    const SchedulerStats stats = model.loaded ? model.loaded->loop->stats() : SchedulerStats{};
+    const uint32_t queued = std::min(stats.waiting, model.calls);
+    const double left = std::clamp(expiry_of(model) - time, 0.0, kYear);
+    openai::ResidentModel one = {.card = &model.card,
+                                 .bytes = model.loaded ? model.loaded->bytes : model.least_bytes,
+                                 .is_gpu = model.loaded && model.loaded->is_gpu,
+                                 .expires = options_.unix_seconds() + int64_t(left)};
+    one.more = {{"device", model.loaded ? Json(model.loaded->device) : Json()},
+                {"state", model.is_loading   ? "loading"
+                          : model.is_leaving ? "leaving"
+                                             : "loaded"},
+                {"pinned", model.is_pinned || model.is_kept},
+                {"expires_seconds", left == kYear ? Json() : Json(left)},
+                {"running", model.calls - queued},
+                {"waiting", uint64_t(queued + model.waiting.size())},
+                {"idle_seconds", model.calls > 0 ? 0 : std::max(time - model.last_use, 0.0)}};
+    all.push_back(std::move(one));
+  }
+  return openai::ollama_ps(all);
+}
+
+std::optional<Reply> ModelPool::unload_answer(const openai::HttpRequest& request,
+                                              const openai::RequestedModel& asked) {
+  if (asked.route->action != Action::kText || asked.keep_seconds != 0) return std::nullopt;
+  const auto body = openai::read_text_body(request.body, asked.route->endpoint);
+  Model& model = models_[preferred_model(asked)];
+  // One that is pinned stays, and its service says so.
+  if (!body || !body->only_loads || model.is_pinned) return std::nullopt;
+  model.is_kept = false;
+  model.keep_seconds = 0;
+  advance();
+  return json_reply(openai::ollama_load_json(model.names.front(), options_.unix_seconds(),
+                                             asked.route->endpoint, "unload"));
+}
+
+std::optional<Reply> ModelPool::own_answer(const openai::HttpRequest& request,
+                                           const openai::RequestedModel& asked) {
+  const openai::ModelCard* card = asked.model ? &models_[*asked.model].card : nullptr;
+  const auto refused = [&](const openai::ApiError& error) {
+    return Reply{.status = error.status,
+                 .body = error.body(openai::dialect_of(request.path)).dump()};
+  };
+  switch (asked.route->action) {
+    case Action::kModels:
+      return json_reply(openai::models_json(cards()));
+    case Action::kModel: {
+      const std::string name = openai::asked_model(request.path);
+      if (card == nullptr) return refused(openai::unknown_model(name, names_));
+      return json_reply(openai::model_json(*card));
+    }
+    case Action::kOllamaTags:
+      return json_reply(openai::ollama_tags(cards()));
+    case Action::kOllamaPs:
+      return json_reply(residents());
+    case Action::kOllamaVersion:
+      return json_reply(Json(Json::Object{{"version", TOKAMAK_VERSION}}));
+    case Action::kOllamaShow: {
+      const auto fields = openai::read_fields(request.body, asked.route->endpoint);
+      if (!fields) return refused(fields.error());
+      if (card == nullptr && fields->model) {
+        return refused(openai::unknown_model(*fields->model, names_));
+      }
+      return json_reply(openai::ollama_show(card == nullptr ? models_.front().card : *card));
+    }
+    default:
+      return unload_answer(request, asked);
+  }
+}
+
+}  // namespace tokamak::serve
