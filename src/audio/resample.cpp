@@ -10,15 +10,15 @@ void Resampler::Delete::operator()(soxr* own) const {
   soxr_delete(own);
 }
 
-Result<Resampler> Resampler::open(const SoundFormat& format) {
+Result<Resampler> Resampler::open(const SoundFormat& format, uint32_t to) {
   TOK_TRY(check_format(format));
   std::unique_ptr<soxr, Delete> own;
-  if (format.rate != kSampleRate) {
+  if (format.rate != to) {
     const soxr_io_spec_t io = soxr_io_spec(SOXR_FLOAT32_I, SOXR_FLOAT32_I);
     const soxr_quality_spec_t quality = soxr_quality_spec(SOXR_HQ, 0);
     const soxr_runtime_spec_t runtime = soxr_runtime_spec(1);
     soxr_error_t error = nullptr;
-    own.reset(soxr_create(format.rate, kSampleRate, 1, &error, &io, &quality, &runtime));
+    own.reset(soxr_create(format.rate, to, 1, &error, &io, &quality, &runtime));
     if (error != nullptr || !own) {
       return fail(ErrorCode::kOutOfMemory, "There is no memory to resample the sound.");
     }

@@ -1,5 +1,5 @@
-// Resampler: any rate and number of channels to one channel at 16 kHz, piece by piece, by soxr's
-// high quality recipe. Channels are averaged. Native builds only.
+// Resampler: any rate and number of channels to one channel at another rate, piece by piece, by
+// soxr's high quality recipe. Channels are averaged. Native builds only.
 #pragma once
 #include <memory>
 #include <span>
@@ -12,8 +12,8 @@ namespace tokamak {
 
 class Resampler {
  public:
-  /// Errors: as check_format(), and no memory.
-  static Result<Resampler> open(const SoundFormat& format);
+  /// Errors: as check_format(), and no memory. REQUIRES: a rate of sounds, `to`.
+  static Result<Resampler> open(const SoundFormat& format, uint32_t to = kSampleRate);
 
   /// Adds to `out` what can be told of the sound up to here. `frames`: samples of all channels
   /// beside each other, those of one moment after those of the one before.

@@ -40,6 +40,7 @@ struct LoadTimes {
 
 class Codec;
 class ImageEncoder;
+class Narrator;
 class RestorableProgram;
 class Transcriber;
 
@@ -82,11 +83,9 @@ class Engine {
     std::optional<VoiceModel> voice;    // set: the plan speaks
     ModelHints hints;
 
-    /// Otherwise the result is a row of each whole sequence, an embedding or a logit of a pair, or
-    /// what a model hears or says.
+    /// Otherwise the result is an embedding, a logit of a pair, or what a model hears or says.
     bool gives_text() const { return !encoder && !facts.score && !is_for_sound(); }
-    /// Such models run one sequence at a time, beside the scheduler.
-    bool is_for_sound() const { return facts.hears || facts.speaks; }
+    bool is_for_sound() const { return facts.hears || facts.speaks; }  // one text at a time
   };
   /// What was fused for that phase, as it was before.
   static Graph unfused(const Compiled& compiled, const Phase& phase);
@@ -184,6 +183,10 @@ class Engine {
   /// is one: another takes its place. Native programs only.
   Result<Codec*> codec(const std::string& model);
 
+  /// What says texts, as narrator.h says, with that codec, or the one in the model's folder or
+  /// beside it. Native programs only. Errors: a model that does not speak, or has no tokenizer.
+  Result<Narrator*> narrator(const std::string& codec = "");
+
  private:
   Result<std::unique_ptr<Program>> make_program(const Plan& plan, const LoadProgress& progress);
   Result<std::unique_ptr<Program>> make_program_again(const Plan& plan, const Error& loss);
@@ -216,6 +219,7 @@ class Engine {
   std::shared_ptr<Transcriber> transcriber_;
   std::shared_ptr<Codec> codec_;          // the same
   std::function<void()> device_goes_;     // tells the codec
+  std::shared_ptr<Narrator> narrator_;    // the same
   std::unique_ptr<Scheduler> scheduler_;  // the last: it refers to others
 };
 

@@ -1,9 +1,10 @@
-// Models that speak against recorded answers: positions, logits with and without a speaker, and the
-// codes of whole sounds.
+// Models that speak against recorded answers: positions, logits with and without a speaker, the
+// codes of whole sounds, and these.
 #include <gtest/gtest.h>
 
 #include <optional>
 
+#include "engine/codec.h"
 #include "golden/reference.h"
 #include "speech/frame_writer.h"
 
@@ -11,6 +12,8 @@ namespace tokamak::golden {
 namespace {
 
 const std::string kFolder = TOKAMAK_TEST_DATA "/speech/";
+/// Of samples, as in codec_golden_test.cpp.
+constexpr double kSamples = 1e-4;
 
 std::vector<float> floats_or_none(const Json* json) {
   return json == nullptr || json->is_null() ? std::vector<float>() : floats_of(*json);
@@ -21,8 +24,12 @@ class VoiceGolden : public testing::TestWithParam<std::tuple<std::string, Device
   void SetUp() override {
     require_device(setup());
     if (IsSkipped() || HasFatalFailure()) return;
-    golden_ = read_json(kFolder + std::get<0>(GetParam()) + "/golden.json");
-    engine_ = open(kFolder + std::get<0>(GetParam()), setup());
+    const std::string folder = kFolder + std::get<0>(GetParam());
+    golden_ = read_json(folder + "/golden.json");
+    auto arrays = open_safetensors_file(folder + "/golden.safetensors");
+    ASSERT_TRUE(arrays) << arrays.error().message;
+    arrays_ = *std::move(arrays);
+    engine_ = open(folder, setup());
     ASSERT_NE(engine_, nullptr);
     ASSERT_TRUE(engine_->compiled().voice);
   }
@@ -53,6 +60,7 @@ class VoiceGolden : public testing::TestWithParam<std::tuple<std::string, Device
   }
 
   Json golden_;
+  TensorFile arrays_;
   std::unique_ptr<Engine> engine_;
 };
 
@@ -111,7 +119,9 @@ TEST_P(VoiceGolden, GoesOnFreelyAsRecorded) {
   }
 }
 
-TEST_P(VoiceGolden, WritesTheRecordedFrames) {
+TEST_P(VoiceGolden, WritesTheRecordedFramesAndTheirSound) {
+  const auto codec = engine_->codec(kFolder + "nanocodec");
+  ASSERT_TRUE(codec) << codec.error().message;
   auto writer = FrameWriter::make(engine_->program(), model());
   ASSERT_TRUE(writer) << writer.error().message;
   for (const Json& one : cases("generate")) {
@@ -122,16 +132,23 @@ TEST_P(VoiceGolden, WritesTheRecordedFrames) {
                                  .max_tokens = uint32_t(ids.size()) + (ends ? model().groups : 0)};
     ASSERT_TRUE(writer->begin(ids_of(*one.find("text_ids")), speaker_row(one), greedy));
     std::vector<std::vector<uint32_t>> codes(model().groups);
+    std::vector<uint32_t> frames;
     for (;;) {
       const auto frame = writer->next();
       ASSERT_TRUE(frame) << frame.error().message;
       if (!*frame) break;
       for (size_t i = 0; i < codes.size(); ++i) codes[i].push_back((**frame)[i]);
+      frames.insert(frames.end(), (*frame)->begin(), (*frame)->end());
     }
     EXPECT_EQ(writer->is_cut(), !ends);
     const Json::Array& expected = one.find("codes")->as_array();
     ASSERT_EQ(codes.size(), expected.size());
     for (size_t i = 0; i < codes.size(); ++i) EXPECT_EQ(codes[i], ids_of(expected[i]));
+    const auto samples = (*codec)->decode(frames);
+    ASSERT_TRUE(samples) << samples.error().message;
+    const std::vector<float> sound = recorded(arrays_, one.find("waveform")->as_string());
+    ASSERT_EQ(samples->size(), sound.size());
+    for (size_t i = 0; i < sound.size(); ++i) ASSERT_NEAR((*samples)[i], sound[i], kSamples) << i;
   }
 }
 

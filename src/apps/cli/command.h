@@ -22,6 +22,7 @@ void add_run(App& app, Action& action);
 void add_chat(App& app, Action& action);
 void add_describe(App& app, Action& action);
 void add_transcribe(App& app, Action& action);
+void add_speak(App& app, Action& action);
 void add_serve(App& app, Action& action);
 void add_ps(App& app, Action& action);
 void add_mcp(App& app, Action& action);
@@ -97,6 +98,9 @@ class ModelFlags {
 inline constexpr const char* kLoading = "testing kernels (first run on this device)";
 /// Lets `waiting` say what comes after. It must live as long as a model is opened with `options`.
 void tell_loading(OpenOptions& options, Waiting& waiting);
+
+/// What a sampler takes for this parameter, a number that `expected` describes.
+Validator sampling_range(double SamplingParams::* parameter, const char* expected);
 
 /// How to sample; options that are not given keep the model's own defaults.
 class SamplingFlags {

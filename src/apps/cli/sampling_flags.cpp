@@ -6,18 +6,6 @@
 namespace tokamak::cli {
 namespace {
 
-/// What the library takes for this parameter.
-Validator sampling_range(double SamplingParams::* parameter, const char* expected) {
-  return [parameter, expected](const std::string& text) {
-    SamplingParams params;
-    double& value = params.*parameter;
-    const char* end = text.data() + text.size();
-    const auto read = std::from_chars(text.data(), end, value);
-    const bool is_number = read.ec == std::errc() && read.ptr == end;
-    return is_number && params.validate() ? "" : not_expected(text, expected);
-  };
-}
-
 std::string without_period(std::string text) {
   if (text.ends_with('.')) text.pop_back();
   return text;
@@ -80,6 +68,17 @@ Result<std::shared_ptr<const Grammar>> read_regex(const std::string& text) {
 }
 
 }  // namespace
+
+Validator sampling_range(double SamplingParams::* parameter, const char* expected) {
+  return [parameter, expected](const std::string& text) {
+    SamplingParams params;
+    double& value = params.*parameter;
+    const char* end = text.data() + text.size();
+    const auto read = std::from_chars(text.data(), end, value);
+    const bool is_number = read.ec == std::errc() && read.ptr == end;
+    return is_number && params.validate() ? "" : not_expected(text, expected);
+  };
+}
 
 void SamplingFlags::add(App& command) {
   command_ = &command;

@@ -1,0 +1,73 @@
+// Models that speak, with the codec that makes sound of what they write.
+#include <filesystem>
+
+#include "engine/codec.h"
+#include "engine/engine.h"
+#include "engine/task.h"
+#include "speech/narrator.h"
+
+namespace tokamak {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kPublished = "nemo-nano-codec-22khz-0.6kbps-12.5fps";
+
+/// A codec in that folder: a .nemo file, or a folder of a codec's name; "" when there is none.
+std::string codec_in(const fs::path& folder) {
+  std::error_code ignored;
+  for (const char* name : {"codec", "nanocodec", kPublished}) {
+    const fs::path inner = folder / name;
+    if (fs::exists(inner / "config.json", ignored)) return inner.string();
+    if (!fs::is_directory(inner, ignored)) continue;
+    if (const std::string found = codec_in(inner); !found.empty()) return found;
+  }
+  std::vector<std::string> files;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    if (entry.path().extension() == ".nemo") files.push_back(entry.path().string());
+  }
+  return files.empty() ? "" : std::ranges::min(files);
+}
+
+/// The codec that lies in a model's folder or beside it.
+Result<std::string> find_codec(const std::string& model) {
+  std::error_code ignored;
+  const fs::path folder = fs::weakly_canonical(model, ignored);
+  for (const fs::path& place : {folder, folder.parent_path()}) {
+    if (std::string found = codec_in(place); !found.empty()) return found;
+  }
+  return fail(ErrorCode::kUsage,
+              "{} writes codes, and no codec that makes sound of them is in its folder or beside "
+              "it; name one (--codec): NanoCodec, nvidia/{}.",
+              model, kPublished);
+}
+
+}  // namespace
+
+Result<Narrator*> Engine::narrator(const std::string& codec) {
+  TOK_TRY(check_task(compiled_, Task::kVoice));
+  TOK_TRY(check_idle());
+  TOK_TRY(const Tokenizer* own, tokenizer());
+  std::string path = codec;
+  if (path.empty()) {
+    TOK_TRY(path, find_codec(files_.name));
+  }
+  const Codec* const before = codec_.get();
+  TOK_TRY(Codec * found, this->codec(path));
+  if (narrator_ == nullptr || found != before) {
+    TOK_TRY(narrator_, Narrator::make({.program = *program_,
+                                       .model = *compiled_.voice,
+                                       .tokenizer = *own,
+                                       .codec = {.groups = found->groups(),
+                                                 .codes = found->codes_per_group(),
+                                                 .rate = found->sample_rate(),
+                                                 .context_frames = found->context_frames(),
+                                                 .decode = [this](std::span<const uint32_t> codes,
+                                                                  uint32_t context) {
+                                                   return codec_->decode(codes, context);
+                                                 }}}));
+  }
+  return narrator_.get();
+}
+
+}  // namespace tokamak
