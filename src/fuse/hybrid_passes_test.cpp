@@ -1,5 +1,6 @@
 // The passes that only some families need, as text before and after: short convolutions, the gated
 // delta rule, gates, experts. As passes_test.cpp.
+#include "fuse/conv_add.h"
 #include "fuse/conv_linear.h"
 #include "fuse/delta_row.h"
 #include "fuse/expert_glu.h"
@@ -17,6 +18,7 @@
 #include "fuse/qkv.h"
 #include "fuse/residual.h"
 #include "fuse/scale_route.h"
+#include "fuse/snake_conv.h"
 #include "fuse/split_attention.h"
 #include "fuse/step_attention.h"
 
@@ -106,6 +108,43 @@ TEST_F(HybridTest, ConvolutionLeavesARowThatIsUsedAsItIsAlone) {
   Graph g = finish(b.add(kv, qc));
   ASSERT_EQ(run(qkv(), g), 1u);
   expect_alone(conv_linear(), g);
+}
+
+struct ConvTest : HybridTest {
+  ValueId convolved(ValueId of, const char* name) {
+    return b.causal_conv(of, vector2(name, {8, 24}), vector("bias", 8), 3);
+  }
+};
+
+TEST_F(ConvTest, ABlockOfAResidualLayerIsTwoConvolutions) {
+  const ValueId first = convolved(b.half_snake(x, vector("a", 4)), "v");
+  const ValueId second = convolved(b.half_snake(first, vector("c", 4)), "w");
+  Graph g = finish(b.add(x, second));
+  EXPECT_EQ(run(snake_conv(), g), 2u);
+  EXPECT_EQ(run(conv_add(), g), 1u);
+  EXPECT_EQ(nodes_text(g),
+            before +
+                R"(%1: f32[T,8] = causal_conv %0, @v, @bias, @a {dilation=3, snake=true, adds=false}
+%2: f32[T,8] = causal_conv %1, @w, @bias, @c, %0 {dilation=3, snake=true, adds=true}
+return %2
+)");
+}
+
+TEST_F(ConvTest, AConvolutionTakesOneSum) {
+  Graph g = finish(b.add(b.add(convolved(x, "w"), x), x));
+  EXPECT_EQ(run(conv_add(), g), 1u);
+  EXPECT_NE(nodes_text(g).find("= add %1, %0"), std::string::npos) << nodes_text(g);
+}
+
+TEST_F(ConvTest, ASnakeThatOthersReadStays) {
+  const ValueId h = b.half_snake(x, vector("a", 4));
+  expect_alone(snake_conv(), finish(b.add(h, convolved(h, "w"))));
+}
+
+TEST_F(ConvTest, AConvolutionThatOthersReadStays) {
+  const ValueId y = convolved(x, "v");
+  const ValueId sum = b.add(x, y);
+  expect_alone(conv_add(), finish(b.add(sum, y)));
 }
 
 struct AttentionTest : HybridTest {

@@ -192,6 +192,44 @@ TEST(GraphShapes, ConvolutionsReadRowsOfAllSteps) {
             "unfold: operand 0 is f32[40,3], expected at least one tap and a stride");
 }
 
+TEST(GraphShapes, CausalConvolutionsNeedWholeTapsAndTheirRates) {
+  const auto error = [](const CausalConv& op, Dim columns, Dim rates) {
+    GraphBuilder b;
+    const auto weight = [&](const char* name, Shape shape) {
+      return b.constant(name, std::move(shape), DType::kF32, Weight{{name}});
+    };
+    std::vector<ValueId> inputs = {b.row_input("x", 5), weight("w", {4, columns}),
+                                   weight("bias", {4})};
+    if (op.snake) inputs.push_back(weight("rates", {rates}));
+    if (op.adds) inputs.push_back(b.row_input("r", 4));
+    const ValueId y = b.add_node(op, inputs).front();
+    EXPECT_TRUE(!b.ok() || b.at(y).shape == (Shape{kTokens, 4}));
+    const auto graph = b.finish(y);
+    return graph ? "" : graph.error().message;
+  };
+  EXPECT_EQ(error({.dilation = 3}, 15, 0), "");
+  EXPECT_EQ(error({.snake = true, .adds = true}, 5, 2), "");
+  EXPECT_EQ(error({}, 14, 0), "causal_conv: operand 1 is f32[4,14], expected f32[out, taps * 5]");
+  EXPECT_EQ(error({.dilation = 0}, 15, 0),
+            "causal_conv: operand 0 is f32[T,5], expected a dilation of at least 1");
+  EXPECT_EQ(error({.snake = true}, 15, 3), "causal_conv: operand 3 is f32[3], expected f32[2]");
+}
+
+TEST(GraphShapes, TransposedConvolutionsGiveRowsOfRows) {
+  const auto shape = [](Dim taps, Dim out) -> Shape {
+    GraphBuilder b;
+    const auto weight = [&](const char* name, Shape of) {
+      return b.constant(name, std::move(of), DType::kF32, Weight{{name}});
+    };
+    const ValueId y =
+        b.transposed_conv(b.row_input("x", 6), weight("w", {6, taps}), weight("bias", {out}));
+    return b.ok() ? b.at(y).shape : Shape{};
+  };
+  EXPECT_EQ(shape(14, 3), (Shape{kTokens, 21}));
+  EXPECT_EQ(shape(13, 3), Shape{}) << "taps come in pairs";
+  EXPECT_EQ(shape(14, 4), Shape{}) << "groups are whole";
+}
+
 TEST(GraphShapes, AListHasTheMaximaAndBlocksOfItsLogits) {
   const auto message = [](Dim columns, Dim maxima) {
     GraphBuilder b;

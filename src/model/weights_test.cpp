@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 
 #include "base/bits.h"
@@ -109,6 +110,18 @@ TEST(Weights, InterleavesRows) {
   const Weight joined{{"gate", "up"}, RowOrder::kInterleave};
   EXPECT_EQ(read(c.file(), constant({4, 2}, DType::kBF16, joined)),
             (Floats{1, 2, 5, 6, 3, 4, 7, 8}));
+}
+
+TEST(Weights, HaveRowsOfTheLengthsThatANormGives) {
+  Checkpoint c;
+  c.add("v", DType::kF32, {2, 1, 2});  // 1 2, 3 4
+  c.add("g", DType::kBF16, {2, 1, 1});
+  TensorDesc weight = constant({2, 2}, DType::kF32, {});
+  weight.recipe = WeightNorm{"g", "v"};
+  const Floats found = read(c.file(), weight);
+  const Floats expected = {float(5 / std::sqrt(5.0)), float(10 / std::sqrt(5.0)), 3.6f, 4.8f};
+  ASSERT_EQ(found.size(), expected.size());
+  for (size_t i = 0; i < found.size(); ++i) EXPECT_FLOAT_EQ(found[i], expected[i]);
 }
 
 TEST(Weights, ComputesRotaryTablesAndFills) {
