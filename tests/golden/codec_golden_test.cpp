@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 #include <numeric>
 
 #include "engine/codec.h"
@@ -25,9 +26,12 @@ class CodecGolden : public testing::TestWithParam<DeviceSetup> {
     auto arrays = open_safetensors_file(kFolder + "/golden.safetensors");
     ASSERT_TRUE(arrays) << arrays.error().message;
     arrays_ = *std::move(arrays);
-    codec_ = open(kFolder);
+    std::unique_ptr<Codec>& own = opened_[GetParam().name];
+    if (own == nullptr) own = open(kFolder);
+    codec_ = own.get();
     ASSERT_NE(codec_, nullptr);
   }
+  static void TearDownTestSuite() { opened_.clear(); }
 
   std::unique_ptr<Codec> open(const std::string& model) const {
     OpenOptions options = GetParam().options;
@@ -63,7 +67,9 @@ class CodecGolden : public testing::TestWithParam<DeviceSetup> {
 
   Json golden_;
   TensorFile arrays_;
-  std::unique_ptr<Codec> codec_;
+  Codec* codec_ = nullptr;
+  /// One for all tests of a setup: most of their time is a driver's, which compiles.
+  inline static std::map<std::string, std::unique_ptr<Codec>> opened_;
 };
 
 TEST_P(CodecGolden, CodesStandForTheRecordedNumbers) {

@@ -3,7 +3,7 @@ const INVERSE_PI = 0.3183098861837907;
 
 // sin²(π t): t less its nearest whole number, then the terms of the sine up to the eleventh power.
 fn squared_sine_of_turns(t: f32) -> f32 {
-  let turn = t - floor(t + 0.5);
+  let turn = t - round(t);
   let u = turn * turn;
   var p = -0.0073704309;
   p = p * u + 0.0821458866;
