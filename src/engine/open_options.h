@@ -68,7 +68,7 @@ struct OpenOptions {
     Features disabled = 0;
     if (!use_f16) disabled |= kFeatureF16;
     if (!use_subgroups) disabled |= kFeatureSubgroups;
-    if (!use_matrix) disabled |= kFeatureSubgroupMatrix;
+    if (!use_matrix) disabled |= kFeatureSubgroupMatrix | kFeatureLibrary;
     return disabled;
   }
 };

@@ -53,6 +53,9 @@ TEST(FusionTarget, TakesNoMoreThanEveryDeviceGrantsAndWhatThisOneHas) {
   EXPECT_EQ(large.max_bindings, fuse::Target().max_bindings);
   EXPECT_EQ(large.max_binding_bytes, fuse::Target().max_binding_bytes);
   EXPECT_EQ(large.multiprocessors, 20u);
+  EXPECT_FALSE(large.has_library);
+  device.features = kFeatureLibrary;
+  EXPECT_TRUE(fusion_target(device).has_library);
   device.limits.storage_buffers = 6;
   device.limits.binding_bytes = 1 << 20;
   EXPECT_EQ(fusion_target(device).max_bindings, 6u);

@@ -13,6 +13,7 @@
 #include "fuse/gated_ffn.h"
 #include "fuse/head_argmax.h"
 #include "fuse/head_norm.h"
+#include "fuse/library_products.h"
 #include "fuse/linear_gate.h"
 #include "fuse/norm_add_norm.h"
 #include "fuse/norm_experts.h"
@@ -40,7 +41,8 @@ std::span<const Pass> passes() {
       qk(),          expert_glu(),  conv_linear(),  delta_row(),       step_attention(),
       linear_gate(), gate_linear(), head_norm(),    split_attention(), expert_mix(),
       residual(),    norm_linear(), norm_experts(), head_argmax(),     norm_add_norm(),
-      snake_conv(),  conv_add(),    gated_ffn(),    add_rms_norm(),    split_linear()};
+      snake_conv(),  conv_add(),    gated_ffn(),    add_rms_norm(),    library_products(),
+      split_linear()};
   return all;
 }
 

@@ -11,6 +11,9 @@ struct Target {
   double launch_cost_us = 2.16;    // of one that returns at once
   uint32_t multiprocessors = 132;  // what runs workgroups at the same time
   bool is_parallel = true;         // false: workgroups take turns on the cores of a processor
+  bool has_library = false;        // of products of bf16
+  /// Products by fewer weights take less time than calling the library and rounding for it does.
+  uint64_t min_library_weights = uint64_t{1} << 20;
   bool operator==(const Target&) const = default;
 };
 

@@ -1,9 +1,10 @@
 // The operations of the graph: what is computed, not how. One struct per op; its fields are its
 // attributes, its shape rule is in shapes.cpp, and the text form is made from kName and fields().
 //
-// Activations are always matrices [T, n] in f32, row-major: T is the number of rows of this step,
-// tokens of one or more sequences, O the number of those whose results are wanted.
-// Heads are not an axis: [T, heads * head_dim]. Operand lists are written (inputs) -> outputs.
+// Activations are matrices [T, n] in f32 (library_ops.h has others), row-major: T is the number of
+// rows of this step, tokens of one or more sequences, O the number of those whose results are
+// wanted. Heads are not an axis: [T, heads * head_dim]. Operand lists are written (inputs) ->
+// outputs.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -15,6 +16,7 @@
 #include "graph/encoder_ops.h"
 #include "graph/expert_ops.h"
 #include "graph/fused_ops.h"
+#include "graph/library_ops.h"
 #include "graph/sampling_ops.h"
 #include "graph/sound_ops.h"
 
@@ -200,7 +202,7 @@ using Op = std::variant<Embed, Linear, RmsNorm, Add, Scale, Softcap, Glu, Rope, 
                         MeanRows, Unfold, GroupNorm, Clamp, HalfSnake, CausalConv, TransposedConv,
                         LastRow, BlockArgmax, NextToken, BlockMaxima, TopKBlocks, TopKTokens,
                         SampleToken, AddRmsNorm, Qkv, SplitLinear, LinearGlu, FusedLinear, GatedFfn,
-                        StepAttention, ExpertGlu, ExpertMix>;
+                        StepAttention, ExpertGlu, ExpertMix, ToBf16, Bf16Linear, PairGlu>;
 
 /// The index of alternative T in Op: how patterns and kernel tables name an op without attributes.
 template <typename T, size_t kIndex = 0>

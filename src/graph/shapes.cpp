@@ -1,6 +1,6 @@
 // The shape rule of every op: infer_outputs.
 #include "base/bits.h"
-#include "graph/sound_shapes.h"
+#include "graph/library_shapes.h"
 
 namespace tokamak {
 namespace {
@@ -13,8 +13,8 @@ Dim maxima_columns(Dim columns) {
   return 2 * ceil_div(columns, candidate_block(columns));
 }
 
-struct Rule : SoundRules {
-  using SoundRules::operator();
+struct Rule : LibraryRules {
+  using LibraryRules::operator();
   Outputs operator()(const Embed&) const {
     TOK_TRY(count(2, 3));
     if (in[0]->shape.size() != 1 || in[0]->dtype != DType::kU32) return wrong(0, "u32[T]");
@@ -472,7 +472,7 @@ Result<std::vector<TensorDesc>> infer_outputs(const Graph& graph, const Op& op,
                                               const std::vector<ValueId>& inputs) {
   std::vector<const TensorDesc*> operands;
   for (const ValueId id : inputs) operands.push_back(&graph.at(id));
-  return std::visit(Rule{{{operands, op_name(op)}}}, op);
+  return std::visit(Rule{{{{operands, op_name(op)}}}}, op);
 }
 
 }  // namespace tokamak

@@ -31,6 +31,7 @@ std::string features_text(Features features) {
   add(kFeatureSubgroups, "subgroups");
   add(kFeatureSubgroupMatrix, "subgroup_matrix");
   add(kFeatureDot4, "dot4");
+  add(kFeatureLibrary, "library");
   return text.empty() ? "none" : text;
 }
 
@@ -79,11 +80,12 @@ float CpuTensor::load(size_t i) const {
 }
 
 void CpuTensor::store(size_t i, float value) const {
-  TOK_CHECK(dtype == DType::kF32 || dtype == DType::kF16);
-  if (dtype == DType::kF16) {
-    reinterpret_cast<uint16_t*>(data)[i] = f32_to_f16(value);
-  } else {
+  TOK_CHECK(is_float_weight(dtype));
+  if (dtype == DType::kF32) {
     reinterpret_cast<float*>(data)[i] = value;
+  } else {
+    reinterpret_cast<uint16_t*>(data)[i] =
+        dtype == DType::kF16 ? f32_to_f16(value) : f32_to_bf16(value);
   }
 }
 

@@ -21,15 +21,17 @@ std::string_view backend_name(BackendKind kind);
 /// A set of optional device features.
 /// kFeatureSubgroupMatrix: the matrix units of a subgroup multiply fragments of 16 x 16 x 16, f16
 /// into f32. kFeatureDot4: dot products of four bytes at once, a feature of the language.
+/// kFeatureLibrary: a vendor's library multiplies matrices of bf16 (cuBLASLt).
 enum Feature : uint32_t {
   kFeatureF16 = 1,
   kFeatureSubgroups = 2,
   kFeatureSubgroupMatrix = 4,
   kFeatureDot4 = 8,
+  kFeatureLibrary = 16,
 };
 using Features = uint32_t;
 inline constexpr Features kAllFeatures =
-    kFeatureF16 | kFeatureSubgroups | kFeatureSubgroupMatrix | kFeatureDot4;
+    kFeatureF16 | kFeatureSubgroups | kFeatureSubgroupMatrix | kFeatureDot4 | kFeatureLibrary;
 /// Rows and columns of the fragments that matrix units multiply.
 inline constexpr uint32_t kMatrixSide = 16;
 std::string features_text(Features features);  // "f16 subgroups", "none"
@@ -139,6 +141,8 @@ struct Launch {
   std::vector<uint32_t> again = {};  // inputs that are bound once more, after the outputs
   /// The kernel makes the batch that of the next step: it has wgsl/next_batch.wgsl at binding 0.
   bool writes_batch = false;
+  /// There is no text: the backend has its library compute it.
+  bool calls_library = false;
   bool operator==(const Launch&) const = default;
 };
 
@@ -155,7 +159,7 @@ struct CpuTensor {
   std::span<uint32_t> u32() const;
   /// Element i as f32, whatever the type. REQUIRES: not packed.
   float load(size_t i) const;
-  /// Element i becomes `value`. REQUIRES: f32 or f16.
+  /// Element i becomes `value`. REQUIRES: f32, f16 or bf16.
   void store(size_t i, float value) const;
   /// Row `row` of a matrix as f32, whatever the type. `out` has a row's length.
   void load_row(size_t row, std::span<float> out) const;

@@ -55,6 +55,7 @@ std::vector<Op> every_op(std::index_sequence<kIndices...>) {
     if (auto* attention = std::get_if<Attention>(&op)) attention->softcap = 10;
     if (auto* delta = std::get_if<GatedDelta>(&op)) delta->key_heads = 1;
     if (auto* attention = std::get_if<StepAttention>(&op)) attention->heads = 4;
+    if (auto* linear = std::get_if<Bf16Linear>(&op)) linear->rows = 64;
   }
   ops.emplace_back(AddRmsNorm{1e-5f, 3});
   ops.emplace_back(StepAttention{.heads = 4, .parts = 2});
@@ -274,6 +275,11 @@ TEST(Variants, EveryEmbeddedFileBelongsToAVariant) {
       }
     }
   }
+  const Op to_bf16 = ToBf16{};  // of weights
+  Problem weights = ordinary(to_bf16);
+  weights.inputs = {tensor({64, 64}, DType::kF16)};
+  weights.outputs = {tensor({64, 64}, DType::kBF16)};
+  note(weights);
   const Op norm = RmsNorm{};  // rows that do not come in fours
   Problem odd = ordinary(norm);
   odd.inputs = {tensor({kTokens, 63}), tensor({63})};

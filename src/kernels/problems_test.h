@@ -45,7 +45,15 @@ inline Problem ordinary(const Op& op, uint32_t max_tokens = 1) {
     p.inputs = {x, tensor({64})};
   else if (std::holds_alternative<Activate>(op))
     p.inputs = {x};
-  else if (std::holds_alternative<AddPositions>(op))
+  else if (std::holds_alternative<ToBf16>(op)) {
+    p.inputs = {x};
+    p.outputs = {tensor({kTokens, 64}, DType::kBF16)};
+  } else if (std::holds_alternative<Bf16Linear>(op))
+    p.inputs = {tensor({kTokens, 64}, DType::kBF16), tensor({64, 64}, DType::kBF16)};
+  else if (std::holds_alternative<PairGlu>(op)) {
+    p.inputs = {tensor({kTokens, 128})};
+    p.outputs = {tensor({kTokens, 64}, DType::kBF16)};
+  } else if (std::holds_alternative<AddPositions>(op))
     p.inputs = {x, tensor({32, 64})};
   else if (std::holds_alternative<Unfold>(op)) {
     p.inputs = {tensor({32, 32})};

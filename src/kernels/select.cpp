@@ -21,6 +21,7 @@
 #include "kernels/embed/positions.h"
 #include "kernels/experts/experts.h"
 #include "kernels/experts/fused_experts.h"
+#include "kernels/library/library.h"
 #include "kernels/linear/linear.h"
 #include "kernels/norm/group_norm.h"
 #include "kernels/norm/layer_norm.h"
@@ -42,7 +43,8 @@ std::vector<KernelVariant> collect() {
         transposed_conv_variants(), elementwise_variants(),    rope_variants(),
         attention_variants(),       step_attention_variants(), conv_variants(),
         delta_variants(),           expert_variants(),         fused_expert_variants(),
-        sampling_variants(),        sample_token_variants(),   top_token_variants()}) {
+        sampling_variants(),        sample_token_variants(),   top_token_variants(),
+        library_variants()}) {
     all.insert(all.end(), family.begin(), family.end());
   }
   const std::vector<KernelVariant> cuda = cuda_variants(all);

@@ -327,6 +327,7 @@ Cost step_cost(const Plan& plan, const Step& step, uint64_t tokens, uint64_t kv_
   // A step has a share of a cut weight: that of the tokens it gathers, or of the results it writes.
   const double share =
       step.cut.total == 0 ? 1.0 : double(step.inputs[1].shape[0]) / double(step.cut.total);
+  const auto* part = std::get_if<Bf16Linear>(&step.op);
   const auto shared = [&](uint64_t amount) { return uint64_t(double(amount) * share); };
   for (const Operand& in : step.inputs) {
     const BufferUse use = plan.at(in.buffer).use;
@@ -339,9 +340,15 @@ Cost step_cost(const Plan& plan, const Step& step, uint64_t tokens, uint64_t kv_
       const uint64_t choices = element_count(step.inputs[2].shape, tokens);
       cost.bytes += bytes(in) / experts * std::min<uint64_t>(choices, experts);
       cost.flops += 2 * element_count(in.shape, 1) / experts * choices;
+    } else if (part != nullptr && &in == &step.inputs[1]) {
+      // Of some rows, of a constant or of what became bf16 of one.
+      const uint64_t columns = uint64_t(in.shape[1]);
+      cost.bytes += part->rows * columns * dtype_bytes(in.dtype);
+      cost.flops += 2 * part->rows * columns * tokens;
     } else if (use != BufferUse::kTable) {
       cost.bytes += bytes(in);
-      if (use == BufferUse::kConstant && in.shape.size() == 2) {
+      const bool is_product = !std::holds_alternative<ToBf16>(step.op);
+      if (use == BufferUse::kConstant && in.shape.size() == 2 && is_product) {
         const uint64_t rows = step.inputs[0].shape[0] == kTokens ? tokens : 1;
         cost.flops += 2 * element_count(in.shape, 1) * rows;
       }

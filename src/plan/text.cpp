@@ -43,6 +43,7 @@ std::string step_text(const Step& step) {
   if (!step.launch.again.empty()) line += " again";
   for (const uint32_t input : step.launch.again) line += fmt::format(" {}", input);
   if (step.launch.writes_batch) line += " next_batch";
+  if (step.launch.calls_library) line += " library";
   if (!step.launch.constants.empty()) line += " const";
   for (const Constant& constant : step.launch.constants) {
     if (const auto* value = std::get_if<uint32_t>(&constant.value)) {
@@ -215,6 +216,7 @@ class PlanParser {
       }
     }
     step.launch.writes_batch = scan_.take("next_batch");
+    step.launch.calls_library = scan_.take("library");
     if (scan_.take("const")) {
       while (!next_is_section()) {
         Constant constant;
@@ -236,8 +238,8 @@ class PlanParser {
 
   bool next_is_section() {
     Scanner ahead = scan_;
-    return ahead.take("next_batch") || ahead.take("const ") || ahead.take("source ") ||
-           ahead.take("passed ") || ahead.at_line_end();
+    return ahead.take("next_batch") || ahead.take("library") || ahead.take("const ") ||
+           ahead.take("source ") || ahead.take("passed ") || ahead.at_line_end();
   }
 
   /// "12" or "1e-06f".

@@ -482,6 +482,7 @@ std::vector<SelfTestCase> make_cases() {
     add_attention(all, steps);
     add_recurrent(all, steps);
     add_encoder_cases(all, steps);
+    add_library_cases(all, steps);
   }
   for (const DType dtype : {DType::kBF16, DType::kQ4_0})
     add_products_of(all, dtype, 544, kSmallBatchSteps);

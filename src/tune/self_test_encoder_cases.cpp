@@ -56,6 +56,14 @@ void add_encoder_cases(std::vector<SelfTestCase>& all, const SelfTestSteps& step
     all.push_back(w.finish(w.graph().rope(x, angles, kSelfTestHead), steps, kSelfTestSum));
   }
   {
+    constexpr uint32_t kHeads = 3, kHeadDim = 20;  // of which 16 elements turn, in fours
+    Writer w("rope 3 x 20 turning 16", Rope::kName);
+    const RopeTable recipe{{1, 0.5f, 0.1f, 0.05f, 0.02f, 0.01f, 0.005f, 0.002f}, 1.25f};
+    const ValueId table = w.constant("table", {80, 16}, rope_table(recipe, 80));
+    const ValueId x = w.activation(kHeads * kHeadDim);
+    all.push_back(w.finish(w.graph().rope(x, table, kHeadDim), steps, kSelfTestSum));
+  }
+  {
     Writer w("unfold 90 x 7", Unfold::kName);
     const Unfold op{.taps = 5, .stride = 2, .pad = 3};
     all.push_back(w.finish(w.graph().unfold(w.random("x", {90, 7}), op), steps, kSelfTestExact));

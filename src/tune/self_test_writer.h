@@ -99,5 +99,7 @@ class SelfTestWriter {
 
 /// Cases of what encoders have beside the ops of decoders.
 void add_encoder_cases(std::vector<SelfTestCase>& all, const SelfTestSteps& steps);
+/// Cases around the products of a vendor's library.
+void add_library_cases(std::vector<SelfTestCase>& all, const SelfTestSteps& steps);
 
 }  // namespace tokamak

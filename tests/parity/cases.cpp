@@ -152,8 +152,8 @@ Case two_part_rope_case() {
 
 std::vector<Case> rope_cases() {
   std::vector<Case> all;
-  for (const RopeShape shape :
-       std::vector<RopeShape>{{1, 2, 2}, {3, 6, 4}, {2, 64, 64}, {5, 80, 20}, {1, 256, 256}}) {
+  for (const RopeShape shape : std::vector<RopeShape>{
+           {1, 2, 2}, {3, 6, 4}, {2, 64, 64}, {5, 80, 24}, {5, 80, 20}, {1, 256, 256}}) {
     for (const Steps& steps : {kOneByOne, kChunks}) {
       CaseBuilder b(fmt::format("rope {}x{} turning {} {}", shape.heads, shape.head_dim,
                                 shape.rotary, label(steps)));
@@ -332,6 +332,9 @@ std::vector<Case> cases_of(std::string_view op) {
   if (op == "causal_conv") return causal_conv_cases();
   if (op == "transposed_conv") return transposed_conv_cases();
   if (op == "group_norm") return group_norm_cases();
+  if (op == "to_bf16") return to_bf16_cases();
+  if (op == "bf16_linear") return bf16_linear_cases();
+  if (op == "pair_glu") return pair_glu_cases();
   if (op == "rope") return rope_cases();
   if (op == "attention") return attention_cases();
   if (op == "kv_append") return kv_append_cases();

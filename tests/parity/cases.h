@@ -42,5 +42,8 @@ std::vector<Case> block_maxima_cases();
 std::vector<Case> topk_blocks_cases();
 std::vector<Case> topk_tokens_cases();
 std::vector<Case> sample_token_cases();
+std::vector<Case> to_bf16_cases();
+std::vector<Case> bf16_linear_cases();
+std::vector<Case> pair_glu_cases();
 
 }  // namespace tokamak::parity

@@ -173,7 +173,7 @@ void ModelFlags::add_developer_options(App& command) {
   flag("--no-f16", no_f16_, "only kernels that need no f16");
   flag("--no-subgroups", no_subgroups_, "only kernels that need no subgroups");
   flag("--no-matrix", no_matrix_,
-       "products of several tokens in f32, not of f16 factors by matrix units");
+       "products of several tokens in f32, not of f16 or bf16 factors by matrix units");
   flag("--no-self-test", no_self_test_, "trust kernels that have not been tested on this device");
   flag("--no-tuned", no_tuned_, "leave out what `tokamak tune` has found");
   flag("--default-limits", default_limits_, "stay within the limits every WebGPU device grants");

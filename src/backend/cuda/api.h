@@ -1,7 +1,8 @@
-// The functions of the CUDA driver and of NVRTC that the backend uses: declared here, found at run
-// time (library.h). This table is the seam of the backend: tests/emulator has functions of the same
-// names that run kernels on the processor. docs/decisions/0035-cuda-at-run-time.md says why no
-// header of CUDA's is used; api_test.cpp compares with one where there is one.
+// The functions of the CUDA driver, of NVRTC and of cuBLASLt that the backend uses: declared here,
+// found at run time (library.h). This table is the seam of the backend: tests/emulator has
+// functions of the same names that run kernels on the processor.
+// docs/decisions/0035-cuda-at-run-time.md says why no header of CUDA's is used; api_test.cpp
+// compares with one where there is one.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -131,6 +132,60 @@ struct CompilerApi {
   CompileStatus (*log)(CompilerProgram program, char* text);
   CompileStatus (*cubin_size)(CompilerProgram program, size_t* size);
   CompileStatus (*cubin)(CompilerProgram program, char* bytes);
+};
+
+/// cublasStatus_t.
+enum class ProductStatus : int { kSuccess = 0 };
+/// cudaDataType_t.
+enum class NumberType : int { kF32 = 0, kBf16 = 14 };
+inline constexpr int kSumInF32 = 68;      // CUBLAS_COMPUTE_32F
+inline constexpr int kTransposed = 1;     // CUBLAS_OP_T
+inline constexpr int kProductTransA = 3;  // CUBLASLT_MATMUL_DESC_TRANSA
+inline constexpr int kMaxWorkspace = 1;   // CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES
+
+using ProductHandle = struct ProductHandleOf*;
+using ProductKind = struct ProductKindOf*;
+using MatrixLayout = struct MatrixLayoutOf*;
+using ProductPreference = struct ProductPreferenceOf*;
+
+/// cublasLtMatmulAlgo_t.
+struct ProductAlgorithm {
+  uint64_t data[8] = {};
+};
+/// cublasLtMatmulHeuristicResult_t.
+struct ProductChoice {
+  ProductAlgorithm algorithm;
+  size_t workspace_bytes = 0;
+  ProductStatus status = ProductStatus::kSuccess;
+  float waves = 0;
+  int reserved[4] = {};
+};
+static_assert(sizeof(ProductChoice) == 96);
+
+/// D = alpha op(A) op(B) + beta C, whose matrices are stored column by column.
+struct ProductApi {
+  size_t (*version)();
+  ProductStatus (*create)(ProductHandle* handle);
+  ProductStatus (*destroy)(ProductHandle handle);
+  ProductStatus (*kind_create)(ProductKind* kind, int compute, NumberType scale);
+  ProductStatus (*kind_set)(ProductKind kind, int attribute, const void* value, size_t bytes);
+  ProductStatus (*kind_destroy)(ProductKind kind);
+  ProductStatus (*layout_create)(MatrixLayout* layout, NumberType type, uint64_t rows,
+                                 uint64_t columns, int64_t pitch);
+  ProductStatus (*layout_destroy)(MatrixLayout layout);
+  ProductStatus (*preference_create)(ProductPreference* preference);
+  ProductStatus (*preference_set)(ProductPreference preference, int attribute, const void* value,
+                                  size_t bytes);
+  ProductStatus (*preference_destroy)(ProductPreference preference);
+  ProductStatus (*choose)(ProductHandle handle, ProductKind kind, MatrixLayout a, MatrixLayout b,
+                          MatrixLayout c, MatrixLayout d, ProductPreference preference, int most,
+                          ProductChoice* choices, int* count);
+  ProductStatus (*multiply)(ProductHandle handle, ProductKind kind, const void* alpha,
+                            DevicePointer a, MatrixLayout a_layout, DevicePointer b,
+                            MatrixLayout b_layout, const void* beta, DevicePointer c,
+                            MatrixLayout c_layout, DevicePointer d, MatrixLayout d_layout,
+                            const ProductAlgorithm* algorithm, DevicePointer workspace,
+                            size_t workspace_bytes, Stream stream);
 };
 
 }  // namespace tokamak::cuda

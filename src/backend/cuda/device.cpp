@@ -14,6 +14,8 @@ constexpr uint32_t kMaxBuffers = 31;
 constexpr int kOldestArchitecture = 75;
 /// The first with the matrix products that device.cuh is written in.
 constexpr int kMatrixArchitecture = 80;
+/// The first with bf16, whose products cuBLASLt has.
+constexpr int kLibraryArchitecture = 80;
 /// The first where a launch can begin while the one before ends.
 constexpr int kDependentArchitecture = 90;
 
@@ -51,6 +53,7 @@ Result<DeviceInfo> described(const Driver& driver, Device device) {
   info.driver = fmt::format("CUDA {}, sm_{}", version_text(driver.version), architecture);
   info.features = kFeatureF16 | kFeatureSubgroups | kFeatureDot4;
   if (architecture >= kMatrixArchitecture) info.features |= kFeatureSubgroupMatrix;
+  if (architecture >= kLibraryArchitecture && product_library()) info.features |= kFeatureLibrary;
   info.subgroup_min = info.subgroup_max = uint32_t(lanes);
   info.limits = {.workgroup_threads = 1024,
                  .workgroup_bytes = kWorkgroupBytes,
@@ -154,7 +157,13 @@ Result<std::vector<DeviceInfo>> list_cuda_devices() {
 Result<std::string> cuda_compiler_text() {
   const Result<cuda::Compiler>& compiler = cuda::compiler();
   if (!compiler) return Failure(compiler.error());
-  return fmt::format("NVRTC {}.{} ({})", compiler->major, compiler->minor, compiler->path);
+  const Result<cuda::ProductLibrary>& products = cuda::product_library();
+  const std::string library = products
+                                  ? fmt::format("cuBLASLt {}.{} ({})", products->version / 10000,
+                                                products->version % 10000 / 100, products->path)
+                                  : "no cuBLASLt: prompts are read by Tokamak's own products";
+  return fmt::format("NVRTC {}.{} ({}), {}", compiler->major, compiler->minor, compiler->path,
+                     library);
 }
 
 }  // namespace tokamak

@@ -29,7 +29,8 @@ struct CudaOptions {
 
 /// What there is of CUDA, for `doctor`: descriptions of all devices, or why there are none.
 Result<std::vector<DeviceInfo>> list_cuda_devices();
-/// "NVRTC 13.0 (/usr/local/cuda-13.0/lib/libnvrtc.so.13)"; or why there is none.
+/// "NVRTC 13.0 (/usr/local/cuda-13.0/lib/libnvrtc.so.13), cuBLASLt 13.1 (...)"; or why there is no
+/// NVRTC.
 Result<std::string> cuda_compiler_text();
 
 /// Errors: why CUDA cannot be used, in a sentence that says what to do.

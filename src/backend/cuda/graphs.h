@@ -23,7 +23,7 @@ class Graphs {
   ~Graphs();
 
   /// Puts the launches of a step onto the stream: one by one the first time, as a graph from the
-  /// second time on.
+  /// second time on. What calls the library stays as it is: its kernels are its own.
   Result<void> run(const StepShape& shape, std::span<const PreparedLaunch> launches);
 
  private:

@@ -26,17 +26,35 @@ Bound bound_of(const Plan& plan, const Phase& phase, const Step& step, const Buf
   return bound;
 }
 
+LibraryCall library_call(const Step& step, const Buffers& buffers, Products* products) {
+  TOK_CHECK(products != nullptr);
+  const auto& op = std::get<Bf16Linear>(step.op);
+  const uint32_t columns = uint32_t(step.inputs[1].shape[1]);
+  return {.library = products,
+          .rows = op.rows,
+          .columns = columns,
+          .x = buffers.at(step.inputs[0].buffer),
+          .w = buffers.at(step.inputs[1].buffer) + uint64_t{2} * op.first * columns,
+          .y = buffers.at(step.outputs[0].buffer)};
+}
+
 }  // namespace
 
 std::vector<std::vector<PreparedLaunch>> prepare_launches(const Plan& plan, const Buffers& buffers,
                                                           const Compiled& compiled,
-                                                          const Modules& modules) {
+                                                          const Modules& modules,
+                                                          Products* products) {
   std::vector<std::vector<PreparedLaunch>> all;
   for (size_t p = 0; p < plan.phases.size(); ++p) {
     const Phase& phase = plan.phases[p];
     std::vector<PreparedLaunch>& own = all.emplace_back();
     for (size_t s = 0; s < phase.steps.size(); ++s) {
       const Step& step = phase.steps[s];
+      if (step.launch.calls_library) {
+        own.push_back({.for_outputs = is_for_outputs(plan, phase, step),
+                       .call = library_call(step, buffers, products)});
+        continue;
+      }
       own.push_back({.kernel = modules[compiled.of_step[p][s]],
                      .grid = step.launch.grid,
                      .for_outputs = is_for_outputs(plan, phase, step),
@@ -54,6 +72,11 @@ Workgroups workgroups_of(const PreparedLaunch& launch, const BatchSize& batch) {
 Result<void> launch(CudaDevice& device, std::span<const PreparedLaunch> launches,
                     const BatchSize& batch) {
   for (const PreparedLaunch& own : launches) {
+    if (const LibraryCall& call = own.call; call.library != nullptr) {
+      const uint32_t tokens = own.for_outputs ? batch.outputs : batch.rows;
+      TOK_TRY(call.library->multiply({tokens, call.rows, call.columns}, call.x, call.w, call.y));
+      continue;
+    }
     const Workgroups groups = workgroups_of(own, batch);
     Bound bound = own.bound;
     void* parameters[] = {&bound};

@@ -5,6 +5,7 @@
 
 #include "backend/cuda/buffers.h"
 #include "backend/cuda/modules.h"
+#include "backend/cuda/products.h"
 
 namespace tokamak::cuda {
 
@@ -14,11 +15,19 @@ struct Bound {
   uint32_t bytes[32] = {};
 };
 
+/// A product of the library: of x by `rows` rows of `columns` weights.
+struct LibraryCall {
+  Products* library = nullptr;  // null: a kernel is launched
+  uint32_t rows = 0, columns = 0;
+  DevicePointer x = 0, w = 0, y = 0;
+};
+
 struct PreparedLaunch {
   Kernel kernel;
   Grid grid;
   bool for_outputs = false;
   Bound bound;
+  LibraryCall call;
 };
 
 /// How many workgroups a launch has in a step of that size.
@@ -27,10 +36,11 @@ struct Workgroups {
 };
 Workgroups workgroups_of(const PreparedLaunch& launch, const BatchSize& batch);
 
-/// [phase][step]
+/// [phase][step]. `products` may be null where no step calls the library.
 std::vector<std::vector<PreparedLaunch>> prepare_launches(const Plan& plan, const Buffers& buffers,
                                                           const Compiled& compiled,
-                                                          const Modules& modules);
+                                                          const Modules& modules,
+                                                          Products* products);
 
 /// Puts the launches onto the device's stream, for a step of that size.
 Result<void> launch(CudaDevice& device, std::span<const PreparedLaunch> launches,

@@ -2,7 +2,9 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <optional>
 
 #include "base/environment.h"
 
@@ -131,8 +133,9 @@ Result<Driver> open_driver() {
   return driver;
 }
 
-/// Folders that hold NVRTC where the loader does not know it, "" first: as the loader looks.
-std::vector<std::string> compiler_folders() {
+/// Folders that hold CUDA's libraries where the loader does not know them, "" first: as the loader
+/// looks. `package` is the one of Python that has the library.
+std::vector<std::string> library_folders(const std::string& package) {
   std::vector<std::string> folders = {""};
   const std::string given = environment_variable("TOKAMAK_CUDA_LIBRARIES");
   if (!given.empty()) folders.insert(folders.begin(), given + "/");
@@ -148,20 +151,32 @@ std::vector<std::string> compiler_folders() {
   const std::string python = environment_variable("VIRTUAL_ENV");
   if (python.empty()) return folders;
   for (const auto& entry : fs::directory_iterator(python + "/lib", error)) {
-    for (const char* package : {"cu13/lib/", "cuda_nvrtc/lib/"}) {
-      folders.push_back(entry.path().string() + "/site-packages/nvidia/" + package);
+    for (const std::string& own : {std::string("cu13"), package}) {
+      folders.push_back(entry.path().string() + "/site-packages/nvidia/" + own + "/lib/");
     }
   }
   return folders;
 }
 
-/// `why` becomes what is wrong with the library, where it is one.
-bool read_compiler(void* library, Compiler& compiler, std::string& why) {
-  const char* missing_name = nullptr;
-  const auto find = [&]<typename F>(F& function, const char* name) {
-    function = as_function<F>(dlsym(library, name));
-    if (function == nullptr && missing_name == nullptr) missing_name = name;
-  };
+/// The functions of a library by their names.
+class Functions {
+ public:
+  explicit Functions(void* library) : library_(library) {}
+
+  template <typename F>
+  void operator()(F& function, const char* name) {
+    function = as_function<F>(dlsym(library_, name));
+    if (function == nullptr && missing_ == nullptr) missing_ = name;
+  }
+  const char* missing() const { return missing_; }
+
+ private:
+  void* library_;
+  const char* missing_ = nullptr;
+};
+
+Result<void> read(void* library, Compiler& compiler) {
+  Functions find(library);
   CompilerApi& api = compiler.api;
   find(api.version, "nvrtcVersion");
   find(api.architecture_count, "nvrtcGetNumSupportedArchs");
@@ -174,38 +189,65 @@ bool read_compiler(void* library, Compiler& compiler, std::string& why) {
   find(api.log, "nvrtcGetProgramLog");
   find(api.cubin_size, "nvrtcGetCUBINSize");
   find(api.cubin, "nvrtcGetCUBIN");
-  if (missing_name != nullptr) {
-    why = missing(compiler.path, missing_name).error().message;
-    return false;
-  }
+  if (find.missing() != nullptr) return missing(compiler.path, find.missing());
   int count = 0;
   api.version(&compiler.major, &compiler.minor);
   api.architecture_count(&count);
   compiler.architectures.resize(size_t(count));
   if (count > 0) api.architectures(compiler.architectures.data());
-  return true;
+  return {};
 }
 
-/// The newest whose cubins the driver runs: those of its own major version and of older ones.
-Result<Compiler> open_compiler(int most_major) {
-  std::string why;
+Result<void> read(void* library, ProductLibrary& products) {
+  Functions find(library);
+  ProductApi& api = products.api;
+  find(api.version, "cublasLtGetVersion");
+  find(api.create, "cublasLtCreate");
+  find(api.destroy, "cublasLtDestroy");
+  find(api.kind_create, "cublasLtMatmulDescCreate");
+  find(api.kind_set, "cublasLtMatmulDescSetAttribute");
+  find(api.kind_destroy, "cublasLtMatmulDescDestroy");
+  find(api.layout_create, "cublasLtMatrixLayoutCreate");
+  find(api.layout_destroy, "cublasLtMatrixLayoutDestroy");
+  find(api.preference_create, "cublasLtMatmulPreferenceCreate");
+  find(api.preference_set, "cublasLtMatmulPreferenceSetAttribute");
+  find(api.preference_destroy, "cublasLtMatmulPreferenceDestroy");
+  find(api.choose, "cublasLtMatmulAlgoGetHeuristic");
+  find(api.multiply, "cublasLtMatmul");
+  if (find.missing() != nullptr) return missing(products.path, find.missing());
+  products.version = int(api.version());
+  return {};
+}
+
+/// The newest that fits the driver: those of its own major version and older ones. `stem` is that
+/// of the file's name, `package` Python's that has it.
+template <typename Library>
+Result<Library> open_newest(const std::string& stem, const std::string& package) {
+  const int most_major = driver() ? driver()->version / 1000 : 1000;
+  std::optional<Error> why;
   for (const int major : {13, 12}) {
     if (major > most_major) continue;
-    const std::string name = fmt::format("libnvrtc.so.{}", major);
-    for (const std::string& folder : compiler_folders()) {
+    const std::string name = fmt::format("{}.so.{}", stem, major);
+    for (const std::string& folder : library_folders(package)) {
       void* library = dlopen((folder + name).c_str(), RTLD_NOW | RTLD_LOCAL);
       if (library == nullptr) continue;
-      Compiler compiler;
-      compiler.path = folder + name;
-      if (read_compiler(library, compiler, why)) return compiler;
+      Library own;
+      own.path = folder + name;
+      const Result<void> done = read(library, own);
+      if (done) return own;
+      why = done.error();
     }
   }
-  if (!why.empty()) return unsupported("{}", why);
+  if (why) return Failure(*why);
+  std::string dashed = package;
+  std::ranges::replace(dashed, '_', '-');
   return unsupported(
-      "{}. They are part of the CUDA toolkit and of the Python package nvidia-cuda-nvrtc; "
+      "{}. They are part of the CUDA toolkit and of the Python package nvidia-{}; "
       "TOKAMAK_CUDA_LIBRARIES may name their folder.",
-      most_major < 13 ? "libnvrtc.so.12 is not there, and the driver is too old for libnvrtc.so.13"
-                      : "Neither libnvrtc.so.13 nor libnvrtc.so.12 is there");
+      most_major < 13
+          ? fmt::format("{0}.so.12 is not there, and the driver is too old for {0}.so.13", stem)
+          : fmt::format("Neither {0}.so.13 nor {0}.so.12 is there", stem),
+      dashed);
 }
 
 }  // namespace
@@ -216,7 +258,12 @@ const Result<Driver>& driver() {
 }
 
 const Result<Compiler>& compiler() {
-  static const Result<Compiler> found = open_compiler(driver() ? driver()->version / 1000 : 1000);
+  static const Result<Compiler> found = open_newest<Compiler>("libnvrtc", "cuda_nvrtc");
+  return found;
+}
+
+const Result<ProductLibrary>& product_library() {
+  static const Result<ProductLibrary> found = open_newest<ProductLibrary>("libcublasLt", "cublas");
   return found;
 }
 

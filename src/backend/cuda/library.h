@@ -1,4 +1,5 @@
-// Where the CUDA driver and its run-time compiler are found, and whether they fit together.
+// Where the CUDA driver, its run-time compiler and its library of products are found, and whether
+// they fit together.
 #pragma once
 #include <memory>
 #include <string>
@@ -23,10 +24,18 @@ struct Compiler {
   std::vector<int> architectures;  // 75, 80, ... that it knows
 };
 
+/// cuBLASLt.
+struct ProductLibrary {
+  ProductApi api = {};
+  int version = 0;   // 130001
+  std::string path;  // as the loader found it
+};
+
 /// Opened once for the whole program. Errors: one sentence that says what is missing, and what
 /// brings it.
 const Result<Driver>& driver();
 const Result<Compiler>& compiler();
+const Result<ProductLibrary>& product_library();
 
 /// "13.0" of 13000.
 std::string version_text(int version);

@@ -50,6 +50,10 @@ Result<void> collect(const Plan& plan, Texts& texts, Compiled& compiled) {
   for (const Phase& phase : plan.phases) {
     std::vector<size_t>& indices = compiled.of_step.emplace_back();
     for (const Step& step : phase.steps) {
+      if (step.launch.calls_library) {
+        indices.push_back(kNoText);
+        continue;
+      }
       const std::vector<ShaderPiece> pieces = shader_pieces(
           step.launch, step.inputs.size(), step.outputs.size(), batch_access(plan, phase, step));
       std::string source;

@@ -15,10 +15,13 @@ struct Kernel {
   uint32_t lanes = 0, shared_bytes = 0;  // of a workgroup
 };
 
+/// The text of a step that the library computes.
+inline constexpr size_t kNoText = SIZE_MAX;
+
 struct Compiled {
   std::vector<std::vector<uint8_t>> cubins;
   std::vector<std::string_view> names;       // of a kernel that has the text
-  std::vector<std::vector<size_t>> of_step;  // [phase][step] -> index into `cubins`
+  std::vector<std::vector<size_t>> of_step;  // [phase][step] -> index into `cubins`, or kNoText
   uint32_t cached = 0;                       // how many were compiled by an earlier run
   double seconds = 0;
 };

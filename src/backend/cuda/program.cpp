@@ -1,5 +1,6 @@
 #include "backend/cuda/program.h"
 
+#include <algorithm>
 #include <chrono>
 #include <deque>
 #include <future>
@@ -13,6 +14,13 @@
 namespace tokamak {
 namespace cuda {
 namespace {
+
+bool calls_library(const Plan& plan) {
+  return std::ranges::any_of(plan.phases, [](const Phase& phase) {
+    return std::ranges::any_of(phase.steps,
+                               [](const Step& step) { return step.launch.calls_library; });
+  });
+}
 
 class CudaProgram : public Program {
  public:
@@ -37,7 +45,10 @@ class CudaProgram : public Program {
     TOK_TRY(const Compiled compiled, under_way.get());
     TOK_TRY(loaded);
     TOK_TRY(modules_, Modules::load(device_, compiled));
-    launches_ = prepare_launches(plan_, buffers_, compiled, modules_);
+    if (calls_library(plan_)) {
+      TOK_TRY(products_, Products::make(device_));
+    }
+    launches_ = prepare_launches(plan_, buffers_, compiled, modules_, products_.get());
     report_.pipelines = uint32_t(compiled.cubins.size());
     report_.cached = compiled.cached;
     report_.compile_seconds = compiled.seconds;
@@ -163,6 +174,7 @@ class CudaProgram : public Program {
   Buffers buffers_;
   Readback readback_;
   Modules modules_;
+  std::unique_ptr<Products> products_;                 // null: the plan needs none
   std::vector<std::vector<PreparedLaunch>> launches_;  // [phase][step]
   Graphs graphs_;
   std::deque<Mark> batches_;            // of limit_batches(), oldest first

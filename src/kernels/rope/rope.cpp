@@ -57,19 +57,43 @@ std::string table_refuses(const Problem& problem, const DeviceInfo&) {
   return has_own_angles(problem) ? "is for a table of positions" : "";
 }
 
-Launch rope_launch(const Problem& problem, const DeviceInfo&) {
-  const uint32_t columns = uint32_t(problem.inputs[0].shape[1]);
+uint32_t rotary(const Problem& problem) {
+  return uint32_t(problem.inputs[1].shape[1]);
+}
+
+/// `items` lanes for every row.
+Launch launch_of(const Problem& problem, const char* source, uint32_t items) {
   return {.constants = {{"THREADS", kMapThreads},
-                        {"COLUMNS", columns},
+                        {"COLUMNS", uint32_t(problem.inputs[0].shape[1])},
                         {"HEAD_DIM", problem.as<Rope>().head_dim},
                         {"SHORT_ROWS", problem.as<Rope>().short_rows},
-                        {"ROTARY", uint32_t(problem.inputs[1].shape[1])}},
-          .sources = {has_own_angles(problem) ? "rope/own_angles.wgsl" : "rope/angles.wgsl",
-                      "rope/rope.wgsl", "wgsl/entry.wgsl"},
-          .grid = {.x = {ceil_div(columns, kMapThreads)}, .y = {1, 1}}};
+                        {"ROTARY", rotary(problem)}},
+          .sources = {has_own_angles(problem) ? "rope/own_angles.wgsl" : "rope/angles.wgsl", source,
+                      "wgsl/entry.wgsl"},
+          .grid = {.x = {ceil_div(items, kMapThreads)}, .y = {1, 1}}};
+}
+
+std::string wide_refuses(const Problem& problem, const DeviceInfo&) {
+  const uint32_t head_dim = problem.as<Rope>().head_dim;
+  if (rotary(problem) % 8 == 0 && head_dim % 4 == 0) return "";
+  return fmt::format("turns pairs in fours, not {} of {} elements", rotary(problem), head_dim);
+}
+Launch wide_launch(const Problem& problem, const DeviceInfo&) {
+  const uint32_t head_dim = problem.as<Rope>().head_dim;
+  const uint32_t heads = uint32_t(problem.inputs[0].shape[1]) / head_dim;
+  const uint32_t head_lanes = rotary(problem) / 8 + (head_dim - rotary(problem)) / 4;
+  return launch_of(problem, "rope/rope_wide.wgsl", heads * head_lanes);
+}
+
+Launch rope_launch(const Problem& problem, const DeviceInfo&) {
+  return launch_of(problem, "rope/rope.wgsl", uint32_t(problem.inputs[0].shape[1]));
 }
 
 constexpr KernelVariant kVariants[] = {
+    {.name = "rope.wgsl.wide",
+     .op = op_index<Rope>(),
+     .refuses = wide_refuses,
+     .launch = wide_launch},
     {.name = "rope.wgsl", .op = op_index<Rope>(), .launch = rope_launch},
     {.name = "rope.cpu",
      .op = op_index<Rope>(),

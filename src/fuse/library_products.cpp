@@ -1,0 +1,86 @@
+// The products of a step over a prompt by a vendor's library, which multiplies bf16.
+//
+//                            r = to_bf16 x
+//   y = linear x, w    ==>   y = bf16_linear r, w {rows}
+//
+// and each part of a qkv alike. Of the gated half of an MLP the product and the gate come apart,
+// and the gate rounds what the product after it reads. Weights of other types become bf16 in front
+// of every product: that takes less than the product gains, for as many tokens as a prompt has.
+// Costs dispatches, and reads and writes x once more.
+#include "fuse/library_products.h"
+
+#include <algorithm>
+
+namespace tokamak::fuse {
+namespace {
+
+enum : Var { x, w, q, k, v, g, gated, down, y };
+
+/// Rows of a step with tokens, and a matrix of one type that is worth it: in eights, as the library
+/// reads them.
+bool fits(const Match& m, Var x, Var w) {
+  const TensorDesc &rows = m.type(x), &matrix = m.type(w);
+  const auto* weight = std::get_if<Weight>(&matrix.recipe);
+  if (uint64_t(matrix.shape[0]) * uint64_t(matrix.shape[1]) < m.target().min_library_weights) {
+    return false;
+  }
+  return rows.shape[0] == kTokens && matrix.shape[0] % 8 == 0 && matrix.shape[1] % 8 == 0 &&
+         weight != nullptr && std::ranges::none_of(weight->parts, [](const WeightPart& part) {
+           return part.dtype.has_value();
+         });
+}
+
+ValueId in_bf16(Match& m, ValueId matrix) {
+  return m.at(matrix).dtype == DType::kBF16 ? matrix : m.add_node(ToBf16{}, {matrix}).front();
+}
+
+Replacement product(Match& m, ValueId rounded, Var matrix) {
+  const uint32_t rows = uint32_t(m.type(matrix).shape[0]);
+  return {Bf16Linear{0, rows}, {rounded, in_bf16(m, m[matrix])}};
+}
+
+std::optional<Replacement> replace_qkv(Match& m) {
+  const auto& op = m.attributes<Qkv>(q);
+  const uint32_t all = uint32_t(m.type(w).shape[0]);
+  std::vector<std::pair<Var, uint32_t>> parts = {{q, op.q_rows}, {k, op.k_rows}};
+  if (m.has(v)) parts.push_back({v, m.has(g) ? op.v_rows : all - op.q_rows - op.k_rows});
+  if (m.has(g)) parts.push_back({g, all - op.q_rows - op.k_rows - op.v_rows});
+  for (const auto& [var, rows] : parts) {
+    if (rows % 8 != 0) return std::nullopt;
+  }
+  const ValueId rounded = in_bf16(m, m[x]), matrix = in_bf16(m, m[w]);
+  uint32_t first = 0;
+  for (const auto& [var, rows] : std::span(parts).first(parts.size() - 1)) {
+    m.add_node(Bf16Linear{first, rows}, {rounded, matrix}, {{0, var}});
+    first += rows;
+  }
+  return Replacement{Bf16Linear{first, parts.back().second}, {rounded, matrix}};
+}
+
+std::optional<Replacement> replace(Match& m) {
+  if (!m.target().has_library || !fits(m, x, w)) return std::nullopt;
+  if (m.has(q)) return replace_qkv(m);
+  if (!m.has(gated)) return product(m, in_bf16(m, m[x]), w);
+  if (!fits(m, gated, down) || m.type(w).shape[0] % 16 != 0) return std::nullopt;
+  const Replacement pairs = product(m, in_bf16(m, m[x]), w);
+  const ValueId both = m.add_node(pairs.op, pairs.inputs).front();
+  const PairGlu glu = {m.attributes<LinearGlu>(gated).activation};
+  return product(m, m.add_node(glu, {both}).front(), down);
+}
+
+}  // namespace
+
+Pass library_products() {
+  const std::vector<Pattern> operands = {any(x), any(w)};
+  return {.name = "library_products",
+          .patterns = {{node<Qkv>(q, operands, {k, v, g})},
+                       {node<Qkv>(q, operands, {k, v})},
+                       {node<Qkv>(q, operands, {k})},
+                       {node<Linear>(y, {node<LinearGlu>(gated, operands), any(down)})},
+                       {node<Linear>(y, operands)}},
+          .outputs = {q, k, v, g, y},
+          .fewest = Steps::kMany,
+          .replace = replace};
+}
+
+}  // namespace tokamak::fuse

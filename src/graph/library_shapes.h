@@ -1,0 +1,47 @@
+// The shape rules of library_ops.h.
+#pragma once
+#include "graph/library_ops.h"
+#include "graph/sound_shapes.h"
+
+namespace tokamak {
+
+struct LibraryRules : SoundRules {
+  using SoundRules::operator();
+  /// What they read comes in eights: 16 bytes of bf16.
+  static constexpr Dim kAligned = 8;
+
+  static TensorDesc bf16_matrix(Dim rows, Dim columns) {
+    return {.name = {}, .shape = {rows, columns}, .dtype = DType::kBF16};
+  }
+  Outputs operator()(const ToBf16&) const {
+    TOK_TRY(count(1, 1));
+    if (!is_matrix(*in[0]) || in[0]->dtype == DType::kBF16 || in[0]->shape[1] % kAligned != 0) {
+      return wrong(0, "a matrix [m, a multiple of 8] of another type than bf16");
+    }
+    return {{bf16_matrix(in[0]->shape[0], in[0]->shape[1])}};
+  }
+  Outputs operator()(const Bf16Linear& op) const {
+    TOK_TRY(count(2, 2));
+    const TensorDesc &x = *in[0], &w = *in[1];
+    if (x.shape.size() != 2 || x.dtype != DType::kBF16 || x.shape[1] % kAligned != 0) {
+      return wrong(0, "bf16[rows, a multiple of 8]");
+    }
+    if (w.shape.size() != 2 || w.dtype != DType::kBF16 || w.shape[1] != x.shape[1]) {
+      return wrong(1, fmt::format("bf16[out, {}]", x.shape[1]));
+    }
+    if (op.rows == 0 || op.rows % kAligned != 0 || op.first % kAligned != 0 ||
+        Dim{op.first} + Dim{op.rows} > w.shape[0]) {
+      return wrong(1, fmt::format("a matrix with rows {} to {}, multiples of 8", op.first,
+                                  op.first + op.rows));
+    }
+    return {{matrix(x.shape[0], Dim{op.rows})}};
+  }
+  Outputs operator()(const PairGlu&) const {
+    TOK_TRY(count(1, 1));
+    TOK_TRY(activation(0));
+    if (in[0]->shape[1] % (2 * kAligned) != 0) return wrong(0, "f32[T, a multiple of 16]");
+    return {{bf16_matrix(in[0]->shape[0], in[0]->shape[1] / 2)}};
+  }
+};
+
+}  // namespace tokamak

@@ -1,0 +1,149 @@
+#include "kernels/library/library.h"
+
+#include "kernels/elementwise/elementwise.h"
+#include "kernels/launch.h"
+#include "kernels/linear/product.h"
+#include "kernels/quant/codec.h"
+
+namespace tokamak {
+namespace {
+
+constexpr uint32_t kConversionThreads = 256;
+/// Of weights: more have lanes convert eights one after the other.
+constexpr uint32_t kMaxConversionGroups = 4096;
+
+bool are_rows_of_step(const TensorDesc& x) {
+  return x.shape[0] < 0;
+}
+
+std::vector<float> numbers(const CpuTensor& matrix) {
+  std::vector<float> all(size_t{matrix.dims[0]} * matrix.dims[1]);
+  for (size_t row = 0; row < matrix.dims[0]; ++row) {
+    matrix.load_row(row, std::span(all).subspan(row * matrix.dims[1], matrix.dims[1]));
+  }
+  return all;
+}
+
+void to_bf16_reference(const CpuCall& call) {
+  const std::vector<float> x = numbers(call.inputs[0]);
+  for (size_t i = 0; i < x.size(); ++i) call.outputs[0].store(i, x[i]);
+}
+
+void bf16_linear_reference(const CpuCall& call) {
+  const auto& op = call.as<Bf16Linear>();
+  const std::vector<float> x = numbers(call.inputs[0]);
+  CpuTensor w = call.inputs[1];
+  w.data += size_t{op.first} * w.dims[1] * dtype_bytes(w.dtype);
+  w.dims[0] = op.rows;
+  const std::span<float> y = call.outputs[0].f32();
+  product(x, w, nullptr,
+          [&](size_t t, size_t r, double value) { y[t * op.rows + r] = float(value); });
+}
+
+void pair_glu_reference(const CpuCall& call) {
+  const std::span<const float> x = call.inputs[0].f32();
+  for (size_t i = 0; i < x.size() / 2; ++i) {
+    const double gate = activate(call.as<PairGlu>().activation, x[2 * i]);
+    call.outputs[0].store(i, float(gate * x[2 * i + 1]));
+  }
+}
+
+/// A lane for every four columns of the result's rows.
+Launch fours_launch(const Problem& p, std::vector<std::string> sources,
+                    std::vector<Constant> constants = {}) {
+  const uint32_t fours = uint32_t(p.outputs[0].shape[1]) / 4;
+  constants.insert(constants.end(), {{"THREADS", kMapThreads}, {"FOURS", fours}});
+  sources.insert(sources.begin(), "library/bf16.wgsl");
+  sources.emplace_back("wgsl/entry.wgsl");
+  return {.constants = std::move(constants),
+          .sources = std::move(sources),
+          .grid = {.x = {ceil_div(fours, kMapThreads)}, .y = {1, 1}}};
+}
+
+std::string rows_refuse(const Problem& p, const DeviceInfo&) {
+  return are_rows_of_step(p.inputs[0]) ? "" : "is for the rows of a step";
+}
+Launch rows_launch(const Problem& p, const DeviceInfo&) {
+  return fours_launch(p, {"library/rows_to_bf16.wgsl"});
+}
+
+std::string weights_refuse(const Problem& p, const DeviceInfo&) {
+  return are_rows_of_step(p.inputs[0]) ? "is for weights" : "";
+}
+Launch weights_launch(const Problem& p, const DeviceInfo&) {
+  const TensorDesc& w = p.inputs[0];
+  const uint32_t eights = uint32_t(w.shape[0] * w.shape[1] / 8);
+  const uint32_t groups = std::min(ceil_div(eights, kConversionThreads), kMaxConversionGroups);
+  return with_codec(
+      wide_codec(w),
+      {.constants = {{"THREADS", kConversionThreads}, {"EIGHTS", eights}, {"GROUPS", groups}},
+       .sources = {"library/bf16.wgsl", "library/weights_to_bf16.wgsl", "wgsl/entry.wgsl"},
+       .grid = {.x = {groups}}});
+}
+
+Launch pair_glu_launch(const Problem& p, const DeviceInfo&) {
+  return fours_launch(p, {kActivationSource, "library/pair_glu.wgsl"},
+                      {activation_constant(p.as<PairGlu>().activation)});
+}
+
+Launch bf16_linear_launch(const Problem& p, const DeviceInfo&) {
+  const auto& op = p.as<Bf16Linear>();
+  return {.constants = {{"PAIRS", uint32_t(p.inputs[1].shape[1]) / 2},
+                        {"FIRST_ROW", op.first},
+                        {"THREADS", kMapThreads},
+                        {"COLUMNS", op.rows}},
+          .sources = {"library/bf16_linear.wgsl", "elementwise/map.wgsl", "wgsl/entry.wgsl"},
+          .grid = {.x = {ceil_div(op.rows, kMapThreads)}, .y = {1, 1}}};
+}
+
+Launch library_launch(const Problem&, const DeviceInfo&) {
+  return {.constants = {}, .sources = {}, .grid = {}, .calls_library = true};
+}
+
+/// Matrix units add in f32, but cut off what is shifted out: up to a unit of the last place for
+/// each eight columns (Fasi et al., doi:10.7717/peerj-cs.330).
+constexpr double kCutSums = 0x1p-20;
+/// An activation that is off by some units of f32 may be rounded to the bf16 beside the right one.
+constexpr double kBf16Step = 0x1p-8;
+
+constexpr KernelVariant kVariants[] = {
+    {.name = "to_bf16.wgsl.rows",
+     .op = op_index<ToBf16>(),
+     .refuses = rows_refuse,
+     .launch = rows_launch},
+    {.name = "to_bf16.wgsl.weights",
+     .op = op_index<ToBf16>(),
+     .refuses = weights_refuse,
+     .launch = weights_launch},
+    {.name = "to_bf16.cpu",
+     .op = op_index<ToBf16>(),
+     .backend = BackendKind::kCpu,
+     .reference = to_bf16_reference},
+    {.name = "bf16_linear.cuda.library",
+     .op = op_index<Bf16Linear>(),
+     .backend = BackendKind::kCuda,
+     .needs = kFeatureLibrary,
+     .launch = library_launch,
+     .rounding = kCutSums},
+    {.name = "bf16_linear.wgsl", .op = op_index<Bf16Linear>(), .launch = bf16_linear_launch},
+    {.name = "bf16_linear.cpu",
+     .op = op_index<Bf16Linear>(),
+     .backend = BackendKind::kCpu,
+     .reference = bf16_linear_reference},
+    {.name = "pair_glu.wgsl",
+     .op = op_index<PairGlu>(),
+     .launch = pair_glu_launch,
+     .rounding = kBf16Step},
+    {.name = "pair_glu.cpu",
+     .op = op_index<PairGlu>(),
+     .backend = BackendKind::kCpu,
+     .reference = pair_glu_reference},
+};
+
+}  // namespace
+
+std::span<const KernelVariant> library_variants() {
+  return kVariants;
+}
+
+}  // namespace tokamak

@@ -1,0 +1,41 @@
+#include "tune/self_test_writer.h"
+
+namespace tokamak {
+namespace {
+
+using Writer = SelfTestWriter;
+constexpr uint32_t kColumns = 264, kRows = 40;
+
+}  // namespace
+
+void add_library_cases(std::vector<SelfTestCase>& all, const SelfTestSteps& steps) {
+  const auto product = [](Writer& w, ValueId x, ValueId matrix) {
+    return w.graph().add_node(Bf16Linear{8, kRows - 8}, {x, matrix}).front();
+  };
+  const auto in_bf16 = [](Writer& w, ValueId x) {
+    return w.graph().add_node(ToBf16{}, {x}).front();
+  };
+  const auto matrix = [](Writer& w) { return w.random("w", {kRows, kColumns}, DType::kBF16); };
+  for (const std::string_view op : {ToBf16::kName, Bf16Linear::kName}) {
+    Writer w(fmt::format("{} {}x{}", op, kRows, kColumns), op);
+    const ValueId x = in_bf16(w, w.activation(kColumns));
+    all.push_back(w.finish(product(w, x, matrix(w)), steps, kSelfTestSum));
+  }
+  for (const Activation activation : {Activation::kIdentity, Activation::kSilu}) {
+    Writer w(fmt::format("pair_glu {} {}", activation_name(activation), kColumns), PairGlu::kName);
+    const ValueId pairs = w.activation(2 * kColumns, 5);
+    const ValueId x = w.graph().add_node(PairGlu{activation}, {pairs}).front();
+    all.push_back(w.finish(product(w, x, matrix(w)), steps, kSelfTestFunction));
+  }
+  for (const DType dtype : {DType::kF32, DType::kF16, DType::kQ8_0}) {
+    constexpr uint32_t kPackedColumns = 256;
+    Writer w(fmt::format("to_bf16 of {}", dtype_name(dtype)), ToBf16::kName);
+    // Of another op, and exact: all to_bf16 of a case have the same kernel.
+    const PairGlu products = {Activation::kIdentity};
+    const ValueId x = w.graph().add_node(products, {w.activation(2 * kPackedColumns)}).front();
+    const ValueId weights = in_bf16(w, w.random("w", {kRows, kPackedColumns}, dtype));
+    all.push_back(w.finish(product(w, x, weights), steps, kSelfTestSum));
+  }
+}
+
+}  // namespace tokamak

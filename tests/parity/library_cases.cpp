@@ -1,0 +1,72 @@
+// Cases around the products of a vendor's library. What is rounded to bf16 shows in a product of
+// it.
+#include "cases.h"
+#include "steps.h"
+
+namespace tokamak::parity {
+namespace {
+
+ValueId in_bf16(CaseBuilder& b, ValueId x) {
+  return b.graph().add_node(ToBf16{}, {x}).front();
+}
+
+/// What makes f32 of x, which a case must have in the end.
+ValueId values(CaseBuilder& b, ValueId x, uint32_t columns) {
+  const ValueId w = b.random("w", {24, columns}, DType::kBF16);
+  return b.graph().add_node(Bf16Linear{8, 16}, {x, w}).front();
+}
+
+}  // namespace
+
+std::vector<Case> to_bf16_cases() {
+  std::vector<Case> all;
+  for (const uint32_t columns : {8u, 264u, 648u}) {
+    for (const Steps& steps : {kOneByOne, kChunks}) {
+      CaseBuilder b(fmt::format("to_bf16 of rows of {} {}", columns, label(steps)));
+      const ValueId x = in_bf16(b, b.activation(columns, 300));
+      all.push_back(b.finish(values(b, x, columns), steps, kSum));
+    }
+  }
+  std::vector<DType> types = packed_types();
+  types.insert(types.end(), {DType::kF32, DType::kF16});
+  for (const DType dtype : types) {
+    CaseBuilder b(fmt::format("to_bf16 of {}", dtype_name(dtype)));
+    const uint32_t columns = is_packed(dtype) ? 2 * packing(dtype).row_unit() : 72;
+    // Of another op, and exact: all to_bf16 of a case have the same kernel.
+    const PairGlu products = {Activation::kIdentity};
+    const ValueId x = b.graph().add_node(products, {b.activation(2 * columns)}).front();
+    const ValueId w = in_bf16(b, b.random("w", {40, columns}, dtype));
+    const ValueId y = b.graph().add_node(Bf16Linear{0, 40}, {x, w}).front();
+    all.push_back(b.finish(y, kChunks, kSum));
+  }
+  return all;
+}
+
+std::vector<Case> bf16_linear_cases() {
+  std::vector<Case> all;
+  for (const auto& [in, out] : {std::pair{8u, 8u}, {64u, 136u}, {520u, 24u}, {2048u, 72u}}) {
+    for (const Steps& steps : {kOneByOne, kSmallBatchSteps, kChunks}) {
+      CaseBuilder b(fmt::format("bf16_linear {}x{} {}", out, in, label(steps)));
+      const ValueId x = in_bf16(b, b.activation(in));
+      const ValueId w = b.random("w", {out + 16, in}, DType::kBF16);
+      const ValueId y = b.graph().add_node(Bf16Linear{8, out}, {x, w}).front();
+      all.push_back(b.finish(y, steps, kSum));
+    }
+  }
+  return all;
+}
+
+std::vector<Case> pair_glu_cases() {
+  std::vector<Case> all;
+  for (const Activation activation : kActivations) {
+    for (const uint32_t columns : {8u, 264u, 648u}) {
+      CaseBuilder b(fmt::format("pair_glu {} {}", activation_name(activation), columns));
+      const ValueId pairs = b.activation(2 * columns, 5);
+      const ValueId x = b.graph().add_node(PairGlu{activation}, {pairs}).front();
+      all.push_back(b.finish(values(b, x, columns), kChunks, kFunction));
+    }
+  }
+  return all;
+}
+
+}  // namespace tokamak::parity
