@@ -20,6 +20,12 @@ bool is_public(std::string_view path) {
   return path == "/" || path == "/health" || path == "/v1/health";
 }
 
+/// What shows that a stream of events lives: a comment, where the protocol has no event for it.
+std::string_view quiet_text(std::string_view path) {
+  const bool has_event = openai::dialect_of(path) == openai::Dialect::kAnthropic;
+  return has_event ? "event: ping\ndata: {\"type\":\"ping\"}\n\n" : ": wait\n\n";
+}
+
 /// What a client may do where the service takes `method`.
 std::string all_methods(std::string_view method) {
   return fmt::format("{}{}, OPTIONS", method, method == "GET" ? ", HEAD" : "");
@@ -200,6 +206,9 @@ void Gateway::take(std::vector<Part> parts) {
     }
     if (part.head) {
       call.has_begun = true;
+      if (part.head->content_type.starts_with("text/event-stream")) {
+        part.head->quiet = quiet_text(call.path);
+      }
       part.head->fields.push_back({"Cache-Control", "no-cache"});
       part.head->fields.push_back({"X-Accel-Buffering", "no"});
       server_.begin(part.id, *std::move(part.head));

@@ -193,17 +193,29 @@ class Connections(unittest.TestCase):
 
 
 class OtherTimes(unittest.TestCase):
-    def test_a_quiet_stream_shows_that_it_lives(self):
+    def quiet_stream(self, request):
+        """The events of a stream whose engine is busy with something else for longer than 60 ms."""
         with Server("--context", 2000, "--time-scale", "0.004", "--log", "off") as server, server.connect() as sock:
             reader = Reader(sock)
-            sock.sendall(request_bytes(stream=True, max_tokens=1900, ignore_eos=True))
+            sock.sendall(request)
             self.assertEqual(reader.head()[0], 200)
-            with server.connect() as other:  # keeps the engine busy for longer than 60 ms
+            with server.connect() as other:
                 other.sendall(request_bytes("POST", "/tokenize", body=json.dumps({"content": "ab " * 300000}).encode()))
-                parts = b"".join(iter(reader.chunk, b"")).decode().split("\n\n")
-            self.assertEqual(parts[-2:], ["data: [DONE]", ""])
-            self.assertIn(": wait", parts)
-            self.assertTrue(all(part.startswith("data: {") or part == ": wait" for part in parts[:-2]))
+                return b"".join(iter(reader.chunk, b"")).decode().split("\n\n")
+
+    def test_a_quiet_stream_shows_that_it_lives(self):
+        parts = self.quiet_stream(request_bytes(stream=True, max_tokens=1900, ignore_eos=True))
+        self.assertEqual(parts[-2:], ["data: [DONE]", ""])
+        self.assertIn(": wait", parts)
+        self.assertTrue(all(part.startswith("data: {") or part == ": wait" for part in parts[:-2]))
+
+    def test_a_quiet_stream_of_messages_pings(self):
+        body = {"model": "tiny", "max_tokens": 1900, "stream": True, "temperature": 0,
+                "messages": [{"role": "user", "content": "Once upon a time"}]}
+        parts = self.quiet_stream(request_bytes("POST", "/v1/messages", body=json.dumps(body).encode()))
+        self.assertTrue(parts[-2].startswith("event: message_stop"))
+        self.assertGreater(sum(part.startswith("event: ping") for part in parts), 1, "the first comes with the start")
+        self.assertTrue(all(part.startswith("event: ") for part in parts[:-1]))
 
     def test_a_slow_client_holds_up_nobody_and_misses_nothing(self):
         fields = {"max_tokens": 200, "n": 4, "ignore_eos": True, "logprobs": 20, "seed": 3}

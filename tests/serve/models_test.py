@@ -12,8 +12,6 @@ import unittest
 import tiny_model
 from running_server import PROGRAM, Reader, Server, completion, events, main, request_bytes, wait_until
 
-CONTEXT = ("--context", 512)
-
 
 def folders(root, names):
     """A tiny model in a folder for each name."""
@@ -31,8 +29,8 @@ class Models(unittest.TestCase):
     def tearDown(self):
         self.folder.cleanup()
 
-    def serve(self, *arguments, names="abc"):
-        server = Server(*self.paths[:len(names)], "--log", "off", *CONTEXT, *arguments, is_tiny=False)
+    def serve(self, *arguments, names="abc", context=512):
+        server = Server(*self.paths[:len(names)], "--log", "off", "--context", context, *arguments, is_tiny=False)
         self.addCleanup(server.kill)
         return server
 
@@ -50,11 +48,11 @@ class Models(unittest.TestCase):
         self.assertEqual(status, 200, body)
         return json.loads(body)
 
-    def hold_busy(self, server, model):
+    def hold_busy(self, server, model, tokens=480):
         """A connection with a long answer of the model under way, which ends with the connection."""
         sock = server.connect()
         self.addCleanup(sock.close)
-        sock.sendall(request_bytes(model=model, stream=True, max_tokens=480, ignore_eos=True))
+        sock.sendall(request_bytes(model=model, stream=True, max_tokens=tokens, ignore_eos=True))
         reader = Reader(sock)
         self.assertEqual(reader.head()[0], 200)
         return sock, reader
@@ -213,13 +211,21 @@ class Models(unittest.TestCase):
         self.assertEqual(server.get("/health")[0], 200)
         self.assertEqual(server.complete()["model"], "a")
 
-    def test_stopping_lets_requests_of_all_models_end(self):
-        server = self.serve(names="ab")
-        readers = [self.hold_busy(server, model)[1] for model in "ab"]
+    def test_stopping_ends_requests_of_all_models(self):
+        server = self.serve("--max-loaded", 2, "--drain", "0.3", context=2000)
+        readers = [self.hold_busy(server, model, 1900)[1] for model in "ab"]
+        waits = server.connect()
+        self.addCleanup(waits.close)
+        waits.sendall(request_bytes(model="c"))
+        wait_until(lambda: server.metric("num_requests_waiting", 'model_name="c"') == 1, what="a request that waits")
         server.stop()
         for reader in readers:
-            self.assertEqual(events(b"".join(iter(reader.chunk, b"")))[-1], "[DONE]")
-        self.assertEqual(server.process.wait(20), 0)
+            last = events(b"".join(iter(reader.chunk, b"")))[-1]
+            self.assertIn("cancelled by the server", json.loads(last)["error"]["message"])
+        status, _, body = Reader(waits).answer()
+        self.assertEqual((status, json.loads(body)["error"]["message"]),
+                         (503, "The request was cancelled by the server."))
+        self.assertEqual(server.process.wait(10), 0)
 
     def test_ps_shows_what_is_in_memory(self):
         server = self.serve("--pin", "a", "--keep-alive", "1h", names="ab")

@@ -6,7 +6,6 @@
 namespace tokamak::serve {
 namespace {
 
-constexpr std::string_view kComment = ": wait\n\n";
 constexpr int kClientGone = 499;
 
 constexpr std::pair<int, std::string_view> kReasons[] = {
@@ -180,7 +179,7 @@ void Connection::put_head(const Reply& reply, std::optional<uint64_t> length) {
   Call& call = *call_;
   call.has_begun = true;
   call.status = reply.status;
-  call.is_event_stream = reply.content_type.starts_with("text/event-stream");
+  call.quiet = reply.quiet;
   const auto field = [&](std::string_view name, std::string_view value) {
     unwritten_ += fmt::format("{}: {}\r\n", name, value);
   };
@@ -343,8 +342,8 @@ void Connection::check_time() {
     return give_up();
   }
   if (call_) {
-    const bool is_quiet = call_->has_begun && call_->is_event_stream && unwritten_.empty();
-    if (is_quiet && seconds_since(was_loud_) > limits.quiet_seconds) write(kComment);
+    const bool is_quiet = call_->has_begun && !call_->quiet.empty() && unwritten_.empty();
+    if (is_quiet && seconds_since(was_loud_) > limits.quiet_seconds) write(call_->quiet);
     return;
   }
   using Stage = RequestReader::Stage;

@@ -49,7 +49,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
     uint64_t bytes = 0;
     Framing framing = Framing::kLength;
     bool is_head = false, is_http_1_0 = false, keeps_alive = false;
-    bool has_begun = false, is_event_stream = false, is_held = false;
+    bool has_begun = false, is_held = false;
+    std::string_view quiet;  // what a stream says that has no event; "": nothing
   };
 
   void wait_for_bytes();

@@ -24,7 +24,7 @@ struct ServerLimits {
   double header_seconds = 10;                  // from its first byte to its last one
   double body_seconds = 30;                    // and a second more for each 64 KiB
   double write_seconds = 30;                   // without a byte that the client takes
-  double quiet_seconds = 15;  // of a stream, after which a comment shows that it lives
+  double quiet_seconds = 15;  // of a stream, after which Reply::quiet shows that it lives
   double linger_seconds = 2;  // for the client to read the last answer
 };
 
