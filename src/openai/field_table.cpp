@@ -22,7 +22,7 @@ constexpr uint8_t kNumber = bit(Json::Kind::kInteger) | bit(Json::Kind::kNumber)
 
 // clang-format off
 constexpr Field kFields[] = {
-  {"model", kText | kEmbeddings | kRerank | kAnthropic | kOllama | kOllamaEmbed | kOllamaShow, &Fields::model, 0,
+  {"model", kText | kEmbeddings | kRerank | kSpeech | kAnthropic | kOllama | kOllamaEmbed | kOllamaShow, &Fields::model, 0,
    kAny, {}, 0, "the one there is, of several the first",
    "the model's id, as `/v1/models` lists it"},
   {"messages", kTemplate, &Fields::messages, 0, 0, "a list of messages", kList, "required",
@@ -166,6 +166,19 @@ constexpr Field kFields[] = {
    "false: a document that does not fit is an error, and is not cut at its end"},
   {"instruction", kRerank, &Fields::instruction, 0, kAny, {}, 0, "the model's",
    "what counts as an answer, for models that are told, such as Qwen3-Reranker"},
+  {"input", kSpeech, &Fields::input, 0, 0, "a text", kString, "required",
+   "what to say; at most 16384 bytes"},
+  {"voice", kSpeech, &Fields::voice, 0, 0, "a name or a list of numbers", kString | kList, "the model's",
+   "the numbers that describe a speaker; any name is the model's own voice"},
+  {"response_format", kSpeech, &Fields::response_format, 0, 0, "mp3, opus, flac, wav or pcm", kString, "mp3",
+   "what the sound becomes; mp3 comes whole at the end, the others while it is made"},
+  {"stream_format", kSpeech, &Fields::stream_format, 0, kAny, "audio or sse", 0, "audio",
+   "sse: events with the sound in base64"},
+  {"speed", kSpeech, &Fields::speed, 0.25, 4, {}, 0, "1", "never another than 1"},
+  {"language", kSpeech, &Fields::language, 0, kAny, {}, 0, "none",
+   "a tag of models for several languages"},
+  {"temperature", kSpeech, &Fields::temperature, 0, 2, {}, 0, "1", "0: always the most probable token"},
+  {"seed", kSpeech, &Fields::seed, -kAny, kAny, {}, 0, "random", "the same seed gives the same sound"},
   {"content", kTokenize, &Fields::content, 0, kAny, {}, 0, "required", "the text"},
   {"prompt", kTokenize, &Fields::content, 0, kAny, {}, 0, "required", "the same"},
   {"add_special", kTokenize, &Fields::add_special, 0, 0, {}, 0, "false",

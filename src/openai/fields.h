@@ -29,6 +29,7 @@ enum Endpoint : uint32_t {
   kOllamaEmbed = 1 << 12,
   kOllamaShow = 1 << 13,
   kRerank = 1 << 14,
+  kSpeech = 1 << 15,
 };
 
 /// Values as a body gives them, within the table's ranges. A field that is absent or null is unset,
@@ -36,16 +37,16 @@ enum Endpoint : uint32_t {
 struct Fields {
   std::optional<std::string> model, cache_salt, grammar, regex, encoding_format, content, suffix;
   std::optional<std::string> instructions, previous_response_id, reasoning_format;
-  std::optional<std::string> query, instruction;
+  std::optional<std::string> query, instruction, stream_format, language;
   std::optional<double> temperature, top_p, min_p, typical_p, repetition_penalty;
-  std::optional<double> presence_penalty, frequency_penalty;
+  std::optional<double> presence_penalty, frequency_penalty, speed;
   std::optional<int64_t> max_tokens, max_completion_tokens, top_k, seed, n, best_of;
   std::optional<int64_t> top_logprobs, logprobs_count, min_tokens, dimensions, num_predict, top_n;
   std::optional<bool> stream, logprobs, echo, ignore_eos, parallel_tool_calls;
   std::optional<bool> add_special, parse_special, with_pieces, raw, return_documents, truncation;
   Json messages, prompt, stop, stream_options, logit_bias, response_format, tools, tool_choice;
   Json chat_template_kwargs, input, tokens, json_schema, functions, function_call;
-  Json system, text, format, options, think, images, documents, keep_alive;
+  Json system, text, format, options, think, images, documents, keep_alive, voice;
 };
 
 using Member = std::variant<std::optional<bool> Fields::*, std::optional<int64_t> Fields::*,

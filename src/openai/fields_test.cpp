@@ -29,6 +29,7 @@ constexpr EndpointName kEndpoints[] = {
     {kOllamaEmbed, "api/embed"},
     {kOllamaShow, "api/show"},
     {kRerank, "rerank"},
+    {kSpeech, "audio/speech"},
 };
 
 std::string error_of(const std::string& body, Endpoint endpoint = kChat) {

@@ -10,6 +10,7 @@ constexpr Route kRoutes[] = {
     {"/responses", "POST", Action::kText, kResponses},
     {"/embeddings", "POST", Action::kEmbeddings, kEmbeddings},
     {"/rerank", "POST", Action::kRerank, kRerank},
+    {"/audio/speech", "POST", Action::kSpeak, kSpeech},
     {"/audio/transcriptions", "POST", Action::kTranscribe},
     {"/audio/translations", "POST", Action::kTranslate},
     {"/models", "GET", Action::kModels},

@@ -10,6 +10,7 @@ enum class Action : uint8_t {
   kCountTokens,
   kEmbeddings,
   kRerank,
+  kSpeak,
   kTranscribe,
   kTranslate,
   kTokenize,

@@ -83,6 +83,10 @@ ExchangeId Service::begin(const HttpRequest& request, Sink sink) {
     if (*started) running_.emplace(id, **std::move(started));
     return id;
   }
+  if ((*route)->action == Action::kSpeak) {
+    const auto started = start_speech(id, request, sink);
+    return started ? id : refuse(started.error());
+  }
   if (const Action action = (*route)->action;
       action == Action::kTranscribe || action == Action::kTranslate) {
     const auto heard = transcribe(*engine_, request, action == Action::kTranslate,
@@ -97,7 +101,20 @@ ExchangeId Service::begin(const HttpRequest& request, Sink sink) {
   return id;
 }
 
+Answer<void> Service::start_speech(ExchangeId id, const HttpRequest& request, const Sink& sink) {
+  TOK_TRY(const Fields fields, read_fields(request.body, kSpeech));
+  TOK_TRY(check_model(fields));
+  TOK_TRY(auto job, make_speech_job(*engine_, fields, options_.random() >> 1, sink));
+  speeches_.push_back({id, std::move(job)});
+  return {};
+}
+
+void Service::speak() {
+  if (!speeches_.front().job->step()) speeches_.pop_front();
+}
+
 void Service::cancel(ExchangeId id) {
+  if (std::erase_if(speeches_, [id](const Speech& one) { return one.id == id; }) > 0) return;
   const auto found = running_.find(id);
   if (found == running_.end()) return;
   found->second.exchange->abandon();
@@ -116,7 +133,7 @@ void Service::hold(ExchangeId id, bool is_held) {
 
 size_t Service::running() {
   forget_ended();
-  return running_.size();
+  return running_.size() + speeches_.size();
 }
 
 void Service::forget_ended() {
@@ -177,6 +194,7 @@ Answer<std::optional<Service::Running>> Service::start_text(const HttpRequest& r
 Answer<Json> Service::plain_answer(const HttpRequest& request, const Route& route) {
   switch (route.action) {
     case Action::kText:
+    case Action::kSpeak:
     case Action::kTranscribe:
     case Action::kTranslate:
       break;

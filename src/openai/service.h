@@ -8,6 +8,7 @@
 // What is wrong with a request is an answer in the dialect of its path, never an error of begin().
 // docs/openai.md says which endpoints and fields there are.
 #pragma once
+#include <deque>
 #include <map>
 #include <memory>
 
@@ -16,6 +17,7 @@
 #include "openai/exchange.h"
 #include "openai/model_card.h"
 #include "openai/requested_model.h"
+#include "openai/speech_job.h"
 
 namespace tokamak::openai {
 
@@ -30,8 +32,8 @@ struct ServiceOptions {
 enum class ExchangeId : uint64_t {};
 
 /// For one thread, which also runs the engine's scheduler: who calls begin() calls
-/// Scheduler::step() until it has nothing left to do. Embeddings and transcripts are made within
-/// begin().
+/// Scheduler::step() until it has nothing left to do, and speak() while it has_speech(). Embeddings
+/// and transcripts are made within begin().
 class Service {
  public:
   /// The engine outlives it. Errors: an option that is missing.
@@ -47,6 +49,10 @@ class Service {
   void cancel(ExchangeId id);
   /// The client does not keep up: no more is computed for it until it does (Scheduler::hold).
   void hold(ExchangeId id, bool is_held);
+  /// Whether there is something to say.
+  bool has_speech() const { return !speeches_.empty(); }
+  /// Says a second or two of the oldest request for speech. REQUIRES: has_speech().
+  void speak();
   /// Exchanges on their way.
   size_t running();
   /// What the owner should know of the model's chat template; empty where there is nothing.
@@ -61,6 +67,12 @@ class Service {
 
   Service(Engine& engine, ServiceOptions options);
 
+  struct Speech {
+    ExchangeId id;
+    std::unique_ptr<SpeechJob> job;
+  };
+
+  Answer<void> start_speech(ExchangeId id, const HttpRequest& request, const Sink& sink);
   Answer<Json> plain_answer(const HttpRequest& request, const Route& route);
   /// Null where the answer was there at once.
   Answer<std::optional<Running>> start_text(const HttpRequest& request, const Route& route,
@@ -78,6 +90,7 @@ class Service {
   AnswerGrammars grammars_;
   uint64_t next_id_ = 1;
   std::map<ExchangeId, Running> running_;
+  std::deque<Speech> speeches_;  // the first is on its way, the others wait for its end
 };
 
 }  // namespace tokamak::openai

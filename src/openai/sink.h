@@ -14,7 +14,7 @@ struct HttpRequest {
 };
 
 /// Receives one answer: begin() once, write() any number of times, end() once. They are called by
-/// Service::begin() and by the scheduler's step(), and must call neither of the two.
+/// Service::begin(), Service::speak() and the scheduler's step(), and must call none of them.
 struct Sink {
   std::function<void(int status, std::string_view content_type)> begin;
   std::function<void(std::string_view)> write;

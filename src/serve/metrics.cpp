@@ -26,6 +26,7 @@ constexpr std::string_view kPaths[] = {
     "/v1/responses",
     "/v1/embeddings",
     "/v1/rerank",
+    "/v1/audio/speech",
     "/v1/audio/transcriptions",
     "/v1/audio/translations",
     "/v1/messages",

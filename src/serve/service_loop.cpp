@@ -103,6 +103,14 @@ void ServiceLoop::start(CallId id, const openai::HttpRequest& request) {
   const auto exchange = service_->begin(request, sink);
   const auto part = std::ranges::find(parts_, id, &Part::id);
   if (part == parts_.end() || !part->ends) running_[id] = exchange;
+  if (service_->has_speech() && !std::exchange(is_speaking_, true)) {
+    loop_->post([this](Engine&) { speak(); });
+  }
+}
+
+void ServiceLoop::speak() {
+  if (service_->has_speech()) service_->speak();
+  is_speaking_ = service_->has_speech() && loop_->post([this](Engine&) { speak(); });
 }
 
 void ServiceLoop::end_turn() {

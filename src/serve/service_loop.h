@@ -52,6 +52,9 @@ class ServiceLoop {
               Deliver deliver);
 
   void start(CallId id, const openai::HttpRequest& request);
+  /// Speaks as long as there is something to say, a turn each time, so that what was said is
+  /// delivered and others come in between.
+  void speak();
   Part& part_of(CallId id);
   Reply& head_of(CallId id);
   void end_turn();
@@ -61,6 +64,7 @@ class ServiceLoop {
   Scheduler* scheduler_;
   std::map<CallId, openai::ExchangeId> running_;
   std::vector<Part> parts_;
+  bool is_speaking_ = false;  // speak() comes in the next turn
   ModelMetrics* metrics_;
   Deliver deliver_;
 
