@@ -10,7 +10,7 @@ namespace tokamak {
 /// A device that is lost so often in a row will not carry out what it is asked.
 inline constexpr uint32_t kMaxLosses = 3;
 
-/// `loss`, after so many of them that `what` is given up: "this call is".
+/// The last of `losses` losses, after which `what` is given up: "this call is".
 inline Failure given_up(const Error& loss, uint32_t losses, std::string_view what) {
   return Failure(loss.within(
       fmt::format("The device was lost {} times in a row, and {} given up", losses, what)));

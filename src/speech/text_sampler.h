@@ -22,7 +22,7 @@ class TextSampler {
     ++count_;
     return id;
   }
-  /// Of all that it gave; 0 before the first.
+  /// The mean over all that it gave; 0 before the first.
   double average_log_prob() const { return count_ == 0 ? 0 : sum_ / double(count_); }
 
  private:

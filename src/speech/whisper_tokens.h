@@ -29,7 +29,7 @@ struct WhisperTokens {
   bool is_timestamp(uint32_t id) const { return id >= first_timestamp; }
   /// Tokens below the first of those that steer are text.
   bool is_text(uint32_t id) const { return id < end; }
-  /// Of these those that are text.
+  /// Those of `ids` that are text.
   std::vector<uint32_t> text_ids(std::span<const uint32_t> ids) const;
 
   /// The language whose token has the largest logit after the first token. REQUIRES: languages.
