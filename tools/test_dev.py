@@ -32,7 +32,7 @@ class Dev(unittest.TestCase):
 
     def test_unknown_names_are_answered_with_the_known_ones(self):
         self.refused("asan clang dev fuzz release tsan wasm", "build", "nonsense")
-        self.refused("safetensors tokenizer_json", "fuzz", "nonsense")
+        self.refused("safetensors nemo tokenizer_json", "fuzz", "nonsense")
         self.refused("nonsense", "check", "nonsense")
         self.refused("nonsense", "setup", "nonsense")
         self.refused("seconds", "fuzz", "safetensors", "long")

@@ -1,8 +1,10 @@
-// Transcripts are the same however the sound comes, and where the device is lost in the middle.
+// Transcripts are the same however the sound comes, and where the device is lost in the middle, and
+// so are the codes of what is said.
 #include "audio/decode.h"
 #include "formats/native_files.h"
 #include "golden/reference.h"
 #include "reliability/fragile_backend.h"
+#include "speech/frame_writer.h"
 #include "speech/transcriber.h"
 
 namespace tokamak::golden {
@@ -131,6 +133,45 @@ TEST_P(Speech, EndsWhenItIsCancelled) {
   ASSERT_FALSE(added);
   EXPECT_EQ(added.error().code, ErrorCode::kCancelled);
   EXPECT_EQ(asked, 6);
+}
+
+/// The codes of a text, which a speaker says.
+std::vector<uint32_t> spoken(Engine& engine) {
+  std::vector<uint32_t> codes;
+  const auto status = [&]() -> Result<void> {
+    const VoiceModel& voice = *engine.compiled().voice;
+    TOK_TRY(FrameWriter writer, FrameWriter::make(engine.program(), voice));
+    TOK_TRY(std::vector<float> row,
+            voice.speaker_row(std::vector<float>(voice.speaker_size, 0.25f)));
+    const std::vector<uint32_t> text = {50, 60, 70};
+    TOK_TRY(writer.begin(text, std::move(row), {.sampling = {.seed = 1}, .max_tokens = 16}));
+    for (;;) {
+      TOK_TRY(const auto frame, writer.next());
+      if (!frame) return {};
+      codes.insert(codes.end(), frame->begin(), frame->end());
+    }
+  }();
+  EXPECT_TRUE(status) << status.error().message;
+  return codes;
+}
+
+TEST(Voice, IsTheSameWhereTheDeviceIsLost) {
+  Fault fault;
+  const auto engine = open_fragile("kani_tts2", fault);
+  ASSERT_NE(engine, nullptr);
+  fault.count_from_here();
+  const std::vector<uint32_t> whole = spoken(*engine);
+  EXPECT_EQ(whole.size(), 8u);  // two frames, and the end
+  const uint32_t steps = fault.counted();
+  for (uint32_t after = 0; after < steps; ++after) {
+    Fault own;
+    const auto fragile = open_fragile("kani_tts2", own);
+    ASSERT_NE(fragile, nullptr);
+    own.count_from_here();
+    own.after_steps = after;
+    EXPECT_EQ(spoken(*fragile), whole) << after;
+    EXPECT_EQ(own.losses, 1u) << after;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, Speech,
