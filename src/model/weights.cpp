@@ -233,7 +233,7 @@ Result<void> read_weight_norm(const TensorFile& file, const TensorDesc& constant
   const TensorInfo* const direction = file.find(recipe.direction);
   TOK_CHECK(magnitude != nullptr && direction != nullptr);  // of the same file as the graph
   const uint64_t rows = uint64_t(constant.shape[0]), columns = columns_of(constant);
-  const uint64_t each = dtype_bytes(direction->dtype), length_bytes = dtype_bytes(magnitude->dtype);
+  const size_t each = dtype_bytes(direction->dtype), length_bytes = dtype_bytes(magnitude->dtype);
   TOK_TRY(const FileBytes lengths, file.data(*magnitude));
   TOK_TRY(const TensorBytes directions, file.pieces(*direction));
   const uint64_t piece = std::max<uint64_t>(1, kPieceBytes / (columns * sizeof(float)));
@@ -242,15 +242,17 @@ Result<void> read_weight_norm(const TensorFile& file, const TensorDesc& constant
   for (uint64_t at = share_begin(rows, share.index, share.count); at < end; at += piece) {
     const uint64_t count = std::min(piece, end - at);
     TOK_TRY(const FileBytes bytes, directions.view(at * columns * each, count * columns * each));
-    values.resize(size_t(count * columns));
-    for (uint64_t row = 0; row < count; ++row) {
-      const std::span<float> own = std::span(values).subspan(row * columns, columns);
+    const size_t width = size_t(columns);
+    values.resize(size_t(count) * width);
+    for (size_t row = 0; row < count; ++row) {
+      const std::span<float> own = std::span(values).subspan(row * width, width);
       double squares = 0;
-      for (uint64_t i = 0; i < columns; ++i) {
-        own[i] = number_at(direction->dtype, bytes.data() + (row * columns + i) * each);
+      for (size_t i = 0; i < width; ++i) {
+        own[i] = number_at(direction->dtype, bytes.data() + (row * width + i) * each);
         squares += double(own[i]) * own[i];
       }
-      const double length = number_at(magnitude->dtype, lengths.data() + (at + row) * length_bytes);
+      const double length =
+          number_at(magnitude->dtype, lengths.data() + (size_t(at) + row) * length_bytes);
       for (float& value : own) value = float(value * (length / std::sqrt(squares)));
     }
     TOK_TRY(write(at * columns * sizeof(float), std::as_bytes(std::span(values))));

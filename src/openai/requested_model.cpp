@@ -14,11 +14,10 @@ constexpr double kForever = std::numeric_limits<double>::infinity();
 
 /// Where the text ends that begins with the quote at `at`, after its last quote; npos: nowhere.
 size_t end_of_text(std::string_view json, size_t at) {
-  for (++at; at < json.size(); ++at) {
-    at = json.find_first_of("\"\\", at);
-    if (at == json.npos) return at;
+  ++at;
+  while ((at = json.find_first_of("\"\\", at)) < json.size()) {
     if (json[at] == '"') return at + 1;
-    ++at;  // what is escaped
+    at += 2;  // with what is escaped
   }
   return json.npos;
 }

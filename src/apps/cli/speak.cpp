@@ -155,10 +155,12 @@ Examples:
   flags->model.add(*command, ModelFlags::Model::kRequired);
   command->add_option("TEXT", flags->words, "what to say; without it --file, else standard input");
   command->add_option("-f,--file", flags->file, "a file that holds the text; - is standard input")
+      ->type_name("FILE")
       ->check(not_empty("the path of a file, or -"));
   command
       ->add_option("-o,--output", flags->output,
                    "the file to write; -: standard output, while the sound is made")
+      ->type_name("FILE")
       ->required()
       ->check(not_empty("the path of a file, or -"));
   command
