@@ -35,12 +35,14 @@ Result<void> Graphs::run(const StepShape& shape, std::span<const PreparedLaunch>
     for (uint32_t i = 0; i < shape.repeat; ++i) TOK_TRY(launch(*device_, launches, shape.size));
     return {};
   };
-  const auto calls_library = [](const PreparedLaunch& one) { return one.call.library != nullptr; };
-  if (device_->launches() == CudaLaunches::kEager || std::ranges::any_of(launches, calls_library)) {
-    return one_by_one();
-  }
+  if (device_->launches() == CudaLaunches::kEager) return one_by_one();
   const auto found = std::ranges::find(entries_, shape, &Entry::shape);
   if (found == entries_.end()) {
+    // Asked of new shapes alone: a step that comes again does not look at its launches.
+    const auto calls_library = [](const PreparedLaunch& one) {
+      return one.call.library != nullptr;
+    };
+    if (std::ranges::any_of(launches, calls_library)) return one_by_one();
     if (entries_.size() == kMaxEntries) {
       TOK_TRY(forget_oldest());
     }
