@@ -1,8 +1,11 @@
 #include "backend/one_sequence.h"
 
+#include <algorithm>
 #include <memory>
 #include <numeric>
 #include <optional>
+
+#include "base/check.h"
 
 namespace tokamak {
 
@@ -35,6 +38,30 @@ Result<std::vector<float>> run_and_read(Program& program, StepRequest request) {
   TOK_TRY(program.wait());
   if (arrived->error) return Failure(*arrived->error);
   return std::move(arrived->rows);
+}
+
+Result<std::vector<float>> run_tokens(
+    Program& program, std::span<const uint32_t> ids, uint32_t before,
+    const std::function<std::span<const InputWrite>(uint32_t first, uint32_t count)>& inputs) {
+  TOK_CHECK(!ids.empty());
+  const Plan& plan = program.plan();
+  const auto all = uint32_t(ids.size());
+  for (uint32_t first = 0;;) {
+    const uint32_t count = std::min(all - first, plan.chunk());
+    StepRequest request{
+        .phase = plan.phase_for(count),
+        .slots = {{.count = count, .position = before + first, .length = before + all}},
+        .tokens = ids.subspan(first, count),
+        .inputs = inputs(first, count),
+        .done = {}};
+    if (first + count == all) return run_and_read(program, std::move(request));
+    TOK_TRY(program.submit(request));
+    first += count;
+  }
+}
+
+uint32_t positions_of_pages(const Plan& plan) {
+  return uint32_t(plan.at(plan.named("pages")).tensor.shape[0]) * kPageTokens;
 }
 
 }  // namespace tokamak

@@ -16,7 +16,7 @@ Result<SpeechSteps> SpeechSteps::start(Program& program, const SpeechModel& mode
   }
   TOK_CHECK(steps.stages_.size() == model.stages.size());
   steps.ends_ = plan.named(kHeardEnds);
-  steps.context_ = uint32_t(plan.at(plan.named("pages")).tensor.shape[0]) * kPageTokens;
+  steps.context_ = positions_of_pages(plan);
   program.begin_sequence();
   TOK_TRY(steps.outlive_device([&] { return write_all_pages(program); }));
   return steps;
@@ -85,25 +85,13 @@ Result<void> SpeechSteps::hear(std::vector<float> rows, std::vector<float>* enco
 }
 
 Result<void> SpeechSteps::run_text(std::span<const uint32_t> ids, uint32_t position) {
-  const Plan& plan = program_->plan();
-  const auto length = uint32_t(position + ids.size());
-  while (!ids.empty()) {
-    const auto count = uint32_t(std::min<size_t>(ids.size(), plan.chunk()));
-    const std::vector<uint32_t> ends(count, frames_);
-    const InputWrite write = {.buffer = ends_, .bytes = std::as_bytes(std::span(ends))};
-    StepRequest request{.phase = plan.phase_for(count),
-                        .slots = {{.count = count, .position = position, .length = length}},
-                        .tokens = ids.first(count),
-                        .inputs = {&write, 1},
-                        .done = {}};
-    if (count == ids.size()) {
-      TOK_TRY(logits_, run_and_read(*program_, std::move(request)));
-    } else {
-      TOK_TRY(program_->submit(request));
-    }
-    ids = ids.subspan(count);
-    position += count;
-  }
+  const std::vector<uint32_t> ends(ids.size(), frames_);
+  InputWrite write = {.buffer = ends_, .bytes = {}};
+  const auto inputs = [&](uint32_t first, uint32_t count) {
+    write.bytes = std::as_bytes(std::span(ends).subspan(first, count));
+    return std::span<const InputWrite>(&write, 1);
+  };
+  TOK_TRY(logits_, run_tokens(*program_, ids, position, inputs));
   return {};
 }
 

@@ -1,7 +1,5 @@
 #include "speech/voice_steps.h"
 
-#include <algorithm>
-
 #include "backend/one_sequence.h"
 #include "base/bits.h"
 #include "base/check.h"
@@ -15,7 +13,7 @@ Result<VoiceSteps> VoiceSteps::start(Program& program, const VoiceModel& model) 
   for (const auto& [layer, frequencies] : model.frequencies) {
     steps.layers_.push_back({layer, plan.named(voice_angles(layer)), 2 * frequencies.size()});
   }
-  steps.context_ = uint32_t(plan.at(plan.named("pages")).tensor.shape[0]) * kPageTokens;
+  steps.context_ = positions_of_pages(plan);
   program.begin_sequence();
   TOK_TRY(steps.outlive_device([&] { return write_all_pages(program); }));
   return steps;
@@ -44,35 +42,22 @@ Result<void> VoiceSteps::begin(std::vector<float> speaker) {
 
 Result<void> VoiceSteps::run(std::span<const uint32_t> ids, std::span<const float> positions,
                              uint32_t before) {
-  const Plan& plan = program_->plan();
-  const auto length = uint32_t(before + ids.size());
   std::vector<std::vector<float>> angles(layers_.size());
-  while (!ids.empty()) {
-    const auto count = uint32_t(std::min<size_t>(ids.size(), plan.chunk()));
-    std::vector<InputWrite> inputs;
+  std::vector<InputWrite> writes;
+  const auto inputs = [&](uint32_t first, uint32_t count) {
+    writes.clear();
     for (size_t i = 0; i < layers_.size(); ++i) {
       const auto& [layer, buffer, width] = layers_[i];
       angles[i].resize(count * width);
       for (size_t row = 0; row < count; ++row) {
-        model_->write_angles(layer, positions[row],
+        model_->write_angles(layer, positions[first + row],
                              std::span(angles[i]).subspan(row * width, width));
       }
-      inputs.push_back({.buffer = buffer, .bytes = std::as_bytes(std::span(angles[i]))});
+      writes.push_back({.buffer = buffer, .bytes = std::as_bytes(std::span(angles[i]))});
     }
-    StepRequest request{.phase = plan.phase_for(count),
-                        .slots = {{.count = count, .position = before, .length = length}},
-                        .tokens = ids.first(count),
-                        .inputs = inputs,
-                        .done = {}};
-    if (count == ids.size()) {
-      TOK_TRY(logits_, run_and_read(*program_, std::move(request)));
-    } else {
-      TOK_TRY(program_->submit(request));
-    }
-    ids = ids.subspan(count);
-    positions = positions.subspan(count);
-    before += count;
-  }
+    return std::span<const InputWrite>(writes);
+  };
+  TOK_TRY(logits_, run_tokens(*program_, ids, before, inputs));
   return {};
 }
 
