@@ -120,6 +120,19 @@ export function opener<T extends Look>(
   const ask = (kept: { name: string; bytes?: number }[]) =>
     confirm(`The browser's storage is full. Remove ${kept.map((one) => one.name).join(", ")} to make room?`);
 
+  const tellStops = (own: T) => {
+    own.on("stopped", (why) => {
+      bar.hidden = false;
+      status.textContent = `${why} The model is opened again …`;
+    });
+    own.on("reopened", (why) => {
+      bar.hidden = true;
+      status.textContent = `${why} The model was opened again, and what was under way has gone on.`;
+    });
+    own.on("lost", (why) => (status.textContent = `The GPU was lost (${why}). It is opened again …`));
+    own.on("restored", () => (status.textContent = "The GPU was lost and is there again; what was under way has gone on."));
+  };
+
   const openModel = (source: Source, title: string) =>
     withSignal(async (signal) => {
       await engine?.close();
@@ -134,6 +147,7 @@ export function opener<T extends Look>(
         onNotice: (text) => (status.textContent = text),
         onEvict: ask,
       });
+      tellStops(engine);
       const { model, adapter } = engine;
       status.textContent = `${model.name}: ${model.architecture}, ${model.quantization}, ${bytes(model.memory.total)} on ${adapter.name}.`;
       opened(engine, title);

@@ -228,8 +228,15 @@ export interface BenchOptions extends LongOptions {
   check?: boolean;
 }
 
+/**
+ * What an engine tells, each with a sentence. `lost` and `restored`: the device, while texts go on.
+ * `stopped` and `reopened`: the Worker, in whose place there is a new one; texts go on as well.
+ */
+export type EngineEvent = "notice" | "lost" | "restored" | "stopped" | "reopened";
+
 export interface EngineState {
-  status: "ready" | "busy" | "closed" | "crashed";
+  /** `reopening`: the Worker has stopped, and the model is being opened in a new one. */
+  status: "ready" | "busy" | "reopening" | "closed" | "crashed";
   /** Texts under way or waiting. */
   runs: number;
   /** Tokens of all texts so far. */
@@ -264,6 +271,8 @@ export interface Look {
   kernels(): Promise<unknown>;
   /** What a step of the plan runs, its WGSL, and why no other variant. */
   kernel(place: { phase: number; step: number }): Promise<unknown>;
+  /** What it returns ends it. */
+  on(event: EngineEvent, listener: (text: string) => void): () => void;
   close(): Promise<void>;
 }
 
@@ -285,7 +294,6 @@ export interface Engine extends Look {
     request: { method: string; path: string; body: string },
     options?: { signal?: AbortSignal },
   ): Promise<Exchange>;
-  on(event: "notice" | "lost" | "restored", listener: (text: string) => void): () => void;
   readonly store: { subscribe(listener: () => void): () => void; getSnapshot(): EngineState };
   /** Ends every run with an error of code `cancelled`, and the Worker. */
   close(): Promise<void>;

@@ -1,4 +1,6 @@
-// The page's side of the protocol: calls with a number each, and what answers them.
+// The page's side of the protocol: calls with a number each, and what answers them. A Worker that has
+// stopped is replaced, and the calls that were under way are made again.
+import type { EngineEvent } from "./api.ts";
 import { TokamakError, errorFrom } from "./errors.ts";
 import type { StoredModel } from "./models/types.ts";
 import type { Call, Part, ToPage, ToWorker } from "./protocol.ts";
@@ -13,17 +15,22 @@ export interface WorkerLike {
 }
 
 export interface Listener {
-  event(name: "notice" | "lost" | "restored", text: string): void;
+  event(name: EngineEvent, text: string): void;
   /** Without it, no. */
   evict(models: StoredModel[]): boolean | Promise<boolean>;
-  /** The Worker or its module has stopped: every call fails from now on. */
+  /** The Worker or its module has stopped for good: every call fails from now on. */
   crashed(error: TokamakError): void;
 }
 
 interface Waiting {
+  call: Call;
   part(part: Part): void;
+  again(): boolean;
   resolve(result: unknown): void;
   reject(error: TokamakError): void;
+  /** It was under way when a Worker stopped: not a third time. */
+  isRepeated: boolean;
+  isCancelled: boolean;
 }
 
 export interface Sent {
@@ -31,38 +38,58 @@ export interface Sent {
   cancel(): void;
 }
 
+/** A call and what hears of its parts. */
+export interface Opening {
+  call: Call;
+  part(part: Part): void;
+}
+
+/** What opens the model in a new Worker after this error; null: it has stopped for good. */
+export type Recover = (error: TokamakError) => Opening | null;
+
 export class Connection {
   listener: Partial<Listener> = {};
-  readonly #worker: WorkerLike;
+  /** Without it the first stop is the end. */
+  recover: Recover = () => null;
+  readonly #start: () => WorkerLike;
+  #worker: WorkerLike;
   readonly #waiting = new Map<number, Waiting>();
   #last = 0;
+  #isReopening = false;
   #end: TokamakError | null = null;
 
-  constructor(worker: WorkerLike) {
-    this.#worker = worker;
-    worker.addEventListener("message", ({ data }) => this.#receive(data));
-    worker.addEventListener("error", ({ message }) =>
-      this.#crash(new TokamakError("crashed", `The Worker has stopped: ${message || "it does not start"}.`)),
-    );
-    worker.addEventListener("messageerror", () =>
-      this.#crash(new TokamakError("crashed", "A message of the Worker's cannot be read.")),
-    );
+  /** `start` is called once, and again where a Worker is replaced. */
+  constructor(start: () => WorkerLike) {
+    this.#start = start;
+    this.#worker = this.#attach(start());
   }
 
-  /** Posts a call. With a signal that is aborted, now or later, it is cancelled. */
-  send(call: Call, part: (part: Part) => void = () => {}, signal?: AbortSignal): Sent {
+  /**
+   * Posts a call. With a signal that is aborted, now or later, it is cancelled. `again` is asked whether a
+   * call that was under way when the Worker stopped may be made anew; its parts then come a second time.
+   */
+  send(
+    call: Call,
+    part: (part: Part) => void = () => {},
+    signal?: AbortSignal,
+    again: () => boolean = () => true,
+  ): Sent {
     this.#last += 1;
     const id = this.#last;
     const cancel = () => {
-      if (this.#waiting.has(id)) this.#worker.postMessage({ kind: "cancel", id });
+      const waiting = this.#waiting.get(id);
+      if (!waiting) return;
+      waiting.isCancelled = true;
+      if (!this.#isReopening) this.#worker.postMessage({ kind: "cancel", id });
     };
     const result = new Promise<unknown>((resolve, reject) => {
       if (this.#end) {
         reject(this.#end);
         return;
       }
-      this.#waiting.set(id, { part, resolve, reject });
-      this.#worker.postMessage({ kind: "call", id, call });
+      const waiting = { call, part, again, resolve, reject, isRepeated: false, isCancelled: false };
+      this.#waiting.set(id, waiting);
+      if (!this.#isReopening) this.#post(id, waiting);
     });
     if (signal?.aborted) cancel();
     signal?.addEventListener("abort", cancel);
@@ -81,10 +108,55 @@ export class Connection {
     for (const { reject } of waiting) reject(error);
   }
 
-  #crash(error: TokamakError): void {
+  #attach(worker: WorkerLike): WorkerLike {
+    // A Worker that was replaced may have left messages.
+    const isThis = () => worker === this.#worker;
+    const crash = (message: string) => isThis() && this.#stopped(new TokamakError("crashed", message));
+    worker.addEventListener("message", ({ data }) => isThis() && this.#receive(data));
+    worker.addEventListener("error", ({ message }) => crash(`The Worker has stopped: ${message || "it does not start"}.`));
+    worker.addEventListener("messageerror", () => crash("A message of the Worker's cannot be read."));
+    return worker;
+  }
+
+  #post(id: number, { call, isCancelled }: Waiting): void {
+    this.#worker.postMessage({ kind: "call", id, call });
+    if (isCancelled) this.#worker.postMessage({ kind: "cancel", id });
+  }
+
+  #stopped(error: TokamakError): void {
     if (this.#end) return;
+    const opening = this.#isReopening ? null : this.recover(error);
+    if (opening) void this.#restart(opening, error);
+    else this.#giveUp(error);
+  }
+
+  #giveUp(error: TokamakError): void {
     this.end(error);
     this.listener.crashed?.(error);
+  }
+
+  /** Opens the model in a new Worker, which then gets the calls that were under way and those made meanwhile. */
+  async #restart(opening: Opening, cause: TokamakError): Promise<void> {
+    this.#worker.terminate();
+    for (const [id, one] of this.#waiting) {
+      if (!one.isRepeated && one.again()) one.isRepeated = true;
+      else this.#take(id)?.reject(cause);
+    }
+    this.listener.event?.("stopped", cause.message);
+    try {
+      this.#worker = this.#attach(this.#start());
+      const { result } = this.send(opening.call, opening.part);
+      this.#isReopening = true;
+      await result;
+    } catch (error) {
+      const { message } = error as Error;
+      if (!this.#end) this.#giveUp(new TokamakError("crashed", `${cause.message} It could not be opened again: ${message}`));
+      return;
+    } finally {
+      this.#isReopening = false;
+    }
+    for (const [id, one] of this.#waiting) this.#post(id, one);
+    this.listener.event?.("reopened", cause.message);
   }
 
   #receive(message: ToPage): void {
@@ -95,18 +167,28 @@ export class Connection {
       case "result":
         this.#take(message.id)?.resolve(message.result);
         break;
-      case "error": {
-        const error = errorFrom(message.error);
-        this.#take(message.id)?.reject(error);
-        if (error.code === "crashed") this.#crash(error);
+      case "error":
+        this.#failed(message.id, errorFrom(message.error));
         break;
-      }
       case "event":
         this.listener.event?.(message.event, message.text);
         break;
       case "evict":
         void this.#evict(message.question, message.models);
     }
+  }
+
+  #failed(id: number, error: TokamakError): void {
+    const waiting = this.#waiting.get(id);
+    if (error.code === "crashed") {
+      this.#stopped(error);
+      return;
+    }
+    // The module has tried several times, and would try again: a new one may be luckier, with smaller submissions.
+    const isHopeless = error.code !== "device-lost" || !waiting || waiting.isRepeated || this.#isReopening;
+    const opening = isHopeless ? null : this.recover(error);
+    if (opening) void this.#restart(opening, error);
+    else this.#take(id)?.reject(error);
   }
 
   #take(id: number): Waiting | undefined {
@@ -116,11 +198,12 @@ export class Connection {
   }
 
   async #evict(question: number, models: StoredModel[]): Promise<void> {
+    const worker = this.#worker;
     let allowed = false;
     try {
       allowed = (await this.listener.evict?.(models)) ?? false;
     } finally {
-      this.#worker.postMessage({ kind: "evict", question, allowed });
+      worker.postMessage({ kind: "evict", question, allowed });
     }
   }
 }

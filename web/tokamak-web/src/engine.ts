@@ -5,10 +5,10 @@ import type {
   Doing,
   EmbedOptions,
   Engine,
+  EngineEvent,
   EngineState,
   Exchange,
   GenerateOptions,
-  Generation,
   InspectOptions,
   LoadTimes,
   LongOptions,
@@ -20,6 +20,7 @@ import type { Connection } from "./connection.ts";
 import { TokamakError } from "./errors.ts";
 import { openExchange } from "./exchange.ts";
 import type { Ending } from "./protocol.ts";
+import { ReplayedText } from "./replay.ts";
 import { RunUnderWay } from "./run.ts";
 import { Store } from "./store.ts";
 
@@ -32,7 +33,6 @@ export interface Facts {
   pipelines: number;
 }
 
-type EventName = "notice" | "lost" | "restored";
 type WithSignal = { signal?: AbortSignal };
 
 export class WorkerEngine implements Engine {
@@ -43,7 +43,7 @@ export class WorkerEngine implements Engine {
   readonly pipelines: number;
   readonly store: Store<EngineState>;
   readonly #connection: Connection;
-  readonly #listeners = new Map<EventName, Set<(text: string) => void>>();
+  readonly #listeners = new Map<EngineEvent, Set<(text: string) => void>>();
 
   constructor(connection: Connection, facts: Facts) {
     this.model = facts.model;
@@ -132,7 +132,7 @@ export class WorkerEngine implements Engine {
     return openExchange(this.#connection, request, signal);
   }
 
-  on(event: EventName, listener: (text: string) => void): () => void {
+  on(event: EngineEvent, listener: (text: string) => void): () => void {
     const listeners = this.#listeners.get(event) ?? new Set();
     this.#listeners.set(event, listeners.add(listener));
     return () => listeners.delete(listener);
@@ -147,21 +147,27 @@ export class WorkerEngine implements Engine {
 
   #start(given: object, options: GenerateOptions): RunUnderWay {
     const { signal, templateVariables: variables, ...rest } = options;
-    const values = { ...rest, ...given, ...(variables && { variables }) };
-    const whole: Pick<Generation, "text" | "ids"> = { text: "", ids: [] };
+    // Chosen here, so that a text that has to be computed again is the same one.
+    const values = { seed: randomSeed(), ...rest, ...given, ...(variables && { variables }) };
+    const whole = new ReplayedText();
     const run = new RunUnderWay((piece) => {
       const { result, cancel } = this.#connection.send(
         { kind: "generate", values },
         (part) => {
           if (part.kind !== "piece") return;
-          whole.text += part.piece.text;
-          whole.ids.push(...part.piece.ids);
-          this.#count(part.piece.ids.length);
-          piece(part.piece);
+          const fresh = whole.add(part.piece);
+          if (whole.differs) cancel();
+          if (!fresh) return;
+          this.#count(fresh.ids.length);
+          piece(fresh);
         },
         signal,
+        () => {
+          whole.repeat();
+          return true;
+        },
       );
-      return { result: result.then((end) => ({ ...whole, ...(end as Ending) })), cancel };
+      return { result: result.then((end) => whole.end(end as Ending)), cancel };
     });
     this.#runs(+1);
     run.result.then(
@@ -191,15 +197,35 @@ export class WorkerEngine implements Engine {
     const { status, runs } = this.store.getSnapshot();
     if (status === "closed" || status === "crashed") return;
     const now = runs + change;
-    this.store.set({ ...more, runs: now, status: now > 0 ? "busy" : "ready" });
+    this.store.set({ ...more, runs: now, ...(status !== "reopening" && { status: statusOf(now) }) });
   }
 
   #count(tokens: number): void {
     this.store.set({ tokens: this.store.getSnapshot().tokens + tokens });
   }
 
-  #tell(name: EventName, text: string): void {
-    this.store.set(name === "notice" ? { lastNotice: text } : { lost: name === "lost" });
+  #tell(name: EngineEvent, text: string): void {
+    this.store.set(this.#change(name, text));
     for (const listener of this.#listeners.get(name) ?? []) listener(text);
   }
+
+  #change(name: EngineEvent, text: string): Partial<EngineState> {
+    switch (name) {
+      case "notice":
+        return { lastNotice: text };
+      case "lost":
+      case "restored":
+        return { lost: name === "lost" };
+      case "stopped":
+        return { status: "reopening", lost: false };
+      case "reopened":
+        return { status: statusOf(this.store.getSnapshot().runs) };
+    }
+  }
+}
+
+const statusOf = (runs: number) => (runs > 0 ? "busy" : "ready");
+
+function randomSeed(): number {
+  return crypto.getRandomValues(new Uint32Array(1))[0]!;
 }

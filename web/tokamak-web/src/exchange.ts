@@ -12,6 +12,7 @@ export function openExchange(
   return new Promise((resolve, reject) => {
     let body: ReadableStreamDefaultController<string>;
     let open = true;
+    let isBegun = false;
     const stream = new ReadableStream<string>({
       start: (controller) => {
         body = controller;
@@ -24,6 +25,7 @@ export function openExchange(
     const sent = connection.send(
       { kind: "openai", ...request },
       (part) => {
+        isBegun = true;
         if (part.kind === "head") {
           resolve({ status: part.status, contentType: part.contentType, body: stream });
         } else if (part.kind === "body" && open) {
@@ -31,6 +33,7 @@ export function openExchange(
         }
       },
       signal,
+      () => !isBegun, // a second answer would have another id and other times
     );
     const fail = (error: unknown) => {
       reject(error);

@@ -1,10 +1,10 @@
 // Language models in a browser tab: `open` starts a Worker with the engine and opens a model in it.
 import type { Check, Engine, Look, OpenOptions } from "./api.ts";
-import { Connection, type WorkerLike } from "./connection.ts";
+import { Connection, type Opening, type WorkerLike } from "./connection.ts";
 import { type Facts, WorkerEngine } from "./engine.ts";
 import { TokamakError } from "./errors.ts";
 import type { PostedSource, Source } from "./models/types.ts";
-import type { PostedOptions } from "./protocol.ts";
+import type { OpenCall, PostedOptions } from "./protocol.ts";
 
 export type * from "./api.ts";
 export { type ErrorCode, TokamakError } from "./errors.ts";
@@ -29,12 +29,18 @@ function absolute(url: URL | string): string {
   return new URL(url, base).href;
 }
 
+function isWorker(worker: OpenOptions["worker"]): worker is Worker {
+  return typeof worker === "object" && !(worker instanceof URL);
+}
+
 function workerOf(worker: OpenOptions["worker"]): WorkerLike {
-  if (worker !== undefined && typeof worker === "object" && !(worker instanceof URL)) {
-    return worker as WorkerLike;
-  }
+  if (isWorker(worker)) return worker as WorkerLike;
   return worker === undefined ? new Worker(TOKAMAK_WORKER_URL) : new Worker(worker);
 }
+
+/** A Worker that stops more often than this in ten minutes would go on doing so. */
+const MOST_STOPS = 3;
+const STOPS_MS = 600_000;
 
 const NO_TIMES = { total: 0, compile: 0, upload: 0, test: 0 };
 
@@ -42,31 +48,43 @@ interface Start {
   connection: Connection;
   /** The call's answer; the Worker is ended where it fails. */
   result: Promise<unknown>;
+  opening: Opening;
 }
 
-function start(kind: "open" | "check" | "look", source: Source, options: OpenOptions): Start {
+function start(kind: OpenCall["kind"], source: Source, options: OpenOptions): Start {
   const { signal, worker, wasm, onProgress, onNotice, onEvict, ...rest } = options;
   const module = wasm ?? TOKAMAK_WASM_URL;
   const values: PostedOptions = { ...rest, wasm: absolute(module) };
-  const connection = new Connection(workerOf(worker));
+  const opening: Opening = {
+    call: { kind, source: posted(source), options: values },
+    part: (part) => {
+      if (part.kind === "progress") onProgress?.(part.progress);
+    },
+  };
+  const connection = new Connection(() => workerOf(worker));
   connection.listener = {
     event: (name, text) => {
       if (name === "notice") onNotice?.(text);
     },
     ...(onEvict && { evict: onEvict }),
   };
-  const { result } = connection.send(
-    { kind, source: posted(source), options: values },
-    (part) => {
-      if (part.kind === "progress") onProgress?.(part.progress);
-    },
-    signal,
-  );
+  const { result } = connection.send(opening.call, opening.part, signal);
   const checked = result.catch((error: unknown) => {
     connection.end(new TokamakError("usage", "The model has not been opened."));
     throw error;
   });
-  return { connection, result: checked };
+  return { connection, result: checked, opening };
+}
+
+/** Has a Worker that stops replaced by another one, unless it was the page that made it, or it stops too often. */
+function keepUp(connection: Connection, opening: Opening, { worker }: OpenOptions): void {
+  if (isWorker(worker)) return;
+  const stops: number[] = [];
+  connection.recover = () => {
+    const now = performance.now();
+    stops.push(now);
+    return stops.filter((at) => at > now - STOPS_MS).length <= MOST_STOPS ? opening : null;
+  };
 }
 
 /**
@@ -85,8 +103,9 @@ export async function check(source: Source, options: OpenOptions = {}): Promise<
  * as `open` does, and where the model does not run here.
  */
 export async function look(source: Source, options: OpenOptions = {}): Promise<Look> {
-  const { connection, result } = start("look", source, options);
+  const { connection, result, opening } = start("look", source, options);
   const { model, adapter } = (await result) as Pick<Facts, "model" | "adapter">;
+  keepUp(connection, opening, options);
   return new WorkerEngine(connection, { model, adapter, loadTimes: NO_TIMES, pipelines: 0 });
 }
 
@@ -95,6 +114,8 @@ export async function look(source: Source, options: OpenOptions = {}): Promise<L
  * the visitor's. Fails with a TokamakError; an aborted signal makes that `cancelled`.
  */
 export async function open(source: Source, options: OpenOptions = {}): Promise<Engine> {
-  const { connection, result } = start("open", source, options);
-  return new WorkerEngine(connection, (await result) as Facts);
+  const { connection, result, opening } = start("open", source, options);
+  const facts = (await result) as Facts;
+  keepUp(connection, opening, options);
+  return new WorkerEngine(connection, facts);
 }

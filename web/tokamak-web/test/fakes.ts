@@ -104,7 +104,7 @@ export function fakeWorker(module: SessionModule, resolve: Resolve = oneFile): F
 export function connected(verbs: Verbs) {
   const module = new FakeModule({ ...RUNS, ...verbs });
   const worker = fakeWorker(module);
-  return { module, worker, connection: new Connection(worker) };
+  return { module, worker, connection: new Connection(() => worker) };
 }
 
 export const WASM = "https://x.invalid/tokamak_web.wasm";

@@ -151,10 +151,7 @@ export class Module {
   /** What ends a call has left the module's memory in the middle of things: there is no next one. */
   #trapped(error: unknown): TokamakError {
     const reason = error instanceof Error ? error.message : String(error);
-    this.#trap = new TokamakError(
-      "crashed",
-      `The engine has stopped: ${reason}. The model has to be opened again.`,
-    );
+    this.#trap = new TokamakError("crashed", `The engine has stopped: ${reason}.`);
     return this.#trap;
   }
 }
