@@ -140,9 +140,9 @@ class Engine {
   /// and how many tokens of a prompt an image of that size takes.
   Result<void> check_images() const;
   Result<uint32_t> image_tokens(ImageSize image) const;
-  /// What the model's tower makes of an image; at once where it has encoded the same lately. A
-  /// device that is lost meanwhile is opened again.
-  Result<ImageRef> encode_image(const Image& image);
+  /// What the model's tower makes of an image; at once where it has encoded the same lately for
+  /// the same tenant (Request::tenant). A device that is lost meanwhile is opened again.
+  Result<ImageRef> encode_image(const Image& image, std::string_view tenant = {});
   /// A prompt's ids with those of the images, for which placeholders stand. Errors: not as many.
   Result<std::vector<uint32_t>> place_images(std::span<const uint32_t> ids,
                                              std::span<const ImageRef> images) const;

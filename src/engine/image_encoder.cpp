@@ -48,21 +48,22 @@ Result<uint32_t> ImageEncoder::tokens(ImageSize image) const {
   return (size.width / side) * (size.height / side);
 }
 
-Result<ImageRef> ImageEncoder::encode(Image image, Backend& backend) {
+Result<ImageRef> ImageEncoder::encode(Image image, std::string_view tenant, Backend& backend) {
   TOK_TRY(Image resized, processor_.resize(std::move(image)));
   std::erase_if(encoded_, [&](const Encoded& one) {
     const ImageRef kept = one.image.lock();
     return kept == nullptr || rows_.find(kept->first_id) != kept;
   });
   for (const Encoded& one : encoded_) {
-    const bool is_same = one.resized.width == resized.width && one.resized.rgb == resized.rgb;
+    const bool is_same = one.tenant == tenant && one.resized.width == resized.width &&
+                         one.resized.rgb == resized.rgb;
     if (is_same) return one.image.lock();
   }
   const Patches patches = processor_.cut(resized);
   TOK_TRY(std::vector<float> values, run_tower(patches, backend));
   ImageRef encoded =
       rows_.add(patches.rows / tower_.side, patches.columns / tower_.side, std::move(values));
-  encoded_.push_back({std::move(resized), encoded});
+  encoded_.push_back({std::move(resized), std::string(tenant), encoded});
   return encoded;
 }
 
@@ -97,13 +98,13 @@ Result<uint32_t> Engine::image_tokens(ImageSize image) const {
   return image_encoder_->tokens(image);
 }
 
-Result<ImageRef> Engine::encode_image(const Image& image) {
+Result<ImageRef> Engine::encode_image(const Image& image, std::string_view tenant) {
   TOK_TRY(check_images());
-  auto encoded = image_encoder_->encode(image, *backend_);
+  auto encoded = image_encoder_->encode(image, tenant, *backend_);
   for (uint32_t losses = 1; !encoded && encoded.error().code == ErrorCode::kDeviceLost; ++losses) {
     if (restorable_ == nullptr || losses == kMaxLosses) break;
     TOK_TRY(restorable_->restore_for_others(encoded.error()));
-    encoded = image_encoder_->encode(image, *backend_);
+    encoded = image_encoder_->encode(image, tenant, *backend_);
   }
   return encoded;
 }

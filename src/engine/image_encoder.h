@@ -26,9 +26,10 @@ class ImageEncoder {
 
   /// How many tokens an image of that size has.
   Result<uint32_t> tokens(ImageSize image) const;
-  /// The image by ids that a prompt may have. One that was encoded before does not go through the
-  /// tower again. The first one loads the tower. REQUIRES: the backend lives until forget_device().
-  Result<ImageRef> encode(Image image, Backend& backend);
+  /// The image by ids that a prompt may have. One that was encoded before for the same tenant does
+  /// not go through the tower again: how long it takes tells nobody what others have sent. The
+  /// first one loads the tower. REQUIRES: the backend lives until forget_device().
+  Result<ImageRef> encode(Image image, std::string_view tenant, Backend& backend);
   /// Before the backend goes: the tower is loaded again by the next image.
   void forget_device() { runner_.reset(); }
 
@@ -49,6 +50,7 @@ class ImageEncoder {
 
   struct Encoded {
     Image resized;
+    std::string tenant;
     std::weak_ptr<const EncodedImage> image;  // the rows keep it as long as there is room
   };
 

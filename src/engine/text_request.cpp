@@ -135,7 +135,7 @@ Result<void> add_images(Engine& engine, size_t count,
           "{} positions.",
           tokens, i + 1, context);
     }
-    TOK_TRY(ImageRef encoded, engine.encode_image(own));
+    TOK_TRY(ImageRef encoded, engine.encode_image(own, request.tenant));
     request.images.push_back(std::move(encoded));
   }
   TOK_TRY(request.prompt, engine.place_images(request.prompt, request.images));

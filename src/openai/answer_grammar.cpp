@@ -96,9 +96,10 @@ Answer<Grammar> after(std::string_view mark, const Grammar& grammar) {
 }
 
 /// All that the grammar of an answer depends on.
-std::string key_of(const Fields& fields, const ToolChoice& choice, const OutputForm& form) {
-  Json::Array key = {fields.grammar.value_or(""), fields.regex.value_or(""), fields.json_schema,
-                     fields.response_format};
+std::string key_of(const Fields& fields, const ToolChoice& choice, const OutputForm& form,
+                   std::string_view tenant) {
+  Json::Array key = {tenant, fields.grammar.value_or(""), fields.regex.value_or(""),
+                     fields.json_schema, fields.response_format};
   if (form.starts_in_reasoning) key.emplace_back(form.reasoning_close);
   if (!choice.called.empty()) {
     key.emplace_back(fields.parallel_tool_calls.value_or(true));
@@ -145,9 +146,10 @@ Answer<std::shared_ptr<const Grammar>> make_grammar(const Fields& fields, const 
 }  // namespace
 
 Answer<std::shared_ptr<const Grammar>> AnswerGrammars::of(const Fields& fields,
-                                                          const OutputForm& form) {
+                                                          const OutputForm& form,
+                                                          std::string_view tenant) {
   TOK_TRY(const ToolChoice choice, tool_choice_of(fields));
-  std::string key = key_of(fields, choice, form);
+  std::string key = key_of(fields, choice, form, tenant);
   const auto known = std::ranges::find(kept_, key, &Kept::key);
   if (known != kept_.end()) {
     kept_.splice(kept_.begin(), kept_, known);

@@ -16,9 +16,11 @@ class AnswerGrammars {
  public:
   /// From response_format, json_schema, regex, grammar or a tool_choice that demands a call, of
   /// which only one may be there; null where none is. It binds after the reasoning of an answer
-  /// that begins with some. `form`: how the answer is read. REQUIRES: the tools' family is always
-  /// the same.
-  Answer<std::shared_ptr<const Grammar>> of(const Fields& fields, const OutputForm& form);
+  /// that begins with some. `form`: how the answer is read. One that
+  /// another tenant has asked for is compiled anew: the time tells nobody what others ask.
+  /// REQUIRES: the tools' family is always the same.
+  Answer<std::shared_ptr<const Grammar>> of(const Fields& fields, const OutputForm& form,
+                                            std::string_view tenant);
 
  private:
   static constexpr size_t kMaxKept = 64, kMaxKeyBytes = size_t{64} << 10;

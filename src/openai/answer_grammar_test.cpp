@@ -13,8 +13,8 @@ Fields choice_of(std::string word) {
 }
 
 std::shared_ptr<const Grammar> made(AnswerGrammars& grammars, const Fields& fields,
-                                    const OutputForm& form = {}) {
-  const auto grammar = grammars.of(fields, form);
+                                    const OutputForm& form = {}, std::string_view tenant = {}) {
+  const auto grammar = grammars.of(fields, form, tenant);
   EXPECT_TRUE(grammar) << grammar.error().message;
   return grammar ? *grammar : nullptr;
 }
@@ -47,6 +47,13 @@ TEST(AnswerGrammars, DependOnEverythingThatHoldsTheAnswer) {
   gbnf.grammar = "root ::= \"a\"";
   EXPECT_NE(made(grammars, regex), made(grammars, gbnf));
   EXPECT_EQ(made(grammars, Fields()), nullptr);
+}
+
+TEST(AnswerGrammars, OfOneTenantAreNotAtHandForAnother) {
+  AnswerGrammars grammars;
+  const auto first = made(grammars, choice_of("a"), {}, "one");
+  EXPECT_NE(made(grammars, choice_of("a"), {}, "two"), first);
+  EXPECT_EQ(made(grammars, choice_of("a"), {}, "one"), first);
 }
 
 TEST(AnswerGrammars, DoNotKeepLargeSchemas) {

@@ -96,6 +96,17 @@ class ImageRequests : public testing::Test {
   std::unique_ptr<Service> service_;
 };
 
+TEST_F(ImageRequests, OfOneTenantAreNotAtHandForAnother) {
+  const std::string bytes = file_of(kTower);
+  const auto image = image_of_bytes(std::as_bytes(std::span(bytes)));
+  const auto first = engine_->encode_image(*image, "one");
+  const auto other = engine_->encode_image(*image, "two");
+  const auto again = engine_->encode_image(*image, "one");
+  ASSERT_TRUE(first && other && again);
+  EXPECT_EQ(*again, *first);
+  EXPECT_NE(*other, *first) << "it would be there at once";
+}
+
 TEST_F(ImageRequests, AreAnsweredAsASessionDoesInEveryDialect) {
   const Generation expected = alone(kTower);
   const std::string base64 = base64_of_file(kTower);

@@ -165,11 +165,11 @@ Answer<std::optional<Service::Running>> Service::start_text(const HttpRequest& r
   }
   TOK_TRY(Scheduler * scheduler, answer(engine_->scheduler(), "model"));
   TOK_TRY(const Tokenizer* tokenizer, answer(engine_->tokenizer(), "model"));
-  TOK_TRY(TextJob job, read_text_job(*engine_, chat_, grammars_, fields, body.is_chat));
-  for (Request& prompt : job.prompts) {
-    // The length keeps apart what the two say together.
-    prompt.tenant = fmt::format("{}:{}{}", request.tenant.size(), request.tenant,
-                                fields.cache_salt.value_or(""));
+  // The length keeps apart what the two say together.
+  const std::string tenant =
+      fmt::format("{}:{}{}", request.tenant.size(), request.tenant, fields.cache_salt.value_or(""));
+  TOK_TRY(TextJob job, read_text_job(*engine_, chat_, grammars_, fields, body.is_chat, tenant));
+  for (const Request& prompt : job.prompts) {
     TOK_TRY(answer(scheduler->check(prompt), body.is_chat ? "messages" : "prompt"));
     head.prompt_tokens += prompt.prompt.size();
   }

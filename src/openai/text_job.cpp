@@ -225,7 +225,7 @@ Answer<uint64_t> tokens_with_images(const Engine& engine, uint64_t tokens,
 }
 
 Answer<TextJob> read_text_job(Engine& engine, const ChatForm& chat, AnswerGrammars& grammars,
-                              const Fields& fields, bool is_chat) {
+                              const Fields& fields, bool is_chat, const std::string& tenant) {
   TextJob job;
   if (fields.seed && *fields.seed != -1) job.seed = uint64_t(*fields.seed);
   job.streams = fields.stream.value_or(false);
@@ -234,6 +234,7 @@ Answer<TextJob> read_text_job(Engine& engine, const ChatForm& chat, AnswerGramma
   TOK_TRY(job.stop, stops_of(fields.stop));
   TOK_TRY(TextRequest rules, rules_of(fields));
   job.has_logprobs = rules.logprobs;
+  rules.tenant = tenant;
   rules.logprobs = rules.logprobs || job.choices > job.shown;
   const bool echoes = fields.echo.value_or(false);
   if (echoes && job.has_logprobs) {
@@ -251,7 +252,7 @@ Answer<TextJob> read_text_job(Engine& engine, const ChatForm& chat, AnswerGramma
   } else {
     TOK_TRY(prompts, read_prompts(engine, fields, rules));
   }
-  TOK_TRY(const auto grammar, grammars.of(fields, job.form));
+  TOK_TRY(const auto grammar, grammars.of(fields, job.form, tenant));
   const std::string_view where = is_chat ? "messages" : "prompt";
   const auto& compiled = engine.compiled();
   for (const TextRequest& asked : prompts) {

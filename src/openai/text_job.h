@@ -22,9 +22,9 @@ struct TextJob {
 };
 
 /// Errors name the field. `is_chat`: the prompt is the messages and not `prompt`. Their images go
-/// through the model's tower.
+/// through the model's tower. What is kept of them, and of all else, is `tenant`'s alone.
 Answer<TextJob> read_text_job(Engine& engine, const ChatForm& chat, AnswerGrammars& grammars,
-                              const Fields& fields, bool is_chat);
+                              const Fields& fields, bool is_chat, const std::string& tenant);
 
 /// The files of the images of a chat. Errors: a model that reads text only.
 Answer<std::vector<ImageFile>> chat_images(const Engine& engine, const Fields& fields);
