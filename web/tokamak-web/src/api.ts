@@ -39,7 +39,7 @@ export interface OpenOptions {
   selfTest?: boolean;
   /** Ask for the limits that every device has, in place of the adapter's. */
   defaultLimits?: boolean;
-  /** Dispatches of one submission, for devices that do not survive long ones; 0: all of a step. */
+  /** Dispatches of one submission; 0: all of a step. Unless given, what has turned out that this device survives. */
   submitDispatches?: number;
   /** False: without this feature, though the device has it. */
   f16?: boolean;

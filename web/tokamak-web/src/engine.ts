@@ -43,9 +43,11 @@ export class WorkerEngine implements Engine {
   readonly pipelines: number;
   readonly store: Store<EngineState>;
   readonly #connection: Connection;
+  readonly #attempt: () => (() => void) | undefined;
   readonly #listeners = new Map<EngineEvent, Set<(text: string) => void>>();
 
-  constructor(connection: Connection, facts: Facts) {
+  /** `attempt` is called before each text or embedding, and what it returns once that has a token or has ended. */
+  constructor(connection: Connection, facts: Facts, attempt: () => (() => void) | undefined = () => undefined) {
     this.model = facts.model;
     this.adapter = facts.adapter;
     this.defaults = facts.defaults ?? {};
@@ -53,6 +55,7 @@ export class WorkerEngine implements Engine {
     this.pipelines = facts.pipelines;
     this.store = new Store<EngineState>({ status: "ready", runs: 0, tokens: 0, lost: false });
     this.#connection = connection;
+    this.#attempt = attempt;
     const { event, ...others } = connection.listener;
     connection.listener = {
       ...others,
@@ -75,7 +78,8 @@ export class WorkerEngine implements Engine {
   async embed(texts: string | string[], options: EmbedOptions = {}): Promise<Float32Array[]> {
     const { signal, ...values } = options;
     const all = typeof texts === "string" ? [texts] : texts;
-    const reply = await this.#verb<{ vectors: number[][] }>("embed", { ...values, texts: all }, signal);
+    const survived = this.#attempt();
+    const reply = await this.#verb<{ vectors: number[][] }>("embed", { ...values, texts: all }, signal).finally(survived);
     return reply.vectors.map((vector) => Float32Array.from(vector));
   }
 
@@ -150,11 +154,13 @@ export class WorkerEngine implements Engine {
     // Chosen here, so that a text that has to be computed again is the same one.
     const values = { seed: randomSeed(), ...rest, ...given, ...(variables && { variables }) };
     const whole = new ReplayedText();
+    const survived = this.#attempt();
     const run = new RunUnderWay((piece) => {
       const { result, cancel } = this.#connection.send(
         { kind: "generate", values },
         (part) => {
           if (part.kind !== "piece") return;
+          survived?.();
           const fresh = whole.add(part.piece);
           if (whole.differs) cancel();
           if (!fresh) return;
@@ -170,10 +176,11 @@ export class WorkerEngine implements Engine {
       return { result: result.then((end) => whole.end(end as Ending)), cancel };
     });
     this.#runs(+1);
-    run.result.then(
-      (lastResult) => this.#runs(-1, { lastResult }),
-      () => this.#runs(-1),
-    );
+    const ended = (more: Partial<EngineState> = {}) => {
+      survived?.();
+      this.#runs(-1, more);
+    };
+    run.result.then((lastResult) => ended({ lastResult }), () => ended());
     return run;
   }
 

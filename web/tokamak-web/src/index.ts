@@ -5,6 +5,7 @@ import { type Facts, WorkerEngine } from "./engine.ts";
 import { TokamakError } from "./errors.ts";
 import type { PostedSource, Source } from "./models/types.ts";
 import type { OpenCall, PostedOptions } from "./protocol.ts";
+import { type SubmitLadder, submitLadder } from "./submit_ladder.ts";
 
 export type * from "./api.ts";
 export { type ErrorCode, TokamakError } from "./errors.ts";
@@ -77,14 +78,28 @@ function start(kind: OpenCall["kind"], source: Source, options: OpenOptions): St
 }
 
 /** Has a Worker that stops replaced by another one, unless it was the page that made it, or it stops too often. */
-function keepUp(connection: Connection, opening: Opening, { worker }: OpenOptions): void {
+function keepUp(connection: Connection, opening: Opening, { worker }: OpenOptions, ladder?: SubmitLadder): void {
   if (isWorker(worker)) return;
   const stops: number[] = [];
-  connection.recover = () => {
+  connection.recover = ({ code }) => {
     const now = performance.now();
     stops.push(now);
-    return stops.filter((at) => at > now - STOPS_MS).length <= MOST_STOPS ? opening : null;
+    if (stops.filter((at) => at > now - STOPS_MS).length > MOST_STOPS) return null;
+    if (!ladder || code !== "device-lost" || !ladder.lower()) return opening;
+    const call = opening.call as OpenCall;
+    return { ...opening, call: { ...call, options: { ...call.options, submitDispatches: ladder.dispatches } } };
   };
+}
+
+/** The ladder, where the work of the GPU is not cut as the page says; it may have to tell of the last start. */
+async function climb({ backend, submitDispatches, onNotice }: OpenOptions): Promise<SubmitLadder | undefined> {
+  if (backend === "cpu" || submitDispatches !== undefined) return undefined;
+  const ladder = submitLadder();
+  const { dispatches, isLowered } = await ladder.begin();
+  if (isLowered) {
+    onNotice?.(`The last start ended with its tab. The GPU gets its work in parts of ${dispatches} dispatches from now on.`);
+  }
+  return ladder;
 }
 
 /**
@@ -114,8 +129,18 @@ export async function look(source: Source, options: OpenOptions = {}): Promise<L
  * the visitor's. Fails with a TokamakError; an aborted signal makes that `cancelled`.
  */
 export async function open(source: Source, options: OpenOptions = {}): Promise<Engine> {
-  const { connection, result, opening } = start("open", source, options);
-  const facts = (await result) as Facts;
-  keepUp(connection, opening, options);
-  return new WorkerEngine(connection, facts);
+  const ladder = await climb(options);
+  const submitDispatches = ladder?.dispatches;
+  const survived = ladder?.attempt();
+  try {
+    const { connection, result, opening } = start("open", source, { ...options, ...(submitDispatches && { submitDispatches }) });
+    const facts = (await result) as Facts;
+    keepUp(connection, opening, options, ladder);
+    return new WorkerEngine(connection, facts, () => ladder?.attempt());
+  } catch (error) {
+    if (error instanceof TokamakError && error.code === "device-lost") ladder?.lower();
+    throw error;
+  } finally {
+    survived?.();
+  }
 }
