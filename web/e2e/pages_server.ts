@@ -28,17 +28,17 @@ const TINY: Record<string, string> = {
 
 /**
  * "talking/": the same, but for a tokenizer without merges. Texts become bytes, whose ids the tiny model
- * knows, so that it can be talked to.
+ * knows, so that it can be talked to. Its own end of a text would be the quotation mark of that tokenizer.
  */
-const BYTES = join(web, "../build/web/bytes_tokenizer.json");
+const TALKING = join(web, "../build/web/talking");
 
-function writeBytesTokenizer(): void {
-  const tokenizer = JSON.parse(readFileSync(join(DATA, "tokenizers/gpt2/tokenizer.json"), "utf8")) as {
-    model: { merges: unknown[] };
-  };
+function writeTalking(): void {
+  const read = <T>(name: string) => JSON.parse(readFileSync(join(DATA, TINY[name]!), "utf8")) as T;
+  const tokenizer = read<{ model: { merges: unknown[] } }>("tokenizer.json");
   tokenizer.model.merges = [];
-  mkdirSync(join(BYTES, ".."), { recursive: true });
-  writeFileSync(BYTES, JSON.stringify(tokenizer));
+  mkdirSync(TALKING, { recursive: true });
+  writeFileSync(join(TALKING, "tokenizer.json"), JSON.stringify(tokenizer));
+  writeFileSync(join(TALKING, "config.json"), JSON.stringify({ ...read<object>("config.json"), eos_token_id: 0 }));
 }
 
 export interface PagesServer {
@@ -50,14 +50,14 @@ export interface PagesServer {
 function fileOf(url: string): string {
   const path = normalize(decodeURIComponent(new URL(url, "http://localhost").pathname));
   if (path.startsWith("/tiny/")) return join(DATA, TINY[path.slice(6)] ?? "none");
-  if (path === "/talking/tokenizer.json") return BYTES;
+  if (/^\/talking\/(tokenizer|config)\.json$/.test(path)) return join(TALKING, path.slice(9));
   if (path.startsWith("/talking/")) return join(DATA, TINY[path.slice(9)] ?? "none");
   if (path.startsWith("/package/")) return join(web, "tokamak-web/dist", path.slice(9));
   return join(SITE, path.endsWith("/") ? `${path}index.html` : path);
 }
 
 export async function serve(): Promise<PagesServer> {
-  writeBytesTokenizer();
+  writeTalking();
   const server = createServer((request, response) => {
     const file = fileOf(request.url ?? "/");
     const stat = statSync(file, { throwIfNoEntry: false });
