@@ -1,5 +1,5 @@
 // The built site and a tiny model from one origin, as the site's content security policy asks.
-import { createReadStream, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { copyFileSync, createReadStream, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { extname, join, normalize } from "node:path";
@@ -30,13 +30,14 @@ const TINY: Record<string, string> = {
  * "talking/": the same, but for a tokenizer without merges. Texts become bytes, whose ids the tiny model
  * knows, so that it can be talked to. Its own end of a text would be the quotation mark of that tokenizer.
  */
-const TALKING = join(web, "../build/web/talking");
+export const TALKING = join(web, "../build/web/talking");
 
 function writeTalking(): void {
   const read = <T>(name: string) => JSON.parse(readFileSync(join(DATA, TINY[name]!), "utf8")) as T;
   const tokenizer = read<{ model: { merges: unknown[] } }>("tokenizer.json");
   tokenizer.model.merges = [];
   mkdirSync(TALKING, { recursive: true });
+  for (const [name, file] of Object.entries(TINY)) copyFileSync(join(DATA, file), join(TALKING, name));
   writeFileSync(join(TALKING, "tokenizer.json"), JSON.stringify(tokenizer));
   writeFileSync(join(TALKING, "config.json"), JSON.stringify({ ...read<object>("config.json"), eos_token_id: 0 }));
 }
@@ -50,8 +51,7 @@ export interface PagesServer {
 function fileOf(url: string): string {
   const path = normalize(decodeURIComponent(new URL(url, "http://localhost").pathname));
   if (path.startsWith("/tiny/")) return join(DATA, TINY[path.slice(6)] ?? "none");
-  if (/^\/talking\/(tokenizer|config)\.json$/.test(path)) return join(TALKING, path.slice(9));
-  if (path.startsWith("/talking/")) return join(DATA, TINY[path.slice(9)] ?? "none");
+  if (path.startsWith("/talking/")) return join(TALKING, path.slice(9));
   if (path.startsWith("/package/")) return join(web, "tokamak-web/dist", path.slice(9));
   return join(SITE, path.endsWith("/") ? `${path}index.html` : path);
 }

@@ -1,6 +1,7 @@
 // The panel in which a visitor chooses a model and sees it open, on every page that runs one.
 import { type Check, type Look, type OpenOptions, type Progress, type Source, check, models } from "tokamak-web";
 import { byId, h } from "./dom.ts";
+import { takeDrops } from "./dropped.ts";
 import { bytes } from "./numbers.ts";
 import { showError } from "./shell.ts";
 
@@ -82,6 +83,7 @@ export function opener<T extends Look>(
   const name = h("input", { id: "model", list: "known-models", autocomplete: "off", spellcheck: "false", value: asked.model ?? BUILTIN });
   const known = h("datalist", { id: "known-models" }, h("option", { value: BUILTIN }, "Storyteller, 18 MB, answers offline"), ...SUGGESTED.map((one) => h("option", { value: one.name }, one.about)));
   const files = h("input", { type: "file", id: "files", multiple: true, class: "visually-hidden" });
+  const folder = h("input", { type: "file", id: "folder", webkitdirectory: true, class: "visually-hidden" });
   const status = h("p", { class: "status", role: "status", id: "model-status" });
   const bar = h("progress", { max: 1, value: 0, hidden: true, "aria-label": "Opening the model" });
   const openButton = h("button", { type: "submit" }, "Open");
@@ -91,8 +93,8 @@ export function opener<T extends Look>(
     "form",
     { class: "opener" },
     h("label", { for: "model" }, "Model"),
-    h("div", { class: "row" }, name, known, openButton, checkButton, stop, h("label", { class: "button quiet", for: "files" }, "Files …"), files),
-    h("p", { class: "hint" }, "A name on Hugging Face, an address, or a folder or .gguf file dropped here. Nothing is uploaded."),
+    h("div", { class: "row" }, name, known, openButton, checkButton, stop, ...picker(files, "Files …"), ...("webkitdirectory" in folder ? picker(folder, "Folder …") : [])),
+    h("p", { class: "hint" }, "A name on Hugging Face, an address, or a .gguf file or a model's folder: chosen, or dropped on this page. Nothing is uploaded."),
     bar,
     status,
   );
@@ -164,15 +166,14 @@ export function opener<T extends Look>(
     }),
   );
   stop.addEventListener("click", () => abort?.abort());
-  files.addEventListener("change", () => {
-    const chosen = [...(files.files ?? [])];
-    if (chosen.length > 0) void openModel(chosen, chosen[0]?.name ?? "files");
-  });
-  form.addEventListener("dragover", (event) => event.preventDefault());
-  form.addEventListener("drop", (event) => {
-    event.preventDefault();
-    void dropped(event).then((found) => found && openModel(found.source, found.name));
-  });
+  for (const input of [files, folder]) {
+    input.addEventListener("change", () => {
+      const chosen = [...(input.files ?? [])];
+      input.value = ""; // the same files may be chosen again
+      if (chosen[0]) void openModel(chosen, titleOf(chosen));
+    });
+  }
+  takeDrops((dropped) => void dropped.then(({ source, name }) => openModel(source, name), (error: unknown) => showError(form, error)));
   void models.list().then((kept) => {
     for (const one of kept) known.prepend(h("option", { value: one.name }, "in this browser"));
   }, () => undefined);
@@ -185,16 +186,16 @@ export function opener<T extends Look>(
   };
 }
 
-/** What was dropped: a folder, or files. */
-async function dropped(event: DragEvent): Promise<{ source: Source; name: string } | null> {
-  const items = [...(event.dataTransfer?.items ?? [])].filter((item) => item.kind === "file");
-  const first = items[0];
-  if (!first) return null;
-  const list = items.map((item) => item.getAsFile()).filter((file): file is File => file !== null);
-  const withHandles = first as DataTransferItem & { getAsFileSystemHandle?(): Promise<FileSystemHandle | null> };
-  const handle = await withHandles.getAsFileSystemHandle?.();
-  if (handle?.kind === "directory") return { source: handle as FileSystemDirectoryHandle, name: handle.name };
-  return list[0] ? { source: list, name: list[0].name } : null;
+/** An input for files and the button that stands for it. */
+function picker(input: HTMLInputElement, label: string): Node[] {
+  return [h("label", { class: "button quiet", for: input.id }, label), input];
+}
+
+/** The folder's name, else that of the file that counts. */
+function titleOf(files: File[]): string {
+  const [folder, ...rest] = files[0]?.webkitRelativePath.split("/") ?? [];
+  if (folder && rest.length > 0) return folder;
+  return (files.find(({ name }) => /\.gguf$/i.test(name)) ?? files[0])?.name ?? "files";
 }
 
 /** Puts the panel into the page's element "opener". */

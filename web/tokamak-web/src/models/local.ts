@@ -57,7 +57,8 @@ function modelOf(name: string, files: ModelFile[]): ResolvedModel {
   if (!files.some((file) => file.name === "config.json" || /\.gguf$/i.test(file.name))) {
     const names = files.slice(0, 5).map((file) => file.name).join(", ");
     throw new TokamakError("invalid-input", "There is neither a config.json nor a .gguf file; found: " +
-      `${names || "nothing"}${files.length > 5 ? ` and ${files.length - 5} more` : ""}.`);
+      `${names || "no files"}${files.length > 5 ? ` and ${files.length - 5} more` : ""}. A model is one .gguf file, or a ` +
+      "folder with config.json, tokenizer.json and .safetensors files.");
   }
   const cachedBytes = files.reduce((sum, { size }) => sum + size, 0);
   return { name, files, complete: Promise.resolve(), cachedBytes, close: () => undefined };

@@ -1,0 +1,62 @@
+// A model of the visitor's: dropped with the mouse, chosen by keyboard, and what is no model.
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Page } from "@playwright/test";
+import { expect, test } from "./pages.ts";
+import { DATA, TALKING } from "./pages_server.ts";
+
+const GGUF = join(DATA, "gguf/llama-q4_0.gguf");
+
+/** Drags these files of the disk over the page, and lets go. */
+async function drop(page: Page, files: string[]): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  const data = { items: [], files, dragOperationsMask: 1 };
+  const { x, y } = { x: 640, y: 700 }; // somewhere below the panel
+  for (const type of ["dragEnter", "dragOver"] as const) await session.send("Input.dispatchDragEvent", { type, x, y, data });
+  await expect(page.locator("html")).toHaveAttribute("data-dropping");
+  await session.send("Input.dispatchDragEvent", { type: "drop", x, y, data });
+  await expect(page.locator("html")).not.toHaveAttribute("data-dropping");
+  await session.detach();
+}
+
+/** Chooses files, or a folder, with the button of that name, by keyboard. */
+async function choose(page: Page, button: string, files: string | string[]): Promise<void> {
+  const chooser = page.waitForEvent("filechooser");
+  await page.getByLabel(button).focus();
+  await page.keyboard.press("Enter");
+  await (await chooser).setFiles(files);
+}
+
+for (const name of ["index", "inspect"]) {
+  test(`${name}: a folder and a .gguf file, by mouse and by keyboard`, async ({ open }) => {
+    const folder = join(TALKING, "../chosen");
+    mkdirSync(join(folder, "more"), { recursive: true });
+    for (const file of ["cat.png", "more/config.json"]) writeFileSync(join(folder, file), "{}");
+    const page = await open(name);
+    const status = page.locator("#model-status");
+    const alert = page.getByRole("alert");
+    await drop(page, [TALKING]);
+    await expect(status).toContainText("talking: Qwen3ForCausalLM");
+    await drop(page, [GGUF]);
+    await expect(status).toContainText("LlamaForCausalLM");
+    await choose(page, "Folder …", TALKING);
+    await expect(status).toContainText("talking: Qwen3ForCausalLM");
+    for (let times = 0; times < 2; ++times) {
+      await choose(page, "Files …", GGUF);
+      await expect(status).toContainText("LlamaForCausalLM");
+    }
+    if (name === "index") await expect(page.locator("#message")).toBeEnabled();
+
+    await drop(page, [join(folder, "cat.png")]);
+    await expect(alert).toHaveText(/^There is neither a config.json nor a .gguf file; found: cat.png. A model is one .gguf file, or a folder with /);
+    await drop(page, [folder]);
+    await expect(alert).toContainText("found: cat.png.");
+    await drop(page, [folder, TALKING]);
+    await expect(alert).toHaveText("Drop one folder, or the files of one model.");
+    await drop(page, [join(folder, "more/config.json")]);
+    await expect(alert).toContainText("neither model.safetensors nor model.safetensors.index.json");
+    await drop(page, [TALKING]);
+    await expect(status).toContainText("talking: Qwen3ForCausalLM");
+    await expect(alert).toHaveCount(0);
+  });
+}
