@@ -40,7 +40,11 @@ void widen_allow(Reply& reply) {
 }  // namespace
 
 Gateway::Gateway(Server& server, GatewayOptions options)
-    : server_(server), options_(std::move(options)), access_(options_.access) {}
+    : server_(server), options_(std::move(options)), access_(options_.access) {
+  if (options_.requests_of_key != 0) {
+    of_keys_.assign(options_.access.keys.size(), Admission(options_.requests_of_key, 0));
+  }
+}
 
 Handler Gateway::handler() {
   return {.check = [this](const RequestHead& head) { return check(head); },
@@ -89,11 +93,27 @@ std::optional<Reply> Gateway::refusal(const RequestHead& head) {
 
 std::optional<Reply> Gateway::refusal_of_work(const RequestHead& head) const {
   if (auto reply = refusal_of_state(head.path())) return reply;
+  if (auto reply = refusal_of_key(head)) return reply;
   const auto seconds = pool_->wait_seconds();
   if (head.method != "POST" || !seconds) return std::nullopt;
   Reply reply =
       error_reply(head.path(), 429,
                   "As many requests as may are waiting already; come again later.", "queue_full");
+  reply.fields.push_back(retry_after(*seconds));
+  return reply;
+}
+
+std::optional<Reply> Gateway::refusal_of_key(const RequestHead& head) const {
+  const auto key = access_.key_of(head);
+  if (head.method != "POST" || !key || of_keys_.empty()) return std::nullopt;
+  const auto seconds = of_keys_[*key].wait_seconds();
+  if (!seconds) return std::nullopt;
+  Reply reply = error_reply(
+      head.path(), 429,
+      fmt::format("This key has {} requests under way, which is as many as it may have at once; "
+                  "come again when one has ended.",
+                  of_keys_[*key].under_way()),
+      "rate_limit_exceeded");
   reply.fields.push_back(retry_after(*seconds));
   return reply;
 }
@@ -175,13 +195,18 @@ void Gateway::call(CallId id, const RequestHead& head, std::string body) {
   if (auto reply = own_reply(head)) return server_.reply(id, *std::move(reply));
   // Much may have changed since the head came.
   if (auto reply = refusal_of_work(head)) return server_.reply(id, *std::move(reply));
-  calls_[id] = {
-      .method = head.method, .path = std::string(head.path()), .started = steady_clock()()};
+  Call& call = calls_[id];
+  call = {.method = head.method, .path = std::string(head.path()), .started = steady_clock()()};
+  const auto key = access_.key_of(head);
+  if (key && !of_keys_.empty() && head.method == "POST") {
+    call.counted_key = key;
+    of_keys_[*key].begin();
+  }
   openai::HttpRequest request = {.method = head.method == "HEAD" ? "GET" : head.method,
                                  .path = head.target,
                                  .body = std::move(body)};
   if (const std::string* type = head.find("content-type")) request.content_type = *type;
-  if (const auto key = access_.key_of(head)) request.tenant = fmt::format("key {}", *key);
+  if (key) request.tenant = fmt::format("key {}", *key);
   pool_->begin(id, std::move(request));
 }
 
@@ -227,8 +252,8 @@ void Gateway::gone(CallId id) {
 }
 
 void Gateway::forget(CallId id) {
-  const auto found = calls_.find(id);
-  calls_.erase(found);
+  const Call call = calls_.extract(id).mapped();
+  if (call.counted_key) of_keys_[*call.counted_key].end(steady_clock()() - call.started);
   // What is being written ends first.
   if (state_ == State::kDraining && calls_.empty()) server_.post([this] { server_.stop(); });
 }

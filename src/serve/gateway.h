@@ -12,6 +12,7 @@ namespace tokamak::serve {
 
 struct GatewayOptions {
   AccessRules access;
+  uint32_t requests_of_key = 0;  // most that are under way at once; 0: as many as may of all
   double drain_seconds = 30;
   bool shows_slots = false;
   std::function<void(const Answered&)> log;
@@ -38,6 +39,7 @@ class Gateway {
   enum class State : uint8_t { kLoading, kReady, kDraining };
   struct Call {
     std::string method, path;
+    std::optional<size_t> counted_key;  // of whose requests it is one
     double started = 0;
     bool has_begun = false;  // to be answered
   };
@@ -47,6 +49,8 @@ class Gateway {
   std::optional<Reply> refusal_of_state(std::string_view path) const;
   /// Why no model can take it now.
   std::optional<Reply> refusal_of_work(const RequestHead& head) const;
+  /// That its key has as many under way as it may.
+  std::optional<Reply> refusal_of_key(const RequestHead& head) const;
   void call(CallId id, const RequestHead& head, std::string body);
   /// The answer to a path of the gateway's own; nothing where it is the service's.
   std::optional<Reply> own_reply(const RequestHead& head);
@@ -63,7 +67,8 @@ class Gateway {
   HttpMetrics metrics_;
   State state_ = State::kLoading;
   ModelPool* pool_ = nullptr;
-  std::map<CallId, Call> calls_;  // that the pool answers
+  std::map<CallId, Call> calls_;    // that the pool answers
+  std::vector<Admission> of_keys_;  // in the order of the keys; empty: without a limit
 };
 
 }  // namespace tokamak::serve

@@ -145,7 +145,7 @@ class Keys(ServerTest):
             keys.write("# of the house\nfirst\n\nsecond\n")
         cls.addClassCleanup(os.unlink, keys.name)
         cls.ARGUMENTS = ("--api-key-file", keys.name, "--api-key", "third", "--cors-origin", "https://page.example",
-                         "--allowed-host", "box.local", "--slots")
+                         "--allowed-host", "box.local", "--slots", "--max-key-requests", 2)
         super().setUpClass()
 
     def test_only_who_has_a_key_may_ask(self):
@@ -184,6 +184,24 @@ class Keys(ServerTest):
         self.assertGreater(self.cached("first"), 16)
         self.assertEqual(self.cached("second"), 0)
         self.assertGreater(self.cached("second"), 16)
+
+    def test_a_key_has_a_number_of_requests_at_once(self):
+        socks = [self.server.connect() for _ in range(2)]
+        for sock in socks:
+            sock.sendall(request_bytes(fields=["x-api-key: third"], max_tokens=400, ignore_eos=True, stream=True))
+            self.assertEqual(Reader(sock).head()[0], 200)
+        with self.server.connect() as sock:  # before the body is read
+            sock.sendall(b"POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nx-api-key: third\r\n"
+                         b"Content-Length: 1000000\r\n\r\n")
+            status, fields, body = Reader(sock).answer()
+        self.assertEqual((status, json.loads(body)["error"]["type"]), (429, "rate_limit_error"))
+        self.assertGreaterEqual(int(fields["retry-after"]), 1)
+        self.assertEqual(self.server.get("/v1/models", {"x-api-key": "third"})[0], 200)
+        self.server.complete({"x-api-key": "second"}, prompt="x", max_tokens=1)
+        socks.pop().close()
+        wait_until(lambda: self.server.ask("POST", "/v1/completions", completion(max_tokens=1),
+                                           {"x-api-key": "third"})[0] == 200, what="room for the key")
+        socks.pop().close()
 
     def test_scripts_of_a_named_origin_may_ask(self):
         asked = {"Origin": "https://page.example", "Access-Control-Request-Method": "POST",

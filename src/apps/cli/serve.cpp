@@ -72,6 +72,10 @@ Result<void> add_keys_of_files(ServeFlags& flags) {
     auto& all = flags.gateway.access.keys;
     all.insert(all.end(), keys->begin(), keys->end());
   }
+  if (flags.gateway.requests_of_key != 0 && flags.gateway.access.keys.empty()) {
+    return fail(ErrorCode::kUsage,
+                "--max-key-requests needs keys: --api-key KEY or --api-key-file FILE.");
+  }
   return {};
 }
 
@@ -164,6 +168,12 @@ void add_access_options(App& command, ServeFlags& flags) {
   command.add_option("--api-key-file", flags.key_files, "keys, one in each line (repeatable)")
       ->type_name("FILE")
       ->check(not_empty("the path of a file"))
+      ->group(kGroup);
+  command
+      .add_option("--max-key-requests", flags.gateway.requests_of_key,
+                  "requests of one key that may be under way at once, waiting ones among them; "
+                  "default: no limit of its own")
+      ->check(Range(1, 1 << 20))
       ->group(kGroup);
   command
       .add_option("--allowed-host", flags.gateway.access.hosts,
