@@ -1,0 +1,63 @@
+// What npm packs, in an empty project of Vite's: the ten lines of the README run, from its development server and built.
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Page } from "@playwright/test";
+import { build, createServer, preview } from "vite";
+import { expect, test } from "./pages.ts";
+import { TALKING } from "./pages_server.ts";
+
+const WEB = join(import.meta.dirname, "..");
+const npm = (folder: string, ...given: string[]) =>
+  execFileSync("npm", [...given, "--offline", "--no-audit", "--no-fund", "--loglevel=error"], { cwd: folder, encoding: "utf8" }).trim();
+
+/** The first example of the README, with a model that is there and without a GPU. */
+function example(): string {
+  const readme = readFileSync(join(WEB, "tokamak-web/README.md"), "utf8");
+  const lines = /```js\n([^]*?)```/.exec(readme)![1]!;
+  const changed = lines.replace('"Qwen/Qwen3-0.6B"', '"/model/"').replace("onProgress:", 'backend: "cpu", onProgress:').replace("maxTokens: 200", "maxTokens: 20");
+  expect(changed).not.toContain("Qwen");
+  expect(changed.match(/backend: "cpu"|maxTokens: 20\b/g)).toHaveLength(2);
+  return `${changed}\ndocument.title = \`\${finish} after \${promptTokens}: \${decodeSeconds > 0}\`;\n`;
+}
+
+let folder: string;
+test.beforeAll(({ server: _ }) => {
+  folder = mkdtempSync(join(tmpdir(), "tokamak-"));
+  const packed = npm(join(WEB, "tokamak-web"), "pack", "--pack-destination", folder).split("\n").at(-1)!;
+  writeFileSync(join(folder, "package.json"), '{ "name": "empty", "private": true, "type": "module" }');
+  npm(folder, "install", join(folder, packed));
+  writeFileSync(join(folder, "index.html"), '<!doctype html><link rel="icon" href="data:," /><body><script type="module" src="./main.js"></script></body>');
+  writeFileSync(join(folder, "main.js"), example());
+  cpSync(TALKING, join(folder, "public/model"), { recursive: true });
+});
+test.afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+async function runs(page: Page, server: { address(): AddressInfo | string | null }): Promise<void> {
+  const errors: string[] = [];
+  page.on("pageerror", (error) => errors.push(String(error)));
+  page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
+  await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  await expect(page).toHaveTitle(/^length after \d+: true$/);
+  expect((await page.locator("body").textContent())!.length).toBeGreaterThan(5);
+  expect(errors).toEqual([]);
+}
+
+const COMMON = { configFile: false, logLevel: "error" } as const;
+const ON_LOOPBACK = { host: "127.0.0.1", port: 0 };
+
+test("the README's example runs from Vite's development server", async ({ context }) => {
+  const dev = await createServer({ ...COMMON, root: folder, server: ON_LOOPBACK, optimizeDeps: { exclude: ["tokamak-web"] } });
+  await dev.listen();
+  await runs(await context.newPage(), dev.httpServer as never);
+  await dev.close();
+});
+
+test("the README's example runs as Vite builds it", async ({ context }) => {
+  await build({ ...COMMON, root: folder });
+  const built = await preview({ ...COMMON, root: folder, preview: ON_LOOPBACK });
+  await runs(await context.newPage(), built.httpServer as never);
+  await built.close();
+});
