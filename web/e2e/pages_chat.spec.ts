@@ -6,7 +6,11 @@ import { checkLooks, expect, test } from "./pages.ts";
 async function talk(page: Page, server: string): Promise<void> {
   await page.goto(`${server}index.html?cpu&model=${server}talking/`);
   await expect(page.locator("#message")).toBeEnabled();
+  await expect(page.locator("#model-budget")).toHaveText(/^It fits this device: .* (to download|in this browser), .* on the GPU, \d+ tokens of context\.$/);
 }
+
+/** Longer than a phone is wide, and so is the conversation's name. */
+const GREETING = "Hello there, how are you on this fine day?";
 
 test("a conversation is held by keyboard, and is there after a reload", async ({ context, server }) => {
   const errors: string[] = [];
@@ -18,7 +22,7 @@ test("a conversation is held by keyboard, and is there after a reload", async ({
   await page.getByLabel("Longest answer").fill("12");
   await page.getByLabel("Temperature").fill("0");
   await page.keyboard.press("Tab");
-  await page.locator("#message").fill("Hello");
+  await page.locator("#message").fill(GREETING);
   await page.keyboard.press("Enter");
   const turns = page.locator(".turn");
   await expect(page.locator(".compose .status")).toContainText("12 tokens");
@@ -32,14 +36,14 @@ test("a conversation is held by keyboard, and is there after a reload", async ({
   await checkLooks(page, "chat");
 
   await turns.nth(3).getByRole("button", { name: "Regenerate" }).press("Enter");
-  await expect(page.locator(".compose .status")).toContainText("12 tokens");
+  await expect(page.locator(".compose .status")).toContainText("first after");
   await talk(page, server.address);
   await expect(turns).toHaveCount(4);
   expect(await turns.nth(1).locator(".text").textContent()).toBe(first);
   await turns.nth(0).getByRole("button", { name: "Edit" }).press("Enter");
   await expect(turns).toHaveCount(0);
-  await expect(page.locator("#message")).toHaveValue("Hello");
-  await page.getByRole("button", { name: "Delete “Hello”" }).press("Enter");
+  await expect(page.locator("#message")).toHaveValue(GREETING);
+  await page.getByRole("button", { name: /^Delete “Hello/ }).press("Enter");
   await expect(page.locator(".conversations li")).toHaveCount(0);
   expect(errors).toEqual([]);
 });

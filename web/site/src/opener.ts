@@ -85,6 +85,8 @@ export function opener<T extends Look>(
   const files = h("input", { type: "file", id: "files", multiple: true, class: "visually-hidden" });
   const folder = h("input", { type: "file", id: "folder", webkitdirectory: true, class: "visually-hidden" });
   const status = h("p", { class: "status", role: "status", id: "model-status" });
+  /** What the model takes, which stands there before the download begins. */
+  const budget = h("p", { class: "status", id: "model-budget" });
   const bar = h("progress", { max: 1, value: 0, hidden: true, "aria-label": "Opening the model" });
   const openButton = h("button", { type: "submit" }, "Open");
   const checkButton = h("button", { type: "button", class: "quiet" }, "Does it fit?");
@@ -95,6 +97,7 @@ export function opener<T extends Look>(
     h("label", { for: "model" }, "Model"),
     h("div", { class: "row" }, name, known, openButton, checkButton, stop, ...picker(files, "Files …"), ...("webkitdirectory" in folder ? picker(folder, "Folder …") : [])),
     h("p", { class: "hint" }, "A name on Hugging Face, an address, or a .gguf file or a model's folder: chosen, or dropped on this page. Nothing is uploaded."),
+    budget,
     bar,
     status,
   );
@@ -108,6 +111,7 @@ export function opener<T extends Look>(
     abort = new AbortController();
     const { signal } = abort;
     form.querySelector(".error")?.remove();
+    budget.textContent = "";
     busy(true);
     try {
       await what(signal);
@@ -118,6 +122,10 @@ export function opener<T extends Look>(
     } finally {
       if (abort.signal === signal) busy(false);
     }
+  };
+  const isWanted = (found: Check) => {
+    budget.textContent = verdictText(found);
+    return found.verdict !== "too-large" || confirm(`${verdictText(found)} The tab may end while it is opened. Open it all the same?`);
   };
   const ask = (kept: { name: string; bytes?: number }[]) =>
     confirm(`The browser's storage is full. Remove ${kept.map((one) => one.name).join(", ")} to make room?`);
@@ -142,6 +150,8 @@ export function opener<T extends Look>(
       engine = await begin(source, {
         ...asked.options,
         signal,
+        // The built-in model is small, and what a visitor chose is here already.
+        ...(typeof source === "string" && { onCheck: isWanted }),
         onProgress: (progress) => {
           bar.value = progress.overall;
           status.textContent = `${told(progress)} …`;

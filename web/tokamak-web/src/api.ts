@@ -55,6 +55,8 @@ export interface OpenOptions {
   wait?: "jspi" | "asyncify";
   onProgress?(progress: Progress): void;
   onNotice?(text: string): void;
+  /** What `check` finds, before anything is downloaded; false ends the opening with the code `cancelled`. */
+  onCheck?(found: Check): boolean | void | Promise<boolean | void>;
   /** Whether these models may be removed to make room; nothing is removed unless it says so. */
   onEvict?(models: StoredModel[]): boolean | Promise<boolean>;
 }

@@ -53,7 +53,7 @@ interface Start {
 }
 
 function start(kind: OpenCall["kind"], source: Source, options: OpenOptions): Start {
-  const { signal, worker, wasm, onProgress, onNotice, onEvict, ...rest } = options;
+  const { signal, worker, wasm, onProgress, onNotice, onCheck: _, onEvict, ...rest } = options;
   const module = wasm ?? TOKAMAK_WASM_URL;
   const values: PostedOptions = { ...rest, wasm: absolute(module) };
   const opening: Opening = {
@@ -124,11 +124,19 @@ export async function look(source: Source, options: OpenOptions = {}): Promise<L
   return new WorkerEngine(connection, { model, adapter, loadTimes: NO_TIMES, pipelines: 0 });
 }
 
+/** Has the page look at what the model takes, if it wants to; a Worker that it made is for the model itself. */
+async function agree(source: Source, { onCheck, onProgress: _, worker, ...plain }: OpenOptions): Promise<void> {
+  if (!onCheck) return;
+  const found = await check(source, { ...plain, ...(worker !== undefined && !isWorker(worker) && { worker }) });
+  if ((await onCheck(found)) === false) throw new TokamakError("cancelled", "The model was not opened after its check.");
+}
+
 /**
  * Opens a model: by its name on the hub, by the URL of its folder or its .gguf file, or from files of
  * the visitor's. Fails with a TokamakError; an aborted signal makes that `cancelled`.
  */
 export async function open(source: Source, options: OpenOptions = {}): Promise<Engine> {
+  await agree(source, options);
   const ladder = await climb(options);
   const submitDispatches = ladder?.dispatches;
   const survived = ladder?.attempt();

@@ -7,7 +7,7 @@ import type { PostedSource, StoredModel } from "./models/types.ts";
 /** The options of `open` that can be posted. */
 export type PostedOptions = Omit<
   OpenOptions,
-  "signal" | "worker" | "wasm" | "onProgress" | "onNotice" | "onEvict"
+  "signal" | "worker" | "wasm" | "onProgress" | "onNotice" | "onCheck" | "onEvict"
 > & { wasm: string };
 
 export interface OpenCall {

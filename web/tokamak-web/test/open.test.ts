@@ -1,6 +1,6 @@
 // Opening a model, over a fake module: what the Worker is given, progress, errors.
-import { expect, test } from "vitest";
-import type { Progress } from "../src/api.ts";
+import { expect, test, vi } from "vitest";
+import type { Check, Progress } from "../src/api.ts";
 import { type ErrorCode, TokamakError } from "../src/errors.ts";
 import { check, look, open } from "../src/index.ts";
 import { DEVICE, FACTS, FakeModule, RUNS, WASM, fakeWorker, oneFile, opened, soon } from "./fakes.ts";
@@ -129,6 +129,34 @@ test("a check says what a model takes, or why it does not run", async () => {
     reason: "It is unsupported.",
   });
   await expect(checked(refused("invalid-input"))).rejects.toMatchObject({ code: "invalid-input" });
+});
+
+test("what a model takes is said before anything of it is downloaded, and may end the opening", async () => {
+  const asked: boolean[] = [];
+  vi.stubGlobal("Worker", function Worker() {
+    const module = new FakeModule({ ...RUNS, check: () => ({ model: { memory: { total: 5e9 } }, device: DEVICE }) });
+    return fakeWorker(module, (source, options) => {
+      asked.push(options.headersOnly ?? false);
+      return oneFile(source, options);
+    });
+  });
+  const found: Check[] = [];
+  const opening = (goesOn: boolean | undefined) =>
+    open(MODEL, {
+      worker: "https://x.invalid/worker.js",
+      wasm: WASM,
+      onCheck: (one) => {
+        expect(asked).not.toContain(false);
+        found.push(one);
+        return goesOn;
+      },
+    });
+  await expect(opening(false)).rejects.toMatchObject({ code: "cancelled" });
+  expect(asked).toEqual([true]);
+  await opening(undefined);
+  expect(asked).toEqual([true, true, false]);
+  expect(found).toMatchObject([{ verdict: "too-large", download: 2 }, { verdict: "too-large" }]);
+  vi.unstubAllGlobals();
 });
 
 test("nothing is removed from the browser's files unless the page allows it", async () => {
