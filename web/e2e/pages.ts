@@ -12,7 +12,7 @@ const PATIENCE = 30_000;
 export const expect = plainExpect.configure({ timeout: PATIENCE });
 
 /** Pictures to look at. */
-const SHOTS = join(import.meta.dirname, "../../build/web/shots");
+export const SHOTS = join(import.meta.dirname, "../../build/web/shots");
 
 interface Shared {
   server: PagesServer;

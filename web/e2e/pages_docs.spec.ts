@@ -60,6 +60,9 @@ test("no link of any page leads nowhere", async ({ request, server }) => {
     }
   }
   expect(wrong).toEqual([]);
+  const pictures = [...texts.values()].flatMap((text) => [...text.matchAll(/<img src="([^"]+)" alt="[^"]/g)].map(([, src = ""]) => src));
+  expect(pictures.length).toBeGreaterThan(10);
+  for (const picture of pictures) expect((await request.get(`${server.address}docs/${picture}`)).ok()).toBe(true);
 });
 
 test("the search is used by keyboard", async ({ visit }) => {

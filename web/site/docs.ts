@@ -1,5 +1,5 @@
 // The repository's markdown as pages: docs/NAME.md becomes docs/NAME.html, with one index to search.
-import { readFileSync, readdirSync } from "node:fs";
+import { cpSync, readFileSync, readdirSync } from "node:fs";
 import { basename, dirname, join, posix } from "node:path";
 import MarkdownIt from "markdown-it";
 import type { Plugin } from "vite";
@@ -78,6 +78,9 @@ function linkTo(href: string, file: string, known: Map<string, string>): string 
   return page === undefined ? null : `${page}.html${anchor ? `#${anchor}` : ""}`;
 }
 
+/** All pages stand in docs/, and so do the pictures that they show. */
+const pictureAt = (src: string, file: string) => posix.relative("docs", posix.join(dirname(file), src));
+
 /** What is wider than a phone scrolls by itself, and can be reached by keyboard. */
 function renderer(): Markdown {
   const markdown = new MarkdownIt({ html: false, linkify: false });
@@ -104,6 +107,7 @@ function render(markdown: Markdown, text: string, source: Source, known: Map<str
       sections.push({ page: source.page, title, anchor, heading, text: "" });
     }
     for (const child of token.children ?? []) {
+      if (child.type === "image") child.attrSet("src", pictureAt(String(child.attrGet("src")), source.file));
       if (child.type !== "link_open") continue;
       const href = linkTo(String(child.attrGet("href")), source.file, known);
       if (href === null) child.attrs = null;
@@ -120,7 +124,7 @@ function render(markdown: Markdown, text: string, source: Source, known: Map<str
 
 /** Markdown as it reads: marks and the targets of links left out. */
 function plain(text: string): string {
-  return text.replace(/\[([^\]]*)\]\([^)]*\)/g, "$1").replace(/[`*]/g, "").replace(/\s+/g, " ");
+  return text.replace(/!?\[([^\]]*)\]\([^)]*\)/g, "$1").replace(/[`*]/g, "").replace(/\s+/g, " ");
 }
 
 /** The list of pages; `folder` leads to them from where it stands. */
@@ -193,5 +197,6 @@ ${quickStart(markdown, root)}<h2>Using it</h2>
 ${cards(made)}`;
       shell.source = filled(frame, "Docs", contents(made, "", "docs/"), start);
     },
+    writeBundle: ({ dir = "dist" }) => cpSync(join(root, "docs/pictures"), join(dir, "docs/pictures"), { recursive: true }),
   };
 }

@@ -1,0 +1,113 @@
+// Pictures of the pages for docs/, with the built-in model, where PICTURES names a folder.
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { Page } from "@playwright/test";
+import { SHOTS, answer, expect, test } from "./pages.ts";
+
+const FOLDER = process.env["PICTURES"];
+test.skip(!FOLDER, "PICTURES names no folder");
+test.beforeEach(() => test.setTimeout(180_000));
+
+/** The picture as WebP, which the browser writes itself. */
+async function save(page: Page, name: string): Promise<void> {
+  const png = (await page.screenshot({ path: join(SHOTS, `picture-${name}.png`) })).toString("base64");
+  const blank = await page.context().newPage();
+  const webp = await blank.evaluate(async (data) => {
+    const bytes = Uint8Array.from(atob(data), (one) => one.charCodeAt(0));
+    const picture = await createImageBitmap(new Blob([bytes], { type: "image/png" }));
+    const canvas = new OffscreenCanvas(picture.width, picture.height);
+    canvas.getContext("2d")!.drawImage(picture, 0, 0);
+    const blob = await canvas.convertToBlob({ type: "image/webp", quality: 0.75 });
+    return Array.from(new Uint8Array(await blob.arrayBuffer()));
+  }, png);
+  await blank.close();
+  mkdirSync(resolve(FOLDER!), { recursive: true });
+  writeFileSync(join(resolve(FOLDER!), `${name}.webp`), Uint8Array.from(webp));
+}
+
+/** A monitor's picture in light colours and a phone's in dark ones, of what `at` says is worth seeing. */
+async function pictures(page: Page, name: string, at = "h1", wideAt = "h1"): Promise<void> {
+  for (const [width, height, colorScheme] of [[1280, 800, "light"], [390, 780, "dark"]] as const) {
+    await page.setViewportSize({ width, height });
+    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    await page.locator(width > 1000 ? wideAt : at).first().evaluate((element) => {
+      element.scrollIntoView({ block: "start" });
+      scrollBy(0, -(document.querySelector("header")?.offsetHeight ?? 0) - 12);
+    });
+    await save(page, `${name}-${width}`);
+  }
+}
+
+test("chat", async ({ context, server }) => {
+  const page = await context.newPage();
+  await page.goto(`${server.address}index.html?cpu`);
+  await expect(page.locator("#message")).toBeEnabled();
+  await page.locator("summary").click();
+  await page.getByLabel("Longest answer").fill("120");
+  await page.getByLabel("Temperature").fill("0");
+  await page.locator("summary").click();
+  await page.locator("#message").fill("Tell me a story about a fox.");
+  await page.keyboard.press("Enter");
+  await expect(page.locator(".compose .status")).toContainText("first after");
+  await pictures(page, "chat", ".log");
+});
+
+test("inspect", async ({ context, server }) => {
+  const page = await context.newPage();
+  await page.goto(`${server.address}inspect.html?cpu#fused`);
+  await expect(page.getByRole("tabpanel").locator("pre")).toContainText("qkv");
+  await pictures(page, "inspect", "[role=tablist]");
+});
+
+test("docs", async ({ context, server }) => {
+  const page = await context.newPage();
+  await page.goto(`${server.address}docs.html`);
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Docs");
+  await pictures(page, "docs");
+});
+
+test("kernels", async ({ context, server }) => {
+  const page = await context.newPage();
+  await page.goto(`${server.address}kernels.html`);
+  const list = page.getByRole("listbox");
+  await expect(list.getByRole("option").first()).toBeVisible();
+  await page.getByRole("combobox", { name: "Search for kernels" }).fill("linear");
+  await list.focus();
+  await page.keyboard.press("Home");
+  await expect(page.locator("pre")).toContainText("@compute");
+  await pictures(page, "kernels", "[role=listbox]");
+});
+
+// A step that was recorded: the browser's driver takes minutes to time one.
+test("timeline", async ({ open }) => {
+  const recorded = JSON.parse(readFileSync(join(import.meta.dirname, "data/profile.json"), "utf8")) as object;
+  const page = await open("timeline", (made) => answer(made, [{ verb: "profile", result: recorded }]));
+  const track = page.getByRole("listbox", { name: "Dispatches of the step" });
+  await track.focus();
+  await page.keyboard.press("Home");
+  await page.keyboard.press("Shift+ArrowRight");
+  await page.locator("#model").fill("tests/data/models/qwen3_qknorm");
+  await pictures(page, "timeline", ".figures", ".figures");
+});
+
+test("validate", async ({ context, server }) => {
+  const page = await context.newPage();
+  await page.goto(`${server.address}validate.html?cpu`);
+  await page.getByRole("button", { name: "Check the answers" }).click();
+  await expect(page.locator(".verdict")).toBeVisible();
+  await pictures(page, "validate", ".verdict");
+});
+
+test("bench", async ({ context, server }) => {
+  const page = await context.newPage();
+  await page.goto(`${server.address}bench.html?cpu`);
+  const measure = page.getByRole("button", { name: "Measure" });
+  await expect(measure).toBeEnabled();
+  await page.getByLabel("Prompts").fill("64");
+  await page.getByLabel("Answers").fill("16");
+  await page.getByLabel("Repetitions").fill("2");
+  await page.getByLabel("Measure what lower bounds need").uncheck();
+  await measure.click();
+  await expect(page.locator("#results tbody tr")).toHaveCount(2);
+  await pictures(page, "bench", "#results");
+});
