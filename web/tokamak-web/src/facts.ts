@@ -1,0 +1,61 @@
+// Types of the API: what is known of a device and of a model on it. Sizes are bytes, times seconds.
+
+export interface Adapter {
+  name: string;
+  driver: string;
+  features: string[];
+  limits: Record<string, number>;
+  /** What the kernels can be at best, by the features. */
+  tier: number;
+  /** A driver that computes on the CPU. */
+  software: boolean;
+  waiting: "jspi" | "asyncify";
+}
+
+/** Bytes on the device. */
+export interface DeviceMemory {
+  weights: number;
+  cache: number;
+  activations: number;
+  other: number;
+  total: number;
+}
+
+export interface ModelFacts {
+  name: string;
+  architecture: string;
+  layers: number;
+  hidden: number;
+  vocabulary: number;
+  /** Tokens that fit here, and that the model was made for. */
+  context: number;
+  maxContext: number;
+  quantization: string;
+  /** Whether it gives vectors in place of texts. */
+  embeds: boolean;
+  hasTemplate: boolean;
+  memory: DeviceMemory;
+}
+
+export interface LoadTimes {
+  total: number;
+  compile: number;
+  upload: number;
+  /** What the kernels' self-test took. */
+  test: number;
+}
+
+export interface Check {
+  runs: boolean;
+  /** Why it does not run. */
+  reason?: string;
+  verdict: "fits" | "tight" | "too-large" | "unsupported";
+  /** Bytes to download, and bytes that are here. */
+  download: number;
+  cached: number;
+  /** What the browser may still store; absent where it does not say. */
+  quota?: number;
+  /** Absent where it does not run. */
+  model?: ModelFacts;
+  adapter: Adapter;
+}
