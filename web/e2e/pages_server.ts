@@ -31,6 +31,8 @@ const TINY: Record<string, string> = {
  * knows, so that it can be talked to. Its own end of a text would be the quotation mark of that tokenizer.
  */
 export const TALKING = join(web, "../build/web/talking");
+/** "large/", where a test writes one. */
+export const LARGE = join(web, "../build/web/large");
 
 function writeTalking(): void {
   const read = <T>(name: string) => JSON.parse(readFileSync(join(DATA, TINY[name]!), "utf8")) as T;
@@ -51,6 +53,7 @@ export interface PagesServer {
 function fileOf(url: string): string {
   const path = normalize(decodeURIComponent(new URL(url, "http://localhost").pathname));
   if (path.startsWith("/tiny/")) return join(DATA, TINY[path.slice(6)] ?? "none");
+  if (path.startsWith("/large/")) return join(LARGE, path.slice(7));
   if (path.startsWith("/talking/")) return join(TALKING, path.slice(9));
   if (path.startsWith("/package/")) return join(web, "tokamak-web/dist", path.slice(9));
   return join(SITE, path.endsWith("/") ? `${path}index.html` : path);
