@@ -63,6 +63,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     form.starts_in_reasoning = data[0] % 2 == 1;
     form.tools = &family;
     if (read(form, text, size) != read(form, text, 1 + data[0] / kEndpoints)) std::abort();
+    form.holds_calls = !family.arguments_key.empty();
+    if (read(form, text, size) != read(form, text, 1 + data[0] / kEndpoints)) std::abort();
   }
   return 0;
 }

@@ -2,29 +2,12 @@
 
 #include <algorithm>
 
+#include "openai/call_grammar.h"
 #include "openai/messages.h"
+#include "openai/open_texts.h"
 
 namespace tokamak::openai {
 namespace {
-
-/// A byte of a GBNF text.
-std::string literal(char c) {
-  return fmt::format("\\x{:02X}", uint32_t{uint8_t(c)});
-}
-
-/// The body of a rule for any text up to `mark` and the mark itself, where the mark's first byte
-/// comes in it once only, as in "</think>".
-std::string text_up_to(std::string_view mark) {
-  std::string others;  // what a text may have where it goes another way than the mark
-  std::string start;
-  for (size_t i = 0; i < mark.size(); ++i) {
-    others += fmt::format("{}{}[^{}{}]", others.empty() ? "" : " | ",
-                          start.empty() ? "" : "\"" + start + "\" ", literal(mark[i]),
-                          i == 0 ? "" : literal(mark[0]));
-    start += literal(mark[i]);
-  }
-  return fmt::format("({})* \"{}\" (\"\\n\" | \"\\n\\n\")?", others, start);
-}
 
 Answer<Grammar> schema_grammar(const Json& schema, std::string_view field) {
   return answer(Grammar::from_json_schema(schema.dump()), field);
@@ -58,6 +41,11 @@ Answer<std::optional<Grammar>> format_grammar(const Json& format) {
   return schema_grammar(*schema, kField);
 }
 
+bool is_strict(const Json& function, bool value) {
+  const Json* strict = function.find("strict");
+  return strict != nullptr && *strict == Json(value);
+}
+
 /// What the arguments of tool `place` may be.
 Answer<Grammar> arguments_grammar(const Json& function, size_t place) {
   const Json* parameters = function.find("parameters");
@@ -65,34 +53,57 @@ Answer<Grammar> arguments_grammar(const Json& function, size_t place) {
   return schema_grammar(*parameters, fmt::format("tools[{}].function.parameters", place));
 }
 
+const Json& function_of(const Fields& fields, size_t place) {
+  return *fields.tools.as_array()[place].find("function");
+}
+
 Answer<Grammar> forced_calls(const Fields& fields, const ToolChoice& choice,
                              const OutputForm& form) {
-  if (form.tools == nullptr || form.tools->call_rule.empty()) {
+  if (form.tools == nullptr || form.tools->arguments_key.empty()) {
     return wrong("tool_choice",
                  "tool_choice is {}, but this model's calls are not written as JSON, and only to "
                  "those it can be held: say \"auto\".",
                  quoted(fields.tool_choice));
   }
-  std::vector<Grammar> arguments;
-  std::vector<std::string> names, rules;
+  std::vector<HeldFunction> functions;
   for (const size_t place : choice.called) {
-    const Json& function = *fields.tools.as_array()[place].find("function");
-    names.push_back(function.find("name")->as_string());
+    const Json& function = function_of(fields, place);
     TOK_TRY(Grammar own, arguments_grammar(function, place));
-    arguments.push_back(std::move(own));
+    functions.push_back({function.find("name")->as_string(), std::move(own)});
   }
-  for (size_t i = 0; i < arguments.size(); ++i) rules.push_back(fmt::format("arguments-{}", i));
-  std::vector<Grammar::Named> others;
-  for (size_t i = 0; i < arguments.size(); ++i) others.push_back({rules[i], &arguments[i]});
   const bool is_one = fields.tool_choice.is_object() || !fields.parallel_tool_calls.value_or(true);
-  return answer(Grammar::parse(call_grammar(*form.tools, names, is_one), others), "tool_choice");
+  return demanded_calls(form, functions, is_one);
+}
+
+/// Whether calls that the model makes by itself are held to their schemas. A mark that is a special
+/// token never comes where there is a grammar.
+bool holds_free_calls(const Fields& fields, const ToolChoice& choice, const OutputForm& form) {
+  if (!choice.shows || !choice.called.empty() || form.tools == nullptr) return false;
+  if (form.tools->arguments_key.empty() || form.has_special_marks) return false;
+  return !std::ranges::all_of(fields.tools.as_array(), [](const Json& tool) {
+    return is_strict(*tool.find("function"), false);
+  });
+}
+
+/// A schema that cannot be held is an error of tools that insist on it; others take any object.
+Answer<Grammar> free_calls(const Fields& fields, const OutputForm& form) {
+  std::vector<HeldFunction> functions;
+  for (size_t i = 0; i < fields.tools.as_array().size(); ++i) {
+    const Json& function = function_of(fields, i);
+    Answer<Grammar> own = is_strict(function, false) ? Answer<Grammar>(Grammar::json_object())
+                                                     : arguments_grammar(function, i);
+    if (!own && is_strict(function, true)) return Refusal(own.error());
+    functions.push_back(
+        {function.find("name")->as_string(), own ? *std::move(own) : Grammar::json_object()});
+  }
+  return calls_in_text(form, functions);
 }
 
 /// The grammar after any text that ends with `mark`.
 Answer<Grammar> after(std::string_view mark, const Grammar& grammar) {
-  const std::string gbnf = "root ::= before answer\nbefore ::= " + text_up_to(mark);
-  const Grammar::Named others[] = {{"answer", &grammar}};
-  return answer(Grammar::parse(gbnf, others));
+  const Grammar before = text_up_to(mark);
+  const Grammar::Named others[] = {{"before", &before}, {"answer", &grammar}};
+  return answer(Grammar::parse(R"(root ::= before "\n"? "\n"? answer)", others));
 }
 
 /// All that the grammar of an answer depends on.
@@ -101,7 +112,8 @@ std::string key_of(const Fields& fields, const ToolChoice& choice, const OutputF
   Json::Array key = {tenant, fields.grammar.value_or(""), fields.regex.value_or(""),
                      fields.json_schema, fields.response_format};
   if (form.starts_in_reasoning) key.emplace_back(form.reasoning_close);
-  if (!choice.called.empty()) {
+  if (choice.shows) {
+    key.emplace_back(form.reasoning_open);
     key.emplace_back(fields.parallel_tool_calls.value_or(true));
     key.push_back(fields.tool_choice);
     key.push_back(fields.tools);
@@ -109,8 +121,8 @@ std::string key_of(const Fields& fields, const ToolChoice& choice, const OutputF
   return Json(std::move(key)).dump();
 }
 
-Answer<std::shared_ptr<const Grammar>> make_grammar(const Fields& fields, const ToolChoice& choice,
-                                                    const OutputForm& form) {
+Answer<HeldAnswer> make_grammar(const Fields& fields, const ToolChoice& choice,
+                                const OutputForm& form) {
   std::vector<Grammar> forms;
   const auto add = [&](Answer<Grammar> made) -> Answer<void> {
     TOK_TRY(Grammar grammar, std::move(made));
@@ -130,36 +142,39 @@ Answer<std::shared_ptr<const Grammar>> make_grammar(const Fields& fields, const 
     TOK_TRY(auto format, format_grammar(fields.response_format));
     if (format) forms.push_back(*std::move(format));
   }
+  const size_t texts = forms.size();
   if (!choice.called.empty()) TOK_TRY(add(forced_calls(fields, choice, form)));
+  const bool has_demanded = forms.size() > texts;
   if (forms.size() > 1) {
     return wrong("grammar",
                  "grammar, regex, json_schema, response_format and tool_choice hold the answer to "
                  "more than one form: leave one.");
   }
-  if (forms.empty()) return nullptr;
-  if (form.starts_in_reasoning) {
+  const bool has_free = forms.empty() && holds_free_calls(fields, choice, form);
+  if (has_free) TOK_TRY(add(free_calls(fields, form)));
+  if (forms.empty()) return HeldAnswer{};
+  if (form.starts_in_reasoning && texts > 0) {
     TOK_TRY(forms[0], after(form.reasoning_close, forms[0]));
   }
-  return std::make_shared<const Grammar>(std::move(forms[0]));
+  return HeldAnswer{std::make_shared<const Grammar>(std::move(forms[0])), has_demanded || has_free};
 }
 
 }  // namespace
 
-Answer<std::shared_ptr<const Grammar>> AnswerGrammars::of(const Fields& fields,
-                                                          const OutputForm& form,
-                                                          std::string_view tenant) {
+Answer<HeldAnswer> AnswerGrammars::of(const Fields& fields, const OutputForm& form,
+                                      std::string_view tenant) {
   TOK_TRY(const ToolChoice choice, tool_choice_of(fields));
   std::string key = key_of(fields, choice, form, tenant);
   const auto known = std::ranges::find(kept_, key, &Kept::key);
   if (known != kept_.end()) {
     kept_.splice(kept_.begin(), kept_, known);
-    return kept_.front().grammar;
+    return kept_.front().held;
   }
-  TOK_TRY(auto grammar, make_grammar(fields, choice, form));
-  if (grammar == nullptr || key.size() > kMaxKeyBytes) return grammar;
-  kept_.push_front({std::move(key), grammar});
+  TOK_TRY(const HeldAnswer held, make_grammar(fields, choice, form));
+  if (held.grammar == nullptr || key.size() > kMaxKeyBytes) return held;
+  kept_.push_front({std::move(key), held});
   if (kept_.size() > kMaxKept) kept_.pop_back();
-  return grammar;
+  return held;
 }
 
 }  // namespace tokamak::openai

@@ -16,7 +16,7 @@ std::shared_ptr<const Grammar> made(AnswerGrammars& grammars, const Fields& fiel
                                     const OutputForm& form = {}, std::string_view tenant = {}) {
   const auto grammar = grammars.of(fields, form, tenant);
   EXPECT_TRUE(grammar) << grammar.error().message;
-  return grammar ? *grammar : nullptr;
+  return grammar ? grammar->grammar : nullptr;
 }
 
 TEST(AnswerGrammars, KeepThoseThatAreAskedForAgain) {

@@ -94,42 +94,5 @@ TEST(ChatForm, MistralsIdsHaveNineLetters) {
   EXPECT_NE(*first.find("id"), *messages[3].find("tool_call_id"));
 }
 
-bool matches(const std::string& gbnf, std::string_view text) {
-  const Grammar object = Grammar::json_object();
-  const Grammar::Named others[] = {{"arguments-0", &object}, {"arguments-1", &object}};
-  const auto grammar = Grammar::parse(gbnf, others);
-  EXPECT_TRUE(grammar) << grammar.error().message << "\n" << gbnf;
-  if (!grammar) return false;
-  GrammarMatcher matcher(*grammar);
-  if (!matcher.allows(text)) return false;
-  matcher.push(text);
-  return matcher.may_end();
-}
-
-TEST(ChatForm, AGrammarHoldsAnAnswerToCalls) {
-  const std::vector<std::string> names = {"f", "g_2"};
-  for (const ToolFamily& family : tool_families()) {
-    if (family.call_rule.empty()) continue;
-    const bool is_llama = family.name == "llama3";
-    const auto call = [&](std::string_view name, std::string_view arguments) {
-      const std::string json = fmt::format(R"({{"name": "{}", "{}": {}}})", name,
-                                           is_llama ? "parameters" : "arguments", arguments);
-      return is_llama ? json : fmt::format("<tool_call>\n{}\n</tool_call>", json);
-    };
-    const std::string any = call_grammar(family, names, false);
-    EXPECT_TRUE(matches(any, call("f", R"({"a": [1, "x"]})")));
-    EXPECT_TRUE(matches(any, call("g_2", "{}")));
-    EXPECT_FALSE(matches(any, call("h", "{}")));
-    EXPECT_FALSE(matches(any, call("f", "1")));
-    EXPECT_FALSE(matches(any, "Hello"));
-    const std::string two = call("f", "{}") + "\n" + call("g_2", "{}");
-    EXPECT_EQ(matches(any, two), !family.has_one_call);
-    EXPECT_FALSE(matches(call_grammar(family, names, true), two));
-    const auto calls =
-        family.parse(is_llama ? call("f", "{}") : R"({"name": "f", "arguments": {}})", Json());
-    EXPECT_EQ(calls, (std::vector<ToolCall>{{"f", "{}"}}));
-  }
-}
-
 }  // namespace
 }  // namespace tokamak::openai

@@ -57,7 +57,10 @@ std::vector<std::string_view> OutputReader::watched() const {
       marks.push_back(form_->reasoning_close);
       break;
     case State::kCall:
+    case State::kCallEnd:
       marks.push_back(form_->tools->close);
+      break;
+    case State::kArguments:
       break;
     case State::kContent:
     case State::kMaybeCall:
@@ -114,6 +117,11 @@ bool OutputReader::say_calls(std::string_view text, OutputParts& out) {
   return true;
 }
 
+void OutputReader::end_call() {
+  state_ = State::kContent;
+  skips_space_ = true;
+}
+
 void OutputReader::enter(std::string_view mark) {
   if (state_ == State::kReasoning) {
     space_.clear();
@@ -127,6 +135,45 @@ void OutputReader::enter(std::string_view mark) {
   }
 }
 
+/// Tells the beginning of a call that a grammar holds as soon as its arguments follow.
+void OutputReader::take_held_call(OutputParts& out) {
+  const size_t begin = std::min(pending_.find_first_not_of(kSpace), pending_.size());
+  const std::string_view text = std::string_view(pending_).substr(begin);
+  if (!text.starts_with(kCallStart)) return;
+  const size_t name_end = text.find('"', kCallStart.size());
+  if (name_end == std::string_view::npos) return;
+  const std::string middle = call_middle(*form_->tools);
+  if (!text.substr(name_end).starts_with(middle + "{")) return;
+  const std::string_view name = text.substr(kCallStart.size(), name_end - kCallStart.size());
+  out.push_back({Kind::kCallBegin, std::string(name)});
+  pending_.erase(0, begin + name_end + middle.size());
+  state_ = State::kArguments;
+}
+
+/// As much as there is of an object in JSON.
+void OutputReader::take_arguments(OutputParts& out) {
+  size_t end = 0;
+  bool is_whole = false;
+  while (end < pending_.size() && !is_whole) {
+    const char c = pending_[end++];
+    if (is_quoted_) {
+      is_quoted_ = c != '"' || is_escaped_;
+      is_escaped_ = c == '\\' && !is_escaped_;
+    } else if (c == '"') {
+      is_quoted_ = true;
+    } else if (c == '{' || c == '[') {
+      ++depth_;
+    } else if (c == '}' || c == ']') {
+      is_whole = --depth_ == 0;
+    }
+  }
+  add(out, Kind::kCallArguments, std::string_view(pending_).substr(0, end));
+  pending_.erase(0, end);
+  if (!is_whole) return;
+  out.push_back({Kind::kCallEnd, {}});
+  state_ = State::kCallEnd;
+}
+
 /// Whether the message so far may become {"name": "f", ...} with a function that there is.
 bool OutputReader::may_be_whole_call() const {
   std::string text;
@@ -137,7 +184,7 @@ bool OutputReader::may_be_whole_call() const {
     text += c;
     if (text.size() > kMaxCallStart) break;
   }
-  for (const std::string_view start : {R"({"name":")", R"({"type":"function","name":")"}) {
+  for (const std::string_view start : kWholeCallStarts) {
     const std::string_view found = std::string_view(text).substr(0, start.size());
     if (!start.starts_with(found)) continue;
     if (found.size() < start.size()) return true;
@@ -150,6 +197,10 @@ bool OutputReader::may_be_whole_call() const {
 
 void OutputReader::take_pending(OutputParts& out) {
   for (;;) {
+    const bool is_call = state_ == State::kCall || state_ == State::kMaybeCall;
+    if (form_->holds_calls && is_call) take_held_call(out);
+    if (state_ == State::kArguments) take_arguments(out);
+    if (state_ == State::kArguments) return;
     if (state_ == State::kMaybeCall) {
       if (may_be_whole_call()) return;
       const bool may_open_reasoning = first_mark().at != std::string::npos ||
@@ -162,6 +213,10 @@ void OutputReader::take_pending(OutputParts& out) {
     if (mark.at == std::string::npos) break;
     const std::string before = pending_.substr(0, mark.at);
     pending_.erase(0, mark.at + mark.text.size());
+    if (state_ == State::kCallEnd) {
+      end_call();
+      continue;
+    }
     if (state_ != State::kCall) {
       say(before, out);
       enter(mark.text);
@@ -172,7 +227,7 @@ void OutputReader::take_pending(OutputParts& out) {
       say(std::string(form_->tools->open) + before + std::string(mark.text), out);
     }
   }
-  if (state_ == State::kCall) return;
+  if (state_ == State::kCall || state_ == State::kCallEnd) return;
   size_t held = 0;
   for (const std::string_view mark : watched()) held = std::max(held, held_back(pending_, mark));
   const std::string ready = pending_.substr(0, pending_.size() - held);
@@ -190,17 +245,25 @@ OutputParts OutputReader::push(std::string_view text) {
 OutputParts OutputReader::push_mark(std::string_view mark) {
   OutputParts out;
   const ToolFamily* tools = form_->tools;
-  const bool closes = state_ == State::kReasoning ? mark == form_->reasoning_close
-                                                  : state_ == State::kCall && mark == tools->close;
+  const bool is_in_call =
+      state_ == State::kCall || state_ == State::kArguments || state_ == State::kCallEnd;
+  const bool closes = state_ == State::kReasoning
+                          ? mark == form_->reasoning_close
+                          : is_in_call && state_ != State::kArguments && mark == tools->close;
   const bool opens =
-      state_ != State::kReasoning && state_ != State::kCall &&
+      state_ != State::kReasoning && !is_in_call &&
       ((mark == form_->reasoning_open && !has_begun_) || (tools != nullptr && mark == tools->open));
   if (!closes && !opens) {
     // Within a call it is part of it; elsewhere it says nothing.
-    if (state_ == State::kCall) pending_ += mark;
+    if (is_in_call) pending_ += mark;
+    if (state_ == State::kArguments) take_pending(out);
     return out;
   }
   const std::string before = std::exchange(pending_, {});
+  if (state_ == State::kCallEnd) {
+    end_call();
+    return out;
+  }
   if (state_ == State::kCall) {
     state_ = State::kContent;
     if (!say_calls(before, out)) say(std::string(tools->open) + before + std::string(mark), out);
@@ -214,6 +277,11 @@ OutputParts OutputReader::push_mark(std::string_view mark) {
 OutputParts OutputReader::finish() {
   OutputParts out;
   const std::string rest = std::exchange(pending_, {});
+  if (state_ == State::kArguments) {  // it was cut
+    out.push_back({Kind::kCallEnd, {}});
+    return out;
+  }
+  if (state_ == State::kCallEnd) return out;
   if (state_ == State::kCall || state_ == State::kMaybeCall) {
     const bool is_whole = state_ == State::kMaybeCall;
     state_ = State::kContent;

@@ -1,7 +1,9 @@
 // What a model says, told apart while it comes: reasoning, content and calls of tools.
 //
-// It never fails: what does not parse is content. Where a mark is one token, only that token counts
-// and not a text that spells it; else texts are held back as long as they may become a mark.
+// It never fails: what does not parse is content. Arguments of calls that a grammar holds come as
+// the model writes them; other calls are told when they are whole, and their arguments in one
+// piece. Where a mark is one token, only that token counts and not a text that spells it; else
+// texts are held back as long as they may become a mark.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -29,6 +31,8 @@ struct OutputForm {
   const ToolFamily* tools = nullptr;            // null: calls are content
   Json tool_list;                               // as in the request
   std::vector<std::string> token_marks;         // which come by push_mark() only
+  bool has_special_marks = false;               // some are special tokens
+  bool holds_calls = false;  // to {"name": "f", "arguments": {...}}, by a grammar
 };
 
 class OutputReader {
@@ -45,7 +49,7 @@ class OutputReader {
   bool is_reasoning() const { return state_ == State::kReasoning; }
 
  private:
-  enum class State : uint8_t { kReasoning, kContent, kCall, kMaybeCall };
+  enum class State : uint8_t { kReasoning, kContent, kCall, kMaybeCall, kArguments, kCallEnd };
 
   struct Mark {
     size_t at = std::string::npos;
@@ -58,6 +62,9 @@ class OutputReader {
   void enter(std::string_view mark);
   State at_beginning() const;
   void say(std::string_view text, OutputParts& out);
+  void end_call();
+  void take_held_call(OutputParts& out);
+  void take_arguments(OutputParts& out);
   bool say_calls(std::string_view text, OutputParts& out);
   bool may_be_whole_call() const;
 
@@ -67,6 +74,8 @@ class OutputReader {
   std::string space_;         // of reasoning, left out where nothing follows
   bool has_begun_ = false;    // something but white space is content
   bool skips_space_ = false;  // after reasoning or a call
+  uint32_t depth_ = 0;        // of the arguments under way
+  bool is_quoted_ = false, is_escaped_ = false;
 };
 
 }  // namespace tokamak::openai

@@ -177,6 +177,38 @@ TEST(OutputReader, ACallWhoseEndIsMissingIsOne) {
                        {"", "", {{"f", "{}"}}});
 }
 
+TEST(OutputReader, ArgumentsOfAHeldCallComeAsTheyAreWritten) {
+  const std::string arguments = R"({"a": "}\" </tool_call>", "n":  [{}]})";
+  OutputForm form = form_of("hermes");
+  form.holds_calls = true;
+  const std::string call =
+      "<tool_call>\n{\"name\": \"f\", \"arguments\": " + arguments + "}\n</tool_call>";
+  expect_in_any_pieces(form, "So: " + call + "\n" + call + " done",
+                       {"", "So: done", {{"f", arguments}, {"f", arguments}}});
+  const std::string whole = "\n{\"name\": \"f\", \"parameters\": " + arguments + "}";
+  OutputForm llama = form_of("llama3");
+  llama.holds_calls = true;
+  expect_in_any_pieces(llama, whole, {"", "", {{"f", arguments}}});
+  expect_in_any_pieces(llama, "{\"name\": 1}", {"", "{\"name\": 1}", {}});
+}
+
+TEST(OutputReader, AHeldCallIsToldWhileItComes) {
+  OutputForm form = form_of("hermes");
+  form.holds_calls = true;
+  OutputReader reader(form);
+  using Kind = OutputPart::Kind;
+  EXPECT_EQ(reader.push_mark("<tool_call>"), OutputParts{});
+  EXPECT_EQ(reader.push("\n{\"name\": \"f\", \"argum"), OutputParts{});
+  EXPECT_EQ(reader.push("ents\": {\"a\""),
+            (OutputParts{{Kind::kCallBegin, "f"}, {Kind::kCallArguments, "{\"a\""}}));
+  EXPECT_EQ(reader.push(": 1"), (OutputParts{{Kind::kCallArguments, ": 1"}}));
+  OutputReader cut = reader;
+  EXPECT_EQ(cut.finish(), (OutputParts{{Kind::kCallEnd, ""}})) << "by a limit: as far as it goes";
+  EXPECT_EQ(reader.push("}}\n"), (OutputParts{{Kind::kCallArguments, "}"}, {Kind::kCallEnd, ""}}));
+  EXPECT_EQ(reader.push_mark("</tool_call>"), OutputParts{});
+  EXPECT_EQ(reader.push("\nBye."), (OutputParts{{Kind::kContent, "Bye."}}));
+}
+
 TEST(OutputReader, ReasoningComesBeforeTheContent) {
   OutputForm form = form_of("hermes");
   expect_in_any_pieces(form, "<think>\nwhy\n\nnot \n</think>\n\nYes <think>.",

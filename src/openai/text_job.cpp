@@ -179,10 +179,7 @@ Answer<TextRequest> read_chat(const Engine& engine, const ChatForm& chat, const 
   TOK_TRY(const ToolChoice choice, tool_choice_of(fields));
   job.form = output_form(chat, fields, prompt, choice.shows);
   job.marks = chat.marks;
-  for (const TokenMark& mark : chat.marks) {
-    // A grammar spells marks as text, since it lets no special token come.
-    if (choice.called.empty()) job.form.token_marks.push_back(mark.text);
-  }
+  job.form.has_special_marks = std::ranges::any_of(chat.marks, &TokenMark::is_special);
   job.one_call_only = !fields.parallel_tool_calls.value_or(true);
   rules.ids = std::move(prompt.ids);
   return rules;
@@ -252,8 +249,13 @@ Answer<TextJob> read_text_job(Engine& engine, const ChatForm& chat, AnswerGramma
   } else {
     TOK_TRY(prompts, read_prompts(engine, fields, rules));
   }
-  TOK_TRY(const auto grammar, grammars.of(fields, job.form, tenant));
+  TOK_TRY(const HeldAnswer held, grammars.of(fields, job.form, tenant));
   const std::string_view where = is_chat ? "messages" : "prompt";
+  job.form.holds_calls = held.holds_calls;
+  // Where calls are held, marks may be spelled: a grammar lets no special token come.
+  for (const TokenMark& mark : job.marks) {
+    if (!held.holds_calls) job.form.token_marks.push_back(mark.text);
+  }
   const auto& compiled = engine.compiled();
   for (const TextRequest& asked : prompts) {
     TOK_TRY(Request request, answer(scheduler_request(engine, asked), where));
@@ -262,7 +264,7 @@ Answer<TextJob> read_text_job(Engine& engine, const ChatForm& chat, AnswerGramma
     TOK_TRY(request.params.max_tokens,
             token_limit(fields, is_chat, request.prompt.size(), compiled.context));
     TOK_TRY(add_rules(request.params.sampling, request.params, fields, compiled.facts.vocab));
-    request.params.grammar = grammar;
+    request.params.grammar = held.grammar;
     job.prompts.push_back(std::move(request));
     TOK_TRY(std::string echo, echoes ? echo_of(engine, asked) : Answer<std::string>(""));
     job.echoes.push_back(std::move(echo));

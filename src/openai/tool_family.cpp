@@ -117,50 +117,49 @@ const ToolFamily kFamilies[] = {
            return has(t, "<tool_call>") && has(t, "\"arguments\"") && !has(t, "<function=");
          },
      .parse = parse_json,
-     .call_rule =
-         R"("<tool_call>\n{\"name\": \"" NAME "\", \"arguments\": " ARGUMENTS "}\n</tool_call>")"},
+     .arguments_key = "arguments"},
     {.name = "qwen3-coder",
      .open = "<tool_call>",
      .close = "</tool_call>",
      .inner = {},
      .fits = [](std::string_view t) { return has(t, "<function=") && has(t, "<tool_call>"); },
      .parse = parse_tagged_call,
-     .call_rule = {}},
+     .arguments_key = {}},
     {.name = "gemma4",
      .open = "<|tool_call>",
      .close = "<tool_call|>",
      .inner = {"<|\"|>"},
      .fits = [](std::string_view t) { return has(t, "<|tool_call>"); },
      .parse = parse_gemma4,
-     .call_rule = {}},
+     .arguments_key = {}},
     {.name = "functiongemma",
      .open = "<start_function_call>",
      .close = "<end_function_call>",
      .inner = {"<escape>"},
      .fits = [](std::string_view t) { return has(t, "<start_function_call>"); },
      .parse = parse_function_gemma,
-     .call_rule = {}},
+     .arguments_key = {}},
     {.name = "lfm2",
      .open = "<|tool_call_start|>",
      .close = "<|tool_call_end|>",
      .inner = {},
      .fits = [](std::string_view t) { return has(t, "<|tool_call_start|>"); },
      .parse = parse_python,
-     .call_rule = {}},
+     .arguments_key = {}},
     {.name = "deepseek",
      .open = "<｜tool▁calls▁begin｜>",
      .close = "<｜tool▁calls▁end｜>",
      .inner = {"<｜tool▁call▁begin｜>", "<｜tool▁sep｜>", "<｜tool▁call▁end｜>"},
      .fits = [](std::string_view t) { return has(t, "<｜tool▁calls▁begin｜>"); },
      .parse = parse_deepseek_calls,
-     .call_rule = {}},
+     .arguments_key = {}},
     {.name = "mistral",
      .open = "[TOOL_CALLS]",
      .close = {},
      .inner = {"[ARGS]", "[CALL_ID]"},
      .fits = [](std::string_view t) { return has(t, "[TOOL_CALLS]"); },
      .parse = parse_mistral,
-     .call_rule = {},
+     .arguments_key = {},
      .has_short_ids = true},
     {.name = "llama3",
      .open = "<|python_tag|>",
@@ -171,7 +170,7 @@ const ToolFamily kFamilies[] = {
            return has(t, "\"parameters\"") && (has(t, "<|python_tag|>") || has(t, "ipython"));
          },
      .parse = parse_llama3,
-     .call_rule = R"("{\"name\": \"" NAME "\", \"parameters\": " ARGUMENTS "}")",
+     .arguments_key = "parameters",
      .is_whole_message = true,
      .has_one_call = true},
 };
@@ -189,22 +188,8 @@ const ToolFamily* tool_family_of(std::string_view chat_template) {
   return nullptr;
 }
 
-std::string call_grammar(const ToolFamily& family, std::span<const std::string> names,
-                         bool is_one_only) {
-  std::string calls, rules;
-  for (size_t i = 0; i < names.size(); ++i) {
-    std::string rule(family.call_rule);
-    const auto fill_in = [&](std::string_view what, const std::string& text) {
-      rule.replace(rule.find(what), what.size(), text);
-    };
-    fill_in("NAME", "\"" + names[i] + "\"");
-    fill_in("ARGUMENTS", fmt::format("arguments-{}", i));
-    calls += fmt::format("{}call-{}", i == 0 ? "" : " | ", i);
-    rules += fmt::format("call-{} ::= {}\n", i, rule);
-  }
-  const bool is_one = is_one_only || family.has_one_call;
-  return fmt::format("root ::= {}\ncall ::= {}\n{}", is_one ? "call" : "call (\"\\n\" call)*",
-                     calls, rules);
+std::string call_middle(const ToolFamily& family) {
+  return fmt::format(R"(", "{}": )", family.arguments_key);
 }
 
 }  // namespace tokamak::openai

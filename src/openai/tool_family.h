@@ -21,13 +21,21 @@ struct ToolFamily {
   bool (*fits)(std::string_view chat_template);
   /// The calls between the marks; nothing where the text is none. `tools` as in a request.
   std::optional<std::vector<ToolCall>> (*parse)(std::string_view text, const Json& tools);
-  /// The rule of a single call in GBNF, in which NAME is a function's name and ARGUMENTS a rule for
-  /// its arguments; empty where models cannot be held to a call yet.
-  std::string_view call_rule;
+  /// Where a call is {"name": "f", KEY: {...}}, the key of the arguments; else empty, and models
+  /// cannot be held to a call yet.
+  std::string_view arguments_key;
   bool is_whole_message = false;  // a call without `open` may be, if it is all of it
   bool has_one_call = false;      // a message has one at most
   bool has_short_ids = false;     // ids of calls are 9 letters and digits
 };
+
+/// How a call that is the whole message begins, up to the name, without white space.
+inline constexpr std::string_view kWholeCallStarts[] = {R"({"name":")",
+                                                        R"({"type":"function","name":")"};
+
+/// What stands before the name in a call that is held, and between it and the arguments.
+inline constexpr std::string_view kCallStart = R"({"name": ")";
+std::string call_middle(const ToolFamily& family);
 
 /// In the order in which they are looked for; the first is also the form for models whose template
 /// knows no tools.
@@ -35,10 +43,5 @@ std::span<const ToolFamily> tool_families();
 
 /// Null where the template knows none of them.
 const ToolFamily* tool_family_of(std::string_view chat_template);
-
-/// GBNF of one or more calls of functions with those names, in which the rules arguments-0,
-/// arguments-1 and so on are missing: those of each function's arguments.
-std::string call_grammar(const ToolFamily& family, std::span<const std::string> names,
-                         bool is_one_only);
 
 }  // namespace tokamak::openai

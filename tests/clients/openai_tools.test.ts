@@ -48,6 +48,44 @@ test("streamed calls are the plain ones", async () => {
   }
 });
 
+test("arguments come in pieces, and a call that the model begins is held to its schema", async () => {
+  const parameters = {
+    type: "object",
+    properties: { city: { const: "Parma" } },
+    required: ["city"],
+    additionalProperties: false,
+  };
+  // By itself it would say Paris, and days.
+  const tools = [{ ...weather, function: { ...weather.function, parameters } }];
+  const request = { model, messages: [paris], tools, parallel_tool_calls: false, max_tokens: 200 };
+  const chunks = await all(await client.chat.completions.create({ ...request, stream: true }));
+  const calls = chunks.flatMap((chunk) => chunk.choices[0]?.delta.tool_calls ?? []);
+  const pieces = calls.flatMap((call) => call.function?.arguments || []);
+  assert(pieces.length > 1, JSON.stringify(pieces));
+  assert.deepEqual(JSON.parse(pieces.join("")), { city: "Parma" });
+  assert.equal(chunks.at(-1)!.choices[0]!.finish_reason, "tool_calls");
+  const plain = await client.chat.completions.create(request);
+  const call = plain.choices[0]!.message.tool_calls![0]!;
+  assert(call.type === "function");
+  assert.equal(call.function.arguments, pieces.join(""));
+});
+
+test("a schema that cannot be held is refused where the tool insists on it", async () => {
+  const parameters = { type: "object", properties: { a: { type: "array", uniqueItems: true } } };
+  const asked = (strict?: boolean) =>
+    client.chat.completions.create({
+      model,
+      messages: [paris],
+      tools: [
+        { type: "function", function: { name: "f", parameters, ...(strict ? { strict } : {}) } },
+      ],
+      parallel_tool_calls: false,
+      max_tokens: 1,
+    });
+  await assert.rejects(asked(true), { status: 400, param: "tools[0].function.parameters" });
+  await asked();
+});
+
 test("only the first call counts where calls may not be parallel", async () => {
   const { choices } = await client.chat.completions.create({
     model,

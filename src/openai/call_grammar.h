@@ -1,0 +1,25 @@
+// What calls of tools are held to, of families that write them as JSON (ToolFamily::arguments_key).
+#pragma once
+#include <string>
+#include <vector>
+
+#include "openai/api_error.h"
+#include "openai/output_reader.h"
+#include "text/grammar/grammar.h"
+
+namespace tokamak::openai {
+
+/// A function that may be called, and what its arguments may be.
+struct HeldFunction {
+  std::string name;
+  Grammar arguments;
+};
+
+/// Calls and nothing else, after the reasoning that the prompt has opened. `is_one_only`: not more
+/// than one, which some families have anyway.
+Answer<Grammar> demanded_calls(const OutputForm& form, const std::vector<HeldFunction>& functions,
+                               bool is_one_only);
+/// Any text, in which every call that begins is held to the end.
+Answer<Grammar> calls_in_text(const OutputForm& form, const std::vector<HeldFunction>& functions);
+
+}  // namespace tokamak::openai

@@ -1,0 +1,18 @@
+// Texts of any bytes but for one thing, as grammars: what a model says around what it is held to.
+#pragma once
+#include <span>
+#include <string_view>
+
+#include "text/grammar/grammar.h"
+
+namespace tokamak::openai {
+
+/// Up to the first `mark`, which is its end. REQUIRES: a mark, here and below.
+Grammar text_up_to(std::string_view mark);
+/// In which `mark` does not come.
+Grammar text_without(std::string_view mark);
+/// That does not begin with one of these, where white space between tokens of JSON says nothing:
+/// R"({"name":")" is the beginning of `{ "name" : "f"`.
+Grammar text_that_begins_otherwise(std::span<const std::string_view> beginnings);
+
+}  // namespace tokamak::openai
