@@ -68,7 +68,8 @@ TOKAMAK_API void tokamak_ids_free(uint32_t* ids);
 TOKAMAK_API tokamak_options* tokamak_options_new(void);
 TOKAMAK_API void tokamak_options_free(tokamak_options* options);
 /* Names: model, backend, device, context, sequences, cache_tokens, memory, kv, quantize,
- * image_pixels, pooling, has_thread; tokamak/tokamak.h says what they mean. */
+ * image_pixels, pooling, adapter ([NAME=]FOLDER[=SCALE]; each call adds one), has_thread;
+ * tokamak/tokamak.h says what they mean. */
 TOKAMAK_API bool tokamak_options_set(tokamak_options* options, const char* name, const char* value,
                                      tokamak_error** error);
 
@@ -120,7 +121,7 @@ TOKAMAK_API void tokamak_request_free(tokamak_request* request);
 /* Names: prompt, chat_variables, max_tokens, temperature, top_k, top_p, min_p, typical_p,
  * repetition_penalty, seed, stop (each call adds one), logprobs, grammar, json_schema,
  * regex, choices (each call adds one), priority,
- * deadline (seconds), tenant; tokamak/tokamak.h says what they mean. */
+ * deadline (seconds), tenant, adapter; tokamak/tokamak.h says what they mean. */
 TOKAMAK_API bool tokamak_request_set(tokamak_request* request, const char* name, const char* value,
                                      tokamak_error** error);
 /* Tokens to continue, as they are. */

@@ -36,6 +36,13 @@ namespace tokamak {
 /// What open() does at the moment: it reads the files, loads the weights, compiles kernels.
 enum class LoadPhase : uint8_t { kFiles, kWeights, kKernels };
 
+/// A low-rank adapter (LoRA) in a folder as PEFT saves it, loaded beside the model.
+struct Adapter {
+  std::string name;    // by which requests choose it; "": the folder's
+  std::string folder;  // with adapter_config.json and adapter_model.safetensors
+  double scale = 1;    // of what it adds to the model
+};
+
 struct ModelOptions {
   std::string model;               // a folder, a .gguf file, or org/name[@revision][:file] in the
                                    // Hugging Face cache; "": the built-in model
@@ -52,7 +59,8 @@ struct ModelOptions {
   std::string quantize;     // q8 or q4: pack matrices of floats while loading
   uint64_t image_pixels = 0;  // most of an image, to which larger ones are made smaller, 1 << 20
                               // for example; 0: the model is opened for text only
-  std::string pooling;        // mean, last or cls: embeddings of a model without modules.json
+  std::vector<Adapter> adapters;  // that requests may choose
+  std::string pooling;            // mean, last or cls: embeddings of a model without modules.json
   /// Called by open(), now and then; bytes of the weights. False cancels: open() gives kCancelled.
   std::function<bool(LoadPhase phase, uint64_t done, uint64_t total)> progress;
   /// Receives what the user should know, a sentence at a time: a slow device, a device that was
@@ -109,6 +117,9 @@ struct TextRequest {
   std::optional<std::chrono::nanoseconds> deadline;
   /// The beginnings of prompts are kept and shared among requests of the same tenant only.
   std::string tenant;
+  /// The name of one of ModelOptions::adapters; "": the model as it is. Requests of several and of
+  /// none run in the same steps.
+  std::string adapter;
   /// Called by the model's thread when Stream::next(0s) has something new, the end included: wakes
   /// an event loop. Not after the stream was dropped.
   std::function<void()> notify;

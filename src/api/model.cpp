@@ -21,6 +21,9 @@ OpenOptions open_options(const ModelOptions& options) {
   own.quantize = options.quantize;
   own.pooling = options.pooling;
   own.image_pixels = options.image_pixels;
+  for (const Adapter& one : options.adapters) {
+    own.adapters.push_back({.name = one.name, .folder = one.folder, .scale = one.scale});
+  }
   own.notice = options.notice;
   if (options.progress) {
     own.progress = [progress = options.progress](uint64_t done, uint64_t total) {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/result.h"
+#include "engine/lora_files.h"
 
 namespace tokamak {
 namespace {
@@ -48,6 +49,13 @@ std::string_view read(std::string_view text, std::chrono::nanoseconds& value) {
   return "";
 }
 
+std::string_view read(std::string_view text, std::vector<Adapter>& values) {
+  auto one = adapter_named(text);
+  if (!one) return "[NAME=]FOLDER[=SCALE]";
+  values.push_back({std::move(one->name), std::move(one->folder), one->scale});
+  return "";
+}
+
 template <typename T>
 std::string_view read(std::string_view text, std::optional<T>& value) {
   T found{};
@@ -79,6 +87,7 @@ constexpr Setting<ModelOptions> kModelSettings[] = {
     {"quantize", set<&ModelOptions::quantize>},
     {"image_pixels", set<&ModelOptions::image_pixels>},
     {"pooling", set<&ModelOptions::pooling>},
+    {"adapter", set<&ModelOptions::adapters>},
     {"has_thread", set<&ModelOptions::has_thread>},
 };
 
@@ -102,6 +111,7 @@ constexpr Setting<TextRequest> kRequestSettings[] = {
     {"priority", set<&TextRequest::priority>},
     {"deadline", set<&TextRequest::deadline>},
     {"tenant", set<&TextRequest::tenant>},
+    {"adapter", set<&TextRequest::adapter>},
 };
 
 template <typename Options>

@@ -159,6 +159,10 @@ Result<Engine::Compiled> compile_as_asked(const ModelFiles& files, const DeviceI
     TOK_TRY(out.voice, architecture->voice(config, files.tensors));
   }
   TOK_TRY(out.unfused, architecture->build(config, files.tensors, build));
+  if (!files.adapters.empty()) {
+    TOK_TRY(check_task(out, Task::kText));
+    TOK_TRY(add_adapters(out.unfused, files.adapters));
+  }
   const bool has_batches = build.sequences > 1 && out.gives_text();
   TOK_TRY(fuse_graphs(out, options.disabled_passes, has_batches));
   if (out.vision) {
@@ -166,6 +170,7 @@ Result<Engine::Compiled> compile_as_asked(const ModelFiles& files, const DeviceI
     build.own_ends_in_windows = out.vision->only_in_windows;
     build.own_ends = out.vision->sees_whole_images && !out.vision->only_in_windows;
     TOK_TRY(out.images, architecture->build(config, files.tensors, build));
+    if (!files.adapters.empty()) TOK_TRY(add_adapters(out.images, files.adapters));
     TOK_TRY(
         fuse::run_pipeline(out.images, fuse::Steps::kMany, options.disabled_passes, out.target));
   }

@@ -200,6 +200,10 @@ Result<std::unique_ptr<Engine>> Engine::load(ModelFiles files, std::unique_ptr<B
   if (options.prepared) {
     TOK_TRY(engine->constants_, options.prepared(engine->constants_, engine->compiled_.fused));
   }
+  for (size_t i = 0; i < engine->files_.adapters.size(); ++i) {
+    TOK_TRY(engine->constants_,
+            with_tensors(engine->constants_, lora_prefix(i), engine->files_.adapters[i].tensors));
+  }
   TOK_TRY(engine->program_, engine->make_program(engine->compiled_.plan, options.progress));
   if (engine->compiled_.vision) {
     TOK_TRY(engine->image_encoder_, ImageEncoder::make(engine->compiled_, engine->files_, options));
@@ -310,6 +314,7 @@ Result<Scheduler*> Engine::scheduler() {
     const Tokenizer* own = tokenizer_ ? &*tokenizer_ : nullptr;
     const SchedulerOptions options = {.context = compiled_.context,
                                       .vocab = compiled_.facts.vocab,
+                                      .adapters = uint32_t(files_.adapters.size()),
                                       .images = image_encoder_ ? &image_encoder_->rows() : nullptr};
     TOK_TRY(scheduler_, Scheduler::make(*program_, own, options, clock_));
   }
@@ -333,7 +338,28 @@ Result<Session> Engine::start_session() {
   const Graph& graph = compiled_.unfused;
   const bool all_rows = graph.at(graph.result).shape[0] == kTokens;
   ImageRows* const images = image_encoder_ ? &image_encoder_->rows() : nullptr;
-  return Session::start(*program_, compiled_.context, compiled_.facts.vocab, all_rows, images);
+  TOK_TRY(Session session,
+          Session::start(*program_, compiled_.context, compiled_.facts.vocab, all_rows, images));
+  session.use_adapter(session_adapter_);
+  return session;
+}
+
+Result<uint32_t> adapter_number(const ModelFiles& files, std::string_view name) {
+  if (name.empty()) return 0;
+  std::string known;
+  for (size_t i = 0; i < files.adapters.size(); ++i) {
+    const std::string& one = files.adapters[i].name;
+    if (one == name) return uint32_t(i + 1);
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", one);
+  }
+  return invalid_input(
+      "There is no adapter \"{}\"; {}.", name,
+      known.empty() ? "the model was opened without any" : "the model was opened with " + known);
+}
+
+Result<void> Engine::use_adapter(std::string_view name) {
+  TOK_TRY(session_adapter_, adapter_number(files_, name));
+  return {};
 }
 
 Result<Generation> Engine::generate_ids(Session& session, std::span<const uint32_t> ids,

@@ -82,7 +82,6 @@ class Engine {
     std::vector<Graph> stages;          // of that, fused
     std::optional<VoiceModel> voice;    // set: the plan speaks
     ModelHints hints;
-
     /// Otherwise the result is an embedding, a logit of a pair, or what a model hears or says.
     bool gives_text() const { return !encoder && !facts.score && !is_for_sound(); }
     bool is_for_sound() const { return facts.hears || facts.speaks; }  // one text at a time
@@ -100,7 +99,6 @@ class Engine {
   CompileReport compile_report() const { return program_->report(); }
   /// For what works below sessions: profiles, tests.
   Program& program() { return *program_; }
-
   /// The tokenizer, or why there is none: a model may come without.
   Result<const Tokenizer*> tokenizer() const;
 
@@ -117,6 +115,8 @@ class Engine {
   /// whose calls are errors (kUsage) from then on. None of them can be called from a callback of
   /// another. An error for an embedding model.
   Result<Session> start();
+  /// Sessions that start from here on are of that adapter; "": of the model as it is.
+  Result<void> use_adapter(std::string_view name);
 
   /// Encodes `prompt` (special tokens as the tokenizer adds them) and continues it. Without end ids
   /// in `params` the model's own end the text; without a seed every call has a new one.
@@ -130,7 +130,6 @@ class Engine {
   Result<Generation> generate_rendered(Session& session, std::string_view prompt,
                                        const GenerationParams& params,
                                        const GenerationCallbacks& callbacks = {});
-
   /// The same of ids, as encode_with_images() gives them.
   Result<Generation> generate_ids(Session& session, std::span<const uint32_t> ids,
                                   GenerationParams params,
@@ -212,6 +211,7 @@ class Engine {
   Result<void> sampling_status_;
   LoadTimes times_;
   Clock clock_;
+  uint32_t session_adapter_ = 0;
   bool is_busy_ = false;                         // with a call that has callbacks
   uint64_t calls_ = 0;                           // of generate(), for seeds
   std::unique_ptr<ImageEncoder> image_encoder_;  // null: for text only

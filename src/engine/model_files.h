@@ -7,6 +7,7 @@
 
 #include "formats/tensor_file.h"
 #include "model/description.h"
+#include "model/lora.h"
 #include "text/tokenizer/gguf_vocab.h"
 #include "text/tokenizer/tokenizer.h"
 
@@ -22,12 +23,17 @@ struct ModelFiles {
   std::string special_tokens_map, added_tokens;                     // .json, beside tokenizer.json
   std::vector<std::pair<std::string, std::string>> more_templates;  // additional_chat_templates/
   std::optional<GgufVocab> vocab;                                   // instead of `tokenizer`
+  std::vector<LoraFiles> adapters;   // that requests may choose, in the order of their numbers
   std::vector<std::string> notices;  // what is odd in the files, for OpenOptions::notice
 
   TokenizerFiles tokenizer_files() const {
     return {tokenizer, tokenizer_config, special_tokens_map, added_tokens};
   }
 };
+
+/// The number that requests have for the adapter of that name; 0 for "". Errors: there is none,
+/// with those that there are.
+Result<uint32_t> adapter_number(const ModelFiles& files, std::string_view name);
 
 /// Reads a model folder, a .gguf or a .nemo file. Errors name the file.
 Result<ModelFiles> read_model_files(const std::string& path);

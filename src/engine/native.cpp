@@ -9,6 +9,7 @@
 #include "base/environment.h"
 #include "engine/engine.h"
 #include "engine/gguf_files.h"
+#include "engine/lora_files.h"
 #include "engine/memory.h"
 #include "engine/nemo_files.h"
 #include "formats/native_files.h"
@@ -272,6 +273,7 @@ void recall_device(const DeviceInfo& device, OpenOptions& options) {
 Result<std::unique_ptr<Engine>> Engine::open(const OpenOptions& options) {
   TOK_TRY(const std::string path, find_model(options.model));
   TOK_TRY(ModelFiles files, read_model_files(path));
+  TOK_TRY(files.adapters, read_adapters(options.adapters));
   TOK_TRY(std::unique_ptr<Backend> backend, open_backend(options));
   OpenOptions own = options;
   const auto notice = [&](const std::string& text) {

@@ -17,6 +17,12 @@ enum class Task : uint8_t { kAny, kText, kEmbeddings, kRanking, kSpeech, kVoice 
 /// Sequences that a scheduler runs at once.
 inline constexpr uint32_t kMaxSequences = 64;
 
+/// A low-rank adapter (LoRA) beside the model, which requests choose by its name.
+struct AdapterOption {
+  std::string name, folder;  // "": the name is the folder's
+  double scale = 1;          // of what it adds to the model
+};
+
 struct OpenOptions {
   std::string model;               // as find_model takes it; "": the built-in model
   std::string backend = "auto";    // auto, cuda, webgpu or cpu
@@ -45,6 +51,7 @@ struct OpenOptions {
   bool use_matrix = true;          // false: products of several tokens in f32, not of f16 factors
   bool default_limits = false;     // ask the device only for WebGPU's default limits
   uint32_t submit_dispatches = 0;  // most of a submission to the device; 0: a step's
+  std::vector<AdapterOption> adapters;
   fuse::DisabledPasses disabled_passes;
   ForcedVariants forced;
   bool self_test = true;  // open() tests kernels that it has not seen compute rightly on the device

@@ -116,6 +116,7 @@ Result<Request> scheduler_request(const Engine& engine, const TextRequest& asked
   request.params = std::move(params);
   request.priority = asked.priority;
   request.tenant = asked.tenant;
+  TOK_TRY(request.adapter, adapter_number(engine.files(), asked.adapter));
   return request;
 }
 

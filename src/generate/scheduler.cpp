@@ -95,6 +95,10 @@ Result<void> Scheduler::check(const Request& request) const {
                          request.prompt.size(), options_.context);
   }
   TOK_TRY(check_images(request));
+  if (request.adapter > options_.adapters) {
+    return invalid_input("The request is for adapter {}, but the model has {}.", request.adapter,
+                         options_.adapters);
+  }
   if (tokenizer_ == nullptr && (request.params.grammar || !request.params.stop.empty())) {
     return invalid_input("The model has no tokenizer, which stop strings and grammars need.");
   }
@@ -150,7 +154,8 @@ bool Scheduler::is_long(const Sequence& sequence) const {
 
 std::string Scheduler::tenant_of(const Sequence& sequence) const {
   // Keys of the two parts of a rotary table are of no use to each other.
-  return sequence.request.tenant + (sequence.is_long ? "/long" : "/");
+  return fmt::format("{}/{}/{}", sequence.request.tenant, sequence.request.adapter,
+                     sequence.is_long ? "long" : "");
 }
 
 std::optional<uint32_t> Scheduler::free_page() {

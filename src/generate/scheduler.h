@@ -40,11 +40,15 @@ struct Request {
   std::optional<double> deadline;
   /// Pages of prompts are shared only among requests of the same tenant.
   std::string tenant;
+  /// Which adapter of the plan its rows take, from 1 on; 0: none. Pages are shared only among
+  /// requests of the same one, too.
+  uint32_t adapter = 0;
 };
 
 struct SchedulerOptions {
   uint32_t context = 0;  // positions that the plan was built for
   uint32_t vocab = 0;
+  uint32_t adapters = 0;  // that requests may name
   /// Most tokens of prompts that are read between two steps that decode; 0: those of a chunk.
   uint32_t prefill_tokens = 256;
   /// Fewer than those are read where they take longer than a step that decodes, but not fewer than

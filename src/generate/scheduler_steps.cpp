@@ -116,7 +116,8 @@ Result<void> Scheduler::submit_prefill() {
                      .position = sequence->position,
                      .length = uint32_t(sequence->ids.size()),
                      .index = *sequence->slot,
-                     .rotary_shift = sequence->rotary_shift()});
+                     .rotary_shift = sequence->rotary_shift(),
+                     .adapter = sequence->request.adapter});
     has_image = has_image || sequence->places.image(sequence->position, count) != nullptr;
     const auto fed = std::span(sequence->ids).subspan(sequence->position, count);
     ids.insert(ids.end(), fed.begin(), fed.end());
@@ -181,7 +182,8 @@ Result<void> Scheduler::submit_decode() {
                      .length = uint32_t(sequence->ids.size()),
                      .index = *sequence->slot,
                      .rule = rule,
-                     .rotary_shift = sequence->rotary_shift()});
+                     .rotary_shift = sequence->rotary_shift(),
+                     .adapter = sequence->request.adapter});
     ids.push_back(sequence->ids.back());
     step.rows.push_back({sequence, sequence->id, sequence->version});
     ++sequence->position;

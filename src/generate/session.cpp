@@ -123,7 +123,8 @@ StepRequest Session::one_step(size_t phase, std::span<const uint32_t> tokens) co
                       .slots = {{.count = uint32_t(tokens.size()),
                                  .position = position_,
                                  .length = length_,
-                                 .rotary_shift = places_.shift(position_)}},
+                                 .rotary_shift = places_.shift(position_),
+                                 .adapter = adapter_}},
                       .tokens = tokens,
                       .done = {}};
   return request;

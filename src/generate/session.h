@@ -37,6 +37,9 @@ class Session {
   Session(Session&&) = default;  // a copy would write into the same cache
   Session& operator=(Session&&) = default;
 
+  /// Rows that are fed from here on are of that adapter of the plan, from 1 on; 0: of none. What
+  /// was fed before is forgotten where that changes.
+  void use_adapter(uint32_t adapter);
   uint32_t position() const { return position_; }
   uint32_t context() const { return context_; }
   uint32_t vocab() const { return vocab_; }
@@ -175,6 +178,7 @@ class Session {
   ImageRows* images_;        // null: there are none
   TokenPlaces places_;       // of the tokens of the last feed()
   bool is_running_ = false;  // in the middle of a call
+  uint32_t adapter_ = 0;
   uint32_t position_ = 0;
   uint32_t length_ = 0;          // position_ after the current call, also where it was cancelled
   uint32_t written_ = 0;         // the states have seen tokens up to here, also in steps taken back

@@ -40,7 +40,8 @@ Result<void> Session::submit_ahead(const AheadLoop& loop, uint32_t count,
     request.slots = {{.position = position_,
                       .length = position_ + 1,
                       .rule = start.rule,
-                      .rotary_shift = places_.shift(position_)}};
+                      .rotary_shift = places_.shift(position_),
+                      .adapter = adapter_}};
     if (start.rule.repetition_penalty != 1) TOK_TRY(write_occurred(start.previous_ids));
   }
   const uint32_t first = own->submitted;

@@ -16,6 +16,11 @@ uint32_t Session::keep_prefix(std::span<const uint32_t> ids) {
   return position_;
 }
 
+void Session::use_adapter(uint32_t adapter) {
+  if (adapter != adapter_) cut_back(0);
+  adapter_ = adapter;
+}
+
 void Session::cut_back(uint32_t position) {
   if (is_recurrent_) {
     const std::optional<size_t> newest = newest_copy(position);

@@ -38,7 +38,8 @@ std::optional<size_t> changed_state(const Graph& graph, const Node& node, size_t
   return size_t(state - node.inputs.begin());
 }
 
-std::optional<size_t> added_sums(const Op& op) {
+std::optional<size_t> added_to(const Op& op) {
+  if (std::holds_alternative<LoraUp>(op)) return 0;
   const auto* down = std::get_if<GatedFfn>(&op);
   return down != nullptr ? std::optional(down->sums()) : std::nullopt;
 }
@@ -92,20 +93,24 @@ bool has_sound_types(const TensorDesc& value) {
          value.shape.size() == 2 && uint64_t(value.shape[0]) == rows;
 }
 
-/// Sums that a node adds to are made for it alone, by a product that clears them.
-Result<void> check_sums(const Graph& graph, size_t n, size_t operand) {
+/// What a node adds to is made for it alone; a row of fixed-point sums by a product that clears it.
+Result<void> check_added_to(const Graph& graph, size_t n, size_t operand) {
   const ValueId sums = graph.nodes[n].inputs[operand];
-  const auto clears = [&](const Node& node) {
+  const bool is_row_of_sums = graph.at(sums).dtype == DType::kI32;
+  const auto makes = [&](const Node& node) {
+    if (!is_row_of_sums) return std::ranges::count(node.outputs, sums) != 0;
     const auto* fused = std::get_if<FusedLinear>(&node.op);
     return fused != nullptr && fused->clears && node.outputs.back() == sums;
   };
-  if (std::ranges::none_of(graph.nodes, clears)) {
-    return invalid_input("Graph: node {} adds to sums that no product clears.", n);
+  if (std::ranges::none_of(graph.nodes, makes)) {
+    return invalid_input("Graph: node {} adds to {}.", n,
+                         is_row_of_sums ? "sums that no product clears" : "what no node makes");
   }
   size_t readers = 0;
   for (const Node& node : graph.nodes) readers += size_t(std::ranges::count(node.inputs, sums));
   if (readers == 1 && graph.result != sums) return {};
-  return invalid_input("Graph: node {} adds to sums that something else reads, too.", n);
+  return invalid_input("Graph: node {} adds to {} that something else reads, too.", n,
+                       is_row_of_sums ? "sums" : "a value");
 }
 
 }  // namespace
@@ -173,7 +178,7 @@ Result<void> verify(const Graph& graph) {
       }
       changed[state] = true;
     }
-    if (const auto operand = added_sums(node.op)) TOK_TRY(check_sums(graph, n, *operand));
+    if (const auto operand = added_to(node.op)) TOK_TRY(check_added_to(graph, n, *operand));
   }
   if (uint32_t(graph.result) >= graph.values.size() || !defined[uint32_t(graph.result)]) {
     return invalid_input("Graph: the result is not a value that a node makes.");

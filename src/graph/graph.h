@@ -102,7 +102,24 @@ struct WeightNorm {
   bool operator==(const WeightNorm&) const = default;
 };
 
-using Recipe = std::variant<std::monostate, Weight, RopeTable, Fill, ColumnOrder, WeightNorm>;
+/// Rows of one matrix of one adapter, or of none.
+struct LoraPart {
+  std::string tensor;  // "": there is none, all rows are zeros
+  uint32_t first_row = 0;
+  uint32_t rows = 0;  // of the constant
+  float factor = 1;   // of all values
+  bool operator==(const LoraPart&) const = default;
+};
+
+/// Matrices of several adapters, one after another. Where a tensor has fewer rows or columns than
+/// its part, zeros follow.
+struct LoraStack {
+  std::vector<LoraPart> parts;
+  bool operator==(const LoraStack&) const = default;
+};
+
+using Recipe =
+    std::variant<std::monostate, Weight, RopeTable, Fill, ColumnOrder, WeightNorm, LoraStack>;
 
 struct TensorDesc {
   std::string name;
@@ -139,9 +156,9 @@ uint64_t byte_count(const TensorDesc& tensor, uint64_t tokens, uint64_t outputs 
 /// outputs are, in their order, the first ones among its operands. Nothing for most outputs.
 std::optional<size_t> changed_state(const Graph& graph, const Node& node, size_t output);
 
-/// The operand of `op` that its first output takes the place of: a row of fixed-point sums that it
-/// adds to. Nothing for most ops.
-std::optional<size_t> added_sums(const Op& op);
+/// The operand of `op` that its first output takes the place of, since it adds to it. Nothing for
+/// most ops.
+std::optional<size_t> added_to(const Op& op);
 
 /// "f32[T,64]"
 std::string type_text(const TensorDesc& tensor);

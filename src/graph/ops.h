@@ -17,6 +17,7 @@
 #include "graph/expert_ops.h"
 #include "graph/fused_ops.h"
 #include "graph/library_ops.h"
+#include "graph/lora_ops.h"
 #include "graph/sampling_ops.h"
 #include "graph/sound_ops.h"
 
@@ -196,13 +197,14 @@ struct LastRow {
   bool operator==(const LastRow&) const = default;
 };
 
-using Op = std::variant<Embed, Linear, RmsNorm, Add, Scale, Softcap, Glu, Rope, KvAppend, Attention,
-                        ShortConv, GatedDelta, Route, ExpertLinear, ExpertSum, ExpertColumns,
-                        Columns, GatherColumns, LayerNorm, Activate, AddPositions, FirstRow,
-                        MeanRows, Unfold, GroupNorm, Clamp, HalfSnake, CausalConv, TransposedConv,
-                        LastRow, BlockArgmax, NextToken, BlockMaxima, TopKBlocks, TopKTokens,
-                        SampleToken, AddRmsNorm, Qkv, SplitLinear, LinearGlu, FusedLinear, GatedFfn,
-                        StepAttention, ExpertGlu, ExpertMix, ToBf16, Bf16Linear, PairGlu>;
+using Op =
+    std::variant<Embed, Linear, RmsNorm, Add, Scale, Softcap, Glu, Rope, KvAppend, Attention,
+                 ShortConv, GatedDelta, Route, ExpertLinear, ExpertSum, ExpertColumns, Columns,
+                 GatherColumns, LayerNorm, Activate, AddPositions, FirstRow, MeanRows, Unfold,
+                 GroupNorm, Clamp, HalfSnake, CausalConv, TransposedConv, LastRow, BlockArgmax,
+                 NextToken, BlockMaxima, TopKBlocks, TopKTokens, SampleToken, AddRmsNorm, Qkv,
+                 SplitLinear, LinearGlu, FusedLinear, GatedFfn, StepAttention, ExpertGlu, ExpertMix,
+                 ToBf16, Bf16Linear, PairGlu, LoraDown, LoraUp>;
 
 /// The index of alternative T in Op: how patterns and kernel tables name an op without attributes.
 template <typename T, size_t kIndex = 0>

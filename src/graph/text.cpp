@@ -216,6 +216,24 @@ Result<WeightPart> parse_part(Scanner& scan) {
   return part;
 }
 
+Result<LoraPart> parse_lora_part(Scanner& scan) {
+  LoraPart part;
+  uint32_t end = 0;
+  TOK_TRY(part.tensor, scan.quoted());
+  TOK_TRY(scan.expect("["));
+  TOK_TRY(parse_value(scan, part.first_row));
+  TOK_TRY(scan.expect(":"));
+  TOK_TRY(parse_value(scan, end));
+  TOK_TRY(scan.expect("]"));
+  if (end <= part.first_row) {
+    return scan.wrong(fmt::format("a range of rows that ends after {}", part.first_row));
+  }
+  part.rows = end - part.first_row;
+  TOK_TRY(scan.expect("*"));
+  TOK_TRY(part.factor, scan.number());
+  return part;
+}
+
 std::string frequencies_text(const std::vector<float>& frequencies) {
   std::string text;
   for (const float f : frequencies) text += fmt::format("{}{}", text.empty() ? "" : " ", f);
@@ -295,6 +313,14 @@ std::string recipe_text(const Recipe& recipe) {
     return fmt::format("weight_norm {} {}", Json(norm->magnitude).dump(),
                        Json(norm->direction).dump());
   }
+  if (const auto* stack = std::get_if<LoraStack>(&recipe)) {
+    std::string text = "lora";
+    for (const LoraPart& part : stack->parts) {
+      text += fmt::format(" {}[{}:{}] * {}", Json(part.tensor).dump(), part.first_row,
+                          part.first_row + part.rows, part.factor);
+    }
+    return text;
+  }
   return "none";
 }
 
@@ -365,13 +391,21 @@ Result<Recipe> parse_recipe(Scanner& scan) {
     TOK_TRY(norm.direction, scan.quoted());
     return Recipe(std::move(norm));
   }
+  if (kind == "lora") {
+    LoraStack stack;
+    while (!scan.at_line_end()) {
+      TOK_TRY(LoraPart part, parse_lora_part(scan));
+      stack.parts.push_back(std::move(part));
+    }
+    return Recipe(std::move(stack));
+  }
   Weight weight;
   if (kind == "concat") {
     weight.order = RowOrder::kConcat;
   } else if (kind == "interleave") {
     weight.order = RowOrder::kInterleave;
   } else if (kind != "weight") {
-    return scan.wrong("weight, concat, interleave, rope, fill, order or weight_norm");
+    return scan.wrong("weight, concat, interleave, rope, fill, order, weight_norm or lora");
   }
   while (!scan.at_line_end()) {
     if (scan.take("+ 1")) {

@@ -44,7 +44,8 @@ struct Slot {
   /// Added to positions where rows are rotated, around and around: after an image, whose rows share
   /// positions, those of the text are smaller than its rows are many.
   uint32_t rotary_shift = 0;
-  uint32_t reserved[2] = {};
+  uint32_t adapter = 0;  // whose rows of LoraDown and LoraUp it takes, from 1 on; 0: none
+  uint32_t reserved = 0;
 };
 static_assert(sizeof(Slot) == 64);
 

@@ -56,6 +56,7 @@ std::vector<Op> every_op(std::index_sequence<kIndices...>) {
     if (auto* delta = std::get_if<GatedDelta>(&op)) delta->key_heads = 1;
     if (auto* attention = std::get_if<StepAttention>(&op)) attention->heads = 4;
     if (auto* linear = std::get_if<Bf16Linear>(&op)) linear->rows = 64;
+    if (auto* lora = std::get_if<LoraDown>(&op)) lora->rank = 16;
   }
   ops.emplace_back(AddRmsNorm{1e-5f, 3});
   ops.emplace_back(StepAttention{.heads = 4, .parts = 2});

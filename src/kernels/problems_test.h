@@ -53,6 +53,11 @@ inline Problem ordinary(const Op& op, uint32_t max_tokens = 1) {
   else if (std::holds_alternative<PairGlu>(op)) {
     p.inputs = {tensor({kTokens, 128})};
     p.outputs = {tensor({kTokens, 64}, DType::kBF16)};
+  } else if (std::holds_alternative<LoraDown>(op)) {
+    p.inputs = {x, w};
+    p.outputs = {tensor({kTokens, 16})};
+  } else if (std::holds_alternative<LoraUp>(op)) {
+    p.inputs = {tensor({kTokens, 64}), tensor({128, 64}, DType::kF16)};
   } else if (std::holds_alternative<AddPositions>(op))
     p.inputs = {x, tensor({32, 64})};
   else if (std::holds_alternative<Unfold>(op)) {

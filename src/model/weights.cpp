@@ -10,6 +10,7 @@
 #include "base/bits.h"
 #include "base/check.h"
 #include "base/packing.h"
+#include "model/lora.h"
 #include "model/repack.h"
 
 namespace tokamak {
@@ -291,6 +292,9 @@ Result<void> read_constant(const TensorFile& file, const TensorDesc& constant, S
   }
   if (const auto* norm = std::get_if<WeightNorm>(&constant.recipe)) {
     return read_weight_norm(file, constant, *norm, share, write);
+  }
+  if (std::holds_alternative<LoraStack>(constant.recipe)) {
+    return read_lora_stack(file, constant, share, write);
   }
   const auto* weight = std::get_if<Weight>(&constant.recipe);
   TOK_CHECK(weight != nullptr);

@@ -1,7 +1,10 @@
 #include "openai/model_card.h"
 
+#include <algorithm>
+
 #include "base/ascii.h"
 #include "openai/ollama_time.h"
+#include "openai/requested_model.h"
 
 namespace tokamak::openai {
 namespace {
@@ -12,7 +15,7 @@ std::string family_of(const std::string& architecture) {
 }
 
 Json details(const ModelCard& card) {
-  return Json(Json::Object{{"parent_model", ""},
+  return Json(Json::Object{{"parent_model", card.parent},
                            {"format", card.format},
                            {"family", card.family},
                            {"families", Json::Array{card.family}}});
@@ -34,6 +37,7 @@ ModelCard model_card(const ModelFiles& files, const Engine::Compiled& compiled,
   card.context = compiled.context;
   card.hidden = compiled.facts.hidden;
   card.chat_template = chat_template_named(files, "default").value_or("");
+  for (const LoraFiles& adapter : files.adapters) card.adapters.push_back(adapter.name);
   if (compiled.encoder) {
     card.capabilities = {"embedding"};
     return card;
@@ -44,9 +48,23 @@ ModelCard model_card(const ModelFiles& files, const Engine::Compiled& compiled,
   return card;
 }
 
+std::string asked_adapter(const ModelCard& card, std::string_view name) {
+  const auto found = std::ranges::find_if(
+      card.adapters, [&](const std::string& one) { return is_name_of(name, {one}); });
+  return found == card.adapters.end() ? "" : *found;
+}
+
+ModelCard called(const ModelCard& card, const std::string& name) {
+  ModelCard out = card;
+  out.id = name;
+  if (!asked_adapter(card, name).empty()) out.parent = card.id;
+  return out;
+}
+
 Json model_json(const ModelCard& card) {
   Json out(Json::Object{
       {"id", card.id}, {"object", "model"}, {"created", card.created}, {"owned_by", "tokamak"}});
+  if (!card.parent.empty()) out.set("parent", card.parent);
   if (card.context != 0) out.set("max_model_len", card.context);
   return out;
 }

@@ -9,8 +9,10 @@ namespace tokamak::openai {
 
 struct ModelCard {
   std::string id;
-  int64_t created = 0;  // unix seconds
-  uint64_t bytes = 0;   // of its weights
+  std::string parent;                 // of an adapter: the id of its model
+  std::vector<std::string> adapters;  // that requests may name in place of the model
+  int64_t created = 0;                // unix seconds
+  uint64_t bytes = 0;                 // of its weights
   std::string format, family;
   uint32_t context = 0, hidden = 0;  // 0: not known
   std::string chat_template;
@@ -28,6 +30,11 @@ struct ResidentModel {
   int64_t expires = 0;  // unix seconds
   Json::Object more;    // beyond Ollama's members
 };
+
+/// The model's adapter of that name, which may end in ":latest"; "": it is none.
+std::string asked_adapter(const ModelCard& card, std::string_view name);
+/// The card of the model by another of its names, or of an adapter.
+ModelCard called(const ModelCard& card, const std::string& name);
 
 // OpenAI's list and its items.
 Json model_json(const ModelCard& card);

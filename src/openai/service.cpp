@@ -59,6 +59,9 @@ Service::Service(Engine& engine, ServiceOptions options)
       chat_(find_chat_form(engine.files(), engine.tokenizer().value_or(nullptr))),
       card_(model_card(engine.files(), engine.compiled(), chat_)) {
   names_.insert(names_.end(), options_.aliases.begin(), options_.aliases.end());
+  for (const std::string& adapter : card_.adapters) {
+    if (!is_name_of(adapter, names_)) names_.push_back(adapter);
+  }
   card_.id = options_.model;
   card_.created = options_.created;
 }
@@ -154,9 +157,11 @@ Answer<std::optional<Service::Running>> Service::start_text(const HttpRequest& r
   TOK_TRY(const TextBody body, read_text_body(request.body, route.endpoint));
   const Fields& fields = body.fields;
   TOK_TRY(check_model(fields));
+  const std::string adapter = asked_adapter(card_, fields.model.value_or(""));
+  TOK_TRY(const uint32_t number, answer(adapter_number(engine_->files(), adapter), "model"));
   AnswerHead head = {.id = {},
                      .created = options_.unix_seconds(),
-                     .model = options_.model,
+                     .model = adapter.empty() ? options_.model : adapter,
                      .fingerprint = fingerprint_,
                      .random = options_.random};
   if (body.only_loads) {
@@ -169,7 +174,8 @@ Answer<std::optional<Service::Running>> Service::start_text(const HttpRequest& r
   const std::string tenant =
       fmt::format("{}:{}{}", request.tenant.size(), request.tenant, fields.cache_salt.value_or(""));
   TOK_TRY(TextJob job, read_text_job(*engine_, chat_, grammars_, fields, body.is_chat, tenant));
-  for (const Request& prompt : job.prompts) {
+  for (Request& prompt : job.prompts) {
+    prompt.adapter = number;
     TOK_TRY(answer(scheduler->check(prompt), body.is_chat ? "messages" : "prompt"));
     head.prompt_tokens += prompt.prompt.size();
   }
@@ -219,10 +225,15 @@ Answer<Json> Service::plain_answer(const HttpRequest& request, const Route& rout
       return detokenize(*engine_, request.body);
     case Action::kApplyTemplate:
       return apply_template(*engine_, request.body, chat_);
-    case Action::kModels:
-      return models_json(std::span(&card_, 1));
+    case Action::kModels: {
+      std::vector<ModelCard> cards = {card_};
+      for (const std::string& name : card_.adapters) cards.push_back(called(card_, name));
+      return models_json(cards);
+    }
     case Action::kModel: {
       const std::string asked = asked_model(request.path);
+      const std::string adapter = asked_adapter(card_, asked);
+      if (!adapter.empty()) return model_json(called(card_, adapter));
       if (is_name_of(asked, names_)) return model_json(card_);
       return Refusal(unknown_model(asked, std::span(&names_, 1)));
     }

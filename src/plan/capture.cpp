@@ -122,8 +122,8 @@ class Capture {
           if (chooses_token(node.op)) plan_.buffers[uint32_t(place[i])].use = BufferUse::kSampled;
           continue;
         }
-        if (const auto sums = added_sums(node.op); sums && id == node.outputs[0]) {
-          place[i] = place[uint32_t(node.inputs[*sums])];
+        if (const auto added = added_to(node.op); added && id == node.outputs[0]) {
+          place[i] = place[uint32_t(node.inputs[*added])];
           lifetimes_[uint32_t(place[i]) - kFirstActivation].last = moments_ + ranges[i].last;
           continue;
         }

@@ -30,8 +30,7 @@ std::vector<openai::ModelCard> ModelPool::cards() const {
   std::vector<openai::ModelCard> out;
   for (const Model& model : models_) {
     for (const std::string& name : model.names) {
-      out.push_back(model.card);
-      out.back().id = name;
+      out.push_back(openai::called(model.card, name));
     }
   }
   return out;
@@ -96,7 +95,9 @@ std::optional<Reply> ModelPool::own_answer(const openai::HttpRequest& request,
     case Action::kModel: {
       const std::string name = openai::asked_model(request.path);
       if (card == nullptr) return refused(openai::unknown_model(name, names_));
-      return json_reply(openai::model_json(*card));
+      const std::string adapter = openai::asked_adapter(*card, name);
+      return json_reply(
+          openai::model_json(adapter.empty() ? *card : openai::called(*card, adapter)));
     }
     case Action::kOllamaTags:
       return json_reply(openai::ollama_tags(cards()));

@@ -13,7 +13,6 @@ using Writer = SelfTestWriter;
 constexpr uint32_t kVocab = kSelfTestVocab;
 constexpr uint32_t kOddHeads = kSelfTestHeads, kOddHead = kSelfTestHead;
 constexpr uint32_t kOdd = kOddHeads * kOddHead;
-
 constexpr double kExact = kSelfTestExact, kSum = kSelfTestSum, kFunction = kSelfTestFunction;
 // Relative to the largest magnitude in a result; tests/parity has the reasons.
 constexpr double kAttention = 2e-5;
@@ -483,6 +482,7 @@ std::vector<SelfTestCase> make_cases() {
     add_recurrent(all, steps);
     add_encoder_cases(all, steps);
     add_library_cases(all, steps);
+    add_lora_cases(all, steps);
   }
   for (const DType dtype : {DType::kBF16, DType::kQ4_0})
     add_products_of(all, dtype, 544, kSmallBatchSteps);

@@ -101,5 +101,7 @@ class SelfTestWriter {
 void add_encoder_cases(std::vector<SelfTestCase>& all, const SelfTestSteps& steps);
 /// Cases around the products of a vendor's library.
 void add_library_cases(std::vector<SelfTestCase>& all, const SelfTestSteps& steps);
+/// Cases of low-rank adapters.
+void add_lora_cases(std::vector<SelfTestCase>& all, const SelfTestSteps& steps);
 
 }  // namespace tokamak

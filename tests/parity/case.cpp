@@ -221,6 +221,7 @@ Run run(const Case& c, Backend& backend, Plan plan) {
     for (uint32_t& token : tokens) token = uint32_t(random()) % kVocab;
     slot.count = chunk;
     slot.length = slot.position + chunk;
+    slot.adapter = (slot.adapter + 1) % (c.adapters + 1);
     const auto keep = [&run, &c](Result<std::span<const float>> result) {
       if (!result) {
         ADD_FAILURE() << c.name << ": " << result.error().message;
@@ -278,7 +279,8 @@ Run run_slots(const Case& c, Backend& backend, Plan plan, std::span<const uint32
                                .position = position,
                                .length = position + count,
                                .index = sequences.size() == 1 ? 0 : kIndices[sequence],
-                               .rule = c.rule});
+                               .rule = c.rule,
+                               .adapter = sequence % (c.adapters + 1)});
       for (const uint32_t end = position + count; position < end; ++position) {
         tokens.push_back(token_of(sequence, position));
       }

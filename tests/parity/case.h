@@ -22,9 +22,10 @@ struct Case {
   std::map<std::string, std::vector<std::byte>> constants;
   std::map<std::string, std::vector<uint32_t>> tables;
   Steps steps;
-  double tolerance = 0;  // of the largest magnitude in the step's result, at least 1
-  SamplingRule rule;     // of every step
-  uint32_t end = 0;      // of every row, where the graph has ends
+  double tolerance = 0;   // of the largest magnitude in the step's result, at least 1
+  SamplingRule rule;      // of every step
+  uint32_t end = 0;       // of every row, where the graph has ends
+  uint32_t adapters = 0;  // that steps, or sequences, and none take turns with
 };
 
 /// Token ids are below this; tables of embeddings have that many rows.

@@ -335,6 +335,7 @@ std::vector<Case> cases_of(std::string_view op) {
   if (op == "to_bf16") return to_bf16_cases();
   if (op == "bf16_linear") return bf16_linear_cases();
   if (op == "pair_glu") return pair_glu_cases();
+  if (op == "lora_down" || op == "lora_up") return lora_cases(op);
   if (op == "rope") return rope_cases();
   if (op == "attention") return attention_cases();
   if (op == "kv_append") return kv_append_cases();

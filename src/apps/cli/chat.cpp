@@ -346,6 +346,7 @@ void add_chat(App& app, Action& action) {
   echo "Tell me a story about a fox." | tokamak chat)");
   auto flags = std::make_shared<ChatFlags>();
   flags->model.add(*command, ModelFlags::Model::kOptional);
+  flags->model.add_adapters(*command, /*several=*/false);
   command->add_option("--system", flags->system, "what the model is told first");
   add_chat_template(*command, flags->chat_template);
   flags->sampling.add(*command);

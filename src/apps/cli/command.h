@@ -60,6 +60,8 @@ class ModelFlags {
   /// else.
   enum class Model : uint8_t { kRequired, kOptional, kSeveral, kByName };
   void add(App& command, Model model);
+  /// --lora, for commands that generate: `several`, whose requests choose one.
+  void add_adapters(App& command, bool several);
   /// With a progress line on a terminal. Fetches the model first when it is not there and --pull or
   /// the person at the terminal says so. Errors: flags that make no sense together, no such model.
   Result<OpenOptions> options() const { return options_of(model()); }
@@ -86,8 +88,8 @@ class ModelFlags {
 
   App* command_ = nullptr;
   OpenOptions options_;
-  std::vector<std::string> models_;
-  std::string repo_;
+  std::vector<std::string> models_, adapters_;
+  std::string repo_, adapter_;
   int device_ = -1;
   std::vector<std::string> disabled_, forced_;
   bool no_f16_ = false, no_subgroups_ = false, trace_kernels_ = false, no_self_test_ = false;

@@ -99,6 +99,7 @@ void add_logits(App& app, Action& action) {
   command->group(kCheckingCommands);
   auto flags = std::make_shared<LogitsFlags>();
   flags->model.add(*command, ModelFlags::Model::kOptional);
+  flags->model.add_adapters(*command, /*several=*/false);
   command->add_option("--tokens", flags->tokens, "1,2,3 or @file with a JSON array")
       ->type_name("IDS")
       ->required();

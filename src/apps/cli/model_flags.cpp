@@ -3,6 +3,7 @@
 #include <set>
 
 #include "apps/cli/command.h"
+#include "engine/lora_files.h"
 #include "report/kernel_trace.h"
 
 namespace tokamak::cli {
@@ -102,6 +103,21 @@ void ModelFlags::add(App& command, Model model) {
   add_developer_options(command);
 }
 
+void ModelFlags::add_adapters(App& command, bool several) {
+  const auto check = [](const std::string& text) {
+    return adapter_named(text) ? "" : not_expected(text, "[NAME=]FOLDER[=SCALE]");
+  };
+  Option* option =
+      several ? command.add_option("--lora,--lora-modules", adapters_,
+                                   "a LoRA adapter beside the first MODEL, which requests name as "
+                                   "their model (repeatable); the folder as PEFT saves it, NAME "
+                                   "without the folder's, SCALE a factor")
+              : command.add_option("--lora", adapter_,
+                                   "a LoRA adapter: the folder as PEFT saves it; SCALE is a factor "
+                                   "of what it adds to the model");
+  option->type_name("[NAME=]FOLDER[=SCALE]")->check(check)->group(kModelOptions);
+}
+
 void ModelFlags::add_device_options(App& command) {
   command
       .add_option(
@@ -190,6 +206,12 @@ Result<OpenOptions> ModelFlags::options_of_any_model() const {
   options.use_tuned = !no_tuned_;
   options.default_limits = default_limits_;
   options.disabled_passes.insert(disabled_.begin(), disabled_.end());
+  std::vector<std::string> adapters = adapters_;
+  if (!adapter_.empty()) adapters.push_back(adapter_);
+  for (const std::string& text : adapters) {
+    TOK_TRY(AdapterOption one, adapter_named(text));
+    options.adapters.push_back(std::move(one));
+  }
   for (const std::string& flag : forced_) {
     std::string mistake;
     if (auto forced = parse_forced(flag, mistake)) options.forced.merge(*forced);
@@ -222,7 +244,10 @@ Result<std::unique_ptr<Engine>> ModelFlags::open(bool all_logits) const {
   TOK_TRY(OpenOptions options, this->options());
   options.task = Task::kText;
   options.all_logits = all_logits;
-  return open(std::move(options));
+  TOK_TRY(auto engine, open(std::move(options)));
+  const std::vector<LoraFiles>& adapters = engine->files().adapters;
+  if (!adapters.empty()) TOK_TRY(engine->use_adapter(adapters.front().name));
+  return engine;
 }
 
 Result<std::unique_ptr<Engine>> ModelFlags::open_encoder(const std::string& pooling) const {

@@ -196,6 +196,7 @@ void add_run(App& app, Action& action) {
   tokamak run path/to/model -p "The sea" -n 200 --temp 0.7 --top-p 0.9 --seed 1
   tokamak run path/to/model -p "A list:" --stop "The end" --stop "THE END"
   tokamak run path/to/model -p "The sea" --quantize q4    weights in 4 bits
+  tokamak run path/to/model -p "The sea" --lora path/to/adapter    with a LoRA adapter
   tokamak run path/to/model -p "Yes or no? " --grammar 'root ::= "yes" | "no"'
   tokamak run path/to/model --chat -p "Who wrote Emma?" --json-schema answer.json
   tokamak run path/to/model -p "The year of the fire: " --regex '1[0-9]{3}'
@@ -203,6 +204,7 @@ void add_run(App& app, Action& action) {
   command->extra_words("a prompt is given by -p TEXT");
   auto flags = std::make_shared<RunFlags>();
   flags->model.add(*command, ModelFlags::Model::kOptional);
+  flags->model.add_adapters(*command, /*several=*/false);
   Option* prompt =
       command->add_option("-p,--prompt", flags->prompt,
                           "the text to continue; standard input without it, or where it is -");

@@ -36,10 +36,17 @@ Result<std::vector<ServedModel>> named_models(const ModelFlags& flags,
       TOK_TRY(model.options.model, builtin_model_folder());
     }
     if (model.names.empty()) model.names.push_back(model_id(model.typed, model.options.model));
+    // Adapters are the first model's, and further names of it.
+    if (&model != &models.front()) model.options.adapters.clear();
+    for (const AdapterOption& adapter : model.options.adapters) {
+      model.names.push_back(adapter.name);
+    }
     for (const std::string& name : model.names) {
       if (taken.insert(name).second) continue;
       return fail(ErrorCode::kUsage,
-                  "Two models are called \"{}\"; --alias NAME=MODEL gives one another name.", name);
+                  "Two models are called \"{}\"; --alias NAME=MODEL gives one another name, and "
+                  "--lora NAME=FOLDER an adapter.",
+                  name);
     }
   }
   return models;

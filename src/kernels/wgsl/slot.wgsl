@@ -14,6 +14,6 @@ struct Slot {
   random_low: u32,
   random_high: u32,
   rotary_shift: u32,
-  reserved_0: u32,
-  reserved_1: u32,
+  adapter: u32,
+  reserved: u32,
 }
