@@ -83,7 +83,9 @@ test("the search is used by keyboard", async ({ visit }) => {
   const href = await results.nth(1).evaluate((link) => (link as HTMLAnchorElement).href);
   await page.keyboard.press("Enter");
   await expect(page).toHaveURL(href);
+  await expect(field).toBeVisible(); // the page there has its scripts
   await page.keyboard.press("/");
+  await expect(field).toBeFocused();
   await page.keyboard.type("zzzqqq");
   await expect(page.locator("#results")).toContainText("Nothing has all of these words.");
   await page.keyboard.press("Escape");

@@ -75,12 +75,14 @@ test("the chat page says that the engine has stopped, and finishes the answer", 
   await prepare(page);
   await page.goto(`${server.address}index.html?cpu&model=${server.address}talking/`);
   await page.locator("summary").click();
-  await page.getByLabel("Longest answer").fill("100");
-  await page.evaluate(() => new BroadcastChannel("stop").postMessage(20));
+  await page.getByLabel("Longest answer").fill("30");
+  await page.getByLabel("Temperature").fill("0");
+  await expect(page.locator("#message")).toBeEnabled(); // its Worker is there
+  await page.evaluate(() => new BroadcastChannel("stop").postMessage(6));
   await page.locator("#message").fill("Hello");
   await page.keyboard.press("Enter");
   const status = page.locator("#model-status");
   await expect(status).toHaveText("The engine has stopped: unreachable. The model was opened again, and what was under way has gone on.");
-  await expect(page.locator(".compose .status")).toContainText("100 tokens");
+  await expect(page.locator(".compose .status")).toContainText("first after");
   await expect(page.getByRole("alert")).toHaveCount(0);
 });
