@@ -17,6 +17,8 @@ import time
 # What clang uses of WebAssembly.
 FEATURES = ["--enable-simd", "--enable-bulk-memory", "--enable-nontrapping-float-to-int", "--enable-sign-ext",
             "--enable-mutable-globals", "--enable-multivalue", "--enable-reference-types", "--enable-extended-const"]
+# In the order of their names, instances of one template stand beside each other: gzip makes one percent less of them.
+SERVED = ["--reorder-functions-by-name", "--strip-debug", "--strip-producers"]
 # The imports that give promises; imports.h in src/backend/webgpu/web and src/apps/web/host.h name them.
 WAITS = "gpu.wait,file.read"
 
@@ -93,11 +95,11 @@ def main():
     # --converge would take twice as long, for half a percent.
     small = run(options, options.module, ["-Oz", "--debuginfo"])
     asyncify = ["--asyncify", f"--pass-arg=asyncify-imports@{WAITS}",
-                *(["--pass-arg=asyncify-asserts"] if options.asserts else []), "-Oz", "--strip-debug"]
+                *(["--pass-arg=asyncify-asserts"] if options.asserts else []), "-Oz", *SERVED]
     twin = run(options, small, asyncify, patterns(options.never_waits))
     shutil.copyfile(twin, options.folder / "tokamak_web.asyncify.wasm")
     if not options.asserts:
-        shutil.copyfile(run(options, small, ["--strip-debug"]), options.folder / "tokamak_web.wasm")
+        shutil.copyfile(run(options, small, SERVED), options.folder / "tokamak_web.wasm")
 
 
 if __name__ == "__main__":

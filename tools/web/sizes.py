@@ -1,11 +1,21 @@
 #!/usr/bin/env python3
-"""sizes.py FOLDER: how large the modules for the browser are; fails where one is larger than it should be."""
+"""sizes.py FOLDER [--brotli]: how large the modules for the browser are; fails where one is larger than it should be.
+
+--brotli: also as hosts send them to browsers that take brotli, which takes Node some seconds.
+"""
 import gzip
 import pathlib
+import subprocess
 import sys
 
 # What a page may cost, compressed: docs/browser.md.
 LARGEST_KB = {"tokamak_web.wasm": 965, "tokamak_web.asyncify.wasm": 1200}
+BROTLI = 'process.stdout.write(String(zlib.brotliCompressSync(fs.readFileSync(process.argv[1])).length))'
+
+
+def with_brotli(file):
+    size = subprocess.run(["node", "-e", BROTLI, file], check=True, capture_output=True, text=True).stdout
+    return f", {int(size) / 1000:4.0f} kB by brotli"
 
 
 def main():
@@ -14,7 +24,8 @@ def main():
     for name, largest in LARGEST_KB.items():
         module = (folder / name).read_bytes()
         compressed = len(gzip.compress(module, 9)) / 1000
-        print(f"{name:26} {len(module) / 1000:6,.0f} kB, {compressed:4.0f} kB compressed by gzip")
+        others = with_brotli(folder / name) if "--brotli" in sys.argv[2:] else ""
+        print(f"{name:26} {len(module) / 1000:6,.0f} kB, {compressed:4.0f} kB compressed by gzip{others}")
         if compressed > largest:
             problems.append(f"error: {name} has {compressed:.0f} kB, compressed; expected at most {largest}.")
     print("\n".join(problems), end="")
