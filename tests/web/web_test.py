@@ -224,12 +224,20 @@ class FewModels(Tab):
 
 class Loss(Tab):
     def test_a_lost_device_is_opened_again_and_nobody_notices(self):
-        ask = {"prompt": self.case["prompt"], "maxTokens": 40, "temperature": 0, "lose": True}
+        ask = {"prompt": self.case["prompt"], "maxTokens": 40, "temperature": 0, "lose": "now"}
         [found] = self.in_a_tab(task("/models/storyteller/", [ask], worker="/tests/web/losing_worker.js"))
         self.assertNotIn("failed", found, found.get("failed"))
         self.assertEqual(len([text for text in found["notices"] if "is lost" in text]), 1, found["notices"])
         self.assertEqual(found["events"], ["lost", "restored"])
         self.assertEqual(found["results"][0]["ids"], self.case["greedy_ids"][:40])
+
+    def test_a_device_that_does_not_stay_is_given_up_with_its_worker_and_the_text_goes_on_in_another(self):
+        ask = {"prompt": self.case["prompt"], "maxTokens": 20, "temperature": 0, "lose": "always"}
+        [found] = self.in_a_tab(task("/models/storyteller/", [ask], worker="/tests/web/losing_worker.js"))
+        self.assertNotIn("failed", found, found.get("failed"))
+        self.assertEqual(found["events"][0], "lost")
+        self.assertEqual(found["events"][-2:], ["stopped", "reopened"])
+        self.assertEqual(found["results"][0]["ids"], self.case["greedy_ids"][:20])
 
 
 if __name__ == "__main__":
