@@ -108,13 +108,15 @@ void ModelFlags::add_adapters(App& command, bool several) {
     return adapter_named(text) ? "" : not_expected(text, "[NAME=]FOLDER[=SCALE]");
   };
   Option* option =
-      several ? command.add_option("--lora,--lora-modules", adapters_,
-                                   "a LoRA adapter beside the first MODEL, which requests name as "
-                                   "their model (repeatable); the folder as PEFT saves it, NAME "
-                                   "without the folder's, SCALE a factor")
-              : command.add_option("--lora", adapter_,
-                                   "a LoRA adapter: the folder as PEFT saves it; SCALE is a factor "
-                                   "of what it adds to the model");
+      several
+          ? command.add_option("--lora,--lora-modules", adapters_,
+                               "a LoRA adapter beside the first MODEL, which requests name as "
+                               "their model (repeatable): the folder as PEFT saves it; NAME, "
+                               "else the folder's, is what it is called, SCALE a factor of what "
+                               "it adds to the model")
+          : command.add_option("--lora", adapter_,
+                               "a LoRA adapter: the folder as PEFT saves it; SCALE is a factor "
+                               "of what it adds to the model");
   option->type_name("[NAME=]FOLDER[=SCALE]")->check(check)->group(kModelOptions);
 }
 
