@@ -172,6 +172,28 @@ test("a full storage is told before the download, and in its middle keeps what i
   await page.close();
 });
 
+test("a model goes to make room for another one only where it may", async () => {
+  const page = await fresh();
+  const session = await context.newCDPSession(page);
+  await session.send("Storage.overrideQuotaForOrigin", { origin: server.url, quotaSize: 90 << 20 });
+  const stored = async () => ((await ok(page, "list")) as { name: string; complete: boolean }[]).map(({ name, complete }) => [name, complete]);
+  const [old, wanted] = ["plain/40", "plain/60"].map((name) => `${server.url}/${name}`);
+  await ok(page, "open", { source: "plain/40" });
+  await ok(page, "complete");
+  await ok(page, "close");
+  server.requests.length = 0;
+  expect((await asked(page, "open", { source: "plain/60" })).error).toMatchObject({ code: "quota" });
+  expect(await ok(page, "told")).toMatchObject({ asked: [old] });
+  expect(weightsOf("plain/60")).toEqual([]);
+  expect(await stored()).toEqual([[old, true]]);
+  await ok(page, "open", { source: "plain/60", evicts: true });
+  await ok(page, "complete");
+  expect(await stored()).toEqual([[wanted, true]]);
+  await ok(page, "close");
+  await session.send("Storage.overrideQuotaForOrigin", { origin: server.url });
+  await page.close();
+});
+
 test("a large file passes through little memory, and comes fast from the browser's files", async () => {
   const page = await fresh();
   const heap = await heapOfWorker(context, page);

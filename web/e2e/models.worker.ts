@@ -24,16 +24,19 @@ let model: ResolvedModel | undefined;
 let abort = new AbortController();
 let progress: DownloadProgress[] = [];
 let notices: string[] = [];
+/** Models that were asked to go. */
+let asked: string[] = [];
 /** In place of the module's, which the engine reads into. */
 const memory = new WebAssembly.Memory({ initial: 64 });
 
 const commands = {
-  /** `isBlind`: the browser does not tell how much it will store. */
-  async open({ source, cache = "opfs", isBlind = false }: { source: string; cache?: "opfs" | "none"; isBlind?: boolean }) {
+  /** `isBlind`: the browser does not tell how much it will store. `evicts`: others may go to make room. */
+  async open({ source, cache = "opfs", isBlind = false, evicts = false }: { source: string; cache?: "opfs" | "none"; isBlind?: boolean; evicts?: boolean }) {
     if (isBlind) navigator.storage.estimate = async () => ({});
     abort = new AbortController();
     progress = [];
     notices = [];
+    asked = [];
     model = await resolve(source, {
       module: hub,
       signal: abort.signal,
@@ -41,13 +44,16 @@ const commands = {
       endpoint: location.origin,
       onProgress: (one) => progress.push(one),
       onNotice: (text) => notices.push(text),
-      onEvict: async () => false,
+      onEvict: async (models) => {
+        asked = models.map(({ name }) => name);
+        return evicts;
+      },
     });
     return model.files.map(({ name, size }) => ({ name, size }));
   },
   complete: async () => (await model!.complete) ?? true,
   loaded: async () => progress.at(-1)?.loaded ?? 0,
-  told: async () => ({ progress, notices }),
+  told: async () => ({ progress, notices, asked }),
   cancel: async () => abort.abort(),
   close: async () => (await model!.close()) ?? true,
   list: () => models.list(),
