@@ -169,7 +169,7 @@ std::vector<std::vector<float>> logits_at(Engine& engine) {
   EXPECT_TRUE(session) << session.error().message;
   const std::vector<uint32_t> ids = prompt_of(40, engine.compiled().facts.vocab);
   size_t at = 0;
-  for (const size_t count : {35, 4, 1}) {
+  for (const size_t count : {35u, 4u, 1u}) {
     const auto logits = session->feed(std::span(ids).subspan(at, count));
     EXPECT_TRUE(logits) << logits.error().message;
     if (!logits) return all;
