@@ -7,6 +7,7 @@
 
 #include "base/environment.h"
 #include "engine/engine.h"
+#include "tune/background_self_test.h"
 #include "tune/changed_program_test.h"
 
 namespace tokamak {
@@ -164,6 +165,48 @@ TEST_F(DeviceMeasurementsTest, SaysWhyNothingIsKept) {
   EXPECT_TRUE(cache_problem().starts_with("TOKAMAK_PIPELINES_LIMIT is \"much\", expected"));
   unsetenv("TOKAMAK_PIPELINES_LIMIT");
   setenv("TOKAMAK_CACHE_DIR", before.c_str(), 1);
+}
+
+Result<std::unique_ptr<Backend>> open_fake() {
+  return std::make_unique<FakeDevice>();
+}
+
+TEST_F(DeviceMeasurementsTest, ATestBesideTheStepsSaysWhatTheNextStartLeavesOut) {
+  options_.find_wrong = nullptr;
+  const auto engine = load(std::make_unique<FakeDevice>());
+  ASSERT_NE(engine, nullptr);
+  const Plan& plan = engine->compiled().plan;
+  const MeasurementCache cache(folder_.string(), kSelfTestCache, engine->device());
+  {
+    BackgroundSelfTest beside(open_fake, kept_verdicts(cache), options_.notice);
+    EXPECT_TRUE(beside.look_at(plan).empty()) << "nothing is known yet";
+    beside.wait();
+  }
+  ASSERT_EQ(notices_.size(), 1u);
+  EXPECT_TRUE(notices_[0].starts_with("Kernel linear.wgsl.matvec computes wrongly on \"fake\" ("))
+      << notices_[0];
+  BackgroundSelfTest next(open_fake, kept_verdicts(cache), options_.notice);
+  const WrongVariants wrong = next.look_at(plan);
+  ASSERT_EQ(wrong.size(), 1u);
+  EXPECT_EQ(wrong.begin()->first, kWrong);
+  next.wait();
+  EXPECT_EQ(notices_.size(), 1u);
+}
+
+TEST_F(DeviceMeasurementsTest, ATestThatEndsEarlyGoesOnAtTheNextStart) {
+  options_.find_wrong = nullptr;
+  const auto engine = load(std::make_unique<FakeDevice>());
+  ASSERT_NE(engine, nullptr);
+  const Plan& plan = engine->compiled().plan;
+  FakeDevice device;
+  size_t calls = 0;
+  const auto begun = test_plan(device, plan, {}, [&](const Verdicts&) { return ++calls < 2; });
+  ASSERT_TRUE(begun) << begun.error().message;
+  const auto whole = test_plan(device, plan, {});
+  ASSERT_TRUE(whole) << whole.error().message;
+  EXPECT_EQ(calls, 2u);
+  EXPECT_LT(begun->size(), whole->size());
+  EXPECT_EQ(test_plan(device, plan, *begun).value(), *whole);
 }
 
 TEST_F(DeviceMeasurementsTest, NothingIsTestedWhenNobodyAsks) {

@@ -173,6 +173,7 @@ Result<std::unique_ptr<Engine>> Engine::load(ModelFiles files, std::unique_ptr<B
   engine->files_ = std::move(files);
   engine->backend_ = std::move(backend);
   engine->clock_ = clock;
+  engine->find_wrong_ = options.find_wrong;
   // A large vocabulary takes as long as a quarter of the weights' way to a fast device.
   std::optional<Result<Tokenizer>> tokenizer;
   BackgroundTask reading([&] {

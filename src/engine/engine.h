@@ -205,6 +205,7 @@ class Engine {
   std::unique_ptr<Program> program_;
   RestorableProgram* restorable_ = nullptr;  // the same; null: what is lost stays lost
   std::function<Result<std::unique_ptr<Backend>>()> reopen_;
+  FindWrong find_wrong_;  // kept alive: it may test kernels beside the steps
   std::function<void(std::string_view)> notice_;
   std::optional<Tokenizer> tokenizer_;
   GenerationParams defaults_;

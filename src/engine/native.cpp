@@ -15,6 +15,7 @@
 #include "formats/native_files.h"
 #include "hub/cache.h"
 #include "hub/settings.h"
+#include "tune/background_self_test.h"
 #include "tune/device_measurements.h"
 #include "tune/quantized_cache.h"
 
@@ -264,6 +265,23 @@ Result<std::unique_ptr<Backend>> open_backend(const OpenOptions& options) {
   return backend;
 }
 
+namespace {
+
+/// The self-test: in front of the first step on a GPU, beside it on a software driver.
+FindWrong wrong_kernels_finder(const DeviceInfo& device, const OpenOptions& options) {
+  if (!device.software) {
+    return [](Backend& on, const Plan& plan) {
+      return find_wrong_kernels(on, plan, self_test_cache(on.device()));
+    };
+  }
+  const auto beside = std::make_shared<BackgroundSelfTest>(
+      [again = device_options(options, device)] { return open_backend(again); },
+      kept_verdicts(self_test_cache(device)), options.notice);
+  return [beside](Backend&, const Plan& plan) { return beside->look_at(plan); };
+}
+
+}  // namespace
+
 void recall_device(const DeviceInfo& device, OpenOptions& options) {
   if (device.backend == BackendKind::kCpu) return;
   if (options.use_tuned) recall_tuned(device, options.advice);
@@ -287,9 +305,7 @@ Result<std::unique_ptr<Engine>> Engine::open(const OpenOptions& options) {
   recall_device(backend->device(), own);
   if (own.free_memory == 0) own.free_memory = free_memory(*backend);
   if (options.self_test && !options.find_wrong) {
-    own.find_wrong = [](Backend& on, const Plan& plan) {
-      return find_wrong_kernels(on, plan, self_test_cache(on.device()));
-    };
+    own.find_wrong = wrong_kernels_finder(backend->device(), options);
   }
   if (!options.quantize.empty() && !options.prepared) {
     own.prepared = [&](const TensorFile& tensors, const Graph& graph) {

@@ -23,6 +23,8 @@ struct AdapterOption {
   double scale = 1;          // of what it adds to the model
 };
 
+using FindWrong = std::function<Result<WrongVariants>(Backend&, const Plan&)>;
+
 struct OpenOptions {
   std::string model;               // as find_model takes it; "": the built-in model
   std::string backend = "auto";    // auto, cuda, webgpu or cpu
@@ -63,8 +65,9 @@ struct OpenOptions {
   /// into the cache of quantised matrices.
   std::function<Result<TensorFile>(const TensorFile&, const Graph&)> prepared;
   /// Looks at a plan before it runs and gives the variants of it that compute wrongly, with what
-  /// shows it; open() asks the self-test. Asked again for what is chosen in their place.
-  std::function<Result<WrongVariants>(Backend&, const Plan&)> find_wrong;
+  /// shows it; open() asks the self-test. Asked again for what is chosen in their place. It lives
+  /// as long as the engine.
+  FindWrong find_wrong;
   std::function<void(const Plan&)> planned;  // sees the plan before it runs
   /// Opens the device again after it was lost; open() sets it. Without it a loss is an error. Like
   /// `notice`, which tells of it, it is called as long as the engine lives.

@@ -41,11 +41,15 @@ void recall_verdicts(const DeviceInfo& device, VariantAdvice& advice) {
   }
 }
 
+KeptVerdicts kept_verdicts(MeasurementCache cache) {
+  const auto shared = std::make_shared<MeasurementCache>(std::move(cache));
+  return {.read = [shared] { return shared->read(); },
+          .write = [shared](const Json& verdicts) { shared->write(verdicts); }};
+}
+
 Result<WrongVariants> find_wrong_kernels(Backend& backend, const Plan& plan,
                                          const MeasurementCache& cache) {
-  return find_wrong_kernels(backend, plan,
-                            {.read = [&] { return cache.read(); },
-                             .write = [&](const Json& verdicts) { cache.write(verdicts); }});
+  return find_wrong_kernels(backend, plan, kept_verdicts(cache));
 }
 
 }  // namespace tokamak

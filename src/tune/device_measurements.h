@@ -1,7 +1,7 @@
 // Where open() finds what earlier runs have learnt of a device. Native programs only.
 #pragma once
+#include "tune/kept_verdicts.h"
 #include "tune/measurement_cache.h"
-#include "tune/self_test.h"
 
 namespace tokamak {
 
@@ -16,6 +16,9 @@ std::string cache_problem();
 void recall_tuned(const DeviceInfo& device, VariantAdvice& advice);
 /// Adds to `advice` the kernels that have failed the self-test on the device.
 void recall_verdicts(const DeviceInfo& device, VariantAdvice& advice);
+
+/// That part of the user's cache as the self-test reads and writes it.
+KeptVerdicts kept_verdicts(MeasurementCache cache);
 
 /// Tests what `cache` says nothing of, and keeps the verdicts there.
 Result<WrongVariants> find_wrong_kernels(Backend& backend, const Plan& plan,

@@ -3,15 +3,12 @@
 #include "kernels/sources.h"
 
 namespace tokamak {
-namespace {
 
 Json to_json(const Verdicts& verdicts) {
   Json out{Json::Object{}};
   for (const auto& [program, verdict] : verdicts) out.set(program, verdict);
   return out;
 }
-
-}  // namespace
 
 Verdicts read_verdicts(const Json& kept) {
   Verdicts verdicts;

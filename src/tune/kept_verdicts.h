@@ -11,6 +11,8 @@ namespace tokamak {
 
 /// What of a JSON object are verdicts; none where it is something else.
 Verdicts read_verdicts(const Json& kept);
+/// The object that read_verdicts() reads.
+Json to_json(const Verdicts& verdicts);
 
 /// Names the device, its driver and these kernels: verdicts on others count for nothing.
 std::string verdicts_name(const DeviceInfo& device);

@@ -388,18 +388,23 @@ std::string program_text(const Step& step) {
   return text;
 }
 
-Result<Verdicts> test_plan(Backend& backend, const Plan& plan, Verdicts known) {
+Result<Verdicts> test_plan(Backend& backend, const Plan& plan, Verdicts known,
+                           const std::function<bool(const Verdicts&)>& goes_on) {
   std::vector<Programs> about;
   const std::vector<Job> jobs = jobs_for(plan, backend.device(), known, about);
-  for (const std::string& program : about | std::views::join) known[program];
-  if (jobs.empty()) return known;
-  TOK_TRY(run_and_judge(jobs, backend, nullptr, {}, [&](const Job& job, const std::string& wrong) {
+  const auto judge = [&](const Job& job, const std::string& wrong) {
     for (const std::string& program : about[job.kernel]) {
       std::string& failure = known[program];
-      if (!failure.empty() || wrong.empty()) continue;
-      failure = fmt::format("{}: {}", job.test->name, wrong);
+      if (failure.empty() && !wrong.empty()) failure = fmt::format("{}: {}", job.test->name, wrong);
     }
-  }));
+  };
+  for (std::span<const Job> rest = jobs; !rest.empty();) {
+    const std::span<const Job> group = goes_on ? first_kernels(rest, 1) : rest;
+    TOK_TRY(run_and_judge(group, backend, nullptr, {}, judge));
+    rest = rest.subspan(group.size());
+    if (goes_on && !goes_on(known)) return known;
+  }
+  for (const std::string& program : about | std::views::join) known[program];
   return known;
 }
 

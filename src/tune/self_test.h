@@ -62,9 +62,11 @@ using Verdicts = std::map<std::string, std::string, std::less<>>;
 
 /// Tests the programs that `plan` runs and `known` says nothing of, each on one case in steps of
 /// one token and one in larger steps, as far as `plan` has them, and gives `known` with the new
-/// verdicts; one for which there is no case counts as right. An error only when the device is lost
-/// or out of memory.
-Result<Verdicts> test_plan(Backend& backend, const Plan& plan, Verdicts known);
+/// verdicts; one for which there is no case counts as right. With `goes_on` they are tested one
+/// variant after another: it is called after each, with the verdicts so far, and says whether to go
+/// on. An error only when the device is lost or out of memory.
+Result<Verdicts> test_plan(Backend& backend, const Plan& plan, Verdicts known,
+                           const std::function<bool(const Verdicts&)>& goes_on = {});
 
 /// The variants of `plan` that a verdict says are wrong.
 WrongVariants wrong_variants(const Plan& plan, const Verdicts& verdicts);

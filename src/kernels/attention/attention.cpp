@@ -235,11 +235,13 @@ std::string tile_refuses(const Problem& p, const DeviceInfo&) {
   return "";
 }
 
-Launch tile_launch(const Problem& p, const DeviceInfo&) {
+Launch tile_launch(const Problem& p, const DeviceInfo& device) {
   const uint32_t tokens = kTileRows / head_group(p);
   Launch launch = attention_base(p, kTileThreads);
   launch.constants.push_back({"TOKENS", tokens});
-  launch.sources.insert(launch.sources.end(), {"attention/attention_tile.wgsl", "wgsl/entry.wgsl"});
+  launch.sources.insert(launch.sources.end(),
+                        {device.software ? "wgsl/rounds_hidden.wgsl" : "wgsl/rounds.wgsl",
+                         "attention/attention_tile.wgsl", "wgsl/entry.wgsl"});
   launch.grid = {.x = {uint32_t(p.inputs[1].shape[2])}, .y = {1, tokens, true}};
   return launch;
 }

@@ -64,7 +64,7 @@ fn run(group: vec3<u32>, lane: u32) {
     workgroupBarrier();
 
     var scores = array<vec4<f32>, 2>();
-    for (var chunk = 0u; chunk < PAIRS; chunk += CHUNK) {
+    for (var chunk = 0u; chunk < rounds(PAIRS); chunk += CHUNK) {
       // Each lane brings in one pair of elements of four rows and of four keys.
       let pair = chunk + part;
       var rows = array<vec2<f32>, 4>();
@@ -102,7 +102,7 @@ fn run(group: vec3<u32>, lane: u32) {
     partial[part * QUADS + quad] = max(scores[0], scores[1]);
     workgroupBarrier();
     var now_largest = largest;
-    for (var i = 0u; i < PARTS; i++) {
+    for (var i = 0u; i < rounds(PARTS); i++) {
       now_largest = max(now_largest, partial[i * QUADS + quad]);
     }
     let shrink = exp(largest - now_largest);
@@ -135,7 +135,7 @@ fn run(group: vec3<u32>, lane: u32) {
   partial[part * QUADS + quad] = total;
   workgroupBarrier();
   total = vec4(0.0);
-  for (var i = 0u; i < PARTS; i++) {
+  for (var i = 0u; i < rounds(PARTS); i++) {
     total += partial[i * QUADS + quad];
   }
   for (var i = 0u; i < 4u; i++) {
