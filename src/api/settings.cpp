@@ -86,6 +86,7 @@ constexpr Setting<ModelOptions> kModelSettings[] = {
     {"kv", set<&ModelOptions::kv>},
     {"quantize", set<&ModelOptions::quantize>},
     {"image_pixels", set<&ModelOptions::image_pixels>},
+    {"batch_invariant", set<&ModelOptions::batch_invariant>},
     {"pooling", set<&ModelOptions::pooling>},
     {"adapter", set<&ModelOptions::adapters>},
     {"has_thread", set<&ModelOptions::has_thread>},

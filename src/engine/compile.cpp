@@ -74,7 +74,7 @@ Result<Plan> capture_worthwhile(const Graph& graph, const DeviceInfo& device,
 /// Makes the graphs of all phases from the unfused one, at the same time: each takes some 8 ms of a
 /// model of 30 layers.
 Result<void> fuse_graphs(Engine::Compiled& compiled, const fuse::DisabledPasses& disabled,
-                         bool has_batches) {
+                         bool has_batches, bool batch_invariant) {
   compiled.fused = compiled.short_steps = compiled.unfused;
   compiled.one_token = fuse::for_one_token(compiled.unfused);
   compiled.sampled = fuse::with_list(compiled.one_token);
@@ -85,7 +85,9 @@ Result<void> fuse_graphs(Engine::Compiled& compiled, const fuse::DisabledPasses&
   };
   const bool has_logits = compiled.gives_text();
   // Where workgroups take turns, short steps are as all others.
-  const bool has_short = compiled.target.is_parallel;
+  const bool has_short = compiled.target.is_parallel && !batch_invariant;
+  const fuse::Steps of_one = batch_invariant ? fuse::Steps::kMany : fuse::Steps::kOne;
+  const fuse::Steps of_batch = batch_invariant ? fuse::Steps::kMany : fuse::Steps::kDecode;
   Result<std::vector<uint32_t>> batch_sampled, batch_greedy;
   if (has_batches) {
     compiled.batch_sampled = compiled.sampled;
@@ -94,20 +96,20 @@ Result<void> fuse_graphs(Engine::Compiled& compiled, const fuse::DisabledPasses&
   {
     const BackgroundTask run_batch([&] {
       if (!has_batches) return;
-      run(compiled.batch_sampled, fuse::Steps::kDecode, batch_sampled);
-      run(compiled.batch_greedy, fuse::Steps::kDecode, batch_greedy);
+      run(compiled.batch_sampled, of_batch, batch_sampled);
+      run(compiled.batch_greedy, of_batch, batch_greedy);
     });
     const BackgroundTask run_many([&] { run(compiled.fused, fuse::Steps::kMany, many); });
     const BackgroundTask run_short([&] {
       if (has_short) run(compiled.short_steps, fuse::Steps::kShort, short_steps);
     });
     const BackgroundTask run_sampled([&] {
-      if (has_logits) run(compiled.sampled, fuse::Steps::kOne, sampled);
+      if (has_logits) run(compiled.sampled, of_one, sampled);
     });
     const BackgroundTask run_greedy([&] {
-      if (has_logits) run(compiled.greedy, fuse::Steps::kOne, greedy);
+      if (has_logits) run(compiled.greedy, of_one, greedy);
     });
-    run(compiled.one_token, fuse::Steps::kOne, one);
+    run(compiled.one_token, of_one, one);
   }
   for (const auto* counts :
        {&many, &short_steps, &sampled, &greedy, &batch_sampled, &batch_greedy}) {
@@ -127,6 +129,7 @@ Result<Engine::Compiled> compile_as_asked(const ModelFiles& files, const DeviceI
   Engine::Compiled out;
   out.disabled_passes = options.disabled_passes;
   out.target = fusion_target(device);
+  if (options.batch_invariant) out.target.has_library = false;  // it chooses by the rows of a step
   TOK_TRY(out.facts, architecture->facts(config));
   TOK_TRY(out.encoder, find_encoder(description, options));
   TOK_TRY(check_task(out, options.task));
@@ -164,7 +167,7 @@ Result<Engine::Compiled> compile_as_asked(const ModelFiles& files, const DeviceI
     TOK_TRY(add_adapters(out.unfused, files.adapters));
   }
   const bool has_batches = build.sequences > 1 && out.gives_text();
-  TOK_TRY(fuse_graphs(out, options.disabled_passes, has_batches));
+  TOK_TRY(fuse_graphs(out, options.disabled_passes, has_batches, options.batch_invariant));
   if (out.vision) {
     build.own_angles = out.vision->angles.has_value();
     build.own_ends_in_windows = out.vision->only_in_windows;
@@ -174,16 +177,18 @@ Result<Engine::Compiled> compile_as_asked(const ModelFiles& files, const DeviceI
     TOK_TRY(
         fuse::run_pipeline(out.images, fuse::Steps::kMany, options.disabled_passes, out.target));
   }
+  // Whether kernels are chosen by how many rows a step has.
+  const bool by_rows = !options.batch_invariant;
   CaptureOptions capturing{.phases = {}, .forced = options.forced, .advice = options.advice};
   capturing.advice.preferred.insert(out.hints.kernels.begin(), out.hints.kernels.end());
   if (build.chunk > 1) capturing.phases.push_back({"prefill", build.chunk});
   // Without matrix units longer steps have the same kernels.
   const bool has_matrix = (device.features & kFeatureSubgroupMatrix) != 0;
-  if (has_matrix && build.chunk > kShortChunk) {
+  if (has_matrix && build.chunk > kShortChunk && by_rows) {
     capturing.phases.push_back({"short", kShortChunk});
   }
   const auto add_short = [&](const char* phase, uint32_t tokens) {
-    if (build.chunk <= tokens) return;
+    if (build.chunk <= tokens || !by_rows) return;
     capturing.phases.push_back({phase, tokens, PhaseKind::kPrefill, &out.short_steps});
   };
   // On a processor's cores they have the kernels of longer steps.
@@ -201,7 +206,7 @@ Result<Engine::Compiled> compile_as_asked(const ModelFiles& files, const DeviceI
   if (out.gives_text()) {
     const auto add_long_context = [&](const char* phase, PhaseKind kind, const Graph& near,
                                       std::optional<Graph>& own) {
-      if (out.context > kLongContext) own = fuse::for_long_context(near, out.target);
+      if (out.context > kLongContext && by_rows) own = fuse::for_long_context(near, out.target);
       if (own) capturing.phases.push_back({phase, 1, kind, &*own, kLongContext});
     };
     add_long_context("decode_long", PhaseKind::kDecode, out.one_token, long_context[0]);
@@ -213,7 +218,7 @@ Result<Engine::Compiled> compile_as_asked(const ModelFiles& files, const DeviceI
   if (has_batches) {
     // Kernels differ for few rows, some and many.
     for (const uint32_t most : {kSmallBatch, 32u, kMaxSequences}) {
-      const uint32_t rows = std::min(most, build.sequences);
+      const uint32_t rows = by_rows ? std::min(most, build.sequences) : build.sequences;
       capturing.phases.push_back(
           {fmt::format("sampled_{}", rows), rows, PhaseKind::kSampled, &out.batch_sampled});
       capturing.phases.push_back(
@@ -222,6 +227,7 @@ Result<Engine::Compiled> compile_as_asked(const ModelFiles& files, const DeviceI
     }
   }
   capturing.slots = build.sequences;
+  if (!by_rows) capturing.rows_for_kernels = std::max(build.chunk, 2u);
   TOK_TRY(out.plan, capture_worthwhile(out.fused, device, std::move(capturing)));
   return out;
 }

@@ -4,7 +4,6 @@
 //   auto engine = tokamak::Engine::open({.model = "path/to/model"});
 //   if (!engine) return report(engine.error());
 //   auto result = (*engine)->generate("Once upon a time", {.max_tokens = 64}, callbacks);
-//
 // It is not for use by two threads at once.
 #pragma once
 #include <memory>
@@ -205,7 +204,7 @@ class Engine {
   std::unique_ptr<Program> program_;
   RestorableProgram* restorable_ = nullptr;  // the same; null: what is lost stays lost
   std::function<Result<std::unique_ptr<Backend>>()> reopen_;
-  FindWrong find_wrong_;  // kept alive: it may test kernels beside the steps
+  FindWrong find_wrong_;  // it may test kernels beside the steps
   std::function<void(std::string_view)> notice_;
   std::optional<Tokenizer> tokenizer_;
   GenerationParams defaults_;
@@ -218,8 +217,8 @@ class Engine {
   std::unique_ptr<ImageEncoder> image_encoder_;  // null: for text only
   /// Shared, since only native programs know what it takes to destroy it.
   std::shared_ptr<Transcriber> transcriber_;
-  std::shared_ptr<Codec> codec_;          // the same
-  std::function<void()> device_goes_;     // tells the codec
+  std::shared_ptr<Codec> codec_;  // the same; it is told
+  std::function<void()> device_goes_;
   std::shared_ptr<Narrator> narrator_;    // the same
   std::unique_ptr<Scheduler> scheduler_;  // the last: it refers to others
 };
@@ -232,7 +231,7 @@ Result<Tokenizer> make_tokenizer(const ModelFiles& files);
 Result<std::string> render_chat(const ModelFiles& files, const Json& variables,
                                 std::string_view instead = {});
 
-/// The text of those files' chat template of that name; an error names those that there are.
+/// The chat template of that name; an error names those that there are.
 Result<std::string> chat_template_named(const ModelFiles& files, std::string_view name);
 
 /// Chooses a device: what `backend` and `device` say, else the best there is, else the CPU.

@@ -45,7 +45,10 @@ struct OpenOptions {
   uint64_t image_pixels = 0;
   /// False: a model that reads no images is opened for text all the same.
   bool needs_images = true;
-  bool all_logits = false;         // logits of every token, not only of the last
+  bool all_logits = false;  // logits of every token, not only of the last
+  /// The same tokens of a seed whatever runs beside: every row of every step is computed by the
+  /// kernels of long steps, which is slower where few tokens are in a step.
+  bool batch_invariant = false;
   std::string quantize;            // q8 or q4: pack the matrices of floats at load
   std::string pooling;             // mean, last or cls: embeddings of a model without modules.json
   bool use_f16 = true;             // false: only kernels that need no f16

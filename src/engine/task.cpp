@@ -155,6 +155,13 @@ Result<BuildOptions> build_options(const Engine::Compiled& compiled, const Tenso
                 kMaxSequences);
   }
   if (gives_text && !options.all_logits) build.sequences = options.sequences;
+  if (options.batch_invariant) {
+    if (!gives_text || options.all_logits) {
+      return fail(ErrorCode::kUsage, "batch_invariant is for generating text, of which {} does {}.",
+                  compiled.facts.architecture, gives_text ? "something else here" : "none");
+    }
+    build.sequences = std::max(build.sequences, 2u);  // one alone has a head of its own
+  }
   const uint32_t pages = ceil_div(build.context, kPageTokens);
   if (options.cache_tokens != 0) {
     build.cache_pages = ceil_div(options.cache_tokens, kPageTokens);

@@ -227,11 +227,15 @@ TEST(Variants, EveryEmbeddedFileBelongsToAVariant) {
                            "one_row_each", "sequences", "step_rows"}) {
     used.insert(fmt::format("wgsl/{}.wgsl", name));
   }
+  std::vector devices(2, full_webgpu());
+  devices[1].software = true;
   const auto note = [&](const Problem& problem) {
     for (const KernelVariant& variant : all_variants()) {
       if (!takes(variant, problem)) continue;
-      for (const std::string& source : variant.launch(problem, full_webgpu()).sources) {
-        used.insert(source.starts_with(kSecond) ? source.substr(kSecond.size()) : source);
+      for (const DeviceInfo& device : devices) {
+        for (const std::string& source : variant.launch(problem, device).sources) {
+          used.insert(source.starts_with(kSecond) ? source.substr(kSecond.size()) : source);
+        }
       }
     }
   };
@@ -244,11 +248,10 @@ TEST(Variants, EveryEmbeddedFileBelongsToAVariant) {
           if (auto* attention = std::get_if<Attention>(&op)) attention->softcap = cap;
           if (auto* attention = std::get_if<StepAttention>(&op)) attention->softcap = cap;
           Problem problem = with_matrix(ordinary(op, 64), dtype);
-          note(problem);
-          problem.max_tokens = 8;
-          note(problem);
-          problem.max_tokens = 1;
-          note(problem);
+          for (const uint32_t tokens : {problem.max_tokens, 8u, 1u}) {
+            problem.max_tokens = tokens;
+            note(problem);
+          }
           if (std::holds_alternative<Linear>(op) || std::holds_alternative<Scale>(op) ||
               std::holds_alternative<Route>(op) || std::holds_alternative<ShortConv>(op) ||
               std::holds_alternative<ExpertMix>(op) || std::holds_alternative<LayerNorm>(op)) {

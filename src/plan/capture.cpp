@@ -16,6 +16,13 @@ bool chooses_token(const Op& op) {
   return std::holds_alternative<NextToken>(op) || std::holds_alternative<SampleToken>(op);
 }
 
+/// Whether the op follows the logits: it compares and copies them.
+bool follows_logits(const Op& op) {
+  return chooses_token(op) || std::holds_alternative<BlockArgmax>(op) ||
+         std::holds_alternative<BlockMaxima>(op) || std::holds_alternative<TopKBlocks>(op) ||
+         std::holds_alternative<TopKTokens>(op);
+}
+
 /// The input that holds the token ids, which are part of the batch.
 constexpr std::string_view kTokenIds = "tokens";
 
@@ -185,6 +192,10 @@ class Capture {
                     .max_tokens = is_for_outputs ? outputs : phase.max_tokens,
                     .cut = step.cut,
                     .decodes = decodes(phase.kind)};
+    if (options_.rows_for_kernels != 0 && !follows_logits(node.op)) {
+      problem.max_tokens = options_.rows_for_kernels;
+      problem.decodes = false;
+    }
     const auto seen = [&](TensorDesc tensor) {
       for (Dim& dim : tensor.shape) {
         if (dim == kOutputs) dim = outputs > 1 ? kTokens : 1;

@@ -185,6 +185,10 @@ struct CaptureOptions {
   ForcedVariants forced;
   VariantAdvice advice = {};
   uint32_t slots = 1;  // sequences that the plan shall hold at once
+  /// Unless 0: in steps of any phase a row is computed by the kernels for steps of that many rows,
+  /// those of its head included, and so to the same bits whatever is beside it. REQUIRES: two slots
+  /// or more, and graphs that are the same but for the choice of the next token.
+  uint32_t rows_for_kernels = 0;
 };
 
 /// Chooses a kernel for every node, fixes its constants and grid, and places every tensor in a

@@ -16,8 +16,10 @@ struct Batch : testing::TestWithParam<std::tuple<std::string, DeviceSetup>> {
 
   void SetUp() override { require_device(setup); }
 
-  std::unique_ptr<Engine> open_for(uint32_t sequences, uint32_t cache_tokens = 0) {
+  std::unique_ptr<Engine> open_for(uint32_t sequences, uint32_t cache_tokens = 0,
+                                   bool batch_invariant = false) {
     DeviceSetup changed = setup;
+    changed.options.batch_invariant = batch_invariant;
     if (setup.name == "cpu") changed.options.disabled_passes = kRoundingPasses;
     changed.options.context = kContext;
     changed.options.chunk = 24;
@@ -152,11 +154,46 @@ TEST_P(Batch, ComputesAgainWhatHadToGiveItsPagesBack) {
   EXPECT_TRUE(outcome.stats.preemptions > 0 || setup.name != "cpu");
 }
 
+/// On a device, opened for that.
+struct BatchInvariant : Batch {};
+
+TEST_P(BatchInvariant, GivesTheVeryNumbersWhateverRunsBeside) {
+  const auto engine = open_for(kSequences, kContext + 16, true);
+  ASSERT_NE(engine, nullptr);
+  std::vector<Request> requests = requests_for(engine->compiled().facts.vocab);
+  std::vector<std::vector<float>> logprobs(requests.size());
+  for (uint32_t i = 0; i < requests.size(); ++i) {
+    requests[i].params.max_tokens += 14;
+    if (i % 2 == 1) continue;  // these run ahead of the host
+    requests[i].params.logprobs = true;
+    requests[i].callbacks.token = [&logprobs, i](uint32_t, const Logprobs* own) {
+      logprobs[i].push_back(own->chosen.logprob);
+    };
+  }
+  const Outcome together = run_all(*engine, requests);
+  EXPECT_GT(together.stats.preemptions, 0u);
+  EXPECT_GT(together.stats.cached_tokens, 0u);
+  const auto again = open_for(kSequences, 0, true);  // which has kept no prefixes
+  ASSERT_NE(again, nullptr);
+  const auto before = std::exchange(logprobs, {requests.size(), std::vector<float>()});
+  expect_same(run_alone(*again, requests), together, true);
+  EXPECT_EQ(logprobs, before);
+}
+
 const std::string kModels[] = {"gemma3_hub",       "gemma4_moe",    "gemma4_ple",   "lfm2",
                                "llama_tied_rope3", "phi3_longrope", "qwen3_5_text", "qwen3_moe"};
 
 INSTANTIATE_TEST_SUITE_P(Models, Batch,
                          testing::ValuesIn(in_turn(kModels, {{"cpu", "webgpu_f32"}, {"cpu"}})),
+                         [](const auto& one) {
+                           return std::get<0>(one.param) + "_" + std::get<1>(one.param).name;
+                         });
+
+/// With windows, recurrent states and experts.
+const std::string kFewModels[] = {"gemma3_hub", "qwen3_5_text", "qwen3_moe"};
+
+INSTANTIATE_TEST_SUITE_P(Models, BatchInvariant,
+                         testing::ValuesIn(in_turn(kFewModels, {{"webgpu_f32", "webgpu_matrix"}})),
                          [](const auto& one) {
                            return std::get<0>(one.param) + "_" + std::get<1>(one.param).name;
                          });

@@ -149,6 +149,11 @@ void ModelFlags::add_device_options(App& command) {
       ->capture_default_str()
       ->check(OneOf({"auto", "f32", "f16", "q8"}))
       ->group(kDeviceOptions);
+  command
+      .add_flag("--batch-invariant", options_.batch_invariant,
+                "the same tokens of a seed whatever else runs, by the kernels of long steps in "
+                "every step: slower where few sequences generate")
+      ->group(kDeviceOptions);
   add_memory_option(command);
 }
 

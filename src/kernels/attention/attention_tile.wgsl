@@ -48,7 +48,8 @@ fn run(group: vec3<u32>, lane: u32) {
     from_positions[i] = seen_from(positions[i]);
     until_positions[i] = seen_until(tile.slot, positions[i]);
   }
-  let first = seen_from(position_of(tile.first));
+  // A row's keys are in the same blocks whatever the tile's other rows are.
+  let first = seen_from(position_of(tile.first)) / KEYS * KEYS;
   let end = seen_until(tile.slot, position_of(tile.end - 1u));
 
   var sums: array<array<vec4<f32>, 2>, OWN_PAIRS>;
