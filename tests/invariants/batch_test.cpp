@@ -189,11 +189,18 @@ INSTANTIATE_TEST_SUITE_P(Models, Batch,
                            return std::get<0>(one.param) + "_" + std::get<1>(one.param).name;
                          });
 
-/// With windows, recurrent states and experts.
-const std::string kFewModels[] = {"gemma3_hub", "qwen3_5_text", "qwen3_moe"};
+/// Windows, recurrent states and experts, on each kind of device that there is.
+ModelSetups invariant_setups() {
+  static const std::string models[] = {"gemma3_hub", "qwen3_5_text", "qwen3_moe"};
+  ModelSetups all = in_turn(models, {{"webgpu_f32", "webgpu_matrix"}});
+  for (const DeviceSetup& setup : setups()) {
+    if (setup.options.backend != "cuda") continue;
+    for (const std::string& model : models) all.emplace_back(model, setup);
+  }
+  return all;
+}
 
-INSTANTIATE_TEST_SUITE_P(Models, BatchInvariant,
-                         testing::ValuesIn(in_turn(kFewModels, {{"webgpu_f32", "webgpu_matrix"}})),
+INSTANTIATE_TEST_SUITE_P(Models, BatchInvariant, testing::ValuesIn(invariant_setups()),
                          [](const auto& one) {
                            return std::get<0>(one.param) + "_" + std::get<1>(one.param).name;
                          });
