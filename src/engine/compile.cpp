@@ -227,7 +227,7 @@ Result<Engine::Compiled> compile_as_asked(const ModelFiles& files, const DeviceI
     }
   }
   capturing.slots = build.sequences;
-  if (!by_rows) capturing.rows_for_kernels = std::max(build.chunk, 2u);
+  if (!by_rows) capturing.rows_for_kernels = std::clamp(build.chunk, 2u, fuse::kShortStep);
   TOK_TRY(out.plan, capture_worthwhile(out.fused, device, std::move(capturing)));
   return out;
 }

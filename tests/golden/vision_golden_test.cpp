@@ -35,7 +35,7 @@ TEST_P(VisionGolden, TowersGiveTheRecordedRows) {
   for (const Json& entry : golden.find("tower")->as_array()) {
     const std::string& file = entry.find("file")->as_string();
     SCOPED_TRACE(file);
-    const auto encoded = (*encoder)->encode(image_of(file), **backend);
+    const auto encoded = (*encoder)->encode(image_of(file), "", **backend);
     ASSERT_TRUE(encoded) << encoded.error().message;
     const TensorInfo* expected = arrays->find(
         entry.find(entry.find("merged") != nullptr ? "merged" : "projected")->as_string());
