@@ -59,8 +59,8 @@ struct ModelOptions {
   std::string quantize;     // q8 or q4: pack matrices of floats while loading
   uint64_t image_pixels = 0;  // most of an image, to which larger ones are made smaller, 1 << 20
                               // for example; 0: the model is opened for text only
-  /// Every seed gives the same tokens whatever else the model does at the time, which is slower
-  /// where few sequences generate.
+  /// Every seed gives the same tokens whatever else the model does at the time, at half of the
+  /// speed for many sequences and less for few.
   bool batch_invariant = false;
   std::vector<Adapter> adapters;  // that requests may choose
   std::string pooling;            // mean, last or cls: embeddings of a model without modules.json

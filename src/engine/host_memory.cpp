@@ -1,9 +1,13 @@
-// The host's memory, as Linux tells it, or at least how much there is in all.
+// The host's memory, as Linux tells it, or at least how much there is in all, and what a container
+// may use of it.
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
+#include <sstream>
 #include <string>
 
+#include "engine/control_group.h"
 #include "engine/memory.h"
 
 namespace tokamak {
@@ -19,6 +23,14 @@ uint64_t available_bytes() {
   return 0;
 }
 
+/// What there is, whoever may use it.
+uint64_t free_machine_memory() {
+  const uint64_t available = available_bytes();
+  if (available != 0) return available;
+  const long pages = ::sysconf(_SC_PHYS_PAGES), page_bytes = ::sysconf(_SC_PAGESIZE);
+  return pages > 0 && page_bytes > 0 ? uint64_t(pages) * uint64_t(page_bytes) : 0;
+}
+
 }  // namespace
 
 uint64_t free_memory(const Backend& backend) {
@@ -28,10 +40,12 @@ uint64_t free_memory(const Backend& backend) {
 }
 
 uint64_t free_host_memory() {
-  const uint64_t available = available_bytes();
-  if (available != 0) return available;
-  const long pages = ::sysconf(_SC_PHYS_PAGES), page_bytes = ::sysconf(_SC_PAGESIZE);
-  return pages > 0 && page_bytes > 0 ? uint64_t(pages) * uint64_t(page_bytes) : 0;
+  const uint64_t free = free_machine_memory();
+  std::ostringstream groups;
+  groups << std::ifstream("/proc/self/cgroup").rdbuf();
+  const auto left = bytes_left_by_groups(groups.str(), "/sys/fs/cgroup");
+  // 0 would mean that it is not known.
+  return left ? std::min(free, std::max<uint64_t>(*left, 1)) : free;
 }
 
 }  // namespace tokamak

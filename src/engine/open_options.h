@@ -47,7 +47,7 @@ struct OpenOptions {
   bool needs_images = true;
   bool all_logits = false;  // logits of every token, not only of the last
   /// The same tokens of a seed whatever runs beside: every row of every step is computed by the
-  /// kernels of long steps, which is slower where few tokens are in a step.
+  /// kernels of 64 rows, which is slower.
   bool batch_invariant = false;
   std::string quantize;            // q8 or q4: pack the matrices of floats at load
   std::string pooling;             // mean, last or cls: embeddings of a model without modules.json

@@ -82,7 +82,7 @@ Result<void> Scheduler::submit(UnderWay step, std::vector<Slot> slots, std::vect
 uint32_t Scheduler::prefill_tokens() const {
   uint64_t reading = 0, decoding = 0;
   for (const auto& sequence : sequences_) {
-    if (sequence->slot) ++(sequence->left() > 1 ? reading : decoding);
+    if (sequence->slot && !sequence->is_held) ++(sequence->left() > 1 ? reading : decoding);
   }
   const uint64_t chunk = program_->plan().chunk();
   if (decoding == 0) return uint32_t(chunk);

@@ -43,6 +43,44 @@ Request request_of(uint32_t number, uint32_t vocab) {
   return request;
 }
 
+TEST(HeldRequest, DoesNotShortenTheStepsOverPrompts) {
+  OpenOptions options;
+  options.backend = "cpu";
+  options.context = kContext;
+  options.chunk = 64;
+  options.sequences = 2;
+  Fault none;
+  const auto engine = open_fragile("llama_tied_rope3", none, options);
+  ASSERT_NE(engine, nullptr);
+  Scheduler* scheduler = *engine->scheduler();
+  Request held;
+  held.prompt = {1, 2, 3};
+  held.params.max_tokens = 40;
+  uint32_t generated = 0;
+  held.callbacks.token = [&](uint32_t, const Logprobs*) { ++generated; };
+  const auto id = scheduler->add(std::move(held));
+  ASSERT_TRUE(id) << id.error().message;
+  while (generated == 0) {
+    ASSERT_TRUE(scheduler->step());
+    ASSERT_TRUE(scheduler->wait());
+  }
+  scheduler->hold(*id, true);
+  uint32_t largest = 0;
+  SchedulerObserver observer;
+  observer.step = [&](uint32_t tokens, double, bool is_prefill) {
+    if (is_prefill) largest = std::max(largest, tokens);
+  };
+  scheduler->observe(std::move(observer));
+  Request other;
+  other.prompt.assign(60, 7);
+  other.params.max_tokens = 1;
+  ASSERT_TRUE(scheduler->add(std::move(other)));
+  ASSERT_TRUE(scheduler->run());
+  EXPECT_EQ(largest, 60u) << "nobody waits for a next token";
+  scheduler->cancel_all();
+  ASSERT_TRUE(scheduler->run());
+}
+
 struct Schedules : testing::TestWithParam<std::string> {};
 
 TEST_P(Schedules, GiveEveryRequestItsOwnTokens) {

@@ -151,8 +151,7 @@ void ModelFlags::add_device_options(App& command) {
       ->group(kDeviceOptions);
   command
       .add_flag("--batch-invariant", options_.batch_invariant,
-                "the same tokens of a seed whatever else runs, by the kernels of long steps in "
-                "every step: slower where few sequences generate")
+                "the same tokens of a seed whatever else runs, at half of the speed and less")
       ->group(kDeviceOptions);
   add_memory_option(command);
 }
