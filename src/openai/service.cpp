@@ -70,18 +70,33 @@ Service::~Service() {
   while (!running_.empty()) cancel(running_.begin()->first);
 }
 
-ExchangeId Service::begin(const HttpRequest& request, Sink sink) {
+PreparedRequest Service::prepare(HttpRequest request) {
+  PreparedRequest out = {.request = std::move(request), .route = nullptr};
+  out.route = find_route(out.request);
+  if (!out.route) return out;
+  const Route& route = **out.route;
+  if (route.action == Action::kText) {
+    out.text = prepare_text(out.request, route);
+  } else {
+    out.answer = prepare_answer(out.request, route);
+  }
+  return out;
+}
+
+ExchangeId Service::begin_prepared(PreparedRequest prepared, Sink sink) {
   forget_ended();
+  const HttpRequest& request = prepared.request;
   const auto id = ExchangeId(next_id_++);
   const auto refuse = [&](const ApiError& error) {
     if (!error.allow.empty() && sink.header) sink.header("Allow", error.allow);
     sink.whole(error.status, error.body(dialect_of(request.path)).dump());
     return id;
   };
-  const auto route = find_route(request);
+  const auto& route = prepared.route;
   if (!route) return refuse(route.error());
-  if ((*route)->action == Action::kText) {
-    auto started = start_text(request, **route, sink);
+  if (prepared.text) {
+    if (!*prepared.text) return refuse(prepared.text->error());
+    auto started = start_text(**std::move(prepared.text), **route, sink);
     if (!started) return refuse(started.error());
     if (*started) running_.emplace(id, **std::move(started));
     return id;
@@ -98,7 +113,8 @@ ExchangeId Service::begin(const HttpRequest& request, Sink sink) {
     sink.whole(200, heard->text, heard->content_type);
     return id;
   }
-  const auto answer = plain_answer(request, **route);
+  const auto answer =
+      prepared.answer ? *std::move(prepared.answer) : plain_answer(request, **route);
   if (!answer) return refuse(answer.error());
   sink.whole(200, answer->dump());
   return id;
@@ -152,13 +168,28 @@ Answer<void> Service::check_model(std::string_view asked) const {
   return Refusal(unknown_model(asked, std::span(&names_, 1)));
 }
 
-Answer<std::optional<Service::Running>> Service::start_text(const HttpRequest& request,
-                                                            const Route& route, const Sink& sink) {
-  TOK_TRY(const TextBody body, read_text_body(request.body, route.endpoint));
-  const Fields& fields = body.fields;
+Answer<PreparedText> Service::prepare_text(const HttpRequest& request, const Route& route) {
+  PreparedText out;
+  TOK_TRY(out.body, read_text_body(request.body, route.endpoint));
+  const Fields& fields = out.body.fields;
   TOK_TRY(check_model(fields));
-  const std::string adapter = asked_adapter(card_, fields.model.value_or(""));
-  TOK_TRY(const uint32_t number, answer(adapter_number(engine_->files(), adapter), "model"));
+  out.adapter = asked_adapter(card_, fields.model.value_or(""));
+  TOK_TRY(const uint32_t number, answer(adapter_number(engine_->files(), out.adapter), "model"));
+  if (out.body.only_loads) return out;
+  TOK_TRY(answer(engine_->tokenizer(), "model"));
+  // The length keeps apart what the two say together.
+  const std::string tenant =
+      fmt::format("{}:{}{}", request.tenant.size(), request.tenant, fields.cache_salt.value_or(""));
+  TOK_TRY(out.job, read_text_job(*engine_, chat_, grammars_, fields, out.body.is_chat, tenant));
+  for (Request& prompt : out.job.prompts) prompt.adapter = number;
+  return out;
+}
+
+Answer<std::optional<Service::Running>> Service::start_text(PreparedText prepared,
+                                                            const Route& route, const Sink& sink) {
+  const TextBody& body = prepared.body;
+  const std::string& adapter = prepared.adapter;
+  TextJob& job = prepared.job;
   AnswerHead head = {.id = {},
                      .created = options_.unix_seconds(),
                      .model = adapter.empty() ? options_.model : adapter,
@@ -170,12 +201,8 @@ Answer<std::optional<Service::Running>> Service::start_text(const HttpRequest& r
   }
   TOK_TRY(Scheduler * scheduler, answer(engine_->scheduler(), "model"));
   TOK_TRY(const Tokenizer* tokenizer, answer(engine_->tokenizer(), "model"));
-  // The length keeps apart what the two say together.
-  const std::string tenant =
-      fmt::format("{}:{}{}", request.tenant.size(), request.tenant, fields.cache_salt.value_or(""));
-  TOK_TRY(TextJob job, read_text_job(*engine_, chat_, grammars_, fields, body.is_chat, tenant));
-  for (Request& prompt : job.prompts) {
-    prompt.adapter = number;
+  TOK_TRY(finish_text_job(*engine_, body.fields, body.is_chat, job));
+  for (const Request& prompt : job.prompts) {
     TOK_TRY(answer(scheduler->check(prompt), body.is_chat ? "messages" : "prompt"));
     head.prompt_tokens += prompt.prompt.size();
   }
@@ -197,18 +224,38 @@ Answer<std::optional<Service::Running>> Service::start_text(const HttpRequest& r
   return running;
 }
 
+std::optional<Answer<Json>> Service::prepare_answer(const HttpRequest& request,
+                                                    const Route& route) {
+  switch (route.action) {
+    case Action::kCountTokens: {
+      const auto body = read_text_body(request.body, route.endpoint);
+      if (!body) return Answer<Json>(Refusal(body.error()));
+      const auto is_right = check_model(body->fields);
+      if (!is_right) return Answer<Json>(Refusal(is_right.error()));
+      return count_tokens(*engine_, body->fields, chat_);
+    }
+    case Action::kTokenize:
+      return tokenize(*engine_, request.body);
+    case Action::kDetokenize:
+      return detokenize(*engine_, request.body);
+    case Action::kApplyTemplate:
+      return apply_template(*engine_, request.body, chat_);
+    default:
+      return std::nullopt;
+  }
+}
+
 Answer<Json> Service::plain_answer(const HttpRequest& request, const Route& route) {
   switch (route.action) {
     case Action::kText:
     case Action::kSpeak:
     case Action::kTranscribe:
     case Action::kTranslate:
+    case Action::kCountTokens:
+    case Action::kTokenize:
+    case Action::kDetokenize:
+    case Action::kApplyTemplate:
       break;
-    case Action::kCountTokens: {
-      TOK_TRY(const TextBody body, read_text_body(request.body, route.endpoint));
-      TOK_TRY(check_model(body.fields));
-      return count_tokens(*engine_, body.fields, chat_);
-    }
     case Action::kEmbeddings: {
       TOK_TRY(const Fields fields, read_fields(request.body, route.endpoint));
       TOK_TRY(check_model(fields));
@@ -219,12 +266,6 @@ Answer<Json> Service::plain_answer(const HttpRequest& request, const Route& rout
       TOK_TRY(check_model(fields));
       return rerank(*engine_, fields, options_.model);
     }
-    case Action::kTokenize:
-      return tokenize(*engine_, request.body);
-    case Action::kDetokenize:
-      return detokenize(*engine_, request.body);
-    case Action::kApplyTemplate:
-      return apply_template(*engine_, request.body, chat_);
     case Action::kModels: {
       std::vector<ModelCard> cards = {card_};
       for (const std::string& name : card_.adapters) cards.push_back(called(card_, name));

@@ -16,6 +16,7 @@
 #include "openai/answer_grammar.h"
 #include "openai/exchange.h"
 #include "openai/model_card.h"
+#include "openai/readers.h"
 #include "openai/requested_model.h"
 #include "openai/speech_job.h"
 
@@ -31,6 +32,20 @@ struct ServiceOptions {
 
 enum class ExchangeId : uint64_t {};
 
+struct PreparedText {
+  TextBody body;
+  std::string adapter;  // that it asks for; "" the model as it is
+  TextJob job;          // unless the body only loads
+};
+
+/// A request as far as it is read without the device.
+struct PreparedRequest {
+  HttpRequest request;
+  Answer<const Route*> route;
+  std::optional<Answer<PreparedText>> text;  // of requests for text
+  std::optional<Answer<Json>> answer;        // to those that need no device
+};
+
 /// For one thread, which also runs the engine's scheduler: who calls begin() calls
 /// Scheduler::step() until it has nothing left to do, and speak() while it has_speech(). Embeddings
 /// and transcripts are made within begin().
@@ -43,7 +58,13 @@ class Service {
   /// Cancels what is on its way.
   ~Service();
 
-  ExchangeId begin(const HttpRequest& request, Sink sink);
+  /// Reads JSON, renders templates, makes tokens and compiles grammars: all that takes long where a
+  /// body is large. Another thread may call it while the engine runs, one request after the other.
+  PreparedRequest prepare(HttpRequest request);
+  ExchangeId begin_prepared(PreparedRequest prepared, Sink sink);
+  ExchangeId begin(HttpRequest request, Sink sink) {
+    return begin_prepared(prepare(std::move(request)), std::move(sink));
+  }
   /// The client is gone: its sink is not called again, its tokens are not computed. Does nothing
   /// where the exchange has ended.
   void cancel(ExchangeId id);
@@ -73,9 +94,12 @@ class Service {
   };
 
   Answer<void> start_speech(ExchangeId id, const HttpRequest& request, const Sink& sink);
+  Answer<PreparedText> prepare_text(const HttpRequest& request, const Route& route);
+  /// Nothing where the request needs the device.
+  std::optional<Answer<Json>> prepare_answer(const HttpRequest& request, const Route& route);
   Answer<Json> plain_answer(const HttpRequest& request, const Route& route);
   /// Null where the answer was there at once.
-  Answer<std::optional<Running>> start_text(const HttpRequest& request, const Route& route,
+  Answer<std::optional<Running>> start_text(PreparedText prepared, const Route& route,
                                             const Sink& sink);
   Answer<void> check_model(const Fields& fields) const;
   Answer<void> check_model(std::string_view asked) const;

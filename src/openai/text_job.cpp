@@ -221,7 +221,7 @@ Answer<uint64_t> tokens_with_images(const Engine& engine, uint64_t tokens,
   return tokens;
 }
 
-Answer<TextJob> read_text_job(Engine& engine, const ChatForm& chat, AnswerGrammars& grammars,
+Answer<TextJob> read_text_job(const Engine& engine, const ChatForm& chat, AnswerGrammars& grammars,
                               const Fields& fields, bool is_chat, const std::string& tenant) {
   TextJob job;
   if (fields.seed && *fields.seed != -1) job.seed = uint64_t(*fields.seed);
@@ -241,9 +241,8 @@ Answer<TextJob> read_text_job(Engine& engine, const ChatForm& chat, AnswerGramma
         "Leave out one of them.");
   }
   std::vector<TextRequest> prompts;
-  std::vector<ImageFile> images;
   if (is_chat) {
-    TOK_TRY(images, chat_images(engine, fields));
+    TOK_TRY(job.images, chat_images(engine, fields));
     TOK_TRY(TextRequest prompt, read_chat(engine, chat, fields, std::move(rules), job));
     prompts.push_back(std::move(prompt));
   } else {
@@ -256,20 +255,27 @@ Answer<TextJob> read_text_job(Engine& engine, const ChatForm& chat, AnswerGramma
   for (const TokenMark& mark : job.marks) {
     if (!held.holds_calls) job.form.token_marks.push_back(mark.text);
   }
-  const auto& compiled = engine.compiled();
   for (const TextRequest& asked : prompts) {
     TOK_TRY(Request request, answer(scheduler_request(engine, asked), where));
-    const auto image = [&](size_t i) { return decoded(images[i]); };
-    TOK_TRY(answer(add_images(engine, images.size(), image, request), where));
-    TOK_TRY(request.params.max_tokens,
-            token_limit(fields, is_chat, request.prompt.size(), compiled.context));
-    TOK_TRY(add_rules(request.params.sampling, request.params, fields, compiled.facts.vocab));
+    TOK_TRY(
+        add_rules(request.params.sampling, request.params, fields, engine.compiled().facts.vocab));
     request.params.grammar = held.grammar;
     job.prompts.push_back(std::move(request));
     TOK_TRY(std::string echo, echoes ? echo_of(engine, asked) : Answer<std::string>(""));
     job.echoes.push_back(std::move(echo));
   }
   return job;
+}
+
+Answer<void> finish_text_job(Engine& engine, const Fields& fields, bool is_chat, TextJob& job) {
+  const auto image = [&](size_t i) { return decoded(job.images[i]); };
+  for (Request& request : job.prompts) {
+    TOK_TRY(answer(add_images(engine, job.images.size(), image, request),
+                   is_chat ? "messages" : "prompt"));
+    TOK_TRY(request.params.max_tokens,
+            token_limit(fields, is_chat, request.prompt.size(), engine.compiled().context));
+  }
+  return {};
 }
 
 }  // namespace tokamak::openai

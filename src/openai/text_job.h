@@ -9,7 +9,8 @@
 namespace tokamak::openai {
 
 struct TextJob {
-  std::vector<Request> prompts;     // without callbacks and seeds; max_tokens fit the context
+  std::vector<Request> prompts;     // without callbacks and seeds
+  std::vector<ImageFile> images;    // of the chat, that finish_text_job() puts in their places
   std::vector<std::string> echoes;  // for each prompt, what stands in front of its answers
   uint32_t choices = 1;             // answers to each prompt
   uint32_t shown = 1;               // of them, the best
@@ -21,10 +22,13 @@ struct TextJob {
   bool one_call_only = false;
 };
 
-/// Errors name the field. `is_chat`: the prompt is the messages and not `prompt`. Their images go
-/// through the model's tower. What is kept of them, and of all else, is `tenant`'s alone.
-Answer<TextJob> read_text_job(Engine& engine, const ChatForm& chat, AnswerGrammars& grammars,
+/// Errors name the field. `is_chat`: the prompt is the messages and not `prompt`. What is kept of
+/// it is `tenant`'s alone. Any thread may call it.
+Answer<TextJob> read_text_job(const Engine& engine, const ChatForm& chat, AnswerGrammars& grammars,
                               const Fields& fields, bool is_chat, const std::string& tenant);
+/// What the device is needed for, by the thread that runs the engine: images go through the model's
+/// tower. From then on max_tokens fit the context.
+Answer<void> finish_text_job(Engine& engine, const Fields& fields, bool is_chat, TextJob& job);
 
 /// The files of the images of a chat. Errors: a model that reads text only.
 Answer<std::vector<ImageFile>> chat_images(const Engine& engine, const Fields& fields);

@@ -22,6 +22,7 @@ Result<std::unique_ptr<ServiceLoop>> ServiceLoop::make(std::unique_ptr<Engine> e
   own->loop_ = std::make_unique<EngineLoop>(
       std::move(engine), scheduler,
       EngineLoop::Options{.turned = [loop = own.get()] { loop->end_turn(); }});
+  own->reader_.emplace();
   return own;
 }
 
@@ -34,6 +35,7 @@ ServiceLoop::ServiceLoop(std::unique_ptr<openai::Service> service, Scheduler* sc
 
 ServiceLoop::~ServiceLoop() {
   if (loop_ == nullptr) return;
+  reader_.reset();
   loop_->post([this](Engine&) {
     for (const auto& [id, exchange] : running_) service_->cancel(exchange);
     running_.clear();
@@ -43,10 +45,31 @@ ServiceLoop::~ServiceLoop() {
 }
 
 void ServiceLoop::begin(CallId id, openai::HttpRequest request) {
-  loop_->post([this, id, request = std::move(request)](Engine&) { start(id, request); });
+  {
+    const std::scoped_lock lock(mutex_);
+    unread_.insert(id);
+  }
+  // Jobs are copied where std::function is.
+  auto unread = std::make_shared<openai::HttpRequest>(std::move(request));
+  reader_->post([this, id, unread] {
+    {
+      const std::scoped_lock lock(mutex_);
+      if (!unread_.contains(id)) return;
+    }
+    auto read = std::make_shared<openai::PreparedRequest>(service_->prepare(std::move(*unread)));
+    loop_->post([this, id, read](Engine&) {
+      if (take_unread(id)) start(id, std::move(*read));
+    });
+  });
+}
+
+bool ServiceLoop::take_unread(CallId id) {
+  const std::scoped_lock lock(mutex_);
+  return unread_.erase(id) > 0;
 }
 
 void ServiceLoop::cancel(CallId id) {
+  if (take_unread(id)) return metrics_->cancelled();
   loop_->post([this, id](Engine&) {
     const auto found = running_.find(id);
     if (found == running_.end()) return;
@@ -65,13 +88,16 @@ void ServiceLoop::hold(CallId id, bool is_held) {
 
 void ServiceLoop::cancel_all() {
   loop_->post([this](Engine&) {
+    is_cancelled_ = true;
     if (scheduler_ != nullptr) scheduler_->cancel_all();
   });
 }
 
 SchedulerStats ServiceLoop::stats() const {
   const std::scoped_lock lock(mutex_);
-  return stats_;
+  SchedulerStats stats = stats_;
+  stats.waiting += uint32_t(unread_.size());
+  return stats;
 }
 
 Part& ServiceLoop::part_of(CallId id) {
@@ -86,7 +112,7 @@ Reply& ServiceLoop::head_of(CallId id) {
   return head ? *head : head.emplace();
 }
 
-void ServiceLoop::start(CallId id, const openai::HttpRequest& request) {
+void ServiceLoop::start(CallId id, openai::PreparedRequest request) {
   openai::Sink sink;
   sink.header = [this, id](std::string_view name, std::string_view value) {
     head_of(id).fields.push_back({std::string(name), std::string(value)});
@@ -100,7 +126,9 @@ void ServiceLoop::start(CallId id, const openai::HttpRequest& request) {
     part_of(id).ends = true;
     if (running_.erase(id) > 0) metrics_->succeeded();
   };
-  const auto exchange = service_->begin(request, sink);
+  const auto exchange = service_->begin_prepared(std::move(request), sink);
+  // It was being read when all were cancelled.
+  if (is_cancelled_ && scheduler_ != nullptr) scheduler_->cancel_all();
   const auto part = std::ranges::find(parts_, id, &Part::id);
   if (part == parts_.end() || !part->ends) running_[id] = exchange;
   if (service_->has_speech() && !std::exchange(is_speaking_, true)) {

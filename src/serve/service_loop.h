@@ -1,12 +1,15 @@
-// ServiceLoop: the engine and what answers by it, on a thread of their own.
+// ServiceLoop: the engine and what answers by it, on a thread of their own. Requests are read by
+// one more, so that a large body keeps nobody from his tokens.
 #pragma once
 #include <map>
 #include <mutex>
+#include <set>
 
 #include "engine/engine_loop.h"
 #include "openai/service.h"
 #include "serve/http/message.h"
 #include "serve/metrics.h"
+#include "serve/worker.h"
 
 namespace tokamak::serve {
 
@@ -51,7 +54,9 @@ class ServiceLoop {
   ServiceLoop(std::unique_ptr<openai::Service> service, Scheduler* scheduler, ModelMetrics& metrics,
               Deliver deliver);
 
-  void start(CallId id, const openai::HttpRequest& request);
+  /// Whether it has not been cancelled meanwhile; from now on the engine's thread has it.
+  bool take_unread(CallId id);
+  void start(CallId id, openai::PreparedRequest request);
   /// Speaks as long as there is something to say, a turn each time, so that what was said is
   /// delivered and others come in between.
   void speak();
@@ -64,7 +69,8 @@ class ServiceLoop {
   Scheduler* scheduler_;
   std::map<CallId, openai::ExchangeId> running_;
   std::vector<Part> parts_;
-  bool is_speaking_ = false;  // speak() comes in the next turn
+  bool is_cancelled_ = false;  // cancel_all() was here
+  bool is_speaking_ = false;   // speak() comes in the next turn
   ModelMetrics* metrics_;
   Deliver deliver_;
 
@@ -72,7 +78,9 @@ class ServiceLoop {
   openai::ModelCard card_;
   mutable std::mutex mutex_;
   SchedulerStats stats_;
-  std::unique_ptr<EngineLoop> loop_;  // the last: its thread uses the others
+  std::set<CallId> unread_;           // calls whose requests are being read
+  std::unique_ptr<EngineLoop> loop_;  // its thread uses those above
+  std::optional<Worker> reader_;      // reads requests, and hands them to it
 };
 
 }  // namespace tokamak::serve
