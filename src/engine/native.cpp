@@ -269,7 +269,7 @@ namespace {
 
 /// The self-test: in front of the first step on a GPU, beside it on a software driver.
 FindWrong wrong_kernels_finder(const DeviceInfo& device, const OpenOptions& options) {
-  if (!device.software) {
+  if (!device.software || options.self_test_first) {
     return [](Backend& on, const Plan& plan) {
       return find_wrong_kernels(on, plan, self_test_cache(on.device()));
     };

@@ -60,8 +60,9 @@ struct OpenOptions {
   fuse::DisabledPasses disabled_passes;
   ForcedVariants forced;
   bool self_test = true;  // open() tests kernels that it has not seen compute rightly on the device
-  bool use_tuned = true;  // open() heeds what `tokamak tune` has found
-  VariantAdvice advice;   // open() adds to it what is known of the device
+  bool self_test_first = false;  // on a software driver, too, where it runs beside the model else
+  bool use_tuned = true;         // open() heeds what `tokamak tune` has found
+  VariantAdvice advice;          // open() adds to it what is known of the device
   LoadProgress progress;
   std::function<void(std::string_view)> notice;  // what the user should know: a slow device
   /// Gives what the constants of the graph are read from instead of the checkpoint; open() looks

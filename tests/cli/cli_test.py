@@ -694,11 +694,11 @@ class Run(Cli):
             start = time.monotonic()
             out, err = process.communicate(timeout=60)
             self.assertEqual((process.returncode, out, err), (130, b"", b"\nInterrupted.\n"))
-            self.assertLess(time.monotonic() - start, 1)
+            self.assertLess(time.monotonic() - start, 3)  # a step of the device has two seconds to end
 
-    def test_interrupt_ends_loading_at_once(self):
+    def test_interrupt_ends_loading_and_the_first_step(self):
         commands = [("run", "-p", "x"), ("bench",), ("tune",), ("profile",), ("logits", "--tokens", "5"),
-                    ("embed", STORYTELLER, "-p", "x", "--pooling", "mean"), ("chat",)]
+                    ("embed", STORYTELLER, "-p", "x", "--pooling", "mean")]
         for command in commands:
             with tempfile.TemporaryDirectory() as folder:
                 # Without caches a software driver compiles for many seconds.

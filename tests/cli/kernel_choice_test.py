@@ -118,6 +118,10 @@ class OnTheDevice(unittest.TestCase):
         self.assertEqual((answer.status, answer.errors), (0, []), answer)
         return answer
 
+    def try_all_kernels_of(self, *model):
+        """What measures waits for the self-test; others of a software driver leave a part for their next start."""
+        self.ok("bench", *model, "-p", 8, "-n", 1, "-r", 1, "--no-check", *self.WEBGPU)
+
     def test_the_second_start_compiles_nothing_and_tests_nothing(self):
         def start():
             line = self.ok("run", "-p", "x", "-n", 1, "-v", *self.WEBGPU).other[-1]
@@ -126,6 +130,7 @@ class OnTheDevice(unittest.TestCase):
 
         compiled, cached = start()
         self.assertGreater(compiled, 10)
+        self.try_all_kernels_of()
         verdicts, = glob.glob(os.path.join(self.cache, "self-test", "*.json"))
         before = os.stat(verdicts).st_mtime_ns
         self.assertEqual(start(), (0, compiled + cached))
@@ -133,6 +138,7 @@ class OnTheDevice(unittest.TestCase):
 
     def test_a_kernel_that_was_found_wrong_is_left_out_and_said(self):
         command = (*LOGITS, *self.WEBGPU, "--trace-kernels")
+        self.try_all_kernels_of(*SMALL)
         traced = self.ok(*command).other
         used = next(line.split()[2] for line in traced if " rms_norm." in line)
         path, = glob.glob(os.path.join(self.cache, "self-test", "*.json"))

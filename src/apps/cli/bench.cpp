@@ -47,6 +47,7 @@ std::string shown(const BenchReport& report, const BenchFlags& flags) {
 Result<void> run(const BenchFlags& flags) {
   TOK_TRY(BenchOptions options, options_of(flags));
   TOK_TRY(OpenOptions open, flags.model.options());
+  open.self_test_first = true;
   open.task = Task::kText;
   const std::vector<BenchTest> tests = tests_of(options);
   const BenchTest& most = largest(tests);

@@ -102,7 +102,7 @@ Result<void> Chat::talk(const std::string& name) {
     const Typed typed = read_message(*reader);
     if (typed.kind == Typed::Kind::kEnd) break;
     if (typed.kind == Typed::Kind::kInterrupt) {
-      if (!is_at_terminal_) return fail(ErrorCode::kCancelled, "Interrupted.");
+      if (!is_at_terminal_) return Failure(Error{ErrorCode::kCancelled, ""});
       ChatTerminal::clear_interrupt();
       if (typed.text.empty() && !std::exchange(has_said_how_to_leave, true)) {
         note("Ctrl-D or /bye to leave.\n");

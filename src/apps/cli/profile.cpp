@@ -29,6 +29,7 @@ Result<void> run(const ProfileFlags& flags) {
   TOK_TRY(check_output(flags.html));
   TOK_TRY(check_output(flags.trace));
   TOK_TRY(OpenOptions open, flags.model.options());
+  open.self_test_first = true;
   open.sequences = std::max(open.sequences, flags.options.sequences);
   TOK_TRY(const std::unique_ptr<Engine> engine, ModelFlags::open(open));
   std::optional<Waiting> waiting("timing the kernels");

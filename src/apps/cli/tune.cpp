@@ -11,7 +11,8 @@ struct TuneFlags {
 };
 
 Result<void> run(const TuneFlags& flags) {
-  TOK_TRY(const OpenOptions open, flags.model.options());
+  TOK_TRY(OpenOptions open, flags.model.options());
+  open.self_test_first = true;
   TuneOptions options = flags.options;
   std::optional<Waiting> waiting("opening the model");
   options.progress = [&](const std::string& doing) { waiting->say(doing); };
