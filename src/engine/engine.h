@@ -217,8 +217,8 @@ class Engine {
   std::unique_ptr<ImageEncoder> image_encoder_;  // null: for text only
   /// Shared, since only native programs know what it takes to destroy it.
   std::shared_ptr<Transcriber> transcriber_;
-  std::shared_ptr<Codec> codec_;  // the same; it is told
-  std::function<void()> device_goes_;
+  std::shared_ptr<Codec> codec_;          // the same
+  std::function<void()> device_goes_;     // tells the codec
   std::shared_ptr<Narrator> narrator_;    // the same
   std::unique_ptr<Scheduler> scheduler_;  // the last: it refers to others
 };

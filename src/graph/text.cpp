@@ -192,20 +192,24 @@ Result<DType> parse_dtype(Scanner& scan) {
   return *known;
 }
 
+/// "16:48]", after the bracket that opens the range; `part` is a WeightPart or a LoraPart.
+Result<void> parse_rows(Scanner& scan, auto& part) {
+  uint32_t end = 0;
+  TOK_TRY(parse_value(scan, part.first_row));
+  TOK_TRY(scan.expect(":"));
+  TOK_TRY(parse_value(scan, end));
+  TOK_TRY(scan.expect("]"));
+  if (end <= part.first_row) {
+    return scan.wrong(fmt::format("a range of rows that ends after {}", part.first_row));
+  }
+  part.rows = end - part.first_row;
+  return {};
+}
+
 Result<WeightPart> parse_part(Scanner& scan) {
   TOK_TRY(std::string name, scan.quoted());
   WeightPart part(std::move(name));
-  if (scan.take("[")) {
-    uint32_t end = 0;
-    TOK_TRY(parse_value(scan, part.first_row));
-    TOK_TRY(scan.expect(":"));
-    TOK_TRY(parse_value(scan, end));
-    TOK_TRY(scan.expect("]"));
-    if (end <= part.first_row) {
-      return scan.wrong(fmt::format("a range of rows that ends after {}", part.first_row));
-    }
-    part.rows = end - part.first_row;
-  }
+  if (scan.take("[")) TOK_TRY(parse_rows(scan, part));
   if (scan.take("~heads=")) {
     TOK_TRY(parse_value(scan, part.rope_heads));
     if (part.rope_heads == 0) return scan.wrong("a number of heads above 0");
@@ -218,17 +222,9 @@ Result<WeightPart> parse_part(Scanner& scan) {
 
 Result<LoraPart> parse_lora_part(Scanner& scan) {
   LoraPart part;
-  uint32_t end = 0;
   TOK_TRY(part.tensor, scan.quoted());
   TOK_TRY(scan.expect("["));
-  TOK_TRY(parse_value(scan, part.first_row));
-  TOK_TRY(scan.expect(":"));
-  TOK_TRY(parse_value(scan, end));
-  TOK_TRY(scan.expect("]"));
-  if (end <= part.first_row) {
-    return scan.wrong(fmt::format("a range of rows that ends after {}", part.first_row));
-  }
-  part.rows = end - part.first_row;
+  TOK_TRY(parse_rows(scan, part));
   TOK_TRY(scan.expect("*"));
   TOK_TRY(part.factor, scan.number());
   return part;
