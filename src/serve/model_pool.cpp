@@ -196,11 +196,11 @@ std::string_view ModelPool::model_of(CallId id) const {
 std::vector<ModelSample> ModelPool::samples() const {
   std::vector<ModelSample> out;
   for (const Model& model : models_) {
-    ModelSample sample = {.name = model.names.front(),
-                          .counters = model.metrics.counters(),
-                          .is_loaded = model.loaded.has_value(),
-                          .loads = model.loads};
+    ModelSample sample = {
+        .name = model.names.front(), .is_loaded = model.loaded.has_value(), .loads = model.loads};
     if (model.loaded) sample.stats = model.loaded->loop->stats();
+    // After those: what no longer runs by them has been counted.
+    sample.counters = model.metrics.counters();
     sample.stats.waiting += uint32_t(model.waiting.size());
     sample.stats.preemptions += model.preemptions;
     sample.stats.device_losses += model.device_losses;

@@ -65,11 +65,20 @@ void ServiceLoop::begin(CallId id, openai::HttpRequest request) {
 
 bool ServiceLoop::take_unread(CallId id) {
   const std::scoped_lock lock(mutex_);
-  return unread_.erase(id) > 0;
+  if (unread_.erase(id) == 0) return false;
+  ++taken_;
+  return true;
 }
 
 void ServiceLoop::cancel(CallId id) {
-  if (take_unread(id)) return metrics_->cancelled();
+  {
+    const std::scoped_lock lock(mutex_);
+    if (unread_.contains(id)) {
+      metrics_->cancelled();  // before it is no longer counted as waiting
+      unread_.erase(id);
+      return;
+    }
+  }
   loop_->post([this, id](Engine&) {
     const auto found = running_.find(id);
     if (found == running_.end()) return;
@@ -96,7 +105,7 @@ void ServiceLoop::cancel_all() {
 SchedulerStats ServiceLoop::stats() const {
   const std::scoped_lock lock(mutex_);
   SchedulerStats stats = stats_;
-  stats.waiting += uint32_t(unread_.size());
+  stats.waiting += uint32_t(unread_.size()) + taken_;
   return stats;
 }
 
@@ -142,9 +151,10 @@ void ServiceLoop::speak() {
 }
 
 void ServiceLoop::end_turn() {
-  if (scheduler_ != nullptr) {
+  {
     const std::scoped_lock lock(mutex_);
-    stats_ = scheduler_->stats();
+    if (scheduler_ != nullptr) stats_ = scheduler_->stats();
+    taken_ = 0;
   }
   if (!parts_.empty()) deliver_(std::exchange(parts_, {}));
 }

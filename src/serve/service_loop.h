@@ -47,7 +47,7 @@ class ServiceLoop {
   void hold(CallId id, bool is_held);
   /// Calls that run are answered with an error.
   void cancel_all();
-  /// What the scheduler said at the end of the last turn.
+  /// What the scheduler said at the end of the last turn; what it has not seen by then waits.
   SchedulerStats stats() const;
 
  private:
@@ -79,6 +79,7 @@ class ServiceLoop {
   mutable std::mutex mutex_;
   SchedulerStats stats_;
   std::set<CallId> unread_;           // calls whose requests are being read
+  uint32_t taken_ = 0;                // of those, what this turn took and stats_ does not count yet
   std::unique_ptr<EngineLoop> loop_;  // its thread uses those above
   std::optional<Worker> reader_;      // reads requests, and hands them to it
 };

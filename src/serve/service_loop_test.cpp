@@ -139,6 +139,22 @@ TEST_F(ServiceLoopTest, SaysNothingMoreToWhoIsGone) {
   EXPECT_EQ(metrics_.counters().cancelled, 1u);
 }
 
+TEST_F(ServiceLoopTest, CountsARequestFromBeginToEnd) {
+  for (uint64_t i = 1; i <= 10; ++i) {
+    stream(CallId(i), 3);
+    const auto is_counted = [&] {
+      const SchedulerStats stats = loop_->stats();
+      return stats.running + stats.waiting > 0;
+    };
+    // Asked before whether it has ended: it may end in between.
+    for (bool counted = true, ended = false; !ended;) {
+      counted = is_counted();
+      ended = has_ended(CallId(i));
+      ASSERT_TRUE(counted || ended || metrics_.counters().generated_tokens == 3 * i);
+    }
+  }
+}
+
 TEST_F(ServiceLoopTest, EndsAHeldRequestThatIsCancelled) {
   stream(kCall, 400);
   wait_for_bytes(kCall);
