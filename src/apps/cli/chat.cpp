@@ -211,7 +211,9 @@ Result<Generation> Chat::generate(Result<void>& printed) {
     note(memory_->sources());
   }
   TOK_TRY(const ChatPrompt prompt, chat_prompt(engine_, std::move(variables), template_.jinja));
+  AnswerWaiting waiting(compiles_while_running(engine_));
   GenerationCallbacks callbacks;
+  callbacks.token = [&](uint32_t, const Logprobs*) { waiting.token(); };
   callbacks.cancelled = [&] { return ChatTerminal::interrupted() || !printed; };
   callbacks.text = [&](std::string_view text) {
     if (printed) printed = print(text);

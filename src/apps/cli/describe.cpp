@@ -79,25 +79,27 @@ Result<void> describe(const DescribeFlags& flags) {
   TOK_TRY(add_end(choice, *tokenizer, params));
   TOK_TRY(const std::string prompt,
           render_chat(engine->files(), variables_of(flags), choice.jinja));
-  auto waiting =
-      std::make_unique<Waiting>(images.size() == 1 ? "encoding the image" : "encoding the images");
+  AnswerWaiting waiting(images.size() == 1 ? "encoding the image" : "encoding the images",
+                        compiles_while_running(*engine));
   Result<void> printed;
   const auto show = [&](std::string_view text) {
-    waiting.reset();
     if (printed && !flags.json) printed = print(text);
   };
   GenerationCallbacks callbacks;
   callbacks.cancelled = [&] { return interrupted() || !printed; };
   callbacks.text = show;
-  callbacks.token = [&](uint32_t, const Logprobs*) { when_interrupted(OnInterrupt::kStop); };
+  callbacks.token = [&](uint32_t, const Logprobs*) {
+    when_interrupted(OnInterrupt::kStop);
+    waiting.token();
+  };
   const Result<Generation> result = [&]() -> Result<Generation> {
     TOK_TRY(const std::vector<ImageRef> encoded, encoded_images(*engine, images));
     TOK_TRY(const std::vector<uint32_t> ids, engine->encode_with_images(prompt, encoded));
-    waiting->say("reading the prompt");
+    waiting.read_prompt();
     TOK_TRY(Session session, engine->start());
     return engine->generate_ids(session, ids, params, callbacks);
   }();
-  waiting.reset();
+  waiting.end();
   if (!result) return Failure(result.error().within(engine->files().name));
   show("\n");
   if (flags.json) printed = print(result_json(flags, *result).dump() + "\n");

@@ -76,10 +76,7 @@ Result<void> run(const EmbedFlags& flags) {
   TOK_TRY(const std::vector<Input> inputs, read_inputs(flags));
   when_interrupted(OnInterrupt::kStopSoon);
   TOK_TRY(const std::unique_ptr<Engine> engine, flags.model.open_encoder(flags.pooling));
-  const Clock clock = steady_clock();
-  const double start = clock();
-  // Vectors on a terminal show how far it is.
-  const bool progress = stderr_is_terminal() && !stdout_is_terminal();
+  std::optional<Waiting> waiting("embedding");
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Input& input = inputs[i];
     auto embedding =
@@ -88,12 +85,11 @@ Result<void> run(const EmbedFlags& flags) {
       const Error& error = embedding.error();
       return Failure(input.where.empty() ? error : error.within(input.where));
     }
+    // Vectors on a terminal show how far it is.
+    if (stdout_is_terminal()) waiting.reset();
     TOK_TRY(print(shown(flags, *embedding)));
-    if (progress && clock() - start > 1.0) {
-      note(fmt::format("\rembedded {} of {}", i + 1, inputs.size()));
-    }
+    if (waiting) waiting->say(fmt::format("embedding: {} of {} texts", i + 1, inputs.size()));
   }
-  if (progress && clock() - start > 1.0) note("\r\033[K");
   return {};
 }
 

@@ -37,6 +37,7 @@ Result<void> run(const LogitsFlags& flags) {
         "--tokens has {} and --steps is {}, which takes {} positions of {} (see --context).",
         ids.size(), flags.steps, needed, session.context());
   }
+  std::optional<Waiting> waiting("computing logits");
   TOK_TRY(const std::vector<float> rows, feed(session, ids, flags.step_size, flags.all));
   const size_t vocab = engine->compiled().facts.vocab;
   std::span<const float> last = std::span(rows).subspan(rows.size() - vocab);
@@ -52,6 +53,7 @@ Result<void> run(const LogitsFlags& flags) {
     TOK_TRY(const std::span<const float> next, session.feed({&id, 1}, interrupted));
     last = next.subspan(next.size() - vocab);
   }
+  waiting.reset();
   if (!flags.json) {
     std::vector<uint32_t> order(vocab);
     for (uint32_t i = 0; i < vocab; ++i) order[i] = i;

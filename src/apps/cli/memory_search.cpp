@@ -59,6 +59,7 @@ Result<Found> find(const QuestionFlags& flags, size_t most) {
     TOK_TRY(options.rerank, open_reranker(flags.reranker, flags.embedder.model()));
   }
   memory::Searcher searcher(store, found.open ? &found.open->embedder : nullptr);
+  const Waiting waiting("searching");
   TOK_TRY(found.hits, searcher.search(question, options));
   return found;
 }

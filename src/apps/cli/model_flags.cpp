@@ -288,4 +288,9 @@ void tell_loading(OpenOptions& options, Waiting& waiting) {
   };
 }
 
+bool compiles_while_running(const Engine& engine) {
+  const CompileReport report = engine.compile_report();
+  return engine.device().software && report.cached < report.pipelines;
+}
+
 }  // namespace tokamak::cli

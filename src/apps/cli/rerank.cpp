@@ -32,7 +32,9 @@ Result<void> run(const RerankFlags& flags) {
   TOK_TRY(const std::unique_ptr<Engine> engine, ModelFlags::open(std::move(opening)));
   const RerankOptions options{
       .instruction = flags.instruction, .truncate = !flags.no_truncate, .cancelled = interrupted};
+  std::optional<Waiting> waiting("scoring");
   TOK_TRY(const std::vector<float> scores, engine->rerank(flags.query, documents, options));
+  waiting.reset();
   const size_t most = flags.top != 0 ? flags.top : scores.size();
   for (const size_t i : best_first(scores, most)) {
     if (flags.json) {

@@ -138,11 +138,10 @@ Result<void> run(const RunFlags& flags) {
   params.top_logprobs = uint32_t(std::max(flags.logprobs, 0));
   // The prompt appears with what follows it, so that the line about the wait has the terminal.
   std::string unprinted = flags.json || flags.chat ? "" : prompt;
-  auto waiting = std::make_unique<Waiting>("reading the prompt");
+  AnswerWaiting waiting(compiles_while_running(*engine));
   Json::Array logprob_list;
   Result<void> printed;
   const auto show = [&](std::string_view text) {
-    waiting.reset();
     if (printed) printed = print(unprinted);
     unprinted.clear();
     if (printed) printed = print(text);
@@ -154,6 +153,7 @@ Result<void> run(const RunFlags& flags) {
   };
   callbacks.token = [&](uint32_t, const Logprobs* logprobs) {
     when_interrupted(OnInterrupt::kStop);  // a token is soon made: what there is can be told
+    waiting.token();
     if (!flags.json) show("");
     if (logprobs == nullptr) return;
     Json entry = logprob_json(*tokenizer, logprobs->chosen);
@@ -167,7 +167,7 @@ Result<void> run(const RunFlags& flags) {
     TOK_TRY(const std::string rendered, rendered_chat(*engine, flags, choice.jinja, prompt));
     return engine->generate_rendered(rendered, params, callbacks);
   }();
-  waiting.reset();
+  waiting.end();
   if (!result) {
     if (!flags.json && !flags.chat && unprinted.empty()) TOK_TRY(print("\n"));
     return Failure(result.error().within(engine->files().name));

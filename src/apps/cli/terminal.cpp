@@ -107,6 +107,10 @@ void note(std::string_view text) {
     }
     text = safe += terminal_text(text.substr(safe.size()));
   }
+  note_codes(text);
+}
+
+void note_codes(std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = write(STDERR_FILENO, text.data(), text.size());
     if (written < 0 && errno != EINTR) return;

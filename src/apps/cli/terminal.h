@@ -1,6 +1,7 @@
 // How commands talk to a terminal, to pipes and to files.
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,6 +49,8 @@ bool output_failed();
 inline constexpr int kOutputStatus = 6;
 /// The same to stderr. Only what a line of progress begins with, "\r" or "\r\033[K", stays.
 void note(std::string_view text);
+/// The same with codes for the terminal. REQUIRES: the text is this program's own.
+void note_codes(std::string_view text);
 
 /// The whole of standard input.
 Result<std::string> read_stdin();
@@ -64,7 +67,9 @@ bool agreed(std::string_view question, bool otherwise);
 /// long, once that has taken a second; it disappears with the object.
 class Waiting {
  public:
-  explicit Waiting(std::string what);
+  /// kAfterText: where what was printed last ends; that stays.
+  enum class Place : uint8_t { kOwnLine, kAfterText };
+  explicit Waiting(std::string what, Place place = Place::kOwnLine);
   ~Waiting();
   Waiting(const Waiting&) = delete;
   Waiting& operator=(const Waiting&) = delete;
@@ -73,6 +78,24 @@ class Waiting {
  private:
   struct Line;
   std::unique_ptr<Line> line_;  // none without a terminal
+};
+
+/// The same for an answer: until its first token has come, and from that to the second. Where
+/// `compiles`, kernels are compiled when they first run, those that decode after the prompt's.
+class AnswerWaiting {
+ public:
+  explicit AnswerWaiting(bool compiles);
+  /// Begins with something else, until read_prompt().
+  AnswerWaiting(std::string what, bool compiles);
+  void read_prompt();
+  /// A token has come, and what it says is printed at once.
+  void token();
+  void end() { waiting_.reset(); }
+
+ private:
+  bool compiles_;
+  uint64_t tokens_ = 0;
+  std::optional<Waiting> waiting_;
 };
 
 }  // namespace tokamak::cli
