@@ -1,7 +1,9 @@
-# tokamak_layer(NAME [PRIVATE] SOURCES ... USES ... [LIBRARIES ...] [TESTS ...])
+# tokamak_layer(NAME [PRIVATE] SOURCES ... [WHOLE ...] [TEXT ...] USES ... [LIBRARIES ...] [TESTS ...])
 # One static library per folder of src/, and one test program of the tests beside its sources.
 # USES names other layers, in the order of src/LAYERS, so that the linker agrees with the checker.
 # A PRIVATE layer is for the apps only and is not installed.
+# WHOLE: sources that one of the browser's two modules does without, the one for texts; TEXT: what that has in their place
+# (docs/decisions/0049-two-modules.md).
 
 add_library(tokamak_flags INTERFACE)
 target_compile_features(tokamak_flags INTERFACE cxx_std_23)
@@ -38,9 +40,27 @@ function(tokamak_fast)
   endif()
 endfunction()
 
+# tokamak_part_of_module(LAYER MODULE [SOURCES...]): what that module of the browser has of a layer beside the rest of it;
+# src/apps/web links it.
+function(tokamak_part_of_module layer module)
+  if(ARGN)
+    set(target ${layer}_${module})
+    add_library(${target} STATIC ${ARGN})
+    set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
+    target_link_libraries(${target} PUBLIC ${layer} PRIVATE tokamak_flags)
+    set_property(GLOBAL APPEND PROPERTY TOKAMAK_WEB_${module} ${target})
+  endif()
+endfunction()
+
 function(tokamak_layer name)
-  cmake_parse_arguments(ARG "PRIVATE" "" "SOURCES;USES;LIBRARIES;TESTS" ${ARGN})
+  cmake_parse_arguments(ARG "PRIVATE" "" "SOURCES;WHOLE;TEXT;USES;LIBRARIES;TESTS" ${ARGN})
   set(target tokamak_${name})
+  if(CMAKE_SYSTEM_NAME STREQUAL "WASI")
+    tokamak_part_of_module(${target} WHOLE ${ARG_WHOLE})
+    tokamak_part_of_module(${target} TEXT ${ARG_TEXT})
+  else()
+    list(APPEND ARG_SOURCES ${ARG_WHOLE})
+  endif()
   add_library(${target} STATIC ${ARG_SOURCES})
   add_library(tokamak::${name} ALIAS ${target})
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} CXX_EXTENSIONS OFF)

@@ -1,7 +1,6 @@
 // What an engine needs from the browser. Files come from the page: source_files.h.
 #include "backend/webgpu/adapters.h"
 #include "engine/engine.h"
-#include "engine/image_files.h"
 
 namespace tokamak {
 
@@ -16,10 +15,6 @@ Result<std::unique_ptr<Backend>> open_backend(const OpenOptions& options) {
   webgpu.submit_dispatches = options.submit_dispatches;
   webgpu.disabled = options.disabled_features();
   return open_webgpu_backend(webgpu);
-}
-
-Result<Image> image_of_bytes(std::span<const std::byte>) {
-  return unsupported("Images are not read in the browser.");
 }
 
 }  // namespace tokamak

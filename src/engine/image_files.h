@@ -8,8 +8,7 @@
 
 namespace tokamak {
 
-/// The image in the bytes of a file. Errors do not name the file. In the browser there is none: the
-/// page decodes.
+/// The image in the bytes of a file. Errors do not name the file. In the browser the page decodes.
 Result<Image> image_of_bytes(std::span<const std::byte> bytes);
 /// The same of a file, which errors name. Native programs only.
 Result<Image> image_of_file(const std::string& path);

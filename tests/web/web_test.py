@@ -28,7 +28,7 @@ PACKAGE = SOURCE / "web" / "tokamak-web" / "dist"
 TYPES = {".html": "text/html", ".js": "text/javascript", ".json": "application/json", ".wasm": "application/wasm"}
 SKIPPED = 77
 # Compiling is what takes the time: a long chunk has kernels of its own, and the self-test would compile as many again.
-FEW_KERNELS = {"chunk": 8, "context": 128, "sequences": 1, "selfTest": False}
+FEW_KERNELS = {"chunk": 8, "context": 128, "sequences": 1, "selfTest": False, "megapixels": 0}
 TIMEOUT_S = 500  # the driver compiles the kernels; on busy cores that takes minutes instead of 20 s
 
 
@@ -207,6 +207,34 @@ class Web(Tab):
 class Asyncify(Tab):
     def test_a_tab_gives_the_recorded_tokens(self):
         self.expect_recorded_tokens("asyncify", wait="asyncify")
+
+
+class Senses(Tab):
+    """A model that sees and one that hears, on the GPU: what transformers recorded."""
+
+    def expect_recorded(self, waiting):
+        data = SOURCE / "tests" / "data"
+        chat = json.loads((data / "vision/qwen3_5_vl_images/golden.json").read_text(encoding="utf-8"))["chats"][2]
+        placeholder = 316
+        ids = [id for at, id in enumerate(chat["ids"]) if id != placeholder or chat["ids"][at - 1] != placeholder]
+        ask = {"prompt": ids, "maxTokens": 16, "temperature": 0,
+               "images": [f"/tests/data/images/{name}" for name in chat["images"]]}
+        case = json.loads((data / "speech/moonshine/golden.json").read_text(encoding="utf-8"))["cases"][1]
+        seen, heard = self.in_a_tab(
+            task("/tests/data/vision/qwen3_5_vl_images/", [ask], wait=waiting, megapixels=1 / 16, chunk=32),
+            task("/tests/data/speech/moonshine/", [{"sound": f"/tests/data/speech/moonshine/{case['wav']}"}],
+                 wait=waiting, context=None, chunk=None))
+        for found in (seen, heard):
+            self.assertNotIn("failed", found, found.get("failed"))
+            self.assertEqual(found["adapter"]["waiting"], waiting)
+        self.assertEqual(seen["results"][0]["ids"], chat["greedy"]["ids"])
+        self.assertEqual([part["tokens"] for part in heard["results"][0]["segments"]], [case["greedy"]["ids"]])
+
+    def test_an_image_and_a_recording_give_the_recorded_tokens(self):
+        self.expect_recorded("jspi")
+
+    def test_they_do_where_the_module_suspends_itself(self):
+        self.expect_recorded("asyncify")
 
 
 class Models(Tab):

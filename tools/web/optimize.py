@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """optimize.py MODULE FOLDER --wasm-opt FILE --never-waits FILE --cache FOLDER [--asserts]: the modules that are served.
 
-Binaryen makes two of the linked one, which has the names of its functions: tokamak_web.wasm, smaller, for browsers that
-suspend WebAssembly, and tokamak_web.asyncify.wasm, which suspends itself. What it made of the same input is taken
+Binaryen makes two of the linked one, NAME.wasm, which has the names of its functions: one of that name, smaller, for
+browsers that suspend WebAssembly, and NAME.asyncify.wasm, which suspends itself. What it made of the same input is taken
 from the cache. With --asserts it is the second one only, which traps where a function waits that --never-waits names.
 """
 import argparse
@@ -19,8 +19,9 @@ FEATURES = ["--enable-simd", "--enable-bulk-memory", "--enable-nontrapping-float
             "--enable-mutable-globals", "--enable-multivalue", "--enable-reference-types", "--enable-extended-const"]
 # In the order of their names, instances of one template stand beside each other: gzip makes one percent less of them.
 SERVED = ["--reorder-functions-by-name", "--strip-debug", "--strip-producers"]
-# The imports that give promises; imports.h in src/backend/webgpu/web and src/apps/web/host.h name them.
-WAITS = "gpu.wait,file.read"
+# The imports that give promises: imports.h in src/backend/webgpu/web, host_file.cpp in src/formats, page_images.cpp in
+# src/engine, compression_host.cpp in src/speech.
+WAITS = "gpu.wait,file.read,image.decode,image.pixels,deflate.bytes"
 
 
 def patterns(file):
@@ -97,9 +98,9 @@ def main():
     asyncify = ["--asyncify", f"--pass-arg=asyncify-imports@{WAITS}",
                 *(["--pass-arg=asyncify-asserts"] if options.asserts else []), "-Oz", *SERVED]
     twin = run(options, small, asyncify, patterns(options.never_waits))
-    shutil.copyfile(twin, options.folder / "tokamak_web.asyncify.wasm")
+    shutil.copyfile(twin, options.folder / f"{options.module.stem}.asyncify.wasm")
     if not options.asserts:
-        shutil.copyfile(run(options, small, SERVED), options.folder / "tokamak_web.wasm")
+        shutil.copyfile(run(options, small, SERVED), options.folder / options.module.name)
 
 
 if __name__ == "__main__":

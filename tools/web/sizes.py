@@ -9,7 +9,8 @@ import subprocess
 import sys
 
 # What a page may cost, compressed: docs/browser.md.
-LARGEST_KB = {"tokamak_web.wasm": 965, "tokamak_web.asyncify.wasm": 1200}
+LARGEST_KB = {"tokamak_web.wasm": 940, "tokamak_web.asyncify.wasm": 1160,
+              "tokamak_web_whole.wasm": 1010, "tokamak_web_whole.asyncify.wasm": 1250}
 BROTLI = 'process.stdout.write(String(zlib.brotliCompressSync(fs.readFileSync(process.argv[1])).length))'
 
 
@@ -25,7 +26,7 @@ def main():
         module = (folder / name).read_bytes()
         compressed = len(gzip.compress(module, 9)) / 1000
         others = with_brotli(folder / name) if "--brotli" in sys.argv[2:] else ""
-        print(f"{name:26} {len(module) / 1000:6,.0f} kB, {compressed:4.0f} kB compressed by gzip{others}")
+        print(f"{name:31} {len(module) / 1000:6,.0f} kB, {compressed:4.0f} kB compressed by gzip{others}")
         if compressed > largest:
             problems.append(f"error: {name} has {compressed:.0f} kB, compressed; expected at most {largest}.")
     print("\n".join(problems), end="")

@@ -5,7 +5,8 @@ import AxeBuilder from "@axe-core/playwright";
 import { type Browser, type BrowserContext, type Page, test as base, chromium, expect as plainExpect } from "@playwright/test";
 import { type PagesServer, serve } from "./pages_server.ts";
 
-const ARGS = ["--no-sandbox", "--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"];
+const ARGS = ["--no-sandbox", "--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader",
+  "--use-fake-device-for-media-stream"]; // a microphone that beeps
 
 /** Milliseconds: a busy machine takes its time. */
 const PATIENCE = 30_000;

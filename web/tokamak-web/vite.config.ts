@@ -5,9 +5,9 @@ import { basename, join } from "node:path";
 import { type Plugin } from "vite";
 import { defineConfig } from "vitest/config";
 
-const MODULES = ["tokamak_web.wasm", "tokamak_web.asyncify.wasm"];
+const MODULES = ["tokamak_web", "tokamak_web_whole"].flatMap((name) => [`${name}.wasm`, `${name}.asyncify.wasm`]);
 
-/** The license, and the module and its twin where ./dev build wasm has made them. */
+/** The license, and the modules and their twins where ./dev build wasm has made them. */
 function copyBeside(): Plugin {
   const root = join(import.meta.dirname, "../..");
   const files = ["LICENSE", ...MODULES.map((name) => `build/web/${name}`)];
@@ -24,6 +24,7 @@ function copyBeside(): Plugin {
 const ADDRESSES: Record<string, string> = {
   TOKAMAK_WORKER_URL: "worker.js",
   TOKAMAK_WASM_URL: "tokamak_web.wasm",
+  TOKAMAK_WHOLE_URL: "tokamak_web_whole.wasm",
 };
 
 /** The files beside the package, by an expression that this build would itself follow. */

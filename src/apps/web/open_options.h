@@ -24,7 +24,7 @@ struct Opening {
 
 /// {name, files: [{name, size, id}], backend, context, sequences, cacheTokens, kv, quantize,
 /// pooling, chunk, selfTest, f16, subgroups, defaultLimits, submitDispatches}: what OpenOptions has
-/// of these names.
+/// of these names; and megapixels of an image where the model sees, 0: it reads text only.
 Result<Opening> read_opening(const Json& json);
 
 }  // namespace tokamak::web

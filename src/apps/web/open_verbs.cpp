@@ -47,6 +47,7 @@ Json model_json(const ModelFiles& files, const Engine::Compiled& compiled) {
   out.set("maxContext", compiled.facts.max_context);
   out.set("quantization", quantization_name(files, compiled));
   out.set("embeds", compiled.encoder.has_value());
+  out.set("sees", compiled.vision.has_value()).set("hears", compiled.speech.has_value());
   out.set("hasTemplate", !files.chat_template.empty() ||
                              files.tokenizer_config.find("chat_template") != std::string::npos);
   out.set("memory", memory_json(compiled.plan));
@@ -139,6 +140,25 @@ Result<Json> open(State& state, const Json& options) {
   out.set("pipelines", engine.compile_report().pipelines);
   const auto defaults = engine.defaults();
   if (defaults) out.set("defaults", defaults_json(*defaults));
+  return out;
+}
+
+/// {config, images} -> {whole}: whether it takes the whole module to open the model whose
+/// config.json has that text, so that it reads images where it can. False where the text is wrong:
+/// opening the model says why.
+Result<Json> needs_whole(State&, const Json& options) {
+  std::string text;
+  bool images = true;
+  TOK_TRY(Fields(options).take("config", text).take("images", images).done());
+  Json out;
+  out.set("whole", false);
+  const auto config = Json::parse(text);
+  if (!config || !config->is_object()) return out;
+  const auto found = find_architecture({*config, "config.json"});
+  if (!found) return out;
+  const Architecture& own = **found;
+  const bool is_for_sound = own.speech != nullptr || own.voice != nullptr || own.codec != nullptr;
+  out.set("whole", is_for_sound || (images && own.vision != nullptr));
   return out;
 }
 

@@ -6,12 +6,61 @@
 #include "apps/web/host.h"
 #include "apps/web/verbs.h"
 #include "base/splitmix.h"
+#include "engine/image_files.h"
 #include "engine/text_request.h"
+#include "openai/image_parts.h"
 
 namespace tokamak::web {
 namespace {
 
 constexpr uint64_t kMaxSafeInteger = (uint64_t{1} << 53) - 1;  // of JavaScript
+
+/// Images become parts {"type": "image"}, as templates read them.
+Json with_image_parts(const Json& messages) {
+  Json out = messages;
+  for (Json& message : out.as_array()) {
+    Json* const content = message.find("content");
+    if (content == nullptr || !content->is_array()) continue;
+    for (Json& part : content->as_array()) {
+      if (openai::is_image_part(part)) part = Json(Json::Object{{"type", "image"}});
+    }
+  }
+  return out;
+}
+
+/// The files of the images of "messages", or of "images", for which a prompt has places.
+Result<std::vector<openai::ImageFile>> image_files(const Json& options) {
+  std::vector<openai::ImageFile> out;
+  const auto refused = [](const openai::ApiError& error) {
+    return fail(ErrorCode::kUsage, "{}", error.message);
+  };
+  if (const Json* const messages = options.find("messages")) {
+    auto files = openai::image_files(*messages);
+    if (!files) return refused(files.error());
+    out = *std::move(files);
+  }
+  const Json* const images = options.find("images");
+  if (images == nullptr || images->is_null()) return out;
+  if (!images->is_array()) return fail(ErrorCode::kUsage, "\"images\" is no list.");
+  for (const Json& part : images->as_array()) {
+    const std::string where = fmt::format("images[{}]", out.size());
+    auto bytes = openai::image_bytes(part, where);
+    if (!bytes) return refused(bytes.error());
+    out.push_back({where, *std::move(bytes)});
+  }
+  return out;
+}
+
+/// They go through the tower and take their places in the prompt.
+Result<void> add_images_of(const Json& options, Engine& engine, Request& request) {
+  TOK_TRY(const auto files, image_files(options));
+  const auto image = [&](size_t i) -> Result<Image> {
+    auto decoded = image_of_bytes(files[i].bytes);
+    if (!decoded) return Failure(decoded.error().within(files[i].where));
+    return decoded;
+  };
+  return add_images(engine, files.size(), image, request);
+}
 
 /// The chat of `messages`, `tools` and `variables`, as a template's variables; null where there are
 /// no messages.
@@ -21,7 +70,7 @@ Result<Json> chat_of(Fields& fields) {
   if (messages == nullptr) return Json();
   if (!messages->is_array()) return fail(ErrorCode::kUsage, "\"messages\" is no list.");
   Json chat;
-  chat.set("messages", *messages).set("add_generation_prompt", true);
+  chat.set("messages", with_image_parts(*messages)).set("add_generation_prompt", true);
   if (tools != nullptr) chat.set("tools", *tools);
   if (variables != nullptr) {
     if (!variables->is_object()) return fail(ErrorCode::kUsage, "\"variables\" is no object.");
@@ -34,6 +83,7 @@ Result<TextRequest> text_request(const Json& options) {
   TextRequest request;
   Fields fields(options);
   TOK_TRY(const Json chat, chat_of(fields));
+  fields.find("images");  // image_files() reads them
   if (!chat.is_null()) request.chat_variables = chat.dump();
   if (const Json* schema = fields.find("jsonSchema")) request.json_schema = schema->dump();
   std::optional<uint32_t> logprobs;
@@ -61,12 +111,13 @@ Result<TextRequest> text_request(const Json& options) {
 }  // namespace
 
 /// {prompt | ids | messages[, tools, variables], maxTokens, temperature, topK, topP, minP,
-/// typicalP, repetitionPenalty, seed, stop, grammar, jsonSchema, regex, logprobs, priority} ->
-/// {request}
+/// typicalP, repetitionPenalty, seed, stop, grammar, jsonSchema, regex, logprobs, priority, images}
+/// -> {request}. Images are parts of messages as in OpenAI's chats, or such parts in `images`.
 Result<Json> generate(State& state, const Json& options) {
   TOK_TRY(Engine* const engine, open_engine(state));
   TOK_TRY(const TextRequest asked, text_request(options));
   TOK_TRY(Request request, scheduler_request(*engine, asked));
+  TOK_TRY(add_images_of(options, *engine, request));
   std::optional<uint64_t>& seed = request.params.sampling.seed;
   if (!seed) seed = fresh_seed(steady_clock()(), ++state.seeds) & kMaxSafeInteger;
   TOK_TRY(Scheduler* const scheduler, engine->scheduler());

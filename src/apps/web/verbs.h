@@ -59,6 +59,7 @@ Result<Json> adapter(State& state, const Json& options);
 Result<Json> check(State& state, const Json& options);
 Result<Json> open(State& state, const Json& options);
 Result<Json> close(State& state, const Json& options);
+Result<Json> needs_whole(State& state, const Json& options);
 Result<Json> hub_name(State& state, const Json& options);
 Result<Json> hub_files(State& state, const Json& options);
 
@@ -72,6 +73,9 @@ Result<Json> tokenize(State& state, const Json& options);
 Result<Json> detokenize(State& state, const Json& options);
 Result<Json> render(State& state, const Json& options);
 Result<Json> embed(State& state, const Json& options);
+
+// Recordings: sound_verbs.cpp, or no_sound_verbs.cpp in the module for texts.
+Result<Json> transcribe(State& state, const Json& options);
 
 // What there is to see: report_verbs.cpp.
 Result<Json> inspect(State& state, const Json& options);

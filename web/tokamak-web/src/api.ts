@@ -36,6 +36,8 @@ export interface OpenOptions {
   cacheTokens?: number;
   quantize?: "q8" | "q4";
   pooling?: "mean" | "last" | "cls";
+  /** How large images are read, where the model sees: larger ones are made smaller. 0: text only. 1 unless given. */
+  megapixels?: number;
   /** Tokens of a prompt that are read at a time. */
   chunk?: number;
   cache?: "opfs" | "none";
@@ -52,7 +54,7 @@ export interface OpenOptions {
   signal?: AbortSignal;
   /** The Worker's script, or the Worker itself, where the one beside this module is not reachable. */
   worker?: URL | string | Worker;
-  /** tokamak_web.wasm; its twin tokamak_web.asyncify.wasm is expected beside it. */
+  /** tokamak_web.wasm; tokamak_web_whole.wasm and, for browsers without JSPI, their twins are expected beside it. */
   wasm?: URL | string;
   /** How the module waits; what the browser has unless given. */
   wait?: "jspi" | "asyncify";
@@ -64,11 +66,59 @@ export interface OpenOptions {
   onEvict?(models: StoredModel[]): boolean | Promise<boolean>;
 }
 
+/** An image as a page has it: the file, or what was drawn. */
+export interface ImagePart {
+  type: "image";
+  image: Blob | ImageBitmap;
+}
+
+/** A part of a message, as in OpenAI's chats; images are `data:` addresses there, nothing is fetched. */
+export type Part =
+  | { type: "text"; text: string }
+  | { type: "image_url"; image_url: { url: string; detail?: "auto" | "low" | "high" } }
+  | ImagePart;
+
 export type Message = {
   role: "system" | "user" | "assistant" | "tool";
-  content: string;
+  content: string | Part[];
   [more: string]: unknown;
 };
+
+/** Samples of one channel at 16 kHz, or a file that the browser can decode. */
+export type Sound = Float32Array | Blob;
+
+/** A part of a transcript; times are seconds from the beginning of the recording. */
+export interface Segment {
+  start: number;
+  end: number;
+  text: string;
+}
+
+export interface Transcript {
+  text: string;
+  /** As "en"; absent where it is not known. */
+  language?: string;
+  /** Seconds. */
+  duration: number;
+  segments: (Segment & { tokens: number[] })[];
+}
+
+export interface TranscribeOptions {
+  /** As "en"; found out unless given, where the model knows several. */
+  language?: string;
+  /** Into English. */
+  translate?: boolean;
+  /** What the text goes on from: names, spelling. */
+  prompt?: string;
+  temperature?: number;
+  /** False: segments are whole windows. */
+  timestamps?: boolean;
+  /** False: one attempt, also where the text looks wrong. */
+  fallback?: boolean;
+  signal?: AbortSignal;
+  /** Each part as soon as it is there. */
+  onSegment?(segment: Segment): void;
+}
 
 export interface GenerateOptions {
   maxTokens?: number;
@@ -86,6 +136,8 @@ export interface GenerateOptions {
   /** Alternatives that are told for each token. */
   logprobs?: number;
   priority?: number;
+  /** Images for which a prompt has places, in their order; in a chat they are parts of messages. */
+  images?: (Blob | ImageBitmap)[];
   tools?: object[];
   templateVariables?: object;
   /** Ends the text with what there is, as `cancel` does. */
@@ -231,6 +283,8 @@ export interface Engine extends Look {
   generate(prompt: string | number[], options?: GenerateOptions): Run;
   chat(messages: Message[], options?: GenerateOptions): Run;
   embed(texts: string | string[], options?: EmbedOptions): Promise<Float32Array[]>;
+  /** What is said in a recording, by a model that hears. */
+  transcribe(sound: Sound, options?: TranscribeOptions): Promise<Transcript>;
   bench(options?: BenchOptions): Promise<unknown>;
   profile(options?: object & { signal?: AbortSignal }): Promise<unknown>;
   selfTest(options?: LongOptions): Promise<unknown>;

@@ -14,6 +14,9 @@ import type {
   LongOptions,
   Message,
   ModelFacts,
+  Sound,
+  TranscribeOptions,
+  Transcript,
   View,
 } from "./api.ts";
 import type { Connection } from "./connection.ts";
@@ -22,6 +25,7 @@ import { openExchange } from "./exchange.ts";
 import type { Ending } from "./protocol.ts";
 import { ReplayedText } from "./replay.ts";
 import { RunUnderWay } from "./run.ts";
+import { samplesOf } from "./sound.ts";
 import { Store } from "./store.ts";
 
 /** The answer of the Worker's `open`. */
@@ -81,6 +85,29 @@ export class WorkerEngine implements Engine {
     const survived = this.#attempt();
     const reply = await this.#verb<{ vectors: number[][] }>("embed", { ...values, texts: all }, signal).finally(survived);
     return reply.vectors.map((vector) => Float32Array.from(vector));
+  }
+
+  async transcribe(sound: Sound, { signal, onSegment, ...values }: TranscribeOptions = {}): Promise<Transcript> {
+    const samples = await samplesOf(sound);
+    const survived = this.#attempt();
+    let told = 0;
+    let again = 0;
+    const { result } = this.#connection.send(
+      { kind: "transcribe", samples, values },
+      (part) => {
+        // What a new Worker says again is known already.
+        if (part.kind === "segment" && ++again > told) {
+          told = again;
+          onSegment?.(part.segment);
+        }
+      },
+      signal,
+      () => {
+        again = 0;
+        return true;
+      },
+    );
+    return (await result.finally(survived)) as Transcript;
   }
 
   async tokenize(text: string, options: { special?: boolean } = {}): Promise<Uint32Array> {

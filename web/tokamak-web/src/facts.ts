@@ -33,6 +33,9 @@ export interface ModelFacts {
   quantization: string;
   /** Whether it gives vectors in place of texts. */
   embeds: boolean;
+  /** Whether it reads images, and whether it writes down recordings. */
+  sees: boolean;
+  hears: boolean;
   hasTemplate: boolean;
   memory: DeviceMemory;
 }

@@ -16,6 +16,7 @@ export type { Source, StoredModel } from "./models/types.ts";
 // place, which is what bundlers look for.
 declare const TOKAMAK_WORKER_URL: URL;
 declare const TOKAMAK_WASM_URL: URL;
+declare const TOKAMAK_WHOLE_URL: URL;
 
 /** A URL cannot be posted, and a relative one means something else in the Worker. */
 function posted(source: Source): PostedSource {
@@ -45,6 +46,13 @@ const STOPS_MS = 600_000;
 
 const NO_TIMES = { total: 0, compile: 0, upload: 0, test: 0 };
 
+/** Both modules: beside the package, or where the page has them. */
+function modules(wasm: OpenOptions["wasm"]): Pick<PostedOptions, "wasm" | "whole"> {
+  if (wasm === undefined) return { wasm: absolute(TOKAMAK_WASM_URL), whole: absolute(TOKAMAK_WHOLE_URL) };
+  const own = absolute(wasm);
+  return { wasm: own, whole: own.replace(/\.wasm(?=$|[?#])/, "_whole.wasm") };
+}
+
 interface Start {
   connection: Connection;
   /** The call's answer; the Worker is ended where it fails. */
@@ -54,8 +62,7 @@ interface Start {
 
 function start(kind: OpenCall["kind"], source: Source, options: OpenOptions): Start {
   const { signal, worker, wasm, onProgress, onNotice, onCheck: _, onEvict, ...rest } = options;
-  const module = wasm ?? TOKAMAK_WASM_URL;
-  const values: PostedOptions = { ...rest, wasm: absolute(module) };
+  const values: PostedOptions = { ...rest, ...modules(wasm) };
   const opening: Opening = {
     call: { kind, source: posted(source), options: values },
     part: (part) => {

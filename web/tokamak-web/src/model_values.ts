@@ -8,6 +8,16 @@ export function modelValues({ options }: OpenCall, module: SessionModule, { name
   return { ...openValues(options), name, files: files.map((file) => given(module, file)) };
 }
 
+/** Whether it takes the whole module to open the model; a model without a config.json does not see or hear. */
+export async function needsWhole(module: SessionModule, { files }: ResolvedModel, { megapixels }: PostedOptions): Promise<boolean> {
+  const file = files.find(({ name }) => name === "config.json");
+  if (!file) return false;
+  const bytes = new Uint8Array(file.size);
+  await file.read(0, bytes);
+  const values = { config: new TextDecoder().decode(bytes), images: megapixels !== 0 };
+  return (await module.call<{ whole: boolean }>("needs_whole", values)).whole;
+}
+
 /** A file's line in the module's list. */
 function given(module: SessionModule, file: ModelFile) {
   const read = (offset: number, into: Uint8Array) => file.read(offset, into);
@@ -15,6 +25,6 @@ function given(module: SessionModule, file: ModelFile) {
 }
 
 /** What they take of the options. */
-export function openValues({ wasm, wait, cache, token, endpoint, ...values }: PostedOptions) {
+export function openValues({ wasm, whole, wait, cache, token, endpoint, ...values }: PostedOptions) {
   return values;
 }

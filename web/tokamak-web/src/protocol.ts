@@ -1,6 +1,6 @@
 // What the page and the Worker post each other. Every call of the page has a number, which the messages
 // that answer it carry.
-import type { Doing, Generation, OpenOptions, Piece, Progress } from "./api.ts";
+import type { Doing, Generation, OpenOptions, Piece, Progress, Segment } from "./api.ts";
 import type { ErrorData } from "./errors.ts";
 import type { PostedSource, StoredModel } from "./models/types.ts";
 
@@ -8,7 +8,11 @@ import type { PostedSource, StoredModel } from "./models/types.ts";
 export type PostedOptions = Omit<
   OpenOptions,
   "signal" | "worker" | "wasm" | "onProgress" | "onNotice" | "onCheck" | "onEvict"
-> & { wasm: string };
+> & {
+  wasm: string;
+  /** The whole module, for models that see, hear or speak. */
+  whole: string;
+};
 
 export interface OpenCall {
   kind: "open" | "check" | "look";
@@ -26,6 +30,12 @@ export interface GenerateCall {
   kind: "generate";
   values: object;
 }
+/** A recording: segments until the result. */
+export interface TranscribeCall {
+  kind: "transcribe";
+  samples: Float32Array;
+  values: object;
+}
 /** A request of the OpenAI-shaped API: head, bodies, result. */
 export interface OpenAiCall {
   kind: "openai";
@@ -33,7 +43,7 @@ export interface OpenAiCall {
   path: string;
   body: string;
 }
-export type Call = OpenCall | VerbCall | GenerateCall | OpenAiCall;
+export type Call = OpenCall | VerbCall | GenerateCall | TranscribeCall | OpenAiCall;
 
 export type ToWorker =
   | { kind: "call"; id: number; call: Call }
@@ -46,6 +56,7 @@ export type Part =
   | { kind: "progress"; progress: Progress }
   | { kind: "doing"; doing: Doing }
   | { kind: "piece"; piece: Piece }
+  | { kind: "segment"; segment: Segment }
   | { kind: "head"; status: number; contentType: string }
   | { kind: "body"; text: string };
 

@@ -4,20 +4,13 @@ import { TokamakError, errorData } from "./errors.ts";
 import type { Files } from "./host/file.ts";
 import type { DeviceWatch } from "./host/gpu.ts";
 import type { Waiting } from "./host/waiting.ts";
+import { withWrittenImages } from "./images.ts";
 import type { Resolve, ResolvedModel, StoredModel } from "./models/types.ts";
-import { modelValues, openValues } from "./model_values.ts";
+import { modelValues, needsWhole, openValues } from "./model_values.ts";
 import { OverallProgress } from "./progress.ts";
-import type {
-  Call,
-  GenerateCall,
-  OpenAiCall,
-  OpenCall,
-  PostedOptions,
-  ToPage,
-  ToWorker,
-  VerbCall,
-} from "./protocol.ts";
+import type { Call, GenerateCall, OpenAiCall, OpenCall, PostedOptions, ToPage, ToWorker, VerbCall } from "./protocol.ts";
 import { type Asker, Pump, ended } from "./pump.ts";
+import { Recordings, type ToldSegment } from "./recordings.ts";
 import { type DeviceReply, type OpenReply, checkOf, refusal } from "./verdict.ts";
 
 /** The part of `Module` that a session needs. */
@@ -36,8 +29,13 @@ export interface StartOptions {
 
 export interface SessionHost {
   post(message: ToPage): void;
-  start(options: StartOptions): Promise<{ module: SessionModule; waiting: Waiting["kind"] }>;
+  start(options: StartOptions): Promise<Started>;
   resolve: Resolve;
+}
+
+interface Started {
+  module: SessionModule;
+  waiting: Waiting["kind"];
 }
 
 interface Opened {
@@ -45,9 +43,7 @@ interface Opened {
   pump: Pump;
 }
 
-interface ModelHeaders {
-  module: SessionModule;
-  waiting: Waiting["kind"];
+interface ModelHeaders extends Started {
   found: ResolvedModel;
   values: object;
 }
@@ -60,6 +56,7 @@ export class Session {
   #question = 0;
   /** Where the module's reports of progress go. */
   #progress: ((progress: Omit<Progress, "overall">) => void) | null = null;
+  readonly #recordings = new Recordings();
   /** Who has asked for what takes long, and hears how far it is. */
   readonly #waiting = new Map<Doing["phase"], Asker>();
 
@@ -112,6 +109,8 @@ export class Session {
         return this.#verb(call, asker, signal);
       case "generate":
         return this.#generate(call, asker, signal);
+      case "transcribe":
+        return this.#recordings.transcribe(this.#model.module, call, asker, signal);
       case "openai":
         return this.#exchange(call, asker, signal);
     }
@@ -124,11 +123,13 @@ export class Session {
 
   async #open(call: OpenCall, asker: Asker, signal: AbortSignal): Promise<unknown> {
     if (this.#opened) throw new TokamakError("usage", "The Worker has a model already.");
-    const { module, waiting } = await this.#start(call.options, asker);
-    const found = await this.#find(call, module, signal);
+    this.#hearProgress(asker);
+    const started = await this.#start(call.options.wasm, call.options);
+    const found = await this.#find(call, started.module, signal);
     // A read that fails says the same, and is told instead.
     found.complete?.catch(() => {});
     try {
+      const { module, waiting } = await this.#moduleFor(found, started, call.options);
       const values = modelValues(call, module, found);
       const { device, ...facts } = await module.call<OpenReply>("open", values, signal);
       // What was read before all bytes have the right hash may be wrong.
@@ -177,25 +178,35 @@ export class Session {
     signal: AbortSignal,
     use: (headers: ModelHeaders) => Promise<T>,
   ): Promise<T> {
-    const { module, waiting } = await this.#start(call.options, asker);
-    const found = await this.#find(call, module, signal, true);
+    this.#hearProgress(asker);
+    const started = await this.#start(call.options.wasm, call.options);
+    const found = await this.#find(call, started.module, signal, true);
     try {
+      const { module, waiting } = await this.#moduleFor(found, started, call.options);
       return await use({ module, waiting, found, values: modelValues(call, module, found) });
     } finally {
       await found.close();
     }
   }
 
-  #start(options: PostedOptions, asker: Asker) {
+  #hearProgress(asker: Asker): void {
     const overall = new OverallProgress();
     this.#progress = (reported) => {
       const progress = overall.add(reported);
       if (progress) asker.part({ kind: "progress", progress });
     };
+  }
+
+  /** The module that has started, or in its place the whole one, where the model's config.json asks for that. */
+  async #moduleFor(found: ResolvedModel, started: Started, options: PostedOptions): Promise<Started> {
+    return (await needsWhole(started.module, found, options)) ? this.#start(options.whole, options) : started;
+  }
+
+  #start(wasm: string, { wait }: PostedOptions): Promise<Started> {
     const { post } = this.#host;
     return this.#host.start({
-      wasm: options.wasm,
-      wait: options.wait,
+      wasm,
+      wait,
       event: (kind, values) => this.#reported(kind, values),
       device: {
         lost: (text) => post({ kind: "event", event: "lost", text }),
@@ -209,6 +220,8 @@ export class Session {
     if (kind === "notice") {
       const { text } = values as { text: string };
       this.#host.post({ kind: "event", event: "notice", text });
+    } else if (kind === "segment") {
+      this.#recordings.told(values as ToldSegment);
     } else if (kind === "progress" && this.#progress) {
       const { phase, done, total } = values as {
         phase: Progress["phase"];
@@ -264,7 +277,7 @@ export class Session {
   async #generate(call: GenerateCall, asker: Asker, signal: AbortSignal): Promise<unknown> {
     const { module, pump } = this.#model;
     // Begun in any case: a text that is cancelled before its turn has a result like any other.
-    const { request } = await module.call<{ request: number }>("generate", call.values);
+    const { request } = await module.call<{ request: number }>("generate", await withWrittenImages(call.values));
     return ended(asker, signal, () => module.call("cancel", { request }), (own) =>
       pump.add("request", request, own),
     );
@@ -272,8 +285,7 @@ export class Session {
 
   async #exchange(call: OpenAiCall, asker: Asker, signal: AbortSignal): Promise<unknown> {
     const { module, pump } = this.#model;
-    const { method, path, body } = call;
-    const values = { method, path, body };
+    const { kind: _, ...values } = call;
     const { exchange } = await module.call<{ exchange: number }>("openai", values);
     return ended(asker, signal, () => module.call("openai_cancel", { exchange }), (own) =>
       pump.add("exchange", exchange, own),

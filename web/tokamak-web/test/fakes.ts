@@ -50,7 +50,11 @@ export const FACTS = {
   pipelines: 3,
 };
 
-export const RUNS: Verbs = { adapter: () => DEVICE, open: () => ({ ...FACTS, device: DEVICE }) };
+export const RUNS: Verbs = {
+  adapter: () => DEVICE,
+  needs_whole: () => ({ whole: false }),
+  open: () => ({ ...FACTS, device: DEVICE }),
+};
 
 const FILE: ModelFile = { name: "config.json", size: 2, read: (_offset, into) => into.set(utf8("{}")) };
 export const oneFile: Resolve = async () => ({ name: "fake", files: [FILE], close() {} });

@@ -3,7 +3,7 @@ import { expect, test, vi } from "vitest";
 import type { Check, Progress } from "../src/api.ts";
 import { type ErrorCode, TokamakError } from "../src/errors.ts";
 import { check, look, open } from "../src/index.ts";
-import { DEVICE, FACTS, FakeModule, RUNS, WASM, fakeWorker, oneFile, opened, soon } from "./fakes.ts";
+import { DEVICE, FACTS, FakeModule, RUNS, type Verbs, WASM, fakeWorker, oneFile, opened, soon } from "./fakes.ts";
 
 const MODEL = "https://x.invalid/m/";
 
@@ -14,6 +14,18 @@ test("a model opens with its facts, its files as numbers and no option of the pa
   const open = module.calls.find(({ verb }) => verb === "open");
   expect(open?.values).toEqual({ name: "fake", files: [{ name: "config.json", size: 2, id: 1 }] });
   expect(worker.start?.wasm).toBe(WASM);
+});
+
+test("a model that sees or hears gets the whole module, whose files and progress are the same", async () => {
+  const asked: object[] = [];
+  const verbs: Verbs = { needs_whole: (values: object) => (asked.push(values), { whole: true }) };
+  const { module, worker } = await opened(verbs);
+  expect(asked).toEqual([{ config: "{}", images: true }]);
+  expect(worker.start?.wasm).toBe("https://x.invalid/tokamak_web_whole.wasm");
+  expect(module.calls.at(-1)?.verb).toBe("open");
+  const textOnly = fakeWorker(new FakeModule({ ...RUNS, ...verbs }));
+  await open(MODEL, { worker: textOnly as never, wasm: WASM, megapixels: 0 });
+  expect(asked.at(-1)).toEqual({ config: "{}", images: false });
 });
 
 test("progress is one number that never falls and ends at 1", async () => {

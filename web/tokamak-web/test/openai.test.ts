@@ -10,7 +10,7 @@ const URL_CHAT = "https://tokamak.invalid/v1/chat/completions";
 function fetchOver(verbs: Verbs) {
   const { connection, ...others } = connected(verbs);
   // A session takes requests once a model is open.
-  const ready = connection.send({ kind: "open", source: "/m/", options: { wasm: "x" } }).result;
+  const ready = connection.send({ kind: "open", source: "/m/", options: { wasm: "x", whole: "" } }).result;
   const exchange: Parameters<typeof openaiFetch>[0]["exchange"] = async (request, { signal } = {}) => {
     await ready;
     return openExchange(connection, request, signal);

@@ -2,8 +2,10 @@
 // the next one begins, so that calls wait for their turn. It computes on the thread it is called on and
 // belongs in a Worker.
 import { type ErrorData, TokamakError, errorFrom } from "../errors.ts";
+import { deflateImports } from "./deflate.ts";
 import { Files } from "./file.ts";
 import { type DeviceWatch, gpuImports } from "./gpu.ts";
+import { imageImports } from "./image.ts";
 import { Memory, utf8 } from "./memory.ts";
 import { Notes } from "./notes.ts";
 import { textImports, unicodeImports } from "./text.ts";
@@ -42,6 +44,8 @@ export function hostImports(
   return {
     gpu: { ...gpu.imports, wait: host.waiting.suspending((future = 0) => gpu.wait(future)) },
     file: files.imports(memory, host.waiting),
+    image: imageImports(memory, host.waiting),
+    deflate: deflateImports(memory, host.waiting),
     host: {
       ...host.notes.imports(memory),
       event: (kind: number, kindBytes: number, json: number, bytes: number) =>

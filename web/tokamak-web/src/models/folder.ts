@@ -6,7 +6,7 @@ import type { Description } from "./hub.ts";
 import { get, getBytes, type Network, NetworkError, pieces, type Request, retry } from "./http.ts";
 
 const TEXTS = ["generation_config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json",
-  "added_tokens.json", "chat_template.jinja"];
+  "added_tokens.json", "chat_template.jinja", "preprocessor_config.json", "processor_config.json"];
 const WEIGHTS = "model.safetensors", INDEX = "model.safetensors.index.json";
 const MOST_INDEX_BYTES = 64_000_000;
 const MOST_UNKNOWN_BYTES = 64 << 20;
