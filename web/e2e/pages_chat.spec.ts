@@ -1,6 +1,8 @@
 // The chat page: a conversation by keyboard, kept over a reload.
+import { join } from "node:path";
 import type { Page } from "@playwright/test";
 import { checkLooks, expect, test } from "./pages.ts";
+import { DATA } from "./pages_server.ts";
 
 /** A model that can be talked to, on the CPU. */
 async function talk(page: Page, server: string): Promise<void> {
@@ -45,6 +47,52 @@ test("a conversation is held by keyboard, and is there after a reload", async ({
   await expect(page.locator("#message")).toHaveValue(GREETING);
   await page.getByRole("button", { name: /^Delete “Hello/ }).press("Enter");
   await expect(page.locator(".conversations li")).toHaveCount(0);
+  expect(errors).toEqual([]);
+});
+
+test("an image goes with a message to a model that sees, and is there after a reload", async ({ context, server }) => {
+  const errors: string[] = [];
+  const page = await context.newPage();
+  page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
+  page.on("pageerror", (error) => errors.push(String(error)));
+  const address = `${server.address}index.html?cpu&model=${server.address}data/vision/qwen3_5_vl_images/`;
+  await page.goto(address);
+  const status = page.locator(".compose .status");
+  const choose = async (name: string) => {
+    const chooser = page.waitForEvent("filechooser");
+    await page.getByLabel("Image …").focus();
+    await page.keyboard.press("Enter");
+    await (await chooser).setFiles(join(DATA, "images", name));
+  };
+  const attached = page.getByRole("list", { name: "Images for the next message" });
+  await expect(page.locator("#message")).toBeEnabled();
+  await page.locator("summary").press("Enter");
+  await page.getByLabel("Longest answer").fill("8");
+  await page.getByLabel("Temperature").fill("0");
+  await choose("shapes.png");
+  await choose("wide.png");
+  await expect(attached.getByRole("listitem")).toHaveCount(2);
+  await page.getByRole("button", { name: "Leave out shapes.png" }).press("Enter");
+  await expect(attached.getByRole("listitem")).toHaveCount(1);
+  await page.locator("#message").fill("What is it?");
+  await checkLooks(page, "chat-image");
+  await page.locator("#message").press("Enter");
+  await expect(status).toContainText("8 tokens");
+  // The placeholder of the image is as many tokens as it has rows.
+  await expect(status).toContainText("prompt of 39 tokens");
+  await expect(attached).toBeHidden();
+  const image = page.locator(".turn.user img");
+  await expect(image).toHaveJSProperty("naturalWidth", 300);
+  const said = await page.locator(".turn.assistant .text").textContent();
+
+  await page.goto(address);
+  await expect(image).toHaveJSProperty("naturalWidth", 300);
+  await expect(page.locator("#message")).toBeEnabled();
+  await page.getByRole("button", { name: "Regenerate" }).press("Enter");
+  await expect(status).toContainText("first after");
+  expect(await page.locator(".turn.assistant .text").textContent()).toContain(said?.slice(0, 4));
+  await page.getByRole("button", { name: "Edit" }).press("Enter");
+  await expect(attached.getByRole("listitem")).toHaveCount(1);
   expect(errors).toEqual([]);
 });
 

@@ -5,7 +5,7 @@ const POLICY = [
   "default-src 'none'",
   "script-src 'self' 'wasm-unsafe-eval'",
   "style-src 'self'",
-  "img-src 'self' data:",
+  "img-src 'self' data: blob:",
   "connect-src 'self' https:", // models that a visitor names
   "worker-src 'self'",
   "manifest-src 'self'",

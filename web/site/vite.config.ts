@@ -1,4 +1,4 @@
-// The pages. Beside them go the built-in model, the module's twin for browsers that cannot suspend it,
+// The pages. Beside them go the built-in model, the modules' twins for browsers that cannot suspend them,
 // and a service worker that knows every file, so that all of it works offline after one visit.
 import { createHash } from "node:crypto";
 import { cpSync, existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
@@ -13,6 +13,8 @@ const here = import.meta.dirname;
 const root = join(here, "../..");
 const dist = join(here, "dist");
 const MODEL = join(root, "models/storyteller");
+/** What the service worker keeps once somebody has needed it. */
+const LATER = /_whole(\.asyncify)?\.wasm$/;
 const MODEL_FILES = /\.(json|jinja|safetensors)$/;
 const pages = readdirSync(here).filter((name) => name.endsWith(".html"));
 
@@ -33,8 +35,10 @@ function copied(): Plugin {
         recursive: true,
         filter: (from) => from === MODEL || MODEL_FILES.test(from),
       });
-      const twin = join(here, "../tokamak-web/dist/tokamak_web.asyncify.wasm");
-      if (existsSync(twin)) cpSync(twin, join(dist, "assets/tokamak_web.asyncify.wasm"));
+      for (const name of ["tokamak_web.asyncify.wasm", "tokamak_web_whole.asyncify.wasm"]) {
+        const twin = join(here, "../tokamak-web/dist", name);
+        if (existsSync(twin)) cpSync(twin, join(dist, "assets", name));
+      }
     },
   };
 }
@@ -51,7 +55,8 @@ function offline(): Plugin {
       for (const name of files) hash.update(name).update(readFileSync(join(dist, name)));
       const text = readFileSync(join(here, "src/sw.js"), "utf8")
         .replace("__VERSION__", hash.digest("hex").slice(0, 16))
-        .replace("__FILES__", JSON.stringify(files));
+        .replace("__FILES__", JSON.stringify(files.filter((name) => !LATER.test(name))))
+        .replace("__LATER__", JSON.stringify(files.filter((name) => LATER.test(name))));
       writeFileSync(join(dist, "sw.js"), text);
     },
   };

@@ -1,8 +1,10 @@
 // The chat page: conversations with the open model, kept in this browser.
 import MarkdownIt from "markdown-it";
-import { type Engine, type Message, type Run, open } from "tokamak-web";
+import { type Engine, type Message, type Part, type Run, open } from "tokamak-web";
+import { attachments, shownImage } from "./attachments.ts";
 import { type Conversation, type Turn, all, asMarkdown, create, keep, remove, titleOf } from "./conversations.ts";
 import { byId, copyButton, download, h } from "./dom.ts";
+import { forgetImages, imageOf, keepImage } from "./kept_images.ts";
 import { figure, seconds } from "./numbers.ts";
 import { mountOpener } from "./opener.ts";
 import { sampling } from "./sampling.ts";
@@ -14,6 +16,7 @@ const REDRAW_MS = 50;
 
 const markdown = new MarkdownIt({ html: false, linkify: true, breaks: true });
 const settings = sampling();
+const attached = attachments();
 let engine: Engine | null = null;
 let run: Run | null = null;
 let current: Conversation = create();
@@ -34,6 +37,16 @@ function drawn(turn: Turn): HTMLElement {
   return text;
 }
 
+function imagesElement(ids: string[]): HTMLElement {
+  const row = h("div", { class: "attached" });
+  for (const id of ids) {
+    const place = h("span", {}, "An image …");
+    row.append(place);
+    void imageOf(id).then((image) => place.replaceWith(image ? shownImage(image, "An image of the message") : "An image that is no longer kept."));
+  }
+  return row;
+}
+
 function turnElement(turn: Turn, index: number): HTMLElement {
   const actions = h("div", { class: "row actions" }, copyButton(() => turn.content));
   const action = (label: string, what: () => void) => {
@@ -43,7 +56,7 @@ function turnElement(turn: Turn, index: number): HTMLElement {
   };
   if (turn.role === "user") action("Edit", () => edit(index));
   else if (index === current.turns.length - 1) action("Regenerate", () => void regenerate(index));
-  return h("article", { class: `turn ${turn.role}` }, h("h2", {}, turn.role === "user" ? "You" : "Model"), drawn(turn), actions);
+  return h("article", { class: `turn ${turn.role}` }, h("h2", {}, turn.role === "user" ? "You" : "Model"), turn.images && imagesElement(turn.images), drawn(turn), actions);
 }
 
 function drawLog(): void {
@@ -56,7 +69,7 @@ function drawList(): void {
     choose.addEventListener("click", () => show(one));
     const bin = h("button", { type: "button", class: "quiet", "aria-label": `Delete “${titleOf(one)}”` }, "×");
     bin.addEventListener("click", () => {
-      remove(one.id);
+      remove(one);
       if (one.id === current.id) show(create());
       else drawList();
     });
@@ -75,10 +88,19 @@ function show(conversation: Conversation): void {
 
 function edit(index: number): void {
   run?.cancel();
-  input.value = current.turns[index]?.content ?? "";
+  const dropped = current.turns.slice(index);
+  input.value = dropped[0]?.content ?? "";
+  void editImages(dropped);
   current.turns = current.turns.slice(0, index);
   drawLog();
   input.focus();
+}
+
+/** Those of the first turn go with the next message, and none of these turns keeps any. */
+async function editImages(turns: Turn[]): Promise<void> {
+  const images = await Promise.all((turns[0]?.images ?? []).map(imageOf));
+  attached.restore(images.filter((image) => image !== undefined));
+  await forgetImages(turns.flatMap((turn) => turn.images ?? []));
 }
 
 async function regenerate(index: number): Promise<void> {
@@ -87,15 +109,25 @@ async function regenerate(index: number): Promise<void> {
   await answer();
 }
 
+/** The images, then the text, as models were trained on; a model that does not see gets the text alone. */
+async function messageOf({ role, content, images = [] }: Turn, sees: boolean): Promise<Message> {
+  const files = sees ? (await Promise.all(images.map(imageOf))).filter((image) => image !== undefined) : [];
+  if (files.length === 0) return { role, content };
+  const parts: Part[] = files.map((image) => ({ type: "image", image }));
+  return { role, content: [...parts, { type: "text", text: content }] };
+}
+
 /** What the model continues: a chat, or for a model without a template the text so far. */
-function begin(own: Engine, turns: Turn[]): Run {
+async function begin(own: Engine, turns: Turn[]): Promise<Run> {
   const options = { maxTokens: DEFAULT_TOKENS, ...settings.values() };
-  if (own.model.hasTemplate) return own.chat(turns as Message[], options);
+  if (own.model.hasTemplate) {
+    return own.chat(await Promise.all(turns.map((turn) => messageOf(turn, own.model.sees))), options);
+  }
   return own.generate(turns.map(({ content }) => content).join("\n"), options);
 }
 
 async function answer(): Promise<void> {
-  if (!engine || engine.model.embeds) return;
+  if (!engine || engine.model.embeds || engine.model.hears) return;
   const conversation = current;
   const turn: Turn = { role: "assistant", content: "" };
   conversation.turns.push(turn);
@@ -108,7 +140,7 @@ async function answer(): Promise<void> {
   let said = 0;
   busy(true);
   try {
-    const own = begin(engine, conversation.turns.slice(0, -1));
+    const own = await begin(engine, conversation.turns.slice(0, -1));
     run = own;
     for await (const piece of own) {
       first ||= performance.now();
@@ -152,15 +184,22 @@ function busy(is: boolean): void {
 }
 
 function page(): HTMLElement {
-  const form = h("form", { class: "compose" }, h("label", { for: "message", class: "visually-hidden" }, "Message"), input, h("div", { class: "row" }, send, stop, speed));
-  form.addEventListener("submit", (event) => {
+  const form = h("form", { class: "compose" }, attached.list, h("label", { for: "message", class: "visually-hidden" }, "Message"), input, h("div", { class: "row" }, send, stop, attached.button, speed));
+  form.addEventListener("submit", async (event) => {
     event.preventDefault();
     const content = input.value.trim();
     if (content === "" || send.disabled) return;
     byId("chat").querySelector(":scope > .error")?.remove();
-    current.turns.push({ role: "user", content });
+    const turn: Turn = { role: "user", content };
+    current.turns.push(turn);
     input.value = "";
+    send.disabled = true;
+    const images = await Promise.all(attached.take().map(keepImage));
+    if (images.length > 0) turn.images = images;
     void answer();
+  });
+  input.addEventListener("paste", (event) => {
+    if (attached.add([...(event.clipboardData?.files ?? [])])) event.preventDefault();
   });
   input.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
@@ -185,9 +224,13 @@ show(all()[0] ?? create());
 void mountOpener(open, (opened) => {
   engine = opened;
   settings.recommend(opened.defaults);
-  const able = !opened.model.embeds;
+  const { embeds, hears, sees } = opened.model;
+  const able = !embeds && !hears;
+  attached.allow(sees);
   input.disabled = !able;
-  input.placeholder = able ? "Say something; Enter sends, Shift and Enter begins a new line." : "This model makes vectors, not texts.";
+  input.placeholder = able
+    ? "Say something; Enter sends, Shift and Enter begins a new line."
+    : hears ? "This model writes down what it hears: see Listen." : "This model makes vectors, not texts.";
   busy(false);
   if (able) input.focus();
-}).start();
+}, { claims: attached.add }).start();

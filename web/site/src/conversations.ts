@@ -1,8 +1,12 @@
-// Conversations, kept in the browser: in localStorage, since they are short texts, one entry each.
+// Conversations, kept in the browser: in localStorage, since they are short texts, one entry each; their images lie
+// beside them (kept_images.ts).
+import { forgetImages } from "./kept_images.ts";
 
 export interface Turn {
   role: "user" | "assistant";
   content: string;
+  /** By the numbers that kept_images.ts knows them by. */
+  images?: string[];
 }
 
 export interface Conversation {
@@ -49,10 +53,11 @@ export function keep(conversation: Conversation): boolean {
   }
 }
 
-export function remove(id: string): void {
+export function remove({ id, turns }: Conversation): void {
   localStorage.removeItem(PREFIX + id);
+  void forgetImages(turns.flatMap(({ images = [] }) => images));
 }
 
 export function asMarkdown({ turns }: Conversation): string {
-  return turns.map(({ role, content }) => `**${role === "user" ? "You" : "Model"}:**\n\n${content}\n`).join("\n");
+  return turns.map(({ role, content, images = [] }) => `**${role === "user" ? "You" : "Model"}:**\n\n${images.map(() => "(An image.)\n\n").join("")}${content}\n`).join("\n");
 }

@@ -6,8 +6,11 @@ export interface Dropped {
   name: string;
 }
 
-/** While files are over the page its root says so; `take` gets what is dropped, or why it is nothing. */
-export function takeDrops(take: (dropped: Promise<Dropped>) => void): void {
+/**
+ * While files are over the page its root says so; `take` gets what is dropped, or why it is nothing, unless `claims`
+ * has taken the files.
+ */
+export function takeDrops(take: (dropped: Promise<Dropped>) => void, claims: (files: File[]) => boolean = () => false): void {
   const over = (is: boolean) => document.documentElement.toggleAttribute("data-dropping", is);
   const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes("Files") ?? false;
   addEventListener("dragover", (event) => {
@@ -22,6 +25,7 @@ export function takeDrops(take: (dropped: Promise<Dropped>) => void): void {
     over(false);
     if (!hasFiles(event)) return;
     event.preventDefault();
+    if (claims([...(event.dataTransfer?.files ?? [])])) return;
     take(dropped([...(event.dataTransfer?.items ?? [])].filter(({ kind }) => kind === "file")));
   });
 }

@@ -8,6 +8,7 @@ import { showError } from "./shell.ts";
 export const BUILTIN = "built-in";
 
 const SUGGESTED = [
+  { name: BUILTIN, about: "Storyteller, 18 MB, answers offline" },
   { name: "HuggingFaceTB/SmolLM2-135M-Instruct", about: "269 MB, quick, small talk" },
   { name: "Qwen/Qwen3-0.6B", about: "1.5 GB, many languages" },
   { name: "google/gemma-3-270m-it", about: "536 MB, needs a token of the hub" },
@@ -68,6 +69,16 @@ export interface Opener {
   start(): Promise<void>;
 }
 
+/** What a page changes about the panel. */
+export interface Extras {
+  /** Takes files that were dropped, if they are none of a model's. */
+  claims?(files: File[]): boolean;
+  /** Models to choose from in place of those for texts. */
+  suggested?: { name: string; about: string }[];
+  /** What stands there at first in place of the built-in model; with "" nothing is opened by itself. */
+  initial?: string;
+}
+
 /**
  * `begin` is `open`, or `look` for pages that run nothing. `opened` gets each model, in place of the one
  * before, which is closed.
@@ -75,13 +86,14 @@ export interface Opener {
 export function opener<T extends Look>(
   begin: (source: Source, options: OpenOptions) => Promise<T>,
   opened: (model: T, name: string) => void,
+  { claims, suggested, initial = BUILTIN }: Extras = {},
 ): Opener {
   let engine: T | null = null;
   let abort: AbortController | null = null;
   const asked = settings();
 
-  const name = h("input", { id: "model", list: "known-models", autocomplete: "off", spellcheck: "false", value: asked.model ?? BUILTIN });
-  const known = h("datalist", { id: "known-models" }, h("option", { value: BUILTIN }, "Storyteller, 18 MB, answers offline"), ...SUGGESTED.map((one) => h("option", { value: one.name }, one.about)));
+  const name = h("input", { id: "model", list: "known-models", autocomplete: "off", spellcheck: "false", value: asked.model ?? initial });
+  const known = h("datalist", { id: "known-models" }, ...(suggested ?? SUGGESTED).map((one) => h("option", { value: one.name }, one.about)));
   const files = h("input", { type: "file", id: "files", multiple: true, class: "visually-hidden" });
   const folder = h("input", { type: "file", id: "folder", webkitdirectory: true, class: "visually-hidden" });
   const status = h("p", { class: "status", role: "status", id: "model-status" });
@@ -183,7 +195,7 @@ export function opener<T extends Look>(
       if (chosen[0]) void openModel(chosen, titleOf(chosen));
     });
   }
-  takeDrops((dropped) => void dropped.then(({ source, name }) => openModel(source, name), (error: unknown) => showError(form, error)));
+  takeDrops((dropped) => void dropped.then(({ source, name }) => openModel(source, name), (error: unknown) => showError(form, error)), claims);
   void models.list().then((kept) => {
     for (const one of kept) known.prepend(h("option", { value: one.name }, "in this browser"));
   }, () => undefined);
@@ -191,7 +203,7 @@ export function opener<T extends Look>(
   return {
     element: form,
     start: async () => {
-      await openModel(sourceOf(name.value), name.value);
+      if (name.value !== "") await openModel(sourceOf(name.value), name.value);
     },
   };
 }
@@ -212,8 +224,9 @@ function titleOf(files: File[]): string {
 export function mountOpener<T extends Look>(
   begin: (source: Source, options: OpenOptions) => Promise<T>,
   opened: (model: T, name: string) => void,
+  extras: Extras = {},
 ): Opener {
-  const made = opener(begin, opened);
+  const made = opener(begin, opened, extras);
   byId("opener").replaceChildren(made.element);
   return made;
 }

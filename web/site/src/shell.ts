@@ -3,6 +3,7 @@ import { h } from "./dom.ts";
 
 const PAGES = [
   ["index", "Chat"],
+  ["listen", "Listen"],
   ["timeline", "Timeline"],
   ["kernels", "Kernels"],
   ["inspect", "Inspect"],

@@ -2,6 +2,8 @@
 // not its business: tokamak-web keeps them. The build fills in the names.
 const VERSION = "tokamak-__VERSION__";
 const FILES = __FILES__;
+// The modules for models that see or hear: kept once they were needed.
+const LATER = __LATER__;
 
 addEventListener("install", (event) => {
   event.waitUntil(caches.open(VERSION).then((cache) => cache.addAll(FILES)).then(() => skipWaiting()));
@@ -42,7 +44,12 @@ addEventListener("fetch", (event) => {
   event.respondWith(
     caches.open(VERSION).then(async (cache) => {
       const kept = await cache.match(new URL(path, url.origin), { ignoreSearch: true });
-      if (!kept) return fetch(request);
+      if (!kept) {
+        const response = await fetch(request);
+        const isKept = response.ok && LATER.some((name) => path.endsWith(`/${name}`));
+        if (isKept) await cache.put(new URL(path, url.origin), response.clone());
+        return response;
+      }
       const range = request.headers.get("Range");
       return range ? partOf(kept, range) : kept;
     }),
