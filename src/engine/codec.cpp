@@ -1,9 +1,7 @@
 #include "engine/codec.h"
 
-#include "engine/engine.h"
-#include "engine/restorable_program.h"
-#include "engine/task.h"
 #include "generate/call_errors.h"
+#include "model/arch.h"
 #include "model/weights.h"
 
 namespace tokamak {
@@ -30,30 +28,6 @@ Result<std::unique_ptr<Codec>> Codec::make(const ModelFiles& files, Device devic
   if (!model) return Failure(model.error().within(files.name));
   return std::unique_ptr<Codec>(new Codec(files.name, *std::move(model), files.tensors,
                                           std::move(device), std::move(options)));
-}
-
-Result<std::unique_ptr<Codec>> Codec::open(const OpenOptions& options) {
-  TOK_TRY(const std::string path, find_model(options.model));
-  TOK_TRY(const ModelFiles files, read_model_files(path));
-  TOK_TRY(std::unique_ptr<Backend> opened, open_backend(options));
-  OpenOptions own = options;
-  recall_device(opened->device(), own);
-  CodecOptions codec = {.target = fusion_target(opened->device()),
-                        .disabled_passes = own.disabled_passes,
-                        .forced = own.forced,
-                        .advice = own.advice};
-  const auto backend = std::make_shared<std::unique_ptr<Backend>>(std::move(opened));
-  Device device = {.backend = [backend]() -> Backend& { return **backend; },
-                   .restore = [backend, options](const Error& loss) -> Result<void> {
-                     const DeviceInfo before = (*backend)->device();
-                     OpenOptions same = options;
-                     same.backend = backend_name(before.backend);
-                     TOK_TRY(std::unique_ptr<Backend> again, open_backend(same));
-                     if (again->device() != before) return Failure(loss);
-                     *backend = std::move(again);
-                     return {};
-                   }};
-  return make(files, std::move(device), std::move(codec));
 }
 
 Result<std::vector<float>> Codec::run(std::span<const uint32_t> codes, uint32_t context) {
@@ -84,26 +58,6 @@ Result<std::vector<float>> Codec::decode(std::span<const uint32_t> codes, uint32
     samples = run(codes, context);
   }
   return samples;
-}
-
-Result<Codec*> Engine::codec(const std::string& model) {
-  TOK_TRY(const std::string path, find_model(model));
-  if (codec_ != nullptr && codec_->path() == path) return codec_.get();
-  TOK_TRY(const ModelFiles files, read_model_files(path));
-  OpenOptions own;
-  recall_device(device(), own);
-  Codec::Device device = {.backend = [this]() -> Backend& { return *backend_; },
-                          .restore = [this](const Error& loss) -> Result<void> {
-                            return restorable_ == nullptr ? Failure(loss)
-                                                          : restorable_->restore_for_others(loss);
-                          }};
-  TOK_TRY(codec_, Codec::make(files, std::move(device),
-                              {.target = compiled_.target,
-                               .disabled_passes = compiled_.disabled_passes,
-                               .forced = {},
-                               .advice = std::move(own.advice)}));
-  device_goes_ = [this] { codec_->forget_device(); };
-  return codec_.get();
 }
 
 }  // namespace tokamak

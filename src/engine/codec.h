@@ -1,5 +1,5 @@
 // Codec: codes to sound, for models that speak: a checkpoint of its own on a device, which may be
-// that of an engine. Native programs only.
+// that of an engine.
 //
 //   auto codec = tokamak::Codec::open({.model = "path/to/codec"});
 //   auto samples = (*codec)->decode(codes);
@@ -22,8 +22,8 @@ namespace tokamak {
 
 class Codec {
  public:
-  /// Opens `options.model`, a folder or a .nemo file, on a device of its own. Errors: a model that
-  /// is no codec, and those of files and devices.
+  /// Opens `options.model`, a folder or a .nemo file, on a device of its own. Native programs only.
+  /// Errors: a model that is no codec, and those of files and devices.
   static Result<std::unique_ptr<Codec>> open(const OpenOptions& options);
 
   /// Where a codec runs. Both are called when it has to be loaded, again after a loss.

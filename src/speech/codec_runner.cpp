@@ -72,9 +72,9 @@ Result<void> CodecRunner::step(std::span<const float> latents, uint64_t first, u
                                std::vector<float>& samples) {
   const std::vector<RowSpan> rows = model_.rows_for(first, end);
   const size_t width = model_.groups * model_.levels.size();
-  const InputWrite input = {
-      .buffer = plan().named(codec_input(0)),
-      .bytes = std::as_bytes(latents.subspan(rows[0].first * width, rows[0].size() * width))};
+  const InputWrite input = {.buffer = plan().named(codec_input(0)),
+                            .bytes = std::as_bytes(latents.subspan(
+                                size_t(rows[0].first) * width, size_t(rows[0].size()) * width))};
   std::vector<float> last;
   for (size_t i = 0; i < rows.size(); ++i) {
     const auto count = uint32_t(rows[i].size());

@@ -209,10 +209,9 @@ class Asyncify(Tab):
         self.expect_recorded_tokens("asyncify", wait="asyncify")
 
 
-class Senses(Tab):
-    """A model that sees and one that hears, on the GPU: what transformers recorded."""
-
-    def expect_recorded(self, waiting):
+class SenseTab(Tab):
+    def expect_recorded_senses(self, waiting):
+        """A model that sees and one that hears, on the GPU: what transformers recorded."""
         data = SOURCE / "tests" / "data"
         chat = json.loads((data / "vision/qwen3_5_vl_images/golden.json").read_text(encoding="utf-8"))["chats"][2]
         placeholder = 316
@@ -230,11 +229,15 @@ class Senses(Tab):
         self.assertEqual(seen["results"][0]["ids"], chat["greedy"]["ids"])
         self.assertEqual([part["tokens"] for part in heard["results"][0]["segments"]], [case["greedy"]["ids"]])
 
-    def test_an_image_and_a_recording_give_the_recorded_tokens(self):
-        self.expect_recorded("jspi")
 
-    def test_they_do_where_the_module_suspends_itself(self):
-        self.expect_recorded("asyncify")
+class Senses(SenseTab):
+    def test_an_image_and_a_recording_give_the_recorded_tokens(self):
+        self.expect_recorded_senses("jspi")
+
+
+class AsyncifySenses(SenseTab):
+    def test_an_image_and_a_recording_give_the_recorded_tokens(self):
+        self.expect_recorded_senses("asyncify")
 
 
 class Models(Tab):

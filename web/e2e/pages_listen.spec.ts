@@ -1,4 +1,5 @@
 // The page that writes down what is said: a file of sound by keyboard, the microphone, and the looks.
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "@playwright/test";
 import { checkLooks, expect, test } from "./pages.ts";
@@ -28,6 +29,9 @@ test("a file of sound is written down, and what the microphone hears", async ({ 
   const lines = page.locator(".transcript li");
   await expect(lines).toHaveCount(2);
   await expect(lines.first()).toContainText("0:00");
+  const download = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Export subtitles" }).press("Enter");
+  expect(readFileSync((await (await download).path()) as string, "utf8")).toMatch(/^1\n00:00:00,660 --> 00:00:00,800\n/);
   await checkLooks(page, "listen");
 
   await context.grantPermissions(["microphone"]);

@@ -44,8 +44,9 @@ function writeTalking(): void {
   writeFileSync(join(TALKING, "config.json"), JSON.stringify({ ...read<object>("config.json"), eos_token_id: 0 }));
 }
 
-/** "hearing/": a Whisper that has a tokenizer. */
-const HEARING: Record<string, string> = { "tokenizer.json": "vision/qwen3_5_vl_images/tokenizer.json" };
+/** "hearing/" and "speaking/": models that have a tokenizer, another one's. */
+const WITH_TOKENIZER: Record<string, string> = { hearing: "speech/whisper", speaking: "speech/kani_tts2" };
+const TOKENIZER = "vision/qwen3_5_vl_images/tokenizer.json";
 
 export interface PagesServer {
   /** With a slash at its end. */
@@ -56,7 +57,8 @@ export interface PagesServer {
 function fileOf(url: string): string {
   const path = normalize(decodeURIComponent(new URL(url, "http://localhost").pathname));
   if (path.startsWith("/tiny/")) return join(DATA, TINY[path.slice(6)] ?? "none");
-  if (path.startsWith("/hearing/")) return join(DATA, HEARING[path.slice(9)] ?? `speech/whisper/${path.slice(9)}`);
+  const [, name = "", file = ""] = /^\/(hearing|speaking)\/(.*)$/.exec(path) ?? [];
+  if (name) return join(DATA, file === "tokenizer.json" ? TOKENIZER : `${WITH_TOKENIZER[name]}/${file}`);
   if (path.startsWith("/data/")) return join(DATA, path.slice(6));
   if (path.startsWith("/large/")) return join(LARGE, path.slice(7));
   if (path.startsWith("/talking/")) return join(TALKING, path.slice(9));

@@ -52,6 +52,20 @@ test("chat", async ({ context, server }) => {
   await pictures(page, "chat", ".log");
 });
 
+test("listen", async ({ context, server }) => {
+  const page = await context.newPage();
+  await page.goto(`${server.address}listen.html`);
+  await page.getByLabel("Model", { exact: true }).fill("openai/whisper-tiny");
+  await pictures(page, "listen");
+});
+
+test("speak", async ({ context, server }) => {
+  const page = await context.newPage();
+  await page.goto(`${server.address}speak.html?cpu`);
+  await page.getByLabel("Text").fill("A fox went down to the river, for it was a warm day.");
+  await pictures(page, "speak");
+});
+
 test("inspect", async ({ context, server }) => {
   const page = await context.newPage();
   await page.goto(`${server.address}inspect.html?cpu#fused`);

@@ -1,5 +1,5 @@
-// Models that see and hear, with the real module: images that the browser decodes give the tokens that transformers
-// recorded, and recordings the transcripts of a native program.
+// What is no text, with the real module: images that the browser decodes give the tokens that transformers recorded,
+// recordings the transcripts of a native program, and encoders their vectors and ranks.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Segment, TranscribeOptions, Transcript } from "tokamak-web";
@@ -86,6 +86,68 @@ test("a chat with an image is answered alike by engine.chat and by the OpenAI-sh
   expect(found.refused).toContain("was opened for text only");
 });
 
+test("a text is said as by a native program, piece by piece", async ({ context, server }) => {
+  // `tokamak speak --seed 7` of the same files: 16 bits, from sample 300 on each 700th.
+  const SAID = { rate: 22_050, count: 5985, samples: [-1953, -26458, -32767, 0, 0, 0, 0, -16009, -10943] };
+  const page = await context.newPage();
+  await page.goto(`${server.address}tiny/config.json`);
+  const found = await page.evaluate(async (address) => {
+    const { open } = (await import(`${address}package/index.js`)) as typeof import("tokamak-web");
+    const options = { backend: "cpu", cache: "none" } as const;
+    const engine = await open(`${address}speaking/`, { ...options, codec: `${address}data/speech/nanocodec/` });
+    const parts: number[] = [];
+    const onSamples = (samples: Float32Array) => parts.push(samples.length);
+    const { samples, ...speech } = await engine.speak("Good day. It is late.", { seed: 7, onSamples });
+    const silent = await open(`${address}speaking/`, options);
+    const refused = await silent.speak("Good day.").catch(({ message }) => message as string);
+    await engine.close();
+    await silent.close();
+    return { ...speech, samples: [...samples], parts, refused, speaks: engine.model.speaks };
+  }, server.address);
+  expect([found.rate, found.samples.length, found.pieces, found.cut, found.speaks]).toEqual([SAID.rate, SAID.count, 2, 0, true]);
+  expect(found.parts.length).toBeGreaterThan(1);
+  expect(found.parts.reduce((sum, count) => sum + count)).toBe(SAID.count);
+  for (const [at, expected] of SAID.samples.entries()) {
+    expect(Math.abs(found.samples[300 + 700 * at]! * 32_768 - expected)).toBeLessThan(4);
+  }
+  expect(found.refused).toContain("without a codec");
+});
+
+test("vectors are the recorded ones, and documents are ranked as natively", async ({ context, server }) => {
+  const { cases } = read<{ cases: { ids: number[]; embedding: number[] }[] }>("embeddings/minilm/golden.json");
+  const page = await context.newPage();
+  await page.goto(`${server.address}tiny/config.json`);
+  const documents = ["a fox is red", "the sea is blue", "foxes are animals"];
+  const found = await page.evaluate(
+    async ({ address, inputs, documents }) => {
+      const { open } = (await import(`${address}package/index.js`)) as typeof import("tokamak-web");
+      const { openaiFetch } = (await import(`${address}package/openai.js`)) as typeof import("tokamak-web/openai");
+      const ask = async (model: string, options: object, path: string, body: object) => {
+        const engine = await open(`${address}data/${model}/`, { backend: "cpu", cache: "none", ...options });
+        const answer = await openaiFetch(engine)(`https://tokamak.invalid/v1/${path}`, { method: "POST", body: JSON.stringify(body) });
+        const json = await answer.json();
+        await engine.close();
+        return json;
+      };
+      return {
+        vectors: await ask("embeddings/minilm", { pooling: "mean" }, "embeddings", { input: inputs }),
+        ranks: await ask("rerank/cross_bert", {}, "rerank", { query: "what is a fox", documents }),
+      };
+    },
+    { address: server.address, inputs: cases.map(({ ids }) => ids), documents },
+  );
+  const vectors = found.vectors.data as { embedding: number[] }[];
+  expect(vectors).toHaveLength(cases.length);
+  for (const [at, { embedding }] of cases.entries()) {
+    expect(Math.max(...embedding.map((value, i) => Math.abs(value - vectors[at]!.embedding[i]!)))).toBeLessThan(1e-5);
+  }
+  // What `tokamak rerank` says.
+  const RANKED = [[1, 0.24158649], [2, 0.21929014], [0, 0.19451867]] as const;
+  const ranks = found.ranks.results as { index: number; relevance_score: number }[];
+  expect(ranks.map(({ index }) => index)).toEqual(RANKED.map(([index]) => index));
+  for (const [at, [, score]] of RANKED.entries()) expect(ranks[at]!.relevance_score).toBeCloseTo(score, 5);
+});
+
 /** A file of the package's sources as a script that sets `own`. */
 async function script(file: string): Promise<string> {
   const entry = join(import.meta.dirname, "../tokamak-web/src", file);
@@ -150,8 +212,9 @@ test("recordings become the transcripts of a native program", async ({ context, 
         const samples = Float32Array.from(new Int16Array(wav, 44), (sample) => sample / 32768);
         const parts: Segment[] = [];
         const transcript = await engine.transcribe(samples, { ...options, onSegment: (part) => parts.push(part) });
+        const ofFile = await engine.transcribe(new Blob([wav]), options);
         await engine.close();
-        return { transcript, parts: parts.length, hears: engine.model.hears };
+        return { transcript, ofFile, parts: parts.length, hears: engine.model.hears };
       },
       { address: server.address, model, file, options, wait },
     );
@@ -160,6 +223,8 @@ test("recordings become the transcripts of a native program", async ({ context, 
   const moonshine = await hear("data/speech/moonshine", "audio1.wav", {});
   const { cases } = read<{ cases: { wav: string; greedy: { ids: number[] } }[] }>("speech/moonshine/golden.json");
   expect(tokensOf(moonshine.transcript)).toEqual([cases.find(({ wav }) => wav === "audio1.wav")?.greedy.ids]);
+  // Chromium divides samples above 0 by 32767.
+  expect(tokensOf(moonshine.ofFile)).toEqual(tokensOf(moonshine.transcript));
   expect([moonshine.transcript.duration, moonshine.parts, moonshine.hears]).toEqual([2.4, 1, true]);
 
   // What `tokamak transcribe` says of it: it repeats itself, so that it is heard again at higher temperatures.

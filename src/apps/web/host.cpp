@@ -6,6 +6,7 @@
 
 HOST_IMPORT(event)
 void host_event(const char* kind, uint32_t kind_bytes, const char* json, uint32_t json_bytes);
+HOST_IMPORT(play) void host_play(uint32_t id, const float* samples, uint32_t count);
 HOST_IMPORT(cancelled) int host_cancelled();
 /// Copies at most `capacity` bytes; how many there are, -1: there is no such note.
 HOST_IMPORT(note_read)
@@ -26,6 +27,10 @@ void notice(std::string_view text) {
   Json what;
   what.set("text", text);
   tell("notice", what);
+}
+
+void play(uint32_t id, std::span<const float> samples) {
+  host_play(id, samples.data(), uint32_t(samples.size()));
 }
 
 bool cancelled() {

@@ -2,6 +2,7 @@
 // end it, and keeps small notes between visits.
 #pragma once
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -12,6 +13,9 @@ namespace tokamak::web {
 /// Tells the page: "progress" {phase, done, total}, "notice" {text}.
 void tell(std::string_view kind, const Json& what);
 void notice(std::string_view text);
+
+/// Gives the page samples of the sound with that number, which follow those before.
+void play(uint32_t id, std::span<const float> samples);
 
 /// Whether the page wants the call under way to end.
 bool cancelled();

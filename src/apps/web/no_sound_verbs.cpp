@@ -1,12 +1,27 @@
-// The module for texts: its models hear nothing.
+// The module for texts: its models hear and say nothing.
 #include "apps/web/verbs.h"
 
 namespace tokamak::web {
+namespace {
+
+Result<Json> refuse(State& state) {
+  TOK_TRY(const Engine* const engine, open_engine(state));
+  return unsupported("{} is a {}, which knows no sound.", engine->files().name,
+                     engine->compiled().facts.architecture);
+}
+
+}  // namespace
 
 Result<Json> transcribe(State& state, const Json&) {
-  TOK_TRY(const Engine* const engine, open_engine(state));
-  return unsupported("{} is a {}, which hears nothing.", engine->files().name,
-                     engine->compiled().facts.architecture);
+  return refuse(state);
+}
+
+Result<Json> codec(State& state, const Json&) {
+  return refuse(state);
+}
+
+Result<Json> speak(State& state, const Json&) {
+  return refuse(state);
 }
 
 }  // namespace tokamak::web

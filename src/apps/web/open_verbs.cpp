@@ -48,6 +48,7 @@ Json model_json(const ModelFiles& files, const Engine::Compiled& compiled) {
   out.set("quantization", quantization_name(files, compiled));
   out.set("embeds", compiled.encoder.has_value());
   out.set("sees", compiled.vision.has_value()).set("hears", compiled.speech.has_value());
+  out.set("speaks", compiled.voice.has_value());
   out.set("hasTemplate", !files.chat_template.empty() ||
                              files.tokenizer_config.find("chat_template") != std::string::npos);
   out.set("memory", memory_json(compiled.plan));
@@ -75,6 +76,8 @@ KeptVerdicts kept_verdicts(const DeviceInfo& device) {
           .write = [name](const Json& verdicts) { write_note(name, verdicts.dump()); }};
 }
 
+}  // namespace
+
 Result<ModelFiles> read_files(const Opening& opening) {
   SourceFiles sources;
   for (const HostFile& file : opening.files) {
@@ -82,8 +85,6 @@ Result<ModelFiles> read_files(const Opening& opening) {
   }
   return read_model_files(opening.name, sources);
 }
-
-}  // namespace
 
 /// {} -> what the model would run on
 Result<Json> adapter(State&, const Json& options) {
@@ -129,6 +130,7 @@ Result<Json> open(State& state, const Json& options) {
   TOK_TRY(ModelFiles files, read_files(opening));
   TOK_TRY(std::unique_ptr<Backend> backend, open_backend(own));
   TOK_TRY(state.engine, Engine::load(std::move(files), std::move(backend), own, steady_clock()));
+  state.options = own;
   const Engine& engine = *state.engine;
   Json times, out;
   times.set("total", engine.load_times().total_seconds);

@@ -131,9 +131,13 @@ Result<Json> generate(State& state, const Json& options) {
 Result<Json> step(State& state, const Json& options) {
   TOK_TRY(Fields(options).done());
   TOK_TRY(Engine* const engine, open_engine(state));
-  TOK_TRY(Scheduler* const scheduler, engine->scheduler());
-  TOK_TRY(const bool has_more, scheduler->step());
-  if (has_more) TOK_TRY(scheduler->wait());
+  bool has_more = false;
+  // Exchanges with a model that gives vectors or scores are answered when they begin.
+  if (engine->compiled().gives_text()) {
+    TOK_TRY(Scheduler* const scheduler, engine->scheduler());
+    TOK_TRY(has_more, scheduler->step());
+    if (has_more) TOK_TRY(scheduler->wait());
+  }
   Json::Array events = state.requests.take_events();
   std::ranges::move(state.exchanges.take_events(), std::back_inserter(events));
   Json out;

@@ -11,6 +11,7 @@ constexpr Verb kVerbs[] = {
     {"cancel", cancel},
     {"check", check},
     {"close", close},
+    {"codec", web::codec},
     {"detokenize", detokenize},
     {"embed", embed},
     {"generate", generate},
@@ -26,6 +27,7 @@ constexpr Verb kVerbs[] = {
     {"profile", profile},
     {"render", render},
     {"self_test", self_test},
+    {"speak", speak},
     {"step", step},
     {"tokenize", tokenize},
     {"transcribe", transcribe},
@@ -54,7 +56,8 @@ std::string_view code_name(ErrorCode code) {
 }  // namespace
 
 void State::clear() {
-  exchanges.clear();  // before the engine that they refer to
+  exchanges.clear();  // these three before the engine that they refer to
+  voice.reset();
   requests.clear();
   engine.reset();
   checked.reset();

@@ -5,11 +5,14 @@
 #include <string_view>
 
 #include "apps/web/exchanges.h"
+#include "apps/web/open_options.h"
 #include "apps/web/requests.h"
 #include "engine/engine.h"
 #include "report/roofline.h"
 
 namespace tokamak::web {
+
+struct Voice;  // what says texts: sound_verbs.cpp
 
 /// A model of which only the headers were read: it can be looked at, but not run.
 struct CheckedModel {
@@ -26,6 +29,8 @@ struct State {
   std::optional<Roofline> roofline;     // of the device, once a profile has asked for it
   Requests requests;                    // of the engine
   uint64_t seeds = 0;                   // chosen for requests that gave none
+  OpenOptions options;                  // that the engine was opened with
+  std::shared_ptr<Voice> voice;         // of the engine; null: it has no codec
 
   /// Ends what runs, and forgets the model.
   void clear();
@@ -60,6 +65,8 @@ Result<Json> check(State& state, const Json& options);
 Result<Json> open(State& state, const Json& options);
 Result<Json> close(State& state, const Json& options);
 Result<Json> needs_whole(State& state, const Json& options);
+/// The files of a model that the page reads.
+Result<ModelFiles> read_files(const Opening& opening);
 Result<Json> hub_name(State& state, const Json& options);
 Result<Json> hub_files(State& state, const Json& options);
 
@@ -74,8 +81,10 @@ Result<Json> detokenize(State& state, const Json& options);
 Result<Json> render(State& state, const Json& options);
 Result<Json> embed(State& state, const Json& options);
 
-// Recordings: sound_verbs.cpp, or no_sound_verbs.cpp in the module for texts.
+// Sound: sound_verbs.cpp, or no_sound_verbs.cpp in the module for texts.
 Result<Json> transcribe(State& state, const Json& options);
+Result<Json> codec(State& state, const Json& options);
+Result<Json> speak(State& state, const Json& options);
 
 // What there is to see: report_verbs.cpp.
 Result<Json> inspect(State& state, const Json& options);

@@ -15,6 +15,7 @@ let engine: Engine | null = null;
 let recorder: MediaRecorder | null = null;
 let abort: AbortController | null = null;
 let text = "";
+let subtitles = "";
 
 const record = h("button", { type: "button", disabled: true }, "Record");
 const stop = h("button", { type: "button", class: "quiet", hidden: true }, "Stop");
@@ -53,10 +54,12 @@ async function hear(sound: Blob): Promise<void> {
     const asked = language.value.trim();
     const transcript = await engine.transcribe(sound, {
       ...(asked !== "" && { language: asked }),
+      format: "srt",
       signal: abort.signal,
       onSegment: (segment) => lines.append(line(segment)),
     });
     text = transcript.text;
+    subtitles = transcript.file ?? "";
     actions.hidden = text === "";
     const spoken = transcript.language ? `, in ${transcript.language}` : "";
     status.textContent = `${seconds(transcript.duration)} of sound${spoken}, written down in ${seconds((performance.now() - began) / 1000)}.`;
@@ -103,7 +106,9 @@ function page(): HTMLElement[] {
   });
   const exported = h("button", { type: "button", class: "quiet" }, "Export");
   exported.addEventListener("click", () => download("transcript.txt", `${text}\n`, "text/plain"));
-  actions.append(exported);
+  const withTimes = h("button", { type: "button", class: "quiet" }, "Export subtitles");
+  withTimes.addEventListener("click", () => download("transcript.srt", subtitles, "application/x-subrip"));
+  actions.append(exported, withTimes);
   return [
     h("div", { class: "row" }, record, stop, h("label", { class: "button quiet", for: "sound" }, "Sound file …"), file, h("span", { class: "box" }, h("label", { for: "language" }, "Language"), language)),
     status,

@@ -77,6 +77,8 @@ export interface Extras {
   suggested?: { name: string; about: string }[];
   /** What stands there at first in place of the built-in model; with "" nothing is opened by itself. */
   initial?: string;
+  /** What else the model is opened with. */
+  options?(): OpenOptions;
 }
 
 /**
@@ -86,7 +88,7 @@ export interface Extras {
 export function opener<T extends Look>(
   begin: (source: Source, options: OpenOptions) => Promise<T>,
   opened: (model: T, name: string) => void,
-  { claims, suggested, initial = BUILTIN }: Extras = {},
+  { claims, suggested, initial = BUILTIN, options = () => ({}) }: Extras = {},
 ): Opener {
   let engine: T | null = null;
   let abort: AbortController | null = null;
@@ -161,6 +163,7 @@ export function opener<T extends Look>(
       engine = null;
       engine = await begin(source, {
         ...asked.options,
+        ...options(),
         signal,
         // The built-in model is small, and what a visitor chose is here already.
         ...(typeof source === "string" && { onCheck: isWanted }),

@@ -4,6 +4,7 @@ import { h } from "./dom.ts";
 const PAGES = [
   ["index", "Chat"],
   ["listen", "Listen"],
+  ["speak", "Speak"],
   ["timeline", "Timeline"],
   ["kernels", "Kernels"],
   ["inspect", "Inspect"],

@@ -1,8 +1,10 @@
 // The types of the API. Sizes are bytes, times seconds.
 import type { Adapter, Check, LoadTimes, ModelFacts } from "./facts.ts";
-import type { StoredModel } from "./models/types.ts";
+import type { Source, StoredModel } from "./models/types.ts";
+import type { Sound, SpeakOptions, Speech, TranscribeOptions, Transcript } from "./sound_api.ts";
 
 export type * from "./facts.ts";
+export type * from "./sound_api.ts";
 
 export interface Progress {
   phase:
@@ -36,6 +38,8 @@ export interface OpenOptions {
   cacheTokens?: number;
   quantize?: "q8" | "q4";
   pooling?: "mean" | "last" | "cls";
+  /** What makes a sound of what a model says that speaks: a folder with config.json and model.safetensors. */
+  codec?: Source;
   /** How large images are read, where the model sees: larger ones are made smaller. 0: text only. 1 unless given. */
   megapixels?: number;
   /** Tokens of a prompt that are read at a time. */
@@ -83,42 +87,6 @@ export type Message = {
   content: string | Part[];
   [more: string]: unknown;
 };
-
-/** Samples of one channel at 16 kHz, or a file that the browser can decode. */
-export type Sound = Float32Array | Blob;
-
-/** A part of a transcript; times are seconds from the beginning of the recording. */
-export interface Segment {
-  start: number;
-  end: number;
-  text: string;
-}
-
-export interface Transcript {
-  text: string;
-  /** As "en"; absent where it is not known. */
-  language?: string;
-  /** Seconds. */
-  duration: number;
-  segments: (Segment & { tokens: number[] })[];
-}
-
-export interface TranscribeOptions {
-  /** As "en"; found out unless given, where the model knows several. */
-  language?: string;
-  /** Into English. */
-  translate?: boolean;
-  /** What the text goes on from: names, spelling. */
-  prompt?: string;
-  temperature?: number;
-  /** False: segments are whole windows. */
-  timestamps?: boolean;
-  /** False: one attempt, also where the text looks wrong. */
-  fallback?: boolean;
-  signal?: AbortSignal;
-  /** Each part as soon as it is there. */
-  onSegment?(segment: Segment): void;
-}
 
 export interface GenerateOptions {
   maxTokens?: number;
@@ -285,6 +253,8 @@ export interface Engine extends Look {
   embed(texts: string | string[], options?: EmbedOptions): Promise<Float32Array[]>;
   /** What is said in a recording, by a model that hears. */
   transcribe(sound: Sound, options?: TranscribeOptions): Promise<Transcript>;
+  /** A text as sound, by a model that speaks and was opened with a `codec`. */
+  speak(text: string, options?: SpeakOptions): Promise<Speech>;
   bench(options?: BenchOptions): Promise<unknown>;
   profile(options?: object & { signal?: AbortSignal }): Promise<unknown>;
   selfTest(options?: LongOptions): Promise<unknown>;

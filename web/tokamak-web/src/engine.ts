@@ -15,6 +15,8 @@ import type {
   Message,
   ModelFacts,
   Sound,
+  SpeakOptions,
+  Speech,
   TranscribeOptions,
   Transcript,
   View,
@@ -25,6 +27,7 @@ import { openExchange } from "./exchange.ts";
 import type { Ending } from "./protocol.ts";
 import { ReplayedText } from "./replay.ts";
 import { RunUnderWay } from "./run.ts";
+import { MadeSound } from "./made_sound.ts";
 import { samplesOf } from "./sound.ts";
 import { Store } from "./store.ts";
 
@@ -108,6 +111,19 @@ export class WorkerEngine implements Engine {
       },
     );
     return (await result.finally(survived)) as Transcript;
+  }
+
+  async speak(text: string, { signal, onSamples, ...options }: SpeakOptions = {}): Promise<Speech> {
+    const survived = this.#attempt();
+    const made = new MadeSound(onSamples);
+    const { result } = this.#connection.send(
+      // The seed is chosen here, so that a sound that has to be made again is the same one.
+      { kind: "speak", values: { seed: randomSeed(), ...options, text } },
+      (part) => part.kind === "samples" && made.add(part.samples, part.rate),
+      signal,
+      () => made.repeat(),
+    );
+    return made.end((await result.finally(survived)) as { pieces: number; cut: number });
   }
 
   async tokenize(text: string, options: { special?: boolean } = {}): Promise<Uint32Array> {

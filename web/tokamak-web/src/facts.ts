@@ -33,9 +33,10 @@ export interface ModelFacts {
   quantization: string;
   /** Whether it gives vectors in place of texts. */
   embeds: boolean;
-  /** Whether it reads images, and whether it writes down recordings. */
+  /** Whether it reads images, writes down recordings, says texts. */
   sees: boolean;
   hears: boolean;
+  speaks: boolean;
   hasTemplate: boolean;
   memory: DeviceMemory;
 }

@@ -11,6 +11,7 @@ export type * from "./api.ts";
 export { type ErrorCode, TokamakError } from "./errors.ts";
 export { models } from "./models/stored.ts";
 export type { Source, StoredModel } from "./models/types.ts";
+export { wavFile } from "./wav.ts";
 
 // The files beside the built package. The build writes `new URL("./worker.js", import.meta.url)` in their
 // place, which is what bundlers look for.
@@ -61,8 +62,8 @@ interface Start {
 }
 
 function start(kind: OpenCall["kind"], source: Source, options: OpenOptions): Start {
-  const { signal, worker, wasm, onProgress, onNotice, onCheck: _, onEvict, ...rest } = options;
-  const values: PostedOptions = { ...rest, ...modules(wasm) };
+  const { signal, worker, wasm, codec, onProgress, onNotice, onCheck: _, onEvict, ...rest } = options;
+  const values: PostedOptions = { ...rest, ...modules(wasm), ...(codec !== undefined && { codec: posted(codec) }) };
   const opening: Opening = {
     call: { kind, source: posted(source), options: values },
     part: (part) => {

@@ -4,8 +4,13 @@ import type { OpenCall, PostedOptions } from "./protocol.ts";
 import type { SessionModule } from "./session.ts";
 
 /** What the module's `open` and `check` take of a model. */
-export function modelValues({ options }: OpenCall, module: SessionModule, { name, files }: ResolvedModel) {
-  return { ...openValues(options), name, files: files.map((file) => given(module, file)) };
+export function modelValues({ options }: OpenCall, module: SessionModule, found: ResolvedModel) {
+  return { ...openValues(options), ...filesOf(module, found) };
+}
+
+/** A model by its name and its files, as the module's `codec` takes it. */
+export function filesOf(module: SessionModule, { name, files }: ResolvedModel) {
+  return { name, files: files.map((file) => given(module, file)) };
 }
 
 /** Whether it takes the whole module to open the model; a model without a config.json does not see or hear. */
@@ -25,6 +30,6 @@ function given(module: SessionModule, file: ModelFile) {
 }
 
 /** What they take of the options. */
-export function openValues({ wasm, whole, wait, cache, token, endpoint, ...values }: PostedOptions) {
+export function openValues({ wasm, whole, codec, wait, cache, token, endpoint, ...values }: PostedOptions) {
   return values;
 }

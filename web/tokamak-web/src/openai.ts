@@ -4,6 +4,7 @@
 //
 // Nothing is sent anywhere; the host name is never looked up.
 import type { Engine } from "./api.ts";
+import { answerSound } from "./openai_sound.ts";
 
 /** What a browser's own `fetch` does with an aborted signal. */
 function abortError(signal: AbortSignal): unknown {
@@ -15,12 +16,18 @@ function abortError(signal: AbortSignal): unknown {
  * Rejects with the signal's reason once that is aborted, and with a TokamakError where the engine has
  * ended.
  */
-export function openaiFetch(engine: Pick<Engine, "exchange">): typeof fetch {
+export function openaiFetch(engine: Pick<Engine, "exchange" | "transcribe" | "speak">): typeof fetch {
   return async (input, init) => {
     const request = new Request(input, init);
     const { signal } = request;
     if (signal.aborted) throw abortError(signal);
     const { pathname, search } = new URL(request.url);
+    try {
+      const sound = await answerSound(engine, request);
+      if (sound) return sound;
+    } catch (error) {
+      throw signal.aborted ? abortError(signal) : error;
+    }
     const asked = { method: request.method, path: pathname + search, body: await request.text() };
     try {
       const { status, contentType, body } = await engine.exchange(asked, { signal });

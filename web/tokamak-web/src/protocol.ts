@@ -7,8 +7,9 @@ import type { PostedSource, StoredModel } from "./models/types.ts";
 /** The options of `open` that can be posted. */
 export type PostedOptions = Omit<
   OpenOptions,
-  "signal" | "worker" | "wasm" | "onProgress" | "onNotice" | "onCheck" | "onEvict"
+  "signal" | "worker" | "wasm" | "codec" | "onProgress" | "onNotice" | "onCheck" | "onEvict"
 > & {
+  codec?: PostedSource;
   wasm: string;
   /** The whole module, for models that see, hear or speak. */
   whole: string;
@@ -36,6 +37,11 @@ export interface TranscribeCall {
   samples: Float32Array;
   values: object;
 }
+/** A text to say: samples until the result. */
+export interface SpeakCall {
+  kind: "speak";
+  values: object;
+}
 /** A request of the OpenAI-shaped API: head, bodies, result. */
 export interface OpenAiCall {
   kind: "openai";
@@ -43,7 +49,7 @@ export interface OpenAiCall {
   path: string;
   body: string;
 }
-export type Call = OpenCall | VerbCall | GenerateCall | TranscribeCall | OpenAiCall;
+export type Call = OpenCall | VerbCall | GenerateCall | TranscribeCall | SpeakCall | OpenAiCall;
 
 export type ToWorker =
   | { kind: "call"; id: number; call: Call }
@@ -57,6 +63,7 @@ export type Part =
   | { kind: "doing"; doing: Doing }
   | { kind: "piece"; piece: Piece }
   | { kind: "segment"; segment: Segment }
+  | { kind: "samples"; samples: Float32Array; rate: number }
   | { kind: "head"; status: number; contentType: string }
   | { kind: "body"; text: string };
 

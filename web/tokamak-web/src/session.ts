@@ -10,7 +10,7 @@ import { modelValues, needsWhole, openValues } from "./model_values.ts";
 import { OverallProgress } from "./progress.ts";
 import type { Call, GenerateCall, OpenAiCall, OpenCall, PostedOptions, ToPage, ToWorker, VerbCall } from "./protocol.ts";
 import { type Asker, Pump, ended } from "./pump.ts";
-import { Recordings, type ToldSegment } from "./recordings.ts";
+import { Sounds, type ToldSegment } from "./sounds.ts";
 import { type DeviceReply, type OpenReply, checkOf, refusal } from "./verdict.ts";
 
 /** The part of `Module` that a session needs. */
@@ -23,6 +23,7 @@ export interface StartOptions {
   wasm: string;
   wait: Waiting["kind"] | undefined;
   event(kind: string, values: unknown): void;
+  play(id: number, samples: Float32Array): void;
   device: DeviceWatch;
   tell(line: string): void;
 }
@@ -56,7 +57,7 @@ export class Session {
   #question = 0;
   /** Where the module's reports of progress go. */
   #progress: ((progress: Omit<Progress, "overall">) => void) | null = null;
-  readonly #recordings = new Recordings();
+  readonly #sounds = new Sounds();
   /** Who has asked for what takes long, and hears how far it is. */
   readonly #waiting = new Map<Doing["phase"], Asker>();
 
@@ -110,7 +111,9 @@ export class Session {
       case "generate":
         return this.#generate(call, asker, signal);
       case "transcribe":
-        return this.#recordings.transcribe(this.#model.module, call, asker, signal);
+        return this.#sounds.transcribe(this.#model.module, call, asker, signal);
+      case "speak":
+        return this.#sounds.speak(this.#model.module, call, asker, signal);
       case "openai":
         return this.#exchange(call, asker, signal);
     }
@@ -132,8 +135,9 @@ export class Session {
       const { module, waiting } = await this.#moduleFor(found, started, call.options);
       const values = modelValues(call, module, found);
       const { device, ...facts } = await module.call<OpenReply>("open", values, signal);
+      const codec = await this.#openCodec(call, module, signal);
       // What was read before all bytes have the right hash may be wrong.
-      await found.complete;
+      await Promise.all([found.complete, codec?.complete]);
       this.#opened = { module, pump: new Pump(module) };
       this.#progress?.({ phase: "ready", loaded: 1, total: 1, cached: false });
       // The files stay open: after a loss of the device the weights are read again.
@@ -144,6 +148,15 @@ export class Session {
     } finally {
       this.#progress = null;
     }
+  }
+
+  /** Its files stay open as the model's do. */
+  async #openCodec(call: OpenCall, module: SessionModule, signal: AbortSignal): Promise<ResolvedModel | undefined> {
+    const { codec } = call.options;
+    if (codec === undefined) return undefined;
+    const found = await this.#find({ ...call, source: codec }, module, signal);
+    await this.#sounds.openCodec(module, found, signal);
+    return found;
   }
 
   #check(call: OpenCall, asker: Asker, signal: AbortSignal): Promise<Check> {
@@ -203,31 +216,24 @@ export class Session {
   }
 
   #start(wasm: string, { wait }: PostedOptions): Promise<Started> {
-    const { post } = this.#host;
+    const told = (event: "notice" | "lost" | "restored") => (text: string) => this.#host.post({ kind: "event", event, text });
     return this.#host.start({
       wasm,
       wait,
       event: (kind, values) => this.#reported(kind, values),
-      device: {
-        lost: (text) => post({ kind: "event", event: "lost", text }),
-        restored: (text) => post({ kind: "event", event: "restored", text }),
-      },
-      tell: (text) => post({ kind: "event", event: "notice", text }),
+      play: (id, samples) => this.#sounds.play(id, samples),
+      device: { lost: told("lost"), restored: told("restored") },
+      tell: told("notice"),
     });
   }
 
   #reported(kind: string, values: unknown): void {
     if (kind === "notice") {
-      const { text } = values as { text: string };
-      this.#host.post({ kind: "event", event: "notice", text });
+      this.#host.post({ kind: "event", event: "notice", ...(values as { text: string }) });
     } else if (kind === "segment") {
-      this.#recordings.told(values as ToldSegment);
+      this.#sounds.told(values as ToldSegment);
     } else if (kind === "progress" && this.#progress) {
-      const { phase, done, total } = values as {
-        phase: Progress["phase"];
-        done: number;
-        total: number;
-      };
+      const { phase, done, total } = values as { phase: Progress["phase"]; done: number; total: number };
       this.#progress({ phase, loaded: done, total, cached: phase === "read" });
     } else if (kind === "progress") {
       const doing = values as Doing;

@@ -29,7 +29,7 @@ async function compiled(url: string): Promise<WebAssembly.Module> {
     : WebAssembly.compile(await response.arrayBuffer());
 }
 
-async function start({ wasm, wait, event, device, tell }: StartOptions) {
+async function start({ wasm, wait, event, play, device, tell }: StartOptions) {
   const waiting = chooseWaiting(wait);
   const twin = waiting.kind === "asyncify" ? wasm.replace(/\.wasm(?=$|[?#])/, ".asyncify.wasm") : wasm;
   const [module, file] = await Promise.all([compiled(twin), openNoteFile()]);
@@ -37,6 +37,7 @@ async function start({ wasm, wait, event, device, tell }: StartOptions) {
     waiting,
     notes: new Notes(file),
     event,
+    play,
     device,
     tell,
   });

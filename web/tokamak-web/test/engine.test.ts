@@ -1,10 +1,9 @@
 // The page and the Worker, over a fake module: runs, turns, cancelling, errors.
 import { expect, test, vi } from "vitest";
-import type { Doing, Piece, Segment } from "../src/api.ts";
+import type { Doing, Piece } from "../src/api.ts";
 import { TokamakError } from "../src/errors.ts";
 import type { StepEvent, StepReply } from "../src/protocol.ts";
-import { Memory } from "../src/host/memory.ts";
-import { type Verbs, opened, plainWaiting, soon } from "./fakes.ts";
+import { type Verbs, opened, soon } from "./fakes.ts";
 
 /** Texts that say their own number, one token a step, until `maxTokens` or cancelled. */
 function writer(log: string[] = []): Verbs {
@@ -253,39 +252,4 @@ test("notices reach those who listen", async () => {
   worker.start?.event("notice", { text: "unheard" });
   await soon();
   expect(told).toEqual(["slow kernel"]);
-});
-
-test("images of messages reach the module as addresses that hold their files", async () => {
-  const { engine, module } = await opened(writer());
-  const image = new Blob([Uint8Array.of(1, 2, 250)], { type: "image/png" });
-  const text = { type: "text" as const, text: "What is it?" };
-  await engine.chat([{ role: "user", content: [{ type: "image", image }, text] }], { maxTokens: 1 }).result;
-  const { values } = module.calls.find(({ verb }) => verb === "generate")!;
-  const part = { type: "image_url", image_url: { url: "data:image/png;base64,AQL6" } };
-  expect(values).toMatchObject({ messages: [{ role: "user", content: [part, text] }] });
-  const wrong = engine.chat([{ role: "user", content: [{ type: "image", image: "a.png" as never }] }]);
-  await expect(wrong.result).rejects.toMatchObject({ code: "usage" });
-});
-
-test("a recording is read by the module as a file of floats, and its parts come as they are written", async () => {
-  const samples = Float32Array.of(0.5, -0.25, 1);
-  const heard: number[][] = [];
-  const { engine, module, worker } = await opened({
-    transcribe: ({ id, samples: count }: { id: number; samples: number }) => {
-      const memory = new Memory();
-      memory.attach({ buffer: new ArrayBuffer(64) });
-      (module.files.imports(memory, plainWaiting).read as (...values: number[]) => number)(id, 0, 0, 4 * count);
-      heard.push([...new Float32Array(memory.bytes(0, 4 * count).slice().buffer)]);
-      worker.start?.event("segment", { id, start: 0, end: 1, text: "Hello" });
-      worker.start?.event("segment", { id: id + 1, start: 0, end: 1, text: "of another recording" });
-      return { text: "Hello", duration: 1, segments: [] };
-    },
-  });
-  const segments: Segment[] = [];
-  const found = await engine.transcribe(samples, { language: "en", onSegment: (one) => segments.push(one) });
-  expect(heard).toEqual([[...samples]]);
-  expect(found.text).toBe("Hello");
-  expect(segments).toEqual([{ start: 0, end: 1, text: "Hello" }]);
-  expect(module.calls.at(-1)?.values).toMatchObject({ language: "en", samples: 3 });
-  await expect(engine.transcribe(new Blob([]))).rejects.toMatchObject({ code: "unsupported" });
 });

@@ -16,6 +16,7 @@ test.runIf(built)("every import of the module is there, and none of WebGPU's is 
     notes: new Notes(),
     tell() {},
     event() {},
+    play() {},
     device: { lost() {}, restored() {} },
   };
   const given = hostImports(host, new Memory(), new Files(), () => false);

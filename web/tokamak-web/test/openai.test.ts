@@ -1,11 +1,16 @@
 // The OpenAI-shaped API as a fetch, over a fake module.
 import { expect, test, vi } from "vitest";
+import type { Sound, SpeakOptions, TranscribeOptions } from "../src/api.ts";
+import { TokamakError } from "../src/errors.ts";
 import { openaiFetch } from "../src/openai.ts";
 import { openExchange } from "../src/exchange.ts";
 import type { StepReply } from "../src/protocol.ts";
 import { type Verbs, connected, soon } from "./fakes.ts";
 
 const URL_CHAT = "https://tokamak.invalid/v1/chat/completions";
+
+const unused = () => Promise.reject(new Error("Nobody should ask."));
+const SILENT = { exchange: unused, transcribe: unused, speak: unused };
 
 function fetchOver(verbs: Verbs) {
   const { connection, ...others } = connected(verbs);
@@ -15,7 +20,7 @@ function fetchOver(verbs: Verbs) {
     await ready;
     return openExchange(connection, request, signal);
   };
-  return { ...others, connection, fetch: openaiFetch({ exchange }) };
+  return { ...others, connection, fetch: openaiFetch({ ...SILENT, exchange }) };
 }
 
 /** Each inner list is what one step brings of exchange 1. */
@@ -128,4 +133,70 @@ test("a stream ends with an error where the engine ends", async () => {
     while (!(await reader.read()).done);
   };
   await expect(rest()).rejects.toMatchObject({ code: "crashed" });
+});
+
+const AUDIO = "https://tokamak.invalid/v1/audio/";
+
+function form(values: Record<string, string | Blob>): RequestInit {
+  const body = new FormData();
+  for (const [name, value] of Object.entries(values)) body.append(name, value);
+  return { method: "POST", body };
+}
+
+test("a recording in a form is written down in the format that is asked for", async () => {
+  const asked: [Sound, TranscribeOptions | undefined][] = [];
+  const transcript = { text: "Hello.", language: "en", duration: 1, segments: [], file: "1\n00:00 ..." };
+  const transcribe = async (sound: Sound, options?: TranscribeOptions) => (asked.push([sound, options]), transcript);
+  const fetch = openaiFetch({ ...SILENT, transcribe });
+  const file = new Blob(["abc"]);
+  const ask = async (path: string, more: Record<string, string> = {}) => {
+    const answer = await fetch(`${AUDIO}${path}`, form({ file, model: "whisper-1", ...more }));
+    return [answer.status, answer.headers.get("content-type"), await answer.text()];
+  };
+  expect(await ask("transcriptions", { language: "en", prompt: "Tokamak", temperature: "0.5" })).toEqual(
+    [200, "application/json", '{"text":"Hello."}']);
+  expect(await (asked[0]?.[0] as Blob).text()).toBe("abc");
+  expect(asked[0]?.[1]).toMatchObject({ language: "en", prompt: "Tokamak", temperature: 0.5, translate: false });
+  expect(await ask("transcriptions", { response_format: "srt" })).toEqual([200, "text/plain; charset=utf-8", transcript.file]);
+  expect(asked[1]?.[1]).toMatchObject({ format: "srt" });
+  const [, , verbose] = await ask("translations", { response_format: "verbose_json" });
+  expect(JSON.parse(verbose as string)).toEqual({ task: "translate", text: "Hello.", language: "en", duration: 1, segments: [] });
+  expect(asked[2]?.[1]?.translate).toBe(true);
+});
+
+test("requests with sound that are wrong are answered with the field", async () => {
+  const transcribe = () => Promise.reject(new TokamakError("unsupported", "It hears nothing."));
+  const fetch = openaiFetch({ ...SILENT, transcribe });
+  const ask = async (path: string, init: RequestInit) => {
+    const answer = await fetch(`${AUDIO}${path}`, init);
+    const { error } = (await answer.json()) as { error: { param: string | null; message: string } };
+    return [answer.status, error.param, error.message];
+  };
+  const file = new Blob(["abc"]);
+  expect(await ask("transcriptions", form({}))).toEqual([400, "file", "file is missing, expected a recording."]);
+  expect((await ask("transcriptions", form({ file, response_format: "xml" })))[1]).toBe("response_format");
+  expect((await ask("transcriptions", form({ file, temperature: "2" })))[1]).toBe("temperature");
+  expect(await ask("transcriptions", form({ file }))).toEqual([400, null, "It hears nothing."]);
+  const speech = (body: object) => ask("speech", { method: "POST", body: JSON.stringify(body) });
+  expect((await speech({}))[1]).toBe("input");
+  expect((await speech({ input: "a", response_format: "mp3" }))[1]).toBe("response_format");
+  expect((await speech({ input: "a", speed: 2 }))[1]).toBe("speed");
+});
+
+test("a text is said as a WAV file that grows, or as its samples alone; what fails before them is an answer", async () => {
+  const speak = async (text: string, { onSamples, seed }: SpeakOptions = {}) => {
+    if (text === "") throw new TokamakError("invalid-input", "There is nothing to say.");
+    expect(seed).toBe(7);
+    for (const samples of [[0.5, -1], [2]]) onSamples?.(Float32Array.from(samples), 22_050);
+    return { samples: new Float32Array(), rate: 22_050, pieces: 1, cut: 0 };
+  };
+  const fetch = openaiFetch({ ...SILENT, speak });
+  const ask = (input: string, response_format: string) =>
+    fetch(`${AUDIO}speech`, { method: "POST", body: JSON.stringify({ input, response_format, voice: "alloy", seed: 7 }) });
+  const bytes = async (format: string) => new DataView(await (await ask("Hello.", format)).arrayBuffer());
+  const pcm = await bytes("pcm");
+  expect([0, 2, 4].map((at) => pcm.getInt16(at, true))).toEqual([16_384, -32_768, 32_767]);
+  const wav = await bytes("wav");
+  expect([wav.byteLength, wav.getUint32(24, true), wav.getUint32(40, true), wav.getInt16(44, true)]).toEqual([50, 22_050, 0xffffffff, 16_384]);
+  expect((await ask("", "wav")).status).toBe(400);
 });

@@ -20,6 +20,8 @@ export interface Host {
   tell(line: string): void;
   /** What the module reports while a call is under way. */
   event(kind: string, values: unknown): void;
+  /** Samples of the sound with that number, which follow those before. */
+  play(id: number, samples: Float32Array): void;
   device: DeviceWatch;
 }
 
@@ -50,6 +52,8 @@ export function hostImports(
       ...host.notes.imports(memory),
       event: (kind: number, kindBytes: number, json: number, bytes: number) =>
         host.event(memory.text(kind, kindBytes), JSON.parse(memory.text(json, bytes))),
+      play: (id: number, address: number, count: number) =>
+        host.play(id, new Float32Array(memory.bytes(address, 4 * count).slice().buffer)),
       cancelled: () => Number(cancelled()),
     },
     text: textImports(memory),
@@ -83,6 +87,7 @@ export class Module {
       notes: given.notes ?? new Notes(),
       tell: (line) => console.log(line),
       event: () => {},
+      play: () => {},
       device: { lost() {}, restored() {} },
       ...given,
     };

@@ -1,0 +1,62 @@
+// Types of the API: recordings that are written down, and texts that are said.
+
+/** Samples of one channel at 16 kHz, or a file that the browser can decode. */
+export type Sound = Float32Array | Blob;
+
+/** A part of a transcript; times are seconds from the beginning of the recording. */
+export interface Segment {
+  start: number;
+  end: number;
+  text: string;
+}
+
+export interface Transcript {
+  text: string;
+  /** As "en"; absent where it is not known. */
+  language?: string;
+  /** Seconds. */
+  duration: number;
+  segments: (Segment & { tokens: number[] })[];
+  /** Where a format was asked for. */
+  file?: string;
+}
+
+export interface TranscribeOptions {
+  /** As "en"; found out unless given, where the model knows several. */
+  language?: string;
+  /** Into English. */
+  translate?: boolean;
+  /** What the text goes on from: names, spelling. */
+  prompt?: string;
+  temperature?: number;
+  /** False: segments are whole windows. */
+  timestamps?: boolean;
+  /** False: one attempt, also where the text looks wrong. */
+  fallback?: boolean;
+  /** The transcript as a file, too, for `file` of the answer. */
+  format?: "text" | "json" | "srt" | "vtt";
+  signal?: AbortSignal;
+  /** Each part as soon as it is there. */
+  onSegment?(segment: Segment): void;
+}
+
+export interface SpeakOptions {
+  /** A tag that the model knows, as "en". */
+  language?: string;
+  /** The numbers that describe a speaker; the model's own voice unless given. */
+  speaker?: number[];
+  seed?: number;
+  temperature?: number;
+  signal?: AbortSignal;
+  /** Samples as they are made, from -1 to 1, with their number in a second. */
+  onSamples?(samples: Float32Array, rate: number): void;
+}
+
+export interface Speech {
+  samples: Float32Array;
+  /** Samples of a second. */
+  rate: number;
+  /** Sentences, and parts of long ones, that were said one by one; of these, those whose sound had no room to end. */
+  pieces: number;
+  cut: number;
+}
