@@ -100,22 +100,15 @@ Result<std::vector<uint32_t>> generate_some(Engine& engine, uint32_t tokens) {
   const uint32_t vocab = engine.compiled().facts.vocab;
   std::vector<uint32_t> ids;
   for (uint32_t i = 0; i < 40; ++i) ids.push_back((i * 37 + 11) % vocab);
-  TOK_TRY(Session session, engine.start());
-  TOK_TRY(std::span<const float> logits, session.feed(ids));
-  TOK_TRY(Sampler sampler, Sampler::make({.temperature = 0.8, .top_k = 40, .seed = 7}));
-  for (uint32_t i = 0; i < tokens / 2; ++i) {
-    TOK_TRY(const uint32_t id, sampler.next(logits.last(vocab), ids, i));
-    ids.push_back(id);
-    TOK_TRY(logits, session.feed({&id, 1}));
+  for (const bool is_greedy : {false, true}) {
+    Request request{.prompt = ids};
+    request.params.sampling = {.temperature = 0.8, .top_k = 40, .seed = 7};
+    if (is_greedy) request.params.sampling = {.temperature = 0};
+    request.params.max_tokens = is_greedy ? tokens : tokens / 2;
+    request.params.end_ids.emplace();
+    TOK_TRY(const Generation made, engine.generate(std::move(request)));
+    ids.insert(ids.end(), made.ids.begin(), made.ids.end());
   }
-  TOK_TRY(Sampler greedy, Sampler::make({.temperature = 0}));
-  TOK_TRY(const uint32_t id, greedy.next(logits.last(vocab), ids, 0));
-  ids.push_back(id);
-  if (session.greedy_room() < tokens) return ids;
-  TOK_TRY(session.greedy(id, tokens, [&](uint32_t chosen) {
-    ids.push_back(chosen);
-    return true;
-  }));
   return ids;
 }
 

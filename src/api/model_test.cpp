@@ -340,11 +340,10 @@ TEST(ModelImages, GiveTheTokensThatAnEngineGivesAlone) {
   const auto ids = (*alone)->encode_with_images(
       "user:<|vision_start|><|image_pad|><|vision_end|>What is it?\nassistant:", {&*encoded, 1});
   ASSERT_TRUE(ids) << ids.error().message;
-  GenerationParams params;
-  params.sampling.temperature = 0;
-  params.max_tokens = 8;
-  auto session = (*alone)->start();
-  const auto expected = (*alone)->generate_ids(*session, *ids, params);
+  Request request{.prompt = *ids, .images = {*encoded}};
+  request.params.sampling.temperature = 0;
+  request.params.max_tokens = 8;
+  const auto expected = (*alone)->generate(std::move(request));
   ASSERT_TRUE(expected) << expected.error().message;
   std::ifstream file(path, std::ios::binary);
   const std::string text(std::istreambuf_iterator<char>(file), {});

@@ -324,7 +324,14 @@ Result<Scheduler*> Engine::scheduler() {
 
 Result<Session> Engine::start() {
   TOK_TRY(check_task(compiled_, Task::kText));
-  return start_session();
+  TOK_TRY(check_idle());
+  const Graph& graph = compiled_.unfused;
+  const bool all_rows = graph.at(graph.result).shape[0] == kTokens;
+  ImageRows* const images = image_encoder_ ? &image_encoder_->rows() : nullptr;
+  TOK_TRY(Session session,
+          Session::start(*program_, compiled_.context, compiled_.facts.vocab, all_rows, images));
+  session.use_adapter(adapter_);
+  return session;
 }
 
 Result<void> Engine::check_idle() const {
@@ -332,17 +339,6 @@ Result<void> Engine::check_idle() const {
   return fail(ErrorCode::kUsage,
               "The model is in the middle of a call: a callback must not start another one. Do it "
               "when the call has returned, or open the model once more.");
-}
-
-Result<Session> Engine::start_session() {
-  TOK_TRY(check_idle());
-  const Graph& graph = compiled_.unfused;
-  const bool all_rows = graph.at(graph.result).shape[0] == kTokens;
-  ImageRows* const images = image_encoder_ ? &image_encoder_->rows() : nullptr;
-  TOK_TRY(Session session,
-          Session::start(*program_, compiled_.context, compiled_.facts.vocab, all_rows, images));
-  session.use_adapter(session_adapter_);
-  return session;
 }
 
 Result<uint32_t> adapter_number(const ModelFiles& files, std::string_view name) {
@@ -359,43 +355,69 @@ Result<uint32_t> adapter_number(const ModelFiles& files, std::string_view name) 
 }
 
 Result<void> Engine::use_adapter(std::string_view name) {
-  TOK_TRY(session_adapter_, adapter_number(files_, name));
+  TOK_TRY(adapter_, adapter_number(files_, name));
   return {};
 }
 
-Result<Generation> Engine::generate_ids(Session& session, std::span<const uint32_t> ids,
-                                        GenerationParams params,
-                                        const GenerationCallbacks& callbacks) {
-  TOK_TRY(const Tokenizer* own, tokenizer());
+Result<std::vector<Generation>> Engine::run(std::vector<Request> requests) {
+  TOK_TRY(check_idle());
+  TOK_TRY(Scheduler* const own, scheduler());
+  for (const Request& request : requests) TOK_TRY(own->check(request));
   const ScopedFlag busy(is_busy_);
+  std::vector<Generation> out(requests.size());
+  std::optional<Error> error;
+  size_t left = 0;
+  std::vector<RequestId> ids;
+  for (size_t i = 0; i < requests.size(); ++i) {
+    requests[i].done = [&, i](Result<Generation> done) {
+      --left;
+      if (done) out[i] = *std::move(done);
+      if (!done) error = done.error();
+    };
+    ++left;
+    TOK_TRY(const RequestId id, own->add(std::move(requests[i])));
+    ids.push_back(id);
+  }
+  while (left > 0) {  // an error of the scheduler has been given to every request
+    TOK_TRY(const bool goes_on, own->step());
+    if (!goes_on && left > 0) {
+      error = {ErrorCode::kUsage,
+               "The model is busy with requests whose readers do not keep up. Ask when they have "
+               "ended, or open the model once more."};
+      for (const RequestId id : ids) own->cancel(id);
+    } else if (left > 0) {
+      TOK_TRY(own->wait());
+    }
+  }
+  if (error) return Failure(*std::move(error));
+  return out;
+}
+
+Result<Generation> Engine::generate(Request request) {
+  GenerationParams& params = request.params;
   if (!params.end_ids) params.end_ids = defaults_.end_ids;
   if (!params.sampling.seed) params.sampling.seed = fresh_seed(clock_(), calls_++);
-  return tokamak::generate(session, *own, ids, params, callbacks, clock_);
+  if (request.adapter == 0) request.adapter = adapter_;
+  std::vector<Request> one;
+  one.push_back(std::move(request));
+  TOK_TRY(std::vector<Generation> out, run(std::move(one)));
+  return std::move(out.front());
 }
 
 Result<Generation> Engine::generate(std::string_view prompt, const GenerationParams& params,
                                     const GenerationCallbacks& callbacks) {
   TOK_TRY(const Tokenizer* own, tokenizer());
-  TOK_TRY(const std::vector<uint32_t> ids, own->encode(prompt));
-  TOK_TRY(Session session, start());
-  return generate_ids(session, ids, params, callbacks);
+  TOK_TRY(std::vector<uint32_t> ids, own->encode(prompt));
+  return generate({.prompt = std::move(ids), .params = params, .callbacks = callbacks});
 }
 
 Result<Generation> Engine::generate_rendered(std::string_view prompt,
                                              const GenerationParams& params,
                                              const GenerationCallbacks& callbacks) {
-  TOK_TRY(tokenizer());
-  TOK_TRY(Session session, start());
-  return generate_rendered(session, prompt, params, callbacks);
-}
-
-Result<Generation> Engine::generate_rendered(Session& session, std::string_view prompt,
-                                             const GenerationParams& params,
-                                             const GenerationCallbacks& callbacks) {
   TOK_TRY(const Tokenizer* own, tokenizer());
-  TOK_TRY(const std::vector<uint32_t> ids,
+  TOK_TRY(std::vector<uint32_t> ids,
           own->encode(prompt, {.add_special = false, .parse_special = true}));
-  return generate_ids(session, ids, params, callbacks);
+  return generate({.prompt = std::move(ids), .params = params, .callbacks = callbacks});
 }
 
 }  // namespace tokamak

@@ -13,16 +13,15 @@
 
 #include "backend/backend.h"
 #include "base/json.h"
-#include "engine/hints.h"
+#include "engine/compiled.h"
 #include "engine/model_files.h"
 #include "engine/open_options.h"
 #include "formats/native_files.h"
 #include "formats/tensor_file.h"
 #include "generate/encoder_steps.h"
-#include "generate/generator.h"
 #include "generate/scheduler.h"
+#include "generate/session.h"
 #include "image/image.h"
-#include "model/arch.h"
 #include "model/description.h"
 #include "text/template/chat_template.h"
 #include "text/tokenizer/gguf_vocab.h"
@@ -57,34 +56,7 @@ class Engine {
   static Result<std::unique_ptr<Engine>> load(ModelFiles files, std::unique_ptr<Backend> backend,
                                               const OpenOptions& options, const Clock& clock);
 
-  /// The graph before and after fusion, and the plan for a device, without running anything.
-  struct Compiled {
-    ModelFacts facts;
-    Graph unfused, fused;
-    Graph short_steps;  // fused for steps of at most fuse::kShortStep tokens
-    /// Those of steps of one token: with logits, with a list of the most probable tokens, and with
-    /// the choice of the next one. The last two are of no use where the model gives no logits.
-    Graph one_token, sampled, greedy;
-    /// Those of steps of one token of each of several sequences.
-    Graph batch_sampled, batch_greedy;
-    std::vector<uint32_t> replacements;  // of one_token, per pass of fuse::passes()
-    /// On request, or since no right kernel computes what they make.
-    fuse::DisabledPasses disabled_passes;
-    fuse::Target target;  // what the passes counted on
-    Plan plan;
-    uint32_t context = 0;
-    std::optional<VisionTower> vision;  // set: the plan reads images
-    Error text_only;                    // not set: why it does not
-    Graph images;                       // fused for steps with images
-    std::optional<Encoder> encoder;     // set: the result is an embedding
-    std::optional<SpeechModel> speech;  // set: the plan hears
-    std::vector<Graph> stages;          // of that, fused
-    std::optional<VoiceModel> voice;    // set: the plan speaks
-    ModelHints hints;
-    /// Otherwise the result is an embedding, a logit of a pair, or what a model hears or says.
-    bool gives_text() const { return !encoder && !facts.score && !is_for_sound(); }
-    bool is_for_sound() const { return facts.hears || facts.speaks; }  // one text at a time
-  };
+  using Compiled = CompiledModel;
   /// What was fused for that phase, as it was before.
   static Graph unfused(const Compiled& compiled, const Phase& phase);
   static Result<Compiled> compile(const ModelFiles& files, const DeviceInfo& device,
@@ -110,11 +82,8 @@ class Engine {
   /// files say of sampling is wrong: those who do not sample need not care.
   Result<GenerationParams> defaults() const;
 
-  /// A new sequence. The engine has one cache: this, generate() and embed() end an older session,
-  /// whose calls are errors (kUsage) from then on. None of them can be called from a callback of
-  /// another. An error for an embedding model.
-  Result<Session> start();
-  /// Sessions that start from here on are of that adapter; "": of the model as it is.
+  /// What generate(), rerank() and start() do from here on is of that adapter; "": of the model as
+  /// it is.
   Result<void> use_adapter(std::string_view name);
 
   /// Encodes `prompt` (special tokens as the tokenizer adds them) and continues it. Without end ids
@@ -124,15 +93,10 @@ class Engine {
   /// As generate(), with text that a chat template made: it carries its own special tokens.
   Result<Generation> generate_rendered(std::string_view prompt, const GenerationParams& params,
                                        const GenerationCallbacks& callbacks = {});
-  /// The same on a session of start(), for a conversation: what the session holds of the prompt's
-  /// tokens from earlier calls does not run again.
-  Result<Generation> generate_rendered(Session& session, std::string_view prompt,
-                                       const GenerationParams& params,
-                                       const GenerationCallbacks& callbacks = {});
-  /// The same of ids, as encode_with_images() gives them.
-  Result<Generation> generate_ids(Session& session, std::span<const uint32_t> ids,
-                                  GenerationParams params,
-                                  const GenerationCallbacks& callbacks = {});
+  /// The same of a request, whose `done` is not called; without an adapter it has that of
+  /// use_adapter(). What the cache holds of the prompt's tokens from earlier calls does not run
+  /// again. Requests of the scheduler go on meanwhile. No callback may make such a call.
+  Result<Generation> generate(Request request);
 
   /// Why it reads no images: the model does not, or was opened for text. Any thread may ask this
   /// and how many tokens of a prompt an image of that size takes.
@@ -147,9 +111,15 @@ class Engine {
   Result<std::vector<uint32_t>> encode_with_images(std::string_view rendered,
                                                    std::span<const ImageRef> images) const;
 
-  /// Many requests at once, as many as OpenOptions::sequences of them running. It uses the cache of
-  /// the engine: a session that starts ends its requests. An error for an embedding model.
+  /// Where all text is generated: many requests at once, as many as OpenOptions::sequences of them
+  /// running. Errors: an embedding model, one that was opened for the logits of every token.
   Result<Scheduler*> scheduler();
+
+  /// A new sequence, for the logits after its tokens. The engine has one cache: this and what is
+  /// generated end an older session, whose calls are errors (kUsage) from then on, and this ends
+  /// the requests of the scheduler. It cannot be called from a callback. An error for an embedding
+  /// model.
+  Result<Session> start();
 
   /// The embedding of a text, with the model's prompt before it. Errors: a model that gives none,
   /// an unknown prompt, more dimensions than there are, a text that does not fit or has no tokens.
@@ -188,8 +158,9 @@ class Engine {
  private:
   Result<std::unique_ptr<Program>> make_program(const Plan& plan, const LoadProgress& progress);
   Result<std::unique_ptr<Program>> make_program_again(const Plan& plan, const Error& loss);
-  Result<Session> start_session();
   Result<void> check_idle() const;
+  /// Runs the requests to their ends, beside those that are there. An error of one is one of all.
+  Result<std::vector<Generation>> run(std::vector<Request> requests);
   Result<std::vector<std::vector<float>>> rows_of(std::span<const EncoderInput> inputs,
                                                   const std::function<bool()>& cancelled);
   Result<std::vector<float>> rerank_by_answers(std::string_view query,
@@ -211,7 +182,7 @@ class Engine {
   Result<void> sampling_status_;
   LoadTimes times_;
   Clock clock_;
-  uint32_t session_adapter_ = 0;
+  uint32_t adapter_ = 0;
   bool is_busy_ = false;                         // with a call that has callbacks
   uint64_t calls_ = 0;                           // of generate(), for seeds
   std::unique_ptr<ImageEncoder> image_encoder_;  // null: for text only

@@ -3,10 +3,10 @@
 // card of Qwen3-Reranker; arXiv:2506.05176.
 #include <cmath>
 
-#include "base/scoped_flag.h"
 #include "engine/engine.h"
 #include "engine/task.h"
 #include "engine/yes_share.h"
+#include "generate/call_errors.h"
 
 namespace tokamak {
 namespace {
@@ -97,24 +97,15 @@ Result<std::vector<float>> Engine::rerank(std::string_view query,
   return scores(inputs, options);
 }
 
-/// All prompts begin alike, so that the session keeps what is in front of the documents.
+/// All prompts begin alike, so that what is in front of the documents runs once.
 Result<std::vector<float>> Engine::rerank_by_answers(std::string_view query,
                                                      std::span<const std::string> documents,
                                                      const RerankOptions& options) {
   TOK_TRY(const Tokenizer* own, tokenizer());
   TOK_TRY(const Question question, question_of(*own, query, options));
   const size_t framed = question.before.size() + question.after.size();
-  if (scheduler_ != nullptr) {
-    const SchedulerStats now = scheduler_->stats();
-    if (now.running + now.waiting > 0) {
-      return fail(ErrorCode::kUsage,
-                  "The model is busy with requests for text, whose cache it would rank in. Rank "
-                  "when they have ended, or open the model once more.");
-    }
-  }
-  TOK_TRY(Session session, start());
-  const ScopedFlag busy(is_busy_);
-  std::vector<float> scores;
+  std::vector<float> scores(documents.size());
+  std::vector<Request> requests;
   for (const std::string& document : documents) {
     TOK_TRY(std::vector<uint32_t> body,
             own->encode(question.body + document, {.add_special = false, .parse_special = false}));
@@ -130,11 +121,18 @@ Result<std::vector<float>> Engine::rerank_by_answers(std::string_view query,
     std::vector<uint32_t> ids = question.before;
     ids.insert(ids.end(), body.begin(), body.end());
     ids.insert(ids.end(), question.after.begin(), question.after.end());
-    const uint32_t kept = session.keep_prefix(ids);
-    TOK_TRY(const std::span<const float> rows,
-            session.feed(std::span(ids).subspan(kept), options.cancelled));
-    const std::span<const float> last = rows.last(compiled_.facts.vocab);
-    scores.push_back(yes_share(last[question.yes], last[question.no]));
+    Request& request = requests.emplace_back();
+    request.prompt = std::move(ids);
+    request.adapter = adapter_;
+    request.params.max_tokens = 0;
+    request.callbacks.cancelled = options.cancelled;
+    request.logits = [&, score = &scores[requests.size() - 1]](std::span<const float> logits) {
+      *score = yes_share(logits[question.yes], logits[question.no]);
+    };
+  }
+  TOK_TRY(const std::vector<Generation> ended, run(std::move(requests)));
+  for (const Generation& one : ended) {
+    if (one.finish == FinishReason::kCancelled) return call_was_cancelled();
   }
   return scores;
 }

@@ -19,12 +19,24 @@ std::optional<Checkpoints::Found> Checkpoints::find(std::string_view tenant,
 }
 
 std::optional<uint32_t> Checkpoints::add(std::string_view tenant, std::span<const uint32_t> ids) {
-  if (places_.empty() || ids.empty()) return std::nullopt;
+  if (ids.empty()) return std::nullopt;
   const std::optional<Found> known = find(tenant, ids);
   if (known && known->tokens == ids.size()) return std::nullopt;
+  const std::optional<uint32_t> number = take();
+  if (number) keep(*number, tenant, ids);
+  return number;
+}
+
+std::optional<uint32_t> Checkpoints::take() {
+  if (places_.empty()) return std::nullopt;
   const auto oldest = std::ranges::min_element(places_, {}, &Place::used);
-  *oldest = {std::string(tenant), {ids.begin(), ids.end()}, ++clock_};
+  *oldest = {.tenant = {}, .ids = {}, .used = ++clock_};
   return uint32_t(oldest - places_.begin());
+}
+
+void Checkpoints::keep(uint32_t number, std::string_view tenant, std::span<const uint32_t> ids) {
+  places_[number].tenant = tenant;
+  places_[number].ids.assign(ids.begin(), ids.end());
 }
 
 void Checkpoints::clear() {

@@ -22,6 +22,11 @@ class Checkpoints {
   std::optional<Found> find(std::string_view tenant, std::span<const uint32_t> ids);
   /// The number of a new one, after `ids`; nothing where there is one, or no place.
   std::optional<uint32_t> add(std::string_view tenant, std::span<const uint32_t> ids);
+  /// The number of one whose tokens are not known yet: keep() tells them. Nothing without a place.
+  std::optional<uint32_t> take();
+  void keep(uint32_t number, std::string_view tenant, std::span<const uint32_t> ids);
+  /// It is of nothing: the next one takes its place.
+  void drop(uint32_t number) { places_[number] = {}; }
   /// Forgets all, as when the device has lost what they held.
   void clear();
 

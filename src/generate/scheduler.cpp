@@ -62,6 +62,7 @@ Scheduler::Scheduler(Program& program, const Tokenizer* tokenizer, const Schedul
       pool_(pool_size(tables_)),
       prefixes_(pool_),
       checkpoints_(checkpoints(program.plan())),
+      is_alone_(slots_.size() == 1),
       budget_(budget_for(program.plan(), options)) {
   stats_.pages = pool_.size();
 }
@@ -82,10 +83,18 @@ void Scheduler::find_tables() {
     has_windows = has_windows || tables_[i].ring > 0;
     if (tables_[i].pool > 0) pool_table_ = i;
   }
-  // What a window or a recurrent state has forgotten is shared by checkpoints only.
-  const bool has_states = is_recurrent_ || has_windows;
-  shares_prefixes_ = options_.shares_prefixes && (!has_states || checkpoints(program_->plan()) > 0);
-  uses_checkpoints_ = shares_prefixes_ && has_states;
+  for (const Buffer& buffer : program_->plan().buffers) {
+    if (!is_kv_cache(buffer) || buffer.tensor.window == 0) continue;
+    const auto cells = uint32_t(buffer.tensor.shape[0]) / program_->plan().slots;
+    window_spare_ = std::min(window_spare_, cells - std::min(cells, buffer.tensor.window));
+  }
+  // What a window or a recurrent state has forgotten is shared by checkpoints only, but for the
+  // windows of the only slot, where the last sequence has left them.
+  const bool has_checkpoints = checkpoints(program_->plan()) > 0;
+  const bool leaves_windows = has_windows && is_alone_;
+  shares_prefixes_ = options_.shares_prefixes &&
+                     (has_checkpoints || (!is_recurrent_ && (!has_windows || leaves_windows)));
+  uses_checkpoints_ = shares_prefixes_ && has_checkpoints && (is_recurrent_ || has_windows);
 }
 
 Result<void> Scheduler::check(const Request& request) const {
@@ -118,7 +127,7 @@ Result<RequestId> Scheduler::add(Request request) {
   }
   const auto id = RequestId(next_id_++);
   sequences_.push_back(std::make_unique<Sequence>(id, std::move(request), std::move(sampler),
-                                                  tokenizer_, grammars_));
+                                                  tokenizer_, grammars_, is_recurrent_));
   Sequence& own = *sequences_.back();
   own.started = clock_();
   if (!own.request.images.empty()) {
@@ -128,6 +137,7 @@ Result<RequestId> Scheduler::add(Request request) {
   }
   own.text.generation().prompt_tokens = own.ids.size();
   const GenerationParams& params = own.request.params;
+  own.needs_logits = params.max_tokens == 0 || own.request.logits;
   own.reads_logits = params.logprobs || !can_take_lists(params.sampling, params.grammar != nullptr);
   return id;
 }
@@ -182,6 +192,8 @@ Result<bool> Scheduler::reserve(Sequence& sequence, uint32_t positions) {
 void Scheduler::forget_prefixes() {
   prefixes_.clear();
   checkpoints_.clear();
+  left_ = {};
+  written_ = 0;
 }
 
 bool Scheduler::take_pages_to_begin(Sequence& sequence) {
@@ -217,6 +229,7 @@ Result<void> Scheduler::admit() {
     if (!next->admitted) next->admitted = clock_();
     *free = next;
     next->position = shared;
+    if (is_alone_) begin_after(*next, shared);
     if (next->text.generation().ids.empty()) {
       next->text.generation().cached_tokens = next->position;
     }
@@ -247,12 +260,22 @@ void Scheduler::release(Sequence& sequence) {
   sequence.checkpoint.reset();
 }
 
+void Scheduler::forget_steps(Sequence& sequence) {
+  settle_checkpoint(sequence);
+  if (sequence.copied) checkpoints_.drop(sequence.copied->number);
+  sequence.copied.reset();
+  ++sequence.version;
+  sequence.under_way = 0;
+}
+
 void Scheduler::take_slot(Sequence& sequence) {
-  sequence.forget_steps();
+  forget_steps(sequence);
   if (sequence.slot) {
     if (shares_prefixes_) {
-      const size_t run = std::min<size_t>(sequence.position, sequence.ids.size());
-      prefixes_.add(tenant_of(sequence), std::span(sequence.ids).first(run), sequence.pages);
+      const std::string tenant = tenant_of(sequence);
+      const auto run = std::span(sequence.ids).first(sequence.certain());
+      prefixes_.add(tenant, run, sequence.pages);
+      if (is_alone_) left_ = {tenant, {run.begin(), run.end()}, sequence.steps, written_, true};
     }
     slots_[*sequence.slot] = nullptr;
     sequence.slot.reset();
@@ -263,11 +286,12 @@ void Scheduler::take_slot(Sequence& sequence) {
 
 void Scheduler::start_again(Sequence& sequence) {
   take_slot(sequence);
+  if (is_alone_) sequence.again = std::max(sequence.again, sequence.certain());
   sequence.position = 0;
 }
 
 void Scheduler::take_back_steps(Sequence& sequence) {
-  sequence.forget_steps();
+  forget_steps(sequence);
   sequence.position = uint32_t(sequence.ids.size()) - 1;
   if (is_recurrent_) start_again(sequence);
 }
@@ -312,7 +336,7 @@ void Scheduler::finish(Sequence& sequence, std::optional<Error> error) {
   const double first = out.ids.empty() ? clock_() : sequence.first_token;
   out.prefill_seconds = first - sequence.started;
   out.decode_seconds = clock_() - first;
-  if (observer_.finished) {
+  if (observer_.finished && !sequence.request.logits) {
     observer_.finished(out, sequence.admitted.value_or(clock_()) - sequence.started);
   }
   if (sequence.request.done) sequence.request.done(std::move(out));
@@ -335,6 +359,7 @@ void Scheduler::remove_finished() {
 }
 
 void Scheduler::fail_all(const Error& error) {
+  losses_ = 0;
   under_way_.clear();
   for (const auto& sequence : sequences_) {
     if (!sequence->is_finished) finish(*sequence, error);
@@ -348,17 +373,19 @@ Result<void> Scheduler::recover(const Error& loss) {
     return given_up(loss, losses_, "its requests are");
   }
   under_way_.clear();
-  TOK_TRY(program_->restore(loss));
   if (options_.images != nullptr) options_.images->forget_device();
   for (const auto& sequence : sequences_) start_again(*sequence);
+  Left lost = std::move(left_);
   forget_prefixes();  // no page holds what it held
-  return {};
+  left_ = std::move(lost);
+  left_.is_there = false;
+  return program_->restore(loss);
 }
 
 Result<bool> Scheduler::step() {
   const auto attempt = [&]() -> Result<bool> {
     TOK_TRY(program_->poll());
-    take_results();
+    TOK_TRY(take_results());
     end_overdue();
     remove_finished();
     if (sequences_.empty() && under_way_.empty()) return false;

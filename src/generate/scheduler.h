@@ -14,36 +14,15 @@
 
 #include "backend/backend.h"
 #include "generate/checkpoints.h"
-#include "generate/image_rows.h"
 #include "generate/page_pool.h"
 #include "generate/page_tables.h"
 #include "generate/prefill_budget.h"
+#include "generate/request.h"
 #include "generate/sampler.h"
+#include "generate/step_log.h"
 #include "generate/text_stream.h"
 
 namespace tokamak {
-
-enum class RequestId : uint64_t {};
-
-struct Request {
-  std::vector<uint32_t> prompt;
-  /// Those whose ids the prompt has, each with all of its ids wherever it stands. The request keeps
-  /// them for as long as it may have to be computed again.
-  std::vector<ImageRef> images;
-  GenerationParams params;
-  GenerationCallbacks callbacks;  // called by step(); they must not call the scheduler
-  /// Receives the result, once, from step(); or why there is none.
-  std::function<void(Result<Generation>)> done;
-  /// The highest of those that wait goes first; of equals, the one that came first.
-  int priority = 0;
-  /// By the scheduler's clock; what there is by then comes back as cancelled. Unset: none.
-  std::optional<double> deadline;
-  /// Pages of prompts are shared only among requests of the same tenant.
-  std::string tenant;
-  /// Which adapter of the plan its rows take, from 1 on; 0: none. Pages are shared only among
-  /// requests of the same one, too.
-  uint32_t adapter = 0;
-};
 
 struct SchedulerOptions {
   uint32_t context = 0;  // positions that the plan was built for
@@ -64,6 +43,7 @@ struct SchedulerStats {
   uint64_t prefill_tokens = 0;            // that ran
   uint64_t cached_tokens = 0;             // of prompts, that did not
   uint64_t decoded_tokens = 0;            // that were taken
+  uint64_t listed_tokens = 0;             // of those, drawn from a list of the device
   uint64_t discarded_tokens = 0;          // that the device made ahead for nothing
   uint64_t preemptions = 0, device_losses = 0;
   uint32_t prefill_budget = 0;        // tokens of prompts between two steps that decode, now
@@ -133,10 +113,22 @@ class Scheduler {
   /// Finds the pages that hold the beginning of its prompt, and where a checkpoint is needed one
   /// after some of them. Gives the tokens that need not run.
   uint32_t share_prefix(Sequence& sequence);
+  /// The only slot holds that much of it.
+  void begin_after(Sequence& sequence, uint32_t shared);
   /// Where a step over the prompt has to end for a checkpoint to be made; 0: nowhere.
   uint32_t next_checkpoint(const Sequence& sequence) const;
   /// After the tokens that the steps submitted so far have run.
   Result<void> add_checkpoint(const Sequence& sequence);
+  /// The copies of a checkpoint to make in front of the next step that generates, which may run on
+  /// a token that turns out to be another: settle_checkpoint() keeps it when it has not.
+  std::vector<BufferCopy> checkpoint_ahead(Sequence& sequence);
+  void settle_checkpoint(Sequence& sequence);
+  /// How many tokens a sequence shares with the last one in the only slot, so that it can go on
+  /// with the windows that this has left.
+  uint32_t held_in_windows(const Sequence& sequence, std::string_view tenant,
+                           std::span<const uint32_t> ids) const;
+  /// How many of the tokens the last sequence in the only slot has begun with.
+  uint32_t begins_as_left(std::string_view tenant, std::span<const uint32_t> ids) const;
   /// Takes all pages that its prompt needs; false where there are too few.
   bool take_pages_to_begin(Sequence& sequence);
   /// Tells the program which pages the slot has, where it does not know.
@@ -154,7 +146,9 @@ class Scheduler {
   void release(Sequence& sequence);
   /// It will be computed again from its first token on.
   void start_again(Sequence& sequence);
-  /// What is on its way of it counts no more; its last token runs once more.
+  /// What is on its way of it counts no more.
+  void forget_steps(Sequence& sequence);
+  /// The same, and its last token runs once more.
   void take_back_steps(Sequence& sequence);
   /// Whether the row's sequence is there, and still where the step found it.
   bool is_current(const Row& row) const;
@@ -173,12 +167,17 @@ class Scheduler {
   Result<std::vector<InputWrite>> prepare_images(ImageStepInputs& inputs,
                                                  std::span<const Slot> slots);
   Result<void> submit_decode();
+  /// A token of one sequence alone, for all logits.
+  Result<void> submit_for_logits(Sequence& sequence);
+  /// The next `count` tokens of the sequence run, in that many steps.
+  void advance(Sequence& sequence, uint32_t count, uint32_t steps = 1);
   Result<void> submit_ahead();
   Result<void> submit_logits(const UnderWay& step, size_t row);
   /// Its results arrive in take_results().
   Result<void> submit(std::shared_ptr<UnderWay> step, StepRequest request);
   Result<void> submit(UnderWay step, std::vector<Slot> slots, std::vector<uint32_t> ids,
-                      std::vector<uint32_t> outputs, std::span<const InputWrite> inputs = {});
+                      std::vector<uint32_t> outputs, std::span<const InputWrite> inputs = {},
+                      std::span<const BufferCopy> copies = {});
   /// How many steps more the device may make of it on tokens that it chose itself.
   uint32_t room_ahead(const Sequence& sequence) const;
   /// How many steps of one phase may be under way.
@@ -186,11 +185,14 @@ class Scheduler {
   uint32_t tokens_left(const Sequence& sequence) const;
 
   // Results.
-  void take_results();
-  void take_all(const UnderWay& step);
+  Result<void> take_results();
+  Result<void> take_all(const UnderWay& step);
   /// Takes the results of step `number` of those.
-  void take_step(const UnderWay& step, uint32_t number);
-  void take_row(const UnderWay& step, uint32_t number, size_t row);
+  Result<void> take_step(const UnderWay& step, uint32_t number);
+  Result<void> take_row(const UnderWay& step, uint32_t number, size_t row);
+  /// Draws from a list; `chosen`: what the device goes on with.
+  Result<void> take_list(const UnderWay& step, uint32_t number, size_t row,
+                         std::span<const float> list, std::optional<uint32_t> chosen);
   void take_logits(Sequence& sequence, std::span<const float> logits);
   void take_token(Sequence& sequence, uint32_t id, const Logprobs* logprobs);
   void finish(Sequence& sequence, std::optional<Error> error = std::nullopt);
@@ -216,7 +218,21 @@ class Scheduler {
   Checkpoints checkpoints_;
   bool shares_prefixes_ = false, uses_checkpoints_ = false;
   bool is_recurrent_ = false;
-  bool did_prefill_ = false;  // last
+  /// Where there is one slot, what is computed again runs in the steps in which it has run. Beside
+  /// others it had other rows in them anyway.
+  const bool is_alone_;
+  /// What the only slot has of the last sequence in it.
+  struct Left {
+    std::string tenant;
+    std::vector<uint32_t> ids;
+    StepLog steps;
+    uint32_t written = 0;   // positions that the windows have seen, also for nothing
+    bool is_there = false;  // false: the device has lost it, and it runs again in these steps
+  };
+  Left left_;
+  uint32_t written_ = 0;                // of the sequence in it now, as Left::written
+  uint32_t window_spare_ = UINT32_MAX;  // positions of the shortest ring beyond its window
+  bool did_prefill_ = false;            // last
   PrefillBudget budget_;
   double last_arrival_ = 0;  // when the device had done the step before, by the clock
   uint32_t short_rows_ = 0;

@@ -36,6 +36,9 @@ uint32_t Scheduler::step_tokens(const Sequence& sequence, uint32_t checkpoint, u
                                 uint32_t taken, bool has_image) const {
   auto count = std::min(sequence.left(), budget - taken);
   if (checkpoint > 0) count = std::min(count, checkpoint - sequence.position);
+  if (sequence.position < sequence.again) {
+    count = std::min(count, sequence.steps.rest_of_step(sequence.position));
+  }
   // An image that must be whole may be more than the budget, where nothing else is in the step.
   const uint32_t most = taken == 0 ? program_->plan().chunk() : count;
   return sequence.places.step_tokens(sequence.position, count, most, has_image);

@@ -16,18 +16,58 @@ uint32_t Scheduler::share_prefix(Sequence& sequence) {
   const std::span<const uint32_t> ids = std::span(sequence.ids).first(sequence.ids.size() - 1);
   if (pool_table_) sequence.pages = prefixes_.find(tenant, ids);
   const auto in_pages = uint32_t(sequence.pages.size()) * kPageTokens;
-  if (!uses_checkpoints_) return in_pages;
   const auto known = pool_table_ ? ids.first(in_pages) : ids;
-  const auto found = checkpoints_.find(tenant, known);
-  const uint32_t shared = found ? found->tokens : 0;
-  sequence.branch = in_pages;
-  if (found) sequence.checkpoint = found->number;
+  uint32_t shared = in_pages;
+  if (uses_checkpoints_) {
+    const auto found = checkpoints_.find(tenant, known);
+    shared = found ? found->tokens : 0;
+    sequence.branch = in_pages;
+    if (found) sequence.checkpoint = found->number;
+  } else if (window_spare_ != UINT32_MAX) {
+    shared = left_.is_there ? held_in_windows(sequence, tenant, known) : 0;
+  }
   if (pool_table_) {
     const auto unused = std::span(sequence.pages).subspan(shared / kPageTokens);
     for (const uint32_t page : unused) pool_.drop(page);
     sequence.pages.resize(shared / kPageTokens);
   }
   return shared;
+}
+
+uint32_t Scheduler::begins_as_left(std::string_view tenant, std::span<const uint32_t> ids) const {
+  if (left_.tenant != tenant) return 0;
+  return uint32_t(std::ranges::mismatch(left_.ids, ids).in2 - ids.begin());
+}
+
+uint32_t Scheduler::held_in_windows(const Sequence& sequence, std::string_view tenant,
+                                    std::span<const uint32_t> ids) const {
+  uint32_t held = begins_as_left(tenant, ids) / kPageTokens * kPageTokens;
+  while (!sequence.places.can_part(held)) held -= kPageTokens;
+  // What came after it has taken the places of what was the longest time ago.
+  const bool is_there = std::ranges::all_of(program_->plan().buffers, [&](const Buffer& buffer) {
+    if (!is_kv_cache(buffer) || buffer.tensor.window == 0) return true;
+    const auto cells = uint32_t(buffer.tensor.shape[0]);
+    return left_.written <= cells || held >= left_.written - cells + buffer.tensor.window;
+  });
+  return is_there ? held : 0;
+}
+
+void Scheduler::begin_after(Sequence& sequence, uint32_t shared) {
+  if (shared == 0) written_ = 0;
+  if (sequence.again > 0) return;  // it has a log of its own
+  const auto ids = std::span(sequence.ids).first(sequence.ids.size() - 1);
+  const std::string tenant = tenant_of(sequence);
+  const uint32_t known = window_spare_ != UINT32_MAX
+                             ? held_in_windows(sequence, tenant, ids)
+                             : begins_as_left(tenant, ids) / kPageTokens * kPageTokens;
+  if (!left_.is_there) sequence.again = known;
+  if (shared <= known) {
+    sequence.steps = left_.steps;
+    sequence.steps.cut(left_.is_there ? shared : known);
+  } else {
+    sequence.steps = {};
+    sequence.steps.add(0, shared);
+  }
 }
 
 uint32_t Scheduler::next_checkpoint(const Sequence& sequence) const {
@@ -46,6 +86,26 @@ Result<void> Scheduler::add_checkpoint(const Sequence& sequence) {
   if (!number) return {};
   return program_->submit(
       copies_alone(checkpoint_copies(program_->plan(), *sequence.slot, *number)));
+}
+
+std::vector<BufferCopy> Scheduler::checkpoint_ahead(Sequence& sequence) {
+  settle_checkpoint(sequence);
+  const uint32_t position = sequence.position;
+  const bool is_due = is_alone_ && uses_checkpoints_ && position % kPageTokens == 0;
+  if (!is_due || position == 0 || sequence.copied) return {};
+  const std::optional<uint32_t> number = checkpoints_.take();
+  if (!number) return {};
+  sequence.copied = {*number, position};
+  return checkpoint_copies(program_->plan(), *sequence.slot, *number);
+}
+
+void Scheduler::settle_checkpoint(Sequence& sequence) {
+  if (!sequence.copied) return;
+  const auto [number, position] = *sequence.copied;
+  if (position <= sequence.certain()) {
+    checkpoints_.keep(number, tenant_of(sequence), std::span(sequence.ids).first(position));
+    sequence.copied.reset();
+  }
 }
 
 }  // namespace tokamak

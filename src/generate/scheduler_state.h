@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 
+#include "generate/list_trust.h"
 #include "generate/scheduler.h"
 #include "generate/token_list.h"
 
@@ -10,11 +11,12 @@ namespace tokamak {
 /// A request on its way.
 struct Scheduler::Sequence {
   Sequence(RequestId number, Request asked, Sampler own_sampler, const Tokenizer* tokenizer,
-           GrammarCache& grammars)
+           GrammarCache& grammars, bool is_recurrent)
       : id(number),
         request(std::move(asked)),
         sampler(std::move(own_sampler)),
         text(tokenizer, request.params, request.callbacks, grammars),
+        lists(is_recurrent),
         ids(request.prompt) {}
 
   /// What is added to the position of the next token for its rotation.
@@ -36,15 +38,15 @@ struct Scheduler::Sequence {
   /// Whether the next step decodes.
   bool is_ready() const { return slot && left() == 1 && under_way == 0 && !is_held; }
   bool reads_prompt() const { return slot && left() > 1 && !is_held; }
-  void forget_steps() {
-    ++version;
-    under_way = 0;
-  }
+  bool wants_logits() const { return reads_logits || needs_logits; }
+  /// Tokens that the device has fed and that are the sequence's whatever it chose after them.
+  uint32_t certain() const { return std::min(position, uint32_t(ids.size()) - 1); }
 
   RequestId id;
   Request request;
   Sampler sampler;
   TextStream text;
+  ListTrust lists;
   std::vector<uint32_t> ids;       // the prompt, and what was generated
   std::vector<uint32_t> text_ids;  // of them those that are no image's, where it has images
   TokenPlaces places;              // of the prompt's images, and what comes after them
@@ -56,11 +58,18 @@ struct Scheduler::Sequence {
   std::optional<uint32_t> checkpoint;
   /// Another sequence began with that many tokens too, but there is no checkpoint after them.
   uint32_t branch = 0;
+  /// Made while it generates, after tokens that may still turn out to be others.
+  struct Copied {
+    uint32_t number, position;
+  };
+  std::optional<Copied> copied;
+  StepLog steps;              // those of its prompt, and of what it shares
+  uint32_t again = 0;         // tokens that run once more, in the steps in which they have run
   uint32_t under_way = 0;     // steps with a row of it that were not taken yet
   uint64_t version = 0;       // of its place: steps of an older one count no more
   bool is_long = false;       // which part of a rotary table its keys were turned by
   bool reads_logits = false;  // a list tells nothing of it
-  bool needs_logits = false;  // the last list was not enough
+  bool needs_logits = false;  // the last list was not enough, or none is made
   bool is_finished = false, is_cancelled = false, is_held = false;
   double started = 0, first_token = 0, last_token = 0;  // seconds
   std::optional<double> admitted;                       // the first time
@@ -73,11 +82,18 @@ struct Scheduler::Row {
   uint64_t version = 0;
 };
 
-enum class StepKind : uint8_t { kPrefill, kGreedy, kSampled, kLogits };
+enum class StepKind : uint8_t {
+  kPrefill,
+  kGreedy,
+  kSampled,
+  kDecode,  // one token of one sequence, for all logits
+  kLogits,  // reads those that the step before has left
+};
 
 /// A step, or several of the same rows, one after the other, whose results arrive together.
 struct Scheduler::UnderWay {
-  bool decodes() const { return kind == StepKind::kGreedy || kind == StepKind::kSampled; }
+  /// Whether the device can go on with what it chose.
+  bool chooses() const { return kind == StepKind::kGreedy || kind == StepKind::kSampled; }
 
   StepKind kind = StepKind::kPrefill;
   size_t phase = 0;

@@ -12,6 +12,9 @@ constexpr size_t kMaxUnderWay = 2;
 /// arrive some milliseconds after they were made; a request that comes waits for those steps.
 constexpr double kSecondsAhead = 0.008;
 constexpr uint32_t kMaxStepsAhead = 32;
+/// Where there is one slot nobody waits for it: only texts show how many steps arrive together.
+constexpr double kSecondsAheadAlone = 0.064;
+constexpr uint32_t kMaxStepsAheadAlone = 16;
 
 uint32_t max_rows(const Plan& plan, PhaseKind kind) {
   uint32_t most = 0;
@@ -55,7 +58,8 @@ Result<void> Scheduler::submit(std::shared_ptr<UnderWay> step, StepRequest reque
 }
 
 Result<void> Scheduler::submit(UnderWay step, std::vector<Slot> slots, std::vector<uint32_t> ids,
-                               std::vector<uint32_t> outputs, std::span<const InputWrite> inputs) {
+                               std::vector<uint32_t> outputs, std::span<const InputWrite> inputs,
+                               std::span<const BufferCopy> copies) {
   const Plan& plan = program_->plan();
   const Phase& phase = plan.phases[step.phase];
   StepRequest request{.phase = step.phase,
@@ -63,9 +67,10 @@ Result<void> Scheduler::submit(UnderWay step, std::vector<Slot> slots, std::vect
                       .tokens = ids,
                       .outputs = outputs,
                       .inputs = inputs,
-                      .done = {}};
+                      .done = {},
+                      .copies = copies};
   request.continues = step.ahead > 0;
-  if (step.kind == StepKind::kPrefill) {
+  if (!step.chooses()) {
     request.result_bytes = 4 * std::max<uint64_t>(step.rows.size() * options_.vocab, 1);
   } else {
     const uint64_t row = 4 * row_size(phase.result);
@@ -128,8 +133,8 @@ Result<void> Scheduler::submit_prefill() {
       step.rows.push_back(row);
       outputs.push_back(uint32_t(ids.size()) - 1);
     }
-    sequence->position += count;
-    ++sequence->under_way;
+    sequence->steps.add(sequence->position, count);
+    advance(*sequence, count);
   }
   if (slots.empty()) return {};  // the only one has given back its pages
   if (outputs.empty()) outputs.push_back(uint32_t(ids.size()) - 1);
@@ -160,15 +165,22 @@ Result<void> Scheduler::submit_decode() {
     if (!sequence->is_ready() || chosen.size() == most) continue;
     if (is_long(*sequence) != sequence->is_long) {  // its keys are turned by the other part
       start_again(*sequence);
+      sequence->again = 0;
       continue;
     }
     TOK_TRY(const bool has_pages, reserve_before_others(*sequence, sequence->position + 1));
     if (!has_pages) continue;
     chosen.push_back(sequence.get());
-    is_greedy = is_greedy && is_plain_greedy(sequence->request.params);
+    is_greedy = is_greedy && is_plain_greedy(sequence->request.params) && !sequence->wants_logits();
   }
   std::erase_if(chosen, [](const Sequence* one) { return !one->is_ready(); });  // preempted
   if (chosen.empty()) return {};
+  for (Sequence* sequence : chosen) {
+    if (is_greedy || sequence->lists.wants_list()) continue;
+    sequence->lists.made_no_list();
+    sequence->needs_logits = true;
+  }
+  if (chosen.size() == 1 && chosen[0]->wants_logits()) return submit_for_logits(*chosen[0]);
   UnderWay step;
   step.kind = is_greedy ? StepKind::kGreedy : StepKind::kSampled;
   step.phase = plan.phase_for(chosen.size(), is_greedy ? PhaseKind::kGreedy : PhaseKind::kSampled);
@@ -186,15 +198,15 @@ Result<void> Scheduler::submit_decode() {
                      .adapter = sequence->request.adapter});
     ids.push_back(sequence->ids.back());
     step.rows.push_back({sequence, sequence->id, sequence->version});
-    ++sequence->position;
-    ++sequence->under_way;
   }
   step.members = step.rows;
   if (slots.size() == 1) step.phase = plan.phase_at(step.phase, slots[0].position);
-  TOK_TRY(submit(std::move(step), std::move(slots), std::move(ids), {}));
+  const std::vector<BufferCopy> copies = checkpoint_ahead(*chosen[0]);
+  for (Sequence* sequence : chosen) advance(*sequence, 1);
+  TOK_TRY(submit(std::move(step), std::move(slots), std::move(ids), {}, {}, copies));
   const std::shared_ptr<const UnderWay> submitted = under_way_.back();
   for (size_t row = 0; row < chosen.size(); ++row) {
-    if (!is_greedy && (chosen[row]->reads_logits || chosen[row]->needs_logits)) {
+    if (!is_greedy && chosen[row]->wants_logits()) {
       TOK_TRY(submit_logits(*submitted, row));
     }
   }
@@ -208,9 +220,10 @@ uint32_t Scheduler::tokens_left(const Sequence& sequence) const {
 
 uint32_t Scheduler::room_ahead(const Sequence& sequence) const {
   const bool is_greedy = is_plain_greedy(sequence.request.params);
-  // What was guessed wrongly must be taken back, which recurrent states cannot.
-  const bool is_guessed = !is_recurrent_ && !sequence.reads_logits && !sequence.needs_logits &&
-                          !sequence.request.params.grammar &&
+  // What was guessed wrongly must be taken back: recurrent states to a checkpoint.
+  const bool can_go_back = !is_recurrent_ || (is_alone_ && uses_checkpoints_);
+  const bool is_guessed = can_go_back && !sequence.wants_logits() &&
+                          sequence.lists.lets_device_go_on() && !sequence.request.params.grammar &&
                           sequence.request.params.sampling.repetition_penalty == 1 &&
                           can_guess(sequence.request.params.sampling);
   if (sequence.is_held || (!is_greedy && !is_guessed)) return 0;
@@ -225,12 +238,16 @@ uint32_t Scheduler::room_ahead(const Sequence& sequence) const {
 
 uint32_t Scheduler::max_steps_ahead() const {
   const double seconds = budget_.decode_seconds();
-  const double most = seconds > 0 ? kSecondsAhead / seconds : 0;
-  return uint32_t(std::clamp<double>(most, kMaxUnderWay, kMaxStepsAhead));
+  const double most = seconds > 0 ? (is_alone_ ? kSecondsAheadAlone : kSecondsAhead) / seconds : 0;
+  const auto steps = uint32_t(
+      std::clamp<double>(most, kMaxUnderWay, is_alone_ ? kMaxStepsAheadAlone : kMaxStepsAhead));
+  // A step writes into a window's ring where the oldest position was: those ahead must not reach
+  // what the next position still sees.
+  return std::min(steps, window_spare_);
 }
 
 Result<void> Scheduler::submit_ahead() {
-  if (under_way_.empty() || !under_way_.back()->decodes()) return {};
+  if (under_way_.empty() || !under_way_.back()->chooses()) return {};
   const UnderWay& last = *under_way_.back();
   const Plan& plan = program_->plan();
   const auto kept = uint32_t(plan.phases[last.phase].result.shape[0]);
@@ -257,12 +274,37 @@ Result<void> Scheduler::submit_ahead() {
     const auto held = uint32_t(sequence.pages.size()) * kPageTokens;
     step.steps = std::min(step.steps, held - std::min(held, sequence.position));
   }
-  if (step.steps == 0) return {};
-  for (const Row& row : step.rows) {
-    row.sequence->position += step.steps;
-    row.sequence->under_way += step.steps;
+  Sequence& first = *step.rows[0].sequence;
+  if (is_alone_ && uses_checkpoints_) {  // which are made where a page begins
+    step.steps = std::min(step.steps, kPageTokens - first.position % kPageTokens);
   }
-  return submit(std::move(step), {}, {}, {});
+  if (step.steps == 0) return {};
+  const std::vector<BufferCopy> copies = checkpoint_ahead(first);
+  for (const Row& row : step.rows) advance(*row.sequence, step.steps, step.steps);
+  return submit(std::move(step), {}, {}, {}, {}, copies);
+}
+
+void Scheduler::advance(Sequence& sequence, uint32_t count, uint32_t steps) {
+  sequence.position += count;
+  sequence.under_way += steps;
+  if (is_alone_) written_ = std::max(written_, sequence.position);
+}
+
+Result<void> Scheduler::submit_for_logits(Sequence& sequence) {
+  const Plan& plan = program_->plan();
+  const uint32_t position = sequence.position;
+  UnderWay step;
+  step.kind = StepKind::kDecode;
+  step.phase = plan.phase_at(plan.phase_for(1), position);
+  step.rows = step.members = {{&sequence, sequence.id, sequence.version}};
+  std::vector<Slot> slots = {{.position = position,
+                              .length = uint32_t(sequence.ids.size()),
+                              .index = *sequence.slot,
+                              .rotary_shift = sequence.rotary_shift(),
+                              .adapter = sequence.request.adapter}};
+  const std::vector<BufferCopy> copies = checkpoint_ahead(sequence);
+  advance(sequence, 1);
+  return submit(std::move(step), std::move(slots), {sequence.ids.back()}, {0}, {}, copies);
 }
 
 Result<void> Scheduler::submit_logits(const UnderWay& step, size_t row) {

@@ -410,7 +410,7 @@ ValueId ModelBuilder::rotate(ValueId x, uint32_t head_dim, const RopeTable& reci
     const auto columns = uint32_t(recipe.inverse_frequencies.size() * 2);
     return rotate_by_row(x, head_dim, kAngles, columns);
   }
-  // A session that never gets long needs no second part.
+  // A sequence that never gets long needs no second part.
   const uint32_t short_rows = recipe.short_rows < options_.context ? recipe.short_rows : 0;
   auto found = made_.find(name);
   if (found == made_.end()) {

@@ -74,7 +74,7 @@ class ImageRequests : public testing::Test {
     EXPECT_EQ(received.ends, 1u);
     return received;
   }
-  /// What a session says to that prompt, which the template makes of the question and an image.
+  /// What the engine says to that prompt, which the template makes of the question and an image.
   static Generation alone(std::string_view file) {
     const std::string bytes = file_of(file);
     const auto image = image_of_bytes(std::as_bytes(std::span(bytes)));
@@ -82,11 +82,10 @@ class ImageRequests : public testing::Test {
     const auto ids = engine_->encode_with_images(
         "user:<|vision_start|><|image_pad|><|vision_end|>What is it?\nassistant:", {&*encoded, 1});
     EXPECT_TRUE(ids) << ids.error().message;
-    auto session = engine_->start();
-    GenerationParams params;
-    params.sampling.temperature = 0;
-    params.max_tokens = 8;
-    const auto said = engine_->generate_ids(*session, *ids, params);
+    Request request{.prompt = *ids, .images = {*encoded}};
+    request.params.sampling.temperature = 0;
+    request.params.max_tokens = 8;
+    const auto said = engine_->generate(std::move(request));
     EXPECT_TRUE(said) << said.error().message;
     return *said;
   }

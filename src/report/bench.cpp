@@ -4,7 +4,6 @@
 #include <cmath>
 #include <random>
 
-#include "generate/sampled_decoder.h"
 #include "graph/kv_cache.h"
 #include "report/bench_arrival.h"
 #include "report/bench_batch.h"
@@ -48,10 +47,10 @@ class Bench {
       count_batches(test);
     } else if (test.generate == 0) {
       TOK_TRY(prefill(test, report));
-    } else if (test.choice == BenchTest::Choice::kGreedy) {
-      TOK_TRY(decode(test));
+    } else if (test.choice == BenchTest::Choice::kSampledFromAllLogits) {
+      TOK_TRY(decode_from_all_logits(test));
     } else {
-      TOK_TRY(decode_sampled(test));
+      TOK_TRY(decode(test));
     }
     report.tests.push_back(std::move(test));
     return {};
@@ -76,7 +75,7 @@ class Bench {
     return fail(ErrorCode::kCancelled, "The measurement was cancelled.");
   }
 
-  /// `once(session, start)` does what is measured and gives when it was done.
+  /// `once(start)` does what is measured and gives when it was begun and done.
   Result<void> measure(BenchTest& test, auto&& once) {
     for (uint32_t i = 0; i <= options_.repetitions; ++i) {
       if (options_.progress) {
@@ -84,9 +83,8 @@ class Bench {
                               ? test.name() + ": warming up"
                               : fmt::format("{}: {} of {}", test.name(), i, options_.repetitions));
       }
-      TOK_TRY(Session session, session_at(test.depth));
-      const double start = clock_();
-      TOK_TRY(const double end, once(session, start));
+      double start = 0;
+      TOK_TRY(const double end, once(start));
       if (i > 0) test.seconds.push_back(end - start);
     }
     return {};
@@ -94,7 +92,9 @@ class Bench {
 
   Result<void> prefill(BenchTest& test, BenchReport& report) {
     std::vector<double> until_token;
-    const auto once = [&](Session& session, double start) -> Result<double> {
+    const auto once = [&](double& start) -> Result<double> {
+      TOK_TRY(Session session, session_at(test.depth));
+      start = clock_();
       TOK_TRY(const std::span<const float> rows, session.feed(prompt_of(test), options_.cancelled));
       const double fed = clock_();
       TOK_TRY(greedy_token(last_row(rows, vocab_)));
@@ -108,69 +108,62 @@ class Bench {
     return {};
   }
 
+  /// From a prompt on, or where there is none from the first token, which comes with what is
+  /// before it.
   Result<void> decode(BenchTest& test) {
-    const auto once = [&](Session& session, double) -> Result<double> {
-      uint32_t id = ids_.back();
+    const bool is_greedy = test.choice == BenchTest::Choice::kGreedy;
+    SamplingParams sampling = {.temperature = 0};
+    if (!is_greedy) sampling = kSampled;
+    if (!is_greedy) sampling.repetition_penalty = options_.repetition_penalty;
+    const auto once = [&](double& start) -> Result<double> {
+      const std::string tenant = fmt::format("{} {}", test.name(), runs_++);
+      Request before = request_of(tenant, std::max(test.depth, 1u));
       if (test.prompt > 0) {
-        TOK_TRY(const std::span<const float> rows,
-                session.feed(prompt_of(test), options_.cancelled));
-        TOK_TRY(id, greedy_token(last_row(rows, vocab_)));
+        if (test.depth > 0) TOK_TRY(engine_.generate(before));
+        before = request_of(tenant, test.depth + test.prompt);
+        start = clock_();
+      } else {
+        before.callbacks.token = [&, first = true](uint32_t, const Logprobs*) mutable {
+          if (std::exchange(first, false)) start = clock_();
+        };
       }
-      TOK_TRY(generate(session, id, test.generate));
+      before.params.sampling = sampling;
+      before.params.max_tokens = test.generate + 1;
+      TOK_TRY(const Generation done, engine_.generate(std::move(before)));
+      if (done.finish == FinishReason::kCancelled) return cancelled();
       return clock_();
     };
     TOK_TRY(measure(test, once));
     count_prefill(test);
-    count_steps(test, PhaseKind::kGreedy);
+    count_steps(test, is_greedy ? PhaseKind::kGreedy : PhaseKind::kSampled);
     return {};
   }
 
-  Result<void> generate(Session& session, uint32_t id, uint32_t tokens) {
-    for (uint32_t step = 0; step < tokens;) {
-      if (is_cancelled()) return cancelled();
-      if (const uint32_t room = session.greedy_room(); room > 0) {
-        const uint32_t count = std::min(room, tokens - step);
-        step += count;
-        TOK_TRY(session.greedy(id, count, [&](uint32_t chosen) {
-          id = chosen;
-          return true;
-        }));
-      } else {
-        ++step;
-        TOK_TRY(const std::span<const float> rows, session.feed({&id, 1}, options_.cancelled));
-        TOK_TRY(id, greedy_token(last_row(rows, vocab_)));
-      }
-    }
-    return {};
+  /// It has a tenant of its own, so that no run finds what another one has left.
+  Request request_of(const std::string& tenant, uint32_t tokens) const {
+    Request request{.prompt = {ids_.begin(), ids_.begin() + tokens}, .tenant = tenant};
+    request.params.max_tokens = 0;
+    request.params.end_ids.emplace();
+    request.callbacks.cancelled = options_.cancelled;
+    return request;
   }
 
-  Result<void> decode_sampled(BenchTest& test) {
-    const bool by_lists = test.choice == BenchTest::Choice::kSampled;
-    SamplingParams sampling = kSampled;
-    sampling.repetition_penalty = options_.repetition_penalty;
-    const auto once = [&](Session& session, double) -> Result<double> {
-      TOK_TRY(Sampler sampler, Sampler::make(sampling));
-      SampledDecoder decoding(session, sampler);
+  Result<void> decode_from_all_logits(BenchTest& test) {
+    const auto once = [&](double& start) -> Result<double> {
+      TOK_TRY(Sampler sampler, Sampler::make(kSampled));
+      TOK_TRY(Session session, session_at(test.depth));
+      start = clock_();
       std::vector<uint32_t> ids = {ids_.back()};
-      const auto take = [&](uint32_t id) {
+      for (uint32_t step = 0; step < test.generate; ++step) {
+        if (is_cancelled()) return cancelled();
+        TOK_TRY(const std::span<const float> rows, session.feed(std::span(ids).last(1)));
+        TOK_TRY(const uint32_t id, sampler.next(last_row(rows, vocab_), ids, step));
         ids.push_back(id);
-        return !is_cancelled();
-      };
-      while (ids.size() <= test.generate && !is_cancelled()) {
-        const size_t step = ids.size() - 1;
-        if (by_lists) {
-          TOK_TRY(decoding.run(test.generate - uint32_t(step), ids, step, take));
-        } else {
-          TOK_TRY(const std::span<const float> rows, session.feed(std::span(ids).last(1)));
-          TOK_TRY(const uint32_t id, sampler.next(last_row(rows, vocab_), ids, step));
-          take(id);
-        }
       }
-      if (is_cancelled()) return cancelled();
       return clock_();
     };
     TOK_TRY(measure(test, once));
-    count_steps(test, by_lists ? PhaseKind::kSampled : PhaseKind::kDecode);
+    count_steps(test, PhaseKind::kDecode);
     return {};
   }
 
@@ -196,7 +189,7 @@ class Bench {
     }
   }
 
-  /// The chunks that Session makes of a prompt.
+  /// The chunks of a prompt.
   void count_prefill(BenchTest& test) {
     const Plan& plan = engine_.compiled().plan;
     const uint32_t chunk = plan.chunk();
@@ -219,6 +212,7 @@ class Bench {
   const Clock& clock_;
   const uint32_t vocab_;
   const std::vector<uint32_t> ids_;
+  uint32_t runs_ = 0;
   bool batches_are_right_ = true;
 };
 

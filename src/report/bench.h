@@ -23,7 +23,7 @@ struct BenchOptions {
   std::vector<uint32_t> generate = {128};                                // decode
   std::vector<std::pair<uint32_t, uint32_t>> prompts_and_generate = {};  // one after the other
   std::vector<uint32_t> depths = {0};  // positions taken before a test starts
-  /// Sequences that decode at once, one test for each number; 1: a session alone.
+  /// Sequences that decode at once, one test for each number.
   std::vector<uint32_t> sequences = {1};
   /// Tokens of a prompt that arrives beside the sequences of tests of several; 0: none does.
   uint32_t arriving = 0;
@@ -75,9 +75,11 @@ struct BenchTest {
   /// "pp512", "tg128", "pp512+tg128", "tg128 @ d1024", as llama-bench calls them.
   std::string name() const;
   uint32_t tokens() const { return sequences * (prompt + generate); }
-  /// What one sequence needs; those beside which a prompt arrives generate until it has been read.
+  /// What one sequence needs, which begins with a token at least; those beside which a prompt
+  /// arrives generate until it has been read.
   uint64_t positions() const {
-    const uint64_t own = uint64_t{depth} + prompt + generate + (sequences > 1);
+    const bool begins = sequences > 1 || depth + prompt == 0;
+    const uint64_t own = uint64_t{depth} + prompt + generate + begins;
     return arriving == 0 ? own : std::max(own, uint64_t{depth} + arriving + 1);
   }
   /// Tokens per second in each repetition.

@@ -170,6 +170,16 @@ std::vector<float> logits_of(Engine& engine, std::span<const uint32_t> ids) {
   return {};
 }
 
+std::vector<float> logits_of_request(Engine& engine, std::span<const uint32_t> prompt) {
+  std::vector<float> logits;
+  Request request{.prompt = {prompt.begin(), prompt.end()}};
+  request.params.max_tokens = 0;
+  request.logits = [&](std::span<const float> own) { logits.assign(own.begin(), own.end()); };
+  const auto done = engine.generate(std::move(request));
+  if (!done) ADD_FAILURE() << done.error().message;
+  return logits;
+}
+
 double relative_error(std::span<const float> expected, std::span<const float> actual) {
   constexpr double kInfinite = std::numeric_limits<double>::infinity();
   if (expected.size() != actual.size() || expected.empty()) return kInfinite;

@@ -63,6 +63,10 @@ std::vector<float> floats_of(const Json& json);
 /// Logits after the last of `ids`, or after all of them, in a new session; empty on failure.
 std::vector<float> logits_of(Engine& engine, std::span<const uint32_t> ids);
 
+/// The logits after a prompt as requests get them, which go on from what the engine has left of
+/// those before; empty on failure.
+std::vector<float> logits_of_request(Engine& engine, std::span<const uint32_t> prompt);
+
 /// The largest difference as a part of the largest magnitude in `expected`; infinite when the sizes
 /// differ or anything is no number.
 double relative_error(std::span<const float> expected, std::span<const float> actual);

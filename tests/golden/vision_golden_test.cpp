@@ -53,7 +53,8 @@ TEST_P(VisionGolden, TowersGiveTheRecordedRows) {
 TEST_P(VisionGolden, PromptsWithImagesHaveTheRecordedLogitsAndTokens) {
   for (const Json& chat : golden.find("chats")->as_array()) {
     SCOPED_TRACE(chat.find("name")->as_string());
-    const std::vector<uint32_t> ids = prompt_of(*engine, chat).ids;
+    const ImagePrompt prompt = prompt_of(*engine, chat);
+    const std::vector<uint32_t>& ids = prompt.ids;
     ASSERT_FALSE(ids.empty());
     auto session = engine->start();
     ASSERT_TRUE(session) << session.error().message;
@@ -64,18 +65,18 @@ TEST_P(VisionGolden, PromptsWithImagesHaveTheRecordedLogitsAndTokens) {
     if (const Json* delta = chat.find("rope_delta")) {
       EXPECT_EQ(int32_t(session->rotary_shift()), delta->as_integer());
     }
-    // One by one, then as many as the device chooses by itself.
+    // As many as the device chooses by itself, and one by one.
     const std::vector<uint32_t> expected = ids_of(*chat.find("greedy")->find("ids"));
-    std::vector<uint32_t> chosen = {uint32_t(argmax(*logits))};
-    for (size_t i = 0; i < 4; ++i) {
-      logits = session->feed({&chosen.back(), 1});
-      ASSERT_TRUE(logits) << logits.error().message;
-      chosen.push_back(uint32_t(argmax(*logits)));
+    for (const bool logprobs : {false, true}) {
+      Request request{.prompt = prompt.ids, .images = prompt.images};
+      request.params.sampling.temperature = 0;
+      request.params.max_tokens = uint32_t(expected.size());
+      request.params.end_ids.emplace();
+      request.params.logprobs = logprobs;
+      const auto chosen = engine->generate(std::move(request));
+      ASSERT_TRUE(chosen) << chosen.error().message;
+      EXPECT_EQ(chosen->ids, expected);
     }
-    const auto more = session->greedy(chosen.back(), uint32_t(expected.size() - chosen.size()),
-                                      [&](uint32_t id) { return chosen.push_back(id), true; });
-    ASSERT_TRUE(more) << more.error().message;
-    EXPECT_EQ(chosen, expected);
     fmt::print("chat {} {}, {} tokens: within {:.1e}\n", std::get<0>(GetParam()), setup.name,
                ids.size(), error);
   }

@@ -1,7 +1,6 @@
 // Tokens that are drawn from the lists that the device makes are those drawn from all logits.
 #include <algorithm>
 
-#include "generate/sampled_decoder.h"
 #include "generate/token_list.h"
 #include "golden/reference.h"
 
@@ -49,101 +48,74 @@ struct Sampled : testing::TestWithParam<std::tuple<std::string, DeviceSetup>> {
   }
 };
 
-struct SampledList {
+struct SampledTokens {
   std::vector<uint32_t> ids;
-  std::vector<float> logits;  // after the last
-  Readbacks readbacks;
+  std::vector<float> logprobs;
+  uint64_t lists = 0, discarded = 0;  // of the steps: lists that were enough, those for nothing
 };
 
-enum class By : uint8_t { kAllLogits, kLists, kGuesses };
-
-Result<SampledList> draw(Engine& engine, std::span<const uint32_t> prompt,
-                         const SamplingParams& params, By by) {
-  SampledList out;
-  TOK_TRY(Sampler sampler, Sampler::make(params));
-  TOK_TRY(Session session, engine.start());
-  SampledDecoder drawing(session, sampler);
-  std::vector<uint32_t> history(prompt.begin(), prompt.end());
-  TOK_TRY(std::span<const float> logits, session.feed(prompt));
-  const auto take = [&](uint32_t id) {
-    out.ids.push_back(id);
-    history.push_back(id);
-    return true;
+/// From the device's lists, which it may go on from by itself, or from all logits.
+Result<SampledTokens> draw(Engine& engine, const std::vector<uint32_t>& prompt,
+                           const SamplingParams& sampling, bool from_all_logits) {
+  SampledTokens out;
+  TOK_TRY(const Scheduler* scheduler, engine.scheduler());
+  const SchedulerStats before = scheduler->stats();
+  // It has a tenant of its own: what is shared has run in other steps.
+  Request request{.prompt = prompt, .tenant = fmt::format("{}", scheduler->stats().steps)};
+  request.params.sampling = sampling;
+  request.params.max_tokens = kCount + 1;
+  request.params.end_ids.emplace();
+  request.params.logprobs = from_all_logits;
+  request.callbacks.token = [&](uint32_t, const Logprobs* own) {
+    if (own != nullptr) out.logprobs.push_back(own->chosen.logprob);
   };
-  TOK_TRY(const uint32_t first, sampler.next(logits, history, 0));
-  take(first);
-  while (out.ids.size() <= kCount) {
-    const uint32_t step = uint32_t(out.ids.size());
-    if (by == By::kGuesses) {
-      TOK_TRY(drawing.run(kCount + 1 - step, history, step, take));
-    } else if (by == By::kLists) {
-      TOK_TRY(const uint32_t id, drawing.next(history.back(), history, step));
-      take(id);
-    } else {
-      TOK_TRY(logits, session.feed({&history.back(), 1}));
-      TOK_TRY(const uint32_t id, sampler.next(logits, history, step));
-      take(id);
-    }
-  }
-  TOK_TRY(logits, session.feed({&history.back(), 1}));
-  out.logits.assign(logits.begin(), logits.end());
-  out.readbacks = drawing.readbacks();
+  TOK_TRY(const Generation done, engine.generate(std::move(request)));
+  out.ids = done.ids;
+  out.lists = scheduler->stats().listed_tokens - before.listed_tokens;
+  out.discarded = scheduler->stats().discarded_tokens - before.discarded_tokens;
   return out;
 }
 
 TEST_P(Sampled, FromListsIsFromAllLogits) {
   const auto engine = open_model();
   ASSERT_NE(engine, nullptr);
-  uint64_t lists = 0, all = 0, guesses = 0, wrong = 0;
+  uint64_t lists = 0, discarded = 0;
   for (const Setting& setting : kSettings) {
     SCOPED_TRACE(&setting - kSettings);
-    const auto expected = draw(*engine, prompt, setting.params, By::kAllLogits);
+    const auto expected = draw(*engine, prompt, setting.params, true);
     ASSERT_TRUE(expected) << expected.error().message;
-    for (const By by : {By::kLists, By::kGuesses}) {
-      const auto drawn = draw(*engine, prompt, setting.params, by);
-      ASSERT_TRUE(drawn) << drawn.error().message;
-      const Readbacks& readbacks = drawn->readbacks;
-      EXPECT_EQ(drawn->ids, expected->ids);
-      EXPECT_EQ(drawn->logits, expected->logits) << "the sequence is another one";
-      EXPECT_EQ(readbacks.lists + readbacks.all, kCount);
-      if (model == kStoryteller) {
-        EXPECT_GE(readbacks.lists, setting.least_lists);
-        EXPECT_GE(readbacks.all, setting.least_all);
-        const bool guesses_here = by == By::kGuesses && can_guess(setting.params);
-        EXPECT_EQ(readbacks.guesses > 0, guesses_here && setting.least_lists > 0);
-      }
-      lists += readbacks.lists;
-      all += readbacks.all;
-      guesses += readbacks.guesses;
-      wrong += readbacks.wrong;
+    EXPECT_EQ(expected->lists, 0u);
+    const auto drawn = draw(*engine, prompt, setting.params, false);
+    ASSERT_TRUE(drawn) << drawn.error().message;
+    EXPECT_EQ(drawn->ids, expected->ids);
+    EXPECT_LE(drawn->lists, kCount);
+    if (model == kStoryteller) {
+      EXPECT_GE(drawn->lists, setting.least_lists);
+      EXPECT_GE(kCount - drawn->lists, setting.least_all);
     }
+    lists += drawn->lists;
+    discarded += drawn->discarded;
   }
-  EXPECT_LE(wrong, guesses / 50) << "the device draws otherwise";
-  fmt::print("{} {}: {} tokens from lists, {} of {} of them guessed wrongly; {} from all logits\n",
-             model, setup.name, lists, wrong, guesses, all);
+  fmt::print("{} {}: {} of {} tokens from lists, {} more for nothing\n", model, setup.name, lists,
+             kCount * std::size(kSettings), discarded);
 }
 
-/// Where the list is not enough, the logits are those that feed() gives, and the sequence goes on.
-TEST_P(Sampled, LogitsAfterAListAreThoseOfFeed) {
+/// What all logits say of the tokens that were drawn, a session says as well.
+TEST_P(Sampled, AllLogitsAreThoseOfFeed) {
   const auto engine = open_model();
   ASSERT_NE(engine, nullptr);
-  std::vector<float> rows[2];
-  for (const bool by_lists : {false, true}) {
-    auto session = engine->start();
-    ASSERT_TRUE(session);
-    ASSERT_TRUE(session->feed(prompt));
-    for (uint32_t id = 1; id < 6; ++id) {
-      if (by_lists) {
-        ASSERT_TRUE(session->feed_for_list(id, 1));
-      }
-      auto logits = by_lists ? session->logits_after_list() : session->feed({&id, 1});
-      ASSERT_TRUE(logits) << logits.error().message;
-      EXPECT_EQ(logits->size(), engine->compiled().facts.vocab);
-      EXPECT_EQ(session->position(), prompt.size() + id);
-      rows[by_lists].insert(rows[by_lists].end(), logits->begin(), logits->end());
-    }
+  const auto drawn = draw(*engine, prompt, kSettings[0].params, true);
+  ASSERT_TRUE(drawn) << drawn.error().message;
+  auto session = engine->start();
+  ASSERT_TRUE(session) << session.error().message;
+  std::vector<float> expected;
+  for (std::span<const uint32_t> fed = prompt; const uint32_t& id : drawn->ids) {
+    const auto logits = session->feed(fed);
+    ASSERT_TRUE(logits) << logits.error().message;
+    expected.push_back(logprobs(*logits, id, 0)->chosen.logprob);
+    fed = {&id, 1};
   }
-  EXPECT_EQ(rows[0], rows[1]);
+  EXPECT_EQ(drawn->logprobs, expected);
 }
 
 /// Where a grammar says what may follow, lists give what all logits do, too: log-probabilities need

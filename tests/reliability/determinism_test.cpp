@@ -13,45 +13,39 @@ constexpr uint32_t kSampled = 16, kGreedy = 24;
 
 struct Answer {
   std::vector<uint32_t> ids;
-  std::vector<float> logits;  // after the prompt and every sampled token
+  std::vector<float> logits;  // after the prompt, and after all
   bool operator==(const Answer&) const = default;
 };
 
-Result<Answer> sampled(Engine& engine, std::span<const uint32_t> prompt, uint64_t seed) {
+Result<Answer> answer(Engine& engine, std::span<const uint32_t> prompt,
+                      const SamplingParams& sampling) {
   Answer out;
-  TOK_TRY(Session session, engine.start());
+  TOK_TRY(const Scheduler* scheduler, engine.scheduler());
   const auto keep = [&](std::span<const float> logits) {
     out.logits.insert(out.logits.end(), logits.begin(), logits.end());
   };
-  const SamplingParams params{.temperature = 1.2, .top_k = 100, .top_p = 0.98, .seed = seed};
-  TOK_TRY(Sampler sampler, Sampler::make(params));
-  std::vector<uint32_t> history(prompt.begin(), prompt.end());
-  TOK_TRY(std::span<const float> logits, session.feed(prompt));
-  for (uint32_t i = 0; i < kSampled; ++i) {
-    keep(logits);
-    TOK_TRY(const uint32_t id, sampler.next(logits, history, i));
-    out.ids.push_back(id);
-    history.push_back(id);
-    TOK_TRY(logits, session.feed({&id, 1}));
-  }
-  keep(logits);
+  Request request{.prompt = {prompt.begin(), prompt.end()}};
+  request.tenant = fmt::format("{}", scheduler->stats().steps);  // nothing is shared
+  request.params.sampling = sampling;
+  request.params.max_tokens = sampling.temperature == 0 ? kGreedy : kSampled;
+  request.params.end_ids.emplace();
+  request.logits = keep;
+  Request after = request;
+  TOK_TRY(const Generation done, engine.generate(std::move(request)));
+  out.ids = done.ids;
+  after.prompt.insert(after.prompt.end(), done.ids.begin(), done.ids.end());
+  after.params.max_tokens = 0;
+  TOK_TRY(engine.generate(std::move(after)));
   return out;
 }
 
-/// Chosen on the device, several steps ahead; and the logits after them.
+Result<Answer> sampled(Engine& engine, std::span<const uint32_t> prompt, uint64_t seed) {
+  return answer(engine, prompt, {.temperature = 1.2, .top_k = 100, .top_p = 0.98, .seed = seed});
+}
+
+/// Chosen on the device, several steps ahead.
 Result<Answer> greedy(Engine& engine, std::span<const uint32_t> prompt) {
-  Answer out;
-  TOK_TRY(Session session, engine.start());
-  TOK_TRY(std::span<const float> logits, session.feed(prompt));
-  out.ids.push_back(uint32_t(argmax(logits)));
-  TOK_TRY(
-      session.greedy(out.ids.back(), std::min(kGreedy, session.greedy_room()), [&](uint32_t id) {
-        out.ids.push_back(id);
-        return true;
-      }));
-  TOK_TRY(logits, session.feed({&out.ids.back(), 1}));
-  out.logits.assign(logits.begin(), logits.end());
-  return out;
+  return answer(engine, prompt, {.temperature = 0});
 }
 
 struct Determinism : ModelOnDevice {};

@@ -101,6 +101,17 @@ class Lora(unittest.TestCase):
         self.assertNotEqual(adapted, self.text_of(self.base))
         self.assertEqual(self.text_of(self.base, "--lora", f"{self.one}=0"), self.text_of(self.base))
 
+    def test_chat_talks_with_the_adapter(self):
+        def answer(model, *more):
+            said = tokamak("chat", model, *more, "--backend", "cpu", "--chat-template", "chatml", "--greedy", "-n", 16,
+                           text="Hello!\n")
+            self.assertEqual(said.status, 0, said)
+            return said.out
+
+        adapted = answer(self.base, "--lora", f"{self.one}=0.5")
+        self.assertEqual(adapted, answer(self.merged))
+        self.assertNotEqual(adapted, answer(self.base))
+
     def test_a_server_answers_for_each_in_one_batch(self):
         expected = {"base": self.text_of(self.base), "half": self.text_of(self.base, "--lora", f"{self.one}=0.5"),
                     "two": self.text_of(self.base, "--lora", self.two)}

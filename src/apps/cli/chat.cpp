@@ -47,11 +47,11 @@ constexpr std::array<std::string_view, 15> kCommands = {
 class Chat {
  public:
   /// `memory`: null for none.
-  Chat(const ChatFlags& flags, Engine& engine, Session session, TemplateChoice choice,
+  Chat(const ChatFlags& flags, Engine& engine, TemplateChoice choice,
        std::unique_ptr<ChatMemory> memory)
       : flags_(flags),
         engine_(engine),
-        session_(std::move(session)),
+        context_(engine.compiled().context),
         template_(std::move(choice)),
         memory_(std::move(memory)),
         conversation_(flags.system) {}
@@ -77,7 +77,7 @@ class Chat {
 
   const ChatFlags& flags_;
   Engine& engine_;
-  Session session_;
+  const uint32_t context_;
   TemplateChoice template_;
   std::unique_ptr<ChatMemory> memory_;
   Conversation conversation_;
@@ -94,7 +94,7 @@ Result<void> Chat::talk(const std::string& name) {
   if (!is_at_terminal_) reader = plain_reader();
   if (is_at_terminal_) {
     note(fmt::format("{}, {}, context {}, on {}. /help lists the commands.\n", name,
-                     quantization_name(engine_.files(), engine_.compiled()), session_.context(),
+                     quantization_name(engine_.files(), engine_.compiled()), context_,
                      engine_.device().name));
   }
   bool has_said_how_to_leave = false;
@@ -218,12 +218,14 @@ Result<Generation> Chat::generate(Result<void>& printed) {
   callbacks.text = [&](std::string_view text) {
     if (printed) printed = print(text);
   };
-  TOK_TRY(const auto ids, engine_.place_images(prompt.ids, conversation_.images()));
-  auto result = engine_.generate_ids(session_, ids, params, callbacks);
+  Request request{.images = conversation_.images(), .params = params, .callbacks = callbacks};
+  TOK_TRY(request.prompt, engine_.place_images(prompt.ids, request.images));
+  const size_t tokens = request.prompt.size();
+  auto result = engine_.generate(std::move(request));
   if (result || result.error().code != ErrorCode::kInvalidInput) return result;
-  if (ids.size() <= session_.context()) return result;
-  return invalid_input("The conversation has {} tokens and the context {}. {}", ids.size(),
-                       session_.context(), room_hint());
+  if (tokens <= context_) return result;
+  return invalid_input("The conversation has {} tokens and the context {}. {}", tokens, context_,
+                       room_hint());
 }
 
 Result<AttachedImage> Chat::attach(const std::string& path) {
@@ -264,7 +266,7 @@ Result<void> Chat::answer(Question question) {
 
 void Chat::say_why_it_ended(const Generation& result) const {
   if (result.finish == FinishReason::kContextFull) {
-    note(fmt::format("[The context of {} tokens is full. {}]\n", session_.context(), room_hint()));
+    note(fmt::format("[The context of {} tokens is full. {}]\n", context_, room_hint()));
   }
   if (!is_at_terminal_) return;
   if (result.finish == FinishReason::kMaxTokens) {
@@ -285,7 +287,7 @@ Result<void> Chat::explain(const Error& error) const {
 std::string Chat::room_hint() const {
   const uint32_t most = engine_.compiled().facts.max_context;
   std::string hint = "/clear starts over";
-  if (session_.context() < most) {
+  if (context_ < most) {
     hint += fmt::format("; `tokamak chat --context N` has room for up to {}", most);
   }
   return hint + ".";
@@ -303,7 +305,7 @@ std::string Chat::stats() const {
       "context {}/{}]\n",
       last.prompt_tokens, last.cached_tokens, last.prefill_seconds,
       per_second(fed, last.prefill_seconds), last.ids.size(),
-      per_second(decoded, last.decode_seconds), session_.position(), session_.context());
+      per_second(decoded, last.decode_seconds), last.prompt_tokens + last.ids.size(), context_);
 }
 
 Result<std::unique_ptr<ChatMemory>> open_memory(const ChatFlags& flags, const Engine& engine,
@@ -328,10 +330,10 @@ Result<void> run(const ChatFlags& flags) {
   TOK_TRY(find_own_template(flags.chat_template, engine->files(), choice));
   TOK_TRY(const GenerationParams defaults, engine->defaults());
   TOK_TRY(flags.sampling.params(defaults));  // mistakes in flags show at once
-  TOK_TRY(Session session, engine->start());
-  TOK_TRY(std::unique_ptr<ChatMemory> memory, open_memory(flags, *engine, session.context()));
+  TOK_TRY(std::unique_ptr<ChatMemory> memory,
+          open_memory(flags, *engine, engine->compiled().context));
   const ChatTerminal terminal(paste_terminal());
-  Chat chat(flags, *engine, std::move(session), std::move(choice), std::move(memory));
+  Chat chat(flags, *engine, std::move(choice), std::move(memory));
   const bool is_own = !model.empty();
   return chat.talk(model_id(model, engine->files().name) + (is_own ? "" : " (built-in)"));
 }

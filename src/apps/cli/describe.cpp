@@ -93,11 +93,11 @@ Result<void> describe(const DescribeFlags& flags) {
     waiting.token();
   };
   const Result<Generation> result = [&]() -> Result<Generation> {
-    TOK_TRY(const std::vector<ImageRef> encoded, encoded_images(*engine, images));
-    TOK_TRY(const std::vector<uint32_t> ids, engine->encode_with_images(prompt, encoded));
+    Request request{.params = params, .callbacks = callbacks};
+    TOK_TRY(request.images, encoded_images(*engine, images));
+    TOK_TRY(request.prompt, engine->encode_with_images(prompt, request.images));
     waiting.read_prompt();
-    TOK_TRY(Session session, engine->start());
-    return engine->generate_ids(session, ids, params, callbacks);
+    return engine->generate(std::move(request));
   }();
   waiting.end();
   if (!result) return Failure(result.error().within(engine->files().name));

@@ -250,10 +250,7 @@ Result<std::unique_ptr<Engine>> ModelFlags::open(bool all_logits) const {
   TOK_TRY(OpenOptions options, this->options());
   options.task = Task::kText;
   options.all_logits = all_logits;
-  TOK_TRY(auto engine, open(std::move(options)));
-  const std::vector<LoraFiles>& adapters = engine->files().adapters;
-  if (!adapters.empty()) TOK_TRY(engine->use_adapter(adapters.front().name));
-  return engine;
+  return open(std::move(options));
 }
 
 Result<std::unique_ptr<Engine>> ModelFlags::open_encoder(const std::string& pooling) const {
@@ -267,7 +264,10 @@ Result<std::unique_ptr<Engine>> ModelFlags::open(OpenOptions options) {
   const WhenInterrupted end(OnInterrupt::kEnd);
   Waiting waiting(kLoading);
   tell_loading(options, waiting);
-  return Engine::open(options);
+  TOK_TRY(auto engine, Engine::open(options));
+  const std::vector<LoraFiles>& adapters = engine->files().adapters;
+  if (!adapters.empty()) TOK_TRY(engine->use_adapter(adapters.front().name));
+  return engine;
 }
 
 void tell_loading(OpenOptions& options, Waiting& waiting) {

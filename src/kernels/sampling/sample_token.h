@@ -1,5 +1,5 @@
-// SampledDecoder the next token on the device from the list that topk_tokens makes. See
-// graph/sampling_ops.h for the contract.
+// Draws the next token on the device from the list that topk_tokens makes. See graph/sampling_ops.h
+// for the contract.
 #pragma once
 #include <span>
 

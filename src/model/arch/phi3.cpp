@@ -5,7 +5,8 @@
 //   q, k and v are rows of one tensor, gate and up of another
 //   optionally a sliding window in every layer, and only the first part of each head is turned
 //   LongRoPE, "su" or "yarn" in older files. The reference chooses the frequencies by the length of
-//   the sequence and drops its cache when generation passes the original length; Session does too.
+//   the sequence and drops its cache when generation passes the original length; the scheduler does
+//   too.
 #include <string>
 
 #include "model/dense_decoder.h"

@@ -1,0 +1,41 @@
+// Request: a prompt, and how it is to be continued; what a scheduler takes.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "generate/generation.h"
+#include "generate/image_rows.h"
+
+namespace tokamak {
+
+enum class RequestId : uint64_t {};
+
+struct Request {
+  std::vector<uint32_t> prompt;
+  /// Those whose ids the prompt has, each with all of its ids wherever it stands. The request keeps
+  /// them for as long as it may have to be computed again.
+  std::vector<ImageRef> images;
+  GenerationParams params;
+  GenerationCallbacks callbacks;  // called by step(); they must not call the scheduler
+  /// Receives the logits after the prompt, before any rule: where nothing is to be generated
+  /// (GenerationParams::max_tokens 0) they are what is asked for.
+  std::function<void(std::span<const float>)> logits;
+  /// Receives the result, once, from step(); or why there is none.
+  std::function<void(Result<Generation>)> done;
+  /// The highest of those that wait goes first; of equals, the one that came first.
+  int priority = 0;
+  /// By the scheduler's clock; what there is by then comes back as cancelled. Unset: none.
+  std::optional<double> deadline;
+  /// Pages of prompts are shared only among requests of the same tenant.
+  std::string tenant;
+  /// Which adapter of the plan its rows take, from 1 on; 0: none. Pages are shared only among
+  /// requests of the same one, too.
+  uint32_t adapter = 0;
+};
+
+}  // namespace tokamak
