@@ -372,7 +372,7 @@ Cost step_cost(const Plan& plan, const Step& step, uint64_t tokens, uint64_t kv_
     if (is_state && reads_cache(step.op)) {
       add_attention(cost, step, out, tokens, kv_length, sequences);
     } else if (is_state && !appends) {
-      cost.bytes += 2 * bytes(out);  // read and written
+      cost.bytes += sequences * 2 * bytes(out);  // read and written
     }
     if (is_state && std::holds_alternative<GatedDelta>(step.op)) {
       // Per token: its decay, two products with it, and a product added to it.

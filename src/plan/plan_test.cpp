@@ -406,6 +406,8 @@ TEST(Cost, CountsAChangedStateAsReadAndWritten) {
   const uint64_t rows = 4 * 4, taps = 4 * 3 * 4, state = 4 * 2 * 4;
   EXPECT_EQ(step_cost(*plan, step, 1, 1).bytes, 2 * rows + taps + 2 * state);
   EXPECT_EQ(step_cost(*plan, step, 5, 5).bytes, 5 * 2 * rows + taps + 2 * state);
+  EXPECT_EQ(step_cost(*plan, step, 5, 1, 5).bytes, 5 * (2 * rows + 2 * state) + taps)
+      << "each sequence has its own";
 }
 
 /// A byte for each element, and four for the step of each head.
