@@ -2,8 +2,10 @@
 """check_layers.py [ROOT]: fails when a file in src/ includes what src/LAYERS does not allow.
 
 A folder includes itself and the folders its line names; backend/<kind> no other backend/<kind>; and
-the headers of a device stay in the folders of that device.
+the headers of a device stay in the folders of that device. Headers of two folders do not define types
+of one name: the linker would take the functions of one for those of the other, without a word.
 """
+import collections
 import pathlib
 import re
 import sys
@@ -47,6 +49,30 @@ def check_include(layers, folder, target, quoted):
     return None
 
 
+NAMESPACE = re.compile(r"^namespace ([\w:]+) \{|^\}  // namespace")
+TYPE = re.compile(r"^(?:class|struct) ([A-Z]\w*)(?: final)?(?: : .*)? \{")
+
+
+def types_of(text):
+    """The names of the types that a header defines, with their namespaces."""
+    inside, names = [], []
+    for line in text.splitlines():
+        if match := NAMESPACE.match(line):
+            inside = [*inside, match[1]] if match[1] else inside[:-1]
+        elif match := TYPE.match(line):
+            names.append("::".join([*inside, match[1]]))
+    return names
+
+
+def check_names(root):
+    places = collections.defaultdict(list)
+    for path in sorted((root / "src").rglob("*.h")):
+        for name in types_of(path.read_text()):
+            places[name].append(path.relative_to(root).as_posix())
+    return [f"{found[1]}: {name} is the name of another type, of {found[0]}; give one of them another"
+            for name, found in places.items() if len(found) > 1]
+
+
 def check(root):
     src = root / "src"
     layers = read_layers(src / "LAYERS")
@@ -62,7 +88,7 @@ def check(root):
             problem = match and check_include(layers, folder, match[1] or match[2], bool(match[1]))
             if problem:
                 errors.append(f"{where}:{number}: {problem}")
-    return errors
+    return errors + check_names(root)
 
 
 if __name__ == "__main__":

@@ -56,6 +56,15 @@ class Layers(Tree):
         self.write("src/base/a.cpp", '#include "../formats/b.h"\n')
         self.assertIn("is relative", check_layers.check(self.root)[0])
 
+    def test_two_types_of_one_name_are_found(self):
+        one = "namespace tokamak {\nstruct Codec {\n};\n}  // namespace tokamak\n"
+        self.write("src/base/codec.h", one)
+        self.write("src/model/codec.h", one.replace("tokamak", "tokamak::cli"))
+        self.assertEqual(check_layers.check(self.root), [])
+        self.write("src/model/codec.h", one)
+        self.assertIn("src/model/codec.h: tokamak::Codec is the name of another type, of src/base/codec.h",
+                      check_layers.check(self.root)[0])
+
 
 class Size(Tree):
     def test_accepts_files_at_their_ceilings(self):

@@ -12,15 +12,15 @@ Engine& engine() {
   return *kEngine;
 }
 
-Received ask(std::string_view path, std::string_view body) {
+PlainAnswer ask(std::string_view path, std::string_view body) {
   return response(engine(), path, body);
 }
 
-const Json& data_at(const Received& received, size_t index) {
+const Json& data_at(const PlainAnswer& received, size_t index) {
   return received.json.find("data")->as_array().at(index);
 }
 
-std::vector<float> vector_at(const Received& received, size_t index) {
+std::vector<float> vector_at(const PlainAnswer& received, size_t index) {
   std::vector<float> out;
   for (const Json& number : data_at(received, index).find("embedding")->as_array()) {
     out.push_back(float(number.as_number()));
@@ -51,7 +51,7 @@ std::vector<float> decoded(std::string_view base64) {
 }
 
 TEST(Embeddings, AreWhatTheEngineMakes) {
-  const Received received =
+  const PlainAnswer received =
       ask("/v1/embeddings", R"({"model": "m", "input": [[5, 6, 7], [8, 9]]})");
   ASSERT_EQ(received.status, 200) << received.json.dump();
   const uint32_t ids[] = {8, 9};
@@ -64,8 +64,8 @@ TEST(Embeddings, AreWhatTheEngineMakes) {
 TEST(Embeddings, ComeAsTextToo) {
   for (const int dimensions : {1, 2, 3, 4, 8}) {
     const std::string rest = fmt::format(R"("input": [5, 6], "dimensions": {})", dimensions);
-    const Received numbers = ask("/embeddings", "{" + rest + "}");
-    const Received text = ask("/embeddings", "{" + rest + R"(, "encoding_format": "base64"})");
+    const PlainAnswer numbers = ask("/embeddings", "{" + rest + "}");
+    const PlainAnswer text = ask("/embeddings", "{" + rest + R"(, "encoding_format": "base64"})");
     ASSERT_EQ(text.status, 200) << text.json.dump();
     EXPECT_EQ(vector_at(numbers, 0).size(), size_t(dimensions));
     const std::string base64 = data_at(text, 0).find("embedding")->as_string();
@@ -83,11 +83,11 @@ TEST(Embeddings, WhatTheModelCannotDoIsAnError) {
       {R"({"input": "a text without a tokenizer"})", "input"},
   };
   for (const auto& [body, param] : cases) {
-    const Received received = ask("/v1/embeddings", body);
+    const PlainAnswer received = ask("/v1/embeddings", body);
     EXPECT_EQ(received.status, 400) << body;
     EXPECT_EQ(*received.json.find("error")->find("param"), Json(param)) << body;
   }
-  const Received chat =
+  const PlainAnswer chat =
       ask("/v1/chat/completions", R"({"messages": [{"role": "user", "content": "a"}]})");
   EXPECT_EQ(chat.status, 400);
   EXPECT_EQ(*chat.json.find("error")->find("param"), Json("model"));

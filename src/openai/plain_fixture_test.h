@@ -13,16 +13,16 @@ inline std::unique_ptr<Engine> open_encoder(const std::string& model) {
   return *std::move(opened);
 }
 
-struct Received {
+struct PlainAnswer {
   int status = 0;
   Json json;
 };
 
-inline Received response(Engine& engine, std::string_view path, std::string_view body) {
+inline PlainAnswer response(Engine& engine, std::string_view path, std::string_view body) {
   auto service = Service::make(
       engine, {.model = "m", .unix_seconds = [] { return 0; }, .random = [] { return 4u; }});
   EXPECT_TRUE(service) << service.error().message;
-  Received received;
+  PlainAnswer received;
   std::string text;
   (*service)->begin({"POST", std::string(path), std::string(body)},
                     {.begin = [&](int status, std::string_view) { received.status = status; },

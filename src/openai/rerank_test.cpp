@@ -8,12 +8,12 @@ Engine& engine() {
   return *kEngine;
 }
 
-Received ask(std::string_view body) {
+PlainAnswer ask(std::string_view body) {
   return response(engine(), "/v1/rerank", body);
 }
 
 TEST(Rerank, TheBestDocumentComesFirst) {
-  const Received received = ask(
+  const PlainAnswer received = ask(
       R"({"model": "m", "query": "a fox", "documents": ["a river", {"text": "an owl"}, "the fox"]})");
   ASSERT_EQ(received.status, 200) << received.json.dump();
   const std::vector<std::string> documents = {"a river", "an owl", "the fox"};
@@ -32,7 +32,7 @@ TEST(Rerank, TheBestDocumentComesFirst) {
 }
 
 TEST(Rerank, AsManyAsAreAskedForWithTheirTexts) {
-  const Received received = ask(
+  const PlainAnswer received = ask(
       R"({"query": "a fox", "documents": ["a river", "an owl"], "top_n": 1, "return_documents": true})");
   ASSERT_EQ(received.status, 200) << received.json.dump();
   const auto& results = received.json.find("results")->as_array();
@@ -52,7 +52,7 @@ TEST(Rerank, WhatIsMissingOrDoesNotFitIsAnError) {
        "documents"},
   };
   for (const auto& [body, param] : cases) {
-    const Received received = ask(body);
+    const PlainAnswer received = ask(body);
     EXPECT_EQ(received.status, 400) << body;
     EXPECT_EQ(*received.json.find("error")->find("param"), Json(param)) << body;
   }

@@ -132,7 +132,7 @@ TEST_F(SpeechJobs, ComeOneAfterTheOtherAndMayBeCancelled) {
 
 TEST_F(SpeechJobs, AreOfModelsThatSpeak) {
   const auto encoder = open_encoder("rerank/cross_bert");
-  const Received received = response(*encoder, "/v1/audio/speech", R"({"input": "Hello."})");
+  const PlainAnswer received = response(*encoder, "/v1/audio/speech", R"({"input": "Hello."})");
   EXPECT_EQ(received.status, 400);
   EXPECT_NE(received.json.dump().find("does not speak"), std::string::npos);
 }

@@ -25,7 +25,7 @@ void embed_reference(const CpuCall& call) {
 }
 
 /// `lanes` of them write a row, as `own` says.
-Launch gather(const Problem& problem, const std::string& own, uint32_t lanes, Codec codec) {
+Launch gather(const Problem& problem, const std::string& own, uint32_t lanes, WeightCodec codec) {
   const uint32_t columns = uint32_t(problem.outputs[0].shape[1]);
   const uint32_t rows = uint32_t(problem.inputs[1].shape[0]);
   Launch launch = {

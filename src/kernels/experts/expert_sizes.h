@@ -8,11 +8,11 @@ namespace tokamak {
 
 /// A cut matrix holds the experts first .. first + held - 1, each of that many rows; `out` of
 /// them are results, or pairs of them are.
-struct ExpertSizes {
+struct ExpertProductSizes {
   uint32_t experts, first, held, rows, in, out, top_k, x_rows;
 };
 
-inline ExpertSizes expert_sizes(const Problem& p) {
+inline ExpertProductSizes expert_sizes(const Problem& p) {
   const uint32_t experts = experts_of(*p.op), in = uint32_t(p.inputs[1].shape[1]);
   const uint32_t held_rows = uint32_t(p.inputs[1].shape[0]);
   const uint32_t rows = (p.cut.total != 0 ? p.cut.total : held_rows) / experts;

@@ -118,7 +118,7 @@ std::string matmul_refuses(const Problem& p, const DeviceInfo&) {
 
 template <bool kSubgroups>
 Launch matvec(const Problem& p, const DeviceInfo&) {
-  const ExpertSizes s = expert_sizes(p);
+  const ExpertProductSizes s = expert_sizes(p);
   return with_codec(
       wide_codec(p.inputs[1]),
       {.constants = {{"THREADS", power_of_two(s.in / 32, 32, 256)},
@@ -139,7 +139,7 @@ Launch matmul(const Problem& p, const DeviceInfo&) {
   // Their slots take 2 KiB of the 16 granted, beside 12 KiB of tiles.
   constexpr uint32_t kTokensPerGroup = 512;
   constexpr uint32_t kRows = 64;
-  const ExpertSizes s = expert_sizes(p);
+  const ExpertProductSizes s = expert_sizes(p);
   Launch launch{.constants = {{"THREADS", 128u},
                               {"FIRST_EXPERT", s.first},
                               {"IN", s.in},
@@ -163,7 +163,7 @@ std::string any_refuses(const Problem& p, const DeviceInfo&) {
 }
 
 Launch any(const Problem& p, const DeviceInfo&) {
-  const ExpertSizes s = expert_sizes(p);
+  const ExpertProductSizes s = expert_sizes(p);
   return with_codec(single_codec(p.inputs[1]),
                     {.constants = {{"THREADS", 64u},
                                    {"EXPERTS", s.experts},

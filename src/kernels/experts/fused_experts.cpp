@@ -61,7 +61,7 @@ void expert_mix_reference(const CpuCall& call) {
 }
 
 Launch launch(const Problem& p, uint32_t threads, std::vector<std::string> sources, Grid grid) {
-  const ExpertSizes s = expert_sizes(p);
+  const ExpertProductSizes s = expert_sizes(p);
   return with_codec(wide_codec(p.inputs[1]), {.constants = {{"THREADS", threads},
                                                             {"EXPERTS", s.experts},
                                                             {"FIRST_EXPERT", s.first},
@@ -75,7 +75,7 @@ Launch launch(const Problem& p, uint32_t threads, std::vector<std::string> sourc
 template <bool kSubgroups>
 Launch expert_glu_launch(const Problem& p, const DeviceInfo&) {
   const auto& op = p.as<ExpertGlu>();
-  const ExpertSizes s = expert_sizes(p);
+  const ExpertProductSizes s = expert_sizes(p);
   Launch made = launch(p, power_of_two(s.in / 16, 32, 256),
                        with_reduction(kSubgroups, {kActivationSource, "experts/results.wgsl",
                                                    op.norm ? "experts/normed_input.wgsl"
@@ -90,7 +90,7 @@ Launch expert_glu_launch(const Problem& p, const DeviceInfo&) {
 
 template <bool kSubgroups>
 Launch expert_mix_launch(const Problem& p, const DeviceInfo&) {
-  const ExpertSizes s = expert_sizes(p);
+  const ExpertProductSizes s = expert_sizes(p);
   const bool adds = p.inputs.size() == 5;
   Launch made = launch(
       p, power_of_two(s.top_k * s.in / 32, 32, 256),

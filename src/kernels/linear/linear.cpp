@@ -191,7 +191,7 @@ std::string split_matmul_refuses(const Problem& p, const DeviceInfo&) {
   return wide_rows(p);
 }
 
-Launch matmul_with(const Problem& p, Codec codec) {
+Launch matmul_with(const Problem& p, WeightCodec codec) {
   Launch launch{
       .constants = part_sizes(p, kMatmulThreads),
       .sources = {"wgsl/entry.wgsl", "linear/tile.wgsl", "linear/matmul.wgsl"},

@@ -6,13 +6,13 @@
 namespace tokamak {
 namespace {
 
-Codec packed_codec(const Packing& p, uint64_t rows, uint64_t columns) {
+WeightCodec packed_codec(const Packing& p, uint64_t rows, uint64_t columns) {
   const auto offsets = stream_offsets(p, rows, columns);
   const auto begin = [&](std::string name, Stream stream) {
     return Constant{std::move(name), uint32_t(offsets[size_t(stream)] / 4)};
   };
   const bool has_high = p.bits == 5 || p.bits == 6;
-  Codec codec{
+  WeightCodec codec{
       .sources = {has_high ? "quant/bits_high.wgsl" : fmt::format("quant/bits{}.wgsl", p.bits)},
       .constants = {begin("SCALES", Stream::kScales)}};
   if (has_high) {
@@ -70,7 +70,7 @@ UnitCodec wide_units(const TensorDesc& matrix, std::string_view product, bool in
 
 }  // namespace
 
-Codec wide_codec(const TensorDesc& matrix) {
+WeightCodec wide_codec(const TensorDesc& matrix) {
   TOK_CHECK(matrix.shape.size() == 2 && matrix.shape[1] % 8 == 0);
   if (is_packed(matrix.dtype)) {
     return packed_codec(packing(matrix.dtype), uint64_t(matrix.shape[0]),
@@ -82,7 +82,7 @@ Codec wide_codec(const TensorDesc& matrix) {
       .constants = {}};
 }
 
-Codec native_f16_codec(const TensorDesc& matrix) {
+WeightCodec native_f16_codec(const TensorDesc& matrix) {
   TOK_CHECK(matrix.dtype == DType::kF16);
   return {.sources = {"quant/f16_native.wgsl", "quant/weights8.wgsl"}, .constants = {}};
 }
@@ -114,14 +114,14 @@ UnitCodec native_f16_units(const TensorDesc& matrix) {
   return codec;
 }
 
-Codec single_codec(const TensorDesc& matrix) {
+WeightCodec single_codec(const TensorDesc& matrix) {
   TOK_CHECK(is_float_weight(matrix.dtype));
   return {.sources = {"quant/single.wgsl"},
           .constants = {{"WEIGHT_BITS", matrix.dtype == DType::kF32 ? 32u : 16u},
                         {"F16", matrix.dtype == DType::kF16 ? 1u : 0u}}};
 }
 
-Launch with_codec(Codec codec, Launch launch) {
+Launch with_codec(WeightCodec codec, Launch launch) {
   launch.sources.insert(launch.sources.begin(), codec.sources.begin(), codec.sources.end());
   launch.constants.insert(launch.constants.end(), codec.constants.begin(), codec.constants.end());
   return launch;

@@ -21,23 +21,23 @@
 
 namespace tokamak {
 
-struct Codec {
+struct WeightCodec {
   std::vector<std::string> sources;
   std::vector<Constant> constants;
 };
 
 /// Eight neighbouring weights per load. REQUIRES: [rows, columns] with columns a multiple of 8.
-Codec wide_codec(const TensorDesc& matrix);
+WeightCodec wide_codec(const TensorDesc& matrix);
 
 /// f16 weights loaded as such, for devices with the f16 feature. REQUIRES: as wide_codec(); f16.
-Codec native_f16_codec(const TensorDesc& matrix);
+WeightCodec native_f16_codec(const TensorDesc& matrix);
 
 /// For matrix-vector products: what the lanes divide among themselves is a unit, as many
 /// neighbouring weights of a row as one load brings. The texts declare Unit and load_unit(i) for
 /// unit i of the matrix and unit_product(unit), its product with `own`, the same columns of x.
 /// Units of floats (linear/staging/floats.wgsl) have record_unit(), too, called when `own` is new;
 /// units of bytes (linear/staging/bytes.wgsl) fours_of(a, b), how eight x lie in two vectors.
-struct UnitCodec : Codec {
+struct UnitCodec : WeightCodec {
   uint32_t unit = 8;
   bool binds_twice = false;  // the matrix once more at WIDE_BINDING, as vectors of words
   bool in_bytes = false;
@@ -54,9 +54,9 @@ UnitCodec byte_units(const TensorDesc& matrix);
 bool has_wide_units(const TensorDesc& matrix);
 
 /// One weight per load. REQUIRES: not packed.
-Codec single_codec(const TensorDesc& matrix);
+WeightCodec single_codec(const TensorDesc& matrix);
 
 /// `launch` with the codec's constants, and its texts in front.
-Launch with_codec(Codec codec, Launch launch);
+Launch with_codec(WeightCodec codec, Launch launch);
 
 }  // namespace tokamak
