@@ -51,12 +51,19 @@ struct SchedulerStats {
   uint32_t pages = 0, free_pages = 0, cached_pages = 0;  // of layers that see everything
 };
 
+/// Steps that ran one after the other.
+struct StepsRun {
+  uint32_t steps = 1, tokens = 0;  // of each
+  double seconds = 0;              // all of them, on the device
+  double end = 0;                  // when the last had ended, by the scheduler's clock
+  bool is_prefill = false;
+};
+
 /// What step() tells of its work, for metrics. None of them may call the scheduler.
 struct SchedulerObserver {
   /// A token came; `seconds`: since the one before, of the first one since the request was added.
   std::function<void(double seconds, bool is_first)> token;
-  /// A step ran that many tokens, by the time on the device.
-  std::function<void(uint32_t tokens, double seconds, bool is_prefill)> step;
+  std::function<void(const StepsRun&)> steps;
   /// A request ended otherwise than by an error; `seconds`: until it was given its slot.
   std::function<void(const Generation&, double seconds)> finished;
 };

@@ -37,10 +37,13 @@ Result<void> Scheduler::take_all(const UnderWay& step) {
   const double seconds = step.arrived - std::max(step.submitted, last_arrival_);
   last_arrival_ = step.arrived;
   const bool is_prefill = step.kind == StepKind::kPrefill;
-  if (observer_.step && step.kind != StepKind::kLogits) {
+  if (observer_.steps && step.kind != StepKind::kLogits) {
     const auto tokens = is_prefill ? step.tokens : uint32_t(step.rows.size());
-    for (uint32_t i = 0; i < step.steps; ++i)
-      observer_.step(tokens, seconds / step.steps, is_prefill);
+    observer_.steps({.steps = step.steps,
+                     .tokens = tokens,
+                     .seconds = seconds,
+                     .end = step.arrived,
+                     .is_prefill = is_prefill});
   }
   if (is_prefill) {
     budget_.read(step.tokens, seconds);

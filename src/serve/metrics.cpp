@@ -143,8 +143,7 @@ ModelCounters::ModelCounters()
 
 SchedulerObserver ModelMetrics::observer() {
   return {.token = [this](double seconds, bool is_first) { token(seconds, is_first); },
-          .step = [this](uint32_t tokens, double seconds,
-                         bool is_prefill) { step(tokens, seconds, is_prefill); },
+          .steps = [this](const StepsRun& run) { add(run); },
           .finished = [this](const Generation& generation,
                              double seconds) { finished(generation, seconds); }};
 }
@@ -154,10 +153,13 @@ void ModelMetrics::token(double seconds, bool is_first) {
   (is_first ? counters_.first_token : counters_.next_token).add(seconds);
 }
 
-void ModelMetrics::step(uint32_t tokens, double seconds, bool is_prefill) {
+void ModelMetrics::add(const StepsRun& run) {
   const std::scoped_lock lock(mutex_);
-  counters_.step_tokens.add(tokens);
-  (is_prefill ? counters_.prefill_steps : counters_.decode_steps).add(seconds);
+  for (uint32_t i = 0; i < run.steps; ++i) {
+    counters_.step_tokens.add(run.tokens);
+    (run.is_prefill ? counters_.prefill_steps : counters_.decode_steps)
+        .add(run.seconds / run.steps);
+  }
 }
 
 void ModelMetrics::finished(const Generation& generation, double queue_seconds) {

@@ -32,7 +32,7 @@ class ModelMetrics {
 
  private:
   void token(double seconds, bool is_first);
-  void step(uint32_t tokens, double seconds, bool is_prefill);
+  void add(const StepsRun& run);
   void finished(const Generation& generation, double queue_seconds);
 
   mutable std::mutex mutex_;

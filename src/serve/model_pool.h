@@ -47,6 +47,7 @@ struct PoolOptions {
   std::function<Result<std::unique_ptr<Engine>>(size_t model, uint64_t room,
                                                 const std::atomic<bool>& cancelled)>
       open;
+  Trace* trace = nullptr;                      // of what engines do; outlives the pool
   std::function<void(std::string_view)> note;  // for the owner of the server; any thread
   std::function<int64_t()> unix_seconds;
   /// A source of random numbers for one thread, another one each time.

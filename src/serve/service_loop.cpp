@@ -6,17 +6,20 @@ namespace tokamak::serve {
 
 Result<std::unique_ptr<ServiceLoop>> ServiceLoop::make(std::unique_ptr<Engine> engine,
                                                        openai::ServiceOptions options,
-                                                       ModelMetrics& metrics, Deliver deliver) {
+                                                       ModelMetrics& metrics, Deliver deliver,
+                                                       Trace* trace) {
   Scheduler* scheduler = nullptr;
   if (engine->compiled().gives_text()) {
     TOK_TRY(scheduler, engine->scheduler());
-    scheduler->observe(metrics.observer());
+    SchedulerObserver observer = metrics.observer();
+    if (trace != nullptr) observer = trace->observer(options.model, std::move(observer));
+    scheduler->observe(std::move(observer));
   }
   TOK_TRY(auto service, openai::Service::make(*engine, std::move(options)));
   const std::string notice = service->notice();
   const openai::ModelCard card = service->card();
   auto own = std::unique_ptr<ServiceLoop>(
-      new ServiceLoop(std::move(service), scheduler, metrics, std::move(deliver)));
+      new ServiceLoop(std::move(service), scheduler, metrics, trace, std::move(deliver)));
   own->notice_ = notice;
   own->card_ = card;
   own->loop_ = std::make_unique<EngineLoop>(
@@ -27,10 +30,11 @@ Result<std::unique_ptr<ServiceLoop>> ServiceLoop::make(std::unique_ptr<Engine> e
 }
 
 ServiceLoop::ServiceLoop(std::unique_ptr<openai::Service> service, Scheduler* scheduler,
-                         ModelMetrics& metrics, Deliver deliver)
+                         ModelMetrics& metrics, Trace* trace, Deliver deliver)
     : service_(std::move(service)),
       scheduler_(scheduler),
       metrics_(&metrics),
+      trace_(trace),
       deliver_(std::move(deliver)) {}
 
 ServiceLoop::~ServiceLoop() {
@@ -155,6 +159,10 @@ void ServiceLoop::end_turn() {
     const std::scoped_lock lock(mutex_);
     if (scheduler_ != nullptr) stats_ = scheduler_->stats();
     taken_ = 0;
+  }
+  if (trace_ != nullptr) {
+    const SchedulerStats now = stats();
+    trace_->count(card_.id, now.running, now.waiting);
   }
   if (!parts_.empty()) deliver_(std::exchange(parts_, {}));
 }

@@ -9,6 +9,7 @@
 #include "openai/service.h"
 #include "serve/http/message.h"
 #include "serve/metrics.h"
+#include "serve/trace.h"
 #include "serve/worker.h"
 
 namespace tokamak::serve {
@@ -26,11 +27,12 @@ class ServiceLoop {
   /// Called once a turn, on the engine's thread.
   using Deliver = std::function<void(std::vector<Part>)>;
 
-  /// `metrics` outlives it. Errors: those of Service::make, a scheduler that does not fit the
-  /// model.
+  /// `metrics` and `trace` outlive it; the latter is null where there is none. Errors: those of
+  /// Service::make, a scheduler that does not fit the model.
   static Result<std::unique_ptr<ServiceLoop>> make(std::unique_ptr<Engine> engine,
                                                    openai::ServiceOptions options,
-                                                   ModelMetrics& metrics, Deliver deliver);
+                                                   ModelMetrics& metrics, Deliver deliver,
+                                                   Trace* trace = nullptr);
   ServiceLoop(const ServiceLoop&) = delete;
   ServiceLoop& operator=(const ServiceLoop&) = delete;
   /// Ends what runs.
@@ -52,7 +54,7 @@ class ServiceLoop {
 
  private:
   ServiceLoop(std::unique_ptr<openai::Service> service, Scheduler* scheduler, ModelMetrics& metrics,
-              Deliver deliver);
+              Trace* trace, Deliver deliver);
 
   /// Whether it has not been cancelled meanwhile; from now on the engine's thread has it.
   bool take_unread(CallId id);
@@ -72,6 +74,7 @@ class ServiceLoop {
   bool is_cancelled_ = false;  // cancel_all() was here
   bool is_speaking_ = false;   // speak() comes in the next turn
   ModelMetrics* metrics_;
+  Trace* trace_;
   Deliver deliver_;
 
   std::string notice_;

@@ -133,5 +133,12 @@ CompileStatus nvrtcGetCUBIN(CompilerProgram program, char* bytes) {
   std::memcpy(bytes, of(program).library.c_str(), of(program).library.size() + 1);
   return kOk;
 }
+// What the driver would compile once more is the same here.
+CompileStatus nvrtcGetPTXSize(CompilerProgram program, size_t* size) {
+  return nvrtcGetCUBINSize(program, size);
+}
+CompileStatus nvrtcGetPTX(CompilerProgram program, char* text) {
+  return nvrtcGetCUBIN(program, text);
+}
 
 }  // extern "C"

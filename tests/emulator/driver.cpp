@@ -1,7 +1,8 @@
 // The entry points of the CUDA driver that src/backend/cuda/api.h names, for one device without
 // hardware: everything is done at once, kernels by fibers (launches.cpp). Allocations end at a page
 // that nobody may touch. TOKAMAK_EMULATED_FAULT=launch:17:719 lets the 17th launch, and every call
-// after it, fail with error 719; TOKAMAK_EMULATED_ORDER=backward takes lanes the other way round.
+// after it, fail with error 719; TOKAMAK_EMULATED_ORDER=backward takes lanes the other way round;
+// TOKAMAK_EMULATED_ARCHITECTURE=130 says that the device is one of compute capability 13.0.
 #include <dlfcn.h>
 #include <sys/mman.h>
 
@@ -76,11 +77,13 @@ Status cuDeviceGetName(char* name, int size, Device) {
   return kOk;
 }
 Status cuDeviceGetAttribute(int* value, Attribute attribute, Device) {
-  static const std::map<Attribute, int> values = {{Attribute::kWarpSize, 32},
-                                                  {Attribute::kMultiprocessors, 132},
-                                                  {Attribute::kCacheBytes, 1 << 20},
-                                                  {Attribute::kMajor, 9},
-                                                  {Attribute::kMinor, 0}};
+  const char* text = std::getenv("TOKAMAK_EMULATED_ARCHITECTURE");
+  const int architecture = text != nullptr ? std::atoi(text) : 90;
+  const std::map<Attribute, int> values = {{Attribute::kWarpSize, 32},
+                                           {Attribute::kMultiprocessors, 132},
+                                           {Attribute::kCacheBytes, 1 << 20},
+                                           {Attribute::kMajor, architecture / 10},
+                                           {Attribute::kMinor, architecture % 10}};
   const auto found = values.find(attribute);
   if (found == values.end()) return kInvalidValue;
   *value = found->second;

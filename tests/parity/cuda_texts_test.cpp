@@ -1,6 +1,9 @@
 // Every kernel for CUDA at its parity problems: all its texts have a translation, and NVRTC, where
-// it is, takes one of them for an old and for a new device.
+// it is, takes one of them for every generation of devices, without registers in memory.
 #include <gtest/gtest.h>
+
+#include <algorithm>
+#include <regex>
 
 #include "backend/cuda/compile.h"
 #include "base/environment.h"
@@ -68,6 +71,24 @@ std::vector<std::string> texts_of(const KernelVariant& variant) {
   return texts;
 }
 
+/// Generations of devices, by what their multiprocessors are: Turing, Ampere's two, Ada, Hopper,
+/// Blackwell's two.
+constexpr int kArchitectures[] = {75, 80, 86, 89, 90, 100, 120};
+
+/// What ptxas, asked by "-v", says of a kernel: bytes that a lane stores in memory and loads again
+/// for want of registers.
+int spilled_bytes(const std::string& log) {
+  static const std::regex spilled("([0-9]+) bytes spill stores, ([0-9]+) bytes spill loads");
+  std::smatch found;
+  EXPECT_TRUE(std::regex_search(log, found, spilled)) << log;
+  return found.empty() ? 0 : std::stoi(found[1]) + std::stoi(found[2]);
+}
+
+/// The largest tile of sums takes all registers that a lane can have, and on Hopper some more.
+int most_spilled(std::string_view kernel) {
+  return kernel == "linear.cuda.matrix_large" ? 200 : 0;
+}
+
 class CudaTexts : public testing::TestWithParam<const KernelVariant*> {};
 
 TEST_P(CudaTexts, Compile) {
@@ -77,9 +98,14 @@ TEST_P(CudaTexts, Compile) {
   const Result<cuda::Compiler>& compiler = cuda::compiler();
   if (!compiler) GTEST_SKIP() << "translated, not compiled: " << compiler.error().message;
   const bool is_matrix = (GetParam()->needs & kFeatureSubgroupMatrix) != 0;
-  for (const int architecture : {is_matrix ? 80 : 75, 90}) {
-    const auto cubin = cuda::compile_text(*compiler, GetParam()->name, texts.front(), architecture);
-    ASSERT_TRUE(cubin) << cubin.error().message << "\n" << texts.front();
+  for (const int architecture : kArchitectures) {
+    if (is_matrix && architecture < 80) continue;
+    if (std::ranges::count(compiler->architectures, architecture) == 0) continue;
+    const auto code = cuda::compile_text(*compiler, GetParam()->name, texts.front(), {architecture},
+                                         {"--ptxas-options=-v"});
+    ASSERT_TRUE(code) << code.error().message << "\n" << texts.front();
+    EXPECT_LE(spilled_bytes(code->log), most_spilled(GetParam()->name))
+        << "for " << architecture << ": " << code->log;
   }
 }
 

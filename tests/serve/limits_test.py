@@ -230,5 +230,23 @@ class Keys(ServerTest):
         self.assertNotIn(PROMPT.encode(), body)
 
 
+class Tracing(unittest.TestCase):
+    def test_a_trace_shows_steps_and_requests_without_their_texts(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "trace.json")
+            with Server("--context", 256, "--trace", path) as server:
+                server.complete(max_tokens=5)
+            with open(path) as file:
+                text = file.read()
+        self.assertNotIn(PROMPT, text)
+        events = json.loads(text + "\n]")  # as viewers do, which need no end
+        steps = [event for event in events if event["ph"] == "X"]
+        self.assertEqual({step["name"] for step in steps}, {"prefill", "decode"})
+        for before, after in zip(steps, steps[1:]):  # 1: a microsecond, to which they are rounded
+            self.assertLessEqual(before["ts"] + before["dur"], after["ts"] + 1)
+        request, = [event for event in events if event["ph"] == "b" and event["name"] == "request"]
+        self.assertEqual((request["args"]["generated_tokens"], request["args"]["finish"]), (5, "length"))
+
+
 if __name__ == "__main__":
     main(unittest)

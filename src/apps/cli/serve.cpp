@@ -3,6 +3,7 @@
 
 #include "apps/cli/served_models.h"
 #include "apps/cli/service_sources.h"
+#include "apps/cli/trace_file.h"
 #include "serve/access_log.h"
 #include "serve/gateway.h"
 
@@ -15,7 +16,7 @@ struct ServeFlags {
   serve::GatewayOptions gateway;
   PoolFlags pool;
   uint32_t port = 8080, max_body_mib = 32;
-  std::string log = "text";
+  std::string log = "text", trace;
   std::vector<std::string> key_files;
   double time_scale = 1;
 };
@@ -108,12 +109,16 @@ Result<std::unique_ptr<serve::Server>> listen(ServeFlags& flags) {
 Result<void> run(ServeFlags flags) {
   TOK_TRY(const std::vector<ServedModel> models, served_models(flags.model, flags.pool));
   TOK_TRY(add_keys_of_files(flags));
+  std::unique_ptr<serve::Trace> trace;
+  if (!flags.trace.empty()) {
+    TOK_TRY(trace, trace_into(flags.trace));
+  }
   TOK_TRY(const auto server, listen(flags));
   serve::Gateway gateway(*server, flags.gateway);
   std::unique_ptr<serve::ModelPool> pool;  // ends after the server, which calls it
   ServerThread thread(*server, gateway);
 
-  TOK_TRY(pool, open_pool(models, flags.pool, *server,
+  TOK_TRY(pool, open_pool(models, flags.pool, *server, trace.get(),
                           [&](std::vector<serve::Part> parts) { gateway.take(std::move(parts)); }));
   server->post([&] {
     gateway.open(*pool);
@@ -148,6 +153,12 @@ void add_network_options(App& command, ServeFlags& flags) {
       ->type_name("FORMAT")
       ->capture_default_str()
       ->check(OneOf({"text", "json", "off"}));
+  command
+      .add_option("--trace", flags.trace,
+                  "write steps and requests with their times into this file, which Perfetto "
+                  "(ui.perfetto.dev) shows")
+      ->type_name("FILE")
+      ->check(not_empty("the path of a file"));
   command.add_flag("--slots", flags.gateway.shows_slots,
                    "let /slots show which requests run, without their texts");
   command

@@ -194,9 +194,11 @@ Result<std::vector<ServedModel>> served_models(const ModelFlags& flags, const Po
 
 Result<std::unique_ptr<serve::ModelPool>> open_pool(const std::vector<ServedModel>& models,
                                                     const PoolFlags& flags, serve::Server& server,
+                                                    serve::Trace* trace,
                                                     serve::ModelPool::Deliver deliver) {
   TOK_TRY(auto engine, ModelFlags::open(models.front().options));
   serve::PoolOptions options = pool_options(flags, models);
+  options.trace = trace;
   TOK_TRY(options.limits.bytes, memory_of_all(*engine, models.front().options));
   std::vector<serve::PoolModel> all;
   for (const ServedModel& model : models) {

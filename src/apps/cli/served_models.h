@@ -28,9 +28,10 @@ void add_pool_options(App& command, PoolFlags& flags);
 Result<std::vector<ServedModel>> served_models(const ModelFlags& flags, const PoolFlags& pool);
 
 /// Opens the first model, or all, and looks at the files of the others: what is wrong with those is
-/// a note.
+/// a note. `trace`: null where there is none.
 Result<std::unique_ptr<serve::ModelPool>> open_pool(const std::vector<ServedModel>& models,
                                                     const PoolFlags& flags, serve::Server& server,
+                                                    serve::Trace* trace,
                                                     serve::ModelPool::Deliver deliver);
 
 }  // namespace tokamak::cli

@@ -132,6 +132,8 @@ struct CompilerApi {
   CompileStatus (*log)(CompilerProgram program, char* text);
   CompileStatus (*cubin_size)(CompilerProgram program, size_t* size);
   CompileStatus (*cubin)(CompilerProgram program, char* bytes);
+  CompileStatus (*ptx_size)(CompilerProgram program, size_t* size);
+  CompileStatus (*ptx)(CompilerProgram program, char* text);
 };
 
 /// cublasStatus_t.

@@ -1,5 +1,7 @@
 #include "backend/cuda/compile.h"
 
+#include <algorithm>
+
 #include "kernels/cuda/translate.h"
 
 namespace tokamak::cuda {
@@ -47,27 +49,49 @@ class Compilation {
 
 }  // namespace
 
-std::string architecture_name(int architecture) {
-  return fmt::format("sm_{}", architecture);
+std::string CodeTarget::name() const {
+  return fmt::format("{}_{}", is_ptx ? "compute" : "sm", architecture);
 }
 
-std::vector<std::string> compile_options(int architecture) {
-  return {"--gpu-architecture=" + architecture_name(architecture),
-          fmt::format("--define-macro=ARCHITECTURE={}", architecture), "--std=c++20",
+Result<CodeTarget> code_target(const Compiler& compiler, int driver_version, int architecture) {
+  int newest = 0, newest_of_major = 0;
+  for (const int known : compiler.architectures) {
+    newest = std::max(newest, known);
+    if (known / 10 == architecture / 10 && known <= architecture) {
+      newest_of_major = std::max(newest_of_major, known);
+    }
+  }
+  if (newest_of_major != 0) return CodeTarget{newest_of_major};
+  const bool is_newer = newest != 0 && architecture > newest;
+  if (is_newer && 1000 * compiler.major + 10 * compiler.minor <= driver_version) {
+    return CodeTarget{newest, /*is_ptx=*/true};
+  }
+  return unsupported(
+      "{} (NVRTC {}.{}) makes no code that a GPU of sm_{} and a driver of CUDA {} "
+      "take: {}.",
+      compiler.path, compiler.major, compiler.minor, architecture, version_text(driver_version),
+      is_newer ? "a newer driver or a newer NVRTC is needed" : "an older NVRTC is needed");
+}
+
+std::vector<std::string> compile_options(CodeTarget target) {
+  return {"--gpu-architecture=" + target.name(),
+          fmt::format("--define-macro=ARCHITECTURE={}", target.architecture), "--std=c++20",
           "-default-device"};
 }
 
-Result<std::vector<uint8_t>> compile_text(const Compiler& compiler, std::string_view kernel,
-                                          const std::string& text, int architecture) {
+Result<CompiledText> compile_text(const Compiler& compiler, std::string_view kernel,
+                                  const std::string& text, CodeTarget target,
+                                  const std::vector<std::string>& more) {
   Compilation compilation(compiler.api, text);
   const auto failed = [&](const std::string& why) {
-    return fail(ErrorCode::kDevice, "kernel {} does not compile for {}: {}", kernel,
-                architecture_name(architecture), why);
+    return fail(ErrorCode::kDevice, "kernel {} does not compile for {}: {}", kernel, target.name(),
+                why);
   };
   if (compilation.status != CompileStatus::kSuccess) {
     return failed(compiler.api.error_string(compilation.status));
   }
-  const std::vector<std::string> options = compile_options(architecture);
+  std::vector<std::string> options = compile_options(target);
+  options.insert(options.end(), more.begin(), more.end());
   std::vector<const char*> given;
   for (const std::string& option : options) given.push_back(option.c_str());
   const CompileStatus status =
@@ -75,14 +99,16 @@ Result<std::vector<uint8_t>> compile_text(const Compiler& compiler, std::string_
   if (status != CompileStatus::kSuccess) {
     return failed(fmt::format("{}\n{}", compiler.api.error_string(status), compilation.log()));
   }
+  const auto size_of = target.is_ptx ? compiler.api.ptx_size : compiler.api.cubin_size;
+  const auto read = target.is_ptx ? compiler.api.ptx : compiler.api.cubin;
   size_t size = 0;
-  compiler.api.cubin_size(compilation.program, &size);
-  std::vector<uint8_t> cubin(size);
-  if (size == 0 || compiler.api.cubin(compilation.program, reinterpret_cast<char*>(cubin.data())) !=
+  size_of(compilation.program, &size);
+  CompiledText out = {.code = std::vector<uint8_t>(size), .log = compilation.log()};
+  if (size == 0 || read(compilation.program, reinterpret_cast<char*>(out.code.data())) !=
                        CompileStatus::kSuccess) {
-    return failed("there is no machine code");
+    return failed("there is no code");
   }
-  return cubin;
+  return out;
 }
 
 }  // namespace tokamak::cuda

@@ -50,6 +50,8 @@ class CudaDevice {
   Stream stream() const { return stream_; }
   /// 90 of compute capability 9.0.
   int architecture() const { return architecture_; }
+  /// Of CUDA, that the driver speaks: 13000.
+  int driver_version() const { return driver_.version; }
   CudaLaunches launches() const { return launches_; }
   /// Null when there is none.
   PipelineCache* cache() const { return cache_.get(); }

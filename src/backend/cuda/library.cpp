@@ -189,6 +189,8 @@ Result<void> read(void* library, Compiler& compiler) {
   find(api.log, "nvrtcGetProgramLog");
   find(api.cubin_size, "nvrtcGetCUBINSize");
   find(api.cubin, "nvrtcGetCUBIN");
+  find(api.ptx_size, "nvrtcGetPTXSize");
+  find(api.ptx, "nvrtcGetPTX");
   if (find.missing() != nullptr) return missing(compiler.path, find.missing());
   int count = 0;
   api.version(&compiler.major, &compiler.minor);

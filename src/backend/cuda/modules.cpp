@@ -21,13 +21,13 @@ namespace {
 constexpr int kCacheFormat = 1;
 
 /// Whatever the machine code depends on: the text, what it includes, the compiler, the device.
-std::string key_of(const Compiler& compiler, const std::string& text, int architecture) {
+std::string key_of(const Compiler& compiler, const std::string& text, CodeTarget target) {
   uint64_t headers = kHashStart;
   for (const EmbeddedFile& header : wgsl::headers()) {
     headers = hash_bytes<char>(header.text, headers);
   }
   return fmt::format("cuda {} NVRTC {}.{} {} {:016x}\n{}", kCacheFormat, compiler.major,
-                     compiler.minor, fmt::join(compile_options(architecture), " "), headers, text);
+                     compiler.minor, fmt::join(compile_options(target), " "), headers, text);
 }
 
 /// Empty when the cache does not have it.
@@ -69,45 +69,37 @@ Result<void> collect(const Plan& plan, Texts& texts, Compiled& compiled) {
   return {};
 }
 
-/// The newest architecture that NVRTC knows and the device runs.
-Result<int> target_of(const Compiler& compiler, const CudaDevice& device) {
-  if (std::ranges::count(compiler.architectures, device.architecture()) != 0) {
-    return device.architecture();
-  }
-  return unsupported("{} knows no sm_{}, as \"{}\" is; a newer one does.", compiler.path,
-                     device.architecture(), device.info().name);
-}
-
 }  // namespace
 
 Result<Compiled> compile_plan(CudaDevice& device, const Plan& plan) {
   const auto begun = std::chrono::steady_clock::now();
   const Result<Compiler>& found = compiler();
   if (!found) return Failure(found.error());
-  TOK_TRY(const int architecture, target_of(*found, device));
+  TOK_TRY(const CodeTarget target,
+          code_target(*found, device.driver_version(), device.architecture()));
   Compiled compiled;
   Texts texts;
   TOK_TRY(collect(plan, texts, compiled));
-  compiled.cubins.resize(texts.all.size());
+  compiled.codes.resize(texts.all.size());
   std::vector<Result<void>> results(texts.all.size());
   std::atomic<size_t> next = 0;
   std::atomic<uint32_t> cached = 0;
   const auto compile_some = [&] {
     for (size_t i = next++; i < texts.all.size(); i = next++) {
-      const std::string key = key_of(*found, texts.all[i], architecture);
+      const std::string key = key_of(*found, texts.all[i], target);
       const std::span key_bytes(reinterpret_cast<const uint8_t*>(key.data()), key.size());
-      compiled.cubins[i] = cached_code(device.cache(), key_bytes);
-      if (!compiled.cubins[i].empty()) {
+      compiled.codes[i] = cached_code(device.cache(), key_bytes);
+      if (!compiled.codes[i].empty()) {
         ++cached;
         continue;
       }
-      auto cubin = compile_text(*found, compiled.names[i], texts.all[i], architecture);
-      if (!cubin) {
-        results[i] = Failure(cubin.error());
+      auto text = compile_text(*found, compiled.names[i], texts.all[i], target);
+      if (!text) {
+        results[i] = Failure(text.error());
         continue;
       }
-      compiled.cubins[i] = *std::move(cubin);
-      if (device.cache() != nullptr) device.cache()->store(key_bytes, compiled.cubins[i]);
+      compiled.codes[i] = std::move(text->code);
+      if (device.cache() != nullptr) device.cache()->store(key_bytes, compiled.codes[i]);
     }
   };
   {
@@ -126,10 +118,10 @@ Result<Modules> Modules::load(std::shared_ptr<CudaDevice> device, const Compiled
   Modules own;
   own.device_ = std::move(device);
   CudaDevice& on = *own.device_;
-  for (size_t i = 0; i < compiled.cubins.size(); ++i) {
+  for (size_t i = 0; i < compiled.codes.size(); ++i) {
     Kernel& kernel = own.all_.emplace_back();
     const std::string what = fmt::format("kernel {} cannot be loaded", compiled.names[i]);
-    TOK_TRY(on.check(on.api().module_load(&kernel.module, compiled.cubins[i].data()), what));
+    TOK_TRY(on.check(on.api().module_load(&kernel.module, compiled.codes[i].data()), what));
     TOK_TRY(on.check(on.api().module_function(&kernel.function, kernel.module, "entry"), what));
     DevicePointer shape = 0;
     size_t bytes = 0;

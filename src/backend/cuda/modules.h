@@ -19,9 +19,9 @@ struct Kernel {
 inline constexpr size_t kNoText = SIZE_MAX;
 
 struct Compiled {
-  std::vector<std::vector<uint8_t>> cubins;
+  std::vector<std::vector<uint8_t>> codes;   // machine code or PTX
   std::vector<std::string_view> names;       // of a kernel that has the text
-  std::vector<std::vector<size_t>> of_step;  // [phase][step] -> index into `cubins`, or kNoText
+  std::vector<std::vector<size_t>> of_step;  // [phase][step] -> index into `codes`, or kNoText
   uint32_t cached = 0;                       // how many were compiled by an earlier run
   double seconds = 0;
 };

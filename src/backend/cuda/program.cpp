@@ -49,7 +49,7 @@ class CudaProgram : public Program {
       TOK_TRY(products_, Products::make(device_));
     }
     launches_ = prepare_launches(plan_, buffers_, compiled, modules_, products_.get());
-    report_.pipelines = uint32_t(compiled.cubins.size());
+    report_.pipelines = uint32_t(compiled.codes.size());
     report_.cached = compiled.cached;
     report_.compile_seconds = compiled.seconds;
     return {};

@@ -59,6 +59,24 @@ TEST(CudaProgram, DeliversWhenPolledAndWhenWaitedFor) {
   EXPECT_TRUE(program->wait_for_result());
 }
 
+/// The compiler that the emulator stands for knows sm_90 alone.
+TEST(CudaProgram, RunsOnAGpuThatIsNewerThanTheCompiler) {
+  setenv("TOKAMAK_EMULATED_ARCHITECTURE", "130", 1);
+  const auto backend = open();
+  unsetenv("TOKAMAK_EMULATED_ARCHITECTURE");
+  ASSERT_NE(backend, nullptr);
+  EXPECT_TRUE(backend->device().driver.ends_with("sm_130")) << backend->device().driver;
+  const auto program = make(*backend);
+  ASSERT_NE(program, nullptr);
+  std::vector<float> given;
+  ASSERT_TRUE(program->submit(tiny_step(2, [&](Result<std::span<const float>> result) {
+    ASSERT_TRUE(result) << result.error().message;
+    given.assign(result->begin(), result->end());
+  })));
+  ASSERT_TRUE(program->wait());
+  EXPECT_EQ(given, tiny_result(2));
+}
+
 TEST(CudaProgram, CountsItsMemoryAndGivesItBack) {
   const auto backend = open();
   ASSERT_NE(backend, nullptr);
