@@ -67,8 +67,8 @@ TEST(HeldRequest, DoesNotShortenTheStepsOverPrompts) {
   scheduler->hold(*id, true);
   uint32_t largest = 0;
   SchedulerObserver observer;
-  observer.step = [&](uint32_t tokens, double, bool is_prefill) {
-    if (is_prefill) largest = std::max(largest, tokens);
+  observer.steps = [&](const StepsRun& run) {
+    if (run.is_prefill) largest = std::max(largest, run.tokens);
   };
   scheduler->observe(std::move(observer));
   Request other;
