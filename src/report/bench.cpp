@@ -141,7 +141,7 @@ class Bench {
 
   /// It has a tenant of its own, so that no run finds what another one has left.
   Request request_of(const std::string& tenant, uint32_t tokens) const {
-    Request request{.prompt = {ids_.begin(), ids_.begin() + tokens}, .tenant = tenant};
+    Request request{.prompt = {ids_.begin(), ids_.begin() + ptrdiff_t(tokens)}, .tenant = tenant};
     request.params.max_tokens = 0;
     request.params.end_ids.emplace();
     request.callbacks.cancelled = options_.cancelled;
