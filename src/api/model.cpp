@@ -20,6 +20,7 @@ OpenOptions open_options(const ModelOptions& options) {
   own.kv = options.kv;
   own.quantize = options.quantize;
   own.batch_invariant = options.batch_invariant;
+  own.speculate = options.speculate;
   own.pooling = options.pooling;
   own.image_pixels = options.image_pixels;
   for (const Adapter& one : options.adapters) {

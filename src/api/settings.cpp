@@ -87,6 +87,7 @@ constexpr Setting<ModelOptions> kModelSettings[] = {
     {"quantize", set<&ModelOptions::quantize>},
     {"image_pixels", set<&ModelOptions::image_pixels>},
     {"batch_invariant", set<&ModelOptions::batch_invariant>},
+    {"speculate", set<&ModelOptions::speculate>},
     {"pooling", set<&ModelOptions::pooling>},
     {"adapter", set<&ModelOptions::adapters>},
     {"has_thread", set<&ModelOptions::has_thread>},

@@ -71,10 +71,17 @@ Result<Plan> capture_worthwhile(const Graph& graph, const DeviceInfo& device,
   return capture(graph, device, options);
 }
 
+/// Whether it has a state that cannot take back what it has taken in, as of a wrong draft.
+bool is_recurrent(const Graph& graph) {
+  return std::ranges::any_of(graph.values, [](const TensorDesc& value) {
+    return value.storage == Storage::kState && value.shape.size() != 4;
+  });
+}
+
 /// Makes the graphs of all phases from the unfused one, at the same time: each takes some 8 ms of a
 /// model of 30 layers.
 Result<void> fuse_graphs(Engine::Compiled& compiled, const fuse::DisabledPasses& disabled,
-                         bool has_batches, bool batch_invariant) {
+                         bool has_batches, bool verifies, bool batch_invariant) {
   compiled.fused = compiled.short_steps = compiled.unfused;
   compiled.one_token = fuse::for_one_token(compiled.unfused);
   compiled.sampled = fuse::with_list(compiled.one_token);
@@ -88,16 +95,21 @@ Result<void> fuse_graphs(Engine::Compiled& compiled, const fuse::DisabledPasses&
   const bool has_short = compiled.target.is_parallel && !batch_invariant;
   const fuse::Steps of_one = batch_invariant ? fuse::Steps::kMany : fuse::Steps::kOne;
   const fuse::Steps of_batch = batch_invariant ? fuse::Steps::kMany : fuse::Steps::kDecode;
-  Result<std::vector<uint32_t>> batch_sampled, batch_greedy;
+  Result<std::vector<uint32_t>> batch_sampled, batch_greedy, verify;
   if (has_batches) {
     compiled.batch_sampled = compiled.sampled;
     compiled.batch_greedy = compiled.greedy;
   }
+  if (verifies) compiled.verify = fuse::with_top_tokens(compiled.one_token);
   {
     const BackgroundTask run_batch([&] {
       if (!has_batches) return;
       run(compiled.batch_sampled, of_batch, batch_sampled);
       run(compiled.batch_greedy, of_batch, batch_greedy);
+    });
+    const BackgroundTask run_verify([&] {
+      if (verifies)
+        run(compiled.verify, has_short ? fuse::Steps::kShort : fuse::Steps::kMany, verify);
     });
     const BackgroundTask run_many([&] { run(compiled.fused, fuse::Steps::kMany, many); });
     const BackgroundTask run_short([&] {
@@ -112,7 +124,7 @@ Result<void> fuse_graphs(Engine::Compiled& compiled, const fuse::DisabledPasses&
     run(compiled.one_token, of_one, one);
   }
   for (const auto* counts :
-       {&many, &short_steps, &sampled, &greedy, &batch_sampled, &batch_greedy}) {
+       {&many, &short_steps, &sampled, &greedy, &batch_sampled, &batch_greedy, &verify}) {
     TOK_TRY(*counts);
   }
   if (!has_short) compiled.short_steps = compiled.fused;
@@ -167,7 +179,11 @@ Result<Engine::Compiled> compile_as_asked(const ModelFiles& files, const DeviceI
     TOK_TRY(add_adapters(out.unfused, files.adapters));
   }
   const bool has_batches = build.sequences > 1 && out.gives_text();
-  TOK_TRY(fuse_graphs(out, options.disabled_passes, has_batches, options.batch_invariant));
+  TOK_TRY(out.speculation, speculation_from_text(options.speculate));
+  const bool verifies = out.speculation.draft_tokens > 0 && out.gives_text() && !build.all_logits &&
+                        build.chunk > 1 && !is_recurrent(out.unfused);
+  TOK_TRY(
+      fuse_graphs(out, options.disabled_passes, has_batches, verifies, options.batch_invariant));
   if (out.vision) {
     build.own_angles = out.vision->angles.has_value();
     build.own_ends_in_windows = out.vision->only_in_windows;
@@ -226,6 +242,16 @@ Result<Engine::Compiled> compile_as_asked(const ModelFiles& files, const DeviceI
       if (rows == build.sequences) break;
     }
   }
+  if (verifies) {
+    const uint32_t rows_of_all = (out.speculation.draft_tokens + 1) * build.sequences;
+    const uint32_t most = std::min({build.chunk, rows_of_all, fuse::kShortStep});
+    for (const uint32_t rows : {kSmallBatch, most}) {
+      if (rows > most || (!by_rows && rows < most)) continue;
+      capturing.phases.push_back(
+          {fmt::format("verify_{}", rows), rows, PhaseKind::kVerify, &out.verify});
+      if (rows == most) break;
+    }
+  }
   capturing.slots = build.sequences;
   if (!by_rows) capturing.rows_for_kernels = std::clamp(build.chunk, 2u, fuse::kShortStep);
   TOK_TRY(out.plan, capture_worthwhile(out.fused, device, std::move(capturing)));
@@ -238,9 +264,10 @@ Graph Engine::unfused(const Compiled& compiled, const Phase& phase) {
   for (size_t i = 0; i < compiled.stages.size(); ++i) {
     if (phase.name == stage_input(i)) return compiled.speech->stages[i].graph;
   }
-  if (!decodes(phase.kind)) return compiled.unfused;
+  if (!decodes(phase.kind) && phase.kind != PhaseKind::kVerify) return compiled.unfused;
   const Graph one = fuse::for_one_token(compiled.unfused);
   if (phase.kind == PhaseKind::kGreedy) return fuse::with_argmax(one);
+  if (phase.kind == PhaseKind::kVerify) return fuse::with_top_tokens(one);
   return phase.kind == PhaseKind::kSampled ? fuse::with_list(one) : one;
 }
 

@@ -5,6 +5,7 @@
 
 #include "engine/hints.h"
 #include "fuse/pipeline.h"
+#include "generate/speculation.h"
 #include "graph/graph.h"
 #include "model/arch.h"
 #include "model/sentence_transformers.h"
@@ -20,8 +21,8 @@ struct CompiledModel {
   /// Those of steps of one token: with logits, with a list of the most probable tokens, and with
   /// the choice of the next one. The last two are of no use where the model gives no logits.
   Graph one_token, sampled, greedy;
-  /// Those of steps of one token of each of several sequences.
-  Graph batch_sampled, batch_greedy;
+  /// Those of steps of one token of each of several sequences, and of steps that verify drafts.
+  Graph batch_sampled, batch_greedy, verify;
   std::vector<uint32_t> replacements;  // of one_token, per pass of fuse::passes()
   /// On request, or since no right kernel computes what they make.
   fuse::DisabledPasses disabled_passes;
@@ -36,6 +37,7 @@ struct CompiledModel {
   std::vector<Graph> stages;          // of that, fused
   std::optional<VoiceModel> voice;    // set: the plan speaks
   ModelHints hints;
+  SpeculationOptions speculation;
   /// Otherwise the result is an embedding, a logit of a pair, or what a model hears or says.
   bool gives_text() const { return !encoder && !facts.score && !is_for_sound(); }
   bool is_for_sound() const { return facts.hears || facts.speaks; }  // one text at a time

@@ -316,6 +316,7 @@ Result<Scheduler*> Engine::scheduler() {
     const SchedulerOptions options = {.context = compiled_.context,
                                       .vocab = compiled_.facts.vocab,
                                       .adapters = uint32_t(files_.adapters.size()),
+                                      .speculation = compiled_.speculation,
                                       .images = image_encoder_ ? &image_encoder_->rows() : nullptr};
     TOK_TRY(scheduler_, Scheduler::make(*program_, own, options, clock_));
   }

@@ -49,6 +49,10 @@ struct OpenOptions {
   /// The same tokens of a seed whatever runs beside: every row of every step is computed by the
   /// kernels of 64 rows, which is slower.
   bool batch_invariant = false;
+  /// Tokens that may follow are guessed and verified several in a step: off, auto (guessed from
+  /// what the sequence has said before, while that is faster), or lookup[:N] (whenever there is a
+  /// guess, of at most N tokens). The tokens are those without.
+  std::string speculate = "off";
   std::string quantize;            // q8 or q4: pack the matrices of floats at load
   std::string pooling;             // mean, last or cls: embeddings of a model without modules.json
   bool use_f16 = true;             // false: only kernels that need no f16

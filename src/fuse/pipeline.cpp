@@ -123,11 +123,18 @@ Graph with_argmax(Graph graph) {
   return graph;
 }
 
-Graph with_list(Graph graph) {
+Graph with_top_tokens(Graph graph) {
   const ValueId logits = graph.result;
   const ValueId maxima = add_node(graph, BlockMaxima{}, {logits});
   const ValueId blocks = add_node(graph, TopKBlocks{}, {maxima});
-  const ValueId list = add_node(graph, TopKTokens{}, {logits, maxima, blocks});
+  graph.result = add_node(graph, TopKTokens{}, {logits, maxima, blocks});
+  return graph;
+}
+
+Graph with_list(Graph graph) {
+  const ValueId logits = graph.result;
+  graph = with_top_tokens(std::move(graph));
+  const ValueId list = graph.result;
   const ValueId lists =
       add_value(graph, {.name = "drawn",
                         .shape = {Dim{kSampledLists}, graph.at(list).shape[1] + 1},

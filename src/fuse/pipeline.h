@@ -27,8 +27,11 @@ Graph for_one_token(Graph graph);
 inline constexpr uint32_t kChosenIds = 64;
 Graph with_argmax(Graph graph);
 
-/// The graph with the list of the most probable tokens after its logits, and a token drawn from
-/// it; its result are the last kSampledLists lists, each with its token. REQUIRES: for one token.
+/// The graph with the list of the most probable tokens after its logits, which is its result.
+Graph with_top_tokens(Graph graph);
+
+/// The same, with a token drawn from the list; its result are the last kSampledLists lists, each
+/// with its token. REQUIRES: for one token.
 inline constexpr uint32_t kSampledLists = 8;
 Graph with_list(Graph graph);
 

@@ -15,6 +15,15 @@ inline size_t row_size(const Operand& result) {
   return result.shape.size() == 2 ? size_t(result.shape[1]) : 1;
 }
 
+/// Most rows of a step of a phase of that kind; 0: there is none.
+inline uint32_t max_rows(const Plan& plan, PhaseKind kind) {
+  uint32_t most = 0;
+  for (const Phase& phase : plan.phases) {
+    if (phase.kind == kind) most = std::max(most, phase.max_tokens);
+  }
+  return most;
+}
+
 /// Makes copies on the device and runs nothing. `copies` outlives it.
 inline StepRequest copies_alone(std::span<const BufferCopy> copies) {
   StepRequest request{.phase = 0, .slots = {}, .tokens = {}, .done = {}};

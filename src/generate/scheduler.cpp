@@ -63,7 +63,8 @@ Scheduler::Scheduler(Program& program, const Tokenizer* tokenizer, const Schedul
       prefixes_(pool_),
       checkpoints_(checkpoints(program.plan())),
       is_alone_(slots_.size() == 1),
-      budget_(budget_for(program.plan(), options)) {
+      budget_(budget_for(program.plan(), options)),
+      speculation_(options.speculation) {
   stats_.pages = pool_.size();
 }
 
@@ -78,6 +79,7 @@ void Scheduler::find_tables() {
     }
     is_recurrent_ = is_recurrent_ || is_recurrent_state(buffer);
   }
+  if (speculation_.is_on()) verify_rows_ = max_rows(program_->plan(), PhaseKind::kVerify);
   bool has_windows = false;
   for (size_t i = 0; i < tables_.size(); ++i) {
     has_windows = has_windows || tables_[i].ring > 0;

@@ -19,6 +19,8 @@
 #include "generate/prefill_budget.h"
 #include "generate/request.h"
 #include "generate/sampler.h"
+#include "generate/scheduler_stats.h"
+#include "generate/speculation.h"
 #include "generate/step_log.h"
 #include "generate/text_stream.h"
 
@@ -34,38 +36,9 @@ struct SchedulerOptions {
   /// these. Where both are the same the number is fixed.
   uint32_t min_prefill_tokens = 32;
   bool shares_prefixes = true;
+  SpeculationOptions speculation;  // of no use where the plan has no phases that verify
   /// The images that prompts may name; null: they are text. REQUIRES: outlives the scheduler.
   ImageRows* images = nullptr;
-};
-
-struct SchedulerStats {
-  uint64_t steps = 0, prefill_steps = 0;  // submitted
-  uint64_t prefill_tokens = 0;            // that ran
-  uint64_t cached_tokens = 0;             // of prompts, that did not
-  uint64_t decoded_tokens = 0;            // that were taken
-  uint64_t listed_tokens = 0;             // of those, drawn from a list of the device
-  uint64_t discarded_tokens = 0;          // that the device made ahead for nothing
-  uint64_t preemptions = 0, device_losses = 0;
-  uint32_t prefill_budget = 0;        // tokens of prompts between two steps that decode, now
-  uint32_t waiting = 0, running = 0;  // now
-  uint32_t pages = 0, free_pages = 0, cached_pages = 0;  // of layers that see everything
-};
-
-/// Steps that ran one after the other.
-struct StepsRun {
-  uint32_t steps = 1, tokens = 0;  // of each
-  double seconds = 0;              // all of them, on the device
-  double end = 0;                  // when the last had ended, by the scheduler's clock
-  bool is_prefill = false;
-};
-
-/// What step() tells of its work, for metrics. None of them may call the scheduler.
-struct SchedulerObserver {
-  /// A token came; `seconds`: since the one before, of the first one since the request was added.
-  std::function<void(double seconds, bool is_first)> token;
-  std::function<void(const StepsRun&)> steps;
-  /// A request ended otherwise than by an error; `seconds`: until it was given its slot.
-  std::function<void(const Generation&, double seconds)> finished;
 };
 
 class ImageStepInputs;
@@ -180,6 +153,14 @@ class Scheduler {
   void advance(Sequence& sequence, uint32_t count, uint32_t steps = 1);
   Result<void> submit_ahead();
   Result<void> submit_logits(const UnderWay& step, size_t row);
+  /// What their drafts promise for a step after those under way.
+  std::vector<DraftChance> draft_chances(std::span<Sequence* const> sequences);
+  /// How many tokens the sequence may draft for such a step.
+  uint32_t draft_room(const Sequence& sequence) const;
+  /// Instead of a step that decodes one that verifies drafts. False where none is worth it.
+  Result<bool> submit_verify(std::span<Sequence* const> chosen);
+  /// Whether the device should not run on, since a step that verifies is worth more.
+  bool waits_to_verify(const UnderWay& last);
   /// Its results arrive in take_results().
   Result<void> submit(std::shared_ptr<UnderWay> step, StepRequest request);
   Result<void> submit(UnderWay step, std::vector<Slot> slots, std::vector<uint32_t> ids,
@@ -194,14 +175,18 @@ class Scheduler {
   // Results.
   Result<void> take_results();
   Result<void> take_all(const UnderWay& step);
+  void take_times(const UnderWay& step);
   /// Takes the results of step `number` of those.
   Result<void> take_step(const UnderWay& step, uint32_t number);
   Result<void> take_row(const UnderWay& step, uint32_t number, size_t row);
-  /// Draws from a list; `chosen`: what the device goes on with.
+  /// Draws from a list; `chosen`: what the device goes on with, or has gone on with.
   Result<void> take_list(const UnderWay& step, uint32_t number, size_t row,
                          std::span<const float> list, std::optional<uint32_t> chosen);
-  void take_logits(Sequence& sequence, std::span<const float> logits);
-  void take_token(Sequence& sequence, uint32_t id, const Logprobs* logprobs);
+  void take_logits(Sequence& sequence, std::span<const float> logits,
+                   std::optional<uint32_t> guess);
+  /// `guess`: what the device has gone on with; where that is another one, it has for nothing.
+  void take_token(Sequence& sequence, uint32_t id, const Logprobs* logprobs,
+                  std::optional<uint32_t> guess);
   void finish(Sequence& sequence, std::optional<Error> error = std::nullopt);
   void end_overdue();
   Result<void> recover(const Error& loss);
@@ -241,7 +226,11 @@ class Scheduler {
   uint32_t window_spare_ = UINT32_MAX;  // positions of the shortest ring beyond its window
   bool did_prefill_ = false;            // last
   PrefillBudget budget_;
-  double last_arrival_ = 0;  // when the device had done the step before, by the clock
+  Speculation speculation_;
+  uint32_t verify_rows_ = 0;  // most of a step that verifies; 0: there is none
+  uint64_t judged_at_ = 0;    // of the last waits_to_verify()
+  bool waits_ = false;        // what it said
+  double last_arrival_ = 0;   // when the device had done the step before, by the clock
   uint32_t short_rows_ = 0;
   uint32_t losses_ = 0;  // since something arrived
   std::deque<std::shared_ptr<UnderWay>> under_way_;

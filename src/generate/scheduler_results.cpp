@@ -5,8 +5,9 @@
 #include "generate/scheduler_state.h"
 
 namespace tokamak {
-
 namespace {
+
+constexpr uint32_t kNoToken = UINT32_MAX;
 
 /// The token that a device means by `number`; none by -1. Errors: what names no token.
 Result<std::optional<uint32_t>> token_named(float number, uint32_t vocab, size_t position) {
@@ -33,8 +34,14 @@ Result<void> Scheduler::take_results() {
 }
 
 Result<void> Scheduler::take_all(const UnderWay& step) {
+  take_times(step);
+  for (uint32_t i = 0; i < step.steps; ++i) TOK_TRY(take_step(step, i));
+  return {};
+}
+
+void Scheduler::take_times(const UnderWay& step) {
   // The device began it when it had done the one before.
-  const double seconds = step.arrived - std::max(step.submitted, last_arrival_);
+  const double began = std::max(step.submitted, last_arrival_), seconds = step.arrived - began;
   last_arrival_ = step.arrived;
   const bool is_prefill = step.kind == StepKind::kPrefill;
   if (observer_.steps && step.kind != StepKind::kLogits) {
@@ -47,11 +54,27 @@ Result<void> Scheduler::take_all(const UnderWay& step) {
   }
   if (is_prefill) {
     budget_.read(step.tokens, seconds);
-  } else if (step.kind != StepKind::kLogits) {
+  } else if (step.kind != StepKind::kLogits && step.kind != StepKind::kVerify) {
     budget_.decoded(seconds / step.steps);
   }
-  for (uint32_t i = 0; i < step.steps; ++i) TOK_TRY(take_step(step, i));
-  return {};
+  if (!speculation_.is_on()) return;
+  const auto rows = uint32_t(step.rows.size());
+  if (step.kind == StepKind::kVerify) {
+    speculation_.verified(rows, clock_() - began);
+  } else if (step.chooses()) {
+    if (step.ahead > 0) {
+      // Until they are as many as shall be under way the device waits between them.
+      if (!step.grows) speculation_.decoded(rows, step.steps, seconds / step.steps);
+      return;
+    }
+    // The first of several that run ahead has the way to the host, too, which all of them share: it
+    // takes what one does that verifies nothing.
+    speculation_.verified(rows, clock_() - began);
+    const bool runs_ahead = std::ranges::all_of(step.rows, [this](const Row& row) {
+      return is_current(row) && room_ahead(*row.sequence) > 0;
+    });
+    if (!runs_ahead) speculation_.decoded(rows, 1, clock_() - began);
+  }
 }
 
 Result<void> Scheduler::take_step(const UnderWay& step, uint32_t number) {
@@ -60,7 +83,7 @@ Result<void> Scheduler::take_step(const UnderWay& step, uint32_t number) {
   }
   for (size_t i = 0; i < step.rows.size(); ++i) {
     if (!is_current(step.rows[i])) {
-      ++stats_.discarded_tokens;
+      stats_.discarded_tokens += step.kind == StepKind::kVerify ? 0 : 1;
       continue;
     }
     if (step.error) {
@@ -75,29 +98,32 @@ Result<void> Scheduler::take_step(const UnderWay& step, uint32_t number) {
 Result<void> Scheduler::take_row(const UnderWay& step, uint32_t number, size_t row) {
   Sequence& sequence = *step.rows[row].sequence;
   const std::span<const float> values = step.values;
-  if (!step.chooses()) {
+  const bool is_verified = step.kind == StepKind::kVerify;
+  if (!step.chooses() && !is_verified) {
     if (step.kind == StepKind::kPrefill && shares_prefixes_) {
       prefixes_.add(tenant_of(sequence), sequence.ids, sequence.pages);
     }
-    take_logits(sequence, values.subspan(row * options_.vocab, options_.vocab));
+    take_logits(sequence, values.subspan(row * options_.vocab, options_.vocab),
+                step.rows[row].guess);
     return {};
   }
   const Phase& phase = program_->plan().phases[step.phase];
   const size_t size = row_size(phase.result);
   const std::span<const float> own = values.subspan((number * phase.max_tokens + row) * size, size);
-  const std::span<const float> list = own.first(own.size() - 1);
+  const std::span<const float> list = is_verified ? own : own.first(own.size() - 1);
   const size_t position = sequence.ids.size() - 1;
-  auto chosen = token_named(own.back(), options_.vocab, position);
+  Result<std::optional<uint32_t>> chosen = step.rows[row].guess;
+  if (!is_verified) chosen = token_named(own.back(), options_.vocab, position);
   for (size_t i = 1; chosen && i < list.size(); i += 2) {
     const auto listed = token_named(list[i], options_.vocab, position);
     if (!listed) chosen = Failure(listed.error());
   }
   if (!chosen) {
     finish(sequence, chosen.error());
-  } else if (step.kind == StepKind::kSampled) {
+  } else if (step.kind == StepKind::kSampled || is_verified) {
     return take_list(step, number, row, list, *chosen);
   } else if (*chosen) {
-    take_token(sequence, **chosen, nullptr);
+    take_token(sequence, **chosen, nullptr, std::nullopt);
   } else {
     finish(sequence, Error{ErrorCode::kInvalidInput,
                            fmt::format("The logits after position {} have no finite largest value.",
@@ -122,26 +148,25 @@ Result<void> Scheduler::take_list(const UnderWay& step, uint32_t number, size_t 
   if (!id) {
     sequence.lists.was_not_enough();
     sequence.needs_logits = true;
-    const bool is_last =
-        number + 1 == step.steps && std::ranges::all_of(under_way_, [](const auto& one) {
-          return one->kind == StepKind::kLogits;
-        });
+    const bool is_last = step.kind == StepKind::kSampled && number + 1 == step.steps &&
+                         std::ranges::all_of(under_way_, [](const auto& one) {
+                           return one->kind == StepKind::kLogits;
+                         });
     if (is_last) return submit_logits(step, row);
     take_back_steps(sequence);  // the logits are gone: the token runs once more
     return {};
   }
   sequence.lists.was_enough();
   ++stats_.listed_tokens;
-  const uint64_t version = sequence.version;
-  take_token(sequence, *id, nullptr);
-  if (sequence.is_finished || sequence.version != version) return {};
-  if (sequence.under_way > 0 && id != chosen) {  // the device went on with another token
-    take_back_steps(sequence);
-  }
+  stats_.accepted_tokens += step.rows[row].guess == *id ? 1 : 0;
+  const bool goes_on = step.kind == StepKind::kVerify ? chosen.has_value() : sequence.under_way > 0;
+  take_token(sequence, *id, nullptr,
+             goes_on ? std::optional(chosen.value_or(kNoToken)) : std::nullopt);
   return {};
 }
 
-void Scheduler::take_logits(Sequence& sequence, std::span<const float> logits) {
+void Scheduler::take_logits(Sequence& sequence, std::span<const float> logits,
+                            std::optional<uint32_t> guess) {
   sequence.needs_logits = false;
   const GenerationParams& params = sequence.request.params;
   if (sequence.request.logits && sequence.text.generation().ids.empty()) {
@@ -157,13 +182,15 @@ void Scheduler::take_logits(Sequence& sequence, std::span<const float> logits) {
   const auto id = sequence.sampler.next(allowed, sequence.previous_ids(),
                                         sequence.text.generation().ids.size());
   if (!id) return finish(sequence, id.error());
-  if (!params.logprobs) return take_token(sequence, *id, nullptr);
+  stats_.accepted_tokens += guess == *id ? 1 : 0;
+  if (!params.logprobs) return take_token(sequence, *id, nullptr, guess);
   const auto own = logprobs(logits, *id, params.top_logprobs);
   if (!own) return finish(sequence, own.error());
-  take_token(sequence, *id, &*own);
+  take_token(sequence, *id, &*own, guess);
 }
 
-void Scheduler::take_token(Sequence& sequence, uint32_t id, const Logprobs* logprobs) {
+void Scheduler::take_token(Sequence& sequence, uint32_t id, const Logprobs* logprobs,
+                           std::optional<uint32_t> guess) {
   ++stats_.decoded_tokens;
   const double now = clock_();
   const bool is_first = sequence.text.generation().ids.empty();
@@ -176,8 +203,9 @@ void Scheduler::take_token(Sequence& sequence, uint32_t id, const Logprobs* logp
   if (!sequence.text.take(id, logprobs)) return finish(sequence);
   if (sequence.ids.size() > options_.context) {
     sequence.text.end_for(FinishReason::kContextFull);
-    finish(sequence);
+    return finish(sequence);
   }
+  if (guess && *guess != id) take_back_steps(sequence);
 }
 
 }  // namespace tokamak

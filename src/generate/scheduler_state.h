@@ -54,6 +54,7 @@ struct Scheduler::Sequence {
   std::optional<uint32_t> slot;    // of the program
   bool has_tables = false;         // the program knows its pages
   std::vector<uint32_t> pages;     // of layers that see everything
+  Drafter drafter;
   /// Its states and windows begin as this checkpoint.
   std::optional<uint32_t> checkpoint;
   /// Another sequence began with that many tokens too, but there is no checkpoint after them.
@@ -80,6 +81,7 @@ struct Scheduler::Row {
   Sequence* sequence = nullptr;  // read only where is_current()
   RequestId id = {};
   uint64_t version = 0;
+  std::optional<uint32_t> guess = {};  // the row after it has this token
 };
 
 enum class StepKind : uint8_t {
@@ -88,6 +90,7 @@ enum class StepKind : uint8_t {
   kSampled,
   kDecode,  // one token of one sequence, for all logits
   kLogits,  // reads those that the step before has left
+  kVerify,  // some tokens of each sequence, of which all but the first are guessed
 };
 
 /// A step, or several of the same rows, one after the other, whose results arrive together.
@@ -101,6 +104,7 @@ struct Scheduler::UnderWay {
   std::vector<Row> members;  // everyone with rows in it
   uint32_t steps = 1;
   uint32_t ahead = 0;  // how many steps the first is in front of what the device was last told
+  bool grows = false;  // it is of more steps than the one before
   bool has_arrived = false;
   uint32_t tokens = 0;                // that it runs
   double submitted = 0, arrived = 0;  // by the clock

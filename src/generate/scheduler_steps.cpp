@@ -16,14 +16,6 @@ constexpr uint32_t kMaxStepsAhead = 32;
 constexpr double kSecondsAheadAlone = 0.064;
 constexpr uint32_t kMaxStepsAheadAlone = 16;
 
-uint32_t max_rows(const Plan& plan, PhaseKind kind) {
-  uint32_t most = 0;
-  for (const Phase& phase : plan.phases) {
-    if (phase.kind == kind) most = std::max(most, phase.max_tokens);
-  }
-  return most;
-}
-
 }  // namespace
 
 Result<void> Scheduler::submit_next() {
@@ -70,7 +62,9 @@ Result<void> Scheduler::submit(UnderWay step, std::vector<Slot> slots, std::vect
                       .done = {},
                       .copies = copies};
   request.continues = step.ahead > 0;
-  if (!step.chooses()) {
+  if (step.kind == StepKind::kVerify) {
+    request.result_bytes = 4 * step.rows.size() * row_size(phase.result);
+  } else if (!step.chooses()) {
     request.result_bytes = 4 * std::max<uint64_t>(step.rows.size() * options_.vocab, 1);
   } else {
     const uint64_t row = 4 * row_size(phase.result);
@@ -180,6 +174,8 @@ Result<void> Scheduler::submit_decode() {
     sequence->lists.made_no_list();
     sequence->needs_logits = true;
   }
+  TOK_TRY(const bool verifies, submit_verify(chosen));
+  if (verifies) return {};
   if (chosen.size() == 1 && chosen[0]->wants_logits()) return submit_for_logits(*chosen[0]);
   UnderWay step;
   step.kind = is_greedy ? StepKind::kGreedy : StepKind::kSampled;
@@ -249,6 +245,7 @@ uint32_t Scheduler::max_steps_ahead() const {
 Result<void> Scheduler::submit_ahead() {
   if (under_way_.empty() || !under_way_.back()->chooses()) return {};
   const UnderWay& last = *under_way_.back();
+  if (waits_to_verify(last)) return {};
   const Plan& plan = program_->plan();
   const auto kept = uint32_t(plan.phases[last.phase].result.shape[0]);
   UnderWay step;
@@ -279,6 +276,7 @@ Result<void> Scheduler::submit_ahead() {
     step.steps = std::min(step.steps, kPageTokens - first.position % kPageTokens);
   }
   if (step.steps == 0) return {};
+  step.grows = step.steps > last.steps;
   const std::vector<BufferCopy> copies = checkpoint_ahead(first);
   for (const Row& row : step.rows) advance(*row.sequence, step.steps, step.steps);
   return submit(std::move(step), {}, {}, {}, {}, copies);

@@ -57,7 +57,8 @@ uint32_t max_slots(const Plan& plan, const Phase& phase) {
 
 uint32_t max_outputs(const Plan& plan, const Phase& phase) {
   const uint32_t slots = max_slots(plan, phase);
-  return decodes(phase.kind) ? slots : std::min(slots, kMaxPromptOutputs);
+  const bool is_for_all = decodes(phase.kind) || phase.kind == PhaseKind::kVerify;
+  return is_for_all ? slots : std::min(slots, kMaxPromptOutputs);
 }
 
 bool is_for_outputs(const Plan& plan, const Phase& phase, const Step& step) {

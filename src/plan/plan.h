@@ -76,11 +76,13 @@ enum class PhaseKind : uint8_t {
   kDecode,  // one token of each, gives logits
   kSampled,  // decode that ends in a list of the most probable tokens and a token drawn from it
   kGreedy,   // decode that ends in the most probable token
+  kVerify,   // any number of tokens of each, each of which gives a list as of kSampled
 };
-inline constexpr std::string_view kPhaseKindNames[] = {"prefill", "images",  "sound",
-                                                       "decode",  "sampled", "greedy"};
+inline constexpr std::string_view kPhaseKindNames[] = {"prefill", "images", "sound", "decode",
+                                                       "sampled", "greedy", "verify"};
+/// Whether each sequence has one row.
 inline bool decodes(PhaseKind kind) {
-  return kind != PhaseKind::kPrefill && kind != PhaseKind::kImages && kind != PhaseKind::kSound;
+  return kind == PhaseKind::kDecode || kind == PhaseKind::kSampled || kind == PhaseKind::kGreedy;
 }
 /// Whether the device chooses the tokens of the next step.
 inline bool chooses(PhaseKind kind) {
@@ -128,7 +130,8 @@ struct Plan {
 
 /// Most sequences of a step of that phase.
 uint32_t max_slots(const Plan& plan, const Phase& phase);
-/// Most output rows. Over prompts they are few, since each has logits for the whole vocabulary.
+/// Most output rows. Over prompts they are few, since each has logits for the whole vocabulary; a
+/// phase that verifies has no others.
 uint32_t max_outputs(const Plan& plan, const Phase& phase);
 inline constexpr uint32_t kMaxPromptOutputs = 8;
 /// Whether the rows of a step are output rows, of which there may be several.

@@ -220,6 +220,12 @@ std::string HttpMetrics::text(std::span<const ModelSample> models, size_t connec
                [](Sample m) { return m.counters.cached_tokens; });
   page.counter("num_preemptions_total", "Requests that gave back their pages.",
                [](Sample m) { return m.stats.preemptions; });
+  page.counter("spec_decode_num_drafts_total", "Drafts that were verified.",
+               [](Sample m) { return m.stats.drafts; });
+  page.counter("spec_decode_num_draft_tokens_total", "Tokens of drafts.",
+               [](Sample m) { return m.stats.drafted_tokens; });
+  page.counter("spec_decode_num_accepted_tokens_total", "Tokens of drafts that came true.",
+               [](Sample m) { return m.stats.accepted_tokens; });
   page.counter("device_lost_total", "How often the device was lost.",
                [](Sample m) { return m.stats.device_losses; });
   page.counter("requests_cancelled_total", "Requests whose client went.",

@@ -202,8 +202,7 @@ std::vector<ModelSample> ModelPool::samples() const {
     // After those: what no longer runs by them has been counted.
     sample.counters = model.metrics.counters();
     sample.stats.waiting += uint32_t(model.waiting.size());
-    sample.stats.preemptions += model.preemptions;
-    sample.stats.device_losses += model.device_losses;
+    sample.stats.add_counts(model.gone);
     out.push_back(std::move(sample));
   }
   return out;

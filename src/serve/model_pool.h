@@ -100,7 +100,7 @@ class ModelPool {
     uint32_t calls = 0;  // that its engine answers
     uint64_t loads = 0;
     double last_use = 0, keep_seconds = 0;
-    uint64_t preemptions = 0, device_losses = 0;  // of engines that are gone
+    SchedulerStats gone;  // what engines counted that are gone
     ModelMetrics metrics;
     Admission admission{1, 0};
   };

@@ -77,9 +77,7 @@ void ModelPool::advance() {
 
 LoadedModel ModelPool::take_out(size_t index) {
   Model& model = models_[index];
-  const SchedulerStats stats = model.loaded->loop->stats();
-  model.preemptions += stats.preemptions;
-  model.device_losses += stats.device_losses;
+  model.gone.add_counts(model.loaded->loop->stats());
   model.is_leaving = false;
   options_.note(fmt::format("Unloading {}.\n", model.names.front()));
   LoadedModel out = *std::move(model.loaded);

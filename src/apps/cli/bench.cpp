@@ -95,6 +95,7 @@ read reach on the same device. With --sampled, a second test draws from the list
 that the device makes, running ahead with what it guesses, and a third one from all logits.)");
   auto flags = std::make_shared<BenchFlags>();
   flags->model.add(*command, ModelFlags::Model::kOptional);
+  flags->model.add_speculation(*command);
   BenchOptions& options = flags->options;
   const auto list = [&](const char* names, std::vector<uint32_t>& values, const char* meaning) {
     return command->add_option(names, values, meaning)

@@ -11,6 +11,7 @@
 #include "base/nearest.h"
 #include "engine/image_files.h"
 #include "engine/text_request.h"
+#include "report/guesses.h"
 #include "report/inspect.h"
 
 namespace tokamak::cli {
@@ -302,10 +303,11 @@ std::string Chat::stats() const {
   const double decoded = std::max(double(last.ids.size()) - 1, 0.0);
   return fmt::format(
       "[{} prompt tokens ({} cached) in {:.3f} s, {:.1f} tok/s; {} generated at {:.1f} tok/s; "
-      "context {}/{}]\n",
+      "context {}/{}{}]\n",
       last.prompt_tokens, last.cached_tokens, last.prefill_seconds,
       per_second(fed, last.prefill_seconds), last.ids.size(),
-      per_second(decoded, last.decode_seconds), last.prompt_tokens + last.ids.size(), context_);
+      per_second(decoded, last.decode_seconds), last.prompt_tokens + last.ids.size(), context_,
+      guesses_text(engine_));
 }
 
 Result<std::unique_ptr<ChatMemory>> open_memory(const ChatFlags& flags, const Engine& engine,
@@ -351,6 +353,7 @@ void add_chat(App& app, Action& action) {
   auto flags = std::make_shared<ChatFlags>();
   flags->model.add(*command, ModelFlags::Model::kOptional);
   flags->model.add_adapters(*command, /*several=*/false);
+  flags->model.add_speculation(*command);
   command->add_option("--system", flags->system, "what the model is told first");
   add_chat_template(*command, flags->chat_template);
   flags->sampling.add(*command);

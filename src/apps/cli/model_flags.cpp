@@ -120,6 +120,21 @@ void ModelFlags::add_adapters(App& command, bool several) {
   option->type_name("[NAME=]FOLDER[=SCALE]")->check(check)->group(kModelOptions);
 }
 
+void ModelFlags::add_speculation(App& command) {
+  command
+      .add_option("--speculate", options_.speculate,
+                  "guess several tokens from what the text has said before and verify them in one "
+                  "step; the tokens are those without. auto: where that is faster; lookup, "
+                  "lookup:N: always, at most N tokens; off")
+      ->type_name("HOW")
+      ->capture_default_str()
+      ->check([](const std::string& text) {
+        return speculation_from_text(text) ? ""
+                                           : not_expected(text, "off, auto or lookup[:1 to 63]");
+      })
+      ->group(kModelOptions);
+}
+
 void ModelFlags::add_device_options(App& command) {
   command
       .add_option(

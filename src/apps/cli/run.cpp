@@ -2,6 +2,7 @@
 
 #include "apps/cli/chat_template_choice.h"
 #include "apps/cli/command.h"
+#include "report/guesses.h"
 
 namespace tokamak::cli {
 namespace {
@@ -33,14 +34,14 @@ size_t decoded(const Generation& result) {
   return std::max(result.ids.size(), size_t{1}) - 1;
 }
 
-std::string stats_line(const Engine& engine, const Generation& result) {
+std::string stats_line(Engine& engine, const Generation& result) {
   return fmt::format(
       "\n[{} on {}: {} prompt tokens in {:.3f} s ({:.1f} tok/s), {} generated at {:.1f} tok/s, "
-      "ended by {}; loaded in {:.2f} s, pipelines: {}]\n",
+      "ended by {}{}; loaded in {:.2f} s, pipelines: {}]\n",
       backend_name(engine.device().backend), engine.device().name, result.prompt_tokens,
       result.prefill_seconds, per_second(result.prompt_tokens, result.prefill_seconds),
       result.ids.size(), per_second(decoded(result), result.decode_seconds),
-      finish_name(result.finish), engine.load_times().total_seconds,
+      finish_name(result.finish), guesses_text(engine), engine.load_times().total_seconds,
       pipelines_text(engine.compile_report()));
 }
 
@@ -205,6 +206,7 @@ void add_run(App& app, Action& action) {
   auto flags = std::make_shared<RunFlags>();
   flags->model.add(*command, ModelFlags::Model::kOptional);
   flags->model.add_adapters(*command, /*several=*/false);
+  flags->model.add_speculation(*command);
   Option* prompt =
       command->add_option("-p,--prompt", flags->prompt,
                           "the text to continue; standard input without it, or where it is -");

@@ -215,6 +215,7 @@ void add_serve(App& app, Action& action) {
   auto flags = std::make_shared<ServeFlags>();
   flags->model.add(*command, ModelFlags::Model::kSeveral);
   flags->model.add_adapters(*command, /*several=*/true);
+  flags->model.add_speculation(*command);
   add_network_options(*command, *flags);
   command->add_option("--max-body", flags->max_body_mib, "largest body of a request, in MiB")
       ->type_name("MIB")

@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "kernels/launch.h"
-#include "kernels/sampling/sampling.h"
 
 namespace tokamak {
 namespace {
@@ -156,32 +155,20 @@ Launch topk_tokens_launch(const Problem& p, const DeviceInfo&) {
 }
 
 constexpr KernelVariant kVariants[] = {
-    {.name = "block_maxima.wgsl",
-     .op = op_index<BlockMaxima>(),
-     .refuses = for_decoding,
-     .launch = block_maxima_launch},
+    {.name = "block_maxima.wgsl", .op = op_index<BlockMaxima>(), .launch = block_maxima_launch},
     {.name = "block_maxima.cpu",
      .op = op_index<BlockMaxima>(),
      .backend = BackendKind::kCpu,
-     .refuses = for_decoding,
      .reference = block_maxima_reference},
-    {.name = "topk_blocks.wgsl",
-     .op = op_index<TopKBlocks>(),
-     .refuses = for_decoding,
-     .launch = topk_blocks_launch},
+    {.name = "topk_blocks.wgsl", .op = op_index<TopKBlocks>(), .launch = topk_blocks_launch},
     {.name = "topk_blocks.cpu",
      .op = op_index<TopKBlocks>(),
      .backend = BackendKind::kCpu,
-     .refuses = for_decoding,
      .reference = topk_blocks_reference},
-    {.name = "topk_tokens.wgsl",
-     .op = op_index<TopKTokens>(),
-     .refuses = for_decoding,
-     .launch = topk_tokens_launch},
+    {.name = "topk_tokens.wgsl", .op = op_index<TopKTokens>(), .launch = topk_tokens_launch},
     {.name = "topk_tokens.cpu",
      .op = op_index<TopKTokens>(),
      .backend = BackendKind::kCpu,
-     .refuses = for_decoding,
      .reference = topk_tokens_reference},
 };
 

@@ -1,0 +1,198 @@
+// Guesses that are verified change no token: whatever runs beside, is cancelled, gives its pages
+// back or is lost with the device, and whatever a request asks for.
+#include <map>
+#include <random>
+
+#include "reliability/fragile_engine.h"
+#include "text/grammar/grammar.h"
+
+namespace tokamak::golden {
+namespace {
+
+constexpr uint32_t kContext = 96, kSequences = 3, kNumbers = 18;
+
+std::unique_ptr<Engine> open_small(const std::string& model, Fault& fault,
+                                   const std::string& speculate, uint32_t cache_tokens = 0) {
+  OpenOptions options;
+  options.backend = "cpu";
+  options.context = kContext;
+  options.chunk = 24;
+  options.sequences = kSequences;
+  options.cache_tokens = cache_tokens;
+  options.speculate = speculate;
+  return open_fragile(model, fault, options);
+}
+
+/// Request `number`: the same every time. Its prompt says some things twice, which tiny models go
+/// on with, if at all, for some tokens.
+Request request_of(uint32_t number, uint32_t vocab) {
+  std::mt19937 random(number);
+  Request request;
+  for (uint32_t i = 0; i < 8 * (number % 3) + 3; ++i) request.prompt.push_back(i % 7);
+  for (uint32_t i = 0; i < 5 + number % 11; ++i) {
+    request.prompt.push_back(uint32_t(random()) % std::min(vocab, 12u));
+  }
+  SamplingParams& sampling = request.params.sampling;
+  sampling.temperature = number % 3 == 0 ? 0 : 0.7;
+  sampling.top_k = number % 3 == 1 ? 3 : 0;
+  sampling.top_p = number % 6 == 2 ? 0.9 : 1;
+  sampling.repetition_penalty = number % 5 == 1 ? 1.2 : 1;
+  sampling.presence_penalty = number % 7 == 4 ? 0.5 : 0;
+  sampling.seed = number;
+  request.params.logprobs = number % 8 == 3;
+  request.params.max_tokens = 5 + 2 * number;
+  return request;
+}
+
+struct GuessingSchedules : testing::TestWithParam<std::string> {};
+
+TEST_P(GuessingSchedules, GiveEveryRequestItsOwnTokens) {
+  Fault fault;
+  const auto plain = open_small(GetParam(), fault, "off");
+  const auto roomy = open_small(GetParam(), fault, "lookup:7");
+  const auto tight = open_small(GetParam(), fault, "lookup:4", kContext + 32);
+  ASSERT_TRUE(plain != nullptr && roomy != nullptr && tight != nullptr);
+  const uint32_t vocab = plain->compiled().facts.vocab;
+  std::vector<std::vector<uint32_t>> alone(kNumbers);
+  for (uint32_t i = 0; i < kNumbers; ++i) {
+    Request request = request_of(i, vocab);
+    request.done = [&](Result<Generation> done) {
+      ASSERT_TRUE(done) << done.error().message;
+      alone[i] = done->ids;
+    };
+    ASSERT_TRUE((*plain->scheduler())->add(std::move(request)));
+    ASSERT_TRUE((*plain->scheduler())->run());
+    ASSERT_FALSE(alone[i].empty());
+  }
+  std::mt19937 random(1);
+  for (uint32_t round = 0; round < 8; ++round) {
+    SCOPED_TRACE(round);
+    Scheduler* scheduler = *(round % 2 == 0 ? roomy : tight)->scheduler();
+    std::vector<RequestId> ids;
+    uint32_t finished = 0;
+    fault.count_from_here();
+    fault.delays_results = round % 4 != 0;
+    fault.after_steps = round % 3 == 2 ? 5 + uint32_t(random() % 20) : UINT32_MAX;
+    fault.times = fault.losses + 2;
+    for (bool goes_on = true; goes_on || ids.size() < 8;) {
+      if (ids.size() < 8 && random() % 3 != 0) {
+        const auto number = uint32_t(random() % kNumbers);
+        Request request = request_of(number, vocab);
+        request.priority = int(random() % 2);
+        request.done = [&, number](Result<Generation> done) {
+          ++finished;
+          ASSERT_TRUE(done) << done.error().message;
+          ASSERT_LE(done->ids.size(), alone[number].size());
+          const auto own = std::span(alone[number]).first(done->ids.size());
+          EXPECT_TRUE(std::ranges::equal(done->ids, own)) << number;
+          EXPECT_TRUE(done->finish == FinishReason::kCancelled ||
+                      done->ids.size() == alone[number].size())
+              << number;
+        };
+        const auto id = scheduler->add(std::move(request));
+        ASSERT_TRUE(id) << id.error().message;
+        ids.push_back(*id);
+      }
+      if (random() % 25 == 0 && !ids.empty()) scheduler->cancel(ids.back());
+      const auto stepped = scheduler->step();
+      ASSERT_TRUE(stepped) << stepped.error().message;
+      goes_on = *stepped;
+      if (random() % 2 == 0) {
+        ASSERT_TRUE(scheduler->wait());
+      }
+    }
+    EXPECT_EQ(finished, ids.size());
+    const SchedulerStats stats = scheduler->stats();
+    EXPECT_EQ(stats.free_pages + stats.cached_pages, stats.pages);
+  }
+  // Where a state cannot take anything back nothing is guessed.
+  const bool guesses = GetParam() != "lfm2";
+  for (const auto* engine : {&roomy, &tight}) {
+    const SchedulerStats stats = (*(*engine)->scheduler())->stats();
+    EXPECT_EQ(stats.accepted_tokens > 0, guesses);
+    EXPECT_EQ(stats.drafted_tokens > stats.accepted_tokens, guesses);
+  }
+  // Where all layers have windows there are always pages.
+  EXPECT_TRUE((*tight->scheduler())->stats().preemptions > 0 || GetParam() == "mistral_swa");
+  EXPECT_GT(fault.losses, 1u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, GuessingSchedules,
+                         testing::Values("gemma3_hub", "gemma4_ple", "lfm2", "llama_tied_rope3",
+                                         "mistral_swa", "phi3_longrope", "qwen3_moe"),
+                         [](const auto& one) { return one.param; });
+
+/// What requests of the built-in model give, which repeats itself when it is asked to.
+std::vector<Generation> answers_of(const std::string& backend, const std::string& speculate,
+                                   const std::vector<GenerationParams>& all) {
+  std::vector<Generation> answers;
+  auto engine = Engine::open({.backend = backend,
+                              .context = 256,
+                              .chunk = 64,
+                              .speculate = speculate,
+                              .self_test = false});
+  EXPECT_TRUE(engine) << engine.error().message;
+  if (!engine) return answers;
+  Scheduler* scheduler = *(*engine)->scheduler();
+  for (const GenerationParams& params : all) {
+    Request request;
+    auto prompt = (*(*engine)->tokenizer())
+                      ->encode("The dog said hello. The cat said hello. The dog said hello. The");
+    EXPECT_TRUE(prompt) << prompt.error().message;
+    if (!prompt) return answers;
+    request.prompt = *std::move(prompt);
+    request.params = params;
+    request.done = [&](Result<Generation> done) {
+      EXPECT_TRUE(done) << done.error().message;
+      if (done) answers.push_back(*std::move(done));
+    };
+    EXPECT_TRUE(scheduler->add(std::move(request)));
+    EXPECT_TRUE(scheduler->run());
+  }
+  const SchedulerStats stats = scheduler->stats();
+  EXPECT_EQ(stats.accepted_tokens > 0, speculate != "off") << stats.drafted_tokens;
+  return answers;
+}
+
+void expect_same(const std::vector<Generation>& plain, const std::vector<Generation>& guessed) {
+  ASSERT_EQ(plain.size(), guessed.size());
+  for (size_t i = 0; i < plain.size(); ++i) {
+    EXPECT_EQ(plain[i].ids, guessed[i].ids) << i;
+    EXPECT_EQ(plain[i].text, guessed[i].text) << i;
+    EXPECT_EQ(plain[i].finish, guessed[i].finish) << i;
+    EXPECT_EQ(plain[i].stop, guessed[i].stop) << i;
+  }
+}
+
+TEST(Guessing, ChangesNothingThatARequestAsksFor) {
+  GenerationParams base;
+  base.max_tokens = 16;
+  base.sampling = {.temperature = 0.8, .seed = 5};
+  std::vector<GenerationParams> all(4, base);
+  all[0].sampling.temperature = 0;
+  all[0].stop = {"a"};
+  all[1].sampling.top_p = 0.9;
+  all[1].sampling.repetition_penalty = 1.3;
+  auto grammar = Grammar::parse("root ::= (\" \" (\"cat\" | \"dog\") \" said hello. The\"){2}");
+  ASSERT_TRUE(grammar) << grammar.error().message;
+  all[2].grammar = std::make_shared<const Grammar>(*std::move(grammar));
+  all[3].sampling.frequency_penalty = 0.3;
+  all[3].logprobs = true;
+  const auto plain = answers_of("cpu", "off", all), guessed = answers_of("cpu", "lookup:6", all);
+  expect_same(plain, guessed);
+  EXPECT_EQ(plain[0].finish, FinishReason::kStopString);
+  EXPECT_EQ(plain[2].finish, FinishReason::kGrammar);
+}
+
+TEST(Guessing, GivesTheSameTokensOnADevice) {
+  GenerationParams greedy;
+  greedy.max_tokens = 24;
+  greedy.sampling.temperature = 0;
+  GenerationParams seeded = greedy;
+  seeded.sampling = {.temperature = 0.7, .top_k = 20, .seed = 3};
+  const std::vector<GenerationParams> all = {greedy, seeded};
+  expect_same(answers_of("webgpu", "off", all), answers_of("webgpu", "lookup", all));
+}
+
+}  // namespace
+}  // namespace tokamak::golden
