@@ -55,17 +55,19 @@ Result<Narrator*> Engine::narrator(const std::string& codec) {
   const Codec* const before = codec_.get();
   TOK_TRY(Codec * found, this->codec(path));
   if (narrator_ == nullptr || found != before) {
-    TOK_TRY(narrator_, Narrator::make({.program = *program_,
-                                       .model = *compiled_.voice,
-                                       .tokenizer = *own,
-                                       .codec = {.groups = found->groups(),
-                                                 .codes = found->codes_per_group(),
-                                                 .rate = found->sample_rate(),
-                                                 .context_frames = found->context_frames(),
-                                                 .decode = [this](std::span<const uint32_t> codes,
-                                                                  uint32_t context) {
-                                                   return codec_->decode(codes, context);
-                                                 }}}));
+    auto made = Narrator::make(
+        {.program = *program_,
+         .model = *compiled_.voice,
+         .tokenizer = *own,
+         .codec = {.groups = found->groups(),
+                   .codes = found->codes_per_group(),
+                   .rate = found->sample_rate(),
+                   .context_frames = found->context_frames(),
+                   .decode = [this](std::span<const uint32_t> codes, uint32_t context) {
+                     return codec_->decode(codes, context);
+                   }}});
+    if (!made) return Failure(made.error().within(path));
+    narrator_ = *std::move(made);
   }
   return narrator_.get();
 }

@@ -137,6 +137,17 @@ Result<std::vector<uint32_t>> read_optional_windows(ConfigReader& config, uint32
   return windows;
 }
 
+uint32_t start_token(ConfigReader& config, uint32_t otherwise, uint32_t vocab) {
+  constexpr const char* kName = "decoder_start_token_id";
+  const uint32_t start = config.count(kName, otherwise);
+  if (start >= vocab) {
+    config.reject(
+        {ErrorCode::kInvalidInput, fmt::format("{} is {}, but the vocabulary has {} tokens.",
+                                               config.path(kName), start, vocab)});
+  }
+  return start;
+}
+
 Result<std::string> find_prefix(const TensorFile& file,
                                 std::initializer_list<std::string_view> prefixes,
                                 std::string_view tensor, std::string_view what) {

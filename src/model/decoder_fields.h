@@ -51,6 +51,9 @@ uint32_t read_taps(ConfigReader& config, std::string_view name, uint32_t otherwi
 /// the layers from max_window_layers on, or where layer_types says.
 Result<std::vector<uint32_t>> read_optional_windows(ConfigReader& config, uint32_t layers);
 
+/// decoder_start_token_id, which the reader refuses where the vocabulary does not have it.
+uint32_t start_token(ConfigReader& config, uint32_t otherwise, uint32_t vocab);
+
 /// The first of `prefixes` under which the checkpoint has `tensor`, which tells of `what`.
 Result<std::string> find_prefix(const TensorFile& file,
                                 std::initializer_list<std::string_view> prefixes,

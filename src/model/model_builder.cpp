@@ -267,7 +267,8 @@ ValueId ModelBuilder::flat_matrix(std::string_view name, uint32_t rows, uint32_t
             fmt::format(
                 "The checkpoint has no tensor \"{}\"; the config asks for one of {} rows of {}.",
                 full, rows, columns)});
-  } else if (!is_float_weight(info->dtype) || info->elements() != uint64_t{rows} * columns) {
+  } else if (!is_float_weight(info->dtype) || info->elements() != uint64_t{rows} * columns ||
+             (info->shape.size() > 2 && info->shape.front() != rows)) {
     reject({ErrorCode::kInvalidInput,
             fmt::format("{}: tensor \"{}\" is {}, expected {} rows of {} in f32, f16 or bf16 as "
                         "config.json says.",

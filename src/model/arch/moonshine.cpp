@@ -40,7 +40,7 @@ Result<Config> read(ConfigReader config) {
   c.hidden = config.size("hidden_size", 288);
   c.ffn = config.size("intermediate_size", 1152);
   c.context = config.size("max_position_embeddings", 512);
-  c.start = config.count("decoder_start_token_id", 1);
+  c.start = start_token(config, 1, c.vocab);
   c.tied = config.flag("tie_word_embeddings", true);
   c.layers = config.size("decoder_num_hidden_layers", 6);
   c.activation = read_activation(config, "decoder_hidden_act", "silu");

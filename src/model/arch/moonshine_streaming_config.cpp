@@ -57,7 +57,7 @@ Result<MoonshineStreaming> read_moonshine_streaming(ConfigReader config) {
   d.ffn = config.size("intermediate_size", 1280);
   d.layers = read_layers(config);
   d.context = config.size("max_position_embeddings", 4096);
-  d.start = config.count("decoder_start_token_id", 1);
+  d.start = start_token(config, 1, d.vocab);
   d.activation = read_activation(config, "hidden_act", "silu");
   d.tied = config.flag("tie_word_embeddings", false);
   const uint32_t heads = config.size("num_attention_heads", 8);

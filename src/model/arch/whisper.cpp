@@ -34,7 +34,7 @@ Result<Config> read(ConfigReader config) {
   c.vocab = config.size("vocab_size");
   c.hidden = config.size("d_model");
   c.bins = config.size("num_mel_bins", 80);
-  c.start = config.count("decoder_start_token_id", 50258);
+  c.start = start_token(config, 50258, c.vocab);
   c.activation = read_activation(config, "activation_function", "gelu");
   c.tied = config.flag("tie_word_embeddings", true);
   if (config.flag("scale_embedding", false)) c.embedding_scale = std::sqrt(float(c.hidden));
