@@ -20,6 +20,7 @@ else()
     pkg_check_modules(CRYPTO REQUIRED IMPORTED_TARGET libcrypto)
     pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3>=3.40)
     pkg_check_modules(EDIT IMPORTED_TARGET libedit)
+    pkg_check_modules(PORTAUDIO IMPORTED_TARGET portaudio-2.0)
     find_package(Boost 1.74 REQUIRED)  # headers only
   endif()
   if(TOKAMAK_TESTS)

@@ -42,6 +42,10 @@ ModelCard model_card(const ModelFiles& files, const Engine::Compiled& compiled,
     card.capabilities = {"embedding"};
     return card;
   }
+  if (compiled.is_for_sound()) {
+    card.capabilities = {compiled.voice ? kSpeechCapability : kTranscriptionCapability};
+    return card;
+  }
   card.capabilities = {"completion", "tools"};
   if (!chat.reasoning_open.empty()) card.capabilities.emplace_back("thinking");
   if (compiled.vision) card.capabilities.emplace_back("vision");

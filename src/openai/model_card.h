@@ -18,6 +18,9 @@ struct ModelCard {
   std::string chat_template;
   std::vector<std::string> capabilities;  // as Ollama calls them
 };
+/// Capabilities that Ollama's models do not have.
+inline constexpr const char* kSpeechCapability = "speech";
+inline constexpr const char* kTranscriptionCapability = "transcription";
 
 ModelCard model_card(const ModelFiles& files, const Engine::Compiled& compiled,
                      const ChatForm& chat);

@@ -3,7 +3,16 @@
 
 namespace tokamak::openai {
 
-Answer<std::unique_ptr<SpeechJob>> make_speech_job(Engine&, const Fields&, uint64_t, Sink) {
+Result<void> open_speech(Engine&, const SpeechOptions&) {
+  return {};
+}
+
+Json voices_json(const SpeechOptions&) {
+  return Json(Json::Object{{"voices", Json::Array()}});
+}
+
+Answer<std::unique_ptr<SpeechJob>> make_speech_job(Engine&, const SpeechOptions&, const Fields&,
+                                                   uint64_t, Sink) {
   return Refusal(ApiError{.status = 501, .message = "Texts are not said in a browser."});
 }
 

@@ -13,6 +13,7 @@ constexpr Route kRoutes[] = {
     {"/audio/speech", "POST", Action::kSpeak, kSpeech},
     {"/audio/transcriptions", "POST", Action::kTranscribe},
     {"/audio/translations", "POST", Action::kTranslate},
+    {"/audio/voices", "GET", Action::kVoices},
     {"/models", "GET", Action::kModels},
     {"/messages", "POST", Action::kText, kMessages, Dialect::kAnthropic},
     {"/messages/count_tokens", "POST", Action::kCountTokens, kCountTokens, Dialect::kAnthropic},

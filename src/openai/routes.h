@@ -13,6 +13,7 @@ enum class Action : uint8_t {
   kSpeak,
   kTranscribe,
   kTranslate,
+  kVoices,
   kTokenize,
   kDetokenize,
   kApplyTemplate,

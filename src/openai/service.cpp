@@ -48,6 +48,7 @@ Result<std::unique_ptr<Service>> Service::make(Engine& engine, ServiceOptions op
   if (options.model.empty() || !options.unix_seconds || !options.random) {
     return fail(ErrorCode::kUsage, "A service needs the model's id, a clock and random numbers.");
   }
+  TOK_TRY(open_speech(engine, options.speech));
   return std::unique_ptr<Service>(new Service(engine, std::move(options)));
 }
 
@@ -123,7 +124,8 @@ ExchangeId Service::begin_prepared(PreparedRequest prepared, Sink sink) {
 Answer<void> Service::start_speech(ExchangeId id, const HttpRequest& request, const Sink& sink) {
   TOK_TRY(const Fields fields, read_fields(request.body, kSpeech));
   TOK_TRY(check_model(fields));
-  TOK_TRY(auto job, make_speech_job(*engine_, fields, options_.random() >> 1, sink));
+  TOK_TRY(auto job,
+          make_speech_job(*engine_, options_.speech, fields, options_.random() >> 1, sink));
   speeches_.push_back({id, std::move(job)});
   return {};
 }
@@ -280,6 +282,8 @@ Answer<Json> Service::plain_answer(const HttpRequest& request, const Route& rout
     }
     case Action::kHealth:
       return Json(Json::Object{{"status", "ok"}});
+    case Action::kVoices:
+      return voices_json(options_.speech);
     case Action::kProps:
       return props(card_, chat_);
     case Action::kOllamaTags:

@@ -23,8 +23,9 @@
 namespace tokamak::openai {
 
 struct ServiceOptions {
-  std::string model;                      // its id, for clients
-  std::vector<std::string> aliases;       // other names that requests may have for it
+  std::string model;                 // its id, for clients
+  std::vector<std::string> aliases;  // other names that requests may have for it
+  SpeechOptions speech;
   int64_t created = 0;                    // of the model, in unix seconds
   std::function<int64_t()> unix_seconds;  // now
   std::function<uint64_t()> random;       // 64 random bits: ids and seeds are made of them
@@ -51,7 +52,7 @@ struct PreparedRequest {
 /// and transcripts are made within begin().
 class Service {
  public:
-  /// The engine outlives it. Errors: an option that is missing.
+  /// The engine outlives it. Errors: an option that is missing, those of open_speech().
   static Result<std::unique_ptr<Service>> make(Engine& engine, ServiceOptions options);
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;

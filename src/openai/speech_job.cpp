@@ -10,6 +10,8 @@ namespace {
 
 /// Some minutes of sound: what is made before the client takes it stays small.
 constexpr size_t kMaxInputBytes = 16384;
+/// What the model's own voice is called where others have names.
+constexpr std::string_view kOwnVoice = "default";
 
 struct SpeechRequest {
   std::string text;
@@ -18,13 +20,21 @@ struct SpeechRequest {
   bool is_events = false;
 };
 
-Answer<std::vector<float>> voice_of(const Json& voice) {
-  // Names are those of OpenAI's voices, which clients must give: the model has its own.
-  if (!voice.is_array()) return std::vector<float>();
-  return answer(speaker_of(voice), "voice");
+Answer<std::vector<float>> voice_of(const Json& voice, const SpeechOptions& options) {
+  if (voice.is_array()) return answer(speaker_of(voice), "voice");
+  // Names that were given to no voice are those of OpenAI's, which its clients must give.
+  if (options.voices.empty()) return std::vector<float>();
+  const Json* const id = voice.is_object() ? voice.find("id") : &voice;
+  if (id == nullptr || !id->is_string()) return std::vector<float>();
+  const auto found = options.voices.find(id->as_string());
+  if (found != options.voices.end()) return found->second;
+  if (id->as_string() == kOwnVoice) return std::vector<float>();
+  std::string known(kOwnVoice);
+  for (const auto& [name, numbers] : options.voices) known += ", " + name;
+  return wrong("voice", "voice is {}, expected {}.", quoted(*id), known);
 }
 
-Answer<SpeechRequest> read(const Fields& fields, uint64_t seed) {
+Answer<SpeechRequest> read(const Fields& fields, const SpeechOptions& options, uint64_t seed) {
   SpeechRequest out;
   if (!fields.input.is_string()) return wrong("input", "input is missing, expected a text.");
   out.text = fields.input.as_string();
@@ -32,7 +42,7 @@ Answer<SpeechRequest> read(const Fields& fields, uint64_t seed) {
     return wrong("input", "input has {} bytes, expected at most {}.", out.text.size(),
                  kMaxInputBytes);
   }
-  TOK_TRY(out.options.speaker, voice_of(fields.voice));
+  TOK_TRY(out.options.speaker, voice_of(fields.voice, options));
   if (fields.response_format.is_string()) {
     const auto format = sound_file_format(fields.response_format.as_string());
     if (!format) {
@@ -131,10 +141,28 @@ class EngineSpeech final : public SpeechJob {
 
 }  // namespace
 
-Answer<std::unique_ptr<SpeechJob>> make_speech_job(Engine& engine, const Fields& fields,
-                                                   uint64_t seed, Sink sink) {
-  TOK_TRY(SpeechRequest request, read(fields, seed));
-  TOK_TRY(Narrator* const narrator, answer(engine.narrator(), "model"));
+Result<void> open_speech(Engine& engine, const SpeechOptions& options) {
+  if (!engine.compiled().voice) return {};
+  TOK_TRY(engine.narrator(options.codec));
+  for (const auto& [name, numbers] : options.voices) {
+    const auto row = engine.compiled().voice->speaker_row(numbers);
+    if (!row) return Failure(row.error().within("The voice " + name));
+  }
+  return {};
+}
+
+Json voices_json(const SpeechOptions& options) {
+  Json::Array names = {Json(kOwnVoice)};
+  for (const auto& [name, numbers] : options.voices) {
+    if (name != kOwnVoice) names.emplace_back(name);
+  }
+  return Json(Json::Object{{"voices", std::move(names)}});
+}
+
+Answer<std::unique_ptr<SpeechJob>> make_speech_job(Engine& engine, const SpeechOptions& options,
+                                                   const Fields& fields, uint64_t seed, Sink sink) {
+  TOK_TRY(SpeechRequest request, read(fields, options, seed));
+  TOK_TRY(Narrator* const narrator, answer(engine.narrator(options.codec), "model"));
   if (!request.options.speaker.empty()) {
     TOK_TRY(answer(engine.compiled().voice->speaker_row(request.options.speaker), "voice"));
   }

@@ -36,14 +36,23 @@ class SpeechJobs : public testing::Test {
   void SetUp() override {
     engine_ = open_voice();
     ASSERT_NE(engine_, nullptr);
-    auto service = Service::make(
-        *engine_, {.model = "m", .unix_seconds = [] { return 0; }, .random = [] { return 4u; }});
+    make_service({});
+  }
+  Result<std::unique_ptr<Service>> make(SpeechOptions options) {
+    return Service::make(*engine_, {.model = "m",
+                                    .speech = std::move(options),
+                                    .unix_seconds = [] { return 0; },
+                                    .random = [] { return 4u; }});
+  }
+  void make_service(SpeechOptions options) {
+    auto service = make(std::move(options));
     ASSERT_TRUE(service) << service.error().message;
     service_ = *std::move(service);
   }
 
-  ExchangeId begin(std::string_view body, Spoken& out) {
-    HttpRequest request = {.method = "POST", .path = "/v1/audio/speech", .body = std::string(body)};
+  ExchangeId begin(std::string_view body, Spoken& out, const char* method = "POST",
+                   const char* path = "/v1/audio/speech") {
+    HttpRequest request = {.method = method, .path = path, .body = std::string(body)};
     return service_->begin(request, {.begin =
                                          [&out](int status, std::string_view type) {
                                            out.status = status;
@@ -128,6 +137,40 @@ TEST_F(SpeechJobs, ComeOneAfterTheOtherAndMayBeCancelled) {
   EXPECT_EQ(first.ends, 0);
   EXPECT_EQ(third.status, 0);
   EXPECT_EQ(second.bytes, ask(body).bytes) << "all of it, from the beginning";
+}
+
+TEST_F(SpeechJobs, HaveVoicesWithNames) {
+  const std::vector<float> anna(24, 0.2f);
+  std::string numbers;
+  for (const float one : anna) numbers += fmt::format("{}{}", numbers.empty() ? "" : ", ", one);
+  const auto body = [](std::string_view voice) {
+    return fmt::format(R"({{"input": "Hello.", "response_format": "pcm", "seed": 1, "voice": {}}})",
+                       voice);
+  };
+  const std::string own = ask(body(R"("alloy")")).bytes,
+                    hers = ask(body("[" + numbers + "]")).bytes;
+  EXPECT_NE(own, hers);
+  make_service({.voices = {{"anna", anna}}});
+  EXPECT_EQ(ask(body(R"("anna")")).bytes, hers);
+  EXPECT_EQ(ask(body(R"({"id": "anna"})")).bytes, hers);
+  EXPECT_EQ(ask(body(R"("default")")).bytes, own);
+  EXPECT_EQ(ask(body("null")).bytes, own);
+  const Spoken wrong = ask(body(R"("alloy")"));
+  EXPECT_EQ(wrong.status, 400);
+  EXPECT_EQ(wrong.param(), "voice");
+  EXPECT_NE(wrong.bytes.find("default, anna"), std::string::npos) << wrong.bytes;
+  Spoken listed;
+  begin({}, listed, "GET", "/v1/audio/voices");
+  EXPECT_EQ(listed.bytes, R"({"voices": ["default", "anna"]})");
+}
+
+TEST_F(SpeechJobs, SayWhatIsWrongWithAVoiceOrCodecBeforeTheyAreAsked) {
+  const auto error_of = [&](SpeechOptions options) {
+    const auto service = make(std::move(options));
+    return service ? "" : service.error().message;
+  };
+  EXPECT_NE(error_of({.voices = {{"anna", {1, 2}}}}).find("The voice anna: "), std::string::npos);
+  EXPECT_NE(error_of({.codec = "nowhere"}).find("nowhere"), std::string::npos);
 }
 
 TEST_F(SpeechJobs, AreOfModelsThatSpeak) {

@@ -42,6 +42,7 @@ Result<LoadedModel> ModelPool::make_loaded(size_t model, std::unique_ptr<Engine>
   loaded.is_gpu = engine->device().backend != BackendKind::kCpu;
   openai::ServiceOptions service = {.model = own.names.front(),
                                     .aliases = {own.names.begin() + 1, own.names.end()},
+                                    .speech = options_.speech,
                                     .created = own.card.created,
                                     .unix_seconds = options_.unix_seconds,
                                     .random = options_.random()};

@@ -49,6 +49,7 @@ struct PoolOptions {
       open;
   Trace* trace = nullptr;                      // of what engines do; outlives the pool
   std::function<void(std::string_view)> note;  // for the owner of the server; any thread
+  openai::SpeechOptions speech;                // of all models that speak
   std::function<int64_t()> unix_seconds;
   /// A source of random numbers for one thread, another one each time.
   std::function<std::function<uint64_t()>()> random;

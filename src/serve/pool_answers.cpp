@@ -1,4 +1,5 @@
 // What a pool answers itself: lists of models, whether they are in memory or not.
+#include <algorithm>
 #include <cmath>
 
 #include "openai/answer_writer.h"
@@ -14,10 +15,21 @@ Reply json_reply(const Json& json) {
   return {.body = json.dump()};
 }
 
+/// What a model must be able to do, where most of a server's cannot; "" for all else.
+std::string_view wanted_capability(Action action) {
+  if (action == Action::kSpeak) return openai::kSpeechCapability;
+  const bool hears = action == Action::kTranscribe || action == Action::kTranslate;
+  return hears ? openai::kTranscriptionCapability : "";
+}
+
 }  // namespace
 
 size_t ModelPool::preferred_model(const openai::RequestedModel& asked) const {
   if (asked.model) return *asked.model;
+  const std::string_view wanted = wanted_capability(asked.route->action);
+  for (size_t i = 0; !wanted.empty() && i < models_.size(); ++i) {
+    if (std::ranges::count(models_[i].card.capabilities, wanted) > 0) return i;
+  }
   // Nothing is loaded for those who only look, where something is.
   if (asked.route->action != Action::kProps || models_.front().loaded) return 0;
   for (size_t i = 0; i < models_.size(); ++i) {
@@ -103,6 +115,8 @@ std::optional<Reply> ModelPool::own_answer(const openai::HttpRequest& request,
       return json_reply(openai::ollama_tags(cards()));
     case Action::kOllamaPs:
       return json_reply(residents());
+    case Action::kVoices:
+      return json_reply(openai::voices_json(options_.speech));
     case Action::kOllamaVersion:
       return json_reply(Json(Json::Object{{"version", TOKAMAK_VERSION}}));
     case Action::kOllamaShow: {

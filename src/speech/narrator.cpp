@@ -29,8 +29,9 @@ Result<void> Narrator::begin(const NarrationOptions& options) {
   return {};
 }
 
-Result<void> Narrator::begin_piece(const std::string& piece) {
+Result<void> Narrator::begin_piece(std::string piece) {
   const std::string text = options_.language.empty() ? piece : options_.language + ": " + piece;
+  piece_ = std::move(piece);
   TOK_TRY(const std::vector<uint32_t> ids,
           tokenizer_.encode(text, {.add_special = false, .parse_special = false}));
   TOK_TRY(writer_.begin(ids, speaker_row_, options_.frames));
@@ -44,9 +45,9 @@ Result<std::optional<std::vector<float>>> Narrator::next(const std::function<boo
   for (;;) {
     if (cancelled && cancelled()) return call_was_cancelled();
     if (!is_in_piece_) {
-      const std::optional<std::string> piece = pieces_.next(is_end_);
+      std::optional<std::string> piece = pieces_.next(is_end_);
       if (piece) {
-        TOK_TRY(begin_piece(*piece));
+        TOK_TRY(begin_piece(*std::move(piece)));
       } else if (!is_end_) {
         return std::vector<float>();
       } else if (narration_.pieces == 0) {

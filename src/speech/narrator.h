@@ -58,6 +58,8 @@ class Narrator {
   Result<std::optional<std::vector<float>>> next(const std::function<bool()>& cancelled = {});
 
   uint32_t rate() const { return chunks_.codec().rate; }
+  /// The piece of the text that the last samples were of; narration().pieces is its number.
+  const std::string& piece() const { return piece_; }
   /// What was said so far.
   const Narration& narration() const { return narration_; }
 
@@ -67,7 +69,7 @@ class Narrator {
         tokenizer_(parts.tokenizer),
         writer_(std::move(writer)),
         chunks_(parts.codec) {}
-  Result<void> begin_piece(const std::string& piece);
+  Result<void> begin_piece(std::string piece);
 
   const VoiceModel& model_;
   const Tokenizer& tokenizer_;
@@ -76,6 +78,7 @@ class Narrator {
   NarrationOptions options_;
   std::vector<float> speaker_row_;
   SentencePieces pieces_;
+  std::string piece_;
   Narration narration_;
   bool is_end_ = false, is_in_piece_ = false;
 };

@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import struct
+import subprocess
 import tempfile
 import unittest
 
@@ -18,17 +19,17 @@ from program import DATA
 SPEECH = os.path.join(DATA, "speech")
 
 
-def make_model(name, vocab):
-    """A recorded model with a tokenizer that has the word <N> for each id N."""
+def make_model(name, vocab, word="<{}>".format):
+    """A recorded model with a tokenizer that has a word for each id: <N> for N."""
     folder = tempfile.mkdtemp()
     for file in os.listdir(os.path.join(SPEECH, name)):
         if not file.startswith(("golden", "audio")):
             shutil.copy(os.path.join(SPEECH, name, file), folder)
-    added = [{"id": i, "content": f"<{i}>", "special": False, "normalized": False, "lstrip": False,
+    added = [{"id": i, "content": word(i), "special": False, "normalized": False, "lstrip": False,
               "rstrip": False, "single_word": False} for i in range(vocab)]
     tokenizer = {"added_tokens": added, "pre_tokenizer": None, "decoder": None, "normalizer": None,
                  "post_processor": None,
-                 "model": {"type": "BPE", "vocab": {f"<{i}>": i for i in range(vocab)}, "merges": []}}
+                 "model": {"type": "BPE", "vocab": {word(i): i for i in range(vocab)}, "merges": []}}
     with open(os.path.join(folder, "tokenizer.json"), "w", encoding="utf-8") as file:
         json.dump(tokenizer, file)
     return folder
@@ -119,6 +120,40 @@ class Transcribe(Cli):
                        struct.pack("<I", len(data)) + data)
             file.flush()
             self.assertEqual(self.json(self.moonshine, file.name)["segments"], [])
+
+    def raw(self, name="moonshine", number=0):
+        """The samples of a recording, without its header."""
+        with open(self.wav(name, number), "rb") as file:
+            return file.read()[44:]
+
+    def test_samples_without_a_header_are_those_of_the_file(self):
+        file = self.ok("transcribe", self.moonshine, self.wav("moonshine", 1), *CPU).out
+        raw = self.raw(number=1)
+        ask = ["transcribe", self.moonshine, "-", *CPU, "--input-format"]
+        self.assertEqual(self.ok(*ask, "s16le", text=raw).out, file)
+        samples = struct.unpack(f"<{len(raw) // 2}h", raw)
+        floats = struct.pack(f"<{2 * len(samples)}f", *(one / 32768 for one in samples for _ in range(2)))
+        self.assertEqual(self.ok(*ask, "f32le", "--channels", "2", text=floats).out, file)
+        self.assertRegex(self.ok(*ask, "s16le", "--rate", "8000", text=raw).out, f"^{WORDS}\n$")
+
+    def test_a_text_is_written_while_the_samples_come(self):
+        process = subprocess.Popen([program.PROGRAM, "transcribe", self.moonshine, "-", "--input-format", "s16le", *CPU],
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        process.stdin.write(self.raw(number=1) + bytes(32000))
+        process.stdin.flush()
+        first = os.read(process.stdout.fileno(), 10)
+        self.assertRegex(first.decode(), "^<[0-9]+")
+        rest, _ = process.communicate(self.raw(), timeout=60)
+        self.assertEqual(process.returncode, 0)
+        self.assertRegex((first + rest).decode(), f"^{WORDS}\n$")
+
+    def test_samples_that_are_none_say_so(self):
+        ask = ["transcribe", self.moonshine, "-", *CPU, "--input-format"]
+        self.refused(3, "middle of a sample", *ask, "s16le", text=bytes(321))
+        self.refused(3, "Sample 0 of the sound is nan", *ask, "f32le", text=b"\x00\x00\xc0\x7f" * 100)
+        self.refused(2, "--input-format", *ask, "s16be")
+        self.refused(2, "is for standard input", "transcribe", self.moonshine, self.wav("moonshine"), *CPU,
+                     "--input-format", "s16le")
 
     def test_what_is_no_sound_is_refused_before_the_model_is_looked_at(self):
         self.refused(3, ["nothing.wav", "No such file"], "transcribe", self.moonshine, "nothing.wav", *CPU)

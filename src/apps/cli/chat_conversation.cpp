@@ -93,6 +93,18 @@ Question Conversation::take_back() {
   return question;
 }
 
+bool Conversation::forget_oldest() {
+  const auto is_question = [](const Json& message) { return text_of(message, "role") == "user"; };
+  const auto first = std::ranges::find_if(messages_, is_question);
+  if (first == messages_.end()) return false;
+  const auto next = std::find_if(first + 1, messages_.end(), is_question);
+  if (next == messages_.end()) return false;
+  const auto images = images_.begin() + (first - messages_.begin());
+  images_.erase(images, images + (next - first));
+  messages_.erase(first, next);
+  return true;
+}
+
 std::vector<ImageRef> Conversation::images() const {
   std::vector<ImageRef> out;
   for (const auto& of_message : images_) {

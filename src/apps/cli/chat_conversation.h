@@ -36,6 +36,8 @@ class Conversation {
   void answer(std::string text);
   /// Drops the last exchange and returns its question; without a text when there is none.
   Question take_back();
+  /// Drops the oldest question with what was said to it; false where there is none but the last.
+  bool forget_oldest();
   size_t messages() const { return messages_.size(); }
   /// Those of all messages, in order.
   std::vector<ImageRef> images() const;

@@ -23,6 +23,7 @@ void add_chat(App& app, Action& action);
 void add_describe(App& app, Action& action);
 void add_transcribe(App& app, Action& action);
 void add_speak(App& app, Action& action);
+void add_talk(App& app, Action& action);
 void add_serve(App& app, Action& action);
 void add_ps(App& app, Action& action);
 void add_mcp(App& app, Action& action);

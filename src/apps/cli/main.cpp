@@ -62,6 +62,7 @@ int run(int argc, char** argv) {
   add_describe(app, action);
   add_transcribe(app, action);
   add_speak(app, action);
+  add_talk(app, action);
   add_serve(app, action);
   add_ps(app, action);
   add_mcp(app, action);

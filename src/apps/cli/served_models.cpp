@@ -3,6 +3,7 @@
 #include <set>
 
 #include "apps/cli/service_sources.h"
+#include "apps/cli/speaker.h"
 #include "engine/memory.h"
 
 namespace tokamak::cli {
@@ -100,12 +101,14 @@ auto opener(const std::vector<ServedModel>& models) {
   };
 }
 
-serve::PoolOptions pool_options(const PoolFlags& flags, const std::vector<ServedModel>& models) {
+serve::PoolOptions pool_options(const PoolFlags& flags, const std::vector<ServedModel>& models,
+                                openai::SpeechOptions speech) {
   serve::PoolOptions options = {.limits = {.models = flags.max_loaded},
                                 .sequences = flags.sequences,
                                 .max_queue = flags.max_queue,
                                 .open = opener(models),
                                 .note = [](std::string_view text) { note(text); },
+                                .speech = std::move(speech),
                                 .unix_seconds = unix_seconds,
                                 .random = random_numbers};
   if (!flags.keep_alive.empty()) {
@@ -114,7 +117,56 @@ serve::PoolOptions pool_options(const PoolFlags& flags, const std::vector<Served
   return options;
 }
 
+/// Options for models that speak need one.
+Result<void> check_speech(const PoolFlags& flags, const std::vector<serve::PoolModel>& models,
+                          const Engine::Compiled& first) {
+  const char* const option = !flags.codec.empty()    ? "--codec"
+                             : !flags.voices.empty() ? "--voice"
+                                                     : nullptr;
+  const auto speaks = [](const serve::PoolModel& model) {
+    return std::ranges::count(model.card.capabilities, openai::kSpeechCapability) > 0;
+  };
+  if (option == nullptr || first.voice || std::ranges::any_of(models, speaks)) return {};
+  return fail(ErrorCode::kUsage, "{} is for models that speak, but none of these does.", option);
+}
+
+void add_speech_options(App& command, PoolFlags& flags) {
+  constexpr const char* kGroup = "Models that speak";
+  command
+      .add_option(
+          "--codec", flags.codec,
+          "the codec: a folder, a .nemo file, or org/name of one that was fetched; default: "
+          "the one in the model's folder or beside it")
+      ->type_name("PATH")
+      ->check(not_empty("the path of a codec"))
+      ->group(kGroup);
+  command
+      .add_option(
+          "--voice", flags.voices,
+          "a voice that requests may name (repeatable): FILE has the numbers that describe "
+          "a speaker, as for `tokamak speak`; without one any name is the model's own voice")
+      ->type_name("NAME=FILE")
+      ->check([](const std::string& text) {
+        const size_t equals = text.find('=');
+        const bool is_pair = equals != 0 && equals < text.size() - 1;
+        return is_pair ? "" : not_expected(text, "NAME=FILE");
+      })
+      ->group(kGroup);
+}
+
 }  // namespace
+
+Result<openai::SpeechOptions> speech_options(const PoolFlags& flags) {
+  openai::SpeechOptions out = {.codec = flags.codec, .voices = {}};
+  for (const std::string& text : flags.voices) {
+    const size_t equals = text.find('=');
+    TOK_TRY(std::vector<float> speaker, read_speaker_file(text.substr(equals + 1)));
+    if (!out.voices.emplace(text.substr(0, equals), std::move(speaker)).second) {
+      return fail(ErrorCode::kUsage, "Two voices are called \"{}\".", text.substr(0, equals));
+    }
+  }
+  return out;
+}
 
 void add_pool_options(App& command, PoolFlags& flags) {
   constexpr const char* kGroup = "Several models";
@@ -154,6 +206,7 @@ void add_pool_options(App& command, PoolFlags& flags) {
         return openai::read_keep_alive(Json(text)) ? "" : not_expected(text, "seconds or 5m");
       })
       ->group(kGroup);
+  add_speech_options(command, flags);
   command
       .add_option("--max-sequences", flags.sequences,
                   "answers of a model that are generated at once")
@@ -196,8 +249,9 @@ Result<std::unique_ptr<serve::ModelPool>> open_pool(const std::vector<ServedMode
                                                     const PoolFlags& flags, serve::Server& server,
                                                     serve::Trace* trace,
                                                     serve::ModelPool::Deliver deliver) {
+  TOK_TRY(openai::SpeechOptions speech, speech_options(flags));
   TOK_TRY(auto engine, ModelFlags::open(models.front().options));
-  serve::PoolOptions options = pool_options(flags, models);
+  serve::PoolOptions options = pool_options(flags, models, std::move(speech));
   options.trace = trace;
   TOK_TRY(options.limits.bytes, memory_of_all(*engine, models.front().options));
   std::vector<serve::PoolModel> all;
@@ -212,6 +266,7 @@ Result<std::unique_ptr<serve::ModelPool>> open_pool(const std::vector<ServedMode
     own.is_pinned =
         (models.size() == 1 && flags.keep_alive.empty()) || is_any_of(model.names, flags.pins);
   }
+  TOK_TRY(check_speech(flags, all, engine->compiled()));
   auto pool = std::make_unique<serve::ModelPool>(server, std::move(all), std::move(options),
                                                  std::move(deliver));
   TOK_TRY(pool->add(0, std::move(engine)));

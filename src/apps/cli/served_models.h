@@ -15,8 +15,8 @@ struct ServedModel {
 struct PoolFlags {
   uint32_t sequences = 16, max_queue = 512, max_loaded = 0;
   double megapixels = 1;
-  std::vector<std::string> aliases, pins;
-  std::string keep_alive;
+  std::vector<std::string> aliases, pins, voices;
+  std::string keep_alive, codec;
   bool preload = false;
 };
 void add_pool_options(App& command, PoolFlags& flags);
@@ -26,6 +26,10 @@ void add_pool_options(App& command, PoolFlags& flags);
 /// file. Models that are not there are fetched as for all commands. Errors: a name that two have,
 /// --pin of none, more to load at the start than may be loaded.
 Result<std::vector<ServedModel>> served_models(const ModelFlags& flags, const PoolFlags& pool);
+
+/// The voices of --voice NAME=FILE by their names, and the codec. Errors: no such file, a file that
+/// holds none, a name given twice.
+Result<openai::SpeechOptions> speech_options(const PoolFlags& flags);
 
 /// Opens the first model, or all, and looks at the files of the others: what is wrong with those is
 /// a note. `trace`: null where there is none.

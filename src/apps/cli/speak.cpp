@@ -3,9 +3,9 @@
 #include "apps/cli/command.h"
 #include "apps/cli/output_file.h"
 #include "apps/cli/service_sources.h"
+#include "apps/cli/speaker.h"
 #include "audio/encode.h"
 #include "speech/narrator.h"
-#include "speech/speaker_file.h"
 
 namespace tokamak::cli {
 namespace {
@@ -19,7 +19,7 @@ struct SpeakFlags {
   bool has_seed = false;
 };
 
-constexpr uint64_t kMaxTextBytes = uint64_t{16} << 20, kMaxVoiceBytes = uint64_t{1} << 20;
+constexpr uint64_t kMaxTextBytes = uint64_t{16} << 20;
 
 Result<std::string> text_of(const SpeakFlags& flags) {
   if (!flags.words.empty() && !flags.file.empty()) {
@@ -47,14 +47,6 @@ Result<SoundFileFormat> format_of(const SpeakFlags& flags) {
               "What to write into \"{}\" does not follow from its name; end it with .wav, .flac, "
               ".opus, .mp3 or .pcm, or give --format.",
               flags.output);
-}
-
-Result<std::vector<float>> read_voice(const std::string& path) {
-  if (path.empty()) return std::vector<float>();
-  TOK_TRY(const std::string text, read_text_file(path, kMaxVoiceBytes));
-  auto speaker = read_speaker(text);
-  if (!speaker) return Failure(speaker.error().within(path));
-  return speaker;
 }
 
 double seconds_now() {
@@ -126,7 +118,7 @@ Result<void> say(Narrator& narrator, const SpeakFlags& flags, const std::string&
 Result<void> speak(SpeakFlags flags) {
   TOK_TRY(const SoundFileFormat format, format_of(flags));
   TOK_TRY(const std::string text, text_of(flags));
-  TOK_TRY(flags.options.speaker, read_voice(flags.voice));
+  TOK_TRY(flags.options.speaker, read_speaker_file(flags.voice));
   if (flags.output != "-") TOK_TRY(check_output(flags.output));
   SamplingParams& sampling = flags.options.frames.sampling;
   sampling.seed = flags.has_seed ? flags.seed : random_numbers()() >> 1;

@@ -1,5 +1,6 @@
 #include "apps/cli/command.h"
 #include "apps/cli/output_file.h"
+#include "apps/cli/raw_sound.h"
 #include "audio/decode.h"
 #include "speech/transcriber.h"
 #include "speech/transcript_text.h"
@@ -12,6 +13,7 @@ struct TranscribeFlags {
   std::vector<std::string> files;
   std::string format = "text", output;
   TranscribeOptions options;
+  RawSoundFlags raw;
   bool no_timestamps = false, no_fallback = false;
 };
 
@@ -61,6 +63,34 @@ Result<Transcript> transcribe_one(Transcriber& transcriber, const TranscribeFlag
   return transcriber.finish();
 }
 
+/// What is said is written down while it comes: also while something is computed, since pipes hold
+/// little, and who writes into a full one loses sound.
+Result<Transcript> transcribe_stream(Transcriber& transcriber, const TranscribeFlags& flags,
+                                     RawSound& sound, LiveText& live) {
+  Samples arrived;
+  Result<void> status;
+  const auto take = [&](bool waits) -> Result<void> {
+    TOK_TRY(const Samples more, sound.read(waits));
+    arrived.insert(arrived.end(), more.begin(), more.end());
+    return {};
+  };
+  const TranscribeCallbacks callbacks = {
+      .segment = [&](const Segment& segment) { live.add(segment); },
+      .cancelled =
+          [&] {
+            if (status && !sound.has_ended()) status = take(false);
+            return interrupted() || !status || !live.status();
+          }};
+  TOK_TRY(transcriber.begin(flags.options, callbacks));
+  while (!interrupted() && !(sound.has_ended() && arrived.empty())) {
+    if (arrived.empty()) TOK_TRY(take(true));
+    const auto added = transcriber.add(std::exchange(arrived, {}));
+    TOK_TRY(status);
+    TOK_TRY(added);
+  }
+  return transcriber.finish();
+}
+
 Result<void> transcribe(TranscribeFlags flags) {
   const auto format = transcript_format(flags.format);
   if (!format) {
@@ -76,8 +106,17 @@ Result<void> transcribe(TranscribeFlags flags) {
   flags.options.fallback = !flags.no_fallback;
   // Whatever is wrong with a file shows before a model is loaded.
   std::vector<Samples> sounds;
-  for (const std::string& path : flags.files) {
-    TOK_TRY(sounds.emplace_back(), read_sound(path));
+  std::optional<RawSound> stream;
+  if (!flags.raw.format.empty()) {
+    if (flags.files != std::vector<std::string>{"-"}) {
+      return fail(ErrorCode::kUsage,
+                  "--input-format is for standard input, -, alone; a file says what it is.");
+    }
+    TOK_TRY(stream, RawSound::open(flags.raw));
+  } else {
+    for (const std::string& path : flags.files) {
+      TOK_TRY(sounds.emplace_back(), read_sound(path));
+    }
   }
   when_interrupted(OnInterrupt::kStopSoon);
   TOK_TRY(OpenOptions options, flags.model.options());
@@ -86,12 +125,15 @@ Result<void> transcribe(TranscribeFlags flags) {
   TOK_TRY(engine->tokenizer());
   TOK_TRY(Transcriber* const transcriber, engine->transcriber());
   std::string text;
-  for (size_t i = 0; i < sounds.size(); ++i) {
+  for (size_t i = 0; i < flags.files.size(); ++i) {
     const bool is_live = *format == TranscriptFormat::kText && flags.output.empty();
     if (is_live && !is_one) TOK_TRY(print(fmt::format("{}: ", flags.files[i])));
     LiveText live(is_live);
-    const auto transcript = transcribe_one(*transcriber, flags, sounds[i], live);
-    if (!transcript) return Failure(transcript.error().within(flags.files[i]));
+    const auto transcript = stream ? transcribe_stream(*transcriber, flags, *stream, live)
+                                   : transcribe_one(*transcriber, flags, sounds[i], live);
+    if (!transcript) {
+      return Failure(stream ? transcript.error() : transcript.error().within(flags.files[i]));
+    }
     TOK_TRY(live.status());
     if (is_live) {
       TOK_TRY(print("\n"));
@@ -114,7 +156,8 @@ Examples:
   tokamak transcribe openai/whisper-small talk.mp3
   tokamak transcribe path/to/model film.wav --format srt -o film.srt
   tokamak transcribe path/to/model interview.flac --language de --translate
-  ffmpeg -i film.mkv -f wav - | tokamak transcribe path/to/model -)");
+  ffmpeg -i film.mkv -f wav - | tokamak transcribe path/to/model -
+  arecord -f S16_LE -r 16000 | tokamak transcribe path/to/model - --input-format s16le)");
   auto flags = std::make_shared<TranscribeFlags>();
   flags->model.add(*command, ModelFlags::Model::kRequired);
   command->add_option("FILE", flags->files, "recordings")
@@ -136,6 +179,7 @@ Examples:
       ->check(Range(0.0, 1.0));
   command->add_option("--seed", flags->options.seed, "of what is chosen freely")
       ->capture_default_str();
+  add_raw_sound_options(*command, flags->raw, "Samples without a header");
   command->add_flag("--no-timestamps", flags->no_timestamps,
                     "without times within a window of 30 seconds (Whisper)");
   command->add_flag("--no-fallback", flags->no_fallback,

@@ -1,0 +1,77 @@
+#include "apps/cli/raw_sound.h"
+
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "apps/cli/terminal.h"
+
+namespace tokamak::cli {
+namespace {
+
+constexpr size_t kMaxBytes = 65536;
+
+}  // namespace
+
+void add_raw_sound_options(App& command, RawSoundFlags& flags, const std::string& group) {
+  command
+      .add_option("--input-format", flags.format,
+                  "standard input is samples without a header, by ffmpeg's names: u8, s16le, "
+                  "s24le, s32le, f32le")
+      ->check(OneOf({std::begin(kPcmFormatNames), std::end(kPcmFormatNames)}))
+      ->group(group);
+  command.add_option("--rate", flags.rate, "of those: samples a second")
+      ->capture_default_str()
+      ->check(Range(1000, 768'000))
+      ->group(group);
+  command.add_option("--channels", flags.channels, "of those")
+      ->capture_default_str()
+      ->check(Range(1, 32))
+      ->group(group);
+}
+
+Result<RawSound> RawSound::open(const RawSoundFlags& flags) {
+  if (stdin_is_terminal()) {
+    return fail(ErrorCode::kUsage,
+                "Standard input is a terminal, which has no sound; let a program write into it.");
+  }
+  TOK_TRY(Resampler resampler, Resampler::open({.rate = flags.rate, .channels = flags.channels}));
+  struct stat status{};
+  const bool is_file = fstat(STDIN_FILENO, &status) == 0 && S_ISREG(status.st_mode);
+  PcmReader reader(*pcm_format(flags.format), flags.channels);
+  // A file has everything at once; it is read as a microphone would give it, 20 ms each time.
+  const size_t most = is_file ? reader.moment_bytes() * flags.rate / 50 : kMaxBytes;
+  return RawSound(std::move(reader), std::move(resampler), most);
+}
+
+Result<Samples> RawSound::read(bool waits) {
+  Samples out;
+  while (!has_ended_ && out.empty() && !interrupted()) {
+    pollfd input = {.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
+    if (poll(&input, 1, waits ? -1 : 0) == 0) break;
+    if (input.revents == 0) continue;  // a signal
+    std::array<std::byte, kMaxBytes> bytes;
+    const ssize_t count = ::read(STDIN_FILENO, bytes.data(), std::min(most_, bytes.size()));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return invalid_input("Reading standard input failed: {}.", std::strerror(errno));
+    std::vector<float> samples;
+    reader_.add(std::span(bytes).first(size_t(count)), samples);
+    TOK_TRY(resampler_.add(samples, out));
+    if (count > 0) continue;
+    has_ended_ = true;
+    if (reader_.is_cut()) {
+      return invalid_input(
+          "Standard input ends in the middle of a sample: it is not what --input-format and "
+          "--channels say.");
+    }
+    TOK_TRY(resampler_.finish(out));
+  }
+  return out;
+}
+
+}  // namespace tokamak::cli

@@ -1,0 +1,13 @@
+// Where PortAudio was not there when the program was built.
+#include "apps/cli/sound_line.h"
+
+namespace tokamak::cli {
+
+Result<std::unique_ptr<SoundLine>> open_device_line(uint32_t) {
+  return fail(ErrorCode::kUnsupported,
+              "The program was built without PortAudio and knows no microphone; let other programs "
+              "have it: arecord -f S16_LE -r 16000 | tokamak talk ... --input - --output - | "
+              "aplay.");
+}
+
+}  // namespace tokamak::cli
