@@ -360,9 +360,9 @@ TEST_F(PassTest, AListOfTokensLeavesTheLogits) {
   EXPECT_EQ(run(head_argmax(), g), 0u);
   EXPECT_EQ(nodes_text(g), R"(%0: f32[T,8] = embed @tokens, @table {scale=1}
 %1: f32[T,70] = linear %0, @w
-%2: f32[T,10] = block_maxima %1
+%2: f32[T,10] = block_maxima %1, @allowed
 %3: f32[T,5] = topk_blocks %2
-%4: f32[T,141] = topk_tokens %1, %2, %3
+%4: f32[T,141] = topk_tokens %1, %2, %3, @allowed
 %5: f32[8,142], %6: u32[3] = sample_token %4, @drawn, @occurred
 return %5
 )");

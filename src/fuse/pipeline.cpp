@@ -111,6 +111,14 @@ ValueId add_node(Graph& graph, const Op& op, std::vector<ValueId> inputs) {
   return graph.nodes.back().outputs.front();
 }
 
+/// A bit for every token of the vocabulary, for each sequence.
+ValueId add_token_set(Graph& graph, const char* name, int64_t vocab) {
+  return add_value(graph, {.name = name,
+                           .shape = {token_words(vocab)},
+                           .dtype = DType::kU32,
+                           .storage = Storage::kState});
+}
+
 }  // namespace
 
 Graph with_argmax(Graph graph) {
@@ -125,14 +133,15 @@ Graph with_argmax(Graph graph) {
 
 Graph with_top_tokens(Graph graph) {
   const ValueId logits = graph.result;
-  const ValueId maxima = add_node(graph, BlockMaxima{}, {logits});
+  const ValueId allowed = add_token_set(graph, "allowed", graph.at(logits).shape[1]);
+  const ValueId maxima = add_node(graph, BlockMaxima{}, {logits, allowed});
   const ValueId blocks = add_node(graph, TopKBlocks{}, {maxima});
-  graph.result = add_node(graph, TopKTokens{}, {logits, maxima, blocks});
+  graph.result = add_node(graph, TopKTokens{}, {logits, maxima, blocks, allowed});
   return graph;
 }
 
 Graph with_list(Graph graph) {
-  const ValueId logits = graph.result;
+  const auto vocab = graph.at(graph.result).shape[1];
   graph = with_top_tokens(std::move(graph));
   const ValueId list = graph.result;
   const ValueId lists =
@@ -140,10 +149,7 @@ Graph with_list(Graph graph) {
                         .shape = {Dim{kSampledLists}, graph.at(list).shape[1] + 1},
                         .dtype = DType::kF32,
                         .storage = Storage::kState});
-  const ValueId occurred = add_value(graph, {.name = "occurred",
-                                             .shape = {occurred_words(graph.at(logits).shape[1])},
-                                             .dtype = DType::kU32,
-                                             .storage = Storage::kState});
+  const ValueId occurred = add_token_set(graph, "occurred", vocab);
   graph.result = add_node(graph, SampleToken{}, {list, lists, occurred});
   return graph;
 }

@@ -35,7 +35,9 @@ class FakeProgram : public Program {
     decode.max_tokens = 1;
     decode.kind = PhaseKind::kDecode;
     Phase sampled{.name = "sampled", .max_tokens = 1, .kind = PhaseKind::kSampled};
-    sampled.steps = {{.op = TopKTokens{}, .inputs = {decode.result}, .outputs = {result({1, 3})}}};
+    sampled.steps = {{.op = TopKTokens{}, .inputs = {decode.result}, .outputs = {result({1, 3})}},
+                     {.op = SampleToken{},
+                      .outputs = {result({kKept, 4}), {kOccurred, DType::kU32, {kVocab / 32}}}}};
     sampled.result.shape = {kKept, 4};
     Phase greedy{.name = "greedy", .max_tokens = 1, .kind = PhaseKind::kGreedy};
     greedy.result.shape = {kKept};
@@ -64,7 +66,10 @@ class FakeProgram : public Program {
     plan_.buffers.push_back(table);
   }
   const Plan& plan() const override { return plan_; }
-  Result<void> write_table(BufferId, std::span<const uint32_t>, uint64_t) override { return {}; }
+  Result<void> write_table(BufferId buffer, std::span<const uint32_t> values, uint64_t) override {
+    if (buffer == kOccurred) occurred.emplace_back(values.begin(), values.end());
+    return {};
+  }
 
   Result<void> submit(const StepRequest& request) override {
     ++submitted;
@@ -139,8 +144,10 @@ class FakeProgram : public Program {
     return ids;
   }
 
+  static constexpr BufferId kOccurred = BufferId(100);
   static constexpr uint32_t kChunk = 4, kKept = 16, kVocab = 256, kStateBytes = 32;
   std::string log;
+  std::vector<Ids> occurred;  // each time that it was told
   size_t copies = 0;
   std::set<uint32_t> insufficient;  // tokens whose lists are not enough
   std::set<uint32_t> misguessed;    // tokens in whose place the device goes on with others

@@ -22,7 +22,7 @@ std::string_view finish_name(FinishReason reason) {
 
 bool is_plain_greedy(const GenerationParams& params) {
   return params.sampling.temperature == 0 && params.sampling.repetition_penalty == 1 &&
-         !params.sampling.needs_all_logits() && !params.logprobs && !params.grammar;
+         !params.sampling.changes_scores() && !params.logprobs && !params.grammar;
 }
 
 }  // namespace tokamak

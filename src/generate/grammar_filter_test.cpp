@@ -89,6 +89,76 @@ TEST(GrammarFilter, RemovesLogitsOfWhatMayNotFollow) {
   }
 }
 
+TEST(GrammarFilter, HasAMaskOfWhatMayFollowAndOfTheEnd) {
+  const auto words = masks("root ::= \"b\"+");
+  GrammarFilter filter(words, tokenizer(), kEnd);
+  const auto first = filter.mask(40);
+  ASSERT_TRUE(first) << first.error().message;
+  EXPECT_EQ(std::vector(first->begin(), first->end()), (Ids{1u << 1, 0}));
+  EXPECT_FALSE(filter.has_mask()) << "none is kept for a text that begins";
+  filter.push(1);
+  EXPECT_FALSE(filter.has_mask());
+  const auto second = filter.mask(7);
+  ASSERT_TRUE(second) << second.error().message;
+  EXPECT_EQ(std::vector(second->begin(), second->end()), (Ids{1u << 1 | 1u << 6}));
+  EXPECT_TRUE(filter.has_mask());
+  const auto without_end = filter.mask(6);
+  ASSERT_TRUE(without_end) << without_end.error().message;
+  EXPECT_EQ(std::vector(without_end->begin(), without_end->end()), (Ids{1u << 1}));
+}
+
+/// Bytes and what is merged of them: " a", "ab", "abc".
+const Tokenizer& merging() {
+  static const Tokenizer made = [] {
+    auto read = Tokenizer::from_json(
+        "{\"model\": {\"type\": \"BPE\", \"merges\": [\"\u0120 a\", \"a b\", \"ab c\"], \"vocab\": "
+        "{\"a\": 0, \"b\": 1, \"c\": 2, \"\u00c3\": 3, \"\u00a9\": 4, \"\u0120\": 5, \"\u0120a\": "
+        "6, \"ab\": 7, \"abc\": 8}}, \"decoder\": {\"type\": \"ByteLevel\"}, \"pre_tokenizer\": "
+        "{\"type\": \"ByteLevel\", \"add_prefix_space\": false, \"use_regex\": true}}");
+    EXPECT_TRUE(read) << read.error().message;
+    return *std::move(read);
+  }();
+  return made;
+}
+
+TEST(GrammarFilter, ForcesWhatTheGrammarLeavesNoChoiceFor) {
+  const auto choice = masks("root ::= \"a\" | \"b\"", merging());
+  EXPECT_EQ(GrammarFilter(choice, merging(), {}).forced(), Ids{});
+  const auto text = masks("root ::= \"ab\\u00e9 a\" [ab] \"bb\"", merging());
+  GrammarFilter filter(text, merging(), {});
+  const Ids begin = filter.forced();
+  EXPECT_EQ(begin, (Ids{7, 3, 4, 6}));
+  for (const uint32_t id : begin) filter.push(id);
+  EXPECT_EQ(filter.forced(), Ids{}) << "a or b";
+  filter.push(1);
+  EXPECT_EQ(filter.forced(), (Ids{1, 1}));
+  filter.push(1);
+  filter.push(1);
+  EXPECT_TRUE(filter.is_finished());
+  EXPECT_EQ(filter.forced(), Ids{});
+}
+
+TEST(GrammarFilter, LeavesAnOpenEndToALongerToken) {
+  const auto open = masks("root ::= \"bab\" [ac]", merging());
+  EXPECT_EQ(GrammarFilter(open, merging(), {}).forced(), (Ids{1})) << "then ab and a, or abc";
+  const auto closed = masks("root ::= \"bab\" [ab]", merging());
+  EXPECT_EQ(GrammarFilter(closed, merging(), {}).forced(), (Ids{1, 7}));
+  const auto ends = masks("root ::= \"bab\" \"c\"?", merging());
+  EXPECT_EQ(GrammarFilter(ends, merging(), {}).forced(), (Ids{1}));
+}
+
+TEST(GrammarFilter, ForcesNothingWhereATokenWouldReachIntoTheTextBefore) {
+  const auto text = masks("root ::= \"a\"? \"b\" \"c\"", merging());
+  GrammarFilter filter(text, merging(), {});
+  filter.push(0);
+  EXPECT_EQ(filter.forced(), Ids{}) << "ab would be one token";
+  filter.push(1);
+  EXPECT_EQ(filter.forced(), Ids{}) << "so would abc";
+  GrammarFilter other(text, merging(), {});
+  other.push(1);
+  EXPECT_EQ(other.forced(), (Ids{2}));
+}
+
 TEST(GrammarFilter, SaysThatNothingCanFollow) {
   const auto unknown = masks("root ::= \"x\"");
   const std::vector<float> logits(9);

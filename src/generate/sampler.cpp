@@ -48,16 +48,13 @@ void penalize_repetition(std::span<float> scores, std::span<const uint32_t> prev
   for (const uint32_t id : ids) scores[id] = penalized(scores[id], penalty);
 }
 
-/// OpenAI's: count * frequency + (count > 0) * presence, off the score of what was generated.
 void penalize_presence(std::span<float> scores, std::span<const uint32_t> generated,
                        const SamplingParams& params) {
   std::vector<uint32_t> ids(generated.begin(), generated.end());
   std::ranges::sort(ids);
   for (auto first = ids.begin(); first != ids.end();) {
     const auto last = std::upper_bound(first, ids.end(), *first);
-    const double penalty =
-        params.presence_penalty + params.frequency_penalty * double(last - first);
-    scores[*first] = float(double(scores[*first]) - penalty);
+    scores[*first] = less_presence(scores[*first], uint32_t(last - first), params);
     first = last;
   }
 }
@@ -128,6 +125,11 @@ Result<Pool> surviving(std::span<const float> logits, std::span<const uint32_t> 
 
 }  // namespace
 
+float less_presence(float score, uint32_t count, const SamplingParams& params) {
+  const double penalty = params.presence_penalty + params.frequency_penalty * double(count);
+  return float(double(score) - penalty);
+}
+
 Result<void> SamplingParams::validate() const {
   // Written so that NaN fails too.
   if (!(temperature >= 0 && temperature <= 1e6)) {
@@ -158,7 +160,7 @@ Result<void> SamplingParams::validate() const {
   return {};
 }
 
-bool SamplingParams::needs_all_logits() const {
+bool SamplingParams::changes_scores() const {
   return presence_penalty != 0 || frequency_penalty != 0 || !logit_bias.empty() || min_tokens > 0;
 }
 
@@ -221,11 +223,12 @@ Result<uint32_t> Sampler::next(std::span<const float> logits,
 }
 
 std::optional<uint32_t> Sampler::next_of_list(std::span<const float> list,
-                                              std::span<const uint32_t> previous_ids,
+                                              std::span<const uint32_t> previous_ids, uint64_t step,
                                               const TokenTest& allows) {
   uint64_t state = state_;
   const double drawn = params_.temperature == 0 ? 0 : uniform_from(state);
-  const std::optional<uint32_t> id = token_of_list(list, previous_ids, params_, drawn, allows);
+  const std::optional<uint32_t> id =
+      token_of_list(list, previous_ids, params_, step, drawn, allows);
   if (id) state_ = state;
   return id;
 }

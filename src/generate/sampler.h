@@ -28,18 +28,22 @@ struct SamplingParams {
   double repetition_penalty = 1.0;  // 1: off; above 1 makes tokens that occurred less likely
   std::optional<uint64_t> seed;     // unset: an Engine takes a new one each time, others take 0
 
-  // Any of these needs all logits of every step: a list of the most probable tokens says nothing.
   double presence_penalty = 0.0;   // off the scores of tokens that were generated
   double frequency_penalty = 0.0;  // the same, for every time
   std::vector<std::pair<uint32_t, float>> logit_bias = {};  // by token; added before all else
   uint32_t min_tokens = 0;              // until that many are generated, none of late_ids comes,
   std::vector<uint32_t> late_ids = {};  // where any other token can
 
-  bool needs_all_logits() const;
+  /// Whether one of the last four does something.
+  bool changes_scores() const;
 
   /// An error names the parameter, its value and the allowed range.
   Result<void> validate() const;
 };
+
+/// The score of a token that was generated `count` times, at least once. OpenAI's rule: less
+/// count * frequency + presence.
+float less_presence(float score, uint32_t count, const SamplingParams& params);
 
 /// The tokens that may follow and their probabilities, which sum to 1; ids ascend.
 struct Candidates {
@@ -76,9 +80,10 @@ class Sampler {
 
   /// The same token from a list that the device made of these logits, by inverse_temperature() of
   /// token_list.h; none where the list cannot tell: next() has to say, and nothing was drawn.
-  /// `allows`: where given, other tokens are as if their logits were -infinity.
+  /// `step`: as for next(). `allows`: where given, other tokens are as if their logits were
+  /// -infinity.
   std::optional<uint32_t> next_of_list(std::span<const float> list,
-                                       std::span<const uint32_t> previous_ids,
+                                       std::span<const uint32_t> previous_ids, uint64_t step,
                                        const TokenTest& allows = {});
 
   const SamplingParams& params() const { return params_; }

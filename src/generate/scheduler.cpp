@@ -140,7 +140,7 @@ Result<RequestId> Scheduler::add(Request request) {
   own.text.generation().prompt_tokens = own.ids.size();
   const GenerationParams& params = own.request.params;
   own.needs_logits = params.max_tokens == 0 || own.request.logits;
-  own.reads_logits = params.logprobs || !can_take_lists(params.sampling, params.grammar != nullptr);
+  own.reads_logits = params.logprobs || !can_take_lists(params.sampling);
   return id;
 }
 
@@ -268,6 +268,8 @@ void Scheduler::forget_steps(Sequence& sequence) {
   sequence.copied.reset();
   ++sequence.version;
   sequence.under_way = 0;
+  sequence.mask.clear();
+  sequence.knows_occurred = false;
 }
 
 void Scheduler::take_slot(Sequence& sequence) {

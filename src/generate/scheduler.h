@@ -136,8 +136,7 @@ class Scheduler {
   // Steps.
   Result<void> submit_next();
   Result<void> submit_prefill();
-  /// Most tokens of prompts in the next step over prompts.
-  uint32_t prefill_tokens() const;
+  uint32_t prefill_tokens() const;  // most of them in the next step over prompts
   /// How many tokens of its prompt the next step takes, which has `taken` of its budget; 0: none.
   /// `checkpoint`: of next_checkpoint().
   uint32_t step_tokens(const Sequence& sequence, uint32_t checkpoint, uint32_t budget,
@@ -161,6 +160,9 @@ class Scheduler {
   Result<bool> submit_verify(std::span<Sequence* const> chosen);
   /// Whether the device should not run on, since a step that verifies is worth more.
   bool waits_to_verify(const UnderWay& last);
+  /// What its next token is chosen by; tells the device which may follow and which have occurred.
+  Result<SamplingRule> rule_for(Sequence& sequence, const Phase& phase);
+  void choose_steps_of_runs();  // whether those that grammars force go token by token
   /// Its results arrive in take_results().
   Result<void> submit(std::shared_ptr<UnderWay> step, StepRequest request);
   Result<void> submit(UnderWay step, std::vector<Slot> slots, std::vector<uint32_t> ids,
@@ -168,8 +170,7 @@ class Scheduler {
                       std::span<const BufferCopy> copies = {});
   /// How many steps more the device may make of it on tokens that it chose itself.
   uint32_t room_ahead(const Sequence& sequence) const;
-  /// How many steps of one phase may be under way.
-  uint32_t max_steps_ahead() const;
+  uint32_t max_steps_ahead() const;  // of one phase that may be under way
   uint32_t tokens_left(const Sequence& sequence) const;
 
   // Results.
@@ -184,9 +185,13 @@ class Scheduler {
                          std::span<const float> list, std::optional<uint32_t> chosen);
   void take_logits(Sequence& sequence, std::span<const float> logits,
                    std::optional<uint32_t> guess);
-  /// `guess`: what the device has gone on with; where that is another one, it has for nothing.
+  /// Takes a token, and what the grammar forces after it. `guess`: what the device has gone on
+  /// with; where that is another one, it has for nothing.
   void take_token(Sequence& sequence, uint32_t id, const Logprobs* logprobs,
                   std::optional<uint32_t> guess);
+  /// False where the text ends.
+  bool append_token(Sequence& sequence, uint32_t id, const Logprobs* logprobs);
+  bool take_run(Sequence& sequence);
   void finish(Sequence& sequence, std::optional<Error> error = std::nullopt);
   void end_overdue();
   Result<void> recover(const Error& loss);

@@ -71,7 +71,7 @@ void Scheduler::begin_after(Sequence& sequence, uint32_t shared) {
 }
 
 uint32_t Scheduler::next_checkpoint(const Sequence& sequence) const {
-  if (!uses_checkpoints_) return 0;
+  if (!uses_checkpoints_ || sequence.has_run()) return 0;
   const auto last = uint32_t(sequence.ids.size() - 1) / kPageTokens * kPageTokens;
   for (uint32_t end : {std::min(sequence.branch, last), last}) {
     while (!sequence.places.can_part(end)) end -= kPageTokens;

@@ -107,6 +107,7 @@ Result<void> Scheduler::take_row(const UnderWay& step, uint32_t number, size_t r
                 step.rows[row].guess);
     return {};
   }
+  if (step.rows[row].is_known) return {};
   const Phase& phase = program_->plan().phases[step.phase];
   const size_t size = row_size(phase.result);
   const std::span<const float> own = values.subspan((number * phase.max_tokens + row) * size, size);
@@ -136,17 +137,19 @@ Result<void> Scheduler::take_list(const UnderWay& step, uint32_t number, size_t 
                                   std::span<const float> list, std::optional<uint32_t> chosen) {
   Sequence& sequence = *step.rows[row].sequence;
   if (sequence.under_way > 0 && sequence.wants_logits()) return {};
-  GrammarFilter* filter = sequence.text.filter();
+  GrammarFilter* filter = sequence.is_masked ? nullptr : sequence.text.filter();
+  const uint64_t generated = sequence.text.generation().ids.size();
   std::optional<uint32_t> id;
   if (filter == nullptr) {
-    id = sequence.sampler.next_of_list(list, sequence.previous_ids());
+    id = sequence.sampler.next_of_list(list, sequence.previous_ids(), generated);
   } else {
-    id = sequence.sampler.next_of_list(list, sequence.previous_ids(),
+    id = sequence.sampler.next_of_list(list, sequence.previous_ids(), generated,
                                        [&](uint32_t other) { return filter->allows(other); });
     if (!filter->is_sure()) id.reset();
   }
   if (!id) {
-    sequence.lists.was_not_enough();
+    // A list of all tokens was made in the place of a mask's.
+    if (filter == nullptr) sequence.lists.was_not_enough();
     sequence.needs_logits = true;
     const bool is_last = step.kind == StepKind::kSampled && number + 1 == step.steps &&
                          std::ranges::all_of(under_way_, [](const auto& one) {
@@ -158,8 +161,10 @@ Result<void> Scheduler::take_list(const UnderWay& step, uint32_t number, size_t 
   }
   sequence.lists.was_enough();
   ++stats_.listed_tokens;
+  const bool is_verified = step.kind == StepKind::kVerify;
+  if (id != chosen || is_verified) sequence.knows_occurred = false;
   stats_.accepted_tokens += step.rows[row].guess == *id ? 1 : 0;
-  const bool goes_on = step.kind == StepKind::kVerify ? chosen.has_value() : sequence.under_way > 0;
+  const bool goes_on = is_verified ? chosen.has_value() : sequence.under_way > 0;
   take_token(sequence, *id, nullptr,
              goes_on ? std::optional(chosen.value_or(kNoToken)) : std::nullopt);
   return {};
@@ -173,6 +178,14 @@ void Scheduler::take_logits(Sequence& sequence, std::span<const float> logits,
     sequence.request.logits(logits);
   }
   if (params.max_tokens == 0) return finish(sequence);
+  const bool begins = sequence.text.generation().ids.empty();
+  if (begins && (!take_run(sequence) || sequence.left() > 0)) return;
+  if (!sequence.forced_logprobs.empty()) {
+    const uint32_t id = sequence.forced_logprobs.front();
+    sequence.forced_logprobs.pop_front();
+    const auto own = logprobs(logits, id, params.top_logprobs);
+    return own ? take_token(sequence, id, &*own, std::nullopt) : finish(sequence, own.error());
+  }
   std::span<const float> allowed = logits;
   if (GrammarFilter* filter = sequence.text.filter()) {
     const auto filtered = filter->allowed(logits);
@@ -191,6 +204,12 @@ void Scheduler::take_logits(Sequence& sequence, std::span<const float> logits,
 
 void Scheduler::take_token(Sequence& sequence, uint32_t id, const Logprobs* logprobs,
                            std::optional<uint32_t> guess) {
+  if (!append_token(sequence, id, logprobs)) return;
+  if (guess && *guess != id) take_back_steps(sequence);
+  take_run(sequence);
+}
+
+bool Scheduler::append_token(Sequence& sequence, uint32_t id, const Logprobs* logprobs) {
   ++stats_.decoded_tokens;
   const double now = clock_();
   const bool is_first = sequence.text.generation().ids.empty();
@@ -200,12 +219,13 @@ void Scheduler::take_token(Sequence& sequence, uint32_t id, const Logprobs* logp
   }
   sequence.last_token = now;
   sequence.add_id(id);
-  if (!sequence.text.take(id, logprobs)) return finish(sequence);
-  if (sequence.ids.size() > options_.context) {
+  bool goes_on = sequence.text.take(id, logprobs);
+  if (goes_on && sequence.ids.size() > options_.context) {
     sequence.text.end_for(FinishReason::kContextFull);
-    return finish(sequence);
+    goes_on = false;
   }
-  if (guess && *guess != id) take_back_steps(sequence);
+  if (!goes_on) finish(sequence);
+  return goes_on;
 }
 
 }  // namespace tokamak

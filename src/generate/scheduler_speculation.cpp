@@ -24,6 +24,8 @@ std::vector<DraftChance> Scheduler::draft_chances(std::span<Sequence* const> seq
     DraftChance& chance = chances.emplace_back();
     // All logits of every row would have to be read, of wrong guesses, too.
     const bool is_dear = sequence->reads_logits && options_.speculation.adapts;
+    // A grammar's runs are known without a guess, and its choices need a mask for every row.
+    if (sequence->text.filter() != nullptr) continue;
     const uint32_t room = draft_room(*sequence);
     if (is_dear || sequence->needs_logits || room == 0) continue;
     chance.lag = sequence->under_way;
@@ -53,6 +55,7 @@ bool Scheduler::waits_to_verify(const UnderWay& last) {
 
 Result<bool> Scheduler::submit_verify(std::span<Sequence* const> chosen) {
   if (verify_rows_ == 0 || chosen.size() > verify_rows_) return false;
+  if (std::ranges::any_of(chosen, [](const Sequence* one) { return one->left() > 1; })) return false;
   const std::vector<DraftChance> chances = draft_chances(chosen);
   const uint32_t most = speculation_.most_drafted(chances, verify_rows_);
   speculation_.decided(most > 0);
@@ -72,6 +75,7 @@ Result<bool> Scheduler::submit_verify(std::span<Sequence* const> chosen) {
     SamplingRule rule =
         sampling_rule(sequence.request.params.sampling, sequence.sampler.random_state());
     rule.repetition_penalty = 1;  // the host applies it
+    sequence.is_masked = false;
     slots.push_back({.count = 1 + count,
                      .position = sequence.position,
                      .length = uint32_t(sequence.ids.size()),

@@ -1,6 +1,7 @@
 // What a scheduler knows of a sequence and of a step under way; for scheduler*.cpp.
 #pragma once
 #include <algorithm>
+#include <deque>
 
 #include "generate/list_trust.h"
 #include "generate/scheduler.h"
@@ -36,9 +37,16 @@ struct Scheduler::Sequence {
     return known - std::min(known, position);
   }
   /// Whether the next step decodes.
-  bool is_ready() const { return slot && left() == 1 && under_way == 0 && !is_held; }
-  bool reads_prompt() const { return slot && left() > 1 && !is_held; }
+  bool is_ready() const { return slot && (left() == 1 || steps_run) && under_way == 0 && !is_held; }
+  bool reads_prompt() const { return slot && left() > 1 && !steps_run && !is_held; }
+  /// Whether a grammar has forced all tokens that no step has run yet, but the first.
+  bool has_run() const { return left() > 1 && left() <= run + 1; }
   bool wants_logits() const { return reads_logits || needs_logits; }
+  /// While the device works: the mask that the step had to do without, which is kept.
+  void make_mask(size_t vocab) {
+    GrammarFilter* filter = text.filter();
+    if (filter != nullptr && !is_masked && !wants_logits()) (void)filter->mask(vocab);
+  }
   /// Tokens that the device has fed and that are the sequence's whatever it chose after them.
   uint32_t certain() const { return std::min(position, uint32_t(ids.size()) - 1); }
 
@@ -64,13 +72,19 @@ struct Scheduler::Sequence {
     uint32_t number, position;
   };
   std::optional<Copied> copied;
-  StepLog steps;              // those of its prompt, and of what it shares
-  uint32_t again = 0;         // tokens that run once more, in the steps in which they have run
-  uint32_t under_way = 0;     // steps with a row of it that were not taken yet
-  uint64_t version = 0;       // of its place: steps of an older one count no more
-  bool is_long = false;       // which part of a rotary table its keys were turned by
-  bool reads_logits = false;  // a list tells nothing of it
-  bool needs_logits = false;  // the last list was not enough, or none is made
+  StepLog steps;                // those of its prompt, and of what it shares
+  uint32_t again = 0;           // tokens that run once more, in the steps in which they have run
+  uint32_t under_way = 0;       // steps with a row of it that were not taken yet
+  uint64_t version = 0;         // of its place: steps of an older one count no more
+  bool is_long = false;         // which part of a rotary table its keys were turned by
+  bool reads_logits = false;    // a list tells nothing of it
+  bool needs_logits = false;    // the last list was not enough, or none is made
+  bool is_masked = false;       // the device knew in the step under way which tokens may follow
+  bool knows_occurred = false;  // the device, which tokens have, for its penalty
+  std::vector<uint32_t> mask;   // as the slot has it on the device; empty: another's
+  uint32_t run = 0;             // tokens that the grammar forced, the last of the ids
+  std::deque<uint32_t> forced_logprobs;  // forced ones whose log-probabilities are to be read
+  bool steps_run = false;                // its run goes token by token, beside others
   bool is_finished = false, is_cancelled = false, is_held = false;
   double started = 0, first_token = 0, last_token = 0;  // seconds
   std::optional<double> admitted;                       // the first time
@@ -82,6 +96,7 @@ struct Scheduler::Row {
   RequestId id = {};
   uint64_t version = 0;
   std::optional<uint32_t> guess = {};  // the row after it has this token
+  bool is_known = false;  // the token after it: its results are not read
 };
 
 enum class StepKind : uint8_t {

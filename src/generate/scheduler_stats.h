@@ -12,6 +12,7 @@ struct SchedulerStats {
   uint64_t prefill_tokens = 0;            // that ran
   uint64_t cached_tokens = 0;             // of prompts, that did not
   uint64_t decoded_tokens = 0;            // that were taken
+  uint64_t forced_tokens = 0;             // of them, those that a grammar left no choice for
   uint64_t listed_tokens = 0;             // of those, drawn from a list of the device
   uint64_t discarded_tokens = 0;          // that the device made ahead for nothing
   uint64_t drafts = 0, drafted_tokens = 0, accepted_tokens = 0;  // that were verified; came true

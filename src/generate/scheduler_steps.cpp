@@ -21,6 +21,7 @@ constexpr uint32_t kMaxStepsAheadAlone = 16;
 Result<void> Scheduler::submit_next() {
   if (under_way_.size() >= kMaxUnderWay) return {};
   TOK_TRY(admit());
+  choose_steps_of_runs();
   const auto any = [&](auto test) {
     return std::ranges::any_of(sequences_, [&](const auto& one) { return test(*one); });
   };
@@ -165,35 +166,42 @@ Result<void> Scheduler::submit_decode() {
     TOK_TRY(const bool has_pages, reserve_before_others(*sequence, sequence->position + 1));
     if (!has_pages) continue;
     chosen.push_back(sequence.get());
-    is_greedy = is_greedy && is_plain_greedy(sequence->request.params) && !sequence->wants_logits();
+    is_greedy = is_greedy && (sequence->left() > 1 || (is_plain_greedy(sequence->request.params) &&
+                                                       !sequence->wants_logits()));
   }
   std::erase_if(chosen, [](const Sequence* one) { return !one->is_ready(); });  // preempted
   if (chosen.empty()) return {};
   for (Sequence* sequence : chosen) {
-    if (is_greedy || sequence->lists.wants_list()) continue;
+    if (is_greedy || sequence->left() > 1 || sequence->lists.wants_list()) continue;
     sequence->lists.made_no_list();
     sequence->needs_logits = true;
   }
   TOK_TRY(const bool verifies, submit_verify(chosen));
   if (verifies) return {};
-  if (chosen.size() == 1 && chosen[0]->wants_logits()) return submit_for_logits(*chosen[0]);
+  if (chosen.size() == 1 && chosen[0]->left() == 1 && chosen[0]->wants_logits()) {
+    return submit_for_logits(*chosen[0]);
+  }
   UnderWay step;
   step.kind = is_greedy ? StepKind::kGreedy : StepKind::kSampled;
   step.phase = plan.phase_for(chosen.size(), is_greedy ? PhaseKind::kGreedy : PhaseKind::kSampled);
   std::vector<Slot> slots;
   std::vector<uint32_t> ids;
   for (Sequence* sequence : chosen) {
-    SamplingRule rule =
-        sampling_rule(sequence->request.params.sampling, sequence->sampler.random_state());
-    rule.repetition_penalty = 1;  // the host applies it: the device is not told what has occurred
+    SamplingRule rule;
+    if (!is_greedy) {
+      TOK_TRY(rule, rule_for(*sequence, plan.phases[step.phase]));
+    }
     slots.push_back({.position = sequence->position,
                      .length = uint32_t(sequence->ids.size()),
                      .index = *sequence->slot,
                      .rule = rule,
                      .rotary_shift = sequence->rotary_shift(),
                      .adapter = sequence->request.adapter});
-    ids.push_back(sequence->ids.back());
-    step.rows.push_back({sequence, sequence->id, sequence->version});
+    ids.push_back(sequence->ids[sequence->position]);
+    step.rows.push_back({.sequence = sequence,
+                         .id = sequence->id,
+                         .version = sequence->version,
+                         .is_known = sequence->left() > 1});
   }
   step.members = step.rows;
   if (slots.size() == 1) step.phase = plan.phase_at(step.phase, slots[0].position);
@@ -202,9 +210,11 @@ Result<void> Scheduler::submit_decode() {
   TOK_TRY(submit(std::move(step), std::move(slots), std::move(ids), {}, {}, copies));
   const std::shared_ptr<const UnderWay> submitted = under_way_.back();
   for (size_t row = 0; row < chosen.size(); ++row) {
-    if (!is_greedy && chosen[row]->wants_logits()) {
+    if (is_greedy || submitted->rows[row].is_known) continue;
+    if (chosen[row]->wants_logits()) {
       TOK_TRY(submit_logits(*submitted, row));
     }
+    chosen[row]->make_mask(options_.vocab);
   }
   return {};
 }
@@ -220,7 +230,6 @@ uint32_t Scheduler::room_ahead(const Sequence& sequence) const {
   const bool can_go_back = !is_recurrent_ || (is_alone_ && uses_checkpoints_);
   const bool is_guessed = can_go_back && !sequence.wants_logits() &&
                           sequence.lists.lets_device_go_on() && !sequence.request.params.grammar &&
-                          sequence.request.params.sampling.repetition_penalty == 1 &&
                           can_guess(sequence.request.params.sampling);
   if (sequence.is_held || (!is_greedy && !is_guessed)) return 0;
   const auto above = [](uint32_t most, uint32_t taken) { return most - std::min(most, taken); };

@@ -91,6 +91,21 @@ TEST(OneSequence, RunsAheadAndTakesBackWhatTheDeviceGuessedWrongly) {
   }
 }
 
+TEST(OneSequence, TellsTheDeviceWhatHasOccurredWhereThatIsPenalized) {
+  FakeProgram program;
+  program.misguessed = {8};
+  SamplingParams penalized = kDrawn;
+  penalized.repetition_penalty = 1.1;
+  OneSequence one(program);
+  EXPECT_EQ(one.generate({5}, 20, kDrawn).ids, count_up(6, 20));
+  EXPECT_TRUE(program.occurred.empty());
+  EXPECT_EQ(one.generate({5}, 20, penalized).ids, count_up(6, 20));
+  ASSERT_EQ(program.occurred.size(), 2u) << "once more after a wrong guess";
+  EXPECT_EQ(program.occurred[0], (Ids{1u << 5, 0, 0, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(program.occurred[1], (Ids{0xF << 5, 0, 0, 0, 0, 0, 0, 0}));
+  EXPECT_NE(program.log.find(" 108@3 "), std::string::npos) << "it runs ahead: " << program.log;
+}
+
 TEST(OneSequence, SubmitsAsManyStepsTogetherAsItRunsAhead) {
   for (const SamplingParams& sampling : {kDrawn, kGreedy}) {
     FakeProgram program;

@@ -15,6 +15,9 @@ constexpr float kFarDown = -1e30f;
 /// What is known of the tokens that survive.
 struct Known {
   Pool pool;
+  double listed = 0;        // of exp(score - largest) over the list as the device made it
+  float largest = 0;        // the best score of that
+  size_t unlisted = 0;      // of the others, those that lost something by penalties and biases
   bool is_whole = false;    // no token but these survives
   float bound = 0;          // else: the others have scores of at most this
   double sum = 0;           // of exp(score - largest) over all tokens before any was removed
@@ -47,19 +50,63 @@ std::optional<Known> read_list(std::span<const float> list) {
   if (known.pool.empty() || known.sum < 0 || known.pool.front().score < kFarDown) return {};
   known.is_whole = known.pool.size() < kTopK;
   known.bound = known.pool.back().score;
+  known.largest = known.pool.front().score;
   std::ranges::sort(known.pool, {}, &Scored::id);
   return known;
 }
 
-void penalize(Pool& pool, std::span<const uint32_t> previous_ids, float penalty) {
-  std::vector<bool> occurred(pool.size());
-  for (const uint32_t id : previous_ids) {
-    const auto found = std::ranges::lower_bound(pool, id, {}, &Scored::id);
-    if (found != pool.end() && found->id == id) occurred[size_t(found - pool.begin())] = true;
+/// Calls `visit` with every different id and how often it is there.
+template <typename Visit>
+void for_each_id(std::span<const uint32_t> ids, const Visit& visit) {
+  if (ids.empty()) return;
+  std::vector<uint32_t> counts(size_t{std::ranges::max(ids)} + 1);
+  for (const uint32_t id : ids) ++counts[id];
+  for (const uint32_t id : ids) {
+    if (const uint32_t count = std::exchange(counts[id], 0)) visit(id, count);
   }
-  for (size_t i = 0; i < pool.size(); ++i) {
-    if (occurred[i]) pool[i].score = penalized(pool[i].score, penalty);
+}
+
+/// Changes the scores by what was chosen before, as Sampler does those of all tokens. False where a
+/// token that is not listed may have more then.
+bool adjust(Known& known, std::span<const uint32_t> previous_ids, uint64_t generated,
+            const SamplingParams& params) {
+  const auto listed = [&](uint32_t id) -> Scored* {
+    const auto found = std::ranges::lower_bound(known.pool, id, {}, &Scored::id);
+    if (found != known.pool.end() && found->id == id) return &*found;
+    ++known.unlisted;
+    return nullptr;
+  };
+  for (const auto& [id, bias] : params.logit_bias) {
+    Scored* token = listed(id);
+    if (token == nullptr && bias > 0 && !known.is_whole) return false;
+    if (token != nullptr) token->score += bias;
   }
+  if (params.repetition_penalty != 1) {
+    if (params.repetition_penalty < 1 && !known.is_whole) return false;
+    for_each_id(previous_ids, [&](uint32_t id, uint32_t) {
+      if (Scored* token = listed(id)) {
+        token->score = penalized(token->score, float(params.repetition_penalty));
+      }
+    });
+  }
+  if (params.presence_penalty != 0 || params.frequency_penalty != 0) {
+    if (std::min(params.presence_penalty, params.frequency_penalty) < 0 && !known.is_whole) {
+      return false;
+    }
+    const auto own = previous_ids.last(size_t(std::min<uint64_t>(generated, previous_ids.size())));
+    for_each_id(own, [&](uint32_t id, uint32_t count) {
+      if (Scored* token = listed(id)) {
+        token->score = less_presence(token->score, count, params);
+      }
+    });
+  }
+  if (generated < params.min_tokens) {
+    known.unlisted += params.late_ids.size();
+    std::erase_if(known.pool, [&](const Scored& token) {
+      return std::ranges::find(params.late_ids, token.id) != params.late_ids.end();
+    });
+  }
+  return !known.pool.empty();
 }
 
 bool divide(Known& known, double temperature) {
@@ -73,6 +120,21 @@ bool divide(Known& known, double temperature) {
   // to some 30 below), and of sums in three levels.
   known.slack = (std::abs(double(best / temperature_divisor(temperature))) + 160) * 0x1p-23 + 1e-6;
   return true;
+}
+
+/// After divide(), where scores were adjusted: the sum that the tokens have now. The others have
+/// what the device has added up beside the list, or, those that lost something, less.
+void correct_sum(Known& known, double temperature) {
+  const double divisor = double(temperature_divisor(temperature));
+  const float best = largest_score(known.pool);
+  const double scale = std::exp(double(known.largest) / divisor - double(best));
+  const double others = std::max(known.sum - known.listed, 0.0) * scale;
+  const double most = std::exp(double(known.bound) - double(best)) * double(known.unlisted);
+  double own = 0;
+  for (uint32_t i = 0; i < known.pool.size(); ++i) own += known.weight(i, best);
+  const double sum = others + own;
+  known.slack = (known.slack * known.sum * scale + std::min(others, most)) / sum + known.slack;
+  known.sum = sum;
 }
 
 bool top_k(Known& known, uint32_t k) {
@@ -134,19 +196,23 @@ std::optional<uint32_t> draw(const Known& known, double drawn) {
 }  // namespace
 
 bool can_take_lists(const SamplingParams& params, bool has_grammar) {
-  if (params.needs_all_logits()) return false;
-  // A penalty below 1 lifts tokens that are not listed.
-  if (params.repetition_penalty < 1) return false;
+  // What lifts tokens may lift some that are not listed.
+  const auto lifts = [](const auto& bias) { return bias.second > 0; };
+  if (params.repetition_penalty < 1 || params.presence_penalty < 0 ||
+      params.frequency_penalty < 0 || std::ranges::any_of(params.logit_bias, lifts)) {
+    return false;
+  }
   if (params.temperature == 0) return true;
   if (params.top_k != 0) return params.top_k < kTopK;
-  if (has_grammar) return false;
-  // Any other changes the sum, which min_p does without.
-  if (params.repetition_penalty > 1) return params.min_p > 0 && params.top_p == 1;
-  return params.typical_p == 1 || params.top_p < 1 || params.min_p > 0;
+  return !has_grammar && (params.typical_p == 1 || params.top_p < 1 || params.min_p > 0);
 }
 
 bool can_guess(const SamplingParams& params) {
-  return can_take_lists(params) && (params.temperature == 0 || params.typical_p == 1);
+  if (!can_take_lists(params) || params.changes_scores()) return false;
+  if (params.temperature == 0) return true;
+  // It knows the sum without a penalty.
+  const bool needs_sum = params.top_k == 0 && (params.min_p == 0 || params.top_p < 1);
+  return params.typical_p == 1 && (params.repetition_penalty == 1 || !needs_sum);
 }
 
 SamplingRule sampling_rule(const SamplingParams& params, uint64_t random) {
@@ -166,8 +232,8 @@ SamplingRule sampling_rule(const SamplingParams& params, uint64_t random) {
 
 std::optional<uint32_t> token_of_list(std::span<const float> list,
                                       std::span<const uint32_t> previous_ids,
-                                      const SamplingParams& params, double drawn,
-                                      const TokenTest& allows) {
+                                      const SamplingParams& params, uint64_t generated,
+                                      double drawn, const TokenTest& allows) {
   std::optional<Known> found = read_list(list);
   if (!found) return {};
   Known& known = *found;
@@ -178,9 +244,13 @@ std::optional<uint32_t> token_of_list(std::span<const float> list,
     const bool has_k = params.top_k != 0 && known.pool.size() >= params.top_k;
     if (params.temperature != 0 && !has_k && !known.is_whole) return {};
   }
-  if (params.repetition_penalty != 1) {
-    if (params.repetition_penalty < 1 && !known.is_whole) return {};
-    penalize(known.pool, previous_ids, float(params.repetition_penalty));
+  const bool adjusts = params.repetition_penalty != 1 || params.changes_scores();
+  if (adjusts) {
+    for (const Scored& token : known.pool) {
+      known.listed += std::exp((double(token.score) - double(known.largest)) /
+                               double(temperature_divisor(params.temperature)));
+    }
+    if (!adjust(known, previous_ids, generated, params)) return {};
   }
   if (params.temperature == 0) {
     const Scored best = known.pool[known.order(true).front()];
@@ -188,14 +258,11 @@ std::optional<uint32_t> token_of_list(std::span<const float> list,
     return best.id;
   }
   if (!divide(known, params.temperature)) return {};
+  if (adjusts && !known.is_whole) correct_sum(known, params.temperature);
   if (params.top_k != 0 && !top_k(known, params.top_k)) return {};
-  const bool has_sum = params.repetition_penalty == 1;
-  if (params.top_p < 1) {
-    if (!has_sum && !known.is_whole) return {};
-    if (!top_p(known, params.top_p)) return {};
-  }
+  if (params.top_p < 1 && !top_p(known, params.top_p)) return {};
   if (params.min_p > 0) min_p(known, params.min_p);
-  if ((!has_sum || params.typical_p < 1) && !known.is_whole) return {};
+  if (params.typical_p < 1 && !known.is_whole) return {};
   if (params.typical_p < 1) keep_typical(known.pool, params.typical_p);
   return draw(known, drawn);
 }

@@ -74,14 +74,29 @@ const Setting kSettings[] = {
     {{.temperature = 1, .min_p = 0.1, .typical_p = 0.8, .repetition_penalty = 1.5}, 0.9},
     {{.temperature = 0, .repetition_penalty = 1.3}, 0.95},
     {{.temperature = 1e-30}, 0.5},
+    {{.temperature = 1, .repetition_penalty = 1.2}, 0.5},
+    {{.temperature = 0.8, .top_p = 0.9, .repetition_penalty = 1.1}, 0.5},
+    {{.temperature = 1, .presence_penalty = 0.7}, 0.5},
+    {{.temperature = 1, .top_p = 0.9, .frequency_penalty = 0.4}, 0.5},
+    {{.temperature = 0, .presence_penalty = 0.5, .frequency_penalty = 2}, 0.95},
+    {{.temperature = 1,
+      .top_k = 20,
+      .repetition_penalty = 1.1,
+      .presence_penalty = 1,
+      .logit_bias = {{7, -3.0f}, {41, -100.0f}}},
+     0.85},
+    {{.temperature = 1, .logit_bias = {{3, -1.0f}, {59, -100.0f}}}, 0.6},
+    {{.temperature = 0, .min_tokens = 100, .late_ids = {5, 6, 50}}, 0.95},
+    {{.temperature = 1, .top_p = 0.95, .min_tokens = 75, .late_ids = {1, 2}}, 0.5},
 };
 
-TEST(TokenList, IsNotEnoughWhereTokensAreTreatedOneByOne) {
+TEST(TokenList, IsNotEnoughWhereTokensAreLifted) {
   EXPECT_TRUE(can_take_lists({.temperature = 0}));
-  EXPECT_FALSE(can_take_lists({.temperature = 0, .presence_penalty = 1}));
+  EXPECT_TRUE(can_take_lists({.temperature = 0, .presence_penalty = 1}));
   EXPECT_FALSE(can_take_lists({.temperature = 0, .frequency_penalty = -1}));
   EXPECT_FALSE(can_take_lists({.temperature = 0, .logit_bias = {{1, 1.0f}}}));
-  EXPECT_FALSE(can_take_lists({.temperature = 0, .min_tokens = 1}));
+  EXPECT_TRUE(can_take_lists({.temperature = 0, .logit_bias = {{1, -1.0f}}}));
+  EXPECT_TRUE(can_take_lists({.temperature = 0, .min_tokens = 1}));
 }
 
 TEST(TokenList, GivesTheTokenOfAllLogitsOrNone) {
@@ -90,12 +105,12 @@ TEST(TokenList, GivesTheTokenOfAllLogitsOrNone) {
     Sampler all = *Sampler::make(setting.params), listed = *Sampler::make(setting.params);
     uint32_t enough = 0, steps = 0;
     for (const uint32_t vocab : {60u, 3000u}) {
-      for (uint32_t i = 0; i < 300; ++i, ++steps) {
+      for (uint32_t i = 0; i < 150; ++i, ++steps) {
         const std::vector<float> logits = some_logits(vocab, 3, i % 3 == 0 ? 0.25f : 0, random);
         std::vector<uint32_t> previous(20);
         for (uint32_t& id : previous) id = uint32_t(random()) % vocab;
         const double error = 1e-5 * (double(random() % 2001) / 1000 - 1);
-        const auto id = listed.next_of_list(list_of(logits, setting.params, error), previous);
+        const auto id = listed.next_of_list(list_of(logits, setting.params, error), previous, i);
         const uint32_t expected = *all.next(logits, previous, i);
         if (id) {
           ASSERT_EQ(*id, expected) << "setting " << &setting - kSettings << ", step " << i;
@@ -129,7 +144,7 @@ TEST(TokenList, GivesTheTokenOfWhatIsAllowedOrNone) {
         allowed[random() % vocab] = true;
         const std::vector<uint32_t> previous = {uint32_t(random()) % vocab};
         const auto id =
-            listed.next_of_list(list, previous, [&](uint32_t token) { return allowed[token]; });
+            listed.next_of_list(list, previous, i, [&](uint32_t token) { return allowed[token]; });
         for (uint32_t token = 0; token < vocab; ++token) {
           if (!allowed[token]) logits[token] = -kInf;
         }
@@ -153,11 +168,11 @@ TEST(TokenList, IsSureOfWhatLiesBesideABorder) {
   const std::vector<float> logits = some_logits(1000, 3, 0, random);
   uint32_t enough = 0;
   for (double drawn = 0; drawn < 1; drawn += 1e-4) {
-    const auto sure = token_of_list(list_of(logits, params), {}, params, drawn);
+    const auto sure = token_of_list(list_of(logits, params), {}, params, 0, drawn);
     if (!sure) continue;
     ++enough;
     for (const double error : {-1e-5, 1e-5}) {
-      const auto id = token_of_list(list_of(logits, params, error), {}, params, drawn);
+      const auto id = token_of_list(list_of(logits, params, error), {}, params, 0, drawn);
       EXPECT_EQ(id.value_or(*sure), *sure) << drawn;
     }
   }
@@ -166,9 +181,9 @@ TEST(TokenList, IsSureOfWhatLiesBesideABorder) {
 
 TEST(TokenList, LeavesLogitsThatAreNoNumbersToTheSampler) {
   const SamplingParams params{.temperature = 1, .top_k = 2};
-  EXPECT_FALSE(token_of_list(list_of({kNan, -kInf, kNan}, params), {}, params, 0.5));
-  EXPECT_FALSE(token_of_list(list_of({1, kInf, 2}, params), {}, params, 0.5));
-  EXPECT_EQ(token_of_list(list_of({kNan, 1, -kInf, 1, kNan}, params), {}, params, 0.5), 3u);
+  EXPECT_FALSE(token_of_list(list_of({kNan, -kInf, kNan}, params), {}, params, 0, 0.5));
+  EXPECT_FALSE(token_of_list(list_of({1, kInf, 2}, params), {}, params, 0, 0.5));
+  EXPECT_EQ(token_of_list(list_of({kNan, 1, -kInf, 1, kNan}, params), {}, params, 0, 0.5), 3u);
 }
 
 TEST(TokenList, CannotTellWhereEqualsAreNotListed) {
@@ -178,32 +193,37 @@ TEST(TokenList, CannotTellWhereEqualsAreNotListed) {
   for (const SamplingParams& params :
        {SamplingParams{.temperature = 1}, SamplingParams{.temperature = 1, .top_k = 3},
         SamplingParams{.temperature = 1, .top_p = 0.3}}) {
-    EXPECT_FALSE(token_of_list(list_of(equal, params), {}, params, 0.2));
-    EXPECT_FALSE(token_of_list(list_of(one_better, params), {}, params, 0.2)) << params.top_k;
+    EXPECT_FALSE(token_of_list(list_of(equal, params), {}, params, 0, 0.2));
+    EXPECT_FALSE(token_of_list(list_of(one_better, params), {}, params, 0, 0.2)) << params.top_k;
   }
   const SamplingParams plain{.temperature = 1}, narrow{.temperature = 1, .top_p = 0.1};
-  EXPECT_EQ(token_of_list(list_of(one_better, plain), {}, plain, 0.14), 150u);
-  EXPECT_EQ(token_of_list(list_of(one_better, narrow), {}, narrow, 0.99), 150u);
+  EXPECT_EQ(token_of_list(list_of(one_better, plain), {}, plain, 0, 0.14), 150u);
+  EXPECT_EQ(token_of_list(list_of(one_better, narrow), {}, narrow, 0, 0.99), 150u);
   const SamplingParams greedy{.temperature = 0, .repetition_penalty = 2};
-  EXPECT_FALSE(token_of_list(list_of(equal, greedy), {}, greedy, 0));
-  EXPECT_EQ(token_of_list(list_of(one_better, greedy), {}, greedy, 0), 150u);
+  EXPECT_FALSE(token_of_list(list_of(equal, greedy), {}, greedy, 0, 0));
+  EXPECT_EQ(token_of_list(list_of(one_better, greedy), {}, greedy, 0, 0), 150u);
 }
 
-TEST(TokenList, DoesNotKnowTheSumAfterAPenalty) {
+TEST(TokenList, KnowsTheSumAfterAPenaltyButForWhatIsNotListed) {
   const SamplingParams params{.temperature = 1, .repetition_penalty = 2};
-  std::vector<float> logits(200);
-  for (size_t i = 0; i < logits.size(); ++i) logits[i] = 10 - float(i) / 20;
-  const std::vector<uint32_t> previous = {0, 190};
-  EXPECT_FALSE(token_of_list(list_of(logits, params), previous, params, 0.01));
-  logits.resize(100);  // all of them are listed
-  EXPECT_TRUE(token_of_list(list_of(logits, params), {previous.data(), 1}, params, 0.01));
+  std::vector<float> steep(200), flat(200);
+  for (size_t i = 0; i < steep.size(); ++i) {
+    steep[i] = 10 - float(i) / 20;
+    flat[i] = 1 - float(i) / 1000;
+  }
+  std::vector<uint32_t> previous = {0};
+  EXPECT_EQ(token_of_list(list_of(steep, params), previous, params, 0, 0.01), 1u);
+  EXPECT_EQ(token_of_list(list_of(flat, params), previous, params, 0, 0.002), 1u);
+  for (uint32_t id = 128; id < 191; ++id) previous.push_back(id);
+  EXPECT_EQ(token_of_list(list_of(steep, params), previous, params, 0, 0.01), 1u);
+  EXPECT_FALSE(token_of_list(list_of(flat, params), previous, params, 0, 0.002));
 }
 
 TEST(TokenList, IsNotAskedForWhatItCannotTell) {
   EXPECT_FALSE(can_take_lists({.top_k = kTopK}));
   EXPECT_FALSE(can_take_lists({.typical_p = 0.9}));
-  EXPECT_FALSE(can_take_lists({.repetition_penalty = 1.1}));
-  EXPECT_FALSE(can_take_lists({.top_p = 0.9, .min_p = 0.1, .repetition_penalty = 1.1}));
+  EXPECT_TRUE(can_take_lists({.repetition_penalty = 1.1}));
+  EXPECT_TRUE(can_take_lists({.top_p = 0.9, .min_p = 0.1, .repetition_penalty = 1.1}));
   EXPECT_FALSE(can_take_lists({.top_k = 10, .repetition_penalty = 0.9}));
   EXPECT_TRUE(can_take_lists({.temperature = 0, .repetition_penalty = 1.1}));
   EXPECT_TRUE(can_take_lists({.top_k = kTopK - 1}));
@@ -222,6 +242,8 @@ TEST(TokenList, IsGuessedOnlyByRulesThatTheDeviceHas) {
   EXPECT_TRUE(can_guess({.temperature = 0, .typical_p = 0.9, .repetition_penalty = 1.1}));
   EXPECT_TRUE(can_guess({.min_p = 0.1, .repetition_penalty = 1.1}));
   EXPECT_FALSE(can_guess({.repetition_penalty = 1.1}));
+  EXPECT_FALSE(can_guess({.top_k = 40, .presence_penalty = 1}));
+  EXPECT_FALSE(can_guess({.temperature = 0, .min_tokens = 3}));
   EXPECT_FALSE(can_guess({.top_k = 40, .repetition_penalty = 0.9}));
   EXPECT_FALSE(can_guess({.top_k = kTopK}));
   EXPECT_FALSE(can_guess({.top_k = 40, .typical_p = 0.9}));

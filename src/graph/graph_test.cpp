@@ -231,7 +231,7 @@ TEST(GraphShapes, TransposedConvolutionsGiveRowsOfRows) {
 }
 
 TEST(GraphShapes, AListHasTheMaximaAndBlocksOfItsLogits) {
-  const auto message = [](Dim columns, Dim maxima) {
+  const auto message = [](Dim columns, Dim maxima, Dim words) {
     GraphBuilder b;
     const ValueId tokens = b.input("tokens", {kTokens});
     const auto made = [&](const char* name, Dim width) {
@@ -239,12 +239,15 @@ TEST(GraphShapes, AListHasTheMaximaAndBlocksOfItsLogits) {
     };
     const ValueId x = made("x", columns), p = made("p", maxima);
     const ValueId blocks = b.add_node(TopKBlocks{}, {p})[0];
-    const auto graph = b.finish(b.add_node(TopKTokens{}, {x, p, blocks})[0]);
+    const ValueId allowed = b.state("allowed", {words}, DType::kU32);
+    const auto graph = b.finish(b.add_node(TopKTokens{}, {x, p, blocks, allowed})[0]);
     return graph ? "fits" : graph.error().message;
   };
-  EXPECT_EQ(message(262144, 4096), "fits");
-  EXPECT_EQ(message(262145, 4096), "topk_tokens: operand 1 is f32[T,4096], expected f32[T,2050]");
-  EXPECT_EQ(message(100, 4098),
+  EXPECT_EQ(message(262144, 4096, 8192), "fits");
+  EXPECT_EQ(message(262145, 4096, 8193),
+            "topk_tokens: operand 1 is f32[T,4096], expected f32[T,2050]");
+  EXPECT_EQ(message(262145, 2050, 8192).substr(0, 33), "topk_tokens: operand 3 is u32[8192");
+  EXPECT_EQ(message(100, 4098, 4),
             "topk_blocks: operand 0 is f32[T,4098], expected a peak and a sum of at most 2048 "
             "blocks");
 }

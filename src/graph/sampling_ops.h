@@ -40,10 +40,22 @@ constexpr int64_t candidate_block(int64_t columns) {
   return block;
 }
 
+/// A set of tokens, a bit for each: token i has bit i % 32 of word i / 32.
+constexpr int64_t token_words(int64_t tokens) {
+  return (tokens + 31) / 32;
+}
+constexpr bool has_token(std::span<const uint32_t> words, uint32_t id) {
+  return (words[id / 32] >> id % 32 & 1) != 0;
+}
+constexpr void add_token(std::span<uint32_t> words, uint32_t id) {
+  words[id / 32] |= 1u << id % 32;
+}
+
 /// The largest of each block of neighbours, then the sum of exp((x - largest) *
-/// inverse_temperature) over the block. NaN, infinities and the lowest f32 do not count; a
-/// block of nothing else has the lowest f32 and 0. The sum is -1 where something is +infinity.
-///                                              (x [T, n]) -> [T, 2*ceil(n/candidate_block(n))]
+/// inverse_temperature) over the block. NaN, infinities and the lowest f32 do not count, nor where
+/// SamplingRule::masked says so what is not in the slot's `allowed`; a block of nothing else has
+/// the lowest f32 and 0. The sum is -1 where something that may count is +infinity.
+///                     (x [T, n], allowed u32[token_words(n)]) -> [T, 2*ceil(n/candidate_block(n))]
 struct BlockMaxima {
   static constexpr std::string_view kName = "block_maxima";
   static void fields(auto&, auto&&) {}
@@ -62,25 +74,13 @@ struct TopKBlocks {
 /// The list that sampling needs: the k = min(kTopK, n) largest values, each followed by its
 /// column as a number, best first, of equals the lowest column first; then the sum of exp((x -
 /// largest) * inverse_temperature) over all columns. What does not count in BlockMaxima is
-/// not listed: pairs left over are the lowest f32 and -1. The sum is -1 where something is
-/// +infinity.
-///     (x [T, n], maxima [T, 2*b], blocks [T, min(kTopK, b)]) -> [T, 2*k + 1]
+/// not listed: pairs left over are the lowest f32 and -1. The sum is -1 where BlockMaxima has one.
+///     (x [T, n], maxima [T, 2*b], blocks [T, min(kTopK, b)], allowed u32[w]) -> [T, 2*k + 1]
 struct TopKTokens {
   static constexpr std::string_view kName = "topk_tokens";
   static void fields(auto&, auto&&) {}
   bool operator==(const TopKTokens&) const = default;
 };
-
-/// Which tokens have occurred, a bit for each: token i has bit i % 32 of word i / 32.
-constexpr int64_t occurred_words(int64_t tokens) {
-  return (tokens + 31) / 32;
-}
-constexpr bool has_occurred(std::span<const uint32_t> words, uint32_t id) {
-  return (words[id / 32] >> id % 32 & 1) != 0;
-}
-constexpr void set_occurred(std::span<uint32_t> words, uint32_t id) {
-  words[id / 32] |= 1u << id % 32;
-}
 
 /// Draws the next token of each row by its slot's rule and makes the batch that of the step after
 /// it. With a repetition penalty, the logits of tokens that have occurred are divided by it, or

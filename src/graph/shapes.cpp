@@ -234,8 +234,9 @@ struct Rule : LoraRules {
     return {{same_state(1)}};
   }
   Outputs operator()(const BlockMaxima&) const {
-    TOK_TRY(count(1, 1));
+    TOK_TRY(count(2, 2));
     TOK_TRY(activation(0));
+    TOK_TRY(state(1, {token_words(in[0]->shape[1])}, DType::kU32));
     return {{matrix(in[0]->shape[0], maxima_columns(in[0]->shape[1]))}};
   }
   Outputs operator()(const TopKBlocks&) const {
@@ -247,8 +248,9 @@ struct Rule : LoraRules {
     return {{matrix(in[0]->shape[0], std::min(Dim{kTopK}, in[0]->shape[1] / 2))}};
   }
   Outputs operator()(const TopKTokens&) const {
-    TOK_TRY(count(3, 3));
+    TOK_TRY(count(4, 4));
     TOK_TRY(activation(0));
+    TOK_TRY(state(3, {token_words(in[0]->shape[1])}, DType::kU32));
     const Dim rows = in[0]->shape[0], columns = in[0]->shape[1], maxima = maxima_columns(columns);
     TOK_TRY(like(1, matrix(rows, maxima)));
     TOK_TRY(like(2, matrix(rows, std::min(Dim{kTopK}, maxima / 2))));

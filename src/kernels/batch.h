@@ -24,6 +24,7 @@ struct SamplingRule {
   float repetition_penalty = 1;   // 1: off
   /// The state of splitmix64 (base/splitmix.h), from which the draw takes its number.
   uint32_t random_low = 0, random_high = 0;
+  uint32_t masked = 0;  // 1: no token counts but those in the slot's part of `allowed`
 
   uint64_t random() const { return uint64_t{random_high} << 32 | random_low; }
   void set_random(uint64_t state) {
@@ -45,7 +46,6 @@ struct Slot {
   /// positions, those of the text are smaller than its rows are many.
   uint32_t rotary_shift = 0;
   uint32_t adapter = 0;  // whose rows of LoraDown and LoraUp it takes, from 1 on; 0: none
-  uint32_t reserved = 0;
 };
 static_assert(sizeof(Slot) == 64);
 

@@ -113,13 +113,13 @@ inline Problem ordinary(const Op& op, uint32_t max_tokens = 1) {
     p.inputs = {tensor({kTokens, 2})};
     p.outputs = {tensor({64})};
   } else if (std::holds_alternative<BlockMaxima>(op)) {
-    p.inputs = {x};
+    p.inputs = {x, tensor({2}, DType::kU32)};
     p.outputs = {tensor({kTokens, 8})};
   } else if (std::holds_alternative<TopKBlocks>(op)) {
     p.inputs = {tensor({kTokens, 8})};
     p.outputs = {tensor({kTokens, 4})};
   } else if (std::holds_alternative<TopKTokens>(op)) {
-    p.inputs = {x, tensor({kTokens, 8}), tensor({kTokens, 4})};
+    p.inputs = {x, tensor({kTokens, 8}), tensor({kTokens, 4}), tensor({2}, DType::kU32)};
     p.outputs = {tensor({kTokens, 129})};
   } else if (std::holds_alternative<SampleToken>(op)) {
     p.inputs = {tensor({kTokens, 129})};

@@ -121,6 +121,9 @@ class Capture {
                 .kind = request.kind,
                 .from_position = request.from_position};
     for (const Node& node : graph.nodes) {
+      if (std::holds_alternative<BlockMaxima>(node.op)) {  // the host says what may follow
+        plan_.buffers[uint32_t(place[uint32_t(node.inputs[1])])].use = BufferUse::kSampled;
+      }
       for (size_t output = 0; output < node.outputs.size(); ++output) {
         const ValueId id = node.outputs[output];
         const uint32_t i = uint32_t(id);
@@ -356,7 +359,7 @@ Cost step_cost(const Plan& plan, const Step& step, uint64_t tokens, uint64_t kv_
       const uint64_t columns = uint64_t(in.shape[1]);
       cost.bytes += part->rows * columns * dtype_bytes(in.dtype);
       cost.flops += 2 * part->rows * columns * tokens;
-    } else if (use != BufferUse::kTable) {
+    } else if (use != BufferUse::kTable && use != BufferUse::kSampled) {
       cost.bytes += bytes(in);
       const bool is_product = !std::holds_alternative<ToBf16>(step.op);
       if (use == BufferUse::kConstant && in.shape.size() == 2 && is_product) {

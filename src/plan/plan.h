@@ -23,7 +23,7 @@ enum class BufferUse : uint8_t {
                 // long as the program
   kCopy,        // of states and windows, to come back to: one place after the other
   kSampled,     // what the device knows of the tokens it chose: the last of them, for the host to
-                // read, and which have occurred
+                // read, which have occurred, and which it may choose
   kActivation,  // reused by liveness; meaningless between steps
 };
 

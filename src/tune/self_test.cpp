@@ -127,7 +127,7 @@ Result<std::vector<Results>> run(std::span<const Job> jobs, Backend& backend,
   std::optional<Error> error;
   size_t under_way = 0;
   for (size_t j = 0; j < jobs.size(); ++j) {
-    Slot slot = {.adapter = 1};
+    Slot slot = {.rule = {.masked = 1}, .adapter = 1};  // by the noise's bits
     for (const uint32_t chunk : jobs[j].test->chunks) {
       std::vector<uint32_t> tokens(chunk);
       for (uint32_t i = 0; i < chunk; ++i) tokens[i] = (i * 5 + 3) % 17;

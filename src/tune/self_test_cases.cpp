@@ -407,15 +407,15 @@ void add_lists(std::vector<SelfTestCase>& all) {
     const auto node = [&](const Op& one, const std::vector<ValueId>& inputs) {
       return w.graph().add_node(one, inputs).front();
     };
-    ValueId y = node(BlockMaxima{}, {x});
+    const Shape words = {token_words(kColumns)};
+    const ValueId allowed = w.graph().state("allowed", words, DType::kU32);
+    ValueId y = node(BlockMaxima{}, {x, allowed});
     if (op != BlockMaxima::kName) {
       const ValueId maxima = std::exchange(y, node(TopKBlocks{}, {y}));
-      if (op != TopKBlocks::kName) y = node(TopKTokens{}, {x, maxima, y});
+      if (op != TopKBlocks::kName) y = node(TopKTokens{}, {x, maxima, y, allowed});
     }
     if (op == SampleToken::kName) {
-      const Dim row = w.graph().at(y).shape[1] + 1;
-      const ValueId drawn = w.graph().state("drawn", {1, row}, DType::kF32);
-      const Shape words = {occurred_words(kColumns)};
+      const ValueId drawn = w.graph().state("drawn", {1, 2 * kTopK + 2}, DType::kF32);
       y = node(SampleToken{}, {y, drawn, w.graph().state("occurred", words, DType::kU32)});
     }
     const bool is_exact = op == TopKBlocks::kName, is_sum = op == BlockMaxima::kName;

@@ -49,9 +49,10 @@ float crowded(uint32_t column, std::mt19937& random) {
   return spread(random) + (column / 200 == 1 ? 20.0f : 0.0f);
 }
 
+/// `masked`: only columns whose bit the noise has in what may follow count.
 template <typename Last>
-Case list_case(uint32_t columns, const char* kind, const Value& value) {
-  CaseBuilder b(fmt::format("{} of {} {}", Last::kName, columns, kind));
+Case list_case(uint32_t columns, const char* kind, const Value& value, bool masked = false) {
+  CaseBuilder b(fmt::format("{} of {} {}{}", Last::kName, columns, kind, masked ? ", masked" : ""));
   std::mt19937 random(columns);
   std::vector<float> table;
   for (uint32_t row = 0; row < kVocab; ++row) {
@@ -62,13 +63,16 @@ Case list_case(uint32_t columns, const char* kind, const Value& value) {
   const auto node = [&](const Op& op, const std::vector<ValueId>& inputs) {
     return b.graph().add_node(op, inputs).front();
   };
-  ValueId y = node(BlockMaxima{}, {x});
+  const ValueId allowed = b.graph().state("allowed", {token_words(Dim{columns})}, DType::kU32);
+  ValueId y = node(BlockMaxima{}, {x, allowed});
   if constexpr (!std::is_same_v<Last, BlockMaxima>) {
     const ValueId maxima = y;
     y = node(TopKBlocks{}, {maxima});
-    if constexpr (std::is_same_v<Last, TopKTokens>) y = node(TopKTokens{}, {x, maxima, y});
+    if constexpr (std::is_same_v<Last, TopKTokens>) y = node(TopKTokens{}, {x, maxima, y, allowed});
   }
-  return b.finish(y, {1, {1, 1}}, kSums);
+  Case c = b.finish(y, {1, {1, 1}}, kSums);
+  c.rule.masked = masked ? 1 : 0;
+  return c;
 }
 
 template <typename Last>
@@ -88,6 +92,10 @@ std::vector<Case> cases() {
   for (const uint32_t columns : {5000u, 40000u}) {
     all.push_back(list_case<Last>(columns, "crowded", crowded));
   }
+  for (const uint32_t columns : {1u, 131u, 5000u, 70001u}) {
+    all.push_back(list_case<Last>(columns, "even", even, true));
+  }
+  all.push_back(list_case<Last>(3000, "infinite", infinite, true));
   return all;
 }
 
@@ -161,7 +169,7 @@ Case sample_case(const SampledList& drawn, uint64_t state) {
   const Dim columns = 2 * Dim{drawn.pairs} + 1;
   const ValueId list = b.graph().embed(b.tokens(), b.constant("lists", {kVocab, columns}, table));
   const ValueId lists = b.graph().state("drawn", {1, columns + 1}, DType::kF32);
-  const Shape words = {occurred_words(7 * Dim{drawn.pairs} + 3)};
+  const Shape words = {token_words(7 * Dim{drawn.pairs} + 3)};
   const ValueId occurred = b.graph().state("occurred", words, DType::kU32);
   const ValueId y = b.graph().add_node(SampleToken{}, {list, lists, occurred}).front();
   Case c = b.finish(y, {1, {1, 1, 1, 1}}, 0);

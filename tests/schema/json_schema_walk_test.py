@@ -2,8 +2,9 @@
 """Random schemas, random texts under their masks: every text that ends is valid to an independent
 validator (Debian's python3-jsonschema). The tokens are those of the built-in model.
 
-usage: json_schema_walk_test.py [SCHEMAS [SEED]]     default: 150 schemas
+usage: json_schema_walk_test.py [SCHEMAS [SEED]]     default: TOKAMAK_SCHEMAS of the environment, or 300
 """
+import decimal
 import json
 import os
 import pathlib
@@ -124,7 +125,8 @@ def schema(rng, depth):
         combined = rng.choice(["anyOf", "anyOf", "allOf", "oneOf", "not", "if"])
         parts = [schema(rng, depth - 1) for _ in range(2)]
         if combined == "not":
-            return {**schema(rng, depth - 1), "not": simple(rng)}
+            base = schema(rng, depth - 1)
+            return {**({} if base is True else base), "not": simple(rng)}
         if combined == "if":
             return {"if": simple(rng), "then": parts[0], "else": parts[1]}
         base = object_schema(rng, depth) if rng.random() < 0.3 else {}
@@ -144,11 +146,44 @@ def simple(rng):
         {"minLength": 2}, {"pattern": rng.choice(PATTERNS)}, {"minItems": 2}, {"maximum": 5}])
 
 
+def with_python_patterns(node):
+    """The schema with its patterns as Python has to write what ECMA-262 means: $ is the end, and not
+    before a last line break; classes such as \\w are of ASCII."""
+    def python_pattern(pattern):
+        return "(?a)" + pattern.replace("$", r"\Z")
+
+    if isinstance(node, list):
+        return [with_python_patterns(one) for one in node]
+    if not isinstance(node, dict):
+        return node
+    made = {name: with_python_patterns(value) for name, value in node.items()}
+    if isinstance(node.get("pattern"), str):
+        made["pattern"] = python_pattern(node["pattern"])
+    if isinstance(node.get("patternProperties"), dict):
+        made["patternProperties"] = {python_pattern(pattern): value for pattern, value
+                                     in made["patternProperties"].items()}
+    return made
+
+
+def exact_validator(own):
+    """Numbers are what they are written as, as the standard has it, however many digits they have."""
+    decimal.getcontext().prec = 1000
+    base = jsonschema.Draft202012Validator
+
+    def is_integer(checker, value):
+        whole = isinstance(value, decimal.Decimal) and value == value.to_integral_value()
+        return whole or base.TYPE_CHECKER.is_type(value, "integer")
+
+    types = base.TYPE_CHECKER.redefine("integer", is_integer)
+    return jsonschema.validators.extend(base, type_checker=types)(
+        with_python_patterns(own), format_checker=base.FORMAT_CHECKER)
+
+
 def main():
     if jsonschema is None:
         print("skipped: python3-jsonschema is not installed")
         return tool.SKIPPED
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 150
+    count = int(sys.argv[1] if len(sys.argv) > 1 else os.environ.get("TOKAMAK_SCHEMAS", 300))
     rng = random.Random(int(sys.argv[2]) if len(sys.argv) > 2 else 1)
     engine = tool.SchemaTool(os.path.join(tool.SOURCE, "models/storyteller/tokenizer.json"))
     node = {"type": "object", "properties": {"next": {"$ref": "#/$defs/node"}, "n": {"type": "integer"}},
@@ -167,8 +202,7 @@ def main():
             else:
                 refused += 1
             continue
-        validator = jsonschema.Draft202012Validator(
-            own, format_checker=jsonschema.Draft202012Validator.FORMAT_CHECKER)
+        validator = exact_validator(own)
         for walk in answer["walks"]:
             texts += 1
             if "long" in walk:  # the walk was cut, where its text might have gone on to an end
@@ -176,7 +210,7 @@ def main():
                 continue
             problem = "no token may follow" if "stuck" in walk else ""
             try:
-                made = json.loads(walk["text"])
+                made = json.loads(walk["text"], parse_float=decimal.Decimal)
                 problem = problem or "; ".join(e.message for e in validator.iter_errors(made))
             except ValueError as error:
                 problem = problem or str(error)

@@ -15,6 +15,7 @@
 #include <iostream>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/json.h"
@@ -33,8 +34,27 @@ bool takes(const Grammar& grammar, std::string_view text) {
   return matcher.may_end();
 }
 
-/// A text by chance. Beyond `budget` tokens the shortest ones are taken that end it, most likely.
-Json walk(GrammarMasks& masks, const Tokenizer& tokenizer, uint64_t& random, uint64_t budget) {
+/// What walks need of a tokenizer, once.
+struct Vocabulary {
+  explicit Vocabulary(Tokenizer own)
+      : tokenizer(std::move(own)), tokens(std::make_shared<const GrammarVocabulary>(tokenizer)) {
+    const std::string_view closing[] = {"}", "]", "\""};
+    for (uint32_t id = 0; id < tokenizer.vocab_size(); ++id) {
+      ranks.push_back(uint8_t(std::ranges::find(closing, tokenizer.bytes(id)) - closing));
+    }
+  }
+
+  Tokenizer tokenizer;
+  std::shared_ptr<const GrammarVocabulary> tokens;
+  /// By id: how soon a token is taken where a text shall come to its end; kNoEnd: by chance.
+  std::vector<uint8_t> ranks;
+  static constexpr uint8_t kNoEnd = 3;
+};
+
+/// A text by chance. Beyond `budget` tokens closing brackets and quotes are taken where they may
+/// be.
+Json walk(GrammarMasks& masks, const Vocabulary& vocabulary, uint64_t& random, uint64_t budget) {
+  const Tokenizer& tokenizer = vocabulary.tokenizer;
   GrammarMatcher matcher(masks.places());
   std::string text;
   for (uint64_t step = 0;; ++step) {
@@ -56,13 +76,9 @@ Json walk(GrammarMasks& masks, const Tokenizer& tokenizer, uint64_t& random, uin
     }
     uint32_t id = allowed[next_random(random) % allowed.size()];
     if (step >= budget) {
-      // Closing brackets and quotes, where they may be, come to an end.
-      const auto closes = [&](uint32_t one) {
-        const std::string bytes = tokenizer.bytes(one, step == 0);
-        return bytes == "}" ? 0 : bytes == "]" ? 1 : bytes == "\"" ? 2 : 3;
-      };
-      const uint32_t best = *std::ranges::min_element(allowed, {}, closes);
-      if (closes(best) < 3) id = best;
+      const auto rank = [&](uint32_t one) { return vocabulary.ranks[one]; };
+      const uint32_t best = *std::ranges::min_element(allowed, {}, rank);
+      if (rank(best) < Vocabulary::kNoEnd) id = best;
     }
     const std::string bytes = tokenizer.bytes(id, step == 0);
     matcher.push(bytes);
@@ -70,8 +86,7 @@ Json walk(GrammarMasks& masks, const Tokenizer& tokenizer, uint64_t& random, uin
   }
 }
 
-Json answer(const Json& asked, const Tokenizer* tokenizer,
-            const std::shared_ptr<const GrammarVocabulary>& vocabulary) {
+Json answer(const Json& asked, const std::optional<Vocabulary>& vocabulary) {
   Json out;
   const auto start = std::chrono::steady_clock::now();
   auto grammar = Grammar::from_json_schema(asked.find("schema")->as_string());
@@ -83,12 +98,13 @@ Json answer(const Json& asked, const Tokenizer* tokenizer,
     for (const Json& text : texts->as_array()) taken.push_back(takes(*grammar, text.as_string()));
     out.set("taken", std::move(taken));
   }
-  if (const Json* walks = asked.find("walks"); walks != nullptr && tokenizer != nullptr) {
-    GrammarMasks masks(std::make_shared<const Grammar>(*std::move(grammar)), vocabulary);
+  if (const Json* walks = asked.find("walks"); walks != nullptr && vocabulary) {
+    GrammarMasks masks(std::make_shared<const Grammar>(*std::move(grammar)), vocabulary->tokens);
     auto random = uint64_t(asked.find("seed")->as_integer());
     Json::Array made;
     for (int64_t i = 0; i < walks->as_integer(); ++i) {
-      made.push_back(walk(masks, *tokenizer, random, uint64_t(asked.find("tokens")->as_integer())));
+      made.push_back(
+          walk(masks, *vocabulary, random, uint64_t(asked.find("tokens")->as_integer())));
     }
     out.set("walks", std::move(made));
   }
@@ -96,8 +112,7 @@ Json answer(const Json& asked, const Tokenizer* tokenizer,
 }
 
 int run(int argc, char** argv) {
-  std::unique_ptr<const Tokenizer> tokenizer;
-  std::shared_ptr<const GrammarVocabulary> vocabulary;
+  std::optional<Vocabulary> vocabulary;
   if (argc > 1) {
     std::ifstream file(argv[1], std::ios::binary);
     const std::string text((std::istreambuf_iterator<char>(file)),
@@ -107,8 +122,7 @@ int run(int argc, char** argv) {
       fmt::print(stderr, "error: {}\n", read.error().message);
       return 3;
     }
-    tokenizer = std::make_unique<const Tokenizer>(*std::move(read));
-    vocabulary = std::make_shared<const GrammarVocabulary>(*tokenizer);
+    vocabulary.emplace(*std::move(read));
   }
   for (std::string line; std::getline(std::cin, line);) {
     const auto asked = Json::parse(line);
@@ -116,7 +130,7 @@ int run(int argc, char** argv) {
       fmt::print(stderr, "error: {}\n", asked.error().message);
       return 3;
     }
-    fmt::print("{}\n", answer(*asked, tokenizer.get(), vocabulary).dump());
+    fmt::print("{}\n", answer(*asked, vocabulary).dump());
     std::fflush(stdout);
   }
   return 0;

@@ -1,9 +1,9 @@
 // LANES lanes for each block of neighbours; rows are grid.y. Contract: topk_tokens.h
 @group(0) @binding(INPUT_0) var<storage, read> x: array<u32>;  // as bits
+@group(0) @binding(INPUT_1) var<storage, read> allowed: array<u32>;
 @group(0) @binding(OUTPUT_0) var<storage, read_write> y: array<vec2<f32>>;
 
 const INFINITE = -1e30;  // more than all sums take back
-const NO_NUMBER = 0x7fc00000u;
 
 var<workgroup> best_orders: array<u32, THREADS>;
 var<workgroup> sums: array<f32, THREADS>;
@@ -15,7 +15,7 @@ fn run(group: vec3<u32>, lane: u32) {
   var best = 0u;
   for (var i = 0u; i < BLOCK / LANES; i++) {
     let column = block * BLOCK + i * LANES + part;
-    own[i] = select(NO_NUMBER, x[group.y * COLUMNS + min(column, COLUMNS - 1u)], column < COLUMNS);
+    own[i] = select(NO_NUMBER, logit_at(group.y, min(column, COLUMNS - 1u)), column < COLUMNS);
     best = max(best, order_of(own[i]));
   }
   best_orders[lane] = best;

@@ -17,7 +17,7 @@ std::vector<float> penalized(std::span<const float> list, std::span<const uint32
   for (size_t i = 0; i + 1 < list.size(); i += 2) {
     float logit = list[i];
     const float id = list[i + 1];
-    if (id >= 0 && has_occurred(occurred, uint32_t(id))) {
+    if (id >= 0 && has_token(occurred, uint32_t(id))) {
       logit = logit < 0 ? logit * penalty : logit / penalty;
     }
     tokens.emplace_back(logit, id);
@@ -69,7 +69,7 @@ void sample_row(const CpuCall& call, uint32_t number, std::span<const float> lis
     share += weights[i];
     if (weights[i] > 0 && drawn * mass < share) token = own_list[2 * i + 1];
   }
-  if (rule.repetition_penalty != 1 && token >= 0) set_occurred(occurred, uint32_t(token));
+  if (rule.repetition_penalty != 1 && token >= 0) add_token(occurred, uint32_t(token));
   const size_t row = list.size() + 1;
   const size_t place = slot.chosen % call.outputs[0].dims[0] * call.max_rows + number;
   float* own = reinterpret_cast<float*>(call.outputs[0].data) + place * row;

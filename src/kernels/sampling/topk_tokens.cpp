@@ -15,6 +15,20 @@ bool counts(float value) {
   return std::isfinite(value) && value > kLowest;
 }
 
+/// A row of logits, without what its slot's mask leaves out.
+std::vector<float> logits_of(const CpuCall& call, size_t row, const CpuTensor& allowed) {
+  const size_t columns = call.inputs[0].dims[1];
+  const auto all = call.inputs[0].f32().subspan(row * columns, columns);
+  std::vector<float> logits(all.begin(), all.end());
+  const Slot& slot = call.batch.slot_of(row);
+  if (slot.rule.masked == 0) return logits;
+  const std::span<const uint32_t> own = allowed.of_slot(slot.index).u32();
+  for (uint32_t i = 0; i < columns; ++i) {
+    if (!has_token(own, i)) logits[i] = std::numeric_limits<float>::quiet_NaN();
+  }
+  return logits;
+}
+
 /// The numbers of the `kept` best values, best first; of equals the lowest number first. Those that
 /// do not count are after all others.
 std::vector<uint32_t> best_of(std::span<const float> values, std::vector<uint32_t> numbers,
@@ -89,8 +103,8 @@ std::span<float> row_of(const CpuTensor& tensor, size_t row) {
 
 void block_maxima_reference(const CpuCall& call) {
   for (size_t t = 0; t < call.inputs[0].dims[0]; ++t) {
-    block_maxima_row(row_of(call.inputs[0], t), call.batch.slot_of(t).rule.inverse_temperature,
-                     row_of(call.outputs[0], t));
+    block_maxima_row(logits_of(call, t, call.inputs[1]),
+                     call.batch.slot_of(t).rule.inverse_temperature, row_of(call.outputs[0], t));
   }
 }
 
@@ -102,8 +116,9 @@ void topk_blocks_reference(const CpuCall& call) {
 
 void topk_tokens_reference(const CpuCall& call) {
   for (size_t t = 0; t < call.inputs[0].dims[0]; ++t) {
-    topk_tokens_row(row_of(call.inputs[0], t), row_of(call.inputs[1], t), row_of(call.inputs[2], t),
-                    call.batch.slot_of(t).rule.inverse_temperature, row_of(call.outputs[0], t));
+    topk_tokens_row(logits_of(call, t, call.inputs[3]), row_of(call.inputs[1], t),
+                    row_of(call.inputs[2], t), call.batch.slot_of(t).rule.inverse_temperature,
+                    row_of(call.outputs[0], t));
   }
 }
 
@@ -122,8 +137,10 @@ Launch block_maxima_launch(const Problem& p, const DeviceInfo&) {
                         {"COLUMNS", sizes.columns},
                         {"BLOCK", sizes.block},
                         {"BLOCKS", sizes.blocks},
+                        {"WORDS", uint32_t(token_words(sizes.columns))},
                         {"LANES", kLanes}},
-          .sources = {"sampling/order.wgsl", "sampling/block_maxima.wgsl", "wgsl/entry.wgsl"},
+          .sources = {"sampling/order.wgsl", "sampling/allowed.wgsl", "sampling/block_maxima.wgsl",
+                      "wgsl/entry.wgsl"},
           .grid = {.x = {ceil_div(sizes.blocks, kThreads / kLanes)}, .y = {1, 1}}};
 }
 
@@ -146,11 +163,12 @@ Launch topk_tokens_launch(const Problem& p, const DeviceInfo&) {
                         {"COLUMNS", sizes.columns},
                         {"BLOCK", sizes.block},
                         {"BLOCKS", sizes.blocks},
+                        {"WORDS", uint32_t(token_words(sizes.columns))},
                         {"PIECE", kPiece},
                         {"KEPT", kept},
                         {"LISTED", uint32_t(p.outputs[0].shape[1] / 2)}},
-          .sources = {"wgsl/reduce.wgsl", "sampling/order.wgsl", "sampling/topk_tokens.wgsl",
-                      "wgsl/entry.wgsl"},
+          .sources = {"wgsl/reduce.wgsl", "sampling/order.wgsl", "sampling/allowed.wgsl",
+                      "sampling/topk_tokens.wgsl", "wgsl/entry.wgsl"},
           .grid = {.x = {ceil_div(kept * sizes.block, kPiece) + 1}, .y = {1, 1}}};
 }
 

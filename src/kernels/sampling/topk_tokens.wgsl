@@ -1,10 +1,12 @@
 // The rank of an element of the best blocks is how many others of them come before it; a workgroup
 // ranks PIECE elements. Those below the last block's peak have at least LISTED before them, one in
-// each block, and are not ranked. The last workgroup adds the sums up. Rows are grid.y.
+// each block, and are not ranked; nor are those that do not count. The last workgroup adds the sums
+// up. Rows are grid.y.
 // Contract: topk_tokens.h
 @group(0) @binding(INPUT_0) var<storage, read> x: array<u32>;  // as bits
 @group(0) @binding(INPUT_1) var<storage, read> maxima: array<vec2<f32>>;
 @group(0) @binding(INPUT_2) var<storage, read> blocks: array<f32>;
+@group(0) @binding(INPUT_3) var<storage, read> allowed: array<u32>;
 @group(0) @binding(OUTPUT_0) var<storage, read_write> y: array<u32>;  // as bits
 
 const INFINITE = -1e30;
@@ -13,7 +15,8 @@ const LIST = 2u * LISTED + 1u;
 var<workgroup> own_orders: array<u32, PIECE>;
 var<workgroup> own_columns: array<u32, PIECE>;
 var<workgroup> ranks: array<atomic<u32>, PIECE>;
-var<workgroup> found: atomic<u32>;
+var<workgroup> found: atomic<u32>;    // of this piece
+var<workgroup> counted: atomic<u32>;  // of all
 
 fn maximum_of(row: u32, place: u32) -> f32 {
   return maxima[row * BLOCKS + u32(blocks[row * KEPT + place])].x;
@@ -49,19 +52,20 @@ fn run(group: vec3<u32>, lane: u32) {
   }
   if (lane == 0u) {
     atomicStore(&found, 0u);
+    atomicStore(&counted, 0u);
   }
   for (var i = lane; i < PIECE; i += THREADS) {
     atomicStore(&ranks[i], 0u);
   }
   workgroupBarrier();
-  var least = 0u;
+  var least = 1u;
   if (KEPT >= LISTED) {
-    least = order_of(bitcast<u32>(maximum_of(row, KEPT - 1u)));
+    least = max(least, order_of(bitcast<u32>(maximum_of(row, KEPT - 1u))));
   }
   for (var i = group.x * PIECE + lane; i < min(group.x * PIECE + PIECE, KEPT * BLOCK); i += THREADS) {
     let column = column_of(row, i);
     if (column < COLUMNS) {
-      let order = order_of(x[row * COLUMNS + column]);
+      let order = order_of(logit_at(row, column));
       if (order >= least) {
         let at = atomicAdd(&found, 1u);
         own_orders[at] = order;
@@ -71,11 +75,13 @@ fn run(group: vec3<u32>, lane: u32) {
   }
   workgroupBarrier();
   let count = atomicLoad(&found);
+  var seen = 0u;
   for (var i = lane; i < KEPT * BLOCK; i += THREADS) {
     let column = column_of(row, i);
     if (column < COLUMNS) {
-      let order = order_of(x[row * COLUMNS + column]);
+      let order = order_of(logit_at(row, column));
       if (order >= least) {
+        seen += 1u;
         for (var own = 0u; own < count; own += 1u) {
           if (order > own_orders[own] || (order == own_orders[own] && column < own_columns[own])) {
             atomicAdd(&ranks[own], 1u);
@@ -84,14 +90,20 @@ fn run(group: vec3<u32>, lane: u32) {
       }
     }
   }
+  atomicAdd(&counted, seen);
   workgroupBarrier();
   for (var own = lane; own < count; own += THREADS) {
     let rank = atomicLoad(&ranks[own]);
     if (rank < LISTED) {
-      let is_listed = own_orders[own] != 0u;
       let column = own_columns[own];
-      y[row * LIST + 2u * rank] = select(bitcast<u32>(LOWEST), x[row * COLUMNS + column], is_listed);
-      y[row * LIST + 2u * rank + 1u] = bitcast<u32>(select(-1.0, f32(column), is_listed));
+      y[row * LIST + 2u * rank] = x[row * COLUMNS + column];
+      y[row * LIST + 2u * rank + 1u] = bitcast<u32>(f32(column));
+    }
+  }
+  if (group.x == 0u) {
+    for (var rank = atomicLoad(&counted) + lane; rank < LISTED; rank += THREADS) {
+      y[row * LIST + 2u * rank] = bitcast<u32>(LOWEST);
+      y[row * LIST + 2u * rank + 1u] = bitcast<u32>(-1.0);
     }
   }
 }

@@ -13,7 +13,7 @@ struct Slot {
   repetition_penalty: f32,
   random_low: u32,
   random_high: u32,
+  masked: u32,
   rotary_shift: u32,
   adapter: u32,
-  reserved: u32,
 }

@@ -1,6 +1,6 @@
 // Which places take every character of a JSON string that stands for itself.
+#include <algorithm>
 #include <array>
-#include <set>
 
 #include "text/grammar/masks.h"
 
@@ -28,33 +28,53 @@ constexpr std::array<Way, 11> kWays = {{{0x20, 0x21, {}, 0},
 
 }  // namespace
 
+/// Where a text stands after a byte of that range, from any of those places; nothing where one of
+/// them may not follow, or leaves what the place belongs to.
+std::optional<std::set<uint32_t>> GrammarMasks::after_bytes(const std::set<uint32_t>& places,
+                                                            std::pair<uint8_t, uint8_t> range) {
+  std::set<uint32_t> next;
+  for (const uint32_t place : places) {
+    for (uint32_t byte = range.first; byte <= range.second; ++byte) {
+      Position after = places_->step({place, GrammarPlaces::kNone}, uint8_t(byte));
+      if (after.place == GrammarPlaces::kDead) return {};
+      after = places_->settled(after);
+      if (after.stack != GrammarPlaces::kNone) return {};
+      next.insert(after.place);
+    }
+  }
+  return next;
+}
+
 /// Whether the place comes back to itself with each of them, so that it takes all plain tokens.
 bool GrammarMasks::is_free(uint32_t place) {
   if (place < free_.size() && free_[place] != Free::kUnknown) return free_[place] == Free::kYes;
   if (free_.size() <= place) free_.resize(place + 1);
   free_[place] = Free::kNo;
   if (places_->place(place).leaves) return false;
-  const Position here = {place, GrammarPlaces::kNone};
+  const std::set<uint32_t> here = {place};
   for (const Way& way : kWays) {
-    std::set<uint32_t> at = {place};
-    for (size_t i = 0; i <= way.count; ++i) {
-      const auto [first, last] = i == 0 ? std::pair(way.first, way.last) : way.more[i - 1];
-      std::set<uint32_t> next;
-      for (const uint32_t one : at) {
-        for (uint32_t byte = first; byte <= last; ++byte) {
-          Position after = places_->step({one, GrammarPlaces::kNone}, uint8_t(byte));
-          if (after.place == GrammarPlaces::kDead) return false;
-          after = places_->settled(after);
-          if (after.stack != GrammarPlaces::kNone) return false;
-          if (i == way.count && after != here) return false;
-          next.insert(after.place);
-        }
-      }
-      at = std::move(next);
-    }
+    auto at = after_bytes(here, {way.first, way.last});
+    for (size_t i = 0; i < way.count && at; ++i) at = after_bytes(*at, way.more[i]);
+    if (at != here) return false;
   }
   free_[place] = Free::kYes;
   return true;
+}
+
+/// Whether the place, which has the first byte of a character of more than one, is a free one after
+/// the others, whichever they are.
+bool GrammarMasks::is_free_after_character(uint32_t place, uint8_t first) {
+  const auto way = std::ranges::find_if(
+      kWays, [&](const Way& one) { return one.first <= first && first <= one.last; });
+  if (way == kWays.end() || way->count == 0) return false;
+  const uint64_t key = uint64_t{place} << 8 | uint64_t(way - kWays.begin());
+  const auto [known, is_new] = free_after_character_.try_emplace(key, false);
+  if (!is_new) return known->second;
+  std::optional<std::set<uint32_t>> at = std::set<uint32_t>{place};
+  for (size_t i = 0; i < way->count && at; ++i) at = after_bytes(*at, way->more[i]);
+  const bool is_free_then =
+      at && std::ranges::all_of(*at, [&](uint32_t one) { return is_free(one); });
+  return free_after_character_[key] = is_free_then;
 }
 
 }  // namespace tokamak

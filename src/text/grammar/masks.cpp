@@ -33,6 +33,17 @@ size_t count_of(const TokenSet& set) {
   return count;
 }
 
+/// Tokens below some nodes of a trie.
+struct Subtrees {
+  std::vector<std::span<const uint32_t>> parts;
+  size_t count = 0;  // of their tokens
+
+  void add(std::span<const uint32_t> tokens) {
+    parts.push_back(tokens);
+    count += tokens.size();
+  }
+};
+
 }  // namespace
 
 GrammarMasks::GrammarMasks(std::shared_ptr<const Grammar> grammar,
@@ -54,6 +65,7 @@ void GrammarMasks::renew_if_full() {
   inner_bytes_ = 0;
   uncounted_.clear();
   free_.clear();
+  free_after_character_.clear();
   kept_.clear();
   kept_index_.clear();
 }
@@ -177,18 +189,30 @@ bool GrammarMasks::take_plain(uint32_t place, TokenSet& allowed, std::vector<Lea
   return true;
 }
 
-/// Whether more plain tokens begin with a character that leads to a free place than with others.
-bool GrammarMasks::is_mostly_free(Position start) {
-  const TokenTrie& trie = vocabulary_->plain();
-  const std::span<const TokenTrie::Node> nodes = trie.nodes();
-  size_t count = 0;
-  for (uint32_t i = 1; i < nodes[0].end; i = nodes[i].end) {
-    const Position next = places_->step(start, nodes[i].byte);
-    if (next.place != GrammarPlaces::kDead && is_free(next.place)) {
-      count += trie.tokens_below(i).size();
-    }
+bool GrammarMasks::goes_on(std::string_view bytes, Position after) {
+  for (const TokenTrie* trie : {&vocabulary_->others(), &vocabulary_->plain()}) {
+    const auto node = trie->find(bytes);
+    if (node && any_below(*trie, *node, after)) return true;
   }
-  return 2 * count > trie.tokens_below(0).size();
+  return false;
+}
+
+/// Whether walk() would find something.
+bool GrammarMasks::any_below(const TokenTrie& trie, uint32_t root, Position start) {
+  const std::span<const TokenTrie::Node> nodes = trie.nodes();
+  frames_.assign(1, {nodes[root].end, places_->settled(start)});
+  for (uint32_t i = root + 1; i < nodes[root].end;) {
+    while (frames_.back().end <= i) frames_.pop_back();
+    const Position next = places_->step(frames_.back().position, nodes[i].byte);
+    if (next.place == GrammarPlaces::kDead) {
+      i = nodes[i].end;
+      continue;
+    }
+    if (!trie.tokens_at(i).empty()) return true;
+    frames_.push_back({nodes[i].end, places_->settled(next)});
+    ++i;
+  }
+  return false;
 }
 
 /// Adds the tokens of `trie` below `root` that may follow `start`. With `leaves` the stack ends
@@ -198,26 +222,19 @@ void GrammarMasks::walk(const TokenTrie& trie, uint32_t root, Position start, To
   const std::span<const TokenTrie::Node> nodes = trie.nodes();
   const uint32_t end = nodes[root].end;
   const bool is_plain = &trie == &vocabulary_->plain();
-  start = places_->settled(start);
-  const bool takes_away = is_plain && root == 0 && is_mostly_free(start);
-  if (takes_away) unite(allowed, vocabulary_->plain(UINT32_MAX));
-  frames_.clear();
-  frames_.push_back({end, start});
+  Subtrees taken, refused;
+  frames_.assign(1, {end, places_->settled(start)});
   for (uint32_t i = root + 1; i < end;) {
     while (frames_.back().end <= i) frames_.pop_back();
     const TokenTrie::Node& node = nodes[i];
     Position next = places_->step(frames_.back().position, node.byte);
     if (next.place == GrammarPlaces::kDead) {
-      if (takes_away) {
-        for (const uint32_t id : trie.tokens_below(i)) remove_token(allowed, id);
-      }
+      refused.add(trie.tokens_below(i));
       i = node.end;
       continue;
     }
-    if (is_plain && is_free(next.place)) {
-      if (!takes_away) {
-        for (const uint32_t id : trie.tokens_below(i)) add_token(allowed, id);
-      }
+    if (is_plain && (is_free(next.place) || is_free_after_character(next.place, node.byte))) {
+      taken.add(trie.tokens_below(i));
       i = node.end;
       continue;
     }
@@ -231,6 +248,18 @@ void GrammarMasks::walk(const TokenTrie& trie, uint32_t root, Position start, To
       frames_.push_back({node.end, next});
     }
     ++i;
+  }
+  if (root == 0 && taken.count > refused.count) {
+    // Most plain tokens may follow: those that may not are fewer.
+    TokenSet most = vocabulary_->plain(UINT32_MAX);
+    for (const auto& tokens : refused.parts) {
+      for (const uint32_t id : tokens) remove_token(most, id);
+    }
+    unite(allowed, most);
+  } else {
+    for (const auto& tokens : taken.parts) {
+      for (const uint32_t id : tokens) add_token(allowed, id);
+    }
   }
 }
 

@@ -5,7 +5,11 @@
 #pragma once
 #include <list>
 #include <memory>
+#include <optional>
+#include <set>
+#include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "text/grammar/places.h"
@@ -28,6 +32,9 @@ class GrammarMasks {
   const TokenSet& after(GrammarPlaces::Position position, bool begins);
   /// The same where it is kept, otherwise null.
   const TokenSet* known_after(GrammarPlaces::Position position, bool begins);
+  /// Whether some token begins with these bytes, has more, and may follow with those where a text
+  /// stands that has the bytes already.
+  bool goes_on(std::string_view bytes, GrammarPlaces::Position after);
   /// Starts with empty tables where the old ones are full. What still uses those must move.
   void renew_if_full();
 
@@ -58,18 +65,22 @@ class GrammarMasks {
   const Inner& inner(uint32_t place);
   void walk(const TokenTrie& trie, uint32_t root, Position start, TokenSet& allowed,
             std::vector<Leave>* leaves);
+  bool any_below(const TokenTrie& trie, uint32_t root, Position start);
   bool take_plain(uint32_t place, TokenSet& allowed, std::vector<Leave>& leaves);
   TokenSet made(Position position);
   uint32_t uncounted(uint32_t place);
+  std::optional<std::set<uint32_t>> after_bytes(const std::set<uint32_t>& places,
+                                                std::pair<uint8_t, uint8_t> range);
   bool is_free(uint32_t place);
-  bool is_mostly_free(Position start);
+  bool is_free_after_character(uint32_t place, uint8_t first);
 
   std::shared_ptr<const Grammar> grammar_;
   std::shared_ptr<const GrammarVocabulary> vocabulary_;
   std::shared_ptr<GrammarPlaces> places_;
   std::vector<uint32_t> characters_;  // states before a character of a JSON string
   enum class Free : uint8_t { kUnknown, kNo, kYes };
-  std::vector<Free> free_;  // by place
+  std::vector<Free> free_;                                   // by place
+  std::unordered_map<uint64_t, bool> free_after_character_;  // by place and kind of character
   std::unordered_map<uint32_t, uint32_t> uncounted_;
   std::unordered_map<uint32_t, Inner> inner_;
   size_t inner_bytes_ = 0;

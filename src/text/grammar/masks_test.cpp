@@ -42,6 +42,30 @@ const Tokenizer& tokenizer() {
   return made;
 }
 
+/// What is forced is what must follow, and longer tokens than the end of the text go on where one
+/// of them is taken.
+void expect_exact_ends(GrammarMasks& masks, const GrammarMatcher& matcher, GrammarMatcher& alone,
+                       std::string_view text) {
+  std::string only;
+  for (int byte = 0; byte < 256; ++byte) {
+    if (alone.allows(std::string(1, char(byte)))) only += char(byte);
+  }
+  const bool is_forced = only.size() == 1 && !alone.may_end();
+  ASSERT_EQ(matcher.forced(1), is_forced ? only : "") << text;
+  const std::string run = matcher.forced(100);
+  ASSERT_TRUE(alone.allows(run)) << text << run;
+  for (size_t size = 1; size <= std::min<size_t>(text.size(), 3); ++size) {
+    const std::string_view end = text.substr(text.size() - size);
+    bool goes_on = false;
+    for (uint32_t id = 0; id < tokenizer().vocab_size(); ++id) {
+      const std::string bytes = tokenizer().bytes(id);
+      goes_on = goes_on || (!tokenizer().is_special(id) && bytes.size() > size &&
+                            bytes.starts_with(end) && alone.allows(bytes.substr(size)));
+    }
+    ASSERT_EQ(masks.goes_on(end, matcher.here()), goes_on) << text;
+  }
+}
+
 /// At every step of a walk by chance the mask has the tokens that a matcher takes, and no others.
 void expect_exact(std::shared_ptr<const Grammar> grammar, uint64_t random) {
   static const auto vocabulary = std::make_shared<const GrammarVocabulary>(tokenizer());
@@ -49,6 +73,7 @@ void expect_exact(std::shared_ptr<const Grammar> grammar, uint64_t random) {
 
   for (int walk = 0; walk < 8; ++walk) {
     GrammarMatcher matcher(masks.places()), alone(*grammar);
+    std::string text;
     for (int step = 0; step < 24; ++step) {
       const TokenSet& mask = masks.after(matcher.here(), step == 0);
       std::vector<uint32_t> allowed;
@@ -58,10 +83,12 @@ void expect_exact(std::shared_ptr<const Grammar> grammar, uint64_t random) {
         ASSERT_EQ(has_token(mask, id), expected) << grammar->source() << ": " << bytes;
         if (expected) allowed.push_back(id);
       }
+      expect_exact_ends(masks, matcher, alone, text);
       if (allowed.empty()) break;
       const std::string bytes = tokenizer().bytes(allowed[next_random(random) % allowed.size()]);
       matcher.push(bytes);
       alone.push(bytes);
+      text += bytes;
     }
   }
 }

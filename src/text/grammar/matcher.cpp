@@ -1,5 +1,7 @@
 #include "text/grammar/matcher.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 
 namespace tokamak {
@@ -54,6 +56,23 @@ bool GrammarMatcher::may_end() const {
 
 bool GrammarMatcher::may_go_on() const {
   return !places_->place(settled_.place).threads.empty();
+}
+
+std::string GrammarMatcher::forced(size_t most) const {
+  const std::vector<Grammar::State>& states = places_->grammar().states();
+  std::string bytes;
+  for (GrammarPlaces::Position at = settled_; bytes.size() < most;) {
+    const GrammarPlaces::Place& place = places_->place(at.place);
+    if (place.leaves || place.threads.empty()) break;
+    const uint8_t byte = states[place.threads.front().state].low;
+    const bool is_only = std::ranges::all_of(place.threads, [&](const auto& thread) {
+      return states[thread.state].low == byte && states[thread.state].high == byte;
+    });
+    if (!is_only) break;
+    bytes += char(byte);
+    at = places_->settled(places_->step(at, byte));
+  }
+  return bytes;
 }
 
 }  // namespace tokamak

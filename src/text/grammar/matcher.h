@@ -1,6 +1,7 @@
 // GrammarMatcher: follows a text, byte by byte, by a grammar.
 #pragma once
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "text/grammar/places.h"
@@ -25,6 +26,9 @@ class GrammarMatcher {
   bool may_end() const;
   /// Whether something may follow.
   bool may_go_on() const;
+  /// The bytes that must follow, at most that many: up to where there is a choice, or the text may
+  /// end.
+  std::string forced(size_t most) const;
   /// Whether some place had too many threads, so that "no" need not be true.
   bool is_too_wide() const { return places_->is_too_wide(); }
 

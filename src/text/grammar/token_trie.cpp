@@ -1,7 +1,6 @@
 #include "text/grammar/token_trie.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "text/tokenizer/tokenizer.h"
 #include "text/unicode/unicode.h"
@@ -43,6 +42,18 @@ TokenTrie::TokenTrie(std::vector<std::pair<std::string, uint32_t>> tokens) {
   }
   for (const uint32_t node : path) nodes_[node].end = uint32_t(nodes_.size());
   nodes_.push_back({.end = 0, .first_token = uint32_t(tokens_.size()), .byte = 0});
+}
+
+std::optional<uint32_t> TokenTrie::find(std::string_view bytes) const {
+  uint32_t at = 0;
+  for (const char byte : bytes) {
+    const uint32_t end = nodes_[at].end;
+    uint32_t child = at + 1;
+    while (child < end && nodes_[child].byte != uint8_t(byte)) child = nodes_[child].end;
+    if (child >= end) return {};
+    at = child;
+  }
+  return at;
 }
 
 GrammarVocabulary::GrammarVocabulary(const Tokenizer& tokenizer) : size_(tokenizer.vocab_size()) {

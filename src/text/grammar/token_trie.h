@@ -3,8 +3,10 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -31,6 +33,8 @@ class TokenTrie {
   std::span<const uint32_t> tokens_below(uint32_t node) const {
     return tokens(node, nodes_[node].end);
   }
+  /// The node that these bytes lead to from the root.
+  std::optional<uint32_t> find(std::string_view bytes) const;
 
  private:
   std::span<const uint32_t> tokens(uint32_t first, uint32_t end) const {
