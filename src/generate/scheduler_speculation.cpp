@@ -55,7 +55,8 @@ bool Scheduler::waits_to_verify(const UnderWay& last) {
 
 Result<bool> Scheduler::submit_verify(std::span<Sequence* const> chosen) {
   if (verify_rows_ == 0 || chosen.size() > verify_rows_) return false;
-  if (std::ranges::any_of(chosen, [](const Sequence* one) { return one->left() > 1; })) return false;
+  if (std::ranges::any_of(chosen, [](const Sequence* one) { return one->left() > 1; }))
+    return false;
   const std::vector<DraftChance> chances = draft_chances(chosen);
   const uint32_t most = speculation_.most_drafted(chances, verify_rows_);
   speculation_.decided(most > 0);

@@ -96,7 +96,7 @@ struct Scheduler::Row {
   RequestId id = {};
   uint64_t version = 0;
   std::optional<uint32_t> guess = {};  // the row after it has this token
-  bool is_known = false;  // the token after it: its results are not read
+  bool is_known = false;               // the token after it: its results are not read
 };
 
 enum class StepKind : uint8_t {

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kProcess = 1;  // "pid": the server
 
-/// Of the format: whole microseconds are as fine as its viewers show.
+/// The format's unit; viewers show nothing finer than whole ones.
 double microseconds(double seconds) {
   return std::round(seconds * 1e6);
 }
