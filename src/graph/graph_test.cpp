@@ -246,7 +246,7 @@ TEST(GraphShapes, AListHasTheMaximaAndBlocksOfItsLogits) {
   EXPECT_EQ(message(262144, 4096, 8192), "fits");
   EXPECT_EQ(message(262145, 4096, 8193),
             "topk_tokens: operand 1 is f32[T,4096], expected f32[T,2050]");
-  EXPECT_EQ(message(262145, 2050, 8192).substr(0, 33), "topk_tokens: operand 3 is u32[8192");
+  EXPECT_EQ(message(262145, 2050, 8192).substr(0, 34), "topk_tokens: operand 3 is u32[8192");
   EXPECT_EQ(message(100, 4098, 4),
             "topk_blocks: operand 0 is f32[T,4098], expected a peak and a sum of at most 2048 "
             "blocks");

@@ -162,6 +162,9 @@ TEST(SelfTest, NoticesOneWrongNumberInEveryKernel) {
     const auto test = self_test(backend, no_time);
     ASSERT_TRUE(test) << test.error().message;
     EXPECT_EQ(test->failed(), test->kernels.size());
+    for (const KernelCheck& check : test->kernels) {
+      EXPECT_NE(check.failure, "") << check.kernel;
+    }
   }
 }
 

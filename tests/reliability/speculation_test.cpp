@@ -168,7 +168,7 @@ TEST(Guessing, ChangesNothingThatARequestAsksFor) {
   GenerationParams base;
   base.max_tokens = 16;
   base.sampling = {.temperature = 0.8, .seed = 5};
-  std::vector<GenerationParams> all(4, base);
+  std::vector<GenerationParams> all(5, base);
   all[0].sampling.temperature = 0;
   all[0].stop = {"a"};
   all[1].sampling.top_p = 0.9;
@@ -178,6 +178,7 @@ TEST(Guessing, ChangesNothingThatARequestAsksFor) {
   all[2].grammar = std::make_shared<const Grammar>(*std::move(grammar));
   all[3].sampling.frequency_penalty = 0.3;
   all[3].logprobs = true;
+  all[4].sampling.temperature = 0;  // it says again what the prompt says
   const auto plain = answers_of("cpu", "off", all), guessed = answers_of("cpu", "lookup:6", all);
   expect_same(plain, guessed);
   EXPECT_EQ(plain[0].finish, FinishReason::kStopString);

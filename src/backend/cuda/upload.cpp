@@ -48,12 +48,14 @@ class Tally {
     return error_.has_value();
   }
 
-  /// Calls `progress` at changes until all `workers` have left.
+  /// Calls `progress` at changes until all `workers` have left, and then once more.
   void wait(size_t workers, uint64_t total, const LoadProgress& progress) {
     std::unique_lock lock(mutex_);
-    for (uint64_t told = 0; left_ < workers;) {
+    uint64_t told = 0;
+    for (bool is_last = false; !is_last;) {
       changed_.wait(lock, [&] { return left_ == workers || done_ != told; });
       told = done_;
+      is_last = left_ == workers;
       lock.unlock();
       if (progress && !progress(told, total)) stop(loading_cancelled().error());
       lock.lock();
