@@ -40,7 +40,7 @@ Result<SamplingRule> Scheduler::rule_for(Sequence& sequence, const Phase& phase)
   rule.repetition_penalty = 1;  // the host applies it
   sequence.is_masked = false;
   if (sequence.left() > 1 || sequence.wants_logits()) return rule;
-  const auto words = uint64_t(token_words(options_.vocab));
+  const auto words = size_t(token_words(options_.vocab));
   const uint64_t place = *sequence.slot * words;
   if (GrammarFilter* filter = sequence.text.filter()) {
     // A mask that has to be made is made while the device works, unless the list is of no use
