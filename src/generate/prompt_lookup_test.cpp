@@ -30,7 +30,7 @@ TEST(PromptLookup, DraftsWhatFollowedTheLongestEnd) {
 
 TEST(PromptLookup, SaysHowLongTheEndIs) {
   Ids ids;
-  for (const uint32_t repeats : {0, 1}) {
+  for (const uint32_t repeats : {0u, 1u}) {
     for (uint32_t i = 0; i < 10; ++i) ids.push_back(i);
     ids.push_back(100 + repeats);
   }
