@@ -31,7 +31,7 @@ TEST(PlayQueue, FadesWhenItIsStopped) {
   EXPECT_EQ(queue.played(), 0u);
   queue.add(std::vector<float>{1});
   const std::vector<float> rest = take(queue, 7);
-  for (int i = 0; i < 5; ++i) EXPECT_NEAR(rest[i], 0.6 * (5 - i) / 6, 1e-6) << i;
+  for (size_t i = 0; i < 5; ++i) EXPECT_NEAR(rest[i], 0.6 * double(5 - i) / 6, 1e-6) << i;
   EXPECT_EQ(rest[5], 1.0f);
   EXPECT_EQ(rest[6], 0.0f);
   EXPECT_EQ(queue.played(), 1u) << "what fades is not counted";
