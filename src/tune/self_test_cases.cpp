@@ -397,11 +397,9 @@ void add_decode(std::vector<SelfTestCase>& all) {
 }
 
 /// The list that sampling draws from, of columns in more blocks than it has tokens, and a draw. Its
-/// tolerance is one of the numbers of columns in it, which are exact. The noise allows columns in
-/// every block, the short last one too: the lowest f32, which a block without any has, would hide
-/// all errors.
+/// tolerance is one of the numbers of columns in it, which are exact.
 void add_lists(std::vector<SelfTestCase>& all) {
-  constexpr uint32_t kColumns = 2111;
+  constexpr uint32_t kColumns = 2111;  // the noise allows some of every block: none would hide all
   for (const std::string_view op :
        {BlockMaxima::kName, TopKBlocks::kName, TopKTokens::kName, SampleToken::kName}) {
     Writer w(fmt::format("{} of {}", op, kColumns), op);
