@@ -84,27 +84,40 @@ int spilled_bytes(const std::string& log) {
   return found.empty() ? 0 : std::stoi(found[1]) + std::stoi(found[2]);
 }
 
-/// The largest tile of sums takes all registers that a lane can have, and on Hopper some more.
+/// Kernels that spill on some generation, with the bytes that they are known to: those of large
+/// tiles take all registers that a lane can have (255, or 64 in a workgroup of 1,024 lanes), and
+/// some compilers a few more.
 int most_spilled(std::string_view kernel) {
-  return kernel == "linear.cuda.matrix_large" ? 200 : 0;
+  static constexpr std::pair<std::string_view, int> kKnown[] = {
+      {"linear.cuda.matrix_large", 200},     // sm_90
+      {"linear_glu.cuda.matrix_large", 72},  // sm_90
+      {"expert_linear.cuda.matmul", 24},     // sm_100 and sm_120
+      {"attention.cuda.tile", 8},            // sm_120
+  };
+  for (const auto& [name, bytes] : kKnown) {
+    if (name == kernel) return bytes;
+  }
+  return 0;
 }
 
 class CudaTexts : public testing::TestWithParam<const KernelVariant*> {};
 
 TEST_P(CudaTexts, Compile) {
-  const std::vector<std::string> texts = texts_of(*GetParam());
-  ASSERT_FALSE(texts.empty()) << GetParam()->name << " takes none of the cases";
+  const KernelVariant& variant = *GetParam();
+  if (variant.needs & kFeatureLibrary) GTEST_SKIP() << "The library computes it: there is no text.";
+  const std::vector<std::string> texts = texts_of(variant);
+  ASSERT_FALSE(texts.empty()) << variant.name << " takes none of the cases";
   if (environment_variable("TOKAMAK_PARITY") == "smallest") return;  // compiling takes longer
   const Result<cuda::Compiler>& compiler = cuda::compiler();
   if (!compiler) GTEST_SKIP() << "translated, not compiled: " << compiler.error().message;
-  const bool is_matrix = (GetParam()->needs & kFeatureSubgroupMatrix) != 0;
+  const bool is_matrix = (variant.needs & kFeatureSubgroupMatrix) != 0;
   for (const int architecture : kArchitectures) {
     if (is_matrix && architecture < 80) continue;
     if (std::ranges::count(compiler->architectures, architecture) == 0) continue;
-    const auto code = cuda::compile_text(*compiler, GetParam()->name, texts.front(), {architecture},
+    const auto code = cuda::compile_text(*compiler, variant.name, texts.front(), {architecture},
                                          {"--ptxas-options=-v"});
     ASSERT_TRUE(code) << code.error().message << "\n" << texts.front();
-    EXPECT_LE(spilled_bytes(code->log), most_spilled(GetParam()->name))
+    EXPECT_LE(spilled_bytes(code->log), most_spilled(variant.name))
         << "for " << architecture << ": " << code->log;
   }
 }
