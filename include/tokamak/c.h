@@ -119,7 +119,7 @@ TOKAMAK_API char* tokamak_model_render_chat(const tokamak_model* model, const ch
 /* What to continue, and how. Only one of a prompt, ids and a chat is given. */
 TOKAMAK_API tokamak_request* tokamak_request_new(void);
 TOKAMAK_API void tokamak_request_free(tokamak_request* request);
-/* Names: prompt, chat_variables, max_tokens, temperature, top_k, top_p, min_p, typical_p,
+/* Names: prompt, suffix, chat_variables, max_tokens, temperature, top_k, top_p, min_p, typical_p,
  * repetition_penalty, seed, stop (each call adds one), logprobs, grammar, json_schema,
  * regex, choices (each call adds one), priority,
  * deadline (seconds), tenant, adapter; tokamak/tokamak.h says what they mean. */

@@ -34,7 +34,9 @@ struct Generation {
   std::string text;
   std::vector<uint32_t> ids;  // generated ones, the end token included
   FinishReason finish = FinishReason::kMaxTokens;
-  std::string stop;   // the stop string that was met
+  std::string stop;  // the stop string that was met
+  /// Those of the prompt's tokens but the first, where they were asked for.
+  std::vector<Logprobs> prompt_logprobs;
   uint64_t seed = 0;  // that chance started from: with it in the request, the same text again
   size_t prompt_tokens = 0;
   size_t cached_tokens = 0;    // of the prompt: the cache held them, they did not run again

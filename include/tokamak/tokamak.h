@@ -95,6 +95,7 @@ struct ChatMessage {
 /// that is unset is the one that the model recommends.
 struct TextRequest {
   std::string prompt;         // special tokens are added as the model's tokenizer does
+  std::string suffix;         // a text after the gap that is generated (fill-in-the-middle)
   std::vector<uint32_t> ids;  // tokens as they are
   std::vector<ChatMessage> messages;
   /// A JSON object with more that the chat template reads: {"tools": [...]}. It may have `messages`
@@ -113,6 +114,10 @@ struct TextRequest {
   std::optional<std::vector<uint32_t>> end_ids;  // end it as well; unset: the model's own
   bool logprobs = false;                         // of every token
   uint32_t top_logprobs = 0;                     // of the most probable ones too, that number
+  /// Those of the prompt's tokens, too, as Generation::prompt_logprobs. The logits of each are
+  /// read, at most 8 tokens a step: for scoring texts, not for long prompts. Not for prompts with
+  /// images.
+  bool prompt_logprobs = false;
   // Only texts of it are generated; at most one of them is given.
   std::string grammar;               // GBNF
   std::string json_schema;           // a JSON schema; "{}" is any JSON

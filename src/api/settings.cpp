@@ -95,6 +95,7 @@ constexpr Setting<ModelOptions> kModelSettings[] = {
 
 constexpr Setting<TextRequest> kRequestSettings[] = {
     {"prompt", set<&TextRequest::prompt>},
+    {"suffix", set<&TextRequest::suffix>},
     {"chat_variables", set<&TextRequest::chat_variables>},
     {"max_tokens", set<&TextRequest::max_tokens>},
     {"temperature", set<&TextRequest::temperature>},

@@ -2,6 +2,7 @@
 
 #include "engine/image_encoder.h"
 #include "text/template/plain_marks.h"
+#include "text/tokenizer/middle_prompt.h"
 
 namespace tokamak {
 namespace {
@@ -48,6 +49,14 @@ Result<std::vector<uint32_t>> prompt_ids(const Engine& engine, const TextRequest
   TOK_TRY(Json variables, chat_variables(asked));
   TOK_TRY(ChatPrompt prompt, chat_prompt(engine, std::move(variables)));
   return std::move(prompt.ids);
+}
+
+Result<MiddlePrompt> gap_prompt(const Engine& engine, const TextRequest& asked) {
+  if (!asked.ids.empty() || !asked.messages.empty() || !asked.chat_variables.empty()) {
+    return fail(ErrorCode::kUsage, "The request has a suffix, which goes with a prompt in text.");
+  }
+  TOK_TRY(const Tokenizer* tokenizer, engine.tokenizer());
+  return middle_prompt(*tokenizer, asked.prompt, asked.suffix);
 }
 
 /// What the text is held to; null for nothing.
@@ -97,8 +106,15 @@ Result<ChatPrompt> chat_prompt(const Engine& engine, Json variables, std::string
 
 Result<Request> scheduler_request(const Engine& engine, const TextRequest& asked) {
   Request request;
-  TOK_TRY(request.prompt, prompt_ids(engine, asked));
   TOK_TRY(GenerationParams params, engine.defaults());
+  if (asked.suffix.empty()) {
+    TOK_TRY(request.prompt, prompt_ids(engine, asked));
+  } else {
+    TOK_TRY(MiddlePrompt prompt, gap_prompt(engine, asked));
+    request.prompt = std::move(prompt.ids);
+    std::vector<uint32_t>& ends = params.end_ids ? *params.end_ids : params.end_ids.emplace();
+    ends.insert(ends.end(), prompt.end_ids.begin(), prompt.end_ids.end());
+  }
   SamplingParams& sampling = params.sampling;
   override_with(sampling.temperature, asked.temperature);
   override_with(sampling.top_k, asked.top_k);
@@ -112,6 +128,7 @@ Result<Request> scheduler_request(const Engine& engine, const TextRequest& asked
   if (asked.end_ids) params.end_ids = asked.end_ids;
   params.logprobs = asked.logprobs || asked.top_logprobs > 0;
   params.top_logprobs = asked.top_logprobs;
+  params.prompt_logprobs = asked.prompt_logprobs;
   TOK_TRY(params.grammar, grammar_of(asked));
   request.params = std::move(params);
   request.priority = asked.priority;

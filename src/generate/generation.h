@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,7 @@ struct GenerationParams {
   std::optional<std::vector<uint32_t>> end_ids;
   uint32_t top_logprobs = 0;
   bool logprobs = false;
+  bool prompt_logprobs = false;            // Generation::prompt_logprobs
   std::shared_ptr<const Grammar> grammar;  // only its texts are generated; null: any
 };
 
@@ -32,6 +34,9 @@ struct GenerationCallbacks {
   std::function<void(std::string_view)> text;               // final, whole characters
   std::function<void(uint32_t id, const Logprobs*)> token;  // logprobs: null unless asked for
   std::function<bool()> cancelled;                          // asked before every step
+  /// Receives those of all tokens of the prompt but the first, before the first token; not where
+  /// there are none.
+  std::function<void(std::span<const Logprobs>)> prompt_logprobs;
 };
 
 /// Seconds from any fixed point; given by the caller because the core has no clock of its own.

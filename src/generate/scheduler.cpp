@@ -88,7 +88,9 @@ void Scheduler::find_tables() {
   for (const Buffer& buffer : program_->plan().buffers) {
     if (!is_kv_cache(buffer) || buffer.tensor.window == 0) continue;
     const auto cells = uint32_t(buffer.tensor.shape[0]) / program_->plan().slots;
-    window_spare_ = std::min(window_spare_, cells - std::min(cells, buffer.tensor.window));
+    // The page that a sequence ends in stays whole for what continues it.
+    const uint32_t kept = buffer.tensor.window + (is_alone_ ? kPageTokens - 1 : 0);
+    window_spare_ = std::min(window_spare_, cells - std::min(cells, kept));
   }
   // What a window or a recurrent state has forgotten is shared by checkpoints only, but for the
   // windows of the only slot, where the last sequence has left them.
@@ -109,6 +111,9 @@ Result<void> Scheduler::check(const Request& request) const {
   if (request.adapter > options_.adapters) {
     return invalid_input("The request is for adapter {}, but the model has {}.", request.adapter,
                          options_.adapters);
+  }
+  if (request.params.prompt_logprobs && !request.images.empty()) {
+    return invalid_input("The log-probabilities of a prompt with images are not given.");
   }
   if (tokenizer_ == nullptr && (request.params.grammar || !request.params.stop.empty())) {
     return invalid_input("The model has no tokenizer, which stop strings and grammars need.");
@@ -222,7 +227,8 @@ Result<void> Scheduler::admit() {
     }
     if (next == nullptr) return {};
     next->is_long = is_long(*next);
-    const uint32_t shared = shares_prefixes_ ? share_prefix(*next) : 0;
+    const bool shares = shares_prefixes_ && !next->scores_prompt();  // whose every token must run
+    const uint32_t shared = shares ? share_prefix(*next) : 0;
     if (!take_pages_to_begin(*next)) {
       release(*next);
       return {};

@@ -185,6 +185,8 @@ class Scheduler {
                          std::span<const float> list, std::optional<uint32_t> chosen);
   void take_logits(Sequence& sequence, std::span<const float> logits,
                    std::optional<uint32_t> guess);
+  /// Takes the log-probability of that token of the prompt.
+  void score(Sequence& sequence, uint32_t token, std::span<const float> logits);
   /// Takes a token, and what the grammar forces after it. `guess`: what the device has gone on
   /// with; where that is another one, it has for nothing.
   void take_token(Sequence& sequence, uint32_t id, const Logprobs* logprobs,
@@ -228,7 +230,7 @@ class Scheduler {
   };
   Left left_;
   uint32_t written_ = 0;                // of the sequence in it now, as Left::written
-  uint32_t window_spare_ = UINT32_MAX;  // positions of the shortest ring beyond its window
+  uint32_t window_spare_ = UINT32_MAX;  // positions of a ring that steps ahead may take
   bool did_prefill_ = false;            // last
   PrefillBudget budget_;
   Speculation speculation_;

@@ -99,6 +99,10 @@ Result<void> Scheduler::take_row(const UnderWay& step, uint32_t number, size_t r
   Sequence& sequence = *step.rows[row].sequence;
   const std::span<const float> values = step.values;
   const bool is_verified = step.kind == StepKind::kVerify;
+  if (step.rows[row].scored > 0) {
+    score(sequence, step.rows[row].scored, values.subspan(row * options_.vocab, options_.vocab));
+    return {};
+  }
   if (!step.chooses() && !is_verified) {
     if (step.kind == StepKind::kPrefill && shares_prefixes_) {
       prefixes_.add(tenant_of(sequence), sequence.ids, sequence.pages);
@@ -200,6 +204,17 @@ void Scheduler::take_logits(Sequence& sequence, std::span<const float> logits,
   const auto own = logprobs(logits, *id, params.top_logprobs);
   if (!own) return finish(sequence, own.error());
   take_token(sequence, *id, &*own, guess);
+}
+
+void Scheduler::score(Sequence& sequence, uint32_t token, std::span<const float> logits) {
+  const GenerationParams& params = sequence.request.params;
+  auto own = logprobs(logits, sequence.request.prompt[token], params.top_logprobs);
+  if (!own) return finish(sequence, own.error());
+  std::vector<Logprobs>& known = sequence.text.generation().prompt_logprobs;
+  known.resize(token - 1);  // those after it are of a run that was given up
+  known.push_back(*std::move(own));
+  const auto& callback = sequence.request.callbacks.prompt_logprobs;
+  if (!sequence.scores_prompt() && callback) callback(known);
 }
 
 void Scheduler::take_token(Sequence& sequence, uint32_t id, const Logprobs* logprobs,

@@ -47,6 +47,11 @@ struct Scheduler::Sequence {
     GrammarFilter* filter = text.filter();
     if (filter != nullptr && !is_masked && !wants_logits()) (void)filter->mask(vocab);
   }
+  /// Whether the log-probabilities of its prompt are not all known.
+  bool scores_prompt() const {
+    return request.params.prompt_logprobs &&
+           text.generation().prompt_logprobs.size() + 1 < request.prompt.size();
+  }
   /// Tokens that the device has fed and that are the sequence's whatever it chose after them.
   uint32_t certain() const { return std::min(position, uint32_t(ids.size()) - 1); }
 
@@ -97,6 +102,7 @@ struct Scheduler::Row {
   uint64_t version = 0;
   std::optional<uint32_t> guess = {};  // the row after it has this token
   bool is_known = false;               // the token after it: its results are not read
+  uint32_t scored = 0;  // the token of the prompt whose log-probability it gives; 0: none's
 };
 
 enum class StepKind : uint8_t {

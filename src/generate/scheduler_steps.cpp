@@ -94,6 +94,7 @@ uint32_t Scheduler::prefill_tokens() const {
 Result<void> Scheduler::submit_prefill() {
   const Plan& plan = program_->plan();
   const uint32_t budget = prefill_tokens();
+  const size_t most_outputs = std::min(plan.slots, kMaxPromptOutputs);
   UnderWay step;
   std::vector<Slot> slots;
   std::vector<uint32_t> ids, outputs;
@@ -102,11 +103,13 @@ Result<void> Scheduler::submit_prefill() {
   for (const auto& sequence : sequences_) {
     if (!sequence->reads_prompt() || ids.size() >= budget || slots.size() == plan.slots) continue;
     const uint32_t checkpoint = next_checkpoint(*sequence);
-    const uint32_t count =
-        step_tokens(*sequence, checkpoint, budget, uint32_t(ids.size()), has_image);
-    if (count == 0) continue;  // its image has a step to itself
+    const auto free = uint32_t(most_outputs - outputs.size());
+    uint32_t count = step_tokens(*sequence, checkpoint, budget, uint32_t(ids.size()), has_image);
+    const bool scores = sequence->scores_prompt();
+    if (scores) count = std::min(count, free);
+    if (count == 0) continue;  // its image has a step to itself, or others have all output rows
     const bool ends = count == sequence->left();
-    if (ends && step.rows.size() == kMaxPromptOutputs) continue;
+    if (ends && free == 0) continue;
     // Who has rows in this step already keeps its pages.
     const uint32_t end = sequence->position + count;
     TOK_TRY(const bool has_pages,
@@ -121,12 +124,15 @@ Result<void> Scheduler::submit_prefill() {
     has_image = has_image || sequence->places.image(sequence->position, count) != nullptr;
     const auto fed = std::span(sequence->ids).subspan(sequence->position, count);
     ids.insert(ids.end(), fed.begin(), fed.end());
-    const Row row = {sequence.get(), sequence->id, sequence->version};
+    Row row = {sequence.get(), sequence->id, sequence->version};
     step.members.push_back(row);
     if (sequence->position + count == checkpoint) at_checkpoints.push_back(sequence.get());
-    if (ends) {
+    for (uint32_t i = scores ? 0 : count - 1; i < count; ++i) {
+      const bool is_last = ends && i + 1 == count;
+      if (!scores && !is_last) continue;
+      row.scored = is_last ? 0 : sequence->position + i + 1;
       step.rows.push_back(row);
-      outputs.push_back(uint32_t(ids.size()) - 1);
+      outputs.push_back(uint32_t(ids.size()) - count + i);
     }
     sequence->steps.add(sequence->position, count);
     advance(*sequence, count);

@@ -437,11 +437,12 @@ ValueId ModelBuilder::cached_attention(uint32_t layer, ValueId q, ValueId k, Val
   }
   const uint32_t pages = ceil_div(options_.context, kPageTokens);
   // A window layer's pages recur; a step writes all its tokens before any of them attends, so the
-  // cache holds a window and a chunk.
+  // cache holds a window and a chunk; and a page more, so that where steps ran ahead of a sequence
+  // it still holds what the page that it ended in began with: its continuation starts there.
   const uint32_t own_pages =
       attributes.window == 0
           ? pages
-          : std::min(pages, ceil_div(attributes.window + options_.chunk, kPageTokens));
+          : std::min(pages, ceil_div(attributes.window + options_.chunk, kPageTokens) + 1);
   const uint32_t window = own_pages == pages ? 0 : attributes.window;
   const uint32_t all_pages = window == 0 && options_.cache_pages != 0
                                  ? options_.cache_pages

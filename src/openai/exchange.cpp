@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/splitmix.h"
+#include "openai/logprob_shapes.h"
 
 namespace tokamak::openai {
 namespace {
@@ -48,6 +49,10 @@ Request TextExchange::request(size_t index) {
   request.callbacks.token = [own = shared_from_this(), index](uint32_t id,
                                                               const Logprobs* logprobs) {
     if (!own->is_over_) own->take_token(index, id, logprobs);
+  };
+  request.callbacks.prompt_logprobs = [own = shared_from_this(),
+                                       index](std::span<const Logprobs> of) {
+    own->choices_[index].prompt.assign(of.begin(), of.end());
   };
   request.callbacks.cancelled = [own = shared_from_this(), index] {
     return own->is_over_ || own->choices_[index].is_cut;
@@ -147,6 +152,12 @@ void TextExchange::begin_stream(size_t index) {
     if (!written.empty()) sink_.write(written);
   }
   const std::string& echo = job_.echoes[index / job_.choices];
+  const Request& prompt = prompt_of(index);
+  if (prompt.params.prompt_logprobs) {
+    choice.said.logprobs = std::move(choice.prompt);
+    Logprobs first{.chosen = {prompt.prompt.front(), kUnknownLogprob}, .top = {}};
+    choice.said.logprobs.insert(choice.said.logprobs.begin(), std::move(first));
+  }
   if (!echo.empty()) say(index, {Kind::kContent, echo});
 }
 

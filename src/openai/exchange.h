@@ -38,7 +38,8 @@ class TextExchange : public std::enable_shared_from_this<TextExchange> {
     OutputReader reader;
     Said said;
     uint64_t tokens = 0;
-    double logprob = 0;  // of all tokens, for the best of them
+    double logprob = 0;            // of all tokens, for the best of them
+    std::vector<Logprobs> prompt;  // of its tokens but the first, until they are said
     bool has_begun = false, has_ended = false;
     bool is_cut = false;  // it has said what was asked for: the rest does not count
   };

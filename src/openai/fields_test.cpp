@@ -93,9 +93,9 @@ TEST(Fields, EveryWrongValueIsAnErrorThatNamesTheField) {
 }
 
 TEST(Fields, WhatNothingDoesYetIsTakenOnlyWhereItChangesNothing) {
-  EXPECT_EQ(error_of(R"({"suffix": "end"})", kCompletions),
-            "suffix is \"end\", but this server does not support it yet: leave it out.");
-  EXPECT_EQ(error_of(R"({"suffix": ""})", kCompletions), "");
+  EXPECT_EQ(error_of(R"({"function_call": "end"})", kChat),
+            "function_call is \"end\", but this server does not support it yet: leave it out.");
+  EXPECT_EQ(error_of(R"({"function_call": ""})", kChat), "");
 }
 
 TEST(Fields, ValuesArriveWhereTheyBelong) {

@@ -225,7 +225,8 @@ TEST_F(ImageRequests, ThatAreWrongSayWhatIs) {
             "messages[0].content[0] is an image, which only messages of the user have.");
   const Received raw = ask("/api/generate", R"({"prompt": "a", "raw": true, "images": ["QUJD"]})");
   EXPECT_EQ(at(raw.json(), "error"),
-            Json("images has some, but a raw prompt has no place for them: leave raw out."));
+            Json("images has some, but a raw prompt, or one with a suffix, has no place for them: "
+                 "leave raw and suffix out."));
 }
 
 TEST_F(ImageRequests, ThatDoNotFitAreRefusedBeforeTheTowerRuns) {

@@ -1,6 +1,7 @@
 #include "openai/logprob_shapes.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace tokamak::openai {
 namespace {
@@ -42,14 +43,15 @@ Json completion_logprobs(const Tokenizer& tokenizer, std::span<const Logprobs> t
   for (const Logprobs& token : tokens) {
     const std::string bytes = tokenizer.bytes(token.chosen.id);
     texts.push_back(bytes);
-    logprobs.push_back(finite(token.chosen.logprob));
-    Json top(Json::Object{});
+    const bool is_known = !std::isnan(token.chosen.logprob);
+    logprobs.push_back(is_known ? Json(finite(token.chosen.logprob)) : Json());
+    Json top = is_known ? Json(Json::Object{}) : Json();
     for (const TokenLogprob& other : token.top) {
       top.set(tokenizer.bytes(other.id), finite(other.logprob));
     }
     tops.push_back(std::move(top));
     offsets.push_back(offset);
-    offset += characters(bytes);
+    if (!tokenizer.is_special(token.chosen.id)) offset += characters(bytes);  // others are unseen
   }
   return Json(Json::Object{{"tokens", std::move(texts)},
                            {"token_logprobs", std::move(logprobs)},

@@ -92,13 +92,13 @@ Answer<void> read_ollama(TextBody& body, Endpoint endpoint) {
   }
   const std::string prompt = fields.prompt.is_string() ? fields.prompt.as_string() : "";
   body.only_loads = prompt.empty();
-  body.is_chat = !fields.raw.value_or(false);
+  body.is_chat = !fields.raw.value_or(false) && fields.suffix.value_or("").empty();
   const bool has_images = has_some(&fields.images);
   if (!body.is_chat) {
     if (has_images) {
       return wrong("images",
-                   "images has some, but a raw prompt has no place for them: leave raw "
-                   "out.");
+                   "images has some, but a raw prompt, or one with a suffix, has no place for "
+                   "them: leave raw and suffix out.");
     }
     if (!fields.max_tokens) fields.max_tokens = kUnlimited;
     return {};

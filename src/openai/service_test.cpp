@@ -195,6 +195,51 @@ TEST_F(ServiceTest, LogprobsOfCompletionsHaveTheOldShape) {
   EXPECT_EQ(at(logprobs, "text_offset").as_array()[1], Json(uint64_t(first.size())));
 }
 
+TEST_F(ServiceTest, EchoesScoreThePrompt) {
+  const std::string echo = R"(, "temperature": 0, "logprobs": 2, "echo": true)";
+  const Json whole = ask(kTextPath, text_body(echo)).json();
+  const Json& logprobs = at(choice_at(whole, 0), "logprobs");
+  const Json::Array& texts = at(logprobs, "tokens").as_array();
+  const Json::Array& known = at(logprobs, "token_logprobs").as_array();
+  ASSERT_EQ(known.size(), texts.size());
+  EXPECT_EQ(known[0], Json());
+  EXPECT_EQ(at(logprobs, "top_logprobs").as_array()[0], Json());
+  EXPECT_EQ(at(logprobs, "text_offset").as_array()[1], Json(0u)) << "the first is special";
+  std::string all;
+  for (size_t i = 1; i < texts.size(); ++i) {
+    all += texts[i].as_string();
+    EXPECT_LT(known[i].as_number(), 0) << i;
+    EXPECT_GE(at(logprobs, "top_logprobs").as_array()[i].as_object().size(), 1u);
+  }
+  EXPECT_EQ(all, text_at(whole, 0));
+  // Without an answer; the tokens of the answer as a prompt have the same.
+  const Json tokens =
+      ask("/v1/tokenize", Json(Json::Object{{"content", all}, {"add_special", true}}).dump())
+          .json();
+  const Json scored = ask(kTextPath, Json(Json::Object{{"prompt", at(tokens, "tokens")},
+                                                       {"max_tokens", 0u},
+                                                       {"logprobs", 0u},
+                                                       {"echo", true}})
+                                         .dump())
+                          .json();
+  EXPECT_EQ(text_at(scored, 0), all);
+  EXPECT_EQ(finish_at(scored, 0), "length");
+  const Json::Array& again = at(at(choice_at(scored, 0), "logprobs"), "token_logprobs").as_array();
+  ASSERT_EQ(again.size(), known.size());
+  for (size_t i = 1; i < known.size(); ++i) {
+    EXPECT_NEAR(again[i].as_number(), known[i].as_number(), 1e-3) << i;
+  }
+  std::string streamed;
+  size_t count = 0;
+  for (const Json& chunk : events(ask(kTextPath, text_body(echo + R"(, "stream": true)")))) {
+    streamed += text_at(chunk, 0);
+    const Json& of_chunk = at(choice_at(chunk, 0), "logprobs");
+    if (!of_chunk.is_null()) count += at(of_chunk, "tokens").as_array().size();
+  }
+  EXPECT_EQ(streamed, all);
+  EXPECT_EQ(count, known.size());
+}
+
 TEST_F(ServiceTest, AnAnswerIsHeldToAGrammar) {
   const Json king = ask(kTextPath, text_body(R"(, "grammar": "root ::= \" the king\"")")).json();
   EXPECT_EQ(text_at(king, 0), " the king");

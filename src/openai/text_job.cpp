@@ -197,7 +197,14 @@ Answer<std::vector<TextRequest>> read_prompts(const Engine& engine, const Fields
   TOK_TRY(Texts prompts,
           texts_of(fields.prompt, "prompt", engine.compiled().facts.vocab, kMaxPrompts));
   std::vector<TextRequest> out;
-  for (std::string& text : prompts.texts) out.emplace_back(rules).prompt = std::move(text);
+  for (std::string& text : prompts.texts) {
+    TextRequest& one = out.emplace_back(rules);
+    one.prompt = std::move(text);
+    one.suffix = fields.suffix.value_or("");
+  }
+  if (!fields.suffix.value_or("").empty() && !prompts.ids.empty()) {
+    return wrong("suffix", "suffix goes with prompts in text, and prompt is one of token ids.");
+  }
   for (auto& ids : prompts.ids) out.emplace_back(rules).ids = std::move(ids);
   return out;
 }
@@ -234,11 +241,9 @@ Answer<TextJob> read_text_job(const Engine& engine, const ChatForm& chat, Answer
   rules.tenant = tenant;
   rules.logprobs = rules.logprobs || job.choices > job.shown;
   const bool echoes = fields.echo.value_or(false);
-  if (echoes && job.has_logprobs) {
-    return wrong(
-        "echo",
-        "echo with logprobs is not supported: the logits of a prompt's tokens are not kept. "
-        "Leave out one of them.");
+  rules.prompt_logprobs = echoes && job.has_logprobs;
+  if (rules.prompt_logprobs && !fields.suffix.value_or("").empty()) {
+    return wrong("suffix", "suffix does not go with echo and logprobs together.");
   }
   std::vector<TextRequest> prompts;
   if (is_chat) {

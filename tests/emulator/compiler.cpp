@@ -1,6 +1,6 @@
 // The entry points of NVRTC: a text is compiled by the compiler that built the project, with the
-// emulator's device.cuh for the real one. The machine code of a text is the path of a shared
-// library, kept by the hash of all that it is made of.
+// emulator's device.cuh for the real one. The machine code of a text is a shared library, whose
+// file is kept by the hash of all that it is made of.
 #include <unistd.h>
 
 #include <atomic>
@@ -14,6 +14,7 @@
 
 #include "backend/cuda/api.h"
 #include "base/hash.h"
+#include "state.h"
 
 using namespace tokamak::cuda;
 namespace fs = std::filesystem;
@@ -29,7 +30,7 @@ struct SourceFile {
 
 struct Program {
   std::vector<SourceFile> files;
-  std::string log, library;
+  std::string log, code;
 };
 
 Program& of(CompilerProgram program) {
@@ -57,6 +58,13 @@ std::string hash_of(const Program& program) {
 }
 
 }  // namespace
+
+uint64_t emulator::version() {
+  static const uint64_t own =
+      tokamak::hash_bytes<char>(std::string_view(read(EMULATOR_DEVICE)),
+                                tokamak::hash_bytes<char>(std::string_view(kCommand)));
+  return own;
+}
 
 extern "C" {
 
@@ -100,19 +108,23 @@ CompileStatus nvrtcCompileProgram(CompilerProgram program, int, const char* cons
   Program& own = of(program);
   const fs::path folder = EMULATOR_FOLDER;
   const fs::path library = folder / (hash_of(own) + ".so");
-  own.library = library.string();
-  if (fs::exists(library)) return kOk;
+  own.code = read(library);
+  if (!own.code.empty()) return kOk;
   const fs::path work =
       folder / ("work-" + std::to_string(getpid()) + "-" + std::to_string(++number));
   fs::create_directories(work);
   for (const SourceFile& file : own.files) std::ofstream(work / file.name) << file.text;
-  const std::string command = std::string(kCommand) + " -o " + (work / "kernel.so").string() + " " +
-                              (work / own.files.front().name).string() + " -lm 2> " +
-                              (work / "log").string();
+  const std::string command =
+      std::string(kCommand) + " -DEMULATOR_VERSION=" + std::to_string(emulator::version()) +
+      "ull -o " + (work / "kernel.so").string() + " " + (work / own.files.front().name).string() +
+      " -lm 2> " + (work / "log").string();
   const bool is_good = std::system(command.c_str()) == 0;
   own.log = read(work / "log");
   // The rename is the last step, so that a file of that name is always whole.
-  if (is_good) fs::rename(work / "kernel.so", library);
+  if (is_good) {
+    own.code = read(work / "kernel.so");
+    fs::rename(work / "kernel.so", library);
+  }
   fs::remove_all(work);
   return is_good ? kOk : kDoesNotCompile;
 }
@@ -126,11 +138,11 @@ CompileStatus nvrtcGetProgramLog(CompilerProgram program, char* text) {
   return kOk;
 }
 CompileStatus nvrtcGetCUBINSize(CompilerProgram program, size_t* size) {
-  *size = of(program).library.size() + 1;
+  *size = of(program).code.size();
   return kOk;
 }
 CompileStatus nvrtcGetCUBIN(CompilerProgram program, char* bytes) {
-  std::memcpy(bytes, of(program).library.c_str(), of(program).library.size() + 1);
+  std::memcpy(bytes, of(program).code.data(), of(program).code.size());
   return kOk;
 }
 // What the driver would compile once more is the same here.

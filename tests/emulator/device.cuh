@@ -25,6 +25,8 @@ struct Machine {
 
 extern "C" {
 wgsl::Machine* machine;
+extern const unsigned long emulator_version;
+const unsigned long emulator_version = EMULATOR_VERSION;
 }
 
 namespace wgsl {

@@ -2,6 +2,7 @@
 // hardware: everything is done at once, kernels by fibers (launches.cpp). Allocations end at a page
 // that nobody may touch. TOKAMAK_EMULATED_FAULT=launch:17:719 lets the 17th launch, and every call
 // after it, fail with error 719; TOKAMAK_EMULATED_ORDER=backward takes lanes the other way round;
+// TOKAMAK_EMULATED_REFUSED=2 refuses the next two images of modules;
 // TOKAMAK_EMULATED_ARCHITECTURE=130 says that the device is one of compute capability 13.0.
 #include <dlfcn.h>
 #include <sys/mman.h>

@@ -26,6 +26,10 @@ void read_fault();
 /// As TOKAMAK_EMULATED_ORDER says.
 Order order();
 
+/// A hash of what kernels are compiled with. A module of another version, which a program may have
+/// kept, is refused.
+uint64_t version();
+
 /// Errors of launches stay until the context is reset.
 inline Status now() {
   return fault().has_failed ? fault().status : kOk;

@@ -31,7 +31,7 @@ struct Batch : testing::TestWithParam<std::tuple<std::string, DeviceSetup>> {
   }
 };
 
-/// Prompts of which some share a beginning; greedy ones and ones with seeds.
+/// Prompts of which some share a beginning and some are scored; greedy ones and ones with seeds.
 std::vector<Request> requests_for(uint32_t vocab) {
   std::mt19937 random(5);
   std::vector<uint32_t> shared(40);
@@ -45,12 +45,25 @@ std::vector<Request> requests_for(uint32_t vocab) {
     one.params.sampling.top_k = i % 3 == 2 ? 20 : 0;
     one.params.sampling.seed = 100 + i;
     one.params.max_tokens = 12 + i;
+    one.params.prompt_logprobs = i % 3 == 1;
   }
   return all;
 }
 
+struct Text {
+  std::vector<uint32_t> ids;
+  std::vector<float> scores;  // of the prompt
+  bool operator==(const Text&) const = default;
+};
+
+Text text_of(const Generation& done) {
+  Text text{done.ids, {}};
+  for (const Logprobs& one : done.prompt_logprobs) text.scores.push_back(one.chosen.logprob);
+  return text;
+}
+
 struct Outcome {
-  std::map<uint32_t, std::vector<uint32_t>> ids;
+  std::map<uint32_t, Text> texts;
   SchedulerStats stats;
 };
 
@@ -64,7 +77,7 @@ Outcome run_all(Engine& engine, const std::vector<Request>& requests) {
     Request own = requests[i];
     own.done = [&outcome, i](Result<Generation> done) {
       EXPECT_TRUE(done) << done.error().message;
-      if (done) outcome.ids[i] = done->ids;
+      if (done) outcome.texts[i] = text_of(*done);
     };
     const auto added = (*scheduler)->add(std::move(own));
     EXPECT_TRUE(added) << added.error().message;
@@ -83,35 +96,36 @@ Outcome run_all(Engine& engine, const std::vector<Request>& requests) {
 }
 
 /// One after the other, on an engine for one.
-std::vector<std::vector<uint32_t>> run_alone(Engine& engine, const std::vector<Request>& requests) {
-  std::vector<std::vector<uint32_t>> all;
+std::vector<Text> run_alone(Engine& engine, const std::vector<Request>& requests) {
+  std::vector<Text> all;
   for (const Request& request : requests) {
     const auto scheduler = engine.scheduler();
     EXPECT_TRUE(scheduler) << scheduler.error().message;
-    std::vector<uint32_t> ids;
+    Text text;
     Request own = request;
     own.done = [&](Result<Generation> done) {
       EXPECT_TRUE(done) << done.error().message;
-      if (done) ids = done->ids;
+      if (done) text = text_of(*done);
     };
     EXPECT_TRUE((*scheduler)->add(std::move(own)));
     EXPECT_TRUE((*scheduler)->run());
-    all.push_back(ids);
+    EXPECT_EQ(text.scores.size(), request.params.prompt_logprobs ? request.prompt.size() - 1 : 0);
+    all.push_back(std::move(text));
   }
   return all;
 }
 
 /// On the CPU the very same; on a device where it is sure of the token, which the small models here
 /// are often not: most of them must agree, and those that do not must begin alike.
-void expect_same(const std::vector<std::vector<uint32_t>>& alone, const Outcome& together,
-                 bool is_exact) {
-  ASSERT_EQ(together.ids.size(), alone.size());
+void expect_same(const std::vector<Text>& alone, const Outcome& together, bool is_exact) {
+  ASSERT_EQ(together.texts.size(), alone.size());
   size_t equal = 0;
   for (uint32_t i = 0; i < alone.size(); ++i) {
-    const std::vector<uint32_t>& ids = together.ids.at(i);
-    EXPECT_FALSE(ids.empty());
-    EXPECT_TRUE(!is_exact || ids == alone[i]) << "request " << i;
-    equal += ids == alone[i] ? 1 : 0;
+    const Text& text = together.texts.at(i);
+    EXPECT_FALSE(text.ids.empty());
+    EXPECT_TRUE(!is_exact || text == alone[i]) << "request " << i;
+    EXPECT_EQ(text.scores.size(), alone[i].scores.size());
+    equal += text.ids == alone[i].ids ? 1 : 0;
   }
   EXPECT_GE(equal, is_exact ? alone.size() : alone.size() - 1);
 }
@@ -139,7 +153,7 @@ TEST_P(Batch, KeepsNoPrefixThatASessionHasWrittenOver) {
   ASSERT_TRUE(session->feed(other));
   const Outcome after = run_all(*engine, requests);
   if (setup.name == "cpu") {
-    EXPECT_EQ(before.ids, after.ids);
+    EXPECT_EQ(before.texts, after.texts);
   }
   EXPECT_FALSE(session->feed({other.data(), 1})) << "requests have taken its place";
 }

@@ -30,6 +30,10 @@ std::string key_of(const Compiler& compiler, const std::string& text, CodeTarget
                      compiler.minor, fmt::join(compile_options(target), " "), headers, text);
 }
 
+std::span<const uint8_t> bytes_of(const std::string& text) {
+  return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
+}
+
 /// Empty when the cache does not have it.
 std::vector<uint8_t> cached_code(PipelineCache* cache, std::span<const uint8_t> key) {
   if (cache == nullptr) return {};
@@ -39,14 +43,24 @@ std::vector<uint8_t> cached_code(PipelineCache* cache, std::span<const uint8_t> 
   return code;
 }
 
+/// Compiles text `i` and keeps its code for later runs.
+Result<void> compile_one(CudaDevice& device, const Compiler& compiler, Compiled& compiled,
+                         size_t i) {
+  const std::string& text = compiled.texts[i];
+  TOK_TRY(CompiledText made, compile_text(compiler, compiled.names[i], text, compiled.target));
+  compiled.codes[i] = std::move(made.code);
+  compiled.are_cached[i] = 0;
+  if (device.cache() != nullptr) {
+    const std::string key = key_of(compiler, text, compiled.target);
+    device.cache()->store(bytes_of(key), compiled.codes[i]);
+  }
+  return {};
+}
+
 /// The distinct texts of a plan, in the order of their first steps. Most steps share one of some 25
 /// kernels, so that a text is translated once.
-struct Texts {
-  std::vector<std::string> all;
+Result<void> collect(const Plan& plan, Compiled& compiled) {
   std::map<std::string, size_t> known;  // by the WGSL
-};
-
-Result<void> collect(const Plan& plan, Texts& texts, Compiled& compiled) {
   for (const Phase& phase : plan.phases) {
     std::vector<size_t>& indices = compiled.of_step.emplace_back();
     for (const Step& step : phase.steps) {
@@ -58,11 +72,11 @@ Result<void> collect(const Plan& plan, Texts& texts, Compiled& compiled) {
           step.launch, step.inputs.size(), step.outputs.size(), batch_access(plan, phase, step));
       std::string source;
       for (const ShaderPiece& piece : pieces) source += piece.text;
-      const auto [entry, is_new] = texts.known.try_emplace(std::move(source), texts.all.size());
+      const auto [entry, is_new] = known.try_emplace(std::move(source), compiled.texts.size());
       indices.push_back(entry->second);
       if (!is_new) continue;
       TOK_TRY(std::string text, wgsl::translated(pieces));
-      texts.all.push_back(std::move(text));
+      compiled.texts.push_back(std::move(text));
       compiled.names.push_back(step.kernel->name);
     }
   }
@@ -75,53 +89,45 @@ Result<Compiled> compile_plan(CudaDevice& device, const Plan& plan) {
   const auto begun = std::chrono::steady_clock::now();
   const Result<Compiler>& found = compiler();
   if (!found) return Failure(found.error());
-  TOK_TRY(const CodeTarget target,
-          code_target(*found, device.driver_version(), device.architecture()));
   Compiled compiled;
-  Texts texts;
-  TOK_TRY(collect(plan, texts, compiled));
-  compiled.codes.resize(texts.all.size());
-  std::vector<Result<void>> results(texts.all.size());
+  TOK_TRY(compiled.target, code_target(*found, device.driver_version(), device.architecture()));
+  TOK_TRY(collect(plan, compiled));
+  const size_t count = compiled.texts.size();
+  compiled.codes.resize(count);
+  compiled.are_cached.resize(count);
+  std::vector<Result<void>> results(count);
   std::atomic<size_t> next = 0;
-  std::atomic<uint32_t> cached = 0;
   const auto compile_some = [&] {
-    for (size_t i = next++; i < texts.all.size(); i = next++) {
-      const std::string key = key_of(*found, texts.all[i], target);
-      const std::span key_bytes(reinterpret_cast<const uint8_t*>(key.data()), key.size());
-      compiled.codes[i] = cached_code(device.cache(), key_bytes);
-      if (!compiled.codes[i].empty()) {
-        ++cached;
-        continue;
-      }
-      auto text = compile_text(*found, compiled.names[i], texts.all[i], target);
-      if (!text) {
-        results[i] = Failure(text.error());
-        continue;
-      }
-      compiled.codes[i] = std::move(text->code);
-      if (device.cache() != nullptr) device.cache()->store(key_bytes, compiled.codes[i]);
+    for (size_t i = next++; i < count; i = next++) {
+      const std::string key = key_of(*found, compiled.texts[i], compiled.target);
+      compiled.codes[i] = cached_code(device.cache(), bytes_of(key));
+      compiled.are_cached[i] = compiled.codes[i].empty() ? 0 : 1;
+      if (compiled.codes[i].empty()) results[i] = compile_one(device, *found, compiled, i);
     }
   };
   {
-    const size_t workers =
-        std::clamp<size_t>(std::thread::hardware_concurrency(), 1, texts.all.size() + 1);
+    const size_t workers = std::clamp<size_t>(std::thread::hardware_concurrency(), 1, count + 1);
     std::vector<std::jthread> threads;
     for (size_t i = 0; i < workers; ++i) threads.emplace_back(compile_some);
   }
   for (const Result<void>& result : results) TOK_TRY(result);
-  compiled.cached = cached;
   compiled.seconds = seconds_since(begun);
   return compiled;
 }
 
-Result<Modules> Modules::load(std::shared_ptr<CudaDevice> device, const Compiled& compiled) {
+Result<Modules> Modules::load(std::shared_ptr<CudaDevice> device, Compiled& compiled) {
   Modules own;
   own.device_ = std::move(device);
   CudaDevice& on = *own.device_;
   for (size_t i = 0; i < compiled.codes.size(); ++i) {
     Kernel& kernel = own.all_.emplace_back();
     const std::string what = fmt::format("kernel {} cannot be loaded", compiled.names[i]);
-    TOK_TRY(on.check(on.api().module_load(&kernel.module, compiled.codes[i].data()), what));
+    Status status = on.api().module_load(&kernel.module, compiled.codes[i].data());
+    if (status != Status::kSuccess && compiled.are_cached[i] != 0) {
+      TOK_TRY(compile_one(on, *compiler(), compiled, i));
+      status = on.api().module_load(&kernel.module, compiled.codes[i].data());
+    }
+    TOK_TRY(on.check(status, what));
     TOK_TRY(on.check(on.api().module_function(&kernel.function, kernel.module, "entry"), what));
     DevicePointer shape = 0;
     size_t bytes = 0;

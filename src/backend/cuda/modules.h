@@ -3,6 +3,7 @@
 #include <memory>
 #include <vector>
 
+#include "backend/cuda/compile.h"
 #include "backend/cuda/device.h"
 #include "plan/plan.h"
 
@@ -20,9 +21,11 @@ inline constexpr size_t kNoText = SIZE_MAX;
 
 struct Compiled {
   std::vector<std::vector<uint8_t>> codes;   // machine code or PTX
+  std::vector<std::string> texts;            // each a translation unit
   std::vector<std::string_view> names;       // of a kernel that has the text
+  std::vector<uint8_t> are_cached;           // 1: its code is of an earlier run
   std::vector<std::vector<size_t>> of_step;  // [phase][step] -> index into `codes`, or kNoText
-  uint32_t cached = 0;                       // how many were compiled by an earlier run
+  CodeTarget target;
   double seconds = 0;
 };
 
@@ -35,7 +38,8 @@ Result<Compiled> compile_plan(CudaDevice& device, const Plan& plan);
 class Modules {
  public:
   Modules() = default;
-  static Result<Modules> load(std::shared_ptr<CudaDevice> device, const Compiled& compiled);
+  /// What of an earlier run the driver does not take is compiled again, which `compiled` tells.
+  static Result<Modules> load(std::shared_ptr<CudaDevice> device, Compiled& compiled);
   Modules(Modules&& other) noexcept = default;
   Modules& operator=(Modules&& other) noexcept;
   ~Modules();

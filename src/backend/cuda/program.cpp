@@ -42,7 +42,7 @@ class CudaProgram : public Program {
     const auto start = std::chrono::steady_clock::now();
     const Result<void> loaded = buffers_.load(plan_, constants, progress);
     report_.load_seconds = seconds_since(start);
-    TOK_TRY(const Compiled compiled, under_way.get());
+    TOK_TRY(Compiled compiled, under_way.get());
     TOK_TRY(loaded);
     TOK_TRY(modules_, Modules::load(device_, compiled));
     if (calls_library(plan_)) {
@@ -50,7 +50,7 @@ class CudaProgram : public Program {
     }
     launches_ = prepare_launches(plan_, buffers_, compiled, modules_, products_.get());
     report_.pipelines = uint32_t(compiled.codes.size());
-    report_.cached = compiled.cached;
+    report_.cached = uint32_t(std::ranges::count(compiled.are_cached, 1));
     report_.compile_seconds = compiled.seconds;
     return {};
   }

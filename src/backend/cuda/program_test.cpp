@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 
 #include "backend/cuda/device.h"
 #include "backend/tiny_plan.h"
@@ -75,6 +76,29 @@ TEST(CudaProgram, RunsOnAGpuThatIsNewerThanTheCompiler) {
   })));
   ASSERT_TRUE(program->wait());
   EXPECT_EQ(given, tiny_result(2));
+}
+
+/// As after another driver was installed.
+TEST(CudaProgram, CompilesAgainWhatTheDriverDoesNotTakeOfAnEarlierRun) {
+  const std::string folder = testing::TempDir() + "tokamak_refused_images";
+  std::filesystem::remove_all(folder);
+  const auto make_kept = [&](const char* refused) -> Result<uint32_t> {
+    TOK_TRY(const auto backend, open_cuda_backend({.cache_dir = folder}));
+    if (refused != nullptr) setenv("TOKAMAK_EMULATED_REFUSED", refused, 1);
+    const auto program = backend->compile(tiny_plan(backend->device()), tiny_reader());
+    unsetenv("TOKAMAK_EMULATED_REFUSED");
+    if (!program) return Failure(program.error());
+    return (*program)->report().cached;
+  };
+  EXPECT_EQ(make_kept(nullptr), 0u);
+  const auto all = make_kept(nullptr);
+  ASSERT_TRUE(all);
+  EXPECT_EQ(make_kept("1"), *all - 1);
+  EXPECT_EQ(make_kept(nullptr), *all) << "what was compiled again is kept";
+  const auto twice = make_kept("2");
+  ASSERT_FALSE(twice) << "the driver refuses what was just compiled";
+  EXPECT_NE(twice.error().message.find("cannot be loaded"), std::string::npos);
+  std::filesystem::remove_all(folder);
 }
 
 TEST(CudaProgram, CountsItsMemoryAndGivesItBack) {
