@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "memory/advice.h"
 
 namespace tokamak::memory {
 void Statement::Finalize::operator()(sqlite3_stmt* statement) const {
@@ -130,10 +131,8 @@ Failure Database::failure(int code) const {
     case SQLITE_NOTADB:
       return invalid_input("{} is no store of memories, and no SQLite file at all.", path_);
     case SQLITE_CORRUPT:
-      return invalid_input(
-          "{} is damaged ({}). What can still be read comes out with `tokamak memory export`; a "
-          "new store takes it with `tokamak memory import`.",
-          path_, sqlite3_errmsg(database_.get()));
+      return invalid_input("{} is damaged ({}). {}", path_, sqlite3_errmsg(database_.get()),
+                           kAdvice.damaged);
     case SQLITE_FULL:
       return invalid_input("{} cannot be written: the disk is full.", path_);
     case SQLITE_READONLY:

@@ -16,6 +16,7 @@ constexpr double kMinAgreement = 0.95;
 }  // namespace
 
 Result<std::vector<float>> fingerprint(const Embedder& embedder) {
+  if (!embedder.known_fingerprint.empty()) return embedder.known_fingerprint;
   TOK_TRY(std::vector<std::vector<float>> rows, embedder.embed(kDocuments, Side::kDocument));
   TOK_TRY(const std::vector<std::vector<float>> asked, embedder.embed(kQueries, Side::kQuery));
   rows.insert(rows.end(), asked.begin(), asked.end());

@@ -25,6 +25,7 @@ struct Embedder {
   /// One vector of unit length for each text, all as long.
   std::function<Result<std::vector<std::vector<float>>>(std::span<const std::string> texts, Side)>
       embed;
+  std::vector<float> known_fingerprint;  // what fingerprint() gave earlier; may be empty
 };
 
 /// How well each document answers the query; more is better.

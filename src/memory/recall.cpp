@@ -52,7 +52,7 @@ Record joined(const Record& one, const Record& other) {
   out.score = std::max(one.score, other.score);
   out.chunks.insert(out.chunks.end(), second.chunks.begin(), second.chunks.end());
   if (second.stop > first.stop) {
-    out.text += std::string_view(second.text).substr(first.stop - second.start);
+    out.text += std::string_view(second.text).substr(size_t(first.stop - second.start));
     out.stop = second.stop;
   }
   return out;

@@ -16,7 +16,7 @@ struct Known {
 /// The forms that the services document, and assignments to names that say what follows.
 constexpr Known kKnown[] = {
     {Secret::kKey, false,
-     R"(-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]{0,40}PRIVATE KEY-----|\z))"},
+     R"(-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]{0,40}PRIVATE KEY-----|(?![\s\S])))"},
     {Secret::kKey, false, R"(\b(?:AKIA|ASIA)[0-9A-Z]{16}\b)"},
     {Secret::kKey, false,
      R"(\b(?:gh[oprsu]_|github_pat_|glpat-|hf_|xox[abeoprs]-)[A-Za-z0-9_-]{16,255})"},

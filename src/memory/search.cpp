@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "memory/advice.h"
 #include "memory/normalise.h"
 #include "memory/words.h"
 
@@ -24,16 +25,15 @@ Result<bool> has_model(const Store& store, const Embedder& embedder,
   if (!model) return false;
   if (!is_same_model(model->fingerprint, fingerprint)) {
     return invalid_input(
-        "{} has vectors that {} has made, and those of {} cannot be compared with them. Name that "
-        "model (-m), or make all vectors again: `tokamak memory rebuild -m {}`.",
-        store.path(), model->name, embedder.name, embedder.name);
+        "{} has vectors that {} has made, and those of {} cannot be compared with them. {}",
+        store.path(), model->name, embedder.name, kAdvice.other_model);
   }
   TOK_TRY(const uint64_t outdated, store.outdated());
   if (outdated > 0) {
     return invalid_input(
-        "{} is being rebuilt for {}: {} documents still have vectors of an older model. `tokamak "
-        "memory rebuild` goes on; meanwhile `search --by words` finds everything.",
-        store.path(), model->name, outdated);
+        "{} is being rebuilt for {}: {} documents still have vectors of an older model. {}; "
+        "meanwhile {}.",
+        store.path(), model->name, outdated, kAdvice.goes_on, kAdvice.by_words);
   }
   return true;
 }
@@ -42,6 +42,17 @@ Result<void> check_model(const Store& store, const Embedder& embedder) {
   TOK_TRY(const std::vector<float> own, fingerprint(embedder));
   TOK_TRY(has_model(store, embedder, own));
   return {};
+}
+
+Json to_json(const Hit& hit) {
+  return Json(Json::Object{{"id", hit.chunk.document},
+                           {"chunk", hit.chunk.id},
+                           {"score", hit.score},
+                           {"source", hit.source},
+                           {"title", hit.title},
+                           {"start", hit.chunk.start},
+                           {"stop", hit.chunk.stop},
+                           {"text", hit.chunk.text}});
 }
 
 Result<void> Searcher::refresh() {

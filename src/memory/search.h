@@ -26,6 +26,9 @@ struct Hit {
   std::string source, title;
 };
 
+/// {id, chunk, score, source, title, start, stop, text}
+Json to_json(const Hit& hit);
+
 /// Whether vectors of the embedder belong into the store. Errors: the store has another model's, or
 /// a rebuilding has not ended; they say what to do.
 Result<void> check_model(const Store& store, const Embedder& embedder);

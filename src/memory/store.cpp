@@ -1,13 +1,7 @@
 #include "memory/store.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-
 #include "memory/numbers.h"
+#include "memory/store_file.h"
 
 namespace tokamak::memory {
 namespace {
@@ -37,29 +31,15 @@ PRAGMA application_id = 0x546d656d;
 PRAGMA user_version = 1;
 )";
 
-Result<void> make_file(const std::string& path) {
-  std::error_code failed;
-  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  if (!folder.empty()) std::filesystem::create_directories(folder, failed);
-  // The files beside it, which SQLite makes, get the same permissions.
-  const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (file < 0) return invalid_input("{} cannot be made: {}.", path, std::strerror(errno));
-  ::close(file);
-  return {};
-}
-
 }  // namespace
 
 Result<Store> Store::open(const std::string& path, std::chrono::milliseconds wait) {
-  if (!std::filesystem::exists(path)) {
-    return invalid_input("There is no store {}; `tokamak memory add -m MODEL FILE` makes one.",
-                         path);
-  }
+  TOK_TRY(check_store_file(path));
   return opened(path, wait, false);
 }
 
 Result<Store> Store::open_or_create(const std::string& path, std::chrono::milliseconds wait) {
-  TOK_TRY(make_file(path));
+  TOK_TRY(make_store_file(path));
   return opened(path, wait, true);
 }
 

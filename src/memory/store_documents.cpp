@@ -68,7 +68,7 @@ Result<std::string> Store::text(int64_t document) const {
     if (part.start > out.size()) {
       return invalid_input("{} is damaged: a part of document {} is missing.", path(), document);
     }
-    out.resize(part.start);
+    out.resize(size_t(part.start));
     out += part.text;
   }
   return out;

@@ -1,6 +1,7 @@
 // What a store is asked for: chunks by filters, by words, and all vectors.
 #include <algorithm>
 
+#include "memory/advice.h"
 #include "memory/store.h"
 #include "memory/words.h"
 
@@ -84,10 +85,9 @@ Result<VectorIndex> Store::vectors() const {
     if (!goes_on) return index;
     const std::span<const std::byte> bytes = statement.bytes(1);
     if (bytes.size() != numbers.size() * sizeof(uint16_t)) {
-      return invalid_input(
-          "{}: the vector of chunk {} has {} bytes, expected {}. `tokamak memory rebuild` makes "
-          "all of them again.",
-          path(), statement.integer(0), bytes.size(), numbers.size() * sizeof(uint16_t));
+      return invalid_input("{}: the vector of chunk {} has {} bytes, expected {}. {}", path(),
+                           statement.integer(0), bytes.size(), numbers.size() * sizeof(uint16_t),
+                           kAdvice.bad_vectors);
     }
     std::ranges::copy(bytes, std::as_writable_bytes(std::span(numbers)).begin());
     index.add(statement.integer(0), numbers);

@@ -5,6 +5,7 @@
 #include "base/base64.h"
 #include "base/bits.h"
 #include "base/utf8.h"
+#include "memory/advice.h"
 #include "memory/embedder.h"
 #include "memory/numbers.h"
 
@@ -102,10 +103,11 @@ Result<ReadDocument> read_document(const Json& json, uint32_t dimension) {
   for (const Json& one : chunks->as_array()) {
     TOK_TRY(StoredChunk chunk, read_chunk(one, dimension));
     // They touch or overlap, and agree where they do.
-    const bool fits = chunk.start <= out.text.size() && chunk.stop >= out.text.size() &&
-                      chunk.text.starts_with(std::string_view(out.text).substr(chunk.start));
+    const bool fits =
+        chunk.start <= out.text.size() && chunk.stop >= out.text.size() &&
+        chunk.text.starts_with(std::string_view(out.text).substr(size_t(chunk.start)));
     if (!fits) return invalid_input("Chunk {} does not go on where others end.", chunk.id);
-    out.text.resize(chunk.start);
+    out.text.resize(size_t(chunk.start));
     out.text += chunk.text;
     out.chunks.push_back(std::move(chunk));
   }
@@ -177,7 +179,7 @@ Result<void> export_lines(const Store& store, const Filter& filter,
   if (!model) return invalid_input("{} has no documents yet.", store.path());
   TOK_TRY(const uint64_t outdated, store.outdated());
   if (outdated > 0) {
-    return invalid_input("{} is being rebuilt; `tokamak memory rebuild` goes on.", store.path());
+    return invalid_input("{} is being rebuilt; {}.", store.path(), kAdvice.goes_on);
   }
   TOK_TRY(const std::vector<std::string> patterns, store.rules());
   Json::Array rules(patterns.begin(), patterns.end());
@@ -212,11 +214,11 @@ Result<void> export_lines(const Store& store, const Filter& filter,
 }
 
 Result<Imported> import_lines(const Store& store,
-                              const std::function<std::optional<std::string>()>& next) {
+                              const std::function<Result<std::optional<std::string>>()>& next) {
   TOK_TRY(Transaction transaction, store.begin());
   Importer importer(store);
   for (size_t number = 1;; ++number) {
-    const std::optional<std::string> line = next();
+    TOK_TRY(const std::optional<std::string> line, next());
     if (!line) break;
     if (line->empty()) continue;
     const auto status = importer.take(*line);

@@ -25,8 +25,8 @@ struct Imported {
 
 /// All or nothing. Documents and chunks keep their ids where these are free; a document that is
 /// there with the same source and text stays as it is. `next` gives lines, nothing at the end.
-/// Errors name the line: no such file, another model than the store's.
+/// Errors name the line: no such file, another model than the store's; and those of `next`.
 Result<Imported> import_lines(const Store& store,
-                              const std::function<std::optional<std::string>()>& next);
+                              const std::function<Result<std::optional<std::string>>()>& next);
 
 }  // namespace tokamak::memory

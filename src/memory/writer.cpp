@@ -119,7 +119,7 @@ Result<void> Writer::rebuild(const Progress& progress) {
     TOK_TRY(left, store_.outdated());
   }
   for (uint64_t done = 0;; ++done) {
-    if (progress && !progress(done, std::max(done, left))) return stopped();
+    if (progress && !progress(size_t(done), size_t(std::max(done, left)))) return stopped();
     TOK_TRY(const std::optional<int64_t> next, store_.next_outdated());
     if (!next) break;
     TOK_TRY(const std::string text, store_.text(*next));

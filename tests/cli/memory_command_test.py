@@ -135,6 +135,19 @@ class Memory(Cli):
         self.refused(3, "line 1", "memory", "import", "--store", broken, text="{}\n")
         self.assertFalse(os.path.exists(broken))
 
+    def test_finds_what_a_tab_finds(self):
+        """web/e2e/pages_memory.spec.ts holds the browser to the same file."""
+        data = os.path.join(program.SOURCE, "tests", "data", "memory")
+        with open(os.path.join(data, "found.json"), encoding="utf-8") as file:
+            recorded = json.load(file)
+        self.memory("import", os.path.join(data, "notes.jsonl"))
+        asked = [one for one in recorded["searches"] if one["by"] == "both"]
+        self.assertGreater(len(asked), 5)
+        for one in asked:
+            lines = self.memory("search", one["query"], *MODEL, "--json").out.splitlines()
+            hits = [json.loads(line) for line in lines]
+            self.assertEqual([[hit["chunk"], hit["score"]] for hit in hits], one["hits"], one["query"])
+
     def test_another_model_is_said_and_rebuilt(self):
         self.add_notes()
         other = ("-m", STORYTELLER, "--pooling", "last", *CPU)

@@ -14,7 +14,7 @@ const root = join(here, "../..");
 const dist = join(here, "dist");
 const MODEL = join(root, "models/storyteller");
 /** What the service worker keeps once somebody has needed it. */
-const LATER = /_whole(\.asyncify)?\.wasm$/;
+const LATER = /_whole(\.asyncify)?\.wasm$|assets\/sqlite/;
 const MODEL_FILES = /\.(json|jinja|safetensors)$/;
 const pages = readdirSync(here).filter((name) => name.endsWith(".html"));
 

@@ -1,8 +1,8 @@
-// Two builds: the page's modules, and (--mode worker) the Worker as one classic script, since module
-// Workers fail in some browsers' web views.
+// Three builds: the page's modules, (--mode worker) the Worker as one classic script, since module
+// Workers fail in some browsers' web views, and (--mode sqlite) what it loads for memories.
 import { copyFileSync, existsSync } from "node:fs";
 import { basename, join } from "node:path";
-import { type Plugin } from "vite";
+import type { LibraryOptions, Plugin } from "vite";
 import { defineConfig } from "vitest/config";
 
 const MODULES = ["tokamak_web", "tokamak_web_whole"].flatMap((name) => [`${name}.wasm`, `${name}.asyncify.wasm`]);
@@ -10,7 +10,8 @@ const MODULES = ["tokamak_web", "tokamak_web_whole"].flatMap((name) => [`${name}
 /** The license, and the modules and their twins where ./dev build wasm has made them. */
 function copyBeside(): Plugin {
   const root = join(import.meta.dirname, "../..");
-  const files = ["LICENSE", ...MODULES.map((name) => `build/web/${name}`)];
+  const sqlite = "web/node_modules/@sqlite.org/sqlite-wasm/dist/sqlite3.wasm";
+  const files = ["LICENSE", sqlite, ...MODULES.map((name) => `build/web/${name}`)];
   return {
     name: "copy-beside",
     writeBundle: ({ dir = "dist" }) => {
@@ -25,6 +26,8 @@ const ADDRESSES: Record<string, string> = {
   TOKAMAK_WORKER_URL: "worker.js",
   TOKAMAK_WASM_URL: "tokamak_web.wasm",
   TOKAMAK_WHOLE_URL: "tokamak_web_whole.wasm",
+  TOKAMAK_SQLITE_URL: "sqlite.js",
+  TOKAMAK_SQLITE_WASM_URL: "sqlite3.wasm",
 };
 
 /** The files beside the package, by an expression that this build would itself follow. */
@@ -42,16 +45,28 @@ function addresses(): Plugin {
   };
 }
 
+/** SQLite's script looks for files beside it that this build would put into it; it is told where its module is. */
+function withoutFiles(): Plugin {
+  return {
+    name: "without-files",
+    enforce: "pre",
+    transform: (code, id) => (id.includes("sqlite-wasm") ? code.replaceAll(", import.meta.url)", ", self.location.href)") : null),
+  };
+}
+
+const LIBRARIES: Record<string, LibraryOptions> = {
+  worker: { entry: "src/worker.ts", formats: ["iife"], name: "tokamak", fileName: () => "worker.js" },
+  sqlite: { entry: "src/sqlite.ts", formats: ["es"], fileName: () => "sqlite.js" },
+};
+const PAGE: LibraryOptions = { entry: { index: "src/index.ts", openai: "src/openai.ts" }, formats: ["es"] };
+
 export default defineConfig(({ mode }) => ({
   build: {
     target: "es2023",
     minify: true,
-    emptyOutDir: mode !== "worker",
-    lib:
-      mode === "worker"
-        ? { entry: "src/worker.ts", formats: ["iife"], name: "tokamak", fileName: () => "worker.js" }
-        : { entry: { index: "src/index.ts", openai: "src/openai.ts" }, formats: ["es"] },
+    emptyOutDir: !(mode in LIBRARIES),
+    lib: LIBRARIES[mode] ?? PAGE,
   },
-  plugins: [addresses(), copyBeside()],
+  plugins: [addresses(), copyBeside(), withoutFiles()],
   test: { include: ["test/**/*.test.ts"] },
 }));

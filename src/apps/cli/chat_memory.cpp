@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "apps/cli/memory_flags.h"
+#include "apps/embedder.h"
 
 namespace tokamak::cli {
 namespace {
@@ -35,13 +36,9 @@ Result<void> ChatMemory::put_before_last(Json& variables) {
   last_ = {};
   Json* text = text_of(variables.find("messages")->as_array().back());
   if (text == nullptr || !text->is_string()) return {};
-  const memory::CountTokens count = [&](std::string_view own) -> Result<size_t> {
-    TOK_TRY(const auto ids, tokenizer_.encode(own, {.add_special = false, .parse_special = false}));
-    return ids.size();
-  };
   const std::string question = text->as_string();
   TOK_TRY(const auto hits, searcher_.search(question, {.most = kHits}));
-  TOK_TRY(last_, memory::recall(hits, budget_, count));
+  TOK_TRY(last_, memory::recall(hits, budget_, plain_counter(tokenizer_)));
   if (!last_.records.empty()) *text = last_.context + "\n" + question;
   return {};
 }

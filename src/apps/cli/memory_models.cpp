@@ -1,35 +1,11 @@
 #include "apps/cli/memory_models.h"
 
-#include <array>
 #include <filesystem>
+
+#include "apps/embedder.h"
 
 namespace tokamak::cli {
 namespace {
-
-/// What models call the prompt of either side; those without any have none of these.
-constexpr std::array<std::string_view, 2> kQueryPrompts = {"query", "search_query"};
-constexpr std::array<std::string_view, 3> kDocumentPrompts = {"document", "search_document",
-                                                              "passage"};
-
-std::optional<std::string> prompt_of(const Encoder& encoder,
-                                     std::span<const std::string_view> names) {
-  for (const std::string_view name : names) {
-    for (const auto& [known, text] : encoder.prompts) {
-      if (known == name) return known;
-    }
-  }
-  return std::nullopt;
-}
-
-EmbedOptions embed_options(const Engine& engine, memory::Side side) {
-  const Encoder& encoder = *engine.compiled().encoder;
-  const bool is_query = side == memory::Side::kQuery;
-  return {
-      .prompt = is_query ? prompt_of(encoder, kQueryPrompts) : prompt_of(encoder, kDocumentPrompts),
-      .normalize = true,
-      .truncate = true,
-      .cancelled = interrupted};
-}
 
 /// A folder stays the same one wherever the next command is started.
 std::string kept_name(const std::string& model) {
@@ -42,29 +18,11 @@ std::string kept_name(const std::string& model) {
 
 Result<OpenEmbedder> open_embedder(OpenOptions options, const std::string& pooling) {
   OpenEmbedder out;
-  out.embedder.name = kept_name(options.model);
-  out.embedder.pooling = pooling;
+  std::string name = kept_name(options.model);
   options.task = Task::kEmbeddings;
   options.pooling = pooling;
   TOK_TRY(out.engine, ModelFlags::open(std::move(options)));
-  Engine& engine = *out.engine;
-  TOK_TRY(const Tokenizer* tokenizer, engine.tokenizer());
-  out.embedder.count = [tokenizer](std::string_view text) -> Result<size_t> {
-    TOK_TRY(const auto ids, tokenizer->encode(text, {.add_special = false}));
-    return ids.size();
-  };
-  // What the model puts around a text takes its share of the context.
-  TOK_TRY(const auto around,
-          engine.embedding_ids("", embed_options(engine, memory::Side::kDocument)));
-  const uint32_t context = engine.compiled().context;
-  if (around.size() >= context) {
-    return invalid_input("The context has {} positions, and the model's own prompt {} tokens.",
-                         context, around.size());
-  }
-  out.embedder.max_tokens = context - around.size();
-  out.embedder.embed = [&engine](std::span<const std::string> texts, memory::Side side) {
-    return engine.embed(texts, embed_options(engine, side));
-  };
+  TOK_TRY(out.embedder, embedder_of(*out.engine, std::move(name), pooling, interrupted));
   return out;
 }
 
@@ -117,11 +75,8 @@ Result<memory::CountTokens> token_counter(const std::string& model) {
   TOK_TRY(const ModelFiles files, read_text_files(path));
   TOK_TRY(Tokenizer made, make_tokenizer(files));
   const auto tokenizer = std::make_shared<const Tokenizer>(std::move(made));
-  return [tokenizer](std::string_view text) -> Result<size_t> {
-    TOK_TRY(const auto ids,
-            tokenizer->encode(text, {.add_special = false, .parse_special = false}));
-    return ids.size();
-  };
+  return
+      [tokenizer, count = plain_counter(*tokenizer)](std::string_view text) { return count(text); };
 }
 
 }  // namespace tokamak::cli

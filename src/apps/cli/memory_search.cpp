@@ -79,17 +79,6 @@ std::string shown(const memory::Hit& hit, size_t number) {
   return out;
 }
 
-Json to_json(const memory::Hit& hit) {
-  return Json(Json::Object{{"id", hit.chunk.document},
-                           {"chunk", hit.chunk.id},
-                           {"score", hit.score},
-                           {"source", hit.source},
-                           {"title", hit.title},
-                           {"start", hit.chunk.start},
-                           {"stop", hit.chunk.stop},
-                           {"text", hit.chunk.text}});
-}
-
 struct SearchFlags {
   QuestionFlags question;
   uint32_t top = 5;

@@ -20,11 +20,19 @@ constexpr Verb kVerbs[] = {
     {"inspect", inspect},
     {"kernel", kernel},
     {"kernels", kernels},
+    {"memory_add", memory_add},
+    {"memory_export", memory_export},
+    {"memory_forget", memory_forget},
+    {"memory_import", memory_import},
+    {"memory_list", memory_list},
+    {"memory_rebuild", memory_rebuild},
+    {"memory_search", memory_search},
     {"needs_whole", needs_whole},
     {"open", open},
     {"openai", web::openai},
     {"openai_cancel", openai_cancel},
     {"profile", profile},
+    {"quote", web::quote},
     {"render", render},
     {"self_test", self_test},
     {"speak", speak},
@@ -56,7 +64,8 @@ std::string_view code_name(ErrorCode code) {
 }  // namespace
 
 void State::clear() {
-  exchanges.clear();  // these three before the engine that they refer to
+  exchanges.clear();  // these four before the engine that they refer to
+  embedder.reset();
   voice.reset();
   requests.clear();
   engine.reset();

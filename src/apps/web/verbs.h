@@ -10,6 +10,10 @@
 #include "engine/engine.h"
 #include "report/roofline.h"
 
+namespace tokamak::memory {
+struct Embedder;
+}
+
 namespace tokamak::web {
 
 struct Voice;  // what says texts: sound_verbs.cpp
@@ -23,14 +27,15 @@ struct CheckedModel {
 };
 
 struct State {
-  std::unique_ptr<Engine> engine;       // null: no model is open
-  std::optional<CheckedModel> checked;  // the last one, while none is open
-  Exchanges exchanges;                  // of the engine
-  std::optional<Roofline> roofline;     // of the device, once a profile has asked for it
-  Requests requests;                    // of the engine
-  uint64_t seeds = 0;                   // chosen for requests that gave none
-  OpenOptions options;                  // that the engine was opened with
-  std::shared_ptr<Voice> voice;         // of the engine; null: it has no codec
+  std::unique_ptr<Engine> engine;              // null: no model is open
+  std::optional<CheckedModel> checked;         // the last one, while none is open
+  Exchanges exchanges;                         // of the engine
+  std::optional<Roofline> roofline;            // of the device, once a profile has asked for it
+  Requests requests;                           // of the engine
+  uint64_t seeds = 0;                          // chosen for requests that gave none
+  OpenOptions options;                         // that the engine was opened with
+  std::shared_ptr<Voice> voice;                // of the engine; null: it has no codec
+  std::shared_ptr<memory::Embedder> embedder;  // the engine as one, once a memory has asked for it
 
   /// Ends what runs, and forgets the model.
   void clear();
@@ -85,6 +90,16 @@ Result<Json> embed(State& state, const Json& options);
 Result<Json> transcribe(State& state, const Json& options);
 Result<Json> codec(State& state, const Json& options);
 Result<Json> speak(State& state, const Json& options);
+
+// Memories: memory_verbs.cpp, or no_memory_verbs.cpp in the module for texts; quote_verb.cpp.
+Result<Json> memory_add(State& state, const Json& options);
+Result<Json> memory_export(State& state, const Json& options);
+Result<Json> memory_forget(State& state, const Json& options);
+Result<Json> memory_import(State& state, const Json& options);
+Result<Json> memory_list(State& state, const Json& options);
+Result<Json> memory_rebuild(State& state, const Json& options);
+Result<Json> memory_search(State& state, const Json& options);
+Result<Json> quote(State& state, const Json& options);
 
 // What there is to see: report_verbs.cpp.
 Result<Json> inspect(State& state, const Json& options);

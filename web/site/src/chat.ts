@@ -2,11 +2,12 @@
 import MarkdownIt from "markdown-it";
 import { type Engine, type Message, type Part, type Run, open } from "tokamak-web";
 import { attachments, shownImage } from "./attachments.ts";
+import { chatMemory } from "./chat_memory.ts";
 import { type Conversation, type Turn, all, asMarkdown, create, keep, remove, titleOf } from "./conversations.ts";
 import { byId, copyButton, download, h } from "./dom.ts";
 import { forgetImages, imageOf, keepImage } from "./kept_images.ts";
 import { figure, seconds } from "./numbers.ts";
-import { mountOpener } from "./opener.ts";
+import { mountOpener, settings as asked } from "./opener.ts";
 import { sampling } from "./sampling.ts";
 import { showError, startPage } from "./shell.ts";
 
@@ -17,6 +18,7 @@ const REDRAW_MS = 50;
 const markdown = new MarkdownIt({ html: false, linkify: true, breaks: true });
 const settings = sampling();
 const attached = attachments();
+const memory = chatMemory(asked().options, (error) => showError(byId("chat"), error));
 let engine: Engine | null = null;
 let run: Run | null = null;
 let current: Conversation = create();
@@ -47,6 +49,11 @@ function imagesElement(ids: string[]): HTMLElement {
   return row;
 }
 
+/** Where what the model was told besides is from, and what that was. */
+function memoryElement({ sources, context }: NonNullable<Turn["memory"]>): HTMLElement {
+  return h("details", { class: "recalled" }, h("summary", {}, `From memory: ${sources.join(", ")}`), h("pre", { class: "wrapped" }, context));
+}
+
 function turnElement(turn: Turn, index: number): HTMLElement {
   const actions = h("div", { class: "row actions" }, copyButton(() => turn.content));
   const action = (label: string, what: () => void) => {
@@ -56,7 +63,7 @@ function turnElement(turn: Turn, index: number): HTMLElement {
   };
   if (turn.role === "user") action("Edit", () => edit(index));
   else if (index === current.turns.length - 1) action("Regenerate", () => void regenerate(index));
-  return h("article", { class: `turn ${turn.role}` }, h("h2", {}, turn.role === "user" ? "You" : "Model"), turn.images && imagesElement(turn.images), drawn(turn), actions);
+  return h("article", { class: `turn ${turn.role}` }, h("h2", {}, turn.role === "user" ? "You" : "Model"), turn.memory && memoryElement(turn.memory), turn.images && imagesElement(turn.images), drawn(turn), actions);
 }
 
 function drawLog(): void {
@@ -117,6 +124,15 @@ async function messageOf({ role, content, images = [] }: Turn, sees: boolean): P
   return { role, content: [...parts, { type: "text", text: content }] };
 }
 
+/** The turns, with what the memory knows before the last one; the answer says so. */
+async function withMemory(own: Engine, turns: Turn[], answer: Turn): Promise<Turn[]> {
+  const last = turns.at(-1);
+  const found = last && (await memory.recall(last.content, own));
+  if (!last || !found) return turns;
+  answer.memory = { context: found.context, sources: [...new Set(found.records.map(({ source, title }) => source || title))] };
+  return [...turns.slice(0, -1), { ...last, content: `${found.context}\n${last.content}` }];
+}
+
 /** What the model continues: a chat, or for a model without a template the text so far. */
 async function begin(own: Engine, turns: Turn[]): Promise<Run> {
   const options = { maxTokens: DEFAULT_TOKENS, ...settings.values() };
@@ -140,7 +156,7 @@ async function answer(): Promise<void> {
   let said = 0;
   busy(true);
   try {
-    const own = await begin(engine, conversation.turns.slice(0, -1));
+    const own = await begin(engine, await withMemory(engine, conversation.turns.slice(0, -1), turn));
     run = own;
     for await (const piece of own) {
       first ||= performance.now();
@@ -214,7 +230,7 @@ function page(): HTMLElement {
   });
   const exported = h("button", { type: "button", class: "quiet" }, "Export");
   exported.addEventListener("click", () => download("conversation.md", asMarkdown(current), "text/markdown"));
-  const side = h("aside", { "aria-label": "Conversations" }, h("div", { class: "row" }, fresh, exported), list, settings.element);
+  const side = h("aside", { "aria-label": "Conversations" }, h("div", { class: "row" }, fresh, exported), list, memory.element, settings.element);
   return h("div", { class: "chat" }, side, h("div", { class: "talk" }, log, spoken, form));
 }
 

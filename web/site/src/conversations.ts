@@ -7,6 +7,8 @@ export interface Turn {
   content: string;
   /** By the numbers that kept_images.ts knows them by. */
   images?: string[];
+  /** Of an answer: what stood before its question, and where that is from. */
+  memory?: { context: string; sources: string[] };
 }
 
 export interface Conversation {

@@ -16,7 +16,7 @@ const SUGGESTED = [
 
 /**
  * The page's address may choose: ?model=NAME-OR-URL &cpu &limits=default &wait=asyncify &context=N
- * &selfTest=0
+ * &selfTest=0 &pooling=mean
  */
 export function settings(): { model: string | null; options: OpenOptions } {
   const asked = new URLSearchParams(location.search);
@@ -27,6 +27,8 @@ export function settings(): { model: string | null; options: OpenOptions } {
   if (wait === "asyncify" || wait === "jspi") options.wait = wait;
   if (asked.has("context")) options.context = Number(asked.get("context"));
   if (asked.get("selfTest") === "0") options.selfTest = false;
+  const pooling = asked.get("pooling");
+  if (pooling === "mean" || pooling === "last" || pooling === "cls") options.pooling = pooling;
   return { model: asked.get("model"), options };
 }
 
@@ -77,8 +79,8 @@ export interface Extras {
   suggested?: { name: string; about: string }[];
   /** What stands there at first in place of the built-in model; with "" nothing is opened by itself. */
   initial?: string;
-  /** What else the model is opened with. */
-  options?(): OpenOptions;
+  /** What else the model of that name is opened with. */
+  options?(name: string): OpenOptions;
 }
 
 /**
@@ -163,7 +165,7 @@ export function opener<T extends Look>(
       engine = null;
       engine = await begin(source, {
         ...asked.options,
-        ...options(),
+        ...options(title),
         signal,
         // The built-in model is small, and what a visitor chose is here already.
         ...(typeof source === "string" && { onCheck: isWanted }),

@@ -5,6 +5,7 @@ const PAGES = [
   ["index", "Chat"],
   ["listen", "Listen"],
   ["speak", "Speak"],
+  ["memory", "Memory"],
   ["timeline", "Timeline"],
   ["kernels", "Kernels"],
   ["inspect", "Inspect"],

@@ -2,7 +2,7 @@
 // not its business: tokamak-web keeps them. The build fills in the names.
 const VERSION = "tokamak-__VERSION__";
 const FILES = __FILES__;
-// The modules for models that see or hear: kept once they were needed.
+// The modules for models that see or hear, and for memories: kept once they were needed.
 const LATER = __LATER__;
 
 addEventListener("install", (event) => {

@@ -1,9 +1,11 @@
 // The types of the API. Sizes are bytes, times seconds.
 import type { Adapter, Check, LoadTimes, ModelFacts } from "./facts.ts";
+import type { DocumentMemory, Quoter } from "./memory_api.ts";
 import type { Source, StoredModel } from "./models/types.ts";
 import type { Sound, SpeakOptions, Speech, TranscribeOptions, Transcript } from "./sound_api.ts";
 
 export type * from "./facts.ts";
+export type * from "./memory_api.ts";
 export type * from "./sound_api.ts";
 
 export interface Progress {
@@ -42,6 +44,8 @@ export interface OpenOptions {
   codec?: Source;
   /** How large images are read, where the model sees: larger ones are made smaller. 0: text only. 1 unless given. */
   megapixels?: number;
+  /** Whether `memory` shall be there, which takes the whole module. */
+  memory?: boolean;
   /** Tokens of a prompt that are read at a time. */
   chunk?: number;
   cache?: "opfs" | "none";
@@ -165,9 +169,9 @@ export interface InspectOptions {
   depth?: number;
 }
 
-/** How far `bench` or `selfTest` is: a sentence, or kernels done of all. */
+/** How far `bench`, `selfTest` or a memory is: a sentence, or what is done of all. */
 export interface Doing {
-  phase: "bench" | "self-test";
+  phase: "bench" | "self-test" | "memory";
   doing?: string;
   done?: number;
   total?: number;
@@ -241,7 +245,7 @@ export interface Look {
   close(): Promise<void>;
 }
 
-export interface Engine extends Look {
+export interface Engine extends Look, Quoter {
   /** Sampling as the model recommends it; empty where it gives vectors. */
   readonly defaults: GenerateOptions;
   readonly loadTimes: LoadTimes;
@@ -251,6 +255,11 @@ export interface Engine extends Look {
   generate(prompt: string | number[], options?: GenerateOptions): Run;
   chat(messages: Message[], options?: GenerateOptions): Run;
   embed(texts: string | string[], options?: EmbedOptions): Promise<Float32Array[]>;
+  /**
+   * The memory of that name, "memory" unless given, with this model's vectors: an embedding model, or one that was opened
+   * with a `pooling`. Takes the option `memory` of `open`.
+   */
+  memory(name?: string): DocumentMemory;
   /** What is said in a recording, by a model that hears. */
   transcribe(sound: Sound, options?: TranscribeOptions): Promise<Transcript>;
   /** A text as sound, by a model that speaks and was opened with a `codec`. */

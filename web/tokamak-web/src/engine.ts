@@ -2,6 +2,7 @@
 import type {
   Adapter,
   BenchOptions,
+  DocumentMemory,
   Doing,
   EmbedOptions,
   Engine,
@@ -9,11 +10,14 @@ import type {
   EngineState,
   Exchange,
   GenerateOptions,
+  Hit,
   InspectOptions,
   LoadTimes,
   LongOptions,
   Message,
   ModelFacts,
+  QuoteOptions,
+  Recalled,
   Sound,
   SpeakOptions,
   Speech,
@@ -24,7 +28,8 @@ import type {
 import type { Connection } from "./connection.ts";
 import { TokamakError } from "./errors.ts";
 import { openExchange } from "./exchange.ts";
-import type { Ending } from "./protocol.ts";
+import { type Ask, WorkerMemory } from "./memory.ts";
+import type { Call, Ending } from "./protocol.ts";
 import { ReplayedText } from "./replay.ts";
 import { RunUnderWay } from "./run.ts";
 import { MadeSound } from "./made_sound.ts";
@@ -88,6 +93,18 @@ export class WorkerEngine implements Engine {
     const survived = this.#attempt();
     const reply = await this.#verb<{ vectors: number[][] }>("embed", { ...values, texts: all }, signal).finally(survived);
     return reply.vectors.map((vector) => Float32Array.from(vector));
+  }
+
+  memory(name = "memory"): DocumentMemory {
+    const ask: Ask = async (call, signal, doing) => {
+      const survived = this.#attempt();
+      return this.#ask(call, signal, doing).finally(survived);
+    };
+    return new WorkerMemory(name, ask, this);
+  }
+
+  quote(hits: Hit[], options: QuoteOptions = {}): Promise<Recalled> {
+    return this.#verb("quote", { ...options, hits });
   }
 
   async transcribe(sound: Sound, { signal, onSegment, ...values }: TranscribeOptions = {}): Promise<Transcript> {
@@ -227,20 +244,12 @@ export class WorkerEngine implements Engine {
     return run;
   }
 
-  async #verb<Reply>(
-    verb: string,
-    values: object,
-    signal?: AbortSignal,
-    doing?: (doing: Doing) => void,
-  ): Promise<Reply> {
-    const { result } = this.#connection.send(
-      { kind: "verb", verb, values },
-      (part) => {
-        if (part.kind === "doing") doing?.(part.doing);
-      },
-      signal,
-    );
-    return (await result) as Reply;
+  #verb<Reply>(verb: string, values: object, signal?: AbortSignal, doing?: (doing: Doing) => void): Promise<Reply> {
+    return this.#ask({ kind: "verb", verb, values }, signal, doing) as Promise<Reply>;
+  }
+
+  #ask(call: Call, signal?: AbortSignal, doing?: (doing: Doing) => void): Promise<unknown> {
+    return this.#connection.send(call, (part) => part.kind === "doing" && doing?.(part.doing), signal).result;
   }
 
   #runs(change: number, more: Partial<EngineState> = {}): void {

@@ -18,6 +18,8 @@ export { wavFile } from "./wav.ts";
 declare const TOKAMAK_WORKER_URL: URL;
 declare const TOKAMAK_WASM_URL: URL;
 declare const TOKAMAK_WHOLE_URL: URL;
+declare const TOKAMAK_SQLITE_URL: URL;
+declare const TOKAMAK_SQLITE_WASM_URL: URL;
 
 /** A URL cannot be posted, and a relative one means something else in the Worker. */
 function posted(source: Source): PostedSource {
@@ -47,11 +49,19 @@ const STOPS_MS = 600_000;
 
 const NO_TIMES = { total: 0, compile: 0, upload: 0, test: 0 };
 
-/** Both modules: beside the package, or where the page has them. */
-function modules(wasm: OpenOptions["wasm"]): Pick<PostedOptions, "wasm" | "whole"> {
-  if (wasm === undefined) return { wasm: absolute(TOKAMAK_WASM_URL), whole: absolute(TOKAMAK_WHOLE_URL) };
+/** The modules and SQLite: beside the package, or where the page has them. */
+function modules(wasm: OpenOptions["wasm"]): Pick<PostedOptions, "wasm" | "whole" | "sqlite" | "sqliteWasm"> {
+  if (wasm === undefined) {
+    return {
+      wasm: absolute(TOKAMAK_WASM_URL),
+      whole: absolute(TOKAMAK_WHOLE_URL),
+      sqlite: absolute(TOKAMAK_SQLITE_URL),
+      sqliteWasm: absolute(TOKAMAK_SQLITE_WASM_URL),
+    };
+  }
   const own = absolute(wasm);
-  return { wasm: own, whole: own.replace(/\.wasm(?=$|[?#])/, "_whole.wasm") };
+  const beside = (name: string) => new URL(name, own).href;
+  return { wasm: own, whole: own.replace(/\.wasm(?=$|[?#])/, "_whole.wasm"), sqlite: beside("sqlite.js"), sqliteWasm: beside("sqlite3.wasm") };
 }
 
 interface Start {

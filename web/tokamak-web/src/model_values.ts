@@ -1,7 +1,7 @@
 // What the module is told of a model: its name, its files by number, and how it shall be opened.
 import type { ModelFile, ResolvedModel } from "./models/types.ts";
 import type { OpenCall, PostedOptions } from "./protocol.ts";
-import type { SessionModule } from "./session.ts";
+import type { SessionModule } from "./session_host.ts";
 
 /** What the module's `open` and `check` take of a model. */
 export function modelValues({ options }: OpenCall, module: SessionModule, found: ResolvedModel) {
@@ -13,8 +13,13 @@ export function filesOf(module: SessionModule, { name, files }: ResolvedModel) {
   return { name, files: files.map((file) => given(module, file)) };
 }
 
-/** Whether it takes the whole module to open the model; a model without a config.json does not see or hear. */
-export async function needsWhole(module: SessionModule, { files }: ResolvedModel, { megapixels }: PostedOptions): Promise<boolean> {
+/** Whether it takes the whole module to open the model as asked; a model without a config.json does not see or hear. */
+export async function needsWhole(
+  module: SessionModule,
+  { files }: ResolvedModel,
+  { memory, megapixels }: PostedOptions,
+): Promise<boolean> {
+  if (memory) return true;
   const file = files.find(({ name }) => name === "config.json");
   if (!file) return false;
   const bytes = new Uint8Array(file.size);
@@ -30,6 +35,6 @@ function given(module: SessionModule, file: ModelFile) {
 }
 
 /** What they take of the options. */
-export function openValues({ wasm, whole, codec, wait, cache, token, endpoint, ...values }: PostedOptions) {
+export function openValues({ wasm, whole, sqlite, sqliteWasm, memory, codec, wait, cache, token, endpoint, ...values }: PostedOptions) {
   return values;
 }

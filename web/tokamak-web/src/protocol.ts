@@ -11,8 +11,11 @@ export type PostedOptions = Omit<
 > & {
   codec?: PostedSource;
   wasm: string;
-  /** The whole module, for models that see, hear or speak. */
+  /** The whole module, for models that see, hear or speak, and for memories. */
   whole: string;
+  /** SQLite's script and its module, for memories. */
+  sqlite: string;
+  sqliteWasm: string;
 };
 
 export interface OpenCall {
@@ -25,6 +28,14 @@ export interface VerbCall {
   kind: "verb";
   verb: string;
   values: object;
+}
+/** A verb of the module that has a store open while it runs; what `export` gives is a Blob. */
+export interface MemoryCall {
+  kind: "memory";
+  verb: "add" | "search" | "list" | "forget" | "export" | "import" | "rebuild";
+  values: object;
+  /** The lines to import. */
+  file?: Blob;
 }
 /** A text: pieces until the result. */
 export interface GenerateCall {
@@ -49,7 +60,7 @@ export interface OpenAiCall {
   path: string;
   body: string;
 }
-export type Call = OpenCall | VerbCall | GenerateCall | TranscribeCall | SpeakCall | OpenAiCall;
+export type Call = OpenCall | VerbCall | MemoryCall | GenerateCall | TranscribeCall | SpeakCall | OpenAiCall;
 
 export type ToWorker =
   | { kind: "call"; id: number; call: Call }

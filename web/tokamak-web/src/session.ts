@@ -1,47 +1,21 @@
 // The Worker's side of the protocol: opens a model, calls the module, sends what comes of it.
 import type { Check, Doing, Progress } from "./api.ts";
 import { TokamakError, errorData } from "./errors.ts";
-import type { Files } from "./host/file.ts";
-import type { DeviceWatch } from "./host/gpu.ts";
-import type { Waiting } from "./host/waiting.ts";
 import { withWrittenImages } from "./images.ts";
-import type { Resolve, ResolvedModel, StoredModel } from "./models/types.ts";
+import { Memories } from "./memories.ts";
+import type { ResolvedModel, StoredModel } from "./models/types.ts";
 import { modelValues, needsWhole, openValues } from "./model_values.ts";
 import { OverallProgress } from "./progress.ts";
-import type { Call, GenerateCall, OpenAiCall, OpenCall, PostedOptions, ToPage, ToWorker, VerbCall } from "./protocol.ts";
+import type { Call, GenerateCall, OpenAiCall, OpenCall, PostedOptions, ToWorker, VerbCall } from "./protocol.ts";
 import { type Asker, Pump, ended } from "./pump.ts";
+import type { SessionHost, SessionModule, Started } from "./session_host.ts";
 import { Sounds, type ToldSegment } from "./sounds.ts";
 import { type DeviceReply, type OpenReply, checkOf, refusal } from "./verdict.ts";
-
-/** The part of `Module` that a session needs. */
-export interface SessionModule {
-  readonly files: Pick<Files, "add" | "remove">;
-  call<Reply>(verb: string, values: object, signal?: AbortSignal): Promise<Reply>;
-}
-
-export interface StartOptions {
-  wasm: string;
-  wait: Waiting["kind"] | undefined;
-  event(kind: string, values: unknown): void;
-  play(id: number, samples: Float32Array): void;
-  device: DeviceWatch;
-  tell(line: string): void;
-}
-
-export interface SessionHost {
-  post(message: ToPage): void;
-  start(options: StartOptions): Promise<Started>;
-  resolve: Resolve;
-}
-
-interface Started {
-  module: SessionModule;
-  waiting: Waiting["kind"];
-}
 
 interface Opened {
   module: SessionModule;
   pump: Pump;
+  options: PostedOptions;
 }
 
 interface ModelHeaders extends Started {
@@ -58,11 +32,13 @@ export class Session {
   /** Where the module's reports of progress go. */
   #progress: ((progress: Omit<Progress, "overall">) => void) | null = null;
   readonly #sounds = new Sounds();
+  readonly #memories: Memories;
   /** Who has asked for what takes long, and hears how far it is. */
   readonly #waiting = new Map<Doing["phase"], Asker>();
 
   constructor(host: SessionHost) {
     this.#host = host;
+    this.#memories = new Memories(host.stores);
   }
 
   receive(message: ToWorker): void {
@@ -114,6 +90,8 @@ export class Session {
         return this.#sounds.transcribe(this.#model.module, call, asker, signal);
       case "speak":
         return this.#sounds.speak(this.#model.module, call, asker, signal);
+      case "memory":
+        return this.#telling("memory", asker, ({ module, options }) => this.#memories.run(module, options, call, signal));
       case "openai":
         return this.#exchange(call, asker, signal);
     }
@@ -138,7 +116,7 @@ export class Session {
       const codec = await this.#openCodec(call, module, signal);
       // What was read before all bytes have the right hash may be wrong.
       await Promise.all([found.complete, codec?.complete]);
-      this.#opened = { module, pump: new Pump(module) };
+      this.#opened = { module, pump: new Pump(module), options: call.options };
       this.#progress?.({ phase: "ready", loaded: 1, total: 1, cached: false });
       // The files stay open: after a loss of the device the weights are read again.
       return { ...facts, adapter: { ...device, waiting } };
@@ -179,7 +157,7 @@ export class Session {
   #look(call: OpenCall, asker: Asker, signal: AbortSignal): Promise<unknown> {
     return this.#withHeaders(call, asker, signal, async ({ module, waiting, values }) => {
       const { device, model } = await module.call<OpenReply>("check", values, signal);
-      this.#opened = { module, pump: new Pump(module) };
+      this.#opened = { module, pump: new Pump(module), options: call.options };
       return { model, adapter: { ...device, waiting } };
     });
   }
@@ -232,6 +210,8 @@ export class Session {
       this.#host.post({ kind: "event", event: "notice", ...(values as { text: string }) });
     } else if (kind === "segment") {
       this.#sounds.told(values as ToldSegment);
+    } else if (kind === "line") {
+      this.#memories.line(values as string);
     } else if (kind === "progress" && this.#progress) {
       const { phase, done, total } = values as { phase: Progress["phase"]; done: number; total: number };
       this.#progress({ phase, loaded: done, total, cached: phase === "read" });
@@ -270,11 +250,15 @@ export class Session {
 
   async #verb({ verb, values }: VerbCall, asker: Asker, signal: AbortSignal): Promise<unknown> {
     const { module } = this.#model;
-    const phase = verb === "self_test" ? "self-test" : verb === "bench" ? "bench" : null;
-    if (!phase) return module.call(verb, values, signal);
+    if (verb !== "self_test" && verb !== "bench") return module.call(verb, values, signal);
+    return this.#telling(verb === "bench" ? "bench" : "self-test", asker, () => module.call(verb, values, signal));
+  }
+
+  /** Tells the asker of the progress of that phase while it runs. */
+  async #telling<T>(phase: Doing["phase"], asker: Asker, run: (opened: Opened) => Promise<T>): Promise<T> {
     this.#waiting.set(phase, asker);
     try {
-      return await module.call(verb, values, signal);
+      return await run(this.#model);
     } finally {
       if (this.#waiting.get(phase) === asker) this.#waiting.delete(phase);
     }

@@ -5,7 +5,7 @@ import { filesOf } from "./model_values.ts";
 import type { ResolvedModel } from "./models/types.ts";
 import type { SpeakCall, TranscribeCall } from "./protocol.ts";
 import type { Asker } from "./pump.ts";
-import type { SessionModule } from "./session.ts";
+import type { SessionModule } from "./session_host.ts";
 
 export type ToldSegment = Segment & { id: number };
 

@@ -3,9 +3,11 @@ import { TokamakError } from "./errors.ts";
 import { Module } from "./host/module.ts";
 import { Notes, openNoteFile } from "./host/notes.ts";
 import { chooseWaiting } from "./host/waiting.ts";
+import { storesOf } from "./memories.ts";
 import { resolve } from "./models/source.ts";
 import type { ToPage, ToWorker } from "./protocol.ts";
-import { Session, type StartOptions } from "./session.ts";
+import { Session } from "./session.ts";
+import type { StartOptions } from "./session_host.ts";
 
 const scope = globalThis as unknown as {
   postMessage(message: ToPage): void;
@@ -44,5 +46,11 @@ async function start({ wasm, wait, event, play, device, tell }: StartOptions) {
   return { module: started, waiting: waiting.kind };
 }
 
-const session = new Session({ post: (message) => scope.postMessage(message), start, resolve });
+/** A script of its own, for those who have memories. */
+const stores = storesOf(async ({ sqlite, sqliteWasm }) => {
+  const { load } = (await import(/* @vite-ignore */ sqlite)) as typeof import("./sqlite.ts");
+  return load(sqliteWasm);
+});
+
+const session = new Session({ post: (message) => scope.postMessage(message), start, resolve, stores });
 scope.addEventListener("message", ({ data }) => session.receive(data));

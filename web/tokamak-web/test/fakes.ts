@@ -3,11 +3,13 @@ import type { ToPage, ToWorker } from "../src/protocol.ts";
 import { Connection, type WorkerLike } from "../src/connection.ts";
 import { Memory, utf8 } from "../src/host/memory.ts";
 import { Files } from "../src/host/file.ts";
+import { Sql } from "../src/host/sql.ts";
 import { Module } from "../src/host/module.ts";
 import type { Waiting } from "../src/host/waiting.ts";
 import type { ModelFile, Resolve } from "../src/models/types.ts";
 import { open } from "../src/index.ts";
-import { Session, type SessionModule, type StartOptions } from "../src/session.ts";
+import { Session } from "../src/session.ts";
+import type { SessionModule, StartOptions } from "../src/session_host.ts";
 
 /** Verbs of a fake module: what they give, or the error that they throw. */
 export type Verbs = Record<string, (values: never, signal?: AbortSignal) => unknown>;
@@ -15,6 +17,7 @@ export type Verbs = Record<string, (values: never, signal?: AbortSignal) => unkn
 /** A module whose verbs are JavaScript, one call at a time. */
 export class FakeModule implements SessionModule {
   readonly files = new Files();
+  readonly sql = new Sql();
   readonly calls: { verb: string; values: object }[] = [];
   readonly #verbs: Verbs;
   #last: Promise<unknown> = Promise.resolve();
@@ -101,6 +104,7 @@ export function fakeWorker(module: SessionModule, resolve: Resolve = oneFile): F
       return { module, waiting: "jspi" };
     },
     resolve,
+    stores: (_sql, _places, _signal, use) => use(),
   });
   return worker;
 }
@@ -160,7 +164,7 @@ export function moduleOver(
     tokamak_reply: () => reply[0],
     tokamak_reply_bytes: () => reply[1],
   };
-  const module = new Module(exports, { memory, files: new Files(), waiting: plainWaiting, current });
+  const module = new Module(exports, { memory, files: new Files(), sql: new Sql(), waiting: plainWaiting, current });
   return { module, allocated };
 }
 

@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { Files } from "../src/host/file.ts";
 import { Memory } from "../src/host/memory.ts";
 import { hostImports } from "../src/host/module.ts";
+import { Sql } from "../src/host/sql.ts";
 import { Notes } from "../src/host/notes.ts";
 import { plainWaiting } from "./fakes.ts";
 
@@ -19,7 +20,7 @@ test.runIf(built)("every import of the module is there, and none of WebGPU's is 
     play() {},
     device: { lost() {}, restored() {} },
   };
-  const given = hostImports(host, new Memory(), new Files(), () => false);
+  const given = hostImports(host, new Memory(), new Files(), new Sql(), () => false);
   const asked = WebAssembly.Module.imports(new WebAssembly.Module(readFileSync(built ?? "")));
   const missing = asked.filter(({ module, name }) => typeof given[module]?.[name] !== "function");
   expect(missing).toEqual([]);

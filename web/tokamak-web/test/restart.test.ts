@@ -9,7 +9,7 @@ import { open } from "../src/index.ts";
 import type { StepReply } from "../src/protocol.ts";
 import { FACTS, FakeModule, type FakeWorker, RUNS, type Verbs, WASM, fakeWorker, soon } from "./fakes.ts";
 
-const OPENING: Opening = { call: { kind: "open", source: "/m/", options: { wasm: WASM, whole: "" } }, part: () => {} };
+const OPENING: Opening = { call: { kind: "open", source: "/m/", options: { wasm: WASM, whole: "", sqlite: "", sqliteWasm: "" } }, part: () => {} };
 
 /** Texts of the tokens `token(seed, index)`, one a step. `stopAt`: before that step the module traps. */
 function writer(token: (seed: number, index: number) => number, stopAt = Infinity): Verbs {

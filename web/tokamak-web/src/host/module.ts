@@ -8,6 +8,7 @@ import { type DeviceWatch, gpuImports } from "./gpu.ts";
 import { imageImports } from "./image.ts";
 import { Memory, utf8 } from "./memory.ts";
 import { Notes } from "./notes.ts";
+import { Sql } from "./sql.ts";
 import { textImports, unicodeImports } from "./text.ts";
 import { type Export, type Waiting, chooseWaiting } from "./waiting.ts";
 import { wasiImports } from "./wasi.ts";
@@ -40,6 +41,7 @@ export function hostImports(
   host: Host,
   memory: Memory,
   files: Files,
+  sql: Sql,
   cancelled: () => boolean,
 ): Record<string, Record<string, WebAssembly.ImportValue>> {
   const gpu = gpuImports(host.gpu, memory, host.device);
@@ -56,6 +58,7 @@ export function hostImports(
         host.play(id, new Float32Array(memory.bytes(address, 4 * count).slice().buffer)),
       cancelled: () => Number(cancelled()),
     },
+    sql: sql.imports(memory),
     text: textImports(memory),
     env: unicodeImports(),
     wasi_snapshot_preview1: wasiImports(memory, host.tell),
@@ -65,6 +68,7 @@ export function hostImports(
 interface Inside {
   memory: Memory;
   files: Files;
+  sql: Sql;
   waiting: Waiting;
   /** The signal of the call that is under way. */
   current: { signal: AbortSignal | undefined };
@@ -72,6 +76,7 @@ interface Inside {
 
 export class Module {
   readonly files: Files;
+  readonly sql: Sql;
   readonly #exports: ModuleExports;
   readonly #memory: Memory;
   readonly #current: Inside["current"];
@@ -94,17 +99,19 @@ export class Module {
     const inside: Inside = {
       memory: new Memory(),
       files: new Files(),
+      sql: new Sql(),
       waiting: host.waiting,
       current: { signal: undefined },
     };
     const cancelled = () => inside.current.signal?.aborted ?? false;
-    const imports = hostImports(host, inside.memory, inside.files, cancelled);
+    const imports = hostImports(host, inside.memory, inside.files, inside.sql, cancelled);
     const { exports } = await WebAssembly.instantiate(compiled, imports);
     return new Module(exports as unknown as ModuleExports, inside);
   }
 
-  constructor(exports: ModuleExports, { memory, files, waiting, current }: Inside) {
+  constructor(exports: ModuleExports, { memory, files, sql, waiting, current }: Inside) {
     this.files = files;
+    this.sql = sql;
     this.#exports = exports;
     this.#memory = memory;
     this.#current = current;

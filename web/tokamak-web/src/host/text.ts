@@ -55,7 +55,9 @@ export function textImports(memory: Memory) {
     // Errors end with a zero; the module has cleared the memory.
     regex_compile: (pattern: number, bytes: number, reason: number, capacity: number) => {
       try {
-        return expressions.add(new RegExp(memory.text(pattern, bytes), "gmu"));
+        // Flags at the beginning of an expression are beside it in JavaScript.
+        const [, inline, rest = ""] = /^(\(\?i\))?(.*)$/s.exec(memory.text(pattern, bytes)) ?? [];
+        return expressions.add(new RegExp(rest, inline ? "gimu" : "gmu"));
       } catch (error) {
         memory.write((error as SyntaxError).message, reason, capacity);
         return 0;

@@ -1,0 +1,88 @@
+// The Worker's part in memories: SQLite and its files while a verb runs, the lines that come out, the file that goes in.
+import { TokamakError } from "./errors.ts";
+import type { Pool, Sql, Sqlite } from "./host/sql.ts";
+import { readSlices } from "./models/local.ts";
+import { type Locks, hold } from "./models/opfs.ts";
+import type { MemoryCall, PostedOptions } from "./protocol.ts";
+import type { SessionModule } from "./session_host.ts";
+
+/** Files of a pool are open in one tab at a time: whoever has the lock has them. */
+const LOCK = "tokamak-memory";
+const POOL = {
+  name: LOCK,
+  directory: "/tokamak/memory",
+  // A pool that cannot be opened has other people's memories in it.
+  preserveOnInitFailure: true,
+  forceReinitIfPreviouslyFailed: true,
+};
+/** Beside the stores: journals and what SQLite puts aside. */
+const SPARE_FILES = 4;
+
+export type Places = Pick<PostedOptions, "sqlite" | "sqliteWasm">;
+export type UseStores = <T>(sql: Sql, places: Places, signal: AbortSignal, use: () => Promise<T>) => Promise<T>;
+
+/** Stores of this browser's files; `load` is called once. */
+export function storesOf(load: (places: Places) => Promise<Sqlite>): UseStores {
+  let sqlite: Promise<Sqlite> | undefined;
+  let pool: Pool | undefined;
+  const open = async (sql: Sql, places: Places) => {
+    const loaded = await (sqlite ??= load(places));
+    try {
+      if (pool) await pool.unpauseVfs();
+      pool ??= await loaded.pool(POOL);
+      await pool.reserveMinimumCapacity(pool.getFileCount() + SPARE_FILES);
+    } catch (error) {
+      throw new TokamakError("unsupported", `The browser has no files for memories, as in some private windows (${String(error)}).`);
+    }
+    sql.attach(loaded, pool.vfsName);
+  };
+  return async (sql, places, signal, use) => {
+    const release = await hold(navigator.locks as Locks, LOCK, "exclusive", { signal });
+    const end = () => {
+      pool?.pauseVfs();
+      release?.();
+    };
+    try {
+      await open(sql, places);
+      const result = await use();
+      end();
+      return result;
+    } catch (error) {
+      // After a trap the store is still open: files and lock go with the Worker.
+      if (!(error instanceof TokamakError && error.code === "crashed")) end();
+      throw error;
+    }
+  };
+}
+
+export class Memories {
+  readonly #stores: UseStores;
+  /** Of the export that is under way. */
+  #lines: string[] = [];
+
+  constructor(stores: UseStores) {
+    this.#stores = stores;
+  }
+
+  line(text: string): void {
+    this.#lines.push(text, "\n");
+  }
+
+  run(module: SessionModule, places: Places, { verb, values, file }: MemoryCall, signal: AbortSignal): Promise<unknown> {
+    return this.#stores(module.sql, places, signal, async () => {
+      if (file) return this.#import(module, values, file, signal);
+      this.#lines = [];
+      const reply = await module.call(`memory_${verb}`, values, signal);
+      return verb === "export" ? new Blob(this.#lines.splice(0), { type: "application/jsonl" }) : reply;
+    });
+  }
+
+  async #import(module: SessionModule, values: object, file: Blob, signal: AbortSignal): Promise<unknown> {
+    const id = module.files.add((offset, into) => readSlices(file, "The file", offset, into));
+    try {
+      return await module.call("memory_import", { ...values, id, size: file.size }, signal);
+    } finally {
+      module.files.remove(id);
+    }
+  }
+}
