@@ -128,11 +128,11 @@ test("two tabs take turns, and no byte of what is forgotten stays in the browser
   expect([found.forgotten, found.after]).toEqual([6, [0, 0]]);
 });
 
-test("errors say what to do, and another model makes the vectors again", async ({ context, server }) => {
+test("errors say what to do, and another model makes the vectors again (asyncify)", async ({ context, server }) => {
   const page = await blank(await context.newPage(), server.address);
   const found = await page.evaluate(async ({ address, notes }) => {
     const { open } = (await import(`${address}package/index.js`)) as typeof import("tokamak-web");
-    const openIt = (options: object) => open(`${address}models/storyteller/`, { backend: "cpu", cache: "none", ...options });
+    const openIt = (options: object) => open(`${address}models/storyteller/`, { backend: "cpu", cache: "none", wait: "asyncify", ...options });
     const told = (promise: Promise<unknown>) => promise.then(() => null, ({ code, message }: { code: string; message: string }) => [code, message]);
     const without = await openIt({ pooling: "mean" });
     const texts = await openIt({ memory: true });

@@ -48,6 +48,7 @@ test("notes are added, found, kept, saved and forgotten", async ({ context, serv
   await expect(status(page)).toHaveText(/^3 passages in \d+ ms; for a prompt, \d+ tokens\.$/);
   await page.getByText("For a prompt", { exact: true }).click();
   await expect(page.getByRole("region", { name: "For a prompt" })).toContainText("> [1] shed");
+  await page.evaluate(() => scrollTo(0, 0));
   await checkLooks(page, "memory");
 
   const download = page.waitForEvent("download");

@@ -66,6 +66,23 @@ test("speak", async ({ context, server }) => {
   await pictures(page, "speak");
 });
 
+test("memory", async ({ context, server }) => {
+  const page = await context.newPage();
+  await page.goto(`${server.address}memory.html?cpu&selfTest=0`);
+  const status = page.locator("#memory > .row > .status");
+  await expect(status).toHaveText("Add a note, or ask.");
+  for (const [source, text] of [["foxes.md", "# Foxes\n\nFoxes sleep by day and hunt at night."], ["shed", "The spare key lies under the third pot."], ["king.txt", "The old king lived in a castle by the sea."]] as const) {
+    await page.getByLabel("A note").fill(text);
+    await page.getByLabel("Source").fill(source);
+    await page.keyboard.press("Enter");
+    await expect(status).toHaveText(`${source}: added, 1 chunk.`);
+  }
+  await page.getByLabel("Question").fill("where is the key");
+  await page.keyboard.press("Enter");
+  await expect(page.locator(".hits li")).toHaveCount(3);
+  await pictures(page, "memory", "[role=search]", "form[aria-label=Add]");
+});
+
 test("inspect", async ({ context, server }) => {
   const page = await context.newPage();
   await page.goto(`${server.address}inspect.html?cpu#fused`);

@@ -58,12 +58,12 @@ Result<memory::Filter> filter_of(Fields& fields) {
 }
 
 Result<memory::ChunkSizes> sizes_of(Fields& fields) {
-  constexpr size_t kLeast = 8, kMost = 1 << 16;
+  constexpr size_t kMin = 8, kMax = 1 << 16;
   memory::ChunkSizes sizes;
   fields.take("chunkTokens", sizes.tokens).take("overlap", sizes.overlap);
-  if (sizes.tokens < kLeast || sizes.tokens > kMost) {
-    return fail(ErrorCode::kUsage, "\"chunkTokens\" is {}, expected {} to {}.", sizes.tokens,
-                kLeast, kMost);
+  if (sizes.tokens < kMin || sizes.tokens > kMax) {
+    return fail(ErrorCode::kUsage, "\"chunkTokens\" is {}, expected {} to {}.", sizes.tokens, kMin,
+                kMax);
   }
   if (2 * sizes.overlap > sizes.tokens) {
     return fail(ErrorCode::kUsage,

@@ -5,7 +5,7 @@ import { sourceOf } from "./opener.ts";
 import { memoryModel, withMemory } from "./remembering.ts";
 
 const BUDGET = 512; // tokens
-const SHARE = 4; // of the context, at most one part of so many
+const SHARE = 4; // the context is at least this many times the budget
 
 export interface ChatMemory {
   readonly element: HTMLElement;

@@ -7,7 +7,7 @@ export interface Turn {
   content: string;
   /** By the numbers that kept_images.ts knows them by. */
   images?: string[];
-  /** Of an answer: what stood before its question, and where that is from. */
+  /** What stood before the question of an answer, and where that is from. */
   memory?: { context: string; sources: string[] };
 }
 

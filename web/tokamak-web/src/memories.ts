@@ -57,7 +57,7 @@ export function storesOf(load: (places: Places) => Promise<Sqlite>): UseStores {
 
 export class Memories {
   readonly #stores: UseStores;
-  /** Of the export that is under way. */
+  /** What the export under way has written. */
   #lines: string[] = [];
 
   constructor(stores: UseStores) {
