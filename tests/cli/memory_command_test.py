@@ -136,7 +136,8 @@ class Memory(Cli):
         self.assertFalse(os.path.exists(broken))
 
     def test_finds_what_a_tab_finds(self):
-        """web/e2e/pages_memory.spec.ts holds the browser to the same file."""
+        """web/e2e/memory_api.spec.ts holds the browser to the same files. notes.jsonl is the export of the documents in
+        found.json, added with --chunk-tokens 32 --overlap 8; the model's name is without its folder."""
         data = os.path.join(program.SOURCE, "tests", "data", "memory")
         with open(os.path.join(data, "found.json"), encoding="utf-8") as file:
             recorded = json.load(file)
