@@ -55,7 +55,7 @@ class Server:
         if self.process.poll() is not None:
             raise AssertionError(f"the server has ended: {self.errors()}")
         self.out.seek(0)
-        found = re.search(rb"Listening on http://\S+:(\d+)\n", self.out.read())
+        found = re.search(rb"Listening on https?://\S+:(\d+)\n", self.out.read())
         return found and int(found[1])
 
     def errors(self):

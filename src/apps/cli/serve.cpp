@@ -6,6 +6,7 @@
 #include "apps/cli/trace_file.h"
 #include "serve/access_log.h"
 #include "serve/gateway.h"
+#include "serve/http/tls.h"
 
 namespace tokamak::cli {
 namespace {
@@ -18,6 +19,7 @@ struct ServeFlags {
   uint32_t port = 8080, max_body_mib = 32;
   std::string log = "text", trace;
   std::vector<std::string> key_files;
+  std::string certificate, key_file;
   double time_scale = 1;
 };
 
@@ -93,6 +95,9 @@ Result<std::unique_ptr<serve::Server>> listen(ServeFlags& flags) {
   flags.server.random = random_numbers();
   flags.server.limits.request.body_bytes = uint64_t{flags.max_body_mib} << 20;
   scale_times(flags.server.limits, flags.time_scale);
+  if (!flags.certificate.empty()) {
+    TOK_TRY(flags.server.tls, serve::TlsIdentity::of_files(flags.certificate, flags.key_file));
+  }
   TOK_TRY(auto server, serve::Server::listen(flags.server));
   flags.gateway.random = random_numbers();
   flags.gateway.log = log_to_stderr(flags.log);
@@ -128,7 +133,7 @@ Result<void> run(ServeFlags flags) {
       gateway.drain();
     });
   });
-  const std::string url = "http://" + server->address();
+  const std::string url = server->url();
   TOK_TRY(print(fmt::format("Listening on {}\n", url)));
   note(fmt::format("Try:\n{}", example(url, models.front().names.front())));
   thread.wait();
@@ -166,6 +171,27 @@ void add_network_options(App& command, ServeFlags& flags) {
                   "multiplies the times that a connection has: for tests")
       ->check(Range(0.001, 1000.0))
       ->group(kDeveloperOptions);
+}
+
+void add_tls_options(App& command, ServeFlags& flags) {
+  constexpr const char* kGroup = "Access";
+  Option* certificate =
+      command
+          .add_option(
+              "--tls-cert", flags.certificate,
+              "speak HTTPS with this certificate: a file in PEM, the server's own first, then "
+              "those that vouch for it")
+          ->type_name("FILE")
+          ->check(not_empty("the path of a file"))
+          ->group(kGroup);
+  Option* key = command
+                    .add_option("--tls-key", flags.key_file,
+                                "its private key: a file in PEM, without a password")
+                    ->type_name("FILE")
+                    ->check(not_empty("the path of a file"))
+                    ->needs(certificate)
+                    ->group(kGroup);
+  certificate->needs(key);
 }
 
 void add_access_options(App& command, ServeFlags& flags) {
@@ -211,6 +237,7 @@ void add_serve(App& app, Action& action) {
   tokamak serve --alias big=path/to/a --alias small=path/to/b --keep-alive 10m
   tokamak serve path/to/model --lora sql=path/to/one --lora poems=path/to/two
   tokamak serve path/to/model --host 0.0.0.0 --api-key-file keys.txt
+  tokamak serve path/to/model --host 0.0.0.0 --api-key-file keys.txt --tls-cert cert.pem --tls-key key.pem
 `tokamak ps` shows which models are in memory.)");
   auto flags = std::make_shared<ServeFlags>();
   flags->model.add(*command, ModelFlags::Model::kSeveral);
@@ -223,6 +250,7 @@ void add_serve(App& app, Action& action) {
       ->check(Range(1, 1024));
   add_pool_options(*command, flags->pool);
   add_access_options(*command, *flags);
+  add_tls_options(*command, *flags);
   command->callback([flags, &action] { action = [flags] { return run(*flags); }; });
 }
 

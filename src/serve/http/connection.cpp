@@ -56,7 +56,9 @@ Connection::Connection(Server::State& server, tcp::socket socket, std::string re
       remote_(std::move(remote)),
       reader_(server.options.limits.request),
       since_(now()),
-      moved_(since_) {}
+      moved_(since_) {
+  if (server_.options.tls) tls_ = std::make_unique<TlsSession>(server_.options.tls);
+}
 
 double Connection::seconds_since(TimePoint point) const {
   return std::chrono::duration<double>(now() - point).count();
@@ -67,6 +69,7 @@ void Connection::start() {
 }
 
 void Connection::turn_away() {
+  if (tls_) return close();  // who is not connected yet hears nothing
   refuse(503, "There are too many connections.");
 }
 
@@ -87,10 +90,34 @@ void Connection::read_some() {
   const size_t count = socket_.read_some(asio::buffer(server_.buffer), error);
   if (error && error != asio::error::would_block) return take_end();
   if (!lingers_ && !ends_) {
-    unread_.append(server_.buffer.data(), count);
+    const std::string_view bytes(server_.buffer.data(), count);
+    if (!tls_) {
+      unread_ += bytes;
+    } else if (!receive(bytes)) {
+      return;
+    }
     take_requests();
   }
   wait_for_bytes();
+}
+
+/// By TLS. False where nothing more comes of it.
+bool Connection::receive(std::string_view bytes) {
+  tls_->receive(bytes, unread_, unwritten_);
+  using Stage = TlsSession::Stage;
+  const Stage stage = tls_->stage();
+  if (stage == Stage::kPlain) {
+    tls_.reset();
+    refuse(400, "This server speaks HTTPS: its addresses begin with https://.");
+    return false;
+  }
+  flush();
+  if (stage == Stage::kBroken) give_up();
+  if (stage == Stage::kClosed && !is_closed_) {
+    take_requests();
+    take_end();
+  }
+  return !is_closed_ && stage != Stage::kClosed;
 }
 
 void Connection::take_end() {
@@ -138,7 +165,7 @@ bool Connection::check_head() {
   fields_ = std::move(verdict.fields);
   if (!verdict.refusal) {
     if (reader_.head().expects_continue && reader_.stage() == RequestReader::Stage::kBody) {
-      unwritten_ += "HTTP/1.1 100 Continue\r\n\r\n";
+      put("HTTP/1.1 100 Continue\r\n\r\n");
       flush();
     }
     return true;
@@ -175,15 +202,23 @@ void Connection::refuse(int status, std::string_view message) {
 
 // Writing.
 
+void Connection::put(std::string_view bytes) {
+  if (tls_) {
+    tls_->send(bytes, unwritten_);
+  } else {
+    unwritten_ += bytes;
+  }
+}
+
 void Connection::put_head(const Reply& reply, std::optional<uint64_t> length) {
   Call& call = *call_;
   call.has_begun = true;
   call.status = reply.status;
   call.quiet = reply.quiet;
+  std::string head = fmt::format("HTTP/1.1 {} {}\r\n", reply.status, reason_of(reply.status));
   const auto field = [&](std::string_view name, std::string_view value) {
-    unwritten_ += fmt::format("{}: {}\r\n", name, value);
+    head += fmt::format("{}: {}\r\n", name, value);
   };
-  unwritten_ += fmt::format("HTTP/1.1 {} {}\r\n", reply.status, reason_of(reply.status));
   field("Date", date_text());
   field("x-request-id", call.request_id);
   if (!reply.content_type.empty()) field("Content-Type", reply.content_type);
@@ -200,15 +235,17 @@ void Connection::put_head(const Reply& reply, std::optional<uint64_t> length) {
     field("Transfer-Encoding", "chunked");
   }
   field("Connection", call.keeps_alive ? "keep-alive" : "close");
-  unwritten_ += "\r\n";
+  put(head + "\r\n");
 }
 
 void Connection::put_body(std::string_view bytes) {
   call_->bytes += bytes.size();
   if (call_->is_head || bytes.empty()) return;
-  if (call_->framing == Framing::kChunked) unwritten_ += fmt::format("{:x}\r\n", bytes.size());
-  unwritten_ += bytes;
-  if (call_->framing == Framing::kChunked) unwritten_ += "\r\n";
+  if (call_->framing == Framing::kChunked) {
+    put(fmt::format("{:x}\r\n{}\r\n", bytes.size(), bytes));
+  } else {
+    put(bytes);
+  }
   was_loud_ = now();
 }
 
@@ -238,7 +275,7 @@ void Connection::write(std::string_view bytes) {
 
 void Connection::end() {
   if (!call_ || is_closed_) return;
-  if (call_->framing == Framing::kChunked && !call_->is_head) unwritten_ += "0\r\n\r\n";
+  if (call_->framing == Framing::kChunked && !call_->is_head) put("0\r\n\r\n");
   end_call();
 }
 
@@ -310,13 +347,23 @@ void Connection::linger() {
   if (std::exchange(lingers_, true)) return;
   since_ = now();
   boost::system::error_code error;
+  say_end();
   socket_.shutdown(tcp::socket::shutdown_send, error);
   if (error) return close();
   wait_for_bytes();
 }
 
+/// Everything is out: TLS says that nothing was cut off.
+void Connection::say_end() {
+  if (!tls_) return;
+  tls_->close(unwritten_);
+  boost::system::error_code ignored;
+  socket_.write_some(asio::buffer(std::exchange(unwritten_, {})), ignored);
+}
+
 void Connection::close() {
   if (std::exchange(is_closed_, true)) return;
+  if (!lingers_ && unwritten_.empty()) say_end();
   boost::system::error_code ignored;
   socket_.close(ignored);
   server_.forget(shared_from_this());
@@ -348,7 +395,9 @@ void Connection::check_time() {
   }
   using Stage = RequestReader::Stage;
   if (ends_) return;
-  if (reader_.stage() == Stage::kNothing && waited > limits.idle_seconds) return close();
+  const bool is_joining = tls_ && tls_->stage() == TlsSession::Stage::kHandshake;
+  const double allowed_quiet = is_joining ? limits.header_seconds : limits.idle_seconds;
+  if (reader_.stage() == Stage::kNothing && waited > allowed_quiet) return close();
   if (reader_.stage() == Stage::kHeader && waited > limits.header_seconds) {
     return refuse(408,
                   fmt::format("The header did not come within {} seconds.", limits.header_seconds));

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "serve/http/server.h"
+#include "serve/http/tls.h"
 
 namespace tokamak::serve {
 
@@ -53,6 +54,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     std::string_view quiet;  // what a stream says that has no event; "": nothing
   };
 
+  bool receive(std::string_view bytes);
   void wait_for_bytes();
   void read_some();
   /// Goes as far as the bytes that have been read go.
@@ -64,6 +66,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void take_end();
 
   void refuse(int status, std::string_view message);
+  void put(std::string_view bytes);
   void put_head(const Reply& reply, std::optional<uint64_t> length);
   void put_body(std::string_view bytes);
   void flush();
@@ -72,16 +75,18 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void report(int status);
   void give_up();
   void linger();
+  void say_end();
   void close();
   double seconds_since(TimePoint point) const;
 
   Server::State& server_;
   tcp::socket socket_;
   const std::string remote_;
+  std::unique_ptr<TlsSession> tls_;  // null: the bytes are HTTP's
   RequestReader reader_;
   RequestReader::Stage seen_ = RequestReader::Stage::kNothing;
   std::string unread_;     // of requests that are not taken yet
-  std::string unwritten_;  // of answers
+  std::string unwritten_;  // of answers, as the socket gets them
   size_t written_ = 0;     // bytes at its front that are out already
   std::optional<Call> call_;
   std::vector<Field> fields_;  // for the answer to the request that is being read

@@ -81,6 +81,10 @@ std::string Server::address() const {
   return text_of(state_->acceptor.local_endpoint(ignored));
 }
 
+std::string Server::url() const {
+  return fmt::format("{}://{}", state_->options.tls ? "https" : "http", address());
+}
+
 bool Server::is_loopback() const {
   boost::system::error_code ignored;
   return state_->acceptor.local_endpoint(ignored).address().is_loopback();

@@ -1,5 +1,6 @@
-// Server: listens, reads requests, writes answers; HTTP/1.1 and 1.0 without TLS. What an answer is
-// a Handler decides. All of it happens on the thread of run(), and nothing of it waits.
+// Server: listens, reads requests, writes answers; HTTP/1.1 and 1.0, with TLS where it has a
+// certificate. What an answer is a Handler decides. All of it happens on the thread of run(), and
+// nothing of it waits.
 //
 // Requests of a connection are answered in their order, one at a time. A client that closes its end
 // is gone: what it asked for is given up. docs/serve.md has the limits.
@@ -13,6 +14,8 @@
 #include "serve/http/request_reader.h"
 
 namespace tokamak::serve {
+
+class TlsIdentity;
 
 struct ServerLimits {
   RequestReader::Limits request;
@@ -30,7 +33,8 @@ struct ServerLimits {
 
 struct ServerOptions {
   std::string host = "127.0.0.1";
-  uint16_t port = 8080;  // 0: any that is free
+  uint16_t port = 8080;                    // 0: any that is free
+  std::shared_ptr<const TlsIdentity> tls;  // null: without TLS
   ServerLimits limits;
   std::function<uint64_t()> random;  // 64 bits, for the ids of requests
 };
@@ -72,6 +76,8 @@ class Server {
 
   /// "127.0.0.1:8080", "[::1]:8080"
   std::string address() const;
+  /// "https://[::1]:8080", or with http.
+  std::string url() const;
   /// Nobody but programs of this machine can connect.
   bool is_loopback() const;
 
