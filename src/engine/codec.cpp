@@ -23,11 +23,24 @@ Result<CodecModel> read_model(const ModelFiles& files) {
 }  // namespace
 
 Result<std::unique_ptr<Codec>> Codec::make(const ModelFiles& files, Device device,
-                                           CodecOptions options) {
+                                           const CodecOptions& options) {
   auto model = read_model(files);
   if (!model) return Failure(model.error().within(files.name));
-  return std::unique_ptr<Codec>(new Codec(files.name, *std::move(model), files.tensors,
-                                          std::move(device), std::move(options)));
+  TOK_TRY(Plan plan, CodecRunner::plan(*model, device.backend().device(), options));
+  return std::unique_ptr<Codec>(
+      new Codec(files.name, *std::move(model), std::move(plan), files.tensors, std::move(device)));
+}
+
+Result<Plan> Codec::plan(const ModelFiles& files, const DeviceInfo& device,
+                         const CodecOptions& options) {
+  auto model = read_model(files);
+  if (!model) return Failure(model.error().within(files.name));
+  return CodecRunner::plan(*model, device, options);
+}
+
+bool is_codec(const ModelFiles& files) {
+  const auto architecture = find_architecture(files.description.reader());
+  return architecture && (*architecture)->codec != nullptr;
 }
 
 Result<std::vector<float>> Codec::run(std::span<const uint32_t> codes, uint32_t context) {
@@ -36,7 +49,7 @@ Result<std::vector<float>> Codec::run(std::span<const uint32_t> codes, uint32_t 
                                   const WriteBytes& write) {
       return read_constant(tensors_, constant, share, write);
     };
-    TOK_TRY(runner_, CodecRunner::open(model_, device_.backend(), options_, constants));
+    TOK_TRY(runner_, CodecRunner::open(model_, plan_, device_.backend(), constants));
   }
   return runner_->decode(codes, context);
 }

@@ -33,7 +33,11 @@ class Codec {
     std::function<Result<void>(const Error& loss)> restore;
   };
   static Result<std::unique_ptr<Codec>> make(const ModelFiles& files, Device device,
-                                             CodecOptions options);
+                                             const CodecOptions& options);
+
+  /// What it takes of a device, without one. Errors: a model that is no codec.
+  static Result<Plan> plan(const ModelFiles& files, const DeviceInfo& device,
+                           const CodecOptions& options);
 
   uint32_t groups() const { return model_.groups; }  // codes of a frame
   /// A code is below that.
@@ -53,23 +57,28 @@ class Codec {
   void forget_device() { runner_.reset(); }
 
   const CodecModel& model() const { return model_; }
+  const Plan& plan() const { return plan_; }
+  const Backend& backend() const { return device_.backend(); }
   const std::string& path() const { return path_; }
 
  private:
-  Codec(std::string path, CodecModel model, TensorFile tensors, Device device, CodecOptions options)
+  Codec(std::string path, CodecModel model, Plan plan, TensorFile tensors, Device device)
       : path_(std::move(path)),
         model_(std::move(model)),
+        plan_(std::move(plan)),
         tensors_(std::move(tensors)),
-        device_(std::move(device)),
-        options_(std::move(options)) {}
+        device_(std::move(device)) {}
   Result<std::vector<float>> run(std::span<const uint32_t> codes, uint32_t context);
 
   std::string path_;
   CodecModel model_;
+  Plan plan_;
   TensorFile tensors_;
   Device device_;
-  CodecOptions options_;
   std::unique_ptr<CodecRunner> runner_;  // null: not loaded
 };
+
+/// Whether the files are a codec's. False where they name no architecture that is known.
+bool is_codec(const ModelFiles& files);
 
 }  // namespace tokamak

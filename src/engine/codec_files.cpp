@@ -1,6 +1,7 @@
 // Codecs by their paths; native programs only.
 #include "engine/codec.h"
 #include "engine/engine.h"
+#include "engine/memory.h"
 #include "engine/restorable_program.h"
 #include "engine/task.h"
 
@@ -27,7 +28,12 @@ Result<std::unique_ptr<Codec>> Codec::open(const OpenOptions& options) {
                      *backend = std::move(again);
                      return {};
                    }};
-  return make(files, std::move(device), std::move(codec));
+  if (own.free_memory == 0) own.free_memory = free_memory(**backend);
+  TOK_TRY(const std::optional<uint64_t> limit, memory_limit(own, (*backend)->device()));
+  TOK_TRY(std::unique_ptr<Codec> made, make(files, std::move(device), codec));
+  TOK_TRY(check_codec_fits(made->plan(), 0, limit));
+  if (own.notice && !own.memory.empty()) own.notice(codec_memory_text(made->plan()));
+  return made;
 }
 
 Result<Codec*> Engine::codec(const std::string& model) {
@@ -41,11 +47,15 @@ Result<Codec*> Engine::codec(const std::string& model) {
                             return restorable_ == nullptr ? Failure(loss)
                                                           : restorable_->restore_for_others(loss);
                           }};
-  TOK_TRY(codec_, Codec::make(files, std::move(device),
-                              {.target = compiled_.target,
-                               .disabled_passes = compiled_.disabled_passes,
-                               .forced = {},
-                               .advice = std::move(own.advice)}));
+  TOK_TRY(std::unique_ptr<Codec> made, Codec::make(files, std::move(device),
+                                                   {.target = compiled_.target,
+                                                    .disabled_passes = compiled_.disabled_passes,
+                                                    .forced = {},
+                                                    .advice = std::move(own.advice)}));
+  TOK_TRY(check_codec_fits(made->plan(), needed_bytes(compiled_), memory_limit_));
+  if (notice_ && tells_memory_) notice_(codec_memory_text(made->plan()));
+  codec_bytes_ = footprint(made->plan()).total();
+  codec_ = std::move(made);
   device_goes_ = [this] { codec_->forget_device(); };
   return codec_.get();
 }

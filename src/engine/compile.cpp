@@ -3,6 +3,7 @@
 
 #include "base/background_task.h"
 #include "engine/engine.h"
+#include "engine/image_encoder.h"
 #include "engine/memory.h"
 #include "engine/task.h"
 #include "fuse/long_context.h"
@@ -151,12 +152,15 @@ Result<Engine::Compiled> compile_as_asked(const ModelFiles& files, const DeviceI
   TOK_TRY(build.kv_dtype, kv_dtype(hinted ? *out.hints.kv : options.kv, device));
   out.context = build.context;
   auto tower = vision_tower(*architecture, files, options, build.chunk);
-  if (tower) {
+  auto tower_plan = tower ? ImageEncoder::plan(*tower, out, device, options)
+                          : Result<Plan>(Failure(tower.error()));
+  if (tower_plan) {
     out.vision = *std::move(tower);
+    out.tower = *std::move(tower_plan);
   } else if (options.image_pixels != 0 && options.needs_images) {
-    return Failure(tower.error());
+    return Failure(tower_plan.error());
   } else {
-    out.text_only = tower.error();
+    out.text_only = tower_plan.error();
   }
   if (out.vision) build.image_rows = out.vision->max_rows();
   const std::optional<Json>& quantize_config = description.quantize_config;
@@ -315,7 +319,10 @@ Result<Engine::Compiled> Engine::compile(const ModelFiles& files, const DeviceIn
   }
   if (positions) return compiled;
   TOK_TRY(const std::optional<uint64_t> limit, memory_limit(options, device));
-  if (!leave_on_host(compiled.plan, *limit)) return Failure(positions.error());
+  const uint64_t beside = tower_bytes(compiled);
+  if (beside >= *limit || !leave_on_host(compiled.plan, *limit - beside)) {
+    return Failure(positions.error());
+  }
   return compiled;
 }
 

@@ -30,6 +30,7 @@ struct CompiledModel {
   Plan plan;
   uint32_t context = 0;
   std::optional<VisionTower> vision;  // set: the plan reads images
+  std::optional<Plan> tower;          // of that, which runs before it
   Error text_only;                    // not set: why it does not
   Graph images;                       // fused for steps with images
   std::optional<Encoder> encoder;     // set: the result is an embedding

@@ -187,6 +187,9 @@ Result<std::unique_ptr<Engine>> Engine::load(ModelFiles files, std::unique_ptr<B
   if (options.notice && (options.sequences > 1 || !options.memory.empty() || is_split)) {
     options.notice(memory_text(engine->compiled_, options));
   }
+  TOK_TRY(engine->memory_limit_, memory_limit(options, engine->device()));
+  engine->tells_memory_ = !options.memory.empty();
+  engine->notice_ = options.notice;
   TOK_TRY(engine->defaults_,
           read_defaults(engine->files_.description, engine->compiled_.facts.vocab,
                         engine->sampling_status_));
@@ -216,7 +219,6 @@ Result<std::unique_ptr<Engine>> Engine::load(ModelFiles files, std::unique_ptr<B
   }
   if (options.reopen) {
     engine->reopen_ = options.reopen;
-    engine->notice_ = options.notice;
     auto restorable = std::make_unique<RestorableProgram>(
         std::move(engine->program_), [own = engine.get()](const Plan& plan, const Error& loss) {
           return own->make_program_again(plan, loss);

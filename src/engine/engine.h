@@ -150,6 +150,8 @@ class Engine {
   /// The codec that `model` names, as OpenOptions do, on the engine's device: engine/codec.h. There
   /// is one: another takes its place. Native programs only.
   Result<Codec*> codec(const std::string& model);
+  /// Bytes of the device's memory that it takes beside the model; 0: there is none.
+  uint64_t codec_bytes() const { return codec_bytes_; }
 
   /// What says texts, as narrator.h says, with that codec, or the one in the model's folder or
   /// beside it. Native programs only. Errors: a model that does not speak, or has no tokenizer.
@@ -188,7 +190,10 @@ class Engine {
   std::unique_ptr<ImageEncoder> image_encoder_;  // null: for text only
   /// Shared, since only native programs know what it takes to destroy it.
   std::shared_ptr<Transcriber> transcriber_;
-  std::shared_ptr<Codec> codec_;          // the same
+  std::shared_ptr<Codec> codec_;  // the same
+  uint64_t codec_bytes_ = 0;
+  std::optional<uint64_t> memory_limit_;  // of all
+  bool tells_memory_ = false;
   std::function<void()> device_goes_;     // tells the codec
   std::shared_ptr<Narrator> narrator_;    // the same
   std::unique_ptr<Scheduler> scheduler_;  // the last: it refers to others

@@ -9,6 +9,15 @@
 
 namespace tokamak {
 
+Result<Plan> ImageEncoder::plan(const VisionTower& tower, const Engine::Compiled& compiled,
+                                const DeviceInfo& device, const OpenOptions& options) {
+  return TowerRunner::plan(tower, device,
+                           {.target = compiled.target,
+                            .disabled_passes = compiled.disabled_passes,
+                            .forced = options.forced,
+                            .advice = options.advice});
+}
+
 Result<std::unique_ptr<ImageEncoder>> ImageEncoder::make(const Engine::Compiled& compiled,
                                                          const ModelFiles& files,
                                                          const OpenOptions& options) {
@@ -23,12 +32,8 @@ Result<std::unique_ptr<ImageEncoder>> ImageEncoder::make(const Engine::Compiled&
     };
   }
   ImageRows rows(compiled.plan, compiled.facts.vocab, std::move(angles), tower.sees_whole_images);
-  TowerOptions tower_options = {.target = compiled.target,
-                                .disabled_passes = compiled.disabled_passes,
-                                .forced = options.forced,
-                                .advice = options.advice};
-  return std::unique_ptr<ImageEncoder>(new ImageEncoder(tower, files, std::move(processor),
-                                                        std::move(rows), std::move(tower_options)));
+  return std::unique_ptr<ImageEncoder>(
+      new ImageEncoder(compiled, files, std::move(processor), std::move(rows)));
 }
 
 Result<std::vector<float>> ImageEncoder::run_tower(const Patches& patches, Backend& backend) {
@@ -37,7 +42,7 @@ Result<std::vector<float>> ImageEncoder::run_tower(const Patches& patches, Backe
                                   const WriteBytes& write) {
       return read_constant(files_.tensors, constant, share, write);
     };
-    TOK_TRY(runner_, TowerRunner::open(tower_, backend, options_, constants));
+    TOK_TRY(runner_, TowerRunner::open(tower_, plan_, backend, constants));
   }
   return runner_->run(patches);
 }

@@ -17,7 +17,11 @@ namespace tokamak {
 
 class ImageEncoder {
  public:
-  /// REQUIRES: compiled.vision; it and the files outlive the encoder.
+  /// The plan of a tower for what `compiled` says of the device.
+  static Result<Plan> plan(const VisionTower& tower, const Engine::Compiled& compiled,
+                           const DeviceInfo& device, const OpenOptions& options);
+
+  /// REQUIRES: compiled.vision and compiled.tower; they and the files outlive the encoder.
   static Result<std::unique_ptr<ImageEncoder>> make(const Engine::Compiled& compiled,
                                                     const ModelFiles& files,
                                                     const OpenOptions& options);
@@ -39,13 +43,13 @@ class ImageEncoder {
                                                     std::span<const ImageRef> images) const;
 
  private:
-  ImageEncoder(const VisionTower& tower, const ModelFiles& files, ImageProcessor processor,
-               ImageRows rows, TowerOptions options)
-      : tower_(tower),
+  ImageEncoder(const Engine::Compiled& compiled, const ModelFiles& files, ImageProcessor processor,
+               ImageRows rows)
+      : tower_(*compiled.vision),
+        plan_(*compiled.tower),
         files_(files),
         processor_(std::move(processor)),
-        rows_(std::move(rows)),
-        options_(std::move(options)) {}
+        rows_(std::move(rows)) {}
   Result<std::vector<float>> run_tower(const Patches& patches, Backend& backend);
 
   struct Encoded {
@@ -55,10 +59,10 @@ class ImageEncoder {
   };
 
   const VisionTower& tower_;
+  const Plan& plan_;
   const ModelFiles& files_;
   ImageProcessor processor_;
   ImageRows rows_;
-  TowerOptions options_;
   std::unique_ptr<TowerRunner> runner_;
   std::deque<Encoded> encoded_;
 };

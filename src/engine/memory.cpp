@@ -79,6 +79,12 @@ std::string host_text(const Plan& plan) {
       bytes_text(on_host), bytes_text(each_step), 1e3 * double(each_step) / kBusBytesPerSecond);
 }
 
+/// What stands in a list of sizes before its last one.
+std::string tower_text(const Engine::Compiled& compiled) {
+  if (!compiled.tower) return "and ";
+  return fmt::format("{} for images, and ", bytes_text(tower_bytes(compiled)));
+}
+
 /// Pages that there have to be.
 uint64_t least_pages(const Engine::Compiled& compiled, const OpenOptions& options) {
   const CachePool pool = cache_pool(compiled.plan);
@@ -126,10 +132,11 @@ Result<std::optional<uint32_t>> smaller_cache(const Engine::Compiled& compiled,
                                               const OpenOptions& options) {
   TOK_TRY(const std::optional<uint64_t> limit, memory_limit(options, device));
   const Footprint needed = footprint(compiled.plan);
-  if (!limit || needed.total() <= *limit) return std::nullopt;
+  const uint64_t all = needed_bytes(compiled);
+  if (!limit || all <= *limit) return std::nullopt;
   const CachePool pool = cache_pool(compiled.plan);
   const uint64_t least = least_pages(compiled, options);
-  const uint64_t without = needed.total() - pool.pages * pool.page_bytes;
+  const uint64_t without = all - pool.pages * pool.page_bytes;
   const uint64_t room = *limit > without ? *limit - without : 0;
   if (pool.pages > least && room >= least * pool.page_bytes) {
     return uint32_t(std::min(room / pool.page_bytes, pool.pages) * kPageTokens);
@@ -138,18 +145,22 @@ Result<std::optional<uint32_t>> smaller_cache(const Engine::Compiled& compiled,
   return fail(
       ErrorCode::kOutOfMemory,
       "The model needs {}: {} of weights and tables, {} of KV cache ({}) and states for {} "
-      "positions, and {} for steps of {} tokens; {}. A smaller context or chunk needs less, and so "
+      "positions, {}{} for steps of {} tokens; {}. A smaller context or chunk needs less, and so "
       "do kv q8 and weights of floats that are quantized (quantize q8 or q4); memory "
       "(--max-memory) sets the limit.",
       bytes_text(without + least * pool.page_bytes), bytes_text(needed.constants),
       bytes_text(states), cache_type(compiled.plan),
-      options.cache_tokens != 0 ? least * kPageTokens : compiled.context,
+      options.cache_tokens != 0 ? least * kPageTokens : compiled.context, tower_text(compiled),
       bytes_text(needed.activations + needed.other), compiled.plan.chunk(),
       limit_text(*limit, options, device));
 }
 
+uint64_t tower_bytes(const Engine::Compiled& compiled) {
+  return compiled.tower ? footprint(*compiled.tower).total() : 0;
+}
+
 uint64_t needed_bytes(const Engine::Compiled& compiled) {
-  return footprint(compiled.plan).total();
+  return footprint(compiled.plan).total() + tower_bytes(compiled);
 }
 
 uint64_t least_bytes(const Engine::Compiled& compiled, const OpenOptions& options) {
@@ -189,22 +200,41 @@ std::string memory_text(const Engine::Compiled& compiled, const OpenOptions& opt
                   bytes_text(needed.constants), bytes_text(needed.states),
                   positions == 0 ? compiled.context : positions, cache_type(compiled.plan),
                   bytes_text(needed.activations + needed.other));
+  if (compiled.tower) {
+    text += fmt::format(", {} for images", bytes_text(tower_bytes(compiled)));
+  }
   text += host_text(compiled.plan);
   if (options.free_memory != 0) text += fmt::format("; {} free", bytes_text(options.free_memory));
   return text + ".";
 }
 
+Result<void> check_codec_fits(const Plan& codec, uint64_t taken, std::optional<uint64_t> limit) {
+  const uint64_t needed = footprint(codec).total();
+  if (!limit || needed + taken <= *limit) return {};
+  const std::string beside =
+      taken == 0 ? "" : fmt::format(" beside the {} of its model", bytes_text(taken));
+  return fail(ErrorCode::kOutOfMemory,
+              "The codec needs {}{}; memory allows {} (--max-memory sets the limit).",
+              bytes_text(needed), beside, bytes_text(*limit));
+}
+
+std::string codec_memory_text(const Plan& codec) {
+  const Footprint needed = footprint(codec);
+  return fmt::format("Memory of the codec: {} of weights, {} of activations.",
+                     bytes_text(needed.constants), bytes_text(needed.total() - needed.constants));
+}
+
 Error does_not_fit(const Engine::Compiled& compiled, const DeviceInfo& device, const Error& why) {
   const Footprint needed = footprint(compiled.plan);
-  return {
-      why.code,
-      fmt::format("The model does not fit into the memory of \"{}\": it needs {} of weights "
-                  "and tables, {} of KV cache and states for {} positions, and {} for steps of {} "
-                  "tokens. A smaller context or chunk needs less, and so do weights of "
-                  "floats that are quantized (quantize q8 or q4). ({})",
-                  device.name, bytes_text(needed.constants), bytes_text(needed.states),
-                  compiled.context, bytes_text(needed.activations + needed.other),
-                  compiled.plan.chunk(), why.message)};
+  return {why.code,
+          fmt::format(
+              "The model does not fit into the memory of \"{}\": it needs {} of weights "
+              "and tables, {} of KV cache and states for {} positions, {}{} for steps of {} "
+              "tokens. A smaller context or chunk needs less, and so do weights of "
+              "floats that are quantized (quantize q8 or q4). ({})",
+              device.name, bytes_text(needed.constants), bytes_text(needed.states),
+              compiled.context, tower_text(compiled), bytes_text(needed.activations + needed.other),
+              compiled.plan.chunk(), why.message)};
 }
 
 }  // namespace tokamak

@@ -23,6 +23,9 @@ Result<std::optional<uint64_t>> memory_limit(const OpenOptions& options, const D
 Result<std::optional<uint32_t>> smaller_cache(const Engine::Compiled& compiled,
                                               const DeviceInfo& device, const OpenOptions& options);
 
+/// Bytes that the tower of a model for images takes beside its plan; 0 where there is none.
+uint64_t tower_bytes(const Engine::Compiled& compiled);
+
 /// Bytes of the device's memory that it takes, and that it needs with a cache of one context only.
 uint64_t needed_bytes(const Engine::Compiled& compiled);
 uint64_t least_bytes(const Engine::Compiled& compiled, const OpenOptions& options);
@@ -36,6 +39,12 @@ bool leave_on_host(Plan& plan, uint64_t limit);
 
 /// "Memory: 2.35 GiB of weights, 1.12 GiB of cache for 36864 positions (f16), ..."
 std::string memory_text(const Engine::Compiled& compiled, const OpenOptions& options);
+
+/// An error with the sizes where the codec with that plan does not fit into `limit` beside a model
+/// that takes `taken` of it, 0 where there is none.
+Result<void> check_codec_fits(const Plan& codec, uint64_t taken, std::optional<uint64_t> limit);
+/// "Memory of the codec: 61.05 MiB of weights, 12.00 MiB of activations."
+std::string codec_memory_text(const Plan& codec);
 
 /// `why` with what the model needs, and what would need less.
 Error does_not_fit(const Engine::Compiled& compiled, const DeviceInfo& device, const Error& why);

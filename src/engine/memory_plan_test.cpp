@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "base/bytes_text.h"
+#include "engine/codec.h"
 #include "engine/memory.h"
 
 namespace tokamak {
@@ -141,6 +142,46 @@ TEST_F(MemoryPlan, WeightsStayInTheHostsMemoryWhereTheDeviceReadsThem) {
       << text;
   options.memory = fmt::format("{}", one_context.total() - one_context.constants);
   EXPECT_NE(error().find("The model needs " + bytes_text(one_context.total())), std::string::npos);
+}
+
+TEST_F(MemoryPlan, TheTowerForImagesCounts) {
+  auto read = read_model_files("tests/data/vision/qwen3_5_vl_images");
+  ASSERT_TRUE(read) << read.error().message;
+  files = *std::move(read);
+  options.sequences = 1;
+  options.image_pixels = 1 << 16;
+  const auto compiled = compile();
+  ASSERT_TRUE(compiled) << compiled.error().message;
+  ASSERT_TRUE(compiled->tower);
+  const uint64_t text = footprint(compiled->plan).total(), tower = tower_bytes(*compiled);
+  EXPECT_GT(tower, footprint(*compiled->tower).constants);
+  EXPECT_EQ(needed_bytes(*compiled), text + tower);
+  EXPECT_NE(memory_text(*compiled, options).find(", " + bytes_text(tower) + " for images"),
+            std::string::npos);
+  options.memory = fmt::format("{}", text + tower);
+  EXPECT_EQ(error(), "");
+  options.memory = fmt::format("{}", text + tower - 1);
+  EXPECT_NE(error().find(bytes_text(tower) + " for images, and "), std::string::npos) << error();
+  options.image_pixels = 0;
+  EXPECT_EQ(error(), "");
+}
+
+TEST(CodecMemory, CountsBesideTheModel) {
+  const auto read = read_model_files("tests/data/speech/nanocodec");
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_TRUE(is_codec(*read));
+  const auto plan = Codec::plan(*read, make_cpu_backend()->device(), {});
+  ASSERT_TRUE(plan) << plan.error().message;
+  const uint64_t needed = footprint(*plan).total();
+  EXPECT_TRUE(check_codec_fits(*plan, 0, std::nullopt));
+  EXPECT_TRUE(check_codec_fits(*plan, 100, needed + 100));
+  const auto refused = check_codec_fits(*plan, kMiB, needed + kMiB - 1);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kOutOfMemory);
+  EXPECT_NE(refused.error().message.find("needs " + bytes_text(needed) +
+                                         " beside the 1.00 MiB of its model"),
+            std::string::npos)
+      << refused.error().message;
 }
 
 /// A device that knows how much of its memory is free, or that has none of its own.

@@ -62,6 +62,7 @@ Result<Narrator*> Engine::narrator(const std::string& codec) {
          .codec = {.groups = found->groups(),
                    .codes = found->codes_per_group(),
                    .rate = found->sample_rate(),
+                   .samples_per_frame = found->samples_per_frame(),
                    .context_frames = found->context_frames(),
                    .decode = [this](std::span<const uint32_t> codes, uint32_t context) {
                      return codec_->decode(codes, context);

@@ -4,6 +4,11 @@
 
 namespace tokamak {
 
+Result<Plan> ImageEncoder::plan(const VisionTower&, const Engine::Compiled& compiled,
+                                const DeviceInfo&, const OpenOptions&) {
+  return Failure(compiled.text_only);
+}
+
 Result<std::unique_ptr<ImageEncoder>> ImageEncoder::make(const Engine::Compiled& compiled,
                                                          const ModelFiles&, const OpenOptions&) {
   return Failure(compiled.text_only);

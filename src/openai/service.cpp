@@ -290,10 +290,11 @@ Answer<Json> Service::plain_answer(const HttpRequest& request, const Route& rout
       return ollama_tags(std::span(&card_, 1));
     case Action::kOllamaPs: {
       constexpr int64_t kYear = 365 * 24 * 3600;  // it stays as long as the service does
-      const ResidentModel own = {.card = &card_,
-                                 .bytes = needed_bytes(engine_->compiled()),
-                                 .is_gpu = engine_->device().backend != BackendKind::kCpu,
-                                 .expires = options_.unix_seconds() + kYear};
+      const ResidentModel own = {
+          .card = &card_,
+          .bytes = needed_bytes(engine_->compiled()) + engine_->codec_bytes(),
+          .is_gpu = engine_->device().backend != BackendKind::kCpu,
+          .expires = options_.unix_seconds() + kYear};
       return ollama_ps(std::span(&own, 1));
     }
     case Action::kOllamaShow: {

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "engine/memory.h"
 #include "formats/printable.h"
 #include "graph/kv_cache.h"
 #include "graph/text.h"
@@ -308,19 +309,24 @@ void add_hints(Facts& facts, const Engine::Compiled& compiled, const DeviceInfo&
             std::move(out));
 }
 
-void add_memory(Facts& facts, const Plan& plan) {
+}  // namespace
+
+/// `tower`: bytes beside the plan, for images.
+void add_memory(Facts& facts, const Plan& plan, uint64_t tower = 0) {
   const Footprint sum = footprint(plan);
+  const uint64_t total = sum.total() + tower;
   Json out;
   out.set("constants", sum.constants).set("kv_cache", sum.states);
-  out.set("activations", sum.activations).set("other", sum.other).set("total", sum.total());
+  out.set("activations", sum.activations).set("other", sum.other);
+  if (tower != 0) out.set("images", tower);
+  out.set("total", total);
   facts.add("memory",
-            fmt::format("{}: constants {}, KV cache and states {}, activations {}, other {}",
-                        bytes_text(sum.total()), bytes_text(sum.constants), bytes_text(sum.states),
-                        bytes_text(sum.activations), bytes_text(sum.other)),
+            fmt::format("{}: constants {}, KV cache and states {}, activations {}, other {}{}",
+                        bytes_text(total), bytes_text(sum.constants), bytes_text(sum.states),
+                        bytes_text(sum.activations), bytes_text(sum.other),
+                        tower == 0 ? "" : ", images " + bytes_text(tower)),
             "memory", std::move(out));
 }
-
-}  // namespace
 
 std::string dot_start(std::string_view name) {
   return fmt::format(
@@ -368,7 +374,7 @@ Result<Facts> summary(const ModelFiles& files, const Engine::Compiled& compiled,
   facts.add("", "", "backend", backend_name(device.backend));
   add_hints(facts, compiled, device, options);
   TOK_TRY(add_launches(facts, compiled, device, options));
-  add_memory(facts, compiled.plan);
+  add_memory(facts, compiled.plan, tower_bytes(compiled));
   return facts;
 }
 
@@ -422,10 +428,45 @@ Result<std::string> inspect(const ModelFiles& files, const Engine::Compiled& com
                   : views::plan_table(plan, request);
     case InspectView::kWeights:
       return json ? print(views::weights_json(files, graph)) : views::weights_table(files, graph);
-    case InspectView::kMemory:
-      return json ? print(views::memory_json(plan)) : views::memory_table(plan);
+    case InspectView::kMemory: {
+      if (!json) {
+        const std::string own = views::memory_table(plan);
+        if (!compiled.tower) return own;
+        return own + "\nBeside that, for images:\n" + views::memory_table(*compiled.tower);
+      }
+      Json out = views::memory_json(plan);
+      if (compiled.tower) out.set("images", views::memory_json(*compiled.tower));
+      return print(out);
+    }
   }
   return std::string();
+}
+
+Result<std::string> inspect_codec(const ModelFiles& files, const Plan& plan,
+                                  const DeviceInfo& device, const InspectRequest& request) {
+  namespace views = inspection;
+  const bool json = request.form == InspectForm::kJson;
+  const bool is_known = request.view == InspectView::kSummary ||
+                        request.view == InspectView::kPlan || request.view == InspectView::kMemory;
+  if (!is_known || (request.form != InspectForm::kTable && !json)) {
+    return fail(ErrorCode::kUsage,
+                "{} is a codec; of those there are a summary, --plan and --memory, each as a table "
+                "or with --json.",
+                files.name);
+  }
+  const auto print = [](const Json& value) { return value.dump(1) + "\n"; };
+  if (request.view == InspectView::kPlan) {
+    return json ? print(views::plan_json(plan, device, request)) : views::plan_table(plan, request);
+  }
+  if (request.view == InspectView::kMemory) {
+    return json ? print(views::memory_json(plan)) : views::memory_table(plan);
+  }
+  Facts facts;
+  facts.add("codec", files.name, "codec", files.name);
+  facts.add("device", fmt::format("{}: {}", backend_name(device.backend), device.name), "device",
+            device.name);
+  views::add_memory(facts, plan);
+  return json ? print(facts.json()) : facts.text();
 }
 
 }  // namespace tokamak

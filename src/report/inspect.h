@@ -23,6 +23,11 @@ Result<std::string> inspect(const ModelFiles& files, const Engine::Compiled& com
                             const DeviceInfo& device, const OpenOptions& options,
                             const InspectRequest& request);
 
+/// The same of a codec, whose plan that is: its summary, its plan and its memory. kUsage of another
+/// view or form.
+Result<std::string> inspect_codec(const ModelFiles& files, const Plan& plan,
+                                  const DeviceInfo& device, const InspectRequest& request);
+
 /// What a GGUF file says that it is: "Q4_K_M"; "" where nothing does.
 std::string_view quantization_label(const ModelFiles& files);
 

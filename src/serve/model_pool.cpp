@@ -51,8 +51,10 @@ Result<LoadedModel> ModelPool::make_loaded(size_t model, std::unique_ptr<Engine>
     auto shared = std::make_shared<std::vector<Part>>(std::move(parts));
     server_.post([this, shared] { take(std::move(*shared)); });
   };
+  const Engine& opened = *engine;  // the loop's from here on, which lives as long
   TOK_TRY(loaded.loop, ServiceLoop::make(std::move(engine), std::move(service), own.metrics,
                                          deliver, options_.trace));
+  loaded.bytes += opened.codec_bytes();
   if (!loaded.loop->notice().empty()) {
     options_.note(fmt::format("note: {}\n", loaded.loop->notice()));
   }

@@ -29,9 +29,11 @@ uint32_t max_frames(const CodecModel& model) {
   return frames;
 }
 
-Result<Plan> make_plan(const CodecModel& model, uint32_t frames, const DeviceInfo& device,
-                       const CodecOptions& options) {
-  const std::vector<uint32_t> rows = max_rows(model, frames);
+}  // namespace
+
+Result<Plan> CodecRunner::plan(const CodecModel& model, const DeviceInfo& device,
+                               const CodecOptions& options) {
+  const std::vector<uint32_t> rows = max_rows(model, max_frames(model));
   std::vector<Graph> graphs;
   for (const CodecStage& stage : model.stages) {
     TOK_TRY(fuse::run_pipeline(graphs.emplace_back(stage.graph), fuse::Steps::kMany,
@@ -44,14 +46,11 @@ Result<Plan> make_plan(const CodecModel& model, uint32_t frames, const DeviceInf
   return capture(graphs.front(), device, capturing);
 }
 
-}  // namespace
-
-Result<std::unique_ptr<CodecRunner>> CodecRunner::open(const CodecModel& model, Backend& backend,
-                                                       const CodecOptions& options,
+Result<std::unique_ptr<CodecRunner>> CodecRunner::open(const CodecModel& model, Plan plan,
+                                                       Backend& backend,
                                                        const ConstantReader& constants) {
   std::unique_ptr<CodecRunner> own(new CodecRunner(model));
   own->max_frames_ = max_frames(model);
-  TOK_TRY(Plan plan, make_plan(model, own->max_frames_, backend.device(), options));
   TOK_TRY(own->program_, backend.compile(std::move(plan), constants));
   return own;
 }

@@ -19,9 +19,14 @@ struct CodecOptions {
 
 class CodecRunner {
  public:
-  /// Compiles the graphs and loads the weights. REQUIRES: the model outlives the runner.
-  static Result<std::unique_ptr<CodecRunner>> open(const CodecModel& model, Backend& backend,
-                                                   const CodecOptions& options,
+  /// What it takes of that device, before anything is loaded.
+  static Result<Plan> plan(const CodecModel& model, const DeviceInfo& device,
+                           const CodecOptions& options);
+
+  /// Compiles that plan of the model for the backend's device and loads the weights. REQUIRES: the
+  /// model outlives the runner.
+  static Result<std::unique_ptr<CodecRunner>> open(const CodecModel& model, Plan plan,
+                                                   Backend& backend,
                                                    const ConstantReader& constants);
 
   /// The samples, from -1 to 1, of all frames but the first `context`, which are what comes before

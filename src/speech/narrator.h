@@ -58,6 +58,7 @@ class Narrator {
   Result<std::optional<std::vector<float>>> next(const std::function<bool()>& cancelled = {});
 
   uint32_t rate() const { return chunks_.codec().rate; }
+  const SoundOfCodes& codec() const { return chunks_.codec(); }
   /// The piece of the text that the last samples were of; narration().pieces is its number.
   const std::string& piece() const { return piece_; }
   /// What was said so far.

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "audio/frames.h"
 #include "generate/call_errors.h"
 #include "speech/compression.h"
 #include "speech/listener.h"
 #include "speech/silence.h"
 #include "speech/text_sampler.h"
+#include "speech/window_rows.h"
 
 namespace tokamak {
 namespace {
@@ -16,7 +16,10 @@ namespace {
 class PieceListener final : public Listener {
  public:
   PieceListener(const ListenerParts& parts, SpeechSteps steps)
-      : parts_(parts), steps_(std::move(steps)), pieces_(parts.model.max_samples) {}
+      : parts_(parts),
+        steps_(std::move(steps)),
+        rows_(parts.model),
+        pieces_(parts.model.max_samples) {}
 
   Result<void> begin(const TranscribeOptions& options) override {
     if (!options.language.empty() && options.language != "en") {
@@ -54,12 +57,7 @@ class PieceListener final : public Listener {
   }
 
   Result<Segment> write(std::span<const float> sound, const std::function<bool()>& cancelled) {
-    Samples samples(sound.begin(), sound.end());
-    const bool has_frames = parts_.model.input == SoundInput::kFrames;
-    const size_t least = size_t{parts_.model.min_rows()} * (has_frames ? kFrameSamples : 1);
-    samples.resize(std::max(samples.size(), least));
-    if (has_frames) samples = levelled_frames(samples, parts_.model.gain);
-    TOK_TRY(steps_.hear(std::move(samples)));
+    TOK_TRY(steps_.hear(rows_.of(sound)));
     TOK_TRY(TextSampler sampler, TextSampler::make(options_.temperature, options_.seed));
     Segment out{.temperature = options_.temperature};
     for (uint32_t id = parts_.model.start; steps_.room() > 0;) {
@@ -79,6 +77,7 @@ class PieceListener final : public Listener {
 
   ListenerParts parts_;
   SpeechSteps steps_;
+  WindowRows rows_;
   PieceFinder pieces_;
   TranscribeOptions options_;
 };

@@ -14,7 +14,8 @@ namespace tokamak {
 struct SoundOfCodes {
   uint32_t groups = 0, codes = 0;  // codes of a frame, and how many there are of each
   uint32_t rate = 0;               // samples of a second
-  uint32_t context_frames = 0;     // how many frames before its own a sample depends on
+  uint32_t samples_per_frame = 0;
+  uint32_t context_frames = 0;  // how many frames before its own a sample depends on
   /// The samples of all frames but the first `context`. Codes [frames, groups].
   std::function<Result<std::vector<float>>(std::span<const uint32_t> codes, uint32_t context)>
       decode;

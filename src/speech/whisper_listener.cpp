@@ -5,13 +5,13 @@
 #include <cmath>
 #include <optional>
 
-#include "audio/log_mel.h"
 #include "generate/call_errors.h"
 #include "speech/compression.h"
 #include "speech/listener.h"
 #include "speech/text_sampler.h"
 #include "speech/whisper_segments.h"
 #include "speech/whisper_tokens.h"
+#include "speech/window_rows.h"
 
 namespace tokamak {
 namespace {
@@ -38,10 +38,7 @@ struct Attempt {
 class WhisperListener final : public Listener {
  public:
   WhisperListener(const ListenerParts& parts, WhisperTokens tokens, SpeechSteps steps)
-      : parts_(parts),
-        tokens_(std::move(tokens)),
-        steps_(std::move(steps)),
-        mel_(parts.model.bins) {}
+      : parts_(parts), tokens_(std::move(tokens)), steps_(std::move(steps)), rows_(parts.model) {}
 
   Result<void> begin(const TranscribeOptions& options) override {
     options_ = options;
@@ -78,9 +75,7 @@ class WhisperListener final : public Listener {
     const size_t window = parts_.model.max_samples;
     if (sound.size() < window && !is_end) return Taken();
     sound = sound.first(std::min(window, sound.size()));
-    Samples padded(sound.begin(), sound.end());
-    padded.resize(window);
-    TOK_TRY(steps_.hear(mel_.of(padded)));
+    TOK_TRY(steps_.hear(rows_.of(sound)));
     TOK_TRY(const Attempt best, best_attempt(cancelled));
     prompt_.clear();  // for the first window only
     Taken taken = {.samples = sound.size()};
@@ -163,7 +158,7 @@ class WhisperListener final : public Listener {
   ListenerParts parts_;
   WhisperTokens tokens_;
   SpeechSteps steps_;
-  LogMel mel_;
+  WindowRows rows_;
   TranscribeOptions options_;
   std::optional<std::string> language_;
   std::vector<uint32_t> prompt_;

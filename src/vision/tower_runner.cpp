@@ -52,29 +52,28 @@ ConstantReader with_transposed(const ConstantReader& constants, std::vector<std:
   };
 }
 
-Result<Plan> make_plan(const VisionTower& tower, const DeviceInfo& device,
-                       const TowerOptions& options) {
-  Graph first = tower.patches, second = tower.merge;
-  for (Graph* graph : {&first, &second}) {
-    TOK_TRY(
-        fuse::run_pipeline(*graph, fuse::Steps::kMany, options.disabled_passes, options.target));
-  }
-  const uint32_t patches = tower.max_patches, rows = patches / (tower.side * tower.side);
-  return capture(first, device,
-                 {.phases = {{"patches", patches, PhaseKind::kPrefill, &first},
-                             {"merge", rows, PhaseKind::kPrefill, &second}},
-                  .forced = options.forced,
-                  .advice = options.advice});
-}
-
 InputWrite input(const Plan& plan, std::string_view name, std::span<const float> values) {
   return {plan.named(name), std::as_bytes(values)};
 }
 
 }  // namespace
 
-Result<std::unique_ptr<TowerRunner>> TowerRunner::open(const VisionTower& tower, Backend& backend,
-                                                       const TowerOptions& options,
+Result<Plan> TowerRunner::plan(const VisionTower& tower, const DeviceInfo& device,
+                               const TowerOptions& options) {
+  Graph first = tower.patches, second = tower.merge;
+  for (Graph* graph : {&first, &second}) {
+    TOK_TRY(
+        fuse::run_pipeline(*graph, fuse::Steps::kMany, options.disabled_passes, options.target));
+  }
+  return capture(first, device,
+                 {.phases = {{"patches", tower.max_patches, PhaseKind::kPrefill, &first},
+                             {"merge", tower.max_rows(), PhaseKind::kPrefill, &second}},
+                  .forced = options.forced,
+                  .advice = options.advice});
+}
+
+Result<std::unique_ptr<TowerRunner>> TowerRunner::open(const VisionTower& tower, Plan plan,
+                                                       Backend& backend,
                                                        const ConstantReader& constants) {
   std::unique_ptr<TowerRunner> own(new TowerRunner());
   own->side_ = tower.side;
@@ -84,7 +83,6 @@ Result<std::unique_ptr<TowerRunner>> TowerRunner::open(const VisionTower& tower,
   own->positions_are_ = tower.positions_are;
   own->width_ = uint32_t(tower.patches.at(tower.patches.result).shape[1]);
   TOK_TRY(own->table_, read_floats(constants, tower.positions));
-  TOK_TRY(Plan plan, make_plan(tower, backend.device(), options));
   TOK_TRY(own->program_,
           backend.compile(std::move(plan), with_transposed(constants, tower.transposed)));
   TOK_TRY(write_all_pages(*own->program_));

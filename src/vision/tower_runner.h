@@ -20,9 +20,13 @@ struct TowerOptions {
 
 class TowerRunner {
  public:
-  /// Compiles the graphs and loads the weights.
-  static Result<std::unique_ptr<TowerRunner>> open(const VisionTower& tower, Backend& backend,
-                                                   const TowerOptions& options,
+  /// What it takes of that device, before anything is loaded.
+  static Result<Plan> plan(const VisionTower& tower, const DeviceInfo& device,
+                           const TowerOptions& options);
+
+  /// Compiles that plan of the tower for the backend's device and loads the weights.
+  static Result<std::unique_ptr<TowerRunner>> open(const VisionTower& tower, Plan plan,
+                                                   Backend& backend,
                                                    const ConstantReader& constants);
 
   /// The text model's rows for an image: [patches / side², hidden], blocks from left to right and

@@ -3,6 +3,7 @@
 #include "apps/cli/command.h"
 #include "base/table.h"
 #include "download/peek.h"
+#include "engine/codec.h"
 #include "engine/memory.h"
 #include "report/support.h"
 
@@ -12,6 +13,7 @@ namespace {
 struct InspectFlags {
   ModelFlags model;
   InspectRequest request;
+  double megapixels = 1;
   bool summary = false, graph = false, fused = false, plan = false, weights = false, memory = false;
   bool support = false, metadata = false;
   bool text = false, dot = false, json = false;
@@ -135,6 +137,16 @@ Result<void> run(const InspectFlags& flags) {
   // A model may be looked at where it does not fit.
   if (!options.memory.empty()) options.free_memory = free_memory(*backend);
   options.sequences = flags.sequences;
+  if (is_codec(files)) {
+    TOK_TRY(const Plan plan, Codec::plan(files, backend->device(), {.advice = options.advice}));
+    if (options.planned) options.planned(plan);
+    TOK_TRY(const std::string out, inspect_codec(files, plan, backend->device(), request));
+    return print(out);
+  }
+  if (request.view == InspectView::kSummary || request.view == InspectView::kMemory) {
+    options.image_pixels = pixels_of(flags.megapixels);
+    options.needs_images = false;
+  }
   auto compiled = Engine::compile(files, backend->device(), options);
   if (!compiled) return Failure(compiled.error().within(files.name));
   if (options.planned) options.planned(compiled->plan);
@@ -191,6 +203,12 @@ No weights are loaded.)");
       ->add_option("--sequences", flags->sequences,
                    "sequences that run at once: the KV cache and states of --memory are for all")
       ->check(Range(1, kMaxSequences))
+      ->capture_default_str();
+  command
+      ->add_option("--megapixels", flags->megapixels,
+                   "the summary and --memory are of a model that reads images of that many; 0: "
+                   "text only")
+      ->check(Range(0.0, 16.0))
       ->capture_default_str();
   command->add_option("-d,--depth", flags->request.depth, "... after this many others")
       ->capture_default_str();

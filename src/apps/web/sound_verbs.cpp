@@ -123,6 +123,7 @@ Result<Json> codec(State& state, const Json& options) {
                                            .codec = {.groups = found.groups(),
                                                      .codes = found.codes_per_group(),
                                                      .rate = found.sample_rate(),
+                                                     .samples_per_frame = found.samples_per_frame(),
                                                      .context_frames = found.context_frames(),
                                                      .decode = decode}}));
   state.voice = voice;
