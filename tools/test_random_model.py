@@ -8,15 +8,18 @@ import json
 import math
 import os
 import pathlib
+import re
 import struct
 import subprocess
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
 sys.path.insert(1, str(pathlib.Path(__file__).resolve().parent.parent / "tests" / "malformed"))
 from gguf_file import GgufFile  # noqa: E402
 
+RECORDED = pathlib.Path(__file__).resolve().parent.parent / "tests" / "data"
 PROGRAM = os.environ.get("TOKAMAK_PROGRAM")  # without it nothing is run
 PATH = str(pathlib.Path(__file__).with_name("random_model"))
 LOADER = importlib.machinery.SourceFileLoader("random_model", PATH)
@@ -54,6 +57,22 @@ def read(path):
         found[name] = (entry["shape"], values)
     assert end == len(data) and (8 + length) % 8 == 0
     return found
+
+
+def kind(name):
+    """A name without the numbers of layers, and weight norms as torch used to spell them."""
+    for new, old in ("original0", "weight_g"), ("original1", "weight_v"):
+        name = name.replace("parametrizations.weight." + new, old)
+    return re.sub(r"\.\d+\.", ".N.", name)
+
+
+def ranks(folder):
+    """-> [(name, how many extents)] of a checkpoint's tensors."""
+    raw = (folder / "model.safetensors").read_bytes()
+    (length,) = struct.unpack("<Q", raw[:8])
+    header = json.loads(raw[8 : 8 + length])
+    return [(name, len(entry["shape"])) for name, entry in header.items()
+            if name != "__metadata__"]
 
 
 def affine_values(tensors, module):
@@ -193,7 +212,7 @@ class RandomModel(unittest.TestCase):
         values = read(self.out / "model.safetensors")["model.embed_tokens.weight"][1]
         self.assertEqual(len({values[i : i + 48] for i in range(0, len(values), 48)}), 100)
         for shape in random_model.SHAPES.values():
-            self.assertLess(shape["vocab"], REAL_POOL)
+            self.assertLess(shape.get("vocab", 0), REAL_POOL)  # codecs have none
 
     def check_spread(self, rows):
         values = [x for row in rows for x in row]
@@ -265,8 +284,8 @@ class RandomModel(unittest.TestCase):
             self.assertTrue(1.0 <= divisor <= 32.0)
 
     def test_no_two_packed_rows_can_be_equal(self):
-        for shape in random_model.SHAPES.values():
-            self.assertLess(shape["vocab"], REAL_BLOCKS)
+        for name in random_model.SHAPES.keys() - random_model.random_senses.SHAPES.keys():
+            self.assertLess(random_model.SHAPES[name]["vocab"], REAL_BLOCKS)
 
     def test_packing_wants_whole_groups_and_a_known_architecture(self):
         for extra, word in [(["--packing", "mlx4", "--hidden", "96"], "no multiple of 64"),
@@ -281,10 +300,63 @@ class RandomModel(unittest.TestCase):
                                ("llama-3.1-8b", 8030.261), ("gemma3-1b", 999.886),
                                ("phi3-mini", 3821.080), ("qwen3-0.6b", 596.050),
                                ("lfm2-350m", 354.484), ("lfm2-1.2b", 1170.341),
-                               ("qwen3-30b-a3b", 30532.123)]:
+                               ("qwen3-30b-a3b", 30532.123), ("whisper-base", 72.594),
+                               ("whisper-small", 241.735), ("moonshine-tiny", 27.093),
+                               ("moonshine-base", 61.513), ("minilm-l6", 22.713),
+                               ("bge-base", 109.482), ("gemma3-4b", 4300.079)]:
             model = {**random_model.DEFAULTS, **random_model.SHAPES[name]}
             count = sum(math.prod(row[1]) for row in random_model.tensors(model))
             self.assertAlmostEqual(count / 1e6, millions, delta=0.001, msg=name)
+
+    def test_other_kinds_have_the_tensors_of_recorded_models(self):
+        for shape, recorded in [("whisper-base", "speech/whisper"),
+                                ("moonshine-base", "speech/moonshine"),
+                                ("bge-base", "embeddings/minilm"),
+                                ("ms-marco-minilm-l6", "rerank/cross_bert"),
+                                ("kani-tts-2", "speech/kani_tts2"),
+                                ("nanocodec", "speech/nanocodec"),
+                                ("gemma3-4b", "vision/gemma3_vl"),
+                                ("qwen3.5-0.8b-vl", "vision/qwen3_5_vl_images")]:
+            with self.subTest(shape):
+                model = {**random_model.DEFAULTS, **random_model.SHAPES[shape]}
+                own = {(kind(row[0]), len(row[1])) for row in random_model.tensors(model)}
+                self.assertEqual(own, {(kind(name), rank) for name, rank in ranks(RECORDED / recorded)
+                                       if not re.search("^mtp|position_ids|^lm_head", name)})
+
+    def test_other_kinds_run(self):
+        if PROGRAM is None:
+            self.skipTest("TOKAMAK_PROGRAM is not set")
+        tower = dict(layers=1, hidden=32, heads=2, ffn=48)
+        sizes = {"--layers": 3, "--hidden": 64, "--heads": 4, "--ffn": 96}
+        text = {**sizes, "--vocab": 300}
+        for shape, flags, bench in [
+            ("whisper-base", {**sizes, "--vocab": 1700}, ["--seconds", "1", "--heard-tokens", "3"]),
+            ("moonshine-tiny", text, ["--seconds", "1", "--heard-tokens", "3"]),
+            ("bge-base", text, ["--texts", "2", "--text-tokens", "8"]),
+            ("ms-marco-minilm-l6", text, ["--texts", "2", "--text-tokens", "8"]),
+            ("kani-tts-2", {**sizes, "--kv-heads": 2, "--head-dim": 16}, ["--seconds", "0.4"]),
+            ("nanocodec", {"--hidden": 64}, ["--seconds", "0.4"]),
+            ("qwen3.5-0.8b-vl", {**text, "--kv-heads": 2, "--head-dim": 64}, ["--image", "64"]),
+            ("gemma3-4b", {**text, "--kv-heads": 2, "--head-dim": 16}, ["--image", "64"]),
+        ]:
+            with self.subTest(shape):
+                small = dict(random_model.SHAPES[shape])
+                if "tower" in small:
+                    small["tower"] = {**small["tower"], **tower}
+                    if "image" in small["tower"]:
+                        small["tower"].update(image=56, tokens=4)
+                out = self.out / shape
+                with mock.patch.dict(random_model.SHAPES, {shape: small}):
+                    with contextlib.redirect_stdout(io.StringIO()):
+                        random_model.main(["--shape", shape, "--dtype", "f32", "--out", str(out),
+                                           *(str(x) for pair in flags.items() for x in pair)])
+                        if shape == "kani-tts-2":
+                            random_model.main(["--shape", "nanocodec", "--dtype", "f32",
+                                               "--hidden", "64", "--out", str(out / "codec")])
+                done = subprocess.run([PROGRAM, "bench", str(out), "--backend", "cpu", "-r", "1",
+                                       *bench], capture_output=True, text=True)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn("results repeat; they are finite", done.stdout)
 
     def test_dimensions_replace_those_of_a_shape(self):
         self.run_tool("--shape", "smollm2-135m", "--layers", "1", "--vocab", "10", "--hidden", "18")

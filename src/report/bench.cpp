@@ -16,13 +16,6 @@ constexpr uint32_t kCheckPrompt = 8, kCheckSteps = 8;
 /// What the sampled test draws by; with a list, top_k is what makes it enough for any model.
 constexpr SamplingParams kSampled = {.temperature = 0.8, .top_k = 40, .top_p = 0.95, .seed = 1};
 
-std::vector<uint32_t> random_ids(size_t count, uint32_t vocab) {
-  std::mt19937 random(1);
-  std::vector<uint32_t> ids(count);
-  for (uint32_t& id : ids) id = uint32_t(random()) % vocab;
-  return ids;
-}
-
 std::span<const float> last_row(std::span<const float> rows, size_t vocab) {
   return rows.subspan(rows.size() - vocab);
 }
@@ -218,6 +211,13 @@ class Bench {
 
 }  // namespace
 
+std::vector<uint32_t> random_ids(size_t count, uint32_t below, uint32_t seed) {
+  std::mt19937 random(seed);
+  std::vector<uint32_t> ids(count);
+  for (uint32_t& id : ids) id = uint32_t(random()) % below;
+  return ids;
+}
+
 Timing timing_of(std::vector<double> seconds) {
   std::sort(seconds.begin(), seconds.end());
   const auto at = [&](double share) {
@@ -249,6 +249,12 @@ std::string BenchTest::name() const {
   if (depth > 0) out += fmt::format(" @ d{}", depth);
   if (sequences > 1) out += fmt::format(" x {}", sequences);
   return out += kChoices[size_t(choice)];
+}
+
+std::vector<double> WorkTest::speeds() const {
+  std::vector<double> out;
+  for (const double one : seconds) out.push_back(amount / one);
+  return out;
 }
 
 std::vector<double> BenchTest::speeds() const {
@@ -321,14 +327,8 @@ double relative_error(std::span<const float> a, std::span<const float> b) {
   return largest > 0 ? difference / largest : difference;
 }
 
-Result<BenchReport> bench_engine(Engine& engine, const BenchOptions& options, const Clock& clock) {
+BenchReport described(const Engine& engine) {
   const Engine::Compiled& compiled = engine.compiled();
-  const std::vector<BenchTest> tests = tests_of(options);
-  if (tests.empty()) return fail(ErrorCode::kUsage, "-p 0 and -n 0 leave nothing to measure.");
-  if (const BenchTest& most = largest(tests); most.positions() > compiled.context) {
-    return fail(ErrorCode::kUsage, "{} needs {} positions, but the context has {} (see --context).",
-                most.name(), most.positions(), compiled.context);
-  }
   BenchReport report;
   report.model = engine.files().name;
   report.architecture = compiled.facts.architecture;
@@ -343,6 +343,18 @@ Result<BenchReport> bench_engine(Engine& engine, const BenchOptions& options, co
   for (const Buffer& buffer : compiled.plan.buffers) {
     if (is_kv_cache(buffer)) report.kv = cache_type_name(buffer.tensor.dtype);
   }
+  return report;
+}
+
+Result<BenchReport> bench_engine(Engine& engine, const BenchOptions& options, const Clock& clock) {
+  const Engine::Compiled& compiled = engine.compiled();
+  const std::vector<BenchTest> tests = tests_of(options);
+  if (tests.empty()) return fail(ErrorCode::kUsage, "-p 0 and -n 0 leave nothing to measure.");
+  if (const BenchTest& most = largest(tests); most.positions() > compiled.context) {
+    return fail(ErrorCode::kUsage, "{} needs {} positions, but the context has {} (see --context).",
+                most.name(), most.positions(), compiled.context);
+  }
+  BenchReport report = described(engine);
   Bench bench(engine, options, tests, clock);
   for (const BenchTest& test : tests) TOK_TRY(bench.run(test, report));
   report.device_peak_bytes = engine.backend().device_bytes();

@@ -31,11 +31,24 @@ struct BenchOptions {
   bool sampled = false;  // decode by drawing, too: from the device's lists, and from all logits
   double repetition_penalty = 1;  // of what is drawn
   bool bounds = true;             // measure what lower bounds need
-  /// Compare with the CPU reference; by default when the weights are small.
+  /// Compare with the reference; by default when the weights are small.
   std::optional<bool> check;
+  std::string reference = "cpu";  // the backend of it
+
+  // Of models whose work is something else than text after text; the rest of these options, but for
+  // repetitions, is not for them.
+  uint32_t image_side = 0;      // pixels of the image that a model for text is shown; 0: none
+  uint32_t texts = 512;         // that are embedded, or pairs that are ranked
+  uint32_t text_tokens = 128;   // of each
+  double seconds = 0;           // of sound that is heard or said; 0: 30 or 10
+  uint32_t heard_tokens = 128;  // that are written of what is heard
+  std::string codec;            // of a model that speaks; "": that in its folder or beside it
   std::function<bool()> cancelled;
   std::function<void(const std::string& doing)> progress;
 };
+
+/// Token ids below `below`, the same for the same seed.
+std::vector<uint32_t> random_ids(size_t count, uint32_t below, uint32_t seed = 1);
 
 struct Timing {
   double median = 0, spread = 0;  // seconds; share of the median
@@ -92,6 +105,21 @@ struct BenchTest {
   }
 };
 
+/// A test of a model whose work is something else: an image and the first token about it, a sound
+/// and a text, a sentence and its sound, texts and their vectors.
+struct WorkTest {
+  std::string name;                   // "512 texts of 128 tokens"
+  std::string unit;                   // of its speed: "texts/s", "x real time"
+  double amount = 0;                  // what is done in a repetition; of sounds, their seconds
+  uint64_t tokens = 0;                // that a repetition reads or writes; 0: there are none
+  std::vector<double> seconds;        // of each repetition
+  std::string first_name;             // what comes first of its result: "sound"; "": all at once
+  std::vector<double> first_seconds;  // until that, of each repetition
+
+  /// `amount` per second in each repetition.
+  std::vector<double> speeds() const;
+};
+
 /// The tests that the options ask for, in the order in which they run.
 std::vector<BenchTest> tests_of(const BenchOptions& options);
 /// The one that needs most positions. REQUIRES: at least one.
@@ -104,6 +132,7 @@ struct BenchReport {
   DeviceInfo device;
   uint64_t parameters = 0, weight_bytes = 0;  // of what the model reads
   std::vector<BenchTest> tests;
+  std::vector<WorkTest> work;         // instead of these
   double bandwidth = 0;               // bytes per second; see measure_bandwidth()
   double launch_seconds = 0;          // see measure_launch()
   std::optional<Timing> first_token;  // first prefill test and the choice of a token
@@ -112,15 +141,19 @@ struct BenchReport {
   Footprint memory;
   uint64_t device_peak_bytes = 0, host_peak_bytes = 0;
 
-  bool greedy_repeats = false, logits_finite = false;
-  bool batches_are_right = true;  // see time_sequences()
-  std::optional<double> error;    // largest difference from the reference, of max|logit|
+  bool greedy_repeats = false, logits_finite = false;  // of `work`: its results
+  bool batches_are_right = true;                       // see time_sequences()
+  std::optional<double> error;  // largest difference from the reference, of max|logit|
   double error_limit = 0;
+  BackendKind reference = BackendKind::kCpu;  // what `error` is the difference from
   bool correct() const {
     return greedy_repeats && logits_finite && batches_are_right &&
            (!error || *error <= error_limit);
   }
 };
+
+/// What a report says of the model and the device before anything is measured.
+BenchReport described(const Engine& engine);
 
 /// The tests, and whether greedy decoding repeats itself. Errors: more tokens than the context has.
 Result<BenchReport> bench_engine(Engine& engine, const BenchOptions& options, const Clock& clock);

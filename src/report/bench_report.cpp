@@ -28,6 +28,33 @@ std::string speed_text(const BenchTest& test) {
   return fmt::format("{:.2f} ± {:.2f}", speed.mean, speed.deviation);
 }
 
+/// "512.3 ± 1.2 texts/s"
+std::string speed_text(const WorkTest& test) {
+  const MeanAndDeviation speed = mean_of(test.speeds());
+  return fmt::format("{:.2f} ± {:.2f} {}", speed.mean, speed.deviation, test.unit);
+}
+
+/// "sound after 182.10 ms"; "" where a result comes all at once.
+std::string first_text(const WorkTest& test) {
+  if (test.first_seconds.empty()) return "";
+  return fmt::format("{} after {}", test.first_name,
+                     seconds_text(timing_of(test.first_seconds).median));
+}
+
+Table work_table(const BenchReport& report) {
+  const auto right = Table::Align::kRight;
+  Table table;
+  table.column("test", "").column("speed", "", right).column("median", "", right);
+  table.column("tokens/s", "", right).column("first", "", right);
+  for (const WorkTest& test : report.work) {
+    const double median = timing_of(test.seconds).median;
+    table.row({test.name, speed_text(test), seconds_text(median),
+               test.tokens == 0 ? "-" : fmt::format("{:.1f}", double(test.tokens) / median),
+               first_text(test)});
+  }
+  return table;
+}
+
 double floor_of(const BenchTest& test, const BenchReport& report) {
   return test.floor_seconds(report.bandwidth, report.launch_seconds);
 }
@@ -154,16 +181,18 @@ std::string arrival_text(const Arrival& arrival) {
 
 Facts figures(const BenchReport& report) {
   Facts facts;
-  facts.add("bandwidth",
-            per_second(report.bandwidth) +
-                (report.device.software ? " by copying in memory, measured in this run"
-                                        : " by kernels that copy or read, measured in this run"),
-            "bandwidth_bytes_per_second", report.bandwidth);
-  facts.add("a launch",
-            seconds_text(report.launch_seconds) +
-                " when it computes next to nothing; the floor of a test is its bytes at this "
-                "bandwidth and its launches one after the other",
-            "launch_seconds", report.launch_seconds);
+  if (report.work.empty()) {
+    facts.add("bandwidth",
+              per_second(report.bandwidth) +
+                  (report.device.software ? " by copying in memory, measured in this run"
+                                          : " by kernels that copy or read, measured in this run"),
+              "bandwidth_bytes_per_second", report.bandwidth);
+    facts.add("a launch",
+              seconds_text(report.launch_seconds) +
+                  " when it computes next to nothing; the floor of a test is its bytes at this "
+                  "bandwidth and its launches one after the other",
+              "launch_seconds", report.launch_seconds);
+  }
   const LoadTimes& load = report.load;
   Json load_json;
   load_json.set("total_seconds", load.total_seconds).set("plan_seconds", load.compile_seconds);
@@ -222,8 +251,8 @@ std::string model_type(const BenchReport& report) {
   return fmt::format("{} {}", report.short_name, report.quantization);
 }
 
-std::string_view backend_title(const BenchReport& report) {
-  switch (report.device.backend) {
+std::string_view backend_title(BackendKind backend) {
+  switch (backend) {
     case BackendKind::kCpu:
       return "CPU";
     case BackendKind::kWebGpu:
@@ -241,18 +270,23 @@ std::string parameters_text(uint64_t parameters) {
                          : fmt::format("{:.2f} B", millions / 1000);
 }
 
+/// What was measured with.
+Json program_json(const BenchReport& report) {
+  Json out;
+  out.set("build_version", report.version).set("build_commit", report.commit);
+  out.set("backends", backend_title(report.device.backend)).set("device", report.device.name);
+  out.set("driver", report.device.driver).set("model_filename", report.model);
+  out.set("model_type", model_type(report)).set("model_size", report.weight_bytes);
+  return out.set("model_n_params", report.parameters);
+}
+
 Json test_json(const BenchReport& report, const BenchTest& test) {
   const std::vector<double> speeds = test.speeds();
   const auto nanoseconds = [](double seconds) { return uint64_t(std::llround(seconds * 1e9)); };
   const MeanAndDeviation time = mean_of(test.seconds), speed = mean_of(speeds);
   Json::Array samples;
   for (const double one : test.seconds) samples.emplace_back(nanoseconds(one));
-  Json out;
-  out.set("build_version", report.version).set("build_commit", report.commit);
-  out.set("backends", backend_title(report)).set("device", report.device.name);
-  out.set("driver", report.device.driver).set("model_filename", report.model);
-  out.set("model_type", model_type(report)).set("model_size", report.weight_bytes);
-  out.set("model_n_params", report.parameters);
+  Json out = program_json(report);
   out.set("type_k", report.kv).set("type_v", report.kv);
   out.set("n_prompt", test.prompt).set("n_gen", test.generate).set("n_depth", test.depth);
   out.set("n_sequences", test.sequences);
@@ -262,6 +296,34 @@ Json test_json(const BenchReport& report, const BenchTest& test) {
   out.set("avg_ts", speed.mean).set("stddev_ts", speed.deviation);
   out.set("samples_ns", std::move(samples));
   return out.set("samples_ts", Json::Array(speeds.begin(), speeds.end()));
+}
+
+Json work_json(const BenchReport& report, const WorkTest& test) {
+  const auto nanoseconds = [](double seconds) { return uint64_t(std::llround(seconds * 1e9)); };
+  const auto list = [&](std::span<const double> seconds) {
+    Json::Array out;
+    for (const double one : seconds) out.emplace_back(nanoseconds(one));
+    return Json(std::move(out));
+  };
+  const MeanAndDeviation time = mean_of(test.seconds), speed = mean_of(test.speeds());
+  Json out = program_json(report);
+  out.set("test", test.name).set("test_time", report.date);
+  out.set("avg_ns", nanoseconds(time.mean)).set("stddev_ns", nanoseconds(time.deviation));
+  out.set("unit", test.unit).set("amount", test.amount);
+  out.set("avg_speed", speed.mean).set("stddev_speed", speed.deviation);
+  out.set("n_tokens", test.tokens).set("first", test.first_name);
+  const bool has_first = !test.first_seconds.empty();
+  out.set("first_ns", has_first ? Json(nanoseconds(timing_of(test.first_seconds).median)) : Json());
+  out.set("samples_ns", list(test.seconds));
+  return out.set("samples_first_ns", list(test.first_seconds));
+}
+
+/// All that was measured, an object each.
+std::vector<Json> all_tests(const BenchReport& report) {
+  std::vector<Json> out;
+  for (const BenchTest& test : report.tests) out.push_back(test_json(report, test));
+  for (const WorkTest& test : report.work) out.push_back(work_json(report, test));
+  return out;
 }
 
 /// A value of a CSV file; of a list, the numbers with spaces between.
@@ -287,12 +349,18 @@ std::string check_text(const BenchReport& report) {
   std::vector<std::string> parts = {
       report.greedy_repeats ? "greedy tokens repeat" : "GREEDY TOKENS DIFFER FROM RUN TO RUN",
       report.logits_finite ? "logits are finite" : "LOGITS ARE NOT FINITE"};
+  if (!report.work.empty()) {
+    parts = {report.greedy_repeats ? "results repeat" : "RESULTS DIFFER FROM RUN TO RUN",
+             report.logits_finite ? "they are finite" : "THEY ARE NOT FINITE"};
+  }
   if (!report.batches_are_right) parts.push_back("SEQUENCES AT ONCE GIVE WRONG TOKENS");
   if (report.error) {
     parts.push_back(
-        fmt::format("{} the CPU reference: {:.1e} of the largest logit, limit {:.0e}",
+        fmt::format("{} {}: {:.1e} of the largest {}, limit {:.0e}",
                     *report.error <= report.error_limit ? "agrees with" : "DIFFERS FROM",
-                    *report.error, report.error_limit));
+                    report.reference == BackendKind::kCpu ? "the CPU reference"
+                                                          : backend_title(report.reference),
+                    *report.error, report.work.empty() ? "logit" : "value", report.error_limit));
   } else if (report.device.backend != BackendKind::kCpu) {
     parts.push_back("not compared with the CPU reference (--check does)");
   }
@@ -300,6 +368,10 @@ std::string check_text(const BenchReport& report) {
 }
 
 std::string bench_text(const BenchReport& report) {
+  if (!report.work.empty()) {
+    return about(report).text() + "\n" + work_table(report).text(kScreenColumns) + "\n" +
+           figures(report).text();
+  }
   return about(report).text() + "\n" + speeds_table(report).text(kScreenColumns) + "\n" +
          costs_table(report).text(kScreenColumns) + "\n" + figures(report).text();
 }
@@ -309,11 +381,18 @@ std::string bench_markdown(const BenchReport& report) {
   Table table;
   table.column("model", "").column("size", "", right).column("params", "", right);
   // Names of tests may be cut, figures may not.
-  table.column("backend", "").column("test", "").column("t/s", "", right);
+  table.column("backend", "").column("test", "");
+  table.column(report.work.empty() ? "t/s" : "speed", "", right);
   for (const BenchTest& test : report.tests) {
     table.row({model_type(report), bytes_text(report.weight_bytes),
-               parameters_text(report.parameters), backend_title(report), test.name(),
-               speed_text(test)});
+               parameters_text(report.parameters), backend_title(report.device.backend),
+               test.name(), speed_text(test)});
+  }
+  for (const WorkTest& test : report.work) {
+    const std::string first = first_text(test);
+    table.row({model_type(report), bytes_text(report.weight_bytes),
+               parameters_text(report.parameters), backend_title(report.device.backend), test.name,
+               first.empty() ? speed_text(test) : fmt::format("{}, {}", speed_text(test), first)});
   }
   return fmt::format("{}\nbuild: {} ({})\ndevice: {}\n", table.markdown(kScreenColumns),
                      report.version, report.commit, report.device.name);
@@ -321,14 +400,13 @@ std::string bench_markdown(const BenchReport& report) {
 
 Json bench_list(const BenchReport& report) {
   Json::Array list;
-  for (const BenchTest& test : report.tests) list.push_back(test_json(report, test));
+  for (Json& one : all_tests(report)) list.push_back(std::move(one));
   return list;
 }
 
 std::string bench_csv(const BenchReport& report) {
   std::string out;
-  for (const BenchTest& test : report.tests) {
-    const Json one = test_json(report, test);
+  for (const Json& one : all_tests(report)) {
     std::vector<std::string> names, values;
     for (const auto& [name, value] : one.as_object()) {
       names.push_back(name);
@@ -342,7 +420,11 @@ std::string bench_csv(const BenchReport& report) {
 
 Json bench_json(const BenchReport& report) {
   Json out = about(report).json();
-  out.set("tests", tests_json(report));
+  if (report.work.empty()) {
+    out.set("tests", tests_json(report));
+  } else {
+    out.set("tests", bench_list(report));
+  }
   const Json more = figures(report).json();
   for (const auto& [name, value] : more.as_object()) out.set(name, value);
   return out;

@@ -274,7 +274,7 @@ class Embed(Cli):
 
     def test_models_are_used_for_what_they_are(self):
         self.refused(4, "--pooling", "embed", self.STORYTELLER, "-p", "x", *CPU)
-        for command in (("run", "-p", "x"), ("chat",), ("logits", "--tokens", "1"), ("bench",)):
+        for command in (("run", "-p", "x"), ("chat",), ("logits", "--tokens", "1")):
             with self.subTest(command):
                 name, *flags = command
                 self.refused(4, "tokamak embed", name, self.ENCODER, *flags, *CPU)

@@ -146,6 +146,26 @@ class Speak(Cli):
         finally:
             os.remove(inside)
 
+    def test_bench_times_a_sentence_and_its_first_sound(self):
+        answer = self.ok("bench", self.model, "--codec", self.codec, "--seconds", "2", "-r", "2", "-o", "json", *CPU)
+        test, = json.loads(answer.out)
+        self.assertRegex(test["test"], r"^a sentence of \d\.\d s$")
+        self.assertEqual((test["unit"], test["first"]), ("x real time", "sound"))
+        self.assertEqual((len(test["samples_ns"]), len(test["samples_first_ns"])), (2, 2))
+        self.assertLess(test["first_ns"], test["avg_ns"])
+        self.refused(2, "--codec", "bench", self.model, *CPU)
+
+    def test_the_codec_counts_as_memory(self):
+        needs = json.loads(self.ok("inspect", self.codec, "--json", *CPU).out)["memory"]
+        self.assertGreater(needs["constants"], 0)
+        voice = json.loads(self.ok("inspect", self.model, "--json", *CPU).out)["memory"]["total"]
+        out = ["-o", self.path("m.wav"), "--codec", self.codec, *self.short()]
+        # Enough for the model, and for both.
+        self.refused(5, ["The codec needs", "beside", "--max-memory"], "speak", self.model, "Hello", *out,
+                     "--max-memory", str(voice + 4096))
+        both = self.ok("speak", self.model, "Hello", *out, "--max-memory", str(voice + needs["total"]))
+        self.assertIn("Memory of the codec: ", " ".join(both.notes))
+
     def test_what_does_not_go_together_says_so(self):
         out = self.path("refused.wav")
         to = ["-o", out, "--codec", self.codec, *CPU]

@@ -51,7 +51,9 @@ class SpeechGolden : public testing::TestWithParam<std::tuple<std::string, Devic
   }
 
   void expect_rows(std::span<const float> expected, std::span<const float> actual) const {
-    EXPECT_LE(relative_error(expected, actual), setup().tolerance);
+    const double error = relative_error(expected, actual);
+    EXPECT_LE(error, setup().tolerance);
+    fmt::print("speech {} {}: within {:.1e}\n", std::get<0>(GetParam()), setup().name, error);
   }
 
   /// Greedy from the logits after `prefix`, as `forbid` changes them.

@@ -87,7 +87,9 @@ TEST_P(VoiceGolden, GivesTheRecordedLogits) {
     ASSERT_TRUE(steps.begin(speaker_row(one)));
     const auto at_once = steps.feed(ids, positions);
     ASSERT_TRUE(at_once) << at_once.error().message;
-    EXPECT_LE(relative_error(expected, *at_once), setup().tolerance);
+    const double error = relative_error(expected, *at_once);
+    EXPECT_LE(error, setup().tolerance);
+    fmt::print("voice {} {}: within {:.1e}\n", std::get<0>(GetParam()), setup().name, error);
 
     ASSERT_TRUE(steps.begin(speaker_row(one)));
     const std::vector<uint32_t> best = ids_of(*one.find("argmax_per_position"));

@@ -31,7 +31,7 @@ Result<BenchOptions> options_of(const BenchFlags& flags) {
     options.prompts_and_generate.emplace_back(flags.pairs[i], flags.pairs[i + 1]);
   }
   options.bounds = flags.output.empty();
-  if (tests_of(options).empty()) {
+  if (options.image_side == 0 && tests_of(options).empty()) {
     return fail(ErrorCode::kUsage, "-p 0 and -n 0 leave nothing to measure.");
   }
   return options;
@@ -48,9 +48,8 @@ Result<void> run(const BenchFlags& flags) {
   TOK_TRY(BenchOptions options, options_of(flags));
   TOK_TRY(OpenOptions open, flags.model.options());
   open.self_test_first = true;
-  open.task = Task::kText;
-  const std::vector<BenchTest> tests = tests_of(options);
-  const BenchTest& most = largest(tests);
+  BenchTest most;
+  if (options.image_side == 0) most = largest(tests_of(options));
   const bool enlarged = open.context == 0 && most.positions() > kDefaultContext;
   if (enlarged) open.context = uint32_t(most.positions());
   open.sequences = std::ranges::max(options.sequences);
@@ -88,11 +87,19 @@ void add_bench(App& app, Action& action) {
   tokamak bench path/to/model -o csv > bench.csv
   tokamak bench path/to/model -p 4096 --chunk 1024 --kv f32   other steps and another cache
   tokamak bench path/to/model --json > bench.json
+  tokamak bench path/to/model --image 1024        an image, a question and the first token
+  tokamak bench path/to/whisper --seconds 30 --check   speech to 128 tokens
+  tokamak bench path/to/voice --codec path/to/codec    a sentence, and its first sound
+  tokamak bench path/to/codec --seconds 10        codes to sound, in pieces and at once
+  tokamak bench path/to/encoder --texts 512 --text-tokens 128   vectors; of a cross-encoder, scores
 pp512 feeds 512 random tokens and waits for the logits; tg128 generates 128 tokens greedily, one at
 a time; "@ d4000" does so after 4000 others. Speeds are the mean and the standard deviation of -r
 repetitions. "of bandwidth" compares the bytes a token must move with what kernels that only copy or
 read reach on the same device. With --sampled, a second test draws from the list of the best tokens
-that the device makes, running ahead with what it guesses, and a third one from all logits.)");
+that the device makes, running ahead with what it guesses, and a third one from all logits.
+Of models that hear, speak, embed or rank other things are measured: noise, ids and pixels of fixed
+seeds, and as much as is asked for, whatever the model makes of it. "x real time" is seconds of sound
+in a second; "first" is how long somebody waits for it.)");
   auto flags = std::make_shared<BenchFlags>();
   flags->model.add(*command, ModelFlags::Model::kOptional);
   flags->model.add_speculation(*command);
@@ -141,8 +148,39 @@ that the device makes, running ahead with what it guesses, and a third one from 
                    "of what --sampled draws; above 1: less repetition")
       ->needs(sampled)
       ->capture_default_str();
+  command
+      ->add_option("--image", options.image_side,
+                   "a model that sees: the way from an image of that many pixels a side to the "
+                   "first token, instead of all tests of text")
+      ->type_name("PIXELS")
+      ->check(Range(1, 8192));
+  command
+      ->add_option("--seconds", options.seconds,
+                   "of sound that is heard, or said at most; default: 30 heard, 10 said")
+      ->type_name("S")
+      ->check(Range(0.1, 3600.0));
+  command
+      ->add_option("--heard-tokens", options.heard_tokens, "tokens that are written of that sound")
+      ->check(Range(1, 1 << 16))
+      ->capture_default_str();
+  command
+      ->add_option("--codec", options.codec,
+                   "of a model that speaks; default: that in its folder or beside it")
+      ->type_name("PATH")
+      ->check(not_empty("the path of a codec"));
+  command->add_option("--texts", options.texts, "texts that are embedded, or pairs that are ranked")
+      ->check(Range(1, 1 << 20))
+      ->capture_default_str();
+  command->add_option("--text-tokens", options.text_tokens, "tokens of each of them")
+      ->check(Range(1, 1 << 20))
+      ->capture_default_str();
   command->add_flag("--check", flags->check,
-                    "compare with the CPU reference (default for weights below 64 MiB)");
+                    "compare with the reference (default for weights below 64 MiB)");
+  command
+      ->add_option("--reference", options.reference,
+                   "what --check compares with: the CPU, which is slow, or another backend")
+      ->check(OneOf({"cpu", "webgpu", "cuda"}))
+      ->capture_default_str();
   command->add_flag("--no-check", flags->no_check, "do not");
   Option* json = command->add_flag(
       "--json", flags->json, "one JSON object with everything: bounds, memory, loading, the check");
