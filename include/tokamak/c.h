@@ -68,7 +68,7 @@ TOKAMAK_API void tokamak_ids_free(uint32_t* ids);
 TOKAMAK_API tokamak_options* tokamak_options_new(void);
 TOKAMAK_API void tokamak_options_free(tokamak_options* options);
 /* Names: model, backend, device, context, sequences, cache_tokens, memory, kv, quantize,
- * image_pixels, batch_invariant, speculate (off, auto, lookup[:N]), pooling,
+ * image_pixels, batch_invariant, speculate (off, auto, lookup[:N], draft[:N]), draft, pooling,
  * adapter ([NAME=]FOLDER[=SCALE]; each call adds one), has_thread; tokamak/tokamak.h says what they
  * mean. */
 TOKAMAK_API bool tokamak_options_set(tokamak_options* options, const char* name, const char* value,

@@ -62,10 +62,14 @@ struct ModelOptions {
   /// Every seed gives the same tokens whatever else the model does at the time, at half of the
   /// speed for many sequences and less for few.
   bool batch_invariant = false;
-  /// Several tokens in a step, guessed from what the text has said before, and taken where they are
-  /// those that come without: off; auto: where that is faster; lookup or lookup:N: always, at most
-  /// N of them (15). Models with recurrent layers do without.
-  std::string speculate = "off";
+  /// Several tokens in a step, guessed and taken where they are those that come without: off; auto:
+  /// where that is faster; lookup, lookup:N: always, at most N of them (15), from what the text has
+  /// said before; draft, draft:N: always (5), by the draft model, as auto does where there is one.
+  /// "": auto with a draft model, else off. Models with recurrent layers do without.
+  std::string speculate;
+  /// A smaller model with the same tokenizer, named as `model` is, that guesses what follows; it is
+  /// loaded on the same device. "": none.
+  std::string draft;
   std::vector<Adapter> adapters;  // that requests may choose
   std::string pooling;            // mean, last or cls: embeddings of a model without modules.json
   /// Called by open(), now and then; bytes of the weights. False cancels: open() gives kCancelled.

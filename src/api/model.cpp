@@ -21,6 +21,7 @@ OpenOptions open_options(const ModelOptions& options) {
   own.quantize = options.quantize;
   own.batch_invariant = options.batch_invariant;
   own.speculate = options.speculate;
+  own.draft = options.draft;
   own.pooling = options.pooling;
   own.image_pixels = options.image_pixels;
   for (const Adapter& one : options.adapters) {

@@ -88,6 +88,7 @@ constexpr Setting<ModelOptions> kModelSettings[] = {
     {"image_pixels", set<&ModelOptions::image_pixels>},
     {"batch_invariant", set<&ModelOptions::batch_invariant>},
     {"speculate", set<&ModelOptions::speculate>},
+    {"draft", set<&ModelOptions::draft>},
     {"pooling", set<&ModelOptions::pooling>},
     {"adapter", set<&ModelOptions::adapters>},
     {"has_thread", set<&ModelOptions::has_thread>},

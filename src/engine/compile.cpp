@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/background_task.h"
+#include "engine/draft.h"
 #include "engine/engine.h"
 #include "engine/image_encoder.h"
 #include "engine/memory.h"
@@ -183,9 +184,15 @@ Result<Engine::Compiled> compile_as_asked(const ModelFiles& files, const DeviceI
     TOK_TRY(add_adapters(out.unfused, files.adapters));
   }
   const bool has_batches = build.sequences > 1 && out.gives_text();
-  TOK_TRY(out.speculation, speculation_from_text(options.speculate));
+  TOK_TRY(out.speculation, speculation_from_text(options.speculate, files.draft != nullptr));
   const bool verifies = out.speculation.draft_tokens > 0 && out.gives_text() && !build.all_logits &&
                         build.chunk > 1 && !is_recurrent(out.unfused);
+  if (out.speculation.asks_model && !verifies) {
+    return unsupported("{} takes no drafts of another model: {}.", files.name,
+                       is_recurrent(out.unfused)
+                           ? "it has recurrent states, which cannot take back a wrong guess"
+                           : "it does not generate text in steps of several tokens");
+  }
   TOK_TRY(
       fuse_graphs(out, options.disabled_passes, has_batches, verifies, options.batch_invariant));
   if (out.vision) {
@@ -303,7 +310,14 @@ Result<Engine::Compiled> compile_rightly(const ModelFiles& files, const DeviceIn
 
 Result<Engine::Compiled> Engine::compile(const ModelFiles& files, const DeviceInfo& device,
                                          const OpenOptions& options) {
-  TOK_TRY(Compiled compiled, compile_rightly(files, device, options));
+  const auto compile_all = [&](const OpenOptions& own) -> Result<Compiled> {
+    TOK_TRY(Compiled all, compile_rightly(files, device, own));
+    if (files.draft) {
+      TOK_TRY(all.draft, plan_draft(all, files, device, own));
+    }
+    return all;
+  };
+  TOK_TRY(Compiled compiled, compile_all(options));
   const auto positions = smaller_cache(compiled, device, options);
   if (positions && !*positions) return compiled;
   if (!positions && !reads_host_memory(device)) return Failure(positions.error());
@@ -315,11 +329,11 @@ Result<Engine::Compiled> Engine::compile(const ModelFiles& files, const DeviceIn
     smaller.cache_tokens = compiled.context;
   }
   if (smaller.cache_tokens != options.cache_tokens) {
-    TOK_TRY(compiled, compile_rightly(files, device, smaller));
+    TOK_TRY(compiled, compile_all(smaller));
   }
   if (positions) return compiled;
   TOK_TRY(const std::optional<uint64_t> limit, memory_limit(options, device));
-  const uint64_t beside = tower_bytes(compiled);
+  const uint64_t beside = tower_bytes(compiled) + draft_bytes(compiled);
   if (beside >= *limit || !leave_on_host(compiled.plan, *limit - beside)) {
     return Failure(positions.error());
   }

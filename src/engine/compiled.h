@@ -13,6 +13,12 @@
 
 namespace tokamak {
 
+/// What a draft model takes of the device beside the model whose drafts it makes.
+struct DraftMemory {
+  uint64_t bytes = 0;       // without what follows
+  uint64_t page_bytes = 0;  // for each page of that model's cache, of its own
+};
+
 /// The graph before and after fusion, and the plan for a device, without running anything.
 struct CompiledModel {
   ModelFacts facts;
@@ -39,6 +45,7 @@ struct CompiledModel {
   std::optional<VoiceModel> voice;    // set: the plan speaks
   ModelHints hints;
   SpeculationOptions speculation;
+  DraftMemory draft;  // nothing where there is no draft model
   /// Otherwise the result is an embedding, a logit of a pair, or what a model hears or says.
   bool gives_text() const { return !encoder && !facts.score && !is_for_sound(); }
   bool is_for_sound() const { return facts.hears || facts.speaks; }  // one text at a time

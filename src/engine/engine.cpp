@@ -6,10 +6,12 @@
 #include "base/check.h"
 #include "base/scoped_flag.h"
 #include "base/splitmix.h"
+#include "engine/draft.h"
 #include "engine/image_encoder.h"
 #include "engine/memory.h"
 #include "engine/restorable_program.h"
 #include "engine/task.h"
+#include "generate/draft_model.h"
 #include "model/unused_tensors.h"
 #include "model/weights.h"
 
@@ -63,10 +65,6 @@ Result<GenerationParams> read_defaults(const ModelDescription& description, uint
   }
   params.end_ids = std::move(end_ids);
   return params;
-}
-
-bool has_tokenizer(const ModelFiles& files) {
-  return files.vocab.has_value() || !files.tokenizer.empty();
 }
 
 Result<Tokenizer> tokenizer_of(const ModelFiles& files) {
@@ -177,14 +175,15 @@ Result<std::unique_ptr<Engine>> Engine::load(ModelFiles files, std::unique_ptr<B
   // A large vocabulary takes as long as a quarter of the weights' way to a fast device.
   std::optional<Result<Tokenizer>> tokenizer;
   BackgroundTask reading([&] {
-    if (has_tokenizer(engine->files_)) tokenizer = tokenizer_of(engine->files_);
+    if (engine->files_.has_tokenizer()) tokenizer = tokenizer_of(engine->files_);
   });
   TOK_TRY(engine->compiled_, compile_for(*engine->backend_, engine->files_, options, clock,
                                          engine->times_.test_seconds));
   if (options.planned) options.planned(engine->compiled_.plan);
   // The context says all of it where there is but one sequence.
   const bool is_split = footprint(engine->compiled_.plan).on_host != 0;
-  if (options.notice && (options.sequences > 1 || !options.memory.empty() || is_split)) {
+  const bool has_more = engine->files_.draft != nullptr || is_split;
+  if (options.notice && (options.sequences > 1 || !options.memory.empty() || has_more)) {
     options.notice(memory_text(engine->compiled_, options));
   }
   TOK_TRY(engine->memory_limit_, memory_limit(options, engine->device()));
@@ -198,6 +197,10 @@ Result<std::unique_ptr<Engine>> Engine::load(ModelFiles files, std::unique_ptr<B
     const std::string text = unknown_tensors_notice(unused_of(engine->files_, engine->compiled_),
                                                     engine->compiled_.facts.architecture);
     if (!text.empty()) options.notice(text);
+  }
+  if (engine->files_.draft) {
+    reading.wait();
+    TOK_TRY(check_vocabulary(engine->files_, tokenizer ? &*tokenizer : nullptr));
   }
   const double compiled = clock();
   engine->constants_ = engine->files_.tensors;
@@ -226,6 +229,7 @@ Result<std::unique_ptr<Engine>> Engine::load(ModelFiles files, std::unique_ptr<B
     engine->restorable_ = restorable.get();
     engine->program_ = std::move(restorable);
   }
+  if (engine->files_.draft) TOK_TRY(engine->load_draft(options));
   engine->times_.compile_seconds = compiled - start;
   engine->times_.upload_seconds = clock() - compiled;
   engine->times_.total_seconds = clock() - start;
@@ -258,6 +262,7 @@ Result<std::unique_ptr<Program>> Engine::make_program_again(const Plan& plan, co
   }
   if (image_encoder_) image_encoder_->forget_device();
   if (device_goes_) device_goes_();
+  if (draft_) draft_->restorable_->forget(loss);
   backend_ = *std::move(again);
   if (notice_) {
     notice_(loss.message + " It has been opened again, and what ran goes on from where it was.");
@@ -276,7 +281,7 @@ Result<const Tokenizer*> Engine::tokenizer() const {
 }
 
 Result<Tokenizer> make_tokenizer(const ModelFiles& files) {
-  if (!has_tokenizer(files)) return no_tokenizer(files);
+  if (!files.has_tokenizer()) return no_tokenizer(files);
   auto tokenizer = tokenizer_of(files);
   if (!tokenizer) return Failure(tokenizer.error().within(files.name));
   return tokenizer;
@@ -319,6 +324,7 @@ Result<Scheduler*> Engine::scheduler() {
                                       .vocab = compiled_.facts.vocab,
                                       .adapters = uint32_t(files_.adapters.size()),
                                       .speculation = compiled_.speculation,
+                                      .drafts = drafts_.get(),
                                       .images = image_encoder_ ? &image_encoder_->rows() : nullptr};
     TOK_TRY(scheduler_, Scheduler::make(*program_, own, options, clock_));
   }

@@ -37,6 +37,7 @@ struct LoadTimes {
 };
 
 class Codec;
+class DraftModel;
 class ImageEncoder;
 class Narrator;
 class RestorableProgram;
@@ -160,6 +161,8 @@ class Engine {
  private:
   Result<std::unique_ptr<Program>> make_program(const Plan& plan, const LoadProgress& progress);
   Result<std::unique_ptr<Program>> make_program_again(const Plan& plan, const Error& loss);
+  /// Loads the draft model of its files, on the same device.
+  Result<void> load_draft(const OpenOptions& options);
   Result<void> check_idle() const;
   /// Runs the requests to their ends, beside those that are there. An error of one is one of all.
   Result<std::vector<Generation>> run(std::vector<Request> requests);
@@ -196,6 +199,8 @@ class Engine {
   bool tells_memory_ = false;
   std::function<void()> device_goes_;     // tells the codec
   std::shared_ptr<Narrator> narrator_;    // the same
+  std::unique_ptr<Engine> draft_;         // on the same backend; null: no draft model
+  std::unique_ptr<DraftModel> drafts_;    // of that
   std::unique_ptr<Scheduler> scheduler_;  // the last: it refers to others
 };
 

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <set>
+
+#include "engine/draft.h"
 
 namespace tokamak {
 namespace {
@@ -146,6 +149,50 @@ TEST(Engine, TheReferenceCountsTheBytesThatAreAlive) {
   EXPECT_EQ(backend->device_bytes(), footprint(plan).total());
   program->reset();
   EXPECT_EQ(backend->device_bytes(), 0u);
+}
+
+/// What keeps the built-in model from having drafts of its own copy, which `change` has changed;
+/// "": nothing does.
+std::string refuses_draft(const std::function<void(ModelFiles&)>& change) {
+  auto files = read_model_files(kModel), draft = read_model_files(kModel);
+  draft->name = "copy";
+  change(*draft);
+  files->draft = std::make_shared<ModelFiles>(*std::move(draft));
+  const OpenOptions options = {.context = 32, .chunk = 16, .speculate = "draft"};
+  const auto engine = Engine::load(*std::move(files), make_cpu_backend(), options, steady_clock());
+  return engine ? "" : engine.error().message;
+}
+
+TEST(Engine, TakesDraftsOfAModelWithTheSameVocabularyOnly) {
+  EXPECT_EQ(refuses_draft([](ModelFiles&) {}), "");
+  const auto swap_tokens = [](ModelFiles& draft) {
+    constexpr std::pair<std::string_view, std::string_view> kChanges[] = {
+        {R"("J": 300)", R"("J": 301)"}, {R"("K": 301)", R"("K": 300)"}};
+    for (const auto& [from, to] : kChanges) {
+      const size_t at = draft.tokenizer.find(from);
+      ASSERT_NE(at, std::string::npos);
+      draft.tokenizer.replace(at, from.size(), to);
+    }
+  };
+  EXPECT_EQ(
+      refuses_draft(swap_tokens),
+      fmt::format("The draft model copy has another vocabulary than {}: its token 300 is "
+                  "\"K\", not \"J\". Expected a model with the same tokenizer, as the smaller "
+                  "ones of a family have it.",
+                  kModel));
+  EXPECT_EQ(
+      refuses_draft([](ModelFiles& draft) { draft.tokenizer.clear(); }),
+      fmt::format("copy has no tokenizer, so that its vocabulary cannot be compared with that "
+                  "of {}; expected two models with the same.",
+                  kModel));
+}
+
+TEST(Engine, NeedsNoTokenizerToCompareVocabulariesOfTheSameSize) {
+  const auto files = read_model_files(kModel);
+  ModelFiles bare = *files;
+  bare.tokenizer.clear();
+  bare.draft = std::make_shared<ModelFiles>(bare);
+  EXPECT_TRUE(check_vocabulary(bare, nullptr));
 }
 
 }  // namespace

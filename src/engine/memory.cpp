@@ -85,6 +85,10 @@ std::string tower_text(const Engine::Compiled& compiled) {
   return fmt::format("{} for images, and ", bytes_text(tower_bytes(compiled)));
 }
 
+std::string draft_text(uint64_t bytes) {
+  return bytes == 0 ? "" : fmt::format(", and {} for the draft model", bytes_text(bytes));
+}
+
 /// Pages that there have to be.
 uint64_t least_pages(const Engine::Compiled& compiled, const OpenOptions& options) {
   const CachePool pool = cache_pool(compiled.plan);
@@ -135,24 +139,29 @@ Result<std::optional<uint32_t>> smaller_cache(const Engine::Compiled& compiled,
   const uint64_t all = needed_bytes(compiled);
   if (!limit || all <= *limit) return std::nullopt;
   const CachePool pool = cache_pool(compiled.plan);
+  const uint64_t page_bytes = pool.page_bytes + compiled.draft.page_bytes;
   const uint64_t least = least_pages(compiled, options);
-  const uint64_t without = all - pool.pages * pool.page_bytes;
+  const uint64_t without = all - pool.pages * page_bytes;
   const uint64_t room = *limit > without ? *limit - without : 0;
-  if (pool.pages > least && room >= least * pool.page_bytes) {
-    return uint32_t(std::min(room / pool.page_bytes, pool.pages) * kPageTokens);
+  if (pool.pages > least && room >= least * page_bytes) {
+    return uint32_t(std::min(room / page_bytes, pool.pages) * kPageTokens);
   }
   const uint64_t states = needed.states - (pool.pages - least) * pool.page_bytes;
   return fail(
       ErrorCode::kOutOfMemory,
       "The model needs {}: {} of weights and tables, {} of KV cache ({}) and states for {} "
-      "positions, {}{} for steps of {} tokens; {}. A smaller context or chunk needs less, and so "
+      "positions, {}{} for steps of {} tokens{}; {}. A smaller context or chunk needs less, and so "
       "do kv q8 and weights of floats that are quantized (quantize q8 or q4); memory "
       "(--max-memory) sets the limit.",
-      bytes_text(without + least * pool.page_bytes), bytes_text(needed.constants),
-      bytes_text(states), cache_type(compiled.plan),
-      options.cache_tokens != 0 ? least * kPageTokens : compiled.context, tower_text(compiled),
-      bytes_text(needed.activations + needed.other), compiled.plan.chunk(),
+      bytes_text(without + least * page_bytes), bytes_text(needed.constants), bytes_text(states),
+      cache_type(compiled.plan), options.cache_tokens != 0 ? least * kPageTokens : compiled.context,
+      tower_text(compiled), bytes_text(needed.activations + needed.other), compiled.plan.chunk(),
+      draft_text(compiled.draft.bytes + least * compiled.draft.page_bytes),
       limit_text(*limit, options, device));
+}
+
+uint64_t draft_bytes(const Engine::Compiled& compiled) {
+  return compiled.draft.bytes + cache_pool(compiled.plan).pages * compiled.draft.page_bytes;
 }
 
 uint64_t tower_bytes(const Engine::Compiled& compiled) {
@@ -160,12 +169,13 @@ uint64_t tower_bytes(const Engine::Compiled& compiled) {
 }
 
 uint64_t needed_bytes(const Engine::Compiled& compiled) {
-  return footprint(compiled.plan).total() + tower_bytes(compiled);
+  return footprint(compiled.plan).total() + tower_bytes(compiled) + draft_bytes(compiled);
 }
 
 uint64_t least_bytes(const Engine::Compiled& compiled, const OpenOptions& options) {
   const CachePool pool = cache_pool(compiled.plan);
-  return needed_bytes(compiled) - (pool.pages - least_pages(compiled, options)) * pool.page_bytes;
+  const uint64_t page_bytes = pool.page_bytes + compiled.draft.page_bytes;
+  return needed_bytes(compiled) - (pool.pages - least_pages(compiled, options)) * page_bytes;
 }
 
 bool reads_host_memory(const DeviceInfo& device) {
@@ -203,6 +213,7 @@ std::string memory_text(const Engine::Compiled& compiled, const OpenOptions& opt
   if (compiled.tower) {
     text += fmt::format(", {} for images", bytes_text(tower_bytes(compiled)));
   }
+  text += draft_text(draft_bytes(compiled));
   text += host_text(compiled.plan);
   if (options.free_memory != 0) text += fmt::format("; {} free", bytes_text(options.free_memory));
   return text + ".";

@@ -23,10 +23,13 @@ Result<std::optional<uint64_t>> memory_limit(const OpenOptions& options, const D
 Result<std::optional<uint32_t>> smaller_cache(const Engine::Compiled& compiled,
                                               const DeviceInfo& device, const OpenOptions& options);
 
-/// Bytes that the tower of a model for images takes beside its plan; 0 where there is none.
+/// Bytes that the tower of a model for images takes beside its plan, and its draft model; 0 where
+/// there is none.
 uint64_t tower_bytes(const Engine::Compiled& compiled);
+uint64_t draft_bytes(const Engine::Compiled& compiled);
 
-/// Bytes of the device's memory that it takes, and that it needs with a cache of one context only.
+/// Bytes of the device's memory that it takes with those, and that it needs with a cache of one
+/// context only.
 uint64_t needed_bytes(const Engine::Compiled& compiled);
 uint64_t least_bytes(const Engine::Compiled& compiled, const OpenOptions& options);
 

@@ -83,6 +83,33 @@ TEST_F(MemoryPlan, SequencesShareTheCacheThatThereIsRoomFor) {
   EXPECT_EQ(error(), "");
 }
 
+TEST_F(MemoryPlan, ADraftModelHasItsPartOfTheMemory) {
+  const uint64_t alone = needed(8 * 64).total();
+  auto draft = read_model_files("tests/data/models/qwen3_qknorm");
+  ASSERT_TRUE(draft) << draft.error().message;
+  files.draft = std::make_shared<ModelFiles>(*std::move(draft));
+  auto compiled = compile();
+  ASSERT_TRUE(compiled) << compiled.error().message;
+  EXPECT_EQ(needed_bytes(*compiled), alone + draft_bytes(*compiled));
+  EXPECT_NE(memory_text(*compiled, options)
+                .find(", and " + bytes_text(draft_bytes(*compiled)) + " for the draft model"),
+            std::string::npos);
+  // Both have a cache of the same number of positions, smaller where both do not fit.
+  const uint64_t all = needed_bytes(*compiled), least = least_bytes(*compiled, options);
+  options.memory = fmt::format("{}", (all + least) / 2);
+  compiled = compile();
+  ASSERT_TRUE(compiled) << compiled.error().message;
+  const CachePool pool = cache_pool(compiled->plan);
+  EXPECT_LT(pool.pages, 8 * 64 / kPageTokens);
+  EXPECT_LE(needed_bytes(*compiled), *parse_bytes(options.memory));
+  EXPECT_GT(needed_bytes(*compiled) + pool.page_bytes + compiled->draft.page_bytes,
+            *parse_bytes(options.memory))
+      << "another page of both fits";
+  options.memory = fmt::format("{}", least - 1);
+  EXPECT_NE(error().find("The model needs " + bytes_text(least)), std::string::npos) << error();
+  EXPECT_NE(error().find(" for the draft model"), std::string::npos);
+}
+
 TEST_F(MemoryPlan, NotEvenOneContextIsAnErrorWithSizes) {
   const Footprint one_context = needed(64);
   options.memory = fmt::format("{}", one_context.total() - 1);

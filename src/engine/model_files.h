@@ -1,5 +1,6 @@
 // ModelFiles: what a model folder holds.
 #pragma once
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -23,9 +24,11 @@ struct ModelFiles {
   std::string special_tokens_map, added_tokens;                     // .json, beside tokenizer.json
   std::vector<std::pair<std::string, std::string>> more_templates;  // additional_chat_templates/
   std::optional<GgufVocab> vocab;                                   // instead of `tokenizer`
-  std::vector<LoraFiles> adapters;   // that requests may choose, in the order of their numbers
-  std::vector<std::string> notices;  // what is odd in the files, for OpenOptions::notice
+  std::vector<LoraFiles> adapters;    // that requests may choose, in the order of their numbers
+  std::vector<std::string> notices;   // what is odd in the files, for OpenOptions::notice
+  std::shared_ptr<ModelFiles> draft;  // of a draft model beside it; null: there is none
 
+  bool has_tokenizer() const { return vocab.has_value() || !tokenizer.empty(); }
   TokenizerFiles tokenizer_files() const {
     return {tokenizer, tokenizer_config, special_tokens_map, added_tokens};
   }

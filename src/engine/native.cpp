@@ -288,10 +288,25 @@ void recall_device(const DeviceInfo& device, OpenOptions& options) {
   if (options.self_test) recall_verdicts(device, options.advice);
 }
 
+namespace {
+
+/// The files of the draft model, where one is asked.
+Result<std::shared_ptr<ModelFiles>> read_draft(const OpenOptions& options) {
+  TOK_TRY(const SpeculationOptions speculation,
+          speculation_from_text(options.speculate, !options.draft.empty()));
+  if (!speculation.asks_model) return nullptr;
+  TOK_TRY(const std::string path, find_model(options.draft));
+  TOK_TRY(ModelFiles files, read_model_files(path));
+  return std::make_shared<ModelFiles>(std::move(files));
+}
+
+}  // namespace
+
 Result<std::unique_ptr<Engine>> Engine::open(const OpenOptions& options) {
   TOK_TRY(const std::string path, find_model(options.model));
   TOK_TRY(ModelFiles files, read_model_files(path));
   TOK_TRY(files.adapters, read_adapters(options.adapters));
+  TOK_TRY(files.draft, read_draft(options));
   TOK_TRY(std::unique_ptr<Backend> backend, open_backend(options));
   OpenOptions own = options;
   const auto notice = [&](const std::string& text) {

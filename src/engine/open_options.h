@@ -49,10 +49,14 @@ struct OpenOptions {
   /// The same tokens of a seed whatever runs beside: every row of every step is computed by the
   /// kernels of 64 rows, which is slower.
   bool batch_invariant = false;
-  /// Tokens that may follow are guessed and verified several in a step: off, auto (guessed from
-  /// what the sequence has said before, while that is faster), or lookup[:N] (whenever there is a
-  /// guess, of at most N tokens). The tokens are those without.
-  std::string speculate = "off";
+  /// Tokens that may follow are guessed and verified several in a step: off, auto (while that is
+  /// faster), lookup[:N] or draft[:N] (whenever there is a guess, of at most N tokens). They are
+  /// guessed from what the sequence has said before, or where there is a draft model by that. ""
+  /// is auto with a draft model, else off. The tokens are those without.
+  std::string speculate;
+  /// A smaller model with the same tokenizer, on the same device, as find_model takes it; "": none.
+  /// Of open(); load() has its files.
+  std::string draft;
   std::string quantize;            // q8 or q4: pack the matrices of floats at load
   std::string pooling;             // mean, last or cls: embeddings of a model without modules.json
   bool use_f16 = true;             // false: only kernels that need no f16

@@ -2,10 +2,14 @@
 
 namespace tokamak {
 
-Result<void> RestorableProgram::make_again(const Error& loss) {
+void RestorableProgram::forget(const Error& loss) {
   if (program_) plan_ = program_->plan();
   loss_ = loss;
-  program_.reset();  // its memory is needed again
+  program_.reset();
+}
+
+Result<void> RestorableProgram::make_again(const Error& loss) {
+  forget(loss);  // its memory is needed again
   TOK_TRY(program_, make_(plan_, loss));
   plan_ = {};
   return {};

@@ -20,6 +20,8 @@ class RestorableProgram : public Program {
   /// The same for one who has found the loss elsewhere on the device. Who uses this program hears
   /// of it from its next call.
   Result<void> restore_for_others(const Error& loss);
+  /// Lets go of what is left of the program, whose backend goes: restore() makes it again.
+  void forget(const Error& loss);
 
   const Plan& plan() const override { return program_ ? program_->plan() : plan_; }
   CompileReport report() const override { return program_ ? program_->report() : CompileReport(); }

@@ -1,5 +1,8 @@
 #include "generate/page_tables.h"
 
+#include <algorithm>
+#include <variant>
+
 namespace tokamak {
 
 std::vector<PageTable> page_tables(const Plan& plan) {
@@ -17,6 +20,31 @@ std::vector<PageTable> page_tables(const Plan& plan) {
     tables.push_back(table);
   }
   return tables;
+}
+
+uint32_t pool_size(std::span<const PageTable> tables) {
+  uint32_t pages = 0;
+  for (const PageTable& table : tables) pages = std::max(pages, table.pool);
+  return pages;
+}
+
+uint32_t window_spare(const Plan& plan) {
+  uint32_t spare = UINT32_MAX;
+  for (const Buffer& buffer : plan.buffers) {
+    if (!is_kv_cache(buffer) || buffer.tensor.window == 0) continue;
+    const auto cells = uint32_t(buffer.tensor.shape[0]) / plan.slots;
+    spare = std::min(spare, cells - std::min(cells, buffer.tensor.window));
+  }
+  return spare;
+}
+
+uint32_t short_rotary_rows(const Plan& plan) {
+  uint32_t rows = 0;
+  for (const Buffer& buffer : plan.buffers) {
+    const auto* rope = std::get_if<RopeTable>(&buffer.tensor.recipe);
+    if (rope != nullptr) rows = std::max(rows, rope->short_rows);
+  }
+  return rows;
 }
 
 std::vector<uint32_t> equal_part(const PageTable& table, uint32_t slot) {

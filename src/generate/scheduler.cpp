@@ -14,13 +14,6 @@ uint32_t pages_for(uint32_t positions) {
   return ceil_div(positions, kPageTokens);
 }
 
-/// Pages of the layers that see everything.
-uint32_t pool_size(std::span<const PageTable> tables) {
-  uint32_t pages = 0;
-  for (const PageTable& table : tables) pages = std::max(pages, table.pool);
-  return pages;
-}
-
 PrefillBudget budget_for(const Plan& plan, const SchedulerOptions& options) {
   const uint32_t chunk = plan.chunk();
   const uint32_t most =
@@ -73,24 +66,18 @@ Scheduler::~Scheduler() {
 }
 
 void Scheduler::find_tables() {
-  for (const Buffer& buffer : program_->plan().buffers) {
-    if (const auto* rope = std::get_if<RopeTable>(&buffer.tensor.recipe)) {
-      short_rows_ = std::max(short_rows_, rope->short_rows);
-    }
-    is_recurrent_ = is_recurrent_ || is_recurrent_state(buffer);
+  short_rows_ = short_rotary_rows(program_->plan());
+  window_spare_ = window_spare(program_->plan());
+  // The page that a sequence ends in stays whole for what continues it.
+  if (is_alone_ && window_spare_ != UINT32_MAX) {
+    window_spare_ -= std::min(window_spare_, kPageTokens - 1);
   }
+  is_recurrent_ = std::ranges::any_of(program_->plan().buffers, is_recurrent_state);
   if (speculation_.is_on()) verify_rows_ = max_rows(program_->plan(), PhaseKind::kVerify);
   bool has_windows = false;
   for (size_t i = 0; i < tables_.size(); ++i) {
     has_windows = has_windows || tables_[i].ring > 0;
     if (tables_[i].pool > 0) pool_table_ = i;
-  }
-  for (const Buffer& buffer : program_->plan().buffers) {
-    if (!is_kv_cache(buffer) || buffer.tensor.window == 0) continue;
-    const auto cells = uint32_t(buffer.tensor.shape[0]) / program_->plan().slots;
-    // The page that a sequence ends in stays whole for what continues it.
-    const uint32_t kept = buffer.tensor.window + (is_alone_ ? kPageTokens - 1 : 0);
-    window_spare_ = std::min(window_spare_, cells - std::min(cells, kept));
   }
   // What a window or a recurrent state has forgotten is shared by checkpoints only, but for the
   // windows of the only slot, where the last sequence has left them.
@@ -236,6 +223,7 @@ Result<void> Scheduler::admit() {
     next->slot = uint32_t(free - slots_.begin());
     if (!next->admitted) next->admitted = clock_();
     *free = next;
+    if (options_.drafts != nullptr) options_.drafts->set_taken(*next->slot, true);
     next->position = shared;
     if (is_alone_) begin_after(*next, shared);
     if (next->text.generation().ids.empty()) {
@@ -288,6 +276,7 @@ void Scheduler::take_slot(Sequence& sequence) {
       if (is_alone_) left_ = {tenant, {run.begin(), run.end()}, sequence.steps, written_, true};
     }
     slots_[*sequence.slot] = nullptr;
+    if (options_.drafts != nullptr) options_.drafts->set_taken(*sequence.slot, false);
     sequence.slot.reset();
     sequence.has_tables = false;
   }
@@ -389,21 +378,23 @@ Result<void> Scheduler::recover(const Error& loss) {
   forget_prefixes();  // no page holds what it held
   left_ = std::move(lost);
   left_.is_there = false;
-  return program_->restore(loss);
+  TOK_TRY(program_->restore(loss));
+  return options_.drafts == nullptr ? Result<void>() : options_.drafts->restore(loss);
 }
 
 Result<bool> Scheduler::step() {
   const auto attempt = [&]() -> Result<bool> {
     TOK_TRY(program_->poll());
+    if (options_.drafts != nullptr) TOK_TRY(options_.drafts->program().poll());
     TOK_TRY(take_results());
     end_overdue();
     remove_finished();
     if (sequences_.empty() && under_way_.empty()) return false;
     // Until nothing more can run: the device must not wait for the next call.
     for (bool submits = true; submits;) {
-      const uint64_t before = stats_.steps;
+      const size_t before = under_way_.size();
       TOK_TRY(submit_next());
-      submits = stats_.steps != before;
+      submits = under_way_.size() != before;
     }
     const bool some_are_held =
         std::ranges::any_of(sequences_, [](const auto& sequence) { return sequence->is_held; });
@@ -428,7 +419,9 @@ Result<bool> Scheduler::step() {
 
 Result<void> Scheduler::wait() {
   if (under_way_.empty() || under_way_.front()->has_arrived) return {};
-  const Result<void> waited = program_->wait_for_result();
+  Program& program =
+      under_way_.front()->kind == StepKind::kDraft ? options_.drafts->program() : *program_;
+  const Result<void> waited = program.wait_for_result();
   if (waited || waited.error().code == ErrorCode::kDeviceLost) return {};  // step() finds it
   fail_all(waited.error());
   return waited;

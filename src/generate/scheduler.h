@@ -19,27 +19,12 @@
 #include "generate/prefill_budget.h"
 #include "generate/request.h"
 #include "generate/sampler.h"
+#include "generate/scheduler_options.h"
 #include "generate/scheduler_stats.h"
-#include "generate/speculation.h"
 #include "generate/step_log.h"
 #include "generate/text_stream.h"
 
 namespace tokamak {
-
-struct SchedulerOptions {
-  uint32_t context = 0;  // positions that the plan was built for
-  uint32_t vocab = 0;
-  uint32_t adapters = 0;  // that requests may name
-  /// Most tokens of prompts that are read between two steps that decode; 0: those of a chunk.
-  uint32_t prefill_tokens = 256;
-  /// Fewer than those are read where they take longer than a step that decodes, but not fewer than
-  /// these. Where both are the same the number is fixed.
-  uint32_t min_prefill_tokens = 32;
-  bool shares_prefixes = true;
-  SpeculationOptions speculation;  // of no use where the plan has no phases that verify
-  /// The images that prompts may name; null: they are text. REQUIRES: outlives the scheduler.
-  ImageRows* images = nullptr;
-};
 
 class ImageStepInputs;
 
@@ -154,16 +139,27 @@ class Scheduler {
   Result<void> submit_logits(const UnderWay& step, size_t row);
   /// What their drafts promise for a step after those under way.
   std::vector<DraftChance> draft_chances(std::span<Sequence* const> sequences);
+  /// What a draft model promises of a sequence that may draft `room` tokens. `is_made`: it has
+  /// been asked about some of those of the step.
+  DraftChance model_chance(Sequence& sequence, uint32_t room, bool is_made);
   /// How many tokens the sequence may draft for such a step.
   uint32_t draft_room(const Sequence& sequence) const;
   /// Instead of a step that decodes one that verifies drafts. False where none is worth it.
   Result<bool> submit_verify(std::span<Sequence* const> chosen);
+  /// Whether a draft model was asked what follows one of them as it is.
+  bool has_model_drafts(std::span<Sequence* const> sequences) const;
+  /// Asks a draft model for at most `most` tokens of each, or lets it first read what it has not
+  /// seen of those where that is long.
+  Result<void> submit_draft(std::span<Sequence* const> chosen, std::span<const DraftChance> chances,
+                            uint32_t most);
   /// Whether the device should not run on, since a step that verifies is worth more.
   bool waits_to_verify(const UnderWay& last);
   /// What its next token is chosen by; tells the device which may follow and which have occurred.
   Result<SamplingRule> rule_for(Sequence& sequence, const Phase& phase);
   void choose_steps_of_runs();  // whether those that grammars force go token by token
-  /// Its results arrive in take_results().
+  /// The step is under way from now on: its results arrive in take_results(). Gives who tells of
+  /// them.
+  decltype(StepRequest::done) expect(std::shared_ptr<UnderWay> step);
   Result<void> submit(std::shared_ptr<UnderWay> step, StepRequest request);
   Result<void> submit(UnderWay step, std::vector<Slot> slots, std::vector<uint32_t> ids,
                       std::vector<uint32_t> outputs, std::span<const InputWrite> inputs = {},
@@ -180,6 +176,7 @@ class Scheduler {
   /// Takes the results of step `number` of those.
   Result<void> take_step(const UnderWay& step, uint32_t number);
   Result<void> take_row(const UnderWay& step, uint32_t number, size_t row);
+  void take_draft(const UnderWay& step, size_t row);
   /// Draws from a list; `chosen`: what the device goes on with, or has gone on with.
   Result<void> take_list(const UnderWay& step, uint32_t number, size_t row,
                          std::span<const float> list, std::optional<uint32_t> chosen);

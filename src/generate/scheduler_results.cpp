@@ -43,6 +43,11 @@ void Scheduler::take_times(const UnderWay& step) {
   // The device began it when it had done the one before.
   const double began = std::max(step.submitted, last_arrival_), seconds = step.arrived - began;
   last_arrival_ = step.arrived;
+  if (step.kind == StepKind::kDraft) {
+    if (step.drafting.tokens > 0) speculation_.drafted(step.drafting.tokens, clock_() - began);
+    if (step.drafting.tokens == 0) speculation_.read(step.tokens, seconds);
+    return;
+  }
   const bool is_prefill = step.kind == StepKind::kPrefill;
   if (observer_.steps && step.kind != StepKind::kLogits) {
     const auto tokens = is_prefill ? step.tokens : uint32_t(step.rows.size());
@@ -83,7 +88,8 @@ Result<void> Scheduler::take_step(const UnderWay& step, uint32_t number) {
   }
   for (size_t i = 0; i < step.rows.size(); ++i) {
     if (!is_current(step.rows[i])) {
-      stats_.discarded_tokens += step.kind == StepKind::kVerify ? 0 : 1;
+      const bool is_guessed = step.kind == StepKind::kVerify || step.kind == StepKind::kDraft;
+      stats_.discarded_tokens += is_guessed ? 0 : 1;
       continue;
     }
     if (step.error) {
@@ -96,6 +102,10 @@ Result<void> Scheduler::take_step(const UnderWay& step, uint32_t number) {
 }
 
 Result<void> Scheduler::take_row(const UnderWay& step, uint32_t number, size_t row) {
+  if (step.kind == StepKind::kDraft) {
+    take_draft(step, row);
+    return {};
+  }
   Sequence& sequence = *step.rows[row].sequence;
   const std::span<const float> values = step.values;
   const bool is_verified = step.kind == StepKind::kVerify;

@@ -20,6 +20,7 @@ uint32_t Scheduler::draft_room(const Sequence& sequence) const {
 
 std::vector<DraftChance> Scheduler::draft_chances(std::span<Sequence* const> sequences) {
   std::vector<DraftChance> chances;
+  const bool is_made = has_model_drafts(sequences);
   for (Sequence* sequence : sequences) {
     DraftChance& chance = chances.emplace_back();
     // All logits of every row would have to be read, of wrong guesses, too.
@@ -28,6 +29,10 @@ std::vector<DraftChance> Scheduler::draft_chances(std::span<Sequence* const> seq
     if (sequence->text.filter() != nullptr) continue;
     const uint32_t room = draft_room(*sequence);
     if (is_dear || sequence->needs_logits || room == 0) continue;
+    if (options_.speculation.asks_model) {
+      chance = model_chance(*sequence, room, is_made);
+      continue;
+    }
     chance.lag = sequence->under_way;
     const uint32_t most = chance.lag + std::min(room, speculation_.draft_tokens());
     const Draft& draft =
@@ -48,7 +53,8 @@ bool Scheduler::waits_to_verify(const UnderWay& last) {
     if (!is_current(row)) return waits_ = false;
     sequences.push_back(row.sequence);
   }
-  waits_ = speculation_.most_drafted(draft_chances(sequences), verify_rows_) > 0;
+  const bool is_made = !options_.speculation.asks_model || has_model_drafts(sequences);
+  waits_ = speculation_.most_drafted(draft_chances(sequences), verify_rows_, is_made) > 0;
   if (!waits_) speculation_.decided(false);
   return waits_;
 }
@@ -58,9 +64,16 @@ Result<bool> Scheduler::submit_verify(std::span<Sequence* const> chosen) {
   if (std::ranges::any_of(chosen, [](const Sequence* one) { return one->left() > 1; }))
     return false;
   const std::vector<DraftChance> chances = draft_chances(chosen);
-  const uint32_t most = speculation_.most_drafted(chances, verify_rows_);
-  speculation_.decided(most > 0);
+  const bool asks_model = options_.speculation.asks_model;
+  const bool is_made = !asks_model || has_model_drafts(chosen);
+  const uint32_t most = speculation_.most_drafted(chances, verify_rows_, is_made);
+  // Who asks a model has decided so when the draft was not made yet.
+  if (most == 0 || !asks_model) speculation_.decided(most > 0);
   if (most == 0) return false;
+  if (!is_made) {
+    TOK_TRY(submit_draft(chosen, chances, most));
+    return true;
+  }
   UnderWay step;
   step.kind = StepKind::kVerify;
   std::vector<Slot> slots;

@@ -5,6 +5,7 @@
 #include <deque>
 #include <random>
 
+#include "generate/draft_model.h"
 #include "generate/phase_results.h"
 #include "generate/scheduler.h"
 
@@ -15,16 +16,22 @@ using Ids = std::vector<uint32_t>;
 
 constexpr uint32_t kVocab = 64, kPrompt = 24, kContext = 4096;
 
-/// Seconds: of a step that decodes, of one that verifies and for each of its rows, and from the
-/// device to the host.
+/// Seconds: of a step that decodes, of one that verifies and for each of its rows, from the device
+/// to the host, and of a token of a prompt.
 struct Costs {
-  double plain = 1e-3, verify = 1e-3, row = 0, way = 1e-5;
+  double plain = 1e-3, verify = 1e-3, row = 0, way = 1e-5, read = 0;
+};
+
+/// When the device that all programs share has done what was submitted, and what time it is.
+struct Timeline {
+  double now = 0, free = 0;
 };
 
 /// A device that always goes on with the same text, and takes its time for it.
 class Reciter : public Program {
  public:
-  Reciter(Ids text, const Costs& costs) : text_(std::move(text)), costs_(costs) {
+  Reciter(Ids text, const Costs& costs, Timeline& time)
+      : text_(std::move(text)), costs_(costs), time_(time) {
     const auto phase = [this](const char* name, uint32_t tokens, PhaseKind kind, Shape result) {
       plan_.phases.push_back({.name = name, .max_tokens = tokens, .kind = kind});
       plan_.phases.back().result.shape = std::move(result);
@@ -42,6 +49,7 @@ class Reciter : public Program {
     std::vector<float> values;
     if (kind == PhaseKind::kPrefill) {
       next_ += request.slots[0].count;
+      time_.free = std::max(time_.free, time_.now) + request.slots[0].count * costs_.read;
       values.resize(kVocab);
       values[text_[next_]] = 1;
     } else {
@@ -55,23 +63,23 @@ class Reciter : public Program {
           values.push_back(id);
         }
       }
-      free_ = std::max(free_, now) +
-              (verifies ? costs_.verify + rows * costs_.row : rows * costs_.plain);
+      time_.free = std::max(time_.free, time_.now) +
+                   (verifies ? costs_.verify + rows * costs_.row : rows * costs_.plain);
     }
-    under_way_.push_back({std::max(free_, now) + costs_.way, request.done, std::move(values)});
+    if (!request.done) return {};
+    const double arrives = std::max(time_.free, time_.now) + costs_.way;
+    under_way_.push_back({arrives, request.done, std::move(values)});
     return {};
   }
   Result<void> poll() override { return {}; }
   Result<void> wait_for_result() override {
     const Arriving step = std::move(under_way_.front());
     under_way_.pop_front();
-    now = std::max(now, step.arrives);
+    time_.now = std::max(time_.now, step.arrives);
     step.done(std::span<const float>(step.values));
     return {};
   }
   Result<void> wait() override { return {}; }
-
-  double now = 0;
 
  private:
   struct Arriving {
@@ -82,10 +90,16 @@ class Reciter : public Program {
 
   Ids text_;
   Costs costs_;
+  Timeline& time_;
   Plan plan_;
   uint32_t next_ = 0;
-  double free_ = 0;
   std::deque<Arriving> under_way_;
+};
+
+/// A draft model: what it thinks the text is, and seconds of a token that it chooses or reads.
+struct Drafting {
+  Ids text = {};
+  double step = 1e-4, read = 0;
 };
 
 struct Recited {
@@ -94,12 +108,22 @@ struct Recited {
   SchedulerStats stats;
 };
 
-Recited recite(const Ids& text, const Costs& costs, const SpeculationOptions& speculation) {
+Recited recite(const Ids& text, const Costs& costs, const SpeculationOptions& speculation,
+               const Drafting& drafting = {}) {
   Recited out;
-  Reciter program(text, costs);
-  auto scheduler = Scheduler::make(
-      program, nullptr, {.context = kContext, .vocab = kVocab, .speculation = speculation},
-      [&program] { return program.now; });
+  Timeline time;
+  Reciter program(text, costs, time);
+  Costs own = costs;
+  own.plain = drafting.step;
+  own.read = drafting.read;
+  Reciter other(drafting.text, own, time);
+  const auto drafts = *DraftModel::make(other, kContext, kVocab);
+  auto scheduler = Scheduler::make(program, nullptr,
+                                   {.context = kContext,
+                                    .vocab = kVocab,
+                                    .speculation = speculation,
+                                    .drafts = speculation.asks_model ? drafts.get() : nullptr},
+                                   [&time] { return time.now; });
   EXPECT_TRUE(scheduler);
   Request request;
   request.prompt.assign(text.begin(), text.begin() + kPrompt);
@@ -109,7 +133,7 @@ Recited recite(const Ids& text, const Costs& costs, const SpeculationOptions& sp
   EXPECT_TRUE((*scheduler)->add(std::move(request)));
   EXPECT_TRUE((*scheduler)->run());
   EXPECT_TRUE(std::ranges::equal(out.ids, std::span(text).subspan(kPrompt, out.ids.size())));
-  out.seconds = program.now;
+  out.seconds = time.now;
   out.stats = (*scheduler)->stats();
   return out;
 }
@@ -177,6 +201,69 @@ TEST(SchedulerSpeculation, LosesNothingWhateverStepsCost) {
                 text, {.plain = plain, .verify = verify * plain, .row = row * plain, .way = way});
             EXPECT_LT(share, 1.03)
                 << text[24] << " " << plain << " " << verify << " " << row << " " << way;
+            most = std::max(most, share);
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(most, 1.0) << "trying costs something";
+}
+
+/// The text as a draft model would have it that is right about each token so often.
+Ids misheard(const Ids& text, double rate) {
+  std::mt19937 random(3);
+  Ids own;
+  for (const uint32_t id : text) {
+    const bool is_right = double(random() % 1000) < 1000 * rate;
+    own.push_back(is_right ? id : (id + 1) % kVocab);
+  }
+  return own;
+}
+
+TEST(SchedulerSpeculation, OfADraftModelGivesTheSameTokensWhateverIsGuessed) {
+  const Ids text = babble();
+  for (const double rate : {0.0, 0.7, 1.0}) {
+    for (const uint32_t tokens : {1u, 4u, 15u}) {
+      const SpeculationOptions options = {.draft_tokens = tokens, .asks_model = true};
+      const Recited guessing = recite(text, {}, options, {.text = misheard(text, rate)});
+      EXPECT_EQ(guessing.ids.size(), text.size() - kPrompt - 100);
+      EXPECT_EQ(guessing.stats.decoded_tokens, guessing.ids.size());
+      const auto drafted = double(guessing.stats.drafted_tokens);
+      EXPECT_GT(drafted, 0);
+      EXPECT_EQ(guessing.stats.accepted_tokens == 0, rate == 0);
+      EXPECT_EQ(double(guessing.stats.accepted_tokens) == drafted, rate == 1);
+    }
+  }
+}
+
+/// The time with a draft model where it pays, as a part of that without.
+double with_draft_model(const Ids& text, const Costs& costs, const Drafting& drafting) {
+  const SpeculationOptions options = {.draft_tokens = 15, .adapts = true, .asks_model = true};
+  return recite(text, costs, options, drafting).seconds / recite(text, costs, {}).seconds;
+}
+
+TEST(SchedulerSpeculation, OfADraftModelIsFasterWhereItIsRight) {
+  const Ids text = babble();
+  const Costs costs = {.verify = 1.3e-3};
+  EXPECT_LT(with_draft_model(text, costs, {.text = text}), 0.3);
+  EXPECT_LT(with_draft_model(text, costs, {.text = misheard(text, 0.8)}), 0.7);
+}
+
+TEST(SchedulerSpeculation, OfADraftModelLosesNothingWhateverItCosts) {
+  const Ids text = babble();
+  double most = 0;
+  for (const double rate : {0.0, 0.4, 0.8, 1.0}) {
+    const Ids own = misheard(text, rate);
+    for (const double verify : {1.0, 1.5, 4.0}) {
+      for (const double row : {0.0, 1.0}) {
+        for (const double step : {0.05, 0.3, 1.0, 3.0}) {
+          for (const double way : {1e-5, 4e-3}) {
+            const double share =
+                with_draft_model(text, {.verify = verify * 1e-3, .row = row * 1e-3, .way = way},
+                                 {.text = own, .step = step * 1e-3});
+            EXPECT_LT(share, 1.03)
+                << rate << " " << verify << " " << row << " " << step << " " << way;
             most = std::max(most, share);
           }
         }

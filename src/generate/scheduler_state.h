@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 
+#include "generate/draft_model.h"
 #include "generate/list_trust.h"
 #include "generate/scheduler.h"
 #include "generate/token_list.h"
@@ -112,12 +113,17 @@ enum class StepKind : uint8_t {
   kDecode,  // one token of one sequence, for all logits
   kLogits,  // reads those that the step before has left
   kVerify,  // some tokens of each sequence, of which all but the first are guessed
+  kDraft,   // of a draft model, which guesses those or reads what it has not seen
 };
 
 /// A step, or several of the same rows, one after the other, whose results arrive together.
 struct Scheduler::UnderWay {
   /// Whether the device can go on with what it chose.
   bool chooses() const { return kind == StepKind::kGreedy || kind == StepKind::kSampled; }
+  /// Whether it gives nobody a token that others could go on with.
+  bool reads() const {
+    return kind == StepKind::kPrefill || (kind == StepKind::kDraft && drafting.tokens == 0);
+  }
 
   StepKind kind = StepKind::kPrefill;
   size_t phase = 0;
@@ -127,7 +133,8 @@ struct Scheduler::UnderWay {
   uint32_t ahead = 0;  // how many steps the first is in front of what the device was last told
   bool grows = false;  // it is of more steps than the one before
   bool has_arrived = false;
-  uint32_t tokens = 0;                // that it runs
+  uint32_t tokens = 0;  // that it runs
+  DraftModel::Drafting drafting = {.tokens = 0};
   double submitted = 0, arrived = 0;  // by the clock
   std::vector<float> values;
   std::optional<Error> error;

@@ -30,13 +30,15 @@ Result<void> Scheduler::submit_next() {
   if (prompts && !(decodes && did_prefill_)) return submit_prefill();
   if (!decodes) return prompts ? submit_prefill() : submit_ahead();
   // Who is ready while others decode joins them after that: one step for all, not one for each.
-  const bool others_decode = std::ranges::any_of(
-      under_way_, [](const auto& one) { return one->kind != StepKind::kPrefill; });
+  const bool others_decode =
+      std::ranges::any_of(under_way_, [](const auto& one) { return !one->reads(); });
   return others_decode ? Result<void>() : submit_decode();
 }
 
-Result<void> Scheduler::submit(std::shared_ptr<UnderWay> step, StepRequest request) {
-  request.done = [step, clock = clock_](Result<std::span<const float>> values) {
+decltype(StepRequest::done) Scheduler::expect(std::shared_ptr<UnderWay> step) {
+  step->submitted = clock_();
+  under_way_.push_back(step);
+  return [step, clock = clock_](Result<std::span<const float>> values) {
     step->has_arrived = true;
     step->arrived = clock();
     if (values) {
@@ -45,8 +47,10 @@ Result<void> Scheduler::submit(std::shared_ptr<UnderWay> step, StepRequest reque
       step->error = std::move(values).error();
     }
   };
-  step->submitted = clock_();
-  under_way_.push_back(std::move(step));
+}
+
+Result<void> Scheduler::submit(std::shared_ptr<UnderWay> step, StepRequest request) {
+  request.done = expect(std::move(step));
   return program_->submit(request);
 }
 

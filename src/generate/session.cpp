@@ -23,11 +23,7 @@ Result<Session> Session::start(Program& program, uint32_t context, uint32_t voca
                                ImageRows* images) {
   Session session(program, context, vocab, all_rows, images);
   session.sequence_ = program.begin_sequence();
-  for (const Buffer& buffer : program.plan().buffers) {
-    if (const auto* rope = std::get_if<RopeTable>(&buffer.tensor.recipe)) {
-      session.short_rows_ = std::max(session.short_rows_, rope->short_rows);
-    }
-  }
+  session.short_rows_ = short_rotary_rows(program.plan());
   TOK_TRY(session.outlive_device([&] { return session.write_tables(); }, {}));
   return session;
 }

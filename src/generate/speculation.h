@@ -17,18 +17,21 @@ namespace tokamak {
 struct SpeculationOptions {
   uint32_t draft_tokens = 0;  // most of a sequence in a step; 0: nothing is guessed
   bool adapts = false;        // false: whatever it costs
+  bool asks_model = false;    // a draft model guesses; false: the sequence itself says what follows
 };
 
-/// "off", "auto", "lookup" or "lookup:N". Errors: anything else, N beyond 1 to 63.
-Result<SpeculationOptions> speculation_from_text(std::string_view text);
+/// "off", "auto", "lookup", "lookup:N", "draft" or "draft:N"; "" is auto where there is a draft
+/// model, else off. Errors: anything else, N beyond 1 to 63, draft without a draft model, lookup
+/// with one.
+Result<SpeculationOptions> speculation_from_text(std::string_view text, bool has_draft_model);
 
 /// How often a drafted token comes true where all before it did, by how many tokens matched.
 class DraftRates {
  public:
   /// Of `drafted` tokens the first `accepted` came true.
   void took(uint32_t match, uint32_t accepted, uint32_t drafted);
-  /// As if `prior` had been seen some times before.
-  double rate(uint32_t match, double prior) const;
+  /// As if `prior` had been seen some times before, and what was seen only `trust` times as often.
+  double rate(uint32_t match, double prior, double trust = 1) const;
 
  private:
   struct Kind {
@@ -74,6 +77,8 @@ struct DraftChance {
   uint32_t tokens = 0;  // that it has
   double rate = 0;      // of each coming true where all before it did
   uint32_t lag = 0;     // tokens of it that come before a step could verify the others
+  uint32_t unread = 0;  // tokens that a draft model must read first
+  uint32_t left = 0;    // that the sequence may still be given, which share the cost of that
 };
 
 class Speculation {
@@ -84,14 +89,19 @@ class Speculation {
   uint32_t draft_tokens() const { return options_.draft_tokens; }
 
   /// How many tokens each sequence should draft at most for the next step, of at most `max_rows`
-  /// rows, a chance for each sequence in it; 0: plain steps are as fast.
-  uint32_t most_drafted(std::span<const DraftChance> chances, uint32_t max_rows) const;
+  /// rows, a chance for each sequence in it; 0: plain steps are as fast. `is_made`: the drafts are
+  /// there; otherwise a draft model has to make them.
+  uint32_t most_drafted(std::span<const DraftChance> chances, uint32_t max_rows,
+                        bool is_made = true) const;
   /// What came of it: the next step verifies, or plain ones go on.
   void decided(bool verifies);
 
   /// What each of some plain steps took, and a step that verified.
   void decoded(uint32_t rows, uint32_t steps, double seconds);
   void verified(uint32_t rows, double seconds) { verify_.took(rows, seconds); }
+  /// What a draft model took to make drafts of that length, and to read some tokens.
+  void drafted(uint32_t tokens, double seconds) { draft_.took(tokens, seconds); }
+  void read(uint32_t tokens, double seconds);
 
   /// A draft of a sequence with those rates, and what came of it.
   void settled(DraftRates& own, uint32_t match, uint32_t accepted, uint32_t drafted);
@@ -99,25 +109,41 @@ class Speculation {
 
  private:
   SpeculationOptions options_;
-  StepTimes plain_, verify_;
-  uint32_t retries_ = 0;  // of what did not pay, one after the other
-  DraftRates rates_;      // of all sequences
+  StepTimes plain_, verify_, draft_;
+  double read_seconds_ = 0;  // of a token that a draft model reads; 0: not known
+  uint32_t retries_ = 0;     // of what did not pay, one after the other
+  DraftRates rates_;         // of all sequences
+  double trust_ = 1;         // in rates of a draft model, which nobody sees while it is not asked
 };
 
 /// The drafts of one sequence.
 class Drafter {
  public:
-  /// What may follow `ids`, at most `most` tokens of `vocab`. Sees first what came of the draft
-  /// before. REQUIRES: as PromptLookup::draft().
+  /// How likely drafts of a model are to come true before any has: as those of long matches.
+  static constexpr uint32_t kModelMatch = PromptLookup::kMaxMatch;
+
+  /// What may follow `ids` by what they say, at most `most` tokens of `vocab`. Sees first what came
+  /// of the draft before. REQUIRES: as PromptLookup::draft().
   const Draft& propose(std::span<const uint32_t> ids, uint32_t most, uint32_t vocab,
                        Speculation& speculation);
+  /// What a model says may follow the first `length` tokens; what is not of `vocab` ends it.
+  void take(std::vector<uint32_t> ids, size_t length, uint32_t vocab);
+  /// Whether a model was asked what follows the first `length` tokens.
+  bool was_asked(size_t length) const { return place_ == length; }
+  /// Sees what came of the last draft, where something has.
+  void settle(std::span<const uint32_t> ids, Speculation& speculation);
   /// The last one.
   std::span<const uint32_t> draft() const { return draft_.ids; }
   double rate(const Speculation& speculation) const {
     return speculation.rate(rates_, draft_.match);
   }
+  double model_rate(const Speculation& speculation) const {
+    return speculation.rate(rates_, kModelMatch);
+  }
 
  private:
+  void keep(Draft draft, size_t place, uint32_t vocab);
+
   PromptLookup lookup_;
   DraftRates rates_;
   Draft draft_;

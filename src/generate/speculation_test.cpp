@@ -10,19 +10,42 @@ namespace {
 using Ids = std::vector<uint32_t>;
 
 TEST(SpeculationOptions, AreReadFromText) {
-  const auto read = [](std::string_view text) { return *speculation_from_text(text); };
+  const auto read = [](std::string_view text) { return *speculation_from_text(text, false); };
   EXPECT_EQ(read("off").draft_tokens, 0u);
+  EXPECT_EQ(read("").draft_tokens, 0u);
   EXPECT_TRUE(read("auto").adapts);
+  EXPECT_FALSE(read("auto").asks_model);
   EXPECT_FALSE(read("lookup").adapts);
   EXPECT_EQ(read("lookup").draft_tokens, read("auto").draft_tokens);
   EXPECT_EQ(read("lookup:63").draft_tokens, 63u);
-  for (const char* wrong : {"", "on", "lookup:", "lookup:0", "lookup:64", "lookup:3x", "auto:3"}) {
-    const auto refused = speculation_from_text(wrong);
-    ASSERT_FALSE(refused) << wrong;
-    EXPECT_EQ(
-        refused.error().message,
-        fmt::format("speculate is \"{}\", expected off, auto, lookup or lookup:1 to 63.", wrong));
+  for (const bool has_model : {false, true}) {
+    for (const char* wrong : {"on", "lookup:", "lookup:0", "lookup:64", "lookup:3x", "auto:3",
+                              "draft:", "draft:64", "off:1", ":3"}) {
+      const auto refused = speculation_from_text(wrong, has_model);
+      ASSERT_FALSE(refused) << wrong;
+      EXPECT_EQ(refused.error().message,
+                fmt::format("speculate is \"{}\", expected off, auto, lookup, draft, or one of the "
+                            "latter with a number of tokens, as lookup:1 to lookup:63.",
+                            wrong));
+    }
   }
+}
+
+TEST(SpeculationOptions, OfADraftModelNeedOne) {
+  const auto read = [](std::string_view text) { return *speculation_from_text(text, true); };
+  EXPECT_EQ(read("off").draft_tokens, 0u);
+  for (const char* adapting : {"", "auto"}) {
+    EXPECT_TRUE(read(adapting).adapts && read(adapting).asks_model) << adapting;
+  }
+  EXPECT_TRUE(read("draft").asks_model);
+  EXPECT_FALSE(read("draft").adapts);
+  EXPECT_EQ(read("draft:7").draft_tokens, 7u);
+  EXPECT_EQ(speculation_from_text("draft:7", false).error().message,
+            "speculate is \"draft:7\", but there is no draft model; name one (--draft).");
+  EXPECT_EQ(
+      speculation_from_text("lookup", true).error().message,
+      "speculate is \"lookup\", which asks no draft model, but there is one; expected auto or "
+      "draft.");
 }
 
 TEST(DraftRates, FollowWhatCameTrueForMatchesOfThatLength) {
@@ -197,6 +220,52 @@ TEST(Drafter, DraftsNoTokenOfAnImage) {
   Drafter drafter;
   const Ids ids = {1, 2, 3, 7, 100, 101, 1, 2, 3};
   EXPECT_EQ(drafter.propose(ids, 4, 100, speculation).ids, Ids{7});
+}
+
+/// Plain steps of a second, steps that verify as long, drafts of half a second.
+Speculation with_model_of_known_times() {
+  Speculation speculation({.draft_tokens = 4, .adapts = true, .asks_model = true});
+  for (int i = 0; i < 2; ++i) {
+    speculation.decoded(1, 1, 1.0);
+    for (const uint32_t rows : {2u, 4u, 8u}) speculation.verified(rows, 1.0);
+    for (const uint32_t tokens : {1u, 2u, 4u}) speculation.drafted(tokens, 0.5);
+  }
+  return speculation;
+}
+
+TEST(Speculation, CountsWhatADraftModelTakes) {
+  Speculation speculation = with_model_of_known_times();
+  const DraftChance chance = {.tokens = 4, .rate = 0.5};
+  EXPECT_EQ(speculation.most_drafted({&chance, 1}, 8, /*is_made=*/false), 4u);
+  for (int i = 0; i < 50; ++i) {
+    for (const uint32_t tokens : {1u, 2u, 4u}) speculation.drafted(tokens, 0.9);
+  }
+  EXPECT_EQ(speculation.most_drafted({&chance, 1}, 8, /*is_made=*/false), 0u);
+  EXPECT_EQ(speculation.most_drafted({&chance, 1}, 8, /*is_made=*/true), 4u) << "it is made";
+}
+
+TEST(Speculation, LetsADraftModelReadOnlyWhatPays) {
+  Speculation speculation = with_model_of_known_times();
+  speculation.read(1000, 10.0);
+  DraftChance chance = {.tokens = 4, .rate = 0.9, .unread = 3000, .left = 1000};
+  EXPECT_EQ(speculation.most_drafted({&chance, 1}, 8, /*is_made=*/false), 4u);
+  chance.left = 20;  // 30 seconds for 20 tokens
+  EXPECT_EQ(speculation.most_drafted({&chance, 1}, 8, /*is_made=*/false), 0u);
+}
+
+TEST(Speculation, AsksADraftModelAgainAfterAWhile) {
+  Speculation speculation = with_model_of_known_times();
+  DraftRates own;
+  const auto is_asked = [&] {
+    const DraftChance chance = {.tokens = 4, .rate = speculation.rate(own, Drafter::kModelMatch)};
+    return speculation.most_drafted({&chance, 1}, 8, /*is_made=*/false) > 0;
+  };
+  EXPECT_TRUE(is_asked()) << "nothing is known";
+  for (int i = 0; i < 50; ++i) speculation.settled(own, Drafter::kModelMatch, 0, 4);
+  uint32_t steps = 0;
+  for (; !is_asked() && steps < 5000; ++steps) speculation.decided(false);
+  EXPECT_GT(steps, 100u) << "nothing came true";
+  EXPECT_LT(steps, 2000u);
 }
 
 }  // namespace

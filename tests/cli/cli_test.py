@@ -544,6 +544,18 @@ class Run(Cli):
         spelt_out = (*STORY, "--temperature", "1", "-n", 12, "--seed", 7)
         self.assertEqual(self.ok(*spelt_out).out, first)
 
+    def test_a_draft_model_changes_no_token(self):
+        flags = (*STORY, "--temp", 1, "--seed", 7, "-n", 12)
+        plain = self.ok(*flags).out
+        answer = self.ok(*flags, "--draft", STORYTELLER, "--speculate", "draft:3", "--stats")
+        self.assertEqual(answer.out, plain)
+        self.assertRegex(answer.other[-1], r"; [1-9][0-9]* of [0-9]+ guesses came true")
+        memory = [line for line in answer.notes if "for the draft model" in line]
+        self.assertEqual(len(memory), 1, "what it takes is said")
+        self.refused(2, "there is no draft model; name one (--draft)", *STORY, "--speculate", "draft")
+        self.refused(2, "which asks no draft model", *STORY, "--speculate", "lookup", "--draft", STORYTELLER)
+        self.refused(2, "expected off, auto, lookup[:1 to 63] or draft[:1 to 63]", *STORY, "--speculate", "draft:64")
+
     def test_it_stops_at_a_text_and_does_not_show_it(self):
         answer = self.ok(*STORY, "--greedy", "-n", 64, "--stop", " king", "--json")
         out = json.loads(answer.out)

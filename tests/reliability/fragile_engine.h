@@ -5,7 +5,8 @@
 
 namespace tokamak::golden {
 
-/// The model has as many positions as `options` ask for. Fails the running test and gives null when
+/// The model, and the recorded draft model that `options` name, have as many positions as they ask
+/// for. Fails the running test and gives null when
 /// it does not open.
 inline std::unique_ptr<Engine> open_fragile(const std::string& model, Fault& fault,
                                             OpenOptions options, Clock clock = steady_clock()) {
@@ -14,6 +15,13 @@ inline std::unique_ptr<Engine> open_fragile(const std::string& model, Fault& fau
   auto files = read_model_files(model_folder(model));
   EXPECT_TRUE(files) << files.error().message;
   if (!files) return nullptr;
+  if (!options.draft.empty()) {
+    auto draft = read_model_files(model_folder(options.draft));
+    EXPECT_TRUE(draft) << draft.error().message;
+    if (!draft) return nullptr;
+    draft->description.config.set("max_position_embeddings", options.context);
+    files->draft = std::make_shared<ModelFiles>(*std::move(draft));
+  }
   files->description.config.set("max_position_embeddings", options.context);
   auto backend = FragileBackend::open(options, fault);
   EXPECT_TRUE(backend) << backend.error().message;

@@ -12,7 +12,8 @@ namespace {
 constexpr uint32_t kContext = 96, kSequences = 3, kNumbers = 18;
 
 std::unique_ptr<Engine> open_small(const std::string& model, Fault& fault,
-                                   const std::string& speculate, uint32_t cache_tokens = 0) {
+                                   const std::string& speculate, uint32_t cache_tokens = 0,
+                                   const std::string& draft = "") {
   OpenOptions options;
   options.backend = "cpu";
   options.context = kContext;
@@ -20,6 +21,7 @@ std::unique_ptr<Engine> open_small(const std::string& model, Fault& fault,
   options.sequences = kSequences;
   options.cache_tokens = cache_tokens;
   options.speculate = speculate;
+  options.draft = draft;
   return open_fragile(model, fault, options);
 }
 
@@ -44,15 +46,9 @@ Request request_of(uint32_t number, uint32_t vocab) {
   return request;
 }
 
-struct GuessingSchedules : testing::TestWithParam<std::string> {};
-
-TEST_P(GuessingSchedules, GiveEveryRequestItsOwnTokens) {
-  Fault fault;
-  const auto plain = open_small(GetParam(), fault, "off");
-  const auto roomy = open_small(GetParam(), fault, "lookup:7");
-  const auto tight = open_small(GetParam(), fault, "lookup:4", kContext + 32);
-  ASSERT_TRUE(plain != nullptr && roomy != nullptr && tight != nullptr);
-  const uint32_t vocab = plain->compiled().facts.vocab;
+/// What each request gives alone, without guesses.
+std::vector<std::vector<uint32_t>> tokens_alone(Engine& plain) {
+  const uint32_t vocab = plain.compiled().facts.vocab;
   std::vector<std::vector<uint32_t>> alone(kNumbers);
   for (uint32_t i = 0; i < kNumbers; ++i) {
     Request request = request_of(i, vocab);
@@ -60,14 +56,22 @@ TEST_P(GuessingSchedules, GiveEveryRequestItsOwnTokens) {
       ASSERT_TRUE(done) << done.error().message;
       alone[i] = done->ids;
     };
-    ASSERT_TRUE((*plain->scheduler())->add(std::move(request)));
-    ASSERT_TRUE((*plain->scheduler())->run());
-    ASSERT_FALSE(alone[i].empty());
+    EXPECT_TRUE((*plain.scheduler())->add(std::move(request)));
+    EXPECT_TRUE((*plain.scheduler())->run());
+    EXPECT_FALSE(alone[i].empty());
   }
+  return alone;
+}
+
+/// Random schedules on each of the engines in turn: requests come, are cancelled, give their pages
+/// back and are lost with the device, and every one gives the tokens that it gives alone.
+void run_schedules(std::span<Engine* const> engines, Fault& fault,
+                   std::span<const std::vector<uint32_t>> alone) {
+  const uint32_t vocab = engines[0]->compiled().facts.vocab;
   std::mt19937 random(1);
   for (uint32_t round = 0; round < 8; ++round) {
     SCOPED_TRACE(round);
-    Scheduler* scheduler = *(round % 2 == 0 ? roomy : tight)->scheduler();
+    Scheduler* scheduler = *engines[round % engines.size()]->scheduler();
     std::vector<RequestId> ids;
     uint32_t finished = 0;
     fault.count_from_here();
@@ -105,6 +109,18 @@ TEST_P(GuessingSchedules, GiveEveryRequestItsOwnTokens) {
     const SchedulerStats stats = scheduler->stats();
     EXPECT_EQ(stats.free_pages + stats.cached_pages, stats.pages);
   }
+}
+
+struct GuessingSchedules : testing::TestWithParam<std::string> {};
+
+TEST_P(GuessingSchedules, GiveEveryRequestItsOwnTokens) {
+  Fault fault;
+  const auto plain = open_small(GetParam(), fault, "off");
+  const auto roomy = open_small(GetParam(), fault, "lookup:7");
+  const auto tight = open_small(GetParam(), fault, "lookup:4", kContext + 32);
+  ASSERT_TRUE(plain != nullptr && roomy != nullptr && tight != nullptr);
+  Engine* const engines[] = {roomy.get(), tight.get()};
+  run_schedules(engines, fault, tokens_alone(*plain));
   // Where a state cannot take anything back nothing is guessed.
   const bool guesses = GetParam() != "lfm2";
   for (const auto* engine : {&roomy, &tight}) {
@@ -121,6 +137,103 @@ INSTANTIATE_TEST_SUITE_P(Models, GuessingSchedules,
                          testing::Values("gemma3_hub", "gemma4_ple", "lfm2", "llama_tied_rope3",
                                          "mistral_swa", "phi3_longrope", "qwen3_moe"),
                          [](const auto& one) { return one.param; });
+
+/// A model and its draft model.
+struct DraftPair {
+  const char *model, *draft;
+};
+
+struct DraftedSchedules : testing::TestWithParam<DraftPair> {};
+
+TEST_P(DraftedSchedules, GiveEveryRequestItsOwnTokens) {
+  const auto [model, draft] = GetParam();
+  Fault fault;
+  const auto plain = open_small(model, fault, "off");
+  const auto roomy = open_small(model, fault, "draft:6", 0, draft);
+  const auto tight = open_small(model, fault, "draft:3", kContext + 32, draft);
+  const auto adapting = open_small(model, fault, "auto", 0, draft);
+  ASSERT_TRUE(plain != nullptr && roomy != nullptr && tight != nullptr && adapting != nullptr);
+  Engine* const engines[] = {roomy.get(), tight.get(), adapting.get()};
+  run_schedules(engines, fault, tokens_alone(*plain));
+  for (Engine* const engine : {roomy.get(), tight.get()}) {
+    const SchedulerStats stats = (*engine->scheduler())->stats();
+    EXPECT_GT(stats.drafted_tokens, 100u);
+    EXPECT_GT(stats.drafted_tokens, stats.accepted_tokens) << "some are drawn";
+    EXPECT_TRUE(stats.accepted_tokens > 0 || std::string_view(model) != draft);
+  }
+  EXPECT_TRUE((*tight->scheduler())->stats().preemptions > 0 ||
+              std::string_view(model) == "mistral_swa");
+  EXPECT_GT(fault.losses, 1u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, DraftedSchedules,
+                         testing::Values(DraftPair{"llama_tied_rope3", "llama_tied_rope3"},
+                                         DraftPair{"phi3_longrope", "phi3_longrope"},
+                                         DraftPair{"mistral_swa", "qwen3_qknorm"},
+                                         DraftPair{"qwen3_moe", "mistral_swa"}),
+                         [](const auto& one) {
+                           return fmt::format("{}_by_{}", one.param.model, one.param.draft);
+                         });
+
+/// A model is right about itself wherever its cache holds what the sequence says.
+struct DraftingForItself : testing::TestWithParam<std::string> {};
+
+TEST_P(DraftingForItself, IsAlwaysRight) {
+  Fault fault;
+  const auto engine = open_small(GetParam(), fault, "draft:5", 0, GetParam());
+  ASSERT_TRUE(engine != nullptr);
+  Scheduler* scheduler = *engine->scheduler();
+  uint32_t finished = 0;
+  for (uint32_t i = 0; i < 5; ++i) {  // two wait for the slots of others
+    Request request;
+    for (uint32_t k = 0; k < 20 + 9 * i; ++k) request.prompt.push_back((k * k + i) % 50);
+    request.params.sampling.temperature = 0;
+    request.params.max_tokens = 30;
+    request.done = [&](Result<Generation> done) { finished += done ? 1 : 0; };
+    ASSERT_TRUE(scheduler->add(std::move(request)));
+    ASSERT_TRUE(scheduler->step());
+  }
+  ASSERT_TRUE(scheduler->run());
+  EXPECT_EQ(finished, 5u);
+  const SchedulerStats stats = scheduler->stats();
+  EXPECT_EQ(stats.accepted_tokens, stats.drafted_tokens);
+  EXPECT_GT(stats.accepted_tokens, 80u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, DraftingForItself,
+                         testing::Values("gemma3_hub", "llama_tied_rope3", "mistral_swa",
+                                         "phi3_longrope"),
+                         [](const auto& one) { return one.param; });
+
+TEST(DraftedSchedules, NeedADraftModelThatCanTakeGuessesBack) {
+  const auto why = [](const std::string& model, const std::string& draft) {
+    OpenOptions options;
+    options.backend = "cpu";
+    options.speculate = "draft";
+    auto files = read_model_files(model_folder(model)),
+         other = read_model_files(model_folder(draft));
+    files->draft = std::make_shared<ModelFiles>(*std::move(other));
+    const auto opened =
+        Engine::load(*std::move(files), make_cpu_backend(), options, steady_clock());
+    return opened ? "" : opened.error().message;
+  };
+  const std::string attending = model_folder("gemma3_hub"), recurrent = model_folder("lfm2");
+  EXPECT_EQ(
+      why("gemma3_hub", "lfm2"),
+      fmt::format("The draft model {}: It has recurrent states, which cannot take back a wrong "
+                  "guess; expected a draft model whose layers all attend.",
+                  recurrent));
+  EXPECT_EQ(
+      why("lfm2", "gemma3_hub"),
+      fmt::format("{} takes no drafts of another model: it has recurrent states, which cannot "
+                  "take back a wrong guess.",
+                  recurrent));
+  EXPECT_EQ(
+      why("gemma3_hub", "llama_tied_rope3"),
+      fmt::format("The draft model {} has 640 tokens and {} has 512; expected a model with the "
+                  "same vocabulary.",
+                  model_folder("llama_tied_rope3"), attending));
+}
 
 /// What requests of the built-in model give, which repeats itself when it is asked to.
 std::vector<Generation> answers_of(const std::string& backend, const std::string& speculate,

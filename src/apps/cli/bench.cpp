@@ -83,6 +83,7 @@ void add_bench(App& app, Action& action) {
   tokamak bench path/to/model -pg 512,128         a prompt and 128 tokens after it, as one test
   tokamak bench path/to/model -p 0 -d 512 --sequences 1,8,32,64   many conversations at once
   tokamak bench path/to/model -p 0 --sequences 32 --arriving 4000   beside a long prompt
+  tokamak bench path/to/model -p 0 --draft path/to/small --speculate draft:4   with guesses
   tokamak bench path/to/model -o md               a table to compare with llama-bench's
   tokamak bench path/to/model -o csv > bench.csv
   tokamak bench path/to/model -p 4096 --chunk 1024 --kv f32   other steps and another cache

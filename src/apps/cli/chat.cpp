@@ -348,6 +348,7 @@ void add_chat(App& app, Action& action) {
   tokamak chat
   tokamak chat path/to/model --system "Answer briefly." --temp 0.7
   tokamak chat path/to/model --chat-template chatml      a model that comes without a template
+  tokamak chat path/to/model --draft path/to/small        a small model guesses ahead
   tokamak chat --memory default                          with what `tokamak memory` keeps
   echo "Tell me a story about a fox." | tokamak chat)");
   auto flags = std::make_shared<ChatFlags>();

@@ -63,7 +63,7 @@ class ModelFlags {
   void add(App& command, Model model);
   /// --lora, for commands that generate: `several`, whose requests choose one.
   void add_adapters(App& command, bool several);
-  /// --speculate, for the same.
+  /// --speculate and --draft, for the same.
   void add_speculation(App& command);
   /// With a progress line on a terminal. Fetches the model first when it is not there and --pull or
   /// the person at the terminal says so. Errors: flags that make no sense together, no such model.

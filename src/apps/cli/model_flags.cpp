@@ -123,15 +123,23 @@ void ModelFlags::add_adapters(App& command, bool several) {
 void ModelFlags::add_speculation(App& command) {
   command
       .add_option("--speculate", options_.speculate,
-                  "guess several tokens from what the text has said before and verify them in one "
-                  "step; the tokens are those without. auto: where that is faster; lookup, "
-                  "lookup:N: always, at most N tokens; off")
+                  "guess several tokens and verify them in one step; the tokens are those without. "
+                  "auto: where that is faster, by the draft model or from what the text has said "
+                  "before; lookup, lookup:N: always from that, at most N tokens; draft, draft:N: "
+                  "always by the draft model; default: auto with --draft, else off")
       ->type_name("HOW")
-      ->capture_default_str()
       ->check([](const std::string& text) {
-        return speculation_from_text(text) ? ""
-                                           : not_expected(text, "off, auto or lookup[:1 to 63]");
+        const bool is_known =
+            !text.empty() && speculation_from_text(text, text.starts_with("draft"));
+        return is_known ? "" : not_expected(text, "off, auto, lookup[:1 to 63] or draft[:1 to 63]");
       })
+      ->group(kModelOptions);
+  command
+      .add_option("--draft,--model-draft", options_.draft,
+                  "a smaller model with the same tokenizer that guesses what follows, named as "
+                  "MODEL is")
+      ->type_name("MODEL")
+      ->check(not_empty("a MODEL"))
       ->group(kModelOptions);
 }
 
@@ -258,6 +266,7 @@ Result<OpenOptions> ModelFlags::options_of(const std::string& model) const {
   TOK_TRY(OpenOptions options, options_of_any_model());
   options.model = model;
   TOK_TRY(find_or_fetch(options.model, pull_ || !repo_.empty()));
+  if (!options.draft.empty()) TOK_TRY(find_or_fetch(options.draft, pull_));
   return options;
 }
 

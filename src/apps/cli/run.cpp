@@ -198,6 +198,7 @@ void add_run(App& app, Action& action) {
   tokamak run path/to/model -p "A list:" --stop "The end" --stop "THE END"
   tokamak run path/to/model -p "The sea" --quantize q4    weights in 4 bits
   tokamak run path/to/model -p "The sea" --lora path/to/adapter    with a LoRA adapter
+  tokamak run path/to/model -p "The sea" --draft path/to/small    a small model guesses ahead
   tokamak run path/to/model -p "Yes or no? " --grammar 'root ::= "yes" | "no"'
   tokamak run path/to/model --chat -p "Who wrote Emma?" --json-schema answer.json
   tokamak run path/to/model -p "The year of the fire: " --regex '1[0-9]{3}'

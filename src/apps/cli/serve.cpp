@@ -236,6 +236,7 @@ void add_serve(App& app, Action& action) {
   tokamak serve org/chat org/embedder --pin org/embedder --max-loaded 2
   tokamak serve --alias big=path/to/a --alias small=path/to/b --keep-alive 10m
   tokamak serve path/to/model --lora sql=path/to/one --lora poems=path/to/two
+  tokamak serve path/to/model --draft path/to/small    a small model guesses ahead
   tokamak serve path/to/model --host 0.0.0.0 --api-key-file keys.txt
   tokamak serve path/to/model --host 0.0.0.0 --api-key-file keys.txt --tls-cert cert.pem --tls-key key.pem
 `tokamak ps` shows which models are in memory.)");

@@ -37,8 +37,12 @@ Result<std::vector<ServedModel>> named_models(const ModelFlags& flags,
       TOK_TRY(model.options.model, builtin_model_folder());
     }
     if (model.names.empty()) model.names.push_back(model_id(model.typed, model.options.model));
-    // Adapters are the first model's, and further names of it.
-    if (&model != &models.front()) model.options.adapters.clear();
+    // Adapters are the first model's, and further names of it; so is the draft model.
+    if (&model != &models.front()) {
+      model.options.adapters.clear();
+      if (model.options.speculate.starts_with("draft")) model.options.speculate.clear();
+      model.options.draft.clear();
+    }
     for (const AdapterOption& adapter : model.options.adapters) {
       model.names.push_back(adapter.name);
     }
