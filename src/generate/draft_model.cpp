@@ -59,7 +59,7 @@ bool DraftModel::has_room(const Text& text, uint32_t tokens) {
   if (std::ranges::any_of(fed, [this](uint32_t id) { return id >= vocab_; })) return false;
   const uint64_t positions = text.ids.size() + tokens;
   // The keys of a draft that makes a text long would be turned by two parts of the table.
-  const bool crosses = !is_long(text.ids.size()) && is_long(positions);
+  const bool crosses = !is_long(text.ids.size()) && is_long(size_t(positions));
   return !crosses && positions <= context_ && tokens <= window_spare_ &&
          reserve(cache, uint32_t(positions));
 }

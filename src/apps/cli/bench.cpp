@@ -99,8 +99,8 @@ repetitions. "of bandwidth" compares the bytes a token must move with what kerne
 read reach on the same device. With --sampled, a second test draws from the list of the best tokens
 that the device makes, running ahead with what it guesses, and a third one from all logits.
 Of models that hear, speak, embed or rank other things are measured: noise, ids and pixels of fixed
-seeds, and as much as is asked for, whatever the model makes of it. "x real time" is seconds of sound
-in a second; "first" is how long somebody waits for it.)");
+seeds, and as much as is asked for, whatever the model makes of it. "x real time" is seconds of
+sound in a second; "first" is how long somebody waits for it.)");
   auto flags = std::make_shared<BenchFlags>();
   flags->model.add(*command, ModelFlags::Model::kOptional);
   flags->model.add_speculation(*command);

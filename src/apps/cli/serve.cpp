@@ -238,7 +238,7 @@ void add_serve(App& app, Action& action) {
   tokamak serve path/to/model --lora sql=path/to/one --lora poems=path/to/two
   tokamak serve path/to/model --draft path/to/small    a small model guesses ahead
   tokamak serve path/to/model --host 0.0.0.0 --api-key-file keys.txt
-  tokamak serve path/to/model --host 0.0.0.0 --api-key-file keys.txt --tls-cert cert.pem --tls-key key.pem
+  tokamak serve --host 0.0.0.0 --api-key-file keys.txt --tls-cert cert.pem --tls-key key.pem
 `tokamak ps` shows which models are in memory.)");
   auto flags = std::make_shared<ServeFlags>();
   flags->model.add(*command, ModelFlags::Model::kSeveral);
