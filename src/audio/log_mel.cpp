@@ -22,6 +22,9 @@ double hertz_of(double mel) {
   return kLinearEnd * std::exp((mel - kLinearMels) * kLogStep);
 }
 
+/// Of kWindow; the transform is made of some of each length.
+constexpr size_t kFactors[] = {4, 4, 5, 5}, kMaxFactor = 5;
+
 /// The index of a sample beyond an end, mirrored at it.
 size_t mirrored(ptrdiff_t i, size_t count) {
   if (i < 0) return size_t(-i);
@@ -29,6 +32,10 @@ size_t mirrored(ptrdiff_t i, size_t count) {
 }
 
 }  // namespace
+
+LogMel::Complex LogMel::product(Complex a, Complex b) {
+  return {a.real * b.real - a.imaginary * b.imaginary, a.real * b.imaginary + a.imaginary * b.real};
+}
 
 LogMel::LogMel(uint32_t bins) {
   const double top = mel_of(kSampleRate / 2);
@@ -47,13 +54,9 @@ LogMel::LogMel(uint32_t bins) {
     bands_.push_back(std::move(band));
   }
   constexpr double kTurn = 2 * std::numbers::pi / kWindow;
-  for (uint32_t i = 0; i < kWindow; ++i) window_.push_back(0.5 - 0.5 * std::cos(kTurn * i));
-  for (uint32_t k = 0; k < kFrequencies; ++k) {
-    for (uint32_t i = 1; i <= kWindow / 2; ++i) {
-      const uint32_t angle = k * i % kWindow;
-      cosines_.push_back(std::cos(kTurn * angle));
-      sines_.push_back(std::sin(kTurn * angle));
-    }
+  for (uint32_t i = 0; i < kWindow; ++i) {
+    window_.push_back(0.5 - 0.5 * std::cos(kTurn * i));
+    turns_.push_back({std::cos(kTurn * i), -std::sin(kTurn * i)});
   }
 }
 
@@ -63,26 +66,43 @@ float LogMel::weight(uint32_t frequency, uint32_t bin) const {
   return frequency < band.first || i >= band.weights.size() ? 0 : float(band.weights[i]);
 }
 
-void LogMel::find_powers(std::span<const double> frame, std::span<double> powers) const {
-  // Samples at equal distances from the first, around the end, share their cosine, and their sine
-  // but for its sign: half of the products.
-  constexpr size_t kHalf = kWindow / 2;
-  double sums[kHalf], differences[kHalf];
-  for (size_t i = 1; i < kHalf; ++i) {
-    sums[i - 1] = frame[i] + frame[kWindow - i];
-    differences[i - 1] = frame[i] - frame[kWindow - i];
+void LogMel::transform(const Complex* in, Complex* out, size_t stage, size_t stride) const {
+  if (stage == std::size(kFactors)) {
+    out[0] = in[0];
+    return;
   }
-  sums[kHalf - 1] = frame[kHalf];
-  differences[kHalf - 1] = 0;
-  for (size_t k = 0; k < kFrequencies; ++k) {
-    const double* const cosines = cosines_.data() + k * kHalf;
-    const double* const sines = sines_.data() + k * kHalf;
-    double real = frame[0], imaginary = 0;
-    for (size_t i = 0; i < kHalf; ++i) {
-      real += sums[i] * cosines[i];
-      imaginary += differences[i] * sines[i];
+  const size_t factor = kFactors[stage], part = kWindow / stride / factor;
+  for (size_t r = 0; r < factor; ++r) {
+    transform(in + r * stride, out + r * part, stage + 1, stride * factor);
+  }
+  Complex turned[kMaxFactor];
+  for (size_t k = 0; k < part; ++k) {
+    for (size_t r = 0; r < factor; ++r) {
+      turned[r] = product(out[r * part + k], turns_[r * k * stride]);
     }
-    powers[k] = real * real + imaginary * imaginary;
+    for (size_t q = 0; q < factor; ++q) {
+      Complex sum = turned[0];
+      for (size_t r = 1; r < factor; ++r) {
+        const Complex one = product(turned[r], turns_[q * r * (kWindow / factor) % kWindow]);
+        sum = {sum.real + one.real, sum.imaginary + one.imaginary};
+      }
+      out[q * part + k] = sum;
+    }
+  }
+}
+
+void LogMel::find_powers(std::span<const Complex> frames, std::span<double> first,
+                         std::span<double> second) const {
+  Complex sums[kWindow];
+  transform(frames.data(), sums, 0, 1);
+  // The transform of real numbers at -k is the conjugate of that at k: both frames come apart.
+  for (size_t k = 0; k < kFrequencies; ++k) {
+    const Complex a = sums[k], b = sums[(kWindow - k) % kWindow];
+    const auto power = [](double real, double imaginary) {
+      return (real * real + imaginary * imaginary) / 4;
+    };
+    first[k] = power(a.real + b.real, a.imaginary - b.imaginary);
+    second[k] = power(a.imaginary + b.imaginary, b.real - a.real);
   }
 }
 
@@ -91,18 +111,22 @@ std::vector<float> LogMel::of(std::span<const float> samples) const {
   constexpr double kSmallest = 1e-10;
   const size_t frames = samples.size() / kHop, bins = bands_.size();
   std::vector<double> logs(frames * bins);
-  double frame[kWindow], powers[kFrequencies];
+  Complex both[kWindow];
+  double powers[2][kFrequencies];
+  const auto sample = [&](size_t t, size_t i) {
+    const ptrdiff_t at = ptrdiff_t(t * kHop + i) - ptrdiff_t{kWindow / 2};
+    return t < frames ? samples[mirrored(at, samples.size())] * window_[i] : 0;
+  };
   for (size_t t = 0; t < frames; ++t) {
-    for (size_t i = 0; i < kWindow; ++i) {
-      const ptrdiff_t at = ptrdiff_t(t * kHop + i) - ptrdiff_t{kWindow / 2};
-      frame[i] = samples[mirrored(at, samples.size())] * window_[i];
+    if (t % 2 == 0) {
+      for (size_t i = 0; i < kWindow; ++i) both[i] = {sample(t, i), sample(t + 1, i)};
+      find_powers(both, powers[0], powers[1]);
     }
-    find_powers(frame, powers);
     for (size_t bin = 0; bin < bins; ++bin) {
       const Band& band = bands_[bin];
       double sum = 0;
       for (size_t i = 0; i < band.weights.size(); ++i) {
-        sum += band.weights[i] * powers[band.first + i];
+        sum += band.weights[i] * powers[t % 2][band.first + i];
       }
       logs[t * bins + bin] = std::log10(std::max(sum, kSmallest));
     }

@@ -32,11 +32,20 @@ class LogMel {
     uint32_t first = 0;
     std::vector<double> weights;
   };
-  void find_powers(std::span<const double> frame, std::span<double> powers) const;
+  struct Complex {
+    double real = 0, imaginary = 0;
+  };
+  static Complex product(Complex a, Complex b);
+  /// The discrete Fourier transform of every `stride`-th number, by the factors from `stage` on
+  /// (Cooley and Tukey 1965).
+  void transform(const Complex* in, Complex* out, size_t stage, size_t stride) const;
+  /// The squares of the transforms of two frames, one in the real parts, one in the others.
+  void find_powers(std::span<const Complex> frames, std::span<double> first,
+                   std::span<double> second) const;
 
   std::vector<Band> bands_;
-  std::vector<double> window_;           // [kWindow]
-  std::vector<double> cosines_, sines_;  // [kFrequencies, kWindow / 2], of the samples 1 ..
+  std::vector<double> window_;  // [kWindow]
+  std::vector<Complex> turns_;  // [kWindow]: the roots of one
 };
 
 }  // namespace tokamak
