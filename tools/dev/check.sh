@@ -102,7 +102,7 @@ check_clients() { one clients clients; }
 # The modules are run where there is a Node to run them, and with the pages in a browser where there is one.
 wasm() {
   configure wasm
-  npm_packages || return 1 # Binaryen is among them
+  npm_packages && npm_packages tests/clients || return 1 # Binaryen is among them; the clients run in a tab as well
   compile wasm
   npm --prefix "$root/web" run build || return 1
   if command -v node >/dev/null; then

@@ -128,6 +128,38 @@ test("two tabs take turns, and no byte of what is forgotten stays in the browser
   expect([found.forgotten, found.after]).toEqual([6, [0, 0]]);
 });
 
+test("a memory that the browser has no room for is told so, and keeps what it has", async ({ context, server }) => {
+  const page = await blank(await context.newPage(), server.address);
+  const session = await context.newCDPSession(page);
+  const limit = (quotaSize?: number) =>
+    session.send("Storage.overrideQuotaForOrigin", { origin: server.address.slice(0, -1), ...(quotaSize && { quotaSize }) });
+  await page.exposeFunction("limit", limit);
+  const [header, first] = NOTES.split("\n");
+  const text = Array.from({ length: 20_000 }, (_, at) => `Sentence ${at}.`).join(" ");
+  const one = JSON.parse(first!) as { chunks: object[] };
+  const large = JSON.stringify({ ...one, id: 1000, source: "large", chunks: [{ ...one.chunks[0], id: 1000, text, stop: text.length }] });
+  const found = await page.evaluate(async ({ address, notes, large }) => {
+    const { limit } = globalThis as unknown as { limit(bytes?: number): Promise<void> };
+    const { open } = (await import(`${address}package/index.js`)) as typeof import("tokamak-web");
+    const engine = await open(`${address}models/storyteller/`, { backend: "cpu", pooling: "mean", memory: true, cache: "none" });
+    const memory = engine.memory("full");
+    await memory.import(new Blob([notes]));
+    const { usage = 0 } = await navigator.storage.estimate();
+    await limit(usage + 65_536);
+    const told = (error: { code: string; message: string; details: object }) => ({ code: error.code, message: error.message, details: error.details });
+    const error = await memory.import(new Blob([large])).then(() => null, told);
+    const before = (await memory.search("foxes", { by: "words" })).map(({ source }) => source);
+    await limit();
+    const later = await memory.import(new Blob([large]));
+    const { documents } = await memory.list();
+    await engine.close();
+    return { error, before, later, count: documents.length };
+  }, { address: server.address, notes: NOTES, large: `${header}\n${large}\n` });
+  expect(found.error).toMatchObject({ code: "quota", message: expect.stringContaining("The memory cannot grow"), details: { quota: expect.any(Number) } });
+  expect(found.before[0]).toBe("foxes.md");
+  expect([found.later, found.count]).toEqual([{ added: 1, known: 0 }, 6]);
+});
+
 test("errors say what to do, and another model makes the vectors again (asyncify)", async ({ context, server }) => {
   const page = await blank(await context.newPage(), server.address);
   const found = await page.evaluate(async ({ address, notes }) => {

@@ -83,3 +83,87 @@ test("what the fields do not take is said, and nothing is measured", async ({ op
   await page.getByRole("button", { name: "Measure" }).click();
   await expect(page.locator("#bench .error")).toContainText("2048");
 });
+
+/** What stands at jsDelivr in the test: as much of both engines as the page uses, with what it was asked noted. */
+const FAKES: [part: string, code: string][] = [
+  ["@huggingface/transformers@", `
+    export const env = {};
+    export class TextStreamer { constructor(tokenizer, options) { this.options = options; } }
+    export const pipeline = async (task, model, { progress_callback, ...options }) => {
+      if (model === "none") throw new Error("There is no model none.");
+      progress_callback({ status: "progress", file: "model.onnx", progress: 40 });
+      globalThis.noted = [{ task, model, ...options, ...env }];
+      const run = async (prompt, { streamer, ...how }) => {
+        noted.push({ prompt, ...how });
+        for (let at = 0; at < how.max_new_tokens; at += 1) {
+          await new Promise((go) => setTimeout(go, 5));
+          streamer.options.token_callback_function([1n]);
+        }
+      };
+      return Object.assign(run, { tokenizer: {}, dispose: async () => noted.push("disposed") });
+    };`],
+  ["@mlc-ai/web-llm@", `
+    export const CreateMLCEngine = async (model) => {
+      globalThis.noted = [model];
+      const create = async function* ({ messages, ...how }) {
+        noted.push({ ...messages[0], ...how });
+        for (const content of ["a", "b", ""]) {
+          await new Promise((go) => setTimeout(go, 5));
+          yield { choices: [{ delta: { content } }] };
+        }
+        yield { choices: [], usage: { completion_tokens: 4 } };
+      };
+      return { chat: { completions: { create: async (request) => create(request) } }, unload: async () => noted.push("unloaded") };
+    };`],
+];
+
+test("another engine is loaded when it is asked for, and runs the same text", async ({ open, server }, info) => {
+  const fetched: string[] = [];
+  const page = await open("bench", (own) =>
+    own.route(/^https:/, (route) => {
+      const url = route.request().url();
+      fetched.push(url);
+      const body = FAKES.find(([part]) => url.includes(part))?.[1] ?? "";
+      return route.fulfill({ contentType: "text/javascript", body, headers: { "Access-Control-Allow-Origin": "*" } });
+    }));
+  const noted = () => page.evaluate(() => (globalThis as unknown as { noted: unknown[] }).noted);
+  await page.goto(`${server.address}bench.html?cpu&model=${server.address}talking/`);
+  await expect(page.getByRole("button", { name: "Measure" })).toBeEnabled();
+  await page.getByLabel("Answers").fill("4");
+  await page.getByLabel("Repetitions").fill("1");
+  await page.getByText("Beside another engine").click();
+  expect(fetched).toEqual([]);
+
+  await page.getByLabel("Model", { exact: true }).last().fill("none");
+  await page.keyboard.press("Enter");
+  await expect(page.locator("#bench .error")).toContainText("There is no model none.");
+  await page.getByLabel("Model", { exact: true }).last().fill("some/model");
+  await page.keyboard.press("Enter");
+  const rows = page.locator("#compared tbody tr");
+  await expect(rows).toHaveCount(2);
+  await expect(rows.first()).toContainText("Tokamak");
+  await expect(rows.nth(1)).toContainText("transformers.jssome/model4");
+  await checkLooks(page, "bench-beside");
+  const asked = { max_new_tokens: 4, min_new_tokens: 4, do_sample: false };
+  const own = { task: "text-generation", model: "some/model", device: "webgpu", dtype: "q4", useWasmCache: false };
+  expect(await noted()).toMatchObject([own, asked, asked, "disposed"]);
+  const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Save the comparison" }).press("Enter")]);
+  await download.saveAs(info.outputPath("comparison.json"));
+  const { measured } = JSON.parse(readFileSync(info.outputPath("comparison.json"), "utf8")) as { measured: { tokens: number; tokensPerSecond: number }[] };
+  expect(measured.map(({ tokens }) => tokens)).toEqual([4, 4]);
+  expect(measured[1]!.tokensPerSecond).toBeGreaterThan(20);
+  expect(measured[1]!.tokensPerSecond).toBeLessThan(200); // a token takes 5 ms at least
+
+  await page.getByLabel("Engine", { exact: true }).selectOption("WebLLM");
+  await page.getByRole("button", { name: "Load and compare" }).press("Enter");
+  await expect(rows.nth(1)).toContainText("WebLLMQwen3-0.6B-q4f32_1-MLC4");
+  const how = { role: "user", max_tokens: 4, temperature: 0, ignore_eos: true, stream: true };
+  expect(await noted()).toMatchObject(["Qwen3-0.6B-q4f32_1-MLC", how, how, "unloaded"]);
+  expect(new Set(fetched.map((url) => new URL(url).host))).toEqual(new Set(["cdn.jsdelivr.net"]));
+});
+
+test("only the page bench may load another engine's code", async ({ request, server }) => {
+  const policyOf = async (name: string) => /Content-Security-Policy" content="([^"]*)"/.exec(await (await request.get(`${server.address}${name}.html`)).text())![1]!;
+  expect(await policyOf("bench")).toContain("script-src 'self' 'wasm-unsafe-eval' https://cdn.jsdelivr.net;");
+  for (const name of ["index", "memory", "validate", "docs"]) expect(await policyOf(name)).toContain("script-src 'self' 'wasm-unsafe-eval';");
+});

@@ -129,9 +129,17 @@ test("vectors are the recorded ones, and documents are ranked as natively", asyn
         await engine.close();
         return json;
       };
+      const rank = async (query: string, documents: string[]) => {
+        const engine = await open(`${address}data/rerank/cross_bert/`, { backend: "cpu", cache: "none" });
+        const all = await engine.rerank(query, documents);
+        const best = await engine.rerank(query, documents, { limit: 1 });
+        await engine.close();
+        return { all, best };
+      };
       return {
         vectors: await ask("embeddings/minilm", { pooling: "mean" }, "embeddings", { input: inputs }),
         ranks: await ask("rerank/cross_bert", {}, "rerank", { query: "what is a fox", documents }),
+        ranked: await rank("what is a fox", documents),
       };
     },
     { address: server.address, inputs: cases.map(({ ids }) => ids), documents },
@@ -146,6 +154,9 @@ test("vectors are the recorded ones, and documents are ranked as natively", asyn
   const ranks = found.ranks.results as { index: number; relevance_score: number }[];
   expect(ranks.map(({ index }) => index)).toEqual(RANKED.map(([index]) => index));
   for (const [at, [, score]] of RANKED.entries()) expect(ranks[at]!.relevance_score).toBeCloseTo(score, 5);
+  const { all, best } = found.ranked;
+  expect(all).toEqual(ranks.map(({ index, relevance_score: score }) => ({ index, score })));
+  expect(best).toEqual(all.slice(0, 1));
 });
 
 /** A file of the package's sources as a script that sets `own`. */

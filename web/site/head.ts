@@ -1,9 +1,12 @@
 // What every page has in its head, first: which characters, and what a page may load.
 import type { Plugin } from "vite";
 
-const POLICY = [
+/** Where the page bench has other engines from, when its visitor asks for one. */
+const ENGINES = "https://cdn.jsdelivr.net";
+
+const policy = (isBench: boolean) => [
   "default-src 'none'",
-  "script-src 'self' 'wasm-unsafe-eval'",
+  `script-src 'self' 'wasm-unsafe-eval'${isBench ? ` ${ENGINES}` : ""}`,
   "style-src 'self'",
   "img-src 'self' data: blob:",
   "connect-src 'self' https:", // models that a visitor names
@@ -13,18 +16,18 @@ const POLICY = [
   "form-action 'none'",
 ].join("; ");
 
-const HEAD = `
+const head = (isBench: boolean) => `
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
-    <meta http-equiv="Content-Security-Policy" content="${POLICY}" />
+    <meta http-equiv="Content-Security-Policy" content="${policy(isBench)}" />
     <link rel="stylesheet" href="./src/style.css" />
     <link rel="manifest" href="./manifest.webmanifest" />
     <link rel="icon" href="./icon.svg" />`;
 
 /** Puts it there before vite looks for what the page loads. */
-export function head(): Plugin {
+export function headOfPages(): Plugin {
   return {
     name: "head",
-    transformIndexHtml: { order: "pre", handler: (html) => html.replace("<head>", `<head>${HEAD}`) },
+    transformIndexHtml: { order: "pre", handler: (html, { path }) => html.replace("<head>", `<head>${head(path.endsWith("/bench.html"))}`) },
   };
 }

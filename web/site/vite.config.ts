@@ -6,7 +6,7 @@ import { join, relative } from "node:path";
 import { type Plugin, defineConfig } from "vite";
 import { docs } from "./docs.ts";
 import { goldens } from "./goldens.ts";
-import { head } from "./head.ts";
+import { headOfPages } from "./head.ts";
 import { profilePage } from "./profile_page.ts";
 
 const here = import.meta.dirname;
@@ -77,5 +77,5 @@ export default defineConfig({
       output: { assetFileNames: (asset) => (asset.names[0]?.endsWith(".wasm") ? "assets/[name][extname]" : "assets/[name]-[hash][extname]") },
     },
   },
-  plugins: [head(), docs(root), goldens(root), profilePage(root), copied(), offline()],
+  plugins: [headOfPages(), docs(root), goldens(root), profilePage(root), copied(), offline()],
 });

@@ -218,6 +218,27 @@ Result<Json> render(State& state, const Json& options) {
   return out;
 }
 
+/// {query, documents, instruction, truncate} -> {scores}, one of each document: more is better
+Result<Json> rerank(State& state, const Json& options) {
+  std::string query;
+  std::vector<std::string> documents;
+  RerankOptions how;
+  TOK_TRY(Fields(options)
+              .take("query", query)
+              .take("documents", documents)
+              .take("instruction", how.instruction)
+              .take("truncate", how.truncate)
+              .done());
+  TOK_TRY(Engine* const engine, open_engine(state));
+  how.cancelled = cancelled;
+  TOK_TRY(const std::vector<float> scores, engine->rerank(query, documents, how));
+  Json::Array numbers;
+  for (const float score : scores) numbers.emplace_back(double(score));
+  Json out;
+  out.set("scores", std::move(numbers));
+  return out;
+}
+
 /// {texts, prompt, dimensions, normalize, truncate} -> {vectors}
 Result<Json> embed(State& state, const Json& options) {
   std::vector<std::string> texts;

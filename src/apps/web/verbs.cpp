@@ -34,6 +34,7 @@ constexpr Verb kVerbs[] = {
     {"profile", profile},
     {"quote", web::quote},
     {"render", render},
+    {"rerank", web::rerank},
     {"self_test", self_test},
     {"speak", speak},
     {"step", step},

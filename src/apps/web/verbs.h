@@ -85,6 +85,7 @@ Result<Json> tokenize(State& state, const Json& options);
 Result<Json> detokenize(State& state, const Json& options);
 Result<Json> render(State& state, const Json& options);
 Result<Json> embed(State& state, const Json& options);
+Result<Json> rerank(State& state, const Json& options);
 
 // Sound: sound_verbs.cpp, or no_sound_verbs.cpp in the module for texts.
 Result<Json> transcribe(State& state, const Json& options);

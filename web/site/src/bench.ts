@@ -1,5 +1,6 @@
 // The page that measures how fast a model runs, and shows it only where the results are right.
 import { type BenchOptions, type Engine, open } from "tokamak-web";
+import { beside } from "./beside.ts";
 import { type BenchReport, TITLES, checkLines, facts, markdown, testCells } from "./bench_report.ts";
 import { byId, copyButton, download, h, table } from "./dom.ts";
 import { mountOpener } from "./opener.ts";
@@ -55,6 +56,11 @@ const form = h(
   bar,
   status,
 );
+
+const other = beside(() => {
+  const asked = chosen();
+  return asked && { tokens: Math.max(2, asked.generate?.[0] ?? 0), repetitions: asked.repetitions ?? 1 };
+});
 
 /** What the form asks for, or null where a field is wrong, which the browser then says. */
 function chosen(): BenchOptions | null {
@@ -138,6 +144,7 @@ function opened(found: Engine): void {
   stop.hidden = bar.hidden = true;
   check.input.checked = found.model.memory.weights < SMALL;
   run.disabled = found.model.embeds;
+  other.opened(found);
   if (found.model.embeds) status.textContent = "This model gives vectors; there is nothing to generate.";
 }
 
@@ -149,5 +156,5 @@ form.addEventListener("submit", (event) => {
 stop.addEventListener("click", () => abort?.abort());
 
 startPage("bench");
-byId("bench").append(form, results);
+byId("bench").append(form, results, other.element);
 void mountOpener(open, opened).start();

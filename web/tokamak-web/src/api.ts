@@ -161,6 +161,22 @@ export interface EmbedOptions {
   signal?: AbortSignal;
 }
 
+export interface RerankOptions {
+  /** What makes a document a good one, for models that are told; as they were trained unless given. */
+  instruction?: string;
+  /** Cut documents that do not fit; true unless given. */
+  truncate?: boolean;
+  /** How many are given at most. */
+  limit?: number;
+  signal?: AbortSignal;
+}
+
+/** A document by its place in the list. */
+export interface Ranked {
+  index: number;
+  score: number;
+}
+
 export type View = "summary" | "graph" | "fused" | "plan" | "weights" | "memory" | "support";
 
 export interface InspectOptions {
@@ -255,6 +271,8 @@ export interface Engine extends Look, Quoter {
   generate(prompt: string | number[], options?: GenerateOptions): Run;
   chat(messages: Message[], options?: GenerateOptions): Run;
   embed(texts: string | string[], options?: EmbedOptions): Promise<Float32Array[]>;
+  /** The documents by how well they answer the query, the best first: by a cross-encoder, or a model as Qwen3-Reranker. */
+  rerank(query: string, documents: string[], options?: RerankOptions): Promise<Ranked[]>;
   /**
    * The memory of that name, "memory" unless given, with this model's vectors: an embedding model, or one that was opened
    * with a `pooling`. Takes the option `memory` of `open`.

@@ -17,7 +17,9 @@ import type {
   Message,
   ModelFacts,
   QuoteOptions,
+  Ranked,
   Recalled,
+  RerankOptions,
   Sound,
   SpeakOptions,
   Speech,
@@ -93,6 +95,14 @@ export class WorkerEngine implements Engine {
     const survived = this.#attempt();
     const reply = await this.#verb<{ vectors: number[][] }>("embed", { ...values, texts: all }, signal).finally(survived);
     return reply.vectors.map((vector) => Float32Array.from(vector));
+  }
+
+  async rerank(query: string, documents: string[], options: RerankOptions = {}): Promise<Ranked[]> {
+    const { signal, limit = documents.length, ...values } = options;
+    const survived = this.#attempt();
+    const { scores } = await this.#verb<{ scores: number[] }>("rerank", { ...values, query, documents }, signal).finally(survived);
+    const ranked = scores.map((score, index) => ({ index, score }));
+    return ranked.sort((a, b) => b.score - a.score).slice(0, limit);
   }
 
   memory(name = "memory"): DocumentMemory {

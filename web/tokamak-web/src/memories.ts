@@ -32,6 +32,7 @@ export function storesOf(load: (places: Places) => Promise<Sqlite>): UseStores {
       pool ??= await loaded.pool(POOL);
       await pool.reserveMinimumCapacity(pool.getFileCount() + SPARE_FILES);
     } catch (error) {
+      if (isQuota(error)) throw await storageIsFull();
       throw new TokamakError("unsupported", `The browser has no files for memories, as in some private windows (${String(error)}).`);
     }
     sql.attach(loaded, pool.vfsName);
@@ -44,15 +45,30 @@ export function storesOf(load: (places: Places) => Promise<Sqlite>): UseStores {
     };
     try {
       await open(sql, places);
+      (await sqlite)?.takeFailure(); // of an earlier call
       const result = await use();
       end();
       return result;
     } catch (error) {
       // After a trap the store is still open: files and lock go with the Worker.
-      if (!(error instanceof TokamakError && error.code === "crashed")) end();
-      throw error;
+      const isTrap = error instanceof TokamakError && error.code === "crashed";
+      if (!isTrap) end();
+      throw !isTrap && isQuota((await sqlite)?.takeFailure()) ? await storageIsFull() : error;
     }
   };
+}
+
+/** Some browsers throw; Chromium writes as much as there is room for, which the pool calls a failure of write(). */
+function isQuota(error: unknown): boolean {
+  return error instanceof Error && (error.name === "QuotaExceededError" || error.message.includes("write()"));
+}
+
+/** In place of what SQLite says then, which is that a file could not be written. */
+async function storageIsFull(): Promise<TokamakError> {
+  const { quota = 0, usage = 0 } = await navigator.storage.estimate();
+  const message = `The memory cannot grow: the browser stores no more (${usage} bytes are in use; it allows ${quota}, but the ` +
+    "disk may be full). Forget some of its documents, or remove models.";
+  return new TokamakError("quota", message, { free: Math.max(0, quota - usage), quota, usage });
 }
 
 export class Memories {

@@ -10,12 +10,15 @@ interface Api {
 }
 
 const quiet = { warn: () => {}, log: () => {}, debug: () => {} };
+let failure: unknown;
+/** The pool tells here what its files have thrown. */
+const error = (...told: unknown[]) => (failure = told.at(-1));
 // Files by way of another Worker need headers that a plain host does not send; the pool needs none.
 const disable = { vfs: { kvvfs: true, opfs: true, "opfs-vfs": true, "opfs-wl": true } };
 
 /** `wasm`: where sqlite3.wasm is. */
 export async function load(wasm: string): Promise<Sqlite> {
-  Object.assign(globalThis, { sqlite3ApiConfig: { ...quiet, disable } });
+  Object.assign(globalThis, { sqlite3ApiConfig: { ...quiet, error, disable } });
   const start = init as unknown as (options: object) => Promise<Api>;
   const { capi, wasm: own, installOpfsSAHPoolVfs } = await start({ locateFile: () => wasm, printErr: () => {} });
   return {
@@ -25,5 +28,10 @@ export async function load(wasm: string): Promise<Sqlite> {
     dealloc: (address) => own.dealloc(address),
     config: (database, option, value) => capi.sqlite3_db_config(database, option, value, 0),
     pool: (options) => installOpfsSAHPoolVfs(options),
+    takeFailure: () => {
+      const taken = failure;
+      failure = undefined;
+      return taken;
+    },
   };
 }

@@ -41,6 +41,8 @@ export interface Sqlite {
   dealloc(address: number): void;
   config(database: number, option: number, value: number): number;
   pool(options: object): Promise<Pool>;
+  /** Why the browser's files last failed, once: SQLite itself knows only that they did. */
+  takeFailure(): unknown;
 }
 
 const READ_WRITE_CREATE = 2 | 4;

@@ -1,0 +1,21 @@
+// The browser's modules ask for no drafts: `open` has no option for them, so that no plan has a
+// phase that verifies one, and none is ever under way.
+#include "generate/scheduler_state.h"
+
+namespace tokamak {
+
+bool Scheduler::waits_to_verify(const UnderWay&) {
+  return false;
+}
+
+Result<bool> Scheduler::submit_verify(std::span<Sequence* const>) {
+  return false;
+}
+
+void Scheduler::take_draft(const UnderWay&, size_t) {}
+
+Result<void> DraftModel::restore(const Error&) {
+  return {};
+}
+
+}  // namespace tokamak

@@ -1,0 +1,150 @@
+// The page bench's panel that runs the same text with another engine, which it loads when the visitor asks for that.
+import type { Engine } from "tokamak-web";
+import { copyButton, download, h, table } from "./dom.ts";
+import { figure, seconds } from "./numbers.ts";
+import { OTHERS, type Other, type Runner, Stopwatch, type Timing } from "./others.ts";
+import { showError } from "./shell.ts";
+
+const PROMPT = "Write a long story about a small robot that learns to paint.";
+const TITLES = ["Engine", "Model", "Tokens", "First token", "Tokens/s"];
+
+/** What was measured of an engine: the median of its repetitions by tokens per second. */
+export interface Measured extends Timing {
+  engine: string;
+  model: string;
+  tokensPerSecond: number;
+}
+
+interface Asked {
+  tokens: number;
+  repetitions: number;
+}
+
+export interface Beside {
+  readonly element: HTMLElement;
+  /** The model to compare with. */
+  opened(engine: Engine): void;
+}
+
+/** The model that is open, through the same calls as anybody's page. */
+function ours(engine: Engine): Runner {
+  return {
+    run: async (prompt, maxTokens) => {
+      const watch = new Stopwatch();
+      const options = { maxTokens, temperature: 0 };
+      const { hasTemplate } = engine.model;
+      const run = hasTemplate ? engine.chat([{ role: "user", content: prompt }], options) : engine.generate(prompt, options);
+      for await (const { ids } of run) watch.add(ids.length);
+      return watch.timing();
+    },
+    close: async () => {},
+  };
+}
+
+const speedOf = ({ tokens, decodeSeconds }: Timing) => (decodeSeconds > 0 ? (tokens - 1) / decodeSeconds : 0);
+
+/** Once to warm up, and then as often as asked for. */
+async function measured(runner: Runner, { tokens, repetitions }: Asked, tell: (text: string) => void): Promise<Timing> {
+  const found: Timing[] = [];
+  for (let at = 0; at <= repetitions; at += 1) {
+    tell(at === 0 ? "warming up" : `${at} of ${repetitions}`);
+    const timing = await runner.run(PROMPT, tokens);
+    if (at > 0) found.push(timing);
+  }
+  found.sort((a, b) => speedOf(a) - speedOf(b));
+  return found[Math.floor(found.length / 2)]!;
+}
+
+const cells = ({ engine, model, tokens, firstSeconds, tokensPerSecond }: Measured) =>
+  [engine, model, String(tokens), seconds(firstSeconds), figure(tokensPerSecond)];
+
+const markdown = (rows: Measured[]) =>
+  [TITLES, TITLES.map((_, at) => (at < 2 ? "---" : "---:")), ...rows.map(cells)].map((row) => `| ${row.join(" | ")} |\n`).join("");
+
+/** `asked` gives what the page's fields say, or null where one of them is wrong. */
+export function beside(asked: () => Asked | null): Beside {
+  let engine: Engine | null = null;
+  const which = h("select", { id: "other" }, ...Object.entries(OTHERS).map(([id, { title }]) => h("option", { value: id }, title)));
+  const model = h("input", { id: "other-model", autocomplete: "off", spellcheck: "false", "aria-describedby": "other-about" });
+  const about = h("p", { class: "hint", id: "other-about" });
+  const button = h("button", { type: "submit", disabled: true }, "Load and compare");
+  const status = h("p", { class: "status", role: "status" });
+  const results = h("div", { id: "compared" });
+  const form = h(
+    "form",
+    {},
+    h("p", { class: "hint" }, "The same greedy answer by the model above and by one of another engine, one after the other, with the times that a page sees. " +
+      "The other engine comes from cdn.jsdelivr.net and its model from Hugging Face, once you ask for it and not before. " +
+      "Like the site's own, its code can read what this site keeps in your browser."),
+    h("div", { class: "settings" },
+      h("div", { class: "setting" }, h("label", { for: "other" }, "Engine"), which),
+      h("div", { class: "setting" }, h("label", { for: "other-model" }, "Model"), model, about)),
+    h("div", { class: "row" }, button),
+    status,
+  );
+  const chosen = (): Other => OTHERS[which.value]!;
+  const hasF16 = () => engine?.adapter.features.includes("shader-f16") ?? false;
+  const show = () => {
+    model.value = chosen().model(hasF16());
+    about.textContent = chosen().about;
+  };
+  which.addEventListener("input", show);
+  show();
+
+  async function compare(own: Engine, how: Asked): Promise<Measured[]> {
+    const one = async (title: string, name: string, runner: Runner): Promise<Measured> => {
+      const timing = await measured(runner, how, (text) => (status.textContent = `${title}: ${text} …`));
+      return { engine: title, model: name, ...timing, tokensPerSecond: speedOf(timing) };
+    };
+    const other = chosen();
+    const name = model.value.trim();
+    const first = await one("Tokamak", `${own.model.name}, ${own.model.quantization}`, ours(own));
+    status.textContent = `${other.title} is loaded …`;
+    const runner = await other.open(name, hasF16(), (text) => (status.textContent = `${other.title}: ${text}`));
+    try {
+      return [first, await one(other.title, name, runner)];
+    } finally {
+      await runner.close();
+    }
+  }
+
+  function draw(rows: Measured[], on: Engine): void {
+    const json = h("button", { type: "button", class: "quiet" }, "Save the comparison");
+    const facts = { prompt: PROMPT, device: on.adapter.name, browser: navigator.userAgent, measured: rows };
+    json.addEventListener("click", () => download("tokamak-comparison.json", JSON.stringify(facts, null, 1)));
+    results.replaceChildren(
+      h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "Table of engines" }, table(TITLES, rows.map(cells))),
+      h("div", { class: "row" }, copyButton(() => markdown(rows), "Copy the comparison"), json),
+    );
+  }
+
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const how = asked();
+    const own = engine;
+    if (!own || !how) return;
+    form.querySelector(".error")?.remove();
+    results.replaceChildren();
+    button.disabled = true;
+    try {
+      const rows = await compare(own, how);
+      status.textContent = "";
+      draw(rows, own);
+    } catch (error) {
+      status.textContent = "";
+      showError(form, error);
+    } finally {
+      button.disabled = engine === null;
+    }
+  });
+  return {
+    element: h("details", { class: "panel" }, h("summary", {}, "Beside another engine"), form, results),
+    opened: (found) => {
+      const gives = !found.model.embeds && !found.model.hears;
+      engine = gives ? found : null;
+      button.disabled = !gives;
+      results.replaceChildren();
+      show();
+    },
+  };
+}
