@@ -8,9 +8,14 @@
 
 namespace tokamak {
 
-std::string environment_variable(const char* name) {
+std::optional<std::string> given_variable(const char* name) {
   const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
+  if (value == nullptr) return std::nullopt;
+  return value;
+}
+
+std::string environment_variable(const char* name) {
+  return given_variable(name).value_or("");
 }
 
 std::string executable_folder() {

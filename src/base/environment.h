@@ -1,5 +1,6 @@
 // Where this program runs: the only place that reads environment variables. Native builds only.
 #pragma once
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -7,6 +8,9 @@ namespace tokamak {
 
 /// The value of an environment variable; "" when it is not set.
 std::string environment_variable(const char* name);
+
+/// The same where "" and not being set mean different things.
+std::optional<std::string> given_variable(const char* name);
 
 /// The folder of the running executable, or "" when the system does not tell.
 std::string executable_folder();

@@ -211,11 +211,10 @@ Result<std::unique_ptr<Backend>> open_cuda(const OpenOptions& options) {
 
 /// Null where the machine has no device for CUDA. What keeps one from being used is a notice.
 Result<std::unique_ptr<Backend>> open_cuda_where_it_is(const OpenOptions& options) {
-  const auto devices = list_cuda_devices();
-  if (!devices || devices->empty()) return nullptr;
   auto backend = open_cuda(options);
   if (backend || backend.error().code == ErrorCode::kUsage) return backend;
-  if (options.notice) options.notice(backend.error().message);
+  const auto devices = list_cuda_devices();
+  if (devices && !devices->empty() && options.notice) options.notice(backend.error().message);
   return nullptr;
 }
 

@@ -1,6 +1,7 @@
 #include "report/doctor.h"
 
 #include <algorithm>
+#include <cctype>
 
 #include "base/table.h"
 
@@ -93,8 +94,9 @@ void advise_drivers(const DoctorReport& report, std::vector<std::string>& out) {
 
 /// What the failing kernels have in common says how to do without them.
 void advise_failures(const DeviceReport& report, std::vector<std::string>& out) {
-  const std::string who =
-      fmt::format("Device {} ({})", report.index.value_or(0), report.device.name);
+  std::string who = report.index ? device_number(report) : "the CPU";
+  who.front() = char(std::toupper(who.front()));
+  who += fmt::format(" ({})", report.device.name);
   if (!report.error.empty()) {
     out.push_back(fmt::format("{} cannot be used: {} Update its driver.", who, report.error));
     return;
@@ -120,6 +122,33 @@ void advise_features(const DeviceReport& report, std::vector<std::string>& out) 
   out.push_back(fmt::format(
       "Device {} ({}) offers no f16: models run, in f32 arithmetic. A newer driver may offer it.",
       *report.index, report.device.name));
+}
+
+/// What of a machine's GPUs CUDA numbers, and how.
+void advise_cuda_numbers(const DoctorReport& report, std::vector<std::string>& out) {
+  size_t count = 0;
+  for (const DeviceReport& one : report.devices) {
+    if (!one.place) continue;
+    ++count;
+    if (!one.place->is_slice) continue;
+    out.push_back(fmt::format(
+        "CUDA device {} is a slice of a divided GPU (MIG), and its multiprocessors and memory are "
+        "those of the slice. A program sees one slice; CUDA_VISIBLE_DEVICES=MIG-... chooses "
+        "another of those that nvidia-smi -L shows.",
+        *one.index));
+  }
+  if (count > 0 && report.cuda_visible) {
+    out.push_back(fmt::format(
+        "CUDA_VISIBLE_DEVICES is \"{}\": CUDA numbers what it names, from 0 on in its order{}. "
+        "WebGPU does not read it.",
+        *report.cuda_visible,
+        report.nvidia_gpus > 0 ? fmt::format(" ({} in the machine)", report.nvidia_gpus) : ""));
+  }
+  if (count > 1 && !report.cuda_visible && report.cuda_order != "PCI_BUS_ID") {
+    out.push_back(
+        "CUDA numbers its devices by speed and nvidia-smi by address, which the lines \"place\" "
+        "show; with CUDA_DEVICE_ORDER=PCI_BUS_ID both count alike.");
+  }
 }
 
 Json limits_json(const DeviceLimits& limits) {
@@ -151,15 +180,14 @@ Json self_test_json(const SelfTest& test) {
   return out.set("kernels", std::move(kernels));
 }
 
-std::string device_number(const DeviceReport& report) {
-  const bool is_cuda = report.device.backend == BackendKind::kCuda;
-  return fmt::format("{}device {}", is_cuda ? "CUDA " : "", *report.index);
-}
-
 std::string device_title(const DeviceReport& report) {
   if (!report.index) return "cpu: " + report.device.name;
   return fmt::format("{}: {}{}", device_number(report), report.device.name,
                      report.device.software ? " (software)" : "");
+}
+
+std::string place_text(const CudaPlace& place) {
+  return fmt::format("{}, {}, {} of memory", place.address, place.name, bytes_text(place.bytes));
 }
 
 std::string limits_text(const DeviceLimits& limits) {
@@ -178,6 +206,11 @@ std::string size_text(const DeviceSize& size) {
   text += fmt::format(" ({})", size.source);
   if (size.source != DeviceSize().source) return text;
   return text + "; if it has others, TOKAMAK_MULTIPROCESSORS=n says so";
+}
+
+/// The order in which backend "auto" takes devices: the highest.
+int rank(const DeviceReport& report) {
+  return report.is_cuda() ? 2 : is_gpu(report) ? 1 : 0;
 }
 
 std::string self_test_text(const DeviceReport& report) {
@@ -201,6 +234,7 @@ std::string device_text(const DeviceReport& report, bool kernels) {
                   : fmt::format(" of {} to {}", device.subgroup_min, device.subgroup_max);
     }
     facts.add("  tier", "", tier);
+    if (report.place) facts.add("  place", "", place_text(*report.place));
     facts.add("  size", "", size_text(device.size));
     facts.add("  limits", "", limits_text(device.limits));
   }
@@ -228,6 +262,10 @@ std::string device_text(const DeviceReport& report, bool kernels) {
 
 }  // namespace
 
+std::string device_number(const DeviceReport& report) {
+  return fmt::format("{}device {}", report.is_cuda() ? "CUDA " : "", *report.index);
+}
+
 bool DoctorReport::healthy() const {
   return std::all_of(devices.begin(), devices.end(),
                      [](const DeviceReport& one) { return one.works(); });
@@ -238,6 +276,7 @@ std::vector<std::string> advice(const DoctorReport& report) {
   for (const DeviceReport& one : report.devices) advise_failures(one, out);
   if (report.system.known) advise_drivers(report, out);
   for (const DeviceReport& one : report.devices) advise_features(one, out);
+  advise_cuda_numbers(report, out);
   return out;
 }
 
@@ -254,10 +293,10 @@ std::string doctor_text(const DoctorReport& report, bool kernels) {
   }
   for (const DeviceReport& one : report.devices) out += device_text(one, kernels) + "\n";
   for (const std::string& sentence : advice(report)) out += "* " + sentence + "\n";
+  if (report.is_part) return out;
   const DeviceReport* chosen = nullptr;
   for (const DeviceReport& one : report.devices) {
-    const bool is_better = chosen == nullptr || (is_gpu(one) && !is_gpu(*chosen));
-    if (one.works() && is_better) chosen = &one;
+    if (one.works() && (chosen == nullptr || rank(one) > rank(*chosen))) chosen = &one;
   }
   if (chosen == nullptr) return out;
   return out + fmt::format("Models run on {} unless --backend or --device says otherwise.\n",
@@ -282,6 +321,10 @@ Json doctor_json(const DoctorReport& report) {
       json.set("cache_bytes", device.size.cache_bytes).set("size_source", device.size.source);
       json.set("limits", limits_json(device.limits));
     }
+    if (one.place) {
+      json.set("uuid", one.place->name).set("address", one.place->address);
+      json.set("memory_bytes", one.place->bytes).set("is_slice", one.place->is_slice);
+    }
     json.set("works", one.works());
     json.set("error", one.error.empty() ? Json() : Json(one.error));
     devices.push_back(json.set("self_test", self_test_json(one.self_test)));
@@ -291,6 +334,7 @@ Json doctor_json(const DoctorReport& report) {
   out.set("healthy", report.healthy()).set("devices", std::move(devices));
   out.set("webgpu_problem", report.webgpu_problem.empty() ? Json() : Json(report.webgpu_problem));
   out.set("cuda_problem", report.cuda_problem.empty() ? Json() : Json(report.cuda_problem));
+  out.set("cuda_visible_devices", report.cuda_visible ? Json(*report.cuda_visible) : Json());
   return out.set("advice", std::move(sentences));
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/cuda/visible.h"
 #include "engine/engine.h"
 #include "tune/self_test.h"
 
@@ -15,10 +16,15 @@ struct DeviceReport {
   std::optional<uint32_t> index;  // as --device counts; none: the CPU
   DeviceInfo device;
   SelfTest self_test;
-  std::string error;  // why it cannot be used at all
+  std::string error;               // why it cannot be used at all
+  std::optional<CudaPlace> place;  // none: not a CUDA device
 
   bool works() const { return error.empty() && self_test.failed() == 0; }
+  bool is_cuda() const { return device.backend == BackendKind::kCuda; }
 };
+
+/// "device 0" of WebGPU, "CUDA device 0".
+std::string device_number(const DeviceReport& report);
 
 /// What the operating system shows of graphics devices and their drivers.
 struct GraphicsSystem {
@@ -32,10 +38,14 @@ struct GraphicsSystem {
 };
 
 struct DoctorReport {
-  std::vector<DeviceReport> devices;  // WebGPU's in their order, then CUDA's, then the CPU
-  std::string webgpu_problem;         // why there is no WebGPU device at all
-  std::string cuda_problem;           // why CUDA is not used; "": it is, or nobody looked
-  std::string cuda_compiler;          // which one is used
+  std::vector<DeviceReport> devices;        // WebGPU's in their order, then CUDA's, then the CPU
+  std::string webgpu_problem;               // why there is no WebGPU device at all
+  std::string cuda_problem;                 // why CUDA is not used; "": it is, or nobody looked
+  std::string cuda_compiler;                // which one is used
+  std::optional<std::string> cuda_visible;  // CUDA_VISIBLE_DEVICES, where it is set
+  std::string cuda_order;                   // CUDA_DEVICE_ORDER
+  uint32_t nvidia_gpus = 0;                 // that the kernel's driver shows
+  bool is_part = false;                     // of the devices: others were not looked at
   GraphicsSystem system;
 
   /// No device that is there fails.
@@ -49,9 +59,15 @@ std::vector<std::string> advice(const DoctorReport& report);
 std::string doctor_text(const DoctorReport& report, bool kernels);
 Json doctor_json(const DoctorReport& report);
 
-/// Looks at the system and runs the self-test on every device, or only on `only`. `progress` hears
-/// what is being done. Native programs only. Errors: there is no device `only`.
-Result<DoctorReport> examine(std::optional<uint32_t> only,
+/// Which devices are looked at.
+struct DoctorScope {
+  std::optional<uint32_t> device;      // of this number, of every backend; none: all
+  std::optional<BackendKind> backend;  // kWebGpu or kCuda; none: both
+};
+
+/// Looks at the system and runs the self-test on the devices. `progress` hears what is being done.
+/// Native programs only. Errors: there is no device of that number.
+Result<DoctorReport> examine(const DoctorScope& scope,
                              const std::function<void(const std::string& doing)>& progress = {});
 
 GraphicsSystem look_at_system();

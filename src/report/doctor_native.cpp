@@ -1,4 +1,4 @@
-// Looking at the machine: device nodes, drivers, and every WebGPU device in turn.
+// Looking at the machine: device nodes, drivers, and every device in turn.
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -6,7 +6,9 @@
 #include <filesystem>
 
 #include "backend/cuda/device.h"
+#include "backend/cuda/visible.h"
 #include "backend/webgpu/adapters.h"
+#include "base/environment.h"
 #include "formats/native_files.h"
 #include "report/doctor.h"
 
@@ -59,7 +61,9 @@ std::string nvidia_version() {
 using Progress = std::function<void(const std::string& doing)>;
 
 Result<DeviceReport> examine_device(uint32_t index, DeviceInfo found, const Progress& progress) {
-  DeviceReport report{.index = index, .device = std::move(found), .self_test = {}, .error = {}};
+  DeviceReport report;
+  report.index = index;
+  report.device = std::move(found);
   OpenOptions options;
   options.backend = backend_name(report.device.backend);
   options.device = index;
@@ -73,7 +77,7 @@ Result<DeviceReport> examine_device(uint32_t index, DeviceInfo found, const Prog
   SelfTestProgress tells;
   if (progress) {
     tells = [&](size_t kernel, size_t count) {
-      progress(fmt::format("device {}: kernel {} of {}", index, kernel, count));
+      progress(fmt::format("{}: kernel {} of {}", device_number(report), kernel, count));
     };
   }
   auto tested = self_test(**backend, steady_clock(), tells);
@@ -85,19 +89,62 @@ Result<DeviceReport> examine_device(uint32_t index, DeviceInfo found, const Prog
   return report;
 }
 
-Result<void> examine_cuda(DoctorReport& report, const Progress& progress) {
-  auto found = list_cuda_devices();
-  const auto compiler = cuda_compiler_text();
-  if (!found || !compiler) {
-    report.cuda_problem = found ? compiler.error().message : found.error().message;
-    return {};
+/// Those numbers from 0 to `count` that are asked for.
+std::vector<uint32_t> numbers(std::optional<uint32_t> only, uint32_t count) {
+  std::vector<uint32_t> all;
+  for (uint32_t i = 0; i < count; ++i) {
+    if (!only || *only == i) all.push_back(i);
   }
-  report.cuda_compiler = *compiler;
-  for (uint32_t i = 0; i < found->size(); ++i) {
+  return all;
+}
+
+/// How many there are, of which those are examined that are asked for.
+Result<uint32_t> examine_webgpu(std::optional<uint32_t> only, DoctorReport& report,
+                                const Progress& progress) {
+  auto found = list_webgpu_devices();
+  if (!found) {
+    report.webgpu_problem = found.error().message;
+    return 0;
+  }
+  for (const uint32_t i : numbers(only, uint32_t(found->size()))) {
     TOK_TRY(DeviceReport one, examine_device(i, std::move((*found)[i]), progress));
     report.devices.push_back(std::move(one));
   }
-  return {};
+  return uint32_t(found->size());
+}
+
+Result<uint32_t> examine_cuda(std::optional<uint32_t> only, DoctorReport& report,
+                              const Progress& progress) {
+  report.cuda_visible = cuda::visible_devices();
+  report.cuda_order = environment_variable("CUDA_DEVICE_ORDER");
+  report.nvidia_gpus = cuda::installed_gpus();
+  auto found = list_cuda_devices();
+  const auto compiler = cuda_compiler_text();
+  if (found && found->empty()) {
+    report.cuda_problem = cuda::no_device_text(report.cuda_visible, report.nvidia_gpus);
+  } else if (!found || !compiler) {
+    report.cuda_problem = found ? compiler.error().message : found.error().message;
+  }
+  if (!report.cuda_problem.empty()) return 0;
+  report.cuda_compiler = *compiler;
+  for (const uint32_t i : numbers(only, uint32_t(found->size()))) {
+    CudaDeviceEntry& entry = (*found)[i];
+    TOK_TRY(DeviceReport one, examine_device(i, std::move(entry.info), progress));
+    one.place = std::move(entry.place);
+    report.devices.push_back(std::move(one));
+  }
+  return uint32_t(found->size());
+}
+
+/// "There is no WebGPU device 9; the last one is 0."
+Failure no_such_device(std::string_view backend, uint32_t number, uint32_t count,
+                       const std::string& problem) {
+  if (count > 0) {
+    return fail(ErrorCode::kUsage, "There is no {} device {}; the last one is {}.", backend, number,
+                count - 1);
+  }
+  return fail(ErrorCode::kUsage, "--device is {}, but there is no {} device{}", number, backend,
+              problem.empty() ? "." : ". " + problem);
 }
 
 }  // namespace
@@ -123,25 +170,24 @@ GraphicsSystem look_at_system() {
   return system;
 }
 
-Result<DoctorReport> examine(std::optional<uint32_t> only, const Progress& progress) {
+Result<DoctorReport> examine(const DoctorScope& scope, const Progress& progress) {
   DoctorReport report;
-  report.system = look_at_system();
-  auto found = list_webgpu_devices();
-  if (!found) report.webgpu_problem = found.error().message;
-  const uint32_t count = found ? uint32_t(found->size()) : 0;
-  if (only && *only >= count) {
-    if (count == 0) {
-      return fail(ErrorCode::kUsage, "--device is {}, but there is no WebGPU device.", *only);
-    }
-    return fail(ErrorCode::kUsage, "There is no WebGPU device {}; the last one is {}.", *only,
-                count - 1);
+  // It tells why WebGPU has no device.
+  if (scope.backend != BackendKind::kCuda) report.system = look_at_system();
+  report.is_part = scope.device || scope.backend;
+  const std::optional<uint32_t> only = scope.device;
+  uint32_t webgpu = 0, cuda = 0;
+  if (scope.backend != BackendKind::kCuda) {
+    TOK_TRY(webgpu, examine_webgpu(only, report, progress));
   }
-  for (uint32_t i = 0; i < count; ++i) {
-    if (only && *only != i) continue;
-    TOK_TRY(DeviceReport one, examine_device(i, std::move((*found)[i]), progress));
-    report.devices.push_back(std::move(one));
+  if (scope.backend != BackendKind::kWebGpu) {
+    TOK_TRY(cuda, examine_cuda(only, report, progress));
   }
-  if (!only) TOK_TRY(examine_cuda(report, progress));
+  if (only && report.devices.empty()) {
+    const bool is_of_cuda = scope.backend ? *scope.backend == BackendKind::kCuda : cuda > webgpu;
+    if (is_of_cuda) return no_such_device("CUDA", *only, cuda, report.cuda_problem);
+    return no_such_device("WebGPU", *only, webgpu, report.webgpu_problem);
+  }
   DeviceReport cpu;
   cpu.device = make_cpu_backend()->device();
   report.devices.push_back(std::move(cpu));

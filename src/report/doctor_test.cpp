@@ -130,7 +130,44 @@ TEST(DoctorReport, SaysWhyCudaIsNotUsedOrWhatCompilesForIt) {
   cuda.device.backend = BackendKind::kCuda;
   report.devices.push_back(cuda);
   EXPECT_TRUE(has(doctor_text(report, false), "CUDA is compiled by NVRTC 13.0 (libnvrtc.so.13)\n"));
-  EXPECT_TRUE(has(doctor_text(report, false), "CUDA device "));
+  EXPECT_TRUE(has(doctor_text(report, false), "Models run on CUDA device 0 unless"));
+  report.is_part = true;
+  EXPECT_FALSE(has(doctor_text(report, false), "Models run on"));
+}
+
+DeviceReport cuda_device(uint32_t index, bool is_slice = false) {
+  DeviceReport report = gpu("H100");
+  report.index = index;
+  report.device.backend = BackendKind::kCuda;
+  report.place = {is_slice ? "MIG-1" : "GPU-1", "0000:1B:00.0", uint64_t{80} << 30, is_slice};
+  return report;
+}
+
+TEST(DoctorReport, TellsCudaDevicesApart) {
+  DoctorReport report{.devices = {cuda_device(0)}, .system = good_system()};
+  EXPECT_TRUE(has(doctor_text(report, false), "0000:1B:00.0, GPU-1, 80.00 GiB of memory"));
+  EXPECT_TRUE(advice(report).empty());
+  const std::string json = doctor_json(report).dump();
+  EXPECT_TRUE(has(json, "\"uuid\": \"GPU-1\""));
+  EXPECT_TRUE(has(json, "\"cuda_visible_devices\": null"));
+  report.devices.push_back(cuda_device(1));
+  EXPECT_TRUE(has(doctor_text(report, false), "CUDA numbers its devices by speed"));
+  report.cuda_order = "PCI_BUS_ID";
+  EXPECT_TRUE(advice(report).empty());
+  report.devices[1].self_test.kernels.push_back({"add.cuda", 1, "element 0 is 1", ""});
+  EXPECT_TRUE(has(doctor_text(report, false), "* CUDA device 1 (H100) computes wrongly in add"));
+}
+
+TEST(DoctorReport, ExplainsWhichGpusCudaNumbers) {
+  DoctorReport report{.devices = {cuda_device(0)}, .system = good_system()};
+  report.cuda_visible = "2";
+  report.nvidia_gpus = 4;
+  EXPECT_TRUE(has(doctor_text(report, false),
+                  "CUDA_VISIBLE_DEVICES is \"2\": CUDA numbers what it names, from 0 on in its "
+                  "order (4 in the machine). WebGPU does not read it."));
+  EXPECT_TRUE(has(doctor_json(report).dump(), "\"cuda_visible_devices\": \"2\""));
+  report.devices = {cuda_device(0, true)};
+  EXPECT_TRUE(has(doctor_text(report, false), "CUDA device 0 is a slice of a divided GPU (MIG)"));
 }
 
 }  // namespace

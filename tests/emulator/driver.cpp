@@ -1,9 +1,11 @@
-// The entry points of the CUDA driver that src/backend/cuda/api.h names, for one device without
+// The entry points of the CUDA driver that src/backend/cuda/api.h names, for devices without
 // hardware: everything is done at once, kernels by fibers (launches.cpp). Allocations end at a page
 // that nobody may touch. TOKAMAK_EMULATED_FAULT=launch:17:719 lets the 17th launch, and every call
 // after it, fail with error 719; TOKAMAK_EMULATED_ORDER=backward takes lanes the other way round;
 // TOKAMAK_EMULATED_REFUSED=2 refuses the next two images of modules;
-// TOKAMAK_EMULATED_ARCHITECTURE=130 says that the device is one of compute capability 13.0.
+// TOKAMAK_EMULATED_ARCHITECTURE=130 says that devices are of compute capability 13.0;
+// TOKAMAK_EMULATED_DEVICES=3 that there are three (one otherwise), TOKAMAK_EMULATED_NAME what they
+// are called, TOKAMAK_EMULATED_BUSY=1 that another program has them.
 #include <dlfcn.h>
 #include <sys/mman.h>
 
@@ -13,6 +15,9 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <sstream>
+#include <string>
+#include <vector>
 
 #include "backend/cuda/api.h"
 #include "state.h"
@@ -23,6 +28,7 @@ using namespace emulator;
 namespace {
 
 constexpr size_t kPage = 4096;
+constexpr size_t kTotalBytes = size_t{1} << 40;  // of a device's memory
 
 struct Mapping {
   void* start;
@@ -38,6 +44,25 @@ std::map<DevicePointer, Mapping> g_memory;
 
 size_t pages(size_t bytes) {
   return (bytes + kPage - 1) / kPage * kPage;
+}
+
+/// The numbers of the devices that CUDA_VISIBLE_DEVICES leaves: up to the first that is none.
+std::vector<Device> visible() {
+  const char* given = std::getenv("TOKAMAK_EMULATED_DEVICES");
+  const int count = given != nullptr ? std::atoi(given) : 1;
+  std::vector<Device> all;
+  const char* asked = std::getenv("CUDA_VISIBLE_DEVICES");
+  if (asked == nullptr) {
+    for (int i = 0; i < count; ++i) all.push_back(i);
+    return all;
+  }
+  std::stringstream list(asked);
+  for (std::string one; std::getline(list, one, ',');) {
+    const int number = std::atoi(one.c_str());
+    if (std::to_string(number) != one || number < 0 || number >= count) break;
+    all.push_back(number);
+  }
+  return all;
 }
 
 template <typename T>
@@ -65,16 +90,33 @@ Status cuGetErrorString(Status, const char** text) {
   return kOk;
 }
 Status cuDeviceGetCount(int* count) {
-  *count = 1;
+  *count = int(visible().size());
   return kOk;
 }
 Status cuDeviceGet(Device* device, int number) {
-  *device = number;
-  return number == 0 ? kOk : kInvalidValue;
+  const std::vector<Device> all = visible();
+  if (number < 0 || size_t(number) >= all.size()) return kInvalidValue;
+  *device = all[size_t(number)];
+  return kOk;
 }
 Status cuDeviceGetName(char* name, int size, Device) {
   const bool is_backward = order() == Order::kBackward;
-  std::snprintf(name, size_t(size), "emulated CUDA device%s", is_backward ? ", backward" : "");
+  const char* given = std::getenv("TOKAMAK_EMULATED_NAME");
+  std::snprintf(name, size_t(size), "%s%s", given != nullptr ? given : "emulated CUDA device",
+                is_backward ? ", backward" : "");
+  return kOk;
+}
+Status cuDeviceGetUuid(DeviceUuid* uuid, Device device) {
+  *uuid = {{0xe0, 0x01, 0x02, 0x03}};
+  uuid->bytes[15] = static_cast<unsigned char>(device);
+  return kOk;
+}
+Status cuDeviceGetPCIBusId(char* text, int size, Device device) {
+  std::snprintf(text, size_t(size), "0000:%02X:00.0", unsigned(device) + 1);
+  return kOk;
+}
+Status cuDeviceTotalMem(size_t* bytes, Device) {
+  *bytes = kTotalBytes;
   return kOk;
 }
 Status cuDeviceGetAttribute(int* value, Attribute attribute, Device) {
@@ -93,7 +135,7 @@ Status cuDeviceGetAttribute(int* value, Attribute attribute, Device) {
 Status cuDevicePrimaryCtxRetain(Context* context, Device) {
   read_fault();
   *context = reinterpret_cast<Context>(&fault());
-  return kOk;
+  return std::getenv("TOKAMAK_EMULATED_BUSY") != nullptr ? Status::kDeviceUnavailable : kOk;
 }
 Status cuDevicePrimaryCtxRelease(Device) {
   return kOk;
@@ -107,7 +149,7 @@ Status cuCtxSetCurrent(Context) {
 }
 
 Status cuMemGetInfo(size_t* free, size_t* total) {
-  *free = *total = size_t{1} << 40;
+  *free = *total = kTotalBytes;
   return now();
 }
 Status cuMemAlloc(DevicePointer* memory, size_t bytes) {

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
@@ -25,6 +26,7 @@ using namespace emulator;
 namespace {
 
 std::mutex g_mutex;  // one launch at a time
+std::atomic<uint64_t> g_loaded_modules = 0;
 
 struct LoadedModule {
   void* library;
@@ -144,11 +146,17 @@ Status cuModuleLoadData(Module* module, const void* image) {
     close(file);
     return kInvalidImage;
   }
+  const std::lock_guard lock(g_mutex);
   auto** machine = static_cast<emulator::Machine**>(dlsym(library, "machine"));
   *machine = &emulator::machine();
   const auto entry = reinterpret_cast<emulator::Lane>(dlsym(library, "entry"));
   *module = reinterpret_cast<Module>(new LoadedModule{library, entry, file});
+  ++g_loaded_modules;
   return kOk;
+}
+/// For tests: how many modules were loaded since the program began.
+uint64_t emulated_loaded_modules() {
+  return g_loaded_modules;
 }
 Status cuModuleUnload(Module module) {
   auto* own = reinterpret_cast<LoadedModule*>(module);

@@ -7,17 +7,21 @@ namespace {
 
 struct DoctorFlags {
   int device = -1;
+  std::string backend;
   bool kernels = false, json = false;
 };
 
 Result<void> run(const DoctorFlags& flags) {
-  std::optional<uint32_t> only;
-  if (flags.device >= 0) only = uint32_t(flags.device);
+  DoctorScope scope;
+  if (flags.device >= 0) scope.device = uint32_t(flags.device);
+  if (!flags.backend.empty()) {
+    scope.backend = flags.backend == "cuda" ? BackendKind::kCuda : BackendKind::kWebGpu;
+  }
   std::optional<Waiting> waiting("looking for devices");
   std::function<void(const std::string&)> progress;
   // Without a terminal nobody sees it, and all kernels are compiled at the same time.
   if (stderr_is_terminal()) progress = [&](const std::string& doing) { waiting->say(doing); };
-  const auto report = examine(only, progress);
+  const auto report = examine(scope, progress);
   waiting.reset();
   if (!report) return Failure(report.error());
   TOK_TRY(print(flags.json ? doctor_json(*report).dump(1) + "\n"
@@ -38,10 +42,16 @@ void add_doctor(App& app, Action& action) {
 the CPU reference. Exit status 0: all devices that are there work; 5: one does not.
 Examples:
   tokamak doctor
-  tokamak doctor --device 1 --kernels    every kernel of one device
+  tokamak doctor --backend cuda                     what CUDA has, and nothing else
+  tokamak doctor --backend cuda --device 1 --kernels    every kernel of one device
   tokamak doctor --json)");
   auto flags = std::make_shared<DoctorFlags>();
-  command->add_option("--device", flags->device, "only this WebGPU device")->check(Range(0, 65535));
+  command->add_option("--backend", flags->backend, "only devices of cuda or of webgpu")
+      ->check(OneOf({"cuda", "webgpu"}));
+  command
+      ->add_option("--device", flags->device,
+                   "only the device of this number, of each backend where --backend names none")
+      ->check(Range(0, 65535));
   command->add_flag("--kernels", flags->kernels, "a line for every kernel");
   command->add_flag("--json", flags->json, "one JSON object");
   command->callback([flags, &action] { action = [flags] { return run(*flags); }; });

@@ -13,6 +13,7 @@ namespace tokamak::cuda {
 enum class Status : int {
   kSuccess = 0,
   kOutOfMemory = 2,
+  kDeviceUnavailable = 46,
   kNoDevice = 100,
   kNotReady = 600,
 };
@@ -24,6 +25,11 @@ enum class Attribute : int {
   kCacheBytes = 38,  // of the second level
   kMajor = 75,       // of the compute capability
   kMinor = 76,
+};
+
+/// CUuuid.
+struct DeviceUuid {
+  unsigned char bytes[16] = {};
 };
 
 inline constexpr unsigned kStreamNonBlocking = 1;   // CU_STREAM_NON_BLOCKING
@@ -72,6 +78,9 @@ struct DriverApi {
   Status (*device_get)(Device* device, int number);
   Status (*device_name)(char* name, int size, Device device);
   Status (*device_attribute)(int* value, Attribute attribute, Device device);
+  Status (*device_uuid)(DeviceUuid* uuid, Device device);
+  Status (*device_address)(char* text, int size, Device device);
+  Status (*device_bytes)(size_t* bytes, Device device);
   Status (*context_retain)(Context* context, Device device);
   Status (*context_release)(Device device);
   Status (*context_reset)(Device device);

@@ -42,6 +42,7 @@ TEST(CudaApi, NumbersAreThoseOfCudasHeader) {
   const std::map<std::string, long> ours = {
       {"CUDA_SUCCESS", long(Status::kSuccess)},
       {"CUDA_ERROR_OUT_OF_MEMORY", long(Status::kOutOfMemory)},
+      {"CUDA_ERROR_DEVICE_UNAVAILABLE", long(Status::kDeviceUnavailable)},
       {"CUDA_ERROR_NO_DEVICE", long(Status::kNoDevice)},
       {"CUDA_ERROR_NOT_READY", long(Status::kNotReady)},
       {"CU_DEVICE_ATTRIBUTE_WARP_SIZE", long(Attribute::kWarpSize)},

@@ -1,6 +1,9 @@
 #include "backend/cuda/device.h"
 
 #include <algorithm>
+#include <iterator>
+
+#include "base/background_task.h"
 
 namespace tokamak {
 namespace cuda {
@@ -67,6 +70,31 @@ Result<DeviceInfo> described(const Driver& driver, Device device) {
   return info;
 }
 
+/// "GPU-1fb21a0c-...", as nvidia-smi -L has it.
+std::string uuid_text(const DeviceUuid& uuid, bool is_slice) {
+  std::string text = is_slice ? "MIG" : "GPU";
+  for (size_t i = 0; i < std::size(uuid.bytes); ++i) {
+    const bool begins_group = i == 0 || i == 4 || i == 6 || i == 8 || i == 10;
+    text += fmt::format("{}{:02x}", begins_group ? "-" : "", uuid.bytes[i]);
+  }
+  return text;
+}
+
+Result<CudaDeviceEntry> entry_of(const Driver& driver, Device device) {
+  CudaDeviceEntry entry;
+  TOK_TRY(entry.info, described(driver, device));
+  const bool is_slice = entry.info.name.find(" MIG ") != std::string::npos;
+  DeviceUuid uuid;
+  char address[32] = {};
+  size_t bytes = 0;
+  TOK_TRY(checked(driver, driver.api.device_uuid(&uuid, device), "The device has no UUID"));
+  TOK_TRY(checked(driver, driver.api.device_address(address, int(sizeof address) - 1, device),
+                  "The device has no address"));
+  TOK_TRY(checked(driver, driver.api.device_bytes(&bytes, device), "The device has no memory"));
+  entry.place = {uuid_text(uuid, is_slice), address, bytes, is_slice};
+  return entry;
+}
+
 /// The devices, a bit for each, whose context some error has poisoned since it was made.
 std::atomic<uint64_t> g_lost = 0;
 
@@ -77,36 +105,50 @@ uint64_t bit_of(Device device) {
 }  // namespace
 
 Result<std::shared_ptr<CudaDevice>> CudaDevice::open(const CudaOptions& options) {
+  if (!driver_library()) return Failure(driver_library().error());
+  // They are large: the loader brings them while the driver begins and makes its context.
+  BackgroundTask libraries([] {
+    compiler();
+    product_library();
+  });
   const Result<Driver>& found = cuda::driver();
   if (!found) return Failure(found.error());
   const Driver& driver = *found;
   int count = 0;
   TOK_TRY(checked(driver, driver.api.device_count(&count), "The devices cannot be counted"));
-  if (count == 0) return unsupported("The NVIDIA driver has no GPU.");
+  if (count == 0) return unsupported("{}", no_device_text(visible_devices(), installed_gpus()));
   const uint32_t number = options.device.value_or(0);
   if (number >= uint32_t(count)) {
-    return fail(ErrorCode::kUsage, "There is no CUDA device {}; there are {}.", number, count);
+    return fail(ErrorCode::kUsage, "{}",
+                no_such_device_text(number, uint32_t(count), visible_devices()));
   }
   std::shared_ptr<CudaDevice> own(new CudaDevice(driver));
   TOK_TRY(checked(driver, driver.api.device_get(&own->device_, int(number)), "No device"));
   TOK_TRY(own->architecture_, architecture_of(driver, own->device_));
-  TOK_TRY(own->info_, described(driver, own->device_));
-  own->info_.features &= ~options.disabled;
   const bool has_dependent =
       own->architecture_ >= kDependentArchitecture && driver.api.graph_add_dependencies != nullptr;
   own->launches_ =
       has_dependent ? options.launches : std::min(options.launches, CudaLaunches::kGraph);
   if (own->architecture_ < kOldestArchitecture) {
-    return unsupported("\"{}\" is sm_{}; the oldest GPUs that work are sm_{} (Turing).",
-                       own->info_.name, own->architecture_, kOldestArchitecture);
+    return unsupported("CUDA device {} is sm_{}; the oldest GPUs that work are sm_{} (Turing).",
+                       number, own->architecture_, kOldestArchitecture);
   }
   if ((g_lost.fetch_and(~bit_of(own->device_)) & bit_of(own->device_)) != 0) {
     TOK_TRY(checked(driver, driver.api.context_reset(own->device_), "The device does not recover"));
   }
-  TOK_TRY(checked(driver, driver.api.context_retain(&own->context_, own->device_),
-                  "The device cannot be opened"));
+  const Status opened = driver.api.context_retain(&own->context_, own->device_);
+  if (opened == Status::kDeviceUnavailable) {
+    return unsupported(
+        "CUDA device {} lets no other program in: it is in use, and its compute mode is exclusive "
+        "or prohibited. `nvidia-smi -q -d COMPUTE` shows the mode, nvidia-smi who uses it.",
+        number);
+  }
+  TOK_TRY(checked(driver, opened, "The device cannot be opened"));
   TOK_TRY(own->enter());
   TOK_TRY(own->check(driver.api.stream_create(&own->stream_, kStreamNonBlocking), "No stream"));
+  libraries.wait();
+  TOK_TRY(own->info_, described(driver, own->device_));
+  own->info_.features &= ~options.disabled;
   if (!options.cache_dir.empty()) own->cache_ = open_pipeline_cache(options.cache_dir);
   return own;
 }
@@ -139,17 +181,17 @@ Result<void> CudaDevice::check(Status status, std::string_view what) {
 
 }  // namespace cuda
 
-Result<std::vector<DeviceInfo>> list_cuda_devices() {
+Result<std::vector<CudaDeviceEntry>> list_cuda_devices() {
   const Result<cuda::Driver>& driver = cuda::driver();
   if (!driver) return Failure(driver.error());
   int count = 0;
   TOK_TRY(cuda::checked(*driver, driver->api.device_count(&count), "The devices are not counted"));
-  std::vector<DeviceInfo> all;
+  std::vector<CudaDeviceEntry> all;
   for (int number = 0; number < count; ++number) {
     cuda::Device device = 0;
     TOK_TRY(cuda::checked(*driver, driver->api.device_get(&device, number), "No device"));
-    TOK_TRY(DeviceInfo info, cuda::described(*driver, device));
-    all.push_back(std::move(info));
+    TOK_TRY(CudaDeviceEntry entry, cuda::entry_of(*driver, device));
+    all.push_back(std::move(entry));
   }
   return all;
 }

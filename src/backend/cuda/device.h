@@ -8,6 +8,7 @@
 
 #include "backend/backend.h"
 #include "backend/cuda/library.h"
+#include "backend/cuda/visible.h"
 #include "backend/pipeline_cache.h"
 
 namespace tokamak {
@@ -27,8 +28,14 @@ struct CudaOptions {
   std::string cache_dir;  // compiled kernels, kept between runs; "": none
 };
 
-/// What there is of CUDA, for `doctor`: descriptions of all devices, or why there are none.
-Result<std::vector<DeviceInfo>> list_cuda_devices();
+/// A device that is not opened.
+struct CudaDeviceEntry {
+  DeviceInfo info;
+  CudaPlace place;
+};
+
+/// What there is of CUDA: all devices in their order, or why there are none.
+Result<std::vector<CudaDeviceEntry>> list_cuda_devices();
 /// "NVRTC 13.0 (/usr/local/cuda-13.0/lib/libnvrtc.so.13), cuBLASLt 13.1 (...)"; or why there is no
 /// NVRTC.
 Result<std::string> cuda_compiler_text();

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "backend/cuda/visible.h"
 #include "base/environment.h"
 
 namespace tokamak::cuda {
@@ -68,6 +69,9 @@ const char* find_all(DriverFunctions functions, DriverApi& api) {
   functions.take(api.device_get, "cuDeviceGet");
   functions.take(api.device_name, "cuDeviceGetName");
   functions.take(api.device_attribute, "cuDeviceGetAttribute");
+  functions.take(api.device_uuid, "cuDeviceGetUuid");
+  functions.take(api.device_address, "cuDeviceGetPCIBusId");
+  functions.take(api.device_bytes, "cuDeviceTotalMem");
   functions.take(api.context_retain, "cuDevicePrimaryCtxRetain");
   functions.take(api.context_release, "cuDevicePrimaryCtxRelease");
   functions.take(api.context_reset, "cuDevicePrimaryCtxReset");
@@ -106,7 +110,7 @@ const char* find_all(DriverFunctions functions, DriverApi& api) {
   return functions.missing();
 }
 
-Result<Driver> open_driver() {
+Result<Driver> find_driver() {
   constexpr const char* kLibrary = "libcuda.so.1";
   // By the loader alone: a toolkit has a library of this name that does nothing.
   void* library = dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
@@ -127,8 +131,15 @@ Result<Driver> open_driver() {
   if (find == nullptr) return missing(kLibrary, "cuGetProcAddress_v2");
   if (const char* name = find_all(DriverFunctions(find), driver.api))
     return missing(kLibrary, name);
+  return driver;
+}
+
+Result<Driver> begin_driver() {
+  TOK_TRY(const Driver driver, driver_library());
   const Status status = driver.api.init(0);
-  if (status == Status::kNoDevice) return unsupported("The NVIDIA driver has no GPU.");
+  if (status == Status::kNoDevice) {
+    return unsupported("{}", no_device_text(visible_devices(), installed_gpus()));
+  }
   TOK_TRY(checked(driver, status, "cuInit"));
   return driver;
 }
@@ -225,7 +236,7 @@ Result<void> read(void* library, ProductLibrary& products) {
 /// of the file's name, `package` Python's that has it.
 template <typename Library>
 Result<Library> open_newest(const std::string& stem, const std::string& package) {
-  const int most_major = driver() ? driver()->version / 1000 : 1000;
+  const int most_major = driver_library() ? driver_library()->version / 1000 : 1000;
   std::optional<Error> why;
   for (const int major : {13, 12}) {
     if (major > most_major) continue;
@@ -254,9 +265,14 @@ Result<Library> open_newest(const std::string& stem, const std::string& package)
 
 }  // namespace
 
-const Result<Driver>& driver() {
-  static const Result<Driver> found = open_driver();
+const Result<Driver>& driver_library() {
+  static const Result<Driver> found = find_driver();
   return found;
+}
+
+const Result<Driver>& driver() {
+  static const Result<Driver> begun = begin_driver();
+  return begun;
 }
 
 const Result<Compiler>& compiler() {

@@ -10,7 +10,7 @@
 
 namespace tokamak::cuda {
 
-/// The driver, after cuInit().
+/// The driver.
 struct Driver {
   DriverApi api = {};
   int version = 0;  // of CUDA, that it speaks: 13000
@@ -33,7 +33,8 @@ struct ProductLibrary {
 
 /// Opened once for the whole program. Errors: one sentence that says what is missing, and what
 /// brings it.
-const Result<Driver>& driver();
+const Result<Driver>& driver_library();  // before cuInit(), which takes most of a start's time
+const Result<Driver>& driver();          // after it
 const Result<Compiler>& compiler();
 const Result<ProductLibrary>& product_library();
 

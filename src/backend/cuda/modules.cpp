@@ -20,14 +20,15 @@ namespace {
 /// Changes with what a cached entry is.
 constexpr int kCacheFormat = 1;
 
-/// Whatever the machine code depends on: the text, what it includes, the compiler, the device.
-std::string key_of(const Compiler& compiler, const std::string& text, CodeTarget target) {
+/// What the machine code of any text depends on: what texts include, the compiler, the device. A
+/// text after it makes a key of the cache.
+std::string key_start(const Compiler& compiler, CodeTarget target) {
   uint64_t headers = kHashStart;
   for (const EmbeddedFile& header : wgsl::headers()) {
     headers = hash_bytes<char>(header.text, headers);
   }
-  return fmt::format("cuda {} NVRTC {}.{} {} {:016x}\n{}", kCacheFormat, compiler.major,
-                     compiler.minor, fmt::join(compile_options(target), " "), headers, text);
+  return fmt::format("cuda {} NVRTC {}.{} {} {:016x}\n", kCacheFormat, compiler.major,
+                     compiler.minor, fmt::join(compile_options(target), " "), headers);
 }
 
 std::span<const uint8_t> bytes_of(const std::string& text) {
@@ -46,13 +47,12 @@ std::vector<uint8_t> cached_code(PipelineCache* cache, std::span<const uint8_t> 
 /// Compiles text `i` and keeps its code for later runs.
 Result<void> compile_one(CudaDevice& device, const Compiler& compiler, Compiled& compiled,
                          size_t i) {
-  const std::string& text = compiled.texts[i];
-  TOK_TRY(CompiledText made, compile_text(compiler, compiled.names[i], text, compiled.target));
+  TOK_TRY(CompiledText made,
+          compile_text(compiler, compiled.names[i], compiled.texts[i], compiled.target));
   compiled.codes[i] = std::move(made.code);
   compiled.are_cached[i] = 0;
   if (device.cache() != nullptr) {
-    const std::string key = key_of(compiler, text, compiled.target);
-    device.cache()->store(bytes_of(key), compiled.codes[i]);
+    device.cache()->store(bytes_of(compiled.keys[i]), compiled.codes[i]);
   }
   return {};
 }
@@ -93,14 +93,15 @@ Result<Compiled> compile_plan(CudaDevice& device, const Plan& plan) {
   TOK_TRY(compiled.target, code_target(*found, device.driver_version(), device.architecture()));
   TOK_TRY(collect(plan, compiled));
   const size_t count = compiled.texts.size();
+  const std::string start = key_start(*found, compiled.target);
+  for (const std::string& text : compiled.texts) compiled.keys.push_back(start + text);
   compiled.codes.resize(count);
   compiled.are_cached.resize(count);
   std::vector<Result<void>> results(count);
   std::atomic<size_t> next = 0;
   const auto compile_some = [&] {
     for (size_t i = next++; i < count; i = next++) {
-      const std::string key = key_of(*found, compiled.texts[i], compiled.target);
-      compiled.codes[i] = cached_code(device.cache(), bytes_of(key));
+      compiled.codes[i] = cached_code(device.cache(), bytes_of(compiled.keys[i]));
       compiled.are_cached[i] = compiled.codes[i].empty() ? 0 : 1;
       if (compiled.codes[i].empty()) results[i] = compile_one(device, *found, compiled, i);
     }

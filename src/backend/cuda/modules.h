@@ -19,9 +19,11 @@ struct Kernel {
 /// The text of a step that the library computes.
 inline constexpr size_t kNoText = SIZE_MAX;
 
+/// What compile_plan() has made.
 struct Compiled {
   std::vector<std::vector<uint8_t>> codes;   // machine code or PTX
   std::vector<std::string> texts;            // each a translation unit
+  std::vector<std::string> keys;             // of its code in the cache
   std::vector<std::string_view> names;       // of a kernel that has the text
   std::vector<uint8_t> are_cached;           // 1: its code is of an earlier run
   std::vector<std::vector<size_t>> of_step;  // [phase][step] -> index into `codes`, or kNoText

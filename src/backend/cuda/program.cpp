@@ -36,18 +36,17 @@ class CudaProgram : public Program {
     if (device_->enter()) device_->api().stream_synchronize(device_->stream());
   }
 
-  /// Fills the constants while kernels are compiled.
+  /// Fills the constants while kernels are compiled and the library is opened.
   Result<void> load(const ConstantReader& constants, const LoadProgress& progress) {
-    auto under_way = std::async(std::launch::async, [&] { return compile_plan(*device_, plan_); });
+    auto kernels = std::async(std::launch::async, [&] { return make_kernels(); });
+    auto library = std::async(std::launch::async, [&] { return open_library(); });
     const auto start = std::chrono::steady_clock::now();
     const Result<void> loaded = buffers_.load(plan_, constants, progress);
     report_.load_seconds = seconds_since(start);
-    TOK_TRY(Compiled compiled, under_way.get());
+    const Result<void> opened = library.get();
+    TOK_TRY(const Compiled compiled, kernels.get());
+    TOK_TRY(opened);
     TOK_TRY(loaded);
-    TOK_TRY(modules_, Modules::load(device_, compiled));
-    if (calls_library(plan_)) {
-      TOK_TRY(products_, Products::make(device_));
-    }
     launches_ = prepare_launches(plan_, buffers_, compiled, modules_, products_.get());
     report_.pipelines = uint32_t(compiled.codes.size());
     report_.cached = uint32_t(std::ranges::count(compiled.are_cached, 1));
@@ -148,6 +147,20 @@ class CudaProgram : public Program {
   }
 
  private:
+  Result<Compiled> make_kernels() {
+    TOK_TRY(device_->enter());
+    TOK_TRY(Compiled compiled, compile_plan(*device_, plan_));
+    TOK_TRY(modules_, Modules::load(device_, compiled));
+    return compiled;
+  }
+
+  Result<void> open_library() {
+    if (!calls_library(plan_)) return {};
+    TOK_TRY(device_->enter());
+    TOK_TRY(products_, Products::make(device_));
+    return {};
+  }
+
   /// A lost device still owes its answers.
   Result<void> enter_to_wait() {
     const Result<void> entered = device_->enter();

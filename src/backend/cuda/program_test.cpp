@@ -1,12 +1,16 @@
 // Programs on the first CUDA device there is: in these tests the emulator's.
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <thread>
 
 #include "backend/cuda/device.h"
 #include "backend/tiny_plan.h"
+#include "base/seconds.h"
 
 namespace tokamak {
 namespace {
@@ -170,6 +174,32 @@ TEST(CudaProgram, TimesEveryLaunchOfAStep) {
   const auto seconds = program->time_launches(tiny_step(token, nullptr));
   ASSERT_TRUE(seconds) << seconds.error().message;
   EXPECT_EQ(seconds->size(), program->plan().phases[1].steps.size());
+}
+
+/// Modules that the emulator has loaded since the program began.
+uint64_t loaded_modules() {
+  void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  const auto count = reinterpret_cast<uint64_t (*)()>(dlsym(library, "emulated_loaded_modules"));
+  return count();
+}
+
+/// Reading them does not end before the kernels are there.
+TEST(CudaProgram, LoadsKernelsBesideTheConstants) {
+  const auto backend = open();
+  ASSERT_NE(backend, nullptr);
+  const uint64_t before = loaded_modules();
+  const ConstantReader read = tiny_reader();
+  const auto program = backend->compile(
+      tiny_plan(backend->device()),
+      [&](const TensorDesc& tensor, Share share, const WriteBytes& write) -> Result<void> {
+        const auto start = std::chrono::steady_clock::now();
+        while (loaded_modules() == before) {
+          if (seconds_since(start) > 60) return invalid_input("No kernel was loaded in a minute.");
+          std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+        return read(tensor, share, write);
+      });
+  EXPECT_TRUE(program) << program.error().message;
 }
 
 TEST(CudaProgram, FinishesLoadingWithTheReadersError) {
