@@ -5,10 +5,12 @@
 // TOKAMAK_EMULATED_REFUSED=2 refuses the next two images of modules;
 // TOKAMAK_EMULATED_ARCHITECTURE=130 says that devices are of compute capability 13.0;
 // TOKAMAK_EMULATED_DEVICES=3 that there are three (one otherwise), TOKAMAK_EMULATED_NAME what they
-// are called, TOKAMAK_EMULATED_BUSY=1 that another program has them.
+// are called, TOKAMAK_EMULATED_BUSY=1 that another program has them, TOKAMAK_EMULATED_MEMORY=1000
+// how many bytes of memory all of them have together.
 #include <dlfcn.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -28,11 +30,11 @@ using namespace emulator;
 namespace {
 
 constexpr size_t kPage = 4096;
-constexpr size_t kTotalBytes = size_t{1} << 40;  // of a device's memory
 
 struct Mapping {
   void* start;
   size_t bytes;
+  size_t wanted_bytes;
 };
 
 struct RecordedEvent {
@@ -41,6 +43,12 @@ struct RecordedEvent {
 
 std::mutex g_mutex;
 std::map<DevicePointer, Mapping> g_memory;
+size_t g_used_bytes = 0;
+
+size_t total_bytes() {
+  const char* given = std::getenv("TOKAMAK_EMULATED_MEMORY");
+  return given != nullptr ? std::strtoull(given, nullptr, 10) : size_t{1} << 40;
+}
 
 size_t pages(size_t bytes) {
   return (bytes + kPage - 1) / kPage * kPage;
@@ -116,7 +124,7 @@ Status cuDeviceGetPCIBusId(char* text, int size, Device device) {
   return kOk;
 }
 Status cuDeviceTotalMem(size_t* bytes, Device) {
-  *bytes = kTotalBytes;
+  *bytes = total_bytes();
   return kOk;
 }
 Status cuDeviceGetAttribute(int* value, Attribute attribute, Device) {
@@ -149,11 +157,15 @@ Status cuCtxSetCurrent(Context) {
 }
 
 Status cuMemGetInfo(size_t* free, size_t* total) {
-  *free = *total = kTotalBytes;
+  const std::lock_guard lock(g_mutex);
+  *total = total_bytes();
+  *free = *total - std::min(*total, g_used_bytes);
   return now();
 }
 Status cuMemAlloc(DevicePointer* memory, size_t bytes) {
   if (now() != kOk) return now();
+  const std::lock_guard lock(g_mutex);
+  if (g_used_bytes + bytes > total_bytes()) return Status::kOutOfMemory;
   const size_t room = pages(bytes);
   void* start =
       mmap(nullptr, room + kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -163,8 +175,8 @@ Status cuMemAlloc(DevicePointer* memory, size_t bytes) {
   const size_t offset = room - (bytes + 15) / 16 * 16;
   *memory = reinterpret_cast<DevicePointer>(start) + offset;
   std::memset(as<void>(*memory), 0xff, bytes);
-  const std::lock_guard lock(g_mutex);
-  g_memory[*memory] = {start, room + kPage};
+  g_memory[*memory] = {start, room + kPage, bytes};
+  g_used_bytes += bytes;
   return kOk;
 }
 Status cuMemFree(DevicePointer memory) {
@@ -172,6 +184,7 @@ Status cuMemFree(DevicePointer memory) {
   const auto found = g_memory.find(memory);
   if (found == g_memory.end()) return kInvalidValue;
   munmap(found->second.start, found->second.bytes);
+  g_used_bytes -= found->second.wanted_bytes;
   g_memory.erase(found);
   return kOk;
 }

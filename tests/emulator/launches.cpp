@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -44,13 +45,24 @@ struct RecordedLaunch {
   uint32_t grid[3];
   uint32_t lanes, shared_bytes;
   const void* bound;
-  bool begins_early = false;  // while the one before it runs
+  bool begins_early = false;     // while the one before it runs
+  std::function<Status()> call;  // done instead, where there is one
 };
 
 struct RecordedGraph {
   std::vector<RecordedLaunch> launches;
   std::vector<std::unique_ptr<BoundBuffers>> bound;
 };
+
+RecordedGraph* g_recorded = nullptr;  // what is put onto the stream; null: it runs
+std::atomic<uint64_t> g_launched_graphs = 0;
+
+void add_launch(RecordedGraph& graph, RecordedLaunch launch) {
+  graph.bound.push_back(
+      std::make_unique<BoundBuffers>(*static_cast<const BoundBuffers*>(launch.bound)));
+  launch.bound = graph.bound.back().get();
+  graph.launches.push_back(std::move(launch));
+}
 
 /// A workgroup and the memory that is its own.
 struct Place {
@@ -70,6 +82,7 @@ Place g_places[2];  // what runs, and the first workgroup of what begins early
 /// One workgroup after the other. `place` has the first one, where the launch began early.
 Status run(const RecordedLaunch& launch, Place& place = g_places[0]) {
   if (now() != kOk) return now();
+  if (launch.call) return launch.call();
   if (++fault().launches == fault().launch) {
     fault().has_failed = true;
     return now();
@@ -110,6 +123,12 @@ Order order() {
   const char* text = std::getenv("TOKAMAK_EMULATED_ORDER");
   const bool is_backward = text != nullptr && std::string_view(text) == "backward";
   return is_backward ? Order::kBackward : Order::kForward;
+}
+
+bool record(std::function<Status()> call) {
+  if (g_recorded == nullptr) return false;
+  g_recorded->launches.push_back({.call = std::move(call)});
+  return true;
 }
 
 void read_fault() {
@@ -154,9 +173,12 @@ Status cuModuleLoadData(Module* module, const void* image) {
   ++g_loaded_modules;
   return kOk;
 }
-/// For tests: how many modules were loaded since the program began.
+/// For tests: how many modules were loaded, and graphs launched, since the program began.
 uint64_t emulated_loaded_modules() {
   return g_loaded_modules;
+}
+uint64_t emulated_launched_graphs() {
+  return g_launched_graphs;
 }
 Status cuModuleUnload(Module module) {
   auto* own = reinterpret_cast<LoadedModule*>(module);
@@ -180,11 +202,24 @@ Status cuLaunchKernel(Function function, unsigned grid_x, unsigned grid_y, unsig
                       unsigned lanes, unsigned, unsigned, unsigned shared_bytes, Stream,
                       void** parameters, void**) {
   const std::lock_guard lock(g_mutex);
-  return run({reinterpret_cast<emulator::Lane>(function),
-              {grid_x, grid_y, grid_z},
-              lanes,
-              shared_bytes,
-              parameters[0]});
+  RecordedLaunch own = {reinterpret_cast<emulator::Lane>(function),
+                        {grid_x, grid_y, grid_z},
+                        lanes,
+                        shared_bytes,
+                        parameters[0]};
+  if (g_recorded == nullptr) return run(own);
+  add_launch(*g_recorded, std::move(own));
+  return now();
+}
+
+Status cuStreamBeginCapture(Stream, int) {
+  if (g_recorded != nullptr) return Status(900);  // CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
+  g_recorded = new RecordedGraph;
+  return now();
+}
+Status cuStreamEndCapture(Stream, Graph* graph) {
+  *graph = reinterpret_cast<Graph>(std::exchange(g_recorded, nullptr));
+  return *graph == nullptr ? Status(901) : now();  // CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
 }
 
 Status cuGraphCreate(Graph* graph, unsigned) {
@@ -196,13 +231,11 @@ Status cuGraphAddKernelNode(GraphNode* node, Graph graph, const GraphNode* befor
   RecordedGraph& own = *reinterpret_cast<RecordedGraph*>(graph);
   // A chain: each node waits for the one before it, as this call says or the next one.
   if (count > 1 || (count == 1 && size_t(*before) != own.launches.size())) return kInvalidValue;
-  const auto& bound = *static_cast<const BoundBuffers*>(parameters->parameters[0]);
-  own.bound.push_back(std::make_unique<BoundBuffers>(bound));
-  own.launches.push_back({reinterpret_cast<emulator::Lane>(parameters->function),
-                          {parameters->grid_x, parameters->grid_y, parameters->grid_z},
-                          parameters->block_x,
-                          parameters->shared_bytes,
-                          own.bound.back().get()});
+  add_launch(own, {reinterpret_cast<emulator::Lane>(parameters->function),
+                   {parameters->grid_x, parameters->grid_y, parameters->grid_z},
+                   parameters->block_x,
+                   parameters->shared_bytes,
+                   parameters->parameters[0]});
   *node = reinterpret_cast<GraphNode>(own.launches.size());
   return now();
 }
@@ -231,6 +264,7 @@ Status cuGraphExecDestroy(GraphExec exec) {
 }
 Status cuGraphLaunch(GraphExec exec, Stream) {
   const std::lock_guard lock(g_mutex);
+  ++g_launched_graphs;
   const auto& launches = reinterpret_cast<RecordedGraph*>(exec)->launches;
   for (size_t i = 0; i < launches.size(); ++i) {
     Place& next = g_places[(i + 1) % 2];

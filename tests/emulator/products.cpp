@@ -46,6 +46,21 @@ bool fits(const Kind& kind, const Layout& a, const Layout& b, const Layout& d) {
          a.columns == d.rows && b.columns == d.columns && a.rows % 8 == 0 && d.rows % 8 == 0;
 }
 
+void multiply(DevicePointer a, const Layout& left, DevicePointer b, const Layout& right,
+              DevicePointer d, const Layout& result) {
+  for (uint64_t column = 0; column < right.columns; ++column) {
+    for (uint64_t row = 0; row < left.columns; ++row) {
+      double sum = 0;
+      for (uint64_t i = 0; i < left.rows; ++i) {
+        sum += at(a, left, i, row) * at(b, right, i, column);
+      }
+      const float value = float(sum);
+      const uint64_t index = column * uint64_t(result.pitch) + row;
+      std::memcpy(reinterpret_cast<void*>(d + 4 * index), &value, sizeof value);
+    }
+  }
+}
+
 }  // namespace
 
 extern "C" {
@@ -111,18 +126,12 @@ ProductStatus cublasLtMatmul(ProductHandle, ProductKind, const void*, DevicePoin
                              MatrixLayout d_layout, const ProductAlgorithm*, DevicePointer, size_t,
                              Stream) {
   if (now() != kOk) return kFailed;
-  const Layout &left = layout_of(a_layout), &right = layout_of(b_layout);
-  for (uint64_t column = 0; column < right.columns; ++column) {
-    for (uint64_t row = 0; row < left.columns; ++row) {
-      double sum = 0;
-      for (uint64_t i = 0; i < left.rows; ++i) {
-        sum += at(a, left, i, row) * at(b, right, i, column);
-      }
-      const float value = float(sum);
-      const uint64_t index = column * uint64_t(layout_of(d_layout).pitch) + row;
-      std::memcpy(reinterpret_cast<void*>(d + 4 * index), &value, sizeof value);
-    }
-  }
+  const auto work = [a, b, d, left = layout_of(a_layout), right = layout_of(b_layout),
+                     result = layout_of(d_layout)] {
+    multiply(a, left, b, right, d, result);
+    return kOk;
+  };
+  if (!record(work)) work();
   return kDone;
 }
 

@@ -1,5 +1,7 @@
 // What the entry points share: whether the device still works.
 #pragma once
+#include <functional>
+
 #include "backend/cuda/api.h"
 #include "fibers.h"
 
@@ -29,6 +31,9 @@ Order order();
 /// A hash of what kernels are compiled with. A module of another version, which a program may have
 /// kept, is refused.
 uint64_t version();
+
+/// Keeps what is put onto a stream that is being recorded; false: it is not.
+bool record(std::function<Status()> call);
 
 /// Errors of launches stay until the context is reset.
 inline Status now() {

@@ -3,8 +3,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <fstream>
 
+#include "backend/cuda/device.h"
 #include "backend/webgpu/adapters.h"
 #include "golden/reference.h"
 
@@ -45,13 +47,15 @@ uint64_t mapped_bytes() {
 }
 
 /// While it lives, no more than `room` bytes can be had on top of what is taken: on a device, or of
-/// the process's address space.
+/// the process's address space. Of the emulated CUDA device nothing is taken.
 class Scarcity {
  public:
-  Scarcity(bool on_device, uint64_t room) {
+  Scarcity(const std::string& backend, uint64_t room) {
     ::getrlimit(RLIMIT_AS, &before_);
-    if (on_device) {
+    if (backend == "webgpu") {
       device_room = room;
+    } else if (backend == "cuda") {
+      ::setenv(kEmulatedMemory, std::to_string(room).c_str(), 1);
     } else {
       const rlimit scarce{mapped_bytes() + room, before_.rlim_max};
       EXPECT_EQ(::setrlimit(RLIMIT_AS, &scarce), 0);
@@ -59,23 +63,30 @@ class Scarcity {
   }
   ~Scarcity() {
     device_room = UINT64_MAX;
+    ::unsetenv(kEmulatedMemory);
     ::setrlimit(RLIMIT_AS, &before_);
   }
 
  private:
+  static constexpr const char* kEmulatedMemory = "TOKAMAK_EMULATED_MEMORY";
   rlimit before_ = {};
 };
 
 struct Memory : testing::TestWithParam<DeviceSetup> {
   const DeviceSetup& setup = GetParam();
-  std::shared_ptr<WebGpuDevice> device;  // null: the CPU
+  std::shared_ptr<WebGpuDevice> device;  // null: another backend
 
   void SetUp() override {
     require_device(setup);
-    if (IsSkipped() || setup.options.backend == "cpu") return;
+    if (IsSkipped() || setup.options.backend != "webgpu") return;
     auto opened = open_webgpu_device({});
     ASSERT_TRUE(opened) << opened.error().message;
     device = *std::move(opened);
+  }
+
+  Result<std::unique_ptr<Backend>> open_device() {
+    if (device != nullptr) return make_webgpu_backend(device);
+    return open_backend(setup.options);
   }
 
   Result<std::unique_ptr<Engine>> load(uint32_t context) {
@@ -83,9 +94,8 @@ struct Memory : testing::TestWithParam<DeviceSetup> {
     files.description.config.set("max_position_embeddings", kManyPositions);
     OpenOptions options = setup.options;
     options.context = context;
-    return Engine::load(std::move(files),
-                        device == nullptr ? make_cpu_backend() : make_webgpu_backend(device),
-                        options, steady_clock());
+    TOK_TRY(std::unique_ptr<Backend> backend, open_device());
+    return Engine::load(std::move(files), std::move(backend), options, steady_clock());
   }
 };
 
@@ -98,7 +108,7 @@ TEST_P(Memory, ThatRunsOutAtLoadIsAnErrorWithSizes) {
     expected = logits_of(**engine, ids);
   }
   {
-    const Scarcity scarcity(device != nullptr, 160 * kMiB);
+    const Scarcity scarcity(setup.options.backend, 160 * kMiB);
     const auto engine = load(kManyPositions);
     ASSERT_FALSE(engine);
     EXPECT_EQ(engine.error().code, ErrorCode::kOutOfMemory);
@@ -122,7 +132,19 @@ TEST_P(Memory, OfAnAbsurdSizeIsAnError) {
   EXPECT_EQ(engine.error().code, ErrorCode::kUsage) << engine.error().message;
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, Memory, testing::Values(setups()[0], setups()[1]),
+/// A GPU of CUDA has as much memory as it has; the emulator as much as a test says.
+std::vector<DeviceSetup> memory_setups() {
+  std::vector<DeviceSetup> all = {setups()[0], setups()[1]};
+  const auto cuda = list_cuda_devices();
+  if (!cuda || cuda->empty() || !cuda->front().info.name.starts_with("emulated")) return all;
+  DeviceSetup emulated = setups()[1];
+  emulated.name = "cuda_f32";
+  emulated.options.backend = "cuda";
+  all.push_back(emulated);
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, Memory, testing::ValuesIn(memory_setups()),
                          [](const auto& param) { return param.param.name; });
 
 }  // namespace

@@ -33,6 +33,7 @@ struct DeviceUuid {
 };
 
 inline constexpr unsigned kStreamNonBlocking = 1;   // CU_STREAM_NON_BLOCKING
+inline constexpr int kCaptureRelaxed = 2;           // CU_STREAM_CAPTURE_MODE_RELAXED
 inline constexpr unsigned kEventDisableTiming = 2;  // CU_EVENT_DISABLE_TIMING
 inline constexpr unsigned kHostAllocPortable = 1;   // CU_MEMHOSTALLOC_PORTABLE
 
@@ -98,6 +99,8 @@ struct DriverApi {
   Status (*stream_create)(Stream* stream, unsigned flags);
   Status (*stream_destroy)(Stream stream);
   Status (*stream_synchronize)(Stream stream);
+  Status (*capture_begin)(Stream stream, int mode);
+  Status (*capture_end)(Stream stream, Graph* graph);
   Status (*event_create)(Event* event, unsigned flags);
   Status (*event_destroy)(Event event);
   Status (*event_record)(Event event, Stream stream);

@@ -50,6 +50,7 @@ TEST(CudaApi, NumbersAreThoseOfCudasHeader) {
       {"CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE", long(Attribute::kCacheBytes)},
       {"CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR", long(Attribute::kMajor)},
       {"CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR", long(Attribute::kMinor)},
+      {"CU_STREAM_CAPTURE_MODE_RELAXED", long(kCaptureRelaxed)},
       {"CU_STREAM_NON_BLOCKING", long(kStreamNonBlocking)},
       {"CU_EVENT_DISABLE_TIMING", long(kEventDisableTiming)},
   };

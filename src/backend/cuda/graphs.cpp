@@ -30,24 +30,20 @@ Graphs::~Graphs() {
   }
 }
 
-Result<void> Graphs::run(const StepShape& shape, std::span<const PreparedLaunch> launches) {
-  const auto one_by_one = [&]() -> Result<void> {
-    for (uint32_t i = 0; i < shape.repeat; ++i) TOK_TRY(launch(*device_, launches, shape.size));
-    return {};
-  };
-  if (device_->launches() == CudaLaunches::kEager) return one_by_one();
+Result<void> Graphs::one_by_one(const StepShape& shape, Launches launches) {
+  for (uint32_t i = 0; i < shape.repeat; ++i) TOK_TRY(launch(*device_, launches, shape.size));
+  return {};
+}
+
+Result<void> Graphs::run(const StepShape& shape, Launches launches) {
+  if (device_->launches() == CudaLaunches::kEager) return one_by_one(shape, launches);
   const auto found = std::ranges::find(entries_, shape, &Entry::shape);
   if (found == entries_.end()) {
-    // Asked of new shapes alone: a step that comes again does not look at its launches.
-    const auto calls_library = [](const PreparedLaunch& one) {
-      return one.call.library != nullptr;
-    };
-    if (std::ranges::any_of(launches, calls_library)) return one_by_one();
     if (entries_.size() == kMaxEntries) {
-      TOK_TRY(forget_oldest());
+      TOK_TRY(forget_one());
     }
     entries_.push_back({shape});
-    return one_by_one();
+    return one_by_one(shape, launches);
   }
   Entry own = *found;
   if (own.exec == nullptr) {
@@ -59,24 +55,42 @@ Result<void> Graphs::run(const StepShape& shape, std::span<const PreparedLaunch>
                         "A step cannot be launched");
 }
 
-Result<void> Graphs::forget_oldest() {
-  const Entry oldest = entries_.front();
-  entries_.pop_front();
-  if (oldest.exec == nullptr) return {};
+/// The oldest that came once, since prompts have as many sizes as texts have lengths; else the
+/// oldest.
+Result<void> Graphs::forget_one() {
+  auto found = std::ranges::find(entries_, GraphExec(nullptr), &Entry::exec);
+  if (found == entries_.end()) found = entries_.begin();
+  const Entry forgotten = *found;
+  entries_.erase(found);
+  if (forgotten.exec == nullptr) return {};
   // It may still run.
   TOK_TRY(device_->check(device_->api().stream_synchronize(device_->stream()),
                          "The device has failed"));
-  device_->api().graph_exec_destroy(oldest.exec);
+  device_->api().graph_exec_destroy(forgotten.exec);
   return {};
 }
 
-Result<GraphExec> Graphs::make(const StepShape& shape, std::span<const PreparedLaunch> launches) {
+Result<GraphExec> Graphs::make(const StepShape& shape, Launches launches) {
+  const DriverApi& api = device_->api();
+  Building building{api};
+  const auto calls_library = [](const PreparedLaunch& one) { return one.call.library != nullptr; };
+  if (std::ranges::any_of(launches, calls_library)) {
+    TOK_TRY(building.graph, captured(shape, launches));
+  } else {
+    TOK_TRY(device_->check(api.graph_create(&building.graph, 0), "No graph"));
+    TOK_TRY(add_launches(shape, launches, building.graph));
+  }
+  GraphExec exec = nullptr;
+  TOK_TRY(device_->check(api.graph_instantiate(&exec, building.graph, 0), "A graph is refused"));
+  return exec;
+}
+
+/// Node by node: edges may be programmatic.
+Result<void> Graphs::add_launches(const StepShape& shape, Launches launches, Graph graph) {
   const DriverApi& api = device_->api();
   const bool is_dependent =
       device_->launches() == CudaLaunches::kDependent && shape.size.rows <= kMaxDependentRows;
   const GraphEdge edge = {.from_port = kPortProgrammatic, .type = kEdgeProgrammatic};
-  Building building{api};
-  TOK_TRY(device_->check(api.graph_create(&building.graph, 0), "No graph"));
   GraphNode last = nullptr;
   for (uint32_t i = 0; i < shape.repeat; ++i) {
     for (const PreparedLaunch& own : launches) {
@@ -94,16 +108,29 @@ Result<GraphExec> Graphs::make(const StepShape& shape, std::span<const PreparedL
                                          .parameters = parameters};
       const GraphNode before = last;
       const size_t count = before == nullptr || is_dependent ? 0 : 1;
-      TOK_TRY(device_->check(api.graph_add_kernel(&last, building.graph, &before, count, &node),
+      TOK_TRY(device_->check(api.graph_add_kernel(&last, graph, &before, count, &node),
                              "A graph takes no kernel"));
       if (before == nullptr || !is_dependent) continue;
-      TOK_TRY(device_->check(api.graph_add_dependencies(building.graph, &before, &last, &edge, 1),
+      TOK_TRY(device_->check(api.graph_add_dependencies(graph, &before, &last, &edge, 1),
                              "A graph takes no edge"));
     }
   }
-  GraphExec exec = nullptr;
-  TOK_TRY(device_->check(api.graph_instantiate(&exec, building.graph, 0), "A graph is refused"));
-  return exec;
+  return {};
+}
+
+/// The library's kernels are its own: what it puts onto the stream is recorded. All of its
+/// algorithms are chosen, since the step has run before.
+Result<Graph> Graphs::captured(const StepShape& shape, Launches launches) {
+  const DriverApi& api = device_->api();
+  TOK_TRY(device_->check(api.capture_begin(device_->stream(), kCaptureRelaxed), "No recording"));
+  const Result<void> recorded = one_by_one(shape, launches);
+  Graph graph = nullptr;
+  const Status ended = api.capture_end(device_->stream(), &graph);
+  if (recorded && ended == Status::kSuccess) return graph;
+  if (graph != nullptr) api.graph_destroy(graph);
+  TOK_TRY(recorded);
+  TOK_TRY(device_->check(ended, "A step cannot be recorded"));
+  return graph;
 }
 
 }  // namespace tokamak::cuda

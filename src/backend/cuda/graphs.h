@@ -23,7 +23,7 @@ class Graphs {
   ~Graphs();
 
   /// Puts the launches of a step onto the stream: one by one the first time, as a graph from the
-  /// second time on. What calls the library stays as it is: its kernels are its own.
+  /// second time on.
   Result<void> run(const StepShape& shape, std::span<const PreparedLaunch> launches);
 
  private:
@@ -31,9 +31,13 @@ class Graphs {
     StepShape shape;
     GraphExec exec = nullptr;  // null: it came once
   };
+  using Launches = std::span<const PreparedLaunch>;
 
-  Result<void> forget_oldest();
-  Result<GraphExec> make(const StepShape& shape, std::span<const PreparedLaunch> launches);
+  Result<void> one_by_one(const StepShape& shape, Launches launches);
+  Result<void> forget_one();
+  Result<GraphExec> make(const StepShape& shape, Launches launches);
+  Result<void> add_launches(const StepShape& shape, Launches launches, Graph graph);
+  Result<Graph> captured(const StepShape& shape, Launches launches);
 
   std::shared_ptr<CudaDevice> device_;
   std::deque<Entry> entries_;  // the last ones last

@@ -89,6 +89,8 @@ const char* find_all(DriverFunctions functions, DriverApi& api) {
   functions.take(api.stream_create, "cuStreamCreate");
   functions.take(api.stream_destroy, "cuStreamDestroy");
   functions.take(api.stream_synchronize, "cuStreamSynchronize");
+  functions.take(api.capture_begin, "cuStreamBeginCapture");
+  functions.take(api.capture_end, "cuStreamEndCapture");
   functions.take(api.event_create, "cuEventCreate");
   functions.take(api.event_destroy, "cuEventDestroy");
   functions.take(api.event_record, "cuEventRecord");

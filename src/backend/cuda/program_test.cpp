@@ -15,6 +15,12 @@
 namespace tokamak {
 namespace {
 
+/// What the emulator has counted since the program began.
+uint64_t counted(const char* what) {
+  void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  return reinterpret_cast<uint64_t (*)()>(dlsym(library, what))();
+}
+
 std::unique_ptr<Backend> open() {
   auto backend = open_cuda_backend({});
   EXPECT_TRUE(backend) << backend.error().message;
@@ -117,6 +123,27 @@ TEST(CudaProgram, CountsItsMemoryAndGivesItBack) {
   EXPECT_EQ(backend->device_bytes(), 0u);
 }
 
+/// The last of its buffers has no room.
+TEST(CudaProgram, SaysWhatNeedsHowMuchWhereMemoryRunsOutAndGivesBackWhatItHad) {
+  const auto backend = open();
+  ASSERT_NE(backend, nullptr);
+  const Plan plan = tiny_plan(backend->device());
+  uint64_t bytes = 0;
+  for (const Buffer& buffer : plan.buffers) bytes += buffer.bytes;
+  setenv("TOKAMAK_EMULATED_MEMORY", std::to_string(bytes - 1).c_str(), 1);
+  EXPECT_EQ(backend->free_bytes(), bytes - 1);
+  const auto program = backend->compile(plan, tiny_reader());
+  ASSERT_FALSE(program);
+  EXPECT_EQ(program.error().code, ErrorCode::kOutOfMemory);
+  const std::string last = fmt::format("of {} bytes: ", plan.buffers.back().bytes);
+  EXPECT_NE(program.error().message.find(last), std::string::npos) << program.error().message;
+  EXPECT_EQ(backend->device_bytes(), 0u);
+  EXPECT_EQ(backend->free_bytes(), bytes - 1);
+  setenv("TOKAMAK_EMULATED_MEMORY", std::to_string(bytes).c_str(), 1);
+  EXPECT_TRUE(backend->compile(plan, tiny_reader()));
+  unsetenv("TOKAMAK_EMULATED_MEMORY");
+}
+
 TEST(CudaProgram, ReadsWeightsThatStayInTheHostsMemory) {
   const auto backend = open();
   ASSERT_NE(backend, nullptr);
@@ -165,6 +192,83 @@ INSTANTIATE_TEST_SUITE_P(All, CudaProgramLaunches,
                            return std::string(kCudaLaunchesNames[size_t(test.param)]);
                          });
 
+constexpr uint32_t kEights = 8;
+
+/// y = W x by the library: x an embedding of the tiny model, cut to eight columns.
+Plan library_plan(const DeviceInfo& device) {
+  const auto weight = [](std::string name, Dim rows, DType dtype) {
+    return TensorDesc{.name = name,
+                      .shape = {rows, kEights},
+                      .dtype = dtype,
+                      .storage = Storage::kConstant,
+                      .recipe = Weight{{name}}};
+  };
+  Graph graph;
+  graph.values = {
+      {.name = "tokens", .shape = {kTokens}, .dtype = DType::kU32, .storage = Storage::kInput},
+      weight("table", kTinyVocab, DType::kF16),
+      weight("w", kEights, DType::kBF16),
+      {.name = {}, .shape = {kTokens, kEights}},
+      {.name = {}, .shape = {kTokens, kEights}, .dtype = DType::kBF16},
+      {.name = {}, .shape = {kTokens, kEights}}};
+  graph.nodes = {{Embed{}, {ValueId{0}, ValueId{1}}, {ValueId{3}}},
+                 {ToBf16{}, {ValueId{3}}, {ValueId{4}}},
+                 {Bf16Linear{0, kEights}, {ValueId{4}, ValueId{2}}, {ValueId{5}}}};
+  graph.result = ValueId{5};
+  auto plan = capture(graph, device, {.phases = {{"prefill", 4}}, .forced = {}});
+  EXPECT_TRUE(plan) << plan.error().message;
+  return *std::move(plan);
+}
+
+/// Small integers, which both types have.
+Result<void> read_library_weights(const TensorDesc& tensor, Share share, const WriteBytes& write) {
+  if (share.index != 0) return {};
+  std::vector<uint16_t> all(size_t(element_count(tensor.shape, 1)));
+  for (size_t i = 0; i < all.size(); ++i) {
+    const float value = tiny_value(tensor.name, i);
+    all[i] = tensor.dtype == DType::kF16 ? f32_to_f16(value) : f32_to_bf16(value);
+  }
+  return write(0, std::as_bytes(std::span(all)));
+}
+
+std::vector<float> library_result(std::span<const uint32_t> tokens) {
+  std::vector<float> y;
+  for (const uint32_t token : tokens) {
+    for (size_t row = 0; row < kEights; ++row) {
+      y.push_back(0);
+      for (size_t i = 0; i < kEights; ++i) {
+        y.back() += tiny_value("table", token * kEights + i) * tiny_value("w", row * kEights + i);
+      }
+    }
+  }
+  return y;
+}
+
+/// What the library puts onto the stream is a part of the graph.
+TEST_P(CudaProgramLaunches, GiveTheSameResultsOfTheLibrary) {
+  const auto backend = open_cuda_backend({.launches = GetParam()});
+  ASSERT_TRUE(backend) << backend.error().message;
+  const auto program =
+      (*backend)->compile(library_plan((*backend)->device()), read_library_weights);
+  ASSERT_TRUE(program) << program.error().message;
+  const uint64_t graphs = counted("emulated_launched_graphs");
+  size_t right = 0;
+  for (uint32_t turn = 0; turn < 4; ++turn) {
+    const uint32_t tokens[] = {turn, 4 - turn};
+    ASSERT_TRUE(
+        (*program)->submit({.phase = 0,
+                            .slots = {{.count = 2}},
+                            .tokens = tokens,
+                            .done = [&right, expected = library_result(tokens)](auto result) {
+                              right += result && std::ranges::equal(*result, expected) ? 1 : 0;
+                            }}));
+  }
+  ASSERT_TRUE((*program)->wait());
+  EXPECT_EQ(right, 4u);
+  EXPECT_EQ(counted("emulated_launched_graphs") - graphs,
+            GetParam() == CudaLaunches::kEager ? 0u : 3u);
+}
+
 TEST(CudaProgram, TimesEveryLaunchOfAStep) {
   const auto backend = open();
   ASSERT_NE(backend, nullptr);
@@ -176,11 +280,8 @@ TEST(CudaProgram, TimesEveryLaunchOfAStep) {
   EXPECT_EQ(seconds->size(), program->plan().phases[1].steps.size());
 }
 
-/// Modules that the emulator has loaded since the program began.
 uint64_t loaded_modules() {
-  void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-  const auto count = reinterpret_cast<uint64_t (*)()>(dlsym(library, "emulated_loaded_modules"));
-  return count();
+  return counted("emulated_loaded_modules");
 }
 
 /// Reading them does not end before the kernels are there.
