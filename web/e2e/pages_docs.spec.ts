@@ -92,12 +92,14 @@ test("the search is used by keyboard", async ({ visit }) => {
   await expect(page.locator("#results")).toBeHidden();
 });
 
-test("the example of the package's README runs", async ({ visit }) => {
-  const page = await visit("docs.html?cpu&model=/talking/");
-  const panel = page.locator(".example");
-  await panel.getByRole("button", { name: "Run" }).focus();
-  await page.keyboard.press("Enter");
-  await expect(panel.locator(".output")).not.toBeEmpty();
-  await expect(panel.getByRole("status")).toHaveText(/^finish: \w+, promptTokens: \d+/);
-  await checkLooks(page, "docs-example");
-});
+for (const name of ["docs", "docs/browser"]) {
+  test(`the example of ${name}.html runs`, async ({ visit }) => {
+    const page = await visit(`${name}.html?cpu&model=/talking/`);
+    const panel = page.locator(".example");
+    await panel.getByRole("button", { name: "Run" }).focus();
+    await page.keyboard.press("Enter");
+    await expect(panel.locator(".output")).not.toBeEmpty();
+    await expect(panel.getByRole("status")).toHaveText(/^finish: \w+, promptTokens: \d+/);
+    if (name === "docs") await checkLooks(page, "docs-example");
+  });
+}

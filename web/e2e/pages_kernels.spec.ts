@@ -78,3 +78,24 @@ test("kernels: texts, reasons, compiling", async ({ open }) => {
   await expect(page.getByText("1 step: device lacks subgroup_matrix")).toBeVisible();
   await expect(page.getByText("No: it lacks")).toBeVisible();
 });
+
+test("kernels: for a device that is not here", async ({ open }) => {
+  const page = await open("kernels");
+  const needs = page.getByRole("listbox").locator(".faint");
+  const chosen = async () => (await needs.allTextContents()).join("\n");
+  const choose = async (title: RegExp, name: RegExp) => {
+    await page.getByLabel("Device").selectOption(await page.getByLabel("Device").locator("option", { hasText: title }).getAttribute("value"));
+    await expect(page.locator("#model-status")).toContainText(name);
+  };
+  await choose(/^no features/, /on an assumed device \(none\)/);
+  await expect.poll(() => page.getByRole("listbox").getByRole("option").count()).toBeGreaterThan(5);
+  expect(await chosen()).not.toMatch(/f16|subgroups/);
+  await expect(page.locator("pre")).toContainText("fn main");
+  await choose(/NVIDIA/, /on an assumed device \(f16 subgroups dot4\)/);
+  await expect.poll(chosen).toMatch(/needs .*subgroups/);
+  await page.getByRole("combobox", { name: "Search for kernels" }).fill("subgroup");
+  await expect(page.locator("pre")).toContainText("enable subgroups");
+  await expect(page.getByText("Yes: it has")).toBeVisible();
+  await expect(page.getByRole("button", { name: "Compile here" })).toBeDisabled();
+  await checkLooks(page, "kernels-device");
+});

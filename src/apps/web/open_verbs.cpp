@@ -12,12 +12,6 @@ namespace tokamak::web {
 namespace {
 
 Json device_json(const DeviceInfo& device) {
-  Json::Array features;
-  for (const auto& [feature, name] :
-       {std::pair(kFeatureF16, "shader-f16"), std::pair(kFeatureSubgroups, "subgroups"),
-        std::pair(kFeatureDot4, "packed_4x8_integer_dot_product")}) {
-    if ((device.features & feature) != 0) features.emplace_back(name);
-  }
   const DeviceLimits& own = device.limits;
   Json limits, out;
   limits.set("maxComputeInvocationsPerWorkgroup", own.workgroup_threads);
@@ -26,7 +20,7 @@ Json device_json(const DeviceInfo& device) {
   limits.set("maxStorageBufferBindingSize", own.binding_bytes);
   limits.set("maxBufferSize", own.buffer_bytes);
   out.set("name", device.name).set("driver", device.driver).set("software", device.software);
-  out.set("features", std::move(features)).set("limits", std::move(limits));
+  out.set("features", feature_names(device.features)).set("limits", std::move(limits));
   out.set("tier", device.tier());
   return out;
 }
@@ -94,13 +88,18 @@ Result<Json> adapter(State&, const Json& options) {
 }
 
 /// As open(), but reads the headers of the weights alone -> {model, device}, or why it does not
-/// run. What there is to see of the model can be seen then, until another one is checked or opened.
+/// run: on the browser's device, or on one that `device` describes (open_options.cpp). What there
+/// is to see of the model can be seen then, until another one is checked or opened.
 Result<Json> check(State& state, const Json& options) {
   TOK_TRY(const Opening opening, read_opening(options));
   CheckedModel checked;
   TOK_TRY(checked.files, read_files(opening));
-  TOK_TRY(const std::unique_ptr<Backend> backend, open_backend(opening.options));
-  checked.device = backend->device();
+  if (opening.assumed) {
+    checked.device = *opening.assumed;
+  } else {
+    TOK_TRY(const std::unique_ptr<Backend> backend, open_backend(opening.options));
+    checked.device = backend->device();
+  }
   TOK_TRY(checked.compiled, Engine::compile(checked.files, checked.device, opening.options));
   Json out;
   out.set("model", model_json(checked.files, checked.compiled));
@@ -112,6 +111,7 @@ Result<Json> check(State& state, const Json& options) {
 /// {name, files, ...}, see read_opening() -> {model, device, defaults, loadTimes, pipelines}
 Result<Json> open(State& state, const Json& options) {
   TOK_TRY(Opening opening, read_opening(options));
+  if (opening.assumed) return fail(ErrorCode::kUsage, "A model runs on no device that is assumed.");
   state.clear();
   OpenOptions& own = opening.options;
   own.notice = notice;

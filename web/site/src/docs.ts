@@ -1,6 +1,6 @@
 // The pages of the documentation: the search, the list of pages, and the example that can be run.
 import { byId } from "./dom.ts";
-import { QUESTION, makeRunnable } from "./run_example.ts";
+import { exampleOf, makeRunnable } from "./run_example.ts";
 import { mountSearch } from "./search.ts";
 import { startPage } from "./shell.ts";
 
@@ -18,8 +18,7 @@ follow();
 if (base === "./") contents.open = true;
 contents.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
 
-// The pages that show the package's README: its first example opens a model and continues a text.
-const first = [...document.querySelectorAll<HTMLElement>("pre > code.language-js")].find((code) =>
-  code.textContent?.includes(QUESTION),
-);
-if (first?.parentElement) makeRunnable(first.parentElement, base);
+for (const code of document.querySelectorAll<HTMLElement>("pre > code.language-js")) {
+  const example = exampleOf(code.textContent ?? "");
+  if (example && code.parentElement) makeRunnable(code.parentElement, base, example);
+}

@@ -3,6 +3,7 @@ import { type Look, look } from "tokamak-web";
 import { byId, h } from "./dom.ts";
 import { type Compiler, openCompiler } from "./kernels/compile.ts";
 import { type Catalogue, type Kernel, type KernelText, catalogueOf } from "./kernels/data.ts";
+import { deviceChoice } from "./kernels/device.ts";
 import { kernelDetail } from "./kernels/detail.ts";
 import { type KernelList, kernelList } from "./kernels/list.ts";
 import { seconds } from "./numbers.ts";
@@ -56,7 +57,10 @@ function compilePanel(engine: Look, catalogue: Catalogue, list: KernelList): HTM
   const button = h("button", { type: "button" }, "Compile here");
   const panel = h("div", { class: "row" }, button, status);
   const tell = (text: string) => (status.textContent = text);
-  if (catalogue.kernels.every(({ launches }) => launches.length === 0)) {
+  if (device.device()) {
+    button.disabled = true;
+    tell("That device is not here to compile anything.");
+  } else if (catalogue.kernels.every(({ launches }) => launches.length === 0)) {
     button.disabled = true;
     tell("The model runs on the CPU, so that it has no texts to compile.");
   } else {
@@ -80,6 +84,9 @@ function compilePanel(engine: Look, catalogue: Catalogue, list: KernelList): HTM
   return panel;
 }
 
+/** The model is looked at again for another device. */
+const device = deviceChoice(() => void panel.start());
+
 async function show(engine: Look): Promise<void> {
   const catalogue = await catalogueOf(engine);
   const detail = kernelDetail(engine, catalogue);
@@ -88,4 +95,11 @@ async function show(engine: Look): Promise<void> {
 }
 
 startPage("kernels");
-void mountOpener(look, (engine) => void show(engine).catch((error: unknown) => showError(byId("kernels"), error))).start();
+const panel = mountOpener(look, (engine) => void show(engine).catch((error: unknown) => showError(byId("kernels"), error)), {
+  options: () => {
+    const assumed = device.device();
+    return assumed ? { device: assumed } : {};
+  },
+});
+byId("device").append(device.element);
+void panel.start();

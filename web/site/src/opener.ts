@@ -1,5 +1,5 @@
 // The panel in which a visitor chooses a model and sees it open, on every page that runs one.
-import { type Check, type Look, type OpenOptions, type Progress, type Source, check, models } from "tokamak-web";
+import { type Check, type Look, type LookOptions, type OpenOptions, type Progress, type Source, check, models } from "tokamak-web";
 import { byId, h } from "./dom.ts";
 import { takeDrops } from "./dropped.ts";
 import { bytes } from "./numbers.ts";
@@ -80,7 +80,7 @@ export interface Extras {
   /** What stands there at first in place of the built-in model; with "" nothing is opened by itself. */
   initial?: string;
   /** What else the model of that name is opened with. */
-  options?(name: string): OpenOptions;
+  options?(name: string): LookOptions;
 }
 
 /**
@@ -88,7 +88,7 @@ export interface Extras {
  * before, which is closed.
  */
 export function opener<T extends Look>(
-  begin: (source: Source, options: OpenOptions) => Promise<T>,
+  begin: (source: Source, options: LookOptions) => Promise<T>,
   opened: (model: T, name: string) => void,
   { claims, suggested, initial = BUILTIN, options = () => ({}) }: Extras = {},
 ): Opener {
@@ -227,7 +227,7 @@ function titleOf(files: File[]): string {
 
 /** Puts the panel into the page's element "opener". */
 export function mountOpener<T extends Look>(
-  begin: (source: Source, options: OpenOptions) => Promise<T>,
+  begin: (source: Source, options: LookOptions) => Promise<T>,
   opened: (model: T, name: string) => void,
   extras: Extras = {},
 ): Opener {

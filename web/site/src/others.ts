@@ -97,7 +97,7 @@ export const OTHERS: Record<string, Other> = {
   },
   webllm: {
     title: "WebLLM",
-    script: "https://cdn.jsdelivr.net/npm/@mlc-ai/web-llm@0.2.86/+esm",
+    script: "https://cdn.jsdelivr.net/npm/@mlc-ai/web-llm@0.2.86/lib/index.js",
     model: (hasF16) => (hasF16 ? "Qwen3-0.6B-q4f16_1-MLC" : "Qwen3-0.6B-q4f32_1-MLC"),
     about: "One of its list of prebuilt models.",
     async open(model, _, tell) {

@@ -1,15 +1,36 @@
-// The first example of the package's README, run: what it prints is put below it. It opens the model
-// that lies beside the site in place of one that would have to be downloaded first.
-import { type Engine, type Run, open } from "tokamak-web";
+// Examples of the documents, run: what they print is put below them. They open the model that lies beside the site in
+// place of one that would have to be downloaded first.
+import { type Engine, type GenerateOptions, type Run, open } from "tokamak-web";
 import { h } from "./dom.ts";
 import { seconds } from "./numbers.ts";
 import { BUILTIN, settings, sourceOf } from "./opener.ts";
 import { showError } from "./shell.ts";
 
-/** What the example asks, by which it is known among others. */
-export const QUESTION = "Why is the sky blue?";
+interface Example {
+  /** By which it is known among others. */
+  has: string;
+  begin(engine: Engine, options: GenerateOptions): Run;
+}
 
-export function makeRunnable(pre: HTMLElement, base: string): void {
+const QUESTION = "Why is the sky blue?";
+const BEGINNING = "Once upon a time";
+
+const EXAMPLES: Example[] = [
+  {
+    has: QUESTION,
+    // A model without a template for chats continues the text in place of answering it.
+    begin: (engine, options) => {
+      const own = { ...options, maxTokens: 200 };
+      return engine.model.hasTemplate ? engine.chat([{ role: "user", content: QUESTION }], own) : engine.generate(QUESTION, own);
+    },
+  },
+  { has: `engine.generate("${BEGINNING}"`, begin: (engine, options) => engine.generate(BEGINNING, { ...options, maxTokens: 64 }) },
+];
+
+/** The example that a text is, if one of them. */
+export const exampleOf = (text: string) => EXAMPLES.find(({ has }) => text.includes(has));
+
+export function makeRunnable(pre: HTMLElement, base: string, example: Example): void {
   const button = h("button", { type: "button" }, "Run");
   const stop = h("button", { type: "button", class: "quiet", hidden: true }, "Stop");
   const status = h("p", { class: "status", role: "status" });
@@ -40,10 +61,7 @@ export function makeRunnable(pre: HTMLElement, base: string): void {
     engine ??= await opened();
     output.textContent = "";
     output.hidden = false;
-    // A model without a template for chats continues the text in place of answering it.
-    const options = { maxTokens: 200, signal: abort.signal };
-    const { hasTemplate } = engine.model;
-    run = hasTemplate ? engine.chat([{ role: "user", content: QUESTION }], options) : engine.generate(QUESTION, options);
+    run = example.begin(engine, { signal: abort.signal });
     for await (const { text } of run) output.append(text);
     const { finish, tokens, promptTokens, decodeSeconds } = await run.result;
     status.textContent = `finish: ${finish}, promptTokens: ${promptTokens}, ${tokens} tokens in ${seconds(decodeSeconds)}`;

@@ -1,11 +1,13 @@
 // The types of the API. Sizes are bytes, times seconds.
-import type { Adapter, Check, LoadTimes, ModelFacts } from "./facts.ts";
+import type { Adapter, AssumedDevice, Check, LoadTimes, ModelFacts } from "./facts.ts";
 import type { DocumentMemory, Quoter } from "./memory_api.ts";
 import type { Source, StoredModel } from "./models/types.ts";
+import type { EmbedOptions, Ranked, RerankOptions } from "./retrieval_api.ts";
 import type { Sound, SpeakOptions, Speech, TranscribeOptions, Transcript } from "./sound_api.ts";
 
 export type * from "./facts.ts";
 export type * from "./memory_api.ts";
+export type * from "./retrieval_api.ts";
 export type * from "./sound_api.ts";
 
 export interface Progress {
@@ -72,6 +74,11 @@ export interface OpenOptions {
   onCheck?(found: Check): boolean | void | Promise<boolean | void>;
   /** Whether these models may be removed to make room; nothing is removed unless it says so. */
   onEvict?(models: StoredModel[]): boolean | Promise<boolean>;
+}
+
+export interface LookOptions extends OpenOptions {
+  /** What the model is looked at for, in place of this device; nothing is asked of that then. */
+  device?: AssumedDevice;
 }
 
 /** An image as a page has it: the file, or what was drawn. */
@@ -151,30 +158,6 @@ export interface Run extends AsyncIterable<Piece> {
   readonly result: Promise<Generation>;
   /** Ends the text with what there is; `result` has it, with `finish: "cancelled"`. */
   cancel(): void;
-}
-
-export interface EmbedOptions {
-  prompt?: string;
-  dimensions?: number;
-  normalize?: boolean;
-  truncate?: boolean;
-  signal?: AbortSignal;
-}
-
-export interface RerankOptions {
-  /** What makes a document a good one, for models that are told; as they were trained unless given. */
-  instruction?: string;
-  /** Cut documents that do not fit; true unless given. */
-  truncate?: boolean;
-  /** How many are given at most. */
-  limit?: number;
-  signal?: AbortSignal;
-}
-
-/** A document by its place in the list. */
-export interface Ranked {
-  index: number;
-  score: number;
 }
 
 export type View = "summary" | "graph" | "fused" | "plan" | "weights" | "memory" | "support";

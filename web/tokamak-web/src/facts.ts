@@ -12,6 +12,13 @@ export interface Adapter {
   waiting: "jspi" | "asyncify";
 }
 
+/** A device that is assumed, with the limits that every one has. */
+export interface AssumedDevice {
+  features: ("shader-f16" | "subgroups" | "packed_4x8_integer_dot_product")[];
+  /** Invocations of a subgroup, where it has those; 32 unless given. */
+  subgroupSize?: number;
+}
+
 /** Bytes on the device. */
 export interface DeviceMemory {
   weights: number;
@@ -57,6 +64,8 @@ export interface Check {
   /** Bytes to download, and bytes that are here. */
   download: number;
   cached: number;
+  /** Bytes that the Worker's module takes at most beside the device's memory. */
+  module: number;
   /** What the browser may still store; absent where it does not say. */
   quota?: number;
   /** Absent where it does not run. */

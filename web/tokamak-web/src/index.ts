@@ -1,5 +1,5 @@
 // Language models in a browser tab: `open` starts a Worker with the engine and opens a model in it.
-import type { Check, Engine, Look, OpenOptions } from "./api.ts";
+import type { Check, Engine, Look, LookOptions, OpenOptions } from "./api.ts";
 import { Connection, type Opening, type WorkerLike } from "./connection.ts";
 import { type Facts, WorkerEngine } from "./engine.ts";
 import { TokamakError } from "./errors.ts";
@@ -71,7 +71,7 @@ interface Start {
   opening: Opening;
 }
 
-function start(kind: OpenCall["kind"], source: Source, options: OpenOptions): Start {
+function start(kind: OpenCall["kind"], source: Source, options: LookOptions): Start {
   const { signal, worker, wasm, codec, onProgress, onNotice, onCheck: _, onEvict, ...rest } = options;
   const values: PostedOptions = { ...rest, ...modules(wasm), ...(codec !== undefined && { codec: posted(codec) }) };
   const opening: Opening = {
@@ -132,10 +132,10 @@ export async function check(source: Source, options: OpenOptions = {}): Promise<
 }
 
 /**
- * Shows what a model becomes on this device without running it: its headers are read, no weights. Fails
+ * Shows what a model becomes on this device, or on one that is assumed, without running it: its headers are read, no weights. Fails
  * as `open` does, and where the model does not run here.
  */
-export async function look(source: Source, options: OpenOptions = {}): Promise<Look> {
+export async function look(source: Source, options: LookOptions = {}): Promise<Look> {
   const { connection, result, opening } = start("look", source, options);
   const { model, adapter } = (await result) as Pick<Facts, "model" | "adapter">;
   keepUp(connection, opening, options);

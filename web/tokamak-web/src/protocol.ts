@@ -1,12 +1,12 @@
 // What the page and the Worker post each other. Every call of the page has a number, which the messages
 // that answer it carry.
-import type { Doing, Generation, OpenOptions, Piece, Progress, Segment } from "./api.ts";
+import type { Doing, Generation, LookOptions, Piece, Progress, Segment } from "./api.ts";
 import type { ErrorData } from "./errors.ts";
 import type { PostedSource, StoredModel } from "./models/types.ts";
 
 /** The options of `open` that can be posted. */
 export type PostedOptions = Omit<
-  OpenOptions,
+  LookOptions,
   "signal" | "worker" | "wasm" | "codec" | "onProgress" | "onNotice" | "onCheck" | "onEvict"
 > & {
   codec?: PostedSource;

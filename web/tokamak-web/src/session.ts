@@ -149,7 +149,8 @@ export class Session {
       const cached = found.cachedBytes ?? 0;
       const { quota, usage = 0 } = (await globalThis.navigator?.storage?.estimate?.()) ?? {};
       const room = quota === undefined ? undefined : quota - usage;
-      return checkOf(outcome, { ...device, waiting }, { total, cached, room });
+      const tokenizer = found.files.find(({ name }) => name === "tokenizer.json")?.size ?? 0;
+      return checkOf(outcome, { ...device, waiting }, { total, cached, room, tokenizer });
     });
   }
 

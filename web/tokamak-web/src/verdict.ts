@@ -7,6 +7,8 @@ const GIB = 1024 ** 3;
 const SMALL_BUFFER = GIB;
 const SMALL_BUDGET = 1.2e9;
 const TIGHT = 0.8;
+// What web_memory_test holds it to.
+const MODULE = 24e6, MODULE_PER_TOKENIZER = 2;
 
 /** Errors that say that the model does not run here; any other is about the model or the way to it. */
 const REFUSALS: readonly ErrorCode[] = ["unsupported", "out-of-memory", "device"];
@@ -25,22 +27,23 @@ export function refusal(error: unknown): TokamakError {
   throw error;
 }
 
-function verdictOf({ total }: ModelFacts["memory"], { limits }: Adapter): Check["verdict"] {
+function verdictOf(total: number, { limits }: Adapter): Check["verdict"] {
   const buffer = limits["maxBufferSize"] ?? Infinity;
   if (buffer > SMALL_BUFFER) return "fits"; // no browser says how much memory the device has
   if (total > SMALL_BUDGET) return "too-large";
   return total > TIGHT * SMALL_BUDGET ? "tight" : "fits";
 }
 
-/** `total`, `cached` and `room` (in the browser's storage) are bytes. */
+/** `total`, `cached`, `room` (in the browser's storage) and the size of `tokenizer`.json are bytes. */
 export function checkOf(
   outcome: OpenReply | TokamakError,
   adapter: Adapter,
-  { total, cached, room }: { total: number; cached: number; room: number | undefined },
+  { total, cached, room, tokenizer }: { total: number; cached: number; room: number | undefined; tokenizer: number },
 ): Check {
   const bytes = {
     download: Math.max(0, total - cached),
     cached,
+    module: MODULE + MODULE_PER_TOKENIZER * tokenizer,
     ...(room !== undefined && { quota: room }),
   };
   if (outcome instanceof TokamakError) {
@@ -48,5 +51,5 @@ export function checkOf(
     return { runs: false, reason: outcome.message, verdict, ...bytes, adapter };
   }
   const { model } = outcome;
-  return { runs: true, verdict: verdictOf(model.memory, adapter), ...bytes, model, adapter };
+  return { runs: true, verdict: verdictOf(model.memory.total + bytes.module, adapter), ...bytes, model, adapter };
 }

@@ -130,6 +130,7 @@ test("a check says what a model takes, or why it does not run", async () => {
     runs: true,
     verdict: "tight",
     download: 2,
+    module: 24e6,
     model,
   });
   const refused = (code: ErrorCode) => () => {

@@ -5,7 +5,7 @@ import { finder } from "../finder.ts";
 import { showError } from "../shell.ts";
 import { type Catalogue, type Kernel, type KernelText, placeTitle } from "./data.ts";
 
-const list = (lines: string[]) => h("ul", { class: "plain mono" }, ...lines.map((line) => h("li", {}, line)));
+const list = (lines: string[]) => h("ul", { class: "plain mono", tabindex: 0 }, ...lines.map((line) => h("li", {}, line)));
 
 /** A sentence on the device. */
 function onDevice({ needs, lacks }: Kernel, { plan }: Catalogue): string {
@@ -43,7 +43,7 @@ export function kernelDetail(engine: Look, catalogue: Catalogue): KernelDetail {
     const facts: [string, string][] = [
       ["operation", kernel.op],
       ["needs", kernel.needs.join(", ") || "nothing beyond WebGPU"],
-      ["this device", onDevice(kernel, catalogue)],
+      ["the device", onDevice(kernel, catalogue)],
       ["the model", launches.length > 0 ? `runs it in ${launches.length} step${launches.length === 1 ? "" : "s"} of its plan` : "does not run it"],
     ];
     const parts: (Node | null)[] = [

@@ -1,0 +1,28 @@
+// For which device the kernels are shown: the visitor's own, or one that is assumed.
+import type { AssumedDevice } from "tokamak-web";
+import { h } from "../dom.ts";
+
+const F16 = "shader-f16", SUBGROUPS = "subgroups", DOT4 = "packed_4x8_integer_dot_product";
+
+const DEVICES: { title: string; device?: AssumedDevice }[] = [
+  { title: "this one" },
+  { title: "no features: every WebGPU device", device: { features: [] } },
+  { title: "f16, dot4: Firefox on most GPUs", device: { features: [F16, DOT4] } },
+  { title: "subgroups of 32, dot4", device: { features: [SUBGROUPS, DOT4] } },
+  { title: "f16, subgroups of 32, dot4: Chrome on NVIDIA, Apple", device: { features: [F16, SUBGROUPS, DOT4] } },
+  { title: "f16, subgroups of 64, dot4: Chrome on AMD", device: { features: [F16, SUBGROUPS, DOT4], subgroupSize: 64 } },
+];
+
+export interface DeviceChoice {
+  readonly element: HTMLElement;
+  device(): AssumedDevice | undefined;
+}
+
+export function deviceChoice(changed: () => void): DeviceChoice {
+  const choice = h("select", { id: "for-device" }, ...DEVICES.map(({ title }, index) => h("option", { value: index }, title)));
+  choice.addEventListener("input", changed);
+  return {
+    element: h("div", { class: "row" }, h("label", { for: "for-device" }, "Device"), choice),
+    device: () => DEVICES[Number(choice.value)]?.device,
+  };
+}
