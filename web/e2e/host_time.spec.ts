@@ -2,13 +2,13 @@
 // minute to compile. Without HOST_TIME it is left out.
 import { expect, test } from "./pages.ts";
 
-/** Milliseconds a step: of the module, the Worker's script and its turns of the event loop. */
+/** Milliseconds that the module, the Worker's script and its turns of the event loop may take of a step. */
 const MOST = 0.5;
 const TOKENS = 112;
 
 test.skip(!process.env["HOST_TIME"], "HOST_TIME is not given");
 
-/** Of the middle half: the driver computes on the same cores, so that the host is often interrupted. */
+/** The mean of the middle half: the driver computes on the same cores, so that the host is often interrupted. */
 function middle(times: number[]): number {
   const sorted = times.toSorted((a, b) => a - b);
   const half = sorted.slice(sorted.length >> 2, sorted.length - (sorted.length >> 2));
