@@ -181,6 +181,13 @@ class RandomModel(unittest.TestCase):
         self.assertEqual(tensors["model.layers.6.self_attn.q_norm.weight"][0], [512])
         self.assertEqual(tensors["model.layers.6.mlp.gate_proj.weight"][0], [32, 32])
         self.assertEqual(tensors["model.embed_tokens_per_layer.weight"][0], [50, 7 * 256])
+        self.run_tool("--shape", "gemma4-e4b", "--layers", "8", "--hidden", "32", "--vocab", "50",
+                      "--ffn", "16")
+        config = json.loads((self.out / "config.json").read_text())
+        self.assertFalse(config["use_double_wide_mlp"])
+        tensors = read(self.out / "model.safetensors")
+        self.assertEqual(tensors["model.layers.7.mlp.gate_proj.weight"][0], [16, 32])
+        self.assertNotIn("model.layers.7.self_attn.k_proj.weight", tensors)
 
     def test_same_options_give_the_same_bytes(self):
         self.run_tool(*SMALL)

@@ -1,0 +1,92 @@
+// Whole models on the emulated CUDA device: the ways in which launches reach it give the same bits,
+// and one that is lost by itself, with an error that stays until its context is reset, changes no
+// token (device_loss_test.cpp has backends that only say that they are lost).
+#include <cstdlib>
+
+#include "backend/cuda/device.h"
+#include "reliability/model_on_device.h"
+
+namespace tokamak::golden {
+namespace {
+
+constexpr const char* kEmulatedFault = "TOKAMAK_EMULATED_FAULT";
+
+constexpr const char* kLaunches = "TOKAMAK_CUDA_LAUNCHES";
+
+struct Answer {
+  std::vector<uint32_t> ids;
+  std::vector<float> logits;  // after them
+  std::vector<std::string> notices;
+};
+
+/// Windows, tokens that the device chooses by itself, and a prompt.
+Answer answer() {
+  Answer out;
+  OpenOptions options{.model = model_folder("gemma3_hub"), .backend = "cuda", .context = 256};
+  options.self_test = false;
+  options.notice = [&](std::string_view text) { out.notices.emplace_back(text); };
+  options.reopen = [again = options] {
+    ::unsetenv(kEmulatedFault);
+    return open_backend(again);
+  };
+  const auto engine = Engine::open(options);
+  EXPECT_TRUE(engine) << engine.error().message;
+  if (!engine) return out;
+  Request request{.prompt = prompt_ids()};
+  request.prompt.resize(12);
+  request.params.sampling.temperature = 0;
+  request.params.max_tokens = 12;
+  request.params.end_ids.emplace();
+  const auto done = (*engine)->generate(std::move(request));
+  EXPECT_TRUE(done) << done.error().message;
+  if (done) out.ids = done->ids;
+  request = {.prompt = out.ids};
+  request.params.max_tokens = 0;
+  request.logits = [&](std::span<const float> own) { out.logits.assign(own.begin(), own.end()); };
+  EXPECT_TRUE((*engine)->generate(std::move(request)));
+  return out;
+}
+
+struct CudaEngine : testing::Test {
+  void SetUp() override {
+    const auto devices = list_cuda_devices();
+    if (devices && !devices->empty() && devices->front().info.name.starts_with("emulated")) return;
+    GTEST_SKIP() << "there is no emulated CUDA device";
+  }
+  void TearDown() override {
+    ::unsetenv(kEmulatedFault);
+    ::unsetenv(kLaunches);
+  }
+
+  static const Answer& expected() {
+    static const Answer own = answer();
+    return own;
+  }
+};
+
+/// The emulator lets a workgroup of launches that depend on each other in part begin early.
+TEST_F(CudaEngine, HasTheSameBitsHoweverLaunchesReachTheDevice) {
+  ASSERT_EQ(expected().ids.size(), 12u);
+  for (const char* launches : {"eager", "graph"}) {
+    ::setenv(kLaunches, launches, 1);
+    const Answer other = answer();
+    EXPECT_EQ(other.ids, expected().ids) << launches;
+    EXPECT_EQ(other.logits, expected().logits) << launches;
+  }
+}
+
+TEST_F(CudaEngine, ThatLosesItsDeviceGoesOnWithTheSameTokens) {
+  ASSERT_EQ(expected().ids.size(), 12u);
+  for (const uint32_t launch : {3u, 200u}) {  // of the prompt, and of a graph
+    ::setenv(kEmulatedFault, fmt::format("launch:{}:700", launch).c_str(), 1);
+    const Answer other = answer();
+    EXPECT_EQ(other.ids, expected().ids) << "launch " << launch;
+    EXPECT_EQ(other.logits, expected().logits) << "launch " << launch;
+    ASSERT_EQ(other.notices.size(), 1u) << "launch " << launch;
+    EXPECT_NE(other.notices[0].find("has been opened again"), std::string::npos)
+        << other.notices[0];
+  }
+}
+
+}  // namespace
+}  // namespace tokamak::golden
