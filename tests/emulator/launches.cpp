@@ -45,8 +45,8 @@ struct RecordedLaunch {
   uint32_t grid[3];
   uint32_t lanes, shared_bytes;
   const void* bound;
-  bool begins_early = false;     // while the one before it runs
-  std::function<Status()> call;  // done instead, where there is one
+  bool begins_early = false;          // while the one before it runs
+  std::function<Status()> call = {};  // done instead, where there is one
 };
 
 struct RecordedGraph {
