@@ -21,7 +21,8 @@ export async function heapOfWorker(context: BrowserContext, page: Page): Promise
   });
   await session.send("Target.setAutoAttach", { autoAttach: true, waitForDebuggerOnStart: false, flatten: false });
   const message = JSON.stringify({ id: 1, method: "Runtime.getHeapUsage" });
-  const ask = () => workers.forEach((sessionId) => void session.send("Target.sendMessageToTarget", { message, sessionId }));
+  // One that has ended answers no more.
+  const ask = () => workers.forEach((sessionId) => session.send("Target.sendMessageToTarget", { message, sessionId }).catch(() => {}));
   const timer = setInterval(ask, ASK_MS);
   return {
     largest: () => {
