@@ -20,7 +20,8 @@ Result<void> write_all_pages(Program& program) {
   return {};
 }
 
-Result<std::vector<float>> run_and_read(Program& program, StepRequest request) {
+Result<std::vector<float>> run_and_read(Program& program, StepRequest request,
+                                        const Meanwhile& meanwhile) {
   // The callback holds it, too: it may come when nobody waits any more.
   struct Arrived {
     std::vector<float> rows;
@@ -35,6 +36,7 @@ Result<std::vector<float>> run_and_read(Program& program, StepRequest request) {
     }
   };
   TOK_TRY(program.submit(request));
+  if (meanwhile) meanwhile();
   TOK_TRY(program.wait());
   if (arrived->error) return Failure(*arrived->error);
   return std::move(arrived->rows);
@@ -42,7 +44,8 @@ Result<std::vector<float>> run_and_read(Program& program, StepRequest request) {
 
 Result<std::vector<float>> run_tokens(
     Program& program, std::span<const uint32_t> ids, uint32_t before,
-    const std::function<std::span<const InputWrite>(uint32_t first, uint32_t count)>& inputs) {
+    const std::function<std::span<const InputWrite>(uint32_t first, uint32_t count)>& inputs,
+    const Meanwhile& meanwhile) {
   TOK_CHECK(!ids.empty());
   const Plan& plan = program.plan();
   const auto all = uint32_t(ids.size());
@@ -54,7 +57,7 @@ Result<std::vector<float>> run_tokens(
         .tokens = ids.subspan(first, count),
         .inputs = inputs(first, count),
         .done = {}};
-    if (first + count == all) return run_and_read(program, std::move(request));
+    if (first + count == all) return run_and_read(program, std::move(request), meanwhile);
     TOK_TRY(program.submit(request));
     first += count;
   }

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/check.h"
+#include "base/log_sum_exp.h"
 #include "base/splitmix.h"
 #include "generate/pool.h"
 #include "generate/token_list.h"
@@ -185,24 +186,21 @@ Result<Logprobs> logprobs(std::span<const float> logits, uint32_t id, uint32_t t
   if (id >= logits.size()) {
     return invalid_input("Token id {} is outside the vocabulary of {} tokens.", id, logits.size());
   }
-  const double best = double(logits[argmax(logits)]);
-  double sum = 0;
-  std::vector<uint32_t> order;
-  for (uint32_t i = 0; i < logits.size(); ++i) {
-    if (!std::isfinite(logits[i])) continue;
-    sum += std::exp(double(logits[i]) - best);
-    order.push_back(i);
-  }
-  const double log_sum = best + std::log(sum);
+  const double log_sum = log_sum_exp(logits);
   const auto logprob = [&](uint32_t token) {
     const float logit = logits[token];
     return TokenLogprob{token, std::isnan(logit) ? kRemoved : float(double(logit) - log_sum)};
   };
+  Logprobs result{.chosen = logprob(id)};
+  if (top_n == 0) return result;
+  std::vector<uint32_t> order;
+  for (uint32_t i = 0; i < logits.size(); ++i) {
+    if (std::isfinite(logits[i])) order.push_back(i);
+  }
   const auto end = order.begin() + ptrdiff_t(std::min(size_t{top_n}, order.size()));
   std::ranges::partial_sort(order, end, [&](uint32_t a, uint32_t b) {
     return logits[a] != logits[b] ? logits[a] > logits[b] : a < b;
   });
-  Logprobs result{.chosen = logprob(id)};
   for (auto token = order.begin(); token != end; ++token) result.top.push_back(logprob(*token));
   return result;
 }

@@ -63,8 +63,9 @@ Result<std::vector<WorkTest>> time_hearing(Engine& engine, const BenchOptions& o
       TOK_TRY(TextSampler sampler, TextSampler::make(0, 0));
       std::vector<uint32_t> ids;
       for (uint32_t id = model.start; written < until && steps.room() > 0; ++written) {
-        TOK_TRY(const std::span<const float> logits, steps.feed({&id, 1}));
-        TOK_TRY(id, sampler.next(logits, ids));
+        TOK_TRY(const std::span<const float> logits,
+                steps.feed({&id, 1}, [&] { sampler.settle(); }));
+        TOK_TRY(id, sampler.next({logits.begin(), logits.end()}, ids));
         ids.push_back(id);
         if (written == 0) first = clock();
       }

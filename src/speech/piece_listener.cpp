@@ -62,8 +62,9 @@ class PieceListener final : public Listener {
     Segment out{.temperature = options_.temperature};
     for (uint32_t id = parts_.model.start; steps_.room() > 0;) {
       if (cancelled && cancelled()) return call_was_cancelled();
-      TOK_TRY(const std::span<const float> logits, steps_.feed({&id, 1}));
-      TOK_TRY(id, sampler.next(logits, out.ids));
+      TOK_TRY(const std::span<const float> logits,
+              steps_.feed({&id, 1}, [&] { sampler.settle(); }));
+      TOK_TRY(id, sampler.next({logits.begin(), logits.end()}, out.ids));
       if (std::ranges::find(parts_.end_ids, id) != parts_.end_ids.end()) break;
       out.ids.push_back(id);
       if (out.ids.size() >= max_tokens(sound.size())) break;

@@ -84,20 +84,22 @@ Result<void> SpeechSteps::hear(std::vector<float> rows, std::vector<float>* enco
   return outlive_device([&] { return run_stages(encoded); });
 }
 
-Result<void> SpeechSteps::run_text(std::span<const uint32_t> ids, uint32_t position) {
+Result<void> SpeechSteps::run_text(std::span<const uint32_t> ids, uint32_t position,
+                                   const Meanwhile& meanwhile) {
   const std::vector<uint32_t> ends(ids.size(), frames_);
   InputWrite write = {.buffer = ends_, .bytes = {}};
   const auto inputs = [&](uint32_t first, uint32_t count) {
     write.bytes = std::as_bytes(std::span(ends).subspan(first, count));
     return std::span<const InputWrite>(&write, 1);
   };
-  TOK_TRY(logits_, run_tokens(*program_, ids, position, inputs));
+  TOK_TRY(logits_, run_tokens(*program_, ids, position, inputs, meanwhile));
   return {};
 }
 
-Result<std::span<const float>> SpeechSteps::feed(std::span<const uint32_t> ids) {
+Result<std::span<const float>> SpeechSteps::feed(std::span<const uint32_t> ids,
+                                                 const Meanwhile& meanwhile) {
   TOK_CHECK(!ids.empty() && ids.size() <= room());
-  TOK_TRY(outlive_device([&] { return run_text(ids, uint32_t(ids_.size())); }));
+  TOK_TRY(outlive_device([&] { return run_text(ids, uint32_t(ids_.size()), meanwhile); }));
   ids_.insert(ids_.end(), ids.begin(), ids.end());
   return logits_;
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "backend/one_sequence.h"
 #include "model/speech.h"
 #include "speech/device_losses.h"
 
@@ -24,9 +25,10 @@ class SpeechSteps {
   /// Begins another text about what was heard last.
   void restart() { ids_.clear(); }
 
-  /// The logits after the last of `ids`, valid until the next call. REQUIRES: ids; they are below
-  /// the vocabulary's size and no more than room().
-  Result<std::span<const float>> feed(std::span<const uint32_t> ids);
+  /// The logits after the last of `ids`, valid until the next call; after a lost device `meanwhile`
+  /// runs again. REQUIRES: ids; they are below the vocabulary's size and no more than room().
+  Result<std::span<const float>> feed(std::span<const uint32_t> ids,
+                                      const Meanwhile& meanwhile = {});
 
   /// How many tokens the text can still take.
   uint32_t room() const { return context_ - uint32_t(ids_.size()); }
@@ -43,7 +45,8 @@ class SpeechSteps {
   };
   Ends ends_of_windows(size_t stage, uint32_t rows) const;
   Result<void> run_stages(std::vector<float>* encoded);
-  Result<void> run_text(std::span<const uint32_t> ids, uint32_t position);
+  Result<void> run_text(std::span<const uint32_t> ids, uint32_t position,
+                        const Meanwhile& meanwhile = {});
 
   Program* program_;
   const SpeechModel* model_;

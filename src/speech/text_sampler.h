@@ -3,6 +3,7 @@
 #include <span>
 #include <vector>
 
+#include "base/check.h"
 #include "generate/sampler.h"
 
 namespace tokamak {
@@ -15,20 +16,35 @@ class TextSampler {
   }
 
   /// The token after `written`.
-  Result<uint32_t> next(std::span<const float> logits, const std::vector<uint32_t>& written) {
-    TOK_TRY(const uint32_t id, sampler_.next(logits, written, count_));
-    TOK_TRY(const Logprobs own, logprobs(logits, id, 0));
-    sum_ += double(own.chosen.logprob);
+  Result<uint32_t> next(std::vector<float> logits, const std::vector<uint32_t>& written) {
+    settle();
+    logits_ = std::move(logits);
+    TOK_TRY(last_, sampler_.next(logits_, written, count_));
     ++count_;
-    return id;
+    is_settled_ = false;
+    return last_;
+  }
+  /// Finds out how sure the last choice was: work for while the device makes the next logits.
+  void settle() {
+    if (is_settled_) return;
+    const Result<Logprobs> own = logprobs(logits_, last_, 0);
+    TOK_CHECK(own.has_value());  // next() has looked at these logits
+    sum_ += double(own->chosen.logprob);
+    is_settled_ = true;
   }
   /// The mean over all that it gave; 0 before the first.
-  double average_log_prob() const { return count_ == 0 ? 0 : sum_ / double(count_); }
+  double average_log_prob() {
+    settle();
+    return count_ == 0 ? 0 : sum_ / double(count_);
+  }
 
  private:
   explicit TextSampler(Sampler sampler) : sampler_(std::move(sampler)) {}
 
   Sampler sampler_;
+  std::vector<float> logits_;  // of the last choice
+  uint32_t last_ = 0;
+  bool is_settled_ = true;  // whether the sum has it
   double sum_ = 0;
   size_t count_ = 0;
 };

@@ -135,11 +135,11 @@ class WhisperListener final : public Listener {
       if (cancelled && cancelled()) return call_was_cancelled();
       std::vector<float> allowed(logits.begin(), logits.end());
       tokens_.forbid(out.ids, options_.timestamps, allowed);
-      TOK_TRY(const uint32_t id, sampler.next(allowed, out.ids));
+      TOK_TRY(const uint32_t id, sampler.next(std::move(allowed), out.ids));
       if (id == tokens_.end) break;
       out.ids.push_back(id);
       if (steps_.room() == 0) break;
-      TOK_TRY(logits, steps_.feed({&id, 1}));
+      TOK_TRY(logits, steps_.feed({&id, 1}, [&] { sampler.settle(); }));
     }
     out.average_log_prob = sampler.average_log_prob();
     out.text = parts_.text_of(tokens_.text_ids(out.ids));

@@ -5,21 +5,13 @@
 #include <limits>
 
 #include "base/check.h"
+#include "base/log_sum_exp.h"
 
 namespace tokamak {
 namespace {
 
 constexpr float kNever = -std::numeric_limits<float>::infinity();
 constexpr const char* kFile = "generation_config.json";
-
-/// log(sum(exp(x))); minus infinity of nothing.
-double log_sum_exp(std::span<const float> x) {
-  const float largest = x.empty() ? kNever : *std::ranges::max_element(x);
-  if (largest == kNever) return double(kNever);
-  double sum = 0;
-  for (const float one : x) sum += std::exp(double(one) - double(largest));
-  return double(largest) + std::log(sum);
-}
 
 void forbid_all(std::span<float> logits) {
   std::ranges::fill(logits, kNever);
