@@ -64,15 +64,24 @@ std::vector<float> added_positions(std::span<const float> table, uint32_t width,
 std::vector<float> grid_angles(double base, uint32_t head_dim, const PatchGrid& grid,
                                bool columns_first) {
   const uint32_t half = head_dim / 2, each = half / 2;
+  // Rows and columns share their angles: [place, each] of them.
+  const uint32_t places = std::max(grid.rows, grid.columns);
+  std::vector<float> cosines, sines;
+  for (uint32_t place = 0; place < places; ++place) {
+    for (uint32_t j = 0; j < each; ++j) {
+      const float angle = float(place) * float(std::pow(base, -2.0 * j / half));
+      cosines.push_back(std::cos(angle));
+      sines.push_back(std::sin(angle));
+    }
+  }
   std::vector<float> out(size_t{grid.patches()} * head_dim);
   for (uint32_t i = 0; i < grid.patches(); ++i) {
     const auto [row, column] = grid.place(i);
     float* const to = &out[size_t{i} * head_dim];
     for (uint32_t j = 0; j < half; ++j) {
-      const auto frequency = float(std::pow(base, -2.0 * (j % each) / half));
-      const float angle = float((j < each) != columns_first ? row : column) * frequency;
-      to[j] = std::cos(angle);
-      to[half + j] = std::sin(angle);
+      const size_t from = size_t{(j < each) != columns_first ? row : column} * each + j % each;
+      to[j] = cosines[from];
+      to[half + j] = sines[from];
     }
   }
   return out;

@@ -15,6 +15,7 @@ struct PatchGrid {
   uint32_t rows = 0, columns = 0, side = 1;
 
   uint32_t patches() const { return rows * columns; }
+  bool operator==(const PatchGrid&) const = default;
   struct Place {
     uint32_t row, column;
   };
