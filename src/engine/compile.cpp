@@ -28,9 +28,10 @@ Result<std::optional<DType>> quantized_type(const std::string& choice) {
   return fail(ErrorCode::kUsage, "quantize is \"{}\", expected q8 or q4.", choice);
 }
 
-/// The tower of a model for steps of at most `chunk` tokens.
+/// The tower of a model that is built in this way, for that device.
 Result<VisionTower> vision_tower(const Architecture& architecture, const ModelFiles& files,
-                                 const OpenOptions& options, uint32_t chunk) {
+                                 const DeviceInfo& device, const OpenOptions& options,
+                                 const BuildOptions& build) {
   if (options.image_pixels == 0) {
     return fail(ErrorCode::kUsage,
                 "{} was opened for text only: image_pixels (--megapixels) lets it read images, "
@@ -46,11 +47,14 @@ Result<VisionTower> vision_tower(const Architecture& architecture, const ModelFi
     return unsupported("{} is a {}, which reads text only here; images are for {}.", files.name,
                        architecture.name, known);
   }
-  TOK_TRY(VisionTower tower,
-          architecture.vision(files.description.reader(), files.tensors, options.image_pixels));
-  if (tower.sees_whole_images && chunk < tower.max_rows()) {
+  // For matrix units, which multiply f16. There are few keys, and they are gone after the image.
+  const bool has_matrix = (device.features & kFeatureSubgroupMatrix) != 0;
+  const DType kv_dtype = has_matrix && build.kv_dtype != DType::kF32 ? DType::kF16 : DType::kF32;
+  TOK_TRY(VisionTower tower, architecture.vision(files.description.reader(), files.tensors,
+                                                 {options.image_pixels, kv_dtype}));
+  if (tower.sees_whole_images && build.chunk < tower.max_rows()) {
     return fail(ErrorCode::kUsage, "chunk is {}, but images of this model take {} tokens at once.",
-                chunk, tower.max_rows());
+                build.chunk, tower.max_rows());
   }
   return tower;
 }
@@ -152,7 +156,8 @@ Result<Engine::Compiled> compile_as_asked(const ModelFiles& files, const DeviceI
   const bool hinted = options.kv == "auto" && out.hints.kv;
   TOK_TRY(build.kv_dtype, kv_dtype(hinted ? *out.hints.kv : options.kv, device));
   out.context = build.context;
-  auto tower = vision_tower(*architecture, files, options, build.chunk);
+  if (!out.gives_text() && !out.is_for_sound()) out.target = for_rows(out.target, build.chunk);
+  auto tower = vision_tower(*architecture, files, device, options, build);
   auto tower_plan = tower ? ImageEncoder::plan(*tower, out, device, options)
                           : Result<Plan>(Failure(tower.error()));
   if (tower_plan) {
@@ -172,7 +177,8 @@ Result<Engine::Compiled> compile_as_asked(const ModelFiles& files, const DeviceI
     TOK_TRY(out.speech, architecture->speech(config, files.tensors, build));
     for (const SoundStage& stage : out.speech->stages) {
       Graph& graph = out.stages.emplace_back(stage.graph);
-      TOK_TRY(fuse::run_pipeline(graph, fuse::Steps::kMany, options.disabled_passes, out.target));
+      TOK_TRY(fuse::run_pipeline(graph, fuse::Steps::kMany, options.disabled_passes,
+                                 for_rows(out.target, stage.max_rows)));
     }
   }
   if (architecture->voice != nullptr) {
@@ -264,6 +270,7 @@ Result<Engine::Compiled> compile_as_asked(const ModelFiles& files, const DeviceI
     }
   }
   capturing.slots = build.sequences;
+  if (!out.gives_text()) capturing.prompt_outputs = build.sequences;
   if (!by_rows) capturing.rows_for_kernels = std::clamp(build.chunk, 2u, fuse::kShortStep);
   TOK_TRY(out.plan, capture_worthwhile(out.fused, device, std::move(capturing)));
   return out;

@@ -15,11 +15,28 @@ constexpr uint64_t kLiveFloats = 8;
 constexpr uint64_t kWeightsPerActivations = 8;
 /// Operations of a step: a tenth of a second on a fast device, a second on a slow one.
 constexpr uint64_t kStepFlops = 12'000'000'000'000;
+/// A step of many texts at once: of no more rows, and with no more activations. The batch's table
+/// of rows must fit in what every device binds as uniform.
+constexpr uint32_t kMaxTextRows = 8192;
+constexpr uint64_t kTextActivationBytes = uint64_t{256} << 20;
 
 /// MLX and GPTQ keep eight weights of 4 bits in a word; of 8 bits there are fewer than is said.
 uint64_t max_weights(const TensorInfo& tensor) {
   const bool words = tensor.dtype == DType::kU32 || tensor.dtype == DType::kI32;
   return tensor.elements() * (words ? 8 : 1);
+}
+
+/// Rows of a step of several texts. More fill the device, but only matrix units are that fast.
+uint32_t text_rows(std::span<const TensorInfo> weights, uint32_t context, uint32_t hidden,
+                   const DeviceInfo& device) {
+  if ((device.features & kFeatureSubgroupMatrix) == 0) return context;
+  uint64_t elements = 0;
+  for (const TensorInfo& tensor : weights) elements += max_weights(tensor);
+  uint64_t rows = kMaxTextRows;
+  const uint64_t bytes = std::min(kTextActivationBytes, device.limits.binding_bytes);
+  rows = std::min(rows, bytes / (hidden * kLiveFloats * sizeof(float)));
+  rows = std::min(rows, kStepFlops / (2 * elements));
+  return std::max(context, uint32_t(rows));
 }
 
 }  // namespace
@@ -178,9 +195,12 @@ Result<BuildOptions> build_options(const Engine::Compiled& compiled, const Tenso
     // What looks at all tokens must have them in one step.
     const bool in_chunks =
         compiled.facts.causal && encoder && encoder->head.pooling == Pooling::kLast;
-    if (!in_chunks) build.chunk = build.context;
+    if (!in_chunks && options.chunk != 0) build.chunk = std::max(options.chunk, build.context);
+    if (!in_chunks && options.chunk == 0) {
+      build.chunk = text_rows(weights.tensors(), build.context, compiled.facts.hidden, device);
+    }
     // Several texts are in a step, which they fill but for parts of pages, or one is in several.
-    build.sequences = std::min(kMaxPromptOutputs, build.chunk);
+    build.sequences = std::min(kMaxSequences, build.chunk);
     build.cache_pages = std::max(pages, ceil_div(build.chunk, kPageTokens) + build.sequences);
   } else if (options.all_logits) {
     const uint64_t vocab = compiled.facts.vocab;

@@ -34,9 +34,7 @@ bool gains(Dim columns, const Target& target) {
 bool takes_sums(const Node& reader, size_t operand) {
   const auto* fused = std::get_if<FusedLinear>(&reader.op);
   if (fused == nullptr) return false;
-  if (operand == 0) {
-    return fused->prologue != Prologue::kMergeSplits && fused->prologue != Prologue::kHeadNorm;
-  }
+  if (operand == 0) return !fused->looks_ahead();
   return fused->epilogue == Epilogue::kAdd && operand == fused->r();
 }
 

@@ -3,7 +3,8 @@
 //                            r = to_bf16 x
 //   y = linear x, w    ==>   y = bf16_linear r, w {rows}
 //
-// and each part of a qkv alike. Of the gated half of an MLP the product and the gate come apart,
+// and each part of a qkv alike; with a bias, if there is one. Where an activation makes x, it is
+// part of the rounding. Of the gated half of an MLP the product and the gate come apart,
 // and the gate rounds what the product after it reads. Weights of other types become bf16 in front
 // of every product: that takes less than the product gains, for as many tokens as a prompt has.
 // Costs dispatches, and reads and writes x once more.
@@ -14,7 +15,7 @@
 namespace tokamak::fuse {
 namespace {
 
-enum : Var { x, w, q, k, v, g, gated, down, y };
+enum : Var { x, w, bias, q, k, v, g, gated, activated, down, down_bias, y };
 
 /// Rows of a step with tokens, and a matrix of one type that is worth it: in eights, as the library
 /// reads them.
@@ -34,9 +35,15 @@ ValueId in_bf16(Match& m, ValueId matrix) {
   return m.at(matrix).dtype == DType::kBF16 ? matrix : m.add_node(ToBf16{}, {matrix}).front();
 }
 
-Replacement product(Match& m, ValueId rounded, Var matrix) {
+std::vector<ValueId> operands(Match& m, ValueId rounded, ValueId matrix, Var added) {
+  std::vector<ValueId> all = {rounded, matrix};
+  if (m.has(added)) all.push_back(m[added]);
+  return all;
+}
+
+Replacement product(Match& m, ValueId rounded, Var matrix, Var added) {
   const uint32_t rows = uint32_t(m.type(matrix).shape[0]);
-  return {Bf16Linear{0, rows}, {rounded, in_bf16(m, m[matrix])}};
+  return {Bf16Linear{0, rows}, operands(m, rounded, in_bf16(m, m[matrix]), added)};
 }
 
 std::optional<Replacement> replace_qkv(Match& m) {
@@ -51,36 +58,49 @@ std::optional<Replacement> replace_qkv(Match& m) {
   const ValueId rounded = in_bf16(m, m[x]), matrix = in_bf16(m, m[w]);
   uint32_t first = 0;
   for (const auto& [var, rows] : std::span(parts).first(parts.size() - 1)) {
-    m.add_node(Bf16Linear{first, rows}, {rounded, matrix}, {{0, var}});
+    m.add_node(Bf16Linear{first, rows}, operands(m, rounded, matrix, bias), {{0, var}});
     first += rows;
   }
-  return Replacement{Bf16Linear{first, parts.back().second}, {rounded, matrix}};
+  return Replacement{Bf16Linear{first, parts.back().second}, operands(m, rounded, matrix, bias)};
 }
 
 std::optional<Replacement> replace(Match& m) {
   if (!m.target().has_library || !fits(m, x, w)) return std::nullopt;
   if (m.has(q)) return replace_qkv(m);
-  if (!m.has(gated)) return product(m, in_bf16(m, m[x]), w);
+  if (m.has(activated)) {
+    const ToBf16 rounds = {m.attributes<Activate>(activated).activation};
+    return product(m, m.add_node(rounds, {m[x]}).front(), w, bias);
+  }
+  if (!m.has(gated)) return product(m, in_bf16(m, m[x]), w, bias);
   if (!fits(m, gated, down) || m.type(w).shape[0] % 16 != 0) return std::nullopt;
-  const Replacement pairs = product(m, in_bf16(m, m[x]), w);
+  const Replacement pairs = product(m, in_bf16(m, m[x]), w, bias);
   const ValueId both = m.add_node(pairs.op, pairs.inputs).front();
   const PairGlu glu = {m.attributes<LinearGlu>(gated).activation};
-  return product(m, m.add_node(glu, {both}).front(), down);
+  return product(m, m.add_node(glu, {both}).front(), down, down_bias);
 }
 
 }  // namespace
 
 Pass library_products() {
-  const std::vector<Pattern> operands = {any(x), any(w)};
-  return {.name = "library_products",
-          .patterns = {{node<Qkv>(q, operands, {k, v, g})},
-                       {node<Qkv>(q, operands, {k, v})},
-                       {node<Qkv>(q, operands, {k})},
-                       {node<Linear>(y, {node<LinearGlu>(gated, operands), any(down)})},
-                       {node<Linear>(y, operands)}},
-          .outputs = {q, k, v, g, y},
-          .fewest = Steps::kMany,
-          .replace = replace};
+  Pass pass = {.name = "library_products",
+               .patterns = {},
+               .outputs = {q, k, v, g, y},
+               .fewest = Steps::kMany,
+               .replace = replace};
+  const auto add = [&](Pattern one) { pass.patterns.push_back({std::move(one)}); };
+  const std::vector<Pattern> plain = {any(x), any(w)}, biased = {any(x), any(w), any(bias)};
+  for (const std::vector<Pattern>& operands : {plain, biased}) {
+    for (const std::vector<Var>& others : {std::vector<Var>{k, v, g}, {k, v}, {k}}) {
+      add(node<Qkv>(q, operands, others));
+    }
+    add(node<Linear>(y, {node<LinearGlu>(gated, operands), any(down)}));
+    add(node<Linear>(y, {node<LinearGlu>(gated, operands), any(down), any(down_bias)}));
+    std::vector<Pattern> of_activated = operands;
+    of_activated.front() = node<Activate>(activated, {any(x)});
+    add(node<Linear>(y, of_activated));
+    add(node<Linear>(y, operands));
+  }
+  return pass;
 }
 
 }  // namespace tokamak::fuse

@@ -1,6 +1,7 @@
 #include "fuse/pipeline.h"
 
 #include "base/check.h"
+#include "fuse/add_layer_norm.h"
 #include "fuse/add_rms_norm.h"
 #include "fuse/conv_add.h"
 #include "fuse/conv_linear.h"
@@ -21,6 +22,7 @@
 #include "fuse/qk.h"
 #include "fuse/qkv.h"
 #include "fuse/residual.h"
+#include "fuse/rounded_norm.h"
 #include "fuse/scale_embed.h"
 #include "fuse/scale_route.h"
 #include "fuse/snake_conv.h"
@@ -34,15 +36,37 @@ std::span<const Pass> passes() {
   // What is narrower comes first: gated_conv before gate_up, gate_up before qkv, linear_gate before
   // gate_linear. step_attention and conv_linear need the qkv, delta_row and the gates the columns
   // that those leave, split_attention the product after attention with its gate, and the norms the
-  // products as they end. What is left over of sums and norms goes to add_rms_norm,
-  // which adds up what split_linear leaves.
-  static const std::vector<Pass> all = {
-      scale_embed(), scale_route(), gated_conv(),   gate_up(),         qkv(),
-      qk(),          expert_glu(),  conv_linear(),  delta_row(),       step_attention(),
-      linear_gate(), gate_linear(), head_norm(),    split_attention(), expert_mix(),
-      residual(),    norm_linear(), norm_experts(), head_argmax(),     norm_add_norm(),
-      snake_conv(),  conv_add(),    gated_ffn(),    add_rms_norm(),    library_products(),
-      split_linear()};
+  // products as they end. What is left over of sums and norms goes to add_rms_norm and
+  // add_layer_norm; rounded_norm rounds there what library_products would, and add_rms_norm adds up
+  // what split_linear leaves.
+  static const std::vector<Pass> all = {scale_embed(),
+                                        scale_route(),
+                                        gated_conv(),
+                                        gate_up(),
+                                        qkv(),
+                                        qk(),
+                                        expert_glu(),
+                                        conv_linear(),
+                                        delta_row(),
+                                        step_attention(),
+                                        linear_gate(),
+                                        gate_linear(),
+                                        head_norm(),
+                                        split_attention(),
+                                        expert_mix(),
+                                        residual(),
+                                        norm_linear(),
+                                        norm_experts(),
+                                        head_argmax(),
+                                        norm_add_norm(),
+                                        snake_conv(),
+                                        conv_add(),
+                                        gated_ffn(),
+                                        add_rms_norm(),
+                                        add_layer_norm(),
+                                        library_products(),
+                                        rounded_norm(),
+                                        split_linear()};
   return all;
 }
 

@@ -1,5 +1,6 @@
 // What passes know of the device: what a launch may bind and costs.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 
 namespace tokamak::fuse {
@@ -16,5 +17,12 @@ struct Target {
   uint64_t min_library_weights = uint64_t{1} << 20;
   bool operator==(const Target&) const = default;
 };
+
+/// The same for steps that mostly have that many rows: a call of the library costs as much for few.
+inline Target for_rows(Target target, uint64_t rows) {
+  constexpr uint64_t kWorthwhile = uint64_t{1} << 29, kFewest = uint64_t{1} << 17;
+  target.min_library_weights = std::clamp(kWorthwhile / rows, kFewest, target.min_library_weights);
+  return target;
+}
 
 }  // namespace tokamak::fuse

@@ -98,7 +98,7 @@ uint32_t Scheduler::prefill_tokens() const {
 Result<void> Scheduler::submit_prefill() {
   const Plan& plan = program_->plan();
   const uint32_t budget = prefill_tokens();
-  const size_t most_outputs = std::min(plan.slots, kMaxPromptOutputs);
+  const size_t most_outputs = std::min(plan.slots, plan.prompt_outputs);
   UnderWay step;
   std::vector<Slot> slots;
   std::vector<uint32_t> ids, outputs;

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "graph/activation.h"
 
@@ -19,6 +20,43 @@ struct AddRmsNorm {
   }
   bool operator==(const AddRmsNorm&) const = default;
 };
+
+/// A norm, which may be of a + b: rms_norm, or layer_norm where it is `centered`. As `rounded` it
+/// is bf16, as by to_bf16. The sum and what was rounded are results, too, where they are `summed`
+/// and `plain`.      (x [T, n] or a [T, n], b [T, n], w [n], bias? [n]) -> norm, sum? [T, n], norm?
+/// [T, n]
+struct FusedNorm {
+  static constexpr std::string_view kName = "fused_norm";
+  float eps = 0;
+  bool centered = false;
+  bool adds = false;
+  bool rounded = false;
+  bool summed = false;
+  bool plain = false;
+  static void fields(auto& op, auto&& visit) {
+    visit("eps", op.eps);
+    visit("centered", op.centered);
+    visit("adds", op.adds);
+    visit("rounded", op.rounded);
+    visit("summed", op.summed);
+    visit("plain", op.plain);
+  }
+  bool operator==(const FusedNorm&) const = default;
+  /// Where the weight is among its operands.
+  size_t weight() const { return adds ? 2 : 1; }
+};
+
+/// Every one that there is.
+inline std::vector<FusedNorm> fused_norms(float eps) {
+  std::vector<FusedNorm> all;
+  for (uint32_t bits = 0; bits < 32; ++bits) {
+    const auto has = [&](uint32_t bit) { return (bits >> bit & 1) != 0; };
+    const FusedNorm one = {eps, has(0), has(1), has(2), has(3), has(4)};
+    if ((one.summed && !one.adds) || (one.plain && !one.rounded)) continue;
+    all.push_back(one);
+  }
+  return all;
+}
 
 /// A linear whose columns are in equal parts, each of which gives its own sum: who reads them adds
 /// them up. For steps of several rows, where a matrix of few rows would leave most of the device
@@ -63,11 +101,20 @@ struct LinearGlu {
 ///   norm_add_norm   rms_norm(s, v) with the same s; w holds the weights of both norms
 ///   merge_splits    the whole attention of the splits that x holds; see StepAttention
 ///   head_norm       rms_norm(x, w), each head of the columns that w has by itself
+///   layer_norm      layer_norm(x, w, bias); w holds the weights, and the bias after them, if any
 /// `scaled`: s is k[0] times that. `gated`: x' is activation(g) times that, where g are the columns
 /// from `first` on of an operand.
-enum class Prologue : uint8_t { kNone, kNorm, kNormAdd, kNormAddNorm, kMergeSplits, kHeadNorm };
-inline constexpr std::string_view kPrologueNames[] = {"none",          "norm",         "norm_add",
-                                                      "norm_add_norm", "merge_splits", "head_norm"};
+enum class Prologue : uint8_t {
+  kNone,
+  kNorm,
+  kNormAdd,
+  kNormAddNorm,
+  kMergeSplits,
+  kHeadNorm,
+  kLayerNorm
+};
+inline constexpr std::string_view kPrologueNames[] = {
+    "none", "norm", "norm_add", "norm_add_norm", "merge_splits", "head_norm", "layer_norm"};
 
 /// What it makes of y = x' Wᵀ + bias:
 ///   none     y
@@ -125,7 +172,13 @@ struct FusedLinear {
   /// Whether s is an operand's sum with a norm, and an output.
   bool adds() const { return prologue == Prologue::kNormAdd || prologue == Prologue::kNormAddNorm; }
   bool norms() const {
-    return adds() || prologue == Prologue::kNorm || prologue == Prologue::kHeadNorm;
+    return adds() || prologue == Prologue::kNorm || prologue == Prologue::kHeadNorm ||
+           prologue == Prologue::kLayerNorm;
+  }
+  /// Whether what is before reads x as it is and more than once: no fixed-point sums.
+  bool looks_ahead() const {
+    return prologue == Prologue::kMergeSplits || prologue == Prologue::kHeadNorm ||
+           prologue == Prologue::kLayerNorm;
   }
   // Operands that are there, by number.
   size_t a() const { return 2 + size_t{bias}; }

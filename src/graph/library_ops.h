@@ -8,16 +8,18 @@
 
 namespace tokamak {
 
-/// x rounded to bf16, to nearest, ties to even: rows of a step, or a matrix of weights of any type.
-/// n is a multiple of 8.                        (x [m, n]) -> bf16 [m, n]
+/// activation(x) rounded to bf16, to nearest, ties to even: rows of a step, or a matrix of weights
+/// of any type. n is a multiple of 8.           (x [m, n]) -> bf16 [m, n]
 struct ToBf16 {
   static constexpr std::string_view kName = "to_bf16";
-  static void fields(auto&, auto&&) {}
+  Activation activation = Activation::kIdentity;
+  static void fields(auto& op, auto&& visit) { visit("activation", op.activation); }
   bool operator==(const ToBf16&) const = default;
 };
 
-/// A linear by `rows` rows of W from row `first` on; sums in f32. All sizes are multiples of 8.
-///                                   (x bf16 [T, in], w bf16 [out, in]) -> [T, rows]
+/// A linear by `rows` rows of W, and numbers of the bias, from row `first` on; sums in f32. All
+/// sizes are multiples of 8.
+///                     (x bf16 [T, in], w bf16 [out, in], bias? [out]) -> [T, rows]
 struct Bf16Linear {
   static constexpr std::string_view kName = "bf16_linear";
   uint32_t first = 0;

@@ -21,7 +21,7 @@ struct LibraryRules : SoundRules {
     return {{bf16_matrix(in[0]->shape[0], in[0]->shape[1])}};
   }
   Outputs operator()(const Bf16Linear& op) const {
-    TOK_TRY(count(2, 2));
+    TOK_TRY(count(2, 3));
     const TensorDesc &x = *in[0], &w = *in[1];
     if (x.shape.size() != 2 || x.dtype != DType::kBF16 || x.shape[1] % kAligned != 0) {
       return wrong(0, "bf16[rows, a multiple of 8]");
@@ -34,6 +34,7 @@ struct LibraryRules : SoundRules {
       return wrong(1, fmt::format("a matrix with rows {} to {}, multiples of 8", op.first,
                                   op.first + op.rows));
     }
+    if (in.size() == 3) TOK_TRY(vector(2, w.shape[0]));
     return {{matrix(x.shape[0], Dim{op.rows})}};
   }
   Outputs operator()(const PairGlu&) const {

@@ -202,9 +202,9 @@ using Op =
                  ShortConv, GatedDelta, Route, ExpertLinear, ExpertSum, ExpertColumns, Columns,
                  GatherColumns, LayerNorm, Activate, AddPositions, FirstRow, MeanRows, Unfold,
                  GroupNorm, Clamp, HalfSnake, CausalConv, TransposedConv, LastRow, BlockArgmax,
-                 NextToken, BlockMaxima, TopKBlocks, TopKTokens, SampleToken, AddRmsNorm, Qkv,
-                 SplitLinear, LinearGlu, FusedLinear, GatedFfn, StepAttention, ExpertGlu, ExpertMix,
-                 ToBf16, Bf16Linear, PairGlu, LoraDown, LoraUp>;
+                 NextToken, BlockMaxima, TopKBlocks, TopKTokens, SampleToken, AddRmsNorm, FusedNorm,
+                 Qkv, SplitLinear, LinearGlu, FusedLinear, GatedFfn, StepAttention, ExpertGlu,
+                 ExpertMix, ToBf16, Bf16Linear, PairGlu, LoraDown, LoraUp>;
 
 /// The index of alternative T in Op: how patterns and kernel tables name an op without attributes.
 template <typename T, size_t kIndex = 0>

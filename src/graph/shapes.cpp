@@ -274,6 +274,23 @@ struct Rule : LoraRules {
     TOK_TRY(vector(2, out.shape[1]));
     return {{out, out}};
   }
+  Outputs operator()(const FusedNorm& op) const {
+    const size_t least = op.weight() + 1;
+    TOK_TRY(count(least, least + op.centered));
+    TOK_TRY(activation(0));
+    const TensorDesc out = matrix(in[0]->shape[0], in[0]->shape[1]);
+    if (op.adds) TOK_TRY(like(1, out));
+    TOK_TRY(vector(op.weight(), out.shape[1]));
+    if (in.size() > least) TOK_TRY(vector(least, out.shape[1]));
+    if (op.rounded && out.shape[1] % kAligned != 0) return wrong(0, "f32[T, a multiple of 8]");
+    if ((op.summed && !op.adds) || (op.plain && !op.rounded)) {
+      return wrong(0, "a sum, or a norm that is rounded, to give it, too");
+    }
+    std::vector<TensorDesc> all = {op.rounded ? bf16_matrix(out.shape[0], out.shape[1]) : out};
+    if (op.summed) all.push_back(out);
+    if (op.plain) all.push_back(out);
+    return all;
+  }
   Outputs operator()(const SplitLinear& op) const {
     TOK_TRY(count(2, 2));
     TOK_TRY(const Dim out, linear());
@@ -301,10 +318,7 @@ struct Rule : LoraRules {
   }
   Result<void> prologue(const FusedLinear& op, Dim columns) const {
     const Dim given = in[0]->shape[1] / (are_sums(*in[0]) ? 2 : 1), splits = op.splits;
-    if (are_sums(*in[0]) &&
-        (op.prologue == Prologue::kMergeSplits || op.prologue == Prologue::kHeadNorm)) {
-      return wrong(0, "f32[rows, columns]");
-    }
+    if (are_sums(*in[0]) && op.looks_ahead()) return wrong(0, "f32[rows, columns]");
     if (op.prologue == Prologue::kMergeSplits) {
       if (splits < 2 || given <= splits * columns || (given - splits * columns) % (2 * splits)) {
         return wrong(0, fmt::format("at least 2 splits of {} columns and their totals", columns));
@@ -318,6 +332,8 @@ struct Rule : LoraRules {
       if (w.size() != 1 || columns % w[0] != 0) {
         return wrong(op.w(), fmt::format("f32[n] with n dividing {}", columns));
       }
+    } else if (op.prologue == Prologue::kLayerNorm && in[op.w()]->shape == Shape{2 * columns}) {
+      TOK_TRY(vector(op.w(), 2 * columns));
     } else if (op.norms()) {
       TOK_TRY(vector(op.w(), op.prologue == Prologue::kNormAddNorm ? 2 * columns : columns));
     }
@@ -396,10 +412,8 @@ struct Rule : LoraRules {
     if (!is_matrix(d) || w.shape[0] != 2 * d.shape[1]) {
       return wrong(op.d(), fmt::format("a matrix [n, {}]", w.shape[0] / 2));
     }
-    const bool of_heads =
-        op.glu.prologue == Prologue::kMergeSplits || op.glu.prologue == Prologue::kHeadNorm;
     if (op.glu.epilogue != Epilogue::kGlu || op.glu.bias || op.glu.gated || op.glu.clears ||
-        of_heads) {
+        op.glu.looks_ahead()) {
       return wrong(0, "the x of a glu of whole rows, without a bias, a gate and sums to clear");
     }
     TOK_TRY(prologue(op.glu, w.shape[1]));

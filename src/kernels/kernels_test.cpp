@@ -59,6 +59,7 @@ std::vector<Op> every_op(std::index_sequence<kIndices...>) {
     if (auto* lora = std::get_if<LoraDown>(&op)) lora->rank = 16;
   }
   ops.emplace_back(AddRmsNorm{1e-5f, 3});
+  for (const FusedNorm& norm : fused_norms(1e-5f)) ops.emplace_back(norm);
   ops.emplace_back(StepAttention{.heads = 4, .parts = 2});
   ops.emplace_back(Qkv{32, 32});
   ops.emplace_back(Qkv{32, 16, 8});
@@ -80,6 +81,7 @@ std::vector<Op> every_op(std::index_sequence<kIndices...>) {
                                .gated = true});
   ops.emplace_back(FusedLinear{.prologue = Prologue::kHeadNorm, .epilogue = Epilogue::kArgmax});
   ops.emplace_back(FusedLinear{.epilogue = Epilogue::kAdd, .clears = true});
+  ops.emplace_back(FusedLinear{.prologue = Prologue::kLayerNorm});
   ops.emplace_back(GatedFfn{
       .glu = {.prologue = Prologue::kNormAddNorm, .epilogue = Epilogue::kGlu, .eps = 1e-5f}});
   ops.emplace_back(CausalConv{.snake = true});
@@ -284,11 +286,8 @@ TEST(Variants, EveryEmbeddedFileBelongsToAVariant) {
   weights.inputs = {tensor({64, 64}, DType::kF16)};
   weights.outputs = {tensor({64, 64}, DType::kBF16)};
   note(weights);
-  const Op norm = RmsNorm{};  // rows that do not come in fours
-  Problem odd = ordinary(norm);
-  odd.inputs = {tensor({kTokens, 63}), tensor({63})};
-  odd.outputs = {tensor({kTokens, 63})};
-  note(odd);
+  note(norm_of_odd_rows());
+  note(heads_of_fours());
   for (const Op& op : every_op()) {
     for (const DType dtype : kCacheTypes) {
       note(with_cache(ordinary(op, 64), dtype));

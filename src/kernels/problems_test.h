@@ -78,7 +78,15 @@ inline Problem ordinary(const Op& op, uint32_t max_tokens = 1) {
     p.inputs = {x, tensor({64}), tensor({64})};
   else if (const auto* norm = std::get_if<AddRmsNorm>(&op))
     p.inputs = {tensor({kTokens, norm->parts * 64}), x, tensor({64})};
-  else if (std::holds_alternative<Attention>(op))
+  else if (const auto* own = std::get_if<FusedNorm>(&op)) {
+    p.inputs = {x};
+    if (own->adds) p.inputs.push_back(x);
+    p.inputs.push_back(tensor({64}));
+    if (own->centered) p.inputs.push_back(tensor({64}));
+    p.outputs = {own->rounded ? tensor({kTokens, 64}, DType::kBF16) : x};
+    if (own->summed) p.outputs.push_back(x);
+    if (own->plain) p.outputs.push_back(x);
+  } else if (std::holds_alternative<Attention>(op))
     p.inputs = {x, tensor({32, 2, 1, 32}, DType::kF16), pages};
   else if (std::holds_alternative<KvAppend>(op)) {
     p.inputs = {tensor({kTokens, 32}), tensor({kTokens, 32}), pages};
@@ -168,6 +176,25 @@ inline Problem ordinary(const Op& op, uint32_t max_tokens = 1) {
     const Dim left = 64 - Dim{qkv->q_rows} - Dim{qkv->k_rows} - Dim{qkv->v_rows};
     if (left > 0) p.outputs.push_back(tensor({kTokens, left}));
   }
+  return p;
+}
+
+/// Rows that do not come in fours.
+inline Problem norm_of_odd_rows() {
+  static const Op op = RmsNorm{};
+  Problem p = ordinary(op);
+  p.inputs = {tensor({kTokens, 63}), tensor({63})};
+  p.outputs = {tensor({kTokens, 63})};
+  return p;
+}
+
+/// Heads whose columns come in fours, but not in eights.
+inline Problem heads_of_fours() {
+  static const Op op = Attention{};
+  Problem p = ordinary(op, 64);
+  p.inputs[0] = tensor({kTokens, 40});
+  p.inputs[1] = tensor({32, 2, 1, 20}, DType::kF16);
+  p.outputs = {tensor({kTokens, 40})};
   return p;
 }
 

@@ -242,7 +242,7 @@ TEST(WorkgroupMemory, HoldsTheProductOfEveryShape) {
   std::vector<Op> ops = {Linear{}};
   for (const Prologue before :
        {Prologue::kNone, Prologue::kNorm, Prologue::kNormAdd, Prologue::kNormAddNorm,
-        Prologue::kMergeSplits, Prologue::kHeadNorm}) {
+        Prologue::kMergeSplits, Prologue::kHeadNorm, Prologue::kLayerNorm}) {
     for (const Epilogue after : {Epilogue::kNone, Epilogue::kAdd, Epilogue::kArgmax}) {
       // Neither attention nor heads come right before the choice of a token.
       const bool of_heads = before == Prologue::kMergeSplits || before == Prologue::kHeadNorm;

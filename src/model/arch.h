@@ -39,8 +39,9 @@ struct Architecture {
   Result<ModelFacts> (*facts)(const ConfigReader&);
   /// Null where it is a codec.
   Result<Graph> (*build)(const ConfigReader&, const TensorFile&, const BuildOptions&);
-  /// Its vision tower for images of at most that many pixels; null where it reads text only.
-  Result<VisionTower> (*vision)(const ConfigReader&, const TensorFile&, uint64_t pixels) = nullptr;
+  /// Its vision tower; null where it reads text only.
+  Result<VisionTower> (*vision)(const ConfigReader&, const TensorFile&,
+                                const TowerBuild&) = nullptr;
   /// What it hears with; null where it does not.
   Result<SpeechModel> (*speech)(const ConfigReader&, const TensorFile&,
                                 const BuildOptions&) = nullptr;
@@ -58,10 +59,10 @@ Result<const Architecture*> find_architecture(const ConfigReader& config);
 // One line per file in arch/.
 Result<ModelFacts> gemma3_facts(const ConfigReader&);
 Result<Graph> build_gemma3(const ConfigReader&, const TensorFile&, const BuildOptions&);
-Result<VisionTower> build_gemma3_vision(const ConfigReader&, const TensorFile&, uint64_t pixels);
+Result<VisionTower> build_gemma3_vision(const ConfigReader&, const TensorFile&, const TowerBuild&);
 Result<ModelFacts> gemma4_facts(const ConfigReader&);
 Result<Graph> build_gemma4(const ConfigReader&, const TensorFile&, const BuildOptions&);
-Result<VisionTower> build_gemma4_vision(const ConfigReader&, const TensorFile&, uint64_t pixels);
+Result<VisionTower> build_gemma4_vision(const ConfigReader&, const TensorFile&, const TowerBuild&);
 Result<ModelFacts> kani_tts2_facts(const ConfigReader&);
 Result<Graph> build_kani_tts2(const ConfigReader&, const TensorFile&, const BuildOptions&);
 Result<VoiceModel> kani_tts2_voice(const ConfigReader&, const TensorFile&);
@@ -79,7 +80,7 @@ Result<ModelFacts> qwen3_facts(const ConfigReader&);
 Result<Graph> build_qwen3(const ConfigReader&, const TensorFile&, const BuildOptions&);
 Result<ModelFacts> qwen3_5_facts(const ConfigReader&);
 Result<Graph> build_qwen3_5(const ConfigReader&, const TensorFile&, const BuildOptions&);
-Result<VisionTower> build_qwen3_5_vision(const ConfigReader&, const TensorFile&, uint64_t pixels);
+Result<VisionTower> build_qwen3_5_vision(const ConfigReader&, const TensorFile&, const TowerBuild&);
 Result<ModelFacts> qwen3_moe_facts(const ConfigReader&);
 Result<Graph> build_qwen3_moe(const ConfigReader&, const TensorFile&, const BuildOptions&);
 // Models that hear.

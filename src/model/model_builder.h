@@ -104,7 +104,8 @@ class ModelBuilder : public GraphBuilder {
   ValueId rotate_by_row(ValueId x, uint32_t head_dim, std::string_view name, uint32_t columns);
 
   /// Appends k and v to the cache of `layer` and attends. q: [T, heads * head_dim], k and v:
-  /// [T, kv_heads * head_dim] -> [T, heads * head_dim]. `bias`: as of Attention.
+  /// [T, kv_heads * head_dim] -> [T, heads * head_dim]. `bias`: as of Attention. Called again for
+  /// a layer it overwrites what that cache has of these positions.
   ValueId cached_attention(uint32_t layer, ValueId q, ValueId k, ValueId v, uint32_t kv_heads,
                            uint32_t head_dim, const Attention& attributes,
                            std::optional<ValueId> bias = {});

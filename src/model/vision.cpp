@@ -5,9 +5,11 @@
 
 namespace tokamak {
 
-VisionBuilder::VisionBuilder(const TensorFile& file, std::string prefix, uint32_t patches)
+VisionBuilder::VisionBuilder(const TensorFile& file, std::string prefix, uint32_t patches,
+                             DType kv_dtype)
     : ModelBuilder(file, {.context = patches, .chunk = patches}, prefix),
       patches_(patches),
+      kv_dtype_(kv_dtype),
       prefix_(std::move(prefix)) {}
 
 ValueId VisionBuilder::embedded_patches(std::string_view name, uint32_t rows, uint32_t columns,
@@ -51,8 +53,8 @@ ValueId VisionBuilder::attention_both_ways(ValueId q, ValueId k, ValueId v, uint
     // One for all layers: nothing reads a layer's keys after it.
     const auto heads = uint32_t(at(k).shape[1]) / head_dim;
     pages_ = input("pages", {pages});
-    cache_ = state("kv", cache_shape(DType::kF32, Dim{pages} * kPageTokens, heads, head_dim),
-                   DType::kF32);
+    cache_ =
+        state("kv", cache_shape(kv_dtype_, Dim{pages} * kPageTokens, heads, head_dim), kv_dtype_);
   }
   cache_ = kv_append(k, v, *cache_, *pages_);
   return attention(q, *cache_, *pages_, {.scale = scale, .causal = false});

@@ -62,12 +62,18 @@ struct VisionTower {
   std::string template_word;          // what templates write in place of that; "": the same
 };
 
+struct TowerBuild {
+  uint64_t pixels = 0;           // most of an image
+  DType kv_dtype = DType::kF32;  // of the keys and values, of which there are no q8
+};
+
 /// What the towers' files share when they write their graphs.
 class VisionBuilder : public ModelBuilder {
  public:
   /// REQUIRES: the file outlives the builder. `prefix` stands before the tower's tensors; `patches`
   /// is the most that an image may have.
-  VisionBuilder(const TensorFile& file, std::string prefix, uint32_t patches);
+  VisionBuilder(const TensorFile& file, std::string prefix, uint32_t patches,
+                DType kv_dtype = DType::kF32);
 
   /// The convolution that cuts an image into patches, as a product: pixels [T, columns] -> [T,
   /// rows].
@@ -84,6 +90,7 @@ class VisionBuilder : public ModelBuilder {
 
  private:
   uint32_t patches_;
+  DType kv_dtype_;
   std::string prefix_;
   std::optional<ValueId> cache_, pages_, angles_;
 };

@@ -60,6 +60,11 @@ TEST(Capture, EverySlotHasPageTablesAndStatesButCachesAreOne) {
   ASSERT_TRUE(many);
   EXPECT_EQ(max_slots(*many, many->phases[0]), 40u);
   EXPECT_EQ(max_outputs(*many, many->phases[0]), kMaxPromptOutputs);
+  four.prompt_outputs = 32;
+  const auto vectors = capture(two_layers(), webgpu_device(), four);
+  ASSERT_TRUE(vectors);
+  EXPECT_EQ(max_outputs(*vectors, vectors->phases[0]), 32u);
+  EXPECT_EQ(parse_plan(to_text(*vectors)).value(), *vectors);
   EXPECT_TRUE(is_for_outputs(*plan, prefill, prefill.steps.back())) << "logits of the last rows";
   EXPECT_FALSE(is_for_outputs(*plan, prefill, prefill.steps.front()));
   EXPECT_EQ(max_slots(*plan, plan->phases[1]), 1u);

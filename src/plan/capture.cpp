@@ -36,6 +36,7 @@ class Capture {
       chunk_ = std::max(chunk_, request.max_tokens);
     }
     plan_.slots = options_.slots;
+    plan_.prompt_outputs = options_.prompt_outputs;
     const BatchLayout layout = {.slots = plan_.slots, .rows = chunk_};
     plan_.batch = add_buffer(BufferUse::kBatch, layout.bytes(), {});
     for (const PhaseRequest& request : options_.phases) {

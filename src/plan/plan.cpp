@@ -58,7 +58,7 @@ uint32_t max_slots(const Plan& plan, const Phase& phase) {
 uint32_t max_outputs(const Plan& plan, const Phase& phase) {
   const uint32_t slots = max_slots(plan, phase);
   const bool is_for_all = decodes(phase.kind) || phase.kind == PhaseKind::kVerify;
-  return is_for_all ? slots : std::min(slots, kMaxPromptOutputs);
+  return is_for_all ? slots : std::min(slots, plan.prompt_outputs);
 }
 
 bool is_for_outputs(const Plan& plan, const Phase& phase, const Step& step) {

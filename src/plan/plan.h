@@ -103,11 +103,16 @@ struct Phase {
   bool operator==(const Phase&) const = default;
 };
 
+/// Of logits: each output row has them for the whole vocabulary.
+inline constexpr uint32_t kMaxPromptOutputs = 8;
+
 struct Plan {
   std::vector<Buffer> buffers;
   std::vector<Phase> phases;
   BufferId batch = {};
   uint32_t slots = 1;  // sequences that it holds at once
+  /// Most output rows of a step over prompts.
+  uint32_t prompt_outputs = kMaxPromptOutputs;
 
   const Buffer& at(BufferId id) const { return buffers[uint32_t(id)]; }
   /// The buffer of the tensor of that name. REQUIRES: there is one.
@@ -130,10 +135,8 @@ struct Plan {
 
 /// Most sequences of a step of that phase.
 uint32_t max_slots(const Plan& plan, const Phase& phase);
-/// Most output rows. Over prompts they are few, since each has logits for the whole vocabulary; a
-/// phase that verifies has no others.
+/// Most output rows; a phase that verifies has no others.
 uint32_t max_outputs(const Plan& plan, const Phase& phase);
-inline constexpr uint32_t kMaxPromptOutputs = 8;
 /// Whether the rows of a step are output rows, of which there may be several.
 bool is_for_outputs(const Plan& plan, const Phase& phase, const Step& step);
 BatchAccess batch_access(const Plan& plan, const Phase& phase, const Step& step);
@@ -188,6 +191,7 @@ struct CaptureOptions {
   ForcedVariants forced;
   VariantAdvice advice = {};
   uint32_t slots = 1;  // sequences that the plan shall hold at once
+  uint32_t prompt_outputs = kMaxPromptOutputs;
   /// Unless 0: in steps of any phase a row is computed by the kernels for steps of that many rows,
   /// those of its head included, and so to the same bits whatever is beside it. REQUIRES: two slots
   /// or more, and graphs that are the same but for the choice of the next token.

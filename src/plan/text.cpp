@@ -67,6 +67,8 @@ class PlanParser {
     for (scan_.skip_lines(); !scan_.at_end(); scan_.skip_lines()) {
       if (scan_.take("slots")) {
         TOK_TRY(plan_.slots, integer());
+      } else if (scan_.take("prompt_outputs")) {
+        TOK_TRY(plan_.prompt_outputs, integer());
       } else if (scan_.take("buffer")) {
         TOK_TRY(buffer());
       } else if (scan_.take("phase")) {
@@ -274,6 +276,9 @@ class PlanParser {
 
 std::string to_text(const Plan& plan) {
   std::string text = plan.slots > 1 ? fmt::format("slots {}\n", plan.slots) : "";
+  if (plan.prompt_outputs != kMaxPromptOutputs) {
+    text += fmt::format("prompt_outputs {}\n", plan.prompt_outputs);
+  }
   for (size_t i = 0; i < plan.buffers.size(); ++i) text += buffer_text(i, plan.buffers[i]);
   for (const Phase& phase : plan.phases) {
     std::string from;

@@ -21,6 +21,19 @@ void add_library_cases(std::vector<SelfTestCase>& all, const SelfTestSteps& step
     const ValueId x = in_bf16(w, w.activation(kColumns));
     all.push_back(w.finish(product(w, x, matrix(w)), steps, kSelfTestSum));
   }
+  for (const FusedNorm& op : fused_norms(1e-3f)) {
+    if (op.summed != op.adds || op.plain) continue;
+    Writer w(fmt::format("fused_norm {}{}{} {}", op.centered ? "layer" : "rms",
+                         op.adds ? " adds" : "", op.rounded ? " rounded" : "", kColumns),
+             FusedNorm::kName);
+    std::vector<ValueId> inputs = {w.activation(kColumns)};
+    if (op.adds) inputs.push_back(w.activation(kColumns));
+    inputs.push_back(w.random("weight", {kColumns}));
+    const std::vector<ValueId> made = w.graph().add_node(op, inputs);
+    const ValueId y = op.rounded ? product(w, made[0], matrix(w)) : made[0];
+    const ValueId all_of = op.summed && !op.rounded ? w.graph().add(y, made[1]) : y;
+    all.push_back(w.finish(all_of, steps, kSelfTestSum));
+  }
   for (const Activation activation : {Activation::kIdentity, Activation::kSilu}) {
     Writer w(fmt::format("pair_glu {} {}", activation_name(activation), kColumns), PairGlu::kName);
     const ValueId pairs = w.activation(2 * kColumns, 5);

@@ -61,9 +61,9 @@ InputWrite input(const Plan& plan, std::string_view name, std::span<const float>
 Result<Plan> TowerRunner::plan(const VisionTower& tower, const DeviceInfo& device,
                                const TowerOptions& options) {
   Graph first = tower.patches, second = tower.merge;
+  const fuse::Target target = for_rows(options.target, tower.max_patches);
   for (Graph* graph : {&first, &second}) {
-    TOK_TRY(
-        fuse::run_pipeline(*graph, fuse::Steps::kMany, options.disabled_passes, options.target));
+    TOK_TRY(fuse::run_pipeline(*graph, fuse::Steps::kMany, options.disabled_passes, target));
   }
   return capture(first, device,
                  {.phases = {{"patches", tower.max_patches, PhaseKind::kPrefill, &first},
@@ -95,22 +95,26 @@ Result<std::vector<float>> TowerRunner::run(const Patches& patches) {
   if (grid.patches() > most) {
     return invalid_input("The image has {} patches, expected at most {}.", grid.patches(), most);
   }
-  const bool is_square = positions_are_ == PatchPositions::kSquare;
-  const std::vector<float> positions =
-      is_square ? mixed_positions(table_, width_, grid) : added_positions(table_, width_, grid);
-  std::vector<InputWrite> inputs = {input(plan(), kPatchPixels, patches.values),
-                                    input(plan(), kPatchPositions, positions)};
-  std::vector<float> angles;
-  if (angle_base_) {
-    angles = grid_angles(*angle_base_, head_dim_, grid, columns_first_);
-    inputs.push_back(input(plan(), kAngles, angles));
+  std::vector<InputWrite> inputs = {input(plan(), kPatchPixels, patches.values)};
+  std::vector<float> positions, angles;
+  if (written_ != grid) {
+    const bool is_square = positions_are_ == PatchPositions::kSquare;
+    positions =
+        is_square ? mixed_positions(table_, width_, grid) : added_positions(table_, width_, grid);
+    inputs.push_back(input(plan(), kPatchPositions, positions));
+    if (angle_base_) {
+      angles = grid_angles(*angle_base_, head_dim_, grid, columns_first_);
+      inputs.push_back(input(plan(), kAngles, angles));
+    }
   }
+  written_.reset();  // should the step fail
   const std::vector<uint32_t> no_tokens(grid.patches());
   TOK_TRY(program_->submit({.phase = kPatchesPhase,
                             .slots = {{.count = grid.patches(), .length = grid.patches()}},
                             .tokens = no_tokens,
                             .inputs = inputs,
                             .done = {}}));
+  written_ = grid;
   // Neighbouring patches are one row from here on: the same bytes, in another buffer.
   const Operand& made = plan().phases[kPatchesPhase].result;
   const BufferCopy joined = {.from = made.buffer,

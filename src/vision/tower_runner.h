@@ -42,8 +42,9 @@ class TowerRunner {
   std::optional<double> angle_base_;
   bool columns_first_ = false;
   PatchPositions positions_are_ = PatchPositions::kSquare;
-  std::vector<float> table_;  // of positions
-  uint32_t width_ = 0;        // of its rows
+  std::vector<float> table_;          // of positions
+  uint32_t width_ = 0;                // of its rows
+  std::optional<PatchGrid> written_;  // whose positions and angles the device has
   std::unique_ptr<Program> program_;
 };
 

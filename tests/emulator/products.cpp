@@ -24,7 +24,8 @@ struct Layout {
 };
 
 struct Kind {
-  int transposes_a = 0;
+  int transposes_a = 0, epilogue = 1;
+  DevicePointer bias = 0;
 };
 
 const Layout& layout_of(MatrixLayout layout) {
@@ -46,15 +47,19 @@ bool fits(const Kind& kind, const Layout& a, const Layout& b, const Layout& d) {
          a.columns == d.rows && b.columns == d.columns && a.rows % 8 == 0 && d.rows % 8 == 0;
 }
 
-void multiply(DevicePointer a, const Layout& left, DevicePointer b, const Layout& right,
-              DevicePointer d, const Layout& result) {
+void multiply(const Kind& kind, DevicePointer a, const Layout& left, DevicePointer b,
+              const Layout& right, DevicePointer d, const Layout& result) {
   for (uint64_t column = 0; column < right.columns; ++column) {
     for (uint64_t row = 0; row < left.columns; ++row) {
       double sum = 0;
       for (uint64_t i = 0; i < left.rows; ++i) {
         sum += at(a, left, i, row) * at(b, right, i, column);
       }
-      const float value = float(sum);
+      float bias = 0;
+      if (kind.epilogue == kAddsBias) {
+        std::memcpy(&bias, reinterpret_cast<const void*>(kind.bias + 4 * row), sizeof bias);
+      }
+      const float value = float(sum + double(bias));
       const uint64_t index = column * uint64_t(result.pitch) + row;
       std::memcpy(reinterpret_cast<void*>(d + 4 * index), &value, sizeof value);
     }
@@ -82,8 +87,15 @@ ProductStatus cublasLtMatmulDescCreate(ProductKind* kind, int compute, NumberTyp
 }
 ProductStatus cublasLtMatmulDescSetAttribute(ProductKind kind, int attribute, const void* value,
                                              size_t bytes) {
-  if (attribute != kProductTransA || bytes != sizeof(int)) return kNotSupported;
-  std::memcpy(&reinterpret_cast<Kind*>(kind)->transposes_a, value, bytes);
+  Kind& own = *reinterpret_cast<Kind*>(kind);
+  if (attribute == kProductBias && bytes == sizeof own.bias) {
+    std::memcpy(&own.bias, value, bytes);
+    return kDone;
+  }
+  if ((attribute != kProductTransA && attribute != kProductEpilogue) || bytes != sizeof(int)) {
+    return kNotSupported;
+  }
+  std::memcpy(attribute == kProductTransA ? &own.transposes_a : &own.epilogue, value, bytes);
   return kDone;
 }
 ProductStatus cublasLtMatmulDescDestroy(ProductKind kind) {
@@ -120,15 +132,16 @@ ProductStatus cublasLtMatmulAlgoGetHeuristic(ProductHandle, ProductKind kind, Ma
   *count = 1;
   return kDone;
 }
-ProductStatus cublasLtMatmul(ProductHandle, ProductKind, const void*, DevicePointer a,
+ProductStatus cublasLtMatmul(ProductHandle, ProductKind kind, const void*, DevicePointer a,
                              MatrixLayout a_layout, DevicePointer b, MatrixLayout b_layout,
                              const void*, DevicePointer, MatrixLayout, DevicePointer d,
                              MatrixLayout d_layout, const ProductAlgorithm*, DevicePointer, size_t,
                              Stream) {
   if (now() != kOk) return kFailed;
-  const auto work = [a, b, d, left = layout_of(a_layout), right = layout_of(b_layout),
+  const auto work = [a, b, d, kind = *reinterpret_cast<const Kind*>(kind),
+                     left = layout_of(a_layout), right = layout_of(b_layout),
                      result = layout_of(d_layout)] {
-    multiply(a, left, b, right, d, result);
+    multiply(kind, a, left, b, right, d, result);
     return kOk;
   };
   if (!record(work)) work();

@@ -45,7 +45,9 @@ TEST_P(VisionGolden, TowersGiveTheRecordedRows) {
     std::vector<float> rows(bytes->size() / sizeof(float));
     std::memcpy(rows.data(), bytes->data(), bytes->size());
     const double error = relative_error(rows, (*encoded)->values);
-    EXPECT_LE(error, std::min(setup.tolerance, 1e-4));
+    // Matrix units take keys and values as f16.
+    const bool has_matrix = ((*backend)->device().features & kFeatureSubgroupMatrix) != 0;
+    EXPECT_LE(error, has_matrix ? setup.tolerance : std::min(setup.tolerance, 1e-4));
     fmt::print("tower {} {} {}: within {:.1e}\n", std::get<0>(GetParam()), setup.name, file, error);
   }
 }

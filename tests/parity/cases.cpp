@@ -217,8 +217,8 @@ const Steps kWhole = {150, {150}}, kShort = {150, {9}};
 /// Every shape and window once with each type of cache, once with each kind of step.
 std::vector<Case> attention_cases() {
   std::vector<Case> all;
-  const AttentionShape shapes[] = {{1, 1, 2},   {4, 2, 4},   {8, 1, 64}, {6, 3, 80},
-                                   {2, 2, 128}, {4, 1, 256}, {2, 1, 512}};
+  const AttentionShape shapes[] = {{1, 1, 2},   {4, 2, 4},   {8, 1, 64}, {6, 3, 80}, {2, 2, 128},
+                                   {4, 1, 256}, {2, 1, 512}, {2, 1, 52}, {2, 2, 72}};
   bool turn = false;
   for (const DType cache : {DType::kF32, DType::kF16}) {
     for (const AttentionShape shape : shapes) {
@@ -236,6 +236,8 @@ std::vector<Case> attention_cases() {
     }
     all.push_back(attention_case({2, 1, 256}, 17, 3, cache, kShort, false));
     all.push_back(attention_case({3, 1, 6}, 0, 0, cache, kWhole, false));
+    all.push_back(attention_case({2, 2, 36}, 0, 0, cache, kWhole, false));
+    all.push_back(attention_case({2, 2, 72}, 0, 0, cache, kWhole, false));
     // A bias by distance, whose table ends within the sequence or beyond it.
     all.push_back(attention_case({4, 4, 8, 128}, 0, 0, cache, kWhole, false));
     all.push_back(attention_case({4, 2, 16, 5}, 40, 3, cache, kWhole, false));
@@ -333,6 +335,7 @@ std::vector<Case> cases_of(std::string_view op) {
   if (op == "transposed_conv") return transposed_conv_cases();
   if (op == "group_norm") return group_norm_cases();
   if (op == "to_bf16") return to_bf16_cases();
+  if (op == "fused_norm") return fused_norm_cases();
   if (op == "bf16_linear") return bf16_linear_cases();
   if (op == "pair_glu") return pair_glu_cases();
   if (op == "lora_down" || op == "lora_up") return lora_cases(op);

@@ -44,6 +44,7 @@ std::vector<Case> topk_tokens_cases();
 std::vector<Case> sample_token_cases();
 std::vector<Case> to_bf16_cases();
 std::vector<Case> bf16_linear_cases();
+std::vector<Case> fused_norm_cases();
 std::vector<Case> pair_glu_cases();
 std::vector<Case> lora_cases(std::string_view op);
 

@@ -25,9 +25,10 @@ Case fused_linear_case(FusedLinear op, DType dtype, uint32_t in, uint32_t out) {
   inputs.push_back(b.random("matrix", {out, in}, dtype, 0.1f));
   if (op.bias) inputs.push_back(b.random("bias", {out}));
   if (op.adds()) inputs.push_back(b.activation(in, 2));
-  const uint32_t weights = op.prologue == Prologue::kNormAddNorm ? 2 * in
-                           : op.prologue == Prologue::kHeadNorm  ? in / 16
-                                                                 : in;
+  const bool has_norm_bias = op.prologue == Prologue::kLayerNorm && op.bias;
+  const uint32_t weights = op.prologue == Prologue::kNormAddNorm || has_norm_bias ? 2 * in
+                           : op.prologue == Prologue::kHeadNorm                   ? in / 16
+                                                                                  : in;
   if (op.norms()) inputs.push_back(b.random("w", {weights}));
   if (op.scaled) inputs.push_back(b.constant("k", {1}, {0.7f}));
   if (op.gated || op.epilogue == Epilogue::kGate) op.first = 12;
@@ -156,7 +157,7 @@ std::vector<Case> fused_linear_cases() {
   // Everything before with everything after, then every type and shape with one of them.
   for (const Prologue prologue :
        {Prologue::kNone, Prologue::kNorm, Prologue::kNormAdd, Prologue::kNormAddNorm,
-        Prologue::kMergeSplits, Prologue::kHeadNorm}) {
+        Prologue::kMergeSplits, Prologue::kHeadNorm, Prologue::kLayerNorm}) {
     for (const Epilogue after : {Epilogue::kNone, Epilogue::kGlu, Epilogue::kAdd, Epilogue::kArgmax,
                                  Epilogue::kGate, Epilogue::kConv}) {
       const FusedLinear op{.prologue = prologue, .epilogue = after};

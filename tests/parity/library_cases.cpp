@@ -10,6 +10,9 @@ ValueId in_bf16(CaseBuilder& b, ValueId x) {
   return b.graph().add_node(ToBf16{}, {x}).front();
 }
 
+/// An activation that is off by some units of f32 may be rounded to the bf16 beside the right one.
+constexpr double kActivated = kFunction + 3 * 0x1p-8;
+
 /// What makes f32 of x, which a case must have in the end.
 ValueId values(CaseBuilder& b, ValueId x, uint32_t columns) {
   const ValueId w = b.random("w", {24, columns}, DType::kBF16);
@@ -26,6 +29,11 @@ std::vector<Case> to_bf16_cases() {
       const ValueId x = in_bf16(b, b.activation(columns, 300));
       all.push_back(b.finish(values(b, x, columns), steps, kSum));
     }
+  }
+  for (const Activation activation : kActivations) {
+    CaseBuilder b(fmt::format("to_bf16 of {}", activation_name(activation)));
+    const ValueId x = b.graph().add_node(ToBf16{activation}, {b.activation(264, 5)}).front();
+    all.push_back(b.finish(values(b, x, 264), kChunks, kActivated));
   }
   std::vector<DType> types = packed_types();
   types.insert(types.end(), {DType::kF32, DType::kF16});
@@ -44,13 +52,43 @@ std::vector<Case> to_bf16_cases() {
 
 std::vector<Case> bf16_linear_cases() {
   std::vector<Case> all;
+  bool has_bias = false;
   for (const auto& [in, out] : {std::pair{8u, 8u}, {64u, 136u}, {520u, 24u}, {2048u, 72u}}) {
     for (const Steps& steps : {kOneByOne, kSmallBatchSteps, kChunks}) {
-      CaseBuilder b(fmt::format("bf16_linear {}x{} {}", out, in, label(steps)));
+      CaseBuilder b(
+          fmt::format("bf16_linear {}x{}{} {}", out, in, has_bias ? " bias" : "", label(steps)));
       const ValueId x = in_bf16(b, b.activation(in));
       const ValueId w = b.random("w", {out + 16, in}, DType::kBF16);
-      const ValueId y = b.graph().add_node(Bf16Linear{8, out}, {x, w}).front();
+      std::vector<ValueId> inputs = {x, w};
+      if (has_bias) inputs.push_back(b.random("bias", {out + 16}, DType::kF32, 9));
+      const ValueId y = b.graph().add_node(Bf16Linear{8, out}, inputs).front();
       all.push_back(b.finish(y, steps, kSum));
+      has_bias = !has_bias;
+    }
+  }
+  return all;
+}
+
+std::vector<Case> fused_norm_cases() {
+  std::vector<Case> all;
+  for (const FusedNorm& op : fused_norms(1e-3f)) {
+    for (const uint32_t columns : {16u, 264u, 1032u}) {
+      const bool has_bias = op.centered && columns != 264;
+      CaseBuilder b(fmt::format("fused_norm {}{}{}{}{}{} {}", op.centered ? "layer" : "rms",
+                                op.adds ? " adds" : "", op.rounded ? " rounded" : "",
+                                op.summed ? " summed" : "", op.plain ? " plain" : "",
+                                has_bias ? " bias" : "", columns));
+      std::vector<ValueId> inputs = {b.activation(columns)};
+      if (op.adds) inputs.push_back(b.activation(columns, 3));
+      inputs.push_back(b.random("weight", {columns}));
+      if (has_bias) inputs.push_back(b.random("bias", {columns}));
+      const std::vector<ValueId> made = b.graph().add_node(op, inputs);
+      const auto first = [&](ValueId x) { return b.graph().columns(x, 0, 16); };
+      ValueId y = op.rounded ? values(b, made[0], columns) : first(made[0]);
+      for (size_t i = 1; i < made.size(); ++i) {
+        y = b.graph().add(b.graph().scale(y, 0.5f), first(made[i]));
+      }
+      all.push_back(b.finish(y, columns == 16 ? kOneByOne : kChunks, kSum));
     }
   }
   return all;

@@ -152,10 +152,13 @@ struct CompilerApi {
 enum class ProductStatus : int { kSuccess = 0 };
 /// cudaDataType_t.
 enum class NumberType : int { kF32 = 0, kBf16 = 14 };
-inline constexpr int kSumInF32 = 68;      // CUBLAS_COMPUTE_32F
-inline constexpr int kTransposed = 1;     // CUBLAS_OP_T
-inline constexpr int kProductTransA = 3;  // CUBLASLT_MATMUL_DESC_TRANSA
-inline constexpr int kMaxWorkspace = 1;   // CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES
+inline constexpr int kSumInF32 = 68;        // CUBLAS_COMPUTE_32F
+inline constexpr int kTransposed = 1;       // CUBLAS_OP_T
+inline constexpr int kProductTransA = 3;    // CUBLASLT_MATMUL_DESC_TRANSA
+inline constexpr int kProductEpilogue = 7;  // CUBLASLT_MATMUL_DESC_EPILOGUE
+inline constexpr int kProductBias = 8;      // CUBLASLT_MATMUL_DESC_BIAS_POINTER
+inline constexpr int kAddsBias = 4;         // CUBLASLT_EPILOGUE_BIAS
+inline constexpr int kMaxWorkspace = 1;     // CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES
 
 using ProductHandle = struct ProductHandleOf*;
 using ProductKind = struct ProductKindOf*;

@@ -30,12 +30,15 @@ LibraryCall library_call(const Step& step, const Buffers& buffers, Products* pro
   TOK_CHECK(products != nullptr);
   const auto& op = std::get<Bf16Linear>(step.op);
   const uint32_t columns = uint32_t(step.inputs[1].shape[1]);
+  const DevicePointer bias =
+      step.inputs.size() == 3 ? buffers.at(step.inputs[2].buffer) + sizeof(float) * op.first : 0;
   return {.library = products,
           .rows = op.rows,
           .columns = columns,
-          .x = buffers.at(step.inputs[0].buffer),
-          .w = buffers.at(step.inputs[1].buffer) + uint64_t{2} * op.first * columns,
-          .y = buffers.at(step.outputs[0].buffer)};
+          .at = {.x = buffers.at(step.inputs[0].buffer),
+                 .w = buffers.at(step.inputs[1].buffer) + uint64_t{2} * op.first * columns,
+                 .bias = bias,
+                 .y = buffers.at(step.outputs[0].buffer)}};
 }
 
 }  // namespace
@@ -74,7 +77,8 @@ Result<void> launch(CudaDevice& device, std::span<const PreparedLaunch> launches
   for (const PreparedLaunch& own : launches) {
     if (const LibraryCall& call = own.call; call.library != nullptr) {
       const uint32_t tokens = own.for_outputs ? batch.outputs : batch.rows;
-      TOK_TRY(call.library->multiply({tokens, call.rows, call.columns}, call.x, call.w, call.y));
+      TOK_TRY(
+          call.library->multiply({tokens, call.rows, call.columns, call.at.bias != 0}, call.at));
       continue;
     }
     const Workgroups groups = workgroups_of(own, batch);

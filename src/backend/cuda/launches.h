@@ -19,7 +19,7 @@ struct Bound {
 struct LibraryCall {
   Products* library = nullptr;  // null: a kernel is launched
   uint32_t rows = 0, columns = 0;
-  DevicePointer x = 0, w = 0, y = 0;
+  Products::Addresses at;
 };
 
 struct PreparedLaunch {

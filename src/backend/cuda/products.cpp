@@ -19,11 +19,16 @@ Result<std::unique_ptr<Products>> Products::make(std::shared_ptr<CudaDevice> dev
   std::unique_ptr<Products> own(new Products(std::move(device), found->api));
   const ProductApi& api = own->api_;
   TOK_TRY(own->check(api.create(&own->handle_), "is not opened"));
-  TOK_TRY(own->check(api.kind_create(&own->kind_, kSumInF32, NumberType::kF32), "has no product"));
   // Its matrices are stored column by column: ours, row by row, are their transposes. So it has
   // yᵀ = w xᵀ, of which w is to be transposed.
-  TOK_TRY(own->check(api.kind_set(own->kind_, kProductTransA, &kTransposed, sizeof kTransposed),
-                     "transposes nothing"));
+  for (ProductKind* kind : {&own->kind_, &own->kind_with_bias_}) {
+    TOK_TRY(own->check(api.kind_create(kind, kSumInF32, NumberType::kF32), "has no product"));
+    TOK_TRY(own->check(api.kind_set(*kind, kProductTransA, &kTransposed, sizeof kTransposed),
+                       "transposes nothing"));
+  }
+  TOK_TRY(
+      own->check(api.kind_set(own->kind_with_bias_, kProductEpilogue, &kAddsBias, sizeof kAddsBias),
+                 "adds nothing"));
   TOK_TRY(own->check(api.preference_create(&own->preference_), "has no preferences"));
   TOK_TRY(own->check(
       api.preference_set(own->preference_, kMaxWorkspace, &kWorkspaceBytes, sizeof kWorkspaceBytes),
@@ -41,7 +46,9 @@ Result<std::unique_ptr<Products>> Products::make(std::shared_ptr<CudaDevice> dev
 Products::~Products() {
   forget_shapes();
   if (preference_ != nullptr) api_.preference_destroy(preference_);
-  if (kind_ != nullptr) api_.kind_destroy(kind_);
+  for (const ProductKind kind : {kind_, kind_with_bias_}) {
+    if (kind != nullptr) api_.kind_destroy(kind);
+  }
   // It owns memory of a context that may be gone.
   if (handle_ != nullptr && device_->enter()) api_.destroy(handle_);
 }
@@ -75,7 +82,7 @@ Result<const Products::Prepared*> Products::prepared(const ProductShape& shape) 
     TOK_TRY(layout(own.x, NumberType::kBf16, columns, tokens));
     TOK_TRY(layout(own.y, NumberType::kF32, rows, tokens));
     int count = 0;
-    TOK_TRY(check(api_.choose(handle_, kind_, own.w, own.x, own.y, own.y, preference_, 1,
+    TOK_TRY(check(api_.choose(handle_, kind(shape), own.w, own.x, own.y, own.y, preference_, 1,
                               &own.choice, &count),
                   "has no algorithm"));
     if (count > 0) return {};
@@ -89,13 +96,16 @@ Result<const Products::Prepared*> Products::prepared(const ProductShape& shape) 
   return &own;
 }
 
-Result<void> Products::multiply(const ProductShape& shape, DevicePointer x, DevicePointer w,
-                                DevicePointer y) {
+Result<void> Products::multiply(const ProductShape& shape, const Addresses& at) {
   TOK_TRY(const Prepared* own, prepared(shape));
+  if (shape.has_bias) {
+    TOK_TRY(check(api_.kind_set(kind_with_bias_, kProductBias, &at.bias, sizeof at.bias),
+                  "takes no bias"));
+  }
   constexpr float kOne = 1, kZero = 0;
-  return check(api_.multiply(handle_, kind_, &kOne, w, own->w, x, own->x, &kZero, y, own->y, y,
-                             own->y, &own->choice.algorithm, workspace_.address(), kWorkspaceBytes,
-                             device_->stream()),
+  return check(api_.multiply(handle_, kind(shape), &kOne, at.w, own->w, at.x, own->x, &kZero, at.y,
+                             own->y, at.y, own->y, &own->choice.algorithm, workspace_.address(),
+                             kWorkspaceBytes, device_->stream()),
                "does not multiply");
 }
 

@@ -7,9 +7,11 @@
 
 namespace tokamak::cuda {
 
-/// y = x wᵀ: x [tokens, columns] and w [rows, columns] in bf16, y [tokens, rows] in f32.
+/// y = x wᵀ (+ bias): x [tokens, columns] and w [rows, columns] in bf16, y [tokens, rows] and bias
+/// [rows] in f32.
 struct ProductShape {
   uint32_t tokens = 1, rows = 1, columns = 1;
+  bool has_bias = false;
   auto operator<=>(const ProductShape&) const = default;
 };
 
@@ -20,9 +22,11 @@ class Products {
   Products& operator=(const Products&) = delete;
   ~Products();
 
-  /// Puts it onto the device's stream. All addresses are multiples of 16.
-  Result<void> multiply(const ProductShape& shape, DevicePointer x, DevicePointer w,
-                        DevicePointer y);
+  struct Addresses {
+    DevicePointer x = 0, w = 0, bias = 0, y = 0;  // multiples of 16
+  };
+  /// Puts it onto the device's stream.
+  Result<void> multiply(const ProductShape& shape, const Addresses& at);
 
  private:
   struct Prepared {
@@ -33,13 +37,16 @@ class Products {
   Products(std::shared_ptr<CudaDevice> device, const ProductApi& api)
       : device_(std::move(device)), api_(api) {}
   Result<void> check(ProductStatus status, std::string_view what);
+  ProductKind kind(const ProductShape& shape) const {
+    return shape.has_bias ? kind_with_bias_ : kind_;
+  }
   Result<const Prepared*> prepared(const ProductShape& shape);
   void forget_shapes();
 
   std::shared_ptr<CudaDevice> device_;
   const ProductApi& api_;
   ProductHandle handle_ = nullptr;
-  ProductKind kind_ = nullptr;
+  ProductKind kind_ = nullptr, kind_with_bias_ = nullptr;
   ProductPreference preference_ = nullptr;
   DeviceMemory workspace_;
   std::map<ProductShape, Prepared> shapes_;

@@ -185,7 +185,10 @@ Launch attention_launch(const Problem& p, const DeviceInfo&) {
 // attention_lanes: a few neighbouring lanes per key.
 
 uint32_t lanes_per_key(const Problem& p) {
-  return head_dim_of(p.inputs[1]) <= 64 ? 4 : 8;
+  const uint32_t head_dim = head_dim_of(p.inputs[1]);
+  uint32_t lanes = head_dim <= 64 ? 4 : 8;
+  while (lanes > 2 && head_dim % (2 * lanes) != 0) lanes /= 2;
+  return lanes;
 }
 
 std::string lanes_refuses(const Problem& p, const DeviceInfo& device) {
@@ -203,7 +206,10 @@ Launch lanes_launch(const Problem& p, const DeviceInfo&) {
   const uint32_t head_dim = head_dim_of(p.inputs[1]), lanes = lanes_per_key(p);
   const uint32_t groups = 2 * kMergeBytes / (head_dim * uint32_t(sizeof(float)));
   Launch launch = attention_base(p, power_of_two(groups * lanes, 2 * lanes, 256));
-  launch.constants.push_back({"LANES", lanes});
+  // Four keys at once, if a lane has no more than eight pairs of each.
+  const uint32_t own_pairs = head_dim / 2 / lanes;
+  launch.constants.insert(launch.constants.end(),
+                          {{"LANES", lanes}, {"AT_ONCE", std::clamp(32 / own_pairs, 1u, 4u)}});
   launch.sources.insert(launch.sources.end(),
                         {"attention/attention_lanes.wgsl", "wgsl/entry.wgsl"});
   return launch;
@@ -252,6 +258,7 @@ constexpr uint32_t kMatrixLanes = 32;
 constexpr uint32_t kMatrixSubgroups = 4;
 constexpr uint32_t kMatrixRows = kMatrixSubgroups * kMatrixSide;
 constexpr uint32_t kMatrixKeys = 32;
+constexpr uint32_t kStripColumns = 32;
 constexpr uint32_t kMatrixHeadDim = 256;  // whose sums a lane's registers hold
 
 std::string matrix_refuses(const Problem& p, const DeviceInfo& device) {
@@ -262,7 +269,7 @@ std::string matrix_refuses(const Problem& p, const DeviceInfo& device) {
     return fmt::format("is for f16 caches, this one is {}", cache_type_name(cache.dtype));
   }
   const uint32_t head_dim = head_dim_of(cache);
-  if (head_dim % 32 != 0) return fmt::format("head_dim = {} is no multiple of 32", head_dim);
+  if (head_dim % 4 != 0) return fmt::format("head_dim = {} is no multiple of 4", head_dim);
   if (head_dim > kMatrixHeadDim) {
     return fmt::format("head_dim = {} exceeds {}", head_dim, kMatrixHeadDim);
   }
@@ -274,7 +281,8 @@ std::string matrix_refuses(const Problem& p, const DeviceInfo& device) {
                        device.subgroup_max, kMatrixLanes);
   }
   // Strips of 16 rows of 40 f16: the block's and the weights'; 36 f32 of scores for each row.
-  const uint32_t strips = std::max(kMatrixSubgroups, kMatrixKeys / kMatrixSide * head_dim / 32);
+  const uint32_t strips =
+      std::max(kMatrixSubgroups, kMatrixKeys / kMatrixSide * ceil_div(head_dim, kStripColumns));
   const uint32_t bytes =
       1280 * (strips + kMatrixSubgroups) + (144 + 4) * kMatrixRows + 4 * kMatrixSubgroups;
   if (bytes > device.limits.workgroup_bytes) {
@@ -286,16 +294,19 @@ std::string matrix_refuses(const Problem& p, const DeviceInfo& device) {
 
 Launch matrix_launch(const Problem& p, const DeviceInfo&) {
   const uint32_t tokens = kMatrixRows / head_group(p), threads = kMatrixSubgroups * kMatrixLanes;
-  const uint32_t head_dim = head_dim_of(p.inputs[1]);
+  const uint32_t head_dim = head_dim_of(p.inputs[1]), word = head_dim % 8 == 0 ? 8 : 4;
+  const uint32_t fragments = ceil_div(head_dim, kMatrixSide);
   Launch launch = attention_base(p, threads);
-  launch.constants.insert(launch.constants.end(),
-                          {{"TOKENS", tokens},
-                           {"SUBGROUPS", kMatrixSubgroups},
-                           {"LANES", kMatrixLanes},
-                           {"FRAGMENTS", head_dim / kMatrixSide},
-                           {"OWN_STRIPS", head_dim / 32},
-                           {"OWN_EIGHTS", kMatrixKeys * head_dim / 8 / threads}});
-  launch.sources.front() = "attention/cache_f16_wide.wgsl";
+  launch.constants.insert(
+      launch.constants.end(),
+      {{"TOKENS", tokens},
+       {"SUBGROUPS", kMatrixSubgroups},
+       {"LANES", kMatrixLanes},
+       {"FRAGMENTS", fragments},
+       {"STRIPS", ceil_div(head_dim, kStripColumns)},
+       {"OWN_WORDS", ceil_div(kMatrixKeys * fragments * kMatrixSide / word, threads)}});
+  launch.sources.front() =
+      word == 8 ? "attention/cache_f16_eights.wgsl" : "attention/cache_f16_fours.wgsl";
   launch.sources.pop_back();  // which reads pairs
   launch.sources.insert(launch.sources.end(),
                         {"attention/attention_matrix.wgsl", "wgsl/entry_subgroup_id.wgsl"});

@@ -1,6 +1,7 @@
 // One query head of one token per workgroup. LANES neighbouring lanes share a key, so THREADS /
-// LANES keys are in flight; each such group keeps its own running softmax over every GROUPS-th key
-// and they are merged at the end: no barrier inside the loop. Contract: attention.h.
+// LANES groups of lanes each keep a running softmax over every GROUPS-th key, AT_ONCE keys at a time
+// so that their loads are in flight together, and are merged at the end: no barrier inside the loop.
+// Contract: attention.h.
 @group(0) @binding(INPUT_0) var<storage, read> q: array<vec2<f32>>;
 @group(0) @binding(OUTPUT_0) var<storage, read_write> y: array<vec2<f32>>;
 
@@ -15,7 +16,9 @@ var<workgroup> other_total: array<f32, GROUPS / 2u>;
 
 fn sum_of_lanes(value: f32) -> f32 {
   var sum = value + subgroupShuffleXor(value, 1u);
-  sum += subgroupShuffleXor(sum, 2u);
+  if (LANES >= 4u) {
+    sum += subgroupShuffleXor(sum, 2u);
+  }
   if (LANES == 8u) {
     sum += subgroupShuffleXor(sum, 4u);
   }
@@ -39,27 +42,39 @@ fn run(group: vec3<u32>, lane: u32) {
   }
   var largest = LOWEST;
   var total = 0.0;
-  for (var block = first; block < end; block += GROUPS) {
-    // Groups past the end read the last key and give it no weight: shuffles need every lane.
-    let position = min(block + own, end - 1u);
-    let cell = cell_of(slot, position);
-    let key = cached_head(cell, 0u, kv_head);
-    let value = cached_head(cell, 1u, kv_head);
-    var product = vec2(0.0);
-    var values = array<vec2<f32>, OWN_PAIRS>();
-    for (var i = 0u; i < OWN_PAIRS; i++) {
-      product += query[i] * cached_pair(key, part + i * LANES);
-      values[i] = cached_pair(value, part + i * LANES);
+  for (var block = first; block < end; block += AT_ONCE * GROUPS) {
+    var scores: array<f32, AT_ONCE>;
+    var values: array<vec2<f32>, AT_ONCE * OWN_PAIRS>;
+    var now_largest = largest;
+    for (var k = 0u; k < AT_ONCE; k++) {  // unroll
+      // Groups past the end read the last key and give it no weight: shuffles need every lane.
+      let place = block + k * GROUPS + own;
+      let position = min(place, end - 1u);
+      let cell = cell_of(slot, position);
+      let key = cached_head(cell, 0u, kv_head);
+      let value = cached_head(cell, 1u, kv_head);
+      var product = vec2(0.0);
+      for (var i = 0u; i < OWN_PAIRS; i++) {
+        product += query[i] * cached_pair(key, part + i * LANES);
+        values[k * OWN_PAIRS + i] = cached_pair(value, part + i * LANES);
+      }
+      let score = cap_score(sum_of_lanes(product.x + product.y)) +
+          bias_of(head, position_of(group.y), position);
+      scores[k] = select(LOWEST, score, place < end);
+      now_largest = max(now_largest, scores[k]);
     }
-    let score = cap_score(sum_of_lanes(product.x + product.y)) +
-        bias_of(head, position_of(group.y), position);
-    let seen = block + own < end;
-    let now_largest = select(largest, max(largest, score), seen);
-    let weight = select(0.0, exp(score - now_largest), seen);
     let shrink = exp(largest - now_largest);
-    total = total * shrink + weight;
+    total *= shrink;
     for (var i = 0u; i < OWN_PAIRS; i++) {
-      sums[i] = sums[i] * shrink + weight * values[i];
+      sums[i] *= shrink;
+    }
+    for (var k = 0u; k < AT_ONCE; k++) {  // unroll
+      // In this order a score that is no number stays in sight.
+      let weight = select(exp(scores[k] - now_largest), 0.0, scores[k] <= LOWEST);
+      total += weight;
+      for (var i = 0u; i < OWN_PAIRS; i++) {
+        sums[i] += weight * values[k * OWN_PAIRS + i];
+      }
     }
     largest = now_largest;
   }

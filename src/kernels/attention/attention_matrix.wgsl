@@ -10,17 +10,19 @@
 const SIDE = 16u;
 const KEYS = 32u;
 const GROUP = HEADS / KV_HEADS;
-const EIGHTS = HEAD_DIM / 8u;
 const ROWS = SUBGROUPS * SIDE;
 const LOWEST = -3.0e38;
 const LEAD = 8.0;  // e^8 is far below the largest f16
+
+// A head in words of the cache, and as wide as its fragments: zeros follow the head's columns.
+const WORDS = HEAD_DIM / WORD;
+const WIDE = FRAGMENTS * SIDE / WORD;
 
 // Sixteen rows of 32 columns, padded so that they begin in different banks: of queries, at first;
 // then the keys of a block, and then its values. Fragments must begin at multiples of 16 bytes:
 // every variable has a multiple of 16 bytes, whatever order they are placed in.
 const PITCH = 10u;
 alias Strip = array<vec4<f16>, SIDE * PITCH>;
-const STRIPS = HEAD_DIM / 32u;  // of a row of queries, keys or values
 var<workgroup> strips: array<Strip, max(SUBGROUPS, KEYS / SIDE * STRIPS)>;
 const SCORE_PITCH = KEYS / 4u + 1u;
 var<workgroup> scores: array<array<vec4<f32>, SIDE * SCORE_PITCH>, SUBGROUPS>;
@@ -42,58 +44,72 @@ fn start_of(row: u32, tile: Tile, kv_head: u32) -> u32 {
   return (token_of(row, tile) * HEADS + head) * (HEAD_DIM / 4u);
 }
 
+// Four elements of a query, of which `four` counts those before it.
+fn query_four(at: u32, four: u32) -> vec4<f16> {
+  if (HEAD_DIM % 32u == 0u || four < HEAD_DIM / 4u) {
+    return vec4<f16>(q[at] * SCALE);
+  }
+  return vec4<f16>();
+}
+
 fn is_own(row: u32, tile: Tile) -> bool {
   return row < TOKENS * GROUP && tile.first + row / GROUP < tile.end;
 }
 
-// What a lane brings in of the keys (part 0) or values (1) of a block: eights of positions that
-// some row sees.
-var<private> next: array<vec4<u32>, OWN_EIGHTS>;
+// What a lane brings in of the keys (part 0) or values (1) of a block: words of positions that some
+// row sees.
+var<private> next: array<CacheWord, OWN_WORDS>;
 
 fn load_block(part: u32, block: u32, end: u32, slot: u32, lane: u32, kv_head: u32) {
-  for (var i = 0u; i < OWN_EIGHTS; i++) {  // unroll
+  for (var i = 0u; i < OWN_WORDS; i++) {  // unroll
     let index = lane + i * THREADS;
-    let cell = cell_of(slot, min(block + index / EIGHTS, end - 1u));
-    next[i] = cache[((cell * 2u + part) * KV_HEADS + kv_head) * EIGHTS + index % EIGHTS];
+    let cell = cell_of(slot, min(block + index / WIDE, end - 1u));
+    let word = index % WIDE;
+    next[i] = CacheWord();
+    if (WIDE == WORDS || word < WORDS) {
+      next[i] = cache[((cell * 2u + part) * KV_HEADS + kv_head) * WORDS + word];
+    }
   }
 }
 
 fn store_block(lane: u32) {
-  for (var i = 0u; i < OWN_EIGHTS; i++) {  // unroll
-    let key = (lane + i * THREADS) / EIGHTS;
-    let eight = (lane + i * THREADS) % EIGHTS;
-    let strip = key / SIDE * STRIPS + eight / 4u;
-    let at = key % SIDE * PITCH + eight % 4u * 2u;
-    strips[strip][at] = bitcast<vec4<f16>>(next[i].xy);
-    strips[strip][at + 1u] = bitcast<vec4<f16>>(next[i].zw);
+  for (var i = 0u; i < OWN_WORDS; i++) {  // unroll
+    let index = lane + i * THREADS;
+    let key = index / WIDE;
+    let column = index % WIDE * WORD;
+    if (KEYS * WIDE % THREADS == 0u || key < KEYS) {
+      store_word(key / SIDE * STRIPS + column / 32u, key % SIDE * PITCH + column % 32u / 4u, next[i]);
+    }
   }
 }
 
 // The scores of the subgroup's rows by the keys that lie in `strips`, into `scores`.
-fn multiply_keys(queries: ptr<function, array<Left, FRAGMENTS>>, subgroup: u32) {
+fn multiply_keys(queries: ptr<function, array<Left, 2u * STRIPS>>, subgroup: u32) {
   var low = Result();
   var high = Result();
-  for (var i = 0u; i < OWN_STRIPS; i++) {  // unroll
+  for (var i = 0u; i < STRIPS; i++) {  // unroll
     low = subgroupMatrixMultiplyAccumulate(
         (*queries)[2u * i], subgroupMatrixLoad<Right, col_major>(&strips[i], 0u, PITCH), low);
     high = subgroupMatrixMultiplyAccumulate(
         (*queries)[2u * i], subgroupMatrixLoad<Right, col_major>(&strips[STRIPS + i], 0u, PITCH), high);
-    low = subgroupMatrixMultiplyAccumulate(
-        (*queries)[2u * i + 1u], subgroupMatrixLoad<Right, col_major>(&strips[i], 4u, PITCH), low);
-    high = subgroupMatrixMultiplyAccumulate(
-        (*queries)[2u * i + 1u],
-        subgroupMatrixLoad<Right, col_major>(&strips[STRIPS + i], 4u, PITCH), high);
+    if (2u * i + 1u < FRAGMENTS) {
+      low = subgroupMatrixMultiplyAccumulate(
+          (*queries)[2u * i + 1u], subgroupMatrixLoad<Right, col_major>(&strips[i], 4u, PITCH), low);
+      high = subgroupMatrixMultiplyAccumulate(
+          (*queries)[2u * i + 1u],
+          subgroupMatrixLoad<Right, col_major>(&strips[STRIPS + i], 4u, PITCH), high);
+    }
   }
   subgroupMatrixStore<row_major>(&scores[subgroup], 0u, low, SCORE_PITCH);
   subgroupMatrixStore<row_major>(&scores[subgroup], 4u, high, SCORE_PITCH);
 }
 
 // The subgroup's sums, each row times the factor of the lanes that have it.
-fn scale_sums(sums: ptr<function, array<Result, FRAGMENTS>>, factor: f32, lane: u32,
+fn scale_sums(sums: ptr<function, array<Result, 2u * STRIPS>>, factor: f32, lane: u32,
               subgroup: u32) {
   let row = lane / 2u;
   let at = row % SIDE * SCORE_PITCH + lane % 2u * 4u;
-  for (var i = 0u; i < OWN_STRIPS; i++) {  // unroll
+  for (var i = 0u; i < STRIPS; i++) {  // unroll
     workgroupBarrier();
     subgroupMatrixStore<row_major>(&scores[subgroup], 0u, (*sums)[2u * i], SCORE_PITCH);
     subgroupMatrixStore<row_major>(&scores[subgroup], 4u, (*sums)[2u * i + 1u], SCORE_PITCH);
@@ -133,21 +149,22 @@ fn run(group: vec3<u32>, lane: u32, subgroup: u32) {
   let seen_end = seen_until(tile.slot, position);
 
   load_block(0u, first, end, tile.slot, lane, kv_head);
-  var queries: array<Left, FRAGMENTS>;
-  for (var i = 0u; i < OWN_STRIPS; i++) {  // unroll
+  var queries: array<Left, 2u * STRIPS>;
+  for (var i = 0u; i < STRIPS; i++) {  // unroll
     workgroupBarrier();
     for (var n = lane; n < 4u * ROWS; n += THREADS) {
-      let at = start_of(n / 4u, tile, kv_head) + i * 8u + n % 4u * 2u;
+      let four = i * 8u + n % 4u * 2u;
+      let at = start_of(n / 4u, tile, kv_head) + four;
       let place = n / 4u % SIDE * PITCH + n % 4u * 2u;
-      strips[n / 4u / SIDE][place] = vec4<f16>(q[at] * SCALE);
-      strips[n / 4u / SIDE][place + 1u] = vec4<f16>(q[at + 1u] * SCALE);
+      strips[n / 4u / SIDE][place] = query_four(at, four);
+      strips[n / 4u / SIDE][place + 1u] = query_four(at + 1u, four + 1u);
     }
     workgroupBarrier();
     queries[2u * i] = subgroupMatrixLoad<Left, row_major>(&strips[subgroup], 0u, PITCH);
     queries[2u * i + 1u] = subgroupMatrixLoad<Left, row_major>(&strips[subgroup], 4u, PITCH);
   }
 
-  var sums: array<Result, FRAGMENTS>;
+  var sums: array<Result, 2u * STRIPS>;
   var base = LOWEST;
   var total = 0.0;
   for (var block = first; block < end; block += KEYS) {
@@ -191,28 +208,31 @@ fn run(group: vec3<u32>, lane: u32, subgroup: u32) {
     }
     let near = subgroupMatrixLoad<Left, row_major>(&weights[subgroup], 0u, PITCH);
     let far = subgroupMatrixLoad<Left, row_major>(&weights[subgroup], 4u, PITCH);
-    for (var i = 0u; i < OWN_STRIPS; i++) {  // unroll
+    for (var i = 0u; i < STRIPS; i++) {  // unroll
       sums[2u * i] = subgroupMatrixMultiplyAccumulate(
           near, subgroupMatrixLoad<Right, row_major>(&strips[i], 0u, PITCH), sums[2u * i]);
       sums[2u * i] = subgroupMatrixMultiplyAccumulate(
           far, subgroupMatrixLoad<Right, row_major>(&strips[STRIPS + i], 0u, PITCH), sums[2u * i]);
-      sums[2u * i + 1u] = subgroupMatrixMultiplyAccumulate(
-          near, subgroupMatrixLoad<Right, row_major>(&strips[i], 4u, PITCH), sums[2u * i + 1u]);
-      sums[2u * i + 1u] = subgroupMatrixMultiplyAccumulate(
-          far, subgroupMatrixLoad<Right, row_major>(&strips[STRIPS + i], 4u, PITCH),
-          sums[2u * i + 1u]);
+      if (2u * i + 1u < FRAGMENTS) {
+        sums[2u * i + 1u] = subgroupMatrixMultiplyAccumulate(
+            near, subgroupMatrixLoad<Right, row_major>(&strips[i], 4u, PITCH), sums[2u * i + 1u]);
+        sums[2u * i + 1u] = subgroupMatrixMultiplyAccumulate(
+            far, subgroupMatrixLoad<Right, row_major>(&strips[STRIPS + i], 4u, PITCH),
+            sums[2u * i + 1u]);
+      }
     }
   }
   totals[lane / 2u] = total + subgroupShuffleXor(total, 1u);
-  for (var i = 0u; i < OWN_STRIPS; i++) {  // unroll
+  for (var i = 0u; i < STRIPS; i++) {  // unroll
     workgroupBarrier();
     subgroupMatrixStore<row_major>(&scores[subgroup], 0u, sums[2u * i], SCORE_PITCH);
     subgroupMatrixStore<row_major>(&scores[subgroup], 4u, sums[2u * i + 1u], SCORE_PITCH);
     workgroupBarrier();
     for (var n = lane; n < 8u * ROWS; n += THREADS) {
       let row = n / 8u;
-      if (is_own(row, tile)) {
-        y[start_of(row, tile, kv_head) + 8u * i + n % 8u] =
+      let four = 8u * i + n % 8u;
+      if (is_own(row, tile) && four < HEAD_DIM / 4u) {
+        y[start_of(row, tile, kv_head) + four] =
             scores[row / SIDE][row % SIDE * SCORE_PITCH + n % 8u] / totals[row];
       }
     }

@@ -9,7 +9,7 @@ fn both(word: u32) -> vec2<f32> {
 }
 
 fn value(row: u32, column: u32) -> f32 {
-  var sums = vec2<f32>();
+  var sums = vec2(start(FIRST_ROW + column), 0.0);
   for (var i = 0u; i < PAIRS; i++) {
     sums += both(x[row * PAIRS + i]) * both(w[(FIRST_ROW + column) * PAIRS + i]);
   }

@@ -26,7 +26,10 @@ std::vector<float> numbers(const CpuTensor& matrix) {
 
 void to_bf16_reference(const CpuCall& call) {
   const std::vector<float> x = numbers(call.inputs[0]);
-  for (size_t i = 0; i < x.size(); ++i) call.outputs[0].store(i, x[i]);
+  const Activation activation = call.as<ToBf16>().activation;
+  for (size_t i = 0; i < x.size(); ++i) {
+    call.outputs[0].store(i, float(activate(activation, x[i])));
+  }
 }
 
 void bf16_linear_reference(const CpuCall& call) {
@@ -36,8 +39,10 @@ void bf16_linear_reference(const CpuCall& call) {
   w.data += size_t{op.first} * w.dims[1] * dtype_bytes(w.dtype);
   w.dims[0] = op.rows;
   const std::span<float> y = call.outputs[0].f32();
-  product(x, w, nullptr,
-          [&](size_t t, size_t r, double value) { y[t * op.rows + r] = float(value); });
+  const CpuTensor* bias = call.inputs.size() == 3 ? &call.inputs[2] : nullptr;
+  product(x, w, nullptr, [&](size_t t, size_t r, double value) {
+    y[t * op.rows + r] = float(value + (bias == nullptr ? 0.0 : bias->f32()[op.first + r]));
+  });
 }
 
 void pair_glu_reference(const CpuCall& call) {
@@ -64,10 +69,12 @@ std::string rows_refuse(const Problem& p, const DeviceInfo&) {
   return are_rows_of_step(p.inputs[0]) ? "" : "is for the rows of a step";
 }
 Launch rows_launch(const Problem& p, const DeviceInfo&) {
-  return fours_launch(p, {"library/rows_to_bf16.wgsl"});
+  return fours_launch(p, {kActivationSource, "library/rows_to_bf16.wgsl"},
+                      {activation_constant(p.as<ToBf16>().activation)});
 }
 
 std::string weights_refuse(const Problem& p, const DeviceInfo&) {
+  if (p.as<ToBf16>().activation != Activation::kIdentity) return "activates nothing";
   return are_rows_of_step(p.inputs[0]) ? "is for weights" : "";
 }
 Launch weights_launch(const Problem& p, const DeviceInfo&) {
@@ -92,7 +99,9 @@ Launch bf16_linear_launch(const Problem& p, const DeviceInfo&) {
                         {"FIRST_ROW", op.first},
                         {"THREADS", kMapThreads},
                         {"COLUMNS", op.rows}},
-          .sources = {"library/bf16_linear.wgsl", "elementwise/map.wgsl", "wgsl/entry.wgsl"},
+          .sources = {"library/bf16_linear.wgsl",
+                      p.inputs.size() == 3 ? "conv/bias.wgsl" : "conv/no_bias.wgsl",
+                      "elementwise/map.wgsl", "wgsl/entry.wgsl"},
           .grid = {.x = {ceil_div(op.rows, kMapThreads)}, .y = {1, 1}}};
 }
 

@@ -6,6 +6,7 @@ fn run(group: vec3<u32>, lane: u32) {
   let four = group.x * THREADS + lane;
   if (four < FOURS) {
     let i = group.y * FOURS + four;
-    y[i] = as_bf16(x[i]);
+    let a = x[i];
+    y[i] = as_bf16(vec4(activate(a.x), activate(a.y), activate(a.z), activate(a.w)));
   }
 }

@@ -8,6 +8,7 @@
 #include "kernels/linear/matvec.h"
 #include "kernels/linear/product.h"
 #include "kernels/linear/tiling.h"
+#include "kernels/norm/layer_norm.h"
 #include "kernels/norm/rms_norm.h"
 #include "kernels/sampling/sampling.h"
 
@@ -104,6 +105,11 @@ std::vector<float> prepared(const CpuCall& call) {
     case Prologue::kHeadNorm:
       rms_norm(x, call.inputs[op.w()].f32(), op.eps, out);
       break;
+    case Prologue::kLayerNorm: {
+      const std::span<const float> w = call.inputs[op.w()].f32();
+      layer_norm(x, w.first(in), w.subspan(in), op.eps, out);
+      break;
+    }
     case Prologue::kNormAdd:
       std::ranges::copy(kept_sum(call), out.begin());
       break;

@@ -37,6 +37,11 @@ void add_fused(Launch& launch, const Problem& p, const UnitCodec& codec, const T
     const uint32_t head = uint32_t(p.inputs[fused->w()].shape[0]);
     add({{"HEAD", head}, {"HEAD_PARTIALS", power_of_two(256 / (in_size(p) / head), 1, 8)}});
   }
+  if (prologue == Prologue::kLayerNorm) {
+    const bool has_bias = uint32_t(p.inputs[fused->w()].shape[0]) > in_size(p);
+    add({{"HAS_NORM_BIAS", has_bias ? 1u : 0u},
+         {"NORM_PARTS", power_of_two(in_size(p) / 16, 1, std::min(32u, tiling.threads))}});
+  }
   if (fused != nullptr && fused->adds()) {
     add({{"A_BINDING", binding_of(fused->a())}});
     if (fused->scaled) add({{"K_BINDING", binding_of(fused->k())}});
@@ -48,7 +53,7 @@ void add_fused(Launch& launch, const Problem& p, const UnitCodec& codec, const T
     add({activation_constant(fused->activation)});
     launch.sources.push_back(kActivationSource);
     launch.sources.push_back("linear/prologue/gate.wgsl");
-  } else if (prologue != Prologue::kNorm) {
+  } else if (prologue != Prologue::kNorm && prologue != Prologue::kLayerNorm) {
     launch.sources.push_back("linear/prologue/no_gate.wgsl");
   }
   launch.sources.push_back(

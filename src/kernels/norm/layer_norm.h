@@ -14,5 +14,12 @@
 #include "kernels/kernel.h"
 
 namespace tokamak {
+
+/// The norm of every group of w.size() numbers of x, in f64, for every reference that has one.
+/// `bias` may be empty, and `y` x.
+void layer_norm(std::span<const float> x, std::span<const float> w, std::span<const float> bias,
+                float eps, std::span<float> y);
+
 std::span<const KernelVariant> layer_norm_variants();
-}
+
+}  // namespace tokamak

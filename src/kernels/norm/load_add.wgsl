@@ -2,7 +2,6 @@
 @group(0) @binding(INPUT_1) var<storage, read> b: array<Unit>;
 @group(0) @binding(INPUT_2) var<storage, read> w: array<Unit>;
 @group(0) @binding(OUTPUT_0) var<storage, read_write> sum: array<Unit>;
-@group(0) @binding(OUTPUT_1) var<storage, read_write> y: array<Unit>;
 
 // Each of the PARTS parts of `a` has a whole row.
 fn load(i: u32) -> Unit {

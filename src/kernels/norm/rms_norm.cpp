@@ -58,15 +58,18 @@ namespace {
 
 template <bool kSubgroups>
 Launch rms_norm_launch(const Problem& problem, const DeviceInfo&) {
-  return norm_launch(problem, problem.as<RmsNorm>().eps, 1,
-                     {"norm/load.wgsl", "norm/rms_norm.wgsl"}, kSubgroups);
+  return norm_launch(
+      problem, problem.as<RmsNorm>().eps, 1,
+      {"norm/load.wgsl", "norm/keep_nothing.wgsl", "norm/store.wgsl", "norm/rms_norm.wgsl"},
+      kSubgroups);
 }
 
 template <bool kSubgroups>
 Launch add_rms_norm_launch(const Problem& problem, const DeviceInfo&) {
   const auto& op = problem.as<AddRmsNorm>();
-  Launch own =
-      norm_launch(problem, op.eps, 2, {"norm/load_add.wgsl", "norm/rms_norm.wgsl"}, kSubgroups);
+  Launch own = norm_launch(problem, op.eps, 2,
+                           {"norm/load_add.wgsl", "norm/store_second.wgsl", "norm/rms_norm.wgsl"},
+                           kSubgroups);
   own.constants.push_back({"PARTS", op.parts});
   return own;
 }

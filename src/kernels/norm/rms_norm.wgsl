@@ -9,6 +9,6 @@ fn run(group: vec3<u32>, lane: u32) {
   }
   let scale = inverseSqrt(reduce_sum(squares, lane) / f32(GROUP * UNIT) + EPS);
   for (var c = lane; c < GROUP; c += THREADS) {
-    y[start + c] = kept(start + c) * scale * w[c];
+    store(start + c, kept(start + c) * scale * w[c]);
   }
 }

@@ -63,11 +63,12 @@ Result<EncoderConfig> read_bert_fields(ConfigReader& config, uint32_t offset) {
   return c;
 }
 
-ValueId attention_both_ways(ModelBuilder& b, const EncoderConfig& c, uint32_t index, ValueId q,
-                            ValueId k, ValueId v, uint32_t window, std::optional<ValueId> bias) {
+ValueId attention_both_ways(ModelBuilder& b, const EncoderConfig& c, ValueId q, ValueId k,
+                            ValueId v, uint32_t window, std::optional<ValueId> bias) {
   const Attention attention{
       .scale = 1 / std::sqrt(float(c.head_dim())), .window = window, .causal = false};
-  return b.cached_attention(index, q, k, v, c.heads, c.head_dim(), attention, bias);
+  constexpr uint32_t kOneCache = 0;  // for all layers: nothing reads a layer's keys after it
+  return b.cached_attention(kOneCache, q, k, v, c.heads, c.head_dim(), attention, bias);
 }
 
 ValueId bert_block(ModelBuilder& b, const EncoderConfig& c, uint32_t index, const BlockNames& names,
@@ -76,7 +77,7 @@ ValueId bert_block(ModelBuilder& b, const EncoderConfig& c, uint32_t index, cons
   ValueId q = b.projection(x, p + names.q, c.hidden, true);
   ValueId k = b.projection(x, p + names.k, c.hidden, true);
   ValueId v = b.projection(x, p + names.v, c.hidden, true);
-  ValueId o = attention_both_ways(b, c, index, q, k, v, 0, bias);
+  ValueId o = attention_both_ways(b, c, q, k, v, 0, bias);
   o = b.projection(o, p + names.o, c.hidden, true);
   x = b.normed(b.add(x, o), p + names.attention_norm, c.eps);
   ValueId f = b.projection(x, p + "intermediate.dense", c.ffn, true);

@@ -39,9 +39,8 @@ ValueId bert_block(ModelBuilder& b, const EncoderConfig& c, uint32_t index, cons
                    ValueId x, std::optional<ValueId> bias = {});
 
 /// Attention of every token to all others of its sequence, or to those less than `window` away.
-ValueId attention_both_ways(ModelBuilder& b, const EncoderConfig& c, uint32_t index, ValueId q,
-                            ValueId k, ValueId v, uint32_t window = 0,
-                            std::optional<ValueId> bias = {});
+ValueId attention_both_ways(ModelBuilder& b, const EncoderConfig& c, ValueId q, ValueId k,
+                            ValueId v, uint32_t window = 0, std::optional<ValueId> bias = {});
 
 /// q, k or v, part 0, 1 or 2, whose matrices are rows of one tensor, name + ".weight".
 ValueId packed_qkv(ModelBuilder& b, const EncoderConfig& c, ValueId x, const std::string& name,

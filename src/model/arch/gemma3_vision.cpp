@@ -65,8 +65,9 @@ ValueId block(VisionBuilder& b, const Config& c, const std::string& p, ValueId x
   return b.add(x, b.projection(f, p + "mlp.fc2", c.hidden, true));
 }
 
-Result<Graph> patches_graph(const Config& c, const TensorFile& file, const std::string& prefix) {
-  VisionBuilder b(file, prefix, c.patches());
+Result<Graph> patches_graph(const Config& c, const TensorFile& file, const std::string& prefix,
+                            DType kv_dtype) {
+  VisionBuilder b(file, prefix, c.patches(), kv_dtype);
   ValueId x = b.with_positions(
       b.embedded_patches("embeddings.patch_embedding", c.hidden, 3 * c.patch * c.patch, true));
   for (uint32_t i = 0; i < c.layers && b.ok(); ++i) {
@@ -87,7 +88,7 @@ Result<Graph> merge_graph(const Config& c, const TensorFile& file, const std::st
 }  // namespace
 
 Result<VisionTower> build_gemma3_vision(const ConfigReader& config, const TensorFile& file,
-                                        uint64_t) {
+                                        const TowerBuild& build) {
   TOK_TRY(const Config c, read(config));
   const std::initializer_list<std::string_view> towers = {
       "vision_tower.vision_model.", "model.vision_tower.vision_model.", "model.vision_tower."};
@@ -108,7 +109,7 @@ Result<VisionTower> build_gemma3_vision(const ConfigReader& config, const Tensor
   TOK_TRY(reader.status());
   TOK_TRY(tower.positions, position_table(file, prefix + "embeddings.position_embedding.weight",
                                           c.patches(), c.hidden));
-  TOK_TRY(tower.patches, patches_graph(c, file, prefix));
+  TOK_TRY(tower.patches, patches_graph(c, file, prefix, build.kv_dtype));
   TOK_TRY(tower.merge, merge_graph(c, file, projector));
   return tower;
 }

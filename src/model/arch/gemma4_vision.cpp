@@ -108,10 +108,10 @@ struct Block {
 }  // namespace
 
 Result<VisionTower> build_gemma4_vision(const ConfigReader& config, const TensorFile& file,
-                                        uint64_t pixels) {
+                                        const TowerBuild& build) {
   TOK_TRY(const Config c, read(config));
   const std::string prefix = "model.vision_tower.";
-  VisionTower tower = {.max_patches = patches_of_pixels(pixels, c.patch, c.side),
+  VisionTower tower = {.max_patches = patches_of_pixels(build.pixels, c.patch, c.side),
                        .patch = c.patch,
                        .side = c.side,
                        .head_dim = c.head_dim};
@@ -130,7 +130,7 @@ Result<VisionTower> build_gemma4_vision(const ConfigReader& config, const Tensor
   tower.words = "<|image><|image|><image|>";
   TOK_TRY(tower.positions, position_table(file, prefix + "patch_embedder.position_embedding_table",
                                           2 * c.positions, c.hidden));
-  VisionBuilder patches(file, prefix, tower.max_patches);
+  VisionBuilder patches(file, prefix, tower.max_patches, build.kv_dtype);
   ValueId x = patches.with_positions(patches.embedded_patches("patch_embedder.input_proj", c.hidden,
                                                               3 * c.patch * c.patch, false));
   for (uint32_t i = 0; i < c.layers && patches.ok(); ++i) {

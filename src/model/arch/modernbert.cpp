@@ -73,7 +73,7 @@ ValueId attention(ModelBuilder& b, const Config& c, uint32_t index, ValueId x) {
   ValueId q = turned(part(0));
   ValueId k = turned(part(1));
   ValueId v = part(2);
-  ValueId o = attention_both_ways(b, c, index, q, k, v, c.full[index] ? 0 : c.window);
+  ValueId o = attention_both_ways(b, c, q, k, v, c.full[index] ? 0 : c.window);
   return b.projection(o, p + "Wo", c.hidden, c.attention_bias);
 }
 

@@ -96,7 +96,7 @@ ValueId block(ModelBuilder& b, const Config& c, uint32_t index, ValueId x) {
   ValueId q = b.rotate(part(0), c.head_dim(), c.rope, "rope");
   ValueId k = b.rotate(part(1), c.head_dim(), c.rope, "rope");
   ValueId v = part(2);
-  ValueId o = attention_both_ways(b, c, index, q, k, v);
+  ValueId o = attention_both_ways(b, c, q, k, v);
   o = b.projection(o, p + "attn.out_proj", c.hidden, c.qkv_bias);
   x = b.normed(b.add(x, o), p + "norm1", c.eps);
   ValueId gate = b.projection(x, p + "mlp.fc12", c.ffn, c.up_bias);

@@ -72,8 +72,8 @@ ValueId block(VisionBuilder& b, const Config& c, const std::string& p, ValueId x
 }
 
 Result<Graph> patches_graph(const Config& c, const TensorFile& file, const std::string& prefix,
-                            uint32_t patches) {
-  VisionBuilder b(file, prefix, patches);
+                            uint32_t patches, DType kv_dtype) {
+  VisionBuilder b(file, prefix, patches, kv_dtype);
   const uint32_t pixels = 3 * c.frames * c.patch * c.patch;
   ValueId x = b.with_positions(b.embedded_patches("patch_embed.proj", c.hidden, pixels, true));
   for (uint32_t i = 0; i < c.depth && b.ok(); ++i) {
@@ -110,11 +110,11 @@ Result<ImageAngles> read_angles(const ConfigReader& whole) {
 }  // namespace
 
 Result<VisionTower> build_qwen3_5_vision(const ConfigReader& config, const TensorFile& file,
-                                         uint64_t pixels) {
+                                         const TowerBuild& build) {
   TOK_TRY(const Config c, read(config));
   TOK_TRY(const std::string prefix, find_prefix(file, {"model.visual.", "visual."},
                                                 "patch_embed.proj.weight", "vision tower"));
-  const uint32_t patches = patches_of_pixels(pixels, c.patch, c.side);
+  const uint32_t patches = patches_of_pixels(build.pixels, c.patch, c.side);
   VisionTower tower = {.max_patches = patches,
                        .patch = c.patch,
                        .frames = c.frames,
@@ -128,7 +128,7 @@ Result<VisionTower> build_qwen3_5_vision(const ConfigReader& config, const Tenso
   TOK_TRY(tower.angles, read_angles(config));
   TOK_TRY(tower.positions,
           position_table(file, prefix + "pos_embed.weight", c.table * c.table, c.hidden));
-  TOK_TRY(tower.patches, patches_graph(c, file, prefix, patches));
+  TOK_TRY(tower.patches, patches_graph(c, file, prefix, patches, build.kv_dtype));
   TOK_TRY(tower.merge, merge_graph(c, file, prefix, patches));
   return tower;
 }

@@ -14,13 +14,16 @@ Failure other_module(const ConfigReader& config) {
 
 }  // namespace
 
-Result<VisionTower> build_gemma3_vision(const ConfigReader& config, const TensorFile&, uint64_t) {
+Result<VisionTower> build_gemma3_vision(const ConfigReader& config, const TensorFile&,
+                                        const TowerBuild&) {
   return other_module(config);
 }
-Result<VisionTower> build_gemma4_vision(const ConfigReader& config, const TensorFile&, uint64_t) {
+Result<VisionTower> build_gemma4_vision(const ConfigReader& config, const TensorFile&,
+                                        const TowerBuild&) {
   return other_module(config);
 }
-Result<VisionTower> build_qwen3_5_vision(const ConfigReader& config, const TensorFile&, uint64_t) {
+Result<VisionTower> build_qwen3_5_vision(const ConfigReader& config, const TensorFile&,
+                                         const TowerBuild&) {
   return other_module(config);
 }
 

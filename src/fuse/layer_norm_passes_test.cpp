@@ -1,0 +1,98 @@
+// What passes make of layer_norm, and rounded_norm of all norms, as text before and after.
+#include "fuse/add_layer_norm.h"
+#include "fuse/add_rms_norm.h"
+#include "fuse/library_products.h"
+#include "fuse/norm_linear.h"
+#include "fuse/pass_test.h"
+#include "fuse/rounded_norm.h"
+
+namespace tokamak::fuse {
+namespace {
+
+struct LayerNormPassesTest : PassTest {
+  const Target library = {.has_library = true, .min_library_weights = 0};
+
+  ValueId layer_norm(ValueId of) { return b.layer_norm(of, vector("w", 8), 1e-6f, vector("c", 8)); }
+};
+
+TEST_F(LayerNormPassesTest, AddLayerNormDropsTheSumThatNothingElseReads) {
+  Graph g = finish(layer_norm(b.add(x, x)));
+  EXPECT_EQ(run(add_layer_norm(), g), 1u);
+  EXPECT_EQ(nodes_text(g), R"(%0: f32[T,8] = embed @tokens, @table {scale=1}
+%1: f32[T,8] = fused_norm %0, %0, @w, @c {eps=1e-06, centered=true, adds=true, rounded=false, summed=false, plain=false}
+return %1
+)");
+}
+
+TEST_F(LayerNormPassesTest, AddLayerNormKeepsTheSumThatIsAddedToLater) {
+  const ValueId sum = b.add(x, x);
+  Graph g = finish(b.add(sum, layer_norm(sum)));
+  EXPECT_EQ(run(add_layer_norm(), g), 1u);
+  EXPECT_EQ(nodes_text(g), R"(%0: f32[T,8] = embed @tokens, @table {scale=1}
+%1: f32[T,8], %2: f32[T,8] = fused_norm %0, %0, @w, @c {eps=1e-06, centered=true, adds=true, rounded=false, summed=true, plain=false}
+%3: f32[T,8] = add %2, %1
+return %3
+)");
+}
+
+TEST_F(LayerNormPassesTest, AddLayerNormLeavesAPlainNormAlone) {
+  expect_alone(add_layer_norm(), finish(layer_norm(x)));
+}
+
+TEST_F(LayerNormPassesTest, AddLayerNormLeavesANormPerHeadAlone) {
+  expect_alone(add_layer_norm(), finish(b.layer_norm(b.add(x, x), vector("w", 4), 1e-6f)));
+}
+
+TEST_F(LayerNormPassesTest, RoundedNormKeepsWhatIsReadBesideTheProduct) {
+  const ValueId norm = layer_norm(b.add(x, x));
+  Graph g = finish(b.add(norm, b.linear(norm, weight("m", {8, 8}))));
+  run(add_layer_norm(), g);
+  run(library_products(), g, library);
+  EXPECT_EQ(run(rounded_norm(), g), 1u);
+  EXPECT_EQ(nodes_text(g), R"(%0: f32[T,8] = embed @tokens, @table {scale=1}
+%1: bf16[T,8], %2: f32[T,8] = fused_norm %0, %0, @w, @c {eps=1e-06, centered=true, adds=true, rounded=true, summed=false, plain=true}
+%3: f32[T,8] = bf16_linear %1, @m {first=0, rows=8}
+%4: f32[T,8] = add %2, %3
+return %4
+)");
+}
+
+TEST_F(LayerNormPassesTest, RoundedNormKeepsTheSumAndDropsTheNorm) {
+  const ValueId sum = b.add(x, x);
+  const ValueId norm = b.rms_norm(sum, vector("w", 8), 1e-6f);
+  Graph g = finish(b.add(sum, b.linear(norm, weight("m", {8, 8}))));
+  run(add_rms_norm(), g);
+  run(library_products(), g, library);
+  EXPECT_EQ(run(rounded_norm(), g), 1u);
+  EXPECT_EQ(nodes_text(g), R"(%0: f32[T,8] = embed @tokens, @table {scale=1}
+%1: bf16[T,8], %2: f32[T,8] = fused_norm %0, %0, @w {eps=1e-06, centered=false, adds=true, rounded=true, summed=true, plain=false}
+%3: f32[T,8] = bf16_linear %1, @m {first=0, rows=8}
+%4: f32[T,8] = add %2, %3
+return %4
+)");
+}
+
+TEST_F(LayerNormPassesTest, RoundedNormLeavesRoundedActivationsAlone) {
+  const ValueId active = b.activate(Activation::kTanh, layer_norm(x));
+  Graph g = finish(b.linear(active, weight("m", {8, 8}), vector("d", 8)));
+  EXPECT_EQ(run(library_products(), g, library), 1u);
+  EXPECT_EQ(nodes_text(g), R"(%0: f32[T,8] = embed @tokens, @table {scale=1}
+%1: f32[T,8] = layer_norm %0, @w, @c {eps=1e-06}
+%2: bf16[T,8] = to_bf16 %1 {activation=tanh}
+%3: f32[T,8] = bf16_linear %2, @m, @d {first=0, rows=8}
+return %3
+)");
+  expect_alone(rounded_norm(), std::move(g));
+}
+
+TEST_F(LayerNormPassesTest, NormLinearFoldsALayerNormWithItsBias) {
+  Graph g = finish(b.linear(layer_norm(x), weight("m", {8, 8}), vector("d", 8)));
+  EXPECT_EQ(run(norm_linear(), g), 1u);
+  EXPECT_EQ(nodes_text(g), R"(%0: f32[T,8] = embed @tokens, @table {scale=1}
+%1: f32[T,8] = fused_linear %0, @m, @d, @w.norm {prologue=layer_norm, epilogue=none, bias=true, eps=1e-06, splits=0, activation=silu, softcap=0, scaled=false, gated=false, first=0, clears=false}
+return %1
+)");
+}
+
+}  // namespace
+}  // namespace tokamak::fuse

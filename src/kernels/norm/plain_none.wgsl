@@ -1,0 +1,1 @@
+fn store_plain(i: u32, value: Unit) {}

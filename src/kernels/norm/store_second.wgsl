@@ -1,0 +1,5 @@
+@group(0) @binding(OUTPUT_1) var<storage, read_write> y: array<Unit>;
+
+fn store(i: u32, value: Unit) {
+  y[i] = value;
+}
