@@ -20,8 +20,9 @@ struct Target {
 
 /// The same for steps that mostly have that many rows: a call of the library costs as much for few.
 inline Target for_rows(Target target, uint64_t rows) {
-  constexpr uint64_t kWorthwhile = uint64_t{1} << 29, kFewest = uint64_t{1} << 17;
-  target.min_library_weights = std::clamp(kWorthwhile / rows, kFewest, target.min_library_weights);
+  constexpr uint64_t kWorthwhile = uint64_t{1} << 29, kMinWeights = uint64_t{1} << 17;
+  target.min_library_weights =
+      std::clamp(kWorthwhile / rows, kMinWeights, target.min_library_weights);
   return target;
 }
 

@@ -452,13 +452,12 @@ ValueId ModelBuilder::cached_attention(uint32_t layer, ValueId q, ValueId k, Val
   if (found == made_.end()) {
     found = made_.emplace(table, input(table, {Dim(pages)}, window)).first;
   }
+  const Shape shape =
+      cache_shape(options_.kv_dtype, Dim(all_pages) * kPageTokens, kv_heads, head_dim);
   const auto before = caches_.find(layer);
-  const ValueId cache =
-      before != caches_.end()
-          ? before->second.appended
-          : state(fmt::format("kv.{}", layer),
-                  cache_shape(options_.kv_dtype, Dim(all_pages) * kPageTokens, kv_heads, head_dim),
-                  options_.kv_dtype, window);
+  const ValueId cache = before != caches_.end()
+                            ? before->second.appended
+                            : state(fmt::format("kv.{}", layer), shape, options_.kv_dtype, window);
   const Cache own{kv_append(k, v, cache, found->second), found->second};
   caches_[layer] = own;
   return attention(q, own.appended, own.pages, attributes, bias ? bias : ends(attributes.window));

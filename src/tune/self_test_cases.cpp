@@ -281,18 +281,17 @@ void add_recurrent(std::vector<SelfTestCase>& all, const Steps& steps) {
 void add_decode(std::vector<SelfTestCase>& all) {
   constexpr uint32_t kIn = 512, kOut = 70;
   for (const char* type : {"f16", "bf16", "q4_0", "q8_0"}) {
-    for (const Prologue prologue :
-         {Prologue::kNorm, Prologue::kNormAddNorm, Prologue::kLayerNorm}) {
+    using enum Prologue;
+    for (const Prologue prologue : {kNorm, kNormAddNorm, kLayerNorm}) {
       Writer w(fmt::format("fused_linear {} {}", type, kPrologueNames[size_t(prologue)]),
                FusedLinear::kName);
-      const FusedLinear op{
-          .prologue = prologue,
-          .epilogue = prologue == Prologue::kNorm ? Epilogue::kAdd : Epilogue::kArgmax,
-          .eps = 1e-5f};
+      const FusedLinear op{.prologue = prologue,
+                           .epilogue = prologue == kNorm ? Epilogue::kAdd : Epilogue::kArgmax,
+                           .eps = 1e-5f};
       std::vector<ValueId> inputs = {w.row(kIn, 2)};
       inputs.push_back(w.random("w", {kOut, kIn}, dtype_from_name(type).value(), 0.1f));
       if (op.adds()) inputs.push_back(w.row(kIn, 2));
-      inputs.push_back(w.random("norms", {prologue == Prologue::kNorm ? kIn : 2 * kIn}));
+      inputs.push_back(w.random("norms", {prologue == kNorm ? kIn : 2 * kIn}));
       if (op.epilogue == Epilogue::kAdd) inputs.push_back(w.row(kOut));
       const ValueId y = w.graph().add_node(op, inputs).front();
       all.push_back(w.finish(y, kOne, 2 * kSum));

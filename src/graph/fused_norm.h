@@ -1,0 +1,48 @@
+// The norm that passes make of what stands around one; see fuse/add_layer_norm.cpp and
+// fuse/rounded_norm.cpp.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace tokamak {
+
+/// A norm, which may be of a + b: rms_norm, or layer_norm where it is `centered`. As `rounded` it
+/// is bf16, as by to_bf16. The sum and what was rounded are results, too, where they are `summed`
+/// and `plain`.      (x [T, n] or a [T, n], b [T, n], w [n], bias? [n]) -> norm, sum? [T, n], norm?
+/// [T, n]
+struct FusedNorm {
+  static constexpr std::string_view kName = "fused_norm";
+  float eps = 0;
+  bool centered = false;
+  bool adds = false;
+  bool rounded = false;
+  bool summed = false;
+  bool plain = false;
+  static void fields(auto& op, auto&& visit) {
+    visit("eps", op.eps);
+    visit("centered", op.centered);
+    visit("adds", op.adds);
+    visit("rounded", op.rounded);
+    visit("summed", op.summed);
+    visit("plain", op.plain);
+  }
+  bool operator==(const FusedNorm&) const = default;
+  /// Where the weight is among its operands.
+  size_t weight() const { return adds ? 2 : 1; }
+};
+
+/// Every one that there is.
+inline std::vector<FusedNorm> fused_norms(float eps) {
+  std::vector<FusedNorm> all;
+  for (uint32_t bits = 0; bits < 32; ++bits) {
+    const auto has = [&](uint32_t bit) { return (bits >> bit & 1) != 0; };
+    const FusedNorm one = {eps, has(0), has(1), has(2), has(3), has(4)};
+    if ((one.summed && !one.adds) || (one.plain && !one.rounded)) continue;
+    all.push_back(one);
+  }
+  return all;
+}
+
+}  // namespace tokamak
