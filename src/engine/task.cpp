@@ -26,19 +26,6 @@ uint64_t max_weights(const TensorInfo& tensor) {
   return tensor.elements() * (words ? 8 : 1);
 }
 
-/// Rows of a step of several texts. More fill the device, but only matrix units are that fast.
-uint32_t text_rows(std::span<const TensorInfo> weights, uint32_t context, uint32_t hidden,
-                   const DeviceInfo& device) {
-  if ((device.features & kFeatureSubgroupMatrix) == 0) return context;
-  uint64_t elements = 0;
-  for (const TensorInfo& tensor : weights) elements += max_weights(tensor);
-  uint64_t rows = kMaxTextRows;
-  const uint64_t bytes = std::min(kTextActivationBytes, device.limits.binding_bytes);
-  rows = std::min(rows, bytes / (hidden * kLiveFloats * sizeof(float)));
-  rows = std::min(rows, kStepFlops / (2 * elements));
-  return std::max(context, uint32_t(rows));
-}
-
 }  // namespace
 
 Result<std::optional<Encoder>> find_encoder(const ModelDescription& description,
@@ -135,6 +122,18 @@ uint32_t default_chunk(std::span<const TensorInfo> weights, uint32_t hidden,
   uint32_t chunk = kShortChunk;
   while (chunk < kLongChunk && fits(2 * uint64_t{chunk})) chunk *= 2;
   return chunk;
+}
+
+uint32_t text_rows(std::span<const TensorInfo> weights, uint32_t context, uint32_t hidden,
+                   const DeviceInfo& device) {
+  if ((device.features & kFeatureSubgroupMatrix) == 0) return context;
+  uint64_t elements = 0;
+  for (const TensorInfo& tensor : weights) elements += max_weights(tensor);
+  uint64_t rows = kMaxTextRows;
+  const uint64_t bytes = std::min(kTextActivationBytes, device.limits.binding_bytes);
+  rows = std::min(rows, bytes / (hidden * kLiveFloats * sizeof(float)));
+  rows = std::min(rows, kStepFlops / (2 * std::max<uint64_t>(elements, 1)));
+  return std::max(context, uint32_t(rows));
 }
 
 fuse::Target fusion_target(const DeviceInfo& device) {

@@ -29,6 +29,11 @@ constexpr uint32_t kLongContext = 8192;
 uint32_t default_chunk(std::span<const TensorInfo> weights, uint32_t hidden,
                        const DeviceInfo& device);
 
+/// Rows of a step of several texts of up to `context` tokens, where nobody says: one such text, and
+/// up to 8192 rows where matrix units multiply, as many as leave activations and steps short.
+uint32_t text_rows(std::span<const TensorInfo> weights, uint32_t context, uint32_t hidden,
+                   const DeviceInfo& device);
+
 /// What passes may count on: no more than every WebGPU device grants, so that a model has the same
 /// graph on each, and less where this one does.
 fuse::Target fusion_target(const DeviceInfo& device);

@@ -44,6 +44,21 @@ TEST(DefaultChunk, CountsTheWeightsInsideOfWords) {
   EXPECT_EQ(default_chunk(words, 1024, with_matrix_units()), 512u);
 }
 
+TEST(TextRows, AreThousandsWhereMatrixUnitsMultiply) {
+  DeviceInfo device = with_matrix_units();
+  device.limits.binding_bytes = uint64_t{1} << 40;
+  const auto base = one_tensor(DType::kF16, 109'000'000, 218'000'000);
+  EXPECT_EQ(text_rows(base, 512, 768, device), 8192u);
+  EXPECT_EQ(text_rows(base, 512, 2048, device), 4096u) << "256 MiB of activations";
+  EXPECT_EQ(text_rows(base, 512, 768, DeviceInfo{}), 512u) << "no matrix units";
+  const auto large = one_tensor(DType::kBF16, kLlama8B, 2 * kLlama8B);
+  EXPECT_EQ(text_rows(large, 512, 4096, device), 747u) << "12 TFLOP";
+  EXPECT_EQ(text_rows(large, 2048, 4096, device), 2048u) << "no less than a text";
+  EXPECT_EQ(text_rows({}, 512, 768, device), 8192u);
+  device.limits.binding_bytes = uint64_t{32} << 20;
+  EXPECT_EQ(text_rows(base, 512, 1024, device), 1024u) << "what a kernel binds at once";
+}
+
 TEST(FusionTarget, TakesNoMoreThanEveryDeviceGrantsAndWhatThisOneHas) {
   DeviceInfo device;
   device.limits.storage_buffers = 16;

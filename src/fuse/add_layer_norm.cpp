@@ -1,7 +1,8 @@
 // Residual add followed by LayerNorm, in one pass over the row.
 //
-//   sum  = add a, b                       norm, sum = fused_norm a, b, w, bias {centered, adds,
-//   summed} norm = layer_norm sum, w, bias  ==>
+//   sum  = add a, b
+//   norm = layer_norm sum, w, bias
+//     ==>   norm, sum = fused_norm a, b, w, bias {centered, adds, summed}
 //
 // Without the sum where nothing else reads it, as in models that norm after the addition. Saves one
 // dispatch and one round trip of `sum` per norm.
