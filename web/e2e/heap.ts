@@ -9,23 +9,37 @@ interface Usage {
   backingStorageSize?: number;
 }
 
-/** `largest`: bytes, array buffers included, since it was last asked. */
-export async function heapOfWorker(context: BrowserContext, page: Page): Promise<{ largest(): number; stop(): Promise<void> }> {
+/** `largest`: bytes, array buffers included, since it was last asked, now included. */
+export async function heapOfWorker(
+  context: BrowserContext, page: Page,
+): Promise<{ largest(): Promise<number>; stop(): Promise<void> }> {
   const session = await context.newCDPSession(page);
   const workers: string[] = [];
-  let largest = 0;
+  let largest = 0, asked = 0;
+  const waiting = new Map<number, () => void>();
   session.on("Target.attachedToTarget", ({ sessionId }) => workers.push(sessionId));
   session.on("Target.receivedMessageFromTarget", ({ message }) => {
-    const { result } = JSON.parse(message) as { result?: Usage };
-    if (result?.usedSize) largest = Math.max(largest, result.usedSize + (result.backingStorageSize ?? 0));
+    const { id, result } = JSON.parse(message) as { id: number; result?: Usage };
+    if (!result?.usedSize) return;
+    largest = Math.max(largest, result.usedSize + (result.backingStorageSize ?? 0));
+    waiting.get(id)?.();
+    waiting.delete(id);
   });
   await session.send("Target.setAutoAttach", { autoAttach: true, waitForDebuggerOnStart: false, flatten: false });
-  const message = JSON.stringify({ id: 1, method: "Runtime.getHeapUsage" });
-  // One that has ended answers no more.
-  const ask = () => workers.forEach((sessionId) => session.send("Target.sendMessageToTarget", { message, sessionId }).catch(() => {}));
-  const timer = setInterval(ask, ASK_MS);
+  const ask = (id: number) => {
+    const message = JSON.stringify({ id, method: "Runtime.getHeapUsage" });
+    // One that has ended answers no more.
+    for (const sessionId of workers) session.send("Target.sendMessageToTarget", { message, sessionId }).catch(() => {});
+  };
+  const timer = setInterval(() => ask(++asked), ASK_MS);
   return {
-    largest: () => {
+    largest: async () => {
+      // A Worker that is busy answers after it.
+      const id = ++asked;
+      await new Promise<void>((answered) => {
+        waiting.set(id, answered);
+        ask(id);
+      });
       const bytes = largest;
       largest = 0;
       return bytes;

@@ -104,7 +104,7 @@ test("a large checkpoint goes through little memory", async ({ context, server }
     await engine.close();
     return { total: engine.model.memory.weights, module, seconds };
   }, server.address);
-  const largest = heap.largest();
+  const largest = await heap.largest();
   await heap.stop();
   const tokenizer = statSync(join(LARGE, "tokenizer.json")).size;
   const mega = (bytes: number) => (bytes / 1e6).toFixed(1);
