@@ -112,8 +112,6 @@ Launch library_launch(const Problem&, const DeviceInfo&) {
 /// Matrix units add in f32, but cut off what is shifted out: up to a unit of the last place for
 /// each eight columns (Fasi et al., doi:10.7717/peerj-cs.330).
 constexpr double kCutSums = 0x1p-20;
-/// An activation that is off by some units of f32 may be rounded to the bf16 beside the right one.
-constexpr double kBf16Step = 0x1p-8;
 
 constexpr KernelVariant kVariants[] = {
     {.name = "to_bf16.wgsl.rows",

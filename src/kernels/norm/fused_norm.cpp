@@ -1,5 +1,6 @@
 #include "kernels/norm/fused_norm.h"
 
+#include "kernels/library/library.h"
 #include "kernels/norm/layer_norm.h"
 #include "kernels/norm/rms_norm.h"
 
@@ -57,9 +58,6 @@ std::string refuses(const Problem& problem, const DeviceInfo&) {
   if (problem.as<FusedNorm>().rounded == kRounded) return "";
   return kRounded ? "gives bf16" : "gives f32";
 }
-
-/// A norm that is off by some units of f32 may be rounded to the bf16 beside the right one.
-constexpr double kBf16Step = 0x1p-8;
 
 constexpr KernelVariant kVariants[] = {
     {.name = "fused_norm.wgsl.bf16_subgroup",
