@@ -1,5 +1,6 @@
-"""Packed checkpoints of random weights, for tools/random_model: GGUF with Q4_0 blocks, and MLX's
-affine packing of 4 bits in groups of 64. Every matrix is packed, norms and biases stay floats."""
+"""Packed checkpoints of random weights, for tools/random_model: GGUF with Q4_0 or Q8_0 blocks, and
+MLX's affine packing of 4 bits in groups of 64. Every matrix is packed but those that llama-quantize
+keeps, too; norms and biases stay floats."""
 import math
 import random
 import struct
@@ -7,11 +8,12 @@ import zlib
 
 # Made once and repeated; prime, and above any vocabulary, so that no two rows are equal.
 BLOCKS = 262147
-GROUP = {"q4_0": 32, "mlx4": 64}
+GROUP = {"q4_0": 32, "q8_0": 32, "mlx4": 64}
 ALIGNMENT = 32
-TYPES = {"f32": 0, "q4_0": 2}  # of ggml
-FILE_TYPE_Q4_0 = 2             # llama.h, enum llama_ftype
-NIBBLE_SPREAD = 4.32           # the deviation of whole numbers from -7 to 7, all equally likely
+TYPES = {"f32": 0, "q4_0": 2, "q8_0": 8, "bf16": 30}  # of ggml
+FILE_TYPES = {"q4_0": 2, "q8_0": 7}                   # llama.h, enum llama_ftype
+NIBBLE_SPREAD = 4.32  # the deviation of whole numbers from -7 to 7, all equally likely
+BYTE_SPREAD = 73.61   # of those from -127 to 127
 
 # How GGUF names what is left of a layer's tensor after "model.layers.N." and before ".weight".
 LAYER_NAMES = {
@@ -25,8 +27,18 @@ LAYER_NAMES = {
 GEMMA_NAMES = {"post_attention_layernorm": "post_attention_norm",
                "pre_feedforward_layernorm": "ffn_norm",
                "post_feedforward_layernorm": "post_ffw_norm"}
-MODEL_NAMES = {"model.embed_tokens": "token_embd", "model.norm": "output_norm", "lm_head": "output"}
-GGUF_ARCHITECTURES = ("gemma3", "llama", "phi3", "qwen2", "qwen3")
+GEMMA4_NAMES = {**GEMMA_NAMES, "layer_scalar": "layer_output_scale",
+                "per_layer_input_gate": "inp_gate", "per_layer_projection": "proj",
+                "post_per_layer_input_norm": "post_norm"}
+FAMILY_NAMES = {"gemma3": GEMMA_NAMES, "gemma4": GEMMA4_NAMES}
+MODEL_NAMES = {"model.embed_tokens": "token_embd", "model.norm": "output_norm", "lm_head": "output",
+               "model.embed_tokens_per_layer": "per_layer_token_embd",
+               "model.per_layer_model_projection": "per_layer_model_proj",
+               "model.per_layer_projection_norm": "per_layer_proj_norm"}
+WIDTHS = {"f32": 4, "bf16": 2}
+KEPT = {"per_layer_model_proj.weight": "bf16"}  # llama-quant.cpp, tensor_allows_quantization
+GGUF_ARCHITECTURES = ("gemma3", "gemma4", "llama", "phi3", "qwen2", "qwen3")
+STILL = 1e30  # divides the frequencies of pairs that do not turn
 
 
 def is_matrix(row):
@@ -63,6 +75,11 @@ def random_nibbles(seed, count):
     """Bytes of two numbers between 1 and 15: eight more than their value in q4_0."""
     table = bytes((i * 225 // 256) // 15 + 1 | ((i * 225 // 256) % 15 + 1) << 4 for i in range(256))
     return random.Random(seed).randbytes(count).translate(table)
+
+
+def random_bytes(seed, count):
+    """Signed numbers between -127 and 127."""
+    return random.Random(seed).randbytes(count).replace(b"\x80", b"\x81")
 
 
 def random_steps(seed, count):
@@ -111,17 +128,18 @@ def string(text):
 
 
 def entry(key, value):
-    """One pair of the metadata; numbers are u32 or f32, lists of one type."""
+    """One pair of the metadata, as gguf-py types it: numbers are u32 or f32, in lists i32."""
     def kind(one):
         if isinstance(one, bool):
             return 7, struct.pack("<?", one)
         if isinstance(one, int):
-            return 4, struct.pack("<I", one)
+            return (5, struct.pack("<i", one)) if listed else (4, struct.pack("<I", one))
         if isinstance(one, float):
             return 6, struct.pack("<f", one)
         return 8, string(one)
 
-    if not isinstance(value, list):
+    listed = isinstance(value, list)
+    if not listed:
         number, data = kind(value)
         return string(key) + struct.pack("<I", number) + data
     parts = [kind(one) for one in value]
@@ -151,7 +169,26 @@ def vocabulary(model):
             "tokenizer.ggml.eos_token_id": eos, "tokenizer.ggml.unknown_token_id": unknown}
 
 
-def metadata(model):
+def gemma4_keys(model):
+    """What differs between its layers, as conversion/gemma.py of llama.cpp writes it."""
+    layers, full = range(model["layers"]), model["full"]
+    keys = {"attention.key_length": model["full_head_dim"],
+            "attention.value_length": model["full_head_dim"],
+            "attention.key_length_swa": model["head_dim"],
+            "attention.value_length_swa": model["head_dim"],
+            "attention.sliding_window_pattern": [i not in full for i in layers],
+            "attention.shared_kv_layers": model["shared"],
+            "embedding_length_per_layer_input": model["ple"],
+            "rope.dimension_count": model["full_head_dim"],
+            "rope.dimension_count_swa": model["head_dim"],
+            "rope.freq_base": 1e6, "rope.freq_base_swa": 1e4, "final_logit_softcapping": 30.0}
+    if model["wide"] and model["shared"]:
+        keys["feed_forward_length"] = [model["ffn"] * (1 + (i >= model["layers"] - model["shared"]))
+                                       for i in layers]
+    return keys
+
+
+def metadata(model, packing):
     arch = model["arch"]
     keys = {"context_length": model["context"], "embedding_length": model["hidden"],
             "block_count": model["layers"], "feed_forward_length": model["ffn"],
@@ -159,25 +196,35 @@ def metadata(model):
             "attention.key_length": model["head_dim"], "attention.value_length": model["head_dim"],
             "rope.dimension_count": model["head_dim"], "rope.freq_base": float(model["theta"]),
             "attention.layer_norm_rms_epsilon": float(model["eps"])}
-    if arch == "gemma3" or model["window"]:
+    if arch in FAMILY_NAMES or model["window"]:
         keys["attention.sliding_window"] = model["window"] or model["context"]
+    if arch == "gemma4":
+        keys.update(gemma4_keys(model))
     return {"general.architecture": arch, "general.name": "random",
-            "general.file_type": FILE_TYPE_Q4_0,
+            "general.file_type": FILE_TYPES[packing],
             **{f"{arch}.{key}": value for key, value in keys.items()}, **vocabulary(model)}
 
 
 def gguf_name(name, arch):
+    if name.endswith(".layer_scalar"):
+        name += ".weight"
     stem, _, ending = name.rpartition(".")
     if stem in MODEL_NAMES:
         return f"{MODEL_NAMES[stem]}.{ending}"
     _, _, layer, rest = stem.split(".", 3)
-    names = {**LAYER_NAMES, **(GEMMA_NAMES if arch == "gemma3" else {})}
+    names = {**LAYER_NAMES, **FAMILY_NAMES.get(arch, {})}
     return f"blk.{layer}.{names[rest]}.{ending}"
 
 
 def rope_divisors(model):
-    """What llama3's scaling divides each frequency by, as transformers'
-    modeling_rope_utils._compute_llama3_parameters has it."""
+    """What each frequency is divided by; empty where by nothing. Gemma 4 turns the first quarter of a
+    full layer's pairs; llama3's scaling is that of transformers'
+    modeling_rope_utils._compute_llama3_parameters."""
+    if model["arch"] == "gemma4":
+        pairs = model["full_head_dim"] // 2
+        return [1.0] * (pairs // 4) + [STILL] * (pairs - pairs // 4)
+    if not model["rope_scaling"]:
+        return []
     scaling, divisors = model["rope_scaling"], []
     factor, original = scaling["factor"], scaling["original_max_position_embeddings"]
     low, high = scaling["low_freq_factor"], scaling["high_freq_factor"]
@@ -189,47 +236,52 @@ def rope_divisors(model):
     return divisors
 
 
-def block_pool(seed, deviation):
-    """Blocks of q4_0: an f16 step, then 32 numbers."""
-    numbers = random_nibbles(seed, BLOCKS * 16)
-    steps = struct.pack(f"<{BLOCKS}e", *(deviation / NIBBLE_SPREAD * x
-                                         for x in random_steps(seed, BLOCKS)))
-    return b"".join(steps[2 * i : 2 * i + 2] + numbers[16 * i : 16 * i + 16] for i in range(BLOCKS))
+def block_pool(seed, packing, deviation):
+    """Blocks of a packing: an f16 step, then 32 numbers. -> Repeated"""
+    make, width, spread = {"q4_0": (random_nibbles, 16, NIBBLE_SPREAD),
+                           "q8_0": (random_bytes, 32, BYTE_SPREAD)}[packing]
+    numbers = make(seed, BLOCKS * width)
+    steps = struct.pack(f"<{BLOCKS}e", *(deviation / spread * x for x in random_steps(seed, BLOCKS)))
+    blocks = b"".join(steps[2 * i : 2 * i + 2] + numbers[width * i : width * (i + 1)]
+                      for i in range(BLOCKS))
+    return Repeated(blocks, 2 + width)
 
 
-def gguf_tensors(model, rows, floats):
+def gguf_tensors(model, rows, floats, packing):
     """-> [(name, type, shape, bytes, write)]"""
-    tensors, pools, seed = [], {}, floats.seed
+    tensors, pools, seed = [], {}, floats["f32"].seed
     for row in rows:
         name, shape, mean, deviation = row
         new_name = gguf_name(name, model["arch"])
-        if not is_matrix(row):
+        if not is_matrix(row) or new_name in KEPT:
             if model["arch"] == "gemma3" and name.endswith("norm.weight"):
                 mean += 1.0  # stored with their 1
-            tensors.append((new_name, "f32", shape, 4 * math.prod(shape),
-                            lambda out, a=(name, math.prod(shape), mean, deviation):
-                            floats.write(out, *a)))
+            dtype = KEPT.get(new_name, "f32")
+            tensors.append((new_name, dtype, shape, WIDTHS[dtype] * math.prod(shape),
+                            lambda out, a=(name, math.prod(shape), mean, deviation), dtype=dtype:
+                            floats[dtype].write(out, *a)))
             continue
         if deviation not in pools:
-            pools[deviation] = Repeated(block_pool(seed, deviation), 18)
-        count = math.prod(shape) // GROUP["q4_0"]
-        tensors.append((new_name, "q4_0", shape, 18 * count,
-                        lambda out, a=(pools[deviation], f"{seed} {name}", count):
-                        a[0].write(out, a[1], a[2])))
-    if model["rope_scaling"]:
-        data = struct.pack(f"<{model['head_dim'] // 2}f", *rope_divisors(model))
-        tensors.append(("rope_freqs.weight", "f32", [len(data) // 4], len(data),
+            pools[deviation] = block_pool(seed, packing, deviation)
+        pool, count = pools[deviation], math.prod(shape) // GROUP[packing]
+        tensors.append((new_name, packing, shape, pool.width * count,
+                        lambda out, a=(pool, f"{seed} {name}", count): a[0].write(out, a[1], a[2])))
+    if divisors := rope_divisors(model):
+        data = struct.pack(f"<{len(divisors)}f", *divisors)
+        tensors.append(("rope_freqs.weight", "f32", [len(divisors)], len(data),
                         lambda out: out.write(data)))
     return tensors
 
 
-def write_gguf(path, model, rows, floats):
-    """-> the numbers of tensors and of bytes in them. `floats` writes values in f32."""
+def write_gguf(path, model, rows, floats, packing):
+    """-> the numbers of tensors and of bytes in them. `floats` has what writes values of each type."""
     if model["arch"] not in GGUF_ARCHITECTURES:
-        raise SystemExit(f"error: q4_0 files are written of {', '.join(GGUF_ARCHITECTURES)}, not of "
-                         f"{model['arch']}.")
-    check(rows, "q4_0")
-    tensors, entries = gguf_tensors(model, rows, floats), metadata(model)
+        raise SystemExit(f"error: {packing} files are written of {', '.join(GGUF_ARCHITECTURES)}, not "
+                         f"of {model['arch']}.")
+    if model["experts"]:
+        raise SystemExit(f"error: {packing} files are written of models without experts.")
+    check(rows, packing)
+    tensors, entries = gguf_tensors(model, rows, floats, packing), metadata(model, packing)
     with open(path, "wb") as out:
         out.write(struct.pack("<4sIQQ", b"GGUF", 3, len(tensors), len(entries)))
         for key, value in entries.items():

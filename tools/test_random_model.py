@@ -86,17 +86,19 @@ def affine_values(tensors, module):
 
 
 def block_values(file, name):
-    """Rows of the numbers that a GGUF file's Q4_0 blocks stand for."""
+    """Rows of the numbers that a GGUF file's Q4_0 or Q8_0 blocks stand for."""
     _, (columns, rows), kind, offset = file.tensor(name)
-    assert kind == 2, name
+    size = {2: 18, 8: 34}[kind]
     out = []
     for row in range(rows):
         values = []
         for block in range(columns // 32):
-            at = offset + (row * columns // 32 + block) * 18
+            at = offset + (row * columns // 32 + block) * size
             (step,) = struct.unpack_from("<e", file.data, at)
-            packed = file.data[at + 2 : at + 18]
-            values += [step * ((b & 15) - 8) for b in packed] + [step * ((b >> 4) - 8) for b in packed]
+            packed = file.data[at + 2 : at + size]
+            numbers = struct.unpack("<32b", packed) if kind == 8 else [
+                *((b & 15) - 8 for b in packed), *((b >> 4) - 8 for b in packed)]
+            values += [step * number for number in numbers]
         out.append(tuple(values))
     return out
 
@@ -250,15 +252,54 @@ class RandomModel(unittest.TestCase):
         self.check_spread(affine_values(tensors, "model.layers.1.mlp.down_proj"))
         self.check_runs(self.out)
 
-    def test_writes_a_gguf_file_of_q4_0(self):
-        self.run_tool(*PACKED, "--packing", "q4_0", "--no-tied")
+    def test_writes_a_gguf_file_of_blocks(self):
+        for packing, kind, file_type in ("q4_0", 2, 2), ("q8_0", 8, 7):
+            with self.subTest(packing):
+                self.run_tool(*PACKED, "--packing", packing, "--no-tied")
+                file = GgufFile(self.out / "model.gguf")
+                self.assertEqual(file.tensor("blk.1.attn_k.weight")[1:3], [[128, 64], kind])
+                self.assertEqual(file.tensor("output_norm.weight")[2], 0)
+                self.assertEqual(len(file.tensors), 3 + 2 * 9)
+                self.assertEqual(file.entries["general.file_type"], (4, struct.pack("<I", file_type)))
+                last = max(file.tensors, key=lambda tensor: tensor[3])
+                self.assertGreater(len(file.data), last[3])
+                self.check_spread(block_values(file, "blk.1.ffn_down.weight"))
+                self.check_runs(self.out / "model.gguf")
+
+    def test_lists_in_a_gguf_file_are_typed_as_llama_cpp_wants(self):
+        self.run_tool(*PACKED, "--packing", "q8_0")
+        kind, value = GgufFile(self.out / "model.gguf").entries["tokenizer.ggml.token_type"]
+        self.assertEqual((kind, struct.unpack_from("<IQ", value)), (9, (5, 300)))
+
+    def test_gemma_4_in_a_gguf_file_has_its_kinds_of_layers(self):
+        self.run_tool("--shape", "gemma4-e2b", "--layers", "12", "--hidden", "64", "--ffn", "96",
+                      "--vocab", "300", "--packing", "q8_0")
         file = GgufFile(self.out / "model.gguf")
-        self.assertEqual(file.tensor("blk.1.attn_k.weight")[1], [128, 64])
-        self.assertEqual(file.tensor("output_norm.weight")[2], 0)
-        self.assertEqual(len(file.tensors), 3 + 2 * 9)
-        last = max(file.tensors, key=lambda tensor: tensor[3])
-        self.assertGreater(len(file.data), last[3])
-        self.check_spread(block_values(file, "blk.1.ffn_down.weight"))
+
+        def listed(key, form):
+            kind, value = file.entries["gemma4." + key]
+            inner, count = struct.unpack_from("<IQ", value)
+            self.assertEqual((kind, count), (9, 12), key)
+            return inner, list(struct.unpack_from(f"<12{form}", value, 12))
+
+        full = [4, 9, 11]
+        self.assertEqual(listed("attention.sliding_window_pattern", "?"),
+                         (7, [i not in full for i in range(12)]))
+        self.assertEqual(listed("feed_forward_length", "i"), (5, [96] * 5 + [192] * 7))
+        for key, number in [("attention.key_length", 512), ("attention.key_length_swa", 256),
+                            ("attention.shared_kv_layers", 7),
+                            ("embedding_length_per_layer_input", 256)]:
+            self.assertEqual(file.entries["gemma4." + key], (4, struct.pack("<I", number)))
+        names = {tensor[0] for tensor in file.tensors}
+        self.assertIn("blk.4.attn_k.weight", names)
+        self.assertNotIn("blk.5.attn_k.weight", names)
+        self.assertEqual(file.tensor("per_layer_token_embd.weight")[1:3], [[12 * 256, 300], 8])
+        self.assertEqual(file.tensor("per_layer_model_proj.weight")[1:3], [[64, 12 * 256], 30])
+        self.assertEqual(file.tensor("blk.3.layer_output_scale.weight")[1:3], [[1], 0])
+        _, extents, kind, offset = file.tensor("rope_freqs.weight")
+        divisors = struct.unpack_from("<256f", file.data, offset)
+        self.assertEqual((extents, kind, divisors[63], divisors[:64]), ([256], 0, 1.0, (1.0,) * 64))
+        self.assertTrue(all(divisor > 1e29 for divisor in divisors[64:]))
         self.check_runs(self.out / "model.gguf")
 
     def test_a_gguf_file_has_a_vocabulary(self):
@@ -273,7 +314,7 @@ class RandomModel(unittest.TestCase):
     def test_every_architecture_with_a_gguf_form_runs(self):
         for arch in random_packed.GGUF_ARCHITECTURES:
             with self.subTest(arch):
-                self.run_tool("--arch", arch, "--packing", "q4_0", "--vocab", "300")
+                self.run_tool("--arch", arch, "--packing", "q8_0", "--vocab", "300")
                 self.check_runs(self.out / "model.gguf")
 
     def test_divisors_of_rope_are_llama_3s(self):
@@ -297,7 +338,9 @@ class RandomModel(unittest.TestCase):
     def test_packing_wants_whole_groups_and_a_known_architecture(self):
         for extra, word in [(["--packing", "mlx4", "--hidden", "96"], "no multiple of 64"),
                             (["--packing", "q4_0", "--hidden", "72"], "no multiple of 32"),
-                            (["--packing", "q4_0", "--arch", "lfm2"], "not of lfm2")]:
+                            (["--packing", "q8_0", "--arch", "lfm2"], "not of lfm2"),
+                            (["--packing", "q8_0", "--arch", "gemma4", "--experts", "2"],
+                             "without experts")]:
             with self.assertRaises(SystemExit) as stopped:
                 self.run_tool(*PACKED, *extra)
             self.assertIn(word, str(stopped.exception))
