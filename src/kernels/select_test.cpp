@@ -318,5 +318,19 @@ TEST(Select, ChecksNamesOfOpsAndVariants) {
             "rope.cpu, rope.cpu.own_angles, rope.cuda.wide, rope.cuda.");
 }
 
+TEST(CudaVariants, AreWebGpusThatAreNotForProcessorsCores) {
+  size_t software = 0;
+  for (const KernelVariant& row : all_variants()) {
+    if (row.backend != BackendKind::kWebGpu) continue;
+    std::string name(row.name);
+    const KernelVariant* own = find_variant(name.replace(name.find(".wgsl"), 5, ".cuda"));
+    const bool is_software = row.name.ends_with("software");
+    software += is_software ? 1 : 0;
+    ASSERT_EQ(own == nullptr, is_software) << row.name;
+    EXPECT_TRUE(is_software || own->backend == BackendKind::kCuda) << row.name;
+  }
+  EXPECT_GT(software, 0u);
+}
+
 }  // namespace
 }  // namespace tokamak

@@ -1,5 +1,6 @@
 #include "kernels/unroll.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "base/check.h"
@@ -21,17 +22,18 @@ std::string_view between(std::string_view line, std::string_view before, std::st
   return end == line.npos ? "" : line.substr(start + before.size(), end - start - before.size());
 }
 
+/// Of "4", "4u" or the name of a constant, and of nothing else: what is beyond is no part of it.
 uint32_t rounds_of(std::string_view count, std::span<const Constant> constants) {
+  const std::string_view digits = count.ends_with('u') ? count.substr(0, count.size() - 1) : count;
   uint32_t rounds = 0;
-  if (std::from_chars(count.data(), count.data() + count.size(), rounds).ec == std::errc()) {
-    return rounds;
-  }
-  for (const Constant& constant : constants) {
-    if (constant.name == count) return std::get<uint32_t>(constant.value);
-  }
-  const bool is_known = false;
-  TOK_CHECK(is_known);
-  return 0;
+  const char* end = digits.data() + digits.size();
+  const auto [stop, error] = std::from_chars(digits.data(), end, rounds);
+  if (error == std::errc() && stop == end) return rounds;
+  const auto constant = std::ranges::find(constants, count, &Constant::name);
+  TOK_CHECK(constant != constants.end());
+  const auto* value = std::get_if<uint32_t>(&constant->value);
+  TOK_CHECK(value != nullptr);
+  return *value;
 }
 
 }  // namespace

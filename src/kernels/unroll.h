@@ -22,7 +22,8 @@ inline constexpr uint32_t kMaxRounds = 8;
 ///     for (var i = 0u; i < COUNT; i++) {  // unroll
 ///     }
 /// COUNT is a number or one of `constants`, the brace that ends it stands under its `for`. In a
-/// round, `i` is a constant. The loop must not `break` or `continue`. A loop that is marked
+/// round, `i` is a constant. The loop must not `break` or `continue`: the build refuses another
+/// form, with its line (cuda/parser_statements.cpp, cuda/check_texts.cpp). A loop that is marked
 /// `unroll, at most MOST` stays from fewer rounds on: MOST is a number or a constant, too.
 std::string unroll_loops(std::string_view text, std::span<const Constant> constants);
 

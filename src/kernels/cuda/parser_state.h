@@ -27,6 +27,7 @@ class Parser {
   Result<Declare> declare();
   Result<If> conditional();
   Result<For> loop();
+  Result<void> check_unrolled(const For& own, Place at) const;
   // parser_expressions.cpp
   Result<Type> type();
   Result<void> type_arguments(Type& type);

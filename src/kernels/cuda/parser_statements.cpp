@@ -3,6 +3,33 @@
 #include "kernels/cuda/parser_state.h"
 
 namespace tokamak::wgsl {
+namespace {
+
+bool is_name(const ExpressionPtr& expression, std::string_view name) {
+  const auto* own = expression == nullptr ? nullptr : std::get_if<Name>(&expression->node);
+  return own != nullptr && own->text == name;
+}
+
+/// A number of rounds that is known before the kernel runs: "4u", or a constant.
+bool is_count(const ExpressionPtr& expression) {
+  if (std::holds_alternative<Name>(expression->node)) return true;
+  const auto* number = std::get_if<Literal>(&expression->node);
+  return number != nullptr && number->text.ends_with('u') &&
+         number->text.find_first_not_of("0123456789") + 1 == number->text.size();
+}
+
+/// Whether it leaves the loop that it stands in, or a round of it.
+bool has_jump(const Block& block) {
+  return std::ranges::any_of(block, [](const Statement& one) {
+    if (const auto* own = std::get_if<Nested>(&one.node)) return has_jump(*own->body);
+    if (const auto* own = std::get_if<If>(&one.node)) {
+      return has_jump(*own->then) || (own->otherwise != nullptr && has_jump(*own->otherwise));
+    }
+    return std::holds_alternative<Jump>(one.node);
+  });
+}
+
+}  // namespace
 
 Result<Block> Parser::block() {
   TOK_TRY(expect("{"));
@@ -130,7 +157,32 @@ Result<For> Parser::loop() {
   }
   TOK_TRY(Block body, block());
   own.body = std::make_unique<Block>(std::move(body));
+  if (own.unrolling.is_wanted) TOK_TRY(check_unrolled(own, at));
   return own;
+}
+
+/// unroll_loops(), which writes the rounds of WGSL as text, takes loops of this form alone, and a
+/// jump would leave the loop around it.
+Result<void> Parser::check_unrolled(const For& own, Place at) const {
+  const auto* index = std::get_if<Declare>(&own.begin->node);
+  const auto* first = index == nullptr || index->value == nullptr
+                          ? nullptr
+                          : std::get_if<Literal>(&index->value->node);
+  const auto* below = std::get_if<Binary>(&own.condition->node);
+  const auto* step = std::get_if<Assign>(&own.step->node);
+  const bool is_counted = first != nullptr && first->text == "0u" && index->type.name.empty() &&
+                          below != nullptr && below->op == "<" &&
+                          is_name(below->left, index->name) && is_count(below->right) &&
+                          step != nullptr && step->op == "++" && is_name(step->target, index->name);
+  if (!is_counted) {
+    return text_error(pieces_, at,
+                      "a loop is unrolled that is not for (var i = 0u; i < COUNT; i++), COUNT a "
+                      "number or a constant");
+  }
+  if (has_jump(*own.body)) {
+    return text_error(pieces_, at, "a loop is unrolled that has a break or a continue");
+  }
+  return {};
 }
 
 }  // namespace tokamak::wgsl

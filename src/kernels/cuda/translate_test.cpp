@@ -55,6 +55,26 @@ TEST(Translate, LoopsThatAreMarkedCarryAPragma) {
   EXPECT_FALSE(has(statements("for (var i = 0u; i < 4u; i++) {\n}"), "pragma"));
 }
 
+TEST(Translate, LoopsThatCannotBeUnrolledAreErrorsThatSayWhere) {
+  const auto error = [](const std::string& head, const std::string& body = "") {
+    return of("fn f() {\n  for (" + head + ") {  // unroll\n" + body + "}\n}\n");
+  };
+  const std::string form =
+      "some/kernel.wgsl:2: a loop is unrolled that is not for (var i = 0u; i < COUNT; i++), COUNT "
+      "a number or a constant";
+  for (const char* head :
+       {"var i = 1u; i < 4u; i++", "var i: u32 = 0u; i < 4u; i++", "var i = 0; i < 4; i++",
+        "var i = 0u; i <= 4u; i++", "var i = 0u; i < 2u * N; i++", "var i = 0u; i < N - 1u; i++",
+        "var i = 0u; j < 4u; i++", "var i = 0u; i < 4u; i += 2u", "var i = 0u; i < 4u; j++"}) {
+    EXPECT_EQ(error(head), form) << head;
+  }
+  const std::string jump = "some/kernel.wgsl:2: a loop is unrolled that has a break or a continue";
+  EXPECT_EQ(error("var i = 0u; i < N; i++", "if (i == x) { { break; } }\n"), jump);
+  EXPECT_EQ(error("var i = 0u; i < N; i++", "if (y) {} else { continue; }\n"), jump);
+  EXPECT_TRUE(has(error("var i = 0u; i < N; i++", "for (var j = 0u; j < 9u; j++) { break; }\n"),
+                  "#pragma unroll"));
+}
+
 TEST(Translate, WhatOthersNeedStandsBeforeThem) {
   const std::string text =
       of("alias Row = array<Pair, COUNT>;\nstruct Pair { a: f32, b: f32, }\n"
@@ -122,6 +142,8 @@ TEST(Translate, WhatHasNoTranslationIsAnErrorThatSaysWhere) {
       of("fn f(a: ptr<storage, f32>) {}\n"),
       "some/kernel.wgsl:1: expected a pointer to a variable of a function, found \"storage\"");
   EXPECT_EQ(of("fn f() {\n  let a = `b`;\n}\n"), "some/kernel.wgsl:2: \"`\" begins nothing");
+  EXPECT_EQ(of("struct Place {\n  at: vec3<u32>,\n}\n"),
+            "some/kernel.wgsl:2: a struct with a vec3 has no translation");
   EXPECT_EQ(of("override SIZE = 1;\n"),
             "some/kernel.wgsl:1: expected a declaration, found \"override\"");
   EXPECT_EQ(of("fn f(a: u32) {\n  if (a > 1u) {\n    let a = a + 1u;\n  }\n}\n"),

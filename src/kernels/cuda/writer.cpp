@@ -86,6 +86,8 @@ void Writer::declaration(const Declaration& declaration) {
 void Writer::structure(const Struct& own) {
   line(fmt::format("struct {} {{", own.name));
   for (const Field& field : own.fields) {
+    // What follows one in WGSL lies in the room of a fourth component.
+    if (field.type.name == "vec3") wrong(field.type.at, "a struct with a vec3 has no translation");
     line(fmt::format("  {} {};", type(field.type), field.name));
   }
   line("};");

@@ -6,6 +6,8 @@
 //   - shifts count the lower five bits of their right side;
 //   - floats become integers with the ends of the type as limits;
 //   - loops with the remark of kernels/unroll.h carry a pragma.
+// Two things that WGSL defines are left to the device, since no kernel needs them: division by zero
+// (which ends a program on the emulator), and signed numbers that overflow.
 #pragma once
 #include <string>
 
