@@ -10,7 +10,7 @@
 namespace tokamak::cuda {
 namespace {
 
-constexpr uint32_t kLargest = 0xffffffff;
+constexpr uint32_t kMax = 0xffffffff;
 
 /// Texts of one lane that puts number after number.
 constexpr std::string_view kPut = R"(
@@ -51,9 +51,9 @@ TEST(CudaTranslated, IntegersWrapAroundAndHaveASign) {
     put(min(x[0], x[1])); put(max(x[0], x[1])); put_i(min(i(3), 2)); put_i(max(i(3), 2));
     put(clamp(x[0], 1u, 5u)); put(clamp(x[0], 9u, 12u)); put_i(abs(i(3)));
   )",
-             {7u, kLargest, 33u, -7},
-             {kLargest, 1u,  1u,  1u, -3, -3,       0x0fffffffu, 3u, 0xfffffff8u, 7,  14u,
-              5u,       11u, 27u, 5u, 7u, kLargest, -7,          2,  5u,          9u, 7});
+             {7u, kMax, 33u, -7},
+             {kMax, 1u,  1u,  1u, -3, -3,   0x0fffffffu, 3u, 0xfffffff8u, 7,  14u,
+              5u,   11u, 27u, 5u, 7u, kMax, -7,          2,  5u,          9u, 7});
 }
 
 TEST(CudaTranslated, ShiftsCountFiveBitsAndKeepTheSign) {
@@ -64,7 +64,7 @@ TEST(CudaTranslated, ShiftsCountFiveBitsAndKeepTheSign) {
     let four = vec4<u32>(1u, 2u, 3u, 4u) << vec4(1u, 2u, 3u, 36u);
     put(four.x); put(four.y); put(four.z); put(four.w);
   )",
-             {7u, kLargest, 33u, -7},
+             {7u, kMax, 33u, -7},
              {14u, 0x7fffffffu, -4, -14, 14u, 7u, 3u, 0x0fffffffu, 2u, 8u, 24u, 64u});
 }
 
@@ -78,9 +78,9 @@ TEST(CudaTranslated, ConversionsEndAtTheLimitsOfTheType) {
     put_2(vec2<f32>(vec2<f16>(vec2(f(6), 0.5))));
     let b = vec3<i32>(vec3(f(3), f(2), 1.5)); put_i(b.x + b.y * b.z);
   )",
-             {-1.5f, 1e20f, 3.9f, -3.9f, kLargest, -7, 1.00073242f},
+             {-1.5f, 1e20f, 3.9f, -3.9f, kMax, -7, 1.00073242f},
              {0u,
-              kLargest,
+              kMax,
               3u,
               -3,
               2147483647,
