@@ -1,5 +1,6 @@
 #include "talk/talk_loop.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/ascii.h"
@@ -17,6 +18,17 @@ void TalkLoop::listen(std::span<const float> sound, uint64_t played) {
   } else if (task_ == Task::kTranscribe && endpointer_.is_in_utterance()) {
     task_ = Task::kListen;  // to the rest
   }
+}
+
+size_t TalkLoop::listen_on(std::span<const float> sound, uint64_t played) {
+  const Task task = task_;
+  size_t done = 0;
+  do {
+    const size_t count = std::min(VoiceDetector::kFrame, sound.size() - done);
+    listen(sound.subspan(done, count), played);
+    done += count;
+  } while (done < sound.size() && task_ == task);
+  return done;
 }
 
 void TalkLoop::listen_to_answer(uint64_t played) {
@@ -39,7 +51,7 @@ void TalkLoop::stop(uint64_t played) {
 }
 
 void TalkLoop::heard(std::string_view text) {
-  TOK_CHECK(task_ == Task::kTranscribe);
+  TOK_CHECK(task_ != Task::kAnswer);
   text = trimmed(text);
   utterance_.clear();
   task_ = Task::kListen;

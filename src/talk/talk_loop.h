@@ -40,12 +40,16 @@ class TalkLoop {
   /// What the microphone has heard since the last call, at most half a second of it, and how many
   /// samples of the answer have been played by now.
   void listen(std::span<const float> sound, uint64_t played);
+  /// The same frame by frame, any length, up to where there is something else to do: how many
+  /// samples that took.
+  size_t listen_on(std::span<const float> sound, uint64_t played);
   /// Whether nobody speaks and nothing is to be done.
   bool is_idle() const { return task_ == Task::kListen && !endpointer_.is_in_utterance(); }
 
-  /// REQUIRES for these: kTranscribe.
+  /// REQUIRES: kTranscribe.
   const Samples& utterance() const { return utterance_; }
-  /// Its text; without one the loop goes on listening.
+  /// Its text, or one that was not spoken; without one the loop goes on listening. REQUIRES: not
+  /// kAnswer.
   void heard(std::string_view text);
 
   /// REQUIRES for these: kAnswer. SpokenAnswer says what they mean.

@@ -117,6 +117,23 @@ TEST_F(TalkLoops, GoOnListeningWhereNothingWasSaid) {
   EXPECT_EQ(loop_.question(), "Hello");
 }
 
+TEST_F(TalkLoops, ListenNoFurtherThanToATask) {
+  const Samples sound = joined({silence(0.5), voice(1), silence(0.9)});
+  const size_t taken = loop_.listen_on(sound, 0);
+  EXPECT_EQ(loop_.task(), Task::kTranscribe);
+  EXPECT_NEAR(seconds_of(taken), 0.5 + 1 + 0.7, 0.05);
+  EXPECT_EQ(loop_.listen_on(std::span(sound).subspan(taken), 0), sound.size() - taken);
+  EXPECT_EQ(loop_.task(), Task::kTranscribe);
+  EXPECT_EQ(loop_.listen_on({}, 0), 0u);
+}
+
+TEST_F(TalkLoops, AnswerAQuestionThatWasTyped) {
+  listen(silence(0.5));
+  loop_.heard("What time is it?");
+  EXPECT_EQ(loop_.task(), Task::kAnswer);
+  EXPECT_EQ(loop_.question(), "What time is it?");
+}
+
 TEST_F(TalkLoops, LeaveOutShortSoundsDuringAnAnswer) {
   ask("What time is it?");
   say(1, "Late.", 5);

@@ -44,6 +44,28 @@ function writeTalking(): void {
   writeFileSync(join(TALKING, "config.json"), JSON.stringify({ ...read<object>("config.json"), eos_token_id: 0 }));
 }
 
+/**
+ * "talkative/": the model that speaks, to which the end of a sound is so improbable that each piece of a text takes as long as one
+ * may, time enough to interrupt it.
+ */
+const TALKATIVE = join(web, "../build/web/talkative");
+
+function writeTalkative(): void {
+  const folder = join(DATA, WITH_TOKENIZER["speaking"]!);
+  const file = readFileSync(join(folder, "model.safetensors"));
+  const length = Number(file.readBigUInt64LE());
+  type Header = Record<string, { shape: number[]; data_offsets: [number, number] }>;
+  const { shape, data_offsets } = (JSON.parse(file.toString("utf8", 8, 8 + length)) as Header)["model.embed_tokens.weight"]!;
+  const [begin, end] = data_offsets;
+  const row = (end - begin) / shape[0]!;
+  const { eos_token_id: token } = JSON.parse(readFileSync(join(folder, "config.json"), "utf8")) as { eos_token_id: number };
+  file.fill(0, 8 + length + begin + token * row, 8 + length + begin + (token + 1) * row);
+  mkdirSync(TALKATIVE, { recursive: true });
+  for (const name of ["config.json", "generation_config.json"]) copyFileSync(join(folder, name), join(TALKATIVE, name));
+  copyFileSync(join(DATA, TOKENIZER), join(TALKATIVE, "tokenizer.json"));
+  writeFileSync(join(TALKATIVE, "model.safetensors"), file);
+}
+
 /** "hearing/" and "speaking/": models that have a tokenizer, another one's. */
 const WITH_TOKENIZER: Record<string, string> = { hearing: "speech/whisper", speaking: "speech/kani_tts2" };
 const TOKENIZER = "vision/qwen3_5_vl_images/tokenizer.json";
@@ -61,6 +83,7 @@ function fileOf(url: string): string {
   if (name) return join(DATA, file === "tokenizer.json" ? TOKENIZER : `${WITH_TOKENIZER[name]}/${file}`);
   if (path.startsWith("/data/")) return join(DATA, path.slice(6));
   if (path.startsWith("/large/")) return join(LARGE, path.slice(7));
+  if (path.startsWith("/talkative/")) return join(TALKATIVE, path.slice(11));
   if (path.startsWith("/talking/")) return join(TALKING, path.slice(9));
   if (path.startsWith("/package/")) return join(web, "tokamak-web/dist", path.slice(9));
   return join(SITE, path.endsWith("/") ? `${path}index.html` : path);
@@ -68,6 +91,7 @@ function fileOf(url: string): string {
 
 export async function serve(): Promise<PagesServer> {
   writeTalking();
+  writeTalkative();
   const server = createServer((request, response) => {
     const file = fileOf(request.url ?? "/");
     const stat = statSync(file, { throwIfNoEntry: false });

@@ -66,6 +66,27 @@ test("speak", async ({ context, server }) => {
   await pictures(page, "speak");
 });
 
+// The models that hear and speak are the tests' own: nobody is heard, and nobody hears what is said.
+test("talk", async ({ context, server }) => {
+  await context.addInitScript(() => {
+    navigator.mediaDevices.getUserMedia = async () => new AudioContext().createMediaStreamDestination().stream;
+  });
+  const page = await context.newPage();
+  const models = `listener=${server.address}hearing/&speaker=${server.address}talkative/&codec=${server.address}data/speech/nanocodec/`;
+  await page.goto(`${server.address}talk.html?cpu&selfTest=0&${models}`);
+  const phase = page.locator(".phase");
+  await page.getByRole("button", { name: "Start" }).click();
+  await expect(phase).toHaveText("Listening");
+  for (const question of ["Tell me a story about a fox.", "Tell me a story about the sea."]) {
+    await page.getByLabel("Question").fill(question);
+    await page.keyboard.press("Enter");
+    await expect(page.locator(".turns > li").last()).toContainText(question);
+    await expect(phase).toHaveText("Speaking");
+    await page.waitForTimeout(3000);
+  }
+  await pictures(page, "talk");
+});
+
 test("memory", async ({ context, server }) => {
   const page = await context.newPage();
   await page.goto(`${server.address}memory.html?cpu&selfTest=0`);

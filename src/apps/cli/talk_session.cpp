@@ -26,17 +26,10 @@ Result<void> TalkSession::run() {
 }
 
 Result<void> TalkSession::pass_time(bool waits) {
-  constexpr size_t kStep = VoiceDetector::kFrame;
   if (heard_.empty()) {
     TOK_TRY(heard_, parts_.line.hear(waits));
   }
-  const Task task = loop_.task();
-  size_t done = 0;
-  do {
-    const size_t count = std::min(kStep, heard_.size() - done);
-    loop_.listen(std::span(heard_).subspan(done, count), parts_.line.played());
-    done += count;
-  } while (done < heard_.size() && loop_.task() == task);
+  const size_t done = loop_.listen_on(heard_, parts_.line.played());
   heard_.erase(heard_.begin(), heard_.begin() + ptrdiff_t(done));
   return {};
 }

@@ -24,4 +24,20 @@ Result<Json> speak(State& state, const Json&) {
   return refuse(state);
 }
 
+Result<Json> talk_begin(State& state, const Json&) {
+  return refuse(state);
+}
+
+Result<Json> talk_listen(State& state, const Json&) {
+  return refuse(state);
+}
+
+Result<Json> talk_heard(State& state, const Json&) {
+  return refuse(state);
+}
+
+Result<Json> talk_answer(State& state, const Json&) {
+  return refuse(state);
+}
+
 }  // namespace tokamak::web

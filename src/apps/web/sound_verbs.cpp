@@ -30,6 +30,12 @@ void tell_segment(uint32_t id, const Segment& segment) {
   tell("segment", what.set("text", segment.text));
 }
 
+void tell_piece(uint32_t id, const std::string& text) {
+  Json what;
+  what.set("id", id).set("text", text);
+  tell("piece", what);
+}
+
 /// As Codec::open(), of files that the page has.
 Result<void> open_codec(const Opening& opening, const Engine& engine, const OpenOptions& options,
                         Voice& voice) {
@@ -132,11 +138,14 @@ Result<Json> codec(State& state, const Json& options) {
   return out;
 }
 
-/// {id, text, language, speaker, seed, temperature} -> {frames, pieces, cut}. The sound goes
-/// to the page as it is made, by the number `id`.
+/// {id, text, language, speaker, seed, temperature, first, last} -> {more, frames, pieces, cut}:
+/// says some of a text, whose samples go to the page as those of the sound `id`; before those of a
+/// piece comes an event "piece" {id, text}. Unless `more`, all that is known of the text is said.
+/// It may come part by part: `first` is false after the first call, `last` where others follow.
 Result<Json> speak(State& state, const Json& options) {
   uint32_t id = 0;
   std::string text;
+  bool first = true, last = true;
   std::vector<double> speaker;
   NarrationOptions how;
   SamplingParams& sampling = how.frames.sampling;
@@ -147,6 +156,8 @@ Result<Json> speak(State& state, const Json& options) {
               .take("speaker", speaker)
               .take("seed", sampling.seed)
               .take("temperature", sampling.temperature)
+              .take("first", first)
+              .take("last", last)
               .done());
   TOK_TRY(const Engine* const engine, open_engine(state));
   if (state.voice == nullptr) {
@@ -155,17 +166,19 @@ Result<Json> speak(State& state, const Json& options) {
   }
   how.speaker.assign(speaker.begin(), speaker.end());
   Narrator& narrator = *state.voice->narrator;
-  TOK_TRY(narrator.begin(how));
+  if (first) TOK_TRY(narrator.begin(how));
   narrator.add(text);
-  narrator.end_text();
-  for (;;) {
-    TOK_TRY(const auto samples, narrator.next(cancelled));
-    if (!samples) break;
+  if (last) narrator.end_text();
+  const Narration& said = narrator.narration();
+  const uint32_t told = said.pieces;
+  TOK_TRY(const auto samples, narrator.next(cancelled));
+  const bool more = samples && !samples->empty();
+  if (more) {
+    if (said.pieces > told) tell_piece(id, narrator.piece());
     play(id, *samples);
   }
-  const Narration& said = narrator.narration();
   Json out;
-  out.set("frames", said.frames).set("pieces", said.pieces).set("cut", said.cut);
+  out.set("more", more).set("frames", said.frames).set("pieces", said.pieces).set("cut", said.cut);
   return out;
 }
 

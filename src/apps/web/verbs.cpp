@@ -38,6 +38,10 @@ constexpr Verb kVerbs[] = {
     {"self_test", self_test},
     {"speak", speak},
     {"step", step},
+    {"talk_answer", talk_answer},
+    {"talk_begin", talk_begin},
+    {"talk_heard", talk_heard},
+    {"talk_listen", talk_listen},
     {"tokenize", tokenize},
     {"transcribe", transcribe},
 };
@@ -72,6 +76,7 @@ void State::clear() {
   engine.reset();
   checked.reset();
   roofline.reset();
+  conversation.reset();
 }
 
 const Verb* find_verb(std::string_view name) {

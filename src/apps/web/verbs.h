@@ -16,7 +16,8 @@ struct Embedder;
 
 namespace tokamak::web {
 
-struct Voice;  // what says texts: sound_verbs.cpp
+struct Voice;         // what says texts: sound_verbs.cpp
+struct Conversation;  // by voice: talk_verbs.cpp
 
 /// A model of which only the headers were read: it can be looked at, but not run.
 struct CheckedModel {
@@ -36,6 +37,7 @@ struct State {
   OpenOptions options;                         // that the engine was opened with
   std::shared_ptr<Voice> voice;                // of the engine; null: it has no codec
   std::shared_ptr<memory::Embedder> embedder;  // the engine as one, once a memory has asked for it
+  std::shared_ptr<Conversation> conversation;  // null: none was begun
 
   /// Ends what runs, and forgets the model.
   void clear();
@@ -91,6 +93,12 @@ Result<Json> rerank(State& state, const Json& options);
 Result<Json> transcribe(State& state, const Json& options);
 Result<Json> codec(State& state, const Json& options);
 Result<Json> speak(State& state, const Json& options);
+
+// A conversation by voice: talk_verbs.cpp, or no_sound_verbs.cpp.
+Result<Json> talk_begin(State& state, const Json& options);
+Result<Json> talk_listen(State& state, const Json& options);
+Result<Json> talk_heard(State& state, const Json& options);
+Result<Json> talk_answer(State& state, const Json& options);
 
 // Memories: memory_verbs.cpp, or no_memory_verbs.cpp in the module for texts; quote_verb.cpp.
 Result<Json> memory_add(State& state, const Json& options);

@@ -1,15 +1,10 @@
 // The page that writes down what is said: a recording of the microphone's, or a file of sound.
 import { type Engine, type Segment, open } from "tokamak-web";
+import { LISTENERS } from "./listeners.ts";
 import { byId, copyButton, download, h } from "./dom.ts";
 import { seconds } from "./numbers.ts";
 import { mountOpener } from "./opener.ts";
 import { showError, startPage } from "./shell.ts";
-
-const SUGGESTED = [
-  { name: "UsefulSensors/moonshine-tiny", about: "108 MB, English, quick" },
-  { name: "openai/whisper-tiny", about: "151 MB, many languages" },
-  { name: "openai/whisper-base", about: "290 MB, many languages" },
-];
 
 let engine: Engine | null = null;
 let recorder: MediaRecorder | null = null;
@@ -127,7 +122,7 @@ void mountOpener(
     refresh();
   },
   {
-    suggested: SUGGESTED,
+    suggested: LISTENERS,
     initial: "",
     claims: (files) => {
       const [first] = files;

@@ -18,7 +18,7 @@ const SUGGESTED = [
  * The page's address may choose: ?model=NAME-OR-URL &cpu &limits=default &wait=asyncify &context=N
  * &selfTest=0 &pooling=mean
  */
-export function settings(): { model: string | null; options: OpenOptions } {
+export function settings(id = "model"): { model: string | null; options: OpenOptions } {
   const asked = new URLSearchParams(location.search);
   const options: OpenOptions = {};
   if (asked.has("cpu")) options.backend = "cpu";
@@ -29,7 +29,7 @@ export function settings(): { model: string | null; options: OpenOptions } {
   if (asked.get("selfTest") === "0") options.selfTest = false;
   const pooling = asked.get("pooling");
   if (pooling === "mean" || pooling === "last" || pooling === "cls") options.pooling = pooling;
-  return { model: asked.get("model"), options };
+  return { model: asked.get(id), options };
 }
 
 /** What is opened for a name: the model beside the site, else what tokamak-web takes. */
@@ -79,6 +79,9 @@ export interface Extras {
   suggested?: { name: string; about: string }[];
   /** What stands there at first in place of the built-in model; with "" nothing is opened by itself. */
   initial?: string;
+  /** What tells this panel from others of the page, where there are several: its parameter of the address, and a title. */
+  id?: string;
+  title?: string;
   /** What else the model of that name is opened with. */
   options?(name: string): LookOptions;
 }
@@ -90,29 +93,31 @@ export interface Extras {
 export function opener<T extends Look>(
   begin: (source: Source, options: LookOptions) => Promise<T>,
   opened: (model: T, name: string) => void,
-  { claims, suggested, initial = BUILTIN, options = () => ({}) }: Extras = {},
+  { claims, suggested, initial = BUILTIN, options = () => ({}), id = "model", title: shown = "Model" }: Extras = {},
 ): Opener {
   let engine: T | null = null;
   let abort: AbortController | null = null;
-  const asked = settings();
+  const asked = settings(id);
+  /** The ids of a page's only panel are plain. */
+  const idOf = (own: string) => (id === "model" ? own : `${id}-${own}`);
 
-  const name = h("input", { id: "model", list: "known-models", autocomplete: "off", spellcheck: "false", value: asked.model ?? initial });
-  const known = h("datalist", { id: "known-models" }, ...(suggested ?? SUGGESTED).map((one) => h("option", { value: one.name }, one.about)));
-  const files = h("input", { type: "file", id: "files", multiple: true, class: "visually-hidden" });
-  const folder = h("input", { type: "file", id: "folder", webkitdirectory: true, class: "visually-hidden" });
-  const status = h("p", { class: "status", role: "status", id: "model-status" });
+  const name = h("input", { id, list: idOf("known-models"), autocomplete: "off", spellcheck: "false", value: asked.model ?? initial });
+  const known = h("datalist", { id: idOf("known-models") }, ...(suggested ?? SUGGESTED).map((one) => h("option", { value: one.name }, one.about)));
+  const files = h("input", { type: "file", id: idOf("files"), multiple: true, class: "visually-hidden" });
+  const folder = h("input", { type: "file", id: idOf("folder"), webkitdirectory: true, class: "visually-hidden" });
+  const status = h("p", { class: "status", role: "status", id: `${id}-status` });
   /** What the model takes, which stands there before the download begins. */
-  const budget = h("p", { class: "status", id: "model-budget" });
-  const bar = h("progress", { max: 1, value: 0, hidden: true, "aria-label": "Opening the model" });
+  const budget = h("p", { class: "status", id: `${id}-budget` });
+  const bar = h("progress", { max: 1, value: 0, hidden: true, "aria-label": `Opening the ${shown.toLowerCase()}` });
   const openButton = h("button", { type: "submit" }, "Open");
   const checkButton = h("button", { type: "button", class: "quiet" }, "Does it fit?");
   const stop = h("button", { type: "button", class: "quiet", hidden: true }, "Stop");
   const form = h(
     "form",
     { class: "opener" },
-    h("label", { for: "model" }, "Model"),
+    h("label", { for: id }, shown),
     h("div", { class: "row" }, name, known, openButton, checkButton, stop, ...picker(files, "Files …"), ...("webkitdirectory" in folder ? picker(folder, "Folder …") : [])),
-    h("p", { class: "hint" }, "A name on Hugging Face, an address, or a .gguf file or a model's folder: chosen, or dropped on this page. Nothing is uploaded."),
+    id === "model" && h("p", { class: "hint" }, "A name on Hugging Face, an address, or a .gguf file or a model's folder: chosen, or dropped on this page. Nothing is uploaded."),
     budget,
     bar,
     status,
@@ -200,7 +205,7 @@ export function opener<T extends Look>(
       if (chosen[0]) void openModel(chosen, titleOf(chosen));
     });
   }
-  takeDrops((dropped) => void dropped.then(({ source, name }) => openModel(source, name), (error: unknown) => showError(form, error)), claims);
+  if (id === "model") takeDrops((dropped) => void dropped.then(({ source, name }) => openModel(source, name), (error: unknown) => showError(form, error)), claims);
   void models.list().then((kept) => {
     for (const one of kept) known.prepend(h("option", { value: one.name }, "in this browser"));
   }, () => undefined);

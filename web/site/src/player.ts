@@ -1,23 +1,68 @@
-// Plays samples as they come, one part after the other without gaps.
+// Plays samples as they come, one part after the other without gaps, and knows how many of them have been heard.
+import type { Loudspeaker } from "tokamak-web";
 
-export class Player {
+/** What is cut off fades, since a sound that breaks off clicks; in seconds. */
+const FADE = 0.005;
+
+interface Part {
+  source: AudioBufferSourceNode;
+  /** In seconds of the context. */
+  start: number;
+  duration: number;
+  samples: number;
+}
+
+export class Player implements Loudspeaker {
   readonly #context = new AudioContext();
+  #gain = this.#opened();
+  #parts: Part[] = [];
+  /** Samples of parts that are over. */
+  #over = 0;
   /** When what has come so far has been played, in seconds of the context. */
   #end = 0;
 
-  add(samples: Float32Array, rate: number): void {
+  play(samples: Float32Array, rate: number): void {
     const buffer = this.#context.createBuffer(1, samples.length, rate);
     buffer.getChannelData(0).set(samples);
-    const part = this.#context.createBufferSource();
-    part.buffer = buffer;
-    part.connect(this.#context.destination);
-    this.#end = Math.max(this.#end, this.#context.currentTime);
-    part.start(this.#end);
-    this.#end += buffer.duration;
+    const source = this.#context.createBufferSource();
+    source.buffer = buffer;
+    source.connect(this.#gain);
+    const start = Math.max(this.#end, this.#context.currentTime);
+    source.start(start);
+    this.#parts.push({ source, start, duration: buffer.duration, samples: samples.length });
+    this.#end = start + buffer.duration;
   }
 
-  /** Ends what plays. */
+  stop(): void {
+    const { currentTime } = this.#context;
+    const gain = this.#gain;
+    gain.gain.setValueAtTime(1, currentTime);
+    gain.gain.linearRampToValueAtTime(0, currentTime + FADE);
+    for (const { source } of this.#parts) source.stop(currentTime + FADE);
+    setTimeout(() => gain.disconnect(), 1000);
+    this.#gain = this.#opened();
+    this.#parts = [];
+    this.#over = 0;
+    this.#end = 0;
+  }
+
+  /** What the context has played takes a moment to the ears. */
+  played(): number {
+    const { currentTime, outputLatency = 0 } = this.#context;
+    const heardAt = currentTime - outputLatency;
+    const isOver = ({ start, duration }: Part) => start + duration <= heardAt;
+    while (this.#parts[0] && isOver(this.#parts[0])) this.#over += this.#parts.shift()!.samples;
+    const [now] = this.#parts;
+    return this.#over + (now ? Math.floor(now.samples * Math.max(0, (heardAt - now.start) / now.duration)) : 0);
+  }
+
   async close(): Promise<void> {
     if (this.#context.state !== "closed") await this.#context.close();
+  }
+
+  #opened(): GainNode {
+    const gain = this.#context.createGain();
+    gain.connect(this.#context.destination);
+    return gain;
   }
 }

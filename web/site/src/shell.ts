@@ -5,6 +5,7 @@ const PAGES = [
   ["index", "Chat"],
   ["listen", "Listen"],
   ["speak", "Speak"],
+  ["talk", "Talk"],
   ["memory", "Memory"],
   ["timeline", "Timeline"],
   ["kernels", "Kernels"],

@@ -1,5 +1,6 @@
 // The page that says texts, by a model that speaks and the codec that makes sound of what it says.
 import { type Engine, type Speech, open, wavFile } from "tokamak-web";
+import { codecField, codecInput } from "./codec.ts";
 import { byId, downloadFile, h } from "./dom.ts";
 import { seconds } from "./numbers.ts";
 import { mountOpener } from "./opener.ts";
@@ -11,7 +12,7 @@ let abort: AbortController | null = null;
 let player: Player | null = null;
 let speech: Speech | null = null;
 
-const codec = h("input", { id: "codec", autocomplete: "off", spellcheck: "false", value: new URLSearchParams(location.search).get("codec") ?? "" });
+const codec = codecInput();
 const text = h("textarea", { id: "text", rows: 4, placeholder: "What shall be said?" });
 const say = h("button", { type: "submit", disabled: true }, "Speak");
 const stop = h("button", { type: "button", class: "quiet", hidden: true }, "Stop");
@@ -39,7 +40,7 @@ async function speak(own: Engine): Promise<void> {
       signal: abort.signal,
       onSamples: (samples, rate) => {
         first ||= performance.now();
-        player?.add(samples, rate);
+        player?.play(samples, rate);
       },
     });
     const cut = speech.cut > 0 ? ` ${speech.cut} of ${speech.pieces} parts were cut off.` : "";
@@ -88,9 +89,5 @@ const opener = mountOpener(
     options: () => (codec.value.trim() === "" ? {} : { codec: codec.value.trim() }),
   },
 );
-opener.element.append(
-  h("label", { for: "codec" }, "Codec"),
-  h("div", { class: "row" }, codec),
-  h("p", { class: "hint" }, "What makes sound of the model's codes, a folder with config.json and model.safetensors, by its address or its name. NVIDIA's .nemo file is not read here."),
-);
+opener.element.append(...codecField(codec));
 void opener.start();

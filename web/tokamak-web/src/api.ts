@@ -4,11 +4,13 @@ import type { DocumentMemory, Quoter } from "./memory_api.ts";
 import type { Source, StoredModel } from "./models/types.ts";
 import type { EmbedOptions, Ranked, RerankOptions } from "./retrieval_api.ts";
 import type { Sound, SpeakOptions, Speech, TranscribeOptions, Transcript } from "./sound_api.ts";
+import type { TalkLoop, TalkLoopOptions } from "./talk_api.ts";
 
 export type * from "./facts.ts";
 export type * from "./memory_api.ts";
 export type * from "./retrieval_api.ts";
 export type * from "./sound_api.ts";
+export type * from "./talk_api.ts";
 
 export interface Progress {
   phase:
@@ -250,6 +252,8 @@ export interface Engine extends Look, Quoter {
   readonly loadTimes: LoadTimes;
   /** Pipelines that were compiled. */
   readonly pipelines: number;
+  /** Samples of a second of what it says; 0 where it was opened without a `codec`. */
+  readonly soundRate: number;
   /** Continues a text or, given as tokens, a prompt. */
   generate(prompt: string | number[], options?: GenerateOptions): Run;
   chat(messages: Message[], options?: GenerateOptions): Run;
@@ -263,8 +267,13 @@ export interface Engine extends Look, Quoter {
   memory(name?: string): DocumentMemory;
   /** What is said in a recording, by a model that hears. */
   transcribe(sound: Sound, options?: TranscribeOptions): Promise<Transcript>;
-  /** A text as sound, by a model that speaks and was opened with a `codec`. */
-  speak(text: string, options?: SpeakOptions): Promise<Speech>;
+  /**
+   * A text as sound, by a model that speaks and was opened with a `codec`. One that comes part by part is said sentence by
+   * sentence while the rest is written.
+   */
+  speak(text: string | AsyncIterable<string>, options?: SpeakOptions): Promise<Speech>;
+  /** Whose turn it is in a conversation by voice, in the Worker of a model that hears; `talk` has the rest of it. */
+  talkLoop(options: TalkLoopOptions): Promise<TalkLoop>;
   bench(options?: BenchOptions): Promise<unknown>;
   profile(options?: object & { signal?: AbortSignal }): Promise<unknown>;
   selfTest(options?: LongOptions): Promise<unknown>;

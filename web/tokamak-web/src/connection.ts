@@ -36,6 +36,8 @@ interface Waiting {
 export interface Sent {
   result: Promise<unknown>;
   cancel(): void;
+  /** What comes next of a text that is said and open. */
+  write(text: string, isLast: boolean): void;
 }
 
 /** A call and what hears of its parts. */
@@ -95,7 +97,7 @@ export class Connection {
     signal?.addEventListener("abort", cancel);
     const leave = () => signal?.removeEventListener("abort", cancel);
     result.then(leave, leave);
-    return { result, cancel };
+    return { result, cancel, write: (text, isLast) => this.#write(id, text, isLast) };
   }
 
   /** Ends the Worker; calls that are under way fail with the error, and so do later ones. */
@@ -106,6 +108,15 @@ export class Connection {
     const waiting = [...this.#waiting.values()];
     this.#waiting.clear();
     for (const { reject } of waiting) reject(error);
+  }
+
+  /** A call keeps its whole text, for a new Worker. */
+  #write(id: number, text: string, isLast: boolean): void {
+    const waiting = this.#waiting.get(id);
+    if (waiting?.call.kind !== "speak") return;
+    const { values } = waiting.call;
+    waiting.call = { ...waiting.call, values: { ...values, text: values.text + text }, isOpen: !isLast };
+    if (!this.#isReopening) this.#worker.postMessage({ kind: "text", id, text, isLast });
   }
 
   #attach(worker: WorkerLike): WorkerLike {

@@ -23,18 +23,20 @@ import type {
   Sound,
   SpeakOptions,
   Speech,
+  TalkLoop,
+  TalkLoopOptions,
   TranscribeOptions,
   Transcript,
   View,
 } from "./api.ts";
 import type { Connection } from "./connection.ts";
+import { listened, said, transcribed } from "./engine_sound.ts";
 import { TokamakError } from "./errors.ts";
 import { openExchange } from "./exchange.ts";
 import { type Ask, WorkerMemory } from "./memory.ts";
 import type { Call, Ending } from "./protocol.ts";
 import { ReplayedText } from "./replay.ts";
 import { RunUnderWay } from "./run.ts";
-import { MadeSound } from "./made_sound.ts";
 import { samplesOf } from "./sound.ts";
 import { Store } from "./store.ts";
 
@@ -45,6 +47,7 @@ export interface Facts {
   defaults?: GenerateOptions;
   loadTimes: LoadTimes;
   pipelines: number;
+  soundRate?: number;
 }
 
 type WithSignal = { signal?: AbortSignal };
@@ -55,6 +58,7 @@ export class WorkerEngine implements Engine {
   readonly defaults: GenerateOptions;
   readonly loadTimes: LoadTimes;
   readonly pipelines: number;
+  readonly soundRate: number;
   readonly store: Store<EngineState>;
   readonly #connection: Connection;
   readonly #attempt: () => (() => void) | undefined;
@@ -67,6 +71,7 @@ export class WorkerEngine implements Engine {
     this.defaults = facts.defaults ?? {};
     this.loadTimes = facts.loadTimes;
     this.pipelines = facts.pipelines;
+    this.soundRate = facts.soundRate ?? 0;
     this.store = new Store<EngineState>({ status: "ready", runs: 0, tokens: 0, lost: false });
     this.#connection = connection;
     this.#attempt = attempt;
@@ -117,40 +122,25 @@ export class WorkerEngine implements Engine {
     return this.#verb("quote", { ...options, hits });
   }
 
-  async transcribe(sound: Sound, { signal, onSegment, ...values }: TranscribeOptions = {}): Promise<Transcript> {
+  async transcribe(sound: Sound, options: TranscribeOptions = {}): Promise<Transcript> {
     const samples = await samplesOf(sound);
     const survived = this.#attempt();
-    let told = 0;
-    let again = 0;
-    const { result } = this.#connection.send(
-      { kind: "transcribe", samples, values },
-      (part) => {
-        // What a new Worker says again is known already.
-        if (part.kind === "segment" && ++again > told) {
-          told = again;
-          onSegment?.(part.segment);
-        }
-      },
-      signal,
-      () => {
-        again = 0;
-        return true;
-      },
-    );
-    return (await result.finally(survived)) as Transcript;
+    return transcribed(this.#connection, samples, options).finally(survived);
   }
 
-  async speak(text: string, { signal, onSamples, ...options }: SpeakOptions = {}): Promise<Speech> {
+  speak(text: string | AsyncIterable<string>, options: SpeakOptions = {}): Promise<Speech> {
     const survived = this.#attempt();
-    const made = new MadeSound(onSamples);
-    const { result } = this.#connection.send(
-      // The seed is chosen here, so that a sound that has to be made again is the same one.
-      { kind: "speak", values: { seed: randomSeed(), ...options, text } },
-      (part) => part.kind === "samples" && made.add(part.samples, part.rate),
-      signal,
-      () => made.repeat(),
-    );
-    return made.end((await result.finally(survived)) as { pieces: number; cut: number });
+    // The seed is chosen here, so that a sound that has to be made again is the same one.
+    return said(this.#connection, text, { seed: randomSeed(), ...options }).finally(survived);
+  }
+
+  async talkLoop(options: TalkLoopOptions): Promise<TalkLoop> {
+    await this.#verb("talk_begin", options);
+    return {
+      listen: (samples, played) => listened(this.#connection, samples, played),
+      heard: (text) => this.#verb("talk_heard", { text }),
+      answer: (more) => this.#verb("talk_answer", more),
+    };
   }
 
   async tokenize(text: string, options: { special?: boolean } = {}): Promise<Uint32Array> {

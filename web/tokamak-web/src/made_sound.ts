@@ -2,15 +2,27 @@
 import type { SpeakOptions, Speech } from "./api.ts";
 
 export class MadeSound {
-  readonly #tell: SpeakOptions["onSamples"];
+  readonly #tell: Pick<SpeakOptions, "onPiece" | "onSamples">;
   readonly #parts: Float32Array[] = [];
   #count = 0;
   #rate = 0;
-  /** Samples that come once more. */
+  #pieces = 0;
+  /** Samples and pieces that come once more. */
   #repeated = 0;
+  #repeatedPieces = 0;
 
-  constructor(tell: SpeakOptions["onSamples"]) {
+  constructor(tell: Pick<SpeakOptions, "onPiece" | "onSamples">) {
     this.#tell = tell;
+  }
+
+  /** What comes next is of that piece of the text. */
+  begin(piece: string): void {
+    if (this.#repeatedPieces > 0) {
+      this.#repeatedPieces -= 1;
+      return;
+    }
+    this.#pieces += 1;
+    this.#tell.onPiece?.(piece);
   }
 
   add(samples: Float32Array, rate: number): void {
@@ -21,12 +33,13 @@ export class MadeSound {
     const fresh = samples.subarray(known);
     this.#parts.push(fresh);
     this.#count += fresh.length;
-    this.#tell?.(fresh, rate);
+    this.#tell.onSamples?.(fresh, rate);
   }
 
   /** The same samples are about to come again. */
   repeat(): boolean {
     this.#repeated = this.#count;
+    this.#repeatedPieces = this.#pieces;
     return true;
   }
 

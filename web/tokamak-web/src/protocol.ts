@@ -48,10 +48,18 @@ export interface TranscribeCall {
   samples: Float32Array;
   values: object;
 }
-/** A text to say: samples until the result. */
+/** A text to say: sentences and samples until the result. */
 export interface SpeakCall {
   kind: "speak";
-  values: object;
+  values: { text: string };
+  /** More of the text follows in messages of its own. */
+  isOpen: boolean;
+}
+/** What a microphone hears in a conversation by voice: an utterance, where one has ended, and the result. */
+export interface ListenCall {
+  kind: "listen";
+  samples: Float32Array;
+  played: number;
 }
 /** A request of the OpenAI-shaped API: head, bodies, result. */
 export interface OpenAiCall {
@@ -60,12 +68,14 @@ export interface OpenAiCall {
   path: string;
   body: string;
 }
-export type Call = OpenCall | VerbCall | MemoryCall | GenerateCall | TranscribeCall | SpeakCall | OpenAiCall;
+export type Call = OpenCall | VerbCall | MemoryCall | GenerateCall | TranscribeCall | SpeakCall | ListenCall | OpenAiCall;
 
 export type ToWorker =
   | { kind: "call"; id: number; call: Call }
   /** Ends the call: with what there is where it is a text, with `cancelled` otherwise. */
   | { kind: "cancel"; id: number }
+  /** What comes next of an open text that is said. */
+  | { kind: "text"; id: number; text: string; isLast: boolean }
   | { kind: "evict"; question: number; allowed: boolean };
 
 /** What comes before the end of a call. */
@@ -74,6 +84,7 @@ export type Part =
   | { kind: "doing"; doing: Doing }
   | { kind: "piece"; piece: Piece }
   | { kind: "segment"; segment: Segment }
+  | { kind: "sentence"; text: string }
   | { kind: "samples"; samples: Float32Array; rate: number }
   | { kind: "head"; status: number; contentType: string }
   | { kind: "body"; text: string };

@@ -17,7 +17,7 @@ interface Active {
 }
 
 /** Lets messages of the page have their turn, which a module that does not suspend would keep from it. */
-class Turns {
+export class Turns {
   readonly #channel = new MessageChannel();
   #resolve = () => {};
 

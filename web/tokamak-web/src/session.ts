@@ -49,6 +49,9 @@ export class Session {
       case "cancel":
         this.#calls.get(message.id)?.abort();
         break;
+      case "text":
+        this.#sounds.write(message.id, message.text, message.isLast);
+        break;
       case "evict":
         this.#questions.get(message.question)?.(message.allowed);
         this.#questions.delete(message.question);
@@ -66,7 +69,7 @@ export class Session {
       error: (error) => post({ kind: "error", id, error }),
     };
     try {
-      asker.result(await this.#run(call, asker, abort.signal));
+      asker.result(await this.#run(id, call, asker, abort.signal));
     } catch (error) {
       asker.error(errorData(error));
     } finally {
@@ -74,7 +77,7 @@ export class Session {
     }
   }
 
-  #run(call: Call, asker: Asker, signal: AbortSignal): Promise<unknown> {
+  #run(id: number, call: Call, asker: Asker, signal: AbortSignal): Promise<unknown> {
     switch (call.kind) {
       case "open":
         return this.#open(call, asker, signal);
@@ -89,7 +92,9 @@ export class Session {
       case "transcribe":
         return this.#sounds.transcribe(this.#model.module, call, asker, signal);
       case "speak":
-        return this.#sounds.speak(this.#model.module, call, asker, signal);
+        return this.#sounds.speak(id, this.#model.module, call, asker, signal);
+      case "listen":
+        return this.#sounds.listen(this.#model.module, call, asker);
       case "memory":
         return this.#telling("memory", asker, ({ module, options }) => this.#memories.run(module, options, call, signal));
       case "openai":
@@ -119,7 +124,7 @@ export class Session {
       this.#opened = { module, pump: new Pump(module), options: call.options };
       this.#progress?.({ phase: "ready", loaded: 1, total: 1, cached: false });
       // The files stay open: after a loss of the device the weights are read again.
-      return { ...facts, adapter: { ...device, waiting } };
+      return { ...facts, adapter: { ...device, waiting }, ...(codec && { soundRate: this.#sounds.rate }) };
     } catch (error) {
       await found.close();
       throw error;
@@ -211,6 +216,8 @@ export class Session {
       this.#host.post({ kind: "event", event: "notice", ...(values as { text: string }) });
     } else if (kind === "segment") {
       this.#sounds.told(values as ToldSegment);
+    } else if (kind === "piece") {
+      this.#sounds.begun(values as { id: number; text: string });
     } else if (kind === "line") {
       this.#memories.line(values as string);
     } else if (kind === "progress" && this.#progress) {

@@ -1,8 +1,7 @@
 // Recordings as the module takes them: one channel of samples at 16 kHz.
 import type { Sound } from "./api.ts";
 import { TokamakError } from "./errors.ts";
-
-const RATE = 16_000;
+import { RATE } from "./resampler.ts";
 
 /** The file's samples, which the browser decodes and resamples; channels are averaged. */
 async function decoded(file: Blob): Promise<Float32Array> {

@@ -48,6 +48,8 @@ export interface SpeakOptions {
   seed?: number;
   temperature?: number;
   signal?: AbortSignal;
+  /** A sentence, or some, or a part of one, whose samples follow. */
+  onPiece?(text: string): void;
   /** Samples as they are made, from -1 to 1, with their number in a second. */
   onSamples?(samples: Float32Array, rate: number): void;
 }

@@ -185,3 +185,29 @@ test("an engine whose Worker stops for the fourth time in ten minutes ends", asy
   await expect(engine.tokenize("x")).rejects.toMatchObject({ code: "crashed" });
   expect(workers).toHaveLength(4);
 });
+
+test("what says a text that comes part by part gets all of it again in a new Worker", async () => {
+  const said: object[] = [];
+  const speak = ({ text, first, last }: Record<string, unknown>) => {
+    said.push({ text, first, last });
+    if (said.length === 2) throw new TokamakError("crashed", "The engine has stopped: unreachable.");
+    return { more: false, pieces: 1, cut: 0 };
+  };
+  const { engine } = await engineOver({ speak }, { speak });
+  const parts = async function* () {
+    yield "One. ";
+    await soon(20);
+    yield "Two. ";
+    await soon(60);
+    yield "Three.";
+    await soon(20);
+  };
+  await engine.speak(parts());
+  expect(said).toEqual([
+    { text: "One. ", first: true, last: false },
+    { text: "Two. ", first: false, last: false },
+    { text: "One. Two. ", first: true, last: false },
+    { text: "Three.", first: false, last: false },
+    { text: "", first: false, last: true },
+  ]);
+});
