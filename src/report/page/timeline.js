@@ -20,8 +20,10 @@ function draw_axis(zoom) {
   const every = round_up(total / (8 * zoom));
   const ticks = [];
   for (let i = 0; i * every < total; ++i) {
-    const text = i === 0 ? "0" : microseconds(i * every).replace(/\.0+ /, " ");
-    ticks.push(placed(i * every / total, Math.min((i + 1) * every / total, 1), {}, text));
+    const start = i * every / total, end = Math.min((i + 1) * every / total, 1);
+    const has_room = end - start > 0.6 * every / total;  // the last one may end at once
+    const text = i === 0 ? "0" : has_room ? microseconds(i * every).replace(/\.0+ /, " ") : "";
+    ticks.push(placed(start, end, {}, text));
   }
   find("axis").replaceChildren(...ticks);
 }

@@ -89,11 +89,7 @@ function draw(report: BenchReport, on: Engine): void {
     results.replaceChildren(h("h2", {}, "Results"), h("p", { class: "error", role: "alert" }, text), checkList(report));
     return;
   }
-  const rows = report.tests.map(testCells);
-  const speeds = table(TITLES, rows);
-  for (const row of speeds.rows) {
-    for (const cell of [...row.cells].slice(2)) cell.classList.add("number"); // numbers with their units
-  }
+  const speeds = table(TITLES, report.tests.map(testCells), 2);
   const picture = h("button", { type: "button", class: "quiet" }, "Save a picture");
   picture.addEventListener("click", () => savePicture(report, on).catch((error: unknown) => showError(results, error)));
   const json = h("button", { type: "button", class: "quiet" }, "Save as JSON");

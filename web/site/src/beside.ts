@@ -113,7 +113,7 @@ export function beside(asked: () => Asked | null): Beside {
     const facts = { prompt: PROMPT, device: on.adapter.name, browser: navigator.userAgent, measured: rows };
     json.addEventListener("click", () => download("tokamak-comparison.json", JSON.stringify(facts, null, 1)));
     results.replaceChildren(
-      h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "Table of engines" }, table(TITLES, rows.map(cells))),
+      h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "Table of engines" }, table(TITLES, rows.map(cells), 2)),
       h("div", { class: "row" }, copyButton(() => markdown(rows), "Copy the comparison"), json),
     );
   }

@@ -29,14 +29,15 @@ export function byId<T extends HTMLElement = HTMLElement>(id: string): T {
   return found as T;
 }
 
-/** A table; cells of numbers stand to the right. */
-export function table(titles: string[], rows: (string | number | Node)[][]): HTMLTableElement {
-  const cell = (value: string | number | Node) =>
-    h("td", { class: typeof value === "number" && "number" }, value instanceof Node ? value : String(value));
+/** A table; numbers stand to the right, and what is in the columns from `numbersFrom` on: numbers with their units. */
+export function table(titles: string[], rows: (string | number | Node)[][], numbersFrom = titles.length): HTMLTableElement {
+  const isNumber = (value: unknown, at: number) => (typeof value === "number" || at >= numbersFrom) && "number";
+  const cell = (value: string | number | Node, at: number) =>
+    h("td", { class: isNumber(value, at) }, value instanceof Node ? value : String(value));
   return h(
     "table",
     {},
-    h("thead", {}, h("tr", {}, ...titles.map((title, at) => h("th", { scope: "col", class: typeof rows[0]?.[at] === "number" && "number" }, title)))),
+    h("thead", {}, h("tr", {}, ...titles.map((title, at) => h("th", { scope: "col", class: isNumber(rows[0]?.[at], at) }, title)))),
     h("tbody", {}, ...rows.map((row) => h("tr", {}, ...row.map(cell)))),
   );
 }

@@ -79,9 +79,9 @@ function drawPrompts(): void {
   const rows = outcomes.map((outcome) => {
     const { kind, prompt, promptIds, ids } = outcome.golden;
     const text = h("span", { class: "clipped", title: prompt.slice(0, SHOWN) }, prompt.slice(0, SHOWN));
-    return [text, kind, promptIds.length, ids.length, resultCell(outcome), outcome.seconds ? seconds(outcome.seconds) : ""];
+    return [text, resultCell(outcome), outcome.seconds ? seconds(outcome.seconds) : "", kind, promptIds.length, ids.length];
   });
-  const titles = ["Prompt", "Kind", "Tokens", "Answer", "Result", "Time"];
+  const titles = ["Prompt", "Result", "Time", "Kind", "Tokens", "Answer"];
   const scroll = h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "Table of answers" }, table(titles, rows));
   promptPlace.replaceChildren(h("h2", {}, "Answers"), scroll);
   for (const outcome of outcomes.filter(isWrong)) {

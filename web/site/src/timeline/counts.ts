@@ -20,7 +20,7 @@ function phaseTable({ steps }: Phase): HTMLElement {
   return h(
     "div",
     { class: "scroll" },
-    table(["kernel", "dispatches", "bytes"], rows.map(([name, { count, moved }]) => [h("span", { class: "mono" }, name), count, bytes(moved)])),
+    table(["kernel", "dispatches", "bytes"], rows.map(([name, { count, moved }]) => [h("span", { class: "mono" }, name), count, bytes(moved)]), 1),
   );
 }
 
