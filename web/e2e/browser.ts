@@ -25,10 +25,10 @@ const FLAGS = ["--no-sandbox", "--disable-quic", "--no-first-run", "--disable-ba
   "--disable-features=StaticStorageQuota"];
 
 /** With a profile of its own in `folder`: a private window's files are in memory, and its quota is another. */
-export function launch(folder: string): Promise<BrowserContext> {
+export function launch(folder: string, flags: string[] = []): Promise<BrowserContext> {
   return chromium.launchPersistentContext(folder, {
     executablePath: findChromium(),
     headless: true,
-    args: FLAGS,
+    args: [...FLAGS, ...flags],
   });
 }
