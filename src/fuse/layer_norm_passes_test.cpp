@@ -51,7 +51,7 @@ TEST_F(LayerNormPassesTest, RoundedNormKeepsWhatIsReadBesideTheProduct) {
   EXPECT_EQ(run(rounded_norm(), g), 1u);
   EXPECT_EQ(nodes_text(g), R"(%0: f32[T,8] = embed @tokens, @table {scale=1}
 %1: bf16[T,8], %2: f32[T,8] = fused_norm %0, %0, @w, @c {eps=1e-06, centered=true, adds=true, rounded=true, summed=false, plain=true}
-%3: f32[T,8] = bf16_linear %1, @m {first=0, rows=8}
+%3: f32[T,8] = bf16_linear %1, @m {first=0, rows=8, rounded=false}
 %4: f32[T,8] = add %2, %3
 return %4
 )");
@@ -66,7 +66,7 @@ TEST_F(LayerNormPassesTest, RoundedNormKeepsTheSumAndDropsTheNorm) {
   EXPECT_EQ(run(rounded_norm(), g), 1u);
   EXPECT_EQ(nodes_text(g), R"(%0: f32[T,8] = embed @tokens, @table {scale=1}
 %1: bf16[T,8], %2: f32[T,8] = fused_norm %0, %0, @w {eps=1e-06, centered=false, adds=true, rounded=true, summed=true, plain=false}
-%3: f32[T,8] = bf16_linear %1, @m {first=0, rows=8}
+%3: f32[T,8] = bf16_linear %1, @m {first=0, rows=8, rounded=false}
 %4: f32[T,8] = add %2, %3
 return %4
 )");
@@ -79,7 +79,7 @@ TEST_F(LayerNormPassesTest, RoundedNormLeavesRoundedActivationsAlone) {
   EXPECT_EQ(nodes_text(g), R"(%0: f32[T,8] = embed @tokens, @table {scale=1}
 %1: f32[T,8] = layer_norm %0, @w, @c {eps=1e-06}
 %2: bf16[T,8] = to_bf16 %1 {activation=tanh}
-%3: f32[T,8] = bf16_linear %2, @m, @d {first=0, rows=8}
+%3: f32[T,8] = bf16_linear %2, @m, @d {first=0, rows=8, rounded=false}
 return %3
 )");
   expect_alone(rounded_norm(), std::move(g));

@@ -23,6 +23,7 @@
 #include "fuse/qkv.h"
 #include "fuse/residual.h"
 #include "fuse/rounded_norm.h"
+#include "fuse/rounded_results.h"
 #include "fuse/scale_embed.h"
 #include "fuse/scale_route.h"
 #include "fuse/snake_conv.h"
@@ -37,8 +38,8 @@ std::span<const Pass> passes() {
   // gate_linear. step_attention and conv_linear need the qkv, delta_row and the gates the columns
   // that those leave, split_attention the product after attention with its gate, and the norms the
   // products as they end. What is left over of sums and norms goes to add_rms_norm and
-  // add_layer_norm; rounded_norm rounds there what library_products would, and add_rms_norm adds up
-  // what split_linear leaves.
+  // add_layer_norm; rounded_norm and rounded_results round there what library_products would, and
+  // add_rms_norm adds up what split_linear leaves.
   static const std::vector<Pass> all = {scale_embed(),
                                         scale_route(),
                                         gated_conv(),
@@ -66,6 +67,7 @@ std::span<const Pass> passes() {
                                         add_layer_norm(),
                                         library_products(),
                                         rounded_norm(),
+                                        rounded_results(),
                                         split_linear()};
   return all;
 }

@@ -13,11 +13,14 @@ struct LibraryRules : SoundRules {
   static TensorDesc bf16_matrix(Dim rows, Dim columns) {
     return {.name = {}, .shape = {rows, columns}, .dtype = DType::kBF16};
   }
-  Outputs operator()(const ToBf16&) const {
-    TOK_TRY(count(1, 1));
-    if (!is_matrix(*in[0]) || in[0]->dtype == DType::kBF16 || in[0]->shape[1] % kAligned != 0) {
+  Outputs operator()(const ToBf16& op) const {
+    TOK_TRY(count(1, 2));
+    const bool is_copy = op.activation == Activation::kIdentity && in.size() == 1;
+    if (!is_matrix(*in[0]) || (is_copy && in[0]->dtype == DType::kBF16) ||
+        in[0]->shape[1] % kAligned != 0) {
       return wrong(0, "a matrix [m, a multiple of 8] of another type than bf16");
     }
+    if (in.size() == 2) TOK_TRY(vector(1, in[0]->shape[1]));
     return {{bf16_matrix(in[0]->shape[0], in[0]->shape[1])}};
   }
   Outputs operator()(const Bf16Linear& op) const {
@@ -34,13 +37,17 @@ struct LibraryRules : SoundRules {
       return wrong(1, fmt::format("a matrix with rows {} to {}, multiples of 8", op.first,
                                   op.first + op.rows));
     }
+    if (in.size() == 3 && op.rounded) return wrong(2, "no bias of a rounded result");
     if (in.size() == 3) TOK_TRY(vector(2, w.shape[0]));
+    if (op.rounded) return {{bf16_matrix(x.shape[0], Dim{op.rows})}};
     return {{matrix(x.shape[0], Dim{op.rows})}};
   }
   Outputs operator()(const PairGlu&) const {
     TOK_TRY(count(1, 1));
-    TOK_TRY(activation(0));
-    if (in[0]->shape[1] % (2 * kAligned) != 0) return wrong(0, "f32[T, a multiple of 16]");
+    if (in[0]->dtype != DType::kBF16) TOK_TRY(activation(0));
+    if (!is_matrix(*in[0]) || in[0]->shape[1] % (2 * kAligned) != 0) {
+      return wrong(0, "f32 or bf16[T, a multiple of 16]");
+    }
     return {{bf16_matrix(in[0]->shape[0], in[0]->shape[1] / 2)}};
   }
 };

@@ -105,7 +105,7 @@ struct Rule : LoraRules {
     TOK_TRY(like(1, *in[0]));
     return {{same_state(2)}};
   }
-  Outputs operator()(const Attention&) const {
+  Outputs operator()(const Attention& op) const {
     TOK_TRY(count(3, 4));
     TOK_TRY(activation(0));
     TOK_TRY(cache(1));
@@ -120,7 +120,9 @@ struct Rule : LoraRules {
     } else if (in.size() == 4) {
       TOK_TRY(distances(3, in[0]->shape[1] / kv_columns * in[1]->shape[2]));
     }
-    return {{matrix(in[0]->shape[0], in[0]->shape[1])}};
+    if (!op.rounded) return {{matrix(in[0]->shape[0], in[0]->shape[1])}};
+    if (in[0]->shape[1] % kAligned != 0) return wrong(0, "a multiple of 8 columns");
+    return {{bf16_matrix(in[0]->shape[0], in[0]->shape[1])}};
   }
   Outputs operator()(const ShortConv& op) const {
     TOK_TRY(count(3, 4));

@@ -32,6 +32,7 @@ std::string features_text(Features features) {
   add(kFeatureSubgroupMatrix, "subgroup_matrix");
   add(kFeatureDot4, "dot4");
   add(kFeatureLibrary, "library");
+  add(kFeatureMatrixElements, "matrix_elements");
   return text.empty() ? "none" : text;
 }
 

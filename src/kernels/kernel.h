@@ -21,6 +21,7 @@ std::string_view backend_name(BackendKind kind);
 /// A set of optional device features.
 /// kFeatureSubgroupMatrix: the matrix units of a subgroup multiply fragments of 16 x 16 x 16, f16
 /// into f32. kFeatureDot4: dot products of four bytes at once, a feature of the language.
+/// kFeatureMatrixElements: a lane reads and writes its own elements of fragments (no WGSL has that).
 /// kFeatureLibrary: a vendor's library multiplies matrices of bf16 (cuBLASLt).
 enum Feature : uint32_t {
   kFeatureF16 = 1,
@@ -28,10 +29,11 @@ enum Feature : uint32_t {
   kFeatureSubgroupMatrix = 4,
   kFeatureDot4 = 8,
   kFeatureLibrary = 16,
+  kFeatureMatrixElements = 32,
 };
 using Features = uint32_t;
-inline constexpr Features kAllFeatures =
-    kFeatureF16 | kFeatureSubgroups | kFeatureSubgroupMatrix | kFeatureDot4 | kFeatureLibrary;
+inline constexpr Features kAllFeatures = kFeatureF16 | kFeatureSubgroups | kFeatureSubgroupMatrix |
+                                         kFeatureDot4 | kFeatureLibrary | kFeatureMatrixElements;
 /// Rows and columns of the fragments that matrix units multiply.
 inline constexpr uint32_t kMatrixSide = 16;
 std::string features_text(Features features);  // "f16 subgroups", "none"

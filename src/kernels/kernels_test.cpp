@@ -59,6 +59,8 @@ std::vector<Op> every_op(std::index_sequence<kIndices...>) {
     if (auto* lora = std::get_if<LoraDown>(&op)) lora->rank = 16;
   }
   ops.emplace_back(AddRmsNorm{1e-5f, 3});
+  ops.emplace_back(Attention{.rounded = true});
+  ops.emplace_back(Bf16Linear{.rows = 64, .rounded = true});
   for (const FusedNorm& norm : fused_norms(1e-5f)) ops.emplace_back(norm);
   ops.emplace_back(StepAttention{.heads = 4, .parts = 2});
   ops.emplace_back(Qkv{32, 32});
@@ -286,6 +288,10 @@ TEST(Variants, EveryEmbeddedFileBelongsToAVariant) {
   weights.inputs = {tensor({64, 64}, DType::kF16)};
   weights.outputs = {tensor({64, 64}, DType::kBF16)};
   note(weights);
+  const Op activates = ToBf16{Activation::kSilu};
+  Problem biased = ordinary(activates);
+  biased.inputs = {tensor({kTokens, 64}, DType::kBF16), tensor({64})};
+  note(biased);
   note(norm_of_odd_rows());
   note(heads_of_fours());
   for (const Op& op : every_op()) {

@@ -5,6 +5,8 @@ namespace {
 
 using Writer = SelfTestWriter;
 constexpr uint32_t kColumns = 264, kRows = 40;
+/// A sum that is off by some units of f32 may be rounded to the bf16 beside the right one.
+constexpr double kRounded = kSelfTestFunction + 3 * 0x1p-8;
 
 }  // namespace
 
@@ -39,6 +41,16 @@ void add_library_cases(std::vector<SelfTestCase>& all, const SelfTestSteps& step
     const ValueId pairs = w.activation(2 * kColumns, 5);
     const ValueId x = w.graph().add_node(PairGlu{activation}, {pairs}).front();
     all.push_back(w.finish(product(w, x, matrix(w)), steps, kSelfTestFunction));
+  }
+  {
+    Writer w(fmt::format("bf16_linear rounded {}x{}", kRows, kColumns), Bf16Linear::kName);
+    const Bf16Linear op = {.first = 0, .rows = kRows, .rounded = true};
+    const ValueId x =
+        w.graph().add_node(op, {in_bf16(w, w.activation(kColumns)), matrix(w)}).front();
+    const ToBf16 activated = {Activation::kSilu};
+    const ValueId y = w.graph().add_node(activated, {x, w.random("bias", {kRows})}).front();
+    const ValueId v = w.random("v", {kRows, kRows}, DType::kBF16);
+    all.push_back(w.finish(product(w, y, v), steps, kRounded));
   }
   for (const DType dtype : {DType::kF32, DType::kF16, DType::kQ8_0}) {
     constexpr uint32_t kPackedColumns = 256;

@@ -13,7 +13,7 @@ constexpr u32 kSubgroupLanes = 32;
 
 // Mirrors Machine of fibers.h.
 struct Machine {
-  u32 group[3];
+  u32 group[3], groups[3];
   u32 lane;
   void (*sync_workgroup)();
   u32 (*shuffle_xor)(u32 value, u32 mask);
@@ -32,6 +32,7 @@ const unsigned long emulator_version = EMULATOR_VERSION;
 namespace wgsl {
 
 DEVICE u32 workgroup(u32 axis) { return machine->group[axis]; }
+DEVICE u32 workgroups(u32 axis) { return machine->groups[axis]; }
 DEVICE u32 lane_of_workgroup() { return machine->lane; }
 
 DEVICE void await_inputs() { machine->await_inputs(); }
@@ -71,6 +72,7 @@ DEVICE i32 dot_bytes(u32 a, u32 b) {
 }
 
 DEVICE f32 exp_of(f32 x) { return __builtin_expf(x); }
+DEVICE f32 exp2_of(f32 x) { return __builtin_exp2f(x); }
 DEVICE f32 log_of(f32 x) { return __builtin_logf(x); }
 DEVICE f32 tanh_of(f32 x) { return __builtin_tanhf(x); }
 DEVICE f32 inverse_sqrt_of(f32 x) { return 1.0f / __builtin_sqrtf(x); }
@@ -130,6 +132,19 @@ DEVICE MatrixResult multiply_add(const MatrixLeft& left, const MatrixRight& righ
     for (u32 k = 0; k < 16; ++k) result.sums[i] += row[k] * column[k];
   }
   return result;
+}
+
+// Of a row's elements a lane has four, its three neighbours the others.
+DEVICE MatrixLeft left_of(const MatrixResult& result) {
+  MatrixLeft left;
+  for (u32 i = 0; i < 8; ++i) {
+    for (u32 other = 0; other < 4; ++other) {
+      const u32 bits = shuffle_xor(__builtin_bit_cast(u32, result.sums[i]), other);
+      const u32 column = (machine->lane % 4 ^ other) * 2 + i / 4 * 8 + i % 2;
+      left.rows[i / 2 % 2][column] = f16_value(f16_bits(__builtin_bit_cast(f32, bits)));
+    }
+  }
+  return left;
 }
 
 struct Bound {

@@ -184,6 +184,7 @@ bool go_to_end(Lanes& lanes) {
   g_lanes = &lanes;
   const Work& work = lanes.work;
   std::ranges::copy(work.group, g_machine.group);
+  std::ranges::copy(work.groups, g_machine.groups);
   g_machine.lane = work.order == Order::kForward ? work.lanes - 1 : 0;
   if (_setjmp(g_home) == 0) leave();
   // Fibers that are stuck stay where they are; others take their places.

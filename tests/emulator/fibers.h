@@ -8,7 +8,7 @@ namespace emulator {
 
 /// What a kernel sees of the machine; device.cuh mirrors it.
 struct Machine {
-  uint32_t group[3];
+  uint32_t group[3], groups[3];
   uint32_t lane;
   void (*sync_workgroup)();
   uint32_t (*shuffle_xor)(uint32_t value, uint32_t mask);
@@ -28,7 +28,7 @@ struct Work {
   const void* bound = nullptr;
   void* memory = nullptr;  // its own
   uint32_t lanes = 0;
-  std::array<uint32_t, 3> group = {};
+  std::array<uint32_t, 3> group = {}, groups = {1, 1, 1};
   Order order = Order::kForward;
 };
 

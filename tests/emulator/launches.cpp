@@ -73,7 +73,13 @@ struct Place {
     shared.resize(launch.shared_bytes / sizeof(std::max_align_t) + 1);
     // What no lane has written is no number.
     std::memset(shared.data(), 0xff, shared.size() * sizeof(std::max_align_t));
-    return {launch.entry, launch.bound, shared.data(), launch.lanes, group, order()};
+    return {.lane = launch.entry,
+            .bound = launch.bound,
+            .memory = shared.data(),
+            .lanes = launch.lanes,
+            .group = group,
+            .groups = std::to_array(launch.grid),
+            .order = order()};
   }
 };
 

@@ -42,9 +42,11 @@ double at(DevicePointer matrix, const Layout& layout, uint64_t row, uint64_t col
 
 /// Whether A is [k, m], to be transposed, B [k, n] and D [m, n].
 bool fits(const Kind& kind, const Layout& a, const Layout& b, const Layout& d) {
+  // A bias has the type of the result, and the engine's are f32.
+  if (d.type != NumberType::kF32 && kind.epilogue == kAddsBias) return false;
   return kind.transposes_a == kTransposed && a.type == NumberType::kBf16 &&
-         b.type == NumberType::kBf16 && d.type == NumberType::kF32 && a.rows == b.rows &&
-         a.columns == d.rows && b.columns == d.columns && a.rows % 8 == 0 && d.rows % 8 == 0;
+         b.type == NumberType::kBf16 && a.rows == b.rows && a.columns == d.rows &&
+         b.columns == d.columns && a.rows % 8 == 0 && d.rows % 8 == 0;
 }
 
 void multiply(const Kind& kind, DevicePointer a, const Layout& left, DevicePointer b,
@@ -61,7 +63,12 @@ void multiply(const Kind& kind, DevicePointer a, const Layout& left, DevicePoint
       }
       const float value = float(sum + double(bias));
       const uint64_t index = column * uint64_t(result.pitch) + row;
-      std::memcpy(reinterpret_cast<void*>(d + 4 * index), &value, sizeof value);
+      if (result.type == NumberType::kF32) {
+        std::memcpy(reinterpret_cast<void*>(d + 4 * index), &value, sizeof value);
+      } else {
+        const uint16_t rounded = f32_to_bf16(value);
+        std::memcpy(reinterpret_cast<void*>(d + 2 * index), &rounded, sizeof rounded);
+      }
     }
   }
 }

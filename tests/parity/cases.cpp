@@ -178,15 +178,17 @@ std::vector<Case> rope_cases() {
 struct AttentionShape {
   uint32_t heads, kv_heads, head_dim;
   uint32_t radius = 0;  // of the bias by distance; 0: none
+  bool rounded = false;
 };
 
 Case attention_case(AttentionShape shape, uint32_t window, float softcap, DType cache_type,
                     const Steps& steps, bool causal = true, float range = 2, float values = 1) {
-  CaseBuilder b(fmt::format("attention {}/{}x{} window {} softcap {} {} {}{} range {} values {}{}",
-                            shape.heads, shape.kv_heads, shape.head_dim, window, softcap,
-                            cache_type_name(cache_type), label(steps), causal ? "" : " both ways",
-                            range, values,
-                            shape.radius > 0 ? fmt::format(" radius {}", shape.radius) : ""));
+  CaseBuilder b(
+      fmt::format("attention {}/{}x{} window {} softcap {} {} {}{} range {} values {}{}{}",
+                  shape.heads, shape.kv_heads, shape.head_dim, window, softcap,
+                  cache_type_name(cache_type), label(steps), causal ? "" : " both ways", range,
+                  values, shape.radius > 0 ? fmt::format(" radius {}", shape.radius) : "",
+                  shape.rounded ? " rounded" : ""));
   uint32_t positions = 0, slots = 0;
   for (const uint32_t chunk : steps.chunks) positions += chunk;
   const ValueId pages = b.pages(positions, window == 0 ? 0 : window + steps.max_tokens, slots);
@@ -203,9 +205,13 @@ Case attention_case(AttentionShape shape, uint32_t window, float softcap, DType 
                                         {.scale = 1.5f / std::sqrt(float(shape.head_dim)),
                                          .window = window,
                                          .softcap = softcap,
-                                         .causal = causal},
+                                         .causal = causal,
+                                         .rounded = shape.rounded},
                                         bias);
-  return b.finish(y, steps, attention_tolerance(cache_type));
+  if (!shape.rounded) return b.finish(y, steps, attention_tolerance(cache_type));
+  const ValueId w = b.random("w", {16, shape.heads * shape.head_dim}, DType::kBF16);
+  const ValueId sums = b.graph().add_node(Bf16Linear{.first = 0, .rows = 16}, {y, w}).front();
+  return b.finish(sums, steps, attention_tolerance(cache_type) + 3 * 0x1p-8);
 }
 
 // 233 positions: blocks of keys and the pages of windows wrap.
@@ -250,6 +256,10 @@ std::vector<Case> attention_cases() {
   for (const DType cache : {DType::kF32, DType::kF16, kQ8Cache}) {
     all.push_back(cross_attention_case(cache, kWhole, 37));
     all.push_back(cross_attention_case(cache, kOneByOne, 1));
+  }
+  for (const DType cache : {DType::kF16, kQ8Cache}) {
+    all.push_back(attention_case({4, 2, 16, 0, true}, 0, 0, cache, kLongChunks));
+    all.push_back(attention_case({2, 2, 36, 0, true}, 0, 0, cache, kWhole, false));
   }
   all.push_back(attention_case({4, 2, 4}, 0, 0, kQ8Cache, kLongChunks));
   all.push_back(attention_case({8, 1, 64}, 0, 0, kQ8Cache, kManyTokens));

@@ -35,6 +35,17 @@ std::vector<Case> to_bf16_cases() {
     const ValueId x = b.graph().add_node(ToBf16{activation}, {b.activation(264, 5)}).front();
     all.push_back(b.finish(values(b, x, 264), kChunks, kActivated));
   }
+  for (const DType dtype : {DType::kF32, DType::kBF16}) {
+    CaseBuilder b(fmt::format("to_bf16 of {} with a bias", dtype_name(dtype)));
+    ValueId x = b.activation(264, 5);
+    // Of another op: all to_bf16 of a case have the same kernel.
+    if (dtype == DType::kBF16) {
+      x = b.graph().add_node(PairGlu{Activation::kIdentity}, {b.activation(528, 2)}).front();
+    }
+    const ToBf16 op = {Activation::kGeluTanh};
+    x = b.graph().add_node(op, {x, b.random("bias", {264}, DType::kF32, 2)}).front();
+    all.push_back(b.finish(values(b, x, 264), kChunks, kActivated));
+  }
   std::vector<DType> types = packed_types();
   types.insert(types.end(), {DType::kF32, DType::kF16});
   for (const DType dtype : types) {
@@ -65,6 +76,16 @@ std::vector<Case> bf16_linear_cases() {
       all.push_back(b.finish(y, steps, kSum));
       has_bias = !has_bias;
     }
+  }
+  for (const Steps& steps : {kOneByOne, kChunks}) {
+    CaseBuilder b(fmt::format("bf16_linear rounded {}", label(steps)));
+    const ValueId w = b.random("w", {136, 64}, DType::kBF16);
+    const Bf16Linear op = {.first = 8, .rows = 120, .rounded = true};
+    const ValueId x = b.graph().add_node(op, {in_bf16(b, b.activation(64)), w}).front();
+    // Of the same op, whose sums show what was rounded.
+    const ValueId v = b.random("v", {16, 120}, DType::kBF16);
+    const ValueId y = b.graph().add_node(Bf16Linear{.first = 0, .rows = 16}, {x, v}).front();
+    all.push_back(b.finish(y, steps, kActivated));
   }
   return all;
 }
@@ -104,6 +125,10 @@ std::vector<Case> pair_glu_cases() {
       all.push_back(b.finish(values(b, x, columns), kChunks, kFunction));
     }
   }
+  CaseBuilder b("pair_glu of bf16");
+  const ValueId pairs = in_bf16(b, b.activation(528, 5));
+  const ValueId x = b.graph().add_node(PairGlu{Activation::kSilu}, {pairs}).front();
+  all.push_back(b.finish(values(b, x, 264), kChunks, kFunction));
   return all;
 }
 

@@ -55,7 +55,9 @@ Result<DeviceInfo> described(const Driver& driver, Device device) {
   info.name = name;
   info.driver = fmt::format("CUDA {}, sm_{}", version_text(driver.version), architecture);
   info.features = kFeatureF16 | kFeatureSubgroups | kFeatureDot4;
-  if (architecture >= kMatrixArchitecture) info.features |= kFeatureSubgroupMatrix;
+  if (architecture >= kMatrixArchitecture) {
+    info.features |= kFeatureSubgroupMatrix | kFeatureMatrixElements;
+  }
   if (architecture >= kLibraryArchitecture && product_library()) info.features |= kFeatureLibrary;
   info.subgroup_min = info.subgroup_max = uint32_t(lanes);
   info.limits = {.workgroup_threads = 1024,

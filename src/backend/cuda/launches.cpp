@@ -35,6 +35,7 @@ LibraryCall library_call(const Step& step, const Buffers& buffers, Products* pro
   return {.library = products,
           .rows = op.rows,
           .columns = columns,
+          .is_rounded = op.rounded,
           .at = {.x = buffers.at(step.inputs[0].buffer),
                  .w = buffers.at(step.inputs[1].buffer) + uint64_t{2} * op.first * columns,
                  .bias = bias,
@@ -77,8 +78,8 @@ Result<void> launch(CudaDevice& device, std::span<const PreparedLaunch> launches
   for (const PreparedLaunch& own : launches) {
     if (const LibraryCall& call = own.call; call.library != nullptr) {
       const uint32_t tokens = own.for_outputs ? batch.outputs : batch.rows;
-      TOK_TRY(
-          call.library->multiply({tokens, call.rows, call.columns, call.at.bias != 0}, call.at));
+      TOK_TRY(call.library->multiply(
+          {tokens, call.rows, call.columns, call.at.bias != 0, call.is_rounded}, call.at));
       continue;
     }
     const Workgroups groups = workgroups_of(own, batch);

@@ -80,7 +80,7 @@ Result<const Products::Prepared*> Products::prepared(const ProductShape& shape) 
     };
     TOK_TRY(layout(own.w, NumberType::kBf16, columns, rows));
     TOK_TRY(layout(own.x, NumberType::kBf16, columns, tokens));
-    TOK_TRY(layout(own.y, NumberType::kF32, rows, tokens));
+    TOK_TRY(layout(own.y, shape.is_rounded ? NumberType::kBf16 : NumberType::kF32, rows, tokens));
     int count = 0;
     TOK_TRY(check(api_.choose(handle_, kind(shape), own.w, own.x, own.y, own.y, preference_, 1,
                               &own.choice, &count),

@@ -8,10 +8,10 @@
 namespace tokamak::cuda {
 
 /// y = x wᵀ (+ bias): x [tokens, columns] and w [rows, columns] in bf16, y [tokens, rows] and bias
-/// [rows] in f32.
+/// [rows] in f32; y in bf16 where it is rounded.
 struct ProductShape {
   uint32_t tokens = 1, rows = 1, columns = 1;
-  bool has_bias = false;
+  bool has_bias = false, is_rounded = false;
   auto operator<=>(const ProductShape&) const = default;
 };
 

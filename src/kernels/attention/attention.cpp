@@ -103,7 +103,7 @@ void attention_reference(const CpuCall& call) {
                  pages_of(call, call.inputs[2], t), keys, op.scale, op.softcap,
                  {.numbers = bias, .heads = heads, .head = head, .position = position});
       for (size_t i = 0; i < head_dim; ++i) {
-        call.outputs[0].f32()[at + i] = float(seen.sums[i] / seen.total);
+        call.outputs[0].store(at + i, float(seen.sums[i] / seen.total));
       }
     }
   }
@@ -167,6 +167,8 @@ Launch attention_base(const Problem& p, uint32_t threads) {
                 .sources = {cache_source(cache.dtype), "attention/read_cache.wgsl",
                             "attention/positions.wgsl", until_source(p), "attention/softcap.wgsl",
                             has_bias(p) ? "attention/distance_bias.wgsl" : "attention/no_bias.wgsl",
+                            "library/bf16.wgsl",
+                            op.rounded ? "attention/pairs_bf16.wgsl" : "attention/pairs_f32.wgsl",
                             cache.dtype == kQ8Cache ? "attention/read_pairs_q8.wgsl"
                                                     : "attention/read_pairs.wgsl"},
                 .grid = {.x = {heads}, .y = {1, 1}}};
@@ -261,7 +263,8 @@ constexpr uint32_t kMatrixKeys = 32;
 constexpr uint32_t kStripColumns = 32;
 constexpr uint32_t kMatrixHeadDim = 256;  // whose sums a lane's registers hold
 
-std::string matrix_refuses(const Problem& p, const DeviceInfo& device) {
+std::string lacks_units(const Problem& p, const DeviceInfo& device, uint32_t most_columns,
+                        uint32_t bytes) {
   if (p.max_tokens == 1) return "is for several tokens";
   if (has_bias(p)) return "adds nothing to the scores";
   const TensorDesc& cache = p.inputs[1];
@@ -270,8 +273,8 @@ std::string matrix_refuses(const Problem& p, const DeviceInfo& device) {
   }
   const uint32_t head_dim = head_dim_of(cache);
   if (head_dim % 4 != 0) return fmt::format("head_dim = {} is no multiple of 4", head_dim);
-  if (head_dim > kMatrixHeadDim) {
-    return fmt::format("head_dim = {} exceeds {}", head_dim, kMatrixHeadDim);
+  if (head_dim > most_columns) {
+    return fmt::format("head_dim = {} exceeds {}", head_dim, most_columns);
   }
   if (head_group(p) > kMatrixRows) {
     return fmt::format("{} heads share a key head, it takes {}", head_group(p), kMatrixRows);
@@ -280,11 +283,6 @@ std::string matrix_refuses(const Problem& p, const DeviceInfo& device) {
     return fmt::format("subgroups have {} to {} lanes, it needs {}", device.subgroup_min,
                        device.subgroup_max, kMatrixLanes);
   }
-  // Strips of 16 rows of 40 f16: the block's and the weights'; 36 f32 of scores for each row.
-  const uint32_t strips =
-      std::max(kMatrixSubgroups, kMatrixKeys / kMatrixSide * ceil_div(head_dim, kStripColumns));
-  const uint32_t bytes =
-      1280 * (strips + kMatrixSubgroups) + (144 + 4) * kMatrixRows + 4 * kMatrixSubgroups;
   if (bytes > device.limits.workgroup_bytes) {
     return fmt::format("needs {} bytes of workgroup memory, there are {}", bytes,
                        device.limits.workgroup_bytes);
@@ -292,25 +290,65 @@ std::string matrix_refuses(const Problem& p, const DeviceInfo& device) {
   return "";
 }
 
-Launch matrix_launch(const Problem& p, const DeviceInfo&) {
-  const uint32_t tokens = kMatrixRows / head_group(p), threads = kMatrixSubgroups * kMatrixLanes;
+std::string matrix_refuses(const Problem& p, const DeviceInfo& device) {
+  // Strips of 16 rows of 40 f16: the block's and the weights'; 36 f32 of scores for each row.
+  const uint32_t strips =
+      std::max(kMatrixSubgroups,
+               kMatrixKeys / kMatrixSide * ceil_div(head_dim_of(p.inputs[1]), kStripColumns));
+  return lacks_units(
+      p, device, kMatrixHeadDim,
+      1280 * (strips + kMatrixSubgroups) + (144 + 4) * kMatrixRows + 4 * kMatrixSubgroups);
+}
+
+/// What a launch for matrix units has, `rows` rows a workgroup against `keys` keys at a time.
+Launch matrix_base(const Problem& p, uint32_t rows, uint32_t keys, const char* kernel) {
+  const uint32_t tokens = rows / head_group(p), threads = kMatrixSubgroups * kMatrixLanes;
   const uint32_t head_dim = head_dim_of(p.inputs[1]), word = head_dim % 8 == 0 ? 8 : 4;
   const uint32_t fragments = ceil_div(head_dim, kMatrixSide);
   Launch launch = attention_base(p, threads);
   launch.constants.insert(
       launch.constants.end(),
       {{"TOKENS", tokens},
-       {"SUBGROUPS", kMatrixSubgroups},
-       {"LANES", kMatrixLanes},
        {"FRAGMENTS", fragments},
-       {"STRIPS", ceil_div(head_dim, kStripColumns)},
-       {"OWN_WORDS", ceil_div(kMatrixKeys * fragments * kMatrixSide / word, threads)}});
+       {"KEYS", keys},
+       {"OWN_WORDS", ceil_div(keys * fragments * kMatrixSide / word, threads)}});
   launch.sources.front() =
       word == 8 ? "attention/cache_f16_eights.wgsl" : "attention/cache_f16_fours.wgsl";
-  launch.sources.pop_back();  // which reads pairs
-  launch.sources.insert(launch.sources.end(),
-                        {"attention/attention_matrix.wgsl", "wgsl/entry_subgroup_id.wgsl"});
+  launch.sources.back() = kernel;  // in place of what reads pairs
+  // The last tokens see most keys: theirs are not to be what the device waits for in the end.
+  launch.sources.emplace_back("wgsl/entry_last_first.wgsl");
   launch.grid = {.x = {uint32_t(p.inputs[1].shape[2])}, .y = {1, tokens, true}};
+  return launch;
+}
+
+Launch matrix_launch(const Problem& p, const DeviceInfo&) {
+  Launch launch = matrix_base(p, kMatrixRows, kMatrixKeys, "attention/attention_matrix.wgsl");
+  launch.constants.insert(launch.constants.end(),
+                          {{"SUBGROUPS", kMatrixSubgroups},
+                           {"LANES", kMatrixLanes},
+                           {"STRIPS", ceil_div(head_dim_of(p.inputs[1]), kStripColumns)}});
+  return launch;
+}
+
+// attention_fragments: the same where a lane may touch its elements of fragments.
+
+constexpr Features kFragmentFeatures = kMatrixFeatures | kFeatureMatrixElements;
+constexpr uint32_t kFragmentKeys = 64;
+constexpr uint32_t kFragmentHeadDim = 128;  // whose queries and sums a lane's registers hold
+
+std::string fragments_refuse(const Problem& p, const DeviceInfo& device) {
+  // Keys and values, f16 in fragments and eight more a row.
+  const uint32_t row = ceil_div(head_dim_of(p.inputs[1]), kMatrixSide) * kMatrixSide + 8;
+  return lacks_units(p, device, kFragmentHeadDim, 2 * kFragmentKeys * row * 2);
+}
+
+Launch fragments_launch(const Problem& p, const DeviceInfo&) {
+  // Registers hold two parts of small heads.
+  const uint32_t parts = head_dim_of(p.inputs[1]) <= 64 ? 2 : 1;
+  Launch launch =
+      matrix_base(p, parts * kMatrixRows, kFragmentKeys, "attention/attention_fragments.wgsl");
+  launch.constants.insert(launch.constants.end(),
+                          {{"PARTS", parts}, {"KEY_FRAGMENTS", kFragmentKeys / kMatrixSide}});
   return launch;
 }
 
@@ -323,6 +361,12 @@ constexpr KernelVariant kVariants[] = {
      .op = op_index<KvAppend>(),
      .backend = BackendKind::kCpu,
      .reference = kv_append_reference},
+    {.name = "attention.wgsl.fragments",
+     .op = op_index<Attention>(),
+     .needs = kFragmentFeatures,
+     .refuses = fragments_refuse,
+     .launch = fragments_launch,
+     .rounding = kF16Rounding},
     {.name = "attention.wgsl.matrix",
      .op = op_index<Attention>(),
      .needs = kMatrixFeatures,

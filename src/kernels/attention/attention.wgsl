@@ -1,7 +1,6 @@
 // One query head of one token per workgroup. Keys come in blocks of THREADS: each lane scores one
 // key, then each lane sums its own elements of the values. Contract: attention.h.
 @group(0) @binding(INPUT_0) var<storage, read> q: array<vec2<f32>>;
-@group(0) @binding(OUTPUT_0) var<storage, read_write> y: array<vec2<f32>>;
 
 const PAIRS = HEAD_DIM / 2u;
 const OWN_PAIRS = (PAIRS + THREADS - 1u) / THREADS;
@@ -62,7 +61,7 @@ fn run(group: vec3<u32>, lane: u32) {
   for (var own = 0u; own < OWN_PAIRS; own++) {
     let i = lane + own * THREADS;
     if (i < PAIRS) {
-      y[start + i] = sums[own] / total;
+      store_pair(start + i, sums[own] / total);
     }
   }
 }

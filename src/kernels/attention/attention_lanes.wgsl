@@ -3,7 +3,6 @@
 // so that their loads are in flight together, and are merged at the end: no barrier inside the loop.
 // Contract: attention.h.
 @group(0) @binding(INPUT_0) var<storage, read> q: array<vec2<f32>>;
-@group(0) @binding(OUTPUT_0) var<storage, read_write> y: array<vec2<f32>>;
 
 const PAIRS = HEAD_DIM / 2u;
 const OWN_PAIRS = PAIRS / LANES;
@@ -101,7 +100,7 @@ fn run(group: vec3<u32>, lane: u32) {
   }
   if (own == 0u) {
     for (var i = 0u; i < OWN_PAIRS; i++) {
-      y[start + i * LANES] = sums[i] / total;
+      store_pair(start + i * LANES, sums[i] / total);
     }
   }
 }

@@ -5,10 +5,8 @@
 // count from a base that follows the largest score of a row only where that leads by LEAD, which is
 // seldom; then the sums go through workgroup memory.
 @group(0) @binding(INPUT_0) var<storage, read> q: array<vec4<f32>>;
-@group(0) @binding(OUTPUT_0) var<storage, read_write> y: array<vec4<f32>>;
 
 const SIDE = 16u;
-const KEYS = 32u;
 const GROUP = HEADS / KV_HEADS;
 const ROWS = SUBGROUPS * SIDE;
 const LOWEST = -3.0e38;
@@ -232,8 +230,10 @@ fn run(group: vec3<u32>, lane: u32, subgroup: u32) {
       let row = n / 8u;
       let four = 8u * i + n % 8u;
       if (is_own(row, tile) && four < HEAD_DIM / 4u) {
-        y[start_of(row, tile, kv_head) + four] =
-            scores[row / SIDE][row % SIDE * SCORE_PITCH + n % 8u] / totals[row];
+        let all = scores[row / SIDE][row % SIDE * SCORE_PITCH + n % 8u] / totals[row];
+        let pair = 2u * (start_of(row, tile, kv_head) + four);
+        store_pair(pair, all.xy);
+        store_pair(pair + 1u, all.zw);
       }
     }
   }

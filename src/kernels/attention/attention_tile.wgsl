@@ -2,7 +2,6 @@
 // TOKENS tokens, are its rows. Keys come in blocks; a lane scores four rows by two keys, and sums
 // the same four rows of every sixteenth pair of elements of the values. Contract: attention.h.
 @group(0) @binding(INPUT_0) var<storage, read> q: array<vec2<f32>>;
-@group(0) @binding(OUTPUT_0) var<storage, read_write> y: array<vec2<f32>>;
 
 const GROUP = HEADS / KV_HEADS;
 const PAIRS = HEAD_DIM / 2u;
@@ -145,7 +144,7 @@ fn run(group: vec3<u32>, lane: u32) {
       for (var own = 0u; own < OWN_PAIRS; own++) {
         let pair = part + own * PARTS;
         if (pair < PAIRS) {
-          y[starts[i] + pair] = vec2(sums[own][0][i], sums[own][1][i]) / total[i];
+          store_pair(starts[i] + pair, vec2(sums[own][0][i], sums[own][1][i]) / total[i]);
         }
       }
     }

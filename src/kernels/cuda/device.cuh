@@ -15,6 +15,7 @@ constexpr u32 kSubgroupLanes = 32;
 DEVICE u32 workgroup(u32 axis) {
   return axis == 0 ? blockIdx.x : axis == 1 ? blockIdx.y : blockIdx.z;
 }
+DEVICE u32 workgroups(u32 axis) { return axis == 0 ? gridDim.x : axis == 1 ? gridDim.y : gridDim.z; }
 DEVICE u32 lane_of_workgroup() { return threadIdx.x; }
 
 // A launch may begin while the one before it ends: what that writes may be read, and what it reads
@@ -69,6 +70,11 @@ DEVICE i32 dot_bytes(u32 a, u32 b) {
 }
 
 DEVICE f32 exp_of(f32 x) { return ::expf(x); }
+DEVICE f32 exp2_of(f32 x) {
+  f32 power;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(x));
+  return power;
+}
 DEVICE f32 log_of(f32 x) { return ::logf(x); }
 DEVICE f32 tanh_of(f32 x) { return ::tanhf(x); }
 DEVICE f32 inverse_sqrt_of(f32 x) { return ::rsqrtf(x); }
@@ -139,6 +145,17 @@ DEVICE MatrixResult multiply_add(const MatrixLeft& left, const MatrixRight& righ
   multiply_eights(result.sums, left.pairs, right.pairs);
   multiply_eights(result.sums + 4, left.pairs, right.pairs + 2);
   return result;
+}
+
+// A lane has the same elements of both.
+DEVICE MatrixLeft left_of(const MatrixResult& result) {
+  MatrixLeft left;
+  for (u32 i = 0; i < 4; ++i) {
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;"
+        : "=r"(left.pairs[i])
+        : "f"(result.sums[2 * i + 1]), "f"(result.sums[2 * i]));
+  }
+  return left;
 }
 
 // The buffers of a launch, by their binding numbers, and their sizes as far as 32 bits go.

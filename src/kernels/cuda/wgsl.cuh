@@ -225,6 +225,7 @@ DEVICE f32 max(f32 a, f32 b) { return max_of(a, b); }
 DEVICE i32 abs(i32 a) { return a < 0 ? -a : a; }
 DEVICE f32 abs(f32 a) { return abs_of(a); }
 DEVICE f32 exp(f32 a) { return exp_of(a); }
+DEVICE f32 exp2(f32 a) { return exp2_of(a); }
 DEVICE f32 log(f32 a) { return log_of(a); }
 DEVICE f32 tanh(f32 a) { return tanh_of(a); }
 DEVICE f32 inverseSqrt(f32 a) { return inverse_sqrt_of(a); }
@@ -297,6 +298,7 @@ DEVICE u32 length_of(const Bound& bound, u32 binding) {
   return bound.bytes[binding] / u32(sizeof(T));
 }
 
+DEVICE vec3<u32> num_workgroups() { return {workgroups(0), workgroups(1), workgroups(2)}; }
 DEVICE vec3<u32> workgroup_id() { return {workgroup(0), workgroup(1), workgroup(2)}; }
 DEVICE u32 local_invocation_index() { return lane_of_workgroup(); }
 DEVICE u32 subgroup_id() { return lane_of_workgroup() / kSubgroupLanes; }
@@ -379,6 +381,8 @@ struct subgroup_matrix_right<f16, 16, 16> {
 template <>
 struct subgroup_matrix_result<f32, 16, 16> {
   MatrixResult own;
+  // Of the lane's eight elements one; subgroupMatrixRow() and subgroupMatrixColumn() say where it is.
+  DEVICE f32& operator[](u32 i) { return own.sums[i]; }
   template <MatrixOrder order>
   static DEVICE subgroup_matrix_result loaded(const unsigned char* from, u32 stride) {
     static_assert(order == row_major);
@@ -413,6 +417,15 @@ DEVICE subgroup_matrix_result<f32, 16, 16> subgroupMatrixMultiplyAccumulate(
     const subgroup_matrix_left<f16, 16, 16>& left, const subgroup_matrix_right<f16, 16, 16>& right,
     const subgroup_matrix_result<f32, 16, 16>& sum) {
   return {multiply_add(left.own, right.own, sum.own)};
+}
+
+// What no WGSL has: where in a result the lane's i-th element is, and a result as the left side of a
+// product, rounded to f16.
+DEVICE u32 subgroupMatrixRow(u32 i) { return result_row(i); }
+DEVICE u32 subgroupMatrixColumn(u32 i) { return result_column(i); }
+DEVICE subgroup_matrix_left<f16, 16, 16> subgroupMatrixLeft(
+    const subgroup_matrix_result<f32, 16, 16>& result) {
+  return {left_of(result.own)};
 }
 
 }  // namespace wgsl

@@ -27,8 +27,10 @@ std::vector<float> numbers(const CpuTensor& matrix) {
 void to_bf16_reference(const CpuCall& call) {
   const std::vector<float> x = numbers(call.inputs[0]);
   const Activation activation = call.as<ToBf16>().activation;
+  const bool has_bias = call.inputs.size() == 2;
   for (size_t i = 0; i < x.size(); ++i) {
-    call.outputs[0].store(i, float(activate(activation, x[i])));
+    const double added = has_bias ? call.inputs[1].f32()[i % call.inputs[0].dims[1]] : 0.0;
+    call.outputs[0].store(i, float(activate(activation, x[i] + added)));
   }
 }
 
@@ -38,19 +40,24 @@ void bf16_linear_reference(const CpuCall& call) {
   CpuTensor w = call.inputs[1];
   w.data += size_t{op.first} * w.dims[1] * dtype_bytes(w.dtype);
   w.dims[0] = op.rows;
-  const std::span<float> y = call.outputs[0].f32();
   const CpuTensor* bias = call.inputs.size() == 3 ? &call.inputs[2] : nullptr;
   product(x, w, nullptr, [&](size_t t, size_t r, double value) {
-    y[t * op.rows + r] = float(value + (bias == nullptr ? 0.0 : bias->f32()[op.first + r]));
+    const double added = bias == nullptr ? 0.0 : bias->f32()[op.first + r];
+    call.outputs[0].store(t * op.rows + r, float(value + added));
   });
 }
 
 void pair_glu_reference(const CpuCall& call) {
-  const std::span<const float> x = call.inputs[0].f32();
+  const std::vector<float> x = numbers(call.inputs[0]);
   for (size_t i = 0; i < x.size() / 2; ++i) {
     const double gate = activate(call.as<PairGlu>().activation, x[2 * i]);
     call.outputs[0].store(i, float(gate * x[2 * i + 1]));
   }
+}
+
+/// How four numbers of a step's rows are read.
+std::string fours_source(const TensorDesc& x) {
+  return x.dtype == DType::kBF16 ? "library/fours_bf16.wgsl" : "library/fours_f32.wgsl";
 }
 
 /// A lane for every four columns of the result's rows.
@@ -58,7 +65,7 @@ Launch fours_launch(const Problem& p, std::vector<std::string> sources,
                     std::vector<Constant> constants = {}) {
   const uint32_t fours = uint32_t(p.outputs[0].shape[1]) / 4;
   constants.insert(constants.end(), {{"THREADS", kMapThreads}, {"FOURS", fours}});
-  sources.insert(sources.begin(), "library/bf16.wgsl");
+  sources.insert(sources.begin(), {"library/bf16.wgsl", fours_source(p.inputs[0])});
   sources.emplace_back("wgsl/entry.wgsl");
   return {.constants = std::move(constants),
           .sources = std::move(sources),
@@ -69,12 +76,17 @@ std::string rows_refuse(const Problem& p, const DeviceInfo&) {
   return are_rows_of_step(p.inputs[0]) ? "" : "is for the rows of a step";
 }
 Launch rows_launch(const Problem& p, const DeviceInfo&) {
-  return fours_launch(p, {kActivationSource, "library/rows_to_bf16.wgsl"},
-                      {activation_constant(p.as<ToBf16>().activation)});
+  const bool has_bias = p.inputs.size() == 2;
+  return fours_launch(
+      p,
+      {kActivationSource, has_bias ? "library/fours_bias.wgsl" : "library/no_fours_bias.wgsl",
+       "library/rows_to_bf16.wgsl"},
+      {activation_constant(p.as<ToBf16>().activation)});
 }
 
 std::string weights_refuse(const Problem& p, const DeviceInfo&) {
   if (p.as<ToBf16>().activation != Activation::kIdentity) return "activates nothing";
+  if (p.inputs.size() == 2) return "adds nothing";
   return are_rows_of_step(p.inputs[0]) ? "is for weights" : "";
 }
 Launch weights_launch(const Problem& p, const DeviceInfo&) {
@@ -95,14 +107,19 @@ Launch pair_glu_launch(const Problem& p, const DeviceInfo&) {
 
 Launch bf16_linear_launch(const Problem& p, const DeviceInfo&) {
   const auto& op = p.as<Bf16Linear>();
-  return {.constants = {{"PAIRS", uint32_t(p.inputs[1].shape[1]) / 2},
-                        {"FIRST_ROW", op.first},
-                        {"THREADS", kMapThreads},
-                        {"COLUMNS", op.rows}},
-          .sources = {"library/bf16_linear.wgsl",
-                      p.inputs.size() == 3 ? "conv/bias.wgsl" : "conv/no_bias.wgsl",
-                      "elementwise/map.wgsl", "wgsl/entry.wgsl"},
-          .grid = {.x = {ceil_div(op.rows, kMapThreads)}, .y = {1, 1}}};
+  Launch launch{.constants = {{"PAIRS", uint32_t(p.inputs[1].shape[1]) / 2},
+                              {"FIRST_ROW", op.first},
+                              {"THREADS", kMapThreads},
+                              {"COLUMNS", op.rows}},
+                .sources = {"library/bf16_linear.wgsl",
+                            p.inputs.size() == 3 ? "conv/bias.wgsl" : "conv/no_bias.wgsl"},
+                .grid = {.x = {ceil_div(op.rows, kMapThreads)}, .y = {1, 1}}};
+  const std::vector<std::string> stores =
+      op.rounded ? std::vector<std::string>{"library/bf16.wgsl", "library/map_rounded.wgsl"}
+                 : std::vector<std::string>{"elementwise/map.wgsl"};
+  launch.sources.insert(launch.sources.end(), stores.begin(), stores.end());
+  launch.sources.emplace_back("wgsl/entry.wgsl");
+  return launch;
 }
 
 Launch library_launch(const Problem&, const DeviceInfo&) {

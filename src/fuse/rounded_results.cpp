@@ -1,0 +1,64 @@
+// What only a rounding to bf16 reads is rounded where it is made: attention's result, and products
+// of the library in front of an activation or a gate.
+//
+//   y       = attention q, cache, pages    ==>   rounded = attention q, cache, pages {rounded}
+//   rounded = to_bf16 y
+//
+//   y       = bf16_linear x, w, bias             z       = bf16_linear x, w {rounded}
+//   rounded = to_bf16 y {activation}       ==>   rounded = to_bf16 z, bias {activation}
+//
+//   y       = bf16_linear x, w                   z       = bf16_linear x, w {rounded}
+//   rounded = pair_glu y                   ==>   rounded = pair_glu z
+//
+// Halves what the first writes and the second reads; of attention it saves a dispatch, too.
+#include "fuse/rounded_results.h"
+
+namespace tokamak::fuse {
+namespace {
+
+enum : Var { q, cache, pages, seen, attended, x, w, bias, product, rounded };
+
+Replacement replace_attention(Match& m) {
+  Attention op = m.attributes<Attention>(attended);
+  op.rounded = true;
+  std::vector<ValueId> inputs = {m[q], m[cache], m[pages]};
+  if (m.has(seen)) inputs.push_back(m[seen]);
+  return {op, std::move(inputs)};
+}
+
+std::optional<Replacement> replace(Match& m) {
+  const auto* rounds = m.as<ToBf16>(rounded);
+  const bool is_copy = rounds != nullptr && rounds->activation == Activation::kIdentity;
+  if (m.has(attended)) return is_copy ? std::optional(replace_attention(m)) : std::nullopt;
+  Bf16Linear op = m.attributes<Bf16Linear>(product);
+  if (op.rounded) return std::nullopt;
+  // A part of the rows has a part of the numbers.
+  if (m.has(bias) && m.type(bias).shape[0] != op.rows) return std::nullopt;
+  op.rounded = true;
+  const std::vector<ValueId> operands = {m[x], m[w]};
+  if (is_copy && !m.has(bias)) return Replacement{op, operands};
+  std::vector<ValueId> inputs = m.add_node(op, operands);
+  if (m.has(bias)) inputs.push_back(m[bias]);
+  if (rounds != nullptr) return Replacement{*rounds, std::move(inputs)};
+  return Replacement{m.attributes<PairGlu>(rounded), std::move(inputs)};
+}
+
+}  // namespace
+
+Pass rounded_results() {
+  Pass pass = {.name = "rounded_results",
+               .patterns = {},
+               .outputs = {rounded},
+               .fewest = Steps::kMany,
+               .replace = replace};
+  const auto add = [&](Pattern one) { pass.patterns.push_back({std::move(one)}); };
+  add(node<ToBf16>(rounded,
+                   {node<Attention>(attended, {any(q), any(cache), any(pages), any(seen)})}));
+  add(node<ToBf16>(rounded, {node<Attention>(attended, {any(q), any(cache), any(pages)})}));
+  add(node<ToBf16>(rounded, {node<Bf16Linear>(product, {any(x), any(w), any(bias)})}));
+  add(node<ToBf16>(rounded, {node<Bf16Linear>(product, {any(x), any(w)})}));
+  add(node<PairGlu>(rounded, {node<Bf16Linear>(product, {any(x), any(w)})}));
+  return pass;
+}
+
+}  // namespace tokamak::fuse

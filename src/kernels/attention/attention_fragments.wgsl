@@ -1,0 +1,256 @@
+// As attention_matrix, where a lane may touch the elements of fragments that it has: scores become
+// weights in registers, and what is added up so far is scaled there (FlashAttention-2, Dao 2023,
+// https://arxiv.org/abs/2307.08691). WGSL has no way to say that; the functions subgroupMatrixRow,
+// subgroupMatrixColumn and subgroupMatrixLeft, and the index of a result, are of the translator to
+// CUDA. Contract: attention.h.
+//
+// A subgroup has PARTS times sixteen rows, so that a fragment of keys or values is loaded once for
+// all of them. A lane has, of each sixteen, two rows, and shares them with three neighbours.
+@group(0) @binding(INPUT_0) var<storage, read> q: array<vec2<f32>>;
+
+const SIDE = 16u;
+const GROUP = HEADS / KV_HEADS;
+const OWN_ROWS = PARTS * SIDE;
+const LOWEST = -3.0e38;
+const LOG2_E = 1.4426950408889634;
+const LEAD = 11.0;  // 2^11 is far below the largest f16
+
+// A head in words of the cache, and as wide as its fragments: zeros follow the head's columns.
+const WORDS = HEAD_DIM / WORD;
+const WIDE = FRAGMENTS * SIDE / WORD;
+
+// The keys of a block (0) and its values (1), padded so that rows begin in different banks.
+const PITCH = 4u * FRAGMENTS + 2u;
+var<workgroup> strips: array<array<vec4<f16>, KEYS * PITCH>, 2>;
+
+alias Left = subgroup_matrix_left<f16, SIDE, SIDE>;
+alias Right = subgroup_matrix_right<f16, SIDE, SIDE>;
+alias Result = subgroup_matrix_result<f32, SIDE, SIDE>;
+
+fn token_of(row: u32, tile: Tile) -> u32 {
+  return min(tile.first + row / GROUP, tile.end - 1u);
+}
+
+fn is_own(row: u32, tile: Tile) -> bool {
+  return row < TOKENS * GROUP && tile.first + row / GROUP < tile.end;
+}
+
+// Where the elements of a row are in q and y.
+fn start_of(row: u32, tile: Tile, kv_head: u32) -> u32 {
+  let head = kv_head * GROUP + row % GROUP;
+  return (token_of(row, tile) * HEADS + head) * HEAD_DIM;
+}
+
+// The lane's n-th element (of four) in its upper (0) or lower (1) row of a fragment.
+fn element(half: u32, n: u32) -> u32 {
+  return n % 2u + n / 2u * 4u + 2u * half;
+}
+
+// Scores count in powers of two.
+const QUERY_SCALE = select(SCALE, SCALE * LOG2_E, SOFTCAP == 0.0);
+
+// What a lane brings in of the keys and values of the next block: words of positions that some row
+// sees.
+var<private> next_keys: array<CacheWord, OWN_WORDS>;
+var<private> next_values: array<CacheWord, OWN_WORDS>;
+
+fn load_block(block: u32, end: u32, slot: u32, lane: u32, kv_head: u32) {
+  for (var i = 0u; i < OWN_WORDS; i++) {  // unroll
+    let index = lane + i * THREADS;
+    let cell = cell_of(slot, min(block + index / WIDE, end - 1u));
+    let word = index % WIDE;
+    next_keys[i] = CacheWord();
+    next_values[i] = CacheWord();
+    if (WIDE == WORDS || word < WORDS) {
+      next_keys[i] = cache[(cell * 2u * KV_HEADS + kv_head) * WORDS + word];
+      next_values[i] = cache[((cell * 2u + 1u) * KV_HEADS + kv_head) * WORDS + word];
+    }
+  }
+}
+
+fn store_block(lane: u32) {
+  for (var i = 0u; i < OWN_WORDS; i++) {  // unroll
+    let index = lane + i * THREADS;
+    let key = index / WIDE;
+    if (KEYS * WIDE % THREADS == 0u || key < KEYS) {
+      let at = key * PITCH + index % WIDE * (WORD / 4u);
+      store_word(0u, at, next_keys[i]);
+      store_word(1u, at, next_values[i]);
+    }
+  }
+}
+
+// The rows of a part, as the left side of a product.
+fn load_queries(part: u32, column: u32, top: u32, tile: Tile, kv_head: u32) -> Left {
+  var all = Result();
+  for (var half = 0u; half < 2u; half++) {  // unroll
+    let row = top + part * SIDE + subgroupMatrixRow(2u * half);
+    let start = start_of(row, tile, kv_head);
+    for (var pair = 0u; pair < 2u; pair++) {  // unroll
+      let i = element(half, 2u * pair);
+      let own = column + subgroupMatrixColumn(i);
+      if (HEAD_DIM % SIDE == 0u || own < HEAD_DIM) {
+        let two = q[(start + own) / 2u] * QUERY_SCALE;
+        all[i] = two.x;
+        all[i + 1u] = two.y;
+      }
+    }
+  }
+  return subgroupMatrixLeft(all);
+}
+
+// Makes the scores of keys that a row does not see LOWEST.
+fn hide_unseen(scores: ptr<function, array<Result, PARTS * KEY_FRAGMENTS>>, block: u32, top: u32,
+               tile: Tile) {
+  for (var part = 0u; part < PARTS; part++) {  // unroll
+    for (var half = 0u; half < 2u; half++) {  // unroll
+      let position = position_of(token_of(top + part * SIDE + subgroupMatrixRow(2u * half), tile));
+      let seen_first = seen_from(position);
+      let seen_end = seen_until(tile.slot, position);
+      for (var k = 0u; k < KEY_FRAGMENTS; k++) {  // unroll
+        for (var n = 0u; n < 4u; n++) {  // unroll
+          let i = element(half, n);
+          let key = block + k * SIDE + subgroupMatrixColumn(i);
+          if (key < seen_first || key >= seen_end) {
+            (*scores)[part * KEY_FRAGMENTS + k][i] = LOWEST;
+          }
+        }
+      }
+    }
+  }
+}
+
+fn run(group: vec3<u32>, lane: u32, subgroup: u32) {
+  let kv_head = group.x;
+  let tile = tile_of(group.y, TOKENS);
+  if (tile.first >= tile.end) {
+    return;
+  }
+  // A row's keys are in the same blocks whatever the tile's other rows are.
+  let first = seen_from(position_of(tile.first)) / KEYS * KEYS;
+  let end = seen_until(tile.slot, position_of(tile.end - 1u));
+  // What some row of the subgroup sees, and what all of them see.
+  let top = subgroup * OWN_ROWS;
+  let top_position = position_of(token_of(top, tile));
+  let last_position = position_of(token_of(top + OWN_ROWS - 1u, tile));
+  let any_first = seen_from(top_position);
+  let any_end = select(0u, seen_until(tile.slot, last_position), is_own(top, tile));
+  let all_first = seen_from(last_position);
+  let all_end = seen_until(tile.slot, top_position);
+
+  load_block(first, end, tile.slot, lane, kv_head);
+  var queries: array<Left, PARTS * FRAGMENTS>;
+  for (var part = 0u; part < PARTS; part++) {  // unroll
+    for (var i = 0u; i < FRAGMENTS; i++) {  // unroll
+      queries[part * FRAGMENTS + i] = load_queries(part, i * SIDE, top, tile, kv_head);
+    }
+  }
+  var sums: array<Result, PARTS * FRAGMENTS>;
+  var bases: array<f32, 2u * PARTS>;
+  var totals: array<f32, 2u * PARTS>;
+  for (var part = 0u; part < PARTS; part++) {  // unroll
+    bases[2u * part] = LOWEST;
+    bases[2u * part + 1u] = LOWEST;
+  }
+  for (var block = first; block < end; block += KEYS) {
+    workgroupBarrier();
+    store_block(lane);
+    workgroupBarrier();
+    if (block + KEYS < end) {
+      load_block(block + KEYS, end, tile.slot, lane, kv_head);
+    }
+    if (block >= any_end || block + KEYS <= any_first) {
+      continue;
+    }
+    var scores: array<Result, PARTS * KEY_FRAGMENTS>;
+    for (var i = 0u; i < FRAGMENTS; i++) {  // unroll
+      for (var k = 0u; k < KEY_FRAGMENTS; k++) {  // unroll
+        let keys = subgroupMatrixLoad<Right, col_major>(&strips[0], k * SIDE * PITCH + 4u * i, PITCH);
+        for (var part = 0u; part < PARTS; part++) {  // unroll
+          scores[part * KEY_FRAGMENTS + k] = subgroupMatrixMultiplyAccumulate(
+              queries[part * FRAGMENTS + i], keys, scores[part * KEY_FRAGMENTS + k]);
+        }
+      }
+    }
+    if (SOFTCAP != 0.0) {
+      for (var part = 0u; part < PARTS; part++) {  // unroll
+        for (var k = 0u; k < KEY_FRAGMENTS; k++) {  // unroll
+          for (var i = 0u; i < 8u; i++) {  // unroll
+            let at = part * KEY_FRAGMENTS + k;
+            scores[at][i] = LOG2_E * cap_score(scores[at][i]);
+          }
+        }
+      }
+    }
+    if (block < all_first || block + KEYS > all_end) {
+      hide_unseen(&scores, block, top, tile);
+    }
+    for (var part = 0u; part < PARTS; part++) {  // unroll
+      for (var half = 0u; half < 2u; half++) {  // unroll
+        let row = 2u * part + half;
+        var largest = LOWEST;
+        for (var k = 0u; k < KEY_FRAGMENTS; k++) {  // unroll
+          for (var n = 0u; n < 4u; n++) {  // unroll
+            largest = max(largest, scores[part * KEY_FRAGMENTS + k][element(half, n)]);
+          }
+        }
+        largest = max(largest, subgroupShuffleXor(largest, 1u));
+        largest = max(largest, subgroupShuffleXor(largest, 2u));
+        let rises = largest > bases[row] + LEAD;
+        if (subgroupAny(rises)) {
+          let factor = select(1.0, exp2(bases[row] - largest), rises);
+          bases[row] = select(bases[row], largest, rises);
+          totals[row] *= factor;
+          for (var i = 0u; i < FRAGMENTS; i++) {  // unroll
+            for (var n = 0u; n < 4u; n++) {  // unroll
+              sums[part * FRAGMENTS + i][element(half, n)] *= factor;
+            }
+          }
+        }
+        // Before its first key a row has no base; LOWEST weighs nothing beside 0 either.
+        let base = select(bases[row], 0.0, bases[row] == LOWEST);
+        for (var k = 0u; k < KEY_FRAGMENTS; k++) {  // unroll
+          for (var n = 0u; n < 4u; n++) {  // unroll
+            let i = element(half, n);
+            let weight = exp2(scores[part * KEY_FRAGMENTS + k][i] - base);
+            scores[part * KEY_FRAGMENTS + k][i] = weight;
+            totals[row] += weight;
+          }
+        }
+      }
+    }
+    for (var k = 0u; k < KEY_FRAGMENTS; k++) {  // unroll
+      var weights: array<Left, PARTS>;
+      for (var part = 0u; part < PARTS; part++) {  // unroll
+        weights[part] = subgroupMatrixLeft(scores[part * KEY_FRAGMENTS + k]);
+      }
+      for (var i = 0u; i < FRAGMENTS; i++) {  // unroll
+        let values = subgroupMatrixLoad<Right, row_major>(&strips[1], k * SIDE * PITCH + 4u * i, PITCH);
+        for (var part = 0u; part < PARTS; part++) {  // unroll
+          sums[part * FRAGMENTS + i] =
+              subgroupMatrixMultiplyAccumulate(weights[part], values, sums[part * FRAGMENTS + i]);
+        }
+      }
+    }
+  }
+
+  for (var part = 0u; part < PARTS; part++) {  // unroll
+    for (var half = 0u; half < 2u; half++) {  // unroll
+      let row = top + part * SIDE + subgroupMatrixRow(2u * half);
+      var total = totals[2u * part + half];
+      total += subgroupShuffleXor(total, 1u);
+      total += subgroupShuffleXor(total, 2u);
+      let start = start_of(row, tile, kv_head);
+      for (var i = 0u; i < FRAGMENTS; i++) {  // unroll
+        for (var pair = 0u; pair < 2u; pair++) {  // unroll
+          let n = element(half, 2u * pair);
+          let column = i * SIDE + subgroupMatrixColumn(n);
+          if (is_own(row, tile) && (HEAD_DIM % SIDE == 0u || column < HEAD_DIM)) {
+            store_pair((start + column) / 2u, vec2(sums[part * FRAGMENTS + i][n],
+                                                   sums[part * FRAGMENTS + i][n + 1u]) / total);
+          }
+        }
+      }
+    }
+  }
+}
