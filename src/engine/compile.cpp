@@ -157,6 +157,7 @@ Result<Engine::Compiled> compile_as_asked(const ModelFiles& files, const DeviceI
   TOK_TRY(build.kv_dtype, kv_dtype(hinted ? *out.hints.kv : options.kv, device));
   out.context = build.context;
   if (!out.gives_text() && !out.is_for_sound()) out.target = for_rows(out.target, build.chunk);
+  if (out.facts.fits_f16) out.target.library_type = Half::kF16;
   auto tower = vision_tower(*architecture, files, device, options, build);
   auto tower_plan = tower ? ImageEncoder::plan(*tower, out, device, options)
                           : Result<Plan>(Failure(tower.error()));
@@ -178,7 +179,7 @@ Result<Engine::Compiled> compile_as_asked(const ModelFiles& files, const DeviceI
     for (const SoundStage& stage : out.speech->stages) {
       Graph& graph = out.stages.emplace_back(stage.graph);
       TOK_TRY(fuse::run_pipeline(graph, fuse::Steps::kMany, options.disabled_passes,
-                                 for_rows(out.target, stage.max_rows)));
+                                 fuse::in_f16(for_rows(out.target, stage.max_rows))));
     }
   }
   if (architecture->voice != nullptr) {

@@ -12,7 +12,7 @@ namespace tokamak {
 Result<Plan> ImageEncoder::plan(const VisionTower& tower, const Engine::Compiled& compiled,
                                 const DeviceInfo& device, const OpenOptions& options) {
   return TowerRunner::plan(tower, device,
-                           {.target = compiled.target,
+                           {.target = fuse::in_f16(compiled.target),
                             .disabled_passes = compiled.disabled_passes,
                             .forced = options.forced,
                             .advice = options.advice});

@@ -19,7 +19,7 @@ TEST_F(LayerNormPassesTest, AddLayerNormDropsTheSumThatNothingElseReads) {
   Graph g = finish(layer_norm(b.add(x, x)));
   EXPECT_EQ(run(add_layer_norm(), g), 1u);
   EXPECT_EQ(nodes_text(g), R"(%0: f32[T,8] = embed @tokens, @table {scale=1}
-%1: f32[T,8] = fused_norm %0, %0, @w, @c {eps=1e-06, centered=true, adds=true, rounded=false, summed=false, plain=false}
+%1: f32[T,8] = fused_norm %0, %0, @w, @c {eps=1e-06, centered=true, adds=true, rounded=none, summed=false, plain=false}
 return %1
 )");
 }
@@ -29,7 +29,7 @@ TEST_F(LayerNormPassesTest, AddLayerNormKeepsTheSumThatIsAddedToLater) {
   Graph g = finish(b.add(sum, layer_norm(sum)));
   EXPECT_EQ(run(add_layer_norm(), g), 1u);
   EXPECT_EQ(nodes_text(g), R"(%0: f32[T,8] = embed @tokens, @table {scale=1}
-%1: f32[T,8], %2: f32[T,8] = fused_norm %0, %0, @w, @c {eps=1e-06, centered=true, adds=true, rounded=false, summed=true, plain=false}
+%1: f32[T,8], %2: f32[T,8] = fused_norm %0, %0, @w, @c {eps=1e-06, centered=true, adds=true, rounded=none, summed=true, plain=false}
 %3: f32[T,8] = add %2, %1
 return %3
 )");
@@ -50,8 +50,8 @@ TEST_F(LayerNormPassesTest, RoundedNormKeepsWhatIsReadBesideTheProduct) {
   run(library_products(), g, library);
   EXPECT_EQ(run(rounded_norm(), g), 1u);
   EXPECT_EQ(nodes_text(g), R"(%0: f32[T,8] = embed @tokens, @table {scale=1}
-%1: bf16[T,8], %2: f32[T,8] = fused_norm %0, %0, @w, @c {eps=1e-06, centered=true, adds=true, rounded=true, summed=false, plain=true}
-%3: f32[T,8] = bf16_linear %1, @m {first=0, rows=8, rounded=false}
+%1: bf16[T,8], %2: f32[T,8] = fused_norm %0, %0, @w, @c {eps=1e-06, centered=true, adds=true, rounded=bf16, summed=false, plain=true}
+%3: f32[T,8] = half_linear %1, @m {first=0, rows=8, rounded=false}
 %4: f32[T,8] = add %2, %3
 return %4
 )");
@@ -65,8 +65,8 @@ TEST_F(LayerNormPassesTest, RoundedNormKeepsTheSumAndDropsTheNorm) {
   run(library_products(), g, library);
   EXPECT_EQ(run(rounded_norm(), g), 1u);
   EXPECT_EQ(nodes_text(g), R"(%0: f32[T,8] = embed @tokens, @table {scale=1}
-%1: bf16[T,8], %2: f32[T,8] = fused_norm %0, %0, @w {eps=1e-06, centered=false, adds=true, rounded=true, summed=true, plain=false}
-%3: f32[T,8] = bf16_linear %1, @m {first=0, rows=8, rounded=false}
+%1: bf16[T,8], %2: f32[T,8] = fused_norm %0, %0, @w {eps=1e-06, centered=false, adds=true, rounded=bf16, summed=true, plain=false}
+%3: f32[T,8] = half_linear %1, @m {first=0, rows=8, rounded=false}
 %4: f32[T,8] = add %2, %3
 return %4
 )");
@@ -78,8 +78,8 @@ TEST_F(LayerNormPassesTest, RoundedNormLeavesRoundedActivationsAlone) {
   EXPECT_EQ(run(library_products(), g, library), 1u);
   EXPECT_EQ(nodes_text(g), R"(%0: f32[T,8] = embed @tokens, @table {scale=1}
 %1: f32[T,8] = layer_norm %0, @w, @c {eps=1e-06}
-%2: bf16[T,8] = to_bf16 %1 {activation=tanh}
-%3: f32[T,8] = bf16_linear %2, @m, @d {first=0, rows=8, rounded=false}
+%2: bf16[T,8] = to_half %1 {activation=tanh, type=bf16}
+%3: f32[T,8] = half_linear %2, @m, @d {first=0, rows=8, rounded=false}
 return %3
 )");
   expect_alone(rounded_norm(), std::move(g));

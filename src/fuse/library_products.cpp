@@ -1,11 +1,11 @@
-// The products of a step over a prompt by a vendor's library, which multiplies bf16.
+// The products of a step over a prompt by a vendor's library, which multiplies bf16 or f16.
 //
-//                            r = to_bf16 x
-//   y = linear x, w    ==>   y = bf16_linear r, w {rows}
+//                            r = to_half x
+//   y = linear x, w    ==>   y = half_linear r, w {rows}
 //
 // and each part of a qkv alike; with a bias, if there is one. Where an activation makes x, it is
 // part of the rounding. Of the gated half of an MLP the product and the gate come apart,
-// and the gate rounds what the product after it reads. Weights of other types become bf16 in front
+// and the gate rounds what the product after it reads. Weights of other types are rounded in front
 // of every product: that takes less than the product gains, for as many tokens as a prompt has.
 // Costs dispatches, and reads and writes x once more.
 #include "fuse/library_products.h"
@@ -31,8 +31,10 @@ bool fits(const Match& m, Var x, Var w) {
          });
 }
 
-ValueId in_bf16(Match& m, ValueId matrix) {
-  return m.at(matrix).dtype == DType::kBF16 ? matrix : m.add_node(ToBf16{}, {matrix}).front();
+ValueId in_half(Match& m, ValueId matrix) {
+  const Half type = m.target().library_type;
+  if (m.at(matrix).dtype == half_dtype(type)) return matrix;
+  return m.add_node(ToHalf{.type = type}, {matrix}).front();
 }
 
 std::vector<ValueId> operands(Match& m, ValueId rounded, ValueId matrix, Var added) {
@@ -43,7 +45,7 @@ std::vector<ValueId> operands(Match& m, ValueId rounded, ValueId matrix, Var add
 
 Replacement product(Match& m, ValueId rounded, Var matrix, Var added) {
   const uint32_t rows = uint32_t(m.type(matrix).shape[0]);
-  return {Bf16Linear{0, rows}, operands(m, rounded, in_bf16(m, m[matrix]), added)};
+  return {HalfLinear{0, rows}, operands(m, rounded, in_half(m, m[matrix]), added)};
 }
 
 std::optional<Replacement> replace_qkv(Match& m) {
@@ -55,27 +57,27 @@ std::optional<Replacement> replace_qkv(Match& m) {
   for (const auto& [var, rows] : parts) {
     if (rows % 8 != 0) return std::nullopt;
   }
-  const ValueId rounded = in_bf16(m, m[x]), matrix = in_bf16(m, m[w]);
+  const ValueId rounded = in_half(m, m[x]), matrix = in_half(m, m[w]);
   uint32_t first = 0;
   for (const auto& [var, rows] : std::span(parts).first(parts.size() - 1)) {
-    m.add_node(Bf16Linear{first, rows}, operands(m, rounded, matrix, bias), {{0, var}});
+    m.add_node(HalfLinear{first, rows}, operands(m, rounded, matrix, bias), {{0, var}});
     first += rows;
   }
-  return Replacement{Bf16Linear{first, parts.back().second}, operands(m, rounded, matrix, bias)};
+  return Replacement{HalfLinear{first, parts.back().second}, operands(m, rounded, matrix, bias)};
 }
 
 std::optional<Replacement> replace(Match& m) {
   if (!m.target().has_library || !fits(m, x, w)) return std::nullopt;
   if (m.has(q)) return replace_qkv(m);
   if (m.has(activated)) {
-    const ToBf16 rounds = {m.attributes<Activate>(activated).activation};
+    const ToHalf rounds = {m.attributes<Activate>(activated).activation, m.target().library_type};
     return product(m, m.add_node(rounds, {m[x]}).front(), w, bias);
   }
-  if (!m.has(gated)) return product(m, in_bf16(m, m[x]), w, bias);
+  if (!m.has(gated)) return product(m, in_half(m, m[x]), w, bias);
   if (!fits(m, gated, down) || m.type(w).shape[0] % 16 != 0) return std::nullopt;
-  const Replacement pairs = product(m, in_bf16(m, m[x]), w, bias);
+  const Replacement pairs = product(m, in_half(m, m[x]), w, bias);
   const ValueId both = m.add_node(pairs.op, pairs.inputs).front();
-  const PairGlu glu = {m.attributes<LinearGlu>(gated).activation};
+  const PairGlu glu = {m.attributes<LinearGlu>(gated).activation, m.target().library_type};
   return product(m, m.add_node(glu, {both}).front(), down, down_bias);
 }
 

@@ -23,14 +23,14 @@ TEST_F(LibraryProductsTest, RoundsWhatIsReadOnceAndLeavesOutputRowsAlone) {
   Graph g = layer(DType::kBF16);
   EXPECT_EQ(run(library_products(), g, library), 2u);
   EXPECT_EQ(nodes_text(g), R"(%0: f32[T,8] = embed @tokens, @table {scale=1}
-%1: bf16[T,8] = to_bf16 %0 {activation=identity}
-%2: f32[T,8] = bf16_linear %1, @qkv {first=16, rows=8, rounded=false}
-%3: f32[T,8] = bf16_linear %1, @qkv {first=24, rows=8, rounded=false}
+%1: bf16[T,8] = to_half %0 {activation=identity, type=bf16}
+%2: f32[T,8] = half_linear %1, @qkv {first=16, rows=8, rounded=false}
+%3: f32[T,8] = half_linear %1, @qkv {first=24, rows=8, rounded=false}
 %4: f32[T,8] = add %2, %3
-%5: bf16[T,8] = to_bf16 %4 {activation=identity}
-%6: f32[T,32] = bf16_linear %5, @gate_up {first=0, rows=32, rounded=false}
-%7: bf16[T,16] = pair_glu %6 {activation=silu}
-%8: f32[T,8] = bf16_linear %7, @down {first=0, rows=8, rounded=false}
+%5: bf16[T,8] = to_half %4 {activation=identity, type=bf16}
+%6: f32[T,32] = half_linear %5, @gate_up {first=0, rows=32, rounded=false}
+%7: bf16[T,16] = pair_glu %6 {activation=silu, type=bf16}
+%8: f32[T,8] = half_linear %7, @down {first=0, rows=8, rounded=false}
 %9: f32[O,8] = last_row %8
 %10: f32[O,32] = linear %9, @table
 %11: f32[O,2] = block_argmax %10
@@ -42,12 +42,24 @@ TEST_F(LibraryProductsTest, MakesBf16OfOtherWeights) {
   Graph g = layer(DType::kF16);
   EXPECT_EQ(run(library_products(), g, library), 2u);
   const std::string text = nodes_text(g);
-  for (const char* line : {"%2: bf16[32,8] = to_bf16 @qkv {activation=identity}\n%3: f32[T,8] = "
-                           "bf16_linear %1, %2 {first=16, rows=8, rounded=false}\n",
-                           "%7: bf16[32,8] = to_bf16 @gate_up {activation=identity}\n",
-                           "%10: bf16[8,16] = to_bf16 @down {activation=identity}\n"}) {
+  for (const char* line :
+       {"%2: bf16[32,8] = to_half @qkv {activation=identity, type=bf16}\n%3: f32[T,8] = "
+        "half_linear %1, %2 {first=16, rows=8, rounded=false}\n",
+        "%7: bf16[32,8] = to_half @gate_up {activation=identity, type=bf16}\n",
+        "%10: bf16[8,16] = to_half @down {activation=identity, type=bf16}\n"}) {
     EXPECT_NE(text.find(line), text.npos) << line << text;
   }
+}
+
+TEST_F(LibraryProductsTest, MultipliesF16WhereTheModelFits) {
+  Graph g = layer(DType::kF16);
+  EXPECT_EQ(run(library_products(), g, in_f16(library)), 2u);
+  const std::string text = nodes_text(g);
+  EXPECT_NE(text.find("%1: f16[T,8] = to_half %0 {activation=identity, type=f16}\n"
+                      "%2: f32[T,8] = half_linear %1, @qkv {first=16, rows=8, rounded=false}\n"),
+            text.npos)
+      << text;
+  EXPECT_NE(text.find(": f16[T,16] = pair_glu "), text.npos) << text;
 }
 
 TEST_F(LibraryProductsTest, LeavesRowsThatAreNoEightsAlone) {

@@ -1,7 +1,7 @@
 // A norm that products of a library read rounds what it gives.
 //
 //   norm    = layer_norm x, w, bias       rounded, norm = fused_norm x, w, bias {centered, rounded,
-//   rounded = to_bf16 norm          ==>                                          plain}
+//   rounded = to_half norm          ==>                                          plain}
 //
 // Without the norm itself where nothing else reads it, and the same of rms_norm, and of norms with
 // the addition before them, which keep the sum. Saves one dispatch, and a round trip of `norm`.
@@ -13,17 +13,17 @@ namespace {
 enum : Var { a, b, w, bias, sum, rms_sum, norm, unread_norm, rounded };
 
 std::optional<Replacement> replace(Match& m) {
-  if (m.attributes<ToBf16>(rounded).activation != Activation::kIdentity) return std::nullopt;
+  if (m.attributes<ToHalf>(rounded).activation != Activation::kIdentity) return std::nullopt;
   const Var made = m.has(norm) ? norm : unread_norm;
   if (m.type(w).shape[0] != m.type(made).shape[1]) return std::nullopt;  // a norm per head
-  FusedNorm op = {.rounded = true, .plain = m.has(norm)};
+  FusedNorm op = {.rounded = m.attributes<ToHalf>(rounded).type, .plain = m.has(norm)};
   if (m.has(rms_sum)) {
     const auto& own = m.attributes<AddRmsNorm>(rms_sum);
     if (own.parts != 1) return std::nullopt;
     op.eps = own.eps;
     op.adds = op.summed = true;
   } else if (const auto* fused = m.as<FusedNorm>(made)) {
-    if (fused->rounded) return std::nullopt;
+    if (fused->rounded != Half::kNone) return std::nullopt;
     op.eps = fused->eps;
     op.centered = fused->centered;
     op.adds = fused->adds;
@@ -43,7 +43,7 @@ std::optional<Replacement> replace(Match& m) {
 
 /// Every norm there is, as `made`, and what rounds it.
 void add_patterns(Var made, std::vector<std::vector<Pattern>>& all) {
-  const auto add = [&](Pattern one) { all.push_back({node<ToBf16>(rounded, {std::move(one)})}); };
+  const auto add = [&](Pattern one) { all.push_back({node<ToHalf>(rounded, {std::move(one)})}); };
   add(node<LayerNorm>(made, {any(a), any(w), any(bias)}));
   add(node<LayerNorm>(made, {any(a), any(w)}));
   add(node<RmsNorm>(made, {any(a), any(w)}));
@@ -52,7 +52,7 @@ void add_patterns(Var made, std::vector<std::vector<Pattern>>& all) {
     add(node<FusedNorm>(made, {any(a), any(b), any(w)}, others));
   }
   all.push_back({node<AddRmsNorm>(rms_sum, {any(a), any(b), any(w)}, {made}),
-                 node<ToBf16>(rounded, {any(made)})});
+                 node<ToHalf>(rounded, {any(made)})});
 }
 
 }  // namespace

@@ -1,13 +1,13 @@
-// What only a rounding to bf16 reads is rounded where it is made: attention's result, and products
+// What only a rounding reads is rounded where it is made: attention's result, and products
 // of the library in front of an activation or a gate.
 //
 //   y       = attention q, cache, pages    ==>   rounded = attention q, cache, pages {rounded}
-//   rounded = to_bf16 y
+//   rounded = to_half y
 //
-//   y       = bf16_linear x, w, bias             z       = bf16_linear x, w {rounded}
-//   rounded = to_bf16 y {activation}       ==>   rounded = to_bf16 z, bias {activation}
+//   y       = half_linear x, w, bias             z       = half_linear x, w {rounded}
+//   rounded = to_half y {activation}       ==>   rounded = to_half z, bias {activation}
 //
-//   y       = bf16_linear x, w                   z       = bf16_linear x, w {rounded}
+//   y       = half_linear x, w                   z       = half_linear x, w {rounded}
 //   rounded = pair_glu y                   ==>   rounded = pair_glu z
 //
 // Halves what the first writes and the second reads; of attention it saves a dispatch, too.
@@ -20,17 +20,17 @@ enum : Var { q, cache, pages, seen, attended, x, w, bias, product, rounded };
 
 Replacement replace_attention(Match& m) {
   Attention op = m.attributes<Attention>(attended);
-  op.rounded = true;
+  op.rounded = m.attributes<ToHalf>(rounded).type;
   std::vector<ValueId> inputs = {m[q], m[cache], m[pages]};
   if (m.has(seen)) inputs.push_back(m[seen]);
   return {op, std::move(inputs)};
 }
 
 std::optional<Replacement> replace(Match& m) {
-  const auto* rounds = m.as<ToBf16>(rounded);
+  const auto* rounds = m.as<ToHalf>(rounded);
   const bool is_copy = rounds != nullptr && rounds->activation == Activation::kIdentity;
   if (m.has(attended)) return is_copy ? std::optional(replace_attention(m)) : std::nullopt;
-  Bf16Linear op = m.attributes<Bf16Linear>(product);
+  HalfLinear op = m.attributes<HalfLinear>(product);
   if (op.rounded) return std::nullopt;
   // A part of the rows has a part of the numbers.
   if (m.has(bias) && m.type(bias).shape[0] != op.rows) return std::nullopt;
@@ -52,12 +52,12 @@ Pass rounded_results() {
                .fewest = Steps::kMany,
                .replace = replace};
   const auto add = [&](Pattern one) { pass.patterns.push_back({std::move(one)}); };
-  add(node<ToBf16>(rounded,
+  add(node<ToHalf>(rounded,
                    {node<Attention>(attended, {any(q), any(cache), any(pages), any(seen)})}));
-  add(node<ToBf16>(rounded, {node<Attention>(attended, {any(q), any(cache), any(pages)})}));
-  add(node<ToBf16>(rounded, {node<Bf16Linear>(product, {any(x), any(w), any(bias)})}));
-  add(node<ToBf16>(rounded, {node<Bf16Linear>(product, {any(x), any(w)})}));
-  add(node<PairGlu>(rounded, {node<Bf16Linear>(product, {any(x), any(w)})}));
+  add(node<ToHalf>(rounded, {node<Attention>(attended, {any(q), any(cache), any(pages)})}));
+  add(node<ToHalf>(rounded, {node<HalfLinear>(product, {any(x), any(w), any(bias)})}));
+  add(node<ToHalf>(rounded, {node<HalfLinear>(product, {any(x), any(w)})}));
+  add(node<PairGlu>(rounded, {node<HalfLinear>(product, {any(x), any(w)})}));
   return pass;
 }
 

@@ -27,8 +27,8 @@ TEST_F(RoundedResultsTest, RoundsGatedProducts) {
   Graph g = with_products(b.linear(glu, weight("down", {8, 16}, DType::kBF16)));
   EXPECT_EQ(run(rounded_results(), g), 1u);
   EXPECT_NE(nodes_text(g).find(
-                "%2: bf16[T,32] = bf16_linear %1, @gate_up {first=0, rows=32, rounded=true}\n"
-                "%3: bf16[T,16] = pair_glu %2 {activation=silu}\n"),
+                "%2: bf16[T,32] = half_linear %1, @gate_up {first=0, rows=32, rounded=true}\n"
+                "%3: bf16[T,16] = pair_glu %2 {activation=silu, type=bf16}\n"),
             std::string::npos)
       << nodes_text(g);
 }
@@ -39,8 +39,8 @@ TEST_F(RoundedResultsTest, AddsABiasAfterwards) {
   Graph g = with_products(b.linear(act, weight("down", {8, 16}, DType::kBF16)));
   EXPECT_EQ(run(rounded_results(), g), 1u);
   EXPECT_NE(
-      nodes_text(g).find("%2: bf16[T,16] = bf16_linear %1, @up {first=0, rows=16, rounded=true}\n"
-                         "%3: bf16[T,16] = to_bf16 %2, @c {activation=gelu_tanh}\n"),
+      nodes_text(g).find("%2: bf16[T,16] = half_linear %1, @up {first=0, rows=16, rounded=true}\n"
+                         "%3: bf16[T,16] = to_half %2, @c {activation=gelu_tanh, type=bf16}\n"),
       std::string::npos)
       << nodes_text(g);
 }
@@ -52,7 +52,7 @@ TEST_F(RoundedResultsTest, RoundsAttention) {
   Graph g = with_products(b.linear(seen, weight("o", {8, 8})));
   EXPECT_EQ(run(rounded_results(), g), 1u);
   EXPECT_NE(nodes_text(g).find(": bf16[T,8] = attention %0, %1, @pages {scale=0.5, window=0, "
-                               "softcap=0, causal=true, rounded=true}\n"),
+                               "softcap=0, causal=true, rounded=bf16}\n"),
             std::string::npos)
       << nodes_text(g);
 }

@@ -6,10 +6,12 @@
 #include <string_view>
 #include <vector>
 
+#include "graph/half.h"
+
 namespace tokamak {
 
-/// A norm, which may be of a + b: rms_norm, or layer_norm where it is `centered`. As `rounded` it
-/// is bf16, as by to_bf16. The sum and what was rounded are results, too, where they are `summed`
+/// A norm, which may be of a + b: rms_norm, or layer_norm where it is `centered`. It may be
+/// `rounded` as by to_half. The sum and what was rounded are results, too, where they are `summed`
 /// and `plain`.      (x [T, n] or a [T, n], b [T, n], w [n], bias? [n]) -> norm, sum? [T, n], norm?
 /// [T, n]
 struct FusedNorm {
@@ -17,7 +19,7 @@ struct FusedNorm {
   float eps = 0;
   bool centered = false;
   bool adds = false;
-  bool rounded = false;
+  Half rounded = Half::kNone;
   bool summed = false;
   bool plain = false;
   static void fields(auto& op, auto&& visit) {
@@ -36,11 +38,13 @@ struct FusedNorm {
 /// Every one that there is.
 inline std::vector<FusedNorm> fused_norms(float eps) {
   std::vector<FusedNorm> all;
-  for (uint32_t bits = 0; bits < 32; ++bits) {
+  for (uint32_t bits = 0; bits < 16; ++bits) {
     const auto has = [&](uint32_t bit) { return (bits >> bit & 1) != 0; };
-    const FusedNorm one = {eps, has(0), has(1), has(2), has(3), has(4)};
-    if ((one.summed && !one.adds) || (one.plain && !one.rounded)) continue;
-    all.push_back(one);
+    for (const Half rounded : {Half::kNone, Half::kBf16, Half::kF16}) {
+      const FusedNorm one = {eps, has(0), has(1), rounded, has(2), has(3)};
+      if ((one.summed && !one.adds) || (one.plain && rounded == Half::kNone)) continue;
+      all.push_back(one);
+    }
   }
   return all;
 }

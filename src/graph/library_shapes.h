@@ -7,30 +7,32 @@ namespace tokamak {
 
 struct LibraryRules : SoundRules {
   using SoundRules::operator();
-  /// What they read comes in eights: 16 bytes of bf16.
+  /// What they read comes in eights: 16 bytes.
   static constexpr Dim kAligned = 8;
 
-  static TensorDesc bf16_matrix(Dim rows, Dim columns) {
-    return {.name = {}, .shape = {rows, columns}, .dtype = DType::kBF16};
+  static TensorDesc half_matrix(Dim rows, Dim columns, DType type) {
+    return {.name = {}, .shape = {rows, columns}, .dtype = type};
   }
-  Outputs operator()(const ToBf16& op) const {
+  Outputs operator()(const ToHalf& op) const {
     TOK_TRY(count(1, 2));
+    const DType type = half_dtype(op.type);
     const bool is_copy = op.activation == Activation::kIdentity && in.size() == 1;
-    if (!is_matrix(*in[0]) || (is_copy && in[0]->dtype == DType::kBF16) ||
+    if (!is_matrix(*in[0]) || (is_copy && in[0]->dtype == type) ||
         in[0]->shape[1] % kAligned != 0) {
-      return wrong(0, "a matrix [m, a multiple of 8] of another type than bf16");
+      return wrong(0, fmt::format("a matrix [m, a multiple of 8] of another type than {}",
+                                  dtype_name(type)));
     }
     if (in.size() == 2) TOK_TRY(vector(1, in[0]->shape[1]));
-    return {{bf16_matrix(in[0]->shape[0], in[0]->shape[1])}};
+    return {{half_matrix(in[0]->shape[0], in[0]->shape[1], type)}};
   }
-  Outputs operator()(const Bf16Linear& op) const {
+  Outputs operator()(const HalfLinear& op) const {
     TOK_TRY(count(2, 3));
     const TensorDesc &x = *in[0], &w = *in[1];
-    if (x.shape.size() != 2 || x.dtype != DType::kBF16 || x.shape[1] % kAligned != 0) {
-      return wrong(0, "bf16[rows, a multiple of 8]");
+    if (x.shape.size() != 2 || !is_half(x.dtype) || x.shape[1] % kAligned != 0) {
+      return wrong(0, "bf16 or f16[rows, a multiple of 8]");
     }
-    if (w.shape.size() != 2 || w.dtype != DType::kBF16 || w.shape[1] != x.shape[1]) {
-      return wrong(1, fmt::format("bf16[out, {}]", x.shape[1]));
+    if (w.shape.size() != 2 || w.dtype != x.dtype || w.shape[1] != x.shape[1]) {
+      return wrong(1, fmt::format("{}[out, {}]", dtype_name(x.dtype), x.shape[1]));
     }
     if (op.rows == 0 || op.rows % kAligned != 0 || op.first % kAligned != 0 ||
         Dim{op.first} + Dim{op.rows} > w.shape[0]) {
@@ -39,16 +41,16 @@ struct LibraryRules : SoundRules {
     }
     if (in.size() == 3 && op.rounded) return wrong(2, "no bias of a rounded result");
     if (in.size() == 3) TOK_TRY(vector(2, w.shape[0]));
-    if (op.rounded) return {{bf16_matrix(x.shape[0], Dim{op.rows})}};
+    if (op.rounded) return {{half_matrix(x.shape[0], Dim{op.rows}, x.dtype)}};
     return {{matrix(x.shape[0], Dim{op.rows})}};
   }
-  Outputs operator()(const PairGlu&) const {
+  Outputs operator()(const PairGlu& op) const {
     TOK_TRY(count(1, 1));
-    if (in[0]->dtype != DType::kBF16) TOK_TRY(activation(0));
+    if (!is_half(in[0]->dtype)) TOK_TRY(activation(0));
     if (!is_matrix(*in[0]) || in[0]->shape[1] % (2 * kAligned) != 0) {
-      return wrong(0, "f32 or bf16[T, a multiple of 16]");
+      return wrong(0, "f32, bf16 or f16[T, a multiple of 16]");
     }
-    return {{bf16_matrix(in[0]->shape[0], in[0]->shape[1] / 2)}};
+    return {{half_matrix(in[0]->shape[0], in[0]->shape[1] / 2, half_dtype(op.type))}};
   }
 };
 

@@ -111,8 +111,8 @@ struct KvAppend {
 /// w away; the whole sequence is one step then. A bias by distance is added to the scores: of head
 /// h and a key that is j - i positions after the query, bias[r + clamp(j - i, -r, r), h]. With ends
 /// instead, row t sees what is before position ends[t], too; not causal, that alone: keys may be of
-/// another sequence then, such as what a model hears. The result may be `rounded` to bf16, as by
-/// to_bf16, if heads*d is a multiple of 8.    (q [T, heads*d], cache [cells, 2, kv, d],
+/// another sequence then, such as what a model hears. The result may be `rounded` as by
+/// to_half, if heads*d is a multiple of 8.    (q [T, heads*d], cache [cells, 2, kv, d],
 ///     pages u32 [P], bias? [2*r + 1, heads] or ends? u32 [T]) -> [T, heads*d]
 struct Attention {
   static constexpr std::string_view kName = "attention";
@@ -120,7 +120,7 @@ struct Attention {
   uint32_t window = 0;  // 0: all positions
   float softcap = 0;    // 0: none
   bool causal = true;
-  bool rounded = false;
+  Half rounded = Half::kNone;
   static void fields(auto& op, auto&& visit) {
     visit("scale", op.scale);
     visit("window", op.window);
@@ -207,7 +207,7 @@ using Op =
                  GroupNorm, Clamp, HalfSnake, CausalConv, TransposedConv, LastRow, BlockArgmax,
                  NextToken, BlockMaxima, TopKBlocks, TopKTokens, SampleToken, AddRmsNorm, FusedNorm,
                  Qkv, SplitLinear, LinearGlu, FusedLinear, GatedFfn, StepAttention, ExpertGlu,
-                 ExpertMix, ToBf16, Bf16Linear, PairGlu, LoraDown, LoraUp>;
+                 ExpertMix, ToHalf, HalfLinear, PairGlu, LoraDown, LoraUp>;
 
 /// The index of alternative T in Op: how patterns and kernel tables name an op without attributes.
 template <typename T, size_t kIndex = 0>

@@ -120,9 +120,9 @@ struct Rule : LoraRules {
     } else if (in.size() == 4) {
       TOK_TRY(distances(3, in[0]->shape[1] / kv_columns * in[1]->shape[2]));
     }
-    if (!op.rounded) return {{matrix(in[0]->shape[0], in[0]->shape[1])}};
+    if (op.rounded == Half::kNone) return {{matrix(in[0]->shape[0], in[0]->shape[1])}};
     if (in[0]->shape[1] % kAligned != 0) return wrong(0, "a multiple of 8 columns");
-    return {{bf16_matrix(in[0]->shape[0], in[0]->shape[1])}};
+    return {{half_matrix(in[0]->shape[0], in[0]->shape[1], half_dtype(op.rounded))}};
   }
   Outputs operator()(const ShortConv& op) const {
     TOK_TRY(count(3, 4));
@@ -284,11 +284,13 @@ struct Rule : LoraRules {
     if (op.adds) TOK_TRY(like(1, out));
     TOK_TRY(vector(op.weight(), out.shape[1]));
     if (in.size() > least) TOK_TRY(vector(least, out.shape[1]));
-    if (op.rounded && out.shape[1] % kAligned != 0) return wrong(0, "f32[T, a multiple of 8]");
-    if ((op.summed && !op.adds) || (op.plain && !op.rounded)) {
+    const bool is_rounded = op.rounded != Half::kNone;
+    if (is_rounded && out.shape[1] % kAligned != 0) return wrong(0, "f32[T, a multiple of 8]");
+    if ((op.summed && !op.adds) || (op.plain && !is_rounded)) {
       return wrong(0, "a sum, or a norm that is rounded, to give it, too");
     }
-    std::vector<TensorDesc> all = {op.rounded ? bf16_matrix(out.shape[0], out.shape[1]) : out};
+    std::vector<TensorDesc> all = {out};
+    all.front().dtype = half_dtype(op.rounded);
     if (op.summed) all.push_back(out);
     if (op.plain) all.push_back(out);
     return all;

@@ -22,6 +22,9 @@ std::string value_text(bool value) {
 std::string value_text(Activation value) {
   return std::string(activation_name(value));
 }
+std::string value_text(Half value) {
+  return std::string(kHalfNames[size_t(value)]);
+}
 std::string value_text(Prologue value) {
   return std::string(kPrologueNames[size_t(value)]);
 }
@@ -61,6 +64,9 @@ Result<void> parse_name(Scanner& scan, const std::string_view (&names)[kCount], 
   if (found == std::end(names)) return scan.wrong(fmt::format("not \"{}\"", word));
   value = Enum(found - std::begin(names));
   return {};
+}
+Result<void> parse_value(Scanner& scan, Half& value) {
+  return parse_name(scan, kHalfNames, value);
 }
 Result<void> parse_value(Scanner& scan, Prologue& value) {
   return parse_name(scan, kPrologueNames, value);

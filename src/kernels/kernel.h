@@ -21,8 +21,8 @@ std::string_view backend_name(BackendKind kind);
 /// A set of optional device features.
 /// kFeatureSubgroupMatrix: the matrix units of a subgroup multiply fragments of 16 x 16 x 16, f16
 /// into f32. kFeatureDot4: dot products of four bytes at once, a feature of the language.
-/// kFeatureMatrixElements: a lane reads and writes its own elements of fragments (no WGSL has that).
-/// kFeatureLibrary: a vendor's library multiplies matrices of bf16 (cuBLASLt).
+/// kFeatureMatrixElements: a lane reads and writes its own elements of fragments (no WGSL has
+/// that). kFeatureLibrary: a vendor's library multiplies matrices of bf16 (cuBLASLt).
 enum Feature : uint32_t {
   kFeatureF16 = 1,
   kFeatureSubgroups = 2,

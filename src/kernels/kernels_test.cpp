@@ -55,12 +55,12 @@ std::vector<Op> every_op(std::index_sequence<kIndices...>) {
     if (auto* attention = std::get_if<Attention>(&op)) attention->softcap = 10;
     if (auto* delta = std::get_if<GatedDelta>(&op)) delta->key_heads = 1;
     if (auto* attention = std::get_if<StepAttention>(&op)) attention->heads = 4;
-    if (auto* linear = std::get_if<Bf16Linear>(&op)) linear->rows = 64;
+    if (auto* linear = std::get_if<HalfLinear>(&op)) linear->rows = 64;
     if (auto* lora = std::get_if<LoraDown>(&op)) lora->rank = 16;
   }
   ops.emplace_back(AddRmsNorm{1e-5f, 3});
-  ops.emplace_back(Attention{.rounded = true});
-  ops.emplace_back(Bf16Linear{.rows = 64, .rounded = true});
+  ops.emplace_back(Attention{.rounded = Half::kBf16});
+  ops.emplace_back(HalfLinear{.rows = 64, .rounded = true});
   for (const FusedNorm& norm : fused_norms(1e-5f)) ops.emplace_back(norm);
   ops.emplace_back(StepAttention{.heads = 4, .parts = 2});
   ops.emplace_back(Qkv{32, 32});
@@ -283,15 +283,7 @@ TEST(Variants, EveryEmbeddedFileBelongsToAVariant) {
       }
     }
   }
-  const Op to_bf16 = ToBf16{};  // of weights
-  Problem weights = ordinary(to_bf16);
-  weights.inputs = {tensor({64, 64}, DType::kF16)};
-  weights.outputs = {tensor({64, 64}, DType::kBF16)};
-  note(weights);
-  const Op activates = ToBf16{Activation::kSilu};
-  Problem biased = ordinary(activates);
-  biased.inputs = {tensor({kTokens, 64}, DType::kBF16), tensor({64})};
-  note(biased);
+  for (const Problem& problem : half_problems()) note(problem);
   note(norm_of_odd_rows());
   note(heads_of_fours());
   for (const Op& op : every_op()) {

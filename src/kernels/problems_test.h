@@ -45,10 +45,10 @@ inline Problem ordinary(const Op& op, uint32_t max_tokens = 1) {
     p.inputs = {x, tensor({64})};
   else if (std::holds_alternative<Activate>(op))
     p.inputs = {x};
-  else if (std::holds_alternative<ToBf16>(op)) {
+  else if (std::holds_alternative<ToHalf>(op)) {
     p.inputs = {x};
     p.outputs = {tensor({kTokens, 64}, DType::kBF16)};
-  } else if (std::holds_alternative<Bf16Linear>(op))
+  } else if (std::holds_alternative<HalfLinear>(op))
     p.inputs = {tensor({kTokens, 64}, DType::kBF16), tensor({64, 64}, DType::kBF16)};
   else if (std::holds_alternative<PairGlu>(op)) {
     p.inputs = {tensor({kTokens, 128})};
@@ -83,7 +83,7 @@ inline Problem ordinary(const Op& op, uint32_t max_tokens = 1) {
     if (own->adds) p.inputs.push_back(x);
     p.inputs.push_back(tensor({64}));
     if (own->centered) p.inputs.push_back(tensor({64}));
-    p.outputs = {own->rounded ? tensor({kTokens, 64}, DType::kBF16) : x};
+    p.outputs = {tensor({kTokens, 64}, half_dtype(own->rounded))};
     if (own->summed) p.outputs.push_back(x);
     if (own->plain) p.outputs.push_back(x);
   } else if (std::holds_alternative<Attention>(op))
@@ -177,6 +177,20 @@ inline Problem ordinary(const Op& op, uint32_t max_tokens = 1) {
     if (left > 0) p.outputs.push_back(tensor({kTokens, left}));
   }
   return p;
+}
+
+/// Roundings of weights, with a bias, and of what is rounded already, and a product of f16.
+inline std::vector<Problem> half_problems() {
+  static const Op plain = ToHalf{}, activates = ToHalf{Activation::kSilu},
+                  f16 = ToHalf{Activation::kSilu, Half::kF16}, product = HalfLinear{.rows = 64};
+  Problem weights = ordinary(plain), biased = ordinary(activates), again = ordinary(f16);
+  weights.inputs = {tensor({64, 64}, DType::kF16)};
+  weights.outputs = {tensor({64, 64}, DType::kBF16)};
+  biased.inputs = {tensor({kTokens, 64}, DType::kBF16), tensor({64})};
+  again.inputs = {tensor({kTokens, 64}, DType::kF16)};
+  Problem halves = ordinary(product);
+  for (TensorDesc& in : halves.inputs) in.dtype = DType::kF16;
+  return {weights, biased, again, halves};
 }
 
 /// Rows that do not come in fours.

@@ -28,6 +28,7 @@ struct ModelFacts {
   RopeTable rope;            // of layers that see everything
   /// Set: a cross-encoder, whose result is a logit for each sequence, a pair of texts.
   std::optional<ScoreFunction> score = std::nullopt;
+  bool fits_f16 = false;  // what its products read stays far below 65504, as in all of its kind
   bool hears = false;     // a model that writes down what it hears: build() is its decoder
   bool speaks = false;    // its tokens after a text are the codes of a sound
   bool is_codec = false;  // what makes a sound from codes: codec() instead of build()

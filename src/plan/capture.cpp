@@ -342,7 +342,7 @@ Cost step_cost(const Plan& plan, const Step& step, uint64_t tokens, uint64_t kv_
   // A step has a share of a cut weight: that of the tokens it gathers, or of the results it writes.
   const double share =
       step.cut.total == 0 ? 1.0 : double(step.inputs[1].shape[0]) / double(step.cut.total);
-  const auto* part = std::get_if<Bf16Linear>(&step.op);
+  const auto* part = std::get_if<HalfLinear>(&step.op);
   const auto shared = [&](uint64_t amount) { return uint64_t(double(amount) * share); };
   for (const Operand& in : step.inputs) {
     const BufferUse use = plan.at(in.buffer).use;
@@ -362,7 +362,7 @@ Cost step_cost(const Plan& plan, const Step& step, uint64_t tokens, uint64_t kv_
       cost.flops += 2 * part->rows * columns * tokens;
     } else if (use != BufferUse::kTable && use != BufferUse::kSampled) {
       cost.bytes += bytes(in);
-      const bool is_product = !std::holds_alternative<ToBf16>(step.op);
+      const bool is_product = !std::holds_alternative<ToHalf>(step.op);
       if (use == BufferUse::kConstant && in.shape.size() == 2 && is_product) {
         const uint64_t rows = step.inputs[0].shape[0] == kTokens ? tokens : 1;
         cost.flops += 2 * element_count(in.shape, 1) * rows;

@@ -39,6 +39,7 @@ struct AttributeJson {
   void operator()(const char* name, Activation value) const {
     out.set(name, activation_name(value));
   }
+  void operator()(const char* name, Half value) const { out.set(name, kHalfNames[size_t(value)]); }
   void operator()(const char* name, Prologue value) const {
     out.set(name, kPrologueNames[size_t(value)]);
   }

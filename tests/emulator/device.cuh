@@ -134,7 +134,7 @@ DEVICE MatrixResult multiply_add(const MatrixLeft& left, const MatrixRight& righ
   return result;
 }
 
-// Of a row's elements a lane has four, its three neighbours the others.
+// A lane has four of a row's elements, its three neighbours have the others.
 DEVICE MatrixLeft left_of(const MatrixResult& result) {
   MatrixLeft left;
   for (u32 i = 0; i < 8; ++i) {

@@ -1,5 +1,5 @@
-// The entry points of cuBLASLt that src/backend/cuda/api.h names: products of bf16, one after the
-// other, in f64.
+// The entry points of cuBLASLt that src/backend/cuda/api.h names: products of 16 bits, one after
+// the other, in f64.
 #include <cstdint>
 #include <cstring>
 
@@ -32,21 +32,21 @@ const Layout& layout_of(MatrixLayout layout) {
   return *reinterpret_cast<const Layout*>(layout);
 }
 
-/// Element [row, column] of a matrix of bf16.
+/// Element [row, column] of a matrix of bf16 or f16.
 double at(DevicePointer matrix, const Layout& layout, uint64_t row, uint64_t column) {
   uint16_t bits = 0;
   const uint64_t index = column * uint64_t(layout.pitch) + row;
   std::memcpy(&bits, reinterpret_cast<const void*>(matrix + 2 * index), sizeof bits);
-  return double(bf16_to_f32(bits));
+  return double(layout.type == NumberType::kF16 ? f16_to_f32(bits) : bf16_to_f32(bits));
 }
 
 /// Whether A is [k, m], to be transposed, B [k, n] and D [m, n].
 bool fits(const Kind& kind, const Layout& a, const Layout& b, const Layout& d) {
   // A bias has the type of the result, and the engine's are f32.
   if (d.type != NumberType::kF32 && kind.epilogue == kAddsBias) return false;
-  return kind.transposes_a == kTransposed && a.type == NumberType::kBf16 &&
-         b.type == NumberType::kBf16 && a.rows == b.rows && a.columns == d.rows &&
-         b.columns == d.columns && a.rows % 8 == 0 && d.rows % 8 == 0;
+  return kind.transposes_a == kTransposed && a.type != NumberType::kF32 && b.type == a.type &&
+         (d.type == a.type || d.type == NumberType::kF32) && a.rows == b.rows &&
+         a.columns == d.rows && b.columns == d.columns && a.rows % 8 == 0 && d.rows % 8 == 0;
 }
 
 void multiply(const Kind& kind, DevicePointer a, const Layout& left, DevicePointer b,
@@ -66,7 +66,8 @@ void multiply(const Kind& kind, DevicePointer a, const Layout& left, DevicePoint
       if (result.type == NumberType::kF32) {
         std::memcpy(reinterpret_cast<void*>(d + 4 * index), &value, sizeof value);
       } else {
-        const uint16_t rounded = f32_to_bf16(value);
+        const bool is_f16 = result.type == NumberType::kF16;
+        const uint16_t rounded = is_f16 ? f32_to_f16(value) : f32_to_bf16(value);
         std::memcpy(reinterpret_cast<void*>(d + 2 * index), &rounded, sizeof rounded);
       }
     }

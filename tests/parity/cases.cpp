@@ -178,17 +178,17 @@ std::vector<Case> rope_cases() {
 struct AttentionShape {
   uint32_t heads, kv_heads, head_dim;
   uint32_t radius = 0;  // of the bias by distance; 0: none
-  bool rounded = false;
+  Half rounded = Half::kNone;
 };
 
 Case attention_case(AttentionShape shape, uint32_t window, float softcap, DType cache_type,
                     const Steps& steps, bool causal = true, float range = 2, float values = 1) {
-  CaseBuilder b(
-      fmt::format("attention {}/{}x{} window {} softcap {} {} {}{} range {} values {}{}{}",
-                  shape.heads, shape.kv_heads, shape.head_dim, window, softcap,
-                  cache_type_name(cache_type), label(steps), causal ? "" : " both ways", range,
-                  values, shape.radius > 0 ? fmt::format(" radius {}", shape.radius) : "",
-                  shape.rounded ? " rounded" : ""));
+  CaseBuilder b(fmt::format(
+      "attention {}/{}x{} window {} softcap {} {} {}{} range {} values {}{}{}", shape.heads,
+      shape.kv_heads, shape.head_dim, window, softcap, cache_type_name(cache_type), label(steps),
+      causal ? "" : " both ways", range, values,
+      shape.radius > 0 ? fmt::format(" radius {}", shape.radius) : "",
+      shape.rounded == Half::kNone ? "" : fmt::format(" {}", kHalfNames[size_t(shape.rounded)])));
   uint32_t positions = 0, slots = 0;
   for (const uint32_t chunk : steps.chunks) positions += chunk;
   const ValueId pages = b.pages(positions, window == 0 ? 0 : window + steps.max_tokens, slots);
@@ -208,9 +208,9 @@ Case attention_case(AttentionShape shape, uint32_t window, float softcap, DType 
                                          .causal = causal,
                                          .rounded = shape.rounded},
                                         bias);
-  if (!shape.rounded) return b.finish(y, steps, attention_tolerance(cache_type));
-  const ValueId w = b.random("w", {16, shape.heads * shape.head_dim}, DType::kBF16);
-  const ValueId sums = b.graph().add_node(Bf16Linear{.first = 0, .rows = 16}, {y, w}).front();
+  if (shape.rounded == Half::kNone) return b.finish(y, steps, attention_tolerance(cache_type));
+  const ValueId w = b.random("w", {16, shape.heads * shape.head_dim}, half_dtype(shape.rounded));
+  const ValueId sums = b.graph().add_node(HalfLinear{.first = 0, .rows = 16}, {y, w}).front();
   return b.finish(sums, steps, attention_tolerance(cache_type) + 3 * 0x1p-8);
 }
 
@@ -258,9 +258,13 @@ std::vector<Case> attention_cases() {
     all.push_back(cross_attention_case(cache, kOneByOne, 1));
   }
   for (const DType cache : {DType::kF16, kQ8Cache}) {
-    all.push_back(attention_case({4, 2, 16, 0, true}, 0, 0, cache, kLongChunks));
-    all.push_back(attention_case({2, 2, 36, 0, true}, 0, 0, cache, kWhole, false));
+    all.push_back(attention_case({4, 2, 16, 0, Half::kBf16}, 0, 0, cache, kLongChunks));
+    all.push_back(attention_case({2, 2, 36, 0, Half::kF16}, 0, 0, cache, kWhole, false));
   }
+  // Heads that subgroups share, whole and with columns left over.
+  all.push_back(attention_case({4, 2, 512}, 0, 0, DType::kF16, kLongChunks));
+  all.push_back(attention_case({3, 1, 296}, 24, 3, DType::kF16, kLongChunks));
+  all.push_back(attention_case({2, 2, 140}, 0, 0, DType::kF16, kWhole, false));
   all.push_back(attention_case({4, 2, 4}, 0, 0, kQ8Cache, kLongChunks));
   all.push_back(attention_case({8, 1, 64}, 0, 0, kQ8Cache, kManyTokens));
   all.push_back(attention_case({6, 3, 80}, 40, 0, kQ8Cache, kLongChunks));
@@ -344,9 +348,9 @@ std::vector<Case> cases_of(std::string_view op) {
   if (op == "causal_conv") return causal_conv_cases();
   if (op == "transposed_conv") return transposed_conv_cases();
   if (op == "group_norm") return group_norm_cases();
-  if (op == "to_bf16") return to_bf16_cases();
+  if (op == "to_half") return to_half_cases();
   if (op == "fused_norm") return fused_norm_cases();
-  if (op == "bf16_linear") return bf16_linear_cases();
+  if (op == "half_linear") return half_linear_cases();
   if (op == "pair_glu") return pair_glu_cases();
   if (op == "lora_down" || op == "lora_up") return lora_cases(op);
   if (op == "rope") return rope_cases();

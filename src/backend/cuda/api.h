@@ -151,7 +151,7 @@ struct CompilerApi {
 /// cublasStatus_t.
 enum class ProductStatus : int { kSuccess = 0 };
 /// cudaDataType_t.
-enum class NumberType : int { kF32 = 0, kBf16 = 14 };
+enum class NumberType : int { kF32 = 0, kF16 = 2, kBf16 = 14 };
 inline constexpr int kSumInF32 = 68;        // CUBLAS_COMPUTE_32F
 inline constexpr int kTransposed = 1;       // CUBLAS_OP_T
 inline constexpr int kProductTransA = 3;    // CUBLASLT_MATMUL_DESC_TRANSA

@@ -28,13 +28,14 @@ Bound bound_of(const Plan& plan, const Phase& phase, const Step& step, const Buf
 
 LibraryCall library_call(const Step& step, const Buffers& buffers, Products* products) {
   TOK_CHECK(products != nullptr);
-  const auto& op = std::get<Bf16Linear>(step.op);
+  const auto& op = std::get<HalfLinear>(step.op);
   const uint32_t columns = uint32_t(step.inputs[1].shape[1]);
   const DevicePointer bias =
       step.inputs.size() == 3 ? buffers.at(step.inputs[2].buffer) + sizeof(float) * op.first : 0;
   return {.library = products,
           .rows = op.rows,
           .columns = columns,
+          .type = step.inputs[0].dtype == DType::kF16 ? NumberType::kF16 : NumberType::kBf16,
           .is_rounded = op.rounded,
           .at = {.x = buffers.at(step.inputs[0].buffer),
                  .w = buffers.at(step.inputs[1].buffer) + uint64_t{2} * op.first * columns,
@@ -79,7 +80,8 @@ Result<void> launch(CudaDevice& device, std::span<const PreparedLaunch> launches
     if (const LibraryCall& call = own.call; call.library != nullptr) {
       const uint32_t tokens = own.for_outputs ? batch.outputs : batch.rows;
       TOK_TRY(call.library->multiply(
-          {tokens, call.rows, call.columns, call.at.bias != 0, call.is_rounded}, call.at));
+          {tokens, call.rows, call.columns, call.type, call.at.bias != 0, call.is_rounded},
+          call.at));
       continue;
     }
     const Workgroups groups = workgroups_of(own, batch);

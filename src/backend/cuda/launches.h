@@ -19,6 +19,7 @@ struct Bound {
 struct LibraryCall {
   Products* library = nullptr;  // null: a kernel is launched
   uint32_t rows = 0, columns = 0;
+  NumberType type = NumberType::kBf16;
   bool is_rounded = false;
   Products::Addresses at;
 };

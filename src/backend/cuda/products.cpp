@@ -78,16 +78,16 @@ Result<const Products::Prepared*> Products::prepared(const ProductShape& shape) 
     const auto layout = [&](MatrixLayout& of, NumberType type, uint64_t width, uint64_t count) {
       return check(api_.layout_create(&of, type, width, count, int64_t(width)), "has no matrix");
     };
-    TOK_TRY(layout(own.w, NumberType::kBf16, columns, rows));
-    TOK_TRY(layout(own.x, NumberType::kBf16, columns, tokens));
-    TOK_TRY(layout(own.y, shape.is_rounded ? NumberType::kBf16 : NumberType::kF32, rows, tokens));
+    TOK_TRY(layout(own.w, shape.type, columns, rows));
+    TOK_TRY(layout(own.x, shape.type, columns, tokens));
+    TOK_TRY(layout(own.y, shape.is_rounded ? shape.type : NumberType::kF32, rows, tokens));
     int count = 0;
     TOK_TRY(check(api_.choose(handle_, kind(shape), own.w, own.x, own.y, own.y, preference_, 1,
                               &own.choice, &count),
                   "has no algorithm"));
     if (count > 0) return {};
-    return unsupported("cuBLASLt multiplies no {} x {} by {} x {} of bf16.", tokens, columns, rows,
-                       columns);
+    return unsupported("cuBLASLt multiplies no {} x {} by {} x {} of 16 bits.", tokens, columns,
+                       rows, columns);
   };
   if (const Result<void> made = make(); !made) {
     forget_shapes();

@@ -1,4 +1,4 @@
-// Products of bf16 by cuBLASLt: which of its algorithms, chosen once for every shape.
+// Products of bf16 and f16 by cuBLASLt: which of its algorithms, chosen once for every shape.
 #pragma once
 #include <map>
 #include <memory>
@@ -7,10 +7,11 @@
 
 namespace tokamak::cuda {
 
-/// y = x wᵀ (+ bias): x [tokens, columns] and w [rows, columns] in bf16, y [tokens, rows] and bias
-/// [rows] in f32; y in bf16 where it is rounded.
+/// y = x wᵀ (+ bias): x [tokens, columns] and w [rows, columns] of a type of 16 bits, y [tokens,
+/// rows] and bias [rows] in f32; y of their type where it is rounded.
 struct ProductShape {
   uint32_t tokens = 1, rows = 1, columns = 1;
+  NumberType type = NumberType::kBf16;
   bool has_bias = false, is_rounded = false;
   auto operator<=>(const ProductShape&) const = default;
 };

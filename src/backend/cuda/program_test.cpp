@@ -212,8 +212,8 @@ Plan library_plan(const DeviceInfo& device) {
       {.name = {}, .shape = {kTokens, kEights}, .dtype = DType::kBF16},
       {.name = {}, .shape = {kTokens, kEights}}};
   graph.nodes = {{Embed{}, {ValueId{0}, ValueId{1}}, {ValueId{3}}},
-                 {ToBf16{}, {ValueId{3}}, {ValueId{4}}},
-                 {Bf16Linear{0, kEights}, {ValueId{4}, ValueId{2}}, {ValueId{5}}}};
+                 {ToHalf{}, {ValueId{3}}, {ValueId{4}}},
+                 {HalfLinear{0, kEights}, {ValueId{4}, ValueId{2}}, {ValueId{5}}}};
   graph.result = ValueId{5};
   auto plan = capture(graph, device, {.phases = {{"prefill", 4}}, .forced = {}});
   EXPECT_TRUE(plan) << plan.error().message;

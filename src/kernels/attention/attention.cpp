@@ -4,6 +4,7 @@
 
 #include "graph/kv_cache.h"
 #include "kernels/launch.h"
+#include "kernels/library/library.h"
 
 namespace tokamak {
 
@@ -103,7 +104,7 @@ void attention_reference(const CpuCall& call) {
                  pages_of(call, call.inputs[2], t), keys, op.scale, op.softcap,
                  {.numbers = bias, .heads = heads, .head = head, .position = position});
       for (size_t i = 0; i < head_dim; ++i) {
-        call.outputs[0].store(at + i, float(seen.sums[i] / seen.total));
+        store_half(call.outputs[0], at + i, float(seen.sums[i] / seen.total));
       }
     }
   }
@@ -155,6 +156,7 @@ Launch attention_base(const Problem& p, uint32_t threads) {
   const TensorDesc& cache = p.inputs[1];
   const uint32_t kv_heads = uint32_t(cache.shape[2]), head_dim = head_dim_of(cache);
   const uint32_t heads = uint32_t(p.inputs[0].shape[1]) / head_dim;
+  const bool is_rounded = op.rounded != Half::kNone;
   Launch launch{.constants = {{"THREADS", threads},
                               {"HEADS", heads},
                               {"KV_HEADS", kv_heads},
@@ -167,11 +169,14 @@ Launch attention_base(const Problem& p, uint32_t threads) {
                 .sources = {cache_source(cache.dtype), "attention/read_cache.wgsl",
                             "attention/positions.wgsl", until_source(p), "attention/softcap.wgsl",
                             has_bias(p) ? "attention/distance_bias.wgsl" : "attention/no_bias.wgsl",
-                            "library/bf16.wgsl",
-                            op.rounded ? "attention/pairs_bf16.wgsl" : "attention/pairs_f32.wgsl",
+                            is_rounded ? "attention/pairs_half.wgsl" : "attention/pairs_f32.wgsl",
                             cache.dtype == kQ8Cache ? "attention/read_pairs_q8.wgsl"
                                                     : "attention/read_pairs.wgsl"},
                 .grid = {.x = {heads}, .y = {1, 1}}};
+  if (is_rounded) {
+    // Beside what it stores, as the front and the back are others' business.
+    launch.sources.insert(launch.sources.begin() + 1, half_source(op.rounded));
+  }
   if (has_bias(p)) launch.constants.push_back({"DISTANCES", uint32_t(p.inputs[3].shape[0])});
   return launch;
 }
@@ -300,18 +305,17 @@ std::string matrix_refuses(const Problem& p, const DeviceInfo& device) {
       1280 * (strips + kMatrixSubgroups) + (144 + 4) * kMatrixRows + 4 * kMatrixSubgroups);
 }
 
-/// What a launch for matrix units has, `rows` rows a workgroup against `keys` keys at a time.
-Launch matrix_base(const Problem& p, uint32_t rows, uint32_t keys, const char* kernel) {
+/// What a launch for matrix units has, `rows` rows a workgroup against `keys` keys at a time; heads
+/// take `columns` there.
+Launch matrix_base(const Problem& p, uint32_t rows, uint32_t keys, uint32_t columns,
+                   const char* kernel) {
   const uint32_t tokens = rows / head_group(p), threads = kMatrixSubgroups * kMatrixLanes;
-  const uint32_t head_dim = head_dim_of(p.inputs[1]), word = head_dim % 8 == 0 ? 8 : 4;
-  const uint32_t fragments = ceil_div(head_dim, kMatrixSide);
+  const uint32_t word = head_dim_of(p.inputs[1]) % 8 == 0 ? 8 : 4;
   Launch launch = attention_base(p, threads);
-  launch.constants.insert(
-      launch.constants.end(),
-      {{"TOKENS", tokens},
-       {"FRAGMENTS", fragments},
-       {"KEYS", keys},
-       {"OWN_WORDS", ceil_div(keys * fragments * kMatrixSide / word, threads)}});
+  launch.constants.insert(launch.constants.end(),
+                          {{"TOKENS", tokens},
+                           {"KEYS", keys},
+                           {"OWN_WORDS", ceil_div(keys * columns / word, threads)}});
   launch.sources.front() =
       word == 8 ? "attention/cache_f16_eights.wgsl" : "attention/cache_f16_fours.wgsl";
   launch.sources.back() = kernel;  // in place of what reads pairs
@@ -322,33 +326,61 @@ Launch matrix_base(const Problem& p, uint32_t rows, uint32_t keys, const char* k
 }
 
 Launch matrix_launch(const Problem& p, const DeviceInfo&) {
-  Launch launch = matrix_base(p, kMatrixRows, kMatrixKeys, "attention/attention_matrix.wgsl");
-  launch.constants.insert(launch.constants.end(),
-                          {{"SUBGROUPS", kMatrixSubgroups},
-                           {"LANES", kMatrixLanes},
-                           {"STRIPS", ceil_div(head_dim_of(p.inputs[1]), kStripColumns)}});
+  const uint32_t head_dim = head_dim_of(p.inputs[1]), fragments = ceil_div(head_dim, kMatrixSide);
+  Launch launch = matrix_base(p, kMatrixRows, kMatrixKeys, fragments * kMatrixSide,
+                              "attention/attention_matrix.wgsl");
+  launch.constants.insert(launch.constants.end(), {{"FRAGMENTS", fragments},
+                                                   {"SUBGROUPS", kMatrixSubgroups},
+                                                   {"LANES", kMatrixLanes},
+                                                   {"STRIPS", ceil_div(head_dim, kStripColumns)}});
   return launch;
 }
 
 // attention_fragments: the same where a lane may touch its elements of fragments.
 
 constexpr Features kFragmentFeatures = kMatrixFeatures | kFeatureMatrixElements;
-constexpr uint32_t kFragmentKeys = 64;
-constexpr uint32_t kFragmentHeadDim = 128;  // whose queries and sums a lane's registers hold
+constexpr uint32_t kFragmentHeadDim = 512;
+
+struct FragmentShape {
+  uint32_t splits;     // subgroups that share rows, each with some of the columns
+  uint32_t fragments;  // of a subgroup's columns, at most eight: more do not fit in registers
+  uint32_t parts;      // fragments of its rows: two where the columns leave room
+  uint32_t keys;       // that fit in 48 KiB with their values
+
+  uint32_t columns() const { return splits * fragments * kMatrixSide; }
+  uint32_t rows() const { return kMatrixSubgroups / splits * parts * kMatrixSide; }
+};
+
+FragmentShape fragment_shape(uint32_t head_dim) {
+  const uint32_t splits = head_dim <= 128 ? 1 : head_dim <= 256 ? 2 : 4;
+  return {.splits = splits,
+          .fragments = ceil_div(head_dim, splits * kMatrixSide),
+          .parts = head_dim <= 64 ? 2u : 1u,
+          .keys = 64 / splits};
+}
 
 std::string fragments_refuse(const Problem& p, const DeviceInfo& device) {
-  // Keys and values, f16 in fragments and eight more a row.
-  const uint32_t row = ceil_div(head_dim_of(p.inputs[1]), kMatrixSide) * kMatrixSide + 8;
-  return lacks_units(p, device, kFragmentHeadDim, 2 * kFragmentKeys * row * 2);
+  const FragmentShape shape = fragment_shape(head_dim_of(p.inputs[1]));
+  if (head_group(p) > shape.rows()) {
+    return fmt::format("{} heads share a key head, it takes {}", head_group(p), shape.rows());
+  }
+  // Keys and values in f16 and eight more a row; partials of scores in f32 and four more.
+  const uint32_t strips = 2 * shape.keys * (shape.columns() + 8) * 2;
+  const uint32_t partials =
+      (shape.splits == 1 ? 1 : kMatrixSubgroups) * shape.parts * kMatrixSide * (shape.keys + 4) * 4;
+  return lacks_units(p, device, kFragmentHeadDim, strips + partials);
 }
 
 Launch fragments_launch(const Problem& p, const DeviceInfo&) {
-  // Registers hold two parts of small heads.
-  const uint32_t parts = head_dim_of(p.inputs[1]) <= 64 ? 2 : 1;
-  Launch launch =
-      matrix_base(p, parts * kMatrixRows, kFragmentKeys, "attention/attention_fragments.wgsl");
+  const FragmentShape shape = fragment_shape(head_dim_of(p.inputs[1]));
+  Launch launch = matrix_base(p, shape.rows(), shape.keys, shape.columns(),
+                              "attention/attention_fragments.wgsl");
   launch.constants.insert(launch.constants.end(),
-                          {{"PARTS", parts}, {"KEY_FRAGMENTS", kFragmentKeys / kMatrixSide}});
+                          {{"SPLITS", shape.splits},
+                           {"FRAGMENTS", shape.fragments},
+                           {"PARTS", shape.parts},
+                           {"KEY_FRAGMENTS", shape.keys / kMatrixSide},
+                           {"PARTIALS", shape.splits == 1 ? 1 : kMatrixSubgroups}});
   return launch;
 }
 

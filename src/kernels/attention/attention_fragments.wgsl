@@ -5,7 +5,9 @@
 // CUDA. Contract: attention.h.
 //
 // A subgroup has PARTS times sixteen rows, so that a fragment of keys or values is loaded once for
-// all of them. A lane has, of each sixteen, two rows, and shares them with three neighbours.
+// all of them. A lane has, of each sixteen, two rows, and shares them with three neighbours. Of
+// heads that registers do not hold, SPLITS subgroups have the same rows, each of them FRAGMENTS
+// times sixteen columns; they add up what their columns say of the scores.
 @group(0) @binding(INPUT_0) var<storage, read> q: array<vec2<f32>>;
 
 const SIDE = 16u;
@@ -16,12 +18,17 @@ const LOG2_E = 1.4426950408889634;
 const LEAD = 11.0;  // 2^11 is far below the largest f16
 
 // A head in words of the cache, and as wide as its fragments: zeros follow the head's columns.
+const COLUMNS = FRAGMENTS * SPLITS * SIDE;
 const WORDS = HEAD_DIM / WORD;
-const WIDE = FRAGMENTS * SIDE / WORD;
+const WIDE = COLUMNS / WORD;
 
 // The keys of a block (0) and its values (1), padded so that rows begin in different banks.
-const PITCH = 4u * FRAGMENTS + 2u;
+const PITCH = COLUMNS / 4u + 2u;
 var<workgroup> strips: array<array<vec4<f16>, KEYS * PITCH>, 2>;
+
+// What each subgroup's columns say of the scores; one that has all columns needs none.
+const SCORE_PITCH = KEYS / 4u + 1u;
+var<workgroup> partials: array<array<vec4<f32>, OWN_ROWS * SCORE_PITCH>, PARTIALS>;
 
 alias Left = subgroup_matrix_left<f16, SIDE, SIDE>;
 alias Right = subgroup_matrix_right<f16, SIDE, SIDE>;
@@ -89,7 +96,7 @@ fn load_queries(part: u32, column: u32, top: u32, tile: Tile, kv_head: u32) -> L
     for (var pair = 0u; pair < 2u; pair++) {  // unroll
       let i = element(half, 2u * pair);
       let own = column + subgroupMatrixColumn(i);
-      if (HEAD_DIM % SIDE == 0u || own < HEAD_DIM) {
+      if (COLUMNS == HEAD_DIM || own < HEAD_DIM) {
         let two = q[(start + own) / 2u] * QUERY_SCALE;
         all[i] = two.x;
         all[i + 1u] = two.y;
@@ -97,6 +104,31 @@ fn load_queries(part: u32, column: u32, top: u32, tile: Tile, kv_head: u32) -> L
     }
   }
   return subgroupMatrixLeft(all);
+}
+
+// Adds up the partial scores of the subgroups that have these rows, in the same order for all of them.
+fn add_partials(scores: ptr<function, array<Result, PARTS * KEY_FRAGMENTS>>, subgroup: u32) {
+  for (var part = 0u; part < PARTS; part++) {  // unroll
+    for (var k = 0u; k < KEY_FRAGMENTS; k++) {  // unroll
+      subgroupMatrixStore<row_major>(&partials[subgroup], part * SIDE * SCORE_PITCH + 4u * k,
+                                     (*scores)[part * KEY_FRAGMENTS + k], SCORE_PITCH);
+    }
+  }
+  workgroupBarrier();
+  for (var part = 0u; part < PARTS; part++) {  // unroll
+    for (var k = 0u; k < KEY_FRAGMENTS; k++) {  // unroll
+      var sum = Result();
+      for (var split = 0u; split < SPLITS; split++) {  // unroll
+        let partial = subgroupMatrixLoad<Result, row_major>(
+            &partials[subgroup / SPLITS * SPLITS + split], part * SIDE * SCORE_PITCH + 4u * k,
+            SCORE_PITCH);
+        for (var i = 0u; i < 8u; i++) {  // unroll
+          sum[i] += partial[i];
+        }
+      }
+      (*scores)[part * KEY_FRAGMENTS + k] = sum;
+    }
+  }
 }
 
 // Makes the scores of keys that a row does not see LOWEST.
@@ -130,7 +162,8 @@ fn run(group: vec3<u32>, lane: u32, subgroup: u32) {
   let first = seen_from(position_of(tile.first)) / KEYS * KEYS;
   let end = seen_until(tile.slot, position_of(tile.end - 1u));
   // What some row of the subgroup sees, and what all of them see.
-  let top = subgroup * OWN_ROWS;
+  let top = subgroup / SPLITS * OWN_ROWS;
+  let own_column = subgroup % SPLITS * FRAGMENTS * SIDE;
   let top_position = position_of(token_of(top, tile));
   let last_position = position_of(token_of(top + OWN_ROWS - 1u, tile));
   let any_first = seen_from(top_position);
@@ -142,7 +175,7 @@ fn run(group: vec3<u32>, lane: u32, subgroup: u32) {
   var queries: array<Left, PARTS * FRAGMENTS>;
   for (var part = 0u; part < PARTS; part++) {  // unroll
     for (var i = 0u; i < FRAGMENTS; i++) {  // unroll
-      queries[part * FRAGMENTS + i] = load_queries(part, i * SIDE, top, tile, kv_head);
+      queries[part * FRAGMENTS + i] = load_queries(part, own_column + i * SIDE, top, tile, kv_head);
     }
   }
   var sums: array<Result, PARTS * FRAGMENTS>;
@@ -159,18 +192,23 @@ fn run(group: vec3<u32>, lane: u32, subgroup: u32) {
     if (block + KEYS < end) {
       load_block(block + KEYS, end, tile.slot, lane, kv_head);
     }
-    if (block >= any_end || block + KEYS <= any_first) {
+    // Where subgroups wait for each other, all of them take all blocks.
+    if (SPLITS == 1u && (block >= any_end || block + KEYS <= any_first)) {
       continue;
     }
     var scores: array<Result, PARTS * KEY_FRAGMENTS>;
     for (var i = 0u; i < FRAGMENTS; i++) {  // unroll
       for (var k = 0u; k < KEY_FRAGMENTS; k++) {  // unroll
-        let keys = subgroupMatrixLoad<Right, col_major>(&strips[0], k * SIDE * PITCH + 4u * i, PITCH);
+        let keys = subgroupMatrixLoad<Right, col_major>(
+            &strips[0], k * SIDE * PITCH + own_column / 4u + 4u * i, PITCH);
         for (var part = 0u; part < PARTS; part++) {  // unroll
           scores[part * KEY_FRAGMENTS + k] = subgroupMatrixMultiplyAccumulate(
               queries[part * FRAGMENTS + i], keys, scores[part * KEY_FRAGMENTS + k]);
         }
       }
+    }
+    if (SPLITS > 1u) {
+      add_partials(&scores, subgroup);
     }
     if (SOFTCAP != 0.0) {
       for (var part = 0u; part < PARTS; part++) {  // unroll
@@ -225,7 +263,8 @@ fn run(group: vec3<u32>, lane: u32, subgroup: u32) {
         weights[part] = subgroupMatrixLeft(scores[part * KEY_FRAGMENTS + k]);
       }
       for (var i = 0u; i < FRAGMENTS; i++) {  // unroll
-        let values = subgroupMatrixLoad<Right, row_major>(&strips[1], k * SIDE * PITCH + 4u * i, PITCH);
+        let values = subgroupMatrixLoad<Right, row_major>(
+            &strips[1], k * SIDE * PITCH + own_column / 4u + 4u * i, PITCH);
         for (var part = 0u; part < PARTS; part++) {  // unroll
           sums[part * FRAGMENTS + i] =
               subgroupMatrixMultiplyAccumulate(weights[part], values, sums[part * FRAGMENTS + i]);
@@ -244,8 +283,8 @@ fn run(group: vec3<u32>, lane: u32, subgroup: u32) {
       for (var i = 0u; i < FRAGMENTS; i++) {  // unroll
         for (var pair = 0u; pair < 2u; pair++) {  // unroll
           let n = element(half, 2u * pair);
-          let column = i * SIDE + subgroupMatrixColumn(n);
-          if (is_own(row, tile) && (HEAD_DIM % SIDE == 0u || column < HEAD_DIM)) {
+          let column = own_column + i * SIDE + subgroupMatrixColumn(n);
+          if (is_own(row, tile) && (COLUMNS == HEAD_DIM || column < HEAD_DIM)) {
             store_pair((start + column) / 2u, vec2(sums[part * FRAGMENTS + i][n],
                                                    sums[part * FRAGMENTS + i][n + 1u]) / total);
           }

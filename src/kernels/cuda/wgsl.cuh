@@ -381,8 +381,9 @@ struct subgroup_matrix_right<f16, 16, 16> {
 template <>
 struct subgroup_matrix_result<f32, 16, 16> {
   MatrixResult own;
-  // Of the lane's eight elements one; subgroupMatrixRow() and subgroupMatrixColumn() say where it is.
+  // One of the lane's eight elements; subgroupMatrixRow() and subgroupMatrixColumn() say where it is.
   DEVICE f32& operator[](u32 i) { return own.sums[i]; }
+  DEVICE f32 operator[](u32 i) const { return own.sums[i]; }
   template <MatrixOrder order>
   static DEVICE subgroup_matrix_result loaded(const unsigned char* from, u32 stride) {
     static_assert(order == row_major);

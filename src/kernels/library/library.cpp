@@ -1,5 +1,7 @@
 #include "kernels/library/library.h"
 
+#include <algorithm>
+
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/launch.h"
 #include "kernels/linear/product.h"
@@ -24,18 +26,18 @@ std::vector<float> numbers(const CpuTensor& matrix) {
   return all;
 }
 
-void to_bf16_reference(const CpuCall& call) {
+void to_half_reference(const CpuCall& call) {
   const std::vector<float> x = numbers(call.inputs[0]);
-  const Activation activation = call.as<ToBf16>().activation;
+  const Activation activation = call.as<ToHalf>().activation;
   const bool has_bias = call.inputs.size() == 2;
   for (size_t i = 0; i < x.size(); ++i) {
     const double added = has_bias ? call.inputs[1].f32()[i % call.inputs[0].dims[1]] : 0.0;
-    call.outputs[0].store(i, float(activate(activation, x[i] + added)));
+    store_half(call.outputs[0], i, float(activate(activation, x[i] + added)));
   }
 }
 
-void bf16_linear_reference(const CpuCall& call) {
-  const auto& op = call.as<Bf16Linear>();
+void half_linear_reference(const CpuCall& call) {
+  const auto& op = call.as<HalfLinear>();
   const std::vector<float> x = numbers(call.inputs[0]);
   CpuTensor w = call.inputs[1];
   w.data += size_t{op.first} * w.dims[1] * dtype_bytes(w.dtype);
@@ -43,7 +45,7 @@ void bf16_linear_reference(const CpuCall& call) {
   const CpuTensor* bias = call.inputs.size() == 3 ? &call.inputs[2] : nullptr;
   product(x, w, nullptr, [&](size_t t, size_t r, double value) {
     const double added = bias == nullptr ? 0.0 : bias->f32()[op.first + r];
-    call.outputs[0].store(t * op.rows + r, float(value + added));
+    store_half(call.outputs[0], t * op.rows + r, float(value + added));
   });
 }
 
@@ -51,21 +53,17 @@ void pair_glu_reference(const CpuCall& call) {
   const std::vector<float> x = numbers(call.inputs[0]);
   for (size_t i = 0; i < x.size() / 2; ++i) {
     const double gate = activate(call.as<PairGlu>().activation, x[2 * i]);
-    call.outputs[0].store(i, float(gate * x[2 * i + 1]));
+    store_half(call.outputs[0], i, float(gate * x[2 * i + 1]));
   }
 }
 
-/// How four numbers of a step's rows are read.
-std::string fours_source(const TensorDesc& x) {
-  return x.dtype == DType::kBF16 ? "library/fours_bf16.wgsl" : "library/fours_f32.wgsl";
-}
-
 /// A lane for every four columns of the result's rows.
-Launch fours_launch(const Problem& p, std::vector<std::string> sources,
+Launch fours_launch(const Problem& p, Half type, std::vector<std::string> sources,
                     std::vector<Constant> constants = {}) {
   const uint32_t fours = uint32_t(p.outputs[0].shape[1]) / 4;
   constants.insert(constants.end(), {{"THREADS", kMapThreads}, {"FOURS", fours}});
-  sources.insert(sources.begin(), {"library/bf16.wgsl", fours_source(p.inputs[0])});
+  const std::string reads = fmt::format("library/fours_{}.wgsl", dtype_name(p.inputs[0].dtype));
+  sources.insert(sources.begin(), {half_source(type), reads});
   sources.emplace_back("wgsl/entry.wgsl");
   return {.constants = std::move(constants),
           .sources = std::move(sources),
@@ -78,14 +76,14 @@ std::string rows_refuse(const Problem& p, const DeviceInfo&) {
 Launch rows_launch(const Problem& p, const DeviceInfo&) {
   const bool has_bias = p.inputs.size() == 2;
   return fours_launch(
-      p,
+      p, p.as<ToHalf>().type,
       {kActivationSource, has_bias ? "library/fours_bias.wgsl" : "library/no_fours_bias.wgsl",
-       "library/rows_to_bf16.wgsl"},
-      {activation_constant(p.as<ToBf16>().activation)});
+       "library/rows_to_half.wgsl"},
+      {activation_constant(p.as<ToHalf>().activation)});
 }
 
 std::string weights_refuse(const Problem& p, const DeviceInfo&) {
-  if (p.as<ToBf16>().activation != Activation::kIdentity) return "activates nothing";
+  if (p.as<ToHalf>().activation != Activation::kIdentity) return "activates nothing";
   if (p.inputs.size() == 2) return "adds nothing";
   return are_rows_of_step(p.inputs[0]) ? "is for weights" : "";
 }
@@ -96,26 +94,30 @@ Launch weights_launch(const Problem& p, const DeviceInfo&) {
   return with_codec(
       wide_codec(w),
       {.constants = {{"THREADS", kConversionThreads}, {"EIGHTS", eights}, {"GROUPS", groups}},
-       .sources = {"library/bf16.wgsl", "library/weights_to_bf16.wgsl", "wgsl/entry.wgsl"},
+       .sources = {half_source(p.as<ToHalf>().type), "library/weights_to_half.wgsl",
+                   "wgsl/entry.wgsl"},
        .grid = {.x = {groups}}});
 }
 
 Launch pair_glu_launch(const Problem& p, const DeviceInfo&) {
-  return fours_launch(p, {kActivationSource, "library/pair_glu.wgsl"},
+  return fours_launch(p, p.as<PairGlu>().type, {kActivationSource, "library/pair_glu.wgsl"},
                       {activation_constant(p.as<PairGlu>().activation)});
 }
 
-Launch bf16_linear_launch(const Problem& p, const DeviceInfo&) {
-  const auto& op = p.as<Bf16Linear>();
+Launch half_linear_launch(const Problem& p, const DeviceInfo&) {
+  const auto& op = p.as<HalfLinear>();
+  const bool is_bf16 = p.inputs[0].dtype == DType::kBF16;
   Launch launch{.constants = {{"PAIRS", uint32_t(p.inputs[1].shape[1]) / 2},
                               {"FIRST_ROW", op.first},
                               {"THREADS", kMapThreads},
                               {"COLUMNS", op.rows}},
-                .sources = {"library/bf16_linear.wgsl",
+                .sources = {is_bf16 ? "library/pairs_of_bf16.wgsl" : "library/pairs_of_f16.wgsl",
+                            "library/half_linear.wgsl",
                             p.inputs.size() == 3 ? "conv/bias.wgsl" : "conv/no_bias.wgsl"},
                 .grid = {.x = {ceil_div(op.rows, kMapThreads)}, .y = {1, 1}}};
   const std::vector<std::string> stores =
-      op.rounded ? std::vector<std::string>{"library/bf16.wgsl", "library/map_rounded.wgsl"}
+      op.rounded ? std::vector<std::string>{half_source(is_bf16 ? Half::kBf16 : Half::kF16),
+                                            "library/map_rounded.wgsl"}
                  : std::vector<std::string>{"elementwise/map.wgsl"};
   launch.sources.insert(launch.sources.end(), stores.begin(), stores.end());
   launch.sources.emplace_back("wgsl/entry.wgsl");
@@ -131,33 +133,33 @@ Launch library_launch(const Problem&, const DeviceInfo&) {
 constexpr double kCutSums = 0x1p-20;
 
 constexpr KernelVariant kVariants[] = {
-    {.name = "to_bf16.wgsl.rows",
-     .op = op_index<ToBf16>(),
+    {.name = "to_half.wgsl.rows",
+     .op = op_index<ToHalf>(),
      .refuses = rows_refuse,
      .launch = rows_launch},
-    {.name = "to_bf16.wgsl.weights",
-     .op = op_index<ToBf16>(),
+    {.name = "to_half.wgsl.weights",
+     .op = op_index<ToHalf>(),
      .refuses = weights_refuse,
      .launch = weights_launch},
-    {.name = "to_bf16.cpu",
-     .op = op_index<ToBf16>(),
+    {.name = "to_half.cpu",
+     .op = op_index<ToHalf>(),
      .backend = BackendKind::kCpu,
-     .reference = to_bf16_reference},
-    {.name = "bf16_linear.cuda.library",
-     .op = op_index<Bf16Linear>(),
+     .reference = to_half_reference},
+    {.name = "half_linear.cuda.library",
+     .op = op_index<HalfLinear>(),
      .backend = BackendKind::kCuda,
      .needs = kFeatureLibrary,
      .launch = library_launch,
      .rounding = kCutSums},
-    {.name = "bf16_linear.wgsl", .op = op_index<Bf16Linear>(), .launch = bf16_linear_launch},
-    {.name = "bf16_linear.cpu",
-     .op = op_index<Bf16Linear>(),
+    {.name = "half_linear.wgsl", .op = op_index<HalfLinear>(), .launch = half_linear_launch},
+    {.name = "half_linear.cpu",
+     .op = op_index<HalfLinear>(),
      .backend = BackendKind::kCpu,
-     .reference = bf16_linear_reference},
+     .reference = half_linear_reference},
     {.name = "pair_glu.wgsl",
      .op = op_index<PairGlu>(),
      .launch = pair_glu_launch,
-     .rounding = kBf16Step},
+     .rounding = kHalfStep},
     {.name = "pair_glu.cpu",
      .op = op_index<PairGlu>(),
      .backend = BackendKind::kCpu,
@@ -165,6 +167,15 @@ constexpr KernelVariant kVariants[] = {
 };
 
 }  // namespace
+
+std::string half_source(Half type) {
+  return type == Half::kBf16 ? "library/bf16.wgsl" : "library/f16.wgsl";
+}
+
+void store_half(const CpuTensor& to, size_t i, float value) {
+  constexpr float kEndOfF16 = 65504;
+  to.store(i, to.dtype == DType::kF16 ? std::clamp(value, -kEndOfF16, kEndOfF16) : value);
+}
 
 std::span<const KernelVariant> library_variants() {
   return kVariants;

@@ -6,8 +6,14 @@
 
 namespace tokamak {
 
-/// What is off by some units of f32 may be rounded to the bf16 beside the right one.
-inline constexpr double kBf16Step = 0x1p-8;
+/// What is off by some units of f32 may be rounded to the number beside the right one, of bf16 at
+/// most that far away.
+inline constexpr double kHalfStep = 0x1p-8;
+
+/// The text of as_half(), which rounds four numbers. REQUIRES: not kNone.
+std::string half_source(Half type);
+/// As kernels store it: what is beyond f16 becomes its last number.
+void store_half(const CpuTensor& to, size_t i, float value);
 
 std::span<const KernelVariant> library_variants();
 

@@ -7,6 +7,6 @@ fn run(group: vec3<u32>, lane: u32) {
     let i = group.y * FOURS + four;
     let a = four_of(2u * i);
     let b = four_of(2u * i + 1u);
-    y[i] = as_bf16(vec4(activate(a.x) * a.y, activate(a.z) * a.w, activate(b.x) * b.y, activate(b.z) * b.w));
+    y[i] = as_half(vec4(activate(a.x) * a.y, activate(a.z) * a.w, activate(b.x) * b.y, activate(b.z) * b.w));
   }
 }

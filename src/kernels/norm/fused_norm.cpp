@@ -28,7 +28,7 @@ void fused_norm_reference(const CpuCall& call) {
   } else {
     rms_norm(x, w, op.eps, y);
   }
-  for (size_t i = 0; i < y.size(); ++i) call.outputs[0].store(i, y[i]);
+  for (size_t i = 0; i < y.size(); ++i) store_half(call.outputs[0], i, y[i]);
   if (op.plain) std::ranges::copy(y, call.outputs.back().f32().begin());
 }
 
@@ -38,10 +38,11 @@ Launch fused_norm_launch(const Problem& problem, const DeviceInfo&) {
   std::vector<std::string> sources = {
       op.adds ? "norm/load_pair.wgsl" : "norm/load.wgsl",
       op.summed ? "norm/keep_second.wgsl" : "norm/keep_nothing.wgsl"};
-  if (op.rounded) {
+  if (op.rounded != Half::kNone) {
     const char* plain = op.summed ? "norm/plain_third.wgsl" : "norm/plain_second.wgsl";
-    sources.insert(sources.end(), {"library/bf16.wgsl", op.plain ? plain : "norm/plain_none.wgsl",
-                                   "norm/store_bf16.wgsl"});
+    sources.insert(sources.end(),
+                   {half_source(op.rounded), op.plain ? plain : "norm/plain_none.wgsl",
+                    "norm/store_half.wgsl"});
   } else {
     sources.emplace_back("norm/store.wgsl");
   }
@@ -55,22 +56,22 @@ Launch fused_norm_launch(const Problem& problem, const DeviceInfo&) {
 
 template <bool kRounded>
 std::string refuses(const Problem& problem, const DeviceInfo&) {
-  if (problem.as<FusedNorm>().rounded == kRounded) return "";
-  return kRounded ? "gives bf16" : "gives f32";
+  if ((problem.as<FusedNorm>().rounded != Half::kNone) == kRounded) return "";
+  return kRounded ? "rounds" : "rounds nothing";
 }
 
 constexpr KernelVariant kVariants[] = {
-    {.name = "fused_norm.wgsl.bf16_subgroup",
+    {.name = "fused_norm.wgsl.half_subgroup",
      .op = op_index<FusedNorm>(),
      .needs = kFeatureSubgroups,
      .refuses = refuses<true>,
      .launch = fused_norm_launch<true>,
-     .rounding = kBf16Step},
-    {.name = "fused_norm.wgsl.bf16",
+     .rounding = kHalfStep},
+    {.name = "fused_norm.wgsl.half",
      .op = op_index<FusedNorm>(),
      .refuses = refuses<true>,
      .launch = fused_norm_launch<false>,
-     .rounding = kBf16Step},
+     .rounding = kHalfStep},
     {.name = "fused_norm.wgsl.subgroup",
      .op = op_index<FusedNorm>(),
      .needs = kFeatureSubgroups,

@@ -28,7 +28,9 @@ Result<ScoreFunction> read_score_function(const ConfigReader& whole) {
 }
 
 ModelFacts encoder_facts(const char* architecture, const EncoderConfig& c) {
-  return {architecture, c.vocab, c.layers, c.max_context, c.hidden, false};
+  ModelFacts facts = {architecture, c.vocab, c.layers, c.max_context, c.hidden, false};
+  facts.fits_f16 = true;
+  return facts;
 }
 
 Result<EncoderConfig> read_bert_fields(ConfigReader& config, uint32_t offset) {

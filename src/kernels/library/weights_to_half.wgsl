@@ -5,6 +5,6 @@
 fn run(group: vec3<u32>, lane: u32) {
   for (var i = group.x * THREADS + lane; i < EIGHTS; i += GROUPS * THREADS) {
     let w = weights8(i);
-    y[i] = vec4(as_bf16(w[0]), as_bf16(w[1]));
+    y[i] = vec4(as_half(w[0]), as_half(w[1]));
   }
 }

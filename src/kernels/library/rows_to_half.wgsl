@@ -6,6 +6,6 @@ fn run(group: vec3<u32>, lane: u32) {
   if (four < FOURS) {
     let i = group.y * FOURS + four;
     let a = four_of(i) + bias_four(four);
-    y[i] = as_bf16(vec4(activate(a.x), activate(a.y), activate(a.z), activate(a.w)));
+    y[i] = as_half(vec4(activate(a.x), activate(a.y), activate(a.z), activate(a.w)));
   }
 }
