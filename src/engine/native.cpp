@@ -209,10 +209,16 @@ Result<std::unique_ptr<Backend>> open_cuda(const OpenOptions& options) {
   return fail(ErrorCode::kDevice, "CUDA cannot be used. {}", backend.error().message);
 }
 
-/// Null where the machine has no device for CUDA. What keeps one from being used is a notice.
+/// Null where the machine has no device for CUDA, or cannot compile for it: kept kernels may do,
+/// but only who asks for CUDA wants to hear that they do not. What keeps one from being used is a
+/// notice.
 Result<std::unique_ptr<Backend>> open_cuda_where_it_is(const OpenOptions& options) {
   auto backend = open_cuda(options);
-  if (backend || backend.error().code == ErrorCode::kUsage) return backend;
+  if (!backend && backend.error().code == ErrorCode::kUsage) return backend;
+  if (const auto compiler = cuda_compiler_text(); backend && !compiler) {
+    backend = fail(ErrorCode::kDevice, "CUDA cannot be used. {}", compiler.error().message);
+  }
+  if (backend) return backend;
   const auto devices = list_cuda_devices();
   if (devices && !devices->empty() && options.notice) options.notice(backend.error().message);
   return nullptr;

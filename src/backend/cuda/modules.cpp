@@ -18,30 +18,42 @@ namespace tokamak::cuda {
 namespace {
 
 /// Changes with what a cached entry is.
-constexpr int kCacheFormat = 1;
+constexpr int kCacheFormat = 2;
 
-/// What the machine code of any text depends on: what texts include, the compiler, the device. A
-/// text after it makes a key of the cache.
-std::string key_start(const Compiler& compiler, CodeTarget target) {
+/// What the machine code of any text depends on, but for the version of NVRTC, which the entry has:
+/// what texts include, how they are compiled, the device. A text after it makes a key of the cache.
+std::string key_start(int architecture) {
   uint64_t headers = kHashStart;
   for (const EmbeddedFile& header : wgsl::headers()) {
     headers = hash_bytes<char>(header.text, headers);
   }
-  return fmt::format("cuda {} NVRTC {}.{} {} {:016x}\n", kCacheFormat, compiler.major,
-                     compiler.minor, fmt::join(compile_options(target), " "), headers);
+  return fmt::format("cuda {} {} {:016x}\n", kCacheFormat,
+                     fmt::join(compile_options({architecture}), " "), headers);
 }
 
 std::span<const uint8_t> bytes_of(const std::string& text) {
   return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
 }
 
-/// Empty when the cache does not have it.
-std::vector<uint8_t> cached_code(PipelineCache* cache, std::span<const uint8_t> key) {
+/// An entry of the cache begins with the version of the NVRTC that made it.
+std::vector<uint8_t> version_bytes(const Compiler& compiler) {
+  return {uint8_t(compiler.major), uint8_t(compiler.minor)};
+}
+constexpr std::ptrdiff_t kVersionBytes = 2;
+
+/// Empty when the cache does not have it, or has it of another version than that of `compiler`.
+/// Without a compiler any version is taken.
+std::vector<uint8_t> cached_code(PipelineCache* cache, std::span<const uint8_t> key,
+                                 const Result<Compiler>& compiler) {
   if (cache == nullptr) return {};
-  std::vector<uint8_t> code(cache->load(key, {}));
-  if (!code.empty() && cache->load(key, code) != code.size()) code.clear();
-  cache->count(!code.empty());
-  return code;
+  std::vector<uint8_t> entry(cache->load(key, {}));
+  const bool is_there =
+      entry.size() > size_t(kVersionBytes) && cache->load(key, entry) == entry.size() &&
+      (!compiler ||
+       std::ranges::equal(version_bytes(*compiler), std::span(entry).first(kVersionBytes)));
+  cache->count(is_there);
+  if (!is_there) return {};
+  return {entry.begin() + kVersionBytes, entry.end()};
 }
 
 /// Compiles text `i` and keeps its code for later runs.
@@ -52,7 +64,9 @@ Result<void> compile_one(CudaDevice& device, const Compiler& compiler, Compiled&
   compiled.codes[i] = std::move(made.code);
   compiled.are_cached[i] = 0;
   if (device.cache() != nullptr) {
-    device.cache()->store(bytes_of(compiled.keys[i]), compiled.codes[i]);
+    std::vector<uint8_t> entry = version_bytes(compiler);
+    entry.insert(entry.end(), compiled.codes[i].begin(), compiled.codes[i].end());
+    device.cache()->store(bytes_of(compiled.keys[i]), entry);
   }
   return {};
 }
@@ -85,15 +99,15 @@ Result<void> collect(const Plan& plan, Compiled& compiled) {
 
 }  // namespace
 
-Result<Compiled> compile_plan(CudaDevice& device, const Plan& plan) {
+Result<Compiled> compile_plan(CudaDevice& device, const Plan& plan, const Result<Compiler>& by) {
   const auto begun = std::chrono::steady_clock::now();
-  const Result<Compiler>& found = compiler();
-  if (!found) return Failure(found.error());
   Compiled compiled;
-  TOK_TRY(compiled.target, code_target(*found, device.driver_version(), device.architecture()));
+  if (by) {
+    TOK_TRY(compiled.target, code_target(*by, device.driver_version(), device.architecture()));
+  }
   TOK_TRY(collect(plan, compiled));
   const size_t count = compiled.texts.size();
-  const std::string start = key_start(*found, compiled.target);
+  const std::string start = key_start(device.architecture());
   for (const std::string& text : compiled.texts) compiled.keys.push_back(start + text);
   compiled.codes.resize(count);
   compiled.are_cached.resize(count);
@@ -101,9 +115,13 @@ Result<Compiled> compile_plan(CudaDevice& device, const Plan& plan) {
   std::atomic<size_t> next = 0;
   const auto compile_some = [&] {
     for (size_t i = next++; i < count; i = next++) {
-      compiled.codes[i] = cached_code(device.cache(), bytes_of(compiled.keys[i]));
+      compiled.codes[i] = cached_code(device.cache(), bytes_of(compiled.keys[i]), by);
       compiled.are_cached[i] = compiled.codes[i].empty() ? 0 : 1;
-      if (compiled.codes[i].empty()) results[i] = compile_one(device, *found, compiled, i);
+      if (compiled.codes[i].empty()) {
+        results[i] = by ? compile_one(device, *by, compiled, i)
+                        : unsupported("Kernel {} is not kept of an earlier run. {}",
+                                      compiled.names[i], by.error().message);
+      }
     }
   };
   {
@@ -125,6 +143,7 @@ Result<Modules> Modules::load(std::shared_ptr<CudaDevice> device, Compiled& comp
     const std::string what = fmt::format("kernel {} cannot be loaded", compiled.names[i]);
     Status status = on.api().module_load(&kernel.module, compiled.codes[i].data());
     if (status != Status::kSuccess && compiled.are_cached[i] != 0) {
+      if (!compiler()) return Failure(compiler().error());
       TOK_TRY(compile_one(on, *compiler(), compiled, i));
       status = on.api().module_load(&kernel.module, compiled.codes[i].data());
     }

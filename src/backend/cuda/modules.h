@@ -31,10 +31,12 @@ struct Compiled {
   double seconds = 0;
 };
 
-/// Translates the kernels of the plan and compiles those that the cache does not have, on all
-/// processors at once. Steps with the same text share one. Errors: a text that has no translation
-/// or is refused; that NVRTC is not there, and needed.
-Result<Compiled> compile_plan(CudaDevice& device, const Plan& plan);
+/// Translates the kernels of the plan and compiles those that the cache does not have of this
+/// version of NVRTC, on all processors at once. Steps with the same text share one. Where there is
+/// no NVRTC, what the cache has of any version is taken. Errors: a text that has no translation or
+/// is refused; that NVRTC is not there, and needed.
+Result<Compiled> compile_plan(CudaDevice& device, const Plan& plan,
+                              const Result<Compiler>& by = compiler());
 
 /// What is loaded, unloaded with it.
 class Modules {

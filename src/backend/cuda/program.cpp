@@ -234,7 +234,6 @@ Result<std::unique_ptr<Program>> make_program(std::shared_ptr<CudaDevice> device
 
 Result<std::unique_ptr<Backend>> open_cuda_backend(const CudaOptions& options) {
   TOK_TRY(std::shared_ptr<cuda::CudaDevice> device, cuda::CudaDevice::open(options));
-  if (!cuda::compiler()) return Failure(cuda::compiler().error());
   return std::make_unique<cuda::CudaBackend>(std::move(device));
 }
 
