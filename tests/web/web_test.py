@@ -29,7 +29,7 @@ TYPES = {".html": "text/html", ".js": "text/javascript", ".json": "application/j
 SKIPPED = 77
 # Compiling is what takes the time: a long chunk has kernels of its own, and the self-test would compile as many again.
 FEW_KERNELS = {"chunk": 8, "context": 128, "sequences": 1, "selfTest": False, "megapixels": 0}
-MODELS_OF_A_PAGE = 5
+MODELS_OF_A_PAGE = 3  # one on busy cores takes minutes
 TIMEOUT_S = 500  # the driver compiles the kernels; on busy cores that takes minutes instead of 20 s
 
 
@@ -252,11 +252,6 @@ FAMILIES = ["gemma3_mm", "gemma4_moe", "gemma4_ple", "lfm2", "llama_gptq4_g128",
 class Models(Tab):
     def test_a_small_model_of_every_family_gives_its_recorded_tokens(self):
         self.expect_goldens(FAMILIES)
-
-
-class FewModels(Tab):
-    def test_small_models_give_their_recorded_tokens(self):
-        self.expect_goldens(["lfm2", "qwen3_5_text", "llama-q4_k_m.gguf"])
 
 
 class AsyncifyModels(Tab):
