@@ -154,7 +154,7 @@ TEST(CudaTranslated, VectorsHaveTheirComponentsInOrder) {
     put_4(mat4x4(v, v, v, v) * vec4(0.0, 2.0, 0.0, 3.0));
     let p = vec3<u32>(1u, 2u, 3u) * vec3(2u) + vec3<u32>(1u, 0u, 1u); put(p.x + 16u * p.y + 256u * p.z);
     put_f(select(1.0, 2.0, x[0] == 2u)); put_f(select(1.0, 2.0, x[0] != 2u));
-    put_2(select(w, vec2(0.0), w > vec2(5.5))); put_4(select(v, -v, v <= vec4(2.0)));
+    put_2(select(w, vec2(0.0), w > vec2(5.5))); put_4(select(v, -v, v == vec4(1.0, 0.0, 0.0, 4.0)));
     put_b(any(w == vec2(0.0, 6.0))); put_b(any(w == vec2(6.0, 5.0)));
     put_b(any(v > vec4(3.5))); put_b(any(v < vec4(1.0)));
     put_b(any(v >= vec4(5.0, 5.0, 3.0, 5.0))); put_b(any(v != vec4(1.0, 2.0, 3.0, 4.0)));
@@ -166,8 +166,8 @@ TEST(CudaTranslated, VectorsHaveTheirComponentsInOrder) {
        9.0f,  9.0f,  9.0f,  3.0f,   6.0f,    7.0f,   2.0f,   4.0f,           6.0f,   8.0f,   0.0f,
        -1.0f, -2.0f, -3.0f, 0.5f,   0.5f,    0.375f, 4.0f,   -1.0f,          -2.0f,  -3.0f,  -4.0f,
        -5.0f, -6.0f, 4.0f,  4.0f,   4321.0f, 28.0f,  201.0f, 402.0f,         603.0f, 804.0f, 5.0f,
-       10.0f, 15.0f, 20.0f, 0x743u, 2.0f,    1.0f,   5.0f,   0.0f,           -1.0f,  -2.0f,  3.0f,
-       4.0f,  1u,    0u,    1u,     0u,      1u,     0u,     9u + 256u * 11u});
+       10.0f, 15.0f, 20.0f, 0x743u, 2.0f,    1.0f,   5.0f,   0.0f,           -1.0f,  2.0f,   3.0f,
+       -4.0f, 1u,    0u,    1u,     0u,      1u,     0u,     9u + 256u * 11u});
 }
 
 TEST(CudaTranslated, AssignmentsChangeOneThingByOneOperation) {
