@@ -174,7 +174,7 @@ TEST(CudaTranslated, AssignmentsChangeOneThingByOneOperation) {
   expect_put(R"(
     var a = x[0]; a += 3u; put(a); a -= 1u; put(a); a *= 5u; put(a); a /= 2u; put(a); a %= 16u;
     put(a); a |= 16u; put(a); a &= 20u; put(a); a ^= 5u; put(a); a++; put(a); a--; put(a);
-    var v = vec4(1.0, 2.0, 3.0, 4.0); v.y = 8.0; v[x[1]] = 9.0; v *= 2.0; v += vec4(1.0); put_4(v);
+    var v = vec4(1.0, 2.0, 3.0, 4.0); v.y = 8.0; v[x[1]] = 9.0; v *= 2.0; v -= vec4(-1.0); put_4(v);
     var rows = array<vec2<f32>, 2>(vec2(1.0), vec2(2.0)); rows[1].x -= 5.0; put_2(rows[1]);
     var own = Own(1u, 2u, array<f32, 2>(3.0, 4.0)); own.second += 5u; own.list[1] = 0.5;
     put(own.first); put(own.second); put_f(own.list[0]); put_f(own.list[1]);
