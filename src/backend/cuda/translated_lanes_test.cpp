@@ -32,16 +32,17 @@ std::vector<Word> lanes_of(const std::string& statements, uint32_t results,
 TEST(CudaTranslatedLanes, KnowTheirPlace) {
   const std::vector<Word> y = run(R"(
 @compute @workgroup_size(64)
-fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32,
-        @builtin(subgroup_id) subgroup: u32, @builtin(subgroup_invocation_id) own: u32,
-        @builtin(subgroup_size) lanes: u32) {
-  let at = (group.x + 2u * (group.y + 3u * group.z)) * 64u + lane;
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) all: vec3<u32>,
+        @builtin(local_invocation_index) lane: u32, @builtin(subgroup_id) subgroup: u32,
+        @builtin(subgroup_invocation_id) own: u32, @builtin(subgroup_size) lanes: u32) {
+  let last = all.x * all.y * all.z * 64u - 1u;
+  let at = last - ((group.x + all.x * (group.y + all.y * group.z)) * 64u + lane);
   y[at] = group.x | (group.y << 4u) | (group.z << 8u) | (subgroup << 12u) | (own << 16u) |
           (lanes << 24u);
 })",
                                   {0u}, 2 * 3 * 4 * kLanes, {.x = {2}, .y = {3}, .z = {4}});
   for (uint32_t i = 0; i < y.size(); ++i) {
-    const uint32_t group = i / kLanes, lane = i % kLanes;
+    const uint32_t at = uint32_t(y.size()) - 1 - i, group = at / kLanes, lane = at % kLanes;
     EXPECT_EQ(y[i].bits, group % 2 | group / 2 % 3 << 4 | group / 6 << 8 | lane / 32 << 12 |
                              lane % 32 << 16 | 32 << 24)
         << i;
@@ -173,6 +174,45 @@ fn main(@builtin(local_invocation_index) lane: u32) {
   for (uint32_t at = 0; at < 256; ++at) {
     float sum = float(at);
     for (uint32_t k = 0; k < 16; ++k) sum += 2 * left_at(at / 16, k) * right_at(k, at % 16);
+    EXPECT_EQ(y[at], Word(sum)) << at;
+  }
+}
+
+TEST(CudaTranslatedLanes, TouchTheElementsOfMatrices) {
+  const std::vector<Word> y = run(R"(
+alias Left = subgroup_matrix_left<f16, 16, 16>;
+alias Right = subgroup_matrix_right<f16, 16, 16>;
+alias Result = subgroup_matrix_result<f32, 16, 16>;
+const PITCH = 6u;
+var<workgroup> strip: array<vec4<f16>, 16u * PITCH>;
+var<workgroup> results: array<vec4<f32>, 16u * 5u>;
+@compute @workgroup_size(32)
+fn main(@builtin(local_invocation_index) lane: u32) {
+  for (var at = lane; at < 256u; at += 32u) {
+    let row = at / 16u; let column = at % 16u;
+    strip[PITCH * row + column / 4u][column % 4u] = f16(f32((3u * row + 5u * column) % 7u) - 2.0);
+    results[5u * row + column / 4u][column % 4u] = f32(row);
+  }
+  workgroupBarrier();
+  let right = subgroupMatrixLoad<Right, row_major>(&strip, 0u, PITCH);
+  var left = subgroupMatrixLoad<Result, row_major>(&results, 0u, 5u);
+  for (var i = 0u; i < 8u; i++) {
+    let column = f32(subgroupMatrixColumn(i) % 5u);
+    left[i] = 2.0 * left[i] - f32(subgroupMatrixRow(i)) - 2.0 * column;
+  }
+  let product = subgroupMatrixMultiplyAccumulate(subgroupMatrixLeft(left), right, Result());
+  workgroupBarrier();
+  subgroupMatrixStore<row_major>(&results, 0u, product, 5u);
+  workgroupBarrier();
+  for (var at = lane; at < 256u; at += 32u) {
+    y[at] = bitcast<u32>(results[5u * (at / 16u) + at % 16u / 4u][at % 4u]);
+  }
+})",
+                                  {0u}, 256);
+  ASSERT_EQ(y.size(), 256u);
+  for (uint32_t at = 0; at < 256; ++at) {
+    float sum = 0;
+    for (uint32_t k = 0; k < 16; ++k) sum += left_at(at / 16, k) * right_at(k, at % 16);
     EXPECT_EQ(y[at], Word(sum)) << at;
   }
 }
