@@ -145,13 +145,15 @@ Tiling many_lanes_tiling(const Problem& p, const DeviceInfo& device, const UnitC
   } else {
     tiling.lanes = 64;
     // A row by itself has room for all of its x', as long as that is one wave.
-    const uint32_t groups = ceil_div(row_count(p), kManyLanes / tiling.lanes);
-    if (groups <= wave(device) / 2) {
+    if (ceil_div(row_count(p), kManyLanes / tiling.lanes) <= wave(device) / 2) {
       tiling.block = 1;
       staged *= 2;
-      // Rather more rows for each than two workgroups on some multiprocessors.
-      const uint32_t all = multiprocessors(device);
-      if (groups > all && groups <= all + all / 4) tiling.threads = kMaxLanes;
+    }
+    // Rather one workgroup on all multiprocessors than two on some, one on others.
+    const uint32_t teams = round_up(teams_of_one(tiling, p, device), 2u);  // they end in pairs
+    if (ceil_div(row_count(p), tiling.iteration_rows()) > multiprocessors(device) &&
+        tiling.lanes * teams <= kMaxLanes) {
+      tiling.threads = tiling.lanes * teams;
     }
   }
   tiling.rounds = std::min(ceil_div(in_size(p) / codec.unit, tiling.lanes),
