@@ -157,7 +157,7 @@ Result<Engine::Compiled> compile_as_asked(const ModelFiles& files, const DeviceI
   TOK_TRY(build.kv_dtype, kv_dtype(hinted ? *out.hints.kv : options.kv, device));
   out.context = build.context;
   if (!out.gives_text() && !out.is_for_sound()) out.target = for_rows(out.target, build.chunk);
-  if (out.facts.fits_f16) out.target.library_type = Half::kF16;
+  if (out.facts.fits_f16) out.target = fuse::in_f16(out.target);
   auto tower = vision_tower(*architecture, files, device, options, build);
   auto tower_plan = tower ? ImageEncoder::plan(*tower, out, device, options)
                           : Result<Plan>(Failure(tower.error()));

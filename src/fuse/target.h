@@ -29,7 +29,7 @@ inline Target for_rows(Target target, uint64_t rows) {
   return target;
 }
 
-/// The same for what sees or hears: its products read numbers that f16 holds.
+/// The same for what sees, hears or encodes: its products read numbers that f16 holds.
 inline Target in_f16(Target target) {
   target.library_type = Half::kF16;
   return target;

@@ -268,8 +268,8 @@ constexpr uint32_t kMatrixKeys = 32;
 constexpr uint32_t kStripColumns = 32;
 constexpr uint32_t kMatrixHeadDim = 256;  // whose sums a lane's registers hold
 
-std::string lacks_units(const Problem& p, const DeviceInfo& device, uint32_t most_columns,
-                        uint32_t bytes) {
+std::string lacks_units(const Problem& p, const DeviceInfo& device, uint32_t rows,
+                        uint32_t most_columns, uint32_t bytes) {
   if (p.max_tokens == 1) return "is for several tokens";
   if (has_bias(p)) return "adds nothing to the scores";
   const TensorDesc& cache = p.inputs[1];
@@ -281,8 +281,8 @@ std::string lacks_units(const Problem& p, const DeviceInfo& device, uint32_t mos
   if (head_dim > most_columns) {
     return fmt::format("head_dim = {} exceeds {}", head_dim, most_columns);
   }
-  if (head_group(p) > kMatrixRows) {
-    return fmt::format("{} heads share a key head, it takes {}", head_group(p), kMatrixRows);
+  if (head_group(p) > rows) {
+    return fmt::format("{} heads share a key head, it takes {}", head_group(p), rows);
   }
   if (device.subgroup_min != kMatrixLanes || device.subgroup_max != kMatrixLanes) {
     return fmt::format("subgroups have {} to {} lanes, it needs {}", device.subgroup_min,
@@ -301,7 +301,7 @@ std::string matrix_refuses(const Problem& p, const DeviceInfo& device) {
       std::max(kMatrixSubgroups,
                kMatrixKeys / kMatrixSide * ceil_div(head_dim_of(p.inputs[1]), kStripColumns));
   return lacks_units(
-      p, device, kMatrixHeadDim,
+      p, device, kMatrixRows, kMatrixHeadDim,
       1280 * (strips + kMatrixSubgroups) + (144 + 4) * kMatrixRows + 4 * kMatrixSubgroups);
 }
 
@@ -318,9 +318,9 @@ Launch matrix_base(const Problem& p, uint32_t rows, uint32_t keys, uint32_t colu
                            {"OWN_WORDS", ceil_div(keys * columns / word, threads)}});
   launch.sources.front() =
       word == 8 ? "attention/cache_f16_eights.wgsl" : "attention/cache_f16_fours.wgsl";
-  launch.sources.back() = kernel;  // in place of what reads pairs
+  launch.sources.back() = "attention/matrix_rows.wgsl";  // in place of what reads pairs
   // The last tokens see most keys: theirs are not to be what the device waits for in the end.
-  launch.sources.emplace_back("wgsl/entry_last_first.wgsl");
+  launch.sources.insert(launch.sources.end(), {kernel, "wgsl/entry_last_first.wgsl"});
   launch.grid = {.x = {uint32_t(p.inputs[1].shape[2])}, .y = {1, tokens, true}};
   return launch;
 }
@@ -361,14 +361,12 @@ FragmentShape fragment_shape(uint32_t head_dim) {
 
 std::string fragments_refuse(const Problem& p, const DeviceInfo& device) {
   const FragmentShape shape = fragment_shape(head_dim_of(p.inputs[1]));
-  if (head_group(p) > shape.rows()) {
-    return fmt::format("{} heads share a key head, it takes {}", head_group(p), shape.rows());
-  }
   // Keys and values in f16 and eight more a row; partials of scores in f32 and four more.
   const uint32_t strips = 2 * shape.keys * (shape.columns() + 8) * 2;
   const uint32_t partials =
       (shape.splits == 1 ? 1 : kMatrixSubgroups) * shape.parts * kMatrixSide * (shape.keys + 4) * 4;
-  return lacks_units(p, device, kFragmentHeadDim, strips + partials);
+  return lacks_units(p, device, std::min(shape.rows(), kMatrixRows), kFragmentHeadDim,
+                     strips + partials);
 }
 
 Launch fragments_launch(const Problem& p, const DeviceInfo&) {

@@ -10,10 +10,7 @@
 // times sixteen columns; they add up what their columns say of the scores.
 @group(0) @binding(INPUT_0) var<storage, read> q: array<vec2<f32>>;
 
-const SIDE = 16u;
-const GROUP = HEADS / KV_HEADS;
 const OWN_ROWS = PARTS * SIDE;
-const LOWEST = -3.0e38;
 const LOG2_E = 1.4426950408889634;
 const LEAD = 11.0;  // 2^11 is far below the largest f16
 
@@ -29,24 +26,6 @@ var<workgroup> strips: array<array<vec4<f16>, KEYS * PITCH>, 2>;
 // What each subgroup's columns say of the scores; one that has all columns needs none.
 const SCORE_PITCH = KEYS / 4u + 1u;
 var<workgroup> partials: array<array<vec4<f32>, OWN_ROWS * SCORE_PITCH>, PARTIALS>;
-
-alias Left = subgroup_matrix_left<f16, SIDE, SIDE>;
-alias Right = subgroup_matrix_right<f16, SIDE, SIDE>;
-alias Result = subgroup_matrix_result<f32, SIDE, SIDE>;
-
-fn token_of(row: u32, tile: Tile) -> u32 {
-  return min(tile.first + row / GROUP, tile.end - 1u);
-}
-
-fn is_own(row: u32, tile: Tile) -> bool {
-  return row < TOKENS * GROUP && tile.first + row / GROUP < tile.end;
-}
-
-// Where the elements of a row are in q and y.
-fn start_of(row: u32, tile: Tile, kv_head: u32) -> u32 {
-  let head = kv_head * GROUP + row % GROUP;
-  return (token_of(row, tile) * HEADS + head) * HEAD_DIM;
-}
 
 // The lane's n-th element (of four) in its upper (0) or lower (1) row of a fragment.
 fn element(half: u32, n: u32) -> u32 {

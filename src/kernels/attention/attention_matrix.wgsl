@@ -6,10 +6,7 @@
 // seldom; then the sums go through workgroup memory.
 @group(0) @binding(INPUT_0) var<storage, read> q: array<vec4<f32>>;
 
-const SIDE = 16u;
-const GROUP = HEADS / KV_HEADS;
 const ROWS = SUBGROUPS * SIDE;
-const LOWEST = -3.0e38;
 const LEAD = 8.0;  // e^8 is far below the largest f16
 
 // A head in words of the cache, and as wide as its fragments: zeros follow the head's columns.
@@ -28,30 +25,12 @@ var<workgroup> weights: array<Strip, SUBGROUPS>;
 var<workgroup> totals: array<f32, ROWS>;
 var<workgroup> has_risen: array<u32, SUBGROUPS>;
 
-alias Left = subgroup_matrix_left<f16, SIDE, SIDE>;
-alias Right = subgroup_matrix_right<f16, SIDE, SIDE>;
-alias Result = subgroup_matrix_result<f32, SIDE, SIDE>;
-
-fn token_of(row: u32, tile: Tile) -> u32 {
-  return min(tile.first + row / GROUP, tile.end - 1u);
-}
-
-// Where the elements of a row are in q and y.
-fn start_of(row: u32, tile: Tile, kv_head: u32) -> u32 {
-  let head = kv_head * GROUP + row % GROUP;
-  return (token_of(row, tile) * HEADS + head) * (HEAD_DIM / 4u);
-}
-
 // Four elements of a query, of which `four` counts those before it.
 fn query_four(at: u32, four: u32) -> vec4<f16> {
   if (HEAD_DIM % 32u == 0u || four < HEAD_DIM / 4u) {
     return vec4<f16>(q[at] * SCALE);
   }
   return vec4<f16>();
-}
-
-fn is_own(row: u32, tile: Tile) -> bool {
-  return row < TOKENS * GROUP && tile.first + row / GROUP < tile.end;
 }
 
 // What a lane brings in of the keys (part 0) or values (1) of a block: words of positions that some
@@ -152,7 +131,7 @@ fn run(group: vec3<u32>, lane: u32, subgroup: u32) {
     workgroupBarrier();
     for (var n = lane; n < 4u * ROWS; n += THREADS) {
       let four = i * 8u + n % 4u * 2u;
-      let at = start_of(n / 4u, tile, kv_head) + four;
+      let at = start_of(n / 4u, tile, kv_head) / 4u + four;
       let place = n / 4u % SIDE * PITCH + n % 4u * 2u;
       strips[n / 4u / SIDE][place] = query_four(at, four);
       strips[n / 4u / SIDE][place + 1u] = query_four(at + 1u, four + 1u);
@@ -231,7 +210,7 @@ fn run(group: vec3<u32>, lane: u32, subgroup: u32) {
       let four = 8u * i + n % 8u;
       if (is_own(row, tile) && four < HEAD_DIM / 4u) {
         let all = scores[row / SIDE][row % SIDE * SCORE_PITCH + n % 8u] / totals[row];
-        let pair = 2u * (start_of(row, tile, kv_head) + four);
+        let pair = start_of(row, tile, kv_head) / 2u + 2u * four;
         store_pair(pair, all.xy);
         store_pair(pair + 1u, all.zw);
       }
