@@ -91,7 +91,7 @@ test("a large checkpoint goes through little memory", async ({ context, server }
   });
   await page.goto(`${server.address}tiny/config.json`);
   const heap = await heapOfWorker(context, page);
-  const { total, module, seconds } = await page.evaluate(async (address) => {
+  const opened = await page.evaluateHandle(async (address) => {
     const { open } = (await import(`${address}package/index.js`)) as typeof import("tokamak-web");
     const began = performance.now();
     const engine = await open(`${address}large/`, { chunk: 8, context: 128, sequences: 1, selfTest: false });
@@ -100,11 +100,13 @@ test("a large checkpoint goes through little memory", async ({ context, server }
       new BroadcastChannel("memory").onmessage = ({ data }) => typeof data === "number" && resolve(data);
     });
     new BroadcastChannel("memory").postMessage("ask");
-    const module = await answer;
-    await engine.close();
-    return { total: engine.model.memory.weights, module, seconds };
+    return { engine, module: await answer, seconds };
   }, server.address);
   const largest = await heap.largest();
+  const { total, module, seconds } = await opened.evaluate(async ({ engine, ...measured }) => {
+    await engine.close();
+    return { total: engine.model.memory.weights, ...measured };
+  });
   await heap.stop();
   const tokenizer = statSync(join(LARGE, "tokenizer.json")).size;
   const mega = (bytes: number) => (bytes / 1e6).toFixed(1);
