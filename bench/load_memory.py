@@ -91,7 +91,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0], epilog=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=pathlib.Path, help="folder that CMake built")
-    parser.add_argument("--backend", choices=["cpu", "webgpu"], action="append")
+    parser.add_argument("--backend", choices=["cpu", "webgpu", "cuda"], action="append",
+                        help="default: cpu and webgpu")
     parser.add_argument("--checkpoint", choices=CHECKPOINTS, action="append")
     parser.add_argument("--turns", type=int, default=3, help="loads of each checkpoint")
     parser.add_argument("--layers", type=int, help="instead of the models' own")

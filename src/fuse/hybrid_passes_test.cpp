@@ -7,6 +7,7 @@
 #include "fuse/expert_mix.h"
 #include "fuse/gate_linear.h"
 #include "fuse/gated_conv.h"
+#include "fuse/glu_columns.h"
 #include "fuse/head_norm.h"
 #include "fuse/linear_gate.h"
 #include "fuse/norm_add_norm.h"
@@ -17,10 +18,12 @@
 #include "fuse/qk.h"
 #include "fuse/qkv.h"
 #include "fuse/residual.h"
+#include "fuse/rope_append.h"
 #include "fuse/scale_route.h"
 #include "fuse/snake_conv.h"
 #include "fuse/split_attention.h"
 #include "fuse/step_attention.h"
+#include "graph/kv_cache.h"
 
 namespace tokamak::fuse {
 namespace {
@@ -160,6 +163,15 @@ struct AttentionTest : HybridTest {
     const ValueId kv = b.kv_append(key, v, cache, pages);
     return b.attention(turned(q, "qn"), kv, pages, {.scale = 0.5f});
   }
+  /// Without norms.
+  Graph of_one_product(ValueId held, ValueId of_queries, ValueId of_keys) {
+    const ValueId q = b.linear(x, weight("q", {8, 8})), k = b.linear(x, weight("k", {8, 8}));
+    const ValueId v = b.linear(x, weight("v", {8, 8}));
+    const ValueId kv = b.kv_append(b.rope(k, of_keys, 8), v, held, pages);
+    Graph g = finish(b.attention(b.rope(q, of_queries, 8), kv, pages, {}));
+    EXPECT_EQ(run(qkv(), g), 1u);
+    return g;
+  }
 };
 
 TEST_F(AttentionTest, GateOfAttentionStaysColumnsOfItsRow) {
@@ -189,6 +201,66 @@ TEST_F(AttentionTest, GateOfAttentionStaysColumnsOfItsRow) {
           "return %4\n");
 }
 
+/// Values are normed without weights.
+TEST_F(AttentionTest, RowsAreNormedTurnedAndAppendedAtOnce) {
+  const ValueId q = b.linear(x, weight("q", {16, 8})), k = b.linear(x, weight("k", {8, 8}));
+  const ValueId ones = b.constant("ones", {8}, DType::kF32, Fill{1});
+  const ValueId v = b.rms_norm(b.linear(x, weight("v", {8, 8})), ones, 1e-6f);
+  Graph g = finish(attention(q, k, v));
+  ASSERT_EQ(run(qkv(), g), 1u);
+  EXPECT_EQ(run(rope_append(), g), 1u);
+  EXPECT_EQ(
+      nodes_text(g),
+      before + "%1: f32[T,32] = linear %0, @q.qkv\n" +
+          "%2: f32[T,16], %3: f16[32,2,1,8] = rope_append %1, @angles, @kv, @pages, @qn.heads" +
+          attributes_text(RopeAppend{.heads = 2, .head_dim = 8, .norm_v = true, .eps = 1e-6f}) +
+          "\n%4: f32[T,16] = attention %2, %3, @pages" + attributes_text(Attention{.scale = 0.5f}) +
+          "\nreturn %4\n");
+}
+
+TEST_F(AttentionTest, RowsMayHaveKeysThatAreValuesBeforeTheirNorm) {
+  const ValueId q = b.linear(x, weight("q", {16, 8})), k = b.linear(x, weight("k", {8, 8}));
+  const ValueId ones = b.constant("ones", {8}, DType::kF32, Fill{1});
+  Graph g = finish(attention(q, k, b.rms_norm(k, ones, 1e-6f)));
+  ASSERT_EQ(run(qk(), g), 1u);
+  EXPECT_EQ(run(rope_append(), g), 1u);
+  EXPECT_NE(nodes_text(g).find("%1: f32[T,24] = linear"), std::string::npos) << nodes_text(g);
+  EXPECT_NE(nodes_text(g).find("k_is_v=true, norm_v=true"), std::string::npos) << nodes_text(g);
+}
+
+TEST_F(AttentionTest, QueriesOfAnotherLayersCacheAreNormedAndTurnedAtOnce) {
+  Graph g = finish(b.attention(turned(x, "qn"), cache, pages, {}));
+  EXPECT_EQ(run(rope_append(), g), 1u);
+  EXPECT_NE(nodes_text(g).find("= rope_append %0, @angles, @qn"), std::string::npos)
+      << nodes_text(g);
+}
+
+TEST_F(AttentionTest, RowsWithoutNormsAreTurnedAndAppendedAtOnce) {
+  Graph g = of_one_product(cache, angles, angles);
+  EXPECT_EQ(run(rope_append(), g), 1u);
+  EXPECT_EQ(nodes_text(g).find("= rope "), std::string::npos) << nodes_text(g);
+}
+
+TEST_F(AttentionTest, RowsAreNotAppendedToACacheOfBytesAtOnce) {
+  const ValueId bytes = b.state("bytes", cache_shape(kQ8Cache, 32, 1, 8), kQ8Cache);
+  expect_alone(rope_append(), of_one_product(bytes, angles, angles));
+}
+
+TEST_F(AttentionTest, RowsWithAnglesOfTheirOwnAreTurnedOneByOne) {
+  const ValueId own = b.row_input("own", 8);
+  expect_alone(rope_append(), of_one_product(cache, own, own));
+}
+
+TEST_F(AttentionTest, RowsWhoseKeysHaveOtherAnglesAreTurnedOneByOne) {
+  const ValueId other = b.constant("other", {32, 8}, DType::kF32, RopeTable{{2, 2, 2, 2}});
+  expect_alone(rope_append(), of_one_product(cache, angles, other));
+}
+
+TEST_F(AttentionTest, RowsOfSeveralProductsAreTurnedOneByOne) {
+  const ValueId kv = b.kv_append(b.rope(x, angles, 8), x, cache, pages);
+  expect_alone(rope_append(), finish(b.attention(b.rope(x, angles, 8), kv, pages, {})));
+}
+
 TEST_F(AttentionTest, ValuesMayBeKeysBeforeTheirNorm) {
   const ValueId q = b.linear(x, weight("q", {16, 8})), k = b.linear(x, weight("k", {8, 8}));
   const ValueId ones = b.constant("ones", {8}, DType::kF32, Fill{1});
@@ -215,6 +287,15 @@ TEST_F(HybridTest, GateIsTheEndingOfItsProduct) {
           attributes(
               {.epilogue = Epilogue::kGate, .activation = Activation::kGeluTanh, .first = 3}) +
           "return %2\n");
+}
+
+TEST_F(HybridTest, ColumnsThatAreGatedAreReadWhereTheyLie) {
+  const ValueId wide = b.linear(x, weight("wide", {12, 8}));
+  Graph g = finish(b.glu(Activation::kSilu, x, b.columns(wide, 3, 8)));
+  EXPECT_EQ(run(glu_columns(), g), 1u);
+  EXPECT_EQ(nodes_text(g), before + "%1: f32[T,12] = linear %0, @wide\n" +
+                               "%2: f32[T,8] = glu %0, %1" +
+                               attributes_text(Glu{Activation::kSilu, 3}) + "\nreturn %2\n");
 }
 
 TEST_F(HybridTest, AProductThatGatesItselfStaysAlone) {

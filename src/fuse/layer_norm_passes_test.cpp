@@ -2,6 +2,7 @@
 #include "fuse/add_layer_norm.h"
 #include "fuse/add_rms_norm.h"
 #include "fuse/library_products.h"
+#include "fuse/norm_add.h"
 #include "fuse/norm_linear.h"
 #include "fuse/pass_test.h"
 #include "fuse/rounded_norm.h"
@@ -70,6 +71,66 @@ TEST_F(LayerNormPassesTest, RoundedNormKeepsTheSumAndDropsTheNorm) {
 %4: f32[T,8] = add %2, %3
 return %4
 )");
+}
+
+TEST_F(LayerNormPassesTest, NormAddTakesTheFactorAndTheNormAfterIt) {
+  const ValueId n = b.rms_norm(x, vector("u", 8), 1e-6f);
+  const ValueId s = b.scale(b.add(x, n), 0.5f, vector("k", 1));
+  Graph g = finish(b.add(s, b.rms_norm(s, vector("v", 8), 1e-6f)));
+  EXPECT_EQ(run(norm_add(), g), 3u);
+  EXPECT_EQ(nodes_text(g),
+            "%0: f32[T,8] = embed @tokens, @table {scale=1}\n%1: f32[T,8], %2: f32[T,8] = norm_add "
+            "%0, %0, @u, @k, @v" +
+                attributes_text(NormAdd{1e-6f, 0.5f, true, true}) +
+                "\n%3: f32[T,8] = add %2, %1\nreturn %3\n");
+}
+
+/// As in Gemma 4's per-layer embeddings, whose norms are per layer.
+TEST_F(LayerNormPassesTest, NormAddTakesNormsOfHeads) {
+  const ValueId n = b.rms_norm(x, vector("u", 4), 1e-6f);
+  Graph g = finish(b.scale(b.add(n, x), 0.5f));
+  EXPECT_EQ(run(norm_add(), g), 2u);
+  EXPECT_EQ(nodes_text(g),
+            "%0: f32[T,8] = embed @tokens, @table {scale=1}\n%1: f32[T,8] = norm_add %0, %0, @u" +
+                attributes_text(NormAdd{1e-6f, 0.5f}) + "\nreturn %1\n");
+}
+
+TEST_F(LayerNormPassesTest, NormAddLeavesNormsOfHeadsAndOfAnotherEpsAfterIt) {
+  const ValueId s = b.add(x, b.rms_norm(x, vector("u", 8), 1e-6f));
+  const ValueId heads = b.softcap(b.rms_norm(s, vector("v", 4), 1e-6f), 3);
+  Graph g = finish(b.add(heads, b.softcap(b.rms_norm(s, vector("w", 8), 1e-5f), 3)));
+  EXPECT_EQ(run(norm_add(), g), 1u);
+  EXPECT_NE(nodes_text(g).find("%2: f32[T,8] = rms_norm %1, @v"), std::string::npos)
+      << nodes_text(g);
+}
+
+TEST_F(LayerNormPassesTest, NormAddLeavesANormThatIsReadElsewhereAlone) {
+  const ValueId n = b.rms_norm(x, vector("u", 8), 1e-6f);
+  expect_alone(norm_add(), finish(b.scale(b.add(b.add(x, n), n), 0.5f)));
+}
+
+TEST_F(LayerNormPassesTest, RoundedNormTakesTheNormOfAnAddedNorm) {
+  const ValueId sum = b.add(x, b.rms_norm(x, vector("u", 8), 1e-6f));
+  const ValueId norm = b.rms_norm(sum, vector("w", 8), 1e-6f);
+  Graph g = finish(b.add(sum, b.linear(norm, weight("m", {8, 8}))));
+  run(norm_add(), g);
+  run(library_products(), g, library);
+  EXPECT_EQ(run(rounded_norm(), g), 1u);
+  EXPECT_EQ(nodes_text(g), R"(%0: f32[T,8] = embed @tokens, @table {scale=1}
+%1: bf16[T,8], %2: f32[T,8] = norm_add %0, %0, @u, @w {eps=1e-06, factor=1, scaled=false, normed=true, rounded=bf16}
+%3: f32[T,8] = half_linear %1, @m {first=0, rows=8, rounded=false}
+%4: f32[T,8] = add %2, %3
+return %4
+)");
+}
+
+TEST_F(LayerNormPassesTest, RoundedNormLeavesAnAddedNormThatIsReadElsewhere) {
+  const ValueId norm =
+      b.rms_norm(b.add(x, b.rms_norm(x, vector("u", 8), 1e-6f)), vector("w", 8), 1e-6f);
+  Graph g = finish(b.add(norm, b.linear(norm, weight("m", {8, 8}))));
+  ASSERT_EQ(run(norm_add(), g), 2u);
+  ASSERT_EQ(run(library_products(), g, library), 1u);
+  expect_alone(rounded_norm(), g);
 }
 
 TEST_F(LayerNormPassesTest, RoundedNormLeavesRoundedActivationsAlone) {

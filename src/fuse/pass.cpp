@@ -11,6 +11,11 @@ bool fits_fused_linear(const TensorDesc& matrix) {
   return matrix.shape[1] % kColumnsAtOnce == 0;
 }
 
+bool is_ones(const TensorDesc& weight) {
+  const auto* fill = std::get_if<Fill>(&weight.recipe);
+  return fill != nullptr && fill->value == 1;
+}
+
 std::optional<ValueId> Match::join_rows(std::initializer_list<Var> parts, RowOrder order,
                                         std::string_view suffix) {
   Weight joined{.parts = {}, .order = order};

@@ -48,6 +48,9 @@ Pattern node(Var output, std::vector<Pattern> inputs, std::vector<Var> other_out
 /// Whether the kernels of fused_linear read the rows of such a matrix.
 bool fits_fused_linear(const TensorDesc& matrix);
 
+/// Whether all of a constant is 1: the weight of a norm that has none.
+bool is_ones(const TensorDesc& weight);
+
 class Match {
  public:
   Match(Graph& graph, const Target& target) : graph_(graph), target_(target) {}

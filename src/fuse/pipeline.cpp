@@ -1,5 +1,8 @@
 #include "fuse/pipeline.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "base/check.h"
 #include "fuse/add_layer_norm.h"
 #include "fuse/add_rms_norm.h"
@@ -12,18 +15,19 @@
 #include "fuse/gate_up.h"
 #include "fuse/gated_conv.h"
 #include "fuse/gated_ffn.h"
+#include "fuse/glu_columns.h"
 #include "fuse/head_argmax.h"
 #include "fuse/head_norm.h"
-#include "fuse/library_products.h"
+#include "fuse/library_passes.h"
 #include "fuse/linear_gate.h"
+#include "fuse/norm_add.h"
 #include "fuse/norm_add_norm.h"
 #include "fuse/norm_experts.h"
 #include "fuse/norm_linear.h"
 #include "fuse/qk.h"
 #include "fuse/qkv.h"
 #include "fuse/residual.h"
-#include "fuse/rounded_norm.h"
-#include "fuse/rounded_results.h"
+#include "fuse/rope_append.h"
 #include "fuse/scale_embed.h"
 #include "fuse/scale_route.h"
 #include "fuse/snake_conv.h"
@@ -35,40 +39,26 @@ namespace tokamak::fuse {
 
 std::span<const Pass> passes() {
   // What is narrower comes first: gated_conv before gate_up, gate_up before qkv, linear_gate before
-  // gate_linear. step_attention and conv_linear need the qkv, delta_row and the gates the columns
-  // that those leave, split_attention the product after attention with its gate, and the norms the
-  // products as they end. What is left over of sums and norms goes to add_rms_norm and
-  // add_layer_norm; rounded_norm and rounded_results round there what library_products would, and
-  // add_rms_norm adds up what split_linear leaves.
-  static const std::vector<Pass> all = {scale_embed(),
-                                        scale_route(),
-                                        gated_conv(),
-                                        gate_up(),
-                                        qkv(),
-                                        qk(),
-                                        expert_glu(),
-                                        conv_linear(),
-                                        delta_row(),
-                                        step_attention(),
-                                        linear_gate(),
-                                        gate_linear(),
-                                        head_norm(),
-                                        split_attention(),
-                                        expert_mix(),
-                                        residual(),
-                                        norm_linear(),
-                                        norm_experts(),
-                                        head_argmax(),
-                                        norm_add_norm(),
-                                        snake_conv(),
-                                        conv_add(),
-                                        gated_ffn(),
-                                        add_rms_norm(),
-                                        add_layer_norm(),
-                                        library_products(),
-                                        rounded_norm(),
-                                        rounded_results(),
-                                        split_linear()};
+  // gate_linear, step_attention before rope_append. step_attention and conv_linear need the qkv,
+  // delta_row and the gates the columns that those leave, split_attention the product after
+  // attention with its gate, and the norms the products as they end. What is left over of sums and
+  // norms goes to norm_add, add_rms_norm and add_layer_norm, of gates to glu_columns, whose op no
+  // other pass takes; add_rms_norm adds up what split_linear leaves. At the end are those around
+  // the products of a library, which round what stands there by then.
+  static const std::vector<Pass> all = [] {
+    std::vector<Pass> made = {scale_embed(),     scale_route(),  gated_conv(),
+                              gate_up(),         qkv(),          qk(),
+                              expert_glu(),      conv_linear(),  delta_row(),
+                              step_attention(),  rope_append(),  linear_gate(),
+                              gate_linear(),     glu_columns(),  head_norm(),
+                              split_attention(), expert_mix(),   residual(),
+                              norm_linear(),     norm_experts(), head_argmax(),
+                              norm_add_norm(),   snake_conv(),   conv_add(),
+                              gated_ffn(),       norm_add(),     add_rms_norm(),
+                              add_layer_norm(),  split_linear()};
+    std::ranges::move(library_passes(), std::back_inserter(made));
+    return made;
+  }();
   return all;
 }
 

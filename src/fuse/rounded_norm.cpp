@@ -4,17 +4,24 @@
 //   rounded = to_half norm          ==>                                          plain}
 //
 // Without the norm itself where nothing else reads it, and the same of rms_norm, and of norms with
-// the addition before them, which keep the sum. Saves one dispatch, and a round trip of `norm`.
+// the addition before them (and a norm before that, see norm_add), which keep the sum. Saves one
+// dispatch, and a round trip of `norm`.
 #include "fuse/rounded_norm.h"
 
 namespace tokamak::fuse {
 namespace {
 
-enum : Var { a, b, w, bias, sum, rms_sum, norm, unread_norm, rounded };
+enum : Var { a, b, w, bias, fifth, sum, rms_sum, norm, unread_norm, rounded };
 
 std::optional<Replacement> replace(Match& m) {
   if (m.attributes<ToHalf>(rounded).activation != Activation::kIdentity) return std::nullopt;
   const Var made = m.has(norm) ? norm : unread_norm;
+  if (const auto* added = m.has(rms_sum) ? nullptr : m.as<NormAdd>(made)) {
+    if (!added->normed || added->rounded != Half::kNone) return std::nullopt;
+    NormAdd own = *added;
+    own.rounded = m.attributes<ToHalf>(rounded).type;
+    return Replacement{own, m.inputs(made)};
+  }
   if (m.type(w).shape[0] != m.type(made).shape[1]) return std::nullopt;  // a norm per head
   FusedNorm op = {.rounded = m.attributes<ToHalf>(rounded).type, .plain = m.has(norm)};
   if (m.has(rms_sum)) {
@@ -64,6 +71,11 @@ Pass rounded_norm() {
                .fewest = Steps::kMany,
                .replace = replace};
   add_patterns(unread_norm, pass.patterns);
+  for (const std::vector<Pattern>& inputs :
+       {std::vector<Pattern>{any(a), any(b), any(w), any(bias)},
+        std::vector<Pattern>{any(a), any(b), any(w), any(bias), any(fifth)}}) {
+    pass.patterns.push_back({node<ToHalf>(rounded, {node<NormAdd>(unread_norm, inputs, {sum})})});
+  }
   add_patterns(norm, pass.patterns);
   return pass;
 }

@@ -33,11 +33,6 @@ std::optional<ValueId> whole_row(Match& m) {
   return row;
 }
 
-bool is_ones(const TensorDesc& weight) {
-  const auto* fill = std::get_if<Fill>(&weight.recipe);
-  return fill != nullptr && fill->value == 1;
-}
-
 std::optional<Replacement> replace(Match& m) {
   const auto& attention = m.attributes<Attention>(y);
   const uint32_t head_dim = uint32_t(cached_head_dim(m.type(cache).dtype, m.type(cache).shape));

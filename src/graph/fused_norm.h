@@ -1,5 +1,5 @@
-// The norm that passes make of what stands around one; see fuse/add_layer_norm.cpp and
-// fuse/rounded_norm.cpp.
+// The norms that passes make of what stands around one; see fuse/add_layer_norm.cpp,
+// fuse/norm_add.cpp and fuse/rounded_norm.cpp.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -44,6 +44,40 @@ inline std::vector<FusedNorm> fused_norms(float eps) {
       const FusedNorm one = {eps, has(0), has(1), rounded, has(2), has(3)};
       if ((one.summed && !one.adds) || (one.plain && rounded == Half::kNone)) continue;
       all.push_back(one);
+    }
+  }
+  return all;
+}
+
+/// A norm that is added to a, all of it scaled; where it is `normed`, the norm of that, too, which
+/// may be `rounded` as by to_half. Norms are rms_norm with the same eps.
+///   s = (a + norm(x, u)) * factor * k[0]     y = norm(s, v)
+/// (x [T, n], a [T, n], u [m], k? [1] where it is `scaled`, v? [n]) -> y? [T, n], s [T, n]
+/// m divides n, and is n where it is `normed`.
+struct NormAdd {
+  static constexpr std::string_view kName = "norm_add";
+  float eps = 0;
+  float factor = 1;
+  bool scaled = false;
+  bool normed = false;
+  Half rounded = Half::kNone;
+  static void fields(auto& op, auto&& visit) {
+    visit("eps", op.eps);
+    visit("factor", op.factor);
+    visit("scaled", op.scaled);
+    visit("normed", op.normed);
+    visit("rounded", op.rounded);
+  }
+  bool operator==(const NormAdd&) const = default;
+};
+
+/// Every one that there is.
+inline std::vector<NormAdd> norm_adds(float eps, float factor) {
+  std::vector<NormAdd> all;
+  for (const bool scaled : {false, true}) {
+    all.push_back({eps, factor, scaled});
+    for (const Half rounded : {Half::kNone, Half::kBf16, Half::kF16}) {
+      all.push_back({eps, factor, scaled, true, rounded});
     }
   }
   return all;

@@ -6,6 +6,7 @@
 
 #include "graph/activation.h"
 #include "graph/fused_norm.h"
+#include "graph/rope_append.h"
 
 namespace tokamak {
 

@@ -1,12 +1,12 @@
 // The shape rules of lora_ops.h.
 #pragma once
-#include "graph/library_shapes.h"
 #include "graph/lora_ops.h"
+#include "graph/norm_shapes.h"
 
 namespace tokamak {
 
-struct LoraRules : LibraryRules {
-  using LibraryRules::operator();
+struct LoraRules : NormRules {
+  using NormRules::operator();
 
   /// Rows of whole eights, as many as a number of adapters has, each of which has `rows`.
   Result<void> stack(size_t operand, Dim rows) const {

@@ -71,11 +71,15 @@ struct Softcap {
   bool operator==(const Softcap&) const = default;
 };
 
-/// y = activation(gate) * up                    (gate [T, n], up [T, n]) -> [T, n]
+/// y = activation(gate) * up[first:first + n]    (gate [T, n], up [T, m]) -> [T, n]
 struct Glu {
   static constexpr std::string_view kName = "glu";
   Activation activation = Activation::kSilu;
-  static void fields(auto& op, auto&& visit) { visit("activation", op.activation); }
+  uint32_t first = 0;
+  static void fields(auto& op, auto&& visit) {
+    visit("activation", op.activation);
+    visit("first", op.first);
+  }
   bool operator==(const Glu&) const = default;
 };
 
@@ -206,8 +210,8 @@ using Op =
                  GatherColumns, LayerNorm, Activate, AddPositions, FirstRow, MeanRows, Unfold,
                  GroupNorm, Clamp, HalfSnake, CausalConv, TransposedConv, LastRow, BlockArgmax,
                  NextToken, BlockMaxima, TopKBlocks, TopKTokens, SampleToken, AddRmsNorm, FusedNorm,
-                 Qkv, SplitLinear, LinearGlu, FusedLinear, GatedFfn, StepAttention, ExpertGlu,
-                 ExpertMix, ToHalf, HalfLinear, PairGlu, LoraDown, LoraUp>;
+                 NormAdd, Qkv, SplitLinear, LinearGlu, FusedLinear, GatedFfn, StepAttention,
+                 RopeAppend, ExpertGlu, ExpertMix, ToHalf, HalfLinear, PairGlu, LoraDown, LoraUp>;
 
 /// The index of alternative T in Op: how patterns and kernel tables name an op without attributes.
 template <typename T, size_t kIndex = 0>

@@ -31,18 +31,6 @@ struct Rule : LoraRules {
     TOK_TRY(const Dim out, linear());
     return {{matrix(in[0]->shape[0], out)}};
   }
-  Outputs norm(size_t most_operands) const {
-    TOK_TRY(count(2, most_operands));
-    TOK_TRY(activation(0));
-    if (in[1]->shape.size() != 1 || in[1]->dtype != DType::kF32 ||
-        in[0]->shape[1] % in[1]->shape[0] != 0) {
-      return wrong(1, fmt::format("f32[n] with n dividing {}", in[0]->shape[1]));
-    }
-    if (in.size() == 3) TOK_TRY(like(2, *in[1]));
-    return {{matrix(in[0]->shape[0], in[0]->shape[1])}};
-  }
-  Outputs operator()(const RmsNorm&) const { return norm(2); }
-  Outputs operator()(const LayerNorm&) const { return norm(3); }
   Outputs two_alike() const {
     TOK_TRY(count(2, 2));
     TOK_TRY(activation(0));
@@ -55,7 +43,17 @@ struct Rule : LoraRules {
     return {{matrix(in[0]->shape[0], in[0]->shape[1])}};
   }
   Outputs operator()(const Add&) const { return two_alike(); }
-  Outputs operator()(const Glu&) const { return two_alike(); }
+  Outputs operator()(const Glu& op) const {
+    TOK_TRY(count(2, 2));
+    TOK_TRY(activation(0));
+    TOK_TRY(activation(1));
+    TOK_TRY(rows_like(1, 0));
+    const TensorDesc out = matrix(in[0]->shape[0], in[0]->shape[1]);
+    if (Dim{op.first} + out.shape[1] > in[1]->shape[1]) {
+      return wrong(1, fmt::format("{} columns or more", Dim{op.first} + out.shape[1]));
+    }
+    return {{out}};
+  }
   Outputs operator()(const Scale&) const {
     TOK_TRY(count(1, 2));
     TOK_TRY(activation(0));
@@ -267,34 +265,6 @@ struct Rule : LoraRules {
     TOK_TRY(state(2, {in[2]->shape[0]}, DType::kU32));
     return {{same_state(1), same_state(2)}};
   }
-  Outputs operator()(const AddRmsNorm& op) const {
-    TOK_TRY(count(3, 3));
-    TOK_TRY(activation(0));
-    TOK_TRY(activation(1));
-    const TensorDesc out = matrix(in[1]->shape[0], in[1]->shape[1]);
-    TOK_TRY(like(0, matrix(out.shape[0], Dim{op.parts} * out.shape[1])));
-    TOK_TRY(vector(2, out.shape[1]));
-    return {{out, out}};
-  }
-  Outputs operator()(const FusedNorm& op) const {
-    const size_t least = op.weight() + 1;
-    TOK_TRY(count(least, least + op.centered));
-    TOK_TRY(activation(0));
-    const TensorDesc out = matrix(in[0]->shape[0], in[0]->shape[1]);
-    if (op.adds) TOK_TRY(like(1, out));
-    TOK_TRY(vector(op.weight(), out.shape[1]));
-    if (in.size() > least) TOK_TRY(vector(least, out.shape[1]));
-    const bool is_rounded = op.rounded != Half::kNone;
-    if (is_rounded && out.shape[1] % kAligned != 0) return wrong(0, "f32[T, a multiple of 8]");
-    if ((op.summed && !op.adds) || (op.plain && !is_rounded)) {
-      return wrong(0, "a sum, or a norm that is rounded, to give it, too");
-    }
-    std::vector<TensorDesc> all = {out};
-    all.front().dtype = half_dtype(op.rounded);
-    if (op.summed) all.push_back(out);
-    if (op.plain) all.push_back(out);
-    return all;
-  }
   Outputs operator()(const SplitLinear& op) const {
     TOK_TRY(count(2, 2));
     TOK_TRY(const Dim out, linear());
@@ -456,6 +426,38 @@ struct Rule : LoraRules {
         matrix(in[0]->shape[0], splits == 1 ? heads * d : splits * heads * (d + 2))};
     if (op.appends) outputs.push_back(same_state(2));
     return outputs;
+  }
+  Outputs operator()(const RopeAppend& op) const {
+    TOK_TRY(count(op.norms(), op.norms() + 1));
+    TOK_TRY(activation(0));
+    const Dim d = op.head_dim;
+    if (op.heads == 0 || d <= 0 || d % op.kPart != 0 || d > op.kMaxHeadDim) {
+      return wrong(0,
+                   fmt::format("heads of a multiple of {}, at most {}", op.kPart, op.kMaxHeadDim));
+    }
+    const TensorDesc& angles = *in[op.kTable];
+    if (angles.shape.size() != 2 || angles.dtype != DType::kF32 || angles.shape[1] > d ||
+        angles.shape[1] % op.kPart != 0 || angles.shape[0] <= Dim{op.short_rows}) {
+      return wrong(op.kTable, fmt::format("f32[more than {}, a multiple of {} up to {}]",
+                                          op.short_rows, op.kPart, d));
+    }
+    Dim kv_heads = 0;
+    if (op.appends) {
+      TOK_TRY(cache(op.kCache));
+      TOK_TRY(pages(op.kPages));
+      kv_heads = in[op.kCache]->shape[2];
+      if (in[op.kCache]->dtype == kQ8Cache || in[op.kCache]->shape[3] != d) {
+        return wrong(op.kCache, fmt::format("a cache of floats with heads of {}", d));
+      }
+    }
+    const Dim columns = (Dim{op.heads} + (op.k_is_v ? 1 : 2) * kv_heads) * d;
+    if (in[0]->shape[1] < columns || in[0]->shape[1] % 4 != 0) {
+      return wrong(0, fmt::format("at least {} columns, a multiple of 4", columns));
+    }
+    if (in.size() > op.norms()) TOK_TRY(vector(op.norms(), op.appends ? 2 * d : d));
+    const TensorDesc turned = matrix(in[0]->shape[0], Dim{op.heads} * d);
+    if (!op.appends) return {{turned}};
+    return {{turned, same_state(op.kCache)}};
   }
   Outputs operator()(const ExpertGlu& op) const {
     TOK_TRY(count(op.norm ? 4 : 3, op.norm ? 4 : 3));

@@ -51,6 +51,7 @@ std::vector<Op> every_op(std::index_sequence<kIndices...>) {
   std::vector<Op> ops = {std::variant_alternative_t<kIndices, Op>{}...};
   for (Op& op : ops) {
     if (auto* rope = std::get_if<Rope>(&op)) rope->head_dim = 16;
+    if (auto* prepared = std::get_if<RopeAppend>(&op)) *prepared = {4, 16};
     if (auto* qkv = std::get_if<Qkv>(&op)) *qkv = {32, 16};
     if (auto* attention = std::get_if<Attention>(&op)) attention->softcap = 10;
     if (auto* delta = std::get_if<GatedDelta>(&op)) delta->key_heads = 1;
@@ -62,6 +63,7 @@ std::vector<Op> every_op(std::index_sequence<kIndices...>) {
   ops.emplace_back(Attention{.rounded = Half::kBf16});
   ops.emplace_back(HalfLinear{.rows = 64, .rounded = true});
   for (const FusedNorm& norm : fused_norms(1e-5f)) ops.emplace_back(norm);
+  for (const NormAdd& norm : norm_adds(1e-5f, 0.5f)) ops.emplace_back(norm);
   ops.emplace_back(StepAttention{.heads = 4, .parts = 2});
   ops.emplace_back(Qkv{32, 32});
   ops.emplace_back(Qkv{32, 16, 8});
@@ -90,6 +92,7 @@ std::vector<Op> every_op(std::index_sequence<kIndices...>) {
   ops.emplace_back(CausalConv{.adds = true});
   ops.emplace_back(CausalConv{.dilation = 3, .snake = true, .adds = true});
   for (const bool appends : {false, true}) {
+    ops.emplace_back(RopeAppend{4, 16, 0, appends, false, appends, 1e-5f});
     ops.emplace_back(
         StepAttention{.heads = 4, .appends = appends, .eps = 1e-5f, .softcap = 5, .splits = 2});
   }

@@ -86,6 +86,13 @@ inline Problem ordinary(const Op& op, uint32_t max_tokens = 1) {
     p.outputs = {tensor({kTokens, 64}, half_dtype(own->rounded))};
     if (own->summed) p.outputs.push_back(x);
     if (own->plain) p.outputs.push_back(x);
+  } else if (const auto* sandwich = std::get_if<NormAdd>(&op)) {
+    p.inputs = {x, x, tensor({64})};
+    if (sandwich->scaled) p.inputs.push_back(tensor({1}));
+    if (sandwich->normed) {
+      p.inputs.push_back(tensor({64}));
+      p.outputs = {tensor({kTokens, 64}, half_dtype(sandwich->rounded)), x};
+    }
   } else if (std::holds_alternative<Attention>(op))
     p.inputs = {x, tensor({32, 2, 1, 32}, DType::kF16), pages};
   else if (std::holds_alternative<KvAppend>(op)) {
@@ -132,6 +139,13 @@ inline Problem ordinary(const Op& op, uint32_t max_tokens = 1) {
   } else if (std::holds_alternative<SampleToken>(op)) {
     p.inputs = {tensor({kTokens, 129})};
     p.outputs = {tensor({4, 130}), tensor({8}, DType::kU32)};
+  } else if (const auto* prepared = std::get_if<RopeAppend>(&op)) {
+    p.inputs = {tensor({kTokens, prepared->appends ? 128 : 64}), tensor({64, 16})};
+    if (prepared->appends) {
+      p.inputs.push_back(pages);
+      p.outputs.push_back(cache);
+    }
+    if (prepared->eps != 0) p.inputs.push_back(tensor({prepared->appends ? 32 : 16}));
   } else if (const auto* attention = std::get_if<StepAttention>(&op)) {
     const Dim q_columns = Dim{attention->heads} * 16;
     const Dim columns = q_columns + (attention->appends ? 64 : 0);

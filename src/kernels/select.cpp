@@ -8,6 +8,7 @@
 #include "base/nearest.h"
 #include "graph/text.h"
 #include "kernels/attention/attention.h"
+#include "kernels/attention/rope_append.h"
 #include "kernels/attention/step_attention.h"
 #include "kernels/conv/causal_conv.h"
 #include "kernels/conv/half_snake.h"
@@ -27,6 +28,7 @@
 #include "kernels/norm/fused_norm.h"
 #include "kernels/norm/group_norm.h"
 #include "kernels/norm/layer_norm.h"
+#include "kernels/norm/norm_add.h"
 #include "kernels/norm/rms_norm.h"
 #include "kernels/rope/rope.h"
 #include "kernels/sampling/sample_token.h"
@@ -46,7 +48,8 @@ std::vector<KernelVariant> collect() {
         rope_variants(),         attention_variants(),       step_attention_variants(),
         conv_variants(),         delta_variants(),           expert_variants(),
         fused_expert_variants(), sampling_variants(),        sample_token_variants(),
-        top_token_variants(),    library_variants(),         lora_variants()}) {
+        top_token_variants(),    library_variants(),         lora_variants(),
+        norm_add_variants(),     rope_append_variants()}) {
     all.insert(all.end(), family.begin(), family.end());
   }
   const std::vector<KernelVariant> cuda = cuda_variants(all);

@@ -81,7 +81,7 @@ const  @down: f32[8,16] = weight "model.layers.0.mlp.down_proj.weight"
 %3: f32[T,8] = add %0, %2
 %4: f32[T,16] = linear %1, @gate
 %5: f32[T,16] = linear %1, @up
-%6: f32[T,16] = glu %4, %5 {activation=silu}
+%6: f32[T,16] = glu %4, %5 {activation=silu, first=0}
 %7: f32[T,16] = gather_columns %6, @order
 %8: f32[T,8] = linear %7, @down
 %9: f32[T,8] = add %3, %8
@@ -132,7 +132,7 @@ TEST(Lora, AddsToProductsWhereTheirResultsAreUsed) {
 %6: f32[T,16] = lora_up %1, %3, @q.lora_up {first=0}
 %7: f32[T,16] = linear %6, @gate
 %8: f32[T,16] = linear %6, @up
-%9: f32[T,16] = glu %7, %8 {activation=silu}
+%9: f32[T,16] = glu %7, %8 {activation=silu, first=0}
 %10: f32[T,16] = gather_columns %9, @order
 %11: f32[T,8] = linear %10, @down
 %12: f32[T,8] = lora_down %9, @layers.0.mlp.down_proj.lora_down {rank=8}

@@ -335,8 +335,9 @@ void add_attention(Cost& cost, const Step& step, const Operand& cache, uint64_t 
 Cost step_cost(const Plan& plan, const Step& step, uint64_t tokens, uint64_t kv_length,
                uint64_t sequences) {
   Cost cost;
-  const bool gathers =
-      std::holds_alternative<Embed>(step.op) || std::holds_alternative<Rope>(step.op);
+  const bool rope_append = std::holds_alternative<RopeAppend>(step.op);
+  const bool gathers = std::holds_alternative<Embed>(step.op) ||
+                       std::holds_alternative<Rope>(step.op) || rope_append;
   const uint32_t experts = experts_of(step.op);
   const auto bytes = [&](const Operand& o) { return byte_count(o.dtype, o.shape, tokens); };
   // A step has a share of a cut weight: that of the tokens it gathers, or of the results it writes.
@@ -369,13 +370,15 @@ Cost step_cost(const Plan& plan, const Step& step, uint64_t tokens, uint64_t kv_
       }
     }
   }
-  const bool appends = std::holds_alternative<KvAppend>(step.op);
+  const bool appends = std::holds_alternative<KvAppend>(step.op) || rope_append;
   for (const Operand& out : step.outputs) {
     const bool is_state = plan.at(out.buffer).use == BufferUse::kState;
     if (!is_state) cost.bytes += shared(bytes(out));
     if (is_state && reads_cache(step.op)) {
       add_attention(cost, step, out, tokens, kv_length, sequences);
-    } else if (is_state && !appends) {
+    } else if (is_state && appends) {
+      cost.bytes += tokens * (bytes(out) / uint64_t(out.shape[0]));
+    } else if (is_state) {
       cost.bytes += sequences * 2 * bytes(out);  // read and written
     }
     if (is_state && std::holds_alternative<GatedDelta>(step.op)) {
@@ -383,7 +386,6 @@ Cost step_cost(const Plan& plan, const Step& step, uint64_t tokens, uint64_t kv_
       cost.flops += 7 * tokens * element_count(out.shape, 1);
     }
   }
-  if (appends) cost.bytes += bytes(step.inputs[0]);
   return cost;
 }
 

@@ -214,9 +214,9 @@ TEST_F(InspectTest, PlanGroupsTheReasonsForOtherKernels) {
 TEST_F(InspectTest, TellsWhatBecomesOfTheModelsWishes) {
   DeviceInfo device;
   device.backend = BackendKind::kWebGpu;
-  files_.description.hints =
-      *Json::parse(R"({"kv": "f32", "kernels": {"qkv": ["qkv.wgsl.matvec_subgroup", "qkv.wgsl.any"],
-                     "rope": "rope.cpu", "route": "route.wgsl"}})");
+  files_.description.hints = *Json::parse(
+      R"({"kv": "f32", "kernels": {"linear_glu": ["linear_glu.wgsl.matvec_subgroup", "linear_glu.wgsl.any"],
+                     "rope_append": "rope_append.cpu", "route": "route.wgsl"}})");
   const auto told = [&] {
     const auto compiled = Engine::compile(files_, device, options_);
     EXPECT_TRUE(compiled) << compiled.error().message;
@@ -226,13 +226,16 @@ TEST_F(InspectTest, TellsWhatBecomesOfTheModelsWishes) {
   };
   EXPECT_EQ(
       told(),
-      "tokamak.json   kv f32, qkv.wgsl.matvec_subgroup (device lacks subgroups), qkv.wgsl.any "
-      "(in 18 of 18 steps), rope.cpu (is for cpu), route.wgsl (the plan has no route)");
+      "tokamak.json   kv f32, linear_glu.wgsl.matvec_subgroup (device lacks subgroups), "
+      "linear_glu.wgsl.any "
+      "(in 18 of 18 steps), rope_append.cpu (is for cpu), route.wgsl (the plan has no route)");
   options_.kv = "f16";
-  options_.forced = {{"qkv", "qkv.wgsl.matvec"}, {"qkv", "qkv.wgsl.matmul"}};
-  EXPECT_TRUE(told().starts_with(
-      "tokamak.json   kv f32 (--kv f16 comes first), qkv.wgsl.matvec_subgroup (--force comes "
-      "first), qkv.wgsl.any (--force comes first)"))
+  options_.forced = {{"linear_glu", "linear_glu.wgsl.matvec"},
+                     {"linear_glu", "linear_glu.wgsl.matmul"}};
+  EXPECT_TRUE(
+      told().starts_with("tokamak.json   kv f32 (--kv f16 comes first), "
+                         "linear_glu.wgsl.matvec_subgroup (--force comes "
+                         "first), linear_glu.wgsl.any (--force comes first)"))
       << told();
   files_.description.hints = Json(Json::Object{});
   EXPECT_EQ(told(), "tokamak.json   wishes for nothing");

@@ -14,13 +14,7 @@ constexpr uint32_t kVocab = kSelfTestVocab;
 constexpr uint32_t kOddHeads = kSelfTestHeads, kOddHead = kSelfTestHead;
 constexpr uint32_t kOdd = kOddHeads * kOddHead;
 constexpr double kExact = kSelfTestExact, kSum = kSelfTestSum, kFunction = kSelfTestFunction;
-// Relative to the largest magnitude in a result; tests/parity has the reasons.
-constexpr double kAttention = 2e-5;
-constexpr double kAttentionF16 = 2e-3, kAttentionQ8 = 1.0 / 127, kDelta = 1e-5;
-
-double attention_tolerance(DType cache) {
-  return cache == DType::kF32 ? kAttention : cache == DType::kF16 ? kAttentionF16 : kAttentionQ8;
-}
+constexpr double kDelta = 1e-5;
 
 constexpr float kFactor = -0.7f;  // of scale, where any will do
 
@@ -254,7 +248,7 @@ void add_attention(std::vector<SelfTestCase>& all, const Steps& steps) {
                                              .window = kind.window,
                                              .softcap = kind.softcap,
                                              .causal = kind.causal});
-      all.push_back(w.finish(y, steps, attention_tolerance(kind.cache)));
+      all.push_back(w.finish(y, steps, self_test_attention(kind.cache)));
     }
   }
 }
@@ -384,7 +378,7 @@ void add_decode(std::vector<SelfTestCase>& all) {
     const ValueId m = w.random("w", {24, kHeads * kHeadDim}, DType::kBF16, 0.1f);
     const FusedLinear merge{.prologue = Prologue::kMergeSplits, .splits = splits};
     const ValueId y = w.graph().add_node(merge, {parts, m}).front();
-    all.push_back(w.finish(y, kOne, attention_tolerance(cache_type)));
+    all.push_back(w.finish(y, kOne, self_test_attention(cache_type)));
   }
   for (const std::string_view op : {BlockArgmax::kName, NextToken::kName}) {
     Writer w(fmt::format("{} of 131", op), op);
@@ -482,6 +476,7 @@ std::vector<SelfTestCase> make_cases() {
     add_recurrent(all, steps);
     add_encoder_cases(all, steps);
     add_library_cases(all, steps);
+    add_row_cases(all, steps);
     add_lora_cases(all, steps);
   }
   for (const DType dtype : {DType::kBF16, DType::kQ4_0})

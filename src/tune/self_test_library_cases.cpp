@@ -36,20 +36,7 @@ void add_library_cases(std::vector<SelfTestCase>& all, const SelfTestSteps& step
     const ValueId v = w.random("v", {kRows, kRows}, half_dtype(type));
     all.push_back(w.finish(product(w, y, v), steps, kRounded));
   }
-  for (const FusedNorm& op : fused_norms(1e-3f)) {
-    if (op.summed != op.adds || op.plain) continue;
-    const bool is_rounded = op.rounded != Half::kNone;
-    Writer w(fmt::format("fused_norm {}{} rounded {} {}", op.centered ? "layer" : "rms",
-                         op.adds ? " adds" : "", kHalfNames[size_t(op.rounded)], kColumns),
-             FusedNorm::kName);
-    std::vector<ValueId> inputs = {w.activation(kColumns)};
-    if (op.adds) inputs.push_back(w.activation(kColumns));
-    inputs.push_back(w.random("weight", {kColumns}));
-    const std::vector<ValueId> made = w.graph().add_node(op, inputs);
-    const ValueId y = is_rounded ? product(w, made[0], matrix(w, op.rounded)) : made[0];
-    const ValueId all_of = op.summed && !is_rounded ? w.graph().add(y, made[1]) : y;
-    all.push_back(w.finish(all_of, steps, kSelfTestSum));
-  }
+  for (const Half type : {Half::kBf16, Half::kF16}) add_norms_rounded_to(type, all, steps);
   for (const Activation activation : {Activation::kIdentity, Activation::kSilu}) {
     Writer w(fmt::format("pair_glu {} {}", activation_name(activation), kColumns), PairGlu::kName);
     const ValueId pairs = w.activation(2 * kColumns, 5);

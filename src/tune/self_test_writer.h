@@ -20,6 +20,13 @@ inline constexpr uint32_t kSelfTestVocab = 17;
 inline constexpr uint32_t kSelfTestHeads = 7, kSelfTestHead = 43;
 /// Tolerances, relative to the largest magnitude in a result; tests/parity has the reasons.
 inline constexpr double kSelfTestExact = 2e-7, kSelfTestSum = 2e-6, kSelfTestFunction = 4e-6;
+inline constexpr double kSelfTestAttention = 2e-5;
+
+/// Of attention over a cache of that type.
+inline double self_test_attention(DType cache) {
+  if (cache == DType::kF32) return kSelfTestAttention;
+  return cache == DType::kF16 ? 2e-3 : 1.0 / 127;
+}
 
 /// Tokens of a phase at most, and of its steps.
 struct SelfTestSteps {
@@ -99,8 +106,13 @@ class SelfTestWriter {
 
 /// Cases of what encoders have beside the ops of decoders.
 void add_encoder_cases(std::vector<SelfTestCase>& all, const SelfTestSteps& steps);
-/// Cases around the products of a vendor's library.
+/// Cases of norms that passes make, with results of that type.
+void add_norms_rounded_to(Half type, std::vector<SelfTestCase>& all, const SelfTestSteps& steps);
+/// Cases around the products of a vendor's library; none where there is none.
 void add_library_cases(std::vector<SelfTestCase>& all, const SelfTestSteps& steps);
+void add_row_cases(std::vector<SelfTestCase>& all, const SelfTestSteps& steps);
+/// Cases of what passes make for steps of many rows, without a product.
+void add_row_cases(std::vector<SelfTestCase>& all, const SelfTestSteps& steps);
 /// Cases of low-rank adapters.
 void add_lora_cases(std::vector<SelfTestCase>& all, const SelfTestSteps& steps);
 

@@ -39,8 +39,9 @@ class Forced(unittest.TestCase):
                 refused(self, 2, ["--force", *mentions], *LOGITS, *CPU, "--force", flag)
 
     def test_a_variant_that_cannot_says_why(self):
-        refused(self, 4, ["rope.wgsl: is for webgpu, the device is cpu", "those that do are rope.cpu"],
-                *LOGITS, *CPU, "--force", "rope=rope.wgsl")
+        refused(self, 4, ["rms_norm.wgsl: is for webgpu, the device is cpu",
+                           "those that do are rms_norm.cpu"],
+                *LOGITS, *CPU, "--force", "rms_norm=rms_norm.wgsl")
 
     def test_every_step_is_traced(self):
         for command in (LOGITS, ("inspect", *SMALL)):
@@ -70,11 +71,11 @@ class Wishes(unittest.TestCase):
         return json.loads(answer.out)
 
     def test_they_are_granted_where_they_can_be(self):
-        self.write({"kv": "f16", "kernels": {"rope": ["rope.wgsl", "rope.cpu"]}})
+        self.write({"kv": "f16", "kernels": {"rope_append": ["rope_append.wgsl", "rope_append.cpu"]}})
         hints = self.summary()["hints"]
         self.assertEqual(hints["kv"], "f16")
         self.assertEqual([one["outcome"].split(" of ")[0] for one in hints["kernels"]],
-                         ["is for webgpu", "in 12"])
+                         ["is for webgpu", "in 6"])
         half = self.summary()["memory"]["kv_cache"]
         self.assertEqual(self.summary("--kv", "f32")["memory"]["kv_cache"], 2 * half)
 

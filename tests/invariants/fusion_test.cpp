@@ -63,7 +63,8 @@ bool needs_others(const fuse::Pass& pass) {
                                        "library_products", "rounded_norm", "rounded_results"};
   if (std::ranges::count(kAll, pass.name) != 0) return true;
   const bool knows_experts = pass.name == "expert_glu" || pass.name == "scale_route";
-  if (pass.steps == fuse::Steps::kMany) return knows_experts || pass.name == "qk";
+  const bool knows_caches = pass.name == "qk" || pass.name == "rope_append";
+  if (pass.steps == fuse::Steps::kMany) return knows_experts || knows_caches;
   return pass.name != "norm_linear" && pass.name != "residual" && pass.name != "gate_linear";
 }
 

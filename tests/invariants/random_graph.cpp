@@ -148,9 +148,24 @@ class Maker {
     return linear(b_.glu(Activation::kSilu, z, y), width_);
   }
 
+  /// As in Gemma: what a norm makes of a product is added, and perhaps scaled.
+  ValueId sandwich(ValueId x) {
+    const ValueId n = norm(linear(x, width_));
+    const ValueId sum = dice_.coin() ? b_.add(any_live(), n) : b_.add(n, any_live());
+    return dice_.coin() ? b_.scale(sum, 0.5f + float(dice_.roll(4))) : sum;
+  }
+
+  /// As in Gemma's per-layer embeddings: some columns of a row gate a product.
+  ValueId gated_by_columns(ValueId x) {
+    const uint32_t count = 4 * (1 + dice_.roll(4)), first = dice_.roll(9);
+    const ValueId row = linear(x, first + count + dice_.roll(9));
+    const ValueId own = b_.columns(row, first, count);
+    return linear(b_.glu(any_activation(), linear(x, count), own), width_);
+  }
+
   void block() {
     const ValueId x = any_live();
-    switch (dice_.roll(8)) {
+    switch (dice_.roll(10)) {
       case 0:
         live_.push_back(three_products(x));
         break;
@@ -174,6 +189,15 @@ class Maker {
         break;
       case 6:
         live_.push_back(delta_rule(x));
+        break;
+      case 7: {
+        const ValueId sum = sandwich(x);
+        if (dice_.coin()) live_.push_back(norm(sum));
+        live_.push_back(sum);
+        break;
+      }
+      case 8:
+        live_.push_back(gated_by_columns(x));
         break;
       default:
         live_.push_back(linear(x, width_));

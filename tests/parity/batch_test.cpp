@@ -18,7 +18,7 @@ constexpr const char* kOps[] = {"embed",           "rope",          "kv_append",
                                 "first_row",       "add_positions", "mean_rows",    "block_maxima",
                                 "unfold",          "group_norm",    "topk_blocks",  "topk_tokens",
                                 "next_token",      "sample_token",  "block_argmax", "causal_conv",
-                                "transposed_conv", "lora_down",     "lora_up"};
+                                "transposed_conv", "lora_down",     "lora_up",      "rope_append"};
 
 Backend& cpu() {
   static const std::unique_ptr<Backend> backend = make_cpu_backend();

@@ -274,6 +274,65 @@ std::vector<Case> attention_cases() {
   return all;
 }
 
+struct PreparedShape {
+  uint32_t heads, kv_heads, head_dim, rotary;
+  bool norms = false, norm_v = false, k_is_v = false;
+  uint32_t short_rows = 0;
+};
+
+/// What was turned and what was appended show in what attention reads. The row has columns more.
+Case rope_append_case(PreparedShape shape, DType cache_type, const Steps& steps) {
+  CaseBuilder b(fmt::format(
+      "rope_append {}/{}x{} turning {}{}{}{}{} {} {}", shape.heads, shape.kv_heads, shape.head_dim,
+      shape.rotary, shape.norms ? " norms" : "", shape.norm_v ? " of values" : "",
+      shape.k_is_v ? " that are keys" : "", shape.short_rows > 0 ? " two parts" : "",
+      cache_type_name(cache_type), label(steps)));
+  uint32_t positions = 0, slots = 0;
+  for (const uint32_t chunk : steps.chunks) positions += chunk;
+  const uint32_t d = shape.head_dim, rows = positions + shape.short_rows;
+  const ValueId pages = b.pages(positions, 0, slots);
+  const ValueId cache =
+      b.graph().state("cache", cache_shape(cache_type, slots, shape.kv_heads, d), cache_type, 0);
+  const RopeAppend op = {.heads = shape.heads,
+                         .head_dim = d,
+                         .short_rows = shape.short_rows,
+                         .k_is_v = shape.k_is_v,
+                         .norm_v = shape.norm_v,
+                         .eps = shape.norms ? 1e-3f : 0};
+  const uint32_t parts = shape.k_is_v ? 1 : 2;
+  std::vector<ValueId> inputs = {b.activation((shape.heads + parts * shape.kv_heads) * d + 4, 2),
+                                 b.random("angles", {rows, shape.rotary}), cache, pages};
+  if (shape.norms) inputs.push_back(b.random("norms", {2 * d}));
+  const std::vector<ValueId> made = b.graph().add_node(op, inputs);
+  return b.finish(b.graph().attention(made[0], made[1], pages, {.scale = 0.3f}), steps,
+                  attention_tolerance(cache_type));
+}
+
+std::vector<Case> rope_append_cases() {
+  std::vector<Case> all;
+  const PreparedShape shapes[] = {{4, 2, 64, 64},
+                                  {6, 3, 80, 32},
+                                  {8, 1, 256, 256, true},
+                                  {4, 1, 256, 64, true},
+                                  {2, 1, 512, 512, true, true},
+                                  {3, 3, 8, 8, true, true, true},
+                                  {2, 2, 96, 96, false, false, false, 40},
+                                  {4, 2, 128, 128, true, false, true, 300}};
+  for (size_t i = 0; i < std::size(shapes); ++i) {
+    const DType cache = i % 2 == 0 ? DType::kF32 : DType::kF16;
+    all.push_back(rope_append_case(shapes[i], cache, i % 4 < 2 ? kManyTokens : kLongChunks));
+  }
+  for (const uint32_t rotary : {256u, 64u}) {
+    CaseBuilder b(fmt::format("rope_append of queries 4x256 turning {}", rotary));
+    const RopeAppend op = {.heads = 4, .head_dim = 256, .appends = false, .eps = 1e-3f};
+    const ValueId angles = b.random("angles", {400, rotary});
+    const ValueId y =
+        b.graph().add_node(op, {b.activation(1024, 2), angles, b.random("norms", {256})}).front();
+    all.push_back(b.finish(y, kLongChunks, kSum));
+  }
+  return all;
+}
+
 std::vector<Case> gather_columns_cases() {
   std::vector<Case> all;
   for (const uint32_t columns : {1u, 7u, 300u}) {
@@ -350,12 +409,14 @@ std::vector<Case> cases_of(std::string_view op) {
   if (op == "group_norm") return group_norm_cases();
   if (op == "to_half") return to_half_cases();
   if (op == "fused_norm") return fused_norm_cases();
+  if (op == "norm_add") return norm_add_cases();
   if (op == "half_linear") return half_linear_cases();
   if (op == "pair_glu") return pair_glu_cases();
   if (op == "lora_down" || op == "lora_up") return lora_cases(op);
   if (op == "rope") return rope_cases();
   if (op == "attention") return attention_cases();
   if (op == "kv_append") return kv_append_cases();
+  if (op == "rope_append") return rope_append_cases();
   if (op == "gather_columns") return gather_columns_cases();
   if (op == "short_conv") return short_conv_cases();
   if (op == "gated_delta") return gated_delta_cases();
@@ -375,8 +436,13 @@ std::vector<Case> cases_of(std::string_view op) {
   if (op == "topk_tokens") return topk_tokens_cases();
   if (op == "sample_token") return sample_token_cases();
   if (op == "glu") {
-    return activation_cases(
+    auto all = activation_cases(
         op, [](GraphBuilder& g, Activation a, ValueId x, ValueId y) { return g.glu(a, x, y); });
+    CaseBuilder b("glu of columns");
+    const ValueId gate = b.activation(130), row = b.activation(301);
+    const ValueId y = b.graph().add_node(Glu{Activation::kGeluTanh, 150}, {gate, row}).front();
+    all.push_back(b.finish(y, kChunks, kFunction));
+    return all;
   }
   if (op == "softcap") return softcap_cases();
   const auto of_elements = [&](auto make) {

@@ -45,6 +45,7 @@ std::vector<Case> sample_token_cases();
 std::vector<Case> to_half_cases();
 std::vector<Case> half_linear_cases();
 std::vector<Case> fused_norm_cases();
+std::vector<Case> norm_add_cases();
 std::vector<Case> pair_glu_cases();
 std::vector<Case> lora_cases(std::string_view op);
 

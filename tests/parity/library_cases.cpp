@@ -126,6 +126,35 @@ std::vector<Case> fused_norm_cases() {
   return all;
 }
 
+std::vector<Case> norm_add_cases() {
+  std::vector<Case> all;
+  for (const NormAdd& op : norm_adds(1e-3f, 0.75f)) {
+    for (const uint32_t columns : {16u, 264u, 1032u}) {
+      // What rounds to f16 is nothing else than what rounds to bf16, but for one function.
+      if (op.rounded == Half::kF16 && columns != 264) continue;
+      const uint32_t heads = op.normed || columns == 1032 ? 1 : 2;
+      CaseBuilder b(fmt::format(
+          "norm_add{}{}{} {}x{}", op.scaled ? " scaled" : "", op.normed ? " normed" : "",
+          op.rounded == Half::kNone ? "" : fmt::format(" {}", kHalfNames[size_t(op.rounded)]),
+          heads, columns / heads));
+      std::vector<ValueId> inputs = {b.activation(columns), b.activation(columns, 3),
+                                     b.random("weight", {columns / heads})};
+      if (op.scaled) inputs.push_back(b.random("factor", {1}));
+      if (op.normed) inputs.push_back(b.random("norm", {columns}));
+      const std::vector<ValueId> made = b.graph().add_node(op, inputs);
+      const auto first = [&](ValueId x) { return b.graph().columns(x, 0, 16); };
+      ValueId y = first(made.back());
+      if (op.normed) {
+        const ValueId norm =
+            op.rounded == Half::kNone ? first(made[0]) : values(b, made[0], columns, op.rounded);
+        y = b.graph().add(norm, b.graph().scale(y, 0.5f));
+      }
+      all.push_back(b.finish(y, columns == 16 ? kOneByOne : kChunks, kSum));
+    }
+  }
+  return all;
+}
+
 std::vector<Case> pair_glu_cases() {
   std::vector<Case> all;
   for (const Activation activation : kActivations) {

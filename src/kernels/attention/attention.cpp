@@ -110,9 +110,13 @@ void attention_reference(const CpuCall& call) {
   }
 }
 
+}  // namespace
+
 std::string cache_source(DType dtype) {
   return fmt::format("attention/cache_{}.wgsl", cache_type_name(dtype));
 }
+
+namespace {
 
 /// Of q8: a head a workgroup, whose elements have its step in common.
 Launch append_q8_launch(const Problem& p) {

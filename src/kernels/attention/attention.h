@@ -25,6 +25,7 @@
 // f64 in the reference. head_dim is even.
 #pragma once
 #include <span>
+#include <string>
 
 #include "kernels/kernel.h"
 
@@ -50,6 +51,9 @@ void store_cached(const CpuTensor& cache, std::span<const uint32_t> pages, const
 /// What it holds of that head.
 void load_cached(const CpuTensor& cache, std::span<const uint32_t> pages, const CachedHead& head,
                  std::span<float> values);
+
+/// The text of how kernels pack and unpack what a cache of that type holds.
+std::string cache_source(DType dtype);
 
 /// The first position that a query sees; `window` 0: all.
 size_t first_seen(size_t position, size_t window);

@@ -47,8 +47,11 @@ void clamp_reference(const CpuCall& call) {
 void glu_reference(const CpuCall& call) {
   const std::span<const float> gate = call.inputs[0].f32(), up = call.inputs[1].f32();
   const std::span<float> y = call.outputs[0].f32();
+  const Glu& op = call.as<Glu>();
+  const size_t columns = call.outputs[0].dims[1], up_columns = call.inputs[1].dims[1];
   for (size_t i = 0; i < y.size(); ++i) {
-    y[i] = float(activate(call.as<Glu>().activation, gate[i]) * up[i]);
+    const size_t other = i / columns * up_columns + op.first + i % columns;
+    y[i] = float(activate(op.activation, gate[i]) * up[other]);
   }
 }
 
@@ -131,8 +134,11 @@ Launch activate_launch(const Problem& p, const DeviceInfo&) {
                     {activation_constant(p.as<Activate>().activation)});
 }
 Launch glu_launch(const Problem& p, const DeviceInfo&) {
+  const Glu& op = p.as<Glu>();
   return map_launch(p, {kActivationSource, "elementwise/glu.wgsl"},
-                    {activation_constant(p.as<Glu>().activation)});
+                    {activation_constant(op.activation),
+                     {"UP_COLUMNS", uint32_t(p.inputs[1].shape[1])},
+                     {"FIRST", op.first}});
 }
 Launch clamp_launch(const Problem& p, const DeviceInfo&) {
   const Clamp& op = p.as<Clamp>();

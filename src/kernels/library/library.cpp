@@ -168,15 +168,6 @@ constexpr KernelVariant kVariants[] = {
 
 }  // namespace
 
-std::string half_source(Half type) {
-  return type == Half::kBf16 ? "library/bf16.wgsl" : "library/f16.wgsl";
-}
-
-void store_half(const CpuTensor& to, size_t i, float value) {
-  constexpr float kEndOfF16 = 65504;
-  to.store(i, to.dtype == DType::kF16 ? std::clamp(value, -kEndOfF16, kEndOfF16) : value);
-}
-
 std::span<const KernelVariant> library_variants() {
   return kVariants;
 }

@@ -84,8 +84,9 @@ Tiling matvec_tiling(const Problem& p, const DeviceInfo& device, const UnitCodec
   const auto* fused = fused_part(*p.op);
   const bool adds = fused != nullptr && fused->adds(), is_argmax = takes_argmax(p);
   const bool in_chunks = in_size(p) > staged;
-  // After a sandwich two rows share an x' that takes long.
-  const uint32_t loads = adds && !codec.in_bytes ? 12 : 8;
+  // After a sandwich two rows share an x' that takes long; the largest matrix has waves enough for
+  // more registers in a lane.
+  const uint32_t loads = adds && !codec.in_bytes ? 12 : is_argmax && codec.in_bytes ? 10 : 8;
   Tiling tiling{.reduction = reduction};
   tiling.lanes = is_argmax ? kMinLanes : power_of_two(units / loads, kMinLanes, 64);
   const uint32_t whole = ceil_div(units, tiling.lanes);

@@ -56,8 +56,7 @@ Launch fused_norm_launch(const Problem& problem, const DeviceInfo&) {
 
 template <bool kRounded>
 std::string refuses(const Problem& problem, const DeviceInfo&) {
-  if ((problem.as<FusedNorm>().rounded != Half::kNone) == kRounded) return "";
-  return kRounded ? "rounds" : "rounds nothing";
+  return rounding_refuses(problem.as<FusedNorm>().rounded, kRounded);
 }
 
 constexpr KernelVariant kVariants[] = {

@@ -1,0 +1,8 @@
+#pragma once
+#include "fuse/pass.h"
+
+namespace tokamak::fuse {
+
+Pass norm_add();
+
+}  // namespace tokamak::fuse

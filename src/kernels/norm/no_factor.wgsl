@@ -1,0 +1,3 @@
+fn factor() -> f32 {
+  return 1.0;
+}

@@ -1,0 +1,1 @@
+@group(0) @binding(INPUT_4) var<storage, read> v: array<Unit>;

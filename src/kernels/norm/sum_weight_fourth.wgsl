@@ -1,0 +1,1 @@
+@group(0) @binding(INPUT_3) var<storage, read> v: array<Unit>;
