@@ -15,7 +15,7 @@ test("inspect: views, search, tokens, template, dropped files", async ({ open })
     await tab("Summary").focus();
     for (const [name, part] of [
       ["Graph", "layers.0.self_attn.q_proj.weight"],
-      ["Fused", "qkv {q_rows=256"],
+      ["Fused", "rope_append {heads=4"],
       ["Plan", "phase prefill"],
       ["Weights", "model.embed_tokens.weight"],
       ["Memory", "KV cache"],

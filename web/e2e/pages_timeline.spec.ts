@@ -54,7 +54,7 @@ test("timeline: counts where there is no clock", async ({ open }) => {
     await answer(made, [{ verb: "profile", error: { code: "unsupported", message } }]);
   });
   await expect(page.getByText(message)).toBeVisible();
-  await expect(page.getByRole("heading", { name: "prefill: 29 dispatches for up to 512 tokens" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "prefill: 21 dispatches for up to 512 tokens" })).toBeVisible();
   await expect(page.getByRole("cell", { name: "rms_norm.cpu", exact: true }).first()).toBeVisible();
   await checkLooks(page, "timeline-counts");
 });

@@ -107,7 +107,7 @@ test("memory", async ({ context, server }) => {
 test("inspect", async ({ context, server }) => {
   const page = await context.newPage();
   await page.goto(`${server.address}inspect.html?cpu#fused`);
-  await expect(page.getByRole("tabpanel").locator("pre")).toContainText("qkv");
+  await expect(page.getByRole("tabpanel").locator("pre")).toContainText("rope_append");
   await pictures(page, "inspect", "[role=tablist]");
 });
 
