@@ -1,10 +1,17 @@
 // What stands between the products of attention and attention itself, in one kernel.
 //
-//   q, k, v = qkv x, w                              row      = linear x, w
-//   q = rms_norm q, wq     k = rms_norm k, wk  ==>  q, cache = rope_append row, table, cache,
-//   pages, q = rope q, table      k = rope k, table                               wq|wk v =
-//   rms_norm v, ones                            y        = attention q, cache, pages cache =
-//   kv_append k, v, cache, pages y = attention q, cache, pages
+//   q, k, v = qkv x, w
+//   q = rms_norm q, wq
+//   k = rms_norm k, wk
+//   v = rms_norm v, ones
+//   q = rope q, table
+//   k = rope k, table
+//   cache = kv_append k, v, cache, pages
+//   y = attention q, cache, pages
+// becomes
+//   row = linear x, w
+//   q, cache = rope_append row, table, cache, pages, wq|wk
+//   y = attention q, cache, pages
 //
 // Without the norms, or those of values, where there are none, where values are keys before their
 // norm, and of queries alone that are normed and read the cache of another layer. Saves up to five

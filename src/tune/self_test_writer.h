@@ -110,7 +110,6 @@ void add_encoder_cases(std::vector<SelfTestCase>& all, const SelfTestSteps& step
 void add_norms_rounded_to(Half type, std::vector<SelfTestCase>& all, const SelfTestSteps& steps);
 /// Cases around the products of a vendor's library; none where there is none.
 void add_library_cases(std::vector<SelfTestCase>& all, const SelfTestSteps& steps);
-void add_row_cases(std::vector<SelfTestCase>& all, const SelfTestSteps& steps);
 /// Cases of what passes make for steps of many rows, without a product.
 void add_row_cases(std::vector<SelfTestCase>& all, const SelfTestSteps& steps);
 /// Cases of low-rank adapters.
