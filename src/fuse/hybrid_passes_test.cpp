@@ -163,6 +163,14 @@ struct AttentionTest : HybridTest {
     const ValueId kv = b.kv_append(key, v, cache, pages);
     return b.attention(turned(q, "qn"), kv, pages, {.scale = 0.5f});
   }
+  /// Keys before their norm are values.
+  Graph of_keys_that_are_values() {
+    const ValueId q = b.linear(x, weight("q", {16, 8})), k = b.linear(x, weight("k", {8, 8}));
+    const ValueId ones = b.constant("ones", {8}, DType::kF32, Fill{1});
+    Graph g = finish(attention(q, k, b.rms_norm(k, ones, 1e-6f)));
+    EXPECT_EQ(run(qk(), g), 1u);
+    return g;
+  }
   /// Without norms.
   Graph of_one_product(ValueId held, ValueId of_queries, ValueId of_keys) {
     const ValueId q = b.linear(x, weight("q", {8, 8})), k = b.linear(x, weight("k", {8, 8}));
@@ -219,10 +227,7 @@ TEST_F(AttentionTest, RowsAreNormedTurnedAndAppendedAtOnce) {
 }
 
 TEST_F(AttentionTest, RowsMayHaveKeysThatAreValuesBeforeTheirNorm) {
-  const ValueId q = b.linear(x, weight("q", {16, 8})), k = b.linear(x, weight("k", {8, 8}));
-  const ValueId ones = b.constant("ones", {8}, DType::kF32, Fill{1});
-  Graph g = finish(attention(q, k, b.rms_norm(k, ones, 1e-6f)));
-  ASSERT_EQ(run(qk(), g), 1u);
+  Graph g = of_keys_that_are_values();
   EXPECT_EQ(run(rope_append(), g), 1u);
   EXPECT_NE(nodes_text(g).find("%1: f32[T,24] = linear"), std::string::npos) << nodes_text(g);
   EXPECT_NE(nodes_text(g).find("k_is_v=true, norm_v=true"), std::string::npos) << nodes_text(g);
@@ -262,10 +267,7 @@ TEST_F(AttentionTest, RowsOfSeveralProductsAreTurnedOneByOne) {
 }
 
 TEST_F(AttentionTest, ValuesMayBeKeysBeforeTheirNorm) {
-  const ValueId q = b.linear(x, weight("q", {16, 8})), k = b.linear(x, weight("k", {8, 8}));
-  const ValueId ones = b.constant("ones", {8}, DType::kF32, Fill{1});
-  Graph g = finish(attention(q, k, b.rms_norm(k, ones, 1e-6f)));
-  ASSERT_EQ(run(qk(), g), 1u);
+  Graph g = of_keys_that_are_values();
   EXPECT_EQ(run(step_attention(), g), 1u);
   EXPECT_EQ(nodes_text(g),
             before + "%1: f32[T,24] = linear %0, @q.qk\n" +

@@ -42,9 +42,10 @@ std::span<const Pass> passes() {
   // gate_linear, step_attention before rope_append. step_attention and conv_linear need the qkv,
   // delta_row and the gates the columns that those leave, split_attention the product after
   // attention with its gate, and the norms the products as they end. What is left over of sums and
-  // norms goes to norm_add, add_rms_norm and add_layer_norm, of gates to glu_columns, whose op no
-  // other pass takes; add_rms_norm adds up what split_linear leaves. At the end are those around
-  // the products of a library, which round what stands there by then.
+  // norms goes to norm_add, add_rms_norm and add_layer_norm. glu_columns comes after all that take
+  // a glu, since they know none with columns of a row; add_rms_norm adds up what split_linear
+  // leaves. At the end are those around the products of a library, which round what stands there by
+  // then.
   static const std::vector<Pass> all = [] {
     std::vector<Pass> made = {scale_embed(),     scale_route(),  gated_conv(),
                               gate_up(),         qkv(),          qk(),

@@ -27,6 +27,7 @@
 #include "kernels/lora/lora.h"
 #include "kernels/norm/fused_norm.h"
 #include "kernels/norm/group_norm.h"
+#include "kernels/norm/half_norms.h"
 #include "kernels/norm/layer_norm.h"
 #include "kernels/norm/norm_add.h"
 #include "kernels/norm/rms_norm.h"
@@ -41,15 +42,15 @@ namespace {
 std::vector<KernelVariant> collect() {
   std::vector<KernelVariant> all;
   for (const std::span<const KernelVariant> family :
-       {embed_variants(),        position_variants(),        linear_variants(),
-        rms_norm_variants(),     layer_norm_variants(),      fused_norm_variants(),
-        group_norm_variants(),   unfold_variants(),          half_snake_variants(),
-        causal_conv_variants(),  transposed_conv_variants(), elementwise_variants(),
-        rope_variants(),         attention_variants(),       step_attention_variants(),
-        conv_variants(),         delta_variants(),           expert_variants(),
-        fused_expert_variants(), sampling_variants(),        sample_token_variants(),
-        top_token_variants(),    library_variants(),         lora_variants(),
-        norm_add_variants(),     rope_append_variants()}) {
+       {embed_variants(),          position_variants(),     linear_variants(),
+        rms_norm_variants(),       layer_norm_variants(),   half_norm_variants(),
+        fused_norm_variants(),     group_norm_variants(),   unfold_variants(),
+        half_snake_variants(),     causal_conv_variants(),  transposed_conv_variants(),
+        elementwise_variants(),    rope_variants(),         attention_variants(),
+        step_attention_variants(), conv_variants(),         delta_variants(),
+        expert_variants(),         fused_expert_variants(), sampling_variants(),
+        sample_token_variants(),   top_token_variants(),    library_variants(),
+        lora_variants(),           norm_add_variants(),     rope_append_variants()}) {
     all.insert(all.end(), family.begin(), family.end());
   }
   const std::vector<KernelVariant> cuda = cuda_variants(all);

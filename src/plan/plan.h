@@ -204,8 +204,9 @@ struct CaptureOptions {
 /// that it is an activation, its size and the limit).
 Result<Plan> capture(const Graph& graph, const DeviceInfo& device, const CaptureOptions& options);
 
-/// What one step of `tokens` tokens moves and computes; attention and kv_append count the keys and
-/// values of `kv_length` positions (within the window), which each of `sequences` has of its own.
+/// What one step of `tokens` tokens moves and computes; attention counts the keys and values of
+/// `kv_length` positions (within the window), which each of `sequences` has of its own; kv_append
+/// and rope_append count those of the step's tokens.
 /// For the roofline in `inspect` and `bench`.
 struct Cost {
   uint64_t bytes = 0;

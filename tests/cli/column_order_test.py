@@ -126,6 +126,7 @@ class ColumnOrder(unittest.TestCase):
 
     def test_matrices_of_different_orders_stay_apart(self):
         packed, plain = self.write("llama", shared=False)
+        self.assertNotIn(" = qkv ", self.fused(packed))
         self.assertNotIn(" = rope_append ", self.fused(packed))
         self.assertNotIn(" = linear_glu ", self.fused(packed))
         self.check(packed, plain)

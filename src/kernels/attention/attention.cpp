@@ -110,25 +110,18 @@ void attention_reference(const CpuCall& call) {
   }
 }
 
-}  // namespace
-
-std::string cache_source(DType dtype) {
-  return fmt::format("attention/cache_{}.wgsl", cache_type_name(dtype));
-}
-
-namespace {
-
 /// Of q8: a head a workgroup, whose elements have its step in common.
 Launch append_q8_launch(const Problem& p) {
   const TensorDesc& cache = p.outputs[0];
   const uint32_t kv_heads = uint32_t(cache.shape[2]), head_dim = head_dim_of(cache);
-  return {.constants = {{"THREADS", power_of_two(head_dim / 4, 8, 32)},
-                        {"KV_HEADS", kv_heads},
-                        {"HEAD_DIM", head_dim},
-                        {"PAGES", uint32_t(p.inputs[2].shape[0])}},
-          .sources = with_reduction(false, {cache_source(cache.dtype), "attention/steps_q8.wgsl",
-                                            "attention/kv_append_q8.wgsl"}),
-          .grid = {.x = {2 * kv_heads}, .y = {1, 1}}};
+  return {
+      .constants = {{"THREADS", power_of_two(head_dim / 4, 8, 32)},
+                    {"KV_HEADS", kv_heads},
+                    {"HEAD_DIM", head_dim},
+                    {"PAGES", uint32_t(p.inputs[2].shape[0])}},
+      .sources = with_reduction(false, {cache_source(cache.dtype), "attention/cell_of.wgsl",
+                                        "attention/steps_q8.wgsl", "attention/kv_append_q8.wgsl"}),
+      .grid = {.x = {2 * kv_heads}, .y = {1, 1}}};
 }
 
 Launch kv_append_launch(const Problem& p, const DeviceInfo&) {
@@ -138,7 +131,8 @@ Launch kv_append_launch(const Problem& p, const DeviceInfo&) {
   return {.constants = {{"THREADS", kMapThreads},
                         {"COLUMNS", columns},
                         {"PAGES", uint32_t(p.inputs[2].shape[0])}},
-          .sources = {cache_source(cache.dtype), "attention/kv_append.wgsl", "wgsl/entry.wgsl"},
+          .sources = {cache_source(cache.dtype), "attention/cell_of.wgsl",
+                      "attention/kv_append.wgsl", "wgsl/entry.wgsl"},
           .grid = {.x = {ceil_div(columns / 2, kMapThreads)}, .y = {1, 1}}};
 }
 
@@ -161,22 +155,23 @@ Launch attention_base(const Problem& p, uint32_t threads) {
   const uint32_t kv_heads = uint32_t(cache.shape[2]), head_dim = head_dim_of(cache);
   const uint32_t heads = uint32_t(p.inputs[0].shape[1]) / head_dim;
   const bool is_rounded = op.rounded != Half::kNone;
-  Launch launch{.constants = {{"THREADS", threads},
-                              {"HEADS", heads},
-                              {"KV_HEADS", kv_heads},
-                              {"HEAD_DIM", head_dim},
-                              {"WINDOW", op.window},
-                              {"CAUSAL", op.causal ? 1u : 0u},
-                              {"PAGES", uint32_t(p.inputs[2].shape[0])},
-                              {"SCALE", op.scale},
-                              {"SOFTCAP", op.softcap}},
-                .sources = {cache_source(cache.dtype), "attention/read_cache.wgsl",
-                            "attention/positions.wgsl", until_source(p), "attention/softcap.wgsl",
-                            has_bias(p) ? "attention/distance_bias.wgsl" : "attention/no_bias.wgsl",
-                            is_rounded ? "attention/pairs_half.wgsl" : "attention/pairs_f32.wgsl",
-                            cache.dtype == kQ8Cache ? "attention/read_pairs_q8.wgsl"
-                                                    : "attention/read_pairs.wgsl"},
-                .grid = {.x = {heads}, .y = {1, 1}}};
+  Launch launch{
+      .constants = {{"THREADS", threads},
+                    {"HEADS", heads},
+                    {"KV_HEADS", kv_heads},
+                    {"HEAD_DIM", head_dim},
+                    {"WINDOW", op.window},
+                    {"CAUSAL", op.causal ? 1u : 0u},
+                    {"PAGES", uint32_t(p.inputs[2].shape[0])},
+                    {"SCALE", op.scale},
+                    {"SOFTCAP", op.softcap}},
+      .sources = {cache_source(cache.dtype), "attention/read_cache.wgsl", "attention/cell_of.wgsl",
+                  "attention/positions.wgsl", until_source(p), "attention/softcap.wgsl",
+                  has_bias(p) ? "attention/distance_bias.wgsl" : "attention/no_bias.wgsl",
+                  is_rounded ? "attention/pairs_half.wgsl" : "attention/pairs_f32.wgsl",
+                  cache.dtype == kQ8Cache ? "attention/read_pairs_q8.wgsl"
+                                          : "attention/read_pairs.wgsl"},
+      .grid = {.x = {heads}, .y = {1, 1}}};
   if (is_rounded) {
     // Beside what it stores, as the front and the back are others' business.
     launch.sources.insert(launch.sources.begin() + 1, half_source(op.rounded));
@@ -432,6 +427,10 @@ constexpr KernelVariant kVariants[] = {
 };
 
 }  // namespace
+
+std::string cache_source(DType dtype) {
+  return fmt::format("attention/cache_{}.wgsl", cache_type_name(dtype));
+}
 
 std::span<const KernelVariant> attention_variants() {
   return kVariants;

@@ -11,9 +11,7 @@ fn run(group: vec3<u32>, lane: u32) {
   if (pair >= pairs) {
     return;
   }
-  let position = position_of(group.y);
-  let page = pages[batch.slot[slot_of_row(group.y)].index * PAGES + position / 16u];
-  let cell = page * 16u + position % 16u;
+  let cell = cell_of(slot_of_row(group.y), position_of(group.y));
   cache[cell * 2u * pairs + pair] = pack_cache(k[group.y * pairs + pair]);
   cache[cell * 2u * pairs + pairs + pair] = pack_cache(v[group.y * pairs + pair]);
 }

@@ -16,9 +16,7 @@ fn run(group: vec3<u32>, lane: u32) {
   }
   let step = step_of(reduce_max(largest, lane));
 
-  let position = position_of(group.y);
-  let page = pages[batch.slot[slot_of_row(group.y)].index * PAGES + position / 16u];
-  let cell = page * 16u + position % 16u;
+  let cell = cell_of(slot_of_row(group.y), position_of(group.y));
   for (var i = lane; i < HEAD_WORDS; i += THREADS) {
     let four = select(k[start + i], v[start + i], part == 1u);
     cache[place_of_head(cell, part, kv_head) + i] = pack_bytes(four, step);

@@ -1,8 +1,3 @@
-// The cell of the cache that a slot's sequence has for a position: pages have 16.
-fn cell_of(slot: u32, position: u32) -> u32 {
-  return pages[batch.slot[slot].index * PAGES + position / 16u] * 16u + position % 16u;
-}
-
 // The positions that a query at `position` sees begin here; where they end, seen_until() says.
 fn seen_from(position: u32) -> u32 {
   return select(0u, position + 1u - WINDOW, WINDOW > 0u && position >= WINDOW);

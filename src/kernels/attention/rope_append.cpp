@@ -66,6 +66,7 @@ Launch rope_append_launch(const Problem& problem, const DeviceInfo&) {
   if (op.appends) {
     own.constants.push_back({"PAGES", uint32_t(problem.inputs[kPages].shape[0])});
     own.sources.push_back(cache_source(problem.outputs[1].dtype));
+    own.sources.emplace_back("attention/cell_of.wgsl");
     own.sources.emplace_back("attention/rope_cache.wgsl");
   } else {
     own.sources.emplace_back("attention/rope_no_cache.wgsl");

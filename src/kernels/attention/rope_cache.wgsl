@@ -3,9 +3,7 @@
 
 // Head `head` of a cell: it has its keys, then its values.
 fn append(row: u32, head: u32, i: u32, value: vec4<f32>) {
-  let position = position_of(row);
-  let page = pages[batch.slot[slot_of_row(row)].index * PAGES + position / 16u];
-  let cell = page * 16u + position % 16u;
+  let cell = cell_of(slot_of_row(row), position_of(row));
   let at = ((cell * 2u * KV_HEADS + head) * HEAD_FOURS + i) * 2u;
   cache[at] = pack_cache(value.xy);
   cache[at + 1u] = pack_cache(value.zw);

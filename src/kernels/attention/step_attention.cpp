@@ -185,8 +185,8 @@ Launch base_launch(const Problem& p, uint32_t threads, uint32_t queries, uint32_
                 .grid = {.x = {op.heads / queries}, .y = {op.splits}, .z = {1, 1}}};
   launch.sources.insert(
       launch.sources.end(),
-      {"attention/positions.wgsl", "attention/softcap.wgsl", "attention/store_sums.wgsl",
-       "attention/prepared_heads.wgsl", "attention/step_keys.wgsl",
+      {"attention/cell_of.wgsl", "attention/positions.wgsl", "attention/softcap.wgsl",
+       "attention/store_sums.wgsl", "attention/prepared_heads.wgsl", "attention/step_keys.wgsl",
        // More pairs would not be in registers.
        own_pairs <= kMaxRounds ? "attention/heads_at_once.wgsl"
                                : "attention/heads_one_by_one.wgsl"});

@@ -15,10 +15,11 @@ std::string half_source(Half type);
 /// As kernels store it: what is beyond f16 becomes its last number.
 void store_half(const CpuTensor& to, size_t i, float value);
 
-/// Why a kernel that rounds its results, or does not, refuses an op that gives such ones.
-inline std::string rounding_refuses(Half op, bool rounds) {
-  if ((op != Half::kNone) == rounds) return "";
-  return rounds ? "rounds" : "rounds nothing";
+/// Why a kernel that rounds its results, or does not, refuses a norm; "" if it takes it.
+template <typename T, bool kRounds>
+std::string rounding_refuses(const Problem& problem, const DeviceInfo&) {
+  if ((problem.as<T>().rounded != Half::kNone) == kRounds) return "";
+  return kRounds ? "rounds" : "rounds nothing";
 }
 
 std::span<const KernelVariant> library_variants();

@@ -32,8 +32,9 @@ void fused_norm_reference(const CpuCall& call) {
   if (op.plain) std::ranges::copy(y, call.outputs.back().f32().begin());
 }
 
-template <bool kSubgroups>
-Launch fused_norm_launch(const Problem& problem, const DeviceInfo&) {
+}  // namespace
+
+Launch fused_norm_launch(const Problem& problem, bool subgroups) {
   const auto& op = problem.as<FusedNorm>();
   std::vector<std::string> sources = {
       op.adds ? "norm/load_pair.wgsl" : "norm/load.wgsl",
@@ -51,35 +52,21 @@ Launch fused_norm_launch(const Problem& problem, const DeviceInfo&) {
     sources.emplace_back(has_bias(op, problem.inputs.size()) ? bias : "norm/no_bias.wgsl");
   }
   sources.emplace_back(op.centered ? "norm/layer_norm.wgsl" : "norm/rms_norm.wgsl");
-  return norm_launch(problem, op.eps, op.weight(), std::move(sources), kSubgroups);
+  return norm_launch(problem, op.eps, op.weight(), std::move(sources), subgroups);
 }
 
-template <bool kRounded>
-std::string refuses(const Problem& problem, const DeviceInfo&) {
-  return rounding_refuses(problem.as<FusedNorm>().rounded, kRounded);
-}
+namespace {
 
 constexpr KernelVariant kVariants[] = {
-    {.name = "fused_norm.wgsl.half_subgroup",
-     .op = op_index<FusedNorm>(),
-     .needs = kFeatureSubgroups,
-     .refuses = refuses<true>,
-     .launch = fused_norm_launch<true>,
-     .rounding = kHalfStep},
-    {.name = "fused_norm.wgsl.half",
-     .op = op_index<FusedNorm>(),
-     .refuses = refuses<true>,
-     .launch = fused_norm_launch<false>,
-     .rounding = kHalfStep},
     {.name = "fused_norm.wgsl.subgroup",
      .op = op_index<FusedNorm>(),
      .needs = kFeatureSubgroups,
-     .refuses = refuses<false>,
-     .launch = fused_norm_launch<true>},
+     .refuses = rounding_refuses<FusedNorm, false>,
+     .launch = norm_variant<fused_norm_launch, true>},
     {.name = "fused_norm.wgsl",
      .op = op_index<FusedNorm>(),
-     .refuses = refuses<false>,
-     .launch = fused_norm_launch<false>},
+     .refuses = rounding_refuses<FusedNorm, false>,
+     .launch = norm_variant<fused_norm_launch, false>},
     {.name = "fused_norm.cpu",
      .op = op_index<FusedNorm>(),
      .backend = BackendKind::kCpu,

@@ -7,6 +7,10 @@
 
 namespace tokamak {
 
+/// With the results rounded where the op says so.
+Launch fused_norm_launch(const Problem& problem, bool subgroups);
+
+/// Those that round nothing; for the others see half_norms.h.
 std::span<const KernelVariant> fused_norm_variants();
 
 }  // namespace tokamak

@@ -19,8 +19,9 @@ void norm_add_reference(const CpuCall& call) {
   for (size_t i = 0; i < s.size(); ++i) store_half(call.outputs[0], i, s[i]);
 }
 
-template <bool kSubgroups>
-Launch norm_add_launch(const Problem& problem, const DeviceInfo&) {
+}  // namespace
+
+Launch norm_add_launch(const Problem& problem, bool subgroups) {
   const auto& op = problem.as<NormAdd>();
   std::vector<std::string> sources = {op.scaled ? "norm/factor.wgsl" : "norm/no_factor.wgsl"};
   if (op.normed) {
@@ -38,37 +39,23 @@ Launch norm_add_launch(const Problem& problem, const DeviceInfo&) {
     sources.insert(sources.end(), {"norm/keep_first.wgsl", "norm/no_sum_norm.wgsl"});
   }
   sources.emplace_back("norm/norm_add.wgsl");
-  Launch own = norm_launch(problem, op.eps, 2, std::move(sources), kSubgroups);
+  Launch own = norm_launch(problem, op.eps, 2, std::move(sources), subgroups);
   own.constants.push_back({"FACTOR", op.factor});
   return own;
 }
 
-template <bool kRounded>
-std::string refuses(const Problem& problem, const DeviceInfo&) {
-  return rounding_refuses(problem.as<NormAdd>().rounded, kRounded);
-}
+namespace {
 
 constexpr KernelVariant kVariants[] = {
-    {.name = "norm_add.wgsl.half_subgroup",
-     .op = op_index<NormAdd>(),
-     .needs = kFeatureSubgroups,
-     .refuses = refuses<true>,
-     .launch = norm_add_launch<true>,
-     .rounding = kHalfStep},
-    {.name = "norm_add.wgsl.half",
-     .op = op_index<NormAdd>(),
-     .refuses = refuses<true>,
-     .launch = norm_add_launch<false>,
-     .rounding = kHalfStep},
     {.name = "norm_add.wgsl.subgroup",
      .op = op_index<NormAdd>(),
      .needs = kFeatureSubgroups,
-     .refuses = refuses<false>,
-     .launch = norm_add_launch<true>},
+     .refuses = rounding_refuses<NormAdd, false>,
+     .launch = norm_variant<norm_add_launch, true>},
     {.name = "norm_add.wgsl",
      .op = op_index<NormAdd>(),
-     .refuses = refuses<false>,
-     .launch = norm_add_launch<false>},
+     .refuses = rounding_refuses<NormAdd, false>,
+     .launch = norm_variant<norm_add_launch, false>},
     {.name = "norm_add.cpu",
      .op = op_index<NormAdd>(),
      .backend = BackendKind::kCpu,

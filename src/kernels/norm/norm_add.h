@@ -7,6 +7,10 @@
 
 namespace tokamak {
 
+/// With the results rounded where the op says so.
+Launch norm_add_launch(const Problem& problem, bool subgroups);
+
+/// Those that round nothing; for the others see half_norms.h.
 std::span<const KernelVariant> norm_add_variants();
 
 }  // namespace tokamak

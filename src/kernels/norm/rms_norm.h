@@ -25,6 +25,12 @@ void rms_norm(std::span<const float> x, std::span<const float> w, float eps, std
 Launch norm_launch(const Problem& problem, float eps, size_t weight,
                    std::vector<std::string> sources, bool subgroups);
 
+/// One of a pair of variants, with subgroups or without.
+template <Launch (*kLaunch)(const Problem&, bool), bool kSubgroups>
+Launch norm_variant(const Problem& problem, const DeviceInfo&) {
+  return kLaunch(problem, kSubgroups);
+}
+
 std::span<const KernelVariant> rms_norm_variants();
 
 }  // namespace tokamak
