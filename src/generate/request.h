@@ -33,6 +33,8 @@ struct Request {
   std::optional<double> deadline;
   /// Pages of prompts are shared only among requests of the same tenant.
   std::string tenant;
+  /// Requests of one number belong together, as the choices of one call. 0: a group of its own.
+  uint64_t group = 0;
   /// Which adapter of the plan its rows take, from 1 on; 0: none. Pages are shared only among
   /// requests of the same one, too.
   uint32_t adapter = 0;
