@@ -49,7 +49,8 @@ Result<Json> call(std::string_view verb, std::string_view options) {
 
 }  // namespace
 
-/// Memory for a text that the page hands in, until tokamak_free().
+/// Memory for a text that the page hands in, until tokamak_free(). Null where there is none: that
+/// call of the page fails.
 TOKAMAK_EXPORT(tokamak_memory) void* tokamak_memory(uint32_t bytes) {
   return std::malloc(bytes);
 }

@@ -143,10 +143,12 @@ export function moduleOver(
   let top = 8;
   let reply: [address: number, bytes: number] = [0, 0];
   const allocated = new Set<number>();
+  const limits = { bytes: 1 << 30 }; // of one allocation
   const exports = {
     memory: { buffer } as WebAssembly.Memory,
     _initialize: () => {},
     tokamak_memory: (bytes: number) => {
+      if (bytes > limits.bytes) return 0;
       const address = top;
       top += bytes + 8;
       allocated.add(address);
@@ -165,7 +167,7 @@ export function moduleOver(
     tokamak_reply_bytes: () => reply[1],
   };
   const module = new Module(exports, { memory, files: new Files(), sql: new Sql(), waiting: plainWaiting, current });
-  return { module, allocated };
+  return { module, allocated, limits };
 }
 
 export const soon = (ms = 5) => new Promise<void>((resolve) => setTimeout(resolve, ms));

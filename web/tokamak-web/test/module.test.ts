@@ -41,6 +41,25 @@ test("after a trap every call fails, with what happened", async () => {
   expect(module.trap?.message).toBe(message);
 });
 
+test("values that the module has no memory for end their call only", async () => {
+  const { module, allocated, limits } = moduleOver(async (verb) => [0, JSON.stringify({ verb })]);
+  limits.bytes = 40;
+  await expect(module.call("embed", { text: "a".repeat(99) })).rejects.toMatchObject({
+    code: "out-of-memory",
+    message: "embed: the module has no memory for 110 bytes of values.",
+  });
+  expect(module.trap).toBe(null);
+  expect(allocated.size).toBe(0);
+  expect(await module.call("embed", { text: "a" })).toEqual({ verb: "embed" });
+});
+
+test("values that have no JSON end their call only", async () => {
+  const { module } = moduleOver(async () => [0, "{}"]);
+  await expect(module.call("embed", { many: 1n })).rejects.toThrow("BigInt");
+  expect(module.trap).toBe(null);
+  expect(await module.call("embed", {})).toEqual({});
+});
+
 test("a signal is what the module asks for during its own call only", async () => {
   const asked: Record<string, boolean> = {};
   const { module } = moduleOver(async (verb, _json, cancelled) => {

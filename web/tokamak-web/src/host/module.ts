@@ -128,7 +128,7 @@ export class Module {
 
   /**
    * Calls a verb once the calls before it have ended. Fails with the module's TokamakError; with
-   * `cancelled` where the signal has ended it, before its turn or when the module asks; with `crashed`
+   * `out-of-memory` where the module has no room for the values, which ends this call only; with `cancelled` where the signal has ended it, before its turn or when the module asks; with `crashed`
    * after a trap, and from then on always.
    */
   call<Reply>(verb: string, values: object, signal?: AbortSignal): Promise<Reply> {
@@ -143,13 +143,11 @@ export class Module {
     this.#current.signal = signal;
     let status = 0;
     let reply = "";
+    const given = this.#put(verb, [utf8(verb), utf8(JSON.stringify(values))]);
     try {
-      const [verbAt, verbBytes] = this.#put(verb);
-      const [jsonAt, jsonBytes] = this.#put(JSON.stringify(values));
-      status = await this.#suspending(verbAt, verbBytes, jsonAt, jsonBytes);
+      status = await this.#suspending(...given.flat());
       reply = this.#memory.text(this.#exports.tokamak_reply(), this.#exports.tokamak_reply_bytes());
-      this.#exports.tokamak_free(verbAt);
-      this.#exports.tokamak_free(jsonAt);
+      for (const [address] of given) this.#exports.tokamak_free(address);
     } catch (error) {
       throw this.#trapped(error);
     }
@@ -157,11 +155,20 @@ export class Module {
     return JSON.parse(reply || "{}");
   }
 
-  #put(text: string): [address: number, bytes: number] {
-    const bytes = utf8(text);
-    const address = this.#exports.tokamak_memory(bytes.length);
-    this.#memory.bytes(address, bytes.length).set(bytes);
-    return [address, bytes.length];
+  /** Copies texts into the module's memory: all of them, or none. */
+  #put(verb: string, texts: Uint8Array[]): [address: number, bytes: number][] {
+    const places: [address: number, bytes: number][] = [];
+    for (const { length } of texts) {
+      const address = this.#exports.tokamak_memory(length);
+      if (address === 0) {
+        for (const [other] of places) this.#exports.tokamak_free(other);
+        throw new TokamakError("out-of-memory", `${verb}: the module has no memory for ${length} bytes of values.`);
+      }
+      places.push([address, length]);
+    }
+    // Allocating may have moved the memory; from here on it stays.
+    texts.forEach((text, i) => this.#memory.bytes(...places[i]!).set(text));
+    return places;
   }
 
   /** What ends a call has left the module's memory in the middle of things: there is no next one. */

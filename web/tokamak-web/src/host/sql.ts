@@ -37,6 +37,7 @@ interface SqliteExports {
 export interface Sqlite {
   readonly exports: SqliteExports;
   heap(): Uint8Array;
+  /** Throws where SQLite's memory is used up. */
   alloc(bytes: number): number;
   dealloc(address: number): void;
   config(database: number, option: number, value: number): number;
@@ -47,6 +48,7 @@ export interface Sqlite {
 
 const READ_WRITE_CREATE = 2 | 4;
 const CANNOT_OPEN = 14; // SQLITE_CANTOPEN
+const NO_MEMORY = 7; // SQLITE_NOMEM
 const TRANSIENT = -1; // SQLite copies what it is given
 
 export class Sql {
@@ -64,10 +66,15 @@ export class Sql {
       if (!this.#sqlite) throw new Error("SQLite is not there yet.");
       return this.#sqlite;
     };
-    /** Calls with a copy of the bytes, which ends with a zero. */
+    /** Calls with a copy of the bytes, which ends with a zero; SQLite's code where there is no room for it. */
     const lend = (bytes: Uint8Array, use: (address: number) => number): number => {
       const { alloc, dealloc, heap } = sqlite();
-      const address = alloc(bytes.length + 1);
+      let address: number;
+      try {
+        address = alloc(bytes.length + 1);
+      } catch {
+        return NO_MEMORY;
+      }
       try {
         heap().set(bytes, address);
         heap()[address + bytes.length] = 0;
