@@ -11,7 +11,8 @@ else()
   pkg_check_modules(SPNG REQUIRED IMPORTED_TARGET spng)
   pkg_check_modules(TURBOJPEG REQUIRED IMPORTED_TARGET libturbojpeg)
   pkg_check_modules(WEBP REQUIRED IMPORTED_TARGET libwebp libwebpdemux)
-  pkg_check_modules(SNDFILE REQUIRED IMPORTED_TARGET sndfile>=1.1)  # the first with MP3
+  pkg_check_modules(SNDFILE REQUIRED IMPORTED_TARGET sndfile>=1.1)  # the first that writes MP3
+  pkg_check_modules(MPG123 REQUIRED IMPORTED_TARGET libmpg123>=1.26)
   pkg_check_modules(SOXR REQUIRED IMPORTED_TARGET soxr)
   pkg_check_modules(YAML REQUIRED IMPORTED_TARGET yaml-0.1)
   pkg_check_modules(ZLIB REQUIRED IMPORTED_TARGET zlib)

@@ -74,7 +74,7 @@ TEST(DecodeSound, AveragesChannels) {
 }
 
 TEST(DecodeSound, ReadsUntilTheEndWhereTheLengthWasNotKnown) {
-  for (const uint32_t bytes : {0x7fff'ffffu, 0xffff'ffffu}) {
+  for (const uint32_t bytes : {0u, 0x7fff'ffffu, 0xffff'ffffu}) {
     const auto samples = decode(Wav{.data_bytes = bytes}.file());
     ASSERT_TRUE(samples) << samples.error().message;
     EXPECT_EQ(samples->size(), 32u);
@@ -85,7 +85,7 @@ TEST(DecodeSound, SaysThatNothingCameOrNothingThatIsRead) {
   EXPECT_EQ(error_of(""), "The file is empty, expected a sound.");
   const char* const unknown =
       "The file is not a sound that is read here, expected WAV, FLAC, Ogg (Vorbis, Opus) or MP3; "
-      "convert it first.";
+      "convert it first: ffmpeg -i FILE sound.wav";
   EXPECT_EQ(error_of("FORM....AIFF and more"), unknown);
   EXPECT_EQ(error_of("RIFF\x10\1\1\1WEBPVP8 "), unknown);
   EXPECT_EQ(error_of("RI"), unknown);

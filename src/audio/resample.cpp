@@ -20,7 +20,7 @@ Result<Resampler> Resampler::open(const SoundFormat& format, uint32_t to) {
     soxr_error_t error = nullptr;
     own.reset(soxr_create(format.rate, to, 1, &error, &io, &quality, &runtime));
     if (error != nullptr || !own) {
-      return fail(ErrorCode::kOutOfMemory, "There is no memory to resample the sound.");
+      return fail(ErrorCode::kOutOfMemory, "Out of memory while resampling the sound.");
     }
   }
   return Resampler(format, std::move(own));
