@@ -5,6 +5,7 @@
 
 #include "generate/call_errors.h"
 #include "speech/compression.h"
+#include "speech/language.h"
 #include "speech/listener.h"
 #include "speech/silence.h"
 #include "speech/text_sampler.h"
@@ -22,11 +23,7 @@ class PieceListener final : public Listener {
         pieces_(parts.model.max_samples) {}
 
   Result<void> begin(const TranscribeOptions& options) override {
-    if (!options.language.empty() && options.language != "en") {
-      return fail(ErrorCode::kUsage,
-                  "The model has one language and takes none; \"{}\" is for Whisper.",
-                  options.language);
-    }
+    TOK_TRY(language_code(options.language, {"en"}));
     if (options.translate || !options.prompt.empty()) {
       return fail(ErrorCode::kUsage, "The model takes no {}; that is for Whisper.",
                   options.translate ? "translation" : "prompt");

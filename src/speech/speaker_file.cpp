@@ -13,12 +13,13 @@ constexpr size_t kMaxNumbers = 1 << 16;
 
 Result<std::vector<float>> speaker_of(const Json& json) {
   if (!json.is_array() || json.as_array().empty() || json.as_array().size() > kMaxNumbers) {
-    return invalid_input("A speaker is a list of at most {} numbers.", kMaxNumbers);
+    return invalid_input("A speaker embedding is a list of 1 to {} numbers.", kMaxNumbers);
   }
   std::vector<float> out;
   for (const Json& number : json.as_array()) {
     if (!number.is_number()) {
-      return invalid_input("A speaker is a list of numbers, but number {} is none.", out.size());
+      return invalid_input("A speaker embedding is a list of numbers; element {} is not a number.",
+                           out.size());
     }
     out.push_back(float(number.as_number()));
   }

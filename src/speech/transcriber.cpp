@@ -22,6 +22,12 @@ Result<void> Transcriber::add(std::span<const float> samples) {
   return advance(false);
 }
 
+Result<void> Transcriber::add(Samples&& samples) {
+  if (!left_.empty()) return add(std::span<const float>(samples));
+  left_ = std::move(samples);
+  return advance(false);
+}
+
 Result<void> Transcriber::advance(bool is_end) {
   size_t done = 0;
   while (done < left_.size()) {

@@ -16,6 +16,8 @@ class Transcriber {
   Result<void> begin(const TranscribeOptions& options, const TranscribeCallbacks& callbacks);
   /// What comes next of it, samples at 16 kHz; writes as much as can be told by then.
   Result<void> add(std::span<const float> samples);
+  /// The same without a copy of a long recording.
+  Result<void> add(Samples&& samples);
   /// The rest, and all of it.
   Result<Transcript> finish();
 

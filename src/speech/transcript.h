@@ -26,7 +26,7 @@ struct Transcript {
 };
 
 struct TranscribeOptions {
-  std::string language;    // as "en"; "": found out, where the model knows several
+  std::string language;    // "en", "English", "en-US"; "", "auto": the model finds out
   bool translate = false;  // into English
   std::string prompt;      // what the text goes on from: names, spelling
   double temperature = 0;  // of the first attempt

@@ -7,6 +7,7 @@
 
 #include "generate/call_errors.h"
 #include "speech/compression.h"
+#include "speech/language.h"
 #include "speech/listener.h"
 #include "speech/text_sampler.h"
 #include "speech/whisper_segments.h"
@@ -44,19 +45,8 @@ class WhisperListener final : public Listener {
     options_ = options;
     language_.reset();
     prompt_.clear();
-    if (!options.language.empty()) {
-      const bool is_known = tokens_.languages.empty()
-                                ? options.language == "en"
-                                : tokens_.languages.contains(options.language);
-      if (!is_known) {
-        std::string known = tokens_.languages.empty() ? "en" : "";
-        for (const auto& [name, id] : tokens_.languages)
-          known += (known.empty() ? "" : ", ") + name;
-        return fail(ErrorCode::kUsage, "The model does not know the language \"{}\", but {}.",
-                    options.language, known);
-      }
-      language_ = options.language;
-    }
+    TOK_TRY(std::string language, language_code(options.language, known_languages()));
+    if (!language.empty()) language_ = std::move(language);
     if (options.translate && !tokens_.translate) {
       return fail(ErrorCode::kUsage, "The model does not translate: it knows English alone.");
     }
@@ -99,6 +89,13 @@ class WhisperListener final : public Listener {
   }
 
  private:
+  std::set<std::string> known_languages() const {
+    std::set<std::string> known;
+    for (const auto& [code, id] : tokens_.languages) known.insert(code);
+    if (known.empty()) known.insert("en");
+    return known;
+  }
+
   WindowSegments segments_of(const Attempt& attempt, double seconds) const {
     if (options_.timestamps) return cut_into_segments(tokens_, attempt.ids, seconds);
     return {{Segment{.start = 0, .end = seconds, .ids = tokens_.text_ids(attempt.ids)}}, seconds};

@@ -34,6 +34,13 @@ Result<std::map<std::string, uint32_t>> read_names(const ConfigReader& config,
   return ids;
 }
 
+/// Token ids that a field lists, which may be none.
+std::vector<uint32_t> read_ids(ConfigReader& config, std::string_view name) {
+  const Json* const field = config.find(name);
+  const bool is_empty = field != nullptr && field->is_array() && field->as_array().empty();
+  return is_empty ? std::vector<uint32_t>() : config.ids(name);
+}
+
 }  // namespace
 
 Result<WhisperTokens> WhisperTokens::read(const ModelDescription& description, uint32_t start,
@@ -44,7 +51,8 @@ Result<WhisperTokens> WhisperTokens::read(const ModelDescription& description, u
   ConfigReader config(*description.generation_config, description.origin + kFile);
   WhisperTokens t;
   t.start = start;
-  t.end = config.size("eos_token_id");
+  const std::vector<uint32_t> ends = read_ids(config, "eos_token_id");
+  t.end = ends.empty() ? config.size("eos_token_id") : ends.front();
   t.no_timestamps = config.size("no_timestamps_token_id");
   t.first_timestamp = t.no_timestamps + 1;
   t.no_speech = t.no_timestamps - 1;
@@ -57,8 +65,8 @@ Result<WhisperTokens> WhisperTokens::read(const ModelDescription& description, u
   if (config.has("max_initial_timestamp_index")) {
     t.max_first_timestamp = config.count("max_initial_timestamp_index", 0);
   }
-  t.suppressed = config.ids("suppress_tokens");
-  t.suppressed_first = config.ids("begin_suppress_tokens");
+  t.suppressed = read_ids(config, "suppress_tokens");
+  t.suppressed_first = read_ids(config, "begin_suppress_tokens");
   TOK_TRY(config.status());
   std::vector<uint32_t> all = {t.start, t.end, t.first_timestamp};
   for (const auto& [name, id] : t.languages) all.push_back(id);

@@ -115,6 +115,25 @@ TEST(WhisperTokens, AreReadFromGenerationConfig) {
   EXPECT_EQ(t->max_first_timestamp, 3u);
 }
 
+TEST(WhisperTokens, MayBeSuppressedByEmptyListsNullsAndSingleNumbers) {
+  const auto t = WhisperTokens::read(
+      described(R"({"eos_token_id": [10], "no_timestamps_token_id": 19, "suppress_tokens": [],
+                    "begin_suppress_tokens": 4, "forced_decoder_ids": [], "alignment_heads": [],
+                    "lang_to_id": {}, "max_initial_timestamp_index": null})"),
+      11, kVocab);
+  ASSERT_TRUE(t) << t.error().message;
+  EXPECT_EQ(t->end, 10u);
+  EXPECT_TRUE(t->suppressed.empty());
+  EXPECT_EQ(t->suppressed_first, std::vector<uint32_t>{4});
+  const auto null = WhisperTokens::read(
+      described(R"({"eos_token_id": 10, "no_timestamps_token_id": 19, "suppress_tokens": null,
+                    "begin_suppress_tokens": []})"),
+      11, kVocab);
+  ASSERT_TRUE(null) << null.error().message;
+  EXPECT_TRUE(null->suppressed.empty());
+  EXPECT_TRUE(null->suppressed_first.empty());
+}
+
 TEST(WhisperTokens, NameTheFieldThatIsWrong) {
   const auto error = [](const char* text) {
     const auto t = WhisperTokens::read(described(text), 11, kVocab);
