@@ -188,7 +188,7 @@ Result<Engine::Compiled> compile_as_asked(const ModelFiles& files, const DeviceI
   TOK_TRY(out.unfused, architecture->build(config, files.tensors, build));
   if (!files.adapters.empty()) {
     TOK_TRY(check_task(out, Task::kText));
-    TOK_TRY(add_adapters(out.unfused, files.adapters));
+    TOK_TRY(add_adapters(out.unfused, files.adapters, options.notice));
   }
   const bool has_batches = build.sequences > 1 && out.gives_text();
   TOK_TRY(out.speculation, speculation_from_text(options.speculate, files.draft != nullptr));

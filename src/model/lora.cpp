@@ -123,8 +123,26 @@ class Adapter {
   }
   const std::map<std::string, Pair, std::less<>>& pairs() const { return pairs_; }
 
+  void note_unused_patterns(const std::function<void(std::string_view)>& notice) const {
+    for (const auto& [pattern, alpha] : config_.alphas) {
+      const bool is_used = std::ranges::any_of(
+          pairs_, [&](const auto& one) { return pattern.matches(full_name(*one.second.a)); });
+      if (is_used) continue;
+      notice(fmt::format("{}: alpha_pattern has \"{}\", which fits no module of the adapter.",
+                         files_->where, pattern.text()));
+    }
+  }
+
  private:
   explicit Adapter(const LoraFiles& files) : files_(&files) {}
+
+  /// The name of an A's module in the model, as PEFT has it.
+  static std::string_view full_name(const TensorInfo& a) {
+    constexpr std::string_view kWrapper = "base_model.model.";
+    std::string_view name = std::string_view(a.name).substr(0, a.name.size() - kA.size());
+    if (name.starts_with(kWrapper)) name.remove_prefix(kWrapper.size());
+    return name;
+  }
 
   /// What is said of a tensor that does not fit: perhaps the model is another one.
   Failure wrong(const TensorInfo& tensor, const std::string& text) const {
@@ -181,7 +199,7 @@ class Adapter {
       return wrong(*pair.a, fmt::format("is {}, expected [{}, {}] by r of adapter_config.json",
                                         describe(*pair.a), config_.rank, module.in));
     }
-    pair.factor = config_.factor(name, rank) * files_->scale;
+    pair.factor = config_.factor(full_name(*pair.a), rank) * files_->scale;
     return {};
   }
 
@@ -363,11 +381,13 @@ std::string lora_prefix(size_t index) {
   return fmt::format("lora.{}/", index + 1);
 }
 
-Result<void> add_adapters(Graph& graph, std::span<const LoraFiles> adapters) {
+Result<void> add_adapters(Graph& graph, std::span<const LoraFiles> adapters,
+                          const std::function<void(std::string_view)>& notice) {
   Modules modules = modules_of(graph);
   std::vector<Adapter> read;
   for (const LoraFiles& files : adapters) {
     TOK_TRY(Adapter adapter, Adapter::read(files, modules));
+    if (notice) adapter.note_unused_patterns(notice);
     for (const auto& [name, pair] : adapter.pairs()) {
       uint32_t& rank = modules.find(name)->second.rank;
       rank = std::max(rank, round_up(uint32_t(pair.a->shape[0]), kRankUnit));

@@ -64,11 +64,6 @@ Result<void> check_method(ConfigReader& config) {
       config.path("init_lora_weights"), way);
 }
 
-/// Names of modules; PEFT takes regular expressions, too.
-bool is_name(std::string_view key) {
-  return !key.empty() && key.find_first_of("*+?()[]{}|\\$") == key.npos;
-}
-
 Result<void> read_alphas(const ConfigReader& config, LoraConfig& out) {
   const Json* found = config.find("alpha_pattern");
   if (!says_something(found)) return {};
@@ -77,13 +72,13 @@ Result<void> read_alphas(const ConfigReader& config, LoraConfig& out) {
                          found->dump());
   }
   for (const auto& [key, value] : found->as_object()) {
-    std::string_view name = key;
-    if (name.starts_with('^')) name.remove_prefix(1);
-    if (!is_name(name) || !value.is_number() || !(value.as_number() > 0)) {
-      return unsupported("{} has {}: {}, expected names of modules and numbers above 0.",
-                         config.path("alpha_pattern"), Json(key).dump(), value.dump());
+    auto pattern = ModulePattern::parse(key);
+    if (!pattern) return Failure(pattern.error().within(config.path("alpha_pattern")));
+    if (!value.is_number() || !(value.as_number() > 0)) {
+      return invalid_input("{} has {} for \"{}\", expected a number above 0.",
+                           config.path("alpha_pattern"), value.dump(), key);
     }
-    out.alphas[std::string(name)] = value.as_number();
+    out.alphas.emplace_back(*std::move(pattern), value.as_number());
   }
   return {};
 }
@@ -92,11 +87,9 @@ Result<void> read_alphas(const ConfigReader& config, LoraConfig& out) {
 
 double LoraConfig::factor(std::string_view module, uint64_t own_rank) const {
   double own = alpha;
-  for (const auto& [name, value] : alphas) {
-    const bool ends = module.ends_with(name) && (module.size() == name.size() ||
-                                                 module[module.size() - name.size() - 1] == '.');
-    if (ends) own = value;
-  }
+  const auto found =
+      std::ranges::find_if(alphas, [&](const auto& one) { return one.first.matches(module); });
+  if (found != alphas.end()) own = found->second;
   return own / (by_root ? std::sqrt(double(own_rank)) : double(own_rank));
 }
 

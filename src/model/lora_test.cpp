@@ -248,7 +248,7 @@ TEST(LoraConfig, RefusesWhatChangesTheModelOtherwise) {
             "adapter_config.json: bias is \"lora_only\", expected \"none\": biases of the model "
             "are not changed.");
   EXPECT_NE(config_error(R"("init_lora_weights": "pissa_niter_4")"), "");
-  EXPECT_NE(config_error(R"("alpha_pattern": {".*q_proj": 3})"), "");
+  EXPECT_NE(config_error(R"("alpha_pattern": {"(?!k_proj).*": 3})"), "");
   EXPECT_NE(config_error(R"("alpha_pattern": {"q_proj": 0})"), "");
   const auto other = Json::parse(R"({"peft_type": "IA3"})");
   const auto read = read_lora_config({*other, "adapter_config.json"});
@@ -258,12 +258,30 @@ TEST(LoraConfig, RefusesWhatChangesTheModelOtherwise) {
 }
 
 TEST(LoraConfig, AlphaMayBeAModulesOwn) {
-  const Json config = config_of(R"("alpha_pattern": {"q_proj": 8, "1.self_attn.k_proj": 6})", 4);
+  const Json config = config_of(
+      R"("alpha_pattern": {"q_proj": 8, "1.self_attn.k_proj": 6, ".*k_proj": 12,
+                           "^model.layers.2.mlp.up_proj": 20, "model.layers.2.mlp.up_proj": 40})",
+      4);
   const auto read = read_lora_config({config, "adapter_config.json"});
   ASSERT_TRUE(read) << read.error().message;
-  EXPECT_EQ(read->factor("layers.0.self_attn.q_proj", 4), 2);
-  EXPECT_EQ(read->factor("layers.1.self_attn.k_proj", 2), 3);
-  EXPECT_EQ(read->factor("layers.11.self_attn.k_proj", 4), 1) << "the end of another name";
+  EXPECT_EQ(read->factor("model.layers.0.self_attn.q_proj", 4), 2);
+  EXPECT_EQ(read->factor("model.layers.1.self_attn.k_proj", 2), 3) << "the first that matches";
+  EXPECT_EQ(read->factor("model.layers.11.self_attn.k_proj", 4), 3) << "the end of another name";
+  EXPECT_EQ(read->factor("model.layers.2.mlp.up_proj", 4), 5) << "a full name";
+  EXPECT_EQ(read->factor("model.layers.3.mlp.up_proj", 4), 1);
+}
+
+TEST(Lora, NotesPatternsThatFitNoModule) {
+  const auto adapter =
+      adapter_of({{a_of("self_attn.q_proj"), {2, 8}}, {b_of("self_attn.q_proj"), {16, 2}}},
+                 config_of(R"("alpha_pattern": {"model.layers.0.self_attn.q_proj": 8,
+                                                "layer.0.q_proj": 8})"));
+  Graph graph = model();
+  std::vector<std::string> notes;
+  ASSERT_TRUE(
+      add_adapters(graph, {&adapter, 1}, [&](std::string_view text) { notes.emplace_back(text); }));
+  EXPECT_EQ(notes, std::vector<std::string>{"folder: alpha_pattern has \"layer.0.q_proj\", which "
+                                            "fits no module of the adapter."});
 }
 
 }  // namespace

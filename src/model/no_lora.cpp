@@ -14,7 +14,8 @@ std::string lora_prefix(size_t) {
   return {};
 }
 
-Result<void> add_adapters(Graph&, std::span<const LoraFiles>) {
+Result<void> add_adapters(Graph&, std::span<const LoraFiles>,
+                          const std::function<void(std::string_view)>& /*notice*/) {
   return no_adapters();
 }
 
