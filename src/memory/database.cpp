@@ -129,7 +129,7 @@ Failure Database::failure(int code) const {
           "that has ended.",
           path_, wait_.count());
     case SQLITE_NOTADB:
-      return invalid_input("{} is no store of memories, and no SQLite file at all.", path_);
+      return invalid_input("{} is not a SQLite database.", path_);
     case SQLITE_CORRUPT:
       return invalid_input("{} is damaged ({}). {}", path_, sqlite3_errmsg(database_.get()),
                            kAdvice.damaged);

@@ -6,6 +6,7 @@
 #include "memory/advice.h"
 #include "memory/normalise.h"
 #include "memory/words.h"
+#include "text/unicode/clusters.h"
 
 namespace tokamak::memory {
 namespace {
@@ -53,6 +54,14 @@ Json to_json(const Hit& hit) {
                            {"start", hit.chunk.start},
                            {"stop", hit.chunk.stop},
                            {"text", hit.chunk.text}});
+}
+
+std::string snippet(std::string_view text, size_t bytes) {
+  std::string line(cluster_prefix(text, bytes));
+  for (char& c : line) {
+    if (c == '\n' || c == '\t') c = ' ';
+  }
+  return line;
 }
 
 Result<void> Searcher::refresh() {

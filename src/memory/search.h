@@ -29,6 +29,10 @@ struct Hit {
 /// {id, chunk, score, source, title, start, stop, text}
 Json to_json(const Hit& hit);
 
+/// Returns the beginning of a text on one line, at most that many bytes of whole characters as readers
+/// see them.
+std::string snippet(std::string_view text, size_t bytes);
+
 /// Whether vectors of the embedder belong into the store. Errors: the store has another model's, or
 /// a rebuilding has not ended; they say what to do.
 Result<void> check_model(const Store& store, const Embedder& embedder);

@@ -2,13 +2,14 @@
 
 #include "memory/numbers.h"
 #include "memory/store_file.h"
+#include "memory/words.h"
 
 namespace tokamak::memory {
 namespace {
 
 /// "Tmem": tells a store from the files of other programs that use SQLite.
 constexpr int64_t kApplication = 0x546d656d;
-constexpr int64_t kVersion = 1;
+constexpr int64_t kVersion = 2;
 
 constexpr const char* kTables = R"(
 CREATE TABLE rule (pattern TEXT NOT NULL PRIMARY KEY) STRICT;
@@ -25,10 +26,15 @@ CREATE TABLE chunk (id INTEGER PRIMARY KEY AUTOINCREMENT,
   tokens INTEGER NOT NULL, text TEXT NOT NULL) STRICT;
 CREATE INDEX chunk_document ON chunk (document, start);
 CREATE TABLE vector (chunk INTEGER PRIMARY KEY REFERENCES chunk(id), numbers BLOB NOT NULL) STRICT;
-CREATE VIRTUAL TABLE chunk_words USING fts5(text, content='chunk', content_rowid='id',
-  tokenize='unicode61 remove_diacritics 2');
 PRAGMA application_id = 0x546d656d;
-PRAGMA user_version = 1;
+)";
+
+/// Combining marks are parts of words; texts are those of index_text(), which the index need not
+/// keep.
+constexpr const char* kWords = R"(
+CREATE VIRTUAL TABLE chunk_words USING fts5(text, content='',
+  tokenize="unicode61 remove_diacritics 2 categories 'L* N* Co Mn Mc'");
+PRAGMA user_version = 2;
 )";
 
 }  // namespace
@@ -59,10 +65,11 @@ Result<Store> Store::opened(const std::string& path, std::chrono::milliseconds w
                          tables == 0 ? ": it is empty" : ", but another program's database");
   }
   TOK_TRY(const int64_t version, own.number("PRAGMA user_version"));
-  if (version != kVersion) {
-    return unsupported("{} has version {} of the format, and this program reads version {}.", path,
+  if (version < 1 || version > kVersion) {
+    return unsupported("{} has version {} of the format, and this program reads 1 to {}.", path,
                        version, kVersion);
   }
+  if (version < kVersion) TOK_TRY(store.index_again());
   TOK_TRY(own.run("PRAGMA secure_delete = ON; PRAGMA journal_mode = WAL"));
   return store;
 }
@@ -73,6 +80,26 @@ Result<void> Store::make_tables() const {
   TOK_TRY(const int64_t application, database_->number("PRAGMA application_id"));
   if (application == kApplication) return {};
   TOK_TRY(database_->run(kTables));
+  TOK_TRY(database_->run(kWords));
+  return transaction.commit();
+}
+
+Result<void> Store::index_again() const {
+  TOK_TRY(Transaction transaction, begin());
+  // Another program may have been faster.
+  TOK_TRY(const int64_t version, database_->number("PRAGMA user_version"));
+  if (version == kVersion) return {};
+  TOK_TRY(database_->run("DROP TABLE chunk_words"));
+  TOK_TRY(database_->run(kWords));
+  TOK_TRY(Statement chunks, database_->prepare("SELECT id, text FROM chunk"));
+  TOK_TRY(Statement words,
+          database_->prepare("INSERT INTO chunk_words (rowid, text) VALUES (?, ?)"));
+  for (;;) {
+    TOK_TRY(const bool goes_on, chunks.step());
+    if (!goes_on) break;
+    const std::string text = index_text(chunks.text(1));
+    TOK_TRY(words.bind(chunks.integer(0)).bind(std::string_view(text)).run());
+  }
   return transaction.commit();
 }
 

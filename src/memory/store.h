@@ -7,7 +7,7 @@
 //   document  id, model, source, title, hash, added (seconds of 1970), meta (JSON)
 //   chunk     id, document, start, stop (bytes of the document's text), tokens, text
 //   vector    chunk, numbers (f16, little end first)
-//   chunk_words   the full-text index (FTS5) of chunk.text
+//   chunk_words   the full-text index (FTS5) of index_text(chunk.text)
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -116,6 +116,8 @@ class Store {
   static Result<Store> opened(const std::string& path, std::chrono::milliseconds wait,
                               bool may_be_new);
   Result<void> make_tables() const;
+  /// Makes the index of words anew in a store of an older version.
+  Result<void> index_again() const;
   Result<void> remove_chunks(int64_t document) const;
 
   std::unique_ptr<Database> database_;

@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "memory/numbers.h"
 #include "memory/store.h"
+#include "memory/words.h"
 
 namespace tokamak::memory {
 namespace {
@@ -100,7 +101,8 @@ Result<void> Store::put_chunks(int64_t document, std::span<const StoredChunk> ch
     chunk.bind(one.id).bind(document).bind(int64_t(one.start)).bind(int64_t(one.stop));
     TOK_TRY(chunk.bind(int64_t{one.tokens}).bind(std::string_view(one.text)).run());
     const int64_t id = database_->last_id();
-    TOK_TRY(words.bind(id).bind(std::string_view(one.text)).run());
+    const std::string indexed = index_text(one.text);
+    TOK_TRY(words.bind(id).bind(std::string_view(indexed)).run());
     TOK_TRY(vector.bind(id).bind(std::as_bytes(std::span(one.vector))).run());
   }
   TOK_TRY(Statement model, database_->prepare("UPDATE document SET model = "
@@ -109,11 +111,16 @@ Result<void> Store::put_chunks(int64_t document, std::span<const StoredChunk> ch
 }
 
 Result<void> Store::remove_chunks(int64_t document) const {
-  // The index of words takes the text along that it has to forget, and comes first.
+  // The index of words is given the text that it has to forget, and comes first.
+  TOK_TRY(Statement words, database_->prepare("INSERT INTO chunk_words (chunk_words, rowid, text) "
+                                              "VALUES ('delete', ?, ?)"));
+  TOK_TRY(const std::vector<StoredChunk> old, chunks(document, false));
+  for (const StoredChunk& one : old) {
+    const std::string indexed = index_text(one.text);
+    TOK_TRY(words.bind(one.id).bind(std::string_view(indexed)).run());
+  }
   for (const char* sql :
-       {"INSERT INTO chunk_words (chunk_words, rowid, text) "
-        "SELECT 'delete', id, text FROM chunk WHERE document = ?",
-        "DELETE FROM vector WHERE chunk IN (SELECT id FROM chunk WHERE document = ?)",
+       {"DELETE FROM vector WHERE chunk IN (SELECT id FROM chunk WHERE document = ?)",
         "DELETE FROM chunk WHERE document = ?"}) {
     TOK_TRY(Statement statement, database_->prepare(sql));
     TOK_TRY(statement.bind(document).run());

@@ -23,7 +23,7 @@ TEST_F(StoreTest, SaysThatThereIsNone) {
 
 TEST_F(StoreTest, RefusesWhatIsNoStore) {
   std::ofstream(path("text.db")) << std::string(5000, 'x');
-  expect_error(Store::open(path("text.db")), {"text.db is no store", "no SQLite file"});
+  expect_error(Store::open(path("text.db")), {"text.db is not a SQLite database"});
   std::ofstream(path("empty.db")) << "";
   expect_error(Store::open(path("empty.db")), {"empty.db is no store", "empty"});
   expect_error(Store::open(folder_), {folder_});
@@ -39,10 +39,52 @@ TEST_F(StoreTest, RefusesWhatIsNoStore) {
 
 TEST_F(StoreTest, RefusesANewerVersion) {
   store();
-  expect_ok(value(Database::open(path()))->run("PRAGMA user_version = 2"));
+  expect_ok(value(Database::open(path()))->run("PRAGMA user_version = 3"));
   const auto opened = Store::open(path());
-  expect_error(opened, {"version 2", "version 1"});
+  expect_error(opened, {"version 3", "1 to 2"});
   EXPECT_EQ(opened.error().code, ErrorCode::kUnsupported);
+}
+
+TEST_F(StoreTest, FindsWordsOfScriptsWithoutSpaces) {
+  const Store own = store();
+  add(own, "狐狸在晚上打猎。", "zh");
+  add(own, "キツネは昼間に眠る。", "ja");
+  add(own, "หมาจิ้งจอกนอนตอนกลางวัน", "th");
+  const auto found = [&](const char* question) {
+    std::string sources;
+    for (const int64_t id : value(own.match_words(distinct_words(question), {}, 10))) {
+      const int64_t document = value(own.chunk(id)).document;
+      sources += value(own.documents({.ids = {document}})).front().source;
+    }
+    return sources;
+  };
+  EXPECT_EQ(found("狐狸"), "zh");
+  EXPECT_EQ(found("晚上打猎"), "zh");
+  EXPECT_EQ(found("猎"), "zh");
+  EXPECT_EQ(found("眠る"), "ja");
+  EXPECT_EQ(found("นอน"), "th");
+  EXPECT_EQ(found("獾"), "");
+  value(own.forget({.source = "zh"}));
+  EXPECT_EQ(found("狐狸"), "");
+  EXPECT_EQ(all_bytes().find("狐"), std::string::npos);
+  expect_ok(own.check());
+}
+
+TEST_F(StoreTest, IndexesWordsAnewInAStoreOfTheFirstVersion) {
+  {
+    const Store own = store();
+    add(own, "狐狸在晚上打猎。", "zh");
+    const auto old = value(Database::open(path()));
+    expect_ok(old->run(
+        "DROP TABLE chunk_words; CREATE VIRTUAL TABLE chunk_words USING fts5(text, "
+        "content='chunk', content_rowid='id', tokenize='unicode61 remove_diacritics 2');"
+        "INSERT INTO chunk_words(chunk_words) VALUES('rebuild'); PRAGMA user_version = 1"));
+  }
+  const Store own = value(Store::open(path()));
+  EXPECT_EQ(value(own.match_words(distinct_words("晚上"), {}, 10)).size(), 1u);
+  value(own.forget({}));
+  EXPECT_TRUE(value(own.match_words(distinct_words("晚上"), {}, 10)).empty());
+  EXPECT_EQ(value(value(Database::open(path()))->number("PRAGMA user_version")), 2);
 }
 
 TEST_F(StoreTest, SaysThatItIsDamaged) {

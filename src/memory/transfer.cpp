@@ -120,8 +120,15 @@ class Importer {
   explicit Importer(const Store& store) : store_(store) {}
 
   Result<void> take(const std::string& line) {
-    TOK_TRY(const Json json, Json::parse(line));
-    return dimension_ == 0 ? head(json) : document(json);
+    const auto json = Json::parse(line);
+    if (has_head()) {
+      if (!json) return Failure(json.error());
+      return document(*json);
+    }
+    if (!json || !json->is_object() || json->find("tokamak_memory") == nullptr) {
+      return invalid_input("The file is not an export of tokamak memory.");
+    }
+    return head(*json);
   }
   bool has_head() const { return dimension_ != 0; }
   const Imported& done() const { return done_; }

@@ -104,8 +104,9 @@ TEST_F(TransferTest, TakesAllOrNothing) {
 TEST_F(TransferTest, RefusesDamagedLines) {
   const Store other = store("other.db");
   expect_error(imported(other, {}), {"no lines"});
-  expect_error(imported(other, {"{"}), {"line 1"});
-  expect_error(imported(other, {"[]"}), {"line 1", "tokamak_memory"});
+  for (const char* line : {"{", "[]", "{\"role\": \"user\"}", "Dear diary"}) {
+    expect_error(imported(other, {line}), {"line 1", "is not an export of tokamak memory"});
+  }
   expect_error(imported(other, changed(0, "\"tokamak_memory\": 1", "\"tokamak_memory\": 2")),
                {"line 1", "tokamak_memory", "2"});
   expect_error(imported(other, changed(0, "\"dimension\": 64", "\"dimension\": 63")),

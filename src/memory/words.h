@@ -1,4 +1,6 @@
-// The words of texts, as the index of a store has them: in lower case, without punctuation.
+// The words of texts, as the index of a store has them: in lower case, without punctuation. Of
+// scripts that are written without spaces between words (Chinese, Japanese, Thai, ...; also Korean,
+// whose endings are written together with words) they are pairs of neighbouring characters.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -10,7 +12,11 @@ namespace tokamak::memory {
 /// More words than a question has; of a page that somebody pastes, the first ones count.
 inline constexpr size_t kMaxWords = 64;
 
-/// In the order of the text, each once, at most that many.
+/// Returns a text for the index: all words of the text with spaces between them, and of scripts
+/// without spaces every character besides, so that questions of one character find it.
+std::string index_text(std::string_view text);
+
+/// Returns words in the order of the text, each once, at most that many.
 std::vector<std::string> distinct_words(std::string_view text, size_t most = SIZE_MAX);
 
 /// The words of a text as ascending hashes.

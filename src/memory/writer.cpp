@@ -8,6 +8,7 @@
 #include "memory/normalise.h"
 #include "memory/search.h"
 #include "memory/vectors.h"
+#include "text/unicode/clusters.h"
 
 namespace tokamak::memory {
 namespace {
@@ -28,7 +29,7 @@ std::string title_of(std::string_view text) {
     if (first.empty()) first = line;
     at = end + 1;
   }
-  return std::string(utf8_prefix(first, kTitleBytes));
+  return std::string(cluster_prefix(first, kTitleBytes));
 }
 
 Failure stopped() {
@@ -45,6 +46,22 @@ Result<Model> model_of(const Embedder& embedder) {
 }
 
 }  // namespace
+
+Result<void> check_text(std::string_view bytes) {
+  if (bytes.find('\0') != bytes.npos) return invalid_input("The file has bytes that are no text.");
+  if (is_valid_utf8(bytes)) return {};
+  size_t line = 1;
+  for (size_t at = 0; at < bytes.size(); ++line) {
+    const size_t end = std::min(bytes.find('\n', at), bytes.size());
+    if (!is_valid_utf8(bytes.substr(at, end - at))) break;
+    at = end + 1;
+  }
+  return invalid_input("Line {} is not UTF-8.", line);
+}
+
+bool is_blank(std::string_view text) {
+  return trimmed(normalise(text)).empty();
+}
 
 Result<void> Writer::begin() {
   TOK_TRY(const Model own, model_of(embedder_));
@@ -79,9 +96,7 @@ Result<std::vector<StoredChunk>> Writer::embedded(const std::string& text,
 }
 
 Result<Added> Writer::add(const NewText& added, const Progress& progress) {
-  if (added.text.find('\0') != added.text.npos) {
-    return invalid_input("The file has bytes that are no text.");
-  }
+  TOK_TRY(check_text(added.text));
   TOK_TRY(const Redacted clean, redactor_.redact(normalise(added.text)));
   if (trimmed(clean.text).empty()) return invalid_input("The text is empty.");
   Added out{.redacted = clean.counts};

@@ -4,6 +4,7 @@
 #include <array>
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "memory/chunk.h"
 #include "memory/embedder.h"
@@ -25,6 +26,11 @@ struct Added {
   size_t chunks = 0;
   std::array<uint32_t, 4> redacted = {};  // by Secret
 };
+
+/// Checks that bytes are text in UTF-8. Errors name the first line that is not.
+Result<void> check_text(std::string_view bytes);
+/// Whether a text has nothing that could be found.
+bool is_blank(std::string_view text);
 
 /// Called after each batch of chunks; false stops.
 using Progress = std::function<bool(size_t done, size_t all)>;

@@ -178,9 +178,9 @@ class Memory(Cli):
         self.refused(2, "--meta", "memory", "list", "--meta", "x", "--store", self.store)
         self.refused(2, "what to forget", "memory", "forget", "--yes", "--store", self.store)
         self.refused(2, "--all means", "memory", "forget", 1, "--all", "--store", self.store)
-        self.refused(2, "--yes agrees", "memory", "forget", 1, "--store", self.store)
+        self.refused(2, "Pass --yes to forget 1 document of", "memory", "forget", 1, "--store", self.store)
         self.refused(2, "--for MODEL", "memory", "recall", "x", "--by", "words", "--store", self.store)
-        self.refused(3, "no SQLite file", "memory", "list", "--store", program.__file__)
+        self.refused(3, "is not a SQLite database", "memory", "list", "--store", program.__file__)
         self.refused(2, "did you mean search?", "memory", "serach")
         self.refused(2, "A command is missing", "memory")
         other = sqlite3.connect(self.store)
@@ -188,6 +188,51 @@ class Memory(Cli):
         self.refused(3, "in use by another program", "memory", "forget", 1, "--yes", "--store",
                      self.store)
         other.close()
+
+    def note(self, name, data):
+        with open(os.path.join(self.notes, name), "wb") as file:
+            file.write(data)
+
+    def test_a_folder_is_read_to_its_end(self):
+        self.note("a-empty.txt", b" \n")
+        answer = self.memory("add", *MODEL, self.notes)
+        self.assertIn("a-empty.txt: The text is empty.", "\n".join(answer.other))
+        self.assertIn("2 added, 1 empty, 1 of other kinds", answer.other)
+        self.assertRegex(answer.out, "foxes.md: document 2, new, 1 chunk\n")
+        self.note("b-bytes.md", b"One line.\nBad \xff line.\n")
+        answer = tokamak("memory", "add", *CPU, self.notes, "--store", self.store)
+        self.assertEqual(answer.status, 3, answer)
+        self.assertIn("1 text could not be read", answer.errors[0])
+        self.assertIn("b-bytes.md: Line 2 is not UTF-8.", "\n".join(answer.other))
+        self.assertIn("0 added, 2 unchanged, 1 empty, 1 not read, 1 of other kinds", answer.other)
+
+    def test_what_is_no_text_is_named_with_its_fix(self):
+        self.add_notes()
+        for data, mention in ((b"%PDF-1.4\nabc", "pdftotext FILE - | tokamak memory add"),
+                              (b"PK\x03\x04abc", "pandoc -t plain FILE"),
+                              (b"\xff\xfea\0b\0", "iconv -f UTF-16"),
+                              (b"a\xe9b", "Line 1 is not UTF-8")):
+            self.note("other.md", data)
+            self.refused(3, ["other.md", mention], "memory", "add", *CPU, os.path.join(self.notes, "other.md"),
+                         "--store", self.store)
+
+    def test_only_documents_that_there_are_can_be_forgotten(self):
+        self.add_notes()
+        self.refused(3, "There is no document 99 in", "memory", "forget", 99, "--yes", "--store", self.store)
+        self.refused(2, "ID is \"abc\", expected numbers as `tokamak memory list` shows them", "memory", "forget", "abc",
+                     "--yes", "--store", self.store)
+        self.assertEqual(self.memory("forget", 1, "--yes").out, "forgot 1 document\n")
+
+    def test_only_exports_are_imported(self):
+        for text in ("Dear diary\n", "[1]\n", '{"role": "user"}\n'):
+            self.refused(3, "is not an export of tokamak memory", "memory", "import", "--store", self.store, text=text)
+
+    def test_words_of_scripts_without_spaces_are_found(self):
+        for name, text in (("zh.md", "狐狸在晚上打猎。"), ("ja.md", "キツネは昼間に眠る。"), ("th.md", "หมาจิ้งจอกนอนตอนกลางวัน")):
+            self.note(name, text.encode())
+        self.add_notes()
+        for question, name in (("狐狸", "zh.md"), ("晚上打猎", "zh.md"), ("眠る", "ja.md"), ("นอน", "th.md"), ("mice", "foxes.md")):
+            self.assertEqual(self.found("--by", "words", question), [name])
 
     def test_a_chat_reads_it(self):
         self.memory("add", *MODEL, "--source", "/far/foe.txt", "-t",

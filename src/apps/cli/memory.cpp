@@ -1,4 +1,5 @@
 // tokamak memory: what documents say, found again. Here: what needs no model.
+#include <charconv>
 #include <fstream>
 #include <iostream>
 
@@ -47,8 +48,13 @@ struct ForgetFlags {
 Result<void> run_forget(const ForgetFlags& flags) {
   TOK_TRY(memory::Filter filter, flags.filter.filter());
   for (const std::string& word : flags.ids) {
-    TOK_TRY(const std::vector<uint32_t> ids, parse_ids(word));
-    filter.ids.insert(filter.ids.end(), ids.begin(), ids.end());
+    int64_t id = 0;
+    const auto read = std::from_chars(word.data(), word.data() + word.size(), id);
+    if (read.ec != std::errc() || read.ptr != word.data() + word.size() || id < 0) {
+      return fail(ErrorCode::kUsage,
+                  "ID is \"{}\", expected numbers as `tokamak memory list` shows them.", word);
+    }
+    filter.ids.push_back(id);
   }
   if (filter.is_empty() && !flags.all) {
     return fail(ErrorCode::kUsage,
@@ -58,13 +64,15 @@ Result<void> run_forget(const ForgetFlags& flags) {
     return fail(ErrorCode::kUsage, "--all means every document; it goes without other choices.");
   }
   TOK_TRY(const memory::Store store, open_store(flags.store));
+  for (const int64_t id : filter.ids) {
+    TOK_TRY(const bool is_there, store.has_document(id));
+    if (!is_there) return invalid_input("There is no document {} in {}.", id, store.path());
+  }
   TOK_TRY(const std::vector<memory::Document> found, store.documents(filter));
-  const std::string what = fmt::format("{} {} of {}", found.size(),
-                                       found.size() == 1 ? "document" : "documents", store.path());
+  const std::string what = counted(found.size(), "document") + " of " + store.path();
   if (!flags.yes && !found.empty()) {
     if (!stdin_is_terminal()) {
-      return fail(ErrorCode::kUsage,
-                  "{} are not forgotten without being asked about; --yes agrees.", what);
+      return fail(ErrorCode::kUsage, "Pass --yes to forget {}.", what);
     }
     for (const memory::Document& one : found) {
       note(fmt::format("  {}  {}\n", one.id, one.source.empty() ? one.title : one.source));
@@ -75,7 +83,7 @@ Result<void> run_forget(const ForgetFlags& flags) {
     }
   }
   TOK_TRY(const uint64_t count, store.forget(filter));
-  return print(fmt::format("forgot {} {}\n", count, count == 1 ? "document" : "documents"));
+  return print(fmt::format("forgot {}\n", counted(count, "document")));
 }
 
 struct ExportFlags {
@@ -123,8 +131,8 @@ Result<void> run_import(const ImportFlags& flags) {
     if (is_new) std::remove(path.c_str());
     return Failure(done.error().within(is_file ? flags.file : "standard input"));
   }
-  return print(
-      fmt::format("{}: {} documents imported, {} already there\n", path, done->added, done->known));
+  return print(fmt::format("{}: {} imported, {} already there\n", path,
+                           counted(done->added, "document"), done->known));
 }
 
 }  // namespace

@@ -47,6 +47,13 @@ struct AddFlags {
 struct Input {
   std::string file;  // to be read; "" where there is a text
   std::string text, source;
+  bool is_of_folder = false;
+};
+
+struct Inputs {
+  std::vector<Input> texts;
+  size_t other_kinds = 0;  // files of folders that are no texts by their names
+  size_t closed = 0;       // folders that may not be read
 };
 
 bool is_text_file(const fs::path& path) {
@@ -54,16 +61,26 @@ bool is_text_file(const fs::path& path) {
   return ending == ".md" || ending == ".markdown" || ending == ".txt";
 }
 
-/// The text files below a folder, but what is hidden.
-Result<void> add_folder(const fs::path& folder, std::vector<Input>& inputs) {
+/// Adds the text files below a folder, but what is hidden. Folders that may not be read are noted.
+Result<void> add_folder(const fs::path& folder, Inputs& inputs) {
   std::vector<std::string> found;
   std::error_code failed;
-  auto at = fs::recursive_directory_iterator(folder, failed);
+  auto at = fs::recursive_directory_iterator(folder, fs::directory_options::skip_permission_denied,
+                                             failed);
   for (; !failed && at != fs::recursive_directory_iterator(); at.increment(failed)) {
+    std::error_code ignored;
     const bool is_hidden = at->path().filename().string().starts_with('.');
-    if (is_hidden && at->is_directory()) at.disable_recursion_pending();
-    if (!is_hidden && at->is_regular_file() && is_text_file(at->path())) {
+    if (is_hidden && at->is_directory(ignored)) at.disable_recursion_pending();
+    if (!is_hidden && at->is_directory(ignored)) {
+      const fs::directory_iterator own(at->path(), ignored);
+      if (ignored) note(fmt::format("{}: {}.\n", at->path().string(), ignored.message()));
+      inputs.closed += ignored ? 1 : 0;
+    }
+    if (is_hidden || !at->is_regular_file(ignored)) continue;
+    if (is_text_file(at->path())) {
       found.push_back(at->path().string());
+    } else {
+      ++inputs.other_kinds;
     }
   }
   if (failed) return invalid_input("{}: {}.", folder.string(), failed.message());
@@ -71,16 +88,17 @@ Result<void> add_folder(const fs::path& folder, std::vector<Input>& inputs) {
     return invalid_input("{} has no files that end in .md, .markdown or .txt.", folder.string());
   }
   std::ranges::sort(found);
-  for (std::string& file : found) inputs.push_back({std::move(file), "", ""});
+  for (std::string& file : found) inputs.texts.push_back({std::move(file), "", "", true});
   return {};
 }
 
-Result<std::vector<Input>> find_inputs(const AddFlags& flags) {
-  std::vector<Input> inputs;
+Result<Inputs> find_inputs(const AddFlags& flags) {
+  Inputs all;
+  std::vector<Input>& inputs = all.texts;
   for (const std::string& text : flags.texts) inputs.push_back({"", text, flags.source});
   for (const std::string& file : flags.files) {
     if (is_directory(file)) {
-      TOK_TRY(add_folder(file, inputs));
+      TOK_TRY(add_folder(file, all));
     } else {
       inputs.push_back({file, "", ""});
     }
@@ -99,16 +117,54 @@ Result<std::vector<Input>> find_inputs(const AddFlags& flags) {
     }
     input.source = memory::normalise(input.source);
   }
-  return inputs;
+  return all;
 }
 
-Result<std::string> read(const Input& input) {
+struct OtherKind {
+  std::string_view mark, name, fix;
+};
+
+/// What people have beside texts, by its first bytes.
+constexpr OtherKind kOtherKinds[] = {
+    {"%PDF-", "a PDF", "pdftotext FILE - | tokamak memory add --source FILE"},
+    {"PK\x03\x04", "a ZIP file, as .docx, .odt and .epub are",
+     "pandoc -t plain FILE | tokamak memory add --source FILE"},
+    {"{\\rtf", "RTF", "pandoc -f rtf -t plain FILE | tokamak memory add --source FILE"},
+    {"\xd0\xcf\x11\xe0", "a document of an old Office",
+     "libreoffice --convert-to txt:Text:UTF8 FILE"},
+    {"\x1f\x8b", "compressed by gzip", "zcat FILE | tokamak memory add --source FILE"},
+    {"\xff\xfe", "UTF-16", "iconv -f UTF-16 -t UTF-8 FILE | tokamak memory add --source FILE"},
+    {"\xfe\xff", "UTF-16", "iconv -f UTF-16 -t UTF-8 FILE | tokamak memory add --source FILE"},
+};
+
+Result<void> check_kind(std::string_view bytes) {
+  for (const OtherKind& kind : kOtherKinds) {
+    if (!bytes.starts_with(kind.mark)) continue;
+    return invalid_input("The file is {}, expected text. Convert it first: {}", kind.name,
+                         kind.fix);
+  }
+  return memory::check_text(bytes);
+}
+
+std::string name_of(const Input& input) {
+  return !input.source.empty() ? input.source : input.file == "-" ? "standard input" : "text";
+}
+
+Result<std::string> read_bytes(const Input& input) {
   if (input.file.empty()) return input.text;
   if (input.file == "-") {
     if (stdin_is_terminal()) note("The text, Ctrl-D at the end.\n");
     return read_stdin();
   }
   return read_text_file(input.file, kMaxFileBytes);
+}
+
+Result<std::string> read(const Input& input) {
+  TOK_TRY(std::string bytes, read_bytes(input));
+  if (const auto status = check_kind(bytes); !status) {
+    return Failure(status.error().within(name_of(input)));
+  }
+  return bytes;
 }
 
 Result<memory::Redactor> redactor(const AddFlags& flags, const memory::Store& store) {
@@ -139,7 +195,7 @@ Result<void> tell(const memory::Added& added, const std::string& name, bool json
   const std::string_view kind = kKinds[size_t(added.kind)];
   if (!json) {
     return print(fmt::format("{}: document {}, {}{}{}\n", name, added.id, kind,
-                             added.chunks == 0 ? "" : fmt::format(", {} chunks", added.chunks),
+                             added.chunks == 0 ? "" : ", " + counted(added.chunks, "chunk"),
                              redacted_text(added.redacted)));
   }
   Json redacted{Json::Object()};
@@ -164,8 +220,54 @@ memory::Progress progress_of(const std::string& what) {
   };
 }
 
+/// What became of the texts, for a line at the end.
+struct Summary {
+  size_t added = 0, unchanged = 0, empty = 0, failed = 0, other_kinds = 0;
+
+  std::string text() const {
+    std::string out = fmt::format("{} added", added);
+    if (unchanged > 0) out += fmt::format(", {} unchanged", unchanged);
+    if (empty > 0) out += fmt::format(", {} empty", empty);
+    if (failed > 0) out += fmt::format(", {} not read", failed);
+    if (other_kinds > 0) out += fmt::format(", {} of other kinds", other_kinds);
+    return out;
+  }
+};
+
+/// Adds one text after the other; those that cannot be read are noted and left out. Errors: what
+/// would stop every text.
+Result<Summary> add_all(const Inputs& inputs, const AddFlags& flags, const Json& meta,
+                        memory::Writer& writer, bool& has_replaced) {
+  Summary summary{.failed = inputs.closed, .other_kinds = inputs.other_kinds};
+  const bool is_one = inputs.texts.size() == 1 && !inputs.texts[0].is_of_folder;
+  for (const Input& input : inputs.texts) {
+    const std::string name = name_of(input);
+    auto text = read(input);
+    if (!text && is_one) return Failure(text.error());
+    if (!text) {
+      note(fmt::format("{}\n", text.error().message));
+      ++summary.failed;
+      continue;
+    }
+    if (!is_one && memory::is_blank(*text)) {
+      note(fmt::format("{}: The text is empty.\n", name));
+      ++summary.empty;
+      continue;
+    }
+    const auto added = writer.add(
+        {.source = input.source, .text = *std::move(text), .added = now_seconds(), .meta = meta},
+        progress_of(name));
+    if (!added)
+      return Failure(added.error().message.empty() ? added.error() : added.error().within(name));
+    has_replaced = has_replaced || added->kind == memory::Added::Kind::kReplaced;
+    ++(added->kind == memory::Added::Kind::kUnchanged ? summary.unchanged : summary.added);
+    TOK_TRY(tell(*added, name, flags.json));
+  }
+  return summary;
+}
+
 Result<void> run_add(const AddFlags& flags) {
-  TOK_TRY(const std::vector<Input> inputs, find_inputs(flags));
+  TOK_TRY(const Inputs inputs, find_inputs(flags));
   TOK_TRY(const memory::ChunkSizes sizes, flags.sizes.sizes());
   Json meta{Json::Object()};
   for (const std::string& one : flags.meta) {
@@ -187,21 +289,12 @@ Result<void> run_add(const AddFlags& flags) {
   memory::Writer writer(store, open.embedder, redactor, sizes);
   TOK_TRY(writer.begin());
   bool has_replaced = false;
-  for (const Input& input : inputs) {
-    const std::string name = !input.source.empty() ? input.source
-                             : input.file == "-"   ? "standard input"
-                                                   : "text";
-    auto text = read(input);
-    if (!text) return Failure(text.error());
-    const auto added = writer.add(
-        {.source = input.source, .text = *std::move(text), .added = now_seconds(), .meta = meta},
-        progress_of(name));
-    if (!added)
-      return Failure(added.error().message.empty() ? added.error() : added.error().within(name));
-    has_replaced = has_replaced || added->kind == memory::Added::Kind::kReplaced;
-    TOK_TRY(tell(*added, name, flags.json));
-  }
-  return has_replaced ? store.erase_traces() : Result<void>();
+  TOK_TRY(const Summary summary, add_all(inputs, flags, meta, writer, has_replaced));
+  if (has_replaced) TOK_TRY(store.erase_traces());
+  if (inputs.texts.size() > 1 || inputs.texts[0].is_of_folder) note(summary.text() + "\n");
+  if (summary.failed == 0) return {};
+  return invalid_input("{} could not be read; the lines above name {}.",
+                       counted(summary.failed, "text"), summary.failed == 1 ? "it" : "them");
 }
 
 struct RebuildFlags {
@@ -222,8 +315,9 @@ Result<void> run_rebuild(const RebuildFlags& flags) {
   TOK_TRY(const std::vector<memory::Document> documents, store.documents({}));
   uint64_t chunks = 0;
   for (const memory::Document& document : documents) chunks += document.chunks;
-  return print(fmt::format("{}: {} documents, {} chunks with vectors of {}\n", store.path(),
-                           documents.size(), chunks, open.embedder.name));
+  return print(fmt::format("{}: {}, {} with vectors of {}\n", store.path(),
+                           counted(documents.size(), "document"), counted(chunks, "chunk"),
+                           open.embedder.name));
 }
 
 }  // namespace

@@ -129,6 +129,10 @@ std::string time_text(int64_t seconds) {
   return fmt::format("{:%Y-%m-%d %H:%M}", fmt::gmtime(std::time_t(seconds)));
 }
 
+std::string counted(uint64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
 int64_t now_seconds() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   return std::chrono::duration_cast<std::chrono::seconds>(now).count();

@@ -43,6 +43,8 @@ Result<int64_t> parse_time(const std::string& text, int64_t now);
 /// "2026-11-27 18:00", in UTC
 std::string time_text(int64_t seconds);
 int64_t now_seconds();
+/// "1 chunk", "2 chunks"
+std::string counted(uint64_t count, std::string_view noun);
 /// The name and the value of "name=value".
 Result<std::pair<std::string, std::string>> parse_meta(const std::string& text);
 

@@ -1,7 +1,6 @@
 // tokamak memory search, recall: what a store knows about a question.
 #include "apps/cli/memory_flags.h"
 #include "apps/cli/memory_models.h"
-#include "base/utf8.h"
 #include "base/wrap.h"
 #include "memory/recall.h"
 
@@ -69,9 +68,7 @@ std::string name_of(const memory::Hit& hit) {
 }
 
 std::string shown(const memory::Hit& hit, size_t number) {
-  std::string text;
-  for (const char c : hit.chunk.text) text += c == '\n' || c == '\t' ? ' ' : c;
-  const std::string_view beginning = utf8_prefix(text, kShownBytes);
+  const std::string beginning = memory::snippet(hit.chunk.text, kShownBytes);
   std::string out =
       fmt::format("{}. {} (document {}, bytes {} to {}, score {:.4f})\n", number, name_of(hit),
                   hit.chunk.document, hit.chunk.start, hit.chunk.stop, hit.score);
