@@ -1,6 +1,7 @@
 #include "mcp/session.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace tokamak::mcp {
 namespace {
@@ -10,7 +11,9 @@ constexpr int kParseError = -32700, kInvalidRequest = -32600, kMethodNotFound = 
               kInvalidParams = -32602;
 
 /// Versions whose messages are these; the first is offered to a client that asks for another one.
-constexpr std::string_view kVersions[] = {"2025-11-25", "2025-06-18", "2024-11-05"};
+constexpr std::string_view kVersions[] = {"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"};
+/// The first without batches; dates in this form are in the order of their texts.
+constexpr std::string_view kNoBatches = "2025-06-18";
 
 /// Clients that wait for an answer see that it comes; each of its tokens would be too much.
 constexpr uint64_t kPiecesPerProgress = 8;
@@ -61,22 +64,48 @@ Session::~Session() {
 }
 
 void Session::receive(std::string_view line) {
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  if (line.starts_with(kByteOrderMark)) line.remove_prefix(kByteOrderMark.size());
   if (line.find_first_not_of(" \t\r") == std::string_view::npos) return;
   const auto message = Json::parse(line);
   if (!message) return refuse(nullptr, kParseError, message.error().message);
-  const Json& id = member(*message, "id");
-  const std::string method = text_in(*message, "method");
-  if (text_in(*message, "jsonrpc") != "2.0") {
+  if (message->is_array()) return take_batch(message->as_array());
+  take_message(*message);
+}
+
+void Session::take_batch(const Json::Array& messages) {
+  if (!takes_batches_) {
+    return refuse(nullptr, kInvalidRequest,
+                  "The version that was agreed on has no batches; send one message a line.");
+  }
+  if (messages.empty()) return refuse(nullptr, kInvalidRequest, "The batch is empty.");
+  const auto batch = std::make_shared<Batch>();
+  ++batch->running;  // itself
+  batch_ = batch;
+  for (const Json& message : messages) take_message(message);
+  batch_ = nullptr;
+  leave(batch);
+}
+
+void Session::leave(const std::shared_ptr<Batch>& batch) {
+  if (batch == nullptr || --batch->running > 0 || batch->answers.empty()) return;
+  write_(Json(std::move(batch->answers)).dump());
+}
+
+void Session::take_message(const Json& message) {
+  const Json& id = member(message, "id");
+  const std::string method = text_in(message, "method");
+  if (text_in(message, "jsonrpc") != "2.0") {
     return refuse(is_id(id) ? id : Json(), kInvalidRequest,
                   "A message is an object with \"jsonrpc\": \"2.0\".");
   }
   if (method.empty()) {
     // An answer: this side asks nothing.
-    if (message->find("result") != nullptr || message->find("error") != nullptr) return;
+    if (message.find("result") != nullptr || message.find("error") != nullptr) return;
     return refuse(is_id(id) ? id : Json(), kInvalidRequest, "A request has a method, a text.");
   }
-  const Json& params = member(*message, "params");
-  if (message->find("id") == nullptr) return notice(method, params);
+  const Json& params = member(message, "params");
+  if (message.find("id") == nullptr) return notice(method, params);
   if (!is_id(id)) return refuse(nullptr, kInvalidRequest, "An id is a text or a number.");
   if (!params.is_null() && !params.is_object()) {
     return refuse(id, kInvalidParams, "params is not an object.");
@@ -101,12 +130,14 @@ void Session::notice(std::string_view method, const Json& params) {
   if (method == "notifications/cancelled") cancel(params);
 }
 
-Json Session::greeting(const Json& params) const {
+Json Session::greeting(const Json& params) {
   const std::string asked = text_in(params, "protocolVersion");
-  const auto found = std::ranges::find(kVersions, asked);
+  const auto* const found = std::ranges::find(kVersions, asked);
+  const std::string_view version = found == std::end(kVersions) ? *kVersions : *found;
+  takes_batches_ = version < kNoBatches;
   Json server(
       Json::Object{{"name", "tokamak"}, {"title", "Tokamak"}, {"version", options_.version}});
-  return Json(Json::Object{{"protocolVersion", found == std::end(kVersions) ? *kVersions : *found},
+  return Json(Json::Object{{"protocolVersion", version},
                            {"capabilities", Json::Object{{"tools", Json::Object{}}}},
                            {"serverInfo", std::move(server)}});
 }
@@ -132,6 +163,8 @@ void Session::call(const Json& id, const Json& params) {
   Call& made = calls_[key];
   made.id = id;
   made.tool = &*tool;
+  made.batch = batch_;
+  if (batch_) ++batch_->running;
   made.progress_token = member(member(params, "_meta"), "progressToken");
   openai::Sink sink;
   sink.begin = [&made](int status, std::string_view) { made.status = status; };
@@ -147,7 +180,8 @@ void Session::cancel(const Json& params) {
   const auto found = calls_.find(member(params, "requestId").dump());
   if (found == calls_.end()) return;
   service_.cancel(found->second.exchange);
-  calls_.erase(found);
+  const auto node = calls_.extract(found);
+  leave(node.mapped().batch);
 }
 
 void Session::take(Call& call, std::string_view bytes) {
@@ -184,7 +218,13 @@ void Session::take_event(Call& call, std::string_view event) {
 
 void Session::end(const std::string& key) {
   const auto node = calls_.extract(key);
-  if (!node.empty()) answer(node.mapped().id, result_of(node.mapped()));
+  if (node.empty()) return;
+  const Call& call = node.mapped();
+  // It may end while other messages are taken.
+  const auto before = std::exchange(batch_, call.batch);
+  answer(call.id, result_of(call));
+  batch_ = before;
+  leave(call.batch);
 }
 
 Json Session::result_of(const Call& call) const {
@@ -210,13 +250,18 @@ Json Session::result_of(const Call& call) const {
                         {"prompt_tokens", member(member(*body, "usage"), "prompt_tokens")}}));
 }
 
+void Session::respond(Json message) {
+  if (batch_) return batch_->answers.push_back(std::move(message));
+  write_(message.dump());
+}
+
 void Session::answer(const Json& id, Json result) {
-  write_(Json(Json::Object{{"jsonrpc", "2.0"}, {"id", id}, {"result", std::move(result)}}).dump());
+  respond(Json(Json::Object{{"jsonrpc", "2.0"}, {"id", id}, {"result", std::move(result)}}));
 }
 
 void Session::refuse(const Json& id, int code, std::string_view message) {
   Json error(Json::Object{{"code", code}, {"message", message}});
-  write_(Json(Json::Object{{"jsonrpc", "2.0"}, {"id", id}, {"error", std::move(error)}}).dump());
+  respond(Json(Json::Object{{"jsonrpc", "2.0"}, {"id", id}, {"error", std::move(error)}}));
 }
 
 }  // namespace tokamak::mcp

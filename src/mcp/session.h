@@ -6,6 +6,7 @@
 //   (*engine.scheduler())->run();
 #pragma once
 #include <map>
+#include <memory>
 
 #include "mcp/tools.h"
 #include "openai/service.h"
@@ -30,13 +31,19 @@ class Session {
   /// Cancels what runs.
   ~Session();
 
-  /// What is wrong with a message is answered.
+  /// Takes a message, or a batch of them. What is wrong with a message is answered.
   void receive(std::string_view line);
 
  private:
+  /// Messages that came in one array, whose answers go back in one.
+  struct Batch {
+    Json::Array answers;
+    size_t running = 0;  // calls that have not ended
+  };
   /// A call of a tool on its way.
   struct Call {
     Json id;
+    std::shared_ptr<Batch> batch;  // null: it came alone
     const Tool* tool = nullptr;
     Json progress_token;  // null: nobody wants to know
     openai::ExchangeId exchange = {};
@@ -47,6 +54,9 @@ class Session {
     uint64_t pieces = 0;
   };
 
+  void take_message(const Json& message);
+  void take_batch(const Json::Array& messages);
+  void leave(const std::shared_ptr<Batch>& batch);
   void request(const Json& id, std::string_view method, const Json& params);
   void notice(std::string_view method, const Json& params);
   void call(const Json& id, const Json& params);
@@ -57,14 +67,17 @@ class Session {
   void end(const std::string& key);
   Json result_of(const Call& call) const;
 
-  Json greeting(const Json& params) const;
+  Json greeting(const Json& params);
   void answer(const Json& id, Json result);
   void refuse(const Json& id, int code, std::string_view message);
+  void respond(Json message);
 
   openai::Service& service_;
   SessionOptions options_;
   Write write_;
   std::map<std::string, Call> calls_;  // by the text of their ids
+  std::shared_ptr<Batch> batch_;       // of what is being answered; null: none
+  bool takes_batches_ = true;          // until a version is agreed on that has none
 };
 
 }  // namespace tokamak::mcp

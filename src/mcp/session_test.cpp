@@ -77,7 +77,9 @@ TEST_F(McpSession, GreetsInAVersionThatBothSidesKnow) {
     return result.find("protocolVersion")->as_string();
   };
   EXPECT_EQ(version_for("2024-11-05"), "2024-11-05");
+  EXPECT_EQ(version_for("2025-03-26"), "2025-03-26");
   EXPECT_EQ(version_for("2025-06-18"), "2025-06-18");
+  EXPECT_EQ(version_for("2025-11-25"), "2025-11-25");
   EXPECT_EQ(version_for("1999-01-01"), "2025-11-25");
 }
 
@@ -100,6 +102,51 @@ TEST_F(McpSession, AnswersMistakesByTheirCodes) {
     EXPECT_EQ(answer.find("error")->find("code")->as_integer(), code) << line;
     EXPECT_NE(answer.find("id"), nullptr) << line;
   }
+}
+
+TEST_F(McpSession, AnswersABatchAtOnceWhenAllOfItIsDone) {
+  constexpr const char* kBatch =
+      R"([{"jsonrpc": "2.0", "id": "a", "method": "tools/call",
+           "params": {"name": "generate", "arguments": {"prompt": "Once", "max_tokens": 3}}},
+          {"jsonrpc": "2.0", "method": "notifications/initialized"},
+          {"jsonrpc": "2.0", "id": 2, "method": "ping"}, 3,
+          {"jsonrpc": "2.0", "id": "b", "method": "tools/call",
+           "params": {"name": "generate", "arguments": {"prompt": "a"}}}])";
+  session_->receive(kBatch);
+  session_->receive(
+      R"({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "b"}})");
+  EXPECT_TRUE(lines_.empty());
+  run();
+  ASSERT_EQ(lines_.size(), 1u);
+  const Json answers = *Json::parse(lines_[0]);
+  ASSERT_EQ(answers.as_array().size(), 3u);
+  EXPECT_EQ(answers.as_array()[0].find("id")->as_integer(), 2);
+  EXPECT_EQ(answers.as_array()[1].find("error")->find("code")->as_integer(), -32600);
+  EXPECT_EQ(answers.as_array()[2].find("id")->as_string(), "a");
+}
+
+TEST_F(McpSession, TakesNoBatchesInVersionsWithoutThem) {
+  constexpr const char* kBatch = R"([{"jsonrpc": "2.0", "id": 2, "method": "ping"}])";
+  const auto greet = [&](const char* version) {
+    ask(fmt::format(
+        R"({{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {{"protocolVersion": "{}"}}}})",
+        version));
+  };
+  greet("2025-03-26");
+  EXPECT_TRUE(ask(kBatch).is_array());
+  greet("2025-06-18");
+  EXPECT_EQ(ask(kBatch).find("error")->find("code")->as_integer(), -32600);
+  greet("2025-03-26");
+  EXPECT_TRUE(ask("[]").is_object());
+  lines_.clear();
+  session_->receive(R"([{"jsonrpc": "2.0", "method": "notifications/initialized"}])");
+  EXPECT_TRUE(lines_.empty());
+}
+
+TEST_F(McpSession, TakesByteOrderMarksAndLineEndsOfWindows) {
+  EXPECT_NE(
+      ask("\xef\xbb\xbf{\"jsonrpc\": \"2.0\", \"id\": 2, \"method\": \"ping\"}\r").find("result"),
+      nullptr);
 }
 
 TEST_F(McpSession, SaysNothingToNoticesAnswersAndEmptyLines) {
