@@ -42,7 +42,7 @@ Orientation orientation_of(std::span<const std::byte> file) {
 Result<StoredImage> decode_jpeg(std::span<const std::byte> file, const ImageLimits& limits) {
   const std::unique_ptr<void, Destroy> decompressor(tjInitDecompress());
   if (!decompressor)
-    return fail(ErrorCode::kOutOfMemory, "There is no memory to decode the image.");
+    return fail(ErrorCode::kOutOfMemory, "Out of memory while decoding the image.");
   const auto* const bytes = reinterpret_cast<const unsigned char*>(file.data());
   const auto reason = [&] { return std::string_view(tjGetErrorStr2(decompressor.get())); };
   int width = 0, height = 0, subsampling = 0, colours = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 namespace tokamak {
@@ -14,6 +15,7 @@ class Tiff {
   explicit Tiff(std::span<const std::byte> bytes)
       : bytes_(bytes), big_endian_(!bytes.empty() && bytes[0] == std::byte{'M'}) {}
 
+  uint32_t u8(uint64_t at) const { return number(at, 1); }
   uint32_t u16(uint64_t at) const { return number(at, 2); }
   uint32_t u32(uint64_t at) const { return number(at, 4); }
 
@@ -33,8 +35,27 @@ class Tiff {
 };
 
 constexpr uint32_t kOrientationTag = 0x0112;
-constexpr uint32_t kShort = 3;
 constexpr uint64_t kEntryBytes = 12;
+
+/// The number in an entry of a directory, which may have any type of whole numbers.
+std::optional<uint32_t> number_of(const Tiff& tiff, uint64_t entry) {
+  constexpr uint32_t kByte = 1, kShort = 3, kLong = 4, kSignedByte = 6, kSignedShort = 8,
+                     kSignedLong = 9;
+  const uint64_t value = entry + 8;
+  switch (tiff.u16(entry + 2)) {
+    case kByte:
+    case kSignedByte:
+      return tiff.u8(value);
+    case kShort:
+    case kSignedShort:
+      return tiff.u16(value);
+    case kLong:
+    case kSignedLong:
+      return tiff.u32(value);
+    default:
+      return std::nullopt;
+  }
+}
 
 }  // namespace
 
@@ -49,9 +70,9 @@ Orientation exif_orientation(std::span<const std::byte> exif) {
   const uint32_t entries = tiff.u16(directory);
   for (uint32_t i = 0; i < entries; ++i) {
     const uint64_t entry = directory + 2 + i * kEntryBytes;
-    if (tiff.u16(entry) != kOrientationTag || tiff.u16(entry + 2) != kShort) continue;
-    const uint32_t value = tiff.u16(entry + 8);
-    return value >= 1 && value <= 8 ? Orientation(value) : Orientation::kUpright;
+    if (tiff.u16(entry) != kOrientationTag) continue;
+    const auto value = number_of(tiff, entry);
+    if (value && *value >= 1 && *value <= 8) return Orientation(*value);
   }
   return Orientation::kUpright;
 }

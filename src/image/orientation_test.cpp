@@ -25,6 +25,39 @@ TEST(ExifOrientation, ReadsBothByteOrdersWithOrWithoutTheMark) {
       Orientation::kCounterClockwise);
 }
 
+/// EXIF of some entries of twelve bytes each, at that place, and another directory after them.
+std::string exif_at(uint8_t place, const std::string& entries) {
+  return std::string("MM\0*\0\0\0", 7) + char(place) + std::string(place - 8, '\7') +
+         std::string("\0", 1) + char(entries.size() / 12) + entries + std::string(4, '\0');
+}
+
+TEST(ExifOrientation, MayBeAWholeNumberOfAnyType) {
+  const std::string tag("\x01\x12\0", 3), one("\0\0\0\1", 4);
+  const auto of = [&](char type, const std::string& value) {
+    return read(exif_at(8, tag + type + one + value));
+  };
+  for (const char type : {'\1', '\6'}) {
+    EXPECT_EQ(of(type, std::string("\6\0\0\0", 4)), Orientation::kClockwise);
+  }
+  for (const char type : {'\3', '\x08'}) {
+    EXPECT_EQ(of(type, std::string("\0\6\0\0", 4)), Orientation::kClockwise);
+  }
+  for (const char type : {'\4', '\x09'}) {
+    EXPECT_EQ(of(type, std::string("\0\0\0\6", 4)), Orientation::kClockwise);
+  }
+  EXPECT_EQ(of('\2', std::string("6\0\0\0", 4)), Orientation::kUpright) << "a text";
+  std::string little = exif_of(6);
+  little[12] = '\4';
+  EXPECT_EQ(read(little), Orientation::kClockwise);
+}
+
+TEST(ExifOrientation, MayStandAnywhereInTheFirstDirectory) {
+  const std::string width("\x01\0\0\4\0\0\0\1\0\0\0\x20", 12),
+      turned("\x01\x12\0\3\0\0\0\1\0\x08\0\0", 12), make("\x01\x0f\0\2\0\0\0\1x\0\0\0", 12);
+  EXPECT_EQ(read(exif_at(33, width + make + turned)), Orientation::kCounterClockwise);
+  EXPECT_EQ(read(exif_at(200, turned + width)), Orientation::kCounterClockwise);
+}
+
 TEST(ExifOrientation, IsUprightWhereThereIsNoneOrItIsDamaged) {
   EXPECT_EQ(read(""), Orientation::kUpright);
   EXPECT_EQ(read(exif_of(0)), Orientation::kUpright);

@@ -24,7 +24,7 @@ Failure damaged(int code) {
 
 Result<StoredImage> decode_png(std::span<const std::byte> file, const ImageLimits& limits) {
   const std::unique_ptr<spng_ctx, FreeContext> context(spng_ctx_new(0));
-  if (!context) return fail(ErrorCode::kOutOfMemory, "There is no memory to decode the image.");
+  if (!context) return fail(ErrorCode::kOutOfMemory, "Out of memory while decoding the image.");
   spng_set_chunk_limits(context.get(), kMaxChunkBytes, kMaxKeptBytes);
   if (const int code = spng_set_png_buffer(context.get(), file.data(), file.size())) {
     return damaged(code);
