@@ -107,6 +107,42 @@ class Transcribe(Cli):
         out = self.ok("transcribe", self.moonshine, self.wav("moonshine"), *CPU, "--format", "vtt").out
         self.assertRegex(out, f"^WEBVTT\n\n00:00:00.000 --> 00:00:01.000\n{WORDS}\n\n$")
 
+    def test_files_are_named_in_the_output(self):
+        one, other = self.wav("moonshine"), self.wav("moonshine", 1)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "two.txt")
+            self.ok("transcribe", self.moonshine, one, other, *CPU, "-o", path)
+            with open(path, encoding="utf-8") as file:
+                self.assertRegex(file.read(), "^" + re.escape(one) + f": {WORDS}\n" + re.escape(other) + f": {WORDS}\n$")
+        lines = self.ok("transcribe", self.moonshine, one, other, *CPU, "--format", "json").out.splitlines()
+        self.assertEqual([json.loads(line)["file"] for line in lines], [one, other])
+
+    def test_the_format_follows_from_the_name_of_the_output(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, begin in (("a.srt", "1\n00:00"), ("a.VTT", "WEBVTT"), ("a.json", "{"), ("a.txt", "<"), ("a", "<")):
+                path = os.path.join(folder, name)
+                self.ok("transcribe", self.moonshine, self.wav("moonshine"), *CPU, "-o", path)
+                with open(path, encoding="utf-8") as file:
+                    self.assertTrue(file.read().startswith(begin), name)
+            path = os.path.join(folder, "b.srt")
+            self.ok("transcribe", self.moonshine, self.wav("moonshine"), *CPU, "-o", path, "--format", "text")
+            with open(path, encoding="utf-8") as file:
+                self.assertTrue(file.read().startswith("<"))
+
+    def test_languages_go_by_names_codes_and_locales(self):
+        for language, code in (("german", "de"), ("EN", "en"), ("French", "fr"), ("de-AT", "de")):
+            found = self.json(self.whisper, self.wav("whisper"), "--no-fallback", "--language", language)
+            self.assertEqual(found["language"], code)
+        found = self.json(self.whisper, self.wav("whisper"), "--no-fallback", "--language", "auto")
+        self.assertEqual(found["language"], golden("whisper")["cases"][0]["language"]["detected"].strip("<|>"))
+
+    def test_joined_files_are_heard_whole(self):
+        with tempfile.NamedTemporaryFile(suffix=".mp3") as file:
+            with open(os.path.join(DATA, "audio", "layer3.mp3"), "rb") as one:
+                file.write(one.read() * 2)
+            file.flush()
+            self.assertAlmostEqual(self.json(self.moonshine, file.name)["duration"], 1, places=2)
+
     def test_other_rates_and_formats_are_heard(self):
         for name in ("s16.flac", "layer3.mp3", "u8_11k.wav", "opus.opus"):
             found = self.json(self.moonshine, os.path.join(DATA, "audio", name))
@@ -156,20 +192,24 @@ class Transcribe(Cli):
                      "--input-format", "s16le")
 
     def test_what_is_no_sound_is_refused_before_the_model_is_looked_at(self):
-        self.refused(3, ["nothing.wav", "No such file"], "transcribe", self.moonshine, "nothing.wav", *CPU)
+        self.assertEqual(
+            self.refused(3, ["nothing.wav", "No such file"], "transcribe", self.moonshine, "nothing.wav", *CPU).errors[0].count("nothing.wav"), 1)
         readme = os.path.join(DATA, "audio", "README.md")
         self.refused(4, ["README.md", "expected WAV, FLAC, Ogg"], "transcribe", self.moonshine, readme, *CPU)
         with tempfile.NamedTemporaryFile(suffix=".wav") as cut:
             with open(self.wav("moonshine"), "rb") as whole:
                 cut.write(whole.read()[:9000])
             cut.flush()
-            self.refused(3, ["cut off", "32000 bytes"], "transcribe", self.moonshine, cut.name, *CPU)
+            # What is there is written, and what is missing is noted.
+            result = self.ok("transcribe", self.moonshine, cut.name, *CPU)
+            self.assertRegex(result.out, f"^{WORDS}\n$")
+            self.assertIn("cut off: its header says 32000 bytes of samples, but 8956 follow", " ".join(result.other))
 
     def test_models_and_options_that_do_not_go_together_say_so(self):
         wav = self.wav("moonshine")
         self.refused(4, "does not hear", "transcribe", STORYTELLER, wav, *CPU)
         self.refused(4, "tokamak transcribe", "run", self.moonshine, "-p", "x", *CPU)
-        self.refused(2, "for Whisper", "transcribe", self.moonshine, wav, "--language", "de", *CPU)
+        self.refused(2, '"de", which the model does not know', "transcribe", self.moonshine, wav, "--language", "de", *CPU)
         self.refused(2, "takes no translation", "transcribe", self.moonshine, wav, "--translate", *CPU)
         self.refused(2, ['"xx"', "de, en, fr"], "transcribe", self.whisper, wav, "--language", "xx", *CPU)
         self.refused(2, "expected text, json, srt or vtt", "transcribe", self.moonshine, wav, "--format", "doc", *CPU)

@@ -2,6 +2,7 @@
 #include "apps/cli/output_file.h"
 #include "apps/cli/raw_sound.h"
 #include "audio/decode.h"
+#include "base/ascii.h"
 #include "speech/transcriber.h"
 #include "speech/transcript_text.h"
 
@@ -11,24 +12,56 @@ namespace {
 struct TranscribeFlags {
   ModelFlags model;
   std::vector<std::string> files;
-  std::string format = "text", output;
+  std::string format, output;
   TranscribeOptions options;
   RawSoundFlags raw;
   bool no_timestamps = false, no_fallback = false;
 };
 
+/// Decodes a file as far as it goes; a note says what is missing.
+Result<Samples> decode_file(const std::string& name, std::span<const std::byte> bytes) {
+  auto sound = decode_as_far_as_possible(bytes);
+  if (!sound) return Failure(sound.error().within(name));
+  if (!sound->missing.empty()) note(fmt::format("note: {}: {}\n", name, sound->missing));
+  return std::move(sound->samples);
+}
+
 Result<Samples> read_sound(const std::string& path) {
-  const auto samples = [&]() -> Result<Samples> {
-    if (path == "-") {
-      TOK_TRY(const std::string bytes, read_stdin());
-      return decode_sound(std::as_bytes(std::span(bytes)));
-    }
-    TOK_TRY(const auto file, open_file(path));
-    TOK_TRY(const FileBytes bytes, file->view(0, file->size()));
-    return decode_sound({bytes.data(), bytes.size()});
-  }();
-  if (samples) return samples;
-  return Failure(samples.error().within(path == "-" ? "standard input" : path));
+  if (path == "-") {
+    TOK_TRY(const std::string bytes, read_stdin());
+    return decode_file("standard input", std::as_bytes(std::span(bytes)));
+  }
+  TOK_TRY(const auto file, open_file(path));
+  TOK_TRY(const FileBytes bytes, file->view(0, file->size()));
+  return decode_file(path, {bytes.data(), bytes.size()});
+}
+
+/// The format that --format names, else that of the ending of --output, else text.
+Result<TranscriptFormat> format_of(const TranscribeFlags& flags) {
+  if (flags.format.empty()) {
+    const size_t dot = flags.output.find_last_of("./");
+    const bool has_ending = dot != flags.output.npos && flags.output[dot] == '.';
+    const auto by_ending =
+        has_ending ? transcript_format(ascii_lower(flags.output.substr(dot + 1))) : std::nullopt;
+    return by_ending.value_or(TranscriptFormat::kText);
+  }
+  if (const auto named = transcript_format(flags.format)) return *named;
+  return fail(ErrorCode::kUsage, "--format is \"{}\", expected text, json, srt or vtt.",
+              flags.format);
+}
+
+/// A recording's part of the output. `file`: its name, where it matters to readers.
+std::string written(const Transcript& transcript, TranscriptFormat format, const std::string& file,
+                    bool is_one) {
+  if (format == TranscriptFormat::kJson) {
+    Json json{Json::Object()};
+    json.set("file", file);
+    const Json all = transcript_json(transcript);
+    for (const auto& [name, value] : all.as_object()) json.set(name, value);
+    return json.dump() + "\n";
+  }
+  const bool is_named = format == TranscriptFormat::kText && !is_one;
+  return (is_named ? file + ": " : "") + transcript_text(transcript, format);
 }
 
 /// What a person reads meanwhile: each segment as soon as it is there.
@@ -49,7 +82,7 @@ class LiveText {
 };
 
 Result<Transcript> transcribe_one(Transcriber& transcriber, const TranscribeFlags& flags,
-                                  const Samples& samples, LiveText& live) {
+                                  Samples samples, LiveText& live) {
   auto waiting = std::make_unique<Waiting>("listening");
   const TranscribeCallbacks callbacks = {
       .segment =
@@ -59,7 +92,7 @@ Result<Transcript> transcribe_one(Transcriber& transcriber, const TranscribeFlag
           },
       .cancelled = [&] { return interrupted() || !live.status(); }};
   TOK_TRY(transcriber.begin(flags.options, callbacks));
-  TOK_TRY(transcriber.add(samples));
+  TOK_TRY(transcriber.add(std::move(samples)));
   return transcriber.finish();
 }
 
@@ -92,13 +125,9 @@ Result<Transcript> transcribe_stream(Transcriber& transcriber, const TranscribeF
 }
 
 Result<void> transcribe(TranscribeFlags flags) {
-  const auto format = transcript_format(flags.format);
-  if (!format) {
-    return fail(ErrorCode::kUsage, "--format is \"{}\", expected text, json, srt or vtt.",
-                flags.format);
-  }
+  TOK_TRY(const TranscriptFormat format, format_of(flags));
   const bool is_one = flags.files.size() == 1;
-  if (!is_one && (*format == TranscriptFormat::kSrt || *format == TranscriptFormat::kVtt)) {
+  if (!is_one && (format == TranscriptFormat::kSrt || format == TranscriptFormat::kVtt)) {
     return fail(ErrorCode::kUsage, "Subtitles are of one recording; give one FILE.");
   }
   TOK_TRY(check_output(flags.output));
@@ -124,13 +153,16 @@ Result<void> transcribe(TranscribeFlags flags) {
   TOK_TRY(const std::unique_ptr<Engine> engine, ModelFlags::open(std::move(options)));
   TOK_TRY(engine->tokenizer());
   TOK_TRY(Transcriber* const transcriber, engine->transcriber());
+  // What is wrong with the options is wrong for all recordings.
+  TOK_TRY(transcriber->begin(flags.options, {}));
   std::string text;
   for (size_t i = 0; i < flags.files.size(); ++i) {
-    const bool is_live = *format == TranscriptFormat::kText && flags.output.empty();
+    const bool is_live = format == TranscriptFormat::kText && flags.output.empty();
     if (is_live && !is_one) TOK_TRY(print(fmt::format("{}: ", flags.files[i])));
     LiveText live(is_live);
-    const auto transcript = stream ? transcribe_stream(*transcriber, flags, *stream, live)
-                                   : transcribe_one(*transcriber, flags, sounds[i], live);
+    const auto transcript = stream
+                                ? transcribe_stream(*transcriber, flags, *stream, live)
+                                : transcribe_one(*transcriber, flags, std::move(sounds[i]), live);
     if (!transcript) {
       return Failure(stream ? transcript.error() : transcript.error().within(flags.files[i]));
     }
@@ -138,7 +170,7 @@ Result<void> transcribe(TranscribeFlags flags) {
     if (is_live) {
       TOK_TRY(print("\n"));
     } else {
-      text += transcript_text(*transcript, *format);
+      text += written(*transcript, format, flags.files[i], is_one);
     }
   }
   if (flags.output.empty()) return print(text);
@@ -154,7 +186,7 @@ void add_transcribe(App& app, Action& action) {
 Opus) or MP3 of any rate; - is standard input. Recordings may be two hours long.
 Examples:
   tokamak transcribe openai/whisper-small talk.mp3
-  tokamak transcribe path/to/model film.wav --format srt -o film.srt
+  tokamak transcribe path/to/model film.wav -o film.srt
   tokamak transcribe path/to/model interview.flac --language de --translate
   ffmpeg -i film.mkv -f wav - | tokamak transcribe path/to/model -
   arecord -f S16_LE -r 16000 | tokamak transcribe path/to/model - --input-format s16le)");
@@ -163,17 +195,20 @@ Examples:
   command->add_option("FILE", flags->files, "recordings")
       ->required()
       ->check(not_empty("the path of a file"));
-  command
-      ->add_option("-f,--format", flags->format, "text, json (with times and tokens), srt or vtt")
-      ->capture_default_str();
+  command->add_option(
+      "--format", flags->format,
+      "text, json (with times and tokens), srt or vtt; without it, what the name of "
+      "--output ends in, or text");
   command->add_option("-o,--output", flags->output, "a file to write instead of standard output");
-  command->add_option("-l,--language", flags->options.language,
-                      "what is spoken, as en or de; without it the model finds out (Whisper)");
+  command->add_option(
+      "-l,--language", flags->options.language,
+      "what is spoken, as de, German or de-AT; auto, or without it: the model finds out "
+      "(Whisper)");
   command->add_flag("--translate", flags->options.translate, "into English (Whisper)");
   command->add_option("-p,--prompt", flags->options.prompt,
                       "a text that the recording goes on from: names, spelling (Whisper)");
   command
-      ->add_option("-t,--temperature", flags->options.temperature,
+      ->add_option("--temp,--temperature", flags->options.temperature,
                    "how freely words are chosen in the first attempt")
       ->capture_default_str()
       ->check(Range(0.0, 1.0));
