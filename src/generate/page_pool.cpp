@@ -34,19 +34,21 @@ PrefixCache::Block PrefixCache::block_at(std::span<const uint32_t> ids, size_t p
   return block;
 }
 
-uint32_t PrefixCache::root_of(std::string_view tenant) {
+PrefixCache::NodeId PrefixCache::root_of(std::string_view tenant) {
   const auto found = roots_.find(tenant);
   if (found != roots_.end()) return found->second;
-  return roots_.emplace(std::string(tenant), next_id_++).first->second;
+  const auto made = roots_.emplace(std::string(tenant), next_id_++).first;
+  nodes_[made->second].tenant = &made->first;
+  return made->second;
 }
 
-std::optional<uint32_t> PrefixCache::child_of(uint32_t parent, const Block& block) const {
+std::optional<PrefixCache::NodeId> PrefixCache::child_of(NodeId parent, const Block& block) const {
   const auto found = children_.find({parent, block});
   if (found == children_.end()) return std::nullopt;
   return found->second;
 }
 
-void PrefixCache::touch(uint32_t id) {
+void PrefixCache::touch(NodeId id) {
   Node& node = nodes_.at(id);
   if (node.children == 0) leaves_.erase({node.used, id});
   node.used = ++clock_;
@@ -57,9 +59,9 @@ std::vector<uint32_t> PrefixCache::find(std::string_view tenant, std::span<const
   std::vector<uint32_t> pages;
   const auto root = roots_.find(tenant);
   if (root == roots_.end()) return pages;
-  uint32_t at = root->second;
+  NodeId at = root->second;
   for (size_t i = 0; (i + 1) * kPageTokens <= ids.size(); ++i) {
-    const std::optional<uint32_t> next = child_of(at, block_at(ids, i));
+    const std::optional<NodeId> next = child_of(at, block_at(ids, i));
     if (!next) break;
     at = *next;
     touch(at);
@@ -71,19 +73,20 @@ std::vector<uint32_t> PrefixCache::find(std::string_view tenant, std::span<const
 
 void PrefixCache::add(std::string_view tenant, std::span<const uint32_t> ids,
                       std::span<const uint32_t> pages) {
-  uint32_t parent = root_of(tenant);
-  for (size_t i = 0; i < pages.size() && (i + 1) * kPageTokens <= ids.size(); ++i) {
+  const size_t full = std::min(pages.size(), ids.size() / kPageTokens);
+  if (full == 0) return;
+  NodeId parent = root_of(tenant);
+  for (size_t i = 0; i < full; ++i) {
     const Block block = block_at(ids, i);
-    const std::optional<uint32_t> known = child_of(parent, block);
+    const std::optional<NodeId> known = child_of(parent, block);
     if (known) {
       touch(*known);
       parent = *known;
       continue;
     }
-    const uint32_t id = next_id_++;
-    if (const auto found = nodes_.find(parent); found != nodes_.end()) {
-      if (found->second.children++ == 0) leaves_.erase({found->second.used, parent});
-    }
+    const NodeId id = next_id_++;
+    Node& above = nodes_.at(parent);
+    if (above.children++ == 0 && above.tenant == nullptr) leaves_.erase({above.used, parent});
     nodes_[id] = {.parent = parent, .page = pages[i], .block = block, .used = ++clock_};
     children_[{parent, block}] = id;
     leaves_.emplace(clock_, id);
@@ -98,20 +101,31 @@ bool PrefixCache::evict() {
   };
   const auto oldest = std::ranges::find_if(leaves_, is_unused);
   if (oldest == leaves_.end()) return false;
-  const uint32_t id = oldest->second;
+  const NodeId id = oldest->second;
   leaves_.erase(oldest);
   const Node node = nodes_.at(id);
   nodes_.erase(id);
   children_.erase({node.parent, node.block});
-  if (const auto parent = nodes_.find(node.parent); parent != nodes_.end()) {
-    if (--parent->second.children == 0) leaves_.emplace(parent->second.used, node.parent);
-  }
+  drop_child(node.parent);
   pool_->drop(node.page);
   return true;
 }
 
+void PrefixCache::drop_child(NodeId parent) {
+  Node& node = nodes_.at(parent);
+  if (--node.children > 0) return;
+  if (node.tenant == nullptr) {
+    leaves_.emplace(node.used, parent);
+    return;
+  }
+  roots_.erase(roots_.find(*node.tenant));
+  nodes_.erase(parent);
+}
+
 void PrefixCache::clear() {
-  for (const auto& [id, node] : nodes_) pool_->drop(node.page);
+  for (const auto& [id, node] : nodes_) {
+    if (node.tenant == nullptr) pool_->drop(node.page);
+  }
   roots_.clear();
   nodes_.clear();
   children_.clear();

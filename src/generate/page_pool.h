@@ -37,7 +37,8 @@ class PagePool {
 
 /// Full pages by the tokens that they hold, and those before them: a tree, whose paths from a root
 /// are prefixes of sequences. Each tenant has a root of its own and never sees another's pages. A
-/// page stays until evict() takes it, the one that was used the longest time ago first.
+/// page stays until evict() takes it, the one that was used the longest time ago first; a root
+/// stays as long as it has pages, so that there are never more tenants than pages.
 class PrefixCache {
  public:
   /// REQUIRES: the pool outlives this.
@@ -54,30 +55,38 @@ class PrefixCache {
   bool evict();
   /// Gives back everything, as when the device has lost what the pages held.
   void clear();
-  uint32_t pages() const { return uint32_t(nodes_.size()); }
+  uint32_t pages() const { return uint32_t(nodes_.size() - roots_.size()); }
+  /// The number of tenants that have pages.
+  size_t tenants() const { return roots_.size(); }
+  /// Counts as if so many pages more had been kept, for tests of a cache that has seen many.
+  void skip_ids(uint64_t count) { next_id_ += count; }
 
  private:
   using Block = std::array<uint32_t, kPageTokens>;
-  static constexpr uint32_t kRoot = 0;  // ids of nodes and roots count from 1
+  using NodeId = uint64_t;  // never used twice: that of a node that is gone must not find another
 
   struct Node {
-    uint32_t parent = kRoot, page = 0, children = 0;
+    NodeId parent = 0;
+    uint32_t page = 0, children = 0;
     Block block = {};
     uint64_t used = 0;
+    const std::string* tenant = nullptr;  // of a root, which has no page; null: another node
   };
 
   static Block block_at(std::span<const uint32_t> ids, size_t page);
   /// The root of that tenant, made where there is none.
-  uint32_t root_of(std::string_view tenant);
-  std::optional<uint32_t> child_of(uint32_t parent, const Block& block) const;
-  void touch(uint32_t id);
+  NodeId root_of(std::string_view tenant);
+  std::optional<NodeId> child_of(NodeId parent, const Block& block) const;
+  void touch(NodeId id);
+  /// One of its children is gone. It becomes a leaf without the last one, and a root goes as well.
+  void drop_child(NodeId parent);
 
   PagePool* pool_;
-  std::map<std::string, uint32_t, std::less<>> roots_;
-  std::map<uint32_t, Node> nodes_;
-  std::map<std::pair<uint32_t, Block>, uint32_t> children_;
-  std::set<std::pair<uint64_t, uint32_t>> leaves_;  // by last use
-  uint32_t next_id_ = 1;
+  std::map<std::string, NodeId, std::less<>> roots_;
+  std::map<NodeId, Node> nodes_;
+  std::map<std::pair<NodeId, Block>, NodeId> children_;
+  std::set<std::pair<uint64_t, NodeId>> leaves_;  // by last use; no roots
+  NodeId next_id_ = 1;
   uint64_t clock_ = 0;
 };
 

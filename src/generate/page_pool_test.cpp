@@ -1,5 +1,6 @@
 #include "generate/page_pool.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -61,6 +62,38 @@ TEST(PrefixCache, NeverSharesAmongTenants) {
   EXPECT_EQ(cache.find("bob", numbers(16)), Ids{});
   EXPECT_EQ(cache.find("", numbers(16)), Ids{});
   EXPECT_EQ(cache.find("alice", numbers(16)).size(), 1u);
+}
+
+TEST(PrefixCache, ForgetsTenantsWithTheirLastPage) {
+  PagePool pool(4);
+  PrefixCache cache(pool);
+  cache.add("short", numbers(15), {});
+  EXPECT_EQ(cache.tenants(), 0u) << "nothing is kept of it";
+  for (uint32_t i = 0; i < 200000; ++i) {
+    if (pool.free_pages() == 0) {
+      ASSERT_TRUE(cache.evict());
+    }
+    const Ids page = taken(pool, 1);
+    cache.add(fmt::format("salt {}", i), numbers(16), page);
+    drop(pool, page);
+    ASSERT_LE(cache.tenants(), pool.size());
+  }
+  while (cache.evict()) {
+  }
+  EXPECT_EQ(cache.tenants(), 0u);
+  EXPECT_EQ(cache.pages(), 0u);
+  EXPECT_EQ(pool.free_pages(), 4u);
+}
+
+TEST(PrefixCache, KeepsTenantsApartAfterFourBillionPages) {
+  PagePool pool(4);
+  PrefixCache cache(pool);
+  cache.add("alice", numbers(32), taken(pool, 2));  // a root and two pages
+  cache.skip_ids((uint64_t{1} << 32) - 2);
+  cache.add("bob", numbers(16, 16), taken(pool, 1));  // in 32 bits its root is alice's first page
+  EXPECT_EQ(cache.pages(), 3u);
+  EXPECT_EQ(cache.find("bob", numbers(32, 16)), Ids{2});
+  EXPECT_EQ(cache.find("alice", numbers(32)), (Ids{0, 1}));
 }
 
 TEST(PrefixCache, EvictsWhatWasUsedTheLongestTimeAgoFromTheEnd) {
