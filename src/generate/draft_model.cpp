@@ -40,22 +40,23 @@ bool DraftModel::is_long(size_t length) const {
   return short_rows_ != 0 && length > short_rows_;
 }
 
-uint32_t DraftModel::held(const Cache& cache, std::span<const uint32_t> ids) const {
-  if (cache.is_long != is_long(ids.size())) return 0;
+uint32_t DraftModel::held(const Text& text) const {
+  const Cache& cache = caches_[text.slot];
+  if (cache.tenant != text.tenant || cache.is_long != is_long(text.ids.size())) return 0;
   // The last token runs again: what follows it is what is asked.
-  const auto [own, other] = std::ranges::mismatch(cache.ids, ids.first(ids.size() - 1));
+  const auto [own, other] = std::ranges::mismatch(cache.ids, text.ids.first(text.ids.size() - 1));
   const auto count = uint32_t(own - cache.ids.begin());
   return cache.written - count > window_spare_ ? 0 : count;
 }
 
 uint32_t DraftModel::unread(const Text& text) const {
-  return uint32_t(text.ids.size()) - 1 - held(caches_[text.slot], text.ids);
+  return uint32_t(text.ids.size()) - 1 - held(text);
 }
 
 bool DraftModel::has_room(const Text& text, uint32_t tokens) {
   Cache& cache = caches_[text.slot];
   cache.used = ++calls_;
-  const std::span<const uint32_t> fed = text.ids.subspan(held(cache, text.ids));
+  const std::span<const uint32_t> fed = text.ids.subspan(held(text));
   if (std::ranges::any_of(fed, [this](uint32_t id) { return id >= vocab_; })) return false;
   const uint64_t positions = text.ids.size() + tokens;
   // The keys of a draft that makes a text long would be turned by two parts of the table.
@@ -104,8 +105,9 @@ Result<void> DraftModel::write_tables(uint32_t slot) {
 Result<Slot> DraftModel::advance(const Text& text, uint32_t count, uint32_t ahead) {
   Cache& cache = caches_[text.slot];
   TOK_TRY(write_tables(text.slot));
-  const uint32_t position = held(cache, text.ids);
+  const uint32_t position = held(text);
   const auto fed = text.ids.subspan(position, count);
+  cache.tenant = text.tenant;
   cache.ids.resize(position);
   cache.ids.insert(cache.ids.end(), fed.begin(), fed.end());
   cache.is_long = is_long(text.ids.size());

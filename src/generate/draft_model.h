@@ -10,6 +10,8 @@
 #pragma once
 #include <memory>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "backend/backend.h"
@@ -21,10 +23,12 @@ namespace tokamak {
 class DraftModel {
  public:
   using Done = decltype(StepRequest::done);
-  /// The tokens of the sequence in that slot; there is at least one.
+  /// The tokens of the sequence in that slot; there is at least one. Those of another tenant before
+  /// it are of no use: the time of a draft must not show what they were.
   struct Text {
     uint32_t slot = 0;
     std::span<const uint32_t> ids;
+    std::string_view tenant = {};
   };
   /// What comes of draft(): values of done are ids, `stride` from those of a step to the next's.
   struct Drafting {
@@ -63,7 +67,8 @@ class DraftModel {
  private:
   /// What a slot of the program holds.
   struct Cache {
-    std::vector<uint32_t> ids;    // tokens of the last text, from position 0 on
+    std::string tenant;           // of the last text
+    std::vector<uint32_t> ids;    // its tokens, from position 0 on
     std::vector<uint32_t> pages;  // of layers that see everything
     size_t told = 0;              // of them, those that the program knows
     bool has_rings = false;       // the program knows the pages of layers with windows
@@ -76,7 +81,7 @@ class DraftModel {
   DraftModel(Program& program, uint32_t context, uint32_t vocab);
   bool is_long(size_t length) const;
   /// How many tokens of the text the cache holds.
-  uint32_t held(const Cache& cache, std::span<const uint32_t> ids) const;
+  uint32_t held(const Text& text) const;
   bool reserve(Cache& cache, uint32_t positions);
   Result<void> write_tables(uint32_t slot);
   /// The next `count` tokens of the text run, and maybe `ahead` more that follow them.

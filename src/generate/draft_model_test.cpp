@@ -14,9 +14,10 @@ struct Fixture {
     return *std::move(made);
   }
   /// What it says follows, and has been fed on the way.
-  Ids draft(DraftModel& model, const Ids& ids, uint32_t tokens, uint32_t slot = 0) {
+  Ids draft(DraftModel& model, const Ids& ids, uint32_t tokens, uint32_t slot = 0,
+            std::string_view tenant = "") {
     Ids out;
-    const DraftModel::Text text{slot, ids};
+    const DraftModel::Text text{slot, ids, tenant};
     EXPECT_TRUE(model.has_room(text, tokens));
     const auto drafting = model.draft({&text, 1}, tokens, [&](auto values) {
       for (const float value : *values) out.push_back(uint32_t(value));
@@ -52,6 +53,18 @@ TEST(DraftModel, GoesOnFromWhatCameTrue) {
   EXPECT_EQ(f.log(), "22@7/9 23@8 ") << "all came true";
   EXPECT_EQ(f.draft(*model, {1, 2, 50}, 1), Ids{51});
   EXPECT_EQ(f.log(), "50@2 ") << "another request begins alike";
+}
+
+TEST(DraftModel, ReadsAgainWhatAnotherTenantHasLeft) {
+  Fixture f;
+  const auto model = f.make();
+  f.draft(*model, {1, 2, 3, 4}, 1, 0, "alice");
+  f.log();
+  const Ids same = {1, 2, 3, 4};
+  EXPECT_EQ(model->unread({0, same, "alice"}), 0u);
+  EXPECT_EQ(model->unread({0, same, "bob"}), 3u);
+  EXPECT_EQ(f.draft(*model, same, 1, 0, "bob"), Ids{5});
+  EXPECT_EQ(f.log(), "1+2+3@0/4 4@3 ");
 }
 
 TEST(DraftModel, ReadsLongTextsInStepsOfItsOwn) {

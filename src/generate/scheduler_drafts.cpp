@@ -27,7 +27,7 @@ DraftChance Scheduler::model_chance(Sequence& sequence, uint32_t room, bool is_m
     chance.tokens = std::min(uint32_t(drafter.draft().size()), chance.lag + room);
     return chance;
   }
-  const DraftModel::Text text{*sequence.slot, sequence.ids};
+  const DraftModel::Text text{*sequence.slot, sequence.ids, sequence.request.tenant};
   // All of a step run as far as the one that drafts most. Ids of images are none that it knows.
   const uint32_t most = speculation_.draft_tokens();
   if (!sequence.request.images.empty() || !options_.drafts->has_room(text, most)) return chance;
@@ -50,7 +50,7 @@ Result<void> Scheduler::submit_draft(std::span<Sequence* const> chosen,
   for (size_t i = 0; i < chosen.size(); ++i) {
     if (chances[i].tokens == 0 || is_far(chances[i]) != reads) continue;
     Sequence& sequence = *chosen[i];
-    texts.push_back({*sequence.slot, sequence.ids});
+    texts.push_back({*sequence.slot, sequence.ids, sequence.request.tenant});
     tokens = std::max(tokens, std::min(chances[i].tokens, most));
     step->rows.push_back({&sequence, sequence.id, sequence.version});
     ++sequence.under_way;
