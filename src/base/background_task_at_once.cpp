@@ -10,6 +10,8 @@ BackgroundTask::BackgroundTask(std::function<void()> work) {
 
 BackgroundTask::~BackgroundTask() = default;
 
-void BackgroundTask::wait() {}
+Result<void> BackgroundTask::wait() {
+  return {};
+}
 
 }  // namespace tokamak

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <vector>
 
 namespace tokamak {
 namespace {
@@ -16,7 +17,7 @@ TEST(BackgroundTask, RunsWhileTheCallerGoesOn) {
     result = 7;
   });
   may_end = true;  // never reached if the work ran at once
-  work.wait();
+  EXPECT_TRUE(work.wait());
   EXPECT_EQ(result, 7);
 }
 
@@ -26,6 +27,16 @@ TEST(BackgroundTask, IsWaitedForByTheDestructor) {
     BackgroundTask work([&] { result = 7; });
   }
   EXPECT_EQ(result, 7);
+}
+
+TEST(BackgroundTask, EndsWithAnErrorWhereMemoryRunsOut) {
+  BackgroundTask work([] {
+    std::vector<uint64_t> numbers;
+    numbers.reserve(numbers.max_size() + 1);
+  });
+  const auto ended = work.wait();
+  ASSERT_FALSE(ended);
+  EXPECT_EQ(ended.error().code, ErrorCode::kOutOfMemory);
 }
 
 }  // namespace

@@ -108,26 +108,29 @@ Result<void> fuse_graphs(Engine::Compiled& compiled, const fuse::DisabledPasses&
   }
   if (verifies) compiled.verify = fuse::with_top_tokens(compiled.one_token);
   {
-    const BackgroundTask run_batch([&] {
+    BackgroundTask run_batch([&] {
       if (!has_batches) return;
       run(compiled.batch_sampled, of_batch, batch_sampled);
       run(compiled.batch_greedy, of_batch, batch_greedy);
     });
-    const BackgroundTask run_verify([&] {
+    BackgroundTask run_verify([&] {
       if (verifies)
         run(compiled.verify, has_short ? fuse::Steps::kShort : fuse::Steps::kMany, verify);
     });
-    const BackgroundTask run_many([&] { run(compiled.fused, fuse::Steps::kMany, many); });
-    const BackgroundTask run_short([&] {
+    BackgroundTask run_many([&] { run(compiled.fused, fuse::Steps::kMany, many); });
+    BackgroundTask run_short([&] {
       if (has_short) run(compiled.short_steps, fuse::Steps::kShort, short_steps);
     });
-    const BackgroundTask run_sampled([&] {
+    BackgroundTask run_sampled([&] {
       if (has_logits) run(compiled.sampled, of_one, sampled);
     });
-    const BackgroundTask run_greedy([&] {
+    BackgroundTask run_greedy([&] {
       if (has_logits) run(compiled.greedy, of_one, greedy);
     });
     run(compiled.one_token, of_one, one);
+    for (auto* task : {&run_batch, &run_verify, &run_many, &run_short, &run_sampled, &run_greedy}) {
+      TOK_TRY(task->wait());
+    }
   }
   for (const auto* counts :
        {&many, &short_steps, &sampled, &greedy, &batch_sampled, &batch_greedy, &verify}) {

@@ -199,7 +199,7 @@ Result<std::unique_ptr<Engine>> Engine::load(ModelFiles files, std::unique_ptr<B
     if (!text.empty()) options.notice(text);
   }
   if (engine->files_.draft) {
-    reading.wait();
+    TOK_TRY(reading.wait());
     TOK_TRY(check_vocabulary(engine->files_, tokenizer ? &*tokenizer : nullptr));
   }
   const double compiled = clock();
@@ -215,7 +215,7 @@ Result<std::unique_ptr<Engine>> Engine::load(ModelFiles files, std::unique_ptr<B
   if (engine->compiled_.vision) {
     TOK_TRY(engine->image_encoder_, ImageEncoder::make(engine->compiled_, engine->files_, options));
   }
-  reading.wait();
+  TOK_TRY(reading.wait());
   if (tokenizer) {
     TOK_TRY(engine->tokenizer_, *std::move(tokenizer));
     engine->files_.vocab.reset();  // large, and in the tokenizer now

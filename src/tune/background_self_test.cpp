@@ -34,7 +34,7 @@ WrongVariants BackgroundSelfTest::look_at(const Plan& plan) {
 }
 
 void BackgroundSelfTest::wait() {
-  for (const auto& test : tests_) test->wait();
+  for (const auto& test : tests_) static_cast<void>(test->wait());
 }
 
 void BackgroundSelfTest::test(const Plan& plan) {

@@ -278,7 +278,7 @@ Result<void> run_and_judge(std::span<const Job> jobs, Backend& backend, CompileR
   BackgroundTask reference([&] { made = references(jobs); });
   const auto all = progress ? run_with_progress(jobs, backend, *compiled, progress)
                             : run(jobs, backend, compiled);
-  reference.wait();
+  TOK_TRY(reference.wait());
   TOK_TRY(const auto expected, *std::move(made));
   if (all) {
     for (size_t j = 0; j < jobs.size(); ++j) {

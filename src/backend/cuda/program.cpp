@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <chrono>
 #include <deque>
-#include <future>
 
 #include "backend/cuda/graphs.h"
 #include "backend/cuda/readback.h"
 #include "backend/result_size.h"
+#include "base/background_task.h"
 #include "base/check.h"
 #include "base/seconds.h"
 
@@ -38,13 +38,16 @@ class CudaProgram : public Program {
 
   /// Fills the constants while kernels are compiled and the library is opened.
   Result<void> load(const ConstantReader& constants, const LoadProgress& progress) {
-    auto kernels = std::async(std::launch::async, [&] { return make_kernels(); });
-    auto library = std::async(std::launch::async, [&] { return open_library(); });
+    Result<Compiled> kernels = Compiled();
+    Result<void> opened;
+    BackgroundTask compiling([&] { kernels = make_kernels(); });
+    BackgroundTask opening([&] { opened = open_library(); });
     const auto start = std::chrono::steady_clock::now();
     const Result<void> loaded = buffers_.load(plan_, constants, progress);
     report_.load_seconds = seconds_since(start);
-    const Result<void> opened = library.get();
-    TOK_TRY(const Compiled compiled, kernels.get());
+    TOK_TRY(opening.wait());
+    TOK_TRY(compiling.wait());
+    TOK_TRY(const Compiled compiled, std::move(kernels));
     TOK_TRY(opened);
     TOK_TRY(loaded);
     launches_ = prepare_launches(plan_, buffers_, compiled, modules_, products_.get());
