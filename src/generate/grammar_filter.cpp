@@ -21,6 +21,14 @@ size_t whole_characters(std::string_view bytes) {
   return end;
 }
 
+Failure too_wide() {
+  return invalid_input(
+      "The grammar has more than {} ways to go on after the text so far, or some that take too "
+      "long to follow; repetitions of what may be empty, or of each other, are the commonest "
+      "cause.",
+      GrammarMatcher::kMaxThreads);
+}
+
 }  // namespace
 
 GrammarFilter::GrammarFilter(std::shared_ptr<GrammarMasks> masks, const Tokenizer& tokenizer,
@@ -33,14 +41,17 @@ GrammarFilter::GrammarFilter(std::shared_ptr<GrammarMasks> masks, const Tokenize
 
 void GrammarFilter::use_shared_tables() {
   masks_->renew_if_full();
-  if (places_ == masks_->places()) return;
-  places_ = masks_->places();
-  matcher_.move_to(places_);
+  if (places_ != masks_->places()) {
+    places_ = masks_->places();
+    matcher_.move_to(places_);
+  }
+  places_->renew_budget();
 }
 
 bool GrammarFilter::allows(uint32_t id) {
   if (end_ids_.contains(id)) return matcher_.may_end();
   use_shared_tables();
+  if (!is_sure()) return false;
   if (const TokenSet* known = masks_->known_after(matcher_.here(), begins_)) {
     return has_token(*known, id);
   }
@@ -56,7 +67,9 @@ bool GrammarFilter::has_mask() {
 
 Result<std::span<const uint32_t>> GrammarFilter::mask(size_t vocab) {
   use_shared_tables();
+  if (!is_sure()) return too_wide();
   const TokenSet& set = masks_->after(matcher_.here(), begins_);
+  if (!is_sure()) return too_wide();
   mask_.assign(ceil_div<size_t>(vocab, 32), 0);
   for (size_t i = 0; i < std::min(mask_.size(), 2 * set.size()); ++i) {
     mask_[i] = uint32_t(set[i / 2] >> (32 * (i % 2)));
@@ -67,12 +80,6 @@ Result<std::span<const uint32_t>> GrammarFilter::mask(size_t vocab) {
     if (id >= vocab) continue;
     const uint32_t bit = 1u << id % 32;
     mask_[id / 32] = may_end ? mask_[id / 32] | bit : mask_[id / 32] & ~bit;
-  }
-  if (!is_sure()) {
-    return invalid_input(
-        "The grammar has more than {} ways to go on after the text so far; repetitions of what "
-        "may be empty, or of each other, are the commonest cause.",
-        GrammarMatcher::kMaxThreads);
   }
   if (std::ranges::all_of(mask_, [](uint32_t word) { return word == 0; })) {
     return invalid_input(

@@ -167,13 +167,29 @@ TEST(GrammarFilter, SaysThatNothingCanFollow) {
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().message,
             "No token of the vocabulary goes on with the text so far as the grammar says.");
-  const auto wide = masks("root ::= ((\"a\"?){1000}){6}");
+  const auto wide = masks("root ::= \"b\" ((\"a\"?){1000}){6}");
   GrammarFilter too_wide(wide, tokenizer(), kEnd);
+  ASSERT_TRUE(too_wide.allows(1));
+  too_wide.push(1);
   EXPECT_FALSE(too_wide.is_sure()) << "lists must not count either";
   const auto refused = too_wide.allowed(logits);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().message.substr(0, 56),
             "The grammar has more than 4096 ways to go on after the t");
+}
+
+TEST(GrammarFilter, FollowsAGrammarAgainThatAnotherTextHasMadeTooWide) {
+  auto made = Grammar::parse("root ::= \"a\" | \"b\" ((\"a\"?){1000}){6}");
+  ASSERT_TRUE(made) << made.error().message;
+  const auto grammar = std::make_shared<const Grammar>(*std::move(made));
+  GrammarCache cache;
+  GrammarFilter wide(cache.masks(grammar, tokenizer()), tokenizer(), kEnd);
+  ASSERT_TRUE(wide.allows(1));
+  wide.push(1);
+  EXPECT_FALSE(wide.is_sure());
+  GrammarFilter other(cache.masks(grammar, tokenizer()), tokenizer(), kEnd);
+  EXPECT_TRUE(other.is_sure());
+  EXPECT_TRUE(other.allows(0));
 }
 
 TEST(GrammarFilter, KnowsThatABeginningIsWrittenOtherwise) {

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "text/grammar/matcher.h"
+#include "text/grammar/places.h"
 #include "text/grammar/state_builder.h"
 #include "text/grammar/syntax.h"
 
@@ -224,6 +225,7 @@ Result<Grammar> Grammar::parse(std::string_view gbnf, std::span<const Named> oth
   }
   Grammar grammar(builder.take(), root->second, std::move(source));
   if (const auto rule = builder.json_character()) grammar.set_json_character(*rule);
+  TOK_TRY(check_start(grammar));
   return grammar;
 }
 

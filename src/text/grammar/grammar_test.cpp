@@ -121,11 +121,41 @@ TEST(Grammar, GoesOnWhereMuchWasForgotten) {
   EXPECT_FALSE(matcher.may_go_on());
 }
 
-TEST(Grammar, SaysWhereTooManyWaysAreOpen) {
-  const Grammar grammar = parsed("root ::= ((\"x\"?){1000}){6}");
-  GrammarMatcher matcher(grammar);
-  EXPECT_TRUE(matcher.is_too_wide());
-  EXPECT_TRUE(matcher.allows("x"));
+TEST(Grammar, LeavesAPlaceOfTooManyWaysAtOnce) {
+  for (const uint32_t count : {40u, 1000u}) {
+    const Grammar grammar = parsed(fmt::format(
+        "root ::= \"y\" a{{{0}}}\na ::= b{{{0}}}\nb ::= c{{{0}}}\nc ::= \"x\"?", count));
+    const auto places = std::make_shared<GrammarPlaces>(grammar);
+    GrammarMatcher matcher(places);
+    EXPECT_FALSE(matcher.is_too_wide());
+    matcher.push("y");
+    EXPECT_TRUE(matcher.is_too_wide());
+    EXPECT_LT(places->work(), 2 * GrammarPlaces::kMaxPlaceWork) << count;
+    EXPECT_FALSE(matcher.allows("x"));
+  }
+}
+
+TEST(Grammar, IsFollowedWithinABudget) {
+  // Each place has as many ways as it may, and there is another one after each byte.
+  const Grammar grammar = parsed("root ::= ((\"x\"?){1000}){2} ([0-9] (\"x\"?){1000}){50}");
+  const auto places = std::make_shared<GrammarPlaces>(grammar);
+  GrammarMatcher matcher(places);
+  matcher.push("x");
+  ASSERT_FALSE(matcher.is_too_wide());
+  for (uint32_t i = 0; i < 3000 && !matcher.is_too_wide(); ++i) {
+    if (matcher.allows("x")) matcher.push("x");
+    if (matcher.allows("0")) matcher.push("0");
+  }
+  EXPECT_TRUE(matcher.is_too_wide()) << "nobody has renewed the budget";
+  EXPECT_LT(places->work(), GrammarPlaces::kMaxWork + 2 * GrammarPlaces::kMaxPlaceWork);
+}
+
+TEST(Grammar, RefusesTooManyWaysToBegin) {
+  constexpr std::string_view kMessage =
+      "The grammar has more than 4096 ways to begin; repetitions of what may be empty, or of each "
+      "other, are the commonest cause.";
+  expect_error("root ::= a{1000}\na ::= b{1000}\nb ::= c{1000}\nc ::= \"x\"?", kMessage);
+  expect_error("root ::= ((\"x\"?){1000}){6}", kMessage);
 }
 
 TEST(Grammar, RefusesWhatIsNoGrammarByItsLine) {

@@ -201,7 +201,7 @@ bool GrammarMasks::goes_on(std::string_view bytes, Position after) {
 bool GrammarMasks::any_below(const TokenTrie& trie, uint32_t root, Position start) {
   const std::span<const TokenTrie::Node> nodes = trie.nodes();
   frames_.assign(1, {nodes[root].end, places_->settled(start)});
-  for (uint32_t i = root + 1; i < nodes[root].end;) {
+  for (uint32_t i = root + 1; i < nodes[root].end && !places_->is_too_wide();) {
     while (frames_.back().end <= i) frames_.pop_back();
     const Position next = places_->step(frames_.back().position, nodes[i].byte);
     if (next.place == GrammarPlaces::kDead) {
@@ -224,7 +224,7 @@ void GrammarMasks::walk(const TokenTrie& trie, uint32_t root, Position start, To
   const bool is_plain = &trie == &vocabulary_->plain();
   Subtrees taken, refused;
   frames_.assign(1, {end, places_->settled(start)});
-  for (uint32_t i = root + 1; i < end;) {
+  for (uint32_t i = root + 1; i < end && !places_->is_too_wide();) {
     while (frames_.back().end <= i) frames_.pop_back();
     const TokenTrie::Node& node = nodes[i];
     Position next = places_->step(frames_.back().position, node.byte);

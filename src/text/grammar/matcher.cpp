@@ -19,9 +19,9 @@ GrammarMatcher::GrammarMatcher(std::shared_ptr<GrammarPlaces> places)
       settled_(places_->settled(here_)) {}
 
 void GrammarMatcher::make_room() {
-  if (is_own_ && places_->is_full()) {
-    move_to(std::make_shared<GrammarPlaces>(places_->grammar()));
-  }
+  if (!is_own_) return;
+  if (places_->is_full()) move_to(std::make_shared<GrammarPlaces>(places_->grammar()));
+  places_->renew_budget();
 }
 
 void GrammarMatcher::move_to(std::shared_ptr<GrammarPlaces> places) {
@@ -44,8 +44,12 @@ bool GrammarMatcher::allows(std::string_view bytes) {
 void GrammarMatcher::push(std::string_view bytes) {
   for (const char byte : bytes) {
     make_room();
-    here_ = places_->step(settled_, uint8_t(byte));
-    TOK_CHECK(here_.place != GrammarPlaces::kDead);
+    const GrammarPlaces::Position next = places_->step(settled_, uint8_t(byte));
+    if (next.place == GrammarPlaces::kDead) {
+      TOK_CHECK(is_too_wide());  // what was allowed goes on otherwise
+      return;
+    }
+    here_ = next;
     settled_ = places_->settled(here_);
   }
 }
@@ -61,7 +65,7 @@ bool GrammarMatcher::may_go_on() const {
 std::string GrammarMatcher::forced(size_t most) const {
   const std::vector<Grammar::State>& states = places_->grammar().states();
   std::string bytes;
-  for (GrammarPlaces::Position at = settled_; bytes.size() < most;) {
+  for (GrammarPlaces::Position at = settled_; bytes.size() < most && !is_too_wide();) {
     const GrammarPlaces::Place& place = places_->place(at.place);
     if (place.leaves || place.threads.empty()) break;
     const uint8_t byte = states[place.threads.front().state].low;

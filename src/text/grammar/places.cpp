@@ -144,14 +144,16 @@ GrammarPlaces::Position GrammarPlaces::place_of(const std::vector<Thread>& begin
   std::set<Thread> seen;
   std::vector<Thread> open, found;
   size_t count = 0;
+  const uint64_t limit = std::min(work_ + kMaxPlaceWork, work_limit_);
   seen_in_.resize(states.size());
-  ++closure_;
+  if (++closure_ == 0) {  // it has come round
+    std::ranges::fill(seen_in_, 0);
+    closure_ = 1;
+  }
   const auto add = [&](const Thread& thread) {
+    ++work_;
     if (thread.stack == kNone ? seen_in_[thread.state] == closure_ : seen.contains(thread)) return;
-    if (++count > kMaxThreads) {
-      is_too_wide_ = true;
-      return;
-    }
+    ++count;
     if (thread.stack == kNone) {
       seen_in_[thread.state] = closure_;
     } else {
@@ -161,7 +163,8 @@ GrammarPlaces::Position GrammarPlaces::place_of(const std::vector<Thread>& begin
   };
   for (const Thread& thread : begins) add(thread);
   bool leaves = false;
-  while (!open.empty()) {
+  const auto is_wide = [&] { return count > kMaxThreads || work_ > limit; };
+  while (!open.empty() && !is_wide()) {
     const Thread thread = open.back();
     open.pop_back();
     const Grammar::State& state = states[thread.state];
@@ -199,9 +202,13 @@ GrammarPlaces::Position GrammarPlaces::place_of(const std::vector<Thread>& begin
         break;
     }
   }
-  const uint32_t base = leaves ? kNone : common_stack(found);
+  const uint32_t base = leaves || is_wide() ? kNone : common_stack(found);
   if (base != kNone) {
     for (Thread& thread : found) thread.stack = without(thread.stack, base);
+  }
+  if (is_wide()) {
+    is_too_wide_ = true;
+    return {number_of({}, false), kNone};
   }
   return {number_of(std::move(found), leaves), base};
 }
@@ -220,11 +227,12 @@ uint32_t GrammarPlaces::number_of(std::vector<Thread> threads, bool leaves) {
 
 /// The returns that all threads have in common. Repetitions on top of them stay in the place: it
 /// would not come back to itself otherwise.
-uint32_t GrammarPlaces::common_stack(const std::vector<Thread>& threads) const {
+uint32_t GrammarPlaces::common_stack(const std::vector<Thread>& threads) {
   if (threads.empty()) return kNone;
   const auto chain = [&](uint32_t stack) {
     std::vector<uint32_t> all;
     for (; stack != kNone; stack = stacks_[stack].below) all.push_back(stack);
+    work_ += all.size();
     return all;
   };
   std::vector<uint32_t> common = chain(threads.front().stack);  // innermost first
@@ -250,6 +258,7 @@ uint32_t GrammarPlaces::common_stack(const std::vector<Thread>& threads) const {
 uint32_t GrammarPlaces::without(uint32_t stack, uint32_t base) {
   std::vector<Open> entries;
   for (; stack != base; stack = stacks_[stack].below) entries.push_back(stacks_[stack]);
+  work_ += entries.size();
   uint32_t made = kNone;
   for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
     entry->below = made;
@@ -268,6 +277,7 @@ uint32_t GrammarPlaces::on_top(uint32_t entries, uint32_t stack) {
   }
   std::vector<Open> all;
   for (; entries != kNone; entries = stacks_[entries].below) all.push_back(stacks_[entries]);
+  work_ += all.size();
   for (auto entry = all.rbegin(); entry != all.rend(); ++entry) {
     entry->below = stack;
     stack = stack_of(*entry);
@@ -322,6 +332,16 @@ uint32_t GrammarPlaces::without_counts_from(uint32_t limit, uint32_t place) {
     }
   }
   return changed ? number_of(std::move(threads), places_[place].leaves) : place;
+}
+
+Result<void> check_start(const Grammar& grammar) {
+  GrammarPlaces places(grammar);
+  places.settled(places.start());
+  if (!places.is_too_wide()) return {};
+  return invalid_input(
+      "The grammar has more than {} ways to begin; repetitions of what may be empty, or of each "
+      "other, are the commonest cause.",
+      GrammarPlaces::kMaxThreads);
 }
 
 }  // namespace tokamak

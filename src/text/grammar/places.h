@@ -22,6 +22,10 @@ class GrammarPlaces {
   static constexpr uint32_t kNone = UINT32_MAX;
   /// More threads at once are taken for a grammar that goes wrong.
   static constexpr size_t kMaxThreads = 4096;
+  /// The work of a place, and of all places between two calls of renew_budget(): threads that are
+  /// followed, and returns that are looked at for them. Both bound how long a grammar may keep the
+  /// thread that follows it.
+  static constexpr uint64_t kMaxPlaceWork = uint64_t{1} << 16, kMaxWork = uint64_t{1} << 20;
   /// What a number of repetitions is that has no end, or a need for more that has none.
   static constexpr uint32_t kEndless = UINT32_MAX;
 
@@ -73,8 +77,13 @@ class GrammarPlaces {
   /// is the same.
   uint32_t without_counts_from(uint32_t limit, uint32_t place);
 
-  /// Whether some place had more than kMaxThreads, so that "no" need not be true.
+  /// Whether some place had more than kMaxThreads or took more work than it may, so that "no" need
+  /// not be true: that place is left at once, and takes nothing.
   bool is_too_wide() const { return is_too_wide_; }
+  /// The work done so far, for tests.
+  uint64_t work() const { return work_; }
+  /// What follows may take kMaxWork: for one token, or one mask.
+  void renew_budget() { work_limit_ = work_ + kMaxWork; }
   /// Whether it holds so much that it should be made anew.
   bool is_full() const { return places_.size() > kMaxPlaces || stacks_.size() > kMaxStacks; }
   /// The position of another table of the same grammar in this one.
@@ -94,7 +103,7 @@ class GrammarPlaces {
   Position resolved(uint32_t place, const Open& top);
   void go_on_with(const Open& top, std::vector<Thread>& threads);
   uint32_t on_top(uint32_t entries, uint32_t stack);
-  uint32_t common_stack(const std::vector<Thread>& threads) const;
+  uint32_t common_stack(const std::vector<Thread>& threads);
   uint32_t without(uint32_t stack, uint32_t base);
   uint32_t number_of(std::vector<Thread> threads, bool leaves);
   uint32_t copied(const GrammarPlaces& from, uint32_t stack);
@@ -112,7 +121,12 @@ class GrammarPlaces {
   // Who was seen in which closure: those without a stack, by state.
   std::vector<uint32_t> seen_in_;
   uint32_t closure_ = 0;
+  uint64_t work_ = 0, work_limit_ = kMaxWork;
   bool is_too_wide_ = false;
 };
+
+/// Errors: there are too many ways in which a text of the grammar may begin. Whoever compiles one
+/// asks, so that it is refused there, and not by the thread that follows it.
+Result<void> check_start(const Grammar& grammar);
 
 }  // namespace tokamak

@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "base/utf8.h"
+#include "text/grammar/places.h"
 #include "text/grammar/regular_expression.h"
 #include "text/grammar/state_builder.h"
 #include "text/schema/compiler.h"
@@ -20,14 +21,18 @@ Result<Grammar> grammar_of(const grammar::Automaton& automaton, std::string sour
   if (states.is_full()) {
     return unsupported("The grammar takes more than {} states.", Grammar::kMaxStates);
   }
-  return Grammar(states.take(), root, std::move(source));
+  Grammar made(states.take(), root, std::move(source));
+  TOK_TRY(check_start(made));
+  return made;
 }
 
 }  // namespace
 
 Result<Grammar> Grammar::from_json_schema(std::string_view schema) {
   TOK_TRY(schema::Document document, schema::Document::parse(schema));
-  return schema::Compiler(document).compile(fmt::format("json_schema:{}", schema));
+  TOK_TRY(Grammar made, schema::Compiler(document).compile(fmt::format("json_schema:{}", schema)));
+  TOK_TRY(check_start(made));
+  return made;
 }
 
 Result<Grammar> Grammar::from_regex(std::string_view expression) {
