@@ -54,6 +54,9 @@ struct StepRequest {
   bool continues = false;
   /// Made before the phase runs, one after the other. REQUIRES: none is within one buffer.
   std::span<const BufferCopy> copies = {};
+  /// Whether nobody wants the step any more, which a program that runs it within submit() looks at
+  /// between launches: `done` receives kCancelled then, and the states of its slots are of no use.
+  std::function<bool()> cancelled = {};
 };
 
 /// What compile() took, for `bench` and `doctor`.

@@ -213,7 +213,8 @@ Result<std::unique_ptr<Engine>> Engine::load(ModelFiles files, std::unique_ptr<B
   }
   TOK_TRY(engine->program_, engine->make_program(engine->compiled_.plan, options.progress));
   if (engine->compiled_.vision) {
-    TOK_TRY(engine->image_encoder_, ImageEncoder::make(engine->compiled_, engine->files_, options));
+    TOK_TRY(engine->image_encoder_,
+            ImageEncoder::make(engine->compiled_, engine->files_, options, engine->backend_));
   }
   TOK_TRY(reading.wait());
   if (tokenizer) {

@@ -36,6 +36,12 @@ struct LoadTimes {
   double test_seconds = 0;  // of compile_seconds: looking for wrong kernels
 };
 
+/// An image as a model's tower takes it, and how many tokens of a prompt it has.
+struct FittedImage {
+  Image pixels;
+  uint32_t tokens = 0;
+};
+
 class Codec;
 class DraftModel;
 class ImageEncoder;
@@ -99,12 +105,16 @@ class Engine {
   /// again. Requests of the scheduler go on meanwhile. No callback may make such a call.
   Result<Generation> generate(Request request);
 
-  /// Why it reads no images: the model does not, or was opened for text. Any thread may ask this
-  /// and how many tokens of a prompt an image of that size takes.
+  /// Why it reads no images: the model does not, or was opened for text. Any thread may call this
+  /// and image_tokens(), the tokens of a prompt that an image of that size takes.
   Result<void> check_images() const;
   Result<uint32_t> image_tokens(ImageSize image) const;
-  /// What the model's tower makes of an image; at once where it has encoded the same lately for
-  /// the same tenant (Request::tenant). A device that is lost meanwhile is opened again.
+  /// An image as the model's tower takes it: resized. Any thread may call it.
+  Result<FittedImage> fit_image(Image image) const;
+  /// The image for prompts of that tenant (Request::tenant). Its tower runs before the first step
+  /// that reads of it, unless the same image was added lately for the same tenant.
+  Result<ImageRef> add_image(FittedImage image, std::string_view tenant = {});
+  /// The same of any image, whose tower has run. A device that is lost meanwhile is opened again.
   Result<ImageRef> encode_image(const Image& image, std::string_view tenant = {});
   /// A prompt's ids with those of the images, for which placeholders stand. Errors: not as many.
   Result<std::vector<uint32_t>> place_images(std::span<const uint32_t> ids,

@@ -1,5 +1,7 @@
 #include "engine/engine_loop.h"
 
+#include "base/guarded.h"
+
 namespace tokamak {
 
 EngineLoop::EngineLoop(std::unique_ptr<Engine> engine, Scheduler* scheduler, Options options)
@@ -23,12 +25,29 @@ bool EngineLoop::turn(bool waits) {
     const std::scoped_lock lock(mutex_);
     jobs.swap(jobs_);
   }
-  for (const auto& job : jobs) job(*engine_);
-  // An error has been given to every request that it ended.
-  const bool goes_on = scheduler_ != nullptr && scheduler_->step().value_or(false);
-  if (options_.turned) options_.turned();
-  if (goes_on && waits) static_cast<void>(scheduler_->wait());
+  for (const auto& job : jobs) contained([&] { job(*engine_); });
+  bool goes_on = false;
+  if (scheduler_ != nullptr) {
+    // An error has been given to every request that it ended.
+    contained([&] { goes_on = scheduler_->step().value_or(false); });
+  }
+  if (options_.turned) contained(options_.turned);
+  if (goes_on && waits) contained([&] { static_cast<void>(scheduler_->wait()); });
   return goes_on;
+}
+
+void EngineLoop::contained(const std::function<void()>& work) {
+  const auto run = [](const auto& call) {
+    return guarded([&]() -> Result<void> {
+      call();
+      return {};
+    });
+  };
+  const Result<void> ran = run(work);
+  if (ran || scheduler_ == nullptr) return;
+  // Each call ends some requests, also one that fails, as where one of them finds no memory again.
+  while (!run([&] { scheduler_->abandon(ran.error()); })) {
+  }
 }
 
 void EngineLoop::run() {

@@ -47,6 +47,9 @@ class EngineLoop {
 
  private:
   void run();
+  /// Runs the work. Where memory runs out in it, all requests end with that error: what they share
+  /// may be half changed. The loop goes on.
+  void contained(const std::function<void()>& work);
 
   std::unique_ptr<Engine> engine_;
   Scheduler* scheduler_;

@@ -20,7 +20,8 @@ Result<Plan> ImageEncoder::plan(const VisionTower& tower, const Engine::Compiled
 
 Result<std::unique_ptr<ImageEncoder>> ImageEncoder::make(const Engine::Compiled& compiled,
                                                          const ModelFiles& files,
-                                                         const OpenOptions& options) {
+                                                         const OpenOptions& options,
+                                                         const std::unique_ptr<Backend>& backend) {
   const VisionTower& tower = *compiled.vision;
   const std::optional<Json>& file = files.description.image_processor;
   TOK_TRY(ImageProcessor processor,
@@ -33,18 +34,18 @@ Result<std::unique_ptr<ImageEncoder>> ImageEncoder::make(const Engine::Compiled&
   }
   ImageRows rows(compiled.plan, compiled.facts.vocab, std::move(angles), tower.sees_whole_images);
   return std::unique_ptr<ImageEncoder>(
-      new ImageEncoder(compiled, files, std::move(processor), std::move(rows)));
+      new ImageEncoder(compiled, files, backend, std::move(processor), std::move(rows)));
 }
 
-Result<std::vector<float>> ImageEncoder::run_tower(const Patches& patches, Backend& backend) {
+Result<std::vector<float>> ImageEncoder::run_tower(const Image& image) {
   if (runner_ == nullptr) {
     const auto constants = [this](const TensorDesc& constant, Share share,
                                   const WriteBytes& write) {
       return read_constant(files_.tensors, constant, share, write);
     };
-    TOK_TRY(runner_, TowerRunner::open(tower_, plan_, backend, constants));
+    TOK_TRY(runner_, TowerRunner::open(tower_, plan_, *backend_, constants));
   }
-  return runner_->run(patches);
+  return runner_->run(processor_.cut(image));
 }
 
 Result<uint32_t> ImageEncoder::tokens(ImageSize image) const {
@@ -53,23 +54,28 @@ Result<uint32_t> ImageEncoder::tokens(ImageSize image) const {
   return (size.width / side) * (size.height / side);
 }
 
-Result<ImageRef> ImageEncoder::encode(Image image, std::string_view tenant, Backend& backend) {
-  TOK_TRY(Image resized, processor_.resize(std::move(image)));
-  std::erase_if(encoded_, [&](const Encoded& one) {
+Result<FittedImage> ImageEncoder::fit(Image image) const {
+  TOK_TRY(const uint32_t count, tokens({image.width, image.height}));
+  TOK_TRY(Image fitted, processor_.resize(std::move(image)));
+  return FittedImage{std::move(fitted), count};
+}
+
+ImageRef ImageEncoder::add(FittedImage image, std::string_view tenant) {
+  std::erase_if(added_, [&](const Added& one) {
     const ImageRef kept = one.image.lock();
     return kept == nullptr || rows_.find(kept->first_id) != kept;
   });
-  for (const Encoded& one : encoded_) {
-    const bool is_same = one.tenant == tenant && one.resized.width == resized.width &&
-                         one.resized.rgb == resized.rgb;
+  const auto pixels = std::make_shared<const Image>(std::move(image.pixels));
+  for (const Added& one : added_) {
+    const bool is_same = one.tenant == tenant && one.pixels->width == pixels->width &&
+                         one.pixels->rgb == pixels->rgb;
     if (is_same) return one.image.lock();
   }
-  const Patches patches = processor_.cut(resized);
-  TOK_TRY(std::vector<float> values, run_tower(patches, backend));
-  ImageRef encoded =
-      rows_.add(patches.rows / tower_.side, patches.columns / tower_.side, std::move(values));
-  encoded_.push_back({std::move(resized), std::string(tenant), encoded});
-  return encoded;
+  const uint32_t side = tower_.patch * tower_.side;
+  ImageRef added = rows_.add(pixels->height / side, pixels->width / side,
+                             [this, pixels] { return run_tower(*pixels); });
+  added_.push_back({pixels, std::string(tenant), added});
+  return added;
 }
 
 Result<std::vector<uint32_t>> ImageEncoder::expand_placeholders(
@@ -87,7 +93,7 @@ Result<std::vector<uint32_t>> ImageEncoder::expand_placeholders(
       out.push_back(id);
       continue;
     }
-    const EncodedImage& image = *images[next++];
+    const PromptImage& image = *images[next++];
     for (uint32_t i = 0; i < image.tokens(); ++i) out.push_back(image.first_id + i);
   }
   return out;
@@ -103,15 +109,27 @@ Result<uint32_t> Engine::image_tokens(ImageSize image) const {
   return image_encoder_->tokens(image);
 }
 
-Result<ImageRef> Engine::encode_image(const Image& image, std::string_view tenant) {
+Result<FittedImage> Engine::fit_image(Image image) const {
   TOK_TRY(check_images());
-  auto encoded = image_encoder_->encode(image, tenant, *backend_);
+  return image_encoder_->fit(std::move(image));
+}
+
+Result<ImageRef> Engine::add_image(FittedImage image, std::string_view tenant) {
+  TOK_TRY(check_images());
+  return image_encoder_->add(std::move(image), tenant);
+}
+
+Result<ImageRef> Engine::encode_image(const Image& image, std::string_view tenant) {
+  TOK_TRY(FittedImage fitted, fit_image(image));
+  TOK_TRY(ImageRef added, add_image(std::move(fitted), tenant));
+  auto encoded = image_encoder_->rows().encode(*added);
   for (uint32_t losses = 1; !encoded && encoded.error().code == ErrorCode::kDeviceLost; ++losses) {
     if (restorable_ == nullptr || losses == kMaxLosses) break;
     TOK_TRY(restorable_->restore_for_others(encoded.error()));
-    encoded = image_encoder_->encode(image, tenant, *backend_);
+    encoded = image_encoder_->rows().encode(*added);
   }
-  return encoded;
+  TOK_TRY(encoded);
+  return added;
 }
 
 Result<std::vector<uint32_t>> Engine::place_images(std::span<const uint32_t> ids,

@@ -21,19 +21,23 @@ class ImageEncoder {
   static Result<Plan> plan(const VisionTower& tower, const Engine::Compiled& compiled,
                            const DeviceInfo& device, const OpenOptions& options);
 
-  /// REQUIRES: compiled.vision and compiled.tower; they and the files outlive the encoder.
+  /// `backend`: where towers run, also after another one has taken its place. REQUIRES:
+  /// compiled.vision and compiled.tower; they, the files and the backend outlive the encoder.
   static Result<std::unique_ptr<ImageEncoder>> make(const Engine::Compiled& compiled,
                                                     const ModelFiles& files,
-                                                    const OpenOptions& options);
+                                                    const OpenOptions& options,
+                                                    const std::unique_ptr<Backend>& backend);
 
   ImageRows& rows() { return rows_; }
 
   /// How many tokens an image of that size has.
   Result<uint32_t> tokens(ImageSize image) const;
-  /// The image by ids that a prompt may have. One that was encoded before for the same tenant does
-  /// not go through the tower again: how long it takes tells nobody what others have sent. The
-  /// first one loads the tower. REQUIRES: the backend lives until forget_device().
-  Result<ImageRef> encode(Image image, std::string_view tenant, Backend& backend);
+  /// The image as the tower takes it. Any thread may call it.
+  Result<FittedImage> fit(Image image) const;
+  /// The image by ids that a prompt may have, which its rows follow when a step reads them. One
+  /// that was added before for the same tenant does not go through the tower again: how long it
+  /// takes tells nobody what others have sent. The first run loads the tower.
+  ImageRef add(FittedImage image, std::string_view tenant);
   /// Before the backend goes: the tower is loaded again by the next image.
   void forget_device() { runner_.reset(); }
 
@@ -43,28 +47,30 @@ class ImageEncoder {
                                                     std::span<const ImageRef> images) const;
 
  private:
-  ImageEncoder(const Engine::Compiled& compiled, const ModelFiles& files, ImageProcessor processor,
-               ImageRows rows)
+  ImageEncoder(const Engine::Compiled& compiled, const ModelFiles& files,
+               const std::unique_ptr<Backend>& backend, ImageProcessor processor, ImageRows rows)
       : tower_(*compiled.vision),
         plan_(*compiled.tower),
         files_(files),
+        backend_(backend),
         processor_(std::move(processor)),
         rows_(std::move(rows)) {}
-  Result<std::vector<float>> run_tower(const Patches& patches, Backend& backend);
+  Result<std::vector<float>> run_tower(const Image& image);
 
-  struct Encoded {
-    Image resized;
+  struct Added {
+    std::shared_ptr<const Image> pixels;
     std::string tenant;
-    std::weak_ptr<const EncodedImage> image;  // the rows keep it as long as there is room
+    std::weak_ptr<const PromptImage> image;  // the rows keep it as long as there is room
   };
 
   const VisionTower& tower_;
   const Plan& plan_;
   const ModelFiles& files_;
+  const std::unique_ptr<Backend>& backend_;
   ImageProcessor processor_;
   ImageRows rows_;
   std::unique_ptr<TowerRunner> runner_;
-  std::deque<Encoded> encoded_;
+  std::deque<Added> added_;
 };
 
 /// A rendered prompt with what the model was trained on where its template writes a word for an

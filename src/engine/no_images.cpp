@@ -10,7 +10,8 @@ Result<Plan> ImageEncoder::plan(const VisionTower&, const Engine::Compiled& comp
 }
 
 Result<std::unique_ptr<ImageEncoder>> ImageEncoder::make(const Engine::Compiled& compiled,
-                                                         const ModelFiles&, const OpenOptions&) {
+                                                         const ModelFiles&, const OpenOptions&,
+                                                         const std::unique_ptr<Backend>&) {
   return Failure(compiled.text_only);
 }
 
@@ -19,6 +20,14 @@ Result<void> Engine::check_images() const {
 }
 
 Result<uint32_t> Engine::image_tokens(ImageSize) const {
+  return Failure(compiled_.text_only);
+}
+
+Result<FittedImage> Engine::fit_image(Image) const {
+  return Failure(compiled_.text_only);
+}
+
+Result<ImageRef> Engine::add_image(FittedImage, std::string_view) {
   return Failure(compiled_.text_only);
 }
 

@@ -137,13 +137,14 @@ Result<Request> scheduler_request(const Engine& engine, const TextRequest& asked
   return request;
 }
 
-Result<void> add_images(Engine& engine, size_t count,
-                        const std::function<Result<Image>(size_t)>& image, Request& request) {
-  if (count == 0) return {};
-  TOK_TRY(engine.check_images());
-  size_t tokens = request.prompt.size();
+Result<std::vector<FittedImage>> fit_images(const Engine& engine, size_t prompt_tokens,
+                                            size_t count,
+                                            const std::function<Result<Image>(size_t)>& image) {
+  std::vector<FittedImage> out;
+  size_t tokens = prompt_tokens;
   for (size_t i = 0; i < count; ++i) {
-    TOK_TRY(const Image own, image(i));
+    TOK_TRY(engine.check_images());
+    TOK_TRY(Image own, image(i));
     TOK_TRY(const uint32_t more, engine.image_tokens({own.width, own.height}));
     tokens += more - 1;
     const uint32_t context = engine.compiled().context;
@@ -153,11 +154,25 @@ Result<void> add_images(Engine& engine, size_t count,
           "{} positions.",
           tokens, i + 1, context);
     }
-    TOK_TRY(ImageRef encoded, engine.encode_image(own, request.tenant));
-    request.images.push_back(std::move(encoded));
+    TOK_TRY(FittedImage fitted, engine.fit_image(std::move(own)));
+    out.push_back(std::move(fitted));
+  }
+  return out;
+}
+
+Result<void> add_images(Engine& engine, std::vector<FittedImage> images, Request& request) {
+  for (FittedImage& image : images) {
+    TOK_TRY(ImageRef added, engine.add_image(std::move(image), request.tenant));
+    request.images.push_back(std::move(added));
   }
   TOK_TRY(request.prompt, engine.place_images(request.prompt, request.images));
   return {};
+}
+
+Result<void> add_images(Engine& engine, size_t count,
+                        const std::function<Result<Image>(size_t)>& image, Request& request) {
+  TOK_TRY(std::vector<FittedImage> images, fit_images(engine, request.prompt.size(), count, image));
+  return add_images(engine, std::move(images), request);
 }
 
 }  // namespace tokamak

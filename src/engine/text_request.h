@@ -25,9 +25,17 @@ Result<Request> scheduler_request(const Engine& engine, const TextRequest& asked
 /// The images of its messages in their order, decoded. An error names the file or the message.
 Result<std::vector<Image>> images_of(const TextRequest& asked);
 
-/// `count` images, of which `image` gives each when it is its turn, go through the tower and take
-/// their places in the prompt. By the thread that runs the engine. Errors: the model reads text
-/// only; not as many places; more tokens than the context has; those of `image`.
+/// Images as the model takes them, of which `image` gives each when it is its turn. Any thread may
+/// call it. Errors: the model reads text only; more tokens than the context has beside
+/// `prompt_tokens`; those of `image`.
+Result<std::vector<FittedImage>> fit_images(const Engine& engine, size_t prompt_tokens,
+                                            size_t count,
+                                            const std::function<Result<Image>(size_t)>& image);
+
+/// The images take their places in the prompt; their tower runs when steps read of them. By the
+/// thread that runs the engine. Errors: not as many places.
+Result<void> add_images(Engine& engine, std::vector<FittedImage> images, Request& request);
+/// The same of images of fit_images().
 Result<void> add_images(Engine& engine, size_t count,
                         const std::function<Result<Image>(size_t)>& image, Request& request);
 

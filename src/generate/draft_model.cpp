@@ -182,6 +182,11 @@ void DraftModel::drafted(uint32_t slot, std::span<const uint32_t> ids) {
   own.insert(own.end(), ids.begin(), ids.end() - 1);
 }
 
+void DraftModel::forget() {
+  pool_.reset();
+  std::ranges::fill(caches_, Cache());
+}
+
 Result<void> DraftModel::restore(const Error& loss) {
   for (Cache& cache : caches_) {
     for (const uint32_t page : cache.pages) pool_.drop(page);

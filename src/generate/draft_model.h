@@ -63,6 +63,8 @@ class DraftModel {
   void drafted(uint32_t slot, std::span<const uint32_t> ids);
   /// After a loss, when the device is there again.
   Result<void> restore(const Error& loss);
+  /// No slot holds anything, and none is taken.
+  void forget();
 
  private:
   /// What a slot of the program holds.

@@ -65,6 +65,16 @@ class FakeProgram : public Program {
     plan_.buffers.push_back(cache);
     plan_.buffers.push_back(table);
   }
+  /// Rows of images, of one number each, and a phase for steps that read of them.
+  void add_images(uint32_t capacity) {
+    Buffer rows{.use = BufferUse::kRows};
+    rows.tensor.shape = {capacity, 1};
+    plan_.buffers.push_back(rows);
+    Phase images = plan_.phases[0];
+    images.name = "images";
+    images.kind = PhaseKind::kImages;
+    plan_.phases.insert(plan_.phases.begin() + 1, images);
+  }
   const Plan& plan() const override { return plan_; }
   Result<void> write_table(BufferId buffer, std::span<const uint32_t> values, uint64_t) override {
     if (buffer == kOccurred) occurred.emplace_back(values.begin(), values.end());

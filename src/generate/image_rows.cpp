@@ -18,9 +18,9 @@ ImageRows::ImageRows(const Plan& plan, uint32_t vocab, WriteAngles angles, bool 
   TOK_CHECK(capacity_ > 0);
 }
 
-ImageRef ImageRows::add(uint32_t rows, uint32_t columns, std::vector<float> values) {
+ImageRef ImageRows::add(uint32_t rows, uint32_t columns, PromptImage::Encode encode) {
   const uint32_t tokens = rows * columns;
-  TOK_CHECK(tokens > 0 && tokens <= capacity_ && values.size() == size_t{tokens} * width_);
+  TOK_CHECK(tokens > 0 && tokens <= capacity_);
   // Its rows are neighbours on the device, too.
   const uint32_t place = first_row(next_id_);
   if (place + tokens > capacity_) next_id_ += capacity_ - place;
@@ -30,8 +30,13 @@ ImageRef ImageRows::add(uint32_t rows, uint32_t columns, std::vector<float> valu
     next_id_ = vocab_;
     ++epoch_;
   }
-  images_.push_back(
-      std::make_shared<const EncodedImage>(next_id_, rows, columns, std::move(values)));
+  images_.push_back(std::make_shared<const PromptImage>(PromptImage{.number = ++images_added_,
+                                                                    .epoch = epoch_,
+                                                                    .first_id = next_id_,
+                                                                    .rows = rows,
+                                                                    .columns = columns,
+                                                                    .encode = std::move(encode),
+                                                                    .values = {}}));
   next_id_ += tokens;
   // Who asks for older ones makes them again.
   constexpr size_t kMaxKept = 64;
@@ -52,16 +57,24 @@ ImageRef ImageRows::find(uint32_t id) const {
   return found->has(id) ? found : nullptr;
 }
 
-Result<void> ImageRows::upload(Program& program, const EncodedImage& image) {
-  const auto is_it = [&](const OnDevice& one) { return one.first_id == image.first_id; };
+Result<void> ImageRows::encode(const PromptImage& image) const {
+  if (!image.encode) return {};
+  TOK_TRY(image.values, image.encode());
+  TOK_CHECK(image.values.size() == size_t{image.tokens()} * width_);
+  image.encode = nullptr;  // with the pixels that it holds
+  return {};
+}
+
+Result<void> ImageRows::upload(Program& program, const PromptImage& image) {
+  TOK_TRY(encode(image));
+  const auto is_it = [&](const OnDevice& one) { return one.number == image.number; };
   if (std::ranges::any_of(on_device_, is_it)) return {};
   const uint32_t first = first_row(image.first_id), count = image.tokens();
   std::erase_if(on_device_, [&](const OnDevice& other) {
-    const uint32_t begin = first_row(other.first_id);
-    return begin < first + count && first < begin + other.count;
+    return other.first < first + count && first < other.first + other.count;
   });
   TOK_TRY(program.write_table(buffer_, words_of(image.values), uint64_t{first} * width_));
-  on_device_.push_back({image.first_id, count});
+  on_device_.push_back({image.number, first, count});
   return {};
 }
 
@@ -100,7 +113,7 @@ const TokenPlaces::Span* TokenPlaces::before(uint32_t index) const {
   return after == spans_.begin() ? nullptr : &*std::prev(after);
 }
 
-const EncodedImage* TokenPlaces::image(uint32_t first, uint32_t count) const {
+const PromptImage* TokenPlaces::image(uint32_t first, uint32_t count) const {
   for (const Span& span : spans_) {
     if (span.end() > first) return span.first < first + count ? span.image.get() : nullptr;
   }

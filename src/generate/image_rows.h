@@ -3,7 +3,8 @@
 // An image's rows are hidden states for the text model, made by its tower. Each has an id of its
 // own, vocab + n, that no other content gets within an epoch: so prompts with images are lists of
 // ids like all others, and what is kept of them is found again by these. On the device row n is n
-// modulo the capacity; the host keeps the rows and writes them before a step that reads them.
+// modulo the capacity; the host keeps the rows and writes them before a step that reads them. Ids
+// are there before the rows: where all of an image is in shared pages, its tower never runs.
 #pragma once
 #include <deque>
 #include <functional>
@@ -21,18 +22,24 @@ struct TokenPlace {
   uint32_t time = 0, row = 0, column = 0;
 };
 
-/// What a tower made of an image, and the ids of that.
-struct EncodedImage {
+/// An image of prompts: its ids, and the rows that its tower makes, before the first step that
+/// reads of them. A request that is cancelled while it waits has none made.
+struct PromptImage {
+  using Encode = std::function<Result<std::vector<float>>()>;
+
+  uint64_t number = 0;  // of all images, in any epoch
+  uint32_t epoch = 0;   // that its ids are of
   uint32_t first_id = 0;
-  uint32_t rows = 0, columns = 0;  // of its tokens, from left to right and from top to bottom
-  std::vector<float> values;       // [rows columns, hidden]
+  uint32_t rows = 0, columns = 0;     // of its tokens, from left to right and from top to bottom
+  mutable Encode encode;              // makes the values; null: they are there
+  mutable std::vector<float> values;  // [rows columns, hidden]
 
   uint32_t tokens() const { return rows * columns; }
   bool has(uint32_t id) const { return id - first_id < tokens(); }
 };
 
 /// It lives as long as somebody has it, whatever else is encoded.
-using ImageRef = std::shared_ptr<const EncodedImage>;
+using ImageRef = std::shared_ptr<const PromptImage>;
 
 class ImageRows {
  public:
@@ -47,18 +54,21 @@ class ImageRows {
   uint32_t capacity() const { return capacity_; }
   bool has_places() const { return angles_ != nullptr; }
   bool needs_whole() const { return needs_whole_; }
-  /// Counts how often ids began again, as they do after some billions: what was kept by older ones
-  /// must be forgotten.
+  /// Counts how often ids began again, as they do after some billions: ids of one epoch say nothing
+  /// in another.
   uint32_t epoch() const { return epoch_; }
 
-  /// Takes the rows of an image, [rows columns, hidden]. REQUIRES: no more than the capacity.
-  ImageRef add(uint32_t rows, uint32_t columns, std::vector<float> values);
+  /// An image of that many tokens, whose rows `encode` makes. REQUIRES: no more than the capacity.
+  ImageRef add(uint32_t rows, uint32_t columns, PromptImage::Encode encode);
+  /// Runs its tower where that has not been done, which waits for it.
+  Result<void> encode(const PromptImage& image) const;
   /// The image that has this id; null when there is none, or not any more: the newest are kept, and
   /// those that somebody has.
   ImageRef find(uint32_t id) const;
 
-  /// Before a step that reads of the image: writes its rows where the device does not hold them.
-  Result<void> upload(Program& program, const EncodedImage& image);
+  /// Before a step that reads of the image: encodes it, and writes its rows where the device does
+  /// not hold them.
+  Result<void> upload(Program& program, const PromptImage& image);
   /// The device holds nothing any more.
   void forget_device() { on_device_.clear(); }
   /// REQUIRES: has_places().
@@ -68,13 +78,15 @@ class ImageRows {
   uint32_t first_row(uint32_t first_id) const { return (first_id - vocab_) % capacity_; }
 
   struct OnDevice {
-    uint32_t first_id, count;
+    uint64_t number;
+    uint32_t first, count;  // of its rows
   };
 
   uint32_t vocab_, capacity_ = 0, width_ = 0;
   BufferId buffer_ = {};
   WriteAngles angles_;
   bool needs_whole_;
+  uint64_t images_added_ = 0;
   uint32_t next_id_, epoch_ = 0;
   std::deque<ImageRef> images_;  // by id
   std::vector<OnDevice> on_device_;
@@ -92,7 +104,7 @@ class TokenPlaces {
               std::span<const ImageRef> images);
 
   /// The first image that `count` tokens from `first` on have something of; null: they are text.
-  const EncodedImage* image(uint32_t first, uint32_t count) const;
+  const PromptImage* image(uint32_t first, uint32_t count) const;
   /// How many tokens from `first` on a step takes: `count`, or fewer that have of one image at
   /// most, of none where it `has_image` already. Where images need whole steps, as many more as
   /// these take, up to `most`; 0: they are more.

@@ -38,8 +38,9 @@ class Written : public Program {
   Plan plan_;
 };
 
+/// An image whose tower makes zeros.
 ImageRef add(ImageRows& rows, uint32_t height, uint32_t width) {
-  return rows.add(height, width, std::vector<float>(2 * height * width));
+  return rows.add(height, width, [=] { return std::vector<float>(2 * height * width); });
 }
 
 TEST(ImageRows, GiveEachImageIdsOfItsOwnThatDoNotWrap) {
@@ -67,6 +68,25 @@ TEST(ImageRows, AreWrittenWhereTheDeviceDoesNotHoldThem) {
   EXPECT_EQ(program.writes.size(), 4u);
 }
 
+TEST(ImageRows, AreMadeOnceAndNotBeforeAStepReadsThem) {
+  ImageRows rows = some_rows();
+  uint32_t runs = 0;
+  const ImageRef image = rows.add(1, 2, [&]() -> Result<std::vector<float>> {
+    if (++runs == 1) return fail(ErrorCode::kDeviceLost, "The device is lost.");
+    return std::vector<float>{1, 2, 3, 4};
+  });
+  EXPECT_EQ(runs, 0u);
+  Written program;
+  const auto lost = rows.upload(program, *image);
+  ASSERT_FALSE(lost);
+  EXPECT_EQ(lost.error().code, ErrorCode::kDeviceLost);
+  ASSERT_TRUE(rows.upload(program, *image)) << "the next try runs the tower again";
+  rows.forget_device();
+  ASSERT_TRUE(rows.upload(program, *image));
+  EXPECT_EQ(runs, 2u) << "the host has kept the rows";
+  EXPECT_EQ(image->values, (std::vector<float>{1, 2, 3, 4}));
+}
+
 TEST(ImageRows, KeepTheNewestAndThoseThatSomebodyHas) {
   ImageRows rows = some_rows();
   const ImageRef held = add(rows, 1, 1);
@@ -88,6 +108,9 @@ TEST(ImageRows, CountAnEpochWhereIdsBeginAgain) {
   Written program;
   ASSERT_TRUE(rows.upload(program, *second));
   EXPECT_EQ(program.writes.size(), 1u);
+  EXPECT_EQ(first->first_id, second->first_id);
+  ASSERT_TRUE(rows.upload(program, *first));
+  EXPECT_EQ(program.writes.size(), 2u) << "a request of the epoch before still has it";
 }
 
 std::vector<uint32_t> with_images(const ImageRef& a, const ImageRef& b) {

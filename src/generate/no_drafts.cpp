@@ -4,7 +4,7 @@
 
 namespace tokamak {
 
-bool Scheduler::waits_to_verify(const UnderWay&) {
+bool Scheduler::defer_for_verification(const InFlightStep&) {
   return false;
 }
 
@@ -12,7 +12,9 @@ Result<bool> Scheduler::submit_verify(std::span<Sequence* const>) {
   return false;
 }
 
-void Scheduler::take_draft(const UnderWay&, size_t) {}
+void Scheduler::take_draft(const InFlightStep&, size_t) {}
+
+void DraftModel::forget() {}
 
 Result<void> DraftModel::restore(const Error&) {
   return {};

@@ -7,7 +7,15 @@
 namespace tokamak {
 
 PagePool::PagePool(uint32_t pages) : users_(pages) {
-  for (uint32_t page = pages; page > 0; --page) free_.push_back(page - 1);
+  free_.reserve(pages);
+  reset();
+}
+
+void PagePool::reset() {
+  ++changes_;
+  std::ranges::fill(users_, 0);
+  free_.clear();
+  for (uint32_t page = size(); page > 0; --page) free_.push_back(page - 1);
 }
 
 std::optional<uint32_t> PagePool::take() {
@@ -21,10 +29,12 @@ std::optional<uint32_t> PagePool::take() {
 void PagePool::share(uint32_t page) {
   TOK_CHECK(users_[page] > 0);
   ++users_[page];
+  ++changes_;
 }
 
 void PagePool::drop(uint32_t page) {
   TOK_CHECK(users_[page] > 0);
+  ++changes_;
   if (--users_[page] == 0) free_.push_back(page);
 }
 
@@ -126,6 +136,10 @@ void PrefixCache::clear() {
   for (const auto& [id, node] : nodes_) {
     if (node.tenant == nullptr) pool_->drop(node.page);
   }
+  forget();
+}
+
+void PrefixCache::forget() {
   roots_.clear();
   nodes_.clear();
   children_.clear();

@@ -22,6 +22,9 @@ class PagePool {
   uint32_t size() const { return uint32_t(users_.size()); }
   uint32_t free_pages() const { return uint32_t(free_.size()); }
   uint32_t users(uint32_t page) const { return users_[page]; }
+  /// Counts how often a page was shared or dropped: as long as it stays, no page has become free,
+  /// and none may be given back that could not before.
+  uint64_t changes() const { return changes_; }
 
   /// A page that nobody uses, now with one user; nothing when there is none.
   std::optional<uint32_t> take();
@@ -29,10 +32,13 @@ class PagePool {
   void share(uint32_t page);
   /// One user less; without any the page is free.
   void drop(uint32_t page);
+  /// Nobody uses any page any more.
+  void reset();
 
  private:
   std::vector<uint32_t> users_;
   std::vector<uint32_t> free_;
+  uint64_t changes_ = 0;
 };
 
 /// Full pages by the tokens that they hold, and those before them: a tree, whose paths from a root
@@ -55,10 +61,12 @@ class PrefixCache {
   bool evict();
   /// Gives back everything, as when the device has lost what the pages held.
   void clear();
+  /// The same without giving back: for a pool that is reset.
+  void forget();
   uint32_t pages() const { return uint32_t(nodes_.size() - roots_.size()); }
   /// The number of tenants that have pages.
   size_t tenants() const { return roots_.size(); }
-  /// Counts as if so many pages more had been kept, for tests of a cache that has seen many.
+  /// Counts as if that many pages more had been kept, for tests of a cache that has seen many.
   void skip_ids(uint64_t count) { next_id_ += count; }
 
  private:

@@ -27,13 +27,15 @@ struct Request {
   std::function<void(std::span<const float>)> logits;
   /// Receives the result, once, from step(); or why there is none.
   std::function<void(Result<Generation>)> done;
-  /// The highest of those that wait goes first; of equals, the one that came first.
+  /// The highest of those that wait goes first; of equals tenants take turns, then their groups
+  /// (generate/turns.h).
   int priority = 0;
   /// By the scheduler's clock; what there is by then comes back as cancelled. Unset: none.
   std::optional<double> deadline;
   /// Pages of prompts are shared only among requests of the same tenant.
   std::string tenant;
-  /// Requests of one number belong together, as the choices of one call. 0: a group of its own.
+  /// Requests of one number belong together, as the choices of one call, and take turns as one. 0:
+  /// a group of its own.
   uint64_t group = 0;
   /// Which adapter of the plan its rows take, from 1 on; 0: none. Pages are shared only among
   /// requests of the same one, too.

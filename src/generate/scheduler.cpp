@@ -55,7 +55,7 @@ Scheduler::Scheduler(Program& program, const Tokenizer* tokenizer, const Schedul
       pool_(pool_size(tables_)),
       prefixes_(pool_),
       checkpoints_(checkpoints(program.plan())),
-      is_alone_(slots_.size() == 1),
+      single_slot_(slots_.size() == 1),
       budget_(budget_for(program.plan(), options)),
       speculation_(options.speculation) {
   stats_.pages = pool_.size();
@@ -69,7 +69,7 @@ void Scheduler::find_tables() {
   short_rows_ = short_rotary_rows(program_->plan());
   window_spare_ = window_spare(program_->plan());
   // The page that a sequence ends in stays whole for what continues it.
-  if (is_alone_ && window_spare_ != UINT32_MAX) {
+  if (single_slot_ && window_spare_ != UINT32_MAX) {
     window_spare_ -= std::min(window_spare_, kPageTokens - 1);
   }
   is_recurrent_ = std::ranges::any_of(program_->plan().buffers, is_recurrent_state);
@@ -82,7 +82,7 @@ void Scheduler::find_tables() {
   // What a window or a recurrent state has forgotten is shared by checkpoints only, but for the
   // windows of the only slot, where the last sequence has left them.
   const bool has_checkpoints = checkpoints(program_->plan()) > 0;
-  const bool leaves_windows = has_windows && is_alone_;
+  const bool leaves_windows = has_windows && single_slot_;
   shares_prefixes_ = options_.shares_prefixes &&
                      (has_checkpoints || (!is_recurrent_ && (!has_windows || leaves_windows)));
   uses_checkpoints_ = shares_prefixes_ && has_checkpoints && (is_recurrent_ || has_windows);
@@ -115,14 +115,12 @@ Result<RequestId> Scheduler::add(Request request) {
     forget_prefixes();  // a session has written over the pages
     epoch_ = program_->begin_sequence();
   }
-  if (options_.images != nullptr && options_.images->epoch() != image_epoch_) {
-    forget_prefixes();  // their ids may be those of other images now
-    image_epoch_ = options_.images->epoch();
-  }
   const auto id = RequestId(next_id_++);
-  sequences_.push_back(std::make_unique<Sequence>(id, std::move(request), std::move(sampler),
-                                                  tokenizer_, grammars_, is_recurrent_));
-  Sequence& own = *sequences_.back();
+  auto made = std::make_unique<Sequence>(id, std::move(request), std::move(sampler), tokenizer_,
+                                         grammars_, is_recurrent_);
+  Sequence& own = *made;
+  sequences_.emplace(id, std::move(made));
+  turns_.add(own.ticket());
   own.started = clock_();
   if (!own.request.images.empty()) {
     own.places = TokenPlaces(own.ids, *options_.images, own.request.images);
@@ -137,18 +135,18 @@ Result<RequestId> Scheduler::add(Request request) {
 }
 
 void Scheduler::cancel(RequestId id) {
-  for (const auto& sequence : sequences_) {
-    if (sequence->id == id) sequence->is_cancelled = true;
+  if (const auto found = sequences_.find(id); found != sequences_.end()) {
+    found->second->is_cancelled = true;
   }
 }
 
 void Scheduler::cancel_all() {
-  for (const auto& sequence : sequences_) sequence->is_cancelled = true;
+  for (const auto& [id, sequence] : sequences_) sequence->is_cancelled = true;
 }
 
 void Scheduler::hold(RequestId id, bool is_held) {
-  for (const auto& sequence : sequences_) {
-    if (sequence->id == id) sequence->is_held = is_held;
+  if (const auto found = sequences_.find(id); found != sequences_.end()) {
+    found->second->is_held = is_held;
   }
 }
 
@@ -157,9 +155,13 @@ bool Scheduler::is_long(const Sequence& sequence) const {
 }
 
 std::string Scheduler::tenant_of(const Sequence& sequence) const {
-  // Keys of the two parts of a rotary table are of no use to each other.
-  return fmt::format("{}/{}/{}", sequence.request.tenant, sequence.request.adapter,
-                     sequence.is_long ? "long" : "");
+  const Request& request = sequence.request;
+  // Keys of the two parts of a rotary table are of no use to each other, nor are ids of images of
+  // two epochs.
+  uint32_t epoch = options_.images == nullptr ? 0 : options_.images->epoch();
+  if (!request.images.empty()) epoch = request.images.back()->epoch;
+  return fmt::format("{}/{}/{}/{}", request.tenant, request.adapter, sequence.is_long ? "long" : "",
+                     epoch);
 }
 
 std::optional<uint32_t> Scheduler::free_page() {
@@ -186,7 +188,7 @@ Result<bool> Scheduler::reserve(Sequence& sequence, uint32_t positions) {
 void Scheduler::forget_prefixes() {
   prefixes_.clear();
   checkpoints_.clear();
-  left_ = {};
+  last_in_slot_ = {};
   written_ = 0;
 }
 
@@ -201,41 +203,51 @@ bool Scheduler::take_pages_to_begin(Sequence& sequence) {
   return true;
 }
 
+std::vector<Scheduler::Sequence*> Scheduler::running() const {
+  std::vector<Sequence*> out;
+  std::ranges::copy_if(slots_, std::back_inserter(out), [](auto* one) { return one != nullptr; });
+  std::ranges::sort(out, {}, &Sequence::id);
+  return out;
+}
+
 Result<void> Scheduler::admit() {
   for (;;) {
     const auto free = std::ranges::find(slots_, nullptr);
     if (free == slots_.end()) return {};
-    Sequence* next = nullptr;
-    for (const auto& sequence : sequences_) {
-      if (sequence->slot || sequence->is_finished) continue;
-      if (next == nullptr || sequence->request.priority > next->request.priority) {
-        next = sequence.get();
-      }
-    }
-    if (next == nullptr) return {};
-    next->is_long = is_long(*next);
-    const bool shares = shares_prefixes_ && !next->scores_prompt();  // whose every token must run
-    const uint32_t shared = shares ? share_prefix(*next) : 0;
-    if (!take_pages_to_begin(*next)) {
-      release(*next);
+    const std::optional<uint64_t> turn = turns_.next();
+    if (!turn) return {};
+    Sequence& next = *sequences_.at(RequestId(*turn));
+    if (blocked_ == std::pair(next.id, pool_.changes())) return {};
+    next.is_long = is_long(next);
+    const bool shares = shares_prefixes_ && !next.scores_prompt();  // whose every token must run
+    const uint32_t shared = shares ? share_prefix(next) : 0;
+    if (!take_pages_to_begin(next)) {
+      release(next);
+      blocked_ = {next.id, pool_.changes()};
       return {};
     }
-    next->slot = uint32_t(free - slots_.begin());
-    if (!next->admitted) next->admitted = clock_();
-    *free = next;
-    if (options_.drafts != nullptr) options_.drafts->set_taken(*next->slot, true);
-    next->position = shared;
-    if (is_alone_) begin_after(*next, shared);
-    if (next->text.generation().ids.empty()) {
-      next->text.generation().cached_tokens = next->position;
-    }
-    stats_.cached_tokens += next->position;
-    if (const auto number = std::exchange(next->checkpoint, std::nullopt)) {
-      auto copies = checkpoint_copies(program_->plan(), *next->slot, *number);
-      for (BufferCopy& copy : copies) copy = copy.reversed();
-      TOK_TRY(program_->submit(copies_alone(copies)));
-    }
+    TOK_TRY(give_slot(next, uint32_t(free - slots_.begin()), shared));
   }
+}
+
+Result<void> Scheduler::give_slot(Sequence& sequence, uint32_t slot, uint32_t shared) {
+  turns_.start(sequence.ticket());
+  sequence.slot = slot;
+  slots_[slot] = &sequence;
+  if (!sequence.admitted) sequence.admitted = clock_();
+  if (options_.drafts != nullptr) options_.drafts->set_taken(slot, true);
+  sequence.position = shared;
+  if (single_slot_) begin_after(sequence, shared);
+  if (sequence.text.generation().ids.empty()) {
+    sequence.text.generation().cached_tokens = sequence.position;
+  }
+  stats_.cached_tokens += sequence.position;
+  if (const auto number = std::exchange(sequence.checkpoint, std::nullopt)) {
+    auto copies = checkpoint_copies(program_->plan(), slot, *number);
+    for (BufferCopy& copy : copies) copy = copy.reversed();
+    TOK_TRY(program_->submit(copies_alone(copies)));
+  }
+  return {};
 }
 
 Result<void> Scheduler::write_tables(Sequence& sequence) {
@@ -261,7 +273,7 @@ void Scheduler::forget_steps(Sequence& sequence) {
   if (sequence.copied) checkpoints_.drop(sequence.copied->number);
   sequence.copied.reset();
   ++sequence.version;
-  sequence.under_way = 0;
+  sequence.in_flight = 0;
   sequence.mask.clear();
   sequence.knows_occurred = false;
 }
@@ -273,8 +285,10 @@ void Scheduler::take_slot(Sequence& sequence) {
       const std::string tenant = tenant_of(sequence);
       const auto run = std::span(sequence.ids).first(sequence.certain());
       prefixes_.add(tenant, run, sequence.pages);
-      if (is_alone_) left_ = {tenant, {run.begin(), run.end()}, sequence.steps, written_, true};
+      if (single_slot_)
+        last_in_slot_ = {tenant, {run.begin(), run.end()}, sequence.steps, written_, true};
     }
+    turns_.stop(sequence.ticket());
     slots_[*sequence.slot] = nullptr;
     if (options_.drafts != nullptr) options_.drafts->set_taken(*sequence.slot, false);
     sequence.slot.reset();
@@ -285,7 +299,7 @@ void Scheduler::take_slot(Sequence& sequence) {
 
 void Scheduler::start_again(Sequence& sequence) {
   take_slot(sequence);
-  if (is_alone_) sequence.again = std::max(sequence.again, sequence.certain());
+  if (single_slot_) sequence.replay_tokens = std::max(sequence.replay_tokens, sequence.certain());
   sequence.position = 0;
 }
 
@@ -296,9 +310,9 @@ void Scheduler::take_back_steps(Sequence& sequence) {
 }
 
 bool Scheduler::is_current(const Row& row) const {
-  return std::ranges::any_of(sequences_, [&](const auto& one) {
-    return one->id == row.id && one->version == row.version && !one->is_finished;
-  });
+  const auto found = sequences_.find(row.id);
+  return found != sequences_.end() && found->second->version == row.version &&
+         !found->second->is_finished;
 }
 
 Result<bool> Scheduler::reserve_before_others(Sequence& sequence, uint32_t positions) {
@@ -311,11 +325,9 @@ Result<bool> Scheduler::reserve_before_others(Sequence& sequence, uint32_t posit
 
 Scheduler::Sequence& Scheduler::preempt() {
   Sequence* victim = nullptr;
-  for (const auto& other : sequences_) {
-    if (!other->slot || other->pages.empty()) continue;
-    if (victim == nullptr || other->request.priority <= victim->request.priority) {
-      victim = other.get();
-    }
+  for (Sequence* other : running()) {
+    if (other->pages.empty()) continue;
+    if (victim == nullptr || other->request.priority <= victim->request.priority) victim = other;
   }
   TOK_CHECK(victim != nullptr);
   ++stats_.preemptions;
@@ -325,7 +337,8 @@ Scheduler::Sequence& Scheduler::preempt() {
 
 void Scheduler::finish(Sequence& sequence, std::optional<Error> error) {
   take_slot(sequence);
-  sequence.is_finished = true;
+  turns_.remove(sequence.ticket());
+  sequence.is_finished = has_finished_ = true;
   if (error) {
     if (sequence.request.done) sequence.request.done(Failure(*std::move(error)));
     return;
@@ -342,10 +355,11 @@ void Scheduler::finish(Sequence& sequence, std::optional<Error> error) {
 }
 
 void Scheduler::end_overdue() {
-  for (const auto& sequence : sequences_) {
+  const double now = clock_();
+  for (const auto& [id, sequence] : sequences_) {
     if (sequence->is_finished) continue;
     const Request& request = sequence->request;
-    const bool is_overdue = request.deadline && clock_() >= *request.deadline;
+    const bool is_overdue = request.deadline && now >= *request.deadline;
     const bool is_unwanted = request.callbacks.cancelled && request.callbacks.cancelled();
     if (!sequence->is_cancelled && !is_overdue && !is_unwanted) continue;
     sequence->text.end_for(FinishReason::kCancelled);
@@ -354,16 +368,35 @@ void Scheduler::end_overdue() {
 }
 
 void Scheduler::remove_finished() {
-  std::erase_if(sequences_, [](const auto& sequence) { return sequence->is_finished; });
+  if (!std::exchange(has_finished_, false)) return;
+  std::erase_if(sequences_, [](const auto& one) { return one.second->is_finished; });
 }
 
 void Scheduler::fail_all(const Error& error) {
   losses_ = 0;
-  under_way_.clear();
-  for (const auto& sequence : sequences_) {
+  in_flight_.clear();
+  for (const auto& [id, sequence] : sequences_) {
     if (!sequence->is_finished) finish(*sequence, error);
   }
   remove_finished();
+}
+
+void Scheduler::abandon(const Error& error) {
+  in_flight_.clear();
+  while (!sequences_.empty()) {
+    const auto first = sequences_.extract(sequences_.begin());
+    const Sequence& sequence = *first.mapped();
+    if (!sequence.is_finished && sequence.request.done) sequence.request.done(Failure(error));
+  }
+  std::ranges::fill(slots_, nullptr);
+  turns_ = {};
+  blocked_.reset();
+  prefixes_.forget();
+  pool_.reset();
+  checkpoints_.clear();
+  last_in_slot_ = {};
+  written_ = 0;
+  if (options_.drafts != nullptr) options_.drafts->forget();
 }
 
 Result<void> Scheduler::recover(const Error& loss) {
@@ -371,13 +404,13 @@ Result<void> Scheduler::recover(const Error& loss) {
   if (++losses_ >= kMaxLosses) {
     return given_up(loss, losses_, "its requests are");
   }
-  under_way_.clear();
+  in_flight_.clear();
   if (options_.images != nullptr) options_.images->forget_device();
-  for (const auto& sequence : sequences_) start_again(*sequence);
-  Left lost = std::move(left_);
+  for (Sequence* sequence : running()) start_again(*sequence);
+  LastSequence lost = std::move(last_in_slot_);
   forget_prefixes();  // no page holds what it held
-  left_ = std::move(lost);
-  left_.is_there = false;
+  last_in_slot_ = std::move(lost);
+  last_in_slot_.is_there = false;
   TOK_TRY(program_->restore(loss));
   return options_.drafts == nullptr ? Result<void>() : options_.drafts->restore(loss);
 }
@@ -389,18 +422,18 @@ Result<bool> Scheduler::step() {
     TOK_TRY(take_results());
     end_overdue();
     remove_finished();
-    if (sequences_.empty() && under_way_.empty()) return false;
+    if (sequences_.empty() && in_flight_.empty()) return false;
     // Until nothing more can run: the device must not wait for the next call.
     for (bool submits = true; submits;) {
-      const size_t before = under_way_.size();
+      const size_t before = in_flight_.size();
       TOK_TRY(submit_next());
-      submits = under_way_.size() != before;
+      submits = in_flight_.size() != before;
     }
     const bool some_are_held =
-        std::ranges::any_of(sequences_, [](const auto& sequence) { return sequence->is_held; });
-    if (!some_are_held || !under_way_.empty()) return true;
+        std::ranges::any_of(sequences_, [](const auto& one) { return one.second->is_held; });
+    if (!some_are_held || !in_flight_.empty()) return true;
     TOK_TRY(submit_next());  // one that has just given back its pages may have them again
-    return !under_way_.empty();
+    return !in_flight_.empty();
   };
   if (!sequences_.empty() && program_->sequence() != epoch_) {
     const Error taken = {ErrorCode::kUsage,
@@ -418,9 +451,9 @@ Result<bool> Scheduler::step() {
 }
 
 Result<void> Scheduler::wait() {
-  if (under_way_.empty() || under_way_.front()->has_arrived) return {};
+  if (in_flight_.empty() || in_flight_.front()->has_arrived) return {};
   Program& program =
-      under_way_.front()->kind == StepKind::kDraft ? options_.drafts->program() : *program_;
+      in_flight_.front()->kind == StepKind::kDraft ? options_.drafts->program() : *program_;
   const Result<void> waited = program.wait_for_result();
   if (waited || waited.error().code == ErrorCode::kDeviceLost) return {};  // step() finds it
   fail_all(waited.error());
@@ -437,9 +470,8 @@ Result<void> Scheduler::run() {
 
 SchedulerStats Scheduler::stats() const {
   SchedulerStats now = stats_;
-  for (const auto& sequence : sequences_) {
-    ++(sequence->slot ? now.running : now.waiting);
-  }
+  now.running = uint32_t(running().size());
+  now.waiting = uint32_t(sequences_.size()) - now.running;
   now.prefill_budget = budget_.tokens();
   now.free_pages = pool_.free_pages();
   now.cached_pages = prefixes_.pages();

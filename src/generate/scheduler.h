@@ -7,6 +7,7 @@
 // the device is lost, all are. Neither is seen by the caller but as time.
 #pragma once
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,6 +24,7 @@
 #include "generate/scheduler_stats.h"
 #include "generate/step_log.h"
 #include "generate/text_stream.h"
+#include "generate/turns.h"
 
 namespace tokamak {
 
@@ -58,12 +60,17 @@ class Scheduler {
   /// step() and wait() until nothing is left to do.
   Result<void> run();
 
+  /// Ends all requests with that error, after an exception in the middle of a call: tables may be
+  /// half changed and are made anew. What throws here has ended one of them, and may be called
+  /// again.
+  void abandon(const Error& error);
+
   SchedulerStats stats() const;
 
  private:
   struct Sequence;
   struct Row;
-  struct UnderWay;
+  struct InFlightStep;
 
   Scheduler(Program& program, const Tokenizer* tokenizer, const SchedulerOptions& options,
             Clock clock);
@@ -75,6 +82,8 @@ class Scheduler {
 
   // Slots and pages.
   Result<void> admit();
+  Result<void> give_slot(Sequence& sequence, uint32_t slot, uint32_t shared);
+  std::vector<Sequence*> running() const;  // those that have a slot, by arrival
   /// Finds the pages that hold the beginning of its prompt, and where a checkpoint is needed one
   /// after some of them. Gives the tokens that need not run.
   uint32_t share_prefix(Sequence& sequence);
@@ -84,16 +93,16 @@ class Scheduler {
   uint32_t next_checkpoint(const Sequence& sequence) const;
   /// After the tokens that the steps submitted so far have run.
   Result<void> add_checkpoint(const Sequence& sequence);
-  /// The copies of a checkpoint to make in front of the next step that generates, which may run on
-  /// a token that turns out to be another: settle_checkpoint() keeps it when it has not.
+  /// The copies of a checkpoint before the next step, which may run on a wrongly guessed token:
+  /// settle_checkpoint() keeps it where it has not.
   std::vector<BufferCopy> checkpoint_ahead(Sequence& sequence);
   void settle_checkpoint(Sequence& sequence);
-  /// How many tokens a sequence shares with the last one in the only slot, so that it can go on
-  /// with the windows that this has left.
+  /// The tokens that it shares with the last one in the only slot and whose windows are still
+  /// there.
   uint32_t held_in_windows(const Sequence& sequence, std::string_view tenant,
                            std::span<const uint32_t> ids) const;
-  /// How many of the tokens the last sequence in the only slot has begun with.
-  uint32_t begins_as_left(std::string_view tenant, std::span<const uint32_t> ids) const;
+  /// The tokens that the last sequence in the only slot began with, too.
+  uint32_t shared_prefix_with_last(std::string_view tenant, std::span<const uint32_t> ids) const;
   /// Takes all pages that its prompt needs; false where there are too few.
   bool take_pages_to_begin(Sequence& sequence);
   /// Tells the program which pages the slot has, where it does not know.
@@ -101,8 +110,7 @@ class Scheduler {
   void take_slot(Sequence& sequence);
   /// Pages for that many positions. False where none are left.
   Result<bool> reserve(Sequence& sequence, uint32_t positions);
-  /// The same, and where none are left others give back theirs, at once: who waits would take them
-  /// otherwise. False where the sequence itself is the one to give back its pages.
+  /// The same; where none are left, others give back theirs. False: it is its own that must go.
   Result<bool> reserve_before_others(Sequence& sequence, uint32_t positions);
   std::optional<uint32_t> free_page();
   void forget_prefixes();
@@ -111,7 +119,7 @@ class Scheduler {
   void release(Sequence& sequence);
   /// It will be computed again from its first token on.
   void start_again(Sequence& sequence);
-  /// What is on its way of it counts no more.
+  /// Discards the sequence's steps in flight.
   void forget_steps(Sequence& sequence);
   /// The same, and its last token runs once more.
   void take_back_steps(Sequence& sequence);
@@ -126,8 +134,11 @@ class Scheduler {
   /// `checkpoint`: of next_checkpoint().
   uint32_t step_tokens(const Sequence& sequence, uint32_t checkpoint, uint32_t budget,
                        uint32_t taken, bool has_image) const;
-  /// Before a step that reads of an image: brings that to the device, and gives what the step reads
-  /// of each row, as long as `inputs` lives.
+  /// Runs the tower of the image in the next `count` tokens, where it has not run: at most one
+  /// between two steps. False: it has failed, which has ended the sequence.
+  Result<bool> encode_image(Sequence& sequence, uint32_t count);
+  /// Brings the image of a step to the device, and gives what the step reads of each row, as long
+  /// as `inputs` lives.
   Result<std::vector<InputWrite>> prepare_images(ImageStepInputs& inputs,
                                                  std::span<const Slot> slots);
   Result<void> submit_decode();
@@ -136,7 +147,7 @@ class Scheduler {
   /// The next `count` tokens of the sequence run, in that many steps.
   void advance(Sequence& sequence, uint32_t count, uint32_t steps = 1);
   Result<void> submit_ahead();
-  Result<void> submit_logits(const UnderWay& step, size_t row);
+  Result<void> submit_logits(const InFlightStep& step, size_t row);
   /// What their drafts promise for a step after those under way.
   std::vector<DraftChance> draft_chances(std::span<Sequence* const> sequences);
   /// What a draft model promises of a sequence that may draft `room` tokens. `is_made`: it has
@@ -144,7 +155,7 @@ class Scheduler {
   DraftChance model_chance(Sequence& sequence, uint32_t room, bool is_made);
   /// How many tokens the sequence may draft for such a step.
   uint32_t draft_room(const Sequence& sequence) const;
-  /// Instead of a step that decodes one that verifies drafts. False where none is worth it.
+  /// Submits a step that verifies drafts in place of one that decodes. False: it is not worth it.
   Result<bool> submit_verify(std::span<Sequence* const> chosen);
   /// Whether a draft model was asked what follows one of them as it is.
   bool has_model_drafts(std::span<Sequence* const> sequences) const;
@@ -153,17 +164,17 @@ class Scheduler {
   Result<void> submit_draft(std::span<Sequence* const> chosen, std::span<const DraftChance> chances,
                             uint32_t most);
   /// Whether the device should not run on, since a step that verifies is worth more.
-  bool waits_to_verify(const UnderWay& last);
+  bool defer_for_verification(const InFlightStep& last);
   /// What its next token is chosen by; tells the device which may follow and which have occurred.
   Result<SamplingRule> rule_for(Sequence& sequence, const Phase& phase);
   void choose_steps_of_runs();  // whether those that grammars force go token by token
-  /// The step is under way from now on: its results arrive in take_results(). Gives who tells of
-  /// them.
-  decltype(StepRequest::done) expect(std::shared_ptr<UnderWay> step);
-  Result<void> submit(std::shared_ptr<UnderWay> step, StepRequest request);
-  Result<void> submit(UnderWay step, std::vector<Slot> slots, std::vector<uint32_t> ids,
+  /// Counts the step as in flight: take_results() finds its results. Gives what receives them.
+  decltype(StepRequest::done) expect(std::shared_ptr<InFlightStep> step);
+  Result<void> submit(std::shared_ptr<InFlightStep> step, StepRequest request);
+  Result<void> submit(InFlightStep step, std::vector<Slot> slots, std::vector<uint32_t> ids,
                       std::vector<uint32_t> outputs, std::span<const InputWrite> inputs = {},
                       std::span<const BufferCopy> copies = {});
+  bool is_unwanted(const Row& row) const;  // while its step runs
   /// How many steps more the device may make of it on tokens that it chose itself.
   uint32_t room_ahead(const Sequence& sequence) const;
   uint32_t max_steps_ahead() const;  // of one phase that may be under way
@@ -171,14 +182,15 @@ class Scheduler {
 
   // Results.
   Result<void> take_results();
-  Result<void> take_all(const UnderWay& step);
-  void take_times(const UnderWay& step);
+  Result<void> take_all(const InFlightStep& step);
+  void take_times(const InFlightStep& step);
   /// Takes the results of step `number` of those.
-  Result<void> take_step(const UnderWay& step, uint32_t number);
-  Result<void> take_row(const UnderWay& step, uint32_t number, size_t row);
-  void take_draft(const UnderWay& step, size_t row);
+  Result<void> take_step(const InFlightStep& step, uint32_t number);
+  void give_up_step(const Row& row);  // which was cancelled
+  Result<void> take_row(const InFlightStep& step, uint32_t number, size_t row);
+  void take_draft(const InFlightStep& step, size_t row);
   /// Draws from a list; `chosen`: what the device goes on with, or has gone on with.
-  Result<void> take_list(const UnderWay& step, uint32_t number, size_t row,
+  Result<void> take_list(const InFlightStep& step, uint32_t number, size_t row,
                          std::span<const float> list, std::optional<uint32_t> chosen);
   void take_logits(Sequence& sequence, std::span<const float> logits,
                    std::optional<uint32_t> guess);
@@ -202,11 +214,13 @@ class Scheduler {
   GrammarCache grammars_;
   SchedulerOptions options_;
   Clock clock_;
-  uint64_t epoch_ = 0;        // Program::sequence(): nobody else's since
-  uint32_t image_epoch_ = 0;  // ImageRows::epoch()
+  uint64_t epoch_ = 0;  // Program::sequence(): nobody else's since
   uint64_t next_id_ = 1;
-  std::vector<std::unique_ptr<Sequence>> sequences_;  // by arrival
-  std::vector<Sequence*> slots_;                      // who has which
+  std::map<RequestId, std::unique_ptr<Sequence>> sequences_;  // by arrival
+  bool has_finished_ = false;                                 // whether some of them have to go
+  std::vector<Sequence*> slots_;                              // who has which
+  Turns turns_;
+  std::optional<std::pair<RequestId, uint64_t>> blocked_;  // who had no pages, changes() then
   std::vector<PageTable> tables_;
   std::optional<size_t> pool_table_;  // the one of layers that see everything
   PagePool pool_;
@@ -214,30 +228,21 @@ class Scheduler {
   Checkpoints checkpoints_;
   bool shares_prefixes_ = false, uses_checkpoints_ = false;
   bool is_recurrent_ = false;
-  /// Where there is one slot, what is computed again runs in the steps in which it has run. Beside
-  /// others it had other rows in them anyway.
-  const bool is_alone_;
-  /// What the only slot has of the last sequence in it.
-  struct Left {
-    std::string tenant;
-    std::vector<uint32_t> ids;
-    StepLog steps;
-    uint32_t written = 0;   // positions that the windows have seen, also for nothing
-    bool is_there = false;  // false: the device has lost it, and it runs again in these steps
-  };
-  Left left_;
-  uint32_t written_ = 0;                // of the sequence in it now, as Left::written
+  /// Replayed tokens run in their original steps then; beside others these had other rows.
+  const bool single_slot_;
+  LastSequence last_in_slot_;
+  uint32_t written_ = 0;                // of the sequence in it now, as LastSequence::written
   uint32_t window_spare_ = UINT32_MAX;  // positions of a ring that steps ahead may take
   bool did_prefill_ = false;            // last
   PrefillBudget budget_;
   Speculation speculation_;
   uint32_t verify_rows_ = 0;  // most of a step that verifies; 0: there is none
-  uint64_t judged_at_ = 0;    // of the last waits_to_verify()
-  bool waits_ = false;        // what it said
+  uint64_t decided_at_ = 0;   // of the last defer_for_verification()
+  bool defer_ = false;        // what it said
   double last_arrival_ = 0;   // when the device had done the step before, by the clock
   uint32_t short_rows_ = 0;
   uint32_t losses_ = 0;  // since something arrived
-  std::deque<std::shared_ptr<UnderWay>> under_way_;
+  std::deque<std::shared_ptr<InFlightStep>> in_flight_;
   SchedulerStats stats_;
   SchedulerObserver observer_;
 };

@@ -23,7 +23,7 @@ DraftChance Scheduler::model_chance(Sequence& sequence, uint32_t room, bool is_m
   DraftChance chance{.rate = drafter.model_rate(speculation_)};
   if (is_made) {
     if (!drafter.was_asked(sequence.ids.size())) return chance;
-    chance.lag = sequence.under_way;
+    chance.lag = sequence.in_flight;
     chance.tokens = std::min(uint32_t(drafter.draft().size()), chance.lag + room);
     return chance;
   }
@@ -43,7 +43,7 @@ Result<void> Scheduler::submit_draft(std::span<Sequence* const> chosen,
     return one.tokens > 0 && one.unread > kReadOnTheWay;
   };
   const bool reads = std::ranges::any_of(chances, is_far);
-  const auto step = std::make_shared<UnderWay>();
+  const auto step = std::make_shared<InFlightStep>();
   step->kind = StepKind::kDraft;
   std::vector<DraftModel::Text> texts;
   uint32_t tokens = 0;
@@ -53,7 +53,7 @@ Result<void> Scheduler::submit_draft(std::span<Sequence* const> chosen,
     texts.push_back({*sequence.slot, sequence.ids, sequence.request.tenant});
     tokens = std::max(tokens, std::min(chances[i].tokens, most));
     step->rows.push_back({&sequence, sequence.id, sequence.version});
-    ++sequence.under_way;
+    ++sequence.in_flight;
   }
   step->members = step->rows;
   if (reads) {
@@ -65,7 +65,7 @@ Result<void> Scheduler::submit_draft(std::span<Sequence* const> chosen,
   return {};
 }
 
-void Scheduler::take_draft(const UnderWay& step, size_t row) {
+void Scheduler::take_draft(const InFlightStep& step, size_t row) {
   if (step.drafting.tokens == 0) return;
   Sequence& sequence = *step.rows[row].sequence;
   std::vector<uint32_t> ids;

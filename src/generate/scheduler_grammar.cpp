@@ -13,8 +13,8 @@ constexpr uint32_t kMaxSteppedRun = 4;
 
 void Scheduler::choose_steps_of_runs() {
   const bool is_alone = std::ranges::count(slots_, nullptr) + 1 >= std::ssize(slots_);
-  for (const auto& sequence : sequences_) {
-    const bool has_run = sequence->slot && sequence->has_run();
+  for (Sequence* sequence : running()) {
+    const bool has_run = sequence->has_run();
     sequence->steps_run = has_run && !is_alone && sequence->left() <= kMaxSteppedRun;
     // Its keys are turned by the other part of a rotary table, as in submit_decode().
     if (has_run && is_long(*sequence) != sequence->is_long) start_again(*sequence);

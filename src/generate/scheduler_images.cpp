@@ -36,7 +36,7 @@ uint32_t Scheduler::step_tokens(const Sequence& sequence, uint32_t checkpoint, u
                                 uint32_t taken, bool has_image) const {
   auto count = std::min(sequence.left(), budget - taken);
   if (checkpoint > 0) count = std::min(count, checkpoint - sequence.position);
-  if (sequence.position < sequence.again) {
+  if (sequence.position < sequence.replay_tokens) {
     count = std::min(count, sequence.steps.rest_of_step(sequence.position));
   }
   // An image that must be whole may be more than the budget, where nothing else is in the step.
@@ -44,12 +44,22 @@ uint32_t Scheduler::step_tokens(const Sequence& sequence, uint32_t checkpoint, u
   return sequence.places.step_tokens(sequence.position, count, most, has_image);
 }
 
+Result<bool> Scheduler::encode_image(Sequence& sequence, uint32_t count) {
+  const PromptImage* const image = sequence.places.image(sequence.position, count);
+  if (image == nullptr) return true;
+  const Result<void> encoded = options_.images->encode(*image);
+  if (encoded) return true;
+  if (encoded.error().code == ErrorCode::kDeviceLost) return Failure(encoded.error());
+  finish(sequence, encoded.error());
+  return false;
+}
+
 Result<std::vector<InputWrite>> Scheduler::prepare_images(ImageStepInputs& inputs,
                                                           std::span<const Slot> slots) {
   for (const Slot& slot : slots) {
     const TokenPlaces& places = slots_[slot.index]->places;
     inputs.add(places, slot.position, slot.count);
-    const EncodedImage* const image = places.image(slot.position, slot.count);
+    const PromptImage* const image = places.image(slot.position, slot.count);
     if (image != nullptr) TOK_TRY(options_.images->upload(*program_, *image));
   }
   return inputs.writes();

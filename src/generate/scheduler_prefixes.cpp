@@ -24,7 +24,7 @@ uint32_t Scheduler::share_prefix(Sequence& sequence) {
     sequence.branch = in_pages;
     if (found) sequence.checkpoint = found->number;
   } else if (window_spare_ != UINT32_MAX) {
-    shared = left_.is_there ? held_in_windows(sequence, tenant, known) : 0;
+    shared = last_in_slot_.is_there ? held_in_windows(sequence, tenant, known) : 0;
   }
   if (pool_table_) {
     const auto unused = std::span(sequence.pages).subspan(shared / kPageTokens);
@@ -34,36 +34,38 @@ uint32_t Scheduler::share_prefix(Sequence& sequence) {
   return shared;
 }
 
-uint32_t Scheduler::begins_as_left(std::string_view tenant, std::span<const uint32_t> ids) const {
-  if (left_.tenant != tenant) return 0;
-  return uint32_t(std::ranges::mismatch(left_.ids, ids).in2 - ids.begin());
+uint32_t Scheduler::shared_prefix_with_last(std::string_view tenant,
+                                            std::span<const uint32_t> ids) const {
+  if (last_in_slot_.tenant != tenant) return 0;
+  return uint32_t(std::ranges::mismatch(last_in_slot_.ids, ids).in2 - ids.begin());
 }
 
 uint32_t Scheduler::held_in_windows(const Sequence& sequence, std::string_view tenant,
                                     std::span<const uint32_t> ids) const {
-  uint32_t held = begins_as_left(tenant, ids) / kPageTokens * kPageTokens;
+  uint32_t held = shared_prefix_with_last(tenant, ids) / kPageTokens * kPageTokens;
   while (!sequence.places.can_part(held)) held -= kPageTokens;
   // What came after it has taken the places of what was the longest time ago.
   const bool is_there = std::ranges::all_of(program_->plan().buffers, [&](const Buffer& buffer) {
     if (!is_kv_cache(buffer) || buffer.tensor.window == 0) return true;
     const auto cells = uint32_t(buffer.tensor.shape[0]);
-    return left_.written <= cells || held >= left_.written - cells + buffer.tensor.window;
+    return last_in_slot_.written <= cells ||
+           held >= last_in_slot_.written - cells + buffer.tensor.window;
   });
   return is_there ? held : 0;
 }
 
 void Scheduler::begin_after(Sequence& sequence, uint32_t shared) {
   if (shared == 0) written_ = 0;
-  if (sequence.again > 0) return;  // it has a log of its own
+  if (sequence.replay_tokens > 0) return;  // it has a log of its own
   const auto ids = std::span(sequence.ids).first(sequence.ids.size() - 1);
   const std::string tenant = tenant_of(sequence);
   const uint32_t known = window_spare_ != UINT32_MAX
                              ? held_in_windows(sequence, tenant, ids)
-                             : begins_as_left(tenant, ids) / kPageTokens * kPageTokens;
-  if (!left_.is_there) sequence.again = known;
+                             : shared_prefix_with_last(tenant, ids) / kPageTokens * kPageTokens;
+  if (!last_in_slot_.is_there) sequence.replay_tokens = known;
   if (shared <= known) {
-    sequence.steps = left_.steps;
-    sequence.steps.cut(left_.is_there ? shared : known);
+    sequence.steps = last_in_slot_.steps;
+    sequence.steps.cut(last_in_slot_.is_there ? shared : known);
   } else {
     sequence.steps = {};
     sequence.steps.add(0, shared);
@@ -91,7 +93,7 @@ Result<void> Scheduler::add_checkpoint(const Sequence& sequence) {
 std::vector<BufferCopy> Scheduler::checkpoint_ahead(Sequence& sequence) {
   settle_checkpoint(sequence);
   const uint32_t position = sequence.position;
-  const bool is_due = is_alone_ && uses_checkpoints_ && position % kPageTokens == 0;
+  const bool is_due = single_slot_ && uses_checkpoints_ && position % kPageTokens == 0;
   if (!is_due || position == 0 || sequence.copied) return {};
   const std::optional<uint32_t> number = checkpoints_.take();
   if (!number) return {};

@@ -24,22 +24,22 @@ Result<std::optional<uint32_t>> token_named(float number, uint32_t vocab, size_t
 }  // namespace
 
 Result<void> Scheduler::take_results() {
-  while (!under_way_.empty() && under_way_.front()->has_arrived) {
-    const std::shared_ptr<UnderWay> step = under_way_.front();
-    under_way_.pop_front();
+  while (!in_flight_.empty() && in_flight_.front()->has_arrived) {
+    const std::shared_ptr<InFlightStep> step = in_flight_.front();
+    in_flight_.pop_front();
     losses_ = 0;
     TOK_TRY(take_all(*step));
   }
   return {};
 }
 
-Result<void> Scheduler::take_all(const UnderWay& step) {
+Result<void> Scheduler::take_all(const InFlightStep& step) {
   take_times(step);
   for (uint32_t i = 0; i < step.steps; ++i) TOK_TRY(take_step(step, i));
   return {};
 }
 
-void Scheduler::take_times(const UnderWay& step) {
+void Scheduler::take_times(const InFlightStep& step) {
   // The device began it when it had done the one before.
   const double began = std::max(step.submitted, last_arrival_), seconds = step.arrived - began;
   last_arrival_ = step.arrived;
@@ -82,9 +82,13 @@ void Scheduler::take_times(const UnderWay& step) {
   }
 }
 
-Result<void> Scheduler::take_step(const UnderWay& step, uint32_t number) {
+Result<void> Scheduler::take_step(const InFlightStep& step, uint32_t number) {
+  if (step.error && step.error->code == ErrorCode::kCancelled) {
+    for (const Row& row : step.members) give_up_step(row);
+    return {};
+  }
   for (const Row& row : step.members) {
-    if (is_current(row)) --row.sequence->under_way;
+    if (is_current(row)) --row.sequence->in_flight;
   }
   for (size_t i = 0; i < step.rows.size(); ++i) {
     if (!is_current(step.rows[i])) {
@@ -101,7 +105,15 @@ Result<void> Scheduler::take_step(const UnderWay& step, uint32_t number) {
   return {};
 }
 
-Result<void> Scheduler::take_row(const UnderWay& step, uint32_t number, size_t row) {
+void Scheduler::give_up_step(const Row& row) {
+  if (!is_current(row)) return;
+  Sequence& sequence = *row.sequence;
+  sequence.position = std::min(sequence.position, row.begin);  // the rest was not computed
+  sequence.text.end_for(FinishReason::kCancelled);
+  finish(sequence);
+}
+
+Result<void> Scheduler::take_row(const InFlightStep& step, uint32_t number, size_t row) {
   if (step.kind == StepKind::kDraft) {
     take_draft(step, row);
     return {};
@@ -147,10 +159,10 @@ Result<void> Scheduler::take_row(const UnderWay& step, uint32_t number, size_t r
   return {};
 }
 
-Result<void> Scheduler::take_list(const UnderWay& step, uint32_t number, size_t row,
+Result<void> Scheduler::take_list(const InFlightStep& step, uint32_t number, size_t row,
                                   std::span<const float> list, std::optional<uint32_t> chosen) {
   Sequence& sequence = *step.rows[row].sequence;
-  if (sequence.under_way > 0 && sequence.wants_logits()) return {};
+  if (sequence.in_flight > 0 && sequence.wants_logits()) return {};
   GrammarFilter* filter = sequence.is_masked ? nullptr : sequence.text.filter();
   const uint64_t generated = sequence.text.generation().ids.size();
   std::optional<uint32_t> id;
@@ -166,7 +178,7 @@ Result<void> Scheduler::take_list(const UnderWay& step, uint32_t number, size_t 
     if (filter == nullptr) sequence.lists.was_not_enough();
     sequence.needs_logits = true;
     const bool is_last = step.kind == StepKind::kSampled && number + 1 == step.steps &&
-                         std::ranges::all_of(under_way_, [](const auto& one) {
+                         std::ranges::all_of(in_flight_, [](const auto& one) {
                            return one->kind == StepKind::kLogits;
                          });
     if (is_last) return submit_logits(step, row);
@@ -178,7 +190,7 @@ Result<void> Scheduler::take_list(const UnderWay& step, uint32_t number, size_t 
   const bool is_verified = step.kind == StepKind::kVerify;
   if (id != chosen || is_verified) sequence.knows_occurred = false;
   stats_.accepted_tokens += step.rows[row].guess == *id ? 1 : 0;
-  const bool goes_on = is_verified ? chosen.has_value() : sequence.under_way > 0;
+  const bool goes_on = is_verified ? chosen.has_value() : sequence.in_flight > 0;
   take_token(sequence, *id, nullptr,
              goes_on ? std::optional(chosen.value_or(kNoToken)) : std::nullopt);
   return {};

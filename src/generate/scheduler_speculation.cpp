@@ -10,7 +10,7 @@ namespace tokamak {
 uint32_t Scheduler::draft_room(const Sequence& sequence) const {
   const auto above = [](uint32_t most, uint32_t taken) { return most - std::min(most, taken); };
   // The last token that is wanted is drawn, not drafted.
-  uint32_t room = std::min({above(tokens_left(sequence), sequence.under_way + 1),
+  uint32_t room = std::min({above(tokens_left(sequence), sequence.in_flight + 1),
                             above(options_.context, sequence.position + 1), window_spare_});
   if (short_rows_ != 0 && !sequence.is_long) {
     room = std::min(room, above(short_rows_, sequence.position + 1));
@@ -33,7 +33,7 @@ std::vector<DraftChance> Scheduler::draft_chances(std::span<Sequence* const> seq
       chance = model_chance(*sequence, room, is_made);
       continue;
     }
-    chance.lag = sequence->under_way;
+    chance.lag = sequence->in_flight;
     const uint32_t most = chance.lag + std::min(room, speculation_.draft_tokens());
     const Draft& draft =
         sequence->drafter.propose(sequence->ids, most, options_.vocab, speculation_);
@@ -43,20 +43,20 @@ std::vector<DraftChance> Scheduler::draft_chances(std::span<Sequence* const> seq
   return chances;
 }
 
-bool Scheduler::waits_to_verify(const UnderWay& last) {
+bool Scheduler::defer_for_verification(const InFlightStep& last) {
   if (verify_rows_ == 0 || last.rows.size() > verify_rows_) return false;
   // The same as before until something has come or gone, however often step() is called.
   const uint64_t now = stats_.steps + stats_.decoded_tokens;
-  if (std::exchange(judged_at_, now) == now) return waits_;
+  if (std::exchange(decided_at_, now) == now) return defer_;
   std::vector<Sequence*> sequences;
   for (const Row& row : last.rows) {
-    if (!is_current(row)) return waits_ = false;
+    if (!is_current(row)) return defer_ = false;
     sequences.push_back(row.sequence);
   }
   const bool is_made = !options_.speculation.asks_model || has_model_drafts(sequences);
-  waits_ = speculation_.most_drafted(draft_chances(sequences), verify_rows_, is_made) > 0;
-  if (!waits_) speculation_.decided(false);
-  return waits_;
+  defer_ = speculation_.most_drafted(draft_chances(sequences), verify_rows_, is_made) > 0;
+  if (!defer_) speculation_.decided(false);
+  return defer_;
 }
 
 Result<bool> Scheduler::submit_verify(std::span<Sequence* const> chosen) {
@@ -74,7 +74,7 @@ Result<bool> Scheduler::submit_verify(std::span<Sequence* const> chosen) {
     TOK_TRY(submit_draft(chosen, chances, most));
     return true;
   }
-  UnderWay step;
+  InFlightStep step;
   step.kind = StepKind::kVerify;
   std::vector<Slot> slots;
   std::vector<uint32_t> ids;
@@ -115,7 +115,7 @@ Result<bool> Scheduler::submit_verify(std::span<Sequence* const> chosen) {
   }
   step.phase = program_->plan().phase_for(ids.size(), PhaseKind::kVerify);
   TOK_TRY(submit(std::move(step), std::move(slots), std::move(ids), {}));
-  const std::shared_ptr<const UnderWay> submitted = under_way_.back();
+  const std::shared_ptr<const InFlightStep> submitted = in_flight_.back();
   for (size_t row = 0; row < submitted->rows.size(); ++row) {
     const bool wants_logits = submitted->rows[row].sequence->wants_logits();
     if (wants_logits) TOK_TRY(submit_logits(*submitted, row));

@@ -68,13 +68,13 @@ class Reciter : public Program {
     }
     if (!request.done) return {};
     const double arrives = std::max(time_.free, time_.now) + costs_.way;
-    under_way_.push_back({arrives, request.done, std::move(values)});
+    in_flight_.push_back({arrives, request.done, std::move(values)});
     return {};
   }
   Result<void> poll() override { return {}; }
   Result<void> wait_for_result() override {
-    const Arriving step = std::move(under_way_.front());
-    under_way_.pop_front();
+    const Arriving step = std::move(in_flight_.front());
+    in_flight_.pop_front();
     time_.now = std::max(time_.now, step.arrives);
     step.done(std::span<const float>(step.values));
     return {};
@@ -93,7 +93,7 @@ class Reciter : public Program {
   Timeline& time_;
   Plan plan_;
   uint32_t next_ = 0;
-  std::deque<Arriving> under_way_;
+  std::deque<Arriving> in_flight_;
 };
 
 /// A draft model: what it thinks the text is, and seconds of a token that it chooses or reads.

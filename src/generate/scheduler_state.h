@@ -4,9 +4,9 @@
 #include <deque>
 
 #include "generate/draft_model.h"
-#include "generate/list_trust.h"
 #include "generate/scheduler.h"
 #include "generate/token_list.h"
+#include "generate/top_k_policy.h"
 
 namespace tokamak {
 
@@ -21,6 +21,9 @@ struct Scheduler::Sequence {
         lists(is_recurrent),
         ids(request.prompt) {}
 
+  Turns::Ticket ticket() const {
+    return {uint64_t(id), request.priority, request.tenant, request.group};
+  }
   /// What is added to the position of the next token for its rotation.
   uint32_t rotary_shift() const { return places.shift(position); }
   /// What has occurred, for penalties: ids of images are none of the vocabulary.
@@ -38,7 +41,7 @@ struct Scheduler::Sequence {
     return known - std::min(known, position);
   }
   /// Whether the next step decodes.
-  bool is_ready() const { return slot && (left() == 1 || steps_run) && under_way == 0 && !is_held; }
+  bool is_ready() const { return slot && (left() == 1 || steps_run) && in_flight == 0 && !is_held; }
   bool reads_prompt() const { return slot && left() > 1 && !steps_run && !is_held; }
   /// Whether a grammar has forced all tokens that no step has run yet, but the first.
   bool has_run() const { return left() > 1 && left() <= run + 1; }
@@ -60,7 +63,7 @@ struct Scheduler::Sequence {
   Request request;
   Sampler sampler;
   TextStream text;
-  ListTrust lists;
+  TopKPolicy lists;
   std::vector<uint32_t> ids;       // the prompt, and what was generated
   std::vector<uint32_t> text_ids;  // of them those that are no image's, where it has images
   TokenPlaces places;              // of the prompt's images, and what comes after them
@@ -79,8 +82,8 @@ struct Scheduler::Sequence {
   };
   std::optional<Copied> copied;
   StepLog steps;                // those of its prompt, and of what it shares
-  uint32_t again = 0;           // tokens that run once more, in the steps in which they have run
-  uint32_t under_way = 0;       // steps with a row of it that were not taken yet
+  uint32_t replay_tokens = 0;   // tokens that run once more, in the steps in which they have run
+  uint32_t in_flight = 0;       // steps with a row of it that were not taken yet
   uint64_t version = 0;         // of its place: steps of an older one count no more
   bool is_long = false;         // which part of a rotary table its keys were turned by
   bool reads_logits = false;    // a list tells nothing of it
@@ -104,6 +107,7 @@ struct Scheduler::Row {
   std::optional<uint32_t> guess = {};  // the row after it has this token
   bool is_known = false;               // the token after it: its results are not read
   uint32_t scored = 0;  // the token of the prompt whose log-probability it gives; 0: none's
+  uint32_t begin = 0;  // the position before the step, up to which pages are kept if it is given up
 };
 
 enum class StepKind : uint8_t {
@@ -117,7 +121,7 @@ enum class StepKind : uint8_t {
 };
 
 /// A step, or several of the same rows, one after the other, whose results arrive together.
-struct Scheduler::UnderWay {
+struct Scheduler::InFlightStep {
   /// Whether the device can go on with what it chose.
   bool chooses() const { return kind == StepKind::kGreedy || kind == StepKind::kSampled; }
   /// Whether it gives nobody a token that others could go on with.

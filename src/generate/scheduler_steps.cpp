@@ -7,7 +7,7 @@ namespace tokamak {
 namespace {
 
 /// Submissions under way: the device has one to run while this program reads the other's results.
-constexpr size_t kMaxUnderWay = 2;
+constexpr size_t kMaxInFlight = 2;
 /// The device runs ahead by steps that take about as long as that. In a browser's tab results
 /// arrive some milliseconds after they were made; a request that comes waits for those steps.
 constexpr double kSecondsAhead = 0.008;
@@ -19,25 +19,23 @@ constexpr uint32_t kMaxStepsAheadAlone = 16;
 }  // namespace
 
 Result<void> Scheduler::submit_next() {
-  if (under_way_.size() >= kMaxUnderWay) return {};
+  if (in_flight_.size() >= kMaxInFlight) return {};
   TOK_TRY(admit());
   choose_steps_of_runs();
-  const auto any = [&](auto test) {
-    return std::ranges::any_of(sequences_, [&](const auto& one) { return test(*one); });
-  };
-  const bool decodes = any([](const Sequence& one) { return one.is_ready(); });
-  const bool prompts = any([](const Sequence& one) { return one.reads_prompt(); });
+  const std::vector<Sequence*> all = running();
+  const bool decodes = std::ranges::any_of(all, &Sequence::is_ready);
+  const bool prompts = std::ranges::any_of(all, &Sequence::reads_prompt);
   if (prompts && !(decodes && did_prefill_)) return submit_prefill();
   if (!decodes) return prompts ? submit_prefill() : submit_ahead();
   // Who is ready while others decode joins them after that: one step for all, not one for each.
   const bool others_decode =
-      std::ranges::any_of(under_way_, [](const auto& one) { return !one->reads(); });
+      std::ranges::any_of(in_flight_, [](const auto& one) { return !one->reads(); });
   return others_decode ? Result<void>() : submit_decode();
 }
 
-decltype(StepRequest::done) Scheduler::expect(std::shared_ptr<UnderWay> step) {
+decltype(StepRequest::done) Scheduler::expect(std::shared_ptr<InFlightStep> step) {
   step->submitted = clock_();
-  under_way_.push_back(step);
+  in_flight_.push_back(step);
   return [step, clock = clock_](Result<std::span<const float>> values) {
     step->has_arrived = true;
     step->arrived = clock();
@@ -49,13 +47,14 @@ decltype(StepRequest::done) Scheduler::expect(std::shared_ptr<UnderWay> step) {
   };
 }
 
-Result<void> Scheduler::submit(std::shared_ptr<UnderWay> step, StepRequest request) {
+Result<void> Scheduler::submit(std::shared_ptr<InFlightStep> step, StepRequest request) {
   request.done = expect(std::move(step));
   return program_->submit(request);
 }
 
-Result<void> Scheduler::submit(UnderWay step, std::vector<Slot> slots, std::vector<uint32_t> ids,
-                               std::vector<uint32_t> outputs, std::span<const InputWrite> inputs,
+Result<void> Scheduler::submit(InFlightStep step, std::vector<Slot> slots,
+                               std::vector<uint32_t> ids, std::vector<uint32_t> outputs,
+                               std::span<const InputWrite> inputs,
                                std::span<const BufferCopy> copies) {
   const Plan& plan = program_->plan();
   const Phase& phase = plan.phases[step.phase];
@@ -80,13 +79,25 @@ Result<void> Scheduler::submit(UnderWay step, std::vector<Slot> slots, std::vect
   }
   step.tokens = uint32_t(ids.size());
   stats_.steps += step.steps;
-  return submit(std::make_shared<UnderWay>(std::move(step)), std::move(request));
+  const auto shared = std::make_shared<InFlightStep>(std::move(step));
+  request.cancelled = [this, shared] {
+    return std::ranges::all_of(shared->members,
+                               [this](const Row& row) { return is_unwanted(row); });
+  };
+  return submit(shared, std::move(request));
+}
+
+bool Scheduler::is_unwanted(const Row& row) const {
+  if (!is_current(row)) return true;
+  const Request& request = row.sequence->request;
+  return (request.callbacks.cancelled && request.callbacks.cancelled()) ||
+         (request.deadline && clock_() >= *request.deadline);
 }
 
 uint32_t Scheduler::prefill_tokens() const {
   uint64_t reading = 0, decoding = 0;
-  for (const auto& sequence : sequences_) {
-    if (sequence->slot && !sequence->is_held) ++(sequence->left() > 1 ? reading : decoding);
+  for (const Sequence* sequence : running()) {
+    if (!sequence->is_held) ++(sequence->left() > 1 ? reading : decoding);
   }
   const uint64_t chunk = program_->plan().chunk();
   if (decoding == 0) return uint32_t(chunk);
@@ -99,12 +110,12 @@ Result<void> Scheduler::submit_prefill() {
   const Plan& plan = program_->plan();
   const uint32_t budget = prefill_tokens();
   const size_t most_outputs = std::min(plan.slots, plan.prompt_outputs);
-  UnderWay step;
+  InFlightStep step;
   std::vector<Slot> slots;
   std::vector<uint32_t> ids, outputs;
   std::vector<Sequence*> at_checkpoints;
   bool has_image = false;
-  for (const auto& sequence : sequences_) {
+  for (Sequence* sequence : running()) {  // preempted ones read no prompt any more
     if (!sequence->reads_prompt() || ids.size() >= budget || slots.size() == plan.slots) continue;
     const uint32_t checkpoint = next_checkpoint(*sequence);
     const auto free = uint32_t(most_outputs - outputs.size());
@@ -114,6 +125,8 @@ Result<void> Scheduler::submit_prefill() {
     if (count == 0) continue;  // its image has a step to itself, or others have all output rows
     const bool ends = count == sequence->left();
     if (ends && free == 0) continue;
+    TOK_TRY(const bool is_encoded, encode_image(*sequence, count));
+    if (!is_encoded) continue;
     // Who has rows in this step already keeps its pages.
     const uint32_t end = sequence->position + count;
     TOK_TRY(const bool has_pages,
@@ -128,9 +141,10 @@ Result<void> Scheduler::submit_prefill() {
     has_image = has_image || sequence->places.image(sequence->position, count) != nullptr;
     const auto fed = std::span(sequence->ids).subspan(sequence->position, count);
     ids.insert(ids.end(), fed.begin(), fed.end());
-    Row row = {sequence.get(), sequence->id, sequence->version};
+    Row row = {sequence, sequence->id, sequence->version};
+    row.begin = sequence->position;
     step.members.push_back(row);
-    if (sequence->position + count == checkpoint) at_checkpoints.push_back(sequence.get());
+    if (sequence->position + count == checkpoint) at_checkpoints.push_back(sequence);
     for (uint32_t i = scores ? 0 : count - 1; i < count; ++i) {
       const bool is_last = ends && i + 1 == count;
       if (!scores && !is_last) continue;
@@ -155,6 +169,7 @@ Result<void> Scheduler::submit_prefill() {
     TOK_TRY(inputs, prepare_images(*own_inputs, slots));
   }
   TOK_TRY(submit(std::move(step), std::move(slots), std::move(ids), std::move(outputs), inputs));
+  if (in_flight_.back()->error) return {};  // it was cancelled: its states are of no use
   for (const Sequence* sequence : at_checkpoints) TOK_TRY(add_checkpoint(*sequence));
   return {};
 }
@@ -166,16 +181,16 @@ Result<void> Scheduler::submit_decode() {
   bool is_greedy = true;
   const uint32_t most =
       std::min(max_rows(plan, PhaseKind::kSampled), max_rows(plan, PhaseKind::kGreedy));
-  for (const auto& sequence : sequences_) {
+  for (Sequence* sequence : running()) {
     if (!sequence->is_ready() || chosen.size() == most) continue;
     if (is_long(*sequence) != sequence->is_long) {  // its keys are turned by the other part
       start_again(*sequence);
-      sequence->again = 0;
+      sequence->replay_tokens = 0;
       continue;
     }
     TOK_TRY(const bool has_pages, reserve_before_others(*sequence, sequence->position + 1));
     if (!has_pages) continue;
-    chosen.push_back(sequence.get());
+    chosen.push_back(sequence);
     is_greedy = is_greedy && (sequence->left() > 1 || (is_plain_greedy(sequence->request.params) &&
                                                        !sequence->wants_logits()));
   }
@@ -191,7 +206,7 @@ Result<void> Scheduler::submit_decode() {
   if (chosen.size() == 1 && chosen[0]->left() == 1 && chosen[0]->wants_logits()) {
     return submit_for_logits(*chosen[0]);
   }
-  UnderWay step;
+  InFlightStep step;
   step.kind = is_greedy ? StepKind::kGreedy : StepKind::kSampled;
   step.phase = plan.phase_for(chosen.size(), is_greedy ? PhaseKind::kGreedy : PhaseKind::kSampled);
   std::vector<Slot> slots;
@@ -218,7 +233,7 @@ Result<void> Scheduler::submit_decode() {
   const std::vector<BufferCopy> copies = checkpoint_ahead(*chosen[0]);
   for (Sequence* sequence : chosen) advance(*sequence, 1);
   TOK_TRY(submit(std::move(step), std::move(slots), std::move(ids), {}, {}, copies));
-  const std::shared_ptr<const UnderWay> submitted = under_way_.back();
+  const std::shared_ptr<const InFlightStep> submitted = in_flight_.back();
   for (size_t row = 0; row < chosen.size(); ++row) {
     if (is_greedy || submitted->rows[row].is_known) continue;
     if (chosen[row]->wants_logits()) {
@@ -237,13 +252,13 @@ uint32_t Scheduler::tokens_left(const Sequence& sequence) const {
 uint32_t Scheduler::room_ahead(const Sequence& sequence) const {
   const bool is_greedy = is_plain_greedy(sequence.request.params);
   // What was guessed wrongly must be taken back: recurrent states to a checkpoint.
-  const bool can_go_back = !is_recurrent_ || (is_alone_ && uses_checkpoints_);
+  const bool can_go_back = !is_recurrent_ || (single_slot_ && uses_checkpoints_);
   const bool is_guessed = can_go_back && !sequence.wants_logits() &&
-                          sequence.lists.lets_device_go_on() && !sequence.request.params.grammar &&
+                          sequence.lists.allows_run_ahead() && !sequence.request.params.grammar &&
                           can_guess(sequence.request.params.sampling);
   if (sequence.is_held || (!is_greedy && !is_guessed)) return 0;
   const auto above = [](uint32_t most, uint32_t taken) { return most - std::min(most, taken); };
-  uint32_t room = std::min(above(tokens_left(sequence), sequence.under_way),
+  uint32_t room = std::min(above(tokens_left(sequence), sequence.in_flight),
                            above(options_.context, sequence.position));
   if (short_rows_ != 0 && sequence.ids.size() <= short_rows_) {
     room = std::min(room, above(short_rows_, sequence.position + 1));
@@ -253,28 +268,29 @@ uint32_t Scheduler::room_ahead(const Sequence& sequence) const {
 
 uint32_t Scheduler::max_steps_ahead() const {
   const double seconds = budget_.decode_seconds();
-  const double most = seconds > 0 ? (is_alone_ ? kSecondsAheadAlone : kSecondsAhead) / seconds : 0;
+  const double most =
+      seconds > 0 ? (single_slot_ ? kSecondsAheadAlone : kSecondsAhead) / seconds : 0;
   const auto steps = uint32_t(
-      std::clamp<double>(most, kMaxUnderWay, is_alone_ ? kMaxStepsAheadAlone : kMaxStepsAhead));
+      std::clamp<double>(most, kMaxInFlight, single_slot_ ? kMaxStepsAheadAlone : kMaxStepsAhead));
   // A step writes into a window's ring where the oldest position was: those ahead must not reach
   // what the next position still sees.
   return std::min(steps, window_spare_);
 }
 
 Result<void> Scheduler::submit_ahead() {
-  if (under_way_.empty() || !under_way_.back()->chooses()) return {};
-  const UnderWay& last = *under_way_.back();
-  if (waits_to_verify(last)) return {};
+  if (in_flight_.empty() || !in_flight_.back()->chooses()) return {};
+  const InFlightStep& last = *in_flight_.back();
+  if (defer_for_verification(last)) return {};
   const Plan& plan = program_->plan();
   const auto kept = uint32_t(plan.phases[last.phase].result.shape[0]);
-  UnderWay step;
+  InFlightStep step;
   step.kind = last.kind;
   step.phase = last.phase;
   step.rows = step.members = last.rows;
   step.ahead = last.ahead + last.steps;
   // Twice those before, so that the first token does not wait for many.
   step.steps = std::min(
-      {2 * last.steps, max_steps_ahead() / uint32_t(kMaxUnderWay), kept - step.ahead % kept});
+      {2 * last.steps, max_steps_ahead() / uint32_t(kMaxInFlight), kept - step.ahead % kept});
   for (const Row& row : step.rows) {
     if (!is_current(row)) return {};
     step.steps = std::min(step.steps, room_ahead(*row.sequence));
@@ -291,7 +307,7 @@ Result<void> Scheduler::submit_ahead() {
     step.steps = std::min(step.steps, held - std::min(held, sequence.position));
   }
   Sequence& first = *step.rows[0].sequence;
-  if (is_alone_ && uses_checkpoints_) {  // which are made where a page begins
+  if (single_slot_ && uses_checkpoints_) {  // which are made where a page begins
     step.steps = std::min(step.steps, kPageTokens - first.position % kPageTokens);
   }
   if (step.steps == 0) return {};
@@ -303,14 +319,14 @@ Result<void> Scheduler::submit_ahead() {
 
 void Scheduler::advance(Sequence& sequence, uint32_t count, uint32_t steps) {
   sequence.position += count;
-  sequence.under_way += steps;
-  if (is_alone_) written_ = std::max(written_, sequence.position);
+  sequence.in_flight += steps;
+  if (single_slot_) written_ = std::max(written_, sequence.position);
 }
 
 Result<void> Scheduler::submit_for_logits(Sequence& sequence) {
   const Plan& plan = program_->plan();
   const uint32_t position = sequence.position;
-  UnderWay step;
+  InFlightStep step;
   step.kind = StepKind::kDecode;
   step.phase = plan.phase_at(plan.phase_for(1), position);
   step.rows = step.members = {{&sequence, sequence.id, sequence.version}};
@@ -324,20 +340,20 @@ Result<void> Scheduler::submit_for_logits(Sequence& sequence) {
   return submit(std::move(step), std::move(slots), {sequence.ids.back()}, {0}, {}, copies);
 }
 
-Result<void> Scheduler::submit_logits(const UnderWay& step, size_t row) {
+Result<void> Scheduler::submit_logits(const InFlightStep& step, size_t row) {
   const Phase& phase = program_->plan().phases[step.phase];
-  UnderWay own;
+  InFlightStep own;
   own.kind = StepKind::kLogits;
   own.phase = step.phase;
   own.rows = own.members = {step.rows[row]};
-  ++step.rows[row].sequence->under_way;
+  ++step.rows[row].sequence->in_flight;
   StepRequest request{.phase = step.phase, .slots = {}, .tokens = {}, .done = {}};
   request.repeat = 0;
   request.continues = true;
   request.result = &list_step(phase).inputs.front();
   request.result_bytes = 4 * uint64_t{options_.vocab};
   request.result_first = row * request.result_bytes;
-  return submit(std::make_shared<UnderWay>(std::move(own)), std::move(request));
+  return submit(std::make_shared<InFlightStep>(std::move(own)), std::move(request));
 }
 
 }  // namespace tokamak

@@ -1,6 +1,7 @@
 // StepLog: in which steps a sequence has run, so that it can run again in the very same ones.
 #pragma once
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace tokamak {
@@ -22,6 +23,15 @@ class StepLog {
   uint32_t end() const { return ends_.empty() ? 0 : ends_.back(); }
 
   std::vector<uint32_t> ends_;  // of steps, in ascending order
+};
+
+/// The last sequence of a slot that others may go on from.
+struct LastSequence {
+  std::string tenant;
+  std::vector<uint32_t> ids;
+  StepLog steps;
+  uint32_t written = 0;   // positions that the windows have seen, also for nothing
+  bool is_there = false;  // false: the device has lost it, and it runs again in these steps
 };
 
 }  // namespace tokamak

@@ -85,6 +85,42 @@ TEST_P(Cancelling, ALongPromptIsActedOnAtTheNextStep) {
   EXPECT_EQ(stats.free_pages + stats.cached_pages, stats.pages);
 }
 
+TEST(CancellingOnTheCpu, AStepIsLeftBetweenItsLaunches) {
+  constexpr uint32_t kLength = 48, kLooks = 5;
+  const DeviceSetup setup = setups()[0];
+  OpenOptions options = setup.options;
+  ASSERT_EQ(options.backend, "cpu");
+  options.context = 256;
+  Fault fault;
+  const auto engine = open_fragile("llama_tied_rope3", fault, options);
+  ASSERT_NE(engine, nullptr);
+  Scheduler* scheduler = *engine->scheduler();
+  std::optional<Generation> unwanted, again;
+  uint32_t looks = 0;
+  const auto add = [&](std::optional<Generation>& out, bool is_cancelled) {
+    Request request;
+    for (uint32_t i = 0; i < kLength; ++i) request.prompt.push_back(i * 37 % 500);
+    request.params.sampling.temperature = 0;
+    request.params.max_tokens = 1;
+    if (is_cancelled) request.callbacks.cancelled = [&] { return ++looks > kLooks; };
+    request.done = [&](Result<Generation> done) {
+      ASSERT_TRUE(done) << done.error().message;
+      out = *std::move(done);
+    };
+    ASSERT_TRUE(scheduler->add(std::move(request)));
+  };
+  add(unwanted, true);
+  ASSERT_TRUE(scheduler->run());
+  ASSERT_TRUE(unwanted);
+  EXPECT_EQ(unwanted->finish, FinishReason::kCancelled);
+  EXPECT_EQ(looks, kLooks + 1) << "it was the last launch";
+  add(again, false);
+  ASSERT_TRUE(scheduler->run());
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->cached_tokens, 0u) << "the step has computed nothing that can be kept";
+  EXPECT_EQ(again->ids.size(), 1u);
+}
+
 std::string end_and_device(const testing::TestParamInfo<Cancelling::ParamType>& one) {
   constexpr const char* kEnds[] = {"cancel", "callback", "deadline"};
   return std::get<0>(one.param).name + "_" + kEnds[size_t(std::get<1>(one.param))];

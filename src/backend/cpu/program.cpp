@@ -90,7 +90,10 @@ class CpuProgram : public Program {
     if (!request.continues) write(request);
     TOK_CHECK(request.repeat == 0 || fits(plan_, phase, size()));
     for (uint32_t i = 0; i < request.repeat; ++i) {
-      for (const Step& step : phase.steps) launch(step, phase);
+      for (const Step& step : phase.steps) {
+        if (request.cancelled && request.cancelled()) return give_up(request);
+        launch(step, phase);
+      }
     }
     if (!request.done) return {};
     const Operand& result = request.result != nullptr ? *request.result : phase.result;
@@ -120,6 +123,11 @@ class CpuProgram : public Program {
  private:
   BatchView batch() { return {layout_, buffers_[uint32_t(plan_.batch)].data()}; }
   BatchSize size() { return {batch().rows(), batch().slots(), batch().outputs()}; }
+
+  static Result<void> give_up(const StepRequest& request) {
+    if (request.done) request.done(fail(ErrorCode::kCancelled, "The step was cancelled."));
+    return {};
+  }
 
   void write(const StepRequest& request) {
     write_batch(layout_, request.slots, request.tokens, request.outputs, batch_bytes_);

@@ -1,4 +1,4 @@
-// ListTrust: whether a sequence's next token is drawn from a list of the most probable ones, which
+// TopKPolicy: whether a sequence's next token is drawn from a list of the most probable ones, which
 // the device makes and may go on from by itself, or from all logits.
 #pragma once
 #include <cstdint>
@@ -9,12 +9,12 @@ namespace tokamak {
 /// made that many steps later. Where the device has gone on by itself it costs the steps under way
 /// as well, and those that bring recurrent states back: it goes on again when as many lists have
 /// been enough.
-class ListTrust {
+class TopKPolicy {
  public:
-  explicit ListTrust(bool is_recurrent) : steps_of_a_miss_(is_recurrent ? 16 : 8) {}
+  explicit TopKPolicy(bool is_recurrent) : steps_of_a_miss_(is_recurrent ? 16 : 8) {}
 
   bool wants_list() const { return pause_ == 0; }
-  bool lets_device_go_on() const { return pause_ == 0 && doubt_ == 0; }
+  bool allows_run_ahead() const { return pause_ == 0 && recent_misses_ == 0; }
 
   void was_enough();
   void was_not_enough();
@@ -23,9 +23,9 @@ class ListTrust {
 
  private:
   uint32_t steps_of_a_miss_;
-  uint32_t misses_ = 0;  // lists in a row that were not enough
-  uint32_t pause_ = 0;   // steps for which none is made
-  uint32_t doubt_ = 0;   // lists that must be enough before the device goes on by itself
+  uint32_t misses_ = 0;         // lists in a row that were not enough
+  uint32_t pause_ = 0;          // steps for which none is made
+  uint32_t recent_misses_ = 0;  // lists that must be enough before the device goes on by itself
 };
 
 }  // namespace tokamak

@@ -1,24 +1,24 @@
-#include "generate/list_trust.h"
+#include "generate/top_k_policy.h"
 
 #include <gtest/gtest.h>
 
 namespace tokamak {
 namespace {
 
-TEST(ListTrust, LetsTheDeviceGoOnAgainWhenListsHaveBeenEnough) {
+TEST(TopKPolicy, LetsTheDeviceGoOnAgainWhenListsHaveBeenEnough) {
   for (const bool is_recurrent : {false, true}) {
-    ListTrust trust(is_recurrent);
-    EXPECT_TRUE(trust.lets_device_go_on());
+    TopKPolicy trust(is_recurrent);
+    EXPECT_TRUE(trust.allows_run_ahead());
     trust.was_not_enough();
     EXPECT_TRUE(trust.wants_list()) << "one miss may be an accident";
     uint32_t lists = 0;
-    for (; !trust.lets_device_go_on(); ++lists) trust.was_enough();
+    for (; !trust.allows_run_ahead(); ++lists) trust.was_enough();
     EXPECT_EQ(lists, is_recurrent ? 16u : 8u) << "as many steps as the miss has cost";
   }
 }
 
-TEST(ListTrust, AsksForFewerListsTheMoreAreNotEnough) {
-  ListTrust trust(false);
+TEST(TopKPolicy, AsksForFewerListsTheMoreAreNotEnough) {
+  TopKPolicy trust(false);
   for (const uint32_t pause : {0u, 1u, 3u, 7u, 15u, 31u, 63u, 63u}) {
     trust.was_not_enough();
     uint32_t steps = 0;
