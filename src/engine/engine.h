@@ -16,6 +16,7 @@
 #include "engine/compiled.h"
 #include "engine/model_files.h"
 #include "engine/open_options.h"
+#include "engine/warm_up.h"
 #include "formats/native_files.h"
 #include "formats/tensor_file.h"
 #include "generate/encoder_steps.h"
@@ -77,6 +78,9 @@ class Engine {
   CompileReport compile_report() const { return program_->report(); }
   /// For what works below sessions: profiles, tests.
   Program& program() { return *program_; }
+  /// Runs each kind of step once where a driver compiles kernels when they first run, so that no
+  /// request waits for that. Native programs only. REQUIRES: nothing is on its way.
+  Result<void> warm_up(const WarmUpProgress& progress = {});
   /// The tokenizer, or why there is none: a model may come without.
   Result<const Tokenizer*> tokenizer() const;
 

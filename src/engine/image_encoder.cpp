@@ -78,6 +78,13 @@ ImageRef ImageEncoder::add(FittedImage image, std::string_view tenant) {
   return added;
 }
 
+Result<void> ImageEncoder::warm_up() {
+  const uint32_t side = tower_.patch * tower_.side;
+  TOK_TRY(const FittedImage black, fit(black_image(side, side)));
+  TOK_TRY(run_tower(black.pixels));
+  return {};
+}
+
 Result<std::vector<uint32_t>> ImageEncoder::expand_placeholders(
     std::span<const uint32_t> ids, std::span<const ImageRef> images) const {
   const auto places = size_t(std::ranges::count(ids, tower_.placeholder));

@@ -38,6 +38,8 @@ class ImageEncoder {
   /// that was added before for the same tenant does not go through the tower again: how long it
   /// takes tells nobody what others have sent. The first run loads the tower.
   ImageRef add(FittedImage image, std::string_view tenant);
+  /// Loads the tower and runs it once, on a black image.
+  Result<void> warm_up();
   /// Before the backend goes: the tower is loaded again by the next image.
   void forget_device() { runner_.reset(); }
 
