@@ -15,17 +15,17 @@ Reply chat_page(uint64_t nonce) {
     rest.remove_prefix(at + kPlace.size());
   }
   page += rest;
-  return {
-      .content_type = "text/html; charset=utf-8",
-      .body = std::move(page),
-      .fields = {{"Content-Security-Policy",
-                  fmt::format("default-src 'none'; script-src 'nonce-{0}'; style-src 'nonce-{0}'; "
-                              "connect-src 'self'; base-uri 'none'; form-action 'none'; "
-                              "frame-ancestors 'none'",
-                              word)},
-                 {"X-Content-Type-Options", "nosniff"},
-                 {"Referrer-Policy", "no-referrer"},
-                 {"Cache-Control", "no-store"}}};
+  return {.content_type = "text/html; charset=utf-8",
+          .body = std::move(page),
+          .fields = {{"Content-Security-Policy",
+                      fmt::format(
+                          "default-src 'none'; script-src 'nonce-{0}'; style-src 'nonce-{0}'; "
+                          "img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
+                          "frame-ancestors 'none'",
+                          word)},
+                     {"X-Content-Type-Options", "nosniff"},
+                     {"Referrer-Policy", "no-referrer"},
+                     {"Cache-Control", "no-store"}}};
 }
 
 }  // namespace tokamak::serve

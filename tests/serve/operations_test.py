@@ -54,6 +54,7 @@ class Operations(unittest.TestCase):
             self.assertTrue(headers["Content-Type"].startswith("text/html"))
             policy = headers["Content-Security-Policy"]
             self.assertIn("default-src 'none'", policy)
+            self.assertIn("img-src data:", policy)
             nonce = policy.split("'nonce-")[1].split("'")[0]
             self.assertIn(f'<script nonce="{nonce}">'.encode(), body)
             self.assertNotEqual(server.get("/", {"Accept": "text/html"})[1]["Content-Security-Policy"], policy)
