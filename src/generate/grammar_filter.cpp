@@ -5,6 +5,7 @@
 
 #include "base/bits.h"
 #include "base/utf8.h"
+#include "text/grammar/token_bytes.h"
 
 namespace tokamak {
 namespace {
@@ -55,8 +56,7 @@ bool GrammarFilter::allows(uint32_t id) {
   if (const TokenSet* known = masks_->known_after(matcher_.here(), begins_)) {
     return has_token(*known, id);
   }
-  if (tokenizer_->is_special(id)) return false;
-  const std::string bytes = tokenizer_->bytes(id, begins_);
+  const std::string bytes = grammar_bytes(*tokenizer_, id, begins_);
   return !bytes.empty() && matcher_.allows(bytes);
 }
 
@@ -104,10 +104,11 @@ Result<std::span<const float>> GrammarFilter::allowed(std::span<const float> log
 void GrammarFilter::push(uint32_t id) {
   if (end_ids_.contains(id)) return;
   use_shared_tables();
-  const std::string bytes = tokenizer_->bytes(id, begins_);
+  const std::string bytes = grammar_bytes(*tokenizer_, id, begins_);
   matcher_.push(bytes);
-  if (text_.size() + bytes.size() > kMaxContextBytes) text_.clear();
-  text_ += bytes;
+  const bool is_special = tokenizer_->is_special(id);  // no text is cut across it
+  if (is_special || text_.size() + bytes.size() > kMaxContextBytes) text_.clear();
+  if (!is_special) text_ += bytes;
   begins_ = false;
 }
 

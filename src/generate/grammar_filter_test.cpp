@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "generate/grammar_cache.h"
+#include "text/grammar/token_bytes.h"
 
 namespace tokamak {
 namespace {
@@ -48,6 +49,37 @@ TEST(GrammarFilter, AllowsTokensThatBeginOrGoOnWithTheText) {
   EXPECT_EQ(allowed(filter), (Ids{1}));
   filter.push(1);
   EXPECT_EQ(allowed(filter), Ids{}) << "no token is a c";
+}
+
+/// What names a special token.
+Grammar token(std::string_view name) {
+  std::vector<Grammar::State> states;
+  for (const char byte : kSpecialMark + std::string(name)) {
+    const auto next = uint32_t(states.size() + 1);
+    states.push_back({.kind = Grammar::State::Kind::kByte,
+                      .low = uint8_t(byte),
+                      .high = uint8_t(byte),
+                      .next = next});
+  }
+  states.push_back({.kind = Grammar::State::Kind::kReturn});
+  return Grammar(std::move(states), 0, std::string(name));
+}
+
+TEST(GrammarFilter, ASpecialTokenFollowsWhereTheGrammarNamesIt) {
+  const Grammar pad = token("<pad>");
+  const Grammar::Named others[] = {{"pad", &pad}};
+  auto made = std::make_shared<const Grammar>(*Grammar::parse(R"(root ::= "a" pad "ab")", others));
+  GrammarFilter filter(GrammarCache().masks(made, tokenizer()), tokenizer(), kEnd);
+  EXPECT_EQ(allowed(filter), (Ids{0}));
+  filter.push(0);
+  EXPECT_EQ(filter.forced(), Ids{}) << "no text of it is ever cut into tokens";
+  EXPECT_EQ(allowed(filter), (Ids{7}));
+  const auto bits = filter.mask(8);
+  ASSERT_TRUE(bits);
+  EXPECT_EQ((*bits)[0], 1u << 7);
+  filter.push(7);
+  EXPECT_EQ(allowed(filter), (Ids{0}));
+  EXPECT_EQ(filter.forced(), (Ids{0, 1}));
 }
 
 TEST(GrammarFilter, LetsTheTextEndWhereTheGrammarDoes) {

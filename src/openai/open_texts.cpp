@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "text/grammar/token_bytes.h"
+
 namespace tokamak::openai {
 namespace {
 
@@ -55,6 +57,8 @@ Grammar grammar_of(const Automaton& automaton, std::string source) {
   return Grammar(std::move(out), 0, std::move(source));
 }
 
+constexpr auto kSpecialByte = uint8_t(kSpecialMark);
+
 /// How many bytes of `mark` stand at the end of a text that had `matched` of them and then `byte`.
 size_t matched_after(std::string_view mark, size_t matched, char byte) {
   const std::string seen = std::string(mark.substr(0, matched)) + byte;
@@ -69,9 +73,12 @@ Automaton search_of(std::string_view mark, bool ends_with_it) {
   Automaton out;
   for (size_t matched = 0; matched < mark.size(); ++matched) {
     Automaton::State& state = out.states[out.add(0, !ends_with_it)];
+    const bool is_in_token = matched > 0 && mark.front() == kSpecialMark;
     for (size_t byte = 0; byte < state.next.size(); ++byte) {
       const size_t next = matched_after(mark, matched, char(byte));
-      state.next[byte] = next == mark.size() && !ends_with_it ? kDead : uint32_t(next);
+      const bool is_other_token = next <= matched && (byte == kSpecialByte || is_in_token);
+      const bool is_over = next == mark.size() && !ends_with_it;
+      state.next[byte] = is_other_token || is_over ? kDead : uint32_t(next);
     }
   }
   if (ends_with_it) out.add(kDead, true);
@@ -79,6 +86,21 @@ Automaton search_of(std::string_view mark, bool ends_with_it) {
 }
 
 }  // namespace
+
+Grammar any_text() {
+  Automaton out;
+  out.states[out.add(0, true)].next[kSpecialByte] = kDead;
+  return grammar_of(out, "any text");
+}
+
+Grammar mark_alone(std::string_view mark) {
+  Automaton out;
+  for (size_t i = 0; i < mark.size(); ++i) {
+    out.states[out.add(kDead, false)].next[uint8_t(mark[i])] = uint32_t(i + 1);
+  }
+  out.add(kDead, true);
+  return grammar_of(out, fmt::format("mark:{}", mark));
+}
 
 Grammar text_up_to(std::string_view mark) {
   return grammar_of(search_of(mark, true), fmt::format("up to:{}", mark));
@@ -120,6 +142,7 @@ Grammar text_that_begins_otherwise(std::span<const std::string_view> beginnings)
     for (uint32_t& next : state.next) {
       if (next == any || next == root) next = next == any ? root : any;
     }
+    state.next[kSpecialByte] = kDead;
   }
   return grammar_of(tree, std::move(source));
 }

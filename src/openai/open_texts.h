@@ -1,4 +1,5 @@
 // Texts of any bytes but for one thing, as grammars: what a model says around what it is held to.
+// A mark may be a special token, which begins with kSpecialMark; texts have no others.
 #pragma once
 #include <span>
 #include <string_view>
@@ -7,6 +8,9 @@
 
 namespace tokamak::openai {
 
+Grammar any_text();
+/// A text, or a special token.
+Grammar mark_alone(std::string_view mark);
 /// Up to the first `mark`, which is its end. REQUIRES: a mark, here and below.
 Grammar text_up_to(std::string_view mark);
 /// In which `mark` does not come.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "text/grammar/token_bytes.h"
 #include "text/tokenizer/tokenizer.h"
 #include "text/unicode/unicode.h"
 
@@ -56,13 +57,17 @@ std::optional<uint32_t> TokenTrie::find(std::string_view bytes) const {
   return at;
 }
 
+std::string grammar_bytes(const Tokenizer& tokenizer, uint32_t id, bool begins) {
+  if (tokenizer.is_special(id)) return kSpecialMark + std::string(*tokenizer.token(id));
+  return tokenizer.bytes(id, begins);
+}
+
 GrammarVocabulary::GrammarVocabulary(const Tokenizer& tokenizer) : size_(tokenizer.vocab_size()) {
   std::vector<std::pair<std::string, uint32_t>> others, plain, beginnings;
   std::vector<std::vector<uint32_t>> by_length(kMaxPlain + 1);
   for (uint32_t id = 0; id < size_; ++id) {
-    // Special tokens are not shown, so they would follow each other for ever.
-    if (!tokenizer.token(id) || tokenizer.is_special(id)) continue;
-    std::string bytes = tokenizer.bytes(id), begin = tokenizer.bytes(id, true);
+    if (!tokenizer.token(id)) continue;
+    std::string bytes = grammar_bytes(tokenizer, id), begin = grammar_bytes(tokenizer, id, true);
     max_bytes_ = std::max({max_bytes_, uint32_t(bytes.size()), uint32_t(begin.size())});
     begins_differ_ = begins_differ_ || begin != bytes;
     beginnings.emplace_back(std::move(begin), id);
