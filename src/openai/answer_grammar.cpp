@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "openai/call_grammar.h"
+#include "openai/channel_grammar.h"
 #include "openai/messages.h"
 #include "openai/open_texts.h"
 
@@ -59,7 +60,7 @@ const Json& function_of(const Fields& fields, size_t place) {
 
 Answer<Grammar> forced_calls(const Fields& fields, const ToolChoice& choice,
                              const OutputForm& form) {
-  if (form.tools == nullptr || form.tools->arguments_key.empty()) {
+  if (form.tools == nullptr || !form.tools->can_be_held()) {
     return wrong("tool_choice",
                  "tool_choice is {}, but this model's calls are not written as JSON, and only to "
                  "those it can be held: say \"auto\".",
@@ -75,11 +76,14 @@ Answer<Grammar> forced_calls(const Fields& fields, const ToolChoice& choice,
   return demanded_calls(form, functions, is_one);
 }
 
-/// Whether calls that the model makes by itself are held to their schemas. A mark that is a special
-/// token never comes where there is a grammar.
+/// Whether calls that the model makes by itself are held to their schemas. A mark that may begin a
+/// call in place of a whole message is not in the grammar: as a special token it could never come.
 bool holds_free_calls(const Fields& fields, const ToolChoice& choice, const OutputForm& form) {
   if (!choice.shows || !choice.called.empty() || form.tools == nullptr) return false;
-  if (form.tools->arguments_key.empty() || form.has_special_marks) return false;
+  const auto& special = form.special_marks;
+  const bool has_lost_mark =
+      form.tools->is_whole_message && std::ranges::find(special, form.tools->open) != special.end();
+  if (!form.tools->can_be_held() || has_lost_mark) return false;
   return !std::ranges::all_of(fields.tools.as_array(), [](const Json& tool) {
     return is_strict(*tool.find("function"), false);
   });
@@ -112,6 +116,7 @@ std::string key_of(const Fields& fields, const ToolChoice& choice, const OutputF
   Json::Array key = {tenant, fields.grammar.value_or(""), fields.regex.value_or(""),
                      fields.json_schema, fields.response_format};
   if (form.starts_in_reasoning) key.emplace_back(form.reasoning_close);
+  if (form.has_channels) key.emplace_back(form.opened);
   if (choice.shows) {
     key.emplace_back(form.reasoning_open);
     key.emplace_back(fields.parallel_tool_calls.value_or(true));
@@ -153,10 +158,14 @@ Answer<HeldAnswer> make_grammar(const Fields& fields, const ToolChoice& choice,
   const bool has_free = forms.empty() && holds_free_calls(fields, choice, form);
   if (has_free) TOK_TRY(add(free_calls(fields, form)));
   if (forms.empty()) return HeldAnswer{};
-  if (form.starts_in_reasoning && texts > 0) {
-    TOK_TRY(forms[0], after(form.reasoning_close, forms[0]));
+  if (texts > 0 && form.has_channels) {
+    TOK_TRY(forms[0], final_message(form, forms[0]));
+  } else if (texts > 0 && form.starts_in_reasoning) {
+    TOK_TRY(forms[0], after(mark_in_grammar(form, form.reasoning_close), forms[0]));
   }
-  return HeldAnswer{std::make_shared<const Grammar>(std::move(forms[0])), has_demanded || has_free};
+  return HeldAnswer{.grammar = std::make_shared<const Grammar>(std::move(forms[0])),
+                    .holds_calls = has_demanded || has_free,
+                    .demands_calls = has_demanded};
 }
 
 }  // namespace

@@ -5,14 +5,14 @@
 #include <string>
 
 #include "openai/fields.h"
-#include "openai/output_reader.h"
+#include "openai/output_form.h"
 #include "text/grammar/grammar.h"
 
 namespace tokamak::openai {
 
 struct HeldAnswer {
-  std::shared_ptr<const Grammar> grammar;  // null: the answer is any text
-  bool holds_calls = false;                // as OutputForm has it
+  std::shared_ptr<const Grammar> grammar;           // null: the answer is any text
+  bool holds_calls = false, demands_calls = false;  // as OutputForm has them
 };
 
 /// Grammars of one service, which clients ask for again and again: a large schema takes longer to

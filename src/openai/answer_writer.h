@@ -7,6 +7,7 @@
 
 #include "openai/api_error.h"
 #include "openai/fields.h"
+#include "openai/logprob_shapes.h"
 #include "openai/output_reader.h"
 #include "text/tokenizer/tokenizer.h"
 #include "tokamak/generation.h"
@@ -30,6 +31,7 @@ struct SaidItem {
   OutputPart::Kind kind = OutputPart::Kind::kContent;  // kCallBegin: a call
   std::string text;                                    // of a call its arguments
   std::string name, id;                                // of a call
+  bool is_cut = false;                                 // a limit ended the answer within it
 };
 
 enum class Finish : uint8_t { kStop, kLength, kToolCalls };
@@ -37,7 +39,8 @@ enum class Finish : uint8_t { kStop, kLength, kToolCalls };
 /// What one choice has said so far.
 struct Said {
   std::vector<SaidItem> items;
-  std::vector<Logprobs> logprobs;  // of a stream: that no chunk has yet
+  std::vector<SaidToken>
+      tokens;  // where logprobs are asked for; of a stream: that no chunk has yet
   Finish finish = Finish::kStop;
   std::string stop;  // the stop text that ended it
   uint64_t reasoning_tokens = 0;
@@ -45,7 +48,7 @@ struct Said {
 
   /// All texts of that kind.
   std::string text_of(OutputPart::Kind kind) const;
-  /// How many of the items up to `item` are calls: the index of a call is one less.
+  /// How many of the items up to `item` are calls, whole or cut: the index of a call is one less.
   uint64_t calls_until(size_t item) const;
 };
 
@@ -63,7 +66,7 @@ class AnswerWriter {
   virtual std::string_view stream_type() const { return "text/event-stream; charset=utf-8"; }
   virtual std::string_view call_prefix() const { return "call_"; }
 
-  // Texts of a stream, in this order; each takes said.logprobs where it has a place for them.
+  // Texts of a stream, in this order; each takes said.tokens where it has a place for them.
   virtual std::string begin(size_t choice, Said& said) = 0;
   /// `part` is the last of said.items, or more of it.
   virtual std::string part(size_t choice, Said& said, const OutputPart& part) = 0;

@@ -83,6 +83,7 @@ class AnthropicWriter : public AnswerWriter {
       case Kind::kCallBegin:
         return out;
       case Kind::kCallEnd:
+      case Kind::kCallCut:
         return close_block();
     }
     return out + typed("content_block_delta", Json(Json::Object{{"index", uint64_t(blocks_ - 1)},
@@ -103,7 +104,11 @@ class AnthropicWriter : public AnswerWriter {
   }
   Json whole(std::span<const Said> said, const Usage& usage) override {
     Json::Array blocks;
-    for (const SaidItem& item : said[0].items) blocks.push_back(block_json(item, true));
+    for (const SaidItem& item : said[0].items) {
+      // A call that a limit has cut has no input, and clients would run it with none.
+      const bool is_lost = item.is_cut && item.kind == Kind::kCallBegin;
+      if (!is_lost) blocks.push_back(block_json(item, true));
+    }
     Json message = message_json(std::move(blocks), stop_reason(said[0]), stop_sequence(said[0]));
     message.set("usage",
                 usage_json(usage.prompt_tokens, usage.cached_tokens, usage.completion_tokens));

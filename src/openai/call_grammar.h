@@ -1,10 +1,10 @@
-// What calls of tools are held to, of families that write them as JSON (ToolFamily::arguments_key).
+// What calls of tools are held to, of families that write arguments as JSON.
 #pragma once
 #include <string>
 #include <vector>
 
 #include "openai/api_error.h"
-#include "openai/output_reader.h"
+#include "openai/output_form.h"
 #include "text/grammar/grammar.h"
 
 namespace tokamak::openai {
@@ -15,6 +15,8 @@ struct HeldFunction {
   Grammar arguments;
 };
 
+/// A mark as grammars read it: some are special tokens.
+std::string mark_in_grammar(const OutputForm& form, std::string_view mark);
 /// Calls and nothing else, after the reasoning that the prompt has opened. `is_one_only`: not more
 /// than one, which some families have anyway.
 Answer<Grammar> demanded_calls(const OutputForm& form, const std::vector<HeldFunction>& functions,

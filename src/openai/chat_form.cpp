@@ -6,14 +6,27 @@
 namespace tokamak::openai {
 namespace {
 
-struct ReasoningMarks {
+struct Marks {
   std::string_view open, close;
 };
 
-constexpr ReasoningMarks kReasoning[] = {
+constexpr Marks kReasoning[] = {
     {"<think>", "</think>"},
-    {"[THINK]", "[/THINK]"},
-    {"<|channel>thought", "<channel|>"},
+    {"[THINK]", "[/THINK]"},                                  // Magistral
+    {"<|channel>thought", "<channel|>"},                      // Gemma 4
+    {"<seed:think>", "</seed:think>"},                        // Seed-OSS
+    {"<|START_THINKING|>", "<|END_THINKING|>"},               // Command
+    {"<|inner_prefix|>", "<|inner_suffix|>"},                 // Apertus
+    {"◁think▷", "◁/think▷"},                                  // Kimi
+    {"<thought>", "</thought>"},                              // EXAONE Deep
+    {"Here is my thought process:", "Here is my response:"},  // Granite 3
+};
+
+/// Around answers that follow reasoning.
+constexpr Marks kAnswers[] = {
+    {"<answer>", "</answer>"},                   // Hunyuan
+    {"<response>", "</response>"},               // ERNIE
+    {"<|START_RESPONSE|>", "<|END_RESPONSE|>"},  // Command
 };
 
 std::string template_of(const ModelFiles& files) {
@@ -23,22 +36,34 @@ std::string template_of(const ModelFiles& files) {
   return {};
 }
 
-void find_reasoning(const Tokenizer* tokenizer, std::string_view text, ChatForm& form) {
+/// The first of `known` that the template shows or that are tokens.
+std::optional<Marks> find_known(std::span<const Marks> known, const Tokenizer* tokenizer,
+                                std::string_view text) {
   const auto is_token = [&](std::string_view mark) {
     return tokenizer != nullptr && tokenizer->token_to_id(mark).has_value();
   };
-  for (const auto& [open, close] : kReasoning) {
-    const bool is_shown = text.find(close) != std::string_view::npos;
-    if (!is_shown && !(is_token(open) && is_token(close))) continue;
-    form.reasoning_open = open;
-    form.reasoning_close = close;
-    return;
+  for (const Marks& marks : known) {
+    const bool is_shown = text.find(marks.close) != std::string_view::npos;
+    if (is_shown || (is_token(marks.open) && is_token(marks.close))) return marks;
   }
+  return std::nullopt;
+}
+
+void find_reasoning(const Tokenizer* tokenizer, std::string_view text, ChatForm& form) {
+  const auto reasoning = find_known(kReasoning, tokenizer, text);
+  if (!reasoning) return;
+  form.reasoning_open = reasoning->open;
+  form.reasoning_close = reasoning->close;
+  const auto answer = find_known(kAnswers, tokenizer, text);
+  if (!answer) return;
+  form.answer_open = answer->open;
+  form.answer_close = answer->close;
 }
 
 void find_marks(const Tokenizer* tokenizer, ChatForm& form) {
   if (tokenizer == nullptr) return;
-  std::vector<std::string_view> texts = {form.reasoning_open, form.reasoning_close};
+  std::vector<std::string_view> texts = {form.reasoning_open, form.reasoning_close,
+                                         form.answer_open, form.answer_close};
   if (form.tools != nullptr) {
     texts.push_back(form.tools->open);
     texts.push_back(form.tools->close);
@@ -123,13 +148,27 @@ bool comes_back(const ModelFiles& files, const ToolFamily& family) {
   return found == calls;
 }
 
+/// Channels are told apart by tokens alone.
+bool has_channels(const ToolFamily* family, const Tokenizer* tokenizer) {
+  return family != nullptr && family->has_channels && tokenizer != nullptr &&
+         tokenizer->token_to_id(kChannelMark) && tokenizer->token_to_id(kMessageMark);
+}
+
 }  // namespace
 
 ChatForm find_chat_form(const ModelFiles& files, const Tokenizer* tokenizer) {
   ChatForm form;
   const std::string text = template_of(files);
-  find_reasoning(tokenizer, text, form);
   form.tools = tool_family_of(text);
+  form.has_channels = has_channels(form.tools, tokenizer);
+  if (form.has_channels) {
+    for (const std::string_view mark : {kCallMark, kReturnMark}) {
+      if (const auto id = tokenizer->token_to_id(mark)) form.end_ids.push_back(*id);
+    }
+    find_marks(tokenizer, form);
+    return form;
+  }
+  find_reasoning(tokenizer, text, form);
   if (form.tools != nullptr && !comes_back(files, *form.tools)) {
     form.notice = fmt::format(
         "The chat template shows calls of tools otherwise than models of the form \"{}\" write "

@@ -14,12 +14,14 @@ struct TokenMark {
 };
 
 struct ChatForm {
-  std::string reasoning_open, reasoning_close;
+  std::string reasoning_open, reasoning_close, answer_open, answer_close;
+  bool has_channels = false;  // the tools' family has them, and reasoning is one
   const ToolFamily* tools = nullptr;
   /// The template knows no tools, or shows calls as its family does not: an instruction of ours
   /// says how to call them, in a system message or, where there can be none, in the user's.
   bool is_generic = false, has_system = true;
   std::vector<TokenMark> marks;
+  std::vector<uint32_t> end_ids;  // that end an answer beside the model's own
   std::string notice;  // why the form is the generic one; empty where it is not, or no wonder
 };
 

@@ -47,9 +47,38 @@ TEST(ChatForm, ATemplateWithoutToolsGetsTheGenericForm) {
   EXPECT_NE(other.notice.find("\"hermes\""), std::string::npos);
 }
 
+TEST(ChatForm, ChannelsAreToldByTheTemplateAndTheTokens) {
+  const ModelFiles files = files_with(
+      "{% for m in messages %}<|start|>{{ m.role }}<|channel|>final<|message|>{{ m.content "
+      "}}<|end|>"
+      "{% endfor %}");
+  std::string added;
+  uint32_t id = 0;
+  for (const std::string_view mark :
+       {kStartMark, kChannelMark, kMessageMark, kEndMark, kCallMark, kReturnMark, kConstrainMark}) {
+    added += fmt::format(R"({}{{"id": {}, "content": "{}", "special": true}})",
+                         added.empty() ? "" : ", ", ++id, mark);
+  }
+  const auto tokenizer = Tokenizer::from_json(
+      R"({"model": {"type": "BPE", "merges": [], "vocab": {"a": 0}}, "added_tokens": [)" + added +
+      "]}");
+  ASSERT_TRUE(tokenizer) << tokenizer.error().message;
+  const ChatForm form = find_chat_form(files, &*tokenizer);
+  EXPECT_TRUE(form.has_channels);
+  EXPECT_EQ(form.tools->name, "harmony");
+  EXPECT_EQ(form.marks.size(), 7u);
+  EXPECT_EQ(form.end_ids, (std::vector<uint32_t>{*tokenizer->token_to_id(kCallMark),
+                                                 *tokenizer->token_to_id(kReturnMark)}));
+  EXPECT_FALSE(form_of(files).has_channels) << "no token is a mark";
+}
+
 TEST(ChatForm, ReasoningIsFoundInTheTemplate) {
   EXPECT_EQ(form_of(files_of("qwen3_tools.jinja")).reasoning_close, "</think>");
   EXPECT_EQ(form_of(files_of("chatml.jinja")).reasoning_close, "");
+  const ChatForm hunyuan = form_of(files_with("</think> <answer></answer>"));
+  EXPECT_EQ(hunyuan.answer_close, "</answer>");
+  EXPECT_EQ(form_of(files_with("<answer></answer>")).answer_close, "") << "no reasoning before it";
+  EXPECT_EQ(form_of(files_with("<seed:think></seed:think>")).reasoning_open, "<seed:think>");
 }
 
 Fields conversation() {

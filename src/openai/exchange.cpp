@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/splitmix.h"
-#include "openai/logprob_shapes.h"
 
 namespace tokamak::openai {
 namespace {
@@ -19,10 +18,12 @@ uint64_t seed_of(uint64_t first, size_t choice) {
   return next_random(state) >> 1;
 }
 
+bool is_limit(FinishReason reason) {
+  return reason == FinishReason::kMaxTokens || reason == FinishReason::kContextFull;
+}
+
 Finish finish_of(FinishReason reason, bool has_calls) {
-  if (reason == FinishReason::kMaxTokens || reason == FinishReason::kContextFull) {
-    return Finish::kLength;
-  }
+  if (is_limit(reason)) return Finish::kLength;
   return has_calls ? Finish::kToolCalls : Finish::kStop;
 }
 
@@ -77,17 +78,25 @@ void TextExchange::take_token(size_t index, uint32_t id, const Logprobs* logprob
   if (logprobs != nullptr) choice.logprob += double(logprobs->chosen.logprob);
   const auto& ends = prompt_of(index).params.end_ids;
   if (ends && std::ranges::find(*ends, id) != ends->end()) return;
-  if (logprobs != nullptr && job_.has_logprobs) choice.said.logprobs.push_back(*logprobs);
+  if (logprobs != nullptr && job_.has_logprobs) {
+    choice.said.tokens.push_back({*logprobs, choice.characters});
+  }
   const bool was_reasoning = choice.reader.is_reasoning();
   const auto mark = std::ranges::find(job_.marks, id, &TokenMark::id);
   if (mark == job_.marks.end()) {
-    take_parts(index, choice.reader.push(choice.decoder->push(id)));
+    take_text(index, choice.decoder->push(id));
   } else {
-    take_parts(index, choice.reader.push(choice.decoder->finish()));
+    take_text(index, choice.decoder->finish());
     choice.decoder.emplace(*tokenizer_, true);
     take_parts(index, choice.reader.push_mark(mark->text));
   }
   choice.said.reasoning_tokens += was_reasoning || choice.reader.is_reasoning();
+}
+
+void TextExchange::take_text(size_t index, std::string_view text) {
+  Choice& choice = choices_[index];
+  choice.characters += count_characters(text);
+  take_parts(index, choice.reader.push(text));
 }
 
 void TextExchange::take_parts(size_t index, const OutputParts& parts) {
@@ -137,6 +146,9 @@ void TextExchange::say(size_t index, const OutputPart& part) {
       break;
     case Kind::kCallEnd:
       break;
+    case Kind::kCallCut:
+      said.items.back().is_cut = true;
+      break;
   }
   if (!job_.streams) return;
   const std::string written = writer_->part(index, said, part);
@@ -154,10 +166,15 @@ void TextExchange::begin_stream(size_t index) {
   const std::string& echo = job_.echoes[index / job_.choices];
   const Request& prompt = prompt_of(index);
   if (prompt.params.prompt_logprobs) {
-    choice.said.logprobs = std::move(choice.prompt);
     Logprobs first{.chosen = {prompt.prompt.front(), kUnknownLogprob}, .top = {}};
-    choice.said.logprobs.insert(choice.said.logprobs.begin(), std::move(first));
+    choice.prompt.insert(choice.prompt.begin(), std::move(first));
+    const std::vector<uint64_t> offsets = prompt_offsets(*tokenizer_, prompt.prompt, echo);
+    for (size_t i = 0; i < choice.prompt.size(); ++i) {
+      choice.said.tokens.push_back({std::move(choice.prompt[i]), offsets[i]});
+    }
+    choice.prompt.clear();
   }
+  choice.characters = count_characters(echo);
   if (!echo.empty()) say(index, {Kind::kContent, echo});
 }
 
@@ -168,14 +185,18 @@ void TextExchange::take_end(size_t index, Result<Generation> end) {
     return fail({.status = 503, .message = "The request was cancelled by the server."});
   }
   begin_stream(index);
-  take_parts(index, choice.reader.push(choice.decoder->finish()));
-  take_parts(index, choice.reader.finish());
+  take_text(index, choice.decoder->finish());
+  take_parts(index, choice.reader.finish(is_limit(end->finish)));
   const std::string held = choice.stop.finish();
   if (!choice.is_cut && !held.empty()) say(index, {Kind::kContent, held});
   Said& said = choice.said;
   said.end = *std::move(end);
   const bool has_calls = said.calls_until(said.items.size()) > 0;
   said.finish = finish_of(choice.is_cut ? FinishReason::kStopString : said.end.finish, has_calls);
+  if (said.finish == Finish::kLength && !said.items.empty()) {
+    SaidItem& last = said.items.back();
+    last.is_cut = last.is_cut || last.kind != Kind::kCallBegin;
+  }
   choice.has_ended = true;
   if (job_.streams) sink_.write(writer_->end(index, said));
   if (std::ranges::all_of(choices_, &Choice::has_ended)) finish_all();

@@ -38,6 +38,7 @@ class TextExchange : public std::enable_shared_from_this<TextExchange> {
     OutputReader reader;
     Said said;
     uint64_t tokens = 0;
+    uint64_t characters = 0;       // of the text that all tokens have given
     double logprob = 0;            // of all tokens, for the best of them
     std::vector<Logprobs> prompt;  // of its tokens but the first, until they are said
     bool has_begun = false, has_ended = false;
@@ -46,6 +47,7 @@ class TextExchange : public std::enable_shared_from_this<TextExchange> {
 
   void take_token(size_t index, uint32_t id, const Logprobs* logprobs);
   void take_end(size_t index, Result<Generation> end);
+  void take_text(size_t index, std::string_view text);
   void take_parts(size_t index, const OutputParts& parts);
   void take_content(size_t index, std::string_view text);
   void say(size_t index, const OutputPart& part);

@@ -47,7 +47,7 @@ ModelCard model_card(const ModelFiles& files, const Engine::Compiled& compiled,
     return card;
   }
   card.capabilities = {"completion", "tools"};
-  if (!chat.reasoning_open.empty()) card.capabilities.emplace_back("thinking");
+  if (chat.has_channels || !chat.reasoning_open.empty()) card.capabilities.emplace_back("thinking");
   if (compiled.vision) card.capabilities.emplace_back("vision");
   return card;
 }
@@ -114,12 +114,14 @@ Json ollama_show(const ModelCard& card) {
 }
 
 Json props(const ModelCard& card, const ChatForm& chat) {
-  return Json(Json::Object{
-      {"model", card.id},
-      {"context", card.context},
-      {"chat_template", card.chat_template},
-      {"tool_calls", chat.is_generic ? std::string_view("generic") : chat.tools->name},
-      {"reasoning", chat.reasoning_open.empty() ? Json() : Json(chat.reasoning_open)}});
+  return Json(
+      Json::Object{{"model", card.id},
+                   {"context", card.context},
+                   {"chat_template", card.chat_template},
+                   {"tool_calls", chat.is_generic ? std::string_view("generic") : chat.tools->name},
+                   {"reasoning", chat.has_channels             ? Json("channels")
+                                 : chat.reasoning_open.empty() ? Json()
+                                                               : Json(chat.reasoning_open)}});
 }
 
 }  // namespace tokamak::openai

@@ -22,7 +22,7 @@ Json arguments_json(const SaidItem& call) {
 Json calls_json(std::span<const SaidItem> items) {
   Json::Array calls;
   for (const SaidItem& item : items) {
-    if (item.kind != Kind::kCallBegin) continue;
+    if (item.kind != Kind::kCallBegin || item.is_cut) continue;  // arguments are whole or nothing
     Json function(Json::Object{{"name", item.name}, {"arguments", arguments_json(item)}});
     calls.push_back(Json(Json::Object{{"id", item.id}, {"function", std::move(function)}}));
   }
@@ -45,6 +45,7 @@ class OllamaWriter : public AnswerWriter {
         return line(body("", "", calls_json(std::span(said.items).last(1))), false);
       case Kind::kCallBegin:
       case Kind::kCallArguments:
+      case Kind::kCallCut:
         break;
     }
     return {};

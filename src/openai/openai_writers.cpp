@@ -2,7 +2,6 @@
 #include <set>
 
 #include "openai/answer_writer.h"
-#include "openai/logprob_shapes.h"
 
 namespace tokamak::openai {
 namespace {
@@ -56,7 +55,7 @@ class OpenAiWriter : public AnswerWriter {
     for (size_t i = 0; i < said.size(); ++i) {
       Json one(Json::Object{{"index", uint64_t(i)}});
       one.set(std::string(whole_name()), whole_choice(said[i]));
-      one.set("logprobs", head().has_logprobs ? logprobs_json(i, said[i].logprobs) : Json());
+      one.set("logprobs", head().has_logprobs ? logprobs_json(said[i].tokens) : Json());
       one.set("finish_reason", finish_word(said[i].finish));
       choices.push_back(std::move(one));
     }
@@ -72,14 +71,14 @@ class OpenAiWriter : public AnswerWriter {
   virtual std::string_view chunk_name() const = 0;
   virtual Json whole_choice(const Said& said) const = 0;
   virtual Json nothing() const = 0;
-  virtual Json logprobs_json(size_t choice, std::span<const Logprobs> tokens) = 0;
+  virtual Json logprobs_json(std::span<const SaidToken> tokens) const = 0;
 
   std::string chunk(size_t choice, Said& said, Json delta, Json finish = {}) {
     Json one(Json::Object{{"index", uint64_t(choice)}});
     one.set(std::string(chunk_name()), std::move(delta));
-    one.set("logprobs", said.logprobs.empty() ? Json() : logprobs_json(choice, said.logprobs));
+    one.set("logprobs", said.tokens.empty() ? Json() : logprobs_json(said.tokens));
     one.set("finish_reason", std::move(finish));
-    said.logprobs.clear();
+    said.tokens.clear();
     return event(answer(chunk_object(), {std::move(one)}));
   }
 
@@ -116,10 +115,10 @@ class ChatWriter : public OpenAiWriter {
   /// in place of a content where a choice is calls only.
   std::string role_of(size_t choice, Said& said, Json content) {
     if (silent_.erase(choice) == 0) return {};
-    std::vector<Logprobs> of_part = std::exchange(said.logprobs, {});
+    std::vector<SaidToken> of_part = std::exchange(said.tokens, {});
     std::string role = chunk(
         choice, said, Json(Json::Object{{"role", "assistant"}, {"content", std::move(content)}}));
-    said.logprobs = std::move(of_part);
+    said.tokens = std::move(of_part);
     return role;
   }
   std::string delta_of(size_t choice, Said& said, const OutputPart& part) {
@@ -142,6 +141,7 @@ class ChatWriter : public OpenAiWriter {
                                  {"function", Json(Json::Object{{"arguments", part.text}})}})));
         break;
       case Kind::kCallEnd:
+      case Kind::kCallCut:
         return {};
     }
     return chunk(choice, said, std::move(delta));
@@ -162,7 +162,7 @@ class ChatWriter : public OpenAiWriter {
   std::string_view whole_name() const override { return "message"; }
   std::string_view chunk_name() const override { return "delta"; }
   Json nothing() const override { return Json(Json::Object{}); }
-  Json logprobs_json(size_t, std::span<const Logprobs> tokens) override {
+  Json logprobs_json(std::span<const SaidToken> tokens) const override {
     return chat_logprobs(*head().tokenizer, tokens);
   }
   Json whole_choice(const Said& said) const override {
@@ -200,12 +200,9 @@ class CompletionWriter : public OpenAiWriter {
   std::string_view chunk_name() const override { return "text"; }
   Json nothing() const override { return ""; }
   Json whole_choice(const Said& said) const override { return said.text_of(Kind::kContent); }
-  Json logprobs_json(size_t choice, std::span<const Logprobs> tokens) override {
-    if (choice >= offsets_.size()) offsets_.resize(choice + 1);
-    return completion_logprobs(*head().tokenizer, tokens, offsets_[choice]);
+  Json logprobs_json(std::span<const SaidToken> tokens) const override {
+    return completion_logprobs(*head().tokenizer, tokens);
   }
-
-  std::vector<uint64_t> offsets_;  // characters of each choice so far
 };
 
 }  // namespace

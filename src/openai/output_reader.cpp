@@ -41,6 +41,7 @@ bool knows(const Json& tools, std::string_view name) {
 
 OutputReader::OutputReader(const OutputForm& form)
     : form_(&form), state_(form.starts_in_reasoning ? State::kReasoning : State::kContent) {
+  if (form.has_channels) channels_.emplace(form);
   skips_space_ = form.starts_in_reasoning;
   if (state_ == State::kContent) state_ = at_beginning();
 }
@@ -65,6 +66,8 @@ std::vector<std::string_view> OutputReader::watched() const {
     case State::kContent:
     case State::kMaybeCall:
       if (!has_begun_) marks.push_back(form_->reasoning_open);
+      if (!has_begun_) marks.push_back(form_->answer_open);
+      if (is_marked_answer_) marks.push_back(form_->answer_close);
       if (form_->tools != nullptr) marks.push_back(form_->tools->open);
       break;
   }
@@ -80,8 +83,9 @@ OutputReader::Mark OutputReader::first_mark() const {
     const size_t at = pending_.find(mark);
     if (at >= first.at) continue;
     // Reasoning comes before everything else: after some content the mark is content.
-    const bool is_late = state_ != State::kReasoning && mark == form_->reasoning_open &&
-                         pending_.find_first_not_of(kSpace) < at;
+    const bool is_first = mark == form_->reasoning_open || mark == form_->answer_open;
+    const bool is_late =
+        state_ != State::kReasoning && is_first && pending_.find_first_not_of(kSpace) < at;
     if (!is_late) first = {at, mark};
   }
   return first;
@@ -94,6 +98,7 @@ void OutputReader::say(std::string_view text, OutputParts& out) {
     skips_space_ = false;
   }
   if (state_ != State::kReasoning) {
+    if (form_->demands_calls) return;
     has_begun_ = has_begun_ || text.find_first_not_of(kSpace) != std::string_view::npos;
     return add(out, Kind::kContent, text);
   }
@@ -129,6 +134,9 @@ void OutputReader::enter(std::string_view mark) {
     skips_space_ = true;
   } else if (mark == form_->reasoning_open) {
     state_ = State::kReasoning;
+    skips_space_ = true;
+  } else if (mark == form_->answer_open || mark == form_->answer_close) {
+    is_marked_answer_ = mark == form_->answer_open;
     skips_space_ = true;
   } else {
     state_ = State::kCall;
@@ -236,6 +244,7 @@ void OutputReader::take_pending(OutputParts& out) {
 }
 
 OutputParts OutputReader::push(std::string_view text) {
+  if (channels_) return channels_->push(text);
   OutputParts out;
   pending_ += text;
   take_pending(out);
@@ -243,6 +252,7 @@ OutputParts OutputReader::push(std::string_view text) {
 }
 
 OutputParts OutputReader::push_mark(std::string_view mark) {
+  if (channels_) return channels_->push_mark(mark);
   OutputParts out;
   const ToolFamily* tools = form_->tools;
   const bool is_in_call =
@@ -252,11 +262,13 @@ OutputParts OutputReader::push_mark(std::string_view mark) {
                           : is_in_call && state_ != State::kArguments && mark == tools->close;
   const bool opens =
       state_ != State::kReasoning && !is_in_call &&
-      ((mark == form_->reasoning_open && !has_begun_) || (tools != nullptr && mark == tools->open));
+      (((mark == form_->reasoning_open || mark == form_->answer_open) && !has_begun_) ||
+       (mark == form_->answer_close && is_marked_answer_) ||
+       (tools != nullptr && mark == tools->open));
   if (!closes && !opens) {
-    // Within a call it is part of it; elsewhere it says nothing.
-    if (is_in_call) pending_ += mark;
-    if (state_ == State::kArguments) take_pending(out);
+    // Within a call it is part of it; elsewhere it says nothing, unless it is of reasoning.
+    if (is_in_call || form_->keeps_reasoning) pending_ += mark;
+    if (state_ == State::kArguments || !is_in_call) take_pending(out);
     return out;
   }
   const std::string before = std::exchange(pending_, {});
@@ -274,19 +286,27 @@ OutputParts OutputReader::push_mark(std::string_view mark) {
   return out;
 }
 
-OutputParts OutputReader::finish() {
+/// Whether text after `open` can be nothing but a call: the mark is a token, or a grammar held it.
+bool OutputReader::is_surely_call() const {
+  const auto& tokens = form_->token_marks;
+  return form_->holds_calls || std::ranges::find(tokens, form_->tools->open) != tokens.end();
+}
+
+OutputParts OutputReader::finish(bool is_cut) {
+  if (channels_) return channels_->finish(is_cut);
   OutputParts out;
   const std::string rest = std::exchange(pending_, {});
-  if (state_ == State::kArguments) {  // it was cut
-    out.push_back({Kind::kCallEnd, {}});
+  if (state_ == State::kArguments) {
+    out.push_back({Kind::kCallCut, {}});
     return out;
   }
   if (state_ == State::kCallEnd) return out;
   if (state_ == State::kCall || state_ == State::kMaybeCall) {
-    const bool is_whole = state_ == State::kMaybeCall;
+    const bool is_opened = state_ == State::kCall;
     state_ = State::kContent;
     if (!rest.empty() && say_calls(rest, out)) return out;
-    if (!is_whole) say(form_->tools->open, out);
+    if (is_opened && is_cut && is_surely_call()) return out;
+    if (is_opened) say(form_->tools->open, out);
   }
   say(rest, out);
   return out;

@@ -6,34 +6,14 @@
 // texts are held back as long as they may become a mark.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "openai/tool_family.h"
+#include "openai/channels.h"
 
 namespace tokamak::openai {
-
-/// Part of an answer, in the order of the model's words. A call is a beginning with its name, its
-/// arguments in any number of pieces, and an end.
-struct OutputPart {
-  enum class Kind : uint8_t { kReasoning, kContent, kCallBegin, kCallArguments, kCallEnd };
-  Kind kind = Kind::kContent;
-  std::string text;
-  bool operator==(const OutputPart&) const = default;
-};
-
-using OutputParts = std::vector<OutputPart>;
-
-struct OutputForm {
-  std::string reasoning_open, reasoning_close;  // empty: it is content
-  bool starts_in_reasoning = false;             // the prompt has opened it
-  const ToolFamily* tools = nullptr;            // null: calls are content
-  Json tool_list;                               // as in the request
-  std::vector<std::string> token_marks;         // which come by push_mark() only
-  bool has_special_marks = false;               // some are special tokens
-  bool holds_calls = false;  // to {"name": "f", "arguments": {...}}, by a grammar
-};
 
 class OutputReader {
  public:
@@ -43,10 +23,13 @@ class OutputReader {
   OutputParts push(std::string_view text);
   /// A token that is one of the form's marks.
   OutputParts push_mark(std::string_view mark);
-  /// What was held back, as it might have become a mark or a call.
-  OutputParts finish();
+  /// What was held back, as it might have become a mark or a call. `is_cut`: a limit ended the
+  /// answer, so that a call without its end is not content but lost.
+  OutputParts finish(bool is_cut = false);
 
-  bool is_reasoning() const { return state_ == State::kReasoning; }
+  bool is_reasoning() const {
+    return channels_ ? channels_->is_reasoning() : state_ == State::kReasoning;
+  }
 
  private:
   enum class State : uint8_t { kReasoning, kContent, kCall, kMaybeCall, kArguments, kCallEnd };
@@ -67,14 +50,17 @@ class OutputReader {
   void take_arguments(OutputParts& out);
   bool say_calls(std::string_view text, OutputParts& out);
   bool may_be_whole_call() const;
+  bool is_surely_call() const;
 
   const OutputForm* form_;
+  std::optional<ChannelReader> channels_;  // in place of all below
   State state_;
   std::string pending_;       // not yet told what it is
   std::string space_;         // of reasoning, left out where nothing follows
   bool has_begun_ = false;    // something but white space is content
   bool skips_space_ = false;  // after reasoning or a call
-  uint32_t depth_ = 0;        // of the arguments under way
+  bool is_marked_answer_ = false;
+  uint32_t depth_ = 0;  // of the arguments under way
   bool is_quoted_ = false, is_escaped_ = false;
 };
 

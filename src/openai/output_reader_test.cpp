@@ -29,6 +29,7 @@ void add(Read& all, const OutputParts& parts) {
         all.calls.back().arguments += part.text;
         break;
       case Kind::kCallEnd:
+      case Kind::kCallCut:
         break;
     }
   }
@@ -121,6 +122,33 @@ TEST(OutputReader, EveryFamilyWritesCallsItsOwnWay) {
        "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>f\n```json\n"
        "{\"a\": \"it's\", \"n\": 42}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
        {"", "", {f}}},
+      {"glm4",
+       "<tool_call>f\n<arg_key>a</arg_key>\n<arg_value>it's</arg_value>\n<arg_key>n</arg_key>\n"
+       "<arg_value>42</arg_value>\n</tool_call>\n<tool_call>g</tool_call>",
+       {"", "", {f, {"g", "{}"}}}},
+      {"seed",
+       "<seed:tool_call>\n<function=f>\n<parameter=a>it's</parameter>\n<parameter=n>42"
+       "</parameter>\n</function>\n</seed:tool_call>",
+       {"", "", {f}}},
+      {"minimax",
+       "<minimax:tool_call>\n<invoke name=\"f\">\n<parameter name=\"a\">it's</parameter>\n"
+       "<parameter name=\"n\">42</parameter>\n</invoke>\n<invoke name=\"g\">\n</invoke>\n"
+       "</minimax:tool_call>",
+       {"", "", {f, {"g", "{}"}}}},
+      {"hunyuan",
+       "<tool_calls>\n<tool_call>f\n```json\n{\"a\": \"it's\", \"n\": 42}\n```\n</tool_call>\n"
+       "<tool_call>g\n```json\n{}\n```\n</tool_call>\n</tool_calls>",
+       {"", "", {f, {"g", "{}"}}}},
+      {"command",
+       "<|START_ACTION|>[\n{\"tool_call_id\": \"0\", \"tool_name\": \"f\", \"parameters\": "
+       "{\"a\": \"it's\", \"n\": 42}}\n]<|END_ACTION|>",
+       {"", "", {f}}},
+      {"apertus",
+       "<|tools_prefix|>[{\"f\": {\"a\": \"it's\", \"n\": 42}}, {\"g\": {}}]<|tools_suffix|>",
+       {"", "", {f, {"g", "{}"}}}},
+      {"olmo3",
+       "<function_calls>f(a=\"it's\", n=42)\ng()</function_calls>",
+       {"", "", {f, {"g", "{}"}}}},
       {"gemma4",
        "<|tool_call>call:f{a:<|\"|>it's<|\"|>,n:42}<tool_call|><|tool_call>call:g{}<tool_call|>",
        {"", "", {f, {"g", "{}"}}}},
@@ -158,6 +186,11 @@ TEST(OutputReader, WhatIsNoCallIsContent) {
       {"llama3", "{\"name\": \"unknown\", \"parameters\": {}}"},
       {"llama3", " {"},
       {"llama3", "See: {\"name\": \"f\", \"parameters\": {}}"},
+      {"glm4", "<tool_call>{\"name\": \"f\"}</tool_call>"},
+      {"glm4", "<tool_call>f<arg_key>a</arg_key>1</tool_call>"},
+      {"minimax", "<minimax:tool_call><invoke name=\"f\">a</invoke></minimax:tool_call>"},
+      {"hunyuan", "<tool_calls><tool_call>f</tool_call></tool_calls>"},
+      {"apertus", "<|tools_prefix|>[{\"f\": 1}]<|tools_suffix|>"},
       {"mistral", "[TOOL_CALLS][{\"arguments\": {}}]"},
       {"mistral", "[TOOL_CALLS]f[ARGS]{\"a\": "},
       {"deepseek", "<｜tool▁calls▁begin｜>f<｜tool▁calls▁end｜>"},
@@ -203,10 +236,39 @@ TEST(OutputReader, AHeldCallIsToldWhileItComes) {
             (OutputParts{{Kind::kCallBegin, "f"}, {Kind::kCallArguments, "{\"a\""}}));
   EXPECT_EQ(reader.push(": 1"), (OutputParts{{Kind::kCallArguments, ": 1"}}));
   OutputReader cut = reader;
-  EXPECT_EQ(cut.finish(), (OutputParts{{Kind::kCallEnd, ""}})) << "by a limit: as far as it goes";
+  EXPECT_EQ(cut.finish(true), (OutputParts{{Kind::kCallCut, ""}})) << "as far as it goes";
   EXPECT_EQ(reader.push("}}\n"), (OutputParts{{Kind::kCallArguments, "}"}, {Kind::kCallEnd, ""}}));
   EXPECT_EQ(reader.push_mark("</tool_call>"), OutputParts{});
   EXPECT_EQ(reader.push("\nBye."), (OutputParts{{Kind::kContent, "Bye."}}));
+}
+
+TEST(OutputReader, ACallThatIsCutBeforeItsArgumentsIsLost) {
+  const auto cut = [](const OutputForm& form, std::string_view text) {
+    OutputReader reader(form);
+    OutputParts parts = reader.push(text);
+    for (OutputPart& part : reader.finish(true)) parts.push_back(std::move(part));
+    return parts;
+  };
+  OutputForm form = form_of("hermes");
+  const std::string begun = "<tool_call>\n{\"name\": \"get_weat";
+  EXPECT_EQ(cut(form, begun), (OutputParts{{OutputPart::Kind::kContent, begun}}))
+      << "a text may speak of the mark";
+  form.holds_calls = true;
+  EXPECT_EQ(cut(form, begun), OutputParts{});
+  EXPECT_EQ(cut(form, "<tool_ca"), (OutputParts{{OutputPart::Kind::kContent, "<tool_ca"}}));
+  form.demands_calls = true;
+  for (size_t bytes = 0; bytes <= begun.size(); ++bytes) {
+    EXPECT_EQ(cut(form, begun.substr(0, bytes)), OutputParts{}) << bytes;
+  }
+  OutputForm whole = form_of("llama3");
+  whole.holds_calls = whole.demands_calls = true;
+  EXPECT_EQ(cut(whole, R"({"name": "f)"), OutputParts{});
+  OutputForm token = form_of("qwen3-coder");
+  token.token_marks = {"<tool_call>"};
+  OutputReader reader(token);
+  EXPECT_EQ(reader.push_mark("<tool_call>"), OutputParts{});
+  EXPECT_EQ(reader.push("<function=f><parameter=a>it"), OutputParts{});
+  EXPECT_EQ(reader.finish(true), OutputParts{});
 }
 
 TEST(OutputReader, ReasoningComesBeforeTheContent) {
@@ -226,6 +288,34 @@ TEST(OutputReader, ReasoningComesBeforeTheContent) {
   form.reasoning_open = form.reasoning_close = "";
   form.starts_in_reasoning = false;
   expect_in_any_pieces(form, "<think>why</think>", {"", "<think>why</think>", {}});
+}
+
+TEST(OutputReader, ReasoningThatIsKeptHasItsMarks) {
+  OutputForm form = form_of("hermes");
+  form.reasoning_open = form.reasoning_close = "";
+  form.keeps_reasoning = true;
+  form.token_marks = {"<think>", "</think>", "<tool_call>", "</tool_call>"};
+  OutputReader reader(form);
+  Read all;
+  add(all, reader.push_mark("<think>"));
+  add(all, reader.push("why"));
+  add(all, reader.push_mark("</think>"));
+  add(all, reader.push("Yes."));
+  add(all, reader.push_mark("<tool_call>"));
+  add(all, reader.push(R"({"name": "g"})"));
+  add(all, reader.push_mark("</tool_call>"));
+  add(all, reader.finish());
+  EXPECT_EQ(all, (Read{"", "<think>why</think>Yes.", {{"g", "{}"}}}));
+}
+
+TEST(OutputReader, MarksAroundTheAnswerAreNoPartOfIt) {
+  OutputForm form = form_of("hermes");
+  form.answer_open = "<answer>";
+  form.answer_close = "</answer>";
+  expect_in_any_pieces(form, "<think>\nwhy\n</think>\n<answer>\nYes <b>.</answer>",
+                       {"why", "Yes <b>.", {}});
+  expect_in_any_pieces(form, "<answer>Yes.</answer>\n", {"", "Yes.", {}});
+  expect_in_any_pieces(form, "Say <answer>.</answer>", {"", "Say <answer>.</answer>", {}});
 }
 
 TEST(OutputReader, AMarkThatIsATokenIsNotReadFromText) {
@@ -260,6 +350,8 @@ TEST(OutputReader, TheTemplateSaysWhichFamily) {
   };
   EXPECT_EQ(name("<tool_call>\n{\"name\": ..., \"arguments\": ...}\n</tool_call>"), "hermes");
   EXPECT_EQ(name("<tool_call><function=f> \"arguments\""), "qwen3-coder");
+  EXPECT_EQ(name("<tool_call>{{ name }}<arg_key> \"arguments\""), "glm4");
+  EXPECT_EQ(name("<|start|>assistant<|channel|>final<|message|>"), "harmony");
   EXPECT_EQ(name("Environment: ipython ... \"parameters\": "), "llama3");
   EXPECT_EQ(name("[AVAILABLE_TOOLS] [TOOL_CALLS]"), "mistral");
   EXPECT_EQ(name("{{ messages[0].content }}"), "none");

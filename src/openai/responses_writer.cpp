@@ -52,6 +52,7 @@ class ResponsesWriter : public AnswerWriter {
       case Kind::kCallBegin:
         return out;
       case Kind::kCallEnd:
+      case Kind::kCallCut:
         break;
     }
     return close_item(said);
@@ -76,7 +77,7 @@ class ResponsesWriter : public AnswerWriter {
 
  private:
   Json item_json(const SaidItem& item, size_t index, bool is_whole) {
-    const char* status = is_whole ? "completed" : "in_progress";
+    const char* status = !is_whole ? "in_progress" : item.is_cut ? "incomplete" : "completed";
     const std::string& id = id_of(item, index);
     Json out(Json::Object{{"id", id}});
     if (item.kind == Kind::kCallBegin) {

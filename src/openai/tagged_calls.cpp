@@ -32,12 +32,30 @@ std::string_view without_line_ends(std::string_view text) {
   return text;
 }
 
+/// JSON between fences, or all of `text`.
+std::string_view without_fences(std::string_view text) {
+  constexpr std::string_view kFence = "```";
+  const size_t begin = text.find(kFence), end = text.rfind(kFence);
+  if (begin == end) return text;
+  text = text.substr(begin + kFence.size(), end - begin - kFence.size());
+  take(text, "json");
+  return text;
+}
+
 /// Whether a schema says that the value is a text.
 bool is_text(const Json* parameters, std::string_view name) {
   const Json* properties = parameters == nullptr ? nullptr : parameters->find("properties");
   const Json* property = properties == nullptr ? nullptr : properties->find(name);
   const Json* type = property == nullptr ? nullptr : property->find("type");
   return type != nullptr && *type == Json("string");
+}
+
+/// A value as it stands between tags: a text where the schema says so, else JSON if it is some.
+void set_value(const Json* parameters, std::string_view key, std::string_view text, Json& out) {
+  const std::string_view value = without_line_ends(text);
+  const auto parsed = Json::parse(value);
+  const bool is_json = parsed && !is_text(parameters, key);
+  out.set(std::string(key), is_json ? *parsed : Json(value));
 }
 
 }  // namespace
@@ -64,13 +82,67 @@ std::optional<std::vector<ToolCall>> parse_tagged_call(std::string_view text, co
         !take_until(text, "</parameter>", value)) {
       return std::nullopt;
     }
-    value = without_line_ends(value);
-    const auto parsed = Json::parse(value);
-    const bool is_json = parsed && !is_text(parameters, key);
-    arguments.set(std::string(key), is_json ? *parsed : Json(value));
+    set_value(parameters, key, value, arguments);
   }
   if (!trimmed(text).empty()) return std::nullopt;
   return std::vector<ToolCall>{{std::string(name), arguments.dump()}};
+}
+
+std::optional<std::vector<ToolCall>> parse_glm_call(std::string_view text, const Json& tools) {
+  constexpr std::string_view kKey = "<arg_key>";
+  const size_t name_end = std::min(text.find(kKey), text.size());
+  const std::string_view name = trimmed(text.substr(0, name_end));
+  text.remove_prefix(name_end);
+  // A text that has more than a name is no call.
+  if (name.empty() || name.find_first_of(" \t\r\n<{") != std::string_view::npos)
+    return std::nullopt;
+  const Json* parameters = parameters_of(tools, name);
+  Json arguments(Json::Object{});
+  while (!trimmed(text).empty()) {
+    std::string_view key, value;
+    if (!take(text, kKey) || !take_until(text, "</arg_key>", key) || !take(text, "<arg_value>") ||
+        !take_until(text, "</arg_value>", value)) {
+      return std::nullopt;
+    }
+    set_value(parameters, key, value, arguments);
+  }
+  return std::vector<ToolCall>{{std::string(name), arguments.dump()}};
+}
+
+std::optional<std::vector<ToolCall>> parse_invoked_calls(std::string_view text, const Json& tools) {
+  std::vector<ToolCall> calls;
+  while (!trimmed(text).empty()) {
+    std::string_view name;
+    if (!take(text, "<invoke name=\"") || !take_until(text, "\">", name)) return std::nullopt;
+    const Json* parameters = parameters_of(tools, name);
+    Json arguments(Json::Object{});
+    while (!take(text, "</invoke>")) {
+      std::string_view key, value;
+      if (!take(text, "<parameter name=\"") || !take_until(text, "\">", key) ||
+          !take_until(text, "</parameter>", value)) {
+        return std::nullopt;
+      }
+      set_value(parameters, key, value, arguments);
+    }
+    calls.push_back({std::string(name), arguments.dump()});
+  }
+  if (calls.empty()) return std::nullopt;
+  return calls;
+}
+
+std::optional<std::vector<ToolCall>> parse_hunyuan_calls(std::string_view text, const Json&) {
+  std::vector<ToolCall> calls;
+  while (!trimmed(text).empty()) {
+    std::string_view body;
+    if (!take(text, "<tool_call>") || !take_until(text, "</tool_call>", body)) return std::nullopt;
+    const size_t name_end = std::min(body.find_first_of("\n`"), body.size());
+    const std::string_view name = trimmed(body.substr(0, name_end));
+    const auto arguments = Json::parse(without_fences(body.substr(name_end)));
+    if (name.empty() || !arguments || !arguments->is_object()) return std::nullopt;
+    calls.push_back({std::string(name), arguments->dump()});
+  }
+  if (calls.empty()) return std::nullopt;
+  return calls;
 }
 
 std::optional<std::vector<ToolCall>> parse_deepseek_calls(std::string_view text, const Json&) {
@@ -83,9 +155,8 @@ std::optional<std::vector<ToolCall>> parse_deepseek_calls(std::string_view text,
       return std::nullopt;
     }
     if (trimmed(name) == "function" && body.find(kFence) != std::string_view::npos) {
-      take_until(body, kFence, name);
-      take(body, "json");
-      body = body.substr(0, body.rfind(kFence));
+      name = body.substr(0, body.find(kFence));
+      body = without_fences(body);
     }
     const auto arguments = Json::parse(body);
     if (trimmed(name).empty() || !arguments || !arguments->is_object()) return std::nullopt;

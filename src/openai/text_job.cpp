@@ -148,13 +148,35 @@ Answer<void> read_counts(const Fields& fields, TextJob& job) {
   return {};
 }
 
+/// What the prompt has of the header of a message in channels, after the role.
+std::string opened_header(std::string_view prompt) {
+  const size_t start = prompt.rfind(kStartMark);
+  if (start == std::string_view::npos) return {};
+  prompt.remove_prefix(start + kStartMark.size());
+  const size_t mark = std::min(prompt.find(kChannelMark), prompt.size());
+  return std::string(prompt.substr(mark));
+}
+
+void add_end_ids(const ChatForm& chat, GenerationParams& params) {
+  if (chat.end_ids.empty()) return;
+  std::vector<uint32_t>& ends = params.end_ids ? *params.end_ids : params.end_ids.emplace();
+  ends.insert(ends.end(), chat.end_ids.begin(), chat.end_ids.end());
+}
+
 /// How the answers to a chat are read; whether they start within reasoning its prompt says.
 OutputForm output_form(const ChatForm& chat, const Fields& fields, const ChatPrompt& prompt,
                        bool has_tools) {
   OutputForm form;
-  if (fields.reasoning_format.value_or("auto") != "none") {
+  const bool keeps_reasoning = fields.reasoning_format.value_or("auto") == "none";
+  form.keeps_reasoning = keeps_reasoning;
+  if (chat.has_channels) {
+    form.has_channels = true;
+    form.opened = opened_header(prompt.text);
+  } else if (!keeps_reasoning) {
     form.reasoning_open = chat.reasoning_open;
     form.reasoning_close = chat.reasoning_close;
+    form.answer_open = chat.answer_open;
+    form.answer_close = chat.answer_close;
   }
   std::string_view text = prompt.text;
   text = text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
@@ -179,7 +201,9 @@ Answer<TextRequest> read_chat(const Engine& engine, const ChatForm& chat, const 
   TOK_TRY(const ToolChoice choice, tool_choice_of(fields));
   job.form = output_form(chat, fields, prompt, choice.shows);
   job.marks = chat.marks;
-  job.form.has_special_marks = std::ranges::any_of(chat.marks, &TokenMark::is_special);
+  for (const TokenMark& mark : chat.marks) {
+    if (mark.is_special) job.form.special_marks.push_back(mark.text);
+  }
   job.one_call_only = !fields.parallel_tool_calls.value_or(true);
   rules.ids = std::move(prompt.ids);
   return rules;
@@ -256,12 +280,14 @@ Answer<TextJob> read_text_job(const Engine& engine, const ChatForm& chat, Answer
   TOK_TRY(const HeldAnswer held, grammars.of(fields, job.form, tenant));
   const std::string_view where = is_chat ? "messages" : "prompt";
   job.form.holds_calls = held.holds_calls;
-  // Where calls are held, marks may be spelled: a grammar lets no special token come.
+  job.form.demands_calls = held.demands_calls;
+  // Where calls are held, marks may be spelled, but for special tokens.
   for (const TokenMark& mark : job.marks) {
-    if (!held.holds_calls) job.form.token_marks.push_back(mark.text);
+    if (!held.holds_calls || mark.is_special) job.form.token_marks.push_back(mark.text);
   }
   for (const TextRequest& asked : prompts) {
     TOK_TRY(Request request, answer(scheduler_request(engine, asked), where));
+    if (is_chat && !fields.ignore_eos.value_or(false)) add_end_ids(chat, request.params);
     TOK_TRY(
         add_rules(request.params.sampling, request.params, fields, engine.compiled().facts.vocab));
     request.params.grammar = held.grammar;

@@ -1,5 +1,6 @@
 #include "openai/tool_family.h"
 
+#include "openai/channels.h"
 #include "openai/literals.h"
 #include "openai/tagged_calls.h"
 
@@ -12,9 +13,10 @@ bool has(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-/// {"name": "f", ARGUMENTS: {...}}; none without arguments.
+/// {"name": "f", ARGUMENTS: {...}}, or with a `tool_name`; none without arguments.
 std::optional<ToolCall> call_of(const Json& value) {
   const Json* name = value.find("name");
+  if (name == nullptr) name = value.find("tool_name");
   if (name == nullptr || !name->is_string() || name->as_string().empty()) return std::nullopt;
   const Json* arguments = value.find("arguments");
   if (arguments == nullptr) arguments = value.find("parameters");
@@ -38,7 +40,7 @@ Calls parse_json(std::string_view text, const Json&) {
   return calls;
 }
 
-/// name.call(k="v") and [f(k='v', n=1), g()]
+/// name.call(k="v"), [f(k='v', n=1), g()], and one after the other without brackets.
 Calls parse_python(std::string_view text, const Json&) {
   LiteralReader reader(text);
   const bool is_list = reader.take("[");
@@ -57,7 +59,7 @@ Calls parse_python(std::string_view text, const Json&) {
       if (!reader.take(",") && !reader.rest().starts_with(")")) return std::nullopt;
     }
     calls.push_back({std::string(*name), arguments.dump()});
-  } while (is_list && reader.take(","));
+  } while (is_list ? reader.take(",") : !reader.rest().empty());
   if (is_list && !reader.take("]")) return std::nullopt;
   if (!reader.rest().empty()) return std::nullopt;
   return calls;
@@ -66,6 +68,21 @@ Calls parse_python(std::string_view text, const Json&) {
 Calls parse_llama3(std::string_view text, const Json& tools) {
   Calls calls = parse_json(text, tools);
   return calls ? calls : parse_python(text, tools);
+}
+
+/// [{"f": {...}}, {"g": {...}}]
+Calls parse_named(std::string_view text, const Json&) {
+  const auto parsed = Json::parse(text);
+  if (!parsed || !parsed->is_array()) return std::nullopt;
+  std::vector<ToolCall> calls;
+  for (const Json& one : parsed->as_array()) {
+    if (!one.is_object() || one.as_object().size() != 1) return std::nullopt;
+    const auto& [name, arguments] = one.as_object().front();
+    if (!arguments.is_object()) return std::nullopt;
+    calls.push_back({name, arguments.dump()});
+  }
+  if (calls.empty()) return std::nullopt;
+  return calls;
 }
 
 /// f[ARGS]{...}, perhaps with [CALL_ID]id between; or the list of earlier models.
@@ -106,6 +123,11 @@ Calls parse_function_gemma(std::string_view text, const Json&) {
   return parse_gemma(text, "<escape>");
 }
 
+/// Calls in channels are never between two marks.
+Calls parse_nothing(std::string_view, const Json&) {
+  return std::nullopt;
+}
+
 // The more particular come first: some templates show what several of them look for.
 const ToolFamily kFamilies[] = {
     {.name = "hermes",
@@ -114,7 +136,8 @@ const ToolFamily kFamilies[] = {
      .inner = {},
      .fits =
          [](std::string_view t) {
-           return has(t, "<tool_call>") && has(t, "\"arguments\"") && !has(t, "<function=");
+           return has(t, "<tool_call>") && has(t, "\"arguments\"") && !has(t, "<function=") &&
+                  !has(t, "<arg_key>") && !has(t, "<tool_calls>");
          },
      .parse = parse_json,
      .arguments_key = "arguments"},
@@ -124,6 +147,55 @@ const ToolFamily kFamilies[] = {
      .inner = {},
      .fits = [](std::string_view t) { return has(t, "<function=") && has(t, "<tool_call>"); },
      .parse = parse_tagged_call,
+     .arguments_key = {}},
+    {.name = "glm4",
+     .open = "<tool_call>",
+     .close = "</tool_call>",
+     .inner = {"<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>"},
+     .fits = [](std::string_view t) { return has(t, "<arg_key>") && has(t, "<tool_call>"); },
+     .parse = parse_glm_call,
+     .arguments_key = {}},
+    {.name = "seed",
+     .open = "<seed:tool_call>",
+     .close = "</seed:tool_call>",
+     .inner = {},
+     .fits = [](std::string_view t) { return has(t, "<seed:tool_call>"); },
+     .parse = parse_tagged_call,
+     .arguments_key = {}},
+    {.name = "minimax",
+     .open = "<minimax:tool_call>",
+     .close = "</minimax:tool_call>",
+     .inner = {},
+     .fits = [](std::string_view t) { return has(t, "<minimax:tool_call>"); },
+     .parse = parse_invoked_calls,
+     .arguments_key = {}},
+    {.name = "hunyuan",
+     .open = "<tool_calls>",
+     .close = "</tool_calls>",
+     .inner = {"<tool_call>", "</tool_call>"},
+     .fits = [](std::string_view t) { return has(t, "<tool_calls>") && has(t, "<tool_call>"); },
+     .parse = parse_hunyuan_calls,
+     .arguments_key = {}},
+    {.name = "command",
+     .open = "<|START_ACTION|>",
+     .close = "<|END_ACTION|>",
+     .inner = {},
+     .fits = [](std::string_view t) { return has(t, "<|START_ACTION|>"); },
+     .parse = parse_json,
+     .arguments_key = {}},
+    {.name = "apertus",
+     .open = "<|tools_prefix|>",
+     .close = "<|tools_suffix|>",
+     .inner = {},
+     .fits = [](std::string_view t) { return has(t, "<|tools_prefix|>"); },
+     .parse = parse_named,
+     .arguments_key = {}},
+    {.name = "olmo3",
+     .open = "<function_calls>",
+     .close = "</function_calls>",
+     .inner = {},
+     .fits = [](std::string_view t) { return has(t, "<function_calls>"); },
+     .parse = parse_python,
      .arguments_key = {}},
     {.name = "gemma4",
      .open = "<|tool_call>",
@@ -173,6 +245,18 @@ const ToolFamily kFamilies[] = {
      .arguments_key = "parameters",
      .is_whole_message = true,
      .has_one_call = true},
+    {.name = "harmony",
+     .open = kChannelMark,
+     .close = kCallMark,
+     .inner = {kStartMark, kConstrainMark, kMessageMark, kEndMark, kReturnMark},
+     .fits =
+         [](std::string_view t) {
+           return has(t, kStartMark) && has(t, kChannelMark) && has(t, kMessageMark);
+         },
+     .parse = parse_nothing,
+     .arguments_key = {},
+     .has_one_call = true,
+     .has_channels = true},
 };
 
 }  // namespace

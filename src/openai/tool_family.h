@@ -21,12 +21,14 @@ struct ToolFamily {
   bool (*fits)(std::string_view chat_template);
   /// The calls between the marks; nothing where the text is none. `tools` as in a request.
   std::optional<std::vector<ToolCall>> (*parse)(std::string_view text, const Json& tools);
-  /// Where a call is {"name": "f", KEY: {...}}, the key of the arguments; else empty, and models
-  /// cannot be held to a call yet.
+  /// Where a call is {"name": "f", KEY: {...}}, the key of the arguments; else empty.
   std::string_view arguments_key;
   bool is_whole_message = false;  // a call without `open` may be, if it is all of it
   bool has_one_call = false;      // a message has one at most
   bool has_short_ids = false;     // ids of calls are 9 letters and digits
+  bool has_channels = false;  // `open` and `inner` are the marks of channels.h, which reads calls
+
+  bool can_be_held() const { return has_channels || !arguments_key.empty(); }
 };
 
 /// How a call that is the whole message begins, up to the name, without white space.

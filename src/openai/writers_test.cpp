@@ -1,4 +1,6 @@
 // What clients of each protocol receive for the same words of a model.
+#include <algorithm>
+
 #include "openai/exchange_fixture_test.h"
 
 namespace tokamak::openai {
@@ -211,6 +213,114 @@ TEST(Writers, OllamaWritesLines) {
   const auto whole = Json::parse(said(false, ollama_generate_writer, Dialect::kOllama));
   EXPECT_EQ(*whole->find("response"), Json("Yes. "));
   EXPECT_EQ(*whole->find("thinking"), Json("why"));
+}
+
+/// An answer that a limit ends within the arguments of a call that a grammar holds.
+std::string cut_call(bool streams, bool is_one, Exchange::WriterMaker writer, Dialect dialect) {
+  TextJob job = chat_job(streams);
+  job.form.holds_calls = job.form.demands_calls = true;
+  job.one_call_only = is_one;
+  Exchange one(std::move(job), writer, dialect);
+  one.write(0, "<tool_call>\n{\"name\": \"f\", \"arguments\": {\"a\": \"so");
+  EXPECT_FALSE(one.requests[0].callbacks.cancelled());
+  one.finish(0, FinishReason::kMaxTokens);
+  return one.body;
+}
+
+TEST(Writers, ACallThatALimitCutsIsNotToldAsAWholeOne) {
+  for (const bool is_one : {false, true}) {
+    SCOPED_TRACE(is_one);
+    const auto chat = Json::parse(cut_call(false, is_one, chat_writer, Dialect::kOpenAi));
+    EXPECT_EQ(*chat->find("choices")->as_array()[0].find("finish_reason"), Json("length"));
+    const std::string chunks = cut_call(true, is_one, chat_writer, Dialect::kOpenAi);
+    EXPECT_NE(chunks.find(R"("finish_reason": "length")"), std::string::npos) << chunks;
+
+    const auto message =
+        Json::parse(cut_call(false, is_one, anthropic_writer, Dialect::kAnthropic));
+    EXPECT_EQ(*message->find("stop_reason"), Json("max_tokens"));
+    EXPECT_EQ(*message->find("content"), Json(Json::Array{})) << "no input that nobody wrote";
+    const std::string blocks = cut_call(true, is_one, anthropic_writer, Dialect::kAnthropic);
+    EXPECT_NE(blocks.find(R"("stop_reason": "max_tokens")"), std::string::npos) << blocks;
+    EXPECT_NE(blocks.find("content_block_stop"), std::string::npos) << blocks;
+
+    const auto response = Json::parse(cut_call(false, is_one, responses_writer, Dialect::kOpenAi));
+    EXPECT_EQ(*response->find("status"), Json("incomplete"));
+    const Json& item = response->find("output")->as_array()[0];
+    EXPECT_EQ(*item.find("status"), Json("incomplete"));
+    EXPECT_EQ(*item.find("arguments"), Json(R"({"a": "so)"));
+    const std::vector<Event> events =
+        events_of(cut_call(true, is_one, responses_writer, Dialect::kOpenAi));
+    EXPECT_EQ(events.back().type, "response.incomplete");
+    EXPECT_EQ(*events[events.size() - 2].data.find("item")->find("status"), Json("incomplete"));
+
+    const auto line = Json::parse(cut_call(false, is_one, ollama_chat_writer, Dialect::kOllama));
+    EXPECT_EQ(*line->find("done_reason"), Json("length"));
+    EXPECT_EQ(line->find("message")->find("tool_calls"), nullptr);
+    const std::string lines = cut_call(true, is_one, ollama_chat_writer, Dialect::kOllama);
+    EXPECT_EQ(lines.find("tool_calls"), std::string::npos) << lines;
+  }
+}
+
+TEST(Writers, ChannelsAreReasoningContentAndCalls) {
+  const auto told = [](bool streams, Exchange::WriterMaker writer, Dialect dialect) {
+    TextJob job = chat_job(streams);
+    job.form.has_channels = true;
+    job.form.tools = &*std::ranges::find(tool_families(), "harmony", &ToolFamily::name);
+    const std::string_view marks[] = {kStartMark, kChannelMark, kMessageMark, kEndMark};
+    const uint32_t start = tokenizer().vocab_size(), channel = start + 1, body = start + 2,
+                   end = start + 3;
+    for (const std::string_view mark : marks) {
+      job.marks.push_back({start + uint32_t(job.marks.size()), std::string(mark), true});
+    }
+    Exchange one(std::move(job), writer, dialect);
+    const auto message = [&](std::string_view header, std::string_view text) {
+      one.requests[0].callbacks.token(channel, nullptr);
+      one.write(0, header);
+      one.requests[0].callbacks.token(body, nullptr);
+      one.write(0, text);
+    };
+    message("analysis", "why");
+    one.requests[0].callbacks.token(end, nullptr);
+    one.requests[0].callbacks.token(start, nullptr);
+    one.write(0, "assistant");
+    message("commentary", "Yes. ");
+    one.requests[0].callbacks.token(end, nullptr);
+    one.requests[0].callbacks.token(start, nullptr);
+    one.write(0, "assistant");
+    message("commentary to=functions.f", R"({"a": 1})");
+    one.finish(0);
+    return one.body;
+  };
+  const Json chat = *Json::parse(told(false, chat_writer, Dialect::kOpenAi));
+  const Json& choice = chat.find("choices")->as_array()[0];
+  EXPECT_EQ(*choice.find("finish_reason"), Json("tool_calls"));
+  EXPECT_EQ(*choice.find("message")->find("reasoning_content"), Json("why"));
+  EXPECT_EQ(*choice.find("message")->find("content"), Json("Yes. "));
+  const Json blocks = *Json::parse(told(false, anthropic_writer, Dialect::kAnthropic));
+  const Json::Array& content = blocks.find("content")->as_array();
+  ASSERT_EQ(content.size(), 3u);
+  EXPECT_EQ(*content[0].find("thinking"), Json("why"));
+  EXPECT_EQ(*content[1].find("text"), Json("Yes. "));
+  EXPECT_EQ(*content[2].find("input"), *Json::parse(R"({"a": 1})"));
+  const std::vector<Event> events = events_of(told(true, responses_writer, Dialect::kOpenAi));
+  EXPECT_EQ(texts(events, "response.reasoning_text.delta", "delta"), "why");
+  EXPECT_EQ(texts(events, "response.output_text.delta", "delta"), "Yes. ");
+  EXPECT_EQ(texts(events, "response.function_call_arguments.delta", "delta"), R"({"a": 1})");
+  const Json line = *Json::parse(told(false, ollama_chat_writer, Dialect::kOllama));
+  EXPECT_EQ(*line.find("message")->find("thinking"), Json("why"));
+}
+
+TEST(Writers, TheTextThatALimitCutsIsAnIncompleteItem) {
+  for (const bool streams : {false, true}) {
+    Exchange one(chat_job(streams), responses_writer, Dialect::kOpenAi);
+    one.write(0, "<think>why</think>Yes, so");
+    one.finish(0, FinishReason::kMaxTokens);
+    const Json response =
+        streams ? *events_of(one.body).back().data.find("response") : *Json::parse(one.body);
+    const Json::Array& items = response.find("output")->as_array();
+    EXPECT_EQ(*items[0].find("status"), Json("completed"));
+    EXPECT_EQ(*items[1].find("status"), Json("incomplete"));
+  }
 }
 
 TEST(Writers, AnErrorOnTheWayIsTheLastEvent) {
