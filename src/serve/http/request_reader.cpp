@@ -32,6 +32,12 @@ bool names_a_version(std::string_view bytes) {
   return is_digit(at + 6) && line[at + 7] == '.' && is_digit(at + 8);
 }
 
+/// Whether a line of a header goes on in the next one, which begins with a space: the parser joins
+/// them, others do not (RFC 9112, 5.2).
+bool has_folded_line(std::string_view header) {
+  return header.find("\r\n ") != header.npos || header.find("\r\n\t") != header.npos;
+}
+
 }  // namespace
 
 struct RequestReader::Parser {
@@ -62,42 +68,51 @@ void RequestReader::refuse(int status, std::string message) {
   refusal_ = {status, std::move(message)};
 }
 
-/// Clients may send a line end after a body, which counts for nothing (RFC 9112, 2.2).
-bool RequestReader::skip_line_ends(std::string& bytes) {
-  while (bytes.starts_with("\r\n")) bytes.erase(0, 2);
-  return !bytes.empty() && bytes != "\r";
-}
-
-bool RequestReader::line_fits(const std::string& bytes) {
+bool RequestReader::line_fits(std::string_view bytes) {
   if (std::min(bytes.find("\r\n"), bytes.size()) <= limits_.line_bytes) return true;
   refuse(414, fmt::format("The request line has more than {} bytes.", limits_.line_bytes));
   return false;
 }
 
 void RequestReader::read(std::string& bytes) {
+  bytes.erase(0, take(bytes));
+}
+
+size_t RequestReader::take(const std::string_view bytes) {
+  std::string_view rest = bytes;
+  const auto taken = [&] { return bytes.size() - rest.size(); };
   if (stage_ == Stage::kNothing) {
-    if (!skip_line_ends(bytes)) return;
+    // Clients may send line ends after a body, which count for nothing (RFC 9112, 2.2).
+    while (rest.starts_with("\r\n")) rest.remove_prefix(2);
+    if (rest.empty() || rest == "\r") return taken();
     stage_ = Stage::kHeader;
   }
   auto& parser = parser_->request;
   while (stage_ == Stage::kHeader || stage_ == Stage::kBody) {
-    if (bytes.empty() || (!has_line_ && !line_fits(bytes))) return;
-    if (stage_ == Stage::kBody && parser.chunked() && bytes.size() < kLastChunk) return;
+    if (rest.empty() || (!has_line_ && !line_fits(rest))) break;
+    if (stage_ == Stage::kBody && parser.chunked() && rest.size() < kLastChunk) break;
     boost::system::error_code& error = parser_->error;
-    const size_t used = parser.put(boost::asio::buffer(bytes), error);
-    bytes.erase(0, used);
+    const size_t used = parser.put(boost::asio::buffer(rest.data(), rest.size()), error);
+    if (stage_ == Stage::kHeader) {
+      has_folded_line_ = has_folded_line_ || has_folded_line(rest.substr(0, used));
+    }
+    rest.remove_prefix(used);
     has_line_ = has_line_ || used > 0;
     if (error == http::error::need_more) {
       // Only within a line of the chunked coding: the parser has limits for all else.
-      if (stage_ == Stage::kBody && bytes.size() > kMaxChunkLine) {
+      if (stage_ == Stage::kBody && rest.size() > kMaxChunkLine) {
         refuse(400, fmt::format("A line between chunks has more than {} bytes.", kMaxChunkLine));
       }
-      return;
+      break;
     }
-    if (error) return refuse_parsed(bytes);
+    if (error) {
+      refuse_parsed(rest);
+      break;
+    }
     if (stage_ == Stage::kHeader && parser.is_header_done()) take_head();
     if (stage_ == Stage::kBody && parser.is_done()) stage_ = Stage::kWhole;
   }
+  return taken();
 }
 
 void RequestReader::refuse_parsed(std::string_view rest) {
@@ -113,7 +128,7 @@ void RequestReader::refuse_parsed(std::string_view rest) {
     return refuse(413, fmt::format("The body has more than {} bytes.", limits_.body_bytes));
   }
   if (error == http::error::bad_version && names_a_version(rest)) {
-    return refuse(505, "Only HTTP/1.1 and HTTP/1.0 are spoken here.");
+    return refuse(505, "The HTTP version is not supported; use HTTP/1.1.");
   }
   refuse(400, fmt::format("The request is not well formed: {}.", error.message()));
 }
@@ -126,26 +141,64 @@ void RequestReader::take_head() {
   head_.keeps_alive = parser.keep_alive();
   head_.is_http_1_0 = message.version() == 10;
   if (const auto length = parser.content_length()) head_.length = *length;
-  size_t hosts = 0;
   for (const auto& field : message) {
     head_.fields.push_back(
         {ascii_lower(view(field.name_string())), std::string(view(field.value()))});
-    const auto& [name, value] = head_.fields.back();
-    if (name == "host") ++hosts;
-    if (name == "expect") head_.expects_continue = ascii_lower(value) == "100-continue";
-    if (name != "transfer-encoding") continue;
-    if (head_.is_http_1_0) return refuse(400, "HTTP/1.0 has no Transfer-Encoding.");
-    if (ascii_lower(value) != "chunked") {
-      return refuse(501, "Of the transfer codings only chunked is supported.");
-    }
+  }
+  if (!fields_are_plain()) return;
+  const std::string* expected = head_.find("expect");
+  head_.expects_continue = expected != nullptr && ascii_lower(*expected) == "100-continue";
+  take_absolute_target();
+  if (stage_ == Stage::kHeader) stage_ = Stage::kBody;
+}
+
+bool RequestReader::fields_are_plain() {
+  const auto refused = [this](int status, std::string message) {
+    refuse(status, std::move(message));
+    return false;
+  };
+  if (has_folded_line_) {
+    return refused(400, "A header field goes on in a second line; expected each in one line.");
   }
   if (head_.fields.size() > limits_.fields) {
-    return refuse(431, fmt::format("The header has more than {} fields.", limits_.fields));
+    return refused(431, fmt::format("The header has more than {} fields.", limits_.fields));
+  }
+  size_t hosts = 0, lengths = 0;
+  for (const auto& [name, value] : head_.fields) {
+    if (name == "host") ++hosts;
+    if (name == "content-length" && (++lengths > 1 || value.find(',') != value.npos)) {
+      return refused(400, "Content-Length is given twice, expected one number.");
+    }
+    if (name != "transfer-encoding") continue;
+    if (head_.is_http_1_0) return refused(400, "HTTP/1.0 has no Transfer-Encoding.");
+    if (ascii_lower(value) != "chunked") {
+      return refused(501, "Of the transfer codings only chunked is supported.");
+    }
   }
   if (hosts > 1 || (hosts == 0 && !head_.is_http_1_0)) {
-    return refuse(400, "A request has one Host field.");
+    return refused(400, "A request has one Host field.");
   }
-  stage_ = Stage::kBody;
+  return true;
+}
+
+void RequestReader::take_absolute_target() {
+  const std::string_view target = head_.target;
+  const size_t begin = target.find("://");
+  if (target.starts_with('/') || begin == target.npos) return;
+  const std::string scheme = ascii_lower(target.substr(0, begin));
+  const size_t end = std::min(target.find_first_of("/?", begin + 3), target.size());
+  std::string host(target.substr(begin + 3, end - begin - 3));
+  if ((scheme != "http" && scheme != "https") || host.empty() || host.find('@') != host.npos) {
+    return refuse(400, "The address in the request line is not one of HTTP, http://host/path.");
+  }
+  const std::string_view path = target.substr(end);
+  head_.target = path.starts_with('/') ? std::string(path) : fmt::format("/{}", path);
+  const auto field = std::ranges::find(head_.fields, "host", &Field::name);
+  if (field != head_.fields.end()) {
+    field->value = std::move(host);
+  } else {
+    head_.fields.push_back({"host", std::move(host)});
+  }
 }
 
 }  // namespace tokamak::serve

@@ -2,7 +2,8 @@
 //
 // The grammar is Boost.Beast's, which is strict; what is refused besides it: a request line or a
 // header that is too long, an HTTP/1.1 request without one Host, transfer codings other than
-// chunked, and whatever may be read in two ways (docs/serve.md has the limits and the statuses).
+// chunked, a length that is given twice, folded lines, and whatever else may be read in two ways
+// (docs/serve.md has the limits and the statuses).
 #pragma once
 #include <memory>
 
@@ -54,15 +55,21 @@ class RequestReader {
   struct Parser;
 
   void refuse(int status, std::string message);
-  /// What the parser says is wrong; `rest` begins where it stands.
+  /// The number of bytes at the front that belong to the request.
+  size_t take(std::string_view bytes);
+  /// Refuses for the parser's reason; `rest` begins where it stands.
   void refuse_parsed(std::string_view rest);
-  bool skip_line_ends(std::string& bytes);
-  bool line_fits(const std::string& bytes);
+  bool line_fits(std::string_view bytes);
   void take_head();
+  /// Whether the fields can be read in one way only; refuses otherwise.
+  bool fields_are_plain();
+  /// Reads the absolute form of a target: its host counts in place of Host (RFC 9112, 3.2.2).
+  void take_absolute_target();
 
   Limits limits_;
   Stage stage_ = Stage::kNothing;
   bool has_line_ = false;
+  bool has_folded_line_ = false;  // in the header
   RequestHead head_;
   Refusal refusal_;
   std::unique_ptr<Parser> parser_;
