@@ -11,6 +11,8 @@ namespace tokamak::openai {
 namespace {
 
 constexpr double kForever = std::numeric_limits<double>::infinity();
+/// More is as much: clocks count nanoseconds, and would overflow.
+constexpr double kYear = 365.0 * 24 * 3600;
 
 /// Where the text ends that begins with the quote at `at`, after its last quote; npos: nowhere.
 size_t end_of_text(std::string_view json, size_t at) {
@@ -124,7 +126,7 @@ Answer<std::optional<double>> read_keep_alive(const Json& value) {
     return wrong("keep_alive", "keep_alive is {}, expected seconds or a duration such as \"5m\".",
                  quoted(value));
   }
-  return std::optional(*seconds >= 0 ? *seconds : kForever);
+  return std::optional(*seconds >= 0 ? std::min(*seconds, kYear) : kForever);
 }
 
 Answer<RequestedModel> requested_model(const HttpRequest& request,

@@ -92,6 +92,9 @@ TEST(KeepAlive, IsANumberOrADuration) {
   EXPECT_EQ(seconds("0"), 0);
   EXPECT_EQ(seconds("90"), 90);
   EXPECT_EQ(seconds("-1m"), kForever);
+  constexpr double kYear = 365 * 86400.0;
+  EXPECT_EQ(seconds(1e18), kYear) << "a clock of nanoseconds has no more";
+  EXPECT_EQ(seconds("9999999999h"), kYear);
   for (const char* wrong : {"", "-", "x", "5 m", "m", "5d", "1m30", "nan"}) {
     EXPECT_FALSE(read_keep_alive(wrong)) << wrong;
   }
