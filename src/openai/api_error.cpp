@@ -28,8 +28,12 @@ const char* anthropic_type(int status) {
   }
 }
 
+/// The type and the code of a limit: clients wait by them.
+constexpr const char* kRateLimit = "rate_limit_exceeded";
+
 const char* openai_type(int status) {
   if (status == 401) return "authentication_error";
+  if (status == 429) return kRateLimit;
   return status >= 500 ? "server_error" : "invalid_request_error";
 }
 
@@ -45,7 +49,7 @@ Json ApiError::body(Dialect dialect) const {
   error.set("message", message);
   error.set("type", openai_type(status));
   error.set("param", text_or_null(param));
-  error.set("code", text_or_null(code));
+  error.set("code", status == 429 ? Json(kRateLimit) : text_or_null(code));
   return Json(Json::Object{{"error", std::move(error)}});
 }
 

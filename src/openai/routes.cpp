@@ -78,6 +78,13 @@ Answer<const Route*> find_route(const HttpRequest& request) {
                           .allow = std::string(route->method)});
 }
 
+std::string_view route_label(std::string_view path) {
+  const std::string_view plain = plain_path(path);
+  const Route* route = route_of(plain);
+  if (route == nullptr) return {};
+  return path.substr(0, path.size() - plain.size() + route->path.size());
+}
+
 Dialect dialect_of(std::string_view path) {
   path = plain_path(path);
   if (const Route* route = route_of(path)) return route->dialect;

@@ -40,6 +40,10 @@ std::string_view plain_path(std::string_view path);
 /// Errors: 404, 405.
 Answer<const Route*> find_route(const HttpRequest& request);
 
+/// The path as far as it says which route it is, "/v1/models/" of all models; "" where there is no
+/// route. `path` has nothing that follows '?'.
+std::string_view route_label(std::string_view path);
+
 /// Whose errors a path gets, even where there is nothing at it.
 Dialect dialect_of(std::string_view path);
 

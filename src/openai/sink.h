@@ -1,6 +1,7 @@
 // What goes in and comes out: HTTP without sockets.
 #pragma once
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -11,6 +12,14 @@ struct HttpRequest {
   /// Whose request it is: beginnings of prompts are shared among those of the same tenant only.
   std::string tenant = {};
   std::string content_type = {};  // of the body, where it matters: forms
+  /// Keeps account of the body's bytes for as long as it is there; copies share it.
+  std::shared_ptr<const void> body_lease = {};
+
+  /// Frees the body once it has been read.
+  void drop_body() {
+    body = {};
+    body_lease.reset();
+  }
 };
 
 /// Receives one answer: begin() once, write() any number of times, end() once. They are called by

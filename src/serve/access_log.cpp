@@ -1,5 +1,6 @@
 #include "serve/access_log.h"
 
+#include <algorithm>
 #include <cmath>
 #include <ctime>
 
@@ -48,6 +49,22 @@ std::string log_line(const Answered& answered, LogFormat format, double unix_sec
                            {"bytes", answered.bytes},
                            {"milliseconds", milliseconds},
                            {"request_id", answered.request_id}})
+             .dump() +
+         "\n";
+}
+
+std::string message_line(std::string_view text, LogFormat format, double unix_seconds) {
+  if (format != LogFormat::kJson) return std::string(text);
+  while (text.ends_with('\n')) text.remove_suffix(1);
+  std::string_view level = "info";
+  for (const std::string_view word : {"note", "warning", "error"}) {
+    const std::string_view rest = text.substr(std::min(word.size(), text.size()));
+    if (!text.starts_with(word) || !rest.starts_with(": ")) continue;
+    level = word;
+    text = rest.substr(2);
+    break;
+  }
+  return Json(Json::Object{{"time", time_text(unix_seconds)}, {"level", level}, {"message", text}})
              .dump() +
          "\n";
 }

@@ -38,10 +38,13 @@ TEST(Access, ReadsKeysLineByLine) {
 
 TEST(Access, LetsInHostsOfThisMachineOnly) {
   const Access access({.checks_host = true, .hosts = {"box.local"}});
-  for (const char* host : {"localhost", "LocalHost:8080", "127.0.0.1:1", "[::1]:80", "box.local"}) {
+  for (const char* host : {"localhost", "LocalHost:8080", "127.0.0.1:1", "[::1]:80", "127.0.0.5",
+                           "box.local", "Box.local:80"}) {
     EXPECT_TRUE(access.is_host_right(head_with("host", host))) << host;
   }
-  for (const char* host : {"evil.example", "localhost.evil.example:8080", "127.0.0.1.nip.io", ""}) {
+  for (const char* host : {"evil.example", "localhost.evil.example:8080", "127.0.0.1.nip.io", "",
+                           "[::1]evil.example", "localhost:80@evil", "localhost:8080.evil.example",
+                           "[::1", "box.local.", "192.0.2.1", "box.local:x"}) {
     EXPECT_FALSE(access.is_host_right(head_with("host", host))) << host;
   }
   EXPECT_TRUE(Access({}).is_host_right(head_with("host", "any.example")));
@@ -52,6 +55,45 @@ std::string value_of(const std::vector<Field>& fields, std::string_view name) {
     if (field.name == name) return field.value;
   }
   return "none";
+}
+
+TEST(Access, KnowsPagesOfOtherOrigins) {
+  const auto is_foreign = [](std::vector<Field> fields, AccessRules rules = {}) {
+    fields.push_back({"host", "127.0.0.1:8080"});
+    return Access(std::move(rules))
+        .is_foreign_page({.method = "POST", .target = "/", .fields = std::move(fields)});
+  };
+  EXPECT_FALSE(is_foreign({})) << "a program";
+  EXPECT_FALSE(is_foreign({{"content-type", "text/plain"}}));
+  EXPECT_FALSE(is_foreign({{"origin", "http://127.0.0.1:8080"}})) << "the server's own page";
+  for (const char* origin : {"http://evil.example", "http://127.0.0.1:3000", "https://evil.example",
+                             "http://127.0.0.1:8080.evil.example", "null", "http://"}) {
+    EXPECT_TRUE(is_foreign({{"origin", origin}})) << origin;
+    EXPECT_FALSE(is_foreign({{"origin", origin}}, {.origins = {"*"}})) << origin;
+    EXPECT_FALSE(is_foreign({{"origin", origin}}, {.origins = {"http://x", origin}})) << origin;
+  }
+  EXPECT_FALSE(is_foreign({{"origin", "https://box.local"}}, {.hosts = {"box.local"}}));
+  EXPECT_FALSE(is_foreign({{"origin", "vscode-webview://1"}})) << "no page of the web";
+}
+
+TEST(Access, KnowsPagesOfOtherOriginsByWhatBrowsersAdd) {
+  const auto is_foreign = [](const char* method, const char* site, const char* mode) {
+    return Access({}).is_foreign_page(
+        {.method = method,
+         .target = "/",
+         .fields = {{"sec-fetch-site", site}, {"sec-fetch-mode", mode}}});
+  };
+  EXPECT_TRUE(is_foreign("POST", "cross-site", "no-cors"));
+  EXPECT_TRUE(is_foreign("POST", "cross-site", "navigate")) << "a form";
+  EXPECT_TRUE(is_foreign("GET", "cross-site", "no-cors")) << "an image";
+  EXPECT_FALSE(is_foreign("GET", "cross-site", "navigate")) << "a link";
+  EXPECT_FALSE(is_foreign("GET", "none", "navigate"));
+  // By a proxy that changes Host.
+  RequestHead head = head_with("origin", "https://tokamak.example");
+  head.fields.push_back({"host", "127.0.0.1"});
+  EXPECT_TRUE(Access({}).is_foreign_page(head));
+  head.fields.push_back({"sec-fetch-site", "same-origin"});
+  EXPECT_FALSE(Access({}).is_foreign_page(head));
 }
 
 TEST(Access, LetsNamedOriginsReadAnswers) {
@@ -117,6 +159,14 @@ TEST(ErrorReply, SpeaksTheDialectOfThePath) {
   EXPECT_EQ(error_reply("/api/chat", 401, "No.").body, R"({"error": "No."})");
 }
 
+TEST(ErrorReply, CallsALimitByTheNameThatClientsKnow) {
+  EXPECT_EQ(error_reply("/v1/chat/completions", 429, "No.", "queue_full").body,
+            R"({"error": {"message": "No.", "type": "rate_limit_exceeded", "param": null, )"
+            R"("code": "rate_limit_exceeded"}})");
+  EXPECT_EQ(error_reply("/v1/messages", 429, "No.").body,
+            R"({"type": "error", "error": {"type": "rate_limit_error", "message": "No."}})");
+}
+
 TEST(AccessLog, QuotesWhatAClientChose) {
   const Answered answered = {.request_id = "req_1",
                              .remote = "127.0.0.1",
@@ -134,6 +184,18 @@ TEST(AccessLog, QuotesWhatAClientChose) {
   ASSERT_TRUE(json);
   EXPECT_EQ(*json->find("status"), Json(404));
   EXPECT_EQ(log_line(answered, LogFormat::kOff, 1.5), "");
+}
+
+TEST(AccessLog, HasMessagesInItsFormat) {
+  const std::string text = "warning: \"x\"\nis odd.\n";
+  EXPECT_EQ(message_line(text, LogFormat::kText, 1.5), text);
+  EXPECT_EQ(message_line(text, LogFormat::kOff, 1.5), text);
+  EXPECT_EQ(message_line(text, LogFormat::kJson, 1.5),
+            R"({"time": "1970-01-01T00:00:01.500Z", "level": "warning", )"
+            R"("message": "\"x\"\nis odd."})"
+            "\n");
+  const auto plain = Json::parse(message_line("Loading a.\n", LogFormat::kJson, 1.5));
+  EXPECT_EQ(*plain->find("level"), Json("info"));
 }
 
 TEST(ChatPage, RunsOnlyWhatCarriesItsWord) {

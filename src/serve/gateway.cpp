@@ -1,8 +1,9 @@
 #include "serve/gateway.h"
 
-#include <array>
+#include <algorithm>
 
 #include "engine/engine.h"
+#include "openai/routes.h"
 #include "serve/error_reply.h"
 #include "serve/page.h"
 
@@ -20,8 +21,8 @@ bool is_public(std::string_view path) {
   return path == "/" || path == "/health" || path == "/v1/health";
 }
 
-/// What shows that a stream of events lives: a comment, where the protocol has no event for it.
-std::string_view quiet_text(std::string_view path) {
+/// A comment in a stream of events, or an event where the protocol has one for it.
+std::string_view keep_alive_text(std::string_view path) {
   const bool has_event = openai::dialect_of(path) == openai::Dialect::kAnthropic;
   return has_event ? "event: ping\ndata: {\"type\":\"ping\"}\n\n" : ": wait\n\n";
 }
@@ -41,15 +42,28 @@ void widen_allow(Reply& reply) {
 
 Gateway::Gateway(Server& server, GatewayOptions options)
     : server_(server), options_(std::move(options)), access_(options_.access) {
-  if (options_.requests_of_key != 0) {
-    of_keys_.assign(options_.access.keys.size(), Admission(options_.requests_of_key, 0));
+  set_keys(options_.access.keys);
+}
+
+void Gateway::set_keys(std::vector<std::string> keys) {
+  std::map<std::string, Key> before = std::exchange(known_keys_, {});
+  keys_.clear();
+  for (const std::string& text : keys) {
+    const auto known = before.find(text);
+    Key key = known != before.end() ? known->second : Key{.id = next_key_++, .admission = {}};
+    if (options_.requests_of_key != 0 && key.admission == nullptr) {
+      key.admission = std::make_shared<Admission>(options_.requests_of_key, 0);
+    }
+    known_keys_[text] = key;
+    keys_.push_back(std::move(key));
   }
+  access_.set_keys(std::move(keys));
 }
 
 Handler Gateway::handler() {
   return {.check = [this](const RequestHead& head) { return check(head); },
-          .call = [this](CallId id, const RequestHead& head,
-                         std::string body) { call(id, head, std::move(body)); },
+          .call = [this](CallId id, const RequestHead& head, std::string body,
+                         BodyLease lease) { call(id, head, std::move(body), std::move(lease)); },
           .refuse = [](int status, std::string_view message,
                        std::string_view path) { return error_reply(path, status, message); },
           .gone = [this](CallId id) { gone(id); },
@@ -59,7 +73,7 @@ Handler Gateway::handler() {
               },
           .answered =
               [this](const Answered& answered) {
-                metrics_.answered(answered);
+                metrics_.answered(metric_path(answered.path), answered.status);
                 if (options_.log) options_.log(answered);
               }};
 }
@@ -74,12 +88,22 @@ Verdict Gateway::check(const RequestHead& head) {
   return {.refusal = refusal(head), .fields = access_.origin_fields(head)};
 }
 
-std::optional<Reply> Gateway::refusal(const RequestHead& head) {
+std::optional<Reply> Gateway::refusal(const RequestHead& head) const {
+  if (auto reply = refusal_of_client(head)) return reply;
+  return head.method == "POST" ? refusal_of_work(head) : std::nullopt;
+}
+
+std::optional<Reply> Gateway::refusal_of_client(const RequestHead& head) const {
   const std::string_view path = head.path();
   if (!access_.is_host_right(head)) {
     return error_reply(path, 403,
-                       "The Host of the request is not one of this machine; --allowed-host NAME "
-                       "lets another one in.");
+                       "The Host of the request is not a name of this machine; --allowed-host NAME "
+                       "allows another one.");
+  }
+  if (access_.is_foreign_page(head)) {
+    return error_reply(path, 403,
+                       "Pages of other origins may not use this server; --cors-origin ORIGIN "
+                       "allows those of one.");
   }
   if (access_.has_keys() && !is_public(path) && head.method != "OPTIONS" && !access_.key_of(head)) {
     Reply reply = error_reply(path, 401,
@@ -88,7 +112,7 @@ std::optional<Reply> Gateway::refusal(const RequestHead& head) {
     reply.fields.push_back({"WWW-Authenticate", "Bearer"});
     return reply;
   }
-  return head.method == "POST" ? refusal_of_work(head) : std::nullopt;
+  return std::nullopt;
 }
 
 std::optional<Reply> Gateway::refusal_of_work(const RequestHead& head) const {
@@ -96,24 +120,22 @@ std::optional<Reply> Gateway::refusal_of_work(const RequestHead& head) const {
   if (auto reply = refusal_of_key(head)) return reply;
   const auto seconds = pool_->wait_seconds();
   if (head.method != "POST" || !seconds) return std::nullopt;
-  Reply reply =
-      error_reply(head.path(), 429,
-                  "As many requests as may are waiting already; come again later.", "queue_full");
+  Reply reply = error_reply(head.path(), 429, pool_->full_text(*seconds));
   reply.fields.push_back(retry_after(*seconds));
   return reply;
 }
 
 std::optional<Reply> Gateway::refusal_of_key(const RequestHead& head) const {
   const auto key = access_.key_of(head);
-  if (head.method != "POST" || !key || of_keys_.empty()) return std::nullopt;
-  const auto seconds = of_keys_[*key].wait_seconds();
+  if (head.method != "POST" || !key || keys_[*key].admission == nullptr) return std::nullopt;
+  const Admission& admission = *keys_[*key].admission;
+  const auto seconds = admission.wait_seconds();
   if (!seconds) return std::nullopt;
   Reply reply = error_reply(
       head.path(), 429,
-      fmt::format("This key has {} requests under way, which is as many as it may have at once; "
-                  "come again when one has ended.",
-                  of_keys_[*key].under_way()),
-      "rate_limit_exceeded");
+      fmt::format("This key has reached its limit of {} concurrent requests. Retry when one has "
+                  "ended.",
+                  admission.under_way()));
   reply.fields.push_back(retry_after(*seconds));
   return reply;
 }
@@ -128,19 +150,23 @@ std::optional<Reply> Gateway::refusal_of_state(std::string_view path) const {
   return reply;
 }
 
-Reply Gateway::health() const {
+Reply Gateway::health(const RequestHead&) const {
   if (auto reply = refusal_of_state("/health")) return *reply;
   return {.body = R"({"status":"ok"})"};
 }
 
-Reply Gateway::metrics() const {
+Reply Gateway::metrics(const RequestHead&) const {
   const auto models = pool_ == nullptr ? std::vector<ModelSample>{} : pool_->samples();
   return {.content_type = "text/plain; version=0.0.4; charset=utf-8",
           .body = metrics_.text(models, server_.connections())};
 }
 
 /// What runs, without a word of what is asked or answered.
-Reply Gateway::slots() const {
+Reply Gateway::slots(const RequestHead& head) const {
+  if (!options_.shows_slots) {
+    return error_reply(head.path(), 501,
+                       "The server shows its slots only when started with --slots.");
+  }
   Json::Array slots;
   for (const auto& [id, call] : calls_) {
     slots.push_back(Json(Json::Object{{"id", uint64_t(id)},
@@ -163,23 +189,25 @@ Reply Gateway::root(const RequestHead& head) const {
               "to chat here.\n"};
 }
 
+const Gateway::OwnPath Gateway::kOwnPaths[] = {
+    {"/", &Gateway::root},
+    {"/health", &Gateway::health},
+    {"/v1/health", &Gateway::health},
+    {"/metrics", &Gateway::metrics},
+    {"/slots", &Gateway::slots},
+};
+
+std::string_view metric_path(std::string_view path) {
+  const auto* own = std::ranges::find(Gateway::kOwnPaths, path, &Gateway::OwnPath::path);
+  if (own != std::end(Gateway::kOwnPaths)) return own->path;
+  const std::string_view label = openai::route_label(path);
+  return label.empty() ? "other" : label;
+}
+
 std::optional<Reply> Gateway::own_reply(const RequestHead& head) {
   const std::string_view path = head.path();
-  using Maker = Reply (Gateway::*)() const;
-  constexpr std::pair<std::string_view, Maker> kOwn[] = {
-      {"/health", &Gateway::health},
-      {"/v1/health", &Gateway::health},
-      {"/metrics", &Gateway::metrics},
-      {"/slots", &Gateway::slots},
-  };
-  Maker maker = nullptr;
-  for (const auto& [own, function] : kOwn) {
-    if (own == path) maker = function;
-  }
-  if (maker == nullptr && path != "/") return std::nullopt;
-  if (path == "/slots" && !options_.shows_slots) {
-    return error_reply(path, 501, "The server shows its slots only when started with --slots.");
-  }
+  const auto* own = std::ranges::find(kOwnPaths, path, &OwnPath::path);
+  if (own == std::end(kOwnPaths)) return std::nullopt;
   if (head.method == "OPTIONS") {
     return Reply{.status = 204, .content_type = "", .fields = {{"Allow", all_methods("GET")}}};
   }
@@ -188,25 +216,27 @@ std::optional<Reply> Gateway::own_reply(const RequestHead& head) {
     reply.fields.push_back({"Allow", all_methods("GET")});
     return reply;
   }
-  return path == "/" ? root(head) : (this->*maker)();
+  return (this->*own->reply)(head);
 }
 
-void Gateway::call(CallId id, const RequestHead& head, std::string body) {
+void Gateway::call(CallId id, const RequestHead& head, std::string body, BodyLease lease) {
   if (auto reply = own_reply(head)) return server_.reply(id, *std::move(reply));
-  // Much may have changed since the head came.
+  // Much may have changed since the head came, even the keys.
+  if (auto reply = refusal_of_client(head)) return server_.reply(id, *std::move(reply));
   if (auto reply = refusal_of_work(head)) return server_.reply(id, *std::move(reply));
   Call& call = calls_[id];
   call = {.method = head.method, .path = std::string(head.path()), .started = steady_clock()()};
   const auto key = access_.key_of(head);
-  if (key && !of_keys_.empty() && head.method == "POST") {
-    call.counted_key = key;
-    of_keys_[*key].begin();
+  if (key && head.method == "POST" && keys_[*key].admission != nullptr) {
+    call.of_key = keys_[*key].admission;
+    call.of_key->begin();
   }
   openai::HttpRequest request = {.method = head.method == "HEAD" ? "GET" : head.method,
                                  .path = head.target,
                                  .body = std::move(body)};
   if (const std::string* type = head.find("content-type")) request.content_type = *type;
-  if (key) request.tenant = fmt::format("key {}", *key);
+  request.body_lease = std::make_shared<const BodyLease>(std::move(lease));
+  if (key) request.tenant = fmt::format("key {}", keys_[*key].id);
   pool_->begin(id, std::move(request));
 }
 
@@ -232,7 +262,7 @@ void Gateway::take(std::vector<Part> parts) {
     if (part.head) {
       call.has_begun = true;
       if (part.head->content_type.starts_with("text/event-stream")) {
-        part.head->quiet = quiet_text(call.path);
+        part.head->keep_alive_text = keep_alive_text(call.path);
       }
       part.head->fields.push_back({"Cache-Control", "no-cache"});
       part.head->fields.push_back({"X-Accel-Buffering", "no"});
@@ -253,7 +283,7 @@ void Gateway::gone(CallId id) {
 
 void Gateway::forget(CallId id) {
   const Call call = calls_.extract(id).mapped();
-  if (call.counted_key) of_keys_[*call.counted_key].end(steady_clock()() - call.started);
+  if (call.of_key) call.of_key->end(steady_clock()() - call.started);
   // What is being written ends first.
   if (state_ == State::kDraining && calls_.empty()) server_.post([this] { server_.stop(); });
 }

@@ -19,6 +19,9 @@ struct GatewayOptions {
   std::function<uint64_t()> random;  // 64 bits
 };
 
+/// The label of a path in the metrics: one of few, whatever strangers ask for.
+std::string_view metric_path(std::string_view path);
+
 class Gateway {
  public:
   /// `server` outlives it.
@@ -34,30 +37,44 @@ class Gateway {
   /// after some time.
   void drain();
   bool is_draining() const { return state_ == State::kDraining; }
+  /// The keys that count from here on; what runs for others goes on. REQUIRES: keys, as before.
+  void set_keys(std::vector<std::string> keys);
 
  private:
   enum class State : uint8_t { kLoading, kReady, kDraining };
+  struct OwnPath {
+    std::string_view path;
+    Reply (Gateway::*reply)(const RequestHead& head) const;
+  };
+  static const OwnPath kOwnPaths[];
+  friend std::string_view metric_path(std::string_view path);
+  struct Key {
+    uint64_t id = 0;  // no other key has had it: what was kept for one is never another one's
+    std::shared_ptr<Admission> admission;  // of its requests; null: without a limit
+  };
   struct Call {
     std::string method, path;
-    std::optional<size_t> counted_key;  // of whose requests it is one
+    std::shared_ptr<Admission> of_key;  // where it is counted; null: it is not
     double started = 0;
     bool has_begun = false;  // to be answered
   };
 
   Verdict check(const RequestHead& head);
-  std::optional<Reply> refusal(const RequestHead& head);
+  std::optional<Reply> refusal(const RequestHead& head) const;
+  /// Why this client may not ask.
+  std::optional<Reply> refusal_of_client(const RequestHead& head) const;
   std::optional<Reply> refusal_of_state(std::string_view path) const;
   /// Why no model can take it now.
   std::optional<Reply> refusal_of_work(const RequestHead& head) const;
   /// That its key has as many under way as it may.
   std::optional<Reply> refusal_of_key(const RequestHead& head) const;
-  void call(CallId id, const RequestHead& head, std::string body);
+  void call(CallId id, const RequestHead& head, std::string body, BodyLease lease);
   /// The answer to a path of the gateway's own; nothing where it is the service's.
   std::optional<Reply> own_reply(const RequestHead& head);
   Reply root(const RequestHead& head) const;
-  Reply health() const;
-  Reply metrics() const;
-  Reply slots() const;
+  Reply health(const RequestHead& head) const;
+  Reply metrics(const RequestHead& head) const;
+  Reply slots(const RequestHead& head) const;
   void gone(CallId id);
   void forget(CallId id);
 
@@ -67,8 +84,10 @@ class Gateway {
   HttpMetrics metrics_;
   State state_ = State::kLoading;
   ModelPool* pool_ = nullptr;
-  std::map<CallId, Call> calls_;    // that the pool answers
-  std::vector<Admission> of_keys_;  // in the order of the keys; empty: without a limit
+  std::map<CallId, Call> calls_;           // that the pool answers
+  std::map<std::string, Key> known_keys_;  // those of Access
+  std::vector<Key> keys_;                  // the same in the order of Access
+  uint64_t next_key_ = 0;
 };
 
 }  // namespace tokamak::serve

@@ -14,41 +14,6 @@ constexpr std::array kShortSeconds = {0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025,
 constexpr std::array kTokens = {1.0,   2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0,
                                 500.0, 1e3, 2e3, 5e3,  1e4,  2e4,  5e4,   1e5};
 
-/// Paths that may stand in a label: what strangers ask for would be series without end.
-constexpr std::string_view kPaths[] = {
-    "/",
-    "/health",
-    "/metrics",
-    "/props",
-    "/slots",
-    "/v1/chat/completions",
-    "/v1/completions",
-    "/v1/responses",
-    "/v1/embeddings",
-    "/v1/rerank",
-    "/v1/audio/speech",
-    "/v1/audio/transcriptions",
-    "/v1/audio/translations",
-    "/v1/messages",
-    "/v1/messages/count_tokens",
-    "/v1/models",
-    "/tokenize",
-    "/detokenize",
-    "/apply-template",
-    "/api/chat",
-    "/api/generate",
-    "/api/embed",
-    "/api/show",
-    "/api/tags",
-    "/api/ps",
-    "/api/version",
-};
-
-std::string_view known_path(std::string_view path) {
-  const auto known = std::ranges::find(kPaths, path);
-  return known == std::end(kPaths) ? "other" : *known;
-}
-
 /// As OpenAI's clients call it; "" where the answer is not whole.
 std::string_view finish_word(FinishReason reason) {
   if (reason == FinishReason::kCancelled) return "";
@@ -193,8 +158,8 @@ ModelCounters ModelMetrics::counters() const {
   return counters_;
 }
 
-void HttpMetrics::answered(const Answered& answered) {
-  ++answers_[{std::string(known_path(answered.path)), answered.status}];
+void HttpMetrics::answered(std::string_view path, int status) {
+  ++answers_[{std::string(path), status}];
 }
 
 std::string HttpMetrics::text(std::span<const ModelSample> models, size_t connections) const {

@@ -6,7 +6,6 @@
 
 #include "generate/scheduler.h"
 #include "serve/histogram.h"
-#include "serve/http/server.h"
 
 namespace tokamak::serve {
 
@@ -52,7 +51,8 @@ struct ModelSample {
 /// What has been counted of the server as a whole, on its thread.
 class HttpMetrics {
  public:
-  void answered(const Answered& answered);
+  /// `path` is a label: one of few, whatever strangers ask for.
+  void answered(std::string_view path, int status);
 
   /// The text format 0.0.4.
   std::string text(std::span<const ModelSample> models, size_t connections) const;

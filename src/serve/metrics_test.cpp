@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "serve/gateway.h"
+
 namespace tokamak::serve {
 namespace {
 
@@ -77,11 +79,19 @@ TEST_F(MetricsTest, DoesNotTakeWhatWasCancelledForASuccess) {
 }
 
 TEST_F(MetricsTest, MakesNoSeriesOfPathsThatStrangersInvent) {
-  http.answered({.path = "/v1/models", .status = 200});
-  http.answered({.path = "/a", .status = 404});
-  http.answered({.path = "/b", .status = 404});
+  for (const char* path : {"/v1/models", "/v1/models/a", "/v1/models/b", "/a", "/v1", "/v1/a"}) {
+    http.answered(metric_path(path), 200);
+  }
   EXPECT_TRUE(has("tokamak:http_requests_total{path=\"/v1/models\",status=\"200\"} 1"));
-  EXPECT_TRUE(has("tokamak:http_requests_total{path=\"other\",status=\"404\"} 2"));
+  EXPECT_TRUE(has("tokamak:http_requests_total{path=\"/v1/models/\",status=\"200\"} 2"));
+  EXPECT_TRUE(has("tokamak:http_requests_total{path=\"other\",status=\"200\"} 3"));
+}
+
+TEST_F(MetricsTest, KnowsEveryPathThatIsAnswered) {
+  for (const char* path : {"/", "/health", "/v1/health", "/slots", "/v1/audio/voices", "/tokenize",
+                           "/v1/tokenize", "/chat/completions", "/api/chat"}) {
+    EXPECT_EQ(metric_path(path), path);
+  }
 }
 
 TEST_F(MetricsTest, ShowsTheShareOfPagesInUse) {

@@ -94,13 +94,10 @@ void ModelPool::begin(CallId id, openai::HttpRequest request) {
   if (is_counted) {
     if (const auto seconds = model.admission.wait_seconds()) {
       const bool is_there = model.loaded && !model.is_leaving;
-      return refuse(id, request.path,
-                    {.status = is_there ? 429 : 503,
-                     .message = fmt::format("{} requests are waiting already{}; come again later.",
-                                            options_.max_queue,
-                                            is_there ? "" : " for the model to be loaded"),
-                     .code = "queue_full"},
-                    seconds);
+      return refuse(
+          id, request.path,
+          {.status = is_there ? 429 : 503, .message = full_text(*seconds), .code = "queue_full"},
+          seconds);
     }
     model.admission.begin();
     model.keep_seconds = asked->keep_seconds.value_or(options_.keep_seconds);
@@ -189,6 +186,11 @@ std::optional<uint32_t> ModelPool::wait_seconds() const {
     least = std::min(least.value_or(*seconds), *seconds);
   }
   return least;
+}
+
+std::string ModelPool::full_text(uint32_t seconds) const {
+  return fmt::format("The queue is full ({} waiting). Retry after {} second{}.", options_.max_queue,
+                     seconds, seconds == 1 ? "" : "s");
 }
 
 std::string_view ModelPool::model_of(CallId id) const {

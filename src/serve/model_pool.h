@@ -82,6 +82,8 @@ class ModelPool {
 
   /// Seconds after which a model will have room in its queue, where now none has.
   std::optional<uint32_t> wait_seconds() const;
+  /// The message for who must wait so long.
+  std::string full_text(uint32_t seconds) const;
   /// The id of the model of a request under way; "" where there is none.
   std::string_view model_of(CallId id) const;
   std::vector<ModelSample> samples() const;

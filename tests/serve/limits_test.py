@@ -9,7 +9,7 @@ import tempfile
 import time
 import unittest
 
-from running_server import PROMPT, Reader, Server, completion, main, request_bytes, wait_until
+from running_server import PROMPT, Reader, Server, completion, main, request_bytes, resident_kb, wait_until
 
 MIB = 1 << 20
 
@@ -67,6 +67,8 @@ class Limits(ServerTest):
 
     def test_requests_that_may_be_read_in_two_ways(self):
         for fields in (["Content-Length: 3", "Transfer-Encoding: chunked"], ["Content-Length: 3", "Content-Length: 4"],
+                       ["Content-Length: 3", "Content-Length: 3"], ["Content-Length: 3, 3"],
+                       ["Transfer-Encoding:\r\n chunked"],
                        ["Content-Length: -1"], ["A b: c"], ["A: b\nC: d"]):
             self.refused(request_bytes("GET", "/", fields), 400)
         chunked = ["Transfer-Encoding: chunked"]
@@ -133,9 +135,53 @@ class Limits(ServerTest):
         for host in ("localhost", f"127.0.0.1:{self.server.port}", "[::1]"):
             self.assertEqual(self.server.get("/v1/models", {"Host": host})[0], 200)
 
-    def test_scripts_of_other_pages_cannot_read_answers(self):
-        headers = self.server.get("/v1/models", {"Origin": "https://page.example"})[1]
-        self.assertNotIn("Access-Control-Allow-Origin", headers)
+    def test_pages_of_other_origins_cannot_use_the_server(self):
+        body = json.dumps(completion(max_tokens=1))
+        for headers in ({"Origin": "http://evil.example", "Content-Type": "text/plain", "Sec-Fetch-Site": "cross-site"},
+                        {"Origin": "null"}, {"Sec-Fetch-Site": "cross-site"}, {"Origin": "http://localhost:1"}):
+            status, fields, answer = self.server.ask("POST", "/v1/completions", body, headers)
+            self.assertEqual(status, 403, headers)
+            self.assertIn("--cors-origin", json.loads(answer)["error"]["message"])
+            self.assertNotIn("Access-Control-Allow-Origin", fields)
+        own = f"http://127.0.0.1:{self.server.port}"
+        for headers in ({"Origin": own, "Sec-Fetch-Site": "same-origin"}, {"Origin": own}, {},
+                        {"Content-Type": "text/plain"}):
+            self.assertEqual(self.server.ask("POST", "/v1/completions", body, headers)[0], 200, headers)
+        link = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Accept": "text/html"}
+        self.assertEqual(self.server.get("/", link)[0], 200)
+
+    def test_the_whole_address_in_the_request_line(self):
+        answer, _ = self.ask_raw(b"GET http://localhost/v1/models HTTP/1.1\r\nHost: evil.example\r\n\r\n")
+        self.assertEqual(answer[0], 200)
+        answer, _ = self.ask_raw(b"GET http://evil.example/v1/models HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        self.assertEqual(answer[0], 403)
+
+    def test_answers_that_nobody_reads_take_no_memory(self):
+        page = request_bytes("GET", "/", ["Accept: text/html"])  # of 8 kB
+        before = resident_kb(self.server.process.pid)
+        socks = []
+        for _ in range(4):
+            socks.append(socket.socket())
+            socks[-1].connect(("127.0.0.1", self.server.port))
+            socks[-1].setblocking(False)
+        end = time.monotonic() + 20
+        quiet = 0
+        while quiet < 5 and time.monotonic() < end:  # until the server reads no more
+            progress = 0
+            for sock in socks:
+                try:
+                    progress += sock.send(page * 1000)
+                except BlockingIOError:
+                    pass
+                except OSError:
+                    continue  # it has been given up, as nothing was read
+            quiet = 0 if progress else quiet + 1
+            time.sleep(0 if progress else 0.02)
+        grown = resident_kb(self.server.process.pid) - before
+        self.assertLess(grown, 16 << 10, "kB")
+        self.assertEqual(self.server.get("/health")[0], 200)
+        for sock in socks:
+            sock.close()
 
 
 class Keys(ServerTest):
@@ -195,6 +241,7 @@ class Keys(ServerTest):
                          b"Content-Length: 1000000\r\n\r\n")
             status, fields, body = Reader(sock).answer()
         self.assertEqual((status, json.loads(body)["error"]["type"]), (429, "rate_limit_error"))
+        self.assertIn("limit of 2 concurrent requests", json.loads(body)["error"]["message"])
         self.assertGreaterEqual(int(fields["retry-after"]), 1)
         self.assertEqual(self.server.get("/v1/models", {"x-api-key": "third"})[0], 200)
         self.server.complete({"x-api-key": "second"}, prompt="x", max_tokens=1)
@@ -213,12 +260,13 @@ class Keys(ServerTest):
         for more in ({}, {"x-api-key": "first"}):  # what is refused must be readable, too
             headers = self.server.get("/v1/models", {"Origin": "https://page.example"} | more)[1]
             self.assertEqual(headers["Access-Control-Allow-Origin"], "https://page.example")
-        headers = self.server.get("/v1/models", {"Origin": "https://other.example"})[1]
-        self.assertNotIn("Access-Control-Allow-Origin", headers)
+        status, headers, _ = self.server.get("/v1/models", {"Origin": "https://other.example", "x-api-key": "first"})
+        self.assertEqual((status, headers["Access-Control-Allow-Origin"]), (403, None))
 
     def test_another_name_that_is_allowed(self):
         self.assertEqual(self.server.get("/health", {"Host": "box.local:80"})[0], 200)
-        self.assertEqual(self.server.get("/health", {"Host": "box.locals"})[0], 403)
+        for host in ("box.locals", "box.local:80@evil", "[::1]evil.example"):
+            self.assertEqual(self.server.get("/health", {"Host": host})[0], 403, host)
 
     def test_slots_show_no_texts(self):
         with self.server.connect() as sock:

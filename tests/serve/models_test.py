@@ -91,7 +91,7 @@ class Models(unittest.TestCase):
         self.assertEqual(sorted(self.loaded(server)), ["a", "c"])
         self.assertEqual(server.complete(model="b")["choices"][0]["text"], server.complete(model="c")["choices"][0]["text"])
         self.assertEqual(server.metric("model_loads_total", 'model_name="b"'), 2)
-        self.assertIn("Unloading b.", server.errors())
+        server.wait_logged("Unloading b.")
 
     def test_what_is_pinned_stays(self):
         server = self.serve("--max-loaded", 1, "--pin", "a", names="ab")
@@ -173,7 +173,7 @@ class Models(unittest.TestCase):
             right = file.read()
             file.truncate(1000)
         server = self.serve(names="ab")
-        self.assertIn("note: b cannot be loaded as it is", server.errors())
+        server.wait_logged("note: b cannot be loaded as it is")
         for _ in range(2):
             error, _ = self.error_of(server, 500, "/v1/completions", completion(model="b"))
             self.assertIn('The model "b" cannot be loaded: b/model.safetensors', error["message"])

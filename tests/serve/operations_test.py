@@ -8,9 +8,11 @@ import resource
 import signal
 import socket
 import subprocess
+import tempfile
 import time
 import unittest
 
+import tiny_model
 from running_server import MODEL, PROGRAM, PROMPT, Reader, Server, events, main, request_bytes, wait_until
 
 
@@ -38,12 +40,134 @@ class Operations(unittest.TestCase):
             props = json.loads(server.get("/props")[2])
             self.assertEqual((props["model"], props["context"]), (MODEL, 256))
             self.assertEqual(server.get("/slots")[0], 501)
-            lines = [json.loads(line) for line in server.errors().splitlines() if line.startswith("{")]
+            log = server.wait_logged('"/slots"')
+            lines = [line for line in map(json.loads, log.splitlines()) if "path" in line]
             self.assertEqual([line["path"] for line in lines[:3]],
                              ["/v1/completions", "/v1/completions", "/secret"])
             self.assertEqual(lines[2]["status"], 404)
             self.assertNotIn(PROMPT, server.errors().split("Try:")[1])
             self.assertNotIn("hidden", server.errors())
+
+    def test_every_line_of_a_log_in_json_is_an_object(self):
+        with Server("--log", "json", "--host", "0.0.0.0") as server:
+            server.get("/health")
+            server.stop()
+            server.process.wait(20)
+            lines = [json.loads(line) for line in server.errors().splitlines()]
+        messages = {line["message"]: line["level"] for line in lines if "message" in line}
+        self.assertIn("warning", messages.values())
+        self.assertTrue(any(text.startswith("Try:") for text in messages))
+        self.assertTrue(any(text.startswith("Stopping") for text in messages))
+        with Server("--log", "json", "--context", 1 << 30, wait=False) as server:
+            self.assertEqual(server.process.wait(20), 2)
+            self.assertEqual(json.loads(server.errors())["level"], "error")
+
+    def test_a_log_that_nobody_reads_stops_nothing(self):
+        ends = os.pipe()
+        with Server("--log", "text", stderr=ends[1]) as server:
+            sock = server.connect()
+            reader = Reader(sock)
+            request = request_bytes("GET", "/" + "x" * 90)
+            count = 0
+            while count < 20000:  # 3 MB of lines: more than the pipe and the queue have room for
+                sock.sendall(request * 100)
+                for _ in range(100):
+                    self.assertEqual(reader.answer()[0], 404)
+                count += 100
+            sock.close()
+            os.close(ends[1])
+            with os.fdopen(ends[0], "rb") as log:
+                lost, lines = 0, 0
+                while lost + lines < count:
+                    line = log.readline()
+                    lines += b" 404 " in line
+                    if b"lines of the log are missing here" in line:
+                        lost += int(line.split()[1])
+            self.assertGreater(lost, 0)
+
+    def test_the_environment_stands_in_for_options(self):
+        port = free_port()
+        with Server("--log", "off", is_tiny=False, environment={
+                "TOKAMAK_API_KEY": "k", "TOKAMAK_HOST": "127.0.0.2", "TOKAMAK_PORT": "70000", "TOKAMAK_MODEL": "/nowhere"},
+                port=port, wait=False) as server:
+            self.assertEqual(server.process.wait(20), 3)
+            self.assertIn("/nowhere", server.errors())
+        with Server("--log", "off", environment={"TOKAMAK_API_KEY": "k", "TOKAMAK_HOST": "127.0.0.2"}) as server:
+            server.out.seek(0)
+            self.assertIn(b"http://127.0.0.2:", server.out.read())
+        wrong = subprocess.run([PROGRAM, "serve"], env=os.environ | {"TOKAMAK_PORT": "x"}, capture_output=True, timeout=60)
+        self.assertEqual(wrong.returncode, 2)
+        self.assertIn(b'TOKAMAK_PORT is "x"', wrong.stderr)
+
+    def test_what_to_try_fits_the_server(self):
+        with Server("--log", "off", "--host", "0.0.0.0", "--api-key", "k") as server:
+            log = server.wait_logged("Try:")
+            self.assertIn(f"curl http://localhost:{server.port}/v1/chat/completions", log)
+            self.assertIn('"Authorization: Bearer KEY"', log)
+        with Server("--log", "off") as server:
+            log = server.wait_logged("Try:")
+            self.assertIn(f"curl http://127.0.0.1:{server.port}/v1/chat/completions", log)
+            self.assertNotIn("Authorization", log)
+
+    def test_a_model_without_a_tokenizer_is_refused_at_the_start(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "mute")
+            os.mkdir(path)
+            tiny_model.write(path)
+            os.remove(os.path.join(path, "tokenizer.json"))
+            alone = subprocess.run([PROGRAM, "serve", path, "--backend", "cpu", "--port", "0"], capture_output=True, timeout=60)
+            self.assertEqual(alone.returncode, 3)
+            self.assertIn(b"mute has no tokenizer.json.", alone.stderr)
+            with Server(path, "--log", "off") as server:  # beside the tiny model
+                server.wait_logged("note: mute cannot be loaded as it is")
+
+    def test_a_hangup_reads_keys_again(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "keys.txt")
+
+            def write(*keys):
+                with open(path, "w", encoding="utf-8") as file:
+                    file.write("\n".join(keys))
+
+            def status(key):
+                return server.get("/v1/models", {"x-api-key": key})[0]
+            write("old", "both")
+            with Server("--log", "off", "--api-key-file", path, "--max-key-requests", 2, "--context", 512) as server:
+                sock = server.connect()
+                sock.sendall(request_bytes(fields=["x-api-key: old"], stream=True, max_tokens=300, ignore_eos=True))
+                reader = Reader(sock)
+                self.assertEqual(reader.head()[0], 200)
+                self.assertEqual(server.complete({"x-api-key": "both"}, prompt=PROMPT * 20, max_tokens=1)
+                                 ["usage"]["prompt_tokens_details"]["cached_tokens"], 0)
+                write("new", "both")
+                server.process.send_signal(signal.SIGHUP)
+                wait_until(lambda: status("new") == 200, what="the new key")
+                self.assertEqual((status("old"), status("both")), (401, 200))
+                cached = [server.complete({"x-api-key": key}, prompt=PROMPT * 20, max_tokens=1)
+                          ["usage"]["prompt_tokens_details"]["cached_tokens"] > 0 for key in ("new", "both")]
+                self.assertEqual(cached, [False, True], "what was kept is the key's that it was kept for")
+                self.assertEqual(events(b"".join(iter(reader.chunk, b"")))[-1], "[DONE]")
+                sock.close()
+                write("# nobody")
+                server.process.send_signal(signal.SIGHUP)
+                server.wait_logged("warning: Nothing is read again")
+                self.assertEqual(status("new"), 200)
+
+    def test_a_hangup_without_files_stops(self):
+        with Server("--log", "off") as server:
+            server.process.send_signal(signal.SIGHUP)
+            self.assertEqual(server.process.wait(20), 0)
+
+    def test_a_client_behind_a_trusted_proxy_has_its_own_address(self):
+        with Server("--log", "json", "--trusted-proxy", "127.0.0.1") as server:
+            server.get("/health", {"X-Forwarded-For": "198.51.100.9, 192.0.2.7"})
+            server.get("/health", {"Forwarded": 'for="[2001:db8::7]:80"'})
+            server.get("/health")
+            lines = [json.loads(line) for line in server.wait_logged('"/health"', 3).splitlines() if '"/health"' in line]
+            self.assertEqual([line["remote"] for line in lines], ["192.0.2.7", "2001:db8::7", "127.0.0.1"])
+        with Server("--log", "json") as server:
+            server.get("/health", {"X-Forwarded-For": "192.0.2.7"})
+            self.assertIn('"remote": "127.0.0.1"', server.wait_logged('"/health"'))
 
     def test_a_browser_gets_a_page_and_a_shell_a_sentence(self):
         with Server("--log", "off") as server:
@@ -68,7 +192,8 @@ class Operations(unittest.TestCase):
             status, headers, body = server.ask("POST", "/v1/completions", {"prompt": "x"})
             self.assertEqual(status, 429)
             self.assertGreaterEqual(int(headers["Retry-After"]), 1)
-            self.assertEqual(json.loads(body)["error"]["code"], "queue_full")
+            self.assertEqual(json.loads(body)["error"]["code"], "rate_limit_exceeded")
+            self.assertIn("The queue is full (1 waiting).", json.loads(body)["error"]["message"])
             self.assertEqual(server.get("/v1/models")[0], 200)
             for sock in socks:
                 sock.close()
@@ -102,10 +227,10 @@ class Operations(unittest.TestCase):
 
     def test_a_server_for_others_without_a_key_is_warned_of(self):
         with Server("--log", "off", "--host", "0.0.0.0") as server:
-            self.assertIn("--api-key", server.errors())
+            self.assertIn("--api-key", server.wait_logged("Try:"))
             self.assertEqual(server.get("/health", {"Host": "any.example"})[0], 200)
         with Server("--log", "off", "--host", "0.0.0.0", "--api-key", "k") as server:
-            self.assertNotIn("warning", server.errors())
+            self.assertNotIn("warning", server.wait_logged("Try:"))
 
     def test_stopping_lets_requests_end(self):
         with Server("--log", "off", "--context", 512) as server:

@@ -65,7 +65,6 @@ class Packaging(unittest.TestCase):
         known = set(re.findall(r"--[a-z][a-z-]+", answer.stdout.decode()))
         unit = text_of("packaging", "tokamak.service")
         commands = {"tokamak.service": re.search(r"^ExecStart=.* serve (.*)$", unit, re.MULTILINE)[1],
-                    "Containerfile": re.search(r"^CMD \[(.*)\]$", text_of("packaging", "Containerfile"), re.MULTILINE)[1],
                     "serve.md": " ".join(re.findall(r"args: \[serve, (.*)\]", text_of("docs", "serve.md"))
                                          + re.findall(r"^tokamak serve (.*)$", text_of("docs", "serve.md"), re.MULTILINE))}
         for name, command in commands.items():
@@ -73,6 +72,18 @@ class Packaging(unittest.TestCase):
             self.assertTrue(options, name)
             for option in options:
                 self.assertIn(option, known, name)
+        for variable in re.findall(r"TOKAMAK_(?:HOST|PORT|MODEL|API\w*)", text_of("packaging", "Containerfile")):
+            self.assertIn(variable, answer.stdout.decode())
+
+    def test_the_image_knows_a_server_that_is_healthy(self):
+        command = json.loads(re.search(r"^HEALTHCHECK .* CMD (\[.*\])$", text_of("packaging", "Containerfile"), re.MULTILINE)[1])
+
+        def is_healthy(port):
+            return subprocess.run(command, env={**os.environ, "TOKAMAK_PORT": str(port)}, capture_output=True,
+                                  timeout=60).returncode == 0
+        with Server("--log", "off", "--api-key", "k") as server:
+            self.assertTrue(is_healthy(server.port))
+        self.assertFalse(is_healthy(free_port()))
 
     @unittest.skipUnless(shutil.which("dpkg-query") and shutil.which("readelf"), "no Debian packages here")
     def test_the_image_has_the_libraries_that_the_program_needs(self):
@@ -97,7 +108,7 @@ class Packaging(unittest.TestCase):
                            capture_output=True, check=True)
             return {"/etc/tokamak/tls": folder, "listen 443": f"listen 127.0.0.1:{port}",
                     "127.0.0.1:8080": f"127.0.0.1:{server.port}",
-                    "events {}": f"events {{}}\npid {folder}/nginx.pid;",
+                    "events {": f"pid {folder}/nginx.pid;\nevents {{",
                     "http {": "http {" + "".join(f" {kind}_temp_path {folder}/{kind};" for kind in
                                                  ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))}
 
@@ -110,7 +121,8 @@ class Packaging(unittest.TestCase):
             connection = http.client.HTTPSConnection("127.0.0.1", port, timeout=30, context=trusting)
             connection.request(method, path, body=body)
             return connection.getresponse()
-        with Server("--log", "off", "--context", 2000) as server, Proxy("nginx.conf", command, changes):
+        with Server("--context", 2000, "--trusted-proxy", "127.0.0.0/8") as server, \
+                Proxy("nginx.conf", command, changes):
             wait_until(is_up(lambda: ask("GET", "/health").status), what="nginx")
             begin = time.monotonic()
             stream = ask("POST", "/v1/completions", json.dumps({"prompt": PROMPT, "max_tokens": 1500, "stream": True,

@@ -28,9 +28,10 @@ def wait_until(test, seconds=20, what="it"):
 
 
 class Server:
-    """The tiny model on the CPU, or the built-in one. `wait`: until it listens."""
+    """The tiny model on the CPU, or the built-in one. `wait`: until it listens. `stderr`: a descriptor in place of a
+    file; `environment`: variables that it has besides."""
 
-    def __init__(self, *arguments, wait=True, port=0, is_tiny=True):
+    def __init__(self, *arguments, wait=True, port=0, is_tiny=True, stderr=None, environment=None):
         self.log = tempfile.TemporaryFile()
         self.out = tempfile.TemporaryFile()
         self.folder = tempfile.TemporaryDirectory()
@@ -40,7 +41,7 @@ class Server:
         self.process = subprocess.Popen(
             [PROGRAM, "serve", *([path] if is_tiny else []), "--backend", "cpu", "--port", str(port),
              *map(str, arguments)],
-            stdout=self.out, stderr=self.log)
+            stdout=self.out, stderr=stderr or self.log, env=os.environ | (environment or {}))
         self.port = port
         if wait:
             self.port = wait_until(self._listening, 60, "the server")
@@ -61,6 +62,10 @@ class Server:
     def errors(self):
         self.log.seek(0)
         return self.log.read().decode()
+
+    def wait_logged(self, text, times=1):
+        """-> what the log has once that text is in it."""
+        return wait_until(lambda: self.errors().count(text) >= times and self.errors(), what=f"{text!r} in the log")
 
     def kill(self):
         if self.process.poll() is None:
@@ -108,6 +113,11 @@ class Server:
     def wait_idle(self):
         wait_until(lambda: self.metric("num_requests_running") == 0
                    and self.metric("num_requests_waiting") == 0, what="an idle server")
+
+
+def resident_kb(pid):
+    with open(f"/proc/{pid}/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("VmRSS"))
 
 
 def completion(**fields):

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """soak.py [--streams N] [--seconds S] [serve's arguments...]: keeps N streams going, one of ten of which is
-left in its middle, and prints once in five seconds what the server's process takes. By hand:
+left in its middle, and prints once in five seconds what the server's process takes.
+soak.py --hostile [--seconds S] [serve's arguments...]: each attack of hostile.py for S seconds on a server of its own, and
+what a client that behaves well notices of it. By hand:
   TOKAMAK_PROGRAM=$PWD/build/release/bin/tokamak python3 tests/serve/soak.py --streams 1000 --seconds 60
 """
 import argparse
@@ -9,16 +11,12 @@ import random
 import resource
 import time
 
-from running_server import Server, request_bytes
+import hostile
+from running_server import Server, request_bytes, resident_kb
 
 
 class Counts:
     whole = left = refused = broken = events = 0
-
-
-def resident_kb(pid):
-    with open(f"/proc/{pid}/status") as status:
-        return next(int(line.split()[1]) for line in status if line.startswith("VmRSS"))
 
 
 async def one_stream(port, counts, chance):
@@ -73,13 +71,23 @@ async def soak(server, streams, seconds):
     await asyncio.to_thread(server.wait_idle)
 
 
+def be_hostile(seconds, arguments):
+    print(hostile.HEADER, flush=True)
+    for name, attack in hostile.ATTACKS.items():
+        with Server("--log", "off", "--context", 256, *arguments) as server:
+            print(hostile.watch(server, attack, seconds).row(name), flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--streams", type=int, default=1000)
     parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--hostile", action="store_true")
     options, arguments = parser.parse_known_args()
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 65536), hard))
+    if options.hostile:
+        return be_hostile(options.seconds, arguments)
     with Server("--log", "off", "--context", 256, "--max-sequences", 32, "--max-queue", options.streams, *arguments) as server:
         asyncio.run(soak(server, options.streams, options.seconds))
 

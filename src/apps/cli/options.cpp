@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "base/check.h"
+#include "base/environment.h"
 #include "base/nearest.h"
 
 namespace tokamak::cli {
@@ -168,6 +169,17 @@ Option* Option::default_val(const std::string& value) {
   TOK_CHECK(assign_(value).empty());
   default_ = value;
   return this;
+}
+Option* Option::environment(std::string name) {
+  environment_ = std::move(name);
+  return this;
+}
+void Option::read_environment() {
+  if (environment_.empty() || !words_.empty()) return;
+  std::string value = environment_variable(environment_.c_str());
+  if (value.empty()) return;
+  words_.push_back(std::move(value));
+  is_from_environment_ = true;
 }
 Option* Option::delimiter(char separator) {
   separator_ = separator;
@@ -434,11 +446,12 @@ Result<size_t> App::read_option(std::span<const std::string> words) {
 
 Result<void> App::finish() {
   for (const auto& option : options_) {
+    option->read_environment();
     if (option->required_ && option->words_.empty()) {
       return mistake(fmt::format("{} is missing: {}", option->name(), option->description_));
     }
     if (const std::string wrong = option->store(); !wrong.empty()) {
-      return mistake(option->name() + wrong);
+      return mistake(option->given_by() + wrong);
     }
   }
   if (!one_of_.empty() && std::ranges::all_of(one_of_, std::logical_not(), &Option::count)) {

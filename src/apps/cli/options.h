@@ -47,6 +47,8 @@ class Option {
   /// The help shows the value that the variable has now.
   Option* capture_default_str();
   Option* default_val(const std::string& value);
+  /// What the variable of this name says counts where the option is not given.
+  Option* environment(std::string name);
   /// A list may also be one word: "128,512".
   Option* delimiter(char separator);
 
@@ -61,9 +63,14 @@ class Option {
 
   /// Checks what was given and puts it into the variable. "" or the mistake.
   std::string store();
+  void read_environment();
+  /// The name of the option, or of the variable that stood in for it.
+  const std::string& given_by() const { return is_from_environment_ ? environment_ : name(); }
 
   std::vector<std::string> names_;  // with their dashes
   std::string positional_, description_, group_ = "Options", type_, default_;
+  std::string environment_;
+  bool is_from_environment_ = false;
   bool is_flag_ = false, required_ = false, repeatable_ = false;
   char separator_ = '\0';
   std::vector<Validator> checks_;

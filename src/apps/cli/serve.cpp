@@ -1,10 +1,10 @@
 // tokamak serve: answers programs over HTTP.
 #include <thread>
 
+#include "apps/cli/serve_log.h"
 #include "apps/cli/served_models.h"
 #include "apps/cli/service_sources.h"
 #include "apps/cli/trace_file.h"
-#include "serve/access_log.h"
 #include "serve/gateway.h"
 #include "serve/http/tls.h"
 
@@ -16,18 +16,21 @@ struct ServeFlags {
   serve::ServerOptions server;
   serve::GatewayOptions gateway;
   PoolFlags pool;
-  uint32_t port = 8080, max_body_mib = 32;
+  uint32_t port = 8080, max_body_mib = 32, max_bodies_mib = 1024;
   std::string log = "text", trace;
-  std::vector<std::string> key_files;
+  std::vector<std::string> keys, key_files, proxies;  // keys: of --api-key
   std::string certificate, key_file;
   double time_scale = 1;
 };
 
-std::string example(const std::string& url, const std::string& model) {
-  return fmt::format(
-      "  curl {}/v1/chat/completions -d '{{\"model\": {}, \"messages\": "
-      "[{{\"role\": \"user\", \"content\": \"Hello\"}}]}}'\n",
-      url, Json(model).dump());
+/// Where a program on this machine reaches the server: "0.0.0.0" is no address to connect to.
+std::string local_url(const std::string& url) {
+  for (const std::string_view all : {"//0.0.0.0:", "//[::]:"}) {
+    const size_t at = url.find(all);
+    if (at == url.npos) continue;
+    return fmt::format("{}//localhost:{}", url.substr(0, at), url.substr(at + all.size()));
+  }
+  return url;
 }
 
 /// Runs a server on a thread of its own until it ends.
@@ -55,31 +58,21 @@ serve::LogFormat log_format(const std::string& name) {
   return name == "json" ? serve::LogFormat::kJson : serve::LogFormat::kText;
 }
 
-std::function<void(const serve::Answered&)> log_to_stderr(const std::string& format) {
-  return [format = log_format(format)](const serve::Answered& answered) {
-    using std::chrono::system_clock;
-    const double now =
-        std::chrono::duration<double>(system_clock::now().time_since_epoch()).count();
-    const std::string line = serve::log_line(answered, format, now);
-    if (!line.empty()) note(line);
-  };
-}
-
 /// Keys of --api-key and of files, of which each must have one.
-Result<void> add_keys_of_files(ServeFlags& flags) {
+Result<std::vector<std::string>> read_keys(const ServeFlags& flags) {
   constexpr uint64_t kMaxBytes = uint64_t{1} << 20;
+  std::vector<std::string> all = flags.keys;
   for (const std::string& path : flags.key_files) {
     TOK_TRY(const std::string text, read_text_file(path, kMaxBytes));
     const auto keys = serve::keys_in(text);
     if (!keys) return Failure(keys.error().within(path));
-    auto& all = flags.gateway.access.keys;
     all.insert(all.end(), keys->begin(), keys->end());
   }
-  if (flags.gateway.requests_of_key != 0 && flags.gateway.access.keys.empty()) {
+  if (flags.gateway.requests_of_key != 0 && all.empty()) {
     return fail(ErrorCode::kUsage,
                 "--max-key-requests needs keys: --api-key KEY or --api-key-file FILE.");
   }
-  return {};
+  return all;
 }
 
 void scale_times(serve::ServerLimits& limits, double scale) {
@@ -94,13 +87,14 @@ Result<std::unique_ptr<serve::Server>> listen(ServeFlags& flags) {
   flags.server.port = uint16_t(flags.port);
   flags.server.random = random_numbers();
   flags.server.limits.request.body_bytes = uint64_t{flags.max_body_mib} << 20;
+  flags.server.limits.all_bodies_bytes = uint64_t{flags.max_bodies_mib} << 20;
   scale_times(flags.server.limits, flags.time_scale);
+  TOK_TRY(flags.server.proxies, serve::Proxies::parse(flags.proxies));
   if (!flags.certificate.empty()) {
     TOK_TRY(flags.server.tls, serve::TlsIdentity::of_files(flags.certificate, flags.key_file));
   }
   TOK_TRY(auto server, serve::Server::listen(flags.server));
   flags.gateway.random = random_numbers();
-  flags.gateway.log = log_to_stderr(flags.log);
   flags.gateway.access.checks_host = server->is_loopback();
   if (!server->is_loopback() && flags.gateway.access.keys.empty()) {
     note(
@@ -111,9 +105,39 @@ Result<std::unique_ptr<serve::Server>> listen(ServeFlags& flags) {
   return server;
 }
 
+void stop(serve::Gateway& gateway) {
+  if (gateway.is_draining()) std::_Exit(exit_code(ErrorCode::kCancelled));
+  note("Stopping when the requests under way have ended; once more stops at once.\n");
+  gateway.drain();
+}
+
+/// What files say now: keys and the certificate. What is wrong with one is a note, and the server
+/// goes on with what it has.
+Result<void> reload(const ServeFlags& flags, serve::Server& server, serve::Gateway& gateway) {
+  TOK_TRY(std::vector<std::string> keys, read_keys(flags));
+  std::shared_ptr<const serve::TlsIdentity> identity;
+  if (!flags.certificate.empty()) {
+    TOK_TRY(identity, serve::TlsIdentity::of_files(flags.certificate, flags.key_file));
+  }
+  gateway.set_keys(std::move(keys));
+  if (identity) server.set_tls(std::move(identity));
+  note("Keys and certificate are read again.\n");
+  return {};
+}
+
+/// SIGHUP: reloads where there are files to read again, and stops otherwise.
+void hang_up(const ServeFlags& flags, serve::Server& server, serve::Gateway& gateway) {
+  if (flags.key_files.empty() && flags.certificate.empty()) return stop(gateway);
+  const auto reloaded = reload(flags, server, gateway);
+  if (!reloaded) {
+    note(fmt::format("warning: Nothing is read again: {}\n", reloaded.error().message));
+  }
+}
+
 Result<void> run(ServeFlags flags) {
+  flags.gateway.log = start_log(log_format(flags.log));
   TOK_TRY(const std::vector<ServedModel> models, served_models(flags.model, flags.pool));
-  TOK_TRY(add_keys_of_files(flags));
+  TOK_TRY(flags.gateway.access.keys, read_keys(flags));
   std::unique_ptr<serve::Trace> trace;
   if (!flags.trace.empty()) {
     TOK_TRY(trace, trace_into(flags.trace));
@@ -123,19 +147,19 @@ Result<void> run(ServeFlags flags) {
   std::unique_ptr<serve::ModelPool> pool;  // ends after the server, which calls it
   ServerThread thread(*server, gateway);
 
-  TOK_TRY(pool, open_pool(models, flags.pool, *server, trace.get(),
-                          [&](std::vector<serve::Part> parts) { gateway.take(std::move(parts)); }));
+  TOK_TRY(OpenPool opened,
+          open_pool(models, flags.pool, *server, trace.get(),
+                    [&](std::vector<serve::Part> parts) { gateway.take(std::move(parts)); }));
+  pool = std::move(opened.pool);
   server->post([&] {
     gateway.open(*pool);
-    server->on_signal([&] {
-      if (gateway.is_draining()) std::_Exit(exit_code(ErrorCode::kCancelled));
-      note("Stopping when the requests under way have ended; once more stops at once.\n");
-      gateway.drain();
-    });
+    server->on_signal([&] { stop(gateway); });
+    server->on_hangup([&] { hang_up(flags, *server, gateway); });
   });
-  const std::string url = server->url();
-  TOK_TRY(print(fmt::format("Listening on {}\n", url)));
-  note(fmt::format("Try:\n{}", example(url, models.front().names.front())));
+  TOK_TRY(print(fmt::format("Listening on {}\n", server->url())));
+  const bool has_keys = !flags.gateway.access.keys.empty();
+  note(fmt::format("Try:\n  curl {}{}{}\n", local_url(server->url()), opened.example,
+                   has_keys ? " -H \"Authorization: Bearer KEY\"" : ""));
   thread.wait();
   return {};
 }
@@ -144,9 +168,11 @@ void add_network_options(App& command, ServeFlags& flags) {
   command.add_option("--host", flags.server.host, "the address to listen at; 0.0.0.0: all of them")
       ->type_name("ADDRESS")
       ->capture_default_str()
+      ->environment("TOKAMAK_HOST")
       ->check(not_empty("an address"));
   command.add_option("--port", flags.port, "the port; 0: one that is free, which the output says")
       ->capture_default_str()
+      ->environment("TOKAMAK_PORT")
       ->check(Range(0, 65535));
   command
       .add_option("--drain", flags.gateway.drain_seconds,
@@ -194,12 +220,20 @@ void add_tls_options(App& command, ServeFlags& flags) {
   certificate->needs(key);
 }
 
+std::string is_origin(const std::string& text) {
+  const size_t host = text.find("://");
+  const bool is_whole = host != 0 && host != text.npos && host + 3 < text.size() &&
+                        text.find('/', host + 3) == text.npos;
+  return text == "*" || text == "null" || is_whole ? "" : not_expected(text, "https://name or *");
+}
+
 void add_access_options(App& command, ServeFlags& flags) {
   constexpr const char* kGroup = "Access";
   command
-      .add_option("--api-key", flags.gateway.access.keys,
+      .add_option("--api-key", flags.keys,
                   "a key that requests must show (repeatable); a file hides it from `ps`")
       ->type_name("KEY")
+      ->environment("TOKAMAK_API_KEY")
       ->check(not_empty("a key"))
       ->group(kGroup);
   command.add_option("--api-key-file", flags.key_files, "keys, one in each line (repeatable)")
@@ -220,9 +254,19 @@ void add_access_options(App& command, ServeFlags& flags) {
       ->group(kGroup);
   command
       .add_option("--cors-origin", flags.gateway.access.origins,
-                  "pages of this origin may read answers, \"*\": of any (repeatable)")
+                  "pages of this origin may use the server, \"*\": of any (repeatable)")
       ->type_name("ORIGIN")
-      ->check(not_empty("an origin as https://name"))
+      ->check(is_origin)
+      ->group(kGroup);
+  command
+      .add_option("--trusted-proxy", flags.proxies,
+                  "a proxy, or a network of some: the client is who its X-Forwarded-For or "
+                  "Forwarded names, in the log and for limits (repeatable)")
+      ->type_name("ADDRESS")
+      ->check([](const std::string& text) {
+        return serve::Proxies::parse({text}) ? ""
+                                             : not_expected(text, "an address or as 10.0.0.0/8");
+      })
       ->group(kGroup);
 }
 
@@ -239,7 +283,9 @@ void add_serve(App& app, Action& action) {
   tokamak serve path/to/model --draft path/to/small    a small model guesses ahead
   tokamak serve path/to/model --host 0.0.0.0 --api-key-file keys.txt
   tokamak serve --host 0.0.0.0 --api-key-file keys.txt --tls-cert cert.pem --tls-key key.pem
-`tokamak ps` shows which models are in memory.)");
+`tokamak ps` shows which models are in memory. TOKAMAK_HOST, TOKAMAK_PORT, TOKAMAK_API_KEY and
+TOKAMAK_MODEL in the environment count where the options are not given. SIGHUP reads the files of
+keys and of the certificate again.)");
   auto flags = std::make_shared<ServeFlags>();
   flags->model.add(*command, ModelFlags::Model::kSeveral);
   flags->model.add_adapters(*command, /*several=*/true);
@@ -249,6 +295,12 @@ void add_serve(App& app, Action& action) {
       ->type_name("MIB")
       ->capture_default_str()
       ->check(Range(1, 1024));
+  command
+      ->add_option("--max-bodies", flags->max_bodies_mib,
+                   "bodies of all requests together that are on their way or wait, in MiB")
+      ->type_name("MIB")
+      ->capture_default_str()
+      ->check(Range(1, 1 << 20));
   add_pool_options(*command, flags->pool);
   add_access_options(*command, *flags);
   add_tls_options(*command, *flags);

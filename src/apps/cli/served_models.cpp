@@ -4,6 +4,7 @@
 
 #include "apps/cli/service_sources.h"
 #include "apps/cli/speaker.h"
+#include "base/environment.h"
 #include "engine/memory.h"
 
 namespace tokamak::cli {
@@ -22,7 +23,7 @@ Result<std::vector<ServedModel>> named_models(const ModelFlags& flags,
   for (const std::string& typed : flags.models()) models.push_back({.typed = typed});
   const auto is_plain = [](const std::string& alias) { return !alias.contains('='); };
   if (models.empty() && (aliases.empty() || std::ranges::any_of(aliases, is_plain))) {
-    models.emplace_back();  // the built-in one
+    models.push_back({.typed = environment_variable("TOKAMAK_MODEL")});  // "": the built-in one
   }
   for (const std::string& alias : aliases) {
     const size_t equals = alias.find('=');
@@ -71,16 +72,55 @@ serve::PoolModel described(const ServedModel& model, const DeviceInfo& device) {
   options.memory.clear();  // what it needs, not what it may take
   const auto compiled = files ? Engine::compile(*files, device, options)
                               : Result<Engine::Compiled>(Failure(files.error()));
-  if (!compiled) {
+  const auto unfit = [&](const Error& error) {
     note(fmt::format("note: {} cannot be loaded as it is: {}\n", model.names.front(),
-                     compiled.error().message));
+                     error.message));
     return out;
-  }
+  };
+  if (!compiled) return unfit(compiled.error());
+  if (const auto tokenizer = make_tokenizer(*files); !tokenizer) return unfit(tokenizer.error());
   const int64_t created = out.card.created;
   out.card = openai::model_card(*files, *compiled, openai::find_chat_form(*files, nullptr));
   out.card.created = created;
   out.least_bytes = least_bytes(*compiled, options);
   return out;
+}
+
+/// Every request needs a tokenizer.
+Result<std::unique_ptr<Engine>> open_to_serve(OpenOptions options) {
+  TOK_TRY(auto engine, ModelFlags::open(std::move(options)));
+  TOK_TRY(engine->tokenizer());
+  return engine;
+}
+
+std::string example_of(const Engine& engine, const std::string& name) {
+  const Engine::Compiled& compiled = engine.compiled();
+  const std::string model = Json(name).dump();
+  const auto json = [](std::string_view path, const std::string& members) {
+    return fmt::format("{} -d '{{{}}}'", path, members);
+  };
+  if (compiled.facts.speaks) {
+    return json("/v1/audio/speech -o hello.wav",
+                fmt::format(R"("model": {}, "input": "Hello", "response_format": "wav")", model));
+  }
+  if (compiled.facts.hears) {
+    return fmt::format("/v1/audio/transcriptions -F model='{}' -F file=@recording.wav", name);
+  }
+  if (compiled.facts.score) {
+    return json("/v1/rerank", fmt::format(R"("model": {}, "query": "a red animal", "documents": )"
+                                          R"(["a fox", "the sea"])",
+                                          model));
+  }
+  if (compiled.encoder) {
+    return json("/v1/embeddings", fmt::format(R"("model": {}, "input": "Hello")", model));
+  }
+  if (!chat_template_named(engine.files(), "default")) {
+    return json("/v1/completions",
+                fmt::format(R"("model": {}, "prompt": "Once upon a time")", model));
+  }
+  return json(
+      "/v1/chat/completions",
+      fmt::format(R"("model": {}, "messages": [{{"role": "user", "content": "Hello"}}])", model));
 }
 
 /// Bytes that all models may take together, of which one is loaded; 0: not known.
@@ -249,12 +289,11 @@ Result<std::vector<ServedModel>> served_models(const ModelFlags& flags, const Po
   return models;
 }
 
-Result<std::unique_ptr<serve::ModelPool>> open_pool(const std::vector<ServedModel>& models,
-                                                    const PoolFlags& flags, serve::Server& server,
-                                                    serve::Trace* trace,
-                                                    serve::ModelPool::Deliver deliver) {
+Result<OpenPool> open_pool(const std::vector<ServedModel>& models, const PoolFlags& flags,
+                           serve::Server& server, serve::Trace* trace,
+                           serve::ModelPool::Deliver deliver) {
   TOK_TRY(openai::SpeechOptions speech, speech_options(flags));
-  TOK_TRY(auto engine, ModelFlags::open(models.front().options));
+  TOK_TRY(auto engine, open_to_serve(models.front().options));
   serve::PoolOptions options = pool_options(flags, models, std::move(speech));
   options.trace = trace;
   TOK_TRY(options.limits.bytes, memory_of_all(*engine, models.front().options));
@@ -271,16 +310,18 @@ Result<std::unique_ptr<serve::ModelPool>> open_pool(const std::vector<ServedMode
         (models.size() == 1 && flags.keep_alive.empty()) || is_any_of(model.names, flags.pins);
   }
   TOK_TRY(check_speech(flags, all, engine->compiled()));
-  auto pool = std::make_unique<serve::ModelPool>(server, std::move(all), std::move(options),
-                                                 std::move(deliver));
-  TOK_TRY(pool->add(0, std::move(engine)));
+  OpenPool out;
+  out.example = example_of(*engine, models.front().names.front());
+  out.pool = std::make_unique<serve::ModelPool>(server, std::move(all), std::move(options),
+                                                std::move(deliver));
+  TOK_TRY(out.pool->add(0, std::move(engine)));
   for (size_t i = 1; flags.preload && i < models.size(); ++i) {
     OpenOptions one = models[i].options;
-    if (!one.memory.empty()) one.memory = std::to_string(pool->room());
-    TOK_TRY(auto next, ModelFlags::open(std::move(one)));
-    TOK_TRY(pool->add(i, std::move(next)));
+    if (!one.memory.empty()) one.memory = std::to_string(out.pool->room());
+    TOK_TRY(auto next, open_to_serve(std::move(one)));
+    TOK_TRY(out.pool->add(i, std::move(next)));
   }
-  return pool;
+  return out;
 }
 
 }  // namespace tokamak::cli

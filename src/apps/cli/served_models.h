@@ -31,11 +31,14 @@ Result<std::vector<ServedModel>> served_models(const ModelFlags& flags, const Po
 /// holds none, a name given twice.
 Result<openai::SpeechOptions> speech_options(const PoolFlags& flags);
 
+struct OpenPool {
+  std::unique_ptr<serve::ModelPool> pool;
+  std::string example;  // a request that the first model answers: what follows curl and the address
+};
 /// Opens the first model, or all, and looks at the files of the others: what is wrong with those is
 /// a note. `trace`: null where there is none.
-Result<std::unique_ptr<serve::ModelPool>> open_pool(const std::vector<ServedModel>& models,
-                                                    const PoolFlags& flags, serve::Server& server,
-                                                    serve::Trace* trace,
-                                                    serve::ModelPool::Deliver deliver);
+Result<OpenPool> open_pool(const std::vector<ServedModel>& models, const PoolFlags& flags,
+                           serve::Server& server, serve::Trace* trace,
+                           serve::ModelPool::Deliver deliver);
 
 }  // namespace tokamak::cli

@@ -18,6 +18,11 @@ constexpr unsigned kSecondsToEnd = 2;
 volatile std::sig_atomic_t g_interrupted = 0, g_reaction = int(OnInterrupt::kEnd);
 bool g_output_failed = false;
 
+std::function<void(std::string_view)>& note_sink() {
+  static std::function<void(std::string_view)> sink;
+  return sink;
+}
+
 void end(int) {
   constexpr std::string_view kText = "\nInterrupted.\n";
   static_cast<void>(!write(STDERR_FILENO, kText.data(), kText.size()));
@@ -107,7 +112,12 @@ void note(std::string_view text) {
     }
     text = safe += terminal_text(text.substr(safe.size()));
   }
+  if (note_sink()) return note_sink()(text);
   note_codes(text);
+}
+
+void redirect_notes(std::function<void(std::string_view)> sink) {
+  note_sink() = std::move(sink);
 }
 
 void note_codes(std::string_view text) {

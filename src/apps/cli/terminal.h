@@ -1,5 +1,6 @@
 // How commands talk to a terminal, to pipes and to files.
 #pragma once
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -49,6 +50,8 @@ bool output_failed();
 inline constexpr int kOutputStatus = 6;
 /// The same to stderr. Only what a line of progress begins with, "\r" or "\r\033[K", stays.
 void note(std::string_view text);
+/// From here on note() hands its texts to `sink`, which any thread may call.
+void redirect_notes(std::function<void(std::string_view)> sink);
 /// The same with codes for the terminal. REQUIRES: the text is this program's own.
 void note_codes(std::string_view text);
 

@@ -7,6 +7,8 @@ namespace tokamak::serve {
 namespace {
 
 constexpr int kClientGone = 499;
+/// After which it may be worth trying again where a limit of connections or bodies is reached.
+constexpr int kRetrySeconds = 5;
 
 constexpr std::pair<int, std::string_view> kReasons[] = {
     {200, "OK"},
@@ -55,8 +57,9 @@ Connection::Connection(Server::State& server, tcp::socket socket, std::string re
       socket_(std::move(socket)),
       remote_(std::move(remote)),
       reader_(server.options.limits.request),
+      lease_(server.bodies),
       since_(now()),
-      moved_(since_) {
+      last_progress_(since_) {
   if (server_.options.tls) tls_ = std::make_unique<TlsSession>(server_.options.tls);
 }
 
@@ -68,16 +71,29 @@ void Connection::start() {
   wait_for_bytes();
 }
 
-void Connection::turn_away() {
-  if (tls_) return close();  // who is not connected yet hears nothing
+void Connection::reject() {
+  if (tls_) return close();  // before the handshake no HTTP answer can be sent
   refuse(503, "There are too many connections.");
 }
 
 // Reading.
 
+bool Connection::has_backlog() const {
+  return unwritten_.size() - written_ > server_.options.limits.unwritten_bytes;
+}
+
+bool Connection::may_read() const {
+  if (is_closed_ || waits_to_read_) return false;
+  if (lingers_) return true;
+  if (has_input_ended_ || is_scheduled_) return false;
+  if (call_ && unread_.size() >= server_.options.limits.unread_bytes) return false;
+  // While a call is answered its client may leave, which shows by reading; but TLS may answer what
+  // it reads.
+  return !has_backlog() || (call_ && !tls_);
+}
+
 void Connection::wait_for_bytes() {
-  const bool is_full = call_ && unread_.size() >= server_.options.limits.unread_bytes;
-  if (is_closed_ || waits_to_read_ || is_full) return;
+  if (!may_read()) return;
   waits_to_read_ = true;
   socket_.async_wait(tcp::socket::wait_read, [own = shared_from_this()](boost::system::error_code) {
     own->waits_to_read_ = false;
@@ -121,16 +137,29 @@ bool Connection::receive(std::string_view bytes) {
 }
 
 void Connection::take_end() {
+  if (lingers_) return close();
   if (call_) return give_up();
-  if (lingers_ || unwritten_.empty()) return close();
+  has_input_ended_ = true;
+  // Requests that came before it are answered.
+  if (is_scheduled_ || (has_backlog() && !unread_.empty())) return;
+  if (unwritten_.empty()) return close();
   ends_ = true;  // what has been answered may still be read
 }
 
 void Connection::take_requests() {
-  if (std::exchange(is_taking_, true)) return;
-  while (!is_closed_ && !ends_ && !call_ && take_request()) {
-  }
-  is_taking_ = false;
+  if (is_closed_ || ends_ || call_ || is_scheduled_ || has_backlog()) return;
+  if (take_request() && !call_) schedule_requests();
+  if (has_input_ended_ && !is_scheduled_ && !is_closed_) take_end();
+}
+
+/// Others have their turn before the next request of this connection.
+void Connection::schedule_requests() {
+  if (is_closed_ || std::exchange(is_scheduled_, true)) return;
+  asio::post(server_.io, [own = shared_from_this()] {
+    own->is_scheduled_ = false;
+    own->take_requests();
+    own->wait_for_bytes();
+  });
 }
 
 bool Connection::take_request() {
@@ -145,16 +174,26 @@ bool Connection::take_request() {
   }
   if (stage != Stage::kBody && stage != Stage::kWhole) return false;
   if (!is_checked_ && !check_head()) return !ends_;
+  if (!lease_.cover(reader_.body_bytes())) {
+    refuse(503, "The bodies of other requests take all the room there is for them.");
+    return false;
+  }
   if (stage != Stage::kWhole) return false;
   call_ = new_call();
   const CallId id = call_->id;
   server_.calls[id] = weak_from_this();
   const RequestHead head = reader_.head();
   std::string body = reader_.take_body();
+  BodyLease lease = std::exchange(lease_, BodyLease(server_.bodies));
   reader_ = RequestReader(server_.options.limits.request);
   seen_ = RequestReader::Stage::kNothing;
   is_checked_ = false;
-  server_.handler.call(id, head, std::move(body));
+  if (call_->is_counted &&
+      server_.by_client[call_->client] > server_.options.limits.connections_of_one) {
+    reply(refusal(503, "There are too many requests from this address."));
+    return true;
+  }
+  server_.handler.call(id, head, std::move(body), std::move(lease));
   return true;
 }
 
@@ -183,21 +222,32 @@ bool Connection::check_head() {
 
 Connection::Call Connection::new_call() {
   const RequestHead& head = reader_.head();
+  std::string client = server_.options.proxies.client_of(head, remote_);
+  const bool is_counted = client != remote_;
+  if (is_counted) ++server_.by_client[client];
   return {.id = CallId(server_.next_call++),
           .request_id = fmt::format("req_{:016x}", server_.options.random()),
           .method = head.method,
           .path = std::string(head.path()),
+          .client = std::move(client),
           .fields = std::exchange(fields_, {}),
           .started = now(),
           .is_head = head.method == "HEAD",
           .is_http_1_0 = head.is_http_1_0,
-          .keeps_alive = head.keeps_alive && !server_.is_stopping};
+          .keeps_alive = head.keeps_alive && !server_.is_stopping,
+          .is_counted = is_counted};
 }
 
 void Connection::refuse(int status, std::string_view message) {
   call_ = new_call();
   call_->keeps_alive = false;
-  reply(server_.handler.refuse(status, message, call_->path));
+  reply(refusal(status, message));
+}
+
+Reply Connection::refusal(int status, std::string_view message) const {
+  Reply reply = server_.handler.refuse(status, message, call_->path);
+  if (status == 503) reply.fields.push_back({"Retry-After", std::to_string(kRetrySeconds)});
+  return reply;
 }
 
 // Writing.
@@ -214,7 +264,7 @@ void Connection::put_head(const Reply& reply, std::optional<uint64_t> length) {
   Call& call = *call_;
   call.has_begun = true;
   call.status = reply.status;
-  call.quiet = reply.quiet;
+  call.keep_alive_text = reply.keep_alive_text;
   std::string head = fmt::format("HTTP/1.1 {} {}\r\n", reply.status, reason_of(reply.status));
   const auto field = [&](std::string_view name, std::string_view value) {
     head += fmt::format("{}: {}\r\n", name, value);
@@ -246,7 +296,7 @@ void Connection::put_body(std::string_view bytes) {
   } else {
     put(bytes);
   }
-  was_loud_ = now();
+  last_event_at_ = now();
 }
 
 void Connection::reply(Reply reply) {
@@ -259,7 +309,7 @@ void Connection::reply(Reply reply) {
 void Connection::begin(Reply head) {
   if (!call_ || is_closed_) return;
   put_head(head, std::nullopt);
-  was_loud_ = now();
+  last_event_at_ = now();
   flush();
 }
 
@@ -267,8 +317,7 @@ void Connection::write(std::string_view bytes) {
   if (!call_ || is_closed_) return;
   put_body(bytes);
   flush();
-  if (is_closed_ || !call_ || call_->is_held) return;
-  if (unwritten_.size() - written_ <= server_.options.limits.unwritten_bytes) return;
+  if (is_closed_ || !call_ || call_->is_held || !has_backlog()) return;
   call_->is_held = true;
   server_.handler.hold(call_->id, true);
 }
@@ -280,20 +329,16 @@ void Connection::end() {
 }
 
 void Connection::end_call() {
-  report(call_->status);
   if (!call_->keeps_alive) ends_ = true;
-  server_.calls.erase(call_->id);
-  call_.reset();
+  drop_call(call_->status);
   since_ = now();
   flush();
-  if (is_closed_ || ends_) return;
-  take_requests();  // that came meanwhile
-  wait_for_bytes();
+  go_on();
 }
 
 void Connection::flush() {
   if (waits_to_write_ || is_closed_) return;
-  moved_ = now();  // all was out, or there is room again
+  last_progress_ = now();  // all was out, or there is room again
   while (written_ < unwritten_.size()) {
     boost::system::error_code error;
     const auto rest = asio::buffer(unwritten_) + written_;
@@ -306,7 +351,15 @@ void Connection::flush() {
   written_ = 0;
   if (unwritten_.capacity() > server_.options.limits.unread_bytes) unwritten_.shrink_to_fit();
   if (call_ && std::exchange(call_->is_held, false)) server_.handler.hold(call_->id, false);
-  if (ends_ && !call_) linger();
+  if (ends_ && !call_) return linger();
+  go_on();
+}
+
+void Connection::go_on() {
+  if (is_closed_ || ends_) return;
+  // Requests that came while one was answered, or its answer not read.
+  if (!call_ && !has_backlog() && (!unread_.empty() || has_input_ended_)) schedule_requests();
+  wait_for_bytes();
 }
 
 void Connection::wait_to_write() {
@@ -320,23 +373,29 @@ void Connection::wait_to_write() {
 
 // Ending.
 
-void Connection::report(int status) {
-  server_.handler.answered({.request_id = call_->request_id,
-                            .remote = remote_,
-                            .method = call_->method,
-                            .path = call_->path,
+void Connection::drop_call(int status) {
+  const Call call = *std::move(call_);
+  call_.reset();
+  server_.calls.erase(call.id);
+  if (call.is_counted) {
+    const auto found = server_.by_client.find(call.client);
+    if (--found->second == 0) server_.by_client.erase(found);
+  }
+  server_.handler.answered({.request_id = call.request_id,
+                            .remote = call.client,
+                            .method = call.method,
+                            .path = call.path,
                             .status = status,
-                            .bytes = call_->bytes,
-                            .seconds = seconds_since(call_->started)});
+                            .bytes = call.bytes,
+                            .seconds = seconds_since(call.started)});
 }
 
 /// The client is gone.
 void Connection::give_up() {
   if (call_) {
-    report(kClientGone);
-    server_.calls.erase(call_->id);
-    server_.handler.gone(call_->id);
-    call_.reset();
+    const CallId id = call_->id;
+    drop_call(kClientGone);
+    server_.handler.gone(id);
   }
   close();
 }
@@ -347,14 +406,14 @@ void Connection::linger() {
   if (std::exchange(lingers_, true)) return;
   since_ = now();
   boost::system::error_code error;
-  say_end();
+  send_close_notify();
   socket_.shutdown(tcp::socket::shutdown_send, error);
   if (error) return close();
   wait_for_bytes();
 }
 
 /// Everything is out: TLS says that nothing was cut off.
-void Connection::say_end() {
+void Connection::send_close_notify() {
   if (!tls_) return;
   tls_->close(unwritten_);
   boost::system::error_code ignored;
@@ -363,7 +422,7 @@ void Connection::say_end() {
 
 void Connection::close() {
   if (std::exchange(is_closed_, true)) return;
-  if (!lingers_ && unwritten_.empty()) say_end();
+  if (!lingers_ && unwritten_.empty()) send_close_notify();
   boost::system::error_code ignored;
   socket_.close(ignored);
   server_.forget(shared_from_this());
@@ -378,6 +437,12 @@ void Connection::finish() {
   }
 }
 
+std::optional<TimePoint> Connection::idle_since() const {
+  const bool is_idle = !call_ && !ends_ && !is_scheduled_ && unread_.empty() &&
+                       unwritten_.empty() && reader_.stage() == RequestReader::Stage::kNothing;
+  return is_idle ? std::optional(since_) : std::nullopt;
+}
+
 void Connection::check_time() {
   const ServerLimits& limits = server_.options.limits;
   const double waited = seconds_since(since_);
@@ -385,12 +450,13 @@ void Connection::check_time() {
     if (waited > limits.linger_seconds) close();
     return;
   }
-  if (written_ < unwritten_.size() && seconds_since(moved_) > limits.write_seconds) {
+  if (written_ < unwritten_.size() && seconds_since(last_progress_) > limits.write_seconds) {
     return give_up();
   }
   if (call_) {
-    const bool is_quiet = call_->has_begun && !call_->quiet.empty() && unwritten_.empty();
-    if (is_quiet && seconds_since(was_loud_) > limits.quiet_seconds) write(call_->quiet);
+    const std::string_view text = call_->keep_alive_text;
+    const bool is_quiet = call_->has_begun && !text.empty() && unwritten_.empty();
+    if (is_quiet && seconds_since(last_event_at_) > limits.quiet_seconds) write(text);
     return;
   }
   using Stage = RequestReader::Stage;

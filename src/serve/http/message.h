@@ -36,7 +36,7 @@ struct Reply {
   std::string content_type = "application/json";  // "": no body
   std::string body;
   std::vector<Field> fields = {};  // beside those of type, length, connection, date and request
-  std::string_view quiet = {};     // of a stream: what shows that it lives; its text stays
+  std::string_view keep_alive_text = {};  // for a stream that has no event; it stays where it is
 };
 
 /// A request on its way, from its last byte to the last one of its answer.

@@ -16,8 +16,9 @@ constexpr auto kAcceptPause = std::chrono::milliseconds(100);
 constexpr int kBacklog = 1024;
 /// What the system keeps of an answer that the client has not taken; left to itself, megabytes.
 constexpr int kSendBytes = 64 << 10;
-/// Connections beyond the limit that hear of it; further ones are closed without a word.
-constexpr size_t kMaxTurnedAway = 256;
+/// Connections beyond the limit that get an answer; further ones are closed without one.
+constexpr size_t kMaxRejected = 256;
+constexpr double kMaxSeconds = 366.0 * 24 * 3600;
 
 /// Every connection takes a descriptor; shells allow 1024 of them and often many more on request.
 void allow_descriptors(rlim_t wanted) {
@@ -56,6 +57,7 @@ Server::~Server() {
 
 Result<std::unique_ptr<Server>> Server::listen(ServerOptions options) {
   auto state = std::make_unique<State>();
+  state->bodies = std::make_shared<BodyBudget>(options.limits.all_bodies_bytes);
   allow_descriptors(rlim_t{options.limits.connections} + 256);
   TOK_TRY(const tcp::endpoint endpoint, endpoint_of(state->io, options));
   auto& acceptor = state->acceptor;
@@ -122,18 +124,36 @@ void Server::State::take(tcp::socket socket) {
   if (!error) socket.non_blocking(true, error);
   if (!error) socket.set_option(tcp::no_delay(true), error);
   if (!error) socket.set_option(tcp::socket::send_buffer_size(kSendBytes), error);
-  if (error || connections.size() >= options.limits.connections + kMaxTurnedAway) return;
+  if (error) return;
   const std::string address = remote.address().to_string(error);
-  const bool has_room = connections.size() < options.limits.connections &&
-                        by_address[address] < options.limits.connections_of_one;
+  const bool has_room = make_room(remote.address(), address);
+  if (connections.size() >= options.limits.connections + kMaxRejected) return;
   const auto connection = std::make_shared<Connection>(*this, std::move(socket), address);
   connections.insert(connection);
   ++by_address[address];
   if (has_room) {
     connection->start();
   } else {
-    connection->turn_away();
+    connection->reject();
   }
+}
+
+bool Server::State::make_room(const asio::ip::address& address, const std::string& name) {
+  // All clients of a proxy have its address, and on a loopback address a proxy may stand.
+  const bool may_be_proxy =
+      options.proxies.empty() ? address.is_loopback() : options.proxies.contains(address);
+  const auto found = by_address.find(name);
+  const bool has_address_too_many = !may_be_proxy && found != by_address.end() &&
+                                    found->second >= options.limits.connections_of_one;
+  if (!has_address_too_many && connections.size() < options.limits.connections) return true;
+  std::shared_ptr<Connection> longest;
+  for (const auto& connection : connections) {
+    if (has_address_too_many && connection->remote() != name) continue;
+    const auto since = connection->idle_since();
+    if (since && (longest == nullptr || *since < *longest->idle_since())) longest = connection;
+  }
+  if (longest != nullptr) longest->close();
+  return longest != nullptr;
 }
 
 void Server::State::keep_time() {
@@ -181,18 +201,19 @@ void Server::end(CallId id) {
 
 void Server::after(double seconds, std::function<void()> job) {
   const auto timer = std::make_shared<asio::steady_timer>(state_->io);
-  timer->expires_after(std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-      std::chrono::duration<double>(seconds)));
+  // More would overflow the clock's time.
+  const std::chrono::duration<double> wait(std::clamp(seconds, 0.0, kMaxSeconds));
+  timer->expires_after(std::chrono::duration_cast<std::chrono::steady_clock::duration>(wait));
   timer->async_wait([timer, job = std::move(job)](boost::system::error_code error) {
     if (!error) job();
   });
 }
 
-void Server::State::wait_for_signal(std::function<void()> job) {
-  signals.async_wait([this, job = std::move(job)](boost::system::error_code error, int) {
+void Server::State::wait_for_signal(asio::signal_set& set, std::function<void()> job) {
+  set.async_wait([this, &set, job = std::move(job)](boost::system::error_code error, int) {
     if (error) return;
     job();
-    wait_for_signal(job);
+    wait_for_signal(set, job);
   });
 }
 
@@ -203,7 +224,21 @@ void Server::on_signal(std::function<void()> job) {
   struct sigaction inherited{};
   sigaction(SIGINT, nullptr, &inherited);
   if (inherited.sa_handler != SIG_IGN) state_->signals.add(SIGINT, ignored);
-  state_->wait_for_signal(std::move(job));
+  state_->wait_for_signal(state_->signals, std::move(job));
+}
+
+void Server::on_hangup(std::function<void()> job) {
+  boost::system::error_code ignored;
+  // nohup starts what it runs so that a terminal that closes is none of its business.
+  struct sigaction inherited{};
+  sigaction(SIGHUP, nullptr, &inherited);
+  if (inherited.sa_handler == SIG_IGN) return;
+  state_->hangups.add(SIGHUP, ignored);
+  state_->wait_for_signal(state_->hangups, std::move(job));
+}
+
+void Server::set_tls(std::shared_ptr<const TlsIdentity> identity) {
+  state_->options.tls = std::move(identity);
 }
 
 size_t Server::connections() const {
