@@ -19,6 +19,8 @@ struct Machine {
   u32 (*shuffle_xor)(u32 value, u32 mask);
   u32 (*any_lane)(u32 value);
   void (*await_inputs)();
+  const void* (*bound)();
+  void (*refuse)(const char* kernel, const char* array, u32 index, u32 count);
 };
 
 }  // namespace wgsl
@@ -151,6 +153,48 @@ struct Bound {
   void* at[32];
   u32 bytes[32];
 };
+
+// WebGPU holds each index below the length of its array. A device that runs CUDA does not: here a lane that
+// leaves an array ends its launch, with a sentence that names the kernel and the array.
+DEVICE void refuse(const char* array, u32 index, u32 count) {
+  machine->refuse(__BASE_FILE__, array, index, count);
+}
+DEVICE constexpr void check_index(u32 index, u32 count) {
+  if (index >= count) refuse("an array", index, count);
+}
+template <class T>
+DEVICE void check_last_array(const T* first, u32 index) {
+  const Bound& bound = *static_cast<const Bound*>(machine->bound());
+  const auto* array = reinterpret_cast<const unsigned char*>(first);
+  for (u32 i = 0; i < 32; ++i) {
+    const auto* buffer = static_cast<const unsigned char*>(bound.at[i]);
+    if (buffer == nullptr || array < buffer || array >= buffer + bound.bytes[i]) continue;
+    const u32 count = (bound.bytes[i] - u32(array - buffer)) / u32(sizeof(T));
+    if (index >= count) refuse("the end of a buffer", index, count);
+    return;
+  }
+}
+
+template <class T>
+struct Buffer {
+  T* first;
+  u32 count;
+  const char* name;
+  DEVICE T& operator[](u32 i) const {
+    if (i >= count) refuse(name, i, count);
+    return first[i];
+  }
+};
+template <class T>
+DEVICE Buffer<T> buffer_at(const Bound& bound, u32 binding, const char* name) {
+  return {static_cast<T*>(bound.at[binding]), bound.bytes[binding] / u32(sizeof(T)), name};
+}
+template <class T>
+DEVICE T& value_at(const Bound& bound, u32 binding, const char* name) {
+  // A buffer may end before what fills its last value up.
+  if (bound.bytes[binding] + alignof(T) <= sizeof(T)) refuse(name, sizeof(T) - 1, bound.bytes[binding]);
+  return *static_cast<T*>(bound.at[binding]);
+}
 
 }  // namespace wgsl
 

@@ -7,7 +7,9 @@
 #include <ucontext.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 namespace emulator {
@@ -149,6 +151,20 @@ void await_inputs() {
   if (_setjmp(own.here) == 0) leave();
 }
 
+const void* bound() {
+  return g_lanes->work.bound;
+}
+
+/// Ends the workgroup: the lane never goes on.
+void refuse(const char* kernel, const char* array, uint32_t index, uint32_t count) {
+  std::string_view name = kernel;
+  name.remove_prefix(name.rfind('/') + 1);
+  std::fprintf(stderr, "emulated CUDA: %.*s: index %u of \"%s\", which has %u elements\n",
+               int(name.size()), name.data(), index, array, count);
+  g_lanes->is_stuck = true;
+  _longjmp(g_home, 1);
+}
+
 void fiber_main() {
   while (true) {
     const Work& work = g_lanes->work;
@@ -199,6 +215,8 @@ Machine& machine() {
   g_machine.shuffle_xor = shuffle_xor;
   g_machine.any_lane = any_lane;
   g_machine.await_inputs = await_inputs;
+  g_machine.bound = bound;
+  g_machine.refuse = refuse;
   return g_machine;
 }
 
@@ -221,6 +239,7 @@ bool Workgroup::run(const Work& work) {
 
 bool Workgroup::finish() {
   fibers_->is_early = false;
+  if (fibers_->is_stuck) return false;
   for (uint32_t i = 0; i < fibers_->work.lanes; ++i) {
     State& own = fibers_->fibers[i]->state;
     if (own == State::kAwaitsInputs) own = State::kRuns;

@@ -14,6 +14,8 @@ struct Machine {
   uint32_t (*shuffle_xor)(uint32_t value, uint32_t mask);
   uint32_t (*any_lane)(uint32_t value);
   void (*await_inputs)();
+  const void* (*bound)();
+  void (*refuse)(const char* kernel, const char* array, uint32_t index, uint32_t count);
 };
 Machine& machine();
 
@@ -41,7 +43,8 @@ class Workgroup {
   /// As a device does while the launch before still runs: up to where lanes wait for its results.
   void begin_early(const Work& work);
   /// Runs it to its end, or the one that began early. False when lanes wait for each other for
-  /// ever: a barrier that some of them do not reach.
+  /// ever, at a barrier that some of them do not reach, and when a lane has left an array, which is
+  /// printed.
   bool run(const Work& work);
   bool finish();
 

@@ -240,5 +240,49 @@ fn main() {
                                        4.0f, 0.0f, 1.0f, 2.0f, 3.0f, 4.0f}));
 }
 
+/// What the emulator prints of a lane that leaves an array. The launch fails.
+std::string refusal_of(const std::string& statements) {
+  testing::internal::CaptureStderr();
+  const auto words = words_of(R"(
+struct Row { many: u32, list: array<u32>, }
+@group(0) @binding(0) var<storage, read> row: Row;
+@group(0) @binding(1) var<storage, read_write> y: array<u32>;
+alias Left = subgroup_matrix_left<f16, 16, 16>;
+var<workgroup> strip: array<vec4<f16>, 64>;
+var<private> own: array<u32, 5>;
+@compute @workgroup_size(32)
+fn main(@builtin(local_invocation_index) lane: u32) {
+  var four = vec4<u32>(1u);
+)" + statements + "}",
+                              {5u, 6u, 7u}, 32);
+  const std::string printed = testing::internal::GetCapturedStderr();
+  EXPECT_FALSE(words) << statements;
+  return printed;
+}
+
+TEST(CudaTranslatedLanes, LeaveNoArrayUnnoticed) {
+  const auto expected = [](int index, std::string_view array, int count) {
+    return fmt::format("emulated CUDA: test.cpp: index {} of \"{}\", which has {} elements\n",
+                       index, array, count);
+  };
+  EXPECT_EQ(refusal_of("y[lane + 1u] = 0u;"), expected(32, "y", 32));
+  EXPECT_EQ(refusal_of("y[lane] = row.list[lane];"), expected(2, "the end of a buffer", 2));
+  EXPECT_EQ(refusal_of("y[lane] = own[row.many];"), expected(5, "an array", 5));
+  EXPECT_EQ(refusal_of("y[lane] = four[row.many];"), expected(5, "an array", 4));
+  EXPECT_EQ(refusal_of("four[row.many] = 2u; y[lane] = four.x;"), expected(5, "an array", 4));
+  EXPECT_EQ(refusal_of("let all = subgroupMatrixLoad<Left, row_major>(&strip, 1u, 4u);"
+                       "y[lane] = 1u;"),
+            expected(519, "an array", 512));
+  // What WGSL never reads is not missed, and the device works again.
+  const auto words = words_of(R"(
+@group(0) @binding(0) var<storage, read> x: array<u32>;
+@group(0) @binding(1) var<storage, read_write> y: array<u32>;
+@compute @workgroup_size(1)
+fn main() { if (arrayLength(&x) > 9u && x[9] == 1u) { y[9] = 1u; } else { y[0] = x[2]; } })",
+                              {5u, 6u, 7u}, 1);
+  ASSERT_TRUE(words) << words.error().message;
+  EXPECT_EQ(*words, std::vector<Word>{7u});
+}
+
 }  // namespace
 }  // namespace tokamak::cuda

@@ -164,6 +164,22 @@ struct Bound {
   u32 bytes[32];
 };
 
+// A buffer that is an array, and one that is a value. The emulator's have bounds: the name is for its messages.
+template <class T>
+using Buffer = T*;
+template <class T>
+DEVICE Buffer<T> buffer_at(const Bound& bound, u32 binding, const char*) {
+  return static_cast<T*>(bound.at[binding]);
+}
+template <class T>
+DEVICE T& value_at(const Bound& bound, u32 binding, const char*) {
+  return *static_cast<T*>(bound.at[binding]);
+}
+// The emulator refuses an index that is not below `count`, and one beyond the buffer whose end is an array.
+DEVICE constexpr void check_index(u32, u32) {}
+template <class T>
+DEVICE void check_last_array(const T*, u32) {}
+
 }  // namespace wgsl
 
 // The host reads from `launch_shape` how many lanes a workgroup has, and how much memory of its own.

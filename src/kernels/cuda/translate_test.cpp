@@ -84,14 +84,14 @@ TEST(Translate, WhatOthersNeedStandsBeforeThem) {
   EXPECT_LT(text.find("struct Pair"), text.find("using Row = array<Pair, COUNT>"));
 }
 
-TEST(Translate, BuffersArePointersAndHaveLengths) {
+TEST(Translate, BuffersHaveLengths) {
   const std::string text =
       of("@group(0) @binding(2) var<storage, read> x: array<vec4<f32>>;\n"
          "@group(0) @binding(3) var<storage, read_write> y: array<f32>;\n"
          "fn count() -> u32 { return arrayLength(&x); }\n");
-  EXPECT_TRUE(has(text, "const vec4<f32>* x;")) << text;
-  EXPECT_TRUE(has(text, "  f32* y;")) << text;
-  EXPECT_TRUE(has(text, "x(static_cast<const vec4<f32>*>(bound.at[2]))")) << text;
+  EXPECT_TRUE(has(text, "  Buffer<const vec4<f32>> x;")) << text;
+  EXPECT_TRUE(has(text, "  Buffer<f32> y;")) << text;
+  EXPECT_TRUE(has(text, "x(buffer_at<const vec4<f32>>(bound, 2, \"x\"))")) << text;
   EXPECT_TRUE(has(text, "return length_of<vec4<f32>>(bound_buffers, 2);")) << text;
 }
 

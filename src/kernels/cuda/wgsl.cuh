@@ -32,10 +32,19 @@ DEVICE constexpr T to(From value) {
 }
 
 // A component by its number. Of what is only read, no address is taken: it can stay in registers.
-#define COMPONENTS(last)                                       \
-  DEVICE constexpr T& operator[](u32 i) & { return (&x)[i]; }  \
-  DEVICE constexpr T operator[](u32 i) const& { return last; } \
-  DEVICE constexpr T operator[](u32 i) && { return last; }
+#define COMPONENTS(count, last)               \
+  DEVICE constexpr T& operator[](u32 i) & {   \
+    check_index(i, count);                    \
+    return (&x)[i];                           \
+  }                                           \
+  DEVICE constexpr T operator[](u32 i) const& { \
+    check_index(i, count);                    \
+    return last;                              \
+  }                                           \
+  DEVICE constexpr T operator[](u32 i) && {   \
+    check_index(i, count);                    \
+    return last;                              \
+  }
 
 template <class T>
 struct alignas(2 * sizeof(T)) vec2 {
@@ -45,7 +54,7 @@ struct alignas(2 * sizeof(T)) vec2 {
   DEVICE constexpr vec2(T x_, T y_) : x(x_), y(y_) {}
   template <class From>
   DEVICE constexpr explicit vec2(vec2<From> v) : x(to<T>(v.x)), y(to<T>(v.y)) {}
-  COMPONENTS(i == 0 ? x : y)
+  COMPONENTS(2, i == 0 ? x : y)
 };
 
 template <class T>
@@ -58,7 +67,7 @@ struct alignas(4 * sizeof(T)) vec3 {
   template <class From>
   DEVICE constexpr explicit vec3(vec3<From> v) : x(to<T>(v.x)), y(to<T>(v.y)), z(to<T>(v.z)) {}
   DEVICE constexpr vec2<T> xy() const { return {x, y}; }
-  COMPONENTS(i == 0 ? x : i == 1 ? y : z)
+  COMPONENTS(3, i == 0 ? x : i == 1 ? y : z)
 };
 
 template <class T>
@@ -75,7 +84,7 @@ struct alignas(4 * sizeof(T)) vec4 {
   DEVICE constexpr vec2<T> zw() const { return {z, w}; }
   DEVICE constexpr vec2<T> xz() const { return {x, z}; }
   DEVICE constexpr vec2<T> yw() const { return {y, w}; }
-  COMPONENTS(i == 0 ? x : i == 1 ? y : i == 2 ? z : w)
+  COMPONENTS(4, i == 0 ? x : i == 1 ? y : i == 2 ? z : w)
 };
 
 // An operator between vectors, its result a vector of `R`.
@@ -157,8 +166,14 @@ struct array {
   DEVICE constexpr array() : items() {}
   template <class... More>
   DEVICE constexpr explicit array(T first, More... more) : items{first, more...} {}
-  DEVICE constexpr T& operator[](u32 i) { return items[i]; }
-  DEVICE constexpr const T& operator[](u32 i) const { return items[i]; }
+  DEVICE constexpr T& operator[](u32 i) {
+    check_index(i, N);
+    return items[i];
+  }
+  DEVICE constexpr const T& operator[](u32 i) const {
+    check_index(i, N);
+    return items[i];
+  }
 };
 template <class T, class... More>
 array(T, More...) -> array<T, 1 + sizeof...(More)>;
@@ -166,8 +181,14 @@ array(T, More...) -> array<T, 1 + sizeof...(More)>;
 template <class T>
 struct array<T, 0> {
   T first;
-  DEVICE T& operator[](u32 i) { return (&first)[i]; }
-  DEVICE const T& operator[](u32 i) const { return (&first)[i]; }
+  DEVICE T& operator[](u32 i) {
+    check_last_array(&first, i);
+    return (&first)[i];
+  }
+  DEVICE const T& operator[](u32 i) const {
+    check_last_array(&first, i);
+    return (&first)[i];
+  }
 };
 
 template <class T>
@@ -362,6 +383,7 @@ struct subgroup_matrix_result;
 
 template <>
 struct subgroup_matrix_left<f16, 16, 16> {
+  static constexpr u32 element_bytes = sizeof(f16);
   MatrixLeft own;
   template <MatrixOrder order>
   static DEVICE subgroup_matrix_left loaded(const unsigned char* from, u32 stride) {
@@ -371,6 +393,7 @@ struct subgroup_matrix_left<f16, 16, 16> {
 };
 template <>
 struct subgroup_matrix_right<f16, 16, 16> {
+  static constexpr u32 element_bytes = sizeof(f16);
   MatrixRight own;
   template <MatrixOrder order>
   static DEVICE subgroup_matrix_right loaded(const unsigned char* from, u32 stride) {
@@ -380,10 +403,17 @@ struct subgroup_matrix_right<f16, 16, 16> {
 };
 template <>
 struct subgroup_matrix_result<f32, 16, 16> {
+  static constexpr u32 element_bytes = sizeof(f32);
   MatrixResult own;
   // One of the lane's eight elements; subgroupMatrixRow() and subgroupMatrixColumn() say where it is.
-  DEVICE f32& operator[](u32 i) { return own.sums[i]; }
-  DEVICE f32 operator[](u32 i) const { return own.sums[i]; }
+  DEVICE f32& operator[](u32 i) {
+    check_index(i, 8);
+    return own.sums[i];
+  }
+  DEVICE f32 operator[](u32 i) const {
+    check_index(i, 8);
+    return own.sums[i];
+  }
   template <MatrixOrder order>
   static DEVICE subgroup_matrix_result loaded(const unsigned char* from, u32 stride) {
     static_assert(order == row_major);
@@ -398,9 +428,14 @@ struct subgroup_matrix_result<f32, 16, 16> {
   }
 };
 
-// Offsets and strides count elements of the array that the matrix lies in.
+// Offsets and strides count elements of the array that the matrix lies in: the last byte of its last row is there.
+template <class Matrix, class T, u32 N>
+DEVICE void check_matrix(const array<T, N>&, u32 offset, u32 stride) {
+  check_index((offset + 15 * stride) * u32(sizeof(T)) + 16 * Matrix::element_bytes - 1, N * u32(sizeof(T)));
+}
 template <class Matrix, MatrixOrder order, class T, u32 N>
 DEVICE Matrix subgroupMatrixLoad(const array<T, N>& from, u32 offset, u32 stride) {
+  check_matrix<Matrix>(from, offset, stride);
   return Matrix::template loaded<order>(
       reinterpret_cast<const unsigned char*>(from.items + offset), stride * u32(sizeof(T)));
 }
@@ -408,6 +443,7 @@ template <MatrixOrder order, class T, u32 N>
 DEVICE void subgroupMatrixStore(array<T, N>& to, u32 offset,
                                 const subgroup_matrix_result<f32, 16, 16>& matrix, u32 stride) {
   static_assert(order == row_major);
+  check_matrix<subgroup_matrix_result<f32, 16, 16>>(to, offset, stride);
   auto* first = reinterpret_cast<unsigned char*>(to.items + offset);
   for (u32 i = 0; i < 8; i += 2) {
     auto* at = first + result_row(i) * stride * u32(sizeof(T)) + result_column(i) * sizeof(f32);

@@ -101,11 +101,16 @@ void Writer::shared() {
   line("};");
 }
 
-/// What a pointer to the buffer points to.
-std::string Writer::element_type(const Variable& variable) {
-  const bool is_any_length = variable.type.name == "array" && variable.type.values.empty();
-  const std::string element = type(is_any_length ? variable.type.of.front() : variable.type);
-  return (variable.access == "read_write" ? "" : "const ") + element + (is_any_length ? "*" : "&");
+namespace {
+bool is_any_length(const Variable& buffer) {
+  return buffer.type.name == "array" && buffer.type.values.empty();
+}
+}  // namespace
+
+/// What a buffer holds: one value, or many of it.
+std::string Writer::element_type(const Variable& buffer) {
+  const std::string element = type(is_any_length(buffer) ? buffer.type.of.front() : buffer.type);
+  return (buffer.access == "read_write" ? "" : "const ") + element;
 }
 
 void Writer::variables() {
@@ -118,7 +123,9 @@ void Writer::variables() {
           one->type.name.empty() ? fmt::format("decltype({})", value) : type(one->type);
       line(fmt::format("{} {}{{{}}};", own_type, one->name, value));
     } else {
-      line(fmt::format("{} {};", element_type(*one), one->name));
+      const std::string element = element_type(*one);
+      line(fmt::format("{} {};", is_any_length(*one) ? "Buffer<" + element + ">" : element + "&",
+                       one->name));
     }
   }
 }
@@ -130,11 +137,9 @@ void Writer::constructor() {
     if (one->space == "workgroup") {
       value = fmt::format("shared.{}", one->name);
     } else if (one->binding != nullptr) {
-      std::string element = element_type(*one);
-      const bool is_pointer = element.back() == '*';
-      element.pop_back();
-      value = fmt::format("{}static_cast<{}*>(bound.at[{}])", is_pointer ? "" : "*", element,
-                          expression(*one->binding));
+      value =
+          fmt::format("{}<{}>(bound, {}, \"{}\")", is_any_length(*one) ? "buffer_at" : "value_at",
+                      element_type(*one), expression(*one->binding), one->name);
     } else {
       continue;
     }

@@ -26,7 +26,7 @@ class Writer {
   void constructor();
   void function(const Function& own);
   void entry();
-  std::string element_type(const Variable& variable);
+  std::string element_type(const Variable& buffer);
   // writer_statements.cpp
   void block(const Block& statements);
   void write(const Statement& statement);
