@@ -19,7 +19,7 @@ static int continue_text(tokamak_model* model, const char* prompt) {
   tokamak_request_free(request);
   if (stream == NULL) return report(error);
 
-  tokamak_piece piece;
+  tokamak_piece piece = {.size = sizeof piece};
   while (tokamak_stream_next(stream, -1, &piece) == TOKAMAK_STREAM_PIECE) {
     fwrite(piece.text, 1, piece.text_bytes, stdout);
     fflush(stdout);

@@ -9,7 +9,7 @@ from ctypes import POINTER, byref, c_bool, c_char_p, c_double, c_float, c_size_t
 
 
 class Piece(ctypes.Structure):
-    _fields_ = [("text", c_void_p), ("text_bytes", c_size_t), ("ids", POINTER(c_uint32)),
+    _fields_ = [("size", c_size_t), ("text", c_void_p), ("text_bytes", c_size_t), ("ids", POINTER(c_uint32)),
                 ("logprobs", POINTER(c_float)), ("count", c_size_t)]
 
 
@@ -56,7 +56,7 @@ class Library:
 
     def stream(self, model, request):
         stream = self.checked(self.model_start, model, request)
-        piece = Piece()
+        piece = Piece(size=ctypes.sizeof(Piece))
         while self.stream_next(stream, -1, byref(piece)) == 1:
             yield ctypes.string_at(piece.text, piece.text_bytes).decode()
         self.stream_free(stream)

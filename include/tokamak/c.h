@@ -1,5 +1,6 @@
-/* The C interface: a model on a device, asked for text or for vectors, for C11 and whatever can
- * call C. It is stable: functions and values stay, others may be added.
+/* The C interface: a model on a device, asked for text, for C11 and whatever can call C; vectors
+ * and scores are in c_vectors.h, sound is in c_speech.h, a hub of models in c_hub.h. It is stable:
+ * functions and values stay, others may be added.
  *
  *   tokamak_error* error = NULL;
  *   tokamak_model* model = tokamak_model_open(NULL, &error);
@@ -11,7 +12,8 @@
  *
  * Every function that can fail has an `error` as its last parameter and returns NULL or false where
  * it fails; `*error` is the caller's to free then, and is not touched otherwise. `error` may be
- * NULL.
+ * NULL. Memory that is used up is such an error (TOKAMAK_OUT_OF_MEMORY), or NULL of a function
+ * without `error`: no C++ exception leaves the library.
  *
  * Options are set by name and text ("temperature", "0.7"): new ones need no new function, and one
  * that is not known is an error that lists those that are.
@@ -24,7 +26,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* How the functions are exported and found; defined as nothing where the library is linked
+ * statically on Windows, TOKAMAK_BUILDS while the library itself is built. */
+#ifndef TOKAMAK_API
+#if defined(_WIN32) && defined(TOKAMAK_BUILDS)
+#define TOKAMAK_API __declspec(dllexport)
+#elif defined(_WIN32)
+#define TOKAMAK_API __declspec(dllimport)
+#elif defined(__GNUC__)
 #define TOKAMAK_API __attribute__((visibility("default")))
+#else
+#define TOKAMAK_API
+#endif
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -35,7 +49,6 @@ typedef struct tokamak_options tokamak_options;
 typedef struct tokamak_model tokamak_model;
 typedef struct tokamak_request tokamak_request;
 typedef struct tokamak_stream tokamak_stream;
-typedef struct tokamak_vectors tokamak_vectors;
 
 /* The version of the library, "0.1.0". */
 TOKAMAK_API const char* tokamak_version(void);
@@ -64,19 +77,28 @@ TOKAMAK_API void tokamak_ids_free(uint32_t* ids);
 
 /* Opening ------------------------------------------------------------------------------------- */
 
+/* The devices that there are, as a JSON list of objects: backend, number (the option "device"),
+ * name, driver, is_software. The caller frees with tokamak_text_free(). */
+TOKAMAK_API char* tokamak_list_devices(tokamak_error** error);
+
 /* What a model is opened with; as it is, the built-in model on the best device. */
 TOKAMAK_API tokamak_options* tokamak_options_new(void);
 TOKAMAK_API void tokamak_options_free(tokamak_options* options);
 /* Names: model, backend, device, context, sequences, cache_tokens, memory, kv, quantize,
  * image_pixels, batch_invariant, speculate (off, auto, lookup[:N], draft[:N]), draft, pooling,
- * adapter ([NAME=]FOLDER[=SCALE]; each call adds one), has_thread; tokamak/tokamak.h says what they
- * mean. */
+ * adapter ([NAME=]FOLDER[=SCALE]; each call adds one), has_thread; tokamak/model_options.h says
+ * what they mean. */
 TOKAMAK_API bool tokamak_options_set(tokamak_options* options, const char* name, const char* value,
                                      tokamak_error** error);
 
-/* `phase`: 0 while files are read, 1 while weights are loaded (`done` of `total` bytes), 2 while
- * kernels are compiled. False cancels: opening fails with TOKAMAK_CANCELLED. */
-typedef bool (*tokamak_progress)(void* user, int phase, uint64_t done, uint64_t total);
+typedef enum {
+  TOKAMAK_LOAD_FILES = 0,   /* they are read */
+  TOKAMAK_LOAD_WEIGHTS = 1, /* they are loaded: `done` of `total` bytes */
+  TOKAMAK_LOAD_KERNELS = 2  /* they are compiled */
+} tokamak_load_phase;
+/* False cancels: opening fails with TOKAMAK_CANCELLED. */
+typedef bool (*tokamak_progress)(void* user, tokamak_load_phase phase, uint64_t done,
+                                 uint64_t total);
 TOKAMAK_API void tokamak_options_on_progress(tokamak_options* options, tokamak_progress progress,
                                              void* user);
 /* Receives what the user should know, a sentence at a time, from the thread that opens and from the
@@ -95,6 +117,8 @@ TOKAMAK_API void tokamak_model_free(tokamak_model* model);
 /* With has_thread "false": takes what has arrived and submits what can run, without waiting for the
  * device. False when nothing is left to do. */
 TOKAMAK_API bool tokamak_model_pump(tokamak_model* model);
+/* True cancels a call that blocks: it fails with TOKAMAK_CANCELLED. */
+typedef bool (*tokamak_cancelled)(void* user);
 /* A JSON object: name, architecture, device, context, sequences, vocabulary, dimensions (of
  * embeddings; 0: it generates text), embed_prompts, device_bytes. */
 TOKAMAK_API const char* tokamak_model_details(const tokamak_model* model);
@@ -120,17 +144,18 @@ TOKAMAK_API char* tokamak_model_render_chat(const tokamak_model* model, const ch
 TOKAMAK_API tokamak_request* tokamak_request_new(void);
 TOKAMAK_API void tokamak_request_free(tokamak_request* request);
 /* Names: prompt, suffix, chat_variables, max_tokens, temperature, top_k, top_p, min_p, typical_p,
- * repetition_penalty, seed, stop (each call adds one), logprobs, grammar, json_schema,
- * regex, choices (each call adds one), priority,
- * deadline (seconds), tenant, adapter; tokamak/tokamak.h says what they mean. */
+ * repetition_penalty, presence_penalty, frequency_penalty, logit_bias (ID:BIAS; each call adds
+ * one), seed, stop (each call adds one), end_ids ("2,5"; "": none), min_tokens, logprobs,
+ * top_logprobs, prompt_logprobs, grammar, json_schema, regex, choices (each call adds one),
+ * priority, deadline (seconds), tenant, adapter; tokamak/request.h says what they mean. */
 TOKAMAK_API bool tokamak_request_set(tokamak_request* request, const char* name, const char* value,
                                      tokamak_error** error);
 /* Tokens to continue, as they are. */
-TOKAMAK_API void tokamak_request_set_ids(tokamak_request* request, const uint32_t* ids,
-                                         size_t count);
+TOKAMAK_API bool tokamak_request_set_ids(tokamak_request* request, const uint32_t* ids,
+                                         size_t count, tokamak_error** error);
 /* Adds a message to the chat; roles as the model's template has them: "system", "user", ... */
-TOKAMAK_API void tokamak_request_add_message(tokamak_request* request, const char* role,
-                                             const char* content);
+TOKAMAK_API bool tokamak_request_add_message(tokamak_request* request, const char* role,
+                                             const char* content, tokamak_error** error);
 /* Adds an image, which stands before the content of the last message: the bytes of a file in PNG,
  * JPEG or WebP, which are copied. Fails where there is no message. The model must have been opened
  * with image_pixels. */
@@ -149,13 +174,25 @@ TOKAMAK_API void tokamak_stream_free(tokamak_stream* stream);
 /* Ends the request within a step or two; the result is what there is. */
 TOKAMAK_API void tokamak_stream_cancel(tokamak_stream* stream);
 
-/* What has come since the last piece. It stays as it is. */
+/* A token and its natural logarithm of a probability. */
 typedef struct {
+  uint32_t id;
+  float logprob;
+} tokamak_token_logprob;
+
+/* What has come since the last piece. `size` is sizeof(tokamak_piece) as the caller knows it: later
+ * versions of the library may have more at the end, and fill no more than that. */
+typedef struct {
+  size_t size;
   const char* text; /* whole characters; may be empty */
   size_t text_bytes;
   const uint32_t* ids;   /* of its tokens */
   const float* logprobs; /* of those; NULL where they were not asked for */
   size_t count;          /* of tokens */
+  /* The most probable tokens in place of each, best first: `top_count` for the first token, then as
+   * many for the next. NULL where top_logprobs did not ask for them. */
+  const tokamak_token_logprob* top;
+  size_t top_count;
 } tokamak_piece;
 
 typedef enum {
@@ -184,33 +221,17 @@ typedef struct {
   size_t cached_tokens;   /* of the prompt: they did not run again */
   double prefill_seconds; /* until the first token was chosen */
   double decode_seconds;  /* the rest */
+  /* Where prompt_logprobs asked for them: those of the prompt's tokens but the first, and of the
+   * most probable tokens in their places as in tokamak_piece. Else NULL. */
+  const tokamak_token_logprob* prompt_logprobs;
+  size_t prompt_logprob_count;
+  const tokamak_token_logprob* prompt_top;
+  size_t prompt_top_count;
 } tokamak_result;
 
 /* Waits until the request has ended. Being cancelled is no error. */
 TOKAMAK_API bool tokamak_stream_result(tokamak_stream* stream, tokamak_result* result,
                                        tokamak_error** error);
-
-/* Vectors ------------------------------------------------------------------------------------- */
-
-/* One vector per text; blocks. `prompt`: a name among embed_prompts, "" for none, NULL for the
- * model's default. `dimensions`: only that many of the first numbers; 0: all. `truncate`: cut a
- * text that does not fit, instead of an error. */
-TOKAMAK_API tokamak_vectors* tokamak_model_embed(tokamak_model* model, const char* const* texts,
-                                                 size_t count, const char* prompt,
-                                                 uint32_t dimensions, bool truncate,
-                                                 tokamak_error** error);
-/* Vector `index`, and how many numbers it has. */
-TOKAMAK_API const float* tokamak_vectors_at(const tokamak_vectors* vectors, size_t index,
-                                            size_t* dimensions);
-TOKAMAK_API void tokamak_vectors_free(tokamak_vectors* vectors);
-
-/* Scores -------------------------------------------------------------------------------------- */
-
-/* Writes `count` scores, one for each document: how well it answers the query, more is better;
- * blocks. `truncate`: cut a document that does not fit, instead of an error. */
-TOKAMAK_API bool tokamak_model_rerank(tokamak_model* model, const char* query,
-                                      const char* const* documents, size_t count, bool truncate,
-                                      float* scores, tokamak_error** error);
 
 #ifdef __cplusplus
 }

@@ -8,12 +8,13 @@
 namespace tokamak {
 
 struct EmbedOptions {
-  std::optional<std::string> prompt;  // a name in the model's prompts; "": none; unset: its default
-  uint32_t dimensions = 0;            // only that many of the first numbers; 0: all
-  std::optional<bool> normalize;      // to unit length; unset: as the model's modules say
-  bool truncate = false;              // cut a text that does not fit, instead of an error
-  std::function<bool()> cancelled;    // asked between the steps of a long text, by the
-                                      // model's thread; must not block
+  /// A name in the model's prompts; "": none; unset: its default.
+  std::optional<std::string> prompt = {};
+  uint32_t dimensions = 0;             // only that many of the first numbers; 0: all
+  std::optional<bool> normalize = {};  // to unit length; unset: as the model's modules say
+  bool truncate = false;               // cut a text that does not fit, instead of an error
+  /// Asked between the steps of a long text, by the model's thread; must not block.
+  std::function<bool()> cancelled = {};
 };
 
 }  // namespace tokamak

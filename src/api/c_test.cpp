@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
+
+#include "tokamak/c_vectors.h"
 
 namespace {
 
@@ -56,12 +59,14 @@ TEST_F(C, StreamsText) {
   ASSERT_NE(stream, nullptr);
   std::string text;
   size_t tokens = 0;
-  tokamak_piece piece;
+  tokamak_piece piece = {};
+  piece.size = sizeof piece;
   while (tokamak_stream_next(stream, -1, &piece) == TOKAMAK_STREAM_PIECE) {
     text.append(piece.text, piece.text_bytes);
     tokens += piece.count;
     ASSERT_NE(piece.logprobs, nullptr);
     EXPECT_LT(piece.logprobs[0], 0);
+    EXPECT_EQ(piece.top, nullptr) << "they were not asked for";
   }
   tokamak_result result = {};
   result.size = sizeof result;
@@ -78,7 +83,85 @@ TEST_F(C, StreamsText) {
   ASSERT_TRUE(tokamak_stream_result(stream, &older, nullptr));
   EXPECT_EQ(older.seed, 99u);
   EXPECT_STREQ(older.stop, "");
+  EXPECT_EQ(result.prompt_logprobs, nullptr);
   tokamak_stream_free(stream);
+}
+
+TEST_F(C, GivesLogprobsOfPromptsAndOfOtherTokens) {
+  open();
+  ask("prompt", "Once upon a time");
+  ask("temperature", "0");
+  ask("max_tokens", "4");
+  ask("top_logprobs", "3");
+  ask("prompt_logprobs", "true");
+  tokamak_stream* stream = tokamak_model_start(model, request, nullptr);
+  ASSERT_NE(stream, nullptr);
+  tokamak_piece piece = {};
+  piece.size = sizeof piece;
+  ASSERT_EQ(tokamak_stream_next(stream, -1, &piece), TOKAMAK_STREAM_PIECE);
+  ASSERT_EQ(piece.top_count, 3u);
+  for (size_t i = 0; i < piece.count; ++i) {
+    const tokamak_token_logprob* top = piece.top + 3 * i;
+    EXPECT_EQ(top[0].id, piece.ids[i]);
+    EXPECT_EQ(top[0].logprob, piece.logprobs[i]);
+    EXPECT_GE(top[1].logprob, top[2].logprob);
+  }
+  // A caller that knows of less gets no more.
+  tokamak_piece older = {};
+  older.size = offsetof(tokamak_piece, top);
+  older.top_count = 99;
+  if (tokamak_stream_next(stream, -1, &older) == TOKAMAK_STREAM_PIECE) {
+    EXPECT_EQ(older.top_count, 99u);
+  }
+  tokamak_result result = {};
+  result.size = sizeof result;
+  ASSERT_TRUE(tokamak_stream_result(stream, &result, nullptr));
+  ASSERT_EQ(result.prompt_logprob_count + 1, result.prompt_tokens);
+  EXPECT_EQ(result.prompt_top_count, 3u);
+  EXPECT_LE(result.prompt_logprobs[0].logprob, result.prompt_top[0].logprob);
+  tokamak_stream_free(stream);
+}
+
+TEST_F(C, SetsWhichTokensMayComeAndEndTheText) {
+  open();
+  size_t count = 0;
+  uint32_t* there = tokamak_model_tokenize(model, " there", false, &count, nullptr);
+  ASSERT_EQ(count, 1u);
+  const std::string id = std::to_string(*there);
+  tokamak_ids_free(there);
+  ask("prompt", "Once upon a time");
+  ask("temperature", "0");
+  ask("max_tokens", "6");
+  ask("end_ids", id.c_str());
+  const auto run = [&] {
+    tokamak_stream* stream = tokamak_model_start(model, request, nullptr);
+    tokamak_result result = {};
+    result.size = sizeof result;
+    EXPECT_TRUE(tokamak_stream_result(stream, &result, nullptr));
+    const std::string all = std::string(result.text) + "|" + result.finish;
+    tokamak_stream_free(stream);
+    return all;
+  };
+  EXPECT_EQ(run(), ",|end");
+  ask("min_tokens", "6");
+  EXPECT_NE(run().find("|length"), std::string::npos) << "an end token comes late";
+  ask("min_tokens", "0");
+  ask("logit_bias", (id + ":-100").c_str());
+  EXPECT_EQ(run().find(" there"), std::string::npos);
+  ask("end_ids", "");
+  EXPECT_NE(run().find("|length"), std::string::npos) << "no token ends it";
+  ask("presence_penalty", "1.5");
+  ask("frequency_penalty", "-1.5");
+  EXPECT_NE(run(), "");
+  tokamak_error* error = nullptr;
+  EXPECT_FALSE(tokamak_request_set(request, "end_ids", "1,,2", &error));
+  EXPECT_EQ(said(error), "end_ids is \"1,,2\", expected token ids with commas between them.");
+  EXPECT_FALSE(tokamak_request_set(request, "logit_bias", "7", &error));
+  EXPECT_EQ(said(error), "logit_bias is \"7\", expected ID:BIAS.");
+  ask("logit_bias", "999999:1");
+  EXPECT_EQ(tokamak_model_start(model, request, &error), nullptr);
+  EXPECT_NE(said(error).find("logit_bias has token 999999, but the vocabulary has "),
+            std::string::npos);
 }
 
 TEST_F(C, TakesImagesOfMessages) {
@@ -90,7 +173,7 @@ TEST_F(C, TakesImagesOfMessages) {
   tokamak_error* error = nullptr;
   EXPECT_FALSE(tokamak_request_add_image_file(request, kImage, &error));
   EXPECT_EQ(said(error), "There is no message yet that the image could belong to.");
-  tokamak_request_add_message(request, "user", "What is it?");
+  EXPECT_TRUE(tokamak_request_add_message(request, "user", "What is it?", nullptr));
   EXPECT_TRUE(tokamak_request_add_image_file(request, kImage, nullptr));
   ask("max_tokens", "4");
   tokamak_stream* stream = tokamak_model_start(model, request, &error);
@@ -139,10 +222,10 @@ TEST_F(C, CallsBackWithTheCallersPointer) {
   } seen;
   tokamak_options_on_progress(
       options,
-      [](void* user, int phase, uint64_t done, uint64_t total) {
+      [](void* user, tokamak_load_phase phase, uint64_t done, uint64_t total) {
         auto* own = static_cast<Seen*>(user);
         ++own->calls;
-        EXPECT_TRUE(phase >= 0 && phase <= 2 && done <= total);
+        EXPECT_TRUE(phase <= TOKAMAK_LOAD_KERNELS && done <= total);
         return own->goes_on;
       },
       &seen);
@@ -163,9 +246,9 @@ TEST_F(C, TokenizesAndRendersChats) {
   char* text = tokamak_model_detokenize(model, ids, count, nullptr);
   EXPECT_STREQ(text, "a fox");
   tokamak_text_free(text);
-  tokamak_request_set_ids(request, ids, count);
+  EXPECT_TRUE(tokamak_request_set_ids(request, ids, count, nullptr));
   tokamak_ids_free(ids);
-  tokamak_request_add_message(request, "user", "Hello");
+  EXPECT_TRUE(tokamak_request_add_message(request, "user", "Hello", nullptr));
   tokamak_error* error = nullptr;
   EXPECT_EQ(tokamak_model_start(model, request, &error), nullptr);
   EXPECT_NE(said(error).find("more than one of prompt, ids and a chat"), std::string::npos);
@@ -182,13 +265,61 @@ TEST_F(C, Embeds) {
   set("pooling", "mean");
   open();
   const char* texts[] = {"A fox", "The sea"};
-  tokamak_vectors* vectors = tokamak_model_embed(model, texts, 2, nullptr, 8, false, nullptr);
+  tokamak_error* error = nullptr;
+  tokamak_embed_options* how = tokamak_embed_options_new();
+  EXPECT_TRUE(tokamak_embed_options_set(how, "dimensions", "8", nullptr));
+  EXPECT_TRUE(tokamak_embed_options_set(how, "normalize", "true", nullptr));
+  EXPECT_FALSE(tokamak_embed_options_set(how, "colour", "red", &error));
+  EXPECT_EQ(said(error),
+            "There is no option \"colour\", but prompt, dimensions, normalize, truncate.");
+  tokamak_vectors* vectors = tokamak_model_embed(model, texts, 2, how, nullptr);
   ASSERT_NE(vectors, nullptr);
   size_t dimensions = 0;
+  double length = 0;
+  for (size_t i = 0; i < 8; ++i) {
+    length += std::pow(tokamak_vectors_at(vectors, 0, &dimensions)[i], 2);
+  }
+  EXPECT_NEAR(length, 1, 1e-5);
   EXPECT_NE(tokamak_vectors_at(vectors, 0, &dimensions)[0],
             tokamak_vectors_at(vectors, 1, &dimensions)[0]);
   EXPECT_EQ(dimensions, 8u);
   tokamak_vectors_free(vectors);
+  const auto cancel = [](void* user) { return ++*static_cast<int*>(user) > 0; };
+  int calls = 0;
+  tokamak_embed_options_on_step(how, cancel, &calls);
+  EXPECT_EQ(tokamak_model_embed(model, texts, 2, how, &error), nullptr);
+  EXPECT_EQ(tokamak_error_get_code(error), TOKAMAK_CANCELLED) << tokamak_error_message(error);
+  EXPECT_GT(calls, 0);
+  tokamak_error_free(error);
+  tokamak_embed_options_free(how);
+}
+
+TEST_F(C, RanksAndCanBeCancelled) {
+  set("model", TOKAMAK_TEST_DATA "/rerank/cross_bert");
+  open();
+  const char* documents[] = {"the fox", "a river", "an owl"};
+  float plain[3] = {}, same[3] = {};
+  ASSERT_TRUE(tokamak_model_rerank(model, "a fox", documents, 3, nullptr, plain, nullptr));
+  EXPECT_NE(plain[0], plain[1]);
+  tokamak_error* error = nullptr;
+  tokamak_rerank_options* how = tokamak_rerank_options_new();
+  EXPECT_TRUE(tokamak_rerank_options_set(how, "truncate", "false", nullptr));
+  EXPECT_TRUE(tokamak_rerank_options_set(how, "instruction", "", nullptr));
+  ASSERT_TRUE(tokamak_model_rerank(model, "a fox", documents, 3, how, same, nullptr));
+  EXPECT_EQ(plain[2], same[2]);
+  tokamak_rerank_options_on_step(how, [](void*) { return true; }, nullptr);
+  EXPECT_FALSE(tokamak_model_rerank(model, "a fox", documents, 3, how, same, &error));
+  EXPECT_EQ(tokamak_error_get_code(error), TOKAMAK_CANCELLED) << tokamak_error_message(error);
+  tokamak_error_free(error);
+  tokamak_rerank_options_free(how);
+}
+
+TEST_F(C, MemoryThatIsUsedUpIsAnError) {
+  tokamak_error* error = nullptr;
+  const uint32_t one = 1;
+  EXPECT_FALSE(tokamak_request_set_ids(request, &one, SIZE_MAX / sizeof one, &error));
+  EXPECT_EQ(tokamak_error_get_code(error), TOKAMAK_OUT_OF_MEMORY);
+  EXPECT_EQ(said(error), "Out of memory.");
 }
 
 TEST_F(C, PumpsCancelsAndCloses) {
@@ -196,7 +327,8 @@ TEST_F(C, PumpsCancelsAndCloses) {
   open();
   ask("prompt", "Once upon a time");
   tokamak_stream* stream = tokamak_model_start(model, request, nullptr);
-  tokamak_piece piece;
+  tokamak_piece piece = {};
+  piece.size = sizeof piece;
   EXPECT_EQ(tokamak_stream_next(stream, 0, &piece), TOKAMAK_STREAM_TIMEOUT);
   EXPECT_TRUE(tokamak_model_pump(model));
   tokamak_stream_cancel(stream);

@@ -1,6 +1,4 @@
-#include <future>
-
-#include "api/stream_loop.h"
+#include "api/model_state.h"
 #include "base/splitmix.h"
 #include "engine/task.h"
 #include "engine/text_request.h"
@@ -53,33 +51,11 @@ ModelDetails details_of(const Engine& engine, const ModelOptions& options) {
   return details;
 }
 
-Failure is_closed() {
-  return fail(ErrorCode::kUsage, "The model is closed.");
-}
-
-/// What `call` gives by the engine's thread; it is cancelled when the model closes.
-template <typename T, typename Options>
-Result<T> run_and_wait(EngineLoop& loop, Options options, auto call) {
-  const auto made = std::make_shared<std::promise<Result<T>>>();
-  auto result = made->get_future();
-  options.cancelled = [&loop, asked = options.cancelled] {
-    return loop.is_closing() || (asked && asked());
-  };
-  const bool is_open = loop.post([=](Engine& engine) { made->set_value(call(engine, options)); });
-  if (!is_open) return is_closed();
-  if (!loop.has_thread()) loop.turn(false);
-  return result.get();
-}
-
 }  // namespace
 
-struct Model::State {
-  std::shared_ptr<StreamLoop> loop;  // streams of a model without a thread look for it
-  ModelDetails details;
-  std::atomic<uint64_t> requests = 0;  // for seeds
-
-  const Engine& engine() const { return loop->engine(); }
-};
+uint64_t fresh_seed(std::atomic<uint64_t>& requests) {
+  return fresh_seed(steady_clock()(), requests++);
+}
 
 Result<Model> Model::open(const ModelOptions& options) {
   if (options.progress && !options.progress(LoadPhase::kFiles, 0, 0)) return loading_cancelled();
@@ -99,23 +75,28 @@ Model::Model(Model&&) noexcept = default;
 
 Model& Model::operator=(Model&& other) noexcept {
   if (this == &other) return *this;
-  if (state_ != nullptr) close();
+  close();
   state_ = std::move(other.state_);
   return *this;
 }
 
 Model::~Model() {
-  if (state_ != nullptr) close();
+  close();
 }
 
 Result<Stream> Model::start(const TextRequest& asked) {
+  if (state_ == nullptr) return is_closed();
   EngineLoop& loop = state_->loop->loop();
   TOK_TRY(check_task(state_->engine().compiled(), Task::kText));
+  if (asked.prompt.empty() && asked.suffix.empty() && asked.ids.empty() && asked.messages.empty() &&
+      asked.chat_variables.empty()) {
+    return fail(ErrorCode::kUsage, "The request has no prompt, ids or messages to continue.");
+  }
   TOK_TRY(Request request, scheduler_request(state_->engine(), asked));
-  const double now = steady_clock()();
-  if (asked.deadline)
-    request.deadline = now + std::chrono::duration<double>(*asked.deadline).count();
-  if (!asked.seed) request.params.sampling.seed = fresh_seed(now, state_->requests++);
+  if (asked.deadline) {
+    request.deadline = steady_clock()() + std::chrono::duration<double>(*asked.deadline).count();
+  }
+  if (!asked.seed) request.params.sampling.seed = fresh_seed(state_->requests);
   TOK_TRY(std::vector<Image> images, images_of(asked));
   if (images.empty()) {
     TOK_TRY(loop.scheduler()->check(request));
@@ -131,6 +112,7 @@ Result<Stream> Model::start(const TextRequest& asked) {
 
 Result<std::vector<std::vector<float>>> Model::embed(std::span<const std::string> texts,
                                                      const EmbedOptions& options) {
+  if (state_ == nullptr) return is_closed();
   return run_and_wait<std::vector<std::vector<float>>>(
       state_->loop->loop(), options,
       [=](Engine& engine, const EmbedOptions& own) { return engine.embed(texts, own); });
@@ -139,6 +121,7 @@ Result<std::vector<std::vector<float>>> Model::embed(std::span<const std::string
 Result<std::vector<float>> Model::rerank(std::string_view query,
                                          std::span<const std::string> documents,
                                          const RerankOptions& options) {
+  if (state_ == nullptr) return is_closed();
   return run_and_wait<std::vector<float>>(state_->loop->loop(), options,
                                           [=](Engine& engine, const RerankOptions& own) {
                                             return engine.rerank(query, documents, own);
@@ -146,31 +129,36 @@ Result<std::vector<float>> Model::rerank(std::string_view query,
 }
 
 Result<std::vector<uint32_t>> Model::tokenize(std::string_view text, bool add_special) const {
+  if (state_ == nullptr) return is_closed();
   TOK_TRY(const Tokenizer* tokenizer, state_->engine().tokenizer());
   return tokenizer->encode(text, {.add_special = add_special});
 }
 
 Result<std::string> Model::detokenize(std::span<const uint32_t> ids) const {
+  if (state_ == nullptr) return is_closed();
   TOK_TRY(const Tokenizer* tokenizer, state_->engine().tokenizer());
   return tokenizer->decode(ids);
 }
 
 Result<std::string> Model::render_chat(std::string_view variables) const {
+  if (state_ == nullptr) return is_closed();
   TOK_TRY(const Json parsed, Json::parse(variables));
   return state_->engine().render_chat(parsed);
 }
 
 const ModelDetails& Model::details() const {
-  return state_->details;
+  static const ModelDetails none;
+  return state_ == nullptr ? none : state_->details;
 }
 
 bool Model::pump() {
+  if (state_ == nullptr) return false;
   EngineLoop& loop = state_->loop->loop();
   return !loop.has_thread() && loop.turn(false);
 }
 
 void Model::close() {
-  state_->loop->loop().close();
+  if (state_ != nullptr) state_->loop->loop().close();
 }
 
 }  // namespace tokamak

@@ -177,6 +177,52 @@ TEST(Model, ErrorsAreValues) {
   EXPECT_FALSE(model.embed(texts));
 }
 
+TEST(Model, RefusesARequestThatContinuesNothing) {
+  Model model = open();
+  const auto stream = model.start({});
+  ASSERT_FALSE(stream);
+  EXPECT_EQ(stream.error().code, ErrorCode::kUsage);
+  EXPECT_EQ(stream.error().message, "The request has no prompt, ids or messages to continue.");
+}
+
+TEST(Model, NeedsAContextOfTwoAndNoNumberOfACpu) {
+  ModelOptions options = small();
+  options.context = 1;
+  EXPECT_EQ(Model::open(options).error().message,
+            "context is 1, expected at least 2: one position for a prompt, one for a token.");
+  options.context = 2;
+  Model model = open(options);
+  EXPECT_EQ(model.start({.ids = {5}})->result()->ids.size(), 1u);
+  options.device = 9;
+  EXPECT_EQ(Model::open(options).error().message,
+            "device is 9, which chooses among WebGPU or CUDA devices; the backend is cpu.");
+}
+
+TEST(Model, IsClosedOnceItWasMovedFrom) {
+  Model model = open();
+  auto stream = model.start({.prompt = kPrompt, .max_tokens = 2});
+  ASSERT_TRUE(stream);
+  Model other = std::move(model);
+  const std::vector<std::string> texts = {"a"};
+  EXPECT_EQ(model.start({.prompt = kPrompt}).error().code, ErrorCode::kUsage);
+  EXPECT_EQ(model.embed(texts).error().code, ErrorCode::kUsage);
+  EXPECT_EQ(model.rerank("a", texts).error().code, ErrorCode::kUsage);
+  EXPECT_EQ(model.tokenize("a").error().message, "The model is closed.");
+  EXPECT_FALSE(model.detokenize(std::vector<uint32_t>{5}));
+  EXPECT_FALSE(model.render_chat("{}"));
+  EXPECT_EQ(model.details().name, "");
+  EXPECT_FALSE(model.pump());
+  model.close();
+
+  Stream moved = *std::move(stream);
+  EXPECT_FALSE(stream->next());
+  EXPECT_TRUE(stream->ended());
+  stream->cancel();
+  EXPECT_EQ(stream->result().error().code, ErrorCode::kUsage);
+  EXPECT_EQ(moved.result()->ids.size(), 2u) << "it goes on where it was moved to";
+  EXPECT_TRUE(other.start({.prompt = kPrompt, .max_tokens = 1}));
+}
+
 TEST(Model, OpeningCanBeCancelledAndTellsHowFarItIs) {
   ModelOptions options = small();
   std::vector<LoadPhase> phases;

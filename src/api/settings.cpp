@@ -56,6 +56,30 @@ std::string_view read(std::string_view text, std::vector<Adapter>& values) {
   return "";
 }
 
+std::string_view read(std::string_view text, std::vector<uint32_t>& values) {
+  std::vector<uint32_t> found;
+  for (size_t start = 0; start < text.size();) {
+    const size_t comma = std::min(text.find(',', start), text.size());
+    if (!read(text.substr(start, comma - start), found.emplace_back()).empty()) {
+      return "token ids with commas between them";
+    }
+    start = comma + 1;
+  }
+  values = std::move(found);
+  return "";
+}
+
+std::string_view read(std::string_view text, std::vector<std::pair<uint32_t, float>>& values) {
+  const size_t colon = std::min(text.find(':'), text.size());
+  std::pair<uint32_t, float> one;
+  if (colon == text.size() || !read(text.substr(0, colon), one.first).empty() ||
+      !read(text.substr(colon + 1), one.second).empty()) {
+    return "ID:BIAS";
+  }
+  values.push_back(one);
+  return "";
+}
+
 template <typename T>
 std::string_view read(std::string_view text, std::optional<T>& value) {
   T found{};
@@ -105,9 +129,16 @@ constexpr Setting<TextRequest> kRequestSettings[] = {
     {"min_p", set<&TextRequest::min_p>},
     {"typical_p", set<&TextRequest::typical_p>},
     {"repetition_penalty", set<&TextRequest::repetition_penalty>},
+    {"presence_penalty", set<&TextRequest::presence_penalty>},
+    {"frequency_penalty", set<&TextRequest::frequency_penalty>},
+    {"logit_bias", set<&TextRequest::logit_bias>},
     {"seed", set<&TextRequest::seed>},
     {"stop", set<&TextRequest::stop>},
+    {"end_ids", set<&TextRequest::end_ids>},
+    {"min_tokens", set<&TextRequest::min_tokens>},
     {"logprobs", set<&TextRequest::logprobs>},
+    {"top_logprobs", set<&TextRequest::top_logprobs>},
+    {"prompt_logprobs", set<&TextRequest::prompt_logprobs>},
     {"grammar", set<&TextRequest::grammar>},
     {"json_schema", set<&TextRequest::json_schema>},
     {"regex", set<&TextRequest::regex>},
@@ -116,6 +147,39 @@ constexpr Setting<TextRequest> kRequestSettings[] = {
     {"deadline", set<&TextRequest::deadline>},
     {"tenant", set<&TextRequest::tenant>},
     {"adapter", set<&TextRequest::adapter>},
+};
+
+constexpr Setting<EmbedOptions> kEmbedSettings[] = {
+    {"prompt", set<&EmbedOptions::prompt>},
+    {"dimensions", set<&EmbedOptions::dimensions>},
+    {"normalize", set<&EmbedOptions::normalize>},
+    {"truncate", set<&EmbedOptions::truncate>},
+};
+
+constexpr Setting<RerankOptions> kRerankSettings[] = {
+    {"instruction", set<&RerankOptions::instruction>},
+    {"truncate", set<&RerankOptions::truncate>},
+};
+
+constexpr Setting<TranscribeOptions> kTranscribeSettings[] = {
+    {"language", set<&TranscribeOptions::language>},
+    {"translate", set<&TranscribeOptions::translate>},
+    {"prompt", set<&TranscribeOptions::prompt>},
+    {"temperature", set<&TranscribeOptions::temperature>},
+    {"fallback", set<&TranscribeOptions::fallback>},
+    {"timestamps", set<&TranscribeOptions::timestamps>},
+    {"seed", set<&TranscribeOptions::seed>},
+};
+
+constexpr Setting<SpeakOptions> kSpeakSettings[] = {
+    {"codec", set<&SpeakOptions::codec>},
+    {"language", set<&SpeakOptions::language>},
+    {"max_tokens", set<&SpeakOptions::max_tokens>},
+    {"temperature", set<&SpeakOptions::temperature>},
+    {"top_k", set<&SpeakOptions::top_k>},
+    {"top_p", set<&SpeakOptions::top_p>},
+    {"repetition_penalty", set<&SpeakOptions::repetition_penalty>},
+    {"seed", set<&SpeakOptions::seed>},
 };
 
 template <typename Options>
@@ -141,6 +205,23 @@ Result<void> set_by_name(ModelOptions& options, std::string_view name, std::stri
 
 Result<void> set_by_name(TextRequest& request, std::string_view name, std::string_view value) {
   return set_of<TextRequest>(kRequestSettings, request, name, value);
+}
+
+Result<void> set_by_name(EmbedOptions& options, std::string_view name, std::string_view value) {
+  return set_of<EmbedOptions>(kEmbedSettings, options, name, value);
+}
+
+Result<void> set_by_name(RerankOptions& options, std::string_view name, std::string_view value) {
+  return set_of<RerankOptions>(kRerankSettings, options, name, value);
+}
+
+Result<void> set_by_name(TranscribeOptions& options, std::string_view name,
+                         std::string_view value) {
+  return set_of<TranscribeOptions>(kTranscribeSettings, options, name, value);
+}
+
+Result<void> set_by_name(SpeakOptions& options, std::string_view name, std::string_view value) {
+  return set_of<SpeakOptions>(kSpeakSettings, options, name, value);
 }
 
 }  // namespace tokamak

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "api/stream_loop.h"
+#include "base/result.h"
 
 namespace tokamak {
 
@@ -71,6 +72,7 @@ Stream::~Stream() {
 }
 
 std::optional<TextPiece> Stream::take(std::optional<std::chrono::nanoseconds> timeout) {
+  if (state_ == nullptr) return std::nullopt;
   std::optional<std::chrono::steady_clock::time_point> deadline;
   // What is longer than a year is for ever: no sum of clock and duration may overflow.
   if (timeout && *timeout < std::chrono::years(1)) {
@@ -90,15 +92,17 @@ std::optional<TextPiece> Stream::next(std::chrono::nanoseconds timeout) {
 }
 
 bool Stream::ended() const {
+  if (state_ == nullptr) return true;
   const std::scoped_lock lock(state_->mutex);
   return state_->end && !state_->piece;
 }
 
 void Stream::cancel() {
-  state_->is_cancelled = true;
+  if (state_ != nullptr) state_->is_cancelled = true;
 }
 
 Result<Generation> Stream::result() {
+  if (state_ == nullptr) return fail(ErrorCode::kUsage, "The stream was moved to another one.");
   wait_until(*state_, std::nullopt, [&] { return state_->end.has_value(); });
   const std::scoped_lock lock(state_->mutex);
   return *state_->end;

@@ -1,5 +1,6 @@
 #include "api/stream_loop.h"
 
+#include "base/guarded.h"
 #include "engine/text_request.h"
 
 namespace tokamak {
@@ -36,7 +37,7 @@ bool StreamLoop::start(Request request, std::vector<Image> images,
       TOK_TRY(add_images(engine, shared->images.size(), image, shared->request));
       return scheduler->add(std::move(shared->request));
     };
-    const auto id = add();
+    const auto id = guarded(add);
     if (!id) stream->staged_end = Failure(id.error());
   });
 }

@@ -241,7 +241,12 @@ Result<std::unique_ptr<Backend>> open_webgpu(const OpenOptions& options) {
 }  // namespace
 
 Result<std::unique_ptr<Backend>> open_backend(const OpenOptions& options) {
-  if (options.backend == "cpu") return make_cpu_backend();
+  if (options.backend == "cpu") {
+    if (!options.device) return make_cpu_backend();
+    return fail(ErrorCode::kUsage,
+                "device is {}, which chooses among WebGPU or CUDA devices; the backend is cpu.",
+                *options.device);
+  }
   if (options.backend == "cuda") return open_cuda(options);
   if (options.backend != "auto" && options.backend != "webgpu") {
     return fail(ErrorCode::kUsage, "backend is \"{}\", expected auto, cuda, webgpu or cpu.",

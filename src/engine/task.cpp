@@ -162,6 +162,10 @@ Result<BuildOptions> build_options(const Engine::Compiled& compiled, const Tenso
     build.context = std::min(build.context, encoder->max_tokens);
   }
   if (options.context != 0) build.context = options.context;
+  if (build.context == 1 && gives_text && !options.all_logits) {
+    return fail(ErrorCode::kUsage,
+                "context is 1, expected at least 2: one position for a prompt, one for a token.");
+  }
   const uint32_t chunk = options.chunk != 0
                              ? options.chunk
                              : default_chunk(weights.tensors(), compiled.facts.hidden, device);

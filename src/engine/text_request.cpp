@@ -79,6 +79,25 @@ Result<std::shared_ptr<const Grammar>> grammar_of(const TextRequest& asked) {
   return named("json_schema", Grammar::from_json_schema(asked.json_schema));
 }
 
+/// Errors: a token beyond the vocabulary. The ids at which the text ends are settled already.
+Result<void> add_rules(const Engine& engine, const TextRequest& asked, GenerationParams& params) {
+  const uint32_t vocab = engine.compiled().facts.vocab;
+  SamplingParams& sampling = params.sampling;
+  for (const auto& [id, bias] : asked.logit_bias) {
+    if (id < vocab) continue;
+    return invalid_input("logit_bias has token {}, but the vocabulary has {}.", id, vocab);
+  }
+  sampling.logit_bias = asked.logit_bias;
+  sampling.presence_penalty = asked.presence_penalty;
+  sampling.frequency_penalty = asked.frequency_penalty;
+  sampling.min_tokens = asked.min_tokens;
+  if (asked.min_tokens == 0) return {};
+  for (const uint32_t id : params.end_ids.value_or(std::vector<uint32_t>())) {
+    if (id < vocab) sampling.late_ids.push_back(id);
+  }
+  return {};
+}
+
 template <typename T>
 void override_with(T& value, const std::optional<T>& asked) {
   if (asked) value = *asked;
@@ -126,6 +145,7 @@ Result<Request> scheduler_request(const Engine& engine, const TextRequest& asked
   params.max_tokens = asked.max_tokens;
   params.stop = asked.stop;
   if (asked.end_ids) params.end_ids = asked.end_ids;
+  TOK_TRY(add_rules(engine, asked, params));
   params.logprobs = asked.logprobs || asked.top_logprobs > 0;
   params.top_logprobs = asked.top_logprobs;
   params.prompt_logprobs = asked.prompt_logprobs;

@@ -3,7 +3,7 @@
 #include <functional>
 
 #include "engine/engine.h"
-#include "tokamak/tokamak.h"
+#include "tokamak/request.h"
 
 namespace tokamak {
 

@@ -8,7 +8,7 @@
 #include "audio/sound.h"
 #include "model/description.h"
 #include "speech/speech_steps.h"
-#include "speech/transcript.h"
+#include "tokamak/transcript.h"
 #include "text/tokenizer/tokenizer.h"
 
 namespace tokamak {

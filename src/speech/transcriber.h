@@ -4,7 +4,7 @@
 #include <span>
 
 #include "speech/listener.h"
-#include "speech/transcript.h"
+#include "tokamak/transcript.h"
 
 namespace tokamak {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/json.h"
-#include "speech/transcript.h"
+#include "tokamak/transcript.h"
 
 namespace tokamak {
 

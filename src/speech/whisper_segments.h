@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "speech/transcript.h"
+#include "tokamak/transcript.h"
 #include "speech/whisper_tokens.h"
 
 namespace tokamak {

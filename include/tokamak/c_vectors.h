@@ -1,0 +1,48 @@
+/* The C interface to vectors of texts and scores of documents; c.h says how handles, options and
+ * errors work. */
+#pragma once
+#include "tokamak/c.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tokamak_embed_options tokamak_embed_options;
+typedef struct tokamak_rerank_options tokamak_rerank_options;
+typedef struct tokamak_vectors tokamak_vectors;
+
+TOKAMAK_API tokamak_embed_options* tokamak_embed_options_new(void);
+TOKAMAK_API void tokamak_embed_options_free(tokamak_embed_options* options);
+/* Names: prompt, dimensions, normalize, truncate; tokamak/embedding.h says what they mean. */
+TOKAMAK_API bool tokamak_embed_options_set(tokamak_embed_options* options, const char* name,
+                                           const char* value, tokamak_error** error);
+/* Called between the steps of a call, by the model's thread. */
+TOKAMAK_API void tokamak_embed_options_on_step(tokamak_embed_options* options,
+                                               tokamak_cancelled cancelled, void* user);
+/* One vector per text; blocks. `options` may be NULL. */
+TOKAMAK_API tokamak_vectors* tokamak_model_embed(tokamak_model* model, const char* const* texts,
+                                                 size_t count, const tokamak_embed_options* options,
+                                                 tokamak_error** error);
+/* Vector `index`, and how many numbers it has. */
+TOKAMAK_API const float* tokamak_vectors_at(const tokamak_vectors* vectors, size_t index,
+                                            size_t* dimensions);
+TOKAMAK_API void tokamak_vectors_free(tokamak_vectors* vectors);
+
+TOKAMAK_API tokamak_rerank_options* tokamak_rerank_options_new(void);
+TOKAMAK_API void tokamak_rerank_options_free(tokamak_rerank_options* options);
+/* Names: instruction, truncate; tokamak/ranking.h says what they mean. */
+TOKAMAK_API bool tokamak_rerank_options_set(tokamak_rerank_options* options, const char* name,
+                                            const char* value, tokamak_error** error);
+/* Called between the steps of a call, by the model's thread. */
+TOKAMAK_API void tokamak_rerank_options_on_step(tokamak_rerank_options* options,
+                                                tokamak_cancelled cancelled, void* user);
+/* Writes `count` scores, one for each document: how well it answers the query, more is better;
+ * blocks. `options` may be NULL. */
+TOKAMAK_API bool tokamak_model_rerank(tokamak_model* model, const char* query,
+                                      const char* const* documents, size_t count,
+                                      const tokamak_rerank_options* options, float* scores,
+                                      tokamak_error** error);
+
+#ifdef __cplusplus
+}
+#endif

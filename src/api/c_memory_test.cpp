@@ -1,0 +1,122 @@
+// The C interface where memory is used up: this program's own operator new fails on demand.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <new>
+
+#include "tokamak/c.h"
+#include "tokamak/c_vectors.h"
+
+namespace {
+
+/// Allocations of this thread until none succeeds; negative: without end.
+thread_local int64_t allocations_left = -1;
+
+}  // namespace
+
+void* operator new(size_t bytes) {
+  if (allocations_left > 0) --allocations_left;
+  void* memory = allocations_left == 0 ? nullptr : std::malloc(bytes);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+
+void operator delete(void* memory, size_t) noexcept {
+  std::free(memory);
+}
+
+namespace {
+
+/// Whether `call` succeeds with that many allocations. Where it does not, it says that memory is
+/// used up.
+template <typename Call>
+bool succeeds_with(int64_t allocations, const Call& call) {
+  tokamak_error* error = nullptr;
+  allocations_left = allocations + 1;
+  const bool is_done = call(&error);
+  allocations_left = -1;
+  if (is_done) return true;
+  EXPECT_NE(error, nullptr) << "after " << allocations << " allocations";
+  if (error == nullptr) return true;
+  EXPECT_EQ(tokamak_error_get_code(error), TOKAMAK_OUT_OF_MEMORY) << tokamak_error_message(error);
+  EXPECT_STREQ(tokamak_error_message(error), "Out of memory.");
+  tokamak_error_free(error);
+  return false;
+}
+
+/// Fails each allocation of `call` in turn, of many allocations some, and gives their number.
+template <typename Call>
+int64_t fail_each_allocation(const Call& call) {
+  int64_t allocations = 0;
+  while (!succeeds_with(allocations, call)) allocations += 1 + allocations / 16;
+  return allocations;
+}
+
+struct CMemory : testing::Test {
+  void SetUp() override {
+    for (const auto& [name, value] : {std::pair("model", TOKAMAK_SOURCE_DIR "/models/storyteller"),
+                                      std::pair("backend", "cpu"), std::pair("context", "96")}) {
+      ASSERT_TRUE(tokamak_options_set(options, name, value, nullptr));
+    }
+  }
+  ~CMemory() override {
+    tokamak_request_free(request);
+    tokamak_model_free(model);
+    tokamak_options_free(options);
+  }
+
+  tokamak_options* options = tokamak_options_new();
+  tokamak_request* request = tokamak_request_new();
+  tokamak_model* model = nullptr;
+};
+
+TEST_F(CMemory, OfHandlesIsMissedAsNull) {
+  allocations_left = 1;
+  EXPECT_EQ(tokamak_options_new(), nullptr);
+  EXPECT_EQ(tokamak_request_new(), nullptr);
+  EXPECT_EQ(tokamak_embed_options_new(), nullptr);
+  EXPECT_EQ(tokamak_rerank_options_new(), nullptr);
+  allocations_left = -1;
+}
+
+TEST_F(CMemory, OfRequestsIsMissedAsAnError) {
+  const auto set = [&](tokamak_error** error) {
+    return tokamak_request_set(request, "stop", "a text that is longer than a short one", error);
+  };
+  EXPECT_GT(fail_each_allocation(set), 0);
+  const auto add = [&](tokamak_error** error) {
+    return tokamak_request_add_message(request, "user", "a message of many characters", error);
+  };
+  EXPECT_GT(fail_each_allocation(add), 0);
+  const auto show = [&](tokamak_error** error) {
+    return tokamak_request_add_image_file(request, "path/to/an/image/file.png", error);
+  };
+  EXPECT_GT(fail_each_allocation(show), 0);
+}
+
+TEST_F(CMemory, OfOpeningAndStartingIsMissedAsAnError) {
+  const auto open = [&](tokamak_error** error) {
+    model = tokamak_model_open(options, error);
+    return model != nullptr;
+  };
+  EXPECT_GT(fail_each_allocation(open), 1000);
+  ASSERT_NE(model, nullptr);
+  ASSERT_TRUE(tokamak_request_add_message(request, "user", "Hello", nullptr));
+  tokamak_stream* stream = nullptr;
+  const auto start = [&](tokamak_error** error) {
+    stream = tokamak_model_start(model, request, error);
+    return stream != nullptr;
+  };
+  EXPECT_GT(fail_each_allocation(start), 10);
+  tokamak_result result = {};
+  result.size = sizeof result;
+  EXPECT_TRUE(tokamak_stream_result(stream, &result, nullptr)) << "the model is as it was";
+  EXPECT_GT(result.count, 0u);
+  tokamak_stream_free(stream);
+}
+
+}  // namespace

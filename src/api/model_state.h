@@ -1,0 +1,44 @@
+// What a Model is made of, for the files that implement it.
+#pragma once
+#include <atomic>
+#include <future>
+#include <memory>
+
+#include "api/stream_loop.h"
+#include "base/guarded.h"
+#include "tokamak/tokamak.h"
+
+namespace tokamak {
+
+struct Model::State {
+  std::shared_ptr<StreamLoop> loop;  // streams of a model without a thread look for it
+  ModelDetails details;
+  std::atomic<uint64_t> requests = 0;  // for seeds
+
+  const Engine& engine() const { return loop->engine(); }
+};
+
+inline Failure is_closed() {
+  return fail(ErrorCode::kUsage, "The model is closed.");
+}
+
+/// A seed for a call that names none.
+uint64_t fresh_seed(std::atomic<uint64_t>& requests);
+
+/// What `call` gives by the engine's thread; it is cancelled when the model closes. `options` have
+/// a `cancelled`.
+template <typename T, typename Options>
+Result<T> run_and_wait(EngineLoop& loop, Options options, auto call) {
+  const auto made = std::make_shared<std::promise<Result<T>>>();
+  auto result = made->get_future();
+  options.cancelled = [&loop, asked = options.cancelled] {
+    return loop.is_closing() || (asked && asked());
+  };
+  const bool is_open = loop.post(
+      [=](Engine& engine) { made->set_value(guarded([&] { return call(engine, options); })); });
+  if (!is_open) return is_closed();
+  if (!loop.has_thread()) loop.turn(false);
+  return result.get();
+}
+
+}  // namespace tokamak
