@@ -12,9 +12,16 @@ namespace {
 
 constexpr float kNever = -std::numeric_limits<float>::infinity();
 constexpr const char* kFile = "generation_config.json";
+constexpr std::string_view kNoTimestamps = "<|notimestamps|>";
 
 void forbid_all(std::span<float> logits) {
   std::ranges::fill(logits, kNever);
+}
+
+/// "en" of "<|en|>".
+std::string_view without_marks(std::string_view token) {
+  const bool has_marks = token.starts_with("<|") && token.ends_with("|>");
+  return has_marks ? token.substr(2, token.size() - 4) : token;
 }
 
 /// {"<|en|>": 50259, ...} without the marks around the names.
@@ -26,9 +33,7 @@ Result<std::map<std::string, uint32_t>> read_names(const ConfigReader& config,
   if (!field->is_object()) return invalid_input("{} is not an object.", config.path(name));
   ConfigReader own = config.at(name);
   for (const auto& [key, value] : field->as_object()) {
-    std::string_view word = key;
-    if (word.starts_with("<|") && word.ends_with("|>")) word = word.substr(2, word.size() - 4);
-    ids.emplace(word, own.count(key, 0));
+    ids.emplace(without_marks(key), own.count(key, 0));
   }
   TOK_TRY(own.status());
   return ids;
@@ -44,23 +49,34 @@ std::vector<uint32_t> read_ids(ConfigReader& config, std::string_view name) {
 }  // namespace
 
 Result<WhisperTokens> WhisperTokens::read(const ModelDescription& description, uint32_t start,
-                                          uint32_t vocab) {
-  if (!description.generation_config) {
+                                          uint32_t vocab, const Tokenizer* tokenizer) {
+  const bool has_file = description.generation_config.has_value();
+  const auto by_name = tokenizer == nullptr ? std::nullopt : tokenizer->token_to_id(kNoTimestamps);
+  if (!has_file && !by_name) {
     return invalid_input("The model has no {}, which numbers the tokens that steer it.", kFile);
   }
-  ConfigReader config(*description.generation_config, description.origin + kFile);
+  // Older files have what config.json has, and leave the numbers to the tokenizer.
+  ConfigReader config =
+      has_file ? ConfigReader(*description.generation_config, description.origin + kFile)
+               : description.reader();
   WhisperTokens t;
   t.start = start;
   const std::vector<uint32_t> ends = read_ids(config, "eos_token_id");
   t.end = ends.empty() ? config.size("eos_token_id") : ends.front();
-  t.no_timestamps = config.size("no_timestamps_token_id");
+  const bool is_old = by_name && !config.has("no_timestamps_token_id");
+  t.no_timestamps = is_old ? *by_name : config.size("no_timestamps_token_id");
   t.first_timestamp = t.no_timestamps + 1;
   t.no_speech = t.no_timestamps - 1;
-  TOK_TRY(t.languages, read_names(config, "lang_to_id"));
-  TOK_TRY(const auto tasks, read_names(config, "task_to_id"));
-  if (const auto found = tasks.find("transcribe"); found != tasks.end())
-    t.transcribe = found->second;
-  if (const auto found = tasks.find("translate"); found != tasks.end()) t.translate = found->second;
+  if (is_old) {
+    t.read_names_of(*tokenizer, vocab);
+  } else {
+    TOK_TRY(t.languages, read_names(config, "lang_to_id"));
+    TOK_TRY(const auto tasks, read_names(config, "task_to_id"));
+    if (const auto found = tasks.find("transcribe"); found != tasks.end())
+      t.transcribe = found->second;
+    if (const auto found = tasks.find("translate"); found != tasks.end())
+      t.translate = found->second;
+  }
   if (config.has("prev_sot_token_id")) t.previous = config.size("prev_sot_token_id");
   if (config.has("max_initial_timestamp_index")) {
     t.max_first_timestamp = config.count("max_initial_timestamp_index", 0);
@@ -78,6 +94,20 @@ Result<WhisperTokens> WhisperTokens::read(const ModelDescription& description, u
     }
   }
   return t;
+}
+
+void WhisperTokens::read_names_of(const Tokenizer& tokenizer, uint32_t vocab) {
+  previous = tokenizer.token_to_id("<|startofprev|>");
+  // The names are in the vocabularies of models for English alone, too, which are one token
+  // smaller.
+  constexpr uint32_t kMultilingualVocab = 51865;
+  const auto end_of_languages = tokenizer.token_to_id("<|translate|>");
+  if (vocab < kMultilingualVocab || !end_of_languages) return;
+  translate = end_of_languages;
+  transcribe = tokenizer.token_to_id("<|transcribe|>");
+  for (uint32_t id = start + 1; id < *end_of_languages; ++id) {
+    if (const auto token = tokenizer.token(id)) languages.emplace(without_marks(*token), id);
+  }
 }
 
 std::vector<uint32_t> WhisperTokens::text_ids(std::span<const uint32_t> ids) const {

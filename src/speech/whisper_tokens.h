@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/description.h"
+#include "text/tokenizer/tokenizer.h"
 
 namespace tokamak {
 
@@ -22,9 +23,11 @@ struct WhisperTokens {
   std::vector<uint32_t> suppressed, suppressed_first;
   std::optional<uint32_t> max_first_timestamp;  // in steps
 
-  /// Errors name the field of generation_config.json. `start`: as config.json has it.
+  /// Reads generation_config.json. Of a model without one, or with one that transformers has made
+  /// of config.json, the tokenizer's names of tokens count; null: it has none. `start`: as
+  /// config.json has it. Errors name the field.
   static Result<WhisperTokens> read(const ModelDescription& description, uint32_t start,
-                                    uint32_t vocab);
+                                    uint32_t vocab, const Tokenizer* tokenizer = nullptr);
 
   bool is_timestamp(uint32_t id) const { return id >= first_timestamp; }
   /// Tokens below the first of those that steer are text.
@@ -44,6 +47,7 @@ struct WhisperTokens {
   void forbid(std::span<const uint32_t> written, bool timestamps, std::span<float> logits) const;
 
  private:
+  void read_names_of(const Tokenizer& tokenizer, uint32_t vocab);
   void forbid_by_timestamps(std::span<const uint32_t> written, std::span<float> logits) const;
 };
 

@@ -134,6 +134,51 @@ TEST(WhisperTokens, MayBeSuppressedByEmptyListsNullsAndSingleNumbers) {
   EXPECT_TRUE(null->suppressed_first.empty());
 }
 
+/// Tokens from 10 on, as Whisper's vocabulary ends.
+Tokenizer named_tokens() {
+  constexpr const char* kNames[] = {"<|endoftext|>",   "<|startoftranscript|>", "<|en|>",
+                                    "<|yue|>",         "<|translate|>",         "<|transcribe|>",
+                                    "<|startoflm|>",   "<|startofprev|>",       "<|nospeech|>",
+                                    "<|notimestamps|>"};
+  std::string added, vocab;
+  uint32_t id = 10;
+  for (const char* name : kNames) {
+    const char* const mark = added.empty() ? "" : ", ";
+    added += fmt::format(
+        R"({}{{"id": {}, "content": "{}", "special": true, "normalized": false, "lstrip": false,
+               "rstrip": false, "single_word": false}})",
+        mark, id, name);
+    vocab += fmt::format(R"({}"{}": {})", mark, name, id++);
+  }
+  auto tokenizer = Tokenizer::from_json(fmt::format(
+      R"({{"added_tokens": [{}], "model": {{"type": "BPE", "vocab": {{{}}}, "merges": []}}}})",
+      added, vocab));
+  EXPECT_TRUE(tokenizer) << tokenizer.error().message;
+  return *std::move(tokenizer);
+}
+
+TEST(WhisperTokens, AreReadByTheirNamesWhereFilesDoNotNumberThem) {
+  const Tokenizer tokenizer = named_tokens();
+  constexpr uint32_t kMultilingual = 51865;
+  ModelDescription old = described(R"({"eos_token_id": 10, "_from_model_config": true})");
+  ModelDescription none;
+  none.config = *Json::parse(R"({"eos_token_id": 10, "suppress_tokens": []})");
+  for (const ModelDescription* description : {&old, &none}) {
+    const auto t = WhisperTokens::read(*description, 11, kMultilingual, &tokenizer);
+    ASSERT_TRUE(t) << t.error().message;
+    EXPECT_EQ(t->languages, (std::map<std::string, uint32_t>{{"en", 12}, {"yue", 13}}));
+    EXPECT_EQ(t->translate, 14u);
+    EXPECT_EQ(t->transcribe, 15u);
+    EXPECT_EQ(t->previous, 17u);
+    EXPECT_EQ(t->no_speech, 18u);
+    EXPECT_EQ(t->first_timestamp, 20u);
+  }
+  const auto english = WhisperTokens::read(none, 11, kMultilingual - 1, &tokenizer);
+  ASSERT_TRUE(english) << english.error().message;
+  EXPECT_TRUE(english->languages.empty());
+  EXPECT_EQ(english->translate, std::nullopt);
+}
+
 TEST(WhisperTokens, NameTheFieldThatIsWrong) {
   const auto error = [](const char* text) {
     const auto t = WhisperTokens::read(described(text), 11, kVocab);
