@@ -167,6 +167,7 @@ class Memory(Cli):
         self.assertFalse(os.path.exists(self.store))
         self.refused(3, ["no store", "memory add"], "memory", "search", "x", "--store", self.store)
         self.refused(3, "nosuch", "memory", "add", *MODEL, "nosuch.md", "--store", self.store)
+        self.assertEqual([name for name in os.listdir(self.folder) if name.startswith("store.db")], [])
         self.add_notes()
         self.refused(2, "regular expression", "memory", "add", *CPU, "-t",
                      "x", "--redact", "", "--store", self.store)

@@ -1,5 +1,6 @@
 // tokamak memory add, rebuild: what goes into a store.
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 
 #include "apps/cli/memory_flags.h"
@@ -266,6 +267,31 @@ Result<Summary> add_all(const Inputs& inputs, const AddFlags& flags, const Json&
   return summary;
 }
 
+Result<Summary> add_to(const std::string& path, const Inputs& inputs, const AddFlags& flags,
+                       const memory::ChunkSizes& sizes, const Json& meta) {
+  TOK_TRY(const memory::Store store, memory::Store::open_or_create(path));
+  TOK_TRY(const memory::Redactor redactor, cli::redactor(flags, store));
+  TOK_TRY(const OpenEmbedder open, flags.embedder.open(store));
+  memory::Writer writer(store, open.embedder, redactor, sizes);
+  TOK_TRY(writer.begin());
+  bool has_replaced = false;
+  TOK_TRY(const Summary summary, add_all(inputs, flags, meta, writer, has_replaced));
+  if (has_replaced) TOK_TRY(store.erase_traces());
+  return summary;
+}
+
+/// Removes a store that was made for texts of which none came into it.
+void remove_without_documents(const std::string& path) {
+  const auto has_documents = [&] {
+    const auto store = memory::Store::open(path);
+    if (!store) return false;
+    const auto documents = store->documents({});
+    return documents && !documents->empty();
+  };
+  if (has_documents()) return;
+  for (const char* ending : {"", "-wal", "-shm"}) std::remove((path + ending).c_str());
+}
+
 Result<void> run_add(const AddFlags& flags) {
   TOK_TRY(const Inputs inputs, find_inputs(flags));
   TOK_TRY(const memory::ChunkSizes sizes, flags.sizes.sizes());
@@ -283,18 +309,16 @@ Result<void> run_add(const AddFlags& flags) {
                 path);
   }
   when_interrupted(OnInterrupt::kStopSoon);
-  TOK_TRY(const memory::Store store, memory::Store::open_or_create(path));
-  TOK_TRY(const memory::Redactor redactor, cli::redactor(flags, store));
-  TOK_TRY(const OpenEmbedder open, flags.embedder.open(store));
-  memory::Writer writer(store, open.embedder, redactor, sizes);
-  TOK_TRY(writer.begin());
-  bool has_replaced = false;
-  TOK_TRY(const Summary summary, add_all(inputs, flags, meta, writer, has_replaced));
-  if (has_replaced) TOK_TRY(store.erase_traces());
-  if (inputs.texts.size() > 1 || inputs.texts[0].is_of_folder) note(summary.text() + "\n");
-  if (summary.failed == 0) return {};
+  const bool is_new = !file_exists(path);
+  const auto summary = add_to(path, inputs, flags, sizes, meta);
+  if (!summary) {
+    if (is_new) remove_without_documents(path);
+    return Failure(summary.error());
+  }
+  if (inputs.texts.size() > 1 || inputs.texts[0].is_of_folder) note(summary->text() + "\n");
+  if (summary->failed == 0) return {};
   return invalid_input("{} could not be read; the lines above name {}.",
-                       counted(summary.failed, "text"), summary.failed == 1 ? "it" : "them");
+                       counted(summary->failed, "text"), summary->failed == 1 ? "it" : "them");
 }
 
 struct RebuildFlags {
