@@ -2,7 +2,7 @@
 #include <filesystem>
 
 #include "engine/codec.h"
-#include "engine/engine.h"
+#include "engine/sound.h"
 #include "engine/task.h"
 #include "speech/narrator.h"
 
@@ -44,31 +44,41 @@ Result<std::string> find_codec(const std::string& model) {
 
 }  // namespace
 
+Result<std::unique_ptr<Narrator>> make_narrator(Engine& engine, const std::string& codec) {
+  TOK_TRY(check_task(engine.compiled(), Task::kVoice));
+  TOK_TRY(const Tokenizer* own, engine.tokenizer());
+  std::string path = codec;
+  if (path.empty()) {
+    TOK_TRY(path, find_codec(engine.files().name));
+  }
+  TOK_TRY(Codec* const found, engine.codec(path));
+  auto made = Narrator::make(
+      {.program = engine.program(),
+       .model = *engine.compiled().voice,
+       .tokenizer = *own,
+       .codec = {.groups = found->groups(),
+                 .codes = found->codes_per_group(),
+                 .rate = found->sample_rate(),
+                 .samples_per_frame = found->samples_per_frame(),
+                 .context_frames = found->context_frames(),
+                 .decode = [found](std::span<const uint32_t> codes, uint32_t context) {
+                   return found->decode(codes, context);
+                 }}});
+  if (!made) return Failure(made.error().within(path));
+  return made;
+}
+
 Result<Narrator*> Engine::narrator(const std::string& codec) {
   TOK_TRY(check_task(compiled_, Task::kVoice));
   TOK_TRY(check_idle());
-  TOK_TRY(const Tokenizer* own, tokenizer());
   std::string path = codec;
   if (path.empty()) {
     TOK_TRY(path, find_codec(files_.name));
   }
   const Codec* const before = codec_.get();
-  TOK_TRY(Codec * found, this->codec(path));
+  TOK_TRY(const Codec* const found, this->codec(path));
   if (narrator_ == nullptr || found != before) {
-    auto made = Narrator::make(
-        {.program = *program_,
-         .model = *compiled_.voice,
-         .tokenizer = *own,
-         .codec = {.groups = found->groups(),
-                   .codes = found->codes_per_group(),
-                   .rate = found->sample_rate(),
-                   .samples_per_frame = found->samples_per_frame(),
-                   .context_frames = found->context_frames(),
-                   .decode = [this](std::span<const uint32_t> codes, uint32_t context) {
-                     return codec_->decode(codes, context);
-                   }}});
-    if (!made) return Failure(made.error().within(path));
-    narrator_ = *std::move(made);
+    TOK_TRY(narrator_, make_narrator(*this, path));
   }
   return narrator_.get();
 }

@@ -57,6 +57,9 @@ class Narrator {
   /// much at once; kCancelled.
   Result<std::optional<std::vector<float>>> next(const std::function<bool()>& cancelled = {});
 
+  /// Whether the program holds the piece under way: between two pieces others may use it.
+  bool is_in_piece() const { return is_in_piece_; }
+
   uint32_t rate() const { return chunks_.codec().rate; }
   const SoundOfCodes& codec() const { return chunks_.codec(); }
   /// The piece of the text that the last samples were of; narration().pieces is its number.

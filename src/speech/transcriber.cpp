@@ -1,5 +1,7 @@
 #include "speech/transcriber.h"
 
+#include <utility>
+
 namespace tokamak {
 
 Result<std::unique_ptr<Transcriber>> Transcriber::make(const ListenerParts& parts) {
@@ -12,45 +14,54 @@ Result<void> Transcriber::begin(const TranscribeOptions& options,
                                 const TranscribeCallbacks& callbacks) {
   callbacks_ = callbacks;
   transcript_ = {};
-  left_.clear();
-  passed_ = 0;
+  sound_.clear();
+  done_ = passed_ = 0;
   return listener_->begin(options);
 }
 
+void Transcriber::put(Samples samples) {
+  sound_.erase(sound_.begin(), sound_.begin() + ptrdiff_t(done_));
+  passed_ += std::exchange(done_, 0);
+  if (sound_.empty()) {
+    sound_ = std::move(samples);
+  } else {
+    sound_.insert(sound_.end(), samples.begin(), samples.end());
+  }
+}
+
 Result<void> Transcriber::add(std::span<const float> samples) {
-  left_.insert(left_.end(), samples.begin(), samples.end());
-  return advance(false);
+  return add(Samples(samples.begin(), samples.end()));
 }
 
 Result<void> Transcriber::add(Samples&& samples) {
-  if (!left_.empty()) return add(std::span<const float>(samples));
-  left_ = std::move(samples);
-  return advance(false);
+  put(std::move(samples));
+  for (;;) {
+    TOK_TRY(const bool goes_on, step());
+    if (!goes_on) return {};
+  }
 }
 
-Result<void> Transcriber::advance(bool is_end) {
-  size_t done = 0;
-  while (done < left_.size()) {
-    TOK_TRY(Taken taken,
-            listener_->take(std::span(left_).subspan(done), is_end, callbacks_.cancelled));
-    if (taken.samples == 0) break;
-    for (Segment& segment : taken.segments) {
-      segment.start += seconds_of(passed_ + done);
-      segment.end += seconds_of(passed_ + done);
-      if (callbacks_.segment) callbacks_.segment(segment);
-      transcript_.text += segment.text;
-      transcript_.segments.push_back(std::move(segment));
-    }
-    done += taken.samples;
+Result<bool> Transcriber::take_one(bool is_end) {
+  const std::span<const float> left = std::span(sound_).subspan(done_);
+  if (left.empty()) return false;
+  TOK_TRY(Taken taken, listener_->take(left, is_end, callbacks_.cancelled));
+  for (Segment& segment : taken.segments) {
+    segment.start += seconds_of(passed_ + done_);
+    segment.end += seconds_of(passed_ + done_);
+    if (callbacks_.segment) callbacks_.segment(segment);
+    transcript_.text += segment.text;
+    transcript_.segments.push_back(std::move(segment));
   }
-  left_.erase(left_.begin(), left_.begin() + ptrdiff_t(done));
-  passed_ += done;
-  return {};
+  done_ += taken.samples;
+  return taken.samples > 0;
 }
 
 Result<Transcript> Transcriber::finish() {
-  transcript_.seconds = seconds_of(passed_ + left_.size());
-  TOK_TRY(advance(true));
+  for (;;) {
+    TOK_TRY(const bool goes_on, take_one(true));
+    if (!goes_on) break;
+  }
+  transcript_.seconds = seconds_of(passed_ + sound_.size());
   transcript_.language = listener_->language();
   transcript_.text.erase(0, transcript_.text.find_first_not_of(' '));
   return std::move(transcript_);

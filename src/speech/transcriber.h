@@ -21,15 +21,28 @@ class Transcriber {
   /// The rest, and all of it.
   Result<Transcript> finish();
 
+  // The same in steps, between which others may use the engine's program:
+  //   transcriber.put(samples);
+  //   for (;;) {
+  //     TOK_TRY(const bool goes_on, transcriber.step());
+  //     if (!goes_on) break;
+  //   }
+  //   TOK_TRY(const Transcript transcript, transcriber.finish());
+  /// Takes what comes next without writing anything.
+  void put(Samples samples);
+  /// Writes one window or piece; false: there is no whole one, which is finish()'s.
+  Result<bool> step() { return take_one(false); }
+
  private:
   explicit Transcriber(std::unique_ptr<Listener> listener) : listener_(std::move(listener)) {}
-  Result<void> advance(bool is_end);
+  Result<bool> take_one(bool is_end);
 
   std::unique_ptr<Listener> listener_;
   TranscribeCallbacks callbacks_;
   Transcript transcript_;
-  Samples left_;       // not done with
-  size_t passed_ = 0;  // samples before them
+  Samples sound_;      // what was put last, after what was left before
+  size_t done_ = 0;    // samples of it that are done with
+  size_t passed_ = 0;  // samples before it
 };
 
 }  // namespace tokamak
