@@ -171,6 +171,7 @@ void Session::call(const Json& id, const Json& params) {
   sink.write = [this, &made](std::string_view bytes) { take(made, bytes); };
   sink.end = [this, key] { end(key); };
   const auto exchange = service_.begin(*asked, sink);
+  while (service_.has_jobs()) service_.run_job();
   // It may have ended by now.
   const auto still = calls_.find(key);
   if (still != calls_.end()) still->second.exchange = exchange;

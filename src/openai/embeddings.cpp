@@ -1,7 +1,8 @@
 #include <bit>
 
 #include "base/base64.h"
-#include "openai/plain_answers.h"
+#include "openai/encoder_jobs.h"
+#include "openai/model_use.h"
 #include "openai/text_job.h"
 
 namespace tokamak::openai {
@@ -25,71 +26,116 @@ Json numbers_json(std::span<const float> numbers) {
   return out;
 }
 
-/// What was embedded, one vector for each input.
-struct Embedded {
-  std::vector<std::vector<float>> vectors;
-  uint64_t tokens = 0;
-};
-
-Answer<Embedded> embed_all(Engine& engine, const Fields& fields) {
-  const uint32_t vocab = engine.compiled().facts.vocab;
-  TOK_TRY(const Texts input, texts_of(fields.input, "input", vocab, kMaxInputs));
+Answer<EmbedOptions> options_of(const Engine& engine, const Fields& fields) {
   EmbedOptions options;
-  if (fields.dimensions) {
-    options.dimensions = uint32_t(*fields.dimensions);
-    const auto& encoder = engine.compiled().encoder;
-    const uint32_t most = encoder ? encoder->dimensions(engine.compiled().facts.hidden) : 0;
-    if (encoder && options.dimensions > most) {
-      return wrong("dimensions", "dimensions is {}, but the model's embeddings have {}.",
-                   options.dimensions, most);
-    }
-  }
-  std::vector<std::vector<uint32_t>> all = input.ids;
+  if (!fields.dimensions) return options;
+  options.dimensions = uint32_t(*fields.dimensions);
+  const uint32_t most = engine.compiled().encoder->dimensions(engine.compiled().facts.hidden);
+  if (options.dimensions <= most) return options;
+  return wrong("dimensions", "dimensions is {}, but the model's embeddings have {}.",
+               options.dimensions, most);
+}
+
+/// The tokens of each text, which the model's context has room for.
+Answer<std::vector<std::vector<uint32_t>>> ids_of(const Engine& engine, const Fields& fields,
+                                                  const EmbedOptions& options) {
+  TOK_TRY(Texts input, texts_of(fields.input, "input", engine.compiled().facts.vocab, kMaxInputs));
+  std::vector<std::vector<uint32_t>> all = std::move(input.ids);
   for (const std::string& text : input.texts) {
     TOK_TRY(std::vector<uint32_t> ids, answer(engine.embedding_ids(text, options), "input"));
     all.push_back(std::move(ids));
   }
-  Embedded out;
-  for (const std::vector<uint32_t>& ids : all) out.tokens += ids.size();
-  TOK_TRY(out.vectors, answer(engine.embed(all, options), "input"));
-  return out;
-}
-
-Json openai_shape(const Embedded& embedded, bool is_base64, std::string_view model) {
-  Json::Array data;
-  for (const auto& vector : embedded.vectors) {
-    data.push_back(Json(Json::Object{
-        {"object", "embedding"},
-        {"index", uint64_t(data.size())},
-        {"embedding", is_base64 ? Json(numbers_base64(vector)) : numbers_json(vector)}}));
+  for (size_t i = 0; i < all.size(); ++i) {
+    const std::string which = all.size() == 1 ? "input" : fmt::format("input[{}]", i);
+    if (all[i].empty()) return wrong("input", "{} has no tokens, expected a text.", which);
+    if (all[i].size() > engine.compiled().context) {
+      return wrong("input", "{} has {} tokens, but the model reads at most {}.", which,
+                   all[i].size(), engine.compiled().context);
+    }
   }
-  Json usage(Json::Object{{"prompt_tokens", embedded.tokens}, {"total_tokens", embedded.tokens}});
-  return Json(Json::Object{{"object", "list"},
-                           {"data", std::move(data)},
-                           {"model", model},
-                           {"usage", std::move(usage)}});
+  return all;
 }
 
-Json ollama_shape(const Embedded& embedded, std::string_view model) {
-  Json::Array vectors;
-  for (const auto& vector : embedded.vectors) vectors.push_back(numbers_json(vector));
-  return Json(Json::Object{{"model", model},
-                           {"embeddings", std::move(vectors)},
-                           {"prompt_eval_count", embedded.tokens}});
-}
+class EmbeddingJob final : public Job {
+ public:
+  EmbeddingJob(Engine& engine, std::vector<std::vector<uint32_t>> ids, EmbedOptions options)
+      : engine_(engine), ids_(std::move(ids)), options_(std::move(options)) {
+    for (const auto& one : ids_) tokens_ += one.size();
+  }
+
+  bool is_base64 = false;
+  bool is_ollama = false;
+  std::string model;
+
+ private:
+  Answer<bool> next() override {
+    const size_t end = end_of_step(ids_, done_, tokens_of_step(engine_),
+                                   [](const std::vector<uint32_t>& one) { return one.size(); });
+    options_.cancelled = cancelled();
+    TOK_TRY(const auto vectors,
+            answer(engine_.embed(std::span(ids_).subspan(done_, end - done_), options_), "input"));
+    for (const std::vector<float>& vector : vectors) add(vector);
+    if (done_ < ids_.size()) return true;
+    begin("application/json");
+    write(whole());
+    return false;
+  }
+
+  /// As text at once: JSON of all numbers would take many times their memory.
+  void add(std::span<const float> vector) {
+    if (done_ > 0) list_ += ", ";
+    if (is_ollama) {
+      list_ += numbers_json(vector).dump();
+    } else {
+      const Json own = is_base64 ? Json(numbers_base64(vector)) : numbers_json(vector);
+      list_ += Json(Json::Object{
+                        {"object", "embedding"}, {"index", uint64_t(done_)}, {"embedding", own}})
+                   .dump();
+    }
+    ++done_;
+  }
+
+  std::string whole() const {
+    const std::string name = Json(model).dump();
+    if (is_ollama) {
+      return fmt::format(R"({{"model": {}, "embeddings": [{}], "prompt_eval_count": {}}})", name,
+                         list_, tokens_);
+    }
+    return fmt::format(R"({{"object": "list", "data": [{}], "model": {}, "usage": )"
+                       R"({{"prompt_tokens": {}, "total_tokens": {}}}}})",
+                       list_, name, tokens_, tokens_);
+  }
+
+  Engine& engine_;
+  std::vector<std::vector<uint32_t>> ids_;
+  EmbedOptions options_;
+  uint64_t tokens_ = 0;  // of all
+  size_t done_ = 0;
+  std::string list_;  // of what is done
+};
 
 }  // namespace
 
-Answer<Json> embeddings(Engine& engine, const Fields& fields, std::string_view model,
-                        Endpoint endpoint) {
+size_t tokens_of_step(const Engine& engine) {
+  constexpr size_t kSteps = 4;
+  return kSteps * engine.compiled().plan.chunk();
+}
+
+Answer<std::unique_ptr<Job>> make_embedding_job(Engine& engine, const Fields& fields,
+                                                std::string_view model, Endpoint endpoint) {
   const std::string format = fields.encoding_format.value_or("float");
   if (format != "float" && format != "base64") {
     return wrong("encoding_format", "encoding_format is {}, expected float or base64.",
                  quoted(format));
   }
-  TOK_TRY(const Embedded embedded, embed_all(engine, fields));
-  if (endpoint == kOllamaEmbed) return ollama_shape(embedded, model);
-  return openai_shape(embedded, format == "base64", model);
+  TOK_TRY(check_use(engine, Task::kEmbeddings));
+  TOK_TRY(EmbedOptions options, options_of(engine, fields));
+  TOK_TRY(auto ids, ids_of(engine, fields, options));
+  auto job = std::make_unique<EmbeddingJob>(engine, std::move(ids), std::move(options));
+  job->is_base64 = format == "base64";
+  job->is_ollama = endpoint == kOllamaEmbed;
+  job->model = model;
+  return job;
 }
 
 }  // namespace tokamak::openai

@@ -75,18 +75,106 @@ TEST(Embeddings, ComeAsTextToo) {
   }
 }
 
+/// The tokens of a text that differs from the next.
+std::vector<uint32_t> ids_of(int text) {
+  std::vector<uint32_t> ids(std::min(64u, engine().compiled().context), 5);
+  ids.front() = uint32_t(6 + text % 3);
+  return ids;
+}
+
+/// A number of those texts that is more than the work of a step.
+int more_than_a_step() {
+  return int(4 * engine().compiled().plan.chunk() / ids_of(0).size()) + 2;
+}
+
+/// A service and requests for embeddings on their way.
+struct Asked {
+  ExchangeId begin(int texts, PlainAnswer& out, std::function<bool()> is_cancelled = {}) {
+    Json::Array input;
+    for (int i = 0; i < texts; ++i) {
+      Json::Array ids;
+      for (const uint32_t id : ids_of(i)) ids.push_back(Json(id));
+      input.push_back(Json(std::move(ids)));
+    }
+    const Json body(Json::Object{{"input", Json(std::move(input))}});
+    return service->begin(
+        {"POST", "/v1/embeddings", body.dump()},
+        {.begin = [&out](int status, std::string_view) { out.status = status; },
+         .write = [&out](std::string_view text) { out.json = *Json::parse(text); },
+         .end = [] {},
+         .is_cancelled = std::move(is_cancelled)});
+  }
+  int run() {
+    int steps = 0;
+    for (; service->has_jobs(); ++steps) service->run_job();
+    return steps;
+  }
+
+  std::unique_ptr<Service> service = *Service::make(
+      engine(), {.model = "m", .unix_seconds = [] { return 0; }, .random = [] { return 4u; }});
+};
+
+TEST(Embeddings, OfManyTextsComeInSteps) {
+  Asked asked;
+  PlainAnswer received;
+  asked.begin(more_than_a_step(), received);
+  EXPECT_EQ(received.status, 0);
+  EXPECT_EQ(asked.run(), 2);
+  ASSERT_EQ(received.status, 200) << received.json.dump();
+  ASSERT_EQ(received.json.find("data")->as_array().size(), size_t(more_than_a_step()));
+  for (const int i : {0, more_than_a_step() - 1}) {
+    EXPECT_EQ(vector_at(received, size_t(i)), *engine().embed(ids_of(i)));
+  }
+}
+
+TEST(Embeddings, OfOneTextDoNotWaitForThoseOfMany) {
+  Asked asked;
+  PlainAnswer many, one;
+  asked.begin(more_than_a_step(), many);
+  asked.begin(1, one);
+  asked.service->run_job();
+  asked.service->run_job();
+  EXPECT_EQ(one.status, 200);
+  EXPECT_EQ(many.status, 0);
+  asked.run();
+  EXPECT_EQ(many.status, 200);
+}
+
+TEST(Embeddings, AreNotMadeForWhomIsGone) {
+  Asked asked;
+  PlainAnswer cancelled, gone;
+  bool is_cancelled = false;
+  asked.begin(more_than_a_step(), cancelled, [&] { return is_cancelled; });
+  const ExchangeId id = asked.begin(3, gone);
+  asked.service->run_job();
+  is_cancelled = true;
+  asked.service->cancel(id);
+  EXPECT_EQ(asked.run(), 1) << "which ends at once";
+  EXPECT_EQ(cancelled.status, 503);
+  EXPECT_EQ(gone.status, 0);
+}
+
 TEST(Embeddings, WhatTheModelCannotDoIsAnError) {
   const std::pair<const char*, const char*> cases[] = {
       {R"({"input": [5], "dimensions": 1000000})", "dimensions"},
       {R"({"input": [99999999]})", "input"},
       {R"({"input": []})", "input"},
       {R"({"input": "a text without a tokenizer"})", "input"},
+      {R"({"input": [[5], []]})", "input"},
   };
   for (const auto& [body, param] : cases) {
     const PlainAnswer received = ask("/v1/embeddings", body);
     EXPECT_EQ(received.status, 400) << body;
     EXPECT_EQ(*received.json.find("error")->find("param"), Json(param)) << body;
   }
+  std::string many = "5";
+  for (uint32_t i = 0; i < engine().compiled().context; ++i) many += ", 5";
+  const PlainAnswer longer =
+      ask("/v1/embeddings", fmt::format(R"({{"input": [[5], [{}]]}})", many));
+  EXPECT_EQ(longer.status, 400);
+  EXPECT_EQ(longer.json.find("error")->find("message")->as_string(),
+            fmt::format("input[1] has {} tokens, but the model reads at most {}.",
+                        engine().compiled().context + 1, engine().compiled().context));
   const PlainAnswer chat =
       ask("/v1/chat/completions", R"({"messages": [{"role": "user", "content": "a"}]})");
   EXPECT_EQ(chat.status, 400);

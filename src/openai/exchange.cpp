@@ -56,7 +56,8 @@ Request TextExchange::request(size_t index) {
     own->choices_[index].prompt.assign(of.begin(), of.end());
   };
   request.callbacks.cancelled = [own = shared_from_this(), index] {
-    return own->is_over_ || own->choices_[index].is_cut;
+    return own->is_over_ || own->choices_[index].is_cut ||
+           (own->sink_.is_cancelled && own->sink_.is_cancelled());
   };
   request.done = [own = shared_from_this(), index](Result<Generation> end) {
     if (!own->is_over_) own->take_end(index, std::move(end));
@@ -182,7 +183,7 @@ void TextExchange::take_end(size_t index, Result<Generation> end) {
   if (!end) return fail(api_error(end.error()));
   Choice& choice = choices_[index];
   if (end->finish == FinishReason::kCancelled && !choice.is_cut) {
-    return fail({.status = 503, .message = "The request was cancelled by the server."});
+    return fail(cancelled_by_server());
   }
   begin_stream(index);
   take_text(index, choice.decoder->finish());

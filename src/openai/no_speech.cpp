@@ -11,8 +11,7 @@ Json voices_json(const SpeechOptions&) {
   return Json(Json::Object{{"voices", Json::Array()}});
 }
 
-Answer<std::unique_ptr<SpeechJob>> make_speech_job(Engine&, const SpeechOptions&, const Fields&,
-                                                   uint64_t, Sink) {
+Answer<std::unique_ptr<Job>> make_speech_job(Engine&, const SpeechOptions&, const Fields&) {
   return Refusal(ApiError{.status = 501, .message = "Texts are not said in a browser."});
 }
 

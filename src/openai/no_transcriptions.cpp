@@ -3,8 +3,9 @@
 
 namespace tokamak::openai {
 
-Answer<TypedText> transcribe(Engine&, const HttpRequest&, bool,
-                             const std::function<Answer<void>(std::string_view)>&) {
+Answer<std::unique_ptr<Job>> make_transcription_job(
+    Engine&, ByteBudget&, const HttpRequest&, bool,
+    const std::function<Answer<void>(std::string_view)>&) {
   return Refusal(ApiError{.status = 501, .message = "Recordings are not heard in a browser."});
 }
 

@@ -28,6 +28,7 @@ inline PlainAnswer response(Engine& engine, std::string_view path, std::string_v
                     {.begin = [&](int status, std::string_view) { received.status = status; },
                      .write = [&](std::string_view more) { text += more; },
                      .end = [] {}});
+  while ((*service)->has_jobs()) (*service)->run_job();
   auto parsed = Json::parse(text);
   EXPECT_TRUE(parsed) << text;
   if (parsed) received.json = *std::move(parsed);

@@ -2,7 +2,8 @@
 
 #include "base/hash.h"
 #include "engine/memory.h"
-#include "engine/text_request.h"
+#include "openai/encoder_jobs.h"
+#include "openai/model_use.h"
 #include "openai/plain_answers.h"
 #include "openai/readers.h"
 #include "openai/transcriptions.h"
@@ -58,7 +59,9 @@ Service::Service(Engine& engine, ServiceOptions options)
       names_({options_.model}),
       fingerprint_(fingerprint_of(engine)),
       chat_(find_chat_form(engine.files(), engine.tokenizer().value_or(nullptr))),
-      card_(model_card(engine.files(), engine.compiled(), chat_)) {
+      card_(model_card(engine.files(), engine.compiled(), chat_)),
+      scheduler_(engine.scheduler()),
+      is_gpu_(engine.device().backend != BackendKind::kCpu) {
   names_.insert(names_.end(), options_.aliases.begin(), options_.aliases.end());
   for (const std::string& adapter : card_.adapters) {
     if (!is_name_of(adapter, names_)) names_.push_back(adapter);
@@ -72,89 +75,86 @@ Service::~Service() {
 }
 
 PreparedRequest Service::prepare(HttpRequest request) {
-  PreparedRequest out = {.request = std::move(request), .route = nullptr};
-  out.route = find_route(out.request);
-  if (!out.route) return out;
-  const Route& route = **out.route;
-  if (route.action == Action::kText) {
-    out.text = prepare_text(out.request, route);
+  PreparedRequest out = {.dialect = dialect_of(request.path)};
+  const auto route = find_route(request);
+  if (route) {
+    out.work = prepare_work(request, **route);
   } else {
-    out.answer = prepare_answer(out.request, route);
+    out.work = Refusal(route.error());
   }
   return out;
 }
 
+void Service::give(const PreparedRequest& prepared, const Sink& sink) {
+  if (prepared.work) return sink.whole(200, std::get<Json>(*prepared.work).dump());
+  const ApiError& error = prepared.work.error();
+  if (!error.allow.empty() && sink.header) sink.header("Allow", error.allow);
+  sink.whole(error.status, error.body(prepared.dialect).dump());
+}
+
 ExchangeId Service::begin_prepared(PreparedRequest prepared, Sink sink) {
   forget_ended();
-  const HttpRequest& request = prepared.request;
   const auto id = ExchangeId(next_id_++);
-  const auto refuse = [&](const ApiError& error) {
-    if (!error.allow.empty() && sink.header) sink.header("Allow", error.allow);
-    sink.whole(error.status, error.body(dialect_of(request.path)).dump());
-    return id;
-  };
-  const auto& route = prepared.route;
-  if (!route) return refuse(route.error());
-  if (prepared.text) {
-    if (!*prepared.text) return refuse(prepared.text->error());
-    auto started = start_text(**std::move(prepared.text), **route, sink);
-    if (!started) return refuse(started.error());
-    if (*started) running_.emplace(id, **std::move(started));
-    return id;
+  if (prepared.is_answered()) {
+    give(prepared, sink);
+  } else if (auto* const job = std::get_if<std::unique_ptr<Job>>(&*prepared.work)) {
+    (*job)->start(std::move(sink), prepared.dialect, options_.random());
+    jobs_.push_back({.id = id, .job = std::move(*job)});
+  } else {
+    auto started = start_text(id, std::get<PreparedText>(*std::move(prepared.work)), sink);
+    if (started) {
+      running_.emplace(id, *std::move(started));
+    } else {
+      prepared.work = Refusal(started.error());
+      give(prepared, sink);
+    }
   }
-  if ((*route)->action == Action::kSpeak) {
-    const auto started = start_speech(id, request, sink);
-    return started ? id : refuse(started.error());
-  }
-  if (const Action action = (*route)->action;
-      action == Action::kTranscribe || action == Action::kTranslate) {
-    const auto heard = transcribe(*engine_, request, action == Action::kTranslate,
-                                  [this](std::string_view model) { return check_model(model); });
-    if (!heard) return refuse(heard.error());
-    sink.whole(200, heard->text, heard->content_type);
-    return id;
-  }
-  const auto answer =
-      prepared.answer ? *std::move(prepared.answer) : plain_answer(request, **route);
-  if (!answer) return refuse(answer.error());
-  sink.whole(200, answer->dump());
   return id;
 }
 
-Answer<void> Service::start_speech(ExchangeId id, const HttpRequest& request, const Sink& sink) {
-  TOK_TRY(const Fields fields, read_fields(request.body, kSpeech));
-  TOK_TRY(check_model(fields));
-  TOK_TRY(auto job,
-          make_speech_job(*engine_, options_.speech, fields, options_.random() >> 1, sink));
-  speeches_.push_back({id, std::move(job)});
-  return {};
+std::deque<Service::OwnJob>::const_iterator Service::next_job() const {
+  const auto free = std::ranges::find(jobs_, false, &OwnJob::is_held);
+  const auto bound =
+      std::ranges::find_if(jobs_, [](const OwnJob& one) { return !one.job->may_pause(); });
+  if (bound == jobs_.end()) return free;
+  return !bound->is_held || free != jobs_.end() ? bound : jobs_.end();
 }
 
-void Service::speak() {
-  if (!speeches_.front().job->step()) speeches_.pop_front();
+void Service::run_job() {
+  const auto found = jobs_.begin() + (next_job() - jobs_.cbegin());
+  found->has_begun = true;
+  if (!found->job->step()) {
+    jobs_.erase(found);
+  } else if (found->job->may_pause()) {
+    std::rotate(found, found + 1, jobs_.end());
+  }
 }
 
 void Service::cancel(ExchangeId id) {
-  if (std::erase_if(speeches_, [id](const Speech& one) { return one.id == id; }) > 0) return;
+  if (std::erase_if(jobs_, [id](const OwnJob& one) { return one.id == id; }) > 0) return;
   const auto found = running_.find(id);
   if (found == running_.end()) return;
   found->second.exchange->abandon();
-  if (const auto scheduler = engine_->scheduler()) {
-    for (const RequestId request : found->second.requests) (*scheduler)->cancel(request);
-  }
+  for (const RequestId request : found->second.requests) (*scheduler_)->cancel(request);
   running_.erase(found);
 }
 
+void Service::cancel_all() {
+  for (const OwnJob& one : std::exchange(jobs_, {})) one.job->fail(cancelled_by_server());
+  if (scheduler_) (*scheduler_)->cancel_all();
+}
+
 void Service::hold(ExchangeId id, bool is_held) {
+  const auto job = std::ranges::find(jobs_, id, &OwnJob::id);
+  if (job != jobs_.end()) job->is_held = is_held;
   const auto found = running_.find(id);
-  const auto scheduler = engine_->scheduler();
-  if (found == running_.end() || !scheduler) return;
-  for (const RequestId request : found->second.requests) (*scheduler)->hold(request, is_held);
+  if (found == running_.end()) return;
+  for (const RequestId request : found->second.requests) (*scheduler_)->hold(request, is_held);
 }
 
 size_t Service::running() {
   forget_ended();
-  return running_.size() + speeches_.size();
+  return running_.size() + jobs_.size();
 }
 
 void Service::forget_ended() {
@@ -170,71 +170,100 @@ Answer<void> Service::check_model(std::string_view asked) const {
   return Refusal(unknown_model(asked, std::span(&names_, 1)));
 }
 
-Answer<PreparedText> Service::prepare_text(const HttpRequest& request, const Route& route) {
-  PreparedText out;
-  TOK_TRY(out.body, read_text_body(request.body, route.endpoint));
-  const Fields& fields = out.body.fields;
+Answer<PreparedRequest::Work> Service::prepare_work(HttpRequest& request, const Route& route) {
+  switch (route.action) {
+    case Action::kText:
+      return prepare_text(request, route);
+    case Action::kEmbeddings:
+    case Action::kRerank:
+    case Action::kSpeak:
+    case Action::kTranscribe:
+    case Action::kTranslate:
+      return prepare_job(request, route);
+    default:
+      return plain_answer(request, route);
+  }
+}
+
+Answer<PreparedRequest::Work> Service::prepare_text(HttpRequest& request, const Route& route) {
+  TOK_TRY(const TextBody body, read_text_body(request.body, route.endpoint));
+  request.drop_body();
+  const Fields& fields = body.fields;
   TOK_TRY(check_model(fields));
-  out.adapter = asked_adapter(card_, fields.model.value_or(""));
+  PreparedText out = {.route = &route, .adapter = asked_adapter(card_, fields.model.value_or(""))};
   TOK_TRY(const uint32_t number, answer(adapter_number(engine_->files(), out.adapter), "model"));
-  if (out.body.only_loads) return out;
+  if (body.only_loads) {
+    return ollama_load_json(out.adapter.empty() ? options_.model : out.adapter,
+                            options_.unix_seconds(), route.endpoint, "load");
+  }
+  TOK_TRY(check_use(*engine_, Task::kText));
   TOK_TRY(answer(engine_->tokenizer(), "model"));
+  TOK_TRY(const Scheduler* const scheduler, answer(scheduler_, "model"));
   // The length keeps apart what the two say together.
   const std::string tenant =
       fmt::format("{}:{}{}", request.tenant.size(), request.tenant, fields.cache_salt.value_or(""));
-  TOK_TRY(out.job, read_text_job(*engine_, chat_, grammars_, fields, out.body.is_chat, tenant));
-  for (Request& prompt : out.job.prompts) prompt.adapter = number;
+  const TextReading with = {.engine = *engine_, .chat = chat_, .grammars = grammars_};
+  TOK_TRY(out.job, read_text_job(with, body, tenant, request.admit));
+  for (Request& prompt : out.job.prompts) {
+    prompt.adapter = number;
+    // Ids of images are there when they are in their places.
+    if (out.job.images.empty()) TOK_TRY(answer(scheduler->check(prompt), prompt_field(out.job)));
+  }
   return out;
 }
 
-Answer<std::optional<Service::Running>> Service::start_text(PreparedText prepared,
-                                                            const Route& route, const Sink& sink) {
-  const TextBody& body = prepared.body;
-  const std::string& adapter = prepared.adapter;
+Answer<std::unique_ptr<Job>> Service::prepare_job(const HttpRequest& request, const Route& route) {
+  if (route.action == Action::kTranscribe || route.action == Action::kTranslate) {
+    return make_transcription_job(*engine_, decoded_, request, route.action == Action::kTranslate,
+                                  [this](std::string_view model) { return check_model(model); });
+  }
+  TOK_TRY(const Fields fields, read_fields(request.body, route.endpoint));
+  TOK_TRY(check_model(fields));
+  if (route.action == Action::kSpeak) return make_speech_job(*engine_, options_.speech, fields);
+  if (route.action == Action::kRerank) return make_ranking_job(*engine_, fields, options_.model);
+  return make_embedding_job(*engine_, fields, options_.model, route.endpoint);
+}
+
+Answer<Service::Running> Service::start_text(ExchangeId id, PreparedText prepared,
+                                             const Sink& sink) {
   TextJob& job = prepared.job;
   AnswerHead head = {.id = {},
                      .created = options_.unix_seconds(),
-                     .model = adapter.empty() ? options_.model : adapter,
+                     .model = prepared.adapter.empty() ? options_.model : prepared.adapter,
                      .fingerprint = fingerprint_,
                      .random = options_.random};
-  if (body.only_loads) {
-    sink.whole(200, ollama_load_json(head.model, head.created, route.endpoint, "load").dump());
-    return std::nullopt;
-  }
-  TOK_TRY(Scheduler * scheduler, answer(engine_->scheduler(), "model"));
-  TOK_TRY(const Tokenizer* tokenizer, answer(engine_->tokenizer(), "model"));
-  TOK_TRY(finish_text_job(*engine_, body.fields, body.is_chat, job));
-  for (const Request& prompt : job.prompts) {
-    TOK_TRY(answer(scheduler->check(prompt), body.is_chat ? "messages" : "prompt"));
-    head.prompt_tokens += prompt.prompt.size();
-  }
+  Scheduler* const scheduler = *scheduler_;
+  const Tokenizer* const tokenizer = *engine_->tokenizer();
+  TOK_TRY(finish_text_job(*engine_, job));
+  for (const Request& prompt : job.prompts) head.prompt_tokens += prompt.prompt.size();
   head.counts_usage = job.counts_usage;
   head.has_logprobs = job.has_logprobs;
   head.tokenizer = tokenizer;
+  const Route& route = *prepared.route;
+  const std::string_view field = prompt_field(job);
   Running running;
   running.exchange =
       std::make_shared<TextExchange>(*tokenizer, writer_for(route.endpoint, std::move(head)),
                                      route.dialect, std::move(job), options_.random, sink);
   for (size_t i = 0; i < running.exchange->size(); ++i) {
-    const auto id = scheduler->add(running.exchange->request(i));
-    if (!id) {
+    Request request = running.exchange->request(i);
+    request.group = uint64_t(id);
+    const auto added = scheduler->add(std::move(request));
+    if (!added) {
       running.exchange->abandon();
-      return Refusal(api_error(id.error()));
+      return Refusal(api_error(added.error(), field));
     }
-    running.requests.push_back(*id);
+    running.requests.push_back(*added);
   }
   return running;
 }
 
-std::optional<Answer<Json>> Service::prepare_answer(const HttpRequest& request,
-                                                    const Route& route) {
+Answer<Json> Service::plain_answer(const HttpRequest& request, const Route& route) {
   switch (route.action) {
     case Action::kCountTokens: {
-      const auto body = read_text_body(request.body, route.endpoint);
-      if (!body) return Answer<Json>(Refusal(body.error()));
-      const auto is_right = check_model(body->fields);
-      if (!is_right) return Answer<Json>(Refusal(is_right.error()));
-      return count_tokens(*engine_, body->fields, chat_);
+      TOK_TRY(const TextBody body, read_text_body(request.body, route.endpoint));
+      TOK_TRY(check_model(body.fields));
+      return count_tokens(*engine_, body.fields, chat_);
     }
     case Action::kTokenize:
       return tokenize(*engine_, request.body);
@@ -242,32 +271,6 @@ std::optional<Answer<Json>> Service::prepare_answer(const HttpRequest& request,
       return detokenize(*engine_, request.body);
     case Action::kApplyTemplate:
       return apply_template(*engine_, request.body, chat_);
-    default:
-      return std::nullopt;
-  }
-}
-
-Answer<Json> Service::plain_answer(const HttpRequest& request, const Route& route) {
-  switch (route.action) {
-    case Action::kText:
-    case Action::kSpeak:
-    case Action::kTranscribe:
-    case Action::kTranslate:
-    case Action::kCountTokens:
-    case Action::kTokenize:
-    case Action::kDetokenize:
-    case Action::kApplyTemplate:
-      break;
-    case Action::kEmbeddings: {
-      TOK_TRY(const Fields fields, read_fields(request.body, route.endpoint));
-      TOK_TRY(check_model(fields));
-      return embeddings(*engine_, fields, options_.model, route.endpoint);
-    }
-    case Action::kRerank: {
-      TOK_TRY(const Fields fields, read_fields(request.body, route.endpoint));
-      TOK_TRY(check_model(fields));
-      return rerank(*engine_, fields, options_.model);
-    }
     case Action::kModels: {
       std::vector<ModelCard> cards = {card_};
       for (const std::string& name : card_.adapters) cards.push_back(called(card_, name));
@@ -293,7 +296,7 @@ Answer<Json> Service::plain_answer(const HttpRequest& request, const Route& rout
       const ResidentModel own = {
           .card = &card_,
           .bytes = needed_bytes(engine_->compiled()) + engine_->codec_bytes(),
-          .is_gpu = engine_->device().backend != BackendKind::kCpu,
+          .is_gpu = is_gpu_,
           .expires = options_.unix_seconds() + kYear};
       return ollama_ps(std::span(&own, 1));
     }
@@ -304,6 +307,13 @@ Answer<Json> Service::plain_answer(const HttpRequest& request, const Route& rout
     }
     case Action::kOllamaVersion:
       return Json(Json::Object{{"version", TOKAMAK_VERSION}});
+    case Action::kText:
+    case Action::kEmbeddings:
+    case Action::kRerank:
+    case Action::kSpeak:
+    case Action::kTranscribe:
+    case Action::kTranslate:
+      break;
   }
   return Refusal(ApiError{.status = 500, .message = "The request has no answer."});
 }

@@ -8,12 +8,15 @@
 // What is wrong with a request is an answer in the dialect of its path, never an error of begin().
 // docs/openai.md says which endpoints and fields there are.
 #pragma once
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <memory>
+#include <variant>
 
 #include "engine/engine.h"
 #include "openai/answer_grammar.h"
+#include "openai/decoded.h"
 #include "openai/exchange.h"
 #include "openai/model_card.h"
 #include "openai/readers.h"
@@ -34,22 +37,24 @@ struct ServiceOptions {
 enum class ExchangeId : uint64_t {};
 
 struct PreparedText {
-  TextBody body;
+  const Route* route = nullptr;
   std::string adapter;  // that it asks for; "" the model as it is
-  TextJob job;          // unless the body only loads
+  TextJob job;
 };
 
-/// A request as far as it is read without the device.
+/// A request as far as it is read without the device. Nothing refers to its body any more.
 struct PreparedRequest {
-  HttpRequest request;
-  Answer<const Route*> route;
-  std::optional<Answer<PreparedText>> text;  // of requests for text
-  std::optional<Answer<Json>> answer;        // to those that need no device
+  /// JSON: the whole answer.
+  using Work = std::variant<Json, PreparedText, std::unique_ptr<Job>>;
+
+  Dialect dialect = Dialect::kOpenAi;
+  Answer<Work> work = Json();
+
+  bool is_answered() const { return !work || std::holds_alternative<Json>(*work); }
 };
 
 /// For one thread, which also runs the engine's scheduler: who calls begin() calls
-/// Scheduler::step() until it has nothing left to do, and speak() while it has_speech(). Embeddings
-/// and transcripts are made within begin().
+/// Scheduler::step() until it has nothing left to do, and run_job() while it has_jobs().
 class Service {
  public:
   /// The engine outlives it. Errors: an option that is missing, those of open_speech().
@@ -59,9 +64,12 @@ class Service {
   /// Cancels what is on its way.
   ~Service();
 
-  /// Reads JSON, renders templates, makes tokens and compiles grammars: all that takes long where a
-  /// body is large. Another thread may call it while the engine runs, one request after the other.
+  /// Reads JSON, renders templates, makes tokens, compiles grammars and decodes files: all that
+  /// takes long where a body is large. Another thread may call it while the engine runs, one
+  /// request after the other.
   PreparedRequest prepare(HttpRequest request);
+  /// Any thread may call it. REQUIRES: prepared.is_answered().
+  static void give(const PreparedRequest& prepared, const Sink& sink);
   ExchangeId begin_prepared(PreparedRequest prepared, Sink sink);
   ExchangeId begin(HttpRequest request, Sink sink) {
     return begin_prepared(prepare(std::move(request)), std::move(sink));
@@ -69,12 +77,18 @@ class Service {
   /// The client is gone: its sink is not called again, its tokens are not computed. Does nothing
   /// where the exchange has ended.
   void cancel(ExchangeId id);
-  /// The client does not keep up: no more is computed for it until it does (Scheduler::hold).
+  /// What runs is answered with an error.
+  void cancel_all();
+  /// The client does not keep up: no more is computed for it until it does (Scheduler::hold). Of a
+  /// sentence that is being said the rest is, where others wait for its end.
   void hold(ExchangeId id, bool is_held);
-  /// Whether there is something to say.
-  bool has_speech() const { return !speeches_.empty(); }
-  /// Says a second or two of the oldest request for speech. REQUIRES: has_speech().
-  void speak();
+  /// Whether there is a job that is not held.
+  bool has_jobs() const { return next_job() != jobs_.end(); }
+  /// Does a step of a job; they take turns where they may pause. REQUIRES: has_jobs().
+  void run_job();
+  /// Jobs that have begun, and those that wait for their first step.
+  size_t begun_jobs() const { return size_t(std::ranges::count(jobs_, true, &OwnJob::has_begun)); }
+  size_t waiting_jobs() const { return jobs_.size() - begun_jobs(); }
   /// Exchanges on their way.
   size_t running();
   /// What the owner should know of the model's chat template; empty where there is nothing.
@@ -87,21 +101,20 @@ class Service {
     std::vector<RequestId> requests;
   };
 
-  Service(Engine& engine, ServiceOptions options);
-
-  struct Speech {
+  struct OwnJob {
     ExchangeId id;
-    std::unique_ptr<SpeechJob> job;
+    std::unique_ptr<Job> job;
+    bool is_held = false, has_begun = false;
   };
 
-  Answer<void> start_speech(ExchangeId id, const HttpRequest& request, const Sink& sink);
-  Answer<PreparedText> prepare_text(const HttpRequest& request, const Route& route);
-  /// Nothing where the request needs the device.
-  std::optional<Answer<Json>> prepare_answer(const HttpRequest& request, const Route& route);
+  Service(Engine& engine, ServiceOptions options);
+
+  Answer<PreparedRequest::Work> prepare_work(HttpRequest& request, const Route& route);
+  Answer<PreparedRequest::Work> prepare_text(HttpRequest& request, const Route& route);
+  Answer<std::unique_ptr<Job>> prepare_job(const HttpRequest& request, const Route& route);
   Answer<Json> plain_answer(const HttpRequest& request, const Route& route);
-  /// Null where the answer was there at once.
-  Answer<std::optional<Running>> start_text(PreparedText prepared, const Route& route,
-                                            const Sink& sink);
+  Answer<Running> start_text(ExchangeId id, PreparedText prepared, const Sink& sink);
+  std::deque<OwnJob>::const_iterator next_job() const;
   Answer<void> check_model(const Fields& fields) const;
   Answer<void> check_model(std::string_view asked) const;
   void forget_ended();
@@ -113,9 +126,12 @@ class Service {
   ChatForm chat_;
   ModelCard card_;
   AnswerGrammars grammars_;
+  ByteBudget decoded_{kDecodedBytes};
+  Result<Scheduler*> scheduler_;
+  bool is_gpu_;
   uint64_t next_id_ = 1;
   std::map<ExchangeId, Running> running_;
-  std::deque<Speech> speeches_;  // the first is on its way, the others wait for its end
+  std::deque<OwnJob> jobs_;  // the first is the next, as far as it may be
 };
 
 }  // namespace tokamak::openai

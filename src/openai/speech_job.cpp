@@ -2,6 +2,8 @@
 
 #include "audio/encode.h"
 #include "base/base64.h"
+#include "engine/sound.h"
+#include "openai/model_use.h"
 #include "speech/narrator.h"
 #include "speech/speaker_file.h"
 
@@ -34,7 +36,7 @@ Answer<std::vector<float>> voice_of(const Json& voice, const SpeechOptions& opti
   return wrong("voice", "voice is {}, expected {}.", quoted(*id), known);
 }
 
-Answer<SpeechRequest> read(const Fields& fields, const SpeechOptions& options, uint64_t seed) {
+Answer<SpeechRequest> read(const Fields& fields, const SpeechOptions& options) {
   SpeechRequest out;
   if (!fields.input.is_string()) return wrong("input", "input is missing, expected a text.");
   out.text = fields.input.as_string();
@@ -63,80 +65,60 @@ Answer<SpeechRequest> read(const Fields& fields, const SpeechOptions& options, u
   out.is_events = stream == "sse";
   out.options.language = fields.language.value_or("");
   SamplingParams& sampling = out.options.frames.sampling;
-  sampling.seed = fields.seed && *fields.seed >= 0 ? uint64_t(*fields.seed) : seed;
+  if (fields.seed && *fields.seed >= 0) sampling.seed = uint64_t(*fields.seed);
   if (fields.temperature) sampling.temperature = *fields.temperature;
   return out;
 }
 
-class EngineSpeech final : public SpeechJob {
+class SpeechJob final : public Job {
  public:
-  EngineSpeech(Narrator& narrator, uint32_t tokens_per_frame, SpeechRequest request,
-               std::unique_ptr<SoundEncoder> encoder, Sink sink)
-      : narrator_(narrator),
-        tokens_per_frame_(tokens_per_frame),
-        request_(std::move(request)),
-        encoder_(std::move(encoder)),
-        sink_(std::move(sink)) {}
+  SpeechJob(Engine& engine, const std::string& codec, SpeechRequest request)
+      : engine_(engine), codec_(codec), request_(std::move(request)) {}
 
-  bool step() override {
-    const auto goes_on = next();
-    if (goes_on && *goes_on) return true;
-    if (!goes_on) fail(goes_on.error());
-    sink_.end();
-    return false;
-  }
+  bool may_pause() const override { return narrator_ == nullptr || !narrator_->is_in_piece(); }
 
  private:
-  Result<bool> next() {
-    if (!std::exchange(has_started_, true)) {
-      TOK_TRY(narrator_.begin(request_.options));
-      narrator_.add(request_.text);
-      narrator_.end_text();
-    }
-    TOK_TRY(const auto samples, narrator_.next());
-    TOK_TRY(const std::string bytes, samples ? encoder_->add(*samples) : encoder_->finish());
-    write(bytes);
+  Answer<bool> next() override {
+    if (narrator_ == nullptr) TOK_TRY(open());
+    TOK_TRY(const auto samples, answer(narrator_->next(cancelled()), "input"));
+    TOK_TRY(const std::string bytes,
+            answer(samples ? encoder_->add(*samples) : encoder_->finish()));
+    if (!bytes.empty()) write_sound(bytes);
     if (!samples && request_.is_events) {
-      const auto tokens = int64_t(narrator_.narration().frames * tokens_per_frame_);
+      const uint64_t tokens = narrator_->narration().frames * engine_.compiled().voice->groups;
       event(Json(Json::Object{{"type", "speech.audio.done"},
                               {"usage", Json(Json::Object{{"output_tokens", tokens}})}}));
     }
     return samples.has_value();
   }
 
-  void begin(int status, std::string_view type) {
-    if (!std::exchange(has_head_, true)) sink_.begin(status, type);
+  Answer<void> open() {
+    TOK_TRY(auto narrator, answer(make_narrator(engine_, codec_), "model"));
+    TOK_TRY(encoder_,
+            answer(SoundEncoder::make(request_.format, narrator->rate(), true), "response_format"));
+    auto& seed = request_.options.frames.sampling.seed;
+    if (!seed) seed = random() >> 1;
+    TOK_TRY(answer(narrator->begin(request_.options), "input"));
+    narrator->add(request_.text);
+    narrator->end_text();
+    narrator_ = std::move(narrator);
+    return {};
   }
-  void event(const Json& json) {
-    begin(200, "text/event-stream; charset=utf-8");
-    sink_.write(fmt::format("data: {}\n\n", json.dump()));
-  }
-  void write(const std::string& bytes) {
-    if (bytes.empty()) return;
+
+  void write_sound(const std::string& bytes) {
     if (!request_.is_events) {
-      begin(200, content_type(request_.format));
-      return sink_.write(bytes);
+      begin(content_type(request_.format));
+      return write(bytes);
     }
     event(Json(Json::Object{{"type", "speech.audio.delta"},
                             {"audio", base64_of(std::as_bytes(std::span(bytes)))}}));
   }
-  /// Before the sound it is an answer; within it, where there are no words for it, the end.
-  void fail(const Error& error) {
-    const Json body = api_error(error, "input").body(Dialect::kOpenAi);
-    if (!has_head_) {
-      begin(api_error(error).status, "application/json");
-      sink_.write(body.dump());
-    } else if (request_.is_events) {
-      event(body);
-    }
-  }
 
-  Narrator& narrator_;
-  uint32_t tokens_per_frame_;
+  Engine& engine_;
+  const std::string& codec_;
   SpeechRequest request_;
   std::unique_ptr<SoundEncoder> encoder_;
-  Sink sink_;
-  bool has_started_ = false, has_head_ = false;
+  std::unique_ptr<Narrator> narrator_;  // null before the first step
 };
 
 }  // namespace
@@ -159,17 +141,14 @@ Json voices_json(const SpeechOptions& options) {
   return Json(Json::Object{{"voices", std::move(names)}});
 }
 
-Answer<std::unique_ptr<SpeechJob>> make_speech_job(Engine& engine, const SpeechOptions& options,
-                                                   const Fields& fields, uint64_t seed, Sink sink) {
-  TOK_TRY(SpeechRequest request, read(fields, options, seed));
-  TOK_TRY(Narrator* const narrator, answer(engine.narrator(options.codec), "model"));
+Answer<std::unique_ptr<Job>> make_speech_job(Engine& engine, const SpeechOptions& options,
+                                             const Fields& fields) {
+  TOK_TRY(SpeechRequest request, read(fields, options));
+  TOK_TRY(check_use(engine, Task::kVoice));
   if (!request.options.speaker.empty()) {
     TOK_TRY(answer(engine.compiled().voice->speaker_row(request.options.speaker), "voice"));
   }
-  TOK_TRY(auto encoder,
-          answer(SoundEncoder::make(request.format, narrator->rate(), true), "response_format"));
-  return std::make_unique<EngineSpeech>(*narrator, engine.compiled().voice->groups,
-                                        std::move(request), std::move(encoder), std::move(sink));
+  return std::make_unique<SpeechJob>(engine, options.codec, std::move(request));
 }
 
 }  // namespace tokamak::openai

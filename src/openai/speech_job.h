@@ -7,7 +7,7 @@
 
 #include "engine/engine.h"
 #include "openai/fields.h"
-#include "openai/sink.h"
+#include "openai/job.h"
 
 namespace tokamak::openai {
 
@@ -25,18 +25,10 @@ Result<void> open_speech(Engine& engine, const SpeechOptions& options);
 /// `{"voices": [...]}`: the names that requests may give, the model's own voice first.
 Json voices_json(const SpeechOptions& options);
 
-/// One request of /v1/audio/speech on its way. The engine has one voice: who has several jobs runs
-/// one to its end before another.
-class SpeechJob {
- public:
-  virtual ~SpeechJob() = default;
-  /// Makes what comes next, a second or two of sound, and writes it; false: the answer has ended.
-  virtual bool step() = 0;
-};
-
-/// Native builds; others answer 501. `seed` counts where the request has none. `engine` outlives
+/// A request of /v1/audio/speech, which writes a second or two of sound in each step. Others may
+/// come in between two sentences. Native builds; others answer 501. `engine` and `options` outlive
 /// the job. Errors: what is wrong with the fields, a model that does not speak.
-Answer<std::unique_ptr<SpeechJob>> make_speech_job(Engine& engine, const SpeechOptions& options,
-                                                   const Fields& fields, uint64_t seed, Sink sink);
+Answer<std::unique_ptr<Job>> make_speech_job(Engine& engine, const SpeechOptions& options,
+                                             const Fields& fields);
 
 }  // namespace tokamak::openai

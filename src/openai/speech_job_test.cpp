@@ -68,7 +68,7 @@ class SpeechJobs : public testing::Test {
   Spoken ask(std::string_view body) {
     Spoken out;
     begin(body, out);
-    while (service_->has_speech()) service_->speak();
+    while (service_->has_jobs()) service_->run_job();
     return out;
   }
 
@@ -128,15 +128,59 @@ TEST_F(SpeechJobs, ComeOneAfterTheOtherAndMayBeCancelled) {
   const ExchangeId id = begin(body, first);
   begin(body, second);
   const ExchangeId waiting = begin(body, third);
-  service_->speak();
+  service_->run_job();
   EXPECT_EQ(service_->running(), 3u);
   service_->cancel(id);
   service_->cancel(waiting);
   EXPECT_EQ(service_->running(), 1u);
-  while (service_->has_speech()) service_->speak();
+  while (service_->has_jobs()) service_->run_job();
   EXPECT_EQ(first.ends, 0);
   EXPECT_EQ(third.status, 0);
   EXPECT_EQ(second.bytes, ask(body).bytes) << "all of it, from the beginning";
+}
+
+TEST_F(SpeechJobs, PauseWhileTheirClientDoesNotKeepUp) {
+  Spoken held;
+  const std::string body = R"({"input": "Hello.", "response_format": "pcm", "seed": 1})";
+  const ExchangeId id = begin(body, held);
+  service_->run_job();
+  service_->hold(id, true);
+  EXPECT_FALSE(service_->has_jobs());
+  service_->hold(id, false);
+  ASSERT_TRUE(service_->has_jobs());
+  while (service_->has_jobs()) service_->run_job();
+  EXPECT_EQ(held.bytes, ask(body).bytes);
+}
+
+TEST_F(SpeechJobs, LetOthersInBetweenSentencesWhileTheyAreHeld) {
+  const std::string two = R"({"input": "Hello. Goodbye.", "response_format": "pcm", "seed": 1})";
+  const std::string one = R"({"input": "Hello.", "response_format": "pcm", "seed": 1})";
+  Spoken held, other;
+  const ExchangeId id = begin(two, held);
+  service_->run_job();
+  service_->hold(id, true);
+  begin(one, other);
+  while (service_->has_jobs()) service_->run_job();
+  EXPECT_EQ(other.ends, 1) << "it came when the sentence had ended";
+  EXPECT_EQ(held.ends, 0);
+  service_->hold(id, false);
+  while (service_->has_jobs()) service_->run_job();
+  EXPECT_EQ(held.bytes, ask(two).bytes) << "as if nobody had come in between";
+  EXPECT_EQ(other.bytes, ask(one).bytes);
+}
+
+TEST_F(SpeechJobs, EndWithAnErrorWhereTheServerEndsThem) {
+  Spoken begun, waiting;
+  const std::string body =
+      R"({"input": "Hello.", "response_format": "pcm", "stream_format": "sse"})";
+  begin(body, begun);
+  begin(body, waiting);
+  service_->run_job();
+  service_->cancel_all();
+  EXPECT_FALSE(service_->has_jobs());
+  EXPECT_EQ(begun.ends, 1);
+  EXPECT_NE(begun.bytes.find("cancelled by the server"), std::string::npos);
+  EXPECT_EQ(waiting.status, 503);
 }
 
 TEST_F(SpeechJobs, HaveVoicesWithNames) {

@@ -12,7 +12,7 @@
 namespace tokamak::openai {
 namespace {
 
-constexpr size_t kMaxPrompts = 128, kMaxStops = 16, kMaxStopBytes = 256;
+constexpr size_t kMaxSequencesOfRequest = 128, kMaxStops = 16, kMaxStopBytes = 256;
 constexpr uint32_t kCompletionTokens = 16;
 constexpr size_t kMaxBiases = 1024;
 constexpr double kMaxBias = 100;
@@ -110,27 +110,46 @@ Answer<void> add_rules(SamplingParams& sampling, const GenerationParams& params,
   return {};
 }
 
-/// What the fields leave of the context for the answer.
-Answer<uint32_t> token_limit(const Fields& fields, bool is_chat, size_t prompt, uint32_t context) {
-  if (prompt >= context) {
+/// Sets how many tokens an answer has, of which the context has room for one at least.
+Answer<void> limit_tokens(const Engine& engine, const TextJob& job, Request& request) {
+  const uint32_t context = engine.compiled().context;
+  if (request.prompt.size() >= context) {
     return Refusal(ApiError{
         .message = fmt::format("The prompt has {} tokens, but the context has {}, in which the "
                                "answer must have room, too.",
-                               prompt, context),
-        .param = is_chat ? "messages" : "prompt",
+                               request.prompt.size(), context),
+        .param = std::string(prompt_field(job)),
         .code = "context_length_exceeded"});
   }
-  const auto left = uint32_t(context - prompt);
-  const uint32_t fallback = is_chat ? left : kCompletionTokens;
-  const auto asked =
-      fields.max_completion_tokens ? fields.max_completion_tokens : fields.max_tokens;
-  return uint32_t(std::min<int64_t>(asked.value_or(fallback), left));
+  const auto left = uint32_t(context - request.prompt.size());
+  const uint32_t fallback = job.is_chat ? left : kCompletionTokens;
+  request.params.max_tokens = uint32_t(std::min<int64_t>(job.most_tokens.value_or(fallback), left));
+  return {};
 }
 
 Answer<std::string> echo_of(const Engine& engine, const TextRequest& asked) {
   if (asked.ids.empty()) return asked.prompt;
   TOK_TRY(const Tokenizer* tokenizer, answer(engine.tokenizer()));
   return tokenizer->decode(asked.ids, true);
+}
+
+/// How many prompts there are, before they are looked into.
+size_t prompts_of(const Fields& fields, bool is_chat) {
+  const bool is_list = !is_chat && fields.prompt.is_array() && !fields.prompt.as_array().empty() &&
+                       !fields.prompt.as_array().front().is_number();
+  return is_list ? fields.prompt.as_array().size() : 1;
+}
+
+/// All sequences of a request: answers to each of its prompts.
+Answer<uint32_t> sequences_of(size_t prompts, const TextJob& job) {
+  const uint64_t all = uint64_t{prompts} * job.choices;
+  if (all <= kMaxSequencesOfRequest) return uint32_t(all);
+  if (job.choices == 1) {
+    return wrong("prompt", "prompt has {} entries, expected at most {}.", prompts,
+                 kMaxSequencesOfRequest);
+  }
+  return wrong("n", "{} answers to each of {} prompts are {}, expected at most {} of a request.",
+               job.choices, prompts, all, kMaxSequencesOfRequest);
 }
 
 /// How many answers are made of each prompt, and how many of them are shown.
@@ -219,7 +238,7 @@ Result<Image> decoded(const ImageFile& file) {
 Answer<std::vector<TextRequest>> read_prompts(const Engine& engine, const Fields& fields,
                                               const TextRequest& rules) {
   TOK_TRY(Texts prompts,
-          texts_of(fields.prompt, "prompt", engine.compiled().facts.vocab, kMaxPrompts));
+          texts_of(fields.prompt, "prompt", engine.compiled().facts.vocab, kMaxSequencesOfRequest));
   std::vector<TextRequest> out;
   for (std::string& text : prompts.texts) {
     TextRequest& one = out.emplace_back(rules);
@@ -252,12 +271,18 @@ Answer<uint64_t> tokens_with_images(const Engine& engine, uint64_t tokens,
   return tokens;
 }
 
-Answer<TextJob> read_text_job(const Engine& engine, const ChatForm& chat, AnswerGrammars& grammars,
-                              const Fields& fields, bool is_chat, const std::string& tenant) {
+Answer<TextJob> read_text_job(const TextReading& with, const TextBody& body,
+                              const std::string& tenant, const HttpRequest::Admit& admit) {
+  const Engine& engine = with.engine;
+  const Fields& fields = body.fields;
   TextJob job;
+  job.is_chat = body.is_chat;
   if (fields.seed && *fields.seed != -1) job.seed = uint64_t(*fields.seed);
   job.streams = fields.stream.value_or(false);
+  job.most_tokens = fields.max_completion_tokens ? fields.max_completion_tokens : fields.max_tokens;
   TOK_TRY(read_counts(fields, job));
+  TOK_TRY(const uint32_t sequences, sequences_of(prompts_of(fields, body.is_chat), job));
+  if (admit) TOK_TRY(admit(sequences));
   TOK_TRY(job.counts_usage, counts_usage(fields));
   TOK_TRY(job.stop, stops_of(fields.stop));
   TOK_TRY(TextRequest rules, rules_of(fields));
@@ -270,15 +295,14 @@ Answer<TextJob> read_text_job(const Engine& engine, const ChatForm& chat, Answer
     return wrong("suffix", "suffix does not go with echo and logprobs together.");
   }
   std::vector<TextRequest> prompts;
-  if (is_chat) {
+  if (body.is_chat) {
     TOK_TRY(job.images, chat_images(engine, fields));
-    TOK_TRY(TextRequest prompt, read_chat(engine, chat, fields, std::move(rules), job));
+    TOK_TRY(TextRequest prompt, read_chat(engine, with.chat, fields, std::move(rules), job));
     prompts.push_back(std::move(prompt));
   } else {
     TOK_TRY(prompts, read_prompts(engine, fields, rules));
   }
-  TOK_TRY(const HeldAnswer held, grammars.of(fields, job.form, tenant));
-  const std::string_view where = is_chat ? "messages" : "prompt";
+  TOK_TRY(const HeldAnswer held, with.grammars.of(fields, job.form, tenant));
   job.form.holds_calls = held.holds_calls;
   job.form.demands_calls = held.demands_calls;
   // Where calls are held, marks may be spelled, but for special tokens.
@@ -286,11 +310,14 @@ Answer<TextJob> read_text_job(const Engine& engine, const ChatForm& chat, Answer
     if (!held.holds_calls || mark.is_special) job.form.token_marks.push_back(mark.text);
   }
   for (const TextRequest& asked : prompts) {
-    TOK_TRY(Request request, answer(scheduler_request(engine, asked), where));
-    if (is_chat && !fields.ignore_eos.value_or(false)) add_end_ids(chat, request.params);
+    TOK_TRY(Request request, answer(scheduler_request(engine, asked), prompt_field(job)));
+    if (body.is_chat && !fields.ignore_eos.value_or(false)) {
+      add_end_ids(with.chat, request.params);
+    }
     TOK_TRY(
         add_rules(request.params.sampling, request.params, fields, engine.compiled().facts.vocab));
     request.params.grammar = held.grammar;
+    if (job.images.empty()) TOK_TRY(limit_tokens(engine, job, request));
     job.prompts.push_back(std::move(request));
     TOK_TRY(std::string echo, echoes ? echo_of(engine, asked) : Answer<std::string>(""));
     job.echoes.push_back(std::move(echo));
@@ -298,14 +325,14 @@ Answer<TextJob> read_text_job(const Engine& engine, const ChatForm& chat, Answer
   return job;
 }
 
-Answer<void> finish_text_job(Engine& engine, const Fields& fields, bool is_chat, TextJob& job) {
+Answer<void> finish_text_job(Engine& engine, TextJob& job) {
+  if (job.images.empty()) return {};
   const auto image = [&](size_t i) { return decoded(job.images[i]); };
   for (Request& request : job.prompts) {
-    TOK_TRY(answer(add_images(engine, job.images.size(), image, request),
-                   is_chat ? "messages" : "prompt"));
-    TOK_TRY(request.params.max_tokens,
-            token_limit(fields, is_chat, request.prompt.size(), engine.compiled().context));
+    TOK_TRY(answer(add_images(engine, job.images.size(), image, request), prompt_field(job)));
+    TOK_TRY(limit_tokens(engine, job, request));
   }
+  job.images.clear();
   return {};
 }
 

@@ -3,6 +3,8 @@
 #include <charconv>
 
 #include "audio/decode.h"
+#include "engine/sound.h"
+#include "openai/model_use.h"
 #include "openai/multipart.h"
 #include "speech/transcriber.h"
 #include "speech/transcript_text.h"
@@ -15,16 +17,13 @@ constexpr std::string_view kJsonType = "application/json";
 /// How the transcript is asked for: OpenAI's names of formats.
 struct Form {
   TranscribeOptions options;
-  std::string_view format = "json";
-  std::string_view file;
+  std::string format = "json";
+  bool streams = false;
 };
 
 Answer<Form> read(const std::vector<FormPart>& parts, bool translate) {
   Form form;
   form.options.translate = translate;
-  const FormPart* const file = find_part(parts, "file");
-  if (file == nullptr) return wrong("file", "file is missing, expected a recording.");
-  form.file = file->content;
   for (const FormPart& part : parts) {
     if (part.name == "language") form.options.language = part.content;
     if (part.name == "prompt") form.options.prompt = part.content;
@@ -38,9 +37,7 @@ Answer<Form> read(const std::vector<FormPart>& parts, bool translate) {
                      quoted(Json(part.content)));
       }
     }
-    if (part.name == "stream" && part.content == "true") {
-      return wrong("stream", "stream is true, but transcripts come whole.");
-    }
+    if (part.name == "stream") form.streams = part.content == "true";
     if (part.name == "timestamp_granularities[]" && part.content != "segment") {
       return wrong("timestamp_granularities", "timestamp_granularities has {}, expected segment.",
                    quoted(Json(part.content)));
@@ -52,8 +49,16 @@ Answer<Form> read(const std::vector<FormPart>& parts, bool translate) {
                  "response_format is {}, expected json, text, srt, vtt or verbose_json.",
                  quoted(Json(form.format)));
   }
+  if (form.streams && form.format != "json" && form.format != "text") {
+    return wrong("stream", "stream is true, but {} comes whole; json and text are streamed.",
+                 form.format);
+  }
   return form;
 }
+
+struct TypedText {
+  std::string content_type, text;
+};
 
 TypedText written(const Transcript& transcript, const Form& form) {
   if (form.format == "json") {
@@ -70,20 +75,71 @@ TypedText written(const Transcript& transcript, const Form& form) {
       transcript_text(transcript, format)};
 }
 
+class TranscriptionJob final : public Job {
+ public:
+  TranscriptionJob(Engine& engine, Form form, Samples samples, ByteBudget::Lease lease)
+      : engine_(engine),
+        form_(std::move(form)),
+        samples_(std::move(samples)),
+        lease_(std::move(lease)) {}
+
+ private:
+  Answer<bool> next() override {
+    if (transcriber_ == nullptr) TOK_TRY(open());
+    TOK_TRY(const bool goes_on, answer(transcriber_->step()));
+    if (goes_on) return true;
+    TOK_TRY(const Transcript transcript, answer(transcriber_->finish()));
+    if (form_.streams) {
+      event(Json(Json::Object{{"type", "transcript.text.done"}, {"text", transcript.text}}));
+    } else {
+      const TypedText whole = written(transcript, form_);
+      begin(whole.content_type);
+      write(whole.text);
+    }
+    return false;
+  }
+
+  Answer<void> open() {
+    TOK_TRY(transcriber_, answer(make_transcriber(engine_), "model"));
+    TranscribeCallbacks callbacks{.segment = {}, .cancelled = cancelled()};
+    if (form_.streams) callbacks.segment = [this](const Segment& one) { show(one.text); };
+    TOK_TRY(answer(transcriber_->begin(form_.options, callbacks), "language"));
+    transcriber_->put(std::move(samples_));
+    return {};
+  }
+
+  /// As the whole text, which does not begin with a space.
+  void show(std::string_view text) {
+    if (!has_text_) text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+    if (text.empty()) return;
+    has_text_ = true;
+    event(Json(Json::Object{{"type", "transcript.text.delta"}, {"delta", text}}));
+  }
+
+  Engine& engine_;
+  Form form_;
+  Samples samples_;          // until the first step
+  ByteBudget::Lease lease_;  // of their bytes
+  std::unique_ptr<Transcriber> transcriber_;
+  bool has_text_ = false;
+};
+
 }  // namespace
 
-Answer<TypedText> transcribe(Engine& engine, const HttpRequest& request, bool translate,
-                             const std::function<Answer<void>(std::string_view)>& check_model) {
+Answer<std::unique_ptr<Job>> make_transcription_job(
+    Engine& engine, ByteBudget& decoded, const HttpRequest& request, bool translate,
+    const std::function<Answer<void>(std::string_view)>& check_model) {
   TOK_TRY(const std::vector<FormPart> parts, read_form(request.content_type, request.body));
   const FormPart* const model = find_part(parts, "model");
   TOK_TRY(check_model(model == nullptr ? "" : model->content));
-  TOK_TRY(const Form form, read(parts, translate));
-  TOK_TRY(Transcriber* const transcriber, answer(engine.transcriber(), "model"));
-  TOK_TRY(const Samples samples, answer(decode_sound(std::as_bytes(std::span(form.file))), "file"));
-  TOK_TRY(answer(transcriber->begin(form.options, {}), "language"));
-  TOK_TRY(answer(transcriber->add(samples)));
-  TOK_TRY(const Transcript transcript, answer(transcriber->finish()));
-  return written(transcript, form);
+  const FormPart* const file = find_part(parts, "file");
+  if (file == nullptr) return wrong("file", "file is missing, expected a recording.");
+  TOK_TRY(Form form, read(parts, translate));
+  TOK_TRY(check_use(engine, Task::kSpeech));
+  TOK_TRY(Samples samples, answer(decode_sound(std::as_bytes(std::span(file->content))), "file"));
+  TOK_TRY(auto lease, lease_of(decoded, samples.size() * sizeof(float)));
+  return std::make_unique<TranscriptionJob>(engine, std::move(form), std::move(samples),
+                                            std::move(lease));
 }
 
 }  // namespace tokamak::openai

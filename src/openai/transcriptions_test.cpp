@@ -18,14 +18,20 @@ struct Heard {
 
 using Form = std::vector<std::pair<std::string, std::string>>;
 
-Heard ask(Engine& engine, const Form& form, std::string_view path = "/v1/audio/transcriptions",
-          std::string type = "multipart/form-data; boundary=b") {
+HttpRequest request_of(const Form& form, std::string_view path = "/v1/audio/transcriptions",
+                       std::string type = "multipart/form-data; boundary=b") {
   std::string body;
   for (const auto& [name, value] : form) {
     body += "--b\r\nContent-Disposition: form-data; name=\"" + name + "\"\r\n\r\n" + value + "\r\n";
   }
   HttpRequest request = {.method = "POST", .path = std::string(path), .body = body + "--b--\r\n"};
   request.content_type = std::move(type);
+  return request;
+}
+
+Heard ask(Engine& engine, const Form& form, std::string_view path = "/v1/audio/transcriptions",
+          std::string type = "multipart/form-data; boundary=b") {
+  const HttpRequest request = request_of(form, path, std::move(type));
   auto service = Service::make(
       engine, {.model = "m", .unix_seconds = [] { return 0; }, .random = [] { return 4u; }});
   EXPECT_TRUE(service) << service.error().message;
@@ -37,6 +43,7 @@ Heard ask(Engine& engine, const Form& form, std::string_view path = "/v1/audio/t
                                   },
                               .write = [&](std::string_view more) { heard.text += more; },
                               .end = [] {}});
+  while ((*service)->has_jobs()) (*service)->run_job();
   return heard;
 }
 
@@ -69,6 +76,95 @@ TEST(Transcriptions, ComeInTheFormatThatIsAskedFor) {
   EXPECT_EQ(ask(moonshine(), {{"file", recording()}, {"response_format", "text"}}).status, 200);
 }
 
+/// The recording that many times, each followed by a pause.
+std::string long_recording(int times) {
+  const std::string once = recording();
+  std::string sound = once.substr(0, 44);
+  for (int i = 0; i < times; ++i) sound += once.substr(44) + std::string(32000, '\0');
+  const auto put = [&](size_t at, size_t value) {
+    for (size_t i = 0; i < 4; ++i) sound[at + i] = char(value >> (8 * i) & 255);
+  };
+  put(4, sound.size() - 8);
+  put(40, sound.size() - 44);
+  return sound;
+}
+
+struct Listening {
+  ExchangeId begin(const Form& form, Heard& heard, std::function<bool()> is_cancelled = {}) {
+    return service->begin(request_of(form),
+                          {.begin =
+                               [&](int status, std::string_view type) {
+                                 heard.status = status;
+                                 heard.type = type;
+                               },
+                           .write = [&](std::string_view text) { heard.text += text; },
+                           .end = [] {},
+                           .is_cancelled = std::move(is_cancelled)});
+  }
+  int run() {
+    int steps = 0;
+    for (; service->has_jobs(); ++steps) service->run_job();
+    return steps;
+  }
+
+  std::unique_ptr<Service> service = *Service::make(
+      moonshine(), {.model = "m", .unix_seconds = [] { return 0; }, .random = [] { return 4u; }});
+};
+
+TEST(Transcriptions, AreWrittenInStepsBetweenThoseOfOthers) {
+  Listening service;
+  Heard longer, shorter;
+  service.begin({{"file", long_recording(10)}}, longer);
+  service.begin({{"file", recording()}}, shorter);
+  service.service->run_job();
+  EXPECT_EQ(longer.status, 0);
+  service.service->run_job();
+  service.service->run_job();
+  EXPECT_EQ(shorter.status, 200);
+  EXPECT_EQ(longer.status, 0) << "the short one did not wait for its end";
+  EXPECT_GE(service.run(), 2);
+  EXPECT_EQ(longer.json(), ask(moonshine(), {{"file", long_recording(10)}}).json());
+  EXPECT_EQ(shorter.json(), ask(moonshine(), {{"file", recording()}}).json());
+}
+
+TEST(Transcriptions, EndWithinAStepWhenNobodyWaitsForThem) {
+  Listening service;
+  Heard gone, stopped;
+  int looks = 0;
+  service.begin({{"file", long_recording(10)}}, stopped, [&] { return ++looks > 3; });
+  EXPECT_EQ(service.run(), 1) << "it looks between two tokens";
+  EXPECT_EQ(stopped.status, 503);
+  const ExchangeId id = service.begin({{"file", long_recording(10)}}, gone);
+  service.service->run_job();
+  service.service->cancel(id);
+  EXPECT_EQ(service.run(), 0);
+  EXPECT_EQ(gone.status, 0);
+}
+
+TEST(Transcriptions, ComeInEventsToo) {
+  const Heard whole = ask(moonshine(), {{"file", long_recording(3)}});
+  const Heard heard = ask(moonshine(), {{"file", long_recording(3)}, {"stream", "true"}});
+  EXPECT_EQ(heard.type, "text/event-stream; charset=utf-8");
+  std::string all, last;
+  size_t deltas = 0;
+  for (size_t at = 0; (at = heard.text.find("data: ", at)) != heard.text.npos; ++at) {
+    const size_t begin = at + 6;
+    const auto event = Json::parse(heard.text.substr(begin, heard.text.find("\n\n", at) - begin));
+    ASSERT_TRUE(event) << heard.text;
+    if (const Json* delta = event->find("delta")) {
+      EXPECT_EQ(*event->find("type"), Json("transcript.text.delta"));
+      all += delta->as_string();
+      ++deltas;
+    } else {
+      EXPECT_EQ(*event->find("type"), Json("transcript.text.done"));
+      last = event->find("text")->as_string();
+    }
+  }
+  EXPECT_EQ(last, whole.json().find("text")->as_string());
+  EXPECT_EQ(all, last);
+  EXPECT_EQ(deltas > 0, !last.empty());
+}
+
 TEST(Transcriptions, SayWhatIsWrongWithTheForm) {
   const std::string sound = recording();
   const std::pair<Form, const char*> cases[] = {
@@ -78,7 +174,7 @@ TEST(Transcriptions, SayWhatIsWrongWithTheForm) {
       {{{"file", sound}, {"response_format", "doc"}}, "response_format"},
       {{{"file", sound}, {"temperature", "2"}}, "temperature"},
       {{{"file", sound}, {"temperature", "warm"}}, "temperature"},
-      {{{"file", sound}, {"stream", "true"}}, "stream"},
+      {{{"file", sound}, {"stream", "true"}, {"response_format", "srt"}}, "stream"},
       {{{"file", sound}, {"timestamp_granularities[]", "word"}}, "timestamp_granularities"},
       {{{"file", sound}, {"language", "de"}}, "language"},
   };

@@ -2,7 +2,27 @@
 
 #include <algorithm>
 
+#include "base/guarded.h"
+
 namespace tokamak::serve {
+namespace {
+
+/// REQUIRES: the part has a head and outlives the sink.
+openai::Sink sink_into(Part& part) {
+  return {.begin =
+              [&part](int status, std::string_view type) {
+                part.head->status = status;
+                part.head->content_type = type;
+              },
+          .write = [&part](std::string_view bytes) { part.bytes += bytes; },
+          .end = [&part] { part.ends = true; },
+          .header =
+              [&part](std::string_view name, std::string_view value) {
+                part.head->fields.push_back({std::string(name), std::string(value)});
+              }};
+}
+
+}  // namespace
 
 Result<std::unique_ptr<ServiceLoop>> ServiceLoop::make(std::unique_ptr<Engine> engine,
                                                        openai::ServiceOptions options,
@@ -39,6 +59,7 @@ ServiceLoop::ServiceLoop(std::unique_ptr<openai::Service> service, Scheduler* sc
 
 ServiceLoop::~ServiceLoop() {
   if (loop_ == nullptr) return;
+  is_cancelled_ = true;
   reader_.reset();
   loop_->post([this](Engine&) {
     for (const auto& [id, exchange] : running_) service_->cancel(exchange);
@@ -49,39 +70,72 @@ ServiceLoop::~ServiceLoop() {
 }
 
 void ServiceLoop::begin(CallId id, openai::HttpRequest request) {
+  auto call = std::make_shared<Call>();
   {
     const std::scoped_lock lock(mutex_);
-    unread_.insert(id);
+    calls_[id] = call;
   }
+  request.admit = [call,
+                   admit = std::move(request.admit)](uint32_t sequences) -> openai::Answer<void> {
+    if (admit) TOK_TRY(admit(sequences));
+    call->sequences = sequences;
+    return {};
+  };
   // Jobs are copied where std::function is.
   auto unread = std::make_shared<openai::HttpRequest>(std::move(request));
-  reader_->post([this, id, unread] {
-    {
-      const std::scoped_lock lock(mutex_);
-      if (!unread_.contains(id)) return;
-    }
-    auto read = std::make_shared<openai::PreparedRequest>(service_->prepare(std::move(*unread)));
-    loop_->post([this, id, read](Engine&) {
-      if (take_unread(id)) start(id, std::move(*read));
+  reader_->post([this, id, call, unread] { read(id, call, std::move(*unread)); });
+}
+
+void ServiceLoop::read(CallId id, const std::shared_ptr<Call>& call, openai::HttpRequest request) {
+  if (call->is_gone) return;
+  const openai::Dialect dialect = openai::dialect_of(request.path);
+  auto prepared = guarded(
+      [&]() -> Result<openai::PreparedRequest> { return service_->prepare(std::move(request)); });
+  auto read = std::make_shared<openai::PreparedRequest>();
+  if (prepared) {
+    *read = *std::move(prepared);
+  } else {
+    *read = {.dialect = dialect, .work = openai::Refusal(openai::api_error(prepared.error()))};
+  }
+  if (!read->is_answered()) {
+    loop_->post([this, id, call, read](Engine&) {
+      if (take_unread(id)) start(id, call, std::move(*read));
     });
-  });
+    return;
+  }
+  {
+    const std::scoped_lock lock(mutex_);
+    if (calls_.erase(id) == 0) return;
+  }
+  Part part = {.id = id, .head = Reply()};
+  openai::Service::give(*read, sink_into(part));
+  deliver_({std::move(part)});
 }
 
 bool ServiceLoop::take_unread(CallId id) {
   const std::scoped_lock lock(mutex_);
-  if (unread_.erase(id) == 0) return false;
-  ++taken_;
+  const auto found = calls_.find(id);
+  if (found == calls_.end()) return false;
+  found->second->is_unread = false;
+  taken_ += found->second->sequences;
   return true;
+}
+
+void ServiceLoop::forget(CallId id) {
+  const std::scoped_lock lock(mutex_);
+  calls_.erase(id);
 }
 
 void ServiceLoop::cancel(CallId id) {
   {
     const std::scoped_lock lock(mutex_);
-    if (unread_.contains(id)) {
-      metrics_->cancelled();  // before it is no longer counted as waiting
-      unread_.erase(id);
-      return;
-    }
+    const auto found = calls_.find(id);
+    if (found == calls_.end()) return;
+    const bool was_unread = found->second->is_unread;
+    found->second->is_gone = true;
+    if (was_unread) metrics_->cancelled();  // before it is no longer counted as waiting
+    calls_.erase(found);
+    if (was_unread) return;
   }
   loop_->post([this, id](Engine&) {
     const auto found = running_.find(id);
@@ -96,20 +150,22 @@ void ServiceLoop::hold(CallId id, bool is_held) {
   loop_->post([this, id, is_held](Engine&) {
     const auto found = running_.find(id);
     if (found != running_.end()) service_->hold(found->second, is_held);
+    go_on();
   });
 }
 
 void ServiceLoop::cancel_all() {
-  loop_->post([this](Engine&) {
-    is_cancelled_ = true;
-    if (scheduler_ != nullptr) scheduler_->cancel_all();
-  });
+  is_cancelled_ = true;
+  loop_->post([this](Engine&) { service_->cancel_all(); });
 }
 
 SchedulerStats ServiceLoop::stats() const {
   const std::scoped_lock lock(mutex_);
   SchedulerStats stats = stats_;
-  stats.waiting += uint32_t(unread_.size()) + taken_;
+  stats.waiting += taken_;
+  for (const auto& [id, call] : calls_) {
+    if (call->is_unread) stats.waiting += call->sequences;
+  }
   return stats;
 }
 
@@ -125,7 +181,8 @@ Reply& ServiceLoop::head_of(CallId id) {
   return head ? *head : head.emplace();
 }
 
-void ServiceLoop::start(CallId id, openai::PreparedRequest request) {
+void ServiceLoop::start(CallId id, const std::shared_ptr<Call>& call,
+                        openai::PreparedRequest request) {
   openai::Sink sink;
   sink.header = [this, id](std::string_view name, std::string_view value) {
     head_of(id).fields.push_back({std::string(name), std::string(value)});
@@ -135,29 +192,42 @@ void ServiceLoop::start(CallId id, openai::PreparedRequest request) {
     head_of(id).content_type = type;
   };
   sink.write = [this, id](std::string_view bytes) { part_of(id).bytes += bytes; };
-  sink.end = [this, id] {
+  sink.end = [this, id, call] {
     part_of(id).ends = true;
-    if (running_.erase(id) > 0) metrics_->succeeded();
+    forget(id);
+    if (running_.erase(id) == 0) return;
+    if (call->is_gone) {
+      metrics_->cancelled();
+    } else {
+      metrics_->succeeded();
+    }
   };
-  const auto exchange = service_->begin_prepared(std::move(request), sink);
-  // It was being read when all were cancelled.
-  if (is_cancelled_ && scheduler_ != nullptr) scheduler_->cancel_all();
+  sink.is_cancelled = [this, call] { return call->is_gone || is_cancelled_; };
+  const auto exchange = service_->begin_prepared(std::move(request), std::move(sink));
   const auto part = std::ranges::find(parts_, id, &Part::id);
   if (part == parts_.end() || !part->ends) running_[id] = exchange;
-  if (service_->has_speech() && !std::exchange(is_speaking_, true)) {
-    loop_->post([this](Engine&) { speak(); });
-  }
+  // It was being read when all were cancelled.
+  if (is_cancelled_) service_->cancel_all();
+  go_on();
 }
 
-void ServiceLoop::speak() {
-  if (service_->has_speech()) service_->speak();
-  is_speaking_ = service_->has_speech() && loop_->post([this](Engine&) { speak(); });
+void ServiceLoop::run_job() {
+  is_job_next_ = false;
+  if (service_->has_jobs()) service_->run_job();
+  go_on();
+}
+
+void ServiceLoop::go_on() {
+  if (is_job_next_ || !service_->has_jobs()) return;
+  is_job_next_ = loop_->post([this](Engine&) { run_job(); });
 }
 
 void ServiceLoop::end_turn() {
   {
     const std::scoped_lock lock(mutex_);
-    if (scheduler_ != nullptr) stats_ = scheduler_->stats();
+    stats_ = scheduler_ != nullptr ? scheduler_->stats() : SchedulerStats();
+    stats_.running += uint32_t(service_->begun_jobs());
+    stats_.waiting += uint32_t(service_->waiting_jobs());
     taken_ = 0;
   }
   if (trace_ != nullptr) {

@@ -1,9 +1,9 @@
 // ServiceLoop: the engine and what answers by it, on a thread of their own. Requests are read by
 // one more, so that a large body keeps nobody from his tokens.
 #pragma once
+#include <atomic>
 #include <map>
 #include <mutex>
-#include <set>
 
 #include "engine/engine_loop.h"
 #include "openai/service.h"
@@ -24,7 +24,7 @@ struct Part {
 
 class ServiceLoop {
  public:
-  /// Called once a turn, on the engine's thread.
+  /// Called once a turn, on the engine's thread, and by the reader's with what needs no turn.
   using Deliver = std::function<void(std::vector<Part>)>;
 
   /// `metrics` and `trace` outlive it; the latter is null where there is none. Errors: those of
@@ -43,7 +43,7 @@ class ServiceLoop {
   const std::string& notice() const { return notice_; }
   const openai::ModelCard& card() const { return card_; }
   void begin(CallId id, openai::HttpRequest request);
-  /// Nothing more is delivered of it than a turn under way may bring.
+  /// Nothing more is delivered of it than a turn under way may bring, which ends a job's step soon.
   void cancel(CallId id);
   /// The client does not keep up: no more is computed for it until it does.
   void hold(CallId id, bool is_held);
@@ -53,26 +53,35 @@ class ServiceLoop {
   SchedulerStats stats() const;
 
  private:
+  /// A call from its begin() to its end.
+  struct Call {
+    bool is_unread = true;  // under the mutex
+    std::atomic<uint32_t> sequences = 1;
+    std::atomic<bool> is_gone = false;
+  };
+
   ServiceLoop(std::unique_ptr<openai::Service> service, Scheduler* scheduler, ModelMetrics& metrics,
               Trace* trace, Deliver deliver);
 
-  /// Whether it has not been cancelled meanwhile; from now on the engine's thread has it.
+  void read(CallId id, const std::shared_ptr<Call>& call, openai::HttpRequest request);
+  /// Whether it has not been cancelled meanwhile; from now on it is read.
   bool take_unread(CallId id);
-  void start(CallId id, openai::PreparedRequest request);
-  /// Speaks as long as there is something to say, a turn each time, so that what was said is
-  /// delivered and others come in between.
-  void speak();
+  void forget(CallId id);
+  void start(CallId id, const std::shared_ptr<Call>& call, openai::PreparedRequest request);
+  /// A job has a turn for each step, so that what it wrote is delivered and others come in between.
+  void run_job();
+  /// Calls run_job() in the next turn, where there are jobs.
+  void go_on();
   Part& part_of(CallId id);
   Reply& head_of(CallId id);
   void end_turn();
 
   // On the engine's thread.
-  std::unique_ptr<openai::Service> service_;
+  std::unique_ptr<openai::Service> service_;  // the reader's, too
   Scheduler* scheduler_;
   std::map<CallId, openai::ExchangeId> running_;
   std::vector<Part> parts_;
-  bool is_cancelled_ = false;  // cancel_all() was here
-  bool is_speaking_ = false;   // speak() comes in the next turn
+  bool is_job_next_ = false;  // run_job() comes in the next turn
   ModelMetrics* metrics_;
   Trace* trace_;
   Deliver deliver_;
@@ -81,10 +90,11 @@ class ServiceLoop {
   openai::ModelCard card_;
   mutable std::mutex mutex_;
   SchedulerStats stats_;
-  std::set<CallId> unread_;           // calls whose requests are being read
-  uint32_t taken_ = 0;                // of those, what this turn took and stats_ does not count yet
-  std::unique_ptr<EngineLoop> loop_;  // its thread uses those above
-  std::optional<Worker> reader_;      // reads requests, and hands them to it
+  std::map<CallId, std::shared_ptr<Call>> calls_;
+  uint32_t taken_ = 0;  // sequences that this turn took and stats_ does not count yet
+  std::atomic<bool> is_cancelled_ = false;  // all that runs
+  std::unique_ptr<EngineLoop> loop_;        // its thread uses those above
+  std::optional<Worker> reader_;            // reads requests, and hands them to it
 };
 
 }  // namespace tokamak::serve

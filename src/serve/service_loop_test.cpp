@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <tuple>
 
 namespace tokamak::serve {
 namespace {
@@ -35,7 +36,7 @@ class ServiceLoopTest : public testing::Test {
   }
 
   void take(const std::vector<Part>& parts) {
-    const std::scoped_lock lock(mutex_);
+    std::unique_lock lock(mutex_);
     for (const Part& part : parts) {
       Answer& answer = answers_[part.id];
       EXPECT_FALSE(answer.has_ended);
@@ -43,6 +44,15 @@ class ServiceLoopTest : public testing::Test {
       answer.bytes += part.bytes;
       answer.has_ended = part.ends;
     }
+    arrived_.notify_all();
+    const auto is_let_go = [&] { return stops_at_ != parts.front().id; };
+    EXPECT_TRUE(arrived_.wait_for(lock, kLongest, is_let_go));
+  }
+  /// The thread that delivers something of that call stops there; the engine's does, as in a step
+  /// that takes long.
+  void stop_at(std::optional<CallId> id) {
+    const std::scoped_lock lock(mutex_);
+    stops_at_ = id;
     arrived_.notify_all();
   }
 
@@ -71,19 +81,23 @@ class ServiceLoopTest : public testing::Test {
                                   tokens)});
   }
 
-  /// Returns when what was said to the loop so far has been done, in a turn that is over.
+  /// Returns when what was posted to the loop so far has been done, in a turn that is over.
   void wait_for_turn() {
     const auto id = CallId(1000 + ++turns_);
-    loop_->begin(id, {"GET", "/v1/models", ""});
+    stream(id, 1);
     wait_for_end(id);
   }
 
-  /// Whether no step begins in several turns.
-  bool is_at_rest() {
-    wait_for_turn();
-    const uint64_t before = loop_->stats().steps;
-    for (int i = 0; i < 5; ++i) wait_for_turn();
-    return loop_->stats().steps == before;
+  /// Whether nothing comes of the call in several turns.
+  bool is_at_rest(CallId id) {
+    const auto bytes = [&] {
+      wait_for_turn();
+      const std::scoped_lock lock(mutex_);
+      return answers_[id].bytes.size();
+    };
+    const size_t before = bytes();
+    for (int i = 0; i < 5; ++i) bytes();
+    return bytes() == before;
   }
 
   ModelMetrics metrics_;
@@ -91,6 +105,7 @@ class ServiceLoopTest : public testing::Test {
   std::mutex mutex_;
   std::condition_variable arrived_;
   std::map<CallId, Answer> answers_;
+  std::optional<CallId> stops_at_;
   std::unique_ptr<ServiceLoop> loop_;
 };
 
@@ -111,6 +126,40 @@ TEST_F(ServiceLoopTest, SaysWhichMethodsThereAre) {
   EXPECT_EQ(answer.head->fields[0].value, "GET");
 }
 
+TEST_F(ServiceLoopTest, AnswersWhatNeedsNoStepWhileOneRuns) {
+  stop_at(kCall);
+  stream(kCall, 40);
+  wait_for_bytes(kCall);
+  const std::tuple<const char*, const char*, int> cases[] = {
+      {"/v1/completions", R"({"prompt": )", 400},
+      {"/v1/completions", R"({"prompt": ["a", "b"], "n": 100})", 400},
+      {"/v1/embeddings", R"({"input": "a"})", 400},
+      {"/tokenize", R"({"content": "The king"})", 200},
+      {"/v1/nothing", "{}", 404},
+  };
+  uint64_t id = 10;
+  for (const auto& [path, body, status] : cases) {
+    loop_->begin(CallId(++id), {"POST", path, body});
+    EXPECT_EQ(wait_for_end(CallId(id)).head->status, status) << path;
+  }
+  EXPECT_FALSE(has_ended(kCall));
+  stop_at(std::nullopt);
+  wait_for_end(kCall);
+}
+
+TEST_F(ServiceLoopTest, CountsTheSequencesOfARequestThatWaits) {
+  stop_at(kCall);
+  stream(kCall, 40);
+  wait_for_bytes(kCall);
+  loop_->begin(CallId(2), {"POST", "/v1/completions",
+                           R"({"prompt": ["a", "b", "c"], "n": 2, "max_tokens": 1})"});
+  loop_->begin(CallId(3), {"POST", "/tokenize", R"({"content": "a"})"});
+  wait_for_end(CallId(3));  // the one before it is read by then
+  EXPECT_EQ(loop_->stats().waiting, 6u);
+  stop_at(std::nullopt);
+  wait_for_end(CallId(2));
+}
+
 TEST_F(ServiceLoopTest, ComputesNothingForWhomIsHeld) {
   stream(kCall, 40);
   const std::string whole = wait_for_end(kCall).bytes;
@@ -119,7 +168,7 @@ TEST_F(ServiceLoopTest, ComputesNothingForWhomIsHeld) {
   stream(kHeld, 40);
   wait_for_bytes(kHeld);
   loop_->hold(kHeld, true);
-  EXPECT_TRUE(is_at_rest());
+  EXPECT_TRUE(is_at_rest(kHeld));
   EXPECT_EQ(loop_->stats().running, 1u);
   stream(kOther, 5);
   wait_for_end(kOther);
@@ -159,7 +208,7 @@ TEST_F(ServiceLoopTest, EndsAHeldRequestThatIsCancelled) {
   stream(kCall, 400);
   wait_for_bytes(kCall);
   loop_->hold(kCall, true);
-  EXPECT_TRUE(is_at_rest());
+  EXPECT_TRUE(is_at_rest(kCall));
   loop_->cancel(kCall);
   wait_for_turn();
   EXPECT_EQ(loop_->stats().running, 0u);

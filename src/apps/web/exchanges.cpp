@@ -34,6 +34,7 @@ Result<uint32_t> Exchanges::begin(Engine& engine, const openai::HttpRequest& req
   };
   running_.emplace(number, openai::ExchangeId{});
   const openai::ExchangeId id = service_->begin(request, std::move(sink));
+  while (service_->has_jobs()) service_->run_job();
   const auto found = running_.find(number);  // gone where the answer was there at once
   if (found != running_.end()) found->second = id;
   return number;

@@ -1,0 +1,11 @@
+// What a model is for, in words for clients.
+#pragma once
+#include "engine/task.h"
+#include "openai/api_error.h"
+
+namespace tokamak::openai {
+
+/// 400 where the model is not for that, with the path that it is for.
+Answer<void> check_use(const Engine& engine, Task task);
+
+}  // namespace tokamak::openai
