@@ -4,7 +4,6 @@
 
 #include "base/json.h"
 #include "serve/access_log.h"
-#include "serve/admission.h"
 #include "serve/error_reply.h"
 #include "serve/page.h"
 
@@ -115,39 +114,6 @@ TEST(Access, AnswersAQuestionBeforeARequest) {
   const auto fields = Access({.origins = {"https://page.example"}}).origin_fields(head);
   EXPECT_EQ(value_of(fields, "Access-Control-Allow-Headers"), "authorization, content-type");
   EXPECT_EQ(value_of(fields, "Access-Control-Allow-Methods"), "GET, HEAD, POST");
-}
-
-TEST(Admission, LetsWaitAsManyAsMay) {
-  Admission admission(2, 3);
-  for (int i = 0; i < 5; ++i) {
-    EXPECT_FALSE(admission.wait_seconds()) << i;
-    admission.begin();
-  }
-  EXPECT_TRUE(admission.wait_seconds());
-  admission.end(1);
-  EXPECT_FALSE(admission.wait_seconds());
-}
-
-TEST(Admission, WithoutAQueueLetsInWhatRunsAtOnce) {
-  Admission admission(1, 0);
-  EXPECT_FALSE(admission.wait_seconds());
-  admission.begin();
-  EXPECT_EQ(admission.wait_seconds(), 1u);
-}
-
-TEST(Admission, TellsSlowModelsFromFastOnes) {
-  const auto seconds_of = [](double each) {
-    Admission admission(1, 9);
-    for (int i = 0; i < 100; ++i) {
-      admission.begin();
-      admission.end(each);
-    }
-    for (int i = 0; i < 10; ++i) admission.begin();
-    return *admission.wait_seconds();
-  };
-  EXPECT_EQ(seconds_of(0.01), 1u);
-  EXPECT_EQ(seconds_of(2), 10u);
-  EXPECT_EQ(seconds_of(1000), 120u) << "at most";
 }
 
 TEST(ErrorReply, SpeaksTheDialectOfThePath) {

@@ -1,39 +1,56 @@
-// Admission: how many requests may wait, and when one that may not should come again.
+// Admission: how many sequences may wait, and when one that may not should come again. Any thread
+// may call it.
 #pragma once
-#include <algorithm>
-#include <cmath>
+#include <atomic>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <string_view>
+
+#include "openai/api_error.h"
 
 namespace tokamak::serve {
 
 class Admission {
- public:
-  Admission(uint32_t at_once, uint32_t most_waiting)
-      : at_once_(std::max(at_once, 1u)), most_waiting_(most_waiting) {}
+  struct Counts;
 
-  /// Seconds after which there will be room, where there is none now.
-  std::optional<uint32_t> wait_seconds() const {
-    const uint32_t waiting = under_way_ - std::min(under_way_, at_once_);
-    if (under_way_ < at_once_ || waiting < most_waiting_) return std::nullopt;
-    // One of those that run ends every mean / at_once seconds; the whole queue is not waited for,
-    // as others who ask again take the same places.
-    const double seconds = mean_seconds_ * double(waiting + 1) / double(at_once_) / 2;
-    return uint32_t(std::clamp(std::ceil(seconds), 1.0, kMaxSeconds));
-  }
-  void begin() { ++under_way_; }
-  void end(double seconds) {
-    --under_way_;
-    mean_seconds_ += kWeight * (seconds - mean_seconds_);
-  }
-  uint32_t under_way() const { return under_way_; }
+ public:
+  /// The sequences of a request under way, one at first. They leave with it.
+  class Place {
+   public:
+    explicit Place(std::shared_ptr<Counts> counts);
+    Place(const Place&) = delete;
+    Place& operator=(const Place&) = delete;
+    ~Place();
+
+    /// Makes it that many sequences, where there is room; else it stays as it is, and gives the
+    /// seconds after which there will be.
+    std::optional<uint32_t> widen(uint32_t sequences);
+    /// The same for a request that turns out to be that many. Errors: 429. `whose` says of whom the
+    /// limit is: "this key may have".
+    openai::Answer<void> admit(uint32_t sequences, std::string_view whose);
+    /// When one that was refused should come again; 0: it was not, or never fits.
+    uint32_t retry_seconds() const { return retry_seconds_; }
+    /// They have ended, after that time.
+    void end(double seconds);
+
+   private:
+    std::shared_ptr<Counts> counts_;
+    uint32_t sequences_ = 1;
+    std::atomic<uint32_t> retry_seconds_ = 0;
+  };
+
+  Admission(uint32_t at_once, uint32_t most_waiting);
+  Admission(Admission&&) = default;  // a copy would count the same
+  Admission& operator=(Admission&&) = default;
+
+  /// Seconds after which there will be room for a request, where there is none now.
+  std::optional<uint32_t> wait_seconds() const;
+  std::shared_ptr<Place> begin() { return std::make_shared<Place>(counts_); }
+  uint32_t under_way() const;
 
  private:
-  static constexpr double kWeight = 0.1, kMaxSeconds = 120;
-
-  uint32_t at_once_, most_waiting_;
-  uint32_t under_way_ = 0;
-  double mean_seconds_ = 1;  // that a request takes, of the last ones
+  std::shared_ptr<Counts> counts_;
 };
 
 }  // namespace tokamak::serve

@@ -228,8 +228,7 @@ void Gateway::call(CallId id, const RequestHead& head, std::string body, BodyLea
   call = {.method = head.method, .path = std::string(head.path()), .started = steady_clock()()};
   const auto key = access_.key_of(head);
   if (key && head.method == "POST" && keys_[*key].admission != nullptr) {
-    call.of_key = keys_[*key].admission;
-    call.of_key->begin();
+    call.place = keys_[*key].admission->begin();
   }
   openai::HttpRequest request = {.method = head.method == "HEAD" ? "GET" : head.method,
                                  .path = head.target,
@@ -237,6 +236,11 @@ void Gateway::call(CallId id, const RequestHead& head, std::string body, BodyLea
   if (const std::string* type = head.find("content-type")) request.content_type = *type;
   request.body_lease = std::make_shared<const BodyLease>(std::move(lease));
   if (key) request.tenant = fmt::format("key {}", keys_[*key].id);
+  if (call.place) {
+    request.admit = [place = call.place](uint32_t sequences) {
+      return place->admit(sequences, "this key may have");
+    };
+  }
   pool_->begin(id, std::move(request));
 }
 
@@ -246,6 +250,9 @@ void Gateway::take(std::vector<Part> parts) {
     if (found == calls_.end()) continue;  // gone meanwhile
     Call& call = found->second;
     if (part.head) widen_allow(*part.head);
+    if (part.head && call.place && call.place->retry_seconds() > 0) {
+      part.head->fields.push_back(retry_after(call.place->retry_seconds()));
+    }
     // Events are a stream also where one turn has brought all of them.
     const bool is_stream =
         !part.ends || (part.head && part.head->content_type.starts_with("text/event-stream"));
@@ -283,7 +290,7 @@ void Gateway::gone(CallId id) {
 
 void Gateway::forget(CallId id) {
   const Call call = calls_.extract(id).mapped();
-  if (call.of_key) call.of_key->end(steady_clock()() - call.started);
+  if (call.place) call.place->end(steady_clock()() - call.started);
   // What is being written ends first.
   if (state_ == State::kDraining && calls_.empty()) server_.post([this] { server_.stop(); });
 }

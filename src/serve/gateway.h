@@ -54,7 +54,7 @@ class Gateway {
   };
   struct Call {
     std::string method, path;
-    std::shared_ptr<Admission> of_key;  // where it is counted; null: it is not
+    std::shared_ptr<Admission::Place> place;  // among those of its key; null: it has no limit
     double started = 0;
     bool has_begun = false;  // to be answered
   };

@@ -31,6 +31,7 @@ ModelPool::ModelPool(Server& server, std::vector<PoolModel> models, PoolOptions 
 
 ModelPool::~ModelPool() {
   is_ending_ = true;
+  reader_.reset();
   change_.reset();
 }
 
@@ -85,13 +86,31 @@ void ModelPool::refuse(CallId id, std::string_view path, const openai::ApiError&
 }
 
 void ModelPool::begin(CallId id, openai::HttpRequest request) {
-  const auto asked = openai::requested_model(request, names_);
+  if (request.body.size() <= kShortBody) {
+    const auto asked = openai::requested_model(request, names_);
+    return begin_read(id, std::move(request), asked);
+  }
+  if (!reader_) reader_.emplace();
+  unread_.insert(id);
+  // A job is copied where std::function is.
+  auto unread = std::make_shared<openai::HttpRequest>(std::move(request));
+  reader_->post([this, id, unread] {
+    const auto asked = openai::requested_model(*unread, names_);
+    server_.post([this, id, unread, asked] {
+      if (unread_.erase(id) > 0) begin_read(id, std::move(*unread), asked);
+    });
+  });
+}
+
+void ModelPool::begin_read(CallId id, openai::HttpRequest request,
+                           const openai::Answer<openai::RequestedModel>& asked) {
+  if (is_ending_) return refuse(id, request.path, openai::cancelled_by_server());
   if (!asked) return refuse(id, request.path, asked.error());
   if (auto answer = own_answer(request, *asked)) return reply(id, *std::move(answer));
   const size_t index = preferred_model(*asked);
   Model& model = models_[index];
-  const bool is_counted = request.method == "POST";
-  if (is_counted) {
+  std::shared_ptr<Admission::Place> place;
+  if (request.method == "POST") {
     if (const auto seconds = model.admission.wait_seconds()) {
       const bool is_there = model.loaded && !model.is_leaving;
       return refuse(
@@ -99,11 +118,16 @@ void ModelPool::begin(CallId id, openai::HttpRequest request) {
           {.status = is_there ? 429 : 503, .message = full_text(*seconds), .code = "queue_full"},
           seconds);
     }
-    model.admission.begin();
+    place = model.admission.begin();
+    request.admit = [of_key = std::move(request.admit),
+                     place](uint32_t sequences) -> openai::Answer<void> {
+      if (of_key) TOK_TRY(of_key(sequences));
+      return place->admit(sequences, "the server takes");
+    };
     model.keep_seconds = asked->keep_seconds.value_or(options_.keep_seconds);
     if (asked->keep_seconds) model.is_kept = std::isinf(*asked->keep_seconds);
   }
-  calls_[id] = {.model = index, .started = now(), .is_counted = is_counted};
+  calls_[id] = {.model = index, .started = now(), .place = std::move(place)};
   if (model.loaded && !model.is_leaving) return start(model, {id, std::move(request)});
   model.waiting.push_back({id, std::move(request)});
   if (std::ranges::find(to_load_, index) == to_load_.end()) to_load_.push_back(index);
@@ -118,8 +142,12 @@ void ModelPool::start(Model& model, Waiting waiting) {
 
 void ModelPool::take(std::vector<Part> parts) {
   std::vector<CallId> ended;
-  for (const Part& part : parts) {
+  for (Part& part : parts) {
     if (part.ends) ended.push_back(part.id);
+    const auto call = calls_.find(part.id);
+    if (!part.head || call == calls_.end() || call->second.place == nullptr) continue;
+    const uint32_t seconds = call->second.place->retry_seconds();
+    if (seconds > 0) part.head->fields.push_back({"Retry-After", std::to_string(seconds)});
   }
   deliver_(std::move(parts));
   for (const CallId id : ended) end_call(id);
@@ -129,7 +157,7 @@ void ModelPool::end_call(CallId id) {
   const auto found = calls_.find(id);
   if (found == calls_.end()) return;  // the client went before
   Model& model = models_[found->second.model];
-  if (found->second.is_counted) model.admission.end(now() - found->second.started);
+  if (found->second.place) found->second.place->end(now() - found->second.started);
   calls_.erase(found);
   if (const auto waits = std::ranges::find(model.waiting, id, &Waiting::id);
       waits != model.waiting.end()) {
@@ -143,6 +171,7 @@ void ModelPool::end_call(CallId id) {
 }
 
 void ModelPool::cancel(CallId id) {
+  unread_.erase(id);
   const auto found = calls_.find(id);
   if (found == calls_.end()) return;
   Model& model = models_[found->second.model];
@@ -159,7 +188,7 @@ void ModelPool::hold(CallId id, bool is_held) {
 void ModelPool::cancel_all() {
   is_ending_ = true;
   for (Model& model : models_) {
-    refuse_waiting(model, {.status = 503, .message = "The request was cancelled by the server."});
+    refuse_waiting(model, openai::cancelled_by_server());
     if (model.loaded) model.loaded->loop->cancel_all();
   }
 }
@@ -167,7 +196,7 @@ void ModelPool::cancel_all() {
 void ModelPool::refuse_waiting(Model& model, const openai::ApiError& error) {
   for (const Waiting& one : std::exchange(model.waiting, {})) {
     const auto call = calls_.extract(one.id).mapped();
-    if (call.is_counted) model.admission.end(now() - call.started);
+    if (call.place) call.place->end(now() - call.started);
     refuse(one.id, one.request.path, error,
            error.status == 503 ? std::optional(kRetrySeconds) : std::nullopt);
   }

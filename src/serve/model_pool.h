@@ -10,6 +10,7 @@
 #include <deque>
 #include <limits>
 #include <map>
+#include <set>
 
 #include "base/background_task.h"
 #include "openai/requested_model.h"
@@ -17,8 +18,12 @@
 #include "serve/http/server.h"
 #include "serve/residency.h"
 #include "serve/service_loop.h"
+#include "serve/worker.h"
 
 namespace tokamak::serve {
+
+/// Bodies up to this many bytes are looked through by the server's thread.
+inline constexpr size_t kShortBody = size_t{64} << 10;
 
 /// A model that a server offers.
 struct PoolModel {
@@ -110,7 +115,7 @@ class ModelPool {
   struct Call {
     size_t model = 0;
     double started = 0;
-    bool is_counted = false;  // among those that may wait
+    std::shared_ptr<Admission::Place> place;  // of requests that count
   };
 
   static double now() { return steady_clock()(); }
@@ -119,6 +124,9 @@ class ModelPool {
   Result<LoadedModel> make_loaded(size_t model, std::unique_ptr<Engine> engine);
   void take(std::vector<Part> parts);
   void end_call(CallId id);
+  /// What comes after it is known which model it is for.
+  void begin_read(CallId id, openai::HttpRequest request,
+                  const openai::Answer<openai::RequestedModel>& asked);
   void start(Model& model, Waiting waiting);
   /// Answers those that wait for a model.
   void refuse_waiting(Model& model, const openai::ApiError& error);
@@ -156,11 +164,14 @@ class ModelPool {
   std::deque<Model> models_;  // whose metrics stay where they are
   std::vector<openai::ModelNames> names_;
   std::map<CallId, Call> calls_;
+  std::set<CallId> unread_;     // those whose model the reader looks for
   std::deque<size_t> to_load_;  // in the order in which they were asked for
   bool is_changing_ = false;    // the other thread loads or unloads
   double alarm_ = std::numeric_limits<double>::infinity();
   std::atomic<bool> is_ending_ = false;
-  std::unique_ptr<BackgroundTask> change_;  // the last: its thread uses the others
+  // The last: their threads use the others.
+  std::unique_ptr<BackgroundTask> change_;
+  std::optional<Worker> reader_;  // of large bodies
 };
 
 }  // namespace tokamak::serve

@@ -82,7 +82,11 @@ Json ModelPool::residents() const {
 
 std::optional<Reply> ModelPool::unload_answer(const openai::HttpRequest& request,
                                               const openai::RequestedModel& asked) {
-  if (asked.route->action != Action::kText || asked.keep_seconds != 0) return std::nullopt;
+  // One that only unloads is short; a longer one is read where it does not stop the server.
+  if (asked.route->action != Action::kText || asked.keep_seconds != 0 ||
+      request.body.size() > kShortBody) {
+    return std::nullopt;
+  }
   const auto body = openai::read_text_body(request.body, asked.route->endpoint);
   Model& model = models_[preferred_model(asked)];
   // One that is pinned stays, and its service says so.
@@ -120,6 +124,11 @@ std::optional<Reply> ModelPool::own_answer(const openai::HttpRequest& request,
     case Action::kOllamaVersion:
       return json_reply(Json(Json::Object{{"version", TOKAMAK_VERSION}}));
     case Action::kOllamaShow: {
+      if (request.body.size() > kShortBody) {
+        return refused({.status = 413,
+                        .message = fmt::format("The body has {} bytes, but {} takes at most {}.",
+                                               request.body.size(), request.path, kShortBody)});
+      }
       const auto fields = openai::read_fields(request.body, asked.route->endpoint);
       if (!fields) return refused(fields.error());
       if (card == nullptr && fields->model) {
