@@ -169,6 +169,10 @@ Result<std::unique_ptr<Engine>> Engine::load(ModelFiles files, std::unique_ptr<B
   const double start = clock();
   auto engine = std::make_unique<Engine>();
   engine->files_ = std::move(files);
+  if (!options.chat_template.empty()) {
+    engine->files_.chat_template = options.chat_template;
+    engine->files_.more_templates.clear();
+  }
   engine->backend_ = std::move(backend);
   engine->clock_ = clock;
   engine->find_wrong_ = options.find_wrong;
@@ -220,6 +224,9 @@ Result<std::unique_ptr<Engine>> Engine::load(ModelFiles files, std::unique_ptr<B
   if (tokenizer) {
     TOK_TRY(engine->tokenizer_, *std::move(tokenizer));
     engine->files_.vocab.reset();  // large, and in the tokenizer now
+    if (options.change_defaults) {
+      TOK_TRY(options.change_defaults(engine->defaults_, *engine->tokenizer_));
+    }
   }
   if (options.reopen) {
     engine->reopen_ = options.reopen;

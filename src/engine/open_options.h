@@ -11,6 +11,9 @@
 
 namespace tokamak {
 
+struct GenerationParams;
+class Tokenizer;
+
 /// What a model is opened for; opening fails at once when it cannot.
 enum class Task : uint8_t { kAny, kText, kEmbeddings, kRanking, kSpeech, kVoice };
 
@@ -30,17 +33,18 @@ struct OpenOptions {
   std::string backend = "auto";    // auto, cuda, webgpu or cpu
   std::optional<uint32_t> device;  // which one of the backend, as `tokamak doctor` numbers them
   Task task = Task::kAny;
-  uint32_t context = 0;       // positions; 0: what the model allows, at most 4096, for
-                              // embeddings 2048
-  uint32_t sequences = 1;     // that Engine::scheduler() runs at once, at most 64
-  uint32_t cache_tokens = 0;  // positions that they have together; 0: a context for each, or
-                              // as many as `memory` has room for
-  std::string memory;         // most that the model may take of the device's: a size as "6GiB",
-                              // or a share of what is free as "70%"; "": 90% where that is known
-  uint64_t free_memory = 0;   // bytes; 0: not known; open() asks where it is the host's memory
-  uint32_t chunk = 0;         // most tokens of a prefill step; 0: 512, and up to 4096
-                              // where matrix units multiply
-  std::string kv = "auto";    // f32, f16 or q8; auto: f16 on WebGPU, f32 on the CPU
+  uint32_t context = 0;           // positions; 0: what the model allows, at most 4096, for
+                                  // embeddings 2048
+  bool context_is_limit = false;  // a model made for fewer positions has those
+  uint32_t sequences = 1;         // that Engine::scheduler() runs at once, at most 64
+  uint32_t cache_tokens = 0;      // positions that they have together; 0: a context for each, or
+                                  // as many as `memory` has room for
+  std::string memory;             // most that the model may take of the device's: a size as "6GiB",
+                       // or a share of what is free as "70%"; "": 90% where that is known
+  uint64_t free_memory = 0;  // bytes; 0: not known; open() asks where it is the host's memory
+  uint32_t chunk = 0;        // most tokens of a prefill step; 0: 512, and up to 4096
+                             // where matrix units multiply
+  std::string kv = "auto";   // f32, f16 or q8; auto: f16 on WebGPU, f32 on the CPU
   /// Most pixels of an image, to which larger ones are made smaller; 0: the model reads text only.
   uint64_t image_pixels = 0;
   /// False: a model that reads no images is opened for text all the same.
@@ -72,6 +76,9 @@ struct OpenOptions {
   bool use_tuned = true;         // open() heeds what `tokamak tune` has found
   VariantAdvice advice;          // open() adds to it what is known of the device
   LoadProgress progress;
+  std::string chat_template;  // in Jinja, in place of the model's own; "": that
+  /// Changes what requests get that say nothing, which is what the model's files recommend.
+  std::function<Result<void>(GenerationParams&, const Tokenizer&)> change_defaults;
   std::function<void(std::string_view)> notice;  // what the user should know: a slow device
   /// Gives what the constants of the graph are read from instead of the checkpoint; open() looks
   /// into the cache of quantised matrices.

@@ -149,7 +149,9 @@ fuse::Target fusion_target(const DeviceInfo& device) {
 Result<BuildOptions> build_options(const Engine::Compiled& compiled, const TensorFile& weights,
                                    const DeviceInfo& device, const OpenOptions& options) {
   const uint32_t made_for = compiled.facts.max_context;
-  if (options.context > made_for) {
+  const uint32_t context =
+      options.context_is_limit ? std::min(options.context, made_for) : options.context;
+  if (context > made_for) {
     return fail(ErrorCode::kUsage, "context is {}, but the model was made for {} positions.",
                 options.context, made_for);
   }
@@ -161,7 +163,10 @@ Result<BuildOptions> build_options(const Engine::Compiled& compiled, const Tenso
   if (encoder && encoder->max_tokens != 0) {
     build.context = std::min(build.context, encoder->max_tokens);
   }
-  if (options.context != 0) build.context = options.context;
+  if (context != 0) build.context = context;
+  if (options.context_is_limit && encoder && encoder->max_tokens != 0) {
+    build.context = std::min(build.context, encoder->max_tokens);
+  }
   if (build.context == 1 && gives_text && !options.all_logits) {
     return fail(ErrorCode::kUsage,
                 "context is 1, expected at least 2: one position for a prompt, one for a token.");

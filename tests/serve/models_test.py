@@ -57,6 +57,21 @@ class Models(unittest.TestCase):
         self.assertEqual(reader.head()[0], 200)
         return sock, reader
 
+    def test_a_context_is_a_limit_of_each_model(self):
+        config = os.path.join(self.paths[0], "config.json")
+        with open(config, encoding="utf-8") as file:
+            small = json.load(file) | {"max_position_embeddings": 1024}
+        with open(config, "w", encoding="utf-8") as file:
+            json.dump(small, file)
+        server = self.serve(names="ab", context=1 << 20)
+        for name, context in (("a", 1024), ("b", 2048)):
+            self.assertEqual(server.complete(model=name, max_tokens=1)["model"], name)
+            models = {one["id"]: one for one in json.loads(server.get("/v1/models")[2])["data"]}
+            self.assertEqual(models[name]["max_model_len"], context)
+        alone = subprocess.run([PROGRAM, "serve", self.paths[0], "--backend", "cpu", "--context", str(1 << 20), "--port", "0"],
+                               capture_output=True, timeout=60)
+        self.assertEqual(alone.returncode, 2)
+
     def test_all_are_listed_and_loaded_when_they_are_asked_for(self):
         server = self.serve("--alias", f"small={self.paths[1]}", "--alias", f"other={self.paths[1]}")
         names = ["a", "small", "other", "c"]

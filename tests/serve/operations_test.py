@@ -109,6 +109,26 @@ class Operations(unittest.TestCase):
             self.assertIn(f"curl http://127.0.0.1:{server.port}/v1/chat/completions", log)
             self.assertNotIn("Authorization", log)
 
+    def test_defaults_of_requests_are_options(self):
+        def texts(server, **fields):
+            return {server.complete(max_tokens=16, ignore_eos=True, **fields)["choices"][0]["text"] for _ in range(3)}
+        with Server("--log", "off", "--temp", 1000) as server:
+            self.assertGreater(len(texts(server, temperature=None)), 1)
+            self.assertEqual(len(texts(server)), 1, "a request that says so itself")
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "base")
+            os.mkdir(path)
+            tiny_model.write(path)
+            with open(os.path.join(path, "tokenizer_config.json"), "w", encoding="utf-8") as file:
+                json.dump({"eos_token": "</s>"}, file)
+            chat = {"max_tokens": 1, "messages": [{"role": "user", "content": "Hello"}]}
+            for arguments, status in (((), 400), (("--chat-template", "chatml"), 200)):
+                with Server(path, "--log", "off", *arguments, is_tiny=False) as server:
+                    self.assertEqual(server.ask("POST", "/v1/chat/completions", chat)[0], status)
+            with Server(path, "--log", "off", "--pooling", "mean", is_tiny=False) as server:
+                self.assertEqual(server.ask("POST", "/v1/embeddings", {"input": "Hello"})[0], 200)
+                self.assertIn("/v1/embeddings", server.wait_logged("Try:"))
+
     def test_a_model_without_a_tokenizer_is_refused_at_the_start(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "mute")

@@ -1,6 +1,7 @@
 // tokamak serve: answers programs over HTTP.
 #include <thread>
 
+#include "apps/cli/serve_defaults.h"
 #include "apps/cli/serve_log.h"
 #include "apps/cli/served_models.h"
 #include "apps/cli/service_sources.h"
@@ -16,6 +17,7 @@ struct ServeFlags {
   serve::ServerOptions server;
   serve::GatewayOptions gateway;
   PoolFlags pool;
+  ServeDefaults defaults;
   uint32_t port = 8080, max_body_mib = 32, max_bodies_mib = 1024;
   std::string log = "text", trace;
   std::vector<std::string> keys, key_files, proxies;  // keys: of --api-key
@@ -134,9 +136,10 @@ void hang_up(const ServeFlags& flags, serve::Server& server, serve::Gateway& gat
   }
 }
 
-Result<void> run(ServeFlags flags) {
+Result<void> run(ServeFlags& flags) {
   flags.gateway.log = start_log(log_format(flags.log));
-  TOK_TRY(const std::vector<ServedModel> models, served_models(flags.model, flags.pool));
+  TOK_TRY(std::vector<ServedModel> models, served_models(flags.model, flags.pool));
+  TOK_TRY(flags.defaults.apply(models));
   TOK_TRY(flags.gateway.access.keys, read_keys(flags));
   std::unique_ptr<serve::Trace> trace;
   if (!flags.trace.empty()) {
@@ -302,6 +305,7 @@ keys and of the certificate again.)");
       ->capture_default_str()
       ->check(Range(1, 1 << 20));
   add_pool_options(*command, flags->pool);
+  flags->defaults.add(*command);
   add_access_options(*command, *flags);
   add_tls_options(*command, *flags);
   command->callback([flags, &action] { action = [flags] { return run(*flags); }; });

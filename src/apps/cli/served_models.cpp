@@ -285,6 +285,7 @@ Result<std::vector<ServedModel>> served_models(const ModelFlags& flags, const Po
     model.options.sequences = pool.sequences;
     model.options.image_pixels = pixels_of(pool.megapixels);
     model.options.needs_images = false;
+    model.options.context_is_limit = models.size() > 1;
   }
   return models;
 }
