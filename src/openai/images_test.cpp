@@ -238,6 +238,20 @@ TEST_F(ImageRequests, ThatDoNotFitAreRefusedBeforeTheTowerRuns) {
       << answer.error();
 }
 
+TEST_F(ImageRequests, AreDecodedBeforeTheyAreBegun) {
+  const auto prepared = [&](std::string_view parts) {
+    return service_->prepare({"POST", std::string(kChatPath), chat_about(parts)});
+  };
+  EXPECT_TRUE(prepared(image_json("data:image/png;base64,QUJD")).is_answered());
+  const PreparedRequest right = prepared(image_json(url_of(kTower)));
+  ASSERT_FALSE(right.is_answered());
+  const TextJob& job = std::get<PreparedText>(*right.work).job;
+  ASSERT_EQ(job.images.size(), 1u);
+  EXPECT_EQ(job.images[0].tokens, kTowerTokens);
+  EXPECT_TRUE(job.lease);
+  EXPECT_EQ(job.prompts[0].params.max_tokens, 8u);
+}
+
 TEST_F(ServiceTest, AnswersThatAModelReadsTextOnly) {
   const Received answer = ask(kChatPath, chat_about(image_json(url_of(kTower))));
   EXPECT_EQ(answer.status, 400);

@@ -202,7 +202,8 @@ Answer<PreparedRequest::Work> Service::prepare_text(HttpRequest& request, const 
   // The length keeps apart what the two say together.
   const std::string tenant =
       fmt::format("{}:{}{}", request.tenant.size(), request.tenant, fields.cache_salt.value_or(""));
-  const TextReading with = {.engine = *engine_, .chat = chat_, .grammars = grammars_};
+  const TextReading with = {
+      .engine = *engine_, .chat = chat_, .grammars = grammars_, .decoded = decoded_};
   TOK_TRY(out.job, read_text_job(with, body, tenant, request.admit));
   for (Request& prompt : out.job.prompts) {
     prompt.adapter = number;

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "engine/image_files.h"
 #include "engine/text_request.h"
@@ -110,21 +111,22 @@ Answer<void> add_rules(SamplingParams& sampling, const GenerationParams& params,
   return {};
 }
 
-/// Sets how many tokens an answer has, of which the context has room for one at least.
-Answer<void> limit_tokens(const Engine& engine, const TextJob& job, Request& request) {
-  const uint32_t context = engine.compiled().context;
-  if (request.prompt.size() >= context) {
+/// What the fields leave of the context for the answer.
+Answer<uint32_t> token_limit(const Fields& fields, const TextJob& job, size_t prompt,
+                             uint32_t context) {
+  if (prompt >= context) {
     return Refusal(ApiError{
         .message = fmt::format("The prompt has {} tokens, but the context has {}, in which the "
                                "answer must have room, too.",
-                               request.prompt.size(), context),
+                               prompt, context),
         .param = std::string(prompt_field(job)),
         .code = "context_length_exceeded"});
   }
-  const auto left = uint32_t(context - request.prompt.size());
+  const auto left = uint32_t(context - prompt);
   const uint32_t fallback = job.is_chat ? left : kCompletionTokens;
-  request.params.max_tokens = uint32_t(std::min<int64_t>(job.most_tokens.value_or(fallback), left));
-  return {};
+  const auto asked =
+      fields.max_completion_tokens ? fields.max_completion_tokens : fields.max_tokens;
+  return uint32_t(std::min<int64_t>(asked.value_or(fallback), left));
 }
 
 Answer<std::string> echo_of(const Engine& engine, const TextRequest& asked) {
@@ -234,6 +236,22 @@ Result<Image> decoded(const ImageFile& file) {
   return image;
 }
 
+/// Decodes the images of a chat and brings them to the size that the model takes. `tokens`: of the
+/// prompt, in which each is one; then of the prompt with all of them in their places.
+Answer<void> read_images(const TextReading& with, std::span<const ImageFile> files, TextJob& job,
+                         size_t& tokens) {
+  if (files.empty()) return {};
+  const auto image = [&](size_t i) { return decoded(files[i]); };
+  TOK_TRY(job.images, answer(fit_images(with.engine, tokens, files.size(), image), "messages"));
+  uint64_t bytes = 0;
+  for (const FittedImage& one : job.images) {
+    tokens += one.tokens - 1;
+    bytes += one.pixels.rgb.size();
+  }
+  TOK_TRY(job.lease, lease_of(with.decoded, bytes));
+  return {};
+}
+
 /// The prompts of a completion; everything else of a TextRequest stays as `rules` has it.
 Answer<std::vector<TextRequest>> read_prompts(const Engine& engine, const Fields& fields,
                                               const TextRequest& rules) {
@@ -279,7 +297,6 @@ Answer<TextJob> read_text_job(const TextReading& with, const TextBody& body,
   job.is_chat = body.is_chat;
   if (fields.seed && *fields.seed != -1) job.seed = uint64_t(*fields.seed);
   job.streams = fields.stream.value_or(false);
-  job.most_tokens = fields.max_completion_tokens ? fields.max_completion_tokens : fields.max_tokens;
   TOK_TRY(read_counts(fields, job));
   TOK_TRY(const uint32_t sequences, sequences_of(prompts_of(fields, body.is_chat), job));
   if (admit) TOK_TRY(admit(sequences));
@@ -295,8 +312,9 @@ Answer<TextJob> read_text_job(const TextReading& with, const TextBody& body,
     return wrong("suffix", "suffix does not go with echo and logprobs together.");
   }
   std::vector<TextRequest> prompts;
+  std::vector<ImageFile> images;
   if (body.is_chat) {
-    TOK_TRY(job.images, chat_images(engine, fields));
+    TOK_TRY(images, chat_images(engine, fields));
     TOK_TRY(TextRequest prompt, read_chat(engine, with.chat, fields, std::move(rules), job));
     prompts.push_back(std::move(prompt));
   } else {
@@ -317,7 +335,9 @@ Answer<TextJob> read_text_job(const TextReading& with, const TextBody& body,
     TOK_TRY(
         add_rules(request.params.sampling, request.params, fields, engine.compiled().facts.vocab));
     request.params.grammar = held.grammar;
-    if (job.images.empty()) TOK_TRY(limit_tokens(engine, job, request));
+    size_t tokens = request.prompt.size();
+    TOK_TRY(read_images(with, images, job, tokens));
+    TOK_TRY(request.params.max_tokens, token_limit(fields, job, tokens, engine.compiled().context));
     job.prompts.push_back(std::move(request));
     TOK_TRY(std::string echo, echoes ? echo_of(engine, asked) : Answer<std::string>(""));
     job.echoes.push_back(std::move(echo));
@@ -327,13 +347,9 @@ Answer<TextJob> read_text_job(const TextReading& with, const TextBody& body,
 
 Answer<void> finish_text_job(Engine& engine, TextJob& job) {
   if (job.images.empty()) return {};
-  const auto image = [&](size_t i) { return decoded(job.images[i]); };
-  for (Request& request : job.prompts) {
-    TOK_TRY(answer(add_images(engine, job.images.size(), image, request), prompt_field(job)));
-    TOK_TRY(limit_tokens(engine, job, request));
-  }
-  job.images.clear();
-  return {};
+  // Only a chat has images, and that is one prompt.
+  return answer(add_images(engine, std::exchange(job.images, {}), job.prompts.front()),
+                prompt_field(job));
 }
 
 }  // namespace tokamak::openai

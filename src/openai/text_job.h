@@ -3,6 +3,7 @@
 #include "engine/engine.h"
 #include "openai/answer_grammar.h"
 #include "openai/chat_form.h"
+#include "openai/decoded.h"
 #include "openai/fields.h"
 #include "openai/image_parts.h"
 #include "openai/readers.h"
@@ -11,13 +12,13 @@
 namespace tokamak::openai {
 
 struct TextJob {
-  std::vector<Request> prompts;        // without callbacks and seeds
-  std::vector<ImageFile> images;       // of the chat, that finish_text_job() puts in their places
-  std::optional<int64_t> most_tokens;  // of an answer, as it is asked for
-  std::vector<std::string> echoes;     // for each prompt, what stands in front of its answers
-  uint32_t choices = 1;                // answers to each prompt
-  uint32_t shown = 1;                  // of them, the best
-  std::optional<uint64_t> seed;        // of the first choice; unset: a random one
+  std::vector<Request> prompts;     // without callbacks and seeds
+  std::vector<FittedImage> images;  // of the chat, that finish_text_job() puts in their places
+  std::optional<ByteBudget::Lease> lease;  // of their bytes, for as long as the job is there
+  std::vector<std::string> echoes;         // for each prompt, what stands in front of its answers
+  uint32_t choices = 1;                    // answers to each prompt
+  uint32_t shown = 1;                      // of them, the best
+  std::optional<uint64_t> seed;            // of the first choice; unset: a random one
   bool streams = false, counts_usage = false, has_logprobs = false;
   std::vector<std::string> stop;  // looked for in content only
   OutputForm form;                // how answers are read
@@ -31,19 +32,19 @@ struct TextReading {
   const Engine& engine;
   const ChatForm& chat;
   AnswerGrammars& grammars;
+  ByteBudget& decoded;  // of the images of all requests
 };
 
 /// Reads what a body asks for. What is kept of it is `tenant`'s alone. `admit` is called when it is
-/// known how many sequences that is; its error comes before the work of reading the prompts. Errors
-/// name the field.
+/// known how many sequences that is; its error comes before the work of reading the prompts. Its
+/// max_tokens fit the context. Errors name the field.
 Answer<TextJob> read_text_job(const TextReading& with, const TextBody& body,
                               const std::string& tenant, const HttpRequest::Admit& admit);
 /// The field that its prompts stand in.
 inline std::string_view prompt_field(const TextJob& job) {
   return job.is_chat ? "messages" : "prompt";
 }
-/// What the device is needed for, by the thread that runs the engine: images go through the model's
-/// tower. From then on max_tokens fit the context.
+/// Gives the images their places in the prompt, by the thread that runs the engine.
 Answer<void> finish_text_job(Engine& engine, TextJob& job);
 
 /// The files of the images of a chat. Errors: a model that reads text only.
