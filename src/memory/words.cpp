@@ -42,7 +42,8 @@ bool is_unspaced(char32_t c) {
 /// in the order of the text. A character has its combining marks with it.
 template <typename Take, typename TakeOne>
 void each_word(std::string_view text, const Take& take, const TakeOne& take_one) {
-  const std::string lower = to_lower(repair_utf8(text));
+  // Wide and narrow forms are the same words.
+  const std::string lower = to_lower(to_normal_form(repair_utf8(text), NormalForm::kNfkc));
   std::string word;                        // of a script with spaces
   std::vector<std::string_view> unspaced;  // characters of one without
   const auto end_word = [&] {

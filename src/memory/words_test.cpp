@@ -26,6 +26,10 @@ TEST(DistinctWords, KeepMarksWithTheirCharacters) {
   EXPECT_EQ(distinct_words("हिन्दी भाषा"), (Words{"हिन्दी", "भाषा"}));
 }
 
+TEST(DistinctWords, AreTheSameInWideAndNarrowForms) {
+  EXPECT_EQ(distinct_words("ＡＢＣ １２３ ｷﾂﾈ"), distinct_words("abc 123 キツネ"));
+}
+
 TEST(IndexText, HasCharactersOfSuchScriptsBesidePairs) {
   EXPECT_EQ(index_text("red 狐狸 猫"), "red 狐 狸 狐狸 猫 ");
 }

@@ -9,6 +9,7 @@
 #include "memory/search.h"
 #include "memory/vectors.h"
 #include "text/unicode/clusters.h"
+#include "text/unicode/unicode.h"
 
 namespace tokamak::memory {
 namespace {
@@ -60,7 +61,12 @@ Result<void> check_text(std::string_view bytes) {
 }
 
 bool is_blank(std::string_view text) {
-  return trimmed(normalise(text)).empty();
+  while (!text.empty()) {
+    const Utf8Char c = first_char(text);
+    if (!is_whitespace(c.value) && !is_control_or_format(c.value)) return false;
+    text.remove_prefix(c.bytes);
+  }
+  return true;
 }
 
 Result<void> Writer::begin() {
@@ -98,7 +104,7 @@ Result<std::vector<StoredChunk>> Writer::embedded(const std::string& text,
 Result<Added> Writer::add(const NewText& added, const Progress& progress) {
   TOK_TRY(check_text(added.text));
   TOK_TRY(const Redacted clean, redactor_.redact(normalise(added.text)));
-  if (trimmed(clean.text).empty()) return invalid_input("The text is empty.");
+  if (is_blank(clean.text)) return invalid_input("The text is empty.");
   Added out{.redacted = clean.counts};
   TOK_TRY(const std::optional<int64_t> same, store_.find(added.source, clean.text));
   if (same) {

@@ -103,6 +103,18 @@ TEST_F(StoreTest, RefusesVectorsOfAnotherModel) {
   expect_ok(check_model(own, embedder));
 }
 
+TEST(CheckText, NamesTheLineThatIsNotUtf8) {
+  expect_ok(check_text("One.\nTw\u00f6.\n"));
+  expect_error(check_text("One.\nTw\xf6.\n"), {"Line 2 is not UTF-8."});
+  expect_error(check_text(std::string_view("a\0b", 3)), {"bytes that are no text"});
+}
+
+TEST(IsBlank, LooksForWhatCanBeSeen) {
+  EXPECT_TRUE(is_blank(""));
+  EXPECT_TRUE(is_blank("\xef\xbb\xbf \r\n\t\u200b\u3000"));
+  EXPECT_FALSE(is_blank(" \u732b"));
+}
+
 class RebuildTest : public StoreTest {
  protected:
   void SetUp() override {
