@@ -65,6 +65,19 @@ TEST(JoinedFiles, MayChangeTheirRateChannelsAndCodec) {
   EXPECT_NEAR(seconds(file_of("s16_44k_stereo.wav") + file_of("u8_11k.wav")), 0.8, kNear);
 }
 
+TEST(JoinedFiles, MayNotChangeTheirRateAllTheTime) {
+  using namespace std::string_literals;
+  std::string file;
+  for (int i = 0; i < 1001; ++i) {  // a sample each, at 8000 or 16000
+    file += "RIFF....WAVEfmt \x10\0\0\0\1\0\1\0"s + (i % 2 == 0 ? "\x40\x1f"s : "\x80\x3e"s) +
+            "\0\0\0\0\0\0\2\0\x10\0data\2\0\0\0\1\0"s;
+  }
+  const auto sound = decode_as_far_as_possible(std::as_bytes(std::span(file)));
+  ASSERT_FALSE(sound);
+  EXPECT_EQ(sound.error().message,
+            "WAV: The sound changes its rate or channels more than 1000 times.");
+}
+
 TEST(JoinedFiles, MayHaveTagsBetweenThem) {
   using namespace std::string_literals;
   const std::string one = mp3(24000);

@@ -241,12 +241,16 @@ Result<void> decode_mp3(std::span<const std::byte> file, SoundSink& sink) {
   SoundBytes source({file});
   TOK_TRY(const Decoder decoder, open(source));
   Pieces pieces(sink);
+  bool has_format = false;
   for (;;) {
     const int status = mpg123_framebyframe_next(decoder.get());
     if (status != MPG123_OK && status != MPG123_NEW_FORMAT) break;  // nothing more to decode
     const auto info = info_of(decoder.get());
     if (info) TOK_TRY(pieces.begin(*info));
-    if (status == MPG123_NEW_FORMAT) TOK_TRY(pieces.set_format(format_of(decoder.get())));
+    if (status == MPG123_NEW_FORMAT || !has_format) {
+      TOK_TRY(pieces.set_format(format_of(decoder.get())));
+      has_format = true;
+    }
     if (!info) TOK_TRY(pieces.add(samples_of(decoder.get())));
   }
   return pieces.end();

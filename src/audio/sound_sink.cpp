@@ -10,6 +10,10 @@ Result<void> SoundSink::begin(const SoundFormat& format) {
   const bool is_same =
       resampler_ && format.rate == format_.rate && format.channels == format_.channels;
   if (is_same) return {};
+  constexpr uint32_t kMaxChanges = 1000;  // each takes time, however short the sound between two is
+  if (++changes_ > kMaxChanges) {
+    return invalid_input("The sound changes its rate or channels more than {} times.", kMaxChanges);
+  }
   TOK_TRY(end_piece());
   TOK_TRY(resampler_, Resampler::open(format));
   format_ = format;

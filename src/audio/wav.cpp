@@ -101,7 +101,9 @@ class Walker {
       size = *long_size_;
       is_open = int64_t(size) <= 0;
     } else if (size == 0) {
-      is_open = !only_chunks_follow(file_, at + kChunkHeader);
+      // Where only chunks follow, only chunks follow the later ones.
+      only_chunks_ = only_chunks_ || only_chunks_follow(file_, at + kChunkHeader);
+      is_open = !only_chunks_;
     }
     if (is_open && (size == 0 || size > rest)) return rest;
     if (size > rest) {
@@ -114,6 +116,7 @@ class Walker {
 
   std::span<const std::byte> file_, format_;
   std::optional<uint64_t> long_size_;  // of the samples, in RF64
+  bool only_chunks_ = false;           // are left
   WavFile found_;
 };
 
