@@ -19,19 +19,24 @@ std::string bytes_text(uint64_t bytes) {
 }
 
 std::optional<uint64_t> parse_bytes(std::string_view text) {
-  uint64_t number = 0;
-  const char* end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, number);
-  if (read.ec != std::errc() || read.ptr == text.data()) return std::nullopt;
+  double number = 0;
+  uint64_t whole = 0;
+  const char* const end = text.data() + text.size();
+  // Whole numbers of bytes may have more digits than a double.
+  auto read = std::from_chars(text.data(), end, whole);
+  const bool is_whole = read.ec == std::errc() && (read.ptr == end || *read.ptr != '.');
+  if (!is_whole) read = std::from_chars(text.data(), end, number, std::chars_format::fixed);
+  if (read.ec != std::errc() || !(number >= 0)) return std::nullopt;
   std::string_view unit(read.ptr, size_t(end - read.ptr));
-  if (unit.empty() || unit == "B") return number;
+  if (unit.empty() || unit == "B") return is_whole ? std::optional(whole) : std::nullopt;
   constexpr std::string_view kLetters = "KMGT";
   const size_t place = kLetters.find(unit[0]);
   unit.remove_prefix(1);
   if (place == kLetters.npos || !(unit.empty() || unit == "B" || unit == "iB")) return std::nullopt;
   const uint64_t factor = uint64_t{1} << (10 * (place + 1));
-  if (number > UINT64_MAX / factor) return std::nullopt;
-  return number * factor;
+  if (is_whole) return whole <= UINT64_MAX / factor ? std::optional(whole * factor) : std::nullopt;
+  const double bytes = number * double(factor);
+  return bytes < 0x1p63 ? std::optional(uint64_t(bytes)) : std::nullopt;
 }
 
 }  // namespace tokamak
