@@ -336,7 +336,7 @@ BenchReport described(const Engine& engine) {
   report.memory = footprint(compiled.plan);
   report.load = engine.load_times();
   report.compiled = engine.compile_report();
-  const auto used = inspection::weight_uses(engine.files(), compiled.fused).used;
+  const auto used = inspection::weight_uses(engine.files(), {compiled.fused.values}).used;
   report.parameters = used.parameters;
   report.weight_bytes = used.bytes;
   report.quantization = quantization_name(engine.files(), compiled);

@@ -2,12 +2,9 @@
 
 #include <algorithm>
 #include <deque>
-#include <map>
-#include <set>
 
 #include "engine/memory.h"
 #include "formats/printable.h"
-#include "graph/kv_cache.h"
 #include "graph/text.h"
 #include "plan/text.h"
 #include "report/inspect_views.h"
@@ -15,69 +12,6 @@
 
 namespace tokamak::inspection {
 namespace {
-
-std::string join_numbers(const std::set<uint64_t>& numbers) {
-  std::vector<std::string> parts;
-  for (const uint64_t number : numbers) parts.push_back(std::to_string(number));
-  return joined(parts, "/");
-}
-
-Json numbers_json(const std::set<uint64_t>& numbers) {
-  if (numbers.size() == 1) return *numbers.begin();
-  Json::Array list;
-  for (const uint64_t number : numbers) list.emplace_back(number);
-  return list;
-}
-
-/// Sizes that the graph shows, whatever config.json calls them.
-struct Dimensions {
-  std::set<uint64_t> width, feed_forward, heads, kv_heads, head_dim;
-  std::map<uint32_t, uint32_t> windows;  // window (0: none) -> layers
-};
-
-Dimensions dimensions(const Graph& graph) {
-  Dimensions found;
-  const auto columns = [&](ValueId id) { return uint64_t(graph.at(id).shape[1]); };
-  for (const Node& node : graph.nodes) {
-    if (std::holds_alternative<Embed>(node.op)) found.width.insert(columns(node.outputs[0]));
-    if (std::holds_alternative<Glu>(node.op)) found.feed_forward.insert(columns(node.outputs[0]));
-    const auto* attention = std::get_if<Attention>(&node.op);
-    if (attention == nullptr) continue;
-    const TensorDesc& cache = graph.at(node.inputs[1]);
-    const auto head_dim = uint64_t(cached_head_dim(cache.dtype, cache.shape));
-    found.kv_heads.insert(uint64_t(cache.shape[2]));
-    found.head_dim.insert(head_dim);
-    found.heads.insert(columns(node.inputs[0]) / head_dim);
-    ++found.windows[attention->window];
-  }
-  return found;
-}
-
-void add_dimensions(Facts& facts, const Engine::Compiled& compiled) {
-  const Dimensions found = dimensions(compiled.unfused);
-  std::vector<std::string> kinds;
-  for (const auto& [window, layers] : found.windows) {
-    kinds.push_back(window == 0 ? fmt::format("{} with full attention", layers)
-                                : fmt::format("{} with a window of {}", layers, window));
-  }
-  facts.add("layers", fmt::format("{}: {}", compiled.facts.layers, joined(kinds)), "layers",
-            compiled.facts.layers);
-  facts.add("width",
-            fmt::format("{}, feed-forward {}", join_numbers(found.width),
-                        join_numbers(found.feed_forward)),
-            "width", numbers_json(found.width));
-  facts.add("", "", "feed_forward", numbers_json(found.feed_forward));
-  const auto heads = [](const std::set<uint64_t>& numbers, const char* kind) {
-    const bool one = numbers.size() == 1 && numbers.contains(1);
-    return fmt::format("{} {} head{}", join_numbers(numbers), kind, one ? "" : "s");
-  };
-  facts.add("heads",
-            fmt::format("{}, {}, head_dim {}", heads(found.heads, "query"),
-                        heads(found.kv_heads, "KV"), join_numbers(found.head_dim)),
-            "heads", numbers_json(found.heads));
-  facts.add("", "", "kv_heads", numbers_json(found.kv_heads));
-  facts.add("", "", "head_dim", numbers_json(found.head_dim));
-}
 
 void add_embedding(Facts& facts, const Engine::Compiled& compiled) {
   if (!compiled.encoder) return;
@@ -139,7 +73,7 @@ uint64_t unquantized_matrices(const Graph& graph) {
 
 void add_parameters(Facts& facts, const ModelFiles& files, const Engine::Compiled& compiled,
                     const OpenOptions& options) {
-  const WeightUses uses = weight_uses(files, compiled.fused);
+  const WeightUses uses = weight_uses(files, values_of(compiled, compiled.fused));
   std::string text =
       fmt::format("{} ({})", count_text(uses.used.parameters), types_text(uses.stored_types));
   for (const auto& [part, use] : uses.skipped_parts) {
@@ -426,8 +360,10 @@ Result<std::string> inspect(const ModelFiles& files, const Engine::Compiled& com
     case InspectView::kPlan:
       return json ? print(views::plan_json(plan, device, request))
                   : views::plan_table(plan, request);
-    case InspectView::kWeights:
-      return json ? print(views::weights_json(files, graph)) : views::weights_table(files, graph);
+    case InspectView::kWeights: {
+      const auto values = views::values_of(compiled, graph);
+      return json ? print(views::weights_json(files, values)) : views::weights_table(files, values);
+    }
     case InspectView::kMemory: {
       if (!json) {
         const std::string own = views::memory_table(plan);

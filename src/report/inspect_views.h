@@ -1,6 +1,8 @@
 // The views of inspect(), one file each.
 #pragma once
 #include <map>
+#include <span>
+#include <vector>
 
 #include "base/table.h"
 #include "report/inspect.h"
@@ -23,10 +25,17 @@ Json buffers_json(const Plan& plan);
 std::string memory_table(const Plan& plan);
 Json memory_json(const Plan& plan);
 
-std::string weights_table(const ModelFiles& files, const Graph& graph);
-Json weights_json(const ModelFiles& files, const Graph& graph);
+/// Layers, widths and heads; of a model that hears those of both halves.
+void add_dimensions(Facts& facts, const Engine::Compiled& compiled);
 
-/// Which of the checkpoint's tensors the graph reads.
+/// The values of all that runs: of `graph`, and of what sees or hears beside it.
+using ValueLists = std::vector<std::span<const TensorDesc>>;
+ValueLists values_of(const Engine::Compiled& compiled, const Graph& graph);
+
+std::string weights_table(const ModelFiles& files, const ValueLists& values);
+Json weights_json(const ModelFiles& files, const ValueLists& values);
+
+/// Which of the checkpoint's tensors these values are made of.
 struct WeightUse {
   uint64_t tensors = 0, parameters = 0, bytes = 0;
 };
@@ -36,7 +45,7 @@ struct WeightUses {
   std::vector<std::pair<std::string, WeightUse>> skipped_parts;  // by the first word of their names
   std::map<std::string, uint64_t> stored_types, device_types;    // name -> parameters
 };
-WeightUses weight_uses(const ModelFiles& files, const Graph& graph);
+WeightUses weight_uses(const ModelFiles& files, const ValueLists& values);
 
 Result<Facts> summary(const ModelFiles& files, const Engine::Compiled& compiled,
                       const DeviceInfo& device, const OpenOptions& options);

@@ -31,9 +31,8 @@ void add_packed(Readers& out, const TensorFile& file, const std::string& name, D
   out.insert_or_assign(stored->weight->name, weight);
 }
 
-Readers readers(const ModelFiles& files, const Graph& graph) {
-  Readers out;
-  for (const TensorDesc& value : graph.values) {
+void add_readers(const ModelFiles& files, std::span<const TensorDesc> values, Readers& out) {
+  for (const TensorDesc& value : values) {
     if (const auto* order = std::get_if<ColumnOrder>(&value.recipe)) {
       for (const std::string& groups : order->groups) {
         out.insert_or_assign(groups, Reader{value.name, DType::kI32, value.dtype, 0, true});
@@ -52,6 +51,11 @@ Readers readers(const ModelFiles& files, const Graph& graph) {
       }
     }
   }
+}
+
+Readers readers(const ModelFiles& files, const ValueLists& values) {
+  Readers out;
+  for (const std::span<const TensorDesc> list : values) add_readers(files, list, out);
   return out;
 }
 
@@ -86,8 +90,8 @@ std::string type_of(const TensorInfo& tensor) {
 }
 
 /// For people the files have numbers; one needs none.
-Table tensors_table(const ModelFiles& files, const Graph& graph, bool for_people) {
-  const Readers used_by = readers(files, graph);
+Table tensors_table(const ModelFiles& files, const ValueLists& values, bool for_people) {
+  const Readers used_by = readers(files, values);
   const bool has_files = !for_people || files.tensors.sources().size() > 1;
   Table table;
   table.column("tensor", "name")
@@ -130,8 +134,21 @@ Json use_json(const WeightUse& use) {
 
 }  // namespace
 
-WeightUses weight_uses(const ModelFiles& files, const Graph& graph) {
-  const Readers used_by = readers(files, graph);
+ValueLists values_of(const Engine::Compiled& compiled, const Graph& graph) {
+  ValueLists out = {graph.values};
+  if (compiled.vision) {
+    out.emplace_back(compiled.vision->patches.values);
+    out.emplace_back(compiled.vision->merge.values);
+    out.push_back(std::span(&compiled.vision->positions, size_t{1}));
+  }
+  if (compiled.speech) {
+    for (const SoundStage& stage : compiled.speech->stages) out.emplace_back(stage.graph.values);
+  }
+  return out;
+}
+
+WeightUses weight_uses(const ModelFiles& files, const ValueLists& values) {
+  const Readers used_by = readers(files, values);
   WeightUses uses;
   std::map<std::string, WeightUse> parts;
   for (const TensorInfo& tensor : files.tensors.tensors()) {
@@ -156,9 +173,9 @@ WeightUses weight_uses(const ModelFiles& files, const Graph& graph) {
   return uses;
 }
 
-std::string weights_table(const ModelFiles& files, const Graph& graph) {
-  const WeightUses uses = weight_uses(files, graph);
-  std::string out = tensors_table(files, graph, true).text(kScreenColumns) + "\n";
+std::string weights_table(const ModelFiles& files, const ValueLists& values) {
+  const WeightUses uses = weight_uses(files, values);
+  std::string out = tensors_table(files, values, true).text(kScreenColumns) + "\n";
   const auto& sources = files.tensors.sources();
   for (size_t i = 0; sources.size() > 1 && i < sources.size(); ++i) {
     out += fmt::format("file {}: {}\n", i + 1, file_part(sources[i]->name()));
@@ -170,11 +187,11 @@ std::string weights_table(const ModelFiles& files, const Graph& graph) {
   return out;
 }
 
-Json weights_json(const ModelFiles& files, const Graph& graph) {
-  const WeightUses uses = weight_uses(files, graph);
+Json weights_json(const ModelFiles& files, const ValueLists& values) {
+  const WeightUses uses = weight_uses(files, values);
   Json out;
   out.set("used", use_json(uses.used)).set("skipped", use_json(uses.skipped));
-  return out.set("tensors", tensors_table(files, graph, false).json());
+  return out.set("tensors", tensors_table(files, values, false).json());
 }
 
 }  // namespace tokamak::inspection
@@ -191,7 +208,7 @@ std::string quantization_name(const ModelFiles& files, const Engine::Compiled& c
   if (const std::string_view label = quantization_label(files); !label.empty()) {
     return std::string(label);
   }
-  const auto types = inspection::weight_uses(files, compiled.unfused).stored_types;
+  const auto types = inspection::weight_uses(files, {compiled.unfused.values}).stored_types;
   const auto most = std::ranges::max_element(types, {}, [](const auto& one) { return one.second; });
   return most == types.end() ? "" : most->first;
 }

@@ -87,6 +87,12 @@ Result<size_t> phase_to_time(const Plan& plan, const ProfileOptions& options) {
   return plan.phase_at(size_t(plan.phases.rend() - last) - 1, options.depth);
 }
 
+/// A rate in thousands of millions, of two digits at least: the CPU reference has few of them.
+std::string giga_text(double rate) {
+  const double giga = rate / 1e9;
+  return giga < 10 ? fmt::format("{:.2g}", giga) : fmt::format("{:.0f}", giga);
+}
+
 Table lines_table(const Profile& profile) {
   Table table;
   table.column("kernel", "kernel")
@@ -103,9 +109,8 @@ Table lines_table(const Profile& profile) {
     const double computed = double(line.flops) / line.seconds;
     table.row({line.kernel, line.operand, line.launches, Cell(fmt::format("{:.1f}", us), us),
                fmt::format("{:.2f}", us / line.launches),
-               Cell(fmt::format("{:.1f} %", 100 * share), share),
-               Cell(fmt::format("{:.0f}", moved / 1e9), moved),
-               Cell(fmt::format("{:.0f}", computed / 1e9), computed)});
+               Cell(fmt::format("{:.1f} %", 100 * share), share), Cell(giga_text(moved), moved),
+               Cell(giga_text(computed), computed)});
   }
   return table;
 }

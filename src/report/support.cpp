@@ -49,7 +49,9 @@ SupportRow model_row(const ModelFiles& files, const OpenOptions& options,
   }
   row.what = webgpu ? fmt::format("{} layers, {} positions", cpu->facts.layers, cpu->context)
                     : webgpu.error().message;
-  const UnusedTensors unused = unused_tensors(files.tensors, cpu->unfused);
+  std::span<const SoundStage> stages;
+  if (cpu->speech) stages = cpu->speech->stages;
+  const UnusedTensors unused = unused_tensors(files.tensors, cpu->unfused, stages);
   for (const auto& [part, tensors] : unused.parts) {
     left_out.push_back(
         alike(part, false,
