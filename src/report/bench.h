@@ -17,6 +17,9 @@
 
 namespace tokamak {
 
+/// What a benchmark measures: it depends on the model.
+enum class BenchKind : uint8_t { kText, kImage, kHears, kSpeaks, kTexts, kCodec };
+
 struct BenchOptions {
   // Numbers of tokens, one test for each of them at each depth; 0: no such test.
   std::vector<uint32_t> prompts = {512};                                 // prefill
@@ -45,6 +48,8 @@ struct BenchOptions {
   std::string codec;            // of a model that speaks; "": that in its folder or beside it
   std::function<bool()> cancelled;
   std::function<void(const std::string& doing)> progress;
+  /// Called before the first test; an error ends the benchmark.
+  std::function<Result<void>(BenchKind)> kind_found;
 };
 
 /// Token ids below `below`, the same for the same seed.

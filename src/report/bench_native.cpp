@@ -162,12 +162,16 @@ Result<BenchReport> bench(const OpenOptions& asked, const BenchOptions& options)
   TOK_TRY(const ModelFiles files, read_model_files(path));
   BenchReport report;
   if (is_codec(files)) {
+    if (options.kind_found) TOK_TRY(options.kind_found(BenchKind::kCodec));
     TOK_TRY(report, bench_codec(files, open, options, clock));
     sign(report, files, open, date);
     return report;
   }
   {
     TOK_TRY(const std::unique_ptr<Engine> engine, Engine::open(open));
+    if (options.kind_found) {
+      TOK_TRY(options.kind_found(bench_kind(engine->compiled(), options)));
+    }
     if (is_other_work(engine->compiled(), options)) {
       TOK_TRY(report, bench_work(*engine, open, options, clock));
       sign(report, files, open, date);

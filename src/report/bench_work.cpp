@@ -131,6 +131,13 @@ bool is_other_work(const Engine::Compiled& compiled, const BenchOptions& options
   return !compiled.gives_text() || options.image_side > 0;
 }
 
+BenchKind bench_kind(const Engine::Compiled& compiled, const BenchOptions& options) {
+  if (compiled.facts.hears) return BenchKind::kHears;
+  if (compiled.facts.speaks) return BenchKind::kSpeaks;
+  if (!compiled.gives_text()) return BenchKind::kTexts;
+  return options.image_side > 0 ? BenchKind::kImage : BenchKind::kText;
+}
+
 void prepare_work(const BenchOptions& options, OpenOptions& open) {
   open.image_pixels = uint64_t{options.image_side} * options.image_side;
 }

@@ -12,6 +12,8 @@ namespace tokamak {
 /// Whether the model's work is measured here: it gives no text, or is to be shown an image.
 bool is_other_work(const Engine::Compiled& compiled, const BenchOptions& options);
 
+BenchKind bench_kind(const Engine::Compiled& compiled, const BenchOptions& options);
+
 /// What such a model must be opened with beside what the user says.
 void prepare_work(const BenchOptions& options, OpenOptions& open);
 

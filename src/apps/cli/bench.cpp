@@ -1,6 +1,8 @@
 #include "report/bench.h"
 
 #include <algorithm>
+#include <array>
+#include <initializer_list>
 
 #include "apps/cli/command.h"
 
@@ -19,9 +21,6 @@ constexpr uint32_t kDefaultContext = 4096;
 
 Result<BenchOptions> options_of(const BenchFlags& flags) {
   BenchOptions options = flags.options;
-  if (flags.check && flags.no_check) {
-    return fail(ErrorCode::kUsage, "--check and --no-check exclude each other.");
-  }
   if (flags.check || flags.no_check) options.check = flags.check;
   if (flags.pairs.size() % 2 != 0) {
     return fail(ErrorCode::kUsage, "--n-prompt-gen is \"{}\", expected pairs as in 512,128.",
@@ -37,6 +36,42 @@ Result<BenchOptions> options_of(const BenchFlags& flags) {
   return options;
 }
 
+/// Options that say how much there is of something, and whose work has it.
+struct WorkOption {
+  const char* name;
+  std::initializer_list<BenchKind> kinds;
+};
+
+const WorkOption kWorkOptions[] = {
+    {"--n-prompt", {BenchKind::kText}},
+    {"--n-gen", {BenchKind::kText}},
+    {"--n-prompt-gen", {BenchKind::kText}},
+    {"--n-depth", {BenchKind::kText}},
+    {"--sequences", {BenchKind::kText}},
+    {"--arriving", {BenchKind::kText}},
+    {"--sampled", {BenchKind::kText}},
+    {"--speculate", {BenchKind::kText}},
+    {"--draft", {BenchKind::kText}},
+    {"--image", {BenchKind::kImage}},
+    {"--seconds", {BenchKind::kHears, BenchKind::kSpeaks, BenchKind::kCodec}},
+    {"--heard-tokens", {BenchKind::kHears}},
+    {"--codec", {BenchKind::kSpeaks}},
+    {"--texts", {BenchKind::kTexts}},
+    {"--text-tokens", {BenchKind::kTexts}},
+};
+
+/// Whether all that was given says something of this model's work.
+Result<void> check_kind(const App& command, BenchKind kind) {
+  constexpr std::array<std::string_view, 6> kNames = {
+      "a model that writes texts",    "--image", "a model that hears", "a model that speaks",
+      "a model that embeds or ranks", "a codec"};
+  for (const WorkOption& option : kWorkOptions) {
+    if (command.count(option.name) == 0 || std::ranges::count(option.kinds, kind) > 0) continue;
+    return fail(ErrorCode::kUsage, "{} does nothing with {}.", option.name, kNames[size_t(kind)]);
+  }
+  return {};
+}
+
 std::string shown(const BenchReport& report, const BenchFlags& flags) {
   if (flags.output == "md") return bench_markdown(report);
   if (flags.output == "csv") return bench_csv(report);
@@ -44,8 +79,9 @@ std::string shown(const BenchReport& report, const BenchFlags& flags) {
   return flags.json ? bench_json(report).dump(1) + "\n" : bench_text(report);
 }
 
-Result<void> run(const BenchFlags& flags) {
+Result<void> run(const BenchFlags& flags, const App& command) {
   TOK_TRY(BenchOptions options, options_of(flags));
+  options.kind_found = [&](BenchKind kind) { return check_kind(command, kind); };
   TOK_TRY(OpenOptions open, flags.model.options());
   open.self_test_first = true;
   BenchTest most;
@@ -145,7 +181,7 @@ sound in a second; "first" is how long somebody waits for it.)");
       command->add_flag("--sampled", options.sampled,
                         "generate by sampling, too: temperature 0.8, top-k 40, top-p 0.95");
   command
-      ->add_option("--repetition-penalty", options.repetition_penalty,
+      ->add_option("--repeat-penalty,--repetition-penalty", options.repetition_penalty,
                    "of what --sampled draws; above 1: less repetition")
       ->needs(sampled)
       ->capture_default_str();
@@ -175,14 +211,17 @@ sound in a second; "first" is how long somebody waits for it.)");
   command->add_option("--text-tokens", options.text_tokens, "tokens of each of them")
       ->check(Range(1, 1 << 20))
       ->capture_default_str();
-  command->add_flag("--check", flags->check,
-                    "compare with the reference (default for weights below 64 MiB)");
+  Option* no_check = command->add_flag("--no-check", flags->no_check, "do not compare");
+  command
+      ->add_flag("--check", flags->check,
+                 "compare with the reference (default for weights below 64 MiB)")
+      ->excludes(no_check);
   command
       ->add_option("--reference", options.reference,
                    "what --check compares with: the CPU, which is slow, or another backend")
       ->check(OneOf({"cpu", "webgpu", "cuda"}))
+      ->excludes(no_check)
       ->capture_default_str();
-  command->add_flag("--no-check", flags->no_check, "do not");
   Option* json = command->add_flag(
       "--json", flags->json, "one JSON object with everything: bounds, memory, loading, the check");
   command
@@ -193,7 +232,8 @@ sound in a second; "first" is how long somebody waits for it.)");
       ->type_name("FORM")
       ->check(OneOf({"md", "json", "csv"}))
       ->excludes(json);
-  command->callback([flags, &action] { action = [flags] { return run(*flags); }; });
+  command->callback(
+      [flags, command, &action] { action = [flags, command] { return run(*flags, *command); }; });
 }
 
 }  // namespace tokamak::cli
