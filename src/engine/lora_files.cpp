@@ -38,6 +38,10 @@ Result<LoraFiles> read_adapter(const AdapterOption& option) {
         "{} is an adapter for llama.cpp; this engine reads those of PEFT, a folder with {} and {}.",
         folder, kConfig, kWeights);
   }
+  if (!is_directory(folder)) {
+    return invalid_input("{}: {}; expected the folder of an adapter as PEFT saves it.", folder,
+                         file_exists(folder) ? "this is a file" : "there is no such folder");
+  }
   const auto has = [&](const char* name) { return file_exists(folder + "/" + name); };
   if (!has(kWeights) && has("adapter_model.bin")) {
     return unsupported("{} has adapter_model.bin, a pickle, which may run programs; expected {}.",

@@ -92,6 +92,28 @@ std::string folder_of(const std::string& path) {
   return file_exists(folder + "/config.json") ? folder : path;
 }
 
+/// The .gguf file of a folder that holds nothing else of a model, `path` for anything else. Parts
+/// of a split file count as one, and towers that see are part of another file.
+Result<std::string> gguf_of(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code failed;
+  if (!is_directory(path) || file_exists(path + "/config.json")) return path;
+  std::vector<std::string> found;
+  for (const auto& entry : fs::directory_iterator(path, failed)) {
+    const std::string name = entry.path().filename().string();
+    const size_t part = name.find("-of-");
+    const bool is_later_part = part != name.npos && !name.substr(0, part).ends_with("-00001");
+    if (!name.ends_with(".gguf") || name.contains("mmproj") || is_later_part) continue;
+    found.push_back(name);
+  }
+  if (found.empty()) return path;
+  std::ranges::sort(found);
+  const auto whole = [&](const std::string& name) { return (fs::path(path) / name).string(); };
+  if (found.size() == 1) return whole(found[0]);
+  return fail(ErrorCode::kUsage, "{} holds several .gguf files, expected the path of one: {}.",
+              path, fmt::join(found, ", "));
+}
+
 /// What the environment says, a number from 1 to `most`; 0: it says nothing.
 Result<uint32_t> given_number(const char* name, uint32_t most, std::string_view what) {
   const std::string text = environment_variable(name);
@@ -182,7 +204,7 @@ Result<std::string> builtin_model_folder() {
 Result<std::string> find_model(const std::string& model) {
   if (model.empty()) return builtin_model_folder();
   TOK_TRY(const std::string path, hub::resolve_model(model, hub::cache_folder()));
-  return folder_of(path);
+  return gguf_of(folder_of(path));
 }
 
 namespace {

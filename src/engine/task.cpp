@@ -157,6 +157,9 @@ Result<BuildOptions> build_options(const Engine::Compiled& compiled, const Tenso
   }
   const std::optional<Encoder>& encoder = compiled.encoder;
   const bool gives_text = compiled.gives_text();
+  if (options.context == 1 && gives_text && !options.all_logits) {
+    return fail(ErrorCode::kUsage, "context is 1, but a prompt and a token need 2 positions.");
+  }
   BuildOptions build;
   const bool goes_on = gives_text || compiled.facts.speaks;
   build.context = std::min(made_for, goes_on ? kDefaultContext : kDefaultEncoderContext);

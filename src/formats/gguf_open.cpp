@@ -5,6 +5,7 @@ namespace tokamak {
 
 Result<GgufFile> open_gguf(const std::string& path) {
   TOK_TRY(auto source, open_file(path));
+  if (source->size() == 0) return invalid_input("{}: The file is empty.", path);
   TOK_TRY(GgufPart given, read_gguf_part(std::move(source)));
   const uint32_t count = given.count, number = given.number;
   std::vector<GgufPart> parts;

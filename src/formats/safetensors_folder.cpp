@@ -22,6 +22,14 @@ Result<TensorFile> open_safetensors_folder(const std::string& path) {
 
   const std::string index_path = fmt::format("{}/{}", folder, kWeightsIndex);
   if (!file_exists(index_path)) {
+    for (const char* pickle : {"pytorch_model.bin", "pytorch_model.bin.index.json"}) {
+      if (!file_exists(fmt::format("{}/{}", folder, pickle))) continue;
+      return unsupported(
+          "{}: The weights are in {}, a pickle, which may run programs; expected {}. Hugging "
+          "Face's "
+          "tools convert them.",
+          folder, pickle, kSingleWeights);
+    }
     return invalid_input("{}: The folder holds neither {} nor {}.", folder, kSingleWeights,
                          kWeightsIndex);
   }
