@@ -154,7 +154,39 @@ bool has_channels(const ToolFamily* family, const Tokenizer* tokenizer) {
          tokenizer->token_to_id(kChannelMark) && tokenizer->token_to_id(kMessageMark);
 }
 
+/// What the prompt has of the header of a message in channels, after the role.
+std::string opened_header(std::string_view prompt) {
+  const size_t start = prompt.rfind(kStartMark);
+  if (start == std::string_view::npos) return {};
+  prompt.remove_prefix(start + kStartMark.size());
+  const size_t mark = std::min(prompt.find(kChannelMark), prompt.size());
+  return std::string(prompt.substr(mark));
+}
+
 }  // namespace
+
+void add_end_ids(const ChatForm& chat, GenerationParams& params) {
+  if (chat.end_ids.empty()) return;
+  std::vector<uint32_t>& ends = params.end_ids ? *params.end_ids : params.end_ids.emplace();
+  ends.insert(ends.end(), chat.end_ids.begin(), chat.end_ids.end());
+}
+
+OutputForm answer_form(const ChatForm& chat, std::string_view prompt, bool keeps_reasoning) {
+  OutputForm form;
+  form.keeps_reasoning = keeps_reasoning;
+  if (chat.has_channels) {
+    form.has_channels = true;
+    form.opened = opened_header(prompt);
+  } else if (!keeps_reasoning) {
+    form.reasoning_open = chat.reasoning_open;
+    form.reasoning_close = chat.reasoning_close;
+    form.answer_open = chat.answer_open;
+    form.answer_close = chat.answer_close;
+  }
+  prompt = prompt.substr(0, prompt.find_last_not_of(" \t\r\n") + 1);
+  form.starts_in_reasoning = !form.reasoning_open.empty() && prompt.ends_with(form.reasoning_open);
+  return form;
+}
 
 ChatForm find_chat_form(const ModelFiles& files, const Tokenizer* tokenizer) {
   ChatForm form;

@@ -29,6 +29,13 @@ struct ChatForm {
 /// `tokenizer`: null where there is none.
 ChatForm find_chat_form(const ModelFiles& files, const Tokenizer* tokenizer);
 
+/// How the answer to a prompt is read, but for calls of tools; whether it starts within reasoning
+/// the prompt says. `keeps_reasoning`: as content, with its marks.
+OutputForm answer_form(const ChatForm& chat, std::string_view prompt, bool keeps_reasoning);
+
+/// Ends an answer where the form says it does, beside the model's own ends.
+void add_end_ids(const ChatForm& chat, GenerationParams& params);
+
 /// What the model's template gets for a chat (chat_variables() of messages.h), with tools in words
 /// of our own where it knows none, and ids of calls as it wants them.
 Answer<Json> chat_prompt_variables(const Fields& fields, const ChatForm& form);

@@ -45,7 +45,14 @@ TextExchange::TextExchange(const Tokenizer& tokenizer, std::unique_ptr<AnswerWri
 }
 
 Request TextExchange::request(size_t index) {
-  Request request = prompt_of(index);
+  Request& source = job_.prompts[index / job_.choices];
+  const bool is_last = (index + 1) % job_.choices == 0;
+  std::vector<uint32_t> prompt = std::exchange(source.prompt, {});
+  Request request = source;
+  if (!is_last || source.params.prompt_logprobs) source.prompt = prompt;
+  request.prompt = std::move(prompt);
+  request.repeats_prompt = index % job_.choices != 0;
+  request.params.has_text = false;  // it is made here, between marks
   request.params.sampling.seed = seed_of(*job_.seed, index % job_.choices);
   request.callbacks.token = [own = shared_from_this(), index](uint32_t id,
                                                               const Logprobs* logprobs) {

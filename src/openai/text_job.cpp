@@ -169,39 +169,10 @@ Answer<void> read_counts(const Fields& fields, TextJob& job) {
   return {};
 }
 
-/// What the prompt has of the header of a message in channels, after the role.
-std::string opened_header(std::string_view prompt) {
-  const size_t start = prompt.rfind(kStartMark);
-  if (start == std::string_view::npos) return {};
-  prompt.remove_prefix(start + kStartMark.size());
-  const size_t mark = std::min(prompt.find(kChannelMark), prompt.size());
-  return std::string(prompt.substr(mark));
-}
-
-void add_end_ids(const ChatForm& chat, GenerationParams& params) {
-  if (chat.end_ids.empty()) return;
-  std::vector<uint32_t>& ends = params.end_ids ? *params.end_ids : params.end_ids.emplace();
-  ends.insert(ends.end(), chat.end_ids.begin(), chat.end_ids.end());
-}
-
-/// How the answers to a chat are read; whether they start within reasoning its prompt says.
 OutputForm output_form(const ChatForm& chat, const Fields& fields, const ChatPrompt& prompt,
                        bool has_tools) {
-  OutputForm form;
   const bool keeps_reasoning = fields.reasoning_format.value_or("auto") == "none";
-  form.keeps_reasoning = keeps_reasoning;
-  if (chat.has_channels) {
-    form.has_channels = true;
-    form.opened = opened_header(prompt.text);
-  } else if (!keeps_reasoning) {
-    form.reasoning_open = chat.reasoning_open;
-    form.reasoning_close = chat.reasoning_close;
-    form.answer_open = chat.answer_open;
-    form.answer_close = chat.answer_close;
-  }
-  std::string_view text = prompt.text;
-  text = text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
-  form.starts_in_reasoning = !form.reasoning_open.empty() && text.ends_with(form.reasoning_open);
+  OutputForm form = answer_form(chat, prompt.text, keeps_reasoning);
   if (has_tools) {
     form.tools = chat.tools;
     form.tool_list = fields.tools;
