@@ -100,7 +100,6 @@ class Usage(Cli):
 
     def test_unknown_words_are_named(self):
         self.refused(2, '"frobnicate"', "frobnicate")
-        self.refused(2, "A command is missing")
         for command in COMMANDS:
             with self.subTest(command):
                 self.refused(2, f'"--frobnicate" is not an option of tokamak {command}', command,
@@ -133,8 +132,8 @@ class Usage(Cli):
             (("--typical-p", "0"), '--typical is "0", expected a number above 0 and at most 1'),
             (("--repetition-penalty", "0"),
              '--repeat-penalty is "0", expected a number from 0.01 to 100'),
-            (("-n", "-5"), '--max-tokens is "-5", expected a whole number from 0 to 4294967295'),
-            (("-n5x",), '--max-tokens is "5x", expected a whole number from 0 to 4294967295'),
+            (("-n", "-5"), '--max-tokens is "-5", expected a whole number from -1 to 2147483647'),
+            (("-n5x",), '--max-tokens is "5x", expected a whole number from -1 to 2147483647'),
             (("--context", "0"), '--context is "0", expected a whole number from 1 to 16777216'),
             (("-c=x",), '--context is "x", expected a whole number from 1 to 16777216'),
             (("--seed", "-1"), '--seed is "-1", expected a whole number from 0 to'),
@@ -152,9 +151,7 @@ class Usage(Cli):
             (("-hf", "a/b"), "--hf-repo does not go with MODEL"),
             (("--json=maybe",), '--json is "maybe", expected no value'),
             (("--grammar", 'root ::= ("a"'), '--grammar: line 1: Expected ")", but the text ends'),
-            (("--grammar", "@nowhere.gbnf"), "--grammar: nowhere.gbnf: "),
             (("--grammar", "root ::= "), "--grammar: root describes nothing but the empty text"),
-            (("--json-schema", "/nonexistent.json"), "--json-schema: /nonexistent.json: "),
             (("--regex", "a("), '--regex: character 3 of the expression: expected ")"'),
             (("--regex", "a", "--grammar", 'root ::= "a"'), "--regex does not go with --grammar"),
             (("hello",), '"hello" is a word too many: MODEL is "/nonexistent"; a prompt is given by'),
@@ -163,6 +160,11 @@ class Usage(Cli):
             with self.subTest(flags):
                 answer = self.refused(2, expected, *nowhere, *flags)
                 self.assertTrue(answer.errors[0].endswith(" (see tokamak run --help)"), answer)
+        for flags, expected in [
+            (("--grammar", "@nowhere.gbnf"), "--grammar: nowhere.gbnf: "),
+            (("--json-schema", "/nonexistent.json"), "--json-schema: /nonexistent.json: "),
+        ]:
+            self.refused(3, expected, *nowhere, *flags)
 
     def test_options_have_the_names_that_other_programs_use(self):
         for flags in (("-m", "/nonexistent"), ("--model=/nonexistent",), ("--", "/nonexistent")):
@@ -195,7 +197,10 @@ class Embed(Cli):
     def vectors(self, *arguments, **options):
         out = self.ok("embed", *arguments, "--json", **options).out
         lines = [json.loads(line) for line in out.splitlines()]
-        self.assertTrue(all(list(line) == ["embedding"] for line in lines), out[:200])
+        self.assertEqual([line["index"] for line in lines], list(range(len(lines))))
+        self.assertEqual({tuple(line) for line in lines} -
+                         {("index", "tokens", "embedding"), ("index", "text", "tokens", "embedding")},
+                         set())
         return [line["embedding"] for line in lines]
 
     def assert_close(self, one, other):
@@ -319,7 +324,7 @@ class Logits(Cli):
                          *CPU)
         self.assertEqual(answer.out.count("\n"), 1)
         out = json.loads(answer.out)
-        self.assertEqual(list(out), ["model", "architecture", "backend", "device", "software",
+        self.assertEqual(list(out), ["model", "backend", "device", "architecture", "software",
                                      "load_seconds", "device_bytes", "tokens", "logits", "greedy"])
         self.assertEqual(out["architecture"], "LlamaForCausalLM")
         self.assertEqual(out["backend"], "cpu")
@@ -479,7 +484,8 @@ class Gguf(Cli):
         self.assertNotIn("config", out)
         out = self.ok("inspect", "--metadata").out
         self.assertRegex(out, r'\nformat +"pt"\n(.|\n)*\nconfig\.json head_dim +64\n')
-        self.refused(2, "--metadata is shown as a table", "inspect", "--metadata", "--dot")
+        self.refused(2, "--dot does nothing without --graph or --fused or --plan", "inspect",
+                     "--metadata", "--dot")
 
     def test_no_chat_template(self):
         self.refused(3, "chat template", "template", self.PATH, text='{"messages": []}')

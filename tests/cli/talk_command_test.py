@@ -67,7 +67,7 @@ class Talk(Cli):
         return os.path.join(self.parent, name)
 
     def flags(self, *arguments, piece=40):
-        return ["talk", STORYTELLER, "--ears", self.ears, "--mouth", self.mouth, "--codec",
+        return ["talk", STORYTELLER, "--stt", self.ears, "--tts", self.mouth, "--codec",
                 os.path.join(SPEECH, "nanocodec"), "--max-piece", str(piece), "--greedy", "--seed", "7", *arguments, *CPU]
 
     def talk(self, parts, *arguments, **options):
@@ -146,10 +146,10 @@ class Talk(Cli):
     def test_mistakes_say_so(self):
         wav = os.path.join(SPEECH, "moonshine", "audio0.wav")
         both = ["--input", wav, "--output", self.path("x.wav")]
-        self.refused(2, "--ears is missing", "talk", STORYTELLER, "--mouth", self.mouth, *CPU)
+        self.refused(2, "--stt is missing", "talk", STORYTELLER, "--tts", self.mouth, *CPU)
         self.refused(2, "go together", *self.flags("--input", wav))
         self.refused(2, "does not follow from its name", *self.flags("--input", wav, "--output", "x.doc"))
-        self.refused(2, "--input-format is for `--input -`", *self.flags(*both, "--input-format", "s16le"))
+        self.refused(2, "are for `--input -`", *self.flags(*both, "--input-format", "s16le"))
         self.refused(3, ["none.wav", "No such file"], *self.flags("--input", "none.wav", "--output", self.path("x.wav")))
         self.refused(2, "for Whisper", *self.flags(*both, "--language", "de"))
         swapped = ["talk", STORYTELLER, "--ears", self.mouth, "--mouth", self.ears, *both, *CPU]

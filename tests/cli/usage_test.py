@@ -72,7 +72,7 @@ class Values(Cli):
 
     def test_what_is_no_number_is_answered_with_what_is_expected(self):
         for flag, value, expected in [
-            ("--max-tokens", "-3", "a whole number from 0 to 4294967295"),
+            ("--max-tokens", "-3", "a whole number from -1 to 2147483647"),
             ("--top-k", "many", "a whole number from 0 to 4294967295"),
             ("--temp", "warm", "a number"),
         ]:
@@ -97,9 +97,9 @@ class Values(Cli):
         self.refused(3, ["messages is a string", "a list"], "template", text='{"messages": "x"}')
         self.refused(3, "nofile.gguf: there is no such folder or file", "run", "nofile.gguf", "-p",
                      "x")
-        answer = self.ok("chat", *CPU, text="/system\n/system \n/frob\n")
-        self.assertEqual(answer.other, ["/system needs a text."] * 2 +
-                         ["There is no command /frob; /help lists them."])
+        answer = program.tokamak("chat", *CPU, text="/system\n/system \n/frob\n")
+        self.assertEqual((answer.status, answer.errors), (3, ["error: /system needs a text."] * 2 + [
+            "error: There is no command /frob; /help lists them."]))
 
     def test_every_flag_for_experts_has_an_example(self):
         examples = "".join(self.ok(command, "--help").out.partition("Examples:")[2]
@@ -114,7 +114,7 @@ class Values(Cli):
                      "--tokens", "1,2", "--steps", 8, "--context", 8, *CPU)
         self.refused(4, "times kernels", "tune", *CPU)
         for flag in ("--html", "--trace"):
-            self.refused(3, ["/nonexistent/x", "No such file or directory"], "profile", *CPU,
+            self.refused(6, ["/nonexistent/x", "No such file or directory"], "profile", *CPU,
                          model("no_such_model"), flag, "/nonexistent/x")
 
     def test_what_an_earlier_profile_has_left_survives_a_failure(self):

@@ -212,7 +212,7 @@ class Names(HubTest):
     def test_run_fetches_what_is_not_there_when_told_to(self):
         self.hub(org__name=tiny_repo(), org__other=tiny_repo(), org__third=tiny_repo())
         ids = ("--tokens", "1,2,3", *CPU)
-        for words in (("org/name", "--pull"), ("--yes", "hf.co/org/other"), ("-hf", "org/third")):
+        for words in (("org/name", "--pull"), ("--pull", "hf.co/org/other"), ("-hf", "org/third")):
             answer = self.run_program("logits", *words, *ids)
             self.assertEqual(answer.status, 0, answer)
             self.assertIn("3 files of ", answer.other[-1])

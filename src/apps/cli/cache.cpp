@@ -9,7 +9,7 @@ namespace {
 struct CacheFlags {
   bool json = false, yes = false;
   std::string action = "show", which = "all";
-  uint32_t unused_days = 0;  // 0: not asked for
+  std::string unused;  // "": not asked for
 };
 
 /// The kinds of that name, or all.
@@ -71,12 +71,12 @@ Result<void> clear(const CacheFlags& flags) {
     entries += held.entries;
     bytes += held.bytes;
   }
-  const std::string what = fmt::format("{} entries ({}) of {}", entries, bytes_text(bytes),
-                                       flags.which == "all" ? "all caches" : flags.which);
+  const std::string what =
+      fmt::format("{} {} ({}) of {}", entries, entries == 1 ? "entry" : "entries",
+                  bytes_text(bytes), flags.which == "all" ? "all caches" : flags.which);
   if (entries > 0 && !flags.yes) {
     if (!stdin_is_terminal()) {
-      return fail(ErrorCode::kUsage, "{} are not removed without being asked about; --yes agrees.",
-                  what);
+      return fail(ErrorCode::kUsage, "Pass --yes to remove {}.", what);
     }
     if (!agreed("remove " + what, false)) {
       note("Nothing was removed.\n");
@@ -95,9 +95,9 @@ Result<void> clear(const CacheFlags& flags) {
 Result<void> prune(const CacheFlags& flags) {
   TOK_TRY(check_folder());
   std::optional<std::filesystem::file_time_type> before;
-  if (flags.unused_days > 0) {
+  if (!flags.unused.empty()) {
     before = std::filesystem::file_time_type::clock::now() -
-             std::chrono::hours(uint64_t{24} * flags.unused_days);
+             std::chrono::seconds(int64_t(seconds_of(flags.unused, 'd')));
   }
   FileCache::Removed all;
   for (const CacheKind& kind : kCacheKinds) {
@@ -107,6 +107,17 @@ Result<void> prune(const CacheFlags& flags) {
     all.bytes += removed.bytes;
   }
   return tell(all);
+}
+
+/// Each option is for one action.
+Result<void> check_action(const App& command, const std::string& action) {
+  constexpr std::pair<const char*, std::string_view> kOwners[] = {
+      {"--json", "show"}, {"CACHE", "clear"}, {"--yes", "clear"}, {"--unused-for", "prune"}};
+  for (const auto& [name, owner] : kOwners) {
+    if (command.count(name) == 0 || action == owner) continue;
+    return fail(ErrorCode::kUsage, "{} does nothing with {}, it is for {}.", name, action, owner);
+  }
+  return {};
 }
 
 std::string names() {
@@ -144,11 +155,13 @@ Models are not part of it: `tokamak list`, `tokamak rm`.)");
   command->add_flag("--json", flags->json, "for show: a list of objects instead of a table");
   command->add_flag("-y,--yes", flags->yes, "for clear: do not ask");
   command
-      ->add_option("--unused-for", flags->unused_days,
-                   "for prune: days; also what was last used before that")
-      ->check(Range(1, 100'000));
-  command->callback([flags, &action] {
-    action = [flags] {
+      ->add_option("--unused-for", flags->unused,
+                   "for prune: also what was of no use for so long, as 30d or 12h; 30 is days")
+      ->type_name("TIME")
+      ->check(time_text_of('d'));
+  command->callback([flags, command, &action] {
+    action = [flags, command]() -> Result<void> {
+      TOK_TRY(check_action(*command, flags->action));
       if (flags->action == "clear") return clear(*flags);
       return flags->action == "prune" ? prune(*flags) : show(flags->json);
     };

@@ -1,6 +1,8 @@
 // tokamak chat: a conversation at a terminal, or with the lines of a pipe.
 #include <array>
 
+#include "apps/cli/answer_reader.h"
+#include "apps/cli/answer_text.h"
 #include "apps/cli/chat_conversation.h"
 #include "apps/cli/chat_input.h"
 #include "apps/cli/chat_memory.h"
@@ -9,6 +11,7 @@
 #include "apps/cli/chat_terminal.h"
 #include "apps/cli/command.h"
 #include "base/nearest.h"
+#include "base/utf8.h"
 #include "engine/image_files.h"
 #include "engine/text_request.h"
 #include "report/guesses.h"
@@ -20,6 +23,7 @@ namespace {
 struct ChatFlags {
   ModelFlags model;
   SamplingFlags sampling;
+  ThinkFlags think;
   std::string system, chat_template, memory;
   uint32_t memory_budget = 0;  // 0: a quarter of the context, at most 1024
   double megapixels = 1;
@@ -33,6 +37,7 @@ constexpr const char* kHelp = R"(/help                 this
 /memory               what --memory has put before the last message
 /retry                answer the last message again
 /set [NAME VALUE]     change how tokens are sampled: /set temperature 0.7; without a name: list
+/think on|off|hide    let the model reason, and show it, or not; without a word: how it is
 /save FILE            write the conversation as JSON
 /load FILE            go on with a conversation from a file
 /stats                tokens and speed of the last answer; `tokamak chat -v` shows them each time
@@ -41,19 +46,22 @@ A message of several lines begins and ends with """, or has \ at the ends of its
 lines are one message. A space before a / sends it to the model. Ctrl-C ends an answer.
 )";
 
-constexpr std::array<std::string_view, 15> kCommands = {
-    "/help", "/clear", "/reset", "/system", "/image", "/retry", "/set",   "/save",
-    "/load", "/stats", "/bye",   "/quit",   "/exit",  "/?",     "/memory"};
+constexpr std::array<std::string_view, 16> kCommands = {
+    "/help", "/clear", "/reset", "/system", "/image", "/retry", "/set",    "/save",
+    "/load", "/stats", "/bye",   "/quit",   "/exit",  "/?",     "/memory", "/think"};
 
 class Chat {
  public:
   /// `memory`: null for none.
-  Chat(const ChatFlags& flags, Engine& engine, TemplateChoice choice,
+  Chat(const ChatFlags& flags, Engine& engine, const Tokenizer& tokenizer, TemplateChoice choice,
        std::unique_ptr<ChatMemory> memory)
       : flags_(flags),
         engine_(engine),
+        tokenizer_(tokenizer),
         context_(engine.compiled().context),
         template_(std::move(choice)),
+        reasoning_(engine, tokenizer, template_.jinja),
+        think_(flags.think.think()),
         memory_(std::move(memory)),
         conversation_(flags.system) {}
 
@@ -65,12 +73,15 @@ class Chat {
   Result<bool> take(std::string message);
   Result<bool> obey(std::string_view command, std::string argument);
   void set(std::string_view argument);
+  void set_thinking(std::string_view argument);
   void show(const std::string& path);
+  /// Tells of a command that failed. Where nobody sees it at once the exit status says so, too.
+  void complain(const Error& error);
   /// Errors are those that end the chat.
   Result<void> answer(Question question);
   /// The image of a file, encoded.
   Result<AttachedImage> attach(const std::string& path);
-  Result<Generation> generate(Result<void>& printed);
+  Result<Generation> generate();
   void say_why_it_ended(const Generation& result) const;
   Result<void> explain(const Error& error) const;
   std::string room_hint() const;
@@ -78,14 +89,19 @@ class Chat {
 
   const ChatFlags& flags_;
   Engine& engine_;
+  const Tokenizer& tokenizer_;
   const uint32_t context_;
   TemplateChoice template_;
+  Reasoning reasoning_;
+  Think think_;
   std::unique_ptr<ChatMemory> memory_;
   Conversation conversation_;
   std::vector<AttachedImage> images_;  // for the next message
   ChatSettings settings_;
   std::optional<Generation> last_;
+  std::string thoughts_;  // of the last answer
   bool is_at_terminal_ = false;
+  Result<void> commands_;  // a failure without its message, where one has failed
 };
 
 Result<void> Chat::talk(const std::string& name) {
@@ -102,6 +118,7 @@ Result<void> Chat::talk(const std::string& name) {
   for (;;) {
     const Typed typed = read_message(*reader);
     if (typed.kind == Typed::Kind::kEnd) break;
+    if (typed.kind == Typed::Kind::kFailure) return invalid_input("{}", typed.text);
     if (typed.kind == Typed::Kind::kInterrupt) {
       if (!is_at_terminal_) return Failure(Error{ErrorCode::kCancelled, ""});
       ChatTerminal::clear_interrupt();
@@ -111,21 +128,32 @@ Result<void> Chat::talk(const std::string& name) {
       continue;
     }
     if (typed.text.find_first_not_of(" \t\n") == std::string::npos) continue;
+    if (!is_valid_utf8(typed.text)) {
+      complain({ErrorCode::kInvalidInput, "The message is not valid UTF-8, and was left out."});
+      continue;
+    }
     reader->remember(typed.text);
     if (is_at_terminal_) append_to_history(history, typed.text);
     TOK_TRY(const bool goes_on, take(typed.text));
-    if (!goes_on) return {};
+    if (!goes_on) return commands_;
   }
   if (is_at_terminal_) note("\n");
-  return {};
+  return commands_;
+}
+
+void Chat::complain(const Error& error) {
+  note(fmt::format("error: {}\n", error.message));
+  if (!is_at_terminal_) commands_ = Failure(Error{ErrorCode::kInvalidInput, ""});
 }
 
 Result<GenerationParams> Chat::params() const {
   TOK_TRY(const GenerationParams defaults, engine_.defaults());
   TOK_TRY(GenerationParams params, flags_.sampling.params(defaults));
+  // Reasoning has no usual length.
+  if (reasoning_.is_there() && !flags_.sampling.is_limited()) params.max_tokens = kAllTokens;
   settings_.apply(params);
-  TOK_TRY(const Tokenizer* tokenizer, engine_.tokenizer());
-  TOK_TRY(add_end(template_, *tokenizer, params));
+  TOK_TRY(add_end(template_, tokenizer_, params));
+  reasoning_.add_ends(params);
   return params;
 }
 
@@ -144,11 +172,17 @@ Result<bool> Chat::take(std::string message) {
 
 Result<bool> Chat::obey(std::string_view command, std::string argument) {
   const auto needs = [&](std::string_view what) {
-    if (argument.empty()) note(fmt::format("{} needs {}.\n", command, what));
+    if (argument.empty())
+      complain({ErrorCode::kInvalidInput, fmt::format("{} needs {}.", command, what)});
     return !argument.empty();
   };
   const auto report = [&](const Result<void>& status, const std::string& done) {
-    note(status ? done : fmt::format("error: {}\n", status.error().message));
+    if (status) note(done);
+    if (!status) complain(status.error());
+  };
+  const auto messages = [&] {
+    const size_t count = conversation_.messages();
+    return fmt::format("{} message{}", count, count == 1 ? "" : "s");
   };
   if (command == "/bye" || command == "/quit" || command == "/exit") return false;
   if (command == "/help" || command == "/?") {
@@ -169,24 +203,25 @@ Result<bool> Chat::obey(std::string_view command, std::string argument) {
     }
   } else if (command == "/set") {
     set(argument);
+  } else if (command == "/think") {
+    set_thinking(argument);
   } else if (command == "/save") {
     if (needs("a file")) {
-      report(conversation_.save(argument),
-             fmt::format("{} messages are in {}.\n", conversation_.messages(), argument));
+      report(conversation_.save(argument), fmt::format("{} saved in {}.\n", messages(), argument));
     }
   } else if (command == "/load") {
     if (needs("a file")) {
       const auto status =
           conversation_.load(argument, [&](const std::string& path) { return attach(path); });
-      report(status, fmt::format("{} messages were read.\n", conversation_.messages()));
+      report(status, fmt::format("{} read.\n", messages()));
     }
   } else if (command == "/memory") {
     note(memory_ ? memory_->shown() : "`tokamak chat --memory FILE` has one.\n");
   } else if (command == "/stats") {
     note(last_ ? stats() : "There has been no answer yet.\n");
   } else {
-    note(fmt::format("There is no command {}{}; /help lists them.\n", command,
-                     did_you_mean(command, kCommands)));
+    complain({ErrorCode::kInvalidInput, fmt::format("There is no command {}{}; /help lists them.",
+                                                    command, did_you_mean(command, kCommands))});
   }
   return true;
 }
@@ -200,29 +235,63 @@ void Chat::set(std::string_view argument) {
     note(settings_.table(*current));
     return;
   }
-  const auto status = settings_.set(argument.substr(0, space), argument.substr(value), *current);
-  if (!status) note(fmt::format("error: {}\n", status.error().message));
+  const std::string_view name = argument.substr(0, space);
+  if (name == "think") return set_thinking(argument.substr(value));
+  const auto status = settings_.set(name, argument.substr(value), *current);
+  if (!status) complain(status.error());
 }
 
-Result<Generation> Chat::generate(Result<void>& printed) {
-  TOK_TRY(const GenerationParams params, this->params());
+void Chat::set_thinking(std::string_view argument) {
+  if (argument.empty()) {
+    note(fmt::format("think: {}\n", think_name(think_)));
+  } else if (const auto think = think_named(argument)) {
+    think_ = *think;
+    if (!reasoning_.is_there()) note("The model is not known to reason.\n");
+  } else {
+    complain({ErrorCode::kInvalidInput,
+              fmt::format("think is \"{}\", expected on, off or hide.", argument)});
+  }
+}
+
+Result<Generation> Chat::generate() {
+  TOK_TRY(GenerationParams params, this->params());
   Json variables = conversation_.variables();
   if (memory_ != nullptr) {
     TOK_TRY(memory_->put_before_last(variables));
     note(memory_->sources());
   }
-  TOK_TRY(const ChatPrompt prompt, chat_prompt(engine_, std::move(variables), template_.jinja));
+  // A grammar has no room for reasoning in front of what it describes.
+  const Think think = params.grammar ? Think::kOff : think_;
+  TOK_TRY(ThinkingPrompt own,
+          reasoning_.prompt(std::move(variables), flags_.think.variables(), think));
+  AnswerText text(shows_reasoning(think));
+  AnswerReader reader(
+      tokenizer_, std::move(own.form), reasoning_.marks(), std::exchange(params.stop, {}),
+      params.end_ids.value_or(std::vector<uint32_t>()),
+      [&](bool is_reasoning, std::string_view more) { text.show(is_reasoning, more); });
   AnswerWaiting waiting(compiles_while_running(engine_));
   GenerationCallbacks callbacks;
-  callbacks.token = [&](uint32_t, const Logprobs*) { waiting.token(); };
-  callbacks.cancelled = [&] { return ChatTerminal::interrupted() || !printed; };
-  callbacks.text = [&](std::string_view text) {
-    if (printed) printed = print(text);
+  callbacks.token = [&](uint32_t, const Logprobs*) {
+    if (reader.is_reasoning() && !shows_reasoning(think)) {
+      waiting.hidden_token();
+    } else {
+      waiting.token();
+    }
   };
+  callbacks.cancelled = [&] { return ChatTerminal::interrupted() || !text.status(); };
   Request request{.images = conversation_.images(), .params = params, .callbacks = callbacks};
-  TOK_TRY(request.prompt, engine_.place_images(prompt.ids, request.images));
+  TOK_TRY(request.prompt, engine_.place_images(own.prompt.ids, request.images));
   const size_t tokens = request.prompt.size();
-  auto result = engine_.generate(std::move(request));
+  TOK_TRY(const std::vector<uint32_t> closing, reasoning_.closing_ids());
+  auto result =
+      generate_answer(engine_, std::move(request), reader, flags_.think.budget(), closing);
+  waiting.end();
+  if (result) text.end();
+  if (!text.status()) return Failure(text.status().error());
+  if (result) {
+    thoughts_ = reader.reasoning();
+    if (!shows_reasoning(think)) note(unfinished_reasoning(reader, *result));
+  }
   if (result || result.error().code != ErrorCode::kInvalidInput) return result;
   if (tokens <= context_) return result;
   return invalid_input("The conversation has {} tokens and the context {}. {}", tokens, context_,
@@ -239,10 +308,7 @@ Result<AttachedImage> Chat::attach(const std::string& path) {
 
 void Chat::show(const std::string& path) {
   auto image = attach(path);
-  if (!image) {
-    note(fmt::format("error: {}\n", image.error().message));
-    return;
-  }
+  if (!image) return complain(image.error());
   images_.push_back(*std::move(image));
   note(fmt::format("{} goes with the next message, {} tokens.\n", path,
                    images_.back().image->tokens()));
@@ -250,18 +316,15 @@ void Chat::show(const std::string& path) {
 
 Result<void> Chat::answer(Question question) {
   conversation_.ask(std::move(question));
-  Result<void> printed;
-  auto result = generate(printed);
+  auto result = generate();
   ChatTerminal::clear_interrupt();
-  TOK_TRY(printed);
   if (!result) return explain(result.error());
-  TOK_TRY(print("\n"));
-  if (!result->text.empty() || result->finish != FinishReason::kCancelled) {
-    conversation_.answer(result->text);
-  }
+  const bool is_cancelled = result->finish == FinishReason::kCancelled;
+  if (!result->text.empty() || !is_cancelled) conversation_.answer(result->text, thoughts_);
   say_why_it_ended(*result);
   last_ = *std::move(result);
   if (flags_.stats) note(stats());
+  if (is_cancelled && !is_at_terminal_) return Failure(Error{ErrorCode::kCancelled, ""});
   return {};
 }
 
@@ -280,7 +343,9 @@ void Chat::say_why_it_ended(const Generation& result) const {
 
 /// A conversation that has grown too long, or that the template refuses, can go on differently.
 Result<void> Chat::explain(const Error& error) const {
-  if (error.code != ErrorCode::kInvalidInput || !is_at_terminal_) return Failure(error);
+  if (error.code != ErrorCode::kInvalidInput || !is_at_terminal_ || output_failed()) {
+    return Failure(error);
+  }
   note(fmt::format("error: {}\n", error.message));
   return {};
 }
@@ -321,6 +386,7 @@ Result<std::unique_ptr<ChatMemory>> open_memory(const ChatFlags& flags, const En
 }
 
 Result<void> run(const ChatFlags& flags) {
+  TOK_TRY(check_stdin());
   TOK_TRY(TemplateChoice choice, choose_template(flags.chat_template));
   TOK_TRY(OpenOptions options, flags.model.options());
   options.image_pixels = pixels_of(flags.megapixels);
@@ -328,14 +394,14 @@ Result<void> run(const ChatFlags& flags) {
   options.task = Task::kText;
   const std::string model = options.model;
   TOK_TRY(const std::unique_ptr<Engine> engine, ModelFlags::open(std::move(options)));
-  TOK_TRY(engine->tokenizer());
+  TOK_TRY(const Tokenizer* tokenizer, engine->tokenizer());
   TOK_TRY(find_own_template(flags.chat_template, engine->files(), choice));
   TOK_TRY(const GenerationParams defaults, engine->defaults());
   TOK_TRY(flags.sampling.params(defaults));  // mistakes in flags show at once
   TOK_TRY(std::unique_ptr<ChatMemory> memory,
           open_memory(flags, *engine, engine->compiled().context));
   const ChatTerminal terminal(paste_terminal());
-  Chat chat(flags, *engine, std::move(choice), std::move(memory));
+  Chat chat(flags, *engine, *tokenizer, std::move(choice), std::move(memory));
   const bool is_own = !model.empty();
   return chat.talk(model_id(model, engine->files().name) + (is_own ? "" : " (built-in)"));
 }
@@ -348,6 +414,7 @@ void add_chat(App& app, Action& action) {
   tokamak chat
   tokamak chat path/to/model --system "Answer briefly." --temp 0.7
   tokamak chat path/to/model --chat-template chatml      a model that comes without a template
+  tokamak chat path/to/model --think off                  answers at once, where it would reason
   tokamak chat path/to/model --draft path/to/small        a small model guesses ahead
   tokamak chat --memory default                          with what `tokamak memory` keeps
   echo "Tell me a story about a fox." | tokamak chat)");
@@ -355,8 +422,9 @@ void add_chat(App& app, Action& action) {
   flags->model.add(*command, ModelFlags::Model::kOptional);
   flags->model.add_adapters(*command, /*several=*/false);
   flags->model.add_speculation(*command);
-  command->add_option("--system", flags->system, "what the model is told first");
+  command->add_option("-sys,--system", flags->system, "what the model is told first");
   add_chat_template(*command, flags->chat_template);
+  flags->think.add(*command, nullptr);
   flags->sampling.add(*command);
   command->get_option("--max-tokens")->default_val("512");
   Option* memory =

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "apps/cli/terminal.h"
 #include "base/environment.h"
 #include "base/whole_file.h"
 #include "engine/engine.h"
@@ -42,11 +43,14 @@ Result<void> check_message(const Json& message, size_t number) {
 Result<Json::Array> read_messages(const std::string& path) {
   TOK_TRY(const std::string text, read_text_file(path, kMaxFileBytes));
   auto json = Json::parse(text);
-  if (!json) return Failure(json.error().within(path));
+  if (!json) {
+    return invalid_input("{} is no saved conversation, which is JSON: {}", path,
+                         json.error().message);
+  }
   const Json* list = json->is_object() ? json->find("messages") : &*json;
   if (list == nullptr || !list->is_array()) {
-    return invalid_input("{}: There is no list of messages, but {}.", path,
-                         kind_name(list == nullptr ? json->kind() : list->kind()));
+    return invalid_input("{} is no saved conversation: expected a list of messages, found {}.",
+                         path, kind_name(list == nullptr ? json->kind() : list->kind()));
   }
   for (size_t i = 0; i < list->as_array().size(); ++i) {
     const auto status = check_message(list->as_array()[i], i + 1);
@@ -78,8 +82,9 @@ void Conversation::ask(Question question) {
   add("user", std::move(question.text), std::move(question.images));
 }
 
-void Conversation::answer(std::string text) {
+void Conversation::answer(std::string text, std::string reasoning) {
   add("assistant", std::move(text));
+  if (!reasoning.empty()) messages_.back().set("reasoning_content", std::move(reasoning));
 }
 
 Question Conversation::take_back() {
@@ -134,8 +139,8 @@ Result<void> Conversation::save(const std::string& path) const {
   WholeFile file(expanded(path));
   file.put(std::as_bytes(std::span(text)));
   if (file.good() && file.commit()) return {};
-  return invalid_input("{} cannot be written: {}.", path,
-                       errno == 0 ? "the disk is full" : std::strerror(errno));
+  return output_failure("{} cannot be written: {}.", path,
+                        errno == 0 ? "the disk is full" : std::strerror(errno));
 }
 
 Result<void> Conversation::load(const std::string& path, const Attach& attach) {

@@ -33,7 +33,8 @@ class Conversation {
   void start_over(std::string system);
   /// A question that has had no answer makes way for the next one.
   void ask(Question question);
-  void answer(std::string text);
+  /// `reasoning`: what came before it, for templates that want it back; "" for none.
+  void answer(std::string text, std::string reasoning = "");
   /// Drops the last exchange and returns its question; without a text when there is none.
   Question take_back();
   /// Drops the oldest question with what was said to it; false where there is none but the last.

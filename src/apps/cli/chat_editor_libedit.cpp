@@ -69,7 +69,7 @@ class Editor : public LineReader {
     ChatTerminal::hide_typing();
     if (interrupted_) {
       pending_.clear();
-      note("^C\n\033[J");  // below are the other rows of a long line
+      note_codes("^C\n\033[J");  // below are the other rows of a long line
       return {Typed::Kind::kInterrupt, std::move(partial_)};
     }
     if (line == nullptr || count <= 0) return {Typed::Kind::kEnd, ""};

@@ -4,10 +4,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 
 #include "apps/cli/chat_terminal.h"
+#include "apps/cli/input.h"
 #include "base/environment.h"
 #include "base/json.h"
 #include "engine/engine.h"
@@ -23,22 +26,34 @@ class PlainReader : public LineReader {
  public:
   Typed read_line(const std::string&) override {
     for (;;) {
-      if (const size_t end = pending_.find('\n'); end != std::string::npos) {
+      if (const size_t end = pending_.find('\n', searched_); end != std::string::npos) {
         std::string line = pending_.substr(0, end);
         pending_.erase(0, end + 1);
+        searched_ = 0;
         if (line.ends_with('\r')) line.pop_back();
         return {Typed::Kind::kText, std::move(line)};
       }
+      searched_ = pending_.size();
       if (ChatTerminal::wait_for_input() == ChatTerminal::Event::kInterrupt) {
+        searched_ = 0;
         return {Typed::Kind::kInterrupt, std::exchange(pending_, {})};
       }
-      char buffer[4096];
+      char buffer[65536];
       const ssize_t count = read(STDIN_FILENO, buffer, sizeof buffer);
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0) {
+        return {Typed::Kind::kFailure,
+                fmt::format("Reading standard input failed: {}.", std::strerror(errno))};
+      }
       if (count > 0) {
         pending_.append(buffer, size_t(count));
+        if (pending_.size() > kMaxTextBytes) {
+          return {Typed::Kind::kFailure, "A line of standard input has more than 64 MiB."};
+        }
       } else if (pending_.empty()) {
         return {Typed::Kind::kEnd, ""};
       } else {
+        searched_ = 0;
         return {Typed::Kind::kText, std::exchange(pending_, {})};
       }
     }
@@ -47,6 +62,7 @@ class PlainReader : public LineReader {
 
  private:
   std::string pending_;
+  size_t searched_ = 0;  // bytes of it without a line end
 };
 
 /// Those lines as the whole file.
@@ -78,9 +94,12 @@ Typed read_message(LineReader& reader) {
   while (goes_on()) {
     if (!quoted) text.pop_back();
     const Typed more = reader.read_line("... ");
-    if (more.kind == Typed::Kind::kInterrupt) return more;
     if (more.kind == Typed::Kind::kEnd) return typed;
+    if (more.kind != Typed::Kind::kText) return more;
     text += "\n" + more.text;
+    if (text.size() > kMaxTextBytes) {
+      return {Typed::Kind::kFailure, "A message of standard input has more than 64 MiB."};
+    }
   }
   if (!quoted) return typed;
   text.resize(text.size() - kQuotes.size());

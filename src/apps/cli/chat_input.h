@@ -9,7 +9,8 @@ namespace tokamak::cli {
 
 struct Typed {
   /// kInterrupt: Ctrl-C; the text is what the line was until then. kEnd: nothing more will come.
-  enum class Kind : uint8_t { kText, kInterrupt, kEnd } kind = Kind::kText;
+  /// kFailure: standard input cannot be read; the text says why.
+  enum class Kind : uint8_t { kText, kInterrupt, kEnd, kFailure } kind = Kind::kText;
   std::string text;
 };
 

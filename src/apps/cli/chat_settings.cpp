@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "apps/cli/command.h"
 #include "base/nearest.h"
 
 namespace tokamak::cli {
@@ -29,10 +30,21 @@ constexpr Entry kEntries[] = {
     {"repetition-penalty", false,
      [](const Params& params) { return params.sampling.repetition_penalty; },
      [](Params& params, double value) { params.sampling.repetition_penalty = value; }},
+    {"presence-penalty", false,
+     [](const Params& params) { return params.sampling.presence_penalty; },
+     [](Params& params, double value) { params.sampling.presence_penalty = value; }},
+    {"frequency-penalty", false,
+     [](const Params& params) { return params.sampling.frequency_penalty; },
+     [](Params& params, double value) { params.sampling.frequency_penalty = value; }},
     {"seed", true, [](const Params& params) { return double(params.sampling.seed.value_or(0)); },
      [](Params& params, double value) { params.sampling.seed = uint64_t(value); }},
-    {"max-tokens", true, [](const Params& params) { return double(params.max_tokens); },
-     [](Params& params, double value) { params.max_tokens = uint32_t(value); }},
+    {"max-tokens", true,
+     [](const Params& params) {
+       return params.max_tokens == kAllTokens ? -1.0 : double(params.max_tokens);
+     },
+     [](Params& params, double value) {
+       params.max_tokens = value < 0 ? kAllTokens : uint32_t(value);
+     }},
 };
 
 std::vector<std::string_view> names() {
@@ -53,13 +65,14 @@ Result<void> ChatSettings::set(std::string_view name, std::string_view value,
   double number = 0;
   const char* end = value.data() + value.size();
   const auto read = std::from_chars(value.data(), end, number);
-  const double most = name == "seed" ? kMaxSeed : UINT32_MAX;
+  const double least = name == "max-tokens" ? -1 : 0;
+  const double most = name == "seed" ? kMaxSeed : INT32_MAX;
   const bool fits =
-      !entry->is_whole || (number == std::floor(number) && number >= 0 && number <= most);
+      !entry->is_whole || (number == std::floor(number) && number >= least && number <= most);
   if (read.ec != std::errc() || read.ptr != end || !std::isfinite(number) || !fits) {
     return invalid_input("{} is \"{}\", expected a {}number{}.", name, value,
                          entry->is_whole ? "whole " : "",
-                         entry->is_whole ? fmt::format(" from 0 to {:.0f}", most) : "");
+                         entry->is_whole ? fmt::format(" from {:.0f} to {:.0f}", least, most) : "");
   }
   GenerationParams changed = params;
   entry->put(changed, number);

@@ -1,5 +1,7 @@
 #include "apps/cli/chat_template_choice.h"
 
+#include "apps/cli/input.h"
+
 namespace tokamak::cli {
 namespace {
 
@@ -49,7 +51,7 @@ Result<TemplateChoice> choose_template(const std::string& flag) {
     if (one.name == flag) return TemplateChoice{std::string(one.jinja), std::string(one.end)};
   }
   if (flag.empty() || !file_exists(flag) || is_directory(flag)) return TemplateChoice();
-  TOK_TRY(std::string text, read_text_file(flag, kMaxFileBytes));
+  TOK_TRY(std::string text, read_input(flag, kMaxFileBytes));
   if (text.empty()) return invalid_input("{}: The file is empty, expected a template.", flag);
   const auto parsed = ChatTemplate::parse(text, flag);
   if (!parsed) return Failure(parsed.error());

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "apps/cli/input.h"
 #include "apps/cli/options.h"
 #include "apps/cli/terminal.h"
 #include "engine/engine.h"
@@ -116,18 +117,29 @@ class SamplingFlags {
   void add(App& command);
   /// Errors: defaults of the model that no sampler takes.
   Result<GenerationParams> params(const GenerationParams& defaults) const;
+  bool is_limited() const { return command_->count("--max-tokens") > 0; }
+  /// Standard input has been read, for the grammar: there is no prompt in it.
+  bool has_read_stdin() const { return schema_path_ == "-" || grammar_text_ == "@-"; }
 
  private:
+  void add_limits(App& command);
+  void add_forms(App& command);
+  void add_sampling(App& command);
+
   App* command_ = nullptr;
-  uint32_t max_tokens_ = 128;
+  int max_tokens_ = 128;
   double temperature_ = 0, top_p_ = 1, min_p_ = 0, typical_p_ = 1, repetition_penalty_ = 1;
+  double presence_penalty_ = 0, frequency_penalty_ = 0;
   uint32_t top_k_ = 0;
   uint64_t seed_ = 0;
-  bool greedy_ = false;
-  std::vector<std::string> stop_;
+  bool greedy_ = false, ignore_eos_ = false;
+  std::vector<std::string> stop_, biases_;
   std::string grammar_text_, schema_path_, regex_;
   std::shared_ptr<const Grammar> grammar_;
 };
+
+/// -n -1 as a number of tokens: more than any context has.
+inline constexpr uint32_t kAllTokens = 1u << 30;
 
 /// What a model is fetched for: makes it stand in the cache, with progress on standard error, and
 /// says what was fetched. Gives what MODEL becomes.
@@ -144,6 +156,10 @@ Json to_json(std::span<const uint32_t> ids);
 /// Numbers as short as they can be and still be read back as the same float.
 Json to_json(std::span<const float> values);
 Json to_json(float value);
+
+/// The head that the JSON of all that generate has: model, backend, device. `typed`: what MODEL
+/// was.
+void add_origin(Json& json, const Engine& engine, const std::string& typed);
 
 int exit_code(ErrorCode code);
 

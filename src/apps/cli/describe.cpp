@@ -1,3 +1,5 @@
+#include "apps/cli/answer_reader.h"
+#include "apps/cli/answer_text.h"
 #include "apps/cli/chat_template_choice.h"
 #include "apps/cli/command.h"
 #include "engine/image_files.h"
@@ -9,7 +11,8 @@ struct DescribeFlags {
   ModelFlags model;
   SamplingFlags sampling;
   std::vector<std::string> images;
-  std::string prompt = "Describe the image.", system, chat_template;
+  ThinkFlags think;
+  std::string prompt = "Describe the image.", file, system, chat_template;
   double megapixels = 1;
   bool json = false;
 };
@@ -40,13 +43,31 @@ Json variables_of(const DescribeFlags& flags) {
   return variables;
 }
 
-Json result_json(const DescribeFlags& flags, const Generation& result) {
+Json result_json(const DescribeFlags& flags, const Engine& engine, const Generation& result,
+                 const std::string& reasoning) {
   Json::Array images(flags.images.begin(), flags.images.end());
   Json out;
   out.set("images", std::move(images)).set("prompt", flags.prompt).set("text", result.text);
+  if (!reasoning.empty()) out.set("reasoning", reasoning);
   out.set("tokens", to_json(result.ids)).set("finish", std::string(finish_name(result.finish)));
   out.set("seed", result.seed).set("prompt_tokens", result.prompt_tokens);
+  add_origin(out, engine, flags.model.model());
   return out;
+}
+
+/// What is wrong with an address shows before anything is read.
+Result<Image> read_image(const std::string& path) {
+  if (path.starts_with("http://") || path.starts_with("https://")) {
+    return fail(
+        ErrorCode::kUsage,
+        "{}: `tokamak describe` fetches nothing; download the image, or pipe it in: curl -L "
+        "... | tokamak describe MODEL -",
+        path);
+  }
+  TOK_TRY(const std::string bytes, read_input(path, kMaxSoundBytes));
+  auto image = image_of_bytes(std::as_bytes(std::span(bytes)));
+  if (!image) return Failure(image.error().within(path == "-" ? "standard input" : path));
+  return image;
 }
 
 Result<std::vector<ImageRef>> encoded_images(Engine& engine, std::span<const Image> images) {
@@ -59,12 +80,16 @@ Result<std::vector<ImageRef>> encoded_images(Engine& engine, std::span<const Ima
   return out;
 }
 
-Result<void> describe(const DescribeFlags& flags) {
+Result<void> describe(DescribeFlags flags) {
   // Whatever is wrong with a file shows before a model is loaded.
   std::vector<Image> images;
   for (const std::string& path : flags.images) {
-    TOK_TRY(Image image, image_of_file(path));
+    TOK_TRY(Image image, read_image(path));
     images.push_back(std::move(image));
+  }
+  if (!flags.file.empty()) {
+    TOK_TRY(flags.prompt, read_input(flags.file));
+    flags.prompt = without_line_end(std::move(flags.prompt));
   }
   TOK_TRY(TemplateChoice choice, choose_template(flags.chat_template));
   when_interrupted(OnInterrupt::kStopSoon);
@@ -77,17 +102,23 @@ Result<void> describe(const DescribeFlags& flags) {
   TOK_TRY(GenerationParams params, flags.sampling.params(defaults));
   TOK_TRY(find_own_template(flags.chat_template, engine->files(), choice));
   TOK_TRY(add_end(choice, *tokenizer, params));
-  TOK_TRY(const std::string prompt,
-          render_chat(engine->files(), variables_of(flags), choice.jinja));
+  const Reasoning reasoning(*engine, *tokenizer, choice.jinja);
+  reasoning.add_ends(params);
+  // A grammar has no room for reasoning in front of what it describes.
+  const Think think = params.grammar ? Think::kOff : flags.think.think();
+  TOK_TRY(ThinkingPrompt own,
+          reasoning.prompt(variables_of(flags), flags.think.variables(), think));
   AnswerWaiting waiting(images.size() == 1 ? "encoding the image" : "encoding the images",
                         compiles_while_running(*engine));
-  Result<void> printed;
-  const auto show = [&](std::string_view text) {
-    if (printed && !flags.json) printed = print(text);
-  };
+  AnswerText text(shows_reasoning(think));
+  AnswerReader reader(*tokenizer, std::move(own.form), reasoning.marks(),
+                      std::exchange(params.stop, {}),
+                      params.end_ids.value_or(std::vector<uint32_t>()),
+                      [&](bool is_reasoning, std::string_view more) {
+                        if (!flags.json) text.show(is_reasoning, more);
+                      });
   GenerationCallbacks callbacks;
-  callbacks.cancelled = [&] { return interrupted() || !printed; };
-  callbacks.text = show;
+  callbacks.cancelled = [&] { return interrupted() || !text.status(); };
   callbacks.token = [&](uint32_t, const Logprobs*) {
     when_interrupted(OnInterrupt::kStop);
     waiting.token();
@@ -95,15 +126,21 @@ Result<void> describe(const DescribeFlags& flags) {
   const Result<Generation> result = [&]() -> Result<Generation> {
     Request request{.params = params, .callbacks = callbacks};
     TOK_TRY(request.images, encoded_images(*engine, images));
-    TOK_TRY(request.prompt, engine->encode_with_images(prompt, request.images));
+    TOK_TRY(request.prompt, engine->place_images(own.prompt.ids, request.images));
     waiting.read_prompt();
-    return engine->generate(std::move(request));
+    TOK_TRY(const std::vector<uint32_t> closing, reasoning.closing_ids());
+    return generate_answer(*engine, std::move(request), reader, flags.think.budget(), closing);
   }();
   waiting.end();
   if (!result) return Failure(result.error().within(engine->files().name));
-  show("\n");
-  if (flags.json) printed = print(result_json(flags, *result).dump() + "\n");
-  TOK_TRY(printed);
+  if (!flags.json) text.end();
+  TOK_TRY(text.status());
+  if (flags.json) {
+    const Json out = result_json(flags, *engine, *result, reader.reasoning());
+    TOK_TRY(print(out.dump() + "\n"));
+  } else if (!shows_reasoning(think)) {
+    note(unfinished_reasoning(reader, *result));
+  }
   if (result->finish == FinishReason::kCancelled) return Failure(Error{ErrorCode::kCancelled, ""});
   return {};
 }
@@ -113,7 +150,8 @@ Result<void> describe(const DescribeFlags& flags) {
 void add_describe(App& app, Action& action) {
   App* command = app.add_subcommand("describe", "answer about images");
   command->footer(
-      R"(MODEL must be one that reads images: Qwen3.5, Gemma 3 or Gemma 4. Files are PNG, JPEG or WebP.
+      R"(MODEL must be one that reads images: Qwen3.5, Gemma 3 or Gemma 4. Files are PNG, JPEG or WebP;
+others are to be converted first, as by `magick photo.heic photo.jpg`.
 Examples:
   tokamak describe org/name photo.jpg
   tokamak describe path/to/model receipt.png -p "What is the total?" -n 20 --greedy
@@ -122,12 +160,20 @@ Examples:
   auto flags = std::make_shared<DescribeFlags>();
   flags->model.add(*command, ModelFlags::Model::kRequired);
   command->extra_words("a question is given by -p TEXT");
-  command->add_option("IMAGE", flags->images, "files of images, in the order of the question")
+  command
+      ->add_option("IMAGE", flags->images,
+                   "files of images, in the order of the question; - is standard input")
       ->required()
       ->check(not_empty("the path of a file"));
-  command->add_option("-p,--prompt", flags->prompt, "what to answer")->capture_default_str();
+  Option* prompt =
+      command->add_option("-p,--prompt", flags->prompt, "what to answer")->capture_default_str();
+  command->add_option("-f,--file", flags->file, "a file or pipe with what to answer")
+      ->type_name("FILE")
+      ->check(not_empty("the path of a file, or -"))
+      ->excludes(prompt);
   command->add_option("-sys,--system", flags->system, "what the model is told first");
   add_chat_template(*command, flags->chat_template);
+  flags->think.add(*command, nullptr);
   command
       ->add_option("--megapixels", flags->megapixels,
                    "larger images are made smaller, to this; one takes up to 1,024 tokens")

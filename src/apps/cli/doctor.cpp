@@ -39,7 +39,8 @@ void add_doctor(App& app, Action& action) {
       app.add_subcommand("doctor", "which devices work, and what to do about the others");
   command->footer(
       R"(Runs every kernel that a device can run on small awkward shapes and compares the results with
-the CPU reference. Exit status 0: all devices that are there work; 5: one does not.
+the CPU reference. Exit status 0: all devices that are there work; 5: one does not. A GPU takes seconds; a software
+driver compiles each kernel first, which may take some minutes.
 Examples:
   tokamak doctor
   tokamak doctor --backend cuda                     what CUDA has, and nothing else
@@ -47,13 +48,14 @@ Examples:
   tokamak doctor --json)");
   auto flags = std::make_shared<DoctorFlags>();
   command->add_option("--backend", flags->backend, "only devices of cuda or of webgpu")
+      ->type_name("NAME")
       ->check(OneOf({"cuda", "webgpu"}));
   command
       ->add_option("--device", flags->device,
                    "only the device of this number, of each backend where --backend names none")
       ->check(Range(0, 65535));
-  command->add_flag("--kernels", flags->kernels, "a line for every kernel");
-  command->add_flag("--json", flags->json, "one JSON object");
+  Option* kernels = command->add_flag("--kernels", flags->kernels, "a line for every kernel");
+  command->add_flag("--json", flags->json, "one JSON object, with every kernel")->excludes(kernels);
   command->callback([flags, &action] { action = [flags] { return run(*flags); }; });
 }
 

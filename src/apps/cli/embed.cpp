@@ -1,4 +1,5 @@
 #include <bit>
+#include <deque>
 
 #include "apps/cli/command.h"
 
@@ -8,7 +9,7 @@ namespace {
 struct EmbedFlags {
   ModelFlags model;
   std::vector<std::string> texts;
-  std::string tokens, prompt_name, pooling;
+  std::string tokens, file, prompt_name, pooling;
   bool prompt_given = false, json = false, raw = false, truncate = false, no_normalize = false;
   uint32_t dimensions = 0;
 };
@@ -19,36 +20,65 @@ struct Input {
   std::string where;          // for messages; "" for the only one
 };
 
-Result<std::vector<Input>> read_inputs(const EmbedFlags& flags) {
-  std::vector<Input> inputs;
-  if (!flags.tokens.empty()) {
-    TOK_TRY(std::vector<uint32_t> ids, parse_ids(flags.tokens));
-    if (ids.empty()) return fail(ErrorCode::kUsage, "--tokens is empty, expected token ids.");
-    inputs.push_back({{}, std::move(ids), {}});
-  } else if (!flags.texts.empty()) {
+/// What is embedded, one after the other: lines are read when it is their turn.
+class Inputs {
+ public:
+  static Result<Inputs> open(const EmbedFlags& flags) {
+    Inputs inputs;
+    if (!flags.tokens.empty()) {
+      TOK_TRY(std::vector<uint32_t> ids, parse_ids(flags.tokens));
+      if (ids.empty()) return fail(ErrorCode::kUsage, "--tokens is empty, expected token ids.");
+      inputs.given_.push_back({{}, std::move(ids), {}});
+      return inputs;
+    }
     for (const std::string& text : flags.texts) {
-      const size_t number = inputs.size() + 1;
-      inputs.push_back({text, {}, flags.texts.size() == 1 ? "" : fmt::format("text {}", number)});
+      const size_t number = inputs.given_.size() + 1;
+      inputs.given_.push_back(
+          {text, {}, flags.texts.size() == 1 ? "" : fmt::format("text {}", number)});
     }
-  } else {
-    if (stdin_is_terminal()) note("One text per line, Ctrl-D at the end.\n");
-    TOK_TRY(const std::string all, read_stdin());
-    for (const std::string_view line : lines_of(all)) {
-      const std::string where = fmt::format("line {} of standard input", inputs.size() + 1);
-      inputs.push_back({std::string(line), {}, where});
+    if (!inputs.given_.empty()) return inputs;
+    if (flags.file.empty() && stdin_is_terminal()) note("One text per line, Ctrl-D at the end.\n");
+    TOK_TRY(InputLines lines, InputLines::open(flags.file));
+    inputs.lines_.emplace(std::move(lines));
+    TOK_TRY(const bool has_some, inputs.read_line());
+    if (!has_some) {
+      return invalid_input("{} is empty, expected a text per line (or --prompt, --tokens).",
+                           inputs.lines_->name());
     }
-    if (inputs.empty()) {
-      return invalid_input(
-          "Standard input is empty, expected a text per line (or --prompt, --tokens).");
-    }
+    return inputs;
   }
-  return inputs;
-}
 
-std::string shown(const EmbedFlags& flags, const std::vector<float>& embedding) {
+  /// Nothing after the last one.
+  Result<std::optional<Input>> next() {
+    if (lines_ && given_.empty()) TOK_TRY(read_line());
+    if (given_.empty()) return std::nullopt;
+    Input input = std::move(given_.front());
+    given_.pop_front();
+    return input;
+  }
+  /// How many there are; nothing where that shows at the end.
+  std::optional<size_t> size() const {
+    return lines_ ? std::nullopt : std::optional(given_.size());
+  }
+
+ private:
+  Result<bool> read_line() {
+    TOK_TRY(std::optional<std::string> line, lines_->next());
+    if (line) given_.push_back({*std::move(line), {}, lines_->where()});
+    return line.has_value();
+  }
+
+  std::deque<Input> given_;
+  std::optional<InputLines> lines_;
+};
+
+std::string shown(const EmbedFlags& flags, const Input& input, size_t index, size_t tokens,
+                  const std::vector<float>& embedding) {
   if (flags.json) {
     Json json;
-    json.set("embedding", to_json(embedding));
+    json.set("index", uint64_t{index});
+    if (input.ids.empty()) json.set("text", input.text);
+    json.set("tokens", uint64_t{tokens}).set("embedding", to_json(embedding));
     return json.dump() + "\n";
   }
   std::string out;
@@ -73,24 +103,33 @@ Result<void> run(const EmbedFlags& flags) {
   options.dimensions = flags.dimensions;
   options.truncate = flags.truncate;
   options.cancelled = interrupted;
-  TOK_TRY(const std::vector<Input> inputs, read_inputs(flags));
+  TOK_TRY(Inputs inputs, Inputs::open(flags));
+  const std::optional<size_t> count = inputs.size();
   when_interrupted(OnInterrupt::kStopSoon);
   TOK_TRY(const std::unique_ptr<Engine> engine, flags.model.open_encoder(flags.pooling));
   std::optional<Waiting> waiting("embedding");
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const Input& input = inputs[i];
-    auto embedding =
-        input.ids.empty() ? engine->embed(input.text, options) : engine->embed(input.ids, options);
+  for (size_t i = 0;; ++i) {
+    TOK_TRY(const std::optional<Input> input, inputs.next());
+    if (!input) return {};
+    const auto embedding = [&]() -> Result<std::string> {
+      std::vector<uint32_t> ids = input->ids;
+      if (ids.empty()) {
+        TOK_TRY(ids, engine->embedding_ids(input->text, options));
+      }
+      TOK_TRY(const std::vector<float> vector, engine->embed(ids, options));
+      return shown(flags, *input, i, ids.size(), vector);
+    }();
     if (!embedding) {
       const Error& error = embedding.error();
-      return Failure(input.where.empty() ? error : error.within(input.where));
+      return Failure(input->where.empty() ? error : error.within(input->where));
     }
     // Vectors on a terminal show how far it is.
     if (stdout_is_terminal()) waiting.reset();
-    TOK_TRY(print(shown(flags, *embedding)));
-    if (waiting) waiting->say(fmt::format("embedding: {} of {} texts", i + 1, inputs.size()));
+    TOK_TRY(print(*embedding));
+    if (!waiting) continue;
+    waiting->say(count ? fmt::format("embedding: {} of {} texts", i + 1, *count)
+                       : fmt::format("embedding: {} texts", i + 1));
   }
-  return {};
 }
 
 }  // namespace
@@ -112,15 +151,25 @@ Examples:
   Option* texts =
       command->add_option("-p,--prompt,--text", flags->texts,
                           "a text (repeatable); without it, one per line of standard input");
+  Option* tokens =
+      command
+          ->add_option("--tokens", flags->tokens,
+                       "token ids instead, with nothing before them: 1,2,3 or @file with a JSON "
+                       "array")
+          ->type_name("IDS")
+          ->check(not_empty("token ids as 1,2,3 or @file"))
+          ->excludes(texts);
   command
-      ->add_option("--tokens", flags->tokens,
-                   "token ids instead, with nothing before them: 1,2,3 or @file with a JSON array")
-      ->type_name("IDS")
-      ->excludes(texts);
+      ->add_option("-f,--file", flags->file,
+                   "a file or pipe with a text per line; - is standard input")
+      ->type_name("FILE")
+      ->check(not_empty("the path of a file, or -"))
+      ->excludes(texts)
+      ->excludes(tokens);
   Option* prompt_name = command->add_option("--prompt-name", flags->prompt_name,
                                             "what stands before each text: query, document or "
                                             "another of the model's prompts; \"\": none");
-  prompt_name->type_name("NAME");
+  prompt_name->type_name("NAME")->excludes(tokens);
   command
       ->add_option("--dimensions", flags->dimensions,
                    "only the first N numbers, brought to unit length again (Matryoshka)")
@@ -132,7 +181,8 @@ Examples:
                    "mean, last or cls: for a model without modules.json")
       ->type_name("KIND")
       ->check(OneOf({"mean", "last", "cls"}));
-  Option* json = command->add_flag("--json", flags->json, "one JSON object per text");
+  Option* json = command->add_flag("--json", flags->json,
+                                   "one JSON object per text: index, text, tokens, embedding");
   command->add_flag("--raw", flags->raw, "32-bit floats, little end first, and nothing else")
       ->excludes(json);
   command->callback([flags, prompt_name, &action] {

@@ -101,14 +101,6 @@ std::string metadata_of(const ModelFiles& files, bool as_json) {
 
 Result<void> run(const InspectFlags& flags) {
   InspectRequest request = flags.request;
-  if (flags.summary + flags.graph + flags.fused + flags.plan + flags.weights + flags.memory +
-          flags.support + flags.metadata >
-      1) {
-    return fail(ErrorCode::kUsage, "More than one view is asked for, expected one.");
-  }
-  if (flags.text + flags.dot + flags.json > 1) {
-    return fail(ErrorCode::kUsage, "--text, --dot and --json are different forms; give one.");
-  }
   if (flags.graph) request.view = InspectView::kGraph;
   if (flags.fused) request.view = InspectView::kFused;
   if (flags.plan) request.view = InspectView::kPlan;
@@ -120,15 +112,9 @@ Result<void> run(const InspectFlags& flags) {
   TOK_TRY(OpenOptions options, flags.model.options_of_any_model());
   TOK_TRY(const ModelFiles files, read_files(options.model));
   if (flags.metadata) {
-    if (flags.dot || flags.text) {
-      return fail(ErrorCode::kUsage, "--metadata is shown as a table or with --json.");
-    }
     return print(metadata_of(files, flags.json));
   }
   if (flags.support) {
-    if (flags.dot || flags.text) {
-      return fail(ErrorCode::kUsage, "--support is shown as a table or with --json.");
-    }
     const std::vector<SupportRow> rows = support(files, options);
     return print(flags.json ? support_json(rows).dump(1) + "\n" : support_text(rows));
   }
@@ -154,6 +140,54 @@ Result<void> run(const InspectFlags& flags) {
   return print(out);
 }
 
+void add_views(App& command, InspectFlags& flags) {
+  const auto flag = [&](const char* name, bool& variable, const char* meaning, const char* group) {
+    return command.add_flag(name, variable, meaning)->group(group);
+  };
+  constexpr const char* kViews = "View (one of)";
+  constexpr const char* kForms = "Form (one of; default: a table)";
+  Option* const views[] = {
+      flag("--summary", flags.summary, "sizes, files, fusions, memory (default)", kViews),
+      flag("--graph", flags.graph, "operations as the architecture writes them", kViews),
+      flag("--fused", flags.fused, "operations after the fusion passes", kViews),
+      flag("--plan", flags.plan, "kernel launches on the device", kViews),
+      flag("--weights", flags.weights, "tensors of the checkpoint and where they go", kViews),
+      flag("--memory", flags.memory, "buffers on the device", kViews),
+      flag("--support", flags.support,
+           "which parts run, on which backend, and why the others do not", kViews),
+      flag("--metadata", flags.metadata,
+           "entries of a GGUF file, or of safetensors and config.json", kViews)};
+  Option* const forms[] = {
+      flag("--json", flags.json, "for programs", kForms),
+      flag("--dot", flags.dot, "--graph, --fused and --plan for Graphviz", kForms),
+      flag("--text", flags.text, "--graph, --fused and --plan as text that parses back", kForms)};
+  Option::exclude_each_other(views);
+  Option::exclude_each_other(forms);
+  const auto [summary, graph, fused, plan, weights, memory, support, metadata] = views;
+  for (Option* form : {forms[1], forms[2]}) form->needs_any({graph, fused, plan});
+  Option* const sizes[] = {
+      command
+          .add_option("--n-tokens", flags.request.tokens,
+                      "bytes and FLOP of a step of that many tokens")
+          ->check(Range(1, 1 << 20))
+          ->capture_default_str(),
+      command
+          .add_option("--sequences", flags.sequences,
+                      "sequences that run at once: the KV cache and states of --memory are for all")
+          ->check(Range(1, kMaxSequences))
+          ->capture_default_str(),
+      command
+          .add_option("--megapixels", flags.megapixels,
+                      "the summary and --memory are of a model that reads images of that many; 0: "
+                      "text only")
+          ->check(Range(0.0, 16.0))
+          ->capture_default_str(),
+      command.add_option("-d,--depth", flags.request.depth, "... after this many others")
+          ->capture_default_str()};
+  for (Option* size : sizes) size->excludes(support)->excludes(metadata);
+  for (Option* view : {graph, fused, plan, weights}) sizes[2]->excludes(view);
+}
+
 }  // namespace
 
 void add_inspect(App& app, Action& action) {
@@ -171,47 +205,7 @@ void add_inspect(App& app, Action& action) {
 No weights are loaded.)");
   auto flags = std::make_shared<InspectFlags>();
   flags->model.add(*command, ModelFlags::Model::kOptional);
-  const char* views = "View (one of)";
-  command->add_flag("--summary", flags->summary, "sizes, files, fusions, memory (default)")
-      ->group(views);
-  command->add_flag("--graph", flags->graph, "operations as the architecture writes them")
-      ->group(views);
-  command->add_flag("--fused", flags->fused, "operations after the fusion passes")->group(views);
-  command->add_flag("--plan", flags->plan, "kernel launches on the device")->group(views);
-  command->add_flag("--weights", flags->weights, "tensors of the checkpoint and where they go")
-      ->group(views);
-  command->add_flag("--memory", flags->memory, "buffers on the device")->group(views);
-  command
-      ->add_flag("--support", flags->support,
-                 "which parts run, on which backend, and why the others do not")
-      ->group(views);
-  command
-      ->add_flag("--metadata", flags->metadata,
-                 "entries of a GGUF file, or of safetensors and config.json")
-      ->group(views);
-  const char* forms = "Form (one of; default: a table)";
-  command->add_flag("--json", flags->json, "for programs")->group(forms);
-  command->add_flag("--dot", flags->dot, "--graph, --fused and --plan for Graphviz")->group(forms);
-  command->add_flag("--text", flags->text, "--graph, --fused and --plan as text that parses back")
-      ->group(forms);
-  command
-      ->add_option("--tokens", flags->request.tokens,
-                   "bytes and FLOP of a step of that many tokens")
-      ->check(Range(1, 1 << 20))
-      ->capture_default_str();
-  command
-      ->add_option("--sequences", flags->sequences,
-                   "sequences that run at once: the KV cache and states of --memory are for all")
-      ->check(Range(1, kMaxSequences))
-      ->capture_default_str();
-  command
-      ->add_option("--megapixels", flags->megapixels,
-                   "the summary and --memory are of a model that reads images of that many; 0: "
-                   "text only")
-      ->check(Range(0.0, 16.0))
-      ->capture_default_str();
-  command->add_option("-d,--depth", flags->request.depth, "... after this many others")
-      ->capture_default_str();
+  add_views(*command, *flags);
   command->callback([flags, &action] { action = [flags] { return run(*flags); }; });
 }
 

@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "apps/cli/command.h"
 
 namespace tokamak::cli {
@@ -69,11 +71,10 @@ Result<void> run(const LogitsFlags& flags) {
     return print(text);
   }
   Json out;
-  out.set("model", engine->files().name);
+  add_origin(out, *engine, flags.model.model());
   out.set("architecture", engine->compiled().facts.architecture);
-  out.set("backend", std::string(backend_name(engine->device().backend)));
-  out.set("device", engine->device().name).set("software", engine->device().software);
-  out.set("load_seconds", engine->load_times().total_seconds);
+  out.set("software", engine->device().software);
+  out.set("load_seconds", std::round(engine->load_times().total_seconds * 1e3) / 1e3);
   out.set("device_bytes", engine->backend().device_bytes());
   out.set("tokens", to_json(ids));
   if (flags.all) {
@@ -108,8 +109,9 @@ void add_logits(App& app, Action& action) {
   command->add_option("--steps", flags->steps, "then generate N tokens greedily");
   command->add_option("--step-size", flags->step_size,
                       "feed N tokens at a time; 0: as many as fit");
-  command->add_flag("--all", flags->all, "logits after every token, not only the last");
-  command->add_flag("--json", flags->json, "one JSON object");
+  Option* json = command->add_flag("--json", flags->json, "one JSON object");
+  command->add_flag("--all", flags->all, "with --json: logits after every token, not only the last")
+      ->needs(json);
   command->callback([flags, &action] { action = [flags] { return run(*flags); }; });
 }
 

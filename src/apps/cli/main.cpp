@@ -30,10 +30,11 @@ std::string with_help(const Error& error, const App* command) {
   return fmt::format("{} (see {} --help)", text, command->full_name());
 }
 
+/// An error without a message has been told before.
 int failed(const Error& error, const App* command) {
   if (error.code == ErrorCode::kCancelled) {
-    note(fmt::format("Interrupted.{}{}\n", error.message.empty() ? "" : " ", error.message));
-  } else {
+    note("Interrupted.\n");
+  } else if (!error.message.empty()) {
     note(fmt::format("error: {}\n", with_help(error, command)));
   }
   return output_failed() ? kOutputStatus : exit_code(error.code);
@@ -54,7 +55,9 @@ std::string quoted(const std::string& word) {
 }
 
 int run(int argc, char** argv) {
-  App app("tokamak", "Runs language models on the GPU at hand.");
+  App app("tokamak",
+          "Runs models on the GPU at hand: they write, see, hear, speak, and make vectors "
+          "of texts.");
   app.footer(kExamples);
   Action action;
   add_run(app, action);
@@ -94,7 +97,11 @@ int run(int argc, char** argv) {
       break;
     case App::Asked::kHelp:
     case App::Asked::kHelpAll:
-      status = print(command->help(parsed->asked == App::Asked::kHelpAll));
+      status = print(command->help(parsed->asked == App::Asked::kHelpAll, screen_columns()));
+      break;
+    case App::Asked::kNothing:
+      status = print(command->help(false, screen_columns()));
+      if (status) return exit_code(ErrorCode::kUsage);
       break;
     case App::Asked::kCommand:
       status = action();
@@ -112,6 +119,8 @@ const std::string& command_line() {
 }  // namespace tokamak::cli
 
 int main(int argc, char** argv) {
+  tokamak::cli::open_closed_streams();
+  tokamak::cli::end_without_memory();
   tokamak::cli::handle_signals();
   return tokamak::cli::run(argc, argv);
 }

@@ -90,7 +90,7 @@ void ModelFlags::add(App& command, Model model) {
                      ->group(kModelOptions)
                      ->check(not_empty("org/name"))
                      ->excludes(path);
-  command.add_flag("--pull,--yes", pull_, "fetch MODEL without asking when it is not there yet")
+  command.add_flag("--pull", pull_, "fetch MODEL without asking when it is not there yet")
       ->group(kModelOptions);
   if (model == Model::kRequired) command.require_one_of({path, repo});
   command
@@ -186,6 +186,7 @@ void ModelFlags::add_memory_option(App& command) {
                   "of what is free as 70%: how much KV cache several sequences share; default: "
                   "90% where it is known what is free")
       ->type_name("SIZE")
+      ->check(size_text(/*may_be_share=*/true))
       ->group(kDeviceOptions);
 }
 

@@ -1,25 +1,17 @@
 #include "apps/cli/options.h"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <type_traits>
 
+#include "apps/cli/foreign_names.h"
+#include "apps/cli/number_of.h"
 #include "base/check.h"
 #include "base/environment.h"
 #include "base/nearest.h"
 
 namespace tokamak::cli {
 namespace {
-
-template <typename T>
-std::optional<T> number_of(const std::string& text) {
-  T value{};
-  const char* end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, value);
-  if (read.ec != std::errc() || read.ptr != end) return std::nullopt;
-  return value;
-}
 
 /// "" or what was expected.
 std::string read_value(const std::string& text, std::string& variable) {
@@ -85,46 +77,24 @@ bool looks_like_option(std::string_view word) {
   return !is_digit(word[1]) && word[1] != '.';
 }
 
+std::string_view without_dashes(std::string_view name) {
+  return name.substr(std::min(name.find_first_not_of('-'), name.size()));
+}
+
+/// The known name that is most like it, of those that begin with the same letter; ", did you mean
+/// --temp?" or "".
+std::string guess(std::string_view word, std::vector<std::string_view> known) {
+  const std::string_view bare = without_dashes(word);
+  if (bare.size() < 2) return "";
+  std::erase_if(known, [&](std::string_view name) { return without_dashes(name)[0] != bare[0]; });
+  const bool is_option = word.starts_with('-');
+  std::string nearest_to = is_option ? fmt::format("--{}", bare) : std::string(bare);
+  std::ranges::replace(nearest_to, '_', '-');
+  const std::string_view nearest = nearest_word(nearest_to, known);
+  return nearest.empty() ? "" : fmt::format(", did you mean {}?", nearest);
+}
+
 }  // namespace
-
-std::string not_expected(std::string_view value, std::string_view expected) {
-  return fmt::format(" is \"{}\", expected {}", value, expected);
-}
-
-Validator Range(int64_t least, int64_t most) {
-  return [=](const std::string& text) -> std::string {
-    const auto value = number_of<int64_t>(text);
-    if (value && *value >= least && *value <= most) return "";
-    return not_expected(text, fmt::format("a whole number from {} to {}", least, most));
-  };
-}
-
-Validator Range(int least, int most) {
-  return Range(int64_t{least}, int64_t{most});
-}
-
-Validator Range(double least, double most) {
-  return [=](const std::string& text) -> std::string {
-    const auto value = number_of<double>(text);
-    if (value && *value >= least && *value <= most) return "";  // NaN fails, too
-    return not_expected(text, fmt::format("a number from {} to {}", least, most));
-  };
-}
-
-Validator OneOf(std::vector<std::string> words) {
-  return [words = std::move(words)](const std::string& text) -> std::string {
-    if (std::ranges::find(words, text) != words.end()) return "";
-    const std::span<const std::string> all = words;
-    return not_expected(
-        text, fmt::format("{} or {}", fmt::join(all.first(all.size() - 1), ", "), words.back()));
-  };
-}
-
-Validator not_empty(const std::string& expected) {
-  return [expected](const std::string& text) {
-    return text.empty() ? not_expected(text, expected) : "";
-  };
-}
 
 Option::Option(const std::string& names, std::string description, bool is_flag)
     : description_(std::move(description)), is_flag_(is_flag) {
@@ -157,9 +127,18 @@ Option* Option::needs(const Option* other) {
   needed_.push_back(other);
   return this;
 }
+Option* Option::needs_any(std::vector<const Option*> others) {
+  needed_any_.push_back(std::move(others));
+  return this;
+}
 Option* Option::excludes(const Option* other) {
   excluded_.push_back(other);
   return this;
+}
+void Option::exclude_each_other(std::span<Option* const> options) {
+  for (size_t i = 0; i < options.size(); ++i) {
+    for (Option* other : options.subspan(i + 1)) other->excludes(options[i]);
+  }
 }
 Option* Option::capture_default_str() {
   default_ = shown_();
@@ -197,7 +176,7 @@ const std::string& Option::name() const {
   return found == names_.end() ? names_.front() : *found;
 }
 
-std::string Option::store() {
+Mistake Option::store() {
   if (is_flag_) return words_.empty() ? "" : assign_("");
   if (words_.size() > 1 && !repeatable_) {
     return fmt::format(" is given {} times, expected once", words_.size());
@@ -212,7 +191,7 @@ std::string Option::store() {
   }
   for (const std::string& value : values) {
     for (const Validator& check : checks_) {
-      if (std::string mistake = check(value); !mistake.empty()) return mistake;
+      if (Mistake mistake = check(value); !mistake.text.empty()) return mistake;
     }
     if (const std::string expected = assign_(value); !expected.empty()) {
       return not_expected(value, expected);
@@ -311,8 +290,9 @@ std::string App::full_name() const {
   return parent_ == nullptr ? name_ : parent_->full_name() + " " + name_;
 }
 
-Failure App::mistake(std::string_view text) const {
-  return fail(ErrorCode::kUsage, "{} (see {} --help)", text, full_name());
+Failure App::mistake(std::string_view text, ErrorCode code) const {
+  if (code != ErrorCode::kUsage) return fail(code, "{}", text);
+  return fail(code, "{} (see {} --help)", text, full_name());
 }
 
 Failure App::unknown_option(std::string_view word) const {
@@ -322,18 +302,28 @@ Failure App::unknown_option(std::string_view word) const {
       if (name.starts_with("--")) known.push_back(name);
     }
   }
-  const std::string_view bare = word.substr(std::min(word.find_first_not_of('-'), word.size()));
-  const std::string_view nearest = nearest_word(fmt::format("--{}", bare), known);
-  return mistake(fmt::format("\"{}\" is not an option of {}{}", word, full_name(),
-                             nearest.empty() ? "" : fmt::format(", did you mean {}?", nearest)));
+  const std::string_view meaning = foreign_option(word);
+  return mistake(
+      fmt::format("\"{}\" is not an option of {}{}", word, full_name(),
+                  meaning.empty() ? guess(word, std::move(known)) : fmt::format("; {}", meaning)));
+}
+
+std::string App::command_hint(std::string_view word) const {
+  if (parent_ == nullptr) {
+    if (word.find('/') != word.npos || word.ends_with(".gguf")) {
+      return fmt::format("; did you mean {} run {}?", name_, word);
+    }
+    const std::string_view meaning = foreign_command(word);
+    if (!meaning.empty()) return fmt::format("; {}", meaning);
+  }
+  std::vector<std::string_view> known = {"help"};
+  if (parent_ == nullptr) known.emplace_back("version");
+  for (const auto& command : commands_) known.push_back(command->name_);
+  return guess(word, std::move(known));
 }
 
 Failure App::unknown_command(std::string_view word) const {
-  std::vector<std::string_view> known = {"help", "version"};
-  for (const auto& command : commands_) known.push_back(command->name_);
-  const std::string_view nearest = nearest_word(word, known);
-  return mistake(fmt::format("\"{}\" is not a command{}", word,
-                             nearest.empty() ? "" : fmt::format(", did you mean {}?", nearest)));
+  return mistake(fmt::format("\"{}\" is not a command{}", word, command_hint(word)));
 }
 
 Result<App*> App::command(std::string_view name) {
@@ -346,7 +336,7 @@ Result<App*> App::command(std::string_view name) {
 Result<App::Parsed> App::help_of(std::span<const std::string> words) {
   App* asked_for = this;
   for (const std::string& word : words) {
-    if (asked_for->commands_.empty()) break;
+    if (asked_for->commands_.empty() || word == "help" || looks_like_option(word)) break;
     TOK_TRY(asked_for, asked_for->command(word));
   }
   return Parsed{Asked::kHelp, asked_for};
@@ -354,7 +344,7 @@ Result<App::Parsed> App::help_of(std::span<const std::string> words) {
 
 Result<App::Parsed> App::parse(std::span<const std::string> words) {
   const std::string& some = commands_.front()->name_;
-  if (words.empty()) return mistake(fmt::format("A command is missing, such as {}", some));
+  if (words.empty()) return Parsed{Asked::kNothing, this};
   const std::string& first = words.front();
   if (first == "-h" || first == "--help") return Parsed{Asked::kHelp, this};
   if (first == "--help-all") return Parsed{Asked::kHelpAll, this};
@@ -444,31 +434,49 @@ Result<size_t> App::read_option(std::span<const std::string> words) {
   return 2;
 }
 
+Result<void> App::check_company() const {
+  // What the environment says gives way to what somebody has typed.
+  const auto is_given = [](const Option* option) {
+    return option->count() > 0 && !option->is_from_environment_;
+  };
+  const auto is_there = [](const Option* option) { return option->count() > 0; };
+  for (const auto& option : options_) {
+    if (!is_given(option.get())) continue;
+    for (const Option* other : option->excluded_) {
+      if (is_given(other)) {
+        return mistake(fmt::format("{} does not go with {}", option->name(), other->name()));
+      }
+    }
+    for (const Option* other : option->needed_) {
+      if (!is_there(other)) {
+        return mistake(fmt::format("{} does nothing without {}", option->name(), other->name()));
+      }
+    }
+    for (const auto& others : option->needed_any_) {
+      if (std::ranges::any_of(others, is_there)) continue;
+      std::vector<std::string_view> names;
+      for (const Option* other : others) names.push_back(other->name());
+      return mistake(
+          fmt::format("{} does nothing without {}", option->name(), fmt::join(names, " or ")));
+    }
+  }
+  return {};
+}
+
 Result<void> App::finish() {
   for (const auto& option : options_) {
     option->read_environment();
     if (option->required_ && option->words_.empty()) {
       return mistake(fmt::format("{} is missing: {}", option->name(), option->description_));
     }
-    if (const std::string wrong = option->store(); !wrong.empty()) {
-      return mistake(option->given_by() + wrong);
-    }
   }
   if (!one_of_.empty() && std::ranges::all_of(one_of_, std::logical_not(), &Option::count)) {
     return mistake(fmt::format("{} is missing: {}", one_of_[0]->name(), one_of_[0]->description_));
   }
+  TOK_TRY(check_company());
   for (const auto& option : options_) {
-    if (option->words_.empty()) continue;
-    for (const Option* other : option->needed_) {
-      if (other->count() == 0) {
-        return mistake(fmt::format("{} does nothing without {}", option->name(), other->name()));
-      }
-    }
-    for (const Option* other : option->excluded_) {
-      if (other->count() > 0) {
-        return mistake(fmt::format("{} does not go with {}", option->name(), other->name()));
-      }
-    }
+    const Mistake wrong = option->store();
+    if (!wrong.text.empty()) return mistake(option->given_by() + wrong.text, wrong.code);
   }
   return {};
 }

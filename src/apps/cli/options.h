@@ -14,8 +14,16 @@
 
 namespace tokamak::cli {
 
-/// What is wrong with a value, as it goes on after the option's name; "" when nothing is.
-using Validator = std::function<std::string(const std::string& value)>;
+/// A fault of a value, as the message goes on after the option's name; "" when there is none.
+struct Mistake {
+  Mistake(std::string what) : text(std::move(what)) {}  // NOLINT: validators return texts
+  Mistake(const char* what) : text(what) {}             // NOLINT
+  Mistake(std::string what, ErrorCode kind) : text(std::move(what)), code(kind) {}
+
+  std::string text;
+  ErrorCode code = ErrorCode::kUsage;  // kInvalidInput: of a file that the value names
+};
+using Validator = std::function<Mistake(const std::string& value)>;
 
 /// ` is "-1", expected a number from 0 to 1`
 std::string not_expected(std::string_view value, std::string_view expected);
@@ -26,6 +34,15 @@ Validator Range(int least, int most);
 Validator Range(double least, double most);
 /// One of these words.
 Validator OneOf(std::vector<std::string> words);
+/// A size as 6GiB, or with `may_be_share` a share as 70%. A number alone is bytes, of which less
+/// than 1 MiB is hardly meant.
+Validator size_text(bool may_be_share);
+/// How long, as 30s, 5m, 12h, 30d or 2w, or 1h30m; without a unit it is in `unit`s, a letter of
+/// those.
+Validator time_text_of(char unit);
+/// REQUIRES: that validator has taken it.
+double seconds_of(std::string_view text, char unit);
+
 /// Refuses "", which would count as if the option were not there.
 Validator not_empty(const std::string& expected);
 
@@ -43,7 +60,11 @@ class Option {
   Option* type_name(std::string name);
   Option* required();
   Option* needs(const Option* other);
+  /// One of these, as far as they are there at all.
+  Option* needs_any(std::vector<const Option*> others);
   Option* excludes(const Option* other);
+  /// Each of these excludes every other one.
+  static void exclude_each_other(std::span<Option* const> options);
   /// The help shows the value that the variable has now.
   Option* capture_default_str();
   Option* default_val(const std::string& value);
@@ -61,8 +82,8 @@ class Option {
   friend class App;
   friend class HelpText;
 
-  /// Checks what was given and puts it into the variable. "" or the mistake.
-  std::string store();
+  /// Checks what was given and puts it into the variable.
+  Mistake store();
   void read_environment();
   /// The name of the option, or of the variable that stood in for it.
   const std::string& given_by() const { return is_from_environment_ ? environment_ : name(); }
@@ -75,6 +96,7 @@ class Option {
   char separator_ = '\0';
   std::vector<Validator> checks_;
   std::vector<const Option*> needed_, excluded_;
+  std::vector<std::vector<const Option*>> needed_any_;
   std::vector<std::string> words_;                         // the values that were given
   std::function<std::string(const std::string&)> assign_;  // "" or what was expected
   std::function<std::string()> shown_;
@@ -110,7 +132,8 @@ class App {
   Option* get_option(std::string_view name) const;
   const std::string& name() const { return name_; }
 
-  enum class Asked : uint8_t { kCommand, kHelp, kHelpAll, kVersion };
+  /// kNothing: there was no command.
+  enum class Asked : uint8_t { kCommand, kHelp, kHelpAll, kVersion, kNothing };
   struct Parsed {
     Asked asked = Asked::kCommand;
     App* command = nullptr;
@@ -118,8 +141,8 @@ class App {
   /// Reads the words after the program's name and runs the command's callback. Errors are kUsage
   /// and name the option and the help that explains it.
   Result<Parsed> parse(std::span<const std::string> words);
-  /// At most 100 columns wide.
-  std::string help(bool developer) const;
+  /// At most that many columns wide, apart from examples that are wider.
+  std::string help(bool developer, size_t columns) const;
   /// "tokamak run"
   std::string full_name() const;
 
@@ -127,9 +150,12 @@ class App {
   friend class HelpText;
 
   Option* add(std::unique_ptr<Option> option);
-  Failure mistake(std::string_view text) const;
+  Failure mistake(std::string_view text, ErrorCode code = ErrorCode::kUsage) const;
+  Result<void> check_company() const;
   Failure unknown_option(std::string_view word) const;
   Failure unknown_command(std::string_view word) const;
+  /// A word for messages: the command that is called most like it, or what others call so.
+  std::string command_hint(std::string_view word) const;
   Result<App*> command(std::string_view name);
   Result<Parsed> help_of(std::span<const std::string> words);
   Result<Asked> read(std::span<const std::string> words);

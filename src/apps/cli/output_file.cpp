@@ -8,6 +8,7 @@
 #include <fstream>
 #include <span>
 
+#include "apps/cli/terminal.h"
 #include "base/whole_file.h"
 
 namespace tokamak::cli {
@@ -16,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 Failure cannot_write(const std::string& path) {
-  return invalid_input("{}: The file cannot be written: {}.", path, std::strerror(errno));
+  return output_failure("{}: The file cannot be written: {}.", path, std::strerror(errno));
 }
 
 /// Where the file is that links lead to; "" for what is no plain file.
@@ -36,7 +37,7 @@ Result<void> check_output(const std::string& path) {
   if (access(path.c_str(), F_OK) == 0 && access(path.c_str(), W_OK) != 0) return cannot_write(path);
   if (place.empty()) {
     if (fs::is_directory(path))
-      return invalid_input("{}: Expected a file but found a directory.", path);
+      return output_failure("{}: Expected a file but found a directory.", path);
     return {};
   }
   errno = 0;

@@ -55,7 +55,7 @@ void add_profile(App& app, Action& action) {
   App* command = app.add_subcommand("profile", "the time of every kernel in a step");
   command->footer(R"(Examples:
   tokamak profile path/to/model -d 512           one token after 512 others
-  tokamak profile path/to/model --tokens 512     a chunk of a prompt
+  tokamak profile path/to/model --n-tokens 512   a chunk of a prompt
   tokamak profile path/to/model --sequences 32   a token of each of 32 sequences
   tokamak profile path/to/model --html step.html a page that shows the step
   tokamak profile path/to/model --trace step.json for chrome://tracing
@@ -65,13 +65,14 @@ takes when launches follow one another without a stop.)");
   auto flags = std::make_shared<ProfileFlags>();
   flags->model.add(*command, ModelFlags::Model::kOptional);
   ProfileOptions& options = flags->options;
-  command->add_option("--tokens", options.tokens, "tokens of the step")
-      ->check(Range(1, 1 << 20))
-      ->capture_default_str();
+  Option* tokens = command->add_option("--n-tokens", options.tokens, "tokens of the step")
+                       ->check(Range(1, 1 << 20))
+                       ->capture_default_str();
   command
       ->add_option("--sequences", options.sequences,
                    "instead: a step that decodes a token of each of that many sequences")
-      ->check(Range(1, kMaxSequences));
+      ->check(Range(1, kMaxSequences))
+      ->excludes(tokens);
   command->add_option("-d,--depth", options.depth, "positions already taken")
       ->check(Range(0, 1 << 24))
       ->capture_default_str();
@@ -81,9 +82,11 @@ takes when launches follow one another without a stop.)");
   command
       ->add_option("--html", flags->html,
                    "write a page to look at: the timeline, the graph, memory, kernel sources")
+      ->type_name("FILE")
       ->check(not_empty("the path of a file"));
   command
       ->add_option("--trace", flags->trace, "write a trace for chrome://tracing or ui.perfetto.dev")
+      ->type_name("FILE")
       ->check(not_empty("the path of a file"));
   command->add_flag("--json", flags->json, "one JSON object");
   command->callback([flags, &action] { action = [flags] { return run(*flags); }; });

@@ -63,7 +63,8 @@ std::string until_text(const Json& model) {
   if (member(model, "pinned") == Json(true)) return "pinned";
   const Json seconds = member(model, "expires_seconds");
   if (seconds.is_number()) return "in " + time_text(seconds.as_number());
-  return model.find("pinned") == nullptr ? text_of(member(model, "expires_at")) : "room is needed";
+  return model.find("pinned") == nullptr ? text_of(member(model, "expires_at"))
+                                         : "when room is needed";
 }
 
 Cell size_cell(const Json& model) {

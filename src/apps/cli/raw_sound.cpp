@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "apps/cli/input.h"
 #include "apps/cli/terminal.h"
 
 namespace tokamak::cli {
@@ -36,6 +37,7 @@ void add_raw_sound_options(App& command, RawSoundFlags& flags, const std::string
 }
 
 Result<RawSound> RawSound::open(const RawSoundFlags& flags) {
+  TOK_TRY(check_stdin());
   if (stdin_is_terminal()) {
     return fail(ErrorCode::kUsage,
                 "Standard input is a terminal, which has no sound; let a program write into it.");

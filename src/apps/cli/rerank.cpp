@@ -6,7 +6,7 @@ namespace {
 
 struct RerankFlags {
   ModelFlags model;
-  std::string query, instruction;
+  std::string query, instruction, file;
   std::vector<std::string> documents;
   uint32_t top = 0;
   bool json = false, no_truncate = false;
@@ -14,12 +14,15 @@ struct RerankFlags {
 
 Result<std::vector<std::string>> read_documents(const RerankFlags& flags) {
   if (!flags.documents.empty()) return flags.documents;
-  if (stdin_is_terminal()) note("One document per line, Ctrl-D at the end.\n");
-  TOK_TRY(const std::string all, read_stdin());
+  if (flags.file.empty() && stdin_is_terminal()) {
+    note("One document per line, Ctrl-D at the end.\n");
+  }
+  TOK_TRY(const std::string all, read_input(flags.file));
   std::vector<std::string> documents;
   for (const std::string_view line : lines_of(all)) documents.emplace_back(line);
   if (documents.empty()) {
-    return invalid_input("Standard input is empty, expected a document per line (or --document).");
+    return invalid_input("{} is empty, expected a document per line (or --document).",
+                         flags.file.empty() ? "Standard input" : flags.file);
   }
   return documents;
 }
@@ -30,6 +33,11 @@ Result<void> run(const RerankFlags& flags) {
   TOK_TRY(OpenOptions opening, flags.model.options());
   opening.task = Task::kRanking;
   TOK_TRY(const std::unique_ptr<Engine> engine, ModelFlags::open(std::move(opening)));
+  if (!flags.instruction.empty() && engine->compiled().facts.score) {
+    return fail(
+        ErrorCode::kUsage,
+        "--instruction does nothing with a cross-encoder, which is told nothing but the pair.");
+  }
   const RerankOptions options{
       .instruction = flags.instruction, .truncate = !flags.no_truncate, .cancelled = interrupted};
   std::optional<Waiting> waiting("scoring");
@@ -63,8 +71,15 @@ Examples:
   flags->model.add(*command, ModelFlags::Model::kRequired);
   command->extra_words("a document is given by -d TEXT");
   command->add_option("-q,--query", flags->query, "what the documents should answer")->required();
-  command->add_option("-d,--document", flags->documents,
-                      "a document (repeatable); without it, one per line of standard input");
+  Option* documents =
+      command->add_option("-d,--document", flags->documents,
+                          "a document (repeatable); without it, one per line of standard input");
+  command
+      ->add_option("-f,--file", flags->file,
+                   "a file or pipe with a document per line; - is standard input")
+      ->type_name("FILE")
+      ->check(not_empty("the path of a file, or -"))
+      ->excludes(documents);
   command->add_option("--top", flags->top, "only the best N")->check(Range(1, 1 << 20));
   command
       ->add_option("--instruction", flags->instruction,

@@ -19,8 +19,8 @@ Result<void> run(const std::string& model, bool yes) {
   if (!yes) {
     const std::string question = fmt::format("remove {} ({})", model, bytes_text(removal.bytes));
     if (!stdin_is_terminal()) {
-      return fail(ErrorCode::kUsage, "{} is not removed without being asked about; --yes agrees.",
-                  model);
+      return fail(ErrorCode::kUsage, "Pass --yes to remove {} ({}).", model,
+                  bytes_text(removal.bytes));
     }
     if (!agreed(question, false)) {
       note("Nothing was removed.\n");

@@ -1,5 +1,7 @@
 #include <cmath>
 
+#include "apps/cli/answer_reader.h"
+#include "apps/cli/answer_text.h"
 #include "apps/cli/chat_template_choice.h"
 #include "apps/cli/command.h"
 #include "report/guesses.h"
@@ -10,12 +12,11 @@ namespace {
 struct RunFlags {
   ModelFlags model;
   SamplingFlags sampling;
+  ThinkFlags think;
   std::string prompt, file, system, chat_template;
   bool prompt_given = false, json = false, stats = false, chat = false;
   int logprobs = -1;
 };
-
-constexpr uint64_t kMaxPromptBytes = uint64_t{64} << 20;
 
 Json logprob_json(const Tokenizer& tokenizer, const TokenLogprob& entry) {
   Json json;
@@ -76,26 +77,29 @@ Result<void> check_model_word(const RunFlags& flags) {
 }
 
 Result<std::string> read_prompt(const RunFlags& flags) {
-  if (!flags.file.empty()) {
-    TOK_TRY(std::string text, read_text_file(flags.file, kMaxPromptBytes));
-    return without_line_end(std::move(text));
+  const bool is_text = flags.prompt_given && flags.prompt != "-";
+  if (is_text) return flags.prompt;
+  const bool is_file = !flags.file.empty() && flags.file != "-";
+  if (!is_file && flags.sampling.has_read_stdin()) {
+    return fail(ErrorCode::kUsage,
+                "Standard input is the schema or the grammar; the prompt is to be given by -p TEXT "
+                "or -f FILE.");
   }
-  if (flags.prompt_given && flags.prompt != "-") return flags.prompt;
-  if (!flags.prompt_given && stdin_is_terminal()) {
+  const bool is_asked_for = flags.prompt_given || !flags.file.empty();
+  if (!is_asked_for && stdin_is_terminal()) {
     return fail(ErrorCode::kUsage,
                 "A prompt is missing: -p TEXT, -f FILE, or standard input; `tokamak chat` asks for "
                 "one line after the other.");
   }
-  TOK_TRY(std::string text, read_stdin());
-  if (!flags.prompt_given && text.empty()) {
+  TOK_TRY(std::string text, read_input(flags.file));
+  if (!is_asked_for && text.empty()) {
     return fail(ErrorCode::kUsage,
                 "A prompt is missing: there is no --prompt, and standard input is empty.");
   }
   return without_line_end(std::move(text));
 }
 
-Result<std::string> rendered_chat(const Engine& engine, const RunFlags& flags,
-                                  const std::string& jinja, const std::string& prompt) {
+Json chat_variables(const RunFlags& flags, const std::string& prompt) {
   Json::Array messages;
   const auto add = [&](const char* role, const std::string& content) {
     Json message;
@@ -106,20 +110,127 @@ Result<std::string> rendered_chat(const Engine& engine, const RunFlags& flags,
   add("user", prompt);
   Json variables;
   variables.set("messages", std::move(messages)).set("add_generation_prompt", true);
-  return render_chat(engine.files(), variables, jinja);
+  return variables;
 }
 
+/// What was generated, with the reasoning in front of it.
+struct Written {
+  Generation result;
+  std::string reasoning;
+};
+
 Json result_json(const Engine& engine, const RunFlags& flags, const std::string& prompt,
-                 const Generation& result) {
+                 const Written& written) {
+  const Generation& result = written.result;
   Json out;
-  out.set("prompt", prompt).set("text", result.text).set("tokens", to_json(result.ids));
+  out.set("prompt", prompt).set("text", result.text);
+  if (!written.reasoning.empty()) out.set("reasoning", written.reasoning);
+  out.set("tokens", to_json(result.ids));
   out.set("finish", std::string(finish_name(result.finish))).set("seed", result.seed);
   out.set("prompt_tokens", result.prompt_tokens);
-  out.set("model", flags.model.model().empty() ? "storyteller" : flags.model.model());
-  out.set("backend", std::string(backend_name(engine.device().backend)));
-  out.set("device", engine.device().name);
+  add_origin(out, engine, flags.model.model());
   out.set("timings", timings_json(engine, result));
   return out;
+}
+
+/// A run on its way: what is shown of it, and what is collected for --json.
+class Run {
+ public:
+  Run(const RunFlags& flags, Engine& engine, const Tokenizer& tokenizer, GenerationParams params)
+      : flags_(flags),
+        engine_(engine),
+        tokenizer_(tokenizer),
+        params_(std::move(params)),
+        waiting_(compiles_while_running(engine)) {}
+
+  Result<Written> continued(const std::string& prompt);
+  Result<Written> answered(const std::string& prompt, const TemplateChoice& choice);
+  void end_waiting() { waiting_.end(); }
+  Json::Array logprobs() { return std::move(logprobs_); }
+
+ private:
+  GenerationCallbacks callbacks(const Result<void>& status, std::function<bool()> is_hidden);
+
+  const RunFlags& flags_;
+  Engine& engine_;
+  const Tokenizer& tokenizer_;
+  GenerationParams params_;
+  AnswerWaiting waiting_;
+  Json::Array logprobs_;
+};
+
+GenerationCallbacks Run::callbacks(const Result<void>& status, std::function<bool()> is_hidden) {
+  GenerationCallbacks out;
+  out.cancelled = [&status] { return interrupted() || !status; };
+  out.token = [this, is_hidden = std::move(is_hidden)](uint32_t, const Logprobs* logprobs) {
+    when_interrupted(OnInterrupt::kStop);  // a token is soon made: what there is can be told
+    if (is_hidden()) {
+      waiting_.hidden_token();
+    } else {
+      waiting_.token();
+    }
+    if (logprobs == nullptr) return;
+    Json entry = logprob_json(tokenizer_, logprobs->chosen);
+    Json::Array top;
+    for (const TokenLogprob& one : logprobs->top) top.push_back(logprob_json(tokenizer_, one));
+    entry.set("top", std::move(top));
+    logprobs_.push_back(std::move(entry));
+  };
+  return out;
+}
+
+Result<Written> Run::continued(const std::string& prompt) {
+  // The prompt appears with what follows it, so that the line about the wait has the terminal.
+  std::string unprinted = flags_.json ? "" : prompt;
+  AnswerText text(/*shows_reasoning=*/false);
+  const auto show = [&](std::string_view more) {
+    if (flags_.json) return;
+    text.show(false, std::exchange(unprinted, {}));
+    text.show(false, more);
+  };
+  GenerationCallbacks callbacks = this->callbacks(text.status(), [&] {
+    show("");
+    return false;
+  });
+  callbacks.text = show;
+  auto result = engine_.generate(prompt, params_, callbacks);
+  waiting_.end();
+  if (!flags_.json && (result || unprinted.empty())) {
+    show("");
+    text.end();
+  }
+  TOK_TRY(text.status());
+  if (!result) return Failure(result.error());
+  return Written{*std::move(result), ""};
+}
+
+Result<Written> Run::answered(const std::string& prompt, const TemplateChoice& choice) {
+  const Reasoning reasoning(engine_, tokenizer_, choice.jinja);
+  reasoning.add_ends(params_);
+  // A grammar has no room for reasoning in front of what it describes.
+  const Think think = params_.grammar ? Think::kOff : flags_.think.think();
+  TOK_TRY(ThinkingPrompt own,
+          reasoning.prompt(chat_variables(flags_, prompt), flags_.think.variables(), think));
+  AnswerText text(shows_reasoning(think));
+  AnswerReader reader(tokenizer_, std::move(own.form), reasoning.marks(),
+                      std::exchange(params_.stop, {}),
+                      params_.end_ids.value_or(std::vector<uint32_t>()),
+                      [&](bool is_reasoning, std::string_view more) {
+                        if (!flags_.json) text.show(is_reasoning, more);
+                      });
+  Request request{.prompt = std::move(own.prompt.ids), .params = params_};
+  request.callbacks = callbacks(text.status(), [&] {
+    return reader.is_reasoning() && !flags_.json && !shows_reasoning(think);
+  });
+  TOK_TRY(const std::vector<uint32_t> closing, reasoning.closing_ids());
+  auto result =
+      generate_answer(engine_, std::move(request), reader, flags_.think.budget(), closing);
+  waiting_.end();
+  if (!result) return Failure(result.error());
+  if (!flags_.json) text.end();
+  TOK_TRY(text.status());
+  if (!shows_reasoning(think) && !flags_.json) note(unfinished_reasoning(reader, *result));
+  return Written{*std::move(result), reader.reasoning()};
 }
 
 Result<void> run(const RunFlags& flags) {
@@ -137,53 +248,20 @@ Result<void> run(const RunFlags& flags) {
   }
   params.logprobs = flags.logprobs >= 0;
   params.top_logprobs = uint32_t(std::max(flags.logprobs, 0));
-  // The prompt appears with what follows it, so that the line about the wait has the terminal.
-  std::string unprinted = flags.json || flags.chat ? "" : prompt;
-  AnswerWaiting waiting(compiles_while_running(*engine));
-  Json::Array logprob_list;
-  Result<void> printed;
-  const auto show = [&](std::string_view text) {
-    if (printed) printed = print(unprinted);
-    unprinted.clear();
-    if (printed) printed = print(text);
-  };
-  GenerationCallbacks callbacks;
-  callbacks.cancelled = [&] { return interrupted() || !printed; };
-  callbacks.text = [&](std::string_view text) {
-    if (!flags.json) show(text);
-  };
-  callbacks.token = [&](uint32_t, const Logprobs* logprobs) {
-    when_interrupted(OnInterrupt::kStop);  // a token is soon made: what there is can be told
-    waiting.token();
-    if (!flags.json) show("");
-    if (logprobs == nullptr) return;
-    Json entry = logprob_json(*tokenizer, logprobs->chosen);
-    Json::Array top;
-    for (const TokenLogprob& one : logprobs->top) top.push_back(logprob_json(*tokenizer, one));
-    entry.set("top", std::move(top));
-    logprob_list.push_back(std::move(entry));
-  };
-  const Result<Generation> result = [&]() -> Result<Generation> {
-    if (!flags.chat) return engine->generate(prompt, params, callbacks);
-    TOK_TRY(const std::string rendered, rendered_chat(*engine, flags, choice.jinja, prompt));
-    return engine->generate_rendered(rendered, params, callbacks);
-  }();
-  waiting.end();
-  if (!result) {
-    if (!flags.json && !flags.chat && unprinted.empty()) TOK_TRY(print("\n"));
-    return Failure(result.error().within(engine->files().name));
-  }
+  const bool has_logprobs = params.logprobs;
+  Run running(flags, *engine, *tokenizer, std::move(params));
+  const auto written = flags.chat ? running.answered(prompt, choice) : running.continued(prompt);
+  running.end_waiting();
+  if (!written) return Failure(written.error().within(engine->files().name));
+  const Generation& result = written->result;
   if (flags.json) {
-    Json out = result_json(*engine, flags, prompt, *result);
-    if (params.logprobs) out.set("logprobs", std::move(logprob_list));
+    Json out = result_json(*engine, flags, prompt, *written);
+    if (has_logprobs) out.set("logprobs", running.logprobs());
     TOK_TRY(print(out.dump() + "\n"));
-  } else {
-    show("\n");
-    TOK_TRY(printed);
   }
-  if (flags.stats || stderr_is_terminal()) note(stats_line(*engine, *result));
+  if (flags.stats || stderr_is_terminal()) note(stats_line(*engine, result));
   // What there is has been printed; only the exit status says that it is not all.
-  if (result->finish == FinishReason::kCancelled) return Failure(Error{ErrorCode::kCancelled, ""});
+  if (result.finish == FinishReason::kCancelled) return Failure(Error{ErrorCode::kCancelled, ""});
   return {};
 }
 
@@ -201,6 +279,7 @@ void add_run(App& app, Action& action) {
   tokamak run path/to/model -p "The sea" --draft path/to/small    a small model guesses ahead
   tokamak run path/to/model -p "Yes or no? " --grammar 'root ::= "yes" | "no"'
   tokamak run path/to/model --chat -p "Who wrote Emma?" --json-schema answer.json
+  tokamak run path/to/model --chat -p "17 * 23?" --think off    the answer without reasoning
   tokamak run path/to/model -p "The year of the fire: " --regex '1[0-9]{3}'
   echo "Dear diary," | tokamak run path/to/model --json)");
   command->extra_words("a prompt is given by -p TEXT");
@@ -211,7 +290,9 @@ void add_run(App& app, Action& action) {
   Option* prompt =
       command->add_option("-p,--prompt", flags->prompt,
                           "the text to continue; standard input without it, or where it is -");
-  command->add_option("-f,--file", flags->file, "read the prompt from this file")
+  command
+      ->add_option("-f,--file", flags->file,
+                   "read the prompt from this file or pipe; - is standard input")
       ->type_name("FILE")
       ->check(not_empty("the path of a file"))
       ->excludes(prompt);
@@ -220,6 +301,7 @@ void add_run(App& app, Action& action) {
   command->add_option("-sys,--system", flags->system, "with --chat: what the model is told first")
       ->needs(chat);
   add_chat_template(*command, flags->chat_template)->needs(chat);
+  flags->think.add(*command, chat);
   flags->sampling.add(*command);
   Option* json =
       command->add_flag("--json", flags->json, "one JSON object instead of streamed text");

@@ -66,16 +66,15 @@ Result<std::string> answer(std::string_view line) {
 }
 
 Result<void> run() {
-  TOK_TRY(const std::string text, read_stdin());
-  size_t number = 0;
-  for (const std::string_view line : lines_of(text)) {
-    ++number;
-    if (line.empty()) continue;
-    auto out = answer(line);
-    if (!out) return Failure(out.error().within(fmt::format("line {} of standard input", number)));
+  TOK_TRY(InputLines lines, InputLines::open("-"));
+  for (;;) {
+    TOK_TRY(const std::optional<std::string> line, lines.next());
+    if (!line) return {};
+    if (line->empty()) continue;
+    auto out = answer(*line);
+    if (!out) return Failure(out.error().within(lines.where()));
     TOK_TRY(print(*out + "\n"));
   }
-  return {};
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ Result<std::shared_ptr<const Grammar>> read_grammar(const std::string& given) {
   std::string text = given;
   const bool is_file = given.starts_with('@');
   if (is_file) {
-    TOK_TRY(text, read_text_file(given.substr(1), Grammar::kMaxTextBytes));
+    TOK_TRY(text, read_input(given.substr(1), Grammar::kMaxTextBytes));
   }
   auto grammar = Grammar::parse(text);
   if (!grammar) {
@@ -48,14 +48,9 @@ Result<std::shared_ptr<const Grammar>> read_grammar(const std::string& given) {
 }
 
 Result<std::shared_ptr<const Grammar>> read_schema(const std::string& path) {
-  std::string text;
-  if (path == "-") {
-    TOK_TRY(text, read_stdin());
-  } else {
-    TOK_TRY(text, read_text_file(path, Grammar::kMaxTextBytes));
-  }
+  TOK_TRY(const std::string text, read_input(path, Grammar::kMaxTextBytes));
   auto grammar = Grammar::from_json_schema(text);
-  if (!grammar) return Failure(grammar.error().within(path));
+  if (!grammar) return Failure(grammar.error().within(path == "-" ? "standard input" : path));
   return std::make_shared<const Grammar>(*std::move(grammar));
 }
 
@@ -80,16 +75,46 @@ Validator sampling_range(double SamplingParams::* parameter, const char* expecte
   };
 }
 
+namespace {
+
+/// "ID=BIAS"; nothing for other texts.
+std::optional<std::pair<uint32_t, float>> bias_of(const std::string& text) {
+  std::pair<uint32_t, float> bias;
+  const char* end = text.data() + text.size();
+  const auto id = std::from_chars(text.data(), end, bias.first);
+  if (id.ec != std::errc() || id.ptr == end || *id.ptr != '=') return std::nullopt;
+  const auto value = std::from_chars(id.ptr + 1, end, bias.second);
+  const bool is_whole = value.ec == std::errc() && value.ptr == end;
+  return is_whole && bias.second >= -100 && bias.second <= 100 ? std::optional(bias) : std::nullopt;
+}
+
+}  // namespace
+
 void SamplingFlags::add(App& command) {
   command_ = &command;
-  command.add_option("-n,--max-tokens", max_tokens_, "most tokens to generate")
+  add_limits(command);
+  add_forms(command);
+  add_sampling(command);
+}
+
+void SamplingFlags::add_limits(App& command) {
+  command
+      .add_option("-n,--max-tokens", max_tokens_,
+                  "most tokens to generate; -1: up to the end, or as many as the context has room "
+                  "for")
+      ->check(Range(-1, INT32_MAX))
       ->capture_default_str();
   command.add_option("--stop", stop_, "end at this text, which is not shown (repeatable)")
       ->check(not_empty("a text"));
-  // The grammar of an option whose text `read` understands.
-  const auto held_to = [this](auto read) {
-    return [this, read](const std::string& text) -> std::string {
+  command.add_flag("--ignore-eos", ignore_eos_, "go on where the model would end");
+}
+
+void SamplingFlags::add_forms(App& command) {
+  // The grammar of an option whose text `read` understands. Faults of files are no wrong usage.
+  const auto held_to = [this](auto read, bool (*is_file)(const std::string&)) {
+    return [this, read, is_file](const std::string& text) -> Mistake {
       auto grammar = read(text);
+      if (!grammar && is_file(text)) return {": " + grammar.error().message, grammar.error().code};
       if (!grammar) return ": " + without_period(grammar.error().message);
       grammar_ = *std::move(grammar);
       return "";
@@ -102,7 +127,8 @@ void SamplingFlags::add(App& command) {
                       "@file reads a file")
           ->type_name("GBNF")
           ->check(not_empty("a grammar, or @file"))
-          ->check(held_to(read_grammar));
+          ->check(
+              held_to(read_grammar, [](const std::string& text) { return text.starts_with('@'); }));
   Option* schema =
       command
           .add_option("--json-schema", schema_path_,
@@ -110,35 +136,64 @@ void SamplingFlags::add(App& command) {
                       "- is standard input")
           ->type_name("FILE|-")
           ->check(not_empty("the path of a file, or -"))
-          ->check(held_to(read_schema))
+          ->check(held_to(read_schema, [](const std::string&) { return true; }))
           ->excludes(grammar);
   command
       .add_option("--regex", regex_,
                   "generate only what this regular expression describes as a whole")
       ->type_name("REGEX")
       ->check(not_empty("a regular expression"))
-      ->check(held_to(read_regex))
+      ->check(held_to(read_regex, [](const std::string&) { return false; }))
       ->excludes(grammar)
       ->excludes(schema);
+}
+
+void SamplingFlags::add_sampling(App& command) {
   const char* group = "Sampling options (default: as the model recommends)";
-  command.add_flag("--greedy", greedy_, "always the most probable token")->group(group);
+  Option* greedy =
+      command.add_flag("--greedy", greedy_, "always the most probable token")->group(group);
   command.add_option("--temp,--temperature", temperature_, "temperature; 0 is greedy")
       ->check(sampling_range(&SamplingParams::temperature, "a number from 0 to 1000000"))
+      ->excludes(greedy)
       ->group(group);
-  command.add_option("--top-k", top_k_, "only the k most probable; 0: all")->group(group);
+  command.add_option("--top-k", top_k_, "only the k most probable; 0: all")
+      ->excludes(greedy)
+      ->group(group);
   command.add_option("--top-p", top_p_, "only the most probable up to this sum")
       ->check(sampling_range(&SamplingParams::top_p, "a number above 0 and at most 1"))
+      ->excludes(greedy)
       ->group(group);
   command.add_option("--min-p", min_p_, "only those above this share of the best")
       ->check(sampling_range(&SamplingParams::min_p, "a number from 0 to 1"))
+      ->excludes(greedy)
       ->group(group);
   command.add_option("--typical,--typical-p", typical_p_, "locally typical sampling")
       ->check(sampling_range(&SamplingParams::typical_p, "a number above 0 and at most 1"))
+      ->excludes(greedy)
       ->group(group);
   command
       .add_option("--repeat-penalty,--repetition-penalty", repetition_penalty_,
                   "above 1: less repetition")
       ->check(sampling_range(&SamplingParams::repetition_penalty, "a number from 0.01 to 100"))
+      ->group(group);
+  command
+      .add_option("--presence-penalty", presence_penalty_,
+                  "above 0: tokens that were generated become less likely")
+      ->check(sampling_range(&SamplingParams::presence_penalty, "a number from -2 to 2"))
+      ->group(group);
+  command
+      .add_option("--frequency-penalty", frequency_penalty_,
+                  "the same, for every time that they were")
+      ->check(sampling_range(&SamplingParams::frequency_penalty, "a number from -2 to 2"))
+      ->group(group);
+  command
+      .add_option("--logit-bias", biases_,
+                  "what is added to the logit of a token, from -100, which bans it, to 100 "
+                  "(repeatable); `tokamak tokenize` knows the ids")
+      ->type_name("ID=BIAS")
+      ->check([](const std::string& text) {
+        return bias_of(text) ? "" : not_expected(text, "ID=BIAS with a bias from -100 to 100");
+      })
       ->group(group);
   command.add_option("--seed", seed_, "same seed, same text; default: a new one each time")
       ->check(Range(int64_t{0}, INT64_MAX))  // as JSON shows it
@@ -150,7 +205,7 @@ Result<GenerationParams> SamplingFlags::params(const GenerationParams& defaults)
   GenerationParams params = defaults;
   SamplingParams& sampling = params.sampling;
   const auto given = [&](const char* name) { return command_->count(name) > 0; };
-  params.max_tokens = max_tokens_;
+  params.max_tokens = max_tokens_ < 0 ? kAllTokens : uint32_t(max_tokens_);
   params.stop = stop_;
   params.grammar = grammar_;
   if (given("--temp")) sampling.temperature = temperature_;
@@ -160,6 +215,13 @@ Result<GenerationParams> SamplingFlags::params(const GenerationParams& defaults)
   if (given("--typical-p")) sampling.typical_p = typical_p_;
   if (given("--repetition-penalty")) sampling.repetition_penalty = repetition_penalty_;
   if (greedy_) sampling.temperature = 0;
+  sampling.presence_penalty = presence_penalty_;
+  sampling.frequency_penalty = frequency_penalty_;
+  for (const std::string& text : biases_) sampling.logit_bias.push_back(*bias_of(text));
+  if (ignore_eos_) {
+    sampling.min_tokens = params.max_tokens;
+    sampling.late_ids = params.end_ids.value_or(std::vector<uint32_t>());
+  }
   sampling.seed = given("--seed")
                       ? seed_
                       : uint64_t(std::chrono::system_clock::now().time_since_epoch().count());

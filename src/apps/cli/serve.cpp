@@ -65,7 +65,7 @@ Result<std::vector<std::string>> read_keys(const ServeFlags& flags) {
   constexpr uint64_t kMaxBytes = uint64_t{1} << 20;
   std::vector<std::string> all = flags.keys;
   for (const std::string& path : flags.key_files) {
-    TOK_TRY(const std::string text, read_text_file(path, kMaxBytes));
+    TOK_TRY(const std::string text, read_input(path, kMaxBytes));
     const auto keys = serve::keys_in(text);
     if (!keys) return Failure(keys.error().within(path));
     all.insert(all.end(), keys->begin(), keys->end());

@@ -1,4 +1,5 @@
 #include <chrono>
+#include <cmath>
 
 #include "apps/cli/command.h"
 #include "apps/cli/output_file.h"
@@ -16,23 +17,16 @@ struct SpeakFlags {
   std::string file, output, format, codec, voice;
   NarrationOptions options;
   uint64_t seed = 0;
-  bool has_seed = false;
+  bool has_seed = false, json = false, stats = false;
 };
 
-constexpr uint64_t kMaxTextBytes = uint64_t{16} << 20;
-
 Result<std::string> text_of(const SpeakFlags& flags) {
-  if (!flags.words.empty() && !flags.file.empty()) {
-    return fail(ErrorCode::kUsage, "There are a text and --file; give one of them.");
-  }
-  std::string text;
-  for (const std::string& word : flags.words) text += (text.empty() ? "" : " ") + word;
+  const std::string text = fmt::format("{}", fmt::join(flags.words, " "));
   if (!text.empty()) return text;
-  if (!flags.file.empty() && flags.file != "-") return read_text_file(flags.file, kMaxTextBytes);
   if (flags.file.empty() && stdin_is_terminal()) {
     return fail(ErrorCode::kUsage, "There is nothing to say; give a TEXT, or -f FILE.");
   }
-  return read_stdin();
+  return read_input(flags.file);
 }
 
 Result<SoundFileFormat> format_of(const SpeakFlags& flags) {
@@ -79,8 +73,8 @@ class Output {
   std::unique_ptr<SoundEncoder> encoder_;
 };
 
-Result<void> say(Narrator& narrator, const SpeakFlags& flags, const std::string& text,
-                 Output& output) {
+Result<void> say(const Engine& engine, Narrator& narrator, const SpeakFlags& flags,
+                 const std::string& text, Output& output) {
   const double start = seconds_now();
   double first = 0;
   uint64_t samples = 0;
@@ -101,21 +95,35 @@ Result<void> say(Narrator& narrator, const SpeakFlags& flags, const std::string&
     TOK_TRY(output.finish());
   }
   const double taken = seconds_now() - start;
-  note(
-      fmt::format("{:.1f} s of sound in {:.1f} s, {:.2f} s a second, the first after {:.2f} s "
-                  "(seed {})\n",
-                  seconds(), taken, taken > 0 ? seconds() / taken : 0.0, first,
-                  *flags.options.frames.sampling.seed));
+  const uint64_t seed = *flags.options.frames.sampling.seed;
+  if (flags.json) {
+    const auto rounded = [](double value) { return std::round(value * 1e3) / 1e3; };
+    Json out;
+    out.set("text", text).set("output", flags.output).set("seconds", rounded(seconds()));
+    out.set("rate", uint64_t{narrator.rate()}).set("seed", seed);
+    add_origin(out, engine, flags.model.model());
+    out.set("timings", Json(Json::Object{{"first_seconds", rounded(first)},
+                                         {"generate_seconds", rounded(taken)}}));
+    TOK_TRY(print(out.dump() + "\n"));
+  } else if (flags.stats || stderr_is_terminal()) {
+    note(fmt::format(
+        "{:.2f} s of sound in {:.2f} s ({:.2g} x real time), first after {:.2f} s (seed {})\n",
+        seconds(), taken, taken > 0 ? seconds() / taken : 0.0, first, seed));
+  }
   if (const uint32_t cut = narrator.narration().cut; cut > 0) {
     note(
-        fmt::format("note: {} of {} pieces did not end before {} tokens and were cut off; another "
-                    "--seed may say them better.\n",
-                    cut, narrator.narration().pieces, flags.options.frames.max_tokens));
+        fmt::format("note: {} of {} pieces did not end before {} tokens and {} cut off; another "
+                    "--seed may say {} better.\n",
+                    cut, narrator.narration().pieces, flags.options.frames.max_tokens,
+                    cut == 1 ? "was" : "were", cut == 1 ? "it" : "them"));
   }
   return {};
 }
 
 Result<void> speak(SpeakFlags flags) {
+  if (flags.json && flags.output == "-") {
+    return fail(ErrorCode::kUsage, "--json does not go with --output -, which is the sound.");
+  }
   TOK_TRY(const SoundFileFormat format, format_of(flags));
   TOK_TRY(const std::string text, text_of(flags));
   TOK_TRY(flags.options.speaker, read_speaker_file(flags.voice));
@@ -128,7 +136,7 @@ Result<void> speak(SpeakFlags flags) {
   TOK_TRY(const std::unique_ptr<Engine> engine, ModelFlags::open(std::move(options)));
   TOK_TRY(Narrator* const narrator, engine->narrator(flags.codec));
   TOK_TRY(Output output, Output::open(flags, format, narrator->rate()));
-  return say(*narrator, flags, text, output);
+  return say(*engine, *narrator, flags, text, output);
 }
 
 }  // namespace
@@ -145,9 +153,13 @@ Examples:
   echo "It is done." | tokamak speak path/to/model -o - | aplay)");
   auto flags = std::make_shared<SpeakFlags>();
   flags->model.add(*command, ModelFlags::Model::kRequired);
-  command->add_option("TEXT", flags->words, "what to say; without it --file, else standard input");
-  command->add_option("-f,--file", flags->file, "a file that holds the text; - is standard input")
+  Option* text = command->add_option("TEXT", flags->words,
+                                     "what to say; without it --file, else standard input");
+  command
+      ->add_option("-f,--file", flags->file,
+                   "a file or pipe that holds the text; - is standard input")
       ->type_name("FILE")
+      ->excludes(text)
       ->check(not_empty("the path of a file, or -"));
   command
       ->add_option("-o,--output", flags->output,
@@ -159,7 +171,12 @@ Examples:
       ->add_option("--format", flags->format,
                    "wav, flac, opus (in Ogg), mp3 or pcm (16 bits); without it as the file's name "
                    "ends, for - wav")
+      ->type_name("KIND")
       ->check(OneOf({"wav", "flac", "opus", "mp3", "pcm"}));
+  command->add_flag("--json", flags->json,
+                    "one JSON object about the sound on standard output: seconds, seed, timings");
+  command->add_flag("-v,--stats", flags->stats,
+                    "length and speed on standard error, also into a pipe");
   command
       ->add_option("--codec", flags->codec,
                    "the codec: a folder, a .nemo file, or org/name of one that was fetched")

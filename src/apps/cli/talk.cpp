@@ -1,4 +1,5 @@
 // tokamak talk: a conversation by voice.
+#include "apps/cli/chat_template_choice.h"
 #include "apps/cli/command.h"
 #include "apps/cli/output_file.h"
 #include "apps/cli/raw_sound.h"
@@ -13,12 +14,13 @@ namespace {
 struct TalkFlags {
   ModelFlags model;
   SamplingFlags sampling;
+  ThinkFlags think;
   std::string ears, mouth, codec, voice, system, chat_template, input, output, save;
   RawSoundFlags raw;
   TranscribeOptions hearing;
   NarrationOptions speaking;
   TalkOptions options;
-  bool no_interruptions = false;
+  bool no_interruptions = false, has_raw_options = false;
 };
 
 /// What the line is made of before there are models, so that a mistake shows at once.
@@ -29,12 +31,13 @@ struct Ends {
 
 Result<SoundSource> open_input(const TalkFlags& flags) {
   if (flags.input != "-") {
-    if (!flags.raw.format.empty()) {
-      return fail(ErrorCode::kUsage, "--input-format is for `--input -`; a file says what it is.");
+    if (flags.has_raw_options) {
+      return fail(ErrorCode::kUsage,
+                  "--input-format, --rate and --channels are for `--input -`; a file says what it "
+                  "is.");
     }
-    TOK_TRY(const auto file, open_file(flags.input));
-    TOK_TRY(const FileBytes bytes, file->view(0, file->size()));
-    auto samples = decode_sound({bytes.data(), bytes.size()});
+    TOK_TRY(const std::string bytes, read_input(flags.input, kMaxSoundBytes));
+    auto samples = decode_sound(std::as_bytes(std::span(bytes)));
     if (!samples) return Failure(samples.error().within(flags.input));
     return source_of(*std::move(samples));
   }
@@ -109,6 +112,9 @@ Result<void> talk(TalkFlags flags) {
   TOK_TRY(ears->begin(flags.hearing, {}));
   TOK_TRY(mouth->begin(flags.speaking));
 
+  const Reasoning reasoning(*chat, *tokenizer, choice.jinja);
+  reasoning.add_ends(generation);
+  const Think think = flags.think.think();
   when_interrupted(OnInterrupt::kStop);
   const bool is_live = ends.source.read == nullptr;
   TOK_TRY(const auto line, is_live ? open_device_line(mouth->rate())
@@ -120,7 +126,9 @@ Result<void> talk(TalkFlags flags) {
                        .ears = *ears,
                        .mouth = *mouth,
                        .line = *line,
-                       .chat_template = std::move(choice),
+                       .reasoning = reasoning,
+                       .think = think == Think::kDefault ? Think::kOff : think,
+                       .template_variables = flags.think.variables(),
                        .generation = std::move(generation),
                        .hearing = flags.hearing,
                        .speaking = flags.speaking,
@@ -137,13 +145,14 @@ Result<void> talk(TalkFlags flags) {
 
 void add_sound_options(App& command, TalkFlags& flags) {
   constexpr const char* kGroup = "Sound";
-  command
-      .add_option("--input", flags.input,
-                  "a recording instead of the microphone: WAV, FLAC, Ogg or MP3; - is standard "
-                  "input, samples without a header, as they come")
-      ->type_name("FILE")
-      ->check(not_empty("the path of a file, or -"))
-      ->group(kGroup);
+  Option* input =
+      command
+          .add_option("--input", flags.input,
+                      "a recording instead of the microphone: WAV, FLAC, Ogg or MP3; - is standard "
+                      "input, samples without a header, as they come")
+          ->type_name("FILE")
+          ->check(not_empty("the path of a file, or -"))
+          ->group(kGroup);
   command
       .add_option("--output", flags.output,
                   "a file instead of the loudspeaker, by its ending, as long as the input; - is "
@@ -152,6 +161,9 @@ void add_sound_options(App& command, TalkFlags& flags) {
       ->check(not_empty("the path of a file, or -"))
       ->group(kGroup);
   add_raw_sound_options(command, flags.raw, kGroup);
+  for (const char* name : {"--input-format", "--rate", "--channels"}) {
+    command.get_option(name)->needs(input);
+  }
   command
       .add_option("--pause", flags.options.endpoint.pause_seconds,
                   "seconds of silence after which you have said what you wanted to")
@@ -169,28 +181,31 @@ void add_sound_options(App& command, TalkFlags& flags) {
 void add_talk(App& app, Action& action) {
   App* command = app.add_subcommand("talk", "talk to a model by voice");
   command->footer(
-      R"(Three models: MODEL answers, --ears writes down what you say (Moonshine or Whisper), --mouth says
+      R"(Three models: MODEL answers, --stt writes down what you say (Moonshine or Whisper), --tts says
 the answer (Kani-TTS-2, with its codec). Speak while it speaks, and it stops; only what you have
-heard of an answer stays in the conversation. With loudspeakers in the room: --no-interruptions.
+heard of an answer stays in the conversation. With loudspeakers in the room: --no-interruptions. A
+model that can reason does not, unless --think on or hide lets it; reasoning is never said.
 Examples:
-  tokamak talk path/to/model --ears path/to/moonshine --mouth path/to/kani
-  tokamak talk path/to/model --ears openai/whisper-small --language de --mouth path/to/kani \
+  tokamak talk path/to/model --stt path/to/moonshine --tts path/to/kani
+  tokamak talk path/to/model --stt openai/whisper-small --language de --tts path/to/kani \
     --system "You are heard, not read: answer in a few plain sentences." --save talk.json
-  tokamak talk --ears path/to/moonshine --mouth path/to/kani --input asked.wav --output said.wav
+  tokamak talk --stt path/to/moonshine --tts path/to/kani --input asked.wav --output said.wav
   arecord -f S16_LE -r 16000 | tokamak talk ... --input - --output - | aplay)");
   auto flags = std::make_shared<TalkFlags>();
   flags->model.add(*command, ModelFlags::Model::kOptional);
-  command->add_option("--ears", flags->ears, "a model that hears: Moonshine (English) or Whisper")
+  command
+      ->add_option("--stt,--ears", flags->ears,
+                   "a model that hears: Moonshine (English) or Whisper")
       ->type_name("MODEL")
       ->required()
       ->check(not_empty("a MODEL"));
-  command->add_option("--mouth", flags->mouth, "a model that speaks: Kani-TTS-2")
+  command->add_option("--tts,--mouth", flags->mouth, "a model that speaks: Kani-TTS-2")
       ->type_name("MODEL")
       ->required()
       ->check(not_empty("a MODEL"));
   command
       ->add_option("--codec", flags->codec,
-                   "the codec of --mouth: a folder, a .nemo file, or org/name of one that was "
+                   "the codec of --tts: a folder, a .nemo file, or org/name of one that was "
                    "fetched; default: the one in its folder or beside it")
       ->type_name("PATH")
       ->check(not_empty("the path of a codec"));
@@ -201,7 +216,7 @@ Examples:
       ->check(not_empty("the path of a file"));
   command->add_option("-l,--language", flags->hearing.language,
                       "what is spoken, as en or de; without it the model finds out (Whisper)");
-  command->add_option("--system", flags->system, "what the model is told first");
+  command->add_option("-sys,--system", flags->system, "what the model is told first");
   command
       ->add_option("--save", flags->save,
                    "a file for the conversation, as JSON: `tokamak chat` goes on with it by /load")
@@ -212,10 +227,16 @@ Examples:
       ->capture_default_str()
       ->check(Range(4, 1 << 20));
   add_chat_template(*command, flags->chat_template);
+  flags->think.add(*command, nullptr);
   add_sound_options(*command, *flags);
   flags->sampling.add(*command);
   command->get_option("--max-tokens")->default_val("512");
-  command->callback([flags, &action] { action = [flags] { return talk(*flags); }; });
+  command->callback([flags, command, &action] {
+    for (const char* name : {"--input-format", "--rate", "--channels"}) {
+      flags->has_raw_options = flags->has_raw_options || command->count(name) > 0;
+    }
+    action = [flags] { return talk(*flags); };
+  });
 }
 
 }  // namespace tokamak::cli

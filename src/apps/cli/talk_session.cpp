@@ -60,12 +60,24 @@ Result<void> TalkSession::answer() {
   writing_ = {};
   TOK_TRY(writing_.scheduler, parts_.chat.scheduler());
   Request request = {.prompt = {}, .images = {}, .params = parts_.generation};
-  TOK_TRY(request.prompt, fitting_prompt());
-  request.callbacks.text = [this](std::string_view text) {
-    loop_.write(text);
-    writing_.unsaid += text;
+  TOK_TRY(ThinkingPrompt own, fitting_prompt());
+  TOK_TRY(const Tokenizer* tokenizer, parts_.chat.tokenizer());
+  request.prompt = std::move(own.prompt.ids);
+  writing_.reader =
+      std::make_unique<AnswerReader>(*tokenizer, std::move(own.form), parts_.reasoning.marks(),
+                                     std::exchange(request.params.stop, {}),
+                                     request.params.end_ids.value_or(std::vector<uint32_t>()),
+                                     [this](bool is_reasoning, std::string_view text) {
+                                       if (is_reasoning) return;
+                                       loop_.write(text);
+                                       writing_.unsaid += text;
+                                     });
+  request.callbacks.token = [this](uint32_t id, const Logprobs*) { writing_.reader->take(id); };
+  request.callbacks.cancelled = [this] { return writing_.reader->has_stopped(); };
+  request.done = [this](Result<Generation> result) {
+    writing_.reader->finish();
+    writing_.result = std::move(result);
   };
-  request.done = [this](Result<Generation> result) { writing_.result = std::move(result); };
   TOK_TRY(const RequestId id, writing_.scheduler->add(std::move(request)));
   TOK_TRY(parts_.mouth.begin(parts_.speaking));
   parts_.line.stop();  // it counts from here on
@@ -80,14 +92,14 @@ Result<void> TalkSession::answer() {
   return end_answer(id);
 }
 
-Result<std::vector<uint32_t>> TalkSession::fitting_prompt() {
+Result<ThinkingPrompt> TalkSession::fitting_prompt() {
   const uint32_t context = parts_.chat.compiled().context;
   const uint32_t room = std::min(parts_.generation.max_tokens, context / 4);
   for (;;) {
-    TOK_TRY(ChatPrompt prompt,
-            chat_prompt(parts_.chat, conversation_.variables(), parts_.chat_template.jinja));
-    const bool fits = prompt.ids.size() + room <= context;
-    if (fits || !conversation_.forget_oldest()) return std::move(prompt.ids);
+    TOK_TRY(ThinkingPrompt own, parts_.reasoning.prompt(conversation_.variables(),
+                                                        parts_.template_variables, parts_.think));
+    const bool fits = own.prompt.ids.size() + room <= context;
+    if (fits || !conversation_.forget_oldest()) return own;
   }
 }
 

@@ -2,8 +2,8 @@
 // all of it; while it computes it listens and lets the answer be written, between one frame of a
 // sound and the next.
 #pragma once
+#include "apps/cli/answer_reader.h"
 #include "apps/cli/chat_conversation.h"
-#include "apps/cli/chat_template_choice.h"
 #include "apps/cli/sound_line.h"
 #include "speech/narrator.h"
 #include "speech/transcriber.h"
@@ -17,7 +17,9 @@ struct TalkParts {
   Transcriber& ears;
   Narrator& mouth;
   SoundLine& line;
-  TemplateChoice chat_template;
+  const Reasoning& reasoning;
+  Think think;
+  Json template_variables;
   GenerationParams generation;
   TranscribeOptions hearing;
   NarrationOptions speaking;
@@ -42,6 +44,7 @@ class TalkSession {
   /// An answer on its way.
   struct Writing {
     Scheduler* scheduler = nullptr;
+    std::unique_ptr<AnswerReader> reader;      // reasoning is not said
     std::string unsaid;                        // text that the narrator has not got
     std::optional<Result<Generation>> result;  // once all of it is there
   };
@@ -53,7 +56,7 @@ class TalkSession {
   Result<void> transcribe();
   Result<void> answer();
   /// That of the conversation, which forgets its beginning where it has grown too long.
-  Result<std::vector<uint32_t>> fitting_prompt();
+  Result<ThinkingPrompt> fitting_prompt();
   Result<void> write_more();
   /// More of the answer's sound; false where that was all.
   Result<bool> say_more();

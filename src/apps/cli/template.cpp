@@ -14,7 +14,7 @@ Result<void> run(const std::string& source) {
   ModelFiles files;
   if (source.ends_with(".jinja")) {
     files.name = source;
-    TOK_TRY(files.chat_template, read_text_file(source, uint64_t{16} << 20));
+    TOK_TRY(files.chat_template, read_input(source, uint64_t{16} << 20));
   } else {
     TOK_TRY(const std::string folder, find_model(source));
     TOK_TRY(files, read_text_files(folder));

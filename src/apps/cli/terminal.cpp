@@ -1,14 +1,22 @@
 #include "apps/cli/terminal.h"
 
+#include <cxxabi.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
+#include <exception>
+#include <new>
+#include <typeinfo>
 
 #include "base/terminal_text.h"
+#include "base/wrap.h"
 
 namespace tokamak::cli {
 namespace {
@@ -17,6 +25,7 @@ constexpr unsigned kSecondsToEnd = 2;
 
 volatile std::sig_atomic_t g_interrupted = 0, g_reaction = int(OnInterrupt::kEnd);
 bool g_output_failed = false;
+bool g_was_closed[3] = {};  // standard input, output and error, at the start
 
 std::function<void(std::string_view)>& note_sink() {
   static std::function<void(std::string_view)> sink;
@@ -41,7 +50,35 @@ void handle(int signal, void (*handler)(int)) {
   sigaction(signal, &action, nullptr);
 }
 
+/// Memory that nobody had a plan for: the rest of the program cannot go on without it.
+[[noreturn]] void on_terminate() {
+  const std::type_info* thrown = abi::__cxa_current_exception_type();
+  if (thrown == nullptr ||
+      (*thrown != typeid(std::bad_alloc) && *thrown != typeid(std::bad_array_new_length))) {
+    std::abort();
+  }
+  constexpr std::string_view kText = "error: The program needs more memory than there is.\n";
+  static_cast<void>(!write(STDERR_FILENO, kText.data(), kText.size()));
+  _exit(kOutOfMemoryStatus);
+}
+
 }  // namespace
+
+void open_closed_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    g_was_closed[stream] = fcntl(stream, F_GETFD) < 0 && errno == EBADF;
+    // The lowest number that is free is this one.
+    if (g_was_closed[stream]) static_cast<void>(!open("/dev/null", O_RDWR));
+  }
+}
+
+bool was_closed(int stream) {
+  return g_was_closed[stream];
+}
+
+void end_without_memory() {
+  std::set_terminate(on_terminate);
+}
 
 void handle_signals() {
   struct sigaction inherited{};
@@ -79,10 +116,26 @@ bool stderr_is_terminal() {
   return isatty(STDERR_FILENO) != 0;
 }
 
+size_t terminal_columns() {
+  winsize size{};
+  if (!stdout_is_terminal() || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) return 0;
+  return size.ws_col;
+}
+
+size_t screen_columns() {
+  const size_t columns = terminal_columns();
+  return columns == 0 ? kScreenColumns : std::min(columns, kScreenColumns);
+}
+
 Result<void> print(std::string_view text) {
   static const bool is_terminal = stdout_is_terminal();
-  std::string safe;
-  if (is_terminal) text = safe = terminal_text(text);
+  return is_terminal ? print_codes(terminal_text(text)) : print_codes(text);
+}
+
+Result<void> print_codes(std::string_view text) {
+  if (was_closed(STDOUT_FILENO)) {
+    return output_failure("Writing the output failed: {}.", strerror(EBADF));
+  }
   while (!text.empty()) {
     const ssize_t written = write(STDOUT_FILENO, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
@@ -90,10 +143,7 @@ Result<void> print(std::string_view text) {
       signal(SIGPIPE, SIG_DFL);
       raise(SIGPIPE);
     }
-    if (written < 0) {
-      g_output_failed = true;
-      return invalid_input("Writing the output failed: {}.", std::strerror(errno));
-    }
+    if (written < 0) return output_failure("Writing the output failed: {}.", strerror(errno));
     text.remove_prefix(size_t(written));
   }
   return {};
@@ -101,6 +151,10 @@ Result<void> print(std::string_view text) {
 
 bool output_failed() {
   return g_output_failed;
+}
+
+void note_output_failure() {
+  g_output_failed = true;
 }
 
 void note(std::string_view text) {
@@ -126,36 +180,6 @@ void note_codes(std::string_view text) {
     if (written < 0 && errno != EINTR) return;
     if (written > 0) text.remove_prefix(size_t(written));
   }
-}
-
-Result<std::string> read_stdin() {
-  std::string text;
-  char buffer[65536];
-  for (;;) {
-    const ssize_t count = read(STDIN_FILENO, buffer, sizeof buffer);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return invalid_input("Reading standard input failed: {}.", std::strerror(errno));
-    if (count == 0) return text;
-    text.append(buffer, size_t(count));
-  }
-}
-
-std::string without_line_end(std::string text) {
-  if (text.ends_with('\n')) text.pop_back();
-  if (text.ends_with('\r')) text.pop_back();
-  return text;
-}
-
-std::vector<std::string_view> lines_of(std::string_view text) {
-  std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    lines.push_back(line);
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return lines;
 }
 
 bool agreed(std::string_view question, bool otherwise) {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
+#include <utility>
 
 #include "base/result.h"
 
@@ -17,6 +17,16 @@ enum class OnInterrupt : uint8_t {
   kStopSoon,  // interrupted() is true, and the program ends two seconds later at most
   kStop,      // interrupted() is true; a second Ctrl-C ends the program
 };
+
+/// For the start of the program, before it opens anything: standard input, output and error that
+/// are closed become /dev/null, so that no other file gets their numbers.
+void open_closed_streams();
+/// Whether that stream (STDIN_FILENO, ...) was closed at the start.
+bool was_closed(int stream);
+/// From here on memory that runs out, on whichever thread, ends the program with a sentence and
+/// kOutOfMemoryStatus.
+void end_without_memory();
+inline constexpr int kOutOfMemoryStatus = 5;
 
 /// For the start of the program: Ctrl-C ends it with a word and exit code 130 from here on, and a
 /// closed pipe is an error of print() or of a socket.
@@ -40,27 +50,33 @@ bool interrupted();
 bool stdin_is_terminal();
 bool stdout_is_terminal();
 bool stderr_is_terminal();
+/// The columns of the terminal that standard output is; 0 where it is none or does not say.
+size_t terminal_columns();
+/// What the help fits in: those, or kScreenColumns where they are more or not known.
+size_t screen_columns();
 
 /// Writes to stdout at once. When nobody reads any more, the program ends without a word, as every
 /// filter does; a full disk is an error. A terminal gets no control characters but line ends and
 /// tabs (terminal_text): the text may be a model's.
 Result<void> print(std::string_view text);
-/// Whether print() failed: the exit status is kOutputStatus then.
+/// The same with codes for the terminal. REQUIRES: no stranger wrote them.
+Result<void> print_codes(std::string_view text);
+/// Whether an output could not be written: the exit status is kOutputStatus then.
 bool output_failed();
+void note_output_failure();
 inline constexpr int kOutputStatus = 6;
+/// An error of an output: it ends the program with kOutputStatus.
+template <typename... Args>
+Failure output_failure(fmt::format_string<Args...> format, Args&&... args) {
+  note_output_failure();
+  return invalid_input(format, std::forward<Args>(args)...);
+}
 /// The same to stderr. Only what a line of progress begins with, "\r" or "\r\033[K", stays.
 void note(std::string_view text);
 /// From here on note() hands its texts to `sink`, which any thread may call.
 void redirect_notes(std::function<void(std::string_view)> sink);
 /// The same with codes for the terminal. REQUIRES: the text is this program's own.
 void note_codes(std::string_view text);
-
-/// The whole of standard input.
-Result<std::string> read_stdin();
-/// A text without the line end that editors and echo put at its end.
-std::string without_line_end(std::string text);
-/// Lines of a text, without their ends; no empty one after the last line end.
-std::vector<std::string_view> lines_of(std::string_view text);
 
 /// What the person at the terminal answers to "`question`? [Y/n] "; Enter means `otherwise`.
 /// REQUIRES: standard input is a terminal.
@@ -93,11 +109,13 @@ class AnswerWaiting {
   void read_prompt();
   /// A token has come, and what it says is printed at once.
   void token();
+  /// A token has come that nobody sees.
+  void hidden_token();
   void end() { waiting_.reset(); }
 
  private:
   bool compiles_;
-  uint64_t tokens_ = 0;
+  uint64_t tokens_ = 0, hidden_ = 0;
   std::optional<Waiting> waiting_;
 };
 

@@ -1,19 +1,30 @@
 #include "apps/cli/command.h"
+#include "base/utf8.h"
 
 namespace tokamak::cli {
 namespace {
 
 struct TokenizeFlags {
-  std::string model;
+  std::string model, file;
   std::vector<std::string> texts;
-  bool decode = false, no_special = false, skip_special = false;
+  bool json = false, decode = false, no_special = false, skip_special = false;
 };
+
+Json pieces_json(const Tokenizer& tokenizer, std::span<const uint32_t> ids) {
+  Json::Array list;
+  for (const uint32_t id : ids) list.emplace_back(std::string(tokenizer.token(id).value_or("")));
+  return list;
+}
 
 Result<std::string> encode_text(const Tokenizer& tokenizer, std::string_view text,
                                 const TokenizeFlags& flags) {
   TOK_TRY(const std::vector<uint32_t> ids,
           tokenizer.encode(text, {.add_special = !flags.no_special}));
-  return to_json(ids).dump();
+  if (!flags.json) return to_json(ids).dump();
+  Json out;
+  out.set("text", repair_utf8(text)).set("tokens", to_json(ids));
+  out.set("pieces", pieces_json(tokenizer, ids));
+  return out.dump();
 }
 
 /// A line is a JSON string, which may hold line ends, or else a text as it stands.
@@ -43,7 +54,11 @@ Result<std::string> decode_line(const Tokenizer& tokenizer, std::string_view lin
     }
     ids.push_back(uint32_t(item.as_integer()));
   }
-  return Json(tokenizer.decode(ids, flags.skip_special)).dump();
+  const std::string text = tokenizer.decode(ids, flags.skip_special);
+  if (!flags.json) return Json(text).dump();
+  Json out;
+  out.set("text", text).set("tokens", to_json(ids)).set("pieces", pieces_json(tokenizer, ids));
+  return out.dump();
 }
 
 Result<void> run(const TokenizeFlags& flags) {
@@ -55,17 +70,16 @@ Result<void> run(const TokenizeFlags& flags) {
     TOK_TRY(print(ids + "\n"));
   }
   if (!flags.texts.empty()) return {};
-  if (stdin_is_terminal()) note("One text per line, Ctrl-D at the end.\n");
-  TOK_TRY(const std::string text, read_stdin());
-  size_t number = 0;
-  for (const std::string_view line : lines_of(text)) {
-    const std::string where = fmt::format("line {} of standard input", ++number);
+  if (flags.file.empty() && stdin_is_terminal()) note("One text per line, Ctrl-D at the end.\n");
+  TOK_TRY(InputLines lines, InputLines::open(flags.file));
+  for (;;) {
+    TOK_TRY(const std::optional<std::string> line, lines.next());
+    if (!line) return {};
     auto out =
-        flags.decode ? decode_line(tokenizer, line, flags) : encode_line(tokenizer, line, flags);
-    if (!out) return Failure(out.error().within(where));
+        flags.decode ? decode_line(tokenizer, *line, flags) : encode_line(tokenizer, *line, flags);
+    if (!out) return Failure(out.error().within(lines.where()));
     TOK_TRY(print(*out + "\n"));
   }
-  return {};
 }
 
 }  // namespace
@@ -86,6 +100,14 @@ Examples:
             "folder with tokenizer.json, .gguf file or org/name; the built-in model without");
   Option* texts = command->add_option("-p,--prompt", flags->texts,
                                       "a text (repeatable); without it, standard input is read");
+  command
+      ->add_option("-f,--file", flags->file,
+                   "a file or pipe with a text per line; - is standard input")
+      ->type_name("FILE")
+      ->check(not_empty("the path of a file, or -"))
+      ->excludes(texts);
+  command->add_flag("--json", flags->json,
+                    "one JSON object per text: text, tokens, and how the vocabulary spells each");
   Option* decode =
       command->add_flag("--decode", flags->decode, "from ids to text")->excludes(texts);
   command

@@ -13,7 +13,7 @@ Result<std::unique_ptr<serve::Trace>> trace_into(const std::string& path) {
   // A function is copied where std::function is.
   const auto file = std::make_shared<std::ofstream>(path, std::ios::binary);
   if (!*file) {
-    return invalid_input("{}: The trace cannot be written: {}.", path, std::strerror(errno));
+    return output_failure("{}: The trace cannot be written: {}.", path, std::strerror(errno));
   }
   const auto write = [file](std::string_view text) { return (*file << text).flush().good(); };
   const auto failed = [path] {

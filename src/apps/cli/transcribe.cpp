@@ -27,9 +27,9 @@ Result<Samples> decode_file(const std::string& name, std::span<const std::byte> 
 }
 
 Result<Samples> read_sound(const std::string& path) {
-  if (path == "-") {
-    TOK_TRY(const std::string bytes, read_stdin());
-    return decode_file("standard input", std::as_bytes(std::span(bytes)));
+  if (path == "-" || is_stream(path)) {
+    TOK_TRY(const std::string bytes, read_input(path, kMaxSoundBytes));
+    return decode_file(path == "-" ? "standard input" : path, std::as_bytes(std::span(bytes)));
   }
   TOK_TRY(const auto file, open_file(path));
   TOK_TRY(const FileBytes bytes, file->view(0, file->size()));
@@ -215,6 +215,9 @@ Examples:
   command->add_option("--seed", flags->options.seed, "of what is chosen freely")
       ->capture_default_str();
   add_raw_sound_options(*command, flags->raw, "Samples without a header");
+  for (const char* name : {"--rate", "--channels"}) {
+    command->get_option(name)->needs(command->get_option("--input-format"));
+  }
   command->add_flag("--no-timestamps", flags->no_timestamps,
                     "without times within a window of 30 seconds (Whisper)");
   command->add_flag("--no-fallback", flags->no_fallback,

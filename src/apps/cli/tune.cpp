@@ -40,7 +40,9 @@ Examples:
   command->add_option("-d,--depth", options.depth, "positions before the step that is timed")
       ->check(Range(0, 1 << 24))
       ->capture_default_str();
-  command->add_option("-r,--rounds", options.rounds, "runs of each kernel after one to warm up")
+  command
+      ->add_option("-r,--repetitions,--rounds", options.rounds,
+                   "runs of each kernel after one to warm up")
       ->check(Range(1, 1000))
       ->capture_default_str();
   command->add_flag("--json", flags->json, "one JSON object");

@@ -9,7 +9,7 @@ namespace tokamak::cli {
 Result<std::vector<uint32_t>> parse_ids(const std::string& text) {
   std::string list = text;
   if (text.starts_with('@')) {
-    TOK_TRY(list, read_text_file(text.substr(1), uint64_t{64} << 20));
+    TOK_TRY(list, read_input(text.substr(1)));
   } else {
     list = "[" + text + "]";
   }
@@ -47,6 +47,12 @@ Json to_json(float value) {
   double shortest = 0;
   std::from_chars(text, end, shortest);
   return shortest;
+}
+
+void add_origin(Json& json, const Engine& engine, const std::string& typed) {
+  json.set("model", typed.empty() ? "storyteller" : typed);
+  json.set("backend", std::string(backend_name(engine.device().backend)));
+  json.set("device", engine.device().name);
 }
 
 int exit_code(ErrorCode code) {

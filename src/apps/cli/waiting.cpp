@@ -87,6 +87,10 @@ void AnswerWaiting::read_prompt() {
   waiting_.emplace(compiles_ ? "reading the prompt, compiling its kernels" : "reading the prompt");
 }
 
+void AnswerWaiting::hidden_token() {
+  if (waiting_) waiting_->say(fmt::format("thinking ({} tokens)", ++hidden_));
+}
+
 void AnswerWaiting::token() {
   waiting_.reset();
   if (++tokens_ != 1) return;

@@ -1,0 +1,160 @@
+#include "apps/cli/input.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "apps/cli/terminal.h"
+#include "formats/native_files.h"
+
+namespace tokamak::cli {
+namespace {
+
+constexpr const char* kStdin = "Standard input";
+constexpr size_t kPiece = 65536;
+
+bool is_stdin(const std::string& path) {
+  return path.empty() || path == "-";
+}
+
+/// "64 MiB", "2 GiB"
+std::string limit_text(uint64_t bytes) {
+  const bool is_gib = bytes % (uint64_t{1} << 30) == 0;
+  return fmt::format("{} {}", bytes >> (is_gib ? 30 : 20), is_gib ? "GiB" : "MiB");
+}
+
+Failure reading_failed(const std::string& name, int error) {
+  if (name == kStdin) return invalid_input("Reading standard input failed: {}.", strerror(error));
+  return invalid_input("{}: Reading the file failed: {}.", name, strerror(error));
+}
+
+/// Appends what there is to `out`; 0 bytes are the end.
+Result<size_t> read_piece(int descriptor, const std::string& name, std::string& out) {
+  char buffer[kPiece];
+  for (;;) {
+    const ssize_t count = read(descriptor, buffer, sizeof buffer);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return reading_failed(name, errno);
+    out.append(buffer, size_t(count));
+    return size_t(count);
+  }
+}
+
+Result<std::string> read_all(int descriptor, const std::string& name, uint64_t max_bytes) {
+  std::string text;
+  for (;;) {
+    TOK_TRY(const size_t count, read_piece(descriptor, name, text));
+    if (count == 0) return text;
+    if (text.size() <= max_bytes) continue;
+    if (name == kStdin) return invalid_input("{} has more than {}.", name, limit_text(max_bytes));
+    return invalid_input("{}: The file has more than {}.", name, limit_text(max_bytes));
+  }
+}
+
+Result<int> open_input(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor >= 0) return descriptor;
+  return invalid_input("{}: Cannot open the file: {}.", path, strerror(errno));
+}
+
+}  // namespace
+
+bool is_stream(const std::string& path) {
+  struct stat status{};
+  return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+}
+
+Result<void> check_stdin() {
+  if (was_closed(STDIN_FILENO)) return reading_failed(kStdin, EBADF);
+  return {};
+}
+
+Result<std::string> read_stdin(uint64_t max_bytes) {
+  TOK_TRY(check_stdin());
+  return read_all(STDIN_FILENO, kStdin, max_bytes);
+}
+
+Result<std::string> read_input(const std::string& path, uint64_t max_bytes) {
+  if (is_stdin(path)) return read_stdin(max_bytes);
+  if (!is_stream(path)) return read_text_file(path, max_bytes);
+  TOK_TRY(const int descriptor, open_input(path));
+  auto text = read_all(descriptor, path, max_bytes);
+  close(descriptor);
+  return text;
+}
+
+Result<InputLines> InputLines::open(const std::string& path) {
+  if (is_stdin(path)) {
+    TOK_TRY(check_stdin());
+    return InputLines(STDIN_FILENO, kStdin);
+  }
+  if (is_directory(path)) {
+    return invalid_input("{}: Expected a file but found a directory.", path);
+  }
+  TOK_TRY(const int descriptor, open_input(path));
+  return InputLines(descriptor, path);
+}
+
+InputLines::InputLines(InputLines&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, STDIN_FILENO)),
+      name_(std::move(other.name_)),
+      pending_(std::move(other.pending_)),
+      begin_(other.begin_),
+      lines_(other.lines_),
+      has_ended_(other.has_ended_) {}
+
+InputLines::~InputLines() {
+  if (descriptor_ != STDIN_FILENO) close(descriptor_);
+}
+
+Result<std::optional<std::string>> InputLines::next() {
+  size_t searched = begin_;
+  for (;;) {
+    const size_t end = pending_.find('\n', searched);
+    if (end != pending_.npos || (has_ended_ && begin_ < pending_.size())) {
+      ++lines_;
+      std::string line = pending_.substr(begin_, end == pending_.npos ? end : end - begin_);
+      begin_ = std::min(end == pending_.npos ? end : end + 1, pending_.size());
+      if (line.ends_with('\r')) line.pop_back();
+      return line;
+    }
+    if (has_ended_) return std::nullopt;
+    pending_.erase(0, std::exchange(begin_, 0));
+    searched = pending_.size();
+    if (searched > kMaxTextBytes) {
+      ++lines_;
+      return invalid_input("{} has more than {}.", where(), limit_text(kMaxTextBytes));
+    }
+    TOK_TRY(const size_t count, read_piece(descriptor_, name_, pending_));
+    has_ended_ = count == 0;
+  }
+}
+
+std::string InputLines::where() const {
+  return fmt::format("line {} of {}", lines_, name_ == kStdin ? "standard input" : name_);
+}
+
+std::string without_line_end(std::string text) {
+  if (text.ends_with('\n')) text.pop_back();
+  if (text.ends_with('\r')) text.pop_back();
+  return text;
+}
+
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    lines.push_back(line);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+}  // namespace tokamak::cli
