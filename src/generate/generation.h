@@ -25,6 +25,9 @@ struct GenerationParams {
   bool logprobs = false;
   bool prompt_logprobs = false;            // Generation::prompt_logprobs
   std::shared_ptr<const Grammar> grammar;  // only its texts are generated; null: any
+  /// Whether Generation::text is made of the ids: who makes his own needs none. Stop strings and
+  /// GenerationCallbacks::text need it.
+  bool has_text = true;
 };
 
 /// Whether every token is simply the most probable one, and nothing else of it is asked for.

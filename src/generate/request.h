@@ -37,6 +37,8 @@ struct Request {
   /// Requests of one number belong together, as the choices of one call, and take turns as one. 0:
   /// a group of its own.
   uint64_t group = 0;
+  /// Another one of its group has the same prompt, of which metrics count the tokens once.
+  bool repeats_prompt = false;
   /// Which adapter of the plan its rows take, from 1 on; 0: none. Pages are shared only among
   /// requests of the same one, too.
   uint32_t adapter = 0;

@@ -349,7 +349,8 @@ void Scheduler::finish(Sequence& sequence, std::optional<Error> error) {
   out.prefill_seconds = first - sequence.started;
   out.decode_seconds = clock_() - first;
   if (observer_.finished && !sequence.request.logits) {
-    observer_.finished(out, sequence.admitted.value_or(clock_()) - sequence.started);
+    observer_.finished(out, sequence.admitted.value_or(clock_()) - sequence.started,
+                       sequence.request.repeats_prompt);
   }
   if (sequence.request.done) sequence.request.done(std::move(out));
 }

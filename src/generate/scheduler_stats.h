@@ -45,7 +45,7 @@ struct SchedulerObserver {
   std::function<void(double seconds, bool is_first)> token;
   std::function<void(const StepsRun&)> steps;
   /// A request ended otherwise than by an error; `seconds`: until it was given its slot.
-  std::function<void(const Generation&, double seconds)> finished;
+  std::function<void(const Generation&, double seconds, bool repeats_prompt)> finished;
 };
 
 }  // namespace tokamak

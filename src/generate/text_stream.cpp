@@ -10,7 +10,7 @@ TextStream::TextStream(const Tokenizer* tokenizer, const GenerationParams& param
       max_tokens_(params.max_tokens),
       callbacks_(&callbacks),
       stop_(params.stop) {
-  if (tokenizer != nullptr) decoder_.emplace(*tokenizer, true);
+  if (tokenizer != nullptr && params.has_text) decoder_.emplace(*tokenizer, true);
   if (params.grammar) {
     filter_.emplace(grammars.masks(params.grammar, *tokenizer), *tokenizer, end_ids_);
   }

@@ -19,7 +19,8 @@ class TextExchange : public std::enable_shared_from_this<TextExchange> {
 
   /// Answers to all prompts.
   size_t size() const { return choices_.size(); }
-  /// The request of one of them, which keeps this alive.
+  /// The request of one of them, which keeps this alive. The last one of a prompt takes that along.
+  /// REQUIRES: called once for each, in their order.
   Request request(size_t index);
 
   /// Answers with an error, also in the middle of a stream; the other choices end.

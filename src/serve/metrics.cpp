@@ -107,10 +107,11 @@ ModelCounters::ModelCounters()
       decode_steps(kShortSeconds) {}
 
 SchedulerObserver ModelMetrics::observer() {
-  return {.token = [this](double seconds, bool is_first) { token(seconds, is_first); },
-          .steps = [this](const StepsRun& run) { add(run); },
-          .finished = [this](const Generation& generation,
-                             double seconds) { finished(generation, seconds); }};
+  return {
+      .token = [this](double seconds, bool is_first) { token(seconds, is_first); },
+      .steps = [this](const StepsRun& run) { add(run); },
+      .finished = [this](const Generation& generation, double seconds,
+                         bool repeats_prompt) { finished(generation, seconds, repeats_prompt); }};
 }
 
 void ModelMetrics::token(double seconds, bool is_first) {
@@ -127,11 +128,14 @@ void ModelMetrics::add(const StepsRun& run) {
   }
 }
 
-void ModelMetrics::finished(const Generation& generation, double queue_seconds) {
+void ModelMetrics::finished(const Generation& generation, double queue_seconds,
+                            bool repeats_prompt) {
   const std::scoped_lock lock(mutex_);
   last_finish_ = finish_word(generation.finish);
-  counters_.prompt_tokens += generation.prompt_tokens;
-  counters_.cached_tokens += generation.cached_tokens;
+  if (!repeats_prompt) {
+    counters_.prompt_tokens += generation.prompt_tokens;
+    counters_.cached_tokens += generation.cached_tokens;
+  }
   counters_.generated_tokens += generation.ids.size();
   if (last_finish_.empty()) return;
   counters_.queue.add(queue_seconds);

@@ -32,7 +32,7 @@ class ModelMetrics {
  private:
   void token(double seconds, bool is_first);
   void add(const StepsRun& run);
-  void finished(const Generation& generation, double queue_seconds);
+  void finished(const Generation& generation, double queue_seconds, bool repeats_prompt);
 
   mutable std::mutex mutex_;
   ModelCounters counters_;

@@ -32,7 +32,7 @@ struct MetricsTest : testing::Test {
     generation.prompt_tokens = 7;
     generation.cached_tokens = 4;
     generation.finish = reason;
-    metrics.observer().finished(generation, 0.25);
+    metrics.observer().finished(generation, 0.25, false);
   }
 
   ModelMetrics metrics;
@@ -57,6 +57,17 @@ TEST_F(MetricsTest, HasEveryMetricOnceAndASampleForEachModel) {
   const size_t first = all.find("# TYPE tokamak:step_seconds ");
   EXPECT_NE(first, all.npos);
   EXPECT_EQ(all.find("# TYPE tokamak:step_seconds ", first + 1), all.npos);
+}
+
+TEST_F(MetricsTest, CountsThePromptOfSeveralChoicesOnce) {
+  finish(FinishReason::kEndToken);
+  Generation again;
+  again.ids = {1};
+  again.prompt_tokens = 7;
+  metrics.observer().finished(again, 0, true);
+  EXPECT_EQ(metrics.counters().prompt_tokens, 7u);
+  EXPECT_EQ(metrics.counters().cached_tokens, 4u);
+  EXPECT_EQ(metrics.counters().generated_tokens, 3u);
 }
 
 TEST_F(MetricsTest, CountsAnAnswerOnceHoweverManyChoicesItHas) {

@@ -36,9 +36,9 @@ SchedulerObserver Trace::observer(std::string_view model, SchedulerObserver next
                 add_steps(name, run);
               },
           .finished =
-              [this, name = std::string(model), next = next.finished](const Generation& generation,
-                                                                      double queue_seconds) {
-                if (next) next(generation, queue_seconds);
+              [this, name = std::string(model), next = next.finished](
+                  const Generation& generation, double queue_seconds, bool repeats_prompt) {
+                if (next) next(generation, queue_seconds, repeats_prompt);
                 finished(name, generation, queue_seconds);
               }};
 }

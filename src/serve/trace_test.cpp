@@ -63,7 +63,7 @@ TEST_F(TraceTest, ShowsARequestByItsParts) {
   generation.prefill_seconds = 3;
   generation.decode_seconds = 2;
   now_ = 110;
-  observer.finished(generation, 1);
+  observer.finished(generation, 1, false);
   std::map<std::string, std::pair<double, double>> spans;
   for (const Json& event : events()) {
     EXPECT_EQ(text_of(event, "id"), "1");
