@@ -24,6 +24,10 @@ class ByteBudget {
       if (taken_ != nullptr) *taken_ -= bytes_;
     }
 
+    uint64_t bytes() const { return bytes_; }
+    /// Takes over what another one of the same budget has.
+    void add(Lease other) { bytes_ += std::exchange(other.bytes_, 0); }
+
    private:
     friend class ByteBudget;
     Lease(std::shared_ptr<std::atomic<uint64_t>> taken, uint64_t bytes)

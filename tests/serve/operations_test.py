@@ -99,6 +99,16 @@ class Operations(unittest.TestCase):
         self.assertEqual(wrong.returncode, 2)
         self.assertIn(b'TOKAMAK_PORT is "x"', wrong.stderr)
 
+    def test_a_service_manager_knows_when_it_is_ready(self):
+        with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+            path = os.path.join(folder, "notify")
+            manager.bind(path)
+            manager.settimeout(60)
+            with Server("--log", "off", environment={"NOTIFY_SOCKET": path}) as server:
+                self.assertEqual(manager.recv(100), b"READY=1")
+                server.stop()
+                self.assertEqual(manager.recv(100), b"STOPPING=1")
+
     def test_what_to_try_fits_the_server(self):
         with Server("--log", "off", "--host", "0.0.0.0", "--api-key", "k") as server:
             log = server.wait_logged("Try:")

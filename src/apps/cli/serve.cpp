@@ -1,6 +1,7 @@
 // tokamak serve: answers programs over HTTP.
 #include <thread>
 
+#include "apps/cli/ready_notice.h"
 #include "apps/cli/serve_defaults.h"
 #include "apps/cli/serve_log.h"
 #include "apps/cli/served_models.h"
@@ -110,6 +111,7 @@ Result<std::unique_ptr<serve::Server>> listen(ServeFlags& flags) {
 void stop(serve::Gateway& gateway) {
   if (gateway.is_draining()) std::_Exit(exit_code(ErrorCode::kCancelled));
   note("Stopping when the requests under way have ended; once more stops at once.\n");
+  notify_systemd("STOPPING=1");
   gateway.drain();
 }
 
@@ -160,6 +162,7 @@ Result<void> run(ServeFlags& flags) {
     server->on_hangup([&] { hang_up(flags, *server, gateway); });
   });
   TOK_TRY(print(fmt::format("Listening on {}\n", server->url())));
+  notify_systemd("READY=1");
   const bool has_keys = !flags.gateway.access.keys.empty();
   note(fmt::format("Try:\n  curl {}{}{}\n", local_url(server->url()), opened.example,
                    has_keys ? " -H \"Authorization: Bearer KEY\"" : ""));

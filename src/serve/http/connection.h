@@ -124,7 +124,7 @@ struct Server::State {
   std::set<std::shared_ptr<Connection>> connections;
   std::map<std::string, uint32_t> by_address;
   std::map<std::string, uint32_t> by_client;  // requests under way of clients of proxies
-  std::shared_ptr<BodyBudget> bodies;
+  std::shared_ptr<ByteBudget> bodies;
   std::array<char, size_t{64} << 10> buffer;  // what is being read, of whatever connection
   uint64_t next_call = 1;
   bool is_stopping = false;

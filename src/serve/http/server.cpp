@@ -57,7 +57,7 @@ Server::~Server() {
 
 Result<std::unique_ptr<Server>> Server::listen(ServerOptions options) {
   auto state = std::make_unique<State>();
-  state->bodies = std::make_shared<BodyBudget>(options.limits.all_bodies_bytes);
+  state->bodies = std::make_shared<ByteBudget>(options.limits.all_bodies_bytes);
   allow_descriptors(rlim_t{options.limits.connections} + 256);
   TOK_TRY(const tcp::endpoint endpoint, endpoint_of(state->io, options));
   auto& acceptor = state->acceptor;

@@ -11,7 +11,7 @@
 #include <memory>
 
 #include "base/result.h"
-#include "serve/http/body_budget.h"
+#include "serve/http/body_lease.h"
 #include "serve/http/message.h"
 #include "serve/http/proxies.h"
 #include "serve/http/request_reader.h"

@@ -1,4 +1,4 @@
-#include "serve/http/body_budget.h"
+#include "serve/http/body_lease.h"
 
 #include <gtest/gtest.h>
 
@@ -7,30 +7,30 @@ namespace {
 
 constexpr uint64_t kFree = BodyLease::kFreeBytes;
 
-TEST(BodyBudget, RefusesWhatIsBeyondIt) {
-  const auto budget = std::make_shared<BodyBudget>(100);
+TEST(BodyLease, RefusesWhatIsBeyondIt) {
+  const auto budget = std::make_shared<ByteBudget>(100);
   BodyLease one(budget), two(budget);
   EXPECT_TRUE(one.cover(kFree + 60));
   EXPECT_FALSE(two.cover(kFree + 41));
   EXPECT_TRUE(two.cover(kFree + 40));
   EXPECT_TRUE(one.cover(kFree + 60)) << "it has them";
   EXPECT_FALSE(one.cover(kFree + 61));
-  EXPECT_EQ(budget->used(), 100u);
+  EXPECT_EQ(budget->taken(), 100u);
 }
 
-TEST(BodyBudget, IsFreeAgainWhenTheBodyIsGone) {
-  const auto budget = std::make_shared<BodyBudget>(100);
+TEST(BodyLease, IsFreeAgainWhenTheBodyIsGone) {
+  const auto budget = std::make_shared<ByteBudget>(100);
   {
     BodyLease lease(budget);
     EXPECT_TRUE(lease.cover(kFree + 100));
     const BodyLease moved = std::move(lease);
-    EXPECT_EQ(budget->used(), 100u);
+    EXPECT_EQ(budget->taken(), 100u);
   }
-  EXPECT_EQ(budget->used(), 0u);
+  EXPECT_EQ(budget->taken(), 0u);
 }
 
-TEST(BodyBudget, RefusesNoSmallBody) {
-  const auto budget = std::make_shared<BodyBudget>(0);
+TEST(BodyLease, RefusesNoSmallBody) {
+  const auto budget = std::make_shared<ByteBudget>(0);
   BodyLease lease(budget);
   EXPECT_TRUE(lease.cover(kFree));
   EXPECT_FALSE(lease.cover(kFree + 1));
