@@ -15,4 +15,9 @@ std::string base64_of(std::span<const std::byte> bytes);
 /// padding that is missing or hides bits.
 std::optional<std::vector<std::byte>> bytes_of_base64(std::string_view text);
 
+/// The same of what other programs write (WHATWG Infra, "forgiving-base64 decode"): ASCII white
+/// space counts for nothing, padding may be missing and may hide bits. Beyond that '-' and '_' are
+/// taken for '+' and '/' (RFC 4648, section 5).
+std::optional<std::vector<std::byte>> bytes_of_loose_base64(std::string_view text);
+
 }  // namespace tokamak

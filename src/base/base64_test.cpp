@@ -39,5 +39,33 @@ TEST(Base64, RefusesWhatItWouldNotWrite) {
   }
 }
 
+std::optional<std::string> loosely_decoded(std::string_view text) {
+  const auto bytes = bytes_of_loose_base64(text);
+  if (!bytes) return std::nullopt;
+  std::string out;
+  for (const std::byte byte : *bytes) out += char(byte);
+  return out;
+}
+
+TEST(Base64, IsReadLooselyAsOtherProgramsWriteIt) {
+  const std::pair<std::string_view, std::string_view> cases[] = {{"", ""},
+                                                                 {"Zg==", "f"},
+                                                                 {"Zg", "f"},
+                                                                 {"Zm8", "fo"},
+                                                                 {"Zm8=", "fo"},
+                                                                 {" Zm9v\r\n", "foo"},
+                                                                 {"Zm9v\nYmFy\n", "foobar"},
+                                                                 {"Z g = =", "f"},
+                                                                 {"-_8", "\xfb\xff"},
+                                                                 {"+/8=", "\xfb\xff"},
+                                                                 {"Zh==", "f"},
+                                                                 {"Zm9vYg==\n", "foob"}};
+  for (const auto& [text, plain] : cases) EXPECT_EQ(loosely_decoded(text), plain) << text;
+  for (const std::string_view text :
+       {"Z", "Zm9vZ", "Zg=", "Zm9v=", "Z===", "Zg===", "=Zg", "Zg==Zg==", "Zm!v", "Zm\vv"}) {
+    EXPECT_EQ(loosely_decoded(text), std::nullopt) << text;
+  }
+}
+
 }  // namespace
 }  // namespace tokamak

@@ -1,0 +1,11 @@
+// Percent-encoding of addresses (RFC 3986, section 2.1).
+#pragma once
+#include <string>
+#include <string_view>
+
+namespace tokamak {
+
+/// "a%2Fb" is "a/b"; what is no escape stays.
+std::string percent_decoded(std::string_view text);
+
+}  // namespace tokamak
