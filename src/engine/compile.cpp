@@ -34,9 +34,8 @@ Result<VisionTower> vision_tower(const Architecture& architecture, const ModelFi
                                  const BuildOptions& build) {
   if (options.image_pixels == 0) {
     return fail(ErrorCode::kUsage,
-                "{} was opened for text only: image_pixels (--megapixels) lets it read images, "
-                "where the model does.",
-                files.name);
+                "The model was opened for text only: image_pixels (--megapixels) lets it read "
+                "images, where it can.");
   }
   if (architecture.vision == nullptr) {
     std::string known;
@@ -44,7 +43,7 @@ Result<VisionTower> vision_tower(const Architecture& architecture, const ModelFi
       if (other.vision != nullptr)
         known += fmt::format("{}{}", known.empty() ? "" : ", ", other.name);
     }
-    return unsupported("{} is a {}, which reads text only here; images are for {}.", files.name,
+    return unsupported("The model is a {}, which reads text only here; images are for {}.",
                        architecture.name, known);
   }
   // For matrix units, which multiply f16. There are few keys, and they are gone after the image.
