@@ -114,6 +114,10 @@ TEST_F(ServiceTest, OllamasListsHaveTheModel) {
     const Json& model = at(list, "models").as_array().at(0);
     EXPECT_EQ(at(model, "name"), Json("org/storyteller"));
     EXPECT_GT(at(model, "size").as_integer(), 100000);
+    EXPECT_EQ(at(model, "digest").as_string().size(), 64u) << "clients show its beginning";
+    EXPECT_EQ(at(at(model, "details"), "quantization_level"), Json("BF16"));
+    EXPECT_TRUE(at(at(model, "details"), "parameter_size").as_string().ends_with("K") ||
+                at(at(model, "details"), "parameter_size").as_string().ends_with("M"));
   }
   EXPECT_TRUE(at(ask("/api/version", "", "GET").json(), "version").is_string());
   const Json shown = ask("/api/show", R"({"model": "org/storyteller:latest"})").json();

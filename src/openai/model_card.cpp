@@ -1,8 +1,10 @@
 #include "openai/model_card.h"
 
 #include <algorithm>
+#include <map>
 
 #include "base/ascii.h"
+#include "base/hash.h"
 #include "openai/ollama_time.h"
 #include "openai/requested_model.h"
 
@@ -18,12 +20,54 @@ Json details(const ModelCard& card) {
   return Json(Json::Object{{"parent_model", card.parent},
                            {"format", card.format},
                            {"family", card.family},
-                           {"families", Json::Array{card.family}}});
+                           {"families", Json::Array{card.family}},
+                           {"parameter_size", card.parameters},
+                           {"quantization_level", card.quantization}});
 }
 
 Json listed(const ModelCard& card, uint64_t bytes) {
-  return Json(Json::Object{
-      {"name", card.id}, {"model", card.id}, {"size", bytes}, {"details", details(card)}});
+  return Json(Json::Object{{"name", card.id},
+                           {"model", card.id},
+                           {"size", bytes},
+                           {"digest", card.digest},
+                           {"details", details(card)}});
+}
+
+/// "1.5B", "596.05M", "12K", as Ollama writes counts.
+std::string count_text(uint64_t count) {
+  const auto number = double(count);
+  if (number >= 1e9) return fmt::format("{:.1f}B", number / 1e9);
+  if (number >= 1e6) return fmt::format("{:.2f}M", number / 1e6);
+  return number >= 1e3 ? fmt::format("{:.0f}K", number / 1e3) : std::to_string(count);
+}
+
+/// Not of the contents, which may be many gigabytes.
+std::string digest_of(const std::string& text) {
+  std::string out;
+  for (uint64_t part = 0; part < 4; ++part) {
+    out += fmt::format("{:016x}", hash_bytes(std::span<const char>(text), kHashStart + part));
+  }
+  return out;
+}
+
+/// What the tensors' names, types and shapes say of a model.
+void read_weights(const ModelFiles& files, ModelCard& card) {
+  uint64_t elements = 0;
+  std::string all;
+  std::map<DType, uint64_t> bytes;
+  for (const TensorInfo& tensor : files.tensors.tensors()) {
+    card.bytes += tensor.bytes;
+    elements += tensor.elements();
+    bytes[tensor.dtype] += tensor.bytes;
+    all += fmt::format("{} {} {}\n", tensor.name, describe(tensor), tensor.offset);
+  }
+  card.parameters = count_text(elements);
+  card.digest = digest_of(all + card.chat_template);
+  const auto most = std::ranges::max_element(bytes, {}, [](const auto& one) { return one.second; });
+  if (most == bytes.end()) return;
+  card.quantization = dtype_name(most->first);
+  std::ranges::transform(card.quantization, card.quantization.begin(),
+                         [](char c) { return c >= 'a' && c <= 'z' ? char(c - 'a' + 'A') : c; });
 }
 
 }  // namespace
@@ -31,12 +75,12 @@ Json listed(const ModelCard& card, uint64_t bytes) {
 ModelCard model_card(const ModelFiles& files, const Engine::Compiled& compiled,
                      const ChatForm& chat) {
   ModelCard card;
-  for (const auto& tensor : files.tensors.tensors()) card.bytes += tensor.bytes;
+  card.chat_template = chat_template_named(files, "default").value_or("");
+  read_weights(files, card);
   card.format = files.vocab ? "gguf" : "safetensors";
   card.family = family_of(compiled.facts.architecture);
   card.context = compiled.context;
   card.hidden = compiled.facts.hidden;
-  card.chat_template = chat_template_named(files, "default").value_or("");
   for (const LoraFiles& adapter : files.adapters) card.adapters.push_back(adapter.name);
   if (compiled.encoder) {
     card.capabilities = {"embedding"};
@@ -61,7 +105,10 @@ std::string asked_adapter(const ModelCard& card, std::string_view name) {
 ModelCard called(const ModelCard& card, const std::string& name) {
   ModelCard out = card;
   out.id = name;
-  if (!asked_adapter(card, name).empty()) out.parent = card.id;
+  if (!asked_adapter(card, name).empty()) {
+    out.parent = card.id;
+    out.digest = digest_of(card.digest + name);
+  }
   return out;
 }
 

@@ -14,7 +14,10 @@ struct ModelCard {
   int64_t created = 0;                // unix seconds
   uint64_t bytes = 0;                 // of its weights
   std::string format, family;
-  uint32_t context = 0, hidden = 0;  // 0: not known
+  /// 64 digits that are others for other weights' names, types and shapes, and other templates.
+  std::string digest;
+  std::string parameters, quantization;  // "1.5B"; the type that most bytes have: "Q4_K"
+  uint32_t context = 0, hidden = 0;      // 0: not known
   std::string chat_template;
   std::vector<std::string> capabilities;  // as Ollama calls them
 };
