@@ -10,6 +10,18 @@
 namespace tokamak::openai {
 namespace {
 
+/// The grammar of one of those texts.
+Answer<Grammar> choice_grammar(const Json& choices) {
+  std::vector<std::string> texts;
+  for (const Json& choice : choices.as_array()) {
+    if (!choice.is_string()) {
+      return wrong("guided_choice", "guided_choice has {}, expected texts.", quoted(choice));
+    }
+    texts.push_back(choice.as_string());
+  }
+  return answer(Grammar::from_choices(texts), "guided_choice");
+}
+
 Answer<Grammar> schema_grammar(const Json& schema, std::string_view field) {
   return answer(Grammar::from_json_schema(schema.dump()), field);
 }
@@ -48,10 +60,14 @@ bool is_strict(const Json& function, bool value) {
 }
 
 /// What the arguments of tool `place` may be.
-Answer<Grammar> arguments_grammar(const Json& function, size_t place) {
+Result<Grammar> arguments_grammar(const Json& function) {
   const Json* parameters = function.find("parameters");
   if (parameters == nullptr || parameters->is_null()) return Grammar::json_object();
-  return schema_grammar(*parameters, fmt::format("tools[{}].function.parameters", place));
+  return Grammar::from_json_schema(parameters->dump());
+}
+
+std::string place_of_tool(size_t place) {
+  return fmt::format("tools[{}].function.parameters", place);
 }
 
 const Json& function_of(const Fields& fields, size_t place) {
@@ -69,7 +85,7 @@ Answer<Grammar> forced_calls(const Fields& fields, const ToolChoice& choice,
   std::vector<HeldFunction> functions;
   for (const size_t place : choice.called) {
     const Json& function = function_of(fields, place);
-    TOK_TRY(Grammar own, arguments_grammar(function, place));
+    TOK_TRY(Grammar own, answer(arguments_grammar(function), place_of_tool(place)));
     functions.push_back({function.find("name")->as_string(), std::move(own)});
   }
   const bool is_one = fields.tool_choice.is_object() || !fields.parallel_tool_calls.value_or(true);
@@ -89,14 +105,17 @@ bool holds_free_calls(const Fields& fields, const ToolChoice& choice, const Outp
   });
 }
 
-/// A schema that cannot be held is an error of tools that insist on it; others take any object.
+/// A schema that cannot be held is an error of tools that insist on it, one that is wrong of all;
+/// others take any object.
 Answer<Grammar> free_calls(const Fields& fields, const OutputForm& form) {
   std::vector<HeldFunction> functions;
   for (size_t i = 0; i < fields.tools.as_array().size(); ++i) {
     const Json& function = function_of(fields, i);
-    Answer<Grammar> own = is_strict(function, false) ? Answer<Grammar>(Grammar::json_object())
-                                                     : arguments_grammar(function, i);
-    if (!own && is_strict(function, true)) return Refusal(own.error());
+    Result<Grammar> own = is_strict(function, false) ? Result<Grammar>(Grammar::json_object())
+                                                     : arguments_grammar(function);
+    if (!own && (is_strict(function, true) || own.error().code != ErrorCode::kUnsupported)) {
+      return Refusal(api_error(own.error(), place_of_tool(i)));
+    }
     functions.push_back(
         {function.find("name")->as_string(), own ? *std::move(own) : Grammar::json_object()});
   }
@@ -113,8 +132,9 @@ Answer<Grammar> after(std::string_view mark, const Grammar& grammar) {
 /// All that the grammar of an answer depends on.
 std::string key_of(const Fields& fields, const ToolChoice& choice, const OutputForm& form,
                    std::string_view tenant) {
-  Json::Array key = {tenant, fields.grammar.value_or(""), fields.regex.value_or(""),
-                     fields.json_schema, fields.response_format};
+  Json::Array key = {
+      tenant,         fields.grammar.value_or(""), fields.regex.value_or(""), fields.json_schema,
+      fields.choices, fields.response_format};
   if (form.starts_in_reasoning) key.emplace_back(form.reasoning_close);
   if (form.has_channels) key.emplace_back(form.opened);
   if (choice.shows) {
@@ -143,6 +163,7 @@ Answer<HeldAnswer> make_grammar(const Fields& fields, const ToolChoice& choice,
   if (!fields.json_schema.is_null()) {
     TOK_TRY(add(schema_grammar(fields.json_schema, "json_schema")));
   }
+  if (!fields.choices.is_null()) TOK_TRY(add(choice_grammar(fields.choices)));
   if (!fields.response_format.is_null()) {
     TOK_TRY(auto format, format_grammar(fields.response_format));
     if (format) forms.push_back(*std::move(format));

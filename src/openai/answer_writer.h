@@ -22,6 +22,7 @@ struct AnswerHead {
   uint64_t prompt_tokens = 0;  // of all prompts, before anything has run
   bool counts_usage = false;   // in streams that tell it on request only
   bool has_logprobs = false;   // asked for
+  Json call_shapes;            // as Fields has them
   const Tokenizer* tokenizer = nullptr;
   std::function<uint64_t()> random;  // for ids of parts
 };

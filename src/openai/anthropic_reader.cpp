@@ -1,145 +1,114 @@
 // The body of Anthropic's Messages: blocks in place of texts, results of tools in the user's turn.
-#include "openai/image_parts.h"
+#include "openai/content_parts.h"
 #include "openai/readers.h"
+#include "openai/schemas.h"
 
 namespace tokamak::openai {
 namespace {
 
 constexpr std::string_view kField = "messages";
 
-std::string type_of(const Json& block) {
-  const Json* type = block.find("type");
-  return type != nullptr && type->is_string() ? type->as_string() : "";
-}
-
 /// A turn while its blocks are read.
 struct Turn {
-  std::string text;
-  Json::Array parts;  // the same with the images
-  bool has_image = false;
-  Json::Array calls, results;
+  std::string role, reasoning;
+  Json::Array parts;  // texts and images
+  Json::Array calls;
 
-  void add_text(const std::string& more) {
-    text += (text.empty() ? "" : "\n") + more;
-    parts.push_back(text_part(more));
+  bool is_empty() const { return parts.empty() && calls.empty() && reasoning.empty(); }
+  /// The message of what has been read since the last one.
+  void flush(Json::Array& out) {
+    out.push_back(message_json(role, content_of(std::exchange(parts, {}))));
+    if (!reasoning.empty()) out.back().set("reasoning_content", std::exchange(reasoning, ""));
+    for (Json& call : std::exchange(calls, {})) add_call(out, std::move(call));
   }
-  Json content() { return has_image ? Json(std::move(parts)) : Json(std::move(text)); }
 };
 
-/// An image's block as a part of OpenAI's.
-Answer<Json> image_of(const Json& block, const std::string& where) {
-  const Json* source = block.find("source");
-  const Json none;
-  const std::string type = type_of(source == nullptr ? none : *source);
-  if (type == "base64") {
-    TOK_TRY(const std::string media, text_member(*source, "media_type", kField, where + ".source"));
-    TOK_TRY(const std::string data, text_member(*source, "data", kField, where + ".source"));
-    return image_part(data_url(media, data));
+Answer<Json> call_of(const Json& block, const std::string& where) {
+  TOK_TRY(const std::string id, text_member(block, "id", kField, where));
+  TOK_TRY(const std::string name, text_member(block, "name", kField, where));
+  const Json* input = block.find("input");
+  if (input == nullptr || input->is_null() || is_empty_object(*input)) {
+    return call_json(id, name, Json(Json::Object{}));
   }
-  if (type == "url") {
-    TOK_TRY(std::string url, text_member(*source, "url", kField, where + ".source"));
-    return image_part(std::move(url));
+  if (!input->is_object()) {
+    return wrong(kField, "{}.input is {}, expected an object.", where, kind_name(input->kind()));
   }
-  return wrong(kField, "{}.source is {}, expected the type \"base64\", with media_type and data.",
-               where, source == nullptr ? "missing" : quoted(*source));
+  return call_json(id, name, *input);
 }
 
-Answer<void> add_block(const Json& block, const std::string& where, Turn& turn) {
+/// What a tool has given, also one that the service ran, whose results are often no texts.
+Answer<Json> result_of(const Json& block, const std::string& where) {
+  TOK_TRY(const std::string id, text_member(block, "tool_use_id", kField, where));
+  const Json* content = block.find("content");
+  Json own = "";
+  const bool is_own = type_of(block) == "tool_result" || type_of(block) == "mcp_tool_result";
+  if (content != nullptr && is_own) {
+    TOK_TRY(own, chat_content(*content, kField, where + ".content"));
+  } else if (content != nullptr) {
+    own = content->dump();
+  }
+  const Json* is_error = block.find("is_error");
+  if (own == Json("") && is_error != nullptr && *is_error == Json(true)) own = "Error";
+  Json message = message_json("tool", std::move(own));
+  return message.set("tool_call_id", id);
+}
+
+Answer<void> add_block(const Json& block, const std::string& where, Turn& turn, Json::Array& out) {
   const std::string type = type_of(block);
-  if (type == "text") {
-    TOK_TRY(const std::string text, text_member(block, "text", kField, where));
-    turn.add_text(text);
-  } else if (type == "image") {
-    TOK_TRY(Json part, image_of(block, where));
-    turn.parts.push_back(std::move(part));
-    turn.has_image = true;
-  } else if (type == "tool_use") {
-    TOK_TRY(const std::string id, text_member(block, "id", kField, where));
-    TOK_TRY(const std::string name, text_member(block, "name", kField, where));
-    const Json* input = block.find("input");
-    if (input != nullptr && !input->is_object()) {
-      return wrong(kField, "{}.input is {}, expected an object.", where, kind_name(input->kind()));
-    }
-    turn.calls.push_back(call_json(id, name, input == nullptr ? Json(Json::Object{}) : *input));
-  } else if (type == "tool_result") {
-    TOK_TRY(const std::string id, text_member(block, "tool_use_id", kField, where));
-    const Json* content = block.find("content");
-    std::string text;
-    if (content != nullptr && !content->is_null()) {
-      TOK_TRY(text, parts_text(*content, kField, where + ".content", {"text"}));
-    }
-    turn.results.push_back(message_json("tool", std::move(text)));
-    turn.results.back().set("tool_call_id", id);
-  } else if (type != "thinking" && type != "redacted_thinking") {
-    return wrong(kField,
-                 "{} is {}, expected a block of the type \"text\", \"image\", \"tool_use\" "
-                 "or \"tool_result\".",
-                 where, quoted(block));
+  if (type == "tool_use" || type == "server_tool_use" || type == "mcp_tool_use") {
+    TOK_TRY(Json call, call_of(block, where));
+    turn.calls.push_back(std::move(call));
+  } else if (type.ends_with("tool_result")) {
+    // Within a turn of the model's own they belong after the calls that stand before them; in the
+    // user's they come first, as templates want them.
+    if (turn.role == "assistant" && !turn.is_empty()) turn.flush(out);
+    TOK_TRY(Json result, result_of(block, where));
+    out.push_back(std::move(result));
+  } else if (type == "thinking" || type == "redacted_thinking") {
+    if (const std::string* text = text_in(block, "thinking")) add_line(turn.reasoning, *text);
+  } else if (type != "container_upload" && type != "compaction") {
+    TOK_TRY(add_parts(block, kField, where, turn.parts));
   }
   return {};
 }
 
 Answer<void> add_message(const Json& message, const std::string& where, Json::Array& out) {
   TOK_TRY(const std::string role, text_member(message, "role", kField, where));
-  if (role != "user" && role != "assistant") {
+  if (role != "user" && role != "assistant" && role != "system") {
     return wrong(kField, "{}.role is {}, expected \"user\" or \"assistant\".", where, quoted(role));
   }
   const Json* content = message.find("content");
   if (content == nullptr) return wrong(kField, "{}.content is missing.", where);
-  Turn turn;
+  Turn turn{.role = role};
+  const size_t before = out.size();
   if (content->is_string()) {
-    turn.text = content->as_string();
+    turn.parts.push_back(text_part(content->as_string()));
   } else if (content->is_array()) {
     const Json::Array& blocks = content->as_array();
     for (size_t i = 0; i < blocks.size(); ++i) {
-      TOK_TRY(add_block(blocks[i], fmt::format("{}.content[{}]", where, i), turn));
+      TOK_TRY(add_block(blocks[i], fmt::format("{}.content[{}]", where, i), turn, out));
     }
   } else {
     return wrong(kField, "{}.content is {}, expected a text or a list of blocks.", where,
                  kind_name(content->kind()));
   }
-  const bool has_results = !turn.results.empty();
-  for (Json& result : turn.results) out.push_back(std::move(result));
-  if (has_results && turn.text.empty() && !turn.has_image) return {};
-  out.push_back(message_json(role, turn.content()));
-  for (Json& call : turn.calls) add_call(out, std::move(call));
+  if (!turn.is_empty() || out.size() == before) turn.flush(out);
   return {};
 }
 
-Answer<void> read_tools(Fields& fields) {
-  if (!fields.tools.is_array()) return {};
-  Json::Array tools;
-  for (const Json& tool : fields.tools.as_array()) {
-    const std::string type = type_of(tool);
-    if (!tool.is_object() || (!type.empty() && type != "custom")) {
-      return wrong("tools", "tools[{}] is {}, expected a name and an input_schema.", tools.size(),
-                   quoted(tool));
-    }
-    tools.push_back(tool_json(tool, "input_schema"));
+/// `output_config` and, as the field was called before, `output_format`.
+Answer<void> read_output(Fields& fields) {
+  const Json* format = fields.output_config.find("format");
+  const Json& asked = format == nullptr || format->is_null() ? fields.output_format : *format;
+  if (asked.is_null() || is_empty_object(asked)) return {};
+  const Json* schema = asked.find("schema");
+  if (type_of(asked) != "json_schema" || schema == nullptr) {
+    return wrong(format == nullptr ? "output_format" : "output_config",
+                 "{} is {}, expected the type \"json_schema\", with a schema.",
+                 format == nullptr ? "output_format" : "output_config.format", quoted(asked));
   }
-  fields.tools = std::move(tools);
-  return {};
-}
-
-Answer<void> read_choice(Fields& fields) {
-  const Json choice = fields.tool_choice;
-  if (choice.is_null()) return {};
-  const std::string type = type_of(choice);
-  if (type == "auto" || type == "none") {
-    fields.tool_choice = type;
-  } else if (type == "any") {
-    fields.tool_choice = "required";
-  } else if (type == "tool") {
-    TOK_TRY(const std::string name, text_member(choice, "name", "tool_choice", "tool_choice"));
-    Json function(Json::Object{{"name", name}});
-    fields.tool_choice =
-        Json(Json::Object{{"type", "function"}, {"function", std::move(function)}});
-  } else {
-    return wrong("tool_choice", "tool_choice is {}, expected the type {}.", quoted(choice),
-                 "\"auto\", \"any\", \"tool\" or \"none\"");
-  }
-  const Json* one_only = choice.find("disable_parallel_tool_use");
-  if (one_only != nullptr && one_only->is_bool()) fields.parallel_tool_calls = !one_only->as_bool();
+  fields.response_format = Json(Json::Object{
+      {"type", "json_schema"}, {"json_schema", Json(Json::Object{{"schema", *schema}})}});
   return {};
 }
 
@@ -152,7 +121,7 @@ Answer<void> read_anthropic(Fields& fields, bool needs_max_tokens) {
   if (fields.messages.is_null()) return wrong("messages", "messages is missing.");
   Json::Array messages;
   if (!fields.system.is_null()) {
-    TOK_TRY(std::string text, parts_text(fields.system, "system", "system", {"text"}));
+    TOK_TRY(std::string text, text_content(fields.system, "system", "system"));
     if (!text.empty()) messages.push_back(message_json("system", std::move(text)));
   }
   const Json::Array& turns = fields.messages.as_array();
@@ -161,8 +130,7 @@ Answer<void> read_anthropic(Fields& fields, bool needs_max_tokens) {
     TOK_TRY(add_message(turns[i], fmt::format("messages[{}]", i), messages));
   }
   fields.messages = std::move(messages);
-  TOK_TRY(read_tools(fields));
-  return read_choice(fields);
+  return read_output(fields);
 }
 
 }  // namespace tokamak::openai

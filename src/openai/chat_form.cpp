@@ -191,6 +191,8 @@ OutputForm answer_form(const ChatForm& chat, std::string_view prompt, bool keeps
 ChatForm find_chat_form(const ModelFiles& files, const Tokenizer* tokenizer) {
   ChatForm form;
   const std::string text = template_of(files);
+  form.turns = find_turn_rules(files, text);
+  form.efforts = known_efforts(files, text);
   form.tools = tool_family_of(text);
   form.has_channels = has_channels(form.tools, tokenizer);
   if (form.has_channels) {
@@ -209,12 +211,7 @@ ChatForm find_chat_form(const ModelFiles& files, const Tokenizer* tokenizer) {
     form.tools = nullptr;
   }
   form.is_generic = form.tools == nullptr;
-  if (form.is_generic) {
-    form.tools = &tool_families().front();
-    const Json with_system = *Json::parse(R"({"messages": [
-        {"role": "system", "content": "a"}, {"role": "user", "content": "b"}]})");
-    form.has_system = render_chat(files, with_system).has_value();
-  }
+  if (form.is_generic) form.tools = &tool_families().front();
   find_marks(tokenizer, form);
   return form;
 }

@@ -3,6 +3,8 @@
 #include "engine/engine.h"
 #include "openai/fields.h"
 #include "openai/output_reader.h"
+#include "openai/thinking.h"
+#include "openai/turns.h"
 
 namespace tokamak::openai {
 
@@ -18,8 +20,10 @@ struct ChatForm {
   bool has_channels = false;  // the tools' family has them, and reasoning is one
   const ToolFamily* tools = nullptr;
   /// The template knows no tools, or shows calls as its family does not: an instruction of ours
-  /// says how to call them, in a system message or, where there can be none, in the user's.
-  bool is_generic = false, has_system = true;
+  /// says how to call them, in a message of the system.
+  bool is_generic = false;
+  TurnRules turns;
+  std::vector<std::string> efforts;  // of reasoning, that the template knows
   std::vector<TokenMark> marks;
   std::vector<uint32_t> end_ids;  // that end an answer beside the model's own
   std::string notice;  // why the form is the generic one; empty where it is not, or no wonder
@@ -37,7 +41,8 @@ OutputForm answer_form(const ChatForm& chat, std::string_view prompt, bool keeps
 void add_end_ids(const ChatForm& chat, GenerationParams& params);
 
 /// What the model's template gets for a chat (chat_variables() of messages.h), with tools in words
-/// of our own where it knows none, and ids of calls as it wants them.
+/// of our own where it knows none, ids of calls and turns as it wants them, and the effort of
+/// reasoning in its words.
 Answer<Json> chat_prompt_variables(const Fields& fields, const ChatForm& form);
 
 }  // namespace tokamak::openai

@@ -5,6 +5,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "openai/messages.h"
+#include "openai/readers.h"
 #include "text/grammar/matcher.h"
 
 namespace tokamak::openai {
@@ -91,6 +93,7 @@ Fields conversation() {
       {"role": "tool", "tool_call_id": "call_1", "content": "Here."},
       {"role": "tool", "tool_call_id": "call_2", "content": "There."}])");
   fields.tools = *Json::parse(R"([{"type": "function", "function": {"name": "f"}}])");
+  EXPECT_TRUE(read_chat(fields));
   return fields;
 }
 
@@ -107,7 +110,7 @@ TEST(ChatForm, TheGenericFormTellsOfToolsInWords) {
                  "<tool_call>\n{\"name\": \"f\", \"arguments\": {}}\n</tool_call>"));
   EXPECT_EQ(messages[3], *Json::parse(R"({"role": "user", "content":
       "<tool_response>\nHere.\n</tool_response>\n<tool_response>\nThere.\n</tool_response>"})"));
-  form.has_system = false;
+  form.turns.has_system = false;
   const Json in_user = *chat_prompt_variables(conversation(), form);
   const std::string first = in_user.find("messages")->as_array()[0].find("content")->as_string();
   EXPECT_TRUE(first.ends_with("\n\nWhere?")) << first;

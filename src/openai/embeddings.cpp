@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <bit>
 
 #include "base/base64.h"
@@ -26,8 +27,19 @@ Json numbers_json(std::span<const float> numbers) {
   return out;
 }
 
-Answer<EmbedOptions> options_of(const Engine& engine, const Fields& fields) {
+/// Whether texts that do not fit are cut: of Ollama's, unless they ask not to.
+Answer<bool> truncates(const Fields& fields, bool is_ollama) {
+  const Json& asked = fields.truncate;
+  if (asked.is_null()) return is_ollama;
+  if (asked.is_bool()) return asked.as_bool();
+  if (asked == Json("END") || asked == Json("NONE")) return asked == Json("END");
+  if (asked == Json(-1)) return true;
+  return wrong("truncate", "truncate is {}, expected true, false, END or NONE.", quoted(asked));
+}
+
+Answer<EmbedOptions> options_of(const Engine& engine, const Fields& fields, bool is_ollama) {
   EmbedOptions options;
+  TOK_TRY(options.truncate, truncates(fields, is_ollama));
   if (!fields.dimensions) return options;
   options.dimensions = uint32_t(*fields.dimensions);
   const uint32_t most = engine.compiled().encoder->dimensions(engine.compiled().facts.hidden);
@@ -48,10 +60,12 @@ Answer<std::vector<std::vector<uint32_t>>> ids_of(const Engine& engine, const Fi
   for (size_t i = 0; i < all.size(); ++i) {
     const std::string which = all.size() == 1 ? "input" : fmt::format("input[{}]", i);
     if (all[i].empty()) return wrong("input", "{} has no tokens, expected a text.", which);
-    if (all[i].size() > engine.compiled().context) {
+    const uint32_t most = engine.compiled().context;
+    if (all[i].size() > most && !options.truncate) {
       return wrong("input", "{} has {} tokens, but the model reads at most {}.", which,
-                   all[i].size(), engine.compiled().context);
+                   all[i].size(), most);
     }
+    all[i].resize(std::min<size_t>(all[i].size(), most));
   }
   return all;
 }
@@ -64,7 +78,7 @@ class EmbeddingJob final : public Job {
   }
 
   bool is_base64 = false;
-  bool is_ollama = false;
+  Endpoint endpoint = kEmbeddings;
   std::string model;
 
  private:
@@ -84,7 +98,7 @@ class EmbeddingJob final : public Job {
   /// As text at once: JSON of all numbers would take many times their memory.
   void add(std::span<const float> vector) {
     if (done_ > 0) list_ += ", ";
-    if (is_ollama) {
+    if (endpoint != kEmbeddings) {
       list_ += numbers_json(vector).dump();
     } else {
       const Json own = is_base64 ? Json(numbers_base64(vector)) : numbers_json(vector);
@@ -97,7 +111,8 @@ class EmbeddingJob final : public Job {
 
   std::string whole() const {
     const std::string name = Json(model).dump();
-    if (is_ollama) {
+    if (endpoint == kOllamaEmbeddings) return fmt::format(R"({{"embedding": {}}})", list_);
+    if (endpoint == kOllamaEmbed) {
       return fmt::format(R"({{"model": {}, "embeddings": [{}], "prompt_eval_count": {}}})", name,
                          list_, tokens_);
     }
@@ -129,11 +144,11 @@ Answer<std::unique_ptr<Job>> make_embedding_job(Engine& engine, const Fields& fi
                  quoted(format));
   }
   TOK_TRY(check_use(engine, Task::kEmbeddings));
-  TOK_TRY(EmbedOptions options, options_of(engine, fields));
+  TOK_TRY(EmbedOptions options, options_of(engine, fields, endpoint != kEmbeddings));
   TOK_TRY(auto ids, ids_of(engine, fields, options));
   auto job = std::make_unique<EmbeddingJob>(engine, std::move(ids), std::move(options));
   job->is_base64 = format == "base64";
-  job->is_ollama = endpoint == kOllamaEmbed;
+  job->endpoint = endpoint;
   job->model = model;
   return job;
 }

@@ -154,6 +154,27 @@ TEST(Embeddings, AreNotMadeForWhomIsGone) {
   EXPECT_EQ(gone.status, 0);
 }
 
+TEST(Embeddings, OfLongTextsAreOfTheirBeginning) {
+  std::string ids = "5";
+  for (uint32_t i = 1; i < engine().compiled().context + 9; ++i) ids += ", 5";
+  const auto asked = [&](std::string_view more) {
+    return fmt::format(R"({{"input": [{}]{}}})", ids, more);
+  };
+  const std::vector<uint32_t> all(engine().compiled().context, 5);
+  for (const char* more :
+       {R"(, "truncate": true)", R"(, "truncate": "END")", R"(, "truncate_prompt_tokens": -1)"}) {
+    const PlainAnswer received = ask("/v1/embeddings", asked(more));
+    ASSERT_EQ(received.status, 200) << received.json.dump();
+    EXPECT_EQ(vector_at(received, 0), *engine().embed(all)) << more;
+  }
+  EXPECT_EQ(ask("/api/embed", asked("")).status, 200) << "as Ollama does";
+  EXPECT_EQ(ask("/api/embed", asked(R"(, "truncate": false)")).status, 400);
+  for (const char* more : {"", R"(, "truncate": null)", R"(, "truncate": "NONE")",
+                           R"(, "truncate": "START")", R"(, "truncate_prompt_tokens": 5)"}) {
+    EXPECT_EQ(ask("/v1/embeddings", asked(more)).status, 400) << more;
+  }
+}
+
 TEST(Embeddings, WhatTheModelCannotDoIsAnError) {
   const std::pair<const char*, const char*> cases[] = {
       {R"({"input": [5], "dimensions": 1000000})", "dimensions"},

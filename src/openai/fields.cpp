@@ -7,7 +7,8 @@
 namespace tokamak::openai {
 namespace {
 
-constexpr double kMaxInteger = 9007199254740992;  // 2^53: what a number of JavaScript holds
+// 2^53, what a number of JavaScript holds: a range that goes so far has no end for messages.
+constexpr double kMaxInteger = 9007199254740992;
 constexpr uint32_t kMaxDepth = 128;
 
 bool is_kind(const Json& value, const Field& field) {
@@ -32,7 +33,7 @@ struct Writer {
   bool operator()(std::optional<int64_t> Fields::* member) const {
     if (!value.is_number() || !is_within(value.as_number(), field)) return false;
     if (value.as_number() != std::floor(value.as_number())) return false;
-    out.*member = int64_t(value.as_number());
+    out.*member = value.is_integer() ? value.as_integer() : int64_t(value.as_number());
     return true;
   }
   bool operator()(std::optional<double> Fields::* member) const {
@@ -46,8 +47,11 @@ struct Writer {
     return true;
   }
   bool operator()(Json Fields::* member) const {
-    if (!is_kind(value, field)) return false;
-    out.*member = value;
+    // PHP writes [] for an object without members.
+    const bool is_empty_object = value.is_array() && value.as_array().empty() &&
+                                 is_kind(Json::Object{}, field) && !is_kind(value, field);
+    if (!is_empty_object && !is_kind(value, field)) return false;
+    out.*member = is_empty_object ? Json(Json::Object{}) : value;
     return true;
   }
 };

@@ -30,7 +30,11 @@ enum Endpoint : uint32_t {
   kOllamaShow = 1 << 13,
   kRerank = 1 << 14,
   kSpeech = 1 << 15,
+  kOllamaEmbeddings = 1 << 16,  // as its embed was before
 };
+
+/// Of max_tokens: the context is the limit.
+inline constexpr int64_t kUnlimited = int64_t{1} << 53;
 
 /// Values as a body gives them, within the table's ranges. A field that is absent or null is unset,
 /// or null JSON; what stands in JSON has the right kind and is looked into by those who use it.
@@ -38,15 +42,23 @@ struct Fields {
   std::optional<std::string> model, cache_salt, grammar, regex, encoding_format, content, suffix;
   std::optional<std::string> instructions, previous_response_id, reasoning_format;
   std::optional<std::string> query, instruction, stream_format, language;
+  std::optional<std::string> reasoning_effort, unsupported_text;
   std::optional<double> temperature, top_p, min_p, typical_p, repetition_penalty;
-  std::optional<double> presence_penalty, frequency_penalty, speed;
+  std::optional<double> presence_penalty, frequency_penalty, speed, unsupported_number;
   std::optional<int64_t> max_tokens, max_completion_tokens, top_k, seed, n, best_of;
   std::optional<int64_t> top_logprobs, logprobs_count, min_tokens, dimensions, num_predict, top_n;
   std::optional<bool> stream, logprobs, echo, ignore_eos, parallel_tool_calls;
   std::optional<bool> add_special, parse_special, with_pieces, raw, return_documents, truncation;
+  std::optional<bool> enable_thinking, add_generation_prompt, continue_final_message;
+  std::optional<bool> unsupported_flag;  // of any field that has none of its own
   Json messages, prompt, stop, stream_options, logit_bias, response_format, tools, tool_choice;
   Json chat_template_kwargs, input, tokens, json_schema, functions, function_call;
-  Json system, text, format, options, think, images, documents, keep_alive, voice;
+  Json system, text, format, options, think, images, documents, keep_alive, voice, truncate;
+  Json reasoning, thinking, output_config, output_format, choices, structured_outputs, modalities;
+  Json unsupported;
+  /// No field: of functions that the client calls otherwise than as functions, how, by the name
+  /// that the model sees: {"type": "custom"}, {"namespace", "name"} or both.
+  Json call_shapes;
 };
 
 using Member = std::variant<std::optional<bool> Fields::*, std::optional<int64_t> Fields::*,

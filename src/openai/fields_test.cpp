@@ -30,6 +30,7 @@ constexpr EndpointName kEndpoints[] = {
     {kOllamaShow, "api/show"},
     {kRerank, "rerank"},
     {kSpeech, "audio/speech"},
+    {kOllamaEmbeddings, "api/embeddings"},
 };
 
 std::string error_of(const std::string& body, Endpoint endpoint = kChat) {
@@ -65,9 +66,10 @@ struct WrongValues {
   }
   std::vector<std::string> operator()(Json Fields::*) const {
     std::vector<std::string> out;
-    for (const char* value : {"1", "true", "\"a\"", "[]", "{}"}) {
-      const auto kind = uint8_t(Json::parse(value)->kind());
-      if ((field.kinds >> kind & 1) == 0) out.push_back(value);
+    const auto takes = [this](Json::Kind kind) { return (field.kinds >> uint8_t(kind) & 1) != 0; };
+    for (const char* value : {"1", "true", "\"a\"", "[1]", "[]", "{}"}) {
+      const bool is_empty_object = value == std::string("[]") && takes(Json::Kind::kObject);
+      if (!takes(Json::parse(value)->kind()) && !is_empty_object) out.push_back(value);
     }
     return out;
   }
@@ -111,6 +113,37 @@ TEST(Fields, ValuesArriveWhereTheyBelong) {
   EXPECT_EQ(found->cache_salt, "a");
   EXPECT_EQ(found->stop, Json(Json::Array{"x"}));
   EXPECT_EQ(found->top_p, std::nullopt);
+}
+
+TEST(Fields, AnEmptyListIsTheEmptyObjectThatPhpMeans) {
+  const auto found =
+      read_fields(R"({"logit_bias": [], "chat_template_kwargs": [], "tools": []})", kChat);
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_EQ(found->logit_bias, Json(Json::Object{}));
+  EXPECT_EQ(found->chat_template_kwargs, Json(Json::Object{}));
+  EXPECT_EQ(found->tools, Json(Json::Array{}));
+  EXPECT_EQ(error_of(R"({"logit_bias": [1]})"),
+            "logit_bias is [1], expected an object of at most 1024 token ids.");
+}
+
+TEST(Fields, ASeedHasAllDigitsOfSixtyFourBits) {
+  EXPECT_EQ(read_fields(R"({"seed": 9007199254740993})", kChat)->seed, 9007199254740993);
+}
+
+TEST(Fields, WhatChangesAnAnswerAndIsNotDoneIsRefused) {
+  const std::pair<const char*, Endpoint> cases[] = {
+      {R"({"mirostat": 2})", kOllamaOptions},
+      {R"({"background": true})", kResponses},
+      {R"({"context": [1, 2]})", kOllamaGenerate},
+      {R"({"template": "{{ .Prompt }}"})", kOllamaGenerate},
+      {R"({"chat_template": "x"})", kChat},
+      {R"({"stop_token_ids": [7]})", kCompletions},
+      {R"({"top_logprobs": 3})", kResponses}};
+  for (const auto& [body, endpoint] : cases) {
+    EXPECT_NE(error_of(body, endpoint).find("does not support it yet"), std::string::npos) << body;
+  }
+  EXPECT_EQ(error_of(R"({"mirostat": 0, "mirostat_tau": 5})", kOllamaOptions), "");
+  EXPECT_EQ(error_of(R"({"context": [], "template": ""})", kOllamaGenerate), "");
 }
 
 TEST(Fields, AFieldCountsOnlyWhereTheTableSays) {

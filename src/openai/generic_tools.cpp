@@ -5,7 +5,9 @@
 #include "base/splitmix.h"
 #include "openai/answer_writer.h"
 #include "openai/chat_form.h"
+#include "openai/content_parts.h"
 #include "openai/messages.h"
+#include "openai/readers.h"
 
 namespace tokamak::openai {
 namespace {
@@ -23,14 +25,9 @@ std::string instruction(const Json& tools) {
          "helps.";
 }
 
-std::string text_of(const Json& message) {
-  const Json* content = message.find("content");
-  return content != nullptr && content->is_string() ? content->as_string() : "";
-}
-
 /// The calls of an assistant's message as its model writes them.
 std::string with_calls(const Json& message) {
-  std::string out = text_of(message);
+  std::string out = text_of_content(*message.find("content"));
   for (const Json& call : message.find("tool_calls")->as_array()) {
     Json text;
     text.set("name", *call.find("function")->find("name"));
@@ -42,52 +39,36 @@ std::string with_calls(const Json& message) {
   return out;
 }
 
-void set_content(Json& message, std::string content) {
-  *message.find("content") = std::move(content);
+/// The result of a tool between its marks, images among it.
+Json with_marks(const Json& content) {
+  return joined_contents(joined_contents("<tool_response>", content, "\n"), "</tool_response>",
+                         "\n");
 }
 
-/// In front of all that the message says, images among it.
-void add_before(Json& message, const std::string& text) {
-  Json& content = *message.find("content");
-  if (content.is_array()) {
-    content.as_array().insert(content.as_array().begin(),
-                              Json(Json::Object{{"type", "text"}, {"text", text}}));
-  } else {
-    content = text + text_of(message);
-  }
-}
-
-Json message_of(std::string_view role, std::string content) {
-  return Json(Json::Object{{"role", role}, {"content", std::move(content)}});
-}
-
-Json with_generic_tools(const Json& variables, const ChatForm& form) {
+Json with_generic_tools(const Json& variables) {
   Json::Array out;
+  if (const Json* tools = variables.find("tools")) {
+    out.push_back(message_json("system", instruction(*tools)));
+  }
   bool follows_result = false;
   for (const Json& message : variables.find("messages")->as_array()) {
     const std::string& role = message.find("role")->as_string();
     if (role == "tool") {
-      const std::string result = "<tool_response>\n" + text_of(message) + "\n</tool_response>";
+      Json result = with_marks(*message.find("content"));
       if (follows_result) {
-        set_content(out.back(), text_of(out.back()) + "\n" + result);
+        Json& before = *out.back().find("content");
+        before = joined_contents(before, result, "\n");
       } else {
-        out.push_back(message_of("user", result));
+        out.push_back(message_json("user", std::move(result)));
       }
     } else if (message.find("tool_calls") != nullptr) {
-      out.push_back(message_of(role, with_calls(message)));
+      out.push_back(message_json(role, with_calls(message)));
+      const Json* thought = message.find("reasoning_content");
+      if (thought != nullptr) out.back().set("reasoning_content", *thought);
     } else {
       out.push_back(message);
     }
     follows_result = role == "tool";
-  }
-  if (const Json* tools = variables.find("tools")) {
-    const std::string_view place = form.has_system ? "system" : "user";
-    const bool has_place = *out.front().find("role") == Json(place);
-    if (has_place) {
-      add_before(out.front(), instruction(*tools) + "\n\n");
-    } else {
-      out.insert(out.begin(), message_of(place, instruction(*tools)));
-    }
   }
   Json made(Json::Object{});
   for (const auto& [name, value] : variables.as_object()) {
@@ -131,8 +112,10 @@ bool has_tools(const Json& variables) {
 
 Answer<Json> chat_prompt_variables(const Fields& fields, const ChatForm& form) {
   TOK_TRY(Json variables, chat_variables(fields));
+  set_thinking(fields, form.efforts, variables);
   if (form.tools->has_short_ids) shorten_ids(variables);
-  if (form.is_generic && has_tools(variables)) return with_generic_tools(variables, form);
+  if (form.is_generic && has_tools(variables)) variables = with_generic_tools(variables);
+  fit_turns(variables.find("messages")->as_array(), form.turns);
   return variables;
 }
 

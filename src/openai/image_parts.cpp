@@ -1,7 +1,10 @@
 #include "openai/image_parts.h"
 
+#include <algorithm>
+
 #include "base/ascii.h"
 #include "base/base64.h"
+#include "base/percent.h"
 
 namespace tokamak::openai {
 namespace {
@@ -11,16 +14,19 @@ constexpr std::string_view kField = "messages";
 Answer<void> check_detail(const Json& image, const std::string& where) {
   const Json* detail = image.find("detail");
   if (detail == nullptr || detail->is_null()) return {};
-  for (const char* known : {"auto", "low", "high"}) {
+  for (const char* known : {"auto", "low", "high", "original"}) {
     if (*detail == Json(known)) return {};
   }
-  return wrong(kField, "{}.detail is {}, expected auto, low or high.", where, quoted(*detail));
+  return wrong(kField, "{}.detail is {}, expected auto, low, high or original.", where,
+               quoted(*detail));
 }
 
-/// What follows "data:...;base64,".
-Answer<std::string_view> base64_in(std::string_view url, const std::string& where) {
-  constexpr std::string_view kScheme = "data:", kBase64 = ";base64";
-  const std::string scheme = ascii_lower(std::string(url.substr(0, url.find(':') + 1)));
+/// What follows "data:...;base64,"; of an address without any scheme all of it.
+Answer<std::string> base64_in(std::string_view url, const std::string& where) {
+  constexpr std::string_view kScheme = "data:", kBase64 = "base64";
+  url = trimmed(url);
+  if (url.find(':') == url.npos) return std::string(url);
+  const std::string scheme = ascii_lower(url.substr(0, url.find(':') + 1));
   if (scheme == "http:" || scheme == "https:") {
     return wrong(kField,
                  "{} is {}, but this server fetches nothing: send the image itself, as "
@@ -28,9 +34,10 @@ Answer<std::string_view> base64_in(std::string_view url, const std::string& wher
                  where, quoted(Json(url)));
   }
   const size_t comma = url.find(',');
-  const bool is_data = scheme == kScheme && comma != url.npos &&
-                       ascii_lower(std::string(url.substr(0, comma))).ends_with(kBase64);
-  if (is_data) return url.substr(comma + 1);
+  const size_t last = std::min(url.substr(0, comma).rfind(';'), url.size());
+  const bool is_data = scheme == kScheme && comma != url.npos && last < comma &&
+                       ascii_lower(trimmed(url.substr(last + 1, comma - last - 1))) == kBase64;
+  if (is_data) return percent_decoded(url.substr(comma + 1));
   return wrong(kField, "{} is {}, expected an image as \"data:image/png;base64,...\".", where,
                quoted(Json(url)));
 }
@@ -43,6 +50,7 @@ Json image_part(std::string url) {
 }
 
 std::string data_url(std::string_view media_type, std::string_view base64) {
+  if (base64.starts_with("data:")) return std::string(base64);
   return fmt::format("data:{};base64,{}", media_type, base64);
 }
 
@@ -58,10 +66,10 @@ Answer<std::vector<std::byte>> image_bytes(const Json& part, const std::string& 
     return wrong(kField, "{}.image_url.url is missing or no text.", where);
   }
   TOK_TRY(check_detail(*image, where + ".image_url"));
-  TOK_TRY(const std::string_view base64, base64_in(url->as_string(), where + ".image_url.url"));
-  auto bytes = bytes_of_base64(base64);
+  TOK_TRY(const std::string base64, base64_in(url->as_string(), where + ".image_url.url"));
+  auto bytes = bytes_of_loose_base64(base64);
   if (!bytes || bytes->empty()) {
-    return wrong(kField, "{}.image_url.url is {}, whose end is no base64 with its padding.", where,
+    return wrong(kField, "{}.image_url.url is {}, which is no image in base64.", where,
                  quoted(*url));
   }
   return *std::move(bytes);

@@ -10,7 +10,7 @@ inline constexpr size_t kMaxImages = 16;  // of a request
 
 /// A part for an address, as other dialects' readers make it.
 Json image_part(std::string url);
-/// The address that holds the file with those bytes, in base64.
+/// The address that holds the file with those bytes, in base64; what is one already is left.
 std::string data_url(std::string_view media_type, std::string_view base64);
 
 /// The image of such a part; an error where it is none, or one that has to be fetched. `where`

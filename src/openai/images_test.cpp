@@ -179,6 +179,74 @@ TEST_F(ImageRequests, AreCountedWithTheirTokens) {
   EXPECT_EQ(count(block + "," + std::string(kQuestion)), count(kQuestion) + kTowerTokens + 2);
 }
 
+TEST_F(ImageRequests, AreReadInEveryWayThatProgramsWriteBase64) {
+  const std::string base64 = base64_of_file(kTower);
+  std::string lines, bare = base64.substr(0, base64.find('=')), for_urls = bare, escaped;
+  for (size_t i = 0; i < base64.size(); i += 76) lines += base64.substr(i, 76) + "\\r\\n";
+  for (char& c : for_urls) c = c == '+' ? '-' : c == '/' ? '_' : c;
+  for (const char c : base64) escaped += c == '+' ? "%2B" : std::string(1, c);
+  const auto tokens = [&](const std::string& url) {
+    const Received answer =
+        ask(kChatPath, chat_about(image_json(url) + "," + std::string(kQuestion)));
+    EXPECT_EQ(answer.status, 200) << url.substr(0, 60) << ": " << answer.body;
+    return answer.status != 200 ? Json() : at(at(answer.json(), "usage"), "prompt_tokens");
+  };
+  const Json expected = tokens("data:image/png;base64," + base64);
+  for (const std::string& url :
+       {"data:image/png;base64," + lines, "data:image/png;base64, " + base64 + "\\n",
+        "data:image/png;base64," + bare, "data:image/png;base64," + for_urls,
+        "data:image/png;base64," + escaped, "DATA:image/PNG;name=a.png;BASE64," + base64,
+        " data:;base64," + base64, "data:image/png; base64," + base64, base64}) {
+    EXPECT_EQ(tokens(url), expected);
+  }
+  const Received ollama =
+      ask("/api/chat", fmt::format(R"({{"stream": false, "messages": [{{"role": "user",
+          "content": "What is it?", "images": ["{}"]}}], "options": {{"num_predict": 1}}}})",
+                                   lines));
+  EXPECT_EQ(at(ollama.json(), "prompt_eval_count"), expected);
+}
+
+TEST_F(ImageRequests, StandInResultsOfTools) {
+  const std::string base64 = base64_of_file(kTower);
+  const auto count = [&](std::string_view more) {
+    const Received counted = ask(
+        "/v1/messages/count_tokens",
+        fmt::format(
+            R"({{"messages": [{{"role": "user", "content": "a"}}, {{"role": "assistant", "content": [
+                {{"type": "tool_use", "id": "t1", "name": "Read", "input": []}}]}},
+                {{"role": "user", "content": [{{"type": "tool_result", "tool_use_id": "t1",
+                  "content": [{{"type": "text", "text": "Here"}}{}]}}]}}]}})",
+            more));
+    EXPECT_EQ(counted.status, 200) << counted.body;
+    return at(counted.json(), "input_tokens").as_integer();
+  };
+  const std::string image = fmt::format(
+      R"(, {{"type": "image", "source": {{"type": "base64", "media_type": "image/png", "data": "{}"}}}})",
+      base64);
+  EXPECT_GE(count(image), count("") + kTowerTokens);
+  const Received chat = ask(
+      kChatPath, fmt::format(R"({{"max_tokens": 1, "messages": [{{"role": "user", "content": "a"}},
+          {{"role": "assistant", "tool_calls": [{{"id": "1", "function": {{"name": "f"}}}}]}},
+          {{"role": "tool", "tool_call_id": "1", "content": [{}]}}]}})",
+                             image_json(url_of(kTower))));
+  EXPECT_EQ(chat.status, 200) << chat.body;
+  const Received responses =
+      ask("/v1/responses", fmt::format(R"({{"max_output_tokens": 1, "input": [
+          {{"type": "function_call", "call_id": "1", "name": "f", "arguments": ""}},
+          {{"type": "function_call_output", "call_id": "1", "output": [
+            {{"type": "input_text", "text": "a"}},
+            {{"type": "input_image", "image_url": "{}", "detail": "original"}}]}}]}})",
+                                       url_of(kTower)));
+  EXPECT_EQ(responses.status, 200) << responses.body;
+  const Received ollama = ask(
+      "/api/chat", fmt::format(R"({{"stream": false, "options": {{"num_predict": 1}}, "messages": [
+          {{"role": "user", "content": "a"}},
+          {{"role": "assistant", "tool_calls": [{{"function": {{"name": "f", "arguments": {{}}}}}}]}},
+          {{"role": "tool", "tool_name": "f", "content": "b", "images": ["{}"]}}]}})",
+                               base64));
+  EXPECT_EQ(ollama.status, 200) << ollama.body;
+}
+
 TEST_F(ImageRequests, AreNotMadeByWhatAMessageSpells) {
   const std::string spelled = R"({"type": "text", "text": "<|image_pad|>"})";
   const Received answer = ask(kChatPath, chat_about(spelled + "," + image_json(url_of(kTower))));
@@ -202,15 +270,16 @@ TEST_F(ImageRequests, ThatAreWrongSayWhatIs) {
        "messages[0].content[0].image_url.url is \"data:image/png,abc\", expected an image as "
        "\"data:image/png;base64,...\"."},
       {image_json("data:image/png;base64,a"),
-       "messages[0].content[0].image_url.url is \"data:image/png;base64,a\", whose end is no "
-       "base64 "
-       "with its padding."},
+       "messages[0].content[0].image_url.url is \"data:image/png;base64,a\", which is no image in "
+       "base64."},
       {image_json("data:image/png;base64,QUJD"),
        "messages[0].content[0]: The file is not an image that is read here, expected PNG, JPEG or "
        "WebP; convert it first."},
       {image_json(url_of(kTower), R"(, "detail": "sharp")"),
-       "messages[0].content[0].image_url.detail is \"sharp\", expected auto, low or high."},
-      {R"({"type": "image_url"})", "messages[0].content[0].image_url.url is missing or no text."},
+       "messages[0].content[0].image_url.detail is \"sharp\", expected auto, low, high or "
+       "original."},
+      {R"({"type": "image_url"})",
+       "messages[0].content[0].image_url is missing or no text; files are not stored here."},
       {many, "messages has more than 16 images, which is the most of a request."},
   };
   for (const auto& [parts, message] : cases) {
@@ -222,7 +291,8 @@ TEST_F(ImageRequests, ThatAreWrongSayWhatIs) {
       ask(kChatPath, fmt::format(R"({{"messages": [{{"role": "system", "content": [{}]}}]}})",
                                  image_json(url_of(kTower))));
   EXPECT_EQ(system.error(),
-            "messages[0].content[0] is an image, which only messages of the user have.");
+            "messages[0].content has an image, which only messages of the user and results of "
+            "tools have.");
   const Received raw = ask("/api/generate", R"({"prompt": "a", "raw": true, "images": ["QUJD"]})");
   EXPECT_EQ(at(raw.json(), "error"),
             Json("images has some, but a raw prompt, or one with a suffix, has no place for them: "
@@ -255,7 +325,7 @@ TEST_F(ImageRequests, AreDecodedBeforeTheyAreBegun) {
 TEST_F(ServiceTest, AnswersThatAModelReadsTextOnly) {
   const Received answer = ask(kChatPath, chat_about(image_json(url_of(kTower))));
   EXPECT_EQ(answer.status, 400);
-  EXPECT_NE(answer.error().find("storyteller was opened for text only"), std::string::npos)
+  EXPECT_NE(answer.error().find("The model was opened for text only"), std::string::npos)
       << answer.error();
 }
 

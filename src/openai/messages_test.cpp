@@ -2,12 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include "openai/readers.h"
+
 namespace tokamak::openai {
 namespace {
 
 Answer<Json> variables(std::string_view body) {
-  TOK_TRY(const Fields fields, read_fields(body, kChat));
-  return chat_variables(fields);
+  TOK_TRY(const TextBody asked, read_text_body(body, kChat));
+  return chat_variables(asked.fields);
 }
 
 Json read(std::string_view body) {
@@ -61,10 +63,13 @@ TEST(Messages, ErrorsSayWhichOne) {
       {R"([{"role": "user", "content": 1}])",
        "messages[0].content is an integer, expected a text or a list of parts."},
       {R"([{"role": "user", "content": [{"type": "file"}]}])",
-       "messages[0].content[0] is {\"type\": \"file\"}, expected a part of the type \"text\" or "
-       "\"image_url\"."},
-      {R"([{"role": "assistant", "content": [{"type": "image_url"}]}])",
-       "messages[0].content[0] is an image, which only messages of the user have."},
+       "messages[0].content[0] is a file without file_data; files are not stored here."},
+      {R"([{"role": "user", "content": [{"type": "input_audio"}]}])",
+       "messages[0].content[0] is {\"type\": \"input_audio\"}, expected a part with a text or an "
+       "image."},
+      {R"([{"role": "assistant", "content": [{"type": "image_url", "image_url": "data:,"}]}])",
+       "messages[0].content has an image, which only messages of the user and results of tools "
+       "have."},
       {R"([{"role": "user", "content": [{"type": "text"}]}])",
        "messages[0].content[0].text is missing or no text."},
       {R"([{"role": "assistant", "tool_calls": 1}])",
@@ -101,20 +106,15 @@ TEST(Messages, ToolsAreShownUnlessNoneIsChosen) {
 }
 
 TEST(Messages, ToolsThatAreNoneAreNamed) {
-  const std::string many = [] {
-    std::string all = kTool;
-    for (int i = 0; i < 128; ++i) all += std::string(", ") + kTool;
-    return "[" + all + "]";
-  }();
   for (const std::string& tools :
-       {std::string("[1]"), std::string(R"([{"type": "web_search"}])"), many,
+       {std::string("[1]"), std::string("[{}]"),
         std::string(R"([{"type": "function", "function": {"name": "two words"}}])"),
         std::string(R"([{"type": "function", "function": {"name": "f", "parameters": 1}}])")}) {
     const auto found = with_tools(tools);
     ASSERT_FALSE(found) << tools;
     EXPECT_EQ(found.error().param, "tools");
   }
-  for (const char* choice : {"\"any\"", R"({"type": "function"})",
+  for (const char* choice : {"\"some\"", R"({"type": "function"})",
                              R"({"type": "function", "function": {"name": "other"}})"}) {
     const auto found =
         with_tools(fmt::format("[{}]", kTool), fmt::format(", \"tool_choice\": {}", choice));
@@ -124,6 +124,83 @@ TEST(Messages, ToolsThatAreNoneAreNamed) {
   const auto none = with_tools("[]", R"(, "tool_choice": "required")");
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().message, "tool_choice is \"required\", but there are no tools.");
+}
+
+const Json& message_at(const Json& variables, size_t place) {
+  return variables.find("messages")->as_array().at(place);
+}
+
+TEST(Messages, OfAnAssistantMayHaveNoContent) {
+  const std::pair<const char*, const char*> cases[] = {
+      {R"("content": null)", ""},
+      {R"("content": [])", ""},
+      {R"("content": "")", ""},
+      {R"("name": "a")", ""},
+      {R"("content": null, "refusal": "No.")", "No."},
+      {R"("content": "", "refusal": "No.")", "No."},
+      {R"("content": "Yes.", "refusal": null)", "Yes."},
+      {R"("content": [{"type": "refusal", "refusal": "No."}])", "No."},
+      {R"("content": null, "tool_calls": [])", ""},
+      {R"("content": null, "tool_calls": null, "function_call": null)", ""},
+      {R"("content": ["One", {"type": "output_text", "text": "Two"}])", "One\nTwo"}};
+  for (const auto& [members, expected] : cases) {
+    const Json found =
+        read(fmt::format(R"({{"messages": [{{"role": "assistant", {}}}]}})", members));
+    EXPECT_EQ(*message_at(found, 0).find("content"), Json(expected)) << members;
+    EXPECT_EQ(message_at(found, 0).find("tool_calls"), nullptr) << members;
+  }
+}
+
+TEST(Messages, ThoughtsHaveOneNameWhateverTheyCameAs) {
+  for (const char* members :
+       {R"("content": null, "reasoning_content": "hm")", R"("content": "", "reasoning": "hm")",
+        R"("content": "", "thinking": "hm")",
+        R"("content": [{"type": "thinking", "thinking": "hm", "signature": "x"}])",
+        R"("content": [{"type": "reasoning", "text": "hm"}])"}) {
+    const Json found =
+        read(fmt::format(R"({{"messages": [{{"role": "assistant", {}}}]}})", members));
+    EXPECT_EQ(*message_at(found, 0).find("reasoning_content"), Json("hm")) << members;
+  }
+  const auto user = variables(
+      R"({"messages": [{"role": "user", "content": [{"type": "thinking", "thinking": "hm"}]}]})");
+  EXPECT_FALSE(user) << "only the model thinks";
+}
+
+TEST(Messages, ArgumentsThatSayNothingAreNone) {
+  for (const char* arguments :
+       {R"("")", R"(" \n")", R"("{}")", R"("[]")", R"("null")", "null", "[]", "{}", R"("{ }")"}) {
+    const Json found = read(fmt::format(
+        R"({{"messages": [{{"role": "assistant", "content": null, "tool_calls": [
+            {{"id": "1", "function": {{"name": "f", "arguments": {}}}}}]}}]}})",
+        arguments));
+    const Json& call = message_at(found, 0).find("tool_calls")->as_array().at(0);
+    EXPECT_EQ(*call.find("function"), json(R"({"name": "f", "arguments": {}})")) << arguments;
+  }
+  const Json missing = read(R"({"messages": [{"role": "assistant", "tool_calls": [
+      {"id": "1", "function": {"name": "f"}}]}]})");
+  EXPECT_EQ(*message_at(missing, 0).find("tool_calls")->as_array().at(0).find("function"),
+            json(R"({"name": "f", "arguments": {}})"));
+}
+
+TEST(Messages, CallsFromBeforeThereWereToolsAreCalls) {
+  const Json found = read(R"({"messages": [
+      {"role": "assistant", "content": null,
+       "function_call": {"name": "f", "arguments": "{\"a\": 1}"}},
+      {"role": "function", "name": "f", "content": "2"}]})");
+  EXPECT_EQ(*found.find("messages"), json(R"([
+      {"role": "assistant", "content": "", "tool_calls": [{"id": "call_f", "type": "function",
+          "function": {"name": "f", "arguments": {"a": 1}}}]},
+      {"role": "tool", "content": "2", "name": "f", "tool_call_id": "call_f"}])"));
+}
+
+TEST(Messages, ResultsOfToolsMayHaveImagesOrNothing) {
+  const Json found = read(R"({"messages": [
+      {"role": "tool", "tool_call_id": "1", "content": [{"type": "text", "text": "Here"},
+          {"type": "image_url", "image_url": {"url": "data:,"}}]},
+      {"role": "tool", "tool_call_id": "2", "content": null}]})");
+  EXPECT_EQ(*message_at(found, 0).find("content"),
+            json(R"([{"type": "text", "text": "Here"}, {"type": "image"}])"));
+  EXPECT_EQ(*message_at(found, 1).find("content"), Json(""));
 }
 
 TEST(Messages, TheTemplateGetsItsOwnVariables) {

@@ -1,11 +1,10 @@
 // The bodies of Ollama's chat and generate: sampling in `options`, calls without ids.
 #include "openai/image_parts.h"
 #include "openai/readers.h"
+#include "openai/schemas.h"
 
 namespace tokamak::openai {
 namespace {
-
-constexpr int64_t kUnlimited = int64_t{1} << 53;  // the context is the limit
 
 /// The images of a message, then its text. `where` names the list in errors, in `field`.
 Answer<Json> with_images(const Json& images, std::string_view text, std::string_view field,
@@ -32,8 +31,11 @@ Answer<void> read_messages(Fields& fields) {
   Json::Array& messages = fields.messages.as_array();
   for (size_t i = 0; i < messages.size(); ++i) {
     Json& message = messages[i];
+    if (!message.is_object()) continue;  // the chat's reader says what is wrong with it
     const Json* content = message.find("content");
-    if (has_some(message.find("images")) && content != nullptr && content->is_string()) {
+    if (content == nullptr || content->is_null()) message.set("content", "");
+    content = message.find("content");
+    if (has_some(message.find("images")) && content->is_string()) {
       TOK_TRY(Json parts, with_images(*message.find("images"), content->as_string(), "messages",
                                       fmt::format("messages[{}].images", i)));
       message.set("content", std::move(parts));
@@ -41,10 +43,6 @@ Answer<void> read_messages(Fields& fields) {
     const Json* role = message.find("role");
     if (role != nullptr && *role == Json("tool") && message.find("tool_call_id") == nullptr) {
       message.set("tool_call_id", fmt::format("call_{}", results++));
-    }
-    const Json* thinking = message.find("thinking");
-    if (thinking != nullptr && thinking->is_string()) {
-      message.set("reasoning_content", *thinking);
     }
     Json* made = message.find("tool_calls");
     if (made == nullptr || !made->is_array()) continue;
@@ -58,7 +56,7 @@ Answer<void> read_messages(Fields& fields) {
 
 Answer<void> read_format(Fields& fields) {
   const Json& format = fields.format;
-  if (format.is_null() || format == Json("")) return {};
+  if (format.is_null() || format == Json("") || is_empty_object(format)) return {};
   if (format.is_string() && format != Json("json")) {
     return wrong("format", "format is {}, expected json or a JSON Schema.", quoted(format));
   }
@@ -83,9 +81,8 @@ Answer<void> read_ollama(TextBody& body, Endpoint endpoint) {
   if (fields.num_predict.value_or(0) > 0) fields.max_tokens = fields.num_predict;
   if (!fields.stream) fields.stream = true;
   TOK_TRY(read_format(fields));
-  if (fields.think.is_bool()) {
-    fields.chat_template_kwargs = Json(Json::Object{{"enable_thinking", fields.think}});
-  }
+  if (fields.think.is_bool()) fields.enable_thinking = fields.think.as_bool();
+  if (fields.think.is_string()) fields.reasoning_effort = fields.think.as_string();
   if (endpoint == kOllamaChat) {
     body.only_loads = fields.messages.is_null() || fields.messages.as_array().empty();
     return body.only_loads ? Answer<void>() : read_messages(fields);

@@ -2,6 +2,7 @@
 
 #include "base/utf8.h"
 #include "engine/text_request.h"
+#include "openai/readers.h"
 #include "openai/text_job.h"
 
 namespace tokamak::openai {
@@ -52,8 +53,8 @@ Answer<Json> count_tokens(const Engine& engine, const Fields& fields, const Chat
 }
 
 Answer<Json> apply_template(const Engine& engine, std::string_view body, const ChatForm& chat) {
-  TOK_TRY(const Fields fields, read_fields(body, kApplyTemplate));
-  TOK_TRY(const Json variables, chat_prompt_variables(fields, chat));
+  TOK_TRY(const TextBody asked, read_text_body(body, kApplyTemplate));
+  TOK_TRY(const Json variables, chat_prompt_variables(asked.fields, chat));
   TOK_TRY(std::string text, answer(engine.render_chat(variables), "messages"));
   return Json(Json::Object{{"prompt", std::move(text)}});
 }

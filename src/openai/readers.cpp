@@ -1,8 +1,60 @@
 #include "openai/readers.h"
 
-#include <algorithm>
+#include "openai/messages.h"
+#include "openai/schemas.h"
 
 namespace tokamak::openai {
+namespace {
+
+/// -1: as many tokens as the context leaves, as programs for llama.cpp and Ollama say it.
+Answer<void> read_limits(Fields& fields, bool is_chat) {
+  for (auto Fields::* member : {&Fields::max_tokens, &Fields::max_completion_tokens}) {
+    std::optional<int64_t>& limit = fields.*member;
+    if (limit == -1) limit = kUnlimited;
+    if (limit == 0 && is_chat) {
+      return wrong("max_tokens", "max_tokens is 0, expected a whole number from 1 on, or -1.");
+    }
+  }
+  return {};
+}
+
+/// What the answer is held to, as vLLM has it in one field.
+Answer<void> read_structures(Fields& fields) {
+  if (is_empty_object(fields.response_format)) fields.response_format = Json();
+  if (fields.structured_outputs.is_null()) return {};
+  for (const auto& [name, value] : fields.structured_outputs.as_object()) {
+    const bool is_text = value.is_string();
+    if (value.is_null() || value == Json(false)) continue;
+    if (name == "json" && !is_text) {
+      fields.json_schema = value;
+    } else if (name == "regex" && is_text) {
+      fields.regex = value.as_string();
+    } else if (name == "grammar" && is_text) {
+      fields.grammar = value.as_string();
+    } else if (name == "choice" && value.is_array()) {
+      fields.choices = value;
+    } else if (name == "json_object") {
+      fields.response_format = Json(Json::Object{{"type", "json_object"}});
+    } else {
+      return wrong("structured_outputs", "structured_outputs.{} is {}, expected {}.", name,
+                   quoted(value), "one of json, regex, grammar, choice and json_object");
+    }
+  }
+  return {};
+}
+
+/// Texts are all that is made.
+Answer<void> check_modalities(const Fields& fields) {
+  if (fields.modalities.is_null()) return {};
+  for (const Json& one : fields.modalities.as_array()) {
+    if (one == Json("text")) continue;
+    return wrong("modalities", "modalities has {}, but this server answers with text only.",
+                 quoted(one));
+  }
+  return {};
+}
+
+}  // namespace
 
 Answer<std::string> text_member(const Json& object, std::string_view name, std::string_view field,
                                 const std::string& where) {
@@ -11,50 +63,6 @@ Answer<std::string> text_member(const Json& object, std::string_view name, std::
     return wrong(field, "{}.{} is missing or no text.", where, name);
   }
   return found->as_string();
-}
-
-Answer<Json> parts_content(const Json& content, std::string_view field, const std::string& where,
-                           std::initializer_list<std::string_view> types, const ReadImage& image) {
-  if (content.is_string()) return content;
-  if (!content.is_array()) {
-    return wrong(field, "{} is {}, expected a text or a list of parts.", where,
-                 kind_name(content.kind()));
-  }
-  std::string all;
-  Json::Array parts;
-  bool has_image = false;
-  for (size_t i = 0; i < content.as_array().size(); ++i) {
-    const Json& part = content.as_array()[i];
-    const std::string place = fmt::format("{}[{}]", where, i);
-    TOK_TRY(std::optional<Json> own, image(part, place));
-    if (own) {
-      has_image = true;
-      parts.push_back(*std::move(own));
-      continue;
-    }
-    const Json* type = part.find("type");
-    const bool is_known = type != nullptr && type->is_string() &&
-                          std::ranges::find(types, type->as_string()) != types.end();
-    if (!is_known) {
-      return wrong(field, "{} is {}, expected a part of the type \"{}\".", place, quoted(part),
-                   *types.begin());
-    }
-    TOK_TRY(const std::string text, text_member(part, "text", field, place));
-    all += (i == 0 ? "" : "\n") + text;
-    parts.push_back(text_part(text));
-  }
-  if (has_image) return Json(std::move(parts));
-  return Json(std::move(all));
-}
-
-Answer<std::string> parts_text(const Json& content, std::string_view field,
-                               const std::string& where,
-                               std::initializer_list<std::string_view> types) {
-  const auto none = [](const Json&, const std::string&) -> Answer<std::optional<Json>> {
-    return std::nullopt;
-  };
-  TOK_TRY(const Json text, parts_content(content, field, where, types, none));
-  return text.as_string();
 }
 
 Json text_part(std::string_view text) {
@@ -68,18 +76,6 @@ Json message_json(std::string_view role, Json content) {
 Json call_json(std::string_view id, std::string_view name, Json arguments) {
   Json function(Json::Object{{"name", name}, {"arguments", std::move(arguments)}});
   return Json(Json::Object{{"id", id}, {"type", "function"}, {"function", std::move(function)}});
-}
-
-Json tool_json(const Json& tool, std::string_view parameters) {
-  Json function(Json::Object{});
-  for (const auto& [name, value] : tool.as_object()) {
-    if (name == parameters) {
-      function.set("parameters", value);
-    } else if (name == "name" || name == "description" || name == "strict") {
-      function.set(name, value);
-    }
-  }
-  return Json(Json::Object{{"type", "function"}, {"function", std::move(function)}});
 }
 
 void add_call(Json::Array& messages, Json call) {
@@ -96,6 +92,8 @@ Answer<TextBody> read_text_body(std::string_view body, Endpoint endpoint) {
   TextBody out;
   TOK_TRY(out.fields, read_fields(body, endpoint));
   out.is_chat = endpoint != kCompletions;
+  TOK_TRY(read_limits(out.fields, out.is_chat));
+  TOK_TRY(check_modalities(out.fields));
   switch (endpoint) {
     case kResponses:
       TOK_TRY(read_responses(out.fields));
@@ -111,6 +109,11 @@ Answer<TextBody> read_text_body(std::string_view body, Endpoint endpoint) {
     default:
       break;
   }
+  TOK_TRY(read_structures(out.fields));
+  if (!out.is_chat || out.only_loads) return out;
+  TOK_TRY(read_chat(out.fields));
+  TOK_TRY(read_tools(out.fields, endpoint));
+  TOK_TRY(read_thinking(out.fields));
   return out;
 }
 

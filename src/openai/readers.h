@@ -1,7 +1,9 @@
 // Bodies of other protocols become the request that a chat of OpenAI's is.
+//
+// What all readers do with a field (decision 0066): one that changes what is asked is obeyed or
+// refused with an error that names it; what changes nothing is ignored; another name or spelling
+// of the same, as programs send it, is taken in every protocol.
 #pragma once
-#include <functional>
-
 #include "openai/fields.h"
 
 namespace tokamak::openai {
@@ -14,7 +16,8 @@ struct TextBody {
   bool only_loads = false;  // nothing is asked but whether the model is there
 };
 
-/// `endpoint`: one that gives texts, or kCountTokens. Errors say which part of the body is wrong.
+/// `endpoint`: one that gives texts, kCountTokens or kApplyTemplate. Errors say which part of the
+/// body is wrong.
 Answer<TextBody> read_text_body(std::string_view body, Endpoint endpoint);
 
 // By dialect; `fields` as the table has read them.
@@ -22,18 +25,15 @@ Answer<void> read_responses(Fields& fields);
 Answer<void> read_anthropic(Fields& fields, bool needs_max_tokens);
 Answer<void> read_ollama(TextBody& body, Endpoint endpoint);
 
-/// A text, or the texts of parts of one of those types, a line for each. `where` names it in
-/// errors.
-Answer<std::string> parts_text(const Json& content, std::string_view field,
-                               const std::string& where,
-                               std::initializer_list<std::string_view> types);
+// For all of them, afterwards.
+/// Tools become functions as a chat of OpenAI's has them, and tool_choice a word or such a
+/// function.
+Answer<void> read_tools(Fields& fields, Endpoint endpoint);
+/// Whether the model reasons, and how much: in `enable_thinking` and `reasoning_effort`.
+Answer<void> read_thinking(Fields& fields);
 
-/// The same with images among them, as `image` makes parts of OpenAI's of those that are some:
-/// nothing of all others. Without any image a text.
-using ReadImage =
-    std::function<Answer<std::optional<Json>>(const Json& part, const std::string& where)>;
-Answer<Json> parts_content(const Json& content, std::string_view field, const std::string& where,
-                           std::initializer_list<std::string_view> types, const ReadImage& image);
+/// The name that a model sees of a function in a namespace.
+std::string name_in_namespace(std::string_view outer, std::string_view inner);
 
 /// The member `name` as a text; an error where it is missing or none.
 Answer<std::string> text_member(const Json& object, std::string_view name, std::string_view field,
@@ -43,7 +43,6 @@ Answer<std::string> text_member(const Json& object, std::string_view name, std::
 Json text_part(std::string_view text);
 Json message_json(std::string_view role, Json content);
 Json call_json(std::string_view id, std::string_view name, Json arguments);
-Json tool_json(const Json& tool, std::string_view parameters);
 /// To the calls of the last message, where that is an assistant's; else a new message has them.
 void add_call(Json::Array& messages, Json call);
 

@@ -1,101 +1,159 @@
 // The body of OpenAI's Responses: items in place of messages, functions without a wrapping.
-#include "openai/image_parts.h"
+#include <algorithm>
+
+#include "openai/content_parts.h"
 #include "openai/readers.h"
 
 namespace tokamak::openai {
 namespace {
 
-std::string type_of(const Json& item) {
-  const Json* type = item.find("type");
-  if (type != nullptr && type->is_string()) return type->as_string();
-  return item.find("role") == nullptr ? "" : "message";
-}
+constexpr std::string_view kField = "input";
+// Steps that another service has taken by itself, of which it tells: what came of them stands in
+// the messages that follow. Summaries that only it can read are among them.
+constexpr std::string_view kPassedOver[] = {
+    "web_search_call",    "file_search_call",   "code_interpreter_call", "image_generation_call",
+    "mcp_list_tools",     "mcp_call",           "mcp_approval_request",  "mcp_approval_response",
+    "tool_search_call",   "compaction",         "compaction_summary",    "compaction_trigger",
+    "tool_search_output", "context_compaction", "ghost_snapshot",        "other"};
 
-/// {"type": "input_image", "image_url": "data:...", "detail"} as a part of a chat.
-Answer<std::optional<Json>> image_of(const Json& part, const std::string& where) {
-  const Json* type = part.find("type");
-  if (type == nullptr || *type != Json("input_image")) return std::nullopt;
-  const Json* url = part.find("image_url");
-  if (url == nullptr || !url->is_string()) {
-    return wrong("input", "{}.image_url is missing or no text; files are not stored here.", where);
+constexpr std::string_view kCalls[] = {"function_call", "custom_tool_call", "local_shell_call"};
+constexpr std::string_view kOutputs[] = {"function_call_output", "custom_tool_call_output",
+                                         "local_shell_call_output"};
+
+class ItemsReader {
+ public:
+  Answer<void> add(const Json& item, const std::string& where);
+  Json::Array finish() {
+    if (!reasoning_.empty()) assistant();
+    return std::move(messages_);
   }
-  Json made = image_part(url->as_string());
-  if (const Json* detail = part.find("detail")) made.find("image_url")->set("detail", *detail);
-  return made;
-}
 
-Answer<void> add_item(const Json& item, const std::string& where, Json::Array& messages) {
-  const std::string type = type_of(item);
-  if (type == "message") {
-    TOK_TRY(const std::string role, text_member(item, "role", "input", where));
-    const Json* content = item.find("content");
-    if (content == nullptr) return wrong("input", "{}.content is missing.", where);
-    TOK_TRY(Json own, parts_content(*content, "input", where + ".content",
-                                    {"input_text", "output_text", "text"}, image_of));
-    messages.push_back(message_json(role, std::move(own)));
-  } else if (type == "function_call") {
-    TOK_TRY(const std::string id, text_member(item, "call_id", "input", where));
-    TOK_TRY(const std::string name, text_member(item, "name", "input", where));
-    TOK_TRY(std::string arguments, text_member(item, "arguments", "input", where));
-    add_call(messages, call_json(id, name, std::move(arguments)));
-  } else if (type == "function_call_output") {
-    TOK_TRY(const std::string id, text_member(item, "call_id", "input", where));
-    const Json* output = item.find("output");
-    if (output == nullptr) return wrong("input", "{}.output is missing.", where);
-    TOK_TRY(std::string text,
-            parts_text(*output, "input", where + ".output", {"input_text", "text"}));
-    messages.push_back(message_json("tool", std::move(text)));
-    messages.back().set("tool_call_id", id);
-  } else if (type != "reasoning") {
-    return wrong("input", "{} is {}, expected the type \"message\", \"function_call\", {}.", where,
-                 quoted(item), "\"function_call_output\" or \"reasoning\"");
+ private:
+  Answer<void> add_message(const Json& item, const std::string& where);
+  Answer<void> add_call(const Json& item, const std::string& where);
+  Answer<void> add_output(const Json& item, const std::string& where);
+  Answer<void> add_reasoning(const Json& item, const std::string& where);
+
+  /// The assistant's message that has what it thought, if it has, and gets more.
+  Json& assistant() {
+    Json& message = messages_.emplace_back(message_json("assistant", ""));
+    if (!reasoning_.empty()) message.set("reasoning_content", std::exchange(reasoning_, ""));
+    return message;
+  }
+
+  Json::Array messages_;
+  std::string reasoning_;  // of the item before, for the message that follows
+};
+
+Answer<void> ItemsReader::add_message(const Json& item, const std::string& where) {
+  TOK_TRY(const std::string role, text_member(item, "role", kField, where));
+  const Json* content = item.find("content");
+  if (content == nullptr) return wrong(kField, "{}.content is missing.", where);
+  TOK_TRY(Json own, chat_content(*content, kField, where + ".content",
+                                 role == "assistant" ? &reasoning_ : nullptr));
+  if (role == "assistant") {
+    *assistant().find("content") = std::move(own);
+  } else {
+    if (!reasoning_.empty()) assistant();
+    messages_.push_back(message_json(role, std::move(own)));
   }
   return {};
 }
 
-Answer<void> read_tools(Fields& fields) {
-  if (!fields.tools.is_array()) return {};
-  Json::Array tools;
-  for (const Json& tool : fields.tools.as_array()) {
-    if (!tool.is_object() || type_of(tool) != "function") {
-      return wrong("tools", "tools[{}] is {}, expected the type \"function\".", tools.size(),
-                   quoted(tool));
-    }
-    tools.push_back(tool_json(tool, "parameters"));
+/// The arguments, or of a custom tool its one text.
+Answer<void> ItemsReader::add_call(const Json& item, const std::string& where) {
+  TOK_TRY(const std::string id, text_member(item, "call_id", kField, where));
+  std::string name;
+  Json arguments;
+  if (type_of(item) == "local_shell_call") {
+    name = "local_shell";
+    if (const Json* action = item.find("action")) arguments = *action;
+  } else if (type_of(item) == "custom_tool_call") {
+    TOK_TRY(name, text_member(item, "name", kField, where));
+    TOK_TRY(std::string input, text_member(item, "input", kField, where));
+    arguments = Json(Json::Object{{"input", std::move(input)}});
+  } else {
+    TOK_TRY(name, text_member(item, "name", kField, where));
+    if (const Json* given = item.find("arguments")) arguments = *given;
   }
-  fields.tools = std::move(tools);
+  const std::string* outer = text_in(item, "namespace");
+  if (outer != nullptr && !outer->empty()) name = name_in_namespace(*outer, name);
+  if (!reasoning_.empty()) assistant();
+  openai::add_call(messages_, call_json(id, name, std::move(arguments)));
   return {};
+}
+
+Answer<void> ItemsReader::add_output(const Json& item, const std::string& where) {
+  TOK_TRY(const std::string id, text_member(item, "call_id", kField, where));
+  const Json* output = item.find("output");
+  if (output == nullptr) return wrong(kField, "{}.output is missing.", where);
+  Json content;
+  if (output->is_object()) {  // as tools of the client's own have it
+    content = output->dump();
+  } else {
+    TOK_TRY(content, chat_content(*output, kField, where + ".output"));
+  }
+  if (!reasoning_.empty()) assistant();
+  messages_.push_back(message_json("tool", std::move(content)));
+  messages_.back().set("tool_call_id", id);
+  return {};
+}
+
+/// The thoughts themselves where they are there, else their summary.
+Answer<void> ItemsReader::add_reasoning(const Json& item, const std::string& where) {
+  for (const char* name : {"content", "summary"}) {
+    const Json* parts = item.find(name);
+    if (parts == nullptr) continue;
+    TOK_TRY(const std::string text,
+            text_content(*parts, kField, fmt::format("{}.{}", where, name)));
+    if (text.empty()) continue;
+    add_line(reasoning_, text);
+    break;
+  }
+  return {};
+}
+
+Answer<void> ItemsReader::add(const Json& item, const std::string& where) {
+  std::string type = type_of(item);
+  if (type.empty() && item.find("role") != nullptr) type = "message";
+  if (type == "message") return add_message(item, where);
+  if (type == "reasoning") return add_reasoning(item, where);
+  if (std::ranges::find(kCalls, type) != std::end(kCalls)) return add_call(item, where);
+  if (std::ranges::find(kOutputs, type) != std::end(kOutputs)) return add_output(item, where);
+  if (std::ranges::find(kPassedOver, type) != std::end(kPassedOver)) return {};
+  if (type == "item_reference") {
+    return wrong(kField,
+                 "{} is {}, but nothing is stored here: send the item itself, as clients do where "
+                 "store is false.",
+                 where, quoted(item));
+  }
+  return wrong(kField, "{} is {}, expected the type \"message\", \"function_call\", {}.", where,
+               quoted(item), "\"function_call_output\" or \"reasoning\"");
 }
 
 }  // namespace
 
 Answer<void> read_responses(Fields& fields) {
-  if (fields.previous_response_id) {
+  if (!fields.previous_response_id.value_or("").empty()) {
     return wrong("previous_response_id",
                  "previous_response_id is {}, but nothing is stored here: send the whole "
                  "conversation as input.",
                  quoted(*fields.previous_response_id));
   }
   if (fields.input.is_null()) return wrong("input", "input is missing.");
-  Json::Array messages;
-  if (fields.instructions) messages.push_back(message_json("system", *fields.instructions));
+  ItemsReader reader;
+  if (fields.instructions) {
+    TOK_TRY(reader.add(message_json("system", *fields.instructions), "instructions"));
+  }
   if (fields.input.is_string()) {
-    messages.push_back(message_json("user", fields.input.as_string()));
+    TOK_TRY(reader.add(message_json("user", fields.input), "input"));
   } else {
     const Json::Array& items = fields.input.as_array();
     for (size_t i = 0; i < items.size(); ++i) {
-      TOK_TRY(add_item(items[i], fmt::format("input[{}]", i), messages));
+      TOK_TRY(reader.add(items[i], fmt::format("input[{}]", i)));
     }
   }
-  fields.messages = std::move(messages);
-  TOK_TRY(read_tools(fields));
-  if (fields.tool_choice.is_object()) {
-    const Json* name = fields.tool_choice.find("name");
-    Json function;
-    function.set("name", name == nullptr ? Json() : *name);
-    fields.tool_choice =
-        Json(Json::Object{{"type", "function"}, {"function", std::move(function)}});
-  }
+  fields.messages = reader.finish();
   if (const Json* format = fields.text.find("format")) fields.response_format = *format;
   return {};
 }

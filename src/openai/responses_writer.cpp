@@ -1,6 +1,7 @@
 // OpenAI's Responses: an answer is a list of items, and a stream numbers its events and says where
 // each item and each of its parts begins and ends.
 #include "openai/answer_writer.h"
+#include "openai/call_shapes.h"
 
 namespace tokamak::openai {
 namespace {
@@ -48,6 +49,7 @@ class ResponsesWriter : public AnswerWriter {
         return out + part_event("response.output_text.delta",
                                 {{"delta", part.text}, {"logprobs", Json::Array{}}});
       case Kind::kCallArguments:
+        if (shape_of(said.items.back()).is_custom) return out;  // its text comes whole, at the end
         return out + item_event("response.function_call_arguments.delta", {{"delta", part.text}});
       case Kind::kCallBegin:
         return out;
@@ -81,9 +83,14 @@ class ResponsesWriter : public AnswerWriter {
     const std::string& id = id_of(item, index);
     Json out(Json::Object{{"id", id}});
     if (item.kind == Kind::kCallBegin) {
-      out.set("type", "function_call").set("status", status).set("call_id", item.id);
-      out.set("name", item.name).set("arguments", is_whole ? item.text : "");
-      return out;
+      const CallShape shape = shape_of(item);
+      const std::string text = !is_whole         ? ""
+                               : shape.is_custom ? custom_input(item.text)
+                                                 : item.text;
+      out.set("type", shape.is_custom ? "custom_tool_call" : "function_call");
+      out.set("status", status).set("call_id", item.id).set("name", shape.name);
+      if (!shape.outer.empty()) out.set("namespace", shape.outer);
+      return out.set(shape.is_custom ? "input" : "arguments", text);
     }
     Json::Array parts;
     if (is_whole) parts.push_back(part_json(item.kind, item.text));
@@ -94,9 +101,12 @@ class ResponsesWriter : public AnswerWriter {
     }
     return out.set("content", std::move(parts));
   }
+  CallShape shape_of(const SaidItem& item) const {
+    return call_shape(head().call_shapes, item.name);
+  }
   const std::string& id_of(const SaidItem& item, size_t index) {
     while (ids_.size() <= index) {
-      const char* prefix = item.kind == Kind::kCallBegin   ? "fc_"
+      const char* prefix = item.kind == Kind::kCallBegin ? shape_of(item).is_custom ? "ctc_" : "fc_"
                            : item.kind == Kind::kReasoning ? "rs_"
                                                            : "msg_";
       ids_.push_back(random_id(prefix, head().random));
@@ -164,9 +174,13 @@ class ResponsesWriter : public AnswerWriter {
     const size_t index = ids_.size() - 1;
     const SaidItem& item = said.items[index];
     std::string out;
-    if (item.kind == Kind::kCallBegin) {
+    if (item.kind == Kind::kCallBegin && shape_of(item).is_custom) {
+      const std::string input = custom_input(item.text);
+      out = item_event("response.custom_tool_call_input.delta", {{"delta", input}});
+      out += item_event("response.custom_tool_call_input.done", {{"input", input}});
+    } else if (item.kind == Kind::kCallBegin) {
       out = item_event("response.function_call_arguments.done",
-                       {{"name", item.name}, {"arguments", item.text}});
+                       {{"name", shape_of(item).name}, {"arguments", item.text}});
     } else {
       const bool is_reasoning = item.kind == Kind::kReasoning;
       out =

@@ -1,5 +1,7 @@
 #include "openai/routes.h"
 
+#include "base/percent.h"
+
 namespace tokamak::openai {
 namespace {
 
@@ -25,6 +27,7 @@ constexpr Route kRoutes[] = {
     {"/api/chat", "POST", Action::kText, kOllamaChat, Dialect::kOllama},
     {"/api/generate", "POST", Action::kText, kOllamaGenerate, Dialect::kOllama},
     {"/api/embed", "POST", Action::kEmbeddings, kOllamaEmbed, Dialect::kOllama},
+    {"/api/embeddings", "POST", Action::kEmbeddings, kOllamaEmbeddings, Dialect::kOllama},
     {"/api/show", "POST", Action::kOllamaShow, kOllamaShow, Dialect::kOllama},
     {"/api/tags", "GET", Action::kOllamaTags, {}, Dialect::kOllama},
     {"/api/ps", "GET", Action::kOllamaPs, {}, Dialect::kOllama},
@@ -32,24 +35,6 @@ constexpr Route kRoutes[] = {
 };
 constexpr std::string_view kOneModel = "/models/";
 constexpr Route kOneModelRoute = {kOneModel, "GET", Action::kModel};
-
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
-/// "%2F" is '/': ids of models have some.
-std::string percent_decoded(std::string_view text) {
-  std::string out;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const bool is_escape = text[i] == '%' && i + 2 < text.size() && hex_digit(text[i + 1]) >= 0 &&
-                           hex_digit(text[i + 2]) >= 0;
-    out += is_escape ? char(hex_digit(text[i + 1]) * 16 + hex_digit(text[i + 2])) : text[i];
-    if (is_escape) i += 2;
-  }
-  return out;
-}
 
 const Route* route_of(std::string_view path) {
   for (const Route& route : kRoutes) {
@@ -92,6 +77,7 @@ Dialect dialect_of(std::string_view path) {
 }
 
 std::string asked_model(std::string_view path) {
+  // Ids of models have '/', which comes as "%2F".
   return percent_decoded(plain_path(path).substr(kOneModel.size()));
 }
 

@@ -239,6 +239,7 @@ Answer<Service::Running> Service::start_text(ExchangeId id, PreparedText prepare
   for (const Request& prompt : job.prompts) head.prompt_tokens += prompt.prompt.size();
   head.counts_usage = job.counts_usage;
   head.has_logprobs = job.has_logprobs;
+  head.call_shapes = body.fields.call_shapes;
   head.tokenizer = tokenizer;
   const Route& route = *prepared.route;
   const std::string_view field = prompt_field(job);

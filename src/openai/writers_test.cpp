@@ -344,5 +344,41 @@ TEST(Writers, AnErrorOnTheWayIsTheLastEvent) {
   }
 }
 
+std::unique_ptr<AnswerWriter> shaped_writer(AnswerHead head) {
+  head.call_shapes = *Json::parse(R"({"patch": {"type": "custom"},
+      "mcp__files__read": {"namespace": "mcp__files__", "name": "read"}})");
+  return responses_writer(std::move(head));
+}
+
+TEST(Writers, CallsGoBackInTheFormInWhichTheClientKnowsTheTool) {
+  const std::string calls =
+      "<tool_call>{\"name\": \"patch\", \"arguments\": {\"input\": \"a\\nb\"}}</tool_call>"
+      "<tool_call>{\"name\": \"mcp__files__read\", \"arguments\": {\"a\": 1}}</tool_call>";
+  Exchange whole(chat_job(false), shaped_writer);
+  whole.write(0, calls);
+  whole.finish(0);
+  const Json output = *Json::parse(whole.body)->find("output");
+  const Json& custom = output.as_array().at(0);
+  EXPECT_EQ(*custom.find("type"), Json("custom_tool_call"));
+  EXPECT_EQ(*custom.find("name"), Json("patch"));
+  EXPECT_EQ(*custom.find("input"), Json("a\nb"));
+  EXPECT_EQ(custom.find("arguments"), nullptr);
+  const Json& named = output.as_array().at(1);
+  EXPECT_EQ(*named.find("type"), Json("function_call"));
+  EXPECT_EQ(*named.find("namespace"), Json("mcp__files__"));
+  EXPECT_EQ(*named.find("name"), Json("read"));
+  EXPECT_EQ(*Json::parse(named.find("arguments")->as_string()), *Json::parse("{\"a\": 1}"));
+
+  Exchange streamed(chat_job(true), shaped_writer);
+  streamed.write(0, calls);
+  streamed.finish(0);
+  const auto events = events_of(streamed.body);
+  EXPECT_EQ(texts(events, "response.custom_tool_call_input.delta", "delta"), "a\nb");
+  EXPECT_EQ(texts(events, "response.custom_tool_call_input.done", "input"), "a\nb");
+  EXPECT_EQ(texts(events, "response.function_call_arguments.done", "name"), "read");
+  EXPECT_EQ(events.back().type, "response.completed");
+  EXPECT_EQ(events.back().data.find("response")->find("output")->as_array().size(), 2u);
+}
+
 }  // namespace
 }  // namespace tokamak::openai

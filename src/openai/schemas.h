@@ -1,0 +1,15 @@
+// The JSON Schemas of tools' parameters, before anything is made of them.
+#pragma once
+#include "openai/api_error.h"
+
+namespace tokamak::openai {
+
+/// Whether it is {} or what PHP writes for it, [].
+bool is_empty_object(const Json& value);
+
+/// The schema with objects where PHP has written [] for an empty one ("properties": []); without
+/// any member that of an empty object. Errors: no schema of an object, by what every draft of JSON
+/// Schema says; what a grammar cannot hold to is none. `where` names it, "tools" is the field.
+Answer<Json> parameters_schema(const Json& given, const std::string& where);
+
+}  // namespace tokamak::openai
