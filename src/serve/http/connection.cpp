@@ -438,8 +438,9 @@ void Connection::finish() {
 }
 
 std::optional<TimePoint> Connection::idle_since() const {
-  const bool is_idle = !call_ && !ends_ && !is_scheduled_ && unread_.empty() &&
-                       unwritten_.empty() && reader_.stage() == RequestReader::Stage::kNothing;
+  using Stage = RequestReader::Stage;
+  const bool waits = reader_.stage() == Stage::kNothing || reader_.stage() == Stage::kHeader;
+  const bool is_idle = waits && !call_ && !ends_ && !is_scheduled_ && unwritten_.empty();
   return is_idle ? std::optional(since_) : std::nullopt;
 }
 

@@ -38,7 +38,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void finish();
   /// The address of the client, or of its proxy.
   const std::string& remote() const { return remote_; }
-  /// Since when nothing is asked and nothing is left to write; unset while something is.
+  /// Since when it waits for a request, or for the rest of its header; unset while one is read
+  /// further or answered.
   std::optional<TimePoint> idle_since() const;
   void close();
 

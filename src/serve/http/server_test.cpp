@@ -203,6 +203,17 @@ TEST_F(ServerTest, LetsAnIdleConnectionGiveWayToANewOne) {
   EXPECT_TRUE(rest_of(refused).starts_with("HTTP/1.1 503")) << "all others are busy";
 }
 
+TEST_F(ServerTest, LetsAConnectionThatOnlyBeginsGiveWay) {
+  start({.limits = {.connections = 2}});
+  tcp::socket half = connect(), busy = connect();
+  send(half, "GET / HTTP/1.1\r\nHost: x\r\n");
+  send(busy, "GET /wait HTTP/1.1\r\nHost: x\r\n\r\n");
+  ASSERT_TRUE(comes([this] { return kept_.size() == 1 && server_->connections() == 2; }));
+  tcp::socket other = connect();
+  send(other, kGet);
+  EXPECT_TRUE(read(other, 12).starts_with("HTTP/1.1 200"));
+}
+
 TEST_F(ServerTest, KnowsTheClientsOfAProxyThatIsNamed) {
   start({.proxies = *Proxies::parse({"127.0.0.1"}), .limits = {.connections_of_one = 2}});
   const auto from = [](std::string_view path, std::string_view client) {
