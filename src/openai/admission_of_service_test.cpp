@@ -50,13 +50,17 @@ TEST_F(ServiceTest, AsksOnceWhetherItsSequencesMayCome) {
 }
 
 TEST_F(ServiceTest, RefusesWhatNeedsNoDeviceBeforeItIsBegun) {
+  AnswerGrammars grammars;
+  const auto is_answered = [&](HttpRequest request) {
+    return service_->prepare(std::move(request), grammars).is_answered();
+  };
   for (const std::string& body :
        {prompts_body(2, 100), std::string("{"),
         fmt::format(R"({{"prompt": "{}"}})", std::string(4 * kContext, 'x'))}) {
-    EXPECT_TRUE(service_->prepare({"POST", std::string(kTextPath), body}).is_answered()) << body;
+    EXPECT_TRUE(is_answered({"POST", std::string(kTextPath), body})) << body;
   }
-  EXPECT_TRUE(service_->prepare({"GET", "/v1/models", ""}).is_answered());
-  EXPECT_FALSE(service_->prepare({"POST", std::string(kTextPath), text_body("")}).is_answered());
+  EXPECT_TRUE(is_answered({"GET", "/v1/models", ""}));
+  EXPECT_FALSE(is_answered({"POST", std::string(kTextPath), text_body("")}));
 }
 
 }  // namespace

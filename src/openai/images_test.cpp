@@ -309,8 +309,9 @@ TEST_F(ImageRequests, ThatDoNotFitAreRefusedBeforeTheTowerRuns) {
 }
 
 TEST_F(ImageRequests, AreDecodedBeforeTheyAreBegun) {
+  AnswerGrammars grammars;
   const auto prepared = [&](std::string_view parts) {
-    return service_->prepare({"POST", std::string(kChatPath), chat_about(parts)});
+    return service_->prepare({"POST", std::string(kChatPath), chat_about(parts)}, grammars);
   };
   EXPECT_TRUE(prepared(image_json("data:image/png;base64,QUJD")).is_answered());
   const PreparedRequest right = prepared(image_json(url_of(kTower)));

@@ -74,11 +74,11 @@ Service::~Service() {
   while (!running_.empty()) cancel(running_.begin()->first);
 }
 
-PreparedRequest Service::prepare(HttpRequest request) {
+PreparedRequest Service::prepare(HttpRequest request, AnswerGrammars& grammars) {
   PreparedRequest out = {.dialect = dialect_of(request.path)};
   const auto route = find_route(request);
   if (route) {
-    out.work = prepare_work(request, **route);
+    out.work = prepare_work(request, **route, grammars);
   } else {
     out.work = Refusal(route.error());
   }
@@ -170,10 +170,11 @@ Answer<void> Service::check_model(std::string_view asked) const {
   return Refusal(unknown_model(asked, std::span(&names_, 1)));
 }
 
-Answer<PreparedRequest::Work> Service::prepare_work(HttpRequest& request, const Route& route) {
+Answer<PreparedRequest::Work> Service::prepare_work(HttpRequest& request, const Route& route,
+                                                    AnswerGrammars& grammars) {
   switch (route.action) {
     case Action::kText:
-      return prepare_text(request, route);
+      return prepare_text(request, route, grammars);
     case Action::kEmbeddings:
     case Action::kRerank:
     case Action::kSpeak:
@@ -185,7 +186,8 @@ Answer<PreparedRequest::Work> Service::prepare_work(HttpRequest& request, const 
   }
 }
 
-Answer<PreparedRequest::Work> Service::prepare_text(HttpRequest& request, const Route& route) {
+Answer<PreparedRequest::Work> Service::prepare_text(HttpRequest& request, const Route& route,
+                                                    AnswerGrammars& grammars) {
   TOK_TRY(const TextBody body, read_text_body(request.body, route.endpoint));
   request.drop_body();
   const Fields& fields = body.fields;
@@ -203,7 +205,7 @@ Answer<PreparedRequest::Work> Service::prepare_text(HttpRequest& request, const 
   const std::string tenant =
       fmt::format("{}:{}{}", request.tenant.size(), request.tenant, fields.cache_salt.value_or(""));
   const TextReading with = {
-      .engine = *engine_, .chat = chat_, .grammars = grammars_, .decoded = decoded_};
+      .engine = *engine_, .chat = chat_, .grammars = grammars, .decoded = decoded_};
   TOK_TRY(out.job, read_text_job(with, body, tenant, request.admit));
   for (Request& prompt : out.job.prompts) {
     prompt.adapter = number;
@@ -213,12 +215,13 @@ Answer<PreparedRequest::Work> Service::prepare_text(HttpRequest& request, const 
   return out;
 }
 
-Answer<std::unique_ptr<Job>> Service::prepare_job(const HttpRequest& request, const Route& route) {
+Answer<std::unique_ptr<Job>> Service::prepare_job(HttpRequest& request, const Route& route) {
   if (route.action == Action::kTranscribe || route.action == Action::kTranslate) {
     return make_transcription_job(*engine_, decoded_, request, route.action == Action::kTranslate,
                                   [this](std::string_view model) { return check_model(model); });
   }
   TOK_TRY(const Fields fields, read_fields(request.body, route.endpoint));
+  request.drop_body();
   TOK_TRY(check_model(fields));
   if (route.action == Action::kSpeak) return make_speech_job(*engine_, options_.speech, fields);
   if (route.action == Action::kRerank) return make_ranking_job(*engine_, fields, options_.model);

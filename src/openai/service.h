@@ -65,14 +65,13 @@ class Service {
   ~Service();
 
   /// Reads JSON, renders templates, makes tokens, compiles grammars and decodes files: all that
-  /// takes long where a body is large. Another thread may call it while the engine runs, one
-  /// request after the other.
-  PreparedRequest prepare(HttpRequest request);
+  /// takes long where a body is large. Any thread may call it, each with grammars of its own.
+  PreparedRequest prepare(HttpRequest request, AnswerGrammars& grammars);
   /// Any thread may call it. REQUIRES: prepared.is_answered().
   static void give(const PreparedRequest& prepared, const Sink& sink);
   ExchangeId begin_prepared(PreparedRequest prepared, Sink sink);
   ExchangeId begin(HttpRequest request, Sink sink) {
-    return begin_prepared(prepare(std::move(request)), std::move(sink));
+    return begin_prepared(prepare(std::move(request), grammars_), std::move(sink));
   }
   /// The client is gone: its sink is not called again, its tokens are not computed. Does nothing
   /// where the exchange has ended.
@@ -109,9 +108,11 @@ class Service {
 
   Service(Engine& engine, ServiceOptions options);
 
-  Answer<PreparedRequest::Work> prepare_work(HttpRequest& request, const Route& route);
-  Answer<PreparedRequest::Work> prepare_text(HttpRequest& request, const Route& route);
-  Answer<std::unique_ptr<Job>> prepare_job(const HttpRequest& request, const Route& route);
+  Answer<PreparedRequest::Work> prepare_work(HttpRequest& request, const Route& route,
+                                             AnswerGrammars& grammars);
+  Answer<PreparedRequest::Work> prepare_text(HttpRequest& request, const Route& route,
+                                             AnswerGrammars& grammars);
+  Answer<std::unique_ptr<Job>> prepare_job(HttpRequest& request, const Route& route);
   Answer<Json> plain_answer(const HttpRequest& request, const Route& route);
   Answer<Running> start_text(ExchangeId id, PreparedText prepared, const Sink& sink);
   std::deque<OwnJob>::const_iterator next_job() const;

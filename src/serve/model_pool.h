@@ -22,9 +22,6 @@
 
 namespace tokamak::serve {
 
-/// Bodies up to this many bytes are looked through by the server's thread.
-inline constexpr size_t kShortBody = size_t{64} << 10;
-
 /// A model that a server offers.
 struct PoolModel {
   openai::ModelNames names;  // the first is its id

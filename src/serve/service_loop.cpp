@@ -45,7 +45,8 @@ Result<std::unique_ptr<ServiceLoop>> ServiceLoop::make(std::unique_ptr<Engine> e
   own->loop_ = std::make_unique<EngineLoop>(
       std::move(engine), scheduler,
       EngineLoop::Options{.turned = [loop = own.get()] { loop->end_turn(); }});
-  own->reader_.emplace();
+  own->short_.worker.emplace();
+  own->long_.worker.emplace();
   return own;
 }
 
@@ -60,7 +61,8 @@ ServiceLoop::ServiceLoop(std::unique_ptr<openai::Service> service, Scheduler* sc
 ServiceLoop::~ServiceLoop() {
   if (loop_ == nullptr) return;
   is_cancelled_ = true;
-  reader_.reset();
+  short_.worker.reset();
+  long_.worker.reset();
   loop_->post([this](Engine&) {
     for (const auto& [id, exchange] : running_) service_->cancel(exchange);
     running_.clear();
@@ -83,14 +85,18 @@ void ServiceLoop::begin(CallId id, openai::HttpRequest request) {
   };
   // Jobs are copied where std::function is.
   auto unread = std::make_shared<openai::HttpRequest>(std::move(request));
-  reader_->post([this, id, call, unread] { read(id, call, std::move(*unread)); });
+  Reader& reader = unread->body.size() <= kShortBody ? short_ : long_;
+  reader.worker->post(
+      [this, id, call, unread, &reader] { read(id, call, std::move(*unread), reader.grammars); });
 }
 
-void ServiceLoop::read(CallId id, const std::shared_ptr<Call>& call, openai::HttpRequest request) {
+void ServiceLoop::read(CallId id, const std::shared_ptr<Call>& call, openai::HttpRequest request,
+                       openai::AnswerGrammars& grammars) {
   if (call->is_gone) return;
   const openai::Dialect dialect = openai::dialect_of(request.path);
-  auto prepared = guarded(
-      [&]() -> Result<openai::PreparedRequest> { return service_->prepare(std::move(request)); });
+  auto prepared = guarded([&]() -> Result<openai::PreparedRequest> {
+    return service_->prepare(std::move(request), grammars);
+  });
   auto read = std::make_shared<openai::PreparedRequest>();
   if (prepared) {
     *read = *std::move(prepared);

@@ -1,5 +1,5 @@
 // ServiceLoop: the engine and what answers by it, on a thread of their own. Requests are read by
-// one more, so that a large body keeps nobody from his tokens.
+// two more, so that a large body keeps nobody from his tokens, and no short one waits for it.
 #pragma once
 #include <atomic>
 #include <map>
@@ -21,6 +21,10 @@ struct Part {
   std::string bytes;
   bool ends = false;
 };
+
+/// Bodies up to this many bytes wait for no longer ones, and are looked through by the server's
+/// thread.
+inline constexpr size_t kShortBody = size_t{64} << 10;
 
 class ServiceLoop {
  public:
@@ -63,7 +67,14 @@ class ServiceLoop {
   ServiceLoop(std::unique_ptr<openai::Service> service, Scheduler* scheduler, ModelMetrics& metrics,
               Trace* trace, Deliver deliver);
 
-  void read(CallId id, const std::shared_ptr<Call>& call, openai::HttpRequest request);
+  /// Reads requests, one after the other, and hands them to the engine's thread.
+  struct Reader {
+    openai::AnswerGrammars grammars;
+    std::optional<Worker> worker;
+  };
+
+  void read(CallId id, const std::shared_ptr<Call>& call, openai::HttpRequest request,
+            openai::AnswerGrammars& grammars);
   /// Whether it has not been cancelled meanwhile; from now on it is read.
   bool take_unread(CallId id);
   void forget(CallId id);
@@ -94,7 +105,7 @@ class ServiceLoop {
   uint32_t taken_ = 0;  // sequences that this turn took and stats_ does not count yet
   std::atomic<bool> is_cancelled_ = false;  // all that runs
   std::unique_ptr<EngineLoop> loop_;        // its thread uses those above
-  std::optional<Worker> reader_;            // reads requests, and hands them to it
+  Reader short_, long_;                     // of bodies
 };
 
 }  // namespace tokamak::serve
