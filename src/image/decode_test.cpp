@@ -1,9 +1,11 @@
 #include "image/decode.h"
 
 #include <gtest/gtest.h>
+#include <turbojpeg.h>
 
 #include <fstream>
 #include <string>
+#include <vector>
 
 namespace tokamak {
 namespace {
@@ -40,6 +42,38 @@ TEST(DecodeImage, TakesTheHighByteOfGrayOf16Bits) {
   EXPECT_LT(*least, 100) << "a gradient, not white";
   EXPECT_GT(*most, *least);
   EXPECT_EQ(image->rgb[0], image->rgb[1]);
+}
+
+/// A JPEG of one colour, of how much is missing of cyan, magenta, yellow and black.
+std::string cmyk_jpeg(uint8_t c, uint8_t m, uint8_t y, uint8_t k) {
+  std::vector<uint8_t> pixels;
+  for (int i = 0; i < 64; ++i) pixels.insert(pixels.end(), {c, m, y, k});
+  const tjhandle compressor = tjInitCompress();
+  unsigned char* bytes = nullptr;
+  unsigned long size = 0;
+  EXPECT_EQ(tjCompress2(compressor, pixels.data(), 8, 0, 8, TJPF_CMYK, &bytes, &size, TJSAMP_444,
+                        100, TJFLAG_ACCURATEDCT),
+            0);
+  const std::string file(reinterpret_cast<const char*>(bytes), size);
+  tjFree(bytes);
+  tjDestroy(compressor);
+  return file;
+}
+
+TEST(DecodeImage, TakesInkForLight) {
+  const auto pixel = [](const std::string& file) {
+    const auto image = decode(file);
+    EXPECT_TRUE(image) << image.error().message;
+    return image ? std::vector<int>(image->rgb.begin(), image->rgb.begin() + 3)
+                 : std::vector<int>();
+  };
+  const auto near = [](const std::vector<int>& found, const std::vector<int>& expected) {
+    ASSERT_EQ(found.size(), 3u);
+    for (size_t i = 0; i < 3; ++i) EXPECT_NEAR(found[i], expected[i], 3) << i;
+  };
+  near(pixel(cmyk_jpeg(255, 255, 255, 255)), {255, 255, 255});
+  near(pixel(cmyk_jpeg(255, 255, 255, 0)), {0, 0, 0});
+  near(pixel(cmyk_jpeg(200, 100, 50, 128)), {100, 50, 25});
 }
 
 TEST(DecodeImage, SaysThatNothingCameOrNothingThatIsRead) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 #include "image/decoders.h"
 
@@ -37,6 +38,20 @@ Orientation orientation_of(std::span<const std::byte> file) {
   return Orientation::kUpright;
 }
 
+/// Ink to light as Pillow does it, without profiles. Programs store how much of an ink is missing.
+void to_rgb(std::span<const uint8_t> cmyk, std::span<uint8_t> rgb) {
+  const auto product = [](uint32_t a, uint32_t b) {  // of parts of 255, rounded
+    const uint32_t sum = a * b + 128;
+    return ((sum >> 8) + sum) >> 8;
+  };
+  for (size_t i = 0; i < rgb.size() / 3; ++i) {
+    const uint32_t light = cmyk[4 * i + 3];
+    for (size_t k = 0; k < 3; ++k) {
+      rgb[3 * i + k] = uint8_t(light - product(255 - cmyk[4 * i + k], light));
+    }
+  }
+}
+
 }  // namespace
 
 Result<StoredImage> decode_jpeg(std::span<const std::byte> file, const ImageLimits& limits) {
@@ -54,21 +69,21 @@ Result<StoredImage> decode_jpeg(std::span<const std::byte> file, const ImageLimi
     return invalid_input("The file is damaged or cut off: it ends before the size of the image.");
   }
   TOK_TRY(check_image_size(uint64_t(width), uint64_t(height), limits));
-  if (colours == TJCS_CMYK || colours == TJCS_YCCK) {
-    return unsupported("The image has CMYK colours, for print; convert it to RGB first.");
-  }
+  const bool is_cmyk = colours == TJCS_CMYK || colours == TJCS_YCCK;
 
   StoredImage stored = {.image = black_image(uint32_t(width), uint32_t(height))};
+  std::vector<uint8_t> cmyk(is_cmyk ? stored.image.rgb.size() / 3 * 4 : 0);
   // The limit of scans is for files whose many progressive scans would take minutes.
-  const int failed =
-      tjDecompress2(decompressor.get(), bytes, file.size(), stored.image.rgb.data(), width, 0,
-                    height, TJPF_RGB, TJFLAG_ACCURATEDCT | TJFLAG_LIMITSCANS);
+  const int failed = tjDecompress2(
+      decompressor.get(), bytes, file.size(), is_cmyk ? cmyk.data() : stored.image.rgb.data(),
+      width, 0, height, is_cmyk ? TJPF_CMYK : TJPF_RGB, TJFLAG_ACCURATEDCT | TJFLAG_LIMITSCANS);
   // Stray bytes, which some cameras leave, are warnings; so is a missing end, which is not
   // harmless.
   if (failed != 0 && (tjGetErrorCode(decompressor.get()) == TJERR_FATAL ||
                       reason().find("remature end") != std::string_view::npos)) {
     return invalid_input("The file is damaged or cut off: {}.", reason());
   }
+  if (is_cmyk) to_rgb(cmyk, stored.image.rgb);
   stored.orientation = orientation_of(file);
   return stored;
 }
