@@ -106,6 +106,16 @@ class ManyAnswers(unittest.TestCase):
             usage = server.complete(n=3, max_tokens=1)["usage"]
             self.assertEqual(server.metric("prompt_tokens_total"), usage["prompt_tokens"])
 
+    def test_long_bodies_are_read_elsewhere(self):
+        pad = "x" * 200_000
+        with Server("--log", "off", "--context", 512) as server:
+            self.assertEqual(server.complete(user=pad)["choices"][0]["finish_reason"], "length")
+            status, _, body = server.ask("POST", "/v1/completions", {"prompt": "x", "user": pad, "model": "none"})
+            self.assertEqual((status, json.loads(body)["error"]["code"]), (404, "model_not_found"))
+            status, _, body = server.ask("POST", "/api/show", {"model": "tiny", "pad": pad})
+            self.assertEqual(status, 413)
+            self.assertIn("at most 65536", json.loads(body)["error"])
+
 
 if __name__ == "__main__":
     main(unittest)
