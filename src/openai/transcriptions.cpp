@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "audio/decode.h"
+#include "base/ascii.h"
 #include "engine/sound.h"
 #include "openai/model_use.h"
 #include "openai/multipart.h"
@@ -25,10 +26,13 @@ Answer<Form> read(const std::vector<FormPart>& parts, bool translate) {
   Form form;
   form.options.translate = translate;
   for (const FormPart& part : parts) {
-    if (part.name == "language") form.options.language = part.content;
-    if (part.name == "prompt") form.options.prompt = part.content;
-    if (part.name == "response_format") form.format = part.content;
-    if (part.name == "temperature") {
+    // "name[]" and "name[0]" are lists; a field without a value is as if it were not there.
+    const std::string name = part.name.substr(0, part.name.find('['));
+    if (part.content.empty()) continue;
+    if (name == "language") form.options.language = part.content;
+    if (name == "prompt") form.options.prompt = part.content;
+    if (name == "response_format") form.format = part.content;
+    if (name == "temperature") {
       const char* const end = part.content.data() + part.content.size();
       const auto read = std::from_chars(part.content.data(), end, form.options.temperature);
       const bool is_number = read.ec == std::errc() && read.ptr == end;
@@ -37,8 +41,12 @@ Answer<Form> read(const std::vector<FormPart>& parts, bool translate) {
                      quoted(Json(part.content)));
       }
     }
-    if (part.name == "stream") form.streams = part.content == "true";
-    if (part.name == "timestamp_granularities[]" && part.content != "segment") {
+    if (name == "stream") form.streams = ascii_lower(part.content) == "true" || part.content == "1";
+    if (name == "include") {
+      return wrong("include", "include has {}, but this server has none of it: leave it out.",
+                   quoted(Json(part.content)));
+    }
+    if (name == "timestamp_granularities" && part.content != "segment") {
       return wrong("timestamp_granularities", "timestamp_granularities has {}, expected segment.",
                    quoted(Json(part.content)));
     }

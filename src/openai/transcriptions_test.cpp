@@ -76,6 +76,18 @@ TEST(Transcriptions, ComeInTheFormatThatIsAskedFor) {
   EXPECT_EQ(ask(moonshine(), {{"file", recording()}, {"response_format", "text"}}).status, 200);
 }
 
+TEST(Transcriptions, FieldsAreSpelledAsProgramsDo) {
+  const Heard heard = ask(moonshine(), {{"file", recording()},
+                                        {"language", ""},
+                                        {"temperature", ""},
+                                        {"response_format", ""},
+                                        {"timestamp_granularities", "segment"},
+                                        {"timestamp_granularities[0]", "segment"},
+                                        {"chunking_strategy", "auto"}});
+  EXPECT_EQ(heard.status, 200) << heard.text;
+  EXPECT_EQ(ask(moonshine(), {{"file", recording()}, {"include[]", "logprobs"}}).status, 400);
+}
+
 /// The recording that many times, each followed by a pause.
 std::string long_recording(int times) {
   const std::string once = recording();
