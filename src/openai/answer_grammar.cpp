@@ -105,9 +105,9 @@ bool holds_free_calls(const Fields& fields, const ToolChoice& choice, const Outp
   });
 }
 
-/// A schema that cannot be held is an error of tools that insist on it, one that is wrong of all;
-/// others take any object.
-Answer<Grammar> free_calls(const Fields& fields, const OutputForm& form) {
+/// The functions that the model may call. A schema that cannot be held is an error of tools that
+/// insist on it, one that is wrong of all; others take any object.
+Answer<std::vector<HeldFunction>> free_functions(const Fields& fields) {
   std::vector<HeldFunction> functions;
   for (size_t i = 0; i < fields.tools.as_array().size(); ++i) {
     const Json& function = function_of(fields, i);
@@ -119,7 +119,29 @@ Answer<Grammar> free_calls(const Fields& fields, const OutputForm& form) {
     functions.push_back(
         {function.find("name")->as_string(), own ? *std::move(own) : Grammar::json_object()});
   }
+  return functions;
+}
+
+Answer<Grammar> free_calls(const Fields& fields, const OutputForm& form) {
+  TOK_TRY(const std::vector<HeldFunction> functions, free_functions(fields));
   return calls_in_text(form, functions);
+}
+
+/// Whether an answer that has a schema may be calls in its place: clients that send tools and a
+/// schema want the schema of the answer that comes when all calls are done.
+bool may_call_instead(const Fields& fields, const ToolChoice& choice, const OutputForm& form) {
+  if (!choice.shows || !choice.called.empty() || form.tools == nullptr) return false;
+  if (!form.tools->can_be_held() || form.tools->is_whole_message) return false;
+  return !fields.json_schema.is_null() || !fields.response_format.is_null();
+}
+
+/// That text, or calls and nothing else.
+Answer<Grammar> or_calls(const Grammar& text, const Fields& fields, const OutputForm& form) {
+  TOK_TRY(const std::vector<HeldFunction> functions, free_functions(fields));
+  const bool is_one = !fields.parallel_tool_calls.value_or(true);
+  TOK_TRY(const Grammar calls, demanded_calls(form, functions, is_one));
+  const Grammar::Named others[] = {{"text", &text}, {"calls", &calls}};
+  return answer(Grammar::parse("root ::= text | calls", others));
 }
 
 /// The grammar after any text that ends with `mark`.
@@ -184,8 +206,12 @@ Answer<HeldAnswer> make_grammar(const Fields& fields, const ToolChoice& choice,
   } else if (texts > 0 && form.starts_in_reasoning) {
     TOK_TRY(forms[0], after(mark_in_grammar(form, form.reasoning_close), forms[0]));
   }
+  const bool has_instead = texts > 0 && may_call_instead(fields, choice, form);
+  if (has_instead) {
+    TOK_TRY(forms[0], or_calls(forms[0], fields, form));
+  }
   return HeldAnswer{.grammar = std::make_shared<const Grammar>(std::move(forms[0])),
-                    .holds_calls = has_demanded || has_free,
+                    .holds_calls = has_demanded || has_free || has_instead,
                     .demands_calls = has_demanded};
 }
 

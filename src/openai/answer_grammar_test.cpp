@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "openai/tool_family.h"
+#include "text/grammar/matcher.h"
+
 namespace tokamak::openai {
 namespace {
 
@@ -54,6 +57,68 @@ TEST(AnswerGrammars, OfOneTenantAreNotAtHandForAnother) {
   const auto first = made(grammars, choice_of("a"), {}, "one");
   EXPECT_NE(made(grammars, choice_of("a"), {}, "two"), first);
   EXPECT_EQ(made(grammars, choice_of("a"), {}, "one"), first);
+}
+
+bool is_whole(const Grammar& grammar, std::string_view text) {
+  GrammarMatcher matcher(grammar);
+  if (!matcher.allows(text)) return false;
+  matcher.push(text);
+  return matcher.may_end();
+}
+
+Fields with_tool(std::string_view parameters) {
+  Fields fields;
+  fields.tools = *Json::parse(fmt::format(
+      R"([{{"type": "function", "function": {{"name": "f", "parameters": {}}}}}])", parameters));
+  return fields;
+}
+
+OutputForm with_calls() {
+  OutputForm form;
+  form.tools = &tool_families().front();
+  return form;
+}
+
+TEST(AnswerGrammars, ToolsMayBeCalledBeforeTheAnswerThatHasASchema) {
+  AnswerGrammars grammars;
+  Fields fields = with_tool(R"({"type": "object"})");
+  fields.response_format = *Json::parse(R"({"type": "json_schema", "json_schema": {"schema": {
+      "type": "object", "properties": {"ok": {"const": true}}, "required": ["ok"],
+      "additionalProperties": false}}})");
+  const auto held = grammars.of(fields, with_calls(), {});
+  ASSERT_TRUE(held) << held.error().message;
+  EXPECT_TRUE(held->holds_calls);
+  EXPECT_FALSE(held->demands_calls);
+  EXPECT_TRUE(is_whole(*held->grammar, R"({"ok": true})"));
+  EXPECT_TRUE(is_whole(*held->grammar,
+                       "<tool_call>\n{\"name\": \"f\", \"arguments\": {\"a\": 1}}\n</tool_call>"));
+  EXPECT_FALSE(is_whole(*held->grammar, R"({"ok": false})"));
+  EXPECT_FALSE(is_whole(*held->grammar, "Hello"));
+}
+
+TEST(AnswerGrammars, ASchemaThatIsWrongIsToldFromOneThatCannotBeHeld) {
+  AnswerGrammars grammars;
+  const auto wrong =
+      grammars.of(with_tool(R"({"type": "object", "minProperties": "two"})"), with_calls(), {});
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().param, "tools[0].function.parameters");
+  const auto loose = grammars.of(
+      with_tool(R"({"type": "object", "properties": {"a": {"$ref": "http://example.com/a"}}})"),
+      with_calls(), {});
+  ASSERT_TRUE(loose) << loose.error().message;
+  EXPECT_TRUE(is_whole(*loose->grammar,
+                       "<tool_call>\n{\"name\": \"f\", \"arguments\": {\"b\": 1}}\n</tool_call>"));
+}
+
+TEST(AnswerGrammars, ATextMayBeOneOfSeveral) {
+  AnswerGrammars grammars;
+  Fields fields;
+  fields.choices = Json::Array{"yes", "no"};
+  const auto held = made(grammars, fields);
+  EXPECT_TRUE(is_whole(*held, "no"));
+  EXPECT_FALSE(is_whole(*held, "maybe"));
+  fields.choices = Json::Array{1};
+  EXPECT_FALSE(grammars.of(fields, {}, {}));
 }
 
 TEST(AnswerGrammars, DoNotKeepLargeSchemas) {
