@@ -105,13 +105,26 @@ void override_with(T& value, const std::optional<T>& asked) {
 
 }  // namespace
 
-Result<ChatPrompt> chat_prompt(const Engine& engine, Json variables, std::string_view instead) {
+Result<void> cut_at_last(std::string& text, std::string_view end) {
+  if (end.empty()) return {};
+  const size_t at = text.rfind(end);
+  if (at == text.npos) {
+    return invalid_input(
+        "The chat template does not show the last message as it is: it cannot be continued.");
+  }
+  text.resize(at);
+  return {};
+}
+
+Result<ChatPrompt> chat_prompt(const Engine& engine, Json variables, std::string_view instead,
+                               std::string_view end) {
   TOK_TRY(const Tokenizer* tokenizer, engine.tokenizer());
   const auto places = [&](std::string_view text) { return tokenizer->special_places(text); };
   for (const char* name : {"messages", "tools"}) {
     if (Json* found = variables.find(name)) *found = with_plain_marks(*found, places);
   }
-  TOK_TRY(const std::string rendered, render_chat(engine.files(), variables, instead));
+  TOK_TRY(std::string rendered, render_chat(engine.files(), variables, instead));
+  TOK_TRY(cut_at_last(rendered, end));
   PlainText plain = without_plain_marks(rendered);
   const auto& vision = engine.compiled().vision;
   if (vision) plain = with_image_words(*vision, std::move(plain));

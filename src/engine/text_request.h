@@ -14,8 +14,12 @@ struct ChatPrompt {
 
 /// The prompt that the model's template makes of `variables`. Only the template's own text makes
 /// special tokens: those that messages and tools spell are fed as ordinary characters. `instead`: a
-/// Jinja text in place of the model's template, where it is not empty.
-Result<ChatPrompt> chat_prompt(const Engine& engine, Json variables, std::string_view instead = {});
+/// Jinja text in place of the model's template, where it is not empty. `end`: where it is not
+/// empty, the prompt stops before the last place of this text; an error where there is none.
+Result<ChatPrompt> chat_prompt(const Engine& engine, Json variables, std::string_view instead = {},
+                               std::string_view end = {});
+/// Cuts a text at the last place of `end`, as above.
+Result<void> cut_at_last(std::string& text, std::string_view end);
 
 /// Errors: more than one kind of prompt, a chat that the template refuses, a grammar that is none.
 /// Reads only what of an engine does not change. Without a seed it has none. Images of messages are

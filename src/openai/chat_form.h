@@ -45,4 +45,8 @@ void add_end_ids(const ChatForm& chat, GenerationParams& params);
 /// reasoning in its words.
 Answer<Json> chat_prompt_variables(const Fields& fields, const ChatForm& form);
 
+/// The text before which the prompt ends where the last message is continued, as chat_prompt() of
+/// the engine takes it; else empty.
+std::string_view prompt_end(const Fields& fields);
+
 }  // namespace tokamak::openai

@@ -92,6 +92,25 @@ TEST_F(ServiceTest, StreamsOfOtherProtocolsAreTheirWholeAnswers) {
   EXPECT_EQ(at(line, "done_reason"), Json("length"));
 }
 
+TEST_F(ServiceTest, ALastMessageOfTheAssistantIsContinued) {
+  const std::string messages = R"("messages": [{"role": "user", "content": "Tell me."},
+      {"role": "assistant", "content": "Once upon "}])";
+  const auto prompt = [&](std::string_view more) {
+    const Json rendered = ask("/apply-template", fmt::format("{{{}{}}}", messages, more)).json();
+    return at(rendered, "prompt").as_string();
+  };
+  const std::string continued = prompt(R"(, "continue_final_message": true)");
+  EXPECT_TRUE(continued.ends_with("Once upon ")) << continued;
+  EXPECT_FALSE(prompt("").ends_with("Once upon "));
+  Json body(Json::Object{{"content", continued}, {"parse_special", true}});
+  const size_t tokens = at(ask("/tokenize", body.dump()).json(), "tokens").as_array().size();
+  const Json counted = ask("/v1/messages/count_tokens", "{" + messages + "}").json();
+  EXPECT_EQ(at(counted, "input_tokens"), Json(uint64_t(tokens))) << "as Anthropic means it";
+  EXPECT_EQ(ask(kChatPath, chat_body(R"(, "continue_final_message": true)")).error(),
+            "continue_final_message is true, but the last message is not an assistant's with a "
+            "text.");
+}
+
 TEST_F(ServiceTest, ErrorsAreInTheDialectOfThePath) {
   const Json messages = ask("/v1/messages", "{}").json();
   EXPECT_EQ(messages, *Json::parse(R"({"type": "error", "error": {"type": "invalid_request_error",

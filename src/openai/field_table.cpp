@@ -225,7 +225,7 @@ constexpr Field kFields[] = {
   {"template", kOllamaGenerate, &Fields::unsupported_text, 0, kAny, {}, 0, "none", "refused: the model's own counts", true},
   {"chat_template", kTemplate, &Fields::unsupported_text, 0, kAny, {}, 0, "none", "refused: the model's own counts", true},
   {"documents", kTemplate, &Fields::unsupported, 0, 0, "a list", kList, "none", "refused: messages have them", true},
-  {"continue_final_message", kTemplate, &Fields::unsupported_flag, 0, 0, {}, 0, "false", "refused", true},
+  {"continue_final_message", kTemplate, &Fields::continue_final_message, 0, 0, {}, 0, "false", "true: the answer continues the last message, which is an assistant's"},
   {"stop_token_ids", kText, &Fields::unsupported, 0, 0, "a list", kList, "none", "refused", true},
   {"bad_words", kText, &Fields::unsupported, 0, 0, "a list", kList, "none", "refused", true},
   {"allowed_token_ids", kText, &Fields::unsupported, 0, 0, "a list", kList, "none", "refused", true},

@@ -110,12 +110,23 @@ bool has_tools(const Json& variables) {
 
 }  // namespace
 
+std::string_view prompt_end(const Fields& fields) {
+  // In the area of Unicode for private use: no client has it at the end of a message.
+  return fields.continue_final_message.value_or(false) ? "\uE0C7\uE0C8" : "";
+}
+
 Answer<Json> chat_prompt_variables(const Fields& fields, const ChatForm& form) {
   TOK_TRY(Json variables, chat_variables(fields));
   set_thinking(fields, form.efforts, variables);
   if (form.tools->has_short_ids) shorten_ids(variables);
   if (form.is_generic && has_tools(variables)) variables = with_generic_tools(variables);
-  fit_turns(variables.find("messages")->as_array(), form.turns);
+  Json::Array& messages = variables.find("messages")->as_array();
+  fit_turns(messages, form.turns);
+  if (const std::string_view end = prompt_end(fields); !end.empty()) {
+    Json& content = *messages.back().find("content");
+    content = content.as_string() + std::string(end);
+    *variables.find("add_generation_prompt") = false;
+  }
   return variables;
 }
 

@@ -47,7 +47,8 @@ Answer<Json> detokenize(const Engine& engine, std::string_view body) {
 Answer<Json> count_tokens(const Engine& engine, const Fields& fields, const ChatForm& chat) {
   TOK_TRY(const std::vector<ImageFile> images, chat_images(engine, fields));
   TOK_TRY(Json variables, chat_prompt_variables(fields, chat));
-  TOK_TRY(const ChatPrompt prompt, answer(chat_prompt(engine, std::move(variables)), "messages"));
+  TOK_TRY(const ChatPrompt prompt,
+          answer(chat_prompt(engine, std::move(variables), {}, prompt_end(fields)), "messages"));
   TOK_TRY(const uint64_t tokens, tokens_with_images(engine, prompt.ids.size(), images));
   return Json(Json::Object{{"input_tokens", tokens}});
 }
@@ -56,6 +57,7 @@ Answer<Json> apply_template(const Engine& engine, std::string_view body, const C
   TOK_TRY(const TextBody asked, read_text_body(body, kApplyTemplate));
   TOK_TRY(const Json variables, chat_prompt_variables(asked.fields, chat));
   TOK_TRY(std::string text, answer(engine.render_chat(variables), "messages"));
+  TOK_TRY(answer(cut_at_last(text, prompt_end(asked.fields)), "messages"));
   return Json(Json::Object{{"prompt", std::move(text)}});
 }
 

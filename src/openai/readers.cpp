@@ -88,6 +88,21 @@ void add_call(Json::Array& messages, Json call) {
   }
 }
 
+Answer<void> read_continuation(Fields& fields, Endpoint endpoint) {
+  const Json& last = fields.messages.as_array().back();
+  const Json* content = last.find("content");
+  const bool is_open = *last.find("role") == Json("assistant") && content->is_string() &&
+                       !content->as_string().empty() && last.find("tool_calls") == nullptr;
+  if (fields.continue_final_message.value_or(false) && !is_open) {
+    return wrong("continue_final_message",
+                 "continue_final_message is true, but the last message is not an assistant's with "
+                 "a text.");
+  }
+  const bool always = endpoint == kMessages || endpoint == kCountTokens || endpoint == kOllamaChat;
+  if (always) fields.continue_final_message = is_open;
+  return {};
+}
+
 Answer<TextBody> read_text_body(std::string_view body, Endpoint endpoint) {
   TextBody out;
   TOK_TRY(out.fields, read_fields(body, endpoint));
@@ -113,6 +128,7 @@ Answer<TextBody> read_text_body(std::string_view body, Endpoint endpoint) {
   if (!out.is_chat || out.only_loads) return out;
   TOK_TRY(read_chat(out.fields));
   TOK_TRY(read_tools(out.fields, endpoint));
+  TOK_TRY(read_continuation(out.fields, endpoint));
   TOK_TRY(read_thinking(out.fields));
   return out;
 }

@@ -29,6 +29,9 @@ Answer<void> read_ollama(TextBody& body, Endpoint endpoint);
 /// Tools become functions as a chat of OpenAI's has them, and tool_choice a word or such a
 /// function.
 Answer<void> read_tools(Fields& fields, Endpoint endpoint);
+/// Whether the last message is one of the assistant's that the answer continues: in
+/// `continue_final_message`. Anthropic's and Ollama's protocols mean it so.
+Answer<void> read_continuation(Fields& fields, Endpoint endpoint);
 /// Whether the model reasons, and how much: in `enable_thinking` and `reasoning_effort`.
 Answer<void> read_thinking(Fields& fields);
 

@@ -189,7 +189,8 @@ Answer<TextRequest> read_chat(const Engine& engine, const ChatForm& chat, const 
                  quoted(format));
   }
   TOK_TRY(Json variables, chat_prompt_variables(fields, chat));
-  TOK_TRY(ChatPrompt prompt, answer(chat_prompt(engine, std::move(variables)), "messages"));
+  TOK_TRY(ChatPrompt prompt,
+          answer(chat_prompt(engine, std::move(variables), {}, prompt_end(fields)), "messages"));
   TOK_TRY(const ToolChoice choice, tool_choice_of(fields));
   job.form = output_form(chat, fields, prompt, choice.shows);
   job.marks = chat.marks;
