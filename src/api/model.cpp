@@ -97,12 +97,11 @@ Result<Stream> Model::start(const TextRequest& asked) {
     request.deadline = steady_clock()() + std::chrono::duration<double>(*asked.deadline).count();
   }
   if (!asked.seed) request.params.sampling.seed = fresh_seed(state_->requests);
-  TOK_TRY(std::vector<Image> images, images_of(asked));
-  if (images.empty()) {
-    TOK_TRY(loop.scheduler()->check(request));
-  } else {
-    TOK_TRY(state_->engine().check_images());
-  }
+  TOK_TRY(std::vector<Image> decoded, images_of(asked));
+  const auto image = [&](size_t i) -> Result<Image> { return std::move(decoded[i]); };
+  TOK_TRY(std::vector<FittedImage> images,
+          fit_images(state_->engine(), request.prompt.size(), decoded.size(), image));
+  if (images.empty()) TOK_TRY(loop.scheduler()->check(request));
   auto stream = std::make_shared<StreamState>();
   stream->notify = asked.notify;
   if (!loop.has_thread()) stream->pump = state_->loop;

@@ -9,7 +9,7 @@ StreamLoop::StreamLoop(std::unique_ptr<Engine> engine, Scheduler* scheduler, boo
     : loop_(std::move(engine), scheduler,
             {.has_thread = has_thread, .turned = [this] { publish(); }}) {}
 
-bool StreamLoop::start(Request request, std::vector<Image> images,
+bool StreamLoop::start(Request request, std::vector<FittedImage> images,
                        std::shared_ptr<StreamState> stream) {
   request.callbacks.text = [own = stream.get()](std::string_view text) {
     own->staged.text += text;
@@ -26,15 +26,14 @@ bool StreamLoop::start(Request request, std::vector<Image> images,
   // A job is copied where std::function is; a request and its images hold much.
   struct Asked {
     Request request;
-    std::vector<Image> images;
+    std::vector<FittedImage> images;
   };
   auto shared = std::make_shared<Asked>(std::move(request), std::move(images));
   return loop_.post([this, shared, stream](Engine& engine) {
     running_.push_back(stream);
     const auto add = [&]() -> Result<RequestId> {
       TOK_TRY(Scheduler* const scheduler, engine.scheduler());
-      const auto image = [&](size_t i) -> Result<Image> { return std::move(shared->images[i]); };
-      TOK_TRY(add_images(engine, shared->images.size(), image, shared->request));
+      TOK_TRY(add_images(engine, std::move(shared->images), shared->request));
       return scheduler->add(std::move(shared->request));
     };
     const auto id = guarded(add);

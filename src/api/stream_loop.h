@@ -18,7 +18,7 @@ class StreamLoop {
 
   /// Begins a request whose results `stream` receives; it ends as cancelled when the loop closes.
   /// Its images become part of its prompt first. False as EngineLoop::post().
-  bool start(Request request, std::vector<Image> images, std::shared_ptr<StreamState> stream);
+  bool start(Request request, std::vector<FittedImage> images, std::shared_ptr<StreamState> stream);
 
  private:
   void publish();

@@ -194,18 +194,13 @@ Result<std::vector<FittedImage>> fit_images(const Engine& engine, size_t prompt_
 }
 
 Result<void> add_images(Engine& engine, std::vector<FittedImage> images, Request& request) {
+  if (images.empty()) return {};
   for (FittedImage& image : images) {
     TOK_TRY(ImageRef added, engine.add_image(std::move(image), request.tenant));
     request.images.push_back(std::move(added));
   }
   TOK_TRY(request.prompt, engine.place_images(request.prompt, request.images));
   return {};
-}
-
-Result<void> add_images(Engine& engine, size_t count,
-                        const std::function<Result<Image>(size_t)>& image, Request& request) {
-  TOK_TRY(std::vector<FittedImage> images, fit_images(engine, request.prompt.size(), count, image));
-  return add_images(engine, std::move(images), request);
 }
 
 }  // namespace tokamak

@@ -39,8 +39,5 @@ Result<std::vector<FittedImage>> fit_images(const Engine& engine, size_t prompt_
 /// The images take their places in the prompt; their tower runs when steps read of them. By the
 /// thread that runs the engine. Errors: not as many places.
 Result<void> add_images(Engine& engine, std::vector<FittedImage> images, Request& request);
-/// The same of images of fit_images().
-Result<void> add_images(Engine& engine, size_t count,
-                        const std::function<Result<Image>(size_t)>& image, Request& request);
 
 }  // namespace tokamak

@@ -51,7 +51,7 @@ Result<std::vector<openai::ImageFile>> image_files(const Json& options) {
   return out;
 }
 
-/// They go through the tower and take their places in the prompt.
+/// They take their places in the prompt.
 Result<void> add_images_of(const Json& options, Engine& engine, Request& request) {
   TOK_TRY(const auto files, image_files(options));
   const auto image = [&](size_t i) -> Result<Image> {
@@ -59,7 +59,9 @@ Result<void> add_images_of(const Json& options, Engine& engine, Request& request
     if (!decoded) return Failure(decoded.error().within(files[i].where));
     return decoded;
   };
-  return add_images(engine, files.size(), image, request);
+  TOK_TRY(std::vector<FittedImage> images,
+          fit_images(engine, request.prompt.size(), files.size(), image));
+  return add_images(engine, std::move(images), request);
 }
 
 /// The chat of `messages`, `tools` and `variables`, as a template's variables; null where there are
