@@ -19,10 +19,11 @@ struct AnswerHead {
   std::string id;
   int64_t created = 0;  // unix seconds
   std::string model, fingerprint;
-  uint64_t prompt_tokens = 0;  // of all prompts, before anything has run
-  bool counts_usage = false;   // in streams that tell it on request only
-  bool has_logprobs = false;   // asked for
-  Json call_shapes;            // as Fields has them
+  uint64_t prompt_tokens = 0;         // of all prompts, before anything has run
+  bool counts_usage = false;          // in streams that tell it on request only
+  bool has_logprobs = false;          // asked for
+  Json call_shapes;                   // as Fields has them
+  bool has_opaque_reasoning = false;  // in items of it
   const Tokenizer* tokenizer = nullptr;
   std::function<uint64_t()> random;  // for ids of parts
 };

@@ -215,6 +215,8 @@ constexpr Field kFields[] = {
    "`{id, piece}` in place of ids; a piece that is no UTF-8 is a list of bytes"},
   {"tokens", kDetokenize, &Fields::tokens, 0, 0, "a list of token ids", kList, "required",
    "ids of the model's vocabulary"},
+  {"include", kResponses, &Fields::include, 0, 0, "a list of texts", kList, "none",
+   "`reasoning.encrypted_content`: with it items of reasoning can be sent back without their text; others are passed over"},
   {"modalities", kChat, &Fields::modalities, 0, 0, "a list with text", kList, "[\"text\"]", "nothing else is made"},
   {"background", kResponses, &Fields::unsupported_flag, 0, 0, {}, 0, "false", "refused: nothing is stored", true},
   {"conversation", kResponses, &Fields::unsupported, 0, 0, "a text or an object", kString | kObject, "none", "refused: nothing is stored", true},

@@ -55,6 +55,7 @@ struct Fields {
   Json chat_template_kwargs, input, tokens, json_schema, functions, function_call;
   Json system, text, format, options, think, images, documents, keep_alive, voice, truncate;
   Json reasoning, thinking, output_config, output_format, choices, structured_outputs, modalities;
+  Json include;
   Json unsupported;
   /// No field: of functions that the client calls otherwise than as functions, how, by the name
   /// that the model sees: {"type": "custom"}, {"namespace", "name"} or both.

@@ -2,6 +2,7 @@
 #include <set>
 
 #include "openai/answer_writer.h"
+#include "openai/call_shapes.h"
 
 namespace tokamak::openai {
 namespace {
@@ -135,18 +136,31 @@ class ChatWriter : public OpenAiWriter {
         delta.set("tool_calls", call_delta(said, call_json(item, "")));
         break;
       case Kind::kCallArguments:
+        if (is_custom(item)) return {};  // its text comes whole, at the end
         delta.set(
             "tool_calls",
             call_delta(said, Json(Json::Object{
                                  {"function", Json(Json::Object{{"arguments", part.text}})}})));
         break;
       case Kind::kCallEnd:
-      case Kind::kCallCut:
-        return {};
+      case Kind::kCallCut: {
+        if (!is_custom(item)) return {};
+        Json input(Json::Object{{"input", custom_input(item.text)}});
+        delta.set("tool_calls", call_delta(said, Json(Json::Object{{"custom", std::move(input)}})));
+        break;
+      }
     }
     return chunk(choice, said, std::move(delta));
   }
-  static Json call_json(const SaidItem& item, std::string_view arguments) {
+  bool is_custom(const SaidItem& item) const {
+    return call_shape(head().call_shapes, item.name).is_custom;
+  }
+  Json call_json(const SaidItem& item, const std::string& arguments) const {
+    if (is_custom(item)) {
+      const std::string input = arguments.empty() ? "" : custom_input(arguments);
+      Json custom(Json::Object{{"name", item.name}, {"input", input}});
+      return Json(Json::Object{{"id", item.id}, {"type", "custom"}, {"custom", std::move(custom)}});
+    }
     Json function(Json::Object{{"name", item.name}, {"arguments", arguments}});
     return Json(
         Json::Object{{"id", item.id}, {"type", "function"}, {"function", std::move(function)}});

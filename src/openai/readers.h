@@ -35,6 +35,9 @@ Answer<void> read_continuation(Fields& fields, Endpoint endpoint);
 /// Whether the model reasons, and how much: in `enable_thinking` and `reasoning_effort`.
 Answer<void> read_thinking(Fields& fields);
 
+/// Whether `include` asks for reasoning.encrypted_content.
+bool has_opaque_reasoning(const Fields& fields);
+
 /// The name that a model sees of a function in a namespace.
 std::string name_in_namespace(std::string_view outer, std::string_view inner);
 

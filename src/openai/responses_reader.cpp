@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "openai/content_parts.h"
+#include "openai/opaque_reasoning.h"
 #include "openai/readers.h"
 
 namespace tokamak::openai {
@@ -101,6 +102,11 @@ Answer<void> ItemsReader::add_output(const Json& item, const std::string& where)
 
 /// The thoughts themselves where they are there, else their summary.
 Answer<void> ItemsReader::add_reasoning(const Json& item, const std::string& where) {
+  const std::string* opaque = text_in(item, "encrypted_content");
+  if (const auto text = reasoning_of_opaque(opaque == nullptr ? "" : *opaque)) {
+    add_line(reasoning_, *text);
+    return {};
+  }
   for (const char* name : {"content", "summary"}) {
     const Json* parts = item.find(name);
     if (parts == nullptr) continue;
@@ -132,6 +138,12 @@ Answer<void> ItemsReader::add(const Json& item, const std::string& where) {
 }
 
 }  // namespace
+
+bool has_opaque_reasoning(const Fields& fields) {
+  if (!fields.include.is_array()) return false;
+  const Json::Array& all = fields.include.as_array();
+  return std::ranges::find(all, Json("reasoning.encrypted_content")) != all.end();
+}
 
 Answer<void> read_responses(Fields& fields) {
   if (!fields.previous_response_id.value_or("").empty()) {

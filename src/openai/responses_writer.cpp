@@ -2,6 +2,7 @@
 // each item and each of its parts begins and ends.
 #include "openai/answer_writer.h"
 #include "openai/call_shapes.h"
+#include "openai/opaque_reasoning.h"
 
 namespace tokamak::openai {
 namespace {
@@ -96,6 +97,9 @@ class ResponsesWriter : public AnswerWriter {
     if (is_whole) parts.push_back(part_json(item.kind, item.text));
     if (item.kind == Kind::kReasoning) {
       out.set("type", "reasoning").set("summary", Json::Array{}).set("status", status);
+      if (is_whole && head().has_opaque_reasoning) {
+        out.set("encrypted_content", opaque_reasoning(item.text));
+      }
     } else {
       out.set("type", "message").set("status", status).set("role", "assistant");
     }

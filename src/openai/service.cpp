@@ -243,6 +243,7 @@ Answer<Service::Running> Service::start_text(ExchangeId id, PreparedText prepare
   head.counts_usage = job.counts_usage;
   head.has_logprobs = job.has_logprobs;
   head.call_shapes = body.fields.call_shapes;
+  head.has_opaque_reasoning = has_opaque_reasoning(body.fields);
   head.tokenizer = tokenizer;
   const Route& route = *prepared.route;
   const std::string_view field = prompt_field(job);

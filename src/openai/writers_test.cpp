@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "openai/exchange_fixture_test.h"
+#include "openai/readers.h"
 
 namespace tokamak::openai {
 namespace {
@@ -378,6 +379,56 @@ TEST(Writers, CallsGoBackInTheFormInWhichTheClientKnowsTheTool) {
   EXPECT_EQ(texts(events, "response.function_call_arguments.done", "name"), "read");
   EXPECT_EQ(events.back().type, "response.completed");
   EXPECT_EQ(events.back().data.find("response")->find("output")->as_array().size(), 2u);
+}
+
+std::unique_ptr<AnswerWriter> opaque_writer(AnswerHead head) {
+  head.has_opaque_reasoning = true;
+  return responses_writer(std::move(head));
+}
+
+TEST(Writers, ThoughtsComeBackFromClientsThatLeaveTheirTextOut) {
+  Exchange one(chat_job(false), opaque_writer);
+  one.write(0, kWords);
+  one.finish(0);
+  Json item = Json::parse(one.body)->find("output")->as_array().at(0);
+  ASSERT_EQ(*item.find("type"), Json("reasoning"));
+  *item.find("content") = Json();  // as Codex sends it
+  Json input =
+      Json::Array{std::move(item), *Json::parse(R"({"role": "assistant", "content": ""})")};
+  const auto read =
+      read_text_body(Json(Json::Object{{"input", std::move(input)}}).dump(), kResponses);
+  ASSERT_TRUE(read) << read.error().message;
+  const Json& message = read->fields.messages.as_array().at(0);
+  ASSERT_NE(message.find("reasoning_content"), nullptr);
+  EXPECT_NE(message.find("reasoning_content")->as_string().find("why"), std::string::npos);
+}
+
+std::unique_ptr<AnswerWriter> shaped_chat_writer(AnswerHead head) {
+  head.call_shapes = *Json::parse(R"({"patch": {"type": "custom"}})");
+  return chat_writer(std::move(head));
+}
+
+TEST(Writers, AChatCallsCustomToolsWithTheirText) {
+  const std::string call =
+      "<tool_call>{\"name\": \"patch\", \"arguments\": {\"input\": \"a\\nb\"}}</tool_call>";
+  Exchange whole(chat_job(false), shaped_chat_writer);
+  whole.write(0, call);
+  whole.finish(0);
+  const Json made = whole.choice(0).find("message")->find("tool_calls")->as_array().at(0);
+  EXPECT_EQ(*made.find("type"), Json("custom"));
+  EXPECT_EQ(*made.find("custom"), *Json::parse(R"({"name": "patch", "input": "a\nb"})"));
+
+  Exchange streamed(chat_job(true), shaped_chat_writer);
+  streamed.write(0, call);
+  streamed.finish(0);
+  std::string input;
+  for (const Event& event : events_of(streamed.body)) {
+    const Json* choices = event.data.find("choices");
+    if (choices == nullptr || choices->as_array().empty()) continue;
+    const Json* calls = choices->as_array()[0].find("delta")->find("tool_calls");
+    if (calls != nullptr) input += calls->as_array()[0].find("custom")->find("input")->as_string();
+  }
+  EXPECT_EQ(input, "a\nb");
 }
 
 }  // namespace
