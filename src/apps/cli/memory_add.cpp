@@ -157,7 +157,7 @@ Result<std::string> read_bytes(const Input& input) {
     if (stdin_is_terminal()) note("The text, Ctrl-D at the end.\n");
     return read_stdin();
   }
-  return read_text_file(input.file, kMaxFileBytes);
+  return read_input(input.file, kMaxFileBytes);
 }
 
 Result<std::string> read(const Input& input) {
