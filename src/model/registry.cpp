@@ -75,8 +75,9 @@ Result<const Architecture*> find_architecture(const ConfigReader& config) {
                          config.has("architectures") ? "is empty" : "and model_type are missing",
                          known);
   }
-  return unsupported("{}: architecture \"{}\" is not supported; this engine knows {}.",
-                     config.where(), names.empty() ? type : names.front(), known);
+  return unsupported(
+      "{}: architecture \"{}\" is not supported; docs/models.md has the {} that are.",
+      config.where(), names.empty() ? type : names.front(), std::size(kArchitectures));
 }
 
 }  // namespace tokamak
