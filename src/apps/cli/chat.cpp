@@ -149,11 +149,9 @@ void Chat::complain(const Error& error) {
 Result<GenerationParams> Chat::params() const {
   TOK_TRY(const GenerationParams defaults, engine_.defaults());
   TOK_TRY(GenerationParams params, flags_.sampling.params(defaults));
-  // Reasoning has no usual length.
-  if (reasoning_.is_there() && !flags_.sampling.is_limited()) params.max_tokens = kAllTokens;
-  settings_.apply(params);
   TOK_TRY(add_end(template_, tokenizer_, params));
-  reasoning_.add_ends(params);
+  reasoning_.adjust(params, params.grammar ? Think::kOff : think_, flags_.sampling.is_limited());
+  settings_.apply(params);
   return params;
 }
 

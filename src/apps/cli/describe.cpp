@@ -103,9 +103,9 @@ Result<void> describe(DescribeFlags flags) {
   TOK_TRY(find_own_template(flags.chat_template, engine->files(), choice));
   TOK_TRY(add_end(choice, *tokenizer, params));
   const Reasoning reasoning(*engine, *tokenizer, choice.jinja);
-  reasoning.add_ends(params);
   // A grammar has no room for reasoning in front of what it describes.
   const Think think = params.grammar ? Think::kOff : flags.think.think();
+  reasoning.adjust(params, think, flags.sampling.is_limited());
   TOK_TRY(ThinkingPrompt own,
           reasoning.prompt(variables_of(flags), flags.think.variables(), think));
   AnswerWaiting waiting(images.size() == 1 ? "encoding the image" : "encoding the images",

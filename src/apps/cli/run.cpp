@@ -206,9 +206,9 @@ Result<Written> Run::continued(const std::string& prompt) {
 
 Result<Written> Run::answered(const std::string& prompt, const TemplateChoice& choice) {
   const Reasoning reasoning(engine_, tokenizer_, choice.jinja);
-  reasoning.add_ends(params_);
   // A grammar has no room for reasoning in front of what it describes.
   const Think think = params_.grammar ? Think::kOff : flags_.think.think();
+  reasoning.adjust(params_, think, flags_.sampling.is_limited());
   TOK_TRY(ThinkingPrompt own,
           reasoning.prompt(chat_variables(flags_, prompt), flags_.think.variables(), think));
   AnswerText text(shows_reasoning(think));

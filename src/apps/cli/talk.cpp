@@ -113,8 +113,9 @@ Result<void> talk(TalkFlags flags) {
   TOK_TRY(mouth->begin(flags.speaking));
 
   const Reasoning reasoning(*chat, *tokenizer, choice.jinja);
-  reasoning.add_ends(generation);
-  const Think think = flags.think.think();
+  // Nobody hears reasoning: they would wait in silence.
+  const Think think = flags.think.think() == Think::kDefault ? Think::kOff : flags.think.think();
+  reasoning.adjust(generation, think, flags.sampling.is_limited());
   when_interrupted(OnInterrupt::kStop);
   const bool is_live = ends.source.read == nullptr;
   TOK_TRY(const auto line, is_live ? open_device_line(mouth->rate())
@@ -127,7 +128,7 @@ Result<void> talk(TalkFlags flags) {
                        .mouth = *mouth,
                        .line = *line,
                        .reasoning = reasoning,
-                       .think = think == Think::kDefault ? Think::kOff : think,
+                       .think = think,
                        .template_variables = flags.think.variables(),
                        .generation = std::move(generation),
                        .hearing = flags.hearing,

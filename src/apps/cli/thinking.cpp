@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "apps/cli/command.h"
+
 namespace tokamak::cli {
 namespace {
 
@@ -101,6 +103,11 @@ Reasoning::Reasoning(const Engine& engine, const Tokenizer& tokenizer, std::stri
   std::erase_if(form_.marks, [&](const openai::TokenMark& mark) {
     return std::ranges::find(own, mark.text) == std::end(own);
   });
+}
+
+void Reasoning::adjust(GenerationParams& params, Think think, bool has_limited) const {
+  openai::add_end_ids(form_, params);
+  if (is_there() && think != Think::kOff && !has_limited) params.max_tokens = kAllTokens;
 }
 
 std::string Reasoning::closing() const {

@@ -57,8 +57,9 @@ class Reasoning {
   Result<ThinkingPrompt> prompt(Json variables, const Json& more, Think think) const;
   /// Tokens that end the reasoning.
   Result<std::vector<uint32_t>> closing_ids() const;
-  /// Ends answers where the model's form says they do.
-  void add_ends(GenerationParams& params) const { openai::add_end_ids(form_, params); }
+  /// Ends answers where the model's form says they do. Reasoning has no usual length: it has a
+  /// limit only where somebody `has_limited` it.
+  void adjust(GenerationParams& params, Think think, bool has_limited) const;
 
  private:
   /// What ends reasoning that is under way, and what stands for one that is over at once.
