@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "base/ascii.h"
+#include "base/duration_text.h"
 #include "base/environment.h"
 
 namespace tokamak::cli {
@@ -39,13 +40,10 @@ std::optional<int64_t> seconds_of_date(std::string_view text) {
 }
 
 std::optional<int64_t> seconds_of_age(std::string_view text) {
-  constexpr std::string_view kUnits = "mhdw";
-  constexpr int64_t kSeconds[] = {60, 3600, 86400, 7 * 86400};
-  const size_t unit = text.empty() ? kUnits.npos : kUnits.find(text.back());
-  if (unit == kUnits.npos) return {};
-  const auto count = whole_number(text.substr(0, text.size() - 1));
-  if (!count || *count < 0) return {};
-  return *count * kSeconds[unit];
+  if (text.find_first_not_of("0123456789.") == text.npos)
+    return {};  // a number alone may be a year
+  const auto seconds = parse_seconds(text);
+  return seconds ? std::optional(int64_t(*seconds)) : std::nullopt;
 }
 
 }  // namespace

@@ -195,11 +195,13 @@ Examples:
   command->add_option("FILE", flags->files, "recordings")
       ->required()
       ->check(not_empty("the path of a file"));
-  command->add_option(
-      "--format", flags->format,
-      "text, json (with times and tokens), srt or vtt; without it, what the name of "
-      "--output ends in, or text");
-  command->add_option("-o,--output", flags->output, "a file to write instead of standard output");
+  command
+      ->add_option("--format", flags->format,
+                   "text, json (with times and tokens), srt or vtt; without it, what the name of "
+                   "--output ends in, or text")
+      ->type_name("KIND");
+  command->add_option("-o,--output", flags->output, "a file to write instead of standard output")
+      ->type_name("FILE");
   command->add_option(
       "-l,--language", flags->options.language,
       "what is spoken, as de, German or de-AT; auto, or without it: the model finds out "
