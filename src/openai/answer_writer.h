@@ -46,6 +46,7 @@ struct Said {
   Finish finish = Finish::kStop;
   std::string stop;  // the stop text that ended it
   uint64_t reasoning_tokens = 0;
+  bool is_calls_only = false;  // by its request: it has no content, not even an empty one
   Generation end;
 
   /// All texts of that kind.

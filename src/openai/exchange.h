@@ -32,7 +32,9 @@ class TextExchange : public std::enable_shared_from_this<TextExchange> {
  private:
   struct Choice {
     Choice(const Tokenizer& tokenizer, const TextJob& job)
-        : decoder(std::in_place, tokenizer, true), stop(job.stop), reader(job.form) {}
+        : decoder(std::in_place, tokenizer, true), stop(job.stop), reader(job.form) {
+      said.is_calls_only = job.form.demands_calls;
+    }
 
     std::optional<StreamDecoder> decoder;  // between two marks
     StopMatcher stop;                      // of content

@@ -103,7 +103,7 @@ class ChatWriter : public OpenAiWriter {
     return {};
   }
   std::string end(size_t choice, Said& said) override {
-    std::string role = role_of(choice, said, "");
+    std::string role = role_of(choice, said, said.is_calls_only ? Json() : Json(""));
     return role + OpenAiWriter::end(choice, said);
   }
   std::string part(size_t choice, Said& said, const OutputPart& part) override {
@@ -186,7 +186,7 @@ class ChatWriter : public OpenAiWriter {
     }
     const std::string content = said.text_of(Kind::kContent);
     const std::string reasoning = said.text_of(Kind::kReasoning);
-    const bool has_content = !content.empty() || calls.empty();
+    const bool has_content = !content.empty() || (calls.empty() && !said.is_calls_only);
     Json message(Json::Object{{"role", "assistant"},
                               {"content", has_content ? Json(content) : Json()},
                               {"refusal", nullptr}});

@@ -262,6 +262,19 @@ TEST(Writers, ACallThatALimitCutsIsNotToldAsAWholeOne) {
   }
 }
 
+TEST(Writers, ADemandedCallThatIsCutBeforeItsNameIsNoContent) {
+  for (const bool streams : {false, true}) {
+    TextJob job = chat_job(streams);
+    job.form.holds_calls = job.form.demands_calls = true;
+    Exchange one(std::move(job));
+    one.write(0, "<tool_call>\n{\"name\": \"get_weat");
+    one.finish(0, FinishReason::kMaxTokens);
+    EXPECT_EQ(one.body.find("get_weat"), std::string::npos) << one.body;
+    EXPECT_NE(one.body.find(R"("content": null)"), std::string::npos) << one.body;
+    EXPECT_NE(one.body.find(R"("finish_reason": "length")"), std::string::npos) << one.body;
+  }
+}
+
 TEST(Writers, ChannelsAreReasoningContentAndCalls) {
   const auto told = [](bool streams, Exchange::WriterMaker writer, Dialect dialect) {
     TextJob job = chat_job(streams);
