@@ -38,8 +38,8 @@ bool is_unspaced(char32_t c) {
   return found != std::end(kUnspaced) && c >= found->first && !is_numeric(c);
 }
 
-/// Calls `take` for each word, and `take_one` for each character of a script without spaces, both
-/// in the order of the text. A character has its combining marks with it.
+/// Calls `take` for each word, and `take_one` for each character of a script without spaces that is
+/// none, both in the order of the text. A character has its combining marks with it.
 template <typename Take, typename TakeOne>
 void each_word(std::string_view text, const Take& take, const TakeOne& take_one) {
   // Wide and narrow forms are the same words.
@@ -50,7 +50,7 @@ void each_word(std::string_view text, const Take& take, const TakeOne& take_one)
     if (!word.empty()) take(word);
     word.clear();
     for (size_t i = 0; i < unspaced.size(); ++i) {
-      take_one(unspaced[i]);
+      if (unspaced.size() > 1) take_one(unspaced[i]);
       if (i > 0) take(std::string(unspaced[i - 1]).append(unspaced[i]));
     }
     if (unspaced.size() == 1) take(std::string(unspaced[0]));
